@@ -290,6 +290,13 @@ function Query:pair(options) end
 ---Raises: A query that is grouped already, spans that are none, or of another File; an unknown option.
 function Query:within(spans, options) end
 
+---Has the items of a view be the rows: frames of a call chain (`frame.symbol`), branches (`branch.from`), counter values (`counter.value`), registers (`reg.name`), beside the fields of the record.
+---@param view string # "callchain", "branch_stack", "read", "regs_user", "regs_intr".
+---@param options? perflua.UnnestOptions # Which items, and what they are called.
+---@return perflua.Query # Of items.
+---Raises: A query that is grouped already, one that selects fields, is of spans or of items already; a view that no record has.
+function Query:unnest(view, options) end
+
 ---Puts records with the same values together; groups of samples are split by event.
 ---@param ... string|table<string, fun(record: perflua.Record): any> # Fields, expressions such as "bucket(time, '10ms')", "callchain" (a Stack), or functions by their columns' names.
 ---@return perflua.Query
@@ -481,6 +488,12 @@ function Query:unit(unit, column) end
 ---@class perflua.WithinOptions
 ---@field key? string|string[] # The fields of a record that are the spans' key. Default: those of the spans, if both ends have the same, else "tid".
 ---@field closed? boolean # Records wait for the end of their span, and those of spans without an end are left out. Default: true if the end is asked for.
+
+---Options of `query:unnest(view, options)`.
+---@class perflua.UnnestOptions
+---@field as? string # What stands before the members of an item. Default: "frame", "branch", "counter" or "reg".
+---@field once? string # A field or an expression: of the rows of a record the first with each value is kept.
+---@field inline? boolean # Of callchain: inlined functions are rows, before the frame whose code they are. Default: false.
 
 ---A span of time, as loops over pair() give it.
 ---@class perflua.Span

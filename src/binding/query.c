@@ -241,6 +241,31 @@ static struct pq_field *row_field(lua_State *L, struct pq_field *field)
 	return field;
 }
 
+/* The view of that name in the table at `index`, whose items can be rows. [-0, +0] */
+static const struct pd_view_desc *to_view(lua_State *L, int index)
+{
+	const struct pd_view_desc *view = NULL;
+
+	if (lua_getfield(L, index, "view") == LUA_TSTRING)
+		view = pq_unnest_view(lua_tostring(L, -1));
+	if (!view)
+		no_tree(L, "no view whose items can be rows");
+	lua_pop(L, 1);
+	return view;
+}
+
+/* The field of an item, by its name on top, which is popped. */
+static struct pq_field *item_field(lua_State *L, int index, struct pq_field *field)
+{
+	const char *name = luaL_checkstring(L, -1);
+
+	field->item = pq_item_member(to_view(L, index), name);
+	if (!field->item)
+		no_tree(L, "items have no such member");
+	lua_pop(L, 1);
+	return field;
+}
+
 /* The field of the table at `index`. */
 static struct pq_field *make_field(struct maker *m, int index)
 {
@@ -251,6 +276,9 @@ static struct pq_field *make_field(struct maker *m, int index)
 	field = pl_keep(L, m->keep, sizeof(*field));
 	if (lua_getfield(L, index, "row") != LUA_TNIL)
 		return row_field(L, field);
+	lua_pop(L, 1);
+	if (lua_getfield(L, index, "item") != LUA_TNIL)
+		return item_field(L, index, field);
 	lua_pop(L, 1);
 	if (n < 1 || n > PQ_MAX_STEPS + 1)
 		no_tree(L, "a field has too many parts, or none");
@@ -486,6 +514,40 @@ const struct pq_node *const *pl_to_nodes(lua_State *L, int keep, const struct pl
 		nodes[i] = pl_to_node(L, keep, file, -1);
 	}
 	return nodes;
+}
+
+/* The tree of that name in the table on top; NULL: there is none. [-0, +0] */
+static const struct pq_node *to_part(lua_State *L, int keep, const struct pl_file *file,
+				     const char *name)
+{
+	const struct pq_node *node = NULL;
+
+	if (lua_getfield(L, -1, name) != LUA_TNIL)
+		node = pl_to_node(L, keep, file, -1);
+	lua_pop(L, 1);
+	return node;
+}
+
+const struct pq_unnest *pl_to_unnest(lua_State *L, int keep, const struct pl_file *file,
+				     int options)
+{
+	struct pq_unnest *unnest = NULL;
+
+	keep = lua_absindex(L, keep);
+	if (lua_getfield(L, options, "unnest") == LUA_TTABLE) {
+		unnest = pl_keep(L, keep, sizeof(*unnest));
+		unnest->view = to_view(L, lua_gettop(L));
+		lua_getfield(L, -1, "view");
+		unnest->name = pl_names_find(file->names, lua_tostring(L, -1));
+		lua_pop(L, 1);
+		unnest->once = to_part(L, keep, file, "once");
+		unnest->filter = to_part(L, keep, file, "filter");
+		lua_getfield(L, -1, "inline");
+		unnest->inlined = lua_toboolean(L, -1);
+		lua_pop(L, 1);
+	}
+	lua_pop(L, 1);
+	return unnest;
 }
 
 void pl_push_answer(lua_State *L, int file, const struct pq_value *v)

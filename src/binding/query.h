@@ -6,7 +6,8 @@
  *	{ op = name, kind = name, negated = boolean, left = tree, right = tree, … } and by its op
  *	value (const), field (field), set = {value, …} (in), events = {[index] = true} (event_in).
  * A field is { name, step, … }, steps being names or positions, with by_event = {[index] =
- * value}, kind = name and types = {[type_id] = true} as struct pq_field has them.
+ * value}, kind = name and types = {[type_id] = true} as struct pq_field has them. Of items it is
+ * { view = name, item = name of a member }.
  *
  * Scripts can reach the core: a table that is no tree raises.
  */
@@ -27,6 +28,14 @@
 
 /* The tree of the table at `index`. [-0, +0] */
 const struct pq_node *pl_to_node(lua_State *L, int keep, const struct pl_file *file, int index);
+
+/*
+ * The items of records that are rows, of the table of options at `options`: unnest = { view =
+ * name, filter = tree | nil, once = tree | nil, inline = boolean }; NULL: rows are records.
+ * [-0, +0]
+ */
+const struct pq_unnest *pl_to_unnest(lua_State *L, int keep, const struct pl_file *file,
+				     int options);
 
 /* The trees of the array at `index`: *n of them, at most `max`. [-0, +0] */
 const struct pq_node *const *pl_to_nodes(lua_State *L, int keep, const struct pl_file *file,

@@ -147,6 +147,35 @@ static void read_measures(lua_State *L, const struct pl_file *f, struct pl_job *
 	lua_pop(L, 1);
 }
 
+/*
+ * Groups of the records whose items are rows, by the key `whole` (a tree of their event, or
+ * false: all are one), with the sums that shares are of.
+ */
+static void read_whole(lua_State *L, const struct pl_file *f, struct pl_job *job)
+{
+	const struct pq_grouping *g = &job->grouping;
+	struct pq_measure *shares;
+	struct pq_key *key;
+	size_t n = 0;
+
+	if (!job->scope.unnest || lua_getfield(L, PL_OPTIONS_AT, "whole") == LUA_TNIL)
+		return;
+	if (lua_istable(L, -1)) {
+		key = pl_keep(L, PL_KEEP_AT, sizeof(*key));
+		key->value = pl_to_node(L, PL_KEEP_AT, f, -1);
+		job->whole.keys = key;
+		job->whole.n_keys = 1;
+	}
+	lua_pop(L, 1);
+	shares = pl_keep(L, PL_KEEP_AT, g->n_measures * sizeof(*shares));
+	for (size_t i = 0; i < g->n_measures; i++)
+		if (g->measures[i].kind == PQ_M_SHARE)
+			shares[n++] = g->measures[i];
+	job->whole.measures = shares;
+	job->whole.n_measures = n;
+	job->grouping.whole = &job->whole;
+}
+
 /* The number of the measure that decides which groups come first. */
 static lua_Integer get_first(lua_State *L, const struct pl_job *job)
 {
@@ -163,7 +192,8 @@ static bool asks_system(const struct pl_job *job)
 	const struct pq_grouping *g = &job->grouping;
 	const struct pq_scope *scope = &job->scope;
 	const struct pd_session *session = scope->session;
-	bool asks = scope->filter && pq_asks_system(scope->filter, session);
+	bool asks = (scope->filter && pq_asks_system(scope->filter, session)) ||
+		    pq_items_ask(scope->unnest, session);
 
 	if (job->pairs.how) {
 		for (size_t i = 0; i < job->pairs.n; i++)
@@ -224,6 +254,7 @@ static struct pl_job *prepare(lua_State *L)
 	lua_getfield(L, PL_OPTIONS_AT, "most");
 	job->grouping.most = (uint64_t)luaL_optinteger(L, -1, 0);
 	lua_pop(L, 1);
+	read_whole(L, f, job);
 	job->first = get_first(L, job);
 	pl_report_read(L, job);
 	read_calls(L, job);
@@ -476,6 +507,40 @@ static void push_chosen(lua_State *L, const struct pl_job *job, int n_shown, boo
 }
 
 /*
+ * Sets `whole` of the groups at PL_RESULT_AT: for each event {event = its name | nil, index =
+ * its index | nil, sums of the records, of each share}.
+ */
+static void set_whole(lua_State *L, const struct pl_job *job)
+{
+	const struct pq_groups *whole = pq_groups_whole(job->groups);
+	size_t n = whole ? pq_groups_size(whole) : 0;
+
+	if (!whole)
+		return;
+	lua_createtable(L, (int)n, 0);
+	for (size_t g = 0; g < n; g++) {
+		struct pq_value event;
+		struct pq_state state;
+
+		lua_createtable(L, (int)job->whole.n_measures, 1);
+		if (job->whole.n_keys) {
+			pq_groups_key(whole, g, 0, &event);
+			pl_push_shown(L, job, &event);
+			lua_setfield(L, -2, "event");
+			if (event.type == PQ_EVENT)
+				pl_set_integer(L, "index", (uint64_t)event.event->number + 1);
+		}
+		for (size_t m = 0; m < job->whole.n_measures; m++) {
+			pq_groups_state(whole, g, m, &state);
+			pl_push_shown(L, job, &state.value);
+			lua_rawseti(L, -2, (lua_Integer)m + 1);
+		}
+		lua_rawseti(L, -2, (lua_Integer)g + 1);
+	}
+	lua_setfield(L, PL_RESULT_AT, "whole");
+}
+
+/*
  * Chooses those of many groups that are the result if an interrupt leaves no time for all, and
  * leaves them at PL_RESULT_AT as the field `chosen`. An interpreter's collector works in small
  * steps from then on: to look through millions of groups at once takes longer than an
@@ -514,6 +579,7 @@ static void push_groups(lua_State *L, const struct pl_job *job)
 		push_group(L, job, g, n_shown, has_event);
 		lua_rawseti(L, PL_RESULT_AT, (lua_Integer)g + 1);
 	}
+	set_whole(L, job);
 	lua_settop(L, PL_RESULT_AT);
 }
 

@@ -12,6 +12,8 @@ struct pl_job {
 	struct pq_scope scope;
 	struct pl_calls *calls; /* NULL: no function is called */
 	struct pq_grouping grouping;
+	/* of records by event, where rows are their items and there are shares */
+	struct pq_grouping whole;
 	struct pq_groups *groups;
 	struct pm_system *
 		/*

@@ -95,6 +95,8 @@ void pl_to_scope(lua_State *L, int keep, const struct pl_file *f, int options,
 	set_types(L, scope, options);
 	set_events(L, keep, scope, options);
 	set_times(L, scope, options);
+	/* first: fields of items are those of its view */
+	scope->unnest = pl_to_unnest(L, keep, f, options);
 	if (lua_getfield(L, options, "filter") != LUA_TNIL)
 		scope->filter = pl_to_node(L, keep, f, -1);
 	lua_pop(L, 1);
@@ -105,7 +107,8 @@ void pl_scope_machine(lua_State *L, struct pl_file *f, int options, bool asks,
 {
 	bool passes = pl_file_passes(f);
 
-	asks = asks || (scope->filter && pq_asks_system(scope->filter, scope->session));
+	asks = asks || (scope->filter && pq_asks_system(scope->filter, scope->session)) ||
+	       pq_items_ask(scope->unnest, scope->session);
 	if (asks || passes)
 		scope->system = pl_system(L, f);
 	if (asks && passes && is_order(L, options, "any"))

@@ -56,7 +56,8 @@ static const struct pq_node *const *named(lua_State *L, const struct pl_cursor *
 
 static bool asks_system(const struct pl_cursor *c, const struct pq_node *const *nodes)
 {
-	bool asks = c->scope.filter && pq_asks_system(c->scope.filter, c->file->session);
+	bool asks = (c->scope.filter && pq_asks_system(c->scope.filter, c->file->session)) ||
+		    pq_items_ask(c->scope.unnest, c->file->session);
 
 	for (size_t i = 0; i < c->n_values; i++)
 		asks = asks || pq_asks_system(nodes[i], c->file->session);

@@ -18,6 +18,8 @@ bool pq_worker_init(struct pq_worker *w, const struct pq_scope *scope,
 		return false;
 	if (scope->filter && !(w->filter = pq_expr_create(scope->filter, &w->fields)))
 		return false;
+	if (scope->unnest && !(w->items = pq_items_create(scope->unnest, &w->fields)))
+		return false;
 	w->groups = pq_groups_create(grouping, &w->fields);
 	return w->groups != NULL;
 }
@@ -25,10 +27,22 @@ bool pq_worker_init(struct pq_worker *w, const struct pq_scope *scope,
 void pq_worker_deinit(struct pq_worker *w)
 {
 	pq_groups_destroy(w->groups);
+	pq_items_destroy(w->items);
 	pq_expr_destroy(w->filter);
 	pq_fields_deinit(&w->fields);
 	pm_resolver_destroy(w->resolver);
 	*w = (struct pq_worker){ 0 };
+}
+
+bool pq_worker_take_items(struct pq_worker *w)
+{
+	if (!pq_groups_add_whole(w->groups))
+		return false;
+	pq_items_begin(w->items);
+	while (pq_items_next(w->items))
+		if (!pq_groups_add(w->groups))
+			return false;
+	return !w->fields.failed;
 }
 
 /* Forgets what is known of ids, which are those of one file. */

@@ -26,6 +26,7 @@ struct pq_worker {
 	struct pm_resolver *resolver; /* NULL: nothing asks the recorded system */
 	struct pq_fields fields;
 	struct pq_expr *filter; /* NULL: all records pass */
+	struct pq_items *items; /* NULL: rows are records */
 	struct pq_groups *groups;
 	unsigned time_id;
 	const struct pd_file *file; /* file that those ids are of; NULL: none */
@@ -41,6 +42,9 @@ bool pq_worker_init(struct pq_worker *worker, const struct pq_scope *scope,
 		    const struct pq_grouping *grouping);
 void pq_worker_deinit(struct pq_worker *worker);
 
+/* Adds the rows of the record that was entered. False: no memory. */
+bool pq_worker_take_items(struct pq_worker *worker);
+
 /* Adds the record that was entered in its fields: as pq_worker_take. */
 static inline bool pq_worker_take_entered(struct pq_worker *w, const struct pd_record *rec)
 {
@@ -48,7 +52,7 @@ static inline bool pq_worker_take_entered(struct pq_worker *w, const struct pd_r
 		return true;
 	if (w->filter && !pq_expr_test(w->filter, &w->fields))
 		return true;
-	return pq_groups_add(w->groups);
+	return w->items ? pq_worker_take_items(w) : pq_groups_add(w->groups);
 }
 
 /*

@@ -71,6 +71,19 @@ local classes = {
           { "options", "WithinOptions?", "how records and spans meet" } },
         returns = { { "Query", "whose loops give the record and its Span" } },
         errors = GROUPED .. "spans that are none, or of another File; an unknown option" },
+      { "unnest",
+        "Has the items of a view be the rows: frames of a call chain (`frame.symbol`), branches "
+          .. "(`branch.from`), counter values (`counter.value`), registers (`reg.name`), beside "
+          .. "the fields of the record.",
+        step = "before",
+        params = {
+          { "view", "string",
+            "\"callchain\", \"branch_stack\", \"read\", \"regs_user\", \"regs_intr\"" },
+          { "options", "UnnestOptions?", "which items, and what they are called" },
+        },
+        returns = { { "Query", "of items" } },
+        errors = GROUPED .. "one that selects fields, is of spans or of items already; a view "
+          .. "that no record has" },
       { "group_by",
         "Puts records with the same values together; groups of samples are split by event.",
         step = "before",
@@ -181,6 +194,19 @@ local classes = {
         "Records wait for the end of their span, and those of spans without an end are left "
           .. "out.",
         default = "true if the end is asked for" },
+    },
+  },
+
+  UnnestOptions = {
+    name = "UnnestOptions", kind = "options", doc = "Options of `query:unnest(view, options)`.",
+    fields = {
+      { "as", "string?", "What stands before the members of an item.",
+        default = "\"frame\", \"branch\", \"counter\" or \"reg\"" },
+      { "once", "string?",
+        "A field or an expression: of the rows of a record the first with each value is kept." },
+      { "inline", "boolean?",
+        "Of callchain: inlined functions are rows, before the frame whose code they are.",
+        default = "false" },
     },
   },
 

@@ -103,6 +103,8 @@ function group.column(spec, name, field, option)
   if takes.stack then ref = stack_ref(spec, ref) end
   if not takes[ref.kind] then
     usage_error("%s: %s is not something it can measure (%s)", name, field, ref.kind)
+  elseif name == "share" and spec.unnest and spec.scope:reads_items(ref.node) then
+    usage_error("share: %s is of items, but shares are of records; sum adds it up", field)
   end
   local prefix = measures[name].prefix or name .. "_"
   local column = { name = prefix .. field, measure = name, ref = ref, kind = ref.kind,
@@ -223,6 +225,16 @@ local function event_places(spec)
   return place, names
 end
 
+-- Which of the events of its name each event of the query is, by its index.
+local function nth_of(spec)
+  local nth, seen = {}, {}
+  for _, event in ipairs(spec.scope:events()) do
+    seen[event.name] = (seen[event.name] or 0) + 1
+    nth[event.index] = seen[event.name]
+  end
+  return nth
+end
+
 -- first: the measure whose greatest values come first; negative: the least.
 local function groups_of(spec, columns, first)
   local keys = {}
@@ -232,6 +244,11 @@ local function groups_of(spec, columns, first)
   local late = spec.file.mode == "pipe" and not spec.scope.event_set -- then another may come
   if #names > 1 or late then table.insert(keys, 1, { ref = spec.scope:ref "event" }) end
   local groups = aggregate(spec, keys, columns, first)
+  local nth = nth_of(spec)
+  for _, one in ipairs(groups.whole or {}) do
+    one.event, one.nth = one.event or #names == 1 and names[1] or nil, nth[one.index]
+    one.index = nil
+  end
   local place, all = event_places(spec)
   return interrupted.each(groups, function(g)
     g.event = place[g.event] or #all == 1 and 1 or 0
@@ -284,7 +301,7 @@ function group.table(spec)
   data.interrupted, data.total, data.rest = interrupted.part(), data.groups.total,
     data.groups.rest
   data.chosen, data.chosen_by, data.groups.chosen = data.groups.chosen, first, nil
-  data.counts = counts.copy(spec.counts)
+  data.counts, data.whole = counts.copy(spec.counts), data.groups.whole
   return Table.new(data, empty.show)
 end
 

@@ -26,8 +26,9 @@ local function check_query(spec, name)
     usage_error("%s comes before group_by", name)
   elseif spec.refs then
     usage_error("%s: a query that selects fields has no records to pair", name)
-  elseif spec.reader then
-    usage_error("%s takes a query over records, not one over spans", name)
+  elseif spec.reader or spec.unnest then
+    usage_error("%s takes a query over records, not one over %s", name,
+      spec.reader and "spans" or "their items")
   elseif spec.order == "file" then
     usage_error("%s needs the order of time; this query reads in that of the file", name)
   end

@@ -42,16 +42,54 @@ function engine.lowered_filters(filters, lowering)
   return table.move(calling, 1, #calling, #described + 1, described)
 end
 
----The filters of a query as one tree.
+-- Filters as one tree; nil: there are none.
+local function tree_of(filters, lowering)
+  local trees = {}
+  for i, one in ipairs(engine.lowered_filters(filters, lowering)) do trees[i] = one.tree end
+  return lower.all(trees)
+end
+
+---Splits the filters of a query.
+---@param spec table
+---@return perflua.Filter[] # of records
+---@return perflua.Filter[] # of rows that are items of them
+function engine.split_filters(spec)
+  local n = spec.unnest and spec.unnest.n_filters or #spec.filters
+  return table.move(spec.filters, 1, n, 1, {}), table.move(spec.filters, n + 1, #spec.filters, 1, {})
+end
+
+---The filters of a query's records as one tree.
 ---@param spec table
 ---@param lowering perflua.Lowering
 ---@return table? tree nil: none
 function engine.filters(spec, lowering)
-  local trees = {}
-  for i, one in ipairs(engine.lowered_filters(spec.filters, lowering)) do
-    trees[i] = one.tree
+  return tree_of(engine.split_filters(spec), lowering)
+end
+
+---What the core is told of rows that are items of records.
+---@param spec table
+---@param lowering perflua.Lowering
+---@return table? # nil: rows are records
+function engine.unnest(spec, lowering)
+  local is = spec.unnest
+  if not is then return nil end
+  local _, filters = engine.split_filters(spec)
+  return {
+    view = is.view, inline = is.inline, once = is.once and lowering:value(is.once, "key"),
+    filter = tree_of(filters, lowering),
+  }
+end
+
+-- Where rows are items, shares are of the records: the tree of the event that these are grouped
+-- by; false: all are one; nil: there is no share.
+local function whole_of(keys, columns, description)
+  local has_share = false
+  for _, column in ipairs(columns) do has_share = has_share or column.measure == "share" end
+  if not has_share or not description.unnest then return nil end
+  for i, key in ipairs(keys) do
+    if key.ref.root == "event" and #key.ref.path == 1 then return description.keys[i].value end
   end
-  return lower.all(trees)
+  return false
 end
 
 local function keys_of(keys, lowering)
@@ -164,8 +202,11 @@ function engine.grouping(spec, keys, columns)
   local lowering = lower.of(spec.file)
   local description = scope_of(spec, (engine.order(spec, keys, columns)))
   description.filter = engine.filters(spec, lowering)
+  description.unnest = engine.unnest(spec, lowering)
   description.most = spec.aside and spec.aside.most
-  return described(description, keys, columns, lowering)
+  described(description, keys, columns, lowering)
+  description.whole = whole_of(keys, columns, description)
+  return description
 end
 
 ---@param spec table

@@ -68,6 +68,7 @@ local function values_of(spec, refs)
   local options = options_of(spec, nil, values)
   options.values_call = lowering.calls
   options.filter = engine.filters(spec, lowering)
+  options.unnest = engine.unnest(spec, lowering)
   options.calls = lowering.calls
   return options
 end

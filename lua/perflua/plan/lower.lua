@@ -73,10 +73,18 @@ function Lowering:call(fn, kind, is, why, args)
   return { op = "call", kind = kind, fn = fn, is = is, args = args }
 end
 
+-- A member of the items that rows are.
+function Lowering:item(ref)
+  local name = ref.view .. " " .. ref.item
+  self.fields[name] = self.fields[name] or { view = ref.view, item = ref.item }
+  return self.fields[name]
+end
+
 ---@param ref table
 ---@param as_value boolean else it is asked whether it is there, or how many items it has
 ---@return table # of a field's node, lowered
 function Lowering:leaf(ref, kind, as_value)
+  if ref.item then return { op = "field", kind = kind, field = self:item(ref) } end
   local why = why_called(ref, as_value)
   if why then return self:call(ref.get, kind, kind == "event" and kind or nil, why) end
   local is_stack = ref.kind == "stack"

@@ -63,12 +63,24 @@ local function order_of(spec, in_core)
   return ("%s: %s"):format(orders[order], why)
 end
 
--- Filters in the order in which they are asked: those that call functions of Lua come last.
+-- Filters in the order in which they are asked: those that call functions of Lua come last. Between
+-- those of records and those of rows stands what rows are.
 local function add_filters(spec, lowering, add)
-  for _, one in ipairs(engine.lowered_filters(spec.filters, lowering)) do
-    local filter = one.filter
-    add(filter.node and "C" or "Lua", "where " .. filter.shown, filter.node and one.why)
+  local of_records, of_rows = engine.split_filters(spec)
+  local function add_list(filters)
+    for _, one in ipairs(engine.lowered_filters(filters, lowering)) do
+      local filter = one.filter
+      add(filter.node and "C" or "Lua", "where " .. filter.shown, filter.node and one.why)
+    end
   end
+  add_list(of_records)
+  local is = spec.unnest
+  if is then
+    local once = is.once and (", once for each %s"):format(is.once.text) or ""
+    local inlined = is.inline and " with inlined functions" or ""
+    add("C", ("items of %s as %s%s%s"):format(is.view, is.prefix, inlined, once))
+  end
+  add_list(of_rows)
 end
 
 local function texts_of(refs)

@@ -83,6 +83,14 @@ function Query:select(...)
   return derive(self, { refs = refs })
 end
 
+---@param view string "callchain", "branch_stack", "read", "regs_user" or "regs_intr"
+---@param options { as: string?, once: string?, inline: boolean? }?
+---@return perflua.Query # whose rows are the items of the view
+function Query:unnest(view, options)
+  local unnest = require "perflua.query.unnest" -- loaded when it is asked for
+  return derive(self, unnest(spec_of(self), view, options))
+end
+
 ---@param ... string|table<string, function> fields, expressions, or functions of a record by
 --- their columns' names
 ---@return perflua.Query
@@ -110,6 +118,8 @@ local function open(query)
     return group.table(spec):rows(), { close = function() end }
   elseif spec.refs then
     return plan.values(spec, spec.refs)
+  elseif spec.unnest then
+    usage_error "rows of unnest() are selected or grouped: select(…) or group_by(…) comes behind it"
   end
   return plan.records(spec)
 end

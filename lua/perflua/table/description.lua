@@ -30,8 +30,14 @@ function description.type_names(ids)
   return names
 end
 
--- Describes the records that a query starts from.
+-- Describes the records that a query starts from, and what of them its rows are.
 local function describe_reads(spec)
+  local is = spec.unnest
+  if is then
+    local plain = setmetatable({ unnest = false }, { __index = spec })
+    return ("items of %s%s%s of %s"):format(is.view, is.inline and " with inlined functions" or "",
+      is.once and (", once for each %s,"):format(is.once.text) or "", describe_reads(plain))
+  end
   if spec.reader then return spec.reader.reads end
   if not spec.types then
     return spec.container and "records with the container's own" or "records"
@@ -100,7 +106,8 @@ function description.of(spec)
   return {
     reads = describe_reads(spec), events = spec.asked, where = describe_where(spec),
     between = spec.spans and table.concat(spec.spans, " and "),
-    groups = spec.split and "each event by itself" or "all events together",
+    groups = (spec.split and "each event by itself" or "all events together")
+      .. (spec.unnest and ", " .. describe_reads(spec) or ""),
   }
 end
 

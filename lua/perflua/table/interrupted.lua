@@ -17,6 +17,7 @@ function interrupted.now() return (core.interrupted()) end
 ---@return table[] # the groups, or those that were chosen
 function interrupted.each(groups, change)
   local chosen = groups.chosen or {}
+  chosen.whole = groups.whole
   for _, list in ipairs { groups.rest or {}, chosen, chosen.rest or {} } do
     for _, g in ipairs(list) do change(g) end
   end

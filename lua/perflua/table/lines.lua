@@ -10,6 +10,7 @@ local order = require "perflua.table.order"
 local pivot = require "perflua.table.pivot"
 local sort = require "perflua.table.sort"
 local sums = require "perflua.measures.sums"
+local whole = require "perflua.table.whole"
 
 local lines = {}
 
@@ -30,28 +31,29 @@ local function totals_by_event(data, lists, m, may_stop)
   for _, list in ipairs(lists) do
     for i, g in ipairs(list) do
       if i % LOOK_EVERY == 0 and may_stop and interrupted.now() then return nil end
-      local whole, x = whole_of(data, g), g[m]
+      local of, x = whole_of(data, g), g[m]
       if math.type(x) == "integer" then
-        high[whole] = (high[whole] or 0) + (x // 4294967296)
-        low[whole] = (low[whole] or 0) + (x & 0xffffffff)
+        high[of] = (high[of] or 0) + (x // 4294967296)
+        low[of] = (low[of] or 0) + (x & 0xffffffff)
       else
-        totals[whole] = (totals[whole] or 0.0) + x
+        totals[of] = (totals[of] or 0.0) + x
       end
     end
   end
-  for whole, sum in pairs(high) do
-    sum = sum + (low[whole] >> 32)
-    totals[whole] = (totals[whole] or 0.0) + (sum * 4294967296.0 + (low[whole] & 0xffffffff))
+  for of, sum in pairs(high) do
+    sum = sum + (low[of] >> 32)
+    totals[of] = (totals[of] or 0.0) + (sum * 4294967296.0 + (low[of] & 0xffffffff))
   end
   return totals
 end
 
 -- [measure][event] → sum of the states of lists of groups, for shares; nil: interrupted.
 local function totals_of(data, lists, may_stop)
-  local totals = {}
+  local totals, n = {}, 0
   for m, one in ipairs(data.measures) do
     if one.measure == "share" then
-      totals[m] = totals_by_event(data, lists, m, may_stop)
+      n = n + 1
+      totals[m] = data.whole and whole.totals(data, n) or totals_by_event(data, lists, m, may_stop)
       if not totals[m] then return nil end
     end
   end

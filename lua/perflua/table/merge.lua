@@ -10,6 +10,7 @@ local counts = require "perflua.table.pair_counts"
 local description = require "perflua.table.description"
 local interrupted = require "perflua.table.interrupted"
 local measures = require "perflua.measures"
+local whole = require "perflua.table.whole"
 
 local LOOK_EVERY = 8192 -- groups between two looks at the interrupt, which ends the adding
 
@@ -163,6 +164,7 @@ function Accumulator:add(other, are_parts)
   if difference then return nil, difference end
   self.data.description = description.joined(self.data.description, other.description)
   self.data.counts = counts.sum(self.data.counts, other.counts)
+  self.data.whole = whole.sum(self.data.whole, other.whole, self.data.measures)
   local places = take_events(self, other)
   self.data.interrupted = interrupted.least(self.data.interrupted, other.interrupted)
   for i, g in ipairs(other.groups) do
@@ -195,7 +197,7 @@ function merge.start(data)
     accumulator.stacks, accumulator.numbered = {}, core.stacks()
   end
   accumulator:add(data)
-  own.counts = data.counts
+  own.counts, own.whole = data.counts, data.whole
   return accumulator
 end
 

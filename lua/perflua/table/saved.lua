@@ -14,6 +14,7 @@ local presentation = require "perflua.table.presentation"
 local stack_tokens = require "perflua.table.stack_tokens"
 local states = require "perflua.table.states"
 local values = require "perflua.table.values"
+local whole = require "perflua.table.whole"
 
 local saved = {}
 
@@ -86,8 +87,7 @@ function saved.encode(data, show, write)
   if message then return nil, message end
   local head = {
     description = data.description, keys = data.keys, measures = data.measures,
-    events = data.events,
-    places = data.places, show = show,
+    events = data.events, places = data.places, show = show, whole = data.whole,
   }
   local ok
   ok, message = pcall(function()
@@ -157,6 +157,7 @@ local function is_head(head)
     and presentation.is(head.show)
     and list_of(head.keys, is_key) and #head.keys > 0 and list_of(head.measures, is_measure)
     and #head.measures > 0
+    and (head.whole == nil or whole.is(head.whole))
     and (head.events == nil or list_of(head.events, is_text))
     and (head.places == nil or head.events and list_of(head.places, is_place)
       and #head.places == #head.events)
@@ -243,8 +244,7 @@ local function decode_body(body)
   if math.type(n) ~= "integer" or n < 0 then fail_at(at, "a number of groups") end
   local data = {
     description = head.description, keys = head.keys, measures = head.measures,
-    events = head.events,
-    places = head.places, groups = {},
+    events = head.events, places = head.places, whole = head.whole, groups = {},
   }
   local read_group = group_reader(next_token, value_of, data)
   for i = 1, n do

@@ -260,6 +260,50 @@ uint32_t pq_chains_of(struct pq_chains *c, struct pm_resolver *resolver,
 	return chain;
 }
 
+void pq_chains_enter(struct pq_chains *c, struct pm_resolver *resolver,
+		     const struct pd_record *rec)
+{
+	struct raw raw;
+
+	c->entered = (struct pq_looked){ .kind = PQ_CHAIN_VALUES };
+	look(c, resolver, rec, &c->entered, &raw);
+}
+
+uint32_t pq_chains_at(struct pq_chains *c, const struct pd_frame *at)
+{
+	return pq_frame_at(c, &c->entered, at);
+}
+
+const struct ps_symbol *pq_chains_function(struct pq_chains *c, uint32_t number)
+{
+	struct pq_frame *frame = &c->frames[number];
+	const struct pq_looked *looked = &c->entered;
+
+	if (!frame->is_asked && frame->dso && !frame->dso->jitdump)
+		frame->function = pm_symbol_at(looked->resolver, frame->dso, frame->address,
+					       looked->context.time);
+	frame->is_asked = true;
+	return frame->symbol ? frame->symbol : frame->function;
+}
+
+size_t pq_chains_walk(struct pm_resolver *resolver, const struct pd_record *rec,
+		      struct pd_frame *frames)
+{
+	struct pq_looked looked = { .resolver = resolver };
+	struct raw raw;
+	struct walk walk;
+	size_t n = 0;
+	int64_t ip;
+
+	find_raw(&looked, rec, &raw);
+	walk_init(&walk, &raw, rec);
+	while (walk_next(&walk, &frames[n]))
+		n++;
+	if (!n && pm_integer(rec, pm_system_field_ids(pm_resolver_system(resolver))->ip, &ip))
+		frames[n++] = (struct pd_frame){ (uint64_t)ip, rec->misc & PD_MISC_CPUMODE };
+	return n;
+}
+
 bool pq_chains_under(struct pq_chains *c, struct pm_resolver *resolver,
 		     const struct pd_record *rec, struct pd_text name, bool *is)
 {

@@ -19,11 +19,13 @@ struct pq_frame {
 	const struct ps_symbol *symbol; /* NULL: it is not known, or was not looked up */
 	/* in the dso, of one without a symbol, and in stacks; else 0 */
 	uint64_t address;
-	uint64_t ip;		 /* in stacks: of the first record that has the frame */
-	uint64_t offset;	 /* of that record */
-	uint32_t text;		 /* the chains' own */
-	uint16_t source, stream; /* of that record */
-	uint8_t mode;		 /* enum pd_cpumode */
+	uint64_t ip;	 /* in stacks: of the first record that has the frame */
+	uint64_t offset; /* of that record */
+	const struct ps_symbol *function; /* of pq_chains_function(), once it was asked */
+	uint32_t text;			  /* the chains' own */
+	uint16_t source, stream;	  /* of that record */
+	uint8_t mode;			  /* enum pd_cpumode */
+	bool is_asked;			  /* for the function */
 };
 
 /*
@@ -63,6 +65,29 @@ uint32_t pq_chains_of(struct pq_chains *chains, struct pm_resolver *resolver,
  */
 bool pq_chains_under(struct pq_chains *chains, struct pm_resolver *resolver,
 		     const struct pd_record *rec, struct pd_text name, bool *is);
+
+/*
+ * Addresses one by one: says whose are asked for from now on. The record must stay until the
+ * last of them.
+ */
+void pq_chains_enter(struct pq_chains *chains, struct pm_resolver *resolver,
+		     const struct pd_record *rec);
+
+/*
+ * Returns the number of the frame of PQ_CHAIN_VALUES that an address of that record is;
+ * UINT32_MAX: no memory.
+ */
+uint32_t pq_chains_at(struct pq_chains *chains, const struct pd_frame *at);
+
+/* Returns the function of such a frame; NULL: it is not known. */
+const struct ps_symbol *pq_chains_function(struct pq_chains *chains, uint32_t frame);
+
+/*
+ * Writes the frames of a record's call chain, callee first, to frames[PM_MAX_FRAMES]; without
+ * any that is its ip. Returns their number; 0: it has no ip either.
+ */
+size_t pq_chains_walk(struct pm_resolver *resolver, const struct pd_record *rec,
+		      struct pd_frame *frames);
 
 /* Returns the number of chains; they are numbered from 0. */
 uint32_t pq_chains_size(const struct pq_chains *chains);

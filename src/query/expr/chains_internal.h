@@ -73,6 +73,20 @@ struct pq_chain {
 	uint32_t kind;
 };
 
+/* A chain that is looked for. */
+struct pq_looked {
+	struct pm_resolver *resolver;
+	const struct pd_record *rec;
+	struct pm_addr_context context;
+	unsigned kind;	  /* enum pq_chain_kind, or PQ_SYMBOLS */
+	uint64_t tags[2]; /* of what was mapped: of the process, of the kernel */
+	bool known;	  /* are they? */
+	bool by_time;	  /* what is there depends on more than that: nothing is kept */
+	bool alone;	  /* it has no frames but its ip */
+	bool has_ip;
+	struct pd_frame own; /* its ip */
+};
+
 struct pq_chains {
 	struct pq_hash_keys keys;
 	struct pq_raw raw;
@@ -98,20 +112,7 @@ struct pq_chains {
 	struct pb_map by_frames; /* of the list */
 	char *text;		 /* [text_room]: of pq_chains_text */
 	size_t text_room;
-};
-
-/* A chain that is looked for. */
-struct pq_looked {
-	struct pm_resolver *resolver;
-	const struct pd_record *rec;
-	struct pm_addr_context context;
-	unsigned kind;	  /* enum pq_chain_kind, or PQ_SYMBOLS */
-	uint64_t tags[2]; /* of what was mapped: of the process, of the kernel */
-	bool known;	  /* are they? */
-	bool by_time;	  /* what is there depends on more than that: nothing is kept */
-	bool alone;	  /* it has no frames but its ip */
-	bool has_ip;
-	struct pd_frame own; /* its ip */
+	struct pq_looked entered; /* of pq_chains_enter */
 };
 
 /* Sets looked->tags. */

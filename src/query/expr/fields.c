@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "fields_internal.h"
+#include "items.h"
 
 bool pq_fields_init(struct pq_fields *fields, const struct pd_session *session,
 		    struct pm_resolver *resolver)
@@ -288,15 +289,17 @@ static void load_from(const struct pq_fields *fields, const struct pq_field *f,
 static struct pq_load load_of(const struct pq_fields *fields, const struct pq_field *f,
 			      const struct pd_layout *layout)
 {
-	unsigned index = f->row || !layout ? 0 : layout->slot[f->name];
+	unsigned index = f->row || f->item || !layout ? 0 : layout->slot[f->name];
 	bool here = index &&
 		    (!f->types || (layout->desc && pd_types_has(f->types, layout->desc->type)));
 	struct pq_load load = {
 		.read = f->row	    ? read_of_row :
+			f->item	    ? pq_read_item :
 			f->by_event ? read_of_event :
 				      pq_read_nothing,
 		.end = UINT32_MAX,
 		.called_end = UINT32_MAX,
+		.stays = f->item != 0, /* texts of items are binaries', or constants */
 	};
 
 	if (here && !f->by_event)

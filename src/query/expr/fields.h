@@ -81,6 +81,7 @@ struct pq_fields {
 		 */
 		row;
 	size_t n_row;
+	struct pq_items *items; /* NULL: rows are records */
 	struct pq_called called;
 	const uint64_t *taken; /* revision of the system now; NULL without a resolver */
 	/* memory for a value ran out; the value was absent, so the result is useless */

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "node.h"
+#include "items.h"
 
 /*
  * Returns true if the steps lead to a member of an item that the recorded system knows:
@@ -73,6 +73,8 @@ static bool file_asks(const struct pd_file *file, const struct pq_field *field)
 
 static bool field_asks(const struct pq_field *field, const struct pd_session *session)
 {
+	if (field->item)
+		return pq_item_asks(field->item);
 	for (size_t i = 0; i < session->n_files; i++) {
 		const struct pd_file *file = session->files[i];
 

@@ -7,6 +7,7 @@
 
 #include "base/progress.h"
 #include "expr.h"
+#include "items.h"
 #include "perfdata/order/walk.h"
 
 /*
@@ -63,7 +64,8 @@ struct pq_scope {
 	enum pd_order_kind order;
 	/* look at samples with counter values value by value: perfdata's counters.h */
 	bool split;
-	const struct pq_node *filter; /* NULL: all records */
+	const struct pq_node *filter;	/* NULL: all records */
+	const struct pq_unnest *unnest; /* NULL: rows are records; else their items */
 	/* NULL: no functions are called. Else only the caller's thread looks at records. */
 	struct pq_calls *calls;
 	unsigned threads;	     /* at most; 1: only the caller's */

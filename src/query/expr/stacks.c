@@ -26,9 +26,14 @@ struct pq_stacks {
 
 const char *pq_frame_kind_name(unsigned kind)
 {
-	if (kind == PQ_FRAME_JIT)
-		return "jit";
-	return kind == PQ_FRAME_INLINED ? "inlined" : pd_cpumode_name((enum pd_cpumode)kind);
+	return kind == PQ_FRAME_JIT ? "jit" : pd_cpumode_name(kind);
+}
+
+unsigned pq_frame_kind(const struct pq_frame *frame)
+{
+	if (frame->mode == PD_CPUMODE_USER && frame->dso && pm_is_jit_name(frame->dso->name))
+		return PQ_FRAME_JIT;
+	return frame->mode;
 }
 
 struct pq_stacks *pq_stacks_create(void)
@@ -192,14 +197,12 @@ static uint32_t add_chain_frame(struct pq_stacks *s, const struct pq_frame *fram
 		.address = frame->address,
 		.ip = frame->ip,
 		.has_ip = true,
-		.kind = frame->mode,
+		.kind = (uint8_t)pq_frame_kind(frame),
 	};
 
 	if (frame->dso) {
 		own.binary = (struct pd_text){ frame->dso->name, strlen(frame->dso->name) };
 		own.build_id = frame->dso->id.build_id;
-		if (frame->mode == PD_CPUMODE_USER && pm_is_jit_name(frame->dso->name))
-			own.kind = PQ_FRAME_JIT;
 		/* with a jitdump it was looked up at the time of the record */
 		describe_symbol(&own, frame->dso->jitdump ?
 					      frame->symbol :

@@ -15,9 +15,11 @@
 /* The first ones are cpumodes, of which records have room for 8. */
 enum pq_frame_kind {
 	PQ_FRAME_JIT = PD_MISC_CPUMODE + 1,
-	PQ_FRAME_INLINED,
 	PQ_FRAME_KINDS,
 };
+
+/* Returns the kind of a frame of PQ_CHAIN_VALUES. */
+unsigned pq_frame_kind(const struct pq_frame *frame);
 
 /* The name of a kind: "kernel", "user", "jit" …. */
 const char *pq_frame_kind_name(unsigned kind);

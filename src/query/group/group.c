@@ -128,6 +128,7 @@ struct pq_groups *pq_groups_create(const struct pq_grouping *grouping, struct pq
 	    !prepare_measures(groups, &states) || !prepare_chains(groups) ||
 	    !pq_table_init(&groups->table, grouping->n_keys, states) ||
 	    !(groups->words = calloc(groups->table.n_words + 1, sizeof(*groups->words))) ||
+	    (grouping->whole && !(groups->whole = pq_groups_create(grouping->whole, fields))) ||
 	    !pq_groups_begin(groups)) {
 		pq_groups_destroy(groups);
 		return NULL;
@@ -167,6 +168,7 @@ void pq_groups_destroy(struct pq_groups *groups)
 	}
 	if (groups->chains)
 		pq_chains_destroy(groups->chains);
+	pq_groups_destroy(groups->whole);
 	pq_table_deinit(&groups->table);
 	free(groups->words);
 	pq_texts_deinit(&groups->texts);
@@ -197,6 +199,11 @@ void pq_groups_seal(struct pq_groups *groups)
 	pb_map_deinit(&groups->table.map);
 	if (groups->chains)
 		pq_chains_seal(groups->chains);
+}
+
+struct pq_groups *pq_groups_whole(const struct pq_groups *groups)
+{
+	return groups->whole;
 }
 
 size_t pq_groups_size(const struct pq_groups *groups)

@@ -47,6 +47,11 @@ struct pq_grouping {
 	const struct pq_measure *measures;
 	size_t n_measures;
 	/*
+	 * where rows are parts of records: the groups of records themselves, each once, of
+	 * which shares are shares; NULL: none
+	 */
+	const struct pq_grouping *whole;
+	/*
 	 * records of which the first sum or average is of an integer above it are set aside; 0:
 	 * none are
 	 */
@@ -65,6 +70,12 @@ void pq_groups_destroy(struct pq_groups *groups);
 
 /* Adds the record that `fields` entered. Returns false without memory. */
 bool pq_groups_add(struct pq_groups *groups);
+
+/* Adds the record to the groups of grouping.whole, if there are any. False: no memory. */
+bool pq_groups_add_whole(struct pq_groups *groups);
+
+/* Returns the groups of grouping.whole; NULL: there are none. */
+struct pq_groups *pq_groups_whole(const struct pq_groups *groups);
 
 /*
  * Adds the groups of `from`, which is emptied. Progress is reported after each

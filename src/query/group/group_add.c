@@ -231,6 +231,11 @@ static inline bool is_too_large(const struct pq_groups *groups)
 	return is_value_too_large(groups);
 }
 
+bool pq_groups_add_whole(struct pq_groups *groups)
+{
+	return !groups->whole || pq_groups_add(groups->whole);
+}
+
 /*
  * Most records are of the same group as the one before, and most measures need no call: then no
  * function is called.

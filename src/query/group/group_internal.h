@@ -23,8 +23,9 @@ struct pq_groups {
 	const struct pq_measured *limited; /* has values of at most `most`; NULL: none */
 	uint64_t most;
 	uint64_t n_aside;
-	uint64_t *words; /* of the record that was added last, as those of a group */
-	size_t last;	 /* its group; PQ_NO_GROUP: it has to be searched */
+	struct pq_groups *whole; /* of grouping.whole; NULL: none */
+	uint64_t *words;	 /* of the record that was added last, as those of a group */
+	size_t last;		 /* its group; PQ_NO_GROUP: it has to be searched */
 };
 
 /* Returns the states of a group, those of its measures one behind another. */

@@ -96,6 +96,8 @@ bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
 	groups->bad_weight = groups->bad_weight || from->bad_weight;
 	groups->n_aside += from->n_aside;
 	from->n_aside = 0;
+	if (ok && groups->whole)
+		ok = pq_groups_merge(groups->whole, from->whole, progress);
 	pq_groups_deinit_states(from);
 	pq_table_deinit(&from->table);
 	pq_texts_deinit(&from->texts);

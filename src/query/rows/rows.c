@@ -44,6 +44,9 @@ struct pq_rows {
 	struct pm_resolver *resolver;
 	struct pq_fields fields;
 	struct pq_expr *filter;
+	struct pq_items *items; /* NULL: rows are records */
+	struct pd_record rec;	/* whose items are rows */
+	bool is_inside;		/* of that record; else the next one is to be read */
 	struct pq_expr **exprs; /* [n_nodes] */
 	uint32_t *numbers;	/* [n_nodes]: of those that are fields, else UINT32_MAX */
 	struct pq_plain_rows plain;
@@ -72,7 +75,8 @@ static bool no_memory(const struct pq_rows *rows, struct pd_error *err)
 static bool asks_system(const struct pq_rows *rows, const struct pq_node *const *nodes)
 {
 	const struct pq_scope *scope = rows->scope;
-	bool asks = scope->filter && pq_asks_system(scope->filter, scope->session);
+	bool asks = (scope->filter && pq_asks_system(scope->filter, scope->session)) ||
+		    pq_items_ask(scope->unnest, scope->session);
 
 	for (size_t i = 0; i < rows->n_nodes; i++)
 		asks = asks || pq_asks_system(nodes[i], scope->session);
@@ -93,6 +97,8 @@ static bool compile(struct pq_rows *rows, const struct pq_node *const *nodes)
 	    !pq_fields_init(&rows->fields, scope->session, rows->resolver))
 		return false;
 	if (scope->filter && !(rows->filter = pq_expr_create(scope->filter, &rows->fields)))
+		return false;
+	if (scope->unnest && !(rows->items = pq_items_create(scope->unnest, &rows->fields)))
 		return false;
 	for (size_t i = 0; i < rows->n_nodes; i++) {
 		rows->exprs[i] = pq_expr_create(nodes[i], &rows->fields);
@@ -180,6 +186,7 @@ void pq_rows_close(struct pq_rows *rows)
 	for (size_t i = 0; rows->exprs && i < rows->n_nodes; i++)
 		pq_expr_destroy(rows->exprs[i]);
 	pq_expr_destroy(rows->filter);
+	pq_items_destroy(rows->items);
 	pq_fields_deinit(&rows->fields);
 	pq_known_texts_deinit(&rows->known);
 	pq_plain_rows_deinit(&rows->plain);
@@ -267,10 +274,17 @@ static bool add_row(struct pq_rows *rows, struct batch *b)
 	return true;
 }
 
+/* Goes to the next item of the record, and adds its row. False: no memory. */
+static bool add_item(struct pq_rows *rows, struct batch *b)
+{
+	rows->is_inside = pq_items_next(rows->items);
+	return !rows->fields.failed && (!rows->is_inside || add_row(rows, b));
+}
+
 /* Takes the records that pass until the batch is full. */
 static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_error *err)
 {
-	struct pd_record rec = { .bytes = NULL };
+	struct pd_record *rec = &rows->rec;
 
 	for (size_t looked = 0;
 	     b->n_rows < most && looked < MOST_LOOKED && b->texts.bytes < MOST_TEXT; looked++) {
@@ -287,27 +301,37 @@ static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_e
 			b->end = BATCH_END;
 			break;
 		}
-		got = pd_walk_next(&rows->walk, &rec, err);
+		if (rows->is_inside) {
+			if (!add_item(rows, b))
+				return no_memory(rows, err);
+			continue;
+		}
+		got = pd_walk_next(&rows->walk, rec, err);
 		if (got <= 0) {
 			b->end = got ? BATCH_FAILED : BATCH_END;
 			/* what there was no memory for was absent to the filter */
 			return got == 0 && (!rows->fields.failed || no_memory(rows, err));
 		}
-		if (rows->looks && !pq_in_scope(rows->scope, &rec, rows->time_id))
+		if (rows->looks && !pq_in_scope(rows->scope, rec, rows->time_id))
 			continue;
 		if (rows->scope->calls)
 			pq_calls_next(rows->scope->calls);
-		if (!pq_fields_enter(&rows->fields, &rec))
+		if (!pq_fields_enter(&rows->fields, rec))
 			return no_memory(rows, err);
 		if (rows->filter && !pq_expr_test(rows->filter, &rows->fields))
 			continue;
+		if (rows->items) {
+			pq_items_begin(rows->items);
+			rows->is_inside = true;
+			continue;
+		}
 		if (rows->pairs && !add_pair(rows, b))
 			return pairs_failed(rows, err);
 		if (!rows->pairs && !add_row(rows, b))
 			return no_memory(rows, err);
 	}
-	if (rec.bytes)
-		b->part = pd_walk_part(&rows->walk, &rec);
+	if (rec->bytes)
+		b->part = pd_walk_part(&rows->walk, rec);
 	return true;
 }
 

@@ -1,0 +1,70 @@
+-- Query:unnest(): has the items of a view be the rows of a query.
+
+local errors = require "perflua.errors"
+local fields = require "perflua.fields"
+local items = require "perflua.fields.items"
+local suggest = require "perflua.errors.suggest"
+local usage_error = errors.usage_error
+
+local NAMES = table.concat(items.views(), ", ")
+
+local function check_query(spec)
+  if spec.unnest then
+    usage_error("unnest: the rows of this query are items of %s already; a query has one unnest",
+      spec.unnest.view)
+  elseif spec.keys then
+    usage_error "unnest comes before group_by"
+  elseif spec.refs then
+    usage_error "unnest comes before select"
+  elseif spec.reader then
+    usage_error "unnest takes a query over records, not one over spans"
+  end
+end
+
+-- What stands before the members of items.
+local function prefix_of(view, as)
+  if as == nil then return items.prefix(view) end
+  if type(as) ~= "string" or not as:find "^[%a_][%w_]*$" then
+    usage_error("unnest: `as` is a name, such as \"%s\"; got %s", items.prefix(view), suggest.kind(as))
+  elseif fields.is_known(as) then
+    usage_error("unnest: `as`: '%s' is a field of records", as)
+  end
+  return as
+end
+
+---@param spec table of a query
+---@param view string
+---@param options { as: string?, once: string?, inline: boolean? }?
+---@return table # the changes that it makes
+local function unnest(spec, view, options)
+  check_query(spec)
+  if not items.prefix(view) then
+    local message = ("unnest: '%s' has no items that can be rows; these have: %s"):format(
+      tostring(view), NAMES)
+    usage_error("%s", suggest.message(message, tostring(view), items.views()))
+  end
+  options = options or {}
+  if type(options) ~= "table" then
+    usage_error("unnest: a table { as, once, inline } expected, got %s", suggest.kind(options))
+  end
+  errors.check_options(options, "UnnestOptions", "unnest: unknown option '%s'")
+  spec.scope:ref(view) -- raises where no record has it
+  local prefix = prefix_of(view, options.as)
+  if options.inline and view ~= "callchain" then
+    usage_error("unnest: `inline` is of callchain, not of %s", view)
+  end
+  local scope = items.scope(spec.scope, view, prefix)
+  local once = options.once ~= nil and scope:ref(options.once) or nil
+  if once and (once.kind == "view" or once.kind == "nil") then
+    usage_error("unnest: `once`: %s is a composite; name a member", once.text)
+  end
+  return {
+    scope = scope, expand = spec.expand and view ~= "read",
+    unnest = {
+      view = view, prefix = prefix, once = once, inline = options.inline and true or nil,
+      n_filters = #spec.filters,
+    },
+  }
+end
+
+return unnest

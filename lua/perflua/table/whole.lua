@@ -1,0 +1,69 @@
+-- The sums that shares are of where rows are items of records: data.whole of a Table is a list
+-- of { event = its name or nil, nth = which of the events of that name, sum of each share }.
+
+local measures = require "perflua.measures"
+
+local whole = {}
+
+local function same(one, other) return one.event == other.event and one.nth == other.nth end
+
+---@param a table[]?
+---@param b table[]?
+---@param columns table[] measures of the Table
+---@return table[]? # of both
+function whole.sum(a, b, columns)
+  if not a or not b then return a or b end
+  local kinds, both = {}, {}
+  for _, column in ipairs(columns) do
+    if column.measure == "share" then kinds[#kinds + 1] = column.kind end
+  end
+  for _, list in ipairs { a, b } do
+    for _, one in ipairs(list) do
+      local mine
+      for _, other in ipairs(both) do mine = mine or same(one, other) and other end
+      if mine then
+        for n, kind in ipairs(kinds) do mine[n] = measures.share.merge(mine[n], one[n], kind) end
+      else
+        both[#both + 1] = table.move(one, 1, #kinds, 1, { event = one.event, nth = one.nth })
+      end
+    end
+  end
+  return both
+end
+
+---@param data table of a Table
+---@param n integer which share
+---@return table<any, number> # the totals, by what is the whole of a group: an event's place or
+--- name, or 0; 0 for others
+function whole.totals(data, n)
+  local totals, by_key, places, seen = {}, false, {}, {}
+  for _, key in ipairs(data.keys) do by_key = by_key or key.kind == "event" and key.text == "event" end
+  for place, name in ipairs(data.events or {}) do
+    seen[name] = (seen[name] or 0) + 1
+    places[name .. "\0" .. seen[name]] = place
+  end
+  for _, one in ipairs(data.whole) do
+    local at = 0
+    if by_key then at = one.event or 0 end
+    if data.events and one.event then at = places[one.event .. "\0" .. (one.nth or 1)] or 0 end
+    totals[at] = (totals[at] or 0) + one[n]
+  end
+  return setmetatable(totals, { __index = function() return 0 end })
+end
+
+---@param list any of a saved Table
+---@return boolean # is it such a list?
+function whole.is(list)
+  if type(list) ~= "table" then return false end
+  for i, one in pairs(list) do
+    if math.type(i) ~= "integer" or type(one) ~= "table" then return false end
+    if one.event ~= nil and type(one.event) ~= "string" then return false end
+    if one.nth ~= nil and math.type(one.nth) ~= "integer" then return false end
+    for n, sum in pairs(one) do
+      if math.type(n) and not math.type(sum) then return false end
+    end
+  end
+  return true
+end
+
+return whole

@@ -1,0 +1,538 @@
+#include "items.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fields_internal.h"
+#include "perfdata/format/views.h"
+#include "stacks.h"
+
+/* Members that are not the view's own; its own ones begin at OWN. */
+enum member {
+	NONE,
+	INDEX,
+	/* of frames */
+	IP,
+	ADDRESS,
+	SYMBOL,
+	SYMOFF,
+	DSO,
+	SRCLINE,
+	KIND,
+	INLINED,
+	/* of branches */
+	FROM,
+	TO,
+	SYMBOL_FROM,
+	SYMBOL_TO,
+	DSO_FROM,
+	DSO_TO,
+	SRCLINE_FROM,
+	SRCLINE_TO,
+	/* of registers */
+	NAME,
+	VALUE,
+	OWN,
+};
+
+struct member_name {
+	const char *name; /* NULL: the end */
+	uint16_t member;
+};
+
+static const struct member_name of_frames[] = {
+	{ "index", INDEX },	{ "ip", IP },	{ "address", ADDRESS }, { "symbol", SYMBOL },
+	{ "symoff", SYMOFF },	{ "dso", DSO }, { "srcline", SRCLINE }, { "kind", KIND },
+	{ "inlined", INLINED }, { NULL, NONE },
+};
+
+static const struct member_name of_branches[] = {
+	{ "index", INDEX },
+	{ "from", FROM },
+	{ "to", TO },
+	{ "symbol_from", SYMBOL_FROM },
+	{ "symbol_to", SYMBOL_TO },
+	{ "dso_from", DSO_FROM },
+	{ "dso_to", DSO_TO },
+	{ "srcline_from", SRCLINE_FROM },
+	{ "srcline_to", SRCLINE_TO },
+	{ NULL, NONE },
+};
+
+static const struct member_name of_counters[] = { { "index", INDEX }, { NULL, NONE } };
+
+static const struct member_name of_registers[] = {
+	{ "index", INDEX },
+	{ "name", NAME },
+	{ "value", VALUE },
+	{ NULL, NONE },
+};
+
+static const struct {
+	const struct pd_view_desc *view;
+	const struct member_name *names;
+	bool has_own; /* members of the view's items, too */
+} views[] = {
+	{ &pd_view_callchain, of_frames, false },
+	{ &pd_view_branch_stack, of_branches, true },
+	{ &pd_view_read, of_counters, true },
+	{ &pd_view_regs_user, of_registers, false },
+	{ &pd_view_regs_intr, of_registers, false },
+};
+
+#define N_VIEWS (sizeof(views) / sizeof(views[0]))
+
+/* A value that a row of the record had, for `once`. */
+struct had {
+	uint64_t bits, record; /* the record: a number, so that nothing need be cleared */
+	uint8_t type;
+};
+
+#define FIRST_HAD 64 /* a power of two */
+
+struct pq_items {
+	const struct pq_unnest *unnest;
+	struct pq_fields *fields;
+	struct pq_expr *filter, *once; /* NULL: there is none */
+	struct pd_view view;	       /* of the record; not of call chains */
+	uint32_t n, next;	       /* items; the one that comes next */
+	bool is_row;		       /* an item is the row; else there is none to be read */
+	uint32_t index;		       /* of the item that is the row */
+	/* of a call chain */
+	struct pd_frame frames[PM_MAX_FRAMES];
+	const struct ps_line *lines; /* [n_lines]: of the frame that is the row, if asked for */
+	size_t n_lines, line;	     /* the line that is the row */
+	/* what is at addresses; NULL: not asked yet */
+	struct pq_chains *chains;
+	bool entered;		/* in the chains is the record */
+	uint32_t at[2];		/* frames at the row's addresses; UINT32_MAX: not asked yet */
+	struct pq_texts texts;	/* of `once` */
+	struct had *had;	/* [n_had], a power of two */
+	size_t n_had, n_filled; /* by this record */
+	uint64_t record;
+};
+
+const struct pd_view_desc *pq_unnest_view(const char *name)
+{
+	for (size_t i = 0; i < N_VIEWS; i++)
+		if (strcmp(views[i].view->name, name) == 0)
+			return views[i].view;
+	return NULL;
+}
+
+/* The number of a member is its own, and that of the view above it. */
+#define VIEW_SHIFT 8
+
+static uint16_t number_of(size_t view, unsigned member)
+{
+	return member ? (uint16_t)((view + 1) << VIEW_SHIFT | member) : 0;
+}
+
+uint16_t pq_item_member(const struct pd_view_desc *view, const char *name)
+{
+	for (size_t i = 0; i < N_VIEWS; i++) {
+		const struct member_name *one = views[i].names;
+		unsigned own;
+
+		if (views[i].view != view)
+			continue;
+		while (one->name && strcmp(one->name, name) != 0)
+			one++;
+		if (one->name || !views[i].has_own)
+			return number_of(i, one->member);
+		own = pd_member_find(view->items, name);
+		return number_of(i, view->items[own].name ? OWN + own : NONE);
+	}
+	return 0;
+}
+
+bool pq_item_asks(uint16_t item)
+{
+	unsigned member = item & ((1u << VIEW_SHIFT) - 1);
+
+	return (member >= ADDRESS && member <= INLINED) ||
+	       (member >= SYMBOL_FROM && member <= SRCLINE_TO);
+}
+
+bool pq_items_ask(const struct pq_unnest *unnest, const struct pd_session *session)
+{
+	/* frames may be made of other parts of a sample, which takes the system */
+	return unnest &&
+	       (unnest->view == &pd_view_callchain || pq_asks_system(unnest->filter, session) ||
+		pq_asks_system(unnest->once, session));
+}
+
+struct pq_items *pq_items_create(const struct pq_unnest *unnest, struct pq_fields *fields)
+{
+	struct pq_items *items = calloc(1, sizeof(*items));
+
+	if (!items)
+		return NULL;
+	items->unnest = unnest;
+	items->fields = fields;
+	fields->items = items;
+	pq_texts_init(&items->texts);
+	items->n_had = FIRST_HAD;
+	items->had = calloc(items->n_had, sizeof(*items->had));
+	if (!items->had ||
+	    (unnest->filter && !(items->filter = pq_expr_create(unnest->filter, fields))) ||
+	    (unnest->once && !(items->once = pq_expr_create(unnest->once, fields)))) {
+		pq_items_destroy(items);
+		return NULL;
+	}
+	return items;
+}
+
+void pq_items_destroy(struct pq_items *items)
+{
+	if (!items)
+		return;
+	pq_expr_destroy(items->filter);
+	pq_expr_destroy(items->once);
+	pq_chains_destroy(items->chains);
+	pq_texts_deinit(&items->texts);
+	free(items->had);
+	items->fields->items = NULL;
+	free(items);
+}
+
+/* Opens the record's view; it stays without items if there is none. */
+static void open_view(struct pq_items *items, const struct pd_record *rec)
+{
+	unsigned slot = rec->layout ? rec->layout->slot[items->unnest->name] : 0;
+	struct pd_value value = { .type = PD_NIL };
+
+	if (slot)
+		pd_record_get(rec, slot, &value);
+	if (value.type != PD_VIEW || value.view.desc != items->unnest->view)
+		return;
+	items->view = value.view;
+	items->n = value.view.count;
+	/* a counter that is no group is one item, whose members are the view's */
+	if (value.view.desc == &pd_view_read && !items->n &&
+	    !(rec->layout->shape->read_format & PD_READ_GROUP))
+		items->n = 1;
+}
+
+static void read_frames(struct pq_items *items, const struct pd_record *rec)
+{
+	size_t n = pq_chains_walk(items->fields->resolver, rec, items->frames);
+
+	items->n = (uint32_t)n;
+}
+
+void pq_items_begin(struct pq_items *items)
+{
+	const struct pd_record *rec = items->fields->rec;
+
+	items->n = items->next = 0;
+	items->n_lines = items->line = 0;
+	items->entered = false;
+	items->record++;
+	items->n_filled = 0;
+	if (items->unnest->view == &pd_view_callchain)
+		read_frames(items, rec);
+	else
+		open_view(items, rec);
+}
+
+/* An address of the row: of its frame; of where a branch comes from, or goes to. */
+static uint64_t address_of(const struct pq_items *items, unsigned which)
+{
+	if (items->unnest->view == &pd_view_callchain)
+		return items->frames[items->index].ip;
+	return pd_rec64(items->view.rec, items->view.at + 24 * items->index + 8 * which);
+}
+
+/* Returns what is at an address of the row, until the next one is asked for; NULL: no memory. */
+static const struct pq_frame *frame_at(struct pq_items *items, unsigned which)
+{
+	const struct pd_record *rec = items->fields->rec;
+	struct pd_frame at = { address_of(items, which), rec->misc & PD_MISC_CPUMODE };
+
+	if (items->at[which] != UINT32_MAX)
+		return pq_chains_frame(items->chains, items->at[which]);
+	if (!items->chains && !(items->chains = pq_chains_create()))
+		return NULL;
+	if (!items->entered)
+		pq_chains_enter(items->chains, items->fields->resolver, rec);
+	items->entered = true;
+	if (items->unnest->view == &pd_view_callchain)
+		at.mode = items->frames[items->index].mode;
+	items->at[which] = pq_chains_at(items->chains, &at);
+	return items->at[which] == UINT32_MAX ?
+		       NULL :
+		       pq_chains_frame(items->chains, items->at[which]);
+}
+
+/* Reads the lines of a frame, and sets which of them are rows. */
+static void find_lines(struct pq_items *items)
+{
+	const struct pq_frame *frame = frame_at(items, 0);
+
+	items->n_lines = 0;
+	if (frame && frame->dso)
+		items->n_lines = ps_dso_lines(frame->dso, frame->address, &items->lines);
+	items->line = 0;
+}
+
+/* Is the row a function that was inlined, not the frame's own? */
+static bool is_inlined(const struct pq_items *items)
+{
+	return items->unnest->inlined && items->line + 1 < items->n_lines;
+}
+
+static void step(struct pq_items *items)
+{
+	if (items->next && is_inlined(items)) {
+		items->line++;
+		return;
+	}
+	items->index = items->next++;
+	items->at[0] = items->at[1] = UINT32_MAX;
+	if (items->unnest->inlined)
+		find_lines(items);
+}
+
+static bool grow_had(struct pq_items *items);
+
+/* Notes that the record had that value; returns false if it had it before. */
+static bool note_had(struct pq_items *items, uint64_t bits, uint8_t type)
+{
+	const struct pq_secret *secret = &items->texts.secret;
+	size_t mask = items->n_had - 1;
+	size_t at = pq_mix(bits ^ secret->a, type ^ secret->b) & mask;
+
+	for (;; at = (at + 1) & mask) {
+		struct had *had = &items->had[at];
+
+		if (had->record != items->record) {
+			*had = (struct had){ bits, items->record, type };
+			items->n_filled++;
+			return 2 * items->n_filled < items->n_had || grow_had(items);
+		}
+		if (had->bits == bits && had->type == type)
+			return false;
+	}
+}
+
+/* Doubles the table. Without memory the row is dropped, and the failure is noted. */
+static bool grow_had(struct pq_items *items)
+{
+	struct had *old = items->had, *wide = calloc(2 * items->n_had, sizeof(*wide));
+	size_t n = items->n_had;
+
+	if (!wide) {
+		items->fields->failed = true;
+		return false;
+	}
+	items->had = wide;
+	items->n_had = 2 * n;
+	items->n_filled = 0;
+	for (size_t i = 0; i < n; i++)
+		if (old[i].record == items->record)
+			note_had(items, old[i].bits, old[i].type);
+	free(old);
+	return true;
+}
+
+static bool is_first(struct pq_items *items)
+{
+	struct pq_value value;
+
+	pq_expr_value(items->once, items->fields, &value);
+	pq_normalise(&value);
+	if (value.type == PQ_TEXT) {
+		const struct pq_text *text = pq_texts_add(&items->texts, value.p, value.size);
+
+		if (!text) {
+			items->fields->failed = true;
+			return false;
+		}
+		value.p = text->bytes;
+	}
+	return note_had(items, value.type == PQ_NIL ? 0 : pq_bits(&value), value.type);
+}
+
+bool pq_items_next(struct pq_items *items)
+{
+	while (items->next < items->n || (items->next && is_inlined(items))) {
+		step(items);
+		items->is_row = !items->fields->failed;
+		if (!items->is_row)
+			return false;
+		if (items->filter && !pq_expr_test(items->filter, items->fields))
+			continue;
+		if (!items->once || is_first(items))
+			return true;
+	}
+	items->is_row = false;
+	return false;
+}
+
+static void set_text(struct pq_value *out, const char *text, size_t n)
+{
+	if (!text || n > UINT32_MAX)
+		return;
+	out->type = PQ_TEXT;
+	out->p = text;
+	out->size = (uint32_t)n;
+}
+
+static void set_integer(struct pq_value *out, uint64_t value)
+{
+	out->type = PQ_INT;
+	out->u = value;
+}
+
+/* The source line of a row's address: of the function itself, or the one inlined there. */
+static void read_srcline(struct pq_items *items, const struct pq_frame *frame,
+			 struct pq_value *out)
+{
+	const struct ps_line *lines = items->lines;
+	size_t n = items->n_lines, line = items->line;
+
+	if (!items->unnest->inlined) {
+		n = frame->dso ? ps_dso_lines(frame->dso, frame->address, &lines) : 0;
+		line = n - 1;
+	}
+	if (n && lines[line].srcline)
+		set_text(out, lines[line].srcline, strlen(lines[line].srcline));
+}
+
+static void read_symbol(struct pq_items *items, uint32_t frame, struct pq_value *out)
+{
+	const struct ps_symbol *symbol;
+
+	if (is_inlined(items)) {
+		const char *name = items->lines[items->line].function;
+
+		set_text(out, name, name ? strlen(name) : 0);
+		return;
+	}
+	symbol = pq_chains_function(items->chains, frame);
+	if (symbol)
+		set_text(out, symbol->name, symbol->length);
+}
+
+/* Reads what the recorded system knows of an address of the row. */
+static void read_place(struct pq_items *items, unsigned member, unsigned which,
+		       struct pq_value *out)
+{
+	const struct pq_frame *frame = items->fields->resolver ? frame_at(items, which) : NULL;
+	const struct ps_symbol *symbol;
+	const char *name;
+
+	if (!frame) {
+		items->fields->failed = items->fields->failed || items->fields->resolver;
+		return;
+	}
+	switch (member) {
+	case ADDRESS:
+		set_integer(out, frame->address);
+		break;
+	case SYMBOL:
+		read_symbol(items, items->at[which], out);
+		break;
+	case SYMOFF:
+		symbol = is_inlined(items) ?
+				 NULL :
+				 pq_chains_function(items->chains, items->at[which]);
+		if (symbol)
+			set_integer(out, frame->address - symbol->start);
+		break;
+	case DSO:
+		name = frame->dso ? frame->dso->name : PM_UNKNOWN;
+		set_text(out, name, strlen(name));
+		break;
+	case SRCLINE:
+		read_srcline(items, frame, out);
+		break;
+	case KIND:
+		name = pq_frame_kind_name(pq_frame_kind(frame));
+		set_text(out, name, strlen(name));
+		break;
+	default:
+		out->type = PQ_BOOL;
+		out->u = is_inlined(items);
+	}
+}
+
+/* Reads a member of an item as the view has it. */
+static void read_own(struct pq_fields *fields, uint32_t field, unsigned member,
+		     struct pq_value *out)
+{
+	static const char *const of_one[] = { "value", "id", "lost" };
+	const struct pq_items *items = fields->items;
+	const struct pd_view *view = &items->view;
+	struct pd_value value = { .type = PD_NIL };
+	const char *name = view->desc->items[member].name;
+
+	if (view->count) {
+		view->desc->item(view, items->index, member, &value);
+	} else if (strcmp(name, "event") == 0) {
+		value.type = fields->rec->event ? PD_EVENT : PD_NIL;
+		value.event = fields->rec->event;
+	} else {
+		for (size_t i = 0; i < sizeof(of_one) / sizeof(of_one[0]); i++)
+			if (strcmp(of_one[i], name) == 0)
+				view->desc->member(view,
+						   pd_member_find(view->desc->members, name),
+						   &value);
+	}
+	pq_from_decoded(fields, field, &value, out);
+}
+
+void pq_read_item(struct pq_fields *fields, uint32_t field, struct pq_value *out)
+{
+	/* by member: the address that it is of, and what it is called there */
+	static const struct {
+		uint8_t which, member;
+	} of_branch[] = {
+		[SYMBOL_FROM] = { 0, SYMBOL },	 [SYMBOL_TO] = { 1, SYMBOL },
+		[DSO_FROM] = { 0, DSO },	 [DSO_TO] = { 1, DSO },
+		[SRCLINE_FROM] = { 0, SRCLINE }, [SRCLINE_TO] = { 1, SRCLINE },
+	};
+	unsigned item = fields->internal->list[field]->item;
+	unsigned member = item & ((1u << VIEW_SHIFT) - 1);
+	struct pq_items *items = fields->items;
+	const char *name;
+
+	out->type = PQ_NIL;
+	if (!items || !items->is_row ||
+	    views[(item >> VIEW_SHIFT) - 1].view != items->unnest->view)
+		return;
+	switch (member) {
+	case INDEX:
+		set_integer(out, items->index + UINT64_C(1));
+		break;
+	case IP:
+	case FROM:
+		set_integer(out, address_of(items, 0));
+		break;
+	case TO:
+		set_integer(out, address_of(items, 1));
+		break;
+	case NAME:
+		name = items->view.desc->key(&items->view, items->index);
+		set_text(out, name, strlen(name));
+		break;
+	case VALUE:
+		set_integer(out,
+			    pd_rec64(items->view.rec, items->view.at + 8 + 8 * items->index));
+		break;
+	case SYMBOL_FROM:
+	case SYMBOL_TO:
+	case DSO_FROM:
+	case DSO_TO:
+	case SRCLINE_FROM:
+	case SRCLINE_TO:
+		read_place(items, of_branch[member].member, of_branch[member].which, out);
+		break;
+	default:
+		if (member >= OWN)
+			read_own(fields, field, member - OWN, out);
+		else
+			read_place(items, member, 0, out);
+	}
+}
