@@ -17,7 +17,8 @@ ffffffff81001000 T _end
 ]]
 local EMPTY = "spec/fixtures/empty"
 local options = { symfs = EMPTY, kallsyms = kallsyms }
-local kernel = "- kernel ffffffff81000000-ffffffff81001000@ffffffff81000000 [kernel.kallsyms]_text"
+local kernel = "- kernel ffffffff81000000-ffffffff81001000@ffffffff81000000 "
+  .. "[kernel.kallsyms]_text"
 
 local function kind_of(mode, dso)
   return mode == "user" and dso:find "perf%-%d+%.map$" and "jit" or mode
@@ -51,7 +52,8 @@ local items_of = {
   read = function(s)
     local list, read = {}, s.read
     if read and #read == 0 and read.value then
-      list[1] = { index = 1, value = read.value, id = read.id, lost = read.lost, event = s.event }
+      list[1] = { index = 1, value = read.value, id = read.id, lost = read.lost,
+        event = s.event }
     end
     for i = 1, read and #read or 0 do
       list[i] = { index = i, value = read[i].value, id = read[i].id, lost = read[i].lost,
@@ -70,14 +72,16 @@ local items_of = {
   end,
 }
 
-local prefixes = { callchain = "frame", branch_stack = "branch", read = "counter", regs_user = "reg" }
+local prefixes = { callchain = "frame", branch_stack = "branch", read = "counter",
+  regs_user = "reg" }
 
 local function shown(value)
   if type(value) == "userdata" then return value.name end
   return tostring(value)
 end
 
---- What a loop counts: text of the keys → { rows, sum of periods }; and the period of all samples.
+--- Counts in a loop: text of the keys → { rows, sum of periods }; and the period of all
+--- samples.
 local function loop(file, view, keys, once, where)
   local found, whole = {}, {}
   local together = table.concat(keys, " "):find "%f[%w]event" -- the counter's is a key
@@ -106,14 +110,15 @@ local function loop(file, view, keys, once, where)
   return found, whole
 end
 
---- The same by the query; with the share of each row, which is of the samples.
+--- Asks the query for that; and for the share of each row, which is of the samples.
 local function asked(file, view, keys, once, where, as)
   local prefix, names = as or prefixes[view], {}
   for i, key in ipairs(keys) do names[i] = key:match "^:(.*)$" or prefix .. "." .. key end
   local query = file:samples():unnest(view, { once = once and prefix .. "." .. once, as = as })
   if where then query = query:where(where) end
   local found, shares = {}, {}
-  for row in query:group_by(table.unpack(names)):count():sum("period"):share("period"):sort():rows() do
+  for row in query:group_by(table.unpack(names)):count():sum("period"):share("period"):sort()
+    :rows() do
     local parts = { row.event or "none" }
     for i, name in ipairs(names) do parts[i + 1] = shown(row[name]) end
     local text = table.concat(parts, "\t")
@@ -144,9 +149,11 @@ end
 local function write(n)
   local b = builder.new()
   local all = b:event {
-    name = "all", ids = { 1 }, branch_sample_type = { "any" }, read_format = { "group", "id", "lost" },
+    name = "all", ids = { 1 }, branch_sample_type = { "any" }, read_format = { "group", "id",
+      "lost" },
     sample_regs_user = 0x30003,
-    sample_type = { "identifier", "ip", "tid", "time", "period", "read", "callchain", "branch_stack",
+    sample_type = { "identifier", "ip", "tid", "time", "period", "read", "callchain",
+      "branch_stack",
       "regs_user" },
   }
   local few = b:event {
@@ -154,7 +161,8 @@ local function write(n)
   }
   mapped.add(b, { kernel, "- map 7 1000-3000 /bin/a", "- map 8 5000-7000 /bin/a",
     "- map 8 9000-a000 /tmp/perf-8.map" })
-  local leaves = { 0xffffffff81000104, 0xffffffff81000204, 0xffffffff81000304, 0xffffffff81000100 }
+  local leaves = { 0xffffffff81000104, 0xffffffff81000204, 0xffffffff81000304,
+    0xffffffff81000100 }
   for i = 1, n do
     local pid = 7 + i % 2
     local base = pid == 7 and 0x1000 or 0x5000
@@ -164,7 +172,8 @@ local function write(n)
     for k = 1, i % 5 do chain[#chain + 1] = base + 16 * (k % 3) end
     if i % 7 == 0 then chain[#chain + 1] = 0x9010 end
     for k = 1, i % 6 do
-      branches[k] = { from = base + k, to = leaves[k % 4 + 1], mispred = k % 2, cycles = i * k % 5 }
+      branches[k] = { from = base + k, to = leaves[k % 4 + 1], mispred = k % 2,
+        cycles = i * k % 5 }
     end
     b:sample(all, {
       identifier = 1, ip = base, pid = pid, tid = pid, time = i, period = i % 9, misc = 2,
@@ -173,7 +182,8 @@ local function write(n)
       regs_user = i % 5 == 0 and { abi = 0 } or { i, i % 3, 3, 4 },
     })
     if i % 3 == 0 then
-      b:sample(few, { identifier = 2, ip = base, pid = pid, tid = pid, time = i, period = 1, misc = 2 })
+      b:sample(few, { identifier = 2, ip = base, pid = pid, tid = pid, time = i, period = 1,
+        misc = 2 })
     end
   end
   return b:write()
@@ -188,9 +198,11 @@ describe("unnest", function()
   end)
   teardown(function() file:close() end)
 
-  it("has a row for each frame of a call chain, and for the ip of a sample without one", function()
+  it("has a row for each frame of a call chain, and for the ip of a sample without one",
+    function()
     for _, keys in ipairs {
-      { "symbol" }, { "dso", "kind" }, { "index", "ip" }, { "symbol", "symoff", ":pid" }, { "inlined" },
+      { "symbol" }, { "dso", "kind" }, { "index", "ip" }, { "symbol", "symoff", ":pid" },
+        { "inlined" },
       { ":comm", ":tid" },
     } do
       compare(path, nil, "callchain", keys)
@@ -231,7 +243,8 @@ describe("unnest", function()
       function(item, s) return is_kernel(item) and s.pid == 7 end)
     compare(path, nil, "branch_stack", { "from" }, nil, "branch.mispred and branch.cycles > 1",
       function(item) return item.mispred and item.cycles > 1 end)
-    compare(path, nil, "branch_stack", { "to" }, nil, "branch.symbol_to == nil or branch.index == 2",
+    compare(path, nil, "branch_stack", { "to" }, nil,
+      "branch.symbol_to == nil or branch.index == 2",
       function(item) return item.symbol_to == nil or item.index == 2 end)
     compare(path, nil, "read", { "id", "value" }, nil, "counter.event == 'few'",
       function(item) return item.event and item.event.name == "few" end)
@@ -241,18 +254,24 @@ describe("unnest", function()
     assert.is_true(before > 0)
   end)
 
-  it("has shares of the records that pass before it, with and without the event as a key", function()
-    local all = file:samples():where "pid == 7":unnest "callchain":group_by("frame.dso"):share "period"
+  it("has shares of the records that pass before it, with and without the event as a key",
+    function()
+    local all = file:samples():where "pid == 7":unnest "callchain":group_by("frame.dso")
+      :share "period"
     local total = file:samples():where "pid == 7":sum "period"
-    local period = file:samples():where "pid == 7":unnest "callchain":where "frame.dso == '/bin/a'":sum "period"
+    local period = file:samples():where "pid == 7":unnest "callchain"
+      :where "frame.dso == '/bin/a'":sum "period"
     local found
     for row in all:all_events():sort():rows() do
       if row["frame.dso"] == "/bin/a" then found = row.share_period end
     end
     assert.near(100 * period / total, found, 1e-9)
     local by_event = {}
-    for row in all:sort():rows() do by_event[row.event .. row["frame.dso"]] = row.share_period end
-    local keyed = file:samples():where "pid == 7":unnest "callchain":group_by("event", "frame.dso")
+    for row in all:sort():rows() do
+      by_event[row.event .. row["frame.dso"]] = row.share_period
+    end
+    local keyed = file:samples():where "pid == 7":unnest "callchain":group_by("event",
+      "frame.dso")
       :share "period":sort()
     for row in keyed:rows() do
       assert.equal(by_event[row.event .. row["frame.dso"]], row.share_period)
@@ -271,15 +290,18 @@ describe("unnest", function()
     end
     local query = file:samples():unnest "branch_stack"
     assert.same({ sum, most, n, sum / n },
-      { query:sum "branch.cycles", query:max "branch.cycles", query:count(), query:avg "branch.cycles" })
+      { query:sum "branch.cycles", query:max "branch.cycles", query:count(),
+        query:avg "branch.cycles" })
     local names = {}
     for s in file:samples() do
-      for _, item in ipairs(items_of.callchain(s)) do names[item.symbol or 1] = item.symbol and true end
+      for _, item in ipairs(items_of.callchain(s)) do names[item.symbol or 1] = item.symbol
+        and true end
     end
     local distinct = 0
     for _ in pairs(names) do distinct = distinct + 1 end
     assert.equal(distinct, file:samples():unnest "callchain":distinct "frame.symbol")
-    assert.equal(file:samples():distinct "callchain", file:samples():unnest "callchain":distinct "callchain")
+    assert.equal(file:samples():distinct "callchain", file:samples():unnest "callchain"
+      :distinct "callchain")
   end)
 
   it("gives the values of rows to loops, in the order of the view", function()
@@ -290,11 +312,13 @@ describe("unnest", function()
     end
     for s in file:samples() do
       for _, item in ipairs(items_of.callchain(s)) do
-        expected[#expected + 1] = ("%s %s %s %s"):format(s.time, item.index, item.symbol or false, item.ip)
+        expected[#expected + 1] = ("%s %s %s %s"):format(s.time, item.index, item.symbol
+          or false, item.ip)
       end
     end
     assert.same(expected, got)
-    local first = file:samples():unnest("branch_stack", { once = "branch.to" }):where "branch.index > 1"
+    local first = file:samples():unnest("branch_stack", { once = "branch.to" })
+      :where "branch.index > 1"
       :select("branch.index", "branch.to"):first()
     assert.equal(2, first)
   end)
@@ -302,14 +326,16 @@ describe("unnest", function()
   it("calls functions of a script's with the record", function()
     local by_function, by_field = {}, {}
     local query = file:samples():unnest "callchain"
-    for row in query:group_by({ odd = function(s) return s.pid % 2 end }, "frame.dso"):count():sort():rows() do
+    for row in query:group_by({ odd = function(s) return s.pid % 2 end }, "frame.dso"):count()
+      :sort():rows() do
       by_function[("%s %s %s"):format(row.event, row.odd, row["frame.dso"])] = row.count
     end
     for row in query:group_by("pid", "frame.dso"):count():sort():rows() do
       by_field[("%s %s %s"):format(row.event, row.pid % 2, row["frame.dso"])] = row.count
     end
     assert.same(by_field, by_function)
-    assert.equal(query:where "pid == 7":count(), query:where(function(s) return s.pid == 7 end):count())
+    assert.equal(query:where "pid == 7":count(), query:where(function(s) return s.pid == 7 end)
+      :count())
   end)
 
   it("names items as it is told", function()
@@ -320,7 +346,8 @@ describe("unnest", function()
   it("says in explain() what rows are", function()
     local text = file:samples():where "pid > 1":unnest("callchain", { once = "frame.symbol" })
       :where "frame.kind == 'user'":group_by("frame.symbol"):explain()
-    assert.matches("1  C    where pid > 1\n.*2  C    items of callchain as frame, once for each frame.symbol\n"
+    assert.matches("1  C    where pid > 1\n.*2  C    items of callchain as frame, "
+      .. "once for each frame.symbol\n"
       .. ".*3  C    where frame.kind == 'user'", text)
   end)
 
@@ -331,16 +358,22 @@ describe("unnest", function()
     raises("before group_by", function() file:samples():group_by("pid"):unnest "callchain" end)
     raises("before select", function() file:samples():select("pid"):unnest "callchain" end)
     raises("one over their items", function() q():pair { open = "all", close = "few" } end)
-    raises("'call_chain' has no items .* 'callchain'", function() file:samples():unnest "call_chain" end)
+    raises("'call_chain' has no items .* 'callchain'", function() file:samples()
+      :unnest "call_chain" end)
     raises("'data_src' has no items", function() file:samples():unnest "data_src" end)
-    raises("no record .* has a field 'regs_intr'", function() file:samples():unnest "regs_intr" end)
-    raises("unknown field 'frame.symbl'; the closest is 'symbol'", function() q():group_by "frame.symbl" end)
+    raises("no record .* has a field 'regs_intr'", function() file:samples()
+      :unnest "regs_intr" end)
+    raises("unknown field 'frame.symbl'; the closest is 'symbol'", function() q()
+      :group_by "frame.symbl" end)
     raises("name a member of it", function() q():group_by "frame" end)
     raises("unknown field 'branch'", function() q():group_by "branch.from" end)
-    raises("unknown option 'onse'", function() file:samples():unnest("callchain", { onse = "frame.ip" }) end)
-    raises("'comm' is a field of records", function() file:samples():unnest("callchain", { as = "comm" }) end)
+    raises("unknown option 'onse'", function() file:samples():unnest("callchain",
+      { onse = "frame.ip" }) end)
+    raises("'comm' is a field of records", function() file:samples():unnest("callchain",
+      { as = "comm" }) end)
     raises("`as` is a name", function() file:samples():unnest("callchain", { as = "a b" }) end)
-    raises("`inline` is of callchain", function() file:samples():unnest("read", { inline = true }) end)
+    raises("`inline` is of callchain", function() file:samples():unnest("read",
+      { inline = true }) end)
     raises("selected or grouped", function() q():each(print) end)
     raises("selected or grouped", function() q():collect() end)
     raises("selected or grouped", function() q():first() end)
@@ -355,12 +388,14 @@ describe("unnest", function()
     assert.equal(tostring(whole), tostring(half(nil, "50%"):merge(half("50%", "100%"))))
     assert(whole:save(saved))
     assert.equal(tostring(whole), tostring(assert(perflua.load(saved))))
-    local other = file:samples():group_by("comm"):as("frame.symbol"):count():share("period"):sort()
+    local other = file:samples():group_by("comm"):as("frame.symbol"):count():share("period")
+      :sort()
     assert.error_matches(function() whole:merge(other) end, "different queries")
   end)
 
   it("reads inlined functions as rows before their frame", function()
-    local words <close> = assert(perflua.open("spec/fixtures/words/perf.data", { symfs = "spec/fixtures/words" }))
+    local words <close> = assert(perflua.open("spec/fixtures/words/perf.data",
+      { symfs = "spec/fixtures/words" }))
     local expected, got = {}, {}
     local function add(to, ...)
       local text = table.concat({ ... }, " ")
@@ -394,26 +429,32 @@ describe("unnest over every container", function()
       local list = { USER }
       for k = 1, i % 11 do list[#list + 1] = 0x1000 + k % 4 * 16 end
       table.insert(rounds[round][cpu], { "sample", 1, {
-        identifier = 1, ip = 4096, pid = 7, tid = 7, time = 1000 + 10 * i, cpu = cpu, period = i % 5,
-        callchain = list, branch_stack = { { from = i % 10, to = 1 }, { from = 2, to = i % 3 } },
+        identifier = 1, ip = 4096, pid = 7, tid = 7, time = 1000 + 10 * i, cpu = cpu,
+          period = i % 5,
+        callchain = list, branch_stack = { { from = i % 10, to = 1 }, { from = 2,
+          to = i % 3 } },
         raw = ("x"):rep(i % 40 * 16 + 4),
       } })
     end
     return {
-      events = { { name = "one", ids = { 1 }, branch_sample_type = { "any" }, sample_type = { "identifier",
+      events = { { name = "one", ids = { 1 }, branch_sample_type = { "any" },
+        sample_type = { "identifier",
         "ip", "tid", "time", "cpu", "period", "callchain", "raw", "branch_stack" } } },
-      head = { { "mmap", { pid = 7, tid = 7, addr = 4096, len = 4096, filename = "/bin/sh" } } },
+      head = { { "mmap", { pid = 7, tid = 7, addr = 4096, len = 4096,
+        filename = "/bin/sh" } } },
       rounds = rounds,
     }
   end
 
   local questions = {
     function(file)
-      return file:samples():unnest("callchain", { once = "frame.ip" }):group_by("frame.ip", "frame.dso")
+      return file:samples():unnest("callchain", { once = "frame.ip" }):group_by("frame.ip",
+        "frame.dso")
         :count():share("period")
     end,
     function(file)
-      return file:samples():unnest "branch_stack":group_by("branch.from", "branch.to"):count():sum("period")
+      return file:samples():unnest "branch_stack":group_by("branch.from", "branch.to"):count()
+        :sum("period")
     end,
   }
 
@@ -423,7 +464,8 @@ describe("unnest over every container", function()
       local path = not c.old and c.write(what)
       for _, jobs in ipairs(path and { 1, 3 } or {}) do
         for i, question in ipairs(questions) do
-          local file <close> = assert(perflua.open(containers.through(c, path), { jobs = jobs }))
+          local file <close> = assert(perflua.open(containers.through(c, path),
+            { jobs = jobs }))
           local text = tostring(question(file):sort())
           expected[i] = expected[i] or text
           assert.same({ c.name, expected[i] }, { c.name, text })
@@ -441,7 +483,8 @@ describe("unnest of real recordings", function()
     end)
   end
   local LBR = "collected/KDAB__perfparser/tests/auto/perfdata/vector_static_gcc/perf.lbr.data"
-  local BOTH = "collected/google__perf_data_converter/src/quipper/testdata/perf.data.callgraph_and_branch-3.4"
+  local BOTH = "collected/google__perf_data_converter/src/quipper/testdata/"
+    .. "perf.data.callgraph_and_branch-3.4"
   real(LBR, "branch_stack", { "from", "to", "mispred" })
   real(LBR, "callchain", { "dso", "ip" }, "ip")
   real(BOTH, "branch_stack", { "dso_from", "dso_to" })
@@ -453,14 +496,18 @@ describe("unnest of real recordings", function()
   real("recorded/i386/regs.data", "regs_user", { "name" })
 
   needs.it("corpus", "counts the branches that perf report -b counts", function()
-    for _, name in ipairs { LBR, BOTH, "collected/google__autofdo/testdata/perf-kernel.data" } do
+    for _, name in ipairs { LBR, BOTH,
+      "collected/google__autofdo/testdata/perf-kernel.data" } do
       local path = corpus.root .. "/" .. name
-      local text = files.output(("perf report -f -b --stdio -n --sort symbol_from,symbol_to --symfs=%s "
-        .. "--kallsyms=/dev/null -i %s 2>/dev/null"):format(files.quote(EMPTY), files.quote(path)))
+      local text = files.output(("perf report -f -b --stdio -n --sort symbol_from,symbol_to "
+        .. "--symfs=%s "
+        .. "--kallsyms=/dev/null -i %s 2>/dev/null"):format(files.quote(EMPTY),
+          files.quote(path)))
       local theirs, ours = {}, {}
       for n in text:gmatch "\n +[%d.]+%% +(%d+) " do theirs[#theirs + 1] = tonumber(n) end
       local file <close> = assert(perflua.open(path, how))
-      for row in file:samples():unnest "branch_stack":all_events():group_by("branch.from", "branch.to")
+      for row in file:samples():unnest "branch_stack":all_events():group_by("branch.from",
+        "branch.to")
         :count():sort():rows() do
         ours[#ours + 1] = row.count
       end

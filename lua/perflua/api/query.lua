@@ -72,9 +72,9 @@ local classes = {
         returns = { { "Query", "whose loops give the record and its Span" } },
         errors = GROUPED .. "spans that are none, or of another File; an unknown option" },
       { "unnest",
-        "Has the items of a view be the rows: frames of a call chain (`frame.symbol`), branches "
-          .. "(`branch.from`), counter values (`counter.value`), registers (`reg.name`), beside "
-          .. "the fields of the record.",
+        "Has the items of a view be the rows: frames of a call chain (`frame.symbol`), "
+          .. "branches (`branch.from`), counter values (`counter.value`), registers "
+          .. "(`reg.name`), beside the fields of the record.",
         step = "before",
         params = {
           { "view", "string",
@@ -203,7 +203,8 @@ local classes = {
       { "as", "string?", "What stands before the members of an item.",
         default = "\"frame\", \"branch\", \"counter\" or \"reg\"" },
       { "once", "string?",
-        "A field or an expression: of the rows of a record the first with each value is kept." },
+        "A field or an expression: of the rows of a record the first with each value is "
+          .. "kept." },
       { "inline", "boolean?",
         "Of callchain: inlined functions are rows, before the frame whose code they are.",
         default = "false" },

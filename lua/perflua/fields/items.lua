@@ -1,8 +1,8 @@
 -- The fields of rows that are items of records: those of the item behind a prefix
 -- ("frame.symbol"), and the record's.
 --
--- A Ref of an item has `view` and `item`, the name of its member; the core alone reads it. There
--- is neither root nor get.
+-- A Ref of an item has `view` and `item`, the name of its member; the core alone reads it.
+-- There is neither root nor get.
 
 local core = require "perflua.core"
 local fields = require "perflua.fields"
@@ -20,7 +20,8 @@ local branch = {
 }
 local register = { name = "string", value = "address" }
 
--- By view: the prefix of its items, their members beside `index`, and whether the view's own are among them.
+-- By view: the prefix of its items, their members beside `index`, and whether the view's own
+-- are among them.
 local views = {
   callchain = { prefix = "frame", members = frame },
   branch_stack = { prefix = "branch", members = branch, has_own = true },
@@ -68,8 +69,8 @@ function Scope:resolve(path, text)
   if path[1] ~= self.prefix then return fields.class.resolve(self, path, text) end
   local name = path[2]
   if not name then
-    return nil, ("'%s' is an item of %s; name a member of it: '%s.index'"):format(text, self.view,
-      text)
+    local message = "'%s' is an item of %s; name a member of it: '%s.index'"
+    return nil, message:format(text, self.view, text)
   end
   local kind = self.kinds[name]
   if not kind or path[3] then return members.unknown(text, name, self.kinds) end

@@ -55,7 +55,8 @@ end
 ---@return perflua.Filter[] # of rows that are items of them
 function engine.split_filters(spec)
   local n = spec.unnest and spec.unnest.n_filters or #spec.filters
-  return table.move(spec.filters, 1, n, 1, {}), table.move(spec.filters, n + 1, #spec.filters, 1, {})
+  local of_rows = table.move(spec.filters, n + 1, #spec.filters, 1, {})
+  return table.move(spec.filters, 1, n, 1, {}), of_rows
 end
 
 ---The filters of a query's records as one tree.
@@ -66,7 +67,7 @@ function engine.filters(spec, lowering)
   return tree_of(engine.split_filters(spec), lowering)
 end
 
----What the core is told of rows that are items of records.
+---Describes rows that are items of records to the core.
 ---@param spec table
 ---@param lowering perflua.Lowering
 ---@return table? # nil: rows are records

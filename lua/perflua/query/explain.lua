@@ -63,8 +63,8 @@ local function order_of(spec, in_core)
   return ("%s: %s"):format(orders[order], why)
 end
 
--- Filters in the order in which they are asked: those that call functions of Lua come last. Between
--- those of records and those of rows stands what rows are.
+-- Filters in the order in which they are asked: those that call functions of Lua come last.
+-- Between those of records and those of rows stands what rows are.
 local function add_filters(spec, lowering, add)
   local of_records, of_rows = engine.split_filters(spec)
   local function add_list(filters)

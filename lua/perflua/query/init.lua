@@ -119,7 +119,7 @@ local function open(query)
   elseif spec.refs then
     return plan.values(spec, spec.refs)
   elseif spec.unnest then
-    usage_error "rows of unnest() are selected or grouped: select(…) or group_by(…) comes behind it"
+    usage_error "rows of unnest() are selected or grouped: select(…) or group_by(…) comes next"
   end
   return plan.records(spec)
 end

@@ -10,7 +10,7 @@ local NAMES = table.concat(items.views(), ", ")
 
 local function check_query(spec)
   if spec.unnest then
-    usage_error("unnest: the rows of this query are items of %s already; a query has one unnest",
+    usage_error("unnest: rows of this query are items of %s already; a query has one unnest",
       spec.unnest.view)
   elseif spec.keys then
     usage_error "unnest comes before group_by"
@@ -21,11 +21,12 @@ local function check_query(spec)
   end
 end
 
--- What stands before the members of items.
+-- Returns the prefix of the members of items.
 local function prefix_of(view, as)
   if as == nil then return items.prefix(view) end
   if type(as) ~= "string" or not as:find "^[%a_][%w_]*$" then
-    usage_error("unnest: `as` is a name, such as \"%s\"; got %s", items.prefix(view), suggest.kind(as))
+    usage_error("unnest: `as` is a name, such as \"%s\"; got %s", items.prefix(view),
+      suggest.kind(as))
   elseif fields.is_known(as) then
     usage_error("unnest: `as`: '%s' is a field of records", as)
   end

@@ -53,7 +53,8 @@ local function totals_of(data, lists, may_stop)
   for m, one in ipairs(data.measures) do
     if one.measure == "share" then
       n = n + 1
-      totals[m] = data.whole and whole.totals(data, n) or totals_by_event(data, lists, m, may_stop)
+      totals[m] = data.whole and whole.totals(data, n)
+        or totals_by_event(data, lists, m, may_stop)
       if not totals[m] then return nil end
     end
   end

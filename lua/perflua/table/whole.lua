@@ -22,7 +22,9 @@ function whole.sum(a, b, columns)
       local mine
       for _, other in ipairs(both) do mine = mine or same(one, other) and other end
       if mine then
-        for n, kind in ipairs(kinds) do mine[n] = measures.share.merge(mine[n], one[n], kind) end
+        for n, kind in ipairs(kinds) do
+          mine[n] = measures.share.merge(mine[n], one[n], kind)
+        end
       else
         both[#both + 1] = table.move(one, 1, #kinds, 1, { event = one.event, nth = one.nth })
       end
@@ -37,7 +39,9 @@ end
 --- name, or 0; 0 for others
 function whole.totals(data, n)
   local totals, by_key, places, seen = {}, false, {}, {}
-  for _, key in ipairs(data.keys) do by_key = by_key or key.kind == "event" and key.text == "event" end
+  for _, key in ipairs(data.keys) do
+    by_key = by_key or key.kind == "event" and key.text == "event"
+  end
   for place, name in ipairs(data.events or {}) do
     seen[name] = (seen[name] or 0) + 1
     places[name .. "\0" .. seen[name]] = place

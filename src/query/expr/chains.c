@@ -30,6 +30,7 @@ void pq_chains_destroy(struct pq_chains *c)
 	free(c->list);
 	free(c->numbers);
 	free(c->text);
+	free(c->names);
 	free(c);
 }
 
@@ -284,6 +285,35 @@ const struct ps_symbol *pq_chains_function(struct pq_chains *c, uint32_t number)
 					       looked->context.time);
 	frame->is_asked = true;
 	return frame->symbol ? frame->symbol : frame->function;
+}
+
+bool pq_chains_name(struct pq_chains *c, const struct pd_frame *at, struct pd_text *name)
+{
+	const struct pq_looked *looked = &c->entered;
+	uint64_t tag = looked->tags[at->mode == PD_CPUMODE_KERNEL] +
+		       at->mode * c->keys.factors[1];
+	uint64_t hash = (at->ip ^ tag) * UINT64_C(0x9e3779b97f4a7c15);
+	const struct ps_symbol *symbol;
+	struct pq_seen_name *seen;
+	uint32_t number;
+
+	if (!c->names && !(c->names = calloc(PQ_SEEN_NAMES, sizeof(*c->names))))
+		return false;
+	seen = &c->names[hash >> 40 & (PQ_SEEN_NAMES - 1)];
+	if (looked->known && seen->is_filled && seen->ip == at->ip && seen->tag == tag) {
+		*name = (struct pd_text){ seen->name, seen->size };
+		return true;
+	}
+	number = pq_chains_at(c, at);
+	if (number == UINT32_MAX)
+		return false;
+	symbol = pq_chains_function(c, number);
+	*name = (struct pd_text){ 0 };
+	if (symbol)
+		*name = (struct pd_text){ symbol->name, symbol->length };
+	if (looked->known && !(c->frames[number].dso && c->frames[number].dso->jitdump))
+		*seen = (struct pq_seen_name){ at->ip, tag, name->p, (uint32_t)name->n, true };
+	return true;
 }
 
 size_t pq_chains_walk(struct pm_resolver *resolver, const struct pd_record *rec,

@@ -79,6 +79,12 @@ void pq_chains_enter(struct pq_chains *chains, struct pm_resolver *resolver,
  */
 uint32_t pq_chains_at(struct pq_chains *chains, const struct pd_frame *at);
 
+/*
+ * Sets *name to that of the function at an address of that record, which is the binary's; its p
+ * is NULL if it is not known. Returns false without memory.
+ */
+bool pq_chains_name(struct pq_chains *chains, const struct pd_frame *at, struct pd_text *name);
+
 /* Returns the function of such a frame; NULL: it is not known. */
 const struct ps_symbol *pq_chains_function(struct pq_chains *chains, uint32_t frame);
 

@@ -73,6 +73,16 @@ struct pq_chain {
 	uint32_t kind;
 };
 
+/* The name of the function at an address, for as long as what is mapped there stays. */
+struct pq_seen_name {
+	uint64_t ip, tag;
+	const char *name; /* NULL: it is not known */
+	uint32_t size;
+	bool is_filled;
+};
+
+#define PQ_SEEN_NAMES 8192 /* a power of two */
+
 /* A chain that is looked for. */
 struct pq_looked {
 	struct pm_resolver *resolver;
@@ -112,7 +122,8 @@ struct pq_chains {
 	struct pb_map by_frames; /* of the list */
 	char *text;		 /* [text_room]: of pq_chains_text */
 	size_t text_room;
-	struct pq_looked entered; /* of pq_chains_enter */
+	struct pq_looked entered;   /* of pq_chains_enter */
+	struct pq_seen_name *names; /* [PQ_SEEN_NAMES]; NULL: not needed yet */
 };
 
 /* Sets looked->tags. */

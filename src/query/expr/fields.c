@@ -302,6 +302,8 @@ static struct pq_load load_of(const struct pq_fields *fields, const struct pq_fi
 		.stays = f->item != 0, /* texts of items are binaries', or constants */
 	};
 
+	if (f->item)
+		load.index = f->item;
 	if (here && !f->by_event)
 		load_from(fields, f, layout, index, &load);
 	return load;

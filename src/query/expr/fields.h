@@ -26,7 +26,7 @@ struct pq_load {
 	const struct pd_tracepoint_field *
 		/* of "args.x": x in the event's tracepoint; NULL: to be found by name */
 		arg;
-	uint16_t index; /* of `bound` in the layout */
+	uint16_t index; /* of `bound` in the layout; of an item pq_field.item */
 	uint16_t at;
 	/* of an argument: where the size of its raw data is; else 0 */
 	uint16_t raw_at;

@@ -95,6 +95,7 @@ struct pq_items {
 	struct pq_fields *fields;
 	struct pq_expr *filter, *once; /* NULL: there is none */
 	struct pd_view view;	       /* of the record; not of call chains */
+	unsigned view_number;	       /* of the view, as in the numbers of its members */
 	uint32_t n, next;	       /* items; the one that comes next */
 	bool is_row;		       /* an item is the row; else there is none to be read */
 	uint32_t index;		       /* of the item that is the row */
@@ -169,6 +170,9 @@ struct pq_items *pq_items_create(const struct pq_unnest *unnest, struct pq_field
 	if (!items)
 		return NULL;
 	items->unnest = unnest;
+	while (items->view_number < N_VIEWS && views[items->view_number].view != unnest->view)
+		items->view_number++;
+	items->view_number++;
 	items->fields = fields;
 	fields->items = items;
 	pq_texts_init(&items->texts);
@@ -244,22 +248,31 @@ static uint64_t address_of(const struct pq_items *items, unsigned which)
 	return pd_rec64(items->view.rec, items->view.at + 24 * items->index + 8 * which);
 }
 
-/* Returns what is at an address of the row, until the next one is asked for; NULL: no memory. */
-static const struct pq_frame *frame_at(struct pq_items *items, unsigned which)
+/* Sets *at to an address of the row. Returns false without memory. */
+static bool enter_address(struct pq_items *items, unsigned which, struct pd_frame *at)
 {
 	const struct pd_record *rec = items->fields->rec;
-	struct pd_frame at = { address_of(items, which), rec->misc & PD_MISC_CPUMODE };
 
-	if (items->at[which] != UINT32_MAX)
-		return pq_chains_frame(items->chains, items->at[which]);
 	if (!items->chains && !(items->chains = pq_chains_create()))
-		return NULL;
+		return false;
 	if (!items->entered)
 		pq_chains_enter(items->chains, items->fields->resolver, rec);
 	items->entered = true;
+	*at = (struct pd_frame){ address_of(items, which), rec->misc & PD_MISC_CPUMODE };
 	if (items->unnest->view == &pd_view_callchain)
-		at.mode = items->frames[items->index].mode;
-	items->at[which] = pq_chains_at(items->chains, &at);
+		at->mode = items->frames[items->index].mode;
+	return true;
+}
+
+/*
+ * Returns what is at an address of the row, until the next one is asked for. NULL: no memory.
+ */
+static const struct pq_frame *frame_at(struct pq_items *items, unsigned which)
+{
+	struct pd_frame at;
+
+	if (items->at[which] == UINT32_MAX && enter_address(items, which, &at))
+		items->at[which] = pq_chains_at(items->chains, &at);
 	return items->at[which] == UINT32_MAX ?
 		       NULL :
 		       pq_chains_frame(items->chains, items->at[which]);
@@ -276,7 +289,7 @@ static void find_lines(struct pq_items *items)
 	items->line = 0;
 }
 
-/* Is the row a function that was inlined, not the frame's own? */
+/* Returns true if the row is a function that was inlined, not the frame's own. */
 static bool is_inlined(const struct pq_items *items)
 {
 	return items->unnest->inlined && items->line + 1 < items->n_lines;
@@ -400,39 +413,45 @@ static void read_srcline(struct pq_items *items, const struct pq_frame *frame,
 		set_text(out, lines[line].srcline, strlen(lines[line].srcline));
 }
 
-static void read_symbol(struct pq_items *items, uint32_t frame, struct pq_value *out)
+static void read_symbol(struct pq_items *items, unsigned which, struct pq_value *out)
 {
-	const struct ps_symbol *symbol;
+	struct pd_text name = { 0 };
+	struct pd_frame at;
 
 	if (is_inlined(items)) {
-		const char *name = items->lines[items->line].function;
+		const char *inlined = items->lines[items->line].function;
 
-		set_text(out, name, name ? strlen(name) : 0);
+		set_text(out, inlined, inlined ? strlen(inlined) : 0);
 		return;
 	}
-	symbol = pq_chains_function(items->chains, frame);
-	if (symbol)
-		set_text(out, symbol->name, symbol->length);
+	if (enter_address(items, which, &at) && pq_chains_name(items->chains, &at, &name))
+		set_text(out, name.p, name.n);
+	else
+		items->fields->failed = true;
 }
 
 /* Reads what the recorded system knows of an address of the row. */
 static void read_place(struct pq_items *items, unsigned member, unsigned which,
 		       struct pq_value *out)
 {
-	const struct pq_frame *frame = items->fields->resolver ? frame_at(items, which) : NULL;
+	const struct pq_frame *frame;
 	const struct ps_symbol *symbol;
 	const char *name;
 
+	if (!items->fields->resolver)
+		return;
+	if (member == SYMBOL) {
+		read_symbol(items, which, out);
+		return;
+	}
+	frame = frame_at(items, which);
 	if (!frame) {
-		items->fields->failed = items->fields->failed || items->fields->resolver;
+		items->fields->failed = true;
 		return;
 	}
 	switch (member) {
 	case ADDRESS:
 		set_integer(out, frame->address);
-		break;
-	case SYMBOL:
-		read_symbol(items, items->at[which], out);
 		break;
 	case SYMOFF:
 		symbol = is_inlined(items) ?
@@ -493,25 +512,24 @@ void pq_read_item(struct pq_fields *fields, uint32_t field, struct pq_value *out
 		[DSO_FROM] = { 0, DSO },	 [DSO_TO] = { 1, DSO },
 		[SRCLINE_FROM] = { 0, SRCLINE }, [SRCLINE_TO] = { 1, SRCLINE },
 	};
-	unsigned item = fields->internal->list[field]->item;
+	unsigned item = fields->bound->loads[field].index;
 	unsigned member = item & ((1u << VIEW_SHIFT) - 1);
 	struct pq_items *items = fields->items;
 	const char *name;
 
 	out->type = PQ_NIL;
-	if (!items || !items->is_row ||
-	    views[(item >> VIEW_SHIFT) - 1].view != items->unnest->view)
+	if (!items || !items->is_row || item >> VIEW_SHIFT != items->view_number)
 		return;
+	if (member == FROM || member == TO) {
+		set_integer(out, address_of(items, member == TO));
+		return;
+	}
 	switch (member) {
 	case INDEX:
 		set_integer(out, items->index + UINT64_C(1));
 		break;
 	case IP:
-	case FROM:
 		set_integer(out, address_of(items, 0));
-		break;
-	case TO:
-		set_integer(out, address_of(items, 1));
 		break;
 	case NAME:
 		name = items->view.desc->key(&items->view, items->index);

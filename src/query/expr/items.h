@@ -10,7 +10,7 @@
 
 #include "expr.h"
 
-/* What rows are made of each record. */
+/* The rows that are made of each record. */
 struct pq_unnest {
 	unsigned name; /* of the field that has the view */
 	const struct pd_view_desc *view;
@@ -29,7 +29,7 @@ const struct pd_view_desc *pq_unnest_view(const char *name);
  */
 uint16_t pq_item_member(const struct pd_view_desc *view, const char *name);
 
-/* Returns whether the recorded system has to be asked for the items, or for a member of them. */
+/* Each returns whether the recorded system has to be asked: for items, for a member of them. */
 bool pq_items_ask(const struct pq_unnest *unnest, const struct pd_session *session);
 bool pq_item_asks(uint16_t item);
 

@@ -86,7 +86,7 @@ static inline bool pq_same_bytes(const char *a, const char *b, size_t n)
 
 uint32_t pq_text_hash(const struct pq_secret *secret, const char *p, size_t n);
 
-#define PQ_HINTS 256
+#define PQ_HINTS 2048
 
 struct pq_texts {
 	struct pq_secret secret;
