@@ -175,7 +175,7 @@ describe("a query of tracepoints' arguments", function()
     refused("unknown field 'args.id'", function() file:samples("cycles"):select "args.id" end)
     refused("'args.id' has no parts", function() file:samples():where "args.id.x == 1" end)
     refused("'args.id' has no parts", function() file:samples():where "args.id[1] == 1" end)
-    refused("'args.args' has items, args.args%[1%]", function()
+    refused("'args.args' is an array: its items are args.args%[1%]", function()
       file:samples():where "args.args.x == 1"
     end)
     refused("args.args is a composite", function() file:samples():where "args.args == 1" end)

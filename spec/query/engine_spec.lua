@@ -204,7 +204,7 @@ describe("a described query", function()
     for _, n in ipairs { 0, 17, -1, 1.5, "2" } do
       for _, name in ipairs { "jobs", "threads" } do
         assert.has_error(function() perflua.open(path, { [name] = n }) end,
-          ("open: %s: a number of workers from 1 to  expected16"):format(name))
+          ("open: %s: a number of workers from 1 to 16 expected"):format(name))
       end
     end
   end)
