@@ -15,7 +15,7 @@ end
 
 -- A row: folder, the modules it uses, its public headers.
 local modules = {
-  { "base", "", "arena cursor id_map map outcome producer progress vector" },
+  { "base", "", "arena cursor id_map map outcome pattern producer progress vector" },
   { "perfdata/format", "base",
     "attr error event feature feature_decode fields format field_names layout perf_text print "
     .. "print_scalar record regs rows sample text value views" },
@@ -56,10 +56,10 @@ local lua_headers = words "lua.h lauxlib.h lualib.h luaconf.h"
 local lua_modules = {
   { "core", "", "init" }, -- in C
   { "api", "", "init" },
-  { "text", "core", "cgroups duration fmt json units" },
+  { "text", "core", "cgroups duration fmt json list units" },
   { "errors", "api text", "init suggest" },
   { "recording", "core errors text", "init between events unmatched" },
-  { "filter", "errors recording text", "init arith expr kinds lexer parser" },
+  { "filter", "core errors recording text", "init arith expr kinds lexer parser" },
   { "fields", "core errors filter recording", "init items members" },
   { "measures", "errors filter", "init sums" },
   { "table", "core errors filter measures recording text",
@@ -76,13 +76,13 @@ local lua_modules = {
   { "waits", "file group text",
     "interrupts live locks off_cpu page_faults requests totals wakes" },
   { "header", "core text", "init json" },
-  { "script", "core errors recording", "fields samples" },
+  { "script", "core errors", "fields" },
   { "doctor", "core perflua recording table text", "init show words" },
   { "report", "core doctor errors group measures plan table text", "init show" },
   { "flame", "core group recording text", "init folded stacks" },
   { "map", "core errors meta recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },
-  { "toolkit", "core errors flame group perflua table text", "folding symbols" },
+  { "toolkit", "core errors file flame group perflua query table text", "folding samples symbols" },
   { "tools",
     "address core doctor errors file flame header map meta perflua recording report script "
       .. "table text toolkit waits",

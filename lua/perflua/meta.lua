@@ -265,10 +265,10 @@ local Query = {}
 function Query:where(filter) end
 
 ---Keeps the records of a span of time.
----@param from? integer|string # Included: ns as recorded, "@8590.143543", "1.5s" after the start, "10%". Default: the start.
+---@param from? integer|string|table[] # Included: ns as recorded, "@8590.143543", "1.5s" after the start, "10%", "2026-11-22 07:56:00"; or "10%/2", a slice, or a list of windows { from, to }. Default: the start.
 ---@param to? integer|string # Excluded. Default: the end.
 ---@return perflua.Query
----Raises: A query that is grouped already, a text that is no time.
+---Raises: A query that is grouped already, a text that is no time or outside of the recording; the time of day of a recording that does not know it.
 function Query:between(from, to) end
 
 ---Has loops get these values instead of a record; an absent one is false.
@@ -644,6 +644,8 @@ function Table:unit(unit, column) end
 ---@field chunk_offset integer # Byte offset of a decompressed record in what its compressed record holds.
 ---@field source integer # Which of the recordings that were opened together it is of, from 1 on.
 ---@field time integer # Nanoseconds, of the clock the recording used.
+---@field elapsed integer? # Nanoseconds since the first sample of the recording; in a stream since the first that was delivered, nil before it.
+---@field wall_time integer? # Nanoseconds since 1970 UTC; nil if the recording does not know how its clock relates to that.
 ---@field pid integer # Process id; -1 if it has none any more.
 ---@field tid integer # Thread id; -1 if it has none any more.
 ---@field cpu integer # Processor.
@@ -1168,6 +1170,7 @@ function PayloadRecord:data() end
 ---@field id integer # Id of the event.
 ---@field stream_id integer # Id of the event's instance.
 ---@field cpu integer # Processor.
+---@field socket integer? # Socket of the processor; nil if the recording does not tell.
 ---@field period integer # Events the sample stands for: as recorded, else the event's sample_period if that is fixed, else 1.
 ---@field exact_ip boolean # Is ip exactly the instruction of the event?
 ---@field read perflua.View.read # Counters read with the sample.
@@ -1192,6 +1195,10 @@ function PayloadRecord:data() end
 ---@field symoff integer # Bytes from the start of the function to ip.
 ---@field dso string # Binary that was mapped at ip, as perf names it.
 ---@field srcline string? # Source file and line of ip; nil without debug information.
+---@field srcfile string? # Source file of ip; nil without debug information.
+---@field symbol_size integer # Bytes of the function at ip.
+---@field parent string # First function of the call chain, callee first, whose name begins with sys_ or do_page_fault, as perf report has it; "[other]" if there is none.
+---@field comm_nodigit string # Name of the thread with <N> for the numbers in it.
 ---@field map perflua.View.map # The mapping that covered ip then.
 ---@field symbol_daddr string? # Symbol at addr; nil if it is not known.
 ---@field dso_daddr string # Binary that was mapped at addr.
@@ -1530,6 +1537,7 @@ function PayloadRecord:data() end
 ---@field code integer
 ---@field code_page_size integer
 ---@field comm string
+---@field comm_nodigit string
 ---@field cookie integer
 ---@field cpu integer
 ---@field cpus perflua.View.cpus
@@ -1605,6 +1613,7 @@ function PayloadRecord:data() end
 ---@field old string
 ---@field old_len integer
 ---@field out boolean
+---@field parent string
 ---@field path string
 ---@field pcount integer
 ---@field period integer
@@ -1637,12 +1646,15 @@ function PayloadRecord:data() end
 ---@field scale integer|number
 ---@field sched_count integer
 ---@field sched_goidle integer
+---@field socket integer
+---@field srcfile string
 ---@field srcline string
 ---@field stack string
 ---@field stack_user string
 ---@field stream_id integer
 ---@field symbol string
 ---@field symbol_daddr string
+---@field symbol_size integer
 ---@field symoff integer
 ---@field syscall string
 ---@field tag string

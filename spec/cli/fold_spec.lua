@@ -87,7 +87,7 @@ describe("perflua fold", function()
       sum(run.perflua({ "fold", "--where", "pid == 7 and period > 100", path }).out))
     local got = run.perflua { "fold", "--where", "pid == 77", path }
     assert.are.equal(0, got.status)
-    assert.matches("no samples that match --where", got.err, 1, true)
+    assert.matches("no samples that the options choose", got.err, 1, true)
   end)
 
   it("writes to a file with -o", function()
@@ -118,6 +118,6 @@ describe("perflua fold", function()
       got.err, 1, true)
     got = run.perflua { "fold", "--where", "comm = 'x'", run.demo }
     assert.are.equal(2, got.status)
-    assert.matches("^perflua: %-%-where: [^\n]*column 6[^\n]*\n$", got.err)
+    assert.matches("^perflua: fold: %-%-where: [^\n]*column 6[^\n]*\n$", got.err)
   end)
 end)

@@ -125,8 +125,8 @@ static bool is_ordered(const struct pass *pass, const struct pd_session *session
 	for (size_t i = 0; i < session->n_files; i++) {
 		const struct pd_file *file = session->files[i];
 
-		/* recordings whose clocks differ follow one another */
-		if (!session->one_clock && file->source != rec->source)
+		/* recordings whose times cannot be compared follow one another */
+		if (!session->merged && file->source != rec->source)
 			continue;
 		for (size_t k = 0; k < pass->n_events[i]; k++)
 			if (file->events[k].shape.sample_type & PD_SAMPLE_TIME)
@@ -163,7 +163,8 @@ static void count(struct pass *pass, const struct pd_session *session,
 		return;
 	pass->inside += rec->type == PD_RECORD_SAMPLE && time >= pass->since &&
 			time < pass->until;
-	if (pass->last_time && (session->one_clock || rec->source == pass->last.source))
+	time += (uint64_t)pd_session_stream(session, rec)->file->shift;
+	if (pass->last_time && (session->merged || rec->source == pass->last.source))
 		pass->back += goes_back(pass, rec, time) && is_ordered(pass, session, rec);
 	pass->last = *rec;
 	pass->last_time = time;

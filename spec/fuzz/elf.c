@@ -73,8 +73,7 @@ static void read_symbols(struct ps_elf *syms, struct ps_elf *runtime,
 	target.table = &dso->table;
 	target.segments = dso->segments;
 	target.n_segments = dso->n_segments;
-	if (ps_elf_add_symbols(&target, syms, runtime) &&
-	    ps_table_finish(&dso->table, PS_FILE))
+	if (ps_elf_add_symbols(&target, syms, runtime) && ps_table_finish(&dso->table, PS_FILE))
 		check_table(&dso->table);
 	ps_store_destroy(store);
 }

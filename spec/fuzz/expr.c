@@ -279,6 +279,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	rec.misc = pb_take16(&c);
 	rec.type = desc ? desc->type : 0;
 	pd_field_names_init(&file.field_names);
+	file.clock.time_id = pd_field_name_id(&file.field_names, "time", strlen("time"));
+	event.shape.clock = &file.clock;
 	layout = pd_layout_create(&file.field_names, &event.shape, desc);
 	rec.layout = layout;
 	body = record_of(&parts[2], &rec);

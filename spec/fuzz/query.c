@@ -146,7 +146,7 @@ static const struct pq_node *take_filter(struct query *q)
 {
 	struct pq_node *node = NULL, *left;
 
-	switch (pb_take8(&q->c) % 6) {
+	switch (pb_take8(&q->c) % 8) {
 	case 0:
 		node = new_node(q, PQ_PRESENT, PQ_K_BOOLEAN);
 		node->left = take_field(q);
@@ -167,6 +167,17 @@ static const struct pq_node *take_filter(struct query *q)
 		left->right = text(q, "do_work");
 		node = new_node(q, PQ_NOT, PQ_K_BOOLEAN);
 		node->left = left;
+		break;
+	case 6:
+		left = new_node(q, PQ_LOWER, PQ_K_STRING);
+		left->left = take_field(q);
+		node = new_node(q, PQ_MATCH, PQ_K_BOOLEAN);
+		node->left = left;
+		node->right = text(q, "%f[%a](s?.-)%b()");
+		break;
+	case 7:
+		node = new_node(q, PQ_UNDER, PQ_K_BOOLEAN);
+		node->right = text(q, "*[a-w]o*");
 		break;
 	default:
 		break;

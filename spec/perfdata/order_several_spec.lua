@@ -136,10 +136,6 @@ describe("several recordings", function()
       b:feature("hostname", "host " .. i)
     end, "hostname" },
     { "different kernels", function(b, i) b:feature("osrelease", "6." .. i) end, "osrelease" },
-    { "clocks that began at different times", function(b, i)
-      b.events[1].use_clockid, b.events[1].clockid = true, 1
-      b:feature("clock_data", { clockid = 1, wall_clock = i * 100000000000, clock_time = 1000 })
-    end, "100 s apart" },
   }
   for _, clock in ipairs(clocks) do
     it("warn if they have " .. clock[1]
@@ -156,6 +152,17 @@ describe("several recordings", function()
         got.err)
     end)
   end
+
+  it("are merged by the time of day if they know it", function()
+    local paths = recordings({ { 9, 3, 5 }, { 4, 2, 8 } }, function(b, i)
+      b.events[1].use_clockid, b.events[1].clockid = true, 1
+      b:feature("clock_data", { clockid = 1, wall_clock = i * 100000000000, clock_time = 1000 })
+    end)
+    assert.are.same({ 2, 3, 1, 5, 4, 6 }, timed.read(assert(perflua.open { paths[2], paths[1] })))
+    local got = run.shell_with('"$perflua" "$1" "$2" "$3"', run.script [[
+      for r in perflua.open { arg[1], arg[2] }:records() do io.write(r.pid, " ") end]], paths[2], paths[1])
+    assert.are.same({ status = 0, out = "2 3 1 5 4 6 ", err = "" }, got)
+  end)
 
   it("do not warn if their clocks agree", function()
     local paths = recordings({ { 9, 3, 5 }, { 4, 2, 8 } }, function(b, i)

@@ -95,13 +95,23 @@ function Maker:list(constant, field)
   return "{ " .. table.concat(list, ", ") .. " }"
 end
 
+local globs = { "*", "?*", "*a*", "[a-m]*", "[!s]*", "*[0-9]", "s?", "[[]*" }
+local patterns = { "%a", "^[%w_]+$", "s.-s", "%d%d*", "^.?s", "[^%w]", "%f[%a]s", "(a?)b", "%b[]", "" }
+
 function Maker:text_condition()
   local field = self:field(text)
   if not field then return self:number_condition(1) end
   local how, other = self.random(100), self:text_constant(field)
   if how < 50 then return ("%s %s %s"):format(field.text, self:one_of(comparisons), other) end
   if how < 65 then return ("find(%s, %s)"):format(field.text, other) end
-  if how < 80 then return ("starts(%s, %s)"):format(field.text, other) end
+  if how < 72 then return ("starts(%s, %s)"):format(field.text, other) end
+  if how < 76 then return ("glob(%s, %s)"):format(field.text, quoted(self:one_of(globs))) end
+  if how < 80 then
+    return ("match(%s, %s)"):format(field.text, quoted(self:one_of(patterns)))
+  end
+  if how < 84 then
+    return ("lower(%s) %s %s"):format(field.text, self:one_of(comparisons), other)
+  end
   if how < 92 then
     return ("%s in %s"):format(field.text, self:list(self.text_constant, field))
   end
@@ -134,8 +144,10 @@ function Maker:condition(depth)
     return ("%s %s nil"):format(self:field(everything).text, self:one_of { "==", "~=" })
   elseif how < 55 and #self.events > 0 then
     return ("event %s %s"):format(self:one_of { "==", "~=" }, quoted(self:one_of(self.events)))
-  elseif how < 58 then
+  elseif how < 57 then
     return ("under(%s)"):format(self:text_constant(self.symbols))
+  elseif how < 58 then
+    return ("under(%s)"):format(quoted(self:one_of(globs)))
   elseif how < 62 then
     local flag = self:field { boolean = true, any = true }
     return flag and flag.text or "true"

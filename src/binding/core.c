@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/pattern.h"
 #include "stack.h"
 #include "names.h"
 #include "functions.h"
@@ -27,6 +28,51 @@ static int core_seconds(lua_State *L)
 	snprintf(text, sizeof(text), "%llu.%06llu", (unsigned long long)(ns / 1000000000),
 		 (unsigned long long)(ns % 1000000000 / 1000));
 	lua_pushstring(L, text);
+	return 1;
+}
+
+static int pattern_gc(lua_State *L)
+{
+	struct pb_pattern **pattern = lua_touserdata(L, 1);
+
+	pb_pattern_destroy(*pattern);
+	*pattern = NULL;
+	return 0;
+}
+
+/* (text) -> boolean; upvalue: the pattern */
+static int match_pattern(lua_State *L)
+{
+	struct pb_pattern **pattern = lua_touserdata(L, lua_upvalueindex(1));
+	bool matches;
+	size_t n;
+	const char *text = luaL_checklstring(L, 1, &n);
+
+	if (!pb_pattern_match(*pattern, text, n, &matches))
+		return luaL_error(L, "no memory for a text of %I bytes", (lua_Integer)n);
+	lua_pushboolean(L, matches);
+	return 1;
+}
+
+/*
+ * core.pattern(text, is_glob) -> function(text) -> boolean | nil, message; a Lua pattern, or a
+ * glob: see pattern.h
+ */
+static int core_pattern(lua_State *L)
+{
+	size_t n;
+	const char *text = luaL_checklstring(L, 1, &n), *wrong;
+	struct pb_pattern **pattern = pl_push_finalized(L, sizeof(*pattern), pattern_gc);
+
+	*pattern = pb_pattern_create(text, n, lua_toboolean(L, 2), &wrong);
+	if (!*pattern && !wrong)
+		return luaL_error(L, "no memory for a pattern of %I bytes", (lua_Integer)n);
+	if (!*pattern) {
+		lua_pushnil(L);
+		lua_pushstring(L, wrong);
+		return 2;
+	}
+	lua_pushcclosure(L, match_pattern, 1);
 	return 1;
 }
 
@@ -68,12 +114,14 @@ int luaopen_perflua_core(lua_State *L)
 		{ "cursor", pl_file_cursor },
 		{ "dispatch", pl_file_dispatch },
 		{ "fields_of", pl_file_fields },
+		{ "clocks", pl_file_clocks },
 		{ "count", pl_file_count },
 		{ "group", pl_file_group },
 		{ "group_workers", pl_file_group_threads },
 		{ "short_names", pl_file_short_names },
 		{ "loop_workers", pl_file_loop_threads },
 		{ "health", pl_file_health },
+		{ "pattern", core_pattern },
 		{ "dump", pl_file_dump },
 		{ "script", pl_file_script },
 		{ "hex", core_hex },

@@ -153,9 +153,10 @@ int pl_open(lua_State *L)
 		return 3;
 	}
 	f->file = f->session->files[0];
+	pd_session_find_starts(f->session);
 	f->session->window = window < SIZE_MAX ? (size_t)window : SIZE_MAX;
 	pl_file_report(L, f);
-	if (!f->session->one_clock) {
+	if (!f->session->merged) {
 		pd_error_set(&err, "CLOCK", "the recordings follow one another", PD_NO_OFFSET,
 			     "%s", f->session->clocks);
 		pl_warn(L, &err);
@@ -313,6 +314,38 @@ static void push_first_time(lua_State *L, struct pl_file *f)
 static void push_last_time(lua_State *L, struct pl_file *f)
 {
 	push_times(L, f, true);
+}
+
+/*
+ * core.clocks(file) -> array of { path, first, last, wall }, of each recording: the times of its
+ * first and last sample, and what to add to a time for that on the wall clock (ns; nil: not
+ * known); and whether the recordings are merged by the time on the wall clock
+ */
+int pl_file_clocks(lua_State *L)
+{
+	struct pl_file *f = pl_check_open_file(L, 1);
+	const struct pd_session *session = f->session;
+	struct pd_time_range times;
+	struct pd_error err;
+
+	if (!pd_session_times(f->session, &times, &err))
+		return luaL_error(L, "%s", err.message);
+	lua_createtable(L, (int)session->n_files, 0);
+	for (size_t i = 0; i < session->n_files; i++) {
+		const struct pd_file *file = session->files[i];
+
+		lua_createtable(L, 0, 4);
+		pl_set_string(L, "path", file->path);
+		if (file->times.known) {
+			pl_set_integer(L, "first", file->times.first);
+			pl_set_integer(L, "last", file->times.last);
+		}
+		if (file->clock.has_wall)
+			pl_set_integer(L, "wall", (uint64_t)file->clock.wall);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	lua_pushboolean(L, session->merged && !session->one_clock);
+	return 2;
 }
 
 static const struct getter {

@@ -40,7 +40,8 @@ static const struct op {
 	{ "shl", PQ_SHL, BOTH },       { "shr", PQ_SHR, BOTH },
 	{ "neg", PQ_NEG, LEFT },       { "bnot", PQ_BNOT, LEFT },
 	{ "bucket", PQ_BUCKET, BOTH }, { "count", PQ_COUNT, LEFT },
-	{ "call", PQ_CALL, CALL },
+	{ "call", PQ_CALL, CALL },     { "glob", PQ_GLOB, BOTH },
+	{ "match", PQ_MATCH, BOTH },   { "lower", PQ_LOWER, LEFT },
 };
 
 static const struct kind {
@@ -394,6 +395,11 @@ static void check(lua_State *L, const struct pq_node *node)
 	case PQ_UNDER:
 		if (right->op != PQ_CONST || right->constant.type != PQ_TEXT)
 			no_tree(L, "under() takes a name");
+		break;
+	case PQ_GLOB:
+	case PQ_MATCH:
+		if (right->op != PQ_CONST || right->constant.type != PQ_TEXT)
+			no_tree(L, "a pattern is a text");
 		break;
 	case PQ_BUCKET:
 		if (right->op != PQ_CONST || right->constant.type != PQ_INT ||

@@ -118,6 +118,9 @@ static void take_options(lua_State *L, struct px_options *options)
 	}
 	lua_pop(L, 1);
 	options->ns = flag(L, "ns");
+	options->times = flag(L, "reltime")   ? PX_TIMES_SINCE_FIRST :
+			 flag(L, "deltatime") ? PX_TIMES_SINCE_LAST :
+						PX_TIMES_RECORDED;
 	options->callchains = flag(L, "callchains");
 	options->inlined = flag(L, "inlined")	      ? PX_INLINED_ALL :
 			   flag(L, "inlined_unwound") ? PX_INLINED_UNWOUND :
@@ -139,8 +142,11 @@ static bool check_fields(lua_State *L, const struct lines *lines)
 	if (px_script_check(lines->script, &field, &event))
 		return true;
 	lua_pushnil(L);
-	lua_pushfstring(L, "samples of '%s' do not have the data that field '%s' shows",
-			event->name, field);
+	lua_pushfstring(L, "samples of '%s' do not have the data that field '%s' shows%s",
+			event->name, field,
+			strcmp(field, "tod") == 0 ?
+				"; perf record -k CLOCK_MONOTONIC records it" :
+				"");
 	return false;
 }
 

@@ -1,3 +1,5 @@
+#define _GNU_SOURCE /* memrchr */
+
 #include "fields.h"
 
 #include <string.h>
@@ -161,6 +163,82 @@ static void get_srcline(struct pm_resolver *r, const struct pd_record *rec,
 	}
 }
 
+static void get_srcfile(struct pm_resolver *r, const struct pd_record *rec,
+			const struct pd_asked *asked, struct pd_value *out)
+{
+	const char *colon;
+
+	get_srcline(r, rec, asked, out);
+	colon = out->type == PD_STR ? memrchr(out->s.p, ':', out->s.n) : NULL;
+	if (colon)
+		out->s.n = (size_t)(colon - out->s.p);
+}
+
+static void get_symbol_size(struct pm_resolver *r, const struct pd_record *rec,
+			    const struct pd_asked *asked, struct pd_value *out)
+{
+	const struct ps_symbol *symbol;
+	struct pm_dso_address at;
+
+	symbol = get_dso_address(r, rec, asked, &at) ? find_symbol_at(r, &at) : NULL;
+	if (symbol)
+		set_field_integer(out, PD_UINT, symbol->end - symbol->start);
+}
+
+/* See default_parent_pattern, tools/perf/util/sort.c. */
+static bool is_parent(const struct ps_symbol *symbol)
+{
+	return symbol && (strncmp(symbol->name, "sys_", 4) == 0 ||
+			  strncmp(symbol->name, "do_page_fault", 13) == 0);
+}
+
+static void get_parent(struct pm_resolver *r, const struct pd_record *rec,
+		       const struct pd_asked *asked, struct pd_value *out)
+{
+	struct pm_addr_context context;
+	size_t n;
+	const struct pd_frame *frames = pm_frames_of(r, rec, &n);
+
+	(void)asked;
+	set_text_value(out, "[other]");
+	pm_addr_context_of(r->system, rec, &context);
+	for (size_t i = 0; i < n; i++) {
+		struct pm_location location;
+
+		context.mode = (enum pd_cpumode)frames[i].mode;
+		pm_location_at(r, &context, frames[i].ip, &location);
+		if (is_parent(location.symbol)) {
+			set_text_value(out, location.symbol->name);
+			return;
+		}
+	}
+}
+
+/* Numbers become <N>; what does not fit is cut off. */
+static void get_comm_nodigit(struct pm_resolver *r, const struct pd_record *rec,
+			     const struct pd_asked *asked, struct pd_value *out)
+{
+	struct pd_value comm;
+	size_t n = 0;
+
+	(void)asked;
+	comm.type = PD_NIL;
+	pm_comm(r, rec, &comm);
+	if (comm.type != PD_STR)
+		return;
+	for (size_t i = 0; i < comm.s.n && n + 3 <= sizeof(out->text); i++) {
+		bool digit = comm.s.p[i] >= '0' && comm.s.p[i] <= '9';
+
+		if (digit && i && comm.s.p[i - 1] >= '0' && comm.s.p[i - 1] <= '9')
+			continue;
+		memcpy(out->text + n, digit ? "<N>" : &comm.s.p[i], digit ? 3 : 1);
+		n += digit ? 3 : 1;
+	}
+	out->type = PD_STR;
+	out->s.p = out->text;
+	out->s.n = n;
+}
+
 size_t pm_inlined(struct pm_resolver *r, const struct pd_record *rec,
 		  const struct pd_asked *asked, const struct ps_line **lines)
 {
@@ -289,6 +367,10 @@ void pm_field(struct pm_resolver *r, const struct pd_record *rec, const struct p
 		[PD_SYS_SYMOFF] = get_symoff,
 		[PD_SYS_DSO] = get_dso,
 		[PD_SYS_SRCLINE] = get_srcline,
+		[PD_SYS_SRCFILE] = get_srcfile,
+		[PD_SYS_SYMBOL_SIZE] = get_symbol_size,
+		[PD_SYS_PARENT] = get_parent,
+		[PD_SYS_COMM_NODIGIT] = get_comm_nodigit,
 		[PD_SYS_MAP] = get_map_view,
 		[PD_SYS_MAP_START] = get_map_part,
 		[PD_SYS_MAP_LEN] = get_map_part,

@@ -51,6 +51,7 @@ const struct px_field px_fields[] = {
 	[PX_CGROUP] = { "cgroup", "path of the control group", 0, 0, PD_SAMPLE_CGROUP },
 	[PX_RETIRE_LAT] = { "retire_lat", "latency of the instruction's retirement", OF(RAW), 0,
 			    PD_SAMPLE_WEIGHT_STRUCT },
+	[PX_TOD] = { "tod", "time of day, local", 0, 0, PD_SAMPLE_TIME },
 	[PX_FIELDS] = { NULL, NULL, 0, 0, 0 },
 };
 
@@ -77,6 +78,7 @@ static const struct {
 	{ PX_TID, px_tid },
 	{ PX_CPU, px_cpu },
 	{ PX_MISC, px_misc },
+	{ PX_TOD, px_tod },
 	{ PX_TIME, px_time },
 	{ PX_PERIOD, px_period },
 	{ PX_EVENT, px_event_name },

@@ -2,6 +2,8 @@
 #ifndef PERFLUA_SCRIPT_LINE_H
 #define PERFLUA_SCRIPT_LINE_H
 
+#include <time.h>
+
 #include "script.h"
 
 /* Numbers in px_fields[]. */
@@ -36,6 +38,7 @@ enum {
 	PX_VCPU,
 	PX_CGROUP,
 	PX_RETIRE_LAT,
+	PX_TOD,
 	PX_FIELDS
 };
 
@@ -75,6 +78,10 @@ struct px_script {
 	size_t data_src_size; /* of the longest data_src so far */
 	unsigned text;	      /* enum pd_perf_text */
 	unsigned id_width;    /* of pid and tid */
+	bool timed;	      /* a line with a time was written: */
+	uint64_t since;	      /* ns: that time from which the next one counts; see times */
+	time_t day_second;    /* of day_text; 0: none */
+	char day_text[32];    /* "2026-11-20 12:28:18" */
 };
 
 /* The sample that is being written. */
@@ -109,8 +116,8 @@ void px_print_symbol(struct pd_print *out, const struct pm_location *location, b
 /* Writes "(dso)". */
 void px_print_dso(struct pd_print *out, const struct pm_location *location);
 
-px_step px_comm, px_pid, px_tid, px_pid_tid, px_cpu, px_misc, px_time, px_period, px_event_name,
-	px_trace;
+px_step px_comm, px_pid, px_tid, px_pid_tid, px_cpu, px_misc, px_tod, px_time, px_period,
+	px_event_name, px_trace;
 px_step px_machine_pid, px_vcpu;
 px_step px_addr, px_data_src, px_weight, px_ins_lat, px_retire_lat, px_cgroup;
 px_step px_ip, px_callchain;

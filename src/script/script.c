@@ -128,7 +128,8 @@ static uint64_t missing_fields(const struct px_options *options, enum px_class c
 
 	for (int i = 0; px_fields[i].name; i++)
 		if ((options->fields[class] & PX_BIT(i)) && px_fields[i].needs &&
-		    !(event->attr.sample_type & px_fields[i].needs))
+		    (!(event->attr.sample_type & px_fields[i].needs) ||
+		     (i == PX_TOD && !event->shape.clock->has_wall)))
 			missing |= PX_BIT(i);
 	return missing;
 }

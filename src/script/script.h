@@ -49,6 +49,13 @@ enum px_inlined {
 	PX_INLINED_ALL,
 };
 
+/* From when the times of lines count. */
+enum px_times {
+	PX_TIMES_RECORDED,
+	PX_TIMES_SINCE_FIRST, /* the first line */
+	PX_TIMES_SINCE_LAST,  /* the line before */
+};
+
 struct px_options {
 	const struct pd_session *session;
 	struct pm_system *system;
@@ -59,7 +66,8 @@ struct px_options {
 	bool chosen[PX_CLASSES];     /* `fields` are not the default */
 	const uint8_t *sampled;	     /* [n_sampled], by event: has samples; NULL: not known */
 	size_t n_sampled;
-	bool ns;	 /* show nine decimals of times, else six */
+	bool ns; /* show nine decimals of times, else six */
+	enum px_times times;
 	bool callchains; /* show call chains */
 	enum px_inlined inlined;
 	unsigned max_stack; /* frames shown of a call chain; 0: all */

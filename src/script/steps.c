@@ -93,18 +93,63 @@ void px_misc(struct px_line *line)
 	px_print_spaces(line->out, 6 - n);
 }
 
-void px_time(struct px_line *line)
+/* Prints the part of a time, in ns, that is behind its whole seconds. */
+static void print_fraction(struct px_line *line, uint64_t time)
 {
-	uint64_t time = (uint64_t)px_integer(line, line->script->ids.time, -1);
 	uint32_t rest = (uint32_t)(time % 1000000000);
 
-	px_print_uint(line->out, time / 1000000000, 5);
 	pd_print_char(line->out, '.');
 	if (line->script->options.ns)
 		px_print_fixed(line->out, rest, 9);
 	else
 		px_print_fixed(line->out, rest / 1000, 6);
+}
+
+/* Returns the time of a line as it is shown: see perf_sample__fprintf_start. */
+static uint64_t shown_time(struct px_script *script, uint64_t time)
+{
+	uint64_t since = script->timed ? script->since : time;
+
+	if (script->options.times == PX_TIMES_RECORDED)
+		return time;
+	script->since = script->options.times == PX_TIMES_SINCE_LAST ? time : since;
+	script->timed = true;
+	return time - since;
+}
+
+void px_time(struct px_line *line)
+{
+	uint64_t time = (uint64_t)px_integer(line, line->script->ids.time, -1);
+
+	time = shown_time(line->script, time);
+	px_print_uint(line->out, time / 1000000000, 5);
+	print_fraction(line, time);
 	pd_print_const(line->out, ": ");
+}
+
+/* Prints the local time of day; samples of one second share its text. */
+void px_tod(struct px_line *line)
+{
+	const struct pd_clock *clock = line->rec->layout->shape->clock;
+	struct px_script *script = line->script;
+	uint64_t wall = (uint64_t)px_integer(line, script->ids.time, -1) +
+			(uint64_t)clock->wall;
+	time_t second = (time_t)(wall / 1000000000);
+	struct tm tm;
+
+	if (!clock->has_wall) {
+		pd_print_const(line->out, "- ");
+		return;
+	}
+	if (second != script->day_second) {
+		if (!localtime_r(&second, &tm) ||
+		    !strftime(script->day_text, sizeof(script->day_text), "%F %T", &tm))
+			script->day_text[0] = '\0';
+		script->day_second = second;
+	}
+	px_print_name(line->out, script->day_text);
+	print_fraction(line, wall);
+	pd_print_char(line->out, ' ');
 }
 
 void px_period(struct px_line *line)

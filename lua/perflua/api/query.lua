@@ -49,11 +49,14 @@ local classes = {
         returns = QUERY, errors = GROUPED .. "a text that is no expression, " .. UNKNOWN },
       { "between", "Keeps the records of a span of time.", step = "before",
         params = {
-          { "from", "integer|string?",
-            "included: ns as recorded, \"@8590.143543\", \"1.5s\" after the start, \"10%\"",
-            default = "the start" },
+          { "from", "integer|string|table[]?",
+            "included: ns as recorded, \"@8590.143543\", \"1.5s\" after the start, \"10%\", "
+              .. "\"2026-11-22 07:56:00\"; or \"10%/2\", a slice, or a list of windows "
+              .. "{ from, to }", default = "the start" },
           { "to", "integer|string?", "excluded", default = "the end" },
-        }, returns = QUERY, errors = GROUPED .. "a text that is no time" },
+        }, returns = QUERY,
+        errors = GROUPED .. "a text that is no time or outside of the recording; the time of day "
+          .. "of a recording that does not know it" },
       { "select", "Has loops get these values instead of a record; an absent one is false.",
         step = "before",
         params = { { "...", "string", "fields, or expressions of fields" } }, returns = QUERY,

@@ -20,11 +20,22 @@ local usage_error, guard = errors.usage_error, errors.guard
 
 local fields = {}
 
--- perf's spelling of names that differ from the kernel's.
+-- Names that perf gives to fields, or to members of composite ones, that are called otherwise
+-- here.
 local aliases = {
-  sym = "symbol", trace = "message", brstack = "branch_stack", uregs = "regs_user",
-  iregs = "regs_intr",
+  sym = { "symbol" }, trace = { "message" }, brstack = { "branch_stack" },
+  uregs = { "regs_user" }, iregs = { "regs_intr" },
+  tgid = { "pid" }, symbol_iaddr = { "symbol" }, phys_daddr = { "phys_addr" },
+  local_weight = { "weight" }, weight1 = { "weight" }, weight2 = { "ins_lat" },
+  weight3 = { "retire_lat" }, local_ins_lat = { "ins_lat" }, p_stage_cyc = { "retire_lat" },
+  local_p_stage_cyc = { "retire_lat" }, local_retire_lat = { "retire_lat" },
+  mem = { "data_src", "lvl" }, snoop = { "data_src", "snoop" }, tlb = { "data_src", "dtlb" },
+  dtlb = { "data_src", "dtlb" }, locked = { "data_src", "lock" },
+  blocked = { "data_src", "blk" }, op = { "data_src", "op" },
 }
+
+-- What perf calls by a name of its own, as an expression.
+local expressions = { dcacheline = "bucket(addr, 'line')" }
 
 local scalar = {
   signed = true, unsigned = true, address = true, float = true, string = true, bytes = true,
@@ -47,7 +58,9 @@ Scope.__index = Scope
 
 ---@param name string
 ---@return boolean # whether records of some type have such a field
-function fields.is_known(name) return core.field_names()[aliases[name] or name] ~= nil end
+function fields.is_known(name)
+  return core.field_names()[aliases[name] and aliases[name][1] or name] ~= nil
+end
 
 ---@param file perflua.File
 ---@param type_ids table<integer, boolean>? nil: every type but the container's own
@@ -131,7 +144,6 @@ end
 -- Returns the name as it is known here: the kernel's or perf's.
 function Scope:root(name)
   local known = self:known()
-  if not known[name] and aliases[name] then name = aliases[name] end
   local entry = known[name]
   if not entry then
     if core.field_names()[name] then
@@ -139,7 +151,9 @@ function Scope:root(name)
     end
     local kinds = {}
     for candidate, one in pairs(known) do kinds[candidate] = one.kind end
-    for alias, meant in pairs(aliases) do kinds[alias] = kinds[meant] end
+    for alias, meant in pairs(aliases) do
+      kinds[alias] = known[meant[1]] and (meant[2] and "any" or kinds[meant[1]])
+    end
     return members.unknown(name, name, kinds)
   end
   return name, entry
@@ -206,12 +220,40 @@ function Scope:argument(path, text)
   return ref
 end
 
+-- Finds the start of a recording before workers ask for it; that of a stream comes with its
+-- first sample.
+local function find_start(file)
+  if file and file.size then guard(core.clocks, file) end
+end
+
+-- The path that perf's spelling of one stands for.
+function Scope:meant(path)
+  local meant = aliases[path[1]]
+  if not meant or self:known()[path[1]] then return path end
+  return table.move(path, 2, #path, #meant + 1, { table.unpack(meant) })
+end
+
+local function of_expression(text, node)
+  local kind = arith.is_constant[node.kind] and "unsigned" or node.kind
+  return { text = text, kind = kind, plain = false, node = node }
+end
+
+-- The Ref of a name that perf has for an expression.
+function Scope:expand(name)
+  local node, message = expr.value(expressions[name], self)
+  if not node then return nil, message end
+  return of_expression(name, node)
+end
+
 -- Resolves a parsed path. Returns a Ref, or nil and what is wrong with it. The Ref's path
 -- starts with the name as it is known here.
 function Scope:resolve(path, text)
+  path = self:meant(path)
+  if #path == 1 and expressions[path[1]] then return self:expand(path[1]) end
   local root, entry = self:root(path[1])
   if not root then return nil, entry end
   path = table.move(path, 2, #path, 2, { root })
+  if root == "elapsed" then find_start(self.file) end
   if #path == 1 then return of_field(text, entry.kind, path, entry.plain) end
   if root == "args" then return self:argument(path, text) end
   local kind, more = member_kind(root, entry, path)
@@ -223,11 +265,6 @@ end
 function Scope:field(node)
   local ref, message = self:resolve(node.path, node.text)
   return ref or fail(node.at, "%s", message)
-end
-
-local function of_expression(text, node)
-  local kind = arith.is_constant[node.kind] and "unsigned" or node.kind
-  return { text = text, kind = kind, plain = false, node = node }
 end
 
 -- Resolves a name given to select, group_by or a measure. Raises a usage error.

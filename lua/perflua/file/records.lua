@@ -11,6 +11,16 @@ local usage_error, check_open, types = errors.usage_error, recording.check_open,
 
 local records = {}
 
+local SAMPLE = 9 -- PERF_RECORD_SAMPLE
+
+-- By File: what its queries over samples begin with, beyond what their makers say.
+local selections = setmetatable({}, { __mode = "k" })
+
+---Has all queries over samples of a File look at some of them only: a tool's user chooses.
+---@param file perflua.File
+---@param select fun(query: perflua.Query, alone: boolean): perflua.Query alone: of samples only
+function records.select(file, select) selections[file] = select end
+
 local function check_options(options)
   errors.check_options(options, "RecordsOptions", "unknown option '%s'")
   local order = options.order
@@ -50,7 +60,7 @@ local function open_cursor(file, options, split, expand)
   end
   local wanted = type_ids(options.type)
   local event_set = options.event ~= nil and events.resolve(file.events, options.event) or nil
-  return query.new {
+  local made = query.new {
     file = file, types = wanted, events = event_set, event_nil = event_set == nil,
     order = options.order, container = options.container and true or nil, reuse = options.reuse
     and true or nil,
@@ -58,6 +68,9 @@ local function open_cursor(file, options, split, expand)
     filters = {},
     asked = description.events(options.event), expand = expand,
   }
+  local select = selections[file]
+  if not select or wanted and not wanted[SAMPLE] then return made end
+  return select(made, wanted ~= nil and next(wanted, next(wanted)) == nil)
 end
 
 ---@param file perflua.File

@@ -1,5 +1,6 @@
 -- The functions of expressions, `#` and `in`: what each takes, and the node it becomes.
 
+local core = require "perflua.core"
 local arith = require "perflua.filter.arith"
 local duration = require "perflua.text.duration"
 local events = require "perflua.recording.events"
@@ -19,6 +20,27 @@ local function text_test(node, left, right)
   text_argument(left, node.op)
   text_argument(right, node.op)
   node.left, node.right, node.kind = left, right, "boolean"
+end
+
+-- A test with a constant pattern.
+local function pattern_test(node, left, right)
+  text_argument(left, node.op)
+  local is_glob = node.op == "glob"
+  if right.op ~= "const" or right.kind ~= "string" then
+    fail(right.at, "'%s' takes a %s in quotes", node.op, is_glob and "glob" or "pattern")
+  end
+  local matches, message = core.pattern(right.value, is_glob)
+  if not matches then fail(right.at, "malformed pattern '%s': %s", right.value, message) end
+  node.left, node.right, node.kind = left, right, "boolean"
+end
+
+local function lower(node, text)
+  text_argument(text, "lower")
+  if text.op == "const" then
+    node.op, node.value, node.kind = "const", text.value:lower(), "string"
+  else
+    node.left, node.kind = text, "string"
+  end
 end
 
 -- Reads what the scope has of the two: node.chain and node.symbol, Refs.
@@ -82,10 +104,13 @@ local functions = {
   bucket = { make = bucket, n = 2, usage = "bucket(time, '10ms')" },
   find = { make = text_test, n = 2, usage = "find(comm, 'text')" },
   starts = { make = text_test, n = 2, usage = "starts(comm, 'text')" },
+  glob = { make = pattern_test, n = 2, usage = "glob(comm, 'text*')" },
+  match = { make = pattern_test, n = 2, usage = "match(comm, '^%a+$')" },
+  lower = { make = lower, n = 1, usage = "lower(comm)" },
   under = { make = under, n = 1, usage = "under('symbol')" },
 }
 
-local NAMES = "bucket, find, starts and under"
+local NAMES = "bucket, find, glob, lower, match, starts and under"
 
 -- Functions of Lua's own, by what says the same here.
 local function unknown(node)

@@ -34,6 +34,7 @@ local function fold(node)
   local value = node.fn(a.value, b and b.value)
   if value == nil then return end
   if node.kind ~= "float" then node.kind = arith.constant_kind(node.op, value, node.kind) end
+  node.is_time = a.is_time or b and b.is_time
   node.op, node.value, node.left, node.right = "const", value, nil, nil
 end
 
@@ -82,6 +83,14 @@ local function check_event(node, field, const, scope)
   node.op, node.field, node.set, node.negated = "event", field, set, node.op == "~="
 end
 
+-- A length of time says nothing of the clock that `time` counts on: elapsed was meant.
+local function check_clock(node, field, const)
+  if const.op ~= "const" or not const.is_time or field.op ~= "field" or #field.path > 1 then return end
+  if field.path[1] ~= "time" then return end
+  fail(node.at, "time is a point on the recording's clock and compares with no length of time; elapsed counts from "
+    .. "the first sample")
+end
+
 -- A word beside a text that is no field was meant as a text: comm == wrk.
 local function check_word(node, other, scope)
   if node.op ~= "field" or #node.path > 1 or other.kind ~= "string"
@@ -113,6 +122,8 @@ local function check_comparison(node, scope)
       fail(side.at, "%s is a composite and compares only with nil; name a member", side.text)
     end
   end
+  check_clock(node, a, b)
+  check_clock(node, b, a)
   local x, y = family(a.kind), family(b.kind)
   if x ~= y and a.kind ~= "any" and b.kind ~= "any" then
     fail(node.at, "%s and %s do not compare", word(a), word(b))
@@ -158,8 +169,12 @@ end
 check = {
   const = function() end,
   field = function(node, scope)
-    node.ref = scope:field(node)
-    node.kind = node.ref.kind
+    local ref = scope:field(node)
+    if ref.node and ref.node.op ~= "field" then -- a name for an expression
+      for key, value in pairs(ref.node) do node[key] = value end
+      return
+    end
+    node.ref, node.kind = ref, ref.kind
   end,
   neg = function(node, scope) check_unary(node, scope, false) end,
   bnot = function(node, scope) check_unary(node, scope, true) end,

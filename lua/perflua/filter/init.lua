@@ -129,6 +129,15 @@ local makes = {
   end,
 }
 
+---@param condition string made of windows of time
+---@param scope table
+---@return perflua.Filter
+function filter.of_window(condition, scope)
+  local made = assert(expr.compile(condition, scope))
+  made.shown, made.is_window = condition, true
+  return made
+end
+
 ---@param condition string|function|table
 ---@param scope table
 ---@return perflua.Filter # without refs and node if it is a function: it sees the record;

@@ -4,6 +4,8 @@
 -- A token is { kind, value, at }: kind is "name", "number", "string", "end", or the spelling of
 -- an operator or keyword; at is its column. Errors are raised as tables { at, message }.
 
+local duration = require "perflua.text.duration"
+
 local lexer = {}
 
 local keywords = {
@@ -108,6 +110,8 @@ local function unsigned(digits)
   return math.tointeger(value)
 end
 
+-- Returns the value, the next position, its kind, and true if it is a length of time (1.5s), in
+-- nanoseconds.
 -- kind: "natural" (0 … 2^63-1), "unsigned" (a larger decimal), "bits" (hex with the top bit
 -- set: it is what its other operand is, signed or unsigned), "float".
 local function number(text, at)
@@ -121,8 +125,17 @@ local function number(text, at)
     pos = exponent or digit
   end
   local word = text:sub(at, pos - 1)
+  if word:find("^[%d.]+%a+$") then
+    local time = duration.nanoseconds(word)
+    if time then return time, pos, "natural", true end
+    if duration.is_unit(word:match("%a+$")) then
+      fail(at, "%s is no whole number of nanoseconds, or too large", word)
+    end
+  end
   local value = tonumber(word)
-  if not value then fail(at, "malformed number '%s'", word) end
+  if not value then
+    fail(at, "malformed number '%s'; a length of time is written 1.5s, 10ms, 3us or 4ns", word)
+  end
   if math.type(value) == "integer" then
     if hex and #word:gsub("^0[xX]0*", "") > 16 then
       fail(at, "%s does not fit in 64 bits", word)
@@ -156,8 +169,8 @@ local function token(text, at)
     return { kind = kind, value = word, at = at, word = true }, after
   end
   if text:find("^%.?%d", at) then
-    local value, stop, kind = number(text, at)
-    return { kind = "number", value = value, at = at, number = kind }, stop
+    local value, stop, kind, is_time = number(text, at)
+    return { kind = "number", value = value, at = at, number = kind, is_time = is_time }, stop
   end
   local value, stop
   if text:find("^['\"]", at) then

@@ -10,9 +10,10 @@ local binary = {
   ["+"] = "add", ["-"] = "sub", ["*"] = "mul", ["/"] = "div", ["//"] = "idiv", ["%"] = "mod",
   ["^"] = "pow",
   ["&"] = "band", ["|"] = "bor", ["~"] = "bxor", ["<<"] = "shl", [">>"] = "shr",
-  ["and"] = "and", ["or"] = "or", find = "find", starts = "starts", bucket = "bucket",
+  ["and"] = "and", ["or"] = "or", find = "find", starts = "starts", glob = "glob",
+  match = "match", bucket = "bucket",
 }
-local unary = { ["not"] = "not", neg = "neg", bnot = "bnot" }
+local unary = { ["not"] = "not", neg = "neg", bnot = "bnot", lower = "lower" }
 local constant = { number = true, string = true, boolean = true }
 
 -- Members of events that are told by records which are met while others are read.

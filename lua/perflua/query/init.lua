@@ -57,21 +57,31 @@ function Query:where(condition)
   return derive(self, { filters = appended(spec_of(self).filters, one) })
 end
 
----@param from integer|string|nil included
----@param to integer|string|nil excluded
----@return perflua.Query
-function Query:between(from, to)
-  not_grouped(self, "between")
-  local spec = spec_of(self)
+-- Names of the fields that say when a record was, or when a span began.
+local record_fields = { time = "time", source = "source" }
+local span_fields = { time = "start", source = "open.source" }
+
+-- Keeps the records of windows of time, whose last one includes its end if `closed`.
+local function narrow(query, from, to, closed)
+  not_grouped(query, "between")
+  local spec = spec_of(query)
   check_open(spec.file)
   local spans = appended(spec.spans or {}, description.span(from, to))
-  from = between.time(spec.file, from, false) or 0
-  to = between.time(spec.file, to, true)
-  between.check(spec.file, from, to)
+  local windows = between.windows(spec.file, from, to, spec.reader and span_fields or record_fields, closed)
+  from, to = windows.from, windows.to
   if spec.from and math.ult(from, spec.from) then from = spec.from end
   if spec.to and (not to or math.ult(spec.to, to)) then to = spec.to end
-  return derive(self, { from = from, to = to, spans = spans })
+  local filters = spec.filters
+  if windows.condition then
+    filters = appended(filters, filter.of_window(windows.condition, spec.scope))
+  end
+  return derive(query, { from = from, to = to, spans = spans, filters = filters })
 end
+
+---@param from integer|string|nil|table[] included; or a list of windows
+---@param to integer|string|nil excluded
+---@return perflua.Query
+function Query:between(from, to) return narrow(self, from, to) end
 
 ---@param ... string fields, or expressions of them
 ---@return perflua.Query
@@ -367,4 +377,4 @@ function meta.__pairs() usage_error(NO_ARRAY) end
 ---@return boolean
 local function is(value) return getmetatable(value) == meta end
 
-return { new = new, is = is, extend = extend, methods = Query }
+return { new = new, is = is, extend = extend, methods = Query, narrow = narrow }

@@ -1,5 +1,6 @@
 -- Events by name: exactly, then without modifiers and PMU, or by glob.
 
+local core = require "perflua.core"
 local usage_error = require("perflua.errors").usage_error
 local suggest = require "perflua.errors.suggest"
 
@@ -23,33 +24,10 @@ end
 
 local function is_glob(text) return text:find("[*?%[]") ~= nil end
 
--- Returns a Lua pattern for a glob of fnmatch: `* ? [set] [!set]`.
-local function pattern_of(glob)
-  local parts, at = { "^" }, 1
-  while at <= #glob do
-    local c = glob:sub(at, at)
-    local negated, set, after = glob:match("^%[([!^]?)(%]?[^%]]*)%]()", at)
-    if c == "*" then
-      parts[#parts + 1] = ".*"
-    elseif c == "?" then
-      parts[#parts + 1] = "."
-    elseif c == "[" and set and set ~= "" then
-      parts[#parts + 1] = (negated ~= "" and "[^" or "[") .. set:gsub("[%%%]%[^]", "%%%0")
-        .. "]"
-      at = after - 1
-    else
-      parts[#parts + 1] = c:gsub("%W", "%%%0")
-    end
-    at = at + 1
-  end
-  parts[#parts + 1] = "$"
-  return table.concat(parts)
-end
-
 local function match_glob(list, glob)
-  local found, pattern = {}, pattern_of(glob)
+  local found, matches = {}, core.pattern(glob, true)
   for i = 1, #list do
-    if list[i].name:find(pattern) then found[#found + 1] = list[i] end
+    if matches(list[i].name) then found[#found + 1] = list[i] end
   end
   return found
 end

@@ -13,10 +13,15 @@ local headings = {
   comm = "Command", dso = "Shared Object", srcline = "Source:Line", cpu = "CPU",
   cgroup_path = "Cgroup",
   symbol_daddr = "Data Symbol", dso_daddr = "Data Object",
+  comm_nodigit = "CommandNoDigit", srcfile = "Source File", symbol_size = "Symbol size",
+  parent = "Parent symbol", mem = "Memory access", tlb = "TLB access",
+  dcacheline = "Data Cacheline", phys_daddr = "Data Physical Address",
+  local_weight = "Local Weight", local_ins_lat = "Local INSTR Latency",
 }
 
 -- Returns the heading of a field's column, as perf report prints it.
 local function title_of(field)
+  if field:find("[^%w_.]") then return field end -- an expression
   return headings[field] or field:sub(1, 1):upper() .. field:sub(2):gsub("_", " ")
 end
 

@@ -16,7 +16,7 @@ local aliases = {
 -- perf's fields that need instructions, processor traces or sources
 local perf_only = {}
 for name in ([[brcntr brstackdisasm brstackinsn brstackinsnlen brstackoff callindent disasm dsoff flags insn
-  insnlen ipc metric srccode synth tod]]):gmatch "%w+" do
+  insnlen ipc metric srccode synth]]):gmatch "%w+" do
   perf_only[name] = true
 end
 

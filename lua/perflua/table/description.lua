@@ -81,22 +81,29 @@ function description.filter(condition)
   return "{ " .. table.concat(texts, ", ") .. " }"
 end
 
----@param from integer|string|nil as between() takes them
+---@param from integer|string|nil|table[] as between() takes them
 ---@param to integer|string|nil
 ---@return string
 function description.span(from, to)
+  if type(from) == "table" then
+    local texts = {}
+    for i, one in ipairs(from) do
+      texts[i] = type(one) == "table" and description.span(one[1], one[2]) or one
+    end
+    return table.concat(texts, " or ")
+  end
+  if type(from) == "string" and from:find("%%/") then return from end
   return ("%s to %s"):format(from == nil and "the beginning" or tostring(from),
     to == nil and "the end" or tostring(to))
 end
 
 local function describe_where(spec)
-  if #spec.filters == 0 then return nil end
   local texts = {}
-  for i, filter in ipairs(spec.filters) do
-    local text = filter.source or FUNCTION
-    texts[i] = #spec.filters == 1 and text or "(" .. text .. ")"
+  for _, filter in ipairs(spec.filters) do
+    if not filter.is_window then texts[#texts + 1] = filter.source or FUNCTION end
   end
-  return table.concat(texts, " and ")
+  if #texts < 2 then return texts[1] end
+  return "(" .. table.concat(texts, ") and (") .. ")"
 end
 
 description.records = describe_reads

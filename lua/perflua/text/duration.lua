@@ -19,6 +19,10 @@ function duration.scaled(number, places)
   return math.tointeger(tonumber(digits))
 end
 
+---@param name string
+---@return boolean # is it a unit of time?
+function duration.is_unit(name) return units[name] ~= nil end
+
 ---@param text string
 ---@return integer? # nanoseconds; nil if it is no length of time
 function duration.nanoseconds(text)

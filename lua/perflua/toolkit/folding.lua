@@ -5,7 +5,7 @@ local aside = require "perflua.group.aside"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local perflua = require "perflua"
-local strip_position = require("perflua.errors").strip_position
+local samples = require "perflua.toolkit.samples"
 local stacks = require "perflua.flame.stacks"
 local suggest = require "perflua.errors.suggest"
 local symbols = require "perflua.toolkit.symbols"
@@ -16,7 +16,6 @@ local USAGE = 2
 
 folding.options = {
   event = { "EVENT", "use samples of this event; default: the first with samples" },
-  where = { "EXPR", "use samples that match: \"pid == 12 and cpu ~= 0\"" },
   by = { "comm|pid|tid|none", "the first frame of each stack; default: comm" },
   count = "count samples; default: add up their periods",
   inline = "show inlined functions, where there is debug information",
@@ -26,7 +25,13 @@ folding.options = {
 ---@return table<string, string|string[]> # with these
 function folding.with_options(own)
   for name, option in pairs(folding.options) do own[name] = option end
-  return symbols.with_options(own)
+  return samples.with_options(symbols.with_options(own))
+end
+
+---@param name string an option
+---@return boolean # does it say what is read of a recording?
+function folding.reads(name)
+  return folding.options[name] ~= nil or samples.is_option(name)
 end
 
 ---@param tool string
@@ -41,15 +46,6 @@ end
 function folding.wrong(option, value, options)
   if value == nil or options[value] then return nil end
   return suggest.message(("--%s: no '%s'"):format(option, value), value, suggest.names(options))
-end
-
-local function samples_of(file, args, events)
-  local query = file:samples { event = events, order = file.size and "file" or nil,
-    reuse = true }
-  if not args.where then return query end
-  local ok, filtered = pcall(query.where, query, args.where)
-  if ok then return filtered end
-  return nil, "--where: " .. strip_position(filtered)
 end
 
 -- Events are never added together unless they were asked for by one name.
@@ -89,8 +85,9 @@ function folding.recording(tool, args, kinds)
   local events, query, sets, n_aside
   events, message = stacks.choose(file, args.event, counts)
   if message then return nil, message, USAGE end
-  query, message = samples_of(file, args, events)
-  if not query then return nil, message, USAGE end
+  message = samples.choose(file, args, { event = true })
+  if message then return nil, tool .. ": " .. message, USAGE end
+  query = file:samples { event = events, order = file.size and "file" or nil, reuse = true }
   local by = args.by or "comm"
   sets, message, n_aside = stacks.collect(query, {
     by = by, count = args.count, inline = args.inline, kinds = kinds, split = not events,
@@ -101,8 +98,8 @@ function folding.recording(tool, args, kinds)
   if not set then
     set = { samples = 0, total = 0, list = {} }
     if not interrupted.part() then
-      folding.log(tool, "%s: no samples%s", file.path, args.where and " that match --where"
-        or "")
+      folding.log(tool, "%s: no samples%s", file.path, samples.is_chosen(args)
+        and " that the options choose" or "")
     end
   end
   events = events or { set.event }

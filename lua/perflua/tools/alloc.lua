@@ -5,6 +5,7 @@ local result_table = require "perflua.table.result_table"
 local live = require "perflua.waits.live"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
+local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 local symbols = require "perflua.toolkit.symbols"
 
@@ -16,10 +17,10 @@ local tool = {
   usage = "alloc [options] FILE",
   needs = { events = { { any = { "kmem:kmalloc*", "kmem:kmem_cache_alloc*" } } } },
   record = "perf kmem record -- COMMAND",
-  options = symbols.with_options(result_table.with_options {
+  options = samples.with_options(symbols.with_options(result_table.with_options {
     by = { "WHAT",
       "group by site (default: the allocating address), function, cache, comm, or several" },
-  }),
+  })),
   help = [[
 waste is the share of the allocated bytes that was not requested. moved counts allocations that were
 freed on another CPU. left counts allocations that were not freed before the end of the recording; one
@@ -108,6 +109,8 @@ function tool.run(args, out)
   if wrong then return 2, "alloc: " .. wrong end
   local file <close>, message = needs.open(args[1], tool, symbols.of(args))
   if not file then return nil, message end
+  wrong = samples.choose(file, args)
+  if wrong then return 2, "alloc: " .. wrong end
   if by.site or by["function"] then samples_with_losses.read_names(file) end
   local rows, memory, lost, unreadable = read_allocations(file, by)
   local list = result_table.new({

@@ -6,6 +6,7 @@ local keyed = require "perflua.table.keyed"
 local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
+local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 local adders = require "perflua.measures.sums"
 
@@ -18,12 +19,12 @@ local tool = {
   usage = "cgroups [options] FILE",
   needs = { fields = { "cgroup_path" } },
   record = "perf record -a --all-cgroups -- COMMAND",
-  options = result_table.with_options {
+  options = samples.with_options(result_table.with_options {
     by = { "WHAT",
       "group by cgroup (default), container, namespace, comm, or several: container,comm" },
     nested = "add the totals of each group and the groups inside of it",
     full = "show ids of containers and pods in full, as in CSV and JSON",
-  },
+  }),
   help = [[
 Shares are of the periods of each event, which are nanoseconds for cpu-clock and task-clock. A container
 is the group named by its id; samples outside of containers are [host]. A recording made with --namespaces
@@ -129,6 +130,8 @@ function tool.run(args, out)
   if wrong then return 2, "cgroups: " .. wrong end
   local file <close>, message = perflua.open(args[1])
   if not file then return nil, message end
+  wrong = samples.choose(file, args)
+  if wrong then return 2, "cgroups: " .. wrong end
   if not by.namespace then
     local lacking = needs.check(file, tool)
     if lacking and (args.by or not has_namespaces(file)) then return nil, lacking end

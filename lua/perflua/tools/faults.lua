@@ -5,6 +5,7 @@ local aside = require "perflua.group.aside"
 local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local page_faults = require "perflua.waits.page_faults"
+local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 local sums = require "perflua.measures.sums"
 local symbols = require "perflua.toolkit.symbols"
@@ -21,10 +22,10 @@ local tool = {
       "exceptions:page_fault_*" } } },
   },
   record = "perf record -e page-faults -c 1 -d -g -- COMMAND",
-  options = symbols.with_options(result_table.with_options {
+  options = samples.with_options(symbols.with_options(result_table.with_options {
     by = { "WHAT",
       "group by object (default), function, stack, comm, thread, or several: object,function" },
-  }),
+  })),
   help = [[
 An object is the file mapped at the address, or [heap], [stack], //anon. It needs perf record -d, which
 records addresses and mappings of data. The column kernel counts faults in kernel code. Recordings of
@@ -71,6 +72,8 @@ function tool.run(args, out)
   if wrong then return 2, "faults: " .. wrong end
   local file <close>, message = needs.open(args[1], tool, symbols.of(args))
   if not file then return nil, message end
+  wrong = samples.choose(file, args)
+  if wrong then return 2, "faults: " .. wrong end
   local columns = {}
   for _, name in ipairs { "comm", "tid", "object", "function", "stack" } do
     if by[name] or by.thread and (name == "comm" or name == "tid") then

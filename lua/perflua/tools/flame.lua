@@ -46,8 +46,8 @@ local function check_options(args)
   if share and not (args.min_share and args.min_share >= 0 and args.min_share <= 100) then
     return ("--min-share: from 0 to 100 %%, not '%s'"):format(share)
   end
-  for name in pairs(folding.options) do
-    if args.folded and args[name] then
+  for name in pairs(tool.options) do
+    if args.folded and args[name] and folding.reads(name) then
       return ("--%s is of recordings, not of folded stacks"):format(name)
     end
   end

@@ -3,6 +3,7 @@
 local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local requests = require "perflua.waits.requests"
+local samples = require "perflua.toolkit.samples"
 local sketch = require "perflua.measures.sketch"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 local sums = require "perflua.measures.sums"
@@ -17,11 +18,11 @@ local tool = {
   needs = { events = { "block:block_rq_issue", "block:block_rq_complete" },
     fields = { "time" } },
   record = "perf record -a -e 'block:block_rq_*' -- COMMAND",
-  options = result_table.with_options {
+  options = samples.with_options(result_table.with_options {
     by = { "WHAT",
       "group by device, operation (default: both), flags, comm, or several: device,comm" },
     hist = "add a histogram of the times: nanoseconds, in powers of two",
-  },
+  }, "pid tid cpu dso symbol event"),
   help = [[
 The time of a request runs from its issue to the device until its completion; if it was requeued, from
 the last issue. queued counts requests whose wait in the queue was recorded; queue_avg_us and
@@ -46,9 +47,10 @@ local texts = {
 
 local known = { "device", "operation", "flags", "comm" }
 
-local function read_requests(file, by, hist)
+local function read_requests(file, by, hist, is_chosen)
   local rows, queues, bucket = totals.new(), totals.new(), sketch.power("signed")
   local open, lost, unreadable = requests.each(file, function(request, time)
+    if not is_chosen(nil, request.comm) then return end
     local parts = {}
     for i, name in ipairs(known) do parts[i] = by[name] and request[name] or "" end
     local key, took = table.concat(parts, "\0"), time - request.start
@@ -77,6 +79,10 @@ function tool.run(args, out)
   if wrong then return 2, "io: " .. wrong end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
+  local is_chosen
+  is_chosen, wrong = samples.threads(args)
+  wrong = wrong or samples.choose(file, args, samples.of_threads)
+  if wrong then return 2, "io: " .. wrong end
   local columns = {}
   for i, name in ipairs(known) do columns[i] = { name, "string", not by[name] } end
   for _, column in ipairs { { "requests", "unsigned" }, { "errors", "unsigned" },
@@ -87,7 +93,7 @@ function tool.run(args, out)
     { "hist", "histogram", not args.hist } } do
     columns[#columns + 1] = column
   end
-  local rows, open, lost, unreadable = read_requests(file, by, args.hist)
+  local rows, open, lost, unreadable = read_requests(file, by, args.hist, is_chosen)
   local list = result_table.new(columns, "total_ms")
   for _, row in ipairs(rows) do
     row.requests, row.queued, row.hist = row.count, row.queue.count, sketch.histogram(row.hist)

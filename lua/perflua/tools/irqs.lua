@@ -4,6 +4,7 @@
 local interrupts = require "perflua.waits.interrupts"
 local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
+local samples = require "perflua.toolkit.samples"
 local totals = require "perflua.waits.totals"
 
 local tool = {
@@ -16,8 +17,8 @@ local tool = {
     fields = { "cpu", "time" },
   },
   record = "perf record -a -e 'irq:*' -- COMMAND",
-  options = result_table.with_options {
-    by = { "WHAT", "group by vector, cpu, or vector,cpu (default)" } },
+  options = samples.with_options(result_table.with_options {
+    by = { "WHAT", "group by vector, cpu, or vector,cpu (default)" } }),
   help = [[
 The delay of a softirq runs from its first raise; perf kwork latency takes the last one. The time of a
 handler includes handlers that interrupt it. To record the processor's own vectors, too:
@@ -46,6 +47,8 @@ function tool.run(args, out)
   if wrong then return 2, "irqs: " .. wrong end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
+  wrong = samples.choose(file, args)
+  if wrong then return 2, "irqs: " .. wrong end
   local rows, delays = totals.new(), totals.new()
   local function key_of(run)
     return by.vector and run.kind, by.vector and (run.number or run.name), by.cpu and run.cpu

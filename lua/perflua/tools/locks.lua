@@ -4,6 +4,7 @@
 local result_table = require "perflua.table.result_table"
 local locks = require "perflua.waits.locks"
 local needs = require "perflua.meta.needs"
+local samples = require "perflua.toolkit.samples"
 local symbols = require "perflua.toolkit.symbols"
 local totals = require "perflua.waits.totals"
 
@@ -13,10 +14,10 @@ local tool = {
   needs = { events = { "lock:contention_begin", "lock:contention_end" },
     fields = { "tid", "time" } },
   record = "perf lock record -- COMMAND",
-  options = symbols.with_options(result_table.with_options {
+  options = samples.with_options(symbols.with_options(result_table.with_options {
     by = { "WHAT",
       "group by caller (default), lock (its address), thread, or several: caller,thread" },
-  }),
+  })),
   help = [[
 A caller is the first function that does not belong to the kernel's locking or scheduling; perf lock
 contention skips three frames before it looks for one, unless --stack-skip 0 is given.
@@ -41,6 +42,8 @@ function tool.run(args, out)
     record = tool.record }
   local file <close>, message = needs.open(args[1], needed, symbols.of(args))
   if not file then return nil, message end
+  wrong = samples.choose(file, args)
+  if wrong then return 2, "locks: " .. wrong end
   local rows = totals.new()
   local open = locks.each(file, by.caller, function(wait, duration)
     local row = rows:row(wait.type, by.caller and wait.caller, by.lock and wait.lock,

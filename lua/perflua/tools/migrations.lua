@@ -2,6 +2,7 @@
 
 local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
+local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local tool = {
@@ -10,8 +11,8 @@ local tool = {
   usage = "migrations [options] FILE",
   needs = { events = { "sched:sched_migrate_task" } },
   record = "perf record -a -e sched:sched_migrate_task",
-  options = result_table.with_options {
-    by = { "WHAT", "group by thread, cpus or both; default: thread,cpus" } },
+  options = samples.with_options(result_table.with_options {
+    by = { "WHAT", "group by thread, cpus or both; default: thread,cpus" } }, "cpu dso symbol event"),
   help = [[
 across is the largest unit that the two processors do not share: node, socket, die or core; cpu if they
 share the core. It needs the topology that perf record writes to files, and is empty if that does not
@@ -53,6 +54,28 @@ local function find_boundary(a, b)
   return "cpu"
 end
 
+-- Returns rows of the chosen threads, added up where they are not by thread. is_chosen nil: of
+-- all threads.
+local function rows_of(file, keys, is_chosen, by)
+  local rows = file:samples("sched:sched_migrate_task"):group_by(table.unpack(keys)):count()
+    :collect()
+  if not is_chosen then return rows end
+  local list, places = {}, {}
+  for _, row in ipairs(rows) do
+    local tid, from, to = row["args.pid"], row["args.orig_cpu"], row["args.dest_cpu"]
+    local place = ("%s %s %s"):format(by.thread and tid, from, to)
+    local one = places[place]
+    if tid and is_chosen(tid) and one then
+      one.count = one.count + row.count
+    elseif tid and is_chosen(tid) then
+      places[place] = { ["args.pid"] = tid, ["args.orig_cpu"] = from, ["args.dest_cpu"] = to,
+        count = row.count }
+      list[#list + 1] = places[place]
+    end
+  end
+  return list
+end
+
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
@@ -63,11 +86,15 @@ function tool.run(args, out)
   if wrong then return 2, "migrations: " .. wrong end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
-  local keys = by.thread and { "args.pid" } or {}
+  local is_chosen
+  is_chosen, wrong = samples.of_tids(file, args)
+  wrong = wrong or samples.choose(file, args, samples.of_threads)
+  if wrong then return 2, "migrations: " .. wrong end
+  local named = by.thread or is_chosen
+  local keys = named and { "args.pid" } or {}
   if by.cpus then table.move({ "args.orig_cpu", "args.dest_cpu" }, 1, 2, #keys + 1, keys) end
-  if by.thread then samples_with_losses.read_names(file) end
-  local rows = file:samples("sched:sched_migrate_task"):group_by(table.unpack(keys)):count()
-    :collect()
+  if named then samples_with_losses.read_names(file) end
+  local rows = rows_of(file, keys, is_chosen, by)
   local places = places_of(file.features)
   local list = result_table.new({
     { "comm", "string", not by.thread }, { "tid", "signed", not by.thread },

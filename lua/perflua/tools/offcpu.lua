@@ -10,6 +10,7 @@ local needs = require "perflua.meta.needs"
 local off_cpu = require "perflua.waits.off_cpu"
 local output = require "perflua.table.output"
 local folding = require "perflua.toolkit.folding"
+local samples = require "perflua.toolkit.samples"
 local stacks = require "perflua.flame.stacks"
 local symbols = require "perflua.toolkit.symbols"
 local totals = require "perflua.waits.totals"
@@ -21,13 +22,13 @@ local tool = {
   needs = { events = { { any = { "sched:sched_switch", "context-switches", "cs" } } },
     fields = { "tid", "time" } },
   record = "perf record -a -g -e sched:sched_switch -- COMMAND",
-  options = symbols.with_options(result_table.with_options {
+  options = samples.with_options(symbols.with_options(result_table.with_options {
     folded = "print folded stacks, as perflua fold does; weights are nanoseconds",
     svg = "draw a flame graph of them, as perflua flame does",
     o = { "FILE", "write to FILE; default: standard output" },
     state = { "blocked|preempted", "only times in this state" },
     by = { "comm|pid|tid|none", "the first frame of each stack; default: comm" },
-  }),
+  }), "cpu dso symbol event"),
   help = [[
 A thread that was still runnable when it left its processor was preempted; otherwise it was blocked. Both
 times end when it runs again. Folded stacks and graphs mark preempted ones with the frame [preempted].
@@ -61,13 +62,13 @@ local function wrong_of(args)
 end
 
 -- Makes a table of threads and states.
-local function list_of(file, args)
+local function list_of(file, is_shown)
   local rows = totals.new()
   local list = result_table.new(
     { { "comm", "string" }, { "tid", "signed" }, { "state", "string" }, { "count", "unsigned" },
     { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" } }, "total_ms")
   local open = off_cpu.each(file, nil, function(wait, duration)
-    if args.state and wait.state ~= args.state then return end
+    if not is_shown(wait) then return end
     local row = rows:row(wait.tid, wait.state)
     row.comm, row.tid, row.state = wait.comm or nil, wait.tid, wait.state
     totals.add(row, duration)
@@ -77,11 +78,11 @@ local function list_of(file, args)
 end
 
 -- Returns folded stacks and their nanoseconds, by name: { stack, value, kinds }.
-local function stacks_of(file, args)
+local function stacks_of(file, args, is_shown)
   local head, values, list = stacks.heads[args.by or "comm"], {}, {}
   local open = off_cpu.each(file, args.svg and "annotated_stack"
     or "stack", function(wait, duration)
-    if args.state and wait.state ~= args.state then return end
+    if not is_shown(wait) then return end
     local parts = { clean.name(head.text(wait)), clean.stack(wait.stack or "") }
     if wait.state == "preempted" then parts[3] = "[preempted]" end
     local text = table.concat(parts, ";"):gsub("^;", ""):gsub(";;", ";"):gsub(";$", "")
@@ -97,8 +98,8 @@ local function stacks_of(file, args)
   return list, open
 end
 
-local function write_stacks(file, args, out)
-  local list, open = stacks_of(file, args)
+local function write_stacks(file, args, out, is_shown)
+  local list, open = stacks_of(file, args, is_shown)
   if #list == 0 and not interrupted.part() then
     folding.log("offcpu", "%s: no thread left its processor and came back", args[1])
   end
@@ -122,14 +123,22 @@ function tool.run(args, out)
   if args.folded or args.svg then needed.needs = { "callchain", events = tool.needs.events } end
   local file <close>, message = needs.open(args[1], needed, symbols.of(args))
   if not file then return nil, message end
+  local is_chosen
+  is_chosen, wrong = samples.threads(args)
+  wrong = wrong or samples.choose(file, args, samples.of_threads)
+  if wrong then return 2, "offcpu: " .. wrong end
+  local function is_shown(wait)
+    return (not args.state or wait.state == args.state)
+      and is_chosen(wait.tid, wait.comm, wait.pid)
+  end
   message = off_cpu.check_recording(file)
   if message then return nil, message end
   if args.folded or args.svg then
     local ok
-    ok, message = write_stacks(file, args, out)
+    ok, message = write_stacks(file, args, out, is_shown)
     return ok and 0 or nil, message
   end
-  local list, open = list_of(file, args)
+  local list, open = list_of(file, is_shown)
   open:add_notes(list, "time")
   return list:write(args, out)
 end

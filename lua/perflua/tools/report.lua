@@ -4,8 +4,10 @@ local aside = require "perflua.group.aside"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
+local list = require "perflua.text.list"
 local output = require "perflua.table.output"
 local perflua = require "perflua"
+local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
 local quality = require "perflua.report.quality"
 local report = require "perflua.report"
@@ -15,21 +17,19 @@ local symbols = require "perflua.toolkit.symbols"
 local tool = {
   description = "where the time went: shares of commands, binaries, functions, or of any field",
   usage = "report [options] FILE",
-  options = symbols.with_options {
+  options = samples.with_options(symbols.with_options {
     sort = { "FIELDS",
       "group by these fields, default comm,dso,symbol; names as in perf or the manual" },
     children =
       "count a sample for all functions of its call chain; default if there are call chains",
     ["no-children"] = "count a sample for its own function only",
     as = symbols.as,
-    event = { "EVENT", "only this event; a name or glob" },
-    where = { "EXPR", "only samples that match; shares are of these" },
     ["percent-limit"] = { "PERCENT", "leave out rows with a smaller share" },
     count = { "N", "show the first N rows of each event" },
     csv = "comma separated values",
     ["csv-safe"] = output.CSV_SAFE,
     json = "one JSON object",
-  },
+  }),
   help = [[
 Prints a section for each event. Its first line says how many samples were lost, and how many have no
 function. Functions of one name in one binary share a row. An unknown function is shown as an address in
@@ -48,10 +48,14 @@ end
 -- Parses the options. Returns nil and what is wrong with them.
 local function settings_of(args)
   local settings = { limit = 0, count = math.maxinteger,
-    query = { event = args.event, where = { args.where } } }
+    query = { event = samples.events(args) } }
   if args.sort then
     settings.query.sort = {}
-    for name in args.sort:gmatch("[^,%s]+") do table.insert(settings.query.sort, name) end
+    for _, part in ipairs(list.split(args.sort)) do
+      -- plain names may also have spaces between them
+      local words = part:find("^[%w_%s]+$") and "%S+" or ".+"
+      for name in part:gmatch(words) do table.insert(settings.query.sort, name) end
+    end
     if #settings.query.sort == 0 then
       return nil, "--sort: no field is named"
     end
@@ -203,12 +207,14 @@ function tool.run(args, out)
   if not file then
     return nil, message
   end
+  wrong = samples.choose(file, args, { event = true })
+  if wrong then return USAGE, "report: " .. wrong end
   local health
   local query = settings.query
   -- what no recording has is refused before this one is read
   query.any = true
   local ok, prepared = true, nil
-  if query.sort or query.children ~= nil or query.event or query.where[1] then
+  if query.sort or query.children ~= nil or query.event then
     ok, prepared = pcall(report.prepare, file, query)
   end
   if ok then

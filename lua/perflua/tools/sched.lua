@@ -3,6 +3,7 @@
 local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
+local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local tool = {
@@ -11,7 +12,7 @@ local tool = {
   usage = "sched [options] FILE",
   needs = { events = { "sched:sched_switch" }, fields = { "cpu", "time" } },
   record = "perf sched record -- COMMAND",
-  options = result_table.with_options {},
+  options = samples.with_options(result_table.with_options {}, "cpu dso symbol event"),
   help = [[
 run        from switch-in to switch-out
 wait       from switch-out to the next switch-in, asleep or not
@@ -119,6 +120,10 @@ function tool.run(args, out)
   if wrong then return 2, "sched: " .. wrong end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
+  local is_chosen
+  is_chosen, wrong = samples.of_tids(file, args)
+  wrong = wrong or samples.choose(file, args, samples.of_threads)
+  if wrong then return 2, "sched: " .. wrong end
   local list = result_table.new({
     { "comm", "string" }, { "tid", "signed" }, { "switches", "unsigned" },
     { "run_ms", "float" },
@@ -129,7 +134,7 @@ function tool.run(args, out)
   samples_with_losses.read_names(file)
   local threads, broken, unwoken, lost, unreadable = read_threads(file)
   for tid, t in pairs(threads) do
-    if tid ~= 0 and t[IN] > 0 then
+    if tid ~= 0 and t[IN] > 0 and (not is_chosen or is_chosen(tid)) then
       local thread, delayed = file:thread(tid), t[DELAYS] > 0
       list:add {
         comm = thread and thread.comm, tid = tid, switches = t[IN], run_ms = t[RUN] / 1e6,

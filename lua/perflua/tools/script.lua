@@ -4,7 +4,8 @@ local core = require "perflua.core"
 local fields = require "perflua.script.fields"
 local perflua = require "perflua"
 local plan = require "perflua.plan"
-local samples = require "perflua.script.samples"
+local samples = require "perflua.toolkit.samples"
+local strip_position = require("perflua.errors").strip_position
 local symbols = require "perflua.toolkit.symbols"
 local spec_of = core.query_spec
 
@@ -21,26 +22,22 @@ end
 
 local tool = {
   description = "print samples as perf script does",
-  usage = "script [-F FIELDS] [-G] [--event E] [--where EXPR] [OPTION]… FILE",
-  options = symbols.with_options {
+  usage = "script [-F FIELDS] [-G] [OPTION]… FILE",
+  options = samples.with_options(symbols.with_options {
     F = { "FIELDS",
       "fields of a line: comm,ip,sym or +addr,-dso; for one type of events: sw:comm,ip",
       many = true },
     G = "no call chains",
-    event = { "E", "only events of this name or glob; several with commas" },
-    where = { "EXPR", "only samples that match a filter" },
-    comms = { "NAME,…", "only threads of these names" },
-    pid = { "PID,…", "only these processes" },
-    tid = { "TID,…", "only these threads" },
-    cpu = { "LIST", "only these processors: 0,2-3" },
-    time = { "FROM,TO", "only from FROM to TO, in seconds as shown; one may be empty" },
+    comms = { "NAME,…", "as --comm" },
+    reltime = "times since the first sample",
+    deltatime = "times since the sample before",
     as = symbols.as,
     ns = "times with nine decimals",
     inline = "show inlined functions in all call chains, not only in unwound stacks",
     ["no-inline"] = "no inlined functions",
     ["max-stack"] = { "N", "at most N frames of a call chain (127)" },
     k = { "FILE", "as --vmlinux" },
-  },
+  }),
 }
 
 setmetatable(tool, { __index = function(_, name)
@@ -60,6 +57,7 @@ end })
 local function options_of(query, classes, max_stack, args)
   local options = plan.walk(spec_of(query))
   options.classes, options.ns, options.callchains = classes, args.ns, not args.G
+  options.reltime, options.deltatime = args.reltime, args.deltatime
   options.inlined, options.inlined_unwound, options.max_stack = args.inline,
     not args["no-inline"], max_stack
   return options
@@ -88,17 +86,20 @@ function tool.run(args, out)
   end
   local wrong = symbols.wrong("script", args)
   if wrong then return USAGE, wrong end
-  args.vmlinux = args.vmlinux or args.k
+  if args.reltime and args.deltatime then return USAGE, "script: --reltime and --deltatime" end
+  args.vmlinux, args.comm = args.vmlinux or args.k, args.comm or args.comms
   local file <close>, failure = perflua.open(args[1], symbols.of(args))
   if not file then return nil, failure end
-  local query
-  query, wrong = samples.select(file, args)
-  if not query then return USAGE, "script: " .. wrong end
+  wrong = samples.choose(file, args, { event = true })
+  local ok, query = pcall(file.samples, file, samples.events(args))
+  if not ok then wrong = wrong or strip_position(query) end
+  if wrong then return USAGE, "script: " .. wrong end
   local options = options_of(query, classes, max_stack, args)
   -- events may come late in a pipe: lines of those before them are written only if none refuses
   -- a field
   if args.F and file.mode == "pipe" then options.sampled = find_sampled(file) end
-  local ok, missing = core.script(file, out, options)
+  local missing
+  ok, missing = core.script(file, out, options)
   if not ok and not options.sampled then
     options.sampled = find_sampled(file)
     if options.sampled then ok, missing = core.script(file, out, options) end

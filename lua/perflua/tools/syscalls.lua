@@ -4,6 +4,7 @@
 local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
+local samples = require "perflua.toolkit.samples"
 local sketch = require "perflua.measures.sketch"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
@@ -17,11 +18,11 @@ local tool = {
     fields = { "tid", "time" },
   },
   record = "perf record -e 'raw_syscalls:*' -- COMMAND",
-  options = result_table.with_options {
+  options = samples.with_options(result_table.with_options {
     by = { "WHAT", "group by syscall (default), thread, or thread,syscall" },
     errno = "show which errors were returned, and how often",
     hist = "add a histogram of the times: nanoseconds, in powers of two",
-  },
+  }),
   help = [[
 A call counts when it returns. Its time starts at its entry; it has no time if the entry was not
 recorded, or if records were lost in between. Calls without such a pair are listed first. A return without
@@ -169,6 +170,8 @@ function tool.run(args, out)
   if wrong then return 2, "syscalls: " .. wrong end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
+  wrong = samples.choose(file, args)
+  if wrong then return 2, "syscalls: " .. wrong end
   if by.thread then samples_with_losses.read_names(file) end
   local threads, restarted, lost,
     unfinished = read_calls(file, args.hist and sketch.power("signed"))

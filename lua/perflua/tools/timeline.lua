@@ -5,6 +5,7 @@ local duration = require "perflua.text.duration"
 local fmt = require "perflua.text.fmt"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
+local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local tool = {
@@ -13,10 +14,10 @@ local tool = {
   needs = { events = { { any = { "sched:sched_switch", "cpu-clock", "task-clock" } } },
     fields = { "time" } },
   record = "perf record -a -e sched:sched_switch",
-  options = {
+  options = samples.with_options({
     slice = { "TIME", "the length of a slice, such as 1ms or 2s; default: 10ms" },
     ["csv-safe"] = "put a ' before names that a spreadsheet would evaluate: = + - @",
-  },
+  }, "dso symbol event"),
   help = [[
 Columns: time, when the slice begins, in seconds; comm; tid; share, in percent of one processor.
 A thread that did not run in a slice has no line there, and the idle thread has none at all.
@@ -121,11 +122,16 @@ function tool.run(args, out)
   end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
+  local is_chosen, wrong = samples.of_tids(file, args)
+  wrong = wrong or samples.choose(file, args, samples.of_threads)
+  if wrong then return 2, "timeline: " .. wrong end
   samples_with_losses.read_names(file)
   out:write("time,comm,tid,share\r\n")
   local line = new_line(length, function(start, stop, ran)
     local tids = {}
-    for tid in pairs(ran) do tids[#tids + 1] = tid end
+    for tid in pairs(ran) do
+      if not is_chosen or is_chosen(tid, stop) then tids[#tids + 1] = tid end
+    end
     table.sort(tids)
     for _, tid in ipairs(tids) do
       local thread = file:thread(tid, stop)

@@ -2,6 +2,7 @@
 
 local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
+local samples = require "perflua.toolkit.samples"
 local totals = require "perflua.waits.totals"
 local wakes = require "perflua.waits.wakes"
 
@@ -14,12 +15,12 @@ local tool = {
   },
   record = "perf record -a -e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new -- "
     .. "COMMAND",
-  options = result_table.with_options {
+  options = samples.with_options(result_table.with_options {
     by = { "WHAT", "group by comm (default) or by thread" },
     comm = { "NAME", "show chains of wakers of the threads of this name" },
     tid = { "TID", "show chains of wakers of this thread" },
     depth = { "N", "the length of a chain; default: 4" },
-  },
+  }, "pid cpu dso symbol event"),
   help = [[
 Counts wakes of sleeping threads, and the time from the first wake until the thread runs. A wake from an
 interrupt is attributed to the interrupted thread, with context hardirq or softirq. In a chain each waker
@@ -61,6 +62,8 @@ function tool.run(args, out)
   if not asked then return 2, "wakers: " .. wrong end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
+  wrong = samples.choose(file, args, samples.of_threads)
+  if wrong then return 2, "wakers: " .. wrong end
   local rows, chains = totals.new(), asked.chains
   local open, awake = wakes.each(file, chains, function(wake, duration)
     if (asked.tid or wake.tid) ~= wake.tid or (asked.comm or wake.woken) ~= wake.woken then

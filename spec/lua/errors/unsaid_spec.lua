@@ -114,13 +114,13 @@ describe("times", function()
     assert.are.equal(
       "between: from 3.000000 on is outside of the recording, which lasts from 1.000000 to "
         .. "2.000000",
-      said [[file:samples():between("@3", nil):count()]])
+      said [[file:samples():between(3000000000, nil):count()]])
     assert.are.equal(
       "between: 100 ns to 200 ns is outside of the recording, which lasts from 1.000000 to "
         .. "2.000000", said [[file:samples():between(100, 200):count()]])
     assert.are.equal(
       "between: from 2.000000 is not before to 1.500000: no record is in between",
-      said [[file:samples():between("@2", "@1.5"):count()]])
+      said [[file:samples():between(2000000000, 1500000000):count()]])
     assert.are.equal("",
       said [[file:samples():between("@2", "@3"):count() file:samples():between(nil, "50%"):count()]])
   end)

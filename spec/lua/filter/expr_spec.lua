@@ -131,8 +131,8 @@ describe("a filter that is wrong", function()
     refused("c:find('x')", "column 2: ':'")
     message =
       refused("f(s)",
-        "column 1: there is no function 'f'; the functions there are: bucket, find, starts "
-          .. "and u")
+        "column 1: there is no function 'f'; the functions there are: bucket, find, glob, "
+          .. "lower, match, starts and u")
     assert.matches("where%(function", message)
     refused("args.f(s)", "column 7: .*cannot call functions")
     refused("(s == 1", "'%)' expected to close the '%(' at column 1")

@@ -128,8 +128,8 @@ describe("an expression in a query", function()
       file:samples():select "nil"
     end)
     raises("expression \"buket%(time, 5%)\", column 1: there is no function 'buket'; the "
-      .. "functions there are: bucket, "
-      .. "find, starts and under", function() file:samples():group_by "buket(time, 5)" end)
+      .. "functions there are: bucket, find, glob, lower, match, starts and under",
+      function() file:samples():group_by "buket(time, 5)" end)
     raises("sum: cpu == 1 is not something it can measure %(boolean%)", function()
       file:samples():sum "cpu == 1"
     end)

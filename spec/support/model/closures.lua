@@ -39,6 +39,40 @@ local function text_test(test)
   end
 end
 
+-- Returns whether a character is in a glob's set, whose content is given.
+local function in_set(content, c)
+  local negated, i = content:find("^[!^]") ~= nil, 1
+  if negated then content = content:sub(2) end
+  while i <= #content do
+    local first, last = content:sub(i, i), content:sub(i, i)
+    if content:sub(i + 1, i + 1) == "-" and i + 2 <= #content then
+      last, i = content:sub(i + 2, i + 2), i + 2
+    end
+    if first <= c and c <= last then return not negated end
+    i = i + 1
+  end
+  return negated
+end
+
+-- Returns whether the whole text matches a glob.
+local function matches_glob(text, glob)
+  if glob == "" then return text == "" end
+  local first, rest = glob:sub(1, 1), glob:sub(2)
+  if first == "*" then
+    for i = 1, #text + 1 do
+      if matches_glob(text:sub(i), rest) then return true end
+    end
+    return false
+  elseif text == "" then
+    return false
+  end
+  local content, after = glob:match("^%[([!^]?%]?[^%]]*)%]()")
+  if first == "[" and content and content:find("^[!^]?.") and content ~= "!" and content ~= "^" then
+    return in_set(content, text:sub(1, 1)) and matches_glob(text:sub(2), glob:sub(after))
+  end
+  return (first == "?" or first == text:sub(1, 1)) and matches_glob(text:sub(2), rest)
+end
+
 emit = {
   const = function(node)
     local value = node.value
@@ -97,15 +131,39 @@ emit = {
   end,
   find = text_test(function(a, b) return a:find(b, 1, true) ~= nil end),
   starts = text_test(function(a, b) return a:sub(1, #b) == b end),
+  glob = function(node, access)
+    local left, glob = closure(node.left, access), node.right.value
+    return function(x)
+      local text = left(x)
+      return type(text) == "string" and matches_glob(text, glob)
+    end
+  end,
+  match = function(node, access)
+    local left, pattern = closure(node.left, access), node.right.value
+    return function(x)
+      local text = left(x)
+      return type(text) == "string" and text:find(pattern) ~= nil
+    end
+  end,
+  lower = function(node, access)
+    local of = closure(node.left, access)
+    return function(x)
+      local text = of(x)
+      return type(text) == "string" and text:lower() or nil
+    end
+  end,
   under = function(node, access)
     local name, none = node.value, function() end
-    local chain, symbol = node.chain and access(node.chain) or none, node.symbol
-      and access(node.symbol) or none
+    local chain = node.chain and access(node.chain) or none
+    local symbol = node.symbol and access(node.symbol) or none
+    local function has_name(text)
+      return text ~= nil and (text == name or matches_glob(text, name))
+    end
     return function(x)
       local frames = chain(x)
-      if not frames or #frames == 0 then return symbol(x) == name end
+      if not frames or #frames == 0 then return has_name(symbol(x)) end
       for i = 1, #frames do
-        if frames[i].symbol == name then return true end
+        if has_name(frames[i].symbol) then return true end
       end
       return false
     end

@@ -1,12 +1,14 @@
 /*
  * Decides whether the times of several recordings can be compared: they can if they come from
  * the same clock since the same boot. No recording names its boot, so differences in these are
- * looked for: clock, host name, kernel release, offset between clock and wall time.
+ * looked for: clock, host name, kernel release, offset between clock and wall time. Where they
+ * differ, the wall time orders the recordings if all know it.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "perfdata/format/format.h"
 #include "session.h"
@@ -23,24 +25,28 @@ static int64_t get_clock(const struct pd_file *file)
 }
 
 /*
- * Reads the wall time (ns since the epoch) at the clock's zero from CLOCK_DATA: {u32 version,
- * clockid; u64 wall, clock}. Returns false if the file has none.
+ * Finds how the clock relates to the wall clock: from CLOCK_DATA {u32 version, clockid; u64
+ * wall, clock}, or because it is the wall clock.
  */
-static bool read_clock_zero(struct pd_file *file, int64_t *zero)
+static void read_wall(struct pd_file *file)
 {
+	struct pd_clock *clock = &file->clock;
 	struct pb_cursor c;
 	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_CLOCK_DATA, &c);
 	uint64_t wall, time;
 
+	clock->has_wall = get_clock(file) == CLOCK_REALTIME;
 	if (!bytes)
-		return false;
+		return;
 	pb_take32(&c);
 	pb_take32(&c);
 	wall = pb_take64(&c);
 	time = pb_take64(&c);
-	*zero = (int64_t)(wall - time);
+	if (!c.failed) {
+		clock->wall = (int64_t)(wall - time);
+		clock->has_wall = true;
+	}
 	free(bytes);
-	return !c.failed;
 }
 
 /*
@@ -93,8 +99,10 @@ static bool have_same_clock(struct pd_session *s, struct pd_file *a, struct pd_f
 	if (!feature_texts_agree(s, a, b, PD_FEATURE_HOSTNAME, "hostname") ||
 	    !feature_texts_agree(s, a, b, PD_FEATURE_OSRELEASE, "osrelease"))
 		return false;
-	if (!read_clock_zero(a, &x) || !read_clock_zero(b, &y))
+	if (!a->clock.has_wall || !b->clock.has_wall)
 		return true;
+	x = a->clock.wall;
+	y = b->clock.wall;
 	apart = x < y ? (uint64_t)y - (uint64_t)x : (uint64_t)x - (uint64_t)y;
 	if (apart < SKEW)
 		return true;
@@ -105,7 +113,16 @@ static bool have_same_clock(struct pd_session *s, struct pd_file *a, struct pd_f
 
 void pd_session_compare_clocks(struct pd_session *s)
 {
+	bool all_know = true;
+
 	s->one_clock = true;
-	for (size_t i = 1; i < s->n_files && s->one_clock; i++)
-		s->one_clock = have_same_clock(s, s->files[0], s->files[i]);
+	for (size_t i = 0; i < s->n_files; i++) {
+		read_wall(s->files[i]);
+		all_know = all_know && s->files[i]->clock.has_wall;
+		if (i && s->one_clock)
+			s->one_clock = have_same_clock(s, s->files[0], s->files[i]);
+	}
+	for (size_t i = 0; i < s->n_files; i++)
+		s->files[i]->shift = !s->one_clock && all_know ? s->files[i]->clock.wall : 0;
+	s->merged = s->one_clock || all_know;
 }

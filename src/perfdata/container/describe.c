@@ -67,6 +67,38 @@ static void read_machine(struct pd_file *file)
 		file->tracing->abi = file->abi;
 }
 
+static void skip_strings(struct pb_cursor *c)
+{
+	for (uint32_t n = pb_take32(c); n && !c->failed; n--)
+		pd_take_string(c);
+}
+
+/*
+ * Reads the socket of each processor: they follow two lists of processors as text, where the
+ * recorder wrote them. See process_cpu_topology, tools/perf/util/header.c.
+ */
+static void read_sockets(struct pd_file *file)
+{
+	uint32_t n = file->context.nr_cpus_avail;
+	struct pb_cursor c;
+	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_CPU_TOPOLOGY, &c);
+
+	if (!bytes || file->sockets.n) {
+		free(bytes);
+		return;
+	}
+	skip_strings(&c);
+	skip_strings(&c);
+	if (!c.failed && n && pb_cursor_left(&c) / 8 >= n)
+		file->sockets.list = malloc(n * sizeof(*file->sockets.list));
+	for (uint32_t i = 0; file->sockets.list && i < n; i++) {
+		pb_take32(&c); /* the core */
+		file->sockets.list[i] = (int32_t)pb_take32(&c);
+	}
+	file->sockets.n = file->sockets.list ? n : 0;
+	free(bytes);
+}
+
 static void read_times(struct pd_file *file)
 {
 	struct pb_cursor c;
@@ -78,6 +110,8 @@ static void read_times(struct pd_file *file)
 	file->times.last = pb_take64(&c);
 	/* if both are zero the recorder did not read the samples back */
 	file->times.known = !c.failed && file->times.last != 0;
+	if (file->times.known)
+		pd_clock_begin(&file->clock, file->times.first);
 	free(bytes);
 }
 
@@ -102,7 +136,7 @@ static bool asks_unknown(const struct pd_attr *attr)
 	       attr->branch_sample_type & ~PD_BRANCH_KNOWN;
 }
 
-static void set_shape(const struct pd_file *file, struct pd_event *event)
+static void set_shape(struct pd_file *file, struct pd_event *event)
 {
 	struct pd_shape *shape = &event->shape;
 
@@ -120,6 +154,8 @@ static void set_shape(const struct pd_file *file, struct pd_event *event)
 	shape->swap = file->swap;
 	shape->big = file->big;
 	shape->arch = file->arch;
+	shape->clock = &file->clock;
+	shape->sockets = &file->sockets;
 }
 
 /*
@@ -212,6 +248,8 @@ static bool make_layouts(struct pd_file *file)
 {
 	file->bare.swap = file->swap;
 	file->bare.big = file->big;
+	file->bare.clock = &file->clock;
+	file->bare.sockets = &file->sockets;
 	file->bare_layouts = get_other_layouts(file, &file->bare);
 	if (!file->bare_layouts)
 		return false;
@@ -231,6 +269,7 @@ bool pd_describe(struct pd_file *file, struct pd_error *err)
 	file->context.swap = file->swap;
 	read_machine(file);
 	read_times(file);
+	read_sockets(file);
 	bytes = pd_file_feature_bytes(file, PD_FEATURE_GROUP_DESC, &c);
 	if (bytes)
 		pd_feature_group_desc(&c, take_group, &(struct groups){ file, 0 });
@@ -262,4 +301,6 @@ void pd_describe_late_feature(struct pd_file *file, unsigned bit)
 	read_machine(file); /* layouts that exist keep their architecture */
 	if (bit == PD_FEATURE_SAMPLE_TIME)
 		read_times(file);
+	if (bit == PD_FEATURE_CPU_TOPOLOGY)
+		read_sockets(file);
 }

@@ -11,6 +11,7 @@
 
 void pd_file_close(struct pd_file *file)
 {
+	file->clock.find_start = NULL;
 	pd_input_close(&file->input);
 	for (size_t i = 0; i < file->n_more; i++)
 		pd_input_close(&file->more[i]);
@@ -55,6 +56,7 @@ void pd_file_destroy(struct pd_file *file)
 	free(file->events);
 	free(file->features);
 	free(file->damage);
+	free(file->sockets.list);
 	pb_id_map_deinit(&file->ids.map);
 	for (size_t i = 0; i < file->n_more; i++)
 		free((char *)file->more[i].path);

@@ -109,6 +109,10 @@ struct pd_file {
 	const struct pd_layout **trailers[PD_TRAILER_KINDS]; /* [PD_RECORD_TYPES] each */
 	/* of samples: from the header, or from a pass that pd_session_times() made */
 	struct pd_time_range times;
+	struct pd_clock clock; /* of the times */
+	struct pd_sockets sockets;
+	/* ns to add to its times for the order of several recordings: session.h */
+	int64_t shift;
 	pthread_mutex_t damage_lock; /* for adding damage, from any thread */
 	struct pd_damage *damage;    /* entries never move */
 	atomic_size_t n_damage;

@@ -75,6 +75,7 @@ bool pd_file_open(struct pd_file **out, const char *path, unsigned text,
 	pthread_mutex_init(&file->damage_lock, NULL);
 	file->path = make_header_path(path, &file->directory);
 	pd_field_names_init(&file->field_names);
+	file->clock.time_id = pd_field_name_id(&file->field_names, "time", strlen("time"));
 	if (!file->path) {
 		pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
 	} else if (open_input(file, path, interrupt, err) && pd_envelope_read(file, err) &&

@@ -3,7 +3,8 @@
  *
  * Events of two recordings that have the same name and were recorded alike are one event of the
  * session: events[rec->event->number]. Times of recordings are compared unless their clocks are
- * known to differ; then the recordings are read one after another, in the given order.
+ * known to differ; then their wall times, if all recordings know theirs; else the recordings
+ * are read one after another, in the given order.
  */
 #ifndef PERFLUA_PERFDATA_SESSION_H
 #define PERFLUA_PERFDATA_SESSION_H
@@ -21,6 +22,8 @@ struct pd_session {
 	const struct pd_event **events; /* events that come late are appended */
 	size_t n_events;
 	bool one_clock;
+	/* the time order merges all recordings, by a record's time plus its file's shift */
+	bool merged;
 	char clocks[200]; /* the reason if !one_clock */
 	size_t window;	  /* bytes of records that may wait for earlier ones; PD_WINDOW */
 	unsigned perf;	  /* version of perf whose texts are printed: PD_PERF(…) */
@@ -41,7 +44,7 @@ bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n
 		     unsigned perf, const volatile sig_atomic_t *interrupt,
 		     struct pd_error *err);
 
-/* Sets one_clock and clocks from the recordings' clocks (clocks.c). */
+/* Sets one_clock, merged, clocks and the files' clocks and shifts (clocks.c). */
 void pd_session_compare_clocks(struct pd_session *session);
 
 /*

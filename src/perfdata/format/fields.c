@@ -82,6 +82,41 @@ static void compute_event(const struct pd_record *rec, uint32_t at, struct pd_va
 		out->type = PD_EVENT;
 }
 
+/* Loads a record's time; false if it has none. */
+static bool load_time(const struct pd_record *rec, uint64_t *time)
+{
+	struct pd_value v;
+
+	v.type = PD_NIL;
+	pd_record_get(rec, rec->layout->slot[rec->layout->shape->clock->time_id], &v);
+	*time = v.u;
+	return v.type != PD_NIL;
+}
+
+static void elapsed(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	struct pd_clock *clock = rec->layout->shape->clock;
+	uint64_t time;
+
+	(void)at;
+	if (!load_time(rec, &time))
+		return;
+	if (!clock->has_start && clock->find_start)
+		clock->find_start(clock);
+	if (clock->has_start)
+		pd_set_uint(out, PD_INT, time - clock->start);
+}
+
+static void wall_time(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	const struct pd_clock *clock = rec->layout->shape->clock;
+	uint64_t time;
+
+	(void)at;
+	if (clock->has_wall && load_time(rec, &time))
+		pd_set_uint(out, PD_UINT, time + (uint64_t)clock->wall);
+}
+
 const struct pd_field pd_common_fields[] = {
 	{ COMPUTED(STR, "type", 0, compute_type_name,
 		   "Kind of record by name; \"unknown\" for an unknown one."),
@@ -112,6 +147,14 @@ const struct pd_field pd_common_fields[] = {
 	/* in the sample_id */
 	{ FIELD(U64, "time", 0, "Nanoseconds, of the clock the recording used."),
 	  .part = PD_PART_TIME, .is_time = true, .zero_is_absent = true },
+	{ COMPUTED(INT, "elapsed", 0, elapsed,
+		   "Nanoseconds since the first sample of the recording; in a stream since the "
+		   "first that was delivered, nil before it."),
+	  .of_time = true },
+	{ COMPUTED(UINT, "wall_time", 0, wall_time,
+		   "Nanoseconds since 1970 UTC; nil if the recording does not know how its clock "
+		   "relates to that."),
+	  .of_time = true },
 	{ FIELD(S32, "pid", 0, "Process id; -1 if it has none any more."),
 	  .part = PD_PART_TID },
 	{ FIELD(S32, "tid", 4, "Thread id; -1 if it has none any more."), .part = PD_PART_TID },

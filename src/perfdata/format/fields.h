@@ -44,6 +44,10 @@ enum pd_system_field {
 	PD_SYS_SYMOFF,
 	PD_SYS_DSO,
 	PD_SYS_SRCLINE,
+	PD_SYS_SRCFILE,
+	PD_SYS_SYMBOL_SIZE,
+	PD_SYS_PARENT,
+	PD_SYS_COMM_NODIGIT,
 	PD_SYS_INLINED, /* composite */
 	PD_SYS_MAP,	/* composite: pd_view_map */
 	PD_SYS_MAP_START,
@@ -88,6 +92,7 @@ struct pd_field {
 	/* PD_K_COMPUTE of text: equal addresses of the text mean equal texts */
 	bool is_interned;
 	bool header;	     /* part of the head of every printed line, so it has no column */
+	bool of_time;	     /* computed from `time`: records without one lack it; no column */
 	bool is_time;	     /* in nanoseconds; printed as seconds */
 	bool zero_is_absent; /* perf writes 0 for an unknown value in records of its own */
 	const struct pd_view_desc *view;

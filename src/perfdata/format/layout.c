@@ -144,7 +144,7 @@ static void add_columns(struct pd_layout *layout, const struct pd_bound *bound,
 		struct pd_column *c = &columns[layout->n_columns];
 		size_t n = strlen(field->name);
 
-		if (bound[i].kind >= PD_K_SYSTEM || field->header)
+		if (bound[i].kind >= PD_K_SYSTEM || field->header || field->of_time)
 			continue;
 		*c = (struct pd_column){ .label = " ", .index = (uint8_t)i };
 		memcpy(c->label + 1, field->name, n);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "attr.h"
+#include "clock.h"
 #include "fields.h"
 
 /* The parts of a sample, in their order on disk. */
@@ -52,6 +53,12 @@ struct pd_arch {
 	const char *(*reg)(unsigned bit);
 };
 
+/* The sockets of a machine's processors, by their numbers. */
+struct pd_sockets {
+	int32_t *list; /* [n] */
+	uint32_t n;    /* 0: they are not known */
+};
+
 /* The properties of an event that decide the layouts of its records. */
 struct pd_shape {
 	uint64_t sample_type, read_format, branch_sample_type;
@@ -62,7 +69,9 @@ struct pd_shape {
 	bool unknown;  /* samples may have parts that are not known */
 	/* the file's byte order: differs from the host's; is big-endian */
 	bool swap, big;
-	const struct pd_arch *arch; /* NULL: unknown */
+	const struct pd_arch *arch;	  /* NULL: unknown */
+	struct pd_clock *clock;		  /* the file's */
+	const struct pd_sockets *sockets; /* the file's */
 };
 
 /* A field of a layout: the field and its offset. */

@@ -125,6 +125,17 @@ static void compute_retire_lat(const struct pd_record *rec, uint32_t at, struct 
 		pd_set_uint(out, PD_UINT, w >> 48);
 }
 
+static void compute_socket(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	const struct pd_sockets *sockets = rec->layout->shape->sockets;
+	uint32_t cpu = pd_fits(rec, at, 4) ? pd_rec32(rec, at) : UINT32_MAX;
+
+	if (cpu >= sockets->n)
+		return;
+	out->type = PD_INT;
+	out->i = sockets->list[cpu];
+}
+
 const struct pd_field pd_sample_fields[] = {
 	{ FIELD(X64, "ip", 0, "Address of the instruction."), .part = PD_PART_IP },
 	{ FIELD(S32, "pid", 0, "Process id; -1 if it has none any more."),
@@ -139,6 +150,9 @@ const struct pd_field pd_sample_fields[] = {
 	{ FIELD(U64, "stream_id", 0, "Id of the event's instance."),
 	  .part = PD_PART_STREAM_ID },
 	{ FIELD(S32, "cpu", 0, "Processor."), .part = PD_PART_CPU },
+	{ COMPUTED(INT, "socket", 0, compute_socket,
+		   "Socket of the processor; nil if the recording does not tell."),
+	  .part = PD_PART_CPU, .header = true },
 	{ FIELD(U64, "period", 0,
 		"Events the sample stands for: as recorded, else the event's sample_period "
 		"if that is "
@@ -203,6 +217,18 @@ const struct pd_field pd_sample_fields[] = {
 	{ OF_SYSTEM(STR, "srcline", SRCLINE,
 		    "Source file and line of ip; nil without debug information."),
 	  .part = PD_PART_IP },
+	{ OF_SYSTEM(STR, "srcfile", SRCFILE,
+		    "Source file of ip; nil without debug information."),
+	  .part = PD_PART_IP },
+	{ OF_SYSTEM(UINT, "symbol_size", SYMBOL_SIZE, "Bytes of the function at ip."),
+	  .part = PD_PART_IP },
+	{ OF_SYSTEM(STR, "parent", PARENT,
+		    "First function of the call chain, callee first, whose name begins with sys_ or "
+		    "do_page_fault, as perf report has it; \"[other]\" if there is none."),
+	  .part = PD_PART_IP },
+	{ OF_SYSTEM(STR, "comm_nodigit", COMM_NODIGIT,
+		    "Name of the thread with <N> for the numbers in it."),
+	  .part = PD_PART_TID },
 	{ OF_SYSTEM(VIEW, "map", MAP, "The mapping that covered ip then."), .part = PD_PART_IP,
 	  .view = &pd_view_map },
 	{ OF_SYSTEM(STR, "symbol_daddr", SYMBOL_DADDR,

@@ -34,7 +34,7 @@ static size_t list_positions(const struct pd_loaded_chunk *loaded,
 		if (rec.size < 8 || rec.size > loaded->size - at)
 			break;
 		pd_timestamp_of(&s->locator, &rec, &time);
-		positions[n] = (struct pd_position){ time, at, rec.size };
+		positions[n] = (struct pd_position){ pd_merge_time_of(s, time), at, rec.size };
 		n += pd_types_has(&s->want, rec.type);
 	}
 	return n;

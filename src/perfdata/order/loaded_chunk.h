@@ -14,7 +14,16 @@ struct pd_merge_stream {
 	struct pd_stream *stream;
 	struct pd_timestamp_locator locator;
 	struct pd_types want; /* types of the records to be delivered */
+	uint64_t shift;	      /* ns to add to its times: see file->shift */
 };
+
+/* Returns the time by which a record of the stream is merged. Records without a time have 0. */
+static inline uint64_t pd_merge_time_of(const struct pd_merge_stream *s, uint64_t time)
+{
+	uint64_t shifted = time + s->shift;
+
+	return s->shift && time && shifted != UINT64_MAX ? shifted : time;
+}
 
 struct pd_loaded_chunk {
 	/* NULL once pd_loaded_chunk_release() freed them */

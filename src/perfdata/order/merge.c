@@ -116,7 +116,7 @@ bool pd_merge_add(struct pd_merge *m, const struct pd_chunk *chunk, size_t strea
 		.source = m->streams[stream].stream->file->source,
 		.number_there = m->streams[stream].stream->number,
 	};
-	sift_up(m, m->n++, chunk->min, item);
+	sift_up(m, m->n++, pd_merge_time_of(&m->streams[stream], chunk->min), item);
 	return true;
 }
 

@@ -171,9 +171,11 @@ static int take_next_record(struct pd_queue *q, size_t i, struct pd_record *rec,
 	if (got <= 0)
 		return got;
 	if (pd_timestamp_of(&q->merge.streams[i].locator, rec, &time)) {
-		q->late += time < q->merge.time;
-		if (time > s->latest)
-			s->latest = time;
+		uint64_t merged = pd_merge_time_of(&q->merge.streams[i], time);
+
+		q->late += merged < q->merge.time;
+		if (merged > s->latest)
+			s->latest = merged;
 	}
 	if (!pd_types_has(&q->merge.streams[i].want, rec->type))
 		s->chunker.last = time;

@@ -22,6 +22,7 @@ static bool list_streams(struct pd_time_order *o, const struct pd_session *sessi
 		for (size_t k = 0; k < file->n_streams; k++) {
 			o->streams[o->n].stream = &file->streams[k];
 			o->streams[o->n].want = *types;
+			o->streams[o->n].shift = (uint64_t)file->shift;
 			pd_timestamp_locator_init(&o->streams[o->n++].locator, file);
 		}
 	}
@@ -82,20 +83,23 @@ static enum pb_outcome merge_chunks(struct pd_time_order *o,
 		.limit = UINT64_MAX,
 	};
 	for (size_t i = 0; i < o->n; i++) {
-		const struct pd_index *index = o->streams[i].stream->index;
+		const struct pd_merge_stream *stream = &o->streams[i];
+		const struct pd_index *index = stream->stream->index;
 
 		all += o->streams[i].stream->data.size;
 		for (size_t k = 0; k < index->n; k++) {
 			const struct pd_chunk *chunk = &index->chunks[k];
+			uint64_t min = pd_merge_time_of(stream, chunk->min);
+			uint64_t max = pd_merge_time_of(stream, chunk->max);
 
 			if (!(chunk->types & types) || chunk->max < options->from ||
 			    chunk->min >= options->to)
 				continue;
 			/* records without a time have 0 */
-			if (chunk->min && (!o->first || chunk->min < o->first))
-				o->first = chunk->min;
-			if (chunk->max > o->last)
-				o->last = chunk->max;
+			if (min && (!o->first || min < o->first))
+				o->first = min;
+			if (max > o->last)
+				o->last = max;
 			if (!pd_merge_add(&o->merge, chunk, i)) {
 				pd_error_set(err, "ENOMEM", o->streams[i].stream->input->path,
 					     PD_NO_OFFSET, "no memory for its time order");

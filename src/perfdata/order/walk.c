@@ -1,5 +1,15 @@
 #include "walk.h"
 
+static void find_waiting_clocks(struct pd_walk *w)
+{
+	w->clock_waits = false;
+	for (size_t i = 0; i < w->session->n_files; i++)
+		if (w->session->files[i]->input.stream &&
+		    !w->session->files[i]->clock.has_start)
+			w->clock_waits = true;
+	w->special = w->splitting || w->clock_waits;
+}
+
 bool pd_walk_init(struct pd_walk *w, struct pd_session *session, enum pd_order_kind kind,
 		  struct pd_error *err)
 {
@@ -18,6 +28,7 @@ bool pd_walk_init(struct pd_walk *w, struct pd_session *session, enum pd_order_k
 				"a file first");
 		input->consumed = input->stream;
 	}
+	find_waiting_clocks(w);
 	return true;
 }
 
@@ -39,7 +50,7 @@ void pd_walk_deinit(struct pd_walk *w)
 	w->file = w->session->n_files;
 	pd_counters_destroy(w->counters);
 	w->counters = NULL;
-	w->splitting = false;
+	w->splitting = w->special = false;
 }
 
 /* Starts with the next stream in file order. Returns 1, or -1 with *err. */
@@ -93,7 +104,7 @@ static enum pb_outcome init_time_order(struct pd_walk *w, size_t n, struct pd_er
  */
 static int start_next_files(struct pd_walk *w, struct pd_error *err)
 {
-	size_t n = w->session->one_clock ? w->session->n_files : 1;
+	size_t n = w->session->merged ? w->session->n_files : 1;
 
 	switch (init_time_order(w, n, err)) {
 	case PB_OK:
@@ -151,6 +162,18 @@ int pd_walk_step(struct pd_walk *w, struct pd_record *rec, struct pd_error *err)
 	}
 }
 
+static void begin_clock(struct pd_walk *w, const struct pd_record *rec)
+{
+	struct pd_file *file = pd_session_stream(w->session, rec)->file;
+	uint32_t at, size;
+
+	if (!file->input.stream || rec->type != PD_RECORD_SAMPLE ||
+	    !pd_part_find(rec, PD_PART_TIME, &at, &size) || size < 8)
+		return;
+	pd_clock_begin(&file->clock, pd_rec64(rec, at));
+	find_waiting_clocks(w);
+}
+
 static int set_walk_no_memory(const struct pd_walk *w, const struct pd_record *rec,
 			      struct pd_error *err)
 {
@@ -168,18 +191,35 @@ int pd_walk_split(struct pd_walk *w, struct pd_record *rec, struct pd_error *err
 			if (!w->counters && !(w->counters = pd_counters_create(w->session)))
 				return set_walk_no_memory(w, rec, err);
 			pd_counters_split(w->counters, rec);
-			w->splitting = true;
+			w->splitting = w->special = true;
 		}
 		got = pd_counters_next(w->counters, rec);
 		if (got > 0)
 			return got;
 		w->splitting = false;
+		w->special = w->clock_waits;
 		if (got < 0)
 			return set_walk_no_memory(w, rec, err);
 		got = pd_walk_record(w, rec, err);
+		if (got > 0 && w->clock_waits)
+			begin_clock(w, rec);
 		if (got <= 0 || !pd_has_counters(rec))
 			return got;
 	}
+}
+
+int pd_walk_special(struct pd_walk *w, struct pd_record *rec, struct pd_error *err)
+{
+	int got;
+
+	if (w->splitting)
+		return pd_walk_split(w, rec, err);
+	got = pd_walk_record(w, rec, err);
+	if (got > 0)
+		begin_clock(w, rec);
+	return got > 0 && w->options.split && pd_has_counters(rec) ?
+		       pd_walk_split(w, rec, err) :
+		       got;
 }
 
 double pd_walk_part(const struct pd_walk *w, const struct pd_record *rec)
@@ -192,5 +232,5 @@ double pd_walk_part(const struct pd_walk *w, const struct pd_record *rec)
 	    o->merge.time < o->first)
 		return pd_session_part(w->session, rec);
 	part = (double)(o->merge.time - o->first) / (double)(o->last - o->first);
-	return w->session->one_clock ? part : ((double)w->file - 1 + part) / (double)n;
+	return w->session->merged ? part : ((double)w->file - 1 + part) / (double)n;
 }

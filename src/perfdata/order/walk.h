@@ -48,6 +48,8 @@ struct pd_walk {
 	struct pd_time_order order;
 	struct pd_counters *counters; /* NULL until a sample with counter values is met */
 	bool splitting;		      /* more samples of the last record may follow */
+	bool clock_waits; /* the clock of a stream has not begun: its first sample has not come */
+	bool special;	  /* one of these two */
 };
 
 /*
@@ -94,6 +96,12 @@ static inline int pd_walk_record(struct pd_walk *walk, struct pd_record *rec,
 int pd_walk_split(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
 
 /*
+ * As pd_walk_next, where walk->special: goes on with a split record, or begins the clock of a
+ * stream when its first sample comes.
+ */
+int pd_walk_special(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
+
+/*
  * Returns how much of the walk is done, from 0 to 1, when `rec` was delivered: a part of the
  * walk's time range if the time order is exact, else as pd_session_part().
  */
@@ -108,8 +116,8 @@ static inline int pd_walk_next(struct pd_walk *walk, struct pd_record *rec,
 {
 	int got;
 
-	if (walk->splitting)
-		return pd_walk_split(walk, rec, err);
+	if (walk->special)
+		return pd_walk_special(walk, rec, err);
 	got = pd_walk_record(walk, rec, err);
 	if (got > 0 && walk->options.split && pd_has_counters(rec))
 		return pd_walk_split(walk, rec, err);

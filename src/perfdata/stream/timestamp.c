@@ -98,7 +98,26 @@ static bool find_file_times(struct pd_file *file, struct pd_error *err)
 		if (!read_stream_times(&file->streams[i], &times, err))
 			return false;
 	file->times = times;
+	if (times.known)
+		pd_clock_begin(&file->clock, times.first);
 	return true;
+}
+
+static void find_start(struct pd_clock *clock)
+{
+	struct pd_file *file = (struct pd_file *)((uint8_t *)clock -
+						  offsetof(struct pd_file, clock));
+	struct pd_error err;
+
+	clock->find_start = NULL;
+	find_file_times(file, &err);
+}
+
+void pd_session_find_starts(struct pd_session *session)
+{
+	for (size_t i = 0; i < session->n_files; i++)
+		if (!session->files[i]->input.stream)
+			session->files[i]->clock.find_start = find_start;
 }
 
 bool pd_session_times(struct pd_session *session, struct pd_time_range *times,

@@ -60,4 +60,10 @@ static inline bool pd_timestamp_of(const struct pd_timestamp_locator *locator,
 bool pd_session_times(struct pd_session *session, struct pd_time_range *times,
 		      struct pd_error *err);
 
+/*
+ * Has the clocks of recordings that can be read again find their start when it is first asked
+ * for. A pass that fails leaves it unknown.
+ */
+void pd_session_find_starts(struct pd_session *session);
+
 #endif

@@ -334,24 +334,62 @@ size_t pq_chains_walk(struct pm_resolver *resolver, const struct pd_record *rec,
 	return n;
 }
 
-bool pq_chains_under(struct pq_chains *c, struct pm_resolver *resolver,
-		     const struct pd_record *rec, struct pd_text name, bool *is)
+static bool make_room_for(struct pq_under *under, size_t number)
 {
-	static const struct pq_frame none;
+	size_t n = 2 * number + 64;
+	uint8_t *known = realloc(under->known, n);
+
+	if (!known)
+		return false;
+	memset(known + under->n_known, 0, n - under->n_known);
+	under->known = known;
+	under->n_known = n;
+	return true;
+}
+
+/* Sets *is to whether the function of that number has the name. False: no memory. */
+static bool is_named(const struct pq_chains *c, struct pq_under *under, uint32_t number,
+		     bool *is)
+{
+	struct pd_text text;
+
+	if (number == PQ_NO_SYMBOL)
+		return true;
+	if (number >= under->n_known && !make_room_for(under, number))
+		return false;
+	if (!under->known[number]) {
+		text = c->texts[PQ_SYMBOLS].texts[c->frames[number].text];
+		*is = text.n == under->name.n &&
+		      (!text.n || memcmp(text.p, under->name.p, text.n) == 0);
+		if (!*is && under->glob && !pb_pattern_match(under->glob, text.p, text.n, is))
+			return false;
+		under->known[number] = *is ? 2 : 1;
+	}
+	*is = under->known[number] == 2;
+	return true;
+}
+
+bool pq_chains_under(struct pq_chains *c, struct pm_resolver *resolver,
+		     const struct pd_record *rec, struct pq_under *under, bool *is)
+{
 	struct pq_looked looked = { .kind = PQ_SYMBOLS };
-	uint32_t wanted = pq_frame_of_text(c, PQ_SYMBOLS, name, &none), number = PQ_NO_SYMBOL;
+	uint32_t number = PQ_NO_SYMBOL;
 	struct pd_frame frame;
 	struct walk walk;
 	struct raw raw;
 
-	if (wanted == UINT32_MAX)
-		return false;
+	*is = false;
 	look(c, resolver, rec, &looked, &raw);
 	walk_init(&walk, &raw, rec);
-	while (number != wanted && number != UINT32_MAX && walk_next(&walk, &frame))
+	while (!*is && number != UINT32_MAX && walk_next(&walk, &frame)) {
 		number = pq_frame_at(c, &looked, &frame);
-	if (!walk.n && looked.has_ip)
+		if (number != UINT32_MAX && !is_named(c, under, number, is))
+			return false;
+	}
+	if (!walk.n && looked.has_ip) {
 		number = pq_frame_at(c, &looked, &looked.own);
-	*is = number == wanted;
+		if (number != UINT32_MAX && !is_named(c, under, number, is))
+			return false;
+	}
 	return number != UINT32_MAX;
 }

@@ -9,6 +9,7 @@
 #ifndef PERFLUA_QUERY_CHAINS_H
 #define PERFLUA_QUERY_CHAINS_H
 
+#include "base/pattern.h"
 #include "value.h"
 
 struct pq_chains;
@@ -60,11 +61,22 @@ uint32_t pq_chains_of(struct pq_chains *chains, struct pm_resolver *resolver,
 		      const struct pd_record *rec, enum pq_chain_kind kind);
 
 /*
- * Sets *is to true if a function of the record's call chain, or of its ip if it has none, has
- * that name. Adds no chain. Returns false without memory.
+ * A name that functions are asked for. It belongs to one pq_chains, whose functions it knows by
+ * their numbers.
+ */
+struct pq_under {
+	struct pd_text name;
+	struct pb_pattern *glob; /* that the name is, borrowed; NULL: it is none */
+	uint8_t *known; /* [n_known] by number: 0, or whether it matches: 1 no, 2 yes */
+	size_t n_known;
+};
+
+/*
+ * Sets *is to whether a function of a record's call chain (without one: of its ip) has that
+ * name, or matches it as a glob. Adds no chain. Returns false if there is no memory.
  */
 bool pq_chains_under(struct pq_chains *chains, struct pm_resolver *resolver,
-		     const struct pd_record *rec, struct pd_text name, bool *is);
+		     const struct pd_record *rec, struct pq_under *under, bool *is);
 
 /*
  * Addresses one by one: says whose are asked for from now on. The record must stay until the

@@ -3,6 +3,7 @@
  * PQ_MAX_DEPTH deep.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "program.h"
 
@@ -72,11 +73,18 @@ static void place_label(struct compiler *c, uint32_t label)
 		c->labels[label] = (uint32_t)c->n_code;
 }
 
-/* Frees an instruction that does not become part of the program. */
-static void drop(const struct pq_insn *insn)
+void pq_insn_deinit(const struct pq_insn *insn)
 {
 	if (insn->run == pq_run_in)
 		pq_set_destroy(insn->set);
+	if (insn->run != pq_run_match && insn->run != pq_run_under && insn->run != pq_run_lower)
+		return;
+	if (insn->text) {
+		pb_pattern_destroy(insn->text->pattern);
+		free(insn->text->under.known);
+		free(insn->text->result);
+	}
+	free(insn->text);
 }
 
 static void emit(struct compiler *c, const struct pq_insn *insn)
@@ -84,7 +92,7 @@ static void emit(struct compiler *c, const struct pq_insn *insn)
 	if (!c->failed && grow(c, &c->code, c->n_code, &c->code_room, sizeof(*c->code)))
 		c->code[c->n_code++] = *insn;
 	else
-		drop(insn);
+		pq_insn_deinit(insn);
 	if (insn->reg + 2 > c->n_regs)
 		c->n_regs = insn->reg + 2;
 }
@@ -212,6 +220,34 @@ static void compile_comparison(struct compiler *c, struct pq_insn *insn,
 	compile_insn(c, insn, left, right);
 }
 
+/* Gives an instruction what it works with. Returns false if there is no memory. */
+static bool add_text_work(struct compiler *c, struct pq_insn *insn)
+{
+	insn->text = calloc(1, sizeof(*insn->text));
+	c->failed |= !insn->text;
+	return insn->text != NULL;
+}
+
+/*
+ * Gives an instruction the pattern that is the constant `text`. Returns false if it is none, as
+ * makers of trees do not let happen, or if there is no memory.
+ */
+static bool add_pattern(struct compiler *c, struct pq_insn *insn, const struct pq_node *text,
+			bool is_glob)
+{
+	const char *wrong = NULL;
+
+	if (text->op != PQ_CONST || text->constant.type != PQ_TEXT || !add_text_work(c, insn))
+		return false;
+	insn->text->pattern = pb_pattern_create(text->constant.p, text->constant.size, is_glob,
+						&wrong);
+	if (insn->text->pattern)
+		return true;
+	c->failed |= !wrong;
+	free(insn->text);
+	return false;
+}
+
 /* Compiles tests other than comparisons, of one or two operands. */
 static void compile_plain_test(struct compiler *c, struct pq_insn *insn,
 			       const struct pq_node *node, const struct ways *ways)
@@ -235,6 +271,16 @@ static void compile_plain_test(struct compiler *c, struct pq_insn *insn,
 			return;
 		}
 		break;
+	case PQ_GLOB:
+	case PQ_MATCH:
+		insn->run = pq_run_match;
+		if (!add_pattern(c, insn, part(node->right), node->op == PQ_GLOB)) {
+			insn->run = pq_run_jump;
+			insn->yes = insn->no;
+			emit(c, insn);
+			return;
+		}
+		break;
 	case PQ_FIND:
 	case PQ_STARTS:
 		insn->run = node->op == PQ_FIND ? pq_run_find : pq_run_starts;
@@ -255,6 +301,25 @@ static bool is_under(const struct pq_node *node)
 	const struct pq_node *name = part(node->right);
 
 	return node->op == PQ_UNDER && name->op == PQ_CONST && name->constant.type == PQ_TEXT;
+}
+
+/* Returns false if it is no name that is asked for, or there is no memory. */
+static bool compile_under(struct compiler *c, struct pq_insn *insn, const struct pq_node *node)
+{
+	const struct pq_value *name = is_under(node) ? &node->right->constant : NULL;
+	bool is_glob = false;
+
+	for (uint32_t i = 0; name && i < name->size; i++)
+		is_glob = is_glob || strchr("*?[", name->p[i] ? name->p[i] : '.');
+	if (!name ||
+	    !(is_glob ? add_pattern(c, insn, node->right, true) : add_text_work(c, insn)))
+		return false;
+	insn->run = pq_run_under;
+	insn->text->under = (struct pq_under){
+		.name = { name->p, name->size },
+		.glob = insn->text->pattern,
+	};
+	return true;
 }
 
 static void compile_test(struct compiler *c, const struct pq_node *node, uint32_t reg,
@@ -301,11 +366,10 @@ static void compile_test(struct compiler *c, const struct pq_node *node, uint32_
 		compile_comparison(c, &insn, node);
 		break;
 	case PQ_UNDER:
-		insn.run = is_under(node) ? pq_run_under : pq_run_jump;
-		if (is_under(node))
-			insn.constant = &node->right->constant;
-		else
+		if (!compile_under(c, &insn, node)) {
+			insn.run = pq_run_jump;
 			insn.yes.label = ways->no;
+		}
 		emit(c, &insn);
 		break;
 	default:
@@ -370,7 +434,11 @@ static void compile_value(struct compiler *c, const struct pq_node *node, uint32
 		compile_insn(c, &insn, left, NULL);
 	} else if (node->op == PQ_CALL) {
 		compile_call(c, &insn, node->call);
-	} else if (node->op > PQ_CALL) {
+	} else if (node->op == PQ_LOWER) {
+		insn.run = pq_run_lower;
+		if (add_text_work(c, &insn))
+			compile_insn(c, &insn, left, NULL);
+	} else if (node->op > PQ_LOWER) {
 		c->failed = true;
 	} else {
 		pq_arith_of(node->op, left->kind, right->kind, &insn.arith);

@@ -21,8 +21,7 @@ void pq_expr_destroy(struct pq_expr *expr)
 	if (!expr)
 		return;
 	for (size_t i = 0; i < expr->n_code; i++)
-		if (expr->code[i].run == pq_run_in)
-			pq_set_destroy(expr->code[i].set);
+		pq_insn_deinit(&expr->code[i]);
 	free(expr->code);
 	free(expr->regs);
 	free(expr);
@@ -277,9 +276,50 @@ const struct pq_insn *pq_run_starts(const struct pq_insn *in, struct pq_fields *
 	return branch(in, !b->size || (a->size >= b->size && memcmp(a->p, b->p, b->size) == 0));
 }
 
+const struct pq_insn *pq_run_match(const struct pq_insn *in, struct pq_fields *fields,
+				   struct pq_value *regs)
+{
+	const struct pq_value *a = left(in, fields, regs);
+	bool matches = false;
+
+	if (a->type != PQ_TEXT)
+		return in->absent.to;
+	if (!pb_pattern_match(in->text->pattern, a->p, a->size, &matches))
+		fields->failed = true;
+	return branch(in, matches);
+}
+
 const struct pq_insn *pq_run_under(const struct pq_insn *in, struct pq_fields *fields,
 				   struct pq_value *regs)
 {
 	(void)regs;
-	return branch(in, pq_fields_under(fields, in->constant->p, in->constant->size));
+	return branch(in, pq_fields_under(fields, &in->text->under));
+}
+
+const struct pq_insn *pq_run_lower(const struct pq_insn *in, struct pq_fields *fields,
+				   struct pq_value *regs)
+{
+	struct pq_value *a = left(in, fields, regs);
+	struct pq_text_work *work = in->text;
+
+	if (a->type == PQ_TEXT && a->size > work->room) {
+		char *grown = realloc(work->result, 2 * (size_t)a->size);
+
+		fields->failed |= !grown;
+		if (grown) {
+			work->result = grown;
+			work->room = 2 * (size_t)a->size;
+		}
+	}
+	if (a->type != PQ_TEXT || a->size > work->room) {
+		a->type = PQ_NIL;
+		return in->yes.to;
+	}
+	for (uint32_t i = 0; i < a->size; i++)
+		work->result[i] = a->p[i] >= 'A' && a->p[i] <= 'Z' ?
+					  (char)(a->p[i] + ('a' - 'A')) :
+					  a->p[i];
+	a->p = work->result;
+	a->id = 0;
+	return in->yes.to;
 }

@@ -237,7 +237,7 @@ void pq_fields_count(struct pq_fields *fields, uint32_t field, struct pq_value *
  * Returns true if a function of the record's call chain, or of its ip if it has none, has that
  * name.
  */
-bool pq_fields_under(struct pq_fields *fields, const char *name, size_t n);
+bool pq_fields_under(struct pq_fields *fields, struct pq_under *under);
 
 /* Reads a field that records of this layout and event do not have: sets *out to PQ_NIL. */
 void pq_read_nothing(struct pq_fields *fields, uint32_t field, struct pq_value *out);

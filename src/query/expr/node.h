@@ -33,9 +33,11 @@ enum pq_op {
 	PQ_IN,	   /* true if .left is in .set */
 	PQ_FIND,   /* true if the text .left contains the text .right, literally */
 	PQ_STARTS, /* true if the text .left starts with .right */
+	PQ_GLOB,   /* true if the text .left matches the glob .right, a constant */
+	PQ_MATCH,  /* true if the text .left matches the Lua pattern .right, a constant */
 	/*
-	 * true if a function of the call chain has the name .right, a constant; .left is
-	 * ignored
+	 * true if a function of the call chain has the name .right, a constant that may be a
+	 * glob; .left is ignored
 	 */
 	PQ_UNDER,
 	/* arithmetic: absent if an operand is, and for integer division by zero */
@@ -56,6 +58,7 @@ enum pq_op {
 	PQ_BUCKET, /* .left rounded down to a multiple of .right, a constant above 0 */
 	PQ_COUNT,  /* number of items of a composite field .left, or of bytes of a text */
 	PQ_CALL,   /* .call, a function of the caller's */
+	PQ_LOWER,  /* the text .left with ASCII letters in lower case */
 };
 
 /* A step into a composite field, to a member or an item. */

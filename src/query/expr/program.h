@@ -10,12 +10,25 @@
 #define PERFLUA_QUERY_PROGRAM_H
 
 #include "arith.h"
+#include "base/pattern.h"
 #include "expr.h"
 #include "set.h"
 
 #define PQ_NO_FIELD UINT32_MAX
 
 struct pq_insn;
+
+/*
+ * What instructions over texts work with: glob(), match() and under() with the pattern, under()
+ * also with what it found out of the functions by their numbers, lower() with room for its
+ * result.
+ */
+struct pq_text_work {
+	struct pb_pattern *pattern;
+	struct pq_under under;
+	char *result;
+	size_t room;
+};
 
 /* Executes an instruction, and returns the next one. */
 typedef const struct pq_insn *pq_run(const struct pq_insn *in, struct pq_fields *fields,
@@ -45,6 +58,7 @@ struct pq_insn {
 		};
 		struct pq_arith arith;
 		struct pq_set *set;	    /* owned */
+		struct pq_text_work *text;  /* owned; for instructions over texts */
 		const struct pq_call *call; /* its arguments are in registers from `reg` on */
 		struct {
 			const uint8_t *events;
@@ -53,11 +67,15 @@ struct pq_insn {
 	};
 };
 
+/* Frees what belongs to an instruction. */
+void pq_insn_deinit(const struct pq_insn *insn);
+
 /* Execute the instructions: expr.c. */
 pq_run pq_run_load, pq_run_constant, pq_run_arith, pq_run_float_arith, pq_run_count,
-	pq_run_length, pq_run_call;
+	pq_run_length, pq_run_call, pq_run_lower;
 pq_run pq_run_jump, pq_run_truth, pq_run_present, pq_run_range, pq_run_range_of, pq_run_compare,
-	pq_run_is_text, pq_run_event_in, pq_run_in, pq_run_find, pq_run_starts, pq_run_under;
+	pq_run_is_text, pq_run_event_in, pq_run_in, pq_run_find, pq_run_starts, pq_run_match,
+	pq_run_under;
 
 struct pq_expr {
 	/* The first two are ends: for false, or a value; and for true. */

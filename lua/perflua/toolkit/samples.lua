@@ -1,0 +1,230 @@
+-- The options by which tools look at some samples only: one set for all that read samples.
+--
+-- A tool merges them into its own by with_options, and calls choose() for the File that it
+-- opened; from then on all queries over samples of this File look at those that were chosen,
+-- also for what pairs samples.
+
+local strip_position = require("perflua.errors").strip_position
+local narrow = require("perflua.query").narrow
+local select = require("perflua.file.records").select
+
+local samples = {}
+
+local options = {
+  time = { "RANGES", "only these times: 1718.35,1718.40 or 10% or 10%/2 or 10%-20%; several "
+    .. "with spaces or commas" },
+  comm = { "NAME,…", "only threads of these names" },
+  pid = { "PID,…", "only these processes" },
+  tid = { "TID,…", "only these threads" },
+  cpu = { "LIST", "only these processors: 0,2-3" },
+  dso = { "NAME,…", "only samples in these binaries, by path or file name" },
+  symbol = { "NAME,…", "only samples in these functions" },
+  event = { "EVENT,…", "only these events, by name or glob" },
+  where = { "EXPR", "only samples for which a filter is true" },
+}
+
+---@param own table<string, string|string[]> a tool's own options, which stay as they are
+---@param except string? names of those that mean nothing to the tool
+---@return table<string, string|string[]> # with the others
+function samples.with_options(own, except)
+  except = " " .. (except or "") .. " "
+  for name, option in pairs(options) do
+    if not except:find(" " .. name .. " ", 1, true) then own[name] = own[name] or option end
+  end
+  return own
+end
+
+local function split_list(text)
+  local list = {}
+  for one in text:gmatch "[^,]+" do list[#list + 1] = one end
+  if #list == 0 then error(("'%s' names nothing"):format(text), 0) end
+  return list
+end
+
+local MOST_NUMBERS <const> = 65536 -- of a range
+
+local function each_number(text, fn)
+  for _, one in ipairs(split_list(text)) do
+    local first, last = one:match "^(%d+)%-(%d+)$"
+    first, last = math.tointeger(tonumber(first or one)), math.tointeger(tonumber(last or one))
+    if not first or not last or last < first or last - first > MOST_NUMBERS then
+      error(("'%s' is not a number, nor a range such as 0-3"):format(one), 0)
+    end
+    for i = first, last do fn(i) end
+  end
+end
+
+local function list_numbers(text)
+  local list = {}
+  each_number(text, function(i) list[#list + 1] = ("%d"):format(i) end)
+  return table.concat(list, ", ")
+end
+
+local function quote(text) return ("%q"):format(text):gsub("\\\n", "\\n") end
+
+local function quote_texts(text)
+  local list = split_list(text)
+  for i, one in ipairs(list) do list[i] = quote(one) end
+  return table.concat(list, ", ")
+end
+
+-- A binary is named by its path, or by its last part.
+local function match_binaries(text)
+  local terms = {}
+  for i, one in ipairs(split_list(text)) do
+    terms[i] = ("dso == %s"):format(quote(one))
+    if not one:find "/" then
+      terms[i] = ("%s or glob(dso, %s)"):format(terms[i], quote("*/" .. one:gsub("[*?%[\\]",
+        "[%0]")))
+    end
+  end
+  return table.concat(terms, " or ")
+end
+
+local conditions = {
+  { "where", function(text) return text end },
+  { "comm", function(text) return "comm in { " .. quote_texts(text) .. " }" end },
+  { "pid", function(text) return "pid in { " .. list_numbers(text) .. " }" end },
+  { "tid", function(text) return "tid in { " .. list_numbers(text) .. " }" end },
+  { "cpu", function(text) return "cpu in { " .. list_numbers(text) .. " }" end },
+  { "dso", match_binaries },
+  { "symbol", function(text) return "symbol in { " .. quote_texts(text) .. " }" end },
+  { "event", function(text) return "event in { " .. quote_texts(text) .. " }" end },
+}
+
+-- A time as perf's option has it: seconds need no sign.
+local function time_of(text)
+  if text == "" then return nil end
+  return (text:gsub("^[%d.]+$", "@%0"))
+end
+
+-- One range as a window of between().
+local function window_of(text)
+  local from, to = text:match "^([%d.]+%%)%-([%d.]+%%)$"
+  if from then return { from, to } end
+  if text:find "%%/" then return text end
+  if text:find "^[%d.]+%%$" then return { "0%", text } end
+  from, to = text:match "^([^,]*),?([^,]*)$"
+  if not from then error(("'%s' is no range of times: FROM,TO is one"):format(text), 0) end
+  return { time_of(from), time_of(to) }
+end
+
+-- Ranges as perf has them: shares of the time are parted by commas, FROM,TO by spaces.
+local function windows_of(text)
+  local list = {}
+  -- a date and its time are one word
+  text = text:gsub("(%d%d%d%d%-%d%d%-%d%d) +(%d%d:)", "%1T%2")
+  for word in text:gmatch "%S+" do
+    local shares = word:find "%%[/-]" or not word:find "," and word:find "%%"
+    for one in word:gmatch(shares and "[^,]+" or ".+") do list[#list + 1] = window_of(one) end
+  end
+  if #list == 0 then error("no time is named", 0) end
+  return list
+end
+
+-- Returns the result of fn; raises its error with the option's name in front.
+local function apply_option(name, fn, ...)
+  local ok, result = pcall(fn, ...)
+  if not ok then error(("--%s: %s"):format(name, strip_position(result)), 0) end
+  return result
+end
+
+---@param args table what tools.parse gave
+---@param owned table<string, any>? names of options that the tool understands itself
+---@return (fun(query: perflua.Query, alone: boolean): perflua.Query)? # nil: nothing asked
+local function make_selection(args, owned)
+  local parts = {}
+  for _, one in ipairs(conditions) do
+    local name, value = one[1], args[one[1]]
+    if value and not (owned and owned[name]) then
+      parts[#parts + 1] = { name = name, text = apply_option(name, one[2], value) }
+    end
+  end
+  local windows = args.time and apply_option("time", windows_of, args.time)
+  if #parts == 0 and not windows then return nil end
+  return function(query, alone)
+    if windows then query = apply_option("time", narrow, query, windows, nil, true) end
+    for _, part in ipairs(parts) do
+      local text = alone and part.text or ("type_id ~= 9 or (%s)"):format(part.text)
+      query = apply_option(part.name, query.where, query, text)
+    end
+    return query
+  end
+end
+
+---Has a tool look at the samples that its options choose.
+---@param file perflua.File
+---@param args table what tools.parse gave
+---@param owned table<string, any>? names of options that the tool understands itself
+---@return string? message what is wrong with the options
+function samples.choose(file, args, owned)
+  local ok, chosen = pcall(make_selection, args, owned)
+  if not ok then return strip_position(chosen) end
+  if not chosen then return nil end
+  select(file, chosen)
+  local message
+  ok, message = pcall(file.samples, file)
+  if not ok then return strip_position(message) end
+end
+
+-- For choose(), where a tool chooses threads by itself.
+samples.of_threads = { comm = true, pid = true, tid = true }
+
+---Chooses the threads whose rows are shown, in tools that read samples of all threads to know
+---what one of them did.
+---@param args table what tools.parse gave
+---@return (fun(tid: integer, comm: string?, pid: integer?): boolean)? is_chosen
+---@return string? message
+function samples.threads(args)
+  local sets = {}
+  local ok, message = pcall(function()
+    for _, name in ipairs { "pid", "tid" } do
+      local set = args[name] and {}
+      if set then apply_option(name, each_number, args[name], function(i) set[i] = true end) end
+      sets[name] = set
+    end
+    for _, name in ipairs(args.comm and apply_option("comm", split_list, args.comm) or {}) do
+      sets.comm = sets.comm or {}
+      sets.comm[name] = true
+    end
+  end)
+  if not ok then return nil, message end
+  return function(tid, comm, pid)
+    return (not sets.tid or sets.tid[tid] == true) and (not sets.comm
+      or sets.comm[comm] == true)
+      and (not sets.pid or sets.pid[pid] == true)
+  end
+end
+
+---Chooses threads by their number alone, of a recording whose names were read.
+---@param file perflua.File
+---@param args table what tools.parse gave
+---@return (fun(tid: integer, time: integer?): boolean)? is_chosen nil: all are, or see message
+---@return string? message
+function samples.of_tids(file, args)
+  local is_chosen, message = samples.threads(args)
+  if message or not (args.comm or args.pid or args.tid) then return nil, message end
+  return function(tid, time)
+    local thread = file:thread(tid, time)
+    return is_chosen(tid, thread and thread.comm, thread and thread.pid)
+  end
+end
+
+---@param name string
+---@return boolean # is it one of these options?
+function samples.is_option(name) return options[name] ~= nil end
+
+---@param args table what tools.parse gave
+---@return boolean # do options choose samples, beyond events?
+function samples.is_chosen(args)
+  for name in pairs(options) do
+    if name ~= "event" and args[name] then return true end
+  end
+  return false
+end
+
+---@param args table
+---@return string[]? # the events that are named
+function samples.events(args) return args.event and split_list(args.event) end
+
+return samples

@@ -1,0 +1,199 @@
+-- The options by which tools look at some samples only.
+local files = require "spec.support.files"
+local needs = require "spec.support.needs"
+local oracle = require "spec.support.oracle"
+local perflua = require "perflua"
+local run = require "spec.cli.run"
+local two_events = require "spec.support.two_events"
+
+local DEMO <const> = run.demo
+
+-- The lines of a text that are not empty and no comments.
+local function lines_of(text)
+  local list = {}
+  for line in text:gmatch "[^\n]+" do
+    if not line:find "^#" and line:find "%S" then list[#list + 1] = line end
+  end
+  return list
+end
+
+local function times_of(...)
+  local got = run.perflua { "script", "-G", "-F", "time", "--ns", ... }
+  assert.are.same({ 0, "" }, { got.status, got.err })
+  local list = {}
+  for time in got.out:gmatch "([%d.]+): \n" do list[#list + 1] = time end
+  return table.concat(list, " ")
+end
+
+describe("--time", function()
+  local path = two_events.write()
+
+  it("has both ends in it, as in perf", function()
+    assert.are.equal("1.000000500 1.000001000 1.000002000",
+      times_of(path, "--time", "1.0000005,1.000002"))
+    assert.are.equal("1.900000000 2.000000000", times_of(path, "--time", "1.9,"))
+    assert.are.equal("1.000000000", times_of(path, "--time", ",1.0000001"))
+    assert.are.equal("1.000000000 1.500000000 1.900000000",
+      times_of(path, "--time", "0.5,1.0000001 1.4,1.9"))
+  end)
+
+  it("takes slices, shares and lists of them", function()
+    assert.are.equal("1.000000000 1.000000500 1.000001000 1.000002000",
+      times_of(path, "--time", "10%"))
+    assert.are.equal("1.500000000", times_of(path, "--time", "10%/6"))
+    assert.are.equal("1.500000000 1.900000000", times_of(path, "--time", "10%/6,10%/10")
+      :gsub(" 2%.0+$", ""))
+    assert.are.equal("1.500000000 1.900000000", times_of(path, "--time", "40%-90%"))
+    assert.are.equal("1.500000000 1.900000000", times_of(path, "--time", "50%,90%"))
+    assert.are.equal("1.500000000", times_of(path, "--time", "100ms,600ms"))
+  end)
+
+  needs.it("perf", "chooses the samples that perf chooses", function()
+    local shown = " -G -F comm,tid,time "
+    for _, range in ipairs { "10%", "10%/2", "10%/1,10%/3", "0%-10%,30%-40%", "1718.5,",
+      ",1718.4",
+      "1718.33,1718.34 1718.5,1718.6", "33%/3", "0%-100%" } do
+      local theirs = files.output(("perf script --time %s%s-f -i %s 2>/dev/null"):format(
+        files.quote(range), shown, DEMO))
+      local ours = run.shell(("$perflua script --as %s --time %s%s%s"):format(oracle.version,
+        files.quote(range), shown, DEMO))
+      assert.are.same(lines_of(theirs), lines_of(ours.out), range)
+      assert.is_true(#lines_of(theirs) > 0)
+    end
+  end)
+
+  needs.it("perf", "reports the samples that perf reports", function()
+    for _, range in ipairs { "10%/2", "0%-10%,30%-40%", "1718.5," } do
+      local theirs = files.output(("perf report --stdio --no-children -g none --sort comm "
+        .. "--time %s -f -i %s 2>/dev/null"):format(files.quote(range), DEMO))
+      local ours = run.perflua { "report", "--no-children", "--sort", "comm", "--time", range,
+        DEMO }
+      local function rows(text)
+        local list = {}
+        for percent, comm in text:gmatch "\n +([%d.]+%%) +(%S+)" do
+          list[#list + 1] = percent .. " " .. comm
+        end
+        table.sort(list)
+        return list
+      end
+      assert.are.same(rows(theirs), rows(ours.out), range)
+    end
+  end)
+
+  needs.it("perf", "counts times as perf's --reltime and --deltatime", function()
+    for _, option in ipairs { "--reltime", "--deltatime", "--ns --deltatime" } do
+      local shown = " -G -F comm,tid,time "
+      local theirs = files.output(("perf script %s%s-f -i %s 2>/dev/null"):format(option, shown,
+        DEMO))
+      local ours = run.shell(("$perflua script --as %s %s%s%s"):format(oracle.version, option,
+        shown, DEMO))
+      assert.are.same(lines_of(theirs), lines_of(ours.out), option)
+    end
+    local got = run.perflua { "script", "--reltime", "--deltatime", DEMO }
+    assert.are.same({ 2, "perflua: script: --reltime and --deltatime\n" }, { got.status,
+      got.err })
+  end)
+
+  it("is refused where it means nothing", function()
+    local header = two_events.write(function(b)
+      b:feature("sample_time", { first = 1000000000, last = 2000000000 })
+    end)
+    for range, message in pairs {
+      ["12:30"] = "--time: between \"12:30\": expected nanoseconds",
+      ["5,6"] = "--time: between: 5.000000 to 6.000000 is outside of the recording",
+      ["10%/11"] = "--time: between \"10%/11\": no such slice",
+      ["1.9,1.5"] = "--time: between: from 1.900000 is not before to 1.500000",
+      ["1,2,3"] = "--time: '1,2,3' is no range of times: FROM,TO is one",
+      [" "] = "--time: no time is named",
+      ["2026-11-20 12:00,"] = "does not say how its clock relates to the time of day",
+    } do
+      for _, tool in ipairs { "script", "report", "fold" } do
+        local got = run.perflua { tool, "--time", range, header }
+        assert.are.equal(2, got.status, range)
+        assert.matches(("perflua: %s: "):format(tool) .. ".*", got.err)
+        assert.is_truthy(got.err:find(message, 1, true), got.err)
+      end
+    end
+  end)
+end)
+
+describe("script -F tod", function()
+  local NOON <const> = 1795176000 * 1000000000 -- 2026-11-20 12:00:00 UTC
+
+  it("is the local time of day", function()
+    local path = two_events.write(function(b)
+      b:feature("clock_data", { clockid = 1, wall_clock = NOON + 1000000000,
+        clock_time = 1000000000 })
+    end)
+    local got = run.perflua({ "script", "--ns", "-F", "tod,time", "--event", "faults", path },
+      { env = "TZ=Europe/Berlin" })
+    assert.are.same({
+      "2026-11-20 13:00:01.000001000     1.000001000: ",
+      "2026-11-20 13:00:01.900000000     1.900000000: ",
+      "2026-11-20 13:00:02.000000000     2.000000000: ",
+    }, lines_of(got.out))
+  end)
+
+  it("is refused where the recording does not know it", function()
+    local got = run.perflua { "script", "-F", "tod", two_events.write() }
+    assert.are.equal(2, got.status)
+    assert.matches("do not have the data that field 'tod' shows; perf record %-k CLOCK_MONOTONIC",
+      got.err)
+  end)
+end)
+
+describe("the options that choose samples", function()
+  local file = assert(perflua.open(DEMO))
+
+  local function rows_of(...)
+    local got = run.perflua { "report", DEMO, "--no-children", "--csv", "--sort", "pid",
+      "--event",
+      "cpu-clock*", ... }
+    assert.are.same({ 0, "" }, { got.status, got.err })
+    local n = 0
+    for samples in got.out:gmatch "\n[^\n]*,(%d+),%d+\r?%f[\n]" do n = n + tonumber(samples) end
+    return n
+  end
+
+  it("stand together, each with several values", function()
+    local samples = file:samples "cpu-clock*"
+    local function count(filter) return samples:where(filter):count() end
+    for _, case in ipairs {
+      { { "--comm", "sort,gzip" }, "comm in {'sort', 'gzip'}" },
+      { { "--comm", "sort", "--pid", "10660-10665" }, "comm == 'sort' and pid <= 10665" },
+      { { "--tid", "10665,10666" }, "tid in {10665, 10666}" },
+      { { "--where", "period > 0 or pid == 1", "--comm", "sh" },
+        "(period > 0 or pid == 1) and comm == 'sh'" },
+      { { "--dso", "[kernel.kallsyms]" }, "dso == '[kernel.kallsyms]'" },
+    } do
+      local filtered = count(case[2])
+      assert.is_true(filtered > 0, case[2])
+      assert.are.equal(filtered, rows_of(table.unpack(case[1])), case[2])
+    end
+  end)
+
+  it("are those of all tools that read samples", function()
+    for _, tool in ipairs { "alloc", "cgroups", "faults", "flame", "fold", "io", "irqs",
+      "locks",
+      "migrations", "offcpu", "report", "sched", "script", "syscalls", "timeline", "wakers" } do
+      local help = run.perflua { "help", tool }
+      for _, option in ipairs { "--time RANGES", "--comm N", "--where EXPR" } do
+        assert.is_truthy(help.out:find("\n  " .. option, 1, true), tool .. " " .. option)
+      end
+    end
+  end)
+
+  it("say what is wrong with them", function()
+    for _, case in ipairs {
+      { "--pid", "x", "--pid: 'x' is not a number, nor a range such as 0-3" },
+      { "--tid", "7-5", "--tid: '7-5' is not a number" },
+      { "--cpu", "", "--cpu: '' names nothing" },
+      { "--comm", ",", "--comm: ',' names nothing" },
+      { "--where", "pid = 1", "--where: filter \"pid = 1\", column 5" },
+    } do
+      local got = run.perflua { "faults", case[1], case[2], DEMO }
+      assert.are.equal(2, got.status, case[1])
+      assert.is_truthy(got.err:find("perflua: faults: " .. case[3], 1, true), got.err)
+    end
+  end)
+end)
