@@ -1197,7 +1197,7 @@ function PayloadRecord:data() end
 ---@field srcline string? # Source file and line of ip; nil without debug information.
 ---@field srcfile string? # Source file of ip; nil without debug information.
 ---@field symbol_size integer # Bytes of the function at ip.
----@field parent string # First function of the call chain, callee first, whose name begins with sys_ or do_page_fault, as perf report has it; "[other]" if there is none.
+---@field parent string # First function of the call chain, callee first, that is named sys_* or do_page_fault*, as in perf report; "[other]" if there is none.
 ---@field comm_nodigit string # Name of the thread with <N> for the numbers in it.
 ---@field map perflua.View.map # The mapping that covered ip then.
 ---@field symbol_daddr string? # Symbol at addr; nil if it is not known.

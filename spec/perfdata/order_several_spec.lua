@@ -158,7 +158,8 @@ describe("several recordings", function()
       b.events[1].use_clockid, b.events[1].clockid = true, 1
       b:feature("clock_data", { clockid = 1, wall_clock = i * 100000000000, clock_time = 1000 })
     end)
-    assert.are.same({ 2, 3, 1, 5, 4, 6 }, timed.read(assert(perflua.open { paths[2], paths[1] })))
+    assert.are.same({ 2, 3, 1, 5, 4, 6 },
+      timed.read(assert(perflua.open { paths[2], paths[1] })))
     local got = run.shell_with('"$perflua" "$1" "$2" "$3"', run.script [[
       for r in perflua.open { arg[1], arg[2] }:records() do io.write(r.pid, " ") end]], paths[2], paths[1])
     assert.are.same({ status = 0, out = "2 3 1 5 4 6 ", err = "" }, got)

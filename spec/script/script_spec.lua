@@ -185,7 +185,8 @@ describe("perflua script", function()
     for _, wrong in ipairs {
       { "--event", "fault", "this recording has no event 'fault'; the closest is 'faults'" },
       { "--where", "perod > 3",
-        "--where: filter \"perod > 3\", column 1: unknown field 'perod'; the closest is 'period'" },
+        "--where: filter \"perod > 3\", column 1: unknown field 'perod'; the closest is "
+          .. "'period'" },
       { "--time", "abc", "--time: between \"abc\": expected nanoseconds" },
       { "--cpu", "0,x", "--cpu: 'x' is not a number" },
       { "--max-stack", "x", "--max-stack: 'x' is not a number of frames" },

@@ -96,7 +96,8 @@ function Maker:list(constant, field)
 end
 
 local globs = { "*", "?*", "*a*", "[a-m]*", "[!s]*", "*[0-9]", "s?", "[[]*" }
-local patterns = { "%a", "^[%w_]+$", "s.-s", "%d%d*", "^.?s", "[^%w]", "%f[%a]s", "(a?)b", "%b[]", "" }
+local patterns = { "%a", "^[%w_]+$", "s.-s", "%d%d*", "^.?s", "[^%w]", "%f[%a]s", "(a?)b",
+  "%b[]", "" }
 
 function Maker:text_condition()
   local field = self:field(text)

@@ -110,7 +110,7 @@ static size_t bytes_left(const struct source *s)
 	return (size_t)(s->end - s->p);
 }
 
-/* Returns the ] that ends a set of Lua's, whose first byte behind [ or [^ is at p; else NULL. */
+/* Returns the ] that ends a set of Lua's, whose first byte is at p; NULL if it lacks one. */
 static const char *find_lua_set_end(const char *p, const char *end)
 {
 	do {
@@ -310,7 +310,7 @@ void pb_pattern_destroy(struct pb_pattern *pattern)
 	free(pattern);
 }
 
-/* Goes on from the positions `from` by bytes of a set to the positions `to`, which are clear. */
+/* Goes on from positions `from` by bytes of a set to positions `to`, which are clear. */
 static void step_set(const struct item *item, const uint8_t *text, size_t n,
 		     const uint8_t *from, uint8_t *to)
 {

@@ -25,7 +25,7 @@ struct pb_pattern *pb_pattern_create(const char *text, size_t n, bool is_glob,
 void pb_pattern_destroy(struct pb_pattern *pattern);
 
 /*
- * Sets *matches to whether the `n` bytes at `text` match. Returns false if there is no memory. A
+ * Sets *matches to whether the `n` bytes at `text` match. Returns false without memory. A
  * pattern keeps memory between calls, so it is of one thread.
  */
 bool pb_pattern_match(struct pb_pattern *pattern, const char *text, size_t n, bool *matches);

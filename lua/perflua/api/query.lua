@@ -55,7 +55,8 @@ local classes = {
               .. "{ from, to }", default = "the start" },
           { "to", "integer|string?", "excluded", default = "the end" },
         }, returns = QUERY,
-        errors = GROUPED .. "a text that is no time or outside of the recording; the time of day "
+        errors = GROUPED .. "a text that is no time or outside of the recording; the time of "
+          .. "day "
           .. "of a recording that does not know it" },
       { "select", "Has loops get these values instead of a record; an absent one is false.",
         step = "before",

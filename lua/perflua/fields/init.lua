@@ -34,7 +34,7 @@ local aliases = {
   blocked = { "data_src", "blk" }, op = { "data_src", "op" },
 }
 
--- What perf calls by a name of its own, as an expression.
+-- Expressions that perf has a name for.
 local expressions = { dcacheline = "bucket(addr, 'line')" }
 
 local scalar = {

@@ -85,9 +85,11 @@ end
 
 -- A length of time says nothing of the clock that `time` counts on: elapsed was meant.
 local function check_clock(node, field, const)
-  if const.op ~= "const" or not const.is_time or field.op ~= "field" or #field.path > 1 then return end
+  if const.op ~= "const" or not const.is_time or field.op ~= "field"
+    or #field.path > 1 then return end
   if field.path[1] ~= "time" then return end
-  fail(node.at, "time is a point on the recording's clock and compares with no length of time; elapsed counts from "
+  fail(node.at, "time is a point on the recording's clock and compares with no length of "
+    .. "time; elapsed counts from "
     .. "the first sample")
 end
 

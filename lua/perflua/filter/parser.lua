@@ -143,7 +143,8 @@ function Parser:operand()
   end
   self:take()
   if token.kind == "number" then
-    return { op = "const", value = token.value, kind = token.number, at = token.at, is_time = token.is_time }
+    return { op = "const", value = token.value, kind = token.number, at = token.at,
+      is_time = token.is_time }
   elseif token.kind == "string" then
     return { op = "const", value = token.value, kind = "string", at = token.at }
   elseif constants[token.kind] then

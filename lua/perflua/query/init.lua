@@ -67,7 +67,8 @@ local function narrow(query, from, to, closed)
   local spec = spec_of(query)
   check_open(spec.file)
   local spans = appended(spec.spans or {}, description.span(from, to))
-  local windows = between.windows(spec.file, from, to, spec.reader and span_fields or record_fields, closed)
+  local windows = between.windows(spec.file, from, to, spec.reader and span_fields
+    or record_fields, closed)
   from, to = windows.from, windows.to
   if spec.from and math.ult(from, spec.from) then from = spec.from end
   if spec.to and (not to or math.ult(spec.to, to)) then to = spec.to end

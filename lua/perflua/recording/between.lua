@@ -19,7 +19,8 @@ local WHOLE <const> = 100 * 10 ^ MAX_PERCENT_DIGITS // 1 | 0 -- 100% in the unit
 local function range_of(file, text)
   local first, last = file.first_time, file.last_time
   if not first and not file.size then
-    usage_error("between \"%s\": the first time of a stream is not known before it is read; give "
+    usage_error("between \"%s\": the first time of a stream is not known before it is read; "
+      .. "give "
       .. "an absolute time, \"@8590.143543\"", text)
   end
   if not first then usage_error("between \"%s\": this recording has no times", text) end

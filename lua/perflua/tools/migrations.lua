@@ -12,7 +12,8 @@ local tool = {
   needs = { events = { "sched:sched_migrate_task" } },
   record = "perf record -a -e sched:sched_migrate_task",
   options = samples.with_options(result_table.with_options {
-    by = { "WHAT", "group by thread, cpus or both; default: thread,cpus" } }, "cpu dso symbol event"),
+    by = { "WHAT", "group by thread, cpus or both; default: thread,cpus" } },
+    "cpu dso symbol event"),
   help = [[
 across is the largest unit that the two processors do not share: node, socket, die or core; cpu if they
 share the core. It needs the topology that perf record writes to files, and is empty if that does not

@@ -48,7 +48,7 @@ end
 -- Parses the options. Returns nil and what is wrong with them.
 local function settings_of(args)
   local settings = { limit = 0, count = math.maxinteger,
-    query = { event = samples.events(args) } }
+    query = { event = samples.events(args), where = { args.where } } }
   if args.sort then
     settings.query.sort = {}
     for _, part in ipairs(list.split(args.sort)) do
@@ -207,14 +207,14 @@ function tool.run(args, out)
   if not file then
     return nil, message
   end
-  wrong = samples.choose(file, args, { event = true })
+  wrong = samples.choose(file, args, { event = true, where = true })
   if wrong then return USAGE, "report: " .. wrong end
   local health
   local query = settings.query
   -- what no recording has is refused before this one is read
   query.any = true
   local ok, prepared = true, nil
-  if query.sort or query.children ~= nil or query.event then
+  if query.sort or query.children ~= nil or query.event or query.where[1] then
     ok, prepared = pcall(report.prepare, file, query)
   end
   if ok then

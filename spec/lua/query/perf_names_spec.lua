@@ -7,7 +7,8 @@ local perflua = require "perflua"
 local run = require "spec.cli.run"
 
 -- PERF_MEM_OP_LOAD, LVL_HIT | LVL_L1, SNOOP_HITM, LOCK_LOCKED, TLB_HIT | TLB_L1, BLK_DATA
-local L1_HIT <const> = 0x2 | 0x2 << 5 | 0x8 << 5 | 0x10 << 19 | 0x2 << 24 | 0x2 << 26 | 0x8 << 26
+local L1_HIT <const> = 0x2 | 0x2 << 5 | 0x8 << 5 | 0x10 << 19 | 0x2 << 24 | 0x2 << 26
+  | 0x8 << 26
   | 0x2 << 40
 
 local function recording()
@@ -96,7 +97,8 @@ describe("names of perf's keys", function()
       return found
     end
     local theirs = rows(files.output(("perf report --stdio --sort symbol_size,srcfile,sym "
-      .. "--no-children -g none --symfs %s -f -i %s/perf.data 2>/dev/null"):format(words, words)))
+      .. "--no-children -g none --symfs %s -f -i %s/perf.data 2>/dev/null"):format(words,
+      words)))
     local ours = rows(run.perflua({ "report", "--no-children", "--sort",
       "symbol_size,srcfile,sym", "--symfs", words, words .. "/perf.data" }).out)
     assert.is_true(#theirs > 3)
@@ -114,10 +116,11 @@ describe("a list of fields", function()
     assert.are.same({ "a(b,c" }, list.split("a(b,c"))
   end)
 
-  it("of a report may hold expressions", function()
+  it("may hold expressions in a report", function()
     local got = run.perflua { "report", "--no-children", "--csv", "--event", "page-faults",
       "--sort", "bucket(pid, 2),comm == 'sh'", run.demo }
     assert.are.same({ 0, "" }, { got.status, got.err })
-    assert.matches("^event,percent,\"bucket%(pid, 2%)\",comm == 'sh',samples,period\r?\n", got.out)
+    assert.matches("^event,percent,\"bucket%(pid, 2%)\",comm == 'sh',samples,period\r?\n",
+      got.out)
   end)
 end)

@@ -67,7 +67,8 @@ local function matches_glob(text, glob)
     return false
   end
   local content, after = glob:match("^%[([!^]?%]?[^%]]*)%]()")
-  if first == "[" and content and content:find("^[!^]?.") and content ~= "!" and content ~= "^" then
+  if first == "[" and content and content:find("^[!^]?.") and content ~= "!"
+    and content ~= "^" then
     return in_set(content, text:sub(1, 1)) and matches_glob(text:sub(2), glob:sub(after))
   end
   return (first == "?" or first == text:sub(1, 1)) and matches_glob(text:sub(2), rest)

@@ -152,8 +152,8 @@ const struct pd_field pd_common_fields[] = {
 		   "first that was delivered, nil before it."),
 	  .of_time = true },
 	{ COMPUTED(UINT, "wall_time", 0, wall_time,
-		   "Nanoseconds since 1970 UTC; nil if the recording does not know how its clock "
-		   "relates to that."),
+		   "Nanoseconds since 1970 UTC; nil if the recording does not know how its "
+		   "clock relates to that."),
 	  .of_time = true },
 	{ FIELD(S32, "pid", 0, "Process id; -1 if it has none any more."),
 	  .part = PD_PART_TID },

@@ -223,8 +223,8 @@ const struct pd_field pd_sample_fields[] = {
 	{ OF_SYSTEM(UINT, "symbol_size", SYMBOL_SIZE, "Bytes of the function at ip."),
 	  .part = PD_PART_IP },
 	{ OF_SYSTEM(STR, "parent", PARENT,
-		    "First function of the call chain, callee first, whose name begins with sys_ or "
-		    "do_page_fault, as perf report has it; \"[other]\" if there is none."),
+		    "First function of the call chain, callee first, that is named sys_* or "
+		    "do_page_fault*, as in perf report; \"[other]\" if there is none."),
 	  .part = PD_PART_IP },
 	{ OF_SYSTEM(STR, "comm_nodigit", COMM_NODIGIT,
 		    "Name of the thread with <N> for the numbers in it."),

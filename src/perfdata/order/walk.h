@@ -48,7 +48,7 @@ struct pd_walk {
 	struct pd_time_order order;
 	struct pd_counters *counters; /* NULL until a sample with counter values is met */
 	bool splitting;		      /* more samples of the last record may follow */
-	bool clock_waits; /* the clock of a stream has not begun: its first sample has not come */
+	bool clock_waits; /* the first sample of a stream, which begins its clock, is to come */
 	bool special;	  /* one of these two */
 };
 
@@ -96,8 +96,8 @@ static inline int pd_walk_record(struct pd_walk *walk, struct pd_record *rec,
 int pd_walk_split(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
 
 /*
- * As pd_walk_next, where walk->special: goes on with a split record, or begins the clock of a
- * stream when its first sample comes.
+ * Goes on with a split record, or begins the clock of a stream when its first sample comes.
+ * Returns as pd_walk_next().
  */
 int pd_walk_special(struct pd_walk *walk, struct pd_record *rec, struct pd_error *err);
 
