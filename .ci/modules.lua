@@ -82,7 +82,8 @@ local lua_modules = {
   { "flame", "core group recording text", "init folded stacks" },
   { "map", "core errors meta recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },
-  { "toolkit", "core errors file flame group perflua query table text", "folding samples symbols" },
+  { "toolkit", "core errors file flame group perflua query table text",
+    "folding samples symbols" },
   { "tools",
     "address core doctor errors file flame header map meta perflua recording report script "
       .. "table text toolkit waits",
