@@ -82,5 +82,4 @@ void pl_closest_try(struct pl_closest *closest, const char *candidate);
 /* Raises "MESSAGE 'NAME'; did you mean 'BEST'?", without the question where none is close. */
 int pl_closest_raise(lua_State *L, const struct pl_closest *closest, const char *message);
 
-int pl_file_clocks(lua_State *L);
 #endif

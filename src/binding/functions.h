@@ -17,6 +17,7 @@ int pl_file_missing(lua_State *L);  /* file:missing() -> array of tables */
 int pl_file_history(lua_State *L);  /* file:history(pid, address [, time]) -> array of tables */
 int pl_file_binaries(lua_State *L); /* core.list_binaries(file, load) -> array of tables */
 int pl_file_fields(lua_State *L);   /* core.fields_of(file, type_id [, event_index]) -> array */
+int pl_file_clocks(lua_State *L);   /* core.clocks(file) -> array, by_wall */
 int pl_file_members(lua_State *L);  /* core.members("file") -> array of names */
 int pl_file_health(lua_State *L);   /* core.health(file) -> table, see health.c */
 int pl_file_short_names(lua_State *L); /* core.short_names(file) -> table, see query_report.c */
