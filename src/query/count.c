@@ -55,7 +55,7 @@ static bool count_partitions(struct counting *c, struct pd_stat *stat)
 	return ok;
 }
 
-/* Counts one compressed stream, likewise. */
+/* Counts one compressed stream. Returns and sets *stat as count_partitions() does. */
 static bool count_batches(const struct pq_scope *scope, struct pd_stat *stat)
 {
 	struct pd_session *session = scope->session;
@@ -82,7 +82,9 @@ bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_erro
 	if (!split && pq_pipeline_fits(scope) && count_batches(scope, stat))
 		return true;
 	if (!split && !pq_scope_passes(scope) && count_partitions(&counting, stat)) {
-		/* in pipe mode the first event with counter values may just have come */
+		/*
+		 * in pipe mode the scan may have just met the first event with counter values
+		 */
 		if (!pd_session_has_counters(scope->session))
 			return true;
 		pd_stat_deinit(stat);

@@ -32,8 +32,8 @@ struct team {
 };
 
 /*
- * Returns true if the result of adding up depends on the order, as with floats. Values of
- * unknown kinds may be floats.
+ * Returns true if the order of adding up changes the result, as with floats. Values of unknown
+ * kinds may be floats.
  */
 static bool is_rounded(const struct pq_measure *m)
 {
@@ -48,7 +48,7 @@ static bool is_rounded(const struct pq_measure *m)
 	}
 }
 
-/* Returns why one worker must do it, a few words; NULL: nothing is in the way. */
+/* Returns why one worker must do all the work, in a few words; NULL if several may. */
 static const char *find_serial_reason(const struct pq_scope *scope,
 				      const struct pq_grouping *grouping)
 {
@@ -88,7 +88,7 @@ unsigned pq_parallel_threads(const struct pq_scope *scope, const struct pq_group
 	return n;
 }
 
-/* Reports how far reading is. */
+/* Reports how much was read. */
 static bool continue_partitions(void *arg, uint64_t done, uint64_t size)
 {
 	struct team *team = arg;
@@ -106,8 +106,8 @@ static uint64_t now(void)
 }
 
 /*
- * Reports how far merging is. When progress says stop, merging goes on for a moment, so that a
- * few groups are not lost. Of many, the rest is dropped, as if it had not been read.
+ * Reports how much was merged. When progress says stop, merging goes on for a moment, so that a
+ * few groups are not lost. If there are many, the rest is dropped, as if it had not been read.
  */
 static bool continue_merge(void *arg, uint64_t done, uint64_t size)
 {

@@ -11,7 +11,7 @@
 
 #include "worker.h"
 
-/* Returns true if a query with that scope can be run so. */
+/* Returns true if a query with that scope can be run in this way. */
 bool pq_pipeline_fits(const struct pq_scope *scope);
 
 /*

@@ -80,8 +80,8 @@ static enum pb_outcome read_walk(struct pass *p, struct pd_error *err)
 	if (!pq_scope_open_walk(scope, scope->calls, walk, err))
 		return PB_FAILED;
 	/*
-	 * The scope's progress is not used: records tell how far the pass is, the building of
-	 * an index does not.
+	 * The scope's progress is not used: the records show how far the pass is, and the
+	 * building of an index does not.
 	 */
 	walk->options.progress = (struct pb_progress){ continue_walk, p };
 	p->walking = true;

@@ -11,7 +11,7 @@ struct adder {
 	struct pq_groups *groups;
 };
 
-/* Returns false without memory. */
+/* Initializes *a. Returns false without memory. */
 static bool adder_init(struct adder *a, const struct pq_scope *scope, struct pq_calls *calls,
 		       const struct pq_paired *paired, const struct pq_grouping *grouping)
 {
@@ -31,7 +31,7 @@ static void adder_destroy(void *arg)
 	free(a);
 }
 
-/* Returns false without memory. */
+/* Adds the kept rows of a batch to the groups. Returns false without memory. */
 static bool add(struct adder *a, const struct pq_batch *batch)
 {
 	const struct pq_value *row = batch->values;

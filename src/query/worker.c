@@ -54,7 +54,8 @@ static void look_at(struct pq_worker *w, const struct pd_file *file)
 }
 
 /*
- * Does what pd_bind() and pq_fields_enter() do. Late events are found by their id from then on.
+ * Does what pd_bind() and pq_fields_enter() do. After that, late events are found by their id,
+ * too.
  */
 static inline __attribute__((always_inline)) bool enter(struct pq_worker *w,
 							const struct pd_binder *binder,

@@ -35,17 +35,17 @@ struct pq_worker {
 };
 
 /*
- * Initializes a worker; `scope` and `grouping` must outlive it. Returns false without memory:
- * pq_worker_deinit() is to be called then, too.
+ * Initializes a worker; `scope` and `grouping` must outlive it. Returns false without memory;
+ * the caller calls pq_worker_deinit() also then.
  */
 bool pq_worker_init(struct pq_worker *worker, const struct pq_scope *scope,
 		    const struct pq_grouping *grouping);
 void pq_worker_deinit(struct pq_worker *worker);
 
-/* Adds the rows of the record that was entered. False: no memory. */
+/* Adds the rows of the record that was entered. Returns false without memory. */
 bool pq_worker_take_items(struct pq_worker *worker);
 
-/* Adds the record that was entered in its fields: as pq_worker_take. */
+/* Adds the record that was entered in its fields. Returns what pq_worker_take() returns. */
 static inline bool pq_worker_take_entered(struct pq_worker *w, const struct pd_record *rec)
 {
 	if (w->picks && !pq_in_scope(w->scope, rec, w->time_id))

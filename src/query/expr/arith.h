@@ -28,7 +28,7 @@ enum pq_order {
 };
 enum pq_order pq_order(const struct pq_value *a, const struct pq_value *b, unsigned signs);
 
-/* Sets *a to a ∘ b; both are present. PQ_NIL: there is no such value. */
+/* Sets *a to a ∘ b, both of which are present; to PQ_NIL if the operation has no such value. */
 typedef void pq_operation(struct pq_value *a, const struct pq_value *b);
 
 struct pq_arith {

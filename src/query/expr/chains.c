@@ -347,7 +347,9 @@ static bool make_room_for(struct pq_under *under, size_t number)
 	return true;
 }
 
-/* Sets *is to whether the function of that number has the name. False: no memory. */
+/*
+ * Sets *is to whether the function of that number has the name. Returns false without memory.
+ */
 static bool is_named(const struct pq_chains *c, struct pq_under *under, uint32_t number,
 		     bool *is)
 {

@@ -18,7 +18,7 @@ struct pq_chains;
 struct pq_frame {
 	struct ps_dso *dso;		/* NULL: nothing was mapped there */
 	const struct ps_symbol *symbol; /* NULL: it is not known, or was not looked up */
-	/* in the dso, of one without a symbol, and in stacks; else 0 */
+	/* address in the dso for a frame without a symbol, and in stacks; else 0 */
 	uint64_t address;
 	uint64_t ip;	 /* in stacks: of the first record that has the frame */
 	uint64_t offset; /* of that record */
@@ -79,25 +79,25 @@ bool pq_chains_under(struct pq_chains *chains, struct pm_resolver *resolver,
 		     const struct pd_record *rec, struct pq_under *under, bool *is);
 
 /*
- * Addresses one by one: says whose are asked for from now on. The record must stay until the
- * last of them.
+ * Sets the record whose addresses pq_chains_at() and pq_chains_name() look up, one by one. The
+ * record must stay valid until the last of these calls.
  */
 void pq_chains_enter(struct pq_chains *chains, struct pm_resolver *resolver,
 		     const struct pd_record *rec);
 
 /*
- * Returns the number of the frame of PQ_CHAIN_VALUES that an address of that record is;
- * UINT32_MAX: no memory.
+ * Returns the number of the frame of PQ_CHAIN_VALUES at an address of that record; UINT32_MAX
+ * without memory.
  */
 uint32_t pq_chains_at(struct pq_chains *chains, const struct pd_frame *at);
 
 /*
- * Sets *name to that of the function at an address of that record, which is the binary's; its p
- * is NULL if it is not known. Returns false without memory.
+ * Sets *name to the name of the function at an address of that record; the binary owns it. Its
+ * p is NULL if the name is not known. Returns false without memory.
  */
 bool pq_chains_name(struct pq_chains *chains, const struct pd_frame *at, struct pd_text *name);
 
-/* Returns the function of such a frame; NULL: it is not known. */
+/* Returns the function of such a frame; NULL if it is not known. */
 const struct ps_symbol *pq_chains_function(struct pq_chains *chains, uint32_t frame);
 
 /*
@@ -125,10 +125,13 @@ uint32_t pq_chains_n_frames(const struct pq_chains *chains);
  */
 const char *pq_chains_text(struct pq_chains *chains, uint32_t chain, size_t *n);
 
-/* Frees what only makes the next chain faster to find. */
+/* Frees memory that only makes it faster to find the next chain. */
 void pq_chains_forget(struct pq_chains *chains);
 
-/* Frees what only finds chains. None may be looked up or merged after it. */
+/*
+ * Frees memory that is only needed to find chains. No chain may be looked up or merged after
+ * it.
+ */
 void pq_chains_seal(struct pq_chains *chains);
 
 /*

@@ -14,8 +14,8 @@
 #define PQ_NO_SYMBOL (UINT32_MAX - 1) /* number of frames without a function */
 
 /*
- * A frame that was met before, by what decides it: a function, or an address in a binary, and
- * the cpumode.
+ * A frame that was met before, identified by a function, or an address in a binary, and by the
+ * cpumode.
  */
 struct pq_alias {
 	const void *location; /* the symbol; without one the dso, or NULL */
@@ -83,14 +83,14 @@ struct pq_seen_name {
 
 #define PQ_SEEN_NAMES 8192 /* a power of two */
 
-/* A chain that is looked for. */
+/* A chain that is being looked up. */
 struct pq_looked {
 	struct pm_resolver *resolver;
 	const struct pd_record *rec;
 	struct pm_addr_context context;
 	unsigned kind;	  /* enum pq_chain_kind, or PQ_SYMBOLS */
 	uint64_t tags[2]; /* of what was mapped: of the process, of the kernel */
-	bool known;	  /* are they? */
+	bool known;	  /* false: the tags are not known */
 	bool by_time;	  /* what is there depends on more than that: nothing is kept */
 	bool alone;	  /* it has no frames but its ip */
 	bool has_ip;

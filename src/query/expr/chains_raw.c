@@ -52,7 +52,7 @@ static void put(struct pq_raw *raw, const struct pq_hash *hash, uint32_t chain)
 
 #define HUGE ((size_t)2 << 20) /* size of a huge page */
 
-/* Doubles the number of lines; without memory it stays as it is. */
+/* Doubles the number of lines. Without memory the number stays as it is. */
 static void widen(struct pq_raw *raw)
 {
 	struct pq_raw wide = { .bits = raw->lines ? raw->bits + 1 : PQ_RAW_BITS_MIN };

@@ -10,13 +10,14 @@
 #define MAX_CODE (1u << 20)
 
 /*
- * Label of the next instruction, whichever that is. The labels of the ends are their numbers.
+ * Label of the next instruction, whichever it will be. The labels of the ends are their
+ * numbers.
  */
 #define LABEL_NEXT UINT32_MAX
 
 /*
- * Where a test continues. An absent condition is neither true nor false; an absent operand of a
- * comparison makes that false.
+ * The labels at which a test continues. An absent condition is neither true nor false; an
+ * absent operand of a comparison makes that false.
  */
 struct ways {
 	uint32_t yes, no, absent; /* labels */
@@ -220,7 +221,10 @@ static void compile_comparison(struct compiler *c, struct pq_insn *insn,
 	compile_insn(c, insn, left, right);
 }
 
-/* Gives an instruction what it works with. Returns false if there is no memory. */
+/*
+ * Gives an instruction the operands and tables that its operation needs. Returns false if there
+ * is no memory.
+ */
 static bool add_text_work(struct compiler *c, struct pq_insn *insn)
 {
 	insn->text = calloc(1, sizeof(*insn->text));
@@ -229,8 +233,8 @@ static bool add_text_work(struct compiler *c, struct pq_insn *insn)
 }
 
 /*
- * Gives an instruction the pattern that is the constant `text`. Returns false if it is none, as
- * makers of trees do not let happen, or if there is no memory.
+ * Gives an instruction the pattern that is the constant `text`. Returns false if `text` is no
+ * pattern, which makers of trees rule out, or if there is no memory.
  */
 static bool add_pattern(struct compiler *c, struct pq_insn *insn, const struct pq_node *text,
 			bool is_glob)
@@ -286,7 +290,7 @@ static void compile_plain_test(struct compiler *c, struct pq_insn *insn,
 		insn->run = node->op == PQ_FIND ? pq_run_find : pq_run_starts;
 		right = part(node->right);
 		break;
-	default: /* a value: is it true? */
+	default: /* a value that is tested for truth */
 		insn->run = pq_run_truth;
 		insn->yes.label = ways->yes;
 		insn->no.label = ways->no;
@@ -303,7 +307,7 @@ static bool is_under(const struct pq_node *node)
 	return node->op == PQ_UNDER && name->op == PQ_CONST && name->constant.type == PQ_TEXT;
 }
 
-/* Returns false if it is no name that is asked for, or there is no memory. */
+/* Returns false if the operand is no name to look for, or if there is no memory. */
 static bool compile_under(struct compiler *c, struct pq_insn *insn, const struct pq_node *node)
 {
 	const struct pq_value *name = is_under(node) ? &node->right->constant : NULL;

@@ -24,7 +24,10 @@ struct pq_load {
 	struct pq_value constant; /* the value, if it is constant; for a plain load PQ_NIL */
 	const struct pd_bound *bound; /* NULL: absent, or a property of the event */
 	const struct pd_tracepoint_field *
-		/* of "args.x": x in the event's tracepoint; NULL: to be found by name */
+		/*
+		 * of "args.x": the field x of the event's tracepoint; NULL: it is looked up by
+		 * name
+		 */
 		arg;
 	uint16_t index; /* of `bound` in the layout; of an item pq_field.item */
 	uint16_t at;
@@ -72,7 +75,7 @@ struct pq_fields {
 	const struct pd_session *session;
 	struct pm_resolver *resolver; /* NULL: no field asks the recorded system */
 	struct pq_chains *chains;     /* borrowed; NULL: chains are only read as text */
-	const struct pq_bound *bound; /* of the record that is looked at */
+	const struct pq_bound *bound; /* of the record that was entered */
 	const struct pd_record *rec;  /* that record */
 	const struct pq_value *
 		/*
@@ -121,8 +124,8 @@ static inline bool pq_fields_enter(struct pq_fields *fields, const struct pd_rec
 }
 
 /*
- * Does what pq_fields_enter() does, for a record of the layout and event that `bound`, an
- * earlier fields->bound, is of.
+ * Does what pq_fields_enter() does, for a record whose layout and event are those of `bound`,
+ * an earlier fields->bound.
  */
 static inline void pq_fields_enter_again(struct pq_fields *fields, const struct pd_record *rec,
 					 const struct pq_bound *bound)
@@ -132,9 +135,9 @@ static inline void pq_fields_enter_again(struct pq_fields *fields, const struct 
 }
 
 /*
- * Takes a row of n values whose fields are asked for from now on: all that were added are of
- * rows. `event` is what the row is one of for measures that tell events apart; NULL: of none.
- * False: no memory.
+ * Enters a row of n values, which the fields read from then on. All fields that were added must
+ * be fields of rows. `event` is the event of the row for measures that tell events apart; NULL:
+ * the row has none. Returns false without memory.
  */
 bool pq_fields_enter_row(struct pq_fields *fields, const struct pq_value *row, size_t n,
 			 const struct pd_event *event);

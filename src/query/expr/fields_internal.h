@@ -58,10 +58,10 @@ void pq_from_decoded(struct pq_fields *fields, uint32_t field, const struct pd_v
 		     struct pq_value *out);
 
 /*
- * Follows a field's steps from its root, and asks the recorded system if they need it. PD_NIL:
- * there is no such part. An array whose items have members, and the inlined functions as a
- * whole, become PD_BOOL; *count is then the number of items. For other composites the view has
- * it.
+ * Follows a field's steps from its root, and asks the recorded system if they need it. The
+ * result is PD_NIL if there is no such part. An array whose items have members, and the inlined
+ * functions as a whole, become PD_BOOL; *count is then the number of items. For other
+ * composites the view has it.
  */
 void pq_follow(struct pq_fields *fields, uint32_t field, struct pd_value *value,
 	       uint32_t *count);

@@ -11,7 +11,7 @@
 enum member {
 	NONE,
 	INDEX,
-	/* of frames */
+	/* These are members of frames. */
 	IP,
 	ADDRESS,
 	SYMBOL,
@@ -20,7 +20,7 @@ enum member {
 	SRCLINE,
 	KIND,
 	INLINED,
-	/* of branches */
+	/* These are members of branches. */
 	FROM,
 	TO,
 	SYMBOL_FROM,
@@ -29,7 +29,7 @@ enum member {
 	DSO_TO,
 	SRCLINE_FROM,
 	SRCLINE_TO,
-	/* of registers */
+	/* These are members of registers. */
 	NAME,
 	VALUE,
 	OWN,
@@ -99,13 +99,13 @@ struct pq_items {
 	uint32_t n, next;	       /* items; the one that comes next */
 	bool is_row;		       /* an item is the row; else there is none to be read */
 	uint32_t index;		       /* of the item that is the row */
-	/* of a call chain */
+	/* The frames of a call chain. */
 	struct pd_frame frames[PM_MAX_FRAMES];
 	const struct ps_line *lines; /* [n_lines]: of the frame that is the row, if asked for */
 	size_t n_lines, line;	     /* the line that is the row */
-	/* what is at addresses; NULL: not asked yet */
+	/* Resolves addresses; NULL until the first one is looked up. */
 	struct pq_chains *chains;
-	bool entered;		/* in the chains is the record */
+	bool entered;		/* the record was entered in `chains` */
 	uint32_t at[2];		/* frames at the row's addresses; UINT32_MAX: not asked yet */
 	struct pq_texts texts;	/* of `once` */
 	struct had *had;	/* [n_had], a power of two */
@@ -121,7 +121,7 @@ const struct pd_view_desc *pq_unnest_view(const char *name)
 	return NULL;
 }
 
-/* The number of a member is its own, and that of the view above it. */
+/* The number of a member in a query: its own number, with that of its view above it. */
 #define VIEW_SHIFT 8
 
 static uint16_t number_of(size_t view, unsigned member)
@@ -157,7 +157,7 @@ bool pq_item_asks(uint16_t item)
 
 bool pq_items_ask(const struct pq_unnest *unnest, const struct pd_session *session)
 {
-	/* frames may be made of other parts of a sample, which takes the system */
+	/* the frames may depend on other parts of a sample, so the recorded system is asked */
 	return unnest &&
 	       (unnest->view == &pd_view_callchain || pq_asks_system(unnest->filter, session) ||
 		pq_asks_system(unnest->once, session));
@@ -212,7 +212,7 @@ static void open_view(struct pq_items *items, const struct pd_record *rec)
 		return;
 	items->view = value.view;
 	items->n = value.view.count;
-	/* a counter that is no group is one item, whose members are the view's */
+	/* a counter that is in no group is one item, whose members are the view's */
 	if (value.view.desc == &pd_view_read && !items->n &&
 	    !(rec->layout->shape->read_format & PD_READ_GROUP))
 		items->n = 1;
@@ -240,7 +240,10 @@ void pq_items_begin(struct pq_items *items)
 		open_view(items, rec);
 }
 
-/* An address of the row: of its frame; of where a branch comes from, or goes to. */
+/*
+ * Returns an address of the row: that of its frame, or the source (0) or target (1) of a
+ * branch.
+ */
 static uint64_t address_of(const struct pq_items *items, unsigned which)
 {
 	if (items->unnest->view == &pd_view_callchain)
@@ -265,7 +268,8 @@ static bool enter_address(struct pq_items *items, unsigned which, struct pd_fram
 }
 
 /*
- * Returns what is at an address of the row, until the next one is asked for. NULL: no memory.
+ * Returns the frame at an address of the row, valid until the next one is looked up; NULL
+ * without memory.
  */
 static const struct pq_frame *frame_at(struct pq_items *items, unsigned which)
 {
@@ -309,7 +313,7 @@ static void step(struct pq_items *items)
 
 static bool grow_had(struct pq_items *items);
 
-/* Notes that the record had that value; returns false if it had it before. */
+/* Records that the record had that value. Returns false if it had it before. */
 static bool note_had(struct pq_items *items, uint64_t bits, uint8_t type)
 {
 	const struct pq_secret *secret = &items->texts.secret;
@@ -398,7 +402,10 @@ static void set_integer(struct pq_value *out, uint64_t value)
 	out->u = value;
 }
 
-/* The source line of a row's address: of the function itself, or the one inlined there. */
+/*
+ * Reads the source line of a row's address: that of the function itself, or of the one inlined
+ * there.
+ */
 static void read_srcline(struct pq_items *items, const struct pq_frame *frame,
 			 struct pq_value *out)
 {
@@ -430,7 +437,7 @@ static void read_symbol(struct pq_items *items, unsigned which, struct pq_value 
 		items->fields->failed = true;
 }
 
-/* Reads what the recorded system knows of an address of the row. */
+/* Reads what the recorded system knows about an address of the row. */
 static void read_place(struct pq_items *items, unsigned member, unsigned which,
 		       struct pq_value *out)
 {
@@ -504,7 +511,7 @@ static void read_own(struct pq_fields *fields, uint32_t field, unsigned member,
 
 void pq_read_item(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
-	/* by member: the address that it is of, and what it is called there */
+	/* by member: which address of the branch it belongs to, and which member it is there */
 	static const struct {
 		uint8_t which, member;
 	} of_branch[] = {

@@ -15,7 +15,9 @@ struct pq_unnest {
 	unsigned name; /* of the field that has the view */
 	const struct pd_view_desc *view;
 	const struct pq_node *filter; /* of rows; NULL: all */
-	/* of the rows of a record the first with each value is kept; NULL: all are */
+	/*
+	 * of the rows of a record with equal values, only the first is kept; NULL: all rows are
+	 */
 	const struct pq_node *once;
 	bool inlined; /* of call chains: inlined functions are items, too, before their frame */
 };
@@ -24,20 +26,23 @@ struct pq_unnest {
 const struct pd_view_desc *pq_unnest_view(const char *name);
 
 /*
- * Returns the number of a member of the items of such a view, for `item` of pq_field; 0: there
- * is none of that name. It is absent where rows are items of another view, or records.
+ * Returns the number of a member of the items of such a view, for `item` of pq_field; 0 if none
+ * has that name. The member is absent where rows are items of another view, or records.
  */
 uint16_t pq_item_member(const struct pd_view_desc *view, const char *name);
 
-/* Each returns whether the recorded system has to be asked: for items, for a member of them. */
+/*
+ * Both return true if the recorded system must be asked: for the items, or for a member of
+ * them.
+ */
 bool pq_items_ask(const struct pq_unnest *unnest, const struct pd_session *session);
 bool pq_item_asks(uint16_t item);
 
 struct pq_items;
 
 /*
- * Returns the items of the records of `fields`, which reads them from then on; both of one
- * thread. The description must stay. NULL: no memory.
+ * Returns the items of the records of `fields`, which then reads their members. Both belong to
+ * one thread. The description must outlive the items. Returns NULL without memory.
  */
 struct pq_items *pq_items_create(const struct pq_unnest *unnest, struct pq_fields *fields);
 void pq_items_destroy(struct pq_items *items);
@@ -46,12 +51,12 @@ void pq_items_destroy(struct pq_items *items);
 void pq_items_begin(struct pq_items *items);
 
 /*
- * Goes to the record's next item that is a row. Returns false if there is none left, or after a
- * failure, which is fields->failed.
+ * Goes to the record's next item that is a row. Returns false if none is left, or after a
+ * failure, which sets fields->failed.
  */
 bool pq_items_next(struct pq_items *items);
 
-/* Reads a field of the item: a pq_read_fn. */
+/* Reads a field of the item. It is a pq_read_fn. */
 void pq_read_item(struct pq_fields *fields, uint32_t field, struct pq_value *out);
 
 #endif

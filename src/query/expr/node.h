@@ -77,12 +77,15 @@ struct pq_step {
  */
 struct pq_field {
 	unsigned name; /* see field_names.h of perfdata */
-	/* of the items that rows are (items.h) the number of a member, and no more; else 0 */
+	/*
+	 * number of the member of items that rows are (items.h), if the field is only that;
+	 * else 0
+	 */
 	uint16_t item;
 	bool is_stack; /* the call chain that `name` is made of, as a value (stacks.h) */
 	/*
-	 * of a row of values (pq_fields_enter_row) its place there, from 1 on, and no more; 0:
-	 * of records
+	 * position in a row of values (pq_fields_enter_row), from 1 on, if the field is only
+	 * that; 0: the field is one of records
 	 */
 	uint32_t row;
 	unsigned n_steps;

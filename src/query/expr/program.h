@@ -19,9 +19,8 @@
 struct pq_insn;
 
 /*
- * What instructions over texts work with: glob(), match() and under() with the pattern, under()
- * also with what it found out of the functions by their numbers, lower() with room for its
- * result.
+ * The state of instructions over texts: the pattern of glob(), match() and under(); the
+ * functions, by number, that under() has found to match; and room for the result of lower().
  */
 struct pq_text_work {
 	struct pb_pattern *pattern;

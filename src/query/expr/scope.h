@@ -12,10 +12,11 @@
 
 /*
  * The functions of the caller's that a query calls (struct pq_call). One of them may leave the
- * query by a longjmp; what a pass has then lies here, and pq_calls_end gives it back.
+ * query by a longjmp; `pass` then holds the state of the pass, and pq_calls_end() destroys it.
  *
- * Objects that they answer (PQ_OBJECT) are known until the next record is looked at. `hold`
- * makes one known until it is released, and `lend` such a one known until the next record.
+ * Objects that the functions return (PQ_OBJECT) are known until the next record is looked at.
+ * `hold` makes one known until it is released, and `lend` makes such a one known until the next
+ * record.
  */
 struct pq_calls {
 	bool is_new; /* set for each record before it is looked at; the caller clears it */
@@ -47,8 +48,8 @@ struct pq_scope {
 	struct pd_session *session;
 	struct pm_system *system; /* NULL: nothing in the query asks it (pq_asks_system) */
 	/*
-	 * NULL, or whether nothing was added to the system yet: pq_run() reads it then, and
-	 * clears this
+	 * NULL, or points to true while nothing was added to the system: pq_run() then reads
+	 * the system, and clears this
 	 */
 	bool *unread;
 	struct pd_types types;
@@ -62,7 +63,7 @@ struct pq_scope {
 	bool by_time; /* only records with from <= time < to */
 	uint64_t from, to;
 	enum pd_order_kind order;
-	/* look at samples with counter values value by value: perfdata's counters.h */
+	/* samples with counter values are split value by value: perfdata's counters.h */
 	bool split;
 	const struct pq_node *filter;	/* NULL: all records */
 	const struct pq_unnest *unnest; /* NULL: rows are records; else their items */
@@ -70,7 +71,7 @@ struct pq_scope {
 	struct pq_calls *calls;
 	unsigned threads;	     /* at most; 1: only the caller's */
 	struct pb_progress progress; /* asked in the caller's thread, except by rows.h */
-	/* NULL, or counts the records that came too late for their place in time */
+	/* NULL, or the counter of records that came too late for their place in time */
 	uint64_t *late;
 };
 

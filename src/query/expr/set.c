@@ -8,7 +8,7 @@ struct pq_set {
 	struct pq_value values[]; /* normalised and sorted */
 };
 
-/* Orders values in some way, in which only equal ones are equal. */
+/* Orders values so that only equal ones compare as equal; the order has no other meaning. */
 static int compare(const struct pq_value *a, const struct pq_value *b)
 {
 	int diff = 0;

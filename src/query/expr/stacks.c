@@ -58,7 +58,10 @@ void pq_stacks_destroy(struct pq_stacks *s)
 	free(s);
 }
 
-/* Code made at run time: one address may be several functions. */
+/*
+ * Returns true unless the frames are code made at run time, where one address may be several
+ * functions, and their functions differ.
+ */
 static bool same_function(const struct pq_stack_frame *a, const struct pq_stack_frame *b)
 {
 	if (a->kind != PQ_FRAME_JIT || !a->symbol.p || !b->symbol.p)
@@ -188,7 +191,7 @@ static void describe_symbol(struct pq_stack_frame *out, const struct ps_symbol *
 	out->has_symoff = true;
 }
 
-/* Adds a frame of chains. Returns as pq_stacks_add_frame(). */
+/* Adds a frame of chains. Returns its number, or UINT32_MAX without memory. */
 static uint32_t add_chain_frame(struct pq_stacks *s, const struct pq_frame *frame,
 				struct pm_resolver *resolver)
 {
@@ -203,7 +206,10 @@ static uint32_t add_chain_frame(struct pq_stacks *s, const struct pq_frame *fram
 	if (frame->dso) {
 		own.binary = (struct pd_text){ frame->dso->name, strlen(frame->dso->name) };
 		own.build_id = frame->dso->id.build_id;
-		/* with a jitdump it was looked up at the time of the record */
+		/*
+		 * symbols of a jitdump depend on the time: keep the one found at the time of
+		 * the record
+		 */
 		describe_symbol(&own, frame->dso->jitdump ?
 					      frame->symbol :
 					      pm_symbol_at(resolver, frame->dso, frame->address,
@@ -212,7 +218,10 @@ static uint32_t add_chain_frame(struct pq_stacks *s, const struct pq_frame *fram
 	return pq_stacks_add_frame(s, &own);
 }
 
-/* known[i]: the number here of chains' frame i, and one; 0: it was not met yet. */
+/*
+ * Adds a chain of `chains` as a stack. known[i] is 1 plus the number here of the chains' frame
+ * i, or 0 while it is not added yet. Returns false without memory.
+ */
 static bool add_chain(struct pq_stacks *s, const struct pq_chains *chains, uint32_t chain,
 		      struct pm_resolver *resolver, uint32_t *known, uint32_t *number)
 {

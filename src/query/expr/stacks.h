@@ -21,7 +21,7 @@ enum pq_frame_kind {
 /* Returns the kind of a frame of PQ_CHAIN_VALUES. */
 unsigned pq_frame_kind(const struct pq_frame *frame);
 
-/* The name of a kind: "kernel", "user", "jit" …. */
+/* Returns the name of a kind: "kernel", "user", "jit" …. */
 const char *pq_frame_kind_name(unsigned kind);
 
 /* Texts end with a NUL; p is NULL where there is none. */
@@ -54,18 +54,23 @@ uint32_t pq_stacks_add_frame(struct pq_stacks *stacks, const struct pq_stack_fra
  */
 uint32_t pq_stacks_add(struct pq_stacks *stacks, const uint32_t *frames, size_t n);
 
-/* Adds stack `number` of `from`, which may be `stacks`. Returns as pq_stacks_add(). */
+/*
+ * Adds stack `number` of `from`, which may be `stacks`. Its result is that of pq_stacks_add().
+ */
 uint32_t pq_stacks_add_from(struct pq_stacks *stacks, const struct pq_stacks *from,
 			    uint32_t number);
 
 /*
- * Adds all chains of PQ_CHAIN_VALUES, whose functions are looked up: numbers[i] becomes the
- * number of chain i's stack. False: no memory.
+ * Adds all chains of PQ_CHAIN_VALUES, and looks up their functions: numbers[i] becomes the
+ * number of chain i's stack. Returns false without memory.
  */
 bool pq_stacks_add_chains(struct pq_stacks *stacks, const struct pq_chains *chains,
 			  struct pm_resolver *resolver, uint32_t *numbers);
 
-/* Returns the frames of a stack by their numbers, callee first: *n of them. */
+/*
+ * Returns the numbers of the frames of a stack, callee first, and sets *n to how many there
+ * are.
+ */
 const uint32_t *pq_stacks_frames(const struct pq_stacks *stacks, uint32_t stack, size_t *n);
 uint32_t pq_stacks_n_frames(const struct pq_stacks *stacks);
 
@@ -74,7 +79,7 @@ const struct pq_stack_frame *pq_stacks_frame(const struct pq_stacks *stacks, uin
 
 bool pq_stack_frame_equal(const struct pq_stack_frame *a, const struct pq_stack_frame *b);
 
-/* Returns whether stack i and stack k of `other` have equal frames. */
+/* Returns true if stack i and stack k of `other` have equal frames. */
 bool pq_stacks_equal(const struct pq_stacks *stacks, uint32_t i, const struct pq_stacks *other,
 		     uint32_t k);
 
@@ -86,8 +91,8 @@ int pq_stacks_compare(const struct pq_stacks *stacks, uint32_t i, const struct p
 		      uint32_t k);
 
 /*
- * Writes a stack as the field `stack` has it to `to`, without a NUL. Returns its size; with
- * `to` NULL nothing is written, and it is at most what is returned.
+ * Writes a stack as the field `stack` has it to `to`, without a NUL. Returns its size in bytes.
+ * If `to` is NULL, it writes nothing and returns an upper bound of the size.
  */
 size_t pq_stacks_text(const struct pq_stacks *stacks, uint32_t stack, char *to);
 

@@ -17,7 +17,7 @@ enum pq_type {
 	PQ_EVENT, /* .event */
 	/* .u: a call chain, by its number in the chains of a result (chains.h); of keys only */
 	PQ_CHAIN,
-	/* .u: a value of the caller's, by the number that he knows it by; of calls only */
+	/* .u: a value of the caller's, by the number that the caller gave it; of calls only */
 	PQ_OBJECT,
 	PQ_TYPES,
 };
@@ -49,7 +49,7 @@ static inline uint64_t pq_bits(const struct pq_value *value)
 }
 
 /*
- * The kind of an expression: what is known of its values before any record is read, as in
+ * The kind of an expression: what is known about its values before any record is read, as in
  * lua/perflua/filter/arith.lua.
  */
 enum pq_kind {

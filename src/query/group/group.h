@@ -47,13 +47,13 @@ struct pq_grouping {
 	const struct pq_measure *measures;
 	size_t n_measures;
 	/*
-	 * where rows are parts of records: the groups of records themselves, each once, of
-	 * which shares are shares; NULL: none
+	 * where rows are parts of records: the groups that count each record once, for the
+	 * totals that shares refer to; NULL: none
 	 */
 	const struct pq_grouping *whole;
 	/*
-	 * records of which the first sum or average is of an integer above it are set aside; 0:
-	 * none are
+	 * records whose first sum or average is of an integer above this limit are set aside;
+	 * 0: none
 	 */
 	uint64_t most;
 };
@@ -71,7 +71,10 @@ void pq_groups_destroy(struct pq_groups *groups);
 /* Adds the record that `fields` entered. Returns false without memory. */
 bool pq_groups_add(struct pq_groups *groups);
 
-/* Adds the record to the groups of grouping.whole, if there are any. False: no memory. */
+/*
+ * Adds the record to the groups of grouping.whole, if there are any. Returns false without
+ * memory.
+ */
 bool pq_groups_add_whole(struct pq_groups *groups);
 
 /* Returns the groups of grouping.whole; NULL: there are none. */
@@ -98,10 +101,10 @@ enum pq_wrong pq_groups_wrong(const struct pq_groups *groups);
 
 size_t pq_groups_size(const struct pq_groups *groups);
 
-/* Returns the number of records that were set aside, and are in no group. */
+/* Returns the number of records that were set aside and are in no group. */
 uint64_t pq_groups_set_aside(const struct pq_groups *groups);
 
-/* Frees what only finds groups. Nothing may be added or merged after it. */
+/* Frees memory that only serves to find groups. Nothing may be added or merged after it. */
 void pq_groups_seal(struct pq_groups *groups);
 
 /* Returns the chains that keys of type PQ_CHAIN are numbers in; NULL: none. */

@@ -41,7 +41,7 @@ static inline bool read_key(struct pq_fields *fields, const struct pq_read *read
 	return true;
 }
 
-/* Returns true if a key is what it was in the last record, of which `word` is the word. */
+/* Returns true if a key equals that of the last record, whose word is `word`. */
 static inline bool is_last(const struct pq_group_key *key, const struct pq_value *value,
 			   bool stays, uint64_t word)
 {
@@ -129,8 +129,8 @@ static size_t find_group(struct pq_groups *groups)
 }
 
 /*
- * Returns true if a key is certainly what it was in the last record. Most are, which can be
- * told without making a value.
+ * Returns true if a key certainly equals that of the last record. Most keys do, and this needs
+ * no value to be made.
  */
 static inline bool is_same(const struct pq_fields *fields, const struct pq_group_key *key)
 {

@@ -82,7 +82,7 @@ static uint32_t part_of_frame(struct pq_report *r, const struct pq_frame *frame)
 	return add_part(r, &part);
 }
 
-/* Notes the short names of the system's binaries that are not the end of their path. */
+/* Lists the binaries of the system whose short names are not the ends of their paths. */
 static bool read_binaries(struct pq_report *r)
 {
 	for (uint32_t machine = 0; machine < r->asked->n_machines; machine++) {
@@ -322,7 +322,7 @@ static bool add_group(struct pq_report *r, size_t g)
 				   add(r, owner, part_of_group(r, g), g, true, measured);
 }
 
-/* Notes the names of a frame that rows are told apart by, and the keys. */
+/* Records which names of a frame tell rows apart, and which keys. */
 static bool read_asked(struct pq_report *r)
 {
 	const struct pq_report_asked *asked = r->asked;
@@ -360,7 +360,7 @@ static bool fill(struct pq_report *r, struct ps_interrupt *interrupt)
 	return true;
 }
 
-/* Frees what only finds rows. */
+/* Frees memory that only serves to find rows. */
 static void forget(struct pq_report *r)
 {
 	pb_map_deinit(&r->by_part);

@@ -51,17 +51,18 @@ struct pq_report_row {
 	uint64_t children; /* period of the samples that have it anywhere in their call chain */
 };
 
-/* Stands for all periods that are as large or larger, which are not integers of Lua. */
+/* Stands for all periods that are as large or larger, which do not fit an integer of Lua. */
 #define PQ_TOO_LARGE (UINT64_C(1) << 63)
 
 /*
  * Makes the rows, sorted: by event, those without one last; the greatest `children` first; then
- * by column after column, as lua/perflua/report/order.lua says. The groups and the columns must
- * outlive them; nothing is added to the groups any more. Returns NULL without memory.
+ * column by column, in the order of spec/support/model/report/order.lua. The groups and the
+ * columns must outlive them; nothing may be added to the groups any more. Returns NULL without
+ * memory.
  *
- * `interrupt` (NULL: nobody) may end the adding up of the groups: pq_report_taken says how many
- * were. Once it came, only the first PQ_REPORT_FIRST rows of each event are sorted, and of many
- * rows only by `children`; the others are behind them in any order.
+ * `interrupt`, which may be NULL, may end the adding up of the groups: pq_report_taken says how
+ * many were. Once it came, only the first PQ_REPORT_FIRST rows of each event are sorted, and of
+ * many rows only by `children`; the others are behind them in any order.
  */
 #define PQ_REPORT_FIRST 1000
 struct pq_report *pq_report_create(struct pq_groups *groups,

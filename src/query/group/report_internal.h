@@ -75,10 +75,10 @@ static inline uint64_t pq_report_sum(uint64_t a, uint64_t b)
 	return a >= PQ_TOO_LARGE || b >= PQ_TOO_LARGE - a ? PQ_TOO_LARGE : a + b;
 }
 
-/* Makes `sorted` and `sections`. False: no memory. */
+/* Makes `sorted` and `sections`. Returns false without memory. */
 bool pq_report_sort(struct pq_report *report, const struct ps_interrupt *interrupt);
 
-/* Returns the event of a row; NULL: not known. */
+/* Returns the event of a row; NULL if it is not known. */
 static inline const struct pd_event *pq_report_event(const struct pq_report *report,
 						     const struct pq_report_item *row)
 {

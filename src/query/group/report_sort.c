@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* qsort_r */
 /*
- * Sorts the rows of a report. What they are sorted by becomes small numbers first: the ranks of
- * a column's values. Columns with one value are ignored, and most rows differ already in their
+ * Sorts the rows of a report. Their values are first replaced by small numbers: the ranks
+ * within a column. Columns with one value are ignored, and most rows differ already in their
  * measures.
  */
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "report_internal.h"
 
 /*
- * A value to be ranked: an integer, or a text. `behind`: behind all others, as it is an
- * address, or begins like one.
+ * A value to be ranked: an integer, or a text. A value with `behind` sorts behind all others:
+ * it is an address, or begins like one.
  */
 struct ranked {
 	union {
@@ -28,7 +28,7 @@ struct ranked {
 #define HEX_ROOM 24
 #define FEW	 10000 /* rows that are sorted by columns even after an interrupt */
 
-/* Returns the text that a value is compared by: see lua/perflua/report/order.lua. */
+/* Returns the text that a value is compared by, as in spec/support/model/report/order.lua. */
 static struct pd_text as_text(const struct ranked *r, char room[HEX_ROOM])
 {
 	int n;
@@ -133,7 +133,7 @@ static enum pb_outcome sort_list(const struct sorting *s, char *list,
 
 /*
  * Sets ranks[of] to the place of each among the different ones, and *differ to whether there
- * are several. An interrupt may end it, as sort_list().
+ * are several. An interrupt may end it, as it may end sort_list().
  */
 static enum pb_outcome rank_values(struct ranked *list, size_t n, uint32_t *ranks, bool *differ,
 				   const struct ps_interrupt *interrupt)
@@ -255,7 +255,7 @@ static uint64_t rank_of_mode(uint8_t mode)
 	return by_name[mode];
 }
 
-/* Lists what a column shows of the parts, by part. */
+/* Lists the values that a column shows of the parts, by part. */
 static void list_parts(const struct pq_report *report, enum pq_report_from from,
 		       struct ranked *list)
 {
@@ -346,7 +346,7 @@ static int compare_items(const void *left, const void *right, void *arg)
 
 /*
  * Sorts the first rows of items[n], which are of one event; the others follow in any order.
- * There is no time for more after an interrupt.
+ * After an interrupt there is no time to sort them all.
  */
 static void sort_first(struct item *items, size_t n, const struct order *order)
 {
@@ -356,7 +356,10 @@ static void sort_first(struct item *items, size_t n, const struct order *order)
 		struct item pivot = items[from + (to - from) / 2];
 		size_t before = from, behind = to;
 
-		/* from … before: before the pivot; before … i: it; behind … to: behind it */
+		/*
+		 * from … before: before the pivot; before … i: equal to it; behind … to: behind
+		 * it
+		 */
 		for (size_t i = from; i < behind;) {
 			struct item item = items[i];
 			int c = compare_items(&item, &pivot, (void *)order);
@@ -380,8 +383,8 @@ static void sort_first(struct item *items, size_t n, const struct order *order)
 }
 
 /*
- * Returns the section of an event (NULL: not known) in a list by number of the event, which
- * begins with that of no event. NULL: no memory.
+ * Returns the section of an event (NULL: not known) in report->sections, which has the one for
+ * no event first, then one for each number of an event. Returns NULL without memory.
  */
 static struct pq_report_section *open_section(struct pq_report *report, size_t *capacity,
 					      const struct pd_event *event)

@@ -27,7 +27,7 @@ void pq_sketch_deinit(struct pq_sketch *sketch);
 
 /*
  * Sets *bucket to the bucket of a number for quantiles; `kind` is that of the expression.
- * Returns false if the value is in none.
+ * Returns false if no bucket holds the value.
  */
 bool pq_quantile_bucket(const struct pq_value *value, enum pq_kind kind, int32_t *bucket);
 

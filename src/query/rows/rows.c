@@ -12,8 +12,8 @@
 #define MOST_ROWS   1024		/* of a batch */
 #define MOST_VALUES (255 * MOST_ROWS)
 #define MOST_LOOKED \
-	65536 /* records a batch is made of: somebody waits for it, who may be interrupted */
-#define MOST_TEXT ((size_t)256 << 10) /* bytes of it in a batch */
+	65536 /* records read for a batch: its caller waits, and may be interrupted */
+#define MOST_TEXT ((size_t)256 << 10) /* bytes of texts in a batch */
 #define ASK_EVERY 64 /* records between two reports of progress: a filter may unwind each */
 #define GROWTH	  4  /* of batches: the first is one row, for those who want no more */
 #define AHEAD	  6  /* batches that may wait */
@@ -39,8 +39,8 @@ struct pq_rows {
 	struct pq_pairs *pairs; /* NULL: each record is a row */
 	struct pq_columns columns;
 	unsigned time_id;
-	bool passes; /* its records come once */
-	bool looks;  /* records are looked at one by one, whether they are in the scope */
+	bool passes; /* its records can be read only once */
+	bool looks;  /* each record must be checked for being in the scope */
 	struct pm_resolver *resolver;
 	struct pq_fields fields;
 	struct pq_expr *filter;
@@ -56,12 +56,12 @@ struct pq_rows {
 	size_t n_batches; /* that were made */
 	size_t most;	  /* rows of the next one */
 	size_t most_rows; /* of any */
-	bool ended;	  /* the last one was made */
+	bool ended;	  /* the last batch was made */
 	/* one is the caller's, AHEAD wait, one is being made */
 	struct batch batches[AHEAD + 2];
 	struct pb_producer *producer; /* NULL: they are made when they are asked for */
 	bool asked_thread;
-	atomic_bool stop;	  /* the thread is to come to its end */
+	atomic_bool stop;	  /* the thread is told to end */
 	const struct batch *last; /* the batch that the caller has */
 	struct pd_error error;
 };
@@ -109,7 +109,7 @@ static bool compile(struct pq_rows *rows, const struct pq_node *const *nodes)
 	return true;
 }
 
-/* How the records are paired; true: also if they are not. */
+/* Creates rows->pairs. Returns true also if `how` is NULL: then records are not paired. */
 static bool open_pairs(struct pq_rows *rows, const struct pq_node *const *nodes,
 		       const struct pq_pairing *how)
 {
@@ -208,8 +208,8 @@ uint64_t pq_rows_late(const struct pq_rows *rows)
 }
 
 /*
- * A pair's row, if the record that was entered makes one. False: no memory, also for a value
- * before.
+ * Adds the row of a pair if the record that was entered makes one. Returns false without
+ * memory, also if a value read before had none.
  */
 static bool add_pair(struct pq_rows *rows, struct batch *b)
 {
@@ -222,7 +222,10 @@ static bool add_pair(struct pq_rows *rows, struct batch *b)
 	return true;
 }
 
-/* Makes rows of records that waited for their span's end, if some did. False: no memory. */
+/*
+ * Adds rows of records that waited for the end of their span, if there are some. Returns false
+ * without memory.
+ */
 static bool add_waiting(struct pq_rows *rows, struct batch *b, size_t most)
 {
 	while (b->n_rows < most && pq_pairs_has_rows(rows->pairs)) {
@@ -236,7 +239,7 @@ static bool add_waiting(struct pq_rows *rows, struct batch *b, size_t most)
 	return true;
 }
 
-/* Why a row of pairs was not made. */
+/* Sets *err to the reason why a row of pairs was not made. */
 static bool pairs_failed(const struct pq_rows *rows, struct pd_error *err)
 {
 	if (!pq_pairs_has_too_many(rows->pairs))
@@ -248,8 +251,8 @@ static bool pairs_failed(const struct pq_rows *rows, struct pd_error *err)
 }
 
 /*
- * The values of the record that was entered. False: no memory, also for a value or the filter
- * before.
+ * Adds a row with the values of the record that was entered. Returns false without memory, also
+ * if a value or the filter read before had none.
  */
 static bool add_row(struct pq_rows *rows, struct batch *b)
 {
@@ -274,14 +277,14 @@ static bool add_row(struct pq_rows *rows, struct batch *b)
 	return true;
 }
 
-/* Goes to the next item of the record, and adds its row. False: no memory. */
+/* Goes to the next item of the record, and adds its row. Returns false without memory. */
 static bool add_item(struct pq_rows *rows, struct batch *b)
 {
 	rows->is_inside = pq_items_next(rows->items);
 	return !rows->fields.failed && (!rows->is_inside || add_row(rows, b));
 }
 
-/* Takes the records that pass until the batch is full. */
+/* Adds rows of the records that pass the filter until the batch is full. */
 static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_error *err)
 {
 	struct pd_record *rec = &rows->rec;
@@ -309,7 +312,7 @@ static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_e
 		got = pd_walk_next(&rows->walk, rec, err);
 		if (got <= 0) {
 			b->end = got ? BATCH_FAILED : BATCH_END;
-			/* what there was no memory for was absent to the filter */
+			/* without memory the filter saw an absent value */
 			return got == 0 && (!rows->fields.failed || no_memory(rows, err));
 		}
 		if (rows->looks && !pq_in_scope(rows->scope, rec, rows->time_id))
@@ -335,7 +338,7 @@ static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_e
 	return true;
 }
 
-/* Room for so many rows. */
+/* Makes room for `most` rows in a batch. Returns false without memory. */
 static bool reserve(const struct pq_rows *rows, struct batch *b, size_t most)
 {
 	size_t size = rows->n * sizeof(*b->values);
@@ -351,7 +354,10 @@ static bool reserve(const struct pq_rows *rows, struct batch *b, size_t most)
 	return b->values != NULL;
 }
 
-/* Makes the next batch: in the thread, or for whoever asks for it. NULL: there is none. */
+/*
+ * Makes the next batch, in the thread or for the caller that asks for it. Returns NULL if there
+ * is none.
+ */
 static void *make(void *arg, size_t number)
 {
 	struct pq_rows *rows = arg;
@@ -367,8 +373,8 @@ static void *make(void *arg, size_t number)
 	b->end = BATCH_ROWS;
 	pq_row_texts_clear(&b->texts);
 	/*
-	 * a record of a stream that is still being written is not to wait for the next one, and
-	 * functions see no record before the caller has the row of the one before
+	 * a record of a stream that is still being written must not wait for the next one, and
+	 * functions see a record only after the caller has the row of the one before
 	 */
 	if (!rows->passes && !rows->scope->calls && rows->most < rows->most_rows)
 		rows->most *= GROWTH;
@@ -380,8 +386,8 @@ static void *make(void *arg, size_t number)
 }
 
 /*
- * Why no thread makes rows; NULL: one does. What adds to the description of a recording is left
- * to the caller's.
+ * Returns why no thread makes rows, in a few words; NULL if one does. Records that add to the
+ * description of a recording are left to the caller's thread.
  */
 static const char *why_alone(const struct pq_scope *scope)
 {
@@ -424,7 +430,7 @@ static bool wants_thread(const struct pq_rows *rows)
 static void start_thread(struct pq_rows *rows)
 {
 	rows->asked_thread = true;
-	/* without one, or memory for it, it goes on in the caller's thread */
+	/* without a thread, or memory for it, rows are made in the caller's thread */
 	if (!rows->resolver || pm_system_prepare(rows->scope->system))
 		rows->producer = pb_producer_start(
 			(struct pb_producing){ make, NULL, rows, AHEAD });

@@ -30,7 +30,7 @@ void pq_rows_close(struct pq_rows *rows);
 enum pq_of {
 	PQ_OF_OPEN,
 	PQ_OF_CLOSE,
-	PQ_OF_INNER, /* the record inside */
+	PQ_OF_INNER, /* the record inside a span */
 	PQ_OF_RECORDS,
 };
 
@@ -39,8 +39,8 @@ enum pq_of {
 
 /*
  * How records are paired. Places are numbers of nodes. A record that matches both conditions
- * closes a span before it opens the next. A row is a span; or, with `inner`, a record inside of
- * one, from its opening record (included) to its closing record (excluded).
+ * closes a span before it opens the next. A row is a span; or, with `inner`, a record inside a
+ * span: from its opening record (included) to its closing record (excluded).
  */
 struct pq_pairing {
 	uint32_t opens, closes, time;
@@ -50,14 +50,14 @@ struct pq_pairing {
 	 * PQ_OF_CLOSE
 	 */
 	bool waits;
-	/* records that tell of lost ones may open or close spans; else they are not asked */
+	/* records of lost records may open or close spans; else they are not tested */
 	bool pairs_lost;
 	size_t n_keys, n_values;
 	const struct pq_pair_key {
 		uint32_t of[PQ_OF_RECORDS];
 		/*
-		 * drop only spans whose PQ_OF_OPEN value is that of the record that tells of
-		 * lost ones, if present
+		 * drop only spans whose PQ_OF_OPEN value is that of the record of lost records,
+		 * if that has one
 		 */
 		bool loses;
 	} * keys;
@@ -73,7 +73,9 @@ struct pq_pairing {
 	const uint32_t *ended_places; /* [ended->n_args - 1] */
 };
 
-/* The description of rows of pairs: what is read of records, and which rows are kept. */
+/*
+ * The description of rows of pairs: which values of records are read, and which rows are kept.
+ */
 struct pq_paired {
 	const struct pq_node *const *nodes; /* [n], values of records */
 	size_t n;
@@ -89,10 +91,12 @@ struct pq_pair_counts {
 	uint64_t unkeyed;	  /* records without a key or time */
 };
 
-/* records that may wait for the ends of their spans */
+/* number of records that may wait for the ends of their spans */
 #define PQ_MOST_WAITING ((size_t)1 << 22)
 
-/* Opens rows of pairs, of how->n_values values, like pq_rows_open(); *how must outlive them. */
+/*
+ * Opens rows of pairs, of how->n_values values, as pq_rows_open() does. *how must outlive them.
+ */
 struct pq_rows *pq_rows_open_pairs(const struct pq_scope *scope,
 				   const struct pq_node *const *nodes, size_t n,
 				   const struct pq_pairing *how, struct pd_error *err);
@@ -111,14 +115,15 @@ struct pq_batch {
 };
 
 /*
- * Sets *batch to the next batch, which has rows, and is valid until the call after this.
- * Returns 1; 0 at the end; -1 with *err set on failure.
+ * Sets *batch to the next batch, which has rows, and is valid until the next call. Returns 1; 0
+ * at the end; -1 with *err set on failure.
  */
 int pq_rows_next(struct pq_rows *rows, struct pq_batch *batch, struct pd_error *err);
 
 /*
- * Returns the number of threads at work during a loop, including the caller's. Sets *why to
- * what they do, or why there is only one, a few words for explain(); NULL: as asked for.
+ * Returns the number of threads at work during a loop, including the caller's. Sets *why to a
+ * few words for explain(): what the threads do, or why there is only one; NULL: as many as were
+ * asked for.
  */
 unsigned pq_rows_threads(const struct pq_scope *scope, const char **why);
 

@@ -9,7 +9,9 @@
 
 struct pq_made {
 	struct pq_fields fields;
-	/* NULL, or the functions, if they see only rows: it is told of each row */
+	/*
+	 * NULL, or the functions, if they see only rows: they are told when the next row begins
+	 */
 	struct pq_calls *calls;
 	size_t n_row;	      /* values of a row */
 	uint32_t event;	      /* place of its event, from 1 on; 0: none */
@@ -20,8 +22,8 @@ struct pq_made {
 
 /*
  * Compiles the nodes, which must outlive *made. scope->calls, which may be NULL, knows the
- * functions that see records, `calls` all of them. Returns false without memory:
- * pq_made_deinit() is to be called then, too.
+ * functions that see records; `calls` knows all of them. Returns false without memory; the
+ * caller calls pq_made_deinit() also then.
  */
 bool pq_made_init(struct pq_made *made, const struct pq_scope *scope, struct pq_calls *calls,
 		  const struct pq_paired *paired, const struct pq_node *const *nodes, size_t n);

@@ -6,9 +6,8 @@
 
 #include "spans.h"
 
-#define ROLES 16 /* a power of two */
-#define MOST_LOST \
-	1024 /* records of lost ones: from then on all spans are meant, which takes less time */
+#define ROLES	  16   /* a power of two */
+#define MOST_LOST 1024 /* records of losses: later ones drop all spans, which is faster */
 
 /* The role of all records of one layout and event. */
 struct role {
@@ -35,26 +34,26 @@ struct pq_pairs {
 	const struct pq_columns *columns;
 	struct pq_spans spans; /* what is kept of the opening record: the time first */
 	struct pq_calls *calls;
-	size_t n_kept;	 /* of the record that opened it */
-	uint32_t *kept;	 /* [n_kept], places of their columns */
-	size_t n_inner;	 /* of a record that waits */
-	uint32_t *inner; /* [n_inner], places of their columns */
-	uint32_t *from; /* [how->n_values]: which of the kept ones, or of the inner ones, it is */
+	size_t n_kept;		 /* of the record that opened it */
+	uint32_t *kept;		 /* [n_kept], places of their columns */
+	size_t n_inner;		 /* of a record that waits */
+	uint32_t *inner;	 /* [n_inner], places of their columns */
+	uint32_t *from;		 /* [how->n_values]: index in `kept` or in `inner` */
 	struct pq_value *key;	 /* [how->n_keys], of the record that is looked at */
 	struct pq_value *args;	 /* of how->ended */
 	uint64_t serial;	 /* of the span that was opened last */
 	struct waiting *waiting; /* [n_waiting], by span */
 	size_t n_waiting;
 	size_t n_held; /* records that wait */
-	bool too_many; /* would */
+	bool too_many; /* one more record would be */
 	struct ended ended;
-	size_t n_lost; /* records that told of lost ones of some spans */
+	size_t n_lost; /* records of lost records that named some spans */
 	struct pq_pair_counts counts;
 	bool by_event; /* the event alone decides what a record does */
 	struct role roles[ROLES];
 };
 
-/* The number of a place in a list, where it is added if it is not there. */
+/* Returns the index of a place in a list, and adds it if it is not there. */
 static uint32_t add_place(uint32_t *list, size_t *n, uint32_t place)
 {
 	size_t i = 0;
@@ -66,7 +65,9 @@ static uint32_t add_place(uint32_t *list, size_t *n, uint32_t place)
 	return (uint32_t)i;
 }
 
-/* The columns that are kept of an opening record, and of a record that waits, each once. */
+/*
+ * Lists the columns that are kept of an opening record, and of a record that waits, each once.
+ */
 static void keep_columns(struct pq_pairs *pairs)
 {
 	const struct pq_pairing *how = pairs->how;
@@ -84,7 +85,7 @@ static void keep_columns(struct pq_pairs *pairs)
 	}
 }
 
-/* Returns true if a condition asks for nothing but the event. */
+/* Returns true if a condition reads nothing but the event. */
 static bool asks_event(const struct pq_columns *columns, uint32_t place)
 {
 	const struct pq_node *node = columns->nodes[place];
@@ -154,7 +155,7 @@ void pq_pairs_destroy(struct pq_pairs *pairs)
 {
 	if (!pairs)
 		return;
-	pairs->spans.calls = NULL; /* objects go with who knows them */
+	pairs->spans.calls = NULL; /* objects end with the calls that know them */
 	forget_ended(pairs);
 	for (size_t i = 0; i < pairs->n_waiting; i++)
 		forget_waiting(pairs, &pairs->waiting[i]);
@@ -193,7 +194,10 @@ static bool test(const struct pq_pairs *pairs, uint32_t place)
 	return pq_expr_test(pairs->columns->exprs[place], pairs->columns->fields);
 }
 
-/* The value as a span may have it. False: no memory. */
+/*
+ * Makes a value ready to be kept by a span: objects are held, and texts copied. Returns false
+ * without memory.
+ */
 static bool own(struct pq_pairs *pairs, struct pq_value *value, struct pq_pair_row *row)
 {
 	char *copy;
@@ -214,7 +218,7 @@ static bool own(struct pq_pairs *pairs, struct pq_value *value, struct pq_pair_r
 	return true;
 }
 
-/* A value that a span has, as a row may have it. False: no memory. */
+/* Makes a value of a span ready to be put into a row. Returns false without memory. */
 static bool lend(struct pq_pairs *pairs, struct pq_value *value, struct pq_pair_row *row)
 {
 	if (value->type == PQ_OBJECT && pairs->calls)
@@ -222,7 +226,7 @@ static bool lend(struct pq_pairs *pairs, struct pq_value *value, struct pq_pair_
 	return value->type != PQ_TEXT || pq_row_texts_add(row->texts, row->known, value);
 }
 
-/* Reads the key of the record. False: a part of it is not there. */
+/* Reads the key of the record. Returns false if a part of it is absent. */
 static bool read_key(struct pq_pairs *pairs, enum pq_of of, uint32_t *hash)
 {
 	const struct pq_pairing *how = pairs->how;
@@ -241,8 +245,8 @@ static bool read_key(struct pq_pairs *pairs, enum pq_of of, uint32_t *hash)
 }
 
 /*
- * A span ends, with the record that was entered or in nothing: who made something of it is
- * told.
+ * Calls how->ended for a span that ends, with the record that was entered (`is_closed`) or
+ * without one.
  */
 static void tell_ended(struct pq_pairs *pairs, const struct pq_value *kept, bool is_closed)
 {
@@ -261,7 +265,7 @@ static void tell_ended(struct pq_pairs *pairs, const struct pq_value *kept, bool
 	call->run(call, pairs->columns->fields, pairs->args, &nothing);
 }
 
-/* A span ends in nothing: records wait for its end in vain. */
+/* Drops a span that has no end, with the records that wait for its end. */
 static void drop_span(struct pq_pairs *pairs, uint32_t span)
 {
 	tell_ended(pairs, pq_spans_at(&pairs->spans, span) + pairs->how->n_keys, false);
@@ -270,7 +274,8 @@ static void drop_span(struct pq_pairs *pairs, uint32_t span)
 }
 
 /*
- * A span of the key that was read, without what is kept of the record; UINT32_MAX: no memory.
+ * Opens a span with the key that was read; the values kept of its record are not set yet.
+ * Returns its number; UINT32_MAX without memory.
  */
 static uint32_t open_span(struct pq_pairs *pairs, uint32_t hash, struct pq_pair_row *row)
 {
@@ -291,7 +296,7 @@ static uint32_t open_span(struct pq_pairs *pairs, uint32_t hash, struct pq_pair_
 	return span;
 }
 
-/* The record opens a span. False: no memory. */
+/* Opens a span for the record that was entered. Returns false without memory. */
 static bool meet_open(struct pq_pairs *pairs, const struct pq_value *time,
 		      struct pq_pair_row *row)
 {
@@ -330,8 +335,8 @@ static bool meet_open(struct pq_pairs *pairs, const struct pq_value *time,
 }
 
 /*
- * The row of a span that ends, or of the record inside of a span that was entered: `kept` is
- * what is kept of its opening record. False: no memory.
+ * Makes the row of a span that ends, or of the record inside a span that was entered. `kept`
+ * has the values kept of the opening record. Returns false without memory.
  */
 static bool make_row(struct pq_pairs *pairs, const struct pq_value *kept,
 		     struct pq_pair_row *row)
@@ -354,8 +359,8 @@ static bool make_row(struct pq_pairs *pairs, const struct pq_value *kept,
 }
 
 /*
- * Has the records that wait for the end of a span become rows: takes what these need from the
- * span, which is closed then. False: no memory.
+ * Makes the records that wait for the end of a span into rows: takes the values that these need
+ * from the span, which is then closed. Returns false without memory.
  */
 static bool end_waiting(struct pq_pairs *pairs, uint32_t span, struct pq_value *kept,
 			struct pq_pair_row *row)
@@ -413,7 +418,7 @@ bool pq_pairs_has_too_many(const struct pq_pairs *pairs)
 	return pairs->too_many;
 }
 
-/* The record closes a span. False: no memory. */
+/* Closes a span for the record that was entered. Returns false without memory. */
 static bool meet_close(struct pq_pairs *pairs, const struct pq_value *time,
 		       struct pq_pair_row *row)
 {
@@ -428,7 +433,7 @@ static bool meet_close(struct pq_pairs *pairs, const struct pq_value *time,
 	}
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
 	kept = slot->item ? pq_spans_at(&pairs->spans, slot->item - 1) + how->n_keys : NULL;
-	/* what comes too late for its place in time may be before its open */
+	/* a record that comes too late for its place in time may be earlier than its open */
 	if (!kept || (int64_t)(time->u - kept[0].u) < 0) {
 		pairs->counts.unopened++;
 		return true;
@@ -443,7 +448,10 @@ static bool meet_close(struct pq_pairs *pairs, const struct pq_value *time,
 	return true;
 }
 
-/* The record waits for the end of the span that it is in. False: no memory, or too many do. */
+/*
+ * Keeps the record that was entered until the end of the span that it is in. Returns false
+ * without memory, or if too many records wait.
+ */
 static bool hold_record(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *row)
 {
 	struct waiting *waiting;
@@ -478,7 +486,7 @@ static bool hold_record(struct pq_pairs *pairs, uint32_t span, struct pq_pair_ro
 		struct pq_value value;
 
 		read_column(pairs, pairs->inner[i], &value);
-		/* functions may have the span end in an error: it has no such record then */
+		/* a function may raise an error: the span does not have this record yet */
 		if (!own(pairs, &value, row)) {
 			pq_span_forget(&pairs->spans,
 				       &waiting->values[waiting->n * pairs->n_inner], i);
@@ -491,7 +499,7 @@ static bool hold_record(struct pq_pairs *pairs, uint32_t span, struct pq_pair_ro
 	return true;
 }
 
-/* The record may be inside of a span. As hold_record. */
+/* Handles a record that may be inside a span. Returns false as hold_record() does. */
 static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
 	struct pb_slot *slot;
@@ -509,8 +517,8 @@ static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
 }
 
 /*
- * Does the record that tells of lost ones say which spans are meant? Reads what these have in
- * their keys.
+ * Reads the parts of the key that a record of lost records has. Returns true if it has any:
+ * then only the spans with these parts are dropped.
  */
 static bool read_lost(struct pq_pairs *pairs)
 {
@@ -536,7 +544,7 @@ static bool is_meant(const struct pq_pairs *pairs, uint32_t span)
 	return true;
 }
 
-/* Records were lost: spans that it may be about end in nothing. */
+/* Drops the open spans that may have lost records. */
 static void drop(struct pq_pairs *pairs)
 {
 	struct pq_spans *spans = &pairs->spans;
@@ -550,8 +558,8 @@ static void drop(struct pq_pairs *pairs)
 		return;
 	}
 	/*
-	 * some slots move up when one is freed, from the last ones to the first, too: these
-	 * come again
+	 * freeing a slot moves others up, also from the end of the table to its start, so go
+	 * around twice
 	 */
 	for (size_t at = 0; at < 2 * spans->map.n_slots && pq_spans_n_open(spans);) {
 		struct pb_slot *slot = &spans->map.slots[at & (spans->map.n_slots - 1)];
@@ -566,7 +574,9 @@ static void drop(struct pq_pairs *pairs)
 	}
 }
 
-/* Returns true if the record tells of lost ones: spans that are open then are dropped. */
+/*
+ * Returns true if the record says that records were lost: spans that are open then are dropped.
+ */
 static bool is_lost(const struct pq_pairs *pairs)
 {
 	return pd_record_loss(pairs->columns->fields->rec) != PD_LOSS_NONE;
@@ -608,7 +618,9 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 		return false;
 	if (role.inner)
 		return meet_inner(pairs, row);
-	/* of those that perf adds in the end nobody knows when it was */
+	/*
+	 * records that perf adds at the end have no time: it is not known when others were lost
+	 */
 	if (!ends && time.type == PQ_INT)
 		drop(pairs);
 	return true;

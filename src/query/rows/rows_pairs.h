@@ -1,8 +1,8 @@
 /*
- * Rows of pairs: for each record that closes a span a row with values of it and of the record
- * that opened the span, which is the last one with the same key; or such rows of the records
- * inside. Records come in time order. Only open spans are kept, and the records that wait for
- * their ends.
+ * Rows of pairs: for each record that closes a span, one row with values of that record and of
+ * the last record with the same key that opened a span; or such rows for the records inside.
+ * Records come in time order. Only open spans are kept, and the records that wait for their
+ * ends.
  */
 #ifndef PERFLUA_QUERY_ROWS_PAIRS_H
 #define PERFLUA_QUERY_ROWS_PAIRS_H
@@ -21,7 +21,7 @@ struct pq_columns {
 	const uint32_t *numbers; /* UINT32_MAX: an expression */
 };
 
-/* A row to be filled in, and where its texts go. */
+/* A row to be filled in, and the store of its texts. */
 struct pq_pair_row {
 	struct pq_value *values; /* [how->n_values] */
 	struct pq_row_texts *texts;

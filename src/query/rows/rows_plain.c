@@ -35,7 +35,7 @@ void pq_plain_row_bind(struct pq_plain_row *row, const struct pq_bound *bound,
 			row->loads[i] = (struct pq_plain_load){ .is_constant = true };
 			continue;
 		}
-		/* recordings of the other byte order are rare: they go the long way */
+		/* recordings of the other byte order are rare, so they take the slow way */
 		if (load->end == UINT32_MAX || load->swap) {
 			row->end = UINT32_MAX;
 			return;

@@ -9,7 +9,7 @@ struct pq_plain_row {
 	const struct pq_bound *bound; /* NULL: unused */
 	/* bytes that a record needs for all of them; UINT32_MAX: not all are plain loads */
 	uint32_t end;
-	/* where the size of raw data is that some of them lie in; 0: none do */
+	/* position of the size of the raw data that some of them lie in; 0: none do */
 	uint16_t raw_at;
 	uint32_t raw_least; /* size needed for all of them */
 	struct pq_plain_load {

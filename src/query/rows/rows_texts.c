@@ -25,14 +25,14 @@ struct pq_known {
 	unsigned n;
 	struct kept texts[KEPT + 1]; /* by their numbers */
 	uint16_t slots[SLOTS];	     /* numbers by hash, 0: free */
-	/* Texts found last, by address: the same names lie at the same addresses again. */
+	/* Texts found last, by address: equal names often lie at equal addresses. */
 	struct {
 		const char *p;
 		uint16_t id;
 	} recent[RECENT];
 };
 
-/* A copy of a text in the blocks; NULL: no memory. */
+/* Copies a text into the blocks. Returns the copy; NULL without memory. */
 static const char *copy(struct pq_row_texts *texts, const char *p, size_t n)
 {
 	struct pq_row_block *block = texts->blocks;
@@ -53,7 +53,7 @@ static const char *copy(struct pq_row_texts *texts, const char *p, size_t n)
 	return n ? memcpy(at, p, n) : at;
 }
 
-/* Up to 8 bytes. */
+/* Returns up to 8 bytes of a text as a word. */
 static uint64_t word_of(const char *p, size_t n)
 {
 	uint64_t word = 0;
@@ -93,7 +93,10 @@ static bool is_kept(const struct pq_known *known, unsigned id, const struct pq_v
 	return kept->size == value->size && memcmp(kept->p, value->p, value->size) == 0;
 }
 
-/* The number of a text; 0: there is no room for it. False: no memory. */
+/*
+ * Sets *id to the number of a text, added if it is new; to 0 if there is no room for it.
+ * Returns false without memory.
+ */
 static bool find(struct pq_known_texts *texts, const struct pq_value *value, unsigned *id)
 {
 	struct pq_known *known = texts->known;
@@ -123,8 +126,8 @@ static bool find(struct pq_known_texts *texts, const struct pq_value *value, uns
 }
 
 /*
- * Finds a short text among those that are kept, or keeps it; value->id: its number. False: no
- * memory.
+ * Looks up a short text among those that are kept, and adds it if there is room. Sets value->id
+ * to its number. Returns false without memory.
  */
 static bool keep(struct pq_known_texts *texts, struct pq_value *value)
 {
@@ -166,7 +169,7 @@ void pq_row_texts_clear(struct pq_row_texts *texts)
 	texts->bytes = 0;
 	if (!block)
 		return;
-	/* the last one stays */
+	/* the last block stays */
 	texts->blocks = block->next;
 	block->next = NULL;
 	block->used = 0;

@@ -17,7 +17,7 @@ bool pq_spans_init(struct pq_spans *spans, size_t n_keys, size_t n_kept, struct 
 
 void pq_spans_deinit(struct pq_spans *spans)
 {
-	spans->calls = NULL; /* objects go with who knows them */
+	spans->calls = NULL; /* objects end with the calls that know them */
 	pq_span_forget(spans, spans->values, spans->n * spans->stride);
 	pb_map_deinit(&spans->map);
 	free(spans->values);

@@ -1,6 +1,6 @@
 /*
  * Open spans by key, in one array of values: each has the values of its key, then those kept of
- * the record that opened it. Closed spans make room for others.
+ * the record that opened it. The room of closed spans is used again.
  */
 #ifndef PERFLUA_QUERY_SPANS_H
 #define PERFLUA_QUERY_SPANS_H
@@ -21,8 +21,8 @@ struct pq_spans {
 };
 
 /*
- * Initializes *spans. Returns false without memory: pq_spans_deinit() is to be called then,
- * too.
+ * Initializes *spans. Returns false without memory; the caller calls pq_spans_deinit() also
+ * then.
  */
 bool pq_spans_init(struct pq_spans *spans, size_t n_keys, size_t n_kept,
 		   struct pq_calls *calls);
@@ -52,7 +52,7 @@ struct pb_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_valu
 
 /*
  * Opens a span for a key that has none. All its values are absent, those of the key, too.
- * Returns its number; UINT32_MAX: no memory.
+ * Returns its number; UINT32_MAX without memory.
  */
 uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint32_t hash);
 
