@@ -10,7 +10,7 @@
 
 #define MAGIC 0x61726773u
 
-/* User value 1: the Record. */
+/* The fields of one record. User value 1 is the Record. */
 struct args {
 	uint32_t magic;
 	uint32_t generation; /* of the record when this was made */
@@ -19,14 +19,16 @@ struct args {
 	uint32_t at, size; /* of the raw data in the record */
 };
 
-/* What a name is in a tracepoint; NULL: another tracepoint has it. */
+/*
+ * A name that was looked up in a tracepoint. `field` is NULL if only another tracepoint has it.
+ */
 struct slot {
 	const char *name; /* NULL: free */
 	const struct pd_tracepoint *tracepoint;
 	const struct pd_tracepoint_field *field;
 };
 
-/* The names that were asked for; user value 1: a table that keeps their strings. */
+/* The names that were looked up. User value 1 is a table that keeps their strings. */
 struct names {
 	size_t n;
 #define SLOTS	    8192 /* a power of two */
@@ -49,7 +51,7 @@ static struct slot *slot_of(struct names *names, const char *name,
 	return &names->slots[at % SLOTS];
 }
 
-/* Made when the first one is asked for; it is a user value of the File. */
+/* Returns the names of the File, which are made at the first use and are a user value of it. */
 static struct names *names_of(lua_State *L, struct args *a)
 {
 	struct pl_file *f = a->record->file;
@@ -71,7 +73,10 @@ static struct args *check_args(lua_State *L, int index)
 {
 	struct args *a = lua_touserdata(L, index);
 
-	/* as of records: the metatable is hidden, and a mark is found faster */
+	/*
+	 * the metatable is hidden, as it is for records, so a mark is enough, and is found
+	 * faster
+	 */
 	if (!a || a->magic != MAGIC)
 		luaL_typeerror(L, index, PL_ARGS);
 	if (!pl_readable(a->record))
@@ -82,7 +87,7 @@ static struct args *check_args(lua_State *L, int index)
 	return a;
 }
 
-/* Does another tracepoint have a field of that name? Else raises, and names the closest. */
+/* Raises, naming the closest field, unless a tracepoint of the session has a field `name`. */
 static void check_other(lua_State *L, const struct pd_session *session, const char *name)
 {
 	struct pl_closest closest;
@@ -102,7 +107,7 @@ static void check_other(lua_State *L, const struct pd_session *session, const ch
 	pl_closest_raise(L, &closest, "no tracepoint of this recording has a field");
 }
 
-/* The field of the name at 2, whose slot is free: found, and kept for the next time. */
+/* Looks up the field of the name at 2, whose slot is free, and keeps it for the next time. */
 static const struct pd_tracepoint_field *look_up(lua_State *L, struct args *a,
 						 struct names *names, const char *name,
 						 size_t n)
@@ -131,7 +136,7 @@ static const struct pd_tracepoint_field *look_up(lua_State *L, struct args *a,
 	return field;
 }
 
-/* A field's value. [-0, +1] */
+/* Pushes a field's value. [-0, +1] */
 static void push_field(lua_State *L, struct args *a, const struct pd_tracepoint_field *field)
 {
 	const struct pd_record *rec = &a->record->rec;
@@ -179,7 +184,7 @@ static int args_index(lua_State *L)
 	return 1;
 }
 
-/* Upvalues: args, position. -> name, value of the next field that is there */
+/* Steps to the next field that is present. Upvalues: args, position. -> name, value */
 static int args_next(lua_State *L)
 {
 	lua_Integer at = lua_tointeger(L, lua_upvalueindex(2));
@@ -203,7 +208,7 @@ static int args_next(lua_State *L)
 	return 0;
 }
 
-/* pairs(args): its fields, in the order of the format */
+/* pairs(args): iterates over its fields, in the order of the format */
 static int args_pairs(lua_State *L)
 {
 	check_args(L, 1);
@@ -213,7 +218,7 @@ static int args_pairs(lua_State *L)
 	return 1;
 }
 
-/* #args: how many fields the tracepoint has */
+/* #args: the number of fields of the tracepoint */
 static int args_len(lua_State *L)
 {
 	lua_pushinteger(L, check_args(L, 1)->tracepoint->n_fields);
@@ -240,7 +245,7 @@ void pl_push_args(lua_State *L, struct pl_record *r, int record, int meta)
 		return;
 	}
 	at = (uint32_t)(raw -
-			/* now: a step of the collector may have the record used again */
+			/* computed only now: a step of the collector may reuse the record */
 			r->rec.bytes);
 	a = lua_newuserdatauv(L, sizeof(*a), 1);
 	*a = (struct args){ MAGIC, generation, r, tracepoint, at, n };

@@ -25,7 +25,7 @@ static void set_build_id(lua_State *L, const struct ps_dso *dso)
 	lua_setfield(L, -2, "build_id");
 }
 
-/* {path, where, verdict} of each file that was looked at [-0, +1] */
+/* Pushes {path, where, verdict} of each file that was tried. [-0, +1] */
 static void push_verdicts(lua_State *L, const struct ps_dso *dso)
 {
 	lua_createtable(L, (int)dso->n_tried, 0);
@@ -38,7 +38,10 @@ static void push_verdicts(lua_State *L, const struct ps_dso *dso)
 	}
 }
 
-/* Where the path comes from that the symbols of `dso` were read from; NULL: nothing says. */
+/*
+ * Returns the source of the path that the symbols of `dso` were read from; NULL if it is
+ * unknown.
+ */
 static const char *origin_of(const struct ps_dso *dso, const char *path)
 {
 	const char *where = NULL;
@@ -51,7 +54,7 @@ static const char *origin_of(const struct ps_dso *dso, const char *path)
 	return where;
 }
 
-/* Sets what is known of the symbols of `dso`, which were looked for. [-0, +0] */
+/* Sets the fields about the symbols of `dso`, which must have been looked for. [-0, +0] */
 static void set_symbols(lua_State *L, struct ps_dso *dso)
 {
 	const char *path = dso->list ? dso->list : dso->path;
@@ -74,7 +77,9 @@ static void set_symbols(lua_State *L, struct ps_dso *dso)
 	lua_setfield(L, -2, "tried");
 }
 
-/* A row of file:binaries(); looks for the symbols of `dso` if `load` is true. [-0, +1] */
+/*
+ * Pushes a row of file:binaries(); looks for the symbols of `dso` if `load` is true. [-0, +1]
+ */
 static void push_binary(lua_State *L, struct pl_file *f, struct ps_dso *dso, bool load)
 {
 	if (load)
@@ -96,8 +101,8 @@ static void push_binary(lua_State *L, struct pl_file *f, struct ps_dso *dso, boo
 }
 
 /*
- * Are symbols of `dso` to be looked for? By the value at 2: true, or a table that has its name,
- * a line feed and its build-id, if there is one, as a key. [-0, +0]
+ * Returns true if the symbols of `dso` are to be looked for: if the value at 2 is true, or is a
+ * table with the key NAME, a line feed and the build-id, which may be empty. [-0, +0]
  */
 static bool is_chosen(lua_State *L, const struct ps_dso *dso)
 {
@@ -115,7 +120,7 @@ static bool is_chosen(lua_State *L, const struct ps_dso *dso)
 	return chosen;
 }
 
-/* core.list_binaries(file, load) -> array of tables: see is_chosen() for `load` */
+/* core.list_binaries(file, load) -> array of tables. is_chosen() describes `load`. */
 int pl_file_binaries(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
@@ -139,7 +144,7 @@ int pl_file_binaries(lua_State *L)
 	return 1;
 }
 
-/* {filename, build_id, reason, tried} [-0, +1] */
+/* Pushes {filename, build_id, reason, tried}. [-0, +1] */
 static void push_missing(lua_State *L, const struct ps_dso *dso)
 {
 	lua_createtable(L, 0, 4);
@@ -155,8 +160,8 @@ static void push_missing(lua_State *L, const struct ps_dso *dso)
 }
 
 /*
- * Adds {filename, path} to the array at -2 if files here have named addresses of `dso`
- * unproven. [-0, +0]
+ * Adds {filename, path} to the array at -2 if files here have named addresses of `dso`, but no
+ * build-id proves that they match. [-0, +0]
  */
 static void add_unproven(lua_State *L, const struct ps_dso *dso)
 {
@@ -169,9 +174,10 @@ static void add_unproven(lua_State *L, const struct ps_dso *dso)
 }
 
 /*
- * file:missing() -> array of {filename, build_id, reason, tried}, array of {filename, path}:
- * the binaries without symbols, and those that were used so far though no build-id proves them.
- * Looks for the symbols of all binaries with code that were mapped.
+ * file:missing() -> array of {filename, build_id, reason, tried}, array of {filename, path}
+ *
+ * The first are the binaries without symbols; the second are those that were used so far though
+ * no build-id proves them. Looks for the symbols of all binaries with code that were mapped.
  */
 int pl_file_missing(lua_State *L)
 {
@@ -231,7 +237,7 @@ static void set_lines(lua_State *L, struct ps_dso *dso, uint64_t address)
 	lua_setfield(L, -2, "lines");
 }
 
-/* Sets what is known of a resolved address, which has a map. [-0, +0] */
+/* Sets the fields about a resolved address, which has a map. [-0, +0] */
 static void set_place(lua_State *L, struct pl_file *f, const struct pm_location *location)
 {
 	const struct ps_symbol *before, *after;
@@ -254,7 +260,7 @@ static void set_place(lua_State *L, struct pl_file *f, const struct pm_location 
 	pl_check_names(L, f);
 }
 
-/* {from, to, map, binary, …} [-0, +1] */
+/* Pushes {from, to, map, binary, …}. [-0, +1] */
 static void push_history_range(lua_State *L, struct pl_file *f,
 			       const struct pm_history_range *range)
 {
@@ -268,8 +274,8 @@ static void push_history_range(lua_State *L, struct pl_file *f,
 }
 
 /*
- * Adds what was at an address of one system to the array on top; `time` if `one` is true. [-0,
- * +0]
+ * Adds the history of an address in one system to the array on top; only the range that has
+ * `time` if `one` is true. [-0, +0]
  */
 static void add_history(lua_State *L, struct pl_file *f, struct pm_addr_context *context,
 			uint64_t address, bool one, uint64_t time)

@@ -40,18 +40,18 @@
 /* Returns the flag at PL_INTERRUPT, NULL if there is none. */
 void *pl_interrupt(lua_State *L);
 
-/* Returns true if `flag`, which may be NULL, is unset: a loop in C may go on. */
+/* Returns true if `flag`, which may be NULL, is unset. Then a loop in C may continue. */
 static inline bool pl_goes_on(void *flag)
 {
 	return !flag || !*(const volatile sig_atomic_t *)flag;
 }
 
-/* Notes that a pass begins, which nothing has interrupted yet. */
+/* Notes the start of a pass that nothing has interrupted yet. */
 void pl_begin_pass(lua_State *L);
 
 /*
- * Notes that an interrupt ended the pass, when it had read `part` (0 to 1) of the recording;
- * negative: the part is not known.
+ * Notes that an interrupt ended the pass after `part` (0 to 1) of the recording; a negative
+ * `part` is not known.
  */
 void pl_cut_pass(lua_State *L, double part);
 
@@ -67,7 +67,7 @@ void pl_set_string(lua_State *L, const char *name, const char *text);
  */
 void *pl_push_finalized(lua_State *L, size_t size, lua_CFunction gc);
 
-/* Finds, for an error about an unknown name, the closest of the names that are tried. */
+/* A search for the known name that is closest to an unknown one, for an error message. */
 struct pl_closest {
 	const char *name, *best;
 	unsigned distance;
@@ -79,7 +79,7 @@ void pl_closest_init(struct pl_closest *closest, const char *name);
 /* Tries a candidate, which is borrowed. */
 void pl_closest_try(struct pl_closest *closest, const char *candidate);
 
-/* Raises "MESSAGE 'NAME'; did you mean 'BEST'?", without the question where none is close. */
+/* Raises "MESSAGE 'NAME'; did you mean 'BEST'?", without the question if no name is close. */
 int pl_closest_raise(lua_State *L, const struct pl_closest *closest, const char *message);
 
 #endif

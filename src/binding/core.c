@@ -1,6 +1,4 @@
-/*
- * The module perflua.core: what the Lua library is built on. Scripts use the library.
- */
+/* The module perflua.core, which the Lua library is built on. Scripts use the library. */
 #include <stdio.h>
 #include <string.h>
 

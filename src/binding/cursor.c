@@ -47,7 +47,10 @@ unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uin
 	return n;
 }
 
-/* A view needs a record to stay. [-0, +1] */
+/*
+ * Pushes field `index` of a record, a view, over a Record of its own, as views need one.
+ * [-0, +1]
+ */
 static void push_viewed(lua_State *L, int cursor, const struct pd_record *rec, unsigned index,
 			struct pd_value *v)
 {
@@ -59,7 +62,7 @@ static void push_viewed(lua_State *L, int cursor, const struct pd_record *rec, u
 	lua_remove(L, -2);
 }
 
-/* A value that is not a plain load: perhaps it cannot be read. */
+/* Pushes a value that is not a plain load. Raises if it cannot be read. [-0, +1] */
 static void push_other(lua_State *L, int cursor, const struct pd_record *rec, unsigned index,
 		       struct pd_value *v)
 {
@@ -111,7 +114,7 @@ void pl_push_fields(lua_State *L, int cursor, const struct pd_record *rec, const
 	}
 }
 
-/* Is the filter true of a record? Raises without memory. */
+/* Returns true if the filter holds for a record. Raises without memory. */
 static bool passes_filter(lua_State *L, struct pl_cursor *c, const struct pd_record *rec)
 {
 	bool entered = pq_fields_enter(&c->fields, rec);
@@ -122,7 +125,7 @@ static bool passes_filter(lua_State *L, struct pl_cursor *c, const struct pd_rec
 	return passes;
 }
 
-/* How far a walk came: see pd_session_part. */
+/* Returns the part of the session that the walk has read: see pd_session_part. */
 static double part_of_walk(const struct pl_cursor *c)
 {
 	if (!c->last_met.offset)
@@ -137,7 +140,7 @@ bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err
 	if (is_cut && !c->n_values)
 		c->part = part_of_walk(c);
 	pl_cursor_close(c);
-	/* a stream that was waited for ends as if the recording had ended */
+	/* a stream that a reader waited for ends as if the recording had ended */
 	if (err && pl_tells(c->interrupt, err))
 		luaL_error(L, "%s", err->message);
 	if (is_cut)
@@ -147,7 +150,7 @@ bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err
 	return false;
 }
 
-/* Raises if it cannot go on. */
+/* Raises if the loop cannot continue. */
 static void check(lua_State *L, struct pl_cursor *c)
 {
 	if (c->busy && c->calls)
@@ -163,7 +166,10 @@ static void check(lua_State *L, struct pl_cursor *c)
 	}
 }
 
-/* Finds the next record that passes: 1, or 0: there is none; -1: see err. */
+/*
+ * Finds the next record that passes the filters. Returns 1; 0 if there is none; -1 with *err
+ * set.
+ */
 static int next_that_passes(lua_State *L, struct pl_cursor *c, struct pd_record *rec,
 			    struct pd_error *err)
 {
@@ -188,7 +194,7 @@ static int next_that_passes(lua_State *L, struct pl_cursor *c, struct pd_record 
 	return got < 0 ? got : 0;
 }
 
-/* Has functions ready to be called. [-0, +n] */
+/* Makes the functions of the trees callable. [-0, +n] */
 static void enter_calls(lua_State *L, struct pl_cursor *c, int index)
 {
 	luaL_checkstack(L, LUA_MINSTACK, "functions");
@@ -202,7 +208,7 @@ static void enter_calls(lua_State *L, struct pl_cursor *c, int index)
 	c->busy = true;
 }
 
-/* Pops what enter_calls pushed, and keeps the record that functions were given. */
+/* Pops the values that enter_calls() pushed, and keeps the record that functions were given. */
 static void leave_calls(lua_State *L, struct pl_cursor *c, int index, int top)
 {
 	bool has = pl_calls_push_record(L, c->calls);
@@ -246,7 +252,7 @@ int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index)
 		c->busy = false;
 		return n;
 	}
-	/* a C function has 20 places on the stack without asking */
+	/* the stack has room for 20 values without a check */
 	if (c->n_names > 8)
 		luaL_checkstack(L, PL_MAX_FIELDS + 8, "fields");
 	if (!pl_cursor_next(L, c, index, &rec))
@@ -301,7 +307,7 @@ void pl_cursor_take_calls(lua_State *L, struct pl_cursor *c, int keep)
 	c->scope.calls = c->calls ? &c->calls->calls : NULL;
 }
 
-/* Which records, in which order. */
+/* Sets the records that the cursor walks, and their order. */
 static void set_scope(lua_State *L, struct pl_cursor *c, int cursor, int options)
 {
 	lua_newtable(L);
@@ -330,7 +336,10 @@ static void open_walk(lua_State *L, struct pl_cursor *c)
 {
 	struct pd_error err;
 
-	/* ahead: no thread makes records beside the loop, which may do little with each */
+	/*
+	 * the walk may read ahead: no thread makes records beside the loop, which may do little
+	 * with each
+	 */
 	if (!pq_scope_open_walk(&c->scope, true, &c->walk, &err))
 		luaL_error(L, "%s", err.message);
 	c->open = true;

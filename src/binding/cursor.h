@@ -1,9 +1,9 @@
 /*
- * A cursor walks the records of a File that pass its filters. What it looks for is decided in
- * Lua and given as options; here is the loop.
+ * A cursor walks the records of a File that pass its filters. Lua decides which ones, and
+ * passes the options; the loop is here.
  *
- * Options (a table): those of a scope (query_scope.h), reuse, and what it yields, unless it is
- * records: values {tree, …}, or fields {name, …}.
+ * The options are a table: those of a scope (query_scope.h), `reuse`, and, unless the cursor
+ * yields records, the values: values {tree, …}, or fields {name, …}.
  */
 #ifndef PERFLUA_BINDING_CURSOR_H
 #define PERFLUA_BINDING_CURSOR_H
@@ -14,9 +14,9 @@
 #define PL_MAX_FIELDS 255
 
 /*
- * User values: its File; the record it reuses, or functions were given; the metatable of the
- * records it makes; what its trees are made of; Lua's objects for values that come again and
- * again, see values.c; the table of what is counted of pairs.
+ * The user values: its File; the record that it reuses, or that functions were given; the
+ * metatable of the records it makes; the table that keeps its trees; the Lua objects for values
+ * that recur, see values.c; the table for the counts of pairs.
  */
 enum {
 	PL_CURSOR_FILE = 1,
@@ -28,7 +28,9 @@ enum {
 	PL_CURSOR_VALUES = PL_CURSOR_COUNTS
 };
 
-/* By what a loop is known: where it stands, and the first value that it was given last. */
+/*
+ * Identifies a loop: by its position in the code, and the first value that it was given last.
+ */
 struct pl_mark {
 	const void *frame; /* of the function */
 	int line;
@@ -48,20 +50,20 @@ struct pl_cursor {
 	bool busy;	/* what it yields is being handed out: a finalizer must not move it */
 	bool contested; /* began while another loop over its Query was unfinished */
 	bool reuse;
-	/* values that are yet to be yielded, of `left` rows */
+	/* values that are still to be yielded, of `left` rows */
 	size_t left;
 	const struct pq_value *next;
 	size_t n_values; /* 0: it yields records, or fields read from them */
 	struct pl_file *file;
 	void *interrupt; /* see pl_interrupt */
 	struct pq_rows *rows;
-	/* of pairs: what is made of their rows, of which `batch` is looked at */
+	/* for pairs: the values made of their rows, of which `batch` is the current batch */
 	struct pq_made made;
 	struct pq_batch batch;
 	struct pq_value *made_values; /* kept by its trees */
 	bool has_pairs, has_counts;   /* which are set, but not in Lua's table */
 	struct pq_pair_counts counts; /* of rows of pairs, once they are closed */
-	struct pq_scope scope;	      /* what is wanted */
+	struct pq_scope scope;	      /* the records to walk */
 	struct pl_calls *calls;	      /* functions that its trees call; NULL: none */
 	struct pd_walk walk;	      /* of records */
 	struct pq_fields fields;
@@ -77,8 +79,8 @@ struct pl_cursor {
 };
 
 /*
- * NULL: it is none. Asked at every step of a loop: a mark is found faster than a metatable by
- * name.
+ * Returns the cursor at `index`; NULL if it is none. Called at every step of a loop, so it
+ * tests a mark, which is faster than to look up a metatable by name.
  */
 static inline struct pl_cursor *pl_to_cursor(lua_State *L, int index)
 {
@@ -88,7 +90,8 @@ static inline struct pl_cursor *pl_to_cursor(lua_State *L, int index)
 }
 
 /*
- * A step: pushes the values of the next record, or the record, and counts them; 0 at the end.
+ * Does a step: pushes the values of the next record, or the record. Returns how many values it
+ * pushed; 0 at the end.
  */
 int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index);
 
@@ -96,38 +99,41 @@ int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index);
 struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options);
 
 /*
- * 1: the next record that passes; 0: there is none. Raises when the file cannot be read. The
- * cursor is at `index`.
+ * Finds the next record that passes the filters of the cursor at `index`. Returns 1; 0 if there
+ * is none. Raises if the file cannot be read.
  */
 int pl_cursor_next(lua_State *L, struct pl_cursor *c, int index, struct pd_record *rec);
 
-/* Takes the functions of the trees that `keep` keeps. [-0, +0] */
+/* Makes the functions of the trees that `keep` keeps those of the cursor. [-0, +0] */
 void pl_cursor_take_calls(lua_State *L, struct pl_cursor *c, int keep);
 
-/* The id of the name of a field at `index`. Raises on others. */
+/* Returns the id of the field name at `index`. Raises if it is none. */
 uint16_t pl_field_id(lua_State *L, const struct pl_names *names, int index);
 
 /*
- * Field names at `table`, up to `max` strings from 1 on, as ids; returns how many. Raises on
- * others.
+ * Reads field names from the array at `table`, up to `max` strings, into ids. Returns how many
+ * there are. Raises if one is no field name.
  */
 unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uint16_t *ids);
 
 /*
- * Pushes the fields' values of a record, false for absent ones. User value 1 of `cursor` is its
- * File. [-0, +n]
+ * Pushes the values of n fields of a record, false for absent ones. User value 1 of `cursor` is
+ * its File. [-0, +n]
  */
 void pl_push_fields(lua_State *L, int cursor, const struct pd_record *rec, const uint16_t *ids,
 		    unsigned n);
 
 void pl_cursor_close(struct pl_cursor *c);
 
-/* At its end, or with an error: closes it, and says what is to be said of the file. False. */
+/*
+ * Closes a cursor at its end, or after *err, which may be NULL, and is raised if it is to be
+ * reported (pl_tells). Then reports damage of the file. Returns false.
+ */
 bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err);
 
 /*
- * The values of one record after another (values.c): rows of those that `options` name, if they
- * can be; false: they are to be read from records.
+ * Opens the rows of the values that `options` name (values.c). Returns false if they cannot be
+ * read as rows, and must be read from records.
  */
 bool pl_open_values(lua_State *L, struct pl_cursor *c, int cursor, int options);
 void pl_close_values(struct pl_cursor *c);
@@ -135,27 +141,27 @@ void pl_close_values(struct pl_cursor *c);
 /* Sets the counts of pairs in the table that the options gave, once they are known. [-0, +0] */
 void pl_tell_counts(lua_State *L, struct pl_cursor *c, int cursor);
 
-/* Has more rows ready; false: there are none. Raises as pl_cursor_next. */
+/*
+ * Makes the next rows ready. Returns false if there are none. Raises as pl_cursor_next() does.
+ */
 bool pl_more_values(lua_State *L, struct pl_cursor *c);
 
-/*
- * Pushes the values before c->next, whatever they are; `cursor` is no relative index. [-0, +n]
- */
+/* Pushes the values before c->next, of any type; `cursor` is no relative index. [-0, +n] */
 void pl_push_values(lua_State *L, struct pl_cursor *c, int cursor);
 
-/* Yields the next of the rows that are left; most rows are a few integers. */
+/* Yields the next row of those that are left. Most rows are a few integers. */
 static inline int pl_next_values(lua_State *L, struct pl_cursor *c, int cursor)
 {
 	const struct pq_value *v = c->next, *end = v + c->n_values;
 
 	/*
-	 * another thread made them, on another processor: some rows ahead they are asked for
-	 * before they are needed
+	 * the values were made by another thread, on another processor: prefetch the rows that
+	 * follow
 	 */
 	__builtin_prefetch(v + 64);
 	c->next = end;
 	c->left--;
-	/* a C function has 20 places on the stack without asking */
+	/* the stack has room for 20 values without a check */
 	for (int i = 0; i < 8 && v->type == PQ_INT; i++) {
 		lua_pushinteger(L, v->i);
 		if (++v == end)
@@ -165,7 +171,7 @@ static inline int pl_next_values(lua_State *L, struct pl_cursor *c, int cursor)
 	return (int)c->n_values;
 }
 
-/* Has it values ready that may be yielded? */
+/* Returns true if values are ready and may be yielded. */
 static inline bool pl_has_values(const struct pl_cursor *c)
 {
 	return c->left && !c->file->closed && pl_goes_on(c->interrupt);

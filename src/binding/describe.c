@@ -1,6 +1,6 @@
 /*
- * What records, views, events and features hold, from the tables of perfdata: for the manual,
- * the editor stubs and the checks of queries.
+ * Descriptions of records, views, events and features, from the tables of perfdata: for the
+ * manual, the editor stubs and the checks of queries.
  */
 #include "value.h"
 #include "functions.h"
@@ -95,7 +95,7 @@ int pl_types(lua_State *L)
 	return 1;
 }
 
-/* An array of {name, kind, doc}; nil for NULL. [-0, +1] */
+/* Pushes an array of {name, kind, doc}; nil if the list is NULL. [-0, +1] */
 static void push_members(lua_State *L, const struct pd_member *member)
 {
 	lua_Integer n = 0;

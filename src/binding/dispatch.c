@@ -1,6 +1,4 @@
-/*
- * The loop behind file:run{}: each record to its handler.
- */
+/* The loop behind file:run{}, which gives each record to its handler. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,14 +9,14 @@
 #include "functions.h"
 
 /*
- * Behind ids of names: by its number, a part of the cursor's: what is read by a tree,
- * "args.prev_pid".
+ * Numbers from here on, behind the ids of names, are parts of the cursor: values that trees
+ * compute, such as "args.prev_pid".
  */
 #define PART PL_METHODS
 
 /*
- * A handler: function number `fn` of the table of functions, given a record or, with n fields,
- * their values. 0: none.
+ * A handler: function number `fn` of the table of functions, 0 for none. It is given a record
+ * or, if n is not 0, the values of n fields.
  */
 struct handler {
 	uint32_t fn;
@@ -52,7 +50,7 @@ enum {
 	AT_TOP = AT_CALLS + PL_CALLS_PLACES - 1
 };
 
-/* Has parts read with what the recorded system says. */
+/* Lets parts read values that the recorded system knows. */
 static void resolve_parts(lua_State *L, struct pl_cursor *c)
 {
 	pl_system(L, c->file);
@@ -81,7 +79,7 @@ static uint32_t take_part(lua_State *L, struct pl_cursor *c)
 }
 
 /*
- * Takes the handler on top of the stack: a function or { field, …, function }, a field being
+ * Reads the handler on top of the stack: a function or { field, …, function }, a field being
  * its name or tree. [-1, +0]
  */
 static void take_handler(lua_State *L, struct handler *h, struct pl_cursor *c)
@@ -108,7 +106,7 @@ static void take_handler(lua_State *L, struct handler *h, struct pl_cursor *c)
 	lua_pop(L, 1);
 }
 
-/* Has the functions ready that parts call. */
+/* Makes the functions that parts call callable. */
 static void enter_calls(lua_State *L, struct pl_cursor *c)
 {
 	c->calls = pl_calls_of(L, AT_TREES);
@@ -144,7 +142,7 @@ static const struct handler *find(const struct dispatch *d, const struct pd_reco
 	return h && h->fn ? h : &d->other;
 }
 
-/* Room for the handlers of n events, at AT_EVENTS. */
+/* Makes room for the handlers of n events, at AT_EVENTS. */
 static void make_room(lua_State *L, struct dispatch *d, size_t n)
 {
 	struct handler *events = lua_newuserdatauv(L, (n + 1) * sizeof(*events), 0);
@@ -156,7 +154,7 @@ static void make_room(lua_State *L, struct dispatch *d, size_t n)
 	lua_replace(L, AT_EVENTS);
 }
 
-/* Asks for the handlers of events that came late. */
+/* Asks for the handlers of events that came late, and reads them. */
 static void take_late(lua_State *L, struct dispatch *d, const struct pl_file *f)
 {
 	size_t n = f->session->n_events;
@@ -175,7 +173,7 @@ static void take_late(lua_State *L, struct dispatch *d, const struct pl_file *f)
 	enter_calls(L, d->cursor);
 }
 
-/* Did the function that was called return `stop`? [-1, +0] */
+/* Returns true if the function that was called returned `stop`. [-1, +0] */
 static bool stops(lua_State *L)
 {
 	bool stop = !lua_isnil(L, -1) && lua_rawequal(L, -1, AT_STOP);
@@ -185,9 +183,9 @@ static bool stops(lua_State *L)
 }
 
 /*
- * Calls interval(time) for each boundary the record's time has passed, true if one returned
- * `stop`; but a time that jumps further than any recording lasts is damage, and its boundaries
- * are passed over.
+ * Calls interval(time) for each boundary that the record's time has passed. Returns true if one
+ * call returned `stop`. A time that jumps further than any recording lasts is damage: its
+ * boundaries are skipped.
  */
 #define MAX_TICKS 1000000
 
@@ -216,7 +214,7 @@ static bool tick(lua_State *L, struct dispatch *d, const struct pd_record *rec)
 	return false;
 }
 
-/* Pushes the values that a handler is given, some of which are parts. [-0, +n] */
+/* Pushes the values that a handler is given, of which some are parts. [-0, +n] */
 static void push_parts(lua_State *L, struct pl_cursor *c, const struct handler *h,
 		       const struct pd_record *rec)
 {
@@ -244,7 +242,7 @@ static void push_parts(lua_State *L, struct pl_cursor *c, const struct handler *
 		luaL_error(L, "no memory for a handler's fields");
 }
 
-/* Hands a record to a handler; true if it returned `stop`. */
+/* Calls a handler with a record. Returns true if it returned `stop`. */
 static bool call(lua_State *L, const struct dispatch *d, const struct handler *h,
 		 const struct pd_record *rec)
 {
@@ -261,9 +259,11 @@ static bool call(lua_State *L, const struct dispatch *d, const struct handler *h
 
 /*
  * core.dispatch(file, {types=…, handlers={[type_id]=h}, event_handlers={[index]=h}, other=h,
- * interval=fn, interval_ns=n, stop=value, late=fn}): h is a function or {field, …, function}
- * where a field is a name, or a tree (query.h), late(index)
- * gives that of an event that comes when the loop has begun, or nil
+ * interval=fn, interval_ns=n, stop=value, late=fn})
+ *
+ * A handler h is a function or {field, …, function}, where a field is a name, or a tree
+ * (query.h). late(index) returns the handler of an event that comes after the loop has begun,
+ * or nil.
  */
 int pl_file_dispatch(lua_State *L)
 {

@@ -1,6 +1,4 @@
-/*
- * core.dump(): every record as a line, written from C.
- */
+/* core.dump(), which writes every record as a line, from C. */
 #include "cursor.h"
 #include "writer.h"
 #include "system.h"
@@ -14,7 +12,7 @@ enum {
 	AT_CURSOR,
 };
 
-/* The fields that a line has beside the recorded ones. */
+/* The fields that a line has besides the recorded ones. */
 struct names {
 	uint16_t ids[PL_MAX_FIELDS];
 	unsigned n;
@@ -49,8 +47,10 @@ static void print_names(struct pl_writer *w, const struct pl_file *f, const stru
 }
 
 /*
- * core.dump(file, out, options): options are a cursor's (cursor.h), json, and names ({name, …}:
- * fields of the recorded system that a line has, too)
+ * core.dump(file, out, options)
+ *
+ * The options are those of a cursor (cursor.h), json, and names = {name, …}: the fields of the
+ * recorded system that a line has, too.
  */
 int pl_file_dump(lua_State *L)
 {

@@ -7,7 +7,7 @@
 #include "functions.h"
 #include "perfdata/tracepoint/message.h"
 
-/* User value 1: the File. */
+/* An Event. Its user value 1 is the File. */
 struct pl_event {
 	const struct pd_event *event;
 	struct pl_file *file;
@@ -22,7 +22,9 @@ const struct pd_event *pl_check_event(lua_State *L, int index)
 	return e->event;
 }
 
-/* The table of all Events of a file, made once; those that came late are added to it. */
+/*
+ * Pushes the table of all Events of the File at `file`. It is made once; late events are added.
+ */
 void pl_push_events(lua_State *L, int file)
 {
 	struct pl_file *f = lua_touserdata(L, file);
@@ -81,7 +83,8 @@ static int push_ids(lua_State *L, const struct pd_event *e)
 }
 
 /*
- * Names of the sample's fields as recorded: not those of all records or computed from others.
+ * Pushes the names of the sample's fields as recorded: without fields that all records have,
+ * and without those computed from others.
  */
 static int push_sample_fields(lua_State *L, const struct pd_event *e)
 {
@@ -106,7 +109,10 @@ static int push_leader(lua_State *L, const struct pd_event *e)
 	return 1;
 }
 
-/* The events of its group, the leader first; without a group the event alone. */
+/*
+ * Pushes the events of the event's group, the leader first; only the event itself if it has
+ * none.
+ */
 static int push_members(lua_State *L, const struct pd_event *e)
 {
 	const struct pd_event *leader = &e->recorded_with->list[e->leader];
@@ -135,7 +141,7 @@ static int push_scale(lua_State *L, const struct pd_event *e)
 	return 1;
 }
 
-/* What precedes the colon of a tracepoint's name. */
+/* Pushes the part of a tracepoint's name that precedes the colon. */
 static int push_system(lua_State *L, const struct pd_event *e)
 {
 	const char *colon = e->attr.type == PD_TYPE_TRACEPOINT ? strchr(e->name, ':') : NULL;
@@ -147,7 +153,7 @@ static int push_system(lua_State *L, const struct pd_event *e)
 	return 1;
 }
 
-/* A field of a tracepoint as a table. [-0, +1] */
+/* Pushes a field of a tracepoint as a table. [-0, +1] */
 static void push_arg(lua_State *L, const struct pd_tracepoint_field *f)
 {
 	struct pd_member what = { .name = f->name, .type = pd_arg_type(f) };
@@ -227,13 +233,16 @@ static const struct {
 
 #define MEMBERS (sizeof(members) / sizeof(members[0]))
 
-/* Member i of an event: of the table above, then of the attr; NULL after the last. */
+/*
+ * Returns the name of member i of an event: of the table above, then of the attr; NULL after
+ * the last.
+ */
 static const char *member_name(size_t i)
 {
 	return i < MEMBERS ? members[i].name : pd_attr_members[i - MEMBERS].name;
 }
 
-/* Its value for the event, whose userdata is at 1. [-0, +1] */
+/* Pushes the value of member i of the event, whose userdata is at 1. [-0, +1] */
 static void push_member(lua_State *L, const struct pd_event *e, size_t i)
 {
 	struct pd_value v = { .type = PD_NIL };
@@ -246,7 +255,7 @@ static void push_member(lua_State *L, const struct pd_event *e, size_t i)
 	}
 }
 
-/* Raises that an event has no member `name`, with the closest that it has. */
+/* Raises that an event has no member `name`, and names the closest one. */
 static int raise_no_member(lua_State *L, const char *name)
 {
 	struct pl_closest closest;
@@ -274,7 +283,7 @@ static int event_index(lua_State *L)
 	return 1;
 }
 
-/* Upvalues: the event, position. -> name, value of the next member it has */
+/* Steps to the next member that is present. Upvalues: the event, position. -> name, value */
 static int event_next(lua_State *L)
 {
 	size_t i = (size_t)lua_tointeger(L, lua_upvalueindex(2));
@@ -298,7 +307,7 @@ static int event_next(lua_State *L)
 	return 0;
 }
 
-/* pairs(event): the fields it has */
+/* pairs(event): iterates over the members that it has */
 static int event_pairs(lua_State *L)
 {
 	pl_check_event(L, 1);
@@ -313,7 +322,9 @@ static int event_tostring(lua_State *L)
 	return push_name(L, pl_check_event(L, 1));
 }
 
-/* pl_event_members() -> array of {name, kind, doc}: the members above, then the attr's */
+/*
+ * pl_event_members() -> array of {name, kind, doc}: the members above, then those of the attr
+ */
 int pl_event_members(lua_State *L)
 {
 	lua_Integer n = 0;

@@ -11,7 +11,10 @@ struct decode {
 	const struct pd_feature *feature;  /* NULL: unknown, its bytes as they are */
 };
 
-/* What a section holds; nil, and noted as damage, if that cannot be decoded. [-0, +1] */
+/*
+ * Pushes the decoded content of a section; nil, and notes damage, if it cannot be decoded.
+ * [-0, +1]
+ */
 static void push_decoded(lua_State *L, const struct decode *d)
 {
 	struct pd_file *file = d->f->file;
@@ -57,7 +60,7 @@ static void push_decoded(lua_State *L, const struct decode *d)
 	lua_remove(L, top + 1); /* the bytes */
 }
 
-/* The feature of a section; kept in the table at `features`. [-0, +1] */
+/* Pushes the feature of a section, which the table at `features` keeps. [-0, +1] */
 static void push_feature(lua_State *L, struct pl_file *f, int features,
 			 const struct pd_feature_section *section)
 {
@@ -159,7 +162,7 @@ static int features_next(lua_State *L)
 	return 0;
 }
 
-/* pairs(features): those the file has, by bit */
+/* pairs(features): iterates over those that the file has, by bit */
 static int features_pairs(lua_State *L)
 {
 	features_file(L);

@@ -11,8 +11,8 @@
 #include "analysis/stat.h"
 
 /*
- * The paths at index 1, as strings that the stack keeps alive: n of them in a userdata. [-0,
- * +1]
+ * Reads the paths at index 1. Returns them as *n strings in a userdata that it pushes; the
+ * stack keeps the strings alive. [-0, +1]
  */
 static const char **check_paths(lua_State *L, size_t *n)
 {
@@ -34,7 +34,10 @@ static const char **check_paths(lua_State *L, size_t *n)
 	return paths;
 }
 
-/* A string of the table at 2, which is kept by the one on top; NULL: not given. [-0, +0] */
+/*
+ * Returns string `name` of the table at 2, which the table on top keeps; NULL if it is not
+ * given. [-0, +0]
+ */
 static const char *keep_string(lua_State *L, const char *name)
 {
 	const char *text;
@@ -81,7 +84,10 @@ static void read_options(lua_State *L, struct pl_file *f, uint64_t *window)
 	read_symbol_options(L, f);
 }
 
-/* The version of perf that `as` names, else the newest. Raises if it is not known. [-0, +0] */
+/*
+ * Returns the version of perf that the option `as` names, else the newest. Raises if it is not
+ * known. [-0, +0]
+ */
 static unsigned read_perf(lua_State *L)
 {
 	unsigned perf = PD_PERF_NEWEST;
@@ -93,7 +99,7 @@ static unsigned read_perf(lua_State *L)
 	return perf;
 }
 
-/* As the options say, else as the interpreter was told. */
+/* Reads the number of workers from the options, else from the interpreter's setting. */
 static void read_threads(lua_State *L, struct pl_file *f)
 {
 	if (lua_istable(L, 2))
@@ -105,8 +111,8 @@ static void read_threads(lua_State *L, struct pl_file *f)
 }
 
 /*
- * Pushes a value of the record at `record` that is an object of its own, or that the recorded
- * system knows: see pl_push_value. [-0, +1]
+ * Pushes a value of the record at `record` that is an object, or that the recorded system
+ * knows: see pl_push_value(). [-0, +1]
  */
 static void push_object(lua_State *L, int record, const struct pd_value *v)
 {
@@ -168,7 +174,7 @@ static int file_close(lua_State *L)
 {
 	struct pl_file *f = pl_check_file(L, 1);
 
-	/* copies keep the names of their threads; without them they have none */
+	/* copies keep the names of their threads; without the system they have none */
 	if (f->copied && f->session && !f->closed)
 		pl_system_make(f, NULL);
 	if (f->session)
@@ -202,7 +208,7 @@ static void push_path(lua_State *L, struct pl_file *f)
 	}
 }
 
-/* Bytes of all files; of a stream they are not known before its end. */
+/* Pushes the bytes of all files. Those of a stream are not known before its end. */
 static void push_size(lua_State *L, struct pl_file *f)
 {
 	uint64_t size = 0;
@@ -317,9 +323,11 @@ static void push_last_time(lua_State *L, struct pl_file *f)
 }
 
 /*
- * core.clocks(file) -> array of { path, first, last, wall }, of each recording: the times of its
- * first and last sample, and what to add to a time for that on the wall clock (ns; nil: not
- * known); and whether the recordings are merged by the time on the wall clock
+ * core.clocks(file) -> array of { path, first, last, wall }, boolean
+ *
+ * Each row describes a recording: the times of its first and last sample, and the ns to add to
+ * a time for the wall clock (nil: not known). The boolean says whether the recordings are
+ * merged by wall clock time.
  */
 int pl_file_clocks(lua_State *L)
 {
@@ -414,8 +422,8 @@ static int file_tostring(lua_State *L)
 }
 
 /*
- * core.fields_of(file, type_id [, event_index]) -> array of {name, kind, doc} a record of these
- * can have
+ * core.fields_of(file, type_id [, event_index]) -> array of {name, kind, doc}: the fields that
+ * a record of the type can have
  */
 int pl_file_fields(lua_State *L)
 {

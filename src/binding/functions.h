@@ -7,7 +7,7 @@
 
 #include "binding.h"
 
-int pl_open(lua_State *L); /* core.open(path | paths [, options]) -> File | nil, message, code */
+int pl_open(lua_State *L); /* core.open(path|paths [, options]) -> File | nil, message, code */
 
 /* Methods of a File, and functions that take one. */
 int pl_file_thread(lua_State *L);   /* file:thread(tid [, time]) -> table | nil */
@@ -27,15 +27,16 @@ int pl_file_cursor(lua_State *L);   /* core.cursor(file, options) -> cursor */
 int pl_file_dispatch(lua_State *L); /* core.dispatch(file, options) */
 int pl_file_dump(lua_State *L);	    /* core.dump(file, out, options) */
 int pl_file_script(lua_State *L);   /* core.script(file, out, options) */
-int pl_file_group(lua_State *L); /* core.group(file, description) -> groups, see query_group.c */
-int pl_file_group_threads(lua_State *L); /* core.group_workers(file, description), likewise */
-int pl_file_loop_threads(lua_State *L);	 /* core.loop_workers(file, description), likewise */
+int pl_file_group(lua_State *L);    /* core.group(file, description) -> groups: query_group.c */
+int pl_file_group_threads(lua_State *L); /* core.group_workers(file, description) -> n, why */
+int pl_file_loop_threads(lua_State *L);	 /* core.loop_workers(file, options) -> n, why */
 int pl_file_count(lua_State *L);	 /* core.count(file) -> table, see query_count.c */
 
 /*
- * core.interrupted() -> boolean, number | true | nil: whether the interrupt came, and which part
- * of the recording the last pass had read when that ended it (true: it is not known which; nil:
- * the pass came to its end)
+ * core.interrupted() -> boolean, number | true | nil
+ *
+ * Says whether the interrupt came, and which part of the recording the last pass had read when
+ * that ended it (true: it is not known which; nil: the pass came to its end).
  */
 int pl_interrupted(lua_State *L);
 
@@ -55,7 +56,7 @@ int pl_event_members(lua_State *L);
 int pl_record_methods(lua_State *L); /* core.record_methods() -> array of names */
 int pl_perf_version(lua_State *L);
 int pl_perf_differences(lua_State *L);
-int pl_processors(lua_State *L); /* core.processors() -> integer: how many of them we may use */
+int pl_processors(lua_State *L); /* core.processors() -> integer: how many perflua may use */
 
 /* Make the metatables. [-0, +0] */
 void pl_file_register(lua_State *L);

@@ -1,7 +1,5 @@
 #define _GNU_SOURCE /* sched_getaffinity */
-/*
- * Checks of Files, what is reported of them, and how many threads work for one.
- */
+/* Checks Files, reports their damage, and counts the threads that work for one. */
 #include "handle.h"
 #include "functions.h"
 
@@ -45,7 +43,7 @@ void pl_file_report(lua_State *L, struct pl_file *f)
 	size_t before = 0; /* damage of the files before the i-th */
 	struct pd_error late;
 
-	/* a warn function of Lua's may close or collect what it likes */
+	/* a warn function of Lua may close or collect any object */
 	for (size_t i = 0; f->session && i < f->session->n_files; i++) {
 		while (f->session && f->warned - before < f->session->files[i]->n_damage)
 			report_damage(L, f,

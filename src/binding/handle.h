@@ -1,5 +1,5 @@
 /*
- * The userdata of a File, and what the other types ask of it.
+ * The userdata of a File, and the functions that the other types call with it.
  */
 #ifndef PERFLUA_BINDING_HANDLE_H
 #define PERFLUA_BINDING_HANDLE_H
@@ -35,8 +35,8 @@ struct pl_file {
 	const struct pl_names *names;
 	void *args; /* names of tracepoints' fields, or NULL: see args.c */
 	/*
-	 * Pushes a value of the record at `record` that is an object of its own, or that the
-	 * recorded system knows: pl_push_value() calls it. [-0, +1]
+	 * Pushes a value of the record at `record` that is an object, or that the recorded
+	 * system knows: pl_push_value() calls it. [-0, +1]
 	 */
 	void (*push_object)(lua_State *L, int record, const struct pd_value *value);
 };
@@ -52,15 +52,15 @@ static inline void pl_check_names(lua_State *L, struct pl_file *f)
 {
 	if (!atomic_load_explicit(&f->interrupt.cut, memory_order_relaxed))
 		return;
-	/* whoever reads on at a prompt may have names again */
+	/* later reads at a prompt may find names again */
 	atomic_store(&f->interrupt.cut, false);
 	atomic_store(&f->interrupt.until, 0);
 	luaL_error(L, "%s: " PM_INTERRUPTED, f->file->path);
 }
 
 /*
- * Returns true if an error is to be reported: not if a stream was waited for when the flag was
- * set, which ends there.
+ * Returns true if an error is to be reported: every one, except when the flag was set while a
+ * stream was waited for, which then ends there.
  */
 static inline bool pl_tells(void *flag, const struct pd_error *err)
 {
@@ -77,20 +77,20 @@ void pl_warn(lua_State *L, const struct pd_error *err);
 void pl_file_report(lua_State *L, struct pl_file *file);
 
 /*
- * Returns true if the records can be read but once. Then the cursor that does gives them to the
- * recorded system.
+ * Returns true if the records can be read only once. Then the cursor that reads them gives them
+ * to the recorded system.
  */
 bool pl_file_passes(const struct pl_file *file);
 
 /*
- * Returns how many threads work for a file at most: as open was told, else one for each
- * processor that we may use.
+ * Returns how many threads work for a file at most: the number given to open, else one for each
+ * processor that the process may use.
  */
 unsigned pl_threads(const struct pl_file *file);
 
 /*
- * Returns the number of threads in field `name` of a table, 0 if there is none. Raises if it is
- * no such number. [-0, +0]
+ * Returns the number of threads in field `name` of a table; 0 if there is none. Raises if it is
+ * no valid number. [-0, +0]
  */
 unsigned pl_threads_option(lua_State *L, int table, const char *name);
 

@@ -1,6 +1,4 @@
-/*
- * core.health(): what a recording's records say of how good it is, as one table.
- */
+/* core.health(): tells in one table how good a recording is, from its records. */
 #include <stddef.h>
 #include <string.h>
 
@@ -97,7 +95,7 @@ static void set_members(lua_State *L, const struct member *m, const void *of)
 	}
 }
 
-/* The same in a table of its own. [-0, +1] */
+/* Pushes the members of `of` in a new table. [-0, +1] */
 static void push_members(lua_State *L, const struct member *m, const void *of)
 {
 	int n = 0;
@@ -108,7 +106,7 @@ static void push_members(lua_State *L, const struct member *m, const void *of)
 	set_members(L, m, of);
 }
 
-/* Records by type: {type_id → count}. [-0, +1] */
+/* Pushes the counts of records by type: {type_id → count}. [-0, +1] */
 static void push_types(lua_State *L, const struct pd_health *h)
 {
 	lua_newtable(L);
@@ -140,7 +138,7 @@ static void push_events(lua_State *L, const struct pd_health *h)
 	}
 }
 
-/* The cpus that were throttled: array of {cpu, count, time}. [-0, +1] */
+/* Pushes the cpus that were throttled: array of {cpu, count, time}. [-0, +1] */
 static void push_cpus(lua_State *L, const struct pd_health *h)
 {
 	lua_Integer n = 0;
@@ -202,7 +200,7 @@ static int health_gc(lua_State *L)
 	return 0;
 }
 
-/* core.health(file) -> what src/analysis/health.h counts */
+/* core.health(file) -> table of the counts of src/analysis/health.h */
 int pl_file_health(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
@@ -211,7 +209,7 @@ int pl_file_health(lua_State *L)
 	struct pd_error err;
 
 	pl_begin_pass(L);
-	pl_check_open_file(L, 1); /* what allocates may have closed it */
+	pl_check_open_file(L, 1); /* an allocation may have closed it */
 	if (!pd_health_collect(health, f->session, &progress, &err))
 		return luaL_error(L, "%s", err.message);
 	if (health->part < 1)

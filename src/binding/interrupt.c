@@ -1,6 +1,4 @@
-/*
- * Ends passes at an interrupt, and tells how far the last one came.
- */
+/* Ends passes at an interrupt, and tells how far the last one came. */
 #include "functions.h"
 
 /*

@@ -1,6 +1,6 @@
 /*
- * Query: what the library knows of it, and `for x in query do`, which calls it for each step of
- * the loop.
+ * The userdata of a Query, which keeps the library's description, and `for x in query do`,
+ * which calls it for each step of the loop.
  */
 #include "cursor.h"
 #include "functions.h"
@@ -44,7 +44,7 @@ static int taken(lua_State *L)
 			     "(q:each() makes loops that can be nested)");
 }
 
-/* The loop that calls, whose control value is at `index`. */
+/* Returns the mark of the loop that calls, whose control value is at `index`. */
 static struct pl_mark mark_of(lua_State *L, int index)
 {
 	struct pl_mark mark = { .type = lua_type(L, index) };
@@ -56,7 +56,7 @@ static struct pl_mark mark_of(lua_State *L, int index)
 	}
 	switch (mark.type) {
 	case LUA_TNUMBER:
-		/* an integer's bits and a float's are told apart well enough */
+		/* the bits of an integer and of a float differ well enough */
 		if (lua_isinteger(L, index))
 			mark.i = lua_tointeger(L, index);
 		else
@@ -76,7 +76,9 @@ static bool same(struct pl_mark a, struct pl_mark b)
 	return a.frame == b.frame && a.line == b.line && a.type == b.type && a.i == b.i;
 }
 
-/* A step of a loop whose next value comes from a Lua function: as pl_query_call. */
+/*
+ * Does a step of a loop whose next value comes from a Lua function. Returns as pl_query_call().
+ */
 static int call_function(lua_State *L)
 {
 	int n;
@@ -99,7 +101,9 @@ static int call_function(lua_State *L)
 	return 0;
 }
 
-/* Starts a loop over the Query at 1: __start of its metatable gives the step and the cursor. */
+/*
+ * Starts a loop over the Query at 1: __start of its metatable returns the step and the cursor.
+ */
 static void start(lua_State *L)
 {
 	bool unfinished = lua_getiuservalue(L, 1, STEP) != LUA_TNIL;
@@ -119,7 +123,7 @@ static void start(lua_State *L)
 	lua_settop(L, 3);
 }
 
-/* A step of the cursor at 4; at the end the Query at 1 has none any more. */
+/* Does a step of the cursor at 4. At the end the Query at 1 loses its step. */
 static int go_on(lua_State *L, struct pl_cursor *c)
 {
 	int n = pl_cursor_step(L, c, 4);
@@ -131,7 +135,7 @@ static int go_on(lua_State *L, struct pl_cursor *c)
 	return n;
 }
 
-/* A step that begins a loop, ends it, or must look closely. */
+/* Does a step that begins or ends a loop, or that needs further checks. */
 static int step(lua_State *L)
 {
 	struct pl_cursor *c;
@@ -157,12 +161,13 @@ static int step(lua_State *L)
 }
 
 /*
- * query(nil, control) -> next: what makes `for x in query do` a loop. Another loop over the
- * same Query may have taken its cursor: what was yielded last tells. That is remembered only
- * where it can have happened, when a loop began while another was unfinished; for a Lua
- * function it is user value CONTROL.
+ * query(nil, control) -> next: makes `for x in query do` a loop
  *
- * Most steps find values that are ready: these are to cost next to nothing.
+ * Another loop over the same Query may have taken its cursor. The value that was yielded last
+ * shows this. It is stored only where that can have happened: when a loop began while another
+ * was unfinished. For a Lua function it is user value CONTROL.
+ *
+ * Most steps find values that are ready, and must cost next to nothing.
  */
 int pl_query_call(lua_State *L)
 {

@@ -14,7 +14,7 @@ static void add(lua_State *L, struct pl_names *names, const char *name, unsigned
 		h = (h + 1) % PL_NAME_SLOTS;
 	names->key[h] = interned;
 	names->id[h] = (uint16_t)id;
-	/* the table of strings, below, keeps the address taken */
+	/* the table of strings, made below, keeps the string whose address is taken */
 	lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }
 
@@ -54,7 +54,7 @@ const struct pl_names *pl_names_get(lua_State *L)
 	return names;
 }
 
-/* Edits that turn one name into the other; short names only. */
+/* Returns how many edits turn one name into the other, for short names only. */
 static unsigned distance(const char *a, const char *b)
 {
 	unsigned row[64];
@@ -86,7 +86,10 @@ void pl_closest_init(struct pl_closest *c, const char *name)
 {
 	c->name = name;
 	c->best = NULL;
-	/* a third of the name, or one edit of a short one: further off is another word */
+	/*
+	 * at most a third of the name, or one edit of a short one: anything further is another
+	 * word
+	 */
 	c->distance = strlen(name) < 3 ? 2 : (unsigned)strlen(name) / 3 + 1;
 }
 

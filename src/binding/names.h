@@ -25,7 +25,7 @@ static inline unsigned pl_names_hash(const char *interned)
 	return (unsigned)((p >> 4 ^ p >> 13) % PL_NAME_SLOTS);
 }
 
-/* Returns the id of the name whose Lua string is at `interned`, 0 if there is none. */
+/* Returns the id of the name whose Lua string is at `interned`; 0 if there is none. */
 static inline unsigned pl_names_find(const struct pl_names *names, const char *interned)
 {
 	unsigned h = pl_names_hash(interned);
@@ -38,10 +38,10 @@ static inline unsigned pl_names_find(const struct pl_names *names, const char *i
 	return 0;
 }
 
-/* Returns the names of a state; they live as long as it. */
+/* Returns the names of a state, which live as long as it does. */
 const struct pl_names *pl_names_get(lua_State *L);
 
-/* Raises that no record type has a field of that name, and names the closest. */
+/* Raises that no record type has a field of that name, and names the closest one. */
 int pl_unknown_name(lua_State *L, const struct pl_names *names, const char *name);
 
 #endif

@@ -10,14 +10,15 @@
  * `ended` is a function that is called with the serial number of a span that ends, and values
  * of the record that ends it.
  *
- * Of the rows that are made so, options may have `kept` (a condition) and `results` (what a
- * loop gets), trees whose fields are { row = place }, and `event`, the place of a row's event.
+ * For these rows, options may have `kept` (a condition) and `results` (the values that a loop
+ * gets), which are trees whose fields are { row = place }, and `event`, the place of a row's
+ * event.
  */
 #include "pairs.h"
 
 #define MOST_KEYS 16
 
-/* The place on top, which is popped. */
+/* Returns the place on top, from 0 on, and pops it. Raises unless it is one of n values. */
 static uint32_t to_place(lua_State *L, size_t n)
 {
 	lua_Integer place = lua_tointeger(L, -1);
@@ -34,7 +35,10 @@ static uint32_t place_named(lua_State *L, int table, const char *name, size_t n)
 	return to_place(L, n);
 }
 
-/* Pushes the table of that name, and says how many there are in it. [-0, +1] */
+/*
+ * Pushes the array of that name in `table`, and returns its length. Raises unless that is 1 to
+ * `most`. [-0, +1]
+ */
 static size_t list_named(lua_State *L, int table, const char *name, size_t most)
 {
 	size_t n;
@@ -79,7 +83,7 @@ static void to_value(lua_State *L, struct pq_pair_value *value, size_t n)
 	}
 }
 
-/* Reads what is called when a span ends. */
+/* Reads the function to call when a span ends, and the places of its values. */
 static void to_ended(lua_State *L, int keep, struct pq_pairing *how, int table, size_t n)
 {
 	int at = lua_gettop(L) + 1;

@@ -7,7 +7,7 @@
 
 #define MAX_NODES (1u << 18) /* of one tree: a filter has fewer */
 
-/* What an op needs. */
+/* Bits: the parts that an op needs. */
 enum {
 	LEFT = 1,
 	RIGHT = 2,
@@ -55,7 +55,7 @@ static const struct kind {
 	{ "nil", PQ_K_NIL },	     { "stack", PQ_K_STACK },
 };
 
-/* A tree that is being made. */
+/* State of making a tree. */
 struct maker {
 	lua_State *L;
 	int keep;
@@ -68,7 +68,7 @@ static int no_tree(lua_State *L, const char *what)
 	return luaL_error(L, "invalid query: %s", what);
 }
 
-/* Keeps the value on top, which is popped. */
+/* Stores the value on top in `keep`, and pops it. */
 static void keep_top(lua_State *L, int keep)
 {
 	lua_rawseti(L, keep, (lua_Integer)lua_rawlen(L, keep) + 1);
@@ -84,7 +84,7 @@ void *pl_keep(lua_State *L, int keep, size_t size)
 	return memset(p, 0, size ? size : 1);
 }
 
-/* Zeroed memory for n things; n is no more than a table in memory has. */
+/* Returns zeroed memory for n elements, owned by `keep`; n is at most a table's length. */
 static void *keep_array(lua_State *L, int keep, size_t n, size_t size)
 {
 	if (n > (size_t)PTRDIFF_MAX / size)
@@ -92,7 +92,10 @@ static void *keep_array(lua_State *L, int keep, size_t n, size_t size)
 	return pl_keep(L, keep, n * size);
 }
 
-/* The value on top, which is popped; text stays where Lua has it, and is kept. */
+/*
+ * Reads the value on top, and pops it. Text stays at Lua's address, and `keep` keeps its
+ * string.
+ */
 static struct pq_value to_value(lua_State *L, int keep)
 {
 	struct pq_value v = { .type = PQ_NIL };
@@ -127,7 +130,7 @@ static struct pq_value to_value(lua_State *L, int keep)
 	return v;
 }
 
-/* The name of a step: kept by Lua, without a NUL inside. */
+/* Reads the name of a step, which `keep` keeps, and which has no NUL. */
 static const char *to_name(lua_State *L, int keep)
 {
 	size_t n;
@@ -139,7 +142,7 @@ static const char *to_name(lua_State *L, int keep)
 	return name;
 }
 
-/* The step on top, which is popped. */
+/* Reads the step on top, and pops it. */
 static void to_step(lua_State *L, int keep, struct pq_step *step)
 {
 	if (lua_type(L, -1) == LUA_TSTRING) {
@@ -147,7 +150,7 @@ static void to_step(lua_State *L, int keep, struct pq_step *step)
 	} else if (lua_isinteger(L, -1)) {
 		lua_Integer i = lua_tointeger(L, -1);
 
-		/* there is no item further off */
+		/* no array has an item with such a number */
 		step->index = i < 1 || i > UINT32_MAX ? UINT32_MAX : (uint32_t)i;
 		lua_pop(L, 1);
 	} else {
@@ -196,7 +199,7 @@ struct pd_types pl_to_types(lua_State *L, int index)
 	return types;
 }
 
-/* {[index] = value} on top, which is popped. */
+/* Reads {[index] = value} on top, and pops it. */
 static void to_by_event(struct maker *m, struct pq_field *field)
 {
 	lua_State *L = m->L;
@@ -228,8 +231,8 @@ static enum pq_kind to_kind(lua_State *L, int index)
 }
 
 /*
- * The field of a row of values, by its place on top, which is popped: who runs the query knows
- * how long rows are.
+ * Reads the place on top of a field in a row of values, and pops it. Its upper limit is left to
+ * the caller that runs the query, which knows the length of rows.
  */
 static struct pq_field *row_field(lua_State *L, struct pq_field *field)
 {
@@ -242,7 +245,7 @@ static struct pq_field *row_field(lua_State *L, struct pq_field *field)
 	return field;
 }
 
-/* The view of that name in the table at `index`, whose items can be rows. [-0, +0] */
+/* Returns the view that the table at `index` names, whose items can be rows. [-0, +0] */
 static const struct pd_view_desc *to_view(lua_State *L, int index)
 {
 	const struct pd_view_desc *view = NULL;
@@ -255,7 +258,7 @@ static const struct pd_view_desc *to_view(lua_State *L, int index)
 	return view;
 }
 
-/* The field of an item, by its name on top, which is popped. */
+/* Reads the field of an item, by its name on top, and pops it. */
 static struct pq_field *item_field(lua_State *L, int index, struct pq_field *field)
 {
 	const char *name = luaL_checkstring(L, -1);
@@ -267,7 +270,7 @@ static struct pq_field *item_field(lua_State *L, int index, struct pq_field *fie
 	return field;
 }
 
-/* The field of the table at `index`. */
+/* Makes the field that the table at `index` describes. */
 static struct pq_field *make_field(struct maker *m, int index)
 {
 	lua_State *L = m->L;
@@ -310,7 +313,8 @@ static struct pq_field *make_field(struct maker *m, int index)
 }
 
 /*
- * The table of a field on top, which is popped: what is one table is one field, and read once.
+ * Returns the field of the table on top, and pops that. One table is one field, and is read
+ * once.
  */
 static const struct pq_field *to_field(struct maker *m)
 {
@@ -333,7 +337,7 @@ static const struct pq_field *to_field(struct maker *m)
 	return field;
 }
 
-/* The array of values on top, which is popped. */
+/* Reads the array of values on top, and pops it. */
 static void to_set(struct maker *m, struct pq_node *node)
 {
 	lua_State *L = m->L;
@@ -353,7 +357,7 @@ static void to_set(struct maker *m, struct pq_node *node)
 	lua_pop(L, 1);
 }
 
-/* The table {[index] = true} on top, which is popped. */
+/* Reads the table {[index] = true} on top, and pops it. */
 static void to_node_events(struct maker *m, struct pq_node *node)
 {
 	size_t n = m->file->session->n_events;
@@ -382,7 +386,7 @@ static const struct op *to_op(lua_State *L, int index)
 	return NULL;
 }
 
-/* What of a tree's parts could harm who reads them. */
+/* Raises if parts of a node would make it unsafe to run. */
 static void check(lua_State *L, const struct pq_node *node)
 {
 	const struct pq_node *left = node->left, *right = node->right;
@@ -417,7 +421,7 @@ static void check(lua_State *L, const struct pq_node *node)
 
 static const struct pq_node *make(struct maker *m, int index);
 
-/* The call of the table at `index`, with its arguments. */
+/* Makes the call of the table at `index`, with its arguments. */
 static const struct pq_call *make_call(struct maker *m, int index)
 {
 	lua_State *L = m->L;
@@ -452,7 +456,7 @@ static const struct pq_node *make_part(struct maker *m, int index, const char *n
 	return part;
 }
 
-/* The tree of the table at `index`. */
+/* Makes the tree of the table at `index`. */
 static const struct pq_node *make(struct maker *m, int index)
 {
 	lua_State *L = m->L;
@@ -522,7 +526,7 @@ const struct pq_node *const *pl_to_nodes(lua_State *L, int keep, const struct pl
 	return nodes;
 }
 
-/* The tree of that name in the table on top; NULL: there is none. [-0, +0] */
+/* Returns the tree of that name in the table on top; NULL if there is none. [-0, +0] */
 static const struct pq_node *to_part(lua_State *L, int keep, const struct pl_file *file,
 				     const char *name)
 {

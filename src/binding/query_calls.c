@@ -5,7 +5,7 @@
 #include "query.h"
 #include "value.h"
 
-/* Names in `keep`. */
+/* Names of fields of `keep`. */
 #define CALLS	"calls"
 #define OBJECTS "objects"
 #define NUMBERS "numbers"
@@ -26,7 +26,7 @@ enum is {
 	IS_EVENT,
 };
 
-/* A function, whose number is its place in `keep`; behind it is room for its text. */
+/* A function, numbered by its position in `keep`. Room for its text follows. */
 struct call {
 	struct pq_call call;
 	enum is is;
@@ -53,7 +53,7 @@ static struct pl_record *push_record(lua_State *L, struct pl_calls *c,
 	return pl_push_record_of(L, c->file, c->at + AT_FILE, PL_FILE_RECORD, rec);
 }
 
-/* The record that is looked at, one object for all functions. [-0, +1] */
+/* Pushes the current record, which is one object for all functions. [-0, +1] */
 static void push_current(lua_State *L, struct pl_calls *c, const struct pd_record *rec)
 {
 	if (!c->calls.is_new) {
@@ -65,7 +65,7 @@ static void push_current(lua_State *L, struct pl_calls *c, const struct pd_recor
 	c->calls.is_new = false;
 }
 
-/* The number of the object on top, until the next record. [-1, +0] */
+/* Returns a number for the object on top, valid until the next record. [-1, +0] */
 static lua_Integer to_known(lua_State *L, struct pl_calls *c)
 {
 	lua_Integer number = -(lua_Integer)++c->calls.n_objects;
@@ -74,7 +74,7 @@ static lua_Integer to_known(lua_State *L, struct pl_calls *c)
 	return number;
 }
 
-/* The number of the object on top, which is a key's: always the same. [-1, +0] */
+/* Returns the number of the object on top, a key: it is always the same one. [-1, +0] */
 static lua_Integer to_key(lua_State *L, struct pl_calls *c)
 {
 	lua_Integer number;
@@ -135,7 +135,7 @@ static struct pl_calls *make_calls(lua_State *L, int keep)
 	return calls;
 }
 
-/* The text on top, which is kept until the function is called again. */
+/* Reads the text on top, which is kept until the function is called again. */
 static void to_text(lua_State *L, struct pl_calls *c, const struct call *call,
 		    struct pq_value *out)
 {
@@ -150,7 +150,7 @@ static void to_text(lua_State *L, struct pl_calls *c, const struct call *call,
 	lua_rawseti(L, c->at + AT_KEEP, (lua_Integer)call->call.number + 1);
 }
 
-/* Turns the function's answer, on top of the stack, into a value. [-0, +0] */
+/* Converts the function's result, on top of the stack, to a value. [-0, +0] */
 static void to_value(lua_State *L, struct pl_calls *c, const struct call *call,
 		     struct pq_value *out)
 {

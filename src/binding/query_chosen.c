@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* A measure as a number to compare: about, for that is enough here. */
+/* Returns a measure as a number to compare, which may be approximate. */
 static double weight_of(const struct pl_job *job, size_t g, size_t m)
 {
 	const struct pq_measure *measure = &job->grouping.measures[m];
@@ -25,7 +25,7 @@ static double weight_of(const struct pl_job *job, size_t g, size_t m)
 	return is_signed ? (double)state.value.i : (double)state.value.u;
 }
 
-/* Returns the k-th greatest of n numbers, which it moves about; 1 <= k <= n. */
+/* Returns the k-th greatest of n numbers, and reorders them; 1 <= k <= n. */
 static double find_greatest(double *x, size_t n, size_t k)
 {
 	size_t from = 0, to = n;
@@ -34,7 +34,10 @@ static double find_greatest(double *x, size_t n, size_t k)
 		double pivot = x[from + (to - from) / 2];
 		size_t greater = from, less = to;
 
-		/* from … greater: above it; greater … i: it; less … to: below it */
+		/*
+		 * from … greater: above the pivot; greater … i: equal to it; less … to: below
+		 * it
+		 */
 		for (size_t i = from; i < less;) {
 			double v = x[i];
 
@@ -58,8 +61,8 @@ static double find_greatest(double *x, size_t n, size_t k)
 }
 
 /*
- * The groups that may be among the k first, in their order: up to 4 * k of those that were
- * looked at, which are cut to k whenever they are so many.
+ * The groups that may be among the first k, in their order: up to 4 * k of those that were
+ * read. They are cut to k whenever they become so many.
  */
 struct candidates {
 	size_t k, n;
@@ -69,7 +72,7 @@ struct candidates {
 	size_t *groups;		   /* [4 * k] */
 };
 
-/* Keeps the k candidates that come first; of equal weights, the earlier ones. */
+/* Keeps the k candidates that come first; among equal weights, the earlier ones. */
 static void cut_candidates(struct candidates *c)
 {
 	size_t equal = c->k, n = 0;
@@ -123,7 +126,7 @@ size_t *pl_choose_groups(lua_State *L, const struct pl_job *job, size_t k)
 	return c.groups;
 }
 
-/* Returns the value of a measure that can be added up over groups, 0 for other measures. */
+/* Returns the value of a measure that can be added up over groups; 0 for other measures. */
 static double sum_of(const struct pl_job *job, size_t g, size_t m)
 {
 	struct pq_state state;
@@ -141,14 +144,14 @@ static double sum_of(const struct pl_job *job, size_t g, size_t m)
 	}
 }
 
-/* The sums of the groups of an event that are left out. */
+/* The sums of the groups of an event that were not chosen. */
 struct left_out {
 	bool any;
 	size_t g; /* one of them */
 	double sums[];
 };
 
-/* The number of a group's event; n_events: it has none. */
+/* Returns the number of a group's event; n_events if it has none. */
 static size_t event_of(const struct pl_job *job, size_t g)
 {
 	struct pq_value v;

@@ -1,10 +1,8 @@
-/*
- * What a whole recording holds, counted.
- */
+/* core.count(), which counts the records of a whole recording. */
 #include "query_scope.h"
 #include "functions.h"
 
-/* A table {count, bytes} of a count. [-0, +1] */
+/* Pushes a table {count, bytes} of a count. [-0, +1] */
 static void push_count(lua_State *L, const struct pd_count *count)
 {
 	lua_createtable(L, 0, 2);
@@ -60,8 +58,11 @@ static void push_stat(lua_State *L, const struct pd_stat *stat)
 
 /*
  * core.count(file) -> {types, events, unknown_event, split, lost_records, lost_samples,
- * first_time, last_time}: of types and events {count, bytes}; of events `count` is of samples
- * as they are delivered, and `records` as they lie, which differ only if `split` is true
+ * first_time, last_time}
+ *
+ * Types and events have {count, bytes}. For events `count` counts samples as they are
+ * delivered, and `records` counts them as they are recorded, which differs only if `split` is
+ * true.
  */
 int pl_file_count(lua_State *L)
 {
@@ -77,7 +78,7 @@ int pl_file_count(lua_State *L)
 	bool counted;
 
 	pl_progress_init(L, &progress);
-	pl_check_open_file(L, 1); /* what allocates may have closed it */
+	pl_check_open_file(L, 1); /* an allocation may have closed it */
 	counted = pq_count(&scope, stat, &err);
 	pl_progress_end(&progress);
 	if (!counted)

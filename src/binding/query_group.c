@@ -40,7 +40,10 @@ static int job_gc(lua_State *L)
 	return 0;
 }
 
-/* The array of that name in the table at `options` is pushed: how long is it? */
+/*
+ * Pushes the array of that name in the table at `options`, and returns its length. Raises if
+ * there is none, or if it has more than `max` elements. [-0, +1]
+ */
 static size_t push_list(lua_State *L, int options, const char *name, size_t max)
 {
 	size_t n;
@@ -53,7 +56,7 @@ static size_t push_list(lua_State *L, int options, const char *name, size_t max)
 	return n;
 }
 
-/* The tree of that name in the table on top; NULL if there is none. [-0, +0] */
+/* Returns the tree of that name in the table on top; NULL if there is none. [-0, +0] */
 static const struct pq_node *get_node(lua_State *L, const struct pl_file *f, const char *name)
 {
 	const struct pq_node *node = NULL;
@@ -106,7 +109,7 @@ static enum pq_measure_kind to_measure_kind(lua_State *L)
 	return PQ_M_COUNT;
 }
 
-/* The two sets of events of the ratio on top. */
+/* Reads the two sets of events of the ratio on top. */
 static void read_ratio(lua_State *L, struct pl_job *job, struct pq_measure *m)
 {
 	m->n_events = job->scope.n_events;
@@ -148,8 +151,8 @@ static void read_measures(lua_State *L, const struct pl_file *f, struct pl_job *
 }
 
 /*
- * Groups of the records whose items are rows, by the key `whole` (a tree of their event, or
- * false: all are one), with the sums that shares are of.
+ * Describes the groups of the records whose items are rows: the key is `whole` (a tree of their
+ * event, or false if all are one group), and the measures are the sums that shares refer to.
  */
 static void read_whole(lua_State *L, const struct pl_file *f, struct pl_job *job)
 {
@@ -176,7 +179,7 @@ static void read_whole(lua_State *L, const struct pl_file *f, struct pl_job *job
 	job->grouping.whole = &job->whole;
 }
 
-/* The number of the measure that decides which groups come first. */
+/* Returns the number of the measure that decides which groups come first. */
 static lua_Integer get_first(lua_State *L, const struct pl_job *job)
 {
 	lua_Integer n = (lua_Integer)job->grouping.n_measures, first;
@@ -209,7 +212,7 @@ static bool asks_system(const struct pl_job *job)
 	return asks;
 }
 
-/* The functions that its trees call. */
+/* Sets the functions that the job's trees call. */
 static void read_calls(lua_State *L, struct pl_job *job)
 {
 	job->calls = pl_calls_of(L, PL_KEEP_AT);
@@ -217,7 +220,7 @@ static void read_calls(lua_State *L, struct pl_job *job)
 		job->scope.calls = &job->calls->calls;
 }
 
-/* Has them ready to be called. */
+/* Makes the functions callable. */
 static void enter_calls(lua_State *L, struct pl_job *job)
 {
 	pl_calls_enter(L, job->calls, PL_FILE_AT, PL_KEEP_AT);
@@ -232,8 +235,8 @@ static void enter_calls(lua_State *L, struct pl_job *job)
 }
 
 /*
- * From (file, description): a job at PL_JOB_AT that is ready to run. What allocates may have
- * closed the file.
+ * Makes a job at PL_JOB_AT that is ready to run, from (file, description). Allocations may
+ * close the file, so it is checked at the end.
  */
 static struct pl_job *prepare(lua_State *L)
 {
@@ -244,7 +247,7 @@ static struct pl_job *prepare(lua_State *L)
 	lua_settop(L, PL_OPTIONS_AT);
 	lua_newtable(L);
 	job = pl_push_finalized(L, sizeof(*job), job_gc);
-	lua_pushvalue(L, PL_KEEP_AT); /* what an error leaves is given back with it */
+	lua_pushvalue(L, PL_KEEP_AT); /* on an error, the job releases the trees' memory */
 	lua_setiuservalue(L, PL_JOB_AT, 1);
 	pl_progress_init(L, &job->progress);
 	pl_to_scope(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->progress, &job->scope);
@@ -262,7 +265,9 @@ static struct pl_job *prepare(lua_State *L)
 	return job;
 }
 
-/* Text of an address that stays, as one string for all that have it. [-0, +1] */
+/*
+ * Pushes a text at an address that stays, as one string for all groups that have it. [-0, +1]
+ */
 static void push_text(lua_State *L, const char *p, size_t n)
 {
 	if (n <= LONG_TEXT) {
@@ -297,7 +302,7 @@ static void push_chain(lua_State *L, const struct pl_job *job, uint32_t chain)
 	lua_rawseti(L, PL_CHAINS_AT, (lua_Integer)chain + 1);
 }
 
-/* A key or a value as groups show it: events by their names. [-0, +1] */
+/* Pushes a key or a value as groups show it: events by their names. [-0, +1] */
 void pl_push_shown(lua_State *L, const struct pl_job *job, const struct pq_value *v)
 {
 	switch (v->type) {
@@ -318,7 +323,7 @@ void pl_push_shown(lua_State *L, const struct pl_job *job, const struct pq_value
 	}
 }
 
-/* A state of one value, false without one. */
+/* Pushes a state of one value; false without a value. */
 static void push_or_false(lua_State *L, const struct pl_job *job, const struct pq_state *s)
 {
 	if (s->value.type == PQ_NIL)
@@ -376,7 +381,7 @@ static void push_set(lua_State *L, const struct pl_job *job, const struct pq_sta
 	}
 }
 
-/* A table of the value, empty without one. */
+/* Pushes a table of the value, which is empty without one. */
 static void push_boxed(lua_State *L, const struct pl_job *job, const struct pq_state *s)
 {
 	lua_createtable(L, 1, 0);
@@ -393,7 +398,7 @@ static void push_ratio(lua_State *L, const struct pl_job *job, const struct pq_s
 	lua_rawseti(L, -2, 2);
 }
 
-/* States as lua/perflua/measures/init.lua has them. [-0, +1] */
+/* Push states in the forms of lua/perflua/measures/init.lua. [-0, +1] */
 static void (*const push_state[])(lua_State *, const struct pl_job *,
 				  const struct pq_state *) = {
 	[PQ_M_COUNT] = push_number, [PQ_M_SUM] = push_number,	[PQ_M_AVG] = push_avg,
@@ -402,7 +407,7 @@ static void (*const push_state[])(lua_State *, const struct pl_job *,
 	[PQ_M_LAST] = push_boxed,   [PQ_M_SHARE] = push_number, [PQ_M_RATIO] = push_ratio,
 };
 
-/* The keys of group g, into the table of the group on top: `keys`, and its `event`. */
+/* Sets the keys of group g in the table of the group on top: `keys`, and its `event`. */
 void pl_set_keys(lua_State *L, const struct pl_job *job, size_t g, int n_shown)
 {
 	struct pq_value v;
@@ -434,7 +439,10 @@ void pl_push_result(lua_State *L, size_t n)
 	lua_pushliteral(L, "event");
 }
 
-/* How many places its keys take in a group, and is one of them its event? */
+/*
+ * Returns how many positions a group's keys take, and sets *has_event to whether one is its
+ * event.
+ */
 static int count_places(const struct pl_job *job, bool *has_event)
 {
 	int highest = 0;
@@ -452,7 +460,7 @@ static int count_places(const struct pl_job *job, bool *has_event)
 #define FEW	 30000 /* groups that become tables also after an interrupt */
 #define N_CHOSEN 10000 /* groups that do, of more than those */
 
-/* A group as a table. [-0, +1] */
+/* Pushes a group as a table. [-0, +1] */
 static void push_group(lua_State *L, const struct pl_job *job, size_t g, int n_shown,
 		       bool has_event)
 {
@@ -468,10 +476,7 @@ static void push_group(lua_State *L, const struct pl_job *job, size_t g, int n_s
 	}
 }
 
-/*
- * Returns true if the sums of groups that are left out are asked for, by the option or for
- * shares.
- */
+/* Returns true if the option, or a share, needs the sums of the groups that are left out. */
 static bool wants_rest(lua_State *L, const struct pl_job *job)
 {
 	bool wants;
@@ -486,7 +491,7 @@ static bool wants_rest(lua_State *L, const struct pl_job *job)
 
 /*
  * Pushes an array of the first groups by job->first, with the fields `total` and `rest`: see
- * pl_file_group. The places of pl_push_result are in use. [-0, +1]
+ * pl_file_group(). The stack must have the values of pl_push_result(). [-0, +1]
  */
 static void push_chosen(lua_State *L, const struct pl_job *job, int n_shown, bool has_event)
 {
@@ -541,10 +546,10 @@ static void set_whole(lua_State *L, const struct pl_job *job)
 }
 
 /*
- * Chooses those of many groups that are the result if an interrupt leaves no time for all, and
- * leaves them at PL_RESULT_AT as the field `chosen`. An interpreter's collector works in small
- * steps from then on: to look through millions of groups at once takes longer than an
- * interrupt may wait.
+ * Chooses, if there are many groups, those that are the result if an interrupt leaves no time
+ * for all, and sets them as field `chosen` at PL_RESULT_AT. The interpreter's collector then
+ * works in small steps: one pass through millions of groups takes longer than an interrupt may
+ * wait.
  */
 static void prepare_interrupt(lua_State *L, const struct pl_job *job, int n_shown,
 			      bool has_event)
@@ -556,8 +561,8 @@ static void prepare_interrupt(lua_State *L, const struct pl_job *job, int n_show
 }
 
 /*
- * All groups, as an array at PL_RESULT_AT; the chosen ones of many, if an interrupt leaves no
- * time for all.
+ * Sets all groups in the array at PL_RESULT_AT; only the chosen ones of many, if an interrupt
+ * leaves no time for all.
  */
 static void push_groups(lua_State *L, const struct pl_job *job)
 {
@@ -584,15 +589,15 @@ static void push_groups(lua_State *L, const struct pl_job *job)
 }
 
 /*
- * Gives the job's scope the system, if it asks one: the file's, or one that is read by the
- * query itself.
+ * Sets the recorded system in the job's scope, if the query needs it: the file's, or one that
+ * the query itself reads.
  */
 static void set_machine(lua_State *L, struct pl_file *f, struct pl_job *job)
 {
 	bool asks = asks_system(job);
 
 	if (!asks || f->system || job->pairs.how || job->calls || !pq_run_reads(&job->scope)) {
-		/* what a function asks of a stream comes with its records */
+		/* a function may ask about a stream, whose system is read with its records */
 		asks = asks || (job->calls && pl_file_passes(f));
 		pl_scope_machine(L, f, PL_OPTIONS_AT, asks, &job->scope);
 		return;
@@ -605,7 +610,7 @@ static void set_machine(lua_State *L, struct pl_file *f, struct pl_job *job)
 	job->scope.unread = &job->unread;
 }
 
-/* A system that was read is the file's. */
+/* Makes a system that the query has read the file's. */
 static void keep_system(struct pl_file *f, struct pl_job *job)
 {
 	if (job->system && !job->unread && pl_system_take(f, job->system))
@@ -620,19 +625,22 @@ static const char *const wrong_names[] = {
 };
 
 /*
- * core.group(file, description) -> groups | nil, what is wrong: see wrong_names, or why it
- * cannot be read. Of many groups the field `chosen` has some, as tables of their own: the first
- * by measure number `first` of the description (its greatest values; if `first` is negative, its
- * least), with their number of all as `total`, and as `rest` the sums of the others
+ * core.group(file, description) -> groups | nil, message: what is wrong (see wrong_names), or
+ * why the recording cannot be read
+ *
+ * If there are many groups, the field `chosen` has some, as tables of their own: the first by
+ * measure number `first` of the description (its greatest values; if `first` is negative, its
+ * least), with the number of all groups as `total`. Its `rest` has the sums of the others
  * (pl_push_left_out) if there is a share, or the description has `rest`. If an interrupt leaves
- * no time for all groups, these are the result. The description is a scope's (query_scope.h)
- * with keys {{value =
- * tree, other = tree | nil, at = place among a group's keys | nil: its event}, …} and measures
- * {{measure = name, value = tree, weight = tree | nil, events = {set, set} of ratio}, …}; and
- * perhaps report, see query_report.c, or pairs and values, see pairs.c: then the trees of keys
- * and measures, and `kept`, are of fields {row = place} of their rows, and `counts` of the
- * description is set. With `most` records that measure more are set aside (group.h), and `aside`
- * is set in the description: how many were.
+ * no time for all groups, these are the result.
+ *
+ * The description is that of a scope (query_scope.h) with keys {{value = tree, other = tree |
+ * nil, at = position among a group's keys | nil: its event}, …} and measures {{measure = name,
+ * value = tree, weight = tree | nil, events = {set, set} of ratio}, …}. It may have report, see
+ * query_report.c, or pairs and values, see pairs.c: then the trees of keys and measures, and
+ * `kept`, have fields {row = place} of the rows, and `counts` of the description is set. With
+ * `most`, records that measure more are set aside (group.h), and `aside` of the description is
+ * set to their number.
  */
 int pl_file_group(lua_State *L)
 {
@@ -651,7 +659,7 @@ int pl_file_group(lua_State *L)
 			       pq_run(&job->scope, &job->grouping, &job->groups, &err);
 	keep_system(f, job);
 	pl_progress_end(&job->progress);
-	/* a stream that was waited for ends as if the recording had ended */
+	/* a stream that a reader waited for ends as if the recording had ended */
 	if (ran == PB_FAILED && pl_tells(job->progress.interrupt, &err)) {
 		lua_pushnil(L);
 		lua_pushstring(L, err.message);
@@ -685,8 +693,8 @@ int pl_file_group(lua_State *L)
 }
 
 /*
- * core.group_workers(file, description) -> how many threads would work, and what is in the way
- * of more or nil
+ * core.group_workers(file, description) -> the number of threads that would work, and the
+ * reason for not using more or nil
  */
 int pl_file_group_threads(lua_State *L)
 {

@@ -10,11 +10,11 @@ void pl_pairs_read(lua_State *L, const struct pl_file *f, struct pl_job *job)
 
 	if (!pl_to_paired(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->pairs))
 		return;
-	/* the functions that are known by now see records */
+	/* the functions that are known at this point see records */
 	calls = pl_calls_of(L, PL_KEEP_AT);
 	job->scope.calls = calls ? &calls->calls : NULL;
 	pl_to_made(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->pairs);
-	/* the thread that makes the rows asks, too: it shows nothing */
+	/* the thread that makes the rows also calls the progress, so nothing is shown */
 	job->scope.progress = pb_until_set(job->progress.interrupt);
 }
 

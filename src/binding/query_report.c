@@ -1,16 +1,18 @@
 /*
- * Grouped queries as a report has them: rows of what is shown of the groups' keys
- * (src/query/report.h).
+ * Grouped queries as a report has them: rows with the visible parts of the groups' keys
+ * (src/query/group/report.h).
  *
  * The option report = {columns = {{from = "key"|"dso"|"symbol"|"cpumode", key = number of a
  * key, signed = …}, …}, event = number of the key that it is, limit = percent, count = of rows,
  * callers = true | nil}: the measures are a count and a sum; with callers the last key is the
- * field frames, and only those from a key have one. The result has for each event with samples,
- * in their order {index, samples, period, unresolved, n, all, first}: n rows of it are to show,
- * from number `first` on (after an interrupt the first, of `all`). Unresolved are the samples
- * without a function, if functions are asked for, which are shown as addresses. A function
- * beside it, rows(from, to), gives for each column, then for samples, period and, with callers,
- * children, an array of these rows' values: rows stay in the core, as there may be millions of
+ * field frames, and only columns from a key have one.
+ *
+ * The result has for each event with samples, in their order, {index, samples, period,
+ * unresolved, n, all, first}: n rows of it are to show, from number `first` on (after an
+ * interrupt the first ones, of `all`). `unresolved` counts the samples without a function,
+ * which are shown as addresses, if functions are asked for. A second result is a function:
+ * rows(from, to) returns for each column, then for samples, period and, with callers, children,
+ * an array of the values of these rows. Rows stay in the core, as there may be millions of
  * them.
  */
 #include <limits.h>
@@ -24,7 +26,10 @@
 
 #define MAX_COLUMNS 100
 
-/* A number of a key in the field of that name of the table on top; SIZE_MAX: there is none. */
+/*
+ * Returns the number of a key in the field of that name of the table on top; SIZE_MAX if there
+ * is none.
+ */
 static size_t read_key(lua_State *L, const struct pl_job *job, const char *name)
 {
 	size_t key = SIZE_MAX;
@@ -42,7 +47,7 @@ static size_t read_key(lua_State *L, const struct pl_job *job, const char *name)
 	return key;
 }
 
-/* The column that is described on top. */
+/* Reads the column that the table on top describes. */
 static void read_column(lua_State *L, const struct pl_job *job, struct pq_report_column *column)
 {
 	static const char *const from[] = {
@@ -151,8 +156,8 @@ static void push_value(lua_State *L, const struct pl_job *job,
 }
 
 /*
- * Returns how many rows of a section are to show: as tools/report.lua has shares. After an
- * interrupt, *ended says whether more are.
+ * Returns how many rows of a section are to show, with the shares of tools/report.lua. After an
+ * interrupt, sets *ended to whether there are more.
  */
 static size_t count_shown(const struct pl_job *job, const struct pq_report_section *s,
 			  bool *ended)
@@ -262,8 +267,8 @@ static int push_rows(lua_State *L)
 }
 
 /*
- * Returns which part of the recording the rows are of, when an interrupt ended the adding up of
- * the groups.
+ * Returns the part of the recording that the rows are of, if an interrupt ended the adding up
+ * of the groups.
  */
 static double part_taken(const struct pl_job *job)
 {
@@ -304,8 +309,8 @@ bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
 }
 
 /*
- * core.short_names(file) -> {[name] = short name} of the binaries that were met, of which it is
- * not the end of their path
+ * core.short_names(file) -> {[name] = short name} of the binaries that were met whose short
+ * name is not the end of their path
  */
 int pl_file_short_names(lua_State *L)
 {

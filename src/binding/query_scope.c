@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* All but the container's own. */
+/* Returns all types but those of the container. */
 static struct pd_types recorded_types(void)
 {
 	struct pd_types types = PD_ALL_TYPES;
@@ -95,7 +95,7 @@ void pl_to_scope(lua_State *L, int keep, const struct pl_file *f, int options,
 	set_types(L, scope, options);
 	set_events(L, keep, scope, options);
 	set_times(L, scope, options);
-	/* first: fields of items are those of its view */
+	/* this comes first: fields of items are those of its view */
 	scope->unnest = pl_to_unnest(L, keep, f, options);
 	if (lua_getfield(L, options, "filter") != LUA_TNIL)
 		scope->filter = pl_to_node(L, keep, f, -1);

@@ -12,8 +12,8 @@ static struct pl_record *to_record(lua_State *L, int index)
 	struct pl_record *r = lua_touserdata(L, index);
 
 	/*
-	 * the metatable is hidden, so only records come here: a mark is enough, and a fifth of
-	 * the time
+	 * the metatable is hidden, so only records come here: a mark is enough, and saves a
+	 * fifth of the time
 	 */
 	if (!r || r->magic != PL_RECORD_MAGIC)
 		luaL_typeerror(L, index, PL_RECORD);
@@ -34,7 +34,7 @@ struct pl_record *pl_check_record(lua_State *L, int index)
 	return r;
 }
 
-/* A record with room for `capacity` bytes; user value n of `holder` is its metatable. */
+/* Pushes a record with room for `capacity` bytes; user value n of `holder` is its metatable. */
 static struct pl_record *new_record(lua_State *L, struct pl_file *f, int holder, int n,
 				    size_t capacity, int values)
 {
@@ -94,7 +94,7 @@ void pl_reuse_record(lua_State *L, int index, const struct pd_record *rec)
 }
 
 /*
- * Upvalues of record_index: the methods in the order of their ids, then data(), and the
+ * The upvalues of record_index(): the methods in the order of their ids, then data(), and the
  * metatable of `args`.
  */
 enum {
@@ -131,7 +131,7 @@ static int record_index(lua_State *L)
 		return 1;
 	}
 	if (!index) {
-		/* of an mmap a field, of what has a payload a method */
+		/* `data` of an mmap is a field; records with a payload have it as a method */
 		if (strcmp(name, "data") == 0 && pd_has_payload(r->rec.type))
 			lua_pushvalue(L, lua_upvalueindex(UP_DATA));
 		else
@@ -139,7 +139,7 @@ static int record_index(lua_State *L)
 		return 1;
 	}
 	if (pd_is_args(&r->rec.layout->bound[index])) {
-		/* loops over tracepoints ask each of their records for them */
+		/* loops over tracepoints read `args` of each of their records */
 		pl_push_args(L, r, 1, lua_upvalueindex(UP_ARGS));
 		return 1;
 	}
@@ -148,7 +148,7 @@ static int record_index(lua_State *L)
 	return 1;
 }
 
-/* The next field a record has: (record, name | nil) -> name, value */
+/* next(record, name | nil) -> name, value: the next field that the record has */
 static int record_next(lua_State *L)
 {
 	struct pl_record *r = pl_check_record(L, 1);
@@ -159,7 +159,7 @@ static int record_next(lua_State *L)
 	if (!lua_isnoneornil(L, 2)) {
 		unsigned id = pl_names_find(r->file->names, luaL_checkstring(L, 2));
 
-		/* what it does not have is followed by nothing */
+		/* a name that it does not have is followed by nothing */
 		i = id && id < PL_METHODS && layout->slot[id] ? layout->slot[id] + 1u :
 								layout->n_bound;
 	}
@@ -180,7 +180,7 @@ static int record_next(lua_State *L)
 	return 1;
 }
 
-/* pairs(record): its fields, in the order of the format */
+/* pairs(record): iterates over its fields, in the order of the format */
 static int record_pairs(lua_State *L)
 {
 	pl_check_record(L, 1);
@@ -199,7 +199,7 @@ static int record_bytes(lua_State *L)
 	return 1;
 }
 
-/* A record of its own of what the one at 1 is now. [-0, +1] */
+/* Pushes a Record of its own with the present content of the one at 1. [-0, +1] */
 static struct pl_record *push_copy(lua_State *L)
 {
 	struct pl_record *r = pl_check_record(L, 1), *copy;
@@ -242,7 +242,7 @@ static int record_data(lua_State *L)
 	if (r->file->closed)
 		return closed(L);
 	stream = pd_session_stream(r->file->session, &r->rec);
-	/* of a pipe, and of what was cut, the size is only a claim, and reading fails */
+	/* in a pipe or a truncated file the size is only a claim, and reading fails */
 	bytes = stream->input->stream || !pd_stream_holds(stream, at) ?
 			NULL :
 			luaL_buffinitsize(L, &b, (size_t)at.size);

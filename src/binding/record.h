@@ -1,10 +1,11 @@
 /*
- * The userdata of a Record. Each File has a metatable of its own for them, whose [PL_OWNER] is
- * the File: so a record keeps its file without a user value, which would double what making one
- * costs. The one user value of a reused record is the chunk for bytes that do not fit.
+ * The userdata of a Record. Each File has its own metatable for them, whose [PL_OWNER] is the
+ * File: so a record keeps its file without a user value, which would double the cost of making
+ * one. The one user value of a reused record is the chunk for bytes that do not fit.
  *
- * Making a Lua object may run finalizers, and those any Lua: they may close the file, and move
- * the loop whose record is being reused. So no bytes of a record are used across that.
+ * Making a Lua object may run finalizers, and these may run any Lua code: they may close the
+ * file, and move the loop whose record is being reused. So no bytes of a record are used across
+ * that.
  */
 #ifndef PERFLUA_BINDING_RECORD_H
 #define PERFLUA_BINDING_RECORD_H
@@ -30,7 +31,7 @@ struct pl_record {
 
 /*
  * Returns true if a record can be read: its file is open, or it is a copy, and finalizers have
- * left it the file's description.
+ * not freed the file's description.
  */
 static inline bool pl_readable(const struct pl_record *r)
 {

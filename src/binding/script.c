@@ -1,6 +1,4 @@
-/*
- * core.script(): samples as the lines of perf script, written from C.
- */
+/* core.script(), which writes samples as the lines of perf script, from C. */
 #include <string.h>
 
 #include "script/script.h"
@@ -42,7 +40,7 @@ static struct lines *push_lines(lua_State *L, const luaL_Stream *out)
 	return lines;
 }
 
-/* The fields named by the array on top of the stack, as bits. [-1, +0] */
+/* Returns the fields that the array on top of the stack names, as bits. [-1, +0] */
 static uint64_t take_fields(lua_State *L)
 {
 	uint64_t bits = 0;
@@ -74,8 +72,8 @@ static bool flag(lua_State *L, const char *name)
 }
 
 /*
- * Pushes the option `sampled` = {[index] = true} as an array for n events; NULL: it is not
- * given. [-0, +1]
+ * Pushes the option `sampled` = {[index] = true} as an array for n events. Returns NULL if it
+ * is not given. [-0, +1]
  */
 static const uint8_t *push_sampled(lua_State *L, size_t n)
 {
@@ -96,7 +94,9 @@ static const uint8_t *push_sampled(lua_State *L, size_t n)
 	return given ? events : NULL;
 }
 
-/* classes = {hw = {fields = {…}, asked = {…}, chosen = bool}, …} */
+/*
+ * Reads the options, among them classes = {hw = {fields = {…}, asked = {…}, chosen = bool}, …}.
+ */
 static void take_options(lua_State *L, struct px_options *options)
 {
 	int classes;
@@ -150,7 +150,7 @@ static bool check_fields(lua_State *L, const struct lines *lines)
 	return false;
 }
 
-/* Makes the script; false if check_fields refuses it. */
+/* Makes the script. Returns false if check_fields() refuses it. */
 static bool make_script(lua_State *L, struct pl_file *f, struct lines *lines)
 {
 	struct px_options options = { 0 };
@@ -169,9 +169,11 @@ static bool make_script(lua_State *L, struct pl_file *f, struct lines *lines)
 }
 
 /*
- * core.script(file, out, options) -> true | nil, message: options are a cursor's (cursor.h), of
- * samples that are split and in the order of time, with sampled ({[index] = true}: the events
- * that have samples), classes, ns, callchains, inlined, inlined_unwound, max_stack (script.h)
+ * core.script(file, out, options) -> true | nil, message
+ *
+ * The options are those of a cursor (cursor.h), of samples that are split and in the order of
+ * time, with sampled ({[index] = true}: the events that have samples), classes, ns, callchains,
+ * inlined, inlined_unwound and max_stack (script.h).
  */
 int pl_file_script(lua_State *L)
 {

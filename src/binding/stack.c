@@ -1,6 +1,6 @@
 /*
- * Call stacks as Lua values: the objects Stack and Frame, and what the library needs to save
- * and merge them.
+ * Call stacks as Lua values: the objects Stack and Frame, and the functions that the library
+ * saves and merges them with.
  */
 #include <string.h>
 
@@ -23,13 +23,13 @@ struct pl_stacks {
 	struct pl_file *file; /* that binaries are of; NULL: they are not there any more */
 };
 
-/* Its user value 1 is the pl_stacks. */
+/* A Stack. Its user value 1 is the pl_stacks. */
 struct pl_stack {
 	struct pl_stacks *of;
 	uint32_t number;
 };
 
-/* Its user value 1 is the pl_stacks. */
+/* A Frame. Its user value 1 is the pl_stacks. */
 struct pl_frame {
 	struct pl_stacks *of;
 	uint32_t number;
@@ -44,7 +44,10 @@ static int stacks_gc(lua_State *L)
 	return 0;
 }
 
-/* An empty set of stacks, whose binaries are of the File at `file` (0: none). [-0, +1] */
+/*
+ * Pushes an empty set of stacks, whose binaries belong to the File at `file` (0: none).
+ * [-0, +1]
+ */
 static struct pl_stacks *push_stacks(lua_State *L, int file)
 {
 	struct pl_stacks *s;
@@ -65,7 +68,7 @@ static struct pl_stacks *push_stacks(lua_State *L, int file)
 	return s;
 }
 
-/* Stack `number` of the stacks at `of`, always the same object. [-0, +1] */
+/* Pushes stack `number` of the stacks at `of`, always the same object. [-0, +1] */
 static void push_stack(lua_State *L, int of, uint32_t number)
 {
 	struct pl_stack *stack;
@@ -125,7 +128,7 @@ static const uint32_t *frames_of(const struct pl_stack *stack, size_t *n)
 	return pq_stacks_frames(stack->of->stacks, stack->number, n);
 }
 
-/* Frame `number` of the stacks of the object at 1. [-0, +1] */
+/* Pushes frame `number` of the stacks of the object at 1. [-0, +1] */
 static void push_frame(lua_State *L, const struct pl_stack *stack, uint32_t number)
 {
 	struct pl_frame *frame = lua_newuserdatauv(L, sizeof(*frame), 1);
@@ -190,7 +193,7 @@ static int stack_eq(lua_State *L)
 	return 1;
 }
 
-/* stack < other: in the order of the names of their callers */
+/* stack < other: compares by the names of the callers */
 static int stack_lt(lua_State *L)
 {
 	const struct pl_stack *a = check_stack(L, 1), *b = check_stack(L, 2);
@@ -200,7 +203,7 @@ static int stack_lt(lua_State *L)
 	return 1;
 }
 
-/* (stack, i) -> i + 1, Frame */
+/* next(stack, i) -> i + 1, Frame */
 static int stack_next(lua_State *L)
 {
 	const struct pl_stack *stack = check_stack(L, 1);
@@ -224,7 +227,7 @@ static int stack_pairs(lua_State *L)
 	return 3;
 }
 
-/* The fields of a Frame. */
+/* Pushes a field of a Frame. */
 
 typedef void field_fn(lua_State *L, const struct pl_frame *frame,
 		      const struct pq_stack_frame *is);
@@ -295,7 +298,10 @@ static void push_ip(lua_State *L, const struct pl_frame *frame, const struct pq_
 	push_if(L, is->has_ip, is->ip);
 }
 
-/* The lines of a frame, while its recording is open; 0: there are none. */
+/*
+ * Finds the lines of a frame while its recording is open. Returns their number; 0 if there are
+ * none.
+ */
 static size_t lines_of(lua_State *L, const struct pl_frame *frame,
 		       const struct pq_stack_frame *is, const struct ps_line **lines)
 {
@@ -320,7 +326,7 @@ static void push_srcline(lua_State *L, const struct pl_frame *frame,
 	const struct ps_line *lines;
 	size_t n = lines_of(L, frame, is, &lines);
 
-	/* that of the function itself, not of what was inlined there */
+	/* the line of the function itself, not of one that was inlined there */
 	lua_pushstring(L, n ? lines[n - 1].srcline : NULL);
 }
 
@@ -382,7 +388,9 @@ static int frame_index(lua_State *L)
 	return pl_closest_raise(L, &closest, "a frame has no field");
 }
 
-/* (frame, name | nil) -> name, value: of fields that it has, but for those of source lines */
+/*
+ * next(frame, name | nil) -> name, value: the next field that it has, except for source lines
+ */
 static int frame_next(lua_State *L)
 {
 	const struct pq_stack_frame *is;
@@ -470,7 +478,7 @@ int pl_stacks_frames(lua_State *L)
 	return 2;
 }
 
-/* The text at `index`, or none; false: it has a NUL. */
+/* Reads the text at `index`, which may be absent. Returns false if it has a NUL. */
 static bool take_text(lua_State *L, int index, struct pd_text *text)
 {
 	*text = (struct pd_text){ 0 };

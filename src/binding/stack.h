@@ -9,15 +9,18 @@
 
 /*
  * Makes the Stacks of all chains of PQ_CHAIN_VALUES of a result over the File at `file`, and
- * puts that of chain i at i + 1 of the table at `into`. Functions are looked up in the binaries
- * of `system`. [-0, +0]
+ * sets that of chain i at i + 1 of the table at `into`. Looks functions up in the binaries of
+ * `system`. [-0, +0]
  */
 void pl_push_chain_stacks(lua_State *L, int file, const struct pq_chains *chains,
 			  struct pm_system *system, int into);
 
 /* core.stacks() -> an empty set of stacks */
 int pl_stacks(lua_State *L);
-/* core.stacks_number(stacks, stack) -> integer, the same for equal stacks: it is added */
+/*
+ * core.stacks_number(stacks, stack) -> integer, which equal stacks share. Adds the stack if it
+ * is new.
+ */
 int pl_stacks_number(lua_State *L);
 /* core.stack_frames(stack) -> array of the numbers of its frames among the stacks, stacks */
 int pl_stacks_frames(lua_State *L);

@@ -3,8 +3,8 @@
 #include "perfdata/tracepoint/syscalls.h"
 
 /*
- * The numbers of the machine named by an argument; without one, of that this runs on. Raises if
- * there is none.
+ * Returns the numbers of the machine that an argument names; without one, those of this
+ * machine. Raises if there are none.
  */
 static const struct pd_abi *check_abi(lua_State *L, int arg)
 {

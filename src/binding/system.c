@@ -1,6 +1,4 @@
-/*
- * What the recorded system knows: of a record, and of its threads.
- */
+/* The recorded system as Lua values: its answers for a record, and its threads. */
 #include "system.h"
 #include "value.h"
 #include "functions.h"
@@ -20,10 +18,7 @@ bool pl_system_make(struct pl_file *f, struct pd_error *err)
 		return pd_error_set(err, "ENOMEM", f->file->path, PD_NO_OFFSET,
 				    "no memory for the recorded system");
 	}
-	/*
-	 * all of it or nothing: what is known in part gives wrong names. So an interrupt is an
-	 * error
-	 */
+	/* a system that is only partly read gives wrong names, so an interrupt is an error */
 	if (!pl_file_passes(f) && !pm_system_read(system, pl_threads(f), err)) {
 		pm_resolver_destroy(resolver);
 		pm_system_destroy(system);
@@ -113,8 +108,7 @@ void pl_push_system_field(lua_State *L, struct pl_file *f, int record,
 	pm_field(f->resolver, rec, &v->asked, &value);
 	pl_check_names(L, f);
 	/*
-	 * Lua knows strings by their addresses, if they come often: it need not hash them each
-	 * time
+	 * Lua caches strings by their addresses, so a frequent one need not be hashed each time
 	 */
 	if (value.type == PD_STR && value.s.p != value.text)
 		lua_pushstring(L, value.s.p);
@@ -175,8 +169,8 @@ static int incarnation_maps(lua_State *L)
 }
 
 /*
- * {pid, tid, comm, start, exit, maps} of a thread of the File at 1; its maps are those at
- * `time`. [-0, +1]
+ * Pushes {pid, tid, comm, start, exit, maps} of a thread of the File at 1; its maps are those
+ * at `time`. [-0, +1]
  */
 static void push_incarnation(lua_State *L, const struct pm_incarnation *incarnation,
 			     uint32_t machine, uint64_t time)
@@ -203,8 +197,8 @@ static void push_incarnation(lua_State *L, const struct pm_incarnation *incarnat
 }
 
 /*
- * file:thread(tid [, time]) -> {pid, tid, comm, start, exit, maps} | nil: as it was then, or
- * last
+ * file:thread(tid [, time]) -> {pid, tid, comm, start, exit, maps} | nil: its state at that
+ * time, or the last one
  */
 int pl_file_thread(lua_State *L)
 {
@@ -215,7 +209,7 @@ int pl_file_thread(lua_State *L)
 	struct pm_incarnation incarnation;
 
 	luaL_argcheck(L, tid >= INT32_MIN && tid <= INT32_MAX, 2, "not a thread id");
-	/* of recordings whose clocks differ it is the first that knows the thread */
+	/* if the clocks of the recordings differ, the first one that knows the thread counts */
 	for (uint32_t i = 0; i < f->session->n_files; i++) {
 		if (!pm_system_incarnation(system, i, (int32_t)tid, time, &incarnation))
 			continue;
@@ -226,7 +220,10 @@ int pl_file_thread(lua_State *L)
 	return 1;
 }
 
-/* file:threads() -> array of {pid, tid, comm, start, exit, maps}: each life of each tid */
+/*
+ * file:threads() -> array of {pid, tid, comm, start, exit, maps}: one for each incarnation of
+ * each tid
+ */
 int pl_file_threads(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
@@ -241,7 +238,7 @@ int pl_file_threads(lua_State *L)
 		for (size_t k = 0; k < thread->n; k++) {
 			struct pm_incarnation incarnation;
 
-			/* a life ends where the next begins */
+			/* an incarnation ends where the next one begins */
 			if (k + 1 < thread->n &&
 			    !pm_incarnation_begins(thread, &thread->events[k + 1]))
 				continue;
@@ -254,8 +251,8 @@ int pl_file_threads(lua_State *L)
 }
 
 /*
- * file:resolve(pid, addr [, time]) -> {symbol, symoff, dso, map, srcline} | nil: what was there
- * then, or last
+ * file:resolve(pid, addr [, time]) -> {symbol, symoff, dso, map, srcline} | nil: the location
+ * at that time, or the last one
  */
 int pl_file_resolve(lua_State *L)
 {
@@ -273,7 +270,7 @@ int pl_file_resolve(lua_State *L)
 
 	luaL_argcheck(L, pid >= INT32_MIN && pid <= INT32_MAX, 2, "not a process id");
 	pl_system(L, f);
-	/* of recordings whose clocks differ it is the first that has something there */
+	/* if the clocks of the recordings differ, the first one that has a map there counts */
 	for (; context.machine < f->session->n_files && !location.map; context.machine++)
 		pm_location_at(f->resolver, &context, address, &location);
 	if (!location.map) {

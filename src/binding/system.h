@@ -6,7 +6,9 @@
 
 #include "handle.h"
 
-/* Returns the recorded system, as far as it is known. Raises on errors; calls no Lua. */
+/*
+ * Returns the recorded system, with all that is known so far. Raises on errors; calls no Lua.
+ */
 struct pm_system *pl_system(lua_State *L, struct pl_file *file);
 
 /*
@@ -17,8 +19,8 @@ bool pl_system_make(struct pl_file *file, struct pd_error *err);
 void pl_system_free(struct pl_file *file);
 
 /*
- * Gives a system that was read to the file, which has none. Returns false without memory: then
- * it stays the caller's.
+ * Makes a system that was read the file's, which has none. Returns false without memory: then
+ * the caller still owns it.
  */
 bool pl_system_take(struct pl_file *file, struct pm_system *system);
 
@@ -37,8 +39,9 @@ void pl_push_system_field(lua_State *L, struct pl_file *file, int record,
 void pl_push_inlined(lua_State *L, const struct ps_line *lines, size_t n);
 
 /*
- * Returns the frames of a sample as the recorded system knows them, and stores their number in
- * *n. They are the resolver's, until it is asked again. Raises as pl_system().
+ * Returns the frames of a sample as the recorded system knows them, and sets *n to their
+ * number. The resolver owns them; they are valid until it is asked again. Raises as pl_system()
+ * does.
  */
 const struct pd_frame *pl_frames(lua_State *L, struct pl_file *file,
 				 const struct pd_record *rec, size_t *n);

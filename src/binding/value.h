@@ -7,12 +7,12 @@
 #include "record.h"
 
 /*
- * Pushes a value of the record at `record`; 0: of no record, then it is no view, no event, and
- * nothing that the recorded system knows. [-0, +1]
+ * Pushes a value of the record at `record`. If that is 0 there is no record, and the value must
+ * be no view, no event, and nothing that the recorded system knows. [-0, +1]
  */
 void pl_push_value(lua_State *L, int record, const struct pd_value *value);
 
-/* A sink that leaves the value that it is fed on the Lua stack. */
+/* A sink that leaves the value that it is given on the Lua stack. */
 struct pl_sink {
 	struct pd_sink sink;
 	lua_State *L;

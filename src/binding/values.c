@@ -1,6 +1,4 @@
-/*
- * A cursor that yields values: rows of query's, batch by batch.
- */
+/* A cursor that yields values: the rows of a query, batch by batch. */
 #include <string.h>
 
 #include "pairs.h"
@@ -8,7 +6,10 @@
 #include "value.h"
 #include "functions.h"
 
-/* Can values of a field of that name be made without a record? Composite ones keep theirs. */
+/*
+ * Returns true if values of a field of that name can be made without a record. Composite ones
+ * keep theirs.
+ */
 static bool is_value(const struct pd_field *field, const char *name)
 {
 	for (; field && field->name; field++) {
@@ -37,7 +38,7 @@ static bool are_values(const struct pl_cursor *c)
 	return true;
 }
 
-/* Trees of the fields that were named. */
+/* Makes trees of the fields that the cursor's names are of. */
 static const struct pq_node *const *named(lua_State *L, const struct pl_cursor *c, int keep)
 {
 	struct {
@@ -65,8 +66,8 @@ static bool asks_system(const struct pl_cursor *c, const struct pq_node *const *
 }
 
 /*
- * The Events of the File, behind which come the strings of texts that have a number: an array,
- * which is found fast.
+ * Sets the cursor's objects: the Events of the File, then the strings of texts that have a
+ * number. They are an array, in which look-ups are fast.
  */
 static void make_objects(lua_State *L, const struct pl_cursor *c, int cursor)
 {
@@ -83,7 +84,7 @@ static void make_objects(lua_State *L, const struct pl_cursor *c, int cursor)
 	lua_pop(L, 2);
 }
 
-/* Opens what loops get of rows of pairs. */
+/* Opens the values that loops get of rows of pairs. */
 static void open_made(lua_State *L, struct pl_cursor *c, int keep, int options,
 		      struct pq_paired *paired)
 {
@@ -104,7 +105,7 @@ static void open_made(lua_State *L, struct pl_cursor *c, int keep, int options,
 		luaL_error(L, "%s: no memory for rows", c->file->file->path);
 }
 
-/* The rows of the nodes that options, or names of fields, say. */
+/* Opens rows of the nodes that the options, or names of fields, gave. */
 static void open_rows(lua_State *L, struct pl_cursor *c, int keep, int options,
 		      struct pq_paired *paired)
 {
@@ -171,13 +172,16 @@ void pl_tell_counts(lua_State *L, struct pl_cursor *c, int cursor)
 	lua_pop(L, 1);
 }
 
-/* 1: the next batch of rows; 0: there is none, or an interrupt; -1: see err. */
+/*
+ * Gets the next batch of rows. Returns 1; 0 if there is none, or after an interrupt; -1 with
+ * *err set.
+ */
 static int next_batch(struct pl_cursor *c, struct pq_batch *batch, struct pd_error *err)
 {
 	return c->open && pl_goes_on(c->interrupt) ? pq_rows_next(c->rows, batch, err) : 0;
 }
 
-/* Makes the values of the next row of pairs that is kept: returns as next_batch. */
+/* Makes the values of the next row of pairs that is kept. Returns what next_batch() returns. */
 static int make_next(lua_State *L, struct pl_cursor *c, struct pd_error *err)
 {
 	struct pq_batch *batch = &c->batch;
@@ -243,7 +247,7 @@ static void push_event(lua_State *L, const struct pl_cursor *c, int cursor, int 
 		lua_rawgeti(L, objects, (lua_Integer)event->number + 1);
 		return;
 	}
-	/* it came late */
+	/* the event came late */
 	lua_getiuservalue(L, cursor, PL_CURSOR_FILE);
 	pl_push_event(L, -1, event);
 	lua_remove(L, -2);
@@ -289,8 +293,8 @@ void pl_push_values(lua_State *L, struct pl_cursor *c, int cursor)
 }
 
 /*
- * core.loop_workers(file, options of a cursor) -> how many threads a loop over values has, and
- * why; see pq_rows_threads
+ * core.loop_workers(file, options of a cursor) -> the number of threads of a loop over values,
+ * and the reason: see pq_rows_threads
  */
 int pl_file_loop_threads(lua_State *L)
 {

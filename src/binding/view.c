@@ -9,7 +9,7 @@
 #include "functions.h"
 #include "perfdata/format/views.h"
 
-/* User value 1: the Record. */
+/* A view. Its user value 1 is the Record. */
 struct pl_view {
 	struct pd_view view;
 	struct pl_record *record;
@@ -18,13 +18,15 @@ struct pl_view {
 		frames[]; /* view.frames, of call chains that are not as they were recorded */
 };
 
-/* User value 1: the view. */
+/* An item. Its user value 1 is the view. */
 struct pl_item {
 	struct pl_view *of;
 	uint32_t index;
 };
 
-/* A record that is used again and again has moved on, and its parts with it. */
+/*
+ * Raises if the view's record was closed, or has been reused for another one. Returns the view.
+ */
 static struct pl_view *live(lua_State *L, struct pl_view *v)
 {
 	if (!pl_readable(v->record))
@@ -92,7 +94,9 @@ void pl_push_view(lua_State *L, int record, const struct pd_view *view)
 	lua_setiuservalue(L, -2, 1);
 }
 
-/* A value of the view at `index` of the stack, whose record owns nested views. [-0, +1] */
+/*
+ * Pushes a value of the view at `index` of the stack, whose record owns nested views. [-0, +1]
+ */
 static void push_of(lua_State *L, int index, const struct pd_value *value)
 {
 	index = lua_absindex(L, index);
@@ -193,7 +197,7 @@ static unsigned member_count(const struct pd_member *members)
 	return n;
 }
 
-/* Upvalues: view, position; members first, then the items. -> key, value */
+/* Steps through the members, then the items. Upvalues: view, position. -> key, value */
 static int view_next(lua_State *L)
 {
 	struct pl_view *v;
@@ -268,7 +272,7 @@ static struct pl_item *check_item(lua_State *L, int index)
 	return item;
 }
 
-/* Member m of the item at `index` of the stack. [-0, +1] */
+/* Pushes member m of the item at `index` of the stack. [-0, +1] */
 static void push_item_member(lua_State *L, int index, const struct pd_value *value)
 {
 	lua_getiuservalue(L, index, 1);
@@ -293,7 +297,7 @@ static int item_index(lua_State *L)
 	return 1;
 }
 
-/* (item, name | nil) -> name, value */
+/* next(item, name | nil) -> name, value */
 static int item_next(lua_State *L)
 {
 	struct pl_item *item = check_item(L, 1);

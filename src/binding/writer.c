@@ -16,7 +16,7 @@ static void write_out(void *arg, const char *p, size_t n)
 {
 	struct pl_writer *w = arg;
 
-	if (!w->error && !w->out->closef) /* a finalizer did that */
+	if (!w->error && !w->out->closef) /* a finalizer closed it */
 		w->error = EBADF;
 	if (!w->error && fwrite(p, 1, n, w->out->f) < n)
 		w->error = errno ? errno : EIO;
