@@ -1,5 +1,5 @@
 /*
- * How a cursor's records are paired, from a table
+ * Reads from a table how a cursor's records are paired:
  *
  *	pairs = { opens = i, closes = i, inner = i | nil, waits = b, time = i, pairs_lost = b,
  *		  keys = { { i, i, i, loses = b } … }, values = { { i | "serial", of } … },

@@ -18,7 +18,7 @@ struct pq_fields;
 /* Reads a field that is not a plain load. */
 typedef void pq_read_fn(struct pq_fields *fields, uint32_t field, struct pq_value *out);
 
-/* How to read a field in the records of one layout and event. */
+/* A way to read a field in the records of one layout and event. */
 struct pq_load {
 	pq_read_fn *read;
 	struct pq_value constant; /* the value, if it is constant; for a plain load PQ_NIL */

@@ -17,7 +17,7 @@ struct pq_read {
 
 struct pq_measure_ops;
 
-/* How to add a record; some measures need no call. */
+/* The way to add a record; some measures need no call. */
 enum pq_way {
 	PQ_WAY_STEP,
 	PQ_WAY_COUNT,

@@ -38,9 +38,9 @@ enum pq_of {
 #define PQ_SERIAL   (UINT32_MAX - 1) /* for PQ_OF_OPEN: a number that only this span has */
 
 /*
- * How records are paired. Places are numbers of nodes. A record that matches both conditions
- * closes a span before it opens the next. A row is a span; or, with `inner`, a record inside a
- * span: from its opening record (included) to its closing record (excluded).
+ * The rules by which records are paired. Places are numbers of nodes. A record that matches
+ * both conditions closes a span before it opens the next. A row is a span; or, with `inner`, a
+ * record inside a span: from its opening record (included) to its closing record (excluded).
  */
 struct pq_pairing {
 	uint32_t opens, closes, time;

@@ -6,8 +6,9 @@
 
 #include "spans.h"
 
-#define ROLES	  16   /* a power of two */
-#define MOST_LOST 1024 /* records of losses: later ones drop all spans, which is faster */
+#define ROLES 16 /* a power of two */
+#define MOST_LOST \
+	1024 /* records of losses: from then on all spans are dropped, which takes less time */
 
 /* The role of all records of one layout and event. */
 struct role {
