@@ -221,10 +221,7 @@ static void compile_comparison(struct compiler *c, struct pq_insn *insn,
 	compile_insn(c, insn, left, right);
 }
 
-/*
- * Gives an instruction the operands and tables that its operation needs. Returns false if there
- * is no memory.
- */
+/* Gives an instruction over texts its state, all zero. Returns false without memory. */
 static bool add_text_work(struct compiler *c, struct pq_insn *insn)
 {
 	insn->text = calloc(1, sizeof(*insn->text));
