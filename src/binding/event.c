@@ -224,7 +224,8 @@ static const struct {
 	  "what its counts are multiplied with; from an event_update that was read" },
 	{ "system", push_system, PD_STR, "of a tracepoint: the subsystem, `sched`" },
 	{ "fields", push_fields, PD_VIEW,
-	  "of a tracepoint: array of its fields, `{name, type, kind, offset, size, count, signed, dynamic, common}`" },
+	  "of a tracepoint: array of its fields, `{name, type, kind, offset, size, "
+	  "count, signed, dynamic, common}`" },
 	{ "print_fmt", push_print_fmt, PD_STR,
 	  "of a tracepoint: how its text is formatted, as the kernel says it" },
 	{ "print_fmt_error", push_print_fmt_error, PD_STR,

@@ -32,8 +32,8 @@ static struct pl_view *live(lua_State *L, struct pl_view *v)
 	if (!pl_readable(v->record))
 		luaL_error(L, "part of a record of a closed file");
 	if (v->generation != v->record->generation)
-		luaL_error(L,
-			   "part of a record that was used again: copy() the record to keep it");
+		luaL_error(L, "part of a record that was used again: copy() the record to "
+			      "keep it");
 	return v;
 }
 
