@@ -1,5 +1,6 @@
--- Who used the processor between two markers that any thread may set: here the times at which
--- commands start. Of events that mark times give their names to open and close: "sdt:begin".
+-- Shows which commands used the processor between two markers that any thread may set: here
+-- the starts of commands. For events that mark times, set `open` and `close` to their names,
+-- such as "sdt:begin".
 --
 -- needs: perf record …
 --

@@ -1,5 +1,5 @@
--- Where each command ran: a row for each command, a column for each processor, and how long it
--- ran there, from samples of the cpu-clock.
+-- Shows for how long each command ran on each processor, from samples of the cpu-clock: a row
+-- for each command, a column for each processor.
 --
 -- needs: perf record -e cpu-clock --sample-cpu …
 --

@@ -1,5 +1,5 @@
--- How often one event happened for each time of another, by function, thread or whatever: with
--- the events instructions and cycles it is the instructions per cycle.
+-- Divides the count of one event by that of another, by function, thread or any other key: the
+-- events instructions and cycles give the instructions per cycle.
 --
 -- needs: perf record -e '{cycles,instructions}:S' …
 --

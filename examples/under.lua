@@ -1,4 +1,4 @@
--- Where the time below one function goes that is not below another one, by function.
+-- Shows by function the time that was spent below one function and not below another one.
 --
 -- needs: perf record -g …
 --

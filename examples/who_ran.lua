@@ -1,4 +1,5 @@
--- Who ran on a processor at a time, in seconds as perf script prints it, or after the start.
+-- Names the thread that ran on a processor at a time, which is given in seconds as perf script
+-- prints it, or since the start.
 --
 -- needs: perf record -a --switch-events … or perf sched record
 --

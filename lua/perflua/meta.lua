@@ -56,7 +56,7 @@ function perflua.load(from) end
 ---@field jobs? integer # Workers that read in one pass at most, 1 to 16. Default: one for each processor.
 ---@field threads? integer # The old name of `jobs`.
 ---@field strict? boolean # Damage raises an error instead of being stepped over. Default: false.
----@field window? integer # How much may wait for earlier records, of what can be read only once; at least 65536. In bytes. Default: 256 MB.
+---@field window? integer # Bytes of a stream that may wait for earlier records; at least 65536. In bytes. Default: 256 MB.
 ---@field as? string # The version of perf whose text is printed: "6.1". Default: the newest.
 ---@field symfs? string # A directory in which binaries are looked for by their recorded paths.
 ---@field buildid_dir? string # The build-id cache. Default: ~/.debug.
@@ -75,7 +75,7 @@ function perflua.load(from) end
 ---@field version integer # Of the format: 1 is PERFFILE, 2 is PERFILE2.
 ---@field byte_order "little"|"big" # Of the machine that recorded.
 ---@field complete boolean # False when it is known that something is missing: cut off, never finished, or in part not readable.
----@field damage perflua.Damage[] # What the passes so far found, each place once.
+---@field damage perflua.Damage[] # Damage that passes have found so far, each position once.
 ---@field features perflua.Features # The header features, decoded when they are read.
 ---@field events perflua.Events # The events, by number and by name.
 ---@field first_time? integer # Time of the first sample; nil without times. In ns.
@@ -170,8 +170,8 @@ function File:close() end
 ---@class perflua.Damage
 ---@field path string # Of the file that it is in.
 ---@field offset integer # Where it is in the file. In bytes.
----@field size integer # How much was stepped over. In bytes.
----@field reason string # What was found and what was expected.
+---@field size integer # Bytes that were stepped over. In bytes.
+---@field reason string # Found and expected value.
 
 ---A thread of the recorded system.
 ---@class perflua.Thread
@@ -181,14 +181,14 @@ function File:close() end
 ---@field start? integer # When it began; nil if that is not known, or was before the recording. In ns.
 ---@field exit? integer # When it ended; nil if that is not known, or was after the recording. In ns.
 ---@field source? integer # The recording it is of, from 1, where several are systems of their own.
----@field maps fun(): perflua.View.map[] # What was mapped into its process at the time that was asked for, else last.
+---@field maps fun(): perflua.View.map[] # Maps of its process at the time that was asked for, else at the end.
 
----What is known of an address.
+---The function, source line and map of an address.
 ---@class perflua.Resolved
 ---@field symbol? string # The function.
----@field symoff? integer # How far the address is from its start. In bytes.
+---@field symoff? integer # Distance of the address from its start. In bytes.
 ---@field dso string # The binary, as perf names it.
----@field map perflua.View.map # What was mapped there.
+---@field map perflua.View.map # The map that covers the address.
 ---@field srcline? string # Source file and line.
 
 ---A binary whose symbols could not be used.
@@ -216,7 +216,7 @@ function File:close() end
 ---@field source? integer # The recording it is of, from 1, where several are systems of their own.
 ---@field samples? integer # Samples whose ip lies in it; of two with one name and build-id, of both. Nil: not counted.
 ---@field loaded boolean # Its symbols were looked for.
----@field symbols? integer # How many it has.
+---@field symbols? integer # Number of its symbols.
 ---@field symbol_file? string # The file they were read from.
 ---@field found? string # Where that file was found: "recorded path", "build-id cache", "debug link" ….
 ---@field mapped_file? string # The file that was mapped: its program headers place symbols and lines.
@@ -231,12 +231,12 @@ function File:close() end
 ---@field where? string # Where the path comes from: "build-id cache" ….
 ---@field verdict string # "has the symbols", or why it was not taken.
 
----What was at an address in one time range.
+---The map and the function at an address in one time range.
 ---@class perflua.Stay
 ---@field from? integer # Its start; nil: since before the recording. In ns.
 ---@field to? integer # Its end, not included; nil: to the recording's end. In ns.
 ---@field source? integer # The recording it is of, from 1, where several are systems of their own.
----@field map? perflua.View.map # What covered the address; nil: nothing was mapped, and all fields below are nil.
+---@field map? perflua.View.map # Name of the map that covered the address; nil: nothing was mapped, and all fields below are nil.
 ---@field made? integer # When the map was made. In ns.
 ---@field binary? perflua.Binary # The binary that was mapped.
 ---@field address? integer # In the binary: the offset in the file of a program; the address itself of the kernel.
@@ -252,7 +252,7 @@ function File:close() end
 ---@field start integer # Its address in the binary.
 ---@field stop integer # Its end, not included.
 
----Which records to read and what of them. Each step makes a new Query; nothing is read until it is looped over (`for record in query do`) or asked for a result.
+---A description of records to read and of what to make of them. Each step makes a new Query; nothing is read until it is looped over (`for record in query do`) or asked for a result.
 ---@overload fun(): perflua.Record
 ---@class perflua.Query
 ---@field counts? perflua.PairCounts # Of spans: what the last pass could not pair.
@@ -271,7 +271,7 @@ function Query:where(filter) end
 ---Raises: A query that is grouped already, a text that is no time or outside of the recording; the time of day of a recording that does not know it.
 function Query:between(from, to) end
 
----Has loops get these values instead of a record; an absent one is false.
+---Makes loops yield these values instead of records; an absent value is false.
 ---@param ... string # Fields, or expressions of fields.
 ---@return perflua.Query
 ---Raises: A query that is grouped already, a name that no record of the query can have.
@@ -290,7 +290,7 @@ function Query:pair(options) end
 ---Raises: A query that is grouped already, spans that are none, or of another File; an unknown option.
 function Query:within(spans, options) end
 
----Has the items of a view be the rows: frames of a call chain (`frame.symbol`), branches (`branch.from`), counter values (`counter.value`), registers (`reg.name`), beside the fields of the record.
+---Makes each item of a view a row: frames of a call chain (`frame.symbol`), branches (`branch.from`), counter values (`counter.value`), registers (`reg.name`), beside the fields of the record.
 ---@param view string # "callchain", "branch_stack", "read", "regs_user", "regs_intr".
 ---@param options? perflua.UnnestOptions # Which items, and what they are called.
 ---@return perflua.Query # Of items.
@@ -303,7 +303,7 @@ function Query:unnest(view, options) end
 ---Raises: A query that is grouped already, a call without a key, two columns of one name, a composite field, a name that no record of the query can have.
 function Query:group_by(...) end
 
----Has groups of samples hold those of all events together.
+---Puts samples of all events into the same groups.
 ---@return perflua.Query
 function Query:all_events() end
 
@@ -313,8 +313,8 @@ function Query:all_events() end
 ---Raises: A query without group_by, two columns of one name.
 function Query:as(name) end
 
----How many records.
----After group_by a column `count`: How many records each group has.
+---Counts records.
+---After group_by a column `count`: Counts the records of each group.
 ---@return perflua.Query|integer
 function Query:count() end
 
@@ -361,8 +361,8 @@ function Query:quantile(field, q) end
 ---Raises: A name that no record of the query can have, or whose values it cannot measure.
 function Query:hist(field) end
 
----How many different values.
----After group_by a column `distinct_FIELD`: How many different values each group has.
+---Counts different values.
+---After group_by a column `distinct_FIELD`: Counts the different values of each group.
 ---@param field string # A field, or an expression of fields.
 ---@return perflua.Query|integer
 ---Raises: A name that no record of the query can have, or whose values it cannot measure.
@@ -396,7 +396,7 @@ function Query:share(field) end
 ---Raises: A query without group_by, an event that the query does not read.
 function Query:ratio(over, under, field) end
 
----Has each record count as often as the field says, in the last measure: count, avg, quantile or hist.
+---Weights each record in the last measure by the value of a field: count, avg, quantile or hist.
 ---@param field string # A field, or an expression of fields.
 ---@return perflua.Query
 ---Raises: Another measure before it, a weight that is no integer or below 0.
@@ -491,7 +491,7 @@ function Query:unit(unit, column) end
 
 ---Options of `query:unnest(view, options)`.
 ---@class perflua.UnnestOptions
----@field as? string # What stands before the members of an item. Default: "frame", "branch", "counter" or "reg".
+---@field as? string # Prefix of the names of an item's members. Default: "frame", "branch", "counter" or "reg".
 ---@field once? string # A field or an expression: of the rows of a record the first with each value is kept.
 ---@field inline? boolean # Of callchain: inlined functions are rows, before the frame whose code they are. Default: false.
 
@@ -499,12 +499,12 @@ function Query:unit(unit, column) end
 ---@class perflua.Span
 ---@field start integer # When it began. In ns.
 ---@field stop? integer # When it ended; nil: it has not ended yet. In ns.
----@field duration? integer # How long it took; nil: it has not ended yet. In ns.
----@field key any # What both records have in common; an array if it is several fields.
+---@field duration? integer # Time from the opening to the closing record; nil: it has not ended yet. In ns.
+---@field key any # Value that both records share; an array if the key has several fields.
 ---@field open perflua.Record|table<string, any> # The record that opened it.
 ---@field close? perflua.Record|table<string, any> # The record that closed it; nil: it has not ended yet.
 
----What a pass over spans counted.
+---Counts of a pass over spans.
 ---@class perflua.PairCounts
 ---@field pairs integer # Spans that were opened and closed.
 ---@field unopened integer # Records that closed a span which none opened.
@@ -517,7 +517,7 @@ function Query:unit(unit, column) end
 ---@class perflua.HistogramBucket
 ---@field from number # Included.
 ---@field to number # Excluded.
----@field count integer # How many values.
+---@field count integer # Number of values.
 
 ---The groups of a query as rows: `table[i]`, `#table`; tostring() gives aligned text. All groups are kept, whatever is shown.
 ---@class perflua.Table
@@ -625,14 +625,14 @@ function Table:unit(unit, column) end
 ---@field ip? integer # The address in the first record with the frame; nil if it was loaded from a file.
 ---@field address integer # In the binary: the offset in the file of a program, the address itself of the kernel; without a binary `ip`.
 ---@field symbol? string # The function.
----@field symoff? integer # How far behind its start; nil if it was loaded from a file.
+---@field symoff? integer # Distance from its start; nil if it was loaded from a file.
 ---@field dso string # The binary; "[unknown]" if none was mapped there.
 ---@field build_id? string # Its build-id, hexadecimal.
 ---@field kind string # "kernel", "user", "jit" (made at run time), "hypervisor", "guest_kernel", "guest_user", "unknown".
 ---@field srcline? string # Source file and line: looked up when it is read, which raises once the file is closed; nil if it was loaded from a file.
 ---@field inlined? { symbol: string?, srcline: string? }[] # The functions inlined there, innermost first; as `srcline`.
 
----What every record has. pairs() walks over its fields; tostring() is the line that `perflua dump` prints.
+---A record, with the fields that every type has. pairs() walks over its fields; tostring() is the line that `perflua dump` prints.
 ---@class perflua.AnyRecord
 ---@field type string # Kind of record by name; "unknown" for an unknown one.
 ---@field type_id integer # Kind of record by number.
@@ -726,10 +726,10 @@ function PayloadRecord:data() end
 ---@field other? (fun(record: perflua.Record): any)|any[] # Called for the records that no other handler takes.
 ---@field interval? (fun(time: integer): any) # Called with each time at which interval_ms have passed in the recording. In ns.
 ---@field interval_ms? number # The step of interval. In ms.
----@field meta? perflua.Meta # What the script says of itself.
+---@field meta? perflua.Meta # The script's description of itself.
 ---@field [string|perflua.Event] function|table # By an event's name or glob, or by an Event.
 
----What a script says of itself, to `perflua help SCRIPT` and before it is run over a recording. A script that opens recordings itself calls `open(path, meta)` of the module `perflua.meta.needs`.
+---A script's description of itself, for `perflua help SCRIPT` and before it is run over a recording. A script that opens recordings itself calls `open(path, meta)` of the module `perflua.meta.needs`.
 ---@class perflua.Meta
 ---@field description? string # One line.
 ---@field needs? string|(string|table)[]|perflua.Needs # Events and fields without which it is not run; { any = { … } }: one of them is enough.

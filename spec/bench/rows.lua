@@ -199,7 +199,7 @@ function kinds.sched(add, recording, path)
   }
 end
 
--- Which of them over which recordings. perf report --stats fails on tracing data in a pipe's
+-- Lists the jobs with their recordings. perf report --stats fails on tracing data in a pipe's
 -- recording, so that one with perf is without tracepoints.
 local all = {
   { "stat", "sys", "flat", "cg", "flat-pipe", "sys-z", "cg-z" },

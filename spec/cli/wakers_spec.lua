@@ -1,5 +1,5 @@
--- Who woke whom is what perf's text of wakes and switches gives, and waits for a processor are
--- perf sched timehist's.
+-- Compares wakers with perf's text of wakes and switches, and waits for a processor with perf
+-- sched timehist.
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"

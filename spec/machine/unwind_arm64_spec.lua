@@ -5,7 +5,7 @@ local files = require "spec.support.files"
 
 local USER = -512 & -1
 
--- Where the functions of spec/fixtures/arm64/frames are, mapped at 0x400000. _start calls
+-- Addresses of the functions of spec/fixtures/arm64/frames, mapped at 0x400000. _start calls
 -- frame, which keeps a frame record; frame calls leaf, which does not.
 local BUILD_ID = "960219c87c5a697883d167513075dbb43e06cef5"
 local START <const>, FRAME <const>, LEAF <const> = 0x40023c, 0x400244, 0x400254

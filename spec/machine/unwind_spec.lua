@@ -80,7 +80,7 @@ local function frames_of(chain)
 end
 
 -- perf also does not read the last word of the copy, where one more return address may be.
--- Which names entries of .plt have is not asked here. Some versions of perf read nothing of the
+-- Names of .plt entries are not compared here. Some versions of perf read nothing of the
 -- vdso.
 local function agrees(ours, perfs)
   if ours:find "^__vdso_" and perfs == "[unknown]" then return true end

@@ -60,8 +60,8 @@ local function compressed(path)
   return compressed_of(file)
 end
 
---- How many of these lines are of records before, at, and behind an offset but outside of
---- compressed records.
+--- Counts the lines of records before, at, and behind an offset but outside of compressed
+--- records.
 local function split(list, offset, inside)
   local before, at, outside = 0, 0, 0
   for _, text in ipairs(list) do

@@ -7,8 +7,8 @@ local small = require "spec.support.small_pipe"
 
 local HEADER = 16
 
---- Where each of a pipe's records ends by itself and with its payload, told from the bytes
---- alone.
+--- Finds from the bytes alone where each of a pipe's records ends, without and with its
+--- payload.
 local function places(bytes, endian)
   local order = endian == "big" and ">" or "<"
   local list, at = {}, HEADER

@@ -206,7 +206,7 @@ needs.describe("tracepoints", "a recording of system calls made now", function()
 
   needs.it("this architecture",
     "has in raw_syscalls the names that syscalls has at the same time", function()
-    -- Which is first is not said: it depends on who else traces. A thread enters and leaves in
+    -- The first may be either: that depends on who else traces. A thread enters and leaves in
     -- turn.
     local last, n, errors = {}, 0, 0
     for s in assert(perflua.open(path)):samples():each() do

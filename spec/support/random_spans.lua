@@ -34,7 +34,7 @@ local function of_spans(pool, maker, prefix)
   return list
 end
 
--- Which records open spans, or close them.
+-- Returns a random condition of the records that open spans, or close them.
 local function side(self, name)
   local how = self.random(100)
   if how < 45 then return name end

@@ -1,5 +1,5 @@
 /*
- * How work ended that its caller may stop, or for which there is a fast way and a sure one.
+ * The outcome of work that its caller may stop, or that has a fast and a safe implementation.
  */
 #ifndef PERFLUA_BASE_OUTCOME_H
 #define PERFLUA_BASE_OUTCOME_H

@@ -5,9 +5,10 @@
  * recorded. A map holds from its time on until a later one covers it, byte by byte, so the map
  * at an address and a time is the last one that covers the address and is not later.
  *
- * Where its own maps cover nothing, a forked process has those that its parent had at the fork.
- * They are looked up there and not copied. Ancestors without maps of their own are skipped, so
- * a chain of forks may have any length; at most 1024 ancestors with maps are searched.
+ * An address that no map of a forked process covers has the map that its parent had there at
+ * the fork. It is looked up in the parent and not copied. Ancestors without maps of their own
+ * are skipped, so a chain of forks may have any length; at most 1024 ancestors with maps are
+ * searched.
  */
 #ifndef PERFLUA_MACHINE_MAPS_H
 #define PERFLUA_MACHINE_MAPS_H

@@ -26,7 +26,7 @@ return {
         "Samples whose ip lies in it; of two with one name and build-id, of both. Nil: not "
         .. "counted." },
       { "loaded", "boolean", "Its symbols were looked for." },
-      { "symbols", "integer?", "How many it has." },
+      { "symbols", "integer?", "Number of its symbols." },
       { "symbol_file", "string?", "The file they were read from." },
       { "found", "string?",
         "Where that file was found: \"recorded path\", \"build-id cache\", \"debug link\" …." },
@@ -50,14 +50,16 @@ return {
   },
 
   Stay = {
-    name = "Stay", kind = "result", doc = "What was at an address in one time range.",
+    name = "Stay", kind = "result",
+    doc = "The map and the function at an address in one time range.",
     fields = {
       { "from", "integer?", "Its start; nil: since before the recording.", unit = "ns" },
       { "to", "integer?", "Its end, not included; nil: to the recording's end.", unit = "ns" },
       { "source", "integer?",
         "The recording it is of, from 1, where several are systems of their own." },
       { "map", "View.map?",
-        "What covered the address; nil: nothing was mapped, and all fields below are nil." },
+        "Name of the map that covered the address; nil: nothing was mapped, and all fields "
+          .. "below are nil." },
       { "made", "integer?", "When the map was made.", unit = "ns" },
       { "binary", "Binary?", "The binary that was mapped." },
       { "address", "integer?",

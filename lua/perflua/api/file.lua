@@ -20,7 +20,7 @@ return {
       { "complete", "boolean",
         "False when it is known that something is missing: cut off, never finished, or in part "
         .. "not readable." },
-      { "damage", "Damage[]", "What the passes so far found, each place once." },
+      { "damage", "Damage[]", "Damage that passes have found so far, each position once." },
       { "features", "Features", "The header features, decoded when they are read." },
       { "events", "Events", "The events, by number and by name." },
       { "first_time", "integer?", "Time of the first sample; nil without times.", unit = "ns" },
@@ -124,8 +124,8 @@ return {
     fields = {
       { "path", "string", "Of the file that it is in." },
       { "offset", "integer", "Where it is in the file.", unit = "bytes" },
-      { "size", "integer", "How much was stepped over.", unit = "bytes" },
-      { "reason", "string", "What was found and what was expected." },
+      { "size", "integer", "Bytes that were stepped over.", unit = "bytes" },
+      { "reason", "string", "Found and expected value." },
     },
   },
 
@@ -142,17 +142,18 @@ return {
       { "source", "integer?",
         "The recording it is of, from 1, where several are systems of their own." },
       { "maps", "fun(): View.map[]",
-        "What was mapped into its process at the time that was asked for, else last." },
+        "Maps of its process at the time that was asked for, else at the end." },
     },
   },
 
   Resolved = {
-    name = "Resolved", kind = "result", doc = "What is known of an address.",
+    name = "Resolved", kind = "result",
+    doc = "The function, source line and map of an address.",
     fields = {
       { "symbol", "string?", "The function." },
-      { "symoff", "integer?", "How far the address is from its start.", unit = "bytes" },
+      { "symoff", "integer?", "Distance of the address from its start.", unit = "bytes" },
       { "dso", "string", "The binary, as perf names it." },
-      { "map", "View.map", "What was mapped there." },
+      { "map", "View.map", "The map that covers the address." },
       { "srcline", "string?", "Source file and line." },
     },
   },

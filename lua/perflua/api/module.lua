@@ -59,7 +59,7 @@ return {
       { "strict", "boolean?", "Damage raises an error instead of being stepped over.",
         default = "false" },
       { "window", "integer?",
-        "How much may wait for earlier records, of what can be read only once; at least 65536.",
+        "Bytes of a stream that may wait for earlier records; at least 65536.",
         unit = "bytes", default = "256 MB" },
       { "as", "string?", "The version of perf whose text is printed: \"6.1\".",
         default = "the newest" },

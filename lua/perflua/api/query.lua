@@ -37,8 +37,9 @@ last.params = first.params
 local classes = {
   Query = {
     name = "Query", kind = "object", prefix = "query:", call = "fun(): Record",
-    doc = "Which records to read and what of them. Each step makes a new Query; nothing is "
-      .. "read until it is looped over (`for record in query do`) or asked for a result.",
+    doc = "A description of records to read and of what to make of them. Each step makes a new "
+      .. "Query; nothing is read until it is looped over (`for record in query do`) or asked "
+      .. "for a result.",
     fields = {
       { "counts", "PairCounts?", "Of spans: what the last pass could not pair." },
     },
@@ -58,7 +59,8 @@ local classes = {
         errors = GROUPED .. "a text that is no time or outside of the recording; the time of "
           .. "day "
           .. "of a recording that does not know it" },
-      { "select", "Has loops get these values instead of a record; an absent one is false.",
+      { "select",
+        "Makes loops yield these values instead of records; an absent value is false.",
         step = "before",
         params = { { "...", "string", "fields, or expressions of fields" } }, returns = QUERY,
         errors = GROUPED .. UNKNOWN },
@@ -76,7 +78,7 @@ local classes = {
         returns = { { "Query", "whose loops give the record and its Span" } },
         errors = GROUPED .. "spans that are none, or of another File; an unknown option" },
       { "unnest",
-        "Has the items of a view be the rows: frames of a call chain (`frame.symbol`), "
+        "Makes each item of a view a row: frames of a call chain (`frame.symbol`), "
           .. "branches (`branch.from`), counter values (`counter.value`), registers "
           .. "(`reg.name`), beside the fields of the record.",
         step = "before",
@@ -97,13 +99,13 @@ local classes = {
         returns = QUERY, errors = GROUPED
           .. "a call without a key, two columns of one name, a composite field, "
           .. "" .. UNKNOWN },
-      { "all_events", "Has groups of samples hold those of all events together.",
+      { "all_events", "Puts samples of all events into the same groups.",
         returns = QUERY },
       { "as", "Names the last key or measure.", step = "after",
         params = { { "name", "string", "of its column" } },
         returns = QUERY, errors = UNGROUPED .. ", two columns of one name" },
-      describe_measure("count", "integer", "How many records.", "count",
-        "How many records each group has."),
+      describe_measure("count", "integer", "Counts records.", "count",
+        "Counts the records of each group."),
       describe_measure("sum", "number", "The sum of a field.", "FIELD",
         "The sum of each group.",
         "a sum above 2^63-1; " .. UNKNOWN),
@@ -118,8 +120,8 @@ local classes = {
       describe_measure("hist", "HistogramBucket[]", "The values counted by powers of two.",
         "hist_FIELD",
         "The values of each group, counted."),
-      describe_measure("distinct", "integer", "How many different values.", "distinct_FIELD",
-        "How many different values each group has."),
+      describe_measure("distinct", "integer", "Counts different values.", "distinct_FIELD",
+        "Counts the different values of each group."),
       first,
       last,
       { "share", "Adds the sum of a field as % of its event's.", step = "after",
@@ -134,7 +136,7 @@ local classes = {
           { "field", "string?", "what is added up", default = "\"period\"" } },
         returns = QUERY, errors = UNGROUPED .. ", an event that the query does not read" },
       { "weight",
-        "Has each record count as often as the field says, in the last measure: count, avg, "
+        "Weights each record in the last measure by the value of a field: count, avg, "
           .. "quantile or hist.",
         step = "after", params = { FIELD }, returns = QUERY,
         errors = "another measure before it, a weight that is no integer or below 0" },
@@ -204,7 +206,7 @@ local classes = {
   UnnestOptions = {
     name = "UnnestOptions", kind = "options", doc = "Options of `query:unnest(view, options)`.",
     fields = {
-      { "as", "string?", "What stands before the members of an item.",
+      { "as", "string?", "Prefix of the names of an item's members.",
         default = "\"frame\", \"branch\", \"counter\" or \"reg\"" },
       { "once", "string?",
         "A field or an expression: of the rows of a record the first with each value is "
@@ -220,8 +222,11 @@ local classes = {
     fields = {
       { "start", "integer", "When it began.", unit = "ns" },
       { "stop", "integer?", "When it ended; nil: it has not ended yet.", unit = "ns" },
-      { "duration", "integer?", "How long it took; nil: it has not ended yet.", unit = "ns" },
-      { "key", "any", "What both records have in common; an array if it is several fields." },
+      { "duration", "integer?",
+        "Time from the opening to the closing record; nil: it has not ended yet.",
+        unit = "ns" },
+      { "key", "any",
+        "Value that both records share; an array if the key has several fields." },
       { "open", "Record|table<string, any>", "The record that opened it." },
       { "close", "Record|table<string, any>?",
         "The record that closed it; nil: it has not ended yet." },
@@ -229,7 +234,7 @@ local classes = {
   },
 
   PairCounts = {
-    name = "PairCounts", kind = "result", doc = "What a pass over spans counted.",
+    name = "PairCounts", kind = "result", doc = "Counts of a pass over spans.",
     fields = {
       { "pairs", "integer", "Spans that were opened and closed." },
       { "unopened", "integer", "Records that closed a span which none opened." },
@@ -246,7 +251,7 @@ local classes = {
     fields = {
       { "from", "number", "Included." },
       { "to", "number", "Excluded." },
-      { "count", "integer", "How many values." },
+      { "count", "integer", "Number of values." },
     },
   },
 }

@@ -3,8 +3,8 @@
 return {
   AnyRecord = {
     name = "AnyRecord", kind = "object", prefix = "record:",
-    doc = "What every record has. pairs() walks over its fields; tostring() is the line that "
-      .. "`perflua dump` prints.",
+    doc = "A record, with the fields that every type has. pairs() walks over its fields; "
+      .. "tostring() is the line that `perflua dump` prints.",
     methods = {
       { "bytes", "The record as it is in the file, its header first.",
         returns = { { "string" } },

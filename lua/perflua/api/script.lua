@@ -17,7 +17,7 @@ return {
         .. "recording.",
         unit = "ns" },
       { "interval_ms", "number?", "The step of interval.", unit = "ms" },
-      { "meta", "Meta?", "What the script says of itself." },
+      { "meta", "Meta?", "The script's description of itself." },
     },
     index = {
       { "[string|Event]", "function|table", "By an event's name or glob, or by an Event." },
@@ -26,9 +26,9 @@ return {
 
   Meta = {
     name = "Meta", kind = "options",
-    doc = "What a script says of itself, to `perflua help SCRIPT` and before it is run over a "
-      .. "recording. A script that "
-      .. "opens recordings itself calls `open(path, meta)` of the module `perflua.meta.needs`.",
+    doc = "A script's description of itself, for `perflua help SCRIPT` and before it is run "
+      .. "over a recording. A script that opens recordings itself calls `open(path, meta)` "
+      .. "of the module `perflua.meta.needs`.",
     fields = {
       { "description", "string?", "One line." },
       { "needs", "string|(string|table)[]|Needs?",

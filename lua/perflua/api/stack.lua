@@ -24,7 +24,7 @@ return {
         "In the binary: the offset in the file of a program, the address itself of the kernel; "
         .. "without a binary `ip`." },
       { "symbol", "string?", "The function." },
-      { "symoff", "integer?", "How far behind its start; nil if it was loaded from a file." },
+      { "symoff", "integer?", "Distance from its start; nil if it was loaded from a file." },
       { "dso", "string", "The binary; \"[unknown]\" if none was mapped there." },
       { "build_id", "string?", "Its build-id, hexadecimal." },
       { "kind", "string",

@@ -81,7 +81,7 @@ function Scope:resolve(path, text)
 end
 
 ---@param node table a checked tree
----@return boolean # does it read a member of items?
+---@return boolean # true if it reads a member of items
 function Scope:reads_items(node)
   if node.ref and node.ref.item then return true end
   for _, part in ipairs { "left", "right", "field" } do

@@ -16,7 +16,7 @@ local SAMPLE = 9 -- PERF_RECORD_SAMPLE
 -- By File: what its queries over samples begin with, beyond what their makers say.
 local selections = setmetatable({}, { __mode = "k" })
 
----Has all queries over samples of a File look at some of them only: a tool's user chooses.
+---Restricts all queries over samples of a File to those that the user of a tool chose.
 ---@param file perflua.File
 ---@param select fun(query: perflua.Query, alone: boolean): perflua.Query alone: of samples only
 function records.select(file, select) selections[file] = select end

@@ -1,7 +1,7 @@
 -- The language of filters, keys and measures: an expression of Lua's spelling, checked against
 -- the fields there are.
 --
--- What it means where Lua leaves room: an absent field has no value, arithmetic on it has none,
+-- The rules that Lua does not give: an absent field has no value, arithmetic on it has none,
 -- a comparison with it is false (so `not (f == 1)` is true where f is absent, as in Lua), and
 -- `f == nil`, `f ~= nil` ask whether it is there. `and`, `or` and `not` take conditions only: a
 -- number is not one. Integer division by zero has no value. Numbers compare by their value

@@ -45,8 +45,8 @@ kinds.has = {
   any = function() return true end,
 }
 
--- Where numbers are equal (1 and 1.0, 0.0 and -0.0) which came first does not show: a field
--- of floats has the float, another the integer.
+-- Equal numbers (1 and 1.0, 0.0 and -0.0) are shown in one form, whichever came first: the
+-- float for a field of floats, else the integer.
 ---@param x any not nil
 ---@param kind string of what it is a value of
 ---@return any

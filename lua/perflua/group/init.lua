@@ -225,7 +225,7 @@ local function event_places(spec)
   return place, names
 end
 
--- Which of the events of its name each event of the query is, by its index.
+-- Numbers the events of the query among those of one name, by their index.
 local function nth_of(spec)
   local nth, seen = {}, {}
   for _, event in ipairs(spec.scope:events()) do

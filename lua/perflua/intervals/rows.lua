@@ -185,7 +185,7 @@ local function kept_of(self, spec)
     kept.described))
 end
 
--- Which records open a span, close it, or are inside, as a column.
+-- Returns a column that tells whether a record opens a span, closes it, or is inside.
 local function condition(self, filters, of)
   local tree = engine.filters({ filters = filters }, self:of_records(nil, of))
   return self:column(tree or { op = "const", kind = "boolean", value = true })

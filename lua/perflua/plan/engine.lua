@@ -81,8 +81,8 @@ function engine.unnest(spec, lowering)
   }
 end
 
--- Where rows are items, shares are of the records: the tree of the event that these are grouped
--- by; false: all are one; nil: there is no share.
+-- Returns the tree of the event by which records are grouped for the shares of rows that are
+-- items; false if all records are one group; nil if there is no share.
 local function whole_of(keys, columns, description)
   local has_share = false
   for _, column in ipairs(columns) do has_share = has_share or column.measure == "share" end

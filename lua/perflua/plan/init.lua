@@ -1,9 +1,8 @@
--- How a query is read record after record: by a cursor of the core's, which yields records, or
--- values.
+-- Reads a query record after record, with a cursor of the core that yields records or values.
 --
 -- A spec is what a Query holds: file, types, events, event_nil, container, order, reuse, from,
--- to, expand, filters. What is made of records, as spans are, has a `reader` instead, which
--- says what the core is told of it.
+-- to, expand, filters. Rows that are made of records, such as spans, have a `reader` instead,
+-- which describes them to the core.
 
 local usage_error = require("perflua.errors").usage_error
 local core = require "perflua.core"
@@ -73,7 +72,7 @@ local function values_of(spec, refs)
   return options
 end
 
----Why the core calls functions for a loop.
+---Returns the reasons for which the core calls functions in a loop.
 ---@param spec table
 ---@param refs table[]
 ---@return string? of_values # nil: they need none

@@ -50,8 +50,8 @@ end
 local Lowering = {}
 Lowering.__index = Lowering
 
--- Why the core does not read a field itself, as a value or only whether it is there; nil: it
--- does.
+-- Returns the reason for which the core does not read a field, or its presence, itself; nil if
+-- it does.
 local function why_called(ref, as_value)
   if not ref.root then return ("%s is a function of Lua"):format(ref.text) end
   if #ref.path > MAX_STEPS + 1 then
@@ -120,7 +120,7 @@ local function list_of(set)
   return list
 end
 
--- How many items a value that Lua has has: as the core counts them.
+-- Returns a function that counts the items of a value in Lua, as the core counts them.
 local function count_of(get)
   return function(record)
     local value = get(record)

@@ -191,7 +191,7 @@ function description.joined(a, b)
 end
 
 ---@param data table of a Table
----@return boolean # is a key a Stack, or does a measure keep Stacks?
+---@return boolean # true if a key is a Stack or a measure keeps Stacks
 function description.has_stacks(data)
   for _, list in ipairs { data.keys, data.measures } do
     for _, one in ipairs(list) do

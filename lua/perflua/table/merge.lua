@@ -2,8 +2,8 @@
 -- groups are the same; first and last values alone are those of the tables in the order given.
 --
 -- An accumulator owns its groups and finds them by a tree: event, then the values of the keys.
--- Where these are Stacks, `stacks` has the one of equal ones that came first, by its number
--- among those that are `numbered` in the core.
+-- Stacks are found by their number among those that are `numbered` in the core; `stacks` holds
+-- for each number the Stack that came first.
 
 local core = require "perflua.core"
 local counts = require "perflua.table.pair_counts"

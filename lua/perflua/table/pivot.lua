@@ -102,7 +102,7 @@ end
 ---@param view table with a pivot
 ---@param groups table[] of the Table
 ---@param make_line fun(g: table): table
----@param is_ended fun(i: integer): boolean asked for the ith group: did an interrupt end it?
+---@param is_ended fun(i: integer): boolean asked at the ith group; true ends the work
 ---@return table[]? rows # groups; nil: it was ended
 ---@return table? turned
 function pivot.rows(data, view, groups, make_line, is_ended)

@@ -1,4 +1,4 @@
--- How a Table shows its groups. A description of it is plain data, which is saved with a table:
+-- The presentation of a Table's groups. Its description is plain data, saved with the table:
 --
 --   show = { column, ascending, top, per, pivot = { key, n }, having = { EXPRESSION … },
 --            columns = { { name, expression } or { name, running = COLUMN } … },
@@ -183,7 +183,7 @@ function presentation.view(data, show)
 end
 
 ---@param show table?
----@return boolean # has it more than an order and units, so that it depends on all columns?
+---@return boolean # true if it has more than an order and units: it depends on all columns
 function presentation.is_final(show)
   return show ~= nil and (show.columns or show.having or show.pivot) ~= nil
 end

@@ -56,7 +56,7 @@ function whole.totals(data, n)
 end
 
 ---@param list any of a saved Table
----@return boolean # is it such a list?
+---@return boolean # true if it is such a list
 function whole.is(list)
   if type(list) ~= "table" then return false end
   for i, one in pairs(list) do

@@ -20,7 +20,7 @@ function duration.scaled(number, places)
 end
 
 ---@param name string
----@return boolean # is it a unit of time?
+---@return boolean # true if it is a unit of time
 function duration.is_unit(name) return units[name] ~= nil end
 
 ---@param text string

@@ -29,7 +29,7 @@ function folding.with_options(own)
 end
 
 ---@param name string an option
----@return boolean # does it say what is read of a recording?
+---@return boolean # true if it chooses what is read of a recording
 function folding.reads(name)
   return folding.options[name] ~= nil or samples.is_option(name)
 end

@@ -152,7 +152,7 @@ local function make_selection(args, owned)
   end
 end
 
----Has a tool look at the samples that its options choose.
+---Restricts a tool to the samples that its options choose.
 ---@param file perflua.File
 ---@param args table what tools.parse gave
 ---@param owned table<string, any>? names of options that the tool understands itself
@@ -211,11 +211,11 @@ function samples.of_tids(file, args)
 end
 
 ---@param name string
----@return boolean # is it one of these options?
+---@return boolean # true if it is one of these options
 function samples.is_option(name) return options[name] ~= nil end
 
 ---@param args table what tools.parse gave
----@return boolean # do options choose samples, beyond events?
+---@return boolean # true if options choose samples by more than their events
 function samples.is_chosen(args)
   for name in pairs(options) do
     if name ~= "event" and args[name] then return true end

@@ -1,5 +1,5 @@
--- Who ran where and when: what switches that are written here say, and real ones read one by
--- one.
+-- Compares the running thread with switches that are written here, and with real ones that are
+-- read one by one.
 local builder = require "spec.support.builder"
 local corpus = require "spec.support.corpus"
 local needs = require "spec.support.needs"

@@ -12,7 +12,7 @@ local sums = require "perflua.measures.sums"
 
 local measures = { steps = {}, weighted = {} }
 
--- How often a record of that weight counts; nil: not at all.
+-- Returns how often a record of that weight counts; nil if it does not.
 local function times_of(weight)
   if weight == 0 or not math.type(weight) then return nil end
   if math.type(weight) == "float" or weight < 0 then error(sums.wrong.weight, 0) end

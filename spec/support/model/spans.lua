@@ -77,7 +77,7 @@ local function put(root, key, state)
   node[key[#key]] = state
 end
 
--- Where records may say which spans lost ones are about: places in a key, and the fields.
+-- Returns the fields by which records of losses name spans, with their places in a key.
 local function told_of_lost(pairing)
   local places, before = {}, pairing.several and 1 or 0
   if pairing.several then places[1] = of_record(pairing.source) end

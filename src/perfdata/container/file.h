@@ -184,7 +184,7 @@ static inline void pd_file_set_events(struct pd_file *file, struct pd_event *eve
 struct pd_event *pd_file_add_event(struct pd_file *file);
 
 /*
- * Note damage of the file or of one of its streams, each offset once. Return whether it is new.
+ * Note damage of the file or of one of its streams, each offset once. Return true if it is new.
  * May be called from any thread.
  */
 bool pd_file_damaged(struct pd_file *file, uint64_t offset, uint64_t size, const char *format,

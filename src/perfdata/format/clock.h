@@ -12,7 +12,7 @@ struct pd_clock {
 	unsigned time_id;	  /* number of the field name `time` */
 	uint64_t start;		  /* ns: time of the first sample */
 	int64_t wall;		  /* ns to add to a time for the time since 1970 UTC */
-	bool has_start, has_wall; /* are they known? */
+	bool has_start, has_wall; /* true: known */
 	/*
 	 * Finds `start` by a pass over the samples. Called when a record is asked for its
 	 * `elapsed` before `start` is known. NULL: it was called, or it cannot be.

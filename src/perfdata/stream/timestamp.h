@@ -61,8 +61,8 @@ bool pd_session_times(struct pd_session *session, struct pd_time_range *times,
 		      struct pd_error *err);
 
 /*
- * Has the clocks of recordings that can be read again find their start when it is first asked
- * for. A pass that fails leaves it unknown.
+ * Makes the clocks of recordings that can be read again find their start when it is first
+ * needed. A pass that fails leaves it unknown.
  */
 void pd_session_find_starts(struct pd_session *session);
 

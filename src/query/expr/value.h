@@ -1,7 +1,7 @@
 /*
  * Values in queries, as Lua would see them: 64-bit integers, floats, strings, booleans, events.
- * Whether an integer is signed follows from the kind of the expression that made it. An absent
- * value is PQ_NIL.
+ * The kind of the expression that made an integer tells whether it is signed. An absent value
+ * is PQ_NIL.
  */
 #ifndef PERFLUA_QUERY_VALUE_H
 #define PERFLUA_QUERY_VALUE_H

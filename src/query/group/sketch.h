@@ -31,7 +31,7 @@ void pq_sketch_deinit(struct pq_sketch *sketch);
  */
 bool pq_quantile_bucket(const struct pq_value *value, enum pq_kind kind, int32_t *bucket);
 
-/* Does the same for histograms, whose buckets are powers of two. */
+/* Does what pq_quantile_bucket() does, for histograms, whose buckets are powers of two. */
 bool pq_power_bucket(const struct pq_value *value, enum pq_kind kind, int32_t *bucket);
 
 #endif
