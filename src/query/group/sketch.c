@@ -25,9 +25,39 @@ static bool has_bucket(const void *arg, uint32_t item)
 	return wanted->sketch->counts[item].bucket == wanted->bucket;
 }
 
-bool pq_sketch_add(struct pq_sketch *sketch, int32_t bucket, uint64_t count)
+/*
+ * Sketches with at most so many buckets have no map, but are searched: most groups of a query
+ * with many groups have few values, and an allocation less.
+ */
+#define SEARCHED_MOST 8
+
+/*
+ * Returns the index of a bucket in `counts`; for a new bucket, which it enters in the map if
+ * there is one, the index that is next. UINT32_MAX without memory.
+ */
+static uint32_t intern_bucket(struct pq_sketch *sketch, int32_t bucket)
 {
 	const struct wanted wanted = { sketch, bucket };
+	uint32_t n = (uint32_t)sketch->n;
+
+	if (n <= SEARCHED_MOST)
+		for (uint32_t i = 0; i < n; i++)
+			if (sketch->counts[i].bucket == bucket)
+				return i;
+	if (n < SEARCHED_MOST)
+		return n;
+	for (uint32_t i = 0; n == SEARCHED_MOST && i < n; i++) {
+		const struct wanted known = { sketch, sketch->counts[i].bucket };
+
+		if (pb_map_intern(&sketch->by_bucket, hash_bucket(known.bucket), has_bucket,
+				  &known, i) == UINT32_MAX)
+			return UINT32_MAX;
+	}
+	return pb_map_intern(&sketch->by_bucket, hash_bucket(bucket), has_bucket, &wanted, n);
+}
+
+bool pq_sketch_add(struct pq_sketch *sketch, int32_t bucket, uint64_t count)
+{
 	struct pq_bucket_count *counted;
 	uint32_t found;
 
@@ -35,8 +65,7 @@ bool pq_sketch_add(struct pq_sketch *sketch, int32_t bucket, uint64_t count)
 		return true;
 	if (!pb_reserve(sketch->counts, sketch->n, sketch->capacity))
 		return false;
-	found = pb_map_intern(&sketch->by_bucket, hash_bucket(bucket), has_bucket, &wanted,
-			      (uint32_t)sketch->n);
+	found = intern_bucket(sketch, bucket);
 	if (found == UINT32_MAX)
 		return false;
 	counted = &sketch->counts[found];
