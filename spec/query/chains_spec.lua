@@ -2,6 +2,7 @@
 -- record has.
 local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
+local chains = require "spec.support.chains"
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
 local jitdump = require "spec.support.jitdump"
@@ -9,38 +10,10 @@ local mapped = require "spec.support.mapped"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
-local KERNEL, USER = -128, -512
-
--- Two functions of one name, one whose name would part frames, one with a name that no text
--- shows as it is.
-local KALLSYMS = [[
-ffffffff81000000 T _text
-ffffffff81000100 T read
-ffffffff81000200 T twice
-ffffffff81000300 t twice
-ffffffff81000400 T part;ing
-ffffffff81000500 T part:ing
-ffffffff81001000 T _end
-]]
-local kallsyms = files.temporary(KALLSYMS)
-local kernel =
-  "- kernel ffffffff81000000-ffffffff81001000@ffffffff81000000 [kernel.kallsyms]_text"
-
-local function recording(lines)
-  local b = builder.new()
-  local event = b:event {
-    name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time", "callchain" },
-    ids = { 7 },
-    use_clockid = true, clockid = 1,
-  }
-  mapped.add(b, lines)
-  return b, function(time, pid, chain, ip)
-    local mode = chain[1] == KERNEL and 1 or 2
-    ip = ip or chain[2] or 0x1000
-    b:sample(event, { ip = ip, pid = pid, tid = pid, time = time, misc = mode,
-      callchain = chain })
-  end
-end
+local KERNEL, USER = chains.KERNEL, chains.USER
+local kernel, recording, chain = chains.kernel, chains.recording, chains.of
+local options = chains.options()
+local kallsyms = options.kallsyms
 
 --- The groups of a key as a table text → count, by the core, and as the texts of the records
 --- say them.
@@ -62,22 +35,13 @@ local function groups(file, key)
   return count, texts
 end
 
-local function same(path, options)
-  local file <close> = assert(perflua.open(path, options))
+local function same(path, how)
+  local file <close> = assert(perflua.open(path, how))
   for _, key in ipairs { "stack", "annotated_stack", "frames" } do
     local ours, theirs = groups(file, key)
     assert.same(theirs, ours)
   end
   return (groups(file, "stack"))
-end
-
-local options = { symfs = "spec/fixtures/empty", kallsyms = kallsyms }
-
--- Makes chains of the same addresses: as many frames as are looked up one by one, and more.
-local function chain(n, leaf)
-  local list = { USER, leaf or 0x1010 }
-  for i = 2, n do list[#list + 1] = 0x1000 + 0x20 * i end
-  return list
 end
 
 describe("call chains as keys", function()

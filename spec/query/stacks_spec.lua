@@ -2,6 +2,7 @@
 -- them.
 local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
+local chains = require "spec.support.chains"
 local containers = require "spec.support.containers"
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
@@ -10,36 +11,11 @@ local mapped = require "spec.support.mapped"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
-local KERNEL, USER = -128, -512
-
-local kallsyms = files.temporary [[
-ffffffff81000000 T _text
-ffffffff81000100 T read
-ffffffff81000200 T twice
-ffffffff81000300 t twice
-ffffffff81001000 T _end
-]]
-local options = { symfs = "spec/fixtures/empty", kallsyms = kallsyms }
-local kernel =
-  "- kernel ffffffff81000000-ffffffff81001000@ffffffff81000000 [kernel.kallsyms]_text"
-local READ, TWICE, OTHER = 0xffffffff81000104, 0xffffffff81000204, 0xffffffff81000304
-
-local function recording(lines)
-  local b = builder.new()
-  local event = b:event {
-    name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time", "callchain", "period" },
-    ids = { 7 },
-    use_clockid = true, clockid = 1,
-  }
-  mapped.add(b, lines)
-  return b, function(time, pid, chain, ip)
-    local mode = chain[1] == KERNEL and 1 or 2
-    b:sample(event, {
-      ip = ip or chain[2] or 0x1000, pid = pid, tid = pid, time = time, period = time,
-      misc = mode, callchain = chain,
-    })
-  end
-end
+local KERNEL, USER = chains.KERNEL, chains.USER
+local READ, TWICE, OTHER = chains.READ, chains.TWICE, chains.OTHER
+local kernel, recording, chain = chains.kernel, chains.recording, chains.of
+local options = chains.options()
+local kallsyms = options.kallsyms
 
 local function is_jit(dso)
   return dso:find "^%[JIT%]" or dso:find "perf%-%d+%.map$" or dso:find "jitted%-%d+%-%d+%.so$"
@@ -70,8 +46,8 @@ end
 local function loop(file)
   local found = {}
   for s in file:samples() do
-    local parts, chain = {}, s.callchain
-    for i = 1, chain and #chain or 0 do parts[i] = identity(file, s, chain[i]) end
+    local parts, frames = {}, s.callchain
+    for i = 1, frames and #frames or 0 do parts[i] = identity(file, s, frames[i]) end
     if #parts == 0 and s.ip then
       parts[1] = identity(file, s, { ip = s.ip, cpumode = s.cpumode, dso = s.dso,
         symbol = s.symbol })
@@ -129,12 +105,6 @@ local function same(path, how)
     assert.equal(rows, two:samples():distinct "callchain")
   end
   return n
-end
-
-local function chain(n, leaf)
-  local list = { USER, leaf or 0x1010 }
-  for i = 2, n do list[#list + 1] = 0x1000 + 0x20 * i end
-  return list
 end
 
 describe("group_by 'callchain'", function()

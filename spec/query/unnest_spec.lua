@@ -1,5 +1,6 @@
 -- Rows inside records: what a loop over the view of each sample counts.
 local builder = require "spec.support.builder"
+local chains = require "spec.support.chains"
 local containers = require "spec.support.containers"
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
@@ -7,18 +8,9 @@ local mapped = require "spec.support.mapped"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
-local KERNEL, USER = -128, -512
-local kallsyms = files.temporary [[
-ffffffff81000000 T _text
-ffffffff81000100 T read
-ffffffff81000200 T twice
-ffffffff81000300 t twice
-ffffffff81001000 T _end
-]]
+local KERNEL, USER, kernel = chains.KERNEL, chains.USER, chains.kernel
 local EMPTY = "spec/fixtures/empty"
-local options = { symfs = EMPTY, kallsyms = kallsyms }
-local kernel = "- kernel ffffffff81000000-ffffffff81001000@ffffffff81000000 "
-  .. "[kernel.kallsyms]_text"
+local options = chains.options()
 
 local function kind_of(mode, dso)
   return mode == "user" and dso:find "perf%-%d+%.map$" and "jit" or mode

@@ -100,7 +100,7 @@ local function text_of(refs)
   return table.concat(texts, ", ")
 end
 
--- Tells plan of a query over spans, or over records inside of them: what the core is told.
+-- Describes to the core, for plan, a query over spans or over records inside of spans.
 local Reader = {}
 Reader.__index = Reader
 
@@ -119,8 +119,8 @@ local function any_of_end(refs)
   return false
 end
 
--- Tells whether records wait for the end of their span. For a function that judges spans, too:
--- it may ask for all of one.
+-- Returns true if records wait for the end of their span. They also wait for a function that
+-- judges spans, as it may read all of a span.
 local function waits(inner, spec, refs)
   if inner.closed or any_of_end(refs) then return true end
   for _, filter in ipairs(inner.spans.filters) do

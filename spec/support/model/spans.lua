@@ -303,8 +303,8 @@ local function any_of_end(refs)
   return false
 end
 
--- Tells whether records wait for the end of their span. For a function that judges spans, too:
--- it may ask for all of one.
+-- Returns true if records wait for the end of their span. They also wait for a function that
+-- judges spans, as it may read all of a span.
 local function waits(inner, spec, refs)
   if inner.closed or any_of_end(refs) then return true end
   for _, filter in ipairs(inner.spans.filters) do
