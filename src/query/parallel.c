@@ -97,7 +97,7 @@ static bool continue_partitions(void *arg, uint64_t done, uint64_t size)
 	return pb_goes_on(&team->scope->progress, done, size);
 }
 
-static uint64_t now(void)
+static uint64_t read_coarse_clock(void)
 {
 	struct timespec t;
 
@@ -122,12 +122,12 @@ static bool continue_merge(void *arg, uint64_t done, uint64_t size)
 		       team->size))
 		return true;
 	if (!team->until)
-		team->until = now() + MOMENT;
-	team->cut = now() >= team->until;
+		team->until = read_coarse_clock() + MOMENT;
+	team->cut = read_coarse_clock() >= team->until;
 	return !team->cut;
 }
 
-static bool make(struct team *team, struct member *member)
+static bool make_member(struct team *team, struct member *member)
 {
 	if (!member->made && pq_worker_init(&member->worker, team->scope, team->grouping))
 		member->made = true;
@@ -140,8 +140,9 @@ static bool group_partition(void *arg, const struct pd_partition *partition)
 	struct member *member = &team->members[partition->worker];
 	struct pd_error err;
 
-	if (make(team, member) && pq_worker_read(&member->worker, partition->reader,
-						 &partition->progress, &err) != PB_FAILED)
+	if (make_member(team, member) &&
+	    pq_worker_read(&member->worker, partition->reader, &partition->progress, &err) !=
+		    PB_FAILED)
 		return true;
 	atomic_store(&team->no_memory, true);
 	return false;
@@ -153,7 +154,7 @@ static bool put_together(struct team *team, unsigned n)
 	const struct pb_progress progress = { continue_merge, team };
 	struct member *first = &team->members[0];
 
-	if (!make(team, first))
+	if (!make_member(team, first))
 		return false;
 	for (unsigned i = 0; i < n; i++)
 		if (team->members[i].made)
@@ -173,7 +174,7 @@ static bool put_together(struct team *team, unsigned n)
 	return !first->worker.fields.failed;
 }
 
-static void deinit(struct team *team, unsigned n)
+static void deinit_team(struct team *team, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		pq_worker_deinit(&team->members[i].worker);
@@ -216,6 +217,6 @@ enum pb_outcome pq_parallel_run(const struct pq_scope *scope,
 			     "no memory for the groups of records");
 	}
 	if (team.members)
-		deinit(&team, threads);
+		deinit_team(&team, threads);
 	return team.cut && ran == PB_OK ? PB_STOPPED : ran;
 }

@@ -60,7 +60,7 @@ static bool is_due(const struct pipeline *p, uint64_t rounds)
 }
 
 /* Adds a batch to those waiting, and adds up those that are due. */
-static enum pb_outcome take(struct pipeline *p, struct pd_record_batch *batch)
+static enum pb_outcome take_batch(struct pipeline *p, struct pd_record_batch *batch)
 {
 	enum pb_outcome piped = PB_OK;
 	bool ok = true;
@@ -89,7 +89,7 @@ static enum pb_outcome take_all(struct pipeline *p)
 	while (piped == PB_OK && (batch = pd_record_batches_next(p->batches, &bailed_out))) {
 		uint64_t done = batch->done;
 
-		piped = take(p, batch);
+		piped = take_batch(p, batch);
 		if (piped == PB_OK &&
 		    !pb_goes_on(&p->scope->progress, done, p->stream->data.size))
 			piped = PB_STOPPED;
@@ -104,7 +104,7 @@ static enum pb_outcome take_all(struct pipeline *p)
 	return piped;
 }
 
-static bool begin(struct pipeline *p, const struct pq_grouping *grouping)
+static bool begin_pipeline(struct pipeline *p, const struct pq_grouping *grouping)
 {
 	const struct pq_scope *scope = p->scope;
 	struct pd_types pick = { .unknown = false };
@@ -121,15 +121,17 @@ static bool begin(struct pipeline *p, const struct pq_grouping *grouping)
 }
 
 /* Runs the pipeline; reads the recorded system on the way unless `incremental` is NULL. */
-static enum pb_outcome run(const struct pq_scope *scope, const struct pq_grouping *grouping,
-			   struct pm_incremental *incremental, struct pq_groups **groups)
+static enum pb_outcome run_pipeline(const struct pq_scope *scope,
+				    const struct pq_grouping *grouping,
+				    struct pm_incremental *incremental,
+				    struct pq_groups **groups)
 {
 	struct pipeline p = {
 		.scope = scope,
 		.stream = &scope->session->files[0]->streams[0],
 		.incremental = incremental,
 	};
-	enum pb_outcome piped = begin(&p, grouping) ? take_all(&p) : PB_FAILED;
+	enum pb_outcome piped = begin_pipeline(&p, grouping) ? take_all(&p) : PB_FAILED;
 
 	for (; p.n; p.n--, p.first = (p.first + 1) % WAITS)
 		pd_record_batches_give_back(p.batches, p.waiting[p.first]);
@@ -164,7 +166,7 @@ static enum pb_outcome run_once(const struct pq_scope *scope,
 		return PB_RETRY_SERIAL;
 	incremental = pm_incremental_create(scope->system);
 	if (incremental)
-		piped = run(scope, grouping, incremental, groups);
+		piped = run_pipeline(scope, grouping, incremental, groups);
 	pm_incremental_destroy(incremental);
 	if (piped == PB_OK)
 		*scope->unread = false;
@@ -188,7 +190,7 @@ enum pb_outcome pq_pipeline_run(const struct pq_scope *scope,
 			*scope->unread = false;
 	}
 	if (piped == PB_RETRY_SERIAL)
-		piped = run(scope, grouping, NULL, groups);
+		piped = run_pipeline(scope, grouping, NULL, groups);
 	if (piped == PB_FAILED)
 		pd_error_set(err, "ENOMEM", scope->session->files[0]->path, PD_NO_OFFSET,
 			     "no memory for the groups of records");

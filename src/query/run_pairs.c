@@ -32,7 +32,7 @@ static void adder_destroy(void *arg)
 }
 
 /* Adds the kept rows of a batch to the groups. Returns false without memory. */
-static bool add(struct adder *a, const struct pq_batch *batch)
+static bool add_batch(struct adder *a, const struct pq_batch *batch)
 {
 	const struct pq_value *row = batch->values;
 
@@ -61,7 +61,7 @@ static int add_all(struct adder *a, const struct pq_scope *scope, double *part,
 	*part = pq_scope_passes(scope) ? -1 : 0;
 	while ((got = pq_rows_next(a->rows, &batch, err)) > 0) {
 		*part = batch.part;
-		if (!add(a, &batch)) {
+		if (!add_batch(a, &batch)) {
 			no_memory(scope, err);
 			return -1;
 		}

@@ -9,7 +9,8 @@ static void set_float(struct pq_value *a, double f)
 }
 
 /* Converts both operands to floats. Sets *a to PQ_NIL if one is not a number. */
-static bool floats(struct pq_value *a, const struct pq_value *b, double *x, double *y)
+static bool convert_to_floats(struct pq_value *a, const struct pq_value *b, double *x,
+			      double *y)
 {
 	if ((a->type != PQ_INT && a->type != PQ_FLOAT) ||
 	    (b->type != PQ_INT && b->type != PQ_FLOAT)) {
@@ -21,7 +22,7 @@ static bool floats(struct pq_value *a, const struct pq_value *b, double *x, doub
 	return true;
 }
 
-static bool integer(const struct pq_value *a, int64_t *out)
+static bool convert_to_integer(const struct pq_value *a, int64_t *out)
 {
 	if (a->type == PQ_FLOAT)
 		return pq_float_to_integer(a->f, out);
@@ -38,7 +39,7 @@ static bool integer(const struct pq_value *a, int64_t *out)
 			a->u = (of_integers);                          \
 		} else {                                               \
 			double x, y;                                   \
-			if (floats(a, b, &x, &y))                      \
+			if (convert_to_floats(a, b, &x, &y))           \
 				set_float(a, (of_floats));             \
 		}                                                      \
 	}
@@ -55,24 +56,24 @@ static bool integer(const struct pq_value *a, int64_t *out)
 	}
 
 /* Defines an operation on integers only. */
-#define BITWISE(name, of_integers)                                     \
-	static void name(struct pq_value *a, const struct pq_value *b) \
-	{                                                              \
-		int64_t i, j;                                          \
-		if (integer(a, &i) && integer(b, &j)) {                \
-			uint64_t x = (uint64_t)i, y = (uint64_t)j;     \
-			a->u = (of_integers);                          \
-			a->type = PQ_INT;                              \
-		} else {                                               \
-			a->type = PQ_NIL;                              \
-		}                                                      \
+#define BITWISE(name, of_integers)                                            \
+	static void name(struct pq_value *a, const struct pq_value *b)        \
+	{                                                                     \
+		int64_t i, j;                                                 \
+		if (convert_to_integer(a, &i) && convert_to_integer(b, &j)) { \
+			uint64_t x = (uint64_t)i, y = (uint64_t)j;            \
+			a->u = (of_integers);                                 \
+			a->type = PQ_INT;                                     \
+		} else {                                                      \
+			a->type = PQ_NIL;                                     \
+		}                                                             \
 	}
 
 #define FLOATS_ONLY(name, of_floats)                                   \
 	static void name(struct pq_value *a, const struct pq_value *b) \
 	{                                                              \
 		double x, y;                                           \
-		if (floats(a, b, &x, &y))                              \
+		if (convert_to_floats(a, b, &x, &y))                   \
 			set_float(a, (of_floats));                     \
 	}
 
@@ -110,44 +111,44 @@ static double float_modulo(double x, double y)
 }
 
 /* Shifts left, or right by a negative count; zeros come in. */
-static uint64_t shifted(uint64_t x, int64_t count)
+static uint64_t shift_bits(uint64_t x, int64_t count)
 {
 	if (count <= -64 || count >= 64)
 		return 0;
 	return count < 0 ? x >> -count : x << count;
 }
 
-static uint64_t shifted_right(uint64_t x, uint64_t count)
+static uint64_t shift_bits_right(uint64_t x, uint64_t count)
 {
-	return shifted(x, (int64_t)-count);
+	return shift_bits(x, (int64_t)-count);
 }
 
-OPERATION(add, x + y, x + y)
-OPERATION(subtract, x - y, x - y)
-OPERATION(multiply, x *y, x *y)
-FLOATS_ONLY(divide, x / y)
-FLOATS_ONLY(power, y == 2 ? x * x : pow(x, y))
-DIVISION(whole, floor_divide(x, y), floor(x / y))
-DIVISION(modulo, floor_modulo(x, y), float_modulo(x, y))
-DIVISION(unsigned_whole, x / y, floor(x / y))
-DIVISION(unsigned_modulo, x % y, float_modulo(x, y))
-BITWISE(and, x &y)
-BITWISE(or, x | y)
-BITWISE(xor, x ^ y)
-BITWISE(left_shift, shifted(x, (int64_t)y))
-BITWISE(right_shift, shifted_right(x, y))
+OPERATION(add_numbers, x + y, x + y)
+OPERATION(subtract_numbers, x - y, x - y)
+OPERATION(multiply_numbers, x *y, x *y)
+FLOATS_ONLY(divide_numbers, x / y)
+FLOATS_ONLY(raise_to_power, y == 2 ? x * x : pow(x, y))
+DIVISION(divide_whole, floor_divide(x, y), floor(x / y))
+DIVISION(take_modulo, floor_modulo(x, y), float_modulo(x, y))
+DIVISION(divide_unsigned, x / y, floor(x / y))
+DIVISION(take_unsigned_modulo, x % y, float_modulo(x, y))
+BITWISE(and_bits, x &y)
+BITWISE(or_bits, x | y)
+BITWISE(xor_bits, x ^ y)
+BITWISE(shift_left, shift_bits(x, (int64_t)y))
+BITWISE(shift_right, shift_bits_right(x, y))
 /* An unsigned count is never negative, however large. */
-BITWISE(wide_left_shift, y < 64 ? x << y : 0)
-BITWISE(wide_right_shift, y < 64 ? x >> y : 0)
+BITWISE(shift_left_wide, y < 64 ? x << y : 0)
+BITWISE(shift_right_wide, y < 64 ? x >> y : 0)
 /*
  * Rounds down to a multiple of a width above 0, towards minus infinity; the result may not fit
  * an integer.
  */
-static void bucket(struct pq_value *a, const struct pq_value *b)
+static void round_to_bucket(struct pq_value *a, const struct pq_value *b)
 {
 	int64_t x, from;
 
-	if (!integer(a, &x) || b->type != PQ_INT || b->i < 1) {
+	if (!convert_to_integer(a, &x) || b->type != PQ_INT || b->i < 1) {
 		a->type = PQ_NIL;
 		return;
 	}
@@ -156,7 +157,7 @@ static void bucket(struct pq_value *a, const struct pq_value *b)
 	a->i = from;
 }
 
-static void unsigned_bucket(struct pq_value *a, const struct pq_value *b)
+static void round_to_unsigned_bucket(struct pq_value *a, const struct pq_value *b)
 {
 	if (a->type == PQ_INT && b->type == PQ_INT && b->i > 0)
 		a->u -= a->u % b->u;
@@ -165,7 +166,7 @@ static void unsigned_bucket(struct pq_value *a, const struct pq_value *b)
 }
 
 /* Unary operations ignore b. */
-static void negate(struct pq_value *a, const struct pq_value *b)
+static void negate_number(struct pq_value *a, const struct pq_value *b)
 {
 	(void)b;
 	if (a->type == PQ_INT)
@@ -176,12 +177,12 @@ static void negate(struct pq_value *a, const struct pq_value *b)
 		a->type = PQ_NIL;
 }
 
-static void invert(struct pq_value *a, const struct pq_value *b)
+static void invert_bits(struct pq_value *a, const struct pq_value *b)
 {
 	int64_t i;
 
 	(void)b;
-	if (integer(a, &i)) {
+	if (convert_to_integer(a, &i)) {
 		a->i = ~i;
 		a->type = PQ_INT;
 	} else {
@@ -190,10 +191,11 @@ static void invert(struct pq_value *a, const struct pq_value *b)
 }
 
 static pq_operation *const operations[] = {
-	[PQ_ADD] = add,	   [PQ_SUB] = subtract, [PQ_MUL] = multiply,   [PQ_DIV] = divide,
-	[PQ_IDIV] = whole, [PQ_MOD] = modulo,	[PQ_POW] = power,      [PQ_BAND] = and,
-	[PQ_BOR] = or,	   [PQ_BXOR] = xor,	[PQ_SHL] = left_shift, [PQ_SHR] = right_shift,
-	[PQ_NEG] = negate, [PQ_BNOT] = invert,	[PQ_BUCKET] = bucket,
+	[PQ_ADD] = add_numbers,	   [PQ_SUB] = subtract_numbers, [PQ_MUL] = multiply_numbers,
+	[PQ_DIV] = divide_numbers, [PQ_IDIV] = divide_whole,	[PQ_MOD] = take_modulo,
+	[PQ_POW] = raise_to_power, [PQ_BAND] = and_bits,	[PQ_BOR] = or_bits,
+	[PQ_BXOR] = xor_bits,	   [PQ_SHL] = shift_left,	[PQ_SHR] = shift_right,
+	[PQ_NEG] = negate_number,  [PQ_BNOT] = invert_bits,	[PQ_BUCKET] = round_to_bucket,
 };
 
 /*
@@ -206,16 +208,16 @@ static pq_operation *of_unsigned(enum pq_op op, enum pq_kind a, enum pq_kind b)
 
 	switch (op) {
 	case PQ_SHL:
-		return right ? wide_left_shift : NULL;
+		return right ? shift_left_wide : NULL;
 	case PQ_SHR:
-		return right ? wide_right_shift : NULL;
+		return right ? shift_right_wide : NULL;
 	case PQ_IDIV:
 	case PQ_MOD:
 		if ((!left && !right) || a == PQ_K_SIGNED || b == PQ_K_SIGNED)
 			return NULL;
-		return op == PQ_IDIV ? unsigned_whole : unsigned_modulo;
+		return op == PQ_IDIV ? divide_unsigned : take_unsigned_modulo;
 	case PQ_BUCKET:
-		return left ? unsigned_bucket : NULL;
+		return left ? round_to_unsigned_bucket : NULL;
 	default:
 		return NULL;
 	}

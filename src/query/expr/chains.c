@@ -166,8 +166,8 @@ static bool walk_next(struct walk *walk, struct pd_frame *frame)
 }
 
 /* Returns the number of the chain of a record's frames, which it resolves. */
-static uint32_t resolve(struct pq_chains *c, struct pq_looked *looked,
-			const struct pd_record *rec, const struct raw *raw)
+static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
+			      const struct pd_record *rec, const struct raw *raw)
 {
 	uint32_t numbers[PM_MAX_FRAMES + 1];
 	struct pd_frame frame;
@@ -220,8 +220,8 @@ static bool hash_raw(const struct pq_chains *c, const struct pq_looked *looked,
 	return true;
 }
 
-static void look(struct pq_chains *c, struct pm_resolver *resolver, const struct pd_record *rec,
-		 struct pq_looked *looked, struct raw *raw)
+static void begin_look(struct pq_chains *c, struct pm_resolver *resolver,
+		       const struct pd_record *rec, struct pq_looked *looked, struct raw *raw)
 {
 	const struct pm_system *system = pm_resolver_system(resolver);
 	int64_t ip;
@@ -245,7 +245,7 @@ uint32_t pq_chains_of(struct pq_chains *c, struct pm_resolver *resolver,
 	uint32_t chain;
 	bool hashed;
 
-	look(c, resolver, rec, &looked, &raw);
+	begin_look(c, resolver, rec, &looked, &raw);
 	if (kind == PQ_CHAIN_FRAMES && !looked.has_ip)
 		return PQ_NO_CHAIN;
 	hashed = hash_raw(c, &looked, rec, &raw, &hash);
@@ -254,7 +254,7 @@ uint32_t pq_chains_of(struct pq_chains *c, struct pm_resolver *resolver,
 		if (chain)
 			return chain - 1;
 	}
-	chain = resolve(c, &looked, rec, &raw);
+	chain = resolve_chain(c, &looked, rec, &raw);
 	/* a chain without frames is its ip, which the hash leaves out */
 	if (hashed && !looked.by_time && !looked.alone && chain < PQ_CHAIN_NO_MEMORY)
 		pq_raw_keep(&c->raw, &hash, chain + 1);
@@ -267,7 +267,7 @@ void pq_chains_enter(struct pq_chains *c, struct pm_resolver *resolver,
 	struct raw raw;
 
 	c->entered = (struct pq_looked){ .kind = PQ_CHAIN_VALUES };
-	look(c, resolver, rec, &c->entered, &raw);
+	begin_look(c, resolver, rec, &c->entered, &raw);
 }
 
 uint32_t pq_chains_at(struct pq_chains *c, const struct pd_frame *at)
@@ -381,7 +381,7 @@ bool pq_chains_under(struct pq_chains *c, struct pm_resolver *resolver,
 	struct raw raw;
 
 	*is = false;
-	look(c, resolver, rec, &looked, &raw);
+	begin_look(c, resolver, rec, &looked, &raw);
 	walk_init(&walk, &raw, rec);
 	while (!*is && number != UINT32_MAX && walk_next(&walk, &frame)) {
 		number = pq_frame_at(c, &looked, &frame);

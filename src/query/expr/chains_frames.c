@@ -39,7 +39,7 @@ void pq_look_when(struct pq_chains *c, struct pq_looked *looked)
 	looked->known &= tag_of(c, looked, true, &looked->tags[1]);
 }
 
-static uint64_t mixed(const struct pq_chains *c, uint64_t a, uint64_t b)
+static uint64_t mix_words(const struct pq_chains *c, uint64_t a, uint64_t b)
 {
 	struct pq_wide product = pq_wide_product(a + c->keys.head[0], b + c->keys.head[1]);
 
@@ -48,9 +48,9 @@ static uint64_t mixed(const struct pq_chains *c, uint64_t a, uint64_t b)
 
 static uint32_t hash_alias(const struct pq_chains *c, const struct pq_alias *alias)
 {
-	return (uint32_t)(mixed(c, (uintptr_t)alias->location,
-				alias->address ^ (uint64_t)alias->kind << 56 ^
-					(uint64_t)alias->mode << 60) >>
+	return (uint32_t)(mix_words(c, (uintptr_t)alias->location,
+				    alias->address ^ (uint64_t)alias->kind << 56 ^
+					    (uint64_t)alias->mode << 60) >>
 			  20);
 }
 

@@ -39,7 +39,7 @@ uint32_t pq_raw_find(const struct pq_raw *raw, const struct pq_hash *hash)
 	return 0;
 }
 
-static void put(struct pq_raw *raw, const struct pq_hash *hash, uint32_t chain)
+static void store_raw(struct pq_raw *raw, const struct pq_hash *hash, uint32_t chain)
 {
 	struct pq_raw_line *line = line_of(raw, hash);
 	uint32_t i = line->next % 3;
@@ -53,7 +53,7 @@ static void put(struct pq_raw *raw, const struct pq_hash *hash, uint32_t chain)
 #define HUGE ((size_t)2 << 20) /* size of a huge page */
 
 /* Doubles the number of lines. Without memory the number stays as it is. */
-static void widen(struct pq_raw *raw)
+static void widen_raw(struct pq_raw *raw)
 {
 	struct pq_raw wide = { .bits = raw->lines ? raw->bits + 1 : PQ_RAW_BITS_MIN };
 	size_t n = (size_t)1 << wide.bits;
@@ -70,7 +70,8 @@ static void widen(struct pq_raw *raw)
 	for (size_t l = 0; raw->lines && l < n / 2; l++)
 		for (int i = 0; i < 3; i++)
 			if (raw->lines[l].chain[i])
-				put(&wide, &raw->lines[l].hash[i], raw->lines[l].chain[i]);
+				store_raw(&wide, &raw->lines[l].hash[i],
+					  raw->lines[l].chain[i]);
 	free(raw->lines);
 	wide.full = wide.bits == PQ_RAW_BITS_MAX;
 	*raw = wide;
@@ -79,7 +80,7 @@ static void widen(struct pq_raw *raw)
 void pq_raw_keep(struct pq_raw *raw, const struct pq_hash *hash, uint32_t chain)
 {
 	if (!raw->full && (raw->n >> raw->bits || !raw->lines))
-		widen(raw);
+		widen_raw(raw);
 	if (raw->lines)
-		put(raw, hash, chain);
+		store_raw(raw, hash, chain);
 }

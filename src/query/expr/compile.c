@@ -35,13 +35,13 @@ struct compiler {
 
 static const struct pq_node nothing = { .op = PQ_CONST, .kind = PQ_K_NIL };
 
-static const struct pq_node *part(const struct pq_node *node)
+static const struct pq_node *get_operand(const struct pq_node *node)
 {
 	return node ? node : &nothing;
 }
 
 /* Makes room for one more element. Returns false without memory. */
-static bool grow(struct compiler *c, void *array, size_t n, size_t *room, size_t each)
+static bool grow_array(struct compiler *c, void *array, size_t n, size_t *room, size_t each)
 {
 	void **items = array;
 	size_t more = *room ? 2 * *room : 16;
@@ -61,7 +61,7 @@ static bool grow(struct compiler *c, void *array, size_t n, size_t *room, size_t
 
 static uint32_t new_label(struct compiler *c)
 {
-	if (!grow(c, &c->labels, c->n_labels, &c->label_room, sizeof(*c->labels)))
+	if (!grow_array(c, &c->labels, c->n_labels, &c->label_room, sizeof(*c->labels)))
 		return 0;
 	c->labels[c->n_labels] = 0;
 	return (uint32_t)c->n_labels++;
@@ -88,9 +88,9 @@ void pq_insn_deinit(const struct pq_insn *insn)
 	free(insn->text);
 }
 
-static void emit(struct compiler *c, const struct pq_insn *insn)
+static void emit_insn(struct compiler *c, const struct pq_insn *insn)
 {
-	if (!c->failed && grow(c, &c->code, c->n_code, &c->code_room, sizeof(*c->code)))
+	if (!c->failed && grow_array(c, &c->code, c->n_code, &c->code_room, sizeof(*c->code)))
 		c->code[c->n_code++] = *insn;
 	else
 		pq_insn_deinit(insn);
@@ -126,7 +126,7 @@ static void compile_insn(struct compiler *c, struct pq_insn *insn, const struct 
 		insn->constant = &right->constant;
 	else if (right)
 		compile_value(c, right, insn->reg + 1);
-	emit(c, insn);
+	emit_insn(c, insn);
 }
 
 /* Returns the orders of its operands that make a comparison true. */
@@ -197,7 +197,7 @@ static bool is_range(const struct pq_insn *insn, const struct pq_node *left,
 static void compile_comparison(struct compiler *c, struct pq_insn *insn,
 			       const struct pq_node *node)
 {
-	const struct pq_node *left = part(node->left), *right = part(node->right);
+	const struct pq_node *left = get_operand(node->left), *right = get_operand(node->right);
 	unsigned orders = orders_of(node->op);
 
 	if (left->op == PQ_CONST) {
@@ -253,7 +253,7 @@ static bool add_pattern(struct compiler *c, struct pq_insn *insn, const struct p
 static void compile_plain_test(struct compiler *c, struct pq_insn *insn,
 			       const struct pq_node *node, const struct ways *ways)
 {
-	const struct pq_node *left = part(node->left), *right = NULL;
+	const struct pq_node *left = get_operand(node->left), *right = NULL;
 
 	switch (node->op) {
 	case PQ_PRESENT:
@@ -275,17 +275,17 @@ static void compile_plain_test(struct compiler *c, struct pq_insn *insn,
 	case PQ_GLOB:
 	case PQ_MATCH:
 		insn->run = pq_run_match;
-		if (!add_pattern(c, insn, part(node->right), node->op == PQ_GLOB)) {
+		if (!add_pattern(c, insn, get_operand(node->right), node->op == PQ_GLOB)) {
 			insn->run = pq_run_jump;
 			insn->yes = insn->no;
-			emit(c, insn);
+			emit_insn(c, insn);
 			return;
 		}
 		break;
 	case PQ_FIND:
 	case PQ_STARTS:
 		insn->run = node->op == PQ_FIND ? pq_run_find : pq_run_starts;
-		right = part(node->right);
+		right = get_operand(node->right);
 		break;
 	default: /* a value that is tested for truth */
 		insn->run = pq_run_truth;
@@ -299,7 +299,7 @@ static void compile_plain_test(struct compiler *c, struct pq_insn *insn,
 
 static bool is_under(const struct pq_node *node)
 {
-	const struct pq_node *name = part(node->right);
+	const struct pq_node *name = get_operand(node->right);
 
 	return node->op == PQ_UNDER && name->op == PQ_CONST && name->constant.type == PQ_TEXT;
 }
@@ -336,9 +336,9 @@ static void compile_logic(struct compiler *c, const struct pq_node *node, uint32
 		first.yes = second;
 	else
 		first.no = first.absent = second;
-	compile_test(c, part(node->left), reg, &first);
+	compile_test(c, get_operand(node->left), reg, &first);
 	place_label(c, second);
-	compile_test(c, part(node->right), reg, ways);
+	compile_test(c, get_operand(node->right), reg, ways);
 }
 
 static void compile_test(struct compiler *c, const struct pq_node *node, uint32_t reg,
@@ -357,7 +357,7 @@ static void compile_test(struct compiler *c, const struct pq_node *node, uint32_
 		compile_logic(c, node, reg, ways);
 		break;
 	case PQ_NOT:
-		compile_test(c, part(node->left), reg, &turned);
+		compile_test(c, get_operand(node->left), reg, &turned);
 		break;
 	case PQ_EQ:
 	case PQ_LT:
@@ -371,7 +371,7 @@ static void compile_test(struct compiler *c, const struct pq_node *node, uint32_
 			insn.run = pq_run_jump;
 			insn.yes.label = ways->no;
 		}
-		emit(c, &insn);
+		emit_insn(c, &insn);
 		break;
 	default:
 		compile_plain_test(c, &insn, node, ways);
@@ -396,7 +396,7 @@ static void compile_condition_value(struct compiler *c, const struct pq_node *no
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		place_label(c, places[i]);
 		insn.constant = &values[i];
-		emit(c, &insn);
+		emit_insn(c, &insn);
 	}
 	place_label(c, end);
 }
@@ -409,27 +409,27 @@ static bool is_condition(enum pq_op op)
 static void compile_call(struct compiler *c, struct pq_insn *insn, const struct pq_call *call)
 {
 	for (size_t i = 0; i < call->n_args; i++)
-		compile_value(c, part(call->args[i]), insn->reg + (uint32_t)i);
+		compile_value(c, get_operand(call->args[i]), insn->reg + (uint32_t)i);
 	insn->run = pq_run_call;
 	insn->call = call;
-	emit(c, insn);
+	emit_insn(c, insn);
 }
 
 static void compile_value(struct compiler *c, const struct pq_node *node, uint32_t reg)
 {
 	struct pq_insn insn = { .yes.label = LABEL_NEXT, .field = PQ_NO_FIELD, .reg = reg };
-	const struct pq_node *left = part(node->left), *right = part(node->right);
+	const struct pq_node *left = get_operand(node->left), *right = get_operand(node->right);
 
 	if (is_condition(node->op)) {
 		compile_condition_value(c, node, reg);
 	} else if (node->op == PQ_CONST) {
 		insn.run = pq_run_constant;
 		insn.constant = &node->constant;
-		emit(c, &insn);
+		emit_insn(c, &insn);
 	} else if (node->op == PQ_FIELD) {
 		insn.run = pq_run_load;
 		insn.field = number_of(c, node);
-		emit(c, &insn);
+		emit_insn(c, &insn);
 	} else if (node->op == PQ_COUNT) {
 		insn.run = left->op == PQ_FIELD ? pq_run_count : pq_run_length;
 		compile_insn(c, &insn, left, NULL);
@@ -465,12 +465,12 @@ static void link_code(struct compiler *c)
 	}
 }
 
-static void compile(struct compiler *c, const struct pq_node *node)
+static void compile_root(struct compiler *c, const struct pq_node *node)
 {
 	static const struct pq_insn end = { .run = NULL };
 
 	for (uint32_t i = 0; i < PQ_CODE_START; i++) {
-		emit(c, &end);
+		emit_insn(c, &end);
 		if (new_label(c) == i && !c->failed)
 			c->labels[i] = i;
 	}
@@ -479,15 +479,15 @@ static void compile(struct compiler *c, const struct pq_node *node)
 			     &(struct ways){ PQ_CODE_TRUE, PQ_CODE_FALSE, PQ_CODE_ABSENT });
 	else
 		compile_value(c, node, 0);
-	emit(c, &end); /* end of a value */
+	emit_insn(c, &end); /* end of a value */
 }
 
 bool pq_compile(struct pq_expr *expr, const struct pq_node *node, struct pq_fields *fields)
 {
 	struct compiler c = { .fields = fields };
 
-	node = part(node);
-	compile(&c, node);
+	node = get_operand(node);
+	compile_root(&c, node);
 	expr->code = c.code;
 	expr->n_code = c.n_code;
 	if (!c.failed) {

@@ -32,21 +32,22 @@ uint32_t pq_expr_field(const struct pq_expr *expr)
 	return expr->field;
 }
 
-static inline const struct pq_insn *branch(const struct pq_insn *in, bool holds)
+static inline const struct pq_insn *choose_branch(const struct pq_insn *in, bool holds)
 {
 	return holds ? in->yes.to : in->no.to;
 }
 
 static inline const struct pq_insn *in_range(const struct pq_insn *in, uint64_t x)
 {
-	return branch(in, x - in->low <= in->width);
+	return choose_branch(in, x - in->low <= in->width);
 }
 
 /*
  * Runs a program, and returns the end that it reaches. Most tests are ranges: they run here,
  * without a call.
  */
-static inline const struct pq_insn *run(const struct pq_expr *expr, struct pq_fields *fields)
+static inline const struct pq_insn *run_program(const struct pq_expr *expr,
+						struct pq_fields *fields)
 {
 	const struct pq_insn *in = expr->code + PQ_CODE_START;
 	int64_t i;
@@ -67,7 +68,7 @@ static bool is_true(const struct pq_value *value)
 
 bool pq_expr_test(const struct pq_expr *expr, struct pq_fields *fields)
 {
-	const struct pq_insn *end = run(expr, fields);
+	const struct pq_insn *end = run_program(expr, fields);
 
 	if (end < expr->code + PQ_CODE_START) /* an end of a condition */
 		return end == expr->code + PQ_CODE_TRUE;
@@ -82,7 +83,7 @@ void pq_expr_value(const struct pq_expr *expr, struct pq_fields *fields, struct 
 		pq_fields_get(fields, expr->field, out);
 		return;
 	}
-	end = run(expr, fields);
+	end = run_program(expr, fields);
 	*out = expr->regs[0];
 	if (expr->is_condition) {
 		out->type = end == expr->code + PQ_CODE_ABSENT ? PQ_NIL : PQ_BOOL;
@@ -91,8 +92,8 @@ void pq_expr_value(const struct pq_expr *expr, struct pq_fields *fields, struct 
 }
 
 /* Return the left operand, and the right one. */
-static inline struct pq_value *left(const struct pq_insn *in, struct pq_fields *fields,
-				    struct pq_value *regs)
+static inline struct pq_value *read_left(const struct pq_insn *in, struct pq_fields *fields,
+					 struct pq_value *regs)
 {
 	struct pq_value *value = &regs[in->reg];
 
@@ -101,8 +102,8 @@ static inline struct pq_value *left(const struct pq_insn *in, struct pq_fields *
 	return value;
 }
 
-static inline const struct pq_value *right(const struct pq_insn *in,
-					   const struct pq_value *regs)
+static inline const struct pq_value *read_right(const struct pq_insn *in,
+						const struct pq_value *regs)
 {
 	return in->constant ? in->constant : &regs[in->reg + 1];
 }
@@ -125,7 +126,7 @@ const struct pq_insn *pq_run_constant(const struct pq_insn *in, struct pq_fields
 const struct pq_insn *pq_run_arith(const struct pq_insn *in, struct pq_fields *fields,
 				   struct pq_value *regs)
 {
-	in->arith.run(left(in, fields, regs), right(in, regs));
+	in->arith.run(read_left(in, fields, regs), read_right(in, regs));
 	return in->yes.to;
 }
 
@@ -133,7 +134,7 @@ const struct pq_insn *pq_run_arith(const struct pq_insn *in, struct pq_fields *f
 const struct pq_insn *pq_run_float_arith(const struct pq_insn *in, struct pq_fields *fields,
 					 struct pq_value *regs)
 {
-	struct pq_value *a = left(in, fields, regs), b = *right(in, regs);
+	struct pq_value *a = read_left(in, fields, regs), b = *read_right(in, regs);
 
 	if (in->arith.floats & PQ_LEFT_UNSIGNED)
 		pq_unsigned_to_float(a);
@@ -153,7 +154,7 @@ const struct pq_insn *pq_run_count(const struct pq_insn *in, struct pq_fields *f
 const struct pq_insn *pq_run_length(const struct pq_insn *in, struct pq_fields *fields,
 				    struct pq_value *regs)
 {
-	struct pq_value *a = left(in, fields, regs);
+	struct pq_value *a = read_left(in, fields, regs);
 
 	*a = (struct pq_value){ .type = a->type == PQ_TEXT ? PQ_INT : PQ_NIL, .u = a->size };
 	return in->yes.to;
@@ -180,17 +181,17 @@ const struct pq_insn *pq_run_jump(const struct pq_insn *in, struct pq_fields *fi
 const struct pq_insn *pq_run_truth(const struct pq_insn *in, struct pq_fields *fields,
 				   struct pq_value *regs)
 {
-	const struct pq_value *a = left(in, fields, regs);
+	const struct pq_value *a = read_left(in, fields, regs);
 
 	if (a->type == PQ_NIL)
 		return in->absent.to;
-	return branch(in, is_true(a));
+	return choose_branch(in, is_true(a));
 }
 
 const struct pq_insn *pq_run_present(const struct pq_insn *in, struct pq_fields *fields,
 				     struct pq_value *regs)
 {
-	return branch(in, left(in, fields, regs)->type != PQ_NIL);
+	return choose_branch(in, read_left(in, fields, regs)->type != PQ_NIL);
 }
 
 /* Compares a field with an integer constant, by any operator. */
@@ -217,89 +218,91 @@ const struct pq_insn *pq_run_range_of(const struct pq_insn *in, struct pq_fields
 const struct pq_insn *pq_run_compare(const struct pq_insn *in, struct pq_fields *fields,
 				     struct pq_value *regs)
 {
-	const struct pq_value *a = left(in, fields, regs), *b = right(in, regs);
+	const struct pq_value *a = read_left(in, fields, regs), *b = read_right(in, regs);
 
 	if (a->type == PQ_NIL || b->type == PQ_NIL)
 		return in->absent.to;
-	return branch(in, in->orders >> pq_order(a, b, in->signs) & 1);
+	return choose_branch(in, in->orders >> pq_order(a, b, in->signs) & 1);
 }
 
 /* Compares texts for equality. */
 const struct pq_insn *pq_run_is_text(const struct pq_insn *in, struct pq_fields *fields,
 				     struct pq_value *regs)
 {
-	const struct pq_value *a = left(in, fields, regs), *b = in->constant;
+	const struct pq_value *a = read_left(in, fields, regs), *b = in->constant;
 
 	if (a->type == PQ_NIL)
 		return in->absent.to;
-	return branch(in, a->type == PQ_TEXT && a->size == b->size &&
-				  (!b->size || memcmp(a->p, b->p, b->size) == 0));
+	return choose_branch(in, a->type == PQ_TEXT && a->size == b->size &&
+					 (!b->size || memcmp(a->p, b->p, b->size) == 0));
 }
 
 const struct pq_insn *pq_run_event_in(const struct pq_insn *in, struct pq_fields *fields,
 				      struct pq_value *regs)
 {
-	const struct pq_value *a = left(in, fields, regs);
+	const struct pq_value *a = read_left(in, fields, regs);
 
 	if (a->type != PQ_EVENT)
 		return in->absent.to;
-	return branch(in, a->event->number < in->n_events && in->events[a->event->number]);
+	return choose_branch(in,
+			     a->event->number < in->n_events && in->events[a->event->number]);
 }
 
 const struct pq_insn *pq_run_in(const struct pq_insn *in, struct pq_fields *fields,
 				struct pq_value *regs)
 {
-	const struct pq_value *a = left(in, fields, regs);
+	const struct pq_value *a = read_left(in, fields, regs);
 
 	if (a->type == PQ_NIL)
 		return in->absent.to;
-	return branch(in, pq_set_has(in->set, a));
+	return choose_branch(in, pq_set_has(in->set, a));
 }
 
 const struct pq_insn *pq_run_find(const struct pq_insn *in, struct pq_fields *fields,
 				  struct pq_value *regs)
 {
-	const struct pq_value *a = left(in, fields, regs), *b = right(in, regs);
+	const struct pq_value *a = read_left(in, fields, regs), *b = read_right(in, regs);
 
 	if (a->type != PQ_TEXT || b->type != PQ_TEXT)
 		return in->absent.to;
-	return branch(in, !b->size || memmem(a->p, a->size, b->p, b->size));
+	return choose_branch(in, !b->size || memmem(a->p, a->size, b->p, b->size));
 }
 
 const struct pq_insn *pq_run_starts(const struct pq_insn *in, struct pq_fields *fields,
 				    struct pq_value *regs)
 {
-	const struct pq_value *a = left(in, fields, regs), *b = right(in, regs);
+	const struct pq_value *a = read_left(in, fields, regs), *b = read_right(in, regs);
 
 	if (a->type != PQ_TEXT || b->type != PQ_TEXT)
 		return in->absent.to;
-	return branch(in, !b->size || (a->size >= b->size && memcmp(a->p, b->p, b->size) == 0));
+	return choose_branch(in, !b->size || (a->size >= b->size &&
+					      memcmp(a->p, b->p, b->size) == 0));
 }
 
 const struct pq_insn *pq_run_match(const struct pq_insn *in, struct pq_fields *fields,
 				   struct pq_value *regs)
 {
-	const struct pq_value *a = left(in, fields, regs);
+	const struct pq_value *a = read_left(in, fields, regs);
 	bool matches = false;
 
 	if (a->type != PQ_TEXT)
 		return in->absent.to;
 	if (!pb_pattern_match(in->text->pattern, a->p, a->size, &matches))
 		fields->failed = true;
-	return branch(in, matches);
+	return choose_branch(in, matches);
 }
 
 const struct pq_insn *pq_run_under(const struct pq_insn *in, struct pq_fields *fields,
 				   struct pq_value *regs)
 {
 	(void)regs;
-	return branch(in, pq_fields_under(fields, &in->text->under));
+	return choose_branch(in, pq_fields_under(fields, &in->text->under));
 }
 
 const struct pq_insn *pq_run_lower(const struct pq_insn *in, struct pq_fields *fields,
 				   struct pq_value *regs)
 {
-	struct pq_value *a = left(in, fields, regs);
+	struct pq_value *a = read_left(in, fields, regs);
 	struct pq_text_work *work = in->text;
 
 	if (a->type == PQ_TEXT && a->size > work->room) {

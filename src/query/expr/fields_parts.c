@@ -60,7 +60,7 @@ static void follow_inlined(struct walk *w)
 }
 
 /* Replaces a question to the recorded system by its answer, as far as further steps need it. */
-static void settle(struct walk *w)
+static void settle_value(struct walk *w)
 {
 	struct pd_value *value = w->value;
 
@@ -151,10 +151,10 @@ void pq_follow(struct pq_fields *fields, uint32_t field, struct pd_value *value,
 		start_at_arg(&w, load->arg);
 	else
 		pd_record_get(fields->rec, load->index, value);
-	settle(&w);
+	settle_value(&w);
 	while (w.step < w.end && value->type == PD_VIEW) {
 		step_into(&w);
-		settle(&w);
+		settle_value(&w);
 	}
 	if (w.step < w.end || !pq_fits(f, value))
 		value->type = PD_NIL; /* the part does not exist, or has no parts */

@@ -299,7 +299,7 @@ static bool is_inlined(const struct pq_items *items)
 	return items->unnest->inlined && items->line + 1 < items->n_lines;
 }
 
-static void step(struct pq_items *items)
+static void step_item(struct pq_items *items)
 {
 	if (items->next && is_inlined(items)) {
 		items->line++;
@@ -374,7 +374,7 @@ static bool is_first(struct pq_items *items)
 bool pq_items_next(struct pq_items *items)
 {
 	while (items->next < items->n || (items->next && is_inlined(items))) {
-		step(items);
+		step_item(items);
 		items->is_row = !items->fields->failed;
 		if (!items->is_row)
 			return false;

@@ -3,7 +3,7 @@
 
 #include "arith.h"
 
-static bool adapts(enum pq_kind kind) /* is as signed as what it is compared with */
+static bool adapts_sign(enum pq_kind kind) /* is as signed as what it is compared with */
 {
 	return kind == PQ_K_NATURAL || kind == PQ_K_BITS || kind == PQ_K_ANY;
 }
@@ -13,15 +13,15 @@ unsigned pq_order_signs(enum pq_kind a, enum pq_kind b)
 	const unsigned both = PQ_LEFT_UNSIGNED | PQ_RIGHT_UNSIGNED;
 
 	if (pq_is_unsigned(a))
-		return pq_is_unsigned(b) || adapts(b) ? both : PQ_LEFT_UNSIGNED;
+		return pq_is_unsigned(b) || adapts_sign(b) ? both : PQ_LEFT_UNSIGNED;
 	if (pq_is_unsigned(b))
-		return adapts(a) ? both : PQ_RIGHT_UNSIGNED;
+		return adapts_sign(a) ? both : PQ_RIGHT_UNSIGNED;
 	if ((a == PQ_K_BITS && b == PQ_K_ANY) || (a == PQ_K_ANY && b == PQ_K_BITS))
 		return both;
 	return 0;
 }
 
-static enum pq_order turned(enum pq_order order)
+static enum pq_order reverse_order(enum pq_order order)
 {
 	return order > PQ_IS_GREATER ? order : (enum pq_order)(PQ_IS_GREATER - order);
 }
@@ -94,7 +94,7 @@ enum pq_order pq_order(const struct pq_value *a, const struct pq_value *b, unsig
 	if (a->type == PQ_INT && b->type == PQ_FLOAT)
 		return mixed_order(a, signs & PQ_LEFT_UNSIGNED, b->f);
 	if (a->type == PQ_FLOAT && b->type == PQ_INT)
-		return turned(mixed_order(b, signs & PQ_RIGHT_UNSIGNED, a->f));
+		return reverse_order(mixed_order(b, signs & PQ_RIGHT_UNSIGNED, a->f));
 	if (a->type != b->type)
 		return PQ_UNORDERED;
 	switch (a->type) {

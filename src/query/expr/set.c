@@ -9,7 +9,7 @@ struct pq_set {
 };
 
 /* Orders values so that only equal ones compare as equal; the order has no other meaning. */
-static int compare(const struct pq_value *a, const struct pq_value *b)
+static int compare_in_set(const struct pq_value *a, const struct pq_value *b)
 {
 	int diff = 0;
 
@@ -26,7 +26,7 @@ static int compare(const struct pq_value *a, const struct pq_value *b)
 
 static int compare_any(const void *a, const void *b)
 {
-	return compare(a, b);
+	return compare_in_set(a, b);
 }
 
 struct pq_set *pq_set_create(const struct pq_value *values, size_t n)
@@ -62,7 +62,7 @@ bool pq_set_has(const struct pq_set *set, const struct pq_value *value)
 		return false;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int diff = compare(&wanted, &set->values[middle]);
+		int diff = compare_in_set(&wanted, &set->values[middle]);
 
 		if (!diff)
 			return true;

@@ -53,7 +53,7 @@ uint32_t pq_text_hash(const struct pq_secret *secret, const char *p, size_t n)
 }
 
 /* Returns room for a text. A large one has a block of its own, behind the one being filled. */
-static struct pq_text *take(struct pq_texts *texts, uint32_t size)
+static struct pq_text *reserve_text(struct pq_texts *texts, uint32_t size)
 {
 	size_t align = _Alignof(struct pq_text);
 	size_t need = (sizeof(struct pq_text) + size + align - 1) & ~(align - 1);
@@ -93,7 +93,7 @@ static bool has_bytes(const void *arg, uint32_t item)
 	return text->size == wanted->size && pq_same_bytes(text->bytes, wanted->p, text->size);
 }
 
-static struct pq_text *find(struct pq_texts *texts, const char *p, uint32_t size)
+static struct pq_text *find_or_add_text(struct pq_texts *texts, const char *p, uint32_t size)
 {
 	const struct wanted wanted = { texts, p, size };
 	uint32_t h = pq_text_hash(&texts->secret, p, size);
@@ -105,7 +105,7 @@ static struct pq_text *find(struct pq_texts *texts, const char *p, uint32_t size
 	slot = pb_map_find(&texts->map, h, has_bytes, &wanted);
 	if (slot->item)
 		return texts->list[slot->item - 1];
-	text = take(texts, size);
+	text = reserve_text(texts, size);
 	if (!text)
 		return NULL;
 	*text = (struct pq_text){ NULL, size };
@@ -123,7 +123,7 @@ struct pq_text *pq_texts_add(struct pq_texts *texts, const char *p, uint32_t siz
 
 	if (hint->p == p && text && text->size == size && pq_same_bytes(text->bytes, p, size))
 		return text;
-	text = find(texts, p, size);
+	text = find_or_add_text(texts, p, size);
 	if (text)
 		*hint = (struct pq_text_hint){ p, text };
 	return text;

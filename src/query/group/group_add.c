@@ -175,7 +175,7 @@ static uint64_t read_weight(struct pq_groups *groups, const struct pq_measured *
 	return 0;
 }
 
-static bool step(struct pq_groups *groups, const struct pq_measured *m, void *state)
+static bool step_measure(struct pq_groups *groups, const struct pq_measured *m, void *state)
 {
 	struct pq_value value = { .type = PQ_INT };
 	uint64_t weight = 1;
@@ -199,7 +199,7 @@ static __attribute__((noinline)) bool step_from(struct pq_groups *groups,
 						const struct pq_measured *m, char *states)
 {
 	for (; m < groups->measured_end; m++)
-		if (!step(groups, m, states + m->at))
+		if (!step_measure(groups, m, states + m->at))
 			return false;
 	return !groups->fields->failed;
 }

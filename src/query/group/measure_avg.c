@@ -21,8 +21,8 @@ static void add_n(uint64_t *n, uint64_t weight)
 /*
  * Multiplies an integer by a weight. Returns false if the product is beyond 2^94 in magnitude.
  */
-static bool times(const struct pq_value *value, enum pq_kind kind, uint64_t weight,
-		  struct pq_wide *product)
+static bool multiply_by_weight(const struct pq_value *value, enum pq_kind kind, uint64_t weight,
+			       struct pq_wide *product)
 {
 	bool is_negative = value->i < 0 && !pq_is_unsigned(kind);
 
@@ -43,7 +43,7 @@ static bool integer_step(const struct pq_measured *m, void *state, const struct 
 	if (value->type != PQ_INT)
 		return true;
 	add_n(&avg->n, weight);
-	if (!times(value, m->kind, weight, &product) ||
+	if (!multiply_by_weight(value, m->kind, weight, &product) ||
 	    !pq_wide_add_checked(&avg->sum, product))
 		avg->n = UINT64_MAX;
 	return true;
@@ -71,7 +71,7 @@ static void integer_get(const struct pq_measured *m, const void *state, struct p
 	out->value = (struct pq_value){ .type = PQ_INT, .u = avg->sum.low & LOW_MASK };
 }
 
-static enum pq_wrong wrong(uint64_t n, struct pq_wide high)
+static enum pq_wrong judge_average(uint64_t n, struct pq_wide high)
 {
 	if (n == UINT64_MAX || !pq_wide_fits(high))
 		return PQ_WRONG_AVERAGE;
@@ -82,7 +82,7 @@ static enum pq_wrong integer_wrong(const void *state)
 {
 	const struct average *avg = state;
 
-	return wrong(avg->n, pq_wide_shift_right(avg->sum, LOW_BITS));
+	return judge_average(avg->n, pq_wide_shift_right(avg->sum, LOW_BITS));
 }
 
 /*
@@ -126,7 +126,7 @@ static bool any_step(const struct pq_measured *m, void *state, const struct pq_v
 	add_n(&avg->integers.n, weight);
 	if (value->type == PQ_FLOAT)
 		add_float(avg, value->f * (double)weight);
-	else if (times(value, m->kind, weight, &product))
+	else if (multiply_by_weight(value, m->kind, weight, &product))
 		add_integers(avg, product);
 	else
 		avg->integers.n = UINT64_MAX;
@@ -166,7 +166,7 @@ static enum pq_wrong any_wrong(const void *state)
 
 	if (!avg->is_float)
 		return integer_wrong(&avg->integers);
-	return wrong(avg->integers.n, avg->integers.sum);
+	return judge_average(avg->integers.n, avg->integers.sum);
 }
 
 const struct pq_measure_ops pq_avg_ops[2] = {

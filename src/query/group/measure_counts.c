@@ -87,7 +87,7 @@ static void hist_get(const struct pq_measured *m, const void *state, struct pq_s
 }
 
 /* The sketch begins each state. With a weight, the counts may exceed an integer. */
-static enum pq_wrong wrong(const void *state)
+static enum pq_wrong find_wrong_counts(const void *state)
 {
 	const struct pq_sketch *sketch = state;
 
@@ -98,7 +98,7 @@ static enum pq_wrong wrong(const void *state)
 	return PQ_RIGHT;
 }
 
-static void deinit(void *state)
+static void deinit_sketch(void *state)
 {
 	pq_sketch_deinit(state);
 }
@@ -108,8 +108,8 @@ const struct pq_measure_ops pq_quantile_ops = {
 	.step = quantile_step,
 	.merge = quantile_merge,
 	.get = quantile_get,
-	.wrong = wrong,
-	.deinit = deinit,
+	.wrong = find_wrong_counts,
+	.deinit = deinit_sketch,
 };
 
 const struct pq_measure_ops pq_hist_ops = {
@@ -117,6 +117,6 @@ const struct pq_measure_ops pq_hist_ops = {
 	.step = hist_step,
 	.merge = hist_merge,
 	.get = hist_get,
-	.wrong = wrong,
-	.deinit = deinit,
+	.wrong = find_wrong_counts,
+	.deinit = deinit_sketch,
 };

@@ -33,7 +33,7 @@ static uint32_t hash_value(const struct pq_secret *secret, const struct pq_value
 	return (uint32_t)pq_mix(pq_bits(value) ^ secret->a, value->type ^ secret->b);
 }
 
-static bool grow(struct set *set)
+static bool grow_set(struct set *set)
 {
 	uint32_t capacity = set->capacity ? 2 * set->capacity : FIRST_VALUES;
 	struct pq_value *values;
@@ -56,12 +56,13 @@ static bool map_values(const struct pq_secret *secret, struct set *set)
 	return true;
 }
 
-static bool add(const struct pq_secret *secret, struct set *set, const struct pq_value *value)
+static bool add_to_set(const struct pq_secret *secret, struct set *set,
+		       const struct pq_value *value)
 {
 	const struct wanted wanted = { set, value };
 	uint32_t found = 0;
 
-	if (set->n == set->capacity && !grow(set))
+	if (set->n == set->capacity && !grow_set(set))
 		return false;
 	if (set->n < FEW) {
 		while (found < set->n && !has_value(&wanted, found))
@@ -94,7 +95,7 @@ static bool distinct_step(const struct pq_measured *m, void *state,
 			return false;
 		one.p = text->bytes;
 	}
-	return add(&m->texts->secret, state, &one);
+	return add_to_set(&m->texts->secret, state, &one);
 }
 
 static bool distinct_merge(const struct pq_measured *m, void *state, void *from)
@@ -113,7 +114,7 @@ static bool distinct_merge(const struct pq_measured *m, void *state, void *from)
 		} else if (one.type == PQ_CHAIN) {
 			one.u = m->chains[one.u];
 		}
-		if (!add(&m->texts->secret, state, &one))
+		if (!add_to_set(&m->texts->secret, state, &one))
 			return false;
 	}
 	return true;

@@ -56,7 +56,7 @@ static bool keep_text(struct kept *kept, const struct pq_value *value)
 	return true;
 }
 
-static bool keep(struct kept *kept, const struct pq_value *value)
+static bool keep_value(struct kept *kept, const struct pq_value *value)
 {
 	if (value->type == PQ_TEXT)
 		return keep_text(kept, value);
@@ -66,7 +66,7 @@ static bool keep(struct kept *kept, const struct pq_value *value)
 }
 
 /* Moves the value to another state. */
-static void take(struct kept *kept, struct kept *from)
+static void move_kept(struct kept *kept, struct kept *from)
 {
 	kept_deinit(kept);
 	*kept = *from;
@@ -90,7 +90,7 @@ static bool min_step(const struct pq_measured *m, void *state, const struct pq_v
 	if (kept->value.type != PQ_NIL &&
 	    !pq_less(value, &kept->value, pq_is_unsigned(m->kind)))
 		return true;
-	return keep(kept, value);
+	return keep_value(kept, value);
 }
 
 static bool max_step(const struct pq_measured *m, void *state, const struct pq_value *value,
@@ -104,7 +104,7 @@ static bool max_step(const struct pq_measured *m, void *state, const struct pq_v
 	if (kept->value.type != PQ_NIL &&
 	    !pq_less(&kept->value, value, pq_is_unsigned(m->kind)))
 		return true;
-	return keep(kept, value);
+	return keep_value(kept, value);
 }
 
 static bool min_merge(const struct pq_measured *m, void *state, void *from)
@@ -114,7 +114,7 @@ static bool min_merge(const struct pq_measured *m, void *state, void *from)
 	if (other->value.type != PQ_NIL &&
 	    (kept->value.type == PQ_NIL ||
 	     pq_less(&other->value, &kept->value, pq_is_unsigned(m->kind))))
-		take(kept, other);
+		move_kept(kept, other);
 	return true;
 }
 
@@ -125,7 +125,7 @@ static bool max_merge(const struct pq_measured *m, void *state, void *from)
 	if (other->value.type != PQ_NIL &&
 	    (kept->value.type == PQ_NIL ||
 	     pq_less(&kept->value, &other->value, pq_is_unsigned(m->kind))))
-		take(kept, other);
+		move_kept(kept, other);
 	return true;
 }
 
@@ -136,7 +136,7 @@ static bool first_step(const struct pq_measured *m, void *state, const struct pq
 
 	(void)m;
 	(void)weight;
-	return kept->value.type != PQ_NIL || is_absent(value) || keep(kept, value);
+	return kept->value.type != PQ_NIL || is_absent(value) || keep_value(kept, value);
 }
 
 static bool last_step(const struct pq_measured *m, void *state, const struct pq_value *value,
@@ -144,14 +144,14 @@ static bool last_step(const struct pq_measured *m, void *state, const struct pq_
 {
 	(void)m;
 	(void)weight;
-	return is_absent(value) || keep(state, value);
+	return is_absent(value) || keep_value(state, value);
 }
 
 static bool first_merge(const struct pq_measured *m, void *state, void *from)
 {
 	(void)m;
 	if (((struct kept *)state)->value.type == PQ_NIL)
-		take(state, from);
+		move_kept(state, from);
 	return true;
 }
 
@@ -159,7 +159,7 @@ static bool last_merge(const struct pq_measured *m, void *state, void *from)
 {
 	(void)m;
 	if (((struct kept *)from)->value.type != PQ_NIL)
-		take(state, from);
+		move_kept(state, from);
 	return true;
 }
 

@@ -265,8 +265,8 @@ static uint32_t row_of(struct pq_report *r, uint32_t owner, uint32_t part, size_
 }
 
 /* Adds the measures of group `g` to the row of a part. */
-static bool add(struct pq_report *r, uint32_t owner, uint32_t part, size_t g, bool own,
-		const struct pq_state measured[2])
+static bool add_to_row(struct pq_report *r, uint32_t owner, uint32_t part, size_t g, bool own,
+		       const struct pq_state measured[2])
 {
 	uint32_t number = part == UINT32_MAX ? part : row_of(r, owner, part, g);
 	struct pq_report_item *row;
@@ -296,14 +296,14 @@ static bool add_frames(struct pq_report *r, uint32_t owner, size_t g,
 
 	pq_groups_key(r->groups, g, r->asked->n_keys - 1, &chain);
 	if (chain.type != PQ_CHAIN)
-		return add(r, owner, part_of_frame(r, NULL), g, true, measured);
+		return add_to_row(r, owner, part_of_frame(r, NULL), g, true, measured);
 	frames = pq_chains_frames(chains, (uint32_t)chain.u, &n);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t *part = &r->part_of_frame[frames[i]];
 
 		if (*part == UINT32_MAX)
 			*part = part_of_frame(r, pq_chains_frame(chains, frames[i]));
-		if (!add(r, owner, *part, g, i == 0, measured))
+		if (!add_to_row(r, owner, *part, g, i == 0, measured))
 			return false;
 	}
 	return true;
@@ -319,7 +319,7 @@ static bool add_group(struct pq_report *r, size_t g)
 	for (size_t m = 0; m < 2; m++)
 		pq_groups_state(r->groups, g, m, &measured[m]);
 	return r->asked->callers ? add_frames(r, owner, g, measured) :
-				   add(r, owner, part_of_group(r, g), g, true, measured);
+				   add_to_row(r, owner, part_of_group(r, g), g, true, measured);
 }
 
 /* Records which names of a frame tell rows apart, and which keys. */
@@ -339,7 +339,7 @@ static bool read_asked(struct pq_report *r)
 	return r->own;
 }
 
-static bool fill(struct pq_report *r, struct ps_interrupt *interrupt)
+static bool fill_rows(struct pq_report *r, struct ps_interrupt *interrupt)
 {
 	const struct pq_chains *chains = pq_groups_chains(r->groups);
 	size_t n = chains ? pq_chains_n_frames(chains) : 0, size = pq_groups_size(r->groups);
@@ -361,7 +361,7 @@ static bool fill(struct pq_report *r, struct ps_interrupt *interrupt)
 }
 
 /* Frees memory that only serves to find rows. */
-static void forget(struct pq_report *r)
+static void free_row_maps(struct pq_report *r)
 {
 	pb_map_deinit(&r->by_part);
 	pb_map_deinit(&r->by_owner);
@@ -386,8 +386,8 @@ struct pq_report *pq_report_create(struct pq_groups *groups,
 	r->asked = asked;
 	pq_secret_make(&r->secret);
 	pq_groups_seal(groups);
-	filled = fill(r, interrupt);
-	forget(r);
+	filled = fill_rows(r, interrupt);
+	free_row_maps(r);
 	if (filled && pq_report_sort(r, interrupt))
 		return r;
 	pq_report_destroy(r);
@@ -398,7 +398,7 @@ void pq_report_destroy(struct pq_report *r)
 {
 	if (!r)
 		return;
-	forget(r);
+	free_row_maps(r);
 	pm_string_pool_deinit(&r->strings);
 	free(r->own);
 	free(r->parts);

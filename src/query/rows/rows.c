@@ -84,7 +84,7 @@ static bool asks_system(const struct pq_rows *rows, const struct pq_node *const 
 }
 
 /* The programs of the filter and the values. */
-static bool compile(struct pq_rows *rows, const struct pq_node *const *nodes)
+static bool compile_columns(struct pq_rows *rows, const struct pq_node *const *nodes)
 {
 	const struct pq_scope *scope = rows->scope;
 	bool asks = scope->system && asks_system(rows, nodes);
@@ -139,7 +139,7 @@ static struct pq_rows *open_rows(const struct pq_scope *scope,
 	rows->passes = pq_scope_passes(scope);
 	rows->looks = scope->events || scope->by_time;
 	rows->time_id = pd_field_name_id(&scope->session->files[0]->field_names, "time", 4);
-	if (!compile(rows, nodes) || !open_pairs(rows, nodes, how))
+	if (!compile_columns(rows, nodes) || !open_pairs(rows, nodes, how))
 		no_memory(rows, err);
 	else /* ahead: a filter drops records faster than they are read; rows take longer */
 		rows->walking = pq_scope_open_walk(scope, scope->filter, &rows->walk, err);
@@ -163,7 +163,7 @@ struct pq_rows *pq_rows_open_pairs(const struct pq_scope *scope,
 }
 
 /* Ends the thread and the walk. */
-static void finish(struct pq_rows *rows)
+static void end_walk(struct pq_rows *rows)
 {
 	atomic_store_explicit(&rows->stop, true, memory_order_relaxed);
 	pb_producer_stop(rows->producer);
@@ -177,7 +177,7 @@ void pq_rows_close(struct pq_rows *rows)
 {
 	if (!rows)
 		return;
-	finish(rows);
+	end_walk(rows);
 	for (size_t i = 0; i < AHEAD + 2; i++) {
 		free(rows->batches[i].values);
 		pq_row_texts_deinit(&rows->batches[i].texts);
@@ -198,7 +198,7 @@ void pq_rows_close(struct pq_rows *rows)
 
 struct pq_pair_counts pq_rows_counts(struct pq_rows *rows)
 {
-	finish(rows);
+	end_walk(rows);
 	return rows->pairs ? pq_pairs_counts(rows->pairs) : (struct pq_pair_counts){ 0 };
 }
 
@@ -285,7 +285,8 @@ static bool add_item(struct pq_rows *rows, struct batch *b)
 }
 
 /* Adds rows of the records that pass the filter until the batch is full. */
-static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_error *err)
+static bool fill_value_batch(struct pq_rows *rows, struct batch *b, size_t most,
+			     struct pd_error *err)
 {
 	struct pd_record *rec = &rows->rec;
 
@@ -339,7 +340,7 @@ static bool fill(struct pq_rows *rows, struct batch *b, size_t most, struct pd_e
 }
 
 /* Makes room for `most` rows in a batch. Returns false without memory. */
-static bool reserve(const struct pq_rows *rows, struct batch *b, size_t most)
+static bool reserve_rows(const struct pq_rows *rows, struct batch *b, size_t most)
 {
 	size_t size = rows->n * sizeof(*b->values);
 
@@ -358,7 +359,7 @@ static bool reserve(const struct pq_rows *rows, struct batch *b, size_t most)
  * Makes the next batch, in the thread or for the caller that asks for it. Returns NULL if there
  * is none.
  */
-static void *make(void *arg, size_t number)
+static void *make_value_batch(void *arg, size_t number)
 {
 	struct pq_rows *rows = arg;
 	struct batch *b = &rows->batches[rows->n_batches % (AHEAD + 2)];
@@ -378,8 +379,8 @@ static void *make(void *arg, size_t number)
 	 */
 	if (!rows->passes && !rows->scope->calls && rows->most < rows->most_rows)
 		rows->most *= GROWTH;
-	if (!(reserve(rows, b, most) ? fill(rows, b, most, &rows->error) :
-				       no_memory(rows, &rows->error)))
+	if (!(reserve_rows(rows, b, most) ? fill_value_batch(rows, b, most, &rows->error) :
+					    no_memory(rows, &rows->error)))
 		b->end = BATCH_FAILED;
 	rows->ended = b->end != BATCH_ROWS;
 	return b;
@@ -433,7 +434,7 @@ static void start_thread(struct pq_rows *rows)
 	/* without a thread, or memory for it, rows are made in the caller's thread */
 	if (!rows->resolver || pm_system_prepare(rows->scope->system))
 		rows->producer = pb_producer_start(
-			(struct pb_producing){ make, NULL, rows, AHEAD });
+			(struct pb_producing){ make_value_batch, NULL, rows, AHEAD });
 }
 
 int pq_rows_next(struct pq_rows *rows, struct pq_batch *batch, struct pd_error *err)
@@ -444,14 +445,15 @@ int pq_rows_next(struct pq_rows *rows, struct pq_batch *batch, struct pd_error *
 		if (b && b->end == BATCH_FAILED)
 			*err = rows->error;
 		if (b && b->end != BATCH_ROWS) {
-			finish(rows);
+			end_walk(rows);
 			return b->end == BATCH_FAILED ? -1 : 0;
 		}
 		if (!rows->asked_thread && wants_thread(rows))
 			start_thread(rows);
 		if (!pb_goes_on(&rows->scope->progress, 0, 0))
 			return 0;
-		b = rows->producer ? pb_producer_next(rows->producer) : make(rows, 0);
+		b = rows->producer ? pb_producer_next(rows->producer) :
+				     make_value_batch(rows, 0);
 		rows->last = b;
 		if (b->n_rows) {
 			*batch = (struct pq_batch){ b->values, b->n_rows, 0, b->part };

@@ -190,7 +190,7 @@ static void read_column(const struct pq_pairs *pairs, uint32_t place, struct pq_
 		pq_expr_value(columns->exprs[place], columns->fields, out);
 }
 
-static bool test(const struct pq_pairs *pairs, uint32_t place)
+static bool test_column(const struct pq_pairs *pairs, uint32_t place)
 {
 	return pq_expr_test(pairs->columns->exprs[place], pairs->columns->fields);
 }
@@ -199,7 +199,7 @@ static bool test(const struct pq_pairs *pairs, uint32_t place)
  * Makes a value ready to be kept by a span: objects are held, and texts copied. Returns false
  * without memory.
  */
-static bool own(struct pq_pairs *pairs, struct pq_value *value, struct pq_pair_row *row)
+static bool own_value(struct pq_pairs *pairs, struct pq_value *value, struct pq_pair_row *row)
 {
 	char *copy;
 
@@ -220,7 +220,7 @@ static bool own(struct pq_pairs *pairs, struct pq_value *value, struct pq_pair_r
 }
 
 /* Makes a value of a span ready to be put into a row. Returns false without memory. */
-static bool lend(struct pq_pairs *pairs, struct pq_value *value, struct pq_pair_row *row)
+static bool lend_value(struct pq_pairs *pairs, struct pq_value *value, struct pq_pair_row *row)
 {
 	if (value->type == PQ_OBJECT && pairs->calls)
 		pairs->calls->lend(pairs->calls, value);
@@ -290,7 +290,7 @@ static uint32_t open_span(struct pq_pairs *pairs, uint32_t hash, struct pq_pair_
 	for (size_t i = 0; i < pairs->how->n_keys; i++) {
 		struct pq_value key = pairs->key[i];
 
-		if (!own(pairs, &key, row))
+		if (!own_value(pairs, &key, row))
 			return UINT32_MAX;
 		values[i] = key;
 	}
@@ -328,7 +328,7 @@ static bool meet_open(struct pq_pairs *pairs, const struct pq_value *time,
 
 		if (pairs->kept[i] != PQ_SERIAL)
 			read_column(pairs, pairs->kept[i], &value);
-		if (!own(pairs, &value, row))
+		if (!own_value(pairs, &value, row))
 			return false;
 		values[i] = value;
 	}
@@ -350,7 +350,7 @@ static bool make_row(struct pq_pairs *pairs, const struct pq_value *kept,
 		else
 			read_column(pairs, value->place, &row->values[i]);
 		if (value->of == PQ_OF_OPEN ?
-			    !lend(pairs, &row->values[i], row) :
+			    !lend_value(pairs, &row->values[i], row) :
 			    row->values[i].type == PQ_TEXT &&
 				    !pq_row_texts_add(row->texts, row->known, &row->values[i]))
 			return false;
@@ -376,7 +376,7 @@ static bool end_waiting(struct pq_pairs *pairs, uint32_t span, struct pq_value *
 		if (value->of != PQ_OF_CLOSE)
 			continue;
 		read_column(pairs, value->place, &ended->close[i]);
-		if (!own(pairs, &ended->close[i], row)) {
+		if (!own_value(pairs, &ended->close[i], row)) {
 			ended->close[i].type = PQ_NIL;
 			return false;
 		}
@@ -405,7 +405,7 @@ bool pq_pairs_next_row(struct pq_pairs *pairs, struct pq_pair_row *row)
 		row->values[i] = of == PQ_OF_OPEN  ? ended->kept[pairs->from[i]] :
 				 of == PQ_OF_INNER ? inner[pairs->from[i]] :
 						     ended->close[i];
-		if (!lend(pairs, &row->values[i], row))
+		if (!lend_value(pairs, &row->values[i], row))
 			return false;
 	}
 	row->made = true;
@@ -488,7 +488,7 @@ static bool hold_record(struct pq_pairs *pairs, uint32_t span, struct pq_pair_ro
 
 		read_column(pairs, pairs->inner[i], &value);
 		/* a function may raise an error: the span does not have this record yet */
-		if (!own(pairs, &value, row)) {
+		if (!own_value(pairs, &value, row)) {
 			pq_span_forget(&pairs->spans,
 				       &waiting->values[waiting->n * pairs->n_inner], i);
 			return false;
@@ -546,7 +546,7 @@ static bool is_meant(const struct pq_pairs *pairs, uint32_t span)
 }
 
 /* Drops the open spans that may have lost records. */
-static void drop(struct pq_pairs *pairs)
+static void drop_lost_spans(struct pq_pairs *pairs)
 {
 	struct pq_spans *spans = &pairs->spans;
 
@@ -593,9 +593,10 @@ static struct role role_of(struct pq_pairs *pairs)
 		return *role;
 	*role = (struct role){
 		.bound = bound,
-		.closes = test(pairs, pairs->how->closes),
-		.opens = test(pairs, pairs->how->opens),
-		.inner = pairs->how->inner != PQ_NO_PLACE && test(pairs, pairs->how->inner),
+		.closes = test_column(pairs, pairs->how->closes),
+		.opens = test_column(pairs, pairs->how->opens),
+		.inner = pairs->how->inner != PQ_NO_PLACE &&
+			 test_column(pairs, pairs->how->inner),
 	};
 	return *role;
 }
@@ -623,6 +624,6 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 	 * records that perf adds at the end have no time: it is not known when others were lost
 	 */
 	if (!ends && time.type == PQ_INT)
-		drop(pairs);
+		drop_lost_spans(pairs);
 	return true;
 }

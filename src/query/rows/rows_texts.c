@@ -33,7 +33,7 @@ struct pq_known {
 };
 
 /* Copies a text into the blocks. Returns the copy; NULL without memory. */
-static const char *copy(struct pq_row_texts *texts, const char *p, size_t n)
+static const char *copy_bytes(struct pq_row_texts *texts, const char *p, size_t n)
 {
 	struct pq_row_block *block = texts->blocks;
 	char *at;
@@ -97,7 +97,8 @@ static bool is_kept(const struct pq_known *known, unsigned id, const struct pq_v
  * Sets *id to the number of a text, added if it is new; to 0 if there is no room for it.
  * Returns false without memory.
  */
-static bool find(struct pq_known_texts *texts, const struct pq_value *value, unsigned *id)
+static bool find_or_add_known(struct pq_known_texts *texts, const struct pq_value *value,
+			      unsigned *id)
 {
 	struct pq_known *known = texts->known;
 	uint32_t hash = hash_of(value->p, value->size);
@@ -113,8 +114,8 @@ static bool find(struct pq_known_texts *texts, const struct pq_value *value, uns
 			if (known->n == KEPT)
 				return true;
 			kept = &known->texts[known->n + 1];
-			*kept = (struct kept){ copy(&texts->texts, value->p, value->size), hash,
-					       value->size };
+			*kept = (struct kept){ copy_bytes(&texts->texts, value->p, value->size),
+					       hash, value->size };
 			if (!kept->p)
 				return false;
 			*slot = (uint16_t)++known->n;
@@ -129,7 +130,7 @@ static bool find(struct pq_known_texts *texts, const struct pq_value *value, uns
  * Looks up a short text among those that are kept, and adds it if there is room. Sets value->id
  * to its number. Returns false without memory.
  */
-static bool keep(struct pq_known_texts *texts, struct pq_value *value)
+static bool keep_known(struct pq_known_texts *texts, struct pq_value *value)
 {
 	struct pq_known *known = texts->known;
 	uint32_t place = (uint32_t)((uintptr_t)value->p >> 3 ^ (uintptr_t)value->p >> 9) %
@@ -140,7 +141,7 @@ static bool keep(struct pq_known_texts *texts, struct pq_value *value)
 		return false;
 	id = known->recent[place].id;
 	if (known->recent[place].p != value->p || !id || !is_kept(known, id, value)) {
-		if (!find(texts, value, &id))
+		if (!find_or_add_known(texts, value, &id))
 			return false;
 		known->recent[place].p = value->p;
 		known->recent[place].id = (uint16_t)id;
@@ -155,10 +156,10 @@ bool pq_row_texts_add(struct pq_row_texts *texts, struct pq_known_texts *known,
 		      struct pq_value *value)
 {
 	value->id = 0;
-	if (value->size <= LONG && !keep(known, value))
+	if (value->size <= LONG && !keep_known(known, value))
 		return false;
 	if (!value->id)
-		value->p = copy(texts, value->p, value->size);
+		value->p = copy_bytes(texts, value->p, value->size);
 	return value->p != NULL;
 }
 
