@@ -23,9 +23,9 @@ struct team {
 	const struct pq_scope *scope;
 	const struct pq_grouping *grouping;
 	struct member *members;	 /* [workers], by number */
-	uint64_t size;		 /* of all that is read */
-	uint64_t done;		 /* as reported last */
-	size_t n_groups, merged; /* of all members; of them in the first one's by now */
+	uint64_t size;		 /* bytes of all that is read */
+	uint64_t done;		 /* bytes that were reported last */
+	size_t n_groups, merged; /* groups of all members; those merged so far */
 	uint64_t until;		 /* ns: merge until then; 0: to the end */
 	bool cut;		 /* merging stopped before the end */
 	atomic_bool no_memory;

@@ -13,7 +13,7 @@ struct pass {
 	uint64_t before; /* bytes of the streams, or number of records, read before */
 	struct pd_walk walk;
 	bool walking; /* it walks; else it reads stream after stream, or has not begun */
-	const struct pd_record *rec; /* last one of the walk; NULL: none yet */
+	const struct pd_record *rec; /* last record of the walk; NULL: none yet */
 	bool ended;		     /* progress said stop */
 };
 

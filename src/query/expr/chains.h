@@ -20,13 +20,13 @@ struct pq_frame {
 	const struct ps_symbol *symbol; /* NULL: it is not known, or was not looked up */
 	/* address in the dso for a frame without a symbol, and in stacks; else 0 */
 	uint64_t address;
-	uint64_t ip;	 /* in stacks: of the first record that has the frame */
-	uint64_t offset; /* of that record */
-	const struct ps_symbol *function; /* of pq_chains_function(), once it was asked */
-	uint32_t text;			  /* the chains' own */
-	uint16_t source, stream;	  /* of that record */
+	uint64_t ip;	 /* in stacks: ip of the first record that has the frame */
+	uint64_t offset; /* that record's position in its recording */
+	const struct ps_symbol *function; /* what pq_chains_function() found, once asked */
+	uint32_t text;			  /* number of its text, for the chains' own use */
+	uint16_t source, stream;	  /* where that record was read */
 	uint8_t mode;			  /* enum pd_cpumode */
-	bool is_asked;			  /* for the function */
+	bool is_asked;			  /* pq_chains_function() was asked */
 };
 
 /*
@@ -66,7 +66,7 @@ uint32_t pq_chains_of(struct pq_chains *chains, struct pm_resolver *resolver,
  */
 struct pq_under {
 	struct pd_text name;
-	struct pb_pattern *glob; /* that the name is, borrowed; NULL: it is none */
+	struct pb_pattern *glob; /* the name as a glob, borrowed; NULL: it is none */
 	uint8_t *known; /* [n_known] by number: 0, or whether it matches: 1 no, 2 yes */
 	size_t n_known;
 };

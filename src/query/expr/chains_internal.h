@@ -19,9 +19,9 @@
  */
 struct pq_alias {
 	const void *location; /* the symbol; without one the dso, or NULL */
-	uint64_t address;     /* if it has no symbol */
-	uint32_t number;      /* of the frame */
-	uint8_t mode, kind;   /* mode: or what stands for it in the text */
+	uint64_t address;     /* address in the binary, without a symbol */
+	uint32_t number;      /* number of the frame */
+	uint8_t mode, kind;   /* mode: the cpumode, or what stands for it in the text */
 };
 
 /* The text of a frame that is an address. There may be very many, so it is made on demand. */
@@ -39,7 +39,7 @@ struct pq_seen_frame {
 
 /* The mapping version of a process, or of the kernel, in a time range. */
 struct pq_version_memo {
-	uint64_t key;	     /* see pm_key_of() */
+	uint64_t key;	     /* process or kernel: see pm_key_of() */
 	uint64_t taken;	     /* revision of the system, plus 1; 0: free */
 	uint64_t from, last; /* ns, both included */
 	uint64_t tag;
@@ -58,7 +58,7 @@ struct pq_raw_line {
 };
 
 #define PQ_RAW_BITS_MIN 8
-#define PQ_RAW_BITS_MAX 18 /* of the number of lines: 16 MB */
+#define PQ_RAW_BITS_MAX 18 /* number of lines as a power of two: 16 MB */
 
 struct pq_raw {
 	struct pq_raw_line *lines; /* [2^bits]; NULL: not needed yet, or no memory */
@@ -68,7 +68,7 @@ struct pq_raw {
 };
 
 struct pq_chain {
-	uint64_t at; /* in numbers */
+	uint64_t at; /* index in `numbers` */
 	uint32_t n;
 	uint32_t kind;
 };
@@ -89,9 +89,9 @@ struct pq_looked {
 	const struct pd_record *rec;
 	struct pm_addr_context context;
 	unsigned kind;	  /* enum pq_chain_kind, or PQ_SYMBOLS */
-	uint64_t tags[2]; /* of what was mapped: of the process, of the kernel */
+	uint64_t tags[2]; /* mapping versions of the process and of the kernel */
 	bool known;	  /* false: the tags are not known */
-	bool by_time;	  /* what is there depends on more than that: nothing is kept */
+	bool by_time;	  /* mappings depend on more than the tags: nothing is kept */
 	bool alone;	  /* it has no frames but its ip */
 	bool has_ip;
 	struct pd_frame own; /* its ip */
@@ -106,23 +106,23 @@ struct pq_chains {
 	uint32_t *by_text[PQ_KINDS]; /* [texts[kind].n]: the frame that the text is of */
 	size_t by_text_room[PQ_KINDS];
 	struct pq_frame *
-		/* [n_frames]: by their texts in texts[kind], of which no two have the same */
+		/* [n_frames]: no two have the same text in texts[kind] */
 		frames;
 	size_t n_frames, frames_room;
-	struct pb_map addresses;  /* of frames of PQ_CHAIN_FRAMES without a text */
-	struct pb_map values;	  /* of frames of PQ_CHAIN_VALUES */
-	struct pq_secret secret;  /* of their hashes */
+	struct pb_map addresses;  /* frames of PQ_CHAIN_FRAMES without a text */
+	struct pb_map values;	  /* frames of PQ_CHAIN_VALUES */
+	struct pq_secret secret;  /* key of the hashes of both */
 	struct pq_alias *aliases; /* [n_aliases] */
 	size_t n_aliases, aliases_room;
-	struct pb_map by_place; /* of aliases */
+	struct pb_map by_place; /* numbers of aliases */
 	struct pq_chain *list;	/* [n] */
 	size_t n, room;
-	uint32_t *numbers; /* [n_numbers]: of frames, callee first, chain after chain */
+	uint32_t *numbers; /* [n_numbers]: numbers of frames, callee first, chain after chain */
 	size_t n_numbers, numbers_room;
-	struct pb_map by_frames; /* of the list */
-	char *text;		 /* [text_room]: of pq_chains_text */
+	struct pb_map by_frames; /* numbers of chains in the list */
+	char *text;		 /* [text_room]: the result of pq_chains_text() */
 	size_t text_room;
-	struct pq_looked entered;   /* of pq_chains_enter */
+	struct pq_looked entered;   /* the record of pq_chains_enter() */
 	struct pq_seen_name *names; /* [PQ_SEEN_NAMES]; NULL: not needed yet */
 };
 

@@ -25,16 +25,16 @@ struct pq_load {
 	const struct pd_bound *bound; /* NULL: absent, or a property of the event */
 	const struct pd_tracepoint_field *
 		/*
-		 * of "args.x": the field x of the event's tracepoint; NULL: it is looked up by
-		 * name
+		 * the field x of the event's tracepoint, if this is "args.x"; NULL: it is
+		 * looked up by name
 		 */
 		arg;
-	uint16_t index; /* of `bound` in the layout; of an item pq_field.item */
+	uint16_t index; /* index of `bound` in the layout; for items pq_field.item */
 	uint16_t at;
-	/* of an argument: where the size of its raw data is; else 0 */
+	/* position of the size of an argument's raw data; 0: it is no argument */
 	uint16_t raw_at;
 	uint32_t raw_least; /* bytes that the raw data must have */
-	/* of a plain load: bytes that a record needs; UINT32_MAX: use `read` */
+	/* bytes that a record needs for a plain load; UINT32_MAX: use `read` */
 	uint32_t end;
 	bool wide;	/* 8 bytes */
 	uint8_t narrow; /* 1 or 2 bytes; 0: 8 or 4 */
@@ -44,8 +44,8 @@ struct pq_load {
 	bool is_chain; /* `stack`, `frames`, or `callchain` as a value */
 	bool stays;    /* the text at an address never changes, so the address identifies it */
 	/*
-	 * of `comm`, if thread and time are plain loads: bytes that a record needs for both;
-	 * else UINT32_MAX
+	 * bytes that a record needs for thread and time, if the field is `comm` and both are
+	 * plain loads; else UINT32_MAX
 	 */
 	uint32_t called_end;
 	uint16_t tid_at, time_at;
@@ -75,8 +75,8 @@ struct pq_fields {
 	const struct pd_session *session;
 	struct pm_resolver *resolver; /* NULL: no field asks the recorded system */
 	struct pq_chains *chains;     /* borrowed; NULL: chains are only read as text */
-	const struct pq_bound *bound; /* of the record that was entered */
-	const struct pd_record *rec;  /* that record */
+	const struct pq_bound *bound; /* loads for the record that was entered */
+	const struct pd_record *rec;  /* the record that was entered */
 	const struct pq_value *
 		/*
 		 * [n_row], for fields of rows; all rows share one record, without bytes or

@@ -16,7 +16,7 @@ struct pq_room {
 struct pq_fields_internal {
 	const struct pq_field **list; /* [n]: by number */
 	size_t n, capacity;
-	struct pd_record of_row; /* of rows: without bytes or layout */
+	struct pd_record of_row; /* the record that stands for rows: without bytes or layout */
 	unsigned time;		 /* number of the name "time" */
 	/* [n]; made with the first layout, after which no field is added */
 	struct pq_room *rooms;

@@ -94,22 +94,22 @@ struct pq_items {
 	const struct pq_unnest *unnest;
 	struct pq_fields *fields;
 	struct pq_expr *filter, *once; /* NULL: there is none */
-	struct pd_view view;	       /* of the record; not of call chains */
-	unsigned view_number;	       /* of the view, as in the numbers of its members */
-	uint32_t n, next;	       /* items; the one that comes next */
+	struct pd_view view;	       /* the record's view; unused for call chains */
+	unsigned view_number;	       /* number of the view, as in those of its members */
+	uint32_t n, next;	       /* number of items; the one that comes next */
 	bool is_row;		       /* an item is the row; else there is none to be read */
-	uint32_t index;		       /* of the item that is the row */
+	uint32_t index;		       /* index of the item that is the row */
 	/* The frames of a call chain. */
 	struct pd_frame frames[PM_MAX_FRAMES];
-	const struct ps_line *lines; /* [n_lines]: of the frame that is the row, if asked for */
+	const struct ps_line *lines; /* [n_lines]: lines of the row's frame, if asked for */
 	size_t n_lines, line;	     /* the line that is the row */
 	/* Resolves addresses; NULL until the first one is looked up. */
 	struct pq_chains *chains;
 	bool entered;		/* the record was entered in `chains` */
 	uint32_t at[2];		/* frames at the row's addresses; UINT32_MAX: not asked yet */
-	struct pq_texts texts;	/* of `once` */
+	struct pq_texts texts;	/* values of `once` */
 	struct had *had;	/* [n_had], a power of two */
-	size_t n_had, n_filled; /* by this record */
+	size_t n_had, n_filled; /* n_filled: by this record */
 	uint64_t record;
 };
 

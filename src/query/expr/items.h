@@ -12,14 +12,14 @@
 
 /* The rows that are made of each record. */
 struct pq_unnest {
-	unsigned name; /* of the field that has the view */
+	unsigned name; /* name of the field that has the view */
 	const struct pd_view_desc *view;
-	const struct pq_node *filter; /* of rows; NULL: all */
+	const struct pq_node *filter; /* condition on rows; NULL: all pass */
 	/*
-	 * of the rows of a record with equal values, only the first is kept; NULL: all rows are
+	 * only the first row of a record with each value is kept; NULL: all rows are
 	 */
 	const struct pq_node *once;
-	bool inlined; /* of call chains: inlined functions are items, too, before their frame */
+	bool inlined; /* inlined functions of call chains are items, too, before their frame */
 };
 
 /* Returns the view of that name if its items can be rows, else NULL. */

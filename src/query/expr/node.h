@@ -11,7 +11,7 @@
 enum pq_op {
 	PQ_CONST, /* .constant; its text belongs to the maker of the tree */
 	PQ_FIELD, /* .field */
-	/* of conditions; an absent one is false */
+	/* operators on conditions; an absent one is false */
 	PQ_AND,
 	PQ_OR,
 	PQ_NOT,	    /* .left */
@@ -128,7 +128,7 @@ struct pq_call {
 
 struct pq_node {
 	enum pq_op op;
-	enum pq_kind kind; /* of its value */
+	enum pq_kind kind; /* kind of its value */
 	bool negated;
 	const struct pq_node *left, *right; /* NULL: none */
 	union {

@@ -43,7 +43,7 @@ struct pq_insn {
 	union pq_target yes;	/* next one if a test holds, or behind a value */
 	union pq_target no;	/* next one if a test does not hold */
 	union pq_target absent; /* next one if an operand of a test is absent */
-	uint32_t reg;		/* of the (left) operand, and of the result */
+	uint32_t reg;		/* register of the (left) operand, and of the result */
 	uint32_t field; /* field to read into `reg`; PQ_NO_FIELD: the operand is there */
 	const struct pq_value *constant; /* right operand; NULL: in reg + 1 */
 	union {

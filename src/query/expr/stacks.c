@@ -7,7 +7,7 @@
 #include "perfdata/format/views.h"
 
 struct stack {
-	uint64_t at; /* in numbers */
+	uint64_t at; /* index in `numbers` */
 	uint32_t n;
 };
 
@@ -16,12 +16,12 @@ struct pq_stacks {
 	struct pq_secret secret;
 	struct pq_stack_frame *frames; /* [n_frames] */
 	size_t n_frames, frames_room;
-	struct pb_map by_value; /* of frames */
+	struct pb_map by_value; /* numbers of frames */
 	struct stack *list;	/* [n] */
 	size_t n, room;
-	uint32_t *numbers; /* [n_numbers]: of frames, callee first, stack after stack */
+	uint32_t *numbers; /* [n_numbers]: numbers of frames, callee first, stack after stack */
 	size_t n_numbers, numbers_room;
-	struct pb_map by_frames; /* of the list */
+	struct pb_map by_frames; /* numbers of stacks in the list */
 };
 
 const char *pq_frame_kind_name(unsigned kind)

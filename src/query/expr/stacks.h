@@ -28,7 +28,7 @@ const char *pq_frame_kind_name(unsigned kind);
 struct pq_stack_frame {
 	struct ps_dso *dso; /* valid as long as the recording is open; NULL: it has none */
 	uint64_t address;
-	uint64_t ip;	       /* of the first record that has the frame */
+	uint64_t ip;	       /* ip of the first record that has the frame */
 	uint64_t symoff;       /* bytes from the start of the function */
 	struct pd_text symbol; /* NULL: it is not known */
 	struct pd_text binary; /* NULL: nothing was mapped there */

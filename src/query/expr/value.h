@@ -24,9 +24,9 @@ enum pq_type {
 
 struct pq_value {
 	uint8_t type; /* enum pq_type */
-	/* of a PQ_TEXT in a row (rows.h): a number that only this text has; 0: none */
+	/* number that only this PQ_TEXT of a row has (rows.h); 0: none */
 	uint16_t id;
-	uint32_t size; /* of PQ_TEXT */
+	uint32_t size; /* bytes of a PQ_TEXT */
 	union {
 		int64_t i;
 		uint64_t u;

@@ -7,7 +7,7 @@
 
 struct pq_group_key {
 	struct pq_read value, other;
-	struct pq_value last; /* as read last, the form in which it most often comes again */
+	struct pq_value last; /* value that was read last: it most often comes again */
 	bool stays;	      /* `last` is text at an address that always has the same text */
 };
 
@@ -15,7 +15,7 @@ struct pq_groups {
 	const struct pq_grouping *grouping;
 	struct pq_fields *fields;
 	struct pq_chains *chains; /* NULL: no key may be a chain */
-	struct pq_texts texts;	  /* of keys, and of sets of values */
+	struct pq_texts texts;	  /* texts of keys, and of sets of values */
 	struct pq_table table;
 	bool bad_weight;
 	struct pq_group_key *keys, *keys_end;	     /* [n_keys] */
@@ -23,8 +23,8 @@ struct pq_groups {
 	const struct pq_measured *limited; /* has values of at most `most`; NULL: none */
 	uint64_t most;
 	uint64_t n_aside;
-	struct pq_groups *whole; /* of grouping.whole; NULL: none */
-	uint64_t *words;	 /* of the record that was added last, as those of a group */
+	struct pq_groups *whole; /* groups of grouping.whole; NULL: none */
+	uint64_t *words;	 /* words of the record that was added last, as in a group */
 	size_t last;		 /* its group; PQ_NO_GROUP: it has to be searched */
 };
 

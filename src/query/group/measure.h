@@ -21,25 +21,25 @@ struct pq_measure_ops;
 enum pq_way {
 	PQ_WAY_STEP,
 	PQ_WAY_COUNT,
-	PQ_WAY_SUM, /* of a field that is an integer */
+	PQ_WAY_SUM, /* sum of a field that is an integer */
 };
 
 struct pq_measured {
 	enum pq_way way;
 	const struct pq_measure_ops *ops;
 	const struct pq_measure *measure;
-	enum pq_kind kind; /* of the values */
-	bool is_unsigned;  /* of integers of that kind */
+	enum pq_kind kind; /* kind of the values */
+	bool is_unsigned;  /* integers of that kind are unsigned */
 	size_t at;	   /* offset of the state in a group */
 	struct pq_read value, weight;
-	struct pq_texts *texts; /* of the groups */
+	struct pq_texts *texts; /* texts of the groups */
 	/* while merging: number of a chain in the other table → number in this one */
 	const uint32_t *chains;
-	const struct pq_fields *fields; /* in a step: has the record's event */
+	const struct pq_fields *fields; /* they have the record's event in a step */
 };
 
 struct pq_measure_ops {
-	size_t size; /* of a state in bytes; a multiple of 8 */
+	size_t size; /* bytes of a state, a multiple of 8 */
 	/*
 	 * Adds a value (ignored by a count) `weight` ≥ 1 times. Returns false without memory.
 	 */

@@ -8,7 +8,7 @@
 /* State for integers. */
 struct average {
 	struct pq_wide sum;
-	uint64_t n; /* UINT64_MAX: it, or the sum, is too large */
+	uint64_t n; /* number of values; UINT64_MAX: it, or the sum, is too large */
 };
 
 /* Adds `weight` to *n, up to UINT64_MAX. */

@@ -21,8 +21,8 @@ struct pq_report_column {
 		PQ_FROM_SYMBOL, /* the name of a function, or its address in its binary */
 		PQ_FROM_MODE	/* the cpumode */
 	} from;
-	size_t key;	/* for PQ_FROM_KEY; without callers for all */
-	bool is_signed; /* of integers */
+	size_t key;	/* number of the key: for PQ_FROM_KEY; without callers for all */
+	bool is_signed; /* integers of the key are signed */
 };
 
 struct pq_report_asked {
@@ -31,7 +31,7 @@ struct pq_report_asked {
 	size_t event_key; /* SIZE_MAX: none */
 	bool callers;
 	const struct pm_system *system; /* has the binaries; NULL: no column shows them */
-	uint32_t n_machines;		/* in the system */
+	uint32_t n_machines;		/* number of machines in the system */
 };
 
 struct pq_report_row {
@@ -46,8 +46,8 @@ struct pq_report_row {
 	uint64_t address;
 	bool placed;	   /* false: the samples have no address */
 	uint8_t mode;	   /* enum pd_cpumode */
-	uint64_t samples;  /* in its own function */
-	uint64_t period;   /* of these samples */
+	uint64_t samples;  /* samples in its own function */
+	uint64_t period;   /* period of these samples */
 	uint64_t children; /* period of the samples that have it anywhere in their call chain */
 };
 

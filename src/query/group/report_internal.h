@@ -35,9 +35,9 @@ struct pq_report {
 	unsigned by;
 	bool *own; /* [n_keys]: the key is not a part of what is shown of a frame */
 	struct pq_secret secret;
-	struct pm_string_pool strings; /* all that is shown */
+	struct pm_string_pool strings; /* texts that are shown */
 	struct {
-		struct pm_string_pool strings; /* of binaries */
+		struct pm_string_pool strings; /* names of binaries */
 		const char **shown;	       /* [strings.n] */
 		size_t room;
 	} binaries; /* Binaries whose short names are not the end of their path. */
@@ -53,7 +53,7 @@ struct pq_report {
 	size_t taken; /* groups that were added up */
 	struct pb_map by_row;
 	uint32_t *sorted;		    /* [n_rows]: numbers of rows in their order */
-	struct pq_report_section *sections; /* in their order */
+	struct pq_report_section *sections; /* sections in the order of their rows */
 	size_t n_sections;
 };
 

@@ -19,8 +19,8 @@ struct ranked {
 		uint64_t number;
 		const char *p;
 	};
-	uint32_t of;	    /* number of its owner or part */
-	uint32_t size : 29; /* of the text */
+	uint32_t of;	    /* number of the owner or part */
+	uint32_t size : 29; /* bytes of the text */
 	uint32_t is_text : 1, behind : 1;
 };
 
@@ -275,7 +275,7 @@ static void list_parts(const struct pq_report *report, enum pq_report_from from,
 /* Ranks of the columns that have several values. */
 struct ranks {
 	struct {
-		uint32_t *ranks; /* of owners, or parts */
+		uint32_t *ranks; /* rank of each owner, or part */
 		bool of_parts;
 	} * columns; /* [n] */
 	size_t n;

@@ -23,7 +23,7 @@ struct batch {
 	struct pq_value *values; /* [MOST_ROWS * n], or for fewer rows, of the first ones */
 	size_t room;		 /* rows that fit */
 	size_t n_rows;
-	double part; /* of the session that was read when it was made */
+	double part; /* part of the session that was read when it was made */
 	struct pq_row_texts texts;
 	enum {
 		BATCH_ROWS,   /* more may come */
@@ -35,7 +35,7 @@ struct batch {
 struct pq_rows {
 	const struct pq_scope *scope;
 	size_t n;		/* values of a row */
-	size_t n_nodes;		/* those of records: more or less, if they are paired */
+	size_t n_nodes;		/* values read of each record; n, unless records are paired */
 	struct pq_pairs *pairs; /* NULL: each record is a row */
 	struct pq_columns columns;
 	unsigned time_id;
@@ -45,17 +45,17 @@ struct pq_rows {
 	struct pq_fields fields;
 	struct pq_expr *filter;
 	struct pq_items *items; /* NULL: rows are records */
-	struct pd_record rec;	/* whose items are rows */
-	bool is_inside;		/* of that record; else the next one is to be read */
+	struct pd_record rec;	/* record whose items are rows */
+	bool is_inside;		/* more items of `rec` are to come; else read the next record */
 	struct pq_expr **exprs; /* [n_nodes] */
-	uint32_t *numbers;	/* [n_nodes]: of those that are fields, else UINT32_MAX */
+	uint32_t *numbers;	/* [n_nodes]: numbers of fields; UINT32_MAX: no field */
 	struct pq_plain_rows plain;
 	struct pq_known_texts known;
 	struct pd_walk walk;
 	bool walking;
-	size_t n_batches; /* that were made */
-	size_t most;	  /* rows of the next one */
-	size_t most_rows; /* of any */
+	size_t n_batches; /* batches made so far */
+	size_t most;	  /* rows of the next batch, at most */
+	size_t most_rows; /* rows of any batch, at most */
 	bool ended;	  /* the last batch was made */
 	/* one is the caller's, AHEAD wait, one is being made */
 	struct batch batches[AHEAD + 2];

@@ -64,7 +64,7 @@ struct pq_pairing {
 	const struct pq_pair_value {
 		uint32_t place;
 		enum pq_of of;
-	} * values; /* of a row */
+	} * values; /* what each value of a row is read from */
 	/*
 	 * NULL, or is called when a span ends, with its serial number and values of the record
 	 * that ends it

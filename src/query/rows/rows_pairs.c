@@ -25,9 +25,9 @@ struct waiting {
 /* A span that ended, and the records that waited for it. */
 struct ended {
 	struct pq_value *kept;	/* [n_kept] */
-	struct pq_value *close; /* [n_values], of PQ_OF_CLOSE */
+	struct pq_value *close; /* [n_values]: those of PQ_OF_CLOSE */
 	struct waiting waiting;
-	size_t at; /* the next of them */
+	size_t at; /* the record whose row is next */
 };
 
 struct pq_pairs {
@@ -35,18 +35,18 @@ struct pq_pairs {
 	const struct pq_columns *columns;
 	struct pq_spans spans; /* what is kept of the opening record: the time first */
 	struct pq_calls *calls;
-	size_t n_kept;		 /* of the record that opened it */
-	uint32_t *kept;		 /* [n_kept], places of their columns */
-	size_t n_inner;		 /* of a record that waits */
-	uint32_t *inner;	 /* [n_inner], places of their columns */
+	size_t n_kept;		 /* number of values kept of an opening record */
+	uint32_t *kept;		 /* [n_kept]: places of their columns */
+	size_t n_inner;		 /* number of values of a record that waits */
+	uint32_t *inner;	 /* [n_inner]: places of their columns */
 	uint32_t *from;		 /* [how->n_values]: index in `kept` or in `inner` */
-	struct pq_value *key;	 /* [how->n_keys], of the record that is looked at */
-	struct pq_value *args;	 /* of how->ended */
-	uint64_t serial;	 /* of the span that was opened last */
+	struct pq_value *key;	 /* [how->n_keys]: key of the record that is looked at */
+	struct pq_value *args;	 /* arguments of how->ended */
+	uint64_t serial;	 /* number of the span that was opened last */
 	struct waiting *waiting; /* [n_waiting], by span */
 	size_t n_waiting;
 	size_t n_held; /* records that wait */
-	bool too_many; /* one more record would be */
+	bool too_many; /* a record found no room to wait */
 	struct ended ended;
 	size_t n_lost; /* records of lost records that named some spans */
 	struct pq_pair_counts counts;

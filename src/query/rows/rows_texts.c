@@ -23,7 +23,7 @@ struct kept {
 
 struct pq_known {
 	unsigned n;
-	struct kept texts[KEPT + 1]; /* by their numbers */
+	struct kept texts[KEPT + 1]; /* texts by their numbers */
 	uint16_t slots[SLOTS];	     /* numbers by hash, 0: free */
 	/* Texts found last, by address: equal names often lie at equal addresses. */
 	struct {
