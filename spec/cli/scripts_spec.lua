@@ -32,7 +32,8 @@ describe("a script", function()
       "$perflua" mine && "$perflua" ./stat && "$perflua" stat]]
     assert.are.equal("mine\nmine\n", got.out)
     assert.are.equal(2, got.status)
-    assert.matches("^perflua: stat: an argument is missing\nusage: perflua stat", got.err)
+    assert.matches("^perflua: stat: no recording is named, and [^\n]*\nusage: perflua stat",
+      got.err)
   end)
 
   it("fails with status 1 and a traceback of its own lines on stderr", function()

@@ -47,7 +47,7 @@ describe("every tool", function()
   for _, tool in ipairs { "stat", "dump", "fields", "header" } do
     it("refuses a wrong command line with its usage and status 2: " .. tool, function()
       for _, words in ipairs { { tool }, { tool, "--bogus", run.demo }, { tool, "-x" },
-          { tool, "a", "b" } } do
+          { tool, "-i", "a", "b" } } do
         local got = run.perflua(words)
         assert.are.equal(2, got.status)
         assert.are.equal("", got.out)

@@ -156,7 +156,7 @@ local function raised_by(name, raised)
 end
 
 local function run_tool(name, tool, host)
-  if arg[1] == "--help" then
+  if tools.asks_help(tool, arg) then
     io.stdout:write(tools.help(name, tool))
     return 0
   end

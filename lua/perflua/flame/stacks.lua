@@ -8,6 +8,7 @@ local aggregate = require "perflua.group.aggregate"
 local aside = require "perflua.group.aside"
 local clean = require "perflua.flame.clean"
 local events = require "perflua.recording.events"
+local fmt = require "perflua.text.fmt"
 local inlined = require "perflua.flame.inlined"
 local kinds = require "perflua.flame.kinds"
 local spec_of = require("perflua.core").query_spec
@@ -42,7 +43,7 @@ function stacks.choose(file, name, counts)
   if name then
     local found = events.lookup(file.events, name)
     if #found == 0 then
-      return nil, ("%s: %s"):format(file.path, events.unknown(file.events, name))
+      return nil, ("%s: %s"):format(fmt.paths(file.path), events.unknown(file.events, name))
     end
     return found
   elseif counts then

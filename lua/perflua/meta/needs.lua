@@ -203,11 +203,6 @@ function needs.lines(meta)
   return lines
 end
 
-local function said_path(file)
-  local path = file.path
-  return type(path) == "table" and ("%s and %d more"):format(path[1], #path - 1) or path
-end
-
 ---Describes what a recording lacks. Reads records only of a pipe whose events all come late, if
 ---it can be read again.
 ---@param file perflua.File
@@ -222,7 +217,7 @@ function needs.check(file, meta)
   if #words == 0 then return nil end
   local list = table.concat(words, ", ", 1, #words - 1)
   if list ~= "" then list = list .. " and " end
-  return ("%s: this recording has %s; record it with: %s"):format(said_path(file),
+  return ("%s: this recording has %s; record it with: %s"):format(fmt.paths(file.path),
     list .. words[#words],
     needs.record(meta))
 end

@@ -133,7 +133,7 @@ function survey.of(file, most)
   if not file.size then
     return nil,
       ("%s: a stream can be read only once, and this takes two passes: save it to a file first")
-      :format(file.path)
+      :format(fmt.paths(file.path))
   end
   local parts = parts_of(file, core.count(file), most or math.maxinteger)
   find_examples(file, parts)

@@ -74,11 +74,19 @@ local function percent_column(title, at)
   return column
 end
 
-local function columns_of(report)
+local function number_column(title, at)
+  local column = column_of(title, at, true)
+  column.cell = fmt.unsigned
+  return column
+end
+
+local function columns_of(report, shown)
   local columns, keys = {}, report.keys
   local n = #keys
   if report.children then columns[1] = percent_column("Children", n + 3) end
   columns[#columns + 1] = percent_column(report.children and "Self" or "Overhead", n + 2)
+  if shown["show-nr-samples"] then columns[#columns + 1] = number_column("Samples", n + 1) end
+  if shown["show-total-period"] then columns[#columns + 1] = number_column("Period", n + 2) end
   for i, key in ipairs(keys) do
     if key.name == "symbol" then
       columns[#columns + 1] = symbol_column(i, n)
@@ -209,9 +217,11 @@ local function write_batch(columns, values, n, parts, write)
 end
 
 ---@param report table of report.read
+---@param shown table<string, boolean> columns beside shares and keys: "show-nr-samples",
+--- "show-total-period"
 ---@return fun(event: table, write: fun(text: string)) # writes one of its events
-function show.sections(report)
-  local columns, parts, head = columns_of(report), {}, make_head_cache()
+function show.sections(report, shown)
+  local columns, parts, head = columns_of(report, shown), {}, make_head_cache()
   return function(event, write)
     local only = fit_columns(columns, event)
     write(head(columns))

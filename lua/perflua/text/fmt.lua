@@ -225,4 +225,10 @@ function fmt.csv(text, safe)
   return '"' .. text:gsub('"', '""') .. '"'
 end
 
+---@param path string|string[] of a recording, or of several that are read as one
+---@return string # as messages have it
+function fmt.paths(path)
+  return type(path) == "table" and ("%s and %d more"):format(path[1], #path - 1) or path
+end
+
 return fmt

@@ -98,7 +98,7 @@ function folding.recording(tool, args, kinds)
   if not set then
     set = { samples = 0, total = 0, list = {} }
     if not interrupted.part() then
-      folding.log(tool, "%s: no samples%s", file.path, samples.is_chosen(args)
+      folding.log(tool, "%s: no samples%s", fmt.paths(file.path), samples.is_chosen(args)
         and " that the options choose" or "")
     end
   end

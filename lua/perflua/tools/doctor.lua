@@ -1,4 +1,4 @@
--- perflua doctor FILE...: checks whether a recording is complete, and how to record better.
+-- perflua doctor FILE…: checks whether a recording is complete, and how to record better.
 
 local doctor = require "perflua.doctor"
 local fmt = require "perflua.text.fmt"
@@ -10,10 +10,10 @@ local symbols = require "perflua.toolkit.symbols"
 
 local tool = {
   description = "check a recording: damage, losses, gaps; what to record better",
-  usage = "doctor [options] FILE...",
+  usage = "doctor [options] FILE…",
   options = symbols.with_options {
     json = "print one JSON object per file, each on one line" },
-  operands = { 1, math.huge },
+  several = "each",
   help = [[
 Reads each recording once. Says what is wrong with it, what that means, and which options of
 perf record would do better.

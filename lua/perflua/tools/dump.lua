@@ -16,7 +16,8 @@ local NAMES = { "comm", "dso", "symbol", "symoff", "stack" }
 
 local tool = {
   description = "print one line for each record, with its recorded fields",
-  usage = "dump [--json] [--names] [--type TYPE,…] [--where EXPR] [--between FROM,TO] FILE",
+  usage = "dump [--json] [--names] [--type TYPE,…] [--where EXPR] [--between FROM,TO] FILE…",
+  several = true,
   options = symbols.with_options {
     json = "print one JSON object per line; integers are exact",
     names = "also show " .. table.concat(NAMES, ", "),

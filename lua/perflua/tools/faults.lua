@@ -16,7 +16,8 @@ local known = { "object", "function", "stack", "comm", "thread" }
 
 local tool = {
   description = "page faults: by mapped object, function, call chain, thread",
-  usage = "faults [options] FILE",
+  usage = "faults [options] FILE…",
+  several = true,
   needs = {
     events = { { any = { "page-faults", "faults", "minor-faults", "major-faults",
       "exceptions:page_fault_*" } } },

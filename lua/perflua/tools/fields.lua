@@ -7,7 +7,8 @@ local survey = require "perflua.meta.survey"
 
 local tool = {
   description = "the events and record types in a recording, their fields, an example of each",
-  usage = "fields FILE",
+  usage = "fields FILE…",
+  several = true,
   help = [[
 The example is the first value found. A field without an example was absent from the records that were
 looked at. args.NAME are the fields of a tracepoint, with their types. Events beyond the first 1000

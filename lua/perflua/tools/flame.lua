@@ -2,6 +2,7 @@
 
 local flame = require "perflua.flame"
 local folded = require "perflua.flame.folded"
+local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local output = require "perflua.table.output"
 local palette = require "perflua.flame.palette"
@@ -11,7 +12,8 @@ local stacks = require "perflua.flame.stacks"
 
 local tool = {
   description = "draw a flame graph: an SVG to zoom and search in any browser",
-  usage = "flame [options] FILE -o FILE.svg",
+  usage = "flame [options] FILE… -o FILE.svg",
+  several = true,
   options = folding.with_options {
     o = { "FILE", "write the SVG to FILE; - is standard output" },
     folded = "FILE has folded stacks, from perflua fold or other tools; - is standard input",
@@ -45,6 +47,9 @@ local function check_options(args)
   args.min_share = share and tonumber((share:gsub("%%$", "")))
   if share and not (args.min_share and args.min_share >= 0 and args.min_share <= 100) then
     return ("--min-share: from 0 to 100 %%, not '%s'"):format(share)
+  end
+  if args.folded and type(args[1]) == "table" then
+    return ("one argument too many: '%s'; --folded reads one file"):format(args[1][2])
   end
   for name in pairs(tool.options) do
     if args.folded and args[name] and folding.reads(name) then
@@ -124,7 +129,8 @@ local function read_set(args)
   end
   local set, message, status = folding.recording("flame", args, true)
   if set and set.samples > 0 and set.total <= 0 then
-    return nil, args[1] .. ": all periods are 0: --count counts samples instead"
+    return nil, fmt.paths(args[1])
+      .. ": all periods are 0: --count counts samples instead"
   end
   return set, message, status
 end

@@ -7,7 +7,8 @@ local stacks = require "perflua.flame.stacks"
 
 local tool = {
   description = "fold call chains: one line for each distinct chain, with its weight",
-  usage = "fold [options] FILE",
+  usage = "fold [options] FILE…",
+  several = true,
   options = folding.with_options {
     annotate =
       "mark kernel frames with _[k], inlined frames with _[i], JIT frames with _[j]",

@@ -7,7 +7,7 @@ local tools = require "perflua.tools"
 local help = {
   description = "list the tools, or explain one of them or a script",
   usage = "help [TOOL | SCRIPT.lua]",
-  operands = { 0, 1 },
+  recordings = false, operands = { 0, 1 },
   help = [[
 A script is described by the comment at its top, or by meta = { description = …, needs = …,
 record = … } in the table of handlers that it returns. A script that returns a function or a

@@ -16,7 +16,8 @@ local symbols = require "perflua.toolkit.symbols"
 
 local tool = {
   description = "where the time went: shares of commands, binaries, functions, or of any field",
-  usage = "report [options] FILE",
+  usage = "report [options] FILE…",
+  several = true,
   options = samples.with_options(symbols.with_options {
     sort = { "FIELDS",
       "group by these fields, default comm,dso,symbol; names as in perf or the manual" },
@@ -26,6 +27,10 @@ local tool = {
     as = symbols.as,
     ["percent-limit"] = { "PERCENT", "leave out rows with a smaller share" },
     count = { "N", "show the first N rows of each event" },
+    fields = { "FIELDS", "as --sort; overhead, sample and period name columns, as in perf" },
+    ["show-nr-samples"] = "show the number of samples of each row",
+    ["show-total-period"] = "show the sum of periods of each row",
+    stdio = "print text: accepted as in perf, for it is always printed",
     csv = "comma separated values",
     ["csv-safe"] = output.CSV_SAFE,
     json = "one JSON object",
@@ -45,19 +50,37 @@ local function parse_number(text, least, integer)
   return value and value == value and value >= least and value or nil
 end
 
+-- Columns that perf names as fields: always shown, or by an option.
+local columns_in_fields = {
+  overhead = "overhead", overhead_children = "children", sample = "show-nr-samples",
+  period = "show-total-period",
+}
+
+-- Returns the fields that an option names, without those that are columns, which it sets in
+-- args.
+local function parse_fields(args, option)
+  local fields = {}
+  for _, part in ipairs(list.split(args[option])) do
+    -- plain names may also have spaces between them
+    local words = part:find("^[%w_%s]+$") and "%S+" or ".+"
+    for name in part:gmatch(words) do
+      local column = option == "fields" and columns_in_fields[name]
+      if column then args[column] = true else table.insert(fields, name) end
+    end
+  end
+  return fields
+end
+
 -- Parses the options. Returns nil and what is wrong with them.
 local function settings_of(args)
   local settings = { limit = 0, count = math.maxinteger,
     query = { event = samples.events(args), where = { args.where } } }
-  if args.sort then
-    settings.query.sort = {}
-    for _, part in ipairs(list.split(args.sort)) do
-      -- plain names may also have spaces between them
-      local words = part:find("^[%w_%s]+$") and "%S+" or ".+"
-      for name in part:gmatch(words) do table.insert(settings.query.sort, name) end
-    end
+  if args.sort and args.fields then return nil, "--sort and --fields" end
+  local option = args.sort and "sort" or args.fields and "fields"
+  if option then
+    settings.query.sort = parse_fields(args, option)
     if #settings.query.sort == 0 then
-      return nil, "--sort: no field is named"
+      return nil, ("--%s: no field is named"):format(option)
     end
   end
   if args.children and args["no-children"] then
@@ -92,12 +115,12 @@ local function describe_interruption(result)
   return ("%s: %d of %d rows"):format(interrupted.text(part or 1), shown, all)
 end
 
-local function write_text(result, file, health, out)
+local function write_text(result, file, health, out, args)
   for _, text in ipairs(quality.file(result, file, health)) do
     out:write("# ", text, "\n")
   end
   local function write(text) out:write(text) end
-  local write_section, line_of = show.sections(result), quality.events(health)
+  local write_section, line_of = show.sections(result, args), quality.events(health)
   for i, event in ipairs(result.events) do
     write(("%s# %s\n# Event count: %s\n#\n"):format(i > 1 and "\n\n" or "",
       line_of(event), fmt.unsigned(event.period)))
@@ -138,7 +161,7 @@ local function columns_of(result)
   end
 end
 
-local function write_csv(result, _, _, out, safe)
+local function write_csv(result, _, _, out, args)
   local said, ended, n_rows = aside.said(result.aside), describe_interruption(result), 0
   if said then io.stderr:write("perflua: report: ", said, "\n") end
   if ended then interrupted.log(ended) end
@@ -157,7 +180,7 @@ local function write_csv(result, _, _, out, safe)
     return table.move(row_of(r), 1, #columns - 1, 2, { result.events[i].event })
   end
   local rows = setmetatable({}, { __index = next_row, __len = function() return n_rows end })
-  return output.csv(out, columns, rows, safe)
+  return output.csv(out, columns, rows, args.csv == "safe")
 end
 
 -- Integers of a recording have no sign unless their kind says so.
@@ -227,7 +250,7 @@ function tool.run(args, out)
   end
   local result = report.read(prepared, settings)
   local write = args.json and write_json or args.csv and write_csv or write_text
-  write(result, file, health, out, args.csv == "safe")
+  write(result, file, health, out, args)
 end
 
 return tool

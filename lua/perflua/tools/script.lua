@@ -22,7 +22,8 @@ end
 
 local tool = {
   description = "print samples as perf script does",
-  usage = "script [-F FIELDS] [-G] [OPTION]… FILE",
+  usage = "script [-F FIELDS] [-G] [OPTION]… FILE…",
+  several = true,
   options = samples.with_options(symbols.with_options {
     F = { "FIELDS",
       "fields of a line: comm,ip,sym or +addr,-dso; for one type of events: sw:comm,ip",

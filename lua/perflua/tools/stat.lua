@@ -10,7 +10,8 @@ local types = require("perflua.recording").types
 
 local tool = {
   description = "records and bytes by type and by event, losses, time range",
-  usage = "stat [--json] FILE",
+  usage = "stat [--json] FILE…",
+  several = true,
   options = { json = "one JSON object" },
   help = [[
 Counts every record in one pass. Bytes are those of the records themselves; data behind AUX area and

@@ -19,7 +19,7 @@ local tool = {
     guest = { "PID", "the guest that this process of the host runs" },
     json = "one JSON object",
   },
-  operands = { 2, 2 },
+  operands = { 1, 1 },
   help = [[
 ADDRESS is hexadecimal, as perf script prints it. Shows the process, the mapping that covers the
 address and the record that made it, the binary and the address in it, the files that were
