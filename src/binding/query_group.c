@@ -350,13 +350,14 @@ static void push_avg(lua_State *L, const struct pl_job *job, const struct pq_sta
 
 static void push_counts(lua_State *L, const struct pl_job *job, const struct pq_state *s)
 {
-	const struct pq_sketch *sketch = s->sketch;
+	const struct pq_bucket_count *counts;
+	size_t n = s->sketch ? pq_sketch_counts(s->sketch, &counts) : 0;
 
 	(void)job;
-	lua_createtable(L, 0, sketch && sketch->n < INT_MAX ? (int)sketch->n : 0);
-	for (size_t i = 0; sketch && i < sketch->n; i++) {
-		lua_pushinteger(L, (lua_Integer)sketch->counts[i].count);
-		lua_rawseti(L, -2, sketch->counts[i].bucket);
+	lua_createtable(L, 0, n < INT_MAX ? (int)n : 0);
+	for (size_t i = 0; i < n; i++) {
+		lua_pushinteger(L, (lua_Integer)counts[i].count);
+		lua_rawseti(L, -2, counts[i].bucket);
 	}
 }
 

@@ -30,8 +30,7 @@ static bool take_counts(struct pq_sketch *sketch, struct pq_sketch *from)
 {
 	bool ok = true;
 
-	if (!sketch->n) {
-		pq_sketch_deinit(sketch);
+	if (!sketch->buckets && !sketch->only.count) {
 		*sketch = *from;
 		*from = (struct pq_sketch){ 0 };
 	} else {
@@ -89,10 +88,11 @@ static void hist_get(const struct pq_measured *m, const void *state, struct pq_s
 /* The sketch begins each state. With a weight, the counts may exceed an integer. */
 static enum pq_wrong find_wrong_counts(const void *state)
 {
-	const struct pq_sketch *sketch = state;
+	const struct pq_bucket_count *counts;
+	size_t n = pq_sketch_counts(state, &counts);
 
-	for (size_t i = 0; i < sketch->n; i++) {
-		if (sketch->counts[i].count > INT64_MAX)
+	for (size_t i = 0; i < n; i++) {
+		if (counts[i].count > INT64_MAX)
 			return PQ_WRONG_WEIGHTS;
 	}
 	return PQ_RIGHT;

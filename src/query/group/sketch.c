@@ -4,7 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/vector.h"
+
+/* The buckets of a sketch that has more than one. */
+struct pq_buckets {
+	struct pq_bucket_count *counts; /* [n] */
+	size_t n, capacity;
+	struct pb_map by_bucket; /* indices of `counts`; empty: they are searched */
+};
 
 static uint32_t hash_bucket(int32_t bucket)
 {
@@ -14,7 +22,7 @@ static uint32_t hash_bucket(int32_t bucket)
 }
 
 struct wanted {
-	const struct pq_sketch *sketch;
+	const struct pq_buckets *buckets;
 	int32_t bucket;
 };
 
@@ -22,74 +30,111 @@ static bool has_bucket(const void *arg, uint32_t item)
 {
 	const struct wanted *wanted = arg;
 
-	return wanted->sketch->counts[item].bucket == wanted->bucket;
+	return wanted->buckets->counts[item].bucket == wanted->bucket;
 }
 
-/*
- * Sketches with at most so many buckets have no map, but are searched: most groups of a query
- * with many groups have few values, and an allocation less.
- */
+/* Sketches with at most this many buckets have no map, but are searched. */
 #define SEARCHED_MOST 8
 
 /*
  * Returns the index of a bucket in `counts`; for a new bucket, which it enters in the map if
  * there is one, the index that is next. UINT32_MAX without memory.
  */
-static uint32_t intern_bucket(struct pq_sketch *sketch, int32_t bucket)
+static uint32_t intern_bucket(struct pq_buckets *buckets, int32_t bucket)
 {
-	const struct wanted wanted = { sketch, bucket };
-	uint32_t n = (uint32_t)sketch->n;
+	const struct wanted wanted = { buckets, bucket };
+	uint32_t n = (uint32_t)buckets->n;
 
 	if (n <= SEARCHED_MOST)
 		for (uint32_t i = 0; i < n; i++)
-			if (sketch->counts[i].bucket == bucket)
+			if (buckets->counts[i].bucket == bucket)
 				return i;
 	if (n < SEARCHED_MOST)
 		return n;
 	for (uint32_t i = 0; n == SEARCHED_MOST && i < n; i++) {
-		const struct wanted known = { sketch, sketch->counts[i].bucket };
+		const struct wanted known = { buckets, buckets->counts[i].bucket };
 
-		if (pb_map_intern(&sketch->by_bucket, hash_bucket(known.bucket), has_bucket,
+		if (pb_map_intern(&buckets->by_bucket, hash_bucket(known.bucket), has_bucket,
 				  &known, i) == UINT32_MAX)
 			return UINT32_MAX;
 	}
-	return pb_map_intern(&sketch->by_bucket, hash_bucket(bucket), has_bucket, &wanted, n);
+	return pb_map_intern(&buckets->by_bucket, hash_bucket(bucket), has_bucket, &wanted, n);
+}
+
+/* Returns the count of a bucket, 0 for a new one; NULL without memory. */
+static uint64_t *find_count(struct pq_buckets *buckets, int32_t bucket)
+{
+	uint32_t found;
+
+	if (!pb_reserve(buckets->counts, buckets->n, buckets->capacity))
+		return NULL;
+	found = intern_bucket(buckets, bucket);
+	if (found == UINT32_MAX)
+		return NULL;
+	if (found == buckets->n)
+		buckets->counts[buckets->n++] = (struct pq_bucket_count){ bucket, 0 };
+	return &buckets->counts[found].count;
+}
+
+/* Moves the only bucket of a sketch to a list of buckets. Returns false without memory. */
+static bool make_buckets(struct pq_sketch *sketch)
+{
+	struct pq_buckets *buckets = calloc(1, sizeof(*buckets));
+	uint64_t *count = buckets ? find_count(buckets, sketch->only.bucket) : NULL;
+
+	if (!count) {
+		free(buckets);
+		return false;
+	}
+	*count = sketch->only.count;
+	sketch->buckets = buckets;
+	return true;
 }
 
 bool pq_sketch_add(struct pq_sketch *sketch, int32_t bucket, uint64_t count)
 {
-	struct pq_bucket_count *counted;
-	uint32_t found;
+	uint64_t *counted = &sketch->only.count;
 
 	if (!count)
 		return true;
-	if (!pb_reserve(sketch->counts, sketch->n, sketch->capacity))
-		return false;
-	found = intern_bucket(sketch, bucket);
-	if (found == UINT32_MAX)
-		return false;
-	counted = &sketch->counts[found];
-	if (found == sketch->n) {
-		*counted = (struct pq_bucket_count){ bucket, 0 };
-		sketch->n++;
+	if (!sketch->buckets && !*counted)
+		sketch->only.bucket = bucket;
+	if (sketch->buckets || sketch->only.bucket != bucket) {
+		if (!sketch->buckets && !make_buckets(sketch))
+			return false;
+		counted = find_count(sketch->buckets, bucket);
+		if (!counted)
+			return false;
 	}
-	if (__builtin_add_overflow(counted->count, count, &counted->count))
-		counted->count = UINT64_MAX;
+	if (__builtin_add_overflow(*counted, count, counted))
+		*counted = UINT64_MAX;
 	return true;
+}
+
+size_t pq_sketch_counts(const struct pq_sketch *sketch, const struct pq_bucket_count **counts)
+{
+	*counts = sketch->buckets ? sketch->buckets->counts : &sketch->only;
+	return sketch->buckets ? sketch->buckets->n : sketch->only.count != 0;
 }
 
 bool pq_sketch_merge(struct pq_sketch *sketch, const struct pq_sketch *from)
 {
-	for (size_t i = 0; i < from->n; i++)
-		if (!pq_sketch_add(sketch, from->counts[i].bucket, from->counts[i].count))
+	const struct pq_bucket_count *counts;
+	size_t n = pq_sketch_counts(from, &counts);
+
+	for (size_t i = 0; i < n; i++)
+		if (!pq_sketch_add(sketch, counts[i].bucket, counts[i].count))
 			return false;
 	return true;
 }
 
 void pq_sketch_deinit(struct pq_sketch *sketch)
 {
-	free(sketch->counts);
-	pb_map_deinit(&sketch->by_bucket);
+	if (sketch->buckets) {
+		free(sketch->buckets->counts);
+		pb_map_deinit(&sketch->buckets->by_bucket);
+		free(sketch->buckets);
+	}
 	*sketch = (struct pq_sketch){ 0 };
 }
 

@@ -5,7 +5,6 @@
 #ifndef PERFLUA_QUERY_SKETCH_H
 #define PERFLUA_QUERY_SKETCH_H
 
-#include "base/map.h"
 #include "query/expr/value.h"
 
 struct pq_bucket_count {
@@ -13,12 +12,19 @@ struct pq_bucket_count {
 	uint64_t count;
 };
 
-/* All zero: empty. */
+struct pq_buckets;
+
+/*
+ * Zero-initialised: empty. In a query with many groups most groups have one bucket, which
+ * needs no allocation.
+ */
 struct pq_sketch {
-	struct pq_bucket_count *counts; /* [n]: in the order in which they came */
-	size_t n, capacity;
-	struct pb_map by_bucket; /* numbers of `counts` */
+	struct pq_bucket_count only; /* count 0, or the buckets are in `buckets`: unused */
+	struct pq_buckets *buckets;
 };
+
+/* Returns the number of buckets, and their counts in *counts, in the order they came in. */
+size_t pq_sketch_counts(const struct pq_sketch *sketch, const struct pq_bucket_count **counts);
 
 /* Add to the counts of buckets. Return false without memory. */
 bool pq_sketch_add(struct pq_sketch *sketch, int32_t bucket, uint64_t count);
