@@ -46,9 +46,12 @@ end
 -- Returns the lines that are shown, in order; computes them once.
 local function select_lines(self)
   if not rawget(self, "lines") then
-    local is_cut
-    self.lines, self.turned, is_cut = lines.of(self.data, self.view)
-    self.left_out = is_cut and not (self.show.top and self.show.top <= interrupted.MOST) or nil
+    local seen
+    self.lines, self.turned, seen = lines.of(self.data, self.view)
+    local is_part = seen and seen < #self.data.groups
+    local top = self.show.top
+    self.seen = is_part and seen or nil
+    self.left_out = seen and (is_part or not (top and top <= interrupted.MOST)) or nil
   end
   return self.lines
 end
@@ -62,6 +65,9 @@ local function describe_interruption(self)
   local top = show.top and show.top <= interrupted.MOST
   if not (top or show.pivot or show.having) and n < all then
     text = ("%s: %d of %d rows"):format(text, n, all)
+  end
+  if rawget(self, "seen") then
+    text = ("%s, chosen among the first %d of %d groups"):format(text, self.seen, all)
   end
   return text, json.encode { interrupted = interrupted.value(data.interrupted or 1) }
 end

@@ -15,6 +15,7 @@ local whole = require "perflua.table.whole"
 local lines = {}
 
 local LOOK_EVERY <const> = 8192 -- groups between two looks at the interrupt
+local SEARCH_TIME <const> = 0.1 -- seconds of searching for the first groups after an interrupt
 
 -- Returns the event whose total the shares of a group are of, be it the section or a key.
 local function whole_of(data, g)
@@ -134,11 +135,11 @@ local function groups_left(data, view)
   return data.groups, { data.groups, data.rest }
 end
 
--- The first groups of an interrupted table.
+-- The first groups of an interrupted table, and how many groups it has seen for that.
 local function first_groups(data, groups, view)
   local place, column = view.place, view.columns[view.place or 0]
   if not column or column.node then
-    return table.move(groups, 1, math.min(interrupted.MOST, #groups), 1, {})
+    return table.move(groups, 1, math.min(interrupted.MOST, #groups), 1, {}), #groups
   end
   local m, one = column.measure, data.measures[column.measure or 0]
   local is_unsigned = column.kind == "unsigned" or column.kind == "address"
@@ -151,7 +152,7 @@ local function first_groups(data, groups, view)
     end
     value = sort.number(value, is_unsigned)
     return view.show.ascending and -value or value
-  end)
+  end, SEARCH_TIME)
 end
 
 -- Adds up one column over the lines, anew for each event and each value of `per`.
@@ -184,15 +185,17 @@ end
 ---@param view table of its presentation
 ---@return table[] lines
 ---@return table? turned of a turned table: values and others, see pivot.lua
----@return boolean? is_cut true: an interrupt left no time for all
+---@return integer? seen set if an interrupt left no time for all: how many groups the lines
+--- were chosen from
 function lines.of(data, view)
   local list, turned = lines_of(data, view, data.groups, { data.groups, data.rest })
   list = list and arrange(list, view)
   if list then return list, turned end
   collectgarbage "stop" -- it would look through all groups; the prompt starts it again
   local groups, lists = groups_left(data, view)
-  list, turned = lines_of(data, view, first_groups(data, groups, view), lists)
-  return arrange(list, view), turned, true
+  local first, seen = first_groups(data, groups, view)
+  list, turned = lines_of(data, view, first, lists)
+  return arrange(list, view), turned, groups == data.groups and seen or #data.groups
 end
 
 return lines

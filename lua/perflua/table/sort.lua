@@ -84,12 +84,19 @@ end
 ---greatest values.
 ---@param list any[]
 ---@param value_of fun(one: any): number what is greater comes first
+---@param seconds number? processor time after which it takes them from what it has seen
 ---@return any[] # in any order
-function sort.first(list, value_of)
+---@return integer # how many of the list it has seen
+function sort.first(list, value_of, seconds)
   local n = interrupted.MOST
-  if #list <= n then return list end
+  if #list <= n then return list, #list end
   local candidates, least = { values = {}, list = {} }, -math.huge
-  for _, one in ipairs(list) do
+  local seen, stop = #list, seconds and os.clock() + seconds or math.huge
+  for i, one in ipairs(list) do
+    if i % CHUNK == 0 and os.clock() > stop then
+      seen = i - 1
+      break
+    end
     local value = value_of(one)
     if value > least or #candidates.list < n then
       local at = #candidates.list + 1
@@ -98,7 +105,7 @@ function sort.first(list, value_of)
     end
   end
   if #candidates.list > n then keep_first(candidates, n) end
-  return candidates.list
+  return candidates.list, seen
 end
 
 ---@param value any

@@ -41,4 +41,18 @@ describe("sort", function()
       end
     end
   end)
+
+  it("finds the greatest of what it has seen when its time is over", function()
+    local list = random_numbers(90000, 1 << 30)
+    local found, seen = sort.first(list, function(one)
+      return one
+    end, -1)
+    assert.same(8191, seen)
+    local first = table.move(list, 1, seen, 1, {})
+    table.sort(first, descending)
+    found = table.move(found, 1, #found, 1, {})
+    table.sort(found, descending)
+    assert.same(table.move(first, 1, interrupted.MOST, 1, {}),
+      table.move(found, 1, interrupted.MOST, 1, {}))
+  end)
 end)
