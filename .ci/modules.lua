@@ -15,7 +15,7 @@ end
 
 -- A row: folder, the modules it uses, its public headers.
 local modules = {
-  { "base", "", "arena cursor id_map map outcome pattern producer progress vector" },
+  { "base", "", "arena cursor hash id_map map outcome pattern producer progress vector wide" },
   { "perfdata/format", "base",
     "attr error event feature feature_decode fields format field_names layout perf_text print "
     .. "print_scalar record regs rows sample text value views" },
@@ -39,7 +39,7 @@ local modules = {
       .. "perfdata/order symbols symbols/lines",
     "machine" },
   { "query/expr", "base perfdata/format perfdata/tracepoint perfdata/order machine",
-    "expr fields scope stacks strings value wide" },
+    "expr fields scope stacks strings value" },
   { "query/group", "base perfdata/format query/expr", "group report" },
   { "query/rows", "base query/expr", "rows rows_made" },
   { "query", "base perfdata/stream perfdata/order analysis query/expr query/group query/rows",

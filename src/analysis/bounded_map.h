@@ -5,8 +5,7 @@
 #ifndef PERFLUA_ANALYSIS_BOUNDED_MAP_H
 #define PERFLUA_ANALYSIS_BOUNDED_MAP_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/hash.h"
 
 #define PD_BOUNDED_MAP_BITS 12
 #define PD_BOUNDED_MAP_NEAR 8 /* slots in which a key can be */
@@ -26,7 +25,7 @@ static inline struct pd_bounded_slot *pd_bounded_map_find(struct pd_bounded_map 
 							  uint64_t key)
 {
 	struct pd_bounded_slot *first =
-		&map->slots[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PD_BOUNDED_MAP_BITS)];
+		&map->slots[pb_scatter(key) >> (64 - PD_BOUNDED_MAP_BITS)];
 	struct pd_bounded_slot *slot = first;
 
 	for (unsigned i = 0; i < PD_BOUNDED_MAP_NEAR; i++) {

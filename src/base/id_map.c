@@ -1,7 +1,6 @@
 #include "id_map.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "vector.h"
 
@@ -10,14 +9,11 @@ bool pb_id_map_add(struct pb_id_map *map, uint64_t key, uint32_t value)
 	const struct pb_id_wanted wanted = { map, key };
 	uint32_t hash, found;
 
-	if (!map->factor) {
-		map->factor = UINT64_C(0x9e3779b97f4a7c15); /* without random bytes */
-		if (getrandom(&map->factor, sizeof(map->factor), GRND_NONBLOCK) > 0)
-			map->factor |= 1;
-	}
+	if (!map->n)
+		pb_secret_make(&map->secret);
 	if (!pb_reserve(map->entries, map->n, map->capacity))
 		return false;
-	hash = pb_id_map_hash(map, key);
+	hash = pb_hash_number(&map->secret, key);
 	found = pb_map_intern(&map->map, hash, pb_id_map_has_key, &wanted, (uint32_t)map->n);
 	if (found == map->n)
 		map->entries[map->n++] = (struct pb_id_entry){ key, value };

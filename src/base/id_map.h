@@ -1,14 +1,11 @@
 /*
  * A map from 64-bit numbers to 32-bit ones: from ids of events, threads or processes to
  * indices.
- *
- * The keys are the recording's choice, so they are multiplied with a random factor of this map
- * alone, and the upper bits of the product are the hash: few factors give two keys the same
- * slot.
  */
 #ifndef PERFLUA_BASE_ID_MAP_H
 #define PERFLUA_BASE_ID_MAP_H
 
+#include "hash.h"
 #include "map.h"
 
 /* Zero-initialised: empty. */
@@ -19,7 +16,7 @@ struct pb_id_map {
 	} * entries; /* [n] */
 	size_t n, capacity;
 	struct pb_map map; /* of entries */
-	uint64_t factor;   /* odd */
+	struct pb_secret secret;
 };
 
 /* Adds a value, unless the key has one: the first one stays. Returns false without memory. */
@@ -38,17 +35,11 @@ static inline bool pb_id_map_has_key(const void *arg, uint32_t item)
 	return wanted->map->entries[item].key == wanted->key;
 }
 
-/* The map takes slots by the lower bits of a hash: there the product's upper byte is put. */
-static inline uint32_t pb_id_map_hash(const struct pb_id_map *map, uint64_t key)
-{
-	return (uint32_t)__builtin_bswap64(key * map->factor);
-}
-
 /* Returns the value of a key, or UINT32_MAX. */
 static inline uint32_t pb_id_map_find(const struct pb_id_map *map, uint64_t key)
 {
 	const struct pb_id_wanted wanted = { map, key };
-	const struct pb_slot *slot = pb_map_find(&map->map, pb_id_map_hash(map, key),
+	const struct pb_slot *slot = pb_map_find(&map->map, pb_hash_number(&map->secret, key),
 						 pb_id_map_has_key, &wanted);
 
 	return slot && slot->item ? map->entries[slot->item - 1].value : UINT32_MAX;

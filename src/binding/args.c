@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/hash.h"
 #include "value.h"
 #include "functions.h"
 #include "perfdata/tracepoint/tracepoint.h"
@@ -40,9 +41,7 @@ struct names {
 static struct slot *slot_of(struct names *names, const char *name,
 			    const struct pd_tracepoint *tracepoint)
 {
-	uint64_t h = ((uintptr_t)name ^ (uintptr_t)tracepoint * 31) *
-		     UINT64_C(0x9e3779b97f4a7c15);
-	size_t at = (size_t)(h >> 32);
+	size_t at = (size_t)(pb_scatter((uintptr_t)name ^ (uintptr_t)tracepoint * 31) >> 32);
 
 	while (names->slots[at % SLOTS].name &&
 	       (names->slots[at % SLOTS].name != name ||

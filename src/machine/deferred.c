@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/vector.h"
 
@@ -18,25 +17,6 @@ void pm_deferred_deinit(struct pm_deferred *d)
 	pb_map_deinit(&d->by_bytes);
 	pb_map_deinit(&d->by_key);
 	*d = (struct pm_deferred){ .n = 0 };
-}
-
-static uint64_t mix_hash(const struct pm_deferred *d, uint64_t h, uint64_t v)
-{
-	h = (h + v) * d->factor;
-	return h ^ h >> 32;
-}
-
-static uint64_t hash_chain_bytes(const struct pm_deferred *d, const uint8_t *bytes, size_t n)
-{
-	uint64_t h = n, v;
-
-	for (; n >= 8; n -= 8, bytes += 8) {
-		memcpy(&v, bytes, 8);
-		h = mix_hash(d, h, v);
-	}
-	v = 0;
-	memcpy(&v, bytes, n);
-	return mix_hash(d, h, v);
 }
 
 struct lookup {
@@ -66,10 +46,8 @@ static bool has_same_key(const void *arg, uint32_t item)
 
 static uint32_t hash_chain_key(const struct pm_deferred *d, const struct pm_deferred_chain *key)
 {
-	uint64_t h = mix_hash(d, key->cookie,
-			      (uint64_t)key->machine << 32 | (uint32_t)key->tid);
-
-	return (uint32_t)mix_hash(d, h, key->cookie);
+	return pb_hash_pair(&d->secret, key->cookie,
+			    (uint64_t)key->machine << 32 | (uint32_t)key->tid);
 }
 
 /*
@@ -137,7 +115,7 @@ static bool keep_chain(struct pm_deferred *d, const struct pd_record *rec, uint3
 	memcpy(bytes, &length, LENGTH);
 	lookup.bytes = bytes;
 	lookup.n = size;
-	found = pb_map_intern(&d->by_bytes, (uint32_t)hash_chain_bytes(d, bytes, size),
+	found = pb_map_intern(&d->by_bytes, pb_hash_bytes(&d->secret, bytes, size),
 			      has_same_bytes, &lookup, (uint32_t)d->n_kept);
 	if (found == UINT32_MAX)
 		return false;
@@ -166,12 +144,8 @@ bool pm_deferred_add(struct pm_deferred *d, uint32_t machine, unsigned tid_id,
 	n = pd_rec64(rec, 16);
 	if (n > (end - 24) / 8)
 		return true;
-	if (!d->factor) {
-		/* used if the kernel has no random bytes yet */
-		d->factor = UINT64_C(0x9e3779b97f4a7c15);
-		if (getrandom(&d->factor, sizeof(d->factor), GRND_NONBLOCK) > 0)
-			d->factor |= 1;
-	}
+	if (!d->n)
+		pb_secret_make(&d->secret);
 	if (!pb_map_reserve(&d->by_key) || !pb_reserve(d->chains, d->n, d->chain_room))
 		return false;
 	slot = pb_map_find(&d->by_key, hash_chain_key(d, &chain), has_same_key, &lookup);

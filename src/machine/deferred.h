@@ -9,6 +9,7 @@
 #ifndef PERFLUA_MACHINE_DEFERRED_H
 #define PERFLUA_MACHINE_DEFERRED_H
 
+#include "base/hash.h"
 #include "base/map.h"
 #include "sources.h"
 
@@ -27,8 +28,8 @@ struct pm_deferred {
 	struct pb_map by_bytes;		  /* numbers of `kept` */
 	struct pm_deferred_chain *chains; /* [n] */
 	size_t n, chain_room;
-	struct pb_map by_key; /* numbers of `chains`, by machine, thread and cookie */
-	uint64_t factor; /* of the hash; odd and random, as the recording chooses the keys */
+	struct pb_map by_key;	 /* numbers of `chains`, by machine, thread and cookie */
+	struct pb_secret secret; /* of the hashes */
 };
 
 void pm_deferred_deinit(struct pm_deferred *deferred);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "internal.h"
 #include "resolver.h"
 
@@ -113,7 +114,7 @@ const struct pm_map *pm_map_at(const struct pm_system *sys,
 const struct ps_symbol *pm_symbol_at(struct pm_resolver *r, struct ps_dso *dso,
 				     uint64_t address, uint64_t time)
 {
-	uint64_t hash = (address ^ (uintptr_t)dso) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = pb_scatter(address ^ (uintptr_t)dso);
 	struct pm_symbol_memo *memo = &r->symbols[hash >> 32 & (PM_SYMBOL_MEMOS - 1)];
 
 	if (memo->dso == dso && memo->address == address)

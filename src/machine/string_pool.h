@@ -5,13 +5,14 @@
 #ifndef PERFLUA_MACHINE_STRING_POOL_H
 #define PERFLUA_MACHINE_STRING_POOL_H
 
+#include "base/hash.h"
 #include "base/map.h"
 #include "perfdata/format/text.h"
 
 struct pm_string_pool {
-	struct pb_map by_text; /* numbers of `texts` */
-	uint64_t seed;	       /* of the hash, random: the recording chooses the strings */
-	struct pd_text *texts; /* [n], by number */
+	struct pb_map by_text;	 /* numbers of `texts` */
+	struct pb_secret secret; /* of their hashes */
+	struct pd_text *texts;	 /* [n], by number */
 	size_t n, capacity;
 };
 

@@ -235,16 +235,6 @@ static bool set_registers(struct making *making, Dwarf_Frame *frame)
 	return true;
 }
 
-static uint32_t hash_cfi_row(const void *bytes, size_t n)
-{
-	const uint8_t *p = bytes;
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ p[i]) * 0x100000001b3;
-	return (uint32_t)(h ^ h >> 32);
-}
-
 struct wanted {
 	const struct ps_cfi *cfi;
 	const struct ps_row *row;
@@ -270,7 +260,7 @@ static const struct ps_row *keep_row(struct ps_cfi *cfi, struct making *making)
 
 	row->size = (uint32_t)(sizeof(*row) + row->n_rules * sizeof(row->rules[0]) + ops);
 	memcpy(row->rules + row->n_rules, making->ops, ops);
-	hash = hash_cfi_row(row, row->size);
+	hash = pb_hash_bytes(&cfi->dso->store->secret, row, row->size);
 	if (!pb_map_reserve(&cfi->by_content) ||
 	    !pb_reserve(cfi->rows, cfi->n_rows, cfi->rows_room))
 		return NULL;

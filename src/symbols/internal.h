@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include "base/hash.h"
 #include "base/map.h"
 #include "dso.h"
 #include "store.h"
@@ -15,8 +16,8 @@ struct ps_store {
 	pthread_mutex_t lock;	   /* protects what follows, and each dso while it is loaded */
 	struct ps_dso **dsos;	   /* [n], in the order in which they were met */
 	size_t n, capacity;
-	struct pb_map by_id; /* numbers of `dsos` */
-	uint64_t seed;	     /* of the hash: the recording chooses the binaries */
+	struct pb_map by_id;	 /* numbers of `dsos` */
+	struct pb_secret secret; /* of their hashes */
 	struct pb_arena texts;
 	int vdso_fd; /* the vdso of this process as a file; -1: not needed yet */
 };

@@ -4,13 +4,6 @@
 
 #include "base/vector.h"
 
-static uint32_t hash_key(uint64_t a, uint64_t b)
-{
-	uint64_t h = (a ^ (b * UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xbf58476d1ce4e5b9);
-
-	return (uint32_t)(h ^ (h >> 31));
-}
-
 struct wanted {
 	const struct ps_memo *memo;
 	uint64_t a, b;
@@ -27,16 +20,18 @@ static bool has_numbers(const void *arg, uint32_t item)
 const void *ps_memo_get(const struct ps_memo *memo, uint64_t a, uint64_t b)
 {
 	const struct wanted wanted = { memo, a, b };
-	const struct pb_slot *slot = pb_map_find(&memo->map, hash_key(a, b), has_numbers,
-						 &wanted);
+	const struct pb_slot *slot = pb_map_find(&memo->map, pb_hash_pair(&memo->secret, a, b),
+						 has_numbers, &wanted);
 
 	return slot && slot->item ? memo->entries[slot->item - 1].value : NULL;
 }
 
 bool ps_memo_put(struct ps_memo *memo, uint64_t a, uint64_t b, const void *value)
 {
+	if (!memo->n)
+		pb_secret_make(&memo->secret);
 	if (!pb_reserve(memo->entries, memo->n, memo->capacity) ||
-	    !pb_map_add(&memo->map, hash_key(a, b), (uint32_t)memo->n))
+	    !pb_map_add(&memo->map, pb_hash_pair(&memo->secret, a, b), (uint32_t)memo->n))
 		return false;
 	memo->entries[memo->n++] = (struct ps_memo_entry){ a, b, value };
 	return true;

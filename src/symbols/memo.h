@@ -2,6 +2,7 @@
 #ifndef PERFLUA_SYMBOLS_MEMO_H
 #define PERFLUA_SYMBOLS_MEMO_H
 
+#include "base/hash.h"
 #include "base/map.h"
 
 /* All zero: empty. */
@@ -12,6 +13,7 @@ struct ps_memo {
 	} * entries; /* [n] */
 	size_t n, capacity;
 	struct pb_map map; /* numbers of `entries` */
+	struct pb_secret secret;
 };
 
 /* Returns the value of `a` and `b`; NULL: none. */

@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -79,8 +78,7 @@ struct ps_store *ps_store_create(const struct ps_options *options)
 		return NULL;
 	store->options = *options;
 	store->vdso_fd = -1;
-	if (getrandom(&store->seed, sizeof(store->seed), GRND_NONBLOCK) < 0)
-		store->seed = 1;
+	pb_secret_make(&store->secret);
 	pthread_mutex_init(&store->lock, NULL);
 	if (copy_options(store))
 		return store;
@@ -135,27 +133,20 @@ static bool is_same_id(const struct ps_dso_id *a, const struct ps_dso_id *b)
 	       is_same_text(a->name, b->name);
 }
 
-static uint64_t mix_id(uint64_t hash, const void *bytes, size_t n)
-{
-	const unsigned char *at = bytes;
-
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* Hashes everything by which a recording can tell many binaries of one name apart. */
 static uint32_t hash_id(const struct ps_store *store, const struct ps_dso_id *id)
 {
-	const uint64_t numbers[] = { id->start, id->len, id->reference_address,
-				     (uint64_t)id->kind << 32 | (uint32_t)id->pid };
-	uint64_t hash = mix_id(store->seed, id->name, strlen(id->name));
+	const uint64_t words[] = {
+		pb_hash_bytes(&store->secret, id->name, strlen(id->name)),
+		pb_hash_bytes(&store->secret, id->build_id.bytes, id->build_id.size),
+		id->build_id.size ? 0 : id->file.inode,
+		id->start,
+		id->len,
+		id->reference_address,
+		(uint64_t)id->kind << 32 | (uint32_t)id->pid,
+	};
 
-	hash = mix_id(hash, numbers, sizeof(numbers));
-	hash = mix_id(hash, id->build_id.bytes, id->build_id.size);
-	if (!id->build_id.size)
-		hash = mix_id(hash, &id->file.inode, sizeof(id->file.inode));
-	return (uint32_t)(hash ^ hash >> 32);
+	return pb_hash_bytes(&store->secret, words, sizeof(words));
 }
 
 struct wanted {

@@ -13,7 +13,7 @@ struct pq_chains *pq_chains_create(void)
 		return NULL;
 	}
 	if (c)
-		pq_secret_make(&c->secret);
+		pb_secret_make(&c->secret);
 	return c;
 }
 
@@ -292,7 +292,7 @@ bool pq_chains_name(struct pq_chains *c, const struct pd_frame *at, struct pd_te
 	const struct pq_looked *looked = &c->entered;
 	uint64_t tag = looked->tags[at->mode == PD_CPUMODE_KERNEL] +
 		       at->mode * c->keys.factors[1];
-	uint64_t hash = (at->ip ^ tag) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = pb_scatter(at->ip ^ tag);
 	const struct ps_symbol *symbol;
 	struct pq_seen_name *seen;
 	uint32_t number;

@@ -39,19 +39,11 @@ void pq_look_when(struct pq_chains *c, struct pq_looked *looked)
 	looked->known &= tag_of(c, looked, true, &looked->tags[1]);
 }
 
-static uint64_t mix_words(const struct pq_chains *c, uint64_t a, uint64_t b)
-{
-	struct pq_wide product = pq_wide_product(a + c->keys.head[0], b + c->keys.head[1]);
-
-	return product.high ^ product.low * c->keys.factors[0];
-}
-
 static uint32_t hash_alias(const struct pq_chains *c, const struct pq_alias *alias)
 {
-	return (uint32_t)(mix_words(c, (uintptr_t)alias->location,
-				    alias->address ^ (uint64_t)alias->kind << 56 ^
-					    (uint64_t)alias->mode << 60) >>
-			  20);
+	return pb_hash_pair(&c->secret, (uintptr_t)alias->location,
+			    alias->address ^ (uint64_t)alias->kind << 56 ^
+				    (uint64_t)alias->mode << 60);
 }
 
 struct wanted {
@@ -98,8 +90,8 @@ static uint32_t hash_address(const struct pq_chains *c, const struct pq_frame *f
 {
 	const char *name = binary_of(frame);
 
-	return (uint32_t)pq_mix(frame->address ^ c->secret.a,
-				pq_text_hash(&c->secret, name, strlen(name)) ^ c->secret.b);
+	return pb_hash_pair(&c->secret, frame->address,
+			    pb_hash_bytes(&c->secret, name, strlen(name)));
 }
 
 /* Returns true if a frame is at the address of the new one, which lies behind the last. */
@@ -165,14 +157,14 @@ static bool is_earlier(const struct pq_frame *a, const struct pq_frame *b)
 uint32_t pq_frame_of_value(struct pq_chains *c, const struct pq_frame *frame)
 {
 	uint32_t number = (uint32_t)c->n_frames, found;
-	uint64_t hash = pq_mix(frame->address ^ c->secret.a,
-			       hash_binary(c, frame->dso) ^ frame->mode ^ c->secret.b);
+	uint32_t hash = pb_hash_pair(&c->secret, frame->address,
+				     hash_binary(c, frame->dso) ^ frame->mode);
 
 	if (!pb_reserve(c->frames, c->n_frames, c->frames_room))
 		return UINT32_MAX;
 	c->frames[number] = *frame;
 	c->frames[number].text = PQ_NO_TEXT;
-	found = pb_map_intern(&c->values, (uint32_t)hash, is_new_value, c, number);
+	found = pb_map_intern(&c->values, hash, is_new_value, c, number);
 	if (found == number)
 		c->n_frames++;
 	else if (found != UINT32_MAX && is_earlier(frame, &c->frames[found]))
@@ -279,8 +271,7 @@ uint32_t pq_frame_at(struct pq_chains *c, struct pq_looked *looked, const struct
 	uint64_t tag = looked->tags[at->mode == PD_CPUMODE_KERNEL] +
 		       (at->mode << 8 | looked->kind) * c->keys.factors[1];
 	struct pq_seen_frame *seen =
-		&c->seen[(at->ip ^ tag) * UINT64_C(0x9e3779b97f4a7c15) >> 40 &
-			 (PQ_SEEN_FRAMES - 1)];
+		&c->seen[pb_scatter(at->ip ^ tag) >> 40 & (PQ_SEEN_FRAMES - 1)];
 	struct pm_location location;
 	uint32_t number;
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "wide.h"
+#include "base/wide.h"
 
 #define PQ_HEAD_WORDS 4	   /* words in front of a chain: whose it is */
 #define PQ_HASH_WORDS 2048 /* longer chains are not hashed */
@@ -44,25 +44,25 @@ static inline struct pq_hash pq_hash_of(const struct pq_hash_keys *keys,
 {
 	const uint8_t *bytes = words;
 	const uint64_t *k = keys->words;
-	struct pq_wide sum = { n, 0 }, other = { 0, 0 };
+	struct pb_wide sum = { n, 0 }, other = { 0, 0 };
 	struct pq_hash hash;
 	size_t i = 0;
 
 	for (size_t h = 0; h < PQ_HEAD_WORDS; h += 2)
-		pq_wide_add(&sum, pq_wide_product(head[h] + keys->head[h],
+		pb_wide_add(&sum, pb_wide_product(head[h] + keys->head[h],
 						  head[h + 1] + keys->head[h + 1]));
 	for (; i + 4 <= n; i += 4) {
-		pq_wide_add(&sum, pq_wide_product(pq_word(bytes, i) + k[i],
+		pb_wide_add(&sum, pb_wide_product(pq_word(bytes, i) + k[i],
 						  pq_word(bytes, i + 1) + k[i + 1]));
-		pq_wide_add(&other, pq_wide_product(pq_word(bytes, i + 2) + k[i + 2],
+		pb_wide_add(&other, pb_wide_product(pq_word(bytes, i + 2) + k[i + 2],
 						    pq_word(bytes, i + 3) + k[i + 3]));
 	}
 	for (; i < n; i += 2) {
 		uint64_t second = i + 1 < n ? pq_word(bytes, i + 1) : 0;
 
-		pq_wide_add(&sum, pq_wide_product(pq_word(bytes, i) + k[i], second + k[i + 1]));
+		pb_wide_add(&sum, pb_wide_product(pq_word(bytes, i) + k[i], second + k[i + 1]));
 	}
-	pq_wide_add(&sum, other);
+	pb_wide_add(&sum, other);
 	/*
 	 * mix each half into the other, as the lower half alone is no good hash; nothing is
 	 * lost by it

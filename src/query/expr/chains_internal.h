@@ -111,7 +111,7 @@ struct pq_chains {
 	size_t n_frames, frames_room;
 	struct pb_map addresses;  /* frames of PQ_CHAIN_FRAMES without a text */
 	struct pb_map values;	  /* frames of PQ_CHAIN_VALUES */
-	struct pq_secret secret;  /* key of the hashes of both */
+	struct pb_secret secret;  /* key of the hashes of both */
 	struct pq_alias *aliases; /* [n_aliases] */
 	size_t n_aliases, aliases_room;
 	struct pb_map by_place; /* numbers of aliases */

@@ -332,9 +332,7 @@ static void find_constant(struct pq_fields *fields, uint32_t field, struct pq_lo
 
 static uint32_t hash_layout(const struct pd_layout *layout, const struct pd_event *event)
 {
-	return (uint32_t)(((uintptr_t)layout ^ (uintptr_t)event * 31) *
-				  UINT64_C(0x9e3779b97f4a7c15) >>
-			  32);
+	return (uint32_t)(pb_scatter((uintptr_t)layout ^ (uintptr_t)event * 31) >> 32);
 }
 
 static bool has_layout(const void *arg, uint32_t item)

@@ -316,9 +316,9 @@ static bool grow_had(struct pq_items *items);
 /* Records that the record had that value. Returns false if it had it before. */
 static bool note_had(struct pq_items *items, uint64_t bits, uint8_t type)
 {
-	const struct pq_secret *secret = &items->texts.secret;
+	const struct pb_secret *secret = &items->texts.secret;
 	size_t mask = items->n_had - 1;
-	size_t at = pq_mix(bits ^ secret->a, type ^ secret->b) & mask;
+	size_t at = pb_hash_pair(secret, bits, type) & mask;
 
 	for (;; at = (at + 1) & mask) {
 		struct had *had = &items->had[at];

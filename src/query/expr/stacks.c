@@ -13,7 +13,7 @@ struct stack {
 
 struct pq_stacks {
 	struct pm_string_pool texts;
-	struct pq_secret secret;
+	struct pb_secret secret;
 	struct pq_stack_frame *frames; /* [n_frames] */
 	size_t n_frames, frames_room;
 	struct pb_map by_value; /* numbers of frames */
@@ -41,7 +41,7 @@ struct pq_stacks *pq_stacks_create(void)
 	struct pq_stacks *s = calloc(1, sizeof(*s));
 
 	if (s)
-		pq_secret_make(&s->secret);
+		pb_secret_make(&s->secret);
 	return s;
 }
 
@@ -109,8 +109,7 @@ uint32_t pq_stacks_add_frame(struct pq_stacks *s, const struct pq_stack_frame *f
 	uint64_t binary = frame->binary.p ?
 				  pq_binary_hash(&s->secret, &frame->build_id, frame->binary) :
 				  0;
-	uint32_t hash = (uint32_t)pq_mix(frame->address ^ s->secret.a,
-					 (binary << 8 | frame->kind) ^ s->secret.b);
+	uint32_t hash = pb_hash_pair(&s->secret, frame->address, binary << 8 | frame->kind);
 	struct pq_stack_frame own = *frame;
 	struct pb_slot *slot;
 
@@ -150,7 +149,7 @@ uint32_t pq_stacks_add(struct pq_stacks *s, const uint32_t *frames, size_t n)
 	struct pb_slot *slot;
 
 	for (size_t i = 0; i < n; i++)
-		hash = pq_mix(frames[i] ^ s->secret.a, hash);
+		hash = pb_mix(frames[i] ^ s->secret.a, hash);
 	if (n > UINT32_MAX || !pb_reserve(s->list, s->n, s->room) ||
 	    !pb_reserve_more(s->numbers, s->n_numbers, n + 1, s->numbers_room) ||
 	    !pb_map_reserve(&s->by_frames))

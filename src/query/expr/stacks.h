@@ -106,7 +106,7 @@ static inline bool pq_binary_equal(const struct ps_build_id *a, struct pd_text a
 }
 
 /* Hashes a binary so that equal ones have one hash: build-ids may be padded with zeros. */
-static inline uint32_t pq_binary_hash(const struct pq_secret *secret,
+static inline uint32_t pq_binary_hash(const struct pb_secret *secret,
 				      const struct ps_build_id *id, struct pd_text name)
 {
 	size_t n = id->size;
@@ -114,8 +114,8 @@ static inline uint32_t pq_binary_hash(const struct pq_secret *secret,
 	while (n && !id->bytes[n - 1])
 		n--;
 	if (id->size)
-		return pq_text_hash(secret, (const char *)id->bytes, n);
-	return pq_text_hash(secret, name.p, name.n);
+		return pb_hash_bytes(secret, id->bytes, n);
+	return pb_hash_bytes(secret, name.p, name.n);
 }
 
 #endif

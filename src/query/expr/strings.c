@@ -1,7 +1,6 @@
 #include "strings.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "base/vector.h"
 
@@ -14,19 +13,10 @@ struct pq_text_block {
 	struct pq_text texts[];
 };
 
-void pq_secret_make(struct pq_secret *secret)
-{
-	if (getrandom(secret, sizeof(*secret), GRND_NONBLOCK) == (ssize_t)sizeof(*secret))
-		return;
-	/* early at boot there are no random bytes; addresses are random, too */
-	secret->a = (uintptr_t)secret * UINT64_C(0x9e3779b97f4a7c15);
-	secret->b = (uintptr_t)&getrandom * UINT64_C(0xff51afd7ed558ccd);
-}
-
 void pq_texts_init(struct pq_texts *texts)
 {
 	*texts = (struct pq_texts){ 0 };
-	pq_secret_make(&texts->secret);
+	pb_secret_make(&texts->secret);
 }
 
 void pq_texts_deinit(struct pq_texts *texts)
@@ -40,16 +30,6 @@ void pq_texts_deinit(struct pq_texts *texts)
 	pb_map_deinit(&texts->map);
 	free(texts->list);
 	*texts = (struct pq_texts){ 0 };
-}
-
-uint32_t pq_text_hash(const struct pq_secret *secret, const char *p, size_t n)
-{
-	uint64_t h = secret->b ^ n, first, last;
-
-	for (; n > 16; p += 16, n -= 16)
-		h = pq_mix(pq_load8(p) ^ secret->a, pq_load8(p + 8) ^ h);
-	pq_ends(p, n, &first, &last);
-	return (uint32_t)pq_mix(first ^ secret->a, last ^ h);
 }
 
 /* Returns room for a text. A large one has a block of its own, behind the one being filled. */
@@ -90,13 +70,13 @@ static bool has_bytes(const void *arg, uint32_t item)
 	const struct wanted *wanted = arg;
 	const struct pq_text *text = wanted->texts->list[item];
 
-	return text->size == wanted->size && pq_same_bytes(text->bytes, wanted->p, text->size);
+	return text->size == wanted->size && pb_same_bytes(text->bytes, wanted->p, text->size);
 }
 
 static struct pq_text *find_or_add_text(struct pq_texts *texts, const char *p, uint32_t size)
 {
 	const struct wanted wanted = { texts, p, size };
-	uint32_t h = pq_text_hash(&texts->secret, p, size);
+	uint32_t h = pb_hash_bytes(&texts->secret, p, size);
 	struct pb_slot *slot;
 	struct pq_text *text;
 
@@ -117,11 +97,11 @@ static struct pq_text *find_or_add_text(struct pq_texts *texts, const char *p, u
 
 struct pq_text *pq_texts_add(struct pq_texts *texts, const char *p, uint32_t size)
 {
-	uint64_t place = (uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15) >> 56;
+	uint64_t place = pb_scatter((uintptr_t)p) >> 56;
 	struct pq_text_hint *hint = &texts->hints[place];
 	struct pq_text *text = hint->text;
 
-	if (hint->p == p && text && text->size == size && pq_same_bytes(text->bytes, p, size))
+	if (hint->p == p && text && text->size == size && pb_same_bytes(text->bytes, p, size))
 		return text;
 	text = find_or_add_text(texts, p, size);
 	if (text)

@@ -6,13 +6,8 @@
 #ifndef PERFLUA_QUERY_STRINGS_H
 #define PERFLUA_QUERY_STRINGS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
+#include "base/hash.h"
 #include "base/map.h"
-#include "wide.h"
 
 struct pq_text {
 	struct pq_text *
@@ -22,74 +17,10 @@ struct pq_text {
 	char bytes[]; /* [size] */
 };
 
-struct pq_secret {
-	uint64_t a, b;
-};
-
-void pq_secret_make(struct pq_secret *secret);
-
-/* Returns the two halves of a 128-bit product, folded: each bit depends on all bits of both. */
-static inline uint64_t pq_mix(uint64_t x, uint64_t y)
-{
-	struct pq_wide product = pq_wide_product(x, y);
-
-	return product.low ^ product.high;
-}
-
-static inline uint64_t pq_load8(const char *p)
-{
-	uint64_t word;
-
-	memcpy(&word, p, sizeof(word));
-	return word;
-}
-
-static inline uint32_t pq_load4(const char *p)
-{
-	uint32_t word;
-
-	memcpy(&word, p, sizeof(word));
-	return word;
-}
-
-/*
- * Reads up to 16 bytes as two words, which overlap if there are fewer. With the size they
- * determine the text.
- */
-static inline void pq_ends(const char *p, size_t n, uint64_t *first, uint64_t *last)
-{
-	if (n >= 8) {
-		*first = pq_load8(p);
-		*last = pq_load8(p + n - 8);
-	} else if (n >= 4) {
-		*first = pq_load4(p);
-		*last = pq_load4(p + n - 4);
-	} else if (n) {
-		*first = (uint64_t)(uint8_t)p[0] << 8 | (uint8_t)p[n / 2];
-		*last = (uint8_t)p[n - 1];
-	} else {
-		*first = *last = 0;
-	}
-}
-
-/* Compares like memcmp(), but short texts, which most are, without a call. */
-static inline bool pq_same_bytes(const char *a, const char *b, size_t n)
-{
-	uint64_t first, last, other_first, other_last;
-
-	if (n > 16)
-		return memcmp(a, b, n) == 0;
-	pq_ends(a, n, &first, &last);
-	pq_ends(b, n, &other_first, &other_last);
-	return first == other_first && last == other_last;
-}
-
-uint32_t pq_text_hash(const struct pq_secret *secret, const char *p, size_t n);
-
 #define PQ_HINTS 2048
 
 struct pq_texts {
-	struct pq_secret secret;
+	struct pb_secret secret;
 	struct pq_text **list; /* [n] */
 	size_t n, capacity;
 	struct pb_map map;	      /* numbers of `list`, by bytes */

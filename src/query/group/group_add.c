@@ -54,7 +54,7 @@ static inline bool is_last(const struct pq_group_key *key, const struct pq_value
 	if (value->type != PQ_TEXT || (stays && key->stays))
 		return true;
 	return value->size == key->last.size &&
-	       pq_same_bytes((const char *)(uintptr_t)word, value->p, value->size);
+	       pb_same_bytes((const char *)(uintptr_t)word, value->p, value->size);
 }
 
 /*
@@ -259,7 +259,7 @@ bool pq_groups_add(struct pq_groups *groups)
 		if (m->way == PQ_WAY_COUNT)
 			++*(uint64_t *)state;
 		else if (m->way == PQ_WAY_SUM && pq_fields_integer(fields, m->value.field, &i))
-			pq_wide_add(state, pq_wide_from(i, m->is_unsigned));
+			pb_wide_add(state, pb_wide_from(i, m->is_unsigned));
 		else
 			return step_from(groups, m, states);
 	}

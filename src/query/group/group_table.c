@@ -18,7 +18,7 @@ bool pq_table_init(struct pq_table *table, size_t n_keys, size_t states)
 		.n_words = n_words,
 		.stride = n_words * sizeof(uint64_t) + states,
 	};
-	pq_secret_make(&table->secret);
+	pb_secret_make(&table->secret);
 	return true;
 }
 

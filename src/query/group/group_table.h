@@ -12,7 +12,7 @@
 #include "query/expr/strings.h"
 
 struct pq_table {
-	struct pq_secret secret;
+	struct pb_secret secret;
 	size_t n_keys, n_words; /* n_words includes the words of tags */
 	size_t stride;		/* bytes of a group */
 	char *groups;		/* [capacity] groups of `stride` bytes */
@@ -47,9 +47,9 @@ static inline uint32_t pq_table_hash(const struct pq_table *table, const uint64_
 	size_t i;
 
 	for (i = 0; i + 1 < table->n_words; i += 2)
-		h = pq_mix(words[i] ^ table->secret.a, words[i + 1] ^ h);
+		h = pb_mix(words[i] ^ table->secret.a, words[i + 1] ^ h);
 	if (i < table->n_words)
-		h = pq_mix(words[i] ^ table->secret.a, h);
+		h = pb_mix(words[i] ^ table->secret.a, h);
 	return (uint32_t)h;
 }
 

@@ -7,7 +7,7 @@
 
 #include "group.h"
 #include "query/expr/strings.h"
-#include "query/expr/wide.h"
+#include "base/wide.h"
 
 /* A value that is read from records. */
 struct pq_read {
@@ -74,9 +74,9 @@ extern const struct pq_measure_ops pq_distinct_ops;
 bool pq_less(const struct pq_value *a, const struct pq_value *b, bool is_unsigned);
 
 /* Returns an integer of that kind as a wide one. */
-static inline struct pq_wide pq_widened(const struct pq_value *value, enum pq_kind kind)
+static inline struct pb_wide pb_widened(const struct pq_value *value, enum pq_kind kind)
 {
-	return pq_wide_from(value->i, pq_is_unsigned(kind));
+	return pb_wide_from(value->i, pq_is_unsigned(kind));
 }
 
 #endif

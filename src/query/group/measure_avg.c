@@ -7,7 +7,7 @@
 
 /* State for integers. */
 struct average {
-	struct pq_wide sum;
+	struct pb_wide sum;
 	uint64_t n; /* number of values; UINT64_MAX: it, or the sum, is too large */
 };
 
@@ -22,15 +22,15 @@ static void add_n(uint64_t *n, uint64_t weight)
  * Multiplies an integer by a weight. Returns false if the product is beyond 2^94 in magnitude.
  */
 static bool multiply_by_weight(const struct pq_value *value, enum pq_kind kind, uint64_t weight,
-			       struct pq_wide *product)
+			       struct pb_wide *product)
 {
 	bool is_negative = value->i < 0 && !pq_is_unsigned(kind);
 
-	*product = pq_wide_product(is_negative ? -value->u : value->u, weight);
+	*product = pb_wide_product(is_negative ? -value->u : value->u, weight);
 	if (product->high >> (94 - 64))
 		return false;
 	if (is_negative)
-		*product = pq_wide_negate(*product);
+		*product = pb_wide_negate(*product);
 	return true;
 }
 
@@ -38,13 +38,13 @@ static bool integer_step(const struct pq_measured *m, void *state, const struct 
 			 uint64_t weight)
 {
 	struct average *avg = state;
-	struct pq_wide product;
+	struct pb_wide product;
 
 	if (value->type != PQ_INT)
 		return true;
 	add_n(&avg->n, weight);
 	if (!multiply_by_weight(value, m->kind, weight, &product) ||
-	    !pq_wide_add_checked(&avg->sum, product))
+	    !pb_wide_add_checked(&avg->sum, product))
 		avg->n = UINT64_MAX;
 	return true;
 }
@@ -56,7 +56,7 @@ static bool integer_merge(const struct pq_measured *m, void *state, void *from)
 
 	(void)m;
 	add_n(&avg->n, other->n);
-	if (!pq_wide_add_checked(&avg->sum, other->sum))
+	if (!pb_wide_add_checked(&avg->sum, other->sum))
 		avg->n = UINT64_MAX;
 	return true;
 }
@@ -67,13 +67,13 @@ static void integer_get(const struct pq_measured *m, const void *state, struct p
 
 	(void)m;
 	out->n = avg->n;
-	out->high = (int64_t)pq_wide_shift_right(avg->sum, LOW_BITS).low;
+	out->high = (int64_t)pb_wide_shift_right(avg->sum, LOW_BITS).low;
 	out->value = (struct pq_value){ .type = PQ_INT, .u = avg->sum.low & LOW_MASK };
 }
 
-static enum pq_wrong judge_average(uint64_t n, struct pq_wide high)
+static enum pq_wrong judge_average(uint64_t n, struct pb_wide high)
 {
-	if (n == UINT64_MAX || !pq_wide_fits(high))
+	if (n == UINT64_MAX || !pb_wide_fits(high))
 		return PQ_WRONG_AVERAGE;
 	return n > INT64_MAX ? PQ_WRONG_WEIGHTS : PQ_RIGHT;
 }
@@ -82,7 +82,7 @@ static enum pq_wrong integer_wrong(const void *state)
 {
 	const struct average *avg = state;
 
-	return judge_average(avg->n, pq_wide_shift_right(avg->sum, LOW_BITS));
+	return judge_average(avg->n, pb_wide_shift_right(avg->sum, LOW_BITS));
 }
 
 /*
@@ -99,19 +99,19 @@ static void add_float(struct any_average *avg, double x)
 {
 	if (!avg->is_float) {
 		avg->low = (double)(avg->integers.sum.low & LOW_MASK);
-		avg->integers.sum = pq_wide_shift_right(avg->integers.sum, LOW_BITS);
+		avg->integers.sum = pb_wide_shift_right(avg->integers.sum, LOW_BITS);
 		avg->is_float = true;
 	}
 	avg->low += x;
 }
 
-static void add_integers(struct any_average *avg, struct pq_wide sum)
+static void add_integers(struct any_average *avg, struct pb_wide sum)
 {
 	if (avg->is_float) {
 		avg->low += (double)(sum.low & LOW_MASK);
-		sum = pq_wide_shift_right(sum, LOW_BITS);
+		sum = pb_wide_shift_right(sum, LOW_BITS);
 	}
-	if (!pq_wide_add_checked(&avg->integers.sum, sum))
+	if (!pb_wide_add_checked(&avg->integers.sum, sum))
 		avg->integers.n = UINT64_MAX;
 }
 
@@ -119,7 +119,7 @@ static bool any_step(const struct pq_measured *m, void *state, const struct pq_v
 		     uint64_t weight)
 {
 	struct any_average *avg = state;
-	struct pq_wide product;
+	struct pb_wide product;
 
 	if (value->type != PQ_INT && value->type != PQ_FLOAT)
 		return true;
@@ -142,7 +142,7 @@ static bool any_merge(const struct pq_measured *m, void *state, void *from)
 	add_n(&avg->integers.n, other->integers.n);
 	if (other->is_float) {
 		add_float(avg, other->low);
-		pq_wide_add(&avg->integers.sum, other->integers.sum);
+		pb_wide_add(&avg->integers.sum, other->integers.sum);
 	} else {
 		add_integers(avg, other->integers.sum);
 	}

@@ -28,9 +28,9 @@ static bool has_value(const void *arg, uint32_t item)
 	return a->type == b->type && pq_bits(a) == pq_bits(b);
 }
 
-static uint32_t hash_value(const struct pq_secret *secret, const struct pq_value *value)
+static uint32_t hash_value(const struct pb_secret *secret, const struct pq_value *value)
 {
-	return (uint32_t)pq_mix(pq_bits(value) ^ secret->a, value->type ^ secret->b);
+	return pb_hash_pair(secret, pq_bits(value), value->type);
 }
 
 static bool grow_set(struct set *set)
@@ -48,7 +48,7 @@ static bool grow_set(struct set *set)
 	return true;
 }
 
-static bool map_values(const struct pq_secret *secret, struct set *set)
+static bool map_values(const struct pb_secret *secret, struct set *set)
 {
 	for (uint32_t i = 0; i < set->n; i++)
 		if (!pb_map_add(&set->map, hash_value(secret, &set->values[i]), i))
@@ -56,7 +56,7 @@ static bool map_values(const struct pq_secret *secret, struct set *set)
 	return true;
 }
 
-static bool add_to_set(const struct pq_secret *secret, struct set *set,
+static bool add_to_set(const struct pb_secret *secret, struct set *set,
 		       const struct pq_value *value)
 {
 	const struct wanted wanted = { set, value };

@@ -37,7 +37,7 @@ static bool weighted_step(const struct pq_measured *m, void *state,
 {
 	(void)m;
 	(void)value;
-	pq_wide_add(state, (struct pq_wide){ weight, 0 });
+	pb_wide_add(state, (struct pb_wide){ weight, 0 });
 	return true;
 }
 
@@ -46,20 +46,20 @@ static bool integer_step(const struct pq_measured *m, void *state, const struct 
 {
 	(void)weight;
 	if (value->type == PQ_INT)
-		pq_wide_add(state, pq_widened(value, m->kind));
+		pb_wide_add(state, pb_widened(value, m->kind));
 	return true;
 }
 
 static bool integer_merge(const struct pq_measured *m, void *state, void *from)
 {
 	(void)m;
-	pq_wide_add(state, *(struct pq_wide *)from);
+	pb_wide_add(state, *(struct pb_wide *)from);
 	return true;
 }
 
 static struct pq_value integer_of(const void *state)
 {
-	const struct pq_wide *sum = state;
+	const struct pb_wide *sum = state;
 
 	return (struct pq_value){ .type = PQ_INT, .u = sum->low };
 }
@@ -72,16 +72,16 @@ static void integer_get(const struct pq_measured *m, const void *state, struct p
 
 static enum pq_wrong integer_wrong(const void *state)
 {
-	return pq_wide_fits(*(const struct pq_wide *)state) ? PQ_RIGHT : PQ_WRONG_SUM;
+	return pb_wide_fits(*(const struct pb_wide *)state) ? PQ_RIGHT : PQ_WRONG_SUM;
 }
 
 static enum pq_wrong weighted_wrong(const void *state)
 {
-	return pq_wide_fits(*(const struct pq_wide *)state) ? PQ_RIGHT : PQ_WRONG_WEIGHTS;
+	return pb_wide_fits(*(const struct pb_wide *)state) ? PQ_RIGHT : PQ_WRONG_WEIGHTS;
 }
 
 const struct pq_measure_ops pq_weighted_count_ops = {
-	.size = sizeof(struct pq_wide),
+	.size = sizeof(struct pb_wide),
 	.step = weighted_step,
 	.merge = integer_merge,
 	.get = integer_get,
@@ -91,7 +91,7 @@ const struct pq_measure_ops pq_weighted_count_ops = {
 /* The sum of any values: of integers until the first float. */
 struct any_sum {
 	union {
-		struct pq_wide i;
+		struct pb_wide i;
 		double f;
 	};
 	bool is_float;
@@ -99,7 +99,7 @@ struct any_sum {
 
 static void add_float(struct any_sum *sum, double x)
 {
-	double before = sum->is_float ? sum->f : pq_wide_to_double(sum->i);
+	double before = sum->is_float ? sum->f : pb_wide_to_double(sum->i);
 
 	sum->f = before + x;
 	sum->is_float = true;
@@ -117,7 +117,7 @@ static bool any_step(const struct pq_measured *m, void *state, const struct pq_v
 	else if (value->type == PQ_INT && sum->is_float)
 		sum->f += (double)value->i;
 	else if (value->type == PQ_INT)
-		pq_wide_add(&sum->i, pq_wide_from(value->i, false));
+		pb_wide_add(&sum->i, pb_wide_from(value->i, false));
 	return true;
 }
 
@@ -130,9 +130,9 @@ static bool any_merge(const struct pq_measured *m, void *state, void *from)
 	if (other->is_float)
 		add_float(sum, other->f);
 	else if (sum->is_float)
-		sum->f += pq_wide_to_double(other->i);
+		sum->f += pb_wide_to_double(other->i);
 	else
-		pq_wide_add(&sum->i, other->i);
+		pb_wide_add(&sum->i, other->i);
 	return true;
 }
 
@@ -155,12 +155,12 @@ static enum pq_wrong any_wrong(const void *state)
 {
 	const struct any_sum *sum = state;
 
-	return sum->is_float || pq_wide_fits(sum->i) ? PQ_RIGHT : PQ_WRONG_SUM;
+	return sum->is_float || pb_wide_fits(sum->i) ? PQ_RIGHT : PQ_WRONG_SUM;
 }
 
 const struct pq_measure_ops pq_sum_ops[2] = {
 	{
-		.size = sizeof(struct pq_wide),
+		.size = sizeof(struct pb_wide),
 		.step = integer_step,
 		.merge = integer_merge,
 		.get = integer_get,
@@ -213,7 +213,7 @@ const struct pq_measure_ops pq_sum_ops[2] = {
 		return wrong == PQ_RIGHT ? name##_wrong((const each *)state + 1) : wrong;    \
 	}
 
-RATIO(integer, struct pq_wide)
+RATIO(integer, struct pb_wide)
 RATIO(any, struct any_sum)
 
 #define RATIO_OPS(name, each)                                         \
@@ -224,6 +224,6 @@ RATIO(any, struct any_sum)
 	}
 
 const struct pq_measure_ops pq_ratio_ops[2] = {
-	RATIO_OPS(integer, struct pq_wide),
+	RATIO_OPS(integer, struct pb_wide),
 	RATIO_OPS(any, struct any_sum),
 };

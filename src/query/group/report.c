@@ -18,9 +18,8 @@ static uint32_t hash_part(const struct pq_report *r, const struct pq_report_part
 {
 	uint64_t rest = (uint64_t)p->dso << 16 | (uint64_t)p->mode << 8 | p->placed;
 
-	return (uint32_t)pq_mix(pq_mix((uintptr_t)p->symbol ^ r->secret.a,
-				       p->address ^ r->secret.b),
-				rest ^ r->secret.a);
+	return pb_hash_pair(&r->secret, (uintptr_t)p->symbol,
+			    pb_hash_pair(&r->secret, p->address, rest));
 }
 
 /* Returns true if a part equals the new one, which lies behind the last. */
@@ -199,7 +198,7 @@ static uint32_t hash_owner(const struct pq_report *r, size_t group)
 
 	for (size_t k = 0; k < r->asked->n_keys; k++)
 		if (r->own[k])
-			h = pq_mix(words[k] ^ r->secret.a, h + pq_table_tags(table, words)[k]);
+			h = pb_mix(words[k] ^ r->secret.a, h + pq_table_tags(table, words)[k]);
 	return (uint32_t)h;
 }
 
@@ -234,7 +233,7 @@ static uint32_t owner_of(struct pq_report *r, size_t g)
 
 static uint32_t hash_row(const struct pq_report *r, uint32_t owner, uint32_t part)
 {
-	return (uint32_t)pq_mix(owner ^ r->secret.a, part ^ r->secret.b);
+	return pb_hash_pair(&r->secret, owner, part);
 }
 
 static bool is_new_row(const void *arg, uint32_t item)
@@ -384,7 +383,7 @@ struct pq_report *pq_report_create(struct pq_groups *groups,
 		return NULL;
 	r->groups = groups;
 	r->asked = asked;
-	pq_secret_make(&r->secret);
+	pb_secret_make(&r->secret);
 	pq_groups_seal(groups);
 	filled = fill_rows(r, interrupt);
 	free_row_maps(r);

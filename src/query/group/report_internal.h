@@ -34,7 +34,7 @@ struct pq_report {
 	const struct pq_report_asked *asked;
 	unsigned by;
 	bool *own; /* [n_keys]: the key is not a part of what is shown of a frame */
-	struct pq_secret secret;
+	struct pb_secret secret;
 	struct pm_string_pool strings; /* texts that are shown */
 	struct {
 		struct pm_string_pool strings; /* names of binaries */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/vector.h"
 
@@ -16,9 +17,7 @@ struct pq_buckets {
 
 static uint32_t hash_bucket(int32_t bucket)
 {
-	uint32_t h = (uint32_t)bucket * 0x9e3779b1;
-
-	return h ^ h >> 16;
+	return (uint32_t)(pb_scatter((uint32_t)bucket) >> 32);
 }
 
 struct wanted {

@@ -11,7 +11,7 @@ bool pq_spans_init(struct pq_spans *spans, size_t n_keys, size_t n_kept, struct 
 		.n_keys = n_keys,
 		.stride = n_keys + n_kept,
 	};
-	pq_secret_make(&spans->secret);
+	pb_secret_make(&spans->secret);
 	return pb_map_reserve(&spans->map);
 }
 
@@ -38,17 +38,8 @@ void pq_span_forget(const struct pq_spans *spans, struct pq_value *values, size_
 
 static uint64_t word_of(const struct pq_spans *spans, const struct pq_value *value)
 {
-	uint64_t hash = value->size;
-
-	if (value->type != PQ_TEXT)
-		return value->u;
-	for (size_t at = 0; at < value->size; at += 8) {
-		uint64_t word = 0;
-
-		memcpy(&word, value->p + at, value->size - at < 8 ? value->size - at : 8);
-		hash = pq_mix(word ^ spans->secret.a, hash ^ spans->secret.b);
-	}
-	return hash;
+	return value->type == PQ_TEXT ? pb_hash_bytes(&spans->secret, value->p, value->size) :
+					value->u;
 }
 
 uint32_t pq_spans_hash(const struct pq_spans *spans, const struct pq_value *key)
@@ -56,7 +47,7 @@ uint32_t pq_spans_hash(const struct pq_spans *spans, const struct pq_value *key)
 	uint64_t hash = spans->secret.b;
 
 	for (size_t i = 0; i < spans->n_keys; i++)
-		hash = pq_mix(word_of(spans, &key[i]) ^ spans->secret.a, hash ^ key[i].type);
+		hash = pb_mix(word_of(spans, &key[i]) ^ spans->secret.a, hash ^ key[i].type);
 	return (uint32_t)hash;
 }
 

@@ -11,7 +11,7 @@
 
 struct pq_spans {
 	struct pq_calls *calls; /* knows the objects among values; NULL: there are none */
-	struct pq_secret secret;
+	struct pb_secret secret;
 	struct pb_map map; /* numbers of open spans, by key */
 	struct pq_value *values;
 	size_t n, capacity;
