@@ -90,7 +90,7 @@ local lua_modules = {
     "init",
     "flame/clean flame/kinds flame/palette group/aside measures/sketch measures/sums "
       .. "plan/init report/quality" },
-  { "cli", "core errors meta perflua table text tools", "init" },
+  { "cli", "core errors file filter meta perflua recording table text tools", "init" },
 }
 
 -- Rows by folder. A module may only use those in rows above its own, so nothing uses in a

@@ -117,6 +117,62 @@ describe("a chunk of -e", function()
       return f:samples():group_by("event"):count() end, { needs = "sched:*" }' demo.data]])
   end)
 
+  it("prints its values if it is an expression, the last one alone", function()
+    succeeds("672\n", [["$perflua" -e 'file:samples():count()' demo.data]])
+    succeeds("2\tdemo.data\tnil\n", [["$perflua" -e 'x = 2' -e 'x, ..., nil' demo.data]])
+    succeeds("false\n", [["$perflua" -e 'false']])
+  end)
+
+  it("prints nothing if its first value is nil, true, a function or an open file", function()
+    succeeds("", [["$perflua" -e 'nil, 1' && "$perflua" -e 'true' && "$perflua" -e 'print' &&
+      "$perflua" -e 'io.stdout' && "$perflua" -e 'os.execute "true"']])
+    succeeds("x", [["$perflua" -e 'io.write "x"']])
+  end)
+
+  it("prints a query with groups and a table as a script does", function()
+    local rows =
+      "event             count\ncpu-clock           457\ncontext-switches    176\n"
+        .. "page-faults          39\n"
+    succeeds(rows, [["$perflua" -e 'file:samples():group_by("event"):count()' demo.data]])
+    succeeds(rows, [["$perflua" -e 'file:samples():group_by("event"):count()' - <demo.data]])
+    succeeds("1\n" .. rows .. "2\t3\n",
+      [["$perflua" -e '1, file:samples():group_by("event"):count():table(), 2, 3' demo.data]])
+  end)
+
+  it("prints the first rows of other queries and their number", function()
+    local got = where_another_lies [["$perflua" -e 'file:samples()' demo.data]]
+    assert.matches("^0x4e8 sample page%-faults size=136 ", got.out)
+    assert.are.equal(11, select(2, got.out:gsub("\n", "")))
+    assert.matches("\n# first 10 of 672 records\n$", got.out)
+    succeeds("  tid  period\n10667       2\n10667       6\n# 2 rows\n",
+      [=["$perflua" -e 'file:samples("context-switches"):where "comm == [[wc]]":select(
+        "tid", "period")' demo.data]=])
+  end)
+
+  it("prints Lua tables as tables, and a record as a list of its fields", function()
+    succeeds("key  value\n1    a\n2    {2}\nx    {…}\n",
+      [["$perflua" -e '{ "a", { 1, 2 }, x = { y = 1 } }']])
+    succeeds("a  b\n1  {}\n-  x\n", [["$perflua" -e '{ { a = 1, b = {} }, { b = "x" } }']])
+    succeeds("index  event             period  frequency  fields\n"
+      .. "    1  cpu-clock              -       1200  ip pid tid time id period callchain\n"
+      .. "    2  page-faults            -       1200  ip pid tid time id period callchain\n"
+      .. "    3  context-switches       -       1200  ip pid tid time id period callchain\n",
+      [["$perflua" -e file.events demo.data]])
+    local got = where_another_lies [["$perflua" -e 'file:samples():first()' perf.data]]
+    for _, line in ipairs { "type      sample", "comm      sh", "ip        0xffffffff81417e9c",
+        "event     raw_syscalls:sys_exit", "message   NR 59 = 0", "args.id   59",
+        "args.ret  0" } do
+      assert.matches("\n" .. line .. "\n", got.out, 1, true)
+    end
+  end)
+
+  it("reports an error of an expression, and of its values, as that of statements", function()
+    fails(1, "perflua: (command line):2: no", [["$perflua" -e 'file:samples():where(function()
+      error "no" end):group_by("comm"):count()' demo.data]])
+    fails(1, "perflua: (command line):1: attempt to index a nil value (global 'x')",
+      [["$perflua" -e 'x.y']])
+  end)
+
   it("leaves arguments and results to a script or tool that follows", function()
     succeeds("chunk\tdemo.data\tnil\nscript\tdemo.data\tnil\n", [[
       echo 'print("script", arg[1], file)' >script.lua

@@ -1,18 +1,19 @@
+local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
 
--- Returns what a terminal shows when these lines are typed one after the other; the last ends
--- perflua.
-local function typed(lines)
+-- Returns what a terminal shows when these lines are typed one after the other, behind these
+-- words on the command line; the last line ends perflua.
+local function typed(lines, words)
   local got = run.shell(([[
     export TERM=dumb HOME=$(mktemp -d)
     while read -r line; do sleep 0.2; printf '%%s\n' "$line"; done <<'END' |
 %s
 os.exit(true, true)
 END
-    { timeout 30 script -qec "$perflua" /dev/null; echo status $?; }
+    { timeout 30 script -qec "$perflua "%s /dev/null; echo status $?; }
     cat "$HOME/.perflua_history"; ls -l "$HOME/.perflua_history" | cut -c 1-10]])
-    :format(table.concat(lines, "\n")))
+    :format(table.concat(lines, "\n"), files.quote(words or "")))
   return (got.out:gsub("\r", ""))
 end
 
@@ -42,6 +43,25 @@ describe("the prompt", function()
       .. "\tstdin:1: in main chunk\n\t%[C%]: in %?\n", shown)
     assert.matches("perflua: stdin:1: unexpected symbol near '='", shown)
     assert.matches("\nalive\n", shown)
+  end)
+
+  needs.it("terminal", "comes with a recording, which is the global file", function()
+    local lines = { "#arg, arg[1] == file.path", "file:samples():count()" }
+    local shown = typed(lines, run.demo)
+    assert.matches("\n1\ttrue\n", shown)
+    assert.matches("\n672\n", shown)
+    assert.matches("status 0\n", shown)
+    assert.matches("\n4\n", typed(lines, "-f \"comm == 'wc'\" " .. run.demo))
+  end)
+
+  needs.it("terminal", "does not come where standard input or output is no terminal", function()
+    for _, redirected in ipairs { "</dev/null", "| cat" } do
+      local script = run.script(('"$perflua" "$demo" %s\n'):format(redirected))
+      local got = run.shell_with([[
+        demo=$1 script=$2; export demo perflua
+        timeout 30 script -qec "sh $script" /dev/null </dev/null]], run.demo, script)
+      assert.matches("is a recording, not a script; try: perflua stat", got.out, 1, true)
+    end
   end)
 
   it("comes after a script with -i, and ends with its input", function()

@@ -23,6 +23,13 @@ describe("a script", function()
   it("may start with #! as an executable", function()
     local got = run.perflua { run.script "#!/usr/bin/env perflua\nprint 'ran'" }
     assert.are.equal("ran\n", got.out)
+    local script = run.script("#!/usr/bin/env perflua\n"
+      .. "return function(f) return f:samples():group_by('event'):count() end")
+    got = run.shell_with([[
+      case $perflua in /*) ;; *) perflua="$PWD/$perflua" ;; esac
+      dir=$(mktemp -d) && ln -s "$perflua" "$dir/perflua" && cp "$2" "$dir/events" &&
+        chmod +x "$dir/events" && PATH=$dir:$PATH "$dir/events" "$1"]], run.demo, script)
+    assert.matches("^event +count\ncpu%-clock +457\n", got.out)
   end)
 
   it("is found by a bare name, after the tools", function()

@@ -82,10 +82,13 @@ static int host_interrupted(lua_State *L)
 	return 1;
 }
 
-/* host.is_terminal() -> boolean: returns true if standard input is one */
+/* host.is_terminal("stdin" | "stdout") -> boolean */
 static int host_is_terminal(lua_State *L)
 {
-	lua_pushboolean(L, isatty(STDIN_FILENO));
+	static const char *const names[] = { "stdin", "stdout", NULL };
+	static const int fds[] = { STDIN_FILENO, STDOUT_FILENO };
+
+	lua_pushboolean(L, isatty(fds[luaL_checkoption(L, 1, NULL, names)]));
 	return 1;
 }
 

@@ -57,8 +57,8 @@ return {
       { "arg", "string[]",
         "The arguments; the script's path is at 0, the words before it are below." },
       { "file", "File",
-        "In statements of -e, and at a prompt behind them: the recordings on the command line, "
-          .. "opened when first read.", default = "perf.data" },
+        "In statements of -e, and at the prompt: the recordings on the command line, opened "
+          .. "when first read.", default = "perf.data" },
     },
   },
 }

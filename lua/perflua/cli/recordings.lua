@@ -1,7 +1,9 @@
 -- The recordings among the arguments of the interpreter.
 
-local usage_error = require("perflua.errors").usage_error
+local errors = require "perflua.errors"
 local needs = require "perflua.meta.needs"
+local select_samples = require("perflua.file.records").select
+local strip_position, usage_error = errors.strip_position, errors.usage_error
 
 local recordings = {}
 
@@ -28,16 +30,52 @@ function recordings.is_for_chunk(argument, host)
   return kind == "stream" or kind == "file" and size == 0 or recordings.is(argument)
 end
 
+local filters = {} -- of -f
+
+-- Restricts the samples of a File to those that -f chooses; returns what is wrong with it.
+local function choose_samples(file)
+  if #filters == 0 then return nil end
+  select_samples(file, function(query, alone)
+    for _, text in ipairs(filters) do
+      query = query:where(alone and text or ("type_id ~= 9 or (%s)"):format(text))
+    end
+    return query
+  end)
+  local ok, message = pcall(file.samples, file)
+  if not ok then return "-f: " .. strip_position(message) end
+end
+
 ---Opens the recordings that are the arguments, several as one; perf.data if there is none.
 ---@param meta table what is needed of them: see perflua.meta.needs
----@return perflua.File? file, string? message
+---@return perflua.File? file, string? message, boolean? is_usage true: a filter is wrong
 function recordings.open(meta)
   local arg = _G.arg
-  return needs.open(#arg > 1 and table.move(arg, 1, #arg, 1, {}) or arg[1] or "perf.data", meta)
+  local file, message = needs.open(#arg > 1 and table.move(arg, 1, #arg, 1, {}) or arg[1]
+    or "perf.data", meta)
+  if not file then return nil, message end
+  message = choose_samples(file)
+  if message then
+    file:close()
+    return nil, message, true
+  end
+  return file
+end
+
+local opened -- the global `file`
+
+---Opens the recordings for the global `file`, once.
+---@return perflua.File? file, string? message, boolean? is_usage as open()
+function recordings.file()
+  if opened then return opened end
+  local file, message, is_usage = recordings.open {}
+  opened = file
+  return file, message, is_usage
 end
 
 ---Makes the global `file`, which opens the arguments when it is first read.
-function recordings.define_file()
+---@param texts string[] filters of its samples
+function recordings.define_file(texts)
+  filters = texts
   local globals = getmetatable(_G) or {}
   local index = globals.__index
   function globals.__index(env, name)
@@ -45,7 +83,7 @@ function recordings.define_file()
       if type(index) == "function" then return index(env, name) end
       return index and index[name]
     end
-    local file, message = recordings.open {}
+    local file, message = recordings.file()
     if not file then
       usage_error("%s%s", message, #_G.arg > 1 and "; the global 'file' opens all arguments"
         or "")

@@ -16,8 +16,8 @@ query with groups may return the meta table as its second value.]],
 
 local function list_tools(out)
   out:write("usage: perflua [options] script.lua [perf.data [args…]]\n",
-    "       perflua [options] tool [args…]\n       perflua [options] -e STAT [perf.data…]\n\n"
-      .. "tools:\n")
+    "       perflua [options] tool [args…]\n",
+    "       perflua [options] -e STAT | -p LIST [perf.data…]\n\ntools:\n")
   local names, width = tools.names(), 7
   for _, name in ipairs(names) do
     width = math.max(width, #name)

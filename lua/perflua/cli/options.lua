@@ -1,0 +1,94 @@
+-- The options of the interpreter, before its script or tool.
+
+local options = {}
+
+options.usage = [=[
+usage: perflua [options] script.lua [perf.data [args…]]
+       perflua [options] tool [args…]
+       perflua [options] -e STAT | -p LIST [perf.data…]
+]=]
+
+options.help = options.usage .. [[
+
+An argument with / or . is a script. Any other word is a tool (perflua help lists
+them) or else a script file of that name. - is a script on standard input. Without
+arguments, or with a recording alone, perflua is a prompt on a terminal.
+
+  -e STAT     run the Lua statements STAT, or print the values of the expression
+              STAT; recordings after the options, or -, are arg[1] … and, opened
+              together, the global `file`; default: perf.data
+  -f EXPR     only samples for which the filter EXPR is true: of -p, and of `file`
+              in -e and at the prompt
+  -p LIST     print a line for each sample: values of fields or expressions, parted
+              by commas in LIST and by tabs in the line; - stands for an absent one
+  -i          start a prompt after the script
+  -l NAME     require NAME into the global of that name; -l GLOBAL=NAME
+  -v          print the version
+  -W          turn warnings on (default)
+  -E          ignore environment variables
+  --quiet     no progress line on the terminal
+  -j N        read with at most N workers, 1 to 16; --threads N is the old name
+  --          end of options
+  --help      print this text
+  --version   print the version and the libraries built in
+]]
+
+local flags = {
+  ["-i"] = "interactive",
+  ["-v"] = "banner",
+  ["-W"] = "warnings",
+  ["-E"] = "no_environment",
+  ["--quiet"] = "quiet",
+  ["--help"] = "help",
+  ["--version"] = "version",
+}
+
+-- Options that take a word, joined or the next one; they may be repeated.
+local take = {
+  e = function(parsed, text) table.insert(parsed.actions, { letter = "e", value = text }) end,
+  l = function(parsed, text) table.insert(parsed.actions, { letter = "l", value = text }) end,
+  f = function(parsed, text) table.insert(parsed.filters, text) end,
+  p = function(parsed, text)
+    parsed.list = parsed.list and parsed.list .. ", " .. text or text
+  end,
+}
+
+---Parses the words before a script or tool.
+---@param argv string[] with the program at 0
+---@return table? options, integer|string first of the script or tool; or nil and what is wrong
+function options.parse(argv)
+  local parsed = { actions = {}, filters = {} }
+  local i = 1
+  while argv[i] and argv[i]:find("^%-.") do
+    local word = argv[i]
+    i = i + 1
+    local letter, value = word:match("^%-([elfp])(.*)")
+    if word == "--" then
+      break
+    elseif flags[word] then
+      parsed[flags[word]] = true
+    elseif word == "--threads" or word:find "^%-j" then
+      local text = word:match "^%-j(.+)"
+      if not text then text, i = argv[i], i + 1 end
+      parsed.workers = math.tointeger(tonumber(text))
+      if not parsed.workers or parsed.workers < 1 or parsed.workers > 16 then
+        return nil, ("'%s' needs a number from 1 to 16"):format(word:sub(1, 2) == "-j" and "-j"
+          or word)
+      end
+    elseif letter then
+      if value == "" then
+        value = argv[i]
+        i = i + 1
+        if not value or value:find("^%-") then
+          return nil, ("'%s' needs an argument"):format(word)
+        end
+      end
+      take[letter](parsed, value)
+    else
+      return nil, ("unrecognized option '%s'"):format(word)
+    end
+  end
+  return parsed, i
+end
+
+return options

@@ -1,0 +1,177 @@
+-- Runs scripts, tools and the statements of -e, and says what was wrong with them.
+
+local fmt = require "perflua.text.fmt"
+local interrupted = require "perflua.table.interrupted"
+local recordings = require "perflua.cli.recordings"
+local returned = require "perflua.meta.returned"
+local strip_position = require("perflua.errors").strip_position
+local suggest = require "perflua.errors.suggest"
+local tools = require "perflua.tools"
+local traceback = require "perflua.cli.traceback"
+
+local scripts = {}
+
+scripts.FAILED, scripts.USAGE = 1, 2
+local FAILED, USAGE = scripts.FAILED, scripts.USAGE
+
+---@param message string for standard error
+local function print_error(message)
+  io.stdout:flush()
+  io.stderr:write("perflua: ", message, "\n")
+end
+
+scripts.print_error = print_error
+
+---Runs fn(...), which is called by xpcall itself: so a traceback says "main chunk" where there
+---is one.
+---@param fn function
+---@param ... any
+---@return integer? status nil: there was no error; else it was reported
+---@return any ... # what fn returned
+local function call_protected(fn, ...)
+  local results = table.pack(xpcall(fn, traceback, ...))
+  if results[1] then return nil, table.unpack(results, 2, results.n) end
+  print_error(results[2])
+  return FAILED
+end
+
+scripts.call_protected = call_protected
+
+local function file_exists(path)
+  local file = io.open(path)
+  return file and file:close()
+end
+
+-- Uses the value that a script returned: runs handlers over its arguments as recordings, shows
+-- a table.
+local function use_returned(value, second)
+  local meta, message = returned.meta(value, second), nil
+  if returned.is_handlers(value) then
+    local file <close>, why = recordings.open(meta or {})
+    if file then file:run(value) else message = why end
+  else
+    local result
+    result, message = returned.table(value, recordings.open, meta)
+    if result then print(result) else message = message or returned.useless(value) end
+  end
+  if message then
+    print_error(fmt.escape(message))
+    return FAILED
+  end
+end
+
+---Runs a script, or complains about why there is none.
+---@param chunk function?
+---@param message string?
+---@return integer? status
+function scripts.run(chunk, message)
+  if not chunk then
+    print_error(message)
+    return FAILED
+  end
+  local status, result, second = call_protected(chunk, table.unpack(arg))
+  if status or result == nil then return status end
+  local failed
+  failed, status = call_protected(use_returned, result, second)
+  return failed or status
+end
+
+---Runs statements that are no script: what they return is not used.
+---@param chunk function?
+---@param message string?
+---@return integer? status
+function scripts.run_chunk(chunk, message)
+  if chunk then return (call_protected(chunk)) end
+  print_error(message)
+  return FAILED
+end
+
+-- Values that an expression has for its effect: nil, true (os.execute), a function, an open
+-- file (io.write).
+local function is_shown(first)
+  return first ~= nil and first ~= true and type(first) ~= "function" and not io.type(first)
+end
+
+local function show_values(first, ...)
+  if not is_shown(first) then return end
+  require "perflua.cli.show".values(io.stdout, first, ...) -- loaded when it is asked for
+end
+
+---Runs the last statements of -e: an expression prints its values, statements are a script.
+---@param text string
+---@return integer? status
+function scripts.run_last(text)
+  local expression = load("return " .. text, "=(command line)", "t")
+  if not expression then return scripts.run(load(text, "=(command line)", "t")) end
+  local results = table.pack(call_protected(expression, table.unpack(arg)))
+  return results[1] or (call_protected(show_values, table.unpack(results, 2, results.n)))
+end
+
+-- Beginnings of Lua's own error messages.
+local faults = { "^attempt to ", "^bad argument ", "^table index is ",
+  "^number has no integer ", "^invalid " }
+
+-- Says what a tool raised to the user who runs it. Errors of Lua itself are faults of ours, and
+-- keep their place.
+local function raised_by(name, raised)
+  local message = strip_position(raised)
+  for _, fault in ipairs(faults) do
+    if message:find(fault) then
+      return ("%s: this is a bug in perflua, please report it: %s"):format(name, raised)
+    end
+  end
+  return ("%s: %s"):format(name, message)
+end
+
+local function run_tool(name, tool, host)
+  if tools.asks_help(tool, arg) then
+    io.stdout:write(tools.help(name, tool))
+    return 0
+  end
+  local args, wrong = tools.parse(tool, arg)
+  if not args then
+    print_error(("%s: %s\nusage: perflua %s"):format(name, wrong, tool.usage))
+    return USAGE
+  end
+  local ok, status, message = pcall(tool.run, args, io.stdout, host)
+  local part = ok and not interrupted.told and interrupted.part()
+  if part then print_error(interrupted.text(part)) end
+  if part and message then message = nil end -- what there was not may be in what was not read
+  if not ok then
+    status, message = nil, raised_by(name, status)
+  end
+  if message then
+    print_error(fmt.escape(message))
+    status = status or FAILED
+  end
+  return status
+end
+
+---Looks up the script or tool that an argument names. The script is loaded at once, so that no
+---statement of -e runs if the argument is mistaken.
+---@param word string
+---@param host table what src/host/perflua.c gives
+---@return (fun(): integer?)? job runs it; nil: that was said
+---@return integer? status
+function scripts.prepare(word, host)
+  if word == "-" then return function() return scripts.run(loadfile()) end end
+  local tool = not word:find("[/.]") and tools.find(word)
+  if tool then
+    return function() return run_tool(word, tool, host) end
+  elseif not word:find("[/.]") and not file_exists(word) then
+    local closest = suggest.closest(word, tools.names())
+    local hint = closest and ("did you mean '%s'? "):format(closest) or ""
+    print_error(("'%s' is neither a tool nor a script file; %sperflua help lists the tools")
+      :format(fmt.escape(word), hint))
+    return nil, USAGE
+  end
+  local chunk, message = loadfile(word)
+  if chunk then return function() return scripts.run(chunk) end end
+  local is_recording = recordings.is(word)
+  print_error(fmt.escape(is_recording
+    and ("%s is a recording, not a script; try: perflua stat %s"):format(word, word)
+    or message))
+  return nil, is_recording and USAGE or FAILED
+end
+
+return scripts

@@ -1,0 +1,177 @@
+-- Values as the prompt and an expression of -e show them: tables as tables, records as lists of
+-- fields, queries as their table or their first rows, everything else as print does.
+
+local core = require "perflua.core"
+local fmt = require "perflua.text.fmt"
+local record_lines = require "perflua.cli.record_lines"
+local suggest = require "perflua.errors.suggest"
+local spec_of = core.query_spec
+
+local show = {}
+
+local ROWS <const> = 10 -- of a query without groups
+local ITEMS <const> = 1000 -- of a Lua table
+local WIDTH <const> = 72 -- of a cell
+
+local function write_lines(out, columns, rows)
+  for _, line in ipairs(fmt.lines(columns, rows)) do out:write(line, "\n") end
+end
+
+-- Writes the first rows of a query without groups, and how many there are.
+local function show_query(out, query)
+  local refs, columns, rows, n = spec_of(query).refs, {}, {}, 0
+  query:each(function(...)
+    n = n + 1
+    if n > ROWS then return end
+    if not refs then return out:write(fmt.escape(tostring((...))), "\n") end
+    local row = { ... }
+    for i, ref in ipairs(refs) do
+      if row[i] == false and ref.kind ~= "boolean" then row[i] = nil end
+    end
+    rows[n] = row
+  end)
+  for i, ref in ipairs(refs or {}) do columns[i] = { name = ref.text, kind = ref.kind } end
+  if refs then write_lines(out, columns, rows) end
+  local what = refs and "{row|rows}" or "{record|records}"
+  out:write("# ", n > ROWS and ("first %d of "):format(ROWS) or "", fmt.phrase(n, what), "\n")
+end
+
+local function class_of(value)
+  local meta = getmetatable(value)
+  return type(meta) == "table" and meta.__name or meta
+end
+
+-- Returns true for a table that a script made or got as a result, without a text of its own.
+local function is_plain(value)
+  local meta = getmetatable(value)
+  return type(value) == "table"
+    and (meta == nil or type(meta) == "table" and meta.__pairs and not meta.__tostring)
+end
+
+-- Returns a value of a Lua table as a cell: text on one line, or a number.
+local function cell_of(value)
+  if type(value) == "number" or value == nil then return value end
+  local text = tostring(value)
+  if is_plain(value) then
+    text = #value > 0 and ("{%d}"):format(#value) or next(value) == nil and "{}" or "{…}"
+  end
+  text = text:gsub("\n.*", "…")
+  return utf8.len(text) and utf8.len(text) > WIDTH
+    and text:sub(1, utf8.offset(text, WIDTH) - 1) .. "…" or text
+end
+
+-- Returns true for an array whose elements are all tables with keys: rows.
+local function are_rows(list)
+  for _, one in ipairs(list) do
+    if not is_plain(one) or #one > 0 or next(one) == nil then return false end
+  end
+  return #list > 0
+end
+
+-- Writes an array of tables as their columns, in the order of their names.
+local function show_rows(out, list)
+  local seen, columns, rows = {}, {}, {}
+  for i = 1, math.min(#list, ITEMS) do
+    for name, value in pairs(list[i]) do
+      seen[name] = seen[name] or type(value) ~= "function" or nil
+    end
+  end
+  for i, name in ipairs(suggest.names(seen)) do columns[i] = { name = name, kind = "any" } end
+  for i = 1, math.min(#list, ITEMS) do
+    rows[i] = {}
+    for c, column in ipairs(columns) do rows[i][c] = cell_of(list[i][column.name]) end
+  end
+  write_lines(out, columns, rows)
+end
+
+local function sorted_keys(map)
+  local keys = {}
+  for key in pairs(map) do keys[#keys + 1] = key end
+  table.sort(keys, function(a, b)
+    if math.type(a) and math.type(b) then return a < b end
+    if type(a) ~= type(b) then return math.type(a) ~= nil end
+    return tostring(a) < tostring(b)
+  end)
+  return keys
+end
+
+-- Writes a line for each key and value.
+local function show_pairs(out, map)
+  local columns = { { name = "key", kind = "any" }, { name = "value", kind = "string" } }
+  local rows = {}
+  local keys = sorted_keys(map)
+  for i = 1, math.min(#keys, ITEMS) do
+    local key = keys[i]
+    rows[i] = { cell_of(key), tostring(cell_of(map[key])) }
+  end
+  if #rows > 0 then write_lines(out, columns, rows) else out:write "{}\n" end
+  return #keys
+end
+
+local function show_table(out, value)
+  local n = #value
+  if are_rows(value) then show_rows(out, value) else n = show_pairs(out, value) end
+  if n > ITEMS then
+    out:write("# first ", ITEMS, " of ", fmt.phrase(n, "{entry|entries}"), "\n")
+  end
+end
+
+local function show_events(out, events)
+  local rows = {}
+  for i = 1, #events do
+    local event = events[i]
+    rows[i] = { i, event.name, event.sample_period, event.sample_freq,
+      table.concat(event.sample_fields, " ") }
+  end
+  local columns = { { name = "index", kind = "signed" }, { name = "event", kind = "string" },
+    { name = "period", kind = "unsigned" }, { name = "frequency", kind = "unsigned" },
+    { name = "fields", kind = "string" } }
+  write_lines(out, columns, rows)
+end
+
+local by_class = {
+  ["perflua.Table"] = function(out, value) out:write(tostring(value), "\n") end,
+  ["perflua.Query"] = function(out, query)
+    local spec = spec_of(query)
+    if spec.keys then
+      out:write(tostring(query:table()), "\n")
+    elseif spec.refs or not spec.unnest then
+      show_query(out, query)
+    else
+      out:write(tostring(query), ": select(…) or group_by(…) comes next\n")
+    end
+  end,
+  ["perflua.events"] = show_events,
+  ["perflua.record"] = function(out, record)
+    for _, line in ipairs(record_lines(record)) do out:write(line, "\n") end
+  end,
+}
+
+-- Returns the function that shows a value which takes lines of its own; nil for others.
+local function block_of(value)
+  return is_plain(value) and show_table or by_class[class_of(value) or false]
+end
+
+---Writes values: those that take lines of their own one below the other, others as print does.
+---@param out file*
+---@param ... any
+function show.values(out, ...)
+  local texts = {}
+  local function write_texts()
+    if #texts > 0 then out:write(table.concat(texts, "\t"), "\n") end
+    texts = {}
+  end
+  for i = 1, select("#", ...) do
+    local value = select(i, ...)
+    local write_block = block_of(value)
+    if write_block then
+      write_texts()
+      write_block(out, value)
+    else
+      texts[#texts + 1] = tostring(value)
+    end
+  end
+  write_texts()
+end
+
+return show
