@@ -31,11 +31,38 @@ local aliases = {
   local_p_stage_cyc = { "retire_lat" }, local_retire_lat = { "retire_lat" },
   mem = { "data_src", "lvl" }, snoop = { "data_src", "snoop" }, tlb = { "data_src", "dtlb" },
   dtlb = { "data_src", "dtlb" }, locked = { "data_src", "lock" },
-  blocked = { "data_src", "blk" }, op = { "data_src", "op" },
+  blocked = { "data_src", "blk" }, op = { "data_src", "op" }, dso_size = { "map", "len" },
 }
 
 -- Expressions that perf has a name for.
 local expressions = { dcacheline = "bucket(addr, 'line')" }
+
+local DWARF_TYPES <const> = "perflua does not look up types of data in debug information"
+local OF_CODE <const> = "perflua does not decode instructions"
+local OF_SHARES <const> = "it is a breakdown of shares: group by mem, the level"
+local OF_SPEEDUP <const> = "perf follows the recording to know how many threads ran: "
+  .. "perflua timeline shows it"
+local OF_CHAINS <const> = "unnest('branch_stack') and measure branch.mispred, branch.abort, "
+  .. "branch.cycles"
+
+-- Names of perf that records do not answer, and why.
+local unanswered = {
+  type = DWARF_TYPES, typeoff = DWARF_TYPES, typecln = DWARF_TYPES,
+  simd = "perflua does not decode Arm SPE", ipc_null = OF_CODE, ipc_lbr = OF_CODE,
+  cache = OF_SHARES, memory = OF_SHARES, parallelism = OF_SPEEDUP, latency = OF_SPEEDUP,
+  cgroup_id = "perflua cgroups --by namespace shows it",
+  callchain_branch_predicted = OF_CHAINS, callchain_branch_abort = OF_CHAINS,
+  callchain_branch_cycles = OF_CHAINS,
+}
+
+local OF_BRANCHES <const> = "it is of branches: report -b, or unnest('branch_stack') and "
+  .. "branch.%s"
+for name, member in pairs {
+  symbol_from = "symbol_from", symbol_to = "symbol_to", dso_from = "dso_from",
+  dso_to = "dso_to", srcline_from = "srcline_from", srcline_to = "srcline_to",
+  addr_from = "from", addr_to = "to", mispredict = "mispred", abort = "abort",
+  in_tx = "in_tx", cycles = "cycles",
+} do unanswered[name] = OF_BRANCHES:format(member) end
 
 local scalar = {
   signed = true, unsigned = true, address = true, float = true, string = true, bytes = true,
@@ -141,11 +168,18 @@ function Scope:known()
   return known
 end
 
+---@param name string
+---@return string? # what is to be said of a name of perf that is not answered
+function Scope.unanswered(name)
+  return unanswered[name] and ("'%s' is not answered: %s"):format(name, unanswered[name])
+end
+
 -- Returns the name as it is known here: the kernel's or perf's.
 function Scope:root(name)
   local known = self:known()
   local entry = known[name]
   if not entry then
+    if unanswered[name] then return nil, Scope.unanswered(name) end
     if core.field_names()[name] then
       return nil, ("no record of this query has a field '%s'"):format(name)
     end

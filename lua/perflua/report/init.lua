@@ -8,7 +8,8 @@
 --             interrupt left no time for more). rows(from, to) returns for each column an
 --             array of these rows' values; there may be millions of rows. unresolved:
 --             samples without a function, nil if functions were not looked up
---   keys      { name, kind } of a row's keys: the fields and, with `symbol`, the cpumode
+--   keys      { name, kind } of a row's keys: the fields and, with `symbol`, the cpumode;
+--             `time` is in whole quanta, as perf has it
 --   columns   { name, kind } of the values: the keys, samples, period and, with children,
 --             children: the period of the samples that have the row in their call chain
 --   symbols   true if the last key is the cpumode of the symbol
@@ -68,17 +69,24 @@ local function has_chains(query)
   return false
 end
 
--- Returns the fields that identify rows, as { name, kind }.
-local function fields_of(query, sort)
+local TIME_QUANTUM <const> = 100000000 -- perf's default, in ns
+
+-- Returns the fields that identify rows, as { name, kind, of }; of: the expression that gives
+-- the value, if it is not the field itself.
+local function fields_of(query, sort, quantum)
   local fields, seen = {}, {}
   for i, name in ipairs(sort) do
     name = aliases[name] or name
-    local ref = spec_of(query).scope:ref(name)
+    -- a field of records has the name of perf's type of data
+    if name == "type" then usage_error("%s", spec_of(query).scope.unanswered(name)) end
+    local of = name == "time" and ("bucket(time, %d)"):format(quantum or TIME_QUANTUM)
+      or nil
+    local ref = spec_of(query).scope:ref(of or name)
     if ref.kind == "view" then
       usage_error("%s is a composite: name a part of it, as in %s[1].x", name, name)
     end
     if seen[name] then usage_error("field '%s' is named twice", name) end
-    fields[i], seen[name] = { name = name, kind = ref.kind }, i
+    fields[i], seen[name] = { name = name, kind = ref.kind, of = of }, i
   end
   if seen.symbol and seen.cpumode then
     usage_error("leave out cpumode: it is shown with the symbol")
@@ -88,12 +96,13 @@ end
 
 ---@param file perflua.File
 ---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any:
---- boolean?, health: table? } children: nil does as perf, which adds up callers where there are
---- call chains; any: fields may be absent from all samples; health: of core.health()
+--- boolean?, health: table?, quantum: integer? } children: nil does as perf, which adds up
+--- callers where there are call chains; any: fields may be absent from all samples; health: of
+--- core.health(); quantum: of `time`, in ns
 ---@return table # for report.read; raises what is wrong with the options
 function report.prepare(file, options)
   local query = query_of(file, options)
-  local fields, place = fields_of(query, options.sort or DEFAULT)
+  local fields, place = fields_of(query, options.sort or DEFAULT, options.quantum)
   local children = options.children
   local hindered = not_of_callers(fields)
   if children == nil then
@@ -112,8 +121,8 @@ local function query_keys(query, fields)
   local scope = spec_of(query).scope
   local keys = { { ref = scope:ref "event" } }
   for i, field in ipairs(fields) do
-    keys[i + 1] = { ref = scope:ref(field.name), other = field.other and scope:ref(field.other),
-      at = field.at }
+    keys[i + 1] = { ref = scope:ref(field.of or field.name), at = field.at,
+      other = field.other and scope:ref(field.other) }
   end
   return keys, { { measure = "count" }, { measure = "sum", ref = scope:ref "period" } }
 end

@@ -1,16 +1,16 @@
--- The fields that a report adds samples up by: { name, other, at }, `at` being the place among
--- a group's keys.
+-- The fields that a report adds samples up by: { name, of, other, at }, `at` being the place
+-- among a group's keys.
 
 local keys = {}
 
 ---With callers: the call chain is the last.
 ---@param prepared table
----@return {name: string, at: integer}[]
+---@return {name: string, of: string?, at: integer}[]
 local function keys_of_callers(prepared)
   local list, place = {}, prepared.place
   for i, field in ipairs(prepared.fields) do
     if i ~= place.dso and i ~= place.symbol then
-      list[#list + 1] = { name = field.name, at = #list + 1 }
+      list[#list + 1] = { name = field.name, of = field.of, at = #list + 1 }
     end
   end
   list[#list + 1] = { name = "frames", at = #list + 1 }
@@ -21,7 +21,8 @@ end
 local function keys_of_samples(prepared)
   local list, symbol = {}, prepared.place.symbol
   for i, field in ipairs(prepared.fields) do
-    list[i] = { name = field.name, other = i == symbol and "unresolved" or nil, at = i }
+    list[i] = { name = field.name, of = field.of,
+      other = i == symbol and "unresolved" or nil, at = i }
   end
   -- the first: it has the fewest values
   if symbol then table.insert(list, 1, { name = "cpumode", at = #list + 1 }) end
@@ -29,7 +30,7 @@ local function keys_of_samples(prepared)
 end
 
 ---@param prepared table
----@return {name: string, other: string?, at: integer}[]
+---@return {name: string, of: string?, other: string?, at: integer}[]
 function keys.of(prepared)
   return (prepared.children and keys_of_callers or keys_of_samples)(prepared)
 end

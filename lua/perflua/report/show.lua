@@ -2,6 +2,7 @@
 
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
+local seconds = require("perflua.core").seconds
 
 -- By cpumode: see thread__find_map, tools/perf/util/event.c.
 local levels = {
@@ -14,7 +15,7 @@ local headings = {
   cgroup_path = "Cgroup",
   symbol_daddr = "Data Symbol", dso_daddr = "Data Object",
   comm_nodigit = "CommandNoDigit", srcfile = "Source File", symbol_size = "Symbol size",
-  parent = "Parent symbol", mem = "Memory access", tlb = "TLB access",
+  dso_size = "DSO size", parent = "Parent symbol", mem = "Memory access", tlb = "TLB access",
   dcacheline = "Data Cacheline", phys_daddr = "Data Physical Address",
   local_weight = "Local Weight", local_ins_lat = "Local INSTR Latency",
 }
@@ -55,7 +56,8 @@ end
 
 local function key_column(key, at)
   local column = column_of(title_of(key.name), at, right[key.kind])
-  column.cell = function(value) return fmt.cell(value, key.kind) end
+  column.cell = key.name == "time" and seconds
+    or function(value) return fmt.cell(value, key.kind) end
   return column
 end
 

@@ -1,6 +1,7 @@
 -- perflua report FILE: where the time went, as perf report --stdio prints it.
 
 local aside = require "perflua.group.aside"
+local duration = require "perflua.text.duration"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
@@ -30,6 +31,7 @@ local tool = {
     fields = { "FIELDS", "as --sort; overhead, sample and period name columns, as in perf" },
     ["show-nr-samples"] = "show the number of samples of each row",
     ["show-total-period"] = "show the sum of periods of each row",
+    ["time-quantum"] = { "TIME", "the step of the field time; default: 100ms" },
     stdio = "print text: accepted as in perf, for it is always printed",
     csv = "comma separated values",
     ["csv-safe"] = output.CSV_SAFE,
@@ -64,7 +66,7 @@ local function parse_fields(args, option)
     -- plain names may also have spaces between them
     local words = part:find("^[%w_%s]+$") and "%S+" or ".+"
     for name in part:gmatch(words) do
-      local column = option == "fields" and columns_in_fields[name]
+      local column = (option == "fields" or name:find "^overhead") and columns_in_fields[name]
       if column then args[column] = true else table.insert(fields, name) end
     end
   end
@@ -88,6 +90,13 @@ local function settings_of(args)
   end
   if args.children or args["no-children"] then
     settings.query.children = args.children or false
+  end
+  if args["time-quantum"] then
+    settings.query.quantum = duration.nanoseconds(args["time-quantum"])
+    if (settings.query.quantum or 0) == 0 then
+      return nil, ("--time-quantum: a length of time expected, such as 10ms, got '%s'"):format(
+        args["time-quantum"])
+    end
   end
   if args["percent-limit"] then
     settings.limit = parse_number(args["percent-limit"], 0)

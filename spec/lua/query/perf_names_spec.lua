@@ -85,6 +85,60 @@ describe("names of perf's keys", function()
     assert.are.same({ false }, other:samples():select("socket"):collect())
   end)
 
+  it("say why they are not answered", function()
+    for name, why in pairs {
+      typeoff = "does not look up types of data", simd = "Arm SPE",
+      parallelism = "how many threads ran", cache = "group by mem", ipc_lbr = "instructions",
+      cgroup_id = "perflua cgroups --by namespace",
+      symbol_from = "report -b, or unnest('branch_stack') and branch.symbol_from",
+      mispredict = "branch.mispred", callchain_branch_cycles = "unnest('branch_stack')",
+    } do
+      local ok, message = pcall(function() return file:samples():select(name) end)
+      assert.is_false(ok)
+      assert.matches(("'%s' is not answered: "):format(name), message, 1, true)
+      assert.matches(why, message, 1, true)
+    end
+    -- a field of records has that name
+    assert.are.same({ "sample", "sample", "sample" }, values "type")
+    local got = run.perflua { "report", "--sort", "type", recording() }
+    assert.are.equal(2, got.status)
+    assert.matches("'type' is not answered: perflua does not look up types", got.err, 1, true)
+  end)
+
+  it("are the length of what is mapped", function()
+    local b = builder.new()
+    b:event { name = "ticks", ids = { 5 }, sample_type = { "ip", "tid", "time" } }
+    b:record("mmap2", { pid = 1, tid = 1, addr = 0x400000, len = 0x3000, prot = 5,
+      filename = "/bin/a" })
+    b:sample(b.events[1], { ip = 0x401000, pid = 1, tid = 1, time = 1 })
+    local other <close> = assert(perflua.open(b:write()))
+    assert.are.same({ 0x3000 }, other:samples():select("dso_size"):collect())
+  end)
+
+  it("are quanta of time in a report", function()
+    local b = builder.new()
+    b:event { name = "ticks", ids = { 5 }, sample_type = { "ip", "tid", "time" } }
+    for _, time in ipairs { 1999999999, 2000000000, 2099999999, 2100000000, 2012345678 } do
+      b:sample(b.events[1], { ip = 1, pid = 1, tid = 1, time = time })
+    end
+    local path = b:write()
+    local function rows(...)
+      local out = run.perflua({ "report", "-n", "--sort", "time", path, ... }).out
+      local found = {}
+      for n, time in out:gmatch "\n +[%d.]+%% +(%d+) +(%S+)" do found[time] = n end
+      return found
+    end
+    assert.are.same({ ["1.900000"] = "1", ["2.000000"] = "3", ["2.100000"] = "1" }, rows())
+    assert.are.same({ ["1.990000"] = "1", ["2.000000"] = "1", ["2.010000"] = "1",
+      ["2.090000"] = "1", ["2.100000"] = "1" }, rows("--time-quantum", "10ms"))
+    local csv = run.perflua { "report", "--sort", "time", "--csv", "--count", "1", path }
+    assert.matches("ticks,60,2000000000,3,3", csv.out, 1, true)
+    local got = run.perflua { "report", "--sort", "time", "--time-quantum", "10", path }
+    assert.are.equal(2, got.status)
+    assert.matches("--time-quantum: a length of time expected, such as 10ms, got '10'",
+      got.err, 1, true)
+  end)
+
   needs.it("perf", "have the values that perf report shows", function()
     local words = "spec/fixtures/words"
     local function rows(text)
