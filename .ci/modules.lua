@@ -15,7 +15,9 @@ end
 
 -- A row: folder, the modules it uses, its public headers.
 local modules = {
-  { "base", "", "arena cursor hash id_map map outcome pattern producer progress vector wide" },
+  { "base", "",
+    "arena cursor hash id_map map outcome pattern producer progress string_builder vector "
+    .. "wide" },
   { "perfdata/format", "base",
     "attr error event feature feature_decode fields format field_names layout perf_text print "
     .. "print_scalar record regs rows sample text value views" },

@@ -19,7 +19,7 @@ void pm_resolver_destroy(struct pm_resolver *r)
 		return;
 	pm_unwinder_destroy(r->unwinder);
 	pm_messages_destroy(r);
-	free(r->text);
+	pb_string_deinit(&r->text);
 	free(r);
 }
 

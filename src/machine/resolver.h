@@ -2,6 +2,7 @@
 #ifndef PERFLUA_MACHINE_RESOLVER_H
 #define PERFLUA_MACHINE_RESOLVER_H
 
+#include "base/string_builder.h"
 #include "frames.h"
 #include "fields.h"
 #include "unwind.h"
@@ -51,9 +52,8 @@ struct pm_dso_address {
 
 struct pm_resolver {
 	struct pm_system *system;
-	struct pm_unwinder *unwinder; /* NULL: not needed yet */
-	char *text;		      /* [capacity]: buffer of pm_chain_text() and its like */
-	size_t capacity;
+	struct pm_unwinder *unwinder;	       /* NULL: not needed yet */
+	struct pb_string text;		       /* of pm_chain_text() and its like */
 	struct pd_frame frames[PM_MAX_FRAMES]; /* of the record at latest.position */
 	struct {
 		struct pm_record_position position;

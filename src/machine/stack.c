@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vector.h"
 #include "fields.h"
 #include "machine.h"
 #include "perfdata/format/print_scalar.h"
@@ -107,9 +106,8 @@ size_t pm_frame_name(struct pd_text symbol, const char *binary, char *to)
 	return name.n + 2 * bracket;
 }
 
-/* Appends the name of a frame. Returns false without memory. */
-static bool append_frame_name(struct pm_resolver *r, size_t *used,
-			      const struct pm_location *location, char letter)
+static void append_frame_name(struct pb_string *text, const struct pm_location *location,
+			      char letter)
 {
 	const char *binary = location->map ? location->map->dso->name : NULL;
 	struct pd_text symbol = { 0 };
@@ -118,39 +116,29 @@ static bool append_frame_name(struct pm_resolver *r, size_t *used,
 	if (location->symbol)
 		symbol = (struct pd_text){ location->symbol->name, location->symbol->length };
 	n = pm_frame_name(symbol, binary, NULL);
-	if (!pb_reserve_more(r->text, *used, n + 5, r->capacity))
-		return false;
-	*used += pm_frame_name(symbol, binary, r->text + *used);
-	if (letter && n) {
-		memcpy(r->text + *used, (char[]){ '_', '[', letter, ']' }, 4);
-		*used += 4;
-	}
-	return true;
+	if (!pb_string_reserve(text, n))
+		return;
+	text->n += pm_frame_name(symbol, binary, text->p + text->n);
+	if (letter && n)
+		pb_string_add(text, (char[]){ '_', '[', letter, ']' }, 4);
 }
 
-static bool append_stack_frame(struct pm_resolver *r, size_t *used,
-			       const struct pm_location *location, char letter)
+/* Sets *out to the text. Returns false if memory ran out while it was made. */
+static bool finish_text(struct pb_string *text, struct pd_text *out)
 {
-	if (!pb_reserve_more(r->text, *used, 1, r->capacity))
-		return false;
-	if (*used)
-		r->text[(*used)++] = ';';
-	return append_frame_name(r, used, location, letter);
-}
+	const char *p = pb_string_end(text);
 
-static bool finish_text(const struct pm_resolver *r, size_t used, struct pd_text *out)
-{
-	r->text[used] = '\0';
-	*out = (struct pd_text){ r->text, used };
-	return true;
+	if (p)
+		*out = (struct pd_text){ p, text->n };
+	return p != NULL;
 }
 
 bool pm_stack_name(struct pm_resolver *r, const struct pm_location *location, char letter,
 		   struct pd_text *out)
 {
-	size_t used = 0;
-
-	return append_frame_name(r, &used, location, letter) && finish_text(r, used, out);
+	pb_string_clear(&r->text);
+	append_frame_name(&r->text, location, letter);
+	return finish_text(&r->text, out);
 }
 
 static bool make_stack_text(struct pm_resolver *r, const struct pd_record *rec, bool annotated,
@@ -160,7 +148,7 @@ static bool make_stack_text(struct pm_resolver *r, const struct pd_record *rec, 
 	struct pd_frame alone;
 	struct pm_addr_context context;
 	struct pm_location location;
-	size_t used = 0, n;
+	size_t n;
 	int64_t ip;
 
 	pm_addr_context_of(r->system, rec, &context);
@@ -172,15 +160,16 @@ static bool make_stack_text(struct pm_resolver *r, const struct pd_record *rec, 
 		frames = &alone;
 		n = 1;
 	}
+	pb_string_clear(&r->text);
 	while (n--) {
 		context.mode = (enum pd_cpumode)frames[n].mode;
 		pm_location_at(r, &context, frames[n].ip, &location);
-		if (!append_stack_frame(r, &used, &location,
-					annotated ? pm_stack_letter(&location, context.mode) :
-						    '\0'))
-			return false;
+		if (r->text.n)
+			pb_string_add(&r->text, ";", 1);
+		append_frame_name(&r->text, &location,
+				  annotated ? pm_stack_letter(&location, context.mode) : '\0');
 	}
-	return finish_text(r, used, out);
+	return finish_text(&r->text, out);
 }
 
 /* See thread__find_map, tools/perf/util/event.c. */
@@ -218,45 +207,43 @@ size_t pm_frames_address(char *to, const char *dso, uint64_t address, enum pd_cp
 	return n + HEX_SIZE + 3;
 }
 
-/* Appends the line of a frame. Returns false without memory. */
-static bool append_frame_line(struct pm_resolver *r, size_t *used,
-			      const struct pm_location *location, enum pd_cpumode mode)
+static void append_frame_line(struct pb_string *text, const struct pm_location *location,
+			      enum pd_cpumode mode)
 {
 	const char *dso = location->map ? location->map->dso->name : PM_UNKNOWN;
 	size_t dso_n = strlen(dso), n = location->symbol ? location->symbol->length : HEX_SIZE;
 	char *to;
 
-	if (!pb_reserve_more(r->text, *used, dso_n + n + 4, r->capacity))
-		return false;
-	to = r->text + *used;
+	if (!pb_string_reserve(text, dso_n + n + 3))
+		return;
+	to = text->p + text->n;
 	if (!location->symbol) {
-		*used += pm_frames_address(to, dso, location->address, mode);
-		return true;
+		text->n += pm_frames_address(to, dso, location->address, mode);
+		return;
 	}
 	*to++ = pm_frames_level(mode);
 	to += write_clean_name(to, dso, dso_n);
 	*to++ = '\t';
 	to += write_clean_name(to, location->symbol->name, n);
 	*to++ = '\n';
-	*used = (size_t)(to - r->text);
-	return true;
+	text->n = (size_t)(to - text->p);
 }
 
-static bool append_location_line(struct pm_resolver *r, size_t *used,
-				 const struct pm_addr_context *context, uint64_t ip)
+static void append_location_line(struct pm_resolver *r, const struct pm_addr_context *context,
+				 uint64_t ip)
 {
 	struct pm_location location;
 
 	pm_location_at(r, context, ip, &location);
-	return append_frame_line(r, used, &location, context->mode);
+	append_frame_line(&r->text, &location, context->mode);
 }
 
 bool pm_frames_line(struct pm_resolver *r, const struct pm_location *location,
 		    enum pd_cpumode mode, struct pd_text *out)
 {
-	size_t used = 0;
-
-	return append_frame_line(r, &used, location, mode) && finish_text(r, used, out);
+	pb_string_clear(&r->text);
+	append_frame_line(&r->text, location, mode);
+	return finish_text(&r->text, out);
 }
 
 static bool make_frames_text(struct pm_resolver *r, const struct pd_record *rec,
@@ -264,23 +251,22 @@ static bool make_frames_text(struct pm_resolver *r, const struct pd_record *rec,
 {
 	const struct pd_frame *frames;
 	struct pm_addr_context context;
-	size_t used = 0, n, i = 0;
+	size_t n, i = 0;
 	int64_t ip;
 
 	if (!pm_integer(rec, pm_system_field_ids(r->system)->ip, &ip))
 		return false;
 	pm_addr_context_of(r->system, rec, &context);
 	frames = pm_frames_of(r, rec, &n);
-	if (!append_location_line(r, &used, &context, (uint64_t)ip))
-		return false;
+	pb_string_clear(&r->text);
+	append_location_line(r, &context, (uint64_t)ip);
 	if (n && frames[0].ip == (uint64_t)ip && frames[0].mode == context.mode)
 		i = 1;
 	for (; i < n; i++) {
 		context.mode = (enum pd_cpumode)frames[i].mode;
-		if (!append_location_line(r, &used, &context, frames[i].ip))
-			return false;
+		append_location_line(r, &context, frames[i].ip);
 	}
-	return finish_text(r, used, out);
+	return finish_text(&r->text, out);
 }
 
 bool pm_chain_text(struct pm_resolver *r, const struct pd_record *rec,

@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "base/string_builder.h"
 #include "script.h"
 
 /* Numbers in px_fields[]. */
@@ -58,11 +59,10 @@ typedef void px_step(struct px_line *line);
 struct px_event {
 	const struct pd_event *event;
 	uint64_t fields;
-	char *name; /* [name_size]: with its padding and colon */
-	size_t name_size;
-	bool in_chain;	/* ip shows a call chain */
-	bool data_addr; /* addr is an address of data */
-	bool unwound;	/* user frames of call chains are found by unwinding */
+	struct pb_string name; /* with its padding and colon */
+	bool in_chain;	       /* ip shows a call chain */
+	bool data_addr;	       /* addr is an address of data */
+	bool unwound;	       /* user frames of call chains are found by unwinding */
 	unsigned n;
 	px_step *steps[PX_FIELDS];
 };

@@ -76,7 +76,7 @@ void px_script_destroy(struct px_script *script)
 		return;
 	for (size_t i = 0; i < script->n_events; i++) {
 		if (script->events[i])
-			free(script->events[i]->name);
+			pb_string_deinit(&script->events[i]->name);
 		free(script->events[i]);
 	}
 	free(script->events);
@@ -218,41 +218,24 @@ static bool is_data_addr(const struct pd_attr *attr)
 		attr->config == SW_PAGE_FAULTS_MAJ);
 }
 
-/* Text that collect_text() collects. `text` is NULL after memory ran out. */
-struct text_buffer {
-	char *text;
-	size_t n;
-};
-
 static void collect_text(void *arg, const char *p, size_t n)
 {
-	struct text_buffer *buffer = arg;
-	char *text = buffer->text || !buffer->n ? realloc(buffer->text, buffer->n + n) : NULL;
-
-	buffer->n += n;
-	if (!text)
-		free(buffer->text);
-	buffer->text = text;
-	if (text)
-		memcpy(text + buffer->n - n, p, n);
+	pb_string_add(arg, p, n);
 }
 
 /* Makes the name of an event with padding and colon. Returns false without memory. */
 static bool make_event_name(const struct px_script *script, struct px_event *event)
 {
 	struct pd_print *out = malloc(sizeof(*out));
-	struct text_buffer buffer = { 0 };
 
 	if (!out)
 		return false;
-	pd_print_init(out, collect_text, &buffer);
+	pd_print_init(out, collect_text, &event->name);
 	px_print_text(out, event->event->name, strlen(event->event->name), script->name_width);
 	pd_print_const(out, ": ");
 	pd_print_flush(out);
 	free(out);
-	event->name = buffer.text;
-	event->name_size = buffer.n;
-	return buffer.text != NULL;
+	return !event->name.failed;
 }
 
 static struct px_event *make_event(struct px_script *script, const struct pd_event *of)
@@ -275,6 +258,7 @@ static struct px_event *make_event(struct px_script *script, const struct pd_eve
 	event->unwound = (of->attr.sample_type & PD_SAMPLE_STACK_USER) != 0;
 	px_compile(event);
 	if (!make_event_name(script, event)) {
+		pb_string_deinit(&event->name);
 		free(event);
 		return NULL;
 	}

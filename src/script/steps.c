@@ -166,7 +166,7 @@ void px_period(struct px_line *line)
 
 void px_event_name(struct px_line *line)
 {
-	px_print_bytes(line->out, line->event->name, line->event->name_size);
+	px_print_bytes(line->out, line->event->name.p, line->event->name.n);
 }
 
 /* Writes the text unchanged, with tabs, except that line feeds at its end are dropped. */

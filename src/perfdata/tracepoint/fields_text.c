@@ -29,44 +29,44 @@ static bool is_printable(const uint8_t *p, uint32_t n, uint32_t *length)
 	return true;
 }
 
-static void print_raw_array(struct pd_line *out, const struct pd_tracepoint_field *field,
+static void print_raw_array(struct pb_string *out, const struct pd_tracepoint_field *field,
 			    const uint8_t *p, uint32_t n)
 {
 	static const char digits[] = "0123456789abcdef";
 	uint32_t length;
 
 	if (is_characters(field) && is_printable(p, n, &length)) {
-		pd_line_add(out, (const char *)p, length);
+		pb_string_add(out, (const char *)p, length);
 		return;
 	}
-	pd_line_put(out, "ARRAY[");
+	pb_string_put(out, "ARRAY[");
 	for (uint32_t i = 0; i < n; i++) {
 		const char byte[] = { ',', ' ', digits[p[i] >> 4], digits[p[i] & 15] };
 
-		pd_line_add(out, i ? byte : byte + 2, i ? 4 : 2);
+		pb_string_add(out, i ? byte : byte + 2, i ? 4 : 2);
 	}
-	pd_line_put(out, "]");
+	pb_string_put(out, "]");
 }
 
-static void print_number(struct pd_line *out, const struct pd_tracepoint_field *field,
+static void print_number(struct pb_string *out, const struct pd_tracepoint_field *field,
 			 uint64_t v)
 {
 	bool is_long = type_mentions(field, "long");
 
 	if (type_mentions(field, "*"))
-		pd_line_format(out, "0x%" PRIx64, v);
+		pb_string_format(out, "0x%" PRIx64, v);
 	else if (!field->is_signed)
-		pd_line_format(out, is_long ? "0x%" PRIx64 : "%" PRIu64, v);
+		pb_string_format(out, is_long ? "0x%" PRIx64 : "%" PRIu64, v);
 	else if (field->size == 4 && is_long)
-		pd_line_format(out, "0x%x", (unsigned)v);
+		pb_string_format(out, "0x%x", (unsigned)v);
 	else if (field->size == 4)
-		pd_line_format(out, "%d", (int)v);
+		pb_string_format(out, "%d", (int)v);
 	else if (field->size == 2)
-		pd_line_format(out, "%2d", (int16_t)v);
+		pb_string_format(out, "%2d", (int16_t)v);
 	else if (field->size == 1)
-		pd_line_format(out, "%d", (int8_t)v);
+		pb_string_format(out, "%d", (int8_t)v);
 	else
-		pd_line_format(out, "%" PRId64, (int64_t)v);
+		pb_string_format(out, "%" PRId64, (int64_t)v);
 }
 
 /*
@@ -84,7 +84,7 @@ static bool find_printed_bytes(const struct pd_tracepoint *tracepoint,
 	return *at <= n && *size <= n - *at;
 }
 
-void pd_fields_print(struct pd_line *out, const struct pd_tracepoint *tracepoint,
+void pd_fields_print(struct pb_string *out, const struct pd_tracepoint *tracepoint,
 		     const uint8_t *raw, uint32_t n)
 {
 	for (uint32_t i = tracepoint->n_common; i < tracepoint->n_fields; i++) {
@@ -93,9 +93,9 @@ void pd_fields_print(struct pd_line *out, const struct pd_tracepoint *tracepoint
 
 		if (!find_printed_bytes(tracepoint, field, raw, n, &at, &size))
 			continue;
-		pd_line_put(out, " ");
-		pd_line_put(out, field->name);
-		pd_line_put(out, "=");
+		pb_string_put(out, " ");
+		pb_string_put(out, field->name);
+		pb_string_put(out, "=");
 		if (type_mentions(field, "["))
 			print_raw_array(out, field, raw + at, size);
 		else

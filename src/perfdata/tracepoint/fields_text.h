@@ -4,7 +4,7 @@
 #ifndef PERFLUA_PERFDATA_FIELDS_TEXT_H
 #define PERFLUA_PERFDATA_FIELDS_TEXT_H
 
-#include "line.h"
+#include "base/string_builder.h"
 #include "tracepoint.h"
 
 /*
@@ -12,7 +12,7 @@
  * data: text as it is, other arrays as ARRAY[01, ff], addresses and unsigned longs in hex,
  * other integers in decimal. See print_field_raw, libtraceevent.
  */
-void pd_fields_print(struct pd_line *out, const struct pd_tracepoint *tracepoint,
+void pd_fields_print(struct pb_string *out, const struct pd_tracepoint *tracepoint,
 		     const uint8_t *raw, uint32_t n);
 
 #endif

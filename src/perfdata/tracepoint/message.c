@@ -6,6 +6,8 @@
 #include "fields_text.h"
 #include "message_internal.h"
 
+#define MAX_LINE (1u << 20) /* bytes */
+
 static uint64_t read_hex(const char *p, const char *end)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -84,6 +86,7 @@ struct pd_printer *pd_printer_create(const struct pd_tracing *tracing, unsigned 
 	printer->text = text;
 	printer->function = function;
 	printer->arg = arg;
+	printer->line.limit = MAX_LINE;
 	if (!read_printk(printer)) {
 		pd_printer_destroy(printer);
 		return NULL;
@@ -96,7 +99,7 @@ void pd_printer_destroy(struct pd_printer *printer)
 	if (!printer)
 		return;
 	pb_arena_deinit(&printer->arena);
-	pd_line_deinit(&printer->line);
+	pb_string_deinit(&printer->line);
 	free(printer->programs);
 	free(printer->printk);
 	free(printer);
@@ -184,7 +187,7 @@ static void print_step(struct pd_printed *s, const struct pd_step *step)
 	const struct pd_conversion *c;
 
 	if (!step->conversion.type) {
-		pd_line_add(s->out, step->text.p, step->text.n);
+		pb_string_add(s->out, step->text.p, step->text.n);
 		return;
 	}
 	c = resolve_star(s, step, &resolved);
@@ -217,20 +220,20 @@ bool pd_message(struct pd_printer *printer, const struct pd_tracepoint *tracepoi
 		const uint8_t *raw, uint32_t n, struct pd_text *out)
 {
 	const struct pd_program *program = find_program(printer, tracepoint);
-	struct pd_line *line = &printer->line;
+	struct pb_string *line = &printer->line;
 
 	if (!program)
 		return false;
-	pd_line_clear(line);
+	pb_string_clear(line);
 	if (program->wrong || !print_steps(printer, program, raw, n)) {
-		pd_line_clear(line);
-		pd_line_put(line, program->wrong ? "[FAILED TO PARSE]" : ""); /* perf's text */
+		pb_string_clear(line);
+		pb_string_put(line,
+			      program->wrong ? "[FAILED TO PARSE]" : ""); /* perf's text */
 		pd_fields_print(line, tracepoint, raw, n);
 		line->failed = false; /* a line that is too long is cut */
 	}
-	if (!pd_line_reserve(line, 0))
+	if (!pb_string_end(line))
 		return false;
-	line->p[line->n] = 0;
 	/* a C text ends at a NUL, which only %c can print */
 	*out = (struct pd_text){ line->p, program->has_char ? strlen(line->p) : line->n };
 	return true;

@@ -5,7 +5,7 @@
 #define PERFLUA_PERFDATA_MESSAGE_INTERNAL_H
 
 #include "base/arena.h"
-#include "line.h"
+#include "base/string_builder.h"
 #include "message.h"
 #include "perfdata/format/perf_text.h"
 
@@ -139,7 +139,7 @@ struct pd_printer {
 	size_t n_programs;
 	struct pd_printk *printk; /* [n_printk]: strings of the kernel, sorted by address */
 	size_t n_printk;
-	struct pd_line line;
+	struct pb_string line;
 };
 
 /* A sample that is being printed. */
@@ -148,7 +148,7 @@ struct pd_printed {
 	const struct pd_tracepoint *tracepoint;
 	const uint8_t *raw; /* [n] */
 	uint32_t n;
-	struct pd_line *out;
+	struct pb_string *out;
 	bool failed; /* the raw data does not hold what the program needs */
 };
 

@@ -175,16 +175,16 @@ static char *put_digits(char *end, uint64_t v, const struct pd_conversion *c)
 	return end;
 }
 
-static void print_padded(struct pd_line *out, const struct pd_conversion *c, const char *p,
+static void print_padded(struct pb_string *out, const struct pd_conversion *c, const char *p,
 			 size_t n)
 {
 	size_t width = (size_t)c->width, pad = width > n ? width - n : 0;
 
 	if (!c->minus)
-		pd_line_fill(out, ' ', pad);
-	pd_line_add(out, p, n);
+		pb_string_fill(out, ' ', pad);
+	pb_string_add(out, p, n);
 	if (c->minus)
-		pd_line_fill(out, ' ', pad);
+		pb_string_fill(out, ' ', pad);
 }
 
 /* Returns the characters in front of a number's digits. */
@@ -222,7 +222,7 @@ void pd_print_node_number(struct pd_printed *s, const struct pd_conversion *c, u
 	if (!width && c->precision < 0 && !c->alternative && !c->plus) {
 		if (negative)
 			*--p = '-';
-		pd_line_add(s->out, p, (size_t)(end - p));
+		pb_string_add(s->out, p, (size_t)(end - p));
 		return;
 	}
 	prefix = find_prefix(c, v, negative);
@@ -235,10 +235,10 @@ void pd_print_node_number(struct pd_printed *s, const struct pd_conversion *c, u
 		zeros = width - n_prefix - n;
 	width = width > n_prefix + zeros + n ? width - n_prefix - zeros - n : 0;
 	if (!c->minus)
-		pd_line_fill(s->out, ' ', width);
-	pd_line_add(s->out, prefix, n_prefix);
-	pd_line_fill(s->out, '0', zeros);
-	pd_line_add(s->out, p, n);
+		pb_string_fill(s->out, ' ', width);
+	pb_string_add(s->out, prefix, n_prefix);
+	pb_string_fill(s->out, '0', zeros);
+	pb_string_add(s->out, p, n);
 	if (c->minus)
-		pd_line_fill(s->out, ' ', width);
+		pb_string_fill(s->out, ' ', width);
 }

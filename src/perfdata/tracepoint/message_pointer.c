@@ -17,12 +17,12 @@ static void print_function(struct pd_printed *s, const char *how, uint64_t v)
 	const char *name = s->printer->function(s->printer->arg, v, &start);
 
 	if (!name) {
-		pd_line_format(s->out, "0x%llx", (unsigned long long)v);
+		pb_string_format(s->out, "0x%llx", (unsigned long long)v);
 		return;
 	}
-	pd_line_put(s->out, name);
+	pb_string_put(s->out, name);
 	if (*how == 'F' || *how == 'S')
-		pd_line_format(s->out, "+0x%llx", (unsigned long long)(v - start));
+		pb_string_format(s->out, "+0x%llx", (unsigned long long)(v - start));
 }
 
 /*
@@ -34,11 +34,11 @@ static const uint8_t *find_sized_bytes(struct pd_printed *s, const struct pd_nod
 {
 	x = skip_casts(x);
 	if (x->kind != PD_NODE_FIELD) {
-		pd_line_format(s->out, "ARG TYPE NOT FIELD BUT %d", x->kind);
+		pb_string_format(s->out, "ARG TYPE NOT FIELD BUT %d", x->kind);
 		return NULL;
 	}
 	if (x->field->size != size) {
-		pd_line_put(s->out, invalid);
+		pb_string_put(s->out, invalid);
 		return NULL;
 	}
 	return s->raw + x->field->offset;
@@ -54,7 +54,7 @@ static void print_hex_bytes(struct pd_printed *s, const uint8_t *p, uint32_t n, 
 		uint8_t byte = p[reverse ? n - 1 - i : i];
 		const char text[] = { delimiter, digits[byte >> 4], digits[byte & 15] };
 
-		pd_line_add(s->out, i && delimiter ? text : text + 1, i && delimiter ? 3 : 2);
+		pb_string_add(s->out, i && delimiter ? text : text + 1, i && delimiter ? 3 : 2);
 	}
 }
 
@@ -75,8 +75,8 @@ static void print_mac(struct pd_printed *s, const char *how, const struct pd_nod
 static void print_ip4(struct pd_printed *s, char how, bool reverse, const uint8_t *p)
 {
 	for (unsigned i = 0; i < 4; i++) {
-		pd_line_put(s->out, i ? "." : "");
-		pd_line_format(s->out, how == 'i' ? "%03d" : "%d", p[reverse ? 3 - i : i]);
+		pb_string_put(s->out, i ? "." : "");
+		pb_string_format(s->out, how == 'i' ? "%03d" : "%d", p[reverse ? 3 - i : i]);
 	}
 }
 
@@ -85,7 +85,7 @@ static void print_ip6(struct pd_printed *s, char how, const uint8_t *p)
 	for (unsigned i = 0; i < 16; i += 2) {
 		print_hex_bytes(s, p + i, 2, 0, false);
 		if (how == 'I' && i < 14)
-			pd_line_put(s->out, ":");
+			pb_string_put(s->out, ":");
 	}
 }
 
@@ -130,20 +130,20 @@ static void print_ip6_short(struct pd_printed *s, const uint8_t *p)
 
 	for (unsigned i = 0; i < words; i++) {
 		if (i == zeros) {
-			pd_line_put(s->out, colon || i == 0 ? "::" : ":");
+			pb_string_put(s->out, colon || i == 0 ? "::" : ":");
 			colon = false;
 			i += length - 1;
 			continue;
 		}
 		if (colon)
-			pd_line_put(s->out, ":");
-		pd_line_format(s->out, "%x", (unsigned)p[2 * i] << 8 | p[2 * i + 1]);
+			pb_string_put(s->out, ":");
+		pb_string_format(s->out, "%x", (unsigned)p[2 * i] << 8 | p[2 * i + 1]);
 		colon = true;
 	}
 	if (!ip4)
 		return;
 	if (colon)
-		pd_line_put(s->out, ":");
+		pb_string_put(s->out, ":");
 	print_ip4(s, 'I', false, p + 12);
 }
 
@@ -174,7 +174,8 @@ static void print_socket(struct pd_printed *s, const char *how, const struct pd_
 	at += compact;
 	x = skip_casts(x);
 	if (x->kind != PD_NODE_FIELD && x->kind != PD_NODE_DYNAMIC) {
-		pd_line_format(s->out, "ARG NOT FIELD NOR DYNAMIC ARRAY BUT TYPE %d", x->kind);
+		pb_string_format(s->out, "ARG NOT FIELD NOR DYNAMIC ARRAY BUT TYPE %d",
+				 x->kind);
 		return;
 	}
 	start = x->field->offset;
@@ -186,24 +187,24 @@ static void print_socket(struct pd_printed *s, const char *how, const struct pd_
 	if (family != INET && family != INET6)
 		return;
 	if (n < (family == INET ? 16 : 28)) {
-		pd_line_put(s->out, family == INET ? "INVALIDIPv4" : "INVALIDIPv6");
+		pb_string_put(s->out, family == INET ? "INVALIDIPv4" : "INVALIDIPv6");
 		return;
 	}
 	number = (unsigned)p[2] << 8 | p[3];
 	if (family == INET) {
 		print_ip4(s, *how, is_reversed(s, *at), p + 4);
 		if (port)
-			pd_line_format(s->out, ":%u", number);
+			pb_string_format(s->out, ":%u", number);
 		return;
 	}
 	if (port)
-		pd_line_put(s->out, "[");
+		pb_string_put(s->out, "[");
 	if (compact)
 		print_ip6_short(s, p + 8);
 	else
 		print_ip6(s, *how, p + 8);
 	if (port)
-		pd_line_format(s->out, "]:%u", number);
+		pb_string_format(s->out, "]:%u", number);
 }
 
 static void print_ip(struct pd_printed *s, const char *how, const struct pd_node *x)
@@ -232,9 +233,9 @@ static void print_uuid(struct pd_printed *s, const char *how, const struct pd_no
 	bool little = how[1] == 'L' || how[1] == 'l', upper = how[1] == 'L' || how[1] == 'B';
 
 	for (unsigned i = 0; p && i < 16; i++) {
-		pd_line_format(s->out, upper ? "%02X" : "%02x", p[little ? guid[i] : i]);
+		pb_string_format(s->out, upper ? "%02X" : "%02x", p[little ? guid[i] : i]);
 		if (i == 3 || i == 5 || i == 7 || i == 9)
-			pd_line_put(s->out, "-");
+			pb_string_put(s->out, "-");
 	}
 }
 
@@ -246,7 +247,7 @@ static void print_buffer(struct pd_printed *s, const struct pd_conversion *c,
 	uint32_t at, n, wanted = 1;
 
 	if (x->kind != PD_NODE_DYNAMIC) {
-		pd_line_format(s->out, "ARG TYPE NOT FIELD BUT %d", x->kind);
+		pb_string_format(s->out, "ARG TYPE NOT FIELD BUT %d", x->kind);
 		return;
 	}
 	if (c->star_width || c->star_precision)
@@ -288,6 +289,6 @@ void pd_print_node_pointer(struct pd_printed *s, const struct pd_conversion *c,
 		break;
 	default:
 		v = pd_node_number(s, x);
-		pd_line_format(s->out, v ? "0x%llx" : "(nil)", (unsigned long long)v);
+		pb_string_format(s->out, v ? "0x%llx" : "(nil)", (unsigned long long)v);
 	}
 }

@@ -15,10 +15,10 @@ static void print_text(struct pd_printed *s, const struct pd_conversion *c, cons
 	if (c->precision >= 0 && (size_t)c->precision < n)
 		n = (size_t)c->precision;
 	if (width > n && !c->minus)
-		pd_line_fill(s->out, ' ', width - n);
-	pd_line_add(s->out, p, n);
+		pb_string_fill(s->out, ' ', width - n);
+	pb_string_add(s->out, p, n);
 	if (width > n && c->minus)
-		pd_line_fill(s->out, ' ', width - n);
+		pb_string_fill(s->out, ' ', width - n);
 }
 
 /* Prints raw data up to a NUL. */
@@ -53,11 +53,11 @@ static void print_address(struct pd_printed *s, const struct pd_tracepoint_field
 		found = bsearch(&address, printer->printk, printer->n_printk,
 				sizeof(*printer->printk), compare_printk_key);
 	if (found)
-		pd_line_add(s->out, found->text.p, found->text.n);
+		pb_string_add(s->out, found->text.p, found->text.n);
 	else
-		pd_line_format(s->out, "%llx",
-			       (unsigned long long)pb_load_bytes(s->raw + field->offset,
-								 field->size, false));
+		pb_string_format(s->out, "%llx",
+				 (unsigned long long)pb_load_bytes(s->raw + field->offset,
+								   field->size, false));
 }
 
 static void print_field(struct pd_printed *s, const struct pd_conversion *c,
@@ -90,15 +90,15 @@ static void print_flags(struct pd_printed *s, const struct pd_conversion *c,
 		if (entry->value <= 0 || (v & flag) != flag)
 			continue;
 		if (printed)
-			pd_line_add(s->out, x->text.p, x->text.n);
+			pb_string_add(s->out, x->text.p, x->text.n);
 		print_text(s, c, entry->text.p, entry->text.n);
 		printed = true;
 		v &= ~flag;
 	}
 	if (v && printed)
-		pd_line_add(s->out, x->text.p, x->text.n);
+		pb_string_add(s->out, x->text.p, x->text.n);
 	if (v)
-		pd_line_format(s->out, "0x%llx", (unsigned long long)v);
+		pb_string_format(s->out, "0x%llx", (unsigned long long)v);
 }
 
 static void print_symbol(struct pd_printed *s, const struct pd_conversion *c,
@@ -111,7 +111,7 @@ static void print_symbol(struct pd_printed *s, const struct pd_conversion *c,
 			print_text(s, c, x->entries[i].text.p, x->entries[i].text.n);
 			return;
 		}
-	pd_line_format(s->out, "0x%llx", (unsigned long long)v);
+	pb_string_format(s->out, "0x%llx", (unsigned long long)v);
 }
 
 static void print_hex(struct pd_printed *s, const struct pd_node *x)
@@ -126,7 +126,7 @@ static void print_hex(struct pd_printed *s, const struct pd_node *x)
 		s->failed = true;
 		return;
 	}
-	if (!pd_line_reserve(s->out, 3 * (size_t)count))
+	if (!pb_string_reserve(s->out, 3 * (size_t)count))
 		return;
 	p = s->out->p + s->out->n;
 	for (uint32_t i = 0; i < count; i++) {
@@ -151,14 +151,14 @@ static void print_array_items(struct pd_printed *s, const struct pd_node *x)
 		s->failed = true;
 		return;
 	}
-	pd_line_put(s->out, braces ? "{" : "");
+	pb_string_put(s->out, braces ? "{" : "");
 	for (uint32_t i = 0; i < count; i++, at += (uint32_t)size) {
-		pd_line_put(s->out, !i ? "" : braces ? "," : " ");
-		pd_line_format(s->out, braces ? "0x%llx" : "%llu",
-			       (unsigned long long)pb_load_bytes(s->raw + at, (uint32_t)size,
-								 false));
+		pb_string_put(s->out, !i ? "" : braces ? "," : " ");
+		pb_string_format(s->out, braces ? "0x%llx" : "%llu",
+				 (unsigned long long)pb_load_bytes(s->raw + at, (uint32_t)size,
+								   false));
 	}
-	pd_line_put(s->out, braces ? "}" : "");
+	pb_string_put(s->out, braces ? "}" : "");
 }
 
 /* Returns byte `i` of a bitmask, from the one with the lowest bits on. */
@@ -170,7 +170,7 @@ static uint8_t get_mask_byte(const struct pd_printed *s, uint32_t at, uint32_t n
 /* Pads the text from `start` on, which is already in the line. */
 static void pad_text(struct pd_printed *s, const struct pd_conversion *c, size_t start)
 {
-	struct pd_line *out = s->out;
+	struct pb_string *out = s->out;
 	size_t n = out->n - start, width = (size_t)c->width;
 
 	if (c->precision >= 0 && (size_t)c->precision < n) {
@@ -179,7 +179,7 @@ static void pad_text(struct pd_printed *s, const struct pd_conversion *c, size_t
 	}
 	if (width <= n)
 		return;
-	pd_line_fill(out, ' ', width - n);
+	pb_string_fill(out, ' ', width - n);
 	if (!c->minus && !out->failed) {
 		memmove(out->p + start + width - n, out->p + start, n);
 		memset(out->p + start, ' ', width - n);
@@ -199,7 +199,7 @@ static void print_bitmask(struct pd_printed *s, const struct pd_conversion *c,
 		uint8_t byte = get_mask_byte(s, at, n, i);
 		const char digits[] = { hex_digits[byte >> 4], hex_digits[byte & 15], ',' };
 
-		pd_line_add(s->out, digits, i && i % 4 == 0 ? 3 : 2);
+		pb_string_add(s->out, digits, i && i % 4 == 0 ? 3 : 2);
 	}
 	pad_text(s, c, start);
 }
@@ -222,9 +222,9 @@ static void print_cpumask(struct pd_printed *s, const struct pd_conversion *c,
 		if (set && first == UINT32_MAX) {
 			first = i;
 		} else if (!set && first != UINT32_MAX) {
-			pd_line_format(s->out, s->out->n > start ? ",%u" : "%u", first);
+			pb_string_format(s->out, s->out->n > start ? ",%u" : "%u", first);
 			if (i > first + 1)
-				pd_line_format(s->out, "-%u", i - 1);
+				pb_string_format(s->out, "-%u", i - 1);
 			first = UINT32_MAX;
 		}
 	}

@@ -29,7 +29,7 @@ void pq_chains_destroy(struct pq_chains *c)
 	free(c->frames);
 	free(c->list);
 	free(c->numbers);
-	free(c->text);
+	pb_string_deinit(&c->text);
 	free(c->names);
 	free(c);
 }

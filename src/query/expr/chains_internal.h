@@ -3,6 +3,7 @@
 #define PERFLUA_QUERY_CHAINS_INTERNAL_H
 
 #include "base/map.h"
+#include "base/string_builder.h"
 #include "base/vector.h"
 #include "chains.h"
 #include "chains_hash.h"
@@ -119,9 +120,8 @@ struct pq_chains {
 	size_t n, room;
 	uint32_t *numbers; /* [n_numbers]: numbers of frames, callee first, chain after chain */
 	size_t n_numbers, numbers_room;
-	struct pb_map by_frames; /* numbers of chains in the list */
-	char *text;		 /* [text_room]: the result of pq_chains_text() */
-	size_t text_room;
+	struct pb_map by_frames;    /* numbers of chains in the list */
+	struct pb_string text;	    /* the result of pq_chains_text() */
 	struct pq_looked entered;   /* the record of pq_chains_enter() */
 	struct pq_seen_name *names; /* [PQ_SEEN_NAMES]; NULL: not needed yet */
 };

@@ -56,21 +56,21 @@ const char *pq_chains_text(struct pq_chains *c, uint32_t number, size_t *n)
 	const struct pq_chain *chain = &c->list[number];
 	const uint32_t *frames = c->numbers + chain->at;
 	bool stack = chain->kind != PQ_CHAIN_FRAMES;
-	size_t size = 1, used = 0;
+	size_t size = 0;
 
 	for (size_t i = 0; i < chain->n; i++)
 		size += add_text(c, chain->kind, frames[i], NULL) + 1;
-	if (!pb_reserve_more(c->text, 0, size, c->text_room))
+	pb_string_clear(&c->text);
+	if (!pb_string_reserve(&c->text, size))
 		return NULL;
 	for (size_t i = 0; i < chain->n; i++) {
 		if (stack && i)
-			c->text[used++] = ';';
-		used += add_text(c, chain->kind, frames[stack ? chain->n - 1 - i : i],
-				 c->text + used);
+			pb_string_add(&c->text, ";", 1);
+		c->text.n += add_text(c, chain->kind, frames[stack ? chain->n - 1 - i : i],
+				      c->text.p + c->text.n);
 	}
-	c->text[used] = '\0';
-	*n = used;
-	return c->text;
+	*n = c->text.n;
+	return pb_string_end(&c->text);
 }
 
 /*

@@ -83,7 +83,7 @@ void pq_insn_deinit(const struct pq_insn *insn)
 	if (insn->text) {
 		pb_pattern_destroy(insn->text->pattern);
 		free(insn->text->under.known);
-		free(insn->text->result);
+		pb_string_deinit(&insn->text->result);
 	}
 	free(insn->text);
 }

@@ -303,26 +303,19 @@ const struct pq_insn *pq_run_lower(const struct pq_insn *in, struct pq_fields *f
 				   struct pq_value *regs)
 {
 	struct pq_value *a = read_left(in, fields, regs);
-	struct pq_text_work *work = in->text;
+	struct pb_string *result = &in->text->result;
 
-	if (a->type == PQ_TEXT && a->size > work->room) {
-		char *grown = realloc(work->result, 2 * (size_t)a->size);
-
-		fields->failed |= !grown;
-		if (grown) {
-			work->result = grown;
-			work->room = 2 * (size_t)a->size;
-		}
-	}
-	if (a->type != PQ_TEXT || a->size > work->room) {
+	pb_string_clear(result);
+	if (a->type != PQ_TEXT || !pb_string_reserve(result, a->size)) {
+		fields->failed |= result->failed;
 		a->type = PQ_NIL;
 		return in->yes.to;
 	}
 	for (uint32_t i = 0; i < a->size; i++)
-		work->result[i] = a->p[i] >= 'A' && a->p[i] <= 'Z' ?
-					  (char)(a->p[i] + ('a' - 'A')) :
-					  a->p[i];
-	a->p = work->result;
+		result->p[i] = a->p[i] >= 'A' && a->p[i] <= 'Z' ?
+				       (char)(a->p[i] + ('a' - 'A')) :
+				       a->p[i];
+	a->p = result->p;
 	a->id = 0;
 	return in->yes.to;
 }

@@ -43,7 +43,7 @@ void pq_fields_deinit(struct pq_fields *fields)
 		return;
 	forget_bounds(fields);
 	for (size_t i = 0; i < in->n_rooms; i++)
-		free(in->rooms[i].p);
+		pb_string_deinit(&in->rooms[i]);
 	pq_chains_destroy(in->chains);
 	pq_texts_deinit(&in->numbers);
 	free(in->rooms);
@@ -68,19 +68,13 @@ uint32_t pq_fields_add(struct pq_fields *fields, const struct pq_field *field)
 
 char *pq_room(struct pq_fields *fields, uint32_t field, size_t n)
 {
-	struct pq_room *room = &fields->internal->rooms[field];
-	char *grown;
+	struct pb_string *room = &fields->internal->rooms[field];
 
-	if (n <= room->capacity)
+	pb_string_clear(room);
+	if (pb_string_reserve(room, n))
 		return room->p;
-	grown = realloc(room->p, n + n / 2);
-	if (!grown) {
-		fields->failed = true;
-		return NULL;
-	}
-	room->p = grown;
-	room->capacity = n + n / 2;
-	return grown;
+	fields->failed = true;
+	return NULL;
 }
 
 /*
@@ -345,7 +339,7 @@ static bool has_layout(const void *arg, uint32_t item)
 
 static bool make_rooms(struct pq_fields_internal *in)
 {
-	struct pq_room *rooms = realloc(in->rooms, (in->n + 1) * sizeof(*rooms));
+	struct pb_string *rooms = realloc(in->rooms, (in->n + 1) * sizeof(*rooms));
 
 	if (!rooms)
 		return false;

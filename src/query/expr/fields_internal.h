@@ -3,23 +3,21 @@
 #define PERFLUA_QUERY_FIELDS_INTERNAL_H
 
 #include "base/map.h"
+#include "base/string_builder.h"
 #include "base/vector.h"
 #include "fields.h"
 #include "strings.h"
-
-/* Buffer for the text of a field that neither the record, the system nor a binary owns. */
-struct pq_room {
-	char *p;
-	size_t capacity;
-};
 
 struct pq_fields_internal {
 	const struct pq_field **list; /* [n]: by number */
 	size_t n, capacity;
 	struct pd_record of_row; /* the record that stands for rows: without bytes or layout */
 	unsigned time;		 /* number of the name "time" */
-	/* [n]; made with the first layout, after which no field is added */
-	struct pq_room *rooms;
+	/*
+	 * [n_rooms]: the texts of fields that neither the record, the system nor a binary owns;
+	 * made with the first layout, after which no field is added
+	 */
+	struct pb_string *rooms;
 	size_t n_rooms;
 	struct pq_bound **bounds; /* [n_bounds] */
 	size_t n_bounds, bounds_room;

@@ -11,6 +11,7 @@
 
 #include "arith.h"
 #include "base/pattern.h"
+#include "base/string_builder.h"
 #include "expr.h"
 #include "set.h"
 
@@ -25,8 +26,7 @@ struct pq_insn;
 struct pq_text_work {
 	struct pb_pattern *pattern;
 	struct pq_under under;
-	char *result;
-	size_t room;
+	struct pb_string result;
 };
 
 /* Executes an instruction, and returns the next one. */

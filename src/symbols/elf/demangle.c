@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/string_builder.h"
+
 /* Longer names help nobody; names of the compilers themselves stay far below. */
 #define MAX_MANGLED   4096
 #define MAX_DEMANGLED 65536
@@ -53,8 +55,7 @@ static char *demangle_ocaml(const char *name, size_t *length)
 
 /* Receives the output of libiberty, piece by piece. */
 struct output {
-	char *bytes;
-	size_t n, capacity, limit;
+	struct pb_string text;
 	jmp_buf stop; /* libiberty offers no other way to stop it */
 };
 
@@ -62,19 +63,9 @@ static void collect_output(const char *piece, size_t n, void *arg)
 {
 	struct output *output = arg;
 
-	if (n > output->limit - output->n)
+	pb_string_add(&output->text, piece, n);
+	if (output->text.failed)
 		longjmp(output->stop, 1);
-	if (output->n + n >= output->capacity) {
-		size_t capacity = (output->n + n + 1) * 2;
-		char *grown = realloc(output->bytes, capacity);
-
-		if (!grown)
-			longjmp(output->stop, 1);
-		output->bytes = grown;
-		output->capacity = capacity;
-	}
-	memcpy(output->bytes + output->n, piece, n);
-	output->n += n;
 }
 
 /*
@@ -93,7 +84,7 @@ static bool run_libiberty(const char *name, struct output *output)
 	if (may_be_rust(name)) {
 		if (rust_demangle_callback(name, DMGL_NO_OPTS, collect_output, output))
 			return true;
-		output->n = 0;
+		pb_string_clear(&output->text);
 	}
 	return cplus_demangle_v3_callback(name, DMGL_NO_OPTS, collect_output, output);
 }
@@ -101,19 +92,17 @@ static bool run_libiberty(const char *name, struct output *output)
 /* Demangles "_Z…", "_R…" and "_GLOBAL_…"; other names are not mangled. */
 static char *demangle_bounded(const char *name, size_t limit, size_t *length)
 {
-	struct output output = { .limit = limit };
+	struct output output = { .text.limit = limit };
 	bool ok;
 
-	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R' && name[1] != 'G') ||
+	if (!limit || name[0] != '_' || (name[1] != 'Z' && name[1] != 'R' && name[1] != 'G') ||
 	    strnlen(name, MAX_MANGLED) == MAX_MANGLED)
 		return NULL;
 	ok = run_libiberty(name, &output);
-	*length = output.n;
-	if (ok && output.n) {
-		output.bytes[output.n] = '\0';
-		return output.bytes;
-	}
-	free(output.bytes);
+	*length = output.text.n;
+	if (ok && output.text.n)
+		return pb_string_end(&output.text);
+	pb_string_deinit(&output.text);
 	return NULL;
 }
 #else

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "file.h"
 
 /* Files below /proc have no size, and may grow while they are read. */
@@ -15,7 +16,7 @@
 static char *read_all(int fd, size_t expected, size_t *size, const char **reason)
 {
 	size_t capacity = expected < FIRST_SIZE ? FIRST_SIZE : expected + 1, n = 0;
-	char *text = malloc(capacity), *more;
+	char *text = malloc(capacity);
 	ssize_t got;
 
 	*reason = "no memory";
@@ -27,17 +28,12 @@ static char *read_all(int fd, size_t expected, size_t *size, const char **reason
 			break;
 		}
 		n += (size_t)got;
-		if (n < capacity)
-			continue;
-		if (capacity > MAX_SIZE / 2) {
+		if (n == capacity && capacity > MAX_SIZE / 2) {
 			*reason = "larger than 1 GB";
 			break;
 		}
-		capacity *= 2;
-		more = realloc(text, capacity);
-		if (!more)
+		if (!pb_reserve(text, n, capacity))
 			break;
-		text = more;
 	}
 	if (text && got == 0) {
 		*size = n;
