@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "perfdata/format/fields.h"
 #include "perfdata/format/sample.h"
 
@@ -65,18 +66,18 @@ static void set_chain_limit(struct pd_health_event *e, const struct pd_attr *att
 static bool reserve_health_events(struct pass *p)
 {
 	struct pd_health *h = p->health;
-	size_t n = p->session->n_events;
-	struct pd_health_event *grown = realloc(h->events, (n + 1) * sizeof(*grown));
+	struct pd_health_event unknown = h->events[h->n_events];
+	size_t n = h->n_events + 1;
 
-	if (!grown) {
+	if (!pb_extend(h->events, n, p->session->n_events + 1)) {
 		p->no_memory = true;
 		return false;
 	}
-	h->events = grown;
-	grown[n] = grown[h->n_events];
-	memset(grown + h->n_events, 0, (n - h->n_events) * sizeof(*grown));
-	for (; h->n_events < n; h->n_events++)
-		set_chain_limit(&grown[h->n_events], &p->session->events[h->n_events]->attr);
+	h->events[h->n_events] = (struct pd_health_event){ 0 };
+	for (; h->n_events < n - 1; h->n_events++)
+		set_chain_limit(&h->events[h->n_events],
+				&p->session->events[h->n_events]->attr);
+	h->events[h->n_events] = unknown;
 	return true;
 }
 
@@ -285,22 +286,15 @@ static void on_lost_samples(struct pass *p, const struct pd_record *rec)
 static struct pd_throttled *get_throttled_cpu(struct pass *p, const struct pd_record *rec)
 {
 	struct pd_health *h = p->health;
-	struct pd_throttled *grown;
 	uint64_t value;
 	size_t cpu;
 
 	if (!get_field(p, rec, CPU, &value) || value >= PD_HEALTH_CPUS)
 		return NULL;
 	cpu = (size_t)value;
-	if (cpu >= h->n_cpus) {
-		grown = realloc(h->cpus, (cpu + 1) * sizeof(*grown));
-		if (!grown) {
-			p->no_memory = true;
-			return NULL;
-		}
-		memset(grown + h->n_cpus, 0, (cpu + 1 - h->n_cpus) * sizeof(*grown));
-		h->cpus = grown;
-		h->n_cpus = cpu + 1;
+	if (cpu >= h->n_cpus && !pb_extend(h->cpus, h->n_cpus, cpu + 1)) {
+		p->no_memory = true;
+		return NULL;
 	}
 	return &h->cpus[cpu];
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 /* records, or bytes where records are counted in blocks, between two reports of progress */
 #define ASK_EVERY 65536
 #define MET	  64 /* ids of samples whose events are remembered */
@@ -15,7 +17,7 @@ static void add_to_count(struct pd_count *count, const struct pd_record *rec)
 
 static struct pd_count *get_count(struct pd_stat *stat, uint32_t type)
 {
-	struct pd_stat_unknown *grown;
+	struct pd_stat_unknown *added;
 
 	if (type < PD_RECORD_TYPES)
 		return &stat->types[type];
@@ -28,13 +30,11 @@ static struct pd_count *get_count(struct pd_stat *stat, uint32_t type)
 	 */
 	if (stat->n_unknown == 256)
 		return &stat->unknown[255].count;
-	grown = realloc(stat->unknown, (stat->n_unknown + 1) * sizeof(*grown));
-	if (!grown)
+	if (!pb_reserve(stat->unknown, stat->n_unknown, stat->unknown_room))
 		return NULL;
-	stat->unknown = grown;
-	grown += stat->n_unknown++;
-	*grown = (struct pd_stat_unknown){ .type = type };
-	return &grown->count;
+	added = &stat->unknown[stat->n_unknown++];
+	*added = (struct pd_stat_unknown){ .type = type };
+	return &added->count;
 }
 
 /* Widens a range of times by a record's; `time_id` is the number of the name "time". */
@@ -62,14 +62,7 @@ static uint64_t get_lost_count(const struct pd_record *rec, const struct pd_fiel
 
 static bool reserve_stat_events(struct pd_stat *stat, size_t n_events)
 {
-	struct pd_stat_event *grown = realloc(stat->events, (n_events + 1) * sizeof(*grown));
-
-	if (!grown)
-		return false;
-	memset(grown + stat->n_events, 0, (n_events - stat->n_events) * sizeof(*grown));
-	stat->events = grown;
-	stat->n_events = n_events;
-	return true;
+	return n_events <= stat->n_events || pb_extend(stat->events, stat->n_events, n_events);
 }
 
 /*

@@ -20,7 +20,7 @@ struct pd_stat {
 		uint32_t type;
 		struct pd_count count;
 	} * unknown; /* types from PD_RECORD_TYPES on, in the order they are met */
-	size_t n_unknown;
+	size_t n_unknown, unknown_room;
 	struct pd_stat_event {
 		struct pd_count samples;
 		uint64_t delivered; /* samples as counters.h splits them; see `split` */

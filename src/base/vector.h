@@ -22,6 +22,14 @@
 #define pb_reserve_more(array, n, more, capacity) \
 	pb_reserve_bytes(&(array), n, more, &(capacity), sizeof(*(array)))
 
+/*
+ * Extends an array of `n` items, a size_t, to `wanted` items, which is larger; the new ones are
+ * zero. Returns false, with array and `n` unchanged, without memory.
+ */
+#define pb_extend(array, n, wanted) pb_extend_bytes(&(array), &(n), wanted, sizeof(*(array)))
+
+/* Do the same for items of `each` bytes; `array` points to the array. */
+bool pb_extend_bytes(void *array, size_t *n, size_t wanted, size_t each);
 bool pb_reserve_bytes(void *array, size_t n, size_t more, size_t *capacity, size_t each);
 
 #endif

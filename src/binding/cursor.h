@@ -69,7 +69,7 @@ struct pl_cursor {
 	struct pq_fields fields;
 	struct pq_expr *filter; /* of records; NULL: all of them */
 	struct pq_expr **parts; /* [n_parts]: values that handlers are given */
-	size_t n_parts;
+	size_t n_parts, parts_room;
 	struct pd_record last_met; /* its offset, source and stream: how far the walk is */
 	double part;		   /* likewise, of rows */
 	unsigned time_id;

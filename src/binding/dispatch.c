@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "cursor.h"
 #include "query.h"
 #include "record.h"
@@ -62,17 +63,14 @@ static void resolve_parts(lua_State *L, struct pl_cursor *c)
 static uint32_t take_part(lua_State *L, struct pl_cursor *c)
 {
 	const struct pq_node *node = pl_to_node(L, AT_TREES, c->file, -1);
-	struct pq_expr **parts = reallocarray(c->parts, c->n_parts + 1, sizeof(*parts));
 
-	if (parts)
-		c->parts = parts;
-	if (!parts || c->n_parts >= PART ||
+	if (c->n_parts >= PART || !pb_reserve(c->parts, c->n_parts, c->parts_room) ||
 	    (!c->fields.internal && !pq_fields_init(&c->fields, c->file->session, NULL)))
 		luaL_error(L, "no room for a handler's fields");
 	if (!c->fields.resolver && pq_asks_system(node, c->file->session))
 		resolve_parts(L, c);
-	parts[c->n_parts] = pq_expr_create(node, &c->fields);
-	if (!parts[c->n_parts])
+	c->parts[c->n_parts] = pq_expr_create(node, &c->fields);
+	if (!c->parts[c->n_parts])
 		luaL_error(L, "no room for a handler's fields");
 	lua_pop(L, 1);
 	return (uint32_t)c->n_parts++;

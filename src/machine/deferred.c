@@ -26,13 +26,14 @@ struct lookup {
 	const struct pm_deferred_chain *key;
 };
 
-/* memcmp() may read n bytes where the last chain is shorter: reserve_bytes() leaves room. */
+/* Compares the sizes first, as the last chain may be shorter than n bytes. */
 static bool has_same_bytes(const void *arg, uint32_t item)
 {
 	const struct lookup *lookup = arg;
 	const struct pm_deferred *d = lookup->deferred;
 
-	return memcmp(d->bytes + d->kept[item], lookup->bytes, lookup->n) == 0;
+	return memcmp(d->bytes + d->kept[item], lookup->bytes, LENGTH) == 0 &&
+	       memcmp(d->bytes + d->kept[item], lookup->bytes, lookup->n) == 0;
 }
 
 static bool has_same_key(const void *arg, uint32_t item)
@@ -48,28 +49,6 @@ static uint32_t hash_chain_key(const struct pm_deferred *d, const struct pm_defe
 {
 	return pb_hash_pair(&d->secret, key->cookie,
 			    (uint64_t)key->machine << 32 | (uint32_t)key->tid);
-}
-
-/*
- * Makes room for n more bytes, and as many behind them for has_same_bytes() to read. Returns
- * false without memory.
- */
-static bool reserve_bytes(struct pm_deferred *d, size_t n)
-{
-	size_t room = d->room ? d->room : 4096;
-	uint8_t *bytes;
-
-	while (room < d->n_bytes + 2 * n)
-		room += room / 2;
-	if (room == d->room)
-		return true;
-	bytes = realloc(d->bytes, room);
-	if (!bytes)
-		return false;
-	memset(bytes + d->room, 0, room - d->room);
-	d->bytes = bytes;
-	d->room = room;
-	return true;
 }
 
 /*
@@ -99,7 +78,7 @@ static bool keep_chain(struct pm_deferred *d, const struct pd_record *rec, uint3
 	uint8_t *bytes;
 	uint32_t length, found;
 
-	if (!reserve_bytes(d, LENGTH + n * (size_t)MAX_VARINT) ||
+	if (!pb_reserve_more(d->bytes, d->n_bytes, LENGTH + n * (size_t)MAX_VARINT, d->room) ||
 	    !pb_reserve(d->kept, d->n_kept, d->kept_room))
 		return false;
 	bytes = d->bytes + d->n_bytes;

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "perfdata/tracepoint/message.h"
 #include "fields.h"
 #include "resolver.h"
@@ -27,21 +28,16 @@ static const char *find_kernel_function(void *arg, uint64_t address, uint64_t *s
 static struct pd_printer *get_printer(struct pm_resolver *r, uint32_t source,
 				      const struct pd_tracing *tracing)
 {
-	struct pd_printer **printers = r->messages.printers;
-	size_t n = r->messages.n;
+	struct pd_printer **printer;
 
-	if (source >= n) {
-		printers = realloc(printers, (source + 1) * sizeof(struct pd_printer *));
-		if (!printers)
-			return NULL;
-		memset(printers + n, 0, (source + 1 - n) * sizeof(struct pd_printer *));
-		r->messages.printers = printers;
-		r->messages.n = source + 1;
-	}
-	if (!printers[source])
-		printers[source] = pd_printer_create(tracing, r->messages.text,
-						     find_kernel_function, r);
-	return printers[source];
+	if (source >= r->messages.n &&
+	    !pb_extend(r->messages.printers, r->messages.n, (size_t)source + 1))
+		return NULL;
+	printer = &r->messages.printers[source];
+	if (!*printer)
+		*printer = pd_printer_create(tracing, r->messages.text, find_kernel_function,
+					     r);
+	return *printer;
 }
 
 bool pm_message(struct pm_resolver *r, const struct pd_record *rec, unsigned text,

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "line.h"
 #include "text.h"
 
@@ -265,20 +266,6 @@ static struct px_event *make_event(struct px_script *script, const struct pd_eve
 	return event;
 }
 
-/* Makes room for all events known by now. Returns false without memory. */
-static bool reserve_events(struct px_script *script)
-{
-	size_t n = script->options.session->n_events;
-	struct px_event **events = realloc(script->events, n * sizeof(struct px_event *));
-
-	if (!events)
-		return false;
-	memset(events + script->n_events, 0, (n - script->n_events) * sizeof(*events));
-	script->events = events;
-	script->n_events = n;
-	return true;
-}
-
 /* Returns NULL without memory, or if a field that was asked for is refused. */
 static const struct px_event *get_event(struct px_script *script, const struct pd_event *of)
 {
@@ -287,7 +274,8 @@ static const struct px_event *get_event(struct px_script *script, const struct p
 
 	if (!script->begun)
 		decide_columns(script);
-	if (of->number >= script->n_events && !reserve_events(script))
+	if (of->number >= script->n_events &&
+	    !pb_extend(script->events, script->n_events, script->options.session->n_events))
 		return NULL;
 	if (!script->events[of->number] && px_script_check(script, &field, &event))
 		script->events[of->number] = make_event(script, of);

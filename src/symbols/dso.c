@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "internal.h"
 #include "symbols/elf/elf.h"
 #include "symbols/jit/jitdump.h"
@@ -13,12 +14,8 @@ void ps_dso_tried(struct ps_dso *dso, const char *path, const char *where, const
 {
 	struct ps_tried *tried;
 
-	if (dso->n_tried % 8 == 0) {
-		tried = reallocarray(dso->tried, dso->n_tried + 8, sizeof(*tried));
-		if (!tried)
-			return;
-		dso->tried = tried;
-	}
+	if (!pb_reserve(dso->tried, dso->n_tried, dso->tried_room))
+		return;
 	tried = &dso->tried[dso->n_tried];
 	tried->path = ps_store_text(dso->store, path);
 	tried->where = where;
@@ -51,15 +48,11 @@ static bool is_noted(const struct ps_dso *dso, const struct ps_mapping *mapping)
 
 static bool note_mapping(struct ps_dso *dso, const struct ps_mapping *mapping)
 {
-	struct ps_mapping *mappings;
-
 	if (dso->state != PS_UNTRIED || is_noted(dso, mapping))
 		return true;
-	mappings = reallocarray(dso->mappings, dso->n_mappings + 1, sizeof(*mappings));
-	if (!mappings)
+	if (!pb_reserve(dso->mappings, dso->n_mappings, dso->mappings_room))
 		return false;
-	dso->mappings = mappings;
-	mappings[dso->n_mappings++] = *mapping;
+	dso->mappings[dso->n_mappings++] = *mapping;
 	return true;
 }
 

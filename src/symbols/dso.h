@@ -91,10 +91,10 @@ struct ps_dso {
 	size_t n_segments;
 	uint64_t bias; /* for PS_KERNEL: address in the file + bias = address in the dso */
 	struct ps_mapping *mappings; /* [n_mappings]: different ones, for PS_USER */
-	size_t n_mappings;
+	size_t n_mappings, mappings_room;
 	const char *reason;	/* for PS_MISSING: "no file with its build-id was found" … */
 	struct ps_tried *tried; /* [n_tried]: in the order of the search, also for PS_LOADED */
-	size_t n_tried;
+	size_t n_tried, tried_room;
 	struct ps_lines *lines; /* see lines/; NULL: not asked for yet */
 	void (*destroy_lines)(struct ps_lines *lines);
 	/* for PS_KERNEL: has the modules' symbols, too; may be NULL */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/vector.h"
 #include "open_internal.h"
 #include "perfdata/format/format.h"
 
@@ -57,17 +58,14 @@ static int compare_stream_numbers(const void *a, const void *b)
  */
 static bool add_stream_file(struct pd_file *file, const char *name, struct pd_error *err)
 {
-	struct pd_input *grown = realloc(file->more, (file->n_more + 1) * sizeof(*file->more));
 	char *path = join_directory_path(file, name);
 	struct pd_error why;
 
-	if (grown)
-		file->more = grown;
-	if (!grown || !path) {
+	if (!path || !pb_reserve(file->more, file->n_more, file->more_room)) {
 		free(path);
 		return pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET, "no memory");
 	}
-	if (!pd_input_open(&grown[file->n_more], path, file->input.interrupt, &why)) {
+	if (!pd_input_open(&file->more[file->n_more], path, file->input.interrupt, &why)) {
 		file->complete = false;
 		pd_file_damaged(file, 0, file->n_more,
 				"a file of the directory cannot be read: %s", why.message);

@@ -286,6 +286,7 @@ static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd
 	file->features = calloc(n + 1, sizeof(*file->features));
 	if (!file->features)
 		return pd_error_set(err, "ENOMEM", file->path, at, "no memory");
+	file->features_room = n + 1;
 	if (!pd_input_read(&file->input, at, table, n * 16, n * 16, &got, err))
 		return false;
 	if (got < n * 16) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "perfdata/format/format.h"
 #include "perfdata/format/print_scalar.h"
 
@@ -164,18 +165,15 @@ uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pb_cur
 
 struct pd_event *pd_file_add_event(struct pd_file *file)
 {
-	struct pd_event *event = file->events;
+	struct pd_event *event;
 
 	if (file->n_events == file->events_capacity) {
-		size_t capacity = file->events_capacity ? file->events_capacity * 2 : 4;
-
-		event = file->session ? NULL : realloc(event, capacity * sizeof(*event));
-		if (!event)
+		if (file->session ||
+		    !pb_reserve(file->events, file->n_events, file->events_capacity))
 			return NULL;
-		pd_file_set_events(file, event);
-		file->events_capacity = capacity;
+		pd_file_set_events(file, file->events);
 	}
-	event += file->n_events;
+	event = &file->events[file->n_events];
 	memset(event, 0, sizeof(*event));
 	event->recorded_with = &file->ids;
 	event->index = event->leader = (uint32_t)file->n_events++;

@@ -56,7 +56,9 @@ static inline void pd_time_range_widen(struct pd_time_range *range, uint64_t fir
 struct pd_feature_section {
 	unsigned bit;
 	struct pd_section at;
-	uint8_t *bytes; /* in pipe mode a copy from the feature's record; else NULL */
+	/* [capacity]: in pipe mode a copy from the feature's record; else NULL */
+	uint8_t *bytes;
+	size_t capacity;
 	/* of a feature that several records add to: offset behind the last of them; else 0 */
 	uint64_t grown;
 };
@@ -75,7 +77,7 @@ struct pd_file {
 	struct pd_input input; /* the file with the header */
 	bool directory;	       /* it is the file "data" of a directory */
 	struct pd_input *more; /* the other files of a directory */
-	size_t n_more;
+	size_t n_more, more_room;
 	struct pd_stream *streams; /* the first is that of the file with the header */
 	size_t n_streams;
 	/* number of the recording in its session, from 1 on; 0: it is alone */
@@ -92,7 +94,7 @@ struct pd_file {
 	struct pd_section data; /* section of the records */
 	struct pd_section event_types;
 	struct pd_feature_section *features; /* in ascending order of bits */
-	size_t n_features;
+	size_t n_features, features_room;
 	struct pd_feature_context context;
 	const struct pd_arch *arch;
 	const struct pd_abi *abi;   /* numbers of system calls and errors; NULL: unknown */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "perfdata/input/blocks.h"
 #include "open_internal.h"
 #include "perfdata/format/format.h"
@@ -24,22 +25,17 @@
 static bool keep_feature(struct pd_file *file, uint64_t bit, uint64_t offset,
 			 const uint8_t *bytes, size_t n)
 {
-	struct pd_feature_section *grown;
+	struct pd_feature_section *added;
 
 	if (bit >= PD_FEATURES || pd_file_feature(file, (unsigned)bit))
 		return true;
-	grown = realloc(file->features, (file->n_features + 1) * sizeof(*grown));
-	if (!grown)
+	if (!pb_reserve(file->features, file->n_features, file->features_room))
 		return false;
-	file->features = grown;
-	grown += file->n_features;
-	grown->bit = (unsigned)bit;
-	grown->at = (struct pd_section){ offset, n };
-	grown->grown = 0;
-	grown->bytes = malloc(n + 1);
-	if (!grown->bytes)
+	added = &file->features[file->n_features];
+	*added = (struct pd_feature_section){ .bit = (unsigned)bit, .at = { offset, n } };
+	if (!pb_reserve_more(added->bytes, 0, n + 1, added->capacity))
 		return false;
-	memcpy(grown->bytes, bytes, n);
+	memcpy(added->bytes, bytes, n);
 	file->n_features++;
 	return true;
 }
@@ -198,13 +194,11 @@ static int take_tracing_data(struct pd_file *file, struct pd_blocks *b, uint32_t
 /* Makes room for late events, which must not move the others. Returns false without memory. */
 static bool reserve_late_events(struct pd_file *file)
 {
-	size_t room = file->n_events + LATE_EVENTS;
-	struct pd_event *grown = realloc(file->events, room * sizeof(*grown));
-
-	if (!grown)
+	if (!pb_reserve_more(file->events, file->n_events, LATE_EVENTS, file->events_capacity))
 		return false;
-	pd_file_set_events(file, grown);
-	file->events_capacity = room;
+	pd_file_set_events(file, file->events);
+	/* so many may come, even if there is more room */
+	file->events_capacity = file->n_events + LATE_EVENTS;
 	return true;
 }
 
@@ -283,7 +277,6 @@ static bool take_late_build_id(struct pd_file *file, struct pb_cursor *c,
 			       const struct pd_record *rec)
 {
 	struct pd_feature_section *s;
-	uint8_t *bytes;
 
 	(void)c;
 	if (!keep_feature(file, PD_FEATURE_BUILD_ID, rec->offset, rec->bytes, 0))
@@ -292,11 +285,9 @@ static bool take_late_build_id(struct pd_file *file, struct pb_cursor *c,
 	if ((s->at.size && !s->grown) || rec->offset < s->grown || s->at.size > MAX_BUILD_IDS)
 		/* it came as a feature, a pass before took it, or there are enough */
 		return true;
-	bytes = realloc(s->bytes, (size_t)s->at.size + rec->size);
-	if (!bytes)
+	if (!pb_reserve_more(s->bytes, (size_t)s->at.size, rec->size, s->capacity))
 		return false;
-	memcpy(bytes + s->at.size, rec->bytes, rec->size);
-	s->bytes = bytes;
+	memcpy(s->bytes + s->at.size, rec->bytes, rec->size);
 	s->at.size += rec->size;
 	s->grown = rec->offset + rec->size;
 	return true;

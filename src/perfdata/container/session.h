@@ -20,7 +20,7 @@ struct pd_session {
 	struct pd_file **files;
 	size_t n_files;
 	const struct pd_event **events; /* events that come late are appended */
-	size_t n_events;
+	size_t n_events, events_room;
 	bool one_clock;
 	/* the time order merges all recordings, by a record's time plus its file's shift */
 	bool merged;

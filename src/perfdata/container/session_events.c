@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "perfdata/format/format.h"
 #include "perfdata/tracepoint/tracepoint.h"
 #include "session.h"
@@ -75,18 +76,13 @@ static size_t find_equal_event(const struct pd_session *s, const struct pd_event
 
 bool pd_session_add_event(struct pd_session *s, struct pd_event *event, size_t *compared)
 {
-	const struct pd_event **grown = s->events;
-	size_t n = s->n_events, at = find_equal_event(s, event, compared);
+	size_t at = find_equal_event(s, event, compared);
 
-	/* the capacity is the next power of two */
-	if (at == n && (n & (n - 1)) == 0) {
-		grown = realloc(grown, (n ? 2 * n : 1) * sizeof(*grown));
-		if (!grown)
+	if (at == s->n_events) {
+		if (!pb_reserve(s->events, s->n_events, s->events_room))
 			return false;
-		s->events = grown;
+		s->events[s->n_events++] = event;
 	}
-	if (at == n)
-		grown[s->n_events++] = event;
 	event->number = (uint32_t)at;
 	return true;
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 /*
  * A node of the heap. The time of the item's next record is copied here, as it is all that is
  * compared.
@@ -88,16 +90,12 @@ static void sift_up(struct pd_merge *m, size_t i, uint64_t time, uint32_t item)
 static bool grow_merge(struct pd_merge *m)
 {
 	size_t capacity = m->capacity ? m->capacity * 2 : 64;
-	struct pd_merge_item *items = realloc(m->items, capacity * sizeof(*items));
-	struct pd_merge_node *heap = items ? realloc(m->heap, capacity * sizeof(*heap)) : NULL;
+	size_t n_items = m->capacity, n_nodes = m->capacity;
 
-	if (items)
-		m->items = items;
-	if (!heap)
+	if (!pb_extend(m->items, n_items, capacity) || !pb_extend(m->heap, n_nodes, capacity))
 		return false;
-	m->heap = heap;
 	for (size_t i = m->capacity; i < capacity; i++)
-		heap[i].item = (uint32_t)i;
+		m->heap[i].item = (uint32_t)i;
 	m->capacity = capacity;
 	return true;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "fields_text.h"
 #include "message_internal.h"
 
@@ -106,26 +107,6 @@ void pd_printer_destroy(struct pd_printer *printer)
 }
 
 /*
- * Makes room for the program of a tracepoint's id; samples have ids of 16 bits. Returns false
- * without memory.
- */
-static bool reserve_program(struct pd_printer *printer, size_t id)
-{
-	const struct pd_program **programs;
-	size_t n = printer->n_programs;
-
-	if (id < n)
-		return true;
-	programs = realloc(printer->programs, (id + 1) * sizeof(*programs));
-	if (!programs)
-		return false;
-	memset(programs + n, 0, (id + 1 - n) * sizeof(*programs));
-	printer->programs = programs;
-	printer->n_programs = id + 1;
-	return true;
-}
-
-/*
  * Returns the program of a tracepoint, compiled when it is first needed; NULL without memory.
  */
 static const struct pd_program *find_program(struct pd_printer *printer,
@@ -137,7 +118,8 @@ static const struct pd_program *find_program(struct pd_printer *printer,
 
 	if (tracepoint->id > UINT16_MAX)
 		return &none;
-	if (!reserve_program(printer, id))
+	if (id >= printer->n_programs &&
+	    !pb_extend(printer->programs, printer->n_programs, id + 1))
 		return NULL;
 	program = &printer->programs[id];
 	if (!*program)

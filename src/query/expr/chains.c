@@ -334,19 +334,6 @@ size_t pq_chains_walk(struct pm_resolver *resolver, const struct pd_record *rec,
 	return n;
 }
 
-static bool make_room_for(struct pq_under *under, size_t number)
-{
-	size_t n = 2 * number + 64;
-	uint8_t *known = realloc(under->known, n);
-
-	if (!known)
-		return false;
-	memset(known + under->n_known, 0, n - under->n_known);
-	under->known = known;
-	under->n_known = n;
-	return true;
-}
-
 /*
  * Sets *is to whether the function of that number has the name. Returns false without memory.
  */
@@ -357,7 +344,8 @@ static bool is_named(const struct pq_chains *c, struct pq_under *under, uint32_t
 
 	if (number == PQ_NO_SYMBOL)
 		return true;
-	if (number >= under->n_known && !make_room_for(under, number))
+	if (number >= under->n_known &&
+	    !pb_extend(under->known, under->n_known, 2 * (size_t)number + 64))
 		return false;
 	if (!under->known[number]) {
 		text = c->texts[PQ_SYMBOLS].texts[c->frames[number].text];

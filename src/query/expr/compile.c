@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "program.h"
 
 #define MAX_CODE (1u << 20)
@@ -40,28 +41,11 @@ static const struct pq_node *get_operand(const struct pq_node *node)
 	return node ? node : &nothing;
 }
 
-/* Makes room for one more element. Returns false without memory. */
-static bool grow_array(struct compiler *c, void *array, size_t n, size_t *room, size_t each)
-{
-	void **items = array;
-	size_t more = *room ? 2 * *room : 16;
-	void *bigger;
-
-	if (n < *room)
-		return true;
-	bigger = more > MAX_CODE ? NULL : realloc(*items, more * each);
-	if (!bigger) {
-		c->failed = true;
-		return false;
-	}
-	*items = bigger;
-	*room = more;
-	return true;
-}
-
 static uint32_t new_label(struct compiler *c)
 {
-	if (!grow_array(c, &c->labels, c->n_labels, &c->label_room, sizeof(*c->labels)))
+	c->failed |= c->n_labels >= MAX_CODE ||
+		     !pb_reserve(c->labels, c->n_labels, c->label_room);
+	if (c->failed)
 		return 0;
 	c->labels[c->n_labels] = 0;
 	return (uint32_t)c->n_labels++;
@@ -90,7 +74,8 @@ void pq_insn_deinit(const struct pq_insn *insn)
 
 static void emit_insn(struct compiler *c, const struct pq_insn *insn)
 {
-	if (!c->failed && grow_array(c, &c->code, c->n_code, &c->code_room, sizeof(*c->code)))
+	c->failed |= c->n_code >= MAX_CODE || !pb_reserve(c->code, c->n_code, c->code_room);
+	if (!c->failed)
 		c->code[c->n_code++] = *insn;
 	else
 		pq_insn_deinit(insn);

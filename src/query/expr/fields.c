@@ -337,18 +337,6 @@ static bool has_layout(const void *arg, uint32_t item)
 	return bound->layout == fields->rec->layout && bound->event == fields->rec->event;
 }
 
-static bool make_rooms(struct pq_fields_internal *in)
-{
-	struct pb_string *rooms = realloc(in->rooms, (in->n + 1) * sizeof(*rooms));
-
-	if (!rooms)
-		return false;
-	memset(rooms + in->n_rooms, 0, (in->n - in->n_rooms) * sizeof(*rooms));
-	in->rooms = rooms;
-	in->n_rooms = in->n;
-	return true;
-}
-
 /*
  * Binds the fields to the layout and event of the record that was entered. Returns NULL without
  * memory.
@@ -359,7 +347,7 @@ static struct pq_bound *make_bound(struct pq_fields *fields)
 	struct pq_fields_internal *in = fields->internal;
 	struct pq_bound *made = malloc(sizeof(*made) + in->n * sizeof(*made->loads));
 
-	if (!made || (in->n_rooms < in->n && !make_rooms(in))) {
+	if (!made || (in->n_rooms < in->n && !pb_extend(in->rooms, in->n_rooms, in->n))) {
 		free(made);
 		return NULL;
 	}

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_GROUPS 16
-#define MAX_GROUPS   (UINT32_MAX / 4) /* groups and their slots are numbered in 32 bits */
-#define MAX_KEYS     4096
+#include "base/vector.h"
+
+#define MAX_KEYS 4096
 
 bool pq_table_init(struct pq_table *table, size_t n_keys, size_t states)
 {
@@ -28,21 +28,6 @@ void pq_table_deinit(struct pq_table *table)
 	pb_map_deinit(&table->map);
 	table->groups = NULL;
 	table->n = table->capacity = 0;
-}
-
-static bool grow_groups(struct pq_table *table)
-{
-	size_t capacity = table->capacity ? 2 * table->capacity : FIRST_GROUPS;
-	char *groups;
-
-	if (table->n >= MAX_GROUPS)
-		return false;
-	groups = reallocarray(table->groups, capacity, table->stride + !table->stride);
-	if (!groups)
-		return false;
-	table->groups = groups;
-	table->capacity = capacity;
-	return true;
 }
 
 struct wanted {
@@ -75,7 +60,9 @@ size_t pq_table_search(struct pq_table *table, const uint64_t *words, uint32_t h
 	slot = pb_map_find(&table->map, hash, has_words, &wanted);
 	if (slot->item)
 		return slot->item - 1;
-	if (table->n == table->capacity && !grow_groups(table))
+	if (table->n == table->capacity &&
+	    !pb_reserve_bytes(&table->groups, table->n, 1, &table->capacity,
+			      table->stride + !table->stride))
 		return PQ_NO_GROUP;
 	group = pq_table_group(table, table->n);
 	memcpy(group, words, keys);

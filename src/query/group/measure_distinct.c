@@ -1,16 +1,16 @@
 /* The set of distinct values in a group. */
 
-#define _GNU_SOURCE /* reallocarray */
 #include "measure.h"
 
 #include <stdlib.h>
 
-#define FIRST_VALUES 4
-#define FEW	     8 /* values searched one by one */
+#include "base/vector.h"
+
+#define FEW 8 /* values searched one by one */
 
 struct set {
 	struct pq_value *values; /* [capacity] */
-	uint32_t n, capacity;
+	size_t n, capacity;
 	struct pb_map map; /* numbers of `values`, once there are more than FEW */
 };
 
@@ -33,21 +33,6 @@ static uint32_t hash_value(const struct pb_secret *secret, const struct pq_value
 	return pb_hash_pair(secret, pq_bits(value), value->type);
 }
 
-static bool grow_set(struct set *set)
-{
-	uint32_t capacity = set->capacity ? 2 * set->capacity : FIRST_VALUES;
-	struct pq_value *values;
-
-	if (capacity > UINT32_MAX / 2)
-		return false;
-	values = reallocarray(set->values, capacity, sizeof(*values));
-	if (!values)
-		return false;
-	set->values = values;
-	set->capacity = capacity;
-	return true;
-}
-
 static bool map_values(const struct pb_secret *secret, struct set *set)
 {
 	for (uint32_t i = 0; i < set->n; i++)
@@ -62,7 +47,7 @@ static bool add_to_set(const struct pb_secret *secret, struct set *set,
 	const struct wanted wanted = { set, value };
 	uint32_t found = 0;
 
-	if (set->n == set->capacity && !grow_set(set))
+	if (!pb_reserve(set->values, set->n, set->capacity))
 		return false;
 	if (set->n < FEW) {
 		while (found < set->n && !has_value(&wanted, found))
@@ -71,7 +56,7 @@ static bool add_to_set(const struct pb_secret *secret, struct set *set,
 		if (!set->map.n && !map_values(secret, set))
 			return false;
 		found = pb_map_intern(&set->map, hash_value(secret, value), has_value, &wanted,
-				      set->n);
+				      (uint32_t)set->n);
 	}
 	if (found == set->n)
 		set->values[set->n++] = *value;

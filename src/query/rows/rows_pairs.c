@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "spans.h"
 
 #define ROLES 16 /* a power of two */
@@ -455,34 +456,18 @@ static bool meet_close(struct pq_pairs *pairs, const struct pq_value *time,
  */
 static bool hold_record(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *row)
 {
+	size_t size = pairs->n_inner ? pairs->n_inner * sizeof(struct pq_value) : 1;
 	struct waiting *waiting;
-	struct pq_value *values;
 
-	if (span >= pairs->n_waiting) {
-		size_t n = pairs->spans.capacity;
-
-		waiting = reallocarray(pairs->waiting, n, sizeof(*waiting));
-		if (!waiting)
-			return false;
-		memset(waiting + pairs->n_waiting, 0,
-		       (n - pairs->n_waiting) * sizeof(*waiting));
-		pairs->waiting = waiting;
-		pairs->n_waiting = n;
-	}
+	if (span >= pairs->n_waiting &&
+	    !pb_extend(pairs->waiting, pairs->n_waiting, pairs->spans.capacity))
+		return false;
 	pairs->too_many = pairs->n_held >= PQ_MOST_WAITING;
 	if (pairs->too_many)
 		return false;
 	waiting = &pairs->waiting[span];
-	if (waiting->n == waiting->capacity) {
-		size_t capacity = waiting->capacity ? 2 * waiting->capacity : 4;
-		size_t size = pairs->n_inner ? pairs->n_inner * sizeof(*values) : 1;
-
-		values = reallocarray(waiting->values, capacity, size);
-		if (!values)
-			return false;
-		waiting->values = values;
-		waiting->capacity = capacity;
-	}
+	if (!pb_reserve_bytes(&waiting->values, waiting->n, 1, &waiting->capacity, size))
+		return false;
 	for (size_t i = 0; i < pairs->n_inner; i++) {
 		struct pq_value value;
 

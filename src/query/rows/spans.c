@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define FIRST_SPANS 64
+#include "base/vector.h"
 
 bool pq_spans_init(struct pq_spans *spans, size_t n_keys, size_t n_kept, struct pq_calls *calls)
 {
@@ -84,32 +84,14 @@ void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot)
 	spans->free[spans->n_free++] = span;
 }
 
-static bool grow_values(struct pq_spans *spans)
-{
-	size_t capacity = spans->capacity ? spans->capacity * 2 : FIRST_SPANS;
-	struct pq_value *values;
-	uint32_t *numbers;
-
-	if (capacity >= UINT32_MAX || capacity > SIZE_MAX / sizeof(*values) / spans->stride)
-		return false;
-	values = realloc(spans->values, capacity * spans->stride * sizeof(*values));
-	if (values)
-		spans->values = values;
-	numbers = realloc(spans->free, capacity * sizeof(*numbers));
-	if (numbers)
-		spans->free = numbers;
-	if (!values || !numbers)
-		return false;
-	spans->capacity = capacity;
-	return true;
-}
-
 uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint32_t hash)
 {
 	struct pq_value *values;
 	uint32_t span;
 
-	if (!spans->n_free && spans->n == spans->capacity && !grow_values(spans))
+	if (!spans->n_free && (!pb_reserve_bytes(&spans->values, spans->n, 1, &spans->capacity,
+						 spans->stride * sizeof(*values)) ||
+			       !pb_reserve(spans->free, spans->n, spans->free_room)))
 		return UINT32_MAX;
 	if (!pb_map_reserve(&spans->map))
 		return UINT32_MAX;

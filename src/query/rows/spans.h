@@ -15,8 +15,8 @@ struct pq_spans {
 	struct pb_map map; /* numbers of open spans, by key */
 	struct pq_value *values;
 	size_t n, capacity;
-	uint32_t *free; /* [capacity]: numbers of closed spans, n_free of them */
-	size_t n_free;
+	uint32_t *free; /* [free_room]: numbers of closed spans, n_free of them */
+	size_t n_free, free_room;
 	size_t n_keys, stride; /* values of a key; values of a span */
 };
 
