@@ -129,7 +129,7 @@ describe("a name that there is not", function()
     ["pair: unknown option 'cloze'; the closest is 'close'"] = function(q)
       q:pair { cloze = 1 }
     end,
-    ["pair: open has no 'evnt'; the closest is 'event'"] = function(q)
+    ["pair: open: unknown option 'evnt'; the closest is 'event'"] = function(q)
       q:pair { open = { evnt = 1 }, close = "x" }
     end,
   } do

@@ -12,7 +12,7 @@ local fail = require("perflua.filter.lexer").fail
 
 local function text_argument(node, name)
   if not kinds.is_text[node.kind] then
-    fail(node.at, "'%s' needs strings, not %s", name, kinds.called(node))
+    fail(node.at, "'%s' expects strings, found %s", name, kinds.called(node))
   end
 end
 
@@ -27,7 +27,7 @@ local function pattern_test(node, left, right)
   text_argument(left, node.op)
   local is_glob = node.op == "glob"
   if right.op ~= "const" or right.kind ~= "string" then
-    fail(right.at, "'%s' takes a %s in quotes", node.op, is_glob and "glob" or "pattern")
+    fail(right.at, "'%s' expects a %s in quotes", node.op, is_glob and "glob" or "pattern")
   end
   local matches, message = core.pattern(right.value, is_glob)
   if not matches then fail(right.at, "malformed pattern '%s': %s", right.value, message) end
@@ -46,7 +46,7 @@ end
 -- Reads what the scope has of the two: node.chain and node.symbol, Refs.
 local function under(node, name, _, scope)
   if name.op ~= "const" or name.kind ~= "string" then
-    fail(name.at, "'under' takes the name of a function, in quotes")
+    fail(name.at, "'under' expects the name of a function in quotes")
   end
   local message
   node.chain = scope:resolve({ "callchain" }, "callchain")
@@ -63,14 +63,14 @@ local function named_width(node, kind)
   local time = duration.nanoseconds(text)
   if not time and not pieces[text] then
     fail(node.at,
-      "a bucket is as wide as an integer, a time ('10ms', '1s'), 'line' or 'page' says, not "
-        .. "'%s'", text)
+      "unknown width '%s' of a bucket; expected an integer, a time ('10ms', '1s'), 'line' or "
+        .. "'page'", text)
   elseif time and kind == "address" then
     fail(node.at,
-      "'%s' is a length of time; addresses go into a 'line' or a 'page', or so many bytes",
-        text)
+      "'%s' is a time, but the bucket is of addresses; expected a number of bytes, 'line' or "
+        .. "'page'", text)
   elseif not time and kind ~= "address" and kind ~= "any" then
-    fail(node.at, "only addresses go into a '%s'", text)
+    fail(node.at, "'%s' is a width for addresses; expected an integer or a time ('10ms')", text)
   end
   return time or pieces[text]
 end
@@ -84,7 +84,7 @@ local function width_of(node, kind)
   end
   if not width or width < 1 then
     fail(node.at,
-      "the width of a bucket is a constant integer from 1 on, or a text such as '10ms'")
+      "the width of a bucket must be a constant: an integer above 0, or a text such as '10ms'")
   end
   return width
 end
@@ -92,7 +92,7 @@ end
 local function bucket(node, value, width)
   local kind = value.kind
   if not arith.is_number[kind] or kind == "float" then
-    fail(value.at, "'bucket' needs an integer, not %s", kinds.called(value))
+    fail(value.at, "'bucket' expects an integer, found %s", kinds.called(value))
   end
   local constant = { op = "const", at = width.at, kind = "natural",
     value = width_of(width, kind) }
@@ -114,7 +114,7 @@ local NAMES = "bucket, find, glob, lower, match, starts and under"
 
 -- Functions of Lua's own, by what says the same here.
 local function unknown(node)
-  local message = ("there is no function '%s'; the functions there are: %s"):format(node.name,
+  local message = ("unknown function '%s'; the functions are %s"):format(node.name,
     NAMES)
   error({ at = node.at, message = message, beyond = true }, 0)
 end
@@ -139,12 +139,13 @@ end
 function calls.count(node, scope, visit)
   local operand = visit(node.left, scope)
   if operand.op ~= "field" then
-    fail(operand.at, "'#' needs a field: of a composite it counts items, of a string bytes")
+    fail(operand.at,
+      "'#' expects a field: it counts the items of a view, or the bytes of a string")
   elseif operand.kind ~= "view" and not kinds.is_text[operand.kind] then
-    fail(operand.at, "'#' counts items of a composite and bytes of a string, not of %s",
+    fail(operand.at, "'#' counts the items of a view or the bytes of a string, found %s",
       kinds.called(operand))
   elseif operand.kind == "view" and math.type(operand.path[#operand.path]) then
-    fail(operand.at, "%s is an item, and has none", operand.text)
+    fail(operand.at, "'#' counts the items of a view, but %s is a single item", operand.text)
   end
   node.kind = "unsigned"
 end
@@ -161,7 +162,7 @@ local function one_event(node, field, scope)
   local set = {}
   for _, item in ipairs(node.items) do
     if item.op ~= "const" or item.kind ~= "string" then
-      fail(item.at, "events are named by strings")
+      fail(item.at, "expected the name of an event in quotes")
     end
     for index in pairs(events.resolve(scope.file.events, item.value)) do set[index] = true end
   end
@@ -172,10 +173,10 @@ end
 local function check_items(node, left)
   local first = left.kind ~= "any" and left or node.items[1]
   for _, item in ipairs(node.items) do
-    if item.op ~= "const" then fail(item.at, "a list after 'in' holds constants only") end
-    if item.kind == "nil" then fail(item.at, "nil is in no list; ask with == nil") end
+    if item.op ~= "const" then fail(item.at, "a list after 'in' can only contain constants") end
+    if item.kind == "nil" then fail(item.at, "a list cannot contain nil; use == nil") end
     if kinds.family(item.kind) ~= kinds.family(first.kind) then
-      fail(item.at, "%s and %s do not compare", kinds.called(first), kinds.called(item))
+      fail(item.at, "cannot compare %s with %s", kinds.called(first), kinds.called(item))
     end
   end
 end
@@ -186,8 +187,8 @@ local function check_any(node, left)
   for _, item in ipairs(node.items) do
     if item.kind == "unsigned" or item.kind == "bits" then
       fail(item.at,
-        "constants above 2^63-1 are compared with ==, as the type of the other side is not "
-          .. "known")
+        "a list cannot contain a constant above 2^63-1 if the type of the left side is not "
+          .. "known; use ==")
     end
   end
 end
@@ -197,12 +198,12 @@ function calls.within(node, scope, visit)
   local left = visit(node.left, scope)
   for _, item in ipairs(node.items) do visit(item, scope) end
   node.kind = "boolean"
-  if #node.items == 0 then fail(node.at, "nothing is in an empty list") end
+  if #node.items == 0 then fail(node.at, "the list after 'in' is empty") end
   if left.kind == "event" then return one_event(node, left, scope) end
   if left.kind == "view" then
-    fail(left.at, "%s is a composite and is in no list; name a member", left.text)
+    fail(left.at, "%s is a view, which no list can contain; name one of its fields", left.text)
   elseif left.kind == "nil" then
-    fail(left.at, "nil is in no list")
+    fail(left.at, "a list cannot contain nil")
   end
   check_items(node, left)
   check_any(node, left)

@@ -42,9 +42,9 @@ local function check_arithmetic(node, scope)
   local a, b = visit(node.left, scope), visit(node.right, scope)
   for _, side in ipairs { a, b } do
     if not arith.is_number[side.kind] then
-      fail(side.at, "'%s' needs numbers, not %s", node.op, word(side))
+      fail(side.at, "'%s' expects numbers, found %s", node.op, word(side))
     elseif arith.is_bitwise[node.op] and side.kind == "float" then
-      fail(side.at, "'%s' needs integers", node.op)
+      fail(side.at, "'%s' expects integers, found %s", node.op, word(side))
     end
   end
   node.kind, node.fn = arith.operation(node.op, a.kind, b.kind)
@@ -54,7 +54,7 @@ end
 local function check_unary(node, scope, integers)
   local a = visit(node.left, scope)
   if not arith.is_number[a.kind] or integers and a.kind == "float" then
-    fail(a.at, "'%s' needs %s, not %s", node.op == "neg" and "-" or "~",
+    fail(a.at, "'%s' expects %s, found %s", node.op == "neg" and "-" or "~",
       integers and "an integer" or "a number", word(a))
   end
   node.kind = a.kind
@@ -77,7 +77,7 @@ end
 local function check_event(node, field, const, scope)
   if const.kind ~= "string" or const.op ~= "const" or node.op ~= "==" and node.op ~= "~=" then
     fail(node.at,
-      "an event compares only with a name (== or ~=); event.<field> has its attributes")
+      "compare an event with a name in quotes (== or ~=); event.<field> is an attribute of it")
   end
   local set = events.resolve(scope.file.events, const.value)
   node.op, node.field, node.set, node.negated = "event", field, set, node.op == "~="
@@ -88,9 +88,8 @@ local function check_clock(node, field, const)
   if const.op ~= "const" or not const.is_time or field.op ~= "field"
     or #field.path > 1 then return end
   if field.path[1] ~= "time" then return end
-  fail(node.at, "time is a point on the recording's clock and compares with no length of "
-    .. "time; elapsed counts from "
-    .. "the first sample")
+  fail(node.at, "cannot compare time, a point on the recording's clock, with a length of time; "
+    .. "use elapsed, which counts from the first sample")
 end
 
 -- A word beside a text that is no field was meant as a text: comm == wrk.
@@ -111,7 +110,7 @@ local function check_comparison(node, scope)
   node.kind = "boolean"
   if a.kind == "nil" or b.kind == "nil" then
     if node.op ~= "==" and node.op ~= "~=" then
-      fail(node.at, "nil is in no order; use == or ~=")
+      fail(node.at, "cannot order nil; use == or ~=")
     end
     local operand = a.kind == "nil" and b or a
     node.op, node.left, node.right, node.present = "nil-test", operand, nil, node.op == "~="
@@ -121,17 +120,18 @@ local function check_comparison(node, scope)
   if b.kind == "event" then return check_event(node, b, a, scope) end
   for _, side in ipairs { a, b } do
     if side.kind == "view" then
-      fail(side.at, "%s is a composite and compares only with nil; name a member", side.text)
+      fail(side.at, "%s is a view, which compares only with nil; name one of its fields",
+        side.text)
     end
   end
   check_clock(node, a, b)
   check_clock(node, b, a)
   local x, y = family(a.kind), family(b.kind)
   if x ~= y and a.kind ~= "any" and b.kind ~= "any" then
-    fail(node.at, "%s and %s do not compare", word(a), word(b))
+    fail(node.at, "cannot compare %s with %s", word(a), word(b))
   end
   if (x == "boolean" or y == "boolean") and node.op ~= "==" and node.op ~= "~=" then
-    fail(node.at, "conditions are in no order; use == or ~=")
+    fail(node.at, "cannot order conditions; use == or ~=")
   end
   node.negated = node.op == "~="
   node.comparison = compare_name[node.negated and "==" or node.op]
@@ -141,9 +141,9 @@ end
 
 local function check_condition(node, side)
   if condition[side.kind] then return end
-  local hint = arith.is_number[side.kind] and "; compare it with something (~= 0)"
-    or "; compare it (~= nil)"
-  fail(side.at, "'%s' needs conditions, not %s%s", node, word(side), hint)
+  local hint = arith.is_number[side.kind] and "; write a comparison (~= 0)"
+    or "; write a comparison (~= nil)"
+  fail(side.at, "'%s' expects conditions, found %s%s", node, word(side), hint)
 end
 
 local function check_not(node, scope)

@@ -68,7 +68,7 @@ function expr.compile(text, scope)
   local parsed = false
   return caught(function(wrong)
     local hint = (wrong.beyond or not parsed)
-      and ". What filters cannot say, where(function(record) … end) can" or ""
+      and ". What a filter cannot express, where(function(record) … end) can" or ""
     return ("filter \"%s\", column %d: %s%s"):format(quoted(text, wrong.at), wrong.at,
       wrong.message, hint)
   end, function()
@@ -76,7 +76,7 @@ function expr.compile(text, scope)
     parsed = true
     check.node(node, scope)
     if not check.is_condition(node.kind) then
-      fail(node.at, "a filter is a condition, this is %s", kinds.called(node))
+      fail(node.at, "a filter must be a condition, found %s", kinds.called(node))
     end
     return expr.filter(node)
   end)
@@ -94,7 +94,7 @@ function expr.value(text, scope)
     local node = parser.expression(text)
     if node.op == "field" then return node end
     check.node(node, scope)
-    if node.kind == "nil" then fail(node.at, "nil is no value") end
+    if node.kind == "nil" then fail(node.at, "nil is not a value") end
     return node
   end)
 end

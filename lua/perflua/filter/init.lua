@@ -20,13 +20,13 @@ local comparable = { string = true, number = true, boolean = true }
 local function check(ref, value)
   local wanted, got = accepts[ref.kind], type(value)
   if ref.kind == "view" then
-    usage_error("where: %s is a composite; name a member", ref.text)
+    usage_error("where: %s is a view; name one of its fields", ref.text)
   elseif wanted and got ~= wanted then
-    usage_error("where: %s is a %s, not a %s", ref.text, wanted, got)
+    usage_error("where: %s: a %s expected, got a %s", ref.text, wanted, got)
   elseif not comparable[got] then
-    usage_error("where: %s equals a number, a string or a boolean, not a %s", ref.text, got)
+    usage_error("where: %s: a number, a string or a boolean expected, got a %s", ref.text, got)
   elseif value ~= value then
-    usage_error("where: nothing equals a number that is none")
+    usage_error("where: %s: NaN equals nothing", ref.text)
   end
 end
 
@@ -55,7 +55,7 @@ local function of_table(wanted, scope)
   local all
   for name in pairs(wanted) do
     if type(name) ~= "string" then
-      usage_error("where: a table names fields: { comm = \"gcc\", cpu = { 0, 1 } }")
+      usage_error("where: a table needs fields as keys: { comm = \"gcc\", cpu = { 0, 1 } }")
     end
   end
   for _, name in ipairs(suggest.names(wanted)) do

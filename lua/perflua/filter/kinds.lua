@@ -7,7 +7,7 @@ local kinds = {}
 local by_kind = {
   boolean = "a condition", string = "a string", bytes = "a string", float = "a number",
   ["nil"] = "nil",
-  view = "a composite", event = "an event", stack = "a call chain",
+  view = "a view", event = "an event", stack = "a call chain",
 }
 
 ---@param node table that was checked

@@ -129,7 +129,7 @@ local function number(text, at)
     local time = duration.nanoseconds(word)
     if time then return time, pos, "natural", true end
     if duration.is_unit(word:match("%a+$")) then
-      fail(at, "%s is no whole number of nanoseconds, or too large", word)
+      fail(at, "%s is not a whole number of nanoseconds, or is too large", word)
     end
   end
   local value = tonumber(word)

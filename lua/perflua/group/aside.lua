@@ -24,15 +24,15 @@ end
 ---@param n integer
 function aside.note(list, n)
   list:note("set_aside", n,
-    "{sample is|samples are} set aside: a period of 2^56 or more is damage")
+    "{sample was|samples were} not counted: a period of 2^56 or more is damage")
 end
 
 ---@param n integer
 ---@return string? # nil: there are none
 function aside.said(n)
   if n == 0 then return nil end
-  return ("%d %s set aside: a period of 2^56 or more is damage"):format(n, n == 1 and "sample"
-    or "samples")
+  return ("%d %s not counted: a period of 2^56 or more is damage"):format(n,
+    n == 1 and "sample was" or "samples were")
 end
 
 return aside

@@ -30,14 +30,15 @@ end
 local function check_name(spec, keys, columns, name)
   if taken(spec, keys, columns, name) then
     usage_error(
-      "two columns named '%s': give the first another name with as(), before the second", name)
+      "two columns named '%s'; rename the first with as() before adding the second",
+      name)
   end
 end
 
 local function function_key(name, fn)
   if type(name) ~= "string" or type(fn) ~= "function" then
     usage_error(
-      "group_by: a table names functions of a record: { name = function(record) … end }")
+      "group_by: the table is not of the form { name = function(record) … end }")
   end
   return { name = name, ref = { text = name, kind = "function", plain = false, get = fn } }
 end
@@ -56,8 +57,8 @@ end
 local function field_key(spec, text)
   local ref = stack_ref(spec, spec.scope:ref(text))
   if ref.kind == "view" then
-    usage_error("group_by: %s is a composite; name a member, or give a function: { name = fn }",
-      text)
+    usage_error(
+      "group_by: %s is a view; name one of its fields, or give a function: { name = fn }", text)
   end
   return { name = text, ref = ref }
 end
@@ -79,7 +80,9 @@ function group.by(spec, ...)
     local one = select(i, ...)
     if type(one) == "table" then
       local named = suggest.names(one)
-      if #named == 0 then usage_error("group_by: an empty table names no key") end
+      if #named == 0 then
+        usage_error("group_by: { name = function } expected, got an empty table")
+      end
       for _, name in ipairs(named) do add(function_key(name, one[name])) end
     elseif type(one) == "string" then
       add(field_key(spec, one))
@@ -102,9 +105,9 @@ function group.column(spec, name, field, option)
   local ref = spec.scope:ref(field)
   if takes.stack then ref = stack_ref(spec, ref) end
   if not takes[ref.kind] then
-    usage_error("%s: %s is not something it can measure (%s)", name, field, ref.kind)
+    usage_error("%s: cannot measure %s (%s)", name, field, ref.kind)
   elseif name == "share" and spec.unnest and spec.scope:reads_items(ref.node) then
-    usage_error("share: %s is of items, but shares are of records; sum adds it up", field)
+    usage_error("share: %s is a field of items, but shares are of records; use sum", field)
   end
   local prefix = measures[name].prefix or name .. "_"
   local column = { name = prefix .. field, measure = name, ref = ref, kind = ref.kind,
@@ -154,17 +157,19 @@ function group.weighted(spec, field)
   local columns, last = table.move(spec.columns, 1, #spec.columns, 1, {}), {}
   if #columns == 0 then
     usage_error(
-      "weight: of which measure? count(), avg(f), quantile(f, q) or hist(f) comes first")
+      "weight: no measure to weight; count(), avg(f), quantile(f, q) or hist(f) comes first")
   end
   for key, value in pairs(columns[#columns]) do last[key] = value end
   if not measures[last.measure].weighted then
-    usage_error("weight: %s takes no weight; count, avg, quantile and hist do", last.measure)
+    usage_error("weight: %s cannot be weighted; count, avg, quantile and hist can",
+      last.measure)
   elseif last.weight then
-    usage_error("weight: '%s' is weighted by %s already", last.name, last.weight.text)
+    usage_error("weight: '%s' is already weighted by %s", last.name, last.weight.text)
   end
   last.weight = spec.scope:ref(field)
   if not weights[last.weight.kind] then
-    usage_error("weight: a weight is an integer; %s is none (%s)", field, last.weight.kind)
+    usage_error("weight: an integer expected, but %s is not one (%s)", field,
+      last.weight.kind)
   end
   columns[#columns] = last
   return { columns = columns }
@@ -203,9 +208,9 @@ function group.renamed(spec, name)
   local part = #spec.columns > 0 and "columns" or "keys"
   local list = table.move(spec[part], 1, #spec[part], 1, {})
   local last = {}
-  if #list == 0 then usage_error("as: there is no column to name yet") end
+  if #list == 0 then usage_error("as: there is no column to rename yet") end
   for key, value in pairs(list[#list]) do last[key] = value end
-  if last.names then usage_error("as: the last measure has %d columns, which keep their names",
+  if last.names then usage_error("as: the last measure has %d columns, which cannot be renamed",
     #last.names) end
   list[#list] = nil
   check_name(spec, part == "keys" and list or spec.keys, part == "columns" and list

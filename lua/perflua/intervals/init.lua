@@ -25,12 +25,12 @@ local function check_query(spec, name)
   if spec.keys then
     usage_error("%s comes before group_by", name)
   elseif spec.refs then
-    usage_error("%s: a query that selects fields has no records to pair", name)
+    usage_error("%s comes before select", name)
   elseif spec.reader or spec.unnest then
-    usage_error("%s takes a query over records, not one over %s", name,
+    usage_error("%s: a query over records expected, got one over %s", name,
       spec.reader and "spans" or "their items")
   elseif spec.order == "file" then
-    usage_error("%s needs the order of time; this query reads in that of the file", name)
+    usage_error("%s needs records in time order; this query reads them in file order", name)
   end
   check_open(spec.file)
 end
@@ -41,7 +41,9 @@ local function check_options(options)
   end
   errors.check_options(options, "PairOptions", "pair: unknown option '%s'")
   for _, name in ipairs { "open", "close" } do
-    if options[name] == nil then usage_error("pair: what %ss a span?", name) end
+    if options[name] == nil then
+      usage_error("pair: '%s' is missing: the records that %s a span", name, name)
+    end
   end
 end
 
@@ -70,7 +72,7 @@ end
 -- named.
 local function fields_of(names, spans)
   if type(names) ~= "table" then
-    usage_error("pair: fields is a list of fields, not a %s", type(names))
+    usage_error("pair: fields: a list of names expected, got a %s", type(names))
   end
   local lists = { open = {}, close = {} }
   for _, name in ipairs(names) do
@@ -79,7 +81,7 @@ local function fields_of(names, spans)
       table.insert(lists[own], spans:ref(name))
     else
       if type(name) ~= "string" then
-        usage_error("pair: fields are named by texts, not by a %s", type(name))
+        usage_error("pair: fields: a field's name expected, got a %s", type(name))
       end
       for side, list in pairs(lists) do
         local ok, ref = pcall(spans.ref, spans, side .. "." .. name)
@@ -208,12 +210,12 @@ local function check_within(spec, spans, options)
   check_query(spec, "within")
   local pairing = query.is(spans) and spec_of(spans).reader and spec_of(spans).reader.made
   if not pairing or pairing.pairing then
-    usage_error("within: spans expected, as pair() gives them, got a %s", query.is(spans)
+    usage_error("within: spans from pair() expected, got a %s", query.is(spans)
       and "Query" or type(spans))
   elseif spec_of(spans).keys or spec_of(spans).refs then
-    usage_error("within: these are no spans any more, but what was made of them")
+    usage_error("within: the spans are grouped or selected already")
   elseif pairing.file ~= spec.file then
-    usage_error("within: the spans are of another File")
+    usage_error("within: the spans belong to another File")
   elseif spec.expand ~= pairing.reading.expand and events.any_counters(spec.file) then
     usage_error(
       "within: the records and the spans need the same `expand`: samples of this recording "
@@ -231,7 +233,8 @@ end
 local function inner_keys(spec, pairing, wanted)
   local open, close = text_of(pairing.open.keys), text_of(pairing.close.keys)
   if wanted == nil and open ~= close and #pairing.open.keys > 1 then
-    usage_error("within: which fields of a record are the spans' key? { key = … } says so")
+    usage_error(
+      "within: the spans' ends have different keys; name the record's with { key = … }")
   elseif #pairing.open.keys == 0 then
     wanted = wanted or false
   elseif wanted == nil and open == close then

@@ -13,9 +13,9 @@ local function list_of(wanted, what)
   if type(wanted) ~= "table" then
     usage_error("%s: a field's name or a list of them expected, got a %s", what, type(wanted))
   elseif #wanted == 0 then
-    usage_error("%s: an empty list of fields", what)
+    usage_error("%s: the list of fields is empty", what)
   elseif #wanted > MAX_KEYS then
-    usage_error("%s: at most %d fields make a key", what, MAX_KEYS)
+    usage_error("%s: a key has at most %d fields", what, MAX_KEYS)
   end
   return wanted
 end
@@ -30,7 +30,8 @@ function keys.refs(scope, wanted, what)
   for i, text in ipairs(list_of(wanted, what)) do
     local ref = scope:ref(text)
     if ref.kind == "view" or ref.kind == "boolean" or ref.kind == "event" then
-      usage_error("%s: %s is no number and no text (%s)", what, text, ref.kind)
+      usage_error("%s: a number or a string expected, but %s is neither (%s)", what, text,
+        ref.kind)
     end
     refs[i] = ref
   end
@@ -49,8 +50,7 @@ end
 ---@param b_name string
 function keys.check(a, b, a_name, b_name)
   if #a ~= #b then
-    usage_error("key: %s and %s have keys of as many fields; here are %d and %d", a_name,
-      b_name, #a, #b)
+    usage_error("key: lengths differ: %d for %s, %d for %s", #a, a_name, #b, b_name)
   end
   for i = 1, #a do
     if not comparable(a[i], b[i]) then
@@ -71,7 +71,7 @@ function keys.of(open, close, wanted)
   if type(wanted) == "table" and #wanted == 0 then
     if wanted.open == nil or wanted.close == nil then
       usage_error(
-        "pair: key is a field, a list of fields, or { open = …, close = … } with those of both")
+        "pair: key: expected a field, a list of fields, or { open = …, close = … } with both")
     end
     each = wanted
   end

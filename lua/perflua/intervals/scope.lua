@@ -32,9 +32,9 @@ end
 function Scope:key(path, text)
   local keys = self.pairing.close.keys
   local i = path[2] or #keys == 1 and 1
-  if #keys == 0 then return nil, ("'%s': these spans have no key"):format(text) end
+  if #keys == 0 then return nil, ("'%s': the spans have no key"):format(text) end
   if #path > 2 or not math.type(i) or not keys[i] then
-    return nil, ("'%s': this key has %d fields, key[1] is the first"):format(text, #keys)
+    return nil, ("'%s' is beyond the spans' key, whose length is %d"):format(text, #keys)
   end
   return made(text, keys[i].kind, path, { key = i })
 end

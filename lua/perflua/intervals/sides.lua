@@ -24,12 +24,12 @@ local function parts_of(name, wanted)
   if kind == "string" or events.is_event(wanted) then return { event = wanted } end
   if kind ~= "table" then
     usage_error(
-      "pair: %s is an event, a list of them, { event, where } or a function, not a %s", name,
-      kind)
+      "pair: %s: an event, a list of events, { event, where } or a function expected, got a %s",
+      name, kind)
   end
   if #wanted > 0 then return { event = wanted } end
-  if next(wanted) == nil then usage_error("pair: %s is an empty table", name) end
-  errors.check_options(wanted, "PairSide", ("pair: %s has no '%%s'"):format(name))
+  if next(wanted) == nil then usage_error("pair: %s: the table is empty", name) end
+  errors.check_options(wanted, "PairSide", ("pair: %s: unknown option '%%s'"):format(name))
   return wanted
 end
 

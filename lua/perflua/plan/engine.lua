@@ -129,15 +129,15 @@ end
 local function depends(spec, keys, columns)
   for _, column in ipairs(columns) do
     if column.measure == "first" or column.measure == "last" then
-      return column.name .. " is of the order of time"
+      return column.name .. " depends on time order"
     end
   end
   for _, key in ipairs(keys) do
     if key.ref.kind == "function" then
-      return "what a function of Lua answers may depend on it"
+      return "a Lua function may depend on it"
     end
   end
-  return engine.calls_lua(spec) and "what a function of Lua answers may depend on it" or nil
+  return engine.calls_lua(spec) and "a Lua function may depend on it" or nil
 end
 
 ---The order in which the records of a grouped query are read: "time" has its price.
@@ -147,8 +147,8 @@ end
 ---@return string order "time", "file", or "any": the answer is the same
 ---@return string why
 function engine.order(spec, keys, columns)
-  if spec.reader then return "time", "spans are in it" end
-  if spec.order then return spec.order, "that was asked for" end
+  if spec.reader then return "time", "spans are built in time order" end
+  if spec.order then return spec.order, "as requested" end
   if spec.expand and events.any_counters(spec.file) then
     return "time", "periods are differences of counter values"
   end

@@ -23,14 +23,14 @@ local late = { unit = true, scale = true }
 -- read, unless events come late. nil and why not.
 local function by_event(ref, file)
   if file.mode == "pipe" then
-    return nil, ("%s: events may come late in a stream"):format(ref.text)
+    return nil, ("%s: a stream may add events later"):format(ref.text)
   end
   if late[ref.path[2]] then return nil, ("%s is read among the records"):format(ref.text) end
   local values = {}
   for i, event in ipairs(file.events) do
     local value = event[ref.path[2]]
     if value ~= nil and not constant[type(value)] then
-      return nil, ("%s is a composite"):format(ref.text)
+      return nil, ("%s is a view"):format(ref.text)
     end
     values[i] = value
   end
@@ -57,9 +57,9 @@ local function why_called(ref, as_value)
   if #ref.path > MAX_STEPS + 1 then
     return ("%s has more than %d parts"):format(ref.text, MAX_STEPS)
   end
-  if as_value and is_composite(ref) then return ("%s is a composite"):format(ref.text) end
+  if as_value and is_composite(ref) then return ("%s is a view"):format(ref.text) end
   if as_value and ref.mixed then
-    return ("%s is a composite in some events"):format(ref.text)
+    return ("%s is a view in some events"):format(ref.text)
   end
 end
 

@@ -35,7 +35,7 @@ end
 local function place_of(file)
   local path, size = file.path, file.size
   local where = type(path) == "table" and ("%d files"):format(#path) or path
-  if not size then return where .. ", which passes once" end
+  if not size then return where .. ", a stream that can be read once" end
   return ("%s, %s bytes"):format(where, fmt.unsigned(size))
 end
 
@@ -43,22 +43,24 @@ local function times_of(spec)
   if not spec.from and not spec.to then return nil end
   local from = spec.from and spec.from ~= 0 and "from @" .. core.seconds(spec.from)
   local to = spec.to and "before @" .. core.seconds(spec.to)
-  return from and to and from .. ", " .. to or from or to or "that there is one"
+  return from and to and from .. ", " .. to or from or to
+    or "any, but records without a time are left out"
 end
 
-local orders = { time = "of time", file = "of the file", any = "of the file" }
+local orders = { time = "time", file = "file", any = "file" }
 
 local function order_of(spec, in_core)
   local order, why
   if spec.keys or spec.reader then
     order, why = engine.order(spec, spec.keys, spec.columns)
   else
-    order, why = spec.order or "time", spec.order and "that was asked for" or "loops are in it"
+    order = spec.order or "time"
+    why = spec.order and "as requested" or "loops read in time order"
   end
   if order == "any" and not spec.file.size then
     return in_core
-      and "of the stream, or of time if names are asked for: the answer is the same in both"
-      or "of time: what a stream says of names comes with its records"
+      and "file, or time if names are needed: the answer is the same in both"
+      or "time: a stream tells names among its records"
   end
   return ("%s: %s"):format(orders[order], why)
 end

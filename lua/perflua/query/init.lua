@@ -89,7 +89,7 @@ function Query:between(from, to) return narrow(self, from, to) end
 function Query:select(...)
   not_grouped(self, "select")
   local names, refs = table.pack(...), {}
-  if names.n == 0 then usage_error("select: which fields?") end
+  if names.n == 0 then usage_error("select: names of fields expected, got none") end
   for i = 1, names.n do refs[i] = spec_of(self).scope:ref(names[i]) end
   return derive(self, { refs = refs })
 end
@@ -107,7 +107,7 @@ end
 ---@return perflua.Query
 function Query:group_by(...)
   not_grouped(self, "a second group_by")
-  if select("#", ...) == 0 then usage_error("group_by: which keys?") end
+  if select("#", ...) == 0 then usage_error("group_by: names of keys expected, got none") end
   return derive(self, group.by(spec_of(self), ...))
 end
 
@@ -117,7 +117,9 @@ function Query:all_events() return derive(self, { split = false }) end
 ---@param name string for the last key or measure
 ---@return perflua.Query
 function Query:as(name)
-  if not spec_of(self).keys then usage_error("as: names a key or a measure, after group_by") end
+  if not spec_of(self).keys then
+    usage_error("as comes after group_by: it renames a key or a measure")
+  end
   not_final(self, "as")
   return derive(self, group.renamed(spec_of(self), name))
 end
@@ -182,7 +184,7 @@ end
 -- A measure is a column after group_by, else it ends the query and is a value.
 local function measure(query, name, field, option)
   if spec_of(query).refs then
-    usage_error("%s: a query that selects fields is not measured", name)
+    usage_error("%s comes before select, or without it", name)
   end
   not_final(query, name)
   local column = group.column(spec_of(query), name, field, option)
@@ -228,7 +230,7 @@ end
 
 local function check_share(q)
   if not math.type(q) or not (q >= 0 and q <= 1) then
-    usage_error("quantile: the second argument is from 0 to 1, or a list of such numbers")
+    usage_error("quantile: a number from 0 to 1 expected, or a list of them")
   end
 end
 
@@ -236,7 +238,7 @@ end
 ---@param q number|number[] from 0 to 1; several are columns p50_FIELD …
 function Query:quantile(field, q)
   if type(q) == "table" then
-    if #q == 0 then usage_error("quantile: an empty list") end
+    if #q == 0 then usage_error("quantile: the list of numbers is empty") end
     for _, one in ipairs(q) do check_share(one) end
     q = table.move(q, 1, #q, 1, {})
   else
@@ -268,7 +270,7 @@ end
 
 for _, name in ipairs { "sum", "avg", "min", "max", "hist", "distinct", "share" } do
   Query[name] = function(self, field)
-    if field == nil then usage_error("%s: of which field?", name) end
+    if field == nil then usage_error("%s: a field's name expected, got none", name) end
     return measure(self, name, field)
   end
 end
@@ -361,7 +363,7 @@ extend(Query)
 
 -- Names that scripts try as if a query were a list of records.
 local NO_ARRAY =
-  "a Query is no array: `for record in query do` loops over it, collect() makes an array of it"
+  "a Query is not an array: loop with `for record in query do`, or make an array with collect()"
 local method = errors.named(Query, "Query")
 
 function meta:__index(key)
@@ -370,7 +372,7 @@ function meta:__index(key)
   return method(self, key)
 end
 
-function meta.__len() usage_error("%s, count() counts its records", NO_ARRAY) end
+function meta.__len() usage_error("%s; count() counts its records", NO_ARRAY) end
 
 function meta.__pairs() usage_error(NO_ARRAY) end
 

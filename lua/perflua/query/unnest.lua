@@ -10,14 +10,15 @@ local NAMES = table.concat(items.views(), ", ")
 
 local function check_query(spec)
   if spec.unnest then
-    usage_error("unnest: rows of this query are items of %s already; a query has one unnest",
+    usage_error(
+      "unnest: the rows of this query are already items of %s; a query can have one unnest",
       spec.unnest.view)
   elseif spec.keys then
     usage_error "unnest comes before group_by"
   elseif spec.refs then
     usage_error "unnest comes before select"
   elseif spec.reader then
-    usage_error "unnest takes a query over records, not one over spans"
+    usage_error "unnest: a query over records expected, got one over spans"
   end
 end
 
@@ -25,10 +26,10 @@ end
 local function prefix_of(view, as)
   if as == nil then return items.prefix(view) end
   if type(as) ~= "string" or not as:find "^[%a_][%w_]*$" then
-    usage_error("unnest: `as` is a name, such as \"%s\"; got %s", items.prefix(view),
+    usage_error("unnest: `as`: expected a name such as \"%s\", got %s", items.prefix(view),
       suggest.kind(as))
   elseif fields.is_known(as) then
-    usage_error("unnest: `as`: '%s' is a field of records", as)
+    usage_error("unnest: `as`: '%s' is already the name of a field", as)
   end
   return as
 end
@@ -40,7 +41,7 @@ end
 local function unnest(spec, view, options)
   check_query(spec)
   if not items.prefix(view) then
-    local message = ("unnest: '%s' has no items that can be rows; these have: %s"):format(
+    local message = ("unnest: the items of '%s' cannot be rows; expected one of %s"):format(
       tostring(view), NAMES)
     usage_error("%s", suggest.message(message, tostring(view), items.views()))
   end
@@ -52,12 +53,12 @@ local function unnest(spec, view, options)
   spec.scope:ref(view) -- raises where no record has it
   local prefix = prefix_of(view, options.as)
   if options.inline and view ~= "callchain" then
-    usage_error("unnest: `inline` is of callchain, not of %s", view)
+    usage_error("unnest: `inline` is an option for callchain, not for %s", view)
   end
   local scope = items.scope(spec.scope, view, prefix)
   local once = options.once ~= nil and scope:ref(options.once) or nil
   if once and (once.kind == "view" or once.kind == "nil") then
-    usage_error("unnest: `once`: %s is a composite; name a member", once.text)
+    usage_error("unnest: `once`: %s is a view; name one of its fields", once.text)
   end
   return {
     scope = scope, expand = spec.expand and view ~= "read",

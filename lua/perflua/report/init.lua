@@ -83,7 +83,7 @@ local function fields_of(query, sort, quantum)
       or nil
     local ref = spec_of(query).scope:ref(of or name)
     if ref.kind == "view" then
-      usage_error("%s is a composite: name a part of it, as in %s[1].x", name, name)
+      usage_error("%s is a view; name one of its fields, as in %s[1].x", name, name)
     end
     if seen[name] then usage_error("field '%s' is named twice", name) end
     fields[i], seen[name] = { name = name, kind = ref.kind, of = of }, i

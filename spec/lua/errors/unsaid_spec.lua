@@ -53,13 +53,13 @@ end)
 
 describe("a Query", function()
   local NO_ARRAY =
-    "a Query is no array: `for record in query do` loops over it, collect() makes an array of "
-      .. "it"
+    "a Query is not an array: loop with `for record in query do`, or make an array with "
+      .. "collect()"
 
-  it("is no array", function()
+  it("is not an array", function()
     local file <close> = assert(perflua.open(path))
     local query = file:samples()
-    raises(NO_ARRAY .. ", count() counts its records", function() return #query end)
+    raises(NO_ARRAY .. "; count() counts its records", function() return #query end)
     raises(NO_ARRAY, function() for _ in ipairs(query) do error "never" end end)
     raises(NO_ARRAY, function() for _ in pairs(query) do error "never" end end)
     local loop <const> = query

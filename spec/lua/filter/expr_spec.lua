@@ -126,12 +126,12 @@ describe("a filter that is wrong", function()
     refused("s == 1 && t == 2", "use 'and'")
     refused("c .. 'x' == 'y'", "column 3: '%.%.'")
     refused("#s == 1",
-      "column 2: '#' counts items of a composite and bytes of a string, not of s %(an "
+      "column 2: '#' counts the items of a view or the bytes of a string, found s %(an "
         .. "integer%)")
     refused("c:find('x')", "column 2: ':'")
     message =
       refused("f(s)",
-        "column 1: there is no function 'f'; the functions there are: bucket, find, glob, "
+        "column 1: unknown function 'f'; the functions are bucket, find, glob, "
           .. "lower, match, starts and u")
     assert.matches("where%(function", message)
     refused("args.f(s)", "column 7: .*cannot call functions")
@@ -156,20 +156,20 @@ describe("a filter that is wrong", function()
   end)
 
   it("is refused for its types when it is built", function()
-    refused("c == 5", "column 3: c %(a string%) and an integer do not compare")
-    refused("s", "a filter is a condition, this is s %(an integer%)")
+    refused("c == 5", "column 3: cannot compare c %(a string%) with an integer")
+    refused("s", "a filter must be a condition, found s %(an integer%)")
     refused("a & 1", "condition")
-    refused("a & 1 and s == 1", "'and' needs conditions.*~= 0")
-    refused("not c", "'not' needs conditions")
-    refused("c + 1 == 2", "'%+' needs numbers, not c")
-    refused("f & 1 == 1", "'&' needs integers")
-    refused("-c == 1", "'%-' needs a number")
-    refused("~f == 1", "'~' needs an integer")
-    refused("flag < on", "no order")
-    refused("s < nil", "no order")
-    refused("1 < 2 < 3", "do not compare")
-    refused("chain == 1", "composite")
-    refused("event < 'x'", "event compares only")
+    refused("a & 1 and s == 1", "'and' expects conditions.*~= 0")
+    refused("not c", "'not' expects conditions")
+    refused("c + 1 == 2", "'%+' expects numbers, found c")
+    refused("f & 1 == 1", "'&' expects integers, found f")
+    refused("-c == 1", "'%-' expects a number")
+    refused("~f == 1", "'~' expects an integer")
+    refused("flag < on", "cannot order")
+    refused("s < nil", "cannot order")
+    refused("1 < 2 < 3", "cannot compare")
+    refused("chain == 1", "chain is a view, which compares only with nil")
+    refused("event < 'x'", "compare an event with a name in quotes")
     refused("nothing == 1", "column 1: unknown field 'nothing'")
   end)
 

@@ -27,8 +27,8 @@ describe("glob", function()
   end)
 
   it("takes a constant", function()
-    refused("glob(c, d)", "column 9: 'glob' takes a glob in quotes")
-    refused("glob(s, '*')", "column 6: 'glob' needs strings, not s")
+    refused("glob(c, d)", "column 9: 'glob' expects a glob in quotes")
+    refused("glob(s, '*')", "column 6: 'glob' expects strings, found s")
     refused("glob(c)", "'glob' takes two arguments, as in glob%(comm, 'text%*'%)")
   end)
 end)
@@ -84,7 +84,7 @@ describe("match", function()
       refused(("match(c, '%s')"):format(pattern), "column 10: malformed pattern '.*': "
         .. message)
     end
-    refused("match(c, d)", "'match' takes a pattern in quotes")
+    refused("match(c, d)", "'match' expects a pattern in quotes")
   end)
 end)
 
@@ -99,5 +99,7 @@ describe("lower", function()
     assert.is_true(holds("glob(lower(c), 'a?c')", { c = "ABC" }))
   end)
 
-  it("is of texts", function() refused("lower(s) == 'x'", "'lower' needs strings, not s") end)
+  it("expects a text", function()
+    refused("lower(s) == 'x'", "'lower' expects strings, found s")
+  end)
 end)

@@ -65,7 +65,7 @@ describe("pair() " .. where, function()
     for span in spans:each() do got[#got + 1] = { span.start, span.stop, span.key } end
     assert.same({ { 110, 150 }, { 200, 300 } }, got)
     counted(spans, { pairs = 2, unopened = 1, restarted = 1 })
-    raises("'key': these spans have no key", function() spans:select "key" end)
+    raises("'key': the spans have no key", function() spans:select "key" end)
   end)
 
   it("gives spans that follow one another where one event closes and opens", function()
@@ -249,8 +249,8 @@ describe("pair() " .. where, function()
 
     it("rejects unknown options", function()
       fails("pair: a table", nil)
-      fails("pair: what opens a span", {})
-      fails("pair: what closes a span", { open = "open" })
+      fails("pair: 'open' is missing: the records that open a span", {})
+      fails("pair: 'close' is missing: the records that close a span", { open = "open" })
       fails("unknown option 'kye'; the closest is 'key'",
         { open = "open", close = "close", kye = "tid" })
     end)
@@ -258,9 +258,10 @@ describe("pair() " .. where, function()
     it("rejects unknown events", function()
       fails("no event 'opne'; the closest is 'open'", { open = "opne", close = "close" })
       fails("does not read event 'close'", BOTH, file:samples("open"))
-      fails("open is an event, a list of them, { event, where } or a function, not a number",
+      fails("open: an event, a list of events, { event, where } or a function "
+        .. "expected, got a number",
         { open = 1, close = 1 })
-      fails("open has no 'wher'", { open = { wher = "x" }, close = "close" })
+      fails("open: unknown option 'wher'", { open = { wher = "x" }, close = "close" })
       fails("unknown record type 'swich'", { open = { type = "swich" }, close = "close" })
       fails("does not read records of type 'switch'",
         { open = { type = "switch" }, close = "close" })
@@ -268,19 +269,22 @@ describe("pair() " .. where, function()
 
     it("rejects invalid keys", function()
       fails("unknown field 'tidd'", { open = "open", close = "close", key = "tidd" })
-      fails("as many fields", { open = "open", close = "close",
+      fails("key: lengths differ: 2 for open, 1 for close", { open = "open", close = "close",
         key = { open = { "tid", "cpu" }, close = "tid" } })
       fails("never equals", { open = "open", close = "close",
         key = { open = "tid", close = "comm" } })
-      fails("event is no number and no text", { open = "open", close = "close", key = "event" })
-      fails("empty list", { open = "open", close = "close", key = { open = {}, close = {} } })
+      fails("a number or a string expected, but event is neither",
+        { open = "open", close = "close", key = "event" })
+      fails("the list of fields is empty",
+        { open = "open", close = "close", key = { open = {}, close = {} } })
     end)
 
     it("rejects queries that cannot be paired", function()
-      fails("needs the order of time", BOTH, file:samples { order = "file" })
+      fails("needs records in time order", BOTH, file:samples { order = "file" })
       fails("before group_by", BOTH, file:samples():group_by("tid"))
-      fails("selects fields", BOTH, file:samples():select("tid"))
-      fails("not one over spans", BOTH, by(file:samples()):pair(BOTH))
+      fails("pair comes before select", BOTH, file:samples():select("tid"))
+      fails("a query over records expected, got one over spans", BOTH,
+        by(file:samples()):pair(BOTH))
       raises("pair_spec.lua:%d+: pair: a Query expected", function()
         perflua.intervals.pair(1, BOTH)
       end)

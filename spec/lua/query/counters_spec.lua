@@ -295,7 +295,7 @@ describe("samples with counter values", function()
       })
     end))
     local text = file:samples():group_by("event"):sum("period"):explain()
-    assert.matches("order +of time: periods are differences of counter values", text)
+    assert.matches("order +time: periods are differences of counter values", text)
     assert.matches("workers +1: counter values are differences between successive samples",
       text)
     local by_time = of_records(file:samples "cycles")

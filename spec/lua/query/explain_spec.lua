@@ -26,7 +26,7 @@ describe("explain()", function()
       :sum("period")
     assert.same({
       ("reads    samples in PATH, %d bytes"):format(file.size),
-      "order    of the file: the answer is the same in any order",
+      "order    file: the answer is the same in any order",
       lines(q)[3],
       "  1  C    where cpu == 1 and period > 0",
       "  2  C    group by event, comm, stack",
@@ -42,7 +42,7 @@ describe("explain()", function()
       :group_by("pid", { name = function() return 1 end }):avg("ip"):weight("period")
     assert.same({
       ("reads    samples of faults in PATH, %d bytes"):format(file.size),
-      "order    of time: what a function of Lua answers may depend on it",
+      "order    time: a Lua function may depend on it",
       "workers  1: Lua sees one record after another",
       "  1  C    where comm in { 'sh' } and cpu in { 0, 1 }",
       "  2  Lua  where a function (spec/lua/query/explain_spec.lua:39)",
@@ -56,24 +56,24 @@ describe("explain()", function()
     assert.same({
       ("reads    records of type comm, mmap2 in PATH, %d bytes"):format(file.size),
       "times    from @0.000000, before @0.000000",
-      "order    of time: loops are in it",
+      "order    time: loops read in time order",
       "workers  1: Lua sees one record after another",
       "  1  C    records, made for the loop",
     }, lines(records))
     assert.equal("  1  C    values of ip, period * 2",
       lines(file:samples():select("ip", "period * 2"))[4])
-    assert.equal("  1  C    values of ip, callchain (callchain is a composite)",
+    assert.equal("  1  C    values of ip, callchain (callchain is a view)",
       lines(file:samples():select("ip", "callchain"))[4])
     local after = file:samples():where(function() return true end):select("ip")
     assert.equal("  2  C    values of ip", lines(after)[5])
   end)
 
   it("says why an order is not another", function()
-    assert.equal("of time: first_ip is of the order of time",
+    assert.equal("time: first_ip depends on time order",
       line(file:samples():group_by("pid"):first("ip"), "order"))
-    assert.equal("of the file: that was asked for",
+    assert.equal("file: as requested",
       line(file:samples({ order = "file" }):group_by("pid"):first("ip"), "order"))
-    assert.equal("of the file: that was asked for",
+    assert.equal("file: as requested",
       line(file:records({ order = "file" }), "order"))
   end)
 
@@ -81,15 +81,15 @@ describe("explain()", function()
     local piped = two_events.write(function(b) b.container = "pipe" end)
     local stream <close> = perflua.open(containers.stream(piped))
     local q = stream:samples():where "event.config == 0":group_by("pid"):count()
-    assert.matches("which passes once$", line(q, "reads"))
-    assert.equal("of time: what a stream says of names comes with its records",
+    assert.matches("a stream that can be read once$", line(q, "reads"))
+    assert.equal("time: a stream tells names among its records",
       line(q, "order"))
     assert.equal("1: Lua sees one record after another", line(q, "workers"))
     assert.equal(
-      "  1  C    where event.config == 0 (event.config: events may come late in a stream)",
+      "  1  C    where event.config == 0 (event.config: a stream may add events later)",
       lines(q)[4])
     assert.equal(
-      "of the stream, or of time if names are asked for: the answer is the same in both",
+      "file, or time if names are needed: the answer is the same in both",
       line(stream:samples():group_by("pid"):count(), "order"))
     -- nothing was read before
     assert.equal(5, stream:samples():where "event.config ~= 2 or cpu == 0":count())

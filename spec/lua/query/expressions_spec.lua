@@ -120,17 +120,17 @@ describe("an expression in a query", function()
     raises("expressions_spec.lua:%d+: expression \"period %*\", column 9: a field", function()
       file:samples():select("pid", "period *")
     end)
-    raises("expression \"event %+ 1\", column 1: '%+' needs numbers, not event %(an "
+    raises("expression \"event %+ 1\", column 1: '%+' expects numbers, found event %(an "
       .. "event%)", function()
       file:samples():group_by "event + 1"
     end)
-    raises("expression \"nil\", column 1: nil is no value", function()
+    raises("expression \"nil\", column 1: nil is not a value", function()
       file:samples():select "nil"
     end)
-    raises("expression \"buket%(time, 5%)\", column 1: there is no function 'buket'; the "
+    raises("expression \"buket%(time, 5%)\", column 1: unknown function 'buket'; the "
       .. "functions there are: bucket, find, glob, lower, match, starts and under",
       function() file:samples():group_by "buket(time, 5)" end)
-    raises("sum: cpu == 1 is not something it can measure %(boolean%)", function()
+    raises("sum: cannot measure cpu == 1 %(boolean%)", function()
       file:samples():sum "cpu == 1"
     end)
     raises("filter \"#callchain%[1%] > 1\", column 2: callchain%[1%] is an item, and has "

@@ -159,13 +159,14 @@ describe("a length of time in a filter", function()
   it("compares with no point in time", function()
     for _, filter in ipairs { "time > 1.5s", "1ms <= time", "time == 2 * 1s",
       "pid == 7 and time < 1us" } do
-      raises("elapsed counts from the first sample", samples.where, samples, filter)
+      raises("use elapsed, which counts from the first sample", samples.where, samples, filter)
     end
     assert.are.equal(7, samples:where("time - 1s >= 0"):count())
   end)
 
   it("is refused where it is none", function()
-    raises("1.5ns is no whole number of nanoseconds", samples.where, samples, "elapsed > 1.5ns")
+    raises("1.5ns is not a whole number of nanoseconds", samples.where, samples,
+      "elapsed > 1.5ns")
     raises("malformed number '5m'; a length of time is written 1.5s, 10ms, 3us or 4ns",
       samples.where, samples,
       "elapsed > 5m")

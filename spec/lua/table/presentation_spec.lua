@@ -390,7 +390,7 @@ pid   time  period     page
 
     it("raise for what is no list of shares, and for equal names", function()
       local q = file:samples():group_by("pid")
-      raises("quantile: an empty list", function() q:quantile("period", {}) end)
+      raises("quantile: the list of numbers is empty", function() q:quantile("period", {}) end)
       raises("from 0 to 1", function() q:quantile("period", { 0.5, 50 }) end)
       raises("from 0 to 1", function() q:quantile("period", { "0.5" }) end)
       raises("two columns named 'p50_period'", function()
