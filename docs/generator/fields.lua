@@ -66,8 +66,9 @@ end
 local function add_views()
   add "## Views"
   add ""
-  add "A view is a part of a record. It decodes what is asked for when it is asked for; `#view` is its length,"
-  add "`view[i]` an item (nil when there is none), `pairs(view)` walks over all of it. It keeps its record."
+  add "A view is a part of a record that has several values. It decodes a value when a script"
+  add "reads it. `#view` is the number of items, `view[i]` one of them (nil if there is none)."
+  add "`pairs(view)` visits all its values. A view keeps its record."
   add ""
   local views = core.views()
   for _, name in ipairs(sorted_names(views)) do
@@ -93,8 +94,8 @@ end
 local function add_features()
   add "## Header features"
   add ""
-  add "`file.features.NAME`: nil when the recording does not have it. What those that are tables hold is in the"
-  add "[manual](manual.md#header-features)."
+  add "`file.features.NAME`: nil when the recording does not have it. The"
+  add "[manual](manual.md#header-features) says what the tables among them contain."
   add ""
   add "| bit | name | |"
   add "|--:|---|---|"
@@ -152,8 +153,8 @@ local function reference()
   add_views()
   add "## Events"
   add ""
-  add "`file.events[i]`, `file.events[name]` and `record.event`. From `type` on it is the attribute as recorded, by the"
-  add "names of `struct perf_event_attr`."
+  add "`file.events[i]`, `file.events[name]` and `record.event`. The fields from `type` on are"
+  add "those of the recorded `struct perf_event_attr`."
   add ""
   add_table(each_once(core.event_members()))
   add_features()

@@ -8,10 +8,44 @@ local tables = require "generator.tables"
 local kinds, sentence, sorted_names, each_once = tables.kinds, tables.sentence,
   tables.sorted_names, tables.each_once
 
+local COLUMNS <const> = 96
+
 local stubs = {}
 
+-- Adds a comment in lines of at most COLUMNS; the first begins with `mark`, the others with
+-- `---`.
+local function stub_words(mark, words)
+  local line = mark
+  for word in words:gmatch "%S+" do
+    if utf8.len(line) + 1 + utf8.len(word) > COLUMNS and line ~= mark then
+      stubs[#stubs + 1] = line
+      line = "---" .. word
+    else
+      line = line .. (line:find "^%-%-%-?$" and "" or " ") .. word
+    end
+  end
+  stubs[#stubs + 1] = line
+end
+
+-- Adds a line. Where it is too long, the words about a field stand above it, as editors expect,
+-- and those about anything else continue below.
 local function stub(format, ...)
-  stubs[#stubs + 1] = select("#", ...) > 0 and format:format(...) or format
+  local line = select("#", ...) > 0 and format:format(...) or format
+  if utf8.len(line) <= COLUMNS then
+    stubs[#stubs + 1] = line
+    return
+  end
+  local field, words = line:match "^(%-%-%-@field .-) # (.*)$"
+  if field then
+    stub_words("---", words)
+    line = field
+  end
+  if utf8.len(line) <= COLUMNS then
+    stubs[#stubs + 1] = line
+  else
+    local mark, rest = line:match "^(%-%-%-@?%S*)(.*)$"
+    stub_words(mark, rest)
+  end
 end
 
 -- A type as the tables of the API write it: classes get the prefix that they have here.
@@ -174,7 +208,8 @@ end
 ---@return string # the text
 local function meta()
   stub "---@meta perflua"
-  stub "-- What editors know of perflua. Made by `make docs` from the tables of the core and of lua/perflua/api."
+  stub "-- What editors know of perflua. Made by `make docs` from the tables of the core and"
+  stub "-- those of lua/perflua/api."
   stub ""
   for _, class in ipairs(api.classes()) do
     if class.kind ~= "globals" then stub_class(class) end

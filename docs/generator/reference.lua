@@ -119,8 +119,9 @@ local function add_both_sides(class)
   if #rows == 0 then return end
   add "### Before and after group_by"
   add ""
-  add "These names stand on both sides of `group_by`. Without it they read the recording and return a value; after it"
-  add "they return a Query with one more column, and `top`, `sort` or a loop reads."
+  add("These methods exist before and after `group_by`. Before it they read the recording and "
+    .. "return a value.")
+  add "After it they return a Query with one more column; `top`, `sort` or a loop reads."
   add ""
   add "| | without group_by: a value | after group_by: a column | |"
   add "|---|---|---|---|"

@@ -1,20 +1,26 @@
 ---@meta perflua
--- What editors know of perflua. Made by `make docs` from the tables of the core and of lua/perflua/api.
+-- What editors know of perflua. Made by `make docs` from the tables of the core and
+-- those of lua/perflua/api.
 
----Recordings of Linux perf, asked from Lua: `require "perflua"`, in the interpreter also a global.
+---Recordings of Linux perf, asked from Lua: `require "perflua"`, in the interpreter also a
+---global.
 ---@class perflua
 ---@field version string # The version of perflua.
 ---@field stop any # A handler that returns this ends the run.
----@field intervals table # The functions `pair(query, options)` and `within(query, spans, options)`, which queries have as methods.
+---The functions `pair(query, options)` and `within(query, spans, options)`, which queries have
+---as methods.
+---@field intervals table
 perflua = {}
 
 ---Opens a recording, or several as one File whose records carry `source`.
----@param path? string|string[] # A file, a directory, or "-" for standard input. Default: "perf.data".
+---@param path? string|string[] # A file, a directory, or "-" for standard input. Default:
+---"perf.data".
 ---@param options? perflua.OpenOptions # How to read it.
 ---@return perflua.File? # The recording; nil if it cannot be read.
 ---@return string? # What is wrong.
 ---@return string? # A code such as "ENOENT" or "FORMAT".
----Raises: A path that is no string, an empty array, an unknown option or a value that it cannot have.
+---Raises: A path that is no string, an empty array, an unknown option or a value that it cannot
+---have.
 function perflua.open(path, options) end
 
 ---Writes an integer as 0x…, without a sign.
@@ -31,14 +37,16 @@ function perflua.seconds(ns) end
 
 ---Looks up the name of a system call: "openat".
 ---@param number integer # As recorded.
----@param machine? string # As uname and `file.features.arch` call it: "aarch64". Default: this machine.
+---@param machine? string # As uname and `file.features.arch` call it: "aarch64". Default: this
+---machine.
 ---@return string? # Nil if it has none.
 ---Raises: Anything but an integer.
 function perflua.syscall(number, machine) end
 
 ---Looks up the name of an error: "ENOENT" of 2 and of -2.
 ---@param number integer # A system call's result or an errno.
----@param machine? string # As uname and `file.features.arch` call it: "aarch64". Default: this machine.
+---@param machine? string # As uname and `file.features.arch` call it: "aarch64". Default: this
+---machine.
 ---@return string? # Nil if it has none.
 ---Raises: Anything but an integer.
 function perflua.errno(number, machine) end
@@ -53,44 +61,56 @@ function perflua.load(from) end
 
 ---Options of `perflua.open(path, options)`.
 ---@class perflua.OpenOptions
----@field jobs? integer # Workers that read in one pass at most, 1 to 16. Default: one for each processor.
+---Workers that read in one pass at most, 1 to 16. Default: one for each processor.
+---@field jobs? integer
 ---@field threads? integer # The old name of `jobs`.
----@field strict? boolean # Damage raises an error instead of being stepped over. Default: false.
----@field window? integer # Bytes of a stream that may wait for earlier records; at least 65536. In bytes. Default: 256 MB.
+---Damage raises an error instead of being stepped over. Default: false.
+---@field strict? boolean
+---Bytes of a stream that may wait for earlier records; at least 65536. In bytes. Default: 256
+---MB.
+---@field window? integer
 ---@field as? string # The version of perf whose text is printed: "6.1". Default: the newest.
 ---@field symfs? string # A directory in which binaries are looked for by their recorded paths.
 ---@field buildid_dir? string # The build-id cache. Default: ~/.debug.
 ---@field vmlinux? string # The kernel with its symbols, an ELF file.
 ---@field kallsyms? string # A copy of /proc/kallsyms.
 ---@field debuginfod? boolean # Servers named by DEBUGINFOD_URLS are asked. Default: false.
----@field any_binary? boolean # Binaries of this machine are believed to be the recorded ones also without a build-id. Default: false.
+---Binaries of this machine are believed to be the recorded ones also without a build-id.
+---Default: false.
+---@field any_binary? boolean
 ---@field demangle? boolean # Names of C++, Rust and OCaml are demangled. Default: true.
 
 ---An open recording. It is closed by close(), `local file <close>`, or when it is collected.
 ---@class perflua.File
 ---@field path string|string[] # As it was given to open().
 ---@field size? integer # Its size; nil of a stream. In bytes.
----@field mode "file"|"directory"|"pipe" # "pipe": what `perf record -o -` wrote, also in a file.
+---"pipe": what `perf record -o -` wrote, also in a file.
+---@field mode "file"|"directory"|"pipe"
 ---@field as string # The version of perf whose text is printed: "7.3".
 ---@field version integer # Of the format: 1 is PERFFILE, 2 is PERFILE2.
 ---@field byte_order "little"|"big" # Of the machine that recorded.
----@field complete boolean # False when it is known that something is missing: cut off, never finished, or in part not readable.
+---False when it is known that something is missing: cut off, never finished, or in part not
+---readable.
+---@field complete boolean
 ---@field damage perflua.Damage[] # Damage that passes have found so far, each position once.
 ---@field features perflua.Features # The header features, decoded when they are read.
 ---@field events perflua.Events # The events, by number and by name.
 ---@field first_time? integer # Time of the first sample; nil without times. In ns.
 ---@field last_time? integer # Time of the last sample; nil without times. In ns.
----@field out_of_order integer # Records that came too late for their place in the order, in the last pass.
+---Records that came too late for their place in the order, in the last pass.
+---@field out_of_order integer
 local File = {}
 
 ---Starts a query of the recording's records, as they lie in it.
----@param options? string|perflua.RecordsOptions # A record type's name is short for { type = name }.
+---@param options? string|perflua.RecordsOptions # A record type's name is short for { type =
+---name }.
 ---@return perflua.Query
 ---Raises: A closed file, an unknown type, event or option.
 function File:records(options) end
 
 ---Starts a query of samples, delivered for each counter value that moved.
----@param event? string|perflua.Event|(string|perflua.Event)[]|perflua.RecordsOptions # A name, a glob, an Event, several of them, or options without `type`. Default: every event.
+---@param event? string|perflua.Event|(string|perflua.Event)[]|perflua.RecordsOptions # A name,
+---a glob, an Event, several of them, or options without `type`. Default: every event.
 ---@return perflua.Query
 ---Raises: A closed file, an unknown event or option.
 function File:samples(event) end
@@ -112,10 +132,12 @@ function File:thread(tid, time) end
 ---Raises: A closed file.
 function File:threads() end
 
----Looks up the thread that ran on a processor at a time, by the switches that were recorded: sched:sched_switch, or perf record --switch-events.
+---Looks up the thread that ran on a processor at a time, by the switches that were recorded:
+---sched:sched_switch, or perf record --switch-events.
 ---@param cpu integer # Number of a processor.
 ---@param time integer # A time, in ns.
----@return perflua.Thread? # Nil where the recording does not say which; of a thread that no other record names, what the switches say.
+---@return perflua.Thread? # Nil where the recording does not say which; of a thread that no
+---other record names, what the switches say.
 ---Raises: A closed file, a stream that was read, recordings of several systems.
 function File:running(cpu, time) end
 
@@ -143,23 +165,33 @@ function File:binaries(options) end
 ---@param pid? integer # Id of a process; nil: only what the kernel had there.
 ---@param address integer # An address in it.
 ---@param time? integer # A time, in ns: only the range with this time.
----@param guest? integer # The pid of a guest: an address of its kernel, or of its process `pid`.
+---@param guest? integer # The pid of a guest: an address of its kernel, or of its process
+---`pid`.
 ---@return perflua.Stay[] # In the order of time.
----@return "kernel"|"user"|"either" # Whose address it is, by itself; either: on machines where both have all.
+---@return "kernel"|"user"|"either" # Whose address it is, by itself; either: on machines where
+---both have all.
 ---Raises: A closed file.
 function File:history(pid, address, time, guest) end
 
----Closes the recording, also twice: its records, views and queries raise then; tables, copies and collected values stay.
+---Closes the recording, also twice: its records, views and queries raise then; tables, copies
+---and collected values stay.
 function File:close() end
 
 ---Options of `file:records(options)`, and without `type` of `file:samples(options)`.
 ---@class perflua.RecordsOptions
----@field type? string|integer|(string|integer)[] # Record types by name or number. Default: all.
----@field event? string|perflua.Event|(string|perflua.Event)[] # Only records that belong to it: a name, a glob, an Event, or several. Default: all.
----@field order? "time"|"file" # The order of the records' times, or as they lie in the file. Default: "time"; of results that are the same in any order "file".
----@field reuse? boolean # The loop hands out one record object again and again: fast; copy() keeps one. Default: false.
+---Record types by name or number. Default: all.
+---@field type? string|integer|(string|integer)[]
+---Only records that belong to it: a name, a glob, an Event, or several. Default: all.
+---@field event? string|perflua.Event|(string|perflua.Event)[]
+---The order of the records' times, or as they lie in the file. Default: "time"; of results that
+---are the same in any order "file".
+---@field order? "time"|"file"
+---The loop hands out one record object again and again: fast; copy() keeps one. Default: false.
+---@field reuse? boolean
 ---@field container? boolean # The container's own records, too. Default: false.
----@field expand? boolean # Samples with counter values are delivered for each value that moved. Default: true for samples(), false for records().
+---Samples with counter values are delivered for each value that moved. Default: true for
+---samples(), false for records().
+---@field expand? boolean
 
 ---The events of a recording.
 ---@class perflua.Events
@@ -178,10 +210,14 @@ function File:close() end
 ---@field pid integer # Its process.
 ---@field tid integer # Its id.
 ---@field comm string # Its name at the time that was asked for, else its last.
----@field start? integer # When it began; nil if that is not known, or was before the recording. In ns.
----@field exit? integer # When it ended; nil if that is not known, or was after the recording. In ns.
----@field source? integer # The recording it is of, from 1, where several are systems of their own.
----@field maps fun(): perflua.View.map[] # Maps of its process at the time that was asked for, else at the end.
+---When it began; nil if that is not known, or was before the recording. In ns.
+---@field start? integer
+---When it ended; nil if that is not known, or was after the recording. In ns.
+---@field exit? integer
+---The recording it is of, from 1, where several are systems of their own.
+---@field source? integer
+---Maps of its process at the time that was asked for, else at the end.
+---@field maps fun(): perflua.View.map[]
 
 ---The function, source line and map of an address.
 ---@class perflua.Resolved
@@ -205,7 +241,9 @@ function File:close() end
 
 ---Options of `file:binaries(options)`.
 ---@class perflua.BinariesOptions
----@field load? "hit"|"all"|"none" # Whose symbols are looked for: of binaries that a sample's ip hit; of a stream that was read, of all. Default: "hit".
+---Whose symbols are looked for: of binaries that a sample's ip hit; of a stream that was read,
+---of all. Default: "hit".
+---@field load? "hit"|"all"|"none"
 
 ---A binary of the recording. From `symbols` on fields are nil if it is not `loaded`.
 ---@class perflua.Binary
@@ -213,14 +251,19 @@ function File:close() end
 ---@field build_id? string # In hex; nil if it was not recorded.
 ---@field kind "file"|"kernel"|"module"|"vdso"|"jit"|"bpf"|"memory" # Of what kind it is.
 ---@field guest? boolean # True of a guest's.
----@field source? integer # The recording it is of, from 1, where several are systems of their own.
----@field samples? integer # Samples whose ip lies in it; of two with one name and build-id, of both. Nil: not counted.
+---The recording it is of, from 1, where several are systems of their own.
+---@field source? integer
+---Samples whose ip lies in it; of two with one name and build-id, of both. Nil: not counted.
+---@field samples? integer
 ---@field loaded boolean # Its symbols were looked for.
 ---@field symbols? integer # Number of its symbols.
 ---@field symbol_file? string # The file they were read from.
----@field found? string # Where that file was found: "recorded path", "build-id cache", "debug link" ….
----@field mapped_file? string # The file that was mapped: its program headers place symbols and lines.
----@field debug_file? string # The file with its debug information: source lines, inlined functions.
+---Where that file was found: "recorded path", "build-id cache", "debug link" ….
+---@field found? string
+---The file that was mapped: its program headers place symbols and lines.
+---@field mapped_file? string
+---The file with its debug information: source lines, inlined functions.
+---@field debug_file? string
 ---@field unproven? boolean # True if no build-id was recorded that proves the file.
 ---@field reason? string # Why it has no symbols.
 ---@field tried? perflua.Tried[] # Each file that was looked at, in the order of the search.
@@ -235,16 +278,21 @@ function File:close() end
 ---@class perflua.Stay
 ---@field from? integer # Its start; nil: since before the recording. In ns.
 ---@field to? integer # Its end, not included; nil: to the recording's end. In ns.
----@field source? integer # The recording it is of, from 1, where several are systems of their own.
----@field map? perflua.View.map # Name of the map that covered the address; nil: nothing was mapped, and all fields below are nil.
+---The recording it is of, from 1, where several are systems of their own.
+---@field source? integer
+---Name of the map that covered the address; nil: nothing was mapped, and all fields below are
+---nil.
+---@field map? perflua.View.map
 ---@field made? integer # When the map was made. In ns.
 ---@field binary? perflua.Binary # The binary that was mapped.
----@field address? integer # In the binary: the offset in the file of a program; the address itself of the kernel.
+---In the binary: the offset in the file of a program; the address itself of the kernel.
+---@field address? integer
 ---@field elf_address? integer # As nm and addr2line show it; nil if no file tells.
 ---@field covered? perflua.Symbol # The symbol that covers it; nil: none does.
 ---@field before? perflua.Symbol # The last one that begins before the address.
 ---@field after? perflua.Symbol # The first one that begins after it.
----@field lines? { symbol: string?, srcline: string?, file: string? }[] # Inlined functions first, innermost first.
+---Inlined functions first, innermost first.
+---@field lines? { symbol: string?, srcline: string?, file: string? }[]
 
 ---A symbol of a binary.
 ---@class perflua.Symbol
@@ -252,23 +300,29 @@ function File:close() end
 ---@field start integer # Its address in the binary.
 ---@field stop integer # Its end, not included.
 
----A description of records to read and of what to make of them. Each step makes a new Query; nothing is read until it is looped over (`for record in query do`) or asked for a result.
+---A description of records to read and of what to make of them. Each step makes a new Query;
+---nothing is read until it is looped over (`for record in query do`) or asked for a result.
 ---@overload fun(): perflua.Record
 ---@class perflua.Query
 ---@field counts? perflua.PairCounts # Of spans: what the last pass could not pair.
 local Query = {}
 
 ---Keeps the records that pass.
----@param filter string|table<string, any>|fun(record: perflua.Record): any # An expression, values by fields, or a function.
+---@param filter string|table<string, any>|fun(record: perflua.Record): any # An expression,
+---values by fields, or a function.
 ---@return perflua.Query
----Raises: A query that is grouped already, a text that is no expression, a name that no record of the query can have.
+---Raises: A query that is grouped already, a text that is no expression, a name that no record
+---of the query can have.
 function Query:where(filter) end
 
 ---Keeps the records of a span of time.
----@param from? integer|string|table[] # Included: ns as recorded, "@8590.143543", "1.5s" after the start, "10%", "2026-11-22 07:56:00"; or "10%/2", a slice, or a list of windows { from, to }. Default: the start.
+---@param from? integer|string|table[] # Included: ns as recorded, "@8590.143543", "1.5s" after
+---the start, "10%", "2026-11-22 07:56:00"; or "10%/2", a slice, or a list of windows { from, to
+---}. Default: the start.
 ---@param to? integer|string # Excluded. Default: the end.
 ---@return perflua.Query
----Raises: A query that is grouped already, a text that is no time or outside of the recording; the time of day of a recording that does not know it.
+---Raises: A query that is grouped already, a text that is no time or outside of the recording;
+---the time of day of a recording that does not know it.
 function Query:between(from, to) end
 
 ---Makes loops yield these values instead of records; an absent value is false.
@@ -280,27 +334,34 @@ function Query:select(...) end
 ---Makes spans, from a record that opens one to the record that closes it.
 ---@param options perflua.PairOptions # What opens and closes spans.
 ---@return perflua.Query # Of spans.
----Raises: A query that is grouped already, one that selects fields, is of spans or in file order; an unknown name.
+---Raises: A query that is grouped already, one that selects fields, is of spans or in file
+---order; an unknown name.
 function Query:pair(options) end
 
 ---Keeps the records inside of spans; the span's fields are named `span.FIELD`.
 ---@param spans perflua.Query # Of pair().
 ---@param options? perflua.WithinOptions # How records and spans meet.
 ---@return perflua.Query # Whose loops give the record and its Span.
----Raises: A query that is grouped already, spans that are none, or of another File; an unknown option.
+---Raises: A query that is grouped already, spans that are none, or of another File; an unknown
+---option.
 function Query:within(spans, options) end
 
----Makes each item of a view a row: frames of a call chain (`frame.symbol`), branches (`branch.from`), counter values (`counter.value`), registers (`reg.name`), beside the fields of the record.
+---Makes each item of a view a row: frames of a call chain (`frame.symbol`), branches
+---(`branch.from`), counter values (`counter.value`), registers (`reg.name`), beside the fields
+---of the record.
 ---@param view string # "callchain", "branch_stack", "read", "regs_user", "regs_intr".
 ---@param options? perflua.UnnestOptions # Which items, and what they are called.
 ---@return perflua.Query # Of items.
----Raises: A query that is grouped already, one that selects fields, is of spans or of items already; a view that no record has.
+---Raises: A query that is grouped already, one that selects fields, is of spans or of items
+---already; a view that no record has.
 function Query:unnest(view, options) end
 
 ---Puts records with the same values together; groups of samples are split by event.
----@param ... string|table<string, fun(record: perflua.Record): any> # Fields, expressions such as "bucket(time, '10ms')", "callchain" (a Stack), or functions by their columns' names.
+---@param ... string|table<string, fun(record: perflua.Record): any> # Fields, expressions such
+---as "bucket(time, '10ms')", "callchain" (a Stack), or functions by their columns' names.
 ---@return perflua.Query
----Raises: A query that is grouped already, a call without a key, two columns of one name, a composite field, a name that no record of the query can have.
+---Raises: A query that is grouped already, a call without a key, two columns of one name, a
+---composite field, a name that no record of the query can have.
 function Query:group_by(...) end
 
 ---Puts samples of all events into the same groups.
@@ -349,7 +410,8 @@ function Query:max(field) end
 ---The value below or at which the share `q` of all lies, within 1 %.
 ---After group_by a column `quantile_FIELD`: That value of each group.
 ---@param field string # A field, or an expression of fields.
----@param q number|number[] # From 0 to 1; several are columns p50_FIELD, p99_FIELD …, without group_by an array.
+---@param q number|number[] # From 0 to 1; several are columns p50_FIELD, p99_FIELD …, without
+---group_by an array.
 ---@return perflua.Query|number?
 ---Raises: A name that no record of the query can have, or whose values it cannot measure.
 function Query:quantile(field, q) end
@@ -369,14 +431,16 @@ function Query:hist(field) end
 function Query:distinct(field) end
 
 ---The first record, row or selected values; nil if there is none.
----After group_by a column `first_FIELD`: The field of the first record of each group; without a field the first row.
+---After group_by a column `first_FIELD`: The field of the first record of each group; without a
+---field the first row.
 ---@param field? string # A field, after group_by.
 ---@return perflua.Query|any
 ---Raises: A name that no record of the query can have, or whose values it cannot measure.
 function Query:first(field) end
 
 ---The last record, row or selected values; nil if there is none.
----After group_by a column `last_FIELD`: The field of the last record of each group; without a field the last row.
+---After group_by a column `last_FIELD`: The field of the last record of each group; without a
+---field the last row.
 ---@param field? string # A field, after group_by.
 ---@return perflua.Query|any
 ---Raises: A name that no record of the query can have, or whose values it cannot measure.
@@ -388,7 +452,8 @@ function Query:last(field) end
 ---Raises: A query without group_by, a name that no record of the query can have.
 function Query:share(field) end
 
----Adds the sum of a field over the records of one event, divided by that of another's; groups hold all events together then.
+---Adds the sum of a field over the records of one event, divided by that of another's; groups
+---hold all events together then.
 ---@param over string|perflua.Event # An event.
 ---@param under string|perflua.Event # An event.
 ---@param field? string # What is added up. Default: "period".
@@ -396,29 +461,35 @@ function Query:share(field) end
 ---Raises: A query without group_by, an event that the query does not read.
 function Query:ratio(over, under, field) end
 
----Weights each record in the last measure by the value of a field: count, avg, quantile or hist.
+---Weights each record in the last measure by the value of a field: count, avg, quantile or
+---hist.
 ---@param field string # A field, or an expression of fields.
 ---@return perflua.Query
 ---Raises: Another measure before it, a weight that is no integer or below 0.
 function Query:weight(field) end
 
----Calls a function for each record, row, or with the selected values; without one it gives an iterator for `for`, which may be nested and lets go when the loop is left.
+---Calls a function for each record, row, or with the selected values; without one it gives an
+---iterator for `for`, which may be nested and lets go when the loop is left.
 ---@param fn? function # Called for each.
 ---@return function? # The iterator.
 ---Raises: A closed file, a second pass over a stream, and what the function raises.
 function Query:each(fn) end
 
----Reads all into an array: records, rows, or selected values, those of several fields as arrays.
+---Reads all into an array: records, rows, or selected values, those of several fields as
+---arrays.
 ---@return any[]
 ---Raises: A closed file, a second pass over a stream.
 function Query:collect() end
 
----Reads, and shows all rows, in the order of the first measure unless a step says more. tostring() of a grouped query gives its text, made once; over a stream or a closed file it reads nothing.
+---Reads, and shows all rows, in the order of the first measure unless a step says more.
+---tostring() of a grouped query gives its text, made once; over a stream or a closed file it
+---reads nothing.
 ---@return perflua.Table
 ---Raises: A query without group_by, and what reading raises.
 function Query:table() end
 
----Says what is read and in which order, by how many workers, and where each step runs. Reads nothing.
+---Says what is read and in which order, by how many workers, and where each step runs. Reads
+---nothing.
 ---@return string
 ---Raises: A closed file.
 function Query:explain() end
@@ -428,36 +499,42 @@ function Query:explain() end
 ---@param column? string # A key's, measure's or column's name. Default: the first measure.
 ---@param options? perflua.TopOptions # Of what else they are the first.
 ---@return perflua.Table
----Raises: A query without group_by, a column that there is not, or that has no order; an unknown option, and what reading raises.
+---Raises: A query without group_by, a column that there is not, or that has no order; an
+---unknown option, and what reading raises.
 function Query:top(n, column, options) end
 
 ---Reads, and shows all rows in order.
 ---@param column? string # A key's, measure's or column's name. Default: the first measure.
 ---@param direction? "asc"|"desc" # Which come first. Default: "desc".
 ---@return perflua.Table
----Raises: A query without group_by, a column that there is not, or that has no order, and what reading raises.
+---Raises: A query without group_by, a column that there is not, or that has no order, and what
+---reading raises.
 function Query:sort(column, direction) end
 
 ---Shows the rows for which a condition is true.
 ---@param condition string # Of columns, as in filters: "period / count", "['a/b'] > 2".
 ---@return perflua.Query
----Raises: A query without group_by, a column that there is not, an expression that is no condition.
+---Raises: A query without group_by, a column that there is not, an expression that is no
+---condition.
 function Query:having(condition) end
 
 ---Adds a column that is computed of others.
 ---@param name string # Of the new column.
 ---@param expression string # Of columns, as in filters: "period / count", "['a/b'] > 2".
 ---@return perflua.Query
----Raises: A query without group_by, a column that there is not, or is a histogram; two columns of one name.
+---Raises: A query without group_by, a column that there is not, or is a histogram; two columns
+---of one name.
 function Query:column(name, expression) end
 
----Adds the column `running_COLUMN`: the sum of a measure over the rows that are shown, from the first one of the event to each.
+---Adds the column `running_COLUMN`: the sum of a measure over the rows that are shown, from the
+---first one of the event to each.
 ---@param column string # A measure.
 ---@return perflua.Query
 ---Raises: A query without group_by, a column that there is not, or whose values do not add up.
 function Query:running(column) end
 
----Turns the values of a key into columns: `row.pivot[value]` is what the row has of it, `row.other` what the row has of all values that are no columns.
+---Turns the values of a key into columns: `row.pivot[value]` is what the row has of it,
+---`row.other` what the row has of all values that are no columns.
 ---@param key string # A key.
 ---@param n? integer # How many values, the greatest of each event. Default: all.
 ---@return perflua.Query
@@ -468,41 +545,60 @@ function Query:pivot(key, n) end
 ---@param unit "duration"|"bytes"|"si" # Ns us ms s, of nanoseconds; B KiB MiB …; k M G …
 ---@param column? string # Its name. Default: the last one; of several quantiles all.
 ---@return perflua.Query
----Raises: A query without group_by, a column that there is not, or is not of numbers; another unit.
+---Raises: A query without group_by, a column that there is not, or is not of numbers; another
+---unit.
 function Query:unit(unit, column) end
 
 ---Options of `query:pair(options)`.
 ---@class perflua.PairOptions
----@field open string|perflua.Event|(string|perflua.Event)[]|perflua.PairSide|fun(record: perflua.Record): any # The records that open a span.
----@field close string|perflua.Event|(string|perflua.Event)[]|perflua.PairSide|fun(record: perflua.Record): any # The records that close it.
----@field key? string|string[]|table<string, any>|false # The fields that both have in common; { open =, close = } where they are called differently; false: none, so that one span at a time is open in the whole recording. Default: "tid".
----@field fields? string[] # Spans that are looped over have tables of these fields instead of records: faster.
+---The records that open a span.
+---@field open string|perflua.Event|(string|perflua.Event)[]|perflua.PairSide|fun(record:
+---perflua.Record): any
+---The records that close it.
+---@field close string|perflua.Event|(string|perflua.Event)[]|perflua.PairSide|fun(record:
+---perflua.Record): any
+---The fields that both have in common; { open =, close = } where they are called differently;
+---false: none, so that one span at a time is open in the whole recording. Default: "tid".
+---@field key? string|string[]|table<string, any>|false
+---Spans that are looped over have tables of these fields instead of records: faster.
+---@field fields? string[]
 
 ---Records that open or close a span, in `open` and `close` of pair().
 ---@class perflua.PairSide
 ---@field event? string|perflua.Event|(string|perflua.Event)[] # Their event.
 ---@field type? string # Their record type.
----@field where? string|table<string, any>|fun(record: perflua.Record): any # A filter, as where() takes it.
+---A filter, as where() takes it.
+---@field where? string|table<string, any>|fun(record: perflua.Record): any
 
 ---Options of `query:within(spans, options)`.
 ---@class perflua.WithinOptions
----@field key? string|string[] # The fields of a record that are the spans' key. Default: those of the spans, if both ends have the same, else "tid".
----@field closed? boolean # Records wait for the end of their span, and those of spans without an end are left out. Default: true if the end is asked for.
+---The fields of a record that are the spans' key. Default: those of the spans, if both ends
+---have the same, else "tid".
+---@field key? string|string[]
+---Records wait for the end of their span, and those of spans without an end are left out.
+---Default: true if the end is asked for.
+---@field closed? boolean
 
 ---Options of `query:unnest(view, options)`.
 ---@class perflua.UnnestOptions
----@field as? string # Prefix of the names of an item's members. Default: "frame", "branch", "counter" or "reg".
----@field once? string # A field or an expression: of the rows of a record the first with each value is kept.
----@field inline? boolean # Of callchain: inlined functions are rows, before the frame whose code they are. Default: false.
+---Prefix of the names of an item's members. Default: "frame", "branch", "counter" or "reg".
+---@field as? string
+---A field or an expression: of the rows of a record the first with each value is kept.
+---@field once? string
+---Of callchain: inlined functions are rows, before the frame whose code they are. Default:
+---false.
+---@field inline? boolean
 
 ---A span of time, as loops over pair() give it.
 ---@class perflua.Span
 ---@field start integer # When it began. In ns.
 ---@field stop? integer # When it ended; nil: it has not ended yet. In ns.
----@field duration? integer # Time from the opening to the closing record; nil: it has not ended yet. In ns.
+---Time from the opening to the closing record; nil: it has not ended yet. In ns.
+---@field duration? integer
 ---@field key any # Value that both records share; an array if the key has several fields.
 ---@field open perflua.Record|table<string, any> # The record that opened it.
----@field close? perflua.Record|table<string, any> # The record that closed it; nil: it has not ended yet.
+---The record that closed it; nil: it has not ended yet.
+---@field close? perflua.Record|table<string, any>
 
 ---Counts of a pass over spans.
 ---@class perflua.PairCounts
@@ -519,10 +615,12 @@ function Query:unit(unit, column) end
 ---@field to number # Excluded.
 ---@field count integer # Number of values.
 
----The groups of a query as rows: `table[i]`, `#table`; tostring() gives aligned text. All groups are kept, whatever is shown.
+---The groups of a query as rows: `table[i]`, `#table`; tostring() gives aligned text. All
+---groups are kept, whatever is shown.
 ---@class perflua.Table
 ---@field counts? perflua.PairCounts # Of spans: what could not be paired.
----@field [integer] table<string, any> # A row that is shown, by its columns' names; `row.event` is the event's name.
+---A row that is shown, by its columns' names; `row.event` is the event's name.
+---@field [integer] table<string, any>
 ---@operator len: integer
 local Table = {}
 
@@ -587,13 +685,15 @@ function Table:having(condition) end
 ---Raises: A column that there is not, or is a histogram; two columns of one name.
 function Table:column(name, expression) end
 
----Adds the column `running_COLUMN`: the sum of a measure over the rows that are shown, from the first one of the event to each.
+---Adds the column `running_COLUMN`: the sum of a measure over the rows that are shown, from the
+---first one of the event to each.
 ---@param column string # A measure.
 ---@return perflua.Table # A new one of the same groups.
 ---Raises: A column that there is not, or whose values do not add up.
 function Table:running(column) end
 
----Turns the values of a key into columns: `row.pivot[value]` is what the row has of it, `row.other` what the row has of all values that are no columns.
+---Turns the values of a key into columns: `row.pivot[value]` is what the row has of it,
+---`row.other` what the row has of all values that are no columns.
 ---@param key string # A key.
 ---@param n? integer # How many values, the greatest of each event. Default: all.
 ---@return perflua.Table # A new one of the same groups.
@@ -609,50 +709,74 @@ function Table:unit(unit, column) end
 
 ---Options of `top(n, column, options)`.
 ---@class perflua.TopOptions
----@field per? string # A key: the first rows of each of its values, which stand together. Default: the first rows of each event.
+---A key: the first rows of each of its values, which stand together. Default: the first rows of
+---each event.
+---@field per? string
 
 ---Options of `table:csv(out, options)`.
 ---@class perflua.CsvOptions
----@field safe? boolean # Cells that a spreadsheet would run (=, +, -, @) begin with an apostrophe. Default: false.
+---Cells that a spreadsheet would run (=, +, -, @) begin with an apostrophe. Default: false.
+---@field safe? boolean
 
----A call stack as a value: the key of `group_by("callchain")`. Equal stacks are one object in a Table; `==` compares those of different Tables. tostring() is the text of the field `stack`; pairs() walks over the frames. It stays when the file is closed.
+---A call stack as a value: the key of `group_by("callchain")`. Equal stacks are one object in a
+---Table; `==` compares those of different Tables. tostring() is the text of the field `stack`;
+---pairs() walks over the frames. It stays when the file is closed.
 ---@class perflua.Stack
 ---@field [integer] perflua.Frame # A frame: the innermost is the first; nil beyond the last.
 ---@operator len: integer
 
----A frame of a Stack. Frames are equal by `kind`, binary (its build-id, else its name) and `address`; in code made at run time also by `symbol`. pairs() walks over what is known without a look into the binary.
+---A frame of a Stack. Frames are equal by `kind`, binary (its build-id, else its name) and
+---`address`; in code made at run time also by `symbol`. pairs() walks over what is known
+---without a look into the binary.
 ---@class perflua.Frame
----@field ip? integer # The address in the first record with the frame; nil if it was loaded from a file.
----@field address integer # In the binary: the offset in the file of a program, the address itself of the kernel; without a binary `ip`.
+---The address in the first record with the frame; nil if it was loaded from a file.
+---@field ip? integer
+---In the binary: the offset in the file of a program, the address itself of the kernel; without
+---a binary `ip`.
+---@field address integer
 ---@field symbol? string # The function.
 ---@field symoff? integer # Distance from its start; nil if it was loaded from a file.
 ---@field dso string # The binary; "[unknown]" if none was mapped there.
 ---@field build_id? string # Its build-id, hexadecimal.
----@field kind string # "kernel", "user", "jit" (made at run time), "hypervisor", "guest_kernel", "guest_user", "unknown".
----@field srcline? string # Source file and line: looked up when it is read, which raises once the file is closed; nil if it was loaded from a file.
----@field inlined? { symbol: string?, srcline: string? }[] # The functions inlined there, innermost first; as `srcline`.
+---"kernel", "user", "jit" (made at run time), "hypervisor", "guest_kernel", "guest_user",
+---"unknown".
+---@field kind string
+---Source file and line: looked up when it is read, which raises once the file is closed; nil if
+---it was loaded from a file.
+---@field srcline? string
+---The functions inlined there, innermost first; as `srcline`.
+---@field inlined? { symbol: string?, srcline: string? }[]
 
----A record, with the fields that every type has. pairs() walks over its fields; tostring() is the line that `perflua dump` prints.
+---A record, with the fields that every type has. pairs() walks over its fields; tostring() is
+---the line that `perflua dump` prints.
 ---@class perflua.AnyRecord
 ---@field type string # Kind of record by name; "unknown" for an unknown one.
 ---@field type_id integer # Kind of record by number.
----@field offset integer # Byte offset of the record in the file; of a decompressed one that of its compressed record.
+---Byte offset of the record in the file; of a decompressed one that of its compressed record.
+---@field offset integer
 ---@field size integer # Bytes of the record, its header included.
 ---@field misc integer # Flags of the header; what they say depends on the type.
----@field cpumode string # Context: "kernel", "user", "hypervisor", "guest_kernel", "guest_user" or "unknown".
+---Context: "kernel", "user", "hypervisor", "guest_kernel", "guest_user" or "unknown".
+---@field cpumode string
 ---@field event perflua.Event # The event the record belongs to.
----@field chunk_offset integer # Byte offset of a decompressed record in what its compressed record holds.
----@field source integer # Which of the recordings that were opened together it is of, from 1 on.
+---Byte offset of a decompressed record in what its compressed record holds.
+---@field chunk_offset integer
+---Which of the recordings that were opened together it is of, from 1 on.
+---@field source integer
 ---@field time integer # Nanoseconds, of the clock the recording used.
----@field elapsed integer? # Nanoseconds since the first sample of the recording; in a stream since the first that was delivered, nil before it.
----@field wall_time integer? # Nanoseconds since 1970 UTC; nil if the recording does not know how its clock relates to that.
+---Nanoseconds since the first sample of the recording; in a stream since the first that was
+---delivered, nil before it.
+---@field elapsed integer?
+---Nanoseconds since 1970 UTC; nil if the recording does not know how its clock relates to that.
+---@field wall_time integer?
 ---@field pid integer # Process id; -1 if it has none any more.
 ---@field tid integer # Thread id; -1 if it has none any more.
 ---@field cpu integer # Processor.
 ---@field id integer # Id of the event.
 ---@field stream_id integer # Id of the event's instance.
 ---@field sample_id perflua.View.sample_id? # The trailer as recorded; nil if there is none.
----@field comm string # Name of the thread at that time; a colon and its id if that is not known.
+---Name of the thread at that time; a colon and its id if that is not known.
+---@field comm string
 local AnyRecord = {}
 
 ---The record as it is in the file, its header first.
@@ -674,7 +798,9 @@ local PayloadRecord = {}
 ---Raises: A closed file.
 function PayloadRecord:data() end
 
----Handlers of `file:run(handlers)`, and what a script may return. A handler is a function of a record, or a list of fields and a function of their values: `{ "pid", "period", fn }`. A record goes to one; record types are keys, too.
+---Handlers of `file:run(handlers)`, and what a script may return. A handler is a function of a
+---record, or a list of fields and a function of their values: `{ "pid", "period", fn }`. A
+---record goes to one; record types are keys, too.
 ---@class perflua.Handlers
 ---@field mmap? (fun(record: perflua.Record.mmap): any)|any[]
 ---@field lost? (fun(record: perflua.Record.lost): any)|any[]
@@ -723,22 +849,28 @@ function PayloadRecord:data() end
 ---@field schedstat_domain? (fun(record: perflua.Record.schedstat_domain): any)|any[]
 ---@field begin? (fun(file: perflua.File): any) # Called first, with the file.
 ---@field finish? (fun(file: perflua.File)) # Called last, with the file.
----@field other? (fun(record: perflua.Record): any)|any[] # Called for the records that no other handler takes.
----@field interval? (fun(time: integer): any) # Called with each time at which interval_ms have passed in the recording. In ns.
+---Called for the records that no other handler takes.
+---@field other? (fun(record: perflua.Record): any)|any[]
+---Called with each time at which interval_ms have passed in the recording. In ns.
+---@field interval? (fun(time: integer): any)
 ---@field interval_ms? number # The step of interval. In ms.
 ---@field meta? perflua.Meta # The script's description of itself.
 ---@field [string|perflua.Event] function|table # By an event's name or glob, or by an Event.
 
----A script's description of itself, for `perflua help SCRIPT` and before it is run over a recording. A script that opens recordings itself calls `open(path, meta)` of the module `perflua.meta.needs`.
+---A script's description of itself, for `perflua help SCRIPT` and before it is run over a
+---recording. A script that opens recordings itself calls `open(path, meta)` of the module
+---`perflua.meta.needs`.
 ---@class perflua.Meta
 ---@field description? string # One line.
----@field needs? string|(string|table)[]|perflua.Needs # Events and fields without which it is not run; { any = { … } }: one of them is enough.
+---Events and fields without which it is not run; { any = { … } }: one of them is enough.
+---@field needs? string|(string|table)[]|perflua.Needs
 ---@field record? string # The command that records them. Default: made from needs.
 
 ---The field `needs` of a script's meta.
 ---@class perflua.Needs
 ---@field events? string|(string|table)[] # Names or globs of events.
----@field fields? string|(string|table)[] # Fields of the samples of these events: "callchain", "args.prev_state".
+---Fields of the samples of these events: "callchain", "args.prev_state".
+---@field fields? string|(string|table)[]
 ---@field any? string[] # In place of a name: one of these is enough.
 
 ---An event of a recording.
@@ -750,15 +882,20 @@ function PayloadRecord:data() end
 ---@field leader perflua.Event # The leader of its group; itself if it has none.
 ---@field members any[] # Array of the events of its group, the leader first.
 ---@field unit string # Of its counts, `msec`; from an event_update that was read.
----@field scale number # What its counts are multiplied with; from an event_update that was read.
+---What its counts are multiplied with; from an event_update that was read.
+---@field scale number
 ---@field system string # Of a tracepoint: the subsystem, `sched`.
----@field fields any[] # Of a tracepoint: array of its fields, `{name, type, kind, offset, size, count, signed, dynamic, common}`.
+---Of a tracepoint: array of its fields, `{name, type, kind, offset, size, count, signed,
+---dynamic, common}`.
+---@field fields any[]
 ---@field print_fmt string # Of a tracepoint: how its text is formatted, as the kernel says it.
----@field print_fmt_error string? # Of a tracepoint: where and why its `print_fmt` cannot be read; nil if it can.
+---Of a tracepoint: where and why its `print_fmt` cannot be read; nil if it can.
+---@field print_fmt_error string?
 ---@field type integer # PMU type: 0 hardware, 1 software, 2 tracepoint …
 ---@field size integer # Bytes of the attr as the recorder knew it.
 ---@field config integer # Which event of the PMU.
----@field sample_period integer? # Events from one sample to the next; nil when a frequency was asked for.
+---Events from one sample to the next; nil when a frequency was asked for.
+---@field sample_period integer?
 ---@field sample_freq integer? # Samples per second asked for; nil when a period was.
 ---@field sample_type integer # PERF_SAMPLE_* bits.
 ---@field read_format integer # PERF_FORMAT_* bits.
@@ -809,23 +946,26 @@ function PayloadRecord:data() end
 ---@field config1 integer # More of config, as the PMU defines it.
 ---@field config2 integer # More of config, as the PMU defines it.
 ---@field branch_sample_type integer # PERF_SAMPLE_BRANCH_* bits.
----@field sample_regs_user integer # User registers in each sample, by the architecture's numbers.
+---User registers in each sample, by the architecture's numbers.
+---@field sample_regs_user integer
 ---@field sample_stack_user integer # Bytes of user stack in each sample.
 ---@field clockid integer # Clock of the times, when use_clockid.
----@field sample_regs_intr integer # Interrupted registers in each sample, by the architecture's numbers.
+---Interrupted registers in each sample, by the architecture's numbers.
+---@field sample_regs_intr integer
 ---@field aux_watermark integer # Bytes of AUX data from one wake-up to the next.
 ---@field sample_max_stack integer # Frames a call chain has at most.
 ---@field aux_sample_size integer # Bytes of AUX data in each sample.
----@field aux_action integer # What it does to the AUX area.
+---@field aux_action integer # Its effect on the AUX area.
 ---@field aux_start_paused boolean # The AUX area starts paused.
 ---@field aux_pause boolean # An overflow pauses the AUX area.
 ---@field aux_resume boolean # An overflow resumes the AUX area.
----@field sig_data integer # What SIGTRAP hands to the task.
+---@field sig_data integer # Value that SIGTRAP hands the task.
 ---@field config3 integer # More of config, as the PMU defines it.
 ---@field config4 integer # More of config, as the PMU defines it.
 
 ---@class perflua.Features
----@field tracing_data any # Summary of the tracepoint formats: version, byte order, page size, events per system.
+---Summary of the tracepoint formats: version, byte order, page size, events per system.
+---@field tracing_data any
 ---@field build_id any # Build-ids of the binaries that samples hit.
 ---@field hostname any # Name of the recorded machine.
 ---@field osrelease any # Kernel release of the recorded machine.
@@ -841,10 +981,12 @@ function PayloadRecord:data() end
 ---@field numa_topology any # NUMA nodes: memory in kB and CPUs.
 ---@field branch_stack any # True: samples have branch stacks.
 ---@field pmu_mappings any # Names of the PMUs and their attr.type.
----@field group_desc any # Event groups: name, index of the leader in file.events, number of events.
+---Event groups: name, index of the leader in file.events, number of events.
+---@field group_desc any
 ---@field auxtrace any # Index of the AUXTRACE records: file offset and size.
 ---@field stat any # True: the file was written by perf stat record.
----@field cache any # CPU caches: level, line size in bytes, sets, ways, type, size, CPUs that share them.
+---CPU caches: level, line size in bytes, sets, ways, type, size, CPUs that share them.
+---@field cache any
 ---@field sample_time any # Time of the first and the last sample, in ns.
 ---@field mem_topology any # Memory block size in bytes, and the numbers of each node's blocks.
 ---@field clockid any # Resolution of the clock of the times, in ns.
@@ -870,7 +1012,8 @@ function PayloadRecord:data() end
 ---@field type integer # PMU type: 0 hardware, 1 software, 2 tracepoint …
 ---@field size integer # Bytes of the attr as the recorder knew it.
 ---@field config integer # Which event of the PMU.
----@field sample_period integer? # Events from one sample to the next; nil when a frequency was asked for.
+---Events from one sample to the next; nil when a frequency was asked for.
+---@field sample_period integer?
 ---@field sample_freq integer? # Samples per second asked for; nil when a period was.
 ---@field sample_type integer # PERF_SAMPLE_* bits.
 ---@field read_format integer # PERF_FORMAT_* bits.
@@ -921,18 +1064,20 @@ function PayloadRecord:data() end
 ---@field config1 integer # More of config, as the PMU defines it.
 ---@field config2 integer # More of config, as the PMU defines it.
 ---@field branch_sample_type integer # PERF_SAMPLE_BRANCH_* bits.
----@field sample_regs_user integer # User registers in each sample, by the architecture's numbers.
+---User registers in each sample, by the architecture's numbers.
+---@field sample_regs_user integer
 ---@field sample_stack_user integer # Bytes of user stack in each sample.
 ---@field clockid integer # Clock of the times, when use_clockid.
----@field sample_regs_intr integer # Interrupted registers in each sample, by the architecture's numbers.
+---Interrupted registers in each sample, by the architecture's numbers.
+---@field sample_regs_intr integer
 ---@field aux_watermark integer # Bytes of AUX data from one wake-up to the next.
 ---@field sample_max_stack integer # Frames a call chain has at most.
 ---@field aux_sample_size integer # Bytes of AUX data in each sample.
----@field aux_action integer # What it does to the AUX area.
+---@field aux_action integer # Its effect on the AUX area.
 ---@field aux_start_paused boolean # The AUX area starts paused.
 ---@field aux_pause boolean # An overflow pauses the AUX area.
 ---@field aux_resume boolean # An overflow resumes the AUX area.
----@field sig_data integer # What SIGTRAP hands to the task.
+---@field sig_data integer # Value that SIGTRAP hands the task.
 ---@field config3 integer # More of config, as the PMU defines it.
 ---@field config4 integer # More of config, as the PMU defines it.
 ---@operator len: integer
@@ -950,16 +1095,24 @@ function PayloadRecord:data() end
 ---@field from integer # Address of the branch instruction.
 ---@field to integer # Address it went to.
 ---@field mispred boolean # Was its target predicted wrongly?
----@field predicted boolean # Was its target predicted? With mispred false too, the hardware does not say.
+---Was its target predicted? With mispred false too, the hardware does not say.
+---@field predicted boolean
 ---@field in_tx boolean # Did it run inside a hardware transaction?
 ---@field abort boolean # Was it the abort of a hardware transaction?
 ---@field cycles integer # Cycles since the previous branch; 0 if not measured.
----@field type string? # Kind of branch as perf names it: "COND", "CALL", "RET" …; nil if not recorded.
----@field spec string? # Outcome of speculation: "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH" or "SPEC_CORRECT_PATH"; nil if not recorded.
----@field new_type string # Kind of branch when type is "EXTEND_ABI": "FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1" …
+---Kind of branch as perf names it: "COND", "CALL", "RET" …; nil if not recorded.
+---@field type string?
+---Outcome of speculation: "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH" or "SPEC_CORRECT_PATH";
+---nil if not recorded.
+---@field spec string?
+---Kind of branch when type is "EXTEND_ABI": "FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1"
+---…
+---@field new_type string
 ---@field priv string? # Privilege it ran with: "user", "kernel" or "hv"; nil if not recorded.
 ---@field not_taken boolean # Was it not taken, so that to is the next instruction?
----@field counters integer # Occurrences of the group's events since the previous branch, packed as the PMU's branch_counter_width says.
+---Occurrences of the group's events since the previous branch, packed as the PMU's
+---branch_counter_width says.
+---@field counters integer
 ---@field symbol_from string? # Function at from; nil if it is not known.
 ---@field symbol_to string? # Function at to; nil if it is not known.
 ---@field dso_from string # Binary that was mapped at from.
@@ -967,7 +1120,8 @@ function PayloadRecord:data() end
 
 ---The latest taken branches, newest first.
 ---@class perflua.View.branch_stack
----@field hw_idx integer # Place of the newest entry in the hardware's own buffer, to stitch stacks; -1 if unknown.
+---Place of the newest entry in the hardware's own buffer, to stitch stacks; -1 if unknown.
+---@field hw_idx integer
 ---@field [integer] perflua.View.branch_stack.item
 ---@operator len: integer
 
@@ -978,12 +1132,15 @@ function PayloadRecord:data() end
 ---@field symoff integer # Bytes from the start of the function to ip.
 ---@field dso string # Binary that was mapped at ip, as perf names it.
 ---@field srcline string? # Source file and line of ip; nil without debug information.
----@field inlined any[]? # Array of {symbol, srcline} of the functions inlined at ip, innermost first; nil if there are none.
+---Array of {symbol, srcline} of the functions inlined at ip, innermost first; nil if there are
+---none.
+---@field inlined any[]?
 
 ---The frames of a call chain, callee first; context markers are consumed.
 ---@class perflua.View.callchain
 ---@field ips any[] # The chain as recorded, context markers included.
----@field cookie integer? # Names the callchain_deferred record that holds the user part; nil if none is to come.
+---Names the callchain_deferred record that holds the user part; nil if none is to come.
+---@field cookie integer?
 ---@field [integer] perflua.View.callchain.item
 ---@operator len: integer
 
@@ -997,15 +1154,18 @@ function PayloadRecord:data() end
 ---@field value integer # All fields as recorded, in one integer.
 ---@field op string # Kind of access: "LOAD", "STORE", "PFETCH", "EXEC", "N/A".
 ---@field lvl string # Level that served it, hit or missed, as perf shows it: "L1 hit".
----@field lvl_num string? # Level by number alone: "L1" … "L4", "RAM", "PMEM", "CXL" …; nil if none.
+---Level by number alone: "L1" … "L4", "RAM", "PMEM", "CXL" …; nil if none.
+---@field lvl_num string?
 ---@field remote string? # "Remote" when the level is another socket's or core's; else nil.
----@field snoop string # Snoop results joined by " or ": "None", "Hit", "Miss", "HitM", "Fwd", "Peer", "N/A".
+---Snoop results joined by " or ": "None", "Hit", "Miss", "HitM", "Fwd", "Peer", "N/A".
+---@field snoop string
 ---@field snoopx string? # Extended snoop result alone: "Fwd", "Peer"; nil if none.
 ---@field lock string # Was it a locked access: "Yes", "No", "N/A".
 ---@field dtlb string # Data TLB access: "L1 or L2 hit", "Walker miss" …, "N/A".
 ---@field blk string # Why the access was blocked: "Data", "Addr", "N/A".
 ---@field hops string? # How far away the level is: "core, same node" …; nil if not recorded.
----@field region string? # Cache or memory region: "MMIO", "Memory region 0" …; nil if not recorded.
+---Cache or memory region: "MMIO", "Memory region 0" …; nil if not recorded.
+---@field region string?
 ---@operator len: integer
 
 ---@class perflua.View.id_index.item
@@ -1016,7 +1176,7 @@ function PayloadRecord:data() end
 ---@field machine_pid integer # Process id of the guest's virtual machine; 0 for the host.
 ---@field vcpu integer # Virtual processor of the guest.
 
----What each event id was opened for.
+---The event that each id belongs to.
 ---@class perflua.View.id_index
 ---@field [integer] perflua.View.id_index.item
 ---@operator len: integer
@@ -1036,7 +1196,7 @@ function PayloadRecord:data() end
 ---@field start integer # Where it began.
 ---@field len integer # Its size in bytes.
 ---@field pgoff integer # Offset in the file; of the kernel the address of its first symbol.
----@field filename string # What was mapped, as it was recorded.
+---@field filename string # The path that was mapped, as recorded.
 ---@field build_id string? # Build-id of the file in hex digits; nil if it is not known.
 ---@field prot integer? # PROT_…: 1 read, 2 write, 4 execute; nil if it was not recorded.
 ---@operator len: integer
@@ -1065,7 +1225,8 @@ function PayloadRecord:data() end
 ---@class perflua.View.read
 ---@field value integer? # The counter; nil for a group, whose items have their own.
 ---@field time_enabled integer # Nanoseconds the event was enabled.
----@field time_running integer # Nanoseconds it was counted; less than time_enabled when it was multiplexed.
+---Nanoseconds it was counted; less than time_enabled when it was multiplexed.
+---@field time_running integer
 ---@field id integer? # Id of the event; nil for a group.
 ---@field lost integer? # Samples of the event lost so far; nil for a group.
 ---@field [integer] perflua.View.read.item
@@ -1091,7 +1252,8 @@ function PayloadRecord:data() end
 ---@field id integer # Id of the event.
 ---@field stream_id integer # Id of the event's instance.
 ---@field cpu integer # Processor.
----@field identifier integer # Id of the event, at a place that does not depend on its sample_type.
+---Id of the event, at a place that does not depend on its sample_type.
+---@field identifier integer
 ---@operator len: integer
 
 ---@class perflua.View.thread_map.item
@@ -1171,7 +1333,9 @@ function PayloadRecord:data() end
 ---@field stream_id integer # Id of the event's instance.
 ---@field cpu integer # Processor.
 ---@field socket integer? # Socket of the processor; nil if the recording does not tell.
----@field period integer # Events the sample stands for: as recorded, else the event's sample_period if that is fixed, else 1.
+---Events the sample stands for: as recorded, else the event's sample_period if that is fixed,
+---else 1.
+---@field period integer
 ---@field exact_ip boolean # Is ip exactly the instruction of the event?
 ---@field read perflua.View.read # Counters read with the sample.
 ---@field callchain perflua.View.callchain # The call chain, callee first.
@@ -1180,10 +1344,15 @@ function PayloadRecord:data() end
 ---@field regs_user perflua.View.regs_user # Registers of the user context.
 ---@field stack_user string # The user stack from its pointer on.
 ---@field weight integer # Cost of the access, mostly its latency in cycles.
----@field ins_lat integer? # Latency of the instruction in cycles; nil if only one weight is recorded.
----@field retire_lat integer? # Cycles from the previous instruction's retirement (x86) or of the pipeline stage (powerpc); nil if only one weight is recorded.
+---Latency of the instruction in cycles; nil if only one weight is recorded.
+---@field ins_lat integer?
+---Cycles from the previous instruction's retirement (x86) or of the pipeline stage (powerpc);
+---nil if only one weight is recorded.
+---@field retire_lat integer?
 ---@field data_src perflua.View.data_src # Where the access was served.
----@field transaction integer # Hardware transaction: 1 elision, 2 transaction, 4 synchronous, 8 asynchronous, 0x10 retry, 0x20 conflict, 0x40 capacity of writes, 0x80 of reads; from bit 32 on the abort code.
+---Hardware transaction: 1 elision, 2 transaction, 4 synchronous, 8 asynchronous, 0x10 retry,
+---0x20 conflict, 0x40 capacity of writes, 0x80 of reads; from bit 32 on the abort code.
+---@field transaction integer
 ---@field regs_intr perflua.View.regs_intr # Registers where the event happened.
 ---@field phys_addr integer # Physical address of addr; 0 if unknown.
 ---@field cgroup integer # Id of the control group.
@@ -1197,20 +1366,30 @@ function PayloadRecord:data() end
 ---@field srcline string? # Source file and line of ip; nil without debug information.
 ---@field srcfile string? # Source file of ip; nil without debug information.
 ---@field symbol_size integer # Bytes of the function at ip.
----@field parent string # First function of the call chain, callee first, that is named sys_* or do_page_fault*, as in perf report; "[other]" if there is none.
+---First function of the call chain, callee first, that is named sys_* or do_page_fault*, as in
+---perf report; "[other]" if there is none.
+---@field parent string
 ---@field comm_nodigit string # Name of the thread with <N> for the numbers in it.
 ---@field map perflua.View.map # The mapping that covered ip then.
 ---@field symbol_daddr string? # Symbol at addr; nil if it is not known.
 ---@field dso_daddr string # Binary that was mapped at addr.
 ---@field stack string # The call chain in one string: functions, caller first, joined by ";".
----@field annotated_stack string # As stack, with _[k] behind the names of kernel frames and _[j] behind those of code made at run time, as tools for flame graphs take it.
----@field frames string # The call chain as text, a line for each frame, callee first: level, binary, tab, function; or tab, address.
----@field unresolved integer? # Address of ip in its binary, if no function is known there; else nil.
----@field machine_pid integer? # Process id of the guest's virtual machine; nil if it is no guest's.
+---As stack, with _[k] behind the names of kernel frames and _[j] behind those of code made at
+---run time, as tools for flame graphs take it.
+---@field annotated_stack string
+---The call chain as text, a line for each frame, callee first: level, binary, tab, function; or
+---tab, address.
+---@field frames string
+---Address of ip in its binary, if no function is known there; else nil.
+---@field unresolved integer?
+---Process id of the guest's virtual machine; nil if it is no guest's.
+---@field machine_pid integer?
 ---@field vcpu integer? # Virtual processor of the guest; nil if it is no guest's.
 ---@field args perflua.View.args # A tracepoint's fields by name.
----@field syscall string? # Name of the system call, of raw_syscalls:* and syscalls:*; nil if it has none.
----@field errno string? # Name of the error that a system call returned, of their sys_exit*; nil if it is none.
+---Name of the system call, of raw_syscalls:* and syscalls:*; nil if it has none.
+---@field syscall string?
+---Name of the error that a system call returned, of their sys_exit*; nil if it is none.
+---@field errno string?
 ---@field message string # A tracepoint's formatted text, as perf script shows it.
 
 ---A file or memory was mapped, with what identifies the file.
@@ -1234,7 +1413,8 @@ function PayloadRecord:data() end
 ---@class perflua.Record.aux: perflua.AnyRecord
 ---@field aux_offset integer # Where in the AUX area the data starts, in bytes.
 ---@field aux_size integer # Bytes of data.
----@field flags integer # 1 truncated, 2 overwritten, 4 has gaps, 8 collided; bits 8 to 15: the PMU's format.
+---1 truncated, 2 overwritten, 4 has gaps, 8 collided; bits 8 to 15: the PMU's format.
+---@field flags integer
 
 ---Instruction tracing began.
 ---@class perflua.Record.itrace_start: perflua.AnyRecord
@@ -1295,7 +1475,7 @@ function PayloadRecord:data() end
 
 ---How the AUX data names an event.
 ---@class perflua.Record.aux_output_hw_id: perflua.AnyRecord
----@field hw_id integer # What stands for the event in the AUX data.
+---@field hw_id integer # The number of the event in the AUX data.
 
 ---The user part of earlier samples' call chains.
 ---@class perflua.Record.callchain_deferred: perflua.AnyRecord
@@ -1325,14 +1505,16 @@ function PayloadRecord:data() end
 ---All ring buffers were read once.
 ---@class perflua.Record.finished_round: perflua.AnyRecord
 
----What each event id was opened for.
+---The event that each id belongs to.
 ---@class perflua.Record.id_index: perflua.AnyRecord
----@field entries perflua.View.id_index # What each event id was opened for.
+---@field entries perflua.View.id_index # The event that each id belongs to.
 
----What decoding the AUX areas needs.
+---Values that decoding the AUX areas needs.
 ---@class perflua.Record.auxtrace_info: perflua.AnyRecord
----@field auxtrace_type integer # Kind of trace: 1 Intel PT, 2 Intel BTS, 3 CoreSight ETM, 4 Arm SPE, 5 s390 CPUMSF, 6 HiSilicon PTT, 7 VPA DTL.
----@field priv perflua.View.priv # What the decoder of that kind needs.
+---Kind of trace: 1 Intel PT, 2 Intel BTS, 3 CoreSight ETM, 4 Arm SPE, 5 s390 CPUMSF, 6
+---HiSilicon PTT, 7 VPA DTL.
+---@field auxtrace_type integer
+---@field priv perflua.View.priv # Values that the decoder of that kind needs.
 
 ---A piece of an AUX area follows.
 ---@class perflua.Record.auxtrace: perflua.AnyRecord, perflua.PayloadRecord
@@ -1346,14 +1528,14 @@ function PayloadRecord:data() end
 ---An AUX area could not be decoded.
 ---@class perflua.Record.auxtrace_error: perflua.AnyRecord
 ---@field error_type integer # 1: decoding instruction trace failed.
----@field code integer # What failed, by the decoder's own number.
+---@field code integer # The decoder's own number of the error.
 ---@field fmt integer # Version of the record: from 1 on it has time, from 2 on guests.
 ---@field cpu integer # Processor whose trace it was; -1 if unknown.
 ---@field pid integer # Process whose trace it was; -1 if unknown.
 ---@field tid integer # Thread whose trace it was; -1 if unknown.
 ---@field ip integer # Address where decoding stopped.
 ---@field time integer? # Nanoseconds; nil if not recorded.
----@field msg string # What happened, for people.
+---@field msg string # The error as a text.
 ---@field machine_pid integer? # Process id of the guest's virtual machine; nil if not recorded.
 ---@field vcpu integer? # Virtual processor of the guest; nil if not recorded.
 
@@ -1367,7 +1549,8 @@ function PayloadRecord:data() end
 
 ---How perf stat counted.
 ---@class perflua.Record.stat_config: perflua.AnyRecord
----@field aggr_mode integer # How counts are summed up, as the writer numbers it: versions of perf differ.
+---How counts are summed up, as the writer numbers it: versions of perf differ.
+---@field aggr_mode integer
 ---@field interval integer # Milliseconds between rounds; 0 for only one.
 ---@field scale integer # 1: counts of multiplexed events are scaled up.
 ---@field aggr_level integer # Level of cache that counts are summed up for.
@@ -1391,7 +1574,7 @@ function PayloadRecord:data() end
 ---@field update_type integer # Which of them it has: 0 unit, 1 scale, 2 name, 3 cpus.
 ---@field id integer # Id of the event.
 ---@field unit string # Unit of its counts.
----@field scale number # What its counts are multiplied by.
+---@field scale number # The factor of its counts.
 ---@field name string # Its name.
 ---@field cpus perflua.View.cpus # The processors it is counted on.
 
@@ -1414,7 +1597,7 @@ function PayloadRecord:data() end
 ---@class perflua.Record.compressed: perflua.AnyRecord
 ---@field data_size integer # Bytes of compressed data.
 
----What perf found on the system before recording ends here.
+---The end of the records that describe the system before recording.
 ---@class perflua.Record.finished_init: perflua.AnyRecord
 
 ---Compressed records, padded.
@@ -1424,7 +1607,7 @@ function PayloadRecord:data() end
 ---Metadata that a BPF program carries.
 ---@class perflua.Record.bpf_metadata: perflua.AnyRecord
 ---@field prog_name string # Name of the BPF program.
----@field entries perflua.View.bpf_metadata # What the program says of itself.
+---@field entries perflua.View.bpf_metadata # The program's description of itself.
 
 ---Scheduler statistics of a processor.
 ---@class perflua.Record.schedstat_cpu: perflua.AnyRecord
@@ -1451,36 +1634,52 @@ function PayloadRecord:data() end
 ---@field busy_lb_balanced integer # Runs while busy that found the load balanced.
 ---@field busy_lb_failed integer # Runs while busy that failed to move a task.
 ---@field busy_lb_imbalance integer # Sum of imbalances found while busy; up to version 16.
----@field busy_lb_imbalance_load integer # Sum of imbalances in load found while busy; from version 17 on.
----@field busy_lb_imbalance_util integer # Sum of imbalances in utilization found while busy; from version 17 on.
----@field busy_lb_imbalance_task integer # Sum of imbalances in number of tasks found while busy; from version 17 on.
----@field busy_lb_imbalance_misfit integer # Sum of imbalances in misfit tasks found while busy; from version 17 on.
+---Sum of imbalances in load found while busy; from version 17 on.
+---@field busy_lb_imbalance_load integer
+---Sum of imbalances in utilization found while busy; from version 17 on.
+---@field busy_lb_imbalance_util integer
+---Sum of imbalances in number of tasks found while busy; from version 17 on.
+---@field busy_lb_imbalance_task integer
+---Sum of imbalances in misfit tasks found while busy; from version 17 on.
+---@field busy_lb_imbalance_misfit integer
 ---@field busy_lb_gained integer # Tasks pulled while busy.
----@field busy_lb_hot_gained integer # Tasks pulled while busy though hot in another processor's cache.
+---Tasks pulled while busy though hot in another processor's cache.
+---@field busy_lb_hot_gained integer
 ---@field busy_lb_nobusyq integer # Runs while busy that found no busier queue.
 ---@field busy_lb_nobusyg integer # Runs while busy that found no busier group.
 ---@field idle_lb_count integer # Load balancing runs while idle.
 ---@field idle_lb_balanced integer # Runs while idle that found the load balanced.
 ---@field idle_lb_failed integer # Runs while idle that failed to move a task.
 ---@field idle_lb_imbalance integer # Sum of imbalances found while idle; up to version 16.
----@field idle_lb_imbalance_load integer # Sum of imbalances in load found while idle; from version 17 on.
----@field idle_lb_imbalance_util integer # Sum of imbalances in utilization found while idle; from version 17 on.
----@field idle_lb_imbalance_task integer # Sum of imbalances in number of tasks found while idle; from version 17 on.
----@field idle_lb_imbalance_misfit integer # Sum of imbalances in misfit tasks found while idle; from version 17 on.
+---Sum of imbalances in load found while idle; from version 17 on.
+---@field idle_lb_imbalance_load integer
+---Sum of imbalances in utilization found while idle; from version 17 on.
+---@field idle_lb_imbalance_util integer
+---Sum of imbalances in number of tasks found while idle; from version 17 on.
+---@field idle_lb_imbalance_task integer
+---Sum of imbalances in misfit tasks found while idle; from version 17 on.
+---@field idle_lb_imbalance_misfit integer
 ---@field idle_lb_gained integer # Tasks pulled while idle.
----@field idle_lb_hot_gained integer # Tasks pulled while idle though hot in another processor's cache.
+---Tasks pulled while idle though hot in another processor's cache.
+---@field idle_lb_hot_gained integer
 ---@field idle_lb_nobusyq integer # Runs while idle that found no busier queue.
 ---@field idle_lb_nobusyg integer # Runs while idle that found no busier group.
 ---@field newidle_lb_count integer # Load balancing runs while becoming idle.
 ---@field newidle_lb_balanced integer # Runs while becoming idle that found the load balanced.
 ---@field newidle_lb_failed integer # Runs while becoming idle that failed to move a task.
----@field newidle_lb_imbalance integer # Sum of imbalances found while becoming idle; up to version 16.
----@field newidle_lb_imbalance_load integer # Sum of imbalances in load found while becoming idle; from version 17 on.
----@field newidle_lb_imbalance_util integer # Sum of imbalances in utilization found while becoming idle; from version 17 on.
----@field newidle_lb_imbalance_task integer # Sum of imbalances in number of tasks found while becoming idle; from version 17 on.
----@field newidle_lb_imbalance_misfit integer # Sum of imbalances in misfit tasks found while becoming idle; from version 17 on.
+---Sum of imbalances found while becoming idle; up to version 16.
+---@field newidle_lb_imbalance integer
+---Sum of imbalances in load found while becoming idle; from version 17 on.
+---@field newidle_lb_imbalance_load integer
+---Sum of imbalances in utilization found while becoming idle; from version 17 on.
+---@field newidle_lb_imbalance_util integer
+---Sum of imbalances in number of tasks found while becoming idle; from version 17 on.
+---@field newidle_lb_imbalance_task integer
+---Sum of imbalances in misfit tasks found while becoming idle; from version 17 on.
+---@field newidle_lb_imbalance_misfit integer
 ---@field newidle_lb_gained integer # Tasks pulled while becoming idle.
----@field newidle_lb_hot_gained integer # Tasks pulled while becoming idle though hot in another processor's cache.
+---Tasks pulled while becoming idle though hot in another processor's cache.
+---@field newidle_lb_hot_gained integer
 ---@field newidle_lb_nobusyq integer # Runs while becoming idle that found no busier queue.
 ---@field newidle_lb_nobusyg integer # Runs while becoming idle that found no busier group.
 ---@field alb_count integer # Runs of active load balancing.

@@ -102,11 +102,11 @@ enum presence {
 	      "frames a call chain has at most")                                               \
 	FIELD(aux_sample_size, PD_UINT, 112, aux_sample_size, ALWAYS,                          \
 	      "bytes of AUX data in each sample")                                              \
-	FIELD(aux_action, PD_ADDR, 116, aux_action, ALWAYS, "what it does to the AUX area")    \
+	FIELD(aux_action, PD_ADDR, 116, aux_action, ALWAYS, "its effect on the AUX area")      \
 	BITS(aux_start_paused, aux_action, 0, 1, "the AUX area starts paused")                 \
 	BITS(aux_pause, aux_action, 1, 1, "an overflow pauses the AUX area")                   \
 	BITS(aux_resume, aux_action, 2, 1, "an overflow resumes the AUX area")                 \
-	FIELD(sig_data, PD_ADDR, 120, sig_data, ALWAYS, "what SIGTRAP hands to the task")      \
+	FIELD(sig_data, PD_ADDR, 120, sig_data, ALWAYS, "value that SIGTRAP hands the task")   \
 	FIELD(config3, PD_ADDR, 128, config3, ALWAYS, "more of config, as the PMU defines it") \
 	FIELD(config4, PD_ADDR, 136, config4, ALWAYS, "more of config, as the PMU defines it")
 

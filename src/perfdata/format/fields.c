@@ -442,7 +442,7 @@ static const struct pd_field text_poke_fields[] = {
 };
 
 static const struct pd_field aux_output_hw_id_fields[] = {
-	{ FIELD(X64, "hw_id", 8, "What stands for the event in the AUX data.") },
+	{ FIELD(X64, "hw_id", 8, "The number of the event in the AUX data.") },
 	END_OF_FIELDS,
 };
 

@@ -96,7 +96,7 @@ static const struct pd_field compressed2_fields[] = {
 /* Records of AUX areas. */
 
 static const struct pd_field id_index_fields[] = {
-	{ VIEWED(id_index, "entries", 8, "What each event id was opened for.") },
+	{ VIEWED(id_index, "entries", 8, "The event that each id belongs to.") },
 	END_OF_FIELDS,
 };
 
@@ -105,7 +105,7 @@ static const struct pd_field auxtrace_info_fields[] = {
 		"Kind of trace: 1 Intel PT, 2 Intel BTS, 3 CoreSight ETM, 4 Arm SPE, 5 s390 "
 		"CPUMSF, "
 		"6 HiSilicon PTT, 7 VPA DTL.") },
-	{ VIEWED(priv, "priv", 16, "What the decoder of that kind needs.") },
+	{ VIEWED(priv, "priv", 16, "Values that the decoder of that kind needs.") },
 	END_OF_FIELDS,
 };
 
@@ -155,7 +155,7 @@ static void compute_error_guest(const struct pd_record *rec, uint32_t at, struct
 
 static const struct pd_field auxtrace_error_fields[] = {
 	{ FIELD(U32, "error_type", 8, "1: decoding instruction trace failed.") },
-	{ FIELD(U32, "code", 12, "What failed, by the decoder's own number.") },
+	{ FIELD(U32, "code", 12, "The decoder's own number of the error.") },
 	{ FIELD(U32, "fmt", ERROR_FMT,
 		"Version of the record: from 1 on it has time, from 2 on guests.") },
 	{ FIELD(S32, "cpu", 16, "Processor whose trace it was; -1 if unknown.") },
@@ -165,7 +165,7 @@ static const struct pd_field auxtrace_error_fields[] = {
 	{ COMPUTED(UINT, "time", ERROR_TIME, compute_error_time,
 		   "Nanoseconds; nil if not recorded."),
 	  .is_time = true },
-	{ COMPUTED(STR, "msg", ERROR_TIME, compute_error_msg, "What happened, for people.") },
+	{ COMPUTED(STR, "msg", ERROR_TIME, compute_error_msg, "The error as a text.") },
 	{ COMPUTED(UINT, "machine_pid", ERROR_MACHINE_PID, compute_error_guest,
 		   "Process id of the guest's virtual machine; nil if not recorded.") },
 	{ COMPUTED(UINT, "vcpu", ERROR_VCPU, compute_error_guest,
@@ -290,8 +290,7 @@ static const struct pd_field event_update_fields[] = {
 		"Which of them it has: 0 unit, 1 scale, 2 name, 3 cpus.") },
 	{ FIELD(U64, "id", 16, "Id of the event.") },
 	{ COMPUTED(STR, "unit", 24, compute_unit, "Unit of its counts.") },
-	{ COMPUTED(FLOAT, "scale", 24, compute_scale_factor,
-		   "What its counts are multiplied by.") },
+	{ COMPUTED(FLOAT, "scale", 24, compute_scale_factor, "The factor of its counts.") },
 	{ COMPUTED(STR, "name", 24, compute_name, "Its name.") },
 	{ FIELD(VIEW, "cpus", 24, "The processors it is counted on."), .type = PD_VIEW,
 	  .view = &pd_view_cpus, .compute = compute_update_cpus },
@@ -325,7 +324,7 @@ static void compute_prog_name(const struct pd_record *rec, uint32_t at, struct p
 static const struct pd_field bpf_metadata_fields[] = {
 	{ COMPUTED(STR, "prog_name", 8, compute_prog_name, "Name of the BPF program.") },
 	{ VIEWED(bpf_metadata, "entries", 8 + PROG_NAME_SIZE,
-		 "What the program says of itself.") },
+		 "The program's description of itself.") },
 	END_OF_FIELDS,
 };
 
@@ -349,9 +348,9 @@ const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER] = 
 	CONTAINER(PD_RECORD_FINISHED_ROUND, "finished_round", no_fields,
 		  "All ring buffers were read once."),
 	USER(PD_RECORD_ID_INDEX, "id_index", id_index_fields,
-	     "What each event id was opened for.", .sideband = PD_SB_EVENT_IDS),
+	     "The event that each id belongs to.", .sideband = PD_SB_EVENT_IDS),
 	USER(PD_RECORD_AUXTRACE_INFO, "auxtrace_info", auxtrace_info_fields,
-	     "What decoding the AUX areas needs."),
+	     "Values that decoding the AUX areas needs."),
 	USER(PD_RECORD_AUXTRACE, "auxtrace", auxtrace_fields, "A piece of an AUX area follows.",
 	     .payload = true),
 	USER(PD_RECORD_AUXTRACE_ERROR, "auxtrace_error", auxtrace_error_fields,
@@ -373,7 +372,7 @@ const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER] = 
 		  "A header feature of a stream.", .metadata = true),
 	CONTAINER(PD_RECORD_COMPRESSED, "compressed", compressed_fields, "Compressed records."),
 	CONTAINER(PD_RECORD_FINISHED_INIT, "finished_init", no_fields,
-		  "What perf found on the system before recording ends here."),
+		  "The end of the records that describe the system before recording."),
 	CONTAINER(PD_RECORD_COMPRESSED2, "compressed2", compressed2_fields,
 		  "Compressed records, padded."),
 	USER(PD_RECORD_BPF_METADATA, "bpf_metadata", bpf_metadata_fields,

@@ -51,7 +51,7 @@ static void get_id_item(const struct pd_view *view, uint32_t i, unsigned m,
 
 const struct pd_view_desc pd_view_id_index = {
 	.name = "id_index",
-	.doc = "What each event id was opened for.",
+	.doc = "The event that each id belongs to.",
 	.items = id_members,
 	.item = get_id_item,
 };

@@ -9,7 +9,7 @@ static const struct pd_member members[] = {
 	{ PD_MEMBER(UINT, "len", "Its size in bytes.") },
 	{ PD_MEMBER(ADDR, "pgoff",
 		    "Offset in the file; of the kernel the address of its first symbol.") },
-	{ PD_MEMBER(STR, "filename", "What was mapped, as it was recorded.") },
+	{ PD_MEMBER(STR, "filename", "The path that was mapped, as recorded.") },
 	{ PD_MEMBER(STR, "build_id",
 		    "Build-id of the file in hex digits; nil if it is not known.") },
 	{ PD_MEMBER(UINT, "prot",
