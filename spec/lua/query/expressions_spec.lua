@@ -128,13 +128,13 @@ describe("an expression in a query", function()
       file:samples():select "nil"
     end)
     raises("expression \"buket%(time, 5%)\", column 1: unknown function 'buket'; the "
-      .. "functions there are: bucket, find, glob, lower, match, starts and under",
+      .. "functions are bucket, find, glob, lower, match, starts and under",
       function() file:samples():group_by "buket(time, 5)" end)
     raises("sum: cannot measure cpu == 1 %(boolean%)", function()
       file:samples():sum "cpu == 1"
     end)
-    raises("filter \"#callchain%[1%] > 1\", column 2: callchain%[1%] is an item, and has "
-      .. "none", function()
+    raises("filter \"#callchain%[1%] > 1\", column 2: '#' counts the items of a view, but "
+      .. "callchain%[1%] is a single item", function()
       file:samples():where "#callchain[1] > 1"
     end)
     raises("no record of this query has a field 'symbol'", function()
