@@ -18,8 +18,8 @@ local formats = {
 }
 
 --- A recording of these: { time, cpu, "switch", prev, state, next }, { time, cpu, "waking", pid
---- }, { time, cpu, "migrate", pid, from, to }, { time, cpu, "lost" }; threads: names by tid.
---- Its path.
+--- [, waker] }, { time, cpu, "migrate", pid, from, to }, { time, cpu, "lost" }; threads: names
+--- by tid. Its path.
 function switches.recording(list, threads, prepare)
   local t, events, of = tracing.new(), {}, {}
   for _, name in ipairs { "sched_switch", "sched_waking", "sched_migrate_task" } do
@@ -42,7 +42,7 @@ function switches.recording(list, threads, prepare)
       sample(time, cpu, "sched_switch", pid,
         { prev_pid = pid, prev_state = second, next_pid = third })
     elseif what == "waking" then
-      sample(time, cpu, "sched_waking", 0, { pid = pid })
+      sample(time, cpu, "sched_waking", second or 0, { pid = pid })
     elseif what == "migrate" then
       sample(time, cpu, "sched_migrate_task", 0,
         { pid = pid, orig_cpu = second, dest_cpu = third })
