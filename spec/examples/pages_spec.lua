@@ -1,10 +1,11 @@
--- README.md and the manual show the truth: their code runs, prints what they say, and their
--- links lead somewhere.
+-- README.md, the manual and the cookbook show the truth: their code runs, prints what they say,
+-- and their links lead somewhere.
 --
 -- A ```lua block is a script; a ```text block right behind it is what it prints. If its first
 -- line is "-- NAME.lua", the ```console blocks of the page, commands and what they print, run
 -- it by that name. Blocks that open no `file` find the demo's recording there. Everything runs
 -- in a directory that has this recording as perf.data.
+local cookbook = require "spec.support.cookbook"
 local files = require "spec.support.files"
 local user = require "spec.examples.user"
 
@@ -56,9 +57,8 @@ end
 
 local function check_block(block, scripts)
   if block.language == "text" and block.script then
-    local script = files.temporary(script_of(block.script))
-    assert.are.equal(block.body, user.run_beside_recording("perflua script.lua",
-      { ["script.lua"] = script }))
+    scripts["script.lua"] = files.temporary(script_of(block.script))
+    assert.are.equal(block.body, user.run_beside_recording("perflua script.lua", scripts))
   elseif block.language == "console" then
     for _, session in ipairs(sessions(block.body)) do
       assert.are.equal(session.out, user.run_beside_recording(session.command, scripts))
@@ -93,9 +93,12 @@ local function check_links(path)
   end
 end
 
-for _, path in ipairs { "README.md", "docs/manual.md", "docs/many-recordings.md" } do
+local PAGES = { "README.md", "docs/manual.md", "docs/cookbook.md", "docs/many-recordings.md" }
+
+for _, path in ipairs(PAGES) do
   describe(path, function()
-    local blocks, scripts, shown = blocks_of(path), {}, {}
+    local blocks, shown = blocks_of(path), {}
+    local scripts = path == "docs/cookbook.md" and cookbook.recordings() or {}
     for _, block in ipairs(blocks) do
       block.name = block.language == "lua" and block.body:match("^%-%- ([%w_]+%.lua)\n")
       if block.name then
@@ -118,8 +121,8 @@ end
 
 describe("the links of", function()
   for _, path in ipairs { "README.md", "CHANGELOG.md", "src/README.md", "docs/manual.md",
-      "docs/fields.md",
-    "docs/reference.md", "docs/many-recordings.md", "docs/contributing.md" } do
+    "docs/fields.md", "docs/cookbook.md", "docs/reference.md", "docs/many-recordings.md",
+    "docs/contributing.md" } do
     it(path .. " lead somewhere", function()
       check_links(path)
     end)

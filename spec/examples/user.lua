@@ -39,7 +39,7 @@ function user.run_beside_recording(command, scripts)
     ("cp -r %s words"):format(files.quote(root .. "spec/fixtures/words")),
   }
   for name, path in pairs(scripts or {}) do
-    table.insert(lines, ("cp %s %s"):format(files.quote(path), files.quote(name)))
+    table.insert(lines, ("cp %s %s"):format(files.quote(absolute(path)), files.quote(name)))
   end
   table.insert(lines, command)
   return user.run(table.concat(lines, "\n"))

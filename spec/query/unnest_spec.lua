@@ -353,7 +353,9 @@ describe("unnest", function()
     raises("the items of 'call_chain' cannot be rows; .* 'callchain'", function()
       file:samples():unnest "call_chain"
     end)
-    raises("the items of 'data_src' cannot be rows", function() file:samples():unnest "data_src" end)
+    raises("the items of 'data_src' cannot be rows", function()
+      file:samples():unnest "data_src"
+    end)
     raises("no record .* has a field 'regs_intr'", function() file:samples()
       :unnest "regs_intr" end)
     raises("unknown field 'frame.symbl'; the closest is 'symbol'", function() q()

@@ -42,7 +42,8 @@ function switches.recording(list, threads, prepare)
       sample(time, cpu, "sched_switch", pid,
         { prev_pid = pid, prev_state = second, next_pid = third })
     elseif what == "waking" then
-      sample(time, cpu, "sched_waking", second or 0, { pid = pid })
+      sample(time, cpu, "sched_waking", second or 0,
+        { pid = pid, comm = threads and threads[pid] })
     elseif what == "migrate" then
       sample(time, cpu, "sched_migrate_task", 0,
         { pid = pid, orig_cpu = second, dest_cpu = third })
