@@ -1,9 +1,12 @@
 -- The options by which tools look at some samples only.
+local builder = require "spec.support.builder"
+local dkjson = require "dkjson"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
+local switches = require "spec.support.switches"
 local two_events = require "spec.support.two_events"
 
 local DEMO <const> = run.demo
@@ -94,6 +97,13 @@ describe("--time", function()
       got.err })
   end)
 
+  it("is taken from the samples where the header has zeros", function()
+    local zeros = two_events.write(function(b)
+      b:feature("sample_time", { first = 0, last = 0 })
+    end)
+    assert.are.equal("1.900000000 2.000000000", times_of(zeros, "--time", "1.9,"))
+  end)
+
   it("is refused where it means nothing", function()
     local header = two_events.write(function(b)
       b:feature("sample_time", { first = 1000000000, last = 2000000000 })
@@ -178,7 +188,7 @@ describe("the options that choose samples", function()
       "migrations", "offcpu", "report", "sched", "script", "syscalls", "timeline", "wakers" } do
       local help = run.perflua { "help", tool }
       for _, option in ipairs { "--time RANGES", "--comm N", "--where EXPR" } do
-        assert.is_truthy(help.out:find("\n  " .. option, 1, true), tool .. " " .. option)
+        assert.is_truthy(help.out:find(option, 1, true), tool .. " " .. option)
       end
     end
   end)
@@ -194,6 +204,170 @@ describe("the options that choose samples", function()
       local got = run.perflua { "faults", case[1], case[2], DEMO }
       assert.are.equal(2, got.status, case[1])
       assert.is_truthy(got.err:find("perflua: faults: " .. case[3], 1, true), got.err)
+    end
+  end)
+end)
+
+describe("--event", function()
+  it("takes names with commas: of a PMU, or in quotes", function()
+    local b = builder.new()
+    for i, name in ipairs { "cpu/event=0x1,umask=2/", "a,b", "cycles:u" } do
+      local event = b:event { name = name, ids = { i }, sample_type = { "ip", "tid", "time",
+        "identifier" } }
+      for k = 1, i do
+        b:sample(event, { identifier = i, ip = 1, pid = 1, tid = 1, time = k })
+      end
+    end
+    local path = b:write()
+    for asked, n in pairs {
+      ["cpu/event=0x1,umask=2/"] = 1, ["'a,b'"] = 2, ['"a,b"'] = 2,
+      ["cpu/event=0x1,umask=2/,cycles:u"] = 4, ["cycles:u , 'a,b'"] = 5, ["c*"] = 4,
+    } do
+      local got = run.perflua { "report", "--csv", "--sort", "pid", "--event", asked, path }
+      assert.are.equal(0, got.status, got.err)
+      local sum = 0
+      for samples in got.out:gmatch ",(%d+),%d+\r\n" do sum = sum + tonumber(samples) end
+      assert.are.equal(n, sum, asked)
+    end
+    local got = run.perflua { "report", "--event", "'a'b", path }
+    assert.are.equal(2, got.status)
+    assert.matches("a comma expected behind 'a'", got.err, 1, true)
+  end)
+end)
+
+describe("--cpu", function()
+  local RUNNABLE <const>, SLEEPS <const>, PREEMPTED <const> = 0, 1, 256
+
+  it("chooses spans by the processor on which they begin", function()
+    local path = switches.recording({
+      { 1000, 0, "switch", 0, RUNNABLE, 7 }, { 2000, 0, "waking", 8 },
+      { 4000, 0, "switch", 7, RUNNABLE, 8 }, { 9000, 0, "switch", 8, SLEEPS, 7 },
+      { 9500, 0, "switch", 7, SLEEPS, 0 }, { 10000, 1, "waking", 7 },
+      { 10650, 1, "migrate", 7, 0, 1 }, { 10700, 1, "switch", 0, RUNNABLE, 7 },
+      { 12000, 1, "switch", 7, PREEMPTED, 0 }, { 14900, 0, "migrate", 7, 1, 0 },
+      { 15000, 0, "switch", 0, 0, 7 },
+    })
+    local function sum_of(tool, column, cpus)
+      local got, sum = run.perflua { tool, "--json", "--cpu", cpus, path }, 0
+      assert.are.same({ 0, "" }, { got.status, got.err })
+      for _, row in ipairs(dkjson.decode(got.out).rows) do sum = sum + row[column] end
+      return sum
+    end
+    -- by processor: 0, 1
+    for tool, expected in pairs {
+      sched = { 4, 1, "switches" }, offcpu = { 2, 1, "count" }, wakers = { 1, 1, "count" },
+      migrations = { 1, 1, "migrations" },
+    } do
+      local column = expected[3]
+      assert.are.equal(expected[1], sum_of(tool, column, "0"), tool)
+      assert.are.equal(expected[2], sum_of(tool, column, "1"), tool)
+      assert.are.equal(expected[1] + expected[2], sum_of(tool, column, "0-1"), tool)
+      assert.are.equal(0, sum_of(tool, column, "2-9"), tool)
+    end
+  end)
+
+  it("is refused where it is no number, and where no processor is recorded", function()
+    local path = switches.recording { { 1000, 0, "switch", 0, RUNNABLE, 7 } }
+    for _, tool in ipairs { "sched", "offcpu", "migrations", "timeline" } do
+      local got = run.perflua { tool, "--cpu", "x", path }
+      assert.are.equal(2, got.status)
+      assert.matches(("perflua: %s: --cpu: 'x' is not a number"):format(tool), got.err, 1, true)
+    end
+    local got = run.perflua { "offcpu", "--cpu", "0", DEMO }
+    assert.are.equal(2, got.status)
+    assert.matches("perflua: offcpu: --cpu: filter \"cpu == 0\", column 1: no record of this "
+      .. "query has a field 'cpu'", got.err, 1, true)
+  end)
+end)
+
+describe("perflua dump", function()
+  local function types_of(...)
+    local got = run.perflua { "dump", "--json", DEMO, ... }
+    assert.are.same({ 0, "" }, { got.status, got.err })
+    local counts = {}
+    for line in got.out:gmatch "[^\n]+" do
+      local type = dkjson.decode(line).type
+      counts[type] = (counts[type] or 0) + 1
+    end
+    return counts
+  end
+
+  it("chooses records of any type by the options that choose samples", function()
+    local file = assert(perflua.open(DEMO))
+    for _, case in ipairs {
+      { "--comm", "sort", "comm == 'sort'" },
+      { "--pid", "10665,10666", "pid in {10665,10666}" },
+      { "--event", "page-faults", "event == 'page-faults'" },
+      { "--dso", "[kernel.kallsyms]", "dso == '[kernel.kallsyms]'" },
+    } do
+      local expected = {}
+      for record in file:records { container = true, order = "file" }:where(case[3]):each() do
+        expected[record.type] = (expected[record.type] or 0) + 1
+      end
+      assert.is_truthy(next(expected), case[3])
+      assert.are.same(expected, types_of(case[1], case[2]), case[3])
+    end
+    file:close()
+  end)
+
+  it("chooses records by --time with both ends in it", function()
+    local path = two_events.write()
+    local function count(...)
+      local got = run.perflua { "dump", "--type", "sample", path, ... }
+      assert.are.same({ 0, "" }, { got.status, got.err })
+      return select(2, got.out:gsub("\n", ""))
+    end
+    assert.are.equal(2, count("--time", "1.9,2"))
+    assert.are.equal(1, count("--between", "1.9,2.0"))
+  end)
+end)
+
+describe("perflua stat --time", function()
+  local function stat(...)
+    local got = run.perflua { "stat", "--json", ... }
+    assert.are.same({ 0, "" }, { got.status, got.err })
+    return (dkjson.decode(got.out))
+  end
+
+  it("counts the records of these times", function()
+    for _, path in ipairs { DEMO, "spec/fixtures/perf-7.3/group.data" } do
+      local whole, all = stat(path), stat("--time", "0%-100%", path)
+      assert.are.same(whole.events, all.events)
+      assert.are.same({ whole.lost_records, whole.lost_samples },
+        { all.lost_records, all.lost_samples })
+      assert.are.equal(whole.last_time, all.last_time)
+      local halves = { stat("--time", "50%/1", path), stat("--time", "50%/2", path) }
+      for i, event in ipairs(whole.events) do
+        local counted = 0
+        for _, half in ipairs(halves) do counted = counted + half.events[i].samples end
+        assert.are.equal(event.samples, counted, event.event)
+      end
+      assert.is_true(halves[1].last_time < halves[2].first_time)
+    end
+  end)
+
+  it("needs a file, as it is read several times", function()
+    local got = run.shell_with('cat "$1" | "$perflua" stat --time 10% -',
+      "spec/fixtures/perf-7.3/pipe.data")
+    assert.are.equal(2, got.status)
+    assert.matches("stat: --time needs a file: a stream is read only once", got.err, 1, true)
+  end)
+end)
+
+describe("an option that chooses samples", function()
+  it("is refused with a reason by tools for which it means nothing", function()
+    for tool, case in pairs {
+      doctor = { "--cpu=0", "it examines whole recordings" },
+      fields = { "--comm=x", "it describes whole recordings" },
+      header = { "--time=10%", "it reads no samples" },
+      sched = { "--dso=x", "it reads the switches of all threads" },
+      io = { "--pid=1", "it reads the requests of all of them" },
+      stat = { "--comm=x", "it counts records of any type" },
+    } do
+      local got = run.perflua { tool, case[1], DEMO }
+      assert.are.equal(2, got.status)
+      local said = ("perflua: %s: no option '%s': %s\nusage: "):format(tool, case[1], case[2])
+      assert.matches(said, got.err, 1, true)
     end
   end)
 end)

@@ -158,7 +158,7 @@ end
 ---@return integer? first, integer? last # ns
 function between.known_times(file)
   local times = type(file.path) == "string" and file.features.sample_time
-  if times then return times.first, times.last end
+  if times and times.last ~= 0 then return times.first, times.last end -- 0: perf saw no sample
 end
 
 -- A time as perf prints it, or what was taken for seconds.

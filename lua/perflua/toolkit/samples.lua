@@ -34,6 +34,19 @@ function samples.with_options(own, except)
   return own
 end
 
+---Explains why a tool does not take these options.
+---@param own table<string, any> its own options
+---@param why string
+---@return table<string, string> # the reason, by each of the others
+function samples.refused(own, why)
+  local refused = {}
+  for name in pairs(options) do refused[name] = not own[name] and why or nil end
+  return refused
+end
+
+--- The option of tools that count spans by the processor on which they begin.
+samples.cpu_of_spans = { "LIST", "only what begins on these processors: 0,2-3" }
+
 local function split_list(text)
   local list = {}
   for one in text:gmatch "[^,]+" do list[#list + 1] = one end
@@ -62,10 +75,30 @@ end
 
 local function quote(text) return ("%q"):format(text):gsub("\\\n", "\\n") end
 
-local function quote_texts(text)
-  local list = split_list(text)
+local function quote_texts(text, split)
+  local list = (split or split_list)(text)
   for i, one in ipairs(list) do list[i] = quote(one) end
   return table.concat(list, ", ")
+end
+
+-- Events, whose names may have commas: those of a PMU between slashes, those in quotes.
+local function split_events(text)
+  local list = {}
+  local at = 1
+  while at <= #text do
+    local _, inside, behind = text:match("^%s*(['\"])(.-)%1%s*()", at)
+    if not inside then
+      inside, behind = text:match("^%s*([^,/]*/[^/]*/[^,]-)%s*()%f[,%z]", at)
+    end
+    if not inside then inside, behind = text:match("^%s*([^,]-)%s*()%f[,%z]", at) end
+    if inside ~= "" then list[#list + 1] = inside end
+    if behind <= #text and text:sub(behind, behind) ~= "," then
+      error(("'%s': a comma expected behind '%s'"):format(text, inside), 0)
+    end
+    at = behind + 1
+  end
+  if #list == 0 then error(("'%s' names nothing"):format(text), 0) end
+  return list
 end
 
 -- A binary is named by its path, or by its last part.
@@ -89,7 +122,8 @@ local conditions = {
   { "cpu", function(text) return "cpu in { " .. list_numbers(text) .. " }" end },
   { "dso", match_binaries },
   { "symbol", function(text) return "symbol in { " .. quote_texts(text) .. " }" end },
-  { "event", function(text) return "event in { " .. quote_texts(text) .. " }" end },
+  { "event", function(text) return "event in { " .. quote_texts(text, split_events)
+    .. " }" end },
 }
 
 -- A time as perf's option has it: seconds need no sign.
@@ -152,6 +186,17 @@ local function make_selection(args, owned)
   end
 end
 
+---Restricts a query over records of any type to those that the options choose; records
+---without what an option is about are not among them.
+---@param query perflua.Query
+---@param args table what tools.parse gave
+---@param owned table<string, any>? names of options that the tool understands itself
+---@return perflua.Query # raises what is wrong with the options
+function samples.narrow(query, args, owned)
+  local selected = make_selection(args, owned)
+  return selected and selected(query, true) or query
+end
+
 ---Restricts a tool to the samples that its options choose.
 ---@param file perflua.File
 ---@param args table what tools.parse gave
@@ -160,6 +205,10 @@ end
 function samples.choose(file, args, owned)
   local ok, chosen = pcall(make_selection, args, owned)
   if not ok then return strip_position(chosen) end
+  if owned and owned.cpu and args.cpu then -- raises where no record has it
+    local has_cpu, message = pcall(file.samples(file).where, file:samples(), "cpu == 0")
+    if not has_cpu then return "--cpu: " .. strip_position(message) end
+  end
   if not chosen then return nil end
   select(file, chosen)
   local message
@@ -167,18 +216,19 @@ function samples.choose(file, args, owned)
   if not ok then return strip_position(message) end
 end
 
--- For choose(), where a tool chooses threads by itself.
+-- For choose(), where a tool chooses threads, or processors as well, by itself.
 samples.of_threads = { comm = true, pid = true, tid = true }
+samples.of_spans = { comm = true, pid = true, tid = true, cpu = true }
 
----Chooses the threads whose rows are shown, in tools that read samples of all threads to know
----what one of them did.
+---Chooses the threads and processors whose rows are shown, in tools that read samples of all of
+---them to know what one did.
 ---@param args table what tools.parse gave
----@return (fun(tid: integer, comm: string?, pid: integer?): boolean)? is_chosen
+---@return (fun(tid: integer?, comm: string?, pid: integer?, cpu: integer?): boolean)? is_chosen
 ---@return string? message
 function samples.threads(args)
   local sets = {}
   local ok, message = pcall(function()
-    for _, name in ipairs { "pid", "tid" } do
+    for _, name in ipairs { "pid", "tid", "cpu" } do
       local set = args[name] and {}
       if set then apply_option(name, each_number, args[name], function(i) set[i] = true end) end
       sets[name] = set
@@ -189,10 +239,11 @@ function samples.threads(args)
     end
   end)
   if not ok then return nil, message end
-  return function(tid, comm, pid)
+  return function(tid, comm, pid, cpu)
     return (not sets.tid or sets.tid[tid] == true) and (not sets.comm
       or sets.comm[comm] == true)
       and (not sets.pid or sets.pid[pid] == true)
+      and (not sets.cpu or sets.cpu[cpu] == true)
   end
 end
 
@@ -202,12 +253,22 @@ end
 ---@return (fun(tid: integer, time: integer?): boolean)? is_chosen nil: all are, or see message
 ---@return string? message
 function samples.of_tids(file, args)
-  local is_chosen, message = samples.threads(args)
-  if message or not (args.comm or args.pid or args.tid) then return nil, message end
+  local of_threads = { comm = args.comm, pid = args.pid, tid = args.tid }
+  local is_chosen, message = samples.threads(of_threads)
+  if message or not next(of_threads) then return nil, message end
   return function(tid, time)
     local thread = file:thread(tid, time)
     return is_chosen(tid, thread and thread.comm, thread and thread.pid)
   end
+end
+
+---@param args table what tools.parse gave
+---@return (fun(cpu: integer?): boolean)? is_chosen nil: all are, or see message
+---@return string? message
+function samples.of_cpus(args)
+  if not args.cpu then return nil end
+  local is_chosen, message = samples.threads { cpu = args.cpu }
+  return is_chosen and function(cpu) return is_chosen(nil, nil, nil, cpu) end, message
 end
 
 ---@param name string
@@ -224,7 +285,12 @@ function samples.is_chosen(args)
 end
 
 ---@param args table
----@return string[]? # the events that are named
-function samples.events(args) return args.event and split_list(args.event) end
+---@return string[]? names of events; nil: all, or see message
+---@return string? message
+function samples.events(args)
+  if not args.event then return nil end
+  local ok, names = pcall(apply_option, "event", split_events, args.event)
+  return ok and names or nil, not ok and names or nil
+end
 
 return samples

@@ -5,6 +5,7 @@ local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local perflua = require "perflua"
+local samples = require "perflua.toolkit.samples"
 local show = require "perflua.doctor.show"
 local symbols = require "perflua.toolkit.symbols"
 
@@ -20,6 +21,7 @@ perf record would do better.
 
 Exit status: 3 if a recording is damaged or not complete; 1 if one could not be read.]],
 }
+tool.refused = samples.refused(tool.options or {}, "it examines whole recordings")
 
 local FAILED, DAMAGED = 1, 3
 

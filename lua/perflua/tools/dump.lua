@@ -3,6 +3,7 @@
 
 local core = require "perflua.core"
 local perflua = require "perflua"
+local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
 local plan = require "perflua.plan"
 local symbols = require "perflua.toolkit.symbols"
@@ -16,9 +17,9 @@ local NAMES = { "comm", "dso", "symbol", "symoff", "stack" }
 
 local tool = {
   description = "print one line for each record, with its recorded fields",
-  usage = "dump [--json] [--names] [--type TYPE,…] [--where EXPR] [--between FROM,TO] FILE…",
+  usage = "dump [--json] [--names] [--type TYPE,…] [--where EXPR] [--time RANGES] FILE…",
   several = true,
-  options = symbols.with_options {
+  options = samples.with_options(symbols.with_options {
     json = "print one JSON object per line; integers are exact",
     names = "also show " .. table.concat(NAMES, ", "),
     type = { "TYPE,…", "only records of these types, by name or number" },
@@ -26,10 +27,11 @@ local tool = {
     between =
       { "FROM,TO",
         "only records from time FROM on and before TO; one may be empty" },
-  },
+  }),
   help = [[
 Records come in file order, with the container's own records, as they are in the file. With --names or
---where, records of a stream come in time order, because names need it.
+--where, records of a stream come in time order, because names need it. The other options that choose
+samples choose records here: those of a thread, of an event, and so on.
 
 Times are as in between(): nanoseconds, seconds as a line of text shows them (1718.320686), time since
 the first record (20ms, 1.5s) or a percentage of the recording (10%). Records without a time never match.
@@ -49,7 +51,7 @@ local function query_of(file, args)
   for name in (args.type or ""):gmatch "[^,]+" do
     types[#types + 1] = math.tointeger(tonumber(name)) or name
   end
-  local waits = not file.size and (args.names or args.where)
+  local waits = not file.size and (args.names or samples.is_chosen(args))
   local query = file:records { type = types, container = true, order = waits and "time"
     or "file" }
   if args.where then query = query:where(args.where) end
@@ -58,7 +60,7 @@ local function query_of(file, args)
     if not from then error("between: FROM,TO expected, got '" .. args.between .. "'", 0) end
     query = query:between(time_of(from), time_of(to))
   end
-  return query
+  return samples.narrow(query, args, { where = true })
 end
 
 ---@param args table

@@ -3,6 +3,7 @@
 
 local fmt = require "perflua.text.fmt"
 local perflua = require "perflua"
+local samples = require "perflua.toolkit.samples"
 local survey = require "perflua.meta.survey"
 
 local tool = {
@@ -14,6 +15,7 @@ The example is the first value found. A field without an example was absent from
 looked at. args.NAME are the fields of a tracepoint, with their types. Events beyond the first 1000
 with samples are only counted.]],
 }
+tool.refused = samples.refused(tool.options or {}, "it describes whole recordings")
 
 local MOST = 1000 -- events that are shown
 

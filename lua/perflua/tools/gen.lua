@@ -1,6 +1,7 @@
 -- perflua gen FILE: a script to start from, with a handler for each event of a recording.
 
 local perflua = require "perflua"
+local samples = require "perflua.toolkit.samples"
 local starter = require "perflua.meta.starter"
 local survey = require "perflua.meta.survey"
 
@@ -15,6 +16,7 @@ recording follow. The script runs as it is:
 
   perflua gen -o mine.lua perf.data && perflua mine.lua perf.data]],
 }
+tool.refused = samples.refused(tool.options or {}, "it describes whole recordings")
 
 local ENOENT = 2
 

@@ -6,6 +6,7 @@
 --   options      option without its dashes → one line of documentation, or { VALUE,
 --                documentation } of an option that takes a value; many = true: it may be
 --                repeated, and its values are a list; or nil
+--   refused      option that it does not take → why; or nil
 --   several      true: it reads several recordings as one, "each": one after the other;
 --                default: it reads one
 --   operands     { least, most } of the arguments behind the recording; default: none. With
@@ -80,6 +81,8 @@ end
 
 -- Returns what is wrong with an option that find_option does not know.
 local function unknown_option(tool, word, name, candidates)
+  local why = tool.refused and tool.refused[name]
+  if why then return ("no option '%s': %s"):format(word, why) end
   if #candidates > 1 then
     return ("option '%s' is ambiguous: --%s"):format(word, table.concat(candidates, ", --"))
   end

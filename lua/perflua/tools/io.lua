@@ -21,8 +21,9 @@ local tool = {
   options = samples.with_options(result_table.with_options {
     by = { "WHAT",
       "group by device, operation (default: both), flags, comm, or several: device,comm" },
+    cpu = samples.cpu_of_spans,
     hist = "add a histogram of the times: nanoseconds, in powers of two",
-  }, "pid tid cpu dso symbol event"),
+  }, "pid tid dso symbol event"),
   help = [[
 The time of a request runs from its issue to the device until its completion; if it was requeued, from
 the last issue. queued counts requests whose wait in the queue was recorded; queue_avg_us and
@@ -34,6 +35,8 @@ queue_max_us are these waits. flags are the letters of the tracepoints; comm que
   254:0   discard          12       0  26222592     12.39  1032.42  6698.90      12         23.39
   254:0   flush             1       0         0      0.06    56.81    56.81       0             -]],
 }
+
+tool.refused = samples.refused(tool.options, "it reads the requests of all of them")
 
 -- Texts of the notes on requests that could not be paired.
 local texts = {
@@ -50,7 +53,7 @@ local known = { "device", "operation", "flags", "comm" }
 local function read_requests(file, by, hist, is_chosen)
   local rows, queues, bucket = totals.new(), totals.new(), sketch.power("signed")
   local open, lost, unreadable = requests.each(file, function(request, time)
-    if not is_chosen(nil, request.comm) then return end
+    if not is_chosen(nil, request.comm, nil, request.cpu) then return end
     local parts = {}
     for i, name in ipairs(known) do parts[i] = by[name] and request[name] or "" end
     local key, took = table.concat(parts, "\0"), time - request.start
@@ -81,7 +84,7 @@ function tool.run(args, out)
   if not file then return nil, message end
   local is_chosen
   is_chosen, wrong = samples.threads(args)
-  wrong = wrong or samples.choose(file, args, samples.of_threads)
+  wrong = wrong or samples.choose(file, args, samples.of_spans)
   if wrong then return 2, "io: " .. wrong end
   local columns = {}
   for i, name in ipairs(known) do columns[i] = { name, "string", not by[name] } end

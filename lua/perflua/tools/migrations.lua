@@ -12,8 +12,9 @@ local tool = {
   needs = { events = { "sched:sched_migrate_task" } },
   record = "perf record -a -e sched:sched_migrate_task",
   options = samples.with_options(result_table.with_options {
-    by = { "WHAT", "group by thread, cpus or both; default: thread,cpus" } },
-    "cpu dso symbol event"),
+    by = { "WHAT", "group by thread, cpus or both; default: thread,cpus" },
+    cpu = { "LIST", "only from these processors: 0,2-3" } },
+    "dso symbol event"),
   help = [[
 across is the largest unit that the two processors do not share: node, socket, die or core; cpu if they
 share the core. It needs the topology that perf record writes to files, and is empty if that does not
@@ -24,6 +25,8 @@ cover both processors.
   cc1    28727     0   1  core             1
   cc1    28727     1   0  core             1]],
 }
+
+tool.refused = samples.refused(tool.options, "it reads the migrations of all threads")
 
 -- Calls fn(0), fn(1), fn(2), fn(5) for "0-2,5".
 local function each_cpu(list, fn)
@@ -55,20 +58,21 @@ local function find_boundary(a, b)
   return "cpu"
 end
 
--- Returns rows of the chosen threads, added up where they are not by thread. is_chosen nil: of
--- all threads.
-local function rows_of(file, keys, is_chosen, by)
+-- Returns rows of the chosen threads and first processors, added up where they are not by
+-- these. nil: all are chosen.
+local function rows_of(file, keys, is_chosen, is_chosen_cpu, by)
   local rows = file:samples("sched:sched_migrate_task"):group_by(table.unpack(keys)):count()
     :collect()
-  if not is_chosen then return rows end
+  if not is_chosen and not is_chosen_cpu then return rows end
   local list, places = {}, {}
   for _, row in ipairs(rows) do
     local tid, from, to = row["args.pid"], row["args.orig_cpu"], row["args.dest_cpu"]
-    local place = ("%s %s %s"):format(by.thread and tid, from, to)
-    local one = places[place]
-    if tid and is_chosen(tid) and one then
+    local place = ("%s %s %s"):format(by.thread and tid, by.cpus and from, by.cpus and to)
+    local one, chosen = places[place], (not is_chosen or tid and is_chosen(tid))
+      and (not is_chosen_cpu or is_chosen_cpu(from))
+    if chosen and one then
       one.count = one.count + row.count
-    elseif tid and is_chosen(tid) then
+    elseif chosen then
       places[place] = { ["args.pid"] = tid, ["args.orig_cpu"] = from, ["args.dest_cpu"] = to,
         count = row.count }
       list[#list + 1] = places[place]
@@ -89,13 +93,17 @@ function tool.run(args, out)
   if not file then return nil, message end
   local is_chosen
   is_chosen, wrong = samples.of_tids(file, args)
-  wrong = wrong or samples.choose(file, args, samples.of_threads)
+  wrong = wrong or samples.choose(file, args, samples.of_spans)
+  local is_chosen_cpu, message_cpu = samples.of_cpus(args)
+  wrong = wrong or message_cpu
   if wrong then return 2, "migrations: " .. wrong end
   local named = by.thread or is_chosen
   local keys = named and { "args.pid" } or {}
-  if by.cpus then table.move({ "args.orig_cpu", "args.dest_cpu" }, 1, 2, #keys + 1, keys) end
+  if by.cpus or is_chosen_cpu then
+    table.move({ "args.orig_cpu", "args.dest_cpu" }, 1, 2, #keys + 1, keys)
+  end
   if named then samples_with_losses.read_names(file) end
-  local rows = rows_of(file, keys, is_chosen, by)
+  local rows = rows_of(file, keys, is_chosen, is_chosen_cpu, by)
   local places = places_of(file.features)
   local list = result_table.new({
     { "comm", "string", not by.thread }, { "tid", "signed", not by.thread },

@@ -28,7 +28,8 @@ local tool = {
     o = { "FILE", "write to FILE; default: standard output" },
     state = { "blocked|preempted", "only times in this state" },
     by = { "comm|pid|tid|none", "the first frame of each stack; default: comm" },
-  }), "cpu dso symbol event"),
+    cpu = samples.cpu_of_spans,
+  }), "dso symbol event"),
   help = [[
 A thread that was still runnable when it left its processor was preempted; otherwise it was blocked. Both
 times end when it runs again. Folded stacks and graphs mark preempted ones with the frame [preempted].
@@ -44,6 +45,8 @@ Without root: perf record -g -c 1 -e context-switches --switch-events -- COMMAND
   sh           7274  blocked     13    336.91   25916.47  122756.76
   rcu_preempt    15  blocked     45    330.89    7353.17   11972.84]],
 }
+
+tool.refused = samples.refused(tool.options, "it reads the switches of all threads")
 
 local states = { blocked = true, preempted = true }
 
@@ -125,11 +128,11 @@ function tool.run(args, out)
   if not file then return nil, message end
   local is_chosen
   is_chosen, wrong = samples.threads(args)
-  wrong = wrong or samples.choose(file, args, samples.of_threads)
+  wrong = wrong or samples.choose(file, args, samples.of_spans)
   if wrong then return 2, "offcpu: " .. wrong end
   local function is_shown(wait)
     return (not args.state or wait.state == args.state)
-      and is_chosen(wait.tid, wait.comm, wait.pid)
+      and is_chosen(wait.tid, wait.comm, wait.pid, wait.cpu)
   end
   message = off_cpu.check_recording(file)
   if message then return nil, message end

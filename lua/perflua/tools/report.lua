@@ -75,8 +75,10 @@ end
 
 -- Parses the options. Returns nil and what is wrong with them.
 local function settings_of(args)
+  local events, message = samples.events(args)
+  if message then return nil, message end
   local settings = { limit = 0, count = math.maxinteger,
-    query = { event = samples.events(args), where = { args.where } } }
+    query = { event = events, where = { args.where } } }
   if args.sort and args.fields then return nil, "--sort and --fields" end
   local option = args.sort and "sort" or args.fields and "fields"
   if option then

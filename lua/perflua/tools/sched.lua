@@ -12,7 +12,9 @@ local tool = {
   usage = "sched [options] FILE",
   needs = { events = { "sched:sched_switch" }, fields = { "cpu", "time" } },
   record = "perf sched record -- COMMAND",
-  options = samples.with_options(result_table.with_options {}, "cpu dso symbol event"),
+  options = samples.with_options(result_table.with_options {
+    cpu = { "LIST", "only what threads ran, and waited for, on these processors: 0,2-3" },
+  }, "dso symbol event"),
   help = [[
 run        from switch-in to switch-out
 wait       from switch-out to the next switch-in, asleep or not
@@ -30,6 +32,8 @@ Threads that were not switched in are left out, and so is the idle thread.
   perflua  28712         6  1015.08    54.74       5     49.19         13.90  9838.10   35265.93  38461.933316
   lua5.4   28152       269   214.98   844.72     268    844.72        844.72  3151.96  150218.42  38461.974430]],
 }
+
+tool.refused = samples.refused(tool.options, "it reads the switches of all threads")
 
 -- Indexes in a thread's row: since when it is off CPU, and since when it could run. False: not
 -- known. True: it runs.
@@ -61,16 +65,17 @@ local function forget_states(threads)
 end
 
 -- Threads by tid; how many switches do not follow on the one before, wake-ups were not seen,
--- records tell of losses, samples lack a field.
-local function read_threads(file)
+-- records tell of losses, samples lack a field. Counts what is run on chosen processors, and
+-- the waits that end there; is_chosen nil: all are.
+local function read_threads(file, is_chosen)
   local threads, running, since, broken, unwoken, lost, unreadable = {}, {}, {}, 0, 0, 0, 0
   for prev, state, next_tid, time, cpu, pid in records_of(file) do
     if (prev or pid) and not (time and (pid or state and next_tid and cpu)) then
       unreadable = unreadable + 1
     elseif prev then
-      local t = running[cpu]
+      local t, counts = running[cpu], not is_chosen or is_chosen(cpu)
       if t and t[TID] == prev then
-        t[RUN] = t[RUN] + time - since[cpu]
+        if counts then t[RUN] = t[RUN] + time - since[cpu] end
       else
         broken = broken + (t and 1 or 0)
         t = threads[prev] or new_row(prev)
@@ -84,18 +89,18 @@ local function read_threads(file)
         threads[next_tid] = t
       end
       local off, ready = t[OFF], t[READY]
-      if off then
+      if off and counts then
         t[WAIT] = t[WAIT] + time - off
         if not ready then unwoken = unwoken + 1 end
       end
-      if ready and ready ~= true then
+      if ready and ready ~= true and counts then
         local delay = time - ready
         t[DELAYS] = t[DELAYS] + 1
         t[DELAY] = t[DELAY] + delay
         if delay > t[MAX] then t[MAX], t[MAX_AT] = delay, ready end
         if ready == off then t[PREEMPTED] = t[PREEMPTED] + delay end
       end
-      t[OFF], t[READY], t[IN] = false, true, t[IN] + 1
+      t[OFF], t[READY], t[IN] = false, true, t[IN] + (counts and 1 or 0)
       running[cpu], since[cpu] = t, time
     elseif pid then
       local t = threads[pid]
@@ -122,7 +127,9 @@ function tool.run(args, out)
   if not file then return nil, message end
   local is_chosen
   is_chosen, wrong = samples.of_tids(file, args)
-  wrong = wrong or samples.choose(file, args, samples.of_threads)
+  wrong = wrong or samples.choose(file, args, samples.of_spans)
+  local is_chosen_cpu, message_cpu = samples.of_cpus(args)
+  wrong = wrong or message_cpu
   if wrong then return 2, "sched: " .. wrong end
   local list = result_table.new({
     { "comm", "string" }, { "tid", "signed" }, { "switches", "unsigned" },
@@ -132,7 +139,7 @@ function tool.run(args, out)
     { "avg_us", "float" }, { "max_us", "float" }, { "max_at", "string" },
   }, "max_us")
   samples_with_losses.read_names(file)
-  local threads, broken, unwoken, lost, unreadable = read_threads(file)
+  local threads, broken, unwoken, lost, unreadable = read_threads(file, is_chosen_cpu)
   for tid, t in pairs(threads) do
     if tid ~= 0 and t[IN] > 0 and (not is_chosen or is_chosen(tid)) then
       local thread, delayed = file:thread(tid), t[DELAYS] > 0

@@ -91,8 +91,10 @@ function tool.run(args, out)
   args.vmlinux, args.comm = args.vmlinux or args.k, args.comm or args.comms
   local file <close>, failure = perflua.open(args[1], symbols.of(args))
   if not file then return nil, failure end
-  wrong = samples.choose(file, args, { event = true })
-  local ok, query = pcall(file.samples, file, samples.events(args))
+  local events
+  events, wrong = samples.events(args)
+  wrong = wrong or samples.choose(file, args, { event = true })
+  local ok, query = pcall(file.samples, file, events)
   if not ok then wrong = wrong or strip_position(query) end
   if wrong then return USAGE, "script: " .. wrong end
   local options = options_of(query, classes, max_stack, args)

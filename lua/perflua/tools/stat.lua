@@ -6,20 +6,27 @@ local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local perflua = require "perflua"
+local samples = require "perflua.toolkit.samples"
+local strip_position = require("perflua.errors").strip_position
 local types = require("perflua.recording").types
+
+local USAGE <const> = 2
 
 local tool = {
   description = "records and bytes by type and by event, losses, time range",
-  usage = "stat [--json] FILE…",
+  usage = "stat [--json] [--time RANGES] FILE…",
   several = true,
-  options = { json = "one JSON object" },
+  options = samples.with_options({ json = "one JSON object" },
+    "comm pid tid cpu dso symbol event where"),
   help = [[
 Counts every record in one pass. Bytes are those of the records themselves; data behind AUX area and
 tracing data records is counted separately, as payload.
 
 A sample with counter values ({a,b}:S, a:S) is delivered once for each value that changed. Events of such
-samples show both the records in the file and the delivered samples.]],
+samples show both the records in the file and the delivered samples. With --time, records without a time,
+and payload, are left out.]],
 }
+tool.refused = samples.refused(tool.options, "it counts records of any type")
 
 -- Rows {name, id, count, bytes}, most records first.
 local function type_rows(counts)
@@ -123,6 +130,48 @@ local function print_json(file, counts, out)
   }, "\n")
 end
 
+-- Counts the records of some times, as core.count does those of all; raises what is wrong with
+-- them.
+local function count_between(file, args)
+  local function records_of(options)
+    options.order = "file"
+    return samples.narrow(file:records(options), args)
+  end
+  local counts = { types = {}, events = {},
+    unknown_event = { count = 0, bytes = 0, records = 0 },
+    lost_records = 0, lost_samples = 0, payload = 0, split = false }
+  for i in ipairs(file.events) do
+    counts.events[i] = { records = 0, count = 0, bytes = 0, lost_samples = 0 }
+  end
+  local function event_of(row)
+    return counts.events[row["event.index"]] or counts.unknown_event
+  end
+  local all = records_of { container = true }
+  for row in all:group_by("type_id"):count():sum("size"):table():rows() do
+    counts.types[row.type_id] = { count = row.count, bytes = row.size }
+  end
+  for row in records_of({ type = "sample" }):group_by("event.index"):count():sum("size")
+      :table():rows() do
+    local event = event_of(row)
+    event.records, event.bytes = row.count, row.size
+  end
+  for row in samples.narrow(file:samples { order = "file" }, args):all_events()
+      :group_by("event.index"):count():table():rows() do
+    local event = event_of(row)
+    event.count = row.count
+    counts.split = counts.split or event.records ~= row.count
+  end
+  for row in records_of({ type = "lost_samples" }):group_by("event.index"):sum("lost")
+      :table():rows() do
+    local event = counts.events[row["event.index"]]
+    if event then event.lost_samples = row.lost end
+    counts.lost_samples = counts.lost_samples + row.lost
+  end
+  counts.lost_records = records_of({ type = "lost" }):sum("lost")
+  counts.first_time, counts.last_time = all:min("time"), all:max("time")
+  return counts
+end
+
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
@@ -132,8 +181,19 @@ function tool.run(args, out)
   if not file then
     return nil, message
   end
+  local counts
+  if args.time then
+    local ok
+    if not file.size then
+      return USAGE, "stat: --time needs a file: a stream is read only once"
+    end
+    ok, counts = pcall(count_between, file, args)
+    if not ok then return USAGE, "stat: " .. strip_position(counts) end
+  else
+    counts = core.count(file)
+  end
   local print_as = args.json and print_json or print_text
-  print_as(file, core.count(file), out)
+  print_as(file, counts, out)
 end
 
 return tool

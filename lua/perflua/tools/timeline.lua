@@ -32,6 +32,8 @@ each of which stands for the time since the previous one.
   38462.052138,sort,28729,4.264]],
 }
 
+tool.refused = samples.refused(tool.options, "it reads the switches of all threads")
+
 local MOST <const> = 1000000 -- slices between two records; what ran over more is not known
 
 -- Time that threads ran is added to the slice from start to stop; write(start, stop,

@@ -19,8 +19,9 @@ local tool = {
     by = { "WHAT", "group by comm (default) or by thread" },
     comm = { "NAME", "show chains of wakers of the threads of this name" },
     tid = { "TID", "show chains of wakers of this thread" },
+    cpu = samples.cpu_of_spans,
     depth = { "N", "the length of a chain; default: 4" },
-  }, "pid cpu dso symbol event"),
+  }, "pid dso symbol event"),
   help = [[
 Counts wakes of sleeping threads, and the time from the first wake until the thread runs. A wake from an
 interrupt is attributed to the interrupted thread, with context hardirq or softirq. In a chain each waker
@@ -32,6 +33,8 @@ is followed by the thread that had woken it.
   sched-pipe  27537    950      5.29     5.57  1284.74  sched-pipe <- sched-pipe <- sched-pipe
   sched-pipe  27538    948      2.90     3.06    31.83  sched-pipe <- sched-pipe <- sched-pipe]],
 }
+
+tool.refused = samples.refused(tool.options, "it reads the switches of all threads")
 
 local MAX_DEPTH = 64
 
@@ -62,11 +65,14 @@ function tool.run(args, out)
   if not asked then return 2, "wakers: " .. wrong end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
-  wrong = samples.choose(file, args, samples.of_threads)
+  wrong = samples.choose(file, args, samples.of_spans)
+  local is_chosen, message_cpu = samples.of_cpus(args)
+  wrong = wrong or message_cpu
   if wrong then return 2, "wakers: " .. wrong end
   local rows, chains = totals.new(), asked.chains
   local open, awake = wakes.each(file, chains, function(wake, duration)
-    if (asked.tid or wake.tid) ~= wake.tid or (asked.comm or wake.woken) ~= wake.woken then
+    if (asked.tid or wake.tid) ~= wake.tid or (asked.comm or wake.woken) ~= wake.woken
+        or is_chosen and not is_chosen(wake.cpu) then
       return
     end
     wake.chain = chains and table.concat(wake.chain, " <- ")

@@ -31,10 +31,10 @@ end
 -- Takes each sample of sched:sched_switch as one thread that leaves and one that comes.
 local function by_samples(file, stack, leave, end_wait, lose, skip)
   local query = samples_with_losses.matching(file, { "event == 'sched:sched_switch'" })
-  for type_id, time, tid, comm, pid, name, prev, next_pid, state,
+  for type_id, time, tid, comm, pid, name, prev, next_pid, state, cpu,
       chain in query:select("type_id", "time", "tid",
       "comm", "pid", "args.prev_comm", "args.prev_pid", "args.next_pid", "args.prev_state",
-      stack or "false") do
+      samples_with_losses.pick_field(query, "integer", "cpu"), stack or "false") do
     if type_id ~= SAMPLE then
       lose()
     elseif not (prev and next_pid and state and time) then
@@ -43,7 +43,7 @@ local function by_samples(file, stack, leave, end_wait, lose, skip)
       if next_pid ~= 0 then end_wait(next_pid, time) end
       if prev ~= 0 and state & ENDED == 0 then
         leave(prev, { tid = prev, pid = pid, comm = tid and tid >= 0 and comm or name,
-          start = time,
+          start = time, cpu = cpu or nil,
           stack = chain or nil, state = state & WAITS == 0 and "preempted" or "blocked" })
       end
     end
@@ -59,18 +59,17 @@ local function by_switches(file, stack, leave, end_wait, lose)
   local query = file:records { type = { "sample", "lost", "lost_samples", "switch",
     "switch_cpu_wide" }, expand = true }
     :where(table.concat(tests, " or "))
-  for type_id, time, comm, pid, tid, out, preempt,
+  for type_id, time, comm, pid, tid, out, preempt, cpu,
       chain in query:select("type_id", "time", "comm", "pid", "tid", "out",
-      "preempt", stack or "false") do
+      "preempt", samples_with_losses.pick_field(query, "integer", "cpu"), stack or "false") do
     if type_id == SAMPLE then
       if tid then chains[tid] = chain end
     elseif type_id ~= SWITCH and type_id ~= SWITCH_CPU_WIDE then
       lose()
     elseif tid and tid > 0 and time then
       if out then
-        leave(tid, { tid = tid, pid = pid, comm = comm, start = time, stack = chains[tid]
-          or nil,
-          state = preempt and "preempted" or "blocked" })
+        leave(tid, { tid = tid, pid = pid, comm = comm, start = time, cpu = cpu or nil,
+          stack = chains[tid] or nil, state = preempt and "preempted" or "blocked" })
       else
         end_wait(tid, time)
       end
@@ -82,8 +81,8 @@ end
 ---Takes each time that ended.
 ---@param file perflua.File
 ---@param stack string? a field for the call chain: "stack" or "annotated_stack"
----@param take fun(wait: table, duration: integer) wait is { tid, pid, comm, start, stack, state
---- }
+---@param take fun(wait: table, duration: integer) wait is { tid, pid, comm, start, cpu, stack,
+--- state }
 ---@return table # waits/pending.lua: what was not taken
 function off_cpu.each(file, stack, take)
   local open = pending.new()

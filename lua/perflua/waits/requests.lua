@@ -39,7 +39,8 @@ local function query_of(file)
     integer_field "args.sector",
     integer_field "args.nr_sector", text_field "args.rwbs", text_field "args.comm",
     integer_field "args.bytes",
-    integer_field("args.error", "args.errors")):each() -- errors before Linux 4.14
+    -- errors before Linux 4.14
+    integer_field("args.error", "args.errors"), integer_field "cpu"):each()
 end
 
 local function new_request(time, dev, sectors, rwbs, comm, bytes, queued)
@@ -60,7 +61,7 @@ end
 ---Takes each request that completed. Its time begins when the device gets it, the last time if
 ---that is more than once.
 ---@param file perflua.File
----@param take fun(request: table, time: integer) { start, device, flags, operation, comm,
+---@param take fun(request: table, time: integer) { start, cpu, device, flags, operation, comm,
 --- queued (ns), bytes, failed }
 ---@return table open what could not be paired (waits/pending.lua)
 ---@return table<integer, integer> lost by type_id
@@ -69,7 +70,7 @@ function requests.each(file, take)
   local queued, open, lost, unreadable = pending.new(), pending.new(), {}, 0
   local names, records = query_of(file)
   for index, n_lost, type_id, time, dev, sector, sectors, rwbs, comm, bytes,
-      failed in records do
+      failed, cpu in records do
     local name, at = names[index], sector and sectors and place_of(sector, sectors)
     if n_lost then
       lost[type_id] = (lost[type_id] or 0) + n_lost
@@ -84,8 +85,9 @@ function requests.each(file, take)
     elseif name == "requeue" then
       open:forget(dev, at)
     elseif name == "issue" then
-      open:begin(dev, at, new_request(time, dev, sectors, rwbs, comm, bytes,
-        queued:finish(dev, at)))
+      local request = new_request(time, dev, sectors, rwbs, comm, bytes, queued:finish(dev, at))
+      request.cpu = cpu or nil
+      open:begin(dev, at, request)
     elseif name == "complete" then
       local request = open:finish(dev, at)
       if request then

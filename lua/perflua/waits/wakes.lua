@@ -22,10 +22,10 @@ local function values_of(file)
     "sched:sched_wakeup_new" } do
     if file.events[name] then tests[#tests + 1] = ("event == '%s'"):format(name) end
   end
-  return samples_with_losses.matching(file, tests)
-    :select("type_id", "time", "comm", "args.common_pid", "args.common_flags", "args.comm",
-      "args.pid",
-      "args.prev_pid", "args.next_pid")
+  local query = samples_with_losses.matching(file, tests)
+  return query:select("type_id", "time", "comm", "args.common_pid", "args.common_flags",
+    "args.comm", "args.pid", "args.prev_pid", "args.next_pid",
+    samples_with_losses.pick_field(query, "integer", "cpu"))
 end
 
 -- Returns the waker and, before it, those that had woken it when it last slept, unless an
@@ -44,12 +44,13 @@ end
 ---@param chains { depth: integer, tids: boolean? }? are chains wanted? tids: with threads'
 --- numbers
 ---@param take fun(wake: table, duration: integer) wake is { woken, tid, waker, waker_tid,
---- context, time, chain }
+--- context, time, cpu, chain }
 ---@return table open, integer awake # waits/pending.lua: what was not taken; how many were of
 --- threads that ran
 function wakes.each(file, chains, take)
   local open, last, awake = pending.new(true), {}, 0
-  for type_id, time, comm, waker_tid, flags, woken, tid, prev, next_tid in values_of(file) do
+  for type_id, time, comm, waker_tid, flags, woken, tid, prev, next_tid,
+      cpu in values_of(file) do
     if type_id ~= SAMPLE then
       open:drop()
       last = {}
@@ -58,7 +59,7 @@ function wakes.each(file, chains, take)
     elseif tid then
       local wake = { time = time, waker = comm or "[unknown]", waker_tid = waker_tid,
         context = context_of(flags),
-        woken = woken, tid = tid }
+        woken = woken, tid = tid, cpu = cpu or nil }
       if chains then wake.chain = chain_of(wake, last, chains) end
       open:begin(tid, 0, wake)
     else
