@@ -353,6 +353,7 @@ static struct pq_bound *make_bound(struct pq_fields *fields)
 	}
 	made->layout = rec->layout;
 	made->event = rec->event;
+	made->number = (uint32_t)in->n_bounds;
 	for (uint32_t i = 0; i < in->n; i++) {
 		struct pq_load *load = &made->loads[i];
 

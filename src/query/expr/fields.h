@@ -55,6 +55,7 @@ struct pq_load {
 struct pq_bound {
 	const struct pd_layout *layout;
 	const struct pd_event *event;
+	uint32_t number;	/* from 0 on, in the order in which layouts were met */
 	struct pq_load loads[]; /* by number of the field */
 };
 

@@ -48,8 +48,7 @@ static inline bool pq_plain_row(struct pq_plain_rows *plain, const struct pq_fie
 				const uint32_t *numbers, size_t n, struct pq_value *values)
 {
 	const struct pq_bound *bound = fields->bound;
-	struct pq_plain_row *row =
-		&plain->rows[(uintptr_t)bound / sizeof(*bound->loads) % PQ_PLAIN_ROWS];
+	struct pq_plain_row *row = &plain->rows[bound->number % PQ_PLAIN_ROWS];
 	const uint8_t *bytes = fields->rec->bytes;
 
 	if (row->bound != bound)
