@@ -33,9 +33,14 @@ static inline uint32_t pb_hash_pair(const struct pb_secret *secret, uint64_t x, 
 	return (uint32_t)pb_mix(x ^ secret->a, y ^ secret->b);
 }
 
-static inline uint32_t pb_hash_number(const struct pb_secret *secret, uint64_t x)
+/*
+ * Returns the hash of a number that mostly follows others, as ids do: a product, whose upper
+ * byte is put lowest, where maps look, spreads these better than chance would. The bench's line
+ * "select of 3 fields, in the order of time" needs 3 % more instructions with pb_hash_pair().
+ */
+static inline uint32_t pb_hash_id(const struct pb_secret *secret, uint64_t id)
 {
-	return pb_hash_pair(secret, x, 0);
+	return (uint32_t)__builtin_bswap64(id * (secret->a | 1));
 }
 
 /* Returns the hash of `n` bytes. */

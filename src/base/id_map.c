@@ -13,7 +13,7 @@ bool pb_id_map_add(struct pb_id_map *map, uint64_t key, uint32_t value)
 		pb_secret_make(&map->secret);
 	if (!pb_reserve(map->entries, map->n, map->capacity))
 		return false;
-	hash = pb_hash_number(&map->secret, key);
+	hash = pb_hash_id(&map->secret, key);
 	found = pb_map_intern(&map->map, hash, pb_id_map_has_key, &wanted, (uint32_t)map->n);
 	if (found == map->n)
 		map->entries[map->n++] = (struct pb_id_entry){ key, value };

@@ -39,7 +39,7 @@ static inline bool pb_id_map_has_key(const void *arg, uint32_t item)
 static inline uint32_t pb_id_map_find(const struct pb_id_map *map, uint64_t key)
 {
 	const struct pb_id_wanted wanted = { map, key };
-	const struct pb_slot *slot = pb_map_find(&map->map, pb_hash_number(&map->secret, key),
+	const struct pb_slot *slot = pb_map_find(&map->map, pb_hash_id(&map->secret, key),
 						 pb_id_map_has_key, &wanted);
 
 	return slot && slot->item ? map->entries[slot->item - 1].value : UINT32_MAX;
