@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FIRST_SIZE (1024 - 64) /* many arenas stay small */
 #define CHUNK_SIZE (64 * 1024 - 64)
 
 struct pb_chunk {
@@ -18,7 +19,9 @@ static void *take(struct pb_arena *arena, size_t n, size_t align)
 	size_t at = chunk ? (chunk->used + align - 1) & ~(align - 1) : 0;
 
 	if (!chunk || at > chunk->size || chunk->size - at < n) {
-		size_t size = n > CHUNK_SIZE / 4 ? n : CHUNK_SIZE;
+		size_t size = n > CHUNK_SIZE / 4	? n :
+			      !chunk && n <= FIRST_SIZE ? FIRST_SIZE :
+							  CHUNK_SIZE;
 
 		if (n > SIZE_MAX / 2)
 			return NULL;
@@ -53,6 +56,19 @@ char *pb_arena_text(struct pb_arena *arena, const char *text, size_t n)
 	memcpy(copy, text, n);
 	copy[n] = '\0';
 	return copy;
+}
+
+void pb_arena_clear(struct pb_arena *arena)
+{
+	struct pb_chunk *kept = arena->chunks;
+
+	if (!kept)
+		return;
+	arena->chunks = kept->next;
+	pb_arena_deinit(arena);
+	kept->next = NULL;
+	kept->used = 0;
+	arena->chunks = kept;
 }
 
 void pb_arena_deinit(struct pb_arena *arena)

@@ -18,6 +18,10 @@ void *pb_arena_get(struct pb_arena *arena, size_t size);
 /* A copy of n bytes and a NUL behind them; NULL: no memory. */
 char *pb_arena_text(struct pb_arena *arena, const char *text, size_t n);
 
+/* Frees all pieces, but keeps a chunk for the next ones. */
+void pb_arena_clear(struct pb_arena *arena);
+
+/* Frees all pieces. */
 void pb_arena_deinit(struct pb_arena *arena);
 
 #endif

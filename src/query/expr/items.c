@@ -82,13 +82,11 @@ static const struct {
 
 #define N_VIEWS (sizeof(views) / sizeof(views[0]))
 
-/* A value that a row of the record had, for `once`. */
+/* A value that rows had, for `once`. */
 struct had {
-	uint64_t bits, record; /* the record: a number, so that nothing need be cleared */
+	uint64_t bits, record; /* the number of the last record with such a row */
 	uint8_t type;
 };
-
-#define FIRST_HAD 64 /* a power of two */
 
 struct pq_items {
 	const struct pq_unnest *unnest;
@@ -105,11 +103,12 @@ struct pq_items {
 	size_t n_lines, line;	     /* the line that is the row */
 	/* Resolves addresses; NULL until the first one is looked up. */
 	struct pq_chains *chains;
-	bool entered;		/* the record was entered in `chains` */
-	uint32_t at[2];		/* frames at the row's addresses; UINT32_MAX: not asked yet */
-	struct pq_texts texts;	/* values of `once` */
-	struct had *had;	/* [n_had], a power of two */
-	size_t n_had, n_filled; /* n_filled: by this record */
+	bool entered;	       /* the record was entered in `chains` */
+	uint32_t at[2];	       /* frames at the row's addresses; UINT32_MAX: not asked yet */
+	struct pq_texts texts; /* values of `once` */
+	struct had *had;       /* [n_had] */
+	size_t n_had, had_room;
+	struct pb_map by_value; /* indices in `had` */
 	uint64_t record;
 };
 
@@ -176,10 +175,7 @@ struct pq_items *pq_items_create(const struct pq_unnest *unnest, struct pq_field
 	items->fields = fields;
 	fields->items = items;
 	pq_texts_init(&items->texts);
-	items->n_had = FIRST_HAD;
-	items->had = calloc(items->n_had, sizeof(*items->had));
-	if (!items->had ||
-	    (unnest->filter && !(items->filter = pq_expr_create(unnest->filter, fields))) ||
+	if ((unnest->filter && !(items->filter = pq_expr_create(unnest->filter, fields))) ||
 	    (unnest->once && !(items->once = pq_expr_create(unnest->once, fields)))) {
 		pq_items_destroy(items);
 		return NULL;
@@ -196,6 +192,7 @@ void pq_items_destroy(struct pq_items *items)
 	pq_chains_destroy(items->chains);
 	pq_texts_deinit(&items->texts);
 	free(items->had);
+	pb_map_deinit(&items->by_value);
 	items->fields->items = NULL;
 	free(items);
 }
@@ -233,7 +230,6 @@ void pq_items_begin(struct pq_items *items)
 	items->n_lines = items->line = 0;
 	items->entered = false;
 	items->record++;
-	items->n_filled = 0;
 	if (items->unnest->view == &pd_view_callchain)
 		read_frames(items, rec);
 	else
@@ -311,45 +307,51 @@ static void step_item(struct pq_items *items)
 		find_lines(items);
 }
 
-static bool grow_had(struct pq_items *items);
+struct wanted {
+	const struct pq_items *items;
+	uint64_t bits;
+	uint8_t type;
+};
 
-/* Records that the record had that value. Returns false if it had it before. */
-static bool note_had(struct pq_items *items, uint64_t bits, uint8_t type)
+static bool has_bits(const void *arg, uint32_t item)
 {
-	const struct pb_secret *secret = &items->texts.secret;
-	size_t mask = items->n_had - 1;
-	size_t at = pb_hash_pair(secret, bits, type) & mask;
+	const struct wanted *wanted = arg;
+	const struct had *had = &wanted->items->had[item];
 
-	for (;; at = (at + 1) & mask) {
-		struct had *had = &items->had[at];
-
-		if (had->record != items->record) {
-			*had = (struct had){ bits, items->record, type };
-			items->n_filled++;
-			return 2 * items->n_filled < items->n_had || grow_had(items);
-		}
-		if (had->bits == bits && had->type == type)
-			return false;
-	}
+	return had->bits == wanted->bits && had->type == wanted->type;
 }
 
-/* Doubles the table. Without memory the row is dropped, and the failure is noted. */
-static bool grow_had(struct pq_items *items)
+static bool add_had(struct pq_items *items, struct pb_slot *slot, uint32_t hash,
+		    const struct wanted *wanted)
 {
-	struct had *old = items->had, *wide = calloc(2 * items->n_had, sizeof(*wide));
-	size_t n = items->n_had;
+	if (!pb_reserve(items->had, items->n_had, items->had_room))
+		return false;
+	pb_map_fill(&items->by_value, slot, hash, (uint32_t)items->n_had);
+	items->had[items->n_had++] = (struct had){ wanted->bits, 0, wanted->type };
+	return true;
+}
 
-	if (!wide) {
+/*
+ * Records that the record had that value. Returns false if it had it before, or without memory,
+ * which is noted.
+ */
+static bool note_had(struct pq_items *items, uint64_t bits, uint8_t type)
+{
+	const struct wanted wanted = { items, bits, type };
+	uint32_t hash = pb_hash_pair(&items->texts.secret, bits, type);
+	struct pb_slot *slot = NULL;
+	struct had *had;
+
+	if (pb_map_reserve(&items->by_value))
+		slot = pb_map_find(&items->by_value, hash, has_bits, &wanted);
+	if (!slot || (!slot->item && !add_had(items, slot, hash, &wanted))) {
 		items->fields->failed = true;
 		return false;
 	}
-	items->had = wide;
-	items->n_had = 2 * n;
-	items->n_filled = 0;
-	for (size_t i = 0; i < n; i++)
-		if (old[i].record == items->record)
-			note_had(items, old[i].bits, old[i].type);
-	free(old);
+	had = &items->had[slot->item - 1];
+	if (had->record == items->record)
+		return false;
+	had->record = items->record;
 	return true;
 }
 

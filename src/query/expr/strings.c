@@ -4,15 +4,6 @@
 
 #include "base/vector.h"
 
-#define BLOCK_SIZE  ((size_t)32 * 1024)
-#define FIRST_BLOCK ((size_t)1024)
-
-struct pq_text_block {
-	struct pq_text_block *next;
-	size_t used, size;
-	struct pq_text texts[];
-};
-
 void pq_texts_init(struct pq_texts *texts)
 {
 	*texts = (struct pq_texts){ 0 };
@@ -21,42 +12,10 @@ void pq_texts_init(struct pq_texts *texts)
 
 void pq_texts_deinit(struct pq_texts *texts)
 {
-	while (texts->blocks) {
-		struct pq_text_block *next = texts->blocks->next;
-
-		free(texts->blocks);
-		texts->blocks = next;
-	}
+	pb_arena_deinit(&texts->arena);
 	pb_map_deinit(&texts->map);
 	free(texts->list);
 	*texts = (struct pq_texts){ 0 };
-}
-
-/* Returns room for a text. A large one has a block of its own, behind the one being filled. */
-static struct pq_text *reserve_text(struct pq_texts *texts, uint32_t size)
-{
-	size_t align = _Alignof(struct pq_text);
-	size_t need = (sizeof(struct pq_text) + size + align - 1) & ~(align - 1);
-	struct pq_text_block *block = texts->blocks;
-	bool own = need > BLOCK_SIZE / 4;
-
-	if (own || !block || block->size - block->used < need) {
-		size_t n = own ? need : block ? BLOCK_SIZE : FIRST_BLOCK;
-
-		n = n < need ? BLOCK_SIZE : n;
-		block = malloc(sizeof(*block) + n);
-		if (!block)
-			return NULL;
-		*block = (struct pq_text_block){ texts->blocks, 0, n };
-		if (own && texts->blocks) {
-			block->next = texts->blocks->next;
-			texts->blocks->next = block;
-		} else {
-			texts->blocks = block;
-		}
-	}
-	block->used += need;
-	return (struct pq_text *)((char *)block->texts + block->used - need);
 }
 
 struct wanted {
@@ -85,7 +44,7 @@ static struct pq_text *find_or_add_text(struct pq_texts *texts, const char *p, u
 	slot = pb_map_find(&texts->map, h, has_bytes, &wanted);
 	if (slot->item)
 		return texts->list[slot->item - 1];
-	text = reserve_text(texts, size);
+	text = pb_arena_get(&texts->arena, sizeof(*text) + size);
 	if (!text)
 		return NULL;
 	*text = (struct pq_text){ NULL, size };

@@ -6,6 +6,7 @@
 #ifndef PERFLUA_QUERY_STRINGS_H
 #define PERFLUA_QUERY_STRINGS_H
 
+#include "base/arena.h"
 #include "base/hash.h"
 #include "base/map.h"
 
@@ -23,8 +24,8 @@ struct pq_texts {
 	struct pb_secret secret;
 	struct pq_text **list; /* [n] */
 	size_t n, capacity;
-	struct pb_map map;	      /* numbers of `list`, by bytes */
-	struct pq_text_block *blocks; /* own the texts */
+	struct pb_map map; /* numbers of `list`, by bytes */
+	struct pb_arena arena;
 	/*
 	 * Hint: the text found last for a source address. It counts only if the bytes there
 	 * still match.

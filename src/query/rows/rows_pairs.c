@@ -572,7 +572,7 @@ static bool is_lost(const struct pq_pairs *pairs)
 static struct role role_of(struct pq_pairs *pairs)
 {
 	const struct pq_bound *bound = pairs->columns->fields->bound;
-	struct role *role = &pairs->roles[(uintptr_t)bound / sizeof(*bound->loads) % ROLES];
+	struct role *role = &pairs->roles[bound->number % ROLES];
 
 	if (pairs->by_event && role->bound == bound)
 		return *role;
