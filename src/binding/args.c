@@ -29,7 +29,12 @@ struct slot {
 	const struct pd_tracepoint_field *field;
 };
 
-/* The names that were looked up. User value 1 is a table that keeps their strings. */
+/*
+ * The names that were looked up. User value 1 is a table that keeps their strings.
+ *
+ * A hash table by hand, in memory of Lua's, which needs no finalizer. With base's map the
+ * bench's line "loop: count by args.id" takes 1.6 % more instructions.
+ */
 struct names {
 	size_t n;
 #define SLOTS	    8192 /* a power of two */

@@ -12,6 +12,10 @@
 #define PL_NAME_SLOTS 2048 /* a power of two, several times PD_MAX_FIELD_NAMES */
 #define PL_METHODS    0x8000
 
+/*
+ * A hash table by hand, in memory of Lua's, which needs no finalizer. With base's map the
+ * bench's line "loop: 3 fields of each record" takes 2 % more instructions.
+ */
 struct pl_names {
 	struct pd_field_names names;
 	const char *key[PL_NAME_SLOTS];

@@ -61,6 +61,11 @@ struct pq_raw_line {
 #define PQ_RAW_BITS_MIN 8
 #define PQ_RAW_BITS_MAX 18 /* number of lines as a power of two: 16 MB */
 
+/*
+ * A cache of chains by their raw form. It is bounded, forgets, and compares hashes only.
+ * Without it the bench's line "query: period by comm and stack" takes 6 % more instructions on
+ * 20 MB.
+ */
 struct pq_raw {
 	struct pq_raw_line *lines; /* [2^bits]; NULL: not needed yet, or no memory */
 	unsigned bits;
