@@ -1,4 +1,4 @@
--- A row of format/fields.c is all that a record type needs.
+-- A row of format/fields.c, or of fields_user.c, is all that a record type needs.
 local builder = require "spec.support.builder"
 local everything = require "spec.support.everything"
 local extended = require "spec.support.extended"
@@ -32,6 +32,23 @@ local ROWS = [[
 	RECORD(25, "page", page_fields, "A page was copied."),
 ]]
 
+-- Describes a record of perf's own, behind which other bytes lie.
+local USER_TABLES = [[
+static const struct pd_field blob_fields[] = {
+	{ FIELD(U64, "bytes", 8, "Bytes that follow.") },
+	END_OF_FIELDS,
+};
+static uint64_t get_blob_payload(const struct pd_record *rec)
+{
+	return rec->size >= 16 ? pd_rec64(rec, 8) : 0;
+}
+
+]]
+
+local USER_ROWS = [[
+	USER(87, "blob", blob_fields, "Bytes follow.", .payload = get_blob_payload),
+]]
+
 local SCRIPT = [[
 local file <close> = assert(require "perflua".open(arg[1]))
 local comms = {}
@@ -40,12 +57,13 @@ print("samples", table.concat(comms, " "))
 for r in file:records { type = { "renamed", "page" } } do
   print(r.type, r.time, r.type == "page" and r.checksum or r.comm)
 end
+for r in file:records { type = "blob" } do print("data", r:data()) end
 print("lost", require("perflua.core").count(file).lost_records)
 print("damage", #file.damage)
 ]]
 
--- Records of three types that nobody knows, among samples; one is larger than the kernel's
--- records are.
+-- Records of four types that nobody knows, among samples; one is larger than the kernel's
+-- records are, and behind one is no record.
 local function recording()
   local b = builder.new()
   local event = b:event { sample_type = { "ip", "tid", "time" } }
@@ -59,6 +77,7 @@ local function recording()
   b:sample(event, { ip = 1, pid = 7, tid = 7, time = 4 })
   add(24, w:u64(5), 5)
   add(25, w:u64(0xabc) .. ("\0page..."):rep(512), 6)
+  b:raw(87, 0, w:u64(16), nil, "more than bytes!")
   b:sample(event, { ip = 1, pid = 7, tid = 7, time = 7 })
   return b:write()
 end
@@ -71,10 +90,13 @@ local function scratch()
 end
 
 local function build(dir, tables, rows)
-  local fields = "src/perfdata/format/fields.c"
+  local fields, user = "src/perfdata/format/fields.c", "src/perfdata/format/fields_user.c"
   return extended.build(dir.path, {
     { fields, "static const struct pd_record_desc records[] = {\n", tables },
     { fields, "\tRECORD(PD_RECORD_CALLCHAIN_DEFERRED, ", rows },
+    { "src/perfdata/format/format.h", " = 87, /* all known types", " = 88,\n\tPD_OTHERS" },
+    { user, "const struct pd_record_desc pd_user_records[", USER_TABLES },
+    { user, "\tUSER(PD_RECORD_ID_INDEX,", USER_ROWS },
   })
 end
 
@@ -85,7 +107,8 @@ describe("the tables of record types", function()
     local path = recording()
     local script = files.temporary(SCRIPT)
     assert.equal(
-      "samples\tbefore after after\nrenamed\t3\tafter\npage\t6\t2748\nlost\t5\ndamage\t0\n",
+      "samples\tbefore after after\nrenamed\t3\tafter\npage\t6\t2748\n"
+      .. "data\tmore than bytes!\nlost\t5\ndamage\t0\n",
       (files.output(("%s %s %s 2>&1"):format(perflua_of_more, script, path))))
     local dump = files.output(("%s dump %s"):format(perflua_of_more, path))
     assert.matches(

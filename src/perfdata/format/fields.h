@@ -140,7 +140,11 @@ struct pd_record_desc {
 	bool trailer;	/* ends with a sample_id if the event has sample_id_all */
 	/* describes the recording wherever it comes: see container/prologue.c */
 	bool metadata;
-	bool payload; /* a payload may follow it that header.size does not count */
+	/*
+	 * Returns how many bytes follow the record that its size does not count. The function
+	 * checks the bounds of what it reads; the recording may end before. NULL: none follow.
+	 */
+	uint64_t (*payload)(const struct pd_record *rec);
 	enum pd_sideband sideband;
 	enum pd_loss loss;
 };

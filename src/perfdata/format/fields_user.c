@@ -328,6 +328,19 @@ static const struct pd_field bpf_metadata_fields[] = {
 	END_OF_FIELDS,
 };
 
+static uint64_t get_auxtrace_payload(const struct pd_record *rec)
+{
+	return rec->size >= 16 ? pd_rec64(rec, 8) : 0;
+}
+
+/* simpleperf keeps the data inside the record */
+static uint64_t get_tracing_data_payload(const struct pd_record *rec)
+{
+	uint32_t size = rec->size >= 12 ? pd_rec32(rec, 8) : 0;
+
+	return size > rec->size - 12 ? size : 0;
+}
+
 /* A record type; the traits of the row come last. */
 #define USER(id, n, table, text, ...)                                                         \
 	[(id)-PD_RECORD_USER] = {                                                             \
@@ -342,7 +355,8 @@ const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER] = 
 	CONTAINER(PD_RECORD_EVENT_TYPE, "event_type", event_type_fields,
 		  "Name of an event, in recordings of 2012 and before."),
 	CONTAINER(PD_RECORD_TRACING_DATA, "tracing_data", tracing_data_fields,
-		  "The formats of tracepoints follow the record.", .payload = true),
+		  "The formats of tracepoints follow the record.",
+		  .payload = get_tracing_data_payload),
 	CONTAINER(PD_RECORD_BUILD_ID, "build_id", build_id_fields, "Build-id of a file.",
 		  .metadata = true, .sideband = PD_SB_BUILD_ID),
 	CONTAINER(PD_RECORD_FINISHED_ROUND, "finished_round", no_fields,
@@ -352,7 +366,7 @@ const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER] = 
 	USER(PD_RECORD_AUXTRACE_INFO, "auxtrace_info", auxtrace_info_fields,
 	     "Values that decoding the AUX areas needs."),
 	USER(PD_RECORD_AUXTRACE, "auxtrace", auxtrace_fields, "A piece of an AUX area follows.",
-	     .payload = true),
+	     .payload = get_auxtrace_payload),
 	USER(PD_RECORD_AUXTRACE_ERROR, "auxtrace_error", auxtrace_error_fields,
 	     "An AUX area could not be decoded."),
 	USER(PD_RECORD_THREAD_MAP, "thread_map", thread_map_fields,

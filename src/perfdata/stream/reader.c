@@ -561,18 +561,13 @@ bool pd_has_payload(uint32_t type)
 
 struct pd_section pd_record_payload(const struct pd_record *rec)
 {
-	struct pd_section none = { rec->offset + rec->size, 0 };
+	const struct pd_record_desc *desc = pd_record_desc(rec->type);
+	struct pd_section payload = { rec->offset + rec->size, 0 };
 
-	if (rec->chunk_offset !=
-	    PD_NO_CHUNK) /* no writer puts such a record into a compressed one */
-		return none;
-	if (rec->type == PD_RECORD_AUXTRACE && rec->size >= 16)
-		none.size = pd_rec64(rec, 8);
-	else if (rec->type == PD_RECORD_TRACING_DATA && rec->size >= 12 &&
-		 rec->size - 12 <
-			 pd_rec32(rec, 8)) /* simpleperf keeps the data inside the record */
-		none.size = pd_rec32(rec, 8);
-	return none;
+	/* no writer puts such a record into a compressed one */
+	if (desc && desc->payload && rec->chunk_offset == PD_NO_CHUNK)
+		payload.size = desc->payload(rec);
+	return payload;
 }
 
 /* Steps over the payload behind a record. One that is too large is left to lose_payload(). */

@@ -154,8 +154,8 @@ void pd_run_end(const struct pd_run *run, struct pd_reader *reader);
 bool pd_has_payload(uint32_t type);
 
 /*
- * Returns the section of the payload behind a record (AUXTRACE, TRACING_DATA), of size 0 if
- * there is none. The size is the record's own word: the recording may end before.
+ * Returns the section of the payload behind a record, of size 0 if there is none. The size is
+ * the record's own word: the recording may end before.
  */
 struct pd_section pd_record_payload(const struct pd_record *rec);
 
