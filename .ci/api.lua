@@ -129,11 +129,13 @@ local function check_others(file)
     assert(not needs.check(file, { needs = value }))
   end)
   local meta, seen = asked { description = "what", needs = "cpu-clock" }
-  needs.record(meta)
-  needs.lines(meta)
-  seen.description = require("perflua.meta.returned").meta({ meta = { description = "what" } })
-    and true
+  require "perflua.meta.describe"("script.lua", meta)
   compare("Meta", seen, described("Meta", "fields"))
+  check_taken("Option", { help = "what", default = "a", value = "A", choices = { "a" },
+    many = true, positional = true, any = true }, function(row)
+    row[1], row[2] = "x", row.choices and "choice" or "string"
+    require("perflua.options").declare { row }
+  end)
 end
 
 -- Names in tables that scripts get: what fixtures show is described; what they cannot show is

@@ -72,9 +72,10 @@ local lua_modules = {
   { "intervals", "core errors fields filter plan query recording table", "init" },
   { "file", "core errors fields filter plan query recording table",
     "binaries paths records run running samples_with_losses" },
-  { "perflua", "core errors file intervals query recording table", "init" },
-  { "meta", "api core errors fields filter perflua recording table text",
-    "needs returned starter survey" },
+  { "options", "api errors text", "init" },
+  { "perflua", "core errors file intervals options query recording table", "init" },
+  { "meta", "api core errors fields filter options perflua recording table text",
+    "describe needs returned starter survey" },
   { "waits", "file group text",
     "interrupts live locks off_cpu page_faults requests totals wakes" },
   { "header", "core text", "init json" },
@@ -87,12 +88,12 @@ local lua_modules = {
   { "toolkit", "core errors file flame group perflua query table text",
     "folding samples symbols" },
   { "tools",
-    "address core doctor errors file flame header map meta perflua recording report script "
-      .. "table text toolkit waits",
+    "address core doctor errors file flame header map meta options perflua recording report "
+      .. "script table text toolkit waits",
     "init",
     "flame/clean flame/kinds flame/palette group/aside measures/sketch measures/sums "
       .. "plan/init report/quality" },
-  { "cli", "core errors file filter meta perflua recording table text tools", "init" },
+  { "cli", "core errors file filter meta options perflua recording table text tools", "init" },
 }
 
 -- Rows by folder. A module may only use those in rows above its own, so nothing uses in a

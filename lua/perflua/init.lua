@@ -9,6 +9,7 @@ local query = require "perflua.query"
 local records = require "perflua.file.records"
 local run = require "perflua.file.run"
 local running = require "perflua.file.running"
+local suggest = require "perflua.errors.suggest"
 local Table = require "perflua.table"
 local usage_error, guard = errors.usage_error, errors.guard
 
@@ -23,6 +24,7 @@ local perflua = {
   errno = core.errno,
   stop = run.stop,
   load = Table.load,
+  options = {}, -- of the script that the interpreter runs
 }
 
 local file_methods = core.methods("file")
@@ -134,6 +136,19 @@ function perflua.open(path, options)
   local message, code = wrong_source(options)
   if message then return nil, message, code end
   return guard(core.open, path or "perf.data", options)
+end
+
+---Parses the words of a script's command line. What is wrong with them, and --help, ends the
+---script.
+---@param list table[] the options: rows { NAME, TYPE, help =, default = … }
+---@param words string[] with the script's name at 0, as `arg`
+---@return table<string, any> values by name, string[] rest # the other words: recordings
+function perflua.parse(list, words)
+  if type(words) ~= "table" then
+    usage_error("parse: the table `arg` expected, got %s", suggest.kind(words))
+  end
+  local options = require "perflua.options" -- loaded when it is asked for
+  return options.read(options.declare(list), words)
 end
 
 -- Intervals are loaded when they are asked for.

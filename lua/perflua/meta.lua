@@ -7,6 +7,8 @@
 ---@class perflua
 ---@field version string # The version of perflua.
 ---@field stop any # A handler that returns this ends the run.
+---Values of the options of the script that the interpreter runs, by name.
+---@field options table<string, any>
 ---The functions `pair(query, options)` and `within(query, spans, options)`, which queries have
 ---as methods.
 ---@field intervals table
@@ -50,6 +52,15 @@ function perflua.syscall(number, machine) end
 ---@return string? # Nil if it has none.
 ---Raises: Anything but an integer.
 function perflua.errno(number, machine) end
+
+---Parses the command line of a script that opens recordings itself. --help and mistakes end the
+---script, with the options and what is wrong.
+---@param options perflua.Option[] # What may be there.
+---@param words string[] # The table `arg`, which stays as it is.
+---@return table<string, any> # Values by name.
+---@return string[] # The other words.
+---Raises: A declaration that is wrong; in other hosts also mistakes and --help.
+function perflua.parse(options, words) end
 
 ---Reads a Table that was saved; several that follow one another are merged.
 ---@param from file*|string # An open file, a path, or "-" for standard input.
@@ -865,6 +876,22 @@ function PayloadRecord:data() end
 ---Events and fields without which it is not run; { any = { … } }: one of them is enough.
 ---@field needs? string|(string|table)[]|perflua.Needs
 ---@field record? string # The command that records them. Default: made from needs.
+---Its options: their values are `perflua.options`, and the second argument of its function.
+---@field options? perflua.Option[]
+
+---An option of a script: a list of its name, without dashes, and its type. Types are "flag"
+---(false or true), "string", "number", "integer", "time" (`1.5s`, `20ms`: an integer of
+---nanoseconds), "choice" and "event" (a name or glob that the recordings have). An option of
+---one letter has one dash; a long one may be cut short.
+---@class perflua.Option
+---@field help? string # One line for --help.
+---@field default any # Its value where it is not given. Default: nil; of a flag false.
+---@field value? string # It stands for the value in help. Default: by type.
+---@field choices? string[] # The values of a choice.
+---It may be repeated: its value is a list, empty without it. Default: false.
+---@field many? boolean
+---It is an argument before the recordings, which must be there. Default: false.
+---@field positional? boolean
 
 ---The field `needs` of a script's meta.
 ---@class perflua.Needs

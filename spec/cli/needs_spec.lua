@@ -34,7 +34,7 @@ describe("a script that needs what a recording lacks", function()
     for _, form in ipairs { "handlers", "a function" } do
       local path = script(forms[form])
       assert.same({ status = 0, err = "", out = path .. ": waits\nusage: perflua " .. path
-        .. " perf.data\n"
+        .. " [perf.data…]\n"
         .. "needs: event sched:*; field args.prev_state\nrecord: perf record -e sched:x\n" },
         run.perflua { "help", path })
     end
@@ -102,7 +102,9 @@ describe("a tool that needs something of a recording", function()
 
   it("shows it in its help", function()
     assert.equal(
-      "perflua waits: d\nusage: perflua waits FILE\n\nneeds: event sched:*; field callchain\n"
+      "perflua waits: d\nusage: perflua waits FILE\n\n"
+      .. "FILE is a recording, or - for standard input; default: perf.data.\n\n"
+      .. "needs: event sched:*; field callchain\n"
       .. "record: perf record -g\n", perflua("help", "waits").out)
   end)
 end)

@@ -38,7 +38,7 @@ local files = {
   { "table", "Table", "TopOptions", "CsvOptions" },
   { "stack", "Stack", "Frame" },
   { "record", "AnyRecord", "PayloadRecord" },
-  { "script", "Handlers", "Meta", "Needs", "globals" },
+  { "script", "Handlers", "Meta", "Option", "Needs", "globals" },
 }
 
 local file_of = {}

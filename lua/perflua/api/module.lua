@@ -13,6 +13,8 @@ return {
     fields = {
       { "version", "string", "The version of perflua." },
       { "stop", "any", "A handler that returns this ends the run." },
+      { "options", "table<string, any>",
+        "Values of the options of the script that the interpreter runs, by name." },
       { "intervals", "table",
         "The functions `pair(query, options)` and `within(query, spans, options)`, which "
           .. "queries have as methods." },
@@ -41,6 +43,13 @@ return {
       { "errno", "Looks up the name of an error: \"ENOENT\" of 2 and of -2.",
         params = { { "number", "integer", "a system call's result or an errno" }, MACHINE },
         returns = { { "string?", "nil if it has none" } }, errors = "anything but an integer" },
+      { "parse", "Parses the command line of a script that opens recordings itself. --help "
+          .. "and mistakes end the script, with the options and what is wrong.",
+        params = { { "options", "Option[]", "what may be there" },
+          { "words", "string[]", "the table `arg`, which stays as it is" } },
+        returns = { { "table<string, any>", "values by name" },
+          { "string[]", "the other words" } },
+        errors = "a declaration that is wrong; in other hosts also mistakes and --help" },
       { "load", "Reads a Table that was saved; several that follow one another are merged.",
         params = { { "from", "file*|string",
           "an open file, a path, or \"-\" for standard input" } },

@@ -35,6 +35,29 @@ return {
         "Events and fields without which it is not run; { any = { … } }: "
         .. "one of them is enough." },
       { "record", "string?", "The command that records them.", default = "made from needs" },
+      { "options", "Option[]?",
+        "Its options: their values are `perflua.options`, and the second argument of its "
+          .. "function." },
+    },
+  },
+
+  Option = {
+    name = "Option", kind = "options",
+    doc = "An option of a script: a list of its name, without dashes, and its type. Types are "
+      .. "\"flag\" (false or true), \"string\", \"number\", \"integer\", \"time\" (`1.5s`, "
+      .. "`20ms`: an integer of nanoseconds), \"choice\" and \"event\" (a name or glob that "
+      .. "the recordings have). An option of one letter has one dash; a long one may be "
+      .. "cut short.",
+    fields = {
+      { "help", "string?", "One line for --help." },
+      { "default", "any", "Its value where it is not given.",
+        default = "nil; of a flag false" },
+      { "value", "string?", "It stands for the value in help.", default = "by type" },
+      { "choices", "string[]?", "The values of a choice." },
+      { "many", "boolean?", "It may be repeated: its value is a list, empty without it.",
+        default = "false" },
+      { "positional", "boolean?",
+        "It is an argument before the recordings, which must be there.", default = "false" },
     },
   },
 

@@ -48,8 +48,8 @@ local function run_actions(parsed, are_scripts)
     elseif are_scripts and i == last then
       status = scripts.run_last(action.value)
     else
-      local run = are_scripts and scripts.run or scripts.run_chunk
-      status = run(load(action.value, "=(command line)", "t"))
+      status = are_scripts and scripts.run_statements(action.value)
+        or scripts.run_chunk(load(action.value, "=(command line)", "t"))
     end
     if status then return status end
   end

@@ -44,7 +44,7 @@ end
 
 local function show_results(ok, ...)
   if not ok then
-    io.stderr:write("perflua: ", (...), "\n")
+    io.stderr:write("perflua: ", tostring((...)), "\n")
   elseif select("#", ...) > 0 then
     local printed, message = pcall(print, ...)
     if not printed then

@@ -47,11 +47,11 @@ end
 
 ---Opens the recordings that are the arguments, several as one; perf.data if there is none.
 ---@param meta table what is needed of them: see perflua.meta.needs
+---@param paths string[]? default: all arguments
 ---@return perflua.File? file, string? message, boolean? is_usage true: a filter is wrong
-function recordings.open(meta)
-  local arg = _G.arg
-  local file, message = needs.open(#arg > 1 and table.move(arg, 1, #arg, 1, {}) or arg[1]
-    or "perf.data", meta)
+function recordings.open(meta, paths)
+  paths = paths or table.move(_G.arg, 1, #_G.arg, 1, {})
+  local file, message = needs.open(#paths > 1 and paths or paths[1] or "perf.data", meta)
   if not file then return nil, message end
   message = choose_samples(file)
   if message then

@@ -1,7 +1,9 @@
 -- Runs scripts, tools and the statements of -e, and says what was wrong with them.
 
 local fmt = require "perflua.text.fmt"
+local describe = require "perflua.meta.describe"
 local interrupted = require "perflua.table.interrupted"
+local options = require "perflua.options"
 local recordings = require "perflua.cli.recordings"
 local returned = require "perflua.meta.returned"
 local strip_position = require("perflua.errors").strip_position
@@ -26,13 +28,18 @@ scripts.print_error = print_error
 ---is one.
 ---@param fn function
 ---@param ... any
----@return integer? status nil: there was no error; else it was reported
+---@return integer? status nil: there was no error; else it was reported, or help was printed
 ---@return any ... # what fn returned
 local function call_protected(fn, ...)
   local results = table.pack(xpcall(fn, traceback, ...))
   if results[1] then return nil, table.unpack(results, 2, results.n) end
-  print_error(results[2])
-  return FAILED
+  local ending = options.ending(results[2])
+  if ending and ending.is_help then
+    io.stdout:write(ending.text)
+    return 0
+  end
+  print_error(ending and ending.text:gsub("\n$", "") or results[2])
+  return ending and USAGE or FAILED
 end
 
 scripts.call_protected = call_protected
@@ -42,16 +49,38 @@ local function file_exists(path)
   return file and file:close()
 end
 
+-- Reads the options of a script from its arguments. Returns their values, and a function that
+-- opens the arguments that are recordings.
+local function read_options(meta)
+  local declared = options.declare(meta.options or {})
+  local values, paths = options.read(declared, arg, describe(arg[0], meta))
+  return values, function(needed)
+    local file, message = recordings.open(needed, paths)
+    for option, event in options.events(declared, file and values or {}) do
+      local ok, raised = pcall(file.samples, file, event)
+      if not ok then
+        file:close()
+        options.stop(("%s: %s: %s"):format(arg[0], option, strip_position(raised)))
+      end
+    end
+    return file, message
+  end
+end
+
 -- Uses the value that a script returned: runs handlers over its arguments as recordings, shows
--- a table.
-local function use_returned(value, second)
-  local meta, message = returned.meta(value, second), nil
+-- a table. Options are read for what is run; a chunk of -e has none unless it declares some.
+local function use_returned(is_chunk, value, second)
+  local meta, message = returned.meta(value, second) or {}, nil
+  local is_run = returned.is_handlers(value) or type(value) == "function"
+  local values, open = {}, recordings.open
+  if meta.options or is_run and not is_chunk then values, open = read_options(meta) end
   if returned.is_handlers(value) then
-    local file <close>, why = recordings.open(meta or {})
+    _G.perflua.options = values
+    local file <close>, why = open(meta)
     if file then file:run(value) else message = why end
   else
     local result
-    result, message = returned.table(value, recordings.open, meta)
+    result, message = returned.table(value, open, meta, values)
     if result then print(result) else message = message or returned.useless(value) end
   end
   if message then
@@ -63,8 +92,9 @@ end
 ---Runs a script, or complains about why there is none.
 ---@param chunk function?
 ---@param message string?
+---@param is_chunk boolean? it is one of -e
 ---@return integer? status
-function scripts.run(chunk, message)
+function scripts.run(chunk, message, is_chunk)
   if not chunk then
     print_error(message)
     return FAILED
@@ -72,7 +102,7 @@ function scripts.run(chunk, message)
   local status, result, second = call_protected(chunk, table.unpack(arg))
   if status or result == nil then return status end
   local failed
-  failed, status = call_protected(use_returned, result, second)
+  failed, status = call_protected(use_returned, is_chunk, result, second)
   return failed or status
 end
 
@@ -97,12 +127,20 @@ local function show_values(first, ...)
   require "perflua.cli.show".values(io.stdout, first, ...) -- loaded when it is asked for
 end
 
+---Runs statements of -e as a script.
+---@param text string
+---@return integer? status
+function scripts.run_statements(text)
+  local chunk, message = load(text, "=(command line)", "t")
+  return scripts.run(chunk, message, true)
+end
+
 ---Runs the last statements of -e: an expression prints its values, statements are a script.
 ---@param text string
 ---@return integer? status
 function scripts.run_last(text)
   local expression = load("return " .. text, "=(command line)", "t")
-  if not expression then return scripts.run(load(text, "=(command line)", "t")) end
+  if not expression then return scripts.run_statements(text) end
   local results = table.pack(call_protected(expression, table.unpack(arg)))
   return results[1] or (call_protected(show_values, table.unpack(results, 2, results.n)))
 end

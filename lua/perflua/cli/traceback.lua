@@ -1,5 +1,6 @@
 -- The message of an error with where the script was.
 
+local options = require "perflua.options"
 local strip_position = require("perflua.errors").strip_position
 
 -- Frames of a traceback that are ours. Below the script they tell nothing; nor do they above
@@ -34,14 +35,15 @@ local function frames_of_script()
 end
 
 ---Handles the errors of everything that the interpreter runs: returns the message with a
----traceback.
+---traceback. What ends a script early is returned as it is.
 ---@param message any
----@return string
+---@return any
 local function format_traceback(message)
   -- where the script was when names were not read to the end tells nothing
   if type(message) == "string" and message:find "interrupted while reading names$" then
     return strip_position(message)
   end
+  if options.ending(message) then return message end
   if type(message) ~= "string" then
     local meta = getmetatable(message)
     message = meta and meta.__tostring and tostring(message)

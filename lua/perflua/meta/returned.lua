@@ -2,6 +2,8 @@
 -- result, calls a function, which returns one of these.
 
 local needs = require "perflua.meta.needs"
+local options = require "perflua.options"
+local perflua = require "perflua"
 local Table = require "perflua.table"
 local spec_of = require("perflua.core").query_spec
 
@@ -43,16 +45,16 @@ end
 
 -- Uses the value that the function returns for the recordings; nil means that it printed its
 -- result itself.
-local function made_by(fn, open, meta)
+local function made_by(fn, open, meta, values)
   local file <close>, message = open(meta)
   if not file then return nil, message end
-  local value = fn(file)
+  local value = fn(file, values)
   if value == nil then return nil end
   if type(value) == "function" then
     return nil, "the script's function returned a function; expected a grouped query or a Table"
   end
   local made
-  made, message = returned.table(value, open)
+  made, message = returned.table(value, open, nil, values)
   return made, message or not made
     and ("the script's function returned %s; expected a grouped query or a Table"):format(
       describe_value(value)) or nil
@@ -72,9 +74,12 @@ end
 --- given, for this meta
 ---@param meta? table what the script needs: see perflua.meta.needs
 ---@return perflua.Table? table, string? message # nil alone: the value is none of these
-function returned.table(value, open, meta)
+---@param values? table<string, any> of the script's options; default: their defaults
+function returned.table(value, open, meta, values)
   meta = meta or {}
-  if type(value) == "function" then return made_by(value, open, meta) end
+  values = values or options.defaults(options.declare(meta.options or {}))
+  perflua.options = values
+  if type(value) == "function" then return made_by(value, open, meta, values) end
   if Table.is(value) then return value end
   if class_of(value) ~= "perflua.Query" then return nil end
   if not spec_of(value).keys then

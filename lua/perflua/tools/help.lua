@@ -1,6 +1,6 @@
 -- perflua help: what tools there are, and what one of them, or a script, is for.
 
-local needs = require "perflua.meta.needs"
+local describe = require "perflua.meta.describe"
 local returned = require "perflua.meta.returned"
 local tools = require "perflua.tools"
 
@@ -42,9 +42,11 @@ local function top_comment(source)
   return table.concat(lines, "\n")
 end
 
--- Returns the meta of a script. A script without the word meta outside of comments is not run.
+-- Returns the meta of a script. A script that does not assign to `meta` or `description`
+-- outside of comments is not run.
 local function meta_of(path, source)
-  if not source:gsub("%-%-[^\n]*", ""):find("%f[%w_]meta%s*=[^=]") then
+  local code = source:gsub("%-%-[^\n]*", "")
+  if not code:find "%f[%w_]meta%s*=[^=]" and not code:find "%f[%w_]description%s*=[^=]" then
     return nil
   end
   local chunk = loadfile(path)
@@ -65,11 +67,7 @@ local function explain_script(path, out)
   local meta = meta_of(path, source)
   local text = top_comment(source)
   if meta then
-    out:write(("%s: %s\nusage: perflua %s perf.data\n"):format(path, tostring(meta.description),
-      path))
-    for _, line in ipairs(needs.lines(meta)) do
-      out:write(line, "\n")
-    end
+    out:write(describe(path, meta))
   elseif text ~= "" then
     out:write(text, "\n")
   else

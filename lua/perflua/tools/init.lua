@@ -24,6 +24,7 @@
 -- no other begins like it. `args.csv` is "safe" for --csv-safe.
 
 local needs = require "perflua.meta.needs"
+local options = require "perflua.options"
 local suggest = require "perflua.errors.suggest"
 
 local tools = {}
@@ -61,72 +62,20 @@ local spellings = {
   C = "cpu", k = "vmlinux", input = "i", e = "event",
 }
 
-local INPUT = { "FILE", "the recording, as an argument without -i" }
-
--- Finds the option of a tool that a name stands for: the option's name, and the option; or nil
--- and the names of those that begin so.
-local function find_option(tool, name)
-  local options = tool.options or {}
-  if options[name] then return name, options[name] end
-  local meant = spellings[name]
-  if meant and options[meant] then return meant, options[meant] end
-  if tool.recordings ~= false and (name == "i" or meant == "i") then return "i", INPUT end
-  local found = {}
-  for _, candidate in ipairs(#name > 1 and suggest.names(options) or {}) do
-    if #candidate > 1 and candidate:sub(1, #name) == name then found[#found + 1] = candidate end
+-- Returns the options of a tool as rows of perflua.options, by their names, and the option of
+-- the recording.
+local function declare_options(tool)
+  local rows, given = {}, tool.options or {}
+  for _, name in ipairs(suggest.names(given)) do
+    local option = given[name]
+    rows[#rows + 1] = type(option) == "table"
+      and { name, "string", value = option[1], help = option[2], many = option.many }
+      or { name, "flag", help = option }
   end
-  if #found == 1 then return found[1], options[found[1]] end
-  return nil, found
-end
-
--- Returns what is wrong with an option that find_option does not know.
-local function unknown_option(tool, word, name, candidates)
-  local why = tool.refused and tool.refused[name]
-  if why then return ("no option '%s': %s"):format(word, why) end
-  if #candidates > 1 then
-    return ("option '%s' is ambiguous: --%s"):format(word, table.concat(candidates, ", --"))
+  if tool.recordings ~= false and not given.i then
+    rows[#rows + 1] = { "i", "string", value = "FILE", many = true }
   end
-  local long = {}
-  for _, candidate in ipairs(suggest.names(tool.options or {})) do
-    if #candidate > 1 then long[#long + 1] = candidate end
-  end
-  local closest = #name > 1 and suggest.closest(name, long)
-  return ("unrecognized option '%s'%s"):format(word, closest
-    and ("; the closest is '--%s'"):format(closest) or "")
-end
-
--- Parses an option as it was written: its name, and a value joined to it.
-local function split_word(word)
-  local name, value = word:match "^%-%-([^=]+)=(.*)$"
-  if name then return name, value end
-  name = word:match "^%-%-(..+)$"
-  if name then return name end
-  name, value = word:match "^%-([^-])(.*)$"
-  return name or word, value ~= "" and value or nil
-end
-
--- Adds the option at words[i] to `parsed`. Returns the place behind it; or nil and what is
--- wrong.
-local function parse_option(tool, words, i, parsed)
-  local word = words[i]
-  local written, value = split_word(word)
-  local name, option = find_option(tool, written)
-  if not name or type(option) == "string" and value then
-    return nil, unknown_option(tool, word, written, name and {} or option)
-  elseif type(option) == "string" then
-    value = true
-  elseif not value then
-    i = i + 1
-    value = words[i]
-    if not value then return nil, ("option '%s' needs %s"):format(word, option[1]) end
-  end
-  if option == INPUT or type(option) == "table" and option.many then
-    parsed[name] = parsed[name] or {}
-    table.insert(parsed[name], value)
-  else
-    parsed[name] = value
-  end
-  return i + 1
+  return options.declare(rows, spellings, tool.refused), rows
 end
 
 local DEFAULT <const> = "perf.data"
@@ -169,21 +118,9 @@ end
 ---@return table?
 ---@return string?
 function tools.parse(tool, args)
-  local parsed = {}
-  local i, only_operands = 1, false
-  while args[i] do
-    local word = args[i]
-    if only_operands or not word:find "^%-." then
-      table.insert(parsed, word)
-      i = i + 1
-    elseif word == "--" then
-      i, only_operands = i + 1, true
-    else
-      local message
-      i, message = parse_option(tool, args, i, parsed)
-      if not i then return nil, message end
-    end
-  end
+  local parsed, operands = options.parse(declare_options(tool), args)
+  if not parsed then return nil, operands end
+  table.move(operands, 1, #operands, 1, parsed)
   if parsed["csv-safe"] then parsed.csv = "safe" end
   local wrong
   if tool.recordings == false then
@@ -196,26 +133,20 @@ function tools.parse(tool, args)
   return parsed
 end
 
+---@param tool table
 ---@param args string[] words behind the name of a tool
 ---@return boolean # true if they ask for help
-function tools.asks_help(tool, args)
-  for _, word in ipairs(args) do
-    if word == "--" then return false end
-    if word == "--help" or word == "-h" and not (tool.options or {}).h then return true end
-  end
-  return false
-end
+function tools.asks_help(tool, args) return options.ask_help(declare_options(tool), args) end
 
--- Returns an option as it is written, with perf's letter for it.
-local function spell_option(tool, name, value)
+-- Returns the letter that perf has for an option, and that no other option of the tool has.
+local function letter_of(tool, name)
   local letter
   for other, meant in pairs(spellings) do
     if meant == name and #other == 1 and #name > 1 and not tool.options[other] then
       letter = other
     end
   end
-  return (letter and ("-%s, "):format(letter) or "") .. (#name == 1 and "-" or "--") .. name
-    .. (value and " " .. value or "")
+  return letter
 end
 
 ---Returns the text of `perflua help NAME`.
@@ -233,25 +164,17 @@ function tools.help(name, tool)
   if tool.needs or tool.record then
     table.insert(text, ("\n%s\n"):format(table.concat(needs.lines(tool), "\n")))
   end
-  local lines, width = {}, 10
-  for option, doc in pairs(tool.options or {}) do
-    local value
-    if type(doc) == "table" then
-      value, doc = doc[1], doc[2]
+  local _, rows = declare_options(tool)
+  local lines = {}
+  for _, row in ipairs(rows) do
+    if row.help then
+      lines[#lines + 1] = { options.spelled(row, letter_of(tool, row[1])), row.help,
+        row[1]:lower() .. row[1] }
     end
-    local spelled = spell_option(tool, option, value)
-    table.insert(lines, { spelled, doc, option:lower() .. option })
-    width = math.max(width, utf8.len(spelled))
   end
-  table.sort(lines, function(a, b)
-    return a[3] < b[3]
-  end)
+  table.sort(lines, function(a, b) return a[3] < b[3] end)
   if #lines > 0 then
-    table.insert(text, "\n")
-  end
-  for _, line in ipairs(lines) do
-    table.insert(text, ("  %s%s  %s\n"):format(line[1], (" "):rep(width - utf8.len(line[1])),
-      line[2]))
+    table.insert(text, "\n" .. options.columns(lines))
   end
   return table.concat(text)
 end
