@@ -4,6 +4,7 @@ VERSION := 0.1.0
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 MANDIR ?= $(PREFIX)/share/man/man1
+DOCDIR ?= $(PREFIX)/share/doc/perflua
 LUADIR ?= $(PREFIX)/share/lua/5.4
 LIBDIR ?= $(PREFIX)/lib/lua/5.4
 
@@ -34,6 +35,8 @@ MAIN := $(B)/obj/host/perflua.o $(B)/obj/host/children.o $(B)/obj/host/heap.o $(
 LIBRARY_FILES := -name '*.lua' -o -name '*.js' -o -name '*.css'
 # meta.lua is for editors only
 LIBRARY := $(filter-out lua/perflua/meta.lua,$(sort $(shell find lua $(LIBRARY_FILES))))
+# perflua help TOPIC
+PAGES := $(filter-out docs/contributing.md,$(sort $(wildcard docs/*.md docs/topics/*.md)))
 DEMO := spec/fixtures/demo.perf.data
 WORDS := spec/fixtures/words
 CALLS := spec/fixtures/calls.perf.data
@@ -78,7 +81,7 @@ $(B)/obj/%.o: src/%.c Makefile $(wildcard $(CONFIG))
 
 # FORCE, for a file may have gone; what comes out the same is not compiled again.
 $(B)/obj/library.c: $(B)/obj/host/embed FORCE
-	@$(EMULATOR) $< $(LIBRARY) >$@.new
+	@$(EMULATOR) $< $(LIBRARY) $(PAGES) >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 $(B)/obj/library.o: $(B)/obj/library.c
@@ -212,13 +215,16 @@ $(FUZZ_ALL:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: $(FUZZ_DIR)/obj/fuzz/%.o $(FUZZ_CORE
 pictures: all ## draw the pictures of README.md
 	$(B)/perflua docs/pictures.lua
 
-docs: all ## write docs/fields.md, docs/reference.md, lua/perflua/meta.lua from the tables of core and API
-	$(B)/perflua docs/generate.lua docs/fields.md docs/reference.md lua/perflua/meta.lua
+docs: all ## write the reference, tools.md, fields.md, lua/perflua/meta.lua from the tables of core, API, tools
+	$(B)/perflua docs/generate.lua docs/fields.md docs/reference.md docs/tools.md lua/perflua/meta.lua
 
-install: all install-module ## install binary, man page and Lua module (PREFIX, DESTDIR)
+install: all install-module ## install binary, man page, documentation and Lua module (PREFIX, DESTDIR)
 	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(MANDIR)"
 	install -m 755 $(B)/perflua "$(DESTDIR)$(BINDIR)/perflua"
 	install -m 644 docs/perflua.1 "$(DESTDIR)$(MANDIR)/perflua.1"
+	for page in $(PAGES) $(wildcard docs/*.svg); do \
+		install -D -m 644 "$$page" "$(DESTDIR)$(DOCDIR)/$${page#docs/}" || exit 1; \
+	done
 
 install-module: module
 	for file in $$(cd lua && find perflua $(LIBRARY_FILES)); do \

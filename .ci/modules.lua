@@ -86,7 +86,7 @@ local lua_modules = {
   { "map", "core errors meta recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },
   { "toolkit", "core errors file flame group perflua query table text",
-    "folding samples symbols" },
+    "folding samples symbols topics" },
   { "tools",
     "address core doctor errors file flame header map meta options perflua recording report "
       .. "script table text toolkit waits",

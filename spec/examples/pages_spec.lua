@@ -93,7 +93,8 @@ local function check_links(path)
   end
 end
 
-local PAGES = { "README.md", "docs/manual.md", "docs/cookbook.md", "docs/many-recordings.md" }
+local PAGES = { "README.md", "docs/guide.md", "docs/cookbook.md", "docs/coming-from.md",
+  "docs/manual.md", "docs/many-recordings.md" }
 
 for _, path in ipairs(PAGES) do
   describe(path, function()
@@ -121,7 +122,8 @@ end
 
 describe("the links of", function()
   for _, path in ipairs { "README.md", "CHANGELOG.md", "src/README.md", "docs/manual.md",
-    "docs/fields.md", "docs/cookbook.md", "docs/reference.md", "docs/many-recordings.md",
+    "docs/fields.md", "docs/guide.md", "docs/cookbook.md", "docs/coming-from.md",
+    "docs/tools.md", "docs/reference.md", "docs/many-recordings.md",
     "docs/contributing.md" } do
     it(path .. " lead somewhere", function()
       check_links(path)

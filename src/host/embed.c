@@ -3,7 +3,7 @@
  * declares. Compiled files load ten times faster than text; names and line numbers stay in. Any
  * other file becomes a module that returns the file's text.
  *
- *     embed lua/perflua/init.lua lua/perflua/flame/js/draw.js …
+ *     embed lua/perflua/init.lua lua/perflua/flame/js/draw.js docs/guide.md …
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -77,12 +77,12 @@ static bool print_code(lua_State *L, int n, const char *path)
 
 /*
  * Prints the module of a file: "lua/perflua/tools/stat.lua" is perflua.tools.stat,
- * "lua/perflua/init.lua" is perflua, and "lua/perflua/flame/style.css" is
- * perflua/flame/style.css.
+ * "lua/perflua/init.lua" is perflua, "lua/perflua/flame/style.css" is perflua/flame/style.css,
+ * and "docs/guide.md" is docs/guide.md.
  */
 static void print_module(lua_State *L, const char *path)
 {
-	const char *name = path + strlen("lua/");
+	const char *name = strncmp(path, "lua/", 4) == 0 ? path + 4 : path;
 
 	if (!is_lua_file(path)) {
 		printf("%s", name);
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	printf("#include \"host/embed.h\"\n\n");
 	for (int i = 1; i < argc; i++)
-		if (strncmp(argv[i], "lua/", 4) != 0 || !print_code(L, i, argv[i]))
+		if (!print_code(L, i, argv[i]))
 			return EXIT_FAILURE;
 	printf("\nconst struct embedded embedded_library[] = {\n");
 	for (int i = 1; i < argc; i++) {

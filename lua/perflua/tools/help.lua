@@ -1,14 +1,19 @@
--- perflua help: what tools there are, and what one of them, or a script, is for.
+-- perflua help: what tools there are, and what one of them, or a script, is for; the pages of
+-- the manual.
 
 local describe = require "perflua.meta.describe"
 local returned = require "perflua.meta.returned"
+local suggest = require "perflua.errors.suggest"
 local tools = require "perflua.tools"
+local topics = require "perflua.toolkit.topics"
 
 local help = {
-  description = "list the tools, or explain one of them or a script",
-  usage = "help [TOOL | SCRIPT.lua]",
+  description = "list the tools, explain one or a script, show a page of the manual",
+  usage = "help [TOOL | TOPIC | SCRIPT.lua]",
   recordings = false, operands = { 0, 1 },
   help = [[
+perflua help topics lists the pages of the manual.
+
 A script is described by the comment at its top, or by meta = { description = …, needs = …,
 record = … } in the table of handlers that it returns. A script that returns a function or a
 query with groups may return the meta table as its second value.]],
@@ -26,7 +31,17 @@ local function list_tools(out)
     out:write(("  %s%s  %s\n"):format(name, (" "):rep(width - #name),
       tools.find(name).description))
   end
-  out:write("\nperflua help TOOL explains a tool, perflua --help lists the options.\n")
+  out:write("\nperflua help TOOL explains a tool, perflua help topics lists the pages of the "
+    .. "manual,\nperflua --help lists the options.\n")
+end
+
+local function list_topics(out)
+  local names, width = topics.names(), 0
+  for _, name in ipairs(names) do width = math.max(width, #name) end
+  for _, name in ipairs(names) do
+    out:write(name, (" "):rep(width + 2 - #name), topics.title(name), "\n")
+  end
+  out:write "\nperflua help TOPIC shows a page.\n"
 end
 
 -- Returns the comment at the top of a script, without its dashes.
@@ -75,6 +90,11 @@ local function explain_script(path, out)
   end
 end
 
+local function known_names()
+  local names = topics.names()
+  return table.move(tools.names(), 1, #tools.names(), #names + 1, names)
+end
+
 function help.run(args, out)
   local name = args[1]
   if not name then
@@ -85,8 +105,14 @@ function help.run(args, out)
     out:write(tools.help(name, tool))
   elseif name:find("[/.]") then
     return explain_script(name, out)
+  elseif name == "topics" then
+    return list_topics(out)
+  end
+  local text = topics.text(name)
+  if text then
+    out:write(text)
   else
-    return 2, ("help: no tool '%s'; perflua help lists the tools"):format(name)
+    return 2, suggest.message(("help: no tool or topic '%s'"):format(name), name, known_names())
   end
 end
 

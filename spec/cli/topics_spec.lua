@@ -1,0 +1,62 @@
+-- perflua help TOPIC: the pages of the manual, as text for a terminal.
+local files = require "spec.support.files"
+local markdown = require "perflua.toolkit.markdown"
+local run = require "spec.cli.run"
+
+local function help(topic)
+  local got = run.perflua { "help", topic }
+  assert.are.same({ 0, "" }, { got.status, got.err })
+  return got.out
+end
+
+describe("perflua help TOPIC", function()
+  it("lists every page of docs for users, with its title", function()
+    local listed = help "topics"
+    for path in files.lines("ls docs/*.md docs/topics/*.md 2>/dev/null") do
+      local name = path:match "([%w-]+)%.md$"
+      if name ~= "contributing" then
+        local title = files.read(path):match "^# ([^\n]*)"
+        assert.matches(("\n%s  +%s\n"):format(name:gsub("%-", "%%-"), title:gsub("%p", "%%%0")),
+          "\n" .. listed)
+      end
+    end
+  end)
+
+  it("shows a page without links and fences", function()
+    local text = help "cookbook"
+    assert.matches("^Cookbook\n========\n", text)
+    assert.matches("\n    %$ perflua sched sched.data\n", text)
+    assert.is_nil(text:find("```", 1, true))
+    assert.is_nil(text:find("](", 1, true))
+  end)
+
+  it("names the closest tool or topic", function()
+    local got = run.perflua { "help", "cookbok" }
+    assert.are.same({ 2, "" }, { got.status, got.out })
+    assert.matches("no tool or topic 'cookbok'; the closest is 'cookbook'\n", got.err, 1, true)
+    assert.matches("no tool or topic 'xyzzyx'\n", run.perflua { "help", "xyzzyx" }.err, 1, true)
+  end)
+end)
+
+describe("a page as text", function()
+  it("has wrapped paragraphs and lists", function()
+    local words = ("word "):rep(30)
+    assert.are.equal(("word "):rep(19) .. "\n" .. ("word "):rep(11) .. "\n\n- "
+      .. ("word "):rep(19) .. "\n  " .. ("word "):rep(11) .. "\n",
+      (markdown(words .. "\n\n- " .. words .. "\n"):gsub("word\n", "word \n")))
+  end)
+
+  it("has a line for each row of a table", function()
+    assert.are.equal([[
+  where                     a filter
+  a long name of a step that has more
+                            than one · line|s
+]], markdown("| | | |\n|---|---|---|\n| where | a [filter](#x) |\n"
+      .. "| a long name of a step that has more | than one | line\\|s |\n"))
+  end)
+
+  it("has code as it is, indented", function()
+    assert.are.equal("Run:\n\n    f(  x)\n\n    [a](b)\n\nEnd\n",
+      markdown "Run:\n```lua\nf(  x)\n\n[a](b)\n```\n\nEnd\n")
+  end)
+end)
