@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fields_internal.h"
+#include "once.h"
 #include "perfdata/format/views.h"
 #include "stacks.h"
 
@@ -82,34 +83,24 @@ static const struct {
 
 #define N_VIEWS (sizeof(views) / sizeof(views[0]))
 
-/* A value that rows had, for `once`. */
-struct had {
-	uint64_t bits, record; /* the number of the last record with such a row */
-	uint8_t type;
-};
-
 struct pq_items {
 	const struct pq_unnest *unnest;
 	struct pq_fields *fields;
-	struct pq_expr *filter, *once; /* NULL: there is none */
-	struct pd_view view;	       /* the record's view; unused for call chains */
-	unsigned view_number;	       /* number of the view, as in those of its members */
-	uint32_t n, next;	       /* number of items; the one that comes next */
-	bool is_row;		       /* an item is the row; else there is none to be read */
-	uint32_t index;		       /* index of the item that is the row */
+	struct pq_expr *filter; /* NULL: there is none */
+	struct pq_once once;
+	struct pd_view view;  /* the record's view; unused for call chains */
+	unsigned view_number; /* number of the view, as in those of its members */
+	uint32_t n, next;     /* number of items; the one that comes next */
+	bool is_row;	      /* an item is the row; else there is none to be read */
+	uint32_t index;	      /* index of the item that is the row */
 	/* The frames of a call chain. */
 	struct pd_frame frames[PM_MAX_FRAMES];
 	const struct ps_line *lines; /* [n_lines]: lines of the row's frame, if asked for */
 	size_t n_lines, line;	     /* the line that is the row */
 	/* Resolves addresses; NULL until the first one is looked up. */
 	struct pq_chains *chains;
-	bool entered;	       /* the record was entered in `chains` */
-	uint32_t at[2];	       /* frames at the row's addresses; UINT32_MAX: not asked yet */
-	struct pq_texts texts; /* values of `once` */
-	struct had *had;       /* [n_had] */
-	size_t n_had, had_room;
-	struct pb_map by_value; /* indices in `had` */
-	uint64_t record;
+	bool entered;	/* the record was entered in `chains` */
+	uint32_t at[2]; /* frames at the row's addresses; UINT32_MAX: not asked yet */
 };
 
 const struct pd_view_desc *pq_unnest_view(const char *name)
@@ -174,9 +165,8 @@ struct pq_items *pq_items_create(const struct pq_unnest *unnest, struct pq_field
 	items->view_number++;
 	items->fields = fields;
 	fields->items = items;
-	pq_texts_init(&items->texts);
 	if ((unnest->filter && !(items->filter = pq_expr_create(unnest->filter, fields))) ||
-	    (unnest->once && !(items->once = pq_expr_create(unnest->once, fields)))) {
+	    !pq_once_init(&items->once, unnest->once, fields)) {
 		pq_items_destroy(items);
 		return NULL;
 	}
@@ -188,11 +178,8 @@ void pq_items_destroy(struct pq_items *items)
 	if (!items)
 		return;
 	pq_expr_destroy(items->filter);
-	pq_expr_destroy(items->once);
+	pq_once_deinit(&items->once);
 	pq_chains_destroy(items->chains);
-	pq_texts_deinit(&items->texts);
-	free(items->had);
-	pb_map_deinit(&items->by_value);
 	items->fields->items = NULL;
 	free(items);
 }
@@ -229,7 +216,7 @@ void pq_items_begin(struct pq_items *items)
 	items->n = items->next = 0;
 	items->n_lines = items->line = 0;
 	items->entered = false;
-	items->record++;
+	pq_once_begin(&items->once);
 	if (items->unnest->view == &pd_view_callchain)
 		read_frames(items, rec);
 	else
@@ -307,72 +294,6 @@ static void step_item(struct pq_items *items)
 		find_lines(items);
 }
 
-struct wanted {
-	const struct pq_items *items;
-	uint64_t bits;
-	uint8_t type;
-};
-
-static bool has_bits(const void *arg, uint32_t item)
-{
-	const struct wanted *wanted = arg;
-	const struct had *had = &wanted->items->had[item];
-
-	return had->bits == wanted->bits && had->type == wanted->type;
-}
-
-static bool add_had(struct pq_items *items, struct pb_slot *slot, uint32_t hash,
-		    const struct wanted *wanted)
-{
-	if (!pb_reserve(items->had, items->n_had, items->had_room))
-		return false;
-	pb_map_fill(&items->by_value, slot, hash, (uint32_t)items->n_had);
-	items->had[items->n_had++] = (struct had){ wanted->bits, 0, wanted->type };
-	return true;
-}
-
-/*
- * Records that the record had that value. Returns false if it had it before, or without memory,
- * which is noted.
- */
-static bool note_had(struct pq_items *items, uint64_t bits, uint8_t type)
-{
-	const struct wanted wanted = { items, bits, type };
-	uint32_t hash = pb_hash_pair(&items->texts.secret, bits, type);
-	struct pb_slot *slot = NULL;
-	struct had *had;
-
-	if (pb_map_reserve(&items->by_value))
-		slot = pb_map_find(&items->by_value, hash, has_bits, &wanted);
-	if (!slot || (!slot->item && !add_had(items, slot, hash, &wanted))) {
-		items->fields->failed = true;
-		return false;
-	}
-	had = &items->had[slot->item - 1];
-	if (had->record == items->record)
-		return false;
-	had->record = items->record;
-	return true;
-}
-
-static bool is_first(struct pq_items *items)
-{
-	struct pq_value value;
-
-	pq_expr_value(items->once, items->fields, &value);
-	pq_normalise(&value);
-	if (value.type == PQ_TEXT) {
-		const struct pq_text *text = pq_texts_add(&items->texts, value.p, value.size);
-
-		if (!text) {
-			items->fields->failed = true;
-			return false;
-		}
-		value.p = text->bytes;
-	}
-	return note_had(items, value.type == PQ_NIL ? 0 : pq_bits(&value), value.type);
-}
-
 bool pq_items_next(struct pq_items *items)
 {
 	while (items->next < items->n || (items->next && is_inlined(items))) {
@@ -382,7 +303,7 @@ bool pq_items_next(struct pq_items *items)
 			return false;
 		if (items->filter && !pq_expr_test(items->filter, items->fields))
 			continue;
-		if (!items->once || is_first(items))
+		if (!items->once.expr || pq_once_is_first(&items->once, items->fields))
 			return true;
 	}
 	items->is_row = false;
