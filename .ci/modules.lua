@@ -41,7 +41,7 @@ local modules = {
       .. "perfdata/order symbols symbols/lines",
     "machine" },
   { "query/expr", "base perfdata/format perfdata/tracepoint perfdata/order machine",
-    "expr fields scope stacks strings value" },
+    "expr fields once scope stacks strings value" },
   { "query/group", "base perfdata/format query/expr", "group report" },
   { "query/rows", "base query/expr", "rows rows_made" },
   { "query", "base perfdata/stream perfdata/order analysis query/expr query/group query/rows",

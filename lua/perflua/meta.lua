@@ -359,12 +359,13 @@ function Query:within(spans, options) end
 
 ---Makes each item of a view a row: frames of a call chain (`frame.symbol`), branches
 ---(`branch.from`), counter values (`counter.value`), registers (`reg.name`), beside the fields
----of the record.
----@param view string # "callchain", "branch_stack", "read", "regs_user", "regs_intr".
+---of the record or span.
+---@param view string # "callchain", "branch_stack", "read", "regs_user", "regs_intr"; of spans
+---"open.callchain", "close.callchain" …
 ---@param options? perflua.UnnestOptions # Which items, and what they are called.
 ---@return perflua.Query # Of items.
----Raises: A query that is grouped already, one that selects fields, is of spans or of items
----already; a view that no record has.
+---Raises: A query that is grouped already, one that selects fields, is of records inside of
+---spans or of items already; a view that no record has.
 function Query:unnest(view, options) end
 
 ---Puts records with the same values together; groups of samples are split by event.
@@ -594,7 +595,8 @@ function Query:unit(unit, column) end
 ---@class perflua.UnnestOptions
 ---Prefix of the names of an item's members. Default: "frame", "branch", "counter" or "reg".
 ---@field as? string
----A field or an expression: of the rows of a record the first with each value is kept.
+---A field or an expression: of the rows of a record, or span, the first with each value is
+---kept.
 ---@field once? string
 ---Of callchain: inlined functions are rows, before the frame whose code they are. Default:
 ---false.

@@ -1,5 +1,6 @@
--- Random queries over random recordings, with functions of Lua, spans, and records inside of
--- spans: the engine answers as the model does, which asks record by record in plain Lua.
+-- Random queries over random recordings, with functions of Lua, spans, records inside of spans,
+-- and items of both: the engine answers as the model does, which asks record by record in plain
+-- Lua.
 -- QUERY_SEED=n begins with that recording instead of 1, QUERIES=n asks so many of them.
 local perflua = require "perflua"
 local answers = require "spec.support.query_answers"
@@ -17,7 +18,7 @@ local function ask(seed, n, seen)
   local path, answered = random_recording.write(seed), 0
   local file <close> = assert(perflua.open(path, { symfs = "spec/fixtures/empty" }))
   local about = { fields = query_fields.of(file, file:samples()), events = {}, calls = true,
-    spans = true }
+    spans = true, views = true }
   for i, event in ipairs(file.events) do about.events[i] = event.name end
   for i = 1, n do
     local steps = queries.steps(seed * 1000 + i, about)
@@ -46,7 +47,7 @@ describe("the engine", function()
     end
     assert.is_true(answered > QUERIES // 2, ("%d of %d queries had an answer"):format(answered,
       QUERIES))
-    for _, step in ipairs { "where", "group_by", "select", "pair", "within" } do
+    for _, step in ipairs { "where", "group_by", "select", "pair", "within", "unnest" } do
       assert.is_true((seen[step] or 0) > QUERIES // 50, step
         .. " was asked of too few queries with rows")
     end

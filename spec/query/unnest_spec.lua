@@ -4,6 +4,7 @@ local chains = require "spec.support.chains"
 local containers = require "spec.support.containers"
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
+local items_of = require("spec.support.model.items").of
 local mapped = require "spec.support.mapped"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
@@ -11,58 +12,6 @@ local perflua = require "perflua"
 local KERNEL, USER, kernel = chains.KERNEL, chains.USER, chains.kernel
 local EMPTY = "spec/fixtures/empty"
 local options = chains.options()
-
-local function kind_of(mode, dso)
-  return mode == "user" and dso:find "perf%-%d+%.map$" and "jit" or mode
-end
-
---- The items of a sample as a loop over its view finds them, each as a table of its members.
-local items_of = {
-  callchain = function(s)
-    local list, chain = {}, s.callchain
-    for i = 1, chain and #chain or 0 do
-      local frame = chain[i]
-      list[i] = {
-        index = i, ip = frame.ip, symbol = frame.symbol, symoff = frame.symoff, dso = frame.dso,
-        srcline = frame.srcline, kind = kind_of(frame.cpumode, frame.dso), inlined = false,
-      }
-    end
-    if #list == 0 and s.ip then
-      list[1] = { index = 1, ip = s.ip, symbol = s.symbol, symoff = s.symoff, dso = s.dso,
-        srcline = s.srcline, kind = kind_of(s.cpumode, s.dso), inlined = false }
-    end
-    return list
-  end,
-  branch_stack = function(s)
-    local list, stack = {}, s.branch_stack
-    for i = 1, stack and #stack or 0 do
-      list[i] = { index = i }
-      for name, value in pairs(stack[i]) do list[i][name] = value end
-    end
-    return list
-  end,
-  read = function(s)
-    local list, read = {}, s.read
-    if read and #read == 0 and read.value then
-      list[1] = { index = 1, value = read.value, id = read.id, lost = read.lost,
-        event = s.event }
-    end
-    for i = 1, read and #read or 0 do
-      list[i] = { index = i, value = read[i].value, id = read[i].id, lost = read[i].lost,
-        event = read[i].event }
-    end
-    return list
-  end,
-  regs_user = function(s)
-    local list = {}
-    for name, value in pairs(s.regs_user or {}) do
-      if name ~= "abi" then
-        list[#list + 1] = { index = #list + 1, name = name, value = value }
-      end
-    end
-    return list
-  end,
-}
 
 local prefixes = { callchain = "frame", branch_stack = "branch", read = "counter",
   regs_user = "reg" }
@@ -416,6 +365,142 @@ describe("unnest", function()
     local rows = words:samples():unnest("callchain", { inline = true, once = "frame.symbol" })
       :group_by("frame.symbol"):count():sort()
     assert.equal(words:samples():count(), rows[1].count)
+  end)
+end)
+
+describe("unnest over spans", function()
+  local file
+
+  --- Each span opens with a chain of its number of frames and closes with branches.
+  setup(function()
+    local b = builder.new()
+    local parts = { "identifier", "ip", "tid", "time" }
+    local open = b:event { name = "open", ids = { 1 },
+      sample_type = table.move({ "callchain" }, 1, 1, #parts + 1, { table.unpack(parts) }) }
+    local close = b:event { name = "close", ids = { 2 }, branch_sample_type = { "any" },
+      sample_type = table.move({ "branch_stack" }, 1, 1, #parts + 1, { table.unpack(parts) }) }
+    for i = 1, 40 do
+      local chain, branches = { USER }, {}
+      for k = 1, i % 5 do chain[k + 1] = 0x1000 * k end
+      for k = 1, i % 3 do branches[k] = { from = k, to = i, cycles = k } end
+      local tid = i % 4
+      b:sample(open, { identifier = 1, ip = 0x1000, pid = 1, tid = tid, time = 100 * i,
+        callchain = chain })
+      b:sample(close, { identifier = 2, ip = 1, pid = 1, tid = tid, time = 100 * i + 7 * i,
+        branch_stack = branches })
+    end
+    file = assert(perflua.open(b:write(), { symfs = EMPTY }))
+  end)
+
+  teardown(function() file:close() end)
+
+  local function spans() return file:samples():pair { open = "open", close = "close" } end
+
+  --- Counts items of one side in a loop over spans; the sum of the durations of spans.
+  local function counted(side, view, member, once)
+    local found, whole = {}, 0
+    for span in spans() do
+      local seen = {}
+      whole = whole + span.duration
+      for _, item in ipairs(items_of[view](span[side])) do
+        local key = item[member]
+        if not once or not seen[key] then
+          found[key] = found[key] or { 0, 0 }
+          found[key][1], found[key][2] = found[key][1] + 1, found[key][2] + span.duration
+          seen[key] = true
+        end
+      end
+    end
+    return found, whole
+  end
+
+  local function grouped(query, key)
+    local found, shares = {}, {}
+    for row in query:group_by(key):count():sum("duration"):share("duration"):sort():rows() do
+      found[row[key]], shares[row[key]] = { row.count, row.duration }, row.share_duration
+    end
+    return found, shares
+  end
+
+  it("counts the items of the record that opened a span, or closed it", function()
+    assert.same(counted("open", "callchain", "ip"),
+      grouped(spans():unnest "open.callchain", "frame.ip"))
+    assert.same(counted("open", "callchain", "ip"),
+      grouped(spans():unnest "callchain", "frame.ip"))
+    assert.same(counted("close", "branch_stack", "from"),
+      grouped(spans():unnest "close.branch_stack", "branch.from"))
+    assert.same(counted("open", "callchain", "dso", true),
+      grouped(spans():unnest("open.callchain", { once = "frame.dso" }), "frame.dso"))
+  end)
+
+  it("has shares of the spans, each counted once", function()
+    local found, whole = counted("open", "callchain", "ip")
+    local _, shares = grouped(spans():unnest "open.callchain", "frame.ip")
+    for ip, share in pairs(shares) do assert.near(100 * found[ip][2] / whole, share, 1e-9) end
+    assert.near(100, shares[0x1000], 1e-9) -- it is in every chain
+  end)
+
+  it("asks filters before it of spans, those behind it of items", function()
+    local expected, got = {}, {}
+    for span in spans():where "duration > 100" do
+      for _, item in ipairs(items_of.callchain(span.open)) do
+        if item.index > 1 then
+          expected[#expected + 1] = { span.start, span.close.time, item.ip }
+        end
+      end
+    end
+    for start, stop, ip in spans():where "duration > 100":unnest "open.callchain"
+      :where "frame.index > 1":select("start", "close.time", "frame.ip") do
+      got[#got + 1] = { start, stop, ip }
+    end
+    assert.is_true(#expected > 5)
+    assert.same(expected, got)
+  end)
+
+  it("gives functions the span, once for each of its items", function()
+    local seen, n = {}, 0
+    spans():unnest "close.branch_stack":where(function(span)
+      seen[span], n = true, n + 1
+      return true
+    end):group_by("branch.from"):count():table()
+    local with_branches = 0
+    for span in spans() do
+      if #span.close.branch_stack > 0 then with_branches = with_branches + 1 end
+    end
+    local different = 0
+    for _ in pairs(seen) do different = different + 1 end
+    assert.equal(with_branches, different)
+    assert.equal(spans():unnest("close.branch_stack"):count(), n)
+  end)
+
+  it("counts pairs as spans do", function()
+    local query = spans():unnest "open.callchain"
+    query:count()
+    assert.equal(40, query.counts.pairs)
+  end)
+
+  it("is explained", function()
+    local text = spans():where "duration > 5":unnest("open.callchain", { once = "frame.ip" })
+      :where "frame.index > 1":group_by("frame.ip"):explain()
+    assert.matches("1  C    where duration > 5\n"
+      .. "  2  C    items of open.callchain as frame, once for each frame.ip\n"
+      .. "  3  C    where frame.index > 1", text, nil, true)
+  end)
+
+  it("raises for what cannot be", function()
+    local function raises(pattern, fn) assert.error_matches(fn, pattern) end
+    raises("the items of 'open' cannot be rows", function() spans():unnest "open" end)
+    raises("no record .* 'branch_stack'", function() spans():unnest "open.branch_stack" end)
+    raises("the items of 'call' cannot be rows", function() spans():unnest "close.call" end)
+    raises("records or spans expected, got one over records in", function()
+      file:samples():within(spans()):unnest "callchain"
+    end)
+    raises("selected or unnested already", function()
+      file:samples():within(spans():unnest "open.callchain")
+    end)
+    raises("already items of open.callchain", function()
+      spans():unnest "open.callchain":unnest "open.callchain"
+    end)
   end)
 end)
 

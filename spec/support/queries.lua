@@ -245,10 +245,45 @@ function Maker:grouped(steps)
   if self:chance(25) then steps[#steps + 1] = { "all_events" } end
 end
 
+local views = {
+  callchain = {
+    { text = "frame.index", kind = "unsigned", values = { 1, 2 } },
+    { text = "frame.ip", kind = "address", values = { 0, 1, 2, 3 } },
+    { text = "frame.kind", kind = "string", values = { "user", "kernel" } },
+    { text = "frame.dso", kind = "string", values = { "[unknown]" } },
+    { text = "frame.symbol", kind = "string", values = {} },
+  },
+  branch_stack = {
+    { text = "branch.index", kind = "unsigned", values = { 1, 2 } },
+    { text = "branch.from", kind = "address", values = { 0, 1, 64 } },
+    { text = "branch.to", kind = "address", values = { 1, 2, 5 } },
+    { text = "branch.cycles", kind = "unsigned", values = { 0, 1, 3 } },
+    { text = "branch.mispred", kind = "boolean", values = {} },
+    { text = "branch.dso_to", kind = "string", values = { "[unknown]" } },
+  },
+}
+
+-- Has rows be items: of records, or of one side of spans.
+function Maker:unnest(steps)
+  local view = self:one_of { "callchain", "callchain", "branch_stack" }
+  local members = views[view]
+  local side = self.arguments == "span" and self:one_of { "open.", "close.", "" } or ""
+  local pool = { table.unpack(members) }
+  for i = 1, 3 do pool[#pool + 1] = self.pool[i] end
+  self.pool = pool
+  local once = self:chance(40) and self:one_of(members).text or nil
+  steps[#steps + 1] = { "unnest", side .. view, { once = once } }
+  self:filters(steps)
+end
+
 -- Ends a query: groups, selected values, or a measure; or it is looped over.
 function Maker:ending(steps)
   local how = self.random(100)
-  if self.calls and self:chance(10) then return end
+  if self.views and self.arguments ~= "record, span" and self:chance(20) then
+    self:unnest(steps)
+  elseif self.calls and self:chance(10) then
+    return
+  end
   if how < 60 then
     self:grouped(steps)
   elseif how < 80 then
@@ -262,12 +297,12 @@ end
 
 ---@param seed integer
 ---@param about table what can be asked: { fields, events = names, calls = functions of Lua,
---- spans = those, too }
+--- spans = those, too; views = their items, too }
 ---@return table[] steps the last decides what is compared: rows of a table, values, or one
 function queries.steps(seed, about)
   local self = setmetatable({
     random = random_from(seed), events = about.events, pool = {}, calls = about.calls,
-    arguments = "record",
+    arguments = "record", views = about.views,
   }, Maker)
   local of_events, of_args, others = {}, {}, {}
   for _, field in ipairs(about.fields) do

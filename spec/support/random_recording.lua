@@ -27,6 +27,10 @@ local function add_sample(b, event, random, pick, parts)
   parts.identifier, parts.ip = event.ids[1], pick(values)
   parts.addr, parts.stream_id, parts.period = pick(values), pick(values), random(5)
   parts.callchain = { -512, pick { 1, 2 }, random(4) }
+  parts.branch_stack = {}
+  for i = 1, random(4) do
+    parts.branch_stack[i] = { from = pick(values), to = pick(values), flags = random(64) }
+  end
   b:sample(event, parts)
 end
 
@@ -42,7 +46,8 @@ function random_recording.write(seed)
   } })
   local b = builder.new { endian = endian }
   local parts = { "identifier", "ip", "tid", "time", "cpu" }
-  local more = table.move({ "addr", "stream_id", "period", "callchain" }, 1, 4, #parts + 1,
+  local more = table.move({ "addr", "stream_id", "period", "callchain", "branch_stack" }, 1, 5,
+    #parts + 1,
     { table.unpack(parts) })
   local raw = table.move({ "raw" }, 1, 1, #parts + 1, { table.unpack(parts) })
   local traced = b:event { name = "sys:point", type = 2, config = point.id, sample_type = raw,

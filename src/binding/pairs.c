@@ -3,16 +3,18 @@
  *
  *	pairs = { opens = i, closes = i, inner = i | nil, waits = b, time = i, pairs_lost = b,
  *		  keys = { { i, i, i, loses = b } … }, values = { { i | "serial", of } … },
- *		  ended = { fn, i … } | nil }
+ *		  ended = { fn, i … } | nil, items_of = 1 | 2 | nil }
  *
- * where i are places among the values that are read of records, and `of` is 1, 2 or 3: of the
- * record that opens a span, closes it, or is inside. A key's places are in the same order.
+ * where i are places among the values that are read of records, and `of` is 1, 2, 3 or 4: of
+ * the record that opens a span, closes it, is inside, or of an item. A key's places are in the
+ * same order. `items_of` is the record whose items are rows, if options have `unnest`.
  * `ended` is a function that is called with the serial number of a span that ends, and values
  * of the record that ends it.
  *
  * For these rows, options may have `kept` (a condition) and `results` (the values that a loop
  * gets), which are trees whose fields are { row = place }, and `event`, the place of a row's
- * event.
+ * event. If rows are items, `index` is the place of their index, and `item_filter` and `once`
+ * may be trees as `kept` is.
  */
 #include "pairs.h"
 
@@ -70,9 +72,8 @@ static void to_value(lua_State *L, struct pq_pair_value *value, size_t n)
 
 	lua_rawgeti(L, -1, 2);
 	of = lua_tointeger(L, -1);
-	if (of < 1 || of > PQ_OF_RECORDS)
-		luaL_error(L,
-			   "pairs: a value is of the record that opens, closes or is inside");
+	if (of < 1 || of > PQ_OF_ITEM + 1)
+		luaL_error(L, "pairs: a value is of a record of the span, or of an item");
 	value->of = (enum pq_of)(of - 1);
 	lua_pop(L, 1);
 	if (lua_rawgeti(L, -1, 1) == LUA_TSTRING && value->of == PQ_OF_OPEN) {
@@ -135,6 +136,9 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options, 
 	lua_getfield(L, table, "waits");
 	how->waits = how->inner != PQ_NO_PLACE && lua_toboolean(L, -1);
 	lua_pop(L, 1);
+	lua_getfield(L, table, "items_of");
+	how->items_of = lua_tointeger(L, -1) == 1 ? PQ_OF_OPEN : PQ_OF_CLOSE;
+	lua_pop(L, 1);
 	to_ended(L, keep, how, table, n);
 	lua_getfield(L, table, "pairs_lost");
 	how->pairs_lost = lua_toboolean(L, -1);
@@ -173,21 +177,40 @@ bool pl_to_paired(lua_State *L, int keep, const struct pl_file *f, int options,
 	return true;
 }
 
+/* Returns the tree of that name in `options`; NULL: there is none. [-0, +0] */
+static const struct pq_node *tree_named(lua_State *L, int keep, const struct pl_file *f,
+					int options, const char *name)
+{
+	const struct pq_node *node = NULL;
+
+	if (lua_getfield(L, options, name) != LUA_TNIL)
+		node = pl_to_node(L, keep, f, -1);
+	lua_pop(L, 1);
+	return node;
+}
+
+/* Returns the place in a row of that name in `options`, from 1 on; 0: none. [-0, +0] */
+static uint32_t row_place_named(lua_State *L, int options, const char *name, size_t n)
+{
+	uint32_t place = 0;
+
+	if (lua_getfield(L, options, name) == LUA_TNIL)
+		lua_pop(L, 1);
+	else
+		place = to_place(L, n) + 1;
+	return place;
+}
+
 void pl_to_made(lua_State *L, int keep, const struct pl_file *f, int options,
 		struct pq_paired *paired)
 {
-	lua_Integer event = 0;
+	size_t n = paired->how->n_values;
 
-	if (lua_getfield(L, options, "kept") != LUA_TNIL)
-		paired->kept = pl_to_node(L, keep, f, -1);
-	lua_pop(L, 1);
-	if (lua_getfield(L, options, "event") != LUA_TNIL) {
-		event = luaL_checkinteger(L, -1);
-		if (event < 1 || (lua_Unsigned)event > paired->how->n_values)
-			luaL_error(L, "pairs: an event is not in the row");
-	}
-	lua_pop(L, 1);
-	paired->event = (uint32_t)event;
+	paired->kept = tree_named(L, keep, f, options, "kept");
+	paired->event = row_place_named(L, options, "event", n);
+	paired->index = row_place_named(L, options, "index", n);
+	paired->item_filter = tree_named(L, keep, f, options, "item_filter");
+	paired->once = tree_named(L, keep, f, options, "once");
 }
 
 static void set_count(lua_State *L, const char *name, uint64_t n)

@@ -41,6 +41,8 @@ static bool add_batch(struct adder *a, const struct pq_batch *batch)
 
 		if (!pq_made_enter(&a->made, row, &kept) || (kept && !pq_groups_add(a->groups)))
 			return false;
+		if (a->made.is_kept_span && !pq_groups_add_whole(a->groups))
+			return false;
 	}
 	return !a->made.fields.failed;
 }

@@ -80,16 +80,17 @@ local classes = {
       { "unnest",
         "Makes each item of a view a row: frames of a call chain (`frame.symbol`), "
           .. "branches (`branch.from`), counter values (`counter.value`), registers "
-          .. "(`reg.name`), beside the fields of the record.",
+          .. "(`reg.name`), beside the fields of the record or span.",
         step = "before",
         params = {
           { "view", "string",
-            "\"callchain\", \"branch_stack\", \"read\", \"regs_user\", \"regs_intr\"" },
+            "\"callchain\", \"branch_stack\", \"read\", \"regs_user\", "
+              .. "\"regs_intr\"; of spans \"open.callchain\", \"close.callchain\" …" },
           { "options", "UnnestOptions?", "which items, and what they are called" },
         },
         returns = { { "Query", "of items" } },
-        errors = GROUPED .. "one that selects fields, is of spans or of items already; a view "
-          .. "that no record has" },
+        errors = GROUPED .. "one that selects fields, is of records inside of spans or of "
+          .. "items already; a view that no record has" },
       { "group_by",
         "Puts records with the same values together; groups of samples are split by event.",
         step = "before",
@@ -209,8 +210,8 @@ local classes = {
       { "as", "string?", "Prefix of the names of an item's members.",
         default = "\"frame\", \"branch\", \"counter\" or \"reg\"" },
       { "once", "string?",
-        "A field or an expression: of the rows of a record the first with each value is "
-          .. "kept." },
+        "A field or an expression: of the rows of a record, or span, the first with each value "
+          .. "is kept." },
       { "inline", "boolean?",
         "Of callchain: inlined functions are rows, before the frame whose code they are.",
         default = "false" },

@@ -55,18 +55,19 @@ end
 local Scope = setmetatable({}, { __index = fields.class })
 Scope.__index = Scope
 
----@param scope table of records
+---@param scope table of records, or of spans
 ---@param view string
 ---@param prefix string
 ---@return table # the scope of their items
 function items.scope(scope, view, prefix)
-  local inside = setmetatable({ view = view, prefix = prefix, kinds = kinds_of(view) }, Scope)
+  local inside = setmetatable({ outer = scope, view = view, prefix = prefix,
+    kinds = kinds_of(view) }, Scope)
   for name, value in pairs(scope) do inside[name] = value end
   return inside
 end
 
 function Scope:resolve(path, text)
-  if path[1] ~= self.prefix then return fields.class.resolve(self, path, text) end
+  if path[1] ~= self.prefix then return self.outer:resolve(path, text) end
   local name = path[2]
   if not name then
     local message = "'%s' is an item of %s; name a member of it: '%s.index'"

@@ -159,8 +159,9 @@ function Reader:grouping(spec, refs, describe)
   return lowering:description(spec, describe(lowering))
 end
 
+-- sides: rows are spans, which have open and close.
 local function reader(made, reads)
-  return setmetatable({ made = made, reads = reads }, Reader)
+  return setmetatable({ made = made, reads = reads, sides = not made.pairing }, Reader)
 end
 
 -- Tells whether records of lost ones may open or close a span.
@@ -212,8 +213,8 @@ local function check_within(spec, spans, options)
   if not pairing or pairing.pairing then
     usage_error("within: spans from pair() expected, got a %s", query.is(spans)
       and "Query" or type(spans))
-  elseif spec_of(spans).keys or spec_of(spans).refs then
-    usage_error("within: the spans are grouped or selected already")
+  elseif spec_of(spans).keys or spec_of(spans).refs or spec_of(spans).unnest then
+    usage_error("within: the spans are grouped, selected or unnested already")
   elseif pairing.file ~= spec.file then
     usage_error("within: the spans belong to another File")
   elseif spec.expand ~= pairing.reading.expand and events.any_counters(spec.file) then

@@ -10,7 +10,8 @@ local spans = require "perflua.intervals.spans"
 
 local rows = {}
 
-local OPEN, CLOSE, INNER = 1, 2, 3 -- which record of a span a value is of, as the core has them
+-- A value is of one of the records of a span, or of an item of one; numbered as in the core.
+local OPEN, CLOSE, INNER, ITEM = 1, 2, 3, 4
 local side_of = { open = OPEN, close = CLOSE }
 
 -- Trees whose fields are places in a row.
@@ -82,6 +83,7 @@ local own = {
 -- A Ref of spans as a Ref of a record, and of which.
 function Rows:record_ref(ref)
   local span = ref.span
+  if ref.item then return ref, ITEM end
   if not span then return ref, INNER end
   if span.key then return self.keys[span.key], self.key_of end
   return span.ref, side_of[span.side]
@@ -162,7 +164,7 @@ end
 -- The conditions on a row: times and filters of a query, into `kept`: those that call functions
 -- are apart.
 local function add_kept(self, kept, spec, time)
-  local filters = table.move(spec.filters, 1, #spec.filters, 1, {})
+  local filters = engine.split_filters(spec)
   if spec.from or spec.to then
     local times = ("%s >= 0x%x and %s < 0x%x"):format(time, spec.from or 0, time, spec.to or -1)
     table.insert(filters, 1, assert(expr.compile(times, spec.scope)))
@@ -183,6 +185,18 @@ local function kept_of(self, spec)
   add_kept(self, kept, spec, self.inner and "time" or "start")
   return lower.all(table.move(kept.calling, 1, #kept.calling, #kept.described + 1,
     kept.described))
+end
+
+-- Describes rows that are items of a span's record.
+local function add_items(self, spec, made)
+  local is = spec.unnest
+  if not is then return end
+  local _, filters = engine.split_filters(spec)
+  local trees = {}
+  for i, one in ipairs(engine.lowered_filters(filters, self)) do trees[i] = one.tree end
+  made.unnest = { view = is.view, inline = is.inline }
+  made.item_filter, made.once = lower.all(trees), is.once and self:value(is.once, "key")
+  made.index = self:leaf(spec.scope:ref(is.prefix .. ".index"), "unsigned", true).field.row
 end
 
 -- Returns a column that tells whether a record opens a span, closes it, or is inside.
@@ -239,6 +253,7 @@ end
 function Rows:description(spec, made)
   local reading, pairing = self.pairing.reading, self.pairing
   made.kept = kept_of(self, spec)
+  add_items(self, spec, made)
   made.types, made.event_nil, made.container = reading.types, true, reading.container
   made.order, made.from, made.to, made.expand = "time", reading.from, reading.to, reading.expand
   made.counts = pairing.counts
@@ -246,7 +261,7 @@ function Rows:description(spec, made)
     opens = self.opens, closes = self.closes, inner = self.is_inner, waits = self.waits,
     time = self.time_column,
     pairs_lost = pairing.pairs_lost, keys = keys_of(self), values = self.row,
-    ended = self.ended,
+    ended = self.ended, items_of = spec.unnest and side_of[spec.unnest.side],
   }
   made.values = self.columns
   for _, one in ipairs(made.measures or {}) do

@@ -196,9 +196,11 @@ function engine.grouping(spec, keys, columns)
     usage_error("at most %d measures; here are %d", MAX_MEASURES, #columns)
   end
   if spec.reader then
-    return spec.reader:grouping(spec, refs_of(keys, columns), function(lowering)
+    local grouping = spec.reader:grouping(spec, refs_of(keys, columns), function(lowering)
       return described({}, keys, columns, lowering)
     end)
+    grouping.whole = whole_of(keys, columns, grouping)
+    return grouping
   end
   local lowering = lower.of(spec.file)
   local description = scope_of(spec, (engine.order(spec, keys, columns)))

@@ -80,7 +80,7 @@ local function add_filters(spec, lowering, add)
   if is then
     local once = is.once and (", once for each %s"):format(is.once.text) or ""
     local inlined = is.inline and " with inlined functions" or ""
-    add("C", ("items of %s as %s%s%s"):format(is.view, is.prefix, inlined, once))
+    add("C", ("items of %s as %s%s%s"):format(is.text, is.prefix, inlined, once))
   end
   add_list(of_rows)
 end

@@ -35,7 +35,7 @@ local function describe_reads(spec)
   local is = spec.unnest
   if is then
     local plain = setmetatable({ unnest = false }, { __index = spec })
-    return ("items of %s%s%s of %s"):format(is.view,
+    return ("items of %s%s%s of %s"):format(is.text,
       is.inline and " with inlined functions" or "",
       is.once and (", once for each %s,"):format(is.once.text) or "", describe_reads(plain))
   end

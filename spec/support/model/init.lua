@@ -9,8 +9,11 @@ local core = require "perflua.core"
 local closures = require "spec.support.model.closures"
 local engine = require "perflua.plan.engine"
 local group = require "spec.support.model.groups"
+local items = require "spec.support.model.items"
+local measures = require "perflua.measures"
 local plan = require "perflua.plan"
 local spans = require "spec.support.model.spans"
+local steps = require("spec.support.model.measures").steps
 local of_record = spans.of_record
 
 local function of_filter(filter)
@@ -26,10 +29,10 @@ local function cursor_of(spec, order, reuse)
   })
 end
 
--- Contexts for a query over records: the records that pass all filters.
+-- Contexts for a query over records: the records that pass all filters of records.
 local function records(spec, order)
   local cursor, tests = cursor_of(spec, order, spec.reuse), {}
-  for i, filter in ipairs(spec.filters) do tests[i] = of_filter(filter) end
+  for i, filter in ipairs((engine.split_filters(spec))) do tests[i] = of_filter(filter) end
   local function passes(record)
     for i = 1, #tests do
       if not tests[i](record) then return false end
@@ -43,8 +46,10 @@ local function records(spec, order)
   end, of_record, cursor
 end
 
+local function itself(record) return record end
+
 -- next_context, reader, cursor; and of spans a function that gives the span of a context.
-local function opened(spec, order, refs)
+local function opened_contexts(spec, order, refs)
   if not spec.reader then return records(spec, order) end
   local made = spec.reader.made
   local is_inner = made.pairing ~= nil
@@ -56,6 +61,21 @@ local function opened(spec, order, refs)
     step, reader, span = spans.pair(made, spec, cursor)
   end
   return step, reader, cursor, span, is_inner
+end
+
+local side_names = { open = "opened", close = "closed" }
+
+-- Opens rows, which may be items, likewise; met is told of each record or span whose items are.
+local function opened(spec, order, refs, met)
+  local step, reader, cursor, span, is_inner = opened_contexts(spec, order, refs)
+  local is, of_contexts = spec.unnest, reader
+  if not is then return step, reader, cursor, span, is_inner end
+  local _, filters = engine.split_filters(spec)
+  local side = side_names[is.side]
+  local function record_of(context) return context[side] end
+  step, reader = items.rows(is, filters, step, reader, side and record_of or itself,
+    met and function(context) met(context, of_contexts) end)
+  return step, reader, cursor
 end
 
 local function values_of(spec, refs)
@@ -86,15 +106,41 @@ local function objects_of(spec)
   end, cursor
 end
 
+-- Returns what adds up the records, or spans, that shares of their items are of; and the sums.
+local function whole_of(spec, keys, columns)
+  local sums, by_event, event, shares = {}, {}, nil, {}
+  for _, key in ipairs(keys) do event = event or key.ref.root == "event" and key.ref end
+  for _, column in ipairs(columns) do
+    if column.measure == "share" then shares[#shares + 1] = column end
+  end
+  if #shares == 0 or not spec.unnest then return nil end
+  local function add(context, reader)
+    local of = event and reader(event)(context)
+    local name = of or 0
+    if not by_event[name] then
+      by_event[name] = { event = of and of.name, index = of and of.index }
+      for i in ipairs(shares) do by_event[name][i] = measures.share.start() end
+      sums[#sums + 1] = by_event[name]
+    end
+    for i, column in ipairs(shares) do
+      steps.share(column.ref.kind, i)(by_event[name], reader(column.ref)(context))
+    end
+  end
+  return add, sums
+end
+
 local function groups_of(spec, keys, columns)
   local order, refs = engine.order(spec, keys, columns), {}
   if order == "any" then order = spec.file.size and "file" or "time" end
   for _, key in ipairs(keys) do refs[#refs + 1] = key.ref end
   for _, column in ipairs(columns) do refs[#refs + 1] = column.ref or nil end
   for _, column in ipairs(columns) do refs[#refs + 1] = column.weight end
-  local step, reader, cursor <close> = opened(spec, order, refs)
+  local add_whole, whole = whole_of(spec, keys, columns)
+  local step, reader, cursor <close> = opened(spec, order, refs, add_whole)
   local _ = cursor
-  return group(spec, keys, columns, step, reader)
+  local groups = group(spec, keys, columns, step, reader)
+  groups.whole = whole
+  return groups
 end
 
 -- Spans of interpreted records are so, too.

@@ -7,6 +7,7 @@
 
 local core = require "perflua.core"
 local closures = require "spec.support.model.closures"
+local engine = require "perflua.plan.engine"
 local expr = require "perflua.filter.expr"
 
 local spans = {}
@@ -267,7 +268,7 @@ function spans.pair(pairing, spec, next_record)
   local pass = begun(pairing)
   local function span(context) return span_of(pairing, context) end
   local function calls(fn) return function(context) return fn(span(context)) end end
-  local keeps = kept_by(spec.filters, calls, times_of(spec, "start"))
+  local keeps = kept_by(engine.split_filters(spec), calls, times_of(spec, "start"))
   local time_of = of_record(pairing.time)
   local function step()
     for record in next_record do

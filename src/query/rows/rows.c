@@ -115,7 +115,13 @@ static bool open_pairs(struct pq_rows *rows, const struct pq_node *const *nodes,
 {
 	if (!how)
 		return true;
-	rows->columns = (struct pq_columns){ &rows->fields, nodes, rows->exprs, rows->numbers };
+	rows->columns = (struct pq_columns){
+		.fields = &rows->fields,
+		.nodes = nodes,
+		.exprs = rows->exprs,
+		.numbers = rows->numbers,
+		.items = rows->items,
+	};
 	rows->pairs = pq_pairs_create(how, &rows->columns, rows->scope->calls);
 	return rows->pairs != NULL;
 }
@@ -232,9 +238,9 @@ static bool add_waiting(struct pq_rows *rows, struct batch *b, size_t most)
 		struct pq_pair_row row = { &b->values[b->n_rows * rows->n], &b->texts,
 					   &rows->known, false };
 
-		if (!pq_pairs_next_row(rows->pairs, &row))
+		if (!pq_pairs_next_row(rows->pairs, &row) || rows->fields.failed)
 			return false;
-		b->n_rows++;
+		b->n_rows += row.made;
 	}
 	return true;
 }
@@ -324,7 +330,7 @@ static bool fill_value_batch(struct pq_rows *rows, struct batch *b, size_t most,
 			return no_memory(rows, err);
 		if (rows->filter && !pq_expr_test(rows->filter, &rows->fields))
 			continue;
-		if (rows->items) {
+		if (rows->items && !rows->pairs) {
 			pq_items_begin(rows->items);
 			rows->is_inside = true;
 			continue;

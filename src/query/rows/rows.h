@@ -26,12 +26,13 @@ struct pq_rows *pq_rows_open(const struct pq_scope *scope, const struct pq_node 
 			     size_t n, struct pd_error *err);
 void pq_rows_close(struct pq_rows *rows);
 
-/* The record of a span that a value is of. */
+/* The record of a span that a value is of, or an item inside it. */
 enum pq_of {
 	PQ_OF_OPEN,
 	PQ_OF_CLOSE,
 	PQ_OF_INNER, /* the record inside a span */
 	PQ_OF_RECORDS,
+	PQ_OF_ITEM = PQ_OF_RECORDS, /* an item of the view of one of them */
 };
 
 #define PQ_NO_PLACE UINT32_MAX
@@ -70,6 +71,11 @@ struct pq_pairing {
 	 * that ends it
 	 */
 	const struct pq_call *ended;
+	/*
+	 * PQ_OF_OPEN or PQ_OF_CLOSE, if scope->unnest is set: the record whose items are rows,
+	 * once the span ends. Before them comes a row of the span, without values of items.
+	 */
+	enum pq_of items_of;
 	const uint32_t *ended_places; /* [ended->n_args - 1] */
 };
 
@@ -82,6 +88,13 @@ struct pq_paired {
 	const struct pq_pairing *how;
 	const struct pq_node *kept; /* a condition on a row; NULL: all of them */
 	uint32_t event;		    /* place of its event in a row, from 1 on; 0: none */
+	/*
+	 * place in a row of an item's index, from 1 on; 0: rows are not items. `kept` is then
+	 * asked of spans.
+	 */
+	uint32_t index;
+	const struct pq_node *item_filter; /* a condition on items; NULL: all of them */
+	const struct pq_node *once;	   /* as in pq_unnest */
 };
 
 struct pq_pair_counts {

@@ -9,11 +9,17 @@ bool pq_made_init(struct pq_made *made, const struct pq_scope *scope, struct pq_
 		.calls = scope->calls ? NULL : calls,
 		.n_row = paired->how->n_values,
 		.event = paired->event,
+		.index = paired->index,
 	};
 	made->exprs = calloc(n ? n : 1, sizeof(*made->exprs));
 	if (!made->exprs || !pq_fields_init(&made->fields, scope->session, NULL))
 		return false;
 	if (paired->kept && !(made->kept = pq_expr_create(paired->kept, &made->fields)))
+		return false;
+	if (paired->item_filter &&
+	    !(made->item_filter = pq_expr_create(paired->item_filter, &made->fields)))
+		return false;
+	if (!pq_once_init(&made->once, paired->once, &made->fields))
 		return false;
 	for (; made->n < n; made->n++) {
 		made->exprs[made->n] = pq_expr_create(nodes[made->n], &made->fields);
@@ -29,8 +35,15 @@ void pq_made_deinit(struct pq_made *made)
 		pq_expr_destroy(made->exprs[i]);
 	free(made->exprs);
 	pq_expr_destroy(made->kept);
+	pq_expr_destroy(made->item_filter);
+	pq_once_deinit(&made->once);
 	pq_fields_deinit(&made->fields);
 	*made = (struct pq_made){ .n = 0 };
+}
+
+static bool row_passes(const struct pq_expr *condition, struct pq_fields *fields)
+{
+	return !condition || pq_expr_test(condition, fields);
 }
 
 bool pq_made_enter(struct pq_made *made, const struct pq_value *row, bool *kept)
@@ -42,8 +55,20 @@ bool pq_made_enter(struct pq_made *made, const struct pq_value *row, bool *kept)
 	if (!pq_fields_enter_row(&made->fields, row, made->n_row,
 				 event && event->type == PQ_EVENT ? event->event : NULL))
 		return false;
-	*kept = !made->kept || pq_expr_test(made->kept, &made->fields);
-	return true;
+	made->is_kept_span = false;
+	if (!made->index) {
+		*kept = row_passes(made->kept, &made->fields);
+		return true;
+	}
+	if (row[made->index - 1].type == PQ_NIL) {
+		*kept = false;
+		made->keeps_items = made->is_kept_span = row_passes(made->kept, &made->fields);
+		pq_once_begin(&made->once);
+		return true;
+	}
+	*kept = made->keeps_items && row_passes(made->item_filter, &made->fields) &&
+		(!made->once.expr || pq_once_is_first(&made->once, &made->fields));
+	return !made->fields.failed;
 }
 
 bool pq_made_values(struct pq_made *made, struct pq_value *values)

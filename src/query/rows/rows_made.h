@@ -5,6 +5,7 @@
 #ifndef PERFLUA_QUERY_ROWS_MADE_H
 #define PERFLUA_QUERY_ROWS_MADE_H
 
+#include "query/expr/once.h"
 #include "rows.h"
 
 struct pq_made {
@@ -13,9 +14,14 @@ struct pq_made {
 	 * NULL, or the functions, if they see only rows: they are told when the next row begins
 	 */
 	struct pq_calls *calls;
-	size_t n_row;	      /* values of a row */
-	uint32_t event;	      /* place of its event, from 1 on; 0: none */
-	struct pq_expr *kept; /* NULL: all rows are kept */
+	size_t n_row;		     /* values of a row */
+	uint32_t event;		     /* place of its event, from 1 on; 0: none */
+	struct pq_expr *kept;	     /* NULL: all rows are kept */
+	uint32_t index;		     /* as in pq_paired */
+	struct pq_expr *item_filter; /* NULL: all items are kept */
+	struct pq_once once;
+	bool is_kept_span; /* the row is a span ahead of its items, and is kept */
+	bool keeps_items;  /* that span was kept, so its items may be */
 	size_t n;
 	struct pq_expr **exprs; /* [n] */
 };
@@ -30,8 +36,8 @@ bool pq_made_init(struct pq_made *made, const struct pq_scope *scope, struct pq_
 void pq_made_deinit(struct pq_made *made);
 
 /*
- * Enters a row, and sets *kept to whether the condition on rows holds. Returns false without
- * memory.
+ * Enters a row, and sets *kept to whether it is one of the result: the conditions hold, and it
+ * is no span ahead of its items. Returns false without memory.
  */
 bool pq_made_enter(struct pq_made *made, const struct pq_value *row, bool *kept);
 

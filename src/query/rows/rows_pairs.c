@@ -23,12 +23,25 @@ struct waiting {
 	size_t n, capacity;
 };
 
-/* A span that ended, and the records that waited for it. */
+/* A copy of a record that opened a span. */
+struct opening {
+	struct pd_record rec;
+	uint8_t *bytes; /* [room] */
+	size_t room;
+};
+
+/* A span that ended, and the records that waited for it, or the items of one of its records. */
 struct ended {
 	struct pq_value *kept;	/* [n_kept] */
 	struct pq_value *close; /* [n_values]: those of PQ_OF_CLOSE */
 	struct waiting waiting;
 	size_t at; /* the record whose row is next */
+	enum {
+		ITEMS_NONE,
+		ITEMS_OF_SPAN, /* the span's own row comes next */
+		ITEMS_MORE,    /* more items may come */
+	} items;
+	struct opening opening; /* if items are of the opening record */
 };
 
 struct pq_pairs {
@@ -46,6 +59,8 @@ struct pq_pairs {
 	uint64_t serial;	 /* number of the span that was opened last */
 	struct waiting *waiting; /* [n_waiting], by span */
 	size_t n_waiting;
+	struct opening *openings; /* [n_openings], by span; if their items are rows */
+	size_t n_openings;
 	size_t n_held; /* records that wait */
 	bool too_many; /* a record found no room to wait */
 	struct ended ended;
@@ -151,6 +166,7 @@ static void forget_ended(struct pq_pairs *pairs)
 		pq_span_forget(&pairs->spans, ended->close, pairs->how->n_values);
 	forget_waiting(pairs, &ended->waiting);
 	ended->at = 0;
+	ended->items = ITEMS_NONE;
 }
 
 void pq_pairs_destroy(struct pq_pairs *pairs)
@@ -161,7 +177,11 @@ void pq_pairs_destroy(struct pq_pairs *pairs)
 	forget_ended(pairs);
 	for (size_t i = 0; i < pairs->n_waiting; i++)
 		forget_waiting(pairs, &pairs->waiting[i]);
+	for (size_t i = 0; i < pairs->n_openings; i++)
+		free(pairs->openings[i].bytes);
 	pq_spans_deinit(&pairs->spans);
+	free(pairs->openings);
+	free(pairs->ended.opening.bytes);
 	free(pairs->waiting);
 	free(pairs->ended.kept);
 	free(pairs->ended.close);
@@ -298,6 +318,31 @@ static uint32_t open_span(struct pq_pairs *pairs, uint32_t hash, struct pq_pair_
 	return span;
 }
 
+/* Copies the record that was entered, which opens a span. Returns false without memory. */
+static bool keep_opening(struct pq_pairs *pairs, uint32_t span)
+{
+	const struct pd_record *rec = pairs->columns->fields->rec;
+	struct opening *opening;
+
+	if (!pairs->columns->items || pairs->how->items_of != PQ_OF_OPEN)
+		return true;
+	if (span >= pairs->n_openings &&
+	    !pb_extend(pairs->openings, pairs->n_openings, pairs->spans.capacity))
+		return false;
+	opening = &pairs->openings[span];
+	if (opening->room < rec->size) {
+		free(opening->bytes);
+		opening->bytes = malloc(rec->size);
+		opening->room = opening->bytes ? rec->size : 0;
+		if (!opening->bytes)
+			return false;
+	}
+	memcpy(opening->bytes, rec->bytes, rec->size);
+	opening->rec = *rec;
+	opening->rec.bytes = opening->bytes;
+	return true;
+}
+
 /* Opens a span for the record that was entered. Returns false without memory. */
 static bool meet_open(struct pq_pairs *pairs, const struct pq_value *time,
 		      struct pq_pair_row *row)
@@ -333,7 +378,7 @@ static bool meet_open(struct pq_pairs *pairs, const struct pq_value *time,
 			return false;
 		values[i] = value;
 	}
-	return true;
+	return keep_opening(pairs, span);
 }
 
 /*
@@ -361,16 +406,13 @@ static bool make_row(struct pq_pairs *pairs, const struct pq_value *kept,
 }
 
 /*
- * Makes the records that wait for the end of a span into rows: takes the values that these need
- * from the span, which is then closed. Returns false without memory.
+ * Takes the values that rows need from a span, which is then closed by the record that was
+ * entered. Returns false without memory.
  */
-static bool end_waiting(struct pq_pairs *pairs, uint32_t span, struct pq_value *kept,
-			struct pq_pair_row *row)
+static bool take_span(struct pq_pairs *pairs, struct pq_value *kept, struct pq_pair_row *row)
 {
 	struct ended *ended = &pairs->ended;
 
-	if (span >= pairs->n_waiting || !pairs->waiting[span].n)
-		return true;
 	for (size_t i = 0; i < pairs->how->n_values; i++) {
 		const struct pq_pair_value *value = &pairs->how->values[i];
 
@@ -385,21 +427,93 @@ static bool end_waiting(struct pq_pairs *pairs, uint32_t span, struct pq_value *
 	memcpy(ended->kept, kept, pairs->n_kept * sizeof(*kept));
 	for (size_t i = 0; i < pairs->n_kept; i++)
 		kept[i].type = PQ_NIL;
-	ended->waiting = pairs->waiting[span];
+	return true;
+}
+
+/* Makes the records that wait for the end of a span into rows. Returns false without memory. */
+static bool end_waiting(struct pq_pairs *pairs, uint32_t span, struct pq_value *kept,
+			struct pq_pair_row *row)
+{
+	if (span >= pairs->n_waiting || !pairs->waiting[span].n)
+		return true;
+	if (!take_span(pairs, kept, row))
+		return false;
+	pairs->ended.waiting = pairs->waiting[span];
 	pairs->waiting[span] = (struct waiting){ 0 };
+	return true;
+}
+
+/* Makes the items of a span that ends into rows. Returns false without memory. */
+static bool end_items(struct pq_pairs *pairs, uint32_t span, struct pq_value *kept,
+		      struct pq_pair_row *row)
+{
+	struct ended *ended = &pairs->ended;
+
+	if (!take_span(pairs, kept, row))
+		return false;
+	if (pairs->how->items_of == PQ_OF_OPEN) {
+		struct opening before = ended->opening;
+
+		ended->opening = pairs->openings[span];
+		pairs->openings[span] = before;
+	}
+	ended->items = ITEMS_OF_SPAN;
 	return true;
 }
 
 bool pq_pairs_has_rows(const struct pq_pairs *pairs)
 {
-	return pairs->ended.waiting.n != 0;
+	return pairs->ended.waiting.n != 0 || pairs->ended.items != ITEMS_NONE;
+}
+
+/*
+ * Makes the row of the next item of the span that ended, if there is one. Returns false without
+ * memory.
+ */
+static bool next_item(struct pq_pairs *pairs, struct pq_pair_row *row)
+{
+	struct ended *ended = &pairs->ended;
+	bool is_item = ended->items == ITEMS_MORE;
+
+	if (is_item && !pq_items_next(pairs->columns->items)) {
+		forget_ended(pairs);
+		return true;
+	}
+	for (size_t i = 0; i < pairs->how->n_values; i++) {
+		const struct pq_pair_value *value = &pairs->how->values[i];
+		struct pq_value *out = &row->values[i];
+
+		if (value->of == PQ_OF_ITEM) {
+			out->type = PQ_NIL;
+			if (is_item)
+				read_column(pairs, value->place, out);
+		} else {
+			*out = value->of == PQ_OF_OPEN ? ended->kept[pairs->from[i]] :
+							 ended->close[i];
+		}
+		if (!lend_value(pairs, out, row))
+			return false;
+	}
+	row->made = true;
+	if (is_item)
+		return true;
+	/* the record that was entered last is the one that ended the span */
+	if (pairs->how->items_of == PQ_OF_OPEN &&
+	    !pq_fields_enter(pairs->columns->fields, &ended->opening.rec))
+		return false;
+	pq_items_begin(pairs->columns->items);
+	ended->items = ITEMS_MORE;
+	return true;
 }
 
 bool pq_pairs_next_row(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
 	struct ended *ended = &pairs->ended;
-	const struct pq_value *inner = &ended->waiting.values[ended->at * pairs->n_inner];
+	const struct pq_value *inner;
 
+	if (ended->items != ITEMS_NONE)
+		return next_item(pairs, row);
+	inner = &ended->waiting.values[ended->at * pairs->n_inner];
 	for (size_t i = 0; i < pairs->how->n_values; i++) {
 		enum pq_of of = pairs->how->values[i].of;
 
@@ -440,10 +554,12 @@ static bool meet_close(struct pq_pairs *pairs, const struct pq_value *time,
 		pairs->counts.unopened++;
 		return true;
 	}
-	if (how->inner == PQ_NO_PLACE && !make_row(pairs, kept, row))
+	if (how->inner == PQ_NO_PLACE && !pairs->columns->items && !make_row(pairs, kept, row))
 		return false;
 	tell_ended(pairs, kept, true);
 	if (how->waits && !end_waiting(pairs, slot->item - 1, kept, row))
+		return false;
+	if (pairs->columns->items && !end_items(pairs, slot->item - 1, kept, row))
 		return false;
 	pq_spans_close(&pairs->spans, slot);
 	pairs->counts.pairs++;

@@ -7,7 +7,7 @@
 #ifndef PERFLUA_QUERY_ROWS_PAIRS_H
 #define PERFLUA_QUERY_ROWS_PAIRS_H
 
-#include "query/expr/expr.h"
+#include "query/expr/scope.h"
 #include "rows.h"
 #include "rows_texts.h"
 
@@ -19,6 +19,7 @@ struct pq_columns {
 	const struct pq_node *const *nodes;
 	struct pq_expr *const *exprs;
 	const uint32_t *numbers; /* UINT32_MAX: an expression */
+	struct pq_items *items;	 /* NULL: rows are not items */
 };
 
 /* A row to be filled in, and the store of its texts. */
@@ -43,10 +44,16 @@ void pq_pairs_destroy(struct pq_pairs *pairs);
  */
 bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row);
 
-/* Returns true if rows of records that waited for the last span to end are left. */
+/*
+ * Returns true if rows of the last span that ended may be left: of records that waited for its
+ * end, or of items.
+ */
 bool pq_pairs_has_rows(const struct pq_pairs *pairs);
 
-/* Makes the next of these rows. Returns false without memory. */
+/*
+ * Makes the next of these rows; row->made says whether there was one. Returns false without
+ * memory.
+ */
 bool pq_pairs_next_row(struct pq_pairs *pairs, struct pq_pair_row *row);
 
 bool pq_pairs_has_too_many(const struct pq_pairs *pairs);
