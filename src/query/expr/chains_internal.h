@@ -87,7 +87,8 @@ struct pq_seen_name {
 	bool is_filled;
 };
 
-#define PQ_SEEN_NAMES 8192 /* a power of two */
+/* Names met last, two in a cache line: the first is the one that was asked for last. */
+#define PQ_NAME_SETS 8192 /* a power of two */
 
 /* A chain that is being looked up. */
 struct pq_looked {
@@ -125,10 +126,10 @@ struct pq_chains {
 	size_t n, room;
 	uint32_t *numbers; /* [n_numbers]: numbers of frames, callee first, chain after chain */
 	size_t n_numbers, numbers_room;
-	struct pb_map by_frames;    /* numbers of chains in the list */
-	struct pb_string text;	    /* the result of pq_chains_text() */
-	struct pq_looked entered;   /* the record of pq_chains_enter() */
-	struct pq_seen_name *names; /* [PQ_SEEN_NAMES]; NULL: not needed yet */
+	struct pb_map by_frames;	 /* numbers of chains in the list */
+	struct pb_string text;		 /* the result of pq_chains_text() */
+	struct pq_looked entered;	 /* the record of pq_chains_enter() */
+	struct pq_seen_name (*names)[2]; /* [PQ_NAME_SETS]; NULL: not needed yet */
 };
 
 /* Sets looked->tags. */

@@ -288,7 +288,6 @@ static struct pq_load load_of(const struct pq_fields *fields, const struct pq_fi
 		    (!f->types || (layout->desc && pd_types_has(f->types, layout->desc->type)));
 	struct pq_load load = {
 		.read = f->row	    ? read_of_row :
-			f->item	    ? pq_read_item :
 			f->by_event ? read_of_event :
 				      pq_read_nothing,
 		.end = UINT32_MAX,
@@ -296,8 +295,9 @@ static struct pq_load load_of(const struct pq_fields *fields, const struct pq_fi
 		.stays = f->item != 0, /* texts of items are binaries', or constants */
 	};
 
+	load.swap = layout && layout->swap;
 	if (f->item)
-		load.index = f->item;
+		pq_item_load(fields, f->item, &load);
 	if (here && !f->by_event)
 		load_from(fields, f, layout, index, &load);
 	return load;

@@ -41,8 +41,9 @@ struct pq_load {
 	bool is_signed; /* less than 8 bytes, signed */
 	bool swap;	/* the layout's byte order is not this host's */
 	bool is_constant;
-	bool is_chain; /* `stack`, `frames`, or `callchain` as a value */
-	bool stays;    /* the text at an address never changes, so the address identifies it */
+	bool is_item_word; /* 8 bytes at `at` of fields->item; `end` is UINT32_MAX */
+	bool is_chain;	   /* `stack`, `frames`, or `callchain` as a value */
+	bool stays; /* the text at an address never changes, so the address identifies it */
 	/*
 	 * bytes that a record needs for thread and time, if the field is `comm` and both are
 	 * plain loads; else UINT32_MAX
@@ -86,6 +87,7 @@ struct pq_fields {
 		row;
 	size_t n_row;
 	struct pq_items *items; /* NULL: rows are records */
+	const uint8_t *item;	/* bytes of the item that the row is; NULL: it has none */
 	struct pq_called called;
 	const uint64_t *taken; /* revision of the system now; NULL without a resolver */
 	/* memory for a value ran out; the value was absent, so the result is useless */
@@ -165,6 +167,17 @@ static inline bool pq_raw_holds(const struct pd_record *rec, uint32_t at, uint32
 	return n >= least && n <= rec->size - at - 4;
 }
 
+/* Reads a word of an item. Returns false if the field is none, or the row is no item. */
+static inline __attribute__((always_inline)) bool pq_item_word(const struct pq_fields *fields,
+							       const struct pq_load *load,
+							       int64_t *out)
+{
+	if (!load->is_item_word || !fields->item)
+		return false;
+	*out = (int64_t)pb_load64(fields->item + load->at, load->swap);
+	return true;
+}
+
 /*
  * Reads an integer field that is a plain load, the fastest way. Returns false if it is not: use
  * pq_fields_get().
@@ -176,7 +189,7 @@ static inline bool pq_fields_integer(const struct pq_fields *fields, uint32_t fi
 	const struct pd_record *rec = fields->rec;
 
 	if (load->end > rec->size)
-		return false;
+		return pq_item_word(fields, load, out);
 	if (load->raw_at && !pq_raw_holds(rec, load->raw_at, load->raw_least, load->swap))
 		return false;
 	if (load->wide)

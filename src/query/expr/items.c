@@ -83,6 +83,8 @@ static const struct {
 
 #define N_VIEWS (sizeof(views) / sizeof(views[0]))
 
+#define BRANCH_SIZE 24 /* bytes: source, target and flags */
+
 struct pq_items {
 	const struct pq_unnest *unnest;
 	struct pq_fields *fields;
@@ -91,6 +93,8 @@ struct pq_items {
 	struct pd_view view;  /* the record's view; unused for call chains */
 	unsigned view_number; /* number of the view, as in those of its members */
 	uint32_t n, next;     /* number of items; the one that comes next */
+	const uint8_t *words; /* bytes of the next item; NULL: its view has no words */
+	size_t size;	      /* bytes of an item; 0: its view has no words */
 	bool is_row;	      /* an item is the row; else there is none to be read */
 	uint32_t index;	      /* index of the item that is the row */
 	/* The frames of a call chain. */
@@ -196,6 +200,10 @@ static void open_view(struct pq_items *items, const struct pd_record *rec)
 		return;
 	items->view = value.view;
 	items->n = value.view.count;
+	if (items->unnest->view == &pd_view_branch_stack) {
+		items->words = rec->bytes + value.view.at;
+		items->size = BRANCH_SIZE;
+	}
 	/* a counter that is in no group is one item, whose members are the view's */
 	if (value.view.desc == &pd_view_read && !items->n &&
 	    !(rec->layout->shape->read_format & PD_READ_GROUP))
@@ -207,6 +215,8 @@ static void read_frames(struct pq_items *items, const struct pd_record *rec)
 	size_t n = pq_chains_walk(items->fields->resolver, rec, items->frames);
 
 	items->n = (uint32_t)n;
+	items->words = (const uint8_t *)items->frames;
+	items->size = sizeof(items->frames[0]);
 }
 
 void pq_items_begin(struct pq_items *items)
@@ -216,6 +226,8 @@ void pq_items_begin(struct pq_items *items)
 	items->n = items->next = 0;
 	items->n_lines = items->line = 0;
 	items->entered = false;
+	items->fields->item = items->words = NULL;
+	items->size = 0;
 	pq_once_begin(&items->once);
 	if (items->unnest->view == &pd_view_callchain)
 		read_frames(items, rec);
@@ -231,23 +243,27 @@ static uint64_t address_of(const struct pq_items *items, unsigned which)
 {
 	if (items->unnest->view == &pd_view_callchain)
 		return items->frames[items->index].ip;
-	return pd_rec64(items->view.rec, items->view.at + 24 * items->index + 8 * which);
+	return pd_rec64(items->view.rec,
+			items->view.at + BRANCH_SIZE * items->index + 8 * which);
 }
 
-/* Sets *at to an address of the row. Returns false without memory. */
-static bool enter_address(struct pq_items *items, unsigned which, struct pd_frame *at)
+/* Returns the cpumode of the addresses of the row. */
+static uint64_t mode_of(const struct pq_items *items)
 {
-	const struct pd_record *rec = items->fields->rec;
+	return items->unnest->view == &pd_view_callchain ?
+		       items->frames[items->index].mode :
+		       items->fields->rec->misc & PD_MISC_CPUMODE;
+}
 
+/* Has `chains` look up addresses of the record. Returns false without memory. */
+static inline bool enter_record(struct pq_items *items)
+{
+	if (items->entered)
+		return true;
 	if (!items->chains && !(items->chains = pq_chains_create()))
 		return false;
-	if (!items->entered)
-		pq_chains_enter(items->chains, items->fields->resolver, rec);
-	items->entered = true;
-	*at = (struct pd_frame){ address_of(items, which), rec->misc & PD_MISC_CPUMODE };
-	if (items->unnest->view == &pd_view_callchain)
-		at->mode = items->frames[items->index].mode;
-	return true;
+	pq_chains_enter(items->chains, items->fields->resolver, items->fields->rec);
+	return items->entered = true;
 }
 
 /*
@@ -256,9 +272,9 @@ static bool enter_address(struct pq_items *items, unsigned which, struct pd_fram
  */
 static const struct pq_frame *frame_at(struct pq_items *items, unsigned which)
 {
-	struct pd_frame at;
+	struct pd_frame at = { address_of(items, which), mode_of(items) };
 
-	if (items->at[which] == UINT32_MAX && enter_address(items, which, &at))
+	if (items->at[which] == UINT32_MAX && enter_record(items))
 		items->at[which] = pq_chains_at(items->chains, &at);
 	return items->at[which] == UINT32_MAX ?
 		       NULL :
@@ -277,27 +293,32 @@ static void find_lines(struct pq_items *items)
 }
 
 /* Returns true if the row is a function that was inlined, not the frame's own. */
-static bool is_inlined(const struct pq_items *items)
+static inline bool is_inlined(const struct pq_items *items)
 {
 	return items->unnest->inlined && items->line + 1 < items->n_lines;
 }
 
-static void step_item(struct pq_items *items)
+/* Goes to the next item. Returns false if there is none. */
+static inline bool step_item(struct pq_items *items)
 {
-	if (items->next && is_inlined(items)) {
+	if (items->unnest->inlined && items->next && is_inlined(items)) {
 		items->line++;
-		return;
+		return true;
 	}
+	if (items->next >= items->n)
+		return false;
 	items->index = items->next++;
+	items->fields->item = items->words;
+	items->words += items->size;
 	items->at[0] = items->at[1] = UINT32_MAX;
 	if (items->unnest->inlined)
 		find_lines(items);
+	return true;
 }
 
 bool pq_items_next(struct pq_items *items)
 {
-	while (items->next < items->n || (items->next && is_inlined(items))) {
-		step_item(items);
+	while (step_item(items)) {
 		items->is_row = !items->fields->failed;
 		if (!items->is_row)
 			return false;
@@ -307,6 +328,7 @@ bool pq_items_next(struct pq_items *items)
 			return true;
 	}
 	items->is_row = false;
+	items->fields->item = NULL;
 	return false;
 }
 
@@ -343,21 +365,29 @@ static void read_srcline(struct pq_items *items, const struct pq_frame *frame,
 		set_text(out, lines[line].srcline, strlen(lines[line].srcline));
 }
 
-static void read_symbol(struct pq_items *items, unsigned which, struct pq_value *out)
+/* Reads the function at an address that is a word of the item. It is a pq_read_fn. */
+static void read_symbol(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
+	const struct pq_load *load = &fields->bound->loads[field];
+	struct pq_items *items = fields->items;
 	struct pd_text name = { 0 };
 	struct pd_frame at;
 
+	out->type = PQ_NIL;
+	if (!fields->item || !fields->resolver)
+		return;
 	if (is_inlined(items)) {
 		const char *inlined = items->lines[items->line].function;
 
 		set_text(out, inlined, inlined ? strlen(inlined) : 0);
 		return;
 	}
-	if (enter_address(items, which, &at) && pq_chains_name(items->chains, &at, &name))
+	at.ip = pb_load64(fields->item + load->at, load->swap);
+	at.mode = mode_of(items);
+	if (enter_record(items) && pq_chains_name(items->chains, &at, &name))
 		set_text(out, name.p, name.n);
 	else
-		items->fields->failed = true;
+		fields->failed = true;
 }
 
 /* Reads what the recorded system knows about an address of the row. */
@@ -370,10 +400,6 @@ static void read_place(struct pq_items *items, unsigned member, unsigned which,
 
 	if (!items->fields->resolver)
 		return;
-	if (member == SYMBOL) {
-		read_symbol(items, which, out);
-		return;
-	}
 	frame = frame_at(items, which);
 	if (!frame) {
 		items->fields->failed = true;
@@ -432,34 +458,28 @@ static void read_own(struct pq_fields *fields, uint32_t field, unsigned member,
 	pq_from_decoded(fields, field, &value, out);
 }
 
-void pq_read_item(struct pq_fields *fields, uint32_t field, struct pq_value *out)
+/* Reads a member that is not a word of the item. It is a pq_read_fn. */
+static void read_item(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
 	/* by member: which address of the branch it belongs to, and which member it is there */
 	static const struct {
 		uint8_t which, member;
 	} of_branch[] = {
-		[SYMBOL_FROM] = { 0, SYMBOL },	 [SYMBOL_TO] = { 1, SYMBOL },
-		[DSO_FROM] = { 0, DSO },	 [DSO_TO] = { 1, DSO },
-		[SRCLINE_FROM] = { 0, SRCLINE }, [SRCLINE_TO] = { 1, SRCLINE },
+		[DSO_FROM] = { 0, DSO },
+		[DSO_TO] = { 1, DSO },
+		[SRCLINE_FROM] = { 0, SRCLINE },
+		[SRCLINE_TO] = { 1, SRCLINE },
 	};
-	unsigned item = fields->bound->loads[field].index;
-	unsigned member = item & ((1u << VIEW_SHIFT) - 1);
+	unsigned member = fields->bound->loads[field].index & ((1u << VIEW_SHIFT) - 1);
 	struct pq_items *items = fields->items;
 	const char *name;
 
 	out->type = PQ_NIL;
-	if (!items || !items->is_row || item >> VIEW_SHIFT != items->view_number)
+	if (!items->is_row)
 		return;
-	if (member == FROM || member == TO) {
-		set_integer(out, address_of(items, member == TO));
-		return;
-	}
 	switch (member) {
 	case INDEX:
 		set_integer(out, items->index + UINT64_C(1));
-		break;
-	case IP:
-		set_integer(out, address_of(items, 0));
 		break;
 	case NAME:
 		name = items->view.desc->key(&items->view, items->index);
@@ -469,8 +489,6 @@ void pq_read_item(struct pq_fields *fields, uint32_t field, struct pq_value *out
 		set_integer(out,
 			    pd_rec64(items->view.rec, items->view.at + 8 + 8 * items->index));
 		break;
-	case SYMBOL_FROM:
-	case SYMBOL_TO:
 	case DSO_FROM:
 	case DSO_TO:
 	case SRCLINE_FROM:
@@ -482,5 +500,25 @@ void pq_read_item(struct pq_fields *fields, uint32_t field, struct pq_value *out
 			read_own(fields, field, member - OWN, out);
 		else
 			read_place(items, member, 0, out);
+	}
+}
+
+void pq_item_load(const struct pq_fields *fields, uint16_t item, struct pq_load *load)
+{
+	unsigned member = item & ((1u << VIEW_SHIFT) - 1);
+	bool is_symbol = member == SYMBOL || member == SYMBOL_FROM || member == SYMBOL_TO;
+	bool is_frame = member == IP || member == SYMBOL;
+
+	if (!fields->items || item >> VIEW_SHIFT != fields->items->view_number)
+		return;
+	load->index = item;
+	load->is_item_word = member == IP || member == FROM || member == TO;
+	if (!load->is_item_word)
+		load->read = is_symbol ? read_symbol : read_item;
+	if (is_frame) {
+		load->swap = false; /* frames are this host's */
+		load->at = offsetof(struct pd_frame, ip);
+	} else if (member == TO || member == SYMBOL_TO) {
+		load->at = 8;
 	}
 }

@@ -56,7 +56,10 @@ void pq_items_begin(struct pq_items *items);
  */
 bool pq_items_next(struct pq_items *items);
 
-/* Reads a field of the item. It is a pq_read_fn. */
-void pq_read_item(struct pq_fields *fields, uint32_t field, struct pq_value *out);
+/*
+ * Sets how a member of items, a number of pq_item_member(), is read, once the items of `fields`
+ * were created.
+ */
+void pq_item_load(const struct pq_fields *fields, uint16_t item, struct pq_load *load);
 
 #endif

@@ -54,16 +54,34 @@ static struct pq_text *find_or_add_text(struct pq_texts *texts, const char *p, u
 	return text;
 }
 
+static struct pq_text_hint *hint_of(struct pq_texts *texts, const char *p)
+{
+	return &texts->hints[pb_scatter((uintptr_t)p) >> (64 - PQ_HINT_BITS)];
+}
+
 struct pq_text *pq_texts_add(struct pq_texts *texts, const char *p, uint32_t size)
 {
-	uint64_t place = pb_scatter((uintptr_t)p) >> 56;
-	struct pq_text_hint *hint = &texts->hints[place];
+	struct pq_text_hint *hint = hint_of(texts, p);
 	struct pq_text *text = hint->text;
 
 	if (hint->p == p && text && text->size == size && pb_same_bytes(text->bytes, p, size))
 		return text;
 	text = find_or_add_text(texts, p, size);
 	if (text)
-		*hint = (struct pq_text_hint){ p, text };
+		*hint = (struct pq_text_hint){ p, text, false };
 	return text;
+}
+
+struct pq_text *pq_texts_add_fixed(struct pq_texts *texts, const char *p, uint32_t size)
+{
+	struct pq_text_hint *hint = hint_of(texts, p);
+
+	if (hint->p != p || !hint->is_fixed) {
+		struct pq_text *text = find_or_add_text(texts, p, size);
+
+		if (!text)
+			return NULL;
+		*hint = (struct pq_text_hint){ p, text, true };
+	}
+	return hint->text;
 }

@@ -18,7 +18,7 @@ struct pq_text {
 	char bytes[]; /* [size] */
 };
 
-#define PQ_HINTS 2048
+#define PQ_HINT_BITS 12
 
 struct pq_texts {
 	struct pb_secret secret;
@@ -28,12 +28,13 @@ struct pq_texts {
 	struct pb_arena arena;
 	/*
 	 * Hint: the text found last for a source address. It counts only if the bytes there
-	 * still match.
+	 * still match, or never change.
 	 */
 	struct pq_text_hint {
 		const char *p;
 		struct pq_text *text;
-	} hints[PQ_HINTS];
+		bool is_fixed; /* the bytes never change */
+	} hints[1 << PQ_HINT_BITS];
 };
 
 void pq_texts_init(struct pq_texts *texts);
@@ -41,6 +42,12 @@ void pq_texts_deinit(struct pq_texts *texts);
 
 /* Returns the text with these bytes, which are copied if they are new; NULL: no memory. */
 struct pq_text *pq_texts_add(struct pq_texts *texts, const char *p, uint32_t size);
+
+/*
+ * Does what pq_texts_add() does, for bytes that never change, and whose address stands for no
+ * other text as long as the table is used.
+ */
+struct pq_text *pq_texts_add_fixed(struct pq_texts *texts, const char *p, uint32_t size);
 
 /* Returns the text of this table that equals one of another table; NULL: no memory. */
 static inline struct pq_text *pq_texts_move(struct pq_texts *texts, struct pq_text *text)

@@ -81,7 +81,10 @@ static __attribute__((noinline)) bool set_word(struct pq_groups *groups, size_t 
 	} else if (value->type == PQ_EVENT) {
 		same_event(groups->fields, value);
 	} else if (value->type == PQ_TEXT) {
-		struct pq_text *text = pq_texts_add(&groups->texts, value->p, value->size);
+		struct pq_text *text = stays ? pq_texts_add_fixed(&groups->texts, value->p,
+								  value->size) :
+					       pq_texts_add(&groups->texts, value->p,
+							    value->size);
 
 		if (!text)
 			return false;
@@ -95,6 +98,28 @@ static __attribute__((noinline)) bool set_word(struct pq_groups *groups, size_t 
 	if (*tag != value->type)
 		*tag = value->type;
 	return *changed = true;
+}
+
+/*
+ * Reads a key that is a word of an item, as the last one was. Returns false if it is something
+ * else.
+ */
+static inline __attribute__((always_inline)) bool look_at_word(struct pq_groups *groups,
+							       struct pq_group_key *key,
+							       bool *changed)
+{
+	const struct pq_fields *fields = groups->fields;
+	int64_t i;
+
+	if (key->last.type != PQ_INT || key->value.field == UINT32_MAX ||
+	    !pq_item_word(fields, &fields->bound->loads[key->value.field], &i))
+		return false;
+	if (key->last.i != i) {
+		key->last.i = i;
+		groups->words[key - groups->keys] = (uint64_t)i;
+		*changed = true;
+	}
+	return true;
 }
 
 /* Reads a key. Returns false without memory. */
@@ -115,12 +140,12 @@ static bool look_at_key(struct pq_groups *groups, struct pq_group_key *key, bool
 }
 
 /* Returns the group of the record that was entered; PQ_NO_GROUP: no memory. */
-static size_t find_group(struct pq_groups *groups)
+static __attribute__((noinline)) size_t find_group(struct pq_groups *groups)
 {
 	bool changed = groups->last == PQ_NO_GROUP;
 
 	for (struct pq_group_key *key = groups->keys; key < groups->keys_end; key++)
-		if (!look_at_key(groups, key, &changed))
+		if (!look_at_word(groups, key, &changed) && !look_at_key(groups, key, &changed))
 			return groups->last = PQ_NO_GROUP;
 	if (changed)
 		groups->last = pq_table_search(&groups->table, groups->words,
@@ -204,14 +229,6 @@ static __attribute__((noinline)) bool step_from(struct pq_groups *groups,
 	return !groups->fields->failed;
 }
 
-static __attribute__((noinline)) bool add_to_another(struct pq_groups *groups)
-{
-	size_t g = find_group(groups);
-
-	return g != PQ_NO_GROUP &&
-	       step_from(groups, groups->measured, pq_group_states(groups, g));
-}
-
 static __attribute__((noinline)) bool is_value_too_large(const struct pq_groups *groups)
 {
 	struct pq_value value;
@@ -250,8 +267,8 @@ bool pq_groups_add(struct pq_groups *groups)
 		groups->n_aside++;
 		return true;
 	}
-	if (!is_same_group(groups))
-		return add_to_another(groups);
+	if (!is_same_group(groups) && find_group(groups) == PQ_NO_GROUP)
+		return false;
 	states = pq_group_states(groups, groups->last);
 	for (const struct pq_measured *m = groups->measured; m < groups->measured_end; m++) {
 		void *state = states + m->at;
