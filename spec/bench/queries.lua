@@ -23,5 +23,20 @@ function questions.filter(file)
   return file:samples():where("cpu == 1 and period > 0 and comm ~= 'swapper'"):count()
 end
 
-local file <close> = assert(perflua.open(arg[2], { threads = tonumber(arg[3]) }))
+function questions.branch_addresses(file)
+  return file:samples():unnest "branch_stack":group_by("branch.from", "branch.to"):count():top(20)
+end
+
+function questions.branch_symbols(file)
+  return file:samples():unnest "branch_stack":group_by("branch.symbol_from", "branch.symbol_to")
+    :count():top(20)
+end
+
+function questions.frames(file)
+  return file:samples():unnest("callchain", { once = "frame.symbol" })
+    :group_by("frame.symbol"):sum("period"):top(20)
+end
+
+local file <close> = assert(perflua.open(arg[2], { jobs = tonumber(arg[3]),
+  any_binary = arg[4] == "any_binary" }))
 print(questions[arg[1]](file))

@@ -78,4 +78,27 @@ function query.filter(add, recording, path)
     ours = question("filter", path) }
 end
 
+local BRANCHES = 32 -- of a sample: see branches.lua
+
+-- Rows inside records: branches by their addresses, and by the functions of these.
+function query.branches(add, recording, path)
+  for _, one in ipairs { { "addresses", 15 }, { "symbols", 60 } } do
+    add {
+      ("query: branches by %s, two threads"):format(one[1]), recording = recording,
+      limit = one[2] * BRANCHES, memory = 2,
+      ours = { perflua, "spec/bench/queries.lua", "branch_" .. one[1], path, "2",
+        "any_binary" },
+    }
+  end
+end
+
+function query.frames(add, recording, path)
+  add {
+    "query: frames of call chains, once by symbol", "perflua report", recording = recording,
+    faster = 1 / 1.5,
+    ours = question("frames", path),
+    theirs = { perflua, "report", path },
+  }
+end
+
 return query

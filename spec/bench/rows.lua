@@ -216,6 +216,8 @@ local all = {
   { "query_threads", "flat", "cg" },
   { "query_stack", "cg" },
   { "query_filter", "sys", "flat", "cg" },
+  { "query_branches", "branches" },
+  { "query_frames", "cg" },
   { "report", "flat", "cg" },
   { "fold", "cg" },
   { "unwind", "dwarf" },
