@@ -2,6 +2,7 @@
 -- { value of each column … }; an absent value is nil, and means what it means in filters.
 
 local arith = require "perflua.filter.arith"
+local core = require "perflua.core"
 local expr = require "perflua.filter.expr"
 local kinds = require "perflua.filter.kinds"
 local suggest = require "perflua.errors.suggest"
@@ -65,6 +66,11 @@ local function test_text(test)
   end
 end
 
+local function test_pattern(node, line)
+  local text = value_of(node.left, line)
+  return type(text) == "string" and node.apply(text)
+end
+
 evaluate = {
   const = function(node) return node.value end,
   field = function(node, line) return line[node.ref.place] end,
@@ -88,6 +94,11 @@ evaluate = {
   end,
   find = test_text(function(a, b) return a:find(b, 1, true) ~= nil end),
   starts = test_text(function(a, b) return a:sub(1, #b) == b end),
+  glob = test_pattern, match = test_pattern,
+  lower = function(node, line)
+    local text = value_of(node.left, line)
+    return type(text) == "string" and text:lower() or nil
+  end,
   count = function(node, line)
     local value = value_of(node.left, line)
     return type(value) == "string" and #value or nil
@@ -115,6 +126,8 @@ local function bind(node)
     node.apply = arith.comparison(a.kind, b.kind)[node.comparison]
   elseif op == "bucket" then
     node.apply = select(2, arith.bucket(a.kind))
+  elseif op == "glob" or op == "match" then
+    node.apply = core.pattern(b.value, op == "glob")
   elseif op == "neg" or op == "bnot" then
     node.apply = op == "neg" and negate or complement
   elseif evaluate[op] == apply_binary then
