@@ -292,6 +292,16 @@ describe("unnest", function()
       .. ".*3  C    where frame.kind == 'user'", text)
   end)
 
+  it("selects addresses alone", function()
+    local expected, got = {}, {}
+    for s in file:samples() do
+      for _, item in ipairs(items_of.callchain(s)) do expected[#expected + 1] = item.ip end
+    end
+    for ip in file:samples():unnest "callchain":select "frame.ip" do got[#got + 1] = ip end
+    assert.is_true(#expected > 0)
+    assert.same(expected, got)
+  end)
+
   it("raises for what cannot be", function()
     local function raises(pattern, fn) assert.error_matches(fn, pattern) end
     local function q() return file:samples():unnest "callchain" end

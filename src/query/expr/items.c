@@ -503,6 +503,14 @@ static void read_item(struct pq_fields *fields, uint32_t field, struct pq_value 
 	}
 }
 
+/* Reads a word of the item. It is a pq_read_fn. */
+static void read_word(struct pq_fields *fields, uint32_t field, struct pq_value *out)
+{
+	bool is_there = pq_item_word(fields, &fields->bound->loads[field], &out->i);
+
+	out->type = is_there ? PQ_INT : PQ_NIL;
+}
+
 void pq_item_load(const struct pq_fields *fields, uint16_t item, struct pq_load *load)
 {
 	unsigned member = item & ((1u << VIEW_SHIFT) - 1);
@@ -513,8 +521,7 @@ void pq_item_load(const struct pq_fields *fields, uint16_t item, struct pq_load 
 		return;
 	load->index = item;
 	load->is_item_word = member == IP || member == FROM || member == TO;
-	if (!load->is_item_word)
-		load->read = is_symbol ? read_symbol : read_item;
+	load->read = load->is_item_word ? read_word : is_symbol ? read_symbol : read_item;
 	if (is_frame) {
 		load->swap = false; /* frames are this host's */
 		load->at = offsetof(struct pd_frame, ip);
