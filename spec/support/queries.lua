@@ -191,12 +191,13 @@ function Maker:measure(known)
   return step
 end
 
--- A field that functions can read: no composite, and no expression of one.
+-- A field that functions can read: no composite, no expression of one, and no member of items.
 function Maker:readable()
   local field
   for _ = 1, 5 do
     field = self:one_of(self.pool)
-    if scalar[field.kind] and not field.text:find "^#" and not field.text:find "^stack" then
+    if scalar[field.kind] and not field.text:find "^#" and not field.text:find "^stack"
+        and not field.is_item then
       return field.text
     end
   end
@@ -268,7 +269,10 @@ function Maker:unnest(steps)
   local view = self:one_of { "callchain", "callchain", "branch_stack" }
   local members = views[view]
   local side = self.arguments == "span" and self:one_of { "open.", "close.", "" } or ""
-  local pool = { table.unpack(members) }
+  local pool = {}
+  for i, member in ipairs(members) do
+    pool[i] = setmetatable({ is_item = true }, { __index = member })
+  end
   for i = 1, 3 do pool[#pool + 1] = self.pool[i] end
   self.pool = pool
   local once = self:chance(40) and self:one_of(members).text or nil
