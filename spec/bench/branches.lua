@@ -18,8 +18,8 @@ end
 
 local known = {}
 for i = 0, DIFFERENT - 1 do
-  known[i] = { from = BASE + CODE + random(SIZE), to = BASE + CODE + random(SIZE), cycles = random(50),
-    predicted = true }
+  known[i] = { from = BASE + CODE + random(SIZE), to = BASE + CODE + random(SIZE),
+    cycles = random(50), predicted = true }
 end
 
 local b = builder.new()

@@ -24,12 +24,13 @@ function questions.filter(file)
 end
 
 function questions.branch_addresses(file)
-  return file:samples():unnest "branch_stack":group_by("branch.from", "branch.to"):count():top(20)
+  return file:samples():unnest "branch_stack":group_by("branch.from", "branch.to"):count()
+    :top(20)
 end
 
 function questions.branch_symbols(file)
-  return file:samples():unnest "branch_stack":group_by("branch.symbol_from", "branch.symbol_to")
-    :count():top(20)
+  return file:samples():unnest "branch_stack"
+    :group_by("branch.symbol_from", "branch.symbol_to"):count():top(20)
 end
 
 function questions.frames(file)
