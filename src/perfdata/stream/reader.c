@@ -4,12 +4,10 @@
 
 #include "perfdata/container/prologue.h"
 
+#include "reader_damage.h"
 #include "resync.h"
 
 #define HEADER_SIZE 8
-/* a larger payload is damage, even in a stream, whose end is not known */
-#define MAX_PAYLOAD (UINT64_C(1) << 40)
-
 void pd_types_add(struct pd_types *set, uint32_t type)
 {
 	if (type >= PD_RECORD_TYPES)
@@ -47,34 +45,6 @@ void pd_reader_deinit(struct pd_reader *r)
 	r->in_compressed = false;
 }
 
-/* Ends a speculative reader: sets bailed_out and goes to the end of the blocks. Returns 0. */
-static int bail_out(struct pd_reader *r)
-{
-	r->bailed_out = true;
-	r->missing = 0;
-	pd_blocks_skip(&r->blocks, pd_blocks_left(&r->blocks));
-	return 0;
-}
-
-/*
- * Notes damage of the compressed record at r->compressed_at. The compressed stream is lost up
- * to the next frame.
- */
-static void lose_stream(struct pd_reader *r, const char *what)
-{
-	r->in_compressed = false;
-	if (r->speculative) {
-		bail_out(r);
-		return;
-	}
-	r->file->complete = false;
-	if (!r->lost && !r->cut)
-		pd_stream_damaged(r->stream, r->compressed_at, 0,
-				  "compressed record: %s; the rest of its stream is lost",
-				  what);
-	r->lost = true;
-}
-
 /*
  * Parses the header at `p` and sets the record's source and stream, but neither offset nor
  * bytes.
@@ -85,168 +55,6 @@ static inline void parse_header(const struct pd_reader *r, const uint8_t *p,
 	pd_record_header(rec, p, r->swap, r->file->simpleperf);
 	rec->source = r->file->source;
 	rec->stream = r->stream->number;
-}
-
-/* Notes what is missing at the end of the records. Returns 0. */
-static int note_missing_end(struct pd_reader *r)
-{
-	const struct pd_section *data = &r->stream->data;
-	const struct pd_input *input = r->stream->input;
-	const struct pd_decompress *d = r->decompress;
-
-	/* the code that made the reader speculative compares where it ended */
-	if (r->speculative) {
-		r->bailed_out = r->bailed_out || (d && d->pos < d->end);
-		return 0;
-	}
-	if (d && d->pos < d->end && !r->cut) {
-		r->file->complete = false;
-		pd_stream_damaged(
-			r->stream, r->compressed_at, 0,
-			"compressed record: found the end of the recording after %zu bytes of "
-			"a record",
-			(size_t)(d->end - d->pos));
-	}
-	if (input->stream && input->at < r->blocks.offset) {
-		r->file->complete = false;
-		pd_stream_damaged(r->stream, input->at, 0,
-				  "found the end of the stream, expected %llu more bytes of "
-				  "the payload of a record",
-				  (unsigned long long)(r->blocks.offset - input->at));
-	}
-	if (r->blocks.limit < data->offset + data->size && !input->stream) {
-		r->file->complete = false;
-		pd_stream_damaged(
-			r->stream, r->blocks.limit, 0,
-			"found the end of the file here, expected the bytes that it had when "
-			"it was opened");
-	}
-	return 0;
-}
-
-/* Reasons why the bytes at a position are not accepted as a record. */
-enum problem {
-	NOTHING,
-	TOO_SMALL, /* its size is less than a header's */
-	TOO_LARGE, /* its size is more than the bytes that are left */
-	TOO_LONG,  /* its size is more than any record's */
-	NOT_FOLLOWED,
-	WRONG_TYPE,
-	DISGUISED, /* it is known but for the upper bits of its type */
-};
-
-#define NEXT "the next record follows the skipped bytes"
-#define NONE "no record follows"
-
-/*
- * Notes as damage the bytes from `from` to the blocks' position, where record `rec` was
- * expected. `left` bytes were left there; `got` tells whether records continue behind what was
- * skipped.
- */
-static void note_problem(struct pd_reader *r, const struct pd_record *rec, enum problem problem,
-			 uint64_t from, uint64_t left, int got)
-{
-	const char *rest = got ? NEXT : NONE;
-	uint64_t size = r->blocks.offset - from;
-
-	r->file->complete = false;
-	switch (problem) {
-	case TOO_SMALL:
-		pd_stream_damaged(r->stream, from, size,
-				  "size of a record: found %u, expected at least 8; %s",
-				  rec->size, rest);
-		break;
-	case TOO_LARGE:
-		pd_stream_damaged(r->stream, from, size,
-				  "size of a record: found %u, expected at most the %llu bytes "
-				  "that are left; %s",
-				  rec->size, (unsigned long long)left,
-				  got || !r->stream->open_end ? rest : "it was cut off");
-		break;
-	case TOO_LONG:
-		pd_stream_damaged(r->stream, from, size,
-				  "size of a record: found %u (type %u), expected at most %u; "
-				  "%s",
-				  rec->size, rec->type, PD_RECORD_MOST, rest);
-		break;
-	case WRONG_TYPE:
-		pd_stream_damaged(r->stream, from, size,
-				  "type of a record: found %u and so a size of %u, expected "
-				  "one whose size is %u; %s",
-				  rec->type, rec->size, rec->size & UINT16_MAX, rest);
-		break;
-	case DISGUISED:
-		pd_stream_damaged(
-			r->stream, from, size,
-			"type of a record: found %u, expected %u, which fits its parts; "
-			"%s",
-			rec->type, pd_low_type(r->file, rec->type), rest);
-		break;
-	default:
-		pd_stream_damaged(
-			r->stream, from, size,
-			"size of a record: found %u (type %u), expected another record after "
-			"so many bytes; %s",
-			rec->size, rec->type, rest);
-	}
-}
-
-/* Skips to the position where records continue. Returns as pd_resync(). */
-static int step_over_problem(struct pd_reader *r, const struct pd_record *rec,
-			     enum problem problem, struct pd_error *err)
-{
-	struct pd_blocks *b = &r->blocks;
-	bool cut = problem == TOO_LARGE && r->stream->open_end;
-
-	/* if only the type is damaged, the size leads to the next record */
-	if ((problem == WRONG_TYPE || problem == DISGUISED) &&
-	    pd_blocks_fill(b, (rec->size & UINT16_MAX) + HEADER_SIZE, err) > 0 &&
-	    pd_header_fits(b->pos + (rec->size & UINT16_MAX), r->swap)) {
-		pd_blocks_skip(b, rec->size & UINT16_MAX);
-		return 1;
-	}
-	return pd_resync(b, &r->binder,
-			 cut && pd_is_compressed(rec->type) ? PD_IN_COMPRESSED : PD_IN_RECORD,
-			 r->stream->open_end, err);
-}
-
-/*
- * Skips bytes that cannot be a record and notes them as damage. Returns 1 if records continue
- * behind them; 0 if not, or the reader bailed out; -1 with *err.
- */
-static int recover_from_problem(struct pd_reader *r, const struct pd_record *rec,
-				enum problem problem, struct pd_error *err)
-{
-	struct pd_blocks *b = &r->blocks;
-	uint64_t from = b->offset, left = pd_blocks_left(b);
-	int got;
-
-	if (r->speculative)
-		return bail_out(r);
-	got = step_over_problem(r, rec, problem, err);
-	if (got < 0)
-		return got;
-	note_problem(r, rec, problem, from, left, got);
-	return got;
-}
-
-/*
- * Ends the walk where fewer bytes are left than a header has, and notes them as damage. Returns
- * 0.
- */
-static int end_in_header(struct pd_reader *r)
-{
-	uint64_t left = pd_blocks_left(&r->blocks);
-
-	if (r->speculative)
-		return bail_out(r);
-	r->file->complete = false;
-	pd_stream_damaged(
-		r->stream, r->blocks.offset, left,
-		"found %llu bytes after the last record, expected none or a header of 8",
-		(unsigned long long)left);
-	pd_blocks_skip(&r->blocks, left);
-	return 0;
 }
 
 /*
@@ -349,23 +157,23 @@ static inline int is_believed(struct pd_reader *r, const struct pd_record *rec,
 
 /*
  * Checks a simpleperf record of more than 64 KB before memory is allocated for it. Returns an
- * enum problem, or -1 with *err.
+ * enum pd_problem, or -1 with *err.
  */
 static int examine_large(struct pd_reader *r, const struct pd_record *rec, struct pd_error *err)
 {
 	int got = pd_type_damaged(&r->blocks, &r->binder, r->stream->open_end, err);
 
 	if (got)
-		return got < 0 ? got : WRONG_TYPE;
+		return got < 0 ? got : PD_WRONG_TYPE;
 	if (rec->size > PD_RECORD_MOST)
-		return TOO_LONG;
+		return PD_TOO_LONG;
 	got = pd_large_followed(&r->blocks, r->file, rec->size, err);
-	return got < 0 ? got : got ? NOTHING : NOT_FOLLOWED;
+	return got < 0 ? got : got ? PD_NOTHING : PD_NOT_FOLLOWED;
 }
 
 /*
  * Makes the bytes of the record at the blocks' position available and checks it. Returns an
- * enum problem, or -1 with *err.
+ * enum pd_problem, or -1 with *err.
  */
 static inline int examine_record(struct pd_reader *r, const struct pd_record *rec,
 				 struct pd_error *err)
@@ -373,20 +181,20 @@ static inline int examine_record(struct pd_reader *r, const struct pd_record *re
 	int got;
 
 	if (rec->size < HEADER_SIZE)
-		return TOO_SMALL;
+		return PD_TOO_SMALL;
 	if (rec->size > UINT16_MAX) {
 		got = examine_large(r, rec, err);
-		if (got != NOTHING)
+		if (got != PD_NOTHING)
 			return got;
 	}
 	got = pd_blocks_fill(&r->blocks, rec->size, err);
 	if (got <= 0)
-		return got < 0 ? got : TOO_LARGE;
+		return got < 0 ? got : PD_TOO_LARGE;
 	if (rec->type >= PD_RECORD_SIMPLEPERF &&
 	    pd_disguised_type(&r->binder, r->blocks.pos, rec->size))
-		return DISGUISED;
+		return PD_DISGUISED;
 	got = is_believed(r, rec, err);
-	return got < 0 ? got : got ? NOTHING : NOT_FOLLOWED;
+	return got < 0 ? got : got ? PD_NOTHING : PD_NOT_FOLLOWED;
 }
 
 /*
@@ -415,7 +223,7 @@ static bool enter_compressed(struct pd_reader *r, const struct pd_record *rec,
 	if (r->in_compressed)
 		r->lost = false;
 	else
-		lose_stream(r, r->decompress->error);
+		pd_reader_lose_stream(r, r->decompress->error);
 	return true;
 }
 
@@ -437,45 +245,12 @@ static int end_in_compressed(struct pd_reader *r, struct pd_record *rec, struct 
 		return got;
 	rec->bytes =
 		b->pos; /* the block holds all that is left, so the bytes stay where they are */
-	got = recover_from_problem(r, &whole, TOO_LARGE, err);
+	got = pd_reader_recover(r, &whole, PD_TOO_LARGE, err);
 	if (got)
 		return got;
 	r->cut = true;
 	if (rec->size > HEADER_SIZE + 8 && !enter_compressed(r, rec, err))
 		return -1;
-	return 0;
-}
-
-/*
- * Steps over a payload that is not all there. If records continue before its end the size is
- * damaged. Returns 0, or -1 with *err.
- */
-static int lose_payload(struct pd_reader *r, struct pd_error *err)
-{
-	struct pd_blocks *b = &r->blocks;
-	uint64_t from = b->offset, left = pd_blocks_left(b);
-	int got;
-
-	if (r->speculative)
-		return bail_out(r);
-	got = pd_resync(b, &r->binder, PD_IN_PAYLOAD, r->stream->open_end, err);
-	if (got < 0)
-		return got;
-	r->file->complete = false;
-	if (got)
-		pd_stream_damaged(r->stream, from, b->offset - from,
-				  "payload of a record: found a size of %llu, expected at most "
-				  "%llu; records continue after the skipped bytes",
-				  (unsigned long long)r->missing,
-				  (unsigned long long)(left < MAX_PAYLOAD ? left :
-									    MAX_PAYLOAD));
-	else
-		pd_stream_damaged(r->stream, from, b->offset - from,
-				  "payload of a record: found %llu bytes up to the end of the "
-				  "recording, expected %llu",
-				  (unsigned long long)(b->offset - from),
-				  (unsigned long long)r->missing);
-	r->missing = 0;
 	return 0;
 }
 
@@ -485,7 +260,7 @@ static inline int frame_record(struct pd_reader *r, struct pd_record *rec, struc
 	struct pd_blocks *b = &r->blocks;
 	int got;
 
-	if (r->missing && lose_payload(r, err) < 0)
+	if (r->missing && pd_reader_lose_payload(r, err) < 0)
 		return -1;
 	for (;;) {
 		int problem;
@@ -493,18 +268,19 @@ static inline int frame_record(struct pd_reader *r, struct pd_record *rec, struc
 		if ((got = pd_blocks_fill(b, HEADER_SIZE, err)) < 0)
 			return got;
 		if (!got)
-			return pd_blocks_left(b) ? end_in_header(r) : note_missing_end(r);
+			return pd_blocks_left(b) ? pd_reader_end_in_header(r) :
+						   pd_reader_end(r);
 		parse_header(r, b->pos, rec);
 		problem = examine_record(r, rec, err);
-		if (problem == NOTHING)
+		if (problem == PD_NOTHING)
 			break;
 		if (problem < 0)
 			return problem;
-		if (problem == TOO_LARGE && pd_is_compressed(rec->type) &&
+		if (problem == PD_TOO_LARGE && pd_is_compressed(rec->type) &&
 		    pd_record_trust(&r->binder, b->pos, 0) == PD_KNOWN)
 			got = end_in_compressed(r, rec, err);
 		else
-			got = recover_from_problem(r, rec, (enum problem)problem, err);
+			got = pd_reader_recover(r, rec, (enum pd_problem)problem, err);
 		if (got <= 0)
 			return got;
 	}
@@ -530,7 +306,7 @@ static inline int frame_decompressed(struct pd_reader *r, struct pd_record *rec)
 		parse_header(r, d->pos, rec);
 		if (rec->size < HEADER_SIZE || rec->size > UINT16_MAX) {
 			pd_decompress_abandon(d);
-			lose_stream(r, "it holds something that cannot be a record");
+			pd_reader_lose_stream(r, "it holds something that cannot be a record");
 			return 0;
 		}
 		got = pd_decompress_fill(d, rec->size);
@@ -542,7 +318,7 @@ static inline int frame_decompressed(struct pd_reader *r, struct pd_record *rec)
 			break;
 	}
 	if (got < 0)
-		lose_stream(r, d->error);
+		pd_reader_lose_stream(r, d->error);
 	if (got <= 0)
 		return 0;
 	rec->bytes = d->pos;
@@ -570,14 +346,17 @@ struct pd_section pd_record_payload(const struct pd_record *rec)
 	return payload;
 }
 
-/* Steps over the payload behind a record. One that is too large is left to lose_payload(). */
+/*
+ * Steps over the payload behind a record. One that is too large is left to
+ * pd_reader_lose_payload().
+ */
 static void skip_payload(struct pd_reader *r, struct pd_record *rec)
 {
 	uint64_t left = pd_blocks_left(&r->blocks), payload;
 
 	pd_bind(&r->binder, rec);
 	payload = pd_record_payload(rec).size;
-	if (payload > (left < MAX_PAYLOAD ? left : MAX_PAYLOAD))
+	if (payload > (left < PD_MAX_PAYLOAD ? left : PD_MAX_PAYLOAD))
 		r->missing = payload;
 	else
 		pd_blocks_skip(&r->blocks, payload);
@@ -623,16 +402,16 @@ int pd_reader_advance(struct pd_reader *r, struct pd_record *rec, struct pd_erro
 	if (got > 0 && pd_is_plain(rec->type))
 		return got;
 	if (r->speculative && (got < 0 || (got > 0 && !can_speculate_on(r, rec))))
-		return bail_out(r);
+		return pd_reader_bail_out(r);
 	if (got <= 0)
 		return got;
 	if (pd_is_compressed(rec->type) && !enter_compressed(r, rec, err))
-		return r->speculative ? bail_out(r) : -1;
+		return r->speculative ? pd_reader_bail_out(r) : -1;
 	if (pd_has_payload(rec->type))
 		skip_payload(r, rec);
 	if ((!r->speculative || r->accepts_metadata) && is_metadata(rec->type) &&
 	    !learn_metadata(r, rec, err))
-		return r->speculative ? bail_out(r) : -1;
+		return r->speculative ? pd_reader_bail_out(r) : -1;
 	return got;
 }
 
