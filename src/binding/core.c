@@ -5,6 +5,7 @@
 #include "base/pattern.h"
 #include "stack.h"
 #include "names.h"
+#include "frame.h"
 #include "functions.h"
 
 /* core.hex(x) -> "0x…" of an integer, unsigned */
@@ -160,6 +161,7 @@ int luaopen_perflua_core(lua_State *L)
 	pl_args_register(L);
 	pl_cursor_register(L);
 	pl_stack_register(L);
+	pl_frame_register(L);
 	luaL_newlib(L, functions);
 	lua_pushstring(L, pd_zstd_version());
 	lua_setfield(L, -2, "zstd");

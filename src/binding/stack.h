@@ -7,6 +7,12 @@
 #include "binding.h"
 #include "query/query.h"
 
+/* A set of stacks, which Stacks and Frames keep and point to. */
+struct pl_stacks {
+	struct pq_stacks *stacks;
+	struct pl_file *file; /* that binaries are of; NULL: they are not there any more */
+};
+
 /*
  * Makes the Stacks of all chains of PQ_CHAIN_VALUES of a result over the File at `file`, and
  * sets that of chain i at i + 1 of the table at `into`. Looks functions up in the binaries of
