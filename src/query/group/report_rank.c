@@ -1,0 +1,276 @@
+#define _GNU_SOURCE /* qsort_r */
+#include "report_rank.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/*
+ * A value to be ranked: an integer, or a text. A value with `behind` sorts behind all others:
+ * it is an address, or begins like one.
+ */
+struct ranked {
+	union {
+		uint64_t number;
+		const char *p;
+	};
+	uint32_t of;	    /* number of the owner or part */
+	uint32_t size : 29; /* bytes of the text */
+	uint32_t is_text : 1, behind : 1;
+};
+
+#define MAX_TEXT ((1u << 29) - 1) /* bytes of a text that count */
+#define HEX_ROOM 24
+
+/* Returns the text that a value is compared by, as in spec/support/model/report/order.lua. */
+static struct pd_text as_text(const struct ranked *r, char room[HEX_ROOM])
+{
+	int n;
+
+	if (r->is_text)
+		return (struct pd_text){ r->p, r->size };
+	n = snprintf(room, HEX_ROOM, r->behind ? "0x%016llx" : "%016llx",
+		     (unsigned long long)r->number);
+	return (struct pd_text){ room, (size_t)n };
+}
+
+static int compare_ranked(const void *left, const void *right, void *arg)
+{
+	const struct ranked *a = left, *b = right;
+	struct pd_text text, other;
+	char room[2][HEX_ROOM];
+	int order;
+
+	(void)arg;
+	if (a->behind != b->behind)
+		return a->behind ? 1 : -1;
+	if (!a->is_text && !b->is_text)
+		return (a->number > b->number) - (a->number < b->number);
+	if (a->is_text && b->is_text && a->p == b->p)
+		return 0;
+	text = as_text(a, room[0]);
+	other = as_text(b, room[1]);
+	order = memcmp(text.p, other.p, text.n < other.n ? text.n : other.n);
+	return order ? order : (text.n > other.n) - (text.n < other.n);
+}
+
+/* Merges the sorted elements from..middle and middle..to of `list` into `other`. */
+static void merge_runs(const struct pq_sorting *s, const char *list, char *other, size_t from,
+		       size_t middle, size_t to)
+{
+	const char *a = list + from * s->size, *a_end = list + middle * s->size;
+	const char *b = a_end, *b_end = list + to * s->size;
+	char *at = other + from * s->size;
+
+	while (a < a_end && b < b_end) {
+		const char **least = s->compare(a, b, s->arg) <= 0 ? &a : &b;
+
+		memcpy(at, *least, s->size);
+		*least += s->size;
+		at += s->size;
+	}
+	memcpy(at, a, (size_t)(a_end - a));
+	memcpy(at + (a_end - a), b, (size_t)(b_end - b));
+}
+
+enum pb_outcome pq_sort_list(const struct pq_sorting *s, char *list,
+			     const struct ps_interrupt *interrupt)
+{
+	char *other = malloc((s->n + 1) * s->size), *from = list, *to = other;
+	bool stopped = false;
+
+	if (!other)
+		return PB_FAILED;
+	for (size_t i = 0; i < s->n && !stopped; i += PQ_SORTED_AT_ONCE) {
+		qsort_r(list + i * s->size,
+			s->n - i < PQ_SORTED_AT_ONCE ? s->n - i : PQ_SORTED_AT_ONCE, s->size,
+			s->compare, s->arg);
+		stopped = s->n > PQ_SORTED_AT_ONCE && pq_is_interrupted(interrupt);
+	}
+	for (size_t run = PQ_SORTED_AT_ONCE; run < s->n && !stopped; run *= 2) {
+		for (size_t i = 0; i < s->n && !stopped; i += 2 * run) {
+			size_t middle = i + run < s->n ? i + run : s->n;
+			size_t end = middle + run < s->n ? middle + run : s->n;
+
+			merge_runs(s, from, to, i, middle, end);
+			stopped = pq_is_interrupted(interrupt);
+		}
+		if (!stopped) {
+			char *merged = to;
+
+			to = from;
+			from = merged;
+		}
+	}
+	if (from != list)
+		memcpy(list, from, s->n * s->size);
+	free(other);
+	return stopped ? PB_STOPPED : PB_OK;
+}
+
+/*
+ * Sets ranks[of] to the place of each among the different ones, and *differ to whether there
+ * are several. An interrupt may end it, as it may end pq_sort_list().
+ */
+static enum pb_outcome rank_values(struct ranked *list, size_t n, uint32_t *ranks, bool *differ,
+				   const struct ps_interrupt *interrupt)
+{
+	const struct pq_sorting sorting = { n, sizeof(*list), compare_ranked, NULL };
+	enum pb_outcome sorted = pq_sort_list(&sorting, (char *)list, interrupt);
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < n && sorted == PB_OK; i++) {
+		if (i && compare_ranked(&list[i - 1], &list[i], NULL) != 0)
+			at++;
+		ranks[list[i].of] = at;
+	}
+	*differ = at;
+	return sorted;
+}
+
+/* Writes a float as Lua shows it. */
+static void float_text(double f, char *room, size_t size)
+{
+	int n = snprintf(room, size, "%.14g", f);
+
+	if (n > 0 && (size_t)n + 3 < size && !room[strspn(room, "-0123456789")])
+		memcpy(room + n, ".0", 3);
+}
+
+static void set_text(struct ranked *r, struct pd_text text)
+{
+	r->p = text.p;
+	r->size = text.n < MAX_TEXT ? (uint32_t)text.n & MAX_TEXT : MAX_TEXT;
+	r->is_text = 1;
+}
+
+/* Keeps a copy of a text. Returns false without memory. */
+static bool keep_text(struct pq_report *report, const char *text, size_t n, struct ranked *r)
+{
+	uint32_t number = pm_string_pool_add(&report->strings,
+					     (struct pd_text){ text, strnlen(text, n) });
+
+	if (number != PM_NO_STRING)
+		set_text(r, report->strings.texts[number]);
+	return number != PM_NO_STRING;
+}
+
+/* Converts a key's value for ranking. Returns false without memory. */
+static bool rank_of_value(struct pq_report *report, const struct pq_value *v, bool is_signed,
+			  struct ranked *r)
+{
+	const char *text;
+	char room[40];
+	size_t n;
+
+	switch (v->type) {
+	case PQ_NIL:
+		set_text(r, (struct pd_text){ "\xff", 1 });
+		return true;
+	case PQ_INT:
+		r->number = is_signed ? v->u ^ UINT64_C(1) << 63 : v->u;
+		return true;
+	case PQ_BOOL:
+		set_text(r,
+			 v->u ? (struct pd_text){ "true", 4 } : (struct pd_text){ "false", 5 });
+		return true;
+	case PQ_EVENT:
+		set_text(r, (struct pd_text){ v->event->name, strlen(v->event->name) });
+		return true;
+	case PQ_FLOAT:
+		float_text(v->f, room, sizeof(room));
+		return keep_text(report, room, sizeof(room), r);
+	case PQ_CHAIN:
+		text = pq_chains_text(pq_groups_chains(report->groups), (uint32_t)v->u, &n);
+		return text && keep_text(report, text, n, r);
+	default:
+		set_text(r, (struct pd_text){ v->p, v->size });
+		return true;
+	}
+}
+
+/* Lists the values of a key, by owner. An interrupt may end it. */
+static enum pb_outcome list_key(struct pq_report *report, const struct pq_report_column *column,
+				struct ranked *list, const struct ps_interrupt *interrupt)
+{
+	struct pq_value value;
+
+	for (size_t i = 0; i < report->n_owners; i++) {
+		if (i % PQ_SORTED_AT_ONCE == PQ_SORTED_AT_ONCE - 1 &&
+		    pq_is_interrupted(interrupt))
+			return PB_STOPPED;
+		list[i] = (struct ranked){ .of = (uint32_t)i };
+		pq_groups_key(report->groups, report->owners[i], column->key, &value);
+		if (!rank_of_value(report, &value, column->is_signed, &list[i]))
+			return PB_FAILED;
+	}
+	return PB_OK;
+}
+
+static void rank_of_symbol(const struct pq_report *report, const struct pq_report_part *part,
+			   struct ranked *r)
+{
+	struct pd_text name = pq_report_symbol(report, part);
+
+	if (name.p)
+		set_text(r, name);
+	else if (part->placed)
+		r->number = part->address;
+	else
+		set_text(r, (struct pd_text){ PM_UNKNOWN, strlen(PM_UNKNOWN) });
+	r->behind = !r->is_text || (r->size >= 2 && memcmp(r->p, "0x", 2) == 0);
+}
+
+/* Ranks cpumodes by name. */
+static uint64_t rank_of_mode(uint8_t mode)
+{
+	static const uint8_t by_name[] = {
+		[PD_CPUMODE_GUEST_KERNEL] = 0, [PD_CPUMODE_GUEST_USER] = 1,
+		[PD_CPUMODE_HYPERVISOR] = 2,   [PD_CPUMODE_KERNEL] = 3,
+		[PD_CPUMODE_UNKNOWN] = 4,      [PD_CPUMODE_USER] = 5,
+	};
+
+	return by_name[mode];
+}
+
+/* Lists the values that a column shows of the parts, by part. */
+static void list_parts(const struct pq_report *report, enum pq_report_from from,
+		       struct ranked *list)
+{
+	for (size_t i = 0; i < report->n_parts; i++) {
+		const struct pq_report_part *part = &report->parts[i];
+
+		list[i] = (struct ranked){ .of = (uint32_t)i };
+		if (from == PQ_FROM_MODE)
+			list[i].number = rank_of_mode(part->mode);
+		else if (from == PQ_FROM_SYMBOL)
+			rank_of_symbol(report, part, &list[i]);
+		else
+			set_text(&list[i], report->strings.texts[part->dso]);
+	}
+}
+
+enum pb_outcome pq_ranks_add(struct pq_report *report, const struct pq_report_column *column,
+			     struct pq_ranks *ranks, const struct ps_interrupt *interrupt)
+{
+	bool of_parts = column->from != PQ_FROM_KEY;
+	size_t n = of_parts ? report->n_parts : report->n_owners;
+	struct ranked *list = malloc((n + 1) * sizeof(*list));
+	uint32_t *by_number = malloc((n + 1) * sizeof(*by_number));
+	enum pb_outcome listed = list && by_number ? PB_OK : PB_FAILED;
+	bool differ = false;
+
+	if (listed == PB_OK && of_parts)
+		list_parts(report, column->from, list);
+	else if (listed == PB_OK)
+		listed = list_key(report, column, list, interrupt);
+	if (listed == PB_OK)
+		listed = rank_values(list, n, by_number, &differ, interrupt);
+	if (listed == PB_OK && differ) {
+		ranks->columns[ranks->n].ranks = by_number;
+		ranks->columns[ranks->n++].of_parts = of_parts;
+		by_number = NULL;
+	}
+	free(list);
+	free(by_number);
+	return listed;
+}
