@@ -73,7 +73,9 @@ local lua_modules = {
   { "file", "core errors fields filter plan query recording table",
     "binaries paths records run running samples_with_losses" },
   { "options", "api errors text", "init" },
-  { "perflua", "core errors file intervals options query recording table", "init" },
+  { "flame", "core group recording text", "init folded stacks" },
+  { "export", "core errors flame group table text", "init", "flame/clean" },
+  { "perflua", "core errors export file intervals options query recording table", "init" },
   { "meta", "api core errors fields filter options perflua recording table text",
     "describe needs returned starter survey" },
   { "waits", "file group text",
@@ -82,14 +84,13 @@ local lua_modules = {
   { "script", "core errors", "fields" },
   { "doctor", "core perflua recording table text", "init show words" },
   { "report", "core doctor errors group measures plan table text", "init show" },
-  { "flame", "core group recording text", "init folded stacks" },
   { "map", "core errors meta recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },
   { "toolkit", "core errors file flame group perflua query table text",
     "folding samples symbols topics" },
   { "tools",
-    "address core doctor errors file flame header map meta options perflua recording report "
-      .. "script table text toolkit waits",
+    "address core doctor errors export file flame header map meta options perflua recording "
+      .. "report script table text toolkit waits",
     "init",
     "flame/clean flame/kinds flame/palette group/aside measures/sketch measures/sums "
       .. "plan/init report/quality" },

@@ -3,6 +3,7 @@
 local binaries = require "perflua.file.binaries"
 local core = require "perflua.core"
 local errors = require "perflua.errors"
+local export = require "perflua.export"
 local events = require "perflua.recording.events"
 local paths = require "perflua.file.paths"
 local query = require "perflua.query"
@@ -25,6 +26,7 @@ local perflua = {
   stop = run.stop,
   load = Table.load,
   options = {}, -- of the script that the interpreter runs
+  export = export.write,
 }
 
 local file_methods = core.methods("file")

@@ -70,6 +70,20 @@ function perflua.parse(options, words) end
 ---Raises: Anything but a path or an open file.
 function perflua.load(from) end
 
+---Writes a query's samples in the format of another program, added up by event, thread and call
+---chain.
+---@param query perflua.Query # Of samples, without group_by().
+---@param format string # "speedscope", "pprof", "callgrind" or "folded".
+---@param out? file*|string # An open file or a path. Default: standard output.
+---@param options? perflua.ExportOptions # What to write.
+---@return table? # `samples`: how many were written, `set_aside`: how many have a period that
+---is damage; nil if `out` cannot be written.
+---@return string? # What is wrong.
+---@return string? # A code such as "ENOENT" or "FORMAT".
+---Raises: An unknown format, samples without call chain and address, and several events where
+---the format has room for one.
+function perflua.export(query, format, out, options) end
+
 ---Options of `perflua.open(path, options)`.
 ---@class perflua.OpenOptions
 ---Workers that read in one pass at most, 1 to 16. Default: one for each processor.
@@ -90,6 +104,13 @@ function perflua.load(from) end
 ---Default: false.
 ---@field any_binary? boolean
 ---@field demangle? boolean # Names of C++, Rust and OCaml are demangled. Default: true.
+
+---Options of `perflua.export()`.
+---@class perflua.ExportOptions
+---@field count? boolean # Count samples instead of adding up their periods. Default: false.
+---Look up source lines and inlined functions. Default: true for pprof and callgrind.
+---@field lines? boolean
+---@field title? string # The name of the profile. Default: the recording's path.
 
 ---An open recording. It is closed by close(), `local file <close>`, or when it is collected.
 ---@class perflua.File

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/pattern.h"
+#include "gzip.h"
 #include "stack.h"
 #include "names.h"
 #include "frame.h"
@@ -149,6 +150,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "stacks_frame", pl_stacks_add_frame },
 		{ "stacks_add", pl_stacks_add },
 		{ "stack_frames", pl_stacks_frames },
+		{ "gzip", pl_gzip },
 		{ "interrupted", pl_interrupted },
 		{ NULL, NULL },
 	};

@@ -28,7 +28,7 @@ local FOLDER = "perflua.api."
 
 -- Files of this folder, in the order of the reference, and the classes in each.
 local files = {
-  { "module", "perflua", "OpenOptions" },
+  { "module", "perflua", "OpenOptions", "ExportOptions" },
   { "file", "File", "RecordsOptions", "Events", "Damage", "Thread", "Resolved", "Missing",
     "Unproven" },
   { "binary", "BinariesOptions", "Binary", "Tried", "Stay", "Symbol" },

@@ -56,6 +56,32 @@ return {
         returns = { { "Table?", "nil if it cannot be read" }, { "string?", "what is wrong" },
           CODE },
         errors = "anything but a path or an open file" },
+      { "export",
+        "Writes a query's samples in the format of another program, added up by event, thread "
+          .. "and call chain.",
+        params = {
+          { "query", "Query", "of samples, without group_by()" },
+          { "format", "string", "\"speedscope\", \"pprof\", \"callgrind\" or \"folded\"" },
+          { "out", "file*|string?", "an open file or a path", default = "standard output" },
+          { "options", "ExportOptions?", "what to write" },
+        },
+        returns = { { "table?",
+          "`samples`: how many were written, `set_aside`: how many have a period that is "
+            .. "damage; nil if `out` cannot be written" },
+          { "string?", "what is wrong" }, CODE },
+        errors = "an unknown format, samples without call chain and address, and several "
+          .. "events where the format has room for one" },
+    },
+  },
+
+  ExportOptions = {
+    name = "ExportOptions", kind = "options", doc = "Options of `perflua.export()`.",
+    fields = {
+      { "count", "boolean?", "Count samples instead of adding up their periods.",
+        default = "false" },
+      { "lines", "boolean?", "Look up source lines and inlined functions.",
+        default = "true for pprof and callgrind" },
+      { "title", "string?", "The name of the profile.", default = "the recording's path" },
     },
   },
 

@@ -42,8 +42,9 @@ local escapes = {
 
 local function escape_char(c) return escapes[c] or ("\\u%04x"):format(utf8.codepoint(c)) end
 
--- Returns valid UTF-8 for any bytes: invalid ones become U+FFFD.
-local function replace_invalid(text)
+---@param text string
+---@return string # valid UTF-8: invalid bytes become U+FFFD
+function json.valid_utf8(text)
   if utf8.len(text) then return text end
   local parts, at = {}, 1
   while at <= #text do
@@ -60,7 +61,7 @@ end
 function json.string(text)
   if text:find('[%c"\\\x80-\xff]') then
     -- controls of two bytes, too
-    text = replace_invalid(text):gsub('[%c"\\]', escape_char):gsub("\xc2[\x80-\x9f]",
+    text = json.valid_utf8(text):gsub('[%c"\\]', escape_char):gsub("\xc2[\x80-\x9f]",
       escape_char)
   end
   return '"' .. text .. '"'

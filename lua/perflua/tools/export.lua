@@ -1,0 +1,84 @@
+-- perflua export --to FORMAT FILE: profiles for other programs.
+
+local aside = require "perflua.group.aside"
+local core = require "perflua.core"
+local export = require "perflua.export"
+local fmt = require "perflua.text.fmt"
+local perflua = require "perflua"
+local samples = require "perflua.toolkit.samples"
+local symbols = require "perflua.toolkit.symbols"
+
+-- A line for each format.
+local function list_formats()
+  local lines = {}
+  for i, name in ipairs(export.formats) do
+    lines[i] = ("  %-11s %s"):format(name, (export.find(name)).description)
+  end
+  return table.concat(lines, "\n")
+end
+
+local tool = {
+  description = "write samples for speedscope, pprof, kcachegrind and others",
+  usage = "export --to FORMAT [options] FILE… [-o OUT]",
+  several = true,
+  options = samples.with_options(symbols.with_options {
+    to = { "FORMAT", "the format, see below" },
+    o = { "OUT", "write to OUT; default: standard output" },
+    count = "count samples; default: add up their periods",
+    ["no-lines"] = "leave out source lines, and so the functions inlined there",
+    title = { "TEXT", "the name of the profile; default: that of FILE" },
+  }),
+  help = [[
+Samples are added up by event, thread and call chain. The formats and what reads them:
+
+]] .. list_formats(),
+}
+
+local USAGE = 2
+
+-- Returns the samples of the events that were asked for; else, where a format has room for one
+-- event, of the first with samples.
+local function choose_event(file, args, format)
+  local counts = format.one_event and not args.event and file.size and core.count(file)
+  if not counts then return file:samples() end
+  local names = {}
+  for i, count in ipairs(counts.events) do
+    if count.count > 0 then names[#names + 1] = file.events[i].name end
+  end
+  if not names[2] then return file:samples() end
+  io.stderr:write("perflua: export: ", fmt.escape(
+    ("using samples of %s; --event selects another: %s"):format(names[1],
+      table.concat(names, ", ", 2))), "\n")
+  return file:samples { event = names[1] }
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  if not args.to then
+    return USAGE, "export: --to names the format: "
+      .. table.concat(export.formats, ", "):gsub(", (%w+)$", " or %1")
+  end
+  local format, message = export.find(args.to)
+  if not format then return USAGE, message end
+  local file <close>, wrong = perflua.open(args[1], symbols.of(args))
+  if not file then return nil, wrong end
+  message = samples.choose(file, args)
+  if message then return USAGE, "export: " .. message end
+  local lines, written
+  if args["no-lines"] then lines = false end
+  written, message = perflua.export(choose_event(file, args, format), args.to, args.o or out,
+    { count = args.count, lines = lines, title = args.title })
+  if not written then return nil, message end
+  if written.samples == 0 then
+    return nil, ("export: %s: no samples%s"):format(fmt.paths(file.path),
+      samples.is_chosen(args) and " that the options choose" or "")
+  end
+  local set_aside = aside.said(written.set_aside)
+  if set_aside then io.stderr:write("perflua: export: ", set_aside, "\n") end
+  return 0
+end
+
+return tool

@@ -1,0 +1,176 @@
+local builder = require "spec.support.builder"
+local chains = require "spec.support.chains"
+local files = require "spec.support.files"
+local mapped = require "spec.support.mapped"
+local perflua = require "perflua"
+local profiles = require "spec.support.profiles"
+local run = require "spec.cli.run"
+
+local HOSTILE <const> = "<b>\"\\;\27[2J\xff\n"
+
+-- Records two events of two threads: `read` called by two callers in the kernel.
+local function recording()
+  local b = builder.new()
+  local sample_type = { "ip", "tid", "time", "callchain", "period", "id" }
+  local clock = b:event { name = "cpu-clock", type = 1, config = 0, ids = { 1 },
+    sample_type = sample_type }
+  local faults = b:event { name = "page-faults", type = 1, config = 2, ids = { 2 },
+    sample_type = sample_type }
+  mapped.add(b, { chains.kernel })
+  b:record("comm", { pid = 7, tid = 7, comm = "sh" }, { time = 1 })
+  b:record("comm", { pid = 7, tid = 8, comm = HOSTILE:sub(1, 15) }, { time = 1 })
+  local function sample(event, tid, time, period, ...)
+    b:sample(event, { ip = chains.READ, pid = 7, tid = tid, time = time, period = period,
+      misc = 1, id = event == clock and 1 or 2, callchain = { chains.KERNEL, ... } })
+  end
+  sample(clock, 7, 10, 100, chains.READ, chains.TWICE)
+  sample(clock, 7, 11, 50, chains.READ, chains.TWICE)
+  sample(clock, 7, 12, 30, chains.READ)
+  sample(clock, 8, 13, 7, chains.TWICE, chains.TWICE, chains.READ)
+  sample(faults, 8, 14, 3, chains.READ, chains.TWICE)
+  return b:write()
+end
+
+local function export(path, format, options)
+  local file <close> = assert(perflua.open(path, chains.options()))
+  local out = os.tmpname()
+  finally(function() os.remove(out) end)
+  local written = assert(perflua.export(file:samples(), format, out, options))
+  return out, written
+end
+
+describe("perflua.export", function()
+  it("writes speedscope a profile for each event and thread", function()
+    local path = recording()
+    local out, written = export(path, "speedscope")
+    local got = profiles.json(files.read(out))
+    assert.equal("https://www.speedscope.app/file-format-schema.json", got["$schema"])
+    local texts = {}
+    for i, profile in ipairs(got.profiles) do
+      local total = 0
+      texts[i] = {}
+      for k, stack in ipairs(profile.samples) do
+        local names = {}
+        for n, frame in ipairs(stack) do names[n] = got.shared.frames[frame + 1].name end
+        table.insert(texts[i], table.concat(names, ";") .. " " .. profile.weights[k])
+        total = total + profile.weights[k]
+      end
+      table.sort(texts[i])
+      assert.same({ "sampled", 0, total },
+        { profile.type, profile.startValue, profile.endValue })
+    end
+    assert.same({ { "read 30", "twice;read 150" }, { "read;twice;twice 7" },
+      { "twice;read 3" } }, texts)
+    assert.same({ "nanoseconds", "nanoseconds", "none" }, { got.profiles[1].unit,
+      got.profiles[2].unit, got.profiles[3].unit })
+    assert.equal("sh (pid 7), cpu-clock", got.profiles[1].name)
+    assert.equal("<b>\"\\;\27[2J\u{fffd}\n (pid 7, tid 8), page-faults", got.profiles[3].name)
+    assert.equal(5, written.samples)
+  end)
+
+  it("writes pprof a value for each event, threads as labels", function()
+    local got = profiles.pprof((export(recording(), "pprof")))
+    assert.same({ { "cpu-clock", "nanoseconds" }, { "page-faults", "count" } }, got.types)
+    local texts = {}
+    for i, sample in ipairs(got.samples) do
+      texts[i] = ("%s %d %d %d"):format(sample.stack, sample.labels.tid, sample.values[1],
+        sample.values[2])
+    end
+    table.sort(texts)
+    assert.same({ "read 7 30 0", "read;twice 7 150 0", "read;twice 8 0 3",
+      "twice;twice;read 8 7 0" }, texts)
+    assert.equal("[kernel.kallsyms]", got.mappings[1].name)
+    assert.equal("sh (pid 7)", got.samples[1].labels.thread)
+  end)
+
+  it("writes callgrind what each function weighs, and each call once a stack", function()
+    local out = export(recording(), "callgrind")
+    local got = profiles.callgrind(files.read(out))
+    assert.same({ "cpu-clock", "page-faults" }, got.events)
+    assert.same({ 187, 3 }, got.summary)
+    assert.same({ read = { 180, 3 }, twice = { 7, 0 } }, got.self)
+    assert.same({
+      ["twice > read"] = { n = 3, cost = { 150, 3 } },
+      ["twice > twice"] = { n = 1, cost = { 7, 0 } },
+      ["read > twice"] = { n = 1, cost = { 7, 0 } },
+    }, got.calls)
+  end)
+
+  it("writes folded stacks as fold does, of one event", function()
+    local path = recording()
+    local file <close> = assert(perflua.open(path, chains.options()))
+    local out = os.tmpname()
+    finally(function() os.remove(out) end)
+    perflua.export(file:samples "cpu-clock", "folded", out)
+    local options = chains.options()
+    local fold = run.perflua { "fold", "--symfs", options.symfs, "--kallsyms",
+      options.kallsyms, "--event", "cpu-clock", path }
+    assert.equal(fold.out, files.read(out))
+    assert.has_error(function() perflua.export(file:samples(), "folded", out) end,
+      "export: folded has room for one event, and there are cpu-clock, page-faults: choose one")
+  end)
+
+  it("counts samples, and takes filters", function()
+    local file <close> = assert(perflua.open(recording(), chains.options()))
+    local out = os.tmpname()
+    finally(function() os.remove(out) end)
+    perflua.export(file:samples("cpu-clock"):where "tid == 7", "callgrind", out,
+      { count = true })
+    assert.same({ 3 }, profiles.callgrind(files.read(out)).summary)
+  end)
+
+  it("makes stacks of one frame where no sample has a call chain", function()
+    local got = profiles.callgrind(files.read((export(run.demo, "callgrind"))))
+    assert.is_true(got.summary[1] > 0)
+    local b = builder.new()
+    local event = b:event { name = "cycles", ids = { 1 }, sample_type = { "ip", "tid",
+      "period" } }
+    mapped.add(b, { chains.kernel })
+    for _, ip in ipairs { chains.READ, chains.READ, chains.TWICE } do
+      b:sample(event, { ip = ip, pid = 7, tid = 7, period = 5, misc = 1 })
+    end
+    got = profiles.callgrind(files.read((export(b:write(), "callgrind"))))
+    assert.same({ read = { 10 }, twice = { 5 } }, got.self)
+  end)
+
+  it("says what is wrong with a format, a query and a path", function()
+    local file <close> = assert(perflua.open(recording(), chains.options()))
+    local query = file:samples()
+    assert.has_error(function() perflua.export(query, "pproff", "x") end,
+      "export: no format 'pproff': there are speedscope, pprof, callgrind, folded; "
+        .. "the closest is 'pprof'")
+    assert.has_error(function() perflua.export({}, "pprof", "x") end,
+      "export: a query of samples expected")
+    assert.has_error(function() perflua.export(query:group_by "comm", "pprof", "x") end,
+      "export: a query of samples expected, this one is grouped")
+    assert.has_error(function() perflua.export(query, "pprof", "x", { lins = true }) end,
+      "export: unknown option 'lins'; the closest is 'lines'")
+    local done, message = perflua.export(query, "pprof", "spec/fixtures")
+    assert.is_nil(done)
+    assert.equal("spec/fixtures: Is a directory", message)
+  end)
+end)
+
+describe("perflua export", function()
+  it("writes to standard output or a file, and lists the formats", function()
+    local path = recording()
+    local got = run.perflua { "export", "--to", "callgrind", "--no-lines", path }
+    assert.same({ 187, 3 }, profiles.callgrind(got.out).summary)
+    local out = os.tmpname()
+    finally(function() os.remove(out) end)
+    assert.equal(0, run.perflua({ "export", "--to=pprof", path, "-o", out }).status)
+    assert.equal(2, #profiles.pprof(out).types)
+    assert.matches("speedscope +https", run.perflua({ "help", "export" }).out)
+    got = run.perflua { "export", path }
+    assert.equal("perflua: export: --to names the format: speedscope, pprof, callgrind or "
+      .. "folded\n", got.err)
+    assert.equal(2, got.status)
+  end)
+
+  it("folds the samples of the first event, and says so", function()
+    local got = run.perflua { "export", "--to", "folded", recording() }
+    assert.matches("^sh;%[kernel.kallsyms%] 30\n", got.out:match "sh;.*")
+    assert.equal("perflua: export: using samples of cpu-clock; --event selects another: "
+      .. "page-faults\n", got.err)
+  end)
+end)
