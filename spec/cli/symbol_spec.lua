@@ -302,7 +302,7 @@ describe("perflua symbol", function()
       { { "--time", "noon", path, "1" },
         "symbol: --time: 'noon' is no time of it: seconds as perf prints them, 8590.143543, "
           .. "or after" },
-      { { path }, "an argument is missing" },
+      { { "1234" }, "symbol: no recording is named, and perf.data: " },
     } do
       local got = run.perflua { "symbol", table.unpack(case[1]) }
       assert.equal(2, got.status)
