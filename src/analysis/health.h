@@ -39,15 +39,15 @@ struct pd_health_event {
 	uint64_t stacks;	  /* samples with a copy of the user stack */
 	uint64_t stacks_full;	  /* copies that filled the requested size */
 	uint64_t branches;	  /* samples with branches */
-	struct pd_longest chain;  /* in frames */
-	struct pd_longest branch; /* in entries */
-	struct pd_longest stack;  /* in bytes */
+	struct pd_longest chain;  /* longest call chain, in frames */
+	struct pd_longest branch; /* longest branch stack, in entries */
+	struct pd_longest stack;  /* longest copy of a stack, in bytes */
 	struct pd_throttled throttled;
 };
 
 struct pd_health {
 	uint64_t types[PD_RECORD_TYPES]; /* records */
-	uint64_t kernel;		 /* of types below 64, which the kernel writes */
+	uint64_t kernel; /* records of types below 64, which the kernel writes */
 	struct pd_health_type {
 		uint32_t type;
 		uint64_t records;
@@ -58,7 +58,7 @@ struct pd_health {
 	size_t n_events;
 	struct pd_throttled *cpus; /* [n_cpus], by number */
 	size_t n_cpus;
-	uint64_t lost_records; /* that the kernel had no room for */
+	uint64_t lost_records; /* records that the kernel had no room for */
 	uint64_t lost_samples, filtered;
 	uint64_t unthrottled;
 	uint64_t untimed; /* kernel records, except samples, with no room for a time */
@@ -74,7 +74,7 @@ struct pd_health {
 	/* the part of the session that was read, see pd_session_part(); 1: all */
 	double part;
 	struct pd_rounds rounds;
-	struct pd_time_range times; /* of samples */
+	struct pd_time_range times; /* times of the samples */
 	struct pd_clock_regressions clock_regressions;
 	struct pd_gaps_found gaps;
 };

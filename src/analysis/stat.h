@@ -34,7 +34,7 @@ struct pd_stat {
 	uint64_t lost_samples; /* sum of LOST_SAMPLES records */
 	uint64_t payload;      /* bytes behind AUXTRACE and TRACING_DATA records */
 	bool split; /* some samples carry counter values, so `delivered` is counted */
-	struct pd_time_range times; /* of samples */
+	struct pd_time_range times; /* times of the samples */
 };
 
 /*

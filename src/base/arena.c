@@ -10,7 +10,7 @@
 struct pb_chunk {
 	struct pb_chunk *next;
 	size_t used, size;
-	void *bytes[]; /* of `size` bytes */
+	void *bytes[]; /* `size` bytes */
 };
 
 static void *take(struct pb_arena *arena, size_t n, size_t align)

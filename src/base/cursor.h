@@ -17,7 +17,7 @@ struct pb_cursor {
 	const uint8_t *start, *pos, *end;
 	bool swap; /* the bytes are of the other byte order than this host's */
 	bool failed;
-	const char *reason; /* of a failure: a constant; what was found there */
+	const char *reason; /* reason of the failure: a constant */
 };
 
 static inline uint16_t pb_load16(const uint8_t *p, bool swap)

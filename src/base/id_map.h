@@ -15,7 +15,7 @@ struct pb_id_map {
 		uint32_t value;
 	} * entries; /* [n] */
 	size_t n, capacity;
-	struct pb_map map; /* of entries */
+	struct pb_map map; /* the map of entries */
 	struct pb_secret secret;
 };
 

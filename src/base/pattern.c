@@ -102,7 +102,7 @@ static void add_escaped(struct item *item, char escaped)
 struct source {
 	const char *p, *end;
 	const char *wrong; /* NULL: nothing so far */
-	int captures;	   /* that are open */
+	int captures;	   /* number of open captures */
 };
 
 static size_t bytes_left(const struct source *s)

@@ -14,10 +14,10 @@
 /* The fields of one record. User value 1 is the Record. */
 struct args {
 	uint32_t magic;
-	uint32_t generation; /* of the record when this was made */
+	uint32_t generation; /* generation of the record when this was made */
 	struct pl_record *record;
 	const struct pd_tracepoint *tracepoint;
-	uint32_t at, size; /* of the raw data in the record */
+	uint32_t at, size; /* offset and size of the raw data in the record */
 };
 
 /*

@@ -32,7 +32,7 @@ enum {
  * Identifies a loop: by its position in the code, and the first value that it was given last.
  */
 struct pl_mark {
-	const void *frame; /* of the function */
+	const void *frame; /* frame of the function */
 	int line;
 	int type;
 	union {
@@ -47,7 +47,7 @@ struct pl_mark {
 struct pl_cursor {
 	uint32_t magic;
 	bool open;	/* the walk is, or the rows are */
-	bool busy;	/* what it yields is being handed out: a finalizer must not move it */
+	bool busy;	/* a value is being handed out: a finalizer must not move the cursor */
 	bool contested; /* began while another loop over its Query was unfinished */
 	bool reuse;
 	/* values that are still to be yielded, of `left` rows */
@@ -62,19 +62,20 @@ struct pl_cursor {
 	struct pq_batch batch;
 	struct pq_value *made_values; /* kept by its trees */
 	bool has_pairs, has_counts;   /* which are set, but not in Lua's table */
-	struct pq_pair_counts counts; /* of rows of pairs, once they are closed */
+	struct pq_pair_counts counts; /* counts of pairs, once the rows are closed */
 	struct pq_scope scope;	      /* the records to walk */
 	struct pl_calls *calls;	      /* functions that its trees call; NULL: none */
-	struct pd_walk walk;	      /* of records */
+	struct pd_walk walk;	      /* the walk over records */
 	struct pq_fields fields;
-	struct pq_expr *filter; /* of records; NULL: all of them */
+	struct pq_expr *filter; /* condition on records; NULL: none */
 	struct pq_expr **parts; /* [n_parts]: values that handlers are given */
 	size_t n_parts, parts_room;
-	struct pd_record last_met; /* its offset, source and stream: how far the walk is */
-	double part;		   /* likewise, of rows */
+	struct pd_record
+		last_met; /* offset, source and stream of the last record, for progress */
+	double part;	  /* likewise, of rows */
 	unsigned time_id;
-	struct pl_mark last; /* if it is contested: the first value that was yielded last */
-	unsigned n_names;    /* of fields that are read from records; 0: it yields these */
+	struct pl_mark last; /* the first value that was yielded last, if `contested` */
+	unsigned n_names;    /* number of selected fields; 0: the cursor yields records */
 	uint16_t names[PL_MAX_FIELDS];
 };
 

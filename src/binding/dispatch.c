@@ -33,7 +33,7 @@ struct dispatch {
 	struct handler other;
 	struct handler types[PD_RECORD_TYPES];
 	size_t n_events;
-	struct handler *events; /* by number, in the userdata at AT_EVENTS */
+	struct handler *events; /* handlers by event number, in the userdata at AT_EVENTS */
 };
 
 /* Stack of the loop. */

@@ -19,18 +19,18 @@ enum {
 
 struct pl_file {
 	struct pd_session *session; /* NULL: never opened */
-	struct pd_file *file;	    /* its first recording, which describes the others too */
+	struct pd_file *file;	    /* the first recording, which describes the others too */
 	bool closed;
 	bool array;	    /* opened by an array of paths */
 	bool strict;	    /* damage raises */
 	unsigned threads;   /* at most, for one pass; 0: as many as there are processors */
 	size_t warned;	    /* damage that was reported, of all recordings */
 	uint64_t late;	    /* records of the last pass that came too late for their place */
-	uint64_t said_late; /* of these, those that were reported */
+	uint64_t said_late; /* number of late records that were reported */
 	struct pm_system *system; /* made when it is first asked for, or as a stream passes */
 	struct pm_resolver *resolver;  /* made with it */
-	struct ps_interrupt interrupt; /* of the reading of symbols */
-	struct ps_options symbols;     /* as given to open */
+	struct ps_interrupt interrupt; /* interrupt of the loading of symbols */
+	struct ps_options symbols;     /* options for symbols, as given to open */
 	bool copied;		       /* there may be records that outlive close() */
 	const struct pl_names *names;
 	void *args; /* names of tracepoints' fields, or NULL: see args.c */

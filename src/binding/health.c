@@ -8,7 +8,7 @@
 
 struct member {
 	const char *name;
-	size_t at; /* of a uint64_t */
+	size_t at; /* offset of a uint64_t */
 };
 
 #define MEMBER(type, name)                         \

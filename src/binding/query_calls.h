@@ -24,7 +24,7 @@ struct pl_calls {
 	struct pl_file *file;
 	int at;
 	bool reuse;    /* functions are given one record again and again */
-	int most_args; /* of a function */
+	int most_args; /* greatest number of arguments of a function */
 };
 
 /* Makes the node of the table at `index`, without its arguments. [-0, +0] */

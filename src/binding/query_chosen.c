@@ -67,7 +67,7 @@ static double find_greatest(double *x, size_t n, size_t k)
 struct candidates {
 	size_t k, n;
 	bool were_cut;
-	double least;		   /* then: the least weight of those that are left */
+	double least;		   /* least weight among the remaining groups */
 	double *weights, *scratch; /* [4 * k] */
 	size_t *groups;		   /* [4 * k] */
 };

@@ -14,7 +14,7 @@ struct pl_progress {
 	void *interrupt; /* see pl_interrupt */
 	bool shows;
 	uint64_t begun, next; /* ns: when the pass began, when to show it again */
-	unsigned width;	      /* of the line that is shown */
+	unsigned width;	      /* columns of the progress line */
 	bool ended;	      /* an interrupt ended it, when that part of all had been read: */
 	double part;	      /* negative: not known */
 };

@@ -23,7 +23,7 @@ struct pl_record {
 	uint32_t magic;
 	uint32_t generation; /* counts the records this one has been */
 	bool kept;	     /* a copy: outlives close() */
-	uint32_t capacity;   /* of bytes */
+	uint32_t capacity;   /* size of `bytes` */
 	struct pl_file *file;
 	struct pd_record rec;
 	uint8_t bytes[];

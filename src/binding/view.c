@@ -13,7 +13,7 @@
 struct pl_view {
 	struct pd_view view;
 	struct pl_record *record;
-	uint32_t generation; /* of the record when this was made */
+	uint32_t generation; /* generation of the record when this was made */
 	struct pd_frame
 		frames[]; /* view.frames, of call chains that are not as they were recorded */
 };

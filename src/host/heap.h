@@ -18,7 +18,7 @@
  * long as the process.
  */
 struct heap {
-	struct heap_piece *free[HEAP_LARGE / HEAP_STEP + 1]; /* by size in steps */
+	struct heap_piece *free[HEAP_LARGE / HEAP_STEP + 1]; /* free pieces by size in steps */
 	char *next, *end;				     /* rest of the last block */
 };
 

@@ -44,7 +44,7 @@ void pm_binaries_deinit(struct pm_binaries *binaries);
 struct pm_mapped {
 	uint32_t machine;
 	enum pd_cpumode mode;
-	int32_t pid; /* of a guest's kernel: the pid of the guest */
+	int32_t pid; /* pid of the guest, for a guest's kernel */
 };
 
 /*

@@ -11,11 +11,11 @@
 
 /* Facts about all binaries of one name. */
 struct pm_named_binary {
-	struct ps_build_id build_id; /* in the table; size 0: not there */
+	struct ps_build_id build_id; /* build-id in the table; size 0: none */
 	const char *path;	     /* spelling in the table; NULL: not there */
 	/* first that was mapped without a build-id of its own; NULL: none */
 	struct ps_dso *dso;
-	uint64_t inode; /* of the first file mapped by this name; 0: not known */
+	uint64_t inode; /* inode of the first file mapped by this name; 0: not known */
 	/* several files have the name, so the table does not say which one it means */
 	bool is_ambiguous;
 };

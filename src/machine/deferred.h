@@ -29,7 +29,7 @@ struct pm_deferred {
 	struct pm_deferred_chain *chains; /* [n] */
 	size_t n, chain_room;
 	struct pb_map by_key;	 /* numbers of `chains`, by machine, thread and cookie */
-	struct pb_secret secret; /* of the hashes */
+	struct pb_secret secret; /* secret of the hashes */
 };
 
 void pm_deferred_deinit(struct pm_deferred *deferred);

@@ -25,9 +25,9 @@ void pm_comm(struct pm_resolver *resolver, const struct pd_record *rec, struct p
 /* The name of a thread, and the time range in which it has it. */
 struct pm_comm_memo {
 	uint64_t key;	     /* see pm_key_of() */
-	uint64_t revision;   /* of the system, plus 1; 0: free */
+	uint64_t revision;   /* revision of the system, plus 1; 0: free */
 	uint64_t from, last; /* ns, both included */
-	struct pd_text text; /* of the system; p is NULL: no name is known */
+	struct pd_text text; /* a text of the system; p is NULL: no name is known */
 };
 
 /*

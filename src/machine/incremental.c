@@ -10,7 +10,7 @@
 
 struct waiting {
 	uint64_t time; /* its own, or that of the record before it */
-	size_t number; /* in the order in which they came */
+	size_t number; /* position in the order of arrival */
 	bool timed;    /* `time` is its own */
 	struct pd_record rec;
 };

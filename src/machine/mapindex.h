@@ -20,7 +20,7 @@ struct pm_mapindex {
 	/* [n_edges]: ascending; cell i begins at edge i, and the last cell is empty */
 	uint64_t *edges;
 	uint32_t *top;	 /* [n_edges + 1]: last map of each cell; PM_NO_MAP: none */
-	uint32_t leaves; /* of the tree, a power of two; 0: no tree, as no maps overlap */
+	uint32_t leaves; /* leaves of the tree, a power of two; 0: no maps overlap */
 	uint32_t *nodes; /* [2 * leaves + 1]: where the list of each node begins in `lists` */
 	uint32_t *lists; /* numbers of maps, ascending within a node */
 };

@@ -24,7 +24,7 @@ struct pm_map {
 	struct ps_dso *dso;   /* never NULL in a map that a lookup returns */
 	const char *filename; /* as recorded */
 	uint32_t prot, flags; /* PROT_…, MAP_…; 0 if not recorded */
-	bool executable;      /* as far as is known */
+	bool executable;      /* mapped executable, as far as is known */
 	size_t sequence;      /* set by the spaces: orders maps of one time */
 };
 

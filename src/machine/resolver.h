@@ -52,9 +52,9 @@ struct pm_dso_address {
 
 struct pm_resolver {
 	struct pm_system *system;
-	struct pm_unwinder *unwinder;	       /* NULL: not needed yet */
-	struct pb_string text;		       /* of pm_chain_text() and its like */
-	struct pd_frame frames[PM_MAX_FRAMES]; /* of the record at latest.position */
+	struct pm_unwinder *unwinder; /* NULL: not needed yet */
+	struct pb_string text;	      /* text of pm_chain_text() and similar functions */
+	struct pd_frame frames[PM_MAX_FRAMES]; /* frames of the record at latest.position */
 	struct {
 		struct pm_record_position position;
 		size_t n;
@@ -62,7 +62,7 @@ struct pm_resolver {
 	/* The ip of the last record: scripts often ask for several fields of it. */
 	struct {
 		struct pm_record_position position;
-		uint64_t revision; /* of the system when it was looked up */
+		uint64_t revision; /* revision of the system when it was looked up */
 		struct pm_dso_address at;
 	} own;
 	/* Printers of tracepoints: see message.c. */

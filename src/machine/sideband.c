@@ -25,8 +25,8 @@ struct pm_finder {
 	struct partition_records *partitions;
 	size_t n_partitions, partitions_capacity;
 	struct pb_arena bytes;
-	const struct pd_file *file;	     /* that was searched last; NULL: none */
-	struct pd_timestamp_locator locator; /* for `file` */
+	const struct pd_file *file;	     /* the file that was searched last; NULL: none */
+	struct pd_timestamp_locator locator; /* timestamp locator of `file` */
 };
 
 struct search {

@@ -9,7 +9,7 @@
 
 struct pm_sideband_record {
 	uint64_t time; /* ns; its own, or that of the record before it */
-	size_t number; /* in the order of the session */
+	size_t number; /* position in the order of the session */
 	struct pd_record rec;
 };
 

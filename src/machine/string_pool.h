@@ -11,7 +11,7 @@
 
 struct pm_string_pool {
 	struct pb_map by_text;	 /* numbers of `texts` */
-	struct pb_secret secret; /* of their hashes */
+	struct pb_secret secret; /* secret of the hashes */
 	struct pd_text *texts;	 /* [n], by number */
 	size_t n, capacity;
 };

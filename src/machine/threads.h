@@ -23,7 +23,7 @@ struct pm_thread_event {
 	int32_t pid;
 	union {
 		int32_t parent;
-		int32_t lag; /* of PM_EXIT: ns from `time` until its record was written */
+		int32_t lag; /* for PM_EXIT: ns from `time` until the record was written */
 	};
 	uint8_t kind;
 	/* written by perf for a thread that it found: true at `time` and before */
@@ -32,7 +32,7 @@ struct pm_thread_event {
 	 * Answers that were found by walking to ancestors, each with the version of the threads
 	 * for which it holds; version 0: not looked up yet.
 	 */
-	bool forgotten; /* of PM_FORK: perf has forgotten the parent */
+	bool forgotten; /* for PM_FORK: perf has forgotten the parent */
 	uint32_t forgotten_version;
 	uint32_t inherited, inherited_version; /* name, if `name` is PM_NO_STRING */
 };

@@ -75,7 +75,7 @@ struct walk {
 	const struct pm_unwind_arch *arch;
 	const uint8_t *stack; /* [size]: copy of the stack, from address `start` on */
 	uint64_t start, size;
-	struct pm_regs regs; /* of the frame that was reached */
+	struct pm_regs regs; /* registers of the frame that was reached */
 	bool is_return;	     /* the pc of that frame is a return address */
 };
 

@@ -74,13 +74,13 @@ struct px_script {
 	size_t n_events;
 	bool begun;	      /* the following is decided */
 	bool use_callchains;  /* some event has them, and they are shown */
-	size_t name_width;    /* of the longest name of an event */
-	size_t data_src_size; /* of the longest data_src so far */
+	size_t name_width;    /* width of the longest name of an event */
+	size_t data_src_size; /* size of the longest data_src so far */
 	unsigned text;	      /* enum pd_perf_text */
-	unsigned id_width;    /* of pid and tid */
+	unsigned id_width;    /* width of pid and tid */
 	bool timed;	      /* a line with a time was written: */
 	uint64_t since;	      /* ns: that time from which the next one counts; see times */
-	time_t day_second;    /* of day_text; 0: none */
+	time_t day_second;    /* time of day_text in s; 0: none */
 	char day_text[32];    /* "2026-11-20 12:28:18" */
 };
 

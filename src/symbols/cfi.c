@@ -24,7 +24,7 @@ struct ps_cfi {
 	bool has_debug, asked_debug;
 	uint16_t machine;
 	Dwarf *dwarf;
-	Dwarf_CFI *eh, *frame; /* of `file`, and of `debug`; NULL: none */
+	Dwarf_CFI *eh, *frame; /* .eh_frame of `file`, .debug_frame of `debug`; NULL: none */
 	struct ps_memo known;  /* address → its row, or `nothing` */
 	struct ps_row **rows;  /* [n_rows]: distinct ones */
 	size_t n_rows, rows_room;

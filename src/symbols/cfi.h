@@ -29,7 +29,7 @@ struct ps_rule {
 /* An operation of a DWARF expression: DW_OP_… of dwarf.h. */
 struct ps_op {
 	uint64_t atom, number, number2;
-	uint64_t offset; /* in the expression, for branches */
+	uint64_t offset; /* offset in the expression, for branches */
 };
 
 /* The rules for one address. A register keeps its value if it is not lost and has no rule. */
@@ -39,7 +39,7 @@ struct ps_row {
 	bool signal;   /* a signal frame: its caller made no call */
 	uint16_t n_rules;
 	uint64_t lost;	    /* bit n is set if register n cannot be recovered */
-	struct ps_rule cfa; /* of the CFA */
+	struct ps_rule cfa; /* rule of the CFA */
 	struct ps_rule rules[];
 	/* the ops follow */
 };

@@ -29,9 +29,9 @@ enum ps_kind {
 
 /* The identity of a mapped file in the kernel. */
 struct ps_file_id {
-	uint32_t major, minor; /* of its device */
+	uint32_t major, minor; /* numbers of the device */
 	uint64_t inode;	       /* 0: not recorded */
-	uint32_t generation;   /* of the inode; 0: not known */
+	uint32_t generation;   /* generation of the inode; 0: not known */
 	bool is_ambiguous; /* several files had that name, or that inode one after the other */
 };
 
@@ -71,14 +71,14 @@ enum ps_state {
 
 struct ps_dso {
 	struct ps_store *store;
-	struct ps_dso_id id; /* its strings are the store's */
+	struct ps_dso_id id; /* identity; its strings belong to the store */
 	/* perf's name: "/usr/bin/ls", "[kernel.kallsyms]", "[ext4]", "[vdso]" */
 	const char *name;
 	const char *short_name; /* perf report's name: "ls", "[ext4]", "[JIT] tid 12" */
 	enum ps_state state;
 	struct ps_table table;
 	/* Files that the symbols come from; the strings are the store's. */
-	const char *path; /* has the symbol table; may be a debug file */
+	const char *path; /* the file with the symbol table, maybe a debug file */
 	/* was mapped: its program headers say where; may be `path` */
 	const char *runtime;
 	/* for PS_MODULE: a list of the kernel's symbols that has the module's; may be NULL */

@@ -11,13 +11,13 @@
 #include "store.h"
 
 struct ps_store {
-	struct ps_options options; /* its strings are the store's */
+	struct ps_options options; /* options; their strings belong to the store */
 	const char *buildid_dir;   /* build-id cache; NULL: none */
 	pthread_mutex_t lock;	   /* protects what follows, and each dso while it is loaded */
 	struct ps_dso **dsos;	   /* [n], in the order in which they were met */
 	size_t n, capacity;
 	struct pb_map by_id;	 /* numbers of `dsos` */
-	struct pb_secret secret; /* of their hashes */
+	struct pb_secret secret; /* secret of the hashes */
 	struct pb_arena texts;
 	int vdso_fd; /* the vdso of this process as a file; -1: not needed yet */
 };

@@ -16,7 +16,7 @@ struct ps_kallsyms {
 	struct ps_table modules; /* "name\t[module]", at the addresses in the text */
 	uint64_t delta;	  /* recorded address - address in the text: the kernel was moved */
 	uint64_t ends[2]; /* _etext and _edata in the text; 0: not there */
-	bool running;	  /* of the kernel that runs here */
+	bool running;	  /* the symbols are those of the running kernel */
 };
 
 /* A symbol and its recorded address; NULL or 0: not known. */

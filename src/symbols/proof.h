@@ -11,8 +11,8 @@
 /* The reason why files of this machine are not used for a binary. */
 struct ps_doubt {
 	const char *reason;  /* for missing(): a constant string */
-	char found[160];     /* what the file there is, and what was recorded; "": nothing */
-	char path[PATH_MAX]; /* of that file */
+	char found[160];     /* difference between the file and the recording; "": none */
+	char path[PATH_MAX]; /* path of that file */
 };
 
 /*

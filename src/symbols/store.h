@@ -18,10 +18,10 @@ struct ps_options {
 	const char *kallsyms; /* file with the kernel's symbols */
 	const char *vmlinux;  /* file of the kernel */
 	const char *buildid_dir;	/* instead of ~/.debug */
-	const char *kcore_dir;		/* of the recording; has a copy of kallsyms */
-	const char *release;		/* of the recorded kernel: uname -r */
-	const char *arch;		/* of the recorded machine: uname -m */
-	const char *host;		/* its name: uname -n */
+	const char *kcore_dir;		/* the recording's kcore_dir with a copy of kallsyms */
+	const char *release;		/* release of the recorded kernel: uname -r */
+	const char *arch;		/* architecture of the recorded machine: uname -m */
+	const char *host;		/* name of the recorded machine: uname -n */
 	bool debuginfod;		/* ask the servers in DEBUGINFOD_URLS */
 	bool any_binary;		/* believe files without a recorded build-id */
 	bool mangled;			/* do not demangle names of C++ and Rust */

@@ -73,7 +73,7 @@ struct pd_damage {
 #define PD_TRAILER_KINDS 128
 
 struct pd_file {
-	char *path;	       /* of the file with the header */
+	char *path;	       /* path of the file with the header */
 	struct pd_input input; /* the file with the header */
 	bool directory;	       /* it is the file "data" of a directory */
 	struct pd_input *more; /* the other files of a directory */
@@ -84,7 +84,7 @@ struct pd_file {
 	uint16_t source;
 	unsigned text;	  /* enum pd_perf_text */
 	unsigned version; /* 1: PERFFILE, 2: PERFILE2 */
-	bool big, swap;	  /* is big-endian; differs from the host's byte order */
+	bool big, swap;	  /* big-endian; not the host's byte order */
 	bool pipe;	  /* pipe mode: records take the place of sections */
 	bool simpleperf;  /* Android's simpleperf wrote it: its own records have 32-bit sizes */
 	/* the end of the records is not recorded, so the last may be cut off */
@@ -111,7 +111,7 @@ struct pd_file {
 	const struct pd_layout **trailers[PD_TRAILER_KINDS]; /* [PD_RECORD_TYPES] each */
 	/* of samples: from the header, or from a pass that pd_session_times() made */
 	struct pd_time_range times;
-	struct pd_clock clock; /* of the times */
+	struct pd_clock clock; /* clock of the times */
 	struct pd_sockets sockets;
 	/* ns to add to its times for the order of several recordings: session.h */
 	int64_t shift;

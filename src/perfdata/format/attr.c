@@ -113,9 +113,10 @@ enum presence {
 #define FLAGS_AT 40 /* offset of the flags in the file; their rows describe bits of a member */
 
 struct attr_row {
-	uint8_t type, at, width, presence; /* of the member, in bytes */
-	uint8_t bit, bits;		   /* if bits > 0 the row is this part of the member */
-	uint8_t member;			   /* offset in struct pd_attr */
+	uint8_t type, at, width,
+		presence;  /* the member: type, offset and width in bytes, presence */
+	uint8_t bit, bits; /* if bits > 0 the row is this part of the member */
+	uint8_t member;	   /* offset in struct pd_attr */
 };
 
 #define MEMBER_SIZE(member) sizeof(((struct pd_attr *)0)->member)

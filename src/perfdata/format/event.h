@@ -21,7 +21,7 @@ struct pd_event {
 	struct pd_attr attr;
 	char *name;	 /* perf's name of the event */
 	bool made_up;	 /* the name is derived from the attr, as the recording has none */
-	char *unit;	 /* of its counts; NULL: none */
+	char *unit;	 /* unit of the counts; NULL: none */
 	double scale;	 /* factor for its counts; 0: not recorded */
 	uint64_t offset; /* in pipe mode, of the record that described it; else 0 */
 	uint64_t *ids;
@@ -29,7 +29,7 @@ struct pd_event {
 	uint32_t leader; /* index of its group's leader; its own if it leads or has no group */
 	/* of a leader: the number of events in its group, itself included; else 1 */
 	uint32_t n_members;
-	char *group_name; /* of a leader, the group's name; NULL: none */
+	char *group_name; /* name of the group that the event leads; NULL: none */
 	/*
 	 * format of the raw data of its samples; NULL: it is no tracepoint, or the format is
 	 * not known
@@ -51,7 +51,7 @@ struct pd_event {
 
 /* The events of a recording, by index and by id; filled while the recording is opened. */
 struct pd_events_by_id {
-	const struct pd_event *list; /* by index */
+	const struct pd_event *list; /* events by index */
 	struct pb_id_map map;	     /* id → index */
 };
 

@@ -27,7 +27,7 @@ enum pd_layout_kind {
 };
 
 struct pd_layout_row {
-	const char *key; /* of a member of a struct; else NULL */
+	const char *key; /* key of a member of a struct; else NULL */
 	enum pd_layout_kind kind;
 	const struct pd_layout_row *of;
 };

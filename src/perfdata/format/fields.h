@@ -86,7 +86,7 @@ struct pd_field {
 	uint16_t arg;
 	uint16_t at;	   /* offset in the record or in its part */
 	const char *doc;   /* one sentence with units */
-	enum pd_type type; /* of the value of PD_K_COMPUTE and PD_K_SYSTEM */
+	enum pd_type type; /* type of the value, for PD_K_COMPUTE and PD_K_SYSTEM */
 	/* PD_K_COMPUTE: the value is the same in all records of one layout and event */
 	bool of_layout;
 	/* PD_K_COMPUTE of text: equal addresses of the text mean equal texts */

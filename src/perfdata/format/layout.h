@@ -94,7 +94,7 @@ struct pd_column {
 	/* " name=", copied as a whole, which is faster than with its length */
 	char label[PD_MAX_NAME + 2];
 	uint8_t label_size;
-	uint8_t index; /* in bound */
+	uint8_t index; /* index in `bound` */
 	bool time;     /* in nanoseconds; printed as seconds */
 };
 

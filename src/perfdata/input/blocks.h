@@ -14,7 +14,7 @@ struct pd_blocks {
 	uint8_t *block;
 	size_t capacity;
 	const uint8_t *pos, *end;	/* the rest of the block */
-	uint64_t offset;		/* of pos in the input */
+	uint64_t offset;		/* offset of `pos` in the input */
 	uint64_t start, limit;		/* offsets where the walk begins and ends */
 	uint64_t readahead_at;		/* offset of the next block that `readahead` returns */
 	struct pd_readahead *readahead; /* NULL: blocks are read when they are needed */

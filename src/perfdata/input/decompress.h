@@ -28,7 +28,7 @@ struct pd_decompress {
 	 */
 	size_t step;
 	uint8_t *block;
-	size_t capacity;	    /* of `block`, in bytes */
+	size_t capacity;	    /* capacity of `block`, in bytes */
 	bool lent;		    /* `block` is the caller's: see pd_decompress_into() */
 	const uint8_t *pos, *end;   /* decompressed bytes that are not taken yet */
 	const uint8_t *in, *in_end; /* the rest of the payload, not decompressed yet */

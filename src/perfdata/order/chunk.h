@@ -13,8 +13,8 @@
 #include "perfdata/stream/timestamp.h"
 
 struct pd_chunk {
-	uint64_t offset;       /* of the first record */
-	uint64_t chunk_offset; /* of the first record, or PD_NO_CHUNK */
+	uint64_t offset;       /* offset of the first record */
+	uint64_t chunk_offset; /* chunk_offset of the first record, or PD_NO_CHUNK */
 	/* ns: time of the first record, least and greatest time of all */
 	uint64_t first, min, max;
 	uint64_t number; /* ordinal in its stream */

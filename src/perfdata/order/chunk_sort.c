@@ -24,7 +24,7 @@ static int compare_positions(const void *a, const void *b)
 static size_t deal_to_runs(const struct pd_position *positions, size_t n, uint8_t *run,
 			   size_t *ends)
 {
-	uint64_t last[RUNS_MOST]; /* of each run; they descend with the run's number */
+	uint64_t last[RUNS_MOST]; /* last time of each run; descending */
 	size_t n_runs = 0;
 
 	memset(ends, 0, RUNS_MOST * sizeof(*ends));

@@ -19,7 +19,8 @@ struct pd_merge_item {
 	uint64_t number; /* order among equal times: the stream's number above the chunk's */
 	struct pd_loaded_chunk *loaded; /* NULL until it is loaded */
 	uint32_t next;			/* index in loaded->positions of the next record */
-	uint16_t source, number_there;	/* of the stream: its file's, and its own number */
+	uint16_t source,
+		number_there; /* numbers of the stream: that of its file, and its own there */
 };
 
 /* A record that is due: its item and its offset in the chunk. */
@@ -39,7 +40,8 @@ struct pd_merge {
 	uint64_t time; /* ns: latest time of a record that is ready or was delivered */
 	/* private: */
 	struct pd_merge_ready ready[PD_MERGE_READY]; /* the next records */
-	size_t n_ready, n_taken; /* how many are ready, and how many of these were delivered */
+	size_t n_ready,
+		n_taken; /* numbers of records that are ready, and that were delivered */
 	/* records still to be taken one by one, as merging runs did not pay */
 	size_t one_by_one;
 	/* its top is the item of the first record behind those in `ready` */
@@ -51,7 +53,7 @@ struct pd_merge {
 	size_t record_size;
 	/* loads chunks in a thread; NULL: each is loaded when it is due */
 	struct pd_chunk_prefetch *prefetch;
-	size_t bytes; /* that are loaded */
+	size_t bytes; /* number of loaded bytes */
 	/*
 	 * the top's record is in `ready` or delivered, so advance_top() must find the next one
 	 */

@@ -48,7 +48,7 @@ struct worker {
 	_Alignas(APART) struct partition_queue *queue;
 	unsigned number;
 	struct pd_partition partition;
-	struct pd_reader reader; /* of the stream it read last, if `open` */
+	struct pd_reader reader; /* reader of the stream that was read last, if `open` */
 	bool open;
 	pthread_t thread;
 };

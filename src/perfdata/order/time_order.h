@@ -19,12 +19,12 @@ struct pd_time_order {
 	bool queued;
 	struct pd_merge merge; /* unless queued */
 	uint64_t first, last;  /* ns: the range of times of the merged chunks */
-	struct pd_queue queue; /* if queued */
+	struct pd_queue queue; /* the queue, if `queued` */
 };
 
 /* Options of a walk. pd_walk_init() sets the defaults given here in brackets. */
 struct pd_walk_options {
-	struct pd_types types; /* to be delivered (all) */
+	struct pd_types types; /* types that are delivered */
 	/*
 	 * ns: records earlier than `from`, or not earlier than `to`, may be left out; none is
 	 * if samples are split (all times)

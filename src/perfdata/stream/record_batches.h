@@ -19,7 +19,7 @@
 struct pd_record_range {
 	const uint8_t *bytes;
 	size_t size;
-	uint64_t offset, chunk_offset; /* of the first record */
+	uint64_t offset, chunk_offset; /* offset and chunk_offset of the first record */
 };
 
 /* A record of a type the caller asked for, besides being in a range. */

@@ -83,7 +83,7 @@ struct pd_node {
 /* A conversion, as %-08lx. */
 struct pd_conversion {
 	char type;	 /* 'd', 'u', 'x', 'X', 'o', 'c', 's', 'p' */
-	char pointer[8]; /* of 'p': the characters behind it, "ISpc" */
+	char pointer[8]; /* the characters behind a 'p': "ISpc" */
 	bool minus, zero, alternative, plus;
 	bool star_width, star_precision; /* an argument gives it */
 	uint8_t size;			 /* bytes of an integer */
@@ -134,7 +134,7 @@ struct pd_printer {
 	unsigned text; /* enum pd_perf_text */
 	pd_function_fn *function;
 	void *arg;
-	struct pb_arena arena;		    /* of the programs */
+	struct pb_arena arena;		    /* memory of the programs */
 	const struct pd_program **programs; /* [n_programs], by id; NULL: not compiled yet */
 	size_t n_programs;
 	struct pd_printk *printk; /* [n_printk]: strings of the kernel, sorted by address */

@@ -44,7 +44,7 @@ struct pd_tracepoint_field {
 	uint32_t count;	  /* items of an array of fixed size; else 0 */
 	uint8_t kind;	  /* enum pd_arg_kind */
 	uint8_t storage;  /* enum pd_arg_storage */
-	bool is_signed;	  /* of integers */
+	bool is_signed;	  /* signed integers */
 	bool common;	  /* a field of all tracepoints, as "common_pid" */
 };
 

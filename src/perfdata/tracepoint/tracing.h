@@ -23,7 +23,7 @@ struct pd_format {
 struct pd_tracing {
 	uint8_t *bytes; /* owned; the texts point into it */
 	size_t size;
-	uint64_t offset; /* of the blob in the file */
+	uint64_t offset; /* offset of the blob in the file */
 	const struct pd_abi
 		/* numbers of the recording's system calls and errors; NULL: unknown */
 		*abi;

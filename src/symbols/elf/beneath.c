@@ -20,7 +20,7 @@
 struct walk {
 	int root, at; /* `at` is closed at the end, unless it is the root */
 	unsigned n_links;
-	char rest[PATH_MAX]; /* of the path, from `at` on */
+	char rest[PATH_MAX]; /* the path from `at` on */
 };
 
 static void move_to(struct walk *walk, int fd)

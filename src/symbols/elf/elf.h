@@ -16,7 +16,7 @@ struct ps_elf {
 	int fd;
 	Elf *elf;
 	struct ps_build_id build_id; /* size 0: none */
-	bool symtab, dynsym, opd;    /* has such sections */
+	bool symtab, dynsym, opd;    /* sections that the file has */
 	bool relocatable;	     /* a module: ET_REL */
 	bool is_debug;		     /* a debug file: its sections with code have no bytes */
 };

@@ -16,7 +16,7 @@
 struct ps_mapping {
 	uint64_t pgoff, len; /* bytes */
 	uint32_t prot;	     /* PROT_…; 0: not recorded */
-	bool executable;     /* as far as is known */
+	bool executable;     /* mapped executable, as far as is known */
 };
 
 /*

@@ -24,7 +24,7 @@ struct entries {
 	const uint8_t *bytes;
 	size_t n;
 	uint64_t address;
-	size_t size;   /* of an entry */
+	size_t size;   /* size of an entry */
 	bool is_first; /* .plt itself, which begins with code for all entries */
 };
 

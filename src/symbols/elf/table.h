@@ -24,7 +24,7 @@ enum ps_binding {
 struct ps_symbol {
 	uint64_t start, end; /* `end` is the first address behind it */
 	const char *name;    /* ends with a NUL; owned by the table */
-	uint32_t length;     /* of the name */
+	uint32_t length;     /* length of the name */
 	uint8_t binding;
 	bool function; /* else data */
 	/* the file does not say what it is: any other symbol at its address is preferred */

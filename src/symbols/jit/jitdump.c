@@ -26,7 +26,7 @@ struct reading {
 	FILE *file;
 	bool swapped, cycles;
 	bool no_memory;
-	size_t capacity; /* of the dump's ranges */
+	size_t capacity; /* capacity of the dump's ranges */
 	char *name;	 /* [MAX_NAME] */
 };
 

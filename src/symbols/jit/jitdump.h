@@ -14,15 +14,15 @@ struct ps_jit_span {
 	uint64_t start, end, from;
 	uint64_t reach;	 /* largest end of this range and those before it */
 	uint64_t code;	 /* the program's number for the function */
-	uint32_t order;	 /* in the file */
+	uint32_t order;	 /* position in the file */
 	uint32_t symbol; /* number in the table; PS_JIT_MOVED: that of the same code before */
 };
 
 #define PS_JIT_MOVED UINT32_MAX
 
 struct ps_jitdump {
-	const char *path;	   /* as recorded; owned by the store */
-	bool monotonic;		   /* its clock is that of the recording */
+	const char *path;	   /* path as recorded; owned by the store */
+	bool monotonic;		   /* the dump has the clock of the recording */
 	struct ps_table table;	   /* not finished: several symbols may have one address */
 	struct ps_jit_span *spans; /* [n], by start */
 	size_t n;

@@ -59,7 +59,7 @@ struct walk {
 	struct ps_functions *functions;
 	struct ps_budget *budget;
 	Dwarf_Die die;
-	const unsigned char *end; /* of the unit */
+	const unsigned char *end; /* end of the unit */
 	size_t depth;
 	uint32_t owner[MAX_DEPTH]; /* function that entries at this depth are in */
 };

@@ -14,11 +14,12 @@ enum ps_table_state {
 };
 
 struct ps_unit {
-	Dwarf_Die die;	/* has the lines */
-	Dwarf_Die code; /* has the functions: of a .dwo file, or `die` itself */
+	Dwarf_Die die;	/* the unit with the lines */
+	Dwarf_Die code; /* the unit with the functions: of a .dwo file, or `die` itself */
 	struct ps_functions functions;
-	enum ps_table_state lines, files; /* of `die`, and of `code` */
-	bool read;			  /* `code` and functions were read */
+	enum ps_table_state lines,
+		files; /* state of the lines of `die` and of the files of `code` */
+	bool read;     /* `code` and functions were read */
 };
 
 struct ps_units {
