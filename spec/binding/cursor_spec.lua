@@ -181,7 +181,7 @@ describe("what makes loops", function()
     end, "more than 255 fields")
   end)
 
-  it("is no step of anything but a Query", function()
+  it("refuses to step anything but a Query", function()
     local call = getmetatable(file:samples()).__call
     for _, other in ipairs { 5, "x", true, io.stdout, file, print } do
       assert.error_matches(function() call(other) end, "perflua.Query expected")
@@ -189,7 +189,7 @@ describe("what makes loops", function()
     assert.has_error(function() call {} end)
   end)
 
-  it("hides what would pull the ground from under a loop", function()
+  it("has a locked metatable", function()
     assert.are.equal("perflua.cursor", getmetatable(core.cursor(file, {})))
     assert.are.equal("perflua.file", getmetatable(file))
   end)

@@ -17,7 +17,7 @@ describe("the events of a file", function()
     assert.are.equal(file.events[1], file.events["cycles"])
   end)
 
-  it("are nil where there is none", function()
+  it("are nil for an unknown name", function()
     local keys = { 0, -1, 3, 1.5, 0 / 0, math.huge, math.maxinteger, "nope", "", "faults\0",
       true, {}, print }
     for _, key in ipairs(keys) do
@@ -33,7 +33,7 @@ describe("the events of a file", function()
     end
   end)
 
-  it("are none in a recording without any", function()
+  it("are empty in a recording without events", function()
     local empty = reading.open(builder.new())
     assert.are.equal(0, #empty.events)
     assert.is_nil(empty.events[1])

@@ -29,7 +29,7 @@ describe("the header features of a file", function()
     assert.is_nil(next(bare.features))
   end)
 
-  it("refuse what cannot be one", function()
+  it("refuse keys that cannot be a feature", function()
     for _, key in ipairs { -1, 0, 3, 256, math.maxinteger, math.mininteger } do
       assert.is_nil(file.features[key], tostring(key))
     end
@@ -38,7 +38,7 @@ describe("the header features of a file", function()
     end
   end)
 
-  it("are decoded once, and keep what a script does to them", function()
+  it("are decoded once and keep changes of the script", function()
     assert.are.equal(file.features.nrcpus, file.features.nrcpus)
     assert.are.equal(file.features, file.features)
     file.features.nrcpus.online = 77

@@ -14,7 +14,7 @@ describe("a file", function()
     file = assert(perflua.open(path))
   end)
 
-  it("says what it is", function()
+  it("describes itself as a string", function()
     assert.are.equal(path, file.path)
     assert.are.equal(#files.read(path), file.size)
     assert.are.equal("file", file.mode)
@@ -57,7 +57,7 @@ describe("a file", function()
     assert.is_nil(b())
   end)
 
-  it("keeps what it hands out alive by itself", function()
+  it("is kept alive by its objects", function()
     local sample, events, features = file:samples():first(), file.events, file.features
     file = nil
     collectgarbage()
@@ -75,7 +75,7 @@ describe("a closed file", function()
     file = assert(perflua.open(path))
   end)
 
-  it("still says what it was", function()
+  it("still has its description", function()
     file:close()
     assert.are.equal(path, file.path)
     assert.are.equal("cycles:P", file.events[1].name)
@@ -131,7 +131,7 @@ describe("a closed file", function()
     end, "closed file")
   end)
 
-  it("does not mind being closed by what is called last", function()
+  it("may be closed by the last handler", function()
     file:run { sample = function() end, finish = function() file:close() end }
   end)
 end)
@@ -211,7 +211,7 @@ describe("core.dump", function()
     assert.are.equal(#file:records():collect(), lines)
   end)
 
-  it("refuses what is no open file to write to", function()
+  it("refuses to write to anything but an open file", function()
     local file = assert(perflua.open(two_events.write()))
     local out = io.tmpfile()
     out:close()
@@ -231,7 +231,7 @@ describe("core.dump", function()
     assert.error_matches(function() core.dump(file, read_only, {}) end, "cannot write")
   end)
 
-  it("says when a finalizer closes what it writes to", function()
+  it("reports that a finalizer closed its output", function()
     local file = assert(perflua.open(everything.builder("little"):write()))
     for _ = 1, 20 do
       local out = io.tmpfile()

@@ -20,7 +20,7 @@ local lines = {
 }
 
 describe("file:threads()", function()
-  it("lists each life of each thread, with what is known of it", function()
+  it("lists each incarnation of each thread with its facts", function()
     local file <close> = opened(lines)
     assert.are.same({
       { pid = 7, tid = 7, comm = "sh" },
@@ -35,7 +35,7 @@ describe("file:threads()", function()
     assert.are.same({}, system.plain(file:threads()))
   end)
 
-  it("knows the end of what was there before, and no beginning", function()
+  it("knows the end but not the start of earlier threads", function()
     local file <close> = opened { "10 exit 7/7", "20 comm 8/8 cat" }
     assert.are.same({
       { pid = 7, tid = 7, comm = ":7", exit = 10 },
@@ -55,7 +55,7 @@ describe("file:threads()", function()
     assert.are.same({ 30, 40 }, { file:thread(7, 25).exit, file:thread(7, 35).exit })
   end)
 
-  it("takes what perf found at the end for what it was", function()
+  it("uses the names that perf found at the end", function()
     local file <close> = opened {
       "10 fork 8/8 from 7/7", "20 exec 8/8 cat",
       "- fork 8/8 from 7/7", "- comm 8/8 cat", "- fork 7/7 from 1/1", "- comm 7/7 sh",
@@ -105,7 +105,7 @@ describe("file:thread()", function()
     assert.are.same(system.plain(file:thread(8)), system.plain(file:thread(8, nil)))
   end)
 
-  it("is nil for what nothing is said of", function()
+  it("is nil for a thread that no record mentions", function()
     local file <close> = opened(lines)
     assert.is_nil(file:thread(60))
     assert.is_nil(file:thread(-1))
@@ -122,7 +122,7 @@ describe("file:thread()", function()
     assert.are.equal(672, n)
   end)
 
-  it("raises on what is no id and no time, and when the file is closed", function()
+  it("raises on a wrong id or time, and when the file is closed", function()
     local file = opened(lines)
     assert.error_matches(function() file:thread() end, "number expected")
     assert.error_matches(function() file:thread("sh") end, "number expected")
@@ -146,7 +146,7 @@ describe("names", function()
       table.concat(names, " "))
   end)
 
-  it("are what could be read of a file that became shorter", function()
+  it("are read as far as possible from a file that became shorter", function()
     warn "@off"
     local list = {}
     for i = 1, 20000 do

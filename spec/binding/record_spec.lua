@@ -19,7 +19,7 @@ describe("a record", function()
     assert.are.equal(7, comm.pid)
   end)
 
-  it("reads nil for what only other records have", function()
+  it("reads nil for fields of other record types", function()
     local comm = file:records("comm"):first()
     assert.is_nil(comm.filename)
     assert.is_nil(comm.callchain)
@@ -79,7 +79,7 @@ describe("a record", function()
     end
   end)
 
-  it("has methods that refuse anything else", function()
+  it("has methods that refuse other objects", function()
     local comm = file:records("comm"):first()
     for _, name in ipairs { "bytes", "copy" } do
       assert.error_matches(function() comm[name](file) end, "perflua.record expected")
@@ -202,7 +202,7 @@ describe("a record that is used again", function()
     assert.are.equal(180, n)
   end)
 
-  it("leaves nothing of it to its old views", function()
+  it("invalidates its old views", function()
     local file, old = recording(), {}
     for r in file:samples { reuse = true } do
       for _, read in ipairs(old) do

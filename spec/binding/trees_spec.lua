@@ -106,7 +106,7 @@ describe("a description for the core", function()
     end
   end)
 
-  it("ends without harm whatever its shape", function()
+  it("is evaluated or refused whatever its shape", function()
     local seed = 1
     local function random(n)
       seed = (seed * 6364136223846793005 + 1442695040888963407)

@@ -179,7 +179,7 @@ describe("values of a recording that is harmed", function()
     return files.temporary(bytes:sub(1, at) .. ("\0"):rep(8000) .. bytes:sub(at + 8001))
   end
 
-  it("are those of the records that are whole, and the damage is said at the end", function()
+  it("are read from the whole records, and the damage is reported at the end", function()
     local path = damaged()
     for _, order in ipairs { "time", "file" } do
       reading.quietly(function()
@@ -244,7 +244,7 @@ describe("a cursor", function()
     assert.are.equal(n, count { types = { [9] = true }, filter = second, values = { ip } })
   end)
 
-  it("yields what is computed", function()
+  it("yields computed values", function()
     local sum = { op = "add", kind = "address", left = ip,
       right = { op = "const", kind = "natural", value = 2 } }
     local step = core.cursor(file,
@@ -253,7 +253,7 @@ describe("a cursor", function()
     assert.are.same({ 0x1003, 0x1001, 0x1003 }, { step() })
   end)
 
-  it("refuses what is no filter and no value", function()
+  it("refuses trees that are neither a filter nor a value", function()
     for _, options in ipairs {
       { filter = {} }, { filter = { op = "nope" } }, { values = { 5 } }, { values = { {} } },
       { values = { { op = "field", kind = "any", field = { "nope" } } } },

@@ -211,7 +211,7 @@ describe("the interpreter", function()
       run.perflua({ "xyzzy" }).err)
   end)
 
-  it("says what a script returned, if that is of no use", function()
+  it("names the value that a script returned in vain", function()
     local useful =
       "; expected a table of handlers, a grouped query, a Table or a function of a File\n"
     local cases = {

@@ -43,7 +43,7 @@ describe("file:run", function()
     assert.equal(4, calls)
   end)
 
-  it("gives what nobody asked for to other", function()
+  it("gives records without a handler to other", function()
     assert.same({ ["comm:comm"] = 1, ["faults:sample"] = 3, ["other:sample"] = 4,
       ["other:mmap2"] = 1,
       ["other:exit"] = 1 }, count(log_of { "comm", "faults", "other" }))
@@ -169,7 +169,7 @@ describe("file:run", function()
       "no record of this query has a field 'callchain'")
   end)
 
-  it("takes the name of a record type and of its own keys before that of an event", function()
+  it("prefers its own keys and record types to events of the same name", function()
     file:close()
     file = assert(perflua.open(two_events.write(function(b)
       for i, name in ipairs { "comm", "finish" } do
@@ -203,7 +203,7 @@ describe("file:run", function()
       meta = { description = "d" } }
   end)
 
-  it("raises at start for what it does not know", function()
+  it("raises before the first record for unknown keys", function()
     local function raises(pattern, handlers)
       assert.error_matches(function() file:run(handlers) end, pattern)
     end

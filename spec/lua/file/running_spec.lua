@@ -85,7 +85,7 @@ describe("file:running, by sched:sched_switch", function()
     assert.same({}, idle.maps())
   end)
 
-  it("raises for what is no processor or time, and for a closed file", function()
+  it("raises for a wrong processor or time, and for a closed file", function()
     raises("running: cpu is an integer, got 0.5", function() file:running(0.5, 1) end)
     raises("running: time is an integer, got nil", function() file:running(0) end)
     raises("running takes at most 2 arguments", function() file:running(0, 1, 2) end)

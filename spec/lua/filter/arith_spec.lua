@@ -55,7 +55,7 @@ describe("comparison in filters", function()
     end)
   end)
 
-  it("finds nothing equal to, below or above what is not a number", function()
+  it("finds nothing equal to, below or above NaN", function()
     local nan = 0 / 0
     for _, kind in ipairs { "signed", "unsigned", "float" } do
       for _, fn in pairs(arith.comparison("float", kind)) do

@@ -20,7 +20,7 @@ describe("find and starts", function()
     assert.is_false(holds("find(c, '') or starts(c, '')"))
   end)
 
-  it("are false of what is absent, or turns out to be no string", function()
+  it("are false for absent values and values that are not strings", function()
     assert.is_false(holds("find(c, 'x')"))
     assert.is_true(holds("not starts(c, 'x')"))
     assert.is_false(holds("find(what, '1')", { what = 1 }))
@@ -62,7 +62,7 @@ describe("in", function()
     assert.is_true(holds("f in {-1.5, 2}", { f = 2.0 }))
   end)
 
-  it("is false of what is absent", function()
+  it("is false for an absent value", function()
     assert.is_false(holds("s in {1}"))
     assert.is_true(holds("not (s in {1})"))
     assert.is_false(holds("s // 0 in {1}", { s = 1 }))
@@ -164,14 +164,14 @@ describe("#", function()
     assert.equal("unsigned", select(2, value "#chain"))
   end)
 
-  it("has no value of what is absent, or has no length", function()
+  it("has no value for operands that are absent or have no length", function()
     assert.is_nil(value("#chain"))
     assert.is_nil(value("#what", { what = 5 }))
     assert.is_false(holds("#c == 0"))
     assert.is_true(holds("#c == nil"))
   end)
 
-  it("is refused of anything else", function()
+  it("is refused for other operands", function()
     refused("#s == 1", "found s %(an integer%)")
     refused("#(s + 1) == 1", "column 5: '#' expects a field")
     refused("#'abc' == 3", "'#' expects a field")
@@ -214,7 +214,7 @@ describe("bucket", function()
     assert.equal(20, (value("bucket(u + v, 1e1)", { u = 20, v = 9 })))
   end)
 
-  it("keeps the kind of what it rounds", function()
+  it("keeps the kind of its operand", function()
     for text, kind in pairs {
       ["bucket(s, 2)"] = "signed", ["bucket(u, 2)"] = "unsigned", ["bucket(a, 2)"] = "address",
       ["bucket(what, 2)"] = "any", ["bucket(7, 2)"] = "natural", ["bucket(-7, 2)"] = "signed",
@@ -223,7 +223,7 @@ describe("bucket", function()
     end
   end)
 
-  it("has no value where there is none", function()
+  it("has no value for an absent operand", function()
     assert.is_nil(value("bucket(s, 10)"))
     assert.is_nil(value("bucket(s, 10)", { s = math.mininteger }))
     assert.equal(math.mininteger, (value("bucket(s, 8)", { s = math.mininteger })))
@@ -259,7 +259,7 @@ describe("bucket", function()
     end
   end)
 
-  it("is refused where its width is no width", function()
+  it("is refused if its width is wrong", function()
     refused("bucket(s, 0) == 1",
       "column 11: the width of a bucket must be a constant: an integer above 0")
     refused("bucket(s, -1) == 1", "width of a bucket")

@@ -72,7 +72,7 @@ describe("match", function()
     assert.is_true(os.clock() - began < 5)
   end)
 
-  it("refuses what is no pattern, and back-references", function()
+  it("refuses malformed patterns, and back-references", function()
     for pattern, message in pairs {
       ["(a"] = "a '%(' is not closed", ["a)"] = "a '%)' closes no '%('",
         ["[a"] = "a set lacks its '%]'",

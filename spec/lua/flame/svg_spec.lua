@@ -78,7 +78,7 @@ describe("the SVG of a flame graph", function()
     end
   end)
 
-  it("has a small share of what is not seen", function()
+  it("leaves out narrow frames and says their share", function()
     local lines = {}
     for i = 1, 20000 do lines[i] = ("sh;main;f%d;g%d 1"):format(i % 100, i) end
     local svg = draw(read(table.concat(lines, "\n")))

@@ -19,7 +19,7 @@ end
 local text = "sh;main;b;c 1\nsh;main;a 4\nsh;main 2\ncc;main 3\n"
 
 describe("the frames of a flame graph", function()
-  it("are what stacks have in common, siblings by name", function()
+  it("merge the common parts of stacks, with siblings by name", function()
     assert.are.same({
       "0 all 10 from 0",
       "1 cc 3 from 0", "2 main 3 from 0",

@@ -24,7 +24,7 @@ describe("group_by", function()
       rows(file:samples():group_by("pid"):all_events():count():sort("pid", "desc")))
   end)
 
-  it("does not split what comes from records()", function()
+  it("does not split groups of records() by event", function()
     assert.same({ { type = "sample", count = 7 }, { type = "comm", count = 1 },
       { type = "exit", count = 1 },
       { type = "mmap2", count = 1 } }, rows(file:records():group_by("type"):count():sort()))
@@ -154,7 +154,7 @@ describe("group_by", function()
       ask(file:samples():where("cpu < 3")))
   end)
 
-  it("raises for what cannot be", function()
+  it("raises for impossible keys and measures", function()
     local function raises(pattern, fn) assert.error_matches(fn, pattern) end
     local function q() return file:samples():group_by("pid") end
     raises("two columns named 'pid'", function() q():sum("pid") end)

@@ -58,7 +58,7 @@ needs.describe("tracepoints,cpus", "spans of a recording made here", function()
     assert.is_true(#sums > 5)
   end)
 
-  it("are those of a loop by hand", function()
+  it("equal those of a loop by hand", function()
     local file <close> = assert(perflua.open(path))
     local open, byhand = {}, {}
     for s in file:samples() do

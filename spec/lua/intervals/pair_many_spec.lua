@@ -44,7 +44,7 @@ describe("pair() of many records", function()
     end
   end)
 
-  it("keeps long texts of what is open", function()
+  it("keeps long texts of open spans", function()
     local b, events = spanned.builder()
     for i = 1, 40 do
       local path = ("/%d"):format(i % 7):rep(60)

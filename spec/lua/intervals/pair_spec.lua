@@ -80,7 +80,7 @@ describe("pair() " .. where, function()
     assert.same({ 0xe, 0xf }, { all[3].open.addr, all[3].close.addr })
   end)
 
-  it("counts what has no other end, and closes nothing twice", function()
+  it("counts records without a partner, and closes no span twice", function()
     local spans = spans_of {
       { "close", 7, 90 }, { "open", 7, 100 }, { "close", 7, 110 }, { "close", 7, 120 },
       { "open", 8, 130 },
@@ -95,7 +95,7 @@ describe("pair() " .. where, function()
     counted(spans, { pairs = 1, restarted = 1 })
   end)
 
-  it("drops what is open when records are lost", function()
+  it("drops open spans when records are lost", function()
     local spans = spans_of {
       { "open", 7, 100, 0, 0 }, { "open", 8, 101, 0, 1 }, { "lost", 0, 120 },
       { "close", 7, 150 }, { "close", 8, 151 },
@@ -105,7 +105,7 @@ describe("pair() " .. where, function()
     counted(spans, { pairs = 1, lost = 2, unopened = 2 })
   end)
 
-  it("drops what is open on that cpu only, if spans are by cpu", function()
+  it("drops open spans of one cpu only, if spans are by cpu", function()
     local spans = spans_of({
       { "open", 7, 100, 5, 0 }, { "open", 8, 101, 5, 1 }, { "lost", 0, 120 },
       { "close", 9, 150, 5, 0 },

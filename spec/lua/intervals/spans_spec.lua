@@ -189,7 +189,7 @@ describe("spans", function()
       rows_of(t))
   end)
 
-  it("keep what is false apart from what is not there", function()
+  it("keep false apart from absent values", function()
     local b, events = spanned.builder()
     spanned.add(b, events, { { "open", 7, 10 } })
     b:record("switch", { out = true }, { pid = 7, tid = 7, time = 20 })
@@ -248,7 +248,7 @@ describe("spans", function()
     assert.equal(spans:sum("duration"), n)
   end)
 
-  it("say what they are made of", function()
+  it("describe their sides in explain()", function()
     local text = spans:where("duration > 5"):group_by("comm"):explain()
     assert.matches("^reads    spans from open to close by tid, of records of type sample in ",
       text)
@@ -260,7 +260,7 @@ describe("spans", function()
     end):explain(), 1, true)
   end)
 
-  it("raise for what they have not, at the script's line", function()
+  it("raise for fields that they lack, at the script's line", function()
     local function fails(pattern, fn) raises("spans_spec.lua:%d+: .*" .. pattern, fn) end
     fails("unknown field 'duratoin'; the closest is 'duration'", function()
       spans:where "duratoin > 1"

@@ -81,7 +81,7 @@ describe("within()", function()
     end)
   end)
 
-  it("knows what opened a span at once", function()
+  it("knows the record that opened a span at once", function()
     assert.same({ 2, 5, 7 }, addrs(ticks:within(spans:where "comm == 'seven'")))
     assert.same({ 4 }, addrs(ticks:within(spans:where "open.addr == 0xb"):where "cpu == 0"))
     assert.same({ 7, 8 }, addrs(ticks:within(spans:between(150, 250))))
@@ -155,7 +155,7 @@ describe("within()", function()
     assert.equal(1, some.counts.lost)
   end)
 
-  it("says what it reads", function()
+  it("describes in explain() what it reads", function()
     assert.matches("^reads    records of type sample inside of spans from open to close by tid",
       ticks:within(spans):explain())
   end)

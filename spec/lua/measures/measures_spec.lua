@@ -24,7 +24,7 @@ describe("the least and the greatest", function()
     end
   end)
 
-  it("are no number that is none", function()
+  it("ignore NaN", function()
     for _ = 1, 10 do
       assert.equal(-1.5, select(2, of("min", "float", shuffled { 0 / 0, 2.5, -1.5 })))
       assert.equal(2.5, select(2, of("max", "float", shuffled { 0 / 0, 2.5, -1.5 })))
@@ -56,7 +56,7 @@ describe("an average", function()
     assert.same({ 2, 0, 0 }, (of("avg", "signed", { -5, 5 })))
   end)
 
-  it("raises when it passes what it can hold", function()
+  it("raises when it exceeds its range", function()
     local g = { { 1, math.maxinteger, 0xffffffff } }
     assert.error_matches(function()
       steps.avg("unsigned", 1)(g, 1)

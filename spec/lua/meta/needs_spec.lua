@@ -81,7 +81,7 @@ describe("what a script needs", function()
       needs.check(file, { needs = "a" }))
   end)
 
-  it("raises what is no such thing", function()
+  it("raises for needs of a wrong form", function()
     local function raises(pattern, what)
       assert.error_matches(function() needs.check(file, { needs = what }) end, pattern)
     end

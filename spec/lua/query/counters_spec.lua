@@ -188,7 +188,7 @@ describe("samples with counter values", function()
     assert.are.equal("4\n33212321032132", got.out)
   end)
 
-  it("keep all else of their record", function()
+  it("keep all other fields of their record", function()
     local file <close> = reading.open(group())
     local records = {}
     for r in file:records "sample" do records[r.time] = r:copy() end

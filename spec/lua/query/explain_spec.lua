@@ -51,7 +51,7 @@ describe("explain()", function()
     }, lines(q))
   end)
 
-  it("says what a loop gets", function()
+  it("says what a loop receives", function()
     local records = file:records({ type = { "mmap2", "comm" } }):between(1, 2)
     assert.same({
       ("reads    records of type comm, mmap2 in PATH, %d bytes"):format(file.size),
@@ -77,7 +77,7 @@ describe("explain()", function()
       line(file:records({ order = "file" }), "order"))
   end)
 
-  it("knows what a stream is", function()
+  it("marks streams and what they delay", function()
     local piped = two_events.write(function(b) b.container = "pipe" end)
     local stream <close> = perflua.open(containers.stream(piped))
     local q = stream:samples():where "event.config == 0":group_by("pid"):count()

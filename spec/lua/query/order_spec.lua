@@ -51,7 +51,7 @@ describe("in the order of time", function()
     assert.are.equal(#expected, file:records():between(from, to):count())
   end)
 
-  it("a record that is kept is what it was", function()
+  it("a kept record does not change", function()
     local list = file:records():collect()
     for i, r in ipairs(list) do
       local place = times[r.pid]

@@ -209,7 +209,7 @@ describe("records", function()
     assert.equal(11, file:records { container = true }:count())
   end)
 
-  it("are refused for what they cannot be", function()
+  it("are refused for wrong arguments", function()
     local function refused(pattern, options)
       assert.error_matches(function() file:records(options) end, pattern)
     end

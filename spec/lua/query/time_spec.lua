@@ -164,7 +164,7 @@ describe("a length of time in a filter", function()
     assert.are.equal(7, samples:where("time - 1s >= 0"):count())
   end)
 
-  it("is refused where it is none", function()
+  it("is refused if it is malformed", function()
     raises("1.5ns is not a whole number of nanoseconds", samples.where, samples,
       "elapsed > 1.5ns")
     raises("malformed number '5m'; a length of time is written 1.5s, 10ms, 3us or 4ns",

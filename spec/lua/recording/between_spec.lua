@@ -44,7 +44,7 @@ describe("a time given to between()", function()
     assert.is_nil(time(nil))
   end)
 
-  it("is refused when it is anything else", function()
+  it("is refused in any other form", function()
     for _, wrong in ipairs { "", "5", "@", "@1.2.3", "@x", "1.5", "5m", "-1s", "101%", "-1%",
         "%", "1.00000001%",
       "1.5ns", "@99999999999", "s", "." } do
@@ -54,7 +54,7 @@ describe("a time given to between()", function()
     assert.has_error(function() time {} end)
   end)
 
-  it("needs a recording with times for what is relative to them", function()
+  it("needs a recording with times for relative times", function()
     assert.error_matches(function()
       between.time({ size = 104 }, "10%", false)
     end, "has no times")

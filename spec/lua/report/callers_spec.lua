@@ -116,7 +116,7 @@ describe("a report with callers", function()
     end)
   end
 
-  it("shows the first rows, or those of a least share, and has the sums of all", function()
+  it("shows the first rows, or those above a share, with the sums of all", function()
     local file <close> = assert(perflua.open(path, options))
     local all = same(file, { children = true }).events[1]
     local cut = same(file, { children = true }, { count = 7, limit = 0 }).events[1]

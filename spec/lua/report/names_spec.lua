@@ -6,19 +6,19 @@ local known = { ["/lib/modules/6.1/fs/ext4.ko"] = "[ext4]",
 local name_of = names.dsos(known)
 
 describe("a binary's short name", function()
-  it("is what stands behind the last slash", function()
+  it("is the part behind the last slash", function()
     assert.are.equal("libc.so.6", name_of "/usr/lib/x86_64-linux-gnu/libc.so.6")
     assert.are.equal("x (deleted)", name_of "/tmp/x (deleted)")
     assert.are.equal("anon", name_of "//anon")
   end)
 
-  it("is the name itself where that is no path", function()
+  it("is the whole name if that is no path", function()
     for _, name in ipairs { "[kernel.kallsyms]", "[ext4]", "[vdso]", "[unknown]", "a.out" } do
       assert.are.equal(name, name_of(name))
     end
   end)
 
-  it("is what the core says of modules, and of code that was made at run time", function()
+  it("is the core's name for modules and for code made at run time", function()
     assert.are.equal("[ext4]", name_of "/lib/modules/6.1/fs/ext4.ko")
     assert.are.equal("[JIT] tid 4711", name_of "/tmp/perf-4711.map")
   end)

@@ -73,7 +73,7 @@ describe("a report", function()
     assert.are.equal(700, rows:merge(rows)[1].period)
   end)
 
-  it("has what the conditions let through", function()
+  it("has the samples that pass the conditions", function()
     local result = read(recording(samples),
       { sort = { "pid" }, where = { "cpu == 1", "period > 60" } })
     assert.are.same({ 1, 2, { 2, 3 } },
@@ -133,7 +133,7 @@ describe("a report", function()
       { sort = { "dso" }, where = { "pid == 7" } }).events[1].period)
   end)
 
-  it("raises fields that there are not, or twice, and says which", function()
+  it("raises for unknown and repeated fields, and names them", function()
     local file = recording(samples)
     assert.error_matches(function()
       report.prepare(file, { sort = { "com" } })
@@ -143,7 +143,7 @@ describe("a report", function()
     end, "'symbol' is named twice")
   end)
 
-  it("shows what is not known of callers of the sample alone", function()
+  it("shows fields that callers lack for the sample only", function()
     local file = recording(samples)
     assert.error_matches(function()
       report.prepare(file, { sort = { "dso", "srcline" }, children = true })

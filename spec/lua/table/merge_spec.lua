@@ -68,7 +68,7 @@ describe("merging tables", function()
     return list
   end
 
-  it("says what one query over all recordings says, in any order and grouping", function()
+  it("equals one query over all recordings, in any order and grouping", function()
     local whole <close> = assert(perflua.open(paths))
     local expected, parts = ask(whole), tables(ask)
     assert.is_true(#expected > 10)

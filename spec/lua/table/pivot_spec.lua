@@ -56,7 +56,7 @@ pid  cpu=0  cpu=1  cpu=2  cpu=3
       csv(t))
   end)
 
-  it("names each measure of a cell, and what is computed of them", function()
+  it("names each measure of a cell, and computed columns", function()
     local t = by_pid_and_cpu():count():sum("period"):column("mean", "period / count")
       :pivot("cpu"):sort("period")
     local expected = sums()
@@ -146,7 +146,7 @@ pid  cpu=0  cpu=1  cpu=2
       other = { count = 1, first_time = 1900000000 }, cpu = 1, count = 2 } }, { other[1] })
   end)
 
-  it("filters rows by what they have of all values, and sorts by it", function()
+  it("filters and sorts rows by their total over all values", function()
     local t = by_pid_and_cpu():count():sum("period"):having("period > 7"):pivot("cpu")
       :sort("count", "asc")
     local seen = {}
@@ -207,7 +207,7 @@ pid  cpu=0  cpu=1  cpu=2
     assert.is_nil(t:pivot("ip", 1001)[1].other)
   end)
 
-  it("raises for a key that is not there, and for what cannot be turned", function()
+  it("raises for unknown keys, and for tables that cannot be pivoted", function()
     local q = by_pid_and_cpu():count()
     raises("pivot: no key 'cpuu'; the keys are pid, cpu; the closest is 'cpu'",
       function() q:pivot("cpuu") end)

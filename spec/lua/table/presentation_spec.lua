@@ -82,7 +82,7 @@ describe("the presentation of groups", function()
       assert.equal(#count("pid", "cpu"), #by_pid_and_cpu():top(1000, nil, { per = "pid" }))
     end)
 
-    it("raises for what is no key", function()
+    it("raises for names that are not keys", function()
       local q = by_pid_and_cpu()
       raises("top: per: no key 'pidd'; the keys are pid, cpu; the closest is 'pid'", function()
         q:top(1, nil, { per = "pidd" })
@@ -127,7 +127,7 @@ describe("the presentation of groups", function()
       assert.equal(3, #q:having("not (frame >= 0)"):table())
     end)
 
-    it("knows what filters know", function()
+    it("accepts the functions of filters", function()
       local q = file:samples():group_by("event", "pid"):count()
       local function pids(condition)
         local list = {}
@@ -146,7 +146,7 @@ describe("the presentation of groups", function()
       assert.equal("7", pids "bucket(pid, 7) == 7 and -pid > -8 and -pid < -6 and count == 2")
     end)
 
-    it("raises for what is no condition, and names the closest column", function()
+    it("raises for anything but a condition, and names the closest column", function()
       local q = by_pid_and_cpu()
       raises("expression \"perio > 1\", column 1: the table has no column 'perio'; "
         .. "the closest is 'period'",
@@ -232,7 +232,7 @@ describe("the presentation of groups", function()
       assert.matches("7      2  true", tostring(t), 1, true)
     end)
 
-    it("raises for names and expressions that are none", function()
+    it("raises for malformed names and expressions", function()
       local q = by_pid_and_cpu()
       raises("two columns named 'count'", function() q:column("count", "1") end)
       raises("two columns named 'x'", function() q:column("x", "1"):column("x", "2") end)
@@ -280,7 +280,7 @@ describe("the presentation of groups", function()
       end
     end)
 
-    it("raises for what does not add up", function()
+    it("raises for columns that do not add up", function()
       local q = by_pid_and_cpu()
       raises("running: no column 'periods'; the closest is 'period'",
         function() q:running("periods") end)
@@ -369,7 +369,7 @@ pid   time  period     page
   end)
 
   describe("several quantiles", function()
-    it("are those of one each", function()
+    it("equal those of single quantiles", function()
       local t = file:samples():group_by("pid"):quantile("period", { 0.25, 0.5, 0.999 }):count()
         :sort("p50_period")
       for _, one in ipairs { { "p25_period", 0.25 }, { "p50_period", 0.5 },
@@ -398,7 +398,7 @@ pid   time  period     page
       assert.equal(tostring(t), tostring(back:merge(t)))
     end)
 
-    it("raise for what is no list of shares, and for equal names", function()
+    it("raise for wrong lists of shares, and for equal names", function()
       local q = file:samples():group_by("pid")
       raises("quantile: the list of numbers is empty", function() q:quantile("period", {}) end)
       raises("from 0 to 1", function() q:quantile("period", { 0.5, 50 }) end)
@@ -429,7 +429,7 @@ pid  hist_period                                              count
       .. "9,128-256:1 256-512:1,2\r\n", out.text)
   end)
 
-  it("is saved with a table, and applied to what is merged", function()
+  it("is saved with a table, and applied to merged tables", function()
     local function shape(q)
       return q:column("mean", "period / count"):having("mean > 1"):unit("duration", "period")
         :running("count")

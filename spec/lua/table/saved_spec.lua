@@ -86,7 +86,7 @@ describe("a saved table", function()
     assert.equal(tostring(filtered), tostring(load_bytes(bytes_of(filtered))))
   end)
 
-  it("is refused with the place of what is wrong", function()
+  it("is refused with the position of the fault", function()
     local good = bytes_of(counted())
     local function wrong(from, to, pattern)
       local changed, n = good:gsub(from, to, 1)
@@ -109,7 +109,7 @@ describe("a saved table", function()
     assert.matches("table 1: not a table", select(2, perflua.load("/dev/zero")))
   end)
 
-  it("costs no more than it is long, whatever it says", function()
+  it("costs no more than its length, whatever it claims", function()
     local head = bytes_of(counted()):match("^(perflua table 2\t[^\t]*\t)")
     local names = {}
     for i = 1, 20000 do names[i] = "\"" .. i end

@@ -42,7 +42,7 @@ describe("sort", function()
     end
   end)
 
-  it("finds the greatest of what it has seen when its time is over", function()
+  it("finds the greatest rows seen when its time is over", function()
     local list = random_numbers(90000, 1 << 30)
     local found, seen = sort.first(list, function(one)
       return one

@@ -109,7 +109,7 @@ pid  period  share_period
     assert.same(all(t:sort()), all(back:sort()))
   end)
 
-  it("is not loaded from what is none", function()
+  it("is not loaded from other files", function()
     local function load_bytes(bytes) return perflua.load(files.temporary(bytes)) end
     local t, message, code = load_bytes("PERFILE2")
     assert.is_nil(t)

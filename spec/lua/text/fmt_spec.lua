@@ -7,7 +7,7 @@ describe("text for a terminal", function()
     assert.equal("x\\u{9b}31m", fmt.escape "x\u{9b}31m")
   end)
 
-  it("keeps UTF-8 and shows what is none", function()
+  it("keeps UTF-8 and escapes other bytes", function()
     assert.equal("größe €", fmt.escape "größe €")
     assert.equal("a\\xff\\xc3z", fmt.escape "a\xff\xc3z")
     assert.equal("\\xc2\\x1b", fmt.escape "\xc2\27")

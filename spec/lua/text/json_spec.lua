@@ -11,7 +11,7 @@ describe("JSON", function()
     assert.equal('"0xffffffff81000000"', encode(json.address(0xffffffff81000000)))
   end)
 
-  it("has floats that read back as they were, and null for what is no number", function()
+  it("writes floats that read back unchanged, and null for NaN", function()
     for _, x in ipairs { 0.1, 1e300, -2.5, 1 / 3, 5e-324, 3.0 } do
       assert.equal(x, tonumber(encode(x)))
     end
@@ -40,7 +40,7 @@ describe("JSON", function()
     assert.equal("null", encode(nil))
   end)
 
-  it("raises for what it cannot hold", function()
+  it("raises for values that JSON cannot hold", function()
     assert.error_matches(function() encode(print) end, "cannot encode a function")
     local loop = {}
     loop[1] = loop
