@@ -4,7 +4,7 @@ local files = require "spec.support.files"
 local run = require "spec.cli.run"
 
 -- Tools that read no recording, and what others need beside its path.
-local WITHOUT = { help = true, map = true, reduce = true }
+local WITHOUT = { help = true, list = true, map = true, record = true, reduce = true }
 local WORDS = { flame = { "-o", "-" } }
 local BEHIND = { symbol = { "401000" } } -- that path
 

@@ -1,6 +1,7 @@
 /*
- * Starts other processes of this program. Each writes to an unlinked file, which is read after
- * it has ended: so no process waits for its reader, and each that ends makes room for the next.
+ * Starts other processes. Those of this program each write to an unlinked file, which is read
+ * after the process has ended: so no process waits for its reader, and each that ends makes
+ * room for the next.
  */
 #define _GNU_SOURCE /* asprintf, mkostemp */
 #include "children.h"
@@ -87,18 +88,13 @@ static int spawn_self(char *const argv[], int out, pid_t *pid)
 }
 
 /*
- * host.start({word…}) -> pid, file | nil, message
- *
- * Starts this program with these words, the first of which is its name. `file` has its output
- * when it has ended.
+ * Pushes an array for the words of the table at 1, which it leaves there, with their strings
+ * above it. Raises for anything but a list of strings.
  */
-int perflua_start(lua_State *L)
+static char *const *push_words(lua_State *L)
 {
 	const char **argv;
-	FILE *out;
-	pid_t pid;
 	lua_Integer n;
-	int error;
 
 	luaL_checktype(L, 1, LUA_TTABLE);
 	n = luaL_len(L, 1);
@@ -112,16 +108,50 @@ int perflua_start(lua_State *L)
 		argv[i - 1] = luaL_checkstring(L, -1);
 	}
 	argv[n] = NULL;
-	out = push_output_file(L);
-	error = out ? spawn_self((char *const *)argv, fileno(out), &pid) : errno;
-	if (error) {
-		lua_pushnil(L);
-		lua_pushfstring(L, "cannot start a process: %s", strerror(error));
-		return 2;
-	}
+	return (char *const *)argv;
+}
+
+static int push_start_error(lua_State *L, const char *what, int error)
+{
+	lua_pushnil(L);
+	lua_pushfstring(L, "cannot start %s: %s", what, strerror(error));
+	return 2;
+}
+
+/*
+ * host.start({word…}) -> pid, file | nil, message
+ *
+ * Starts this program with these words, the first of which is its name. `file` has its output
+ * when it has ended.
+ */
+int perflua_start(lua_State *L)
+{
+	char *const *argv = push_words(L);
+	FILE *out = push_output_file(L);
+	pid_t pid;
+	int error = out ? spawn_self(argv, fileno(out), &pid) : errno;
+
+	if (error)
+		return push_start_error(L, "a process", error);
 	lua_pushinteger(L, pid);
 	lua_insert(L, -2);
 	return 2;
+}
+
+int perflua_run(lua_State *L)
+{
+	char *const *argv = push_words(L);
+	int status, error;
+	pid_t pid, ended;
+
+	error = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+	if (error)
+		return push_start_error(L, argv[0], error);
+	do
+		ended = waitpid(pid, &status, 0);
+	while (ended < 0 && errno == EINTR);
+	lua_pushinteger(L, WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status));
+	return 1;
 }
 
 /*

@@ -3,6 +3,7 @@
  * lua/perflua/cli/ handles the command line. This file does what Lua cannot do by itself:
  * signals, the terminal, creating and closing the state.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <locale.h>
 #include <setjmp.h>
@@ -115,6 +116,35 @@ static int host_stat(lua_State *L)
 	return 1;
 }
 
+/* host.list(path) -> array of the names in a directory, in no order | nil */
+static int host_list(lua_State *L)
+{
+	DIR *dir = opendir(luaL_checkstring(L, 1));
+	const struct dirent *entry;
+
+	if (!dir)
+		return 0;
+	lua_newtable(L);
+	for (lua_Integer i = 1; (entry = readdir(dir)); i++) {
+		lua_pushstring(L, entry->d_name);
+		lua_rawseti(L, -2, i);
+	}
+	closedir(dir);
+	return 1;
+}
+
+/*
+ * host.run({word…}) -> status | nil, message: see perflua_run. A SIGINT is for that program,
+ * not for what follows.
+ */
+static int host_run(lua_State *L)
+{
+	int n = perflua_run(L);
+
+	arm_sigint(main_state);
+	return n;
+}
+
 /* host.set_threads(n): sets the number of workers for recordings opened without the option */
 static int host_set_threads(lua_State *L)
 {
@@ -215,6 +245,8 @@ static const luaL_Reg host[] = {
 	{ "interrupted", host_interrupted },
 	{ "is_terminal", host_is_terminal },
 	{ "stat", host_stat },
+	{ "list", host_list },
+	{ "run", host_run },
 	{ "show_progress", host_show_progress },
 	{ "set_threads", host_set_threads },
 	{ "read_line", host_read_line },

@@ -169,6 +169,12 @@ function cli.main(argv, host)
   elseif parsed.banner and not parsed.interactive then
     io.stdout:write(version.line(host), "\n")
   end
+  ---Runs a tool or script over a recording: for tools that make one.
+  function host.perform(name, path)
+    _G.arg = { [0] = name, path }
+    local job, status = scripts.prepare(name, host)
+    return job and job() or status
+  end
   if not parsed.quiet then host.show_progress() end
   if parsed.workers then host.set_threads(parsed.workers) end
   local status = run_program(argv, host, parsed, first) or 0

@@ -1,6 +1,7 @@
 -- Runs scripts, tools and the statements of -e, and says what was wrong with them.
 
 local fmt = require "perflua.text.fmt"
+local library = require "perflua.meta.library"
 local describe = require "perflua.meta.describe"
 local interrupted = require "perflua.table.interrupted"
 local options = require "perflua.options"
@@ -43,11 +44,6 @@ local function call_protected(fn, ...)
 end
 
 scripts.call_protected = call_protected
-
-local function file_exists(path)
-  local file = io.open(path)
-  return file and file:close()
-end
 
 -- Reads the options of a script from its arguments. Returns their values, and a function that
 -- opens the arguments that are recordings.
@@ -196,14 +192,16 @@ function scripts.prepare(word, host)
   local tool = not word:find("[/.]") and tools.find(word)
   if tool then
     return function() return run_tool(word, tool, host) end
-  elseif not word:find("[/.]") and not file_exists(word) then
+  end
+  local path = word:find "[/.]" and word or library.find(word, host)
+  if not path then
     local closest = suggest.closest(word, tools.names())
     local hint = closest and ("did you mean '%s'? "):format(closest) or ""
     print_error(("'%s' is neither a tool nor a script file; %sperflua help lists the tools")
       :format(fmt.escape(word), hint))
     return nil, USAGE
   end
-  local chunk, message = loadfile(word)
+  local chunk, message = loadfile(path)
   if chunk then return function() return scripts.run(chunk) end end
   local is_recording = recordings.is(word)
   print_error(fmt.escape(is_recording

@@ -2,7 +2,7 @@
 -- the manual.
 
 local describe = require "perflua.meta.describe"
-local returned = require "perflua.meta.returned"
+local library = require "perflua.meta.library"
 local suggest = require "perflua.errors.suggest"
 local tools = require "perflua.tools"
 local topics = require "perflua.toolkit.topics"
@@ -44,44 +44,10 @@ local function list_topics(out)
   out:write "\nperflua help TOPIC shows a page.\n"
 end
 
--- Returns the comment at the top of a script, without its dashes.
-local function top_comment(source)
-  local lines = {}
-  for line in source:gsub("^#[^\n]*\n", ""):gmatch("([^\n]*)\n?") do
-    local text = line:match("^%-%-%s?(.*)")
-    if not text then
-      break
-    end
-    table.insert(lines, text)
-  end
-  return table.concat(lines, "\n")
-end
-
--- Returns the meta of a script. A script that does not assign to `meta` or `description`
--- outside of comments is not run.
-local function meta_of(path, source)
-  local code = source:gsub("%-%-[^\n]*", "")
-  if not code:find "%f[%w_]meta%s*=[^=]" and not code:find "%f[%w_]description%s*=[^=]" then
-    return nil
-  end
-  local chunk = loadfile(path)
-  local ok, value, second = pcall(chunk or error)
-  return ok and returned.meta(value, second) or nil
-end
-
 local function explain_script(path, out)
-  local file, message = io.open(path)
-  if not file then
-    return nil, message
-  end
-  local source = file:read("a")
-  file:close()
-  if not source then
-    return nil, path .. ": cannot be read"
-  end
-  local meta = meta_of(path, source)
-  local text = top_comment(source)
-  if meta then
+  local meta, text = library.read(path)
+  if not meta then return nil, text end
+  if next(meta) then
     out:write(describe(path, meta))
   elseif text ~= "" then
     out:write(text, "\n")
@@ -90,12 +56,13 @@ local function explain_script(path, out)
   end
 end
 
+-- Names that help explains.
 local function known_names()
   local names = topics.names()
   return table.move(tools.names(), 1, #tools.names(), #names + 1, names)
 end
 
-function help.run(args, out)
+function help.run(args, out, host)
   local name = args[1]
   if not name then
     return list_tools(out)
@@ -103,13 +70,15 @@ function help.run(args, out)
   local tool = not name:find("[/.]") and tools.find(name)
   if tool then
     out:write(tools.help(name, tool))
-  elseif name:find("[/.]") then
-    return explain_script(name, out)
+    return
   elseif name == "topics" then
     return list_topics(out)
   end
   local text = topics.text(name)
-  if text then
+  local path = name:find "[/.]" and name or not text and library.find(name, host)
+  if path then
+    return explain_script(path, out)
+  elseif text then
     out:write(text)
   else
     return 2, suggest.message(("help: no tool or topic '%s'"):format(name), name, known_names())
