@@ -94,7 +94,8 @@ local lua_modules = {
     "init",
     "flame/clean flame/kinds flame/palette group/aside measures/sketch measures/sums "
       .. "plan/init report/quality" },
-  { "cli", "core errors file filter meta options perflua recording table text tools", "init" },
+  { "cli", "api core errors file filter meta options perflua query recording table text tools",
+    "init" },
 }
 
 -- Rows by folder. A module may only use those in rows above its own, so nothing uses in a

@@ -4,16 +4,16 @@ local run = require "spec.cli.run"
 
 -- Returns what a terminal shows when these lines are typed one after the other, behind these
 -- words on the command line; the last line ends perflua.
-local function typed(lines, words)
+local function typed(lines, words, term)
   local got = run.shell(([[
-    export TERM=dumb HOME=$(mktemp -d)
-    while read -r line; do sleep 0.2; printf '%%s\n' "$line"; done <<'END' |
+    export HOME=$(mktemp -d) TERM=%s
+    while IFS= read -r line; do sleep 0.2; printf '%%s\n' "$line"; done <<'END' |
 %s
 os.exit(true, true)
 END
     { timeout 30 script -qec "$perflua "%s /dev/null; echo status $?; }
     cat "$HOME/.perflua_history"; ls -l "$HOME/.perflua_history" | cut -c 1-10]])
-    :format(table.concat(lines, "\n"), files.quote(words or "")))
+    :format(term or "dumb", table.concat(lines, "\n"), files.quote(words or "")))
   return (got.out:gsub("\r", ""))
 end
 
@@ -62,6 +62,77 @@ describe("the prompt", function()
         timeout 30 script -qec "sh $script" /dev/null </dev/null]], run.demo, script)
       assert.matches("is a recording, not a script; try: perflua stat", got.out, 1, true)
     end
+  end)
+
+  local completes = run.perflua({ "--version" }).out:find "with libedit" and "terminal"
+    or "libedit"
+
+  needs.it(completes, "completes names of methods and globals with Tab", function()
+    local shown = typed({ "prin\t(#file.eve\t)", "file:samples():sele\t(\"tid\"):firs\t()",
+      "strin\t.rep('ab', 3)" }, run.demo, "xterm")
+    assert.matches("\n3\n", shown)
+    assert.matches("\n10662\n", shown)
+    assert.matches("\nababab\n", shown)
+  end)
+
+  needs.it(completes, "completes events, record types and fields in strings", function()
+    local shown = typed({ "#file:samples('page\t'):collect()",
+      "file:records(\"mma\t2\"):cou\t()", "file:samples():sum('peri\t')",
+      "file:samples():where 'comm_n\t == \"wc\"':count()" }, run.demo, "xterm")
+    local perflua = require "perflua"
+    local file <close> = assert(perflua.open(run.demo))
+    local mmap2, sum = 0, 0
+    for _ in file:records("mmap2"):each() do mmap2 = mmap2 + 1 end
+    for s in file:samples():each() do sum = sum + s.period end
+    for _, value in ipairs { 39, mmap2, sum, 4 } do
+      assert.matches("\n" .. value .. "\n", shown, 1, true)
+    end
+  end)
+
+  needs.it(completes, "lists what a word may become", function()
+    local shown = typed({ "file:re\t\tcords():first().type" }, run.demo, "xterm")
+    assert.matches("\nfile:records file:resolve\n", shown, 1, true)
+  end)
+
+  needs.it("terminal", "explains itself, methods, names and tools with help", function()
+    local shown = typed({ "help", "help(file.samples)", 'help "group_by"', 'help "stat"',
+      "help(1)" }, run.demo)
+    for _, text in ipairs { "\n  help(file.samples)    explains a method or function",
+        "\nfile:samples(event)\n  Starts a query of samples", "\n  returns Query\n",
+        "\nquery:group_by(...)\n", "\nperflua stat: records and bytes",
+        "\nnothing is known of this value" } do
+      assert.matches(text, shown, 1, true)
+    end
+  end)
+
+  needs.it("terminal", "shows queries, records and tables as they are for people", function()
+    local shown = typed({ "file:samples('page-faults'):group_by('comm'):count()",
+      "file:samples()", "file:samples():first()", "{ { a = 1 }, { a = 2 } }", "nil" },
+      run.demo)
+    for _, text in ipairs { "\ncomm    count\nsh         28\n",
+        "\n# first 10 of 672 records\n", "\nfield      value\ntype       sample\n",
+        "\na\n1\n2\n", "\nnil\n" } do
+      assert.matches(text, shown, 1, true)
+    end
+  end)
+
+  needs.it("terminal", "ends at quit, and survives ^C", function()
+    for _, quit in ipairs { "quit", "quit()" } do
+      local shown = typed({ quit, "print 'not read'" })
+      assert.is_nil(shown:find("\nnot read\n", 1, true))
+      assert.matches("status 0\n", shown)
+    end
+    local shown = typed { "while true do end", "\3", "\3", "'alive'" }
+    assert.matches("\nperflua: interrupted\nstack traceback:\n\tstdin:1:", shown, 1, true)
+    assert.matches("\nalive\n", shown)
+  end)
+
+  needs.it("terminal", "marks errors, but where NO_COLOR is set or the terminal is dumb",
+    function()
+    local lines, mark = { "error 'oops'" }, "\27[31mperflua: stdin:1: oops"
+    assert.matches(mark, typed(lines, "", "xterm"), 1, true)
+    assert.is_nil(typed(lines, "", "xterm NO_COLOR=1"):find(mark, 1, true))
+    assert.is_nil(typed(lines, "", "dumb"):find(mark, 1, true))
   end)
 
   it("comes after a script with -i, and ends with its input", function()

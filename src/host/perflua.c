@@ -165,6 +165,64 @@ static int host_show_progress(lua_State *L)
 static char *line;
 
 #ifdef PERFLUA_LIBEDIT
+/* Registry key: the function that host.history() got. */
+#define COMPLETE_KEY "perflua.complete"
+
+/* The completion of a typed word: the state that reads the line, and names for the word. */
+static struct {
+	lua_State *L;
+	int names; /* index in L */
+	lua_Integer next;
+} completion;
+
+/* Calls that function for a line and its last word. (line, word) -> names | nil */
+static int call_complete(lua_State *L)
+{
+	luaL_getsubtable(L, LUA_REGISTRYINDEX, COMPLETE_KEY);
+	lua_rawgeti(L, -1, 1);
+	lua_rotate(L, 1, 1);
+	lua_settop(L, 3);
+	lua_call(L, 2, 1);
+	return 1;
+}
+
+/* Returns the next name, in memory of its own; NULL at the end. */
+static char *next_name(const char *text, int state)
+{
+	char *name = NULL;
+
+	(void)text;
+	(void)state;
+	if (lua_rawgeti(completion.L, completion.names, completion.next++) == LUA_TSTRING)
+		name = strdup(lua_tostring(completion.L, -1));
+	lua_pop(completion.L, 1);
+	return name;
+}
+
+/* Completes line[start..end], which is `text`. Returns NULL if nothing is known. */
+static char **complete_word(const char *text, int start, int end)
+{
+	lua_State *L = completion.L;
+	char **matches = NULL;
+
+	(void)start;
+	if (!lua_checkstack(L, 8))
+		return NULL;
+	rl_attempted_completion_over = 1;
+	lua_pushcfunction(L, call_complete);
+	lua_pushlstring(L, rl_line_buffer, (size_t)end);
+	lua_pushstring(L, text);
+	if (lua_pcall(L, 2, 1, 0) == LUA_OK) {
+		rl_attempted_completion_over = lua_istable(L, -1);
+		completion.names = lua_absindex(L, -1);
+		completion.next = 1;
+		if (lua_istable(L, -1))
+			matches = rl_completion_matches(text, next_name);
+	}
+	lua_pop(L, 1);
+	return matches;
+}
+
 static bool read_line(const char *prompt)
 {
 	free(line);
@@ -172,11 +230,22 @@ static bool read_line(const char *prompt)
 	return line != NULL;
 }
 
-/* host.history(path | nil): starts line editing, with the lines of that file */
+/*
+ * host.history(path | nil, complete): starts line editing, with the lines of that file;
+ * complete(line, word) returns an array of what may stand for the word, or nil for files.
+ */
 static int host_history(lua_State *L)
 {
 	static char name[] = "perflua";
 	const char *path = luaL_optstring(L, 1, NULL);
+
+	luaL_checktype(L, 2, LUA_TFUNCTION);
+	luaL_getsubtable(L, LUA_REGISTRYINDEX, COMPLETE_KEY);
+	lua_pushvalue(L, 2);
+	lua_rawseti(L, -2, 1);
+	rl_attempted_completion_function = complete_word;
+	rl_basic_word_break_characters = " \t\n\"'`@><=;|&{}()[],+*#^~";
+	rl_completion_append_character = '\0';
 
 	setlocale(LC_CTYPE, ""); /* without it, typed text is taken for Latin-1 */
 	rl_readline_name = name;
@@ -226,6 +295,9 @@ static int host_read_line(lua_State *L)
 	const char *prompt = luaL_checkstring(L, 1);
 	bool got, abandoned;
 
+#ifdef PERFLUA_LIBEDIT
+	completion.L = L;
+#endif
 	arm_sigint(main_state); /* a ^C while typing does not interrupt the code typed */
 	got = read_line(prompt);
 	abandoned = !got && interrupted;

@@ -82,6 +82,8 @@ return {
       { "file", "File",
         "In statements of -e, and at the prompt: the recordings on the command line, opened "
           .. "when first read.", default = "perf.data" },
+      { "help", "fun(about: any)", "At the prompt: explains a method or function, or what has "
+        .. "the name." },
     },
   },
 }

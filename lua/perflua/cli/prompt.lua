@@ -1,6 +1,13 @@
 -- The prompt: reads Lua from a terminal, prints what it gives. Expressions need no `return`.
 
+local complete = require "perflua.cli.complete"
+local help = require "perflua.cli.help"
+local show = require "perflua.cli.show"
+local strip_position = require("perflua.errors").strip_position
+
 local prompt = {}
+
+local QUIT <const> = {} -- in place of a message: the session ends
 
 -- Returns the path of the history: PERFLUA_HISTORY (empty: none), or a file in the home
 -- directory.
@@ -18,12 +25,13 @@ local function is_incomplete(message)
 end
 
 -- Reads a whole statement or expression. Returns it as a chunk, or false and what is wrong with
--- it; nil at the end of input.
+-- it, or false and QUIT; nil at the end of input.
 local function read_chunk(host, remember_line)
   local text = host.read_line(tostring(_G._PROMPT or "> "))
   if not text then
     return text
   end
+  if text:find "^%s*quit%s*$" or text:find "^%s*quit%s*%(%s*%)%s*$" then return false, QUIT end
   remember_line(text)
   local chunk = load("return " .. text, "=stdin", "t")
   local message
@@ -42,13 +50,23 @@ local function read_chunk(host, remember_line)
   return chunk or false, message
 end
 
-local function show_results(ok, ...)
+-- Returns a function that marks a text with an escape sequence, where colours are shown.
+local function marker(host, sequence)
+  local no_color = os.getenv "NO_COLOR"
+  local is_shown = host.is_terminal "stdout" and (not no_color or no_color == "")
+    and os.getenv "TERM" ~= "dumb"
+  return function(text)
+    return is_shown and ("\27[%sm%s\27[0m"):format(sequence, text) or text
+  end
+end
+
+local function show_results(mark_error, ok, ...)
   if not ok then
-    io.stderr:write("perflua: ", tostring((...)), "\n")
+    io.stderr:write(mark_error("perflua: " .. tostring((...))), "\n")
   elseif select("#", ...) > 0 then
-    local printed, message = pcall(print, ...)
-    if not printed then
-      io.stderr:write("perflua: error calling 'print' (", tostring(message), ")\n")
+    local shown, message = pcall(show.values, io.stdout, ...)
+    if not shown then
+      io.stderr:write(mark_error("perflua: " .. strip_position(message)), "\n")
     end
   end
 end
@@ -66,17 +84,18 @@ function prompt.run(host, environment, traceback)
       last = line
     end
   end
-  if host.history then
-    host.history(path)
-  end
+  if host.history then host.history(path, complete.candidates) end
+  _G.help = help(host)
+  local mark_error = marker(host, "31")
   while true do
     local chunk, message = read_chunk(host, remember_line)
+    if message == QUIT then return end
     if chunk == nil then
       break
     elseif chunk then
-      show_results(xpcall(chunk, traceback))
+      show_results(mark_error, xpcall(chunk, traceback))
     elseif message then
-      show_results(false, message)
+      show_results(mark_error, false, message)
     end
     io.stdout:flush()
     collectgarbage "restart" -- an interrupted table stops it
