@@ -30,6 +30,8 @@ static bool find_asked_address(const struct pm_resolver *r, const struct pd_reco
 	if (asked->of_address) {
 		context->mode = (enum pd_cpumode)asked->mode;
 		*address = asked->address;
+		if (asked->is_implied)
+			context->mode = pm_implied_mode(r->system, context, *address);
 		return true;
 	}
 	context->any_mode = data;

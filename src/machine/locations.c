@@ -79,10 +79,15 @@ bool pm_mapping_version_of(const struct pm_system *sys, const struct pm_addr_con
 	return sys->guests.n == 0;
 }
 
-/* Returns the mode that an address implies, `kernel` being where it lies. */
-static enum pd_cpumode get_implied_mode(enum pd_cpumode mode, bool kernel)
+enum pd_cpumode pm_implied_mode(const struct pm_system *sys,
+				const struct pm_addr_context *context, uint64_t address)
 {
-	switch (mode) {
+	uint64_t border = sys->binaries.kernels[context->machine].border;
+	bool kernel = address >= border;
+
+	if (border == UINT64_MAX)
+		return context->mode;
+	switch (context->mode) {
 	case PD_CPUMODE_KERNEL:
 	case PD_CPUMODE_USER:
 		return kernel ? PD_CPUMODE_KERNEL : PD_CPUMODE_USER;
@@ -90,7 +95,7 @@ static enum pd_cpumode get_implied_mode(enum pd_cpumode mode, bool kernel)
 	case PD_CPUMODE_GUEST_USER:
 		return kernel ? PD_CPUMODE_GUEST_KERNEL : PD_CPUMODE_GUEST_USER;
 	default:
-		return mode;
+		return context->mode;
 	}
 }
 
@@ -98,12 +103,11 @@ const struct pm_map *pm_map_at(const struct pm_system *sys,
 			       const struct pm_addr_context *context, uint64_t address)
 {
 	const struct pm_map *map = find_map_in_mode(sys, context, context->mode, address);
-	uint64_t border = sys->binaries.kernels[context->machine].border;
 	enum pd_cpumode mode;
 
-	if (map || !context->any_mode || border == UINT64_MAX)
+	if (map || !context->any_mode)
 		return map;
-	mode = get_implied_mode(context->mode, address >= border);
+	mode = pm_implied_mode(sys, context, address);
 	return mode == context->mode ? NULL : find_map_in_mode(sys, context, mode, address);
 }
 

@@ -53,6 +53,14 @@ void pm_addr_context_of(const struct pm_system *system, const struct pd_record *
 			struct pm_addr_context *context);
 
 /*
+ * Returns the mode that `address` implies for one of `context`: that of the kernel or of users,
+ * as machine__addr_cpumode, tools/perf/util/machine.c, has it. It is context->mode where
+ * addresses do not tell.
+ */
+enum pd_cpumode pm_implied_mode(const struct pm_system *system,
+				const struct pm_addr_context *context, uint64_t address);
+
+/*
  * Returns the map at `address`; NULL: nothing was mapped. Borrowed until the next lookup: see
  * pm_spaces_find().
  */

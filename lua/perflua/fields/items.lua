@@ -16,7 +16,8 @@ local frame = {
 }
 local branch = {
   symbol_from = "string", symbol_to = "string", dso_from = "string", dso_to = "string",
-  srcline_from = "string", srcline_to = "string",
+  srcline_from = "string", srcline_to = "string", address_from = "address",
+  address_to = "address", kind_from = "string", kind_to = "string",
 }
 local register = { name = "string", value = "address" }
 

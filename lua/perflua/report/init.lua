@@ -14,11 +14,13 @@
 --             children: the period of the samples that have the row in their call chain
 --   symbols   true if the last key is the cpumode of the symbol
 --   children  true if callers were counted
+--   branches  true if the rows are of branches; `samples` and `period` count these
 --   aside     the number of samples that were set aside (group/aside.lua)
 --
 -- report.table(…) makes a perflua.Table of it.
 
 local aside = require "perflua.group.aside"
+local branches = require "perflua.report.branches"
 local usage_error = require("perflua.errors").usage_error
 local engine = require "perflua.plan.engine"
 local report_keys = require "perflua.report.keys"
@@ -45,9 +47,10 @@ end
 local function query_of(file, options)
   local query = file:samples { event = options.event, order = file.size and "file" or nil }
   -- what nobody asked for may be absent; and where there are no samples, every field
-  spec_of(query).scope.any = options.any or not options.sort
+  spec_of(query).scope.any = options.any or not (options.sort or options.branches)
     or not has_samples(query, options.health)
   for _, condition in ipairs(options.where or {}) do query = query:where(condition) end
+  if options.branches then query = query:unnest "branch_stack" end
   return query
 end
 
@@ -73,21 +76,23 @@ local TIME_QUANTUM <const> = 100000000 -- perf's default, in ns
 
 -- Returns the fields that identify rows, as { name, kind, of }; of: the expression that gives
 -- the value, if it is not the field itself.
-local function fields_of(query, sort, quantum)
+local function fields_of(query, sort, options)
   local fields, seen = {}, {}
   for i, name in ipairs(sort) do
     name = aliases[name] or name
+    local branch = options.branches and branches.field(name)
     -- a field of records has the name of perf's type of data
     if name == "type" then usage_error("%s", spec_of(query).scope.unanswered(name)) end
-    local of = name == "time" and ("bucket(time, %d)"):format(quantum or TIME_QUANTUM)
-      or nil
+    local of = name == "time" and ("bucket(time, %d)"):format(options.quantum or TIME_QUANTUM)
+      or branch and branch.of or nil
     local ref = spec_of(query).scope:ref(of or name)
     if ref.kind == "view" then
       usage_error("%s is a view; name one of its fields, as in %s[1].x", name, name)
     end
     if seen[name] then usage_error("field '%s' is named twice", name) end
-    fields[i], seen[name] = { name = name, kind = ref.kind, of = of }, i
+    fields[i], seen[name] = branch or { name = name, kind = ref.kind, of = of }, i
   end
+  if options.branches then return fields, {} end
   if seen.symbol and seen.cpumode then
     usage_error("leave out cpumode: it is shown with the symbol")
   end
@@ -96,14 +101,20 @@ end
 
 ---@param file perflua.File
 ---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any:
---- boolean?, health: table?, quantum: integer? } children: nil does as perf, which adds up
---- callers where there are call chains; any: fields may be absent from all samples; health: of
---- core.health(); quantum: of `time`, in ns
+--- boolean?, health: table?, quantum: integer?, branches: boolean? } children: nil does as
+--- perf, which adds up callers where there are call chains; any: fields may be absent from all
+--- samples; health: of core.health(); quantum: of `time`, in ns; branches: count the branches
+--- of branch stacks
 ---@return table # for report.read; raises what is wrong with the options
 function report.prepare(file, options)
   local query = query_of(file, options)
-  local fields, place = fields_of(query, options.sort or DEFAULT, options.quantum)
+  local fields, place = fields_of(query, options.sort or options.branches
+    and branches.DEFAULT or DEFAULT, options)
   local children = options.children
+  if options.branches then
+    if children then usage_error("--children and --branch-stack") end
+    children = false
+  end
   local hindered = not_of_callers(fields)
   if children == nil then
     children = not hindered and has_chains(query)
@@ -112,19 +123,21 @@ function report.prepare(file, options)
       hindered)
   end
   return {
-    query = query, fields = fields, place = place,
+    query = query, fields = fields, place = place, branches = options.branches,
     children = children and (place.dso or place.symbol) and true or false,
   }
 end
 
-local function query_keys(query, fields)
+local function query_keys(prepared, fields)
+  local query = prepared.query
   local scope = spec_of(query).scope
   local keys = { { ref = scope:ref "event" } }
   for i, field in ipairs(fields) do
     keys[i + 1] = { ref = scope:ref(field.of or field.name), at = field.at,
       other = field.other and scope:ref(field.other) }
   end
-  return keys, { { measure = "count" }, { measure = "sum", ref = scope:ref "period" } }
+  return keys, { { measure = "count" }, { measure = "sum",
+    ref = scope:ref(prepared.branches and "1" or "period") } }
 end
 
 -- Describes the rows to the core, column by column, and how many of them are to show.
@@ -132,7 +145,7 @@ local function describe_report(prepared, keys, shown)
   local place, columns, children = prepared.place, {}, prepared.children
   -- the event is the first key; without callers the cpumode is the second
   local key = not children and place.symbol and 2 or 1
-  for i in ipairs(prepared.fields) do
+  for i = 1, prepared.branches and #keys or #prepared.fields do
     local from = i == place.dso and "dso" or i == place.symbol and "symbol" or "key"
     local is_key = from == "key" or not children
     if is_key then key = key + 1 end
@@ -148,7 +161,7 @@ end
 -- Returns the events with their rows.
 local function read_events(prepared, keys, shown)
   local spec = spec_of(prepared.query)
-  local wanted, columns = query_keys(prepared.query, report_keys.of(prepared))
+  local wanted, columns = query_keys(prepared, report_keys.of(prepared))
   local description = engine.grouping(spec, wanted, columns)
   description.report = describe_report(prepared, keys, shown)
   local list, get = engine.groups(spec, description)
@@ -182,6 +195,7 @@ function report.read(prepared, shown)
   end
   return {
     events = list, keys = keys, columns = all, children = prepared.children,
+    branches = prepared.branches,
     symbols = prepared.place.symbol ~= nil,
     aside = counted.n,
   }

@@ -3,6 +3,32 @@
 
 local keys = {}
 
+---Lists what stands beside fields, and gives these its number among the keys.
+---@param fields table[]
+---@return {name: string, kind: string}[]
+function keys.beside(fields)
+  local list = {}
+  for _, field in ipairs(fields) do
+    if field.beside then
+      list[#list + 1] = { name = field.beside, kind = "string", hidden = true }
+      field.beside_at = #fields + #list
+    end
+  end
+  return list
+end
+
+-- Those of branches, and behind them the members beside them.
+local function keys_of_branches(prepared)
+  local list = {}
+  for i, field in ipairs(prepared.fields) do
+    list[i] = { name = field.name, of = field.of, other = field.other, at = i }
+  end
+  for _, key in ipairs(keys.beside(prepared.fields)) do
+    list[#list + 1] = { name = key.name, of = key.name, at = #list + 1 }
+  end
+  return list
+end
+
 ---With callers: the call chain is the last.
 ---@param prepared table
 ---@return {name: string, of: string?, at: integer}[]
@@ -32,6 +58,7 @@ end
 ---@param prepared table
 ---@return {name: string, of: string?, other: string?, at: integer}[]
 function keys.of(prepared)
+  if prepared.branches then return keys_of_branches(prepared) end
   return (prepared.children and keys_of_callers or keys_of_samples)(prepared)
 end
 
@@ -42,7 +69,7 @@ end
 function keys.shown(prepared)
   local list = table.move(prepared.fields, 1, #prepared.fields, 1, {})
   if prepared.place.symbol then list[#list + 1] = { name = "cpumode", kind = "string" } end
-  return list
+  return table.move(keys.beside(prepared.fields), 1, #prepared.fields, #list + 1, list)
 end
 
 return keys

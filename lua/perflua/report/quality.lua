@@ -9,6 +9,8 @@ local count, percent, share = words.count, words.percent, words.share
 
 local quality = {}
 
+local SAMPLES <const> = { "sample", "samples" }
+
 ---Returns the health of a whole file for its report; nil for a stream, which can be read only
 ---once.
 ---@param file perflua.File
@@ -24,29 +26,31 @@ function quality.lost(event, health)
 end
 
 -- Returns the parts of a line before and after the event's name.
-local function describe_counts(samples, lost, unresolved)
+local function describe_counts(samples, lost, unresolved, noun)
   local losses, functions = "", ""
   if lost then
     losses = lost == 0 and ", none lost"
-      or (", %s lost (%s)"):format(count(lost, "sample"),
-        percent(words.lost_share(lost, samples)))
+      or (", %s lost%s"):format(count(lost, "sample"), noun and ""
+        or (" (%s)"):format(percent(words.lost_share(lost, samples))))
   end
   if unresolved then
     functions = unresolved == 0 and ", all have a function"
       or (", %s without a function"):format(percent(share(unresolved, samples)))
   end
-  return count(samples, "sample") .. " of event '", "'" .. losses .. functions
+  local counted = count(samples, table.unpack(noun or SAMPLES))
+  return counted .. " of event '", "'" .. losses .. functions
 end
 
 ---@param health table?
+---@param noun string[]? singular and plural of what was counted, if not samples
 ---@return fun(event: table): string # an event's line, escaped: samples, lost, unresolved
-function quality.events(health)
+function quality.events(health, noun)
   local samples, lost, unresolved, before, behind -- of thousands of events most have the same
   return function(event)
     local now_lost = health and quality.lost(event, health)
     if event.samples ~= samples or now_lost ~= lost or event.unresolved ~= unresolved then
       samples, lost, unresolved = event.samples, now_lost, event.unresolved
-      before, behind = describe_counts(samples, lost, unresolved)
+      before, behind = describe_counts(samples, lost, unresolved, noun)
     end
     return before .. fmt.escape(event.event) .. behind
   end

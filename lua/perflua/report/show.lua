@@ -1,5 +1,6 @@
 -- A report as perf report --stdio prints it: a section for each event.
 
+local branches = require "perflua.report.branches"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local seconds = require("perflua.core").seconds
@@ -61,6 +62,15 @@ local function key_column(key, at)
   return column
 end
 
+local function branch_column(key, at)
+  local column = column_of(branches.heading(key.name), at, right[key.kind]
+    and not key.beside_at)
+  column.cell, column.beside_at = branches.cell(key.name) or function(value)
+    return fmt.cell(value, key.kind)
+  end, key.beside_at
+  return column
+end
+
 local function symbol_column(at, mark_at)
   local column = column_of(title_of("symbol"), at, false, 4)
   column.cell, column.mark_at, column.marks = fmt.escape, mark_at, {}
@@ -90,9 +100,11 @@ local function columns_of(report, shown)
   if shown["show-nr-samples"] then columns[#columns + 1] = number_column("Samples", n + 1) end
   if shown["show-total-period"] then columns[#columns + 1] = number_column("Period", n + 2) end
   for i, key in ipairs(keys) do
-    if key.name == "symbol" then
+    if report.branches and branches.heading(key.name) then
+      columns[#columns + 1] = branch_column(key, i)
+    elseif key.name == "symbol" then
       columns[#columns + 1] = symbol_column(i, n)
-    elseif not (report.symbols and i == n) then
+    elseif not key.hidden and not (report.symbols and i == n) then
       columns[#columns + 1] = key_column(key, i)
     end
   end
@@ -113,11 +125,22 @@ local function text_of(column, value)
   return text
 end
 
+-- Returns the text of a value and of the one beside it.
+local function text_of_two(column, value, beside)
+  if value == nil then return "-" end
+  local text = column.cell(value, beside)
+  column.wide = column.wide or count_columns(text) ~= #text
+  return text
+end
+
 -- Makes the texts of a batch.
 local function make_texts(column, values, n, event)
   local list, now, whole = values[column.at], column.now, event.period
   if column.percent then
     for r = 1, n do now[r] = percent_text(list[r], whole) end
+  elseif column.beside_at then
+    local beside = values[column.beside_at]
+    for r = 1, n do now[r] = text_of_two(column, list[r], beside[r]) end
   else
     for r = 1, n do now[r] = text_of(column, list[r]) end
   end

@@ -28,6 +28,7 @@ local tool = {
     as = symbols.as,
     ["percent-limit"] = { "PERCENT", "leave out rows with a smaller share" },
     count = { "N", "show the first N rows of each event" },
+    ["branch-stack"] = "count the branches of branch stacks, by source and target",
     fields = { "FIELDS", "as --sort; overhead, sample and period name columns, as in perf" },
     ["show-nr-samples"] = "show the number of samples of each row",
     ["show-total-period"] = "show the sum of periods of each row",
@@ -78,7 +79,7 @@ local function settings_of(args)
   local events, message = samples.events(args)
   if message then return nil, message end
   local settings = { limit = 0, count = math.maxinteger,
-    query = { event = events, where = { args.where } } }
+    query = { event = events, where = { args.where }, branches = args["branch-stack"] } }
   if args.sort and args.fields then return nil, "--sort and --fields" end
   local option = args.sort and "sort" or args.fields and "fields"
   if option then
@@ -131,7 +132,8 @@ local function write_text(result, file, health, out, args)
     out:write("# ", text, "\n")
   end
   local function write(text) out:write(text) end
-  local write_section, line_of = show.sections(result, args), quality.events(health)
+  local write_section = show.sections(result, args)
+  local line_of = quality.events(health, result.branches and { "branch", "branches" })
   for i, event in ipairs(result.events) do
     write(("%s# %s\n# Event count: %s\n#\n"):format(i > 1 and "\n\n" or "",
       line_of(event), fmt.unsigned(event.period)))
@@ -248,7 +250,7 @@ function tool.run(args, out)
   -- what no recording has is refused before this one is read
   query.any = true
   local ok, prepared = true, nil
-  if query.sort or query.children ~= nil or query.event or query.where[1] then
+  if query.sort or query.branches or query.children ~= nil or query.event or query.where[1] then
     ok, prepared = pcall(report.prepare, file, query)
   end
   if ok then

@@ -74,6 +74,7 @@ struct pd_asked {
 	uint32_t mode;	/* enum pd_cpumode of the address */
 	uint64_t address;
 	bool of_address; /* `address` and `mode` are set; if not the record's own are meant */
+	bool is_implied; /* the address says whether it is of the kernel, not `mode` */
 };
 
 struct pd_view_desc {

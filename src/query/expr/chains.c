@@ -270,6 +270,13 @@ void pq_chains_enter(struct pq_chains *c, struct pm_resolver *resolver,
 	begin_look(c, resolver, rec, &c->entered, &raw);
 }
 
+enum pd_cpumode pq_chains_mode(const struct pq_chains *c, uint64_t address)
+{
+	const struct pq_looked *looked = &c->entered;
+
+	return pm_implied_mode(pm_resolver_system(looked->resolver), &looked->context, address);
+}
+
 uint32_t pq_chains_at(struct pq_chains *c, const struct pd_frame *at)
 {
 	return pq_frame_at(c, &c->entered, at);

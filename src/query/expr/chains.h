@@ -85,6 +85,9 @@ bool pq_chains_under(struct pq_chains *chains, struct pm_resolver *resolver,
 void pq_chains_enter(struct pq_chains *chains, struct pm_resolver *resolver,
 		     const struct pd_record *rec);
 
+/* Returns the cpumode that an address of that record implies: see pm_implied_mode(). */
+enum pd_cpumode pq_chains_mode(const struct pq_chains *chains, uint64_t address);
+
 /*
  * Returns the number of the frame of PQ_CHAIN_VALUES at an address of that record; UINT32_MAX
  * without memory.

@@ -30,6 +30,10 @@ enum member {
 	DSO_TO,
 	SRCLINE_FROM,
 	SRCLINE_TO,
+	ADDRESS_FROM,
+	ADDRESS_TO,
+	KIND_FROM,
+	KIND_TO,
 	/* These are members of registers. */
 	NAME,
 	VALUE,
@@ -57,6 +61,10 @@ static const struct member_name of_branches[] = {
 	{ "dso_to", DSO_TO },
 	{ "srcline_from", SRCLINE_FROM },
 	{ "srcline_to", SRCLINE_TO },
+	{ "address_from", ADDRESS_FROM },
+	{ "address_to", ADDRESS_TO },
+	{ "kind_from", KIND_FROM },
+	{ "kind_to", KIND_TO },
 	{ NULL, NONE },
 };
 
@@ -146,7 +154,7 @@ bool pq_item_asks(uint16_t item)
 	unsigned member = item & ((1u << VIEW_SHIFT) - 1);
 
 	return (member >= ADDRESS && member <= INLINED) ||
-	       (member >= SYMBOL_FROM && member <= SRCLINE_TO);
+	       (member >= SYMBOL_FROM && member <= KIND_TO);
 }
 
 bool pq_items_ask(const struct pq_unnest *unnest, const struct pd_session *session)
@@ -247,14 +255,6 @@ static uint64_t address_of(const struct pq_items *items, unsigned which)
 			items->view.at + BRANCH_SIZE * items->index + 8 * which);
 }
 
-/* Returns the cpumode of the addresses of the row. */
-static uint64_t mode_of(const struct pq_items *items)
-{
-	return items->unnest->view == &pd_view_callchain ?
-		       items->frames[items->index].mode :
-		       items->fields->rec->misc & PD_MISC_CPUMODE;
-}
-
 /* Has `chains` look up addresses of the record. Returns false without memory. */
 static inline bool enter_record(struct pq_items *items)
 {
@@ -267,14 +267,28 @@ static inline bool enter_record(struct pq_items *items)
 }
 
 /*
+ * Sets the mode of at->ip, an address of the row. A branch may lead from one cpumode to
+ * another, so those of its addresses follow from where they are. Returns false without memory.
+ */
+static inline bool find_mode(struct pq_items *items, struct pd_frame *at)
+{
+	if (!enter_record(items))
+		return false;
+	at->mode = items->unnest->view == &pd_view_callchain ?
+			   items->frames[items->index].mode :
+			   pq_chains_mode(items->chains, at->ip);
+	return true;
+}
+
+/*
  * Returns the frame at an address of the row, valid until the next one is looked up; NULL
  * without memory.
  */
 static const struct pq_frame *frame_at(struct pq_items *items, unsigned which)
 {
-	struct pd_frame at = { address_of(items, which), mode_of(items) };
+	struct pd_frame at = { .ip = address_of(items, which) };
 
-	if (items->at[which] == UINT32_MAX && enter_record(items))
+	if (items->at[which] == UINT32_MAX && find_mode(items, &at))
 		items->at[which] = pq_chains_at(items->chains, &at);
 	return items->at[which] == UINT32_MAX ?
 		       NULL :
@@ -383,8 +397,7 @@ static void read_symbol(struct pq_fields *fields, uint32_t field, struct pq_valu
 		return;
 	}
 	at.ip = pb_load64(fields->item + load->at, load->swap);
-	at.mode = mode_of(items);
-	if (enter_record(items) && pq_chains_name(items->chains, &at, &name))
+	if (find_mode(items, &at) && pq_chains_name(items->chains, &at, &name))
 		set_text(out, name.p, name.n);
 	else
 		fields->failed = true;
@@ -424,6 +437,9 @@ static void read_place(struct pq_items *items, unsigned member, unsigned which,
 		read_srcline(items, frame, out);
 		break;
 	case KIND:
+		/* where nothing is mapped, only frames are known to be of a kind */
+		if (!frame->dso && items->unnest->view == &pd_view_branch_stack)
+			break;
 		name = pq_frame_kind_name(pq_frame_kind(frame));
 		set_text(out, name, strlen(name));
 		break;
@@ -465,10 +481,10 @@ static void read_item(struct pq_fields *fields, uint32_t field, struct pq_value 
 	static const struct {
 		uint8_t which, member;
 	} of_branch[] = {
-		[DSO_FROM] = { 0, DSO },
-		[DSO_TO] = { 1, DSO },
-		[SRCLINE_FROM] = { 0, SRCLINE },
-		[SRCLINE_TO] = { 1, SRCLINE },
+		[DSO_FROM] = { 0, DSO },	 [DSO_TO] = { 1, DSO },
+		[SRCLINE_FROM] = { 0, SRCLINE }, [SRCLINE_TO] = { 1, SRCLINE },
+		[ADDRESS_FROM] = { 0, ADDRESS }, [ADDRESS_TO] = { 1, ADDRESS },
+		[KIND_FROM] = { 0, KIND },	 [KIND_TO] = { 1, KIND },
 	};
 	unsigned member = fields->bound->loads[field].index & ((1u << VIEW_SHIFT) - 1);
 	struct pq_items *items = fields->items;
@@ -493,6 +509,10 @@ static void read_item(struct pq_fields *fields, uint32_t field, struct pq_value 
 	case DSO_TO:
 	case SRCLINE_FROM:
 	case SRCLINE_TO:
+	case ADDRESS_FROM:
+	case ADDRESS_TO:
+	case KIND_FROM:
+	case KIND_TO:
 		read_place(items, of_branch[member].member, of_branch[member].which, out);
 		break;
 	default:

@@ -146,6 +146,17 @@ static unsigned get_branch_flag(const struct pd_view *view, uint64_t word, unsig
 	return (unsigned)(word >> at & ((1u << flags[m].width) - 1));
 }
 
+/*
+ * Asks for what is at the address of a branch, the word at `at`: branches enter and leave the
+ * kernel, whatever mode the sample was taken in.
+ */
+static void ask_place(struct pd_value *out, uint32_t field, const struct pd_record *rec,
+		      uint32_t at)
+{
+	pd_ask(out, field, pd_rec64(rec, at), rec->misc & PD_MISC_CPUMODE);
+	out->asked.is_implied = true;
+}
+
 static void get_branch(const struct pd_view *view, uint32_t i, unsigned m, struct pd_value *out)
 {
 	const struct pd_record *rec = view->rec;
@@ -156,9 +167,8 @@ static void get_branch(const struct pd_view *view, uint32_t i, unsigned m, struc
 	if (m == FROM || m == TO)
 		pd_set_uint(out, PD_ADDR, pd_rec64(rec, at + (m == TO ? 8 : 0)));
 	else if (m > COUNTERS)
-		pd_ask(out, m == DSO_FROM || m == DSO_TO ? PD_SYS_DSO : PD_SYS_SYMBOL,
-		       pd_rec64(rec, at + (m == SYMBOL_TO || m == DSO_TO ? 8 : 0)),
-		       rec->misc & PD_MISC_CPUMODE);
+		ask_place(out, m == DSO_FROM || m == DSO_TO ? PD_SYS_DSO : PD_SYS_SYMBOL, rec,
+			  at + (m == SYMBOL_TO || m == DSO_TO ? 8 : 0));
 	else if (m == COUNTERS && counters)
 		pd_set_uint(out, PD_ADDR, pd_rec64(rec, counters + 8 * i));
 	else if (m == COUNTERS ||
