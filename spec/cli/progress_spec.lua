@@ -16,7 +16,7 @@ end
 
 -- Returns what a terminal shows while a query waits for the second half of a recording, and
 -- what it prints then.
-local function shown(options, seconds)
+local function shown(options, seconds, script)
   local got = run.shell_with(([[
     export TERM=dumb
     dir=$(mktemp -d); mkfifo "$dir/fifo"
@@ -24,8 +24,8 @@ local function shown(options, seconds)
     timeout 30 script -qec "$perflua %s $2 $dir/fifo" /dev/null </dev/null
     rm -r "$dir"]]):format(HALF, seconds, HALF + 1, options),
     recording(),
-    run.script("local query = perflua.open(arg[1]):samples('one'):group_by('pid'):count() "
-        .. "print(query:top(1)[1].count)"))
+    run.script(script or "local query = perflua.open(arg[1]):samples('one'):group_by('pid') "
+        .. "print(query:count():top(1)[1].count)"))
   return got.out
 end
 
@@ -56,4 +56,61 @@ needs.describe("terminal", "progress", function()
     assert.same({ "10002\n10002\r\n", "" },
       { got.out:gsub("^10002\r\n10002\n$", "10002\n10002\r\n"), got.err })
   end)
+
+  -- Returns what the terminal shows while a command, whose output is no terminal, waits for the
+  -- second half of a recording at $fifo; and its output.
+  local function shown_beside(command, script)
+    local got = run.shell_with(([[
+      export TERM=dumb perflua
+      dir=$(mktemp -d); mkfifo "$dir/fifo"; export fifo="$dir/fifo" script="$2"
+      timeout 30 sh -c '{ head -c %d "$1"; sleep 2.3; tail -c +%d "$1"; } >"$2"' sh "$1" "$fifo" &
+      timeout 30 script -qec '%s >'"$dir/out" /dev/null </dev/null
+      wc -l <"$dir/out"
+      rm -r "$dir"]]):format(HALF, HALF + 1, command), recording(), script)
+    return got.out:match "^(.*[\r ])(%d+)\n$"
+  end
+
+  for name, command in pairs {
+    ["a loop"] = '"$perflua" "$script" "$fifo"',
+    script = '"$perflua" script -F pid "$fifo"', dump = '"$perflua" dump "$fifo"',
+    handlers = '"$perflua" -e "file:run { sample = print }" "$fifo"',
+  } do
+    it("is shown beside the output of " .. name, function()
+      local text, lines = shown_beside(command,
+        run.script("for s in perflua.open(arg[1]):samples() do print(s.time) end"))
+      assert.matches("^\rperflua: %d+ MB, %d+ MB/s\r +\r$", text)
+      assert.is_true(tonumber(lines) >= 10000, lines)
+    end)
+  end
+
+  it("is not shown by a loop that may print to the same terminal", function()
+    assert.equal("10002\r\n", shown("", 2.3,
+      "n = 0 for s in perflua.open(arg[1]):samples() do n = n + 1 end print(n)"))
+  end)
+
+  for name, step in pairs {
+    ["a loop"] = "each()", ["a loop over values"] = "select('time'):each()",
+    ["filters in Lua"] = "where(function() wait() return true end):group_by('pid')"
+      .. ":count():table():rows()",
+  } do
+    it("tells the share and how long it will still take where the size is known: " .. name,
+      function()
+      local script = run.script(([[
+        local n = 0
+        function wait()
+          n = n + 1
+          if n == 5000 then os.execute "sleep 2.2" end
+        end
+        for s in perflua.open(arg[1]):samples():%s do wait() end
+        print(n)]]):format(step))
+      local got = run.shell_with([[
+        export TERM=dumb perflua script="$2" recording="$1"
+        timeout 30 script -qec '"$perflua" "$script" "$recording" >/dev/null' /dev/null </dev/null]],
+        recording(), script)
+      local share, left = got.out:match "^\rperflua: +(%d+) %%, %d+ MB/s, (%d+) s left\r +\r$"
+      assert.is_truthy(share, got.out)
+      assert.is_true(tonumber(share) >= 30 and tonumber(share) < 70, share)
+      assert.is_true(tonumber(left) >= 1 and tonumber(left) < 7, left)
+    end)
+  end
 end)

@@ -461,6 +461,20 @@ static bool set_health_no_memory(const struct pd_session *session, struct pd_err
 	return pd_error_set(err, "ENOMEM", session->files[0]->path, PD_NO_OFFSET, "no memory");
 }
 
+/* Reports that the pass has come to `rec`. Returns false if it is to end there. */
+static bool continue_health(struct pass *p, const struct pd_record *rec,
+			    const struct pb_progress *progress)
+{
+	uint64_t size = pd_session_size(p->session);
+	double part = pd_session_part(p->session, rec);
+	uint64_t done = part > 0 ? (uint64_t)(part * (double)size) : 0;
+
+	if (pb_goes_on(progress, done, size))
+		return true;
+	p->health->part = part;
+	return false;
+}
+
 static bool run_health_pass(struct pass *p, struct pd_session *session,
 			    const struct pb_progress *progress, struct pd_error *err)
 {
@@ -472,10 +486,8 @@ static bool run_health_pass(struct pass *p, struct pd_session *session,
 	if (!pd_walk_init(&walk, session, PD_ORDER_FILE, err))
 		return false;
 	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
-		if (asked++ % ASK_EVERY == 0 && !pb_goes_on(progress, 0, 0)) {
-			p->health->part = pd_session_part(session, &rec);
+		if (asked++ % ASK_EVERY == 0 && !continue_health(p, &rec, progress))
 			break;
-		}
 		check_record(p, &rec);
 	}
 	pd_walk_deinit(&walk);

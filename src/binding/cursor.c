@@ -12,6 +12,7 @@ void pl_cursor_close(struct pl_cursor *c)
 		pd_walk_deinit(&c->walk);
 		c->file->late = c->walk.late;
 	}
+	pl_progress_end(&c->progress);
 	pl_close_values(c);
 	pq_expr_destroy(c->filter);
 	c->filter = NULL;
@@ -150,6 +151,20 @@ bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err
 	return false;
 }
 
+#define SHOW_EVERY 1024 /* records between two looks at the clock */
+
+static void show_progress(struct pl_cursor *c)
+{
+	uint64_t size = pd_session_size(c->file->session);
+	double part = part_of_walk(c);
+
+	c->until_shown = SHOW_EVERY;
+	if (part < 0 || !size)
+		pl_progress_at(&c->progress, c->last_met.offset, 0);
+	else
+		pl_progress_at(&c->progress, (uint64_t)(part * (double)size), size);
+}
+
 /* Raises if the loop cannot continue. */
 static void check(lua_State *L, struct pl_cursor *c)
 {
@@ -183,6 +198,8 @@ static int next_that_passes(lua_State *L, struct pl_cursor *c, struct pd_record 
 		c->last_met.offset = rec->offset;
 		c->last_met.source = rec->source;
 		c->last_met.stream = rec->stream;
+		if (!--c->until_shown)
+			show_progress(c);
 		if (looks && !pq_in_scope(&c->scope, rec, c->time_id))
 			continue;
 		if (c->calls)
@@ -363,7 +380,8 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 	lua_setiuservalue(L, index, PL_CURSOR_META);
 	c->time_id = pd_field_name_id(&f->names->names, "time", 4);
 	c->interrupt = pl_interrupt(L);
-	pl_begin_pass(L);
+	pl_progress_init_beside_output(L, &c->progress);
+	c->until_shown = c->progress.shows ? SHOW_EVERY : UINT64_MAX;
 	set_scope(L, c, index, options);
 	lua_getfield(L, options, "reuse");
 	c->reuse = lua_toboolean(L, -1);

@@ -73,6 +73,8 @@ struct pl_cursor {
 	struct pd_record
 		last_met; /* offset, source and stream of the last record, for progress */
 	double part;	  /* likewise, of rows */
+	struct pl_progress progress;
+	uint64_t until_shown; /* records until it may be shown again */
 	unsigned time_id;
 	struct pl_mark last; /* the first value that was yielded last, if `contested` */
 	unsigned n_names;    /* number of selected fields; 0: the cursor yields records */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "handle.h"
+#include "pass_progress.h"
 #include "functions.h"
 #include "analysis/health.h"
 
@@ -205,12 +206,16 @@ int pl_file_health(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
 	struct pd_health *health = pl_push_finalized(L, sizeof(*health), health_gc);
-	const struct pb_progress progress = pb_until_set(pl_interrupt(L));
+	struct pl_progress progress;
+	const struct pb_progress shown = pl_progress_shown(&progress);
 	struct pd_error err;
+	bool collected;
 
-	pl_begin_pass(L);
+	pl_progress_init(L, &progress);
 	pl_check_open_file(L, 1); /* an allocation may have closed it */
-	if (!pd_health_collect(health, f->session, &progress, &err))
+	collected = pd_health_collect(health, f->session, &shown, &err);
+	pl_progress_end(&progress);
+	if (!collected)
 		return luaL_error(L, "%s", err.message);
 	if (health->part < 1)
 		pl_cut_pass(L, health->part);

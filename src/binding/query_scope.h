@@ -7,24 +7,8 @@
 #ifndef PERFLUA_BINDING_QUERY_SCOPE_H
 #define PERFLUA_BINDING_QUERY_SCOPE_H
 
+#include "pass_progress.h"
 #include "query.h"
-
-/* Shows on a terminal how far a long pass has come. */
-struct pl_progress {
-	void *interrupt; /* see pl_interrupt */
-	bool shows;
-	uint64_t begun, next; /* ns: when the pass began, when to show it again */
-	unsigned width;	      /* columns of the progress line */
-	bool ended;	      /* an interrupt ended it, when that part of all had been read: */
-	double part;	      /* negative: not known */
-};
-
-/* Begins a pass. */
-void pl_progress_init(lua_State *L, struct pl_progress *progress);
-/* Returns the pb_progress that shows it; `progress` must live as long as that. */
-struct pb_progress pl_progress_shown(struct pl_progress *progress);
-/* Clears the line. */
-void pl_progress_end(struct pl_progress *progress);
 
 /*
  * Reads the scope from the table at `options`, except for its system. The progress and the

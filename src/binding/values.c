@@ -203,6 +203,15 @@ static int make_next(lua_State *L, struct pl_cursor *c, struct pd_error *err)
 	return 1;
 }
 
+/* Shows how far the rows are. */
+static void show_progress(struct pl_cursor *c)
+{
+	uint64_t size = pd_session_size(c->file->session);
+
+	if (c->progress.shows && size && c->part >= 0)
+		pl_progress_at(&c->progress, (uint64_t)(c->part * (double)size), size);
+}
+
 bool pl_more_values(lua_State *L, struct pl_cursor *c)
 {
 	struct pq_batch batch = { .n_rows = 0 };
@@ -219,6 +228,7 @@ bool pl_more_values(lua_State *L, struct pl_cursor *c)
 		c->next = batch.values;
 		c->left = batch.n_rows;
 		c->part = batch.part;
+		show_progress(c);
 		pl_check_names(L, c->file);
 		return true;
 	}

@@ -2,7 +2,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "query_scope.h"
+#include "functions.h"
+#include "pass_progress.h"
 
 #define SECOND	   1000000000u
 #define FIRST_TIME (2ull * SECOND) /* what is done sooner needs no line */
@@ -29,34 +30,58 @@ void pl_progress_init(lua_State *L, struct pl_progress *p)
 	lua_pop(L, 1);
 }
 
+void pl_progress_init_beside_output(lua_State *L, struct pl_progress *p)
+{
+	pl_progress_init(L, p);
+	p->shows = p->shows && !isatty(STDOUT_FILENO);
+}
+
+/* Writes how long a pass will take at the rate so far; nothing at its very beginning. */
+static int print_time_left(char *text, size_t room, double seconds, double part)
+{
+	double left = part > 0 ? seconds * (1 / part - 1) : -1;
+
+	if (left < 0 || part < 0.001)
+		return 0;
+	if (left < 90)
+		return snprintf(text, room, ", %.0f s left", left);
+	return snprintf(text, room, ", %.0f min left", left / 60);
+}
+
 static void show(struct pl_progress *p, uint64_t time, uint64_t done, uint64_t size)
 {
-	double mb = (double)done / 1e6, rate = mb / ((double)(time - p->begun) / SECOND);
+	double seconds = (double)(time - p->begun) / SECOND, mb = (double)done / 1e6;
+	double rate = mb / seconds;
+	double part = size ? (double)(done < size ? done : size) / (double)size : 0;
 	char text[80];
 	int n;
 
 	if (size)
-		n = snprintf(text, sizeof(text), "perflua: %3.0f %%, %.0f MB/s",
-			     100.0 * (double)(done < size ? done : size) / (double)size, rate);
+		n = snprintf(text, sizeof(text), "perflua: %3.0f %%, %.0f MB/s", 100 * part,
+			     rate);
 	else
 		n = snprintf(text, sizeof(text), "perflua: %.0f MB, %.0f MB/s", mb, rate);
+	n += print_time_left(text + n, sizeof(text) - (size_t)n, seconds, part);
 	fprintf(stderr, "\r%-*s", (int)p->width, text);
 	fflush(stderr);
 	p->width = (unsigned)n;
+}
+
+void pl_progress_at(struct pl_progress *p, uint64_t done, uint64_t size)
+{
+	uint64_t time = p->shows ? now() : 0;
+
+	if (!p->shows || time < p->next)
+		return;
+	show(p, time, done, size);
+	p->next = time + AGAIN;
 }
 
 static bool continue_pass(void *arg, uint64_t done, uint64_t size)
 {
 	struct pl_progress *p = arg;
 
-	if (p->shows) {
-		uint64_t time = now();
-
-		if (time >= p->next) {
-			show(p, time, done, size);
-			p->next = time + AGAIN;
-		}
-	}
+	pl_progress_at(p, done, size);
 	if (pl_goes_on(p->interrupt))
 		return true;
 	p->ended = true;
