@@ -62,6 +62,12 @@ enum {
  */
 void pl_push_result(lua_State *L, size_t n);
 
+/*
+ * Sets all groups in the array at PL_RESULT_AT; only the chosen ones of many, if an interrupt
+ * leaves no time for all.
+ */
+void pl_push_groups(lua_State *L, const struct pl_job *job);
+
 /* Pushes a key or a value as groups show it: events by their names. [-0, +1] */
 void pl_push_shown(lua_State *L, const struct pl_job *job, const struct pq_value *v);
 
