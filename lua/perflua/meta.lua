@@ -370,10 +370,11 @@ function Query:select(...) end
 ---order; an unknown name.
 function Query:pair(options) end
 
----Keeps the records inside of spans; the span's fields are named `span.FIELD`.
+---Keeps the records, or the spans, inside of spans; the fields of the span around them are
+---named `span.FIELD`.
 ---@param spans perflua.Query # Of pair().
 ---@param options? perflua.WithinOptions # How records and spans meet.
----@return perflua.Query # Whose loops give the record and its Span.
+---@return perflua.Query # Whose loops give the record or Span, and the one around it.
 ---Raises: A query that is grouped already, spans that are none, or of another File; an unknown
 ---option.
 function Query:within(spans, options) end
@@ -605,8 +606,8 @@ function Query:unit(unit, column) end
 
 ---Options of `query:within(spans, options)`.
 ---@class perflua.WithinOptions
----The fields of a record that are the spans' key. Default: those of the spans, if both ends
----have the same, else "tid".
+---The fields of a record, or of a span inside, that are the key of the spans around. Default:
+---those of the spans, if both ends have the same, else "tid".
 ---@field key? string|string[]
 ---Records wait for the end of their span, and those of spans without an end are left out.
 ---Default: true if the end is asked for.

@@ -292,6 +292,20 @@ describe("unnest", function()
       .. ".*3  C    where frame.kind == 'user'", text)
   end)
 
+  it("raises if the records that shares are of add up to too much", function()
+    local b = builder.new()
+    local event = b:event { ids = { 1 }, sample_type = { "ip", "tid", "period", "callchain" } }
+    for i = 1, 3 do
+      b:sample(event, { ip = i, pid = 1, tid = 1, period = 1 << 62,
+        callchain = { USER, 0x1000 * i } })
+    end
+    local large <close> = assert(perflua.open(b:write(), { symfs = EMPTY }))
+    assert.error_matches(function()
+      large:samples():unnest "callchain":where "frame.ip == 4096":group_by("frame.ip")
+        :share("period"):table()
+    end, "a sum passes 2%^63%-1")
+  end)
+
   it("selects addresses alone", function()
     local expected, got = {}, {}
     for s in file:samples() do

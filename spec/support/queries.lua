@@ -283,7 +283,7 @@ end
 -- Ends a query: groups, selected values, or a measure; or it is looped over.
 function Maker:ending(steps)
   local how = self.random(100)
-  if self.views and self.arguments ~= "record, span" and self:chance(20) then
+  if self.views and not self.arguments:find "," and self:chance(20) then
     self:unnest(steps)
   elseif self.calls and self:chance(10) then
     return

@@ -68,12 +68,13 @@ local function access_of(text, arguments)
   if not own[first] and first ~= "stop" and first ~= "duration" and first ~= "close" then
     path = "open." .. path
   end
-  return ("read(span, %s)"):format(path_of(path))
+  local of = arguments == "span, around" and of_span and "around" or "span"
+  return ("read(%s, %s)"):format(of, path_of(path))
 end
 
 ---@param random fun(n: integer): integer
 ---@param field string as a query names it
----@param arguments "record"|"span"|"record, span"
+---@param arguments "record"|"span"|"record, span"|"span, around"
 ---@return function # a condition
 function functions.condition(random, field, arguments)
   return made(("function(%s) return %s end"):format(arguments,

@@ -73,6 +73,18 @@ return function(self, steps)
   if self:chance(40) then self:filters(inner) end
   spans(self, inner, { "tid", "cpu", false }, self:chance(20))
   if self:chance(50) then self:filters(inner) end
+  if self:chance(40) then
+    self.pool, self.arguments, self.calls = own, "record", calls
+    spans(self, steps, { "tid", "cpu", false }, self:chance(20))
+    calls = self.calls
+    if self:chance(50) then self:filters(steps) end
+    steps[#steps + 1] = { "within", inner,
+      { closed = self:chance(30) or nil, key = self:one_of { "tid", "cpu" } } }
+    local around = of_spans(own, self, "span.")
+    self.pool = table.move(around, 1, #around, #self.pool + 1, self.pool)
+    self.arguments, self.calls = "span, around", calls
+    return self:filters(steps)
+  end
   steps[#steps + 1] = { "within", inner,
     { closed = self:chance(30) or nil, key = self:one_of { "tid", "cpu" } } }
   self.pool = table.move(own, 1, #own, 1, of_spans(own, self, "span."))

@@ -3,13 +3,14 @@
  *
  *	pairs = { opens = i, closes = i, inner = i | nil, waits = b, time = i, pairs_lost = b,
  *		  keys = { { i, i, i, loses = b } … }, values = { { i | "serial", of } … },
- *		  ended = { fn, i … } | nil, items_of = 1 | 2 | nil }
+ *		  ended = { fn, i … } | nil, items_of = 1 | 2 | nil,
+ *		  nested = pairs of spans inside | nil }
  *
  * where i are places among the values that are read of records, and `of` is 1, 2, 3 or 4: of
  * the record that opens a span, closes it, is inside, or of an item. A key's places are in the
- * same order. `items_of` is the record whose items are rows, if options have `unnest`.
- * `ended` is a function that is called with the serial number of a span that ends, and values
- * of the record that ends it.
+ * same order. With `nested`, places of 3 are numbers of its values. `items_of` is the record
+ * whose items are rows, if options have `unnest`. `ended` is a function that is called with the
+ * serial number of a span that ends, and values of the record that ends it.
  *
  * For these rows, options may have `kept` (a condition) and `results` (the values that a loop
  * gets), which are trees whose fields are { row = place }, and `event`, the place of a row's
@@ -17,6 +18,8 @@
  * may be trees as `kept` is.
  */
 #include "pairs.h"
+
+#include <string.h>
 
 #define MOST_KEYS 16
 
@@ -53,20 +56,21 @@ static size_t list_named(lua_State *L, int table, const char *name, size_t most)
 	return n;
 }
 
-static void to_key(lua_State *L, struct pq_pair_key *key, size_t n)
+/* n, n_inner: how many places there are, and how many for PQ_OF_INNER. */
+static void to_key(lua_State *L, struct pq_pair_key *key, size_t n, size_t n_inner)
 {
 	int at = lua_gettop(L);
 
 	for (int i = 0; i < PQ_OF_RECORDS; i++) {
 		lua_rawgeti(L, at, i + 1);
-		key->of[i] = to_place(L, n);
+		key->of[i] = to_place(L, i == PQ_OF_INNER ? n_inner : n);
 	}
 	lua_getfield(L, at, "loses");
 	key->loses = lua_toboolean(L, -1);
 	lua_pop(L, 1);
 }
 
-static void to_value(lua_State *L, struct pq_pair_value *value, size_t n)
+static void to_value(lua_State *L, struct pq_pair_value *value, size_t n, size_t n_inner)
 {
 	lua_Integer of;
 
@@ -80,7 +84,7 @@ static void to_value(lua_State *L, struct pq_pair_value *value, size_t n)
 		value->place = PQ_SERIAL;
 		lua_pop(L, 1);
 	} else {
-		value->place = to_place(L, n);
+		value->place = to_place(L, value->of == PQ_OF_INNER ? n_inner : n);
 	}
 }
 
@@ -112,15 +116,18 @@ static void to_ended(lua_State *L, int keep, struct pq_pairing *how, int table, 
 	lua_settop(L, at - 1);
 }
 
-static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options, size_t n)
+/* Reads the table of that name in `options`; NULL: there is none. [-0, +0] */
+static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options,
+					   const char *name, size_t n)
 {
+	size_t n_inner = n;
 	int top = lua_gettop(L), table = top + 1;
 	struct pq_pair_value *values;
 	struct pq_pairing *how;
 	struct pq_pair_key *keys;
 
 	luaL_checkstack(L, 8, "pairs");
-	if (lua_getfield(L, options, "pairs") != LUA_TTABLE) {
+	if (lua_getfield(L, options, name) != LUA_TTABLE) {
 		lua_settop(L, top);
 		return NULL;
 	}
@@ -133,8 +140,13 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options, 
 		how->inner = to_place(L, n);
 	else
 		lua_pop(L, 1);
+	/* spans inside have none inside themselves */
+	if (strcmp(name, "pairs") == 0 && how->inner == PQ_NO_PLACE)
+		how->nested = to_pairing(L, keep, table, "nested", n);
+	if (how->nested)
+		n_inner = how->nested->n_values;
 	lua_getfield(L, table, "waits");
-	how->waits = how->inner != PQ_NO_PLACE && lua_toboolean(L, -1);
+	how->waits = (how->inner != PQ_NO_PLACE || how->nested) && lua_toboolean(L, -1);
 	lua_pop(L, 1);
 	lua_getfield(L, table, "items_of");
 	how->items_of = lua_tointeger(L, -1) == 1 ? PQ_OF_OPEN : PQ_OF_CLOSE;
@@ -148,14 +160,14 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options, 
 	for (size_t i = 0; i < how->n_keys; i++, lua_pop(L, 1)) {
 		if (lua_rawgeti(L, table + 1, (lua_Integer)i + 1) != LUA_TTABLE)
 			luaL_error(L, "pairs: a key is a table");
-		to_key(L, &keys[i], n);
+		to_key(L, &keys[i], n, n_inner);
 	}
 	how->n_values = list_named(L, table, "values", PQ_MAX_ROW);
 	how->values = values = pl_keep(L, keep, how->n_values * sizeof(*values));
 	for (size_t i = 0; i < how->n_values; i++, lua_pop(L, 1)) {
 		if (lua_rawgeti(L, table + 2, (lua_Integer)i + 1) != LUA_TTABLE)
 			luaL_error(L, "pairs: a value is a table");
-		to_value(L, &values[i], n);
+		to_value(L, &values[i], n, n_inner);
 	}
 	lua_settop(L, top);
 	return how;
@@ -172,7 +184,7 @@ bool pl_to_paired(lua_State *L, int keep, const struct pl_file *f, int options,
 	}
 	lua_getfield(L, options, "values");
 	paired->nodes = pl_to_nodes(L, keep, f, -1, PQ_MAX_ROW, &paired->n);
-	paired->how = to_pairing(L, keep, options, paired->n);
+	paired->how = to_pairing(L, keep, options, "pairs", paired->n);
 	lua_settop(L, top);
 	return true;
 }

@@ -71,11 +71,12 @@ local classes = {
         errors = GROUPED
           .. "one that selects fields, is of spans or in file order; an unknown name" },
       { "within",
-        "Keeps the records inside of spans; the span's fields are named `span.FIELD`.",
+        "Keeps the records, or the spans, inside of spans; the fields of the span around them "
+          .. "are named `span.FIELD`.",
         step = "before",
         params = { { "spans", "Query", "of pair()" },
           { "options", "WithinOptions?", "how records and spans meet" } },
-        returns = { { "Query", "whose loops give the record and its Span" } },
+        returns = { { "Query", "whose loops give the record or Span, and the one around it" } },
         errors = GROUPED .. "spans that are none, or of another File; an unknown option" },
       { "unnest",
         "Makes each item of a view a row: frames of a call chain (`frame.symbol`), "
@@ -195,7 +196,8 @@ local classes = {
     name = "WithinOptions", kind = "options",
     doc = "Options of `query:within(spans, options)`.",
     fields = {
-      { "key", "string|string[]?", "The fields of a record that are the spans' key.",
+      { "key", "string|string[]?",
+        "The fields of a record, or of a span inside, that are the key of the spans around.",
         default = "those of the spans, if both ends have the same, else \"tid\"" },
       { "closed", "boolean?",
         "Records wait for the end of their span, and those of spans without an end are left "

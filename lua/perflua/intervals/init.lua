@@ -112,10 +112,11 @@ local function of_end(ref)
     or false
 end
 
-local function any_of_end(refs)
+-- around: only fields of spans around others count.
+local function any_of_end(refs, around)
   for _, ref in ipairs(refs) do
     for _, one in ipairs(ref.node and expr.refs(ref.node) or {}) do
-      if of_end(one) then return true end
+      if of_end(one) and (one.around or not around) then return true end
     end
   end
   return false
@@ -124,12 +125,12 @@ end
 -- Returns true if records wait for the end of their span. They also wait for a function that
 -- judges spans, as it may read all of a span.
 local function waits(inner, spec, refs)
-  if inner.closed or any_of_end(refs) then return true end
+  if inner.closed or any_of_end(refs, true) then return true end
   for _, filter in ipairs(inner.spans.filters) do
     if not filter.node or any_of_end(filter.refs) then return true end
   end
   for _, filter in ipairs(spec.filters) do
-    if filter.node and any_of_end(filter.refs) then return true end
+    if filter.node and any_of_end(filter.refs, true) then return true end
   end
   return false
 end
@@ -207,8 +208,17 @@ function intervals.pair(on, options)
   }
 end
 
+-- Raises unless these can be inside of spans: records, or spans themselves.
+local function check_inner(spec)
+  local made = spec.reader and spec.reader.made
+  if not made or made.pairing or spec.unnest or spec.refs or spec.keys then
+    check_query(spec, "within")
+  end
+  check_open(spec.file)
+end
+
 local function check_within(spec, spans, options)
-  check_query(spec, "within")
+  check_inner(spec)
   local pairing = query.is(spans) and spec_of(spans).reader and spec_of(spans).reader.made
   if not pairing or pairing.pairing then
     usage_error("within: spans from pair() expected, got a %s", query.is(spans)
@@ -217,7 +227,9 @@ local function check_within(spec, spans, options)
     usage_error("within: the spans are grouped, selected or unnested already")
   elseif pairing.file ~= spec.file then
     usage_error("within: the spans belong to another File")
-  elseif spec.expand ~= pairing.reading.expand and events.any_counters(spec.file) then
+  end
+  local reading = spec.reader and spec.reader.made.reading or spec
+  if reading.expand ~= pairing.reading.expand and events.any_counters(spec.file) then
     usage_error(
       "within: the records and the spans need the same `expand`: samples of this recording "
         .. "carry counter values")
@@ -246,6 +258,17 @@ local function inner_keys(spec, pairing, wanted)
   end
   local refs = keys.refs(spec.scope, wanted, "within: key")
   keys.check(refs, pairing.open.keys, "a record", "open")
+  return refs
+end
+
+-- The fields of spans inside that tell which span they are in, likewise: of their records.
+local function nested_keys(spec, pairing, wanted)
+  local refs = inner_keys(spec, pairing, wanted)
+  for _, ref in ipairs(refs) do
+    if not ref.span or ref.span.own then
+      usage_error("within: key: '%s' is no field of the spans' records", ref.text)
+    end
+  end
   return refs
 end
 
@@ -279,7 +302,28 @@ local function joined(spec, pairing)
   return setmetatable(changed, { __index = pairing })
 end
 
----@param on perflua.Query
+-- Describes the records that a pass over spans reads, as joined() takes them.
+local function records_of(pairing)
+  return { file = pairing.file, types = pairing.reading.types, events = pairing.events,
+    container = pairing.reading.container }
+end
+
+-- A query over spans that lie in others.
+local function within_spans(spec, spans, options)
+  local around, nested = check_within(spec, spans, options), spec.reader.made
+  local inner = {
+    on = spec, spans = spec_of(spans), keys = nested_keys(spec, around, options.key),
+    closed = options.closed, pairing = joined(records_of(nested), around),
+    nested = joined(records_of(around), nested),
+  }
+  local said = ("%s inside of %s"):format(spec.reader.reads, spec_of(spans).reader.reads)
+  return query.new {
+    file = spec.file, scope = scope.inner(spec.scope, spec_of(spans).scope), filters = {},
+    split = false, counts = around.counts, asked = spec.asked, reader = reader(inner, said),
+  }
+end
+
+---@param on perflua.Query of records, or of spans
 ---@param spans perflua.Query of pair(), filtered or not
 ---@param options { key: string|string[]|nil, closed: boolean? }? closed: records wait for the
 --- end of their span
@@ -289,6 +333,7 @@ function intervals.within(on, spans, options)
   if not query.is(on) then usage_error("within: a Query expected, got a %s", type(on)) end
   local spec = spec_of(on)
   options = options or {}
+  if spec.reader then return within_spans(spec, spans, options) end
   local pairing = joined(spec, check_within(spec, spans, options))
   local filters = table.move(spec.filters, 1, #spec.filters, 1, {})
   if spec.types then filters[#filters + 1] = conditions.types(spec.scope, spec.types) end

@@ -89,7 +89,14 @@ function Rows:record_ref(ref)
   return span.ref, side_of[span.side]
 end
 
+-- The lowering for a Ref: that of spans inside, if it names one of their fields.
+function Rows:lowering_of(ref)
+  return self.nested and not self.of_spans and not ref.around and self.nested or self
+end
+
 function Rows:leaf(ref, kind, as_value)
+  local lowering = self:lowering_of(ref)
+  if lowering ~= self then return lowering:leaf(ref, kind, as_value) end
   local span = ref.span
   if span and span.own then return own[span.own](self) end
   local of_record, of = self:record_ref(ref)
@@ -107,9 +114,13 @@ function Rows:node(node)
   if node.op == "under" then
     local ref = node.chain or node.symbol
     if not ref then return { op = "const", kind = "boolean", value = false } end
+    local lowering = self:lowering_of(ref)
+    if lowering ~= self then return lowering:node(node) end
     return self:asked(node, self:record_ref(ref))
   elseif node.op == "count" and node.left.op == "field" then
     local ref = node.left.ref
+    local lowering = self:lowering_of(ref)
+    if lowering ~= self then return lowering:node(node) end
     if ref.span and ref.span.own then return NOTHING end
     local of_record, of = self:record_ref(ref)
     if of_record.node.op ~= "field" and of_record.kind ~= "string" then return NOTHING end
@@ -154,6 +165,7 @@ end
 -- The objects that functions of the query, and loops, are given.
 function Rows:objects()
   if not self.inner or self.of_spans then return { self:span() } end
+  if self.nested then return { self.nested:span(), self:span() } end
   return { self:value_at(self:record_column(INNER), INNER, "any"), self:span() }
 end
 
@@ -182,7 +194,8 @@ local function kept_of(self, spec)
     add_kept(self, kept, self.inner.spans, "start")
     self.of_spans = false
   end
-  add_kept(self, kept, spec, self.inner and "time" or "start")
+  if self.nested then add_kept(self.nested, kept, self.inner.on, "start") end
+  add_kept(self, kept, spec, self.inner and not self.nested and "time" or "start")
   return lower.all(table.move(kept.calling, 1, #kept.calling, #kept.described + 1,
     kept.described))
 end
@@ -205,46 +218,102 @@ local function condition(self, filters, of)
   return self:column(tree or { op = "const", kind = "boolean", value = true })
 end
 
+-- The place of a field of what is inside: of a record's, or among the values of a span inside.
+local function inner_place(self, ref)
+  if not self.nested then return self:column_of(ref, INNER, true) end
+  local of_record, of = self.nested:record_ref(ref)
+  return self.nested:place(self.nested:column_of(of_record, of, true), of)
+end
+
 local function keys_of(self)
   local pairing, keys = self.pairing, {}
   local inner = self.inner and self.inner.keys or pairing.close.keys
   if pairing.several then
     local source = self:column_of(pairing.source, OPEN, true)
-    keys[1] = { source, source, source, loses = true }
+    local inside = self.nested and self.nested:place(self.nested:column_of(pairing.source, OPEN,
+      true), OPEN) or source
+    keys[1] = { source, source, inside, loses = true }
   end
   for i, ref in ipairs(pairing.open.keys) do
     local other = pairing.close.keys[i]
     keys[#keys + 1] = {
       self:column_of(ref, OPEN, true), self:column_of(other, CLOSE, true),
-      self:column_of(inner[i], self.inner and INNER or CLOSE, true), loses = ref.text == "cpu"
-        and other.text == "cpu",
+      self.inner and inner_place(self, inner[i]) or self:column_of(other, CLOSE, true),
+      loses = ref.text == "cpu" and other.text == "cpu",
     }
   end
   if #keys == 0 then -- one span at a time
     local one = self:column { op = "const", kind = "natural", value = 1 }
-    keys[1] = { one, one, one }
+    keys[1] = { one, one, self.nested and self.nested:place(one, OPEN) or one }
   end
   return keys
 end
 
+-- Spans inside spans: their values are those of PQ_OF_INNER of the rows of the spans around.
+---@class perflua.NestedLowering: perflua.RowLowering
+local Nested = setmetatable({}, { __index = Rows })
+Nested.__index = Nested
+
+-- The place of a value among those that are read of a span inside.
+function Nested:place(column, of)
+  local name = ("%s of %d"):format(column, of)
+  if not self.fields[name] then
+    self.row[#self.row + 1] = { column, of }
+    self.fields[name] = #self.row
+  end
+  return self.fields[name]
+end
+
+function Nested:value_at(column, of, kind)
+  return self.around:value_at(self:place(column, of), INNER, kind)
+end
+
+local function add_conditions(self, pairing)
+  self.closes = condition(self, pairing.close.quick or pairing.close.filters, CLOSE)
+  self.opens = condition(self, pairing.open.quick or pairing.open.filters, OPEN)
+  self.time_column = self:column_of(pairing.time, OPEN, true)
+  self:time(OPEN, "unsigned") -- a row is never empty
+end
+
+local function nested_of(around, pairing)
+  local self = setmetatable({
+    file = pairing.file, pairing = pairing, around = around, at_once = false, records = {},
+    columns = around.columns, places = {}, fields = {}, row = {}, keys = pairing.close.keys,
+    key_of = CLOSE,
+  }, Nested)
+  add_conditions(self, pairing)
+  return self
+end
+
 ---@param pairing table of intervals.pair
----@param inner table? of intervals.within: rows are records inside
----@param waits boolean? they wait for the end of their span
+---@param inner table? of intervals.within: rows are records, or spans, inside
+---@param waits boolean? they wait for the end of the span around them
 ---@return perflua.RowLowering
 function rows.of(pairing, inner, waits)
   local at_once = inner and not waits or false
   local self = setmetatable({
     file = pairing.file, pairing = pairing, inner = inner, waits = waits, at_once = at_once,
-    records = {}, columns = {},
-    places = {}, fields = {}, row = {}, keys = at_once and inner.keys or pairing.close.keys,
-    key_of = at_once and INNER or CLOSE,
+    records = {}, columns = {}, places = {}, fields = {}, row = {},
+    keys = pairing.close.keys, key_of = CLOSE,
   }, Rows)
-  self.closes = condition(self, pairing.close.quick or pairing.close.filters, CLOSE)
-  self.opens = condition(self, pairing.open.quick or pairing.open.filters, OPEN)
-  self.is_inner = inner and condition(self, inner.filters, INNER)
-  self.time_column = self:column_of(pairing.time, OPEN, true)
-  self:time(OPEN, "unsigned") -- a row is never empty
+  if at_once and inner.nested then
+    self.keys, self.key_of = pairing.open.keys, OPEN
+  elseif at_once then
+    self.keys, self.key_of = inner.keys, INNER
+  end
+  self.nested = inner and inner.nested and nested_of(self, inner.nested)
+  add_conditions(self, pairing)
+  self.is_inner = inner and not inner.nested and condition(self, inner.filters, INNER)
   return self
+end
+
+local function describe_pairs(self)
+  local keys = keys_of(self) -- it may add values
+  return {
+    opens = self.opens, closes = self.closes, waits = self.waits, time = self.time_column,
+    inner = self.is_inner or nil, pairs_lost = self.pairing.pairs_lost, keys = keys,
+    values = self.row, ended = self.ended, nested = self.nested and describe_pairs(self.nested),
+  }
 end
 
 ---@param spec table of the query over the spans, or the records inside
@@ -257,20 +326,18 @@ function Rows:description(spec, made)
   made.types, made.event_nil, made.container = reading.types, true, reading.container
   made.order, made.from, made.to, made.expand = "time", reading.from, reading.to, reading.expand
   made.counts = pairing.counts
-  made.pairs = {
-    opens = self.opens, closes = self.closes, inner = self.is_inner, waits = self.waits,
-    time = self.time_column,
-    pairs_lost = pairing.pairs_lost, keys = keys_of(self), values = self.row,
-    ended = self.ended, items_of = spec.unnest and side_of[spec.unnest.side],
-  }
+  made.pairs = describe_pairs(self)
+  made.pairs.items_of = spec.unnest and side_of[spec.unnest.side]
   made.values = self.columns
   for _, one in ipairs(made.measures or {}) do
     if one.events then
       made.event = self:leaf(spec.scope:ref "event", "event", true).field.row
     end
   end
-  made.calls = made.calls or self.calls or nil
-  for _, lowering in pairs(self.records) do made.calls = made.calls or lowering.calls end
+  for _, one in ipairs { self, self.nested } do
+    made.calls = made.calls or one.calls or nil
+    for _, lowering in pairs(one.records) do made.calls = made.calls or lowering.calls end
+  end
   return made
 end
 

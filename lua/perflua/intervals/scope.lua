@@ -87,7 +87,9 @@ function Inner:resolve(path, text)
   if not path[2] then
     return nil, "'span' is one itself; name a field of it: 'span.duration'"
   end
-  return self.spans:resolve(table.move(path, 2, #path, 1, {}), text)
+  local ref, message = self.spans:resolve(table.move(path, 2, #path, 1, {}), text)
+  if ref then ref.around = true end
+  return ref, message
 end
 
 return scope

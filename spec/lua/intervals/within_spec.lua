@@ -184,3 +184,118 @@ describe("within()", function()
     end)
   end)
 end)
+
+describe("within() of spans in spans", function()
+  local file, outer, inner
+
+  --- Ticks begin and end spans inside, of which some reach out of the spans around them.
+  before_each(function()
+    local records = {}
+    for i = 1, 60 do
+      local tid, time = 7 + i % 2, 100 * i
+      records[#records + 1] = { i % 3 == 0 and "tick" or "open", tid, time, 1 }
+      records[#records + 1] = { i % 3 == 0 and "open" or "tick", tid, time + 1, 1 }
+      for k = 1, i % 4 do
+        records[#records + 1] = { "tick", tid, time + 10 * k, 2 }
+        records[#records + 1] = { "tick", tid, time + 10 * k + k, 1 }
+      end
+      records[#records + 1] = { i % 5 == 0 and "close" or "tick", tid, time + 60, 2 }
+      records[#records + 1] = { i % 5 == 0 and "tick" or "close", tid, time + 61, 2 }
+    end
+    file = assert(perflua.open(spanned.write(records)))
+    outer = file:samples():pair { open = "open", close = "close" }
+    inner = file:samples():pair {
+      open = { event = "tick", where = "addr == 1" },
+      close = { event = "tick", where = "addr == 2" },
+    }
+  end)
+  after_each(function() file:close() end)
+
+  --- Finds in loops over both which spans lie in which.
+  local function expected(test)
+    local found, around = {}, {}
+    for span in outer do around[#around + 1] = span end
+    for span in inner do
+      for _, one in ipairs(around) do
+        local is_inside = one.key == span.key and one.start <= span.start
+          and span.stop <= one.stop
+        if is_inside and (not test or test(span, one)) then
+          found[#found + 1] = { span.start, span.duration, one.start, one.duration }
+        end
+      end
+    end
+    return found
+  end
+
+  local function sorted(spans)
+    table.sort(spans, function(a, b) return a[1] < b[1] end)
+    return spans
+  end
+
+  local function asked(query)
+    local found = {}
+    for start, duration, around, whole in query:select("start", "duration", "span.start",
+      "span.duration") do
+      found[#found + 1] = { start, duration, around, whole }
+    end
+    return found
+  end
+
+  it("keeps those that open no earlier and close no later", function()
+    local found = sorted(expected())
+    assert.is_true(#found > 20 and #found < inner:count())
+    assert.same(found, sorted(asked(inner:within(outer))))
+    assert.equal(#found, inner:within(outer):count())
+  end)
+
+  it("filters both before it, and what they are together behind it", function()
+    local found = sorted(expected(function(span, around)
+      return span.duration > 5 and around.duration > 59 and around.start + 20 < span.start
+    end))
+    assert.is_true(#found > 0)
+    assert.same(found, sorted(asked(inner:where "duration > 5"
+      :within(outer:where "duration > 59"):where "span.start + 20 < start")))
+    assert.same(found, sorted(asked(inner:where(function(span) return span.duration > 5 end)
+      :within(outer:where(function(span) return span.duration > 59 end))
+      :where(function(span, around) return around.start + 20 < span.start end))))
+  end)
+
+  it("groups by fields of both", function()
+    local sums = {}
+    for _, one in ipairs(expected()) do sums[one[4]] = (sums[one[4]] or 0) + one[2] end
+    local got = {}
+    for row in inner:within(outer):group_by("span.duration"):sum("duration"):sort():rows() do
+      got[row["span.duration"]] = row.duration
+    end
+    assert.same(sums, got)
+  end)
+
+  it("gives loops both spans; that around is told of its end when that comes", function()
+    local n = 0
+    for span, around in inner:within(outer) do
+      assert.is_true(around.start <= span.start and span.stop ~= nil)
+      assert.is_nil(around.stop)
+      n = n + 1
+    end
+    assert.equal(#expected(), n)
+    for span, around in inner:within(outer, { closed = true }) do
+      assert.is_true(span.stop <= around.stop)
+    end
+  end)
+
+  it("takes a field of the spans inside as key", function()
+    local by_addr = inner:within(outer, { key = "close.tid" })
+    assert.same(sorted(expected()), sorted(asked(by_addr)))
+    raises("'duration' is no field of the spans' records", function()
+      inner:within(outer, { key = "duration" })
+    end)
+    raises("within comes before group_by", function() inner:group_by("key"):within(outer) end)
+    raises("spans from pair%(%) expected", function() inner:within(inner:within(outer)) end)
+  end)
+
+  it("is explained", function()
+    assert.matches("^reads    spans from tick where addr == 1 to tick where addr == 2 by tid, "
+      .. "of records of type sample inside of spans from open to close by tid",
+      inner:within(outer):explain())
+  end)
+end)

@@ -55,7 +55,9 @@ local function opened_contexts(spec, order, refs)
   local is_inner = made.pairing ~= nil
   local cursor = cursor_of(is_inner and made.pairing.reading or made.reading, "time")
   local step, reader, span
-  if is_inner then
+  if made.nested then
+    step, reader, span = spans.nested(made, spec, refs, cursor)
+  elseif is_inner then
     step, reader, span = spans.within(made, spec, refs, cursor)
   else
     step, reader, span = spans.pair(made, spec, cursor)
@@ -101,7 +103,7 @@ local function objects_of(spec)
   return function()
     local context = step()
     if context == nil then return nil end
-    if is_inner then return context.record, span(context) end
+    if is_inner and not context.around then return context.record, span(context) end
     return span(context)
   end, cursor
 end

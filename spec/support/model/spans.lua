@@ -135,7 +135,8 @@ function Pass:begin(record, time)
     counts.restarted = counts.restarted + 1
     self.open[before] = nil
   end
-  local state = { start = time, opened = record, key = key }
+  self.clock.n = self.clock.n + 1
+  local state = { start = time, opened = record, key = key, order = self.clock.n }
   put(self.root, key, state)
   self.open[state] = true
 end
@@ -185,8 +186,16 @@ local own = {
   duration = function(context) return context.stop and context.stop - context.start end,
 }
 
--- Reads a field of a span, or of a record inside, of a context.
+-- Reads a field of a span, or of a record inside, of a context; `around` of a span inside is
+-- the context of the span that it is in.
+local of_one
 local function of_context(ref)
+  local get = of_one(ref)
+  if not ref.around then return get end
+  return function(context) return get(context.around or context) end
+end
+
+function of_one(ref)
   local span = ref.span
   if not span then
     local get = of_record(ref)
@@ -239,10 +248,10 @@ local function kept_by(filters, calls, first)
   end
 end
 
-local function begun(pairing)
+local function begun(pairing, clock)
   local counts = { pairs = 0, unopened = 0, restarted = 0, lost = 0, unkeyed = 0 }
   return setmetatable({
-    counts = counts, root = {}, open = {}, n_lost = 0,
+    counts = counts, root = {}, open = {}, n_lost = 0, clock = clock or { n = 0 },
     closes = all_of(pairing.close.filters), opens = all_of(pairing.open.filters),
     close_key = key_of(pairing, pairing.close.keys),
     open_key = key_of(pairing, pairing.open.keys),
@@ -295,10 +304,10 @@ local function of_end(ref)
   return span and (span.side == "close" or span.own == "stop" or span.own == "duration")
 end
 
-local function any_of_end(refs)
+local function any_of_end(refs, around)
   for _, ref in ipairs(refs or {}) do
     for _, one in ipairs(ref.node and expr.refs(ref.node) or {}) do
-      if of_end(one) then return true end
+      if of_end(one) and (one.around or not around) then return true end
     end
   end
   return false
@@ -307,12 +316,12 @@ end
 -- Returns true if records wait for the end of their span. They also wait for a function that
 -- judges spans, as it may read all of a span.
 local function waits(inner, spec, refs)
-  if inner.closed or any_of_end(refs) then return true end
+  if inner.closed or any_of_end(refs, true) then return true end
   for _, filter in ipairs(inner.spans.filters) do
     if not filter.node or any_of_end(filter.refs) then return true end
   end
   for _, filter in ipairs(spec.filters) do
-    if filter.node and any_of_end(filter.refs) then return true end
+    if filter.node and any_of_end(filter.refs, true) then return true end
   end
   return false
 end
@@ -382,6 +391,109 @@ function spans.within(inner, spec, refs, next_record)
     end
   end
   return step, reader_of(of_both), span
+end
+
+-- The key by which a span inside looks for the one around it.
+local function key_around(inner)
+  local reads = {}
+  if inner.pairing.several then
+    local source = of_record(inner.pairing.source)
+    reads[1] = function(context) return source(context.opened) end
+  end
+  for _, ref in ipairs(inner.keys) do reads[#reads + 1] = of_context(ref) end
+  if #reads == 0 then reads[1] = function() return 1 end end
+  return function(context)
+    local key = {}
+    for i, read in ipairs(reads) do
+      local value = read(context)
+      if value == nil or value == false or value ~= value then return nil end
+      key[i] = value
+    end
+    return key
+  end
+end
+
+---Spans inside of spans: those that open no earlier and close no later.
+---@param inner table of intervals.within, with `nested`
+---@param spec table of the query over the spans inside
+---@param refs table[]? what is read of them
+---@param next_record fun(): perflua.Record?
+---@return fun(): table? next_context
+---@return function reader
+---@return function objects of a context: both spans
+function spans.nested(inner, spec, refs, next_record)
+  local pairing, nested, waiting = inner.pairing, inner.nested, waits(inner, spec, refs)
+  local pass, queue = begun(pairing), {}
+  local inside, key_of_context = begun(nested, pass.clock), key_around(inner)
+  local function objects(context)
+    return span_of(nested, context), span_of(pairing, context.around)
+  end
+  local function of_around(fn)
+    return function(context) return fn(span_of(pairing, context)) end
+  end
+  local function of_inside(fn)
+    return function(context) return fn(span_of(nested, context)) end
+  end
+  local function of_both(fn) return function(context) return fn(objects(context)) end end
+  local keeps_around = kept_by(inner.spans.filters, of_around, times_of(inner.spans, "start"))
+  local keeps_inside = kept_by(inner.on.filters, of_inside, times_of(inner.on, "start"))
+  local keeps = kept_by(spec.filters, of_both, times_of(spec, "start"))
+  local time_of = of_record(pairing.time)
+
+  local function meet(state, record, time)
+    local context = { start = state.start, stop = time, opened = state.opened, closed = record,
+      record = record, state = state, key_refs = nested.close.keys, key_record = record }
+    local key = key_of_context(context)
+    local around = key and find(pass.root, key)
+    if not around or around.order > state.order then return end
+    context.around = { start = around.start, opened = around.opened, state = around,
+      key_refs = pairing.open.keys, key_record = around.opened }
+    if not waiting then queue[1] = context return end
+    around.rows = around.rows or {}
+    table.insert(around.rows, context)
+  end
+
+  local function ended(state, record, time)
+    if state.span then
+      end_span(pairing, state.span, { start = state.start, stop = time, closed = record })
+    end
+    for _, context in ipairs(state.rows or {}) do
+      local around = context.around
+      around.stop, around.closed = time, record
+      around.key_refs, around.key_record = pairing.close.keys, record
+      queue[#queue + 1] = context
+    end
+  end
+
+  local function step()
+    while true do
+      while #queue > 0 do
+        local context = table.remove(queue, 1)
+        if keeps_around(context.around) and keeps_inside(context) and keeps(context) then
+          return context
+        end
+      end
+      local record = next_record()
+      if record == nil then return pass:finish(pairing) end
+      local is_lost, time = LOST[record.type_id], time_of(record)
+      local asks, asks_inside = not is_lost or pairing.pairs_lost, not is_lost
+        or nested.pairs_lost
+      local closes, opens = asks and pass.closes(record), asks and pass.opens(record)
+      local closes_inside = asks_inside and inside.closes(record)
+      local opens_inside = asks_inside and inside.opens(record)
+      local state = closes_inside and inside:close(record, time)
+      if state then meet(state, record, time) end
+      state = closes and pass:close(record, time)
+      if state then ended(state, record, time) end
+      if opens then pass:begin(record, time) end
+      if opens_inside then inside:begin(record, time) end
+      if is_lost and time and not (closes or opens or closes_inside or opens_inside) then
+        pass:lose(record)
+        inside:lose(record)
+      end
+    end
+  end
+  return step, reader_of(of_both), objects
 end
 
 return spans

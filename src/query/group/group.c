@@ -191,7 +191,7 @@ enum pq_wrong pq_groups_wrong(const struct pq_groups *groups)
 				return wrong;
 		}
 	}
-	return PQ_RIGHT;
+	return groups->whole ? pq_groups_wrong(groups->whole) : PQ_RIGHT;
 }
 
 void pq_groups_seal(struct pq_groups *groups)

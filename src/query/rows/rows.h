@@ -30,7 +30,7 @@ void pq_rows_close(struct pq_rows *rows);
 enum pq_of {
 	PQ_OF_OPEN,
 	PQ_OF_CLOSE,
-	PQ_OF_INNER, /* the record inside a span */
+	PQ_OF_INNER, /* the record, or the span, inside a span */
 	PQ_OF_RECORDS,
 	PQ_OF_ITEM = PQ_OF_RECORDS, /* an item of the view of one of them */
 };
@@ -41,14 +41,21 @@ enum pq_of {
 /*
  * The rules by which records are paired. Places are numbers of nodes. A record that matches
  * both conditions closes a span before it opens the next. A row is a span; or, with `inner`, a
- * record inside a span: from its opening record (included) to its closing record (excluded).
+ * record inside a span: from its opening record (included) to its closing record (excluded);
+ * or, with `nested`, a span inside a span: it opens no earlier and closes no later, but the
+ * same record may open both, or close both.
  */
 struct pq_pairing {
 	uint32_t opens, closes, time;
 	uint32_t inner; /* condition of records inside; PQ_NO_PLACE: rows are spans */
 	/*
-	 * rows of records inside are made when their span ends; else at once, without values of
-	 * PQ_OF_CLOSE
+	 * NULL, or how spans inside are paired. Places of PQ_OF_INNER are then numbers of its
+	 * values.
+	 */
+	const struct pq_pairing *nested;
+	/*
+	 * rows of what is inside are made when the span around it ends; else at once, without
+	 * values of PQ_OF_CLOSE
 	 */
 	bool waits;
 	/* records of lost records may open or close spans; else they are not tested */

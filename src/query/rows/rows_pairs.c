@@ -49,14 +49,18 @@ struct pq_pairs {
 	const struct pq_columns *columns;
 	struct pq_spans spans; /* what is kept of the opening record: the time first */
 	struct pq_calls *calls;
-	size_t n_kept;		 /* number of values kept of an opening record */
-	uint32_t *kept;		 /* [n_kept]: places of their columns */
-	size_t n_inner;		 /* number of values of a record that waits */
-	uint32_t *inner;	 /* [n_inner]: places of their columns */
-	uint32_t *from;		 /* [how->n_values]: index in `kept` or in `inner` */
-	struct pq_value *key;	 /* [how->n_keys]: key of the record that is looked at */
-	struct pq_value *args;	 /* arguments of how->ended */
-	uint64_t serial;	 /* number of the span that was opened last */
+	size_t n_kept;		    /* number of values kept of an opening record */
+	uint32_t *kept;		    /* [n_kept]: places of their columns */
+	size_t n_inner;		    /* number of values of a record that waits */
+	uint32_t *inner;	    /* [n_inner]: places of their columns */
+	uint32_t *from;		    /* [how->n_values]: index in `kept` or in `inner` */
+	struct pq_value *key;	    /* [how->n_keys]: key of the record that is looked at */
+	struct pq_value *args;	    /* arguments of how->ended */
+	struct pq_pairs *nested;    /* spans inside; NULL: records are, or nothing is */
+	struct pq_value *inner_row; /* [nested->how->n_values]: the nested span that ended */
+	uint64_t ended_serial;	    /* serial number of the span that ended last */
+	uint64_t *serial;	    /* number of the span opened last, here or in `nested` */
+	uint64_t own_serial;
 	struct waiting *waiting; /* [n_waiting], by span */
 	size_t n_waiting;
 	struct opening *openings; /* [n_openings], by span; if their items are rows */
@@ -66,7 +70,8 @@ struct pq_pairs {
 	struct ended ended;
 	size_t n_lost; /* records of lost records that named some spans */
 	struct pq_pair_counts counts;
-	bool by_event; /* the event alone decides what a record does */
+	bool has_serials; /* spans inside others: their serial numbers are kept */
+	bool by_event;	  /* the event alone decides what a record does */
 	struct role roles[ROLES];
 };
 
@@ -90,7 +95,7 @@ static void keep_columns(struct pq_pairs *pairs)
 	const struct pq_pairing *how = pairs->how;
 
 	pairs->kept[pairs->n_kept++] = how->time;
-	if (how->ended)
+	if (how->ended || pairs->has_serials)
 		add_place(pairs->kept, &pairs->n_kept, PQ_SERIAL);
 	for (size_t i = 0; i < how->n_values; i++) {
 		uint32_t place = how->values[i].place;
@@ -119,8 +124,28 @@ static bool is_by_event(const struct pq_pairing *how, const struct pq_columns *c
 	       (how->inner == PQ_NO_PLACE || asks_event(columns, how->inner));
 }
 
-struct pq_pairs *pq_pairs_create(const struct pq_pairing *how, const struct pq_columns *columns,
-				 struct pq_calls *calls)
+static struct pq_pairs *create_pairs(const struct pq_pairing *how,
+				     const struct pq_columns *columns, struct pq_calls *calls,
+				     bool is_nested);
+
+/* Creates pairs->nested, if spans have spans inside. Returns false without memory. */
+static bool create_nested(struct pq_pairs *pairs)
+{
+	const struct pq_pairing *how = pairs->how->nested;
+
+	if (!how)
+		return true;
+	pairs->nested = create_pairs(how, pairs->columns, pairs->calls, true);
+	pairs->inner_row = calloc(how->n_values, sizeof(*pairs->inner_row));
+	if (!pairs->nested || !pairs->inner_row)
+		return false;
+	pairs->nested->serial = pairs->serial;
+	return true;
+}
+
+static struct pq_pairs *create_pairs(const struct pq_pairing *how,
+				     const struct pq_columns *columns, struct pq_calls *calls,
+				     bool is_nested)
 {
 	struct pq_pairs *pairs = calloc(1, sizeof(*pairs));
 	size_t n = how->n_values + 2;
@@ -130,6 +155,8 @@ struct pq_pairs *pq_pairs_create(const struct pq_pairing *how, const struct pq_c
 	pairs->how = how;
 	pairs->columns = columns;
 	pairs->calls = calls;
+	pairs->serial = &pairs->own_serial;
+	pairs->has_serials = is_nested || how->nested;
 	pairs->by_event = is_by_event(how, columns);
 	pairs->kept = calloc(n, sizeof(*pairs->kept));
 	pairs->inner = calloc(n, sizeof(*pairs->inner));
@@ -141,11 +168,18 @@ struct pq_pairs *pq_pairs_create(const struct pq_pairing *how, const struct pq_c
 	if (pairs->kept && pairs->inner && pairs->from && pairs->key && pairs->args &&
 	    pairs->ended.kept && pairs->ended.close) {
 		keep_columns(pairs);
-		if (pq_spans_init(&pairs->spans, how->n_keys, pairs->n_kept, calls))
+		if (pq_spans_init(&pairs->spans, how->n_keys, pairs->n_kept, calls) &&
+		    create_nested(pairs))
 			return pairs;
 	}
 	pq_pairs_destroy(pairs);
 	return NULL;
+}
+
+struct pq_pairs *pq_pairs_create(const struct pq_pairing *how, const struct pq_columns *columns,
+				 struct pq_calls *calls)
+{
+	return create_pairs(how, columns, calls, false);
 }
 
 static void forget_waiting(struct pq_pairs *pairs, struct waiting *waiting)
@@ -173,6 +207,8 @@ void pq_pairs_destroy(struct pq_pairs *pairs)
 {
 	if (!pairs)
 		return;
+	pq_pairs_destroy(pairs->nested);
+	free(pairs->inner_row);
 	pairs->spans.calls = NULL; /* objects end with the calls that know them */
 	forget_ended(pairs);
 	for (size_t i = 0; i < pairs->n_waiting; i++)
@@ -248,6 +284,15 @@ static bool lend_value(struct pq_pairs *pairs, struct pq_value *value, struct pq
 	return value->type != PQ_TEXT || pq_row_texts_add(row->texts, row->known, value);
 }
 
+/* Reads a value of the record inside, or of the span inside. */
+static void read_inner(const struct pq_pairs *pairs, uint32_t place, struct pq_value *out)
+{
+	if (pairs->nested)
+		*out = pairs->inner_row[place];
+	else
+		read_column(pairs, place, out);
+}
+
 /* Reads the key of the record. Returns false if a part of it is absent. */
 static bool read_key(struct pq_pairs *pairs, enum pq_of of, uint32_t *hash)
 {
@@ -256,7 +301,10 @@ static bool read_key(struct pq_pairs *pairs, enum pq_of of, uint32_t *hash)
 	for (size_t i = 0; i < how->n_keys; i++) {
 		struct pq_value *value = &pairs->key[i];
 
-		read_column(pairs, how->keys[i].of[of], value);
+		if (of == PQ_OF_INNER)
+			read_inner(pairs, how->keys[i].of[of], value);
+		else
+			read_column(pairs, how->keys[i].of[of], value);
 		if (value->type != PQ_INT)
 			pq_normalise(value);
 		if (value->type == PQ_NIL || (value->type == PQ_BOOL && !value->u))
@@ -368,9 +416,9 @@ static bool meet_open(struct pq_pairs *pairs, const struct pq_value *time,
 	values = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
 	pq_span_forget(&pairs->spans, values, pairs->n_kept);
 	values[0] = *time;
-	pairs->serial++;
+	++*pairs->serial;
 	for (size_t i = 1; i < pairs->n_kept; i++) {
-		struct pq_value value = { .type = PQ_INT, .u = pairs->serial };
+		struct pq_value value = { .type = PQ_INT, .u = *pairs->serial };
 
 		if (pairs->kept[i] != PQ_SERIAL)
 			read_column(pairs, pairs->kept[i], &value);
@@ -393,6 +441,8 @@ static bool make_row(struct pq_pairs *pairs, const struct pq_value *kept,
 
 		if (value->of == PQ_OF_OPEN)
 			row->values[i] = kept[pairs->from[i]];
+		else if (value->of == PQ_OF_INNER)
+			read_inner(pairs, value->place, &row->values[i]);
 		else
 			read_column(pairs, value->place, &row->values[i]);
 		if (value->of == PQ_OF_OPEN ?
@@ -554,8 +604,10 @@ static bool meet_close(struct pq_pairs *pairs, const struct pq_value *time,
 		pairs->counts.unopened++;
 		return true;
 	}
-	if (how->inner == PQ_NO_PLACE && !pairs->columns->items && !make_row(pairs, kept, row))
+	if (how->inner == PQ_NO_PLACE && !pairs->nested && !pairs->columns->items &&
+	    !make_row(pairs, kept, row))
 		return false;
+	pairs->ended_serial = pairs->has_serials ? kept[1].u : 0; /* see keep_columns */
 	tell_ended(pairs, kept, true);
 	if (how->waits && !end_waiting(pairs, slot->item - 1, kept, row))
 		return false;
@@ -587,7 +639,7 @@ static bool hold_record(struct pq_pairs *pairs, uint32_t span, struct pq_pair_ro
 	for (size_t i = 0; i < pairs->n_inner; i++) {
 		struct pq_value value;
 
-		read_column(pairs, pairs->inner[i], &value);
+		read_inner(pairs, pairs->inner[i], &value);
 		/* a function may raise an error: the span does not have this record yet */
 		if (!own_value(pairs, &value, row)) {
 			pq_span_forget(&pairs->spans,
@@ -601,9 +653,13 @@ static bool hold_record(struct pq_pairs *pairs, uint32_t span, struct pq_pair_ro
 	return true;
 }
 
-/* Handles a record that may be inside a span. Returns false as hold_record() does. */
+/*
+ * Handles a record, or a nested span that ended, which may be inside a span. Returns false as
+ * hold_record() does.
+ */
 static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
+	const struct pq_value *kept;
 	struct pb_slot *slot;
 	uint32_t hash;
 
@@ -612,10 +668,12 @@ static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
 	if (!slot->item)
 		return true;
+	kept = pq_spans_at(&pairs->spans, slot->item - 1) + pairs->how->n_keys;
+	if (pairs->nested && kept[1].u > pairs->nested->ended_serial) /* it was opened later */
+		return true;
 	if (pairs->how->waits)
 		return hold_record(pairs, slot->item - 1, row);
-	return make_row(pairs, pq_spans_at(&pairs->spans, slot->item - 1) + pairs->how->n_keys,
-			row);
+	return make_row(pairs, kept, row);
 }
 
 /*
@@ -702,29 +760,49 @@ static struct role role_of(struct pq_pairs *pairs)
 	return *role;
 }
 
+/* Closes a nested span for the record that was entered. Returns false as hold_record() does. */
+static bool meet_nested_close(struct pq_pairs *pairs, const struct pq_value *time,
+			      struct pq_pair_row *row)
+{
+	struct pq_pair_row inner = { pairs->inner_row, row->texts, row->known, false };
+
+	return meet_close(pairs->nested, time, &inner) &&
+	       (!inner.made || meet_inner(pairs, row));
+}
+
 bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
 	const struct pq_pairing *how = pairs->how;
+	struct pq_pairs *nested = pairs->nested;
 	bool lost = is_lost(pairs), ends;
-	struct role role = { .bound = NULL };
+	struct role role = { .bound = NULL }, nested_role = { .bound = NULL };
 	struct pq_value time;
 
 	if (!lost || how->pairs_lost || how->inner != PQ_NO_PLACE)
 		role = role_of(pairs);
-	ends = role.closes || role.opens;
+	if (nested && (!lost || nested->how->pairs_lost))
+		nested_role = role_of(nested);
+	ends = role.closes || role.opens || nested_role.closes || nested_role.opens;
 	if (!ends && !role.inner && !lost)
 		return true;
 	read_column(pairs, how->time, &time);
+	if (nested_role.closes && !meet_nested_close(pairs, &time, row))
+		return false;
 	if (role.closes && !meet_close(pairs, &time, row))
 		return false;
 	if (role.opens && !meet_open(pairs, &time, row))
+		return false;
+	if (nested_role.opens && !meet_open(nested, &time, row))
 		return false;
 	if (role.inner)
 		return meet_inner(pairs, row);
 	/*
 	 * records that perf adds at the end have no time: it is not known when others were lost
 	 */
-	if (!ends && time.type == PQ_INT)
+	if (!ends && time.type == PQ_INT) {
 		drop_lost_spans(pairs);
+		if (nested)
+			drop_lost_spans(nested);
+	}
 	return true;
 }
