@@ -374,7 +374,7 @@ function Query:pair(options) end
 ---named `span.FIELD`.
 ---@param spans perflua.Query # Of pair().
 ---@param options? perflua.WithinOptions # How records and spans meet.
----@return perflua.Query # Whose loops give the record or Span, and the one around it.
+---@return perflua.Query # Whose loops give the record or Span, and that around it.
 ---Raises: A query that is grouped already, spans that are none, or of another File; an unknown
 ---option.
 function Query:within(spans, options) end

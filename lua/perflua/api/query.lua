@@ -76,7 +76,7 @@ local classes = {
         step = "before",
         params = { { "spans", "Query", "of pair()" },
           { "options", "WithinOptions?", "how records and spans meet" } },
-        returns = { { "Query", "whose loops give the record or Span, and the one around it" } },
+        returns = { { "Query", "whose loops give the record or Span, and that around it" } },
         errors = GROUPED .. "spans that are none, or of another File; an unknown option" },
       { "unnest",
         "Makes each item of a view a row: frames of a call chain (`frame.symbol`), "
