@@ -77,7 +77,7 @@ local lua_modules = {
   { "export", "core errors flame group table text", "init", "flame/clean" },
   { "perflua", "core errors export file intervals options query recording table", "init" },
   { "meta", "api core errors fields filter options perflua recording table text",
-    "describe library needs returned starter survey" },
+    "candidates describe library needs returned starter survey" },
   { "waits", "file group text",
     "interrupts live locks off_cpu page_faults requests totals wakes" },
   { "header", "core text", "init json" },

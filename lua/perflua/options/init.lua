@@ -119,7 +119,10 @@ end
 -- Returns how an option is written.
 local function spell(name) return (#name == 1 and "-" or "--") .. name end
 
--- Finds the option that a name stands for; or returns nil and the names that begin so.
+---Finds the option that a name stands for.
+---@param declared table
+---@param name string without dashes
+---@return table? row, string[]? candidates nil and the names that begin so
 local function find_row(declared, name)
   local key, found = key_of(name), {}
   local row = declared.by_key[key] or declared.by_key[declared.aliases[key] or ""]
@@ -131,6 +134,8 @@ local function find_row(declared, name)
   if #found == 1 then return declared.by_key[key_of(found[1])] end
   return nil, found
 end
+
+options.find = find_row
 
 -- Returns what is wrong with an option that find_row does not know.
 local function unknown_option(declared, word, name, candidates)

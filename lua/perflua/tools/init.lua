@@ -134,6 +134,10 @@ function tools.parse(tool, args)
 end
 
 ---@param tool table
+---@return table # its options, for perflua.options
+function tools.declared(tool) return (declare_options(tool)) end
+
+---@param tool table
 ---@param args string[] words behind the name of a tool
 ---@return boolean # true if they ask for help
 function tools.asks_help(tool, args) return options.ask_help(declare_options(tool), args) end

@@ -1,0 +1,97 @@
+-- perflua completion: the shells' completion, run by the shells themselves.
+local files = require "spec.support.files"
+local needs = require "spec.support.needs"
+local run = require "spec.cli.run"
+
+local function absolute(path)
+  return path:find "^/" and path or files.output("pwd"):gsub("\n", "/") .. path
+end
+
+local demo, calls = absolute(run.demo), absolute(files.fixture "calls.perf.data")
+local script = run.script([[return function() end, { description = "", options = {
+  { "kind", "choice", choices = { "long", "lean", "short" } }, { "only", "event" } } }]])
+
+local function tool_names()
+  local names = {}
+  for name in run.perflua({ "help" }).out:match "\ntools:\n(.-)\n\n"
+      :gmatch "%f[^\n%z]  (%l[%w-]*) " do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  return names
+end
+
+-- A command line up to the cursor, the rest of it, and what the word at the cursor may become.
+local cases = {
+  { "rep", "", { "report" } },
+  { "", "", tool_names() },
+  { "--ver", "", { "--version" } },
+  { "help sym", "", { "symbol" } },
+  { "report --csv", "", { "--csv", "--csv-safe" } },
+  { "report --event page-f", " " .. demo, { "page-faults" } },
+  { "report -s comm,perio", " " .. demo, { "comm,period" } },
+  { "report --event raw_syscalls:sys_", " " .. calls,
+    { "raw_syscalls:sys_enter", "raw_syscalls:sys_exit" } },
+  { "report " .. calls .. " --where args.i", "", { "args.id" } },
+  { "-p comm,exact", " " .. demo, { "comm,exact_ip" } },
+  { "fold --by ti", "", { "tid" } },
+  { script .. " --k", "", { "--kind" } },
+  { script .. " --kind l", "", { "lean", "long" } },
+  { script .. " --only cpu-", " " .. demo, { "cpu-clock" } },
+  { "stat /no/such/", "", {} },
+}
+
+-- Runs the cases by a program of a shell, which finds the line before the cursor as $1, the
+-- rest as $2, and the script as ../script; `expect` changes what is expected.
+local function check_shell(shell, only_at_end, program, expect)
+  for _, case in ipairs(cases) do
+    if case[2] == "" or not only_at_end then
+      local got = run.shell_with([[
+        case $perflua in /*) ;; *) perflua="$PWD/$perflua" ;; esac
+        dir=$(mktemp -d) && mkdir "$dir/empty" && ln -s "$perflua" "$dir/perflua" &&
+        export PATH="$dir:$PATH" XDG_DATA_HOME=/no/such HOME="$dir/empty" &&
+        perflua completion ]] .. shell .. [[ >"$dir/script" && cd "$dir/empty" &&
+        ]] .. shell .. " " .. program .. [[ "$1" "$2"; cd / && rm -r "$dir"]],
+        "perflua " .. case[1], case[2])
+      local list, wanted = {}, {}
+      for word in got.out:gmatch "[^\n]+" do list[#list + 1] = word end
+      for i, word in ipairs(case[3]) do wanted[i] = expect and expect(word) or word end
+      table.sort(list)
+      assert.are.same({ wanted, "" }, { list, got.err }, case[1])
+    end
+  end
+end
+
+describe("perflua completion", function()
+  needs.it("bash", "completes tools, options, events and fields in bash", function()
+    -- bash replaces what follows the last colon
+    check_shell("bash", false, [[-c 'source ../script; COMP_LINE=$1$2 COMP_POINT=${#1}
+      _perflua; printf "%s\n" "${COMPREPLY[@]}"' bash]],
+      function(word) return word:match "[^:]*$" end)
+  end)
+
+  needs.it("zsh", "completes tools, options, events and fields in zsh", function()
+    check_shell("zsh", false, [[-f -c 'compdef() { }; _files() { }
+      compadd() { shift; print -l -- "$@" }; source ../script
+      words=("${(@s: :)1}"); CURRENT=${#words}; PREFIX=${words[CURRENT]}
+      words+=(${=2}); _perflua' zsh]])
+  end)
+
+  needs.it("fish", "completes tools, options, events and fields in fish", function()
+    check_shell("fish", true, [[--no-config -c 'source ../script; complete -C $argv[1]']])
+  end)
+
+  it("is for three shells", function()
+    for _, words in ipairs { { "csh" }, {}, { "bash", "zsh" } } do
+      local got = run.perflua { "completion", table.unpack(words) }
+      assert.are.same({ status = 2, out = "",
+        err = "perflua: completion: bash, zsh or fish expected\n" }, got)
+    end
+  end)
+
+  it("leaves a recording alone that can be read only once", function()
+    local got = run.shell_with([[mkfifo "$1.fifo" && timeout 10 "$perflua" completion \
+      --words 3 -- report --event page "$1.fifo"; echo $?; rm "$1.fifo"]], files.temporary())
+    assert.are.same({ status = 0, out = "0\n", err = "" }, got)
+  end)
+end)
