@@ -7,6 +7,9 @@ MANDIR ?= $(PREFIX)/share/man/man1
 DOCDIR ?= $(PREFIX)/share/doc/perflua
 LUADIR ?= $(PREFIX)/share/lua/5.4
 LIBDIR ?= $(PREFIX)/lib/lua/5.4
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion
@@ -218,19 +221,35 @@ pictures: all ## draw the pictures of README.md
 docs: all ## write the reference, tools.md, fields.md, lua/perflua/meta.lua from the tables of core, API, tools
 	$(B)/perflua docs/generate.lua docs/fields.md docs/reference.md docs/tools.md lua/perflua/meta.lua
 
-install: all install-module ## install binary, man page, documentation and Lua module (PREFIX, DESTDIR)
+install: all install-module ## install binary, man pages, documentation, completions, Lua module (PREFIX, DESTDIR)
 	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(MANDIR)"
 	install -m 755 $(B)/perflua "$(DESTDIR)$(BINDIR)/perflua"
-	install -m 644 docs/perflua.1 "$(DESTDIR)$(MANDIR)/perflua.1"
+	@rm -rf $(B)/installed && mkdir -p $(B)/installed
+	@$(EMULATOR) $(B)/perflua docs/man.lua $(B)/installed
+	@for shell in bash zsh fish; do \
+		$(EMULATOR) $(B)/perflua completion $$shell >$(B)/installed/$$shell || exit 1; \
+	done
+	install -m 644 docs/perflua.1 $(B)/installed/*.1 "$(DESTDIR)$(MANDIR)"
+	install -D -m 644 $(B)/installed/bash "$(DESTDIR)$(BASHDIR)/perflua"
+	install -D -m 644 $(B)/installed/zsh "$(DESTDIR)$(ZSHDIR)/_perflua"
+	install -D -m 644 $(B)/installed/fish "$(DESTDIR)$(FISHDIR)/perflua.fish"
 	for page in $(PAGES) $(wildcard docs/*.svg); do \
 		install -D -m 644 "$$page" "$(DESTDIR)$(DOCDIR)/$${page#docs/}" || exit 1; \
 	done
+
+# What lets other programs find the module where it is not where Lua looks.
+define LUA_LINES
+echo "# for require \"perflua\" in programs with Lua 5.4:"; \
+echo "export LUA_PATH='$(LUADIR)/?.lua;$(LUADIR)/?/init.lua;;'"; \
+echo "export LUA_CPATH='$(LIBDIR)/?.so;;'"
+endef
 
 install-module: module
 	for file in $$(cd lua && find perflua $(LIBRARY_FILES)); do \
 		install -D -m 644 "lua/$$file" "$(DESTDIR)$(LUADIR)/$$file" || exit 1; \
 	done
 	install -D -m 755 $(B)/lib/perflua/core.so "$(DESTDIR)$(LIBDIR)/perflua/core.so"
+	$(if $(LUA_INCDIR)$(DESTDIR)$(filter $(LUADIR),/usr/local/share/lua/5.4 /usr/share/lua/5.4),,@$(LUA_LINES))
 
 clean: ## remove all that was built
 	rm -rf build

@@ -3,8 +3,9 @@ local for_all_tools = require "spec.support.for_all_tools"
 local files = require "spec.support.files"
 local run = require "spec.cli.run"
 
--- Tools that read no recording, and what others need beside its path.
-local WITHOUT = { help = true, list = true, map = true, record = true, reduce = true }
+-- Tools that read no recording, or its header only; and what others need beside its path.
+local WITHOUT = { completion = true, help = true, list = true, map = true, record = true,
+  reduce = true, stubs = true }
 local WORDS = { flame = { "-o", "-" } }
 local BEHIND = { symbol = { "401000" } } -- that path
 

@@ -17,7 +17,7 @@ local lines = {
   "migrations", "offcpu", "report", "report --no-children --csv",
     "report --sort comm,srcline --json",
   "report --where not(pid==1)", "sched", "script",
-    "script -F +addr,+uregs,+iregs,+brstack,+srcline --inline", "stat",
+    "script -F +addr,+uregs,+iregs,+brstack,+srcline --inline", "stat", "stubs",
   "stat --json", "symbol FILE 401000", "symbol --json FILE ffffffff81000000", "syscalls",
     "timeline",
   "timeline --slice 1s", "wakers",

@@ -153,21 +153,24 @@ local function letter_of(tool, name)
   return letter
 end
 
----Returns the text of `perflua help NAME`.
----@return string
-function tools.help(name, tool)
-  local text = { ("perflua %s: %s\nusage: perflua %s\n"):format(name, tool.description,
-    tool.usage) }
-  if tool.help then
-    table.insert(text, "\n" .. tool.help:gsub("\n*$", "\n"))
-  end
+---@param tool table
+---@return string # what it does: paragraphs, each with its line end; "" if nothing is said
+function tools.about(tool)
+  local parts = {}
+  if tool.help then parts[#parts + 1] = tool.help:gsub("\n*$", "\n") end
   if tool.recordings ~= false then
-    table.insert(text, ("\nFILE is a recording, or - for standard input; default: %s.%s\n")
-      :format(DEFAULT, tool.several == true and " Several are read as one." or ""))
+    parts[#parts + 1] = ("FILE is a recording, or - for standard input; default: %s.%s\n")
+      :format(DEFAULT, tool.several == true and " Several are read as one." or "")
   end
   if tool.needs or tool.record then
-    table.insert(text, ("\n%s\n"):format(table.concat(needs.lines(tool), "\n")))
+    parts[#parts + 1] = table.concat(needs.lines(tool), "\n") .. "\n"
   end
+  return table.concat(parts, "\n")
+end
+
+---@param tool table
+---@return string[][] # its options in order: as they are written, and what they do
+function tools.option_rows(tool)
   local _, rows = declare_options(tool)
   local lines = {}
   for _, row in ipairs(rows) do
@@ -177,10 +180,16 @@ function tools.help(name, tool)
     end
   end
   table.sort(lines, function(a, b) return a[3] < b[3] end)
-  if #lines > 0 then
-    table.insert(text, "\n" .. options.columns(lines))
-  end
-  return table.concat(text)
+  return lines
+end
+
+---Returns the text of `perflua help NAME`.
+---@return string
+function tools.help(name, tool)
+  local about, rows = tools.about(tool), tools.option_rows(tool)
+  return ("perflua %s: %s\nusage: perflua %s\n"):format(name, tool.description, tool.usage)
+    .. (about ~= "" and "\n" .. about or "") .. (#rows > 0 and "\n" .. options.columns(rows)
+      or "")
 end
 
 return tools
