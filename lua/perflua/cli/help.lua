@@ -2,7 +2,6 @@
 
 local api = require "perflua.api"
 local core = require "perflua.core"
-local suggest = require "perflua.errors.suggest"
 
 local TEXT <const> = [[
 Type Lua statements, or expressions to see their values: a query with groups is
@@ -64,12 +63,7 @@ local function explain_name(name, host)
   local tools = require "perflua.tools"
   local ok, status, message = pcall(tools.find("help").run, { name }, io.stdout, host)
   if ok and not status then return "" end
-  local names = tools.names()
-  for _, class in ipairs(api.classes()) do
-    for _, row in ipairs(class.methods or {}) do names[#names + 1] = row[1] end
-  end
-  return suggest.message(ok and message or ("no help about '%s'"):format(name), name, names)
-    .. "\n"
+  return (ok and message or ("no help about '%s'"):format(name)) .. "\n"
 end
 
 ---@param host table what src/host/perflua.c gives
