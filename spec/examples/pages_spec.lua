@@ -94,7 +94,7 @@ local function check_links(path)
 end
 
 local PAGES = { "README.md", "docs/guide.md", "docs/cookbook.md", "docs/coming-from.md",
-  "docs/manual.md", "docs/many-recordings.md" }
+  "docs/manual.md", "docs/many-recordings.md", "docs/embedding.md" }
 
 for _, path in ipairs(PAGES) do
   describe(path, function()
@@ -124,7 +124,7 @@ describe("the links of", function()
   for _, path in ipairs { "README.md", "CHANGELOG.md", "src/README.md", "docs/manual.md",
     "docs/fields.md", "docs/guide.md", "docs/cookbook.md", "docs/coming-from.md",
     "docs/tools.md", "docs/reference.md", "docs/many-recordings.md",
-    "docs/contributing.md" } do
+    "docs/contributing.md", "docs/embedding.md" } do
     it(path .. " lead somewhere", function()
       check_links(path)
     end)
