@@ -137,7 +137,8 @@ describe("perflua report", function()
     assert.are.equal("# no samples\n",
       run.perflua({ "report", "--sort=addr", "--event=dummy:u", path }).out)
     local got = run.perflua { "report", "--sort=phys_addr", path }
-    assert.are.same({ 2, "perflua: no record of this query has a field 'phys_addr'\n" },
+    assert.are.same({ 2, "perflua: no record of this query has a field 'phys_addr'; perf "
+      .. "record --phys-data records it\n" },
       { got.status, got.err })
   end)
 

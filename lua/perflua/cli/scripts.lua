@@ -181,6 +181,15 @@ local function run_tool(name, tool, host)
   return status
 end
 
+-- Returns the longest name of a tool that a word begins with: that of "flamegraph" is "flame".
+local function tool_inside(word)
+  local found
+  for _, name in ipairs(tools.names()) do
+    if #name > 2 and word:sub(1, #name) == name and #name > #(found or "") then found = name end
+  end
+  return found
+end
+
 ---Looks up the script or tool that an argument names. The script is loaded at once, so that no
 ---statement of -e runs if the argument is mistaken.
 ---@param word string
@@ -195,7 +204,7 @@ function scripts.prepare(word, host)
   end
   local path = word:find "[/.]" and word or library.find(word, host)
   if not path then
-    local closest = suggest.closest(word, tools.names())
+    local closest = suggest.closest(word, tools.names()) or tool_inside(word)
     local hint = closest and ("did you mean '%s'? "):format(closest) or ""
     print_error(("'%s' is neither a tool nor a script file; %sperflua help lists the tools")
       :format(fmt.escape(word), hint))

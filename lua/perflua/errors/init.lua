@@ -113,6 +113,13 @@ function errors.checked(list, metatable, class)
   return list
 end
 
+-- Names that others have for methods.
+local meant = {
+  limit = "top", head = "top", take = "top", order_by = "sort", sort_by = "sort",
+  filter = "where", foreach = "each", percentile = "quantile", p50 = "quantile",
+  p90 = "quantile", p95 = "quantile", p99 = "quantile", median = "quantile", mean = "avg",
+}
+
 ---Returns the __index of a class: it finds the methods, and raises for names that the API has
 ---not.
 ---@param list table<string, function>
@@ -123,8 +130,11 @@ function errors.named(list, class)
     local method = list[key]
     if method ~= nil or api.members(class)[key] then return method end
     local name = tostring(key)
-    return usage_error(suggest.message(("a %s has no method '%s'"):format(class, name), name,
-      api.names(class)))
+    local message = ("a %s has no method '%s'"):format(class, name)
+    if api.members(class)[meant[name]] then
+      return usage_error("%s; '%s' does that", message, meant[name])
+    end
+    return usage_error(suggest.message(message, name, api.names(class)))
   end
 end
 

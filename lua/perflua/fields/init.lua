@@ -20,6 +20,8 @@ local usage_error, guard = errors.usage_error, errors.guard
 
 local fields = {}
 
+local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
+
 -- Names that perf gives to fields, or to members of composite ones, that are called otherwise
 -- here.
 local aliases = {
@@ -36,6 +38,16 @@ local aliases = {
 
 -- Expressions that perf has a name for.
 local expressions = { dcacheline = "bucket(addr, 'line')" }
+
+-- Options of perf record by the fields of samples that they record.
+local recorded_by = {
+  cpu = "--sample-cpu", addr = "-d", symbol_daddr = "-d", dso_daddr = "-d",
+  data_src = "-d, or perf mem record,", phys_addr = "--phys-data", weight = "-W",
+  callchain = "-g", stack = "-g", branch_stack = "-b", regs_user = "--user-regs",
+  regs_intr = "--intr-regs", transaction = "--transaction", cgroup_path = "--all-cgroups",
+  data_page_size = "--data-page-size", code_page_size = "--code-page-size",
+  args = "-e SYSTEM:EVENT", message = "-e SYSTEM:EVENT",
+}
 
 local DWARF_TYPES <const> = "perflua does not look up types of data in debug information"
 local OF_CODE <const> = "perflua does not decode instructions"
@@ -181,7 +193,9 @@ function Scope:root(name)
   if not entry then
     if unanswered[name] then return nil, Scope.unanswered(name) end
     if core.field_names()[name] then
-      return nil, ("no record of this query has a field '%s'"):format(name)
+      local option = (not self.type_ids or self.type_ids[SAMPLE]) and recorded_by[name]
+      return nil, ("no record of this query has a field '%s'%s"):format(name, option
+        and ("; perf record %s records it"):format(option) or "")
     end
     local kinds = {}
     for candidate, one in pairs(known) do kinds[candidate] = one.kind end

@@ -32,6 +32,7 @@ local foreign = {
   ["!="] = "use ~=", ["&&"] = "use 'and'", ["||"] = "use 'or'", ["!"] = "use 'not'",
   ["="] = "use ==",
   ["--"] = "", [".."] = "", ["::"] = "", ["<>"] = "use ~=",
+  ["=~"] = "use match(f, 'pattern')",
 }
 
 local escapes = {

@@ -224,6 +224,12 @@ function parser.spell(path)
   return table.concat(parts)
 end
 
+-- Words of other languages between two operands, and what is written here.
+local instead_of = {
+  like = "glob(f, 'text*')", contains = "find(f, 'text')", matches = "match(f, 'pattern')",
+  startswith = "starts(f, 'text')", ["if"] = "and, or",
+}
+
 ---@param text string
 ---@return table node # raises { at, message }
 function parser.expression(text)
@@ -232,8 +238,8 @@ function parser.expression(text)
   local node = self:expression(0)
   local rest = self:peek()
   if rest.kind ~= "end" then
-    fail(rest.at, "'%s' is not expected here%s", rest.value, rest.kind == "not"
-      and "; write not (f in { … })" or "")
+    local hint = rest.kind == "not" and "not (f in { … })" or instead_of[rest.value]
+    fail(rest.at, "'%s' is not expected here%s", rest.value, hint and "; write " .. hint or "")
   end
   return node
 end

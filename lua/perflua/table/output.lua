@@ -29,8 +29,9 @@ function output.to(out, produce)
   if not file then return nil, message, code end
   local ok
   ok, message, code = write_to(file, produce)
-  if not ok then return nil, message, code end
-  return errno(file:close())
+  if ok then ok, message, code = errno(file:close()) end
+  if not ok then return nil, ("%s: %s"):format(out, message), code end
+  return ok
 end
 
 ---Returns whether an interrupt ends the writing of rows, after those that an interrupted table

@@ -72,7 +72,9 @@ describe("a Query", function()
     raises("a Query has no method 'groupby'; the closest is 'group_by'", function()
       file:samples():groupby("comm")
     end)
-    raises("a Query has no method 'p99'", function() file:samples():p99("period") end)
+    raises("a Query has no method 'p1x'", function() file:samples():p1x("period") end)
+    raises("a Query has no method 'p99'; 'quantile' does that",
+      function() file:samples():p99("period") end)
     raises("a Table has no method 'row'; the closest is 'rows'",
       function() file:samples():group_by("comm"):count():sort():row() end)
   end)

@@ -63,7 +63,7 @@ describe("a query", function()
     end)
 
     it("suggests only names that can be read", function()
-      raises("no record of this query has a field 'addr'$", function()
+      raises("has a field 'addr'; perf record %-d records it$", function()
         file:samples():where "addr == 1"
       end)
       raises("unknown field 'symbl'; the closest is 'symbol'", function()
