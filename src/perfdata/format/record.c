@@ -148,3 +148,35 @@ void pd_record_decode(const struct pd_record *rec, unsigned index, struct pd_val
 	if (b->no_zero && out->type != PD_NIL && out->u == 0 && pd_record_synthesised(rec))
 		out->type = PD_NIL;
 }
+
+void pd_types_add(struct pd_types *set, uint32_t type)
+{
+	if (type >= PD_RECORD_TYPES)
+		set->unknown = true;
+	else
+		set->bits[type / 64] |= UINT64_C(1) << type % 64;
+}
+
+void pd_types_remove(struct pd_types *set, uint32_t type)
+{
+	if (type >= PD_RECORD_TYPES)
+		set->unknown = false;
+	else
+		set->bits[type / 64] &= ~(UINT64_C(1) << type % 64);
+}
+
+bool pd_has_payload(uint32_t type)
+{
+	const struct pd_record_desc *desc = pd_record_desc(type);
+
+	return desc && desc->payload;
+}
+
+uint64_t pd_payload_size(const struct pd_record *rec)
+{
+	const struct pd_record_desc *desc = pd_record_desc(rec->type);
+
+	/* no writer puts such a record into a compressed one */
+	return desc && desc->payload && rec->chunk_offset == PD_NO_CHUNK ? desc->payload(rec) :
+									   0;
+}

@@ -151,4 +151,39 @@ static inline enum pd_loss pd_record_loss(const struct pd_record *rec)
  */
 bool pd_record_synthesised(const struct pd_record *rec);
 
+/* A set of record types. `unknown` stands for all types from PD_RECORD_TYPES on. */
+struct pd_types {
+	uint64_t bits[2]; /* bit n: type n */
+	bool unknown;
+};
+
+#define PD_ALL_TYPES ((struct pd_types){ { UINT64_MAX, UINT64_MAX }, true })
+
+/* Returns whether a set has a type. */
+static inline bool pd_types_has(const struct pd_types *set, uint32_t type)
+{
+	if (type >= PD_RECORD_TYPES)
+		return set->unknown;
+	return set->bits[type / 64] >> type % 64 & 1;
+}
+
+/* Add a type to a set, or remove it. */
+void pd_types_add(struct pd_types *set, uint32_t type);
+void pd_types_remove(struct pd_types *set, uint32_t type);
+
+/* Returns whether records of a type hold compressed records. */
+static inline bool pd_is_compressed(uint32_t type)
+{
+	return type == PD_RECORD_COMPRESSED || type == PD_RECORD_COMPRESSED2;
+}
+
+/* Returns whether records of this type can have a payload that header.size does not count. */
+bool pd_has_payload(uint32_t type);
+
+/*
+ * Returns the size of the payload behind a record; 0 if there is none. It is the record's own
+ * word: the recording may end before.
+ */
+uint64_t pd_payload_size(const struct pd_record *rec);
+
 #endif

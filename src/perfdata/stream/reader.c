@@ -8,22 +8,6 @@
 #include "resync.h"
 
 #define HEADER_SIZE 8
-void pd_types_add(struct pd_types *set, uint32_t type)
-{
-	if (type >= PD_RECORD_TYPES)
-		set->unknown = true;
-	else
-		set->bits[type / 64] |= UINT64_C(1) << type % 64;
-}
-
-void pd_types_remove(struct pd_types *set, uint32_t type)
-{
-	if (type >= PD_RECORD_TYPES)
-		set->unknown = false;
-	else
-		set->bits[type / 64] &= ~(UINT64_C(1) << type % 64);
-}
-
 bool pd_reader_init(struct pd_reader *r, struct pd_stream *stream, struct pd_error *err)
 {
 	*r = (struct pd_reader){
@@ -328,22 +312,9 @@ static inline int frame_decompressed(struct pd_reader *r, struct pd_record *rec)
 	return 1;
 }
 
-bool pd_has_payload(uint32_t type)
-{
-	const struct pd_record_desc *desc = pd_record_desc(type);
-
-	return desc && desc->payload;
-}
-
 struct pd_section pd_record_payload(const struct pd_record *rec)
 {
-	const struct pd_record_desc *desc = pd_record_desc(rec->type);
-	struct pd_section payload = { rec->offset + rec->size, 0 };
-
-	/* no writer puts such a record into a compressed one */
-	if (desc && desc->payload && rec->chunk_offset == PD_NO_CHUNK)
-		payload.size = desc->payload(rec);
-	return payload;
+	return (struct pd_section){ rec->offset + rec->size, pd_payload_size(rec) };
 }
 
 /*

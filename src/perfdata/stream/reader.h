@@ -16,26 +16,6 @@
 #include "perfdata/format/record.h"
 #include "resync.h"
 
-/* A set of record types. `unknown` stands for all types from PD_RECORD_TYPES on. */
-struct pd_types {
-	uint64_t bits[2]; /* bit n: type n */
-	bool unknown;
-};
-
-#define PD_ALL_TYPES ((struct pd_types){ { UINT64_MAX, UINT64_MAX }, true })
-
-/* Returns whether a set has a type. */
-static inline bool pd_types_has(const struct pd_types *set, uint32_t type)
-{
-	if (type >= PD_RECORD_TYPES)
-		return set->unknown;
-	return set->bits[type / 64] >> type % 64 & 1;
-}
-
-/* Add a type to a set, or remove it. */
-void pd_types_add(struct pd_types *set, uint32_t type);
-void pd_types_remove(struct pd_types *set, uint32_t type);
-
 struct pd_reader {
 	struct pd_stream *stream;
 	struct pd_file *file; /* stream->file */
@@ -93,21 +73,6 @@ int pd_reader_next(struct pd_reader *reader, struct pd_record *rec, struct pd_er
  */
 int pd_reader_advance(struct pd_reader *reader, struct pd_record *rec, struct pd_error *err);
 
-/* Returns whether records of a type hold compressed records. */
-static inline bool pd_is_compressed(uint32_t type)
-{
-	return type == PD_RECORD_COMPRESSED || type == PD_RECORD_COMPRESSED2;
-}
-
-/*
- * Returns whether a type is one of the kernel's or FINISHED_ROUND: such a record has no payload
- * behind it and does not describe the recording.
- */
-static inline bool pd_is_plain(uint32_t type)
-{
-	return type < PD_RECORD_USER || type == PD_RECORD_FINISHED_ROUND;
-}
-
 /*
  * A run of plain records in the reader's block that are beyond doubt, as PD_CHAIN_LENGTH others
  * follow each of them. It makes loops over nearly all records of a recording cheap:
@@ -149,9 +114,6 @@ static inline void pd_run_skip(struct pd_run *run, uint32_t size)
 
 /* Moves the reader to run->at. */
 void pd_run_end(const struct pd_run *run, struct pd_reader *reader);
-
-/* Returns whether records of this type can have a payload that header.size does not count. */
-bool pd_has_payload(uint32_t type);
 
 /*
  * Returns the section of the payload behind a record, of size 0 if there is none. The size is

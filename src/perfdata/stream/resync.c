@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "reader.h"
-
 #define HEADER_SIZE 8
 #define SOUND_ROW   3 /* so many sound records in a row are no accident */
 
@@ -31,7 +29,7 @@ static uint64_t get_payload_size(const struct chain *c, const uint8_t *p)
 	struct pd_record rec = { .bytes = p, .layout = &layout, .chunk_offset = PD_NO_CHUNK };
 
 	pd_record_header(&rec, p, layout.swap, false);
-	return pd_has_payload(rec.type) ? pd_record_payload(&rec).size : 0;
+	return pd_payload_size(&rec);
 }
 
 /*

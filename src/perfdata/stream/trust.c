@@ -1,6 +1,5 @@
 #include "trust.h"
 
-#include "reader.h"
 #include "perfdata/format/sample.h"
 
 /* greatest type reserved for perf's own records; today's last is 86 */

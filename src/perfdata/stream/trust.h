@@ -79,6 +79,15 @@ uint32_t pd_disguised_type(const struct pd_binder *binder, const uint8_t *bytes,
 bool pd_is_simpleperf(const struct pd_file *file, uint32_t type);
 
 /*
+ * Returns whether a type is one of the kernel's or FINISHED_ROUND: such a record has no payload
+ * behind it and does not describe the recording.
+ */
+static inline bool pd_is_plain(uint32_t type)
+{
+	return type < PD_RECORD_USER || type == PD_RECORD_FINISHED_ROUND;
+}
+
+/*
  * Returns the size of the plain record at `p` if its type and size are usual and it ends at
  * `last` or before; else 0. `last` is the last position of the block where a header can be; `p`
  * must not lie behind it.
