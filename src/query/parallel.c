@@ -31,23 +31,6 @@ struct team {
 	atomic_bool no_memory;
 };
 
-/*
- * Returns true if the order of adding up changes the result, as with floats. Values of unknown
- * kinds may be floats.
- */
-static bool is_rounded(const struct pq_measure *m)
-{
-	switch (m->kind) {
-	case PQ_M_SUM:
-	case PQ_M_AVG:
-	case PQ_M_SHARE:
-	case PQ_M_RATIO:
-		return m->value && (m->value->kind == PQ_K_FLOAT || m->value->kind == PQ_K_ANY);
-	default:
-		return false;
-	}
-}
-
 /* Returns why one worker must do all the work, in a few words; NULL if several may. */
 static const char *find_serial_reason(const struct pq_scope *scope,
 				      const struct pq_grouping *grouping)
@@ -61,12 +44,10 @@ static const char *find_serial_reason(const struct pq_scope *scope,
 	if (scope->order == PD_ORDER_TIME)
 		return "records are read in time order";
 	for (size_t i = 0; i < grouping->n_measures; i++) {
-		const struct pq_measure *m = &grouping->measures[i];
+		const char *why = pq_measure_serial(&grouping->measures[i]);
 
-		if (m->kind == PQ_M_FIRST || m->kind == PQ_M_LAST)
-			return "first and last depend on the order of records";
-		if (is_rounded(m))
-			return "sums of floats depend on the order of records";
+		if (why)
+			return why;
 	}
 	return NULL;
 }

@@ -41,6 +41,9 @@ struct pq_measure {
 	size_t n_events;
 };
 
+/* Returns why one worker must take in all records, in a few words; NULL: several may. */
+const char *pq_measure_serial(const struct pq_measure *measure);
+
 struct pq_grouping {
 	const struct pq_key *keys;
 	size_t n_keys; /* 0: all records are one group, which exists even without records */

@@ -35,6 +35,13 @@ const struct pq_measure_ops *pq_measure_ops(const struct pq_measure *measure, en
 	return rows[measure->kind][!integers];
 }
 
+const char *pq_measure_serial(const struct pq_measure *measure)
+{
+	enum pq_kind kind = measure->value ? measure->value->kind : PQ_K_NIL;
+
+	return pq_measure_ops(measure, kind)->serial;
+}
+
 /*
  * Returns i < f, exactly. The limits of integers are floats, and within them the next whole
  * number of a float is an integer.

@@ -55,11 +55,15 @@ struct pq_measure_ops {
 	enum pq_wrong (*wrong)(const void *state);
 	/* Frees what a state owns; NULL: nothing. */
 	void (*deinit)(void *state);
+	/* Why one worker must take in all records, in a few words; NULL: several may. */
+	const char *serial;
 };
 
 /* Returns the functions of a measure whose values have that kind. */
 const struct pq_measure_ops *pq_measure_ops(const struct pq_measure *measure,
 					    enum pq_kind kind);
+
+#define PQ_SERIAL_SUM "sums of floats depend on the order of records"
 
 /* Each file measure_NAME.c has some of them. */
 extern const struct pq_measure_ops pq_count_ops, pq_weighted_count_ops;

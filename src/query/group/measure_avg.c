@@ -183,5 +183,6 @@ const struct pq_measure_ops pq_avg_ops[2] = {
 		.merge = any_merge,
 		.get = any_get,
 		.wrong = any_wrong,
+		.serial = PQ_SERIAL_SUM,
 	},
 };

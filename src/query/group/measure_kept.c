@@ -163,13 +163,16 @@ static bool last_merge(const struct pq_measured *m, void *state, void *from)
 	return true;
 }
 
-#define KEPT_OPS(name)                                                                   \
+#define KEPT_OPS(name, why)                                                              \
 	{                                                                                \
 		.size = sizeof(struct kept), .step = name##_step, .merge = name##_merge, \
-		.get = kept_get, .deinit = kept_deinit,                                  \
+		.get = kept_get, .deinit = kept_deinit, .serial = (why),                 \
 	}
 
-const struct pq_measure_ops pq_min_ops = KEPT_OPS(min);
-const struct pq_measure_ops pq_max_ops = KEPT_OPS(max);
-const struct pq_measure_ops pq_first_ops = KEPT_OPS(first);
-const struct pq_measure_ops pq_last_ops = KEPT_OPS(last);
+const struct pq_measure_ops pq_min_ops = KEPT_OPS(min, NULL);
+const struct pq_measure_ops pq_max_ops = KEPT_OPS(max, NULL);
+
+#define ORDER "first and last depend on the order of records"
+
+const struct pq_measure_ops pq_first_ops = KEPT_OPS(first, ORDER);
+const struct pq_measure_ops pq_last_ops = KEPT_OPS(last, ORDER);

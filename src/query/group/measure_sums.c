@@ -172,6 +172,7 @@ const struct pq_measure_ops pq_sum_ops[2] = {
 		.merge = any_merge,
 		.get = any_get,
 		.wrong = any_wrong,
+		.serial = PQ_SERIAL_SUM,
 	},
 };
 
@@ -216,14 +217,14 @@ const struct pq_measure_ops pq_sum_ops[2] = {
 RATIO(integer, struct pb_wide)
 RATIO(any, struct any_sum)
 
-#define RATIO_OPS(name, each)                                         \
+#define RATIO_OPS(name, each, why)                                    \
 	{                                                             \
 		.size = 2 * sizeof(each), .step = name##_ratio_step,  \
 		.merge = name##_ratio_merge, .get = name##_ratio_get, \
-		.wrong = name##_ratio_wrong,                          \
+		.wrong = name##_ratio_wrong, .serial = (why),         \
 	}
 
 const struct pq_measure_ops pq_ratio_ops[2] = {
-	RATIO_OPS(integer, struct pb_wide),
-	RATIO_OPS(any, struct any_sum),
+	RATIO_OPS(integer, struct pb_wide, NULL),
+	RATIO_OPS(any, struct any_sum, PQ_SERIAL_SUM),
 };
