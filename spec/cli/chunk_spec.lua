@@ -72,6 +72,7 @@ describe("a chunk of -e", function()
 
   it("shares its arguments and file with other chunks, whatever ends the options", function()
     succeeds("true\n", [["$perflua" -e 'first = file' -e 'print(first == file)' -- demo.data]])
+    succeeds("1\n1\t1\n", [["$perflua" -e 'n = (n or 0) + 1 print(n)' -e 'n, #arg' demo.data]])
     succeeds("-demo.data\n", "mv demo.data ./-demo.data; " .. path_of_file .. "-- -demo.data")
   end)
 

@@ -47,9 +47,10 @@ local function run_actions(parsed, are_scripts)
       status = require_module(action.value)
     elseif are_scripts and i == last then
       status = scripts.run_last(action.value)
+    elseif are_scripts then
+      status = scripts.run_statements(action.value)
     else
-      status = are_scripts and scripts.run_statements(action.value)
-        or scripts.run_chunk(load(action.value, "=(command line)", "t"))
+      status = scripts.run_chunk(load(action.value, "=(command line)", "t"))
     end
     if status then return status end
   end
