@@ -8,6 +8,10 @@
 #include "spans.h"
 
 #define ROLES 16 /* a power of two */
+
+/* Most spans have no spans inside, and shall not pay for calls that two callers need. */
+#define INLINE inline __attribute__((always_inline))
+
 #define MOST_LOST \
 	1024 /* records of losses: from then on all spans are dropped, which takes less time */
 
@@ -392,8 +396,8 @@ static bool keep_opening(struct pq_pairs *pairs, uint32_t span)
 }
 
 /* Opens a span for the record that was entered. Returns false without memory. */
-static bool meet_open(struct pq_pairs *pairs, const struct pq_value *time,
-		      struct pq_pair_row *row)
+static INLINE bool meet_open(struct pq_pairs *pairs, const struct pq_value *time,
+			     struct pq_pair_row *row)
 {
 	struct pq_value *values;
 	struct pb_slot *slot;
@@ -585,8 +589,8 @@ bool pq_pairs_has_too_many(const struct pq_pairs *pairs)
 }
 
 /* Closes a span for the record that was entered. Returns false without memory. */
-static bool meet_close(struct pq_pairs *pairs, const struct pq_value *time,
-		       struct pq_pair_row *row)
+static INLINE bool meet_close(struct pq_pairs *pairs, const struct pq_value *time,
+			      struct pq_pair_row *row)
 {
 	const struct pq_pairing *how = pairs->how;
 	struct pq_value *kept;
@@ -743,7 +747,7 @@ static bool is_lost(const struct pq_pairs *pairs)
 }
 
 /* Returns the role of the record that was entered. */
-static struct role role_of(struct pq_pairs *pairs)
+static INLINE struct role role_of(struct pq_pairs *pairs)
 {
 	const struct pq_bound *bound = pairs->columns->fields->bound;
 	struct role *role = &pairs->roles[bound->number % ROLES];
@@ -770,39 +774,63 @@ static bool meet_nested_close(struct pq_pairs *pairs, const struct pq_value *tim
 	       (!inner.made || meet_inner(pairs, row));
 }
 
-bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
+/*
+ * Does what pq_pairs_meet() does, for spans that have spans inside: these open last, and close
+ * first.
+ */
+static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
-	const struct pq_pairing *how = pairs->how;
 	struct pq_pairs *nested = pairs->nested;
-	bool lost = is_lost(pairs), ends;
-	struct role role = { .bound = NULL }, nested_role = { .bound = NULL };
+	struct role role = { .bound = NULL }, inner = { .bound = NULL };
+	bool lost = is_lost(pairs);
 	struct pq_value time;
 
-	if (!lost || how->pairs_lost || how->inner != PQ_NO_PLACE)
+	if (!lost || pairs->how->pairs_lost)
 		role = role_of(pairs);
-	if (nested && (!lost || nested->how->pairs_lost))
-		nested_role = role_of(nested);
-	ends = role.closes || role.opens || nested_role.closes || nested_role.opens;
-	if (!ends && !role.inner && !lost)
-		return true;
-	read_column(pairs, how->time, &time);
-	if (nested_role.closes && !meet_nested_close(pairs, &time, row))
+	if (!lost || nested->how->pairs_lost)
+		inner = role_of(nested);
+	lost = lost && !role.closes && !role.opens && !inner.closes && !inner.opens;
+	read_column(pairs, pairs->how->time, &time);
+	if (inner.closes && !meet_nested_close(pairs, &time, row))
 		return false;
 	if (role.closes && !meet_close(pairs, &time, row))
 		return false;
 	if (role.opens && !meet_open(pairs, &time, row))
 		return false;
-	if (nested_role.opens && !meet_open(nested, &time, row))
+	if (inner.opens && !meet_open(nested, &time, row))
+		return false;
+	if (lost && time.type == PQ_INT) {
+		drop_lost_spans(pairs);
+		drop_lost_spans(nested);
+	}
+	return true;
+}
+
+bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
+{
+	const struct pq_pairing *how = pairs->how;
+	bool lost = is_lost(pairs), ends;
+	struct role role = { .bound = NULL };
+	struct pq_value time;
+
+	if (pairs->nested)
+		return meet_both(pairs, row);
+	if (!lost || how->pairs_lost || how->inner != PQ_NO_PLACE)
+		role = role_of(pairs);
+	ends = role.closes || role.opens;
+	if (!ends && !role.inner && !lost)
+		return true;
+	read_column(pairs, how->time, &time);
+	if (role.closes && !meet_close(pairs, &time, row))
+		return false;
+	if (role.opens && !meet_open(pairs, &time, row))
 		return false;
 	if (role.inner)
 		return meet_inner(pairs, row);
 	/*
 	 * records that perf adds at the end have no time: it is not known when others were lost
 	 */
-	if (!ends && time.type == PQ_INT) {
+	if (!ends && time.type == PQ_INT)
 		drop_lost_spans(pairs);
-		if (nested)
-			drop_lost_spans(nested);
-	}
 	return true;
 }
