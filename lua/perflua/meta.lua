@@ -19,9 +19,9 @@ perflua = {}
 ---"perf.data".
 ---@param options? perflua.OpenOptions # How to read it.
 ---@return perflua.File? # The recording; nil if it cannot be read.
----@return string? # What is wrong.
+---@return string? # The error.
 ---@return string? # A code such as "ENOENT" or "FORMAT".
----Raises: A path that is no string, an empty array, an unknown option or a value that it cannot
+---Raises: A path of another type, an empty array, an unknown option or a value that it cannot
 ---have.
 function perflua.open(path, options) end
 
@@ -55,7 +55,7 @@ function perflua.errno(number, machine) end
 
 ---Parses the command line of a script that opens recordings itself. --help and mistakes end the
 ---script, with the options and what is wrong.
----@param options perflua.Option[] # What may be there.
+---@param options perflua.Option[] # The options that are allowed.
 ---@param words string[] # The table `arg`, which stays as it is.
 ---@return table<string, any> # Values by name.
 ---@return string[] # The other words.
@@ -65,7 +65,7 @@ function perflua.parse(options, words) end
 ---Reads a Table that was saved; several that follow one another are merged.
 ---@param from file*|string # An open file, a path, or "-" for standard input.
 ---@return perflua.Table? # Nil if it cannot be read.
----@return string? # What is wrong.
+---@return string? # The error.
 ---@return string? # A code such as "ENOENT" or "FORMAT".
 ---Raises: Anything but a path or an open file.
 function perflua.load(from) end
@@ -119,8 +119,8 @@ function perflua.export(query, format, out, options) end
 ---"pipe": what `perf record -o -` wrote, also in a file.
 ---@field mode "file"|"directory"|"pipe"
 ---@field as string # The version of perf whose text is printed: "7.3".
----@field version integer # Of the format: 1 is PERFFILE, 2 is PERFILE2.
----@field byte_order "little"|"big" # Of the machine that recorded.
+---@field version integer # The version of the format: 1 is PERFFILE, 2 is PERFILE2.
+---@field byte_order "little"|"big" # The byte order of the recorded machine.
 ---False when it is known that something is missing: cut off, never finished, or in part not
 ---readable.
 ---@field complete boolean
@@ -133,7 +133,7 @@ function perflua.export(query, format, out, options) end
 ---@field out_of_order integer
 local File = {}
 
----Starts a query of the recording's records, as they lie in it.
+---Starts a query of the records, as they were recorded.
 ---@param options? string|perflua.RecordsOptions # A record type's name is short for { type =
 ---name }.
 ---@return perflua.Query
@@ -149,7 +149,7 @@ function File:samples(event) end
 
 ---Calls a handler for each record, in the order of time.
 ---@param handlers perflua.Handlers # Functions by record types and events.
----Raises: A closed file, a key that is no handler, and what a handler raises.
+---Raises: A closed file, an unknown key, and any error of a handler.
 function File:run(handlers) end
 
 ---Looks up the thread that had an id at a time.
@@ -173,7 +173,7 @@ function File:threads() end
 ---Raises: A closed file, a stream that was read, recordings of several systems.
 function File:running(cpu, time) end
 
----Says what is known of an address.
+---Looks up the map, binary, function and line of an address.
 ---@param pid integer # Id of a process.
 ---@param addr integer # An address in it.
 ---@param time? integer # A time, in ns. Default: the end of the recording.
@@ -193,7 +193,7 @@ function File:missing() end
 ---Raises: A closed file, an unknown option or a value that it cannot have.
 function File:binaries(options) end
 
----Says what was at an address over time: one item for each time range, without gaps.
+---Lists what was at an address over time: one item for each time range, without gaps.
 ---@param pid? integer # Id of a process; nil: only what the kernel had there.
 ---@param address integer # An address in it.
 ---@param time? integer # A time, in ns: only the range with this time.
@@ -215,8 +215,8 @@ function File:close() end
 ---@field type? string|integer|(string|integer)[]
 ---Only records that belong to it: a name, a glob, an Event, or several. Default: all.
 ---@field event? string|perflua.Event|(string|perflua.Event)[]
----The order of the records' times, or as they lie in the file. Default: "time"; of results that
----are the same in any order "file".
+---Time order, or the order of the file. Default: "time"; of results that are the same in any
+---order "file".
 ---@field order? "time"|"file"
 ---The loop hands out one record object again and again: fast; copy() keeps one. Default: false.
 ---@field reuse? boolean
@@ -232,7 +232,7 @@ function File:close() end
 
 ---Something wrong with a recording, which was stepped over.
 ---@class perflua.Damage
----@field path string # Of the file that it is in.
+---@field path string # The path of the damaged file.
 ---@field offset integer # Where it is in the file. In bytes.
 ---@field size integer # Bytes that were stepped over. In bytes.
 ---@field reason string # Found and expected value.
@@ -242,10 +242,8 @@ function File:close() end
 ---@field pid integer # Its process.
 ---@field tid integer # Its id.
 ---@field comm string # Its name at the time that was asked for, else its last.
----When it began; nil if that is not known, or was before the recording. In ns.
----@field start? integer
----When it ended; nil if that is not known, or was after the recording. In ns.
----@field exit? integer
+---@field start? integer # The time it began; nil if unknown, or before the recording. In ns.
+---@field exit? integer # The time it ended; nil if unknown, or after the recording. In ns.
 ---The recording it is of, from 1, where several are systems of their own.
 ---@field source? integer
 ---Maps of its process at the time that was asked for, else at the end.
@@ -264,7 +262,7 @@ function File:close() end
 ---@field filename string # As it was recorded.
 ---@field build_id? string # In hex.
 ---@field reason string # Why its symbols cannot be used.
----@field tried string[] # Where they were looked for, and what was found there.
+---@field tried string[] # The paths that were tried, with the result of each.
 
 ---A binary that was used for symbols though no build-id proves that it is the recorded one.
 ---@class perflua.Unproven
@@ -281,7 +279,7 @@ function File:close() end
 ---@class perflua.Binary
 ---@field name string # As `dso` has it.
 ---@field build_id? string # In hex; nil if it was not recorded.
----@field kind "file"|"kernel"|"module"|"vdso"|"jit"|"bpf"|"memory" # Of what kind it is.
+---@field kind "file"|"kernel"|"module"|"vdso"|"jit"|"bpf"|"memory" # The kind of the binary.
 ---@field guest? boolean # True of a guest's.
 ---The recording it is of, from 1, where several are systems of their own.
 ---@field source? integer
@@ -332,19 +330,19 @@ function File:close() end
 ---@field start integer # Its address in the binary.
 ---@field stop integer # Its end, not included.
 
----A description of records to read and of what to make of them. Each step makes a new Query;
----nothing is read until it is looped over (`for record in query do`) or asked for a result.
+---A description of the records to read and of the result. Each step makes a new Query; nothing
+---is read until it is looped over (`for record in query do`) or asked for a result.
 ---@overload fun(): perflua.Record
 ---@class perflua.Query
----@field counts? perflua.PairCounts # Of spans: what the last pass could not pair.
+---@field counts? perflua.PairCounts # Counts of what the last pass could not pair.
 local Query = {}
 
 ---Keeps the records that pass.
 ---@param filter string|table<string, any>|fun(record: perflua.Record): any # An expression,
 ---values by fields, or a function.
 ---@return perflua.Query
----Raises: A query that is grouped already, a text that is no expression, a name that no record
----of the query can have.
+---Raises: A query that is grouped already, a malformed expression, a name that no record of the
+---query can have.
 function Query:where(filter) end
 
 ---Keeps the records of a span of time.
@@ -353,7 +351,7 @@ function Query:where(filter) end
 ---}. Default: the start.
 ---@param to? integer|string # Excluded. Default: the end.
 ---@return perflua.Query
----Raises: A query that is grouped already, a text that is no time or outside of the recording;
+---Raises: A query that is grouped already, a malformed time or one outside of the recording;
 ---the time of day of a recording that does not know it.
 function Query:between(from, to) end
 
@@ -364,19 +362,19 @@ function Query:between(from, to) end
 function Query:select(...) end
 
 ---Makes spans, from a record that opens one to the record that closes it.
----@param options perflua.PairOptions # What opens and closes spans.
----@return perflua.Query # Of spans.
+---@param options perflua.PairOptions # The records that open and close spans.
+---@return perflua.Query # The spans.
 ---Raises: A query that is grouped already, one that selects fields, is of spans or in file
 ---order; an unknown name.
 function Query:pair(options) end
 
 ---Keeps the records, or the spans, inside of spans; the fields of the span around them are
 ---named `span.FIELD`.
----@param spans perflua.Query # Of pair().
+---@param spans perflua.Query # Spans of pair().
 ---@param options? perflua.WithinOptions # How records and spans meet.
 ---@return perflua.Query # Whose loops give the record or Span, and that around it.
----Raises: A query that is grouped already, spans that are none, or of another File; an unknown
----option.
+---Raises: A query that is grouped already, a Query without spans, spans of another File; an
+---unknown option.
 function Query:within(spans, options) end
 
 ---Makes each item of a view a row: frames of a call chain (`frame.symbol`), branches
@@ -384,8 +382,8 @@ function Query:within(spans, options) end
 ---of the record or span.
 ---@param view string # "callchain", "branch_stack", "read", "regs_user", "regs_intr"; of spans
 ---"open.callchain", "close.callchain" …
----@param options? perflua.UnnestOptions # Which items, and what they are called.
----@return perflua.Query # Of items.
+---@param options? perflua.UnnestOptions # The choice and the names of items.
+---@return perflua.Query # The items.
 ---Raises: A query that is grouped already, one that selects fields, is of records inside of
 ---spans or of items already; a view that no record has.
 function Query:unnest(view, options) end
@@ -395,7 +393,7 @@ function Query:unnest(view, options) end
 ---as "bucket(time, '10ms')", "callchain" (a Stack), or functions by their columns' names.
 ---@return perflua.Query
 ---Raises: A query that is grouped already, a call without a key, two columns of one name, a
----composite field, a name that no record of the query can have.
+---view, a name that no record of the query can have.
 function Query:group_by(...) end
 
 ---Puts samples of all events into the same groups.
@@ -403,7 +401,7 @@ function Query:group_by(...) end
 function Query:all_events() end
 
 ---Names the last key or measure.
----@param name string # Of its column.
+---@param name string # Name of its column.
 ---@return perflua.Query
 ---Raises: A query without group_by, two columns of one name.
 function Query:as(name) end
@@ -490,7 +488,7 @@ function Query:share(field) end
 ---hold all events together then.
 ---@param over string|perflua.Event # An event.
 ---@param under string|perflua.Event # An event.
----@param field? string # What is added up. Default: "period".
+---@param field? string # The field that is added up. Default: "period".
 ---@return perflua.Query
 ---Raises: A query without group_by, an event that the query does not read.
 function Query:ratio(over, under, field) end
@@ -499,14 +497,14 @@ function Query:ratio(over, under, field) end
 ---hist.
 ---@param field string # A field, or an expression of fields.
 ---@return perflua.Query
----Raises: Another measure before it, a weight that is no integer or below 0.
+---Raises: Another measure before it, a weight that is not an integer or below 0.
 function Query:weight(field) end
 
 ---Calls a function for each record, row, or with the selected values; without one it gives an
 ---iterator for `for`, which may be nested and lets go when the loop is left.
 ---@param fn? function # Called for each.
 ---@return function? # The iterator.
----Raises: A closed file, a second pass over a stream, and what the function raises.
+---Raises: A closed file, a second pass over a stream, any error of the function.
 function Query:each(fn) end
 
 ---Reads all into an array: records, rows, or selected values, those of several fields as
@@ -519,7 +517,7 @@ function Query:collect() end
 ---tostring() of a grouped query gives its text, made once; over a stream or a closed file it
 ---reads nothing.
 ---@return perflua.Table
----Raises: A query without group_by, and what reading raises.
+---Raises: A query without group_by, and any error while reading.
 function Query:table() end
 
 ---Says what is read and in which order, by how many workers, and where each step runs. Reads
@@ -531,56 +529,56 @@ function Query:explain() end
 ---Reads, and shows the first rows of each event.
 ---@param n integer # Rows to show.
 ---@param column? string # A key's, measure's or column's name. Default: the first measure.
----@param options? perflua.TopOptions # Of what else they are the first.
+---@param options? perflua.TopOptions # The key that rows are counted by.
 ---@return perflua.Table
----Raises: A query without group_by, a column that there is not, or that has no order; an
----unknown option, and what reading raises.
+---Raises: A query without group_by, an unknown column, or that has no order; an unknown option,
+---and any error while reading.
 function Query:top(n, column, options) end
 
 ---Reads, and shows all rows in order.
 ---@param column? string # A key's, measure's or column's name. Default: the first measure.
 ---@param direction? "asc"|"desc" # Which come first. Default: "desc".
 ---@return perflua.Table
----Raises: A query without group_by, a column that there is not, or that has no order, and what
----reading raises.
+---Raises: A query without group_by, an unknown column, or that has no order, and any error
+---while reading.
 function Query:sort(column, direction) end
 
 ---Shows the rows for which a condition is true.
----@param condition string # Of columns, as in filters: "period / count", "['a/b'] > 2".
+---@param condition string # Expression of columns, as in filters: "period / count", "['a/b'] >
+---2".
 ---@return perflua.Query
----Raises: A query without group_by, a column that there is not, an expression that is no
----condition.
+---Raises: A query without group_by, an unknown column, an expression that is not a condition.
 function Query:having(condition) end
 
 ---Adds a column that is computed of others.
----@param name string # Of the new column.
----@param expression string # Of columns, as in filters: "period / count", "['a/b'] > 2".
+---@param name string # Name of the new column.
+---@param expression string # Expression of columns, as in filters: "period / count", "['a/b'] >
+---2".
 ---@return perflua.Query
----Raises: A query without group_by, a column that there is not, or is a histogram; two columns
----of one name.
+---Raises: A query without group_by, an unknown column, or is a histogram; two columns of one
+---name.
 function Query:column(name, expression) end
 
 ---Adds the column `running_COLUMN`: the sum of a measure over the rows that are shown, from the
 ---first one of the event to each.
 ---@param column string # A measure.
 ---@return perflua.Query
----Raises: A query without group_by, a column that there is not, or whose values do not add up.
+---Raises: A query without group_by, an unknown column, or whose values do not add up.
 function Query:running(column) end
 
----Turns the values of a key into columns: `row.pivot[value]` is what the row has of it,
----`row.other` what the row has of all values that are no columns.
+---Turns the values of a key into columns: `row.pivot[value]` is the measure for that value,
+---`row.other` that for all values without a column.
 ---@param key string # A key.
 ---@param n? integer # How many values, the greatest of each event. Default: all.
 ---@return perflua.Query
----Raises: A query without group_by, a key that there is not, more than 1000 values without `n`.
+---Raises: A query without group_by, an unknown key, more than 1000 values without `n`.
 function Query:pivot(key, n) end
 
 ---Shows a column's numbers with a unit in text; CSV and JSON have them plain.
 ---@param unit "duration"|"bytes"|"si" # Ns us ms s, of nanoseconds; B KiB MiB …; k M G …
 ---@param column? string # Its name. Default: the last one; of several quantiles all.
 ---@return perflua.Query
----Raises: A query without group_by, a column that there is not, or is not of numbers; another
----unit.
+---Raises: A query without group_by, an unknown column, or is not of numbers; another unit.
 function Query:unit(unit, column) end
 
 ---Options of `query:pair(options)`.
@@ -653,7 +651,7 @@ function Query:unit(unit, column) end
 ---The groups of a query as rows: `table[i]`, `#table`; tostring() gives aligned text. All
 ---groups are kept, whatever is shown.
 ---@class perflua.Table
----@field counts? perflua.PairCounts # Of spans: what could not be paired.
+---@field counts? perflua.PairCounts # For spans: counts of records that could not be paired.
 ---A row that is shown, by its columns' names; `row.event` is the event's name.
 ---@field [integer] table<string, any>
 ---@operator len: integer
@@ -667,19 +665,19 @@ function Table:rows() end
 ---@param out? file*|string # An open file or a path. Default: standard output.
 ---@param options? perflua.CsvOptions # How to write cells.
 ---@return true? # Nil if it could not be written.
----@return string? # What is wrong.
+---@return string? # The error.
 ---@return string? # A code such as "ENOENT".
 function Table:csv(out, options) end
 
 ---Writes the rows that are shown as JSON.
 ---@param out? file*|string # An open file or a path. Default: standard output.
 ---@return true? # Nil if it could not be written.
----@return string? # What is wrong.
+---@return string? # The error.
 ---@return string? # A code such as "ENOENT".
 function Table:json(out) end
 
 ---Puts the groups of both together.
----@param other perflua.Table # Of the same keys and measures.
+---@param other perflua.Table # A table with the same keys and measures.
 ---@return perflua.Table # A new one.
 ---Raises: A table of other keys or measures.
 function Table:merge(other) end
@@ -687,7 +685,7 @@ function Table:merge(other) end
 ---Writes all groups as one line of text, for perflua.load and perflua reduce.
 ---@param out file*|string # An open file, a path, or "-" for standard output.
 ---@return true? # Nil if it could not be written.
----@return string? # What is wrong.
+---@return string? # The error.
 ---@return string? # A code such as "ENOENT".
 ---Raises: Columns that a Lua function makes.
 function Table:save(out) end
@@ -695,51 +693,53 @@ function Table:save(out) end
 ---Shows the first rows of each event.
 ---@param n integer # Rows to show.
 ---@param column? string # A key's, measure's or column's name. Default: the first measure.
----@param options? perflua.TopOptions # Of what else they are the first.
+---@param options? perflua.TopOptions # The key that rows are counted by.
 ---@return perflua.Table # A new one of the same groups.
----Raises: A column that there is not, or that has no order; an unknown option.
+---Raises: An unknown column, or that has no order; an unknown option.
 function Table:top(n, column, options) end
 
 ---Shows all rows in order.
 ---@param column? string # A key's, measure's or column's name. Default: the first measure.
 ---@param direction? "asc"|"desc" # Which come first. Default: "desc".
 ---@return perflua.Table # A new one of the same groups.
----Raises: A column that there is not, or that has no order.
+---Raises: An unknown column, or that has no order.
 function Table:sort(column, direction) end
 
 ---Shows the rows for which a condition is true.
----@param condition string # Of columns, as in filters: "period / count", "['a/b'] > 2".
+---@param condition string # Expression of columns, as in filters: "period / count", "['a/b'] >
+---2".
 ---@return perflua.Table # A new one of the same groups.
----Raises: A column that there is not, an expression that is no condition.
+---Raises: An unknown column, an expression that is not a condition.
 function Table:having(condition) end
 
 ---Adds a column that is computed of others.
----@param name string # Of the new column.
----@param expression string # Of columns, as in filters: "period / count", "['a/b'] > 2".
+---@param name string # Name of the new column.
+---@param expression string # Expression of columns, as in filters: "period / count", "['a/b'] >
+---2".
 ---@return perflua.Table # A new one of the same groups.
----Raises: A column that there is not, or is a histogram; two columns of one name.
+---Raises: An unknown column, or is a histogram; two columns of one name.
 function Table:column(name, expression) end
 
 ---Adds the column `running_COLUMN`: the sum of a measure over the rows that are shown, from the
 ---first one of the event to each.
 ---@param column string # A measure.
 ---@return perflua.Table # A new one of the same groups.
----Raises: A column that there is not, or whose values do not add up.
+---Raises: An unknown column, or whose values do not add up.
 function Table:running(column) end
 
----Turns the values of a key into columns: `row.pivot[value]` is what the row has of it,
----`row.other` what the row has of all values that are no columns.
+---Turns the values of a key into columns: `row.pivot[value]` is the measure for that value,
+---`row.other` that for all values without a column.
 ---@param key string # A key.
 ---@param n? integer # How many values, the greatest of each event. Default: all.
 ---@return perflua.Table # A new one of the same groups.
----Raises: A key that there is not, more than 1000 values without `n`.
+---Raises: An unknown key, more than 1000 values without `n`.
 function Table:pivot(key, n) end
 
 ---Shows a column's numbers with a unit in text; CSV and JSON have them plain.
 ---@param unit "duration"|"bytes"|"si" # Ns us ms s, of nanoseconds; B KiB MiB …; k M G …
 ---@param column? string # Its name. Default: the last one; of several quantiles all.
 ---@return perflua.Table # A new one of the same groups.
----Raises: A column that there is not, or is not of numbers; another unit.
+---Raises: An unknown column, or is not of numbers; another unit.
 function Table:unit(unit, column) end
 
 ---Options of `top(n, column, options)`.

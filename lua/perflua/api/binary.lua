@@ -18,7 +18,7 @@ return {
       { "name", "string", "As `dso` has it." },
       { "build_id", "string?", "In hex; nil if it was not recorded." },
       { "kind", "\"file\"|\"kernel\"|\"module\"|\"vdso\"|\"jit\"|\"bpf\"|\"memory\"",
-        "Of what kind it is." },
+        "The kind of the binary." },
       { "guest", "boolean?", "True of a guest's." },
       { "source", "integer?",
         "The recording it is of, from 1, where several are systems of their own." },

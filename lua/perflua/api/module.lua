@@ -27,8 +27,8 @@ return {
           { "options", "OpenOptions?", "how to read it" },
         },
         returns = { { "File?", "the recording; nil if it cannot be read" },
-          { "string?", "what is wrong" }, CODE },
-        errors = "a path that is no string, an empty array, an unknown option or a value that "
+          { "string?", "the error" }, CODE },
+        errors = "a path of another type, an empty array, an unknown option or a value that "
           .. "it cannot have" },
       { "hex", "Writes an integer as 0x…, without a sign.",
         params = { { "x", "integer", "any integer" } }, returns = { { "string" } },
@@ -45,7 +45,7 @@ return {
         returns = { { "string?", "nil if it has none" } }, errors = "anything but an integer" },
       { "parse", "Parses the command line of a script that opens recordings itself. --help "
           .. "and mistakes end the script, with the options and what is wrong.",
-        params = { { "options", "Option[]", "what may be there" },
+        params = { { "options", "Option[]", "the options that are allowed" },
           { "words", "string[]", "the table `arg`, which stays as it is" } },
         returns = { { "table<string, any>", "values by name" },
           { "string[]", "the other words" } },
@@ -53,7 +53,7 @@ return {
       { "load", "Reads a Table that was saved; several that follow one another are merged.",
         params = { { "from", "file*|string",
           "an open file, a path, or \"-\" for standard input" } },
-        returns = { { "Table?", "nil if it cannot be read" }, { "string?", "what is wrong" },
+        returns = { { "Table?", "nil if it cannot be read" }, { "string?", "the error" },
           CODE },
         errors = "anything but a path or an open file" },
       { "export",

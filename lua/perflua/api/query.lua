@@ -37,17 +37,17 @@ last.params = first.params
 local classes = {
   Query = {
     name = "Query", kind = "object", prefix = "query:", call = "fun(): Record",
-    doc = "A description of records to read and of what to make of them. Each step makes a new "
+    doc = "A description of the records to read and of the result. Each step makes a new "
       .. "Query; nothing is read until it is looped over (`for record in query do`) or asked "
       .. "for a result.",
     fields = {
-      { "counts", "PairCounts?", "Of spans: what the last pass could not pair." },
+      { "counts", "PairCounts?", "Counts of what the last pass could not pair." },
     },
     methods = {
       { "where", "Keeps the records that pass.", step = "before",
         params = { { "filter", "string|table<string, any>|fun(record: Record): any",
           "an expression, values by fields, or a function" } },
-        returns = QUERY, errors = GROUPED .. "a text that is no expression, " .. UNKNOWN },
+        returns = QUERY, errors = GROUPED .. "a malformed expression, " .. UNKNOWN },
       { "between", "Keeps the records of a span of time.", step = "before",
         params = {
           { "from", "integer|string|table[]?",
@@ -56,7 +56,7 @@ local classes = {
               .. "{ from, to }", default = "the start" },
           { "to", "integer|string?", "excluded", default = "the end" },
         }, returns = QUERY,
-        errors = GROUPED .. "a text that is no time or outside of the recording; the time of "
+        errors = GROUPED .. "a malformed time or one outside of the recording; the time of "
           .. "day "
           .. "of a recording that does not know it" },
       { "select",
@@ -66,18 +66,18 @@ local classes = {
         errors = GROUPED .. UNKNOWN },
       { "pair", "Makes spans, from a record that opens one to the record that closes it.",
         step = "before",
-        params = { { "options", "PairOptions", "what opens and closes spans" } },
-        returns = { { "Query", "of spans" } },
+        params = { { "options", "PairOptions", "the records that open and close spans" } },
+        returns = { { "Query", "the spans" } },
         errors = GROUPED
           .. "one that selects fields, is of spans or in file order; an unknown name" },
       { "within",
         "Keeps the records, or the spans, inside of spans; the fields of the span around them "
           .. "are named `span.FIELD`.",
         step = "before",
-        params = { { "spans", "Query", "of pair()" },
+        params = { { "spans", "Query", "spans of pair()" },
           { "options", "WithinOptions?", "how records and spans meet" } },
         returns = { { "Query", "whose loops give the record or Span, and that around it" } },
-        errors = GROUPED .. "spans that are none, or of another File; an unknown option" },
+        errors = GROUPED .. "a Query without spans, spans of another File; an unknown option" },
       { "unnest",
         "Makes each item of a view a row: frames of a call chain (`frame.symbol`), "
           .. "branches (`branch.from`), counter values (`counter.value`), registers "
@@ -87,9 +87,9 @@ local classes = {
           { "view", "string",
             "\"callchain\", \"branch_stack\", \"read\", \"regs_user\", "
               .. "\"regs_intr\"; of spans \"open.callchain\", \"close.callchain\" …" },
-          { "options", "UnnestOptions?", "which items, and what they are called" },
+          { "options", "UnnestOptions?", "the choice and the names of items" },
         },
-        returns = { { "Query", "of items" } },
+        returns = { { "Query", "the items" } },
         errors = GROUPED .. "one that selects fields, is of records inside of spans or of "
           .. "items already; a view that no record has" },
       { "group_by",
@@ -99,12 +99,12 @@ local classes = {
           "fields, expressions such as \"bucket(time, '10ms')\", \"callchain\" (a Stack), or "
             .. "functions by their columns' names" } },
         returns = QUERY, errors = GROUPED
-          .. "a call without a key, two columns of one name, a composite field, "
+          .. "a call without a key, two columns of one name, a view, "
           .. "" .. UNKNOWN },
       { "all_events", "Puts samples of all events into the same groups.",
         returns = QUERY },
       { "as", "Names the last key or measure.", step = "after",
-        params = { { "name", "string", "of its column" } },
+        params = { { "name", "string", "name of its column" } },
         returns = QUERY, errors = UNGROUPED .. ", two columns of one name" },
       describe_measure("count", "integer", "Counts records.", "count",
         "Counts the records of each group."),
@@ -135,20 +135,20 @@ local classes = {
           .. "groups hold all events together then.", step = "after", column = "OVER/UNDER",
         params = { { "over", "string|Event", "an event" },
           { "under", "string|Event", "an event" },
-          { "field", "string?", "what is added up", default = "\"period\"" } },
+          { "field", "string?", "the field that is added up", default = "\"period\"" } },
         returns = QUERY, errors = UNGROUPED .. ", an event that the query does not read" },
       { "weight",
         "Weights each record in the last measure by the value of a field: count, avg, "
           .. "quantile or hist.",
         step = "after", params = { FIELD }, returns = QUERY,
-        errors = "another measure before it, a weight that is no integer or below 0" },
+        errors = "another measure before it, a weight that is not an integer or below 0" },
       { "each",
         "Calls a function for each record, row, or with the selected values; without one it "
           .. "gives an iterator "
         .. "for `for`, which may be nested and lets go when the loop is left.",
         params = { { "fn", "function?", "called for each" } },
         returns = { { "function?", "the iterator" } },
-        errors = "a closed file, a second pass over a stream, and what the function raises" },
+        errors = "a closed file, a second pass over a stream, any error of the function" },
       { "collect",
         "Reads all into an array: records, rows, or selected values, those of several fields "
           .. "as arrays.",
@@ -156,7 +156,7 @@ local classes = {
       { "table", "Reads, and shows all rows, in the order of the first measure unless a step "
         .. "says more. tostring() of a grouped query gives its text, made once; over a stream "
         .. "or a closed file it reads nothing.", step = "after", returns = { { "Table" } },
-        errors = UNGROUPED .. ", and what reading raises" },
+        errors = UNGROUPED .. ", and any error while reading" },
       { "explain",
         "Says what is read and in which order, by how many workers, and where each step runs. "
           .. "Reads nothing.",

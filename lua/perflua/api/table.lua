@@ -3,7 +3,7 @@
 local describe_presentation = require "perflua.api.presentation"
 
 local OUT = { "out", "file*|string?", "an open file or a path", default = "standard output" }
-local WRITTEN = { { "true?", "nil if it could not be written" }, { "string?", "what is wrong" },
+local WRITTEN = { { "true?", "nil if it could not be written" }, { "string?", "the error" },
   { "string?", "a code such as \"ENOENT\"" } }
 
 local classes = {
@@ -17,7 +17,7 @@ local classes = {
         .. "name." },
     },
     fields = {
-      { "counts", "PairCounts?", "Of spans: what could not be paired." },
+      { "counts", "PairCounts?", "For spans: counts of records that could not be paired." },
     },
     methods = {
       { "rows", "Walks over the rows that are shown.",
@@ -29,7 +29,7 @@ local classes = {
       { "json", "Writes the rows that are shown as JSON.", params = { OUT },
         returns = WRITTEN },
       { "merge", "Puts the groups of both together.",
-        params = { { "other", "Table", "of the same keys and measures" } },
+        params = { { "other", "Table", "a table with the same keys and measures" } },
         returns = { { "Table", "a new one" } },
         errors = "a table of other keys or measures" },
       { "save", "Writes all groups as one line of text, for perflua.load and perflua reduce.",
