@@ -29,10 +29,12 @@ end
 local before = (os.getenv "PERFLUA_LUA" or "lua5.4"):gsub("lua5%.4$", "")
 
 describe("the module", function()
-  needs.it("gcc,this architecture", "runs in a C host with two states and coroutines", function()
+  local title = "runs in a C host with two states and coroutines"
+  needs.it("gcc,this architecture", title, function()
     local host = files.temporary()
-    local said = files.output(("gcc -Wall -Wextra -Werror -rdynamic -o %s %s %s %s -lm -ldl 2>&1")
-      :format(host, variable "LUA_CFLAGS", "spec/embedding/host.c", variable "LUA_LIBS"))
+    local command = "gcc -Wall -Wextra -Werror -rdynamic -o %s %s %s %s -lm -ldl 2>&1"
+    local said = files.output(command:format(host, variable "LUA_CFLAGS",
+      "spec/embedding/host.c", variable "LUA_LIBS"))
     assert.are.equal("", said)
     local got = run.shell_with(before .. '"$1" "$2" "$3"', host, files.temporary(SCRIPT),
       run.demo)

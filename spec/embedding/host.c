@@ -1,7 +1,7 @@
 /*
- * A program that embeds Lua: host SCRIPT RECORDING runs the script in two states, as a coroutine
- * each, by turns; then closes one state, and ends the other's coroutine. Prints what the
- * coroutines return, and the signals that have a handler by then.
+ * A program that embeds Lua: host SCRIPT RECORDING runs the script in two states, as a
+ * coroutine each, by turns; then closes one state, and ends the other's coroutine. Prints what
+ * the coroutines return, and the signals that have a handler by then.
  */
 #include <signal.h>
 #include <stdio.h>
