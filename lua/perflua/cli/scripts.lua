@@ -1,10 +1,7 @@
 -- Runs scripts, tools and the statements of -e, and says what was wrong with them.
 
 local fmt = require "perflua.text.fmt"
-local library = require "perflua.meta.library"
-local describe = require "perflua.meta.describe"
 local interrupted = require "perflua.table.interrupted"
-local options = require "perflua.options"
 local recordings = require "perflua.cli.recordings"
 local returned = require "perflua.meta.returned"
 local strip_position = require("perflua.errors").strip_position
@@ -34,7 +31,7 @@ scripts.print_error = print_error
 local function call_protected(fn, ...)
   local results = table.pack(xpcall(fn, traceback, ...))
   if results[1] then return nil, table.unpack(results, 2, results.n) end
-  local ending = options.ending(results[2])
+  local ending = require "perflua.options".ending(results[2])
   if ending and ending.is_help then
     io.stdout:write(ending.text)
     return 0
@@ -48,6 +45,8 @@ scripts.call_protected = call_protected
 -- Reads the options of a script from its arguments. Returns their values, and a function that
 -- opens the arguments that are recordings.
 local function read_options(meta)
+  local describe = require "perflua.meta.describe" -- loaded when they are asked for
+  local options = require "perflua.options"
   local declared = options.declare(meta.options or {})
   local values, paths = options.read(declared, arg, describe(arg[0], meta))
   return values, function(needed)
@@ -202,7 +201,8 @@ function scripts.prepare(word, host)
   if tool then
     return function() return run_tool(word, tool, host) end
   end
-  local path = word:find "[/.]" and word or library.find(word, host)
+  local path = word:find "[/.]" and word
+    or require "perflua.meta.library".find(word, host) -- loaded when it is asked for
   if not path then
     local closest = suggest.closest(word, tools.names()) or tool_inside(word)
     local hint = closest and ("did you mean '%s'? "):format(closest) or ""

@@ -1,6 +1,5 @@
 -- The message of an error with where the script was.
 
-local options = require "perflua.options"
 local strip_position = require("perflua.errors").strip_position
 
 -- Frames of a traceback that are ours. Below the script they tell nothing; nor do they above
@@ -43,7 +42,7 @@ local function format_traceback(message)
   if type(message) == "string" and message:find "interrupted while reading names$" then
     return strip_position(message)
   end
-  if options.ending(message) then return message end
+  if require "perflua.options".ending(message) then return message end
   if type(message) ~= "string" then
     local meta = getmetatable(message)
     message = meta and meta.__tostring and tostring(message)

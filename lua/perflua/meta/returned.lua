@@ -2,7 +2,6 @@
 -- result, calls a function, which returns one of these.
 
 local needs = require "perflua.meta.needs"
-local options = require "perflua.options"
 local perflua = require "perflua"
 local Table = require "perflua.table"
 local spec_of = require("perflua.core").query_spec
@@ -77,7 +76,10 @@ end
 ---@param values? table<string, any> of the script's options; default: their defaults
 function returned.table(value, open, meta, values)
   meta = meta or {}
-  values = values or options.defaults(options.declare(meta.options or {}))
+  if not values then
+    local options = require "perflua.options" -- loaded when it is asked for
+    values = options.defaults(options.declare(meta.options or {}))
+  end
   perflua.options = values
   if type(value) == "function" then return made_by(value, open, meta, values) end
   if Table.is(value) then return value end

@@ -24,12 +24,14 @@
 -- no other begins like it. `args.csv` is "safe" for --csv-safe.
 
 local needs = require "perflua.meta.needs"
-local options = require "perflua.options"
 local suggest = require "perflua.errors.suggest"
 
 local tools = {}
 
 local PREFIX = "perflua.tools."
+
+-- Options are parsed by a module that is loaded when a tool is run.
+local function load_options() return require "perflua.options" end
 
 ---@param name string
 ---@return table | nil
@@ -75,7 +77,7 @@ local function declare_options(tool)
   if tool.recordings ~= false and not given.i then
     rows[#rows + 1] = { "i", "string", value = "FILE", many = true }
   end
-  return options.declare(rows, spellings, tool.refused), rows
+  return load_options().declare(rows, spellings, tool.refused), rows
 end
 
 local DEFAULT <const> = "perf.data"
@@ -118,7 +120,7 @@ end
 ---@return table?
 ---@return string?
 function tools.parse(tool, args)
-  local parsed, operands = options.parse(declare_options(tool), args)
+  local parsed, operands = load_options().parse(declare_options(tool), args)
   if not parsed then return nil, operands end
   table.move(operands, 1, #operands, 1, parsed)
   if parsed["csv-safe"] then parsed.csv = "safe" end
@@ -140,7 +142,9 @@ function tools.declared(tool) return (declare_options(tool)) end
 ---@param tool table
 ---@param args string[] words behind the name of a tool
 ---@return boolean # true if they ask for help
-function tools.asks_help(tool, args) return options.ask_help(declare_options(tool), args) end
+function tools.asks_help(tool, args)
+  return load_options().ask_help(declare_options(tool), args)
+end
 
 -- Returns the letter that perf has for an option, and that no other option of the tool has.
 local function letter_of(tool, name)
@@ -175,7 +179,7 @@ function tools.option_rows(tool)
   local lines = {}
   for _, row in ipairs(rows) do
     if row.help then
-      lines[#lines + 1] = { options.spelled(row, letter_of(tool, row[1])), row.help,
+      lines[#lines + 1] = { load_options().spelled(row, letter_of(tool, row[1])), row.help,
         row[1]:lower() .. row[1] }
     end
   end
@@ -188,8 +192,8 @@ end
 function tools.help(name, tool)
   local about, rows = tools.about(tool), tools.option_rows(tool)
   return ("perflua %s: %s\nusage: perflua %s\n"):format(name, tool.description, tool.usage)
-    .. (about ~= "" and "\n" .. about or "") .. (#rows > 0 and "\n" .. options.columns(rows)
-      or "")
+    .. (about ~= "" and "\n" .. about or "")
+    .. (#rows > 0 and "\n" .. load_options().columns(rows) or "")
 end
 
 return tools
