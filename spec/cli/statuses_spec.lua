@@ -6,7 +6,7 @@ local run = require "spec.cli.run"
 -- Tools that read no recording, or its header only; and what others need beside its path.
 local WITHOUT = { completion = true, help = true, list = true, map = true, record = true,
   reduce = true, stubs = true }
-local WORDS = { flame = { "-o", "-" } }
+local WORDS = { export = { "--to", "folded" }, flame = { "-o", "-" } }
 local BEHIND = { symbol = { "401000" } } -- that path
 
 -- Options that choose samples, and the tools that have them.
@@ -14,11 +14,12 @@ local WHERE = { dump = true, flame = true, fold = true, report = true, script = 
 local EVENT = { flame = true, fold = true, report = true, script = true }
 
 -- Tools that read several recordings.
-local SEVERAL = { doctor = true, dump = true, faults = true, fields = true, flame = true,
-  fold = true, report = true, script = true, stat = true }
+local SEVERAL = { doctor = true, dump = true, export = true, faults = true, fields = true,
+  flame = true, fold = true, report = true, script = true, stat = true }
 
 -- Tools that no recording can lack anything for.
-local FOR_ANY = { doctor = true, dump = true, fields = true, flame = true, fold = true,
+local FOR_ANY = { doctor = true, dump = true, export = true, fields = true, flame = true,
+  fold = true,
   gen = true, header = true,
   report = true, script = true, stat = true, symbol = true, faults = true, offcpu = true,
   timeline = true }

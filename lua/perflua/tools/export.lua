@@ -3,7 +3,9 @@
 local aside = require "perflua.group.aside"
 local core = require "perflua.core"
 local export = require "perflua.export"
+local folding = require "perflua.toolkit.folding"
 local fmt = require "perflua.text.fmt"
+local interrupted = require "perflua.table.interrupted"
 local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local symbols = require "perflua.toolkit.symbols"
@@ -73,7 +75,8 @@ function tool.run(args, out)
     { count = args.count, lines = lines, title = args.title })
   if not written then return nil, message end
   if written.samples == 0 then
-    return nil, ("export: %s: no samples%s"):format(fmt.paths(file.path),
+    if interrupted.part() then return 0 end -- that is said
+    folding.log("export", "%s: no samples%s", fmt.paths(file.path),
       samples.is_chosen(args) and " that the options choose" or "")
   end
   local set_aside = aside.said(written.set_aside)
