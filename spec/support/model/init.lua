@@ -111,7 +111,10 @@ end
 -- Returns what adds up the records, or spans, that shares of their items are of; and the sums.
 local function whole_of(spec, keys, columns)
   local sums, by_event, event, shares = {}, {}, nil, {}
-  for _, key in ipairs(keys) do event = event or key.ref.root == "event" and key.ref end
+  for _, key in ipairs(keys) do
+    local is_event = key.ref.root == "event" and #key.ref.path == 1
+    event = event or is_event and key.ref
+  end
   for _, column in ipairs(columns) do
     if column.measure == "share" then shares[#shares + 1] = column end
   end
