@@ -57,45 +57,57 @@ needs.describe("terminal", "progress", function()
       { got.out:gsub("^10002\r\n10002\n$", "10002\n10002\r\n"), got.err })
   end)
 
-  -- Returns what the terminal shows while a command, whose output is no terminal, waits for the
-  -- second half of a recording at $fifo; and its output.
-  local function shown_beside(command, script)
-    local got = run.shell_with(([[
-      export TERM=dumb perflua
-      dir=$(mktemp -d); mkfifo "$dir/fifo"; export fifo="$dir/fifo" script="$2"
-      timeout 30 sh -c '{ head -c %d "$1"; sleep 2.3; tail -c +%d "$1"; } >"$2"' sh "$1" "$fifo" &
-      timeout 30 script -qec '%s >'"$dir/out" /dev/null </dev/null
-      wc -l <"$dir/out"
-      rm -r "$dir"]]):format(HALF, HALF + 1, command), recording(), script)
-    return got.out:match "^(.*[\r ])(%d+)\n$"
+  -- Runs commands at the same time, whose output is no terminal, while they wait for the second
+  -- half of a recording at $fifo. Returns by name what the terminal shows, and the number of
+  -- lines that they write.
+  local function shown_beside(commands)
+    local parts, names = {}, {}
+    for name, command in pairs(commands) do
+      names[#names + 1] = name
+      parts[#parts + 1] = ([[
+        ( export fifo="$dir/fifo%d"; mkfifo "$fifo"
+          timeout 30 sh -c '{ head -c %d "$1"; sleep 2.3; tail -c +%d "$1"; } >"$2"' sh "$1" "$fifo" &
+          timeout 30 script -qec '%s >'"$dir/out%d" /dev/null </dev/null >"$dir/shown%d"
+          wc -l <"$dir/out%d" >>"$dir/shown%d" ) &]]):format(#names, HALF, HALF + 1, command,
+        #names, #names, #names, #names)
+    end
+    local got = run.shell_with("export TERM=dumb perflua; dir=$(mktemp -d); export script=$2\n"
+      .. table.concat(parts, "\n") .. "\nwait; cd $dir; for i in $(seq " .. #names
+      .. "); do cat shown$i; echo END; done; rm -r $dir", recording(),
+      run.script("for s in perflua.open(arg[1]):samples() do print(s.time) end"))
+    local shown_by, i = {}, 0
+    for text, lines in got.out:gmatch "(.-)(%d+)\nEND\n" do
+      i = i + 1
+      shown_by[names[i]] = { text = text, lines = tonumber(lines) }
+    end
+    return shown_by
   end
 
-  for name, command in pairs {
-    ["a loop"] = '"$perflua" "$script" "$fifo"',
-    script = '"$perflua" script -F pid "$fifo"', dump = '"$perflua" dump "$fifo"',
-    handlers = '"$perflua" -e "file:run { sample = print }" "$fifo"',
-  } do
-    it("is shown beside the output of " .. name, function()
-      local text, lines = shown_beside(command,
-        run.script("for s in perflua.open(arg[1]):samples() do print(s.time) end"))
-      assert.matches("^\rperflua: %d+ MB, %d+ MB/s\r +\r$", text)
-      assert.is_true(tonumber(lines) >= 10000, lines)
-    end)
-  end
+  it("is shown beside the output of loops, handlers and tools", function()
+    local commands = {
+      ["a loop"] = '"$perflua" "$script" "$fifo"',
+      script = '"$perflua" script -F pid "$fifo"', dump = '"$perflua" dump "$fifo"',
+      handlers = '"$perflua" -e "file:run { sample = print }" "$fifo"',
+    }
+    local shown_by = shown_beside(commands)
+    for name in pairs(commands) do
+      local got = shown_by[name]
+      assert.matches("^\rperflua: %d+ MB, %d+ MB/s\r +\r$", got.text, nil, nil, name)
+      assert.is_true(got.lines >= 10000, name)
+    end
+  end)
 
   it("is not shown by a loop that may print to the same terminal", function()
     assert.equal("10002\r\n", shown("", 2.3,
       "n = 0 for s in perflua.open(arg[1]):samples() do n = n + 1 end print(n)"))
   end)
 
-  for name, step in pairs {
-    ["a loop"] = "each()", ["a loop over values"] = "select('time'):each()",
-    ["filters in Lua"] = "where(function() wait() return true end):group_by('pid')"
-      .. ":count():table():rows()",
-  } do
-    it("tells the share and how long it will still take where the size is known: " .. name,
-      function()
-      local script = run.script(([[
+  it("tells the share and how long it will still take where the size is known", function()
+    local steps = { "each()", "select('time'):each()",
+      "where(function() wait() return true end):group_by('pid'):count():table():rows()" }
+    local parts, paths = {}, { recording() }
+    for i, step in ipairs(steps) do
+      paths[i + 1] = run.script(([[
         local n = 0
         function wait()
           n = n + 1
@@ -103,14 +115,18 @@ needs.describe("terminal", "progress", function()
         end
         for s in perflua.open(arg[1]):samples():%s do wait() end
         print(n)]]):format(step))
-      local got = run.shell_with([[
-        export TERM=dumb perflua script="$2" recording="$1"
-        timeout 30 script -qec '"$perflua" "$script" "$recording" >/dev/null' /dev/null </dev/null]],
-        recording(), script)
-      local share, left = got.out:match "^\rperflua: +(%d+) %%, %d+ MB/s, (%d+) s left\r +\r$"
-      assert.is_truthy(share, got.out)
+      parts[i] = ([[
+        script=$%d timeout 30 script -qec '"$perflua" "$script" "$recording" >/dev/null' \
+          /dev/null </dev/null >$dir/%d &]]):format(i + 1, i)
+    end
+    local got = run.shell_with("export TERM=dumb perflua recording=$1; dir=$(mktemp -d)\n"
+      .. table.concat(parts, "\n") .. "\nwait; cat $dir/*; rm -r $dir", table.unpack(paths))
+    local n = 0
+    for share, left in got.out:gmatch "\rperflua: +(%d+) %%, %d+ MB/s, (%d+) s left\r +\r" do
+      n = n + 1
       assert.is_true(tonumber(share) >= 30 and tonumber(share) < 70, share)
       assert.is_true(tonumber(left) >= 1 and tonumber(left) < 7, left)
-    end)
-  end
+    end
+    assert.equal(#steps, n, got.out)
+  end)
 end)
