@@ -193,3 +193,32 @@ describe("perflua dump", function()
       got.err, 1, true)
   end)
 end)
+
+describe("perflua script --json", function()
+  it("writes an object for each sample that is chosen, in the order of time", function()
+    local got = run.perflua { "script", "--json", "--event", "page-faults", run.demo }
+    assert.are.same({ 0, "" }, { got.status, got.err })
+    local file <close> = assert(perflua.open(run.demo))
+    local next_sample, n = file:samples("page-faults"):each(), 0
+    for line in got.out:gmatch "[^\n]+" do
+      local object, sample = assert(dkjson.decode(line)), next_sample()
+      n = n + 1
+      assert.are.same({ "sample", "page-faults", sample.time, sample.pid, sample.comm,
+        sample.dso, sample.stack }, { object.type, object.event, object.time, object.pid,
+        object.comm, object.dso, object.stack })
+    end
+    assert.are.equal(39, n)
+  end)
+
+  it("writes samples with counter values for each value that moved", function()
+    local path = "spec/fixtures/perf-7.3/group.data"
+    local file <close> = assert(perflua.open(path))
+    local got = run.perflua { "script", "--json", path }
+    assert.are.equal(file:samples():count(), select(2, got.out:gsub("\n", "")))
+  end)
+
+  it("has no options of lines", function()
+    local got = run.perflua { "script", "--json", "-F", "comm", run.demo }
+    assert.are.same({ 2, "perflua: script: --json and -F\n" }, { got.status, got.err })
+  end)
+end)

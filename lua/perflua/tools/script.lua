@@ -29,6 +29,8 @@ local tool = {
       "fields of a line: comm,ip,sym or +addr,-dso; for one type of events: sw:comm,ip",
       many = true },
     G = "no call chains",
+    json = "one JSON object per sample on a line, with its recorded fields, "
+      .. "comm, dso, symbol, stack",
     comms = { "NAME,…", "as --comm" },
     reltime = "times since the first sample",
     deltatime = "times since the sample before",
@@ -64,6 +66,16 @@ local function options_of(query, classes, max_stack, args)
   return options
 end
 
+-- Fields that are not recorded, but known of a sample from other records.
+local NAMES <const> = { "comm", "dso", "symbol", "symoff", "stack" }
+
+-- Returns the options of core.dump() for samples as JSON.
+local function json_options(query)
+  local options = plan.walk(spec_of(query))
+  options.json, options.names = true, NAMES
+  return options
+end
+
 -- Returns the events that have samples, by index; nil for a stream, which can be read only
 -- once.
 local function find_sampled(file)
@@ -87,6 +99,11 @@ function tool.run(args, out)
   end
   local wrong = symbols.wrong("script", args)
   if wrong then return USAGE, wrong end
+  for _, name in ipairs { "F", "G", "reltime", "deltatime", "ns" } do
+    if args.json and args[name] then
+      return USAGE, ("script: --json and %s%s"):format(#name == 1 and "-" or "--", name)
+    end
+  end
   if args.reltime and args.deltatime then return USAGE, "script: --reltime and --deltatime" end
   args.vmlinux, args.comm = args.vmlinux or args.k, args.comm or args.comms
   local file <close>, failure = perflua.open(args[1], symbols.of(args))
@@ -97,6 +114,9 @@ function tool.run(args, out)
   local ok, query = pcall(file.samples, file, events)
   if not ok then wrong = wrong or strip_position(query) end
   if wrong then return USAGE, "script: " .. wrong end
+  if args.json then
+    return core.dump(file, out, json_options(query))
+  end
   local options = options_of(query, classes, max_stack, args)
   -- events may come late in a pipe: lines of those before them are written only if none refuses
   -- a field
