@@ -39,7 +39,7 @@ LIBRARY_FILES := -name '*.lua' -o -name '*.js' -o -name '*.css'
 # meta.lua is for editors only
 LIBRARY := $(filter-out lua/perflua/meta.lua,$(sort $(shell find lua $(LIBRARY_FILES))))
 # perflua help TOPIC
-PAGES := $(filter-out docs/contributing.md,$(sort $(wildcard docs/*.md docs/topics/*.md)))
+PAGES := $(filter-out docs/README.md docs/contributing.md,$(sort $(wildcard docs/*.md docs/topics/*.md)))
 DEMO := spec/fixtures/demo.perf.data
 WORDS := spec/fixtures/words
 CALLS := spec/fixtures/calls.perf.data

@@ -95,7 +95,7 @@ local function add_features()
   add "## Header features"
   add ""
   add "`file.features.NAME`: nil when the recording does not have it. The"
-  add "[manual](manual.md#header-features) says what the tables among them contain."
+  add "[topic](topics/features.md) says what the tables among them contain."
   add ""
   add "| bit | name | |"
   add "|--:|---|---|"
@@ -109,7 +109,7 @@ local intro = [[
 # Field reference
 
 Made from the tables that perflua decodes with: `make docs` writes it. How records are read is in the
-[manual](manual.md). `perflua fields FILE` shows those of one recording, with examples.
+[topics](README.md). `perflua fields FILE` shows those of one recording, with examples.
 
 Contents: [every record](#every-record) · [samples](#samples) · [the kernel's records](#the-kernels-records) ·
 [perf's records](#perfs-records) · [the container's records](#the-containers-records) · [views](#views) ·

@@ -146,8 +146,9 @@ end
 local intro = [[
 # API reference
 
-Every function, method, field and option. Made from `lua/perflua/api` by `make docs`. How they go together is in the
-[manual](manual.md); the fields of records, views, events and header features are in the [field reference](fields.md).
+Every function, method, field and option. Made from `lua/perflua/api` by `make docs`. The [guide](guide.md) and
+the [topics](README.md) say how they go together; the fields of records, views, events and header features are in
+the [field reference](fields.md).
 
 Types are those of Lua. An integer is 64 bits wide and never a float; times are ns. What fails in the world (no such
 file, not a recording) returns nil, a message and a code; a wrong call raises at the script's line. An unknown name

@@ -1,4 +1,4 @@
--- Exit statuses of tools: the same for the same case, as docs/manual.md says.
+-- Exit statuses of tools: the same for the same case, as docs/topics/interpreter.md says.
 local for_all_tools = require "spec.support.for_all_tools"
 local files = require "spec.support.files"
 local run = require "spec.cli.run"
