@@ -3,7 +3,6 @@
 local binaries = require "perflua.file.binaries"
 local core = require "perflua.core"
 local errors = require "perflua.errors"
-local export = require "perflua.export"
 local events = require "perflua.recording.events"
 local paths = require "perflua.file.paths"
 local query = require "perflua.query"
@@ -26,7 +25,8 @@ local perflua = {
   stop = run.stop,
   load = Table.load,
   options = {}, -- of the script that the interpreter runs
-  export = export.write,
+  -- Its formats are loaded when they are needed: start-up is much of what a short script costs.
+  export = function(...) return require("perflua.export").write(...) end,
 }
 
 local file_methods = core.methods("file")
