@@ -49,7 +49,7 @@ local function check_shell(shell, only_at_end, program, expect)
       local got = run.shell_with([[
         case $perflua in /*) ;; *) perflua="$PWD/$perflua" ;; esac
         dir=$(mktemp -d) && mkdir "$dir/empty" && ln -s "$perflua" "$dir/perflua" &&
-        export PATH="$dir:$PATH" XDG_DATA_HOME=/no/such HOME="$dir/empty" &&
+        export PATH="$dir:$PATH" XDG_DATA_HOME="$dir/data" HOME="$dir/empty" &&
         perflua completion ]] .. shell .. [[ >"$dir/script" && cd "$dir/empty" &&
         ]] .. shell .. " " .. program .. [[ "$1" "$2"; cd / && rm -r "$dir"]],
         "perflua " .. case[1], case[2])
