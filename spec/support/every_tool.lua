@@ -11,12 +11,14 @@ local tools = require "perflua.tools"
 -- reduce start other processes, help reads no recording.
 local lines = {
   "alloc", "cgroups", "cgroups --nested", "doctor", "doctor --json", "dump", "dump --json",
+  "export --to callgrind", "export --to folded", "export --to pprof --count",
+    "export --to speedscope",
   "faults", "fields",
   "flame -o /dev/null", "fold", "fold --inline --annotate", "gen", "header", "header --json",
     "io", "irqs", "locks",
   "migrations", "offcpu", "report", "report --no-children --csv",
     "report --sort comm,srcline --json",
-  "report --where not(pid==1)", "sched", "script",
+  "report -b --csv", "report --where not(pid==1)", "sched", "script", "script --json",
     "script -F +addr,+uregs,+iregs,+brstack,+srcline --inline", "stat", "stubs",
   "stat --json", "symbol FILE 401000", "symbol --json FILE ffffffff81000000", "syscalls",
     "timeline",
