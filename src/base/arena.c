@@ -13,7 +13,7 @@ struct pb_chunk {
 	void *bytes[]; /* `size` bytes */
 };
 
-static void *take(struct pb_arena *arena, size_t n, size_t align)
+static void *take_bytes(struct pb_arena *arena, size_t n, size_t align)
 {
 	struct pb_chunk *chunk = arena->chunks;
 	size_t at = chunk ? (chunk->used + align - 1) & ~(align - 1) : 0;
@@ -44,12 +44,12 @@ static void *take(struct pb_arena *arena, size_t n, size_t align)
 
 void *pb_arena_get(struct pb_arena *arena, size_t size)
 {
-	return take(arena, size, sizeof(void *));
+	return take_bytes(arena, size, sizeof(void *));
 }
 
 char *pb_arena_text(struct pb_arena *arena, const char *text, size_t n)
 {
-	char *copy = n < SIZE_MAX ? take(arena, n + 1, 1) : NULL;
+	char *copy = n < SIZE_MAX ? take_bytes(arena, n + 1, 1) : NULL;
 
 	if (!copy)
 		return NULL;

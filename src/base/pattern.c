@@ -42,7 +42,7 @@ static void add_byte(struct item *item, uint8_t c)
 	item->set[c >> 6] |= UINT64_C(1) << (c & 63);
 }
 
-static void add_range(struct item *item, uint8_t first, uint8_t last)
+static void add_byte_range(struct item *item, uint8_t first, uint8_t last)
 {
 	for (unsigned c = first; c <= last; c++)
 		add_byte(item, (uint8_t)c);
@@ -136,7 +136,7 @@ static void take_lua_set(struct source *s, struct item *item)
 			add_escaped(item, p[1]);
 			p += 2;
 		} else if (end - p > 2 && p[1] == '-') {
-			add_range(item, (uint8_t)p[0], (uint8_t)p[2]);
+			add_byte_range(item, (uint8_t)p[0], (uint8_t)p[2]);
 			p += 3;
 		} else {
 			add_byte(item, (uint8_t)*p++);
@@ -246,7 +246,7 @@ static void take_glob_item(struct source *s, struct item *item)
 		for (p += complement; p < end; p++) {
 			bool range = end - p > 2 && p[1] == '-';
 
-			add_range(item, (uint8_t)*p, (uint8_t)p[range ? 2 : 0]);
+			add_byte_range(item, (uint8_t)*p, (uint8_t)p[range ? 2 : 0]);
 			p += range ? 2 : 0;
 		}
 		if (complement)
@@ -349,7 +349,7 @@ static void step_balanced(const struct item *item, const uint8_t *text, size_t n
 	}
 }
 
-static bool make_room(struct pb_pattern *pattern, size_t n)
+static bool make_item_room(struct pb_pattern *pattern, size_t n)
 {
 	size_t each = 2 + (pattern->has_balanced ? sizeof(size_t) : 0);
 	size_t needed = n > SIZE_MAX / 2 / each - 2 ? 0 : (n + 1) * each + sizeof(size_t);
@@ -371,7 +371,7 @@ bool pb_pattern_match(struct pb_pattern *pattern, const char *text, size_t n, bo
 	uint8_t *from, *to, *other;
 	size_t *stack;
 
-	if (!make_room(pattern, n))
+	if (!make_item_room(pattern, n))
 		return false;
 	stack = (size_t *)(void *)pattern->states;
 	from = pattern->states + (pattern->has_balanced ? (n + 1) * sizeof(*stack) : 0);

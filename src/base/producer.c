@@ -31,7 +31,7 @@ static bool wait_for_room(struct pb_producer *p)
 	return !stop;
 }
 
-static void *run(void *arg)
+static void *run_producer(void *arg)
 {
 	struct pb_producer *p = arg;
 	void *item = p;
@@ -49,7 +49,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static void destroy(struct pb_producer *p)
+static void free_producer(struct pb_producer *p)
 {
 	pthread_mutex_destroy(&p->lock);
 	pthread_cond_destroy(&p->more);
@@ -72,11 +72,11 @@ struct pb_producer *pb_producer_start(struct pb_producing producing)
 	/* signals are for the threads of the program */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(&p->thread, NULL, run, p);
+	failed = pthread_create(&p->thread, NULL, run_producer, p);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!failed)
 		return p;
-	destroy(p);
+	free_producer(p);
 	return NULL;
 }
 
@@ -91,7 +91,7 @@ void pb_producer_stop(struct pb_producer *p)
 	pthread_join(p->thread, NULL);
 	for (; p->producing.drop && p->taken < p->made; p->taken++)
 		p->producing.drop(p->items[p->taken % PB_PRODUCER_MAX]);
-	destroy(p);
+	free_producer(p);
 }
 
 void *pb_producer_next(struct pb_producer *p)

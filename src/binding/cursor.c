@@ -153,7 +153,7 @@ bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err
 
 #define SHOW_EVERY 1024 /* records between two looks at the clock */
 
-static void show_progress(struct pl_cursor *c)
+static void show_walk_progress(struct pl_cursor *c)
 {
 	uint64_t size = pd_session_size(c->file->session);
 	double part = part_of_walk(c);
@@ -166,7 +166,7 @@ static void show_progress(struct pl_cursor *c)
 }
 
 /* Raises if the loop cannot continue. */
-static void check(lua_State *L, struct pl_cursor *c)
+static void check_cursor(lua_State *L, struct pl_cursor *c)
 {
 	if (c->busy && c->calls)
 		luaL_error(L,
@@ -199,7 +199,7 @@ static int next_that_passes(lua_State *L, struct pl_cursor *c, struct pd_record 
 		c->last_met.source = rec->source;
 		c->last_met.stream = rec->stream;
 		if (!--c->until_shown)
-			show_progress(c);
+			show_walk_progress(c);
 		if (looks && !pq_in_scope(&c->scope, rec, c->time_id))
 			continue;
 		if (c->calls)
@@ -212,7 +212,7 @@ static int next_that_passes(lua_State *L, struct pl_cursor *c, struct pd_record 
 }
 
 /* Makes the functions of the trees callable. [-0, +n] */
-static void enter_calls(lua_State *L, struct pl_cursor *c, int index)
+static void enter_cursor_calls(lua_State *L, struct pl_cursor *c, int index)
 {
 	luaL_checkstack(L, LUA_MINSTACK, "functions");
 	lua_getiuservalue(L, index, PL_CURSOR_FILE);
@@ -225,7 +225,10 @@ static void enter_calls(lua_State *L, struct pl_cursor *c, int index)
 	c->busy = true;
 }
 
-/* Pops the values that enter_calls() pushed, and keeps the record that functions were given. */
+/*
+ * Pops the values that enter_cursor_calls() pushed, and keeps the record that functions were
+ * given.
+ */
 static void leave_calls(lua_State *L, struct pl_cursor *c, int index, int top)
 {
 	bool has = pl_calls_push_record(L, c->calls);
@@ -243,9 +246,9 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, int index, struct pd_recor
 	int top = lua_gettop(L), got;
 	struct pd_error err;
 
-	check(L, c);
+	check_cursor(L, c);
 	if (c->calls)
-		enter_calls(L, c, index);
+		enter_cursor_calls(L, c, index);
 	got = next_that_passes(L, c, rec, &err);
 	if (c->calls)
 		leave_calls(L, c, index, top);
@@ -259,9 +262,9 @@ int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index)
 	if (c->n_values) {
 		int n = 0;
 
-		check(L, c);
+		check_cursor(L, c);
 		if (c->calls)
-			enter_calls(L, c, index);
+			enter_cursor_calls(L, c, index);
 		if (pl_has_values(c) || pl_more_values(L, c))
 			n = pl_next_values(L, c, index);
 		else if (c->has_pairs)

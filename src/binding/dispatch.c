@@ -105,7 +105,7 @@ static void take_handler(lua_State *L, struct handler *h, struct pl_cursor *c)
 }
 
 /* Makes the functions that parts call callable. */
-static void enter_calls(lua_State *L, struct pl_cursor *c)
+static void enter_handler_calls(lua_State *L, struct pl_cursor *c)
 {
 	c->calls = pl_calls_of(L, AT_TREES);
 	lua_settop(L, AT_CALLS - 1);
@@ -129,7 +129,7 @@ static void take_handlers(lua_State *L, const char *name, struct handler *handle
 	lua_settop(L, AT_TOP);
 }
 
-static const struct handler *find(const struct dispatch *d, const struct pd_record *rec)
+static const struct handler *find_handler(const struct dispatch *d, const struct pd_record *rec)
 {
 	const struct handler *h = NULL;
 
@@ -141,7 +141,7 @@ static const struct handler *find(const struct dispatch *d, const struct pd_reco
 }
 
 /* Makes room for the handlers of n events, at AT_EVENTS. */
-static void make_room(lua_State *L, struct dispatch *d, size_t n)
+static void make_room_for_values(lua_State *L, struct dispatch *d, size_t n)
 {
 	struct handler *events = lua_newuserdatauv(L, (n + 1) * sizeof(*events), 0);
 
@@ -157,7 +157,7 @@ static void take_late(lua_State *L, struct dispatch *d, const struct pl_file *f)
 {
 	size_t n = f->session->n_events;
 
-	make_room(L, d, n);
+	make_room_for_values(L, d, n);
 	for (size_t i = d->n_events; i < n; i++) {
 		if (lua_getfield(L, AT_OPTIONS, "late") == LUA_TFUNCTION) {
 			lua_pushinteger(L, (lua_Integer)i + 1);
@@ -168,11 +168,11 @@ static void take_late(lua_State *L, struct dispatch *d, const struct pl_file *f)
 		lua_settop(L, AT_TOP);
 	}
 	d->n_events = n;
-	enter_calls(L, d->cursor);
+	enter_handler_calls(L, d->cursor);
 }
 
 /* Returns true if the function that was called returned `stop`. [-1, +0] */
-static bool stops(lua_State *L)
+static bool is_stop(lua_State *L)
 {
 	bool stop = !lua_isnil(L, -1) && lua_rawequal(L, -1, AT_STOP);
 
@@ -187,7 +187,7 @@ static bool stops(lua_State *L)
  */
 #define MAX_TICKS 1000000
 
-static bool tick(lua_State *L, struct dispatch *d, const struct pd_record *rec)
+static bool call_ticks(lua_State *L, struct dispatch *d, const struct pd_record *rec)
 {
 	unsigned index = rec->layout->slot[d->cursor->time_id];
 	struct pd_value v;
@@ -206,7 +206,7 @@ static bool tick(lua_State *L, struct dispatch *d, const struct pd_record *rec)
 		lua_pushvalue(L, AT_INTERVAL);
 		lua_pushinteger(L, (lua_Integer)d->next);
 		lua_call(L, 1, 1);
-		if (stops(L))
+		if (is_stop(L))
 			return true;
 	}
 	return false;
@@ -241,8 +241,8 @@ static void push_parts(lua_State *L, struct pl_cursor *c, const struct handler *
 }
 
 /* Calls a handler with a record. Returns true if it returned `stop`. */
-static bool call(lua_State *L, const struct dispatch *d, const struct handler *h,
-		 const struct pd_record *rec)
+static bool call_handler(lua_State *L, const struct dispatch *d, const struct handler *h,
+			 const struct pd_record *rec)
 {
 	lua_rawgeti(L, AT_FNS, h->fn);
 	if (h->has_parts)
@@ -252,7 +252,7 @@ static bool call(lua_State *L, const struct dispatch *d, const struct handler *h
 	else
 		pl_push_record_of(L, d->cursor->file, AT_CURSOR, PL_CURSOR_META, rec);
 	lua_call(L, h->n ? (int)h->n : 1, 1);
-	return stops(L);
+	return is_stop(L);
 }
 
 /*
@@ -277,7 +277,7 @@ int pl_file_dispatch(lua_State *L)
 	memset(d, 0, sizeof(*d));
 	d->cursor = lua_touserdata(L, AT_CURSOR);
 	lua_pushnil(L);
-	make_room(L, d, f->session->n_events);
+	make_room_for_values(L, d, f->session->n_events);
 	d->n_events = f->session->n_events;
 	lua_newtable(L);
 	lua_newtable(L);
@@ -295,16 +295,16 @@ int pl_file_dispatch(lua_State *L)
 		luaL_argcheck(L, (lua_Integer)d->interval > 0, 2,
 			      "interval_ns must be positive");
 	}
-	enter_calls(L, d->cursor);
+	enter_handler_calls(L, d->cursor);
 	while (pl_cursor_next(L, d->cursor, AT_CURSOR, &rec)) {
 		const struct handler *h;
 
 		if (rec.event && rec.event->number >= d->n_events)
 			take_late(L, d, f);
-		h = find(d, &rec);
-		if (d->interval && tick(L, d, &rec))
+		h = find_handler(d, &rec);
+		if (d->interval && call_ticks(L, d, &rec))
 			break;
-		if (h->fn && call(L, d, h, &rec))
+		if (h->fn && call_handler(L, d, h, &rec))
 			break;
 	}
 	pl_cursor_close(d->cursor);

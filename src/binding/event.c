@@ -113,7 +113,7 @@ static int push_leader(lua_State *L, const struct pd_event *e)
  * Pushes the events of the event's group, the leader first; only the event itself if it has
  * none.
  */
-static int push_members(lua_State *L, const struct pd_event *e)
+static int push_group_members(lua_State *L, const struct pd_event *e)
 {
 	const struct pd_event *leader = &e->recorded_with->list[e->leader];
 
@@ -173,7 +173,7 @@ static void push_arg(lua_State *L, const struct pd_tracepoint_field *f)
 		pl_set_integer(L, "count", f->count);
 }
 
-static int push_fields(lua_State *L, const struct pd_event *e)
+static int push_tracepoint_fields(lua_State *L, const struct pd_event *e)
 {
 	if (!e->tracepoint) {
 		lua_pushnil(L);
@@ -216,14 +216,14 @@ static const struct {
 	{ "sample_fields", push_sample_fields, PD_VIEW,
 	  "array of the names of what its samples hold" },
 	{ "leader", push_leader, PD_EVENT, "the leader of its group; itself if it has none" },
-	{ "members", push_members, PD_VIEW,
+	{ "members", push_group_members, PD_VIEW,
 	  "array of the events of its group, the leader first" },
 	{ "unit", push_unit, PD_STR,
 	  "of its counts, `msec`; from an event_update that was read" },
 	{ "scale", push_scale, PD_FLOAT,
 	  "what its counts are multiplied with; from an event_update that was read" },
 	{ "system", push_system, PD_STR, "of a tracepoint: the subsystem, `sched`" },
-	{ "fields", push_fields, PD_VIEW,
+	{ "fields", push_tracepoint_fields, PD_VIEW,
 	  "of a tracepoint: array of its fields, `{name, type, kind, offset, size, "
 	  "count, signed, dynamic, common}`" },
 	{ "print_fmt", push_print_fmt, PD_STR,

@@ -29,7 +29,7 @@ void pl_push_frame(lua_State *L, struct pl_stacks *stacks, uint32_t number)
 typedef void field_fn(lua_State *L, const struct pl_frame *frame,
 		      const struct pq_stack_frame *is);
 
-static void push_text(lua_State *L, struct pd_text text)
+static void push_frame_text(lua_State *L, struct pd_text text)
 {
 	if (text.p)
 		lua_pushlstring(L, text.p, text.n);
@@ -52,11 +52,11 @@ static void push_kind(lua_State *L, const struct pl_frame *frame,
 	lua_pushstring(L, pq_frame_kind_name(is->kind));
 }
 
-static void push_symbol(lua_State *L, const struct pl_frame *frame,
-			const struct pq_stack_frame *is)
+static void push_frame_symbol(lua_State *L, const struct pl_frame *frame,
+			      const struct pq_stack_frame *is)
 {
 	(void)frame;
-	push_text(L, is->symbol);
+	push_frame_text(L, is->symbol);
 }
 
 static void push_symoff(lua_State *L, const struct pl_frame *frame,
@@ -127,8 +127,8 @@ static void push_srcline(lua_State *L, const struct pl_frame *frame,
 	lua_pushstring(L, n ? lines[n - 1].srcline : NULL);
 }
 
-static void push_inlined(lua_State *L, const struct pl_frame *frame,
-			 const struct pq_stack_frame *is)
+static void push_frame_inlined(lua_State *L, const struct pl_frame *frame,
+			       const struct pq_stack_frame *is)
 {
 	const struct ps_line *lines;
 	size_t n = lines_of(L, frame, is, &lines);
@@ -140,9 +140,15 @@ static const struct {
 	const char *name;
 	field_fn *push;
 } fields[] = {
-	{ "ip", push_ip },	   { "address", push_address }, { "symbol", push_symbol },
-	{ "symoff", push_symoff }, { "dso", push_dso },		{ "build_id", push_build_id },
-	{ "kind", push_kind },	   { "srcline", push_srcline }, { "inlined", push_inlined },
+	{ "ip", push_ip },
+	{ "address", push_address },
+	{ "symbol", push_frame_symbol },
+	{ "symoff", push_symoff },
+	{ "dso", push_dso },
+	{ "build_id", push_build_id },
+	{ "kind", push_kind },
+	{ "srcline", push_srcline },
+	{ "inlined", push_frame_inlined },
 };
 
 #define N_FIELDS (sizeof(fields) / sizeof(fields[0]))

@@ -68,7 +68,7 @@ bool pl_file_passes(const struct pl_file *f)
 	return false;
 }
 
-static unsigned processors(void)
+static unsigned count_processors(void)
 {
 	cpu_set_t cpus;
 	long n;
@@ -83,13 +83,13 @@ static unsigned processors(void)
 
 int pl_processors(lua_State *L)
 {
-	lua_pushinteger(L, processors());
+	lua_pushinteger(L, count_processors());
 	return 1;
 }
 
 unsigned pl_threads(const struct pl_file *f)
 {
-	unsigned n = f->threads ? f->threads : processors();
+	unsigned n = f->threads ? f->threads : count_processors();
 
 	return n < MOST_THREADS ? n : MOST_THREADS;
 }

@@ -97,7 +97,7 @@ static void set_members(lua_State *L, const struct member *m, const void *of)
 }
 
 /* Pushes the members of `of` in a new table. [-0, +1] */
-static void push_members(lua_State *L, const struct member *m, const void *of)
+static void push_count_members(lua_State *L, const struct member *m, const void *of)
 {
 	int n = 0;
 
@@ -130,11 +130,11 @@ static void push_unknown(lua_State *L, const struct pd_health *h)
 	}
 }
 
-static void push_events(lua_State *L, const struct pd_health *h)
+static void push_event_counts(lua_State *L, const struct pd_health *h)
 {
 	lua_createtable(L, (int)h->n_events, 0);
 	for (size_t i = 0; i < h->n_events; i++) {
-		push_members(L, of_event, &h->events[i]);
+		push_count_members(L, of_event, &h->events[i]);
 		lua_rawseti(L, -2, (lua_Integer)i + 1);
 	}
 }
@@ -158,10 +158,10 @@ static void push_cpus(lua_State *L, const struct pd_health *h)
 
 static void push_gaps(lua_State *L, const struct pd_gaps_found *gaps)
 {
-	push_members(L, of_gaps, gaps);
+	push_count_members(L, of_gaps, gaps);
 	lua_createtable(L, (int)gaps->n_longest, 0);
 	for (size_t i = 0; i < gaps->n_longest; i++) {
-		push_members(L, of_gap, &gaps->longest[i]);
+		push_count_members(L, of_gap, &gaps->longest[i]);
 		lua_rawseti(L, -2, (lua_Integer)i + 1);
 	}
 	lua_setfield(L, -2, "longest");
@@ -169,20 +169,20 @@ static void push_gaps(lua_State *L, const struct pd_gaps_found *gaps)
 
 static void push_health(lua_State *L, const struct pd_health *h)
 {
-	push_members(L, of_all, h);
+	push_count_members(L, of_all, h);
 	push_types(L, h);
 	lua_setfield(L, -2, "types");
 	push_unknown(L, h);
 	lua_setfield(L, -2, "unknown_types");
-	push_events(L, h);
+	push_event_counts(L, h);
 	lua_setfield(L, -2, "events");
-	push_members(L, of_event, &h->events[h->n_events]);
+	push_count_members(L, of_event, &h->events[h->n_events]);
 	lua_setfield(L, -2, "unknown_event");
 	push_cpus(L, h);
 	lua_setfield(L, -2, "cpus");
-	push_members(L, of_rounds, &h->rounds);
+	push_count_members(L, of_rounds, &h->rounds);
 	lua_setfield(L, -2, "order");
-	push_members(L, of_clock_regressions, &h->clock_regressions);
+	push_count_members(L, of_clock_regressions, &h->clock_regressions);
 	lua_setfield(L, -2, "backsteps");
 	push_gaps(L, &h->gaps);
 	lua_setfield(L, -2, "gaps");

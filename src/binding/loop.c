@@ -38,7 +38,7 @@ int pl_query_spec(lua_State *L)
 	return 1;
 }
 
-static int taken(lua_State *L)
+static int raise_taken(lua_State *L)
 {
 	return luaL_error(L, "this loop was ended by another loop over the same Query "
 			     "(q:each() makes loops that can be nested)");
@@ -71,7 +71,7 @@ static struct pl_mark mark_of(lua_State *L, int index)
 	return mark;
 }
 
-static bool same(struct pl_mark a, struct pl_mark b)
+static bool is_same_mark(struct pl_mark a, struct pl_mark b)
 {
 	return a.frame == b.frame && a.line == b.line && a.type == b.type && a.i == b.i;
 }
@@ -85,7 +85,7 @@ static int call_function(lua_State *L)
 
 	lua_getiuservalue(L, 1, CONTROL);
 	if (!lua_isnil(L, 3) && !lua_rawequal(L, 3, -1))
-		return taken(L);
+		return raise_taken(L);
 	lua_pop(L, 1);
 	lua_call(L, 0, LUA_MULTRET);
 	n = lua_gettop(L) - 3;
@@ -104,7 +104,7 @@ static int call_function(lua_State *L)
 /*
  * Starts a loop over the Query at 1: __start of its metatable returns the step and the cursor.
  */
-static void start(lua_State *L)
+static void start_loop(lua_State *L)
 {
 	bool unfinished = lua_getiuservalue(L, 1, STEP) != LUA_TNIL;
 	struct pl_cursor *c;
@@ -136,7 +136,7 @@ static int go_on(lua_State *L, struct pl_cursor *c)
 }
 
 /* Does a step that begins or ends a loop, or that needs further checks. */
-static int step(lua_State *L)
+static int step_loop(lua_State *L)
 {
 	struct pl_cursor *c;
 	int n;
@@ -146,14 +146,14 @@ static int step(lua_State *L)
 	if (lua_gettop(L) != 3)
 		lua_settop(L, 3);
 	if (lua_isnil(L, 3))
-		start(L);
+		start_loop(L);
 	if (lua_getiuservalue(L, 1, STEP) == LUA_TNIL)
-		return taken(L);
+		return raise_taken(L);
 	c = pl_to_cursor(L, 4);
 	if (!c)
 		return call_function(L);
-	if (c->contested && !lua_isnil(L, 3) && !same(mark_of(L, 3), c->last))
-		return taken(L);
+	if (c->contested && !lua_isnil(L, 3) && !is_same_mark(mark_of(L, 3), c->last))
+		return raise_taken(L);
 	n = go_on(L, c);
 	if (n && c->contested)
 		c->last = mark_of(L, -n);
@@ -179,5 +179,5 @@ int pl_query_call(lua_State *L)
 		if (c && !c->contested)
 			return pl_has_values(c) ? pl_next_values(L, c, 4) : go_on(L, c);
 	}
-	return step(L);
+	return step_loop(L);
 }

@@ -5,7 +5,7 @@
 
 static const char names_key;
 
-static void add(lua_State *L, struct pl_names *names, const char *name, unsigned id)
+static void add_name(lua_State *L, struct pl_names *names, const char *name, unsigned id)
 {
 	const char *interned = lua_pushstring(L, name);
 	unsigned h = pl_names_hash(interned);
@@ -46,16 +46,16 @@ const struct pl_names *pl_names_get(lua_State *L)
 	pd_field_names_init(&names->names);
 	lua_createtable(L, (int)names->names.n, 0);
 	for (unsigned id = 1; id <= names->names.n; id++)
-		add(L, names, names->names.name[id], id);
+		add_name(L, names, names->names.name[id], id);
 	for (unsigned i = 0; methods[i]; i++)
-		add(L, names, methods[i], PL_METHODS + i);
+		add_name(L, names, methods[i], PL_METHODS + i);
 	lua_setiuservalue(L, -2, 1);
 	lua_rawsetp(L, LUA_REGISTRYINDEX, &names_key);
 	return names;
 }
 
 /* Returns how many edits turn one name into the other, for short names only. */
-static unsigned distance(const char *a, const char *b)
+static unsigned edit_distance(const char *a, const char *b)
 {
 	unsigned row[64];
 	size_t n = strlen(b);
@@ -95,7 +95,7 @@ void pl_closest_init(struct pl_closest *c, const char *name)
 
 void pl_closest_try(struct pl_closest *c, const char *candidate)
 {
-	unsigned d = distance(c->name, candidate);
+	unsigned d = edit_distance(c->name, candidate);
 
 	if (d < c->distance) {
 		c->distance = d;

@@ -57,7 +57,7 @@ static size_t list_named(lua_State *L, int table, const char *name, size_t most)
 }
 
 /* n, n_inner: how many places there are, and how many for PQ_OF_INNER. */
-static void to_key(lua_State *L, struct pq_pair_key *key, size_t n, size_t n_inner)
+static void to_pair_keys(lua_State *L, struct pq_pair_key *key, size_t n, size_t n_inner)
 {
 	int at = lua_gettop(L);
 
@@ -70,7 +70,7 @@ static void to_key(lua_State *L, struct pq_pair_key *key, size_t n, size_t n_inn
 	lua_pop(L, 1);
 }
 
-static void to_value(lua_State *L, struct pq_pair_value *value, size_t n, size_t n_inner)
+static void to_pair_values(lua_State *L, struct pq_pair_value *value, size_t n, size_t n_inner)
 {
 	lua_Integer of;
 
@@ -160,14 +160,14 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options,
 	for (size_t i = 0; i < how->n_keys; i++, lua_pop(L, 1)) {
 		if (lua_rawgeti(L, table + 1, (lua_Integer)i + 1) != LUA_TTABLE)
 			luaL_error(L, "pairs: a key is a table");
-		to_key(L, &keys[i], n, n_inner);
+		to_pair_keys(L, &keys[i], n, n_inner);
 	}
 	how->n_values = list_named(L, table, "values", PQ_MAX_ROW);
 	how->values = values = pl_keep(L, keep, how->n_values * sizeof(*values));
 	for (size_t i = 0; i < how->n_values; i++, lua_pop(L, 1)) {
 		if (lua_rawgeti(L, table + 2, (lua_Integer)i + 1) != LUA_TTABLE)
 			luaL_error(L, "pairs: a value is a table");
-		to_value(L, &values[i], n, n_inner);
+		to_pair_values(L, &values[i], n, n_inner);
 	}
 	lua_settop(L, top);
 	return how;

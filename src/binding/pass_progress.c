@@ -9,7 +9,7 @@
 #define FIRST_TIME (2ull * SECOND) /* what is done sooner needs no line */
 #define AGAIN	   (SECOND / 4)
 
-static uint64_t now(void)
+static uint64_t read_monotonic(void)
 {
 	struct timespec t;
 
@@ -24,7 +24,7 @@ void pl_progress_init(lua_State *L, struct pl_progress *p)
 	lua_getfield(L, LUA_REGISTRYINDEX, PL_PROGRESS);
 	if (lua_toboolean(L, -1) && isatty(STDERR_FILENO)) {
 		p->shows = true;
-		p->begun = now();
+		p->begun = read_monotonic();
 		p->next = p->begun + FIRST_TIME;
 	}
 	lua_pop(L, 1);
@@ -48,7 +48,7 @@ static int print_time_left(char *text, size_t room, double seconds, double part)
 	return snprintf(text, room, ", %.0f min left", left / 60);
 }
 
-static void show(struct pl_progress *p, uint64_t time, uint64_t done, uint64_t size)
+static void show_line(struct pl_progress *p, uint64_t time, uint64_t done, uint64_t size)
 {
 	double seconds = (double)(time - p->begun) / SECOND, mb = (double)done / 1e6;
 	double rate = mb / seconds;
@@ -69,11 +69,11 @@ static void show(struct pl_progress *p, uint64_t time, uint64_t done, uint64_t s
 
 void pl_progress_at(struct pl_progress *p, uint64_t done, uint64_t size)
 {
-	uint64_t time = p->shows ? now() : 0;
+	uint64_t time = p->shows ? read_monotonic() : 0;
 
 	if (!p->shows || time < p->next)
 		return;
-	show(p, time, done, size);
+	show_line(p, time, done, size);
 	p->next = time + AGAIN;
 }
 

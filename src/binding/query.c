@@ -96,7 +96,7 @@ static void *keep_array(lua_State *L, int keep, size_t n, size_t size)
  * Reads the value on top, and pops it. Text stays at Lua's address, and `keep` keeps its
  * string.
  */
-static struct pq_value to_value(lua_State *L, int keep)
+static struct pq_value to_constant(lua_State *L, int keep)
 {
 	struct pq_value v = { .type = PQ_NIL };
 	size_t n;
@@ -208,7 +208,7 @@ static void to_by_event(struct maker *m, struct pq_field *field)
 
 	for (size_t i = 0; i < n; i++) {
 		lua_rawgeti(L, -1, (lua_Integer)i + 1);
-		values[i] = to_value(L, m->keep);
+		values[i] = to_constant(L, m->keep);
 	}
 	field->by_event = values;
 	field->n_by_event = n;
@@ -350,7 +350,7 @@ static void to_set(struct maker *m, struct pq_node *node)
 	set = keep_array(L, m->keep, n, sizeof(*set));
 	for (size_t i = 0; i < n; i++) {
 		lua_rawgeti(L, -1, (lua_Integer)i + 1);
-		set[i] = to_value(L, m->keep);
+		set[i] = to_constant(L, m->keep);
 	}
 	node->set = set;
 	node->n_set = n;
@@ -387,7 +387,7 @@ static const struct op *to_op(lua_State *L, int index)
 }
 
 /* Raises if parts of a node would make it unsafe to run. */
-static void check(lua_State *L, const struct pq_node *node)
+static void check_node(lua_State *L, const struct pq_node *node)
 {
 	const struct pq_node *left = node->left, *right = node->right;
 
@@ -419,7 +419,7 @@ static void check(lua_State *L, const struct pq_node *node)
 	}
 }
 
-static const struct pq_node *make(struct maker *m, int index);
+static const struct pq_node *make_node(struct maker *m, int index);
 
 /* Makes the call of the table at `index`, with its arguments. */
 static const struct pq_call *make_call(struct maker *m, int index)
@@ -436,7 +436,7 @@ static const struct pq_call *make_call(struct maker *m, int index)
 		args = keep_array(L, m->keep, n, sizeof(const struct pq_node *));
 		for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
 			lua_rawgeti(L, -1, (lua_Integer)i + 1);
-			args[i] = make(m, lua_gettop(L));
+			args[i] = make_node(m, lua_gettop(L));
 		}
 		call->args = args;
 		call->n_args = n;
@@ -451,13 +451,13 @@ static const struct pq_node *make_part(struct maker *m, int index, const char *n
 	const struct pq_node *part;
 
 	lua_getfield(m->L, index, name);
-	part = make(m, lua_gettop(m->L));
+	part = make_node(m, lua_gettop(m->L));
 	lua_pop(m->L, 1);
 	return part;
 }
 
 /* Makes the tree of the table at `index`. */
-static const struct pq_node *make(struct maker *m, int index)
+static const struct pq_node *make_node(struct maker *m, int index)
 {
 	lua_State *L = m->L;
 	const struct op *op;
@@ -483,7 +483,7 @@ static const struct pq_node *make(struct maker *m, int index)
 		node->right = make_part(m, index, "right");
 	if (op->needs & VALUE) {
 		lua_getfield(L, index, "value");
-		node->constant = to_value(L, m->keep);
+		node->constant = to_constant(L, m->keep);
 	} else if (op->needs & FIELD) {
 		lua_getfield(L, index, "field");
 		node->field = to_field(m);
@@ -496,7 +496,7 @@ static const struct pq_node *make(struct maker *m, int index)
 	} else if (op->needs & CALL) {
 		node->call = make_call(m, index);
 	}
-	check(L, node);
+	check_node(L, node);
 	m->depth--;
 	return node;
 }
@@ -505,7 +505,7 @@ const struct pq_node *pl_to_node(lua_State *L, int keep, const struct pl_file *f
 {
 	struct maker m = { L, lua_absindex(L, keep), file, 0, 0 };
 
-	return make(&m, lua_absindex(L, index));
+	return make_node(&m, lua_absindex(L, index));
 }
 
 const struct pq_node *const *pl_to_nodes(lua_State *L, int keep, const struct pl_file *file,

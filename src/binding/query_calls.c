@@ -75,7 +75,7 @@ static lua_Integer to_known(lua_State *L, struct pl_calls *c)
 }
 
 /* Returns the number of the object on top, a key: it is always the same one. [-1, +0] */
-static lua_Integer to_key(lua_State *L, struct pl_calls *c)
+static lua_Integer intern_key(lua_State *L, struct pl_calls *c)
 {
 	lua_Integer number;
 
@@ -151,8 +151,8 @@ static void to_text(lua_State *L, struct pl_calls *c, const struct call *call,
 }
 
 /* Converts the function's result, on top of the stack, to a value. [-0, +0] */
-static void to_value(lua_State *L, struct pl_calls *c, const struct call *call,
-		     struct pq_value *out)
+static void to_call_value(lua_State *L, struct pl_calls *c, const struct call *call,
+			  struct pq_value *out)
 {
 	switch (lua_type(L, -1)) {
 	case LUA_TNIL:
@@ -179,7 +179,7 @@ static void to_value(lua_State *L, struct pl_calls *c, const struct call *call,
 			break;
 		}
 		lua_pushvalue(L, -1);
-		out->i = call->is == IS_KEY ? to_key(L, c) : to_known(L, c);
+		out->i = call->is == IS_KEY ? intern_key(L, c) : to_known(L, c);
 		out->type = PQ_OBJECT;
 	}
 }
@@ -209,7 +209,7 @@ static void run_call(const struct pq_call *pq_call, struct pq_fields *fields,
 		out->type = PQ_BOOL;
 		out->u = (uint64_t)lua_toboolean(L, -1);
 	} else {
-		to_value(L, c, call, out);
+		to_call_value(L, c, call, out);
 	}
 	lua_pop(L, 1);
 }

@@ -151,7 +151,7 @@ static void read_measures(lua_State *L, const struct pl_file *f, struct pl_job *
  * Describes the groups of the records whose items are rows: the key is `whole` (a tree of their
  * event, or false if all are one group), and the measures are the sums that shares refer to.
  */
-static void read_whole(lua_State *L, const struct pl_file *f, struct pl_job *job)
+static void read_whole_groups(lua_State *L, const struct pl_file *f, struct pl_job *job)
 {
 	const struct pq_grouping *g = &job->grouping;
 	struct pq_measure *shares;
@@ -187,7 +187,7 @@ static lua_Integer get_first(lua_State *L, const struct pl_job *job)
 	return first >= -n && first <= n ? first : 0;
 }
 
-static bool asks_system(const struct pl_job *job)
+static bool job_asks_system(const struct pl_job *job)
 {
 	const struct pq_grouping *g = &job->grouping;
 	const struct pq_scope *scope = &job->scope;
@@ -218,7 +218,7 @@ static void read_calls(lua_State *L, struct pl_job *job)
 }
 
 /* Makes the functions callable. */
-static void enter_calls(lua_State *L, struct pl_job *job)
+static void enter_job_calls(lua_State *L, struct pl_job *job)
 {
 	pl_calls_enter(L, job->calls, PL_FILE_AT, PL_KEEP_AT);
 	lua_getfield(L, PL_OPTIONS_AT, "reuse");
@@ -235,7 +235,7 @@ static void enter_calls(lua_State *L, struct pl_job *job)
  * Makes a job at PL_JOB_AT that is ready to run, from (file, description). Allocations may
  * close the file, so it is checked at the end.
  */
-static struct pl_job *prepare(lua_State *L)
+static struct pl_job *prepare_job(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, PL_FILE_AT);
 	struct pl_job *job;
@@ -254,7 +254,7 @@ static struct pl_job *prepare(lua_State *L)
 	lua_getfield(L, PL_OPTIONS_AT, "most");
 	job->grouping.most = (uint64_t)luaL_optinteger(L, -1, 0);
 	lua_pop(L, 1);
-	read_whole(L, f, job);
+	read_whole_groups(L, f, job);
 	job->first = get_first(L, job);
 	pl_report_read(L, job);
 	read_calls(L, job);
@@ -268,7 +268,7 @@ static struct pl_job *prepare(lua_State *L)
  */
 static void set_machine(lua_State *L, struct pl_file *f, struct pl_job *job)
 {
-	bool asks = asks_system(job);
+	bool asks = job_asks_system(job);
 
 	if (!asks || f->system || job->pairs.how || job->calls || !pq_run_reads(&job->scope)) {
 		/* a function may ask about a stream, whose system is read with its records */
@@ -318,7 +318,7 @@ static const char *const wrong_names[] = {
  */
 int pl_file_group(lua_State *L)
 {
-	struct pl_job *job = prepare(L);
+	struct pl_job *job = prepare_job(L);
 	struct pl_file *f = lua_touserdata(L, PL_FILE_AT);
 	struct pd_error err;
 	enum pb_outcome ran;
@@ -326,7 +326,7 @@ int pl_file_group(lua_State *L)
 
 	set_machine(L, f, job);
 	if (job->calls)
-		enter_calls(L, job);
+		enter_job_calls(L, job);
 	f->late = 0;
 	job->scope.late = &f->late;
 	ran = job->pairs.how ? pl_pairs_run(L, job, &err) :
@@ -372,7 +372,7 @@ int pl_file_group(lua_State *L)
  */
 int pl_file_group_threads(lua_State *L)
 {
-	const struct pl_job *job = prepare(L);
+	const struct pl_job *job = prepare_job(L);
 	const char *why = NULL;
 	unsigned n = job->pairs.how ? pq_rows_threads(&job->scope, &why) :
 				      pq_run_threads(&job->scope, &job->grouping, &why);

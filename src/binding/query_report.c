@@ -30,7 +30,7 @@
  * Returns the number of a key in the field of that name of the table on top; SIZE_MAX if there
  * is none.
  */
-static size_t read_key(lua_State *L, const struct pl_job *job, const char *name)
+static size_t read_column_name(lua_State *L, const struct pl_job *job, const char *name)
 {
 	size_t key = SIZE_MAX;
 
@@ -48,7 +48,8 @@ static size_t read_key(lua_State *L, const struct pl_job *job, const char *name)
 }
 
 /* Reads the column that the table on top describes. */
-static void read_column(lua_State *L, const struct pl_job *job, struct pq_report_column *column)
+static void read_report_column(lua_State *L, const struct pl_job *job,
+			       struct pq_report_column *column)
 {
 	static const char *const from[] = {
 		[PQ_FROM_KEY] = "key",	     [PQ_FROM_DSO] = "dso",
@@ -63,7 +64,7 @@ static void read_column(lua_State *L, const struct pl_job *job, struct pq_report
 	lua_getfield(L, -2, "signed");
 	column->is_signed = lua_toboolean(L, -1);
 	lua_pop(L, 2);
-	column->key = read_key(L, job, "key");
+	column->key = read_column_name(L, job, "key");
 	needs_key = column->from == PQ_FROM_KEY || !job->report.asked.callers;
 	if (needs_key && column->key == SIZE_MAX)
 		luaL_error(L, "invalid query: no such key");
@@ -81,7 +82,7 @@ static void read_columns(lua_State *L, struct pl_job *job)
 	columns = pl_keep(L, PL_KEEP_AT, n * sizeof(*columns));
 	for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
 		lua_rawgeti(L, -1, (lua_Integer)i + 1);
-		read_column(L, job, &columns[i]);
+		read_report_column(L, job, &columns[i]);
 	}
 	job->report.asked.columns = columns;
 	job->report.asked.n_columns = n;
@@ -102,7 +103,7 @@ void pl_report_read(lua_State *L, struct pl_job *job)
 		report->asked.callers = lua_toboolean(L, -1);
 		lua_pop(L, 1);
 		report->asked.n_keys = g->n_keys;
-		report->asked.event_key = read_key(L, job, "event");
+		report->asked.event_key = read_column_name(L, job, "event");
 		read_columns(L, job);
 		lua_getfield(L, -1, "limit");
 		lua_getfield(L, -2, "count");
@@ -119,7 +120,7 @@ void pl_report_free(struct pl_job *job)
 	job->report.made = NULL;
 }
 
-static void push_symbol(lua_State *L, const struct pq_report_row *row)
+static void push_row_symbol(lua_State *L, const struct pq_report_row *row)
 {
 	char text[] = "0x0000000000000000";
 
@@ -144,7 +145,7 @@ static void push_value(lua_State *L, const struct pl_job *job,
 		lua_pushstring(L, row->dso);
 		break;
 	case PQ_FROM_SYMBOL:
-		push_symbol(L, row);
+		push_row_symbol(L, row);
 		break;
 	case PQ_FROM_MODE:
 		lua_pushstring(L, pd_cpumode_name(row->mode));

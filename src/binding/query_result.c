@@ -14,7 +14,7 @@
 /*
  * Pushes a text at an address that stays, as one string for all groups that have it. [-0, +1]
  */
-static void push_text(lua_State *L, const char *p, size_t n)
+static void push_key_text(lua_State *L, const char *p, size_t n)
 {
 	if (n <= LONG_TEXT) {
 		lua_pushlstring(L, p, n);
@@ -52,10 +52,10 @@ void pl_push_shown(lua_State *L, const struct pl_job *job, const struct pq_value
 {
 	switch (v->type) {
 	case PQ_EVENT:
-		push_text(L, v->event->name, strlen(v->event->name));
+		push_key_text(L, v->event->name, strlen(v->event->name));
 		break;
 	case PQ_TEXT:
-		push_text(L, v->p, v->size);
+		push_key_text(L, v->p, v->size);
 		break;
 	case PQ_CHAIN:
 		push_chain(L, job, (uint32_t)v->u);

@@ -20,7 +20,7 @@ static struct pl_record *to_record(lua_State *L, int index)
 	return r;
 }
 
-static int closed(lua_State *L)
+static int raise_closed(lua_State *L)
 {
 	return luaL_error(L, "record of a closed file (copy() what must outlive close())");
 }
@@ -30,7 +30,7 @@ struct pl_record *pl_check_record(lua_State *L, int index)
 	struct pl_record *r = to_record(L, index);
 
 	if (!pl_readable(r))
-		closed(L);
+		raise_closed(L);
 	return r;
 }
 
@@ -120,7 +120,7 @@ static int record_index(lua_State *L)
 		return pl_unknown_name(L, r->file->names, name);
 	}
 	if (!pl_readable(r))
-		return closed(L);
+		return raise_closed(L);
 	if (id >= PL_METHODS) {
 		lua_pushvalue(L, lua_upvalueindex((int)(id - PL_METHODS) + UP_METHODS));
 		return 1;
@@ -240,7 +240,7 @@ static int record_data(lua_State *L)
 		return 1;
 	}
 	if (r->file->closed)
-		return closed(L);
+		return raise_closed(L);
 	stream = pd_session_stream(r->file->session, &r->rec);
 	/* in a pipe or a truncated file the size is only a claim, and reading fails */
 	bytes = stream->input->stream || !pd_stream_holds(stream, at) ?
@@ -252,7 +252,7 @@ static int record_data(lua_State *L)
 	return 1;
 }
 
-static void add_text(void *arg, const char *p, size_t n)
+static void add_to_buffer(void *arg, const char *p, size_t n)
 {
 	luaL_addlstring(arg, p, n);
 }
@@ -266,7 +266,7 @@ static int record_tostring(lua_State *L)
 	size_t n;
 
 	luaL_buffinit(L, &b);
-	pd_print_init(print, add_text, &b);
+	pd_print_init(print, add_to_buffer, &b);
 	pd_print_record(print, &r->rec, false);
 	pd_print_flush(print);
 	n = luaL_bufflen(&b);

@@ -61,7 +61,7 @@ static uint64_t take_fields(lua_State *L)
 	return bits;
 }
 
-static bool flag(lua_State *L, const char *name)
+static bool read_flag(lua_State *L, const char *name)
 {
 	bool set;
 
@@ -117,14 +117,14 @@ static void take_options(lua_State *L, struct px_options *options)
 		lua_pop(L, 1);
 	}
 	lua_pop(L, 1);
-	options->ns = flag(L, "ns");
-	options->times = flag(L, "reltime")   ? PX_TIMES_SINCE_FIRST :
-			 flag(L, "deltatime") ? PX_TIMES_SINCE_LAST :
-						PX_TIMES_RECORDED;
-	options->callchains = flag(L, "callchains");
-	options->inlined = flag(L, "inlined")	      ? PX_INLINED_ALL :
-			   flag(L, "inlined_unwound") ? PX_INLINED_UNWOUND :
-							PX_INLINED_NONE;
+	options->ns = read_flag(L, "ns");
+	options->times = read_flag(L, "reltime")   ? PX_TIMES_SINCE_FIRST :
+			 read_flag(L, "deltatime") ? PX_TIMES_SINCE_LAST :
+						     PX_TIMES_RECORDED;
+	options->callchains = read_flag(L, "callchains");
+	options->inlined = read_flag(L, "inlined")	   ? PX_INLINED_ALL :
+			   read_flag(L, "inlined_unwound") ? PX_INLINED_UNWOUND :
+							     PX_INLINED_NONE;
 	lua_getfield(L, AT_OPTIONS, "max_stack");
 	options->max_stack = (unsigned)luaL_optinteger(L, -1, 0);
 	lua_pop(L, 1);

@@ -217,7 +217,7 @@ int pl_stacks(lua_State *L)
 	return 1;
 }
 
-static int no_memory(lua_State *L)
+static int raise_no_memory(lua_State *L)
 {
 	return luaL_error(L, "no memory for call stacks");
 }
@@ -230,7 +230,7 @@ int pl_stacks_number(lua_State *L)
 
 	number = pq_stacks_add_from(s->stacks, stack->of->stacks, stack->number);
 	if (number == UINT32_MAX)
-		return no_memory(L);
+		return raise_no_memory(L);
 	lua_pushinteger(L, (lua_Integer)number + 1);
 	return 1;
 }
@@ -292,7 +292,7 @@ int pl_stacks_add_frame(lua_State *L)
 		return 0;
 	number = pq_stacks_add_frame(s->stacks, &frame);
 	if (number == UINT32_MAX)
-		return no_memory(L);
+		return raise_no_memory(L);
 	lua_pushinteger(L, (lua_Integer)number + 1);
 	return 1;
 }
@@ -318,7 +318,7 @@ int pl_stacks_add(lua_State *L)
 	}
 	number = pq_stacks_add(s->stacks, frames, n);
 	if (number == UINT32_MAX)
-		return no_memory(L);
+		return raise_no_memory(L);
 	push_stack(L, 1, number);
 	return 1;
 }

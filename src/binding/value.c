@@ -78,7 +78,7 @@ void pl_push_value(lua_State *L, int record, const struct pd_value *v)
 }
 
 /* Puts the value on top into the table or array that is open below it. */
-static void place(struct pl_sink *s)
+static void place_value(struct pl_sink *s)
 {
 	lua_State *L = s->L;
 
@@ -106,7 +106,7 @@ static void sink_end(struct pd_sink *sink)
 	struct pl_sink *s = (struct pl_sink *)sink;
 
 	s->depth--;
-	place(s);
+	place_value(s);
 }
 
 static void sink_key(struct pd_sink *sink, const char *name, size_t n)
@@ -119,7 +119,7 @@ static void sink_value(struct pd_sink *sink, const struct pd_value *value)
 	struct pl_sink *s = (struct pl_sink *)sink;
 
 	pl_push_value(s->L, 0, value);
-	place(s);
+	place_value(s);
 }
 
 void pl_sink_init(struct pl_sink *s, lua_State *L)

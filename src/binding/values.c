@@ -39,7 +39,8 @@ static bool are_values(const struct pl_cursor *c)
 }
 
 /* Makes trees of the fields that the cursor's names are of. */
-static const struct pq_node *const *named(lua_State *L, const struct pl_cursor *c, int keep)
+static const struct pq_node *const *collect_named(lua_State *L, const struct pl_cursor *c,
+						  int keep)
 {
 	struct {
 		const struct pq_node *nodes[PL_MAX_FIELDS];
@@ -55,7 +56,7 @@ static const struct pq_node *const *named(lua_State *L, const struct pl_cursor *
 	return trees->nodes;
 }
 
-static bool asks_system(const struct pl_cursor *c, const struct pq_node *const *nodes)
+static bool nodes_ask_system(const struct pl_cursor *c, const struct pq_node *const *nodes)
 {
 	bool asks = (c->scope.filter && pq_asks_system(c->scope.filter, c->file->session)) ||
 		    pq_items_ask(c->scope.unnest, c->file->session);
@@ -106,12 +107,12 @@ static void open_made(lua_State *L, struct pl_cursor *c, int keep, int options,
 }
 
 /* Opens rows of the nodes that the options, or names of fields, gave. */
-static void open_rows(lua_State *L, struct pl_cursor *c, int keep, int options,
-		      struct pq_paired *paired)
+static void open_value_rows(lua_State *L, struct pl_cursor *c, int keep, int options,
+			    struct pq_paired *paired)
 {
 	struct pd_error err;
 
-	if (c->scope.system || asks_system(c, paired->nodes))
+	if (c->scope.system || nodes_ask_system(c, paired->nodes))
 		c->scope.system = pl_system(L, c->file);
 	if (paired->how)
 		open_made(L, c, keep, options, paired);
@@ -133,14 +134,14 @@ bool pl_open_values(lua_State *L, struct pl_cursor *c, int cursor, int options)
 		paired.nodes = pl_to_nodes(L, keep, c->file, lua_gettop(L), PQ_MAX_ROW,
 					   &paired.n);
 	} else if (!paired.how && c->n_names && are_values(c)) {
-		paired.nodes = named(L, c, keep);
+		paired.nodes = collect_named(L, c, keep);
 		paired.n = c->n_names;
 	}
 	c->n_values = paired.n;
 	pl_cursor_take_calls(L, c, keep);
 	if (c->n_values) {
 		make_objects(L, c, cursor);
-		open_rows(L, c, keep, options, &paired);
+		open_value_rows(L, c, keep, options, &paired);
 	}
 	if (c->has_pairs && lua_getfield(L, options, "counts") == LUA_TTABLE)
 		lua_setiuservalue(L, cursor, PL_CURSOR_COUNTS);
@@ -204,7 +205,7 @@ static int make_next(lua_State *L, struct pl_cursor *c, struct pd_error *err)
 }
 
 /* Shows how far the rows are. */
-static void show_progress(struct pl_cursor *c)
+static void show_rows_progress(struct pl_cursor *c)
 {
 	uint64_t size = pd_session_size(c->file->session);
 
@@ -228,15 +229,15 @@ bool pl_more_values(lua_State *L, struct pl_cursor *c)
 		c->next = batch.values;
 		c->left = batch.n_rows;
 		c->part = batch.part;
-		show_progress(c);
+		show_rows_progress(c);
 		pl_check_names(L, c->file);
 		return true;
 	}
 	return pl_cursor_end(L, c, got < 0 ? &err : NULL);
 }
 
-static void push_text(lua_State *L, const struct pl_cursor *c, int objects,
-		      const struct pq_value *v)
+static void push_row_text(lua_State *L, const struct pl_cursor *c, int objects,
+			  const struct pq_value *v)
 {
 	lua_Integer i = (lua_Integer)c->scope.n_events + v->id;
 
@@ -286,7 +287,7 @@ void pl_push_values(lua_State *L, struct pl_cursor *c, int cursor)
 			lua_pushnumber(L, v->f);
 			break;
 		case PQ_TEXT:
-			push_text(L, c, objects, v);
+			push_row_text(L, c, objects, v);
 			break;
 		case PQ_EVENT:
 			push_event(L, c, cursor, objects, v->event);

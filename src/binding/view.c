@@ -27,7 +27,7 @@ struct pl_item {
 /*
  * Raises if the view's record was closed, or has been reused for another one. Returns the view.
  */
-static struct pl_view *live(lua_State *L, struct pl_view *v)
+static struct pl_view *check_live(lua_State *L, struct pl_view *v)
 {
 	if (!pl_readable(v->record))
 		luaL_error(L, "part of a record of a closed file");
@@ -39,7 +39,7 @@ static struct pl_view *live(lua_State *L, struct pl_view *v)
 
 static struct pl_view *check_view(lua_State *L, int index)
 {
-	return live(L, luaL_checkudata(L, index, PL_VIEW));
+	return check_live(L, luaL_checkudata(L, index, PL_VIEW));
 }
 
 void pl_push_list(lua_State *L, int record, const struct pd_view *view)
@@ -105,7 +105,7 @@ static void push_of(lua_State *L, int index, const struct pd_value *value)
 	lua_remove(L, -2);
 }
 
-static int find_member(const struct pd_member *members, const char *name)
+static int find_view_member(const struct pd_member *members, const char *name)
 {
 	for (int m = 0; members && members[m].name; m++)
 		if (strcmp(members[m].name, name) == 0)
@@ -162,7 +162,7 @@ static int view_index(lua_State *L)
 		return 1;
 	}
 	name = luaL_checkstring(L, 2);
-	m = find_member(desc->members, name);
+	m = find_view_member(desc->members, name);
 	if (m >= 0) {
 		desc->member(&v->view, (unsigned)m, &value);
 		push_of(L, 1, &value);
@@ -268,7 +268,7 @@ static struct pl_item *check_item(lua_State *L, int index)
 {
 	struct pl_item *item = luaL_checkudata(L, index, PL_ITEM);
 
-	live(L, item->of);
+	check_live(L, item->of);
 	return item;
 }
 
@@ -287,7 +287,7 @@ static int item_index(lua_State *L)
 	const struct pd_view_desc *desc = item->of->view.desc;
 	struct pd_value value = { .type = PD_NIL };
 	const char *name = luaL_checkstring(L, 2);
-	int m = find_member(desc->items, name);
+	int m = find_view_member(desc->items, name);
 
 	if (m < 0)
 		return unknown_member(L, lua_pushfstring(L, "an item of %s", desc->name),
@@ -305,7 +305,7 @@ static int item_next(lua_State *L)
 	int m = -1;
 
 	if (!lua_isnoneornil(L, 2)) {
-		m = find_member(desc->items, luaL_checkstring(L, 2));
+		m = find_view_member(desc->items, luaL_checkstring(L, 2));
 		if (m < 0)
 			return 0;
 	}

@@ -121,7 +121,7 @@ static enum pb_outcome read_alone(struct pass *p, struct pd_error *err)
 	return read_streams(p, err);
 }
 
-static void no_memory(const struct pq_scope *scope, struct pd_error *err)
+static void note_no_memory(const struct pq_scope *scope, struct pd_error *err)
 {
 	pd_error_set(err, "ENOMEM", scope->session->files[0]->path, PD_NO_OFFSET,
 		     "no memory for the groups of records");
@@ -146,7 +146,7 @@ static enum pb_outcome run_alone(const struct pq_scope *scope,
 	enum pb_outcome read = PB_FAILED;
 
 	if (!pass) {
-		no_memory(scope, err);
+		note_no_memory(scope, err);
 		return PB_FAILED;
 	}
 	pass->scope = scope;
@@ -158,9 +158,9 @@ static enum pb_outcome run_alone(const struct pq_scope *scope,
 	if (pq_worker_init(&pass->worker, scope, grouping))
 		read = read_alone(pass, err);
 	else
-		no_memory(scope, err);
+		note_no_memory(scope, err);
 	if (read != PB_FAILED && pass->worker.fields.failed) {
-		no_memory(scope, err);
+		note_no_memory(scope, err);
 		read = PB_FAILED;
 	}
 	if (read != PB_FAILED) {
@@ -174,7 +174,7 @@ static enum pb_outcome run_alone(const struct pq_scope *scope,
 }
 
 /* Does what pq_run() does, for the events that are known. */
-static enum pb_outcome run_once(const struct pq_scope *scope,
+static enum pb_outcome run_pass(const struct pq_scope *scope,
 				const struct pq_grouping *grouping, struct pq_groups **groups,
 				struct pd_error *err)
 {
@@ -200,14 +200,14 @@ enum pb_outcome pq_run(const struct pq_scope *scope, const struct pq_grouping *g
 		       struct pq_groups **groups, struct pd_error *err)
 {
 	bool split = pq_scope_splits(scope);
-	enum pb_outcome ran = run_once(scope, grouping, groups, err);
+	enum pb_outcome ran = run_pass(scope, grouping, groups, err);
 
 	/* in pipe mode the pass may meet the first event whose samples are split */
 	if (ran != PB_OK || split || pq_scope_passes(scope) || !pq_scope_splits(scope))
 		return ran;
 	pq_groups_destroy(*groups);
 	*groups = NULL;
-	return run_once(scope, grouping, groups, err);
+	return run_pass(scope, grouping, groups, err);
 }
 
 bool pq_run_reads(const struct pq_scope *scope)

@@ -47,7 +47,7 @@ static bool add_batch(struct adder *a, const struct pq_batch *batch)
 	return !a->made.fields.failed;
 }
 
-static bool no_memory(const struct pq_scope *scope, struct pd_error *err)
+static bool report_no_memory(const struct pq_scope *scope, struct pd_error *err)
 {
 	return pd_error_set(err, "ENOMEM", scope->session->files[0]->path, PD_NO_OFFSET,
 			    "no memory for the groups of spans");
@@ -64,7 +64,7 @@ static int add_all(struct adder *a, const struct pq_scope *scope, double *part,
 	while ((got = pq_rows_next(a->rows, &batch, err)) > 0) {
 		*part = batch.part;
 		if (!add_batch(a, &batch)) {
-			no_memory(scope, err);
+			report_no_memory(scope, err);
 			return -1;
 		}
 	}
@@ -81,7 +81,7 @@ enum pb_outcome pq_run_pairs(const struct pq_scope *scope, struct pq_calls *call
 	int got = -1;
 
 	if (!a) {
-		no_memory(scope, err);
+		report_no_memory(scope, err);
 		return PB_FAILED;
 	}
 	if (calls) {
@@ -91,7 +91,7 @@ enum pb_outcome pq_run_pairs(const struct pq_scope *scope, struct pq_calls *call
 	if (adder_init(a, scope, calls, paired, grouping))
 		a->rows = pq_rows_open_pairs(scope, paired->nodes, paired->n, paired->how, err);
 	else
-		no_memory(scope, err);
+		report_no_memory(scope, err);
 	if (a->rows)
 		got = add_all(a, scope, part, err);
 	if (got == 0) {

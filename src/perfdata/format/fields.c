@@ -93,7 +93,7 @@ static bool load_time(const struct pd_record *rec, uint64_t *time)
 	return v.type != PD_NIL;
 }
 
-static void elapsed(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+static void get_elapsed(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
 	struct pd_clock *clock = rec->layout->shape->clock;
 	uint64_t time;
@@ -147,7 +147,7 @@ const struct pd_field pd_common_fields[] = {
 	/* in the sample_id */
 	{ FIELD(U64, "time", 0, "Nanoseconds, of the clock the recording used."),
 	  .part = PD_PART_TIME, .is_time = true, .zero_is_absent = true },
-	{ COMPUTED(INT, "elapsed", 0, elapsed,
+	{ COMPUTED(INT, "elapsed", 0, get_elapsed,
 		   "Nanoseconds since the first sample of the recording; in a stream since the "
 		   "first that was delivered, nil before it."),
 	  .of_time = true },

@@ -369,8 +369,8 @@ size_t pq_chains_walk(struct pm_resolver *resolver, const struct pd_record *rec,
 /*
  * Sets *is to whether the function of that number has the name. Returns false without memory.
  */
-static bool is_named(const struct pq_chains *c, struct pq_under *under, uint32_t number,
-		     bool *is)
+static bool is_frame_named(const struct pq_chains *c, struct pq_under *under, uint32_t number,
+			   bool *is)
 {
 	struct pd_text text;
 
@@ -405,12 +405,12 @@ bool pq_chains_under(struct pq_chains *c, struct pm_resolver *resolver,
 	walk_init(&walk, &raw, rec);
 	while (!*is && number != UINT32_MAX && walk_next(&walk, &frame)) {
 		number = pq_frame_at(c, &looked, &frame);
-		if (number != UINT32_MAX && !is_named(c, under, number, is))
+		if (number != UINT32_MAX && !is_frame_named(c, under, number, is))
 			return false;
 	}
 	if (!walk.n && looked.has_ip) {
 		number = pq_frame_at(c, &looked, &looked.own);
-		if (number != UINT32_MAX && !is_named(c, under, number, is))
+		if (number != UINT32_MAX && !is_frame_named(c, under, number, is))
 			return false;
 	}
 	return number != UINT32_MAX;

@@ -37,7 +37,8 @@ uint32_t pq_chains_n_frames(const struct pq_chains *c)
  * Writes the text of a frame to `to` without a NUL. Returns its size in bytes. If `to` is NULL,
  * it only returns the size.
  */
-static size_t add_text(const struct pq_chains *c, unsigned kind, uint32_t number, char *to)
+static size_t add_chain_text(const struct pq_chains *c, unsigned kind, uint32_t number,
+			     char *to)
 {
 	const struct pq_frame *frame = &c->frames[number];
 	struct pd_text text;
@@ -59,15 +60,16 @@ const char *pq_chains_text(struct pq_chains *c, uint32_t number, size_t *n)
 	size_t size = 0;
 
 	for (size_t i = 0; i < chain->n; i++)
-		size += add_text(c, chain->kind, frames[i], NULL) + 1;
+		size += add_chain_text(c, chain->kind, frames[i], NULL) + 1;
 	pb_string_clear(&c->text);
 	if (!pb_string_reserve(&c->text, size))
 		return NULL;
 	for (size_t i = 0; i < chain->n; i++) {
 		if (stack && i)
 			pb_string_add(&c->text, ";", 1);
-		c->text.n += add_text(c, chain->kind, frames[stack ? chain->n - 1 - i : i],
-				      c->text.p + c->text.n);
+		c->text.n += add_chain_text(c, chain->kind,
+					    frames[stack ? chain->n - 1 - i : i],
+					    c->text.p + c->text.n);
 	}
 	*n = c->text.n;
 	return pb_string_end(&c->text);

@@ -83,7 +83,7 @@ static void emit_insn(struct compiler *c, const struct pq_insn *insn)
 		c->n_regs = insn->reg + 2;
 }
 
-static uint32_t number_of(struct compiler *c, const struct pq_node *node)
+static uint32_t find_node_number(struct compiler *c, const struct pq_node *node)
 {
 	uint32_t number = node->field ? pq_fields_add(c->fields, node->field) : UINT32_MAX;
 
@@ -104,7 +104,7 @@ static void compile_insn(struct compiler *c, struct pq_insn *insn, const struct 
 {
 	insn->field = PQ_NO_FIELD;
 	if (left->op == PQ_FIELD)
-		insn->field = number_of(c, left);
+		insn->field = find_node_number(c, left);
 	else
 		compile_value(c, left, insn->reg);
 	if (right && right->op == PQ_CONST)
@@ -413,7 +413,7 @@ static void compile_value(struct compiler *c, const struct pq_node *node, uint32
 		emit_insn(c, &insn);
 	} else if (node->op == PQ_FIELD) {
 		insn.run = pq_run_load;
-		insn.field = number_of(c, node);
+		insn.field = find_node_number(c, node);
 		emit_insn(c, &insn);
 	} else if (node->op == PQ_COUNT) {
 		insn.run = left->op == PQ_FIELD ? pq_run_count : pq_run_length;

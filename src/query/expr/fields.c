@@ -80,8 +80,8 @@ char *pq_room(struct pq_fields *fields, uint32_t field, size_t n)
 /*
  * Copies text that lies in the value itself, or is valid only until its owner is asked again.
  */
-static void keep_text(struct pq_fields *fields, uint32_t field, const char *p, size_t n,
-		      struct pq_value *out)
+static void keep_field_text(struct pq_fields *fields, uint32_t field, const char *p, size_t n,
+			    struct pq_value *out)
 {
 	char *room = pq_room(fields, field, n + 1);
 
@@ -133,7 +133,7 @@ void pq_from_decoded(struct pq_fields *fields, uint32_t field, const struct pd_v
 	case PD_STR:
 	case PD_BLOB:
 		if (value->s.p == value->text || value->s.n > UINT32_MAX) {
-			keep_text(fields, field, value->s.p, value->s.n, out);
+			keep_field_text(fields, field, value->s.p, value->s.n, out);
 			break;
 		}
 		out->type = PQ_TEXT;
@@ -193,7 +193,7 @@ static void read_chain(struct pq_fields *fields, uint32_t field, struct pq_value
 
 	out->type = PQ_NIL;
 	if (pm_chain_text(fields->resolver, fields->rec, chain, &text))
-		keep_text(fields, field, text.p, text.n, out);
+		keep_field_text(fields, field, text.p, text.n, out);
 	else if (pm_integer(fields->rec, ids_of(fields)->ip, &ip))
 		fields->failed = true; /* a record with an ip has a chain */
 }

@@ -11,7 +11,7 @@ struct walk {
 	const struct pq_step *step, *end;
 };
 
-static int find_member(const struct pd_member *members, const char *name)
+static int find_part_member(const struct pd_member *members, const char *name)
 {
 	for (int m = 0; members && members[m].name; m++)
 		if (strcmp(members[m].name, name) == 0)
@@ -19,7 +19,7 @@ static int find_member(const struct pd_member *members, const char *name)
 	return -1;
 }
 
-static void set_text(struct pd_value *out, const char *text)
+static void set_part_text(struct pd_value *out, const char *text)
 {
 	out->type = text ? PD_STR : PD_NIL;
 	out->s.p = text;
@@ -54,9 +54,9 @@ static void follow_inlined(struct walk *w)
 	if (step + 1 == w->end)
 		set_there(w, UINT32_MAX);
 	else if (step + 2 == w->end && step[1].name && strcmp(step[1].name, "symbol") == 0)
-		set_text(w->value, lines[step->index - 1].function);
+		set_part_text(w->value, lines[step->index - 1].function);
 	else if (step + 2 == w->end && step[1].name && strcmp(step[1].name, "srcline") == 0)
-		set_text(w->value, lines[step->index - 1].srcline);
+		set_part_text(w->value, lines[step->index - 1].srcline);
 }
 
 /* Replaces a question to the recorded system by its answer, as far as further steps need it. */
@@ -93,7 +93,7 @@ static void step_to_item(struct walk *w, const struct pd_view *view, uint32_t i)
 		return;
 	}
 	if (desc->items) {
-		m = w->step->name ? find_member(desc->items, w->step->name) : -1;
+		m = w->step->name ? find_part_member(desc->items, w->step->name) : -1;
 		w->step++;
 	}
 	if (m >= 0)
@@ -113,7 +113,7 @@ static void step_into(struct walk *w)
 			step_to_item(w, &view, step->index - 1);
 		return;
 	}
-	m = find_member(desc->members, step->name);
+	m = find_part_member(desc->members, step->name);
 	if (m >= 0) {
 		w->step++;
 		desc->member(&view, (unsigned)m, w->value);

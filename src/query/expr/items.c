@@ -126,7 +126,7 @@ const struct pd_view_desc *pq_unnest_view(const char *name)
 /* The number of a member in a query: its own number, with that of its view above it. */
 #define VIEW_SHIFT 8
 
-static uint16_t number_of(size_t view, unsigned member)
+static uint16_t encode_member(size_t view, unsigned member)
 {
 	return member ? (uint16_t)((view + 1) << VIEW_SHIFT | member) : 0;
 }
@@ -142,9 +142,9 @@ uint16_t pq_item_member(const struct pd_view_desc *view, const char *name)
 		while (one->name && strcmp(one->name, name) != 0)
 			one++;
 		if (one->name || !views[i].has_own)
-			return number_of(i, one->member);
+			return encode_member(i, one->member);
 		own = pd_member_find(view->items, name);
-		return number_of(i, view->items[own].name ? OWN + own : NONE);
+		return encode_member(i, view->items[own].name ? OWN + own : NONE);
 	}
 	return 0;
 }
@@ -346,7 +346,7 @@ bool pq_items_next(struct pq_items *items)
 	return false;
 }
 
-static void set_text(struct pq_value *out, const char *text, size_t n)
+static void set_item_text(struct pq_value *out, const char *text, size_t n)
 {
 	if (!text || n > UINT32_MAX)
 		return;
@@ -376,7 +376,7 @@ static void read_srcline(struct pq_items *items, const struct pq_frame *frame,
 		line = n - 1;
 	}
 	if (n && lines[line].srcline)
-		set_text(out, lines[line].srcline, strlen(lines[line].srcline));
+		set_item_text(out, lines[line].srcline, strlen(lines[line].srcline));
 }
 
 /* Reads the function at an address that is a word of the item. It is a pq_read_fn. */
@@ -393,12 +393,12 @@ static void read_symbol(struct pq_fields *fields, uint32_t field, struct pq_valu
 	if (is_inlined(items)) {
 		const char *inlined = items->lines[items->line].function;
 
-		set_text(out, inlined, inlined ? strlen(inlined) : 0);
+		set_item_text(out, inlined, inlined ? strlen(inlined) : 0);
 		return;
 	}
 	at.ip = pb_load64(fields->item + load->at, load->swap);
 	if (find_mode(items, &at) && pq_chains_name(items->chains, &at, &name))
-		set_text(out, name.p, name.n);
+		set_item_text(out, name.p, name.n);
 	else
 		fields->failed = true;
 }
@@ -431,7 +431,7 @@ static void read_place(struct pq_items *items, unsigned member, unsigned which,
 		break;
 	case DSO:
 		name = frame->dso ? frame->dso->name : PM_UNKNOWN;
-		set_text(out, name, strlen(name));
+		set_item_text(out, name, strlen(name));
 		break;
 	case SRCLINE:
 		read_srcline(items, frame, out);
@@ -441,7 +441,7 @@ static void read_place(struct pq_items *items, unsigned member, unsigned which,
 		if (!frame->dso && items->unnest->view == &pd_view_branch_stack)
 			break;
 		name = pq_frame_kind_name(pq_frame_kind(frame));
-		set_text(out, name, strlen(name));
+		set_item_text(out, name, strlen(name));
 		break;
 	default:
 		out->type = PQ_BOOL;
@@ -499,7 +499,7 @@ static void read_item(struct pq_fields *fields, uint32_t field, struct pq_value 
 		break;
 	case NAME:
 		name = items->view.desc->key(&items->view, items->index);
-		set_text(out, name, strlen(name));
+		set_item_text(out, name, strlen(name));
 		break;
 	case VALUE:
 		set_integer(out,

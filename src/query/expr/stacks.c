@@ -90,7 +90,7 @@ static bool is_frame(const void *arg, uint32_t item)
 	return pq_stack_frame_equal(&wanted->stacks->frames[item], wanted->frame);
 }
 
-static bool keep_text(struct pq_stacks *s, struct pd_text *text)
+static bool copy_text(struct pq_stacks *s, struct pd_text *text)
 {
 	uint32_t number;
 
@@ -119,7 +119,7 @@ uint32_t pq_stacks_add_frame(struct pq_stacks *s, const struct pq_stack_frame *f
 	slot = pb_map_find(&s->by_value, hash, is_frame, &wanted);
 	if (slot->item)
 		return slot->item - 1;
-	if (!keep_text(s, &own.symbol) || !keep_text(s, &own.binary))
+	if (!copy_text(s, &own.symbol) || !copy_text(s, &own.binary))
 		return UINT32_MAX;
 	pb_map_fill(&s->by_value, slot, hash, (uint32_t)s->n_frames);
 	s->frames[s->n_frames] = own;

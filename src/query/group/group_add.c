@@ -23,8 +23,8 @@ static inline void read_value(struct pq_fields *fields, const struct pq_read *re
 }
 
 /* Sets *stays if the text of the key is at an address that always has the same text. */
-static inline bool read_key(struct pq_fields *fields, const struct pq_read *read,
-			    struct pq_value *out, bool *stays)
+static inline bool read_group_key(struct pq_fields *fields, const struct pq_read *read,
+				  struct pq_value *out, bool *stays)
 {
 	const struct pq_load *load;
 
@@ -130,10 +130,10 @@ static bool look_at_key(struct pq_groups *groups, struct pq_group_key *key, bool
 	struct pq_value value;
 	bool stays;
 
-	if (!read_key(fields, &key->value, &value, &stays))
+	if (!read_group_key(fields, &key->value, &value, &stays))
 		return false;
 	if (value.type == PQ_NIL && key->other.expr &&
-	    !read_key(fields, &key->other, &value, &stays))
+	    !read_group_key(fields, &key->other, &value, &stays))
 		return false;
 	return is_last(key, &value, stays, groups->words[i]) ||
 	       set_word(groups, i, &value, stays, changed);

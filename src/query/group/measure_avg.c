@@ -34,8 +34,8 @@ static bool multiply_by_weight(const struct pq_value *value, enum pq_kind kind, 
 	return true;
 }
 
-static bool integer_step(const struct pq_measured *m, void *state, const struct pq_value *value,
-			 uint64_t weight)
+static bool integer_average_step(const struct pq_measured *m, void *state,
+				 const struct pq_value *value, uint64_t weight)
 {
 	struct average *avg = state;
 	struct pb_wide product;
@@ -49,7 +49,7 @@ static bool integer_step(const struct pq_measured *m, void *state, const struct 
 	return true;
 }
 
-static bool integer_merge(const struct pq_measured *m, void *state, void *from)
+static bool integer_average_merge(const struct pq_measured *m, void *state, void *from)
 {
 	struct average *avg = state;
 	const struct average *other = from;
@@ -61,7 +61,8 @@ static bool integer_merge(const struct pq_measured *m, void *state, void *from)
 	return true;
 }
 
-static void integer_get(const struct pq_measured *m, const void *state, struct pq_state *out)
+static void integer_average_get(const struct pq_measured *m, const void *state,
+				struct pq_state *out)
 {
 	const struct average *avg = state;
 
@@ -78,7 +79,7 @@ static enum pq_wrong judge_average(uint64_t n, struct pb_wide high)
 	return n > INT64_MAX ? PQ_WRONG_WEIGHTS : PQ_RIGHT;
 }
 
-static enum pq_wrong integer_wrong(const void *state)
+static enum pq_wrong integer_average_wrong(const void *state)
 {
 	const struct average *avg = state;
 
@@ -95,7 +96,7 @@ struct any_average {
 	bool is_float;
 };
 
-static void add_float(struct any_average *avg, double x)
+static void add_float_to_average(struct any_average *avg, double x)
 {
 	if (!avg->is_float) {
 		avg->low = (double)(avg->integers.sum.low & LOW_MASK);
@@ -115,8 +116,8 @@ static void add_integers(struct any_average *avg, struct pb_wide sum)
 		avg->integers.n = UINT64_MAX;
 }
 
-static bool any_step(const struct pq_measured *m, void *state, const struct pq_value *value,
-		     uint64_t weight)
+static bool any_average_step(const struct pq_measured *m, void *state,
+			     const struct pq_value *value, uint64_t weight)
 {
 	struct any_average *avg = state;
 	struct pb_wide product;
@@ -125,7 +126,7 @@ static bool any_step(const struct pq_measured *m, void *state, const struct pq_v
 		return true;
 	add_n(&avg->integers.n, weight);
 	if (value->type == PQ_FLOAT)
-		add_float(avg, value->f * (double)weight);
+		add_float_to_average(avg, value->f * (double)weight);
 	else if (multiply_by_weight(value, m->kind, weight, &product))
 		add_integers(avg, product);
 	else
@@ -133,7 +134,7 @@ static bool any_step(const struct pq_measured *m, void *state, const struct pq_v
 	return true;
 }
 
-static bool any_merge(const struct pq_measured *m, void *state, void *from)
+static bool any_average_merge(const struct pq_measured *m, void *state, void *from)
 {
 	struct any_average *avg = state;
 	const struct any_average *other = from;
@@ -141,7 +142,7 @@ static bool any_merge(const struct pq_measured *m, void *state, void *from)
 	(void)m;
 	add_n(&avg->integers.n, other->integers.n);
 	if (other->is_float) {
-		add_float(avg, other->low);
+		add_float_to_average(avg, other->low);
 		pb_wide_add(&avg->integers.sum, other->integers.sum);
 	} else {
 		add_integers(avg, other->integers.sum);
@@ -149,40 +150,41 @@ static bool any_merge(const struct pq_measured *m, void *state, void *from)
 	return true;
 }
 
-static void any_get(const struct pq_measured *m, const void *state, struct pq_state *out)
+static void any_average_get(const struct pq_measured *m, const void *state,
+			    struct pq_state *out)
 {
 	const struct any_average *avg = state;
 
-	integer_get(m, &avg->integers, out);
+	integer_average_get(m, &avg->integers, out);
 	if (avg->is_float) {
 		out->high = (int64_t)avg->integers.sum.low;
 		out->value = (struct pq_value){ .type = PQ_FLOAT, .f = avg->low };
 	}
 }
 
-static enum pq_wrong any_wrong(const void *state)
+static enum pq_wrong any_average_wrong(const void *state)
 {
 	const struct any_average *avg = state;
 
 	if (!avg->is_float)
-		return integer_wrong(&avg->integers);
+		return integer_average_wrong(&avg->integers);
 	return judge_average(avg->integers.n, avg->integers.sum);
 }
 
 const struct pq_measure_ops pq_avg_ops[2] = {
 	{
 		.size = sizeof(struct average),
-		.step = integer_step,
-		.merge = integer_merge,
-		.get = integer_get,
-		.wrong = integer_wrong,
+		.step = integer_average_step,
+		.merge = integer_average_merge,
+		.get = integer_average_get,
+		.wrong = integer_average_wrong,
 	},
 	{
 		.size = sizeof(struct any_average),
-		.step = any_step,
-		.merge = any_merge,
-		.get = any_get,
-		.wrong = any_wrong,
+		.step = any_average_step,
+		.merge = any_average_merge,
+		.get = any_average_get,
+		.wrong = any_average_wrong,
 		.serial = PQ_SERIAL_SUM,
 	},
 };

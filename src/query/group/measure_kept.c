@@ -34,7 +34,7 @@ static void kept_deinit(void *state)
 	*kept = (struct kept){ 0 };
 }
 
-static bool keep_text(struct kept *kept, const struct pq_value *value)
+static bool keep_value_text(struct kept *kept, const struct pq_value *value)
 {
 	char *text = kept->value.type == PQ_TEXT ? (char *)kept->value.p : NULL;
 
@@ -59,7 +59,7 @@ static bool keep_text(struct kept *kept, const struct pq_value *value)
 static bool keep_value(struct kept *kept, const struct pq_value *value)
 {
 	if (value->type == PQ_TEXT)
-		return keep_text(kept, value);
+		return keep_value_text(kept, value);
 	kept_deinit(kept);
 	kept->value = *value;
 	return true;

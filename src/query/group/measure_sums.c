@@ -97,7 +97,7 @@ struct any_sum {
 	bool is_float;
 };
 
-static void add_float(struct any_sum *sum, double x)
+static void add_float_to_sum(struct any_sum *sum, double x)
 {
 	double before = sum->is_float ? sum->f : pb_wide_to_double(sum->i);
 
@@ -113,7 +113,7 @@ static bool any_step(const struct pq_measured *m, void *state, const struct pq_v
 	(void)m;
 	(void)weight;
 	if (value->type == PQ_FLOAT)
-		add_float(sum, value->f);
+		add_float_to_sum(sum, value->f);
 	else if (value->type == PQ_INT && sum->is_float)
 		sum->f += (double)value->i;
 	else if (value->type == PQ_INT)
@@ -128,7 +128,7 @@ static bool any_merge(const struct pq_measured *m, void *state, void *from)
 
 	(void)m;
 	if (other->is_float)
-		add_float(sum, other->f);
+		add_float_to_sum(sum, other->f);
 	else if (sum->is_float)
 		sum->f += pb_wide_to_double(other->i);
 	else

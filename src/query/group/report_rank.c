@@ -136,7 +136,7 @@ static void float_text(double f, char *room, size_t size)
 		memcpy(room + n, ".0", 3);
 }
 
-static void set_text(struct ranked *r, struct pd_text text)
+static void set_rank_text(struct ranked *r, struct pd_text text)
 {
 	r->p = text.p;
 	r->size = text.n < MAX_TEXT ? (uint32_t)text.n & MAX_TEXT : MAX_TEXT;
@@ -144,13 +144,14 @@ static void set_text(struct ranked *r, struct pd_text text)
 }
 
 /* Keeps a copy of a text. Returns false without memory. */
-static bool keep_text(struct pq_report *report, const char *text, size_t n, struct ranked *r)
+static bool keep_column_text(struct pq_report *report, const char *text, size_t n,
+			     struct ranked *r)
 {
 	uint32_t number = pm_string_pool_add(&report->strings,
 					     (struct pd_text){ text, strnlen(text, n) });
 
 	if (number != PM_NO_STRING)
-		set_text(r, report->strings.texts[number]);
+		set_rank_text(r, report->strings.texts[number]);
 	return number != PM_NO_STRING;
 }
 
@@ -164,26 +165,26 @@ static bool rank_of_value(struct pq_report *report, const struct pq_value *v, bo
 
 	switch (v->type) {
 	case PQ_NIL:
-		set_text(r, (struct pd_text){ "\xff", 1 });
+		set_rank_text(r, (struct pd_text){ "\xff", 1 });
 		return true;
 	case PQ_INT:
 		r->number = is_signed ? v->u ^ UINT64_C(1) << 63 : v->u;
 		return true;
 	case PQ_BOOL:
-		set_text(r,
-			 v->u ? (struct pd_text){ "true", 4 } : (struct pd_text){ "false", 5 });
+		set_rank_text(r, v->u ? (struct pd_text){ "true", 4 } :
+					(struct pd_text){ "false", 5 });
 		return true;
 	case PQ_EVENT:
-		set_text(r, (struct pd_text){ v->event->name, strlen(v->event->name) });
+		set_rank_text(r, (struct pd_text){ v->event->name, strlen(v->event->name) });
 		return true;
 	case PQ_FLOAT:
 		float_text(v->f, room, sizeof(room));
-		return keep_text(report, room, sizeof(room), r);
+		return keep_column_text(report, room, sizeof(room), r);
 	case PQ_CHAIN:
 		text = pq_chains_text(pq_groups_chains(report->groups), (uint32_t)v->u, &n);
-		return text && keep_text(report, text, n, r);
+		return text && keep_column_text(report, text, n, r);
 	default:
-		set_text(r, (struct pd_text){ v->p, v->size });
+		set_rank_text(r, (struct pd_text){ v->p, v->size });
 		return true;
 	}
 }
@@ -212,11 +213,11 @@ static void rank_of_symbol(const struct pq_report *report, const struct pq_repor
 	struct pd_text name = pq_report_symbol(report, part);
 
 	if (name.p)
-		set_text(r, name);
+		set_rank_text(r, name);
 	else if (part->placed)
 		r->number = part->address;
 	else
-		set_text(r, (struct pd_text){ PM_UNKNOWN, strlen(PM_UNKNOWN) });
+		set_rank_text(r, (struct pd_text){ PM_UNKNOWN, strlen(PM_UNKNOWN) });
 	r->behind = !r->is_text || (r->size >= 2 && memcmp(r->p, "0x", 2) == 0);
 }
 
@@ -245,7 +246,7 @@ static void list_parts(const struct pq_report *report, enum pq_report_from from,
 		else if (from == PQ_FROM_SYMBOL)
 			rank_of_symbol(report, part, &list[i]);
 		else
-			set_text(&list[i], report->strings.texts[part->dso]);
+			set_rank_text(&list[i], report->strings.texts[part->dso]);
 	}
 }
 

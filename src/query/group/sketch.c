@@ -76,7 +76,7 @@ static uint64_t *find_count(struct pq_buckets *buckets, int32_t bucket)
 }
 
 /* Moves the only bucket of a sketch to a list of buckets. Returns false without memory. */
-static bool make_buckets(struct pq_sketch *sketch)
+static bool move_to_buckets(struct pq_sketch *sketch)
 {
 	struct pq_buckets *buckets = calloc(1, sizeof(*buckets));
 	uint64_t *count = buckets ? find_count(buckets, sketch->only.bucket) : NULL;
@@ -99,7 +99,7 @@ bool pq_sketch_add(struct pq_sketch *sketch, int32_t bucket, uint64_t count)
 	if (!sketch->buckets && !*counted)
 		sketch->only.bucket = bucket;
 	if (sketch->buckets || sketch->only.bucket != bucket) {
-		if (!sketch->buckets && !make_buckets(sketch))
+		if (!sketch->buckets && !move_to_buckets(sketch))
 			return false;
 		counted = find_count(sketch->buckets, bucket);
 		if (!counted)

@@ -66,13 +66,13 @@ struct pq_rows {
 	struct pd_error error;
 };
 
-static bool no_memory(const struct pq_rows *rows, struct pd_error *err)
+static bool fail_without_memory(const struct pq_rows *rows, struct pd_error *err)
 {
 	return pd_error_set(err, "ENOMEM", rows->scope->session->files[0]->path, PD_NO_OFFSET,
 			    "no memory for rows");
 }
 
-static bool asks_system(const struct pq_rows *rows, const struct pq_node *const *nodes)
+static bool rows_ask_system(const struct pq_rows *rows, const struct pq_node *const *nodes)
 {
 	const struct pq_scope *scope = rows->scope;
 	bool asks = (scope->filter && pq_asks_system(scope->filter, scope->session)) ||
@@ -87,7 +87,7 @@ static bool asks_system(const struct pq_rows *rows, const struct pq_node *const 
 static bool compile_columns(struct pq_rows *rows, const struct pq_node *const *nodes)
 {
 	const struct pq_scope *scope = rows->scope;
-	bool asks = scope->system && asks_system(rows, nodes);
+	bool asks = scope->system && rows_ask_system(rows, nodes);
 
 	rows->exprs = calloc(rows->n_nodes ? rows->n_nodes : 1, sizeof(*rows->exprs));
 	rows->numbers = calloc(rows->n_nodes ? rows->n_nodes : 1, sizeof(*rows->numbers));
@@ -126,9 +126,9 @@ static bool open_pairs(struct pq_rows *rows, const struct pq_node *const *nodes,
 	return rows->pairs != NULL;
 }
 
-static struct pq_rows *open_rows(const struct pq_scope *scope,
-				 const struct pq_node *const *nodes, size_t n,
-				 const struct pq_pairing *how, struct pd_error *err)
+static struct pq_rows *open_made_rows(const struct pq_scope *scope,
+				      const struct pq_node *const *nodes, size_t n,
+				      const struct pq_pairing *how, struct pd_error *err)
 {
 	struct pq_rows *rows = calloc(1, sizeof(*rows));
 
@@ -146,7 +146,7 @@ static struct pq_rows *open_rows(const struct pq_scope *scope,
 	rows->looks = scope->events || scope->by_time;
 	rows->time_id = pd_field_name_id(&scope->session->files[0]->field_names, "time", 4);
 	if (!compile_columns(rows, nodes) || !open_pairs(rows, nodes, how))
-		no_memory(rows, err);
+		fail_without_memory(rows, err);
 	else /* ahead: a filter drops records faster than they are read; rows take longer */
 		rows->walking = pq_scope_open_walk(scope, scope->filter, &rows->walk, err);
 	if (rows->walking)
@@ -158,14 +158,14 @@ static struct pq_rows *open_rows(const struct pq_scope *scope,
 struct pq_rows *pq_rows_open(const struct pq_scope *scope, const struct pq_node *const *nodes,
 			     size_t n, struct pd_error *err)
 {
-	return open_rows(scope, nodes, n, NULL, err);
+	return open_made_rows(scope, nodes, n, NULL, err);
 }
 
 struct pq_rows *pq_rows_open_pairs(const struct pq_scope *scope,
 				   const struct pq_node *const *nodes, size_t n,
 				   const struct pq_pairing *how, struct pd_error *err)
 {
-	return open_rows(scope, nodes, n, how, err);
+	return open_made_rows(scope, nodes, n, how, err);
 }
 
 /* Ends the thread and the walk. */
@@ -249,7 +249,7 @@ static bool add_waiting(struct pq_rows *rows, struct batch *b, size_t most)
 static bool pairs_failed(const struct pq_rows *rows, struct pd_error *err)
 {
 	if (!pq_pairs_has_too_many(rows->pairs))
-		return no_memory(rows, err);
+		return fail_without_memory(rows, err);
 	return pd_error_set(err, "LIMIT", rows->scope->session->files[0]->path, PD_NO_OFFSET,
 			    "within: more than %zu records wait for the ends of their spans; "
 			    "ask for what is known when a span begins, or for fewer records",
@@ -302,7 +302,7 @@ static bool fill_value_batch(struct pq_rows *rows, struct batch *b, size_t most,
 
 		if (rows->pairs && pq_pairs_has_rows(rows->pairs)) {
 			if (!add_waiting(rows, b, most))
-				return no_memory(rows, err);
+				return fail_without_memory(rows, err);
 			continue;
 		}
 		if (atomic_load_explicit(&rows->stop, memory_order_relaxed))
@@ -313,21 +313,22 @@ static bool fill_value_batch(struct pq_rows *rows, struct batch *b, size_t most,
 		}
 		if (rows->is_inside) {
 			if (!add_item(rows, b))
-				return no_memory(rows, err);
+				return fail_without_memory(rows, err);
 			continue;
 		}
 		got = pd_walk_next(&rows->walk, rec, err);
 		if (got <= 0) {
 			b->end = got ? BATCH_FAILED : BATCH_END;
 			/* without memory the filter saw an absent value */
-			return got == 0 && (!rows->fields.failed || no_memory(rows, err));
+			return got == 0 &&
+			       (!rows->fields.failed || fail_without_memory(rows, err));
 		}
 		if (rows->looks && !pq_in_scope(rows->scope, rec, rows->time_id))
 			continue;
 		if (rows->scope->calls)
 			pq_calls_next(rows->scope->calls);
 		if (!pq_fields_enter(&rows->fields, rec))
-			return no_memory(rows, err);
+			return fail_without_memory(rows, err);
 		if (rows->filter && !pq_expr_test(rows->filter, &rows->fields))
 			continue;
 		if (rows->items && !rows->pairs) {
@@ -338,7 +339,7 @@ static bool fill_value_batch(struct pq_rows *rows, struct batch *b, size_t most,
 		if (rows->pairs && !add_pair(rows, b))
 			return pairs_failed(rows, err);
 		if (!rows->pairs && !add_row(rows, b))
-			return no_memory(rows, err);
+			return fail_without_memory(rows, err);
 	}
 	if (rec->bytes)
 		b->part = pd_walk_part(&rows->walk, rec);
@@ -386,7 +387,7 @@ static void *make_value_batch(void *arg, size_t number)
 	if (!rows->passes && !rows->scope->calls && rows->most < rows->most_rows)
 		rows->most *= GROWTH;
 	if (!(reserve_rows(rows, b, most) ? fill_value_batch(rows, b, most, &rows->error) :
-					    no_memory(rows, &rows->error)))
+					    fail_without_memory(rows, &rows->error)))
 		b->end = BATCH_FAILED;
 	rows->ended = b->end != BATCH_ROWS;
 	return b;

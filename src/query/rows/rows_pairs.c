@@ -241,7 +241,7 @@ struct pq_pair_counts pq_pairs_counts(const struct pq_pairs *pairs)
 	return counts;
 }
 
-static void read_column(const struct pq_pairs *pairs, uint32_t place, struct pq_value *out)
+static void read_pair_column(const struct pq_pairs *pairs, uint32_t place, struct pq_value *out)
 {
 	const struct pq_columns *columns = pairs->columns;
 
@@ -294,11 +294,11 @@ static void read_inner(const struct pq_pairs *pairs, uint32_t place, struct pq_v
 	if (pairs->nested)
 		*out = pairs->inner_row[place];
 	else
-		read_column(pairs, place, out);
+		read_pair_column(pairs, place, out);
 }
 
 /* Reads the key of the record. Returns false if a part of it is absent. */
-static bool read_key(struct pq_pairs *pairs, enum pq_of of, uint32_t *hash)
+static bool read_pair_key(struct pq_pairs *pairs, enum pq_of of, uint32_t *hash)
 {
 	const struct pq_pairing *how = pairs->how;
 
@@ -308,7 +308,7 @@ static bool read_key(struct pq_pairs *pairs, enum pq_of of, uint32_t *hash)
 		if (of == PQ_OF_INNER)
 			read_inner(pairs, how->keys[i].of[of], value);
 		else
-			read_column(pairs, how->keys[i].of[of], value);
+			read_pair_column(pairs, how->keys[i].of[of], value);
 		if (value->type != PQ_INT)
 			pq_normalise(value);
 		if (value->type == PQ_NIL || (value->type == PQ_BOOL && !value->u))
@@ -332,7 +332,8 @@ static void tell_ended(struct pq_pairs *pairs, const struct pq_value *kept, bool
 	pairs->args[0] = kept[1]; /* the serial number: see keep_columns */
 	for (size_t i = 1; i < call->n_args; i++) {
 		if (is_closed)
-			read_column(pairs, pairs->how->ended_places[i - 1], &pairs->args[i]);
+			read_pair_column(pairs, pairs->how->ended_places[i - 1],
+					 &pairs->args[i]);
 		else
 			pairs->args[i].type = PQ_NIL;
 	}
@@ -403,7 +404,7 @@ static INLINE bool meet_open(struct pq_pairs *pairs, const struct pq_value *time
 	struct pb_slot *slot;
 	uint32_t hash, span;
 
-	if (time->type != PQ_INT || !read_key(pairs, PQ_OF_OPEN, &hash)) {
+	if (time->type != PQ_INT || !read_pair_key(pairs, PQ_OF_OPEN, &hash)) {
 		pairs->counts.unkeyed++;
 		return true;
 	}
@@ -425,7 +426,7 @@ static INLINE bool meet_open(struct pq_pairs *pairs, const struct pq_value *time
 		struct pq_value value = { .type = PQ_INT, .u = *pairs->serial };
 
 		if (pairs->kept[i] != PQ_SERIAL)
-			read_column(pairs, pairs->kept[i], &value);
+			read_pair_column(pairs, pairs->kept[i], &value);
 		if (!own_value(pairs, &value, row))
 			return false;
 		values[i] = value;
@@ -448,7 +449,7 @@ static bool make_row(struct pq_pairs *pairs, const struct pq_value *kept,
 		else if (value->of == PQ_OF_INNER)
 			read_inner(pairs, value->place, &row->values[i]);
 		else
-			read_column(pairs, value->place, &row->values[i]);
+			read_pair_column(pairs, value->place, &row->values[i]);
 		if (value->of == PQ_OF_OPEN ?
 			    !lend_value(pairs, &row->values[i], row) :
 			    row->values[i].type == PQ_TEXT &&
@@ -472,7 +473,7 @@ static bool take_span(struct pq_pairs *pairs, struct pq_value *kept, struct pq_p
 
 		if (value->of != PQ_OF_CLOSE)
 			continue;
-		read_column(pairs, value->place, &ended->close[i]);
+		read_pair_column(pairs, value->place, &ended->close[i]);
 		if (!own_value(pairs, &ended->close[i], row)) {
 			ended->close[i].type = PQ_NIL;
 			return false;
@@ -540,7 +541,7 @@ static bool next_item(struct pq_pairs *pairs, struct pq_pair_row *row)
 		if (value->of == PQ_OF_ITEM) {
 			out->type = PQ_NIL;
 			if (is_item)
-				read_column(pairs, value->place, out);
+				read_pair_column(pairs, value->place, out);
 		} else {
 			*out = value->of == PQ_OF_OPEN ? ended->kept[pairs->from[i]] :
 							 ended->close[i];
@@ -597,7 +598,7 @@ static INLINE bool meet_close(struct pq_pairs *pairs, const struct pq_value *tim
 	struct pb_slot *slot;
 	uint32_t hash;
 
-	if (time->type != PQ_INT || !read_key(pairs, PQ_OF_CLOSE, &hash)) {
+	if (time->type != PQ_INT || !read_pair_key(pairs, PQ_OF_CLOSE, &hash)) {
 		pairs->counts.unkeyed++;
 		return true;
 	}
@@ -667,7 +668,7 @@ static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
 	struct pb_slot *slot;
 	uint32_t hash;
 
-	if (!read_key(pairs, PQ_OF_INNER, &hash))
+	if (!read_pair_key(pairs, PQ_OF_INNER, &hash))
 		return true;
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
 	if (!slot->item)
@@ -692,7 +693,7 @@ static bool read_lost(struct pq_pairs *pairs)
 	for (size_t i = 0; i < how->n_keys; i++) {
 		pairs->key[i].type = PQ_NIL;
 		if (how->keys[i].loses)
-			read_column(pairs, how->keys[i].of[PQ_OF_OPEN], &pairs->key[i]);
+			read_pair_column(pairs, how->keys[i].of[PQ_OF_OPEN], &pairs->key[i]);
 		says = says || pairs->key[i].type != PQ_NIL;
 	}
 	return says;
@@ -790,7 +791,7 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 	if (!lost || nested->how->pairs_lost)
 		inner = role_of(nested);
 	lost = lost && !role.closes && !role.opens && !inner.closes && !inner.opens;
-	read_column(pairs, pairs->how->time, &time);
+	read_pair_column(pairs, pairs->how->time, &time);
 	if (inner.closes && !meet_nested_close(pairs, &time, row))
 		return false;
 	if (role.closes && !meet_close(pairs, &time, row))
@@ -820,7 +821,7 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 	ends = role.closes || role.opens;
 	if (!ends && !role.inner && !lost)
 		return true;
-	read_column(pairs, how->time, &time);
+	read_pair_column(pairs, how->time, &time);
 	if (role.closes && !meet_close(pairs, &time, row))
 		return false;
 	if (role.opens && !meet_open(pairs, &time, row))

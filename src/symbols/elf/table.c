@@ -221,7 +221,7 @@ static bool make_spans(struct ps_table *table)
  * Builds the buckets, of about one start each if starts are spread evenly; else a bucket is
  * searched.
  */
-static bool make_buckets(struct ps_table *table)
+static bool make_address_buckets(struct ps_table *table)
 {
 	uint64_t low = table->starts[0], range = table->starts[table->n_spans - 1] - low;
 	size_t at = 0;
@@ -263,7 +263,7 @@ bool ps_table_finish(struct ps_table *table, enum ps_of of)
 	}
 	give_ends(table, of);
 	keep_one(table, of);
-	if (!make_spans(table) || !make_buckets(table)) {
+	if (!make_spans(table) || !make_address_buckets(table)) {
 		ps_table_deinit(table);
 		return false;
 	}
