@@ -142,6 +142,14 @@ describe("perflua report", function()
       { got.status, got.err })
   end)
 
+  it("refuses conditions on fields that no sample has", function()
+    for _, words in ipairs { {}, { "--sort=comm" } } do
+      local got = run.perflua { "report", "--where=cpu == 1", run.demo, table.unpack(words) }
+      assert.are.same({ 2, "" }, { got.status, got.out })
+      assert.matches("no record of this query has a field 'cpu'", got.err, 1, true)
+    end
+  end)
+
   it("shows samples without an address as those of none", function()
     local b = builder.new()
     local event = b:event { name = "cycles", sample_type = { "tid", "time", "period" } }

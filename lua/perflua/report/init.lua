@@ -46,10 +46,11 @@ end
 
 local function query_of(file, options)
   local query = file:samples { event = options.event, order = file.size and "file" or nil }
-  -- what nobody asked for may be absent; and where there are no samples, every field
-  spec_of(query).scope.any = options.any or not (options.sort or options.branches)
-    or not has_samples(query, options.health)
+  -- Fields that nobody asked for may be absent; without samples, all fields may.
+  local may_lack = options.any or not has_samples(query, options.health)
+  spec_of(query).scope.any = may_lack
   for _, condition in ipairs(options.where or {}) do query = query:where(condition) end
+  spec_of(query).scope.any = may_lack or not (options.sort or options.branches)
   if options.branches then query = query:unnest "branch_stack" end
   return query
 end
