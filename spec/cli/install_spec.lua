@@ -4,6 +4,8 @@ local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
 
 local san = run.binary:find "/san/" and "SAN=1" or ""
+-- with what must come before it, sanitizers for example
+local lua = os.getenv "PERFLUA_LUA" or "lua5.4"
 
 needs.describe("make,this architecture", "make install", function()
   local dir, said
@@ -20,7 +22,7 @@ needs.describe("make,this architecture", "make install", function()
     local lines = said:match "\n(export LUA_PATH=[^\n]*\nexport LUA_CPATH=[^\n]*)\n"
     assert.is_truthy(lines, said)
     local got = run.shell_with(lines .. "\n" .. [[
-      cd / && lua5.4 -e 'local f = assert(require "perflua".open(arg[1]))
+      cd / && ]] .. lua .. [[ -e 'local f = assert(require "perflua".open(arg[1]))
       print(f:samples():count(), package.searchpath("perflua", package.path))' /dev/null "$1"]],
       (run.demo:find "^/" and "" or files.output "pwd":gsub("\n", "/")) .. run.demo)
     assert.are.same({ status = 0, err = "", out = ("672\t%s/share/lua/5.4/perflua/init.lua\n")

@@ -38,6 +38,8 @@ describe("the module", function()
     assert.are.equal("", said)
     local got = run.shell_with(before .. '"$1" "$2" "$3"', host, files.temporary(SCRIPT),
       run.demo)
+    -- sanitizers handle signals
+    if before ~= "" then got.out = got.out:gsub("signal %d+ has a handler\n", "") end
     assert.are.same({ status = 0, out = "sh 45 nil\n", err = "" }, got)
   end)
 

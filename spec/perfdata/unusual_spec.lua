@@ -332,7 +332,7 @@ describe("a sample whose parts do not add up to its size", function()
     end
   end)
 
-  needs.it("perf,record", "is what perf inject -s writes: all of them are delivered", function()
+  needs.it("tracepoints", "is what perf inject -s writes: all of them are delivered", function()
     local path, injected = files.temporary(), files.temporary()
     local got = run.shell_with([[
       perf record -q -o "$1" --call-graph dwarf -e sched:sched_stat_runtime -e sched:sched_switch \
