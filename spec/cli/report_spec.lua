@@ -143,8 +143,8 @@ describe("perflua report", function()
   end)
 
   it("refuses conditions on fields that no sample has", function()
-    for _, words in ipairs { {}, { "--sort=comm" } } do
-      local got = run.perflua { "report", "--where=cpu == 1", run.demo, table.unpack(words) }
+    for _, sort in ipairs { {}, { "--sort=comm" } } do
+      local got = run.perflua { "report", "--where=cpu == 1", run.demo, table.unpack(sort) }
       assert.are.same({ 2, "" }, { got.status, got.out })
       assert.matches("no record of this query has a field 'cpu'", got.err, 1, true)
     end
@@ -253,7 +253,7 @@ needs.describe("perf", "its rows and those of perf report", function()
 
   local work = "sh -c 'ls -R /usr/include | sort | gzip -9 | wc -c'"
 
-  local function check(path)
+  local function check(path, least)
     local theirs = report_rows.of_perf(path, "--no-children --no-group")
     local ours, same, whole = report_rows.of_ours(path, "--no-children"), 0, 0
     for key, row in pairs(theirs) do
@@ -264,15 +264,16 @@ needs.describe("perf", "its rows and those of perf report", function()
       end
     end
     assert.is_true(whole > 0)
-    assert.is_true(same / whole > 0.97,
+    assert.is_true(same / whole > least,
       ("%.1f %% of the periods are in the same rows"):format(100 * same / whole))
   end
 
   needs.it("record", "match for a recording made here", function()
-    check(oracle.record("-F 2000 -e cpu-clock", work))
+    check(oracle.record("-F 2000 -e cpu-clock", work), 0.97)
   end)
 
   needs.it("record,cpus", "match for a recording made here with counter values", function()
-    check(oracle.record("-a -e '{cpu-clock,context-switches,page-faults}:S'", work))
+    -- of processes that others run here, too, with more stubs
+    check(oracle.record("-a -e '{cpu-clock,context-switches,page-faults}:S'", work), 0.95)
   end)
 end)
