@@ -15,7 +15,7 @@ local whole = require "perflua.table.whole"
 local lines = {}
 
 local LOOK_EVERY <const> = 8192 -- groups between two looks at the interrupt
-local SEARCH_TIME <const> = 0.1 -- seconds of searching for the first groups after an interrupt
+local SEARCH_TIME <const> = 0.05 -- seconds of searching for the first groups after an interrupt
 
 -- Returns the event whose total the shares of a group are of, be it the section or a key.
 local function whole_of(data, g)
