@@ -51,7 +51,7 @@ describe("every tool", function()
     for _, endian in ipairs { "little", "big" } do
       list[#list + 1] = everything.builder(endian):write()
     end
-    every_tool(list, 16, 1)
+    every_tool(list, 25, 1)
     every_tool({ "spec/fixtures/perf-7.3/dwarf.data" }, 10, 100)
     every_tool({ "spec/fixtures/perf-7.3/pipe.data", "spec/fixtures/perf-7.3/switches.data" },
       3, 200)
@@ -62,7 +62,7 @@ describe("every tool", function()
       local list, small = {}, {}
       for i, recording in ipairs(corpus.recordings()) do
         list[#list + 1] = recording.path
-        if i % 16 == 0 and #files.read(recording.path) < 200000 then
+        if i % 8 == 0 and #files.read(recording.path) < 200000 then
           small[#small + 1] = recording.path
         end
       end
