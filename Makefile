@@ -34,7 +34,8 @@ endif
 COMPILE = -std=gnu11 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -fPIC -fvisibility=hidden $(WARNINGS) -Isrc $(CPPFLAGS) $(LUA_CFLAGS) $(ZSTD_CFLAGS) $(ELF_CFLAGS) $(DEMANGLE_CFLAGS)
 SOURCES := $(sort $(shell find src -name '*.c'))
 CORE := $(patsubst src/%.c,$(B)/obj/%.o,$(filter-out src/host/%,$(SOURCES)))
-MAIN := $(B)/obj/host/perflua.o $(B)/obj/host/children.o $(B)/obj/host/heap.o $(B)/obj/library.o
+MAIN := $(B)/obj/host/perflua.o $(B)/obj/host/children.o $(B)/obj/host/heap.o $(B)/obj/host/line_editor.o \
+	$(B)/obj/library.o
 LIBRARY_FILES := -name '*.lua' -o -name '*.js' -o -name '*.css'
 # meta.lua is for editors only
 LIBRARY := $(filter-out lua/perflua/meta.lua,$(sort $(shell find lua $(LIBRARY_FILES))))
@@ -75,7 +76,8 @@ $(B)/lib/perflua/core.so: $(CORE)
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $(LIBFLAG) -Wl,--exclude-libs,ALL -o $@ $^ $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS)
 
-$(B)/obj/host/perflua.o: CPPFLAGS += -DPERFLUA_VERSION='"$(VERSION)"' $(EDIT_CFLAGS)
+$(B)/obj/host/perflua.o: CPPFLAGS += -DPERFLUA_VERSION='"$(VERSION)"'
+$(B)/obj/host/line_editor.o: CPPFLAGS += $(EDIT_CFLAGS)
 
 $(B)/obj/%.o: src/%.c Makefile $(wildcard $(CONFIG))
 	@mkdir -p $(@D)

@@ -5,7 +5,6 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <locale.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,18 +14,18 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <lua.h>
 #include <lauxlib.h>
 #include <lualib.h>
 
-#ifdef PERFLUA_LIBEDIT
-#include <editline/readline.h>
-#endif
-
 #include "children.h"
 #include "embed.h"
 #include "heap.h"
+#include "line_editor.h"
 
 int luaopen_perflua_core(lua_State *L);
 
@@ -36,8 +35,6 @@ int luaopen_perflua_core(lua_State *L);
 #define PROGRESS_KEY "perflua.progress"
 /* Registry key: number of workers for recordings that are opened without the option. */
 #define THREADS_KEY "perflua.threads"
-
-#define HISTORY_LINES 1000
 
 /*
  * Set by the first SIGINT. Loops over a recording then end as if the recording had ended, so
@@ -161,151 +158,22 @@ static int host_show_progress(lua_State *L)
 	return 0;
 }
 
-/* The line read last. It is kept here, so that an error of Lua's does not leak it. */
-static char *line;
-
-#ifdef PERFLUA_LIBEDIT
-/* Registry key: the function that host.history() got. */
-#define COMPLETE_KEY "perflua.complete"
-
-/* The completion of a typed word: the state that reads the line, and names for the word. */
-static struct {
-	lua_State *L;
-	int names; /* index in L */
-	lua_Integer next;
-} completion;
-
-/* Calls that function for a line and its last word. (line, word) -> names | nil */
-static int call_complete(lua_State *L)
-{
-	luaL_getsubtable(L, LUA_REGISTRYINDEX, COMPLETE_KEY);
-	lua_rawgeti(L, -1, 1);
-	lua_rotate(L, 1, 1);
-	lua_settop(L, 3);
-	lua_call(L, 2, 1);
-	return 1;
-}
-
-/* Returns the next name, in memory of its own; NULL at the end. */
-static char *next_name(const char *text, int state)
-{
-	char *name = NULL;
-
-	(void)text;
-	(void)state;
-	if (lua_rawgeti(completion.L, completion.names, completion.next++) == LUA_TSTRING)
-		name = strdup(lua_tostring(completion.L, -1));
-	lua_pop(completion.L, 1);
-	return name;
-}
-
-/* Completes line[start..end], which is `text`. Returns NULL if nothing is known. */
-static char **complete_word(const char *text, int start, int end)
-{
-	lua_State *L = completion.L;
-	char **matches = NULL;
-
-	(void)start;
-	if (!lua_checkstack(L, 8))
-		return NULL;
-	rl_attempted_completion_over = 1;
-	lua_pushcfunction(L, call_complete);
-	lua_pushlstring(L, rl_line_buffer, (size_t)end);
-	lua_pushstring(L, text);
-	if (lua_pcall(L, 2, 1, 0) == LUA_OK) {
-		rl_attempted_completion_over = lua_istable(L, -1);
-		completion.names = lua_absindex(L, -1);
-		completion.next = 1;
-		if (lua_istable(L, -1))
-			matches = rl_completion_matches(text, next_name);
-	}
-	lua_pop(L, 1);
-	return matches;
-}
-
-static bool read_line(const char *prompt)
-{
-	free(line);
-	line = readline(prompt);
-	return line != NULL;
-}
-
-/*
- * host.history(path | nil, complete): starts line editing, with the lines of that file;
- * complete(line, word) returns an array of what may stand for the word, or nil for files.
- */
-static int host_history(lua_State *L)
-{
-	static char name[] = "perflua";
-	const char *path = luaL_optstring(L, 1, NULL);
-
-	luaL_checktype(L, 2, LUA_TFUNCTION);
-	luaL_getsubtable(L, LUA_REGISTRYINDEX, COMPLETE_KEY);
-	lua_pushvalue(L, 2);
-	lua_rawseti(L, -2, 1);
-	rl_attempted_completion_function = complete_word;
-	rl_basic_word_break_characters = " \t\n\"'`@><=;|&{}()[],+*#^~";
-	rl_completion_append_character = '\0';
-
-	setlocale(LC_CTYPE, ""); /* without it, typed text is taken for Latin-1 */
-	rl_readline_name = name;
-	using_history();
-	stifle_history(HISTORY_LINES);
-	if (path)
-		read_history(path);
-	return 0;
-}
-
-/* host.remember(line, path | nil): adds a line to the history, and writes that to the file */
-static int host_remember(lua_State *L)
-{
-	const char *path = luaL_optstring(L, 2, NULL);
-	mode_t mask;
-
-	add_history(luaL_checkstring(L, 1));
-	if (path) {
-		mask = umask(077); /* lines may hold what others should not read */
-		write_history(path);
-		umask(mask);
-	}
-	return 0;
-}
-#else
-static bool read_line(const char *prompt)
-{
-	static size_t size;
-	ssize_t n;
-
-	fputs(prompt, stdout);
-	fflush(stdout);
-	n = getline(&line, &size, stdin);
-	if (n < 0)
-		return false;
-	if (n > 0 && line[n - 1] == '\n')
-		line[n - 1] = '\0';
-	return true;
-}
-#endif
-
 /*
  * host.read_line(prompt) -> string | nil at the end of input | false if ^C abandoned the line
  */
 static int host_read_line(lua_State *L)
 {
-	const char *prompt = luaL_checkstring(L, 1);
-	bool got, abandoned;
+	const char *prompt = luaL_checkstring(L, 1), *line;
+	bool abandoned;
 
-#ifdef PERFLUA_LIBEDIT
-	completion.L = L;
-#endif
 	arm_sigint(main_state); /* a ^C while typing does not interrupt the code typed */
-	got = read_line(prompt);
-	abandoned = !got && interrupted;
+	line = perflua_read_line(L, prompt);
+	abandoned = !line && interrupted;
 	arm_sigint(main_state);
 	if (abandoned) {
 		putchar('\n');
 		lua_pushboolean(L, 0);
-	} else if (got) {
+	} else if (line) {
 		lua_pushstring(L, line);
 	} else {
 		lua_pushnil(L);
@@ -324,10 +192,6 @@ static const luaL_Reg host[] = {
 	{ "read_line", host_read_line },
 	{ "start", perflua_start },
 	{ "wait", perflua_wait },
-#ifdef PERFLUA_LIBEDIT
-	{ "history", host_history },
-	{ "remember", host_remember },
-#endif
 	{ NULL, NULL },
 };
 
@@ -368,10 +232,7 @@ static void push_host(lua_State *L)
 	lua_setfield(L, -2, "version");
 	lua_pushliteral(L, LUA_RELEASE);
 	lua_setfield(L, -2, "lua");
-#ifdef PERFLUA_LIBEDIT
-	lua_pushliteral(L, PERFLUA_LIBEDIT);
-	lua_setfield(L, -2, "libedit");
-#endif
+	perflua_add_editing(L);
 }
 
 /* Loads an embedded module for require: (name, ":preload:") -> module */
@@ -503,13 +364,27 @@ static int run_interpreter(lua_State *L)
 	return 1;
 }
 
+/*
+ * Vectors of a large table grow by moving pages. malloc() raises the size from which it does so
+ * to the largest memory freed, and copies below it: tables then need half as much again, how
+ * much depending on the order in which workers free theirs.
+ */
+static void move_large_memory(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	int status = EXIT_FAILURE;
 	struct heap heap = { 0 };
-	lua_State *L = lua_newstate(heap_alloc, &heap);
+	lua_State *L;
 
 	(void)argc;
+	move_large_memory();
+	L = lua_newstate(heap_alloc, &heap);
 	if (!L) {
 		fputs("perflua: not enough memory\n", stderr);
 		return EXIT_FAILURE;
@@ -524,7 +399,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "perflua: %s\n", luaL_tolstring(L, -1, NULL));
 	signal(SIGINT, SIG_DFL);
 	close_state(L);
-	free(line);
+	perflua_free_line();
 	errno = 0;
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "perflua: cannot write to standard output%s%s\n",
