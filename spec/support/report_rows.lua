@@ -6,10 +6,10 @@ local run = require "spec.cli.run"
 
 local report_rows = {}
 
---- Options of perf report whose rows report_rows.parse takes. Columns of names are wide, with a
---- column of children or without: perf measures them before exec renames threads, and cuts names.
-report_rows.options = "--stdio -g none --no-inline --sort comm,dso,sym -n --show-total-period "
-  .. "-w 0,0,0,64,64"
+--- Options of perf report whose rows report_rows.parse takes. Names have wide columns, with or
+--- without a column of children: perf measures before exec renames a thread, and cuts its name.
+report_rows.options = "--stdio -g none --no-inline --sort comm,dso,sym -n "
+  .. "--show-total-period -w 0,0,0,64,64"
 
 --- Lines of a table, by its columns as the dots below their titles show them.
 function report_rows.of_text(text)
