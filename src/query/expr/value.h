@@ -15,7 +15,10 @@ enum pq_type {
 	PQ_FLOAT, /* .f */
 	PQ_TEXT,  /* .p: `size` bytes of any kind, without a NUL */
 	PQ_EVENT, /* .event */
-	/* .u: a call chain, by its number in the chains of a result (chains.h); of keys only */
+	/*
+	 * .u: a call chain, by its number in the chains of a result (chains.h); of keys, and of
+	 * rows by pq_rows_number_chains()
+	 */
 	PQ_CHAIN,
 	/* .u: a value of the caller's, by the number that the caller gave it; of calls only */
 	PQ_OBJECT,

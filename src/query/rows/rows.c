@@ -168,6 +168,11 @@ struct pq_rows *pq_rows_open_pairs(const struct pq_scope *scope,
 	return open_made_rows(scope, nodes, n, how, err);
 }
 
+void pq_rows_number_chains(struct pq_rows *rows, struct pq_chains *chains)
+{
+	rows->fields.chains = chains;
+}
+
 /* Ends the thread and the walk. */
 static void end_walk(struct pq_rows *rows)
 {
@@ -269,10 +274,12 @@ static bool add_row(struct pq_rows *rows, struct batch *b)
 		return true;
 	}
 	for (size_t i = 0; i < rows->n; i++) {
-		if (rows->numbers[i] != UINT32_MAX)
-			pq_fields_get(&rows->fields, rows->numbers[i], &row[i]);
-		else
+		if (rows->numbers[i] == UINT32_MAX)
 			pq_expr_value(rows->exprs[i], &rows->fields, &row[i]);
+		else if (!rows->fields.chains)
+			pq_fields_get(&rows->fields, rows->numbers[i], &row[i]);
+		else if (!pq_fields_key(&rows->fields, rows->numbers[i], &row[i]))
+			return false;
 		if (row[i].type == PQ_TEXT &&
 		    !pq_row_texts_add(&b->texts, &rows->known, &row[i]))
 			return false;

@@ -1,0 +1,126 @@
+#include "rows_lines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "perfdata/format/print_scalar.h"
+
+/* Prints a cell of CSV, in quotes if it needs them. */
+static void print_cell(struct pd_print *out, const char *p, size_t n)
+{
+	const char *quote;
+	size_t plain = 0;
+
+	while (plain < n && p[plain] != '"' && p[plain] != ',' && p[plain] != '\n' &&
+	       p[plain] != '\r')
+		plain++;
+	if (plain == n) {
+		pd_print_bytes(out, p, n);
+		return;
+	}
+	pd_print_char(out, '"');
+	while ((quote = memchr(p, '"', n))) {
+		size_t size = (size_t)(quote - p) + 1;
+
+		pd_print_bytes(out, p, size);
+		pd_print_char(out, '"');
+		p += size;
+		n -= size;
+	}
+	pd_print_bytes(out, p, n);
+	pd_print_char(out, '"');
+}
+
+static void print_string(struct pd_print *out, const char *p, size_t n, bool json)
+{
+	if (json)
+		pd_print_json_string(out, p, n);
+	else
+		print_cell(out, p, n);
+}
+
+static void print_integer(struct pd_print *out, enum pq_line_kind kind, uint64_t value,
+			  bool json)
+{
+	bool quoted = json && kind == PQ_LINE_ADDRESS;
+
+	if (quoted)
+		pd_print_char(out, '"');
+	if (kind == PQ_LINE_ADDRESS)
+		pd_print_hex(out, value);
+	else if (kind == PQ_LINE_UNSIGNED)
+		pd_print_uint(out, value);
+	else
+		pd_print_int(out, (int64_t)value);
+	if (quoted)
+		pd_print_char(out, '"');
+}
+
+/* Prints a float in as few digits as tell it from others. */
+static void print_float(struct pd_print *out, double value, bool json)
+{
+	char text[32];
+	int n = snprintf(text, sizeof(text), "%.15g", value);
+
+	if (json && value - value != 0) { /* no number, or infinite */
+		pd_print_const(out, "null");
+		return;
+	}
+	if (strtod(text, NULL) != value)
+		n = snprintf(text, sizeof(text), "%.17g", value);
+	pd_print_bytes(out, text, (size_t)n);
+	if (json && strspn(text, "-0123456789") == (size_t)n)
+		pd_print_const(out, ".0");
+}
+
+static void print_bytes(struct pd_print *out, const struct pq_value *value, bool json)
+{
+	if (json)
+		pd_print_char(out, '"');
+	pd_print_digits(out, value->p, value->size);
+	if (json)
+		pd_print_char(out, '"');
+}
+
+static void print_row_value(struct pd_print *out, enum pq_line_kind kind,
+			    const struct pq_value *value, bool json)
+{
+	switch (value->type) {
+	case PQ_INT:
+		print_integer(out, kind, value->u, json);
+		break;
+	case PQ_BOOL:
+		pd_print_name(out, value->u ? "true" : "false");
+		break;
+	case PQ_FLOAT:
+		print_float(out, value->f, json);
+		break;
+	case PQ_TEXT:
+		if (kind == PQ_LINE_BYTES)
+			print_bytes(out, value, json);
+		else
+			print_string(out, value->p, value->size, json);
+		break;
+	case PQ_EVENT:
+		print_string(out, value->event->name, strlen(value->event->name), json);
+		break;
+	default:
+		if (json)
+			pd_print_const(out, "null");
+	}
+}
+
+void pq_print_rows(struct pd_print *out, const struct pq_line_column *columns, size_t n,
+		   const struct pq_value *values, size_t n_rows, bool json)
+{
+	for (size_t row = 0; row < n_rows; row++, values += n) {
+		for (size_t i = 0; i < n; i++) {
+			pd_print_bytes(out, columns[i].head.p, columns[i].head.n);
+			print_row_value(out, columns[i].kind, &values[i], json);
+		}
+		if (json)
+			pd_print_const(out, "}\n");
+		else
+			pd_print_const(out, "\r\n");
+	}
+}
