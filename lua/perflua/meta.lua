@@ -70,18 +70,21 @@ function perflua.parse(options, words) end
 ---Raises: Anything but a path or an open file.
 function perflua.load(from) end
 
----Writes a query's samples in the format of another program, added up by event, thread and call
----chain.
----@param query perflua.Query # Of samples, without group_by().
----@param format string # "speedscope", "pprof", "callgrind" or "folded".
----@param out? file*|string # An open file or a path. Default: standard output.
+---Writes a query's samples in the format of another program: profiles, where they are added up
+---by event, thread and call chain, or a row for each.
+---@param query perflua.Query # Of samples, without group_by(); as csv and jsonl also of spans,
+---and of items by unnest().
+---@param format string # "speedscope", "pprof", "callgrind" or "folded"; "csv" or "jsonl",
+---whose columns are what select() named; "sqlite", to which these are added.
+---@param out? file*|string # An open file or a path; of sqlite a path. Default: standard
+---output.
 ---@param options? perflua.ExportOptions # What to write.
 ---@return table? # `samples`: how many were written, `set_aside`: how many have a period that
 ---is damage; nil if `out` cannot be written.
 ---@return string? # What is wrong.
 ---@return string? # A code such as "ENOENT" or "FORMAT".
----Raises: An unknown format, samples without call chain and address, and several events where
----the format has room for one.
+---Raises: An unknown format; in a profile samples without call chain and address, and several
+---events where the format has room for one; in a row a view.
 function perflua.export(query, format, out, options) end
 
 ---Options of `perflua.open(path, options)`.

@@ -4,6 +4,7 @@
 
 #include "base/pattern.h"
 #include "gzip.h"
+#include "sqlite.h"
 #include "stack.h"
 #include "names.h"
 #include "frame.h"
@@ -151,6 +152,8 @@ int luaopen_perflua_core(lua_State *L)
 		{ "stacks_add", pl_stacks_add },
 		{ "stack_frames", pl_stacks_frames },
 		{ "gzip", pl_gzip },
+		{ "sqlite", pl_sqlite },
+		{ "write_rows", pl_write_rows },
 		{ "interrupted", pl_interrupted },
 		{ NULL, NULL },
 	};

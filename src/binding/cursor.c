@@ -255,6 +255,22 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, int index, struct pd_recor
 	return got > 0 ? 1 : pl_cursor_end(L, c, got < 0 ? &err : NULL);
 }
 
+bool pl_cursor_rows(lua_State *L, struct pl_cursor *c, int index)
+{
+	int top = lua_gettop(L);
+	bool more;
+
+	check_cursor(L, c);
+	if (c->calls)
+		enter_cursor_calls(L, c, index);
+	more = pl_more_values(L, c);
+	if (!more && c->has_pairs)
+		pl_tell_counts(L, c, index);
+	c->busy = false;
+	lua_settop(L, top);
+	return more;
+}
+
 int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index)
 {
 	struct pd_record rec;

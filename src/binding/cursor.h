@@ -149,6 +149,12 @@ void pl_tell_counts(lua_State *L, struct pl_cursor *c, int cursor);
  */
 bool pl_more_values(lua_State *L, struct pl_cursor *c);
 
+/*
+ * Makes rows ready as pl_more_values() does, for a loop in C: checks the cursor, which is at
+ * `index`, and lets functions be called. [-0, +0]
+ */
+bool pl_cursor_rows(lua_State *L, struct pl_cursor *c, int index);
+
 /* Pushes the values before c->next, of any type; `cursor` is no relative index. [-0, +n] */
 void pl_push_values(lua_State *L, struct pl_cursor *c, int cursor);
 

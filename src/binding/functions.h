@@ -33,6 +33,12 @@ int pl_file_loop_threads(lua_State *L);	 /* core.loop_workers(file, options) -> 
 int pl_file_count(lua_State *L);	 /* core.count(file) -> table, see query_count.c */
 
 /*
+ * core.write_rows(cursor, out, columns, json) -> rows | nil, message, errno;
+ * columns {{head =, kind =}, …}: see rows_lines.h
+ */
+int pl_write_rows(lua_State *L);
+
+/*
  * core.interrupted() -> boolean, number | true | nil
  *
  * Says whether the interrupt came, and which part of the recording the last pass had read when

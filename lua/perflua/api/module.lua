@@ -57,20 +57,24 @@ return {
           CODE },
         errors = "anything but a path or an open file" },
       { "export",
-        "Writes a query's samples in the format of another program, added up by event, thread "
-          .. "and call chain.",
+        "Writes a query's samples in the format of another program: profiles, where they are "
+          .. "added up by event, thread and call chain, or a row for each.",
         params = {
-          { "query", "Query", "of samples, without group_by()" },
-          { "format", "string", "\"speedscope\", \"pprof\", \"callgrind\" or \"folded\"" },
-          { "out", "file*|string?", "an open file or a path", default = "standard output" },
+          { "query", "Query", "of samples, without group_by(); as csv and jsonl also of spans, "
+            .. "and of items by unnest()" },
+          { "format", "string", "\"speedscope\", \"pprof\", \"callgrind\" or \"folded\"; "
+            .. "\"csv\" or \"jsonl\", whose columns are what select() named; \"sqlite\", to "
+            .. "which these are added" },
+          { "out", "file*|string?", "an open file or a path; of sqlite a path",
+            default = "standard output" },
           { "options", "ExportOptions?", "what to write" },
         },
         returns = { { "table?",
           "`samples`: how many were written, `set_aside`: how many have a period that is "
             .. "damage; nil if `out` cannot be written" },
           { "string?", "what is wrong" }, CODE },
-        errors = "an unknown format, samples without call chain and address, and several "
-          .. "events where the format has room for one" },
+        errors = "an unknown format; in a profile samples without call chain and address, and "
+          .. "several events where the format has room for one; in a row a view" },
     },
   },
 

@@ -5,6 +5,7 @@
 --   lines        true: it wants source files and lines
 --   one_event    true: it has no room for several events
 --   write        function(write, profile, options), see profile.lua
+--   export       instead: function(query, out), returns what export.write() does
 
 local errors = require "perflua.errors"
 local fmt = require "perflua.text.fmt"
@@ -17,12 +18,14 @@ local usage_error = errors.usage_error
 local export = {}
 
 ---The formats, in the order in which they are listed.
-export.formats = { "speedscope", "pprof", "callgrind", "folded" }
+export.formats = { "speedscope", "pprof", "callgrind", "folded", "csv", "jsonl", "sqlite" }
 
 local modules = {}
 for _, module in ipairs {
   require "perflua.export.speedscope", require "perflua.export.pprof",
-  require "perflua.export.callgrind", (require "perflua.export.folded"),
+  require "perflua.export.callgrind", require "perflua.export.folded",
+  require "perflua.export.csv", require "perflua.export.jsonl",
+  (require "perflua.export.sqlite"),
 } do modules[module.name] = module end
 
 ---@param name string
@@ -35,11 +38,11 @@ function export.find(name)
   return nil, suggest.message(message, name, export.formats)
 end
 
-local function check_query(query)
+local function check_query(query, takes_items)
   local spec = type(query) == "userdata" and spec_of(query)
   if not spec then usage_error("export: a query of samples expected") end
   if spec.keys then usage_error("export: a query of samples expected, this one is grouped") end
-  if spec.unnest then
+  if spec.unnest and not takes_items then
     usage_error("export: a query of samples expected, not of rows by unnest()")
   end
 end
@@ -72,7 +75,8 @@ function export.write(query, format, out, options)
   end
   local is, message = export.find(format)
   if not is then usage_error("%s", message) end
-  check_query(query)
+  check_query(query, is.export)
+  if is.export then return is.export(query, out) end
   local lines = options.lines
   if lines == nil then lines = is.lines end
   local profile = profiles.collect(query, { count = options.count, lines = lines })

@@ -10,18 +10,19 @@ local output = {}
 ---The option --csv-safe of tools with tables.
 output.CSV_SAFE = "like --csv, with a ' before cells that a spreadsheet would evaluate: = + - @"
 
--- Hands produce a function that writes text to `file`; true, or nil and what went wrong.
+-- Hands produce a function that writes text to `file`, and the file; true, or nil and what went
+-- wrong.
 local function write_to(file, produce)
   local message, code, _
   produce(function(text)
     if not message then _, message, code = errno(file:write(text)) end
-  end)
+  end, file)
   if message then return nil, message, code end
   return true
 end
 
 ---@param out file*|string|nil an open file or a path; default: standard output
----@param produce fun(write: fun(text: string))
+---@param produce fun(write: fun(text: string), file: file*)
 ---@return true? ok, string? message, string? code
 function output.to(out, produce)
   if type(out) ~= "string" then return write_to(out or io.stdout, produce) end

@@ -8,6 +8,7 @@ local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
+local strip_position = require("perflua.errors").strip_position
 local symbols = require "perflua.toolkit.symbols"
 
 -- A line for each format.
@@ -26,12 +27,15 @@ local tool = {
   options = samples.with_options(symbols.with_options {
     to = { "FORMAT", "the format, see below" },
     o = { "OUT", "write to OUT; default: standard output" },
+    fields = { "LIST", "columns of csv and jsonl, further columns of sqlite: time,comm,ip" },
     count = "count samples; default: add up their periods",
     ["no-lines"] = "leave out source lines, and so the functions inlined there",
     title = { "TEXT", "the name of the profile; default: that of FILE" },
   }),
   help = [[
-Samples are added up by event, thread and call chain. The formats and what reads them:
+Samples are added up by event, thread and call chain; csv, jsonl and sqlite have a row for each. The
+tables of sqlite: samples, events, threads, symbols, binaries, stacks; its views: named_samples,
+functions, folded. The formats and what reads them:
 
 ]] .. list_formats(),
 }
@@ -54,6 +58,15 @@ local function choose_event(file, args, format)
   return file:samples { event = names[1] }
 end
 
+-- Selects the fields of --fields. Returns the query; nil and what is wrong with them.
+local function select_fields(query, list)
+  local names = {}
+  for name in list:gmatch "[^,]+" do names[#names + 1] = name end
+  local ok, selected = pcall(query.select, query, table.unpack(names))
+  if not ok then return nil, "export: --fields: " .. strip_position(selected) end
+  return selected
+end
+
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
@@ -61,7 +74,7 @@ end
 function tool.run(args, out)
   if not args.to then
     return USAGE, "export: --to names the format: "
-      .. table.concat(export.formats, ", "):gsub(", (%w+)$", " or %1")
+      .. table.concat(export.formats, ", "):gsub(", ([%w-]+)$", " or %1")
   end
   local format, message = export.find(args.to)
   if not format then return USAGE, message end
@@ -70,8 +83,11 @@ function tool.run(args, out)
   message = samples.choose(file, args)
   if message then return USAGE, "export: " .. message end
   local lines, written
+  local query = choose_event(file, args, format)
+  if args.fields then query, message = select_fields(query, args.fields) end
+  if not query then return USAGE, message end
   if args["no-lines"] then lines = false end
-  written, message = perflua.export(choose_event(file, args, format), args.to, args.o or out,
+  written, message = perflua.export(query, args.to, args.o or out,
     { count = args.count, lines = lines, title = args.title })
   if not written then return nil, message end
   if written.samples == 0 then

@@ -1,0 +1,72 @@
+-- Rows as lines of text, which the core writes: the fields that a query selects, or those that
+-- are mostly asked for, of each sample or span.
+
+local core = require "perflua.core"
+local errors = require "perflua.errors"
+local output = require "perflua.table.output"
+local plan = require "perflua.plan"
+local spec_of = core.query_spec
+local usage_error = errors.usage_error
+
+local rows = {}
+
+local SAMPLE <const> = { "time", "event", "comm", "pid", "tid", "cpu", "period", "ip", "symbol",
+  "dso" }
+local SPAN <const> = { "start", "stop", "duration" }
+
+-- The fields of a query that selects none: those of the list that it has.
+local function select_default(query)
+  local spec, names = spec_of(query), {}
+  if spec.unnest then
+    usage_error "export: select(…) says which fields of the items are written"
+  elseif spec.reader then
+    names = SPAN
+  else
+    for _, name in ipairs(SAMPLE) do
+      if spec.scope:root(name) then names[#names + 1] = name end
+    end
+  end
+  if not names[1] then usage_error "export: these samples have no fields" end
+  return query:select(table.unpack(names))
+end
+
+-- Raises if a column is what no cell has room for.
+local function check_columns(spec)
+  for _, ref in ipairs(spec.refs) do
+    if ref.kind == "view" or ref.mixed then
+      usage_error("export: %s is a view; a column has room for one of its fields", ref.text)
+    end
+  end
+  local why = plan.calls(spec, spec.refs)
+  if why then usage_error("export: %s, and cannot be a column", why) end
+end
+
+---Writes a line for each row of a query.
+---@param query perflua.Query of samples, spans or items
+---@param out file*|string|nil
+---@param format { json: boolean?, head: fun(name: string, i: integer): string,
+--- first: (fun(names: string[]): string)? } head: what stands before each value of a column
+---@return { samples: integer, set_aside: integer }?
+---@return string? message
+---@return string? code
+function rows.export(query, out, format)
+  if not spec_of(query).refs then query = select_default(query) end
+  local spec = spec_of(query)
+  check_columns(spec)
+  local names, columns, n, wrong, wrong_code = {}, {}, nil, nil, nil
+  for i, ref in ipairs(spec.refs) do
+    names[i] = ref.text
+    columns[i] = { head = format.head(ref.text, i), kind = ref.kind }
+  end
+  local ok, message, code = output.to(out, function(write, file)
+    if format.first then write(format.first(names)) end
+    local cursor <close> = plan.values(spec, spec.refs)
+    n, wrong, wrong_code = errors.errno(errors.guard(core.write_rows, cursor, file, columns,
+      format.json))
+  end)
+  if not ok then return nil, message, code end
+  if not n then return nil, wrong, wrong_code end
+  return { samples = n, set_aside = 0 }
+end
+
+return rows

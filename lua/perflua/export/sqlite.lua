@@ -1,0 +1,90 @@
+-- A database of SQLite: a row for each sample, and tables of what samples have in common. The
+-- core writes it, see src/sqlite/schema.c for the tables and views.
+
+local aside = require "perflua.group.aside"
+local core = require "perflua.core"
+local errors = require "perflua.errors"
+local fmt = require "perflua.text.fmt"
+local plan = require "perflua.plan"
+local spec_of = core.query_spec
+local usage_error = errors.usage_error
+
+local sqlite = { name = "sqlite",
+  description = "sqlite3 and what reads its databases; further columns by --fields" }
+
+-- The fields that the tables are made of.
+local OWN <const> = { "event", "time", "cpu", "pid", "tid", "comm", "period", "ip", "misc",
+  "dso", "symbol", "unresolved", "frames" }
+
+-- Columns of `samples` that are made of others. SQLite takes names in capitals for the same.
+local made = { id = true, event_id = true, thread_id = true, symbol_id = true, stack_id = true }
+
+-- Returns the fields that become further columns: those that the tables do not have.
+local function further_columns(refs, at, names)
+  local more, known = {}, {}
+  for _, ref in ipairs(refs or {}) do
+    local name = ref.text:lower()
+    if ref.kind == "view" or ref.kind == "stack" then
+      usage_error("export: %s is a view; a column has room for one of its fields", ref.text)
+    elseif made[name] then
+      usage_error("export: samples has a column %s of its own; %s + 0 gets another one", name,
+        ref.text)
+    elseif not at[ref.text] and not known[name] then
+      known[name] = true
+      more[#more + 1], names[#names + 1] = ref.text, ref.text
+    end
+  end
+  return more
+end
+
+local function notes_of(file)
+  local features, notes = file.features, {}
+  local function add(name, value) notes[#notes + 1] = value and { name, tostring(value) } end
+  add("path", fmt.paths(file.path))
+  add("hostname", features.hostname)
+  add("arch", features.arch)
+  add("cmdline", features.cmdline and table.concat(features.cmdline, " "))
+  return notes
+end
+
+-- Makes the file empty. Returns whether it can be written.
+local function create(path)
+  local file <close>, message, code = errors.errno(io.open(path, "wb"))
+  return file ~= nil, message, code
+end
+
+---@param query perflua.Query
+---@param out any
+---@return { samples: integer, set_aside: integer }?
+---@return string? message
+---@return string? code
+function sqlite.export(query, out)
+  if type(out) ~= "string" then
+    usage_error "export: a database is a file: the path of one is needed"
+  end
+  local spec = spec_of(query)
+  if spec.reader or spec.unnest then
+    usage_error "export: a database has room for samples, not for spans or items; csv has"
+  end
+  local at, names = {}, {}
+  for _, name in ipairs(OWN) do
+    if spec.scope:root(name) then
+      names[#names + 1] = name
+      at[name] = #names
+    end
+  end
+  local more = further_columns(spec.refs, at, names)
+  local created, message, code = create(out)
+  if not created then return nil, message, code end
+  spec = spec_of(query:select(table.unpack(names)))
+  local cursor <close> = plan.values(spec, spec.refs)
+  local rows, set_aside = errors.guard(core.sqlite, cursor, out, { at = at, more = more,
+    most = aside.MOST, notes = notes_of(spec.file) })
+  if not rows then
+    os.remove(out) -- what is there is no database
+    return nil, set_aside
+  end
+  return { samples = rows, set_aside = set_aside }
+end
+
+return sqlite

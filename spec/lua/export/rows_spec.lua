@@ -1,0 +1,111 @@
+-- perflua.export(query, "csv" and "jsonl"): a line for each row.
+local builder = require "spec.support.builder"
+local chains = require "spec.support.chains"
+local files = require "spec.support.files"
+local perflua = require "perflua"
+local profiles = require "spec.support.profiles"
+local run = require "spec.cli.run"
+
+local HOSTILE <const> = "a\"b,\n\27[2J\xff"
+
+-- Three samples, the last one of a thread whose name is a challenge.
+local function recording()
+  local b, sample = chains.recording { chains.kernel }
+  b:record("comm", { pid = 7, tid = 7, comm = "sh" }, { time = 1 })
+  b:record("comm", { pid = 8, tid = 8, comm = HOSTILE }, { time = 1 })
+  sample(10, 7, { chains.KERNEL, chains.READ, chains.TWICE })
+  sample(11, 7, { chains.KERNEL, chains.READ })
+  sample(12, 8, { chains.KERNEL, 0xffffffff82000000 })
+  return b:write()
+end
+
+local function open(path) return assert(perflua.open(path, chains.options())) end
+
+local function export(query, format)
+  local out = files.temporary()
+  local written = assert(perflua.export(query, format, out))
+  return files.read(out), written
+end
+
+describe("perflua.export of rows", function()
+  it("writes what is mostly asked of samples as CSV", function()
+    local file <close> = open(recording())
+    local text, written = export(file:samples(), "csv")
+    assert.equal(table.concat({
+      "time,event,comm,pid,tid,period,ip,symbol,dso",
+      "10,cpu-clock,sh,7,7,10,0xffffffff81000104,read,[kernel.kallsyms]",
+      "11,cpu-clock,sh,7,7,11,0xffffffff81000104,read,[kernel.kallsyms]",
+      "12,cpu-clock,\"a\"\"b,\n\27[2J\xff\",8,8,12,0xffffffff82000000,,[unknown]", "",
+    }, "\r\n"), text)
+    assert.same({ samples = 3, set_aside = 0 }, written)
+  end)
+
+  it("writes an object for each sample as lines of JSON", function()
+    local file <close> = open(recording())
+    local lines = {}
+    for line in export(file:samples(), "jsonl"):gmatch "[^\n]+" do
+      lines[#lines + 1] = profiles.json(line)
+    end
+    assert.equal(3, #lines)
+    assert.same({ time = 10, event = "cpu-clock", comm = "sh", pid = 7, tid = 7, period = 10,
+      ip = "0xffffffff81000104", symbol = "read", dso = "[kernel.kallsyms]" }, lines[1])
+    assert.equal("a\"b,\n\27[2J\u{ff}", lines[3].comm)
+    assert.is_nil(lines[3].symbol)
+  end)
+
+  it("writes the fields and expressions that a query selects, as each is", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", ids = { 1 }, sample_type = { "ip", "tid", "time",
+      "addr", "weight", "raw" } }
+    b:sample(event, { ip = -1, pid = -1, tid = 3, time = 5, addr = -2, weight = -3,
+      raw = "\0\xff" })
+    local file <close> = open(b:write())
+    local query = file:samples():select("pid", "addr", "weight", "raw", "weight / 2",
+      "time == 5", "time / 5")
+    local text = export(query, "csv")
+    assert.equal("pid,addr,weight,raw,weight / 2,time == 5,time / 5\r\n"
+      .. "-1,0xfffffffffffffffe,18446744073709551613,00ff,9.2233720368547758e+18,true,1\r\n",
+      (text:gsub("00ff0000", "00ff")))
+    text = export(query, "jsonl")
+    assert.matches('"addr":"0xfffffffffffffffe","weight":18446744073709551613,"raw":"00ff',
+      text, 1, true)
+    assert.matches('"time / 5":1.0}\n$', text)
+  end)
+
+  it("writes spans, items, and what a function chooses", function()
+    local file <close> = open(recording())
+    local spans = file:samples():pair { open = { where = "time == 10" },
+      close = { where = "time == 12" }, key = false }
+    assert.equal("start,stop,duration\r\n10,12,2\r\n", export(spans, "csv"))
+    local items = file:samples():unnest("callchain", { as = "frame" })
+    assert.equal('{"time":10,"frame.symbol":"read"}\n{"time":10,"frame.symbol":"twice"}\n'
+      .. '{"time":11,"frame.symbol":"read"}\n{"time":12,"frame.symbol":null}\n',
+      (export(items:select("time", "frame.symbol"), "jsonl")))
+    local chosen = file:samples():where(function(s) return s.time == 11 end)
+    assert.equal("tid\r\n7\r\n", export(chosen:select "tid", "csv"))
+  end)
+
+  it("refuses what is no row of cells", function()
+    local file <close> = open(recording())
+    assert.has_error(function() export(file:samples():select "callchain", "csv") end,
+      "export: callchain is a view; a column has room for one of its fields")
+    assert.has_error(function() export(file:samples():unnest "callchain", "csv") end,
+      "export: select(…) says which fields of the items are written")
+    assert.has_error(function() export(file:samples():group_by "comm", "jsonl") end,
+      "export: a query of samples expected, this one is grouped")
+    local done, message, code = perflua.export(file:samples(), "csv", "/dev/full")
+    assert.same({ nil, "/dev/full: No space left on device", "ENOSPC" },
+      { done, message, code })
+  end)
+end)
+
+describe("perflua export of rows", function()
+  it("takes the columns from --fields", function()
+    local got = run.perflua { "export", "--to", "csv", "--fields", "time,period * 2",
+      recording() }
+    assert.equal("time,period * 2\r\n10,20\r\n11,22\r\n12,24\r\n", got.out)
+    got = run.perflua { "export", "--to", "csv", "--fields", "tmie", recording() }
+    assert.equal(2, got.status)
+    assert.matches("^perflua: export: %-%-fields: .*tmie.*time", got.err)
+  end)
+end)

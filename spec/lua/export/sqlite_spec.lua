@@ -1,0 +1,112 @@
+-- perflua.export(query, "sqlite"): a database whose answers are those of perflua report.
+local builder = require "spec.support.builder"
+local chains = require "spec.support.chains"
+local files = require "spec.support.files"
+local mapped = require "spec.support.mapped"
+local needs = require "spec.support.needs"
+local perflua = require "perflua"
+local profiles = require "spec.support.profiles"
+local run = require "spec.cli.run"
+
+local WORDS <const> = "spec/fixtures/words"
+
+-- Returns the lines that sqlite3 prints of a database.
+local function ask(path, sql)
+  local out, ok = files.output(("sqlite3 %s %s 2>&1"):format(files.quote(path),
+    files.quote(sql)))
+  assert(ok, out)
+  return out
+end
+
+local function export(query)
+  local out = files.temporary()
+  return out, assert(perflua.export(query, "sqlite", out))
+end
+
+-- Returns "NAME|period" of each row of a report, sorted.
+local function report(column, ...)
+  local got = run.perflua { "report", "--json", "--symfs", WORDS, "--sort", column, ...,
+    WORDS .. "/perf.data" }
+  local lines = {}
+  for _, row in ipairs(profiles.json(got.out).events[1].rows) do
+    lines[#lines + 1] = ("%s|%d\n"):format(row[column], row.children or row.period)
+  end
+  table.sort(lines)
+  return table.concat(lines)
+end
+
+local function sorted(text)
+  local lines = {}
+  for line in text:gmatch "[^\n]+\n" do lines[#lines + 1] = line end
+  table.sort(lines)
+  return table.concat(lines)
+end
+
+needs.describe("sqlite3", "perflua.export to SQLite", function()
+  it("answers five questions as perflua report does", function()
+    local file <close> = assert(perflua.open(WORDS .. "/perf.data", { symfs = WORDS }))
+    local path, written = export(file:samples())
+    assert.same({ samples = 729, set_aside = 0 }, written)
+    assert.equal("cpu-clock:u|nanoseconds|729|731193561\n", ask(path, "SELECT name, unit, "
+      .. "count(*), sum(period) FROM samples JOIN events e ON e.id = event_id GROUP BY 1"))
+    for _, column in ipairs { "comm", "binary", "symbol" } do
+      assert.equal(report(column == "binary" and "dso" or column, "--no-children"),
+        sorted(ask(path, ("SELECT %s, sum(period) FROM named_samples GROUP BY 1")
+          :format(column == "binary"
+            and "replace(binary, rtrim(binary, replace(binary, '/', '')), '')" or column))))
+    end
+    assert.equal(report("symbol", "--children"),
+      sorted(ask(path, "SELECT symbol, period FROM functions")))
+  end)
+
+  it("keeps events, threads and callers apart, whatever their names are", function()
+    local b = builder.new()
+    local sample_type = { "ip", "tid", "time", "callchain", "period", "id" }
+    local clock = b:event { name = "cpu-clock", type = 1, config = 0, ids = { 1 },
+      sample_type = sample_type }
+    local faults = b:event { name = "page-faults", type = 1, config = 2, ids = { 2 },
+      sample_type = sample_type }
+    mapped.add(b, { chains.kernel, "- map 7 1000-9000 /bin/<x>\xff'\"" })
+    b:record("comm", { pid = 7, tid = 7, comm = "a'\"\xff\n" }, { time = 1 })
+    local function sample(event, tid, period, ...)
+      local chain = { ... }
+      b:sample(event, { ip = chain[2], pid = tid, tid = tid, time = 10, period = period,
+        misc = chain[1] == chains.KERNEL and 1 or 2, id = event == clock and 1 or 2,
+        callchain = chain })
+    end
+    sample(clock, 7, 10, chains.KERNEL, chains.READ, chains.TWICE, chains.USER, 0x1010, 0x1020)
+    sample(clock, 7, 11, chains.KERNEL, chains.READ, chains.TWICE, chains.TWICE)
+    sample(clock, 8, 12, chains.USER, 0x1010)
+    sample(clock, 8, (1 << 56) + 1, chains.USER, 0x1010)
+    sample(faults, 7, 3, chains.KERNEL, chains.READ)
+    local file <close> = assert(perflua.open(b:write(), chains.options()))
+    local path, written = export(file:samples():select("period * 2", "comm", "id + 0"))
+    assert.same({ samples = 4, set_aside = 1 }, written)
+    assert.equal("cpu-clock|3|33\npage-faults|1|3\n",
+      ask(path, "SELECT event, count(*), sum(period) FROM named_samples GROUP BY 1"))
+    assert.equal("7|7|a'\"\u{fffd}\n\n8|8|:8\n",
+      ask(path, "SELECT pid, tid, comm FROM threads"))
+    assert.equal("[<x>\u{fffd}'\"];[<x>\u{fffd}'\"];twice;read|10\ntwice;twice;read|11\n"
+      .. "[unknown]|12\nread|3\n",
+      ask(path, "SELECT stack, period FROM folded ORDER BY event, period"))
+    assert.equal("20|1\n22|1\n24|1\n6|2\n",
+      ask(path, 'SELECT "period * 2", "id + 0" FROM samples'))
+    assert.equal("read|kernel|21|21\ntwice|kernel|0|21\n", ask(path, "SELECT symbol, mode,"
+      .. " self_period, period FROM functions WHERE symbol IN ('read', 'twice')"
+      .. " AND event = 'cpu-clock' ORDER BY symbol"))
+  end)
+
+  it("says what is wrong with a query and a path", function()
+    local file <close> = assert(perflua.open(run.demo))
+    local function fails(query, out, message)
+      assert.has_error(function() perflua.export(query, "sqlite", out) end, message)
+    end
+    fails(file:samples(), io.stdout, "export: a database is a file: the path of one is needed")
+    fails(file:samples():pair { open = "cpu-clock", close = "cpu-clock" }, "x",
+      "export: a database has room for samples, not for spans or items; csv has")
+    fails(file:samples():select "id", "x",
+      "export: samples has a column id of its own; id + 0 gets another one")
+    local done, message, code = perflua.export(file:samples(), "sqlite", "spec/fixtures")
+    assert.same({ nil, "spec/fixtures: Is a directory", "EISDIR" }, { done, message, code })
+  end)
+end)

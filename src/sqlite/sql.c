@@ -1,0 +1,100 @@
+#include "sql.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#include "perfdata/format/print_scalar.h"
+
+void pt_sql_open(struct pt_sql *sql, const struct pt_library *library, const char *path)
+{
+	*sql = (struct pt_sql){ .library = library };
+	if (library->open_v2(path, &sql->handle, PT_OPEN_WRITE | PT_OPEN_CREATE | PT_OPEN_ALONE,
+			     NULL) != PT_OK)
+		pt_sql_fail(sql, NULL);
+}
+
+void pt_sql_close(struct pt_sql *sql)
+{
+	sql->library->close(sql->handle);
+	pb_string_deinit(&sql->text);
+}
+
+bool pt_sql_fail(struct pt_sql *sql, const char *text)
+{
+	if (!text)
+		text = sql->handle ? sql->library->errmsg(sql->handle) : "no memory";
+	if (!sql->failed)
+		snprintf(sql->error, sizeof(sql->error), "%s", text);
+	sql->failed = true;
+	return false;
+}
+
+bool pt_sql_run(struct pt_sql *sql, const char *text)
+{
+	return !sql->failed &&
+	       (sql->library->exec(sql->handle, text, NULL, NULL, NULL) == PT_OK ||
+		pt_sql_fail(sql, NULL));
+}
+
+pt_statement *pt_sql_prepare(struct pt_sql *sql, const char *text)
+{
+	pt_statement *statement = NULL;
+
+	if (!sql->failed && sql->library->prepare_v2(sql->handle, text, -1, &statement, NULL))
+		pt_sql_fail(sql, NULL);
+	return statement;
+}
+
+bool pt_sql_step(struct pt_sql *sql, pt_statement *statement)
+{
+	bool ok = sql->library->step(statement) == PT_DONE;
+
+	if (!ok)
+		pt_sql_fail(sql, NULL);
+	sql->library->reset(statement);
+	return ok;
+}
+
+/*
+ * Returns the text with U+FFFD in place of bytes that are no UTF-8. Its p is NULL without
+ * memory.
+ */
+static struct pd_text valid_text(struct pb_string *copy, struct pd_text text)
+{
+	size_t at = 0, length;
+
+	while (at < text.n && (length = pd_utf8_length(text.p + at, text.n - at)))
+		at += length;
+	if (at == text.n)
+		return text;
+	pb_string_clear(copy);
+	for (at = 0; at < text.n; at += length ? length : 1) {
+		length = pd_utf8_length(text.p + at, text.n - at);
+		if (length)
+			pb_string_add(copy, text.p + at, length);
+		else
+			pb_string_put(copy, "\xef\xbf\xbd");
+	}
+	return (struct pd_text){ pb_string_end(copy), copy->n };
+}
+
+void pt_sql_text(struct pt_sql *sql, pt_statement *statement, int i, struct pd_text text)
+{
+	struct pd_text valid = text.p ? valid_text(&sql->text, text) : text;
+
+	if (text.p && (!valid.p || valid.n > INT_MAX))
+		pt_sql_fail(sql, "no memory");
+	else if (valid.p)
+		sql->library->bind_text(statement, i, valid.p, (int)valid.n,
+					valid.p == text.p ? NULL : PT_COPIED);
+	else
+		sql->library->bind_null(statement, i);
+}
+
+void pt_sql_number(struct pt_sql *sql, pt_statement *statement, int i, uint32_t number)
+{
+	if (number)
+		sql->library->bind_int64(statement, i, number);
+	else
+		sql->library->bind_null(statement, i);
+}

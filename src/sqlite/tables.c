@@ -1,0 +1,107 @@
+#include "tables.h"
+
+#define SOFTWARE 1 /* PERF_TYPE_SOFTWARE */
+
+/* Returns what periods of an event count: the clocks among the software events ns. */
+static const char *unit_of_event(const struct pd_event *event)
+{
+	/* PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK */
+	return event->attr.type == SOFTWARE && event->attr.config <= 1 ? "nanoseconds" :
+									 "count";
+}
+
+static struct pd_text text_of_name(const char *name)
+{
+	return (struct pd_text){ name, name ? strlen(name) : 0 };
+}
+
+void pt_tables_events(struct pt_sql *sql, const struct pd_event *const *events, size_t n)
+{
+	pt_statement *s = pt_sql_prepare(sql, "INSERT INTO events VALUES (?,?,?,?,?)");
+
+	for (size_t i = 0; s && i < n && !sql->failed; i++) {
+		const struct pd_event *event = events[i];
+
+		pt_sql_number(sql, s, 1, event->number + 1);
+		pt_sql_text(sql, s, 2, text_of_name(event->name));
+		pt_sql_text(sql, s, 3, text_of_name(unit_of_event(event)));
+		sql->library->bind_int64(s, 4, event->attr.type);
+		sql->library->bind_int64(s, 5, (int64_t)event->attr.config);
+		pt_sql_step(sql, s);
+	}
+	sql->library->finalize(s);
+}
+
+static void add_threads(struct pt_sql *sql, const struct pt_names *names)
+{
+	pt_statement *s =
+		pt_sql_prepare(sql,
+			       "INSERT INTO threads VALUES (?,nullif(?,-1),nullif(?,-1),?)");
+
+	for (size_t i = 0; s && i < names->n_threads && !sql->failed; i++) {
+		pt_sql_number(sql, s, 1, (uint32_t)i + 1);
+		sql->library->bind_int64(s, 2, names->threads[i].pid);
+		sql->library->bind_int64(s, 3, names->threads[i].tid);
+		pt_sql_text(sql, s, 4, names->threads[i].comm);
+		pt_sql_step(sql, s);
+	}
+	sql->library->finalize(s);
+}
+
+static void add_binaries(struct pt_sql *sql, const struct pt_names *names)
+{
+	pt_statement *s = pt_sql_prepare(sql, "INSERT INTO binaries VALUES (?,?,?)");
+	char text[PS_BUILD_ID_TEXT];
+
+	for (size_t i = 0; s && i < names->n_binaries && !sql->failed; i++) {
+		const struct ps_build_id *id = names->binaries[i].build_id;
+
+		pt_sql_number(sql, s, 1, (uint32_t)i + 1);
+		pt_sql_text(sql, s, 2, names->binaries[i].name);
+		pt_sql_text(sql, s, 3, text_of_name(id ? ps_build_id_text(id, text) : NULL));
+		pt_sql_step(sql, s);
+	}
+	sql->library->finalize(s);
+}
+
+static void add_symbols(struct pt_sql *sql, const struct pt_names *names)
+{
+	pt_statement *s = pt_sql_prepare(sql,
+					 "INSERT INTO symbols VALUES (?,?,?,nullif(?,0),?)");
+
+	for (size_t i = 0; s && i < names->n_symbols && !sql->failed; i++) {
+		const struct pt_symbol *symbol = &names->symbols[i];
+
+		pt_sql_number(sql, s, 1, (uint32_t)i + 1);
+		pt_sql_text(sql, s, 2, symbol->name);
+		pt_sql_number(sql, s, 3, symbol->binary);
+		sql->library->bind_int64(s, 4, (int64_t)symbol->address);
+		pt_sql_text(sql, s, 5, text_of_name(pd_cpumode_name(symbol->mode)));
+		pt_sql_step(sql, s);
+	}
+	sql->library->finalize(s);
+}
+
+void pt_tables_names(struct pt_sql *sql, const struct pt_names *names)
+{
+	add_threads(sql, names);
+	add_binaries(sql, names);
+	add_symbols(sql, names);
+}
+
+void pt_tables_stacks(struct pt_sql *sql, const struct pt_tree *tree)
+{
+	pt_statement *s = pt_sql_prepare(sql, "INSERT INTO stacks VALUES (?,?,?,?)");
+
+	for (size_t i = 0; s && i < tree->n && !sql->failed; i++) {
+		const struct pt_node *node = &tree->nodes[i];
+		uint32_t caller = node->caller;
+
+		pt_sql_number(sql, s, 1, node->id);
+		pt_sql_number(sql, s, 2, caller == UINT32_MAX ? 0 : tree->nodes[caller].id);
+		pt_sql_number(sql, s, 3, node->symbol);
+		sql->library->bind_int64(s, 4, node->depth);
+		pt_sql_step(sql, s);
+	}
+	sql->library->finalize(s);
+}
