@@ -85,9 +85,11 @@ local function check_options(file)
     compare(class, seen, described(class, "fields"))
   end
   check("OpenOptions", {}, function(options) assert(perflua.open(DEMO, options)):close() end)
-  check("ExportOptions", {}, function(options)
+  local clock = file:samples "cpu-clock"
+  check("ExportOptions", { before = clock }, function(options)
     local out <close> = io.open("/dev/null", "wb")
     perflua.export(samples, "pprof", out, options)
+    perflua.export(clock, "folded-diff", out, options)
   end)
   check("RecordsOptions", {}, function(options) file:records(options) end)
   check("PairOptions", { open = "cpu-clock", close = "page-faults" }, function(options)

@@ -72,10 +72,11 @@ function perflua.load(from) end
 
 ---Writes a query's samples in the format of another program: profiles, where they are added up
 ---by event, thread and call chain, or a row for each.
----@param query perflua.Query # Of samples, without group_by(); as csv and jsonl also of spans,
----and of items by unnest().
----@param format string # "speedscope", "pprof", "callgrind" or "folded"; "csv" or "jsonl",
----whose columns are what select() named; "sqlite", to which these are added.
+---@param query perflua.Query # Of samples, without group_by(); as csv, jsonl and chrome also of
+---spans, as csv and jsonl of items by unnest().
+---@param format string # "speedscope", "pprof", "callgrind" or "folded"; "folded-diff" with the
+---option `before`; "chrome", trace events; "csv" or "jsonl", whose columns are what select()
+---named; "sqlite", to which these are added.
 ---@param out? file*|string # An open file or a path; of sqlite a path. Default: standard
 ---output.
 ---@param options? perflua.ExportOptions # What to write.
@@ -111,6 +112,7 @@ function perflua.export(query, format, out, options) end
 ---Options of `perflua.export()`.
 ---@class perflua.ExportOptions
 ---@field count? boolean # Count samples instead of adding up their periods. Default: false.
+---@field before? perflua.Query # Of folded-diff: the samples to compare with.
 ---Look up source lines and inlined functions. Default: true for pprof and callgrind.
 ---@field lines? boolean
 ---@field title? string # The name of the profile. Default: the recording's path.

@@ -60,9 +60,10 @@ return {
         "Writes a query's samples in the format of another program: profiles, where they are "
           .. "added up by event, thread and call chain, or a row for each.",
         params = {
-          { "query", "Query", "of samples, without group_by(); as csv and jsonl also of spans, "
-            .. "and of items by unnest()" },
+          { "query", "Query", "of samples, without group_by(); as csv, jsonl and chrome also "
+            .. "of spans, as csv and jsonl of items by unnest()" },
           { "format", "string", "\"speedscope\", \"pprof\", \"callgrind\" or \"folded\"; "
+            .. "\"folded-diff\" with the option `before`; \"chrome\", trace events; "
             .. "\"csv\" or \"jsonl\", whose columns are what select() named; \"sqlite\", to "
             .. "which these are added" },
           { "out", "file*|string?", "an open file or a path; of sqlite a path",
@@ -83,6 +84,7 @@ return {
     fields = {
       { "count", "boolean?", "Count samples instead of adding up their periods.",
         default = "false" },
+      { "before", "Query?", "Of folded-diff: the samples to compare with." },
       { "lines", "boolean?", "Look up source lines and inlined functions.",
         default = "true for pprof and callgrind" },
       { "title", "string?", "The name of the profile.", default = "the recording's path" },

@@ -153,6 +153,7 @@ local function raised_by(name, raised)
       return ("%s: this is a bug in perflua, please report it: %s"):format(name, raised)
     end
   end
+  if message:sub(1, #name + 2) == name .. ": " then return message end
   return ("%s: %s"):format(name, message)
 end
 

@@ -5,7 +5,7 @@
 --   lines        true: it wants source files and lines
 --   one_event    true: it has no room for several events
 --   write        function(write, profile, options), see profile.lua
---   export       instead: function(query, out), returns what export.write() does
+--   export       instead: function(query, out, options), returns what export.write() does
 
 local errors = require "perflua.errors"
 local fmt = require "perflua.text.fmt"
@@ -18,13 +18,15 @@ local usage_error = errors.usage_error
 local export = {}
 
 ---The formats, in the order in which they are listed.
-export.formats = { "speedscope", "pprof", "callgrind", "folded", "csv", "jsonl", "sqlite" }
+export.formats = { "speedscope", "pprof", "callgrind", "folded", "folded-diff",
+  "chrome", "csv", "jsonl", "sqlite" }
 
 local modules = {}
 for _, module in ipairs {
   require "perflua.export.speedscope", require "perflua.export.pprof",
   require "perflua.export.callgrind", require "perflua.export.folded",
-  require "perflua.export.csv", require "perflua.export.jsonl",
+  require "perflua.export.folded_diff",
+  require "perflua.export.chrome", require "perflua.export.csv", require "perflua.export.jsonl",
   (require "perflua.export.sqlite"),
 } do modules[module.name] = module end
 
@@ -76,7 +78,7 @@ function export.write(query, format, out, options)
   local is, message = export.find(format)
   if not is then usage_error("%s", message) end
   check_query(query, is.export)
-  if is.export then return is.export(query, out) end
+  if is.export then return is.export(query, out, options) end
   local lines = options.lines
   if lines == nil then lines = is.lines end
   local profile = profiles.collect(query, { count = options.count, lines = lines })

@@ -67,6 +67,31 @@ local function select_fields(query, list)
   return selected
 end
 
+-- Opens a recording. Returns it and the query of what is written of it; nil, what is wrong, and
+-- the status.
+local function open_query(path, args, format)
+  local file, message = perflua.open(path, symbols.of(args))
+  if not file then return nil, message end
+  local query
+  message = samples.choose(file, args)
+  message = message and "export: " .. message
+  if not message then query = choose_event(file, args, format) end
+  if query and args.fields then query, message = select_fields(query, args.fields) end
+  if query then return file, query end
+  file:close()
+  return nil, message, USAGE
+end
+
+-- The recordings that folded-diff compares: the first one, and the other.
+local function split_paths(args)
+  local paths = args[1]
+  if args.to ~= "folded-diff" then return nil, paths end
+  if type(paths) ~= "table" or #paths ~= 2 then
+    return nil, nil, "export: folded-diff compares two recordings: BEFORE and AFTER"
+  end
+  return paths[1], paths[2]
+end
+
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
@@ -78,17 +103,20 @@ function tool.run(args, out)
   end
   local format, message = export.find(args.to)
   if not format then return USAGE, message end
-  local file <close>, wrong = perflua.open(args[1], symbols.of(args))
-  if not file then return nil, wrong end
-  message = samples.choose(file, args)
-  if message then return USAGE, "export: " .. message end
-  local lines, written
-  local query = choose_event(file, args, format)
-  if args.fields then query, message = select_fields(query, args.fields) end
-  if not query then return USAGE, message end
+  local first, path, wrong = split_paths(args)
+  if wrong then return USAGE, wrong end
+  local lines, written, before, base, code
+  if first then
+    base, before, code = open_query(first, args, format)
+    if not base then return code, before end
+  end
+  local _ <close> = base
+  local file <close>, query, status = open_query(path, args, format)
+  if not file then return status, query end
   if args["no-lines"] then lines = false end
   written, message = perflua.export(query, args.to, args.o or out,
-    { count = args.count, lines = lines, title = args.title })
+    { count = args.count, lines = lines, title = args.title,
+      before = before })
   if not written then return nil, message end
   if written.samples == 0 then
     if interrupted.part() then return 0 end -- that is said

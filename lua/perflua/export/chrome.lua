@@ -1,0 +1,238 @@
+-- Trace events of Chrome, in their object form: threads on processors, and processors' threads,
+-- from sched_switch; arrows of wake-ups; counters; other samples as instants; spans.
+-- "Trace Event Format": https://chromium.googlesource.com/catapult, tracing/docs.
+
+local core = require "perflua.core"
+local json = require "perflua.text.json"
+local output = require "perflua.table.output"
+local runs = require "perflua.waits.runs"
+local stack_frames = require "perflua.export.stack_frames"
+local usage_error = require("perflua.errors").usage_error
+local spec_of = core.query_spec
+
+local chrome = { name = "chrome",
+  description = "chrome://tracing, ui.perfetto.dev: threads on processors, wake-ups, spans" }
+
+local CPUS <const> = 0 -- the process whose threads are the processors: none has this id
+
+-- Fields of samples, and of tracepoints where there are such.
+local FIELDS <const> = { "event", "time", "cpu", "pid", "tid", "comm", "period", "symbol",
+  "dso", "stack", "message", "args.prev_pid", "args.next_pid", "args.pid", "args.cpu_id",
+  "args.state" }
+
+local Trace = {}
+Trace.__index = Trace
+
+local function new_trace(file, write)
+  return setmetatable({ file = file, write = write, frames = stack_frames.new(), named = {},
+    flows = 0, woken = {}, n_running = 0, counts = {} }, Trace)
+end
+
+-- Returns microseconds since the first event, with all digits.
+function Trace:stamp(time)
+  self.first = self.first or time
+  local ns = time - self.first
+  local sign = ns < 0 and "-" or ""
+  ns = math.abs(ns)
+  return ("%s%d.%03d"):format(sign, ns // 1000, ns % 1000)
+end
+
+function Trace:add(format, ...)
+  self.write((self.wrote and ",\n" or "") .. format:format(...))
+  self.wrote = true
+end
+
+-- Names a process or thread, anew if it is called otherwise.
+function Trace:name(kind, pid, tid, text)
+  local key = ("%s %d %d"):format(kind, pid, tid)
+  if self.named[key] == text then return end
+  self.named[key] = text
+  self:add('{"ph":"M","name":"%s","pid":%d,"tid":%d,"args":{"name":%s}}', kind, pid, tid,
+    json.string(text))
+end
+
+-- Returns the process of a thread.
+function Trace:process_of(tid, time)
+  local thread = self.file:thread(tid, time)
+  local pid = thread and thread.pid or tid
+  local leader = pid == tid and thread or self.file:thread(pid, time)
+  self:name("process_name", pid, pid, leader and leader.comm or "[unknown]")
+  self:name("thread_name", pid, tid, thread and thread.comm or "[unknown]")
+  return pid, thread and thread.comm or "[unknown]"
+end
+
+function Trace:slice(phase, pid, tid, name, stamp)
+  self:add('{"ph":"%s","pid":%d,"tid":%d,"ts":%s,"name":%s}', phase, pid, tid, stamp, name)
+end
+
+function Trace:counter(name, key, value, stamp)
+  self:add('{"ph":"C","pid":%d,"ts":%s,"name":%s,"args":{"%s":%d}}', CPUS, stamp,
+    json.string(name), key, value)
+end
+
+-- Returns the functions that write when threads start and stop to run.
+function Trace:handlers()
+  local names, pids = {}, {}
+  local function finish(tid, cpu, time)
+    local stamp = self:stamp(time)
+    self:slice("E", CPUS, cpu, names[cpu], stamp)
+    self:slice("E", pids[cpu], tid, ('"cpu %d"'):format(cpu), stamp)
+    self.n_running = self.n_running - 1
+  end
+  local function start(tid, cpu, time)
+    local pid, comm = self:process_of(tid, time)
+    local stamp = self:stamp(time)
+    names[cpu], pids[cpu] = json.string(("%s (%d)"):format(comm, tid)), pid
+    self:name("process_name", CPUS, CPUS, "processors")
+    self:name("thread_name", CPUS, cpu, ("cpu %d"):format(cpu))
+    self:slice("B", CPUS, cpu, names[cpu], stamp)
+    self:slice("B", pid, tid, ('"cpu %d"'):format(cpu), stamp)
+    self.n_running = self.n_running + 1
+    self:counter("running threads", "threads", self.n_running, stamp)
+    local wake = self.woken[tid]
+    self.woken[tid] = nil
+    if not wake then return end
+    self.flows = self.flows + 1
+    self:add('{"ph":"s","id":%d,"cat":"wake-up","name":"wake-up","pid":%d,"tid":%d,"ts":%s}',
+      self.flows, wake.pid, wake.tid, self:stamp(wake.time))
+    self:add('{"ph":"f","bp":"e","id":%d,"cat":"wake-up","name":"wake-up","pid":%d,"tid":%d,'
+      .. '"ts":%s}', self.flows, pid, tid, stamp)
+  end
+  return {
+    start = start,
+    stop = function(tid, cpu, _, time)
+      finish(tid, cpu, time)
+      self:counter("running threads", "threads", self.n_running, self:stamp(time))
+    end,
+    drop = finish, -- without length, since it is not known
+  }
+end
+
+local taken = {}
+
+function taken.sched_switch(self, s)
+  if not (s.cpu and s["args.prev_pid"] and s["args.next_pid"]) then return end
+  self.runs:switch(s.cpu, s["args.prev_pid"], s["args.next_pid"], s.time)
+  return true
+end
+
+-- An arrow begins where the waking thread runs.
+local function wake(self, s)
+  local waker = s["args.pid"]
+  if not waker then return end
+  if self.runs.cpu_of[s.tid] and not self.woken[waker] then
+    self.woken[waker] = { pid = s.pid, tid = s.tid, time = s.time }
+  end
+  return true
+end
+
+taken.sched_waking, taken.sched_wakeup, taken.sched_wakeup_new = wake, wake, wake
+
+function taken.cpu_frequency(self, s)
+  if not (s["args.cpu_id"] and s["args.state"]) then return end
+  self:counter(("frequency of cpu %d"):format(s["args.cpu_id"]), "kHz", s["args.state"],
+    self:stamp(s.time))
+  return true
+end
+
+-- Any other sample. What happens while a processor idles is its own.
+local function add_instant(self, s)
+  local pid, tid, args = s.pid or 0, s.tid or 0, {}
+  if tid == 0 then pid, tid = CPUS, s.cpu or 0
+  elseif not self.named[("thread_name %d %d"):format(pid, tid)] then
+    self:process_of(tid, s.time)
+  end
+  for _, name in ipairs { "symbol", "dso", "message" } do
+    if s[name] then args[#args + 1] = ('"%s":%s'):format(name, json.string(s[name])) end
+  end
+  if s.period and not s.message then args[#args + 1] = ('"period":%d'):format(s.period) end
+  local frame = s.stack and s.stack ~= "" and self.frames:number(s.stack)
+  self:add('{"ph":"i","s":"t","pid":%d,"tid":%d,"ts":%s,"name":%s,"args":{%s}%s}', pid, tid,
+    self:stamp(s.time), json.string(s.event and s.event.name or "sample"),
+    table.concat(args, ","), frame and (',"sf":"%d"'):format(frame) or "")
+end
+
+local function add_sample(self, s)
+  local name = s.event and s.event.name:match "^[^:]+:([^:]+)" or ""
+  if not (taken[name] and taken[name](self, s)) then add_instant(self, s) end
+end
+
+-- Returns the query of the fields that its samples have, and their names. Messages cost time,
+-- so they are made only if there are tracepoints other than those that are drawn.
+local function select_fields(query)
+  local names, others = {}, false
+  for _, event in ipairs(spec_of(query).scope:events()) do
+    others = others or event.system ~= nil
+      and not taken[event.name:match "^[^:]+:([^:]+)" or ""]
+  end
+  for _, name in ipairs(FIELDS) do
+    if (name ~= "message" or others) and pcall(query.select, query, name) then
+      names[#names + 1] = name
+    end
+  end
+  return query:select(table.unpack(names)), names
+end
+
+local function write_samples(trace, query)
+  local selected, names = select_fields(query)
+  local sample, n, last = {}, 0, 0
+  trace.runs = runs.new(trace:handlers())
+  selected:each(function(...)
+    local values = { ... }
+    for i, name in ipairs(names) do sample[name] = values[i] end
+    if not sample.time then return end
+    n, last = n + 1, sample.time
+    add_sample(trace, sample)
+  end)
+  trace.runs:finish(last)
+  return n, trace.runs.dropped
+end
+
+-- Spans may overlap, so each is a track of its own: an asynchronous event.
+local function write_spans(trace, query)
+  local names, n, span = { "start", "stop", "open.event", "open.pid", "open.tid" }, 0, {}
+  for i = #names, 3, -1 do
+    if not pcall(query.select, query, names[i]) then table.remove(names, i) end
+  end
+  query:select(table.unpack(names)):each(function(...)
+    local values = { ... }
+    for i, name in ipairs(names) do span[name] = values[i] end
+    local tid, event = span["open.tid"] or 0, span["open.event"]
+    local pid = span["open.pid"] or tid
+    if tid ~= 0 then trace:process_of(tid, span.start) end
+    n = n + 1
+    for _, phase in ipairs { "b", "e" } do
+      trace:add('{"ph":"%s","cat":"span","id":%d,"name":%s,"pid":%d,"tid":%d,"ts":%s}', phase,
+        n, json.string(event and event.name or "span"), pid, tid,
+        trace:stamp(phase == "b" and span.start or span.stop))
+    end
+  end)
+  return n, 0
+end
+
+---@param query perflua.Query
+---@param out file*|string|nil
+---@return { samples: integer, set_aside: integer }?
+---@return string? message
+---@return string? code
+function chrome.export(query, out)
+  local spec = spec_of(query)
+  if spec.unnest then usage_error "export: chrome has room for samples and spans, not items" end
+  if not spec.reader and not spec.scope:root "time" then
+    usage_error "export: these samples have no times, which chrome needs"
+  end
+  local n, dropped
+  local ok, message, code = output.to(out, function(write)
+    local trace = new_trace(spec.file, write)
+    write '{"traceEvents":[\n'
+    n, dropped = (spec.reader and write_spans or write_samples)(trace, query)
+    write '\n],"displayTimeUnit":"ns","stackFrames":{'
+    trace.frames:write(write)
+    write(('},"otherData":{"exporter":"perflua","start":"%s","runs_without_end":%d}}\n'):format(
+      core.seconds(trace.first or 0), dropped))
+  end)
+  if not ok then return nil, message, code end
+  return { samples = n, set_aside = 0 }
+end
+
+return chrome

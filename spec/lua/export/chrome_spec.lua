@@ -1,0 +1,102 @@
+-- perflua.export(query, "chrome"): trace events.
+local builder = require "spec.support.builder"
+local chains = require "spec.support.chains"
+local files = require "spec.support.files"
+local mapped = require "spec.support.mapped"
+local perflua = require "perflua"
+local switches = require "spec.support.switches"
+local trace_events = require "spec.support.trace_events"
+
+local function export(path, make)
+  local file <close> = assert(perflua.open(path, chains.options()))
+  local out = files.temporary()
+  local query = make and make(file) or file:samples()
+  local written = assert(perflua.export(query, "chrome", out))
+  return trace_events.read(out), written
+end
+
+local function show(slices)
+  local lines = {}
+  for i, slice in ipairs(slices) do
+    lines[i] = ("%s %s %g+%g"):format(slice.track, slice.name, slice.ts, slice.dur)
+  end
+  table.sort(lines)
+  return lines
+end
+
+describe("perflua.export of trace events", function()
+  local US <const> = 1000
+
+  it("draws threads on processors, processors' threads, wake-ups and what runs", function()
+    local trace, written = export(switches.recording({
+      { 1000 * US, 0, "switch", 0, 0, 7 }, { 1002 * US, 0, "waking", 8, 7 },
+      { 1003 * US, 0, "waking", 8, 7 }, { 1004 * US, 1, "switch", 0, 0, 8 },
+      { 1005 * US + 1, 0, "switch", 7, 1, 0 }, { 1006 * US, 0, "waking", 7, 0 },
+      { 1009 * US, 1, "switch", 8, 0, 7 },
+    }, { [7] = "a\"<b>", [8] = "c" }))
+    assert.same({ '0/0 a"<b> (7) 0+5.001', '0/1 a"<b> (7) 9+0', "0/1 c (8) 4+5",
+      "7/7 cpu 0 0+5.001", "7/7 cpu 1 9+0", "8/8 cpu 1 4+5" }, show(trace.slices))
+    assert.equal(7, written.samples)
+    local flow = trace.flows["wake-up 1"]
+    assert.same({ 7, 2, 8, 4 }, { flow.s.tid, flow.s.ts, flow.f.tid, flow.f.ts })
+    assert.is_nil(trace.flows["wake-up 2"])
+    assert.same({ "running threads 0 1", "running threads 4 2", "running threads 5.001 1",
+      "running threads 9 0", "running threads 9 1", "running threads 9 0" }, trace.counters)
+    assert.same({ "processors", "cpu 1", 'a"<b>', "c" }, { trace.names["process_name 0/0"],
+      trace.names["thread_name 0/1"], trace.names["process_name 7/7"],
+      trace.names["thread_name 8/8"] })
+    assert.same({ exporter = "perflua", start = "0.001000", runs_without_end = 0 }, trace.other)
+  end)
+
+  it("draws no run that was not seen to end", function()
+    local trace = export(switches.recording {
+      { 10 * US, 0, "switch", 0, 0, 7 }, { 20 * US, 0, "switch", 8, 0, 0 },
+      { 30 * US, 0, "switch", 0, 0, 9 }, { 40 * US, 1, "switch", 0, 0, 9 },
+      { 50 * US, 1, "switch", 9, 0, 0 },
+    })
+    assert.same({ "0/0 [unknown] (7) 0+0", "0/0 [unknown] (9) 20+0", "0/1 [unknown] (9) 30+10",
+      "7/7 cpu 0 0+0", "9/9 cpu 0 20+0", "9/9 cpu 1 30+10" }, show(trace.slices))
+    assert.equal(2, trace.other.runs_without_end)
+  end)
+
+  it("shows other samples as instants with their call chains", function()
+    local b, sample = chains.recording { chains.kernel }
+    b:record("comm", { pid = 7, tid = 7, comm = "\27\xff\"" }, { time = 1 })
+    sample(10, 7, { chains.KERNEL, chains.READ, chains.TWICE })
+    sample(2010, 7, { chains.KERNEL, chains.READ, chains.OTHER })
+    local trace = export(b:write())
+    local first, second = table.unpack(trace.instants)
+    assert.same({ "cpu-clock", 0, 2, "read", "[kernel.kallsyms]", 10 }, { first.name, first.ts,
+      second.ts, first.args.symbol, first.args.dso, first.args.period })
+    assert.same({ "read", "twice" }, { trace.frames[first.sf].name,
+      trace.frames[trace.frames[first.sf].parent].name })
+    assert.equal("\27\u{fffd}\"", trace.names["thread_name 7/7"])
+  end)
+
+  it("gives each span a track", function()
+    local trace = export(switches.recording {
+      { 10 * US, 0, "switch", 0, 0, 7 }, { 20 * US, 0, "switch", 7, 0, 0 },
+      { 30 * US, 0, "switch", 0, 0, 9 },
+    }, function(file)
+      return file:samples():pair { open = "sched:sched_switch", close = "sched:sched_switch",
+        key = "cpu" }
+    end)
+    local one, two = trace.spans["span 1"], trace.spans["span 2"]
+    assert.same({ 0, 10, 10, 20, 7 }, { one.b.ts, one.e.ts, two.b.ts, two.e.ts, two.b.tid })
+    assert.equal("sched:sched_switch", one.b.name)
+  end)
+
+  it("says what it cannot show", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", ids = { 1 }, sample_type = { "ip", "tid" } }
+    mapped.add(b, { chains.kernel })
+    b:sample(event, { ip = 1, pid = 7, tid = 7 })
+    local path = b:write()
+    assert.has_error(function() export(path) end,
+      "export: these samples have no times, which chrome needs")
+    b = chains.recording { chains.kernel }
+    assert.has_error(function()
+      export(b:write(), function(file) return file:samples():unnest "callchain" end)
+    end, "export: chrome has room for samples and spans, not items")
+  end)
+end)
