@@ -107,7 +107,7 @@ local function check_options(file)
     local out <close> = assert(io.open("/dev/null", "w"))
     samples:group_by("comm"):count():sort():csv(out, options)
   end)
-  check("Handlers", { interval = print, interval_ms = 1e9 }, function(options)
+  check("Handlers", { interval = print, interval_ms = 1e9, interval_clock = "wall" }, function(options)
     file:run(options)
   end)
 end

@@ -891,9 +891,13 @@ function PayloadRecord:data() end
 ---@field finish? (fun(file: perflua.File)) # Called last, with the file.
 ---Called for the records that no other handler takes.
 ---@field other? (fun(record: perflua.Record): any)|any[]
----Called with each time at which interval_ms have passed in the recording. In ns.
+---Called with each time at which interval_ms have passed in the recording, or by the clock on
+---the wall. In ns.
 ---@field interval? (fun(time: integer): any)
 ---@field interval_ms? number # The step of interval. In ms.
+---The clock that interval follows: that of the recording, or that on the wall, also while a
+---stream brings no records. Then its times are ns since 1970. Default: recorded.
+---@field interval_clock? "recorded"|"wall"
 ---@field meta? perflua.Meta # The script's description of itself.
 ---@field [string|perflua.Event] function|table # By an event's name or glob, or by an Event.
 

@@ -6,8 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+void pl_cursor_set_idle(struct pl_cursor *c, struct pd_idle idle)
+{
+	const struct pd_session *s = c->file->session;
+
+	for (size_t i = 0; s && i < s->n_files; i++)
+		s->files[i]->input.idle = idle;
+	c->has_idle = idle.call != NULL;
+}
+
 void pl_cursor_close(struct pl_cursor *c)
 {
+	if (c->has_idle)
+		pl_cursor_set_idle(c, (struct pd_idle){ 0 });
 	if (c->open && !c->n_values) {
 		pd_walk_deinit(&c->walk);
 		c->file->late = c->walk.late;
@@ -142,7 +153,7 @@ bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err
 		c->part = part_of_walk(c);
 	pl_cursor_close(c);
 	/* a stream that a reader waited for ends as if the recording had ended */
-	if (err && pl_tells(c->interrupt, err))
+	if (err && !c->ended && pl_tells(c->interrupt, err))
 		luaL_error(L, "%s", err->message);
 	if (is_cut)
 		pl_cut_pass(L, c->part);

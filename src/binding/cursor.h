@@ -48,6 +48,8 @@ struct pl_cursor {
 	uint32_t magic;
 	bool open;	/* the walk is, or the rows are */
 	bool busy;	/* a value is being handed out: a finalizer must not move the cursor */
+	bool has_idle;	/* idle work is set */
+	bool ended;	/* the idle work ended it */
 	bool contested; /* began while another loop over its Query was unfinished */
 	bool reuse;
 	/* values that are still to be yielded, of `left` rows */
@@ -125,6 +127,13 @@ unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uin
  */
 void pl_push_fields(lua_State *L, int cursor, const struct pd_record *rec, const uint16_t *ids,
 		    unsigned n);
+
+/*
+ * Calls idle.call(idle.arg) while streams of the cursor's file are waited for, until the cursor
+ * is closed. If it returns a negative number the cursor is at its end. It may call Lua, but
+ * must not raise, and leaves the stack as it was.
+ */
+void pl_cursor_set_idle(struct pl_cursor *c, struct pd_idle idle);
 
 void pl_cursor_close(struct pl_cursor *c);
 

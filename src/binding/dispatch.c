@@ -1,6 +1,7 @@
 /* The loop behind file:run{}, which gives each record to its handler. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/vector.h"
 #include "cursor.h"
@@ -15,6 +16,8 @@
  */
 #define PART PL_METHODS
 
+#define SECOND 1000000000u /* ns */
+
 /*
  * A handler: function number `fn` of the table of functions, 0 for none. It is given a record
  * or, if n is not 0, the values of n fields.
@@ -27,9 +30,12 @@ struct handler {
 };
 
 struct dispatch {
+	lua_State *L;
 	struct pl_cursor *cursor;
 	uint64_t interval, next; /* ns; interval 0: none */
-	bool started;
+	bool by_wall;		 /* `next` is a time of CLOCK_MONOTONIC, not of records */
+	bool started;		 /* `next` is set */
+	bool failed;		 /* interval() raised while a stream was waited for */
 	struct handler other;
 	struct handler types[PD_RECORD_TYPES];
 	size_t n_events;
@@ -180,6 +186,45 @@ static bool is_stop(lua_State *L)
 	return stop;
 }
 
+static uint64_t read_clock(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * Returns after how many ns interval() is due by the clock on the wall. If it is due now, sets
+ * d->next to the first boundary that is still to come, and returns 0.
+ */
+static uint64_t until_wall_tick(struct dispatch *d)
+{
+	uint64_t now = read_clock(CLOCK_MONOTONIC);
+
+	if (now < d->next)
+		return d->next - now;
+	d->next = now - (now - d->next) % d->interval + d->interval;
+	return 0;
+}
+
+/* Pushes interval() and the time of day in ns since 1970. [-0, +2] */
+static void push_wall_tick(lua_State *L)
+{
+	lua_pushvalue(L, AT_INTERVAL);
+	lua_pushinteger(L, (lua_Integer)read_clock(CLOCK_REALTIME));
+}
+
+/* Calls interval() if it is due by the clock on the wall. Returns true if it returned `stop`. */
+static bool call_wall_tick(lua_State *L, struct dispatch *d)
+{
+	if (until_wall_tick(d))
+		return false;
+	push_wall_tick(L);
+	lua_call(L, 1, 1);
+	return is_stop(L);
+}
+
 /*
  * Calls interval(time) for each boundary that the record's time has passed. Returns true if one
  * call returned `stop`. A time that jumps further than any recording lasts is damage: its
@@ -192,6 +237,8 @@ static bool call_ticks(lua_State *L, struct dispatch *d, const struct pd_record 
 	unsigned index = rec->layout->slot[d->cursor->time_id];
 	struct pd_value v;
 
+	if (d->by_wall)
+		return call_wall_tick(L, d);
 	v.type = PD_NIL;
 	if (index)
 		pd_record_get(rec, index, &v);
@@ -210,6 +257,48 @@ static bool call_ticks(lua_State *L, struct dispatch *d, const struct pd_record 
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Calls interval() while a stream is waited for: see pd_idle. An error of it takes its place on
+ * the stack, for the loop to raise, as none may pass through the reader.
+ */
+static int64_t tick_while_idle(void *arg)
+{
+	struct dispatch *d = arg;
+	lua_State *L = d->L;
+	uint64_t left = until_wall_tick(d);
+
+	if (left)
+		return (int64_t)left;
+	if (!lua_checkstack(L, 4))
+		return (int64_t)d->interval;
+	push_wall_tick(L);
+	d->failed = lua_pcall(L, 1, 1, 0) != LUA_OK;
+	d->cursor->ended = d->failed || lua_rawequal(L, -1, AT_STOP) || d->cursor->file->closed;
+	if (d->failed)
+		lua_replace(L, AT_INTERVAL);
+	else
+		lua_pop(L, 1);
+	return d->cursor->ended ? -1 : 0;
+}
+
+/* Reads the options of interval(). */
+static void take_interval(lua_State *L, struct dispatch *d)
+{
+	if (!lua_isfunction(L, AT_INTERVAL))
+		return;
+	lua_getfield(L, AT_OPTIONS, "interval_ns");
+	d->interval = (uint64_t)luaL_checkinteger(L, -1);
+	luaL_argcheck(L, (lua_Integer)d->interval > 0, 2, "interval_ns must be positive");
+	lua_getfield(L, AT_OPTIONS, "by_wall");
+	d->by_wall = lua_toboolean(L, -1);
+	lua_pop(L, 2);
+	if (!d->by_wall)
+		return;
+	d->L = L;
+	d->next = read_clock(CLOCK_MONOTONIC) + d->interval;
+	pl_cursor_set_idle(d->cursor, (struct pd_idle){ tick_while_idle, d });
 }
 
 /* Pushes the values that a handler is given, of which some are parts. [-0, +n] */
@@ -257,7 +346,7 @@ static bool call_handler(lua_State *L, const struct dispatch *d, const struct ha
 
 /*
  * core.dispatch(file, {types=…, handlers={[type_id]=h}, event_handlers={[index]=h}, other=h,
- * interval=fn, interval_ns=n, stop=value, late=fn})
+ * interval=fn, interval_ns=n, by_wall=bool, stop=value, late=fn})
  *
  * A handler h is a function or {field, …, function}, where a field is a name, or a tree
  * (query.h). late(index) returns the handler of an event that comes after the loop has begun,
@@ -289,12 +378,7 @@ int pl_file_dispatch(lua_State *L)
 	if (lua_getfield(L, 2, "other") != LUA_TNIL)
 		take_handler(L, &d->other, d->cursor);
 	lua_settop(L, AT_TOP);
-	if (lua_isfunction(L, AT_INTERVAL)) {
-		lua_getfield(L, 2, "interval_ns");
-		d->interval = (uint64_t)luaL_checkinteger(L, -1);
-		luaL_argcheck(L, (lua_Integer)d->interval > 0, 2,
-			      "interval_ns must be positive");
-	}
+	take_interval(L, d);
 	enter_handler_calls(L, d->cursor);
 	while (pl_cursor_next(L, d->cursor, AT_CURSOR, &rec)) {
 		const struct handler *h;
@@ -306,6 +390,10 @@ int pl_file_dispatch(lua_State *L)
 			break;
 		if (h->fn && call_handler(L, d, h, &rec))
 			break;
+	}
+	if (d->failed) {
+		lua_pushvalue(L, AT_INTERVAL);
+		return lua_error(L);
 	}
 	pl_cursor_close(d->cursor);
 	return 0;

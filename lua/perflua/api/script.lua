@@ -14,9 +14,13 @@ return {
         "Called for the records that no other handler takes." },
       { "interval", "(fun(time: integer): any)?",
         "Called with each time at which interval_ms have passed in the "
-        .. "recording.",
+        .. "recording, or by the clock on the wall.",
         unit = "ns" },
       { "interval_ms", "number?", "The step of interval.", unit = "ms" },
+      { "interval_clock", "\"recorded\"|\"wall\"?",
+        "The clock that interval follows: that of the recording, or that on the wall, also "
+          .. "while a stream brings no records. Then its times are ns since 1970.",
+        default = "recorded" },
       { "meta", "Meta?", "The script's description of itself." },
     },
     index = {

@@ -24,8 +24,11 @@ end })
 -- Keys that are no handlers of records, and the type of their values.
 local special = {
   begin = "function", finish = "function", interval = "function", interval_ms = "number",
-  meta = "table",
+  interval_clock = "string", meta = "table",
 }
+
+-- Clocks that interval may follow.
+local clocks = { recorded = true, wall = true }
 
 -- Makes of a handler { "pid", "args.id", fn }, which is given values instead of a record, the
 -- core's: names of plain fields, trees of all others.
@@ -105,7 +108,10 @@ local function claim_key(claims, key, file)
 end
 
 local function interval_of(handlers)
-  local ms = handlers.interval_ms
+  local ms, clock = handlers.interval_ms, handlers.interval_clock or "recorded"
+  if not clocks[clock] then
+    usage_error("interval: interval_clock must be 'recorded' or 'wall', not '%s'", clock)
+  end
   if not handlers.interval then return nil end
   if not math.type(ms) or not (ms > 0 and ms < 1e12) then
     usage_error("interval: interval_ms must be a number above 0")
@@ -257,7 +263,8 @@ function run.run(file, handlers)
     types = wanted, order = "time", expand = true, container = not wanted
       and ignore_container(by_type),
     handlers = by_type, event_handlers = by_event, other = other, late = late,
-    interval = handlers.interval, interval_ns = interval_of(handlers), stop = run.stop,
+    interval = handlers.interval, interval_ns = interval_of(handlers),
+    by_wall = handlers.interval_clock == "wall", stop = run.stop,
   }
   local stopped = handlers.begin and handlers.begin(file) == run.stop
   local list, late_events = file.events, file.mode == "pipe"

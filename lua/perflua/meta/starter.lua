@@ -11,7 +11,7 @@ local SAMPLE = 9
 
 -- Keys of handlers that are no events.
 local reserved = { begin = true, finish = true, other = true, interval = true,
-  interval_ms = true, meta = true }
+  interval_ms = true, interval_clock = true, meta = true }
 
 local function quote_text(text)
   return '"' .. text:gsub('["\\\0-\x1f\x7f-\xff]', function(c)

@@ -14,6 +14,7 @@
 #include "base/vector.h"
 
 #define COPY_BLOCK (256 * 1024)
+#define SECOND	   1000000000 /* ns */
 
 /*
  * Opens a path. An interruptible open does not wait for a FIFO's writer: no signal would end
@@ -79,11 +80,11 @@ void pd_input_close(struct pd_input *in)
 }
 
 /*
- * Waits until a stream has bytes to read. Returns false if *interrupt was set first. Signals
- * are blocked except in ppoll(): one that came between the test of the flag and the wait would
- * be missed.
+ * Waits until a stream has bytes to read, for at most `timeout`; NULL: without end. Returns
+ * false at the timeout, or if *interrupt was set first. Signals are blocked except in ppoll():
+ * one that came between the test of the flag and the wait would be missed.
  */
-static bool wait_for_bytes(const struct pd_input *in)
+static bool poll_stream(const struct pd_input *in, const struct timespec *timeout)
 {
 	struct pollfd fd = { .fd = in->fd, .events = POLLIN };
 	sigset_t all, before;
@@ -92,10 +93,30 @@ static bool wait_for_bytes(const struct pd_input *in)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	do {
-		n = *in->interrupt ? 0 : ppoll(&fd, 1, NULL, &before);
+		n = in->interrupt && *in->interrupt ? 0 : ppoll(&fd, 1, timeout, &before);
 	} while (n < 0 && errno == EINTR);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return n != 0;
+}
+
+/*
+ * Waits until a stream has bytes to read, and does its idle work meanwhile. Returns false if
+ * *interrupt was set first, or the idle work says so.
+ */
+static bool wait_for_bytes(const struct pd_input *in)
+{
+	bool ready;
+
+	if (!in->idle.call)
+		return !in->interrupt || poll_stream(in, NULL);
+	do {
+		int64_t ns = in->idle.call(in->idle.arg);
+
+		if (ns < 0)
+			return false;
+		ready = poll_stream(in, &(struct timespec){ ns / SECOND, ns % SECOND });
+	} while (!ready && !(in->interrupt && *in->interrupt));
+	return ready;
 }
 
 /* Reads a stream once. Returns the number of bytes, 0 at its end, -1 on an error. */
@@ -104,7 +125,7 @@ static ssize_t read_some(struct pd_input *in, void *bytes, size_t n)
 	ssize_t r;
 
 	do {
-		if (in->interrupt && !wait_for_bytes(in)) {
+		if (!wait_for_bytes(in)) {
 			errno = EINTR;
 			return -1;
 		}

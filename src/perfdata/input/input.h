@@ -11,6 +11,16 @@
 
 #include "perfdata/format/error.h"
 
+/* Work that is done while a stream is waited for. Zero-initialised: there is none. */
+struct pd_idle {
+	/*
+	 * Called in the thread that reads, before it waits. Returns after how many ns without
+	 * bytes to call again; negative: the read fails with the code EINTR.
+	 */
+	int64_t (*call)(void *arg);
+	void *arg;
+};
+
 #define PD_UNKNOWN_SIZE (UINT64_MAX / 2) /* size of a stream until its end is met */
 
 struct pd_input {
@@ -22,6 +32,7 @@ struct pd_input {
 	bool stream;
 	bool consumed;				/* the one pass over the stream has begun */
 	const volatile sig_atomic_t *interrupt; /* NULL: see pd_input_open() */
+	struct pd_idle idle; /* may be set while nothing is read */
 	bool keep;     /* bytes that are read of the stream are kept for the pass over it */
 	uint64_t at;   /* offset up to which the stream was read */
 	uint8_t *head; /* the kept bytes: the stream's first head_size bytes */
