@@ -67,7 +67,7 @@ local lua_modules = {
   { "fields", "core errors filter recording", "init items members" },
   { "measures", "errors filter", "init sums" },
   { "table", "core errors filter measures recording text",
-    "init description interrupted keyed merge output pair_counts read result_table sort" },
+    "init description interrupted keyed merge origin output pair_counts read result_table sort" },
   { "plan", "core errors measures recording", "init engine lower" },
   { "group", "core errors filter measures plan recording table", "init aggregate aside" },
   { "query", "core errors fields filter group measures plan recording table text", "init" },
@@ -97,7 +97,7 @@ local lua_modules = {
     "flame/clean flame/kinds flame/palette group/aside measures/sketch measures/sums "
       .. "plan/init report/quality" },
   { "cli", "api core errors file filter meta options perflua query recording table text tools",
-    "init" },
+    "init", "report/quality" },
 }
 
 -- Rows by folder. A module may only use those in rows above its own, so nothing uses in a

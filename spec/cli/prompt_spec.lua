@@ -116,6 +116,26 @@ describe("the prompt", function()
     end
   end)
 
+  needs.it("terminal", "says below results of samples what was lost, and what has no function",
+    function()
+      local shown = typed({ "file:samples('cpu-clock'):group_by('symbol'):top(1, 'count')",
+        "file:samples():select 'pid'", "file:records():group_by('type'):top(1)" }, run.demo)
+      local reported = run.perflua { "report", "--no-children", "--sort", "symbol", run.demo }
+        .out:match "# 457 samples of event 'cpu%-clock'(, none lost, [%d.]+ %% [^\n]+)\n"
+      local line = "# event 'cpu-clock': 457 samples recorded"
+      assert.matches(line .. reported .. "\n", shown, 1, true)
+      assert.matches("\n# first 10 of 672 rows\n" .. line .. ", none lost\n"
+        .. "# event 'page-faults': 39 samples recorded, none lost\n", shown, 1, true)
+      assert.is_nil(shown:find("sample +672\n#"))
+    end)
+
+  needs.it("terminal", "says below results of samples that the recording is damaged", function()
+    local whole = files.read(run.demo)
+    local cut = files.temporary(whole:sub(1, #whole // 2))
+    local shown = typed({ "file:samples('cpu-clock'):group_by('comm'):top(1)" }, cut)
+    assert.matches("none lost\n# damaged in %d+ places?: see perflua doctor\n", shown)
+  end)
+
   needs.it("terminal", "ends at quit, and survives ^C", function()
     for _, quit in ipairs { "quit", "quit()" } do
       local shown = typed({ quit, "print 'not read'" })

@@ -2,6 +2,7 @@
 
 local complete = require "perflua.cli.complete"
 local help = require "perflua.cli.help"
+local quality = require "perflua.cli.quality"
 local show = require "perflua.cli.show"
 local strip_position = require("perflua.errors").strip_position
 
@@ -64,7 +65,7 @@ local function show_results(mark_error, ok, ...)
   if not ok then
     io.stderr:write(mark_error("perflua: " .. tostring((...))), "\n")
   elseif select("#", ...) > 0 then
-    local shown, message = pcall(show.values, io.stdout, ...)
+    local shown, message = pcall(show.values, io.stdout, quality.write, ...)
     if not shown then
       io.stderr:write(mark_error("perflua: " .. strip_position(message)), "\n")
     end

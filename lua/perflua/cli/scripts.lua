@@ -119,7 +119,7 @@ end
 
 local function show_values(first, ...)
   if not is_shown(first) then return end
-  require "perflua.cli.show".values(io.stdout, first, ...) -- loaded when it is asked for
+  require "perflua.cli.show".values(io.stdout, nil, first, ...) -- loaded when it is asked for
 end
 
 ---Runs statements of -e as a script.

@@ -129,14 +129,20 @@ local function show_events(out, events)
   write_lines(out, columns, rows)
 end
 
+local function show_result(out, result, note)
+  out:write(tostring(result), "\n")
+  note(out, result)
+end
+
 local by_class = {
-  ["perflua.Table"] = function(out, value) out:write(tostring(value), "\n") end,
-  ["perflua.Query"] = function(out, query)
+  ["perflua.Table"] = show_result,
+  ["perflua.Query"] = function(out, query, note)
     local spec = spec_of(query)
     if spec.keys then
-      out:write(tostring(query:table()), "\n")
+      show_result(out, query:table(), note)
     elseif spec.refs or not spec.unnest then
       show_query(out, query)
+      note(out, query)
     else
       out:write(tostring(query), ": select(…) or group_by(…) comes next\n")
     end
@@ -154,9 +160,11 @@ end
 
 ---Writes values: those that take lines of their own one below the other, others as print does.
 ---@param out file*
+---@param note (fun(out: file*, result: perflua.Table|perflua.Query))? called behind each result
 ---@param ... any
-function show.values(out, ...)
+function show.values(out, note, ...)
   local texts = {}
+  note = note or function() end
   local function write_texts()
     if #texts > 0 then out:write(table.concat(texts, "\t"), "\n") end
     texts = {}
@@ -166,7 +174,7 @@ function show.values(out, ...)
     local write_block = block_of(value)
     if write_block then
       write_texts()
-      write_block(out, value)
+      write_block(out, value, note)
     else
       texts[#texts + 1] = tostring(value)
     end

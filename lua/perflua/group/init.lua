@@ -7,6 +7,7 @@ local description = require "perflua.table.description"
 local measures = require "perflua.measures"
 local events = require "perflua.recording.events"
 local interrupted = require "perflua.table.interrupted"
+local origin = require "perflua.table.origin"
 local suggest = require "perflua.errors.suggest"
 local Table = require "perflua.table"
 
@@ -307,6 +308,7 @@ function group.table(spec)
     data.groups.rest
   data.chosen, data.chosen_by, data.groups.chosen = data.groups.chosen, first, nil
   data.counts, data.whole = counts.copy(spec.counts), data.groups.whole
+  data.origin = origin.of(spec)
   return Table.new(data, empty.show)
 end
 

@@ -25,18 +25,23 @@ function quality.lost(event, health)
     or 0
 end
 
+-- Returns ", 2 samples lost (1 %)".
+local function describe_losses(lost, samples, noun)
+  return lost == 0 and ", none lost"
+    or (", %s lost%s"):format(count(lost, "sample"), noun and ""
+      or (" (%s)"):format(percent(words.lost_share(lost, samples))))
+end
+
+-- Returns ", 77.7 % without a function".
+local function describe_unresolved(unresolved, samples)
+  return unresolved == 0 and ", all have a function"
+    or (", %s without a function"):format(percent(share(unresolved, samples)))
+end
+
 -- Returns the parts of a line before and after the event's name.
 local function describe_counts(samples, lost, unresolved, noun)
-  local losses, functions = "", ""
-  if lost then
-    losses = lost == 0 and ", none lost"
-      or (", %s lost%s"):format(count(lost, "sample"), noun and ""
-        or (" (%s)"):format(percent(words.lost_share(lost, samples))))
-  end
-  if unresolved then
-    functions = unresolved == 0 and ", all have a function"
-      or (", %s without a function"):format(percent(share(unresolved, samples)))
-  end
+  local losses = lost and describe_losses(lost, samples, noun) or ""
+  local functions = unresolved and describe_unresolved(unresolved, samples) or ""
   local counted = count(samples, table.unpack(noun or SAMPLES))
   return counted .. " of event '", "'" .. losses .. functions
 end
@@ -54,6 +59,33 @@ function quality.events(health, noun)
     end
     return before .. fmt.escape(event.event) .. behind
   end
+end
+
+---@param health table
+---@param event perflua.Event
+---@param unresolved (fun(name: string): integer, integer)? # samples that were counted, and
+--- those of them without a function
+---@return string # how many samples of the event were recorded and lost, escaped
+function quality.recorded(health, event, unresolved)
+  local samples, counted, without = health.events[event.index].samples, 0, 0
+  if unresolved then counted, without = unresolved(event.name) end
+  return ("event '%s': %s recorded%s%s"):format(fmt.escape(event.name),
+    count(samples, table.unpack(SAMPLES)),
+    describe_losses(quality.lost(event, health), samples),
+    counted > 0 and describe_unresolved(without, counted) or "")
+end
+
+---@param health table
+---@param events perflua.Event[]
+---@return string # how many samples of all these were recorded and lost
+function quality.recorded_all(health, events)
+  local samples, lost = 0, 0
+  for _, event in ipairs(events) do
+    samples = samples + health.events[event.index].samples
+    lost = lost + quality.lost(event, health)
+  end
+  return ("%d events: %s recorded%s"):format(#events, count(samples, table.unpack(SAMPLES)),
+    describe_losses(lost, samples))
 end
 
 ---Returns notes about the whole file, as lines.

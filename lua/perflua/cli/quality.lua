@@ -1,0 +1,64 @@
+-- The lines below a result of samples at the prompt: what the recording lost, and how much of
+-- the result has no function.
+
+local core = require "perflua.core"
+local fmt = require "perflua.text.fmt"
+local is_open = require("perflua.recording").is_open
+local origin = require "perflua.table.origin"
+local report = require "perflua.report.quality"
+
+local quality = {}
+
+local EVENTS <const> = 8 -- that have a line each
+
+-- By File: its health, which takes a pass.
+local known = setmetatable({}, { __mode = "k" })
+
+-- Returns which measure of a Table counts, and which key is a function; nil: none.
+local function find_columns(data)
+  local counted, symbol
+  for i, one in ipairs(data.measures) do
+    if one.measure == "count" and not one.weight then counted = counted or i end
+  end
+  for i, key in ipairs(data.keys) do symbol = key.text == "symbol" and i or symbol end
+  if counted and symbol and not data.interrupted then return counted, symbol end
+end
+
+-- Returns a function that says for an event of the Table: how many samples were counted, and
+-- how many of these have no function. nil: the Table does not tell.
+local function count_unresolved(data)
+  local counted, symbol = find_columns(data)
+  if not (counted and data.events) then return nil end
+  local all, without = {}, {}
+  for _, g in ipairs(data.groups) do
+    local name = data.events[g.event]
+    if name then
+      all[name] = (all[name] or 0) + g[counted]
+      if g.keys[symbol] == nil then without[name] = (without[name] or 0) + g[counted] end
+    end
+  end
+  return function(name) return all[name] or 0, without[name] or 0 end
+end
+
+---Writes the quality of the samples that a result is made of; nothing if they cannot be read
+---again.
+---@param out file*
+---@param result perflua.Table|perflua.Query a Query has no groups
+function quality.write(out, result)
+  local data = type(result) == "table" and result.data
+  local from = data and data.origin or not data and origin.of(core.query_spec(result))
+  local file, events = nil, {}
+  if from then file, events = from() end
+  if not (file and is_open(file) and file.size) then return end
+  known[file] = known[file] or report.of(file)
+  local health, unresolved = known[file], data and count_unresolved(data)
+  for i = 1, #events <= EVENTS and #events or 0 do
+    out:write("# ", report.recorded(health, events[i], unresolved), "\n")
+  end
+  if #events > EVENTS then out:write("# ", report.recorded_all(health, events), "\n") end
+  for _, line in ipairs(report.file({ aside = 0 }, file, health)) do
+    out:write("# ", fmt.escape(line), "\n")
+  end
+end
+
+return quality
