@@ -1,7 +1,10 @@
 -- The progress line on a terminal.
+local files = require "spec.support.files"
+local mapped = require "spec.support.mapped"
 local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
 local small = require "spec.support.small_pipe"
+local system = require "spec.support.system"
 
 local HALF = 100000 -- bytes of the recording, more or less
 
@@ -102,15 +105,37 @@ needs.describe("terminal", "progress", function()
       "n = 0 for s in perflua.open(arg[1]):samples() do n = n + 1 end print(n)"))
   end)
 
+  it("goes on while symbols are loaded", function()
+    local b, symbols = system.builder({}, { "ip", "tid", "time" }), {}
+    mapped.add(b,
+      { "- kernel ffffffff81000000-ffffffff81900000@ffffffff81000000 [kernel.kallsyms]_text" })
+    b:sample(b.events[1], { ip = 0xffffffff81000011, pid = 7, tid = 7, time = 1, misc = 1 })
+    symbols[1] = "ffffffff81000000 T _text\n"
+    for i = 1, 5000 do
+      symbols[i + 1] = ("%x T f%d\n"):format(0xffffffff81000000 + 16 * i, i)
+    end
+    local got = run.shell_with([[TERM=dumb timeout 30 script -qec \
+      "$perflua $1 $2 $3 >/dev/null" /dev/null </dev/null]], run.script [[
+      for s in perflua.open(arg[1], { kallsyms = arg[2] }):samples():each() do
+        os.execute "sleep 2.2"
+        assert(s.symbol == "f1")
+      end]], b:write(),
+      files.temporary(table.concat(symbols)))
+    assert.matches("^\rperflua: [^\r]+\r +\r$", got.out)
+  end)
+
   it("tells the share and how long it will still take where the size is known", function()
     local steps = { "each()", "select('time'):each()",
-      "where(function() wait() return true end):group_by('pid'):count():table():rows()" }
+      "where(function() wait() return true end):group_by('pid'):count():table():rows()",
+      -- a record is looked at as one that may open a span, and as one that may close one
+      "where(function() wait(0.5) return true end):pair { open = { 'one' }, close = { 'one' } }"
+        .. ":group_by('open.pid'):count():table():rows()" }
     local parts, paths = {}, { recording() }
     for i, step in ipairs(steps) do
       paths[i + 1] = run.script(([[
         local n = 0
-        function wait()
-          n = n + 1
+        function wait(step)
+          n = n + (step or 1)
           if n == 5000 then os.execute "sleep 2.2" end
         end
         for s in perflua.open(arg[1]):samples():%s do wait() end

@@ -173,10 +173,11 @@ int pl_open(lua_State *L)
 static int file_close(lua_State *L)
 {
 	struct pl_file *f = pl_check_file(L, 1);
+	const struct pb_progress progress = pb_until_set(pl_interrupt(L));
 
 	/* copies keep the names of their threads; without the system they have none */
 	if (f->copied && f->session && !f->closed)
-		pl_system_make(f, NULL);
+		pl_system_make(f, &progress, NULL);
 	if (f->session)
 		pd_session_close(f->session);
 	f->closed = true;

@@ -19,7 +19,9 @@ static uint64_t read_monotonic(void)
 
 void pl_progress_init(lua_State *L, struct pl_progress *p)
 {
-	*p = (struct pl_progress){ .interrupt = pl_interrupt(L), .part = -1 };
+	*p = (struct pl_progress){ .interrupt = pl_interrupt(L),
+				   .part = -1,
+				   .thread = pthread_self() };
 	pl_begin_pass(L);
 	lua_getfield(L, LUA_REGISTRYINDEX, PL_PROGRESS);
 	if (lua_toboolean(L, -1) && isatty(STDERR_FILENO)) {
@@ -56,12 +58,15 @@ static void show_line(struct pl_progress *p, uint64_t time, uint64_t done, uint6
 	char text[80];
 	int n;
 
-	if (size)
+	if (p->stage)
+		n = snprintf(text, sizeof(text), "perflua: %s, %.0f s", p->stage, seconds);
+	else if (size)
 		n = snprintf(text, sizeof(text), "perflua: %3.0f %%, %.0f MB/s", 100 * part,
 			     rate);
 	else
 		n = snprintf(text, sizeof(text), "perflua: %.0f MB, %.0f MB/s", mb, rate);
-	n += print_time_left(text + n, sizeof(text) - (size_t)n, seconds, part);
+	if (!p->stage)
+		n += print_time_left(text + n, sizeof(text) - (size_t)n, seconds, part);
 	fprintf(stderr, "\r%-*s", (int)p->width, text);
 	fflush(stderr);
 	p->width = (unsigned)n;
@@ -71,6 +76,8 @@ void pl_progress_at(struct pl_progress *p, uint64_t done, uint64_t size)
 {
 	uint64_t time = p->shows ? read_monotonic() : 0;
 
+	p->done = done;
+	p->size = size;
 	if (!p->shows || time < p->next)
 		return;
 	show_line(p, time, done, size);
@@ -81,7 +88,9 @@ static bool continue_pass(void *arg, uint64_t done, uint64_t size)
 {
 	struct pl_progress *p = arg;
 
-	pl_progress_at(p, done, size);
+	/* 0, 0: asked only */
+	if (done || size)
+		pl_progress_at(p, done, size);
 	if (pl_goes_on(p->interrupt))
 		return true;
 	p->ended = true;
@@ -94,8 +103,35 @@ struct pb_progress pl_progress_shown(struct pl_progress *progress)
 	return (struct pb_progress){ continue_pass, progress };
 }
 
+/* Shows again how far the pass is, while a thread loads symbols. */
+static void tick_progress(void *arg)
+{
+	struct pl_progress *p = arg;
+
+	if (p->shows && pthread_equal(p->thread, pthread_self()))
+		pl_progress_at(p, p->done, p->size);
+}
+
+void pl_progress_watch(struct pl_progress *p, struct ps_interrupt *interrupt)
+{
+	if (!p->shows)
+		return;
+	p->watched = interrupt;
+	interrupt->tick = tick_progress;
+	interrupt->arg = p;
+}
+
+void pl_progress_begin_stage(struct pl_progress *p, const char *stage)
+{
+	p->stage = stage;
+	p->begun = p->shows ? read_monotonic() : 0;
+}
+
 void pl_progress_end(struct pl_progress *p)
 {
+	if (p->watched && p->watched->arg == p)
+		p->watched->tick = NULL;
+	p->watched = NULL;
 	if (p->width) {
 		fprintf(stderr, "\r%*s\r", (int)p->width, "");
 		fflush(stderr);

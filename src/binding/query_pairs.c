@@ -14,16 +14,17 @@ void pl_pairs_read(lua_State *L, const struct pl_file *f, struct pl_job *job)
 	calls = pl_calls_of(L, PL_KEEP_AT);
 	job->scope.calls = calls ? &calls->calls : NULL;
 	pl_to_made(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->pairs);
-	/* the thread that makes the rows also calls the progress, so nothing is shown */
+	/* in the thread that makes the rows; the caller shows how far it is */
 	job->scope.progress = pb_until_set(job->progress.interrupt);
 }
 
 enum pb_outcome pl_pairs_run(lua_State *L, struct pl_job *job, struct pd_error *err)
 {
 	struct pq_pair_counts counts = { 0 };
+	const struct pb_progress shown = pl_progress_shown(&job->progress);
 	enum pb_outcome ran = pq_run_pairs(&job->scope, job->calls ? &job->calls->calls : NULL,
 					   &job->pairs, &job->grouping, &job->groups, &counts,
-					   &job->progress.part, err);
+					   &shown, err);
 
 	if (lua_getfield(L, PL_OPTIONS_AT, "counts") == LUA_TTABLE)
 		pl_set_pair_counts(L, &counts);

@@ -282,7 +282,9 @@ static double part_taken(const struct pl_job *job)
 bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
 {
 	struct pl_report *report = &job->report;
-	struct ps_interrupt interrupt = { .flag = job->progress.interrupt };
+	struct ps_interrupt interrupt = { .flag = job->progress.interrupt,
+					  .tick = f->interrupt.tick,
+					  .arg = f->interrupt.arg };
 	const struct pq_report_section *sections;
 	size_t n_sections;
 

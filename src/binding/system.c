@@ -2,9 +2,10 @@
 #include "system.h"
 #include "value.h"
 #include "functions.h"
+#include "pass_progress.h"
 #include "perfdata/format/views.h"
 
-bool pl_system_make(struct pl_file *f, struct pd_error *err)
+bool pl_system_make(struct pl_file *f, const struct pb_progress *progress, struct pd_error *err)
 {
 	struct pm_system *system = f->system;
 	struct pm_resolver *resolver;
@@ -19,7 +20,7 @@ bool pl_system_make(struct pl_file *f, struct pd_error *err)
 				    "no memory for the recorded system");
 	}
 	/* a system that is only partly read gives wrong names, so an interrupt is an error */
-	if (!pl_file_passes(f) && !pm_system_read(system, pl_threads(f), err)) {
+	if (!pl_file_passes(f) && !pm_system_read(system, pl_threads(f), progress, err)) {
 		pm_resolver_destroy(resolver);
 		pm_system_destroy(system);
 		return false;
@@ -48,14 +49,27 @@ void pl_system_free(struct pl_file *f)
 	f->system = NULL;
 }
 
+/* Makes the recorded system, and shows how far that is. Raises if it cannot. */
+static void make_system(lua_State *L, struct pl_file *f)
+{
+	struct pl_progress progress;
+	const struct pb_progress shown = pl_progress_shown(&progress);
+	struct pd_error err;
+	bool made;
+
+	if (f->closed)
+		luaL_error(L, "%s: the file is closed", f->file->path);
+	pl_progress_init_beside_output(L, &progress);
+	made = pl_system_make(f, &shown, &err);
+	pl_progress_end(&progress);
+	if (!made)
+		luaL_error(L, "%s", err.message);
+}
+
 struct pm_system *pl_system(lua_State *L, struct pl_file *f)
 {
-	struct pd_error err;
-
-	if (f->closed && !f->system)
-		luaL_error(L, "%s: the file is closed", f->file->path);
-	if (!pl_system_make(f, &err))
-		luaL_error(L, "%s", err.message);
+	if (!f->system)
+		make_system(L, f);
 	return f->system;
 }
 

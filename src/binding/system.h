@@ -15,7 +15,8 @@ struct pm_system *pl_system(lua_State *L, struct pl_file *file);
  * Makes file->system, unless it is there, without raising; the file must be open. Returns false
  * on errors and sets *err, which may be NULL.
  */
-bool pl_system_make(struct pl_file *file, struct pd_error *err);
+bool pl_system_make(struct pl_file *file, const struct pb_progress *progress,
+		    struct pd_error *err);
 void pl_system_free(struct pl_file *file);
 
 /*

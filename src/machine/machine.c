@@ -139,11 +139,13 @@ static bool add_walked_records(struct pm_system *sys, const struct pb_progress *
 			       struct pd_error *err)
 {
 	struct pd_session *session = (struct pd_session *)sys->session;
-	struct pd_walk_options options = { .to = UINT64_MAX, .progress = *progress };
+	struct pd_walk_options options = { .to = UINT64_MAX };
 	struct pd_walk walk;
 	struct pd_record rec;
 	int got;
 
+	if (progress)
+		options.progress = *progress;
 	pm_system_types(&options.types);
 	if (!pm_sources_find_first_timestamps(&sys->sources, session, &options, err) ||
 	    !pd_walk_init(&walk, session, PD_ORDER_TIME, err))
@@ -173,21 +175,21 @@ static bool has_time_order(const struct pd_session *session)
 	return true;
 }
 
-bool pm_system_read(struct pm_system *sys, unsigned threads, struct pd_error *err)
+bool pm_system_read(struct pm_system *sys, unsigned threads, const struct pb_progress *progress,
+		    struct pd_error *err)
 {
 	struct pd_session *session = (struct pd_session *)sys->session;
-	const struct pb_progress progress = pb_until_set(session->files[0]->input.interrupt);
 	struct pm_sideband found;
 	bool ok;
 
 	sys->threads.in_order = pm_sources_are_timed(&sys->sources);
-	if (!has_time_order(session) && pm_sideband_find(&found, session, threads, &progress)) {
-		ok = add_found_records(sys, &found, &progress, err);
+	if (!has_time_order(session) && pm_sideband_find(&found, session, threads, progress)) {
+		ok = add_found_records(sys, &found, progress, err);
 		pm_sideband_deinit(&found);
 	} else {
-		ok = pb_goes_on(&progress, 0, 0) && add_walked_records(sys, &progress, err);
+		ok = pb_goes_on(progress, 0, 0) && add_walked_records(sys, progress, err);
 	}
-	if (!ok && !pb_goes_on(&progress, 0, 0))
+	if (!ok && !pb_goes_on(progress, 0, 0))
 		pd_error_set(err, "INTERRUPTED", session->files[0]->path, PD_NO_OFFSET,
 			     PM_INTERRUPTED);
 	return ok;

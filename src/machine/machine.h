@@ -7,7 +7,7 @@
  *	struct pm_system *system = pm_system_create(session, &options);
  *	struct pm_resolver *resolver = pm_resolver_create(system);
  *
- *	if (!resolver || !pm_system_read(system, 1, &err)) …
+ *	if (!resolver || !pm_system_read(system, 1, NULL, &err)) …
  *	pm_field(resolver, &rec, &(struct pd_asked){ PD_SYS_COMM }, &value);
  *
  * A stream can be read only once: give each of its records to pm_system_add() as it comes,
@@ -62,10 +62,12 @@ void pm_system_types(struct pd_types *types);
 
 /*
  * Adds the records of the whole session, which must be readable again. Up to `threads` workers
- * look for them. Returns false and sets *err if reading fails, memory is short, or the
- * session's interrupt stops it: a part of the records would give wrong names.
+ * look for them. Returns false and sets *err if reading fails, memory is short, or `progress`
+ * says no: a part of the records would give wrong names. Progress is asked in the calling
+ * thread.
  */
-bool pm_system_read(struct pm_system *system, unsigned threads, struct pd_error *err);
+bool pm_system_read(struct pm_system *system, unsigned threads,
+		    const struct pb_progress *progress, struct pd_error *err);
 
 /*
  * Adds a record; one of a type that says nothing of the system is ignored. Records may come in

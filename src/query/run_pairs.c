@@ -54,20 +54,24 @@ static bool report_no_memory(const struct pq_scope *scope, struct pd_error *err)
 }
 
 /* Adds all rows. Returns 0 at the end, -1 with *err set on failure. */
-static int add_all(struct adder *a, const struct pq_scope *scope, double *part,
-		   struct pd_error *err)
+static int add_all(struct adder *a, const struct pq_scope *scope,
+		   const struct pb_progress *progress, struct pd_error *err)
 {
+	uint64_t size = pq_scope_passes(scope) ? 0 : pd_session_size(scope->session);
+	uint64_t done = 0;
 	struct pq_batch batch;
 	int got;
 
-	*part = pq_scope_passes(scope) ? -1 : 0;
 	while ((got = pq_rows_next(a->rows, &batch, err)) > 0) {
-		*part = batch.part;
+		if (size)
+			done = (uint64_t)(batch.part * (double)size);
+		pb_goes_on(progress, done, size);
 		if (!add_batch(a, &batch)) {
 			report_no_memory(scope, err);
 			return -1;
 		}
 	}
+	pb_goes_on(progress, done, size); /* an interrupt may have come since */
 	/* after an interrupt nobody waits for a stream */
 	return got < 0 && pd_error_interrupted(err) ? 0 : got;
 }
@@ -75,7 +79,7 @@ static int add_all(struct adder *a, const struct pq_scope *scope, double *part,
 enum pb_outcome pq_run_pairs(const struct pq_scope *scope, struct pq_calls *calls,
 			     const struct pq_paired *paired, const struct pq_grouping *grouping,
 			     struct pq_groups **groups, struct pq_pair_counts *counts,
-			     double *part, struct pd_error *err)
+			     const struct pb_progress *progress, struct pd_error *err)
 {
 	struct adder *a = calloc(1, sizeof(*a));
 	int got = -1;
@@ -93,7 +97,7 @@ enum pb_outcome pq_run_pairs(const struct pq_scope *scope, struct pq_calls *call
 	else
 		report_no_memory(scope, err);
 	if (a->rows)
-		got = add_all(a, scope, part, err);
+		got = add_all(a, scope, progress, err);
 	if (got == 0) {
 		*counts = pq_rows_counts(a->rows);
 		if (scope->late)

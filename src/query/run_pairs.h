@@ -12,12 +12,12 @@
 /*
  * Does what pq_run() does; the fields of `grouping` and `kept` are those of rows. scope->calls,
  * which may be NULL, knows only the functions that see records, `calls` all of them. The counts
- * are set unless it fails. Sets *part to the part of the session that was read
- * (pd_session_part).
+ * are set unless it fails. `progress` is asked in
+ * the calling thread, that of the scope in the one that makes the rows.
  */
 enum pb_outcome pq_run_pairs(const struct pq_scope *scope, struct pq_calls *calls,
 			     const struct pq_paired *paired, const struct pq_grouping *grouping,
 			     struct pq_groups **groups, struct pq_pair_counts *counts,
-			     double *part, struct pd_error *err);
+			     const struct pb_progress *progress, struct pd_error *err);
 
 #endif

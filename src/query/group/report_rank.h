@@ -11,6 +11,8 @@
 
 static inline bool pq_is_interrupted(const struct ps_interrupt *interrupt)
 {
+	if (interrupt && interrupt->tick)
+		interrupt->tick(interrupt->arg);
 	return interrupt && interrupt->flag && *interrupt->flag;
 }
 

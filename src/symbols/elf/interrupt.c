@@ -17,6 +17,8 @@ bool ps_interrupted(struct ps_interrupt *interrupt)
 {
 	uint64_t none = 0, until;
 
+	if (interrupt && interrupt->tick)
+		interrupt->tick(interrupt->arg);
 	if (!interrupt || !interrupt->flag)
 		return false;
 	if (!*interrupt->flag) {

@@ -2,7 +2,7 @@
  * Lets a signal end the loading of symbols and lines, which may take seconds for one file.
  *
  * Loading goes on for a moment after the signal, so that a result that lacks only the names of
- * a few small files is not lost.
+ * a few small files is not lost. The loader also says now and then that it is at work.
  */
 #ifndef PERFLUA_SYMBOLS_INTERRUPT_H
 #define PERFLUA_SYMBOLS_INTERRUPT_H
@@ -16,6 +16,9 @@ struct ps_interrupt {
 	/* set by a signal handler; NULL: never */
 	const volatile sig_atomic_t *flag;
 	atomic_uint_least64_t until; /* ns; loading may go on until then; 0: no signal yet */
+	/* called with `arg` by each thread that asks; NULL: nobody is told */
+	void (*tick)(void *arg);
+	void *arg;
 	/* something was not loaded, and its names are missing only for that reason */
 	atomic_bool cut;
 };
