@@ -107,9 +107,8 @@ local function check_options(file)
     local out <close> = assert(io.open("/dev/null", "w"))
     samples:group_by("comm"):count():sort():csv(out, options)
   end)
-  check("Handlers", { interval = print, interval_ms = 1e9, interval_clock = "wall" }, function(options)
-    file:run(options)
-  end)
+  check("Handlers", { interval = print, interval_ms = 1e9, interval_clock = "wall" },
+    function(options) file:run(options) end)
 end
 
 -- Tables are seen by pairs(), so that they cannot be asked for names: each described one is

@@ -67,7 +67,8 @@ local lua_modules = {
   { "fields", "core errors filter recording", "init items members" },
   { "measures", "errors filter", "init sums" },
   { "table", "core errors filter measures recording text",
-    "init description interrupted keyed merge origin output pair_counts read result_table sort" },
+    "init description interrupted keyed merge origin output pair_counts read result_table "
+      .. "sort" },
   { "plan", "core errors measures recording", "init engine lower" },
   { "group", "core errors filter measures plan recording table", "init aggregate aside" },
   { "query", "core errors fields filter group measures plan recording table text", "init" },

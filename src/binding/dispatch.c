@@ -215,7 +215,7 @@ static void push_wall_tick(lua_State *L)
 	lua_pushinteger(L, (lua_Integer)read_clock(CLOCK_REALTIME));
 }
 
-/* Calls interval() if it is due by the clock on the wall. Returns true if it returned `stop`. */
+/* Calls interval() if it is due by the wall clock. Returns true if it returned `stop`. */
 static bool call_wall_tick(lua_State *L, struct dispatch *d)
 {
 	if (until_wall_tick(d))

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/progress.h"
-#include "symbols/elf/interrupt.h"
+#include "machine/machine.h"
 
 /* Shows on a terminal how far a long pass has come. */
 struct pl_progress {

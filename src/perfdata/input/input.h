@@ -32,7 +32,7 @@ struct pd_input {
 	bool stream;
 	bool consumed;				/* the one pass over the stream has begun */
 	const volatile sig_atomic_t *interrupt; /* NULL: see pd_input_open() */
-	struct pd_idle idle; /* may be set while nothing is read */
+	struct pd_idle idle;			/* may be set while nothing is read */
 	bool keep;     /* bytes that are read of the stream are kept for the pass over it */
 	uint64_t at;   /* offset up to which the stream was read */
 	uint8_t *head; /* the kept bytes: the stream's first head_size bytes */
