@@ -48,8 +48,10 @@ local modules = {
     "query" },
   { "script", "base perfdata/format machine", "script" },
   { "sqlite", "base perfdata/format query", "database" },
+  { "export", "base perfdata/format symbols/lines machine query query/expr query/group",
+    "export" },
   { "binding",
-    "base perfdata/format perfdata/tracepoint analysis machine query script sqlite", "" },
+    "base perfdata/format perfdata/tracepoint analysis machine query script sqlite export", "" },
   { "host", "", "" },
 }
 local knows_lua = words "binding host"
@@ -79,7 +81,8 @@ local lua_modules = {
   { "flame", "core group recording text", "init folded stacks" },
   { "waits", "file group text",
     "interrupts live locks off_cpu page_faults requests runs totals wakes" },
-  { "export", "core errors flame group plan table text waits", "init", "flame/clean" },
+  { "export", "core errors flame group plan table text waits", "init",
+    "flame/clean group/aside" },
   { "perflua", "core errors export file intervals options query recording table", "init" },
   { "meta", "api core errors fields filter options perflua recording table text",
     "candidates describe library needs returned starter survey" },

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/pattern.h"
-#include "gzip.h"
 #include "sqlite.h"
 #include "stack.h"
 #include "names.h"
@@ -151,7 +150,6 @@ int luaopen_perflua_core(lua_State *L)
 		{ "stacks_frame", pl_stacks_add_frame },
 		{ "stacks_add", pl_stacks_add },
 		{ "stack_frames", pl_stacks_frames },
-		{ "gzip", pl_gzip },
 		{ "sqlite", pl_sqlite },
 		{ "write_rows", pl_write_rows },
 		{ "interrupted", pl_interrupted },

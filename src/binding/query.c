@@ -294,7 +294,9 @@ static struct pq_field *make_field(struct maker *m, int index)
 	}
 	lua_getfield(L, index, "stack");
 	field->is_stack = lua_toboolean(L, -1);
-	lua_pop(L, 1);
+	lua_getfield(L, index, "mapped");
+	field->is_mapped = lua_toboolean(L, -1);
+	lua_pop(L, 2);
 	if (lua_getfield(L, index, "types") == LUA_TTABLE) {
 		struct pd_types *types = pl_keep(L, m->keep, sizeof(*types));
 

@@ -25,8 +25,10 @@ static void free_job(struct pl_job *job)
 		pq_calls_end(&job->calls->calls);
 	pl_progress_end(&job->progress);
 	pl_report_free(job);
+	pe_profile_destroy(job->profile.made);
 	pq_groups_destroy(job->groups);
 	pm_system_destroy(job->system);
+	job->profile.made = NULL;
 	job->groups = NULL;
 	job->system = NULL;
 }
@@ -217,6 +219,12 @@ static void read_calls(lua_State *L, struct pl_job *job)
 		job->scope.calls = &job->calls->calls;
 }
 
+/* Returns true if what the query returns keeps the job. */
+static bool stays_job(const struct pl_job *job)
+{
+	return job->report.is_asked || job->profile.is_asked;
+}
+
 /* Makes the functions callable. */
 static void enter_job_calls(lua_State *L, struct pl_job *job)
 {
@@ -227,7 +235,7 @@ static void enter_job_calls(lua_State *L, struct pl_job *job)
 		pl_calls_reuse(L, job->calls);
 	}
 	lua_pop(L, 1);
-	if (!job->report.is_asked) /* whose rows keep it */
+	if (!stays_job(job))
 		lua_toclose(L, PL_JOB_AT);
 }
 
@@ -258,6 +266,7 @@ static struct pl_job *prepare_job(lua_State *L)
 	read_whole_groups(L, f, job);
 	job->first = get_first(L, job);
 	pl_report_read(L, job);
+	pl_profile_read(L, job);
 	read_calls(L, job);
 	pl_check_open_file(L, PL_FILE_AT);
 	return job;
@@ -311,11 +320,11 @@ static const char *const wrong_names[] = {
  *
  * The description is that of a scope (query_scope.h) with keys {{value = tree, other = tree |
  * nil, at = position among a group's keys | nil: its event}, …} and measures {{measure = name,
- * value = tree, weight = tree | nil, events = {set, set} of ratio}, …}. It may have report, see
- * query_report.c, or pairs and values, see pairs.c: then the trees of keys and measures, and
- * `kept`, have fields {row = place} of the rows, and `counts` of the description is set. With
- * `most`, records that measure more are set aside (group.h), and `aside` of the description is
- * set to their number.
+ * value = tree, weight = tree | nil, events = {set, set} of ratio}, …}. It may have report or
+ * profile, see query_report.c and query_profile.c, or pairs and values, see pairs.c: then the
+ * trees of keys and measures, and `kept`, have fields {row = place} of the rows, and `counts`
+ * of the description is set. With `most`, records that measure more are set aside (group.h),
+ * and `aside` of the description is set to their number.
  */
 int pl_file_group(lua_State *L)
 {
@@ -355,7 +364,9 @@ int pl_file_group(lua_State *L)
 	pl_progress_watch(&job->progress, &f->interrupt);
 	if (wrong == PQ_RIGHT && job->report.is_asked && !pl_push_report(L, f, job))
 		wrong = PQ_WRONG_SUM;
-	if (wrong == PQ_RIGHT && !job->report.is_asked)
+	if (wrong == PQ_RIGHT && job->profile.is_asked)
+		pl_push_profile(L, job);
+	else if (wrong == PQ_RIGHT && !job->report.is_asked)
 		pl_push_groups(L, job);
 	pl_progress_end(&job->progress);
 	if (wrong != PQ_RIGHT) {
@@ -364,7 +375,7 @@ int pl_file_group(lua_State *L)
 		return 2;
 	}
 	pl_check_names(L, f); /* those of call chains are looked up now */
-	if (job->report.is_asked)
+	if (stays_job(job))
 		return 2;
 	free_job(job);
 	return 1;

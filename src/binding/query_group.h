@@ -4,6 +4,7 @@
 #ifndef PERFLUA_BINDING_QUERY_GROUP_H
 #define PERFLUA_BINDING_QUERY_GROUP_H
 
+#include "export/export.h"
 #include "query_calls.h"
 #include "query_scope.h"
 
@@ -42,6 +43,11 @@ struct pl_job {
 		uint64_t count; /* rows of an event, at most */
 		struct pq_report *made;
 	} report;
+	struct pl_profile {
+		bool is_asked;
+		struct pe_asked asked;
+		struct pe_profile *made;
+	} profile;
 };
 
 /* Places on the stack of file_group and file_group_threads. */
@@ -98,6 +104,14 @@ void pl_push_left_out(lua_State *L, const struct pl_job *job, const size_t *chos
 void pl_report_read(lua_State *L, struct pl_job *job);
 bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job);
 void pl_report_free(struct pl_job *job);
+
+/*
+ * Handle a profile, which has entries instead of the groups (query_profile.c): read its
+ * options; push its events at PL_RESULT_AT and, on top, the function that writes it, which
+ * keeps the job.
+ */
+void pl_profile_read(lua_State *L, struct pl_job *job);
+void pl_push_profile(lua_State *L, struct pl_job *job);
 
 /*
  * Handle a query that groups rows of pairs instead of records (query_pairs.c). The first reads

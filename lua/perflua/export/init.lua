@@ -4,13 +4,12 @@
 --   description  the programs that read it
 --   lines        true: it wants source files and lines
 --   one_event    true: it has no room for several events
---   write        function(write, profile, options), see profile.lua
---   export       instead: function(query, out, options), returns what export.write() does
+--   export       function(query, out, options), returns what export.write() does
+--
+-- Those that are profiles are in perflua.export.profile.
 
 local errors = require "perflua.errors"
-local fmt = require "perflua.text.fmt"
-local output = require "perflua.table.output"
-local profiles = require "perflua.export.profile"
+local profile = require "perflua.export.profile"
 local spec_of = require("perflua.core").query_spec
 local suggest = require "perflua.errors.suggest"
 local usage_error = errors.usage_error
@@ -22,9 +21,12 @@ export.formats = { "speedscope", "pprof", "callgrind", "folded", "folded-diff",
   "chrome", "csv", "jsonl", "sqlite" }
 
 local modules = {}
+for name, format in pairs(profile.formats) do
+  format.name = name
+  format.export = function(...) return profile.export(format, ...) end
+  modules[name] = format
+end
 for _, module in ipairs {
-  require "perflua.export.speedscope", require "perflua.export.pprof",
-  require "perflua.export.callgrind", require "perflua.export.folded",
   require "perflua.export.folded_diff",
   require "perflua.export.chrome", require "perflua.export.csv", require "perflua.export.jsonl",
   (require "perflua.export.sqlite"),
@@ -49,17 +51,6 @@ local function check_query(query, takes_items)
   end
 end
 
--- Events are never added together.
-local function check_events(format, profile)
-  local list = {}
-  for number, event in pairs(profile.events) do list[#list + 1] = { number, event.name } end
-  if #list < 2 then return end
-  table.sort(list, function(a, b) return a[1] < b[1] end)
-  for i, one in ipairs(list) do list[i] = one[2] end
-  usage_error("export: %s has room for one event, and there are %s: choose one", format,
-    table.concat(list, ", "))
-end
-
 ---Writes the samples of a query in the format of another program, added up by event, thread and
 ---stack.
 ---@param query perflua.Query
@@ -77,19 +68,8 @@ function export.write(query, format, out, options)
   end
   local is, message = export.find(format)
   if not is then usage_error("%s", message) end
-  check_query(query, is.export)
-  if is.export then return is.export(query, out, options) end
-  local lines = options.lines
-  if lines == nil then lines = is.lines end
-  local profile = profiles.collect(query, { count = options.count, lines = lines })
-  if is.one_event then check_events(format, profile) end
-  local ok, wrong, code = output.to(out, function(write)
-    is.write(write, profile, { title = options.title or fmt.paths(profile.file.path) })
-  end)
-  if not ok then return nil, wrong, code end
-  local written = { samples = 0, set_aside = profile.set_aside }
-  for _, entry in ipairs(profile.entries) do written.samples = written.samples + entry.count end
-  return written
+  check_query(query, not profile.formats[format])
+  return is.export(query, out, options)
 end
 
 return export

@@ -22,17 +22,25 @@ local function write_to(file, produce)
 end
 
 ---@param out file*|string|nil an open file or a path; default: standard output
----@param produce fun(write: fun(text: string), file: file*)
+---@param write fun(file: file*): true?, string?, string? returns nil, a message and a code if
+--- it cannot
 ---@return true? ok, string? message, string? code
-function output.to(out, produce)
-  if type(out) ~= "string" then return write_to(out or io.stdout, produce) end
+function output.with_file(out, write)
+  if type(out) ~= "string" then return write(out or io.stdout) end
   local file <close>, message, code = errno(io.open(out, "wb"))
   if not file then return nil, message, code end
   local ok
-  ok, message, code = write_to(file, produce)
+  ok, message, code = write(file)
   if ok then ok, message, code = errno(file:close()) end
   if not ok then return nil, ("%s: %s"):format(out, message), code end
   return ok
+end
+
+---@param out file*|string|nil an open file or a path; default: standard output
+---@param produce fun(write: fun(text: string), file: file*)
+---@return true? ok, string? message, string? code
+function output.to(out, produce)
+  return output.with_file(out, function(file) return write_to(file, produce) end)
 end
 
 ---Returns whether an interrupt ends the writing of rows, after those that an interrupted table

@@ -134,6 +134,38 @@ describe("perflua.export", function()
     assert.same({ read = { 10 }, twice = { 5 } }, got.self)
   end)
 
+  it("makes one frame of all addresses where nothing was mapped", function()
+    local b, sample = chains.recording { chains.kernel }
+    for i = 1, 9 do
+      sample(10 * i, 7, { chains.KERNEL, chains.READ, chains.USER, 0x10000 * i, 0x20000 * i })
+    end
+    local got = profiles.json(files.read((export(b:write(), "speedscope"))))
+    assert.equal(2, #got.shared.frames)
+    assert.same({ 450 }, got.profiles[1].weights)
+    local names = {}
+    for i, frame in ipairs(got.profiles[1].samples[1]) do
+      names[i] = got.shared.frames[frame + 1].name
+    end
+    assert.same({ "[unknown]", "[unknown]", "read" }, names)
+  end)
+
+  it("keeps names of 60 KB, and frames of one name once", function()
+    local long = ("n"):rep(60000)
+    local b, sample = chains.recording { "- map 7 1000-9000 /" .. long }
+    sample(10, 7, chains.of(3))
+    sample(20, 7, chains.of(4))
+    local path, out = b:write(), os.tmpname()
+    finally(function() os.remove(out) end)
+    local file <close> = assert(perflua.open(path, chains.options()))
+    for _, format in ipairs { "speedscope", "pprof", "callgrind", "folded" } do
+      assert(perflua.export(file:samples(), format, out))
+      local text = format == "pprof" and profiles.pprof(out).samples[1].stack
+        or files.read(out)
+      assert.is_truthy(text:find("[" .. long .. "]", 1, true), format)
+      if format == "speedscope" then assert.equal(2, #profiles.json(text).shared.frames) end
+    end
+  end)
+
   it("says what is wrong with a format, a query and a path", function()
     local file <close> = assert(perflua.open(recording(), chains.options()))
     local query = file:samples()

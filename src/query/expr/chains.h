@@ -26,6 +26,7 @@ struct pq_frame {
 	uint32_t text;			  /* number of its text, for the chains' own use */
 	uint16_t source, stream;	  /* where that record was read */
 	uint8_t mode;			  /* enum pd_cpumode */
+	bool is_mapped;			  /* of PQ_CHAIN_MAPPED */
 	bool is_asked;			  /* pq_chains_function() was asked */
 };
 
@@ -42,6 +43,12 @@ enum pq_chain_kind {
 	 * whose function depends on the time, which tells frames apart, too.
 	 */
 	PQ_CHAIN_VALUES,
+	/*
+	 * the same, but binaries differ by their names, too, and all addresses of a
+	 * cpumode where nothing was mapped are one frame, with address 0: broken call chains
+	 * have very many of them.
+	 */
+	PQ_CHAIN_MAPPED,
 };
 
 /*

@@ -143,7 +143,8 @@ static bool is_new_value(const void *arg, uint32_t item)
 	const struct pq_frame *a = &c->frames[item], *b = &c->frames[c->n_frames];
 
 	return a->address == b->address && a->mode == b->mode && a->symbol == b->symbol &&
-	       is_same_binary(a->dso, b->dso);
+	       a->is_mapped == b->is_mapped && is_same_binary(a->dso, b->dso) &&
+	       (!a->is_mapped || strcmp(binary_of(a), binary_of(b)) == 0);
 }
 
 /* Returns true if frame a was recorded before b: it is the one whose ip is shown. */
@@ -179,12 +180,15 @@ static uint32_t value_at(struct pq_chains *c, const struct pq_looked *looked,
 	const struct pd_record *rec = looked->rec;
 	struct pq_frame frame = {
 		.dso = map ? map->dso : NULL,
-		.address = map ? pm_map_address(map, at->ip) : at->ip,
+		.address = map				   ? pm_map_address(map, at->ip) :
+			   looked->kind == PQ_CHAIN_VALUES ? at->ip :
+							     0,
 		.ip = at->ip,
 		.offset = rec->offset,
 		.source = rec->source,
 		.stream = rec->stream,
 		.mode = (uint8_t)at->mode,
+		.is_mapped = looked->kind == PQ_CHAIN_MAPPED,
 	};
 
 	if (frame.dso && frame.dso->jitdump)
@@ -278,7 +282,7 @@ uint32_t pq_frame_at(struct pq_chains *c, struct pq_looked *looked, const struct
 	if (looked->known && seen->ip == at->ip && seen->tag == tag && seen->number)
 		return seen->number - 1;
 	looked->context.mode = (enum pd_cpumode)at->mode;
-	if (looked->kind == PQ_CHAIN_VALUES) {
+	if (looked->kind == PQ_CHAIN_VALUES || looked->kind == PQ_CHAIN_MAPPED) {
 		location.map = pm_map_at(pm_resolver_system(looked->resolver), &looked->context,
 					 at->ip);
 		number = value_at(c, looked, at, location.map);

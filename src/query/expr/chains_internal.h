@@ -10,8 +10,8 @@
 #include "strings.h"
 
 /* A further kind: frames by the names of their functions. */
-#define PQ_SYMBOLS   4
-#define PQ_KINDS     5
+#define PQ_SYMBOLS   5
+#define PQ_KINDS     6
 #define PQ_NO_SYMBOL (UINT32_MAX - 1) /* number of frames without a function */
 
 /*
@@ -117,7 +117,7 @@ struct pq_chains {
 		frames;
 	size_t n_frames, frames_room;
 	struct pb_map addresses;  /* frames of PQ_CHAIN_FRAMES without a text */
-	struct pb_map values;	  /* frames of PQ_CHAIN_VALUES */
+	struct pb_map values;	  /* frames of PQ_CHAIN_VALUES and PQ_CHAIN_MAPPED */
 	struct pb_secret secret;  /* key of the hashes of both */
 	struct pq_alias *aliases; /* [n_aliases] */
 	size_t n_aliases, aliases_room;

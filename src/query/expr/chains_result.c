@@ -86,7 +86,7 @@ static uint32_t same_frame(struct pq_chains *c, const struct pq_chains *from, un
 
 	if (known[number])
 		return known[number] - 1;
-	if (kind == PQ_CHAIN_VALUES)
+	if (kind == PQ_CHAIN_VALUES || kind == PQ_CHAIN_MAPPED)
 		found = pq_frame_of_value(c, frame);
 	else if (frame->text == PQ_NO_TEXT)
 		found = pq_frame_of_address(c, frame);

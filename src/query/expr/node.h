@@ -82,7 +82,8 @@ struct pq_field {
 	 * else 0
 	 */
 	uint16_t item;
-	bool is_stack; /* the call chain that `name` is made of, as a value (stacks.h) */
+	bool is_stack;	/* the call chain that `name` is made of, as a value (stacks.h) */
+	bool is_mapped; /* the call chain that `name` is made of, as PQ_CHAIN_MAPPED */
 	/*
 	 * position in a row of values (pq_fields_enter_row), from 1 on, if the field is only
 	 * that; 0: the field is one of records

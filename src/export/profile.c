@@ -1,0 +1,316 @@
+/* Makes a profile of groups: its events, threads and entries. */
+#define _GNU_SOURCE /* qsort_r */
+
+#include "profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/string_builder.h"
+#include "base/vector.h"
+#include "perfdata/format/print_scalar.h"
+
+/* enum perf_type_id and perf_sw_ids, include/uapi/linux/perf_event.h */
+#define TYPE_SOFTWARE 1
+#define CPU_CLOCK     0
+#define TASK_CLOCK    1
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD in UTF-8 */
+
+/* Sets profile->scratch to a text whose invalid bytes are U+FFFD. */
+static void make_valid(struct pe_profile *p, struct pd_text text)
+{
+	for (size_t i = 0, length; i < text.n; i += length ? length : 1) {
+		length = pd_utf8_length(text.p + i, text.n - i);
+		if (length)
+			pb_string_add(&p->scratch, text.p + i, length);
+		else
+			pb_string_put(&p->scratch, REPLACEMENT);
+	}
+}
+
+static bool is_ascii(struct pd_text text)
+{
+	unsigned char all = 0;
+
+	for (size_t i = 0; i < text.n; i++)
+		all |= (unsigned char)text.p[i];
+	return all < 0x80;
+}
+
+uint32_t pe_text_add(struct pe_profile *p, struct pd_text text)
+{
+	if (!p->asked->folded && is_ascii(text))
+		return pm_string_pool_add(&p->texts, text);
+	pb_string_clear(&p->scratch);
+	if (!p->asked->folded)
+		make_valid(p, text);
+	else if (pb_string_reserve(&p->scratch, text.n))
+		p->scratch.n = pm_frame_name(text, NULL, p->scratch.p);
+	if (!pb_string_end(&p->scratch))
+		return PE_NONE;
+	return pm_string_pool_add(&p->texts, (struct pd_text){ p->scratch.p, p->scratch.n });
+}
+
+/* Sets *out to a key of a group; PQ_NIL if the groups do not have it. */
+static void get_key(const struct pe_profile *p, size_t group, size_t key, struct pq_value *out)
+{
+	out->type = PQ_NIL;
+	if (key != SIZE_MAX)
+		pq_groups_key(p->groups, group, key, out);
+}
+
+/* Returns true if the weights of an event are nanoseconds: it is one of the two clocks. */
+static bool is_clock(const struct pd_event *event)
+{
+	return event->attr.type == TYPE_SOFTWARE &&
+	       (event->attr.config == CPU_CLOCK || event->attr.config == TASK_CLOCK);
+}
+
+/* Returns the position of an event in profile->events; PE_NONE: no memory. */
+static uint32_t find_event(struct pe_profile *p, const struct pd_event *event)
+{
+	static const char unknown[] = "unknown event";
+	const char *name = event ? event->name : unknown;
+	uint32_t number = event ? event->number : UINT32_MAX, i = 0;
+	struct pe_event *added;
+
+	while (i < p->n_events && p->events[i].number != number)
+		i++;
+	if (i < p->n_events)
+		return i;
+	if (!pb_reserve(p->events, p->n_events, p->events_room))
+		return PE_NONE;
+	added = &p->events[p->n_events++];
+	*added = (struct pe_event){ .number = number };
+	added->name = pe_text_add(p, (struct pd_text){ name, strlen(name) });
+	added->is_time = event && is_clock(event) && p->asked->sums;
+	return added->name == PE_NONE ? PE_NONE : i;
+}
+
+static uint32_t find_thread(struct pe_profile *p, size_t group)
+{
+	const struct pe_keys *keys = &p->asked->keys;
+	struct pe_thread thread = { PE_NO_ID, PE_NO_ID, PE_NONE };
+	struct pq_value pid, tid, comm;
+
+	get_key(p, group, keys->pid, &pid);
+	get_key(p, group, keys->tid, &tid);
+	get_key(p, group, keys->comm, &comm);
+	if (pid.type == PQ_INT)
+		thread.pid = (int32_t)pid.i;
+	if (tid.type == PQ_INT)
+		thread.tid = (int32_t)tid.i;
+	if (comm.type == PQ_TEXT) {
+		thread.comm = pe_text_add(p, (struct pd_text){ comm.p, comm.size });
+		if (thread.comm == PE_NONE)
+			return PE_NONE;
+	}
+	return pe_set_add(&p->threads, &thread);
+}
+
+/* Fills entry `g` from the group of that number. Returns false without memory. */
+static bool fill_entry(struct pe_profile *p, size_t g)
+{
+	struct pe_entry *entry = &p->entries[g];
+	struct pq_value event, chain;
+	struct pq_state state;
+
+	get_key(p, g, p->asked->keys.event, &event);
+	get_key(p, g, p->asked->keys.chain, &chain);
+	entry->event = find_event(p, event.type == PQ_EVENT ? event.event : NULL);
+	entry->thread = find_thread(p, g);
+	entry->stack = chain.type == PQ_CHAIN ? (uint32_t)chain.u : PE_NONE;
+	pq_groups_state(p->groups, g, 0, &state);
+	entry->count = entry->weight = state.value.u;
+	if (p->asked->sums) {
+		pq_groups_state(p->groups, g, 1, &state);
+		entry->weight = state.value.u;
+	}
+	if (entry->event == PE_NONE || entry->thread == PE_NONE)
+		return false;
+	p->events[entry->event].samples += entry->count;
+	p->events[entry->event].weight += entry->weight;
+	return true;
+}
+
+static int compare_events(const void *left, const void *right, void *arg)
+{
+	const struct pe_profile *p = arg;
+	uint32_t a = p->events[*(const uint32_t *)left].number;
+	uint32_t b = p->events[*(const uint32_t *)right].number;
+
+	return (a > b) - (a < b);
+}
+
+static int compare_threads(const void *left, const void *right, void *arg)
+{
+	const struct pe_profile *p = arg;
+	const struct pe_thread *a = pe_thread_at(p, *(const uint32_t *)left);
+	const struct pe_thread *b = pe_thread_at(p, *(const uint32_t *)right);
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->comm == PE_NONE || b->comm == PE_NONE)
+		return (b->comm == PE_NONE) - (a->comm == PE_NONE);
+	return strcmp(pe_text(p, a->comm).p, pe_text(p, b->comm).p);
+}
+
+/*
+ * Sorts `n` items of `size` bytes, and returns the new position of each, which the caller
+ * frees; NULL: no memory.
+ */
+static uint32_t *sort_items(struct pe_profile *p, void *items, size_t n, size_t size,
+			    int (*compare)(const void *, const void *, void *))
+{
+	uint32_t *order = malloc((n + 1) * sizeof(*order)), *moved = NULL;
+	char *old = malloc(n * size + 1);
+
+	if (order && old)
+		moved = malloc((n + 1) * sizeof(*moved));
+	if (moved) {
+		for (uint32_t i = 0; i < n; i++)
+			order[i] = i;
+		qsort_r(order, n, sizeof(*order), compare, p);
+		memcpy(old, items, n * size);
+		for (uint32_t i = 0; i < n; i++) {
+			memcpy((char *)items + i * size, old + order[i] * size, size);
+			moved[order[i]] = i;
+		}
+	}
+	free(order);
+	free(old);
+	return moved;
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+	const struct pe_entry *a = left, *b = right;
+	uint64_t x = (uint64_t)a->event << 32 | a->thread;
+	uint64_t y = (uint64_t)b->event << 32 | b->thread;
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	return (a->stack > b->stack) - (a->stack < b->stack);
+}
+
+/* Puts events, threads and entries in order. Returns false without memory. */
+static bool sort_profile(struct pe_profile *p)
+{
+	uint32_t *events = sort_items(p, p->events, p->n_events, sizeof(*p->events),
+				      compare_events);
+	uint32_t *threads = sort_items(p, p->threads.items, p->threads.n, p->threads.size,
+				       compare_threads);
+	bool ok = events && threads;
+
+	for (size_t i = 0; ok && i < p->n_entries; i++) {
+		p->entries[i].event = events[p->entries[i].event];
+		p->entries[i].thread = threads[p->entries[i].thread];
+	}
+	if (ok)
+		qsort(p->entries, p->n_entries, sizeof(*p->entries), compare_entries);
+	free(events);
+	free(threads);
+	return ok;
+}
+
+static int compare_stacks(const void *left, const void *right, void *arg)
+{
+	const struct pe_entry *entries = arg;
+	const struct pe_entry *a = &entries[*(const uint32_t *)left];
+	const struct pe_entry *b = &entries[*(const uint32_t *)right];
+	uint64_t x = (uint64_t)a->thread << 32 | a->stack;
+	uint64_t y = (uint64_t)b->thread << 32 | b->stack;
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	return (a->event > b->event) - (a->event < b->event);
+}
+
+void pe_sort_by_stack(const struct pe_profile *p, uint32_t *by)
+{
+	for (uint32_t i = 0; i < p->n_entries; i++)
+		by[i] = i;
+	if (p->n_events > 1)
+		qsort_r(by, p->n_entries, sizeof(*by), compare_stacks, p->entries);
+}
+
+static int compare_chains(const void *left, const void *right, void *arg)
+{
+	const struct pe_entry *entries = arg;
+	uint32_t a = entries[*(const uint32_t *)left].stack;
+	uint32_t b = entries[*(const uint32_t *)right].stack;
+
+	return (a > b) - (a < b);
+}
+
+void pe_sort_by_chain(const struct pe_profile *p, uint32_t *by)
+{
+	for (uint32_t i = 0; i < p->n_entries; i++)
+		by[i] = i;
+	qsort_r(by, p->n_entries, sizeof(*by), compare_chains, p->entries);
+}
+
+static bool fill_profile(struct pe_profile *p)
+{
+	p->resolver = pm_resolver_create(p->asked->system);
+	p->n_entries = pq_groups_size(p->groups);
+	p->entries = malloc((p->n_entries + 1) * sizeof(*p->entries));
+	if (!p->resolver || !p->entries)
+		return false;
+	for (size_t g = 0; g < p->n_entries; g++)
+		if (!fill_entry(p, g))
+			return false;
+	if (!sort_profile(p) || !pe_frames_fill(p))
+		return false;
+	pm_resolver_destroy(p->resolver); /* the system may be closed before the profile is */
+	p->resolver = NULL;
+	return true;
+}
+
+struct pe_profile *pe_profile_create(struct pq_groups *groups, const struct pe_asked *asked)
+{
+	struct pe_profile *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->asked = asked;
+	p->groups = groups;
+	p->chains = pq_groups_chains(groups);
+	pe_set_init(&p->threads, sizeof(struct pe_thread));
+	pe_set_init(&p->binaries, sizeof(struct pe_binary));
+	pe_set_init(&p->functions, sizeof(struct pe_function));
+	pe_set_init(&p->lines, sizeof(struct pe_line));
+	pq_groups_seal(groups);
+	if (!fill_profile(p)) {
+		pe_profile_destroy(p);
+		return NULL;
+	}
+	return p;
+}
+
+void pe_profile_destroy(struct pe_profile *p)
+{
+	if (!p)
+		return;
+	pm_resolver_destroy(p->resolver);
+	pm_string_pool_deinit(&p->texts);
+	pb_string_deinit(&p->scratch);
+	pe_set_deinit(&p->threads);
+	pe_set_deinit(&p->binaries);
+	pe_set_deinit(&p->functions);
+	pe_set_deinit(&p->lines);
+	free(p->events);
+	free(p->frames);
+	free(p->frame_lines);
+	free(p->entries);
+	free(p);
+}
+
+const struct pe_event *pe_profile_events(const struct pe_profile *p, size_t *n)
+{
+	*n = p->n_events;
+	return p->events;
+}

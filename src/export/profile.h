@@ -1,0 +1,146 @@
+/*
+ * Profiles in memory, shared by the files of export: what the formats have in common.
+ *
+ * Numbers are positions in the tables below. Texts are valid UTF-8, unless they are folded.
+ */
+#ifndef PERFLUA_EXPORT_PROFILE_H
+#define PERFLUA_EXPORT_PROFILE_H
+
+#include "base/string_builder.h"
+#include "export.h"
+#include "set.h"
+
+#define PE_NO_ID INT32_MIN
+
+struct pe_thread {
+	int32_t pid, tid; /* PE_NO_ID: not recorded */
+	uint32_t comm;	  /* text; PE_NONE: not known */
+};
+
+struct pe_binary {
+	uint32_t name;	   /* text, "[unknown]" where nothing was mapped */
+	uint32_t build_id; /* text, in hex; PE_NONE: not known */
+};
+
+struct pe_function {
+	uint32_t name;	 /* text; "[binary]" if it is not known */
+	uint32_t binary; /* number */
+	uint32_t file;	 /* text: the source file; PE_NONE: not known */
+};
+
+/* A line of a function, of itself or where another one is inlined. */
+struct pe_line {
+	uint32_t function;
+	uint32_t line; /* 0: not known */
+};
+
+/* An address in a binary. */
+struct pe_frame {
+	uint64_t address;
+	uint32_t binary;
+	uint32_t lines_at, n_lines; /* in frame_lines: innermost first, the last not inlined */
+	uint8_t kind;		    /* see pq_frame_kind() */
+};
+
+struct pe_entry {
+	uint32_t event, thread;
+	uint32_t stack; /* chain; PE_NONE: the one frame that is not known */
+	uint64_t count, weight;
+};
+
+struct pe_profile {
+	const struct pe_asked *asked;
+	struct pq_groups *groups;
+	const struct pq_chains *chains; /* NULL: no sample has one */
+	struct pm_resolver *resolver;	/* while the profile is made */
+	struct pm_string_pool texts;
+	struct pb_string scratch;
+	struct pe_event *events; /* [n_events], in the order of the recording */
+	size_t n_events, events_room;
+	struct pe_set threads;	/* of pe_thread, by pid, tid and name */
+	struct pe_set binaries; /* of pe_binary */
+	struct pe_set functions;
+	struct pe_set lines;
+	struct pe_frame *frames; /* [n_frames]: those of the chains, then one that is unknown */
+	size_t n_frames;
+	uint32_t unknown;      /* number of the last */
+	uint32_t *frame_lines; /* numbers of lines */
+	size_t n_frame_lines, frame_lines_room;
+	struct pe_entry *entries; /* [n_entries], by event, thread and stack */
+	size_t n_entries;
+};
+
+/* Returns the number of a text; PE_NONE: no memory. */
+uint32_t pe_text_add(struct pe_profile *profile, struct pd_text text);
+
+static inline struct pd_text pe_text(const struct pe_profile *profile, uint32_t number)
+{
+	return profile->texts.texts[number];
+}
+
+/* Fills frames, and what they consist of. Returns false without memory. */
+bool pe_frames_fill(struct pe_profile *profile);
+
+static inline const struct pe_thread *pe_thread_at(const struct pe_profile *profile, uint32_t i)
+{
+	return pe_set_at(&profile->threads, i);
+}
+
+static inline const struct pe_binary *pe_binary_at(const struct pe_profile *profile, uint32_t i)
+{
+	return pe_set_at(&profile->binaries, i);
+}
+
+static inline const struct pe_function *pe_function_at(const struct pe_profile *profile,
+						       uint32_t i)
+{
+	return pe_set_at(&profile->functions, i);
+}
+
+static inline const struct pe_line *pe_line_at(const struct pe_profile *profile, uint32_t i)
+{
+	return pe_set_at(&profile->lines, i);
+}
+
+/* Returns the numbers of the lines of a frame, innermost first, and sets *n, at least 1. */
+static inline const uint32_t *pe_frame_lines(const struct pe_profile *profile, uint32_t frame,
+					     uint32_t *n)
+{
+	*n = profile->frames[frame].n_lines;
+	return profile->frame_lines + profile->frames[frame].lines_at;
+}
+
+/* Returns the number of the line of a frame's own function, which is not inlined. */
+static inline uint32_t pe_frame_line(const struct pe_profile *profile, uint32_t frame)
+{
+	uint32_t n;
+	const uint32_t *lines = pe_frame_lines(profile, frame, &n);
+
+	return lines[n - 1];
+}
+
+/* Returns the numbers of the frames of an entry, callee first, and sets *n, at least 1. */
+const uint32_t *pe_entry_frames(const struct pe_profile *profile, const struct pe_entry *entry,
+				size_t *n);
+
+/* Writes "comm (pid 7, tid 9)" to `out`, which is cleared. Returns false without memory. */
+bool pe_thread_name(const struct pe_profile *profile, uint32_t thread, struct pb_string *out);
+
+/*
+ * Sets by[i] to the position of the i-th entry by thread, stack and event, where by has room
+ * for all.
+ */
+void pe_sort_by_stack(const struct pe_profile *profile, uint32_t *by);
+
+/* Does what pe_sort_by_stack() does, by stack alone. */
+void pe_sort_by_chain(const struct pe_profile *profile, uint32_t *by);
+
+/* Write a profile as their formats have it. Return false without memory. */
+bool pe_write_callgrind(const struct pe_profile *profile, const char *title,
+			struct pd_print *out);
+bool pe_write_folded(const struct pe_profile *profile, const char *title, struct pd_print *out);
+bool pe_write_pprof(const struct pe_profile *profile, const char *title, struct pd_print *out);
+bool pe_write_speedscope(const struct pe_profile *profile, const char *title,
+			 struct pd_print *out);
+
+#endif

@@ -1,0 +1,153 @@
+/* The frames of a profile: their binaries, functions and source lines. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/string_builder.h"
+#include "base/vector.h"
+#include "profile.h"
+#include "symbols/lines/lines.h"
+
+#define UNKNOWN ((struct pd_text){ PM_UNKNOWN, sizeof(PM_UNKNOWN) - 1 })
+
+static struct pd_text to_text(const char *p)
+{
+	return p ? (struct pd_text){ p, strlen(p) } : UNKNOWN;
+}
+
+static uint32_t find_binary(struct pe_profile *p, const struct ps_dso *dso)
+{
+	struct pe_binary binary = { pe_text_add(p, to_text(dso ? dso->name : NULL)), PE_NONE };
+	char id[PS_BUILD_ID_TEXT];
+
+	if (binary.name == PE_NONE)
+		return PE_NONE;
+	if (dso && dso->id.build_id.size) {
+		binary.build_id = pe_text_add(p,
+					      to_text(ps_build_id_text(&dso->id.build_id, id)));
+		if (binary.build_id == PE_NONE)
+			return PE_NONE;
+	}
+	return pe_set_add(&p->binaries, &binary);
+}
+
+/* Returns the number of the name of a frame without a function: that of its binary. */
+static uint32_t name_binary(struct pe_profile *p, const struct ps_dso *dso)
+{
+	const char *binary = dso ? dso->name : NULL;
+	struct pd_text none = { 0 };
+	char *text = malloc(pm_frame_name(none, binary, NULL) + 1);
+	uint32_t number = PE_NONE;
+
+	if (text)
+		number = pe_text_add(p, (struct pd_text){ text,
+							  pm_frame_name(none, binary, text) });
+	free(text);
+	return number;
+}
+
+/*
+ * Adds a line to those of the frame that is being filled: of function `name`, a text's number.
+ * `file` is NULL if it is not known. Returns false without memory.
+ */
+static bool add_line(struct pe_profile *p, struct pe_frame *frame, uint32_t name,
+		     const char *file, uint32_t line_number)
+{
+	struct pe_function function = { name, frame->binary, PE_NONE };
+	struct pe_line line = { .line = line_number };
+	uint32_t number;
+
+	if (file) {
+		function.file = pe_text_add(p, to_text(file));
+		if (function.file == PE_NONE)
+			return false;
+	}
+	line.function = name == PE_NONE ? PE_NONE : pe_set_add(&p->functions, &function);
+	if (line.function == PE_NONE)
+		return false;
+	number = pe_set_add(&p->lines, &line);
+	if (number == PE_NONE ||
+	    !pb_reserve(p->frame_lines, p->n_frame_lines, p->frame_lines_room))
+		return false;
+	p->frame_lines[p->n_frame_lines++] = number;
+	frame->n_lines++;
+	return true;
+}
+
+/*
+ * Fills the next frame, of a function that may be NULL. Returns false without memory.
+ */
+static bool add_frame(struct pe_profile *p, struct ps_dso *dso, uint64_t address, uint8_t kind,
+		      const struct ps_symbol *symbol)
+{
+	struct pe_frame *frame = &p->frames[p->n_frames++];
+	const struct ps_line *lines = NULL;
+	uint32_t name;
+	size_t n = 0;
+
+	*frame = (struct pe_frame){
+		.address = address,
+		.binary = find_binary(p, dso),
+		.kind = kind,
+		.lines_at = (uint32_t)p->n_frame_lines,
+	};
+	if (frame->binary == PE_NONE)
+		return false;
+	if (p->asked->lines && dso)
+		n = ps_dso_lines(dso, address, &lines);
+	for (size_t i = 0; i + 1 < n; i++)
+		if (!add_line(p, frame, pe_text_add(p, to_text(lines[i].function)),
+			      lines[i].file, lines[i].line))
+			return false;
+	name = symbol ? pe_text_add(p, (struct pd_text){ symbol->name, symbol->length }) :
+			name_binary(p, dso);
+	return add_line(p, frame, name, n ? lines[n - 1].file : NULL,
+			n ? lines[n - 1].line : 0);
+}
+
+bool pe_frames_fill(struct pe_profile *p)
+{
+	uint32_t n = p->chains ? pq_chains_n_frames(p->chains) : 0;
+
+	p->frames = calloc((size_t)n + 1, sizeof(*p->frames));
+	if (!p->frames)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pq_frame *is = pq_chains_frame(p->chains, i);
+		const struct ps_symbol *symbol = is->symbol;
+
+		if (is->dso && !is->dso->jitdump)
+			symbol = pm_symbol_at(p->resolver, is->dso, is->address, PM_NO_TIME);
+		if (!add_frame(p, is->dso, is->address, (uint8_t)pq_frame_kind(is), symbol))
+			return false;
+	}
+	p->unknown = n;
+	return add_frame(p, NULL, 0, PD_CPUMODE_UNKNOWN, NULL);
+}
+
+const uint32_t *pe_entry_frames(const struct pe_profile *p, const struct pe_entry *entry,
+				size_t *n)
+{
+	const uint32_t *frames;
+
+	if (entry->stack != PE_NONE) {
+		frames = pq_chains_frames(p->chains, entry->stack, n);
+		if (*n)
+			return frames;
+	}
+	*n = 1;
+	return &p->unknown;
+}
+
+bool pe_thread_name(const struct pe_profile *p, uint32_t number, struct pb_string *out)
+{
+	const struct pe_thread *thread = pe_thread_at(p, number);
+	struct pd_text comm = thread->comm == PE_NONE ? UNKNOWN : pe_text(p, thread->comm);
+
+	pb_string_clear(out);
+	pb_string_add(out, comm.p, comm.n);
+	if (thread->pid != PE_NO_ID && thread->tid != PE_NO_ID && thread->tid != thread->pid)
+		pb_string_format(out, " (pid %d, tid %d)", thread->pid, thread->tid);
+	else if (thread->pid != PE_NO_ID)
+		pb_string_format(out, " (pid %d)", thread->pid);
+	return pb_string_end(out);
+}
