@@ -51,7 +51,8 @@ local modules = {
   { "export", "base perfdata/format symbols/lines machine query query/expr query/group",
     "export" },
   { "binding",
-    "base perfdata/format perfdata/tracepoint analysis machine query script sqlite export", "" },
+    "base perfdata/format perfdata/tracepoint analysis machine query script sqlite export",
+    "" },
   { "host", "", "" },
 }
 local knows_lua = words "binding host"

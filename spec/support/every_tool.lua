@@ -12,7 +12,7 @@ local tools = require "perflua.tools"
 local lines = {
   "alloc", "cgroups", "cgroups --nested", "doctor", "doctor --json", "dump", "dump --json",
   "export --to callgrind", "export --to folded", "export --to pprof --count",
-    "export --to speedscope",
+    "export --to speedscope --timeline", "export --to firefox",
   "faults", "fields",
   "flame -o /dev/null", "fold", "fold --inline --annotate", "gen", "header", "header --json",
     "io", "irqs", "locks",

@@ -134,6 +134,56 @@ function profiles.pprof(path)
   return result
 end
 
+-- Reads the stacks of a profile of the Firefox Profiler: number → names, caller first, and the
+-- category of the last one.
+local function firefox_stacks(shared, categories)
+  local names, kinds, list = {}, {}, { names = {}, kinds = {} }
+  local function text(number) return shared.stringArray[number + 1] end
+  for i = 1, shared.frameTable.length do
+    local func = shared.frameTable.func[i] + 1
+    names[i] = text(shared.funcTable.name[func])
+    kinds[i] = categories[shared.frameTable.category[i] + 1].name
+    local resource = shared.funcTable.resource[func] + 1
+    assert(shared.resourceTable.name[resource], "no such resource")
+  end
+  for i = 1, shared.stackTable.length do
+    local prefix, frame = shared.stackTable.prefix[i], shared.stackTable.frame[i] + 1
+    assert(prefix == false or prefix < i - 1, "a stack before its caller")
+    list.names[i] = (prefix and list.names[prefix + 1] .. ";" or "") .. names[frame]
+    list.kinds[i] = kinds[frame]
+  end
+  return list
+end
+
+---@param path string of a profile of the Firefox Profiler
+---@return { meta: table, libs: table[], threads: table[], shared: table } threads: { name,
+--- process, pid, tid, samples = { { time, stack, kind, weight } … }, markers = { { name, time,
+--- stack } … } }, times in milliseconds from the start
+function profiles.firefox(path)
+  local text = files.output("gzip -dc " .. files.quote(path)):gsub("([%[,])null%f[,%]]",
+    "%1false")
+  local got = profiles.json(text)
+  local stacks = firefox_stacks(got.shared, got.meta.categories)
+  local result = { meta = got.meta, libs = got.libs, shared = got.shared, threads = {} }
+  for i, thread in ipairs(got.threads) do
+    local one = { name = thread.name, process = thread.processName, pid = thread.pid,
+      tid = thread.tid, unit = thread.samples.weightType, samples = {}, markers = {} }
+    local samples, markers, time = thread.samples, thread.markers, 0
+    for k = 1, samples.length do
+      local stack = samples.stack[k] + 1
+      time = time + samples.timeDeltas[k]
+      one.samples[k] = { time = time, stack = stacks.names[stack], kind = stacks.kinds[stack],
+        weight = samples.weight[k] }
+    end
+    for k = 1, markers.length do
+      one.markers[k] = { name = got.shared.stringArray[markers.name[k] + 1],
+        time = markers.startTime[k], stack = stacks.names[markers.data[k].cause.stack + 1] }
+    end
+    result.threads[i] = one
+  end
+  return result
+end
+
 ---@param text string of a profile of callgrind
 ---@return { events: string[], summary: integer[], self: table<string, integer[]>,
 --- calls: table<string, { n: integer, cost: integer[] }> } calls by "caller > callee"

@@ -2,12 +2,14 @@
  * Grouped queries as a profile, which is written in the formats of other programs
  * (src/export/export.h).
  *
- * The option profile = {event, pid, tid, comm, chain = numbers of keys | nil, lines, folded =
- * booleans}: the measures are a count and, or not, a sum.
+ * The option profile = {event, pid, tid, comm, chain, time = numbers of keys | nil, lines,
+ * folded = booleans}: the measures are a count and, or not, a sum.
  *
  * The result has for each event with samples, in their order, {index | nil, samples, weight}. A
- * second result is a function: write(out, format, title) returns true, or nil, a message and an
- * error number.
+ * second result is a function: write(out, format, title, most | nil) returns the number of
+ * bytes, with `most` before they are compressed, and the step of times (see pe_fit()); or nil,
+ * a message and an error number. If there are more bytes than `most`, nothing is written, and
+ * no step is returned.
  */
 #include <string.h>
 
@@ -54,6 +56,7 @@ void pl_profile_read(lua_State *L, struct pl_job *job)
 			.tid = read_profile_key(L, job, "tid"),
 			.comm = read_profile_key(L, job, "comm"),
 			.chain = read_profile_key(L, job, "chain"),
+			.time = read_profile_key(L, job, "time"),
 		};
 		asked->sums = g->n_measures > 1;
 		asked->lines = read_flag(L, "lines");
@@ -74,8 +77,8 @@ static enum pe_format check_format(lua_State *L, int index)
 }
 
 /*
- * Upvalues: the file, what the job needs, the job. write(out, format, title) -> true | nil,
- * message, error number
+ * Upvalues: the file, what the job needs, the job. write(out, format, title, most | nil) ->
+ * bytes, step | nil, message, error number
  */
 static int write_profile(lua_State *L)
 {
@@ -83,14 +86,22 @@ static int write_profile(lua_State *L)
 	enum pe_format format = check_format(L, 2);
 	const char *title = luaL_checkstring(L, 3);
 	const struct pl_job *job = lua_touserdata(L, lua_upvalueindex(3));
+	uint64_t most = (uint64_t)luaL_optinteger(L, 4, 0), step = 0, size = 0;
 	struct pl_writer *w = lua_newuserdatauv(L, sizeof(*w), 0);
 
 	pl_writer_init(w, out);
+	if (most && !pe_fit(job->profile.made, format, title, most, &step, &size))
+		return luaL_error(L, "no memory for a profile");
+	if (size > most) {
+		lua_pushinteger(L, (lua_Integer)size);
+		return 1;
+	}
 	if (!pe_write(job->profile.made, format, title, &w->print))
 		return luaL_error(L, "no memory for a profile");
 	if (!w->error) {
-		lua_pushboolean(L, 1);
-		return 1;
+		lua_pushinteger(L, (lua_Integer)(most ? size : w->written));
+		lua_pushinteger(L, (lua_Integer)step);
+		return 2;
 	}
 	lua_pushnil(L);
 	lua_pushstring(L, strerror(w->error));

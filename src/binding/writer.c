@@ -20,12 +20,14 @@ static void write_out(void *arg, const char *p, size_t n)
 		w->error = EBADF;
 	if (!w->error && fwrite(p, 1, n, w->out->f) < n)
 		w->error = errno ? errno : EIO;
+	w->written += n;
 }
 
 void pl_writer_init(struct pl_writer *w, const luaL_Stream *out)
 {
 	w->out = out;
 	w->error = 0;
+	w->written = 0;
 	pd_print_init(&w->print, write_out, w);
 }
 

@@ -10,7 +10,8 @@
 struct pl_writer {
 	struct pd_print print;
 	const luaL_Stream *out;
-	int error; /* errno of the first write that failed */
+	int error;	  /* errno of the first write that failed */
+	uint64_t written; /* bytes */
 };
 
 /*

@@ -96,7 +96,7 @@ static bool add_entries(struct callgrind *w, uint32_t *by)
 	const struct pe_profile *p = w->profile;
 	uint32_t number = 0;
 
-	pe_sort_by_chain(p, by);
+	pe_sort_entries(p, PE_BY_CHAIN, by);
 	for (size_t i = 0, next; i < p->n_entries; i = next, number++) {
 		const struct pe_entry *first = &p->entries[by[i]];
 		uint64_t count = 0;

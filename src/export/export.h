@@ -16,6 +16,7 @@
 struct pe_keys {
 	size_t event, pid, tid, comm;
 	size_t chain; /* a field with is_mapped */
+	size_t time;  /* ns: entries are told apart by it */
 };
 
 /*
@@ -32,6 +33,7 @@ struct pe_asked {
 
 enum pe_format {
 	PE_CALLGRIND,
+	PE_FIREFOX, /* compressed by gzip; needs times */
 	PE_FOLDED,
 	PE_PPROF, /* compressed by gzip */
 	PE_SPEEDSCOPE,
@@ -55,11 +57,22 @@ struct pe_event {
 	uint32_t number; /* number in the session; UINT32_MAX: it is not known */
 	uint32_t name;	 /* number among the profile's texts */
 	bool is_time;	 /* weights are nanoseconds */
+	bool is_tracepoint;
 	uint64_t samples, weight;
 };
 
 /* Returns the events in their order, and sets *n to their number. */
 const struct pe_event *pe_profile_events(const struct pe_profile *profile, size_t *n);
+
+/*
+ * Adds up entries of one event, thread and call chain whose times are close, until the profile
+ * has at most `most` bytes of text in that format, before it is compressed. Sets *step to the
+ * ns in which times are one, a power of two, or to 0 if all are kept, and *size to the bytes;
+ * these may be more than `most`, if even without times it has more. Returns false without
+ * memory.
+ */
+bool pe_fit(struct pe_profile *profile, enum pe_format format, const char *title, uint64_t most,
+	    uint64_t *step, uint64_t *size);
 
 /*
  * Writes a profile to `out` and flushes that. PE_FOLDED adds up all events. Returns false

@@ -1,10 +1,9 @@
 /*
- * The format of pprof: gzip of protocol buffers, with a sample type for each event.
+ * The format of pprof: protocol buffers, with a sample type for each event.
  * https://github.com/google/pprof/blob/main/proto/profile.proto (numbers of fields)
  */
 #include <stdlib.h>
 
-#include "gzip.h"
 #include "perfdata/format/print_scalar.h"
 #include "profile.h"
 #include "protobuf.h"
@@ -32,12 +31,12 @@ enum {
 
 struct pprof {
 	const struct pe_profile *profile;
-	struct pe_gzip gzip;
+	struct pd_print *out;
 	struct pb_string message, part, whole;
 	uint64_t *limits;   /* [binaries]: the address behind the last in it */
 	bool *have_lines;   /* [binaries] */
 	uint32_t *mappings; /* [binaries]: the number of its mapping, from 1 on */
-	uint32_t *by_stack; /* see pe_sort_by_stack() */
+	uint32_t *by_stack; /* entries in the order of PE_BY_STACK */
 	bool failed;
 };
 
@@ -56,7 +55,7 @@ static uint64_t fixed_string(const struct pprof *w, unsigned i)
 static void put_whole(struct pprof *w)
 {
 	w->failed |= w->whole.failed;
-	pd_print_bytes(&w->gzip.in, w->whole.p, w->failed ? 0 : w->whole.n);
+	pd_print_bytes(w->out, w->whole.p, w->failed ? 0 : w->whole.n);
 	pb_string_clear(&w->whole);
 }
 
@@ -222,7 +221,7 @@ static void put_profile(struct pprof *w)
 	const struct pe_profile *p = w->profile;
 
 	put_sample_types(w);
-	pe_sort_by_stack(p, w->by_stack);
+	pe_sort_entries(p, PE_BY_STACK, w->by_stack);
 	for (size_t at = 0; at < p->n_entries && !w->failed;)
 		at = put_sample(w, at);
 	put_mappings(w);
@@ -244,16 +243,14 @@ bool pe_write_pprof(const struct pe_profile *p, const char *title, struct pd_pri
 	if (!w)
 		return false;
 	w->profile = p;
+	w->out = out;
 	w->limits = calloc(p->binaries.n + 1, sizeof(*w->limits));
 	w->have_lines = calloc(p->binaries.n + 1, sizeof(*w->have_lines));
 	w->mappings = calloc(p->binaries.n + 1, sizeof(*w->mappings));
 	w->by_stack = calloc(p->n_entries + 1, sizeof(*w->by_stack));
-	ok = pe_gzip_init(&w->gzip, out);
-	w->failed = !w->limits || !w->have_lines || !w->mappings || !w->by_stack || !ok;
+	w->failed = !w->limits || !w->have_lines || !w->mappings || !w->by_stack;
 	if (!w->failed)
 		put_profile(w);
-	if (ok)
-		pe_gzip_finish(&w->gzip);
 	ok = !w->failed;
 	pb_string_deinit(&w->message);
 	pb_string_deinit(&w->part);

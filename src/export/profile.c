@@ -11,9 +11,10 @@
 #include "perfdata/format/print_scalar.h"
 
 /* enum perf_type_id and perf_sw_ids, include/uapi/linux/perf_event.h */
-#define TYPE_SOFTWARE 1
-#define CPU_CLOCK     0
-#define TASK_CLOCK    1
+#define TYPE_SOFTWARE	1
+#define TYPE_TRACEPOINT 2
+#define CPU_CLOCK	0
+#define TASK_CLOCK	1
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD in UTF-8 */
 
@@ -84,6 +85,7 @@ static uint32_t find_event(struct pe_profile *p, const struct pd_event *event)
 	added = &p->events[p->n_events++];
 	*added = (struct pe_event){ .number = number };
 	added->name = pe_text_add(p, (struct pd_text){ name, strlen(name) });
+	added->is_tracepoint = event && event->attr.type == TYPE_TRACEPOINT;
 	added->is_time = event && is_clock(event) && p->asked->sums;
 	return added->name == PE_NONE ? PE_NONE : i;
 }
@@ -113,11 +115,13 @@ static uint32_t find_thread(struct pe_profile *p, size_t group)
 static bool fill_entry(struct pe_profile *p, size_t g)
 {
 	struct pe_entry *entry = &p->entries[g];
-	struct pq_value event, chain;
+	struct pq_value event, chain, time;
 	struct pq_state state;
 
 	get_key(p, g, p->asked->keys.event, &event);
 	get_key(p, g, p->asked->keys.chain, &chain);
+	get_key(p, g, p->asked->keys.time, &time);
+	entry->time = time.type == PQ_INT ? time.u : 0;
 	entry->event = find_event(p, event.type == PQ_EVENT ? event.event : NULL);
 	entry->thread = find_thread(p, g);
 	entry->stack = chain.type == PQ_CHAIN ? (uint32_t)chain.u : PE_NONE;
@@ -185,17 +189,6 @@ static uint32_t *sort_items(struct pe_profile *p, void *items, size_t n, size_t 
 	return moved;
 }
 
-static int compare_entries(const void *left, const void *right)
-{
-	const struct pe_entry *a = left, *b = right;
-	uint64_t x = (uint64_t)a->event << 32 | a->thread;
-	uint64_t y = (uint64_t)b->event << 32 | b->thread;
-
-	if (x != y)
-		return x < y ? -1 : 1;
-	return (a->stack > b->stack) - (a->stack < b->stack);
-}
-
 /* Puts events, threads and entries in order. Returns false without memory. */
 static bool sort_profile(struct pe_profile *p)
 {
@@ -210,47 +203,10 @@ static bool sort_profile(struct pe_profile *p)
 		p->entries[i].thread = threads[p->entries[i].thread];
 	}
 	if (ok)
-		qsort(p->entries, p->n_entries, sizeof(*p->entries), compare_entries);
+		pe_sort_profile(p);
 	free(events);
 	free(threads);
 	return ok;
-}
-
-static int compare_stacks(const void *left, const void *right, void *arg)
-{
-	const struct pe_entry *entries = arg;
-	const struct pe_entry *a = &entries[*(const uint32_t *)left];
-	const struct pe_entry *b = &entries[*(const uint32_t *)right];
-	uint64_t x = (uint64_t)a->thread << 32 | a->stack;
-	uint64_t y = (uint64_t)b->thread << 32 | b->stack;
-
-	if (x != y)
-		return x < y ? -1 : 1;
-	return (a->event > b->event) - (a->event < b->event);
-}
-
-void pe_sort_by_stack(const struct pe_profile *p, uint32_t *by)
-{
-	for (uint32_t i = 0; i < p->n_entries; i++)
-		by[i] = i;
-	if (p->n_events > 1)
-		qsort_r(by, p->n_entries, sizeof(*by), compare_stacks, p->entries);
-}
-
-static int compare_chains(const void *left, const void *right, void *arg)
-{
-	const struct pe_entry *entries = arg;
-	uint32_t a = entries[*(const uint32_t *)left].stack;
-	uint32_t b = entries[*(const uint32_t *)right].stack;
-
-	return (a > b) - (a < b);
-}
-
-void pe_sort_by_chain(const struct pe_profile *p, uint32_t *by)
-{
-	for (uint32_t i = 0; i < p->n_entries; i++)
-		by[i] = i;
-	qsort_r(by, p->n_entries, sizeof(*by), compare_chains, p->entries);
 }
 
 static bool fill_profile(struct pe_profile *p)

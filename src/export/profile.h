@@ -45,6 +45,7 @@ struct pe_frame {
 struct pe_entry {
 	uint32_t event, thread;
 	uint32_t stack; /* chain; PE_NONE: the one frame that is not known */
+	uint64_t time;	/* ns; 0 where times are not kept */
 	uint64_t count, weight;
 };
 
@@ -66,7 +67,7 @@ struct pe_profile {
 	uint32_t unknown;      /* number of the last */
 	uint32_t *frame_lines; /* numbers of lines */
 	size_t n_frame_lines, frame_lines_room;
-	struct pe_entry *entries; /* [n_entries], by event, thread and stack */
+	struct pe_entry *entries; /* [n_entries], by event, thread, time and stack */
 	size_t n_entries;
 };
 
@@ -126,18 +127,30 @@ const uint32_t *pe_entry_frames(const struct pe_profile *profile, const struct p
 /* Writes "comm (pid 7, tid 9)" to `out`, which is cleared. Returns false without memory. */
 bool pe_thread_name(const struct pe_profile *profile, uint32_t thread, struct pb_string *out);
 
-/*
- * Sets by[i] to the position of the i-th entry by thread, stack and event, where by has room
- * for all.
- */
-void pe_sort_by_stack(const struct pe_profile *profile, uint32_t *by);
+enum pe_order {
+	PE_BY_CHAIN,  /* stack */
+	PE_BY_STACK,  /* thread, stack, event */
+	PE_BY_THREAD, /* thread, event, time, stack */
+	PE_BY_TIME,   /* time */
+};
 
-/* Does what pe_sort_by_stack() does, by stack alone. */
-void pe_sort_by_chain(const struct pe_profile *profile, uint32_t *by);
+/* Sets by[i] to the position of the i-th entry in an order, where `by` has room for all. */
+void pe_sort_entries(const struct pe_profile *profile, enum pe_order order, uint32_t *by);
+
+/* Puts the entries in their own order. */
+void pe_sort_profile(struct pe_profile *profile);
+
+/*
+ * Does what pe_write() does, but does not compress: for measuring.
+ */
+bool pe_write_plain(const struct pe_profile *profile, enum pe_format format, const char *title,
+		    struct pd_print *out);
 
 /* Write a profile as their formats have it. Return false without memory. */
 bool pe_write_callgrind(const struct pe_profile *profile, const char *title,
 			struct pd_print *out);
+bool pe_write_firefox(const struct pe_profile *profile, const char *title,
+		      struct pd_print *out);
 bool pe_write_folded(const struct pe_profile *profile, const char *title, struct pd_print *out);
 bool pe_write_pprof(const struct pe_profile *profile, const char *title, struct pd_print *out);
 bool pe_write_speedscope(const struct pe_profile *profile, const char *title,

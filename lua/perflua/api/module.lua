@@ -62,8 +62,9 @@ return {
         params = {
           { "query", "Query", "of samples, without group_by(); as csv, jsonl and chrome also "
             .. "of spans, as csv and jsonl of items by unnest()" },
-          { "format", "string", "\"speedscope\", \"pprof\", \"callgrind\" or \"folded\"; "
-            .. "\"folded-diff\" with the option `before`; \"chrome\", trace events; "
+          { "format", "string", "\"speedscope\", \"firefox\", \"pprof\", \"callgrind\", "
+            .. "\"folded\"; \"folded-diff\" with the option `before`; "
+            .. "\"chrome\", trace events; "
             .. "\"csv\" or \"jsonl\", whose columns are what select() named; \"sqlite\", to "
             .. "which these are added" },
           { "out", "file*|string?", "an open file or a path; of sqlite a path",
@@ -86,7 +87,11 @@ return {
         default = "false" },
       { "before", "Query?", "Of folded-diff: the samples to compare with." },
       { "lines", "boolean?", "Look up source lines and inlined functions.",
-        default = "true for pprof and callgrind" },
+        default = "true for firefox, pprof and callgrind" },
+      { "max_size", "integer?", "Bytes that a profile with times has at most: times are made "
+        .. "coarser until it fits.", unit = "bytes", default = "100 MB" },
+      { "timeline", "boolean?", "Keep the time of each sample: speedscope, and always firefox.",
+        default = "false" },
       { "title", "string?", "The name of the profile.", default = "the recording's path" },
     },
   },

@@ -17,8 +17,8 @@ local usage_error = errors.usage_error
 local export = {}
 
 ---The formats, in the order in which they are listed.
-export.formats = { "speedscope", "pprof", "callgrind", "folded", "folded-diff",
-  "chrome", "csv", "jsonl", "sqlite" }
+export.formats = { "speedscope", "firefox", "pprof", "callgrind", "folded",
+  "folded-diff", "chrome", "csv", "jsonl", "sqlite" }
 
 local modules = {}
 for name, format in pairs(profile.formats) do
@@ -57,7 +57,7 @@ end
 ---@param format string one of export.formats
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@param options table? see lua/perflua/api/module.lua
----@return { samples: integer, set_aside: integer }? # what was written
+---@return { samples: integer, set_aside: integer, notes: string[]? }? # what was written
 ---@return string? message
 ---@return string? code
 function export.write(query, format, out, options)

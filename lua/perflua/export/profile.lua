@@ -7,13 +7,21 @@ local errors = require "perflua.errors"
 local fmt = require "perflua.text.fmt"
 local output = require "perflua.table.output"
 local spec_of = require("perflua.core").query_spec
+local units = require "perflua.text.units"
 local usage_error, errno = errors.usage_error, errors.errno
 
 local profile = {}
 
+local STRING <const> = (1 << 29) - 24 -- characters of a string in Chromium
+local MAX_SIZE <const> = 100 * 1000 * 1000
+
 ---The formats, by name: see init.lua. The core has their writers.
+---  timeline  false: it has room for times; true: it is nothing without them
+---  most      bytes of text that its viewer reads at most
 profile.formats = {
-  speedscope = { description = "https://www.speedscope.app" },
+  firefox = { description = "https://profiler.firefox.com, over time", lines = true,
+    timeline = true, most = STRING },
+  speedscope = { description = "https://www.speedscope.app", timeline = false, most = STRING },
   pprof = { description = "pprof, Pyroscope, Grafana", lines = true },
   callgrind = { description = "kcachegrind, callgrind_annotate", lines = true },
   folded = { description = "flamegraph.pl, inferno, flamelens", one_event = true },
@@ -42,6 +50,10 @@ local function describe(query, format, options)
   if not options.count and scope:root "period" then
     columns[2] = { measure = "sum", ref = scope:ref "period" }
   end
+  if options.timeline then
+    keys[#keys + 1] = { ref = scope:ref "time" }
+    is.time = #keys
+  end
   local counted = columns[2] and aside.from(query) or { n = 0 }
   local description = engine.grouping(spec, keys, columns)
   is.chain = #keys + 1
@@ -61,27 +73,77 @@ local function check_events(name, file, events)
   end
 end
 
+-- Returns the options with `timeline` as the format has it.
+local function check_timeline(format, scope, options)
+  local is = { count = options.count, lines = options.lines, title = options.title,
+    timeline = options.timeline, max_size = options.max_size }
+  if is.timeline and format.timeline == nil then
+    usage_error("export: %s has no room for times", format.name)
+  end
+  if format.timeline then is.timeline = true end
+  if is.timeline and not scope:root "time" then
+    usage_error("export: %s needs times, and samples have none: record with -T", format.name)
+  end
+  if is.max_size and (math.type(is.max_size) ~= "integer" or is.max_size < 1) then
+    usage_error("export: max_size: a number of bytes expected")
+  end
+  return is
+end
+
+-- Says what was done to make a profile fit, and what its viewer may refuse.
+local function note_size(format, size, step)
+  local notes = {}
+  if step > 0 then
+    notes[1] = ("times are exact to %s only, so that the profile has at most --max-size")
+      :format(units.format(step, "duration"))
+  end
+  if format.most and size > format.most then
+    notes[#notes + 1] = ("the profile has %s of text, and browsers read at most %s: choose "
+      .. "fewer samples with --time or --comm"):format(units.format(size, "bytes"),
+      units.format(format.most, "bytes"))
+  end
+  return notes
+end
+
+-- Writes a profile by the core's function `write`. Returns notes for the user.
+local function write_profile(format, write, file, title, options)
+  local most = options.timeline and (options.max_size or MAX_SIZE) or nil
+  local size, step, code = errno(write(file, format.name, title, most))
+  if not size then return nil, step, code end
+  if not step then
+    return nil, ("the profile has %s even without times, more than --max-size")
+      :format(units.format(size, "bytes"))
+  end
+  return note_size(format, size, step)
+end
+
 ---@param format table of profile.formats
 ---@param query perflua.Query of samples, without a group_by
 ---@param out file*|string|nil
 ---@param options table? see lua/perflua/api/module.lua
----@return { samples: integer, set_aside: integer }?
+---@return { samples: integer, set_aside: integer, notes: string[] }?
 ---@return string? message
 ---@return string? code
 function profile.export(format, query, out, options)
   local spec = spec_of(query)
+  if spec.reader then usage_error("export: a query of samples expected, not of spans") end
   if not spec.scope:root "callchain" and not spec.scope:root "ip" then
     usage_error("export: samples have neither a call chain nor an address")
   end
+  options = check_timeline(format, spec.scope, options)
   local description, counted = describe(query, format, options)
   local events, write = engine.groups(spec, description)
   if format.one_event then check_events(format.name, spec.file, events) end
+  local title = options.title or fmt.paths(spec.file.path)
+  local notes = {}
   local ok, message, code = output.with_file(out, function(file)
     if not write then return true end
-    return errno(write(file, format.name, options.title or fmt.paths(spec.file.path)))
+    local said, wrong, number = write_profile(format, write, file, title, options)
+    notes = said
+    return said and true, wrong, number
   end)
   if not ok then return nil, message, code end
-  local written = { samples = 0, set_aside = counted.n }
+  local written = { samples = 0, set_aside = counted.n, notes = notes }
   for _, event in ipairs(events) do written.samples = written.samples + event.samples end
   return written
 end

@@ -30,12 +30,15 @@ local tool = {
     fields = { "LIST", "columns of csv and jsonl, further columns of sqlite: time,comm,ip" },
     count = "count samples; default: add up their periods",
     ["no-lines"] = "leave out source lines, and so the functions inlined there",
+    timeline = "keep the time of each sample; firefox always does",
+    ["max-size"] = { "BYTES", "make times coarser until the profile has at most so many bytes, "
+      .. "also 50M; default: 100M" },
     title = { "TEXT", "the name of the profile; default: that of FILE" },
   }),
   help = [[
-Samples are added up by event, thread and call chain; csv, jsonl and sqlite have a row for each. The
-tables of sqlite: samples, events, threads, symbols, binaries, stacks; its views: named_samples,
-functions, folded. The formats and what reads them:
+Samples are added up by event, thread and call chain, with --timeline also by time; csv, jsonl
+and sqlite have a row for each. The tables of sqlite: samples, events, threads, symbols, binaries,
+stacks; its views: named_samples, functions, folded. The formats and what reads them:
 
 ]] .. list_formats(),
 }
@@ -92,6 +95,20 @@ local function split_paths(args)
   return paths[1], paths[2]
 end
 
+local factors = { k = 1000, M = 1000000, G = 1000000000 }
+
+-- Reads the number of bytes in --max-size. Returns nil and what is wrong with it.
+local function read_size(text)
+  if not text then return nil end
+  local number, unit = text:match "^(%d+)([kMG]?)B?$"
+  local size = number and math.tointeger(tonumber(number) * (factors[unit] or 1))
+  if not size or size < 1 then
+    return nil, ("export: --max-size: '%s' is no number of bytes, as 5000000 or 50M")
+      :format(text)
+  end
+  return size
+end
+
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
@@ -113,11 +130,15 @@ function tool.run(args, out)
   local _ <close> = base
   local file <close>, query, status = open_query(path, args, format)
   if not file then return status, query end
+  local max_size
+  max_size, message = read_size(args["max-size"])
+  if message then return USAGE, message end
   if args["no-lines"] then lines = false end
   written, message = perflua.export(query, args.to, args.o or out,
-    { count = args.count, lines = lines, title = args.title,
-      before = before })
+    { count = args.count, lines = lines, title = args.title, timeline = args.timeline,
+      max_size = max_size, before = before })
   if not written then return nil, message end
+  for _, note in ipairs(written.notes or {}) do folding.log("export", "%s", note) end
   if written.samples == 0 then
     if interrupted.part() then return 0 end -- that is said
     folding.log("export", "%s: no samples%s", fmt.paths(file.path),

@@ -1,0 +1,121 @@
+local builder = require "spec.support.builder"
+local chains = require "spec.support.chains"
+local files = require "spec.support.files"
+local mapped = require "spec.support.mapped"
+local perflua = require "perflua"
+local profiles = require "spec.support.profiles"
+local run = require "spec.cli.run"
+
+local MS <const> = 1000000
+
+-- Records a clock and a tracepoint of two threads, `n` times a millisecond.
+local function recording(n)
+  local b = builder.new()
+  local sample_type = { "ip", "tid", "time", "callchain", "period", "id" }
+  local clock = b:event { name = "cpu-clock", type = 1, config = 0, ids = { 1 },
+    sample_type = sample_type }
+  local switch = b:event { name = "sched:sched_switch", type = 2, config = 3, ids = { 2 },
+    sample_type = sample_type }
+  mapped.add(b, { chains.kernel })
+  b:record("comm", { pid = 7, tid = 7, comm = "sh" }, { time = 1 })
+  b:record("comm", { pid = 7, tid = 8, comm = "worker" }, { time = 1 })
+  local function sample(event, tid, time, period, ...)
+    b:sample(event, { ip = chains.READ, pid = 7, tid = tid, time = time * MS, period = period,
+      misc = 1, id = event == clock and 1 or 2, callchain = { chains.KERNEL, ... } })
+  end
+  for i = 1, n do sample(clock, 7, i, MS // 2, chains.READ, chains.TWICE) end
+  sample(clock, 8, 3, MS, chains.TWICE)
+  sample(switch, 8, 4, 1, chains.READ)
+  return b:write()
+end
+
+local function export(path, format, options)
+  local file <close> = assert(perflua.open(path, chains.options()))
+  local out = os.tmpname()
+  finally(function() os.remove(out) end)
+  return out, perflua.export(file:samples(), format, out, options)
+end
+
+describe("an export with times", function()
+  it("writes firefox threads with their samples, and tracepoints as markers", function()
+    local got = profiles.firefox((export(recording(2), "firefox")))
+    assert.equal(60, got.meta.preprocessedProfileVersion)
+    assert.equal(1, got.meta.startTime)
+    local sh, worker = got.threads[1], got.threads[2]
+    assert.same({ "sh, cpu-clock", "sh", "7", 7, "tracing-ms" },
+      { sh.name, sh.process, sh.pid, sh.tid, sh.unit })
+    assert.same({ "worker, cpu-clock", "sh", "7", 8 },
+      { worker.name, worker.process, worker.pid, worker.tid })
+    local sample = { stack = "twice;read", kind = "Kernel", weight = 0.5, time = 0 }
+    assert.same({ sample, { stack = "twice;read", kind = "Kernel", weight = 0.5, time = 1 } },
+      sh.samples)
+    assert.same({ { stack = "twice", kind = "Kernel", weight = 1, time = 2 } }, worker.samples)
+    assert.same({}, sh.markers)
+    assert.same({ { name = "sched:sched_switch", time = 3, stack = "read" } }, worker.markers)
+    assert.equal("[kernel.kallsyms]", got.libs[1].name)
+  end)
+
+  it("writes firefox lines, inlined functions and build-ids", function()
+    local out = os.tmpname()
+    finally(function() os.remove(out) end)
+    local file <close> = assert(perflua.open("spec/fixtures/words/perf.data",
+      { symfs = "spec/fixtures/words" }))
+    assert(perflua.export(file:samples(), "firefox", out))
+    local got, total = profiles.firefox(out), 0
+    for _, thread in ipairs(got.threads) do
+      for _, sample in ipairs(thread.samples) do total = total + sample.weight end
+    end
+    local period = file:samples():sum "period"
+    assert.is_true(math.abs(total * MS - period) < 1)
+    local id = got.libs[1].codeId
+    assert.matches("^%x+$", id)
+    assert.equal((id:sub(7, 8) .. id:sub(5, 6) .. id:sub(3, 4) .. id:sub(1, 2)):upper(),
+      got.libs[1].breakpadId:sub(1, 8))
+    assert.equal("0", got.libs[1].breakpadId:sub(33))
+    local lines = 0
+    for _, line in ipairs(got.shared.frameTable.line) do lines = lines + (line and 1 or 0) end
+    assert.is_true(lines > 0)
+  end)
+
+  it("writes speedscope the samples in the order of time", function()
+    local path = recording(3)
+    local got = profiles.json(files.read((export(path, "speedscope"))))
+    assert.same({ 1.5 * MS }, got.profiles[1].weights)
+    got = profiles.json(files.read((export(path, "speedscope", { timeline = true }))))
+    assert.same({ MS / 2, MS / 2, MS / 2 }, got.profiles[1].weights)
+    assert.equal(1.5 * MS, got.profiles[1].endValue)
+  end)
+
+  it("makes times coarser until they fit, and says so", function()
+    local path = recording(4000)
+    local out, written = export(path, "speedscope", { timeline = true, max_size = 20000 })
+    local text = files.read(out)
+    assert.is_true(#text <= 20000 and #text > 2000)
+    assert.matches("^times are exact to [%d.]+ms only, so that", written.notes[1])
+    assert.equal(4002, written.samples)
+    local got = profiles.json(text)
+    assert.equal(2000 * MS, got.profiles[1].endValue)
+    assert.is_true(#got.profiles[1].weights > 100)
+    local _, done, message = export(path, "speedscope", { timeline = true, max_size = 100 })
+    assert.is_nil(done)
+    assert.matches(": the profile has [%d.]+%a+ even without times, more than "
+      .. "%-%-max%-size$", message)
+  end)
+
+  it("refuses formats and samples without times, and sizes that are none", function()
+    local path = recording(1)
+    assert.has_error(function() export(path, "pprof", { timeline = true }) end,
+      "export: pprof has no room for times")
+    assert.has_error(function() export(path, "firefox", { max_size = 0 }) end,
+      "export: max_size: a number of bytes expected")
+    local b = builder.new()
+    local event = b:event { name = "cycles", ids = { 1 }, sample_type = { "ip", "tid" } }
+    b:sample(event, { ip = chains.READ, pid = 7, tid = 7, misc = 1 })
+    path = b:write()
+    assert.has_error(function() export(path, "firefox") end,
+      "export: firefox needs times, and samples have none: record with -T")
+    local got = run.perflua { "export", "--to", "speedscope", "--max-size", "5 MB", path }
+    assert.equal("perflua: export: --max-size: '5 MB' is no number of bytes, as 5000000 or "
+      .. "50M\n", got.err)
+  end)
+end)

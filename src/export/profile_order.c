@@ -1,0 +1,163 @@
+/* Orders of a profile's entries, and times made coarser until the profile fits. */
+#define _GNU_SOURCE /* qsort_r */
+
+#include <stdlib.h>
+
+#include "profile.h"
+
+/* Compares `n` numbers, the first one first. */
+static int compare_keys(const uint64_t *a, const uint64_t *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
+}
+
+static uint64_t pair_of(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+static int compare_by_chain(const void *left, const void *right, void *arg)
+{
+	const struct pe_entry *entries = arg;
+	uint32_t a = entries[*(const uint32_t *)left].stack;
+	uint32_t b = entries[*(const uint32_t *)right].stack;
+
+	return (a > b) - (a < b);
+}
+
+static int compare_by_stack(const void *left, const void *right, void *arg)
+{
+	const struct pe_entry *entries = arg;
+	const struct pe_entry *a = &entries[*(const uint32_t *)left];
+	const struct pe_entry *b = &entries[*(const uint32_t *)right];
+
+	return compare_keys((uint64_t[]){ pair_of(a->thread, a->stack), a->event },
+			    (uint64_t[]){ pair_of(b->thread, b->stack), b->event }, 2);
+}
+
+static int compare_by_thread(const void *left, const void *right, void *arg)
+{
+	const struct pe_entry *entries = arg;
+	const struct pe_entry *a = &entries[*(const uint32_t *)left];
+	const struct pe_entry *b = &entries[*(const uint32_t *)right];
+
+	return compare_keys((uint64_t[]){ pair_of(a->thread, a->event), a->time, a->stack },
+			    (uint64_t[]){ pair_of(b->thread, b->event), b->time, b->stack }, 3);
+}
+
+static int compare_by_time(const void *left, const void *right, void *arg)
+{
+	const struct pe_entry *entries = arg;
+	uint64_t a = entries[*(const uint32_t *)left].time;
+	uint64_t b = entries[*(const uint32_t *)right].time;
+
+	return (a > b) - (a < b);
+}
+
+void pe_sort_entries(const struct pe_profile *p, enum pe_order order, uint32_t *by)
+{
+	static int (*const compare[])(const void *, const void *, void *) = {
+		[PE_BY_CHAIN] = compare_by_chain,
+		[PE_BY_STACK] = compare_by_stack,
+		[PE_BY_THREAD] = compare_by_thread,
+		[PE_BY_TIME] = compare_by_time,
+	};
+
+	for (uint32_t i = 0; i < p->n_entries; i++)
+		by[i] = i;
+	qsort_r(by, p->n_entries, sizeof(*by), compare[order], p->entries);
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+	const struct pe_entry *a = left, *b = right;
+
+	return compare_keys((uint64_t[]){ pair_of(a->event, a->thread), a->time, a->stack },
+			    (uint64_t[]){ pair_of(b->event, b->thread), b->time, b->stack }, 3);
+}
+
+void pe_sort_profile(struct pe_profile *p)
+{
+	if (p->n_entries)
+		qsort(p->entries, p->n_entries, sizeof(*p->entries), compare_entries);
+}
+
+/* Adds up entries whose times agree in all but the bits below `step`, a power of two. */
+static void coarsen_times(struct pe_profile *p, uint64_t step)
+{
+	struct pe_entry *last = p->entries;
+
+	for (size_t i = 0; i < p->n_entries; i++)
+		p->entries[i].time &= ~(step - 1);
+	pe_sort_profile(p);
+	for (size_t i = 1; i < p->n_entries; i++) {
+		const struct pe_entry *entry = &p->entries[i];
+
+		if (compare_entries(last, entry)) {
+			*++last = *entry;
+			continue;
+		}
+		last->count += entry->count;
+		last->weight += entry->weight;
+	}
+	if (p->n_entries)
+		p->n_entries = (size_t)(last - p->entries) + 1;
+}
+
+/* Returns the time from the first entry to the last, in ns. */
+static uint64_t time_spent(const struct pe_profile *p)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (size_t i = 0; i < p->n_entries; i++) {
+		uint64_t time = p->entries[i].time;
+
+		first = time < first ? time : first;
+		last = time > last ? time : last;
+	}
+	return p->n_entries ? last - first : 0;
+}
+
+/* Adds `n` bytes to the sum at `arg`. */
+static void count_bytes(void *arg, const char *p, size_t n)
+{
+	(void)p;
+	*(uint64_t *)arg += n;
+}
+
+static bool measure_profile(const struct pe_profile *p, enum pe_format format,
+			    const char *title, uint64_t *size)
+{
+	struct pd_print out;
+
+	*size = 0;
+	pd_print_init(&out, count_bytes, size);
+	return pe_write_plain(p, format, title, &out);
+}
+
+bool pe_fit(struct pe_profile *p, enum pe_format format, const char *title, uint64_t most,
+	    uint64_t *step, uint64_t *size)
+{
+	uint64_t spent = time_spent(p), width;
+	double fitting;
+
+	*step = 0;
+	/* a power of two near the mean distance of two entries: less does not add up much */
+	for (width = 1024; p->n_entries && width < spent / p->n_entries;)
+		width *= 2;
+	for (;;) {
+		if (!measure_profile(p, format, title, size))
+			return false;
+		if (*size <= most || *step > spent || *step >> 62)
+			return true;
+		fitting = (double)p->n_entries * (double)most / (double)*size;
+		do {
+			*step = width;
+			width *= 2;
+			coarsen_times(p, *step);
+		} while ((double)p->n_entries > fitting && *step <= spent && !(*step >> 62));
+	}
+}
