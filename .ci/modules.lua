@@ -63,7 +63,7 @@ local lua_headers = words "lua.h lauxlib.h lualib.h luaconf.h"
 local lua_modules = {
   { "core", "", "init" }, -- in C
   { "api", "", "init" },
-  { "text", "core", "cgroups duration fmt json list units" },
+  { "text", "core", "cgroups duration fmt json list sha256 units" },
   { "errors", "api text", "init suggest" },
   { "recording", "core errors text", "init between events unmatched" },
   { "filter", "core errors recording text", "init arith expr kinds lexer parser" },
@@ -79,7 +79,7 @@ local lua_modules = {
   { "file", "core errors fields filter plan query recording table",
     "binaries paths records run running samples_with_losses" },
   { "options", "api errors text", "init" },
-  { "flame", "core group recording text", "init folded stacks" },
+  { "flame", "core group recording text", "init folded page stacks" },
   { "waits", "file group text",
     "interrupts live locks off_cpu page_faults requests runs totals wakes" },
   { "export", "core errors flame group plan table text waits", "init",

@@ -5,7 +5,8 @@ const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 
-const KEYS = { Enter: 13, Escape: 27, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, Tab: 9, Backspace: 8 };
+const KEYS = { Enter: 13, Escape: 27, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, Tab: 9, Backspace: 8,
+  PageUp: 33, PageDown: 34 };
 
 class Chromium {
   constructor() {
@@ -18,6 +19,7 @@ class Chromium {
     this.waiting = new Map();
     this.rest = "";
     this.errors = []; // what a page's console would show in red
+    this.requests = []; // URLs that were loaded
     this.loaded = () => {};
     this.process.stdio[4].setEncoding("utf8").on("data", (text) => this.receive(text));
   }
@@ -33,6 +35,7 @@ class Chromium {
         if (message.error) reject(new Error(message.error.message));
         else resolve(message.result);
       } else if (method === "Page.loadEventFired") this.loaded();
+      else if (method === "Network.requestWillBeSent") this.requests.push(params.request.url);
       else if (method === "Runtime.exceptionThrown") this.errors.push(params.exceptionDetails.exception.description);
       else if (method === "Runtime.consoleAPICalled") this.errors.push(JSON.stringify(params.args));
       else if (method === "Log.entryAdded") this.errors.push(params.entry.text);
@@ -46,12 +49,12 @@ class Chromium {
     return new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject }));
   }
 
-  // Opens a page; options: width, height, dark.
-  async open(file, { width = 1200, height = 800, dark = false, script = true } = {}) {
+  // Opens a page; options: width, height, dark, hash (with its #).
+  async open(file, { width = 1200, height = 800, dark = false, script = true, hash = "" } = {}) {
     if (!this.session) {
       const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
       this.session = (await this.send("Target.attachToTarget", { targetId, flatten: true })).sessionId;
-      for (const domain of ["Page", "Runtime", "Log"]) await this.send(domain + ".enable");
+      for (const domain of ["Page", "Runtime", "Log", "Network"]) await this.send(domain + ".enable");
     }
     await this.size(width, height);
     await this.send("Emulation.setScriptExecutionDisabled", { value: !script });
@@ -59,8 +62,10 @@ class Chromium {
       features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }],
     });
     this.errors = [];
+    this.requests = [];
+    if (hash) await this.send("Page.navigate", { url: "about:blank" }); // else the page might stay
     const loaded = new Promise((resolve) => { this.loaded = resolve; });
-    await this.send("Page.navigate", { url: "file://" + file });
+    await this.send("Page.navigate", { url: "file://" + file + hash });
     await loaded;
   }
 

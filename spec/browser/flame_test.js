@@ -78,6 +78,11 @@ async function click(label) {
   await chromium.click(...await ask(`middle(${JSON.stringify(label)})`));
 }
 
+function press(text) {
+  return ask(`Array.from(document.querySelectorAll(".tools button"))
+    .find((one) => one.textContent === "${text}").click()`);
+}
+
 after(async () => {
   await chromium.close();
   fs.rmSync(scratch, { recursive: true, force: true });
@@ -107,7 +112,7 @@ describe("a flame graph of a few stacks", () => {
 
   it("tells of the frame below the pointer", async () => {
     await chromium.mouse("mouseMoved", ...await ask(`middle("main")`));
-    assert.match(await ask("told()"), /^main400 samples · 40\.00.% of all$/);
+    assert.match(await ask("told()"), /^main400 samples · 40\.00.% of all · self 0$/);
     assert.ok(await ask("overlap()") < 0, "the name runs into its numbers");
     assert.match(await ask(`rect_of("main").querySelector("title").textContent`), /^main\n400 samples/);
     assert.equal(await ask(`document.querySelector("#ring").getAttribute("visibility")`), "visible");
@@ -120,7 +125,7 @@ describe("a flame graph of a few stacks", () => {
     assert.equal(await ask(`width("parse")`), 583);
     assert.equal(await ask(`width("start")`), null);
     await chromium.mouse("mouseMoved", ...await ask(`middle("lex")`));
-    assert.match(await ask("told()"), /12\.00.% of all · 30\.00.% of what is shown$/);
+    assert.match(await ask("told()"), /12\.00.% of all · 30\.00.% of what is shown · self 120 samples$/);
     await click("all");
     assert.equal(await ask(`width("start")`), 653);
     await click("main");
@@ -190,6 +195,54 @@ describe("a flame graph of a few stacks", () => {
     assert.deepEqual(chromium.errors, []);
   });
 
+  it("turns over, and merges stacks from the callee, as --inverted and --reverse do", async () => {
+    const drawn = `Array.from(document.querySelectorAll("#frames rect"), (rect) =>
+      ["class", "x", "y", "width"].map((key) => rect.getAttribute(key)).join(" ")).join(";")`;
+    for (const [name, ...options] of [["Icicle", "--inverted"], ["Reverse", "--reverse"]]) {
+      await open(flame("turned", few, ...options));
+      const expected = await ask(drawn);
+      await open(file);
+      await press(name);
+      assert.equal(await ask(drawn), expected, name);
+      await press(name);
+      await open(file);
+      assert.notEqual(await ask(drawn), expected);
+    }
+    assert.deepEqual(chromium.errors, []);
+  });
+
+  it("keeps what is shown in the page's address", async () => {
+    await click("main");
+    await chromium.key("/");
+    await chromium.type("exec");
+    await press("Icicle");
+    const hash = await ask("location.hash");
+    assert.match(hash, /^#search=exec&zoom=\d+&view=icicle$/);
+    await open(file, { hash });
+    assert.equal(await ask(`width("main")`), 1167);
+    assert.ok(await ask(`middle("main")[1] < middle("parse")[1]`));
+    assert.deepEqual(await ask("hits()"), ["do_exec", "exec"]);
+    assert.deepEqual(chromium.errors, []);
+  });
+
+  it("is an HTML page that runs no other script and loads nothing", async () => {
+    const html = path.join(scratch, "few.html");
+    execFileSync(perflua, ["flame", "--folded", "-", "-o", html], { input: few });
+    await open(html);
+    assert.equal(await ask(`width("all")`), 1167);
+    await click("main");
+    assert.equal(await ask(`width("main")`), 1167);
+    assert.deepEqual(chromium.errors, []);
+    assert.deepEqual(chromium.requests.map((url) => path.basename(url.split("#")[0])), ["few.html"]);
+    await ask(`{
+      const script = document.createElement("script");
+      script.textContent = "window.ran = 1";
+      document.body.append(script);
+    }`);
+    assert.equal(await ask("window.ran"), undefined);
+    assert.match(chromium.errors.join(), /Content Security Policy/);
+  });
+
   it("has colours for dark windows", async () => {
     const paper = `getComputedStyle(document.querySelector(".paper")).fill`;
     assert.equal(await ask(paper), "rgb(255, 255, 255)");
@@ -215,6 +268,35 @@ describe("a flame graph of a few stacks", () => {
   });
 });
 
+describe("a flame graph that is taller than the window", () => {
+  const deep = ["sh;" + Array.from({ length: 200 }, (_, i) => "f" + i).join(";") + " 10", "sh;g 30"].join("\n");
+
+  it("begins with its callers in sight, also in a picture of the window", async () => {
+    const file = flame("deep", deep), png = path.join(scratch, "deep.png");
+    await open(file, { height: 600 });
+    assert.ok(await ask(`middle("all")[1] < 600`));
+    await chromium.screenshot(png);
+    assert.ok(fs.statSync(png).size > 10000, fs.statSync(png).size + " bytes");
+    execFileSync(process.env.CHROMIUM || "chromium", ["--headless", "--no-sandbox", "--disable-gpu",
+      "--window-size=1200,600", "--screenshot=" + png, "file://" + file], { stdio: "ignore" });
+    assert.ok(fs.statSync(png).size > 10000, fs.statSync(png).size + " bytes");
+  });
+
+  it("scrolls by wheel and keyboard", async () => {
+    await open(flame("deep", deep), { height: 600 });
+    const top = await ask(`middle("sh")[1]`);
+    await chromium.send("Input.dispatchMouseEvent", { type: "mouseWheel", x: 300, y: 300, deltaX: 0, deltaY: -90 });
+    await ask("new Promise((done) => setTimeout(done, 100))");
+    assert.equal(await ask(`middle("sh")[1]`), top + 90);
+    await chromium.key("PageUp");
+    assert.ok(await ask(`middle("sh")[1]`) > top + 500);
+    await chromium.key("ArrowUp");
+    await chromium.key("ArrowUp");
+    assert.ok(await ask(`document.activeElement.getBoundingClientRect().bottom < innerHeight`));
+    assert.deepEqual(chromium.errors, []);
+  });
+});
+
 describe("a flame graph of 100 000 stacks", () => {
   it("is drawn, zoomed and searched in a moment", async () => {
     const file = flame("many", many());
@@ -223,8 +305,7 @@ describe("a flame graph of 100 000 stacks", () => {
     assert.ok(await ask("rects().length") > 1000);
     assert.ok(await ask("rects().length") < 60000);
     assert.match(await ask(`document.querySelector("#note").textContent`), /are left out; they hold \d/);
-    assert.ok(await ask("Math.abs(scrollY + innerHeight - document.documentElement.getBoundingClientRect().height) < 2"
-      + " || scrollY === 0"));
+    assert.ok(await ask(`middle("all")[1] < innerHeight`));
     await click("cmd2");
     assert.equal(await ask(`width("cmd2")`), 1167);
     await chromium.key("/");

@@ -18,11 +18,11 @@ describe("perflua flame", function()
       "cpu%-clock  ·  457 samples  ·  0 lost  ·  [%d.]+ %% unresolved  ·  /usr/bin/perf "
         .. "record ", svg)
     assert.matches(">gzip</text>", svg, 1, true)
-    assert.matches("UNIT = \"ns\"", svg, 1, true)
-    assert.matches("UNIT = \"samples\"",
+    assert.matches("\"unit\":\"ns\"", svg, 1, true)
+    assert.matches("\"unit\":\"samples\"",
       run.perflua({ "flame", run.demo, "--count", "-o", "-" }).out, 1, true)
     local faults = run.perflua { "flame", run.demo, "--event", "page-faults", "-o", "-" }
-    assert.matches("UNIT = \"page-faults\"", faults.out, 1, true)
+    assert.matches("\"unit\":\"page-faults\"", faults.out, 1, true)
   end)
 
   it("says what it leaves out of a recording", function()
@@ -54,8 +54,13 @@ describe("perflua flame", function()
       run.shell(("\"$perflua\" fold --annotate %s | \"$perflua\" flame --folded - -o -")
         :format(run.demo))
     local whole = run.perflua { "flame", run.demo, "-o", "-" }
+    -- folded stacks say nothing of numbers of samples, the last of five
     local function frames(svg)
-      return svg:match '<g id="frames">(.-)</g>', svg:match "const FRAMES = (%b[])"
+      local data = svg:match '"frames":(%b[])':gsub("%s", "")
+      if svg:find('"counted":true', 1, true) then
+        data = data:gsub("(%-?%d+,%d+,%d+,%d+),%d+", "%1")
+      end
+      return svg:match '<g id="frames">(.-)</g>', data
     end
     assert.are.same({ frames(whole.out) }, { frames(folded.out) })
   end)
@@ -71,6 +76,33 @@ describe("perflua flame", function()
       assert.are_not.equal(plain, got.out)
     end
     assert.matches('^<svg [^>]*width="800"[^>]* data%-fixed=""', flame("--width", "800").out)
+  end)
+
+  it("cuts off what lies deeper than --max-depth, and tells it", function()
+    local svg = flame("--max-depth", "2").out
+    assert.matches("stacks are cut off", svg, 1, true)
+    local rows, n = {}, 0
+    for y in svg:match('<g id="frames">(.-)</g>'):gmatch '<rect [^>]* y="(%d+)"' do
+      n, rows[y] = n + (rows[y] and 0 or 1), true
+    end
+    assert.equal(3, n)
+    assert.equal(2, run.perflua({ "flame", run.demo, "-o", "x", "--max-depth", "0" }).status)
+  end)
+
+  it("is a page that loads nothing and runs its own script only, as HTML", function()
+    local path = files.temporary() .. ".html"
+    finally(function() os.remove(path) end)
+    assert.equal(0, run.perflua({ "flame", run.demo, "-o", path }).status)
+    local page = files.read(path)
+    assert.matches("^<!DOCTYPE html>", page)
+    local policy = page:match 'http%-equiv="Content%-Security%-Policy" content="([^"]*)"'
+    for kind, content in pairs { script = page:match "<script><!%[CDATA%[(.-)%]%]></script>",
+      style = page:match "<style>(.-)</style>" } do
+      local hash = files.output(("openssl dgst -sha256 -binary %s | base64"):format(
+        files.temporary(content))):match "%S+"
+      assert.matches(("%s-src 'sha256-%s'"):format(kind, hash), policy, 1, true)
+    end
+    assert.matches("^default%-src 'none'; ", policy)
   end)
 
   it("leaves out small frames and tells it", function()

@@ -1,5 +1,6 @@
 -- From distinct stacks to a flame graph: what is drawn, and what is told beside it.
 
+local fmt = require "perflua.text.fmt"
 local palette = require "perflua.flame.palette"
 local svg = require "perflua.flame.svg"
 local tree = require "perflua.flame.tree"
@@ -20,17 +21,20 @@ local function note_of(graph, left)
       format_percent(graph.min_share, 100), format_percent(left.total, graph.tree.total[1]))
   end
   if graph.tree.cut > 0 then
-    notes[#notes + 1] = ("%d stacks are cut off"):format(graph.tree.cut)
+    notes[#notes + 1] = fmt.phrase(graph.tree.cut, "{stack is|stacks are} cut off")
   end
   return table.concat(notes, "; ")
 end
 
----@param list table[] of { stack, value, kinds }, with a sum above 0
----@param options table { reverse, inverted, min_share, width, colors, title, about, unit }
+---@param list table[] of { stack, value, kinds, samples }, with a sum above 0
+---@param options table { reverse, inverted, max_depth, min_share, width, colors, title, about,
+--- unit, html }
 ---@return table graph for flame.write
 function flame.graph(list, options)
   local graph = {
-    tree = tree.build(list, options.reverse),
+    tree = tree.build(list, options.reverse, options.max_depth),
+    reversed = options.reverse,
+    html = options.html,
     inverted = options.inverted,
     width = options.width or flame.WIDTH,
     fixed = options.width ~= nil,

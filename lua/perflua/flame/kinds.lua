@@ -2,6 +2,7 @@
 --
 --   n  no code: the root, a command's name     k  kernel     i  inlined
 --   u  user                                    j  made at run time (JIT)
+--   p  no code: the thread was preempted
 
 local kinds = {}
 
@@ -48,7 +49,7 @@ end
 function kinds.parse(name)
   local bare, kind = name:match("^(.+)_%[([kij])%]$")
   if bare then return bare, kind end
-  return name
+  return name, name == "[preempted]" and "p" or nil
 end
 
 ---Returns a function for many annotated stacks: it returns the names without their kinds, and a

@@ -11,14 +11,15 @@ local warm = { light = { 14, 46, 86, 66, 74 }, dark = { 12, 37, 58, 31, 36 } }
 local blue = { light = { 202, 228, 72, 73, 80 }, dark = { 206, 228, 44, 37, 45 } }
 local green = { light = { 140, 168, 48, 64, 74 }, dark = { 146, 168, 42, 25, 31 } }
 local violet = { light = { 280, 306, 48, 77, 83 }, dark = { 284, 304, 30, 40, 46 } }
+local rose = { light = { 336, 350, 62, 76, 83 }, dark = { 336, 350, 38, 37, 44 } }
 local neutral = { light = { 220, 230, 14, 86, 90 }, dark = { 220, 230, 10, 25, 29 } }
 
 local function repeat_range(range)
-  return { n = neutral, u = range, k = range, j = range, i = range }
+  return { n = neutral, u = range, k = range, j = range, i = range, p = range }
 end
 
 palette.schemes = {
-  kind = { n = neutral, u = warm, k = blue, j = green, i = violet },
+  kind = { n = neutral, u = warm, k = blue, j = green, i = violet, p = rose },
   warm = repeat_range(warm),
   cool = repeat_range(blue),
   gray = repeat_range(gray),
@@ -50,7 +51,7 @@ end
 ---@return string[] rules of CSS: .u0 … .u7 and so on
 function palette.css(scheme, mode)
   local rules = {}
-  for _, kind in ipairs { "n", "u", "k", "j", "i" } do
+  for _, kind in ipairs { "n", "u", "k", "j", "i", "p" } do
     for i = 0, palette.SHADES - 1 do
       rules[#rules + 1] = (".%s%d{fill:%s}"):format(kind, i, pick_shade(scheme[kind][mode], i))
     end

@@ -1,8 +1,9 @@
 -- The distinct stacks of a recording and what each weighs. The core adds them up; those with
 -- inlined functions are made of records one by one (flame/inlined.lua).
 --
--- A set is { event, samples, total, list } where list holds { stack, value, kinds }: stack as a
--- folded line has it, kinds one letter a frame (see kinds.lua) if they were asked for.
+-- A set is { event, samples, total, list } where list holds { stack, value, kinds, samples }:
+-- stack as a folded line has it, kinds one letter a frame (see kinds.lua) if they were asked
+-- for.
 
 local aggregate = require "perflua.group.aggregate"
 local aside = require "perflua.group.aside"
@@ -131,9 +132,9 @@ local function add_entry(set, one)
   local entry, value = known[one.stack], one.value
   if not value or set.total + value < 0 then return false end
   if not entry then
-    known[one.stack] = { value = value, kinds = one.kinds }
+    known[one.stack] = { value = value, kinds = one.kinds, samples = one.samples }
   else
-    entry.value = entry.value + value
+    entry.value, entry.samples = entry.value + value, entry.samples + one.samples
     if one.kinds < entry.kinds then entry.kinds = one.kinds end
   end
   set.samples, set.total = set.samples + one.samples, set.total + value
@@ -151,7 +152,7 @@ local function sort_entries(set)
       local letters = (head ~= "" and "n" or "") .. entry.kinds
       local same = by_stack[whole]
       if same then
-        same.value = same.value + entry.value
+        same.value, same.samples = same.value + entry.value, same.samples + entry.samples
         if letters < same.kinds then same.kinds = letters end
       else
         entry.stack, entry.kinds = whole, letters

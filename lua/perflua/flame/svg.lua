@@ -1,37 +1,22 @@
--- A flame graph as an SVG document of its own: drawn, so that it can be seen and printed as it
--- is, and with a script that draws it anew as wide as the window, and lets one zoom and search.
+-- A flame graph as a page: drawn, so that it can be seen and printed as it is, and with the
+-- data from which the script draws it anew as wide as the window, and lets one zoom and search.
 
+local page = require "perflua.flame.page"
 local palette = require "perflua.flame.palette"
 local xml = require "perflua.flame.xml"
 
 local svg = {}
 
-local directory = debug.getinfo(1, "S").source:match("^@(.*/)") -- of this file
+local ROW <const>, PAD <const>, FOOT <const> = page.ROW, page.PAD, page.FOOT
+local HEAD <const> = 86 -- pixels above the frames
+local LEAST_DRAWN <const> = 0.5 -- pixels of a frame that is drawn without the script
+local LEAST_LABEL <const> = 28 -- pixels of a frame with its name in it
 
-local ROW = 18 -- pixels from one row to the next
-local HEAD = 86 -- above the frames
-local FOOT = 34 -- below
-local PAD = 16 -- left and right
-local LETTER = 6.7 -- a letter's width, about; the script measures
-local LEAST_DRAWN = 0.5 -- pixels of a frame that is drawn without the script
-local LEAST_LABEL = 28 -- pixels of a frame with its name in it
-
-local labels = { { "u", "user" }, { "k", "kernel" }, { "j", "JIT" }, { "i", "inlined" } }
+local labels = { { "u", "user" }, { "k", "kernel" }, { "j", "JIT" }, { "i", "inlined" },
+  { "p", "preempted" } }
 
 local function format_number(value)
   return math.type(value) == "integer" and ("%d"):format(value) or ("%.17g"):format(value)
-end
-
-local function format_fixed(value) return (("%.2f"):format(value):gsub("%.?0+$", "")) end
-
--- Cuts a text to about the width that it has.
-local function fit_text(text, width)
-  local room = width // LETTER
-  local length = utf8.len(text)
-  if not length then return "" end -- the script will tell
-  if length <= room then return text end
-  if room < 3 then return "" end
-  return text:sub(1, utf8.offset(text, room) - 1) .. "…"
 end
 
 -- Frames that are large enough to be seen, in percents of the width, so that any width suits
@@ -46,11 +31,11 @@ local function add_frames(out, graph)
       local row = graph.inverted and frame.depth or graph.rows - 1 - frame.depth
       local x, y = PAD + frame.start / whole * width, HEAD + row * ROW
       out(('<rect class="%s%d" x="%s" y="%d" width="%s" height="%d" rx="2"/>\n'):format(
-        t.kind[frame.node], palette.shade(name), format_fixed(x), y,
-        format_fixed(math.max(pixels - 0.7, 0.4)), ROW - 1))
-      local label = pixels >= LEAST_LABEL and fit_text(name, pixels - 8) or ""
+        t.kind[frame.node], palette.shade(name), page.fixed(x), y,
+        page.fixed(math.max(pixels - 0.7, 0.4)), ROW - 1))
+      local label = pixels >= LEAST_LABEL and page.fit(name, pixels - 8) or ""
       if label ~= "" then
-        out(('<text x="%s" y="%d">%s</text>\n'):format(format_fixed(x + 4), y + 13,
+        out(('<text x="%s" y="%d">%s</text>\n'):format(page.fixed(x + 4), y + 13,
           xml.escape(label)))
       end
     end
@@ -84,76 +69,58 @@ local function add_head(out, graph)
 end
 
 local function write_list(out, name, list)
-  out(("const %s = [\n"):format(name))
-  for i = 1, #list, 16 do out(table.concat(list, ",", i, math.min(i + 15, #list)) .. ",\n") end
-  out "];\n"
+  out((',\n"%s":[\n'):format(name))
+  for i = 1, #list, 16 do
+    out((i > 1 and ",\n" or "") .. table.concat(list, ",", i, math.min(i + 15, #list)))
+  end
+  out "\n]"
 end
 
+local kind_of = { n = 0, u = 1, k = 2, j = 3, i = 4, p = 5 }
+
 -- Names once each; of a frame how much deeper it is than the one before, name * 8 + kind,
--- total.
+-- total, and what of that is its own; where they are known the numbers of samples of both.
 local function add_data(out, graph)
   local t, ids, names, shades, flat = graph.tree, {}, {}, {}, {}
-  local kind_of = { n = 0, u = 1, k = 2, j = 3, i = 4 }
   local depth = -1
   for _, frame in ipairs(graph.frames) do
-    local name = t.name[frame.node]
+    local node = frame.node
+    local name = t.name[node]
     if not ids[name] then
       names[#names + 1] = xml.script_string(t.names[name])
       shades[#names] = palette.shade(t.names[name])
       ids[name] = #names - 1
     end
-    flat[#flat + 1] = ("%d,%d,%s"):format(frame.depth - depth,
-      ids[name] << 3 | kind_of[t.kind[frame.node]],
-      format_number(t.total[frame.node]))
+    flat[#flat + 1] = ("%d,%d,%s,%s"):format(frame.depth - depth,
+      ids[name] << 3 | kind_of[t.kind[node]], format_number(t.total[node]),
+      format_number(t.own[node]))
+    if t.samples then flat[#flat] = ("%s,%d"):format(flat[#flat], t.samples[node]) end
     depth = frame.depth
   end
-  out(("const ROW = %d, HEAD = %d, FOOT = %d, PAD = %d, ROWS = %d;\n"):format(ROW, HEAD, FOOT,
-    PAD, graph.rows))
-  out(("const INVERTED = %s, UNIT = %s;\n"):format(graph.inverted or false,
-    xml.script_string(graph.unit)))
-  out(("const SHADES = \"%s\";\n"):format(table.concat(shades)))
-  write_list(out, "NAMES", names)
-  write_list(out, "FRAMES", flat)
+  out(('{"kind":"flame","row":%d,"head":%d,"foot":%d,"pad":%d,"inverted":%s,"reversed":%s,')
+    :format(ROW, HEAD, FOOT, PAD, graph.inverted or false, graph.reversed or false))
+  out(('"unit":%s,"counted":%s,"shades":"%s"'):format(xml.script_string(graph.unit),
+    t.samples ~= nil, table.concat(shades)))
+  write_list(out, "names", names)
+  write_list(out, "frames", flat)
+  out "}"
 end
-
-local function read_asset(path)
-  local file <close> = assert(io.open(path, "rb"))
-  return assert(file:read "a")
-end
-
--- Returns the text of a file beside this one, without the comment that it begins with. In the
--- interpreter it is embedded, as a module of that name.
-local function text_of(name)
-  local embedded = "perflua/flame/" .. name
-  local text = package.preload[embedded] and require(embedded) or read_asset(directory .. name)
-  return (text:gsub("^.-\n\n", "", 1))
-end
-
-local scripts = { "frames", "text", "draw", "status", "search", "keys", "start" }
 
 ---@param out fun(text: string)
----@param graph table { tree, frames, rows, inverted, width, fixed, scheme, by_kind, title,
---- about, note, unit }
+---@param graph table { tree, frames, rows, inverted, reversed, width, fixed, scheme, by_kind,
+--- title, about, note, unit, html }
 function svg.write(out, graph)
-  local height = HEAD + graph.rows * ROW + FOOT
-  out(('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '):format(graph.width,
-    height))
-  out(('viewBox="0 0 %d %d"%s>\n'):format(graph.width, height,
-    graph.fixed and ' data-fixed=""' or ""))
-  out(("<title>%s</title>\n<desc>%s</desc>\n"):format(xml.escape(graph.title),
-    xml.escape(graph.about)))
-  out(("<style>\n%s%s\n"):format(text_of "style.css",
-    table.concat(palette.css(graph.scheme, "light"), "\n")))
-  out(("@media (prefers-color-scheme: dark) {\n%s\n}\n</style>\n"):format(
-    table.concat(palette.css(graph.scheme, "dark"), "\n")))
-  out '<rect class="paper" width="100%" height="100%"/>\n<g id="frames">\n'
-  add_frames(out, graph)
-  out "</g>\n"
-  add_head(out, graph)
-  out "<script><![CDATA[\n(function () {\n\"use strict\";\n"
-  add_data(out, graph)
-  for _, name in ipairs(scripts) do out("\n" .. text_of("js/" .. name .. ".js")) end
-  out "})();\n]]></script>\n</svg>\n"
+  page.write(out, {
+    title = graph.title, about = graph.about, width = graph.width,
+    height = HEAD + graph.rows * ROW + FOOT, fixed = graph.fixed, html = graph.html,
+    rules = { light = palette.css(graph.scheme, "light"),
+      dark = palette.css(graph.scheme, "dark") },
+  }, function(write)
+    write '<g id="frames">\n'
+    add_frames(write, graph)
+    write "</g>\n"
+    add_head(write, graph)
+  end, function(write) add_data(write, graph) end)
 end
 
 return svg

@@ -6,7 +6,7 @@
 
 local tree = {}
 
-local MAX_DEPTH = 1024 -- callees that lie deeper are cut off
+local MAX_DEPTH <const> = 1024 -- callees that lie deeper are cut off
 
 local ROOT = 1
 
@@ -15,6 +15,8 @@ local ROOT = 1
 ---@field name integer[] the place of a node's name among them
 ---@field kind string[] see kinds.lua
 ---@field total number[] of the node and all that it called
+---@field own number[] of the node alone
+---@field samples integer[]? how many samples are in the total; nil: it is not known
 ---@field cut integer stacks that were cut off
 
 -- Writes the names of the frames of an entry to `frames`, from the root on. Returns their
@@ -49,32 +51,44 @@ local function child_of(t, node, name, letter)
   if not child then
     child = #t.name + 1
     t.child[key] = child
-    t.name[child], t.kind[child], t.total[child] = id, letter, 0
+    t.name[child], t.kind[child], t.total[child], t.own[child] = id, letter, 0, 0
+    if t.samples then t.samples[child] = 0 end
     t.first[child], t.next[child] = 0, t.first[node]
     t.first[node] = child
   end
   return child
 end
 
----@param list table[] of { stack, value, kinds }
+-- Returns a tree of the root alone.
+local function new_tree(counted)
+  local t = { names = {}, ids = {}, child = {}, cut = 0, name = {}, kind = { "n" },
+    total = { 0 }, own = { 0 }, samples = counted and { 0 } or nil, first = { 0 },
+    next = { 0 } }
+  t.name[ROOT] = name_index(t, "all")
+  return t
+end
+
+---@param list table[] of { stack, value, kinds, samples }
 ---@param reverse boolean? callees first
+---@param max_depth integer? default: 1024
 ---@return perflua.flame.Tree
-function tree.build(list, reverse)
-  local t = { names = {}, ids = {}, child = {}, cut = 0, name = {}, kind = {}, total = {},
-    first = {}, next = {} }
-  t.name[ROOT], t.kind[ROOT], t.total[ROOT], t.first[ROOT], t.next[ROOT] = name_index(t, "all"),
-    "n", 0, 0, 0
-  local frames, total = {}, t.total
+function tree.build(list, reverse, max_depth)
+  local t = new_tree(list[1] and list[1].samples)
+  local frames, total, samples = {}, t.total, t.samples
+  max_depth = max_depth or MAX_DEPTH
   for _, entry in ipairs(list) do
     local n, letters = split_stack(entry, reverse, frames)
     local node, value = ROOT, entry.value
     total[ROOT] = total[ROOT] + value
-    if n > MAX_DEPTH then n, t.cut = MAX_DEPTH, t.cut + 1 end
+    if samples then samples[ROOT] = samples[ROOT] + entry.samples end
+    if n > max_depth then n, t.cut = max_depth, t.cut + 1 end
     for i = 1, n do
       local letter = letters:sub(i, i)
       node = child_of(t, node, frames[i], letter ~= "" and letter or "u")
       total[node] = total[node] + value
+      if samples then samples[node] = samples[node] + entry.samples end
     end
+    t.own[node] = t.own[node] + value
   end
   t.child, t.ids = nil, nil
   return t

@@ -15,10 +15,11 @@ local tool = {
   usage = "flame [options] FILE… -o FILE.svg",
   several = true,
   options = folding.with_options {
-    o = { "FILE", "write the SVG to FILE; - is standard output" },
+    o = { "FILE", "write the SVG to FILE, or HTML if it ends in .html; - is standard output" },
     folded = "FILE has folded stacks, from perflua fold or other tools; - is standard input",
     title = { "TEXT", "the heading" },
     inverted = "draw callers at the top and callees below them (icicle graph)",
+    ["max-depth"] = { "N", "leave out what is deeper than N frames of a stack" },
     reverse = "merge stacks from the callee: shows who calls expensive functions",
     colors = { "kind|warm|cool|gray",
       "color by kind of frame: user, kernel, JIT (default), or in one color" },
@@ -28,7 +29,9 @@ local tool = {
   },
   help = [[
 In the graph: a click or Enter zooms in, Escape goes back; / or Ctrl-F searches for a text
-or a regular expression, Enter, n and N step through the matches; arrows move.]],
+or a regular expression, Enter, n and N step through the matches; arrows move. Icicle and Reverse turn
+it. The address of the page keeps the zoom, the search and the direction. As HTML the page has a policy
+by which a browser runs no other script and loads nothing.]],
 }
 
 local USAGE = 2
@@ -43,6 +46,11 @@ local function check_options(args)
   args.width = width and math.tointeger(tonumber(width))
   if width and not (args.width and args.width >= 200 and args.width <= 100000) then
     return ("--width: from 200 to 100000 pixels, not '%s'"):format(width)
+  end
+  local depth = args["max-depth"]
+  args.max_depth = depth and math.tointeger(tonumber(depth))
+  if depth and not (args.max_depth and args.max_depth >= 1) then
+    return ("--max-depth: a number of frames from 1 on, not '%s'"):format(depth)
   end
   args.min_share = share and tonumber((share:gsub("%%$", "")))
   if share and not (args.min_share and args.min_share >= 0 and args.min_share <= 100) then
@@ -147,7 +155,7 @@ function tool.run(args, out)
   if not set then return status, message end
   local graph = flame.graph(set.list, {
     reverse = args.reverse, inverted = args.inverted, min_share = args.min_share,
-    width = args.width,
+    width = args.width, max_depth = args.max_depth, html = args.o:find "%.html?$" ~= nil,
     colors = args.colors, unit = unit_of(set, args), title = args.title or "Flame graph",
     about = describe_graph(set, args),
   })

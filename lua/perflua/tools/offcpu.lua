@@ -2,6 +2,7 @@
 
 local clean = require "perflua.flame.clean"
 local flame = require "perflua.flame"
+local fmt = require "perflua.text.fmt"
 local folded = require "perflua.flame.folded"
 local interrupted = require "perflua.table.interrupted"
 local kinds = require "perflua.flame.kinds"
@@ -26,6 +27,7 @@ local tool = {
     folded = "print folded stacks, as perflua fold does; weights are nanoseconds",
     svg = "draw a flame graph of them, as perflua flame does",
     o = { "FILE", "write to FILE; default: standard output" },
+    title = { "TEXT", "the heading of the graph" },
     state = { "blocked|preempted", "only times in this state" },
     by = { "comm|pid|tid|none", "the first frame of each stack; default: comm" },
     cpu = samples.cpu_of_spans,
@@ -59,6 +61,7 @@ local function wrong_of(args)
   if not (args.folded or args.svg) and (args.o or args.by) then
     return "-o and --by need --folded or --svg"
   end
+  if args.title and not args.svg then return "--title needs --svg" end
   return folding.wrong("by", args.by, stacks.heads)
     or folding.wrong("state", args.state, states)
     or result_table.check_options(args)
@@ -101,6 +104,18 @@ local function stacks_of(file, args, is_shown)
   return list, open
 end
 
+-- The line below the title: what was measured, and what could not be paired.
+local function describe_graph(file, args, open)
+  local parts = { "time off the processors" .. (args.state and ", " .. args.state or "") }
+  parts[2] = ("%d times"):format(open.pairs)
+  for _, phrase in ipairs(open:phrases "time") do parts[#parts + 1] = phrase end
+  if args.where then parts[#parts + 1] = "where " .. args.where end
+  parts[#parts + 1] = fmt.paths(file.path)
+  local cmdline = file.features.cmdline
+  if cmdline then parts[#parts + 1] = table.concat(cmdline, " ") end
+  return table.concat(parts, "  ·  ")
+end
+
 local function write_stacks(file, args, out, is_shown)
   local list, open = stacks_of(file, args, is_shown)
   if #list == 0 and not interrupted.part() then
@@ -109,9 +124,9 @@ local function write_stacks(file, args, out, is_shown)
   open:log_notes("offcpu", "time")
   return output.to(args.o and args.o ~= "-" and args.o or out, function(write)
     if args.folded then return folded.write(write, list) end
-    local about = "time off the processors" .. (args.state and ", " .. args.state or "")
-    flame.write(write, flame.graph(list,
-      { title = "Off-CPU time", about = about, unit = "ns" }))
+    flame.write(write, flame.graph(list, { title = args.title or "Off-CPU time",
+      about = describe_graph(file, args, open), unit = "ns",
+      html = args.o and args.o:find "%.html?$" ~= nil }))
   end)
 end
 

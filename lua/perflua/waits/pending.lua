@@ -140,14 +140,22 @@ function Pending:add_notes(list, noun, texts)
   end
 end
 
+---@param noun string
+---@return string[] # the notes whose count is not 0, as phrases
+function Pending:phrases(noun)
+  local phrases = {}
+  for _, note in ipairs(list_notes(self, noun)) do
+    if note[2] > 0 then phrases[#phrases + 1] = fmt.phrase(note[2], note[3]) end
+  end
+  return phrases
+end
+
 ---Writes the notes to standard error.
 ---@param tool string
 ---@param noun string
 function Pending:log_notes(tool, noun)
-  for _, note in ipairs(list_notes(self, noun)) do
-    if note[2] > 0 then
-      io.stderr:write("perflua: ", tool, ": ", fmt.phrase(note[2], note[3]), "\n")
-    end
+  for _, phrase in ipairs(self:phrases(noun)) do
+    io.stderr:write("perflua: ", tool, ": ", phrase, "\n")
   end
 end
 

@@ -51,7 +51,7 @@ describe("the frames of a flame graph", function()
     local deep = ("f;"):rep(5000) .. "g 1"
     local lines = drawn(deep)
     assert.are.equal(1025, #lines)
-    assert.are.equal("1 stacks are cut off", flame.graph(list(deep), {}).note)
+    assert.are.equal("1 stack is cut off", flame.graph(list(deep), {}).note)
   end)
 
   it("lie within their callers and beside each other for a thousand stacks", function()

@@ -1,16 +1,13 @@
 // Drawing the frames that can be seen, of the frame that is zoomed to and of those above it.
 
-const KINDS = "nukji", LEAST = 0.3, LEAST_LABEL = 24;
-const script = document.currentScript;
-const root = (script && script.ownerSVGElement) || document.documentElement;
-const graph = root.querySelector("#frames"), head = root.querySelector("#head");
+const KINDS = "nukjip", LEAST = 0.3, LEAST_LABEL = 24;
 const ring = element("rect", { id: "ring", rx: 2, visibility: "hidden" });
 
-let zoomed = 0, current = 0, width = 0;
+let zoomed = 0, current = 0, width = 0, inverted = PAGE.inverted, reversed = PAGE.reversed;
 let drawn = new Map(); // frame → its rect
 let hits = null; // for each name: does it match what is searched for?
 
-function top_of(i) { return HEAD + (INVERTED ? depth[i] : ROWS - 1 - depth[i]) * ROW; }
+function top_of(i) { return HEAD + (inverted ? depth[i] : n_rows - 1 - depth[i]) * ROW; }
 
 function draw_frame(to, i, x, w) {
   const hit = hits && hits[name[i]] ? " hit" : "", above = i !== zoomed && inside(zoomed, i) ? " above" : "";
@@ -43,7 +40,7 @@ function draw() {
   }
   if (!drawn.has(current)) current = zoomed;
   drawn.get(current).setAttribute("tabindex", 0);
-  graph.replaceChildren(to);
+  graph.replaceChildren(to, ring);
   graph.classList.toggle("searching", hits !== null);
   if (focused) drawn.get(current).focus({ preventScroll: true });
   mark(null);
@@ -64,4 +61,19 @@ function zoom(i) {
   reset.disabled = zoomed === 0;
   show_matched();
   show(i);
+  keep_state();
+}
+
+// Turns the graph: callers at the top, or callees first.
+function turn(to_inverted, to_reversed) {
+  inverted = to_inverted;
+  if (to_reversed !== reversed) {
+    reversed = to_reversed;
+    use_direction(reversed);
+    zoomed = current = 0;
+  }
+  icicle.setAttribute("aria-pressed", inverted);
+  callers.setAttribute("aria-pressed", reversed);
+  zoom(zoomed);
+  scroll_to(inverted ? 0 : farthest());
 }

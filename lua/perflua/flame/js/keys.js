@@ -9,13 +9,7 @@ function go(i) {
   rect.setAttribute("role", "button");
   rect.setAttribute("aria-label", NAMES[name[i]] + ", " + shares(i));
   rect.focus({ preventScroll: true });
-  into_sight(i);
-}
-
-function into_sight(i) {
-  const top = top_of(i) - HEAD - ROW, bottom = top_of(i) + 2 * ROW + FOOT;
-  if (top < scrollY) scrollTo(0, top);
-  else if (bottom > scrollY + innerHeight) scrollTo(0, bottom - innerHeight);
+  into_sight(top_of(i) - ROW, top_of(i) + 2 * ROW);
 }
 
 function largest_child(i) {
@@ -37,8 +31,8 @@ function beside(i, step) {
 const moves = {
   ArrowLeft: () => beside(current, -1),
   ArrowRight: () => beside(current, 1),
-  ArrowUp: () => INVERTED ? parent[current] : largest_child(current),
-  ArrowDown: () => INVERTED ? largest_child(current) : parent[current],
+  ArrowUp: () => inverted ? parent[current] : largest_child(current),
+  ArrowDown: () => inverted ? largest_child(current) : parent[current],
   Home: () => zoomed,
 };
 
@@ -52,23 +46,14 @@ function escape() {
   }
 }
 
-function open_search() {
-  input.focus();
-  input.select();
-}
-
-function on_key(event) {
-  const typing = event.target === input, key = event.key;
-  const find = key.toLowerCase() === "f" && (event.ctrlKey || event.metaKey) && !event.altKey;
-  if (find && !typing) open_search(); // a second time it is the browser's own
-  else if (event.ctrlKey || event.metaKey || event.altKey) return;
-  else if (key === "Escape") escape();
+// Returns whether the key meant something.
+function on_key(key, typing, event) {
+  if (key === "Escape") escape();
   else if (typing && key === "Enter") next_match(event.shiftKey ? -1 : 1);
-  else if (typing || event.target === reset) return;
-  else if (key === "/") open_search();
+  else if (typing || event.target.tagName === "BUTTON" || event.target.tagName === "button") return false;
   else if (key === "Enter" || key === " ") zoom(current);
   else if (key === "n" || key === "N") next_match(key === "n" ? 1 : -1);
   else if (moves[key]) go(moves[key]());
-  else return;
-  event.preventDefault();
+  else return false;
+  return true;
 }

@@ -1,24 +1,4 @@
-// Searching names by a text or a regular expression.
-
-const tools = element("foreignObject", { y: 6, height: 36 });
-const box = element("div", { class: "tools" }, HTML);
-const input = element("input", { type: "search", placeholder: "Search: text or regex", "aria-label": "Search",
-  spellcheck: "false", autocomplete: "off" }, HTML);
-const reset = element("button", { type: "button", title: "Escape" }, HTML);
-const matched = element("text", { id: "matched", class: "legend-matched" });
-
-// A predicate of names: those that hold the text, and those that match it as an expression where it is one.
-// Upper and lower case are told apart when upper case is asked for.
-function compile(text) {
-  const exact = /[A-Z]/.test(text);
-  let expression = null;
-  try {
-    expression = new RegExp(text, exact ? "" : "i");
-  } catch (wrong) {
-    // text it is
-  }
-  return (one) => (exact ? one : one.toLowerCase()).includes(text) || (expression !== null && expression.test(one));
-}
+// Searching the names of frames.
 
 // What the frames that match hold of a frame, each part once though it be inside several of them.
 function matched_of(top) {
@@ -50,6 +30,7 @@ function search(text) {
   hits = wanted && Uint8Array.from(NAMES, wanted);
   draw();
   show_matched();
+  keep_state();
 }
 
 // The next frame that matches, in the order of the frames, around the end.

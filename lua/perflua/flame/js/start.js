@@ -1,29 +1,32 @@
-// The page: its size, what stays in sight when it is scrolled, who listens to what.
+// A flame graph's page: its size, who listens to what, and its state in a link.
 
-const texts = ["title", "about", "note"].map((id) => {
-  const text = head.querySelector("#" + id);
-  return { text, whole: text.textContent, style: text.getAttribute("class") || "" };
-});
-
-function place() {
-  const height = HEAD + ROWS * ROW + FOOT, bottom = Math.min(height, scrollY + innerHeight);
-  head.setAttribute("transform", "translate(0," + Math.max(0, scrollY) + ")");
-  status.setAttribute("transform", "translate(0," + (bottom - FOOT + 2) + ")");
-}
+const icicle = button("Icicle", "Callers at the top");
+const callers = button("Reverse", "Callees first: who calls a function?");
 
 function layout() {
-  const outer = root.getBoundingClientRect().width, room = Math.min(360, outer / 2);
+  const outer = root.getBoundingClientRect().width;
   width = Math.max(outer - 2 * PAD, 100);
-  tools.setAttribute("x", outer - PAD - room);
-  tools.setAttribute("width", room);
-  matched.setAttribute("x", outer - PAD);
-  for (const { text, whole, style } of texts) {
-    const x = Number(text.getAttribute("x"));
-    const taken = text.id === "title" ? room + 16 : text.id === "note" ? 250 : 0;
-    text.textContent = fit(whole, outer - PAD - x - taken, style);
-  }
+  layout_head(outer, Math.min(480, outer / 2));
   draw();
   place();
+}
+
+function keep_state() {
+  write_state({
+    search: input.value, zoom: zoomed === 0 ? "" : String(zoomed),
+    view: (inverted ? "icicle" : "flame") + (reversed ? "-reversed" : ""),
+  });
+}
+
+// Shows what the page's address asks for.
+function restore_state() {
+  const state = read_state(), view = state.get("view"), asked = Number(state.get("zoom"));
+  if (view) turn(/^icicle/.test(view), /-reversed$/.test(view));
+  if (asked > 0 && asked < N) zoom(asked);
+  if (state.has("search")) {
+    input.value = state.get("search");
+    search(input.value);
+  }
 }
 
 function frame_of(event) {
@@ -32,15 +35,9 @@ function frame_of(event) {
 }
 
 function listen() {
-  let asked = 0;
-  addEventListener("resize", () => {
-    cancelAnimationFrame(asked);
-    asked = requestAnimationFrame(layout);
-  });
-  addEventListener("scroll", place, { passive: true });
-  addEventListener("beforeprint", () => head.removeAttribute("transform"));
-  addEventListener("afterprint", place);
-  addEventListener("keydown", on_key);
+  listen_to_view(layout);
+  listen_to_keys(on_key);
+  addEventListener("hashchange", restore_state);
   graph.addEventListener("click", (event) => {
     const i = frame_of(event);
     if (i !== null) zoom(i);
@@ -62,28 +59,19 @@ function listen() {
   });
   input.addEventListener("input", () => search(input.value));
   reset.addEventListener("click", () => zoom(0));
+  icicle.addEventListener("click", () => turn(!inverted, reversed));
+  callers.addEventListener("click", () => turn(inverted, !reversed));
 }
 
-function start_page() {
-  const height = HEAD + ROWS * ROW + FOOT;
-  root.removeAttribute("viewBox");
-  root.setAttribute("height", height);
-  if (!root.hasAttribute("data-fixed")) root.setAttribute("width", "100%");
-  matched.setAttribute("y", 70);
-  matched.setAttribute("text-anchor", "end");
-  reset.textContent = "Reset zoom";
-  reset.disabled = true;
-  box.append(input, reset);
-  tools.appendChild(box);
-  head.append(tools, matched);
-  root.insertBefore(ring, head);
-  status.append(element("rect", { class: "paper", width: "100%", height: FOOT }),
-    element("rect", { class: "rule", width: "100%", height: 1 }), status_name, status_value);
-  root.appendChild(status);
-  listen();
-  layout();
-  show(null);
-  if (!INVERTED) scrollTo(0, height); // to where it starts
-}
-
-start_page();
+fill_window();
+reset.disabled = true;
+icicle.setAttribute("aria-pressed", inverted);
+callers.setAttribute("aria-pressed", reversed);
+status.append(element("rect", { class: "paper", width: "100%", height: FOOT }),
+  element("rect", { class: "rule", width: "100%", height: 1 }), status_name, status_value);
+add_tools(reset, icicle, callers);
+listen();
+layout();
+show(null);
+scroll_to(inverted ? 0 : farthest());
+restore_state();

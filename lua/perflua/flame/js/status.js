@@ -1,16 +1,20 @@
-// What is told of a frame: in the line at the bottom, and where the pointer rests.
+// Status of a frame: in the line at the bottom, and where the pointer rests.
 
 const HINT = "Click or Enter zooms, Esc goes back, arrows move, / searches";
-const status = element("g", { class: "status", role: "status" });
 const status_name = element("text", { class: "name", x: PAD, y: 21 });
 const status_value = element("text", { x: PAD, y: 21 });
 const tip = element("title");
 
-function shares(i) {
-  let text = amount(total[i]) + " · " + percent(total[i], total[0]) + " of all";
-  if (zoomed !== 0 && inside(i, zoomed)) text += " · " + percent(total[i], total[zoomed]) + " of what is shown";
-  return text;
+// Its shares, what it spent itself, its samples.
+function parts_of(i) {
+  const list = [amount(total[i]), percent(total[i], total[0]) + " of all"];
+  if (zoomed !== 0 && inside(i, zoomed)) list.push(percent(total[i], total[zoomed]) + " of what is shown");
+  list.push("self " + (own[i] ? amount(own[i]) : "0"));
+  if (count && PAGE.unit !== "samples") list.push(thousands(count[i]) + (count[i] === 1 ? " sample" : " samples"));
+  return list;
 }
+
+function shares(i) { return parts_of(i).join(" · "); }
 
 // The name on the left, its numbers behind it, or whole and alone if there is no room for both.
 function show(i) {
@@ -24,7 +28,7 @@ function show(i) {
 
 function point_at(i) {
   const rect = drawn.get(i);
-  tip.textContent = NAMES[name[i]] + "\n" + shares(i);
+  tip.textContent = NAMES[name[i]] + "\n" + parts_of(i).join("\n");
   if (tip.parentNode !== rect) rect.appendChild(tip);
   mark(i, "");
   show(i);

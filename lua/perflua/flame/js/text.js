@@ -1,6 +1,10 @@
-// Text that fits, and values for people.
+// The page's data, text that fits, and values for people.
 
 const SVG = "http://www.w3.org/2000/svg", HTML = "http://www.w3.org/1999/xhtml";
+const script = document.currentScript;
+const root = (script && script.ownerSVGElement) || document.querySelector("svg");
+const PAGE = JSON.parse(root.querySelector("metadata").textContent);
+const ROW = PAGE.row, HEAD = PAGE.head, FOOT = PAGE.foot, PAD = PAGE.pad;
 
 function element(tag, attributes, space) {
   const made = document.createElementNS(space || SVG, tag);
@@ -41,11 +45,15 @@ function percent(part, whole) {
 
 const times = [["s", 1e9], ["ms", 1e6], ["µs", 1e3]];
 
+function duration(value) {
+  const unit = times.find(([, size]) => value >= size) || ["ns", 1];
+  return (value / unit[1]).toPrecision(Math.max(4, String(Math.floor(value / unit[1])).length)) + " " + unit[0];
+}
+
+function thousands(value) {
+  return Number.isSafeInteger(value) ? String(value).replace(/\B(?=(\d{3})+$)/g, ",") : value.toPrecision(6);
+}
+
 function amount(value) {
-  if (UNIT === "ns") {
-    const unit = times.find(([, size]) => value >= size) || ["ns", 1];
-    return (value / unit[1]).toPrecision(Math.max(4, String(Math.floor(value / unit[1])).length)) + " " + unit[0];
-  }
-  const exact = Number.isSafeInteger(value) ? String(value).replace(/\B(?=(\d{3})+$)/g, ",") : value.toPrecision(6);
-  return exact + " " + UNIT;
+  return PAGE.unit === "ns" ? duration(value) : thousands(value) + " " + PAGE.unit;
 }

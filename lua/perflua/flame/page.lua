@@ -1,0 +1,101 @@
+-- Pages that need nothing but a browser: an SVG document with a style sheet, one script for all
+-- kinds of pages, and the data that the script draws. As HTML the page has a policy by which
+-- the browser runs this script only, and loads nothing.
+
+local sha256 = require "perflua.text.sha256"
+local xml = require "perflua.flame.xml"
+
+local page = {}
+
+page.ROW = 18 -- pixels from one row to the next
+page.FOOT = 34 -- below the rows
+page.PAD = 16 -- left and right
+
+local LETTER <const> = 6.7 -- a letter's width, about; the script measures
+
+local directory = debug.getinfo(1, "S").source:match("^@(.*/)") -- of this file
+
+-- Files of the script: those of all pages, and those of one kind of page.
+local parts = {
+  { "text", "view", "tools" },
+  { kind = "flame", "frames", "reverse", "draw", "status", "search", "keys", "start" },
+}
+
+local function read_asset(path)
+  local file <close> = assert(io.open(path, "rb"))
+  return assert(file:read "a")
+end
+
+-- Returns the text of a file beside this one, without the comment that it begins with. In the
+-- interpreter it is embedded, as a module of that name.
+local function text_of(name)
+  local embedded = "perflua/flame/" .. name
+  local text = package.preload[embedded] and require(embedded) or read_asset(directory .. name)
+  return (text:gsub("^.-\n\n", "", 1))
+end
+
+---@return string # the script of all pages
+function page.script()
+  local list = { '(function () {\n"use strict";\nconst pages = {};\n' }
+  for _, part in ipairs(parts) do
+    if part.kind then list[#list + 1] = ("pages.%s = function () {\n"):format(part.kind) end
+    for _, name in ipairs(part) do list[#list + 1] = text_of("js/" .. name .. ".js") .. "\n" end
+    if part.kind then list[#list + 1] = "};\n" end
+  end
+  list[#list + 1] = "pages[PAGE.kind]();\n})();\n"
+  return table.concat(list)
+end
+
+---Cuts a text to about the width that it has.
+---@param text string
+---@param width number pixels
+---@return string
+function page.fit(text, width)
+  local room = width // LETTER
+  local length = utf8.len(text)
+  if not length then return "" end -- the script will tell
+  if length <= room then return text end
+  if room < 3 then return "" end
+  return text:sub(1, utf8.offset(text, room) - 1) .. "…"
+end
+
+---@param value number pixels
+---@return string
+function page.fixed(value) return (("%.2f"):format(value):gsub("%.?0+$", "")) end
+
+local POLICY <const> = "default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'"
+
+local function open_html(out, title, script, style)
+  out('<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n')
+  out(('<meta http-equiv="Content-Security-Policy" content="%s">\n'):format(POLICY:format(
+    sha256.base64(script), sha256.base64(style))))
+  out(("<title>%s</title>\n</head>\n<body>\n"):format(xml.escape(title)))
+end
+
+---Writes a page.
+---@param out fun(text: string)
+---@param is { title: string, about: string, width: integer, height: number, fixed: boolean?,
+--- rules: { light: string[], dark: string[] }, html: boolean? }
+---@param draw fun(out: fun(text: string)) writes what is seen without the script
+---@param data fun(out: fun(text: string)) writes an object of JSON in which &, < and > stand
+--- only as escapes: its `kind` is one of those above
+function page.write(out, is, draw, data)
+  local script = "\n" .. page.script()
+  local style = ("\n%s%s\n@media (prefers-color-scheme: dark) {\n%s\n}\n"):format(
+    text_of "style.css", table.concat(is.rules.light, "\n"), table.concat(is.rules.dark, "\n"))
+  if is.html then open_html(out, is.title, script, style) end
+  out(('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '):format(is.width,
+    is.height))
+  out(('viewBox="0 0 %d %d"%s>\n'):format(is.width, is.height,
+    is.fixed and ' data-fixed=""' or ""))
+  out(("<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n"):format(xml.escape(is.title),
+    xml.escape(is.about), style))
+  out '<rect class="paper" width="100%" height="100%"/>\n'
+  draw(out)
+  out '<metadata>'
+  data(out)
+  out(("</metadata>\n<script><![CDATA[%s]]></script>\n</svg>\n"):format(script))
+  if is.html then out "</body>\n</html>\n" end
+end
+
+return page
