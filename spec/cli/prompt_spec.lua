@@ -89,6 +89,19 @@ describe("the prompt", function()
     end
   end)
 
+  needs.it(completes, "completes what records, events and items of arrays have", function()
+    local shown = typed({ "file:samples():first():cop\t().pid", "file.events[1].nam\t",
+      "events = file.events", "#events[2].nam\t", "file:samples():collect()[3].tim\t",
+      "file:samples():first().map.filena\t" }, run.demo, "xterm")
+    local perflua = require "perflua"
+    local file <close> = assert(perflua.open(run.demo))
+    local third, first = file:samples():collect()[3], file:samples():first()
+    for _, value in ipairs { first.pid, file.events[1].name, #file.events[2].name, third.time,
+        first.map.filename } do
+      assert.matches("\n" .. value .. "\n", shown, 1, true)
+    end
+  end)
+
   needs.it(completes, "lists what a word may become", function()
     local shown = typed({ "file:re\t\tcords():first().type" }, run.demo, "xterm")
     assert.matches("\nfile:records file:resolve\n", shown, 1, true)
