@@ -82,6 +82,18 @@ describe("the path of a sample's control group", function()
     assert.is_nil(file:samples():first().cgroup_path)
   end)
 
+  it("is that of each recording of one machine, or else of another one of it", function()
+    local function written(paths, ...)
+      local b = with_cgroups()
+      for id, path in pairs(paths) do b:record("cgroup", { cgroup_id = id, path = path }) end
+      for _, time in ipairs { ... } do sample(b, time, time % 10) end
+      return b:write()
+    end
+    local file <close> = assert(perflua.open { written({ [3] = "/one" }, 13, 14),
+      written({ [3] = "/other", [4] = "/below" }, 23, 24) })
+    assert.are.same({ "/one", "/below", "/other", "/below" }, paths_of(file))
+  end)
+
   it("is that of each recording where clocks differ", function()
     warn "@off"
     local paths = {}

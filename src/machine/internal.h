@@ -17,14 +17,21 @@ struct pm_system {
 	struct pm_binaries binaries;
 	struct pm_guests guests;
 	struct pm_deferred deferred;
-	struct pb_id_map *cgroups; /* [n_files], by machine: id → number in `strings` */
-	uint64_t revision;	   /* records added: answers may change with each */
+	/*
+	 * [2 * n_files]: id → number in `strings`, by recording, then by machine for those
+	 * without an own record (perf record --switch-output writes them to the first file)
+	 */
+	struct pb_id_map *cgroups;
+	uint64_t revision; /* records added: answers may change with each */
 };
 
 static inline uint32_t pm_machine_of(const struct pm_system *sys, const struct pd_record *rec)
 {
 	return pm_source_of(&sys->sources, rec)->machine;
 }
+
+/* Adds the path that a CGROUP record tells. Returns false without memory. */
+bool pm_cgroup_add(struct pm_system *sys, const struct pd_record *rec);
 
 /*
  * Sets *out to the name of thread `tid`, whose number is `name`. A thread without a name is

@@ -32,7 +32,7 @@ static bool init_system(struct pm_system *sys, const struct pd_session *session,
 	sys->threads.strings = &sys->strings;
 	pm_threads_init(&sys->threads);
 	sys->threads.idle = pm_string_pool_add(&sys->strings, (struct pd_text){ "swapper", 7 });
-	sys->cgroups = calloc(session->n_files, sizeof(*sys->cgroups));
+	sys->cgroups = calloc(session->n_files, 2 * sizeof(*sys->cgroups));
 	sys->spaces = pm_spaces_create();
 	if (!pm_sources_init(&sys->sources, session) || !sys->cgroups || !sys->spaces ||
 	    !pm_binaries_init(&sys->binaries, session, options, &sys->strings) ||
@@ -53,7 +53,7 @@ static void deinit_system(struct pm_system *sys)
 	pm_binaries_deinit(&sys->binaries);
 	pm_guests_deinit(&sys->guests);
 	pm_string_pool_deinit(&sys->strings);
-	for (size_t i = 0; sys->cgroups && i < sys->session->n_files; i++)
+	for (size_t i = 0; sys->cgroups && i < 2 * sys->session->n_files; i++)
 		pb_id_map_deinit(&sys->cgroups[i]);
 	free(sys->cgroups);
 	pm_deferred_deinit(&sys->deferred);
@@ -193,20 +193,6 @@ bool pm_system_read(struct pm_system *sys, unsigned threads, const struct pb_pro
 		pd_error_set(err, "INTERRUPTED", session->files[0]->path, PD_NO_OFFSET,
 			     PM_INTERRUPTED);
 	return ok;
-}
-
-static bool add_cgroup(struct pm_system *sys, const struct pd_record *rec)
-{
-	struct pd_value path;
-	int64_t id;
-	uint32_t name;
-
-	pm_get(rec, sys->ids.path, &path);
-	if (!pm_integer(rec, sys->ids.cgroup_id, &id) || path.type != PD_STR)
-		return true;
-	name = pm_string_pool_add(&sys->strings, (struct pd_text){ path.s.p, path.s.n });
-	return name != PM_NO_STRING &&
-	       pb_id_map_add(&sys->cgroups[pm_machine_of(sys, rec)], (uint64_t)id, name);
 }
 
 /*
@@ -367,7 +353,7 @@ bool pm_system_add(struct pm_system *sys, const struct pd_record *rec)
 	case PD_SB_KERNEL_CODE:
 		return add_mapping(sys, rec);
 	case PD_SB_CGROUP:
-		return add_cgroup(sys, rec);
+		return pm_cgroup_add(sys, rec);
 	case PD_SB_BUILD_ID:
 		return pm_buildids_add(&sys->binaries.build_ids, rec, pm_machine_of(sys, rec));
 	case PD_SB_EVENT_IDS:
@@ -379,26 +365,6 @@ bool pm_system_add(struct pm_system *sys, const struct pd_record *rec)
 		break;
 	}
 	return true;
-}
-
-static void set_path(struct pd_value *out, const char *p, size_t n)
-{
-	out->type = PD_STR;
-	out->s.p = p;
-	out->s.n = n;
-}
-
-void pm_cgroup_path_of(const struct pm_system *sys, const struct pd_record *rec,
-		       struct pd_value *out)
-{
-	uint32_t name;
-	int64_t id;
-
-	if (!pm_integer(rec, sys->ids.cgroup, &id))
-		return;
-	name = pb_id_map_find(&sys->cgroups[pm_machine_of(sys, rec)], (uint64_t)id);
-	if (name != UINT32_MAX)
-		set_path(out, sys->strings.texts[name].p, sys->strings.texts[name].n);
 }
 
 bool pm_guest_of(const struct pm_system *sys, const struct pd_record *rec, int32_t *pid,
