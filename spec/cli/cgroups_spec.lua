@@ -193,6 +193,36 @@ instructions  100.00%    0.00%        0       0  a\x1bb  /a
 ]], got.out)
   end)
 
+  it("adds up groups of one path over several recordings, whatever their ids", function()
+    local paths = { built { { "/a", 1 }, { "/b", 3 } }, built { { "/b", 5 }, { nil, 7 } } }
+    local rows = {}
+    for _, row in ipairs(rows_of(table.unpack(paths))) do
+      rows[row.cgroup] = { row.samples, row.period }
+    end
+    assert.are.same({ ["/a"] = { 1, 1 }, ["/b"] = { 2, 8 }, ["[unknown]"] = { 1, 7 } }, rows)
+  end)
+
+  it("keeps the namespaces of threads of several recordings apart", function()
+    -- A recording of two samples of thread 7, in the cgroup namespace with this inode.
+    local function in_namespace(inode, period)
+      local b = builder.new()
+      local event = b:event { name = "cycles", sample_type = { "tid", "time", "period" },
+        namespaces = true }
+      local list = {}
+      for i = 1, 7 do list[i] = { dev = 4, ino = i == 7 and inode or 9 } end
+      b:record("namespaces", { pid = 7, tid = 7, namespaces = list }, { time = 1 })
+      for i = 1, 2 do
+        b:sample(event, { pid = 7, tid = 7, time = 10 * i + period, period = period })
+      end
+      return b:write()
+    end
+    local rows = {}
+    for _, row in ipairs(rows_of(in_namespace(0xa, 1), in_namespace(0xb, 2))) do
+      rows[row.namespace] = { row.samples, row.period }
+    end
+    assert.are.same({ ["4/0xa"] = { 2, 2 }, ["4/0xb"] = { 2, 4 } }, rows)
+  end)
+
   it("says what it needs, and what is wrong with its options", function()
     local got = run.perflua { "cgroups", run.demo }
     assert.are.equal(1, got.status)

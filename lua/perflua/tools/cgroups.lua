@@ -16,7 +16,8 @@ local known = { "cgroup", "container", "namespace", "comm" }
 
 local tool = {
   description = "time on the processors by control group, container or cgroup namespace",
-  usage = "cgroups [options] FILE",
+  usage = "cgroups [options] FILE…",
+  several = true,
   needs = { fields = { "cgroup_path" } },
   record = "perf record -a --all-cgroups -- COMMAND",
   options = samples.with_options(result_table.with_options {
@@ -28,7 +29,7 @@ local tool = {
   help = [[
 Shares are of the periods of each event, which are nanoseconds for cpu-clock and task-clock. A container
 is the group named by its id; samples outside of containers are [host]. A recording made with --namespaces
-instead of --all-cgroups is grouped by cgroup namespace, device/inode.
+instead of --all-cgroups is grouped by cgroup namespace, device/inode. Of several recordings, groups of one path share a row.
 
   nested  percent  samples      period  cgroup
   100.00%   77.19%     3838  1919000000  /
@@ -41,9 +42,9 @@ instead of --all-cgroups is grouped by cgroup namespace, device/inode.
 local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
 
 -- Samples and periods by event, group or namespace, and command; a namespace as perf names it:
--- device/inode. What was lost, and how many samples were set aside.
+-- device/inode, by recording and thread. What was lost, and how many samples were set aside.
 local function read_samples(file, by)
-  local sums, lost, namespaces, n_aside = keyed.new { "samples", "period" }, {}, {}, 0
+  local sums, lost, n_aside = keyed.new { "samples", "period" }, {}, 0
   local types, group, dev, ino = { "sample", "lost", "lost_samples" }, "cgroup_path", "lost",
     "lost"
   if by.namespace then
@@ -53,9 +54,14 @@ local function read_samples(file, by)
   local query = file:records { type = types, expand = true }
   local tid_field, period_field = samples_with_losses.pick_field(query, "integer", "tid"),
     samples_with_losses.pick_field(query, "integer", "period")
-  for type_id, n_lost, index, tid, comm, period, path, ns_dev,
-      ns_ino in query:select("type_id", "lost", "event.index",
+  local by_source = setmetatable({}, { __index = function(all, source)
+    all[source] = {}
+    return all[source]
+  end })
+  for source, type_id, n_lost, index, tid, comm, period, path, ns_dev,
+      ns_ino in query:select("source", "type_id", "lost", "event.index",
       tid_field, by.comm and "comm" or "lost", period_field, group, dev, ino) do
+    local namespaces = by_source[source]
     if type_id == SAMPLE and aside.is(period) then
       n_aside = n_aside + 1
     elseif type_id == SAMPLE then
