@@ -43,6 +43,16 @@ describe("the module", function()
     assert.are.same({ status = 0, out = "sh 45 nil\n", err = "" }, got)
   end)
 
+  needs.it("gnuplot with Lua 5.4", "runs in gnuplot, which Debian builds with Lua 5.4", function()
+    local script = files.temporary [[
+      local perflua = require "perflua"
+      local file <close> = assert(perflua.open(os.getenv "RECORDING"))
+      print(file:samples("page-faults"):group_by("comm"):count():top(1))]]
+    local got = run.shell_with(
+      [[RECORDING=$2 ]] .. before .. [[gnuplot -e "set terminal lua '$1'"]], script, run.demo)
+    assert.are.equal("comm  count\nsh       28\n", got.out)
+  end)
+
   it("adds no globals to lua5.4, and prints nothing there of damage", function()
     local got = run.shell_with(before .. [[lua5.4 -e '
       local before, bad = {}, {}

@@ -66,6 +66,11 @@ local attempts = {
   terminal = { "there are no terminals here", "script -qec true /dev/null" },
   root = { "needs root", 'test "$(id -u)" = 0' },
   mknod = { "no device files may be made here", "mknod $out.b b 7 250 && rm $out.b" },
+  ["gnuplot with Lua 5.4"] = {
+    "there is no gnuplot with Lua 5.4 (gnuplot-nox)",
+    "echo 'print(_VERSION)' >$out && gnuplot -e \"set terminal lua '$out'\" "
+      .. "| grep -qx 'Lua 5.4'",
+  },
   strace = { "strace may not trace here", "strace -o $out true" },
   ["kernel notes"] = { "/sys/kernel/notes cannot be read here", "test -s /sys/kernel/notes" },
   kallsyms = { "/proc/kallsyms has no addresses here", "grep -qv '^00* ' /proc/kallsyms" },
