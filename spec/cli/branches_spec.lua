@@ -118,6 +118,18 @@ describe("perflua report -b", function()
       :unnest("branch_stack"):select("branch.kind_from"):collect())
   end)
 
+  it("names the code of a thread's JIT compiler by the thread", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles",
+      sample_type = { "ip", "tid", "time", "branch_stack" }, branch_sample_type = 1 }
+    b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 0x2000, pgoff = 0,
+      prot = 5, filename = "//anon" })
+    b:sample(event, { ip = 0x400010, pid = 7, tid = 7, time = 1,
+      branch_stack = { { from = 0x400010, to = 0x400020 } } })
+    assert.are.same({ "100.00% 1 [JIT] tid 7 [JIT] tid 7" },
+      rows_of(report(b:write(), "-s", "dso_from,dso_to")))
+  end)
+
   it("refuses a recording without branches, and callers", function()
     local got = run.perflua { "report", "-b", run.demo }
     assert.are.equal(2, got.status)
@@ -143,6 +155,7 @@ describe("perflua report -b", function()
       "GrapheneOS__platform_system_extras/simpleperf/testdata/perf_b.data",
       "KDAB__perfparser/tests/auto/perfdata/vector_static_gcc/perf.lbr.data",
       "google__autofdo/testdata/perf-kernel.data",
+      "google__perf_data_converter/src/quipper/testdata/perf.data.callgraph_and_branch-3.4",
     } do
       local recorded = corpus.root .. "/collected/" .. name
       for _, keys in ipairs { "mispredict,in_tx,abort", "comm,dso_from,dso_to",
