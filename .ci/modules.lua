@@ -67,7 +67,7 @@ local lua_modules = {
   { "errors", "api text", "init suggest" },
   { "recording", "core errors text", "init between events unmatched" },
   { "filter", "core errors recording text", "init arith expr kinds lexer parser" },
-  { "fields", "core errors filter recording", "init items members" },
+  { "fields", "core errors filter recording", "init items members perf_names" },
   { "measures", "errors filter", "init sums" },
   { "table", "core errors filter measures recording text",
     "init description interrupted keyed merge origin output pair_counts read result_table "
@@ -101,7 +101,7 @@ local lua_modules = {
     "init",
     "flame/clean flame/kinds flame/palette group/aside measures/sketch measures/sums "
       .. "plan/init report/quality" },
-  { "cli", "api core errors file filter meta options perflua query recording table text tools",
+  { "cli", "api core errors fields file filter meta options perflua query recording table text tools",
     "init", "report/quality" },
 }
 

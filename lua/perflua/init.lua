@@ -6,6 +6,7 @@ local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
 local paths = require "perflua.file.paths"
 local query = require "perflua.query"
+local recording = require "perflua.recording"
 local records = require "perflua.file.records"
 local run = require "perflua.file.run"
 local running = require "perflua.file.running"
@@ -135,9 +136,11 @@ function perflua.open(path, options)
   end
   options = options or {}
   check_options(options)
+  local file
   local message, code = wrong_source(options)
-  if message then return nil, message, code end
-  return guard(core.open, path or "perf.data", options)
+  if not message then file, message, code = guard(core.open, path or "perf.data", options) end
+  recording.failed = message
+  return file, message, code
 end
 
 ---Parses the words of a script's command line. What is wrong with them, and --help, ends the

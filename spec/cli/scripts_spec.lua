@@ -56,7 +56,7 @@ describe("a script", function()
   it("may raise any value", function()
     local tostring_error =
       "error(setmetatable({}, { __tostring = function() return 'an object' end }))"
-    assert.matches("^perflua: an object\nstack", run.perflua { "-e", tostring_error }.err)
+    assert.matches("^perflua: an object\n$", run.perflua { "-e", tostring_error }.err)
     assert.matches("^perflua: %(error object is a table value%)",
       run.perflua { "-e", "error {}" }.err)
     assert.matches("^perflua: %(error object is a nil value%)",

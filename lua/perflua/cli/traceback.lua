@@ -30,7 +30,18 @@ local function frames_of_script()
   while blamed and frames[2] and is_above(frames[2]) do
     table.remove(frames, 2)
   end
-  return table.concat(frames, "\n") .. "\n\t[C]: in ?"
+  return frames
+end
+
+-- Returns true if all frames of a script are on the one line of -e: they tell nothing more.
+local function are_on_one_line(frames)
+  local found = false
+  for i = 2, #frames do
+    local is_statement = frames[i]:find "^\t%(command line%):1: "
+    if not is_statement and not is_above(frames[i]) then return false end
+    found = found or is_statement
+  end
+  return found
 end
 
 ---Handles the errors of everything that the interpreter runs: returns the message with a
@@ -48,7 +59,12 @@ local function format_traceback(message)
     message = meta and meta.__tostring and tostring(message)
       or ("(error object is a %s value)"):format(type(message))
   end
-  return message .. "\n" .. frames_of_script()
+  if message:find "attempt to" then
+    message = message .. require "perflua.cli.hints"(message, 2) -- loaded when it is needed
+  end
+  local frames = frames_of_script()
+  if are_on_one_line(frames) then return message end
+  return message .. "\n" .. table.concat(frames, "\n") .. "\n\t[C]: in ?"
 end
 
 return format_traceback

@@ -15,66 +15,15 @@ local events = require "perflua.recording.events"
 local expr = require "perflua.filter.expr"
 local suggest = require "perflua.errors.suggest"
 local members = require "perflua.fields.members"
+local perf_names = require "perflua.fields.perf_names"
 local fail = require("perflua.filter.lexer").fail
 local usage_error, guard = errors.usage_error, errors.guard
+local aliases, expressions, unanswered = perf_names.aliases, perf_names.expressions,
+  perf_names.unanswered
 
 local fields = {}
 
 local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
-
--- Names that perf gives to fields, or to members of composite ones, that are called otherwise
--- here.
-local aliases = {
-  sym = { "symbol" }, trace = { "message" }, brstack = { "branch_stack" },
-  uregs = { "regs_user" }, iregs = { "regs_intr" },
-  tgid = { "pid" }, symbol_iaddr = { "symbol" }, phys_daddr = { "phys_addr" },
-  local_weight = { "weight" }, weight1 = { "weight" }, weight2 = { "ins_lat" },
-  weight3 = { "retire_lat" }, local_ins_lat = { "ins_lat" }, p_stage_cyc = { "retire_lat" },
-  local_p_stage_cyc = { "retire_lat" }, local_retire_lat = { "retire_lat" },
-  mem = { "data_src", "lvl" }, snoop = { "data_src", "snoop" }, tlb = { "data_src", "dtlb" },
-  dtlb = { "data_src", "dtlb" }, locked = { "data_src", "lock" },
-  blocked = { "data_src", "blk" }, op = { "data_src", "op" }, dso_size = { "map", "len" },
-}
-
--- Expressions that perf has a name for.
-local expressions = { dcacheline = "bucket(addr, 'line')" }
-
--- Options of perf record by the fields of samples that they record.
-local recorded_by = {
-  cpu = "--sample-cpu", addr = "-d", symbol_daddr = "-d", dso_daddr = "-d",
-  data_src = "-d, or perf mem record,", phys_addr = "--phys-data", weight = "-W",
-  callchain = "-g", stack = "-g", branch_stack = "-b", regs_user = "--user-regs",
-  regs_intr = "--intr-regs", transaction = "--transaction", cgroup_path = "--all-cgroups",
-  data_page_size = "--data-page-size", code_page_size = "--code-page-size",
-  args = "-e SYSTEM:EVENT", message = "-e SYSTEM:EVENT",
-}
-
-local DWARF_TYPES <const> = "perflua does not look up types of data in debug information"
-local OF_CODE <const> = "perflua does not decode instructions"
-local OF_SHARES <const> = "it is a breakdown of shares: group by mem, the level"
-local OF_SPEEDUP <const> = "perf follows the recording to know how many threads ran: "
-  .. "perflua timeline shows it"
-local OF_CHAINS <const> = "unnest('branch_stack') and measure branch.mispred, branch.abort, "
-  .. "branch.cycles"
-
--- Names of perf that records do not answer, and why.
-local unanswered = {
-  type = DWARF_TYPES, typeoff = DWARF_TYPES, typecln = DWARF_TYPES,
-  simd = "perflua does not decode Arm SPE", ipc_null = OF_CODE, ipc_lbr = OF_CODE,
-  cache = OF_SHARES, memory = OF_SHARES, parallelism = OF_SPEEDUP, latency = OF_SPEEDUP,
-  cgroup_id = "perflua cgroups --by namespace shows it",
-  callchain_branch_predicted = OF_CHAINS, callchain_branch_abort = OF_CHAINS,
-  callchain_branch_cycles = OF_CHAINS,
-}
-
-local OF_BRANCHES <const> = "it is of branches: report -b, or unnest('branch_stack') and "
-  .. "branch.%s"
-for name, member in pairs {
-  symbol_from = "symbol_from", symbol_to = "symbol_to", dso_from = "dso_from",
-  dso_to = "dso_to", srcline_from = "srcline_from", srcline_to = "srcline_to",
-  addr_from = "from", addr_to = "to", mispredict = "mispred", abort = "abort",
-  in_tx = "in_tx", cycles = "cycles",
-} do unanswered[name] = OF_BRANCHES:format(member) end
 
 local scalar = {
   signed = true, unsigned = true, address = true, float = true, string = true, bytes = true,
@@ -193,9 +142,9 @@ function Scope:root(name)
   if not entry then
     if unanswered[name] then return nil, Scope.unanswered(name) end
     if core.field_names()[name] then
-      local option = (not self.type_ids or self.type_ids[SAMPLE]) and recorded_by[name]
-      return nil, ("no record of this query has a field '%s'%s"):format(name, option
-        and ("; perf record %s records it"):format(option) or "")
+      local of_samples = not self.type_ids or self.type_ids[SAMPLE]
+      return nil, ("no record of this query has a field '%s'%s"):format(name, of_samples
+        and perf_names.advice(name) or "")
     end
     local kinds = {}
     for candidate, one in pairs(known) do kinds[candidate] = one.kind end

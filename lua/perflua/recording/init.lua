@@ -3,6 +3,7 @@
 local core = require "perflua.core"
 local guard = require("perflua.errors").guard
 
+-- `failed` is why the last call of open() returned nil; nil if it opened a recording.
 local recording = {}
 
 local types -- made when first asked for

@@ -1,0 +1,68 @@
+-- Fields by the names that perf gives them, and by the options of perf that record them.
+
+local perf_names = {}
+
+-- Names that perf gives to fields, or to members of composite ones, that are called otherwise
+-- here.
+perf_names.aliases = {
+  sym = { "symbol" }, trace = { "message" }, brstack = { "branch_stack" },
+  uregs = { "regs_user" }, iregs = { "regs_intr" },
+  tgid = { "pid" }, symbol_iaddr = { "symbol" }, phys_daddr = { "phys_addr" },
+  local_weight = { "weight" }, weight1 = { "weight" }, weight2 = { "ins_lat" },
+  weight3 = { "retire_lat" }, local_ins_lat = { "ins_lat" }, p_stage_cyc = { "retire_lat" },
+  local_p_stage_cyc = { "retire_lat" }, local_retire_lat = { "retire_lat" },
+  mem = { "data_src", "lvl" }, snoop = { "data_src", "snoop" }, tlb = { "data_src", "dtlb" },
+  dtlb = { "data_src", "dtlb" }, locked = { "data_src", "lock" },
+  blocked = { "data_src", "blk" }, op = { "data_src", "op" }, dso_size = { "map", "len" },
+}
+
+-- Expressions that perf has a name for.
+perf_names.expressions = { dcacheline = "bucket(addr, 'line')" }
+
+-- Options of perf record by the fields of samples that they record.
+local recorded_by = {
+  cpu = "--sample-cpu", addr = "-d", symbol_daddr = "-d", dso_daddr = "-d",
+  data_src = "-d, or perf mem record,", phys_addr = "--phys-data", weight = "-W",
+  callchain = "-g", stack = "-g", branch_stack = "-b", regs_user = "--user-regs",
+  regs_intr = "--intr-regs", transaction = "--transaction", cgroup_path = "--all-cgroups",
+  data_page_size = "--data-page-size", code_page_size = "--code-page-size",
+  args = "-e SYSTEM:EVENT", message = "-e SYSTEM:EVENT",
+}
+
+local DWARF_TYPES <const> = "perflua does not look up types of data in debug information"
+local OF_CODE <const> = "perflua does not decode instructions"
+local OF_SHARES <const> = "it is a breakdown of shares: group by mem, the level"
+local OF_SPEEDUP <const> = "perf follows the recording to know how many threads ran: "
+  .. "perflua timeline shows it"
+local OF_CHAINS <const> = "unnest('branch_stack') and measure branch.mispred, branch.abort, "
+  .. "branch.cycles"
+
+-- Names of perf that records do not answer, and why.
+local unanswered = {
+  type = DWARF_TYPES, typeoff = DWARF_TYPES, typecln = DWARF_TYPES,
+  simd = "perflua does not decode Arm SPE", ipc_null = OF_CODE, ipc_lbr = OF_CODE,
+  cache = OF_SHARES, memory = OF_SHARES, parallelism = OF_SPEEDUP, latency = OF_SPEEDUP,
+  cgroup_id = "perflua cgroups --by namespace shows it",
+  callchain_branch_predicted = OF_CHAINS, callchain_branch_abort = OF_CHAINS,
+  callchain_branch_cycles = OF_CHAINS,
+}
+
+local OF_BRANCHES <const> = "it is of branches: report -b, or unnest('branch_stack') and "
+  .. "branch.%s"
+for name, member in pairs {
+  symbol_from = "symbol_from", symbol_to = "symbol_to", dso_from = "dso_from",
+  dso_to = "dso_to", srcline_from = "srcline_from", srcline_to = "srcline_to",
+  addr_from = "from", addr_to = "to", mispredict = "mispred", abort = "abort",
+  in_tx = "in_tx", cycles = "cycles",
+} do unanswered[name] = OF_BRANCHES:format(member) end
+
+perf_names.unanswered = unanswered
+
+---@param name string of a field of samples
+---@return string # the end of a message that says which option of perf record records it, or ""
+function perf_names.advice(name)
+  local option = recorded_by[name]
+  return option and ("; perf record %s records it"):format(option) or ""
+end
+
+return perf_names
