@@ -101,7 +101,8 @@ local lua_modules = {
     "init",
     "flame/clean flame/kinds flame/palette group/aside measures/sketch measures/sums "
       .. "plan/init report/quality" },
-  { "cli", "api core errors fields file filter meta options perflua query recording table text tools",
+  { "cli",
+    "api core errors fields file filter meta options perflua query recording table text tools",
     "init", "report/quality" },
 }
 

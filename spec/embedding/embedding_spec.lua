@@ -43,7 +43,7 @@ describe("the module", function()
     assert.are.same({ status = 0, out = "sh 45 nil\n", err = "" }, got)
   end)
 
-  needs.it("gnuplot with Lua 5.4", "runs in gnuplot, which Debian builds with Lua 5.4", function()
+  needs.it("gnuplot with Lua 5.4", "runs in gnuplot, where it has Lua 5.4", function()
     local script = files.temporary [[
       local perflua = require "perflua"
       local file <close> = assert(perflua.open(os.getenv "RECORDING"))

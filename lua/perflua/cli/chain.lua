@@ -1,9 +1,9 @@
--- What a chain of names on a line stands for, such as file:samples():first().callchain[1], by
--- the API's description and the core's tables; nothing is called or read.
+-- Chains of names on a line, such as file:samples():first().callchain[1]: their types, by the
+-- API's description and the core's tables. Nothing is called or read.
 --
 -- A type is { class }, a class of the API, of a Query with what it is made of (`of`); { view }
--- or { item }, a view of a record or an item of one; { list }, an array of a type; { args }, the
--- fields of tracepoints; or { value }, a Lua table.
+-- or { item }, a view of a record or an item of one; { list }, an array of a type; { args },
+-- the fields of tracepoints; or { value }, a Lua table.
 
 local api = require "perflua.api"
 local core = require "perflua.core"

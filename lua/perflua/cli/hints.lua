@@ -1,12 +1,12 @@
--- What the interpreter adds to an error of Lua: why a value is nil.
+-- Hints behind errors of Lua: why a value is nil.
 
 local perf_names = require "perflua.fields.perf_names"
 local recording = require "perflua.recording"
 
 local RECORD <const> = "perflua.record"
 
--- Returns true if the function at a level of the stack has a record without this field among its
--- values.
+-- Returns true if the function at a level of the stack has a record without this field among
+-- its values.
 local function has_record_without(name, level)
   local function lacks(value)
     return getmetatable(value) == RECORD and value[name] == nil

@@ -29,7 +29,8 @@ local tool = {
   help = [[
 Shares are of the periods of each event, which are nanoseconds for cpu-clock and task-clock. A container
 is the group named by its id; samples outside of containers are [host]. A recording made with --namespaces
-instead of --all-cgroups is grouped by cgroup namespace, device/inode. Of several recordings, groups of one path share a row.
+instead of --all-cgroups is grouped by cgroup namespace, device/inode. Groups of one path share
+a row, also those of several recordings.
 
   nested  percent  samples      period  cgroup
   100.00%   77.19%     3838  1919000000  /
