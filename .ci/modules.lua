@@ -31,6 +31,7 @@ local modules = {
   { "perfdata/order", "base perfdata/format perfdata/input perfdata/container perfdata/stream",
     "partitions time_order walk" },
   { "analysis", "base perfdata/format perfdata/stream perfdata/order", "health stat" },
+  { "stats", "", "compare distribution" },
   { "symbols/elf", "base",
     "beneath build_id demangle elf elf_parts elf_placing file interrupt table text unpack" },
   { "symbols/jit", "base symbols/elf", "jitdump perfmap" },
@@ -51,7 +52,7 @@ local modules = {
   { "export", "base perfdata/format symbols/lines machine query query/expr query/group",
     "export" },
   { "binding",
-    "base perfdata/format perfdata/tracepoint analysis machine query script sqlite export",
+    "base perfdata/format perfdata/tracepoint analysis machine query script sqlite export stats",
     "" },
   { "host", "", "" },
 }

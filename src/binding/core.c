@@ -153,6 +153,12 @@ int luaopen_perflua_core(lua_State *L)
 		{ "sqlite", pl_sqlite },
 		{ "write_rows", pl_write_rows },
 		{ "interrupted", pl_interrupted },
+		{ "bootstrap", pl_bootstrap },
+		{ "compare", pl_compare },
+		{ "compare_quantiles", pl_compare_quantiles },
+		{ "adjust", pl_adjust },
+		{ "binomial_test", pl_binomial_test },
+		{ "student_quantile", pl_student_quantile },
 		{ NULL, NULL },
 	};
 

@@ -64,6 +64,22 @@ int pl_perf_version(lua_State *L);
 int pl_perf_differences(lua_State *L);
 int pl_processors(lua_State *L); /* core.processors() -> integer: how many perflua may use */
 
+/*
+ * Statistics (src/stats).
+ *
+ * core.bootstrap({n =, shared = {number …} | nil, own = boolean}, rows, seed) -> errors,
+ * freedom: an array each, by row; a row is {slice, value, under, slice, value, under …}, slices
+ * from 1 on
+ */
+int pl_bootstrap(lua_State *L);
+/* core.compare(before, error, freedom, after, error, freedom, confidence) -> low, high, p */
+int pl_compare(lua_State *L);
+/* core.compare_quantiles({value, count …}, {value, count …}, q, confidence) -> low, high, p */
+int pl_compare_quantiles(lua_State *L);
+int pl_adjust(lua_State *L);	       /* core.adjust({p …}) -> {p …} */
+int pl_binomial_test(lua_State *L);    /* core.binomial_test(k, n, p) -> p */
+int pl_student_quantile(lua_State *L); /* core.student_quantile(tail, freedom) -> t */
+
 /* Make the metatables. [-0, +0] */
 void pl_file_register(lua_State *L);
 void pl_event_register(lua_State *L);

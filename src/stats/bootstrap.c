@@ -1,0 +1,179 @@
+#include "bootstrap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "block_length.h"
+
+#define N_LENGTHS 7 /* blocks of 1, 2, 4 … 64 slices */
+
+/* How often each slice was drawn, by resample; and the shared denominators of these. */
+struct weights {
+	float of_slice[PN_MAX_SLICES][PN_RESAMPLES];
+	float shared[PN_RESAMPLES];
+};
+
+struct pn_bootstrap {
+	const struct pn_slices *slices;
+	uint64_t seed;
+	double shared;			    /* sum */
+	struct weights *weights[N_LENGTHS]; /* NULL until a row needs blocks of that length */
+	float over[PN_RESAMPLES], under[PN_RESAMPLES];
+	double series[PN_MAX_SLICES];
+};
+
+/* SplitMix64 of Steele, Lea and Flood. */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
+struct pn_bootstrap *pn_bootstrap_create(const struct pn_slices *slices, uint64_t seed)
+{
+	struct pn_bootstrap *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->slices = slices;
+	b->seed = seed;
+	for (size_t i = 0; slices->divided == PN_UNDER_SHARED && i < slices->n_slices; i++)
+		b->shared += slices->shared[i];
+	return b;
+}
+
+void pn_bootstrap_destroy(struct pn_bootstrap *b)
+{
+	if (!b)
+		return;
+	for (size_t i = 0; i < N_LENGTHS; i++)
+		free(b->weights[i]);
+	free(b);
+}
+
+/* Adds weight × value to each resample. */
+static void add_weighted(float *restrict sums, const float *restrict weights, float value)
+{
+	for (size_t r = 0; r < PN_RESAMPLES; r++)
+		sums[r] += weights[r] * value;
+}
+
+/* Draws blocks around the circle of slices until there are as many slices as were recorded. */
+static void draw_blocks(struct weights *w, size_t resample, size_t n, size_t length,
+			uint64_t *random)
+{
+	for (size_t drawn = 0; drawn < n;) {
+		size_t slice = next_random(random) % n;
+
+		for (size_t i = 0; i < length && drawn < n; i++, drawn++)
+			w->of_slice[(slice + i) % n][resample]++;
+	}
+}
+
+/* Returns the weights of resamples in blocks of 2^`power` slices; NULL without memory. */
+static const struct weights *get_weights(struct pn_bootstrap *b, size_t power)
+{
+	const struct pn_slices *slices = b->slices;
+	uint64_t random = b->seed + power;
+	struct weights *w = b->weights[power];
+
+	if (w)
+		return w;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	for (size_t r = 0; r < PN_RESAMPLES; r++)
+		draw_blocks(w, r, slices->n_slices, (size_t)1 << power, &random);
+	for (size_t i = 0; slices->divided == PN_UNDER_SHARED && i < slices->n_slices; i++)
+		add_weighted(w->shared, w->of_slice[i], (float)(slices->shared[i] / b->shared));
+	b->weights[power] = w;
+	return w;
+}
+
+/* Returns the power of two of the block length of a row: what a slice adds to its estimate. */
+static size_t choose_power(struct pn_bootstrap *b, const struct pn_cell *cells, size_t n,
+			   double sum, double under)
+{
+	const struct pn_slices *slices = b->slices;
+	double ratio = sum / under;
+	size_t length, power = 0;
+
+	for (size_t i = 0; i < slices->n_slices; i++)
+		b->series[i] = slices->divided == PN_UNDER_NONE ?
+				       -sum / (double)slices->n_slices :
+			       slices->divided == PN_UNDER_SHARED ? -ratio * slices->shared[i] :
+								    0;
+	for (size_t c = 0; c < n; c++)
+		b->series[cells[c].slice] += slices->divided == PN_UNDER_OWN ?
+						     cells[c].value - ratio * cells[c].under :
+						     cells[c].value;
+	length = pn_block_length(b->series, slices->n_slices);
+	while (((size_t)1 << power) < length && power + 1 < N_LENGTHS)
+		power++;
+	return power;
+}
+
+/* Returns the variance of resampled sums, or ratios with `under`, which may be 0 in some. */
+static double variance_of(const float *over, const float *under)
+{
+	double mean = 0, squares = 0;
+	size_t n = 0;
+
+	for (size_t r = 0; r < PN_RESAMPLES; r++) {
+		double value = over[r], delta;
+
+		if (under && under[r] <= 0)
+			continue;
+		if (under)
+			value /= under[r];
+		n++;
+		delta = value - mean;
+		mean += delta / (double)n;
+		squares += delta * (value - mean);
+	}
+	return n > 1 ? squares / (double)(n - 1) : 0;
+}
+
+bool pn_bootstrap_row(struct pn_bootstrap *b, const struct pn_cell *cells, size_t n,
+		      struct pn_noise *noise)
+{
+	enum pn_under divided = b->slices->divided;
+	double sum = 0, scale = 0, own = 0, under, blocks, variance;
+	const struct weights *w;
+	size_t power;
+
+	*noise = (struct pn_noise){ 0, 1 };
+	for (size_t c = 0; c < n; c++) {
+		sum += cells[c].value;
+		scale = fmax(scale, fabs(cells[c].value));
+		own += cells[c].under;
+	}
+	under = divided == PN_UNDER_OWN ? own : divided == PN_UNDER_SHARED ? b->shared : 1;
+	if (!(scale > 0 && under > 0))
+		return true;
+	power = choose_power(b, cells, n, sum, under);
+	w = get_weights(b, power);
+	if (!w)
+		return false;
+	memset(b->over, 0, sizeof(b->over));
+	memset(b->under, 0, sizeof(b->under));
+	for (size_t c = 0; c < n; c++) {
+		const float *weights = w->of_slice[cells[c].slice];
+
+		add_weighted(b->over, weights, (float)(cells[c].value / scale));
+		if (divided == PN_UNDER_OWN)
+			add_weighted(b->under, weights, (float)(cells[c].under / under));
+	}
+	variance = variance_of(b->over, divided == PN_UNDER_OWN	   ? b->under :
+					divided == PN_UNDER_SHARED ? w->shared :
+								     NULL);
+	blocks = (double)b->slices->n_slices / (double)((size_t)1 << power);
+	/* k blocks vary about their own mean, so by (k - 1) / k of what one expects */
+	noise->freedom = fmax(blocks - 1, 1);
+	noise->error = sqrt(variance * blocks / noise->freedom) * scale / under;
+	return true;
+}
