@@ -26,6 +26,7 @@ local perflua = {
   stop = run.stop,
   load = Table.load,
   options = {}, -- of the script that the interpreter runs
+  diff = function(...) return (require("perflua.diff").compare(...)) end,
   -- Its formats are loaded when they are needed: start-up is much of what a short script costs.
   export = function(...) return require("perflua.export").write(...) end,
 }

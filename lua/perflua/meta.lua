@@ -70,6 +70,18 @@ function perflua.parse(options, words) end
 ---Raises: Anything but a path or an open file.
 function perflua.load(from) end
 
+---Compares two recordings, or several runs on each side, by the first measure of the queries.
+---@param before perflua.Query|perflua.Table|(perflua.Query|perflua.Table)[] # Grouped queries
+---or tables: runs.
+---@param after perflua.Query|perflua.Table|(perflua.Query|perflua.Table)[] # The same of the
+---other side.
+---@param options? perflua.DiffOptions # How to compare.
+---@return perflua.Table # The keys and `before`, `after`, `delta`, `low`, `high` (the interval
+---of delta), `verdict`; the largest differences first.
+---Raises: Tables of different keys or measures, no common event, records without times where
+---intervals need them, a side without records, a measure that cannot be compared.
+function perflua.diff(before, after, options) end
+
 ---Writes a query's samples in the format of another program: profiles, where they are added up
 ---by event, thread and call chain, or a row for each.
 ---@param query perflua.Query # Of samples, without group_by(); as csv, jsonl and chrome also of
@@ -108,6 +120,13 @@ function perflua.export(query, format, out, options) end
 ---Default: false.
 ---@field any_binary? boolean
 ---@field demangle? boolean # Names of C++, Rust and OCaml are demangled. Default: true.
+
+---Options of `perflua.diff()`.
+---@class perflua.DiffOptions
+---@field per? string # "share" of the event's total, "second", or "event:NAME". Default: a run.
+---Names of the keys that changed: `{ ["old name"] = "new name" }`.
+---@field match? table<string, string>
+---@field confidence? number # The confidence of intervals and verdicts. Default: 0.95.
 
 ---Options of `perflua.export()`.
 ---@class perflua.ExportOptions

@@ -28,7 +28,8 @@ local FOLDER = "perflua.api."
 
 -- Files of this folder, in the order of the reference, and the classes in each.
 local files = {
-  { "module", "perflua", "OpenOptions", "ExportOptions" },
+  { "module", "perflua", "OpenOptions", "DiffOptions",
+    "ExportOptions" },
   { "file", "File", "RecordsOptions", "Events", "Damage", "Thread", "Resolved", "Missing",
     "Unproven" },
   { "binary", "BinariesOptions", "Binary", "Tried", "Stay", "Symbol" },

@@ -56,6 +56,19 @@ return {
         returns = { { "Table?", "nil if it cannot be read" }, { "string?", "the error" },
           CODE },
         errors = "anything but a path or an open file" },
+      { "diff", "Compares two recordings, or several runs on each side, by the first measure "
+          .. "of the queries.",
+        params = {
+          { "before", "Query|Table|(Query|Table)[]", "grouped queries or tables: runs" },
+          { "after", "Query|Table|(Query|Table)[]", "the same of the other side" },
+          { "options", "DiffOptions?", "how to compare" },
+        },
+        returns = { { "Table",
+          "the keys and `before`, `after`, `delta`, `low`, `high` (the interval of delta), "
+            .. "`verdict`; the largest differences first" } },
+        errors = "tables of different keys or measures, no common event, records without times "
+          .. "where intervals need them, a side without records, a measure that cannot be "
+          .. "compared" },
       { "export",
         "Writes a query's samples in the format of another program: profiles, where they are "
           .. "added up by event, thread and call chain, or a row for each.",
@@ -77,6 +90,18 @@ return {
           { "string?", "what is wrong" }, CODE },
         errors = "an unknown format; in a profile samples without call chain and address, and "
           .. "several events where the format has room for one; in a row a view" },
+    },
+  },
+
+  DiffOptions = {
+    name = "DiffOptions", kind = "options", doc = "Options of `perflua.diff()`.",
+    fields = {
+      { "per", "string?", "\"share\" of the event's total, \"second\", or \"event:NAME\".",
+        default = "a run" },
+      { "match", "table<string, string>?",
+        "Names of the keys that changed: `{ [\"old name\"] = \"new name\" }`." },
+      { "confidence", "number?", "The confidence of intervals and verdicts.",
+        default = "0.95" },
     },
   },
 

@@ -40,6 +40,7 @@ end
 -- Which values a field of a kind can have: kinds.has[kind](value), for values that are not nil.
 kinds.has = {
   signed = is_integer, unsigned = is_integer, address = is_integer, float = is_number,
+  percent = is_number,
   string = is_string, bytes = is_string, event = is_string, stack = is_stack,
   boolean = function(value) return type(value) == "boolean" end,
   any = function() return true end,

@@ -15,6 +15,7 @@ local average = require "perflua.measures.average"
 local kinds = require "perflua.filter.kinds"
 local sketch = require "perflua.measures.sketch"
 local sums = require "perflua.measures.sums"
+local usage_error = require("perflua.errors").usage_error
 
 local measures = {}
 
@@ -163,5 +164,16 @@ measures.ratio = {
     return state[1] / state[2]
   end,
 }
+
+-- Values of a comparison, which was made of all groups: { value }.
+local function refuse_merge()
+  usage_error("comparisons cannot be merged: merge the tables of each side before diff")
+end
+
+measures.compared = { start = empty, shows = same, finish = kept, merge = refuse_merge }
+
+-- Sorted by its magnitude.
+measures.delta = { start = empty, shows = same, finish = kept, merge = refuse_merge,
+  by_magnitude = true }
 
 return measures

@@ -10,6 +10,7 @@
 -- data.total is how many there were, and data.rest has the sums that shares are of besides. Of
 -- many groups data.chosen has some, with such a total and rest, for an interrupt that comes
 -- later: the first by measure data.chosen_by (group/aggregate.lua).
+-- Of a comparison data.comparison = { above, below } are lines around the rows.
 -- self.show and self.view are of presentation.lua, self.lines of lines.lua. Of spans,
 -- self.counts says what could not be paired (table/pair_counts.lua).
 
@@ -288,9 +289,17 @@ local function text_of(self)
   return table.concat(sections, "\n\n")
 end
 
+-- Appends lines of text as comments.
+local function add_comments(parts, list)
+  for _, line in ipairs(list) do parts[#parts + 1] = "# " .. line end
+end
+
 function meta:__tostring()
-  local parts = { text_of(self) }
-  parts[2] = rawget(self, "counts") and counts.text(self.counts)
+  local parts, said = {}, self.data.comparison or { above = {}, below = {} }
+  add_comments(parts, said.above)
+  parts[#parts + 1] = text_of(self)
+  add_comments(parts, said.below)
+  parts[#parts + 1] = rawget(self, "counts") and counts.text(self.counts)
   parts[#parts + 1] = (describe_interruption(self))
   return table.concat(parts, "\n")
 end

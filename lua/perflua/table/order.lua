@@ -42,7 +42,7 @@ order.compare = compare_values
 ---@param ascending boolean?
 ---@return fun(a: table, b: table): boolean # whether line a comes before b
 function order.by(columns, by, ascending)
-  local keys, kinds = {}, {}
+  local keys, kinds, by_magnitude = {}, {}, by and columns[by].by_magnitude
   for i, column in ipairs(columns) do
     if not column.measured then keys[#keys + 1] = i end
     kinds[i] = column.kind
@@ -50,7 +50,9 @@ function order.by(columns, by, ascending)
   return function(a, b)
     if a.event ~= b.event then return a.event < b.event end
     if by and a[by] ~= b[by] then
-      local c, absent = compare_values(a[by], b[by], kinds[by])
+      local x, y = a[by], b[by]
+      if by_magnitude then x, y = x and math.abs(x), y and math.abs(y) end
+      local c, absent = compare_values(x, y, kinds[by])
       if c ~= 0 then return ((ascending or absent) and c or -c) < 0 end
     end
     for k = 1, #keys do

@@ -40,6 +40,7 @@ local function list_columns(data)
       columns[#columns + 1] = {
         name = option == one and one.name or one.names[i], kind = kind, measured = true,
         measure = m, option = option == one and one.option or option,
+        by_magnitude = measures[one.measure].by_magnitude,
       }
     end
   end

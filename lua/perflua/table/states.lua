@@ -118,6 +118,7 @@ states.first = {
 }
 
 states.last = states.first
+states.compared, states.delta = states.first, states.first
 
 states.hist = {
   write = write_counts,

@@ -1,0 +1,163 @@
+-- Comparisons of two recordings, or of several runs on each side.
+
+local basis = require "perflua.diff.basis"
+local compare = require "perflua.diff.compare"
+local errors = require "perflua.errors"
+local noise = require "perflua.diff.noise"
+local notes = require "perflua.diff.notes"
+local side = require "perflua.diff.side"
+local Table = require "perflua.table"
+local usage_error = errors.usage_error
+
+local diff = {}
+
+local CONFIDENCE <const> = 0.95
+
+local function check_options(options)
+  if options == nil then return {} end
+  if type(options) ~= "table" then
+    usage_error("diff: a table of options expected, got a %s", type(options))
+  end
+  errors.check_options(options, "DiffOptions", "diff: unknown option '%s'")
+  local confidence = options.confidence
+  if confidence ~= nil and not (math.type(confidence) and confidence >= 0.5
+    and confidence < 1) then
+    usage_error("diff: confidence: a number from 0.5 to below 1 expected, got %s",
+      tostring(confidence))
+  end
+  if options.match ~= nil and type(options.match) ~= "table" then
+    usage_error("diff: match: a table { FROM = TO } expected, got a %s", type(options.match))
+  end
+  for from, to in pairs(options.match or {}) do
+    if type(from) ~= "string" or type(to) ~= "string" then
+      usage_error("diff: match: names expected, got a %s for '%s'", type(to), tostring(from))
+    end
+  end
+  return options
+end
+
+-- Returns how intervals are made; or why there are none.
+local function method_of(before, after)
+  local is_quantile = before.basis.quantile ~= nil
+  if #before.runs >= noise.RUNS or #after.runs >= noise.RUNS then return "runs" end
+  if is_quantile then return "order" end
+  local a, b = before.n_slices, after.n_slices
+  if not a or not b then return "tables" end
+  return math.min(a, b) >= noise.SLICES and "slices" or "slices_few"
+end
+
+local function check_common_events(before, after)
+  local first
+  for event in pairs(before.rows) do
+    if after.rows[event] then return end
+    if not first or event < first then first = event end
+  end
+  local other = {}
+  for event in pairs(after.rows) do other[#other + 1] = event or "all events together" end
+  table.sort(other)
+  usage_error("diff: no common event: %s before, %s after", first or "all events together",
+    table.concat(other, ", "))
+end
+
+local function check_seconds(one)
+  for _, run in ipairs(one.runs) do
+    if one.basis.per == "second" and not run.seconds then
+      usage_error("diff: per = \"second\" needs recordings whose records have times; %s %s",
+        one.what, run.spec and "has none" or "is a Table")
+    end
+  end
+end
+
+-- The kinds of the columns before, after and delta: integers stay integers.
+local function kinds_of(before, after, list)
+  if before.basis.kind then return before.basis.kind, before.basis.kind end
+  if #before.runs > 1 or #after.runs > 1 then return "float", "float" end
+  for _, pair in ipairs(list) do
+    if math.type(pair.delta) == "float" then return "float", "float" end
+  end
+  return before.runs[1].measure.kind == "signed" and "signed" or "unsigned", "signed"
+end
+
+local function as_kind(value, kind)
+  if kind ~= "unsigned" and kind ~= "signed" and value then return value + 0.0 end
+  return value
+end
+
+-- The events of the result: names in the order in which the recordings have them.
+local function events_of(before, list)
+  local data, used, names, place = before.runs[1].data, {}, {}, {}
+  if not data.events then return nil, { [false] = 0 } end
+  for _, pair in ipairs(list) do used[pair.event] = true end
+  for _, name in ipairs(data.events) do
+    if used[name] and not place[name] then
+      names[#names + 1] = name
+      place[name] = #names
+    end
+  end
+  local others = {}
+  for name in pairs(used) do
+    if not place[name] then others[#others + 1] = name end
+  end
+  table.sort(others)
+  for _, name in ipairs(others) do
+    names[#names + 1] = name
+    place[name] = #names
+  end
+  return names, place
+end
+
+-- The Table of the pairs.
+local function table_of(before, after, list, said)
+  local run = before.runs[1]
+  local names, place = events_of(before, list)
+  local kind, delta_kind = kinds_of(before, after, list)
+  local bound_kind = kind == "percent" and "percent" or "float"
+  local data = { description = { reads = "a comparison" }, keys = {}, groups = {},
+    events = names, comparison = said, measures = {
+      { name = "before", measure = "compared", kind = kind },
+      { name = "after", measure = "compared", kind = kind },
+      { name = "delta", measure = "delta", kind = delta_kind },
+      { name = "low", measure = "compared", kind = bound_kind },
+      { name = "high", measure = "compared", kind = bound_kind },
+      { name = "verdict", measure = "compared", kind = "string" },
+    } }
+  for i, key in ipairs(run.keys) do
+    data.keys[i] = { name = key.name, kind = key.kind, text = key.text }
+  end
+  for i, pair in ipairs(list) do
+    data.groups[i] = { event = place[pair.event], keys = pair.keys,
+      { as_kind(pair.before.value, kind) }, { as_kind(pair.after.value, kind) },
+      { as_kind(pair.delta, delta_kind) }, { pair.low }, { pair.high }, { pair.verdict } }
+  end
+  return Table.new(data, { column = "delta" })
+end
+
+---Compares two recordings, or several runs of each side.
+---@param before perflua.Query|perflua.Table|(perflua.Query|perflua.Table)[]
+---@param after perflua.Query|perflua.Table|(perflua.Query|perflua.Table)[]
+---@param options { per: string?, match: table<string, string>?, confidence: number? }?
+---@return perflua.Table
+---@return table[] pairs see compare.lua
+function diff.compare(before, after, options)
+  options = check_options(options)
+  local first, second = side.list(before, "before"), side.list(after, "after")
+  local reads = { basis = basis.of(side.measure(first[1]), options.per),
+    match = options.match or {} }
+  reads.sliced = #first < noise.RUNS and #second < noise.RUNS
+  local a = side.read(first, "before", reads)
+  reads.like = a
+  local b = side.read(second, "after", reads)
+  check_common_events(a, b)
+  check_seconds(a)
+  check_seconds(b)
+  local list, confidence = compare.pairs(a, b), options.confidence or CONFIDENCE
+  local method, tested = method_of(a, b), 0
+  if method ~= "tables" and method ~= "slices_few" then
+    compare.test(a, b, list, method, confidence)
+    tested = compare.judge(list, reads.basis, confidence)
+  end
+  return table_of(a, b, list, { above = notes.above(a, b),
+    below = notes.below(method, a, b, confidence, tested) }), list
+end
+
+return diff

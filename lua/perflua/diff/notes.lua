@@ -1,0 +1,141 @@
+-- Lines around a comparison: above the table, other differences between the recordings; below
+-- it, the meaning of the intervals.
+
+local calibration = require "perflua.diff.calibration"
+local fmt = require "perflua.text.fmt"
+
+local notes = {}
+
+-- Returns the different texts of a list, in order.
+local function distinct_texts(list)
+  local seen, texts = {}, {}
+  for _, text in ipairs(list) do
+    if not seen[text] then seen[text], texts[#texts + 1] = true, text end
+  end
+  table.sort(texts)
+  return texts
+end
+
+local function features_of(one, feature)
+  local list = {}
+  for _, run in ipairs(one.runs) do
+    local features = run.spec and run.spec.file.features
+    list[#list + 1] = features and features[feature] or nil
+  end
+  return distinct_texts(list)
+end
+
+local FEATURES = { { "hostname", "hosts" }, { "osrelease", "kernels" }, { "arch",
+  "architectures" }, { "cpudesc", "processors" } }
+
+local function add_features(list, before, after)
+  for _, row in ipairs(FEATURES) do
+    local a, b = features_of(before, row[1]), features_of(after, row[1])
+    local x, y = table.concat(a, ", "), table.concat(b, ", ")
+    if x ~= y and x ~= "" and y ~= "" then
+      list[#list + 1] = ("different %s: %s before, %s after"):format(row[2], fmt.escape(x),
+        fmt.escape(y))
+    end
+  end
+end
+
+local function mean_seconds(one)
+  local sum = 0
+  for _, run in ipairs(one.runs) do
+    if not run.seconds then return nil end
+    sum = sum + run.seconds
+  end
+  return sum / #one.runs
+end
+
+local MUCH <const> = 1.1 -- longer than the other, by which lengths are said to differ
+
+local function add_lengths(list, before, after)
+  local a, b = mean_seconds(before), mean_seconds(after)
+  if not a or not b or math.max(a, b) < MUCH * math.min(a, b) then return end
+  list[#list + 1] = ("different lengths: %.3g s before, %.3g s after%s"):format(a, b,
+    before.basis.per == nil and before.basis.is_amount
+    and "; if this is not the change itself, compare per second or per share" or "")
+end
+
+local function other_events(one, other)
+  local list = {}
+  for event in pairs(one.rows) do
+    if not other.rows[event] then list[#list + 1] = fmt.escape(event or "all events") end
+  end
+  table.sort(list)
+  return list
+end
+
+local function add_events(list, before, after)
+  local a, b = other_events(before, after), other_events(after, before)
+  if #a > 0 then
+    list[#list + 1] = "left out: events only before: " .. table.concat(a, ", ")
+  end
+  if #b > 0 then list[#list + 1] = "left out: events only after: " .. table.concat(b, ", ") end
+end
+
+local function add_damage(list, one)
+  for _, run in ipairs(one.runs) do
+    local file = run.spec and run.spec.file
+    if file and (#file.damage > 0 or file.complete == false) then
+      list[#list + 1] = ("%s: %s is damaged or cut off"):format(one.what,
+        fmt.escape(fmt.paths(file.path)))
+    end
+  end
+end
+
+---@param before table a side
+---@param after table
+---@return string[]
+function notes.above(before, after)
+  local list = {}
+  add_events(list, before, after)
+  add_lengths(list, before, after)
+  add_features(list, before, after)
+  add_damage(list, before)
+  add_damage(list, after)
+  return list
+end
+
+local function runs_text(n) return n == 1 and "1 run" or ("%d runs"):format(n) end
+
+-- Says how often equal single runs were taken for different.
+local function single_rate()
+  local rate = calibration.single
+  if not rate then
+    return "how often equal work is flagged was not measured: make calibrate does that"
+  end
+  return ("of equal work %d of %d comparisons of single runs flagged a row (see the manual)")
+    :format(rate.flagged, rate.comparisons)
+end
+
+local NO_INTERVALS = {
+  tables = "no intervals: tables have no times; compare queries, or three tables of a side",
+  slices_few = "no intervals: the recording has fewer than 20 slices of time",
+}
+
+---@param method string "runs", "slices" or "order"; or why there is none: a key of NO_INTERVALS
+---@param before table a side
+---@param after table
+---@param confidence number
+---@param tested integer
+---@return string[]
+function notes.below(method, before, after, confidence, tested)
+  if NO_INTERVALS[method] then return { NO_INTERVALS[method] } end
+  local runs = ("%s before, %s after"):format(runs_text(#before.runs), runs_text(#after.runs))
+  local interval = ("low to high: the %.4g %% interval of delta"):format(100 * confidence)
+  local list = {}
+  if method == "runs" then
+    list[1] = ("%s, from the variation between runs (%s)"):format(interval, runs)
+  else
+    list[1] = ("%s, within-run noise only (%s): other runs of the same program may differ more")
+      :format(interval, runs)
+    list[2] = single_rate()
+  end
+  list[#list + 1] = "verdicts are corrected for " .. fmt.phrase(tested,
+    "{row that was|rows that were} tested")
+  return list
+end
+
+return notes

@@ -1,0 +1,149 @@
+-- A grouped query read with a hidden key, the slice of time, and a hidden measure, the number
+-- of records.
+
+local description = require "perflua.table.description"
+local group = require "perflua.group"
+local measures = require "perflua.measures"
+local spec_of = require("perflua.core").query_spec
+local usage_error = require("perflua.errors").usage_error
+
+local slices = {}
+
+--- Slices of all runs of a side.
+slices.MOST = 200
+
+local SECOND <const> = 1000000000
+
+-- The times of the query's records: first, last; nil for a stream, which does not know yet.
+local function time_range(spec)
+  local file = spec.file
+  if file.size == nil then return nil end
+  local first, last = file.first_time, file.last_time
+  if first and spec.from and math.ult(first, spec.from) then first = spec.from end
+  if last and spec.to and math.ult(spec.to, last) then last = spec.to end
+  return first, last
+end
+
+-- A copy of the description of a query with more keys, and measures of its own.
+local function derived(spec, more, columns)
+  local copy = {}
+  for name, value in pairs(spec) do copy[name] = value end
+  copy.keys = table.move(spec.keys or {}, 1, #(spec.keys or {}), 1, {})
+  for _, key in ipairs(more) do copy.keys[#copy.keys + 1] = key end
+  copy.columns, copy.show = columns, nil
+  return copy
+end
+
+local function slice_key(spec, first, width)
+  local field = spec.reader and "start" or "time"
+  local ok, ref = pcall(spec.scope.ref, spec.scope,
+    ("(%s - %d) // %d"):format(field, first, width))
+  if not ok then return nil end
+  return { name = "slice", ref = ref }
+end
+
+-- Numbers the slices that records were found in from 1 on; of a stream at most so many, by
+-- joining neighbours. Returns the number of a key's slice, and how many there are.
+local function numbering(least, greatest, most)
+  local n = greatest - least + 1
+  local joined = (n + most - 1) // most
+  return function(key) return (key - least) // joined + 1 end, (n + joined - 1) // joined
+end
+
+-- Returns the least and the greatest slice of the groups; nil if a record has no time.
+local function slices_of(groups, at)
+  local least, greatest = math.maxinteger, math.mininteger
+  for _, g in ipairs(groups) do
+    local slice = g.keys[at]
+    if slice == nil then return nil end
+    least, greatest = math.min(least, slice), math.max(greatest, slice)
+  end
+  return least, greatest
+end
+
+local function add_state(row, g, columns)
+  if not row[1] then
+    row[1], row[2] = g[1], g[2]
+    return
+  end
+  row[1] = measures[columns[1].measure].merge(row[1], g[1], columns[1].kind)
+  row[2] = row[2] + g[2]
+end
+
+-- Stand in the tree of groups for values that cannot be keys of Lua tables, and for the group.
+local NIL, NAN, ROW = {}, {}, {}
+
+local function get_child(node, value)
+  if value == nil then value = NIL elseif value ~= value then value = NAN end
+  local child = node[value]
+  if not child then
+    child = {}
+    node[value] = child
+  end
+  return child
+end
+
+-- Groups without their slice: { event, keys, state, count, slices = { number → state } }.
+local function join_groups(data, n_keys, number)
+  local rows, tree, columns = {}, {}, data.measures
+  local merge, kind = measures[columns[1].measure].merge, columns[1].kind
+  for _, g in ipairs(data.groups) do
+    local node = get_child(tree, g.event or 0)
+    for k = 1, n_keys do node = get_child(node, g.keys[k]) end
+    local row = node[ROW]
+    if not row then
+      row = { event = g.event, keys = table.move(g.keys, 1, n_keys, 1, {}), slices = {} }
+      node[ROW], rows[#rows + 1] = row, row
+    end
+    add_state(row, g, columns)
+    if number then
+      local slice = number(g.keys[n_keys + 1])
+      local before = row.slices[slice]
+      row.slices[slice] = before and merge(before, g[1], kind) or g[1]
+    end
+  end
+  return rows
+end
+
+-- The measure that is compared, and a count.
+local function compared(spec)
+  local first = spec.columns[1] or group.column(spec, "count")
+  return { first, { name = "", measure = "count" } }
+end
+
+---Reads a query.
+---@param query perflua.Query grouped, or of samples to be added up
+---@param what string what messages call it
+---@param most integer? slices at most; nil: no slices are asked for
+---@param columns table[]? measures; default: the first of the query, and a count
+---@return table # run: { data (of the Table), groups (see above), n_slices, seconds, spec }
+function slices.read(query, what, most, columns)
+  local spec = spec_of(query)
+  local first, last = time_range(spec)
+  local width = first and last and math.max(1, (last - first) // (most or 1) + 1) or SECOND
+  local key = most and slice_key(spec, first or 0, width)
+  if most and not key then
+    usage_error("diff: %s has no times, which intervals are made of", what)
+  end
+  local made = group.table(derived(spec, { key }, columns or compared(spec)))
+  local data, n_keys = made.data, #(spec.keys or {})
+  if data.interrupted then usage_error("diff: interrupted: nothing is compared") end
+  local run = { data = data, spec = spec, n_keys = n_keys, first = first }
+  if first and last then run.seconds = math.max(last - first, 1) / SECOND end
+  local number, least, greatest
+  if most and #data.groups > 0 then
+    least, greatest = slices_of(data.groups, n_keys + 1)
+    if not least then
+      usage_error("diff: records of %s have no time, which intervals are made of", what)
+    end
+    if first and last then least, greatest = 0, (last - first) // width end
+    number, run.n_slices = numbering(least, greatest, most)
+    run.seconds = run.seconds or greatest - least + 1
+  end
+  run.groups = join_groups(data, n_keys, number)
+  run.keys = table.move(data.keys, 1, n_keys, 1, {})
+  run.measure, run.description = data.measures[1], description.of(spec)
+  return run
+end
+
+return slices
