@@ -85,7 +85,7 @@ local lua_modules = {
     "interrupts live locks off_cpu page_faults requests runs totals wakes" },
   { "export", "core errors flame group plan table text waits", "init",
     "flame/clean group/aside" },
-  { "diff", "core errors file group measures query table text", "init",
+  { "diff", "core errors file group measures query table text", "init plan",
     "filter/kinds measures/sketch" },
   { "perflua", "core diff errors export file intervals options query recording table",
     "init" },
@@ -98,10 +98,10 @@ local lua_modules = {
   { "map", "core errors meta recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },
   { "toolkit", "core errors file flame group perflua query table text",
-    "folding samples symbols topics" },
+    "folding samples sides symbols topics" },
   { "tools",
-    "address core doctor errors export file flame header map meta options perflua recording "
-      .. "report script table text toolkit waits",
+    "address core diff doctor errors export file flame header map meta options perflua "
+      .. "recording report script table text toolkit waits",
     "init",
     "flame/clean flame/kinds flame/palette group/aside measures/sketch measures/sums "
       .. "plan/init report/quality" },

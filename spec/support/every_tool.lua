@@ -10,7 +10,9 @@ local tools = require "perflua.tools"
 -- The command lines of each tool, which end with the recording unless they say FILE; map and
 -- reduce start other processes, help reads no recording.
 local lines = {
-  "alloc", "cgroups", "cgroups --nested", "doctor", "doctor --json", "dump", "dump --json",
+  "alloc", "cgroups", "cgroups --nested", "diff FILE FILE",
+    "diff --csv --per share FILE FILE FILE -- FILE",
+  "doctor", "doctor --json", "dump", "dump --json",
   "export --to callgrind", "export --to folded", "export --to pprof --count",
     "export --to speedscope --timeline", "export --to firefox",
   "faults", "fields",
@@ -47,9 +49,11 @@ local function run(line, path, out)
   local words = {}
   for word in line:gmatch "%S+" do words[#words + 1] = word end
   local tool = tools.find(table.remove(words, 1))
-  local at
-  for i, word in ipairs(words) do at = word == "FILE" and i or at end
-  words[at or #words + 1] = path
+  local named = false
+  for i, word in ipairs(words) do
+    if word == "FILE" then words[i], named = path, true end
+  end
+  if not named then words[#words + 1] = path end
   local ok, status, message = pcall(tool.run, assert(tools.parse(tool, words)), out, {})
   if not ok then print("raised", status) end
   if message then print("said", message) end

@@ -129,7 +129,22 @@ local function table_of(before, after, list, said)
       { as_kind(pair.before.value, kind) }, { as_kind(pair.after.value, kind) },
       { as_kind(pair.delta, delta_kind) }, { pair.low }, { pair.high }, { pair.verdict } }
   end
-  return Table.new(data, { column = "delta" })
+  return Table.new(data)
+end
+
+---Reads runs of equal work.
+---@param runs (perflua.Query|perflua.Table)[] at least three
+---@return table[] # pairs (compare.lua) whose `before` are these runs; perflua.diff.plan lists
+--- them
+function diff.variation(runs)
+  local list = side.list(runs, "runs")
+  if #list < noise.RUNS then
+    usage_error("diff: %d runs: their variation takes three", #list)
+  end
+  local one = side.read(list, "runs", { basis = basis.of(side.measure(list[1])), match = {} })
+  local made = compare.pairs(one, one)
+  compare.test(one, one, made, "runs", CONFIDENCE)
+  return made
 end
 
 ---Compares two recordings, or several runs of each side.
@@ -137,7 +152,7 @@ end
 ---@param after perflua.Query|perflua.Table|(perflua.Query|perflua.Table)[]
 ---@param options { per: string?, match: table<string, string>?, confidence: number? }?
 ---@return perflua.Table
----@return table[] pairs see compare.lua
+---@return table[] pairs see compare.lua; of the rows of the Table, in any order
 function diff.compare(before, after, options)
   options = check_options(options)
   local first, second = side.list(before, "before"), side.list(after, "after")

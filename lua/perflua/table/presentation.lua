@@ -141,14 +141,19 @@ local function set_pivot(view, pivot)
   end
 end
 
--- The column of that name; without one the first measure that has an order.
-local function find_order(view, name)
-  if name == nil then
-    for place, column in ipairs(view.columns) do
-      if column.measured and column.kind ~= "histogram" then return place end
-    end
-    return nil
+-- The differences of a comparison, or the first measure that has an order.
+local function find_default_order(view)
+  local first
+  for place, column in ipairs(view.columns) do
+    if column.by_magnitude then return place end
+    if column.measured and column.kind ~= "histogram" then first = first or place end
   end
+  return first
+end
+
+-- The column of that name; without one that of find_default_order().
+local function find_order(view, name)
+  if name == nil then return find_default_order(view) end
   local place = find_column(view.columns, name, view.show.top and "top" or "sort")
   local column = view.columns[place]
   if column.kind == "histogram" then fail("histograms cannot be sorted by") end

@@ -1,0 +1,63 @@
+-- Recordings of two sides that a tool compares: opened, narrowed by its options, and grouped.
+
+local aside = require "perflua.group.aside"
+local fmt = require "perflua.text.fmt"
+local perflua = require "perflua"
+local samples = require "perflua.toolkit.samples"
+local strip_position = require("perflua.errors").strip_position
+local symbols = require "perflua.toolkit.symbols"
+
+local sides = {}
+
+local SAVED <const> = "perflua table "
+
+-- Returns whether a file is a saved table.
+local function is_saved(path)
+  local file <close> = path ~= "-" and io.open(path, "rb")
+  return file and file:read(#SAVED) == SAVED
+end
+
+---Opens the recordings of a side; saved tables are loaded.
+---@param paths string[]
+---@param args table of the command line
+---@param make (fun(file: perflua.File): perflua.Query)? what is asked of each; nil: only open
+---@return table? # { perflua.Query or Table … }; `files` are open recordings
+---@return string? message, integer? status of the tool
+function sides.open(paths, args, make)
+  local list = { files = {} }
+  for i, path in ipairs(paths) do
+    local message
+    if is_saved(path) then
+      list[i], message = perflua.load(path)
+    else
+      list.files[i], message = perflua.open(path, symbols.of(args))
+    end
+    if message then return nil, message end
+    local file = list.files[i]
+    if file then
+      message = samples.choose(file, args)
+      if message then return nil, message, 2 end
+      local ok, query = pcall(make, file)
+      if not ok then return nil, strip_position(query), 2 end
+      aside.from(query)
+      list[i] = query
+    end
+  end
+  return list
+end
+
+---Cuts the operands of a tool in two sides.
+---@param args table of the command line
+---@return string[]? before, string[]|string after; nil and what is wrong
+function sides.cut(args)
+  local n = args.before or #args == 2 and 1 or nil
+  if not n then
+    return nil, fmt.phrase(#args, "{recording is|recordings are} named: BEFORE and AFTER are "
+      .. "expected, or several on both sides of --")
+  elseif n == 0 or n == #args then
+    return nil, ("no recording %s --"):format(n == 0 and "before" or "behind")
+  end
+  return table.move(args, 1, n, 1, {}), table.move(args, n + 1, #args, 1, {})
+end
+
+return sides

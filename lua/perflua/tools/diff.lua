@@ -1,0 +1,176 @@
+-- perflua diff BEFORE AFTER: what became slower or faster, and whether it is more than noise.
+
+local diff = require "perflua.diff"
+local fmt = require "perflua.text.fmt"
+local json = require "perflua.text.json"
+local list = require "perflua.text.list"
+local output = require "perflua.table.output"
+local result_table = require "perflua.table.result_table"
+local samples = require "perflua.toolkit.samples"
+local sides = require "perflua.toolkit.sides"
+local strip_position = require("perflua.errors").strip_position
+local symbols = require "perflua.toolkit.symbols"
+
+local tool = {
+  description = "compare recordings: what became slower or faster, with intervals",
+  usage = "diff [options] BEFORE AFTER | BEFORE… -- AFTER…",
+  recordings = false, operands = { 1, math.huge }, sides = true,
+  options = samples.with_options(symbols.with_options {
+    sort = { "FIELDS", "group by these fields, default comm,dso,symbol" },
+    per = { "WHAT", "compare per share, second or event:NAME; default: per run" },
+    match = { "FROM=TO", "take the name FROM for TO: a function or binary", many = true },
+    count = { "N", "show the first N rows of each event; default: 40" },
+    plan = { "PERCENT", "say how many runs find such a change; the files are equal runs" },
+    csv = "comma separated values", ["csv-safe"] = output.CSV_SAFE, json = "one JSON object",
+  }),
+  help = [[
+Compares the period of each row, a run's worth: a slower function does not make the others look faster.
+With three or more runs on a side the intervals come from the variation between runs; else from that within
+a run, which says nothing of other runs. Verdicts are slower, faster, new, gone (with --per: more, less), or
+noise; "cannot tell" stands where there are too few samples. Files may also be tables that were saved.
+
+  $ perflua diff old1.data old2.data old3.data -- new1.data new2.data new3.data]],
+}
+
+local USAGE, ROWS <const> = 2, 40
+
+-- Parses FROM=TO of each --match.
+local function parse_match(texts)
+  local match = {}
+  for _, text in ipairs(texts or {}) do
+    local from, to = text:match "^(.-[^=])=([^=].*)$"
+    if not from then return nil, ("--match: FROM=TO expected, got '%s'"):format(text) end
+    match[from] = to
+  end
+  return match
+end
+
+local function parse_percent(text)
+  local value = tonumber((text:gsub("%s*%%$", "")))
+  if value and value > 0 and value < 1e6 then return value / 100 end
+end
+
+-- Returns the settings of the command line; nil and what is wrong with it.
+local function settings_of(args)
+  local fields = list.split(args.sort or "comm,dso,symbol")
+  if #fields == 0 then return nil, "--sort: no field is named" end
+  local match, wrong = parse_match(args.match)
+  wrong = wrong or result_table.check_options { csv = args.csv, json = args.json,
+    count = args.count }
+  local per = args.per
+  if per and per ~= "share" and per ~= "second" and not per:find "^event:." then
+    wrong = ("--per: share, second or event:NAME expected, got '%s'"):format(per)
+  end
+  local change = args.plan and parse_percent(args.plan)
+  if args.plan and not change then
+    wrong = ("--plan: a percentage expected, got '%s'"):format(args.plan)
+  end
+  if wrong then return nil, wrong end
+  return { fields = fields, match = match, per = per, change = change,
+    count = math.tointeger(tonumber(args.count)) }
+end
+
+local function notes_of(made)
+  local said = made.data.comparison
+  return table.move(said.below, 1, #said.below, #said.above + 1,
+    table.move(said.above, 1, #said.above, 1, {}))
+end
+
+local function write_json(made, out)
+  out:write('{"notes":', json.encode(json.array(notes_of(made))), ',"rows":')
+  local ok, message = made:json(out)
+  out:write "}\n"
+  return ok and 0 or nil, message
+end
+
+local function write_csv(made, out, args)
+  for _, line in ipairs(notes_of(made)) do io.stderr:write("# ", line, "\n") end
+  local ok, message = made:csv(out, { safe = args.csv == "safe" })
+  return ok and 0 or nil, message
+end
+
+-- Amounts have a unit for the eyes: they are large.
+local function with_units(made)
+  for _, column in ipairs(made.view.columns) do
+    local kind = column.measured and column.kind
+    if kind == "unsigned" or kind == "signed" or kind == "float" then
+      made = made:unit("si", column.name)
+    end
+  end
+  return made
+end
+
+local function write_text(made, settings, out)
+  local all = #made
+  local shown = with_units(made:top(settings.count or ROWS))
+  out:write(tostring(shown), "\n")
+  if not settings.count and #shown < all then
+    out:write(("# %d of %d rows; --count shows others\n"):format(#shown, all))
+  end
+  return 0
+end
+
+-- Says how many runs each row needs.
+local function write_plan(list_of_runs, settings, args, out)
+  local plan = require "perflua.diff.plan"
+  local rows = plan.rows(diff.variation(list_of_runs), settings.change, 0.05)
+  local columns, several = {}, {}
+  for _, row in ipairs(rows) do several[row.event] = true end
+  if next(several, next(several)) then columns[1] = { "event", "string" } end
+  for _, field in ipairs(settings.fields) do columns[#columns + 1] = { field, "any" } end
+  for _, name in ipairs { "period", "spread_percent" } do
+    columns[#columns + 1] = { name, "float" }
+  end
+  columns[#columns + 1] = { "runs", "unsigned" }
+  local made = result_table.new(columns, "period")
+  for _, row in ipairs(rows) do
+    local values = { event = row.event, period = row.mean, spread_percent = 100 * row.spread,
+      runs = row.runs }
+    for i, field in ipairs(settings.fields) do values[field] = row.keys[i] end
+    made:add(values)
+  end
+  made:note("rows", #rows, ("{row was|rows were} tested together; runs: how many a side find a "
+    .. "change by %.4g %% in 95 of 100 comparisons"):format(100 * settings.change))
+  return made:write({ csv = args.csv, json = args.json,
+    count = args.count or not (args.csv or args.json) and ROWS or nil }, out)
+end
+
+local function run_compared(args, settings, make, out)
+  local paths, others = sides.cut(args)
+  if not paths then return USAGE, "diff: " .. others end
+  local before, after, message, status
+  before, message, status = sides.open(paths, args, make)
+  if before then after, message, status = sides.open(others, args, make) end
+  if not after then return status, message end
+  local made = diff.compare(before, after, { per = settings.per, match = settings.match })
+  if args.csv or args.json then
+    if settings.count then made = made:top(settings.count) end
+    if args.json then return write_json(made, out) end
+    return write_csv(made, out, args)
+  end
+  return write_text(made, settings, out)
+end
+
+local function run_plan(args, settings, make, out)
+  local runs, message, status = sides.open(args, args, make)
+  if not runs then return status, message end
+  return write_plan(runs, settings, args, out)
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local settings, wrong = settings_of(args)
+  if not settings then return USAGE, "diff: " .. wrong end
+  local function make(file)
+    return file:samples():group_by(table.unpack(settings.fields)):sum("period")
+  end
+  local run = settings.change and run_plan or run_compared
+  local ok, status, message = pcall(run, args, settings, make, out)
+  if ok then return status, message end
+  return nil, fmt.escape(strip_position(status))
+end
+
+return tool

@@ -1,0 +1,144 @@
+-- perflua diff: the command line of perflua.diff, and the same deltas as perf diff.
+local files = require "spec.support.files"
+local needs = require "spec.support.needs"
+local perflua = require "perflua"
+local run = require "spec.cli.run"
+local works = require "spec.support.works"
+
+local PARTS = { parse = 0.3, solve = 0.4, write = 0.2 }
+local SLOWER = { parse = 0.3, solve = 0.4, write = 0.29 }
+
+local function diff(...)
+  local got = run.perflua { "diff", ... }
+  assert.equal(0, got.status, got.err)
+  return got.out, got.err
+end
+
+local function fails(status, pattern, ...)
+  local got = run.perflua { "diff", ... }
+  assert.equal(status, got.status, got.out)
+  assert.matches(pattern, got.err)
+end
+
+describe("perflua diff", function()
+  local a, b, more, others
+
+  setup(function()
+    a, b = works.write { seed = 3, parts = PARTS }, works.write { seed = 4, parts = SLOWER }
+    more, others = {}, {}
+    for i = 1, 3 do
+      more[i] = works.write { seed = 10 + i, parts = PARTS, seconds = 2 }
+      others[i] = works.write { seed = 20 + i, parts = SLOWER, seconds = 2 }
+    end
+  end)
+
+  it("shows what changed, and what the intervals mean", function()
+    local out = diff("--sort", "comm", a, b)
+    assert.matches("comm +before +after +delta +low +high +verdict", out)
+    assert.matches("write +8%d%dM +1.%d%dG +3%d%dM .* slower\n", out)
+    assert.matches("parse .* noise\n", out)
+    assert.matches("\n# low to high: the 95 %% interval of delta, within%-run noise only", out)
+  end)
+
+  it("takes several runs on both sides of --, and options anywhere", function()
+    local out, err = diff("--sort", "comm", more[1], more[2], more[3], "--", others[1], "--csv",
+      others[2], others[3])
+    assert.matches("^comm,before,after,delta,low,high,verdict\r\n", out)
+    assert.matches("\nwrite,[^\n]*,slower\r\n", out)
+    assert.matches("%(3 runs before, 3 runs after%)", err)
+    assert.equal(out, (diff("--csv", "-s", "comm", more[1], more[2], more[3], "--", others[1],
+      others[2], others[3])))
+  end)
+
+  it("has the result of perflua.diff", function()
+    local function query(path)
+      return assert(perflua.open(path)):samples():group_by("comm"):sum("period")
+    end
+    local path = files.temporary()
+    assert(perflua.diff(query(a), query(b), { per = "share" }):csv(path))
+    assert.equal(files.read(path), (diff("--per", "share", "--sort", "comm", "--csv", a, b)))
+  end)
+
+  it("writes one JSON object with its notes", function()
+    local out = diff("--json", "--sort", "comm", a, b)
+    assert.matches('^{"notes":%["low to high: [^]]*%],"rows":%[\n{"comm":"write",', out)
+    assert.matches('"verdict":"slower"', out)
+  end)
+
+  it("reads saved tables", function()
+    local saved = files.temporary()
+    assert(assert(perflua.open(a)):samples():group_by("comm"):sum("period"):table():save(saved))
+    local out = diff("--sort", "comm", saved, b)
+    assert.matches("# no intervals: tables have no times", out)
+    assert.matches("write +8", out)
+  end)
+
+  it("takes the shared options of tools", function()
+    local out = diff("--sort", "comm", "--comm", "parse", a, b)
+    assert.matches("parse", out)
+    assert.not_matches("solve", out)
+    assert.matches("corrected for 1 row that was tested", out)
+    out = diff("--sort", "comm", "--match", "write=print", a,
+      works.write { seed = 4, parts = { parse = 0.3, solve = 0.4, print = 0.29 } })
+    assert.matches("print +8%d%dM .* slower", out)
+  end)
+
+  it("says how many runs find a change", function()
+    local out = diff("--plan", "10%", "--sort", "comm", "--csv", table.unpack(more))
+    local few = math.tointeger(tonumber(out:match "solve,[^\n]*,(%d+)\r\n"))
+    out = diff("--plan", "2%", "--sort", "comm", "--csv", table.unpack(more))
+    local many = math.tointeger(tonumber(out:match "solve,[^\n]*,(%d+)\r\n"))
+    assert.is_true(few >= 2 and many > few, ("%s and %s runs"):format(few, many))
+    fails(1, "2 runs: their variation takes three", "--plan", "2%", more[1], more[2])
+  end)
+
+  it("refuses what it does not understand", function()
+    fails(2, "1 recording is named: BEFORE and AFTER", a)
+    fails(2, "3 recordings are named", a, b, a)
+    fails(2, "no recording behind %-%-", a, "--")
+    fails(2, "no recording before %-%-", "--", a)
+    fails(2, "%-%-per: share, second or event:NAME expected, got 'hour'", "--per", "hour", a, b)
+    fails(2, "%-%-match: FROM=TO expected, got 'x'", "--match", "x", a, b)
+    fails(2, "%-%-plan: a percentage expected", "--plan", "0", a, b, a)
+    fails(2, "%-%-csv and %-%-json", "--csv", "--json", a, b)
+    fails(2, "unknown field 'commm'; the closest is 'comm'", "--sort", "commm", a, b)
+    fails(1, "No such file", a, a .. ".no")
+    fails(1, "no common event", "--sort", "comm", a,
+      works.write { seed = 1, parts = PARTS, event = "cycles" })
+  end)
+
+  needs.it("perf", "has the deltas of perf diff", function()
+    local got = run.shell_with([[perf diff -f -s comm "$1" "$2" 2>/dev/null]], a, b)
+    local ours, n = {}, 0
+    for comm, before, delta in diff("--per", "share", "--sort", "comm", "--csv", a, b)
+      :gmatch "(%w+),([%d.]+),[%d.]+,([-%d.]+)," do
+      ours[comm] = { before = ("%.2f"):format(before), delta = ("%+.2f"):format(delta) }
+    end
+    for before, delta, comm in got.out:gmatch "([%d.]+)%% +([-+][%d.]+)%% +(%w+)" do
+      assert.same(ours[comm], { before = before, delta = delta }, comm)
+      n = n + 1
+    end
+    assert.equal(3, n, got.out)
+  end)
+
+  needs.it("record", "has the deltas of functions that perf diff has", function()
+    local paths = { files.temporary(), files.temporary() }
+    for i, path in ipairs(paths) do
+      assert.equal(0, run.shell_with(([[perf record -q -e cpu-clock:u -o "$1" sh -c \
+        'i=0; while [ $i -lt %d00000 ]; do i=$((i+1)); done' >/dev/null 2>&1]]):format(i + 1),
+        path).status)
+    end
+    local ours = {}
+    for symbol, delta in diff("--per", "share", "--sort", "symbol", "--csv", paths[1],
+      paths[2]):gmatch "([%w_]+),[%d.]+,[%d.]+,([-%d.]+)," do
+      ours[symbol] = ("%+.2f"):format(delta)
+    end
+    local got, n = run.shell_with([[perf diff -f -s sym "$1" "$2" 2>/dev/null]], paths[1],
+      paths[2]), 0
+    for delta, symbol in got.out:gmatch "[%d.]+%% +([-+][%d.]+)%% +%[[.k]%] ([%a_][%w_]*)\n" do
+      assert.equal(ours[symbol], delta, symbol)
+      n = n + 1
+    end
+    assert.is_true(n > 0 or next(ours) == nil, got.out)
+  end)
+end)
