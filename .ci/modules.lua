@@ -85,10 +85,11 @@ local lua_modules = {
     "interrupts live locks off_cpu page_faults requests runs totals wakes" },
   { "export", "core errors flame group plan table text waits", "init",
     "flame/clean group/aside" },
-  { "diff", "core errors file group measures query table text", "init plan",
+  { "diff", "core errors file group measures query table text", "estimate init plan",
     "filter/kinds measures/sketch" },
   { "perflua", "core diff errors export file intervals options query recording table",
     "init" },
+  { "check", "core diff errors table text", "init output recipe" },
   { "meta", "api core errors fields filter options perflua recording table text",
     "candidates describe library needs returned starter survey" },
   { "header", "core text", "init json" },
@@ -100,7 +101,7 @@ local lua_modules = {
   { "toolkit", "core errors file flame group perflua query table text",
     "folding samples sides symbols topics" },
   { "tools",
-    "address core diff doctor errors export file flame header map meta options perflua "
+    "address check core diff doctor errors export file flame header map meta options perflua "
       .. "recording report script table text toolkit waits",
     "init",
     "flame/clean flame/kinds flame/palette group/aside measures/sketch measures/sums "

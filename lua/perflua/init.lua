@@ -26,7 +26,9 @@ local perflua = {
   stop = run.stop,
   load = Table.load,
   options = {}, -- of the script that the interpreter runs
-  diff = function(...) return (require("perflua.diff").compare(...)) end,
+  diff = function(before, after, options)
+    return (require("perflua.diff").compare(before, after, options))
+  end,
   -- Its formats are loaded when they are needed: start-up is much of what a short script costs.
   export = function(...) return require("perflua.export").write(...) end,
 }

@@ -6,7 +6,8 @@ local run = require "spec.cli.run"
 -- Tools that read no recording, or its header only; and what others need beside its path.
 local WITHOUT = { completion = true, help = true, list = true, map = true, record = true,
   reduce = true, stubs = true }
-local WORDS = { export = { "--to", "folded" }, flame = { "-o", "-" } }
+local WORDS = { check = { files.temporary "expect(samples()):above(-1)" },
+  export = { "--to", "folded" }, flame = { "-o", "-" } }
 local BEHIND = { symbol = { "401000" }, -- that path
   diff = { for_all_tools.builder(50):write() } }
 
@@ -18,11 +19,13 @@ local WHERE = { dump = true, flame = true, fold = true, report = true, script = 
 local EVENT = { flame = true, fold = true, report = true, script = true }
 
 -- Tools that read several recordings.
-local SEVERAL = { doctor = true, dump = true, export = true, faults = true, fields = true,
+local SEVERAL = { check = true, doctor = true, dump = true, export = true, faults = true,
+  fields = true,
   flame = true, fold = true, report = true, script = true, stat = true }
 
 -- Tools that no recording can lack anything for.
-local FOR_ANY = { doctor = true, dump = true, export = true, fields = true, flame = true,
+local FOR_ANY = { check = true, doctor = true, dump = true, export = true, fields = true,
+  flame = true,
   fold = true,
   gen = true, header = true,
   report = true, script = true, stat = true, symbol = true, faults = true, offcpu = true,

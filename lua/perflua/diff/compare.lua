@@ -87,6 +87,19 @@ local function compare_quantiles(before, after, pair, confidence)
   return low, high, low <= 0 and high >= 0 and math.max(p, 0.5) or p
 end
 
+---Returns the interval of a quantile by itself.
+---@param one table a side
+---@param row table
+---@param value number its quantile
+---@param confidence number
+---@return number low, number high
+function compare.bound_quantile(one, row, value, confidence)
+  local certain = { 0.0, 1 << 52 }
+  local low, high = core.compare_quantiles(certain, ordered_values(one, row),
+    one.basis.quantile, confidence)
+  return low - bucket_width(value), high + bucket_width(value)
+end
+
 local function compare_values(pair, confidence)
   local a, b = pair.before, pair.after
   return core.compare(a.value, a.error, math.max(a.freedom, 1), b.value, b.error,
@@ -157,14 +170,18 @@ end
 ---@param list table[] pairs
 ---@param basis table
 ---@param confidence number
+---@param is_judged (fun(pair: table): boolean)? default: all are
 ---@return integer # rows that were tested
-function compare.judge(list, basis, confidence)
-  local tested, p = {}, {}
+function compare.judge(list, basis, confidence, is_judged)
+  local judged, tested, p = {}, {}, {}
   for _, pair in ipairs(list) do
-    if pair.p then tested[#tested + 1], p[#p + 1] = pair, pair.p end
+    if not is_judged or is_judged(pair) then
+      judged[#judged + 1] = pair
+      if pair.p then tested[#tested + 1], p[#p + 1] = pair, pair.p end
+    end
   end
   for i, q in ipairs(core.adjust(p)) do tested[i].q = q end
-  for _, pair in ipairs(list) do pair.verdict = verdict_of(pair, basis, 1 - confidence) end
+  for _, pair in ipairs(judged) do pair.verdict = verdict_of(pair, basis, 1 - confidence) end
   return #tested
 end
 

@@ -132,28 +132,14 @@ local function table_of(before, after, list, said)
   return Table.new(data)
 end
 
----Reads runs of equal work.
----@param runs (perflua.Query|perflua.Table)[] at least three
----@return table[] # pairs (compare.lua) whose `before` are these runs; perflua.diff.plan lists
---- them
-function diff.variation(runs)
-  local list = side.list(runs, "runs")
-  if #list < noise.RUNS then
-    usage_error("diff: %d runs: their variation takes three", #list)
-  end
-  local one = side.read(list, "runs", { basis = basis.of(side.measure(list[1])), match = {} })
-  local made = compare.pairs(one, one)
-  compare.test(one, one, made, "runs", CONFIDENCE)
-  return made
-end
-
 ---Compares two recordings, or several runs of each side.
 ---@param before perflua.Query|perflua.Table|(perflua.Query|perflua.Table)[]
 ---@param after perflua.Query|perflua.Table|(perflua.Query|perflua.Table)[]
 ---@param options { per: string?, match: table<string, string>?, confidence: number? }?
+---@param is_judged (fun(pair: table): boolean)? rows that get verdicts; default: all
 ---@return perflua.Table
 ---@return table[] pairs see compare.lua; of the rows of the Table, in any order
-function diff.compare(before, after, options)
+function diff.compare(before, after, options, is_judged)
   options = check_options(options)
   local first, second = side.list(before, "before"), side.list(after, "after")
   local reads = { basis = basis.of(side.measure(first[1]), options.per),
@@ -169,7 +155,7 @@ function diff.compare(before, after, options)
   local method, tested = method_of(a, b), 0
   if method ~= "tables" and method ~= "slices_few" then
     compare.test(a, b, list, method, confidence)
-    tested = compare.judge(list, reads.basis, confidence)
+    tested = compare.judge(list, reads.basis, confidence, is_judged)
   end
   return table_of(a, b, list, { above = notes.above(a, b),
     below = notes.below(method, a, b, confidence, tested) }), list

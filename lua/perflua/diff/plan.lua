@@ -2,9 +2,11 @@
 -- vary.
 
 local core = require "perflua.core"
+local estimate = require "perflua.diff.estimate"
 
 local plan = {}
 
+local LEAST <const> = 20 -- samples of a row that is listed
 local MISSED <const> = 0.05 -- of comparisons may miss the change
 
 --- Runs beyond which no number is told.
@@ -25,21 +27,20 @@ function plan.runs(spread, change, rate, rows)
 end
 
 ---Lists the rows of equal runs, with the runs that they need.
----@param pairs_of_runs table[] pairs of perflua.diff.compare: their `before` are all runs
+---@param runs (perflua.Query|perflua.Table)[] at least three
 ---@param change number see runs()
 ---@param rate number
 ---@return table[] # { event, keys, mean, spread, runs }
-function plan.rows(pairs_of_runs, change, rate)
-  local tested, list = 0, {}
-  for _, pair in ipairs(pairs_of_runs) do tested = tested + (pair.p and 1 or 0) end
-  for _, pair in ipairs(pairs_of_runs) do
-    local part = pair.before
-    if pair.p and part.value > 0 then
-      local spread = part.error * math.sqrt(part.n) / part.value
-      list[#list + 1] = { event = pair.event, keys = pair.keys, mean = part.value,
-        spread = spread, runs = plan.runs(spread, change, rate, tested) }
+function plan.rows(runs, change, rate)
+  local list = {}
+  local rows = estimate.of(runs, { confidence = 1 - rate, what = "runs", least = 3 })
+  for _, row in ipairs(rows) do
+    if row.value > 0 and (not row.samples or row.samples >= LEAST) then
+      list[#list + 1] = { event = row.event, keys = row.keys, mean = row.value,
+        spread = row.error * math.sqrt(row.n) / row.value }
     end
   end
+  for _, row in ipairs(list) do row.runs = plan.runs(row.spread, change, rate, #list) end
   return list
 end
 

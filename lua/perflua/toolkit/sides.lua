@@ -34,9 +34,9 @@ function sides.open(paths, args, make)
     end
     if message then return nil, message end
     local file = list.files[i]
-    if file then
-      message = samples.choose(file, args)
-      if message then return nil, message, 2 end
+    message = file and samples.choose(file, args)
+    if message then return nil, message, 2 end
+    if file and make then
       local ok, query = pcall(make, file)
       if not ok then return nil, strip_position(query), 2 end
       aside.from(query)

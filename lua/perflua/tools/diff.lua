@@ -14,7 +14,7 @@ local symbols = require "perflua.toolkit.symbols"
 local tool = {
   description = "compare recordings: what became slower or faster, with intervals",
   usage = "diff [options] BEFORE AFTER | BEFORE… -- AFTER…",
-  recordings = false, operands = { 1, math.huge }, sides = true,
+  recordings = false, operands = { 1, math.huge }, sides = "--",
   options = samples.with_options(symbols.with_options {
     sort = { "FIELDS", "group by these fields, default comm,dso,symbol" },
     per = { "WHAT", "compare per share, second or event:NAME; default: per run" },
@@ -113,7 +113,7 @@ end
 -- Says how many runs each row needs.
 local function write_plan(list_of_runs, settings, args, out)
   local plan = require "perflua.diff.plan"
-  local rows = plan.rows(diff.variation(list_of_runs), settings.change, 0.05)
+  local rows = plan.rows(list_of_runs, settings.change, 0.05)
   local columns, several = {}, {}
   for _, row in ipairs(rows) do several[row.event] = true end
   if next(several, next(several)) then columns[1] = { "event", "string" } end

@@ -11,8 +11,8 @@
 --                default: it reads one
 --   operands     { least, most } of the arguments behind the recording; default: none. With
 --                recordings = false: of all arguments, none of which is a recording by itself
---   sides        true: -- among the arguments parts them in two sides; args.before is then the
---                number of those in front of it, and options may stand on both
+--   sides        a word that parts the arguments in two sides, such as --; args.before is then
+--                the number of those in front of it, and options may stand on both
 --   needs        the needs of the tool, and the perf record command for them
 --   record       (perflua.meta.needs); such a tool opens its recordings by needs.open(path,
 --                tool), which says what they lack; or nil
@@ -115,11 +115,11 @@ local function name_recordings(tool, parsed)
   table.move(others, 1, #others, #paths + 1, parsed)
 end
 
--- Returns the words without the first --, and the number of operands in front of it; nil if
--- there is none.
-local function join_sides(declared, args)
+-- Returns the words without the first one that parts the sides, and the number of operands in
+-- front of it; nil if there is none.
+local function join_sides(declared, args, between)
   for i, word in ipairs(args) do
-    if word == "--" then
+    if word == between then
       local joined = table.move(args, 1, i - 1, 1, {})
       local _, operands = load_options().parse(declared, joined)
       table.move(args, i + 1, #args, i, joined)
@@ -137,7 +137,7 @@ end
 ---@return string?
 function tools.parse(tool, args)
   local declared, before = declare_options(tool), nil
-  if tool.sides then args, before = join_sides(declared, args) end
+  if tool.sides then args, before = join_sides(declared, args, tool.sides) end
   local parsed, operands = load_options().parse(declared, args)
   if not parsed then return nil, operands end
   parsed.before = before

@@ -1,0 +1,196 @@
+-- Measures the quantities of a performance spec: a value and the interval that it lies in.
+--
+-- Each is measured of all recordings as runs of the same work: { value, low, high, samples,
+-- verdict (of a change), note }. low and high are nil if they are not known.
+
+local core = require "perflua.core"
+local diff = require "perflua.diff"
+local estimate = require "perflua.diff.estimate"
+
+local quantities = {}
+
+local CONFIDENCE <const> = 0.95
+
+local function fail(format, ...) error(format:format(...), 0) end
+
+local function quote(text) return (("%q"):format(text):gsub("\\\n", "\\n")) end
+
+-- The event whose samples a quantity is of: that of its name, or the first with samples.
+local function event_of(file, name)
+  if name ~= nil then return name end
+  if not file.size then return nil end
+  for i, event in ipairs(core.count(file).events) do
+    if event.count > 0 then return file.events[i] end
+  end
+end
+
+-- Queries of each file whose rows say whether a condition is true of a sample.
+local function by_condition(files, condition, event, measure)
+  local list = {}
+  for i, file in ipairs(files) do
+    local query = file:samples(event_of(file, event)):group_by(condition)
+    list[i] = query[measure](query, "period")
+  end
+  return list
+end
+
+local function is_of(name) return "symbol == " .. quote(name) end
+
+-- The name as a glob that matches nothing else.
+local function is_under(name)
+  return ("under(%s)"):format(quote((name:gsub("[*?%[\\]", "[%0]"))))
+end
+
+local function row_of(rows, key)
+  for _, row in ipairs(rows) do
+    if row.keys[1] == key then return row end
+  end
+end
+
+local function count_samples(rows)
+  local n = 0
+  for _, row in ipairs(rows) do n = n + (row.samples or 0) end
+  return n
+end
+
+local RARE <const> = 3 -- an event with 95 % confidence below 3 / n has not come in n samples
+
+-- The share of the samples of which a condition is true.
+local function share_of(files, condition, event)
+  local rows = estimate.of(by_condition(files, condition, event, "share"),
+    { confidence = CONFIDENCE, what = "the recording" })
+  return row_of(rows, true) or { value = 0.0, low = 0.0, samples = 0,
+    high = 100.0 * math.min(RARE / math.max(count_samples(rows), 1), 1),
+    note = "no sample is of it" }
+end
+
+local measure = {}
+
+function measure.share(quantity, files)
+  return share_of(files, is_of(quantity.of), quantity.event)
+end
+
+function measure.children(quantity, files)
+  return share_of(files, is_under(quantity.of), quantity.event)
+end
+
+-- The spans of system calls of one name.
+local function calls_of(file, name)
+  if file.events["raw_syscalls:sys_enter"] then
+    return file:samples():pair { open = "raw_syscalls:sys_enter",
+      close = "raw_syscalls:sys_exit" }:where(("syscall == %s"):format(quote(name)))
+  end
+  local enter, exit = "syscalls:sys_enter_" .. name, "syscalls:sys_exit_" .. name
+  if not file.events[enter] then
+    fail("%s has neither raw_syscalls:sys_enter nor %s", file.path, enter)
+  end
+  return file:samples():pair { open = enter, close = exit }
+end
+
+local function spans_of(file, of)
+  if type(of) == "table" then
+    local spans = file:samples():pair { open = of.open, close = of.close, key = of.key }
+    return of.where and spans:where(of.where) or spans
+  end
+  local name = of:match "^syscall ([%w_]+)$"
+  if not name then fail("'%s': only \"syscall NAME\" has a time by its name", of) end
+  return calls_of(file, name)
+end
+
+function measure.quantile(quantity, files)
+  local list = {}
+  for i, file in ipairs(files) do
+    list[i] = spans_of(file, quantity.of):group_by("1 == 1"):quantile("duration", quantity.q)
+  end
+  local ok, rows = pcall(estimate.of, list,
+    { confidence = CONFIDENCE, what = "the recording" })
+  if not ok and tostring(rows):find "is empty" then
+    return { samples = 0, note = "there was none" }
+  end
+  return ok and rows[1] or error(rows, 0)
+end
+
+-- The largest of what each recording has.
+local function extreme(files, choose, of)
+  local value
+  for _, file in ipairs(files) do
+    local one = of(file)
+    value = value and choose(value, one) or one
+  end
+  return { value = value, low = value, high = value }
+end
+
+local function check_seekable(file, what)
+  if not file.size then fail("%s is a stream, of which %s is not known", file.path, what) end
+end
+
+function measure.lost(_, files)
+  return extreme(files, math.max, function(file)
+    check_seekable(file, "the share of lost samples")
+    local health = core.health(file)
+    local lost, samples = health.lost_records, 0
+    for _, event in ipairs(health.events) do
+      lost, samples = lost + event.lost_samples, samples + event.samples
+    end
+    return lost + samples > 0 and 100 * lost / (lost + samples) or 0.0
+  end)
+end
+
+function measure.samples(quantity, files)
+  return extreme(files, math.min, function(file)
+    return file:samples(event_of(file, quantity.event)):count()
+  end)
+end
+
+function measure.number(quantity, files)
+  local values, sum, squares = {}, 0, 0
+  for i, file in ipairs(files) do
+    values[i] = quantity.of(file)
+    if not math.type(values[i]) or values[i] ~= values[i] then
+      fail("%s: the function gave %s, not a number", quantity.text, tostring(values[i]))
+    end
+    sum = sum + values[i]
+  end
+  local mean = sum / #values
+  if #values < 3 then
+    return { value = mean, low = mean, high = mean }
+  end
+  for _, value in ipairs(values) do squares = squares + (value - mean) ^ 2 end
+  local half = core.student_quantile((1 - CONFIDENCE) / 2, #values - 1)
+    * math.sqrt(squares / (#values - 1) / #values)
+  return { value = mean, low = mean - half, high = mean + half }
+end
+
+-- In percent of the value before.
+local function relative(pair)
+  local before = pair.before.value
+  local result = { samples = pair.samples, verdict = pair.verdict }
+  if before > 0 then
+    result.value = 100 * pair.delta / before
+    result.low = pair.low and 100 * pair.low / before
+    result.high = pair.high and 100 * pair.high / before
+  end
+  return result
+end
+
+function measure.change(quantity, files, baseline)
+  if #baseline == 0 then fail("%s needs --baseline REC…", quantity.text) end
+  local is = is_of(quantity.of)
+  local _, list = diff.compare(by_condition(baseline, is, quantity.event, "sum"),
+    by_condition(files, is, quantity.event, "sum"), { confidence = CONFIDENCE },
+    function(pair) return pair.keys[1] == true end)
+  local pair = row_of(list, true)
+  if not pair then return { samples = 0, note = "no sample is of it" } end
+  return relative(pair)
+end
+
+---Measures a quantity.
+---@param quantity table of words.lua
+---@param files perflua.File[] runs of the same work
+---@param baseline perflua.File[] runs to compare with
+---@return table # see above; raises if it cannot be measured
+function quantities.measure(quantity, files, baseline)
+  return measure[quantity.kind](quantity, files, baseline)
+end
+
+return quantities

@@ -1,0 +1,83 @@
+-- How the recordings of a performance spec are made.
+
+local recipe = {}
+
+local RUNS <const> = 3 -- from which the noise between runs is known
+local SAMPLED = { share = true, children = true, change = true }
+
+local function quote(word)
+  return word:find "^[%w@%%_+=:,./-]+$" and word or "'" .. word:gsub("'", "'\\''") .. "'"
+end
+
+local function add_event(list, name)
+  for _, one in ipairs(list) do
+    if one == name then return end
+  end
+  list[#list + 1] = name
+end
+
+local function add_spans(events, of)
+  if type(of) == "string" then
+    add_event(events, "raw_syscalls:sys_enter")
+    add_event(events, "raw_syscalls:sys_exit")
+    return
+  end
+  for _, side in ipairs { of.open, of.close } do
+    local event = type(side) == "table" and (side.event or side[1]) or side
+    if type(event) == "string" then add_event(events, event) end
+  end
+end
+
+-- Returns the options of perf record that the quantities of a spec need.
+local function options_of(said)
+  local events, has_chains, is_sampled = {}, false, false
+  for _, condition in ipairs(said.conditions) do
+    local quantity = condition.quantity
+    if quantity.kind == "quantile" then add_spans(events, quantity.of) end
+    if SAMPLED[quantity.kind] then
+      is_sampled = true
+      if type(quantity.event) == "string" then add_event(events, quantity.event) end
+    end
+    has_chains = has_chains or quantity.kind == "children"
+  end
+  local words = { has_chains and "-g" or nil }
+  if is_sampled and #events > 0 then table.insert(events, 1, "cycles") end
+  for _, event in ipairs(events) do
+    words[#words + 1] = "-e"
+    words[#words + 1] = quote(event)
+  end
+  words[#words + 1] = said.options
+  return table.concat(words, " ")
+end
+
+local function add_runs(lines, name, said, options)
+  local paths = {}
+  for i = 1, said.runs or RUNS do
+    paths[i] = ("%s%d.data"):format(name, i)
+    lines[#lines + 1] = ("perf record %s-o %s -- %s"):format(options ~= "" and options .. " "
+      or "", paths[i], said.workload or "COMMAND")
+  end
+  return table.concat(paths, " ")
+end
+
+---@param said table of words.run
+---@param path string of the spec
+---@return string[] # lines of a shell script
+function recipe.lines(said, path)
+  local options, lines, has_change = options_of(said), {}, false
+  for _, condition in ipairs(said.conditions) do
+    has_change = has_change or condition.quantity.kind == "change"
+  end
+  local baseline
+  if has_change then
+    lines[1] = "# with the version to compare with, built and run as the other one is:"
+    baseline = add_runs(lines, "baseline", said, options)
+    lines[#lines + 1] = "# with the version that is checked:"
+  end
+  local runs = add_runs(lines, "run", said, options)
+  lines[#lines + 1] = ("perflua check %s %s%s"):format(quote(path), runs,
+    baseline and " --baseline " .. baseline or "")
+  return lines
+end
+
+return recipe

@@ -1,0 +1,182 @@
+-- The language of performance specs: quantities, and what is expected of them. A spec runs in
+-- an environment with these words and the plain functions of Lua. Nothing is read meanwhile: it
+-- makes a list of expectations.
+
+local duration = require "perflua.text.duration"
+local suggest = require "perflua.errors.suggest"
+local usage_error = require("perflua.errors").usage_error
+
+local words = {}
+
+-- A quantity is { kind, of, event, text, unit }; see quantities.lua.
+local Quantity = { __name = "quantity of a performance spec" }
+
+local function quantity(kind, unit, text, of, event)
+  return setmetatable({ kind = kind, unit = unit, text = text, of = of, event = event },
+    Quantity)
+end
+
+local function check_name(word, name)
+  if type(name) ~= "string" or name == "" then
+    usage_error("%s: a name expected, got %s", word, suggest.kind(name))
+  end
+  return name
+end
+
+-- Parses a limit of a quantity: "5 %", "2 ms" or a number.
+local function parse_limit(limit, unit)
+  local number, sign
+  if type(limit) == "string" then
+    number, sign = limit:match "^%s*(%-?[%d.]+)%s*(%%?)%s*$"
+    if unit == "ns" then
+      local ns = duration.nanoseconds(limit:match "^%s*(.-)%s*$")
+      if ns then return ns end
+    elseif sign == "%" and unit == "%" then
+      return tonumber(number)
+    end
+  elseif math.type(limit) and unit == "" then
+    return limit
+  end
+  local expected = { ["%"] = "a percentage such as \"5 %\"", ns = "a time such as \"2 ms\"",
+    [""] = "a number" }
+  usage_error("%s expected, got %s", expected[unit], type(limit) == "string"
+    and ("'%s'"):format(limit) or suggest.kind(limit))
+end
+
+local Expectation = {}
+Expectation.__index = Expectation
+
+-- Adds a condition of the expected quantity to the list of the spec.
+local function add_condition(self, condition)
+  self.used = true
+  condition.quantity = self.quantity
+  table.insert(self.list, condition)
+end
+
+local function add_limit(self, text, op, limit)
+  add_condition(self, { op = op, limit = parse_limit(limit, self.quantity.unit),
+    text = ("%s is %s %s"):format(self.quantity.text, text, tostring(limit)) })
+end
+
+function Expectation:below(limit) add_limit(self, "below", "below", limit) end
+
+function Expectation:above(limit) add_limit(self, "above", "above", limit) end
+
+local function check_change(self, word)
+  if self.quantity.kind ~= "change" then
+    usage_error("%s() is expected of change(…), not of %s", word, self.quantity.text)
+  end
+end
+
+-- by: a percentage that is tolerated; nil: whatever is no more than noise.
+function Expectation:not_slower(by)
+  check_change(self, "not_slower")
+  if by ~= nil then
+    return add_condition(self, { op = "below", limit = parse_limit(by, "%"),
+      text = ("%s is not slower by %s"):format(self.quantity.of, by) })
+  end
+  add_condition(self, { op = "not_slower",
+    text = self.quantity.of .. " is not slower" })
+end
+
+function Expectation:faster()
+  check_change(self, "faster")
+  add_condition(self, { op = "faster", text = self.quantity.of .. " is faster" })
+end
+
+local plain = { "assert", "error", "ipairs", "math", "next", "pairs", "pcall", "print",
+  "select", "string", "table", "tonumber", "tostring", "type", "utf8" }
+
+local QUANTILES = { p50 = 0.5, p90 = 0.9, p95 = 0.95, p99 = 0.99, p999 = 0.999 }
+
+local function span_text(of)
+  if type(of) == "string" then return of end
+  if type(of) == "table" and of.open ~= nil and of.close ~= nil then return "spans" end
+  usage_error("a call as in \"syscall read\", or { open = …, close = … } expected, got %s",
+    suggest.kind(of))
+end
+
+-- The functions that make quantities.
+local function quantities()
+  local env = {}
+  function env.share(name, event)
+    return quantity("share", "%", "share of " .. check_name("share", name), name, event)
+  end
+  function env.children(name, event)
+    return quantity("children", "%", ("share of %s and its callees"):format(
+      check_name("children", name)), name, event)
+  end
+  function env.change(name, event)
+    return quantity("change", "%", "change of " .. check_name("change", name), name, event)
+  end
+  function env.lost() return quantity("lost", "%", "share of lost samples") end
+  function env.samples(event)
+    return quantity("samples", "", "number of samples", nil, event)
+  end
+  function env.number(text, fn)
+    if type(fn) ~= "function" then
+      usage_error("number: a function of a File expected, got %s", suggest.kind(fn))
+    end
+    return quantity("number", "", check_name("number", text), fn)
+  end
+  for name, q in pairs(QUANTILES) do
+    env[name] = function(of)
+      local made = quantity("quantile", "ns", ("%s of %s"):format(name, span_text(of)), of)
+      made.q = q
+      return made
+    end
+  end
+  return env
+end
+
+---Makes the environment of a spec.
+---@return table env
+---@return { conditions: table[], workload: string?, runs: integer?, options: string? } said
+--- what the spec says when it runs
+function words.new()
+  local env, said, open = quantities(), { conditions = {} }, {}
+  for _, name in ipairs(plain) do env[name] = _G[name] end
+  function env.expect(of)
+    if getmetatable(of) ~= Quantity then
+      usage_error("expect: a quantity such as share \"malloc\" expected, got %s",
+        suggest.kind(of))
+    end
+    local made = setmetatable({ quantity = of, list = said.conditions }, Expectation)
+    open[#open + 1] = made
+    return made
+  end
+  function env.workload(command, options)
+    said.workload, said.options = check_name("workload", command), options
+  end
+  function env.runs(n)
+    if math.type(n) ~= "integer" or n < 1 then
+      usage_error("runs: a number of runs expected, got %s", suggest.kind(n))
+    end
+    said.runs = n
+  end
+  said.open = open
+  return setmetatable(env, { __index = function(_, name)
+    usage_error(suggest.message(("a performance spec has no word '%s'"):format(name), name,
+      suggest.names(env)))
+  end }), said
+end
+
+---Runs a spec.
+---@param path string
+---@return table? said, string? message
+function words.run(path)
+  local env, said = words.new()
+  local chunk, message = loadfile(path, "t", env)
+  if not chunk then return nil, message end
+  local ok, raised = pcall(chunk)
+  if not ok then return nil, tostring(raised) end
+  for _, one in ipairs(said.open) do
+    if not one.used then
+      return nil, ("%s: nothing is expected of %s"):format(path, one.quantity.text)
+    end
+  end
+  if #said.conditions == 0 then return nil, path .. ": the spec expects nothing" end
+  return said
+end
+
+return words

@@ -1,0 +1,213 @@
+-- perflua check: expectations of recordings, their exit statuses and forms.
+local files = require "spec.support.files"
+local needs = require "spec.support.needs"
+local run = require "spec.cli.run"
+local switches = require "spec.support.builder_tracing"
+local builder = require "spec.support.builder"
+
+-- Recordings of functions are made of maps of a perf map file's kind: here, of kernel symbols.
+local function recording(seed, parts, seconds)
+  local b = builder.new()
+  local event = b:event { name = "cpu-clock", type = 1, config = 0,
+    sample_type = { "ip", "tid", "time", "period", "callchain" } }
+  local id = { pid = 1, tid = 1, time = 1 }
+  b:record("comm", { pid = 1, tid = 1, comm = "work" }, id)
+  for i, part in ipairs(parts) do
+    b:record("ksymbol", { addr = 0x1000 * i, len = 0x1000, ksym_type = 1, name = part[1] }, id)
+  end
+  math.randomseed(seed)
+  for ms = 1, 1000 * (seconds or 4) do
+    local left = math.random()
+    for i, part in ipairs(parts) do
+      left = left - part[2]
+      if left < 0 then
+        local ip = 0x1000 * i + 8
+        b:sample(event, { ip = ip, pid = 1, tid = 1, time = ms * 1000000, period = 1000000,
+          misc = 1, callchain = { -128, ip, 0x1008 } })
+        break
+      end
+    end
+  end
+  return b:write()
+end
+
+local PARTS = { { "main", 0.1 }, { "parse", 0.3 }, { "solve", 0.5 } }
+local SLOWER = { { "main", 0.1 }, { "parse", 0.39 }, { "solve", 0.5 } }
+
+local function check(spec, ...)
+  local path = files.temporary(spec)
+  local got = run.perflua { "check", path, ... }
+  got.path = path
+  return got
+end
+
+describe("perflua check", function()
+  local path, slower, runs, slow_runs
+
+  setup(function()
+    path, slower = recording(1, PARTS), recording(2, SLOWER)
+    runs, slow_runs = {}, {}
+    for i = 1, 3 do
+      runs[i], slow_runs[i] = recording(10 + i, PARTS, 2), recording(20 + i, SLOWER, 2)
+    end
+  end)
+
+  it("says what holds, with status 0", function()
+    local got = check([[
+      expect(share "parse"):below "40 %"
+      expect(share "parse"):above "30 %"
+      expect(share "gone"):below "1 %"
+      expect(children "main"):above "99 %"
+      expect(lost()):below "1 %"
+      expect(samples()):above(3000)
+      expect(number("samples of solve", function(file)
+        return file:samples():where "symbol == 'solve'":count()
+      end)):above(1000)]], path)
+    assert.equal(0, got.status, got.out .. got.err)
+    assert.matches("^ok +share of parse is below 40 %%: 3%d%.%d %% %(3%d%.?%d* to 3%d", got.out)
+    assert.matches("share of gone is below 1 %%: 0 %% %(0 to 0%.0%d+%), no sample is of it",
+      got.out)
+    assert.matches("# 7 expectations: 7 ok, 0 failed, 0 cannot be told\n$", got.out)
+  end)
+
+  it("fails with status 1, also if something else cannot be told", function()
+    local got = check([[
+      expect(share "parse"):below "5 %"
+      expect(share "parse"):below "33.3 %"
+      expect(share "solve"):above "5 %"]], path)
+    assert.equal(1, got.status)
+    assert.matches("FAILED +share of parse is below 5 %%: 3", got.out)
+    assert.matches("cannot tell +share of parse is below 33.3 %%", got.out)
+    assert.matches("# 3 expectations: 1 ok, 1 failed, 1 cannot be told\n$", got.out)
+  end)
+
+  it("has status 4 if something cannot be told", function()
+    local got = check([[expect(share "parse"):below "33.3 %"]], path)
+    assert.equal(4, got.status)
+    assert.matches("^cannot tell +share of parse is below 33.3 %%: 3%d", got.out)
+    got = check([[expect(p99 "syscall read"):below "2 ms"]], path)
+    assert.equal(1, got.status)
+    assert.matches("has neither raw_syscalls:sys_enter nor syscalls:sys_enter_read", got.err)
+  end)
+
+  it("compares with a baseline", function()
+    local spec = [[expect(change "parse"):not_slower()]]
+    local got = check(spec, path, "--baseline", path)
+    assert.equal(0, got.status, got.out .. got.err)
+    got = check(spec, slower, "--baseline", path)
+    assert.equal(1, got.status, got.out .. got.err)
+    assert.matches("FAILED +parse is not slower: [23]%d%.?%d* %% %(", got.out)
+    got = check([[expect(change "parse"):faster()]], path, "--baseline", slower)
+    assert.equal(0, got.status, got.out .. got.err)
+    got = check([[
+      expect(change "parse"):not_slower "80 %"
+      expect(change "parse"):above "5 %"
+      expect(change "solve"):not_slower "20 %"]], slow_runs[1], slow_runs[2], slow_runs[3],
+      "--baseline", runs[1], runs[2], runs[3])
+    assert.equal(0, got.status, got.out .. got.err)
+    got = check([[expect(change "none"):not_slower()]], path, "--baseline", path)
+    assert.equal(4, got.status)
+    assert.matches("no sample is of it", got.out)
+    got = check(spec, path)
+    assert.equal(1, got.status)
+    assert.matches("change of parse needs %-%-baseline REC", got.err)
+  end)
+
+  it("writes TAP and JUnit XML", function()
+    local spec = [[
+      expect(share "parse"):below "5 %"
+      expect(share "parse"):below "33.3 %"
+      expect(share "a<b#c"):below "5 %"]]
+    local tap = check(spec, "--tap", path)
+    assert.equal(1, tap.status)
+    assert.matches("^TAP version 13\n1%.%.3\nnot ok 1 %- share of parse is below 5 %%\n",
+      tap.out)
+    assert.matches("\nok 2 %- share of parse is below 33%.3 %% # SKIP cannot tell\n", tap.out)
+    assert.matches("\nok 3 %- share of a<b\\#c is below 5 %%\n", tap.out)
+    local to = files.temporary()
+    local junit = check(spec, "--junit", "-o", to, path)
+    assert.equal(1, junit.status)
+    local xml = files.read(to)
+    assert.matches('<testsuite name="[^"]+" tests="3" failures="1" errors="1">', xml)
+    assert.matches('<failure message="3', xml)
+    assert.matches('<error type="cannot tell" message="3', xml)
+    assert.matches("share of a&lt;b#c is below", xml)
+  end)
+
+  needs.it("xmllint", "writes XML that is well formed", function()
+    local got = check([[expect(share "a<\"b&'\1'"):below "5 %"]], "--junit", path)
+    assert.equal(0, run.shell_with('printf %s "$1" | xmllint --noout -', got.out).status)
+  end)
+
+  it("prints how the recordings are made", function()
+    local got = check([[
+      workload("./bench -x", "-F 99")
+      runs(2)
+      expect(change "parse"):not_slower()
+      expect(children "parse"):below "9 %"
+      expect(p99 "syscall read"):below "2 ms"]], "--record")
+    assert.equal(0, got.status)
+    local line = "perf record -g -e cycles -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit "
+      .. "-F 99 -o %s%d.data -- ./bench -x\n"
+    for _, name in ipairs { "baseline", "run" } do
+      for i = 1, 2 do
+        assert.truthy(got.out:find(line:format(name, i), 1, true), got.out)
+      end
+    end
+    assert.matches("perflua check %S+ run1.data run2.data %-%-baseline baseline1.data "
+      .. "baseline2.data\n$", got.out)
+  end)
+
+  it("measures times of system calls and of spans", function()
+    local t = switches.new()
+    local enter = t:event("raw_syscalls", "sys_enter", { fields = { { "long", "id" } } })
+    local exit = t:event("raw_syscalls", "sys_exit", { fields = { { "long", "id" },
+      { "long", "ret" } } })
+    local b = builder.new()
+    local parts = { "identifier", "tid", "time", "raw" }
+    local events = {}
+    for i, one in ipairs { enter, exit } do
+      events[i] = b:event { name = one.system .. ":" .. one.name, type = 2, config = one.id,
+        sample_type = parts, ids = { 10 + i } }
+    end
+    b:feature("tracing_data", t:bytes())
+    b:feature("arch", "x86_64")
+    for i = 1, 400 do
+      local start = i * 10000000
+      b:sample(events[1], { identifier = 11, pid = 1, tid = 1, time = start,
+        raw = t:raw(enter, { id = 0 }) })
+      b:sample(events[2], { identifier = 12, pid = 1, tid = 1, time = start + i * 10000,
+        raw = t:raw(exit, { id = 0, ret = 1 }) })
+    end
+    local got = check([[
+      expect(p50 "syscall read"):below "2.5 ms"
+      expect(p50 "syscall read"):above "1.5 ms"
+      expect(p90 { open = "raw_syscalls:sys_enter", close = "raw_syscalls:sys_exit",
+        where = "syscall == 'read'" }):below "4 ms"
+      expect(p99 "syscall read"):above "1 ms"]], b:write())
+    assert.equal(0, got.status, got.out .. got.err)
+    assert.matches("p50 of syscall read is below 2.5 ms: 2%.?%d* ms %(1%.%d+ to 2%.%d+%)",
+      got.out)
+  end)
+
+  it("refuses a wrong spec with status 2, at its line", function()
+    local function wrong(pattern, spec, ...)
+      local got = check(spec, path, ...)
+      assert.equal(2, got.status, got.out)
+      assert.matches(pattern, got.err)
+    end
+    wrong(":1: .*no word 'expct'; the closest is 'expect'", "expct(1)")
+    wrong(":2: expect: a quantity such as .* expected, got a number", "\nexpect(1):below(2)")
+    wrong(":1: a percentage such as \"5 %%\" expected, got '5 ms'",
+      [[expect(share "x"):below "5 ms"]])
+    wrong(":1: a time such as \"2 ms\" expected, got a number",
+      [[expect(p99 "syscall read"):below(2)]])
+    wrong(":1: not_slower%(%) is expected of change", [[expect(share "x"):not_slower()]])
+    wrong("nothing is expected of share of x", [[expect(share "x")]])
+    wrong("the spec expects nothing", "")
+    wrong("no word 'io'", [[io.open("/etc/passwd")]])
+    wrong("exclude each other", [[expect(share "x"):below "1 %"]], "--tap", "--junit")
+    assert.equal(2, run.perflua { "check", "/no/such/spec.lua", path }.status)
+    assert.equal(2, check([[expect(share "x"):below "1 %"]]).status)
+  end)
+end)
