@@ -53,7 +53,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	UBSAN_OPTIONS=print_stacktrace=1
 RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.output -e 'warn[[@off]]'
 
-.PHONY: all module demo test matrix test-foreign test-browser sweep model lint bench fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-module clean help FORCE
+.PHONY: all module demo test matrix test-foreign test-browser sweep model lint bench calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-module clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -144,6 +144,14 @@ $(B)/obj/measure $(B)/obj/limit: $(B)/obj/%: spec/bench/%.c
 bench: all $(B)/obj/measure $(B)/obj/limit ## measure, side by side with perf (QUICK=1: less of it)
 	@$(TEST_ENV) BENCH_MEASURE="$(CURDIR)/$(B)/obj/measure" BENCH_LIMIT="$(CURDIR)/$(B)/obj/limit" \
 		spec/bench/run $(if $(QUICK),--quick)
+
+$(B)/obj/work: spec/bench/calibrate/work.c
+	@mkdir -p $(@D)
+	@$(CC) -std=gnu11 $(WARNINGS) -O1 -o $@ $<
+
+calibrate: all $(B)/obj/work ## measure how often diff is wrong, with recordings of fixed work (20 minutes)
+	@$(B)/perflua spec/bench/calibrate/calibrate.lua $(B)/obj/work $(B)/calibrate $(SECONDS) $(RUNS) \
+		>$(B)/calibration.lua && mv $(B)/calibration.lua lua/perflua/diff/calibration.lua
 
 # The targets of spec/fuzz, over the sources compiled for them with clang, or for AFL++ with its
 # own clang.
