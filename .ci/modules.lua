@@ -52,7 +52,8 @@ local modules = {
   { "export", "base perfdata/format symbols/lines machine query query/expr query/group",
     "export" },
   { "binding",
-    "base perfdata/format perfdata/tracepoint analysis machine query script sqlite export stats",
+    "base perfdata/format perfdata/tracepoint analysis machine query script sqlite "
+      .. "export stats",
     "" },
   { "host", "", "" },
 }
