@@ -86,9 +86,9 @@ function perflua.diff(before, after, options) end
 ---by event, thread and call chain, or a row for each.
 ---@param query perflua.Query # Of samples, without group_by(); as csv, jsonl and chrome also of
 ---spans, as csv and jsonl of items by unnest().
----@param format string # "speedscope", "firefox", "pprof", "callgrind", "folded"; "folded-diff"
----with the option `before`; "chrome", trace events; "csv" or "jsonl", whose columns are what
----select() named; "sqlite", to which these are added.
+---@param format string # "speedscope", "firefox", "perfetto", "pprof", "callgrind", "folded";
+---"folded-diff" with the option `before`; "chrome", trace events; "csv" or "jsonl", whose
+---columns are what select() named; "sqlite", to which these are added.
 ---@param out? file*|string # An open file or a path; of sqlite a path. Default: standard
 ---output.
 ---@param options? perflua.ExportOptions # What to write.
@@ -132,12 +132,13 @@ function perflua.export(query, format, out, options) end
 ---@class perflua.ExportOptions
 ---@field count? boolean # Count samples instead of adding up their periods. Default: false.
 ---@field before? perflua.Query # Of folded-diff: the samples to compare with.
----Look up source lines and inlined functions. Default: true for firefox, pprof and callgrind.
+---Look up source lines and inlined functions. Default: true for firefox, perfetto, pprof and
+---callgrind.
 ---@field lines? boolean
 ---Bytes that a profile with times has at most: times are made coarser until it fits. In bytes.
----Default: 100 MB.
+---Default: 100 MB; of perfetto no limit.
 ---@field max_size? integer
----Keep the time of each sample: speedscope, and always firefox. Default: false.
+---Keep the time of each sample: speedscope; firefox and perfetto always do. Default: false.
 ---@field timeline? boolean
 ---@field title? string # The name of the profile. Default: the recording's path.
 

@@ -14,7 +14,7 @@ local lines = {
     "diff --csv --per share FILE FILE FILE -- FILE",
   "doctor", "doctor --json", "dump", "dump --json",
   "export --to callgrind", "export --to folded", "export --to pprof --count",
-    "export --to speedscope --timeline", "export --to firefox",
+    "export --to speedscope --timeline", "export --to firefox", "export --to perfetto",
   "faults", "fields",
   "flame -o /dev/null", "fold", "fold --inline --annotate", "gen", "header", "header --json",
     "io", "irqs", "locks",

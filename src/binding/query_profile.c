@@ -2,8 +2,8 @@
  * Grouped queries as a profile, which is written in the formats of other programs
  * (src/export/export.h).
  *
- * The option profile = {event, pid, tid, comm, chain, time = numbers of keys | nil, lines,
- * folded = booleans}: the measures are a count and, or not, a sum.
+ * The option profile = {event, pid, tid, comm, chain, time, cpu = numbers of keys | nil,
+ * lines, folded = booleans}: the measures are a count and, or not, a sum.
  *
  * The result has for each event with samples, in their order, {index | nil, samples, weight}. A
  * second result is a function: write(out, format, title, most | nil) returns the number of
@@ -57,6 +57,7 @@ void pl_profile_read(lua_State *L, struct pl_job *job)
 			.comm = read_profile_key(L, job, "comm"),
 			.chain = read_profile_key(L, job, "chain"),
 			.time = read_profile_key(L, job, "time"),
+			.cpu = read_profile_key(L, job, "cpu"),
 		};
 		asked->sums = g->n_measures > 1;
 		asked->lines = read_flag(L, "lines");

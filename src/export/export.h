@@ -17,6 +17,7 @@ struct pe_keys {
 	size_t event, pid, tid, comm;
 	size_t chain; /* a field with is_mapped */
 	size_t time;  /* ns: entries are told apart by it */
+	size_t cpu;
 };
 
 /*
@@ -35,7 +36,8 @@ enum pe_format {
 	PE_CALLGRIND,
 	PE_FIREFOX, /* compressed by gzip; needs times */
 	PE_FOLDED,
-	PE_PPROF, /* compressed by gzip */
+	PE_PERFETTO, /* needs times, and keeps all of them */
+	PE_PPROF,    /* compressed by gzip */
 	PE_SPEEDSCOPE,
 	PE_FORMATS
 };
@@ -68,8 +70,8 @@ const struct pe_event *pe_profile_events(const struct pe_profile *profile, size_
  * Adds up entries of one event, thread and call chain whose times are close, until the profile
  * has at most `most` bytes of text in that format, before it is compressed. Sets *step to the
  * ns in which times are one, a power of two, or to 0 if all are kept, and *size to the bytes;
- * these may be more than `most`, if even without times it has more. Returns false without
- * memory.
+ * these may be more than `most`, if even without times it has more, and of PE_PERFETTO, where
+ * each sample is a packet. Returns false without memory.
  */
 bool pe_fit(struct pe_profile *profile, enum pe_format format, const char *title, uint64_t most,
 	    uint64_t *step, uint64_t *size);

@@ -115,13 +115,15 @@ static uint32_t find_thread(struct pe_profile *p, size_t group)
 static bool fill_entry(struct pe_profile *p, size_t g)
 {
 	struct pe_entry *entry = &p->entries[g];
-	struct pq_value event, chain, time;
+	struct pq_value event, chain, time, cpu;
 	struct pq_state state;
 
 	get_key(p, g, p->asked->keys.event, &event);
 	get_key(p, g, p->asked->keys.chain, &chain);
 	get_key(p, g, p->asked->keys.time, &time);
 	entry->time = time.type == PQ_INT ? time.u : 0;
+	get_key(p, g, p->asked->keys.cpu, &cpu);
+	entry->cpu = cpu.type == PQ_INT ? (uint32_t)cpu.u : PE_NONE;
 	entry->event = find_event(p, event.type == PQ_EVENT ? event.event : NULL);
 	entry->thread = find_thread(p, g);
 	entry->stack = chain.type == PQ_CHAIN ? (uint32_t)chain.u : PE_NONE;

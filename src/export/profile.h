@@ -45,6 +45,7 @@ struct pe_frame {
 struct pe_entry {
 	uint32_t event, thread;
 	uint32_t stack; /* chain; PE_NONE: the one frame that is not known */
+	uint32_t cpu;	/* PE_NONE: not kept, or not recorded */
 	uint64_t time;	/* ns; 0 where times are not kept */
 	uint64_t count, weight;
 };
@@ -131,7 +132,7 @@ enum pe_order {
 	PE_BY_CHAIN,  /* stack */
 	PE_BY_STACK,  /* thread, stack, event */
 	PE_BY_THREAD, /* thread, event, time, stack */
-	PE_BY_TIME,   /* time */
+	PE_BY_EVENT,  /* event, time, thread */
 };
 
 /* Sets by[i] to the position of the i-th entry in an order, where `by` has room for all. */
@@ -152,6 +153,8 @@ bool pe_write_callgrind(const struct pe_profile *profile, const char *title,
 bool pe_write_firefox(const struct pe_profile *profile, const char *title,
 		      struct pd_print *out);
 bool pe_write_folded(const struct pe_profile *profile, const char *title, struct pd_print *out);
+bool pe_write_perfetto(const struct pe_profile *profile, const char *title,
+		       struct pd_print *out);
 bool pe_write_pprof(const struct pe_profile *profile, const char *title, struct pd_print *out);
 bool pe_write_speedscope(const struct pe_profile *profile, const char *title,
 			 struct pd_print *out);

@@ -48,13 +48,14 @@ static int compare_by_thread(const void *left, const void *right, void *arg)
 			    (uint64_t[]){ pair_of(b->thread, b->event), b->time, b->stack }, 3);
 }
 
-static int compare_by_time(const void *left, const void *right, void *arg)
+static int compare_by_event(const void *left, const void *right, void *arg)
 {
 	const struct pe_entry *entries = arg;
-	uint64_t a = entries[*(const uint32_t *)left].time;
-	uint64_t b = entries[*(const uint32_t *)right].time;
+	const struct pe_entry *a = &entries[*(const uint32_t *)left];
+	const struct pe_entry *b = &entries[*(const uint32_t *)right];
 
-	return (a > b) - (a < b);
+	return compare_keys((uint64_t[]){ a->event, a->time, pair_of(a->thread, a->stack) },
+			    (uint64_t[]){ b->event, b->time, pair_of(b->thread, b->stack) }, 3);
 }
 
 void pe_sort_entries(const struct pe_profile *p, enum pe_order order, uint32_t *by)
@@ -63,7 +64,7 @@ void pe_sort_entries(const struct pe_profile *p, enum pe_order order, uint32_t *
 		[PE_BY_CHAIN] = compare_by_chain,
 		[PE_BY_STACK] = compare_by_stack,
 		[PE_BY_THREAD] = compare_by_thread,
-		[PE_BY_TIME] = compare_by_time,
+		[PE_BY_EVENT] = compare_by_event,
 	};
 
 	for (uint32_t i = 0; i < p->n_entries; i++)
@@ -151,7 +152,7 @@ bool pe_fit(struct pe_profile *p, enum pe_format format, const char *title, uint
 	for (;;) {
 		if (!measure_profile(p, format, title, size))
 			return false;
-		if (*size <= most || *step > spent || *step >> 62)
+		if (*size <= most || format == PE_PERFETTO || *step > spent || *step >> 62)
 			return true;
 		fitting = (double)p->n_entries * (double)most / (double)*size;
 		do {

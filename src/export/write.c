@@ -12,6 +12,7 @@ static const struct {
 	[PE_CALLGRIND] = { "callgrind", pe_write_callgrind, false },
 	[PE_FIREFOX] = { "firefox", pe_write_firefox, true },
 	[PE_FOLDED] = { "folded", pe_write_folded, false },
+	[PE_PERFETTO] = { "perfetto", pe_write_perfetto, false },
 	[PE_PPROF] = { "pprof", pe_write_pprof, true },
 	[PE_SPEEDSCOPE] = { "speedscope", pe_write_speedscope, false },
 };

@@ -75,8 +75,8 @@ return {
         params = {
           { "query", "Query", "of samples, without group_by(); as csv, jsonl and chrome also "
             .. "of spans, as csv and jsonl of items by unnest()" },
-          { "format", "string", "\"speedscope\", \"firefox\", \"pprof\", \"callgrind\", "
-            .. "\"folded\"; \"folded-diff\" with the option `before`; "
+          { "format", "string", "\"speedscope\", \"firefox\", \"perfetto\", \"pprof\", "
+            .. "\"callgrind\", \"folded\"; \"folded-diff\" with the option `before`; "
             .. "\"chrome\", trace events; "
             .. "\"csv\" or \"jsonl\", whose columns are what select() named; \"sqlite\", to "
             .. "which these are added" },
@@ -112,10 +112,12 @@ return {
         default = "false" },
       { "before", "Query?", "Of folded-diff: the samples to compare with." },
       { "lines", "boolean?", "Look up source lines and inlined functions.",
-        default = "true for firefox, pprof and callgrind" },
+        default = "true for firefox, perfetto, pprof and callgrind" },
       { "max_size", "integer?", "Bytes that a profile with times has at most: times are made "
-        .. "coarser until it fits.", unit = "bytes", default = "100 MB" },
-      { "timeline", "boolean?", "Keep the time of each sample: speedscope, and always firefox.",
+        .. "coarser until it fits.", unit = "bytes",
+        default = "100 MB; of perfetto no limit" },
+      { "timeline", "boolean?",
+        "Keep the time of each sample: speedscope; firefox and perfetto always do.",
         default = "false" },
       { "title", "string?", "The name of the profile.", default = "the recording's path" },
     },

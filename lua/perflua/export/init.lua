@@ -17,7 +17,7 @@ local usage_error = errors.usage_error
 local export = {}
 
 ---The formats, in the order in which they are listed.
-export.formats = { "speedscope", "firefox", "pprof", "callgrind", "folded",
+export.formats = { "speedscope", "firefox", "perfetto", "pprof", "callgrind", "folded",
   "folded-diff", "chrome", "csv", "jsonl", "sqlite" }
 
 local modules = {}

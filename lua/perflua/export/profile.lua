@@ -17,11 +17,14 @@ local MAX_SIZE <const> = 100 * 1000 * 1000
 
 ---The formats, by name: see init.lua. The core has their writers.
 ---  timeline  false: it has room for times; true: it is nothing without them
+---  keys      further fields that entries are told apart by; then all times are kept
 ---  most      bytes of text that its viewer reads at most
 profile.formats = {
   firefox = { description = "https://profiler.firefox.com, over time", lines = true,
     timeline = true, most = STRING },
   speedscope = { description = "https://www.speedscope.app", timeline = false, most = STRING },
+  perfetto = { description = "https://ui.perfetto.dev, over time", lines = true,
+    timeline = true, keys = { "cpu" } },
   pprof = { description = "pprof, Pyroscope, Grafana", lines = true },
   callgrind = { description = "kcachegrind, callgrind_annotate", lines = true },
   folded = { description = "flamegraph.pl, inferno, flamelens", one_event = true },
@@ -40,20 +43,21 @@ local function describe(query, format, options)
   local scope = spec.scope
   local is = { folded = format.name == "folded", lines = options.lines }
   if is.lines == nil then is.lines = format.lines end
-  for _, name in ipairs(KEYS) do
-    if scope:root(name) then
-      keys[#keys + 1] = { ref = scope:ref(name) }
-      is[name] = #keys
+  local function add_keys(names)
+    for _, name in ipairs(names) do
+      if scope:root(name) then
+        keys[#keys + 1] = { ref = scope:ref(name) }
+        is[name] = #keys
+      end
     end
   end
+  add_keys(KEYS)
+  add_keys(format.keys or {})
   local columns = { { measure = "count" } }
   if not options.count and scope:root "period" then
     columns[2] = { measure = "sum", ref = scope:ref "period" }
   end
-  if options.timeline then
-    keys[#keys + 1] = { ref = scope:ref "time" }
-    is.time = #keys
-  end
+  if options.timeline then add_keys { "time" } end
   local counted = columns[2] and aside.from(query) or { n = 0 }
   local description = engine.grouping(spec, keys, columns)
   is.chain = #keys + 1
@@ -90,6 +94,8 @@ local function check_timeline(format, scope, options)
   return is
 end
 
+local function bytes_text(n) return units.format(n, "si") .. "B" end
+
 -- Says what was done to make a profile fit, and what its viewer may refuse.
 local function note_size(format, size, step)
   local notes = {}
@@ -99,20 +105,20 @@ local function note_size(format, size, step)
   end
   if format.most and size > format.most then
     notes[#notes + 1] = ("the profile has %s of text, and browsers read at most %s: choose "
-      .. "fewer samples with --time or --comm"):format(units.format(size, "bytes"),
-      units.format(format.most, "bytes"))
+      .. "fewer samples with --time or --comm"):format(bytes_text(size),
+      bytes_text(format.most))
   end
   return notes
 end
 
 -- Writes a profile by the core's function `write`. Returns notes for the user.
 local function write_profile(format, write, file, title, options)
-  local most = options.timeline and (options.max_size or MAX_SIZE) or nil
+  local most = options.timeline and (options.max_size or not format.keys and MAX_SIZE) or nil
   local size, step, code = errno(write(file, format.name, title, most))
   if not size then return nil, step, code end
   if not step then
-    return nil, ("the profile has %s even without times, more than --max-size")
-      :format(units.format(size, "bytes"))
+    return nil, ("the profile has %s%s, more than --max-size"):format(
+      bytes_text(size), format.keys and "" or " even without times")
   end
   return note_size(format, size, step)
 end

@@ -30,7 +30,7 @@ local tool = {
     fields = { "LIST", "columns of csv and jsonl, further columns of sqlite: time,comm,ip" },
     count = "count samples; default: add up their periods",
     ["no-lines"] = "leave out source lines, and so the functions inlined there",
-    timeline = "keep the time of each sample; firefox always does",
+    timeline = "keep the time of each sample; firefox and perfetto always do",
     ["max-size"] = { "BYTES", "make times coarser until the profile has at most so many bytes, "
       .. "also 50M; default: 100M" },
     title = { "TEXT", "the name of the profile; default: that of FILE" },

@@ -77,6 +77,45 @@ describe("an export with times", function()
     assert.is_true(lines > 0)
   end)
 
+  it("writes perfetto a sequence of packets for each event, with what they refer to", function()
+    local got = profiles.perfetto((export(recording(2), "perfetto")))
+    assert.same({ [7] = "sh" }, got.processes)
+    assert.same({ [7] = "sh", [8] = "worker" }, got.threads)
+    local clock, switch = got.sequences[1], got.sequences[2]
+    assert.same({ "cpu-clock", "sched:sched_switch" }, { clock.name, switch.name })
+    local function sample(time, tid, stack, count)
+      return { time = time * MS, pid = 7, tid = tid, stack = stack, mode = 1, count = count,
+        cpu = nil }
+    end
+    assert.same({ sample(1, 7, "twice;read", MS // 2), sample(2, 7, "twice;read", MS),
+      sample(3, 8, "twice", 2 * MS) }, clock.samples)
+    assert.same({ sample(4, 8, "read", 1) }, switch.samples)
+    assert.equal("[kernel.kallsyms]", switch.frames[1].mapping.path)
+    assert.equal(1, #switch.frames)
+  end)
+
+  it("writes perfetto source lines, binaries and as many samples as there are", function()
+    local out = os.tmpname()
+    finally(function() os.remove(out) end)
+    local file <close> = assert(perflua.open("spec/fixtures/words/perf.data",
+      { symfs = "spec/fixtures/words" }))
+    assert(perflua.export(file:samples(), "perfetto", out))
+    local got = profiles.perfetto(out).sequences[1]
+    assert.equal(file:samples():count(), #got.samples)
+    assert.equal(file:samples():sum "period", got.samples[#got.samples].count)
+    local frame = got.frames[1]
+    assert.equal("usr/local/bin/words", frame.mapping.path)
+    assert.equal(20, #frame.mapping.build_id)
+    local lines = 0
+    for _, one in ipairs(got.frames) do
+      if one.line then
+        assert.matches("words%.c$", one.file)
+        lines = lines + 1
+      end
+    end
+    assert.is_true(lines > 5)
+  end)
+
   it("writes speedscope the samples in the order of time", function()
     local path = recording(3)
     local got = profiles.json(files.read((export(path, "speedscope"))))
