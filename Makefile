@@ -247,7 +247,7 @@ install: all install-module ## install binary, man pages, documentation, complet
 		install -D -m 644 "$$page" "$(DESTDIR)$(DOCDIR)/$${page#docs/}" || exit 1; \
 	done
 
-# What lets other programs find the module where it is not where Lua looks.
+# Prints how other programs find the module if it is not where Lua looks for it.
 define LUA_LINES
 echo "# for require \"perflua\" in programs with Lua 5.4:"; \
 echo "export LUA_PATH='$(LUADIR)/?.lua;$(LUADIR)/?/init.lua;;'"; \

@@ -815,24 +815,25 @@ function Table:unit(unit, column) end
 ---A record, with the fields that every type has. pairs() walks over its fields; tostring() is
 ---the line that `perflua dump` prints.
 ---@class perflua.AnyRecord
----@field type string # Kind of record by name; "unknown" for an unknown one.
----@field type_id integer # Kind of record by number.
----Byte offset of the record in the file; of a decompressed one that of its compressed record.
+---@field type string # Name of the record's type; "unknown" if it has none here.
+---@field type_id integer # Number of the record's type.
+---Byte offset of the record in the file; a decompressed record has that of its compressed
+---record.
 ---@field offset integer
 ---@field size integer # Bytes of the record, its header included.
----@field misc integer # Flags of the header; what they say depends on the type.
+---@field misc integer # Flags of the header; their meaning depends on the type.
 ---Context: "kernel", "user", "hypervisor", "guest_kernel", "guest_user" or "unknown".
 ---@field cpumode string
----@field event perflua.Event # The event the record belongs to.
----Byte offset of a decompressed record in what its compressed record holds.
+---@field event perflua.Event # The event that the record belongs to.
+---Byte offset of a decompressed record in the contents of its compressed record.
 ---@field chunk_offset integer
----Which of the recordings that were opened together it is of, from 1 on.
+---Number of the recording among those that were opened together, from 1 on.
 ---@field source integer
----@field time integer # Nanoseconds, of the clock the recording used.
+---@field time integer # Nanoseconds of the recording's clock.
 ---Nanoseconds since the first sample of the recording; in a stream since the first that was
 ---delivered, nil before it.
 ---@field elapsed integer?
----Nanoseconds since 1970 UTC; nil if the recording does not know how its clock relates to that.
+---Nanoseconds since 1970 UTC; nil if the recording does not relate its clock to that.
 ---@field wall_time integer?
 ---@field pid integer # Process id; -1 if it has none any more.
 ---@field tid integer # Thread id; -1 if it has none any more.
@@ -840,7 +841,7 @@ function Table:unit(unit, column) end
 ---@field id integer # Id of the event.
 ---@field stream_id integer # Id of the event's instance.
 ---@field sample_id perflua.View.sample_id? # The trailer as recorded; nil if there is none.
----Name of the thread at that time; a colon and its id if that is not known.
+---Name of the thread at that time; a colon and its id if the name is not known.
 ---@field comm string
 local AnyRecord = {}
 
@@ -960,28 +961,28 @@ function PayloadRecord:data() end
 
 ---An event of a recording.
 ---@class perflua.Event
----@field name string # As perf calls the event.
----@field index integer # Its place among the file's events, from 1.
----@field ids any[] # Array of the ids that samples carry to name this event.
----@field sample_fields any[] # Array of the names of what its samples hold.
+---@field name string # Name of the event, as perf has it.
+---@field index integer # Number of the event in the file, from 1.
+---@field ids any[] # Array of the ids by which samples name this event.
+---@field sample_fields any[] # Array of the names of the fields that its samples have.
 ---@field leader perflua.Event # The leader of its group; itself if it has none.
 ---@field members any[] # Array of the events of its group, the leader first.
----@field unit string # Of its counts, `msec`; from an event_update that was read.
----What its counts are multiplied with; from an event_update that was read.
----@field scale number
----@field system string # Of a tracepoint: the subsystem, `sched`.
----Of a tracepoint: array of its fields, `{name, type, kind, offset, size, count, signed,
+---@field unit string # Unit of its counts, such as `msec`, from an event_update that was read.
+---@field scale number # Factor of its counts, from an event_update that was read.
+---@field system string # Subsystem of a tracepoint, such as `sched`.
+---Array of the fields of a tracepoint, `{name, type, kind, offset, size, count, signed,
 ---dynamic, common}`.
 ---@field fields any[]
----@field print_fmt string # Of a tracepoint: how its text is formatted, as the kernel says it.
----Of a tracepoint: where and why its `print_fmt` cannot be read; nil if it can.
+---@field print_fmt string # Format of the text of a tracepoint, as the kernel gives it.
+---Position and reason where the `print_fmt` of a tracepoint cannot be read; nil if it can.
 ---@field print_fmt_error string?
 ---@field type integer # PMU type: 0 hardware, 1 software, 2 tracepoint …
 ---@field size integer # Bytes of the attr as the recorder knew it.
----@field config integer # Which event of the PMU.
----Events from one sample to the next; nil when a frequency was asked for.
+---@field config integer # Number by which the PMU knows the event.
+---Events from one sample to the next; nil if a frequency was asked for.
 ---@field sample_period integer?
----@field sample_freq integer? # Samples per second asked for; nil when a period was.
+---Samples per second that were asked for; nil if a period was asked for.
+---@field sample_freq integer?
 ---@field sample_type integer # PERF_SAMPLE_* bits.
 ---@field read_format integer # PERF_FORMAT_* bits.
 ---@field disabled boolean # Off until it is enabled.
@@ -1007,8 +1008,8 @@ function PayloadRecord:data() end
 ---@field exclude_callchain_kernel boolean # Call chains leave the kernel's part out.
 ---@field exclude_callchain_user boolean # Call chains leave the user's part out.
 ---@field mmap2 boolean # Records MMAP2 instead of MMAP.
----@field comm_exec boolean # COMM records tell an exec.
----@field use_clockid boolean # Times are of `clockid`.
+---@field comm_exec boolean # COMM records say if exec() named the thread.
+---@field use_clockid boolean # Times are those of the clock `clockid`.
 ---@field context_switch boolean # Records SWITCH.
 ---@field write_backward boolean # The ring buffer is written from its end.
 ---@field namespaces boolean # Records NAMESPACES.
@@ -1023,28 +1024,31 @@ function PayloadRecord:data() end
 ---@field sigtrap boolean # Sends SIGTRAP to the task.
 ---@field defer_callchain boolean # User call chains may come in records of their own.
 ---@field defer_output boolean # Records CALLCHAIN_DEFERRED.
----@field wakeup_events integer? # Samples from one wake-up to the next; nil when watermark.
----@field wakeup_watermark integer? # Bytes from one wake-up to the next; nil unless watermark.
----@field bp_type integer # Of a breakpoint: 1 read, 2 write, 4 execute, added up.
----@field bp_addr integer # Of a breakpoint: its address.
----@field bp_len integer # Of a breakpoint: its bytes.
+---Samples from one wake-up to the next; nil if watermark is set.
+---@field wakeup_events integer?
+---Bytes from one wake-up to the next; nil unless watermark is set.
+---@field wakeup_watermark integer?
+---Accesses that a breakpoint stops at, added up: 1 read, 2 write, 4 execute.
+---@field bp_type integer
+---@field bp_addr integer # Address of a breakpoint.
+---@field bp_len integer # Length of a breakpoint in bytes.
 ---@field config1 integer # More of config, as the PMU defines it.
 ---@field config2 integer # More of config, as the PMU defines it.
 ---@field branch_sample_type integer # PERF_SAMPLE_BRANCH_* bits.
 ---User registers in each sample, by the architecture's numbers.
 ---@field sample_regs_user integer
 ---@field sample_stack_user integer # Bytes of user stack in each sample.
----@field clockid integer # Clock of the times, when use_clockid.
+---@field clockid integer # Clock of the times, if use_clockid is set.
 ---Interrupted registers in each sample, by the architecture's numbers.
 ---@field sample_regs_intr integer
 ---@field aux_watermark integer # Bytes of AUX data from one wake-up to the next.
----@field sample_max_stack integer # Frames a call chain has at most.
+---@field sample_max_stack integer # Most frames that a call chain has.
 ---@field aux_sample_size integer # Bytes of AUX data in each sample.
 ---@field aux_action integer # Its effect on the AUX area.
 ---@field aux_start_paused boolean # The AUX area starts paused.
 ---@field aux_pause boolean # An overflow pauses the AUX area.
 ---@field aux_resume boolean # An overflow resumes the AUX area.
----@field sig_data integer # Value that SIGTRAP hands the task.
+---@field sig_data integer # Value that SIGTRAP gives to the task.
 ---@field config3 integer # More of config, as the PMU defines it.
 ---@field config4 integer # More of config, as the PMU defines it.
 
@@ -1087,7 +1091,7 @@ function PayloadRecord:data() end
 ---@field e_machine any # Machine and flags of the recorder's ELF header.
 ---@field cln_size any # Bytes of a cache line.
 
----A tracepoint's fields by name, those that all tracepoints have first.
+---The fields of a tracepoint by name; those that all tracepoints have come first.
 ---@class perflua.View.args
 ---@field [string] integer
 ---@operator len: integer
@@ -1096,10 +1100,11 @@ function PayloadRecord:data() end
 ---@class perflua.View.attr
 ---@field type integer # PMU type: 0 hardware, 1 software, 2 tracepoint …
 ---@field size integer # Bytes of the attr as the recorder knew it.
----@field config integer # Which event of the PMU.
----Events from one sample to the next; nil when a frequency was asked for.
+---@field config integer # Number by which the PMU knows the event.
+---Events from one sample to the next; nil if a frequency was asked for.
 ---@field sample_period integer?
----@field sample_freq integer? # Samples per second asked for; nil when a period was.
+---Samples per second that were asked for; nil if a period was asked for.
+---@field sample_freq integer?
 ---@field sample_type integer # PERF_SAMPLE_* bits.
 ---@field read_format integer # PERF_FORMAT_* bits.
 ---@field disabled boolean # Off until it is enabled.
@@ -1125,8 +1130,8 @@ function PayloadRecord:data() end
 ---@field exclude_callchain_kernel boolean # Call chains leave the kernel's part out.
 ---@field exclude_callchain_user boolean # Call chains leave the user's part out.
 ---@field mmap2 boolean # Records MMAP2 instead of MMAP.
----@field comm_exec boolean # COMM records tell an exec.
----@field use_clockid boolean # Times are of `clockid`.
+---@field comm_exec boolean # COMM records say if exec() named the thread.
+---@field use_clockid boolean # Times are those of the clock `clockid`.
 ---@field context_switch boolean # Records SWITCH.
 ---@field write_backward boolean # The ring buffer is written from its end.
 ---@field namespaces boolean # Records NAMESPACES.
@@ -1141,28 +1146,31 @@ function PayloadRecord:data() end
 ---@field sigtrap boolean # Sends SIGTRAP to the task.
 ---@field defer_callchain boolean # User call chains may come in records of their own.
 ---@field defer_output boolean # Records CALLCHAIN_DEFERRED.
----@field wakeup_events integer? # Samples from one wake-up to the next; nil when watermark.
----@field wakeup_watermark integer? # Bytes from one wake-up to the next; nil unless watermark.
----@field bp_type integer # Of a breakpoint: 1 read, 2 write, 4 execute, added up.
----@field bp_addr integer # Of a breakpoint: its address.
----@field bp_len integer # Of a breakpoint: its bytes.
+---Samples from one wake-up to the next; nil if watermark is set.
+---@field wakeup_events integer?
+---Bytes from one wake-up to the next; nil unless watermark is set.
+---@field wakeup_watermark integer?
+---Accesses that a breakpoint stops at, added up: 1 read, 2 write, 4 execute.
+---@field bp_type integer
+---@field bp_addr integer # Address of a breakpoint.
+---@field bp_len integer # Length of a breakpoint in bytes.
 ---@field config1 integer # More of config, as the PMU defines it.
 ---@field config2 integer # More of config, as the PMU defines it.
 ---@field branch_sample_type integer # PERF_SAMPLE_BRANCH_* bits.
 ---User registers in each sample, by the architecture's numbers.
 ---@field sample_regs_user integer
 ---@field sample_stack_user integer # Bytes of user stack in each sample.
----@field clockid integer # Clock of the times, when use_clockid.
+---@field clockid integer # Clock of the times, if use_clockid is set.
 ---Interrupted registers in each sample, by the architecture's numbers.
 ---@field sample_regs_intr integer
 ---@field aux_watermark integer # Bytes of AUX data from one wake-up to the next.
----@field sample_max_stack integer # Frames a call chain has at most.
+---@field sample_max_stack integer # Most frames that a call chain has.
 ---@field aux_sample_size integer # Bytes of AUX data in each sample.
 ---@field aux_action integer # Its effect on the AUX area.
 ---@field aux_start_paused boolean # The AUX area starts paused.
 ---@field aux_pause boolean # An overflow pauses the AUX area.
 ---@field aux_resume boolean # An overflow resumes the AUX area.
----@field sig_data integer # Value that SIGTRAP hands the task.
+---@field sig_data integer # Value that SIGTRAP gives to the task.
 ---@field config3 integer # More of config, as the PMU defines it.
 ---@field config4 integer # More of config, as the PMU defines it.
 ---@operator len: integer
@@ -1178,12 +1186,13 @@ function PayloadRecord:data() end
 
 ---@class perflua.View.branch_stack.item
 ---@field from integer # Address of the branch instruction.
----@field to integer # Address it went to.
----@field mispred boolean # Was its target predicted wrongly?
----Was its target predicted? With mispred false too, the hardware does not say.
+---@field to integer # Address that the branch went to.
+---@field mispred boolean # True if the target was predicted wrongly.
+---True if the target was predicted rightly; if mispred is false, too, the hardware does not
+---tell.
 ---@field predicted boolean
----@field in_tx boolean # Did it run inside a hardware transaction?
----@field abort boolean # Was it the abort of a hardware transaction?
+---@field in_tx boolean # True if the branch ran inside a hardware transaction.
+---@field abort boolean # True if the branch was the abort of a hardware transaction.
 ---@field cycles integer # Cycles since the previous branch; 0 if not measured.
 ---Kind of branch as perf names it: "COND", "CALL", "RET" …; nil if not recorded.
 ---@field type string?
@@ -1193,8 +1202,10 @@ function PayloadRecord:data() end
 ---Kind of branch when type is "EXTEND_ABI": "FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1"
 ---…
 ---@field new_type string
----@field priv string? # Privilege it ran with: "user", "kernel" or "hv"; nil if not recorded.
----@field not_taken boolean # Was it not taken, so that to is the next instruction?
+---Privilege that the branch ran with: "user", "kernel" or "hv"; nil if it was not recorded.
+---@field priv string?
+---True if the branch was not taken, so that `to` is the next instruction.
+---@field not_taken boolean
 ---Occurrences of the group's events since the previous branch, packed as the PMU's
 ---branch_counter_width says.
 ---@field counters integer
@@ -1205,14 +1216,16 @@ function PayloadRecord:data() end
 
 ---The latest taken branches, newest first.
 ---@class perflua.View.branch_stack
----Place of the newest entry in the hardware's own buffer, to stitch stacks; -1 if unknown.
+---Position of the newest entry in the hardware's own buffer, by which stacks are joined; -1 if
+---it is not known.
 ---@field hw_idx integer
 ---@field [integer] perflua.View.branch_stack.item
 ---@operator len: integer
 
 ---@class perflua.View.callchain.item
----@field ip integer # Address: of the instruction in the first frame, of the return in others.
----@field cpumode string # Where it ran: "kernel", "user", "hypervisor" …
+---Address of the instruction in the first frame, return address in the others.
+---@field ip integer
+---@field cpumode string # Context that the frame ran in: "kernel", "user", "hypervisor" …
 ---@field symbol string? # Function at ip; nil if it is not known.
 ---@field symoff integer # Bytes from the start of the function to ip.
 ---@field dso string # Binary that was mapped at ip, as perf names it.
@@ -1224,7 +1237,7 @@ function PayloadRecord:data() end
 ---The frames of a call chain, callee first; context markers are consumed.
 ---@class perflua.View.callchain
 ---@field ips any[] # The chain as recorded, context markers included.
----Names the callchain_deferred record that holds the user part; nil if none is to come.
+---Number of the callchain_deferred record that has the user part; nil if none is to come.
 ---@field cookie integer?
 ---@field [integer] perflua.View.callchain.item
 ---@operator len: integer
@@ -1234,7 +1247,8 @@ function PayloadRecord:data() end
 ---@field [integer] integer
 ---@operator len: integer
 
----Where a memory access was served; as a string, what perf script -F data_src prints.
+---A memory access, and the level that served it; as a string, the text of perf script -F
+---data_src.
 ---@class perflua.View.data_src
 ---@field value integer # All fields as recorded, in one integer.
 ---@field op string # Kind of access: "LOAD", "STORE", "PFETCH", "EXEC", "N/A".
@@ -1245,19 +1259,19 @@ function PayloadRecord:data() end
 ---Snoop results joined by " or ": "None", "Hit", "Miss", "HitM", "Fwd", "Peer", "N/A".
 ---@field snoop string
 ---@field snoopx string? # Extended snoop result alone: "Fwd", "Peer"; nil if none.
----@field lock string # Was it a locked access: "Yes", "No", "N/A".
+---@field lock string # "Yes" if the access was locked, "No" if not, or "N/A".
 ---@field dtlb string # Data TLB access: "L1 or L2 hit", "Walker miss" …, "N/A".
----@field blk string # Why the access was blocked: "Data", "Addr", "N/A".
----@field hops string? # How far away the level is: "core, same node" …; nil if not recorded.
+---@field blk string # Reason why the access was blocked: "Data", "Addr", "N/A".
+---@field hops string? # Distance of the level: "core, same node" …; nil if it was not recorded.
 ---Cache or memory region: "MMIO", "Memory region 0" …; nil if not recorded.
 ---@field region string?
 ---@operator len: integer
 
 ---@class perflua.View.id_index.item
 ---@field id integer # Id of an event as samples carry it.
----@field idx integer # Index of the ring buffer it was recorded through.
----@field cpu integer # Processor it counted on; -1 for any.
----@field tid integer # Thread it counted; -1 for any.
+---@field idx integer # Index of the ring buffer that the event was recorded through.
+---@field cpu integer # Processor that the event counted on; -1 for any.
+---@field tid integer # Thread that the event counted; -1 for any.
 ---@field machine_pid integer # Process id of the guest's virtual machine; 0 for the host.
 ---@field vcpu integer # Virtual processor of the guest.
 
@@ -1266,7 +1280,7 @@ function PayloadRecord:data() end
 ---@field [integer] perflua.View.id_index.item
 ---@operator len: integer
 
----Ids of the event: one for each cpu or thread it was opened on.
+---Ids of the event, one for each processor or thread that it was opened on.
 ---@class perflua.View.ids
 ---@field [integer] integer
 ---@operator len: integer
@@ -1278,9 +1292,9 @@ function PayloadRecord:data() end
 
 ---The mapping that covered an address.
 ---@class perflua.View.map
----@field start integer # Where it began.
+---@field start integer # Address of its first byte.
 ---@field len integer # Its size in bytes.
----@field pgoff integer # Offset in the file; of the kernel the address of its first symbol.
+---@field pgoff integer # Offset in the file; for the kernel the address of its first symbol.
 ---@field filename string # The path that was mapped, as recorded.
 ---@field build_id string? # Build-id of the file in hex digits; nil if it is not known.
 ---@field prot integer? # PROT_…: 1 read, 2 write, 4 execute; nil if it was not recorded.
@@ -1295,7 +1309,7 @@ function PayloadRecord:data() end
 ---@field [string] perflua.View.namespaces.item
 ---@operator len: integer
 
----Words whose meaning the type of the AUX area decides.
+---Words; their meaning depends on the type of the AUX area.
 ---@class perflua.View.priv
 ---@field [integer] integer
 ---@operator len: integer
@@ -1303,17 +1317,18 @@ function PayloadRecord:data() end
 ---@class perflua.View.read.item
 ---@field value integer # The counter.
 ---@field id integer # Id of the event.
----@field lost integer # Samples of the event lost so far.
+---@field lost integer # Samples of the event that were lost so far.
 ---@field event perflua.Event # The event, found by its id.
 
----Counter values read with the record: of one event, or an array of a group's.
+---Counter values that were read with the record: the value of one event, or an array of those
+---of a group.
 ---@class perflua.View.read
 ---@field value integer? # The counter; nil for a group, whose items have their own.
----@field time_enabled integer # Nanoseconds the event was enabled.
----Nanoseconds it was counted; less than time_enabled when it was multiplexed.
+---@field time_enabled integer # Nanoseconds that the event was enabled.
+---Nanoseconds that the event was counted; less than time_enabled if it was multiplexed.
 ---@field time_running integer
 ---@field id integer? # Id of the event; nil for a group.
----@field lost integer? # Samples of the event lost so far; nil for a group.
+---@field lost integer? # Samples of the event that were lost so far; nil for a group.
 ---@field [integer] perflua.View.read.item
 ---@operator len: integer
 
@@ -1333,19 +1348,19 @@ function PayloadRecord:data() end
 ---@class perflua.View.sample_id
 ---@field pid integer # Process id; -1 if it has none any more.
 ---@field tid integer # Thread id; -1 if it has none any more.
----@field time integer # Nanoseconds, of the clock the recording used.
+---@field time integer # Nanoseconds of the recording's clock.
 ---@field id integer # Id of the event.
 ---@field stream_id integer # Id of the event's instance.
 ---@field cpu integer # Processor.
----Id of the event, at a place that does not depend on its sample_type.
+---Id of the event, at a position that does not depend on its sample_type.
 ---@field identifier integer
 ---@operator len: integer
 
 ---@class perflua.View.thread_map.item
 ---@field pid integer # Thread id; -1 stands for all threads.
----@field comm string # Its name.
+---@field comm string # Name of the event or thread.
 
----The threads that were recorded, in the order stat records count them.
+---The threads that were recorded, in the order in which stat records number them.
 ---@class perflua.View.thread_map
 ---@field [integer] perflua.View.thread_map.item
 ---@operator len: integer
@@ -1353,24 +1368,25 @@ function PayloadRecord:data() end
 ---A file or memory was mapped.
 ---@class perflua.Record.mmap: perflua.AnyRecord
 ---@field pid integer # Process that has the mapping; -1 for the kernel.
----@field tid integer # Thread that made it.
+---@field tid integer # Thread that made the mapping.
 ---@field addr integer # Address of its first byte.
 ---@field len integer # Its length in bytes.
 ---@field pgoff integer # Offset in the file, in bytes, that is mapped at addr.
 ---@field filename string # The file, or a name like "[vdso]" or "//anon".
----@field data boolean # Is it mapped without the right to execute?
+---@field data boolean # True if the mapping has no right to execute.
 
----Records were lost: the ring buffer was full.
+---The ring buffer was full, and records were lost.
 ---@class perflua.Record.lost: perflua.AnyRecord
 ---@field id integer # Id of the event that noticed.
----@field lost integer # Records its ring buffer had no room for since the last such record.
+---Number of records that the ring buffer had no room for since the last such record.
+---@field lost integer
 
 ---A thread got a name.
 ---@class perflua.Record.comm: perflua.AnyRecord
 ---@field pid integer # Process whose thread is named.
 ---@field tid integer # Thread that is named.
 ---@field comm string # The new name.
----@field exec boolean # Was it named by exec()?
+---@field exec boolean # True if exec() named the thread.
 
 ---A thread ended.
 ---@class perflua.Record.exit: perflua.AnyRecord
@@ -1378,17 +1394,17 @@ function PayloadRecord:data() end
 ---@field ppid integer # Process of the thread's parent.
 ---@field tid integer # The thread.
 ---@field ptid integer # The thread's parent.
----@field time integer # Nanoseconds, of the clock the recording used.
+---@field time integer # Nanoseconds of the recording's clock.
 
 ---An event fired so often that it was stopped for a while.
 ---@class perflua.Record.throttle: perflua.AnyRecord
----@field time integer # Nanoseconds, of the clock the recording used.
+---@field time integer # Nanoseconds of the recording's clock.
 ---@field id integer # Id of the event.
 ---@field stream_id integer # Id of the event's instance.
 
 ---A stopped event goes on.
 ---@class perflua.Record.unthrottle: perflua.AnyRecord
----@field time integer # Nanoseconds, of the clock the recording used.
+---@field time integer # Nanoseconds of the recording's clock.
 ---@field id integer # Id of the event.
 ---@field stream_id integer # Id of the event's instance.
 
@@ -1398,33 +1414,34 @@ function PayloadRecord:data() end
 ---@field ppid integer # Process of the thread's parent.
 ---@field tid integer # The thread.
 ---@field ptid integer # The thread's parent.
----@field time integer # Nanoseconds, of the clock the recording used.
----@field exec boolean # Did perf write it for a thread it found, whose mappings follow?
+---@field time integer # Nanoseconds of the recording's clock.
+---True if perf wrote the record for a thread that it found, whose mappings follow.
+---@field exec boolean
 
----A thread's counters when it exited.
+---The counters of a thread at its exit.
 ---@class perflua.Record.read: perflua.AnyRecord
 ---@field pid integer # Process that was counted.
 ---@field tid integer # Thread that was counted.
----@field read perflua.View.read # Its counters when it exited.
+---@field read perflua.View.read # The counters of the thread at its exit.
 
----An event happened; its sample_type decides which fields there are.
+---An event happened; the event's sample_type decides which fields a sample has.
 ---@class perflua.Record.sample: perflua.AnyRecord
 ---@field ip integer # Address of the instruction.
 ---@field pid integer # Process id; -1 if it has none any more.
 ---@field tid integer # Thread id; -1 if it has none any more.
----@field time integer # Nanoseconds, of the clock the recording used.
----@field addr integer # Address the event is about: of the data, of the breakpoint …
+---@field time integer # Nanoseconds of the recording's clock.
+---@field addr integer # Address that the event is about: that of the data, of the breakpoint …
 ---@field id integer # Id of the event.
 ---@field stream_id integer # Id of the event's instance.
 ---@field cpu integer # Processor.
 ---@field socket integer? # Socket of the processor; nil if the recording does not tell.
----Events the sample stands for: as recorded, else the event's sample_period if that is fixed,
----else 1.
+---Number of events that the sample stands for: the recorded one, else the event's sample_period
+---if that is fixed, else 1.
 ---@field period integer
----@field exact_ip boolean # Is ip exactly the instruction of the event?
+---@field exact_ip boolean # True if ip is exactly the instruction of the event.
 ---@field read perflua.View.read # Counters read with the sample.
 ---@field callchain perflua.View.callchain # The call chain, callee first.
----@field raw string # Raw data: of a tracepoint, its fields.
+---@field raw string # Raw data; those of a tracepoint are its fields.
 ---@field branch_stack perflua.View.branch_stack # The latest taken branches, newest first.
 ---@field regs_user perflua.View.regs_user # Registers of the user context.
 ---@field stack_user string # The user stack from its pointer on.
@@ -1434,12 +1451,12 @@ function PayloadRecord:data() end
 ---Cycles from the previous instruction's retirement (x86) or of the pipeline stage (powerpc);
 ---nil if only one weight is recorded.
 ---@field retire_lat integer?
----@field data_src perflua.View.data_src # Where the access was served.
+---@field data_src perflua.View.data_src # Description of the memory access.
 ---Hardware transaction: 1 elision, 2 transaction, 4 synchronous, 8 asynchronous, 0x10 retry,
 ---0x20 conflict, 0x40 capacity of writes, 0x80 of reads; from bit 32 on the abort code.
 ---@field transaction integer
 ---@field regs_intr perflua.View.regs_intr # Registers where the event happened.
----@field phys_addr integer # Physical address of addr; 0 if unknown.
+---@field phys_addr integer # Physical address of addr; 0 if it is not known.
 ---@field cgroup integer # Id of the control group.
 ---@field cgroup_path string # Path of the control group.
 ---@field data_page_size integer # Bytes of the page at addr; 0 if unknown.
@@ -1459,28 +1476,29 @@ function PayloadRecord:data() end
 ---@field symbol_daddr string? # Symbol at addr; nil if it is not known.
 ---@field dso_daddr string # Binary that was mapped at addr.
 ---@field stack string # The call chain in one string: functions, caller first, joined by ";".
----As stack, with _[k] behind the names of kernel frames and _[j] behind those of code made at
----run time, as tools for flame graphs take it.
+---The text of stack with _[k] behind the names of kernel frames and _[j] behind those of code
+---made at run time, as tools for flame graphs take it.
 ---@field annotated_stack string
 ---The call chain as text, a line for each frame, callee first: level, binary, tab, function; or
 ---tab, address.
 ---@field frames string
 ---Address of ip in its binary, if no function is known there; else nil.
 ---@field unresolved integer?
----Process id of the guest's virtual machine; nil if it is no guest's.
+---Process id of the guest's virtual machine; nil if the sample is not of a guest.
 ---@field machine_pid integer?
----@field vcpu integer? # Virtual processor of the guest; nil if it is no guest's.
+---@field vcpu integer? # Virtual processor of the guest; nil if the sample is not of a guest.
 ---@field args perflua.View.args # A tracepoint's fields by name.
----Name of the system call, of raw_syscalls:* and syscalls:*; nil if it has none.
+---Name of the system call of a sample of raw_syscalls:* or syscalls:*; nil if it has none.
 ---@field syscall string?
----Name of the error that a system call returned, of their sys_exit*; nil if it is none.
+---Name of the error that the system call returned, in samples of sys_exit*; nil if it returned
+---none.
 ---@field errno string?
 ---@field message string # A tracepoint's formatted text, as perf script shows it.
 
----A file or memory was mapped, with what identifies the file.
+---A file or memory was mapped; the record identifies the file.
 ---@class perflua.Record.mmap2: perflua.AnyRecord
 ---@field pid integer # Process that has the mapping; -1 for the kernel.
----@field tid integer # Thread that made it.
+---@field tid integer # Thread that made the mapping.
 ---@field addr integer # Address of its first byte.
 ---@field len integer # Its length in bytes.
 ---@field pgoff integer # Offset in the file, in bytes, that is mapped at addr.
@@ -1492,11 +1510,11 @@ function PayloadRecord:data() end
 ---@field prot integer? # Protection: 1 read, 2 write, 4 execute; nil before Linux 3.16.
 ---@field flags integer? # MAP_* flags: 1 shared, 2 private …; nil before Linux 3.16.
 ---@field filename string # The file, or a name like "[vdso]" or "//anon".
----@field data boolean # Is it mapped without the right to execute?
+---@field data boolean # True if the mapping has no right to execute.
 
 ---Data came into the AUX area.
 ---@class perflua.Record.aux: perflua.AnyRecord
----@field aux_offset integer # Where in the AUX area the data starts, in bytes.
+---@field aux_offset integer # Offset of the data in the AUX area, in bytes.
 ---@field aux_size integer # Bytes of data.
 ---1 truncated, 2 overwritten, 4 has gaps, 8 collided; bits 8 to 15: the PMU's format.
 ---@field flags integer
@@ -1508,22 +1526,22 @@ function PayloadRecord:data() end
 
 ---Samples were lost.
 ---@class perflua.Record.lost_samples: perflua.AnyRecord
----@field lost integer # Samples lost.
----@field bpf boolean # Did a BPF filter drop them?
+---@field lost integer # Number of lost samples.
+---@field bpf boolean # True if a BPF filter dropped the samples.
 
 ---The recorded thread was switched in or out.
 ---@class perflua.Record.switch: perflua.AnyRecord
----@field out boolean # Was the thread switched out? Else it was switched in.
----@field preempt boolean # Was it switched out though it could have run on?
+---@field out boolean # True if the thread was switched out, false if it was switched in.
+---@field preempt boolean # True if the thread was switched out although it could have run on.
 
 ---A processor switched from one thread to another.
 ---@class perflua.Record.switch_cpu_wide: perflua.AnyRecord
 ---@field next_prev_pid integer # Process of the thread that runs next, or ran before.
 ---@field next_prev_tid integer # Thread that runs next (out), or ran before (in).
----@field out boolean # Was the thread switched out? Else it was switched in.
----@field preempt boolean # Was it switched out though it could have run on?
+---@field out boolean # True if the thread was switched out, false if it was switched in.
+---@field preempt boolean # True if the thread was switched out although it could have run on.
 
----The namespaces of a thread, when it starts or changes them.
+---The namespaces of a thread that starts or changes them.
 ---@class perflua.Record.namespaces: perflua.AnyRecord
 ---@field pid integer # Process of the thread.
 ---@field tid integer # The thread.
@@ -1535,7 +1553,7 @@ function PayloadRecord:data() end
 ---@field len integer # Its length in bytes; 0 if it is not compiled.
 ---@field ksym_type integer # 1 BPF program, 2 out-of-line code of kprobes or ftrace.
 ---@field flags integer # 1: the code was removed.
----@field unregister boolean # Was the code removed? Else it was added.
+---@field unregister boolean # True if the code was removed, false if it was added.
 ---@field name string # Name of the symbol.
 
 ---A BPF program was loaded or unloaded.
@@ -1558,16 +1576,17 @@ function PayloadRecord:data() end
 ---@field old string # The code before.
 ---@field new string # The code after.
 
----How the AUX data names an event.
+---The number by which the AUX data names an event.
 ---@class perflua.Record.aux_output_hw_id: perflua.AnyRecord
 ---@field hw_id integer # The number of the event in the AUX data.
 
 ---The user part of earlier samples' call chains.
 ---@class perflua.Record.callchain_deferred: perflua.AnyRecord
----@field cookie integer # Names the samples of the same thread whose chain this ends.
+---Number that the samples of the same thread have whose chains this record ends.
+---@field cookie integer
 ---@field ips perflua.View.ips # The user part of their call chains, callee first.
 
----An event of a stream: what a file has in its header.
+---An event of a stream, as a file has it in its header.
 ---@class perflua.Record.header_attr: perflua.AnyRecord
 ---@field attr perflua.View.attr # The event's attribute.
 ---@field ids perflua.View.ids # The event's ids.
@@ -1583,7 +1602,7 @@ function PayloadRecord:data() end
 
 ---Build-id of a file.
 ---@class perflua.Record.build_id: perflua.AnyRecord
----@field pid integer # Process id of the virtual machine it is in; -1 for the host.
+---@field pid integer # Process id of the virtual machine that the file is in; -1 for the host.
 ---@field build_id string # Build-id of the file in hex.
 ---@field filename string # The file.
 
@@ -1604,7 +1623,7 @@ function PayloadRecord:data() end
 ---A piece of an AUX area follows.
 ---@class perflua.Record.auxtrace: perflua.AnyRecord, perflua.PayloadRecord
 ---@field data_size integer # Bytes of trace that follow the record.
----@field data_offset integer # Where they were in the AUX area, in bytes.
+---@field data_offset integer # Offset of the trace in the AUX area, in bytes.
 ---@field reference integer # Unique number that keeps overlapping buffers apart.
 ---@field idx integer # Index of the ring buffer.
 ---@field tid integer # Thread that is traced; -1 for any.
@@ -1632,9 +1651,9 @@ function PayloadRecord:data() end
 ---@class perflua.Record.cpu_map: perflua.AnyRecord
 ---@field cpus perflua.View.cpus # The processors that were recorded.
 
----How perf stat counted.
+---The settings of perf stat.
 ---@class perflua.Record.stat_config: perflua.AnyRecord
----How counts are summed up, as the writer numbers it: versions of perf differ.
+---Mode in which counts are summed up, as the writer numbers it: versions of perf differ.
 ---@field aggr_mode integer
 ---@field interval integer # Milliseconds between rounds; 0 for only one.
 ---@field scale integer # 1: counts of multiplexed events are scaled up.
@@ -1644,10 +1663,10 @@ function PayloadRecord:data() end
 ---@class perflua.Record.stat: perflua.AnyRecord
 ---@field id integer # Id of the event.
 ---@field cpu integer # Processor; -1 for any.
----@field thread integer # Which thread of the thread_map, from 0.
+---@field thread integer # Number of the thread in the thread_map, from 0.
 ---@field val integer # The counter.
----@field ena integer # Nanoseconds the event was enabled.
----@field run integer # Nanoseconds it was counted.
+---@field ena integer # Nanoseconds that the event was enabled.
+---@field run integer # Nanoseconds that the event was counted.
 
 ---Perf stat read all counters.
 ---@class perflua.Record.stat_round: perflua.AnyRecord
@@ -1656,27 +1675,29 @@ function PayloadRecord:data() end
 
 ---Unit, scale, name or processors of an event.
 ---@class perflua.Record.event_update: perflua.AnyRecord
----@field update_type integer # Which of them it has: 0 unit, 1 scale, 2 name, 3 cpus.
+---Number of the value that the record has: 0 unit, 1 scale, 2 name, 3 cpus.
+---@field update_type integer
 ---@field id integer # Id of the event.
 ---@field unit string # Unit of its counts.
 ---@field scale number # The factor of its counts.
----@field name string # Its name.
----@field cpus perflua.View.cpus # The processors it is counted on.
+---@field name string # Name of the event or thread.
+---@field cpus perflua.View.cpus # The processors that the event is counted on.
 
----How cycles are converted to nanoseconds.
+---The values that convert cycles to nanoseconds.
 ---@class perflua.Record.time_conv: perflua.AnyRecord
 ---@field time_shift integer # Bits to shift right after multiplying.
 ---@field time_mult integer # Factor from cycles to nanoseconds.
 ---@field time_zero integer # Nanoseconds when the cycle counter was 0.
 ---@field time_cycles integer? # Cycles that time_mask counts from; nil in old recordings.
 ---@field time_mask integer? # Bits of a short cycle counter; nil in old recordings.
----@field cap_user_time_zero boolean? # Is time_zero valid? nil in old recordings.
----@field cap_user_time_short boolean? # Is the cycle counter short? nil in old recordings.
+---@field cap_user_time_zero boolean? # True if time_zero is valid; nil in old recordings.
+---True if the cycle counter is short; nil in old recordings.
+---@field cap_user_time_short boolean?
 
 ---A header feature of a stream.
 ---@class perflua.Record.header_feature: perflua.AnyRecord
----@field feature string # Name of the header feature; the number of an unknown one.
----@field value string # Its bytes.
+---@field feature string # Name of the header feature; an unknown one has its number.
+---@field value string # Bytes of the header feature.
 
 ---Compressed records.
 ---@class perflua.Record.compressed: perflua.AnyRecord
@@ -1696,7 +1717,7 @@ function PayloadRecord:data() end
 
 ---Scheduler statistics of a processor.
 ---@class perflua.Record.schedstat_cpu: perflua.AnyRecord
----@field timestamp integer # When it was read, in jiffies.
+---@field timestamp integer # Time of the reading, in jiffies.
 ---@field cpu integer # Processor.
 ---@field version integer # Version of /proc/schedstat.
 ---@field yld_count integer # Calls of sched_yield().
@@ -1711,7 +1732,7 @@ function PayloadRecord:data() end
 
 ---Scheduler statistics of a scheduling domain of a processor.
 ---@class perflua.Record.schedstat_domain: perflua.AnyRecord
----@field timestamp integer # When it was read, in jiffies.
+---@field timestamp integer # Time of the reading, in jiffies.
 ---@field cpu integer # Processor.
 ---@field version integer # Version of /proc/schedstat.
 ---@field domain integer # Number of the domain, 0 is the innermost.

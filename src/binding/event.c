@@ -210,26 +210,27 @@ static const struct {
 	enum pd_type type;
 	const char *doc;
 } members[] = {
-	{ "name", push_name, PD_STR, "as perf calls the event" },
-	{ "index", push_index, PD_UINT, "its place among the file's events, from 1" },
-	{ "ids", push_ids, PD_VIEW, "array of the ids that samples carry to name this event" },
+	{ "name", push_name, PD_STR, "name of the event, as perf has it" },
+	{ "index", push_index, PD_UINT, "number of the event in the file, from 1" },
+	{ "ids", push_ids, PD_VIEW, "array of the ids by which samples name this event" },
 	{ "sample_fields", push_sample_fields, PD_VIEW,
-	  "array of the names of what its samples hold" },
+	  "array of the names of the fields that its samples have" },
 	{ "leader", push_leader, PD_EVENT, "the leader of its group; itself if it has none" },
 	{ "members", push_group_members, PD_VIEW,
 	  "array of the events of its group, the leader first" },
 	{ "unit", push_unit, PD_STR,
-	  "of its counts, `msec`; from an event_update that was read" },
+	  "unit of its counts, such as `msec`, from an event_update that was read" },
 	{ "scale", push_scale, PD_FLOAT,
-	  "what its counts are multiplied with; from an event_update that was read" },
-	{ "system", push_system, PD_STR, "of a tracepoint: the subsystem, `sched`" },
+	  "factor of its counts, from an event_update that was read" },
+	{ "system", push_system, PD_STR, "subsystem of a tracepoint, such as `sched`" },
 	{ "fields", push_tracepoint_fields, PD_VIEW,
-	  "of a tracepoint: array of its fields, `{name, type, kind, offset, size, "
-	  "count, signed, dynamic, common}`" },
+	  "array of the fields of a tracepoint, `{name, type, kind, offset, size, count, "
+	  "signed, dynamic, common}`" },
 	{ "print_fmt", push_print_fmt, PD_STR,
-	  "of a tracepoint: how its text is formatted, as the kernel says it" },
+	  "format of the text of a tracepoint, as the kernel gives it" },
 	{ "print_fmt_error", push_print_fmt_error, PD_STR,
-	  "of a tracepoint: where and why its `print_fmt` cannot be read; nil if it can" },
+	  "position and reason where the `print_fmt` of a tracepoint cannot be read; nil "
+	  "if it can" },
 };
 
 #define MEMBERS (sizeof(members) / sizeof(members[0]))

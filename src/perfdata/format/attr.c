@@ -28,11 +28,11 @@ enum presence {
 	FIELD(type, PD_UINT, 0, type, ALWAYS,                                                  \
 	      "PMU type: 0 hardware, 1 software, 2 tracepoint …")                              \
 	FIELD(size, PD_UINT, 4, size, ALWAYS, "bytes of the attr as the recorder knew it")     \
-	FIELD(config, PD_ADDR, 8, config, ALWAYS, "which event of the PMU")                    \
+	FIELD(config, PD_ADDR, 8, config, ALWAYS, "number by which the PMU knows the event")   \
 	FIELD(sample_period, PD_UINT, 16, sample_period, IF_PERIOD,                            \
-	      "events from one sample to the next; nil when a frequency was asked for")        \
+	      "events from one sample to the next; nil if a frequency was asked for")          \
 	FIELD(sample_freq, PD_UINT, 16, sample_period, IF_FREQ,                                \
-	      "samples per second asked for; nil when a period was")                           \
+	      "samples per second that were asked for; nil if a period was asked for")         \
 	FIELD(sample_type, PD_ADDR, 24, sample_type, ALWAYS, "PERF_SAMPLE_* bits")             \
 	FIELD(read_format, PD_ADDR, 32, read_format, ALWAYS, "PERF_FORMAT_* bits")             \
 	BITS(disabled, flags, 0, 1, "off until it is enabled")                                 \
@@ -60,8 +60,8 @@ enum presence {
 	     "call chains leave the kernel's part out")                                        \
 	BITS(exclude_callchain_user, flags, 22, 1, "call chains leave the user's part out")    \
 	BITS(mmap2, flags, 23, 1, "records MMAP2 instead of MMAP")                             \
-	BITS(comm_exec, flags, 24, 1, "COMM records tell an exec")                             \
-	BITS(use_clockid, flags, 25, 1, "times are of `clockid`")                              \
+	BITS(comm_exec, flags, 24, 1, "COMM records say if exec() named the thread")           \
+	BITS(use_clockid, flags, 25, 1, "times are those of the clock `clockid`")              \
 	BITS(context_switch, flags, 26, 1, "records SWITCH")                                   \
 	BITS(write_backward, flags, 27, 1, "the ring buffer is written from its end")          \
 	BITS(namespaces, flags, 28, 1, "records NAMESPACES")                                   \
@@ -78,13 +78,13 @@ enum presence {
 	     "user call chains may come in records of their own")                              \
 	BITS(defer_output, flags, 39, 1, "records CALLCHAIN_DEFERRED")                         \
 	FIELD(wakeup_events, PD_UINT, 48, wakeup_events, IF_WAKEUP_EVENTS,                     \
-	      "samples from one wake-up to the next; nil when watermark")                      \
+	      "samples from one wake-up to the next; nil if watermark is set")                 \
 	FIELD(wakeup_watermark, PD_UINT, 48, wakeup_events, IF_WATERMARK,                      \
-	      "bytes from one wake-up to the next; nil unless watermark")                      \
+	      "bytes from one wake-up to the next; nil unless watermark is set")               \
 	FIELD(bp_type, PD_UINT, 52, bp_type, IF_BREAKPOINT,                                    \
-	      "of a breakpoint: 1 read, 2 write, 4 execute, added up")                         \
-	FIELD(bp_addr, PD_ADDR, 56, config1, IF_BREAKPOINT, "of a breakpoint: its address")    \
-	FIELD(bp_len, PD_UINT, 64, config2, IF_BREAKPOINT, "of a breakpoint: its bytes")       \
+	      "accesses that a breakpoint stops at, added up: 1 read, 2 write, 4 execute")     \
+	FIELD(bp_addr, PD_ADDR, 56, config1, IF_BREAKPOINT, "address of a breakpoint")         \
+	FIELD(bp_len, PD_UINT, 64, config2, IF_BREAKPOINT, "length of a breakpoint in bytes")  \
 	FIELD(config1, PD_ADDR, 56, config1, ALWAYS, "more of config, as the PMU defines it")  \
 	FIELD(config2, PD_ADDR, 64, config2, ALWAYS, "more of config, as the PMU defines it")  \
 	FIELD(branch_sample_type, PD_ADDR, 72, branch_sample_type, ALWAYS,                     \
@@ -93,20 +93,22 @@ enum presence {
 	      "user registers in each sample, by the architecture's numbers")                  \
 	FIELD(sample_stack_user, PD_UINT, 88, sample_stack_user, ALWAYS,                       \
 	      "bytes of user stack in each sample")                                            \
-	FIELD(clockid, PD_INT, 92, clockid, ALWAYS, "clock of the times, when use_clockid")    \
+	FIELD(clockid, PD_INT, 92, clockid, ALWAYS,                                            \
+	      "clock of the times, if use_clockid is set")                                     \
 	FIELD(sample_regs_intr, PD_ADDR, 96, sample_regs_intr, ALWAYS,                         \
 	      "interrupted registers in each sample, by the architecture's numbers")           \
 	FIELD(aux_watermark, PD_UINT, 104, aux_watermark, ALWAYS,                              \
 	      "bytes of AUX data from one wake-up to the next")                                \
 	FIELD(sample_max_stack, PD_UINT, 108, sample_max_stack, ALWAYS,                        \
-	      "frames a call chain has at most")                                               \
+	      "most frames that a call chain has")                                             \
 	FIELD(aux_sample_size, PD_UINT, 112, aux_sample_size, ALWAYS,                          \
 	      "bytes of AUX data in each sample")                                              \
 	FIELD(aux_action, PD_ADDR, 116, aux_action, ALWAYS, "its effect on the AUX area")      \
 	BITS(aux_start_paused, aux_action, 0, 1, "the AUX area starts paused")                 \
 	BITS(aux_pause, aux_action, 1, 1, "an overflow pauses the AUX area")                   \
 	BITS(aux_resume, aux_action, 2, 1, "an overflow resumes the AUX area")                 \
-	FIELD(sig_data, PD_ADDR, 120, sig_data, ALWAYS, "value that SIGTRAP hands the task")   \
+	FIELD(sig_data, PD_ADDR, 120, sig_data, ALWAYS,                                        \
+	      "value that SIGTRAP gives to the task")                                          \
 	FIELD(config3, PD_ADDR, 128, config3, ALWAYS, "more of config, as the PMU defines it") \
 	FIELD(config4, PD_ADDR, 136, config4, ALWAYS, "more of config, as the PMU defines it")
 

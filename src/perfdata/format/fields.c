@@ -119,41 +119,42 @@ static void wall_time(const struct pd_record *rec, uint32_t at, struct pd_value 
 
 const struct pd_field pd_common_fields[] = {
 	{ COMPUTED(STR, "type", 0, compute_type_name,
-		   "Kind of record by name; \"unknown\" for an unknown one."),
+		   "Name of the record's type; \"unknown\" if it has none here."),
 	  .of_layout = true, .header = true },
-	{ COMPUTED(UINT, "type_id", 0, compute_type_id, "Kind of record by number."),
+	{ COMPUTED(UINT, "type_id", 0, compute_type_id, "Number of the record's type."),
 	  .of_layout = true, .header = true },
 	{ COMPUTED(UINT, "offset", 0, compute_offset,
-		   "Byte offset of the record in the file; of a decompressed one that of its "
-		   "compressed record."),
+		   "Byte offset of the record in the file; a decompressed record has that "
+		   "of its compressed record."),
 	  .header = true },
 	{ COMPUTED(UINT, "size", 0, compute_size, "Bytes of the record, its header included."),
 	  .header = true },
 	{ COMPUTED(ADDR, "misc", 0, compute_misc,
-		   "Flags of the header; what they say depends on the type."),
+		   "Flags of the header; their meaning depends on the type."),
 	  .header = true },
 	{ COMPUTED(STR, "cpumode", 0, compute_cpumode,
 		   "Context: \"kernel\", \"user\", \"hypervisor\", \"guest_kernel\", "
 		   "\"guest_user\" or "
 		   "\"unknown\"."),
 	  .header = true },
-	{ COMPUTED(EVENT, "event", 0, compute_event, "The event the record belongs to."),
+	{ COMPUTED(EVENT, "event", 0, compute_event, "The event that the record belongs to."),
 	  .of_layout = true, .header = true },
+	{ COMPUTED(UINT, "chunk_offset", 0, compute_chunk_offset,
+		   "Byte offset of a decompressed record in the contents of its compressed "
+		   "record.") },
 	{ COMPUTED(
-		UINT, "chunk_offset", 0, compute_chunk_offset,
-		"Byte offset of a decompressed record in what its compressed record holds.") },
-	{ COMPUTED(UINT, "source", 0, compute_source,
-		   "Which of the recordings that were opened together it is of, from 1 on.") },
+		UINT, "source", 0, compute_source,
+		"Number of the recording among those that were opened together, from 1 on.") },
 	/* in the sample_id */
-	{ FIELD(U64, "time", 0, "Nanoseconds, of the clock the recording used."),
-	  .part = PD_PART_TIME, .is_time = true, .zero_is_absent = true },
+	{ FIELD(U64, "time", 0, "Nanoseconds of the recording's clock."), .part = PD_PART_TIME,
+	  .is_time = true, .zero_is_absent = true },
 	{ COMPUTED(INT, "elapsed", 0, get_elapsed,
 		   "Nanoseconds since the first sample of the recording; in a stream since the "
 		   "first that was delivered, nil before it."),
 	  .of_time = true },
 	{ COMPUTED(UINT, "wall_time", 0, wall_time,
-		   "Nanoseconds since 1970 UTC; nil if the recording does not know how its "
-		   "clock relates to that."),
+		   "Nanoseconds since 1970 UTC; nil if the recording does not relate its "
+		   "clock to that."),
 	  .of_time = true },
 	{ FIELD(S32, "pid", 0, "Process id; -1 if it has none any more."),
 	  .part = PD_PART_TID },
@@ -165,9 +166,9 @@ const struct pd_field pd_common_fields[] = {
 	{ FIELD(U64, "stream_id", 0, "Id of the event's instance."), .part = PD_PART_STREAM_ID,
 	  .zero_is_absent = true },
 	{ VIEWED(sample_id, "sample_id", 0, "The trailer as recorded; nil if there is none.") },
-	{ OF_SYSTEM(
-		STR, "comm", COMM,
-		"Name of the thread at that time; a colon and its id if that is not known.") },
+	{ OF_SYSTEM(STR, "comm", COMM,
+		    "Name of the thread at that time; a colon and its id if the name is not "
+		    "known.") },
 	END_OF_FIELDS,
 };
 
@@ -266,7 +267,7 @@ static void compute_mmap2_filename(const struct pd_record *rec, uint32_t at,
 
 #define MMAP_FIELDS                                                                   \
 	{ FIELD(S32, "pid", 8, "Process that has the mapping; -1 for the kernel.") }, \
-		{ FIELD(S32, "tid", 12, "Thread that made it.") },                    \
+		{ FIELD(S32, "tid", 12, "Thread that made the mapping.") },           \
 		{ FIELD(X64, "addr", 16, "Address of its first byte.") },             \
 		{ FIELD(U64, "len", 24, "Its length in bytes.") },                    \
 	{                                                                             \
@@ -274,9 +275,9 @@ static void compute_mmap2_filename(const struct pd_record *rec, uint32_t at,
 		      "Offset in the file, in bytes, that is mapped at addr.")        \
 	}
 
-#define MMAP_DATA(n)                                                      \
-	{                                                                 \
-		FLAG(n, 13, "Is it mapped without the right to execute?") \
+#define MMAP_DATA(n)                                                        \
+	{                                                                   \
+		FLAG(n, 13, "True if the mapping has no right to execute.") \
 	}
 
 static const struct pd_field mmap_fields[] = {
@@ -311,7 +312,8 @@ static const struct pd_field mmap2_fields[] = {
 static const struct pd_field lost_fields[] = {
 	{ FIELD(U64, "id", 8, "Id of the event that noticed."), .zero_is_absent = true },
 	{ FIELD(U64, "lost", 16,
-		"Records its ring buffer had no room for since the last such record.") },
+		"Number of records that the ring buffer had no room for since the last "
+		"such record.") },
 	END_OF_FIELDS,
 };
 
@@ -319,18 +321,18 @@ static const struct pd_field comm_fields[] = {
 	{ FIELD(S32, "pid", 8, "Process whose thread is named.") },
 	{ FIELD(S32, "tid", 12, "Thread that is named.") },
 	{ FIELD(CSTR, "comm", 16, "The new name.") },
-	{ FLAG("exec", 13, "Was it named by exec()?") },
+	{ FLAG("exec", 13, "True if exec() named the thread.") },
 	END_OF_FIELDS,
 };
 
-#define TASK_FIELDS                                                                      \
-	{ FIELD(S32, "pid", 8, "Process of the thread.") },                              \
-		{ FIELD(S32, "ppid", 12, "Process of the thread's parent.") },           \
-		{ FIELD(S32, "tid", 16, "The thread.") },                                \
-		{ FIELD(S32, "ptid", 20, "The thread's parent.") },                      \
-	{                                                                                \
-		FIELD(U64, "time", 24, "Nanoseconds, of the clock the recording used."), \
-			.is_time = true, .zero_is_absent = true                          \
+#define TASK_FIELDS                                                              \
+	{ FIELD(S32, "pid", 8, "Process of the thread.") },                      \
+		{ FIELD(S32, "ppid", 12, "Process of the thread's parent.") },   \
+		{ FIELD(S32, "tid", 16, "The thread.") },                        \
+		{ FIELD(S32, "ptid", 20, "The thread's parent.") },              \
+	{                                                                        \
+		FIELD(U64, "time", 24, "Nanoseconds of the recording's clock."), \
+			.is_time = true, .zero_is_absent = true                  \
 	}
 
 static const struct pd_field exit_fields[] = {
@@ -340,13 +342,15 @@ static const struct pd_field exit_fields[] = {
 
 static const struct pd_field fork_fields[] = {
 	TASK_FIELDS,
-	{ FLAG("exec", 13, "Did perf write it for a thread it found, whose mappings follow?") },
+	{ FLAG("exec", 13,
+	       "True if perf wrote the record for a thread that it found, whose mappings "
+	       "follow.") },
 	END_OF_FIELDS,
 };
 
 static const struct pd_field throttle_fields[] = {
-	{ FIELD(U64, "time", 8, "Nanoseconds, of the clock the recording used."),
-	  .is_time = true, .zero_is_absent = true },
+	{ FIELD(U64, "time", 8, "Nanoseconds of the recording's clock."), .is_time = true,
+	  .zero_is_absent = true },
 	{ FIELD(U64, "id", 16, "Id of the event."), .zero_is_absent = true },
 	{ FIELD(U64, "stream_id", 24, "Id of the event's instance."), .zero_is_absent = true },
 	END_OF_FIELDS,
@@ -355,12 +359,12 @@ static const struct pd_field throttle_fields[] = {
 static const struct pd_field read_fields[] = {
 	{ FIELD(S32, "pid", 8, "Process that was counted.") },
 	{ FIELD(S32, "tid", 12, "Thread that was counted.") },
-	{ VIEWED(read, "read", 16, "Its counters when it exited.") },
+	{ VIEWED(read, "read", 16, "The counters of the thread at its exit.") },
 	END_OF_FIELDS,
 };
 
 static const struct pd_field aux_fields[] = {
-	{ FIELD(X64, "aux_offset", 8, "Where in the AUX area the data starts, in bytes.") },
+	{ FIELD(X64, "aux_offset", 8, "Offset of the data in the AUX area, in bytes.") },
 	{ FIELD(U64, "aux_size", 16, "Bytes of data.") },
 	{ FIELD(X64, "flags", 24,
 		"1 truncated, 2 overwritten, 4 has gaps, 8 collided; bits 8 to 15: the PMU's "
@@ -375,15 +379,17 @@ static const struct pd_field itrace_start_fields[] = {
 };
 
 static const struct pd_field lost_samples_fields[] = {
-	{ FIELD(U64, "lost", 8, "Samples lost.") },
-	{ FLAG("bpf", 15, "Did a BPF filter drop them?") },
+	{ FIELD(U64, "lost", 8, "Number of lost samples.") },
+	{ FLAG("bpf", 15, "True if a BPF filter dropped the samples.") },
 	END_OF_FIELDS,
 };
 
-#define SWITCH_FIELDS                                                                   \
-	{ FLAG("out", 13, "Was the thread switched out? Else it was switched in.") },   \
-	{                                                                               \
-		FLAG("preempt", 14, "Was it switched out though it could have run on?") \
+#define SWITCH_FIELDS                                                                      \
+	{ FLAG("out", 13,                                                                  \
+	       "True if the thread was switched out, false if it was switched in.") },     \
+	{                                                                                  \
+		FLAG("preempt", 14,                                                        \
+		     "True if the thread was switched out although it could have run on.") \
 	}
 
 static const struct pd_field switch_fields[] = {
@@ -413,7 +419,7 @@ static const struct pd_field ksymbol_fields[] = {
 		"1 BPF program, 2 out-of-line code of kprobes or ftrace.") },
 	{ FIELD(U16, "flags", 22, "1: the code was removed.") },
 	{ COMPUTED(BOOL, "unregister", 22, compute_unregister,
-		   "Was the code removed? Else it was added.") },
+		   "True if the code was removed, false if it was added.") },
 	{ FIELD(CSTR, "name", 24, "Name of the symbol.") },
 	END_OF_FIELDS,
 };
@@ -448,7 +454,8 @@ static const struct pd_field aux_output_hw_id_fields[] = {
 
 static const struct pd_field callchain_deferred_fields[] = {
 	{ FIELD(U64, "cookie", 8,
-		"Names the samples of the same thread whose chain this ends.") },
+		"Number that the samples of the same thread have whose chains this record "
+		"ends.") },
 	{ VIEWED(ips, "ips", 16, "The user part of their call chains, callee first.") },
 	END_OF_FIELDS,
 };
@@ -466,7 +473,7 @@ static const struct pd_record_desc records[] = {
 	RECORD(PD_RECORD_MMAP, "mmap", mmap_fields, "A file or memory was mapped.",
 	       .sideband = PD_SB_MAPPING),
 	RECORD(PD_RECORD_LOST, "lost", lost_fields,
-	       "Records were lost: the ring buffer was full.", .loss = PD_LOSS_RECORDS),
+	       "The ring buffer was full, and records were lost.", .loss = PD_LOSS_RECORDS),
 	RECORD(PD_RECORD_COMM, "comm", comm_fields, "A thread got a name.",
 	       .sideband = PD_SB_THREAD_NAME),
 	RECORD(PD_RECORD_EXIT, "exit", exit_fields, "A thread ended.",
@@ -476,14 +483,14 @@ static const struct pd_record_desc records[] = {
 	RECORD(PD_RECORD_UNTHROTTLE, "unthrottle", throttle_fields, "A stopped event goes on."),
 	RECORD(PD_RECORD_FORK, "fork", fork_fields, "A thread started.",
 	       .sideband = PD_SB_THREAD_START),
-	RECORD(PD_RECORD_READ, "read", read_fields, "A thread's counters when it exited."),
+	RECORD(PD_RECORD_READ, "read", read_fields, "The counters of a thread at its exit."),
 	[PD_RECORD_SAMPLE] = { .type = PD_RECORD_SAMPLE,
 			       .name = "sample",
-			       .doc = "An event happened; its sample_type decides which "
-				      "fields there are.",
+			       .doc = "An event happened; the event's sample_type decides "
+				      "which fields a sample has.",
 			       .fields = pd_sample_fields },
 	RECORD(PD_RECORD_MMAP2, "mmap2", mmap2_fields,
-	       "A file or memory was mapped, with what identifies the file.",
+	       "A file or memory was mapped; the record identifies the file.",
 	       .sideband = PD_SB_MAPPING),
 	RECORD(PD_RECORD_AUX, "aux", aux_fields, "Data came into the AUX area."),
 	RECORD(PD_RECORD_ITRACE_START, "itrace_start", itrace_start_fields,
@@ -495,7 +502,7 @@ static const struct pd_record_desc records[] = {
 	RECORD(PD_RECORD_SWITCH_CPU_WIDE, "switch_cpu_wide", switch_cpu_wide_fields,
 	       "A processor switched from one thread to another."),
 	RECORD(PD_RECORD_NAMESPACES, "namespaces", namespaces_fields,
-	       "The namespaces of a thread, when it starts or changes them."),
+	       "The namespaces of a thread that starts or changes them."),
 	RECORD(PD_RECORD_KSYMBOL, "ksymbol", ksymbol_fields,
 	       "Code was added to the kernel or removed from it.",
 	       .sideband = PD_SB_KERNEL_CODE),
@@ -506,7 +513,7 @@ static const struct pd_record_desc records[] = {
 	RECORD(PD_RECORD_TEXT_POKE, "text_poke", text_poke_fields,
 	       "The kernel changed its own code."),
 	RECORD(PD_RECORD_AUX_OUTPUT_HW_ID, "aux_output_hw_id", aux_output_hw_id_fields,
-	       "How the AUX data names an event."),
+	       "The number by which the AUX data names an event."),
 	RECORD(PD_RECORD_CALLCHAIN_DEFERRED, "callchain_deferred", callchain_deferred_fields,
 	       "The user part of earlier samples' call chains.", .sideband = PD_SB_CALLCHAIN),
 };

@@ -9,7 +9,7 @@
 #define BODY	24
 
 const struct pd_field pd_schedstat_cpu_fields[PD_MAX_FIELDS] = {
-	{ FIELD(U64, "timestamp", 8, "When it was read, in jiffies.") },
+	{ FIELD(U64, "timestamp", 8, "Time of the reading, in jiffies.") },
 	{ FIELD(S32, "cpu", 16, "Processor.") },
 	{ FIELD(U16, "version", VERSION, "Version of /proc/schedstat.") },
 	{ FIELD(U32, "yld_count", BODY, "Calls of sched_yield().") },
@@ -125,7 +125,7 @@ static void compute_tail(const struct pd_record *rec, uint32_t at, struct pd_val
 	}
 
 const struct pd_field pd_schedstat_domain_fields[PD_MAX_FIELDS] = {
-	{ FIELD(U64, "timestamp", 8, "When it was read, in jiffies.") },
+	{ FIELD(U64, "timestamp", 8, "Time of the reading, in jiffies.") },
 	{ FIELD(S32, "cpu", 16, "Processor.") },
 	{ FIELD(U16, "version", VERSION, "Version of /proc/schedstat.") },
 	{ FIELD(U16, "domain", 22, "Number of the domain, 0 is the innermost.") },

@@ -43,7 +43,7 @@ static void compute_build_id(const struct pd_record *rec, uint32_t at, struct pd
 
 static const struct pd_field build_id_fields[] = {
 	{ FIELD(S32, "pid", 8,
-		"Process id of the virtual machine it is in; -1 for the host.") },
+		"Process id of the virtual machine that the file is in; -1 for the host.") },
 	{ COMPUTED(HEX, "build_id", 12, compute_build_id, "Build-id of the file in hex.") },
 	{ FIELD(CSTR, "filename", 36, "The file.") },
 	END_OF_FIELDS,
@@ -72,8 +72,8 @@ static void compute_rest(const struct pd_record *rec, uint32_t at, struct pd_val
 
 static const struct pd_field header_feature_fields[] = {
 	{ COMPUTED(STR, "feature", 8, compute_feature,
-		   "Name of the header feature; the number of an unknown one.") },
-	{ COMPUTED(BLOB, "value", 16, compute_rest, "Its bytes.") },
+		   "Name of the header feature; an unknown one has its number.") },
+	{ COMPUTED(BLOB, "value", 16, compute_rest, "Bytes of the header feature.") },
 	END_OF_FIELDS,
 };
 
@@ -111,7 +111,7 @@ static const struct pd_field auxtrace_info_fields[] = {
 
 static const struct pd_field auxtrace_fields[] = {
 	{ FIELD(U64, "data_size", 8, "Bytes of trace that follow the record.") },
-	{ FIELD(X64, "data_offset", 16, "Where they were in the AUX area, in bytes.") },
+	{ FIELD(X64, "data_offset", 16, "Offset of the trace in the AUX area, in bytes.") },
 	{ FIELD(X64, "reference", 24, "Unique number that keeps overlapping buffers apart.") },
 	{ FIELD(U32, "idx", 32, "Index of the ring buffer.") },
 	{ FIELD(S32, "tid", 36, "Thread that is traced; -1 for any.") },
@@ -215,8 +215,8 @@ STAT_CONFIG(aggr_level, 3)
 
 static const struct pd_field stat_config_fields[] = {
 	{ COMPUTED(UINT, "aggr_mode", 8, compute_aggr_mode,
-		   "How counts are summed up, as the writer numbers it: versions of perf "
-		   "differ.") },
+		   "Mode in which counts are summed up, as the writer numbers it: versions of "
+		   "perf differ.") },
 	{ COMPUTED(UINT, "interval", 8, compute_interval,
 		   "Milliseconds between rounds; 0 for only one.") },
 	{ COMPUTED(UINT, "scale", 8, compute_scale,
@@ -229,10 +229,10 @@ static const struct pd_field stat_config_fields[] = {
 static const struct pd_field stat_fields[] = {
 	{ FIELD(U64, "id", 8, "Id of the event.") },
 	{ FIELD(S32, "cpu", 16, "Processor; -1 for any.") },
-	{ FIELD(U32, "thread", 20, "Which thread of the thread_map, from 0.") },
+	{ FIELD(U32, "thread", 20, "Number of the thread in the thread_map, from 0.") },
 	{ FIELD(U64, "val", 24, "The counter.") },
-	{ FIELD(U64, "ena", 32, "Nanoseconds the event was enabled.") },
-	{ FIELD(U64, "run", 40, "Nanoseconds it was counted.") },
+	{ FIELD(U64, "ena", 32, "Nanoseconds that the event was enabled.") },
+	{ FIELD(U64, "run", 40, "Nanoseconds that the event was counted.") },
 	END_OF_FIELDS,
 };
 
@@ -287,13 +287,13 @@ static void compute_update_cpus(const struct pd_record *rec, uint32_t at, struct
 
 static const struct pd_field event_update_fields[] = {
 	{ FIELD(U64, "update_type", 8,
-		"Which of them it has: 0 unit, 1 scale, 2 name, 3 cpus.") },
+		"Number of the value that the record has: 0 unit, 1 scale, 2 name, 3 cpus.") },
 	{ FIELD(U64, "id", 16, "Id of the event.") },
 	{ COMPUTED(STR, "unit", 24, compute_unit, "Unit of its counts.") },
 	{ COMPUTED(FLOAT, "scale", 24, compute_scale_factor, "The factor of its counts.") },
-	{ COMPUTED(STR, "name", 24, compute_name, "Its name.") },
-	{ FIELD(VIEW, "cpus", 24, "The processors it is counted on."), .type = PD_VIEW,
-	  .view = &pd_view_cpus, .compute = compute_update_cpus },
+	{ COMPUTED(STR, "name", 24, compute_name, "Name of the event or thread.") },
+	{ FIELD(VIEW, "cpus", 24, "The processors that the event is counted on."),
+	  .type = PD_VIEW, .view = &pd_view_cpus, .compute = compute_update_cpus },
 	END_OF_FIELDS,
 };
 
@@ -307,9 +307,9 @@ static const struct pd_field time_conv_fields[] = {
 	{ FIELD(X64, "time_mask", 40,
 		"Bits of a short cycle counter; nil in old recordings.") },
 	{ FIELD(BOOL8, "cap_user_time_zero", 48,
-		"Is time_zero valid? nil in old recordings.") },
+		"True if time_zero is valid; nil in old recordings.") },
 	{ FIELD(BOOL8, "cap_user_time_short", 49,
-		"Is the cycle counter short? nil in old recordings.") },
+		"True if the cycle counter is short; nil in old recordings.") },
 	END_OF_FIELDS,
 };
 
@@ -351,7 +351,7 @@ static uint64_t get_tracing_data_payload(const struct pd_record *rec)
 
 const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER] = {
 	CONTAINER(PD_RECORD_HEADER_ATTR, "header_attr", header_attr_fields,
-		  "An event of a stream: what a file has in its header.", .metadata = true),
+		  "An event of a stream, as a file has it in its header.", .metadata = true),
 	CONTAINER(PD_RECORD_EVENT_TYPE, "event_type", event_type_fields,
 		  "Name of an event, in recordings of 2012 and before."),
 	CONTAINER(PD_RECORD_TRACING_DATA, "tracing_data", tracing_data_fields,
@@ -374,14 +374,14 @@ const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER] = 
 	USER(PD_RECORD_CPU_MAP, "cpu_map", cpu_map_fields,
 	     "The processors that were recorded."),
 	USER(PD_RECORD_STAT_CONFIG, "stat_config", stat_config_fields,
-	     "How perf stat counted."),
+	     "The settings of perf stat."),
 	USER(PD_RECORD_STAT, "stat", stat_fields, "A count of perf stat."),
 	USER(PD_RECORD_STAT_ROUND, "stat_round", stat_round_fields,
 	     "perf stat read all counters."),
 	USER(PD_RECORD_EVENT_UPDATE, "event_update", event_update_fields,
 	     "Unit, scale, name or processors of an event.", .metadata = true),
 	USER(PD_RECORD_TIME_CONV, "time_conv", time_conv_fields,
-	     "How cycles are converted to nanoseconds."),
+	     "The values that convert cycles to nanoseconds."),
 	CONTAINER(PD_RECORD_HEADER_FEATURE, "header_feature", header_feature_fields,
 		  "A header feature of a stream.", .metadata = true),
 	CONTAINER(PD_RECORD_COMPRESSED, "compressed", compressed_fields, "Compressed records."),

@@ -141,9 +141,10 @@ const struct pd_field pd_sample_fields[] = {
 	{ FIELD(S32, "pid", 0, "Process id; -1 if it has none any more."),
 	  .part = PD_PART_TID },
 	{ FIELD(S32, "tid", 4, "Thread id; -1 if it has none any more."), .part = PD_PART_TID },
-	{ FIELD(U64, "time", 0, "Nanoseconds, of the clock the recording used."),
-	  .part = PD_PART_TIME, .is_time = true },
-	{ FIELD(X64, "addr", 0, "Address the event is about: of the data, of the breakpoint …"),
+	{ FIELD(U64, "time", 0, "Nanoseconds of the recording's clock."), .part = PD_PART_TIME,
+	  .is_time = true },
+	{ FIELD(X64, "addr", 0,
+		"Address that the event is about: that of the data, of the breakpoint …"),
 	  .part = PD_PART_ADDR },
 	{ FIELD(U64, "id", 0, "Id of the event."), .part = PD_PART_ID },
 	{ FIELD(U64, "id", 0, "Id of the event."), .part = PD_PART_IDENTIFIER },
@@ -154,19 +155,19 @@ const struct pd_field pd_sample_fields[] = {
 		   "Socket of the processor; nil if the recording does not tell."),
 	  .part = PD_PART_CPU, .header = true },
 	{ FIELD(U64, "period", 0,
-		"Events the sample stands for: as recorded, else the event's sample_period "
-		"if that is "
-		"fixed, else 1."),
+		"Number of events that the sample stands for: the recorded one, else the "
+		"event's sample_period if that is fixed, else 1."),
 	  .part = PD_PART_PERIOD },
 	{ COMPUTED(UINT, "period", 0, compute_period,
 		   "Events the sample stands for: the event's sample_period if that is fixed, "
 		   "else 1."),
 	  .of_layout = true },
-	{ FLAG("exact_ip", 14, "Is ip exactly the instruction of the event?") },
+	{ FLAG("exact_ip", 14, "True if ip is exactly the instruction of the event.") },
 	{ VIEWED(read, "read", 0, "Counters read with the sample."), .part = PD_PART_READ },
 	{ VIEWED(callchain, "callchain", 0, "The call chain, callee first."),
 	  .part = PD_PART_CALLCHAIN },
-	{ COMPUTED(BLOB, "raw", 0, compute_raw, "Raw data: of a tracepoint, its fields."),
+	{ COMPUTED(BLOB, "raw", 0, compute_raw,
+		   "Raw data; those of a tracepoint are its fields."),
 	  .part = PD_PART_RAW },
 	{ VIEWED(branch_stack, "branch_stack", 0, "The latest taken branches, newest first."),
 	  .part = PD_PART_BRANCH_STACK },
@@ -186,7 +187,7 @@ const struct pd_field pd_sample_fields[] = {
 		   "pipeline stage "
 		   "(powerpc); nil if only one weight is recorded."),
 	  .part = PD_PART_WEIGHT },
-	{ VIEWED(data_src, "data_src", 0, "Where the access was served."),
+	{ VIEWED(data_src, "data_src", 0, "Description of the memory access."),
 	  .part = PD_PART_DATA_SRC },
 	{ FIELD(X64, "transaction", 0,
 		"Hardware transaction: 1 elision, 2 transaction, 4 synchronous, 8 "
@@ -197,7 +198,7 @@ const struct pd_field pd_sample_fields[] = {
 	  .part = PD_PART_TRANSACTION },
 	{ VIEWED(regs_intr, "regs_intr", 0, "Registers where the event happened."),
 	  .part = PD_PART_REGS_INTR },
-	{ FIELD(X64, "phys_addr", 0, "Physical address of addr; 0 if unknown."),
+	{ FIELD(X64, "phys_addr", 0, "Physical address of addr; 0 if it is not known."),
 	  .part = PD_PART_PHYS_ADDR },
 	{ FIELD(U64, "cgroup", 0, "Id of the control group."), .part = PD_PART_CGROUP },
 	{ OF_SYSTEM(STR, "cgroup_path", CGROUP_PATH, "Path of the control group."),
@@ -240,9 +241,8 @@ const struct pd_field pd_sample_fields[] = {
 		    "The call chain in one string: functions, caller first, joined by \";\"."),
 	  .part = PD_PART_IP },
 	{ OF_SYSTEM(STR, "annotated_stack", ANNOTATED_STACK,
-		    "As stack, with _[k] behind the names of kernel frames and _[j] behind "
-		    "those of code made at run "
-		    "time, as tools for flame graphs take it."),
+		    "The text of stack with _[k] behind the names of kernel frames and _[j] "
+		    "behind those of code made at run time, as tools for flame graphs take it."),
 	  .part = PD_PART_IP },
 	{ OF_SYSTEM(STR, "frames", FRAMES,
 		    "The call chain as text, a line for each frame, callee first: level, "
@@ -253,17 +253,18 @@ const struct pd_field pd_sample_fields[] = {
 		    "Address of ip in its binary, if no function is known there; else nil."),
 	  .part = PD_PART_IP },
 	{ OF_SYSTEM(UINT, "machine_pid", MACHINE_PID,
-		    "Process id of the guest's virtual machine; nil if it is no guest's.") },
+		    "Process id of the guest's virtual machine; nil if the sample is not of a "
+		    "guest.") },
 	{ OF_SYSTEM(UINT, "vcpu", VCPU,
-		    "Virtual processor of the guest; nil if it is no guest's.") },
+		    "Virtual processor of the guest; nil if the sample is not of a guest.") },
 	{ VIEWED(args, "args", 0, "A tracepoint's fields by name."), .part = PD_PART_RAW },
 	{ COMPUTED(STR, "syscall", 0, pd_field_syscall,
-		   "Name of the system call, of raw_syscalls:* and syscalls:*; nil if it has "
-		   "none."),
+		   "Name of the system call of a sample of raw_syscalls:* or syscalls:*; "
+		   "nil if it has none."),
 	  .part = PD_PART_RAW, .is_interned = true },
 	{ COMPUTED(STR, "errno", 0, pd_field_errno,
-		   "Name of the error that a system call returned, of their sys_exit*; nil if "
-		   "it is none."),
+		   "Name of the error that the system call returned, in samples of "
+		   "sys_exit*; nil if it returned none."),
 	  .part = PD_PART_RAW, .is_interned = true },
 	{ OF_SYSTEM(STR, "message", MESSAGE,
 		    "A tracepoint's formatted text, as perf script shows it."),

@@ -270,7 +270,8 @@ static const char *get_arg_name(const struct pd_view *view, uint32_t i)
 
 const struct pd_view_desc pd_view_args = {
 	.name = "args",
-	.doc = "A tracepoint's fields by name, those that all tracepoints have first.",
+	.doc = "The fields of a tracepoint by name; those that all tracepoints have come "
+	       "first.",
 	.item = get_arg,
 	.key = get_arg_name,
 };

@@ -24,8 +24,8 @@ void pd_open_branch_stack(const struct pd_record *rec, uint32_t at, struct pd_va
 
 static const struct pd_member members[] = {
 	{ PD_MEMBER(INT, "hw_idx",
-		    "Place of the newest entry in the hardware's own buffer, to stitch stacks; "
-		    "-1 if unknown.") },
+		    "Position of the newest entry in the hardware's own buffer, by which "
+		    "stacks are joined; -1 if it is not known.") },
 	{ .name = NULL },
 };
 
@@ -60,14 +60,16 @@ enum {
 
 static const struct pd_member items[] = {
 	[FROM] = { PD_MEMBER(ADDR, "from", "Address of the branch instruction.") },
-	[TO] = { PD_MEMBER(ADDR, "to", "Address it went to.") },
-	[MISPRED] = { PD_MEMBER(BOOL, "mispred", "Was its target predicted wrongly?") },
+	[TO] = { PD_MEMBER(ADDR, "to", "Address that the branch went to.") },
+	[MISPRED] = { PD_MEMBER(BOOL, "mispred", "True if the target was predicted wrongly.") },
 	[PREDICTED] = { PD_MEMBER(
 		BOOL, "predicted",
-		"Was its target predicted? With mispred false too, the hardware does not "
-		"say.") },
-	[IN_TX] = { PD_MEMBER(BOOL, "in_tx", "Did it run inside a hardware transaction?") },
-	[ABORT] = { PD_MEMBER(BOOL, "abort", "Was it the abort of a hardware transaction?") },
+		"True if the target was predicted rightly; if mispred is false, too, the "
+		"hardware does not tell.") },
+	[IN_TX] = { PD_MEMBER(BOOL, "in_tx",
+			      "True if the branch ran inside a hardware transaction.") },
+	[ABORT] = { PD_MEMBER(BOOL, "abort",
+			      "True if the branch was the abort of a hardware transaction.") },
 	[CYCLES] = { PD_MEMBER(UINT, "cycles",
 			       "Cycles since the previous branch; 0 if not measured.") },
 	[TYPE] = { PD_MEMBER(
@@ -82,11 +84,13 @@ static const struct pd_member items[] = {
 		STR, "new_type",
 		"Kind of branch when type is \"EXTEND_ABI\": \"FAULT_ALGN\", \"FAULT_DATA\", "
 		"\"FAULT_INST\", \"ARCH_1\" …") },
-	[PRIV] = { PD_MEMBER(STR, "priv",
-			     "Privilege it ran with: \"user\", \"kernel\" or \"hv\"; nil if "
-			     "not recorded.") },
-	[NOT_TAKEN] = { PD_MEMBER(BOOL, "not_taken",
-				  "Was it not taken, so that to is the next instruction?") },
+	[PRIV] = { PD_MEMBER(
+		STR, "priv",
+		"Privilege that the branch ran with: \"user\", \"kernel\" or \"hv\"; nil "
+		"if it was not recorded.") },
+	[NOT_TAKEN] = { PD_MEMBER(
+		BOOL, "not_taken",
+		"True if the branch was not taken, so that `to` is the next instruction.") },
 	[COUNTERS] = { PD_MEMBER(
 		ADDR, "counters",
 		"Occurrences of the group's events since the previous branch, packed as the "

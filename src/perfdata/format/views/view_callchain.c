@@ -157,8 +157,8 @@ static uint64_t find_frame(const struct pd_view *view, uint32_t i, enum pd_cpumo
 static const struct pd_member members[] = {
 	{ PD_MEMBER(VIEW, "ips", "The chain as recorded, context markers included.") },
 	{ PD_MEMBER(UINT, "cookie",
-		    "Names the callchain_deferred record that holds the user part; nil if none "
-		    "is to come.") },
+		    "Number of the callchain_deferred record that has the user part; nil if "
+		    "none is to come.") },
 	{ .name = NULL },
 };
 
@@ -177,10 +177,11 @@ static void get_callchain_member(const struct pd_view *view, unsigned m, struct 
 }
 
 static const struct pd_member items[] = {
-	{ PD_MEMBER(
-		ADDR, "ip",
-		"Address: of the instruction in the first frame, of the return in others.") },
-	{ PD_MEMBER(STR, "cpumode", "Where it ran: \"kernel\", \"user\", \"hypervisor\" …") },
+	{ PD_MEMBER(ADDR, "ip",
+		    "Address of the instruction in the first frame, return address in the "
+		    "others.") },
+	{ PD_MEMBER(STR, "cpumode",
+		    "Context that the frame ran in: \"kernel\", \"user\", \"hypervisor\" …") },
 	{ PD_MEMBER(STR, "symbol", "Function at ip; nil if it is not known."),
 	  .of_system = true },
 	{ PD_MEMBER(UINT, "symoff", "Bytes from the start of the function to ip."),

@@ -266,12 +266,15 @@ static const struct pd_member members[] = {
 		    "\"Fwd\", \"Peer\", \"N/A\".") },
 	{ PD_MEMBER(STR, "snoopx",
 		    "Extended snoop result alone: \"Fwd\", \"Peer\"; nil if none.") },
-	{ PD_MEMBER(STR, "lock", "Was it a locked access: \"Yes\", \"No\", \"N/A\".") },
+	{ PD_MEMBER(STR, "lock",
+		    "\"Yes\" if the access was locked, \"No\" if not, or \"N/A\".") },
 	{ PD_MEMBER(STR, "dtlb",
 		    "Data TLB access: \"L1 or L2 hit\", \"Walker miss\" …, \"N/A\".") },
-	{ PD_MEMBER(STR, "blk", "Why the access was blocked: \"Data\", \"Addr\", \"N/A\".") },
-	{ PD_MEMBER(STR, "hops",
-		    "How far away the level is: \"core, same node\" …; nil if not recorded.") },
+	{ PD_MEMBER(STR, "blk",
+		    "Reason why the access was blocked: \"Data\", \"Addr\", \"N/A\".") },
+	{ PD_MEMBER(
+		STR, "hops",
+		"Distance of the level: \"core, same node\" …; nil if it was not recorded.") },
 	{ PD_MEMBER(STR, "region",
 		    "Cache or memory region: \"MMIO\", \"Memory region 0\" …; nil if not "
 		    "recorded.") },
@@ -331,8 +334,8 @@ static void print_data_src(const struct pd_view *view, char *text, size_t size)
 
 const struct pd_view_desc pd_view_data_src = {
 	.name = "data_src",
-	.doc = "Where a memory access was served; as a string, what perf script -F data_src "
-	       "prints.",
+	.doc = "A memory access, and the level that served it; as a string, the text of "
+	       "perf script -F data_src.",
 	.members = members,
 	.member = get_data_src_member,
 	.print = print_data_src,

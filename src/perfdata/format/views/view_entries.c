@@ -25,9 +25,10 @@ void pd_open_id_index(const struct pd_record *rec, uint32_t at, struct pd_value 
 
 static const struct pd_member id_members[] = {
 	{ PD_MEMBER(UINT, "id", "Id of an event as samples carry it.") },
-	{ PD_MEMBER(UINT, "idx", "Index of the ring buffer it was recorded through.") },
-	{ PD_MEMBER(INT, "cpu", "Processor it counted on; -1 for any.") },
-	{ PD_MEMBER(INT, "tid", "Thread it counted; -1 for any.") },
+	{ PD_MEMBER(UINT, "idx",
+		    "Index of the ring buffer that the event was recorded through.") },
+	{ PD_MEMBER(INT, "cpu", "Processor that the event counted on; -1 for any.") },
+	{ PD_MEMBER(INT, "tid", "Thread that the event counted; -1 for any.") },
 	{ PD_MEMBER(UINT, "machine_pid",
 		    "Process id of the guest's virtual machine; 0 for the host.") },
 	{ PD_MEMBER(UINT, "vcpu", "Virtual processor of the guest.") },
@@ -63,7 +64,7 @@ void pd_open_thread_map(const struct pd_record *rec, uint32_t at, struct pd_valu
 
 static const struct pd_member thread_members[] = {
 	{ PD_MEMBER(INT, "pid", "Thread id; -1 stands for all threads.") },
-	{ PD_MEMBER(STR, "comm", "Its name.") },
+	{ PD_MEMBER(STR, "comm", "Name of the event or thread.") },
 	{ .name = NULL },
 };
 
@@ -80,7 +81,8 @@ static void get_thread_item(const struct pd_view *view, uint32_t i, unsigned m,
 
 const struct pd_view_desc pd_view_thread_map = {
 	.name = "thread_map",
-	.doc = "The threads that were recorded, in the order stat records count them.",
+	.doc = "The threads that were recorded, in the order in which stat records number "
+	       "them.",
 	.items = thread_members,
 	.item = get_thread_item,
 };

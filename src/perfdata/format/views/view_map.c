@@ -5,10 +5,10 @@
 #include "perfdata/format/views.h"
 
 static const struct pd_member members[] = {
-	{ PD_MEMBER(ADDR, "start", "Where it began.") },
+	{ PD_MEMBER(ADDR, "start", "Address of its first byte.") },
 	{ PD_MEMBER(UINT, "len", "Its size in bytes.") },
 	{ PD_MEMBER(ADDR, "pgoff",
-		    "Offset in the file; of the kernel the address of its first symbol.") },
+		    "Offset in the file; for the kernel the address of its first symbol.") },
 	{ PD_MEMBER(STR, "filename", "The path that was mapped, as recorded.") },
 	{ PD_MEMBER(STR, "build_id",
 		    "Build-id of the file in hex digits; nil if it is not known.") },

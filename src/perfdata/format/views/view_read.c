@@ -42,14 +42,14 @@ static const struct pd_member members[] = {
 	[VALUE] = { PD_MEMBER(UINT, "value",
 			      "The counter; nil for a group, whose items have their own.") },
 	[TIME_ENABLED] = { PD_MEMBER(UINT, "time_enabled",
-				     "Nanoseconds the event was enabled.") },
+				     "Nanoseconds that the event was enabled.") },
 	[TIME_RUNNING] = { PD_MEMBER(
 		UINT, "time_running",
-		"Nanoseconds it was counted; less than time_enabled when it was "
+		"Nanoseconds that the event was counted; less than time_enabled if it was "
 		"multiplexed.") },
 	[ID] = { PD_MEMBER(UINT, "id", "Id of the event; nil for a group.") },
 	[LOST] = { PD_MEMBER(UINT, "lost",
-			     "Samples of the event lost so far; nil for a group.") },
+			     "Samples of the event that were lost so far; nil for a group.") },
 	{ .name = NULL },
 };
 
@@ -88,7 +88,8 @@ enum {
 static const struct pd_member items[] = {
 	[ITEM_VALUE] = { PD_MEMBER(UINT, "value", "The counter.") },
 	[ITEM_ID] = { PD_MEMBER(UINT, "id", "Id of the event.") },
-	[ITEM_LOST] = { PD_MEMBER(UINT, "lost", "Samples of the event lost so far.") },
+	[ITEM_LOST] = { PD_MEMBER(UINT, "lost",
+				  "Samples of the event that were lost so far.") },
 	[ITEM_EVENT] = { PD_MEMBER(EVENT, "event", "The event, found by its id.") },
 	{ .name = NULL },
 };
@@ -122,7 +123,8 @@ static void get_read_item(const struct pd_view *view, uint32_t i, unsigned m,
 
 const struct pd_view_desc pd_view_read = {
 	.name = "read",
-	.doc = "Counter values read with the record: of one event, or an array of a group's.",
+	.doc = "Counter values that were read with the record: the value of one event, or "
+	       "an array of those of a group.",
 	.members = members,
 	.items = items,
 	.member = get_read_member,

@@ -19,13 +19,13 @@ void pd_open_sample_id(const struct pd_record *rec, uint32_t at, struct pd_value
 static const struct pd_member members[] = {
 	{ PD_MEMBER(INT, "pid", "Process id; -1 if it has none any more.") },
 	{ PD_MEMBER(INT, "tid", "Thread id; -1 if it has none any more.") },
-	{ PD_MEMBER(UINT, "time", "Nanoseconds, of the clock the recording used."),
-	  .is_time = true },
+	{ PD_MEMBER(UINT, "time", "Nanoseconds of the recording's clock."), .is_time = true },
 	{ PD_MEMBER(UINT, "id", "Id of the event.") },
 	{ PD_MEMBER(UINT, "stream_id", "Id of the event's instance.") },
 	{ PD_MEMBER(INT, "cpu", "Processor.") },
 	{ PD_MEMBER(UINT, "identifier",
-		    "Id of the event, at a place that does not depend on its sample_type.") },
+		    "Id of the event, at a position that does not depend on its "
+		    "sample_type.") },
 	{ .name = NULL },
 };
 

@@ -53,7 +53,7 @@ static void get_addr_item(const struct pd_view *view, uint32_t i, unsigned m,
 
 const struct pd_view_desc pd_view_ids = {
 	.name = "ids",
-	.doc = "Ids of the event: one for each cpu or thread it was opened on.",
+	.doc = "Ids of the event, one for each processor or thread that it was opened on.",
 	.item = get_uint_item,
 };
 
@@ -65,6 +65,6 @@ const struct pd_view_desc pd_view_ips = {
 
 const struct pd_view_desc pd_view_priv = {
 	.name = "priv",
-	.doc = "Words whose meaning the type of the AUX area decides.",
+	.doc = "Words; their meaning depends on the type of the AUX area.",
 	.item = get_addr_item,
 };
