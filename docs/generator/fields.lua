@@ -108,8 +108,8 @@ end
 local intro = [[
 # Field reference
 
-Made from the tables that perflua decodes with: `make docs` writes it. How records are read is in the
-[topics](README.md). `perflua fields FILE` shows those of one recording, with examples.
+`make docs` writes this page from the tables with which perflua decodes records. The [topics](README.md) say how scripts read
+records. `perflua fields FILE` shows the fields of one recording, with examples.
 
 Contents: [every record](#every-record) · [samples](#samples) · [the kernel's records](#the-kernels-records) ·
 [perf's records](#perfs-records) · [the container's records](#the-containers-records) · [views](#views) ·
@@ -118,18 +118,18 @@ Contents: [every record](#every-record) · [samples](#samples) · [the kernel's 
 | type | in Lua |
 |---|---|
 | integer | an integer |
-| unsigned, hex | an integer whose 64 bits are to be read without a sign: `math.ult` and filters compare it so |
+| unsigned, hex | an integer whose 64 bits have no sign: `math.ult` and filters compare it without one |
 | string, bytes | a string: text, or bytes as they were recorded |
 | a link | a [view](#views) |
 | Event | an [event](#events) of the file |
 
-What is called hex is mostly read so (addresses, masks): `perflua.hex` writes it. A field that a record does not have is
-nil.
+The type hex is for addresses and masks, which people read in hexadecimal: `perflua.hex` writes them. A field that a record
+does not have is nil.
 
 ## Every record
 
-Fields from `time` on are those of the record's body if it has them, else those of the sample_id that follows the body;
-a record has those its event was recorded with. Records that perf itself wrote have no time, id or cpu.
+The values of `time` and the fields below it come from the record's body, or else from the sample_id that follows the body. The
+settings of the event decide which of them a record has. Records that perf itself wrote have no time, id or cpu.
 ]]
 
 ---@return string # the page
@@ -138,12 +138,12 @@ local function reference()
   add(intro)
   add_table(each_once(core.types()[0].fields))
   add_types("Samples",
-    "A sample has the fields its event asked for: `event.sample_fields` lists them.",
+    "A sample has the fields that its event asked for; `event.sample_fields` lists them.",
     function(desc) return desc.name == "sample" end)
   add_types("The kernel's records", "Each has the fields of every record, too.",
     function(desc) return desc.id < PERF and desc.name ~= "sample" end)
   add_types("perf's records",
-    "Written by perf itself, before, between and after what the kernel recorded.",
+    "perf itself writes these, before, between and after the records of the kernel.",
     function(desc) return desc.id >= PERF and not desc.container end)
   add_types("The container's records",
     "They hold the recording together and say nothing about what was recorded: "
