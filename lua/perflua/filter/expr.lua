@@ -68,7 +68,7 @@ function expr.compile(text, scope)
   local parsed = false
   return caught(function(wrong)
     local hint = (wrong.beyond or not parsed)
-      and ". What a filter cannot express, where(function(record) … end) can" or ""
+      and "; where(function(record) … end) takes any condition" or ""
     return ("filter \"%s\", column %d: %s%s"):format(quoted(text, wrong.at), wrong.at,
       wrong.message, hint)
   end, function()
