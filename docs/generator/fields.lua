@@ -108,8 +108,8 @@ end
 local intro = [[
 # Field reference
 
-`make docs` writes this page from the tables with which perflua decodes records. The [topics](README.md) say how scripts read
-records. `perflua fields FILE` shows the fields of one recording, with examples.
+`make docs` writes this page from the tables with which perflua decodes records. The [topics](README.md) say how
+scripts read records. `perflua fields FILE` shows the fields of one recording, with examples.
 
 Contents: [every record](#every-record) · [samples](#samples) · [the kernel's records](#the-kernels-records) ·
 [perf's records](#perfs-records) · [the container's records](#the-containers-records) · [views](#views) ·
@@ -123,13 +123,14 @@ Contents: [every record](#every-record) · [samples](#samples) · [the kernel's 
 | a link | a [view](#views) |
 | Event | an [event](#events) of the file |
 
-The type hex is for addresses and masks, which people read in hexadecimal: `perflua.hex` writes them. A field that a record
-does not have is nil.
+The type hex is for addresses and masks, which people read in hexadecimal: `perflua.hex` writes them. A field that
+a record does not have is nil.
 
 ## Every record
 
-The values of `time` and the fields below it come from the record's body, or else from the sample_id that follows the body. The
-settings of the event decide which of them a record has. Records that perf itself wrote have no time, id or cpu.
+The values of `time` and the fields below it come from the record's body, or else from the sample_id that follows
+the body. The settings of the event decide which of them a record has. Records that perf itself wrote have no time,
+id or cpu.
 ]]
 
 ---@return string # the page

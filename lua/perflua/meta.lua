@@ -1477,7 +1477,7 @@ function PayloadRecord:data() end
 ---@field dso_daddr string # Binary that was mapped at addr.
 ---@field stack string # The call chain in one string: functions, caller first, joined by ";".
 ---The text of stack with _[k] behind the names of kernel frames and _[j] behind those of code
----made at run time, as tools for flame graphs take it.
+---made at run time, as flame graph tools take it.
 ---@field annotated_stack string
 ---The call chain as text, a line for each frame, callee first: level, binary, tab, function; or
 ---tab, address.

@@ -242,7 +242,7 @@ const struct pd_field pd_sample_fields[] = {
 	  .part = PD_PART_IP },
 	{ OF_SYSTEM(STR, "annotated_stack", ANNOTATED_STACK,
 		    "The text of stack with _[k] behind the names of kernel frames and _[j] "
-		    "behind those of code made at run time, as tools for flame graphs take it."),
+		    "behind those of code made at run time, as flame graph tools take it."),
 	  .part = PD_PART_IP },
 	{ OF_SYSTEM(STR, "frames", FRAMES,
 		    "The call chain as text, a line for each frame, callee first: level, "
