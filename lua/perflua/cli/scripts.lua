@@ -76,7 +76,9 @@ local function use_returned(is_chunk, value, second)
   else
     local result
     result, message = returned.table(value, open, meta, values)
-    if result then print(result) else message = message or returned.useless(value) end
+    if result then print(result) end
+    local useless = not (result or message) and returned.useless(value)
+    if useless then message = useless .. (is_chunk and "; print(…) shows it" or "") end
   end
   if message then
     print_error(fmt.escape(message))

@@ -33,9 +33,10 @@ local function frames_of_script()
   return frames
 end
 
--- Returns true if all frames of a script are on the one line of -e: they tell nothing more.
+-- Returns true if all frames of a script are on the one line of -e, or there are none: they tell
+-- nothing more.
 local function are_on_one_line(frames)
-  local found = false
+  local found = not frames[2]
   for i = 2, #frames do
     local is_statement = frames[i]:find "^\t%(command line%):1: "
     if not is_statement and not is_above(frames[i]) then return false end
