@@ -32,8 +32,7 @@ local recorded_by = {
 local DWARF_TYPES <const> = "perflua does not look up types of data in debug information"
 local OF_CODE <const> = "perflua does not decode instructions"
 local OF_SHARES <const> = "it is a breakdown of shares: group by mem, the level"
-local OF_SPEEDUP <const> = "perf follows the recording to know how many threads ran: "
-  .. "perflua timeline shows it"
+local OF_SPEEDUP <const> = "report --sort parallelism counts how many threads ran"
 local OF_CHAINS <const> = "unnest('branch_stack') and measure branch.mispred, branch.abort, "
   .. "branch.cycles"
 

@@ -75,6 +75,9 @@ end
 
 local TIME_QUANTUM <const> = 100000000 -- perf's default, in ns
 
+-- Loaded when it is asked for.
+local function load_parallelism(file) return require "perflua.report.parallelism".ref(file) end
+
 -- Returns the fields that identify rows, as { name, kind, of }; of: the expression that gives
 -- the value, if it is not the field itself.
 local function fields_of(query, sort, options)
@@ -86,12 +89,15 @@ local function fields_of(query, sort, options)
     if name == "type" then usage_error("%s", spec_of(query).scope.unanswered(name)) end
     local of = name == "time" and ("bucket(time, %d)"):format(options.quantum or TIME_QUANTUM)
       or branch and branch.of or nil
-    local ref = spec_of(query).scope:ref(of or name)
+    local counted = name == "parallelism" and load_parallelism(spec_of(query).file) or nil
+    local ref = counted or spec_of(query).scope:ref(of or name)
     if ref.kind == "view" then
       usage_error("%s is a view; name one of its fields, as in %s[1].x", name, name)
     end
     if seen[name] then usage_error("field '%s' is named twice", name) end
-    fields[i], seen[name] = branch or { name = name, kind = ref.kind, of = of }, i
+    fields[i] = branch
+      or { name = name, kind = counted and "unsigned" or ref.kind, of = of, ref = counted }
+    seen[name] = i
   end
   if options.branches then return fields, {} end
   if seen.symbol and seen.cpumode then
@@ -134,7 +140,7 @@ local function query_keys(prepared, fields)
   local scope = spec_of(query).scope
   local keys = { { ref = scope:ref "event" } }
   for i, field in ipairs(fields) do
-    keys[i + 1] = { ref = scope:ref(field.of or field.name), at = field.at,
+    keys[i + 1] = { ref = field.ref or scope:ref(field.of or field.name), at = field.at,
       other = field.other and scope:ref(field.other) }
   end
   return keys, { { measure = "count" }, { measure = "sum",

@@ -1,5 +1,5 @@
--- The fields that a report adds samples up by: { name, of, other, at }, `at` being the place
--- among a group's keys.
+-- The fields that a report adds samples up by: { name, of, ref, other, at }, `at` being the place
+-- among a group's keys, and `ref` the Ref of one that is looked up already.
 
 local keys = {}
 
@@ -36,7 +36,7 @@ local function keys_of_callers(prepared)
   local list, place = {}, prepared.place
   for i, field in ipairs(prepared.fields) do
     if i ~= place.dso and i ~= place.symbol then
-      list[#list + 1] = { name = field.name, of = field.of, at = #list + 1 }
+      list[#list + 1] = { name = field.name, of = field.of, ref = field.ref, at = #list + 1 }
     end
   end
   list[#list + 1] = { name = "frames", at = #list + 1 }
@@ -47,7 +47,7 @@ end
 local function keys_of_samples(prepared)
   local list, symbol = {}, prepared.place.symbol
   for i, field in ipairs(prepared.fields) do
-    list[i] = { name = field.name, of = field.of,
+    list[i] = { name = field.name, of = field.of, ref = field.ref,
       other = i == symbol and "unresolved" or nil, at = i }
   end
   -- the first: it has the fewest values
