@@ -108,6 +108,15 @@ needs.describe(UNSHARED, "of a recording with namespaces alone", function()
     assert.is_true(n >= 2)
     assert.are.same(perf, got)
   end)
+
+  it("has the rows of perf report --sort cgroup_id in report, too", function()
+    local rows = {}
+    local out = run.perflua { "report", "-n", "-T", "--sort", "cgroup_id", unshared }.out
+    for samples, period, name in out:gmatch "%% +(%d+) +(%d+)  (%S+)\n" do
+      rows[name] = { tonumber(samples), tonumber(period) }
+    end
+    assert.are.same(of_perf(unshared, "cgroup_id"), rows)
+  end)
 end)
 
 local POD <const> = "11111111-2222-3333-4444-555555555555"

@@ -41,7 +41,7 @@ local unanswered = {
   type = DWARF_TYPES, typeoff = DWARF_TYPES, typecln = DWARF_TYPES,
   simd = "perflua does not decode Arm SPE", ipc_null = OF_CODE, ipc_lbr = OF_CODE,
   cache = OF_SHARES, memory = OF_SHARES, parallelism = OF_SPEEDUP, latency = OF_SPEEDUP,
-  cgroup_id = "perflua cgroups --by namespace shows it",
+  cgroup_id = "report --sort cgroup_id and perflua cgroups --by namespace show it",
   callchain_branch_predicted = OF_CHAINS, callchain_branch_abort = OF_CHAINS,
   callchain_branch_cycles = OF_CHAINS,
 }

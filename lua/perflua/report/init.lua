@@ -75,8 +75,20 @@ end
 
 local TIME_QUANTUM <const> = 100000000 -- perf's default, in ns
 
--- Loaded when it is asked for.
-local function load_parallelism(file) return require "perflua.report.parallelism".ref(file) end
+-- Keys that take a pass of their own, loaded when they are asked for.
+local in_two_passes = {
+  parallelism = function() return require "perflua.report.parallelism" end,
+  cgroup_id = function() return require "perflua.report.cgroup_id" end,
+}
+
+-- Returns the Ref of such a key; nil: it is none.
+local function ref_in_two_passes(name, file)
+  if not in_two_passes[name] then return nil end
+  if not file.size then
+    usage_error("%s takes two passes, and a stream can be read only once", name)
+  end
+  return in_two_passes[name]().ref(file)
+end
 
 -- Returns the fields that identify rows, as { name, kind, of }; of: the expression that gives
 -- the value, if it is not the field itself.
@@ -89,14 +101,14 @@ local function fields_of(query, sort, options)
     if name == "type" then usage_error("%s", spec_of(query).scope.unanswered(name)) end
     local of = name == "time" and ("bucket(time, %d)"):format(options.quantum or TIME_QUANTUM)
       or branch and branch.of or nil
-    local counted = name == "parallelism" and load_parallelism(spec_of(query).file) or nil
+    local counted = ref_in_two_passes(name, spec_of(query).file)
     local ref = counted or spec_of(query).scope:ref(of or name)
     if ref.kind == "view" then
       usage_error("%s is a view; name one of its fields, as in %s[1].x", name, name)
     end
     if seen[name] then usage_error("field '%s' is named twice", name) end
     fields[i] = branch
-      or { name = name, kind = counted and "unsigned" or ref.kind, of = of, ref = counted }
+      or { name = name, kind = ref.shows or ref.kind, of = of, ref = counted }
     seen[name] = i
   end
   if options.branches then return fields, {} end

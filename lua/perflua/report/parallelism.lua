@@ -53,20 +53,19 @@ local function has_switches(file)
 end
 
 ---@param file perflua.File
----@return table # the key, which a function of a sample gives; raises if the recording, or one
---- pass over it, does not tell
+---@return table # the key's Ref, a function of a sample; raises if the recording does not tell
 function parallelism.ref(file)
   if not has_switches(file) then
     usage_error("parallelism: this recording has no records of switches; record it with: "
       .. "perf record --switch-events -- COMMAND")
-  elseif not file.size then
-    usage_error("parallelism takes two passes, and a stream can be read only once")
   end
   local by_source = read_switches(file)
-  return { text = "parallelism", kind = "function", plain = false, get = function(sample)
+  local function count_threads(sample)
     local list = by_source[sample.source or false]
     return sample.time and (list and count_at(list, sample.time) or 1)
-  end }
+  end
+  return { text = "parallelism", kind = "function", shows = "unsigned", plain = false,
+    get = count_threads }
 end
 
 return parallelism

@@ -13,7 +13,7 @@ local levels = {
 
 local headings = {
   comm = "Command", dso = "Shared Object", srcline = "Source:Line", cpu = "CPU",
-  cgroup_path = "Cgroup",
+  cgroup_path = "Cgroup", cgroup_id = "cgroup id (dev/inode)",
   symbol_daddr = "Data Symbol", dso_daddr = "Data Object",
   comm_nodigit = "CommandNoDigit", srcfile = "Source File", symbol_size = "Symbol size",
   dso_size = "DSO size", parent = "Parent symbol", mem = "Memory access", tlb = "TLB access",
