@@ -1,13 +1,13 @@
--- perflua report --sort parallelism. On recordings of perf 6.1, made with --switch-events, the rows
--- are those of perf 7.3; here they are counted by hand.
+-- perflua report --sort parallelism. On recordings of perf 6.1, made with --switch-events, the
+-- rows are those of perf 7.3; here they are counted by hand.
 local builder = require "spec.support.builder"
 local run = require "spec.cli.run"
 
 -- Writes a recording of lines: { time, "in" | "out" | "sample" | "exit" | "wide", tid }.
 local function recording(lines, options)
   local b = builder.new()
-  local event = b:event { name = "cycles", sample_type = { "tid", "time" }, sample_id_all = true,
-    context_switch = not (options and options.without_switches) }
+  local event = b:event { name = "cycles", sample_type = { "tid", "time" },
+    sample_id_all = true, context_switch = not (options and options.without_switches) }
   for _, line in ipairs(lines) do
     local time, what, tid = table.unpack(line)
     local id = { pid = tid, tid = tid, time = time }
@@ -56,13 +56,15 @@ describe("perflua report --sort parallelism", function()
   it("counts the threads of each recording apart", function()
     assert.are.same({ [1] = 3, [2] = 1 }, rows_of(
       recording { { 10, "in", 7 }, { 20, "in", 8 }, { 30, "sample", 7 } },
-      recording { { 11, "in", 9 }, { 31, "sample", 9 }, { 32, "sample", 9 }, { 33, "sample", 9 } }))
+      recording { { 11, "in", 9 }, { 31, "sample", 9 }, { 32, "sample", 9 },
+        { 33, "sample", 9 } }))
   end)
 
   it("refuses recordings that do not tell, and says why", function()
     local cases = {
       [recording({ { 1, "sample", 7 } }, { without_switches = true })] =
-        "this recording has no records of switches; record it with: perf record --switch-events",
+        "this recording has no records of switches; record it with: "
+          .. "perf record --switch-events",
       [recording { { 1, "wide", 7 }, { 2, "sample", 7 } }] =
         "parallelism is counted for recorded commands, not for all processors",
     }

@@ -1,5 +1,5 @@
--- The key cgroup_id of reports: the cgroup namespace of a sample's thread, as device/inode, which
--- the last NAMESPACES record of the thread tells.
+-- The key cgroup_id of reports: the cgroup namespace of a sample's thread, as device/inode. The
+-- last NAMESPACES record of the thread tells it.
 
 local usage_error = require("perflua.errors").usage_error
 

@@ -1,5 +1,5 @@
--- The fields that a report adds samples up by: { name, of, ref, other, at }, `at` being the place
--- among a group's keys, and `ref` the Ref of one that is looked up already.
+-- The fields that a report adds samples up by: { name, of, ref, other, at }, `at` being the
+-- place among a group's keys, and `ref` the Ref of one that is looked up already.
 
 local keys = {}
 

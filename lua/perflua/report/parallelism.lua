@@ -1,5 +1,6 @@
--- The key parallelism of reports: how many of the recorded threads ran when a sample was taken, as
--- perf counts it from the records of their switches. At least 1: that of the sample itself.
+-- The key parallelism of reports: the number of recorded threads that ran when a sample was
+-- taken, as perf counts it from the records of their switches. It is at least 1, the thread of
+-- the sample.
 
 local usage_error = require("perflua.errors").usage_error
 
@@ -8,8 +9,8 @@ local parallelism = {}
 -- PERF_RECORD_…
 local SWITCH <const>, SWITCH_CPU_WIDE <const> = 14, 15
 
--- Counts the threads that run. Returns by recording the times at which their number changed, and
--- the numbers from then on.
+-- Counts the threads that run. Returns by recording the times at which their number changed,
+-- and the numbers from then on.
 local function read_switches(file)
   local by_source = {}
   for source, type_id, time, tid, out in file:records {
