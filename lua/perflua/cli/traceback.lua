@@ -33,8 +33,8 @@ local function frames_of_script()
   return frames
 end
 
--- Returns true if all frames of a script are on the one line of -e, or there are none: they tell
--- nothing more.
+-- Returns true if all frames of a script are on the one line of -e, or there are none: then
+-- they tell nothing more.
 local function are_on_one_line(frames)
   local found = not frames[2]
   for i = 2, #frames do
