@@ -1,6 +1,8 @@
 -- Counts of a pass over pairs: pairs, and records that could not be paired, which are in no
 -- span.
 
+local fmt = require "perflua.text.fmt"
+
 local counts = {}
 
 local rows = { -- by name, what is said of one
@@ -18,7 +20,8 @@ function counts.text(of)
     if n and n > 0 then parts[#parts + 1] = ("%d %s"):format(n, row[2]) end
   end
   if #parts == 0 then return nil end
-  return ("# %d spans; not counted: %s"):format(of.pairs, table.concat(parts, ", "))
+  return ("# %s; not counted: %s"):format(fmt.phrase(of.pairs, "{span|spans}"),
+    table.concat(parts, ", "))
 end
 
 ---@param a table<string, integer>?
