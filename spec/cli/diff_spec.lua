@@ -1,4 +1,5 @@
 -- perflua diff: the command line of perflua.diff, and the same deltas as perf diff.
+local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
@@ -81,6 +82,69 @@ describe("perflua diff", function()
     out = diff("--sort", "comm", "--match", "write=print", a,
       works.write { seed = 4, parts = { parse = 0.3, solve = 0.4, print = 0.29 } })
     assert.matches("print +8%d%dM .* slower", out)
+  end)
+
+  describe("--flame", function()
+    -- Two paths of a program, of which one is slower, and one has nothing to do with it.
+    local function chains(seed, slow)
+      local made = builder.new()
+      local event = made:event { name = "cpu-clock", type = 1, config = 0,
+        sample_type = { "ip", "tid", "time", "period", "callchain" } }
+      made:record("comm", { pid = 1, tid = 1, comm = "a;b<" }, { pid = 1, tid = 1, time = 1 })
+      for i, name in ipairs { "main", "parse", "solve", "copy" } do
+        made:record("ksymbol", { addr = 0x1000 * i, len = 0x1000, ksym_type = 1, name = name },
+          { pid = 1, tid = 1, time = 1 })
+      end
+      math.randomseed(seed)
+      for ms = 1, 4000 do
+        local at = math.random()
+        local chain = at < 0.3 and { 0x2001, 0x1001 } or at < 0.6 and { 0x4001, 0x3001, 0x1001 }
+          or at < 0.6 + slow and { 0x4001, 0x2001, 0x1001 } or nil
+        if chain then
+          made:sample(event, { ip = chain[1], pid = 1, tid = 1, time = ms * 1000000,
+            period = 1000000, misc = 1, callchain = { -128, table.unpack(chain) } })
+        end
+      end
+      return made:write()
+    end
+
+    -- The frames of the page: name → { kind, before, after, verdict } by path.
+    local function frames_of(svg)
+      local data = svg:match "<metadata>(.-)</metadata>"
+      local function list(name) return data:match('"' .. name .. '":%[(.-)%]') end
+      local names, verdicts, numbers, changes = {}, {}, {}, {}
+      for one in list("names"):gmatch '"(.-)"' do names[#names + 1] = one end
+      for one in list("verdicts"):gmatch '"(.-)"' do verdicts[#verdicts + 1] = one end
+      for one in list("frames"):gmatch "[^,%s]+" do numbers[#numbers + 1] = tonumber(one) end
+      for one in list("changes"):gmatch "[^,%s]+" do changes[#changes + 1] = tonumber(one) end
+      local frames, path, depth = {}, {}, -1
+      for i = 0, #changes // 3 - 1 do
+        depth = depth + numbers[4 * i + 1]
+        path[depth] = names[(numbers[4 * i + 2] >> 3) + 1]
+        frames[table.concat(path, " ", 0, depth)] = { numbers[4 * i + 2] & 7,
+          changes[3 * i + 1], changes[3 * i + 2], verdicts[changes[3 * i + 3] + 1] }
+      end
+      return frames
+    end
+
+    it("colours the frames that changed, and leaves those of noise grey", function()
+      local first, second = chains(1, 0.1), chains(2, 0.3)
+      local svg = diff("--flame", "-", first, second)
+      local frames = frames_of(svg)
+      local main = "all a:b\\u003c main "
+      local slow, same = frames[main .. "parse copy"], frames[main .. "solve"]
+      assert.same({ 6, "slower" }, { slow[1], slow[4] })
+      assert.is_true(slow[2] > 3.4e8 and slow[2] < 4.6e8 and slow[3] > 1.1e9)
+      assert.same({ 0, "noise" }, { same[1], same[4] })
+      local whole = frames["all"]
+      local function total(path)
+        return assert(perflua.open(path)):samples():sum("period")
+      end
+      assert.same({ total(first), total(second) }, { whole[2], whole[3] })
+      assert.matches("Differential flame graph", svg, 1, true)
+      local back = frames_of(diff("--flame", "-", second, first))[main .. "parse copy"]
+      assert.same({ 7, "faster" }, { back[1], back[4] })
+    end)
   end)
 
   it("says how many runs find a change", function()

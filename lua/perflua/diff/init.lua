@@ -7,6 +7,7 @@ local noise = require "perflua.diff.noise"
 local notes = require "perflua.diff.notes"
 local side = require "perflua.diff.side"
 local Table = require "perflua.table"
+local tree = require "perflua.diff.tree"
 local usage_error = errors.usage_error
 
 local diff = {}
@@ -132,15 +133,8 @@ local function table_of(before, after, list, said)
   return Table.new(data)
 end
 
----Compares two recordings, or several runs of each side.
----@param before perflua.Query|perflua.Table|(perflua.Query|perflua.Table)[]
----@param after perflua.Query|perflua.Table|(perflua.Query|perflua.Table)[]
----@param options { per: string?, match: table<string, string>?, confidence: number? }?
----@param is_judged (fun(pair: table): boolean)? rows that get verdicts; default: all
----@return perflua.Table
----@return table[] pairs see compare.lua; of the rows of the Table, in any order
-function diff.compare(before, after, options, is_judged)
-  options = check_options(options)
+-- Reads both sides, and checks that they can be compared.
+local function read_sides(before, after, options)
   local first, second = side.list(before, "before"), side.list(after, "after")
   local reads = { basis = basis.of(side.measure(first[1]), options.per),
     match = options.match or {} }
@@ -151,14 +145,53 @@ function diff.compare(before, after, options, is_judged)
   check_common_events(a, b)
   check_seconds(a)
   check_seconds(b)
-  local list, confidence = compare.pairs(a, b), options.confidence or CONFIDENCE
-  local method, tested = method_of(a, b), 0
+  return a, b
+end
+
+-- Sets intervals and verdicts of pairs. Returns the lines around their table.
+local function judge_pairs(a, b, list, options, is_judged)
+  local confidence, method, tested = options.confidence or CONFIDENCE, method_of(a, b), 0
   if method ~= "tables" and method ~= "slices_few" then
     compare.test(a, b, list, method, confidence)
-    tested = compare.judge(list, reads.basis, confidence, is_judged)
+    tested = compare.judge(list, a.basis, confidence, is_judged)
   end
-  return table_of(a, b, list, { above = notes.above(a, b),
-    below = notes.below(method, a, b, confidence, tested) }), list
+  return { above = notes.above(a, b), below = notes.below(method, a, b, confidence, tested) }
+end
+
+---Compares two recordings, or several runs of each side.
+---@param before perflua.Query|perflua.Table|(perflua.Query|perflua.Table)[]
+---@param after perflua.Query|perflua.Table|(perflua.Query|perflua.Table)[]
+---@param options { per: string?, match: table<string, string>?, confidence: number? }?
+---@param is_judged (fun(pair: table): boolean)? rows that get verdicts; default: all
+---@return perflua.Table
+---@return table[] pairs see compare.lua; of the rows of the Table, in any order
+function diff.compare(before, after, options, is_judged)
+  options = check_options(options)
+  local a, b = read_sides(before, after, options)
+  local list = compare.pairs(a, b)
+  local said = judge_pairs(a, b, list, options, is_judged)
+  return table_of(a, b, list, said), list
+end
+
+---Compares call stacks, and all that begins like several of them.
+---@param before perflua.Query[] grouped by fields whose texts make a folded stack
+---@param after perflua.Query[]
+---@param options { per: string?, match: table<string, string>?, confidence: number? }?
+---@return table[] leaves whole stacks: { event, path, before, after }
+---@return table[] nodes pairs by path, in keys[1]
+---@return { above: string[], below: string[] } said
+function diff.stacks(before, after, options)
+  options = check_options(options)
+  local a, b = read_sides(before, after, options)
+  local leaves, n = {}, #a.runs[1].keys
+  for i, pair in ipairs(compare.pairs(a, b)) do
+    leaves[i] = { event = pair.event, path = tree.path(pair.keys, n),
+      before = pair.before.value or 0, after = pair.after.value or 0 }
+  end
+  tree.add_up(a)
+  tree.add_up(b)
+  local nodes = compare.pairs(a, b)
+  return leaves, nodes, judge_pairs(a, b, nodes, options)
 end
 
 return diff

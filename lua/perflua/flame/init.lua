@@ -1,5 +1,6 @@
 -- From distinct stacks to a flame graph: what is drawn, and what is told beside it.
 
+local changes = require "perflua.flame.changes"
 local fmt = require "perflua.text.fmt"
 local palette = require "perflua.flame.palette"
 local svg = require "perflua.flame.svg"
@@ -28,7 +29,7 @@ end
 
 ---@param list table[] of { stack, value, kinds, samples }, with a sum above 0
 ---@param options table { reverse, inverted, max_depth, min_share, width, colors, title, about,
---- unit, html }
+--- unit, html, changes } changes: see changes.set()
 ---@return table graph for flame.write
 function flame.graph(list, options)
   local graph = {
@@ -39,7 +40,7 @@ function flame.graph(list, options)
     width = options.width or flame.WIDTH,
     fixed = options.width ~= nil,
     min_share = options.min_share or flame.MIN_SHARE,
-    scheme = palette.schemes[options.colors or "kind"],
+    scheme = options.changes and palette.changes or palette.schemes[options.colors or "kind"],
     by_kind = (options.colors or "kind") == "kind",
     title = options.title,
     about = options.about,
@@ -50,6 +51,7 @@ function flame.graph(list, options)
   graph.frames, left = tree.frames(graph.tree, graph.tree.total[1] * graph.min_share / 100)
   for _, frame in ipairs(graph.frames) do graph.rows = math.max(graph.rows, frame.depth + 1) end
   graph.note = note_of(graph, left)
+  if options.changes then changes.set(graph, options.changes) end
   return graph
 end
 

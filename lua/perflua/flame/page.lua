@@ -18,7 +18,8 @@ local directory = debug.getinfo(1, "S").source:match("^@(.*/)") -- of this file
 -- Files of the script: those of all pages, and those of one kind of page.
 local parts = {
   { "text", "view", "tools" },
-  { kind = "flame", "frames", "reverse", "draw", "status", "search", "keys", "start" },
+  { kind = "flame", "frames", "reverse", "draw", "changes", "status", "search", "keys",
+    "start" },
 }
 
 local function read_asset(path)

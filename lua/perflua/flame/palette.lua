@@ -25,6 +25,12 @@ palette.schemes = {
   gray = repeat_range(gray),
 }
 
+--- Frames that are more or less than before; the others differ by no more than noise.
+palette.changes = {
+  n = gray, m = { light = { 2, 10, 78, 66, 76 }, dark = { 2, 10, 52, 38, 48 } },
+  l = { light = { 212, 222, 78, 66, 76 }, dark = { 212, 222, 52, 38, 48 } },
+}
+
 local function compute_channel(hue, saturation, lightness, n)
   local k = (n + hue / 30) % 12
   local value = lightness - saturation * math.min(lightness, 1 - lightness)
@@ -51,8 +57,8 @@ end
 ---@return string[] rules of CSS: .u0 … .u7 and so on
 function palette.css(scheme, mode)
   local rules = {}
-  for _, kind in ipairs { "n", "u", "k", "j", "i", "p" } do
-    for i = 0, palette.SHADES - 1 do
+  for _, kind in ipairs { "n", "u", "k", "j", "i", "p", "m", "l" } do
+    for i = 0, scheme[kind] and palette.SHADES - 1 or -1 do
       rules[#rules + 1] = (".%s%d{fill:%s}"):format(kind, i, pick_shade(scheme[kind][mode], i))
     end
   end

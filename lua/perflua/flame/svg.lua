@@ -14,6 +14,7 @@ local LEAST_LABEL <const> = 28 -- pixels of a frame with its name in it
 
 local labels = { { "u", "user" }, { "k", "kernel" }, { "j", "JIT" }, { "i", "inlined" },
   { "p", "preempted" } }
+local change_labels = { { "m", "more" }, { "l", "less" }, { "n", "no more than noise" } }
 
 local function format_number(value)
   return math.type(value) == "integer" and ("%d"):format(value) or ("%.17g"):format(value)
@@ -46,7 +47,7 @@ local function add_legend(out, graph)
   local seen, x = {}, PAD
   for _, kind in pairs(graph.tree.kind) do seen[kind] = true end
   out '<g class="legend">\n'
-  for _, label in ipairs(labels) do
+  for _, label in ipairs(graph.changes and change_labels or labels) do
     if graph.by_kind and seen[label[1]] then
       out(('<rect class="%s3" x="%d" y="60" width="12" height="12" rx="2"/>'):format(label[1],
         x))
@@ -76,7 +77,18 @@ local function write_list(out, name, list)
   out "\n]"
 end
 
-local kind_of = { n = 0, u = 1, k = 2, j = 3, i = 4, p = 5 }
+-- Writes the amounts on both sides of each frame, and the number of its verdict.
+local function add_changes(out, changes)
+  local flat, verdicts = {}, {}
+  for i, one in ipairs(changes.list) do
+    flat[i] = ("%s,%s,%d"):format(format_number(one[1]), format_number(one[2]), one[3])
+  end
+  for i, verdict in ipairs(changes.verdicts) do verdicts[i] = xml.script_string(verdict) end
+  write_list(out, "verdicts", verdicts)
+  write_list(out, "changes", flat)
+end
+
+local kind_of = { n = 0, u = 1, k = 2, j = 3, i = 4, p = 5, m = 6, l = 7 }
 
 -- Names once each; of a frame how much deeper it is than the one before, name * 8 + kind,
 -- total, and what of that is its own; where they are known the numbers of samples of both.
@@ -103,12 +115,13 @@ local function add_data(out, graph)
     t.samples ~= nil, table.concat(shades)))
   write_list(out, "names", names)
   write_list(out, "frames", flat)
+  if graph.changes then add_changes(out, graph.changes) end
   out "}"
 end
 
 ---@param out fun(text: string)
 ---@param graph table { tree, frames, rows, inverted, reversed, width, fixed, scheme, by_kind,
---- title, about, note, unit, html }
+--- title, about, note, unit, html, changes }
 function svg.write(out, graph)
   page.write(out, {
     title = graph.title, about = graph.about, width = graph.width,

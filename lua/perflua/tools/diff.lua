@@ -21,6 +21,7 @@ local tool = {
     match = { "FROM=TO", "take the name FROM for TO: a function or binary", many = true },
     count = { "N", "show the first N rows of each event; default: 40" },
     plan = { "PERCENT", "say how many runs find such a change; the files are equal runs" },
+    flame = { "FILE.svg", "draw call stacks as a flame graph: red is more, blue is less" },
     csv = "comma separated values", ["csv-safe"] = output.CSV_SAFE, json = "one JSON object",
   }),
   help = [[
@@ -151,6 +152,20 @@ local function run_compared(args, settings, make, out)
   return write_text(made, settings, out)
 end
 
+-- Draws the call stacks of both sides.
+local function run_flame(args, settings, _, out)
+  local graph = require "perflua.toolkit.change_graph"
+  local paths, others = sides.cut(args)
+  if not paths then return USAGE, "diff: " .. others end
+  local before, after, message, status
+  before, message, status = sides.open(paths, args, graph.query)
+  if before then after, message, status = sides.open(others, args, graph.query) end
+  if not after then return status, message end
+  local ok
+  ok, message = graph.write(before, after, settings, args.flame == "-" and out or args.flame)
+  return ok and 0 or nil, message
+end
+
 local function run_plan(args, settings, make, out)
   local runs, message, status = sides.open(args, args, make)
   if not runs then return status, message end
@@ -167,7 +182,7 @@ function tool.run(args, out)
   local function make(file)
     return file:samples():group_by(table.unpack(settings.fields)):sum("period")
   end
-  local run = settings.change and run_plan or run_compared
+  local run = settings.change and run_plan or args.flame and run_flame or run_compared
   local ok, status, message = pcall(run, args, settings, make, out)
   if ok then return status, message end
   return nil, fmt.escape(strip_position(status))

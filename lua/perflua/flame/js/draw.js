@@ -1,6 +1,6 @@
 // Drawing the frames that can be seen, of the frame that is zoomed to and of those above it.
 
-const KINDS = "nukjip", LEAST = 0.3, LEAST_LABEL = 24;
+const KINDS = "nukjipml", LEAST = 0.3, LEAST_LABEL = 24;
 const ring = element("rect", { id: "ring", rx: 2, visibility: "hidden" });
 
 let zoomed = 0, current = 0, width = 0, inverted = PAGE.inverted, reversed = PAGE.reversed;

@@ -70,6 +70,7 @@ callers.setAttribute("aria-pressed", reversed);
 status.append(element("rect", { class: "paper", width: "100%", height: FOOT }),
   element("rect", { class: "rule", width: "100%", height: 1 }), status_name, status_value);
 add_tools(reset, icicle, callers);
+callers.hidden = Boolean(PAGE.changes); // other stacks than those that were compared
 listen();
 layout();
 show(null);

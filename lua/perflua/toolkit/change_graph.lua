@@ -1,0 +1,77 @@
+-- The differential flame graph of two sides: as wide as both together, coloured where they
+-- differ.
+
+local diff = require "perflua.diff"
+local flame = require "perflua.flame"
+local fmt = require "perflua.text.fmt"
+local output = require "perflua.table.output"
+
+local change_graph = {}
+
+---@param file perflua.File
+---@return perflua.Query # of the stacks that are drawn
+function change_graph.query(file)
+  return file:samples():group_by("comm", "stack"):sum("period")
+end
+
+local KINDS <const> = { slower = "m", more = "m", new = "m", faster = "l", less = "l",
+  gone = "l" }
+
+-- Returns the first event of the files that both sides have.
+local function first_event(files, leaves)
+  local has = {}
+  for _, leaf in ipairs(leaves) do has[leaf.event] = true end
+  for _, file in ipairs(files) do
+    for _, event in ipairs(file.events) do
+      if has[event.name] then return event end
+    end
+  end
+end
+
+-- Returns the unit of amounts: software clocks have periods of nanoseconds.
+local function unit_of(event, per)
+  if per == "share" then return "%" end
+  if not per and event and event.type == 1 and event.config <= 1 then return "ns" end
+  return event and event.name or "events"
+end
+
+local function find_nodes(nodes, name)
+  local by_path = {}
+  for _, node in ipairs(nodes) do
+    if node.event == name then by_path[node.keys[1]] = node end
+  end
+  return function(path)
+    local node = by_path[path]
+    return { before = node.before.value or 0, after = node.after.value or 0,
+      verdict = node.verdict or "no interval", kind = KINDS[node.verdict] or "n" }
+  end
+end
+
+---Writes the graph.
+---@param before table sides.open() of change_graph.query
+---@param after table
+---@param settings { per: string?, match: table<string, string>? }
+---@param out file*|string
+---@return true? ok, string? message
+function change_graph.write(before, after, settings, out)
+  local leaves, nodes, said = diff.stacks(before, after, { per = settings.per,
+    match = settings.match })
+  local event, list, total = first_event(before.files, leaves), {}, 0
+  local name = event and event.name or leaves[1].event
+  for _, leaf in ipairs(leaves) do
+    if leaf.event == name then
+      local value = leaf.before + leaf.after
+      list[#list + 1], total = { stack = leaf.path, value = value, kinds = "" }, total + value
+    end
+  end
+  if total <= 0 then return nil, "diff: all periods are 0" end
+  table.sort(list, function(a, b) return a.stack < b.stack end)
+  local about = { name or "all events", table.unpack(said.above) }
+  table.move(said.below, 1, #said.below, #about + 1, about)
+  local graph = flame.graph(list, { title = "Differential flame graph",
+    about = fmt.escape(table.concat(about, "  ·  ")), unit = unit_of(event, settings.per),
+    changes = find_nodes(nodes, name) })
+  return output.to(out, function(write) flame.write(write, graph) end)
+end
+
+return change_graph
