@@ -99,7 +99,7 @@ local lua_modules = {
   { "report", "core doctor errors group measures plan table text", "init show" },
   { "map", "core errors meta recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },
-  { "toolkit", "core errors file flame group perflua query table text",
+  { "toolkit", "core diff errors file flame group perflua query table text",
     "change_graph folding samples sides symbols topics" },
   { "tools",
     "address check core diff doctor errors export file flame header map meta options perflua "
