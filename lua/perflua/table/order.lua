@@ -31,6 +31,10 @@ local function compare_values(a, b, kind)
   return a == b and 0 or a < b and -1 or 1
 end
 
+local function compare_magnitudes(a, b, kind)
+  return compare_values(a and math.abs(a), b and math.abs(b), kind)
+end
+
 ---@param a any nil, like a number that is none, comes last
 ---@param b any
 ---@param kind string of both
@@ -42,7 +46,8 @@ order.compare = compare_values
 ---@param ascending boolean?
 ---@return fun(a: table, b: table): boolean # whether line a comes before b
 function order.by(columns, by, ascending)
-  local keys, kinds, by_magnitude = {}, {}, by and columns[by].by_magnitude
+  local keys, kinds = {}, {}
+  local compare = by and columns[by].by_magnitude and compare_magnitudes or compare_values
   for i, column in ipairs(columns) do
     if not column.measured then keys[#keys + 1] = i end
     kinds[i] = column.kind
@@ -50,9 +55,7 @@ function order.by(columns, by, ascending)
   return function(a, b)
     if a.event ~= b.event then return a.event < b.event end
     if by and a[by] ~= b[by] then
-      local x, y = a[by], b[by]
-      if by_magnitude then x, y = x and math.abs(x), y and math.abs(y) end
-      local c, absent = compare_values(x, y, kinds[by])
+      local c, absent = compare(a[by], b[by], kinds[by])
       if c ~= 0 then return ((ascending or absent) and c or -c) < 0 end
     end
     for k = 1, #keys do
