@@ -154,7 +154,7 @@ local function write_table(figures, out)
       by[key] = { key = key, one = one }
       rows[#rows + 1] = by[key]
     end
-    by[key][one.runs] = ("%.0f %%"):format(100 * one.found / one.comparisons)
+    by[key][one.runs] = ("%.3g %%"):format(100 * one.found / one.comparisons)
   end
   table.sort(rows, function(a, b)
     local x, y = a.one, b.one
