@@ -89,7 +89,7 @@ local function events_of(before, list)
   local data, used, names, place = before.runs[1].data, {}, {}, {}
   if not data.events then return nil, { [false] = 0 } end
   for _, pair in ipairs(list) do used[pair.event] = true end
-  for _, name in ipairs(data.events) do
+  for _, name in ipairs(side.event_names(data)) do
     if used[name] and not place[name] then
       names[#names + 1] = name
       place[name] = #names
@@ -193,5 +193,7 @@ function diff.stacks(before, after, options)
   local nodes = compare.pairs(a, b)
   return leaves, nodes, judge_pairs(a, b, nodes, options)
 end
+
+diff.event_name = side.plain_name
 
 return diff

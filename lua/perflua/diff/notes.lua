@@ -73,6 +73,16 @@ local function add_events(list, before, after)
     list[#list + 1] = "left out: events only before: " .. table.concat(a, ", ")
   end
   if #b > 0 then list[#list + 1] = "left out: events only after: " .. table.concat(b, ", ") end
+  local renamed = {}
+  for event in pairs(before.rows) do
+    local x, y = before.original[event], after.rows[event] and after.original[event]
+    if x and y and x ~= y then
+      renamed[#renamed + 1] = ("%s before is compared with %s after"):format(fmt.escape(x),
+        fmt.escape(y))
+    end
+  end
+  table.sort(renamed)
+  table.move(renamed, 1, #renamed, #list + 1, list)
 end
 
 local function add_damage(list, one)

@@ -7,6 +7,7 @@
 --   rows    by event and matched keys: { event, keys (as shown), states (by run), samples (nil:
 --           not known), cells (slice → { over, under }) }
 --   totals  by event: { samples, over = { by run }, cells = { by slice } }
+--   original  by event: its name in the first run that has it
 --   n_slices  of all runs; nil: a run has none
 
 local core = require "perflua.core"
@@ -81,11 +82,25 @@ function side.measure(item)
   return spec_of(item).columns[1] or { name = "count", measure = "count" }
 end
 
--- Names of the events of a run by their place; of several of one name, with a number.
-local function event_names(data)
+---Returns the name of an event without modifiers that say how exactly it is sampled (p, P), or
+---that some versions of perf show only (H).
+---@param name string
+---@return string # "cycles:u" of "cycles:Pu"
+function side.plain_name(name)
+  local event, modifiers = name:match "^(.*[:/])([%a]+)$"
+  if not event or not modifiers:find "^[ukhGHpPSDIWeb]+$" then return name end
+  modifiers = modifiers:gsub("[pPH]", "")
+  return modifiers == "" and event:gsub(":$", "") or event .. modifiers
+end
+
+---Returns the names by which events are matched.
+---@param data table of a Table
+---@return table<integer, string|false> # by their place; of several of one name, with a number
+function side.event_names(data)
   if not data.events then return { [0] = false } end
   local list, seen = { [0] = "unknown event" }, {}
   for i, name in ipairs(data.events) do
+    name = side.plain_name(name)
     seen[name] = (seen[name] or 0) + 1
     list[i] = seen[name] > 1 and ("%s (%d)"):format(name, seen[name]) or name
   end
@@ -133,7 +148,10 @@ end
 
 local function add_run(self, r, matched)
   local run, basis = self.runs[r], self.basis
-  local events = event_names(run.data)
+  local events = side.event_names(run.data)
+  for i, name in ipairs(run.data.events or {}) do
+    self.original[events[i]] = self.original[events[i]] or name
+  end
   for _, g in ipairs(run.groups) do
     local event = events[g.event or 0]
     local id, keys = matched(g.keys)
@@ -157,7 +175,8 @@ local function take_wholes(self, r)
   if run.measure.measure ~= "share" then return end
   local taken = {}
   for _, one in ipairs(run.data.whole or {}) do
-    local total = total_of(self, run.data.events and (one.event or "unknown event") or false)
+    local event = run.data.events and side.plain_name(one.event or "unknown event") or false
+    local total = total_of(self, event)
     total.over[r] = (taken[total] and total.over[r] or 0) + one[1]
     taken[total], total.is_whole = true, true
   end
@@ -212,8 +231,8 @@ end
 ---@return table
 function side.read(list, what, options)
   local basis, most = options.basis, slices.MOST // #list
-  local self = { runs = {}, rows = {}, totals = {}, basis = basis, n_slices = 0, most = most,
-    what = what }
+  local self = { runs = {}, rows = {}, totals = {}, original = {}, basis = basis,
+    n_slices = 0, most = most, what = what }
   local is_sliced = options.sliced and basis.over ~= nil
   for r, item in ipairs(list) do
     local of = #list > 1 and ("%s[%d]"):format(what, r) or what

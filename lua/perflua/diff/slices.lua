@@ -43,11 +43,13 @@ local function slice_key(spec, first, width)
 end
 
 -- Numbers the slices that records were found in from 1 on; of a stream at most so many, by
--- joining neighbours. Returns the number of a key's slice, and how many there are.
+-- joining neighbours. Returns the number of a key's slice, and how many there are. Records
+-- outside of the recording's times, as its header tells them, are in the slice at that end.
 local function numbering(least, greatest, most)
   local n = greatest - least + 1
   local joined = (n + most - 1) // most
-  return function(key) return (key - least) // joined + 1 end, (n + joined - 1) // joined
+  n = (n + joined - 1) // joined
+  return function(key) return math.max(1, math.min(n, (key - least) // joined + 1)) end, n
 end
 
 -- Returns the least and the greatest slice of the groups; nil if a record has no time.

@@ -17,13 +17,14 @@ end
 local KINDS <const> = { slower = "m", more = "m", new = "m", faster = "l", less = "l",
   gone = "l" }
 
--- Returns the first event of the files that both sides have.
+-- Returns the first event of the files that both sides have, and the name that it has there.
 local function first_event(files, leaves)
   local has = {}
   for _, leaf in ipairs(leaves) do has[leaf.event] = true end
   for _, file in ipairs(files) do
     for _, event in ipairs(file.events) do
-      if has[event.name] then return event end
+      local name = diff.event_name(event.name)
+      if has[name] then return event, name end
     end
   end
 end
@@ -56,8 +57,9 @@ end
 function change_graph.write(before, after, settings, out)
   local leaves, nodes, said = diff.stacks(before, after, { per = settings.per,
     match = settings.match })
-  local event, list, total = first_event(before.files, leaves), {}, 0
-  local name = event and event.name or leaves[1].event
+  local event, name = first_event(before.files, leaves)
+  local list, total = {}, 0
+  name = name or leaves[1].event
   for _, leaf in ipairs(leaves) do
     if leaf.event == name then
       local value = leaf.before + leaf.after

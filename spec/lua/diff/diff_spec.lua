@@ -267,6 +267,23 @@ describe("perflua.diff", function()
     assert.matches("within%-run noise only", text)
   end)
 
+  it("compares events of other precision, and says so", function()
+    local function of(event, seed)
+      return by_comm { seed = seed, parts = EQUAL, event = event }
+    end
+    for _, pair in ipairs { { "cycles:P", "cycles:ppp" }, { "cycles", "cycles:P" },
+      { "cycles:Pu", "cycles:u" }, { "cpu_core/cycles/P", "cpu_core/cycles/" },
+      { "cpu-clock:pppH", "cpu-clock" } } do
+      local t = perflua.diff(of(pair[1], 1), of(pair[2], 2))
+      assert.equal(3, #t)
+      assert.truthy(tostring(t):find(("# %s before is compared with %s after"):format(pair[1],
+        pair[2]), 1, true))
+    end
+    fails("no common event: cycles:u before, cycles:k after", function()
+      perflua.diff(of("cycles:u", 1), of("cycles:Pk", 2))
+    end)
+  end)
+
   it("reads a stream in slices of a second", function()
     local pipe = works.write { seed = 1, parts = EQUAL, seconds = 30, container = "pipe" }
     local function stream()
