@@ -1,6 +1,6 @@
 /*
  * The processed format of the Firefox Profiler, version 60: threads with their samples and
- * markers. A thread has a row for each event; samples of tracepoints are markers with a stack.
+ * markers. A thread has a row for each event; samples of tracepoints are markers, too.
  * See firefox_tables.c.
  */
 #include <stdlib.h>
@@ -45,11 +45,6 @@ static struct firefox_run find_run(const struct firefox *w, size_t at)
 	return run;
 }
 
-static bool are_markers(const struct firefox *w, struct firefox_run run)
-{
-	return w->profile->events[entry_at(w, run.from)->event].is_tracepoint;
-}
-
 enum sample_column {
 	STACK,
 	TIME,
@@ -82,11 +77,9 @@ static void print_samples(const struct firefox *w, const char *name, enum sample
 	pd_print_char(w->out, ']');
 }
 
-/* Prints the samples of a run, which may be empty. */
 static void print_samples_table(const struct firefox *w, struct firefox_run run)
 {
-	bool is_time = run.to > run.from &&
-		       w->profile->events[entry_at(w, run.from)->event].is_time;
+	bool is_time = w->profile->events[entry_at(w, run.from)->event].is_time;
 
 	pd_print_const(w->out, ",\"samples\":{\"length\":");
 	pd_print_uint(w->out, run.to - run.from);
@@ -224,44 +217,37 @@ static void print_identity(const struct firefox *w, uint32_t number,
 	pd_print_int(w->out, tid);
 }
 
-/* Prints a thread with the samples of `run`; its markers are among those of `all`. */
+/* Prints a row with the samples of `run`; its thread's markers are among those of `all`. */
 static void print_thread(const struct firefox *w, struct firefox_run run,
 			 struct firefox_run all, bool has_markers, struct pb_string *name)
 {
 	const struct pe_profile *p = w->profile;
 	const struct pe_entry *first = entry_at(w, all.from);
-	bool is_named = run.to > run.from && p->n_events > 1;
 
 	if (all.from || !has_markers)
 		pd_print_const(w->out, ",\n");
 	print_identity(w, first->thread,
-		       is_named ? &p->events[entry_at(w, run.from)->event] : NULL, name);
+		       p->n_events > 1 ? &p->events[entry_at(w, run.from)->event] : NULL, name);
 	print_samples_table(w, run);
 	print_markers(w, all.from, has_markers ? all.to : all.from);
 	pd_print_char(w->out, '}');
 }
 
 /*
- * Prints the rows of the thread whose entries begin at `from`: one for each event that is no
- * tracepoint, the first with the markers. Returns the position behind its entries.
+ * Prints the rows of the thread whose entries begin at `from`: one for each event, the first
+ * with the markers. Returns the position behind its entries.
  */
 static size_t print_rows(const struct firefox *w, size_t from, struct pb_string *name)
 {
 	struct firefox_run all = { from, from }, run;
-	bool is_first = true;
 
 	while (all.to < w->profile->n_entries &&
 	       entry_at(w, all.to)->thread == entry_at(w, from)->thread)
 		all.to++;
 	for (size_t at = from; at < all.to; at = run.to) {
 		run = find_run(w, at);
-		if (are_markers(w, run))
-			continue;
-		print_thread(w, run, all, is_first, name);
-		is_first = false;
+		print_thread(w, run, all, at == from, name);
 	}
-	if (is_first)
-		print_thread(w, (struct firefox_run){ from, from }, all, true, name);
 	return all.to;
 }
 

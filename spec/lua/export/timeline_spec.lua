@@ -52,6 +52,10 @@ describe("an export with times", function()
     assert.same({ { stack = "twice", kind = "Kernel", weight = 1, time = 2 } }, worker.samples)
     assert.same({}, sh.markers)
     assert.same({ { name = "sched:sched_switch", time = 3, stack = "read" } }, worker.markers)
+    assert.equal("worker, sched:sched_switch", got.threads[3].name)
+    assert.same({ { stack = "read", kind = "Kernel", weight = 1, time = 3 } },
+      got.threads[3].samples)
+    assert.same({}, got.threads[3].markers)
     assert.equal("[kernel.kallsyms]", got.libs[1].name)
   end)
 
