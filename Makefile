@@ -53,7 +53,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	UBSAN_OPTIONS=print_stacktrace=1
 RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.output -e 'warn[[@off]]'
 
-.PHONY: all module demo test matrix test-foreign test-browser sweep model lint bench calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-module clean help FORCE
+.PHONY: all module demo test matrix test-foreign test-browser test-exports sweep model lint bench calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-module clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -120,6 +120,15 @@ test-foreign: ## build for 32-bit, arm64 and big-endian machines; run specs ther
 test-browser: all ## see flame graphs in headless Chromium
 	@.ci/deps browser
 	@PERFLUA="$(B)/perflua" node --test spec/browser/flame_test.js
+
+# profiler-cli, the Firefox Profiler at the command line, needs a newer node than Debian's.
+test-exports: all ## read exported profiles by pprof, callgrind_annotate, protoc, profiler-cli (EXPORTS="FILE …": of these)
+	@.ci/deps exports
+	@mkdir -p build/exports
+	@cd build/exports && npm install --silent --no-audit --no-fund --prefix . \
+		@firefox-devtools/profiler-cli@0.10 node@24
+	@PERFLUA="$(B)/perflua" $(if $(EXPORTS),,SYMFS=$(WORDS)) \
+		$(B)/perflua .ci/exports.lua build/exports $(or $(EXPORTS),$(WORDS)/perf.data)
 
 sweep: all ## many random queries; cut and damage recordings at every place (minutes; SAN=1: longer)
 	@.ci/deps test
