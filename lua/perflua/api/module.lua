@@ -73,8 +73,8 @@ return {
         "Writes a query's samples in the format of another program: profiles, where they are "
           .. "added up by event, thread and call chain, or a row for each.",
         params = {
-          { "query", "Query", "of samples, without group_by(); as csv, jsonl and chrome also "
-            .. "of spans, as csv and jsonl of items by unnest()" },
+          { "query", "Query", "of samples, without group_by(); as speedscope, chrome, "
+            .. "csv and jsonl also of spans, as csv and jsonl of items by unnest()" },
           { "format", "string", "\"speedscope\", \"firefox\", \"perfetto\", \"pprof\", "
             .. "\"callgrind\", \"folded\"; \"folded-diff\" with the option `before`; "
             .. "\"chrome\", trace events; "

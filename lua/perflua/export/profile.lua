@@ -132,7 +132,11 @@ end
 ---@return string? code
 function profile.export(format, query, out, options)
   local spec = spec_of(query)
-  if spec.reader then usage_error("export: a query of samples expected, not of spans") end
+  if spec.reader and format.name == "speedscope" then
+    return require("perflua.export.spans").export(query, out, options)
+  elseif spec.reader then
+    usage_error("export: a query of samples expected, not of spans")
+  end
   if not spec.scope:root "callchain" and not spec.scope:root "ip" then
     usage_error("export: samples have neither a call chain nor an address")
   end

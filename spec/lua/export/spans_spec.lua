@@ -1,0 +1,91 @@
+-- perflua.export(query, "speedscope") of spans.
+local builder = require "spec.support.builder"
+local files = require "spec.support.files"
+local perflua = require "perflua"
+local profiles = require "spec.support.profiles"
+
+local function export(path, options)
+  local file <close> = assert(perflua.open(path))
+  local out = os.tmpname()
+  finally(function() os.remove(out) end)
+  local query = file:samples():pair(options)
+  local written = assert(perflua.export(query, "speedscope", out))
+  return profiles.json(files.read(out)), written, query:sum "duration"
+end
+
+-- Reads a profile: "O name at", "C name at" in order. Raises if events do not lie one in
+-- another, or in time. Returns the texts, and what the spans last together.
+local function read(got, profile)
+  local open, texts, time, total = {}, {}, 0, 0
+  for i, event in ipairs(profile.events) do
+    assert(event.at >= time and event.at <= profile.endValue, "out of time")
+    time = event.at
+    texts[i] = ("%s %s %d"):format(event.type, got.shared.frames[event.frame + 1].name,
+      event.at)
+    if event.type == "O" then
+      open[#open + 1] = event
+    else
+      local last = assert(table.remove(open), "closed before it is open")
+      assert(last.frame == event.frame, "closed within another")
+      total = total + event.at - last.at
+    end
+  end
+  assert(not open[1], "left open")
+  return texts, total
+end
+
+-- Records samples { event, tid, time, ip }, of the events 1 and 2.
+local function recording(list)
+  local b, events = builder.new(), {}
+  for i, name in ipairs { "begin", "end" } do
+    events[i] = b:event { name = name, ids = { i },
+      sample_type = { "ip", "tid", "time", "id" } }
+  end
+  b:record("comm", { pid = 7, tid = 7, comm = "sh\"\xff" }, { time = 1 })
+  for _, s in ipairs(list) do
+    b:sample(events[s[1]], { pid = 7, tid = s[2], time = s[3], ip = s[4], id = s[1] })
+  end
+  return b:write()
+end
+
+describe("perflua.export of spans", function()
+  local PAIR <const> = { open = "begin", close = "end", key = { "tid", "ip" } }
+
+  it("writes speedscope spans one in another, those that overlap otherwise apart", function()
+    local got, written = export(recording {
+      { 1, 7, 100, 1 }, { 1, 7, 110, 2 }, { 2, 7, 120, 2 }, { 2, 7, 130, 1 },
+      { 1, 7, 130, 3 }, { 1, 7, 140, 4 }, { 2, 7, 150, 3 }, { 2, 7, 160, 4 },
+      { 1, 8, 105, 1 }, { 2, 8, 106, 1 },
+    }, PAIR)
+    assert.equal(5, written.samples)
+    assert.equal(3, #got.profiles)
+    local first, second, third = got.profiles[1], got.profiles[2], got.profiles[3]
+    assert.same({ "evented", "nanoseconds", 0, 60, 'sh"\u{fffd} (pid 7)' },
+      { first.type, first.unit, first.startValue, first.endValue, first.name })
+    assert.same({ "O begin 0", "O begin 10", "C begin 20", "C begin 30", "O begin 30",
+      "C begin 50" }, (read(got, first)))
+    assert.equal('sh"\u{fffd} (pid 7), beside 1', second.name)
+    assert.same({ "O begin 40", "C begin 60" }, (read(got, second)))
+    assert.same({ "O begin 5", "C begin 6" }, (read(got, third)))
+  end)
+
+  it("writes what system calls last", function()
+    local got, _, duration = export("spec/fixtures/calls.perf.data",
+      { open = "raw_syscalls:sys_enter", close = "raw_syscalls:sys_exit" })
+    local total, names = 0, {}
+    for _, profile in ipairs(got.profiles) do
+      local _, sum = read(got, profile)
+      total = total + sum
+    end
+    for i, frame in ipairs(got.shared.frames) do names[i] = frame.name end
+    assert.equal(duration, total)
+    assert.is_truthy(table.concat(names, " "):find "read")
+  end)
+
+  it("refuses spans where the format has no room for them", function()
+    local file <close> = assert(perflua.open(recording {}))
+    assert.has_error(function()
+      perflua.export(file:samples():pair(PAIR), "pprof", os.tmpname())
+    end, "export: a query of samples expected, not of spans")
+  end)
+end)
