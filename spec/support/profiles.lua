@@ -56,8 +56,10 @@ function profiles.json(text)
   return value
 end
 
--- Reads one message of protocol buffers: field → list of its values.
-local function message(bytes)
+---Reads one message of protocol buffers.
+---@param bytes string
+---@return table<integer, table> # field → list of its values, integers or bytes
+function profiles.message(bytes)
   local fields, at = {}, 1
   local function varint()
     local x, shift = 0, 0
@@ -83,6 +85,8 @@ local function message(bytes)
   end
   return fields
 end
+
+local message = profiles.message
 
 local function packed(bytes)
   local list, x, shift = {}, 0, 0
@@ -130,73 +134,6 @@ function profiles.pprof(path)
     end
     result.samples[i] = { stack = table.concat(names, ";"), values = packed(one[2][1]),
       labels = labels }
-  end
-  return result
-end
-
--- Adds the interned data of a packet to those of its sequence: frames as names, call chains as
--- these, caller first.
-local function read_interned(bytes, sequence)
-  local got = message(bytes)
-  local function each(field, add)
-    for _, item in ipairs(got[field] or {}) do
-      local one = message(item)
-      assert(not sequence[field] or not sequence[field][one[1][1]], "a number twice")
-      sequence[field] = sequence[field] or {}
-      sequence[field][one[1][1]] = add(one)
-    end
-  end
-  local function text(one) return one[2][1] end
-  for _, field in ipairs { 5, 16, 17, 18 } do each(field, text) end
-  each(19, function(one)
-    return { path = sequence[17][one[7][1]], build_id = one[2] and sequence[16][one[2][1]] }
-  end)
-  each(6, function(one)
-    sequence.frames[#sequence.frames + 1] = { name = sequence[5][one[2][1]],
-      mapping = assert(sequence[19][one[3][1]], "a frame without a mapping"),
-      file = one[5] and sequence[18][one[5][1]], line = one[6] and one[6][1] }
-    return sequence.frames[#sequence.frames].name
-  end)
-  each(7, function(one)
-    local names = {}
-    for i, id in ipairs(one[2]) do names[i] = sequence[6][id] end
-    return table.concat(names, ";")
-  end)
-end
-
----@param path string of a trace of Perfetto
----@return { threads: table<integer, string>, processes: table<integer, string>, sequences:
---- table[] } sequences: { name, frames = { { name, mapping, file, line } … }, samples = { {
---- time, stack, cpu, pid, tid, mode, count } … } }
-function profiles.perfetto(path)
-  local result = { threads = {}, processes = {}, sequences = {} }
-  for _, bytes in ipairs(message(files.read(path))[1]) do
-    local packet = message(bytes)
-    for _, tree in ipairs(packet[2] or {}) do
-      tree = message(tree)
-      for _, one in ipairs(tree[1] or {}) do
-        one = message(one)
-        result.processes[one[1][1]] = one[3][1]
-      end
-      for _, one in ipairs(tree[2] or {}) do
-        one = message(one)
-        result.threads[one[1][1]] = one[2][1]
-      end
-    end
-    local sequence = packet[10] and result.sequences[packet[10][1]]
-    if packet[59] then
-      assert(not sequence and packet[13][1] == 1 and packet[87][1] == 1)
-      local timebase = message(message(message(packet[59][1])[12][1])[1][1])
-      result.sequences[packet[10][1]] = { name = timebase[10][1], samples = {}, frames = {} }
-    end
-    if packet[12] then read_interned(packet[12][1], sequence) end
-    if packet[66] then
-      local one = message(packet[66][1])
-      assert(packet[13][1] == 2, "a sample that needs no state")
-      table.insert(sequence.samples, { time = packet[8][1], stack = sequence[7][one[4][1]],
-        cpu = one[1] and one[1][1], pid = one[2][1], tid = one[3][1], mode = one[5][1],
-        count = one[6][1] })
-    end
   end
   return result
 end

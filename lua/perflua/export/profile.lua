@@ -123,6 +123,16 @@ local function write_profile(format, write, file, title, options)
   return note_size(format, size, step)
 end
 
+-- Adds what the scheduler did. Returns the notes.
+local function add_sched(file, query, notes)
+  local _, message, code
+  require("perflua.export.sched").write(function(text)
+    if not message then _, message, code = errno(file:write(text)) end
+  end, query)
+  if message then return nil, message, code end
+  return notes
+end
+
 ---@param format table of profile.formats
 ---@param query perflua.Query of samples, without a group_by
 ---@param out file*|string|nil
@@ -149,6 +159,9 @@ function profile.export(format, query, out, options)
   local ok, message, code = output.with_file(out, function(file)
     if not write then return true end
     local said, wrong, number = write_profile(format, write, file, title, options)
+    if said and format.name == "perfetto" then
+      said, wrong, number = add_sched(file, query, said)
+    end
     notes = said
     return said and true, wrong, number
   end)

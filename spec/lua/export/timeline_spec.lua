@@ -2,9 +2,11 @@ local builder = require "spec.support.builder"
 local chains = require "spec.support.chains"
 local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
+local perfetto = require "spec.support.perfetto"
 local perflua = require "perflua"
 local profiles = require "spec.support.profiles"
 local run = require "spec.cli.run"
+local switches = require "spec.support.switches"
 
 local MS <const> = 1000000
 
@@ -82,7 +84,7 @@ describe("an export with times", function()
   end)
 
   it("writes perfetto a sequence of packets for each event, with what they refer to", function()
-    local got = profiles.perfetto((export(recording(2), "perfetto")))
+    local got = perfetto.read((export(recording(2), "perfetto")))
     assert.same({ [7] = "sh" }, got.processes)
     assert.same({ [7] = "sh", [8] = "worker" }, got.threads)
     local clock, switch = got.sequences[1], got.sequences[2]
@@ -104,7 +106,7 @@ describe("an export with times", function()
     local file <close> = assert(perflua.open("spec/fixtures/words/perf.data",
       { symfs = "spec/fixtures/words" }))
     assert(perflua.export(file:samples(), "perfetto", out))
-    local got = profiles.perfetto(out).sequences[1]
+    local got = perfetto.read(out).sequences[1]
     assert.equal(file:samples():count(), #got.samples)
     assert.equal(file:samples():sum "period", got.samples[#got.samples].count)
     local frame = got.frames[1]
@@ -118,6 +120,16 @@ describe("an export with times", function()
       end
     end
     assert.is_true(lines > 5)
+  end)
+
+  it("writes perfetto what the scheduler did", function()
+    local got = perfetto.read((export(switches.recording({
+      { 1000, 0, "switch", 7, 1, 8 }, { 1002, 0, "waking", 7, 8 },
+      { 1004, 1, "switch", 0, -1, 7 }, { 1005, 1, "migrate", 7, 0, 1 },
+    }, { [7] = "sh", [8] = "worker" }), "perfetto")))
+    table.sort(got.sched)
+    assert.same({ "0 1000 7 switch  7 0 1  8 0", "0 1002 8 waking sh 7 0 0",
+      "1 1004 0 switch  0 0 -1  7 0" }, got.sched)
   end)
 
   it("writes speedscope the samples in the order of time", function()

@@ -1,0 +1,73 @@
+-- Scheduling as events of a Perfetto trace, which follow the packets that the core writes
+-- (src/export/perfetto.c). Numbers of fields: ftrace_event.proto, ftrace_event_bundle.proto and
+-- sched.proto in https://github.com/google/perfetto/tree/main/protos/perfetto/trace/ftrace
+
+local spec_of = require("perflua.core").query_spec
+
+local sched = {}
+
+local PACKET <const>, BUNDLE <const>, EVENT <const> = 1, 1, 2
+
+local WAKEUP <const> = { "comm", "pid", "prio", "success", "target_cpu" }
+
+-- Tracepoints: the number of their event, and their arguments, whose numbers count from 1.
+local tracepoints = {
+  sched_switch = { number = 4, args = { "prev_comm", "prev_pid", "prev_prio", "prev_state",
+    "next_comm", "next_pid", "next_prio" } },
+  sched_wakeup = { number = 17, args = WAKEUP },
+  sched_waking = { number = 20, args = WAKEUP },
+  sched_wakeup_new = { number = 114, args = WAKEUP },
+}
+
+-- Returns an integer as a varint: https://protobuf.dev/programming-guides/encoding/
+local function varint(x)
+  local bytes = ""
+  while x < 0 or x > 0x7f do
+    bytes, x = bytes .. string.char(x & 0x7f | 0x80), x >> 7
+  end
+  return bytes .. string.char(x)
+end
+
+-- Returns the fields of a message by number: integers, bytes, or nothing.
+local function fields(number, value)
+  if not value then return "" end
+  if math.type(value) == "integer" then return varint(number << 3) .. varint(value) end
+  return varint(number << 3 | 2) .. varint(#value) .. value
+end
+
+-- Returns the arguments that samples of the query have, and their numbers.
+local function select_args(query, args)
+  local names, numbers = { "time", "cpu", "tid" }, {}
+  for i, arg in ipairs(args) do
+    if pcall(query.select, query, "args." .. arg) then
+      names[#names + 1], numbers[#numbers + 1] = "args." .. arg, i
+    end
+  end
+  return query:select(table.unpack(names)), numbers
+end
+
+local function write_event(write, tracepoint, query)
+  local selected, numbers = select_args(query, tracepoint.args)
+  selected:each(function(time, cpu, tid, ...)
+    if not (time and cpu) then return end
+    local args = {}
+    for i, number in ipairs(numbers) do args[i] = fields(number, (select(i, ...))) end
+    local event = fields(1, time) .. fields(2, tid)
+      .. fields(tracepoint.number, table.concat(args))
+    write(fields(PACKET, fields(BUNDLE, fields(1, cpu) .. fields(EVENT, event))))
+  end)
+end
+
+---Writes the scheduler's events among the samples of a query.
+---@param write fun(text: string)
+---@param query perflua.Query
+function sched.write(write, query)
+  local scope = spec_of(query).scope
+  if not scope:root "cpu" then return end
+  for _, event in ipairs(scope:events()) do
+    local tracepoint = tracepoints[event.name:match "^sched:([%w_]+)$"]
+    if tracepoint then write_event(write, tracepoint, query:where { event = event.name }) end
+  end
+end
+
+return sched
