@@ -239,7 +239,8 @@ static void begin_sequence(struct perfetto *w, uint32_t event)
 	w->sequence = event + 1;
 	pe_set_deinit(&w->cpus);
 	pe_set_init(&w->cpus, sizeof(uint32_t));
-	memset(w->counts, 0, w->n_counts * sizeof(*w->counts));
+	if (w->n_counts)
+		memset(w->counts, 0, w->n_counts * sizeof(*w->counts));
 	pe_add_integer(&w->packet, SEQUENCE_ID, w->sequence);
 	pe_add_integer(&w->packet, SEQUENCE_FLAGS, STATE_CLEARED);
 	pe_add_integer(&w->packet, FIRST_PACKET, 1);

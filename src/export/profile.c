@@ -176,7 +176,7 @@ static uint32_t *sort_items(struct pe_profile *p, void *items, size_t n, size_t 
 
 	if (order && old)
 		moved = malloc((n + 1) * sizeof(*moved));
-	if (moved) {
+	if (moved && n) {
 		for (uint32_t i = 0; i < n; i++)
 			order[i] = i;
 		qsort_r(order, n, sizeof(*order), compare, p);

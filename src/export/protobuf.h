@@ -38,7 +38,8 @@ static inline void pe_add_bytes(struct pb_string *s, unsigned field, const char 
 {
 	pe_add_varint(s, field << 3 | 2);
 	pe_add_varint(s, n);
-	pb_string_add(s, p, n);
+	if (n)
+		pb_string_add(s, p, n);
 }
 
 /* Adds a field of a message, and clears the message; fails if that has failed. */

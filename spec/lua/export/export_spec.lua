@@ -3,6 +3,7 @@ local chains = require "spec.support.chains"
 local formats = require("perflua.export").formats
 local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
+local perfetto = require "spec.support.perfetto"
 local perflua = require "perflua"
 local profiles = require "spec.support.profiles"
 local run = require "spec.cli.run"
@@ -163,6 +164,26 @@ describe("perflua.export", function()
         or files.read(out)
       assert.is_truthy(text:find("[" .. long .. "]", 1, true), format)
       if format == "speedscope" then assert.equal(2, #profiles.json(text).shared.frames) end
+    end
+  end)
+
+  it("writes whole profiles of no samples", function()
+    local file <close> = assert(perflua.open(recording(), chains.options()))
+    local out = os.tmpname()
+    finally(function() os.remove(out) end)
+    for _, format in ipairs { "speedscope", "firefox", "perfetto", "pprof", "callgrind",
+      "folded" } do
+      local written = assert(perflua.export(file:samples():where "tid == 9", format, out))
+      assert.equal(0, written.samples, format)
+      if format == "speedscope" then
+        assert.same({}, profiles.json(files.read(out)).profiles)
+      elseif format == "firefox" then
+        assert.same({}, profiles.firefox(out).threads)
+      elseif format == "perfetto" then
+        assert.same({}, perfetto.read(out).sequences)
+      elseif format == "callgrind" then
+        assert.matches("\nevents:\nsummary:\n$", files.read(out))
+      end
     end
   end)
 
