@@ -383,6 +383,7 @@ static void open_walk(lua_State *L, struct pl_cursor *c)
 {
 	struct pd_error err;
 
+	c->scope.progress = pl_progress_shown(&c->progress); /* while the times are indexed */
 	/*
 	 * the walk may read ahead: no thread makes records beside the loop, which may do little
 	 * with each
