@@ -19,9 +19,9 @@ local WHERE = { dump = true, flame = true, fold = true, report = true, script = 
 local EVENT = { flame = true, fold = true, report = true, script = true }
 
 -- Tools that read several recordings.
-local SEVERAL = { check = true, doctor = true, dump = true, export = true, faults = true,
-  fields = true,
-  flame = true, fold = true, report = true, script = true, stat = true }
+local SEVERAL = { cgroups = true, check = true, doctor = true, dump = true, export = true,
+  faults = true, fields = true, flame = true, fold = true, report = true, script = true,
+  stat = true }
 
 -- Tools that no recording can lack anything for.
 local FOR_ANY = { check = true, doctor = true, dump = true, export = true, fields = true,
