@@ -45,12 +45,13 @@ DEMO := spec/fixtures/demo.perf.data
 WORDS := spec/fixtures/words
 CALLS := spec/fixtures/calls.perf.data
 
-# The environment of specs: the binary, plain Lua with the module, and how to start that one.
+# The environment of specs: the binary, plain Lua with the module, how to start that one, and a
+# home without the configuration of perf, and the build-id cache, of whoever runs them.
 TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	PERFLUA_LUA="$(if $(SAN),env LD_PRELOAD=$(PRELOAD) ASAN_OPTIONS=detect_leaks=0 )lua5.4" \
 	LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;" \
 	LUA_CPATH="$(CURDIR)/$(B)/lib/?.so;;" \
-	UBSAN_OPTIONS=print_stacktrace=1
+	UBSAN_OPTIONS=print_stacktrace=1 HOME="$(CURDIR)/$(B)/home"
 RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.output -e 'warn[[@off]]'
 
 .PHONY: all module demo test matrix test-foreign test-browser test-exports sweep model lint bench calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-module clean help FORCE
@@ -108,6 +109,7 @@ demo: all ## look into recordings that come with perflua
 
 test: all ## run the specs (SAN=1: with the address and undefined behaviour sanitizers)
 	@.ci/deps test
+	@rm -rf $(B)/home && mkdir $(B)/home
 	@$(TEST_ENV) $(if $(BUSTED),,.ci/specs) $(RUN_BUSTED) $(BUSTED)
 
 matrix: ## run the README's two commands in bare Debian chroots (root; MATRIX="trixie:user …": some of them)
