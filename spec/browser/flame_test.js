@@ -297,6 +297,26 @@ describe("a flame graph that is taller than the window", () => {
   });
 });
 
+describe("a differential flame graph", () => {
+  const recording = "spec/fixtures/words/perf.data";
+
+  it("tells both sides of a frame and the verdict, and turns over but not around", async () => {
+    const file = path.join(scratch, "changes.svg");
+    execFileSync(perflua, ["diff", "--symfs", "spec/fixtures/words", "--flame", file, recording, recording]);
+    await open(file, { height: 900 });
+    await chromium.mouse("mouseMoved", ...await ask(`middle("all")`));
+    assert.match(await ask("told()"),
+      /^allbefore [\d.]+ (ms|s) \(100.%\) · after [\d.]+ (ms|s) \(100.%\) · (noise|cannot tell)/);
+    assert.ok(await ask(`rect_of("all").getAttribute("class").startsWith("n")`)); // gray
+    assert.equal(await ask(`Array.from(document.querySelectorAll(".tools button"))
+      .find((one) => one.textContent === "Reverse").offsetParent`), null);
+    await press("Icicle");
+    await click("main");
+    assert.equal(await ask(`width("main")`), 1167);
+    assert.deepEqual(chromium.errors, []);
+  });
+});
+
 describe("a flame graph of 100 000 stacks", () => {
   it("is drawn, zoomed and searched in a moment", async () => {
     const file = flame("many", many());
