@@ -156,6 +156,21 @@ describe("perflua diff", function()
     fails(1, "2 runs: their variation takes three", "--plan", "2%", more[1], more[2])
   end)
 
+  it("says which samples it did not count", function()
+    local made = builder.new()
+    local event = made:event { name = "cpu-clock", type = 1, config = 0,
+      sample_type = { "ip", "tid", "time", "period" } }
+    made:record("comm", { pid = 1, tid = 1, comm = "parse" }, { pid = 1, tid = 1, time = 1 })
+    for ms = 1, 1000 do
+      made:sample(event, { ip = 1, pid = 1, tid = 1, time = ms * 1000000,
+        period = ms == 500 and 1 << 60 or 1000000 })
+    end
+    local out = diff("--sort", "comm", a, made:write())
+    assert.matches("# after: 1 sample was not counted: a period of 2^56 or more is damage", out,
+      1, true)
+    assert.matches("parse +1%.17G +999M ", out)
+  end)
+
   it("refuses what it does not understand", function()
     fails(2, "1 recording is named: BEFORE and AFTER", a)
     fails(2, "3 recordings are named", a, b, a)

@@ -1,6 +1,7 @@
 -- Lines around a comparison: above the table, other differences between the recordings; below
 -- it, the meaning of the intervals.
 
+local aside = require "perflua.group.aside"
 local calibration = require "perflua.diff.calibration"
 local fmt = require "perflua.text.fmt"
 
@@ -87,7 +88,9 @@ end
 
 local function add_damage(list, one)
   for _, run in ipairs(one.runs) do
-    local file = run.spec and run.spec.file
+    local file, set_aside = run.spec and run.spec.file, run.spec and run.spec.aside
+    local said = set_aside and aside.said(set_aside.n)
+    if said then list[#list + 1] = ("%s: %s"):format(one.what, said) end
     if file and (#file.damage > 0 or file.complete == false) then
       list[#list + 1] = ("%s: %s is damaged or cut off"):format(one.what,
         fmt.escape(fmt.paths(file.path)))
