@@ -65,6 +65,9 @@ local function check_seconds(one)
     if one.basis.per == "second" and not run.seconds then
       usage_error("diff: per = \"second\" needs recordings whose records have times; %s %s",
         one.what, run.spec and "has none" or "is a Table")
+    elseif one.basis.per == "second" and run.has_gaps then
+      usage_error("diff: per = \"second\" goes with one window of time, but %s has several",
+        one.what)
     end
   end
 end
@@ -107,6 +110,11 @@ local function events_of(before, list)
   return names, place
 end
 
+-- A bound of an interval; there is none where values are too few.
+local function finite(bound)
+  return bound and bound > -math.huge and bound < math.huge and bound or nil
+end
+
 -- The Table of the pairs.
 local function table_of(before, after, list, said)
   local run = before.runs[1]
@@ -128,7 +136,8 @@ local function table_of(before, after, list, said)
   for i, pair in ipairs(list) do
     data.groups[i] = { event = place[pair.event], keys = pair.keys,
       { as_kind(pair.before.value, kind) }, { as_kind(pair.after.value, kind) },
-      { as_kind(pair.delta, delta_kind) }, { pair.low }, { pair.high }, { pair.verdict } }
+      { as_kind(pair.delta, delta_kind) }, { finite(pair.low) }, { finite(pair.high) },
+      { pair.verdict } }
   end
   return Table.new(data)
 end

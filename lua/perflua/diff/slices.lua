@@ -131,6 +131,7 @@ function slices.read(query, what, most, columns)
   local data, n_keys = made.data, #(spec.keys or {})
   if data.interrupted then usage_error("diff: interrupted: nothing is compared") end
   local run = { data = data, spec = spec, n_keys = n_keys, first = first }
+  for _, filter in ipairs(spec.filters) do run.has_gaps = run.has_gaps or filter.is_window end
   if first and last then run.seconds = math.max(last - first, 1) / SECOND end
   local number, least, greatest
   if most and #data.groups > 0 then

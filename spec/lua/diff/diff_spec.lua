@@ -233,6 +233,16 @@ describe("perflua.diff", function()
     end
   end)
 
+  it("has no bounds of a quantile where values are too few", function()
+    local function tail(seed)
+      return by_comm { seed = seed, parts = { a = 0.01 } }:quantile("time", 0.99)
+    end
+    local row = perflua.diff(tail(1), tail(2))[1]
+    assert.is_nil(row.low)
+    assert.is_nil(row.high)
+    assert.matches("^cannot tell", row.verdict)
+  end)
+
   it("finds a quantile that moved", function()
     local function late(seed, from)
       return recording { seed = seed, parts = EQUAL }:samples():where(
@@ -387,6 +397,10 @@ describe("perflua.diff", function()
       fails("match: a table", function() perflua.diff(x, y, { match = "a=b" }) end)
       fails("per = \"second\" needs recordings", function()
         perflua.diff(x:table(), y:table(), { per = "second" })
+      end)
+      fails("goes with one window of time, but before has several", function()
+        local windows = { { "0%", "10%" }, { "50%", "60%" } }
+        perflua.diff(a:samples():between(windows):group_by("comm"), y, { per = "second" })
       end)
       fails("column, having, pivot and running come after diff", function()
         perflua.diff(x:count():having("count > 1"), y:count())
