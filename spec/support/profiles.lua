@@ -160,7 +160,7 @@ local function firefox_stacks(shared, categories)
 end
 
 ---@param path string of a profile of the Firefox Profiler
----@return { meta: table, libs: table[], threads: table[], shared: table } threads: { name,
+---@return { meta: table, libs: table[], counters: table[], threads: table[] } threads: { name,
 --- process, pid, tid, samples = { { time, stack, kind, weight } … }, markers = { { name, time,
 --- stack } … } }, times in milliseconds from the start
 function profiles.firefox(path)
@@ -168,7 +168,8 @@ function profiles.firefox(path)
     "%1false")
   local got = profiles.json(text)
   local stacks = firefox_stacks(got.shared, got.meta.categories)
-  local result = { meta = got.meta, libs = got.libs, shared = got.shared, threads = {} }
+  local result = { meta = got.meta, libs = got.libs, shared = got.shared,
+    counters = got.counters, threads = {} }
   for i, thread in ipairs(got.threads) do
     local one = { name = thread.name, process = thread.processName, pid = thread.pid,
       tid = thread.tid, unit = thread.samples.weightType, samples = {}, markers = {} }

@@ -1,7 +1,7 @@
 /*
  * The processed format of the Firefox Profiler, version 60: threads with their samples and
- * markers. A thread has a row for each event; samples of tracepoints are markers, too.
- * See firefox_tables.c.
+ * markers, counters. A thread has a row for each event; samples of tracepoints are markers,
+ * too. See firefox_tables.c.
  */
 #include <stdlib.h>
 
@@ -277,6 +277,58 @@ static void print_meta(const struct firefox *w, const char *title)
 	pd_print_char(w->out, '}');
 }
 
+#define N_BUCKETS 512 /* equal parts of the time, of which a counter has sums */
+
+/*
+ * Prints what an event weighs over time, in all processes together. Counters belong to a
+ * process: here the first one.
+ */
+static void print_counter(const struct firefox *w, uint32_t event, const uint64_t *sums)
+{
+	const struct pe_profile *p = w->profile;
+	const struct pe_thread *thread = pe_thread_at(p, entry_at(w, 0)->thread);
+	uint64_t width = w->spent / N_BUCKETS + 1;
+
+	pd_print_const(w->out, "{\"name\":");
+	pe_print_text(w, p->events[event].name);
+	pd_print_const(w->out, ",\"category\":\"perf\",\"description\":\"of all processes\","
+			       "\"mainThreadIndex\":0,\"pid\":\"");
+	pd_print_int(w->out, thread->pid == PE_NO_ID ? 0 : thread->pid);
+	pd_print_const(w->out, "\",\"samples\":{\"length\":");
+	pd_print_uint(w->out, N_BUCKETS);
+	for (int is_time = 1; is_time >= 0; is_time--) {
+		pe_print_key(w->out, is_time ? "time" : "count");
+		for (uint64_t i = 0; i < N_BUCKETS; i++) {
+			pd_print_char(w->out, i ? ',' : '[');
+			if (is_time)
+				pe_print_ms(w->out, i * width);
+			else
+				pd_print_uint(w->out, sums[i]);
+		}
+		pd_print_char(w->out, ']');
+	}
+	pd_print_const(w->out, "}}");
+}
+
+/* Prints a counter for each event, of whose entries those with one number are neighbours. */
+static void print_counters(const struct firefox *w)
+{
+	const struct pe_profile *p = w->profile;
+	uint64_t width = w->spent / N_BUCKETS + 1;
+
+	pd_print_const(w->out, ",\"counters\":[");
+	for (size_t from = 0, at = 0; at < p->n_entries; from = at) {
+		uint64_t sums[N_BUCKETS] = { 0 };
+		uint32_t event = p->entries[from].event;
+
+		for (; at < p->n_entries && p->entries[at].event == event; at++)
+			sums[(p->entries[at].time - w->start) / width] += p->entries[at].weight;
+		pd_print_name(w->out, from ? ",\n" : "\n");
+		print_counter(w, event, sums);
+	}
+	pd_print_char(w->out, ']');
+}
+
 static void find_times(struct firefox *w)
 {
 	const struct pe_profile *p = w->profile;
@@ -308,7 +360,8 @@ bool pe_write_firefox(const struct pe_profile *p, const char *title, struct pd_p
 		pe_sort_entries(p, PE_BY_THREAD, w.by_thread);
 		print_meta(&w, title);
 		pe_firefox_tables(&w);
-		pd_print_const(out, ",\"counters\":[],\"threads\":[\n");
+		print_counters(&w);
+		pd_print_const(out, ",\"threads\":[\n");
 		for (size_t at = 0; at < p->n_entries && !name.failed;)
 			at = print_rows(&w, at, &name);
 		pd_print_const(out, "\n]}\n");

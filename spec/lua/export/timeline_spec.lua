@@ -61,6 +61,22 @@ describe("an export with times", function()
     assert.equal("[kernel.kallsyms]", got.libs[1].name)
   end)
 
+  it("writes firefox what each event weighs over time", function()
+    local got = profiles.firefox((export(recording(10), "firefox")))
+    local sums = {}
+    for i, counter in ipairs(got.counters) do
+      local samples, sum = counter.samples, 0
+      assert.equal(samples.length, #samples.time)
+      for k, count in ipairs(samples.count) do
+        assert.is_true(k == 1 or samples.time[k] > samples.time[k - 1])
+        sum = sum + count
+      end
+      sums[i] = ("%s %d"):format(counter.name, sum)
+    end
+    assert.same({ "cpu-clock " .. 6 * MS, "sched:sched_switch 1" }, sums)
+    assert.equal(MS // 2, got.counters[1].samples.count[1])
+  end)
+
   it("writes firefox lines, inlined functions and build-ids", function()
     local out = os.tmpname()
     finally(function() os.remove(out) end)
