@@ -93,11 +93,13 @@ function perflua.diff(before, after, options) end
 ---output.
 ---@param options? perflua.ExportOptions # What to write.
 ---@return table? # `samples`: how many were written, `set_aside`: how many have a period that
----is damage; nil if `out` cannot be written.
+---is damage; of profiles `notes`: sentences about times that were made coarser, and about a
+---size that browsers do not read; nil if `out` cannot be written.
 ---@return string? # What is wrong.
 ---@return string? # A code such as "ENOENT" or "FORMAT".
----Raises: An unknown format; in a profile samples without call chain and address, and several
----events where the format has room for one; in a row a view.
+---Raises: An unknown format; in a profile samples without call chain and address, without times
+---where the format needs them or `timeline` asks for them, and several events where the format
+---has room for one; in a row a view.
 function perflua.export(query, format, out, options) end
 
 ---Options of `perflua.open(path, options)`.

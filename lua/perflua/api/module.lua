@@ -86,9 +86,11 @@ return {
         },
         returns = { { "table?",
           "`samples`: how many were written, `set_aside`: how many have a period that is "
-            .. "damage; nil if `out` cannot be written" },
+            .. "damage; of profiles `notes`: sentences about times that were made coarser, "
+            .. "and about a size that browsers do not read; nil if `out` cannot be written" },
           { "string?", "what is wrong" }, CODE },
-        errors = "an unknown format; in a profile samples without call chain and address, and "
+        errors = "an unknown format; in a profile samples without call chain and address, "
+          .. "without times where the format needs them or `timeline` asks for them, and "
           .. "several events where the format has room for one; in a row a view" },
     },
   },
