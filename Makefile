@@ -119,9 +119,9 @@ matrix: ## run the README's two commands in bare Debian chroots (root; MATRIX="t
 test-foreign: ## build for 32-bit, arm64 and big-endian machines; run specs there, by qemu-user (FOREIGN="s390x …": some of them)
 	@.ci/foreign $(FOREIGN)
 
-test-browser: all ## see flame graphs in headless Chromium
+test-browser: all ## see flame graphs, timecharts and exports in headless Chromium
 	@.ci/deps browser
-	@PERFLUA="$(B)/perflua" node --test spec/browser/flame_test.js
+	@PERFLUA="$(B)/perflua" node --test spec/browser/*_test.js
 
 # profiler-cli, the Firefox Profiler at the command line, needs a newer node than Debian's.
 test-exports: all ## read exported profiles by pprof, callgrind_annotate, protoc, profiler-cli (EXPORTS="FILE …": of these)

@@ -99,11 +99,12 @@ local lua_modules = {
   { "report", "core doctor errors group measures plan table text", "init show" },
   { "map", "core errors meta recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },
+  { "timechart", "core file flame text waits", "init svg", "flame/xml" },
   { "toolkit", "core diff errors file flame group perflua query table text",
     "change_graph folding samples sides symbols topics" },
   { "tools",
     "address check core diff doctor errors export file flame header map meta options perflua "
-      .. "recording report script table text toolkit waits",
+      .. "recording report script table text timechart toolkit waits",
     "init",
     "flame/clean flame/kinds flame/palette group/aside measures/sketch measures/sums "
       .. "plan/init report/quality" },

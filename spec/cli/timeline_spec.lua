@@ -2,6 +2,7 @@
 local builder = require "spec.support.builder"
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
+local profiles = require "spec.support.profiles"
 local run = require "spec.cli.run"
 local switch_text = require "spec.support.switch_text"
 local switches = require "spec.support.switches"
@@ -30,6 +31,29 @@ time,comm,tid,share
 0.025000,"a, b",7,100.000
 0.035000,"a, b",7,10.000
 ]], out)
+  end)
+
+  it("adds up processes, names or processors, as CSV or JSON", function()
+    local path = switches.recording({
+      { 5 * MS, 0, "switch", 0, 0, 7 }, { 6 * MS, 1, "switch", 0, 0, 8 },
+      { 8 * MS, 0, "switch", 7, 1, 9 }, { 10 * MS, 1, "switch", 8, 1, 0 },
+      { 12 * MS, 0, "switch", 9, 0, 0 },
+    }, { [7] = "a\"", [8] = "a\"", [9] = "b" })
+    assert.equal('time,comm,share\n0.005000,"a""",70.000\n0.005000,b,40.000\n',
+      (timeline("--by", "comm", path)))
+    assert.equal('time,comm,pid,share\n0.005000,"a""",7,30.000\n0.005000,"a""",8,40.000\n'
+      .. "0.005000,b,9,40.000\n", (timeline("--by=pid", "--csv", path)))
+    assert.equal("time,cpu,share\n0.005000,0,70.000\n0.005000,1,40.000\n",
+      (timeline("--by", "cpu", path)))
+    local rows = profiles.json((timeline("--json", path)))
+    assert.same({ { time = 0.005, comm = 'a"', tid = 7, share = 30.0 },
+      { time = 0.005, comm = 'a"', tid = 8, share = 40.0 },
+      { time = 0.005, comm = "b", tid = 9, share = 40.0 } }, rows)
+    for _, words in ipairs { { "--by", "tids" }, { "--json", "--csv" },
+        { "--by", "cpu", "--tid", "7" } } do
+      words[#words + 1] = path
+      assert.equal(2, select(3, timeline(table.unpack(words))))
+    end
   end)
 
   it("takes slices of other lengths, and long pauses in one step", function()

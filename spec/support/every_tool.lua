@@ -13,6 +13,7 @@ local lines = {
   "alloc", "cgroups", "cgroups --nested", "diff FILE FILE",
     "diff --csv --per share FILE FILE FILE -- FILE",
   "doctor", "doctor --json", "dump", "dump --json",
+  "export --to chrome", "export --to csv", "export --to jsonl",
   "export --to callgrind", "export --to folded", "export --to pprof --count",
     "export --to speedscope --timeline", "export --to firefox", "export --to perfetto",
   "faults", "fields",
@@ -23,8 +24,8 @@ local lines = {
   "report -b --csv", "report --where not(pid==1)", "sched", "script", "script --json",
     "script -F +addr,+uregs,+iregs,+brstack,+srcline --inline", "stat", "stubs",
   "stat --json", "symbol FILE 401000", "symbol --json FILE ffffffff81000000", "syscalls",
-    "timeline",
-  "timeline --slice 1s", "wakers",
+    "timechart -o /dev/null", "timeline",
+  "timeline --slice 1s --by comm --json", "timeline --by cpu", "wakers",
 }
 
 -- Replacements of bytes: bits turned, and numbers that lengths and counts are compared with.

@@ -20,6 +20,7 @@ local parts = {
   { "text", "view", "tools" },
   { kind = "flame", "frames", "reverse", "draw", "changes", "status", "search", "keys",
     "start" },
+  { kind = "chart", "rows", "axis", "chart" },
 }
 
 local function read_asset(path)
@@ -63,6 +64,32 @@ end
 ---@param value number pixels
 ---@return string
 function page.fixed(value) return (("%.2f"):format(value):gsub("%.?0+$", "")) end
+
+local function write_legend(out, is)
+  local x = page.PAD
+  out '<g class="legend">\n'
+  for _, entry in ipairs(is.legend) do
+    out(('<rect class="%s" x="%d" y="60" width="12" height="12" rx="2"/>'):format(entry[1], x))
+    out(('<text x="%d" y="70">%s</text>\n'):format(x + 17, entry[2]))
+    x = x + 32 + #entry[2] * 7
+  end
+  out(('<text id="note" x="%d" y="70">%s</text>\n</g>\n'):format(x, xml.escape(is.note)))
+end
+
+---Writes the head of a page, after the rows, which pass under it when they are scrolled.
+---@param out fun(text: string)
+---@param is { height: integer, title: string, about: string, note: string,
+--- legend: string[][] } legend: a class and what it stands for, each
+function page.write_head(out, is)
+  out '<g id="head">\n'
+  out(('<rect class="paper" width="100%%" height="%d"/>\n'):format(is.height - 4))
+  out(('<text class="title" id="title" x="%d" y="27">%s</text>\n'):format(page.PAD,
+    xml.escape(is.title)))
+  out(('<text class="about" id="about" x="%d" y="47">%s</text>\n'):format(page.PAD,
+    xml.escape(is.about)))
+  write_legend(out, is)
+  out "</g>\n"
+end
 
 local POLICY <const> = "default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'"
 

@@ -43,30 +43,16 @@ local function add_frames(out, graph)
   end
 end
 
-local function add_legend(out, graph)
-  local seen, x = {}, PAD
+-- Returns the kinds of frames that there are, with their colors.
+local function legend_of(graph)
+  local seen, legend = {}, {}
   for _, kind in pairs(graph.tree.kind) do seen[kind] = true end
-  out '<g class="legend">\n'
   for _, label in ipairs(graph.changes and change_labels or labels) do
     if graph.by_kind and seen[label[1]] then
-      out(('<rect class="%s3" x="%d" y="60" width="12" height="12" rx="2"/>'):format(label[1],
-        x))
-      out(('<text x="%d" y="70">%s</text>\n'):format(x + 17, label[2]))
-      x = x + 32 + #label[2] * 7
+      legend[#legend + 1] = { label[1] .. "3", label[2] }
     end
   end
-  out(('<text id="note" x="%d" y="70">%s</text>\n</g>\n'):format(x, xml.escape(graph.note)))
-end
-
--- Adds the head after the frames, which pass under it when the page is scrolled.
-local function add_head(out, graph)
-  out(('<g id="head">\n<rect class="paper" width="100%%" height="%d"/>\n'):format(HEAD - 4))
-  out(('<text class="title" id="title" x="%d" y="27">%s</text>\n'):format(PAD,
-    xml.escape(graph.title)))
-  out(('<text class="about" id="about" x="%d" y="47">%s</text>\n'):format(PAD,
-    xml.escape(graph.about)))
-  add_legend(out, graph)
-  out "</g>\n"
+  return legend
 end
 
 local function write_list(out, name, list)
@@ -132,7 +118,8 @@ function svg.write(out, graph)
     write '<g id="frames">\n'
     add_frames(write, graph)
     write "</g>\n"
-    add_head(write, graph)
+    page.write_head(write, { height = HEAD, title = graph.title, about = graph.about,
+      note = graph.note, legend = legend_of(graph) })
   end, function(write) add_data(write, graph) end)
 end
 

@@ -3,23 +3,30 @@
 local aside = require "perflua.group.aside"
 local duration = require "perflua.text.duration"
 local fmt = require "perflua.text.fmt"
+local json = require "perflua.text.json"
 local needs = require "perflua.meta.needs"
+local output = require "perflua.table.output"
 local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
+local suggest = require "perflua.errors.suggest"
 
 local tool = {
-  description = "share of each time slice that each thread ran, as CSV",
-  usage = "timeline [--slice TIME] FILE",
+  description = "share of each time slice that each thread ran, as CSV or JSON",
+  usage = "timeline [options] FILE",
   needs = { events = { { any = { "sched:sched_switch", "cpu-clock", "task-clock" } } },
     fields = { "time" } },
   record = "perf record -a -e sched:sched_switch",
   options = samples.with_options({
+    by = { "tid|pid|comm|cpu", "add up threads, processes, names or processors; default: tid" },
+    csv = "comma separated values, which is the default",
+    json = "an array of objects",
     slice = { "TIME", "the length of a slice, such as 1ms or 2s; default: 10ms" },
-    ["csv-safe"] = "put a ' before names that a spreadsheet would evaluate: = + - @",
+    ["csv-safe"] = output.CSV_SAFE,
   }, "dso symbol event"),
   help = [[
-Columns: time, when the slice begins, in seconds; comm; tid; share, in percent of one processor.
+Columns: time, when the slice begins, in seconds; comm; tid; share, in percent of one processor. With --by
+pid, comm or cpu the share is that of all threads of a process, of a name, or on a processor.
 A thread that did not run in a slice has no line there, and the idle thread has none at all.
 Times come from thread switches, which are exact; without them, from samples of cpu-clock or task-clock,
 each of which stands for the time since the previous one.
@@ -37,23 +44,24 @@ tool.refused = samples.refused(tool.options, "it reads the switches of all threa
 local MOST <const> = 1000000 -- slices between two records; what ran over more is not known
 
 -- Time that threads ran is added to the slice from start to stop; write(start, stop,
--- nanoseconds by tid) gets each slice that is over.
+-- nanoseconds by tid, or by cpu) gets each slice that is over.
 local Line = {}
 Line.__index = Line
 
-local function new_line(length, write)
-  return setmetatable({ length = length, write = write, ran = {}, running = {}, since = {},
-    skipped = 0 }, Line)
+local function new_line(length, by_cpu, write)
+  return setmetatable({ length = length, by_cpu = by_cpu, write = write, ran = {}, running = {},
+    since = {}, skipped = 0 }, Line)
 end
 
-function Line:add(tid, ns)
-  if ns > 0 then self.ran[tid] = (self.ran[tid] or 0) + ns end
+function Line:add(tid, cpu, ns)
+  local key = self.by_cpu and cpu or tid
+  if ns > 0 then self.ran[key] = (self.ran[key] or 0) + ns end
 end
 
 -- Ends the slice: threads that still run do so in the next.
 function Line:close()
   for cpu, tid in pairs(self.running) do
-    self:add(tid, self.stop - self.since[cpu])
+    self:add(tid, cpu, self.stop - self.since[cpu])
     self.since[cpu] = self.stop
   end
   if next(self.ran) then self.write(self.start, self.stop, self.ran) end
@@ -91,7 +99,7 @@ local function read_switches(file, line)
         line:advance(time)
         running, stop = line.running, line.stop
       end
-      if running[cpu] == prev then line:add(prev, time - since[cpu]) end
+      if running[cpu] == prev then line:add(prev, cpu, time - since[cpu]) end
       running[cpu], since[cpu], last = next_tid ~= 0 and next_tid or nil, time, time
     end
   end
@@ -101,16 +109,84 @@ end
 
 local function read_samples(file, line)
   local events, unreadable = { file.events["cpu-clock"] or file.events["task-clock"] }, 0
-  for tid, period, time in file:samples(events):select("tid", "period", "time"):each() do
-    if not (tid and period and time) or aside.is(period) then
+  for tid, period, time, cpu in file:samples(events):select("tid", "period", "time",
+    line.by_cpu and "cpu" or "false"):each() do
+    if not (tid and period and time and (cpu or not line.by_cpu)) or aside.is(period) then
       unreadable = unreadable + 1
     else
       if time >= (line.stop or 0) then line:advance(time) end
-      if tid ~= 0 then line:add(tid, period) end
+      if tid ~= 0 then line:add(tid, cpu, period) end
     end
   end
   line:finish(line.stop)
   return 0, unreadable
+end
+
+-- The columns of each way to add up, without time and share.
+local columns = { tid = { "comm", "tid" }, pid = { "comm", "pid" }, comm = { "comm" },
+  cpu = { "cpu" } }
+
+-- Returns rows { comm, id, ns } of what ran in a slice, in the order of their ids or names.
+local function rows_of(file, by, ran, stop, is_chosen)
+  local rows, list = {}, {}
+  for id, ns in pairs(ran) do
+    local thread = by ~= "cpu" and file:thread(id, stop)
+    if by == "cpu" or not is_chosen or is_chosen(id, stop) then
+      local key = by == "pid" and (thread and thread.pid or id)
+        or by == "comm" and (thread and thread.comm or "") or id
+      local row = rows[key]
+      if not row then
+        local leader = by == "pid" and key ~= id and file:thread(key, stop) or thread
+        row = { comm = leader and leader.comm or "", id = key, ns = 0 }
+        rows[key], list[#list + 1] = row, row
+      end
+      row.ns = row.ns + ns
+    end
+  end
+  table.sort(list, function(a, b) return a.id < b.id end)
+  return list
+end
+
+-- Returns functions that write a row, and the end.
+local function writer_of(out, args, by)
+  local names, n = columns[by], 0
+  if args.json then
+    out:write "["
+    return function(time, row, share)
+      n = n + 1
+      out:write((n > 1 and ",\n" or "\n") .. ('{"time":%s'):format(time))
+      for _, name in ipairs(names) do
+        out:write(name == "comm" and ',"comm":' .. json.string(row.comm)
+          or (',"%s":%d'):format(name, row.id))
+      end
+      out:write((',"share":%s}'):format(share))
+    end, function() out:write(n > 0 and "\n]\n" or "]\n") end
+  end
+  out:write("time,", table.concat(names, ","), ",share\r\n")
+  return function(time, row, share)
+    local cells = { time }
+    for _, name in ipairs(names) do
+      cells[#cells + 1] = name == "comm" and fmt.csv(row.comm, args.csv == "safe")
+        or ("%d"):format(row.id)
+    end
+    out:write(table.concat(cells, ","), ",", share, "\r\n")
+  end, function() end
+end
+
+-- Returns the length of a slice, and by what to add up; nil and what is wrong with an option.
+local function check_options(args)
+  local length, by = duration.nanoseconds(args.slice or "10ms"), args.by or "tid"
+  if not length or length == 0 then
+    return nil, "timeline: --slice: a time such as 10ms expected, got " .. args.slice
+  elseif not columns[by] then
+    return nil, "timeline: " .. suggest.message(("--by: no '%s'"):format(by), by,
+      suggest.names(columns))
+  elseif args.csv and args.json then
+    return nil, "timeline: --csv and --json exclude each other"
+  elseif by == "cpu" and (args.comm or args.pid or args.tid) then
+    return nil, "timeline: --by cpu adds up all threads; --comm, --pid and --tid choose some"
+  end
+  return length, by
 end
 
 ---@param args table
@@ -118,32 +194,23 @@ end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(args, out)
-  local length = duration.nanoseconds(args.slice or "10ms")
-  if not length or length == 0 then
-    return 2, "timeline: --slice: a time such as 10ms expected, got " .. args.slice
-  end
+  local length, by = check_options(args)
+  if not length then return 2, by end
   local file <close>, message = needs.open(args[1], tool)
   if not file then return nil, message end
   local is_chosen, wrong = samples.of_tids(file, args)
   wrong = wrong or samples.choose(file, args, samples.of_threads)
   if wrong then return 2, "timeline: " .. wrong end
   samples_with_losses.read_names(file)
-  out:write("time,comm,tid,share\r\n")
-  local line = new_line(length, function(start, stop, ran)
-    local tids = {}
-    for tid in pairs(ran) do
-      if not is_chosen or is_chosen(tid, stop) then tids[#tids + 1] = tid end
-    end
-    table.sort(tids)
-    for _, tid in ipairs(tids) do
-      local thread = file:thread(tid, stop)
-      local comm = fmt.csv(thread and thread.comm or "", args["csv-safe"])
-      out:write(("%s,%s,%d,%.3f\r\n"):format(perflua.seconds(start), comm, tid,
-        100 * ran[tid] / length))
+  local write_row, write_end = writer_of(out, args, by)
+  local line = new_line(length, by == "cpu", function(start, stop, ran)
+    for _, row in ipairs(rows_of(file, by, ran, stop, is_chosen)) do
+      write_row(perflua.seconds(start), row, ("%.3f"):format(100 * row.ns / length))
     end
   end)
   local read = file.events["sched:sched_switch"] and read_switches or read_samples
   local lost, unreadable = read(file, line)
+  write_end()
   for _, note in ipairs {
     { lost, "{record tells|records tell} of losses: what ran afterwards is not known" },
     { line.skipped,

@@ -13,6 +13,10 @@ local SAMPLE <const>, SWITCH <const>, SWITCH_CPU_WIDE <const> = 9, 14, 15 -- PER
 -- go on. 0x200 was parked before Linux 4.14; 0x30 ends a thread.
 local WAITS <const>, ENDED <const> = 0x2ff, 0x30
 
+---@param state integer prev_state of sched_switch
+---@return boolean # whether a thread was preempted: it does not wait for anything
+function off_cpu.can_go_on(state) return state & WAITS == 0 end
+
 local function has_switches(file)
   for _, event in ipairs(file.events) do
     if event.context_switch then return true end
@@ -44,7 +48,7 @@ local function by_samples(file, stack, leave, end_wait, lose, skip)
       if prev ~= 0 and state & ENDED == 0 then
         leave(prev, { tid = prev, pid = pid, comm = tid and tid >= 0 and comm or name,
           start = time, cpu = cpu or nil,
-          stack = chain or nil, state = state & WAITS == 0 and "preempted" or "blocked" })
+          stack = chain or nil, state = off_cpu.can_go_on(state) and "preempted" or "blocked" })
       end
     end
   end

@@ -28,6 +28,7 @@ local function drop(self, cpu)
 end
 
 local function stop(self, cpu, time)
+  if time < self.since[cpu] then return drop(self, cpu) end -- records of a stream came late
   local tid, start = clear(self, cpu)
   self.on.stop(tid, cpu, start, time)
 end

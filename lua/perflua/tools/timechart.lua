@@ -1,0 +1,89 @@
+-- perflua timechart FILE -o chart.svg: who ran where, and when.
+
+local core = require "perflua.core"
+local fmt = require "perflua.text.fmt"
+local folding = require "perflua.toolkit.folding"
+local needs = require "perflua.meta.needs"
+local output = require "perflua.table.output"
+local samples = require "perflua.toolkit.samples"
+local svg = require "perflua.timechart.svg"
+local timechart = require "perflua.timechart"
+
+local MOST_ROWS <const> = 40
+
+local tool = {
+  description = "draw threads on processors over time: an SVG to zoom in any browser",
+  usage = "timechart [options] FILE -o FILE.svg",
+  needs = { events = { "sched:sched_switch" }, fields = { "time", "cpu" } },
+  record = "perf record -a -e sched:sched_switch -e sched:sched_waking",
+  options = samples.with_options({
+    o = { "FILE", "write the SVG to FILE, or HTML if it ends in .html; - is standard output" },
+    title = { "TEXT", "the heading" },
+    count = { "N", ("draw the N threads that ran longest; default: %d"):format(MOST_ROWS) },
+    width = { "PIXELS", "a fixed width; default: the window's" },
+  }, "dso symbol event cpu where"),
+  help = [[
+A row for each processor, then one for each thread: when it ran, and when it waited for a processor.
+Wake-ups are lines from the thread that wakes to the one that is woken. In the page: dragging over a range
+of time zooms in, as a click on a run does; Escape goes back, arrows and the wheel with Shift move, / searches
+for threads. A run whose end was not recorded is not drawn.]],
+}
+
+tool.refused = samples.refused(tool.options, "it reads the switches of all threads")
+
+-- Options that are numbers become numbers; what is wrong with one.
+local function check_options(args)
+  if not args.o then return "-o FILE.svg says where to write it; -o - is standard output" end
+  for name, range in pairs { width = { 400, 100000 }, count = { 1, 10000 } } do
+    local value = args[name] and math.tointeger(tonumber(args[name]))
+    if args[name] and not (value and value >= range[1] and value <= range[2]) then
+      return ("--%s: from %d to %d, not '%s'"):format(name, range[1], range[2], args[name])
+    end
+    args[name] = value
+  end
+end
+
+-- The line below the title.
+local function describe(file, chart)
+  local parts = { ("%s s, %s, %s"):format(core.seconds(chart.to - chart.from),
+    fmt.phrase(#chart.cpus, "{processor|processors}"),
+    fmt.phrase(#chart.threads, "{thread|threads}")) }
+  for _, note in ipairs {
+    { chart.dropped, "{run is|runs are} not drawn: {its|their} end was not recorded" },
+    { chart.lost, "{record tells|records tell} of losses" },
+  } do
+    if note[1] > 0 then parts[#parts + 1] = fmt.phrase(note[1], note[2]) end
+  end
+  parts[#parts + 1] = fmt.paths(file.path)
+  local cmdline = file.features.cmdline
+  if cmdline then parts[#parts + 1] = table.concat(cmdline, " ") end
+  return table.concat(parts, "  ·  ")
+end
+
+---@param args table
+---@param out file*
+---@return integer | nil status
+---@return string | nil message
+function tool.run(args, out)
+  local wrong = check_options(args)
+  if wrong then return 2, "timechart: " .. wrong end
+  local file <close>, message = needs.open(args[1], tool)
+  if not file then return nil, message end
+  local is_chosen
+  is_chosen, wrong = samples.of_tids(file, args)
+  wrong = wrong or samples.choose(file, args, samples.of_threads)
+  if wrong then return 2, "timechart: " .. wrong end
+  local chart = timechart.read(file, { most = args.count or MOST_ROWS, is_chosen = is_chosen })
+  if not chart then
+    folding.log("timechart", "%s: no thread was seen to run", fmt.paths(file.path))
+    return 0
+  end
+  local ok
+  ok, message = output.to(args.o == "-" and out or args.o, function(write)
+    svg.write(write, chart, { title = args.title or "Timechart", about = describe(file, chart),
+      width = args.width, html = args.o:find "%.html?$" ~= nil })
+  end)
+  return ok and 0 or nil, message
+end
+
+return tool
