@@ -119,9 +119,12 @@ matrix: ## run the README's two commands in bare Debian chroots (root; MATRIX="t
 test-foreign: ## build for 32-bit, arm64 and big-endian machines; run specs there, by qemu-user (FOREIGN="s390x …": some of them)
 	@.ci/foreign $(FOREIGN)
 
+SPEEDSCOPE ?= $(B)/npm/node_modules/speedscope
+
 test-browser: all ## see flame graphs, timecharts and exports in headless Chromium
 	@.ci/deps browser
-	@PERFLUA="$(B)/perflua" node --test spec/browser/*_test.js
+	@test -d $(SPEEDSCOPE) || npm install --silent --no-audit --no-fund --prefix $(B)/npm speedscope@1.22.2 || true
+	@PERFLUA="$(B)/perflua" SPEEDSCOPE="$(SPEEDSCOPE)" node --test spec/browser/*_test.js
 
 # profiler-cli, the Firefox Profiler at the command line, needs a newer node than Debian's.
 test-exports: all ## read exported profiles by pprof, callgrind_annotate, protoc, profiler-cli (EXPORTS="FILE …": of these)
@@ -254,7 +257,7 @@ install: all install-module ## install binary, man pages, documentation, complet
 	install -D -m 644 $(B)/installed/bash "$(DESTDIR)$(BASHDIR)/perflua"
 	install -D -m 644 $(B)/installed/zsh "$(DESTDIR)$(ZSHDIR)/_perflua"
 	install -D -m 644 $(B)/installed/fish "$(DESTDIR)$(FISHDIR)/perflua.fish"
-	for page in $(PAGES) $(wildcard docs/*.svg); do \
+	for page in $(PAGES) $(wildcard docs/*.svg docs/viewers/*.png); do \
 		install -D -m 644 "$$page" "$(DESTDIR)$(DOCDIR)/$${page#docs/}" || exit 1; \
 	done
 

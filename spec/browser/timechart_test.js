@@ -7,6 +7,7 @@ const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 const { Chromium } = require("./chromium.js");
+const { switches } = require("./recordings.js");
 
 const perflua = process.env.PERFLUA || "build/perflua";
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "perflua-timechart-"));
@@ -32,15 +33,7 @@ after(async () => {
 describe("a timechart", () => {
   let file;
   before(() => {
-    const recording = execFileSync("lua5.4", ["-e", `
-      package.path = "./?.lua;" .. package.path
-      local MS = 1000000
-      print(require("spec.support.switches").recording({
-        { 100 * MS, 0, "switch", 0, 0, 7 }, { 110 * MS, 0, "waking", 8, 7 }, { 120 * MS, 1, "switch", 0, 0, 8 },
-        { 150 * MS, 0, "switch", 7, 0, 9 }, { 160 * MS, 0, "switch", 9, 1, 7 }, { 190 * MS, 1, "switch", 8, 1, 0 },
-        { 200 * MS, 0, "switch", 7, 1, 0 },
-      }, { [7] = "a<script>", [8] = "b", [9] = "c" }))
-      os.exit(true, false)`], { encoding: "utf8" }).trim();
+    const recording = switches();
     file = path.join(scratch, "chart.html");
     execFileSync(perflua, ["timechart", recording, "-o", file]);
     fs.rmSync(recording);

@@ -109,6 +109,25 @@ local function read_size(text)
   return size
 end
 
+-- Options that mean nothing to formats with rows; --count does to folded-diff.
+local of_profiles = { "count", "no-lines", "title", "timeline", "max-size" }
+
+local has_rows = { csv = true, jsonl = true, sqlite = true }
+local is_made_apart = { ["folded-diff"] = true, chrome = true }
+
+-- Returns the error if an option is of other formats.
+local function check_options(args)
+  if args.fields and not has_rows[args.to] then
+    return "export: --fields names columns of csv, jsonl and sqlite; " .. args.to .. " has none"
+  end
+  if not (has_rows[args.to] or is_made_apart[args.to]) then return nil end
+  for _, name in ipairs(of_profiles) do
+    if args[name] and not (name == "count" and args.to == "folded-diff") then
+      return ("export: --%s is of profiles; %s does not take it"):format(name, args.to)
+    end
+  end
+end
+
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
@@ -120,6 +139,8 @@ function tool.run(args, out)
   end
   local format, message = export.find(args.to)
   if not format then return USAGE, message end
+  message = check_options(args)
+  if message then return USAGE, message end
   local first, path, wrong = split_paths(args)
   if wrong then return USAGE, wrong end
   local lines, written, before, base, code

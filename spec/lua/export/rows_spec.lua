@@ -104,6 +104,12 @@ describe("perflua export of rows", function()
     local got = run.perflua { "export", "--to", "csv", "--fields", "time,period * 2",
       recording() }
     assert.equal("time,period * 2\r\n10,20\r\n11,22\r\n12,24\r\n", got.out)
+    for format, option in pairs { speedscope = "--fields=time", csv = "--count",
+        chrome = "--timeline" } do
+      got = run.perflua { "export", "--to", format, option, recording() }
+      assert.equal(2, got.status)
+      assert.matches("^perflua: export: " .. option:match "[%a-]+":gsub("%p", "%%%0"), got.err)
+    end
     got = run.perflua { "export", "--to", "csv", "--fields", "tmie", recording() }
     assert.equal(2, got.status)
     assert.matches("^perflua: export: %-%-fields: .*tmie.*time", got.err)
