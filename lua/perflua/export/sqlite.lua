@@ -81,7 +81,7 @@ function sqlite.export(query, out)
   local rows, set_aside = errors.guard(core.sqlite, cursor, out, { at = at, more = more,
     most = aside.MOST, notes = notes_of(spec.file) })
   if not rows then
-    os.remove(out) -- what is there is no database
+    create(out) -- empties it: what is there is no database
     return nil, set_aside
   end
   return { samples = rows, set_aside = set_aside }

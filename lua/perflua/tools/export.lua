@@ -117,7 +117,9 @@ local is_made_apart = { ["folded-diff"] = true, chrome = true }
 
 -- Returns the error if an option is of other formats.
 local function check_options(args)
-  if args.fields and not has_rows[args.to] then
+  if args.to == "sqlite" and (not args.o or args.o == "-") then
+    return "export: a database is a file: -o FILE.db says where to write it"
+  elseif args.fields and not has_rows[args.to] then
     return "export: --fields names columns of csv, jsonl and sqlite; " .. args.to .. " has none"
   end
   if not (has_rows[args.to] or is_made_apart[args.to]) then return nil end

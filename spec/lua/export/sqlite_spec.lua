@@ -106,7 +106,30 @@ needs.describe("sqlite3", "perflua.export to SQLite", function()
       "export: a database has room for samples, not for spans or items; csv has")
     fails(file:samples():select "id", "x",
       "export: samples has a column id of its own; id + 0 gets another one")
+    local got = run.perflua { "export", "--to", "sqlite", run.demo }
+    assert.equal(2, got.status)
+    assert.equal("perflua: export: a database is a file: -o FILE.db says where to write it\n",
+      got.err)
     local done, message, code = perflua.export(file:samples(), "sqlite", "spec/fixtures")
     assert.same({ nil, "spec/fixtures: Is a directory", "EISDIR" }, { done, message, code })
+  end)
+
+  it("leaves an empty file where there is no room, and needs the library", function()
+    local dir = files.directory { ["libsqlite3.so.0"] = "" }
+    local out = files.temporary()
+    local function export_in(environment)
+      return run.shell(("%s \"$perflua\" export --to sqlite %s -o %s"):format(environment,
+        run.demo, out))
+    end
+    local got = export_in("LD_LIBRARY_PATH=" .. dir)
+    assert.same({ 1, "perflua: libsqlite3 is not installed (Debian: libsqlite3-0)\n" },
+      { got.status, got.err })
+    got = export_in "ulimit -f 8; trap '' XFSZ;"
+    assert.equal(1, got.status)
+    assert.matches("^perflua: " .. out:gsub("%p", "%%%0") .. ": .*\n$", got.err)
+    assert.equal("", files.read(out))
+    assert.equal(0, export_in("").status)
+    assert.equal("457\n", ask(out, "SELECT count(*) FROM named_samples "
+      .. "WHERE event = 'cpu-clock'"))
   end)
 end)
