@@ -118,6 +118,17 @@ describe("a flame graph of a few stacks", () => {
     assert.equal(await ask(`document.querySelector("#ring").getAttribute("visibility")`), "visible");
   });
 
+  it("tells the binary and the number of samples of a frame of a recording", async () => {
+    const words = path.join(scratch, "words.svg");
+    execFileSync(perflua, ["flame", "--symfs", "spec/fixtures/words", "-o", words, "spec/fixtures/words/perf.data"]);
+    await open(words);
+    await chromium.mouse("mouseMoved", ...await ask(`middle("count_with_list")`));
+    const numbers = ["147.4 ms", "20.16\u2009% of all", "self 0", "147 samples", "/usr/local/bin/words"];
+    assert.equal(await ask("told()"), "count_with_list" + numbers.join(" · "));
+    assert.equal(await ask(`rect_of("count_with_list").querySelector("title").textContent`),
+      ["count_with_list", ...numbers].join("\n"));
+  });
+
   it("zooms to a frame that is clicked, and back", async () => {
     await click("main");
     assert.equal(await ask(`width("main")`), 1167);

@@ -324,7 +324,8 @@ static const char *const wrong_names[] = {
  * profile, see query_report.c and query_profile.c, or pairs and values, see pairs.c: then the
  * trees of keys and measures, and `kept`, have fields {row = place} of the rows, and `counts`
  * of the description is set. With `most`, records that measure more are set aside (group.h),
- * and `aside` of the description is set to their number.
+ * and `aside` of the description is set to their number. With `binaries` the result has a field
+ * of that name: see set_binaries().
  */
 int pl_file_group(lua_State *L)
 {

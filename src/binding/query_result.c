@@ -305,6 +305,37 @@ static void prepare_interrupt(lua_State *L, const struct pl_job *job, int n_show
 	lua_setfield(L, PL_RESULT_AT, "chosen");
 }
 
+/*
+ * Sets `binaries` of the groups at PL_RESULT_AT, if the description asks for them: the name of
+ * the binary of each function that a key `annotated_stack` names; false: it has none, or
+ * several have such a function.
+ */
+static void set_binaries(lua_State *L, const struct pl_job *job)
+{
+	const struct pq_chains *chains = pq_groups_chains(job->groups);
+	const struct pq_frame *frame;
+	struct pd_text text;
+
+	if (!lua_getfield(L, PL_OPTIONS_AT, "binaries") || !chains) {
+		lua_pop(L, 1);
+		return;
+	}
+	lua_newtable(L);
+	for (size_t i = 0;; i++) {
+		frame = pq_chains_named(chains, PQ_CHAIN_ANNOTATED, i, &text);
+		if (!frame)
+			break;
+		lua_pushlstring(L, text.p, text.n);
+		if (frame->dso && !frame->is_shared)
+			lua_pushstring(L, frame->dso->name);
+		else
+			lua_pushboolean(L, 0);
+		lua_rawset(L, -3);
+	}
+	lua_setfield(L, PL_RESULT_AT, "binaries");
+	lua_pop(L, 1);
+}
+
 void pl_push_groups(lua_State *L, const struct pl_job *job)
 {
 	size_t n = pq_groups_size(job->groups);
@@ -326,5 +357,6 @@ void pl_push_groups(lua_State *L, const struct pl_job *job)
 		lua_rawseti(L, PL_RESULT_AT, (lua_Integer)g + 1);
 	}
 	set_whole(L, job);
+	set_binaries(L, job);
 	lua_settop(L, PL_RESULT_AT);
 }

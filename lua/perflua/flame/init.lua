@@ -29,13 +29,14 @@ end
 
 ---@param list table[] of { stack, value, kinds, samples }, with a sum above 0
 ---@param options table { reverse, inverted, max_depth, min_share, width, colors, title, about,
---- unit, html, changes } changes: see changes.set()
+--- unit, html, binaries, changes } changes: see changes.set()
 ---@return table graph for flame.write
 function flame.graph(list, options)
   local graph = {
     tree = tree.build(list, options.reverse, options.max_depth),
     reversed = options.reverse,
     html = options.html,
+    binaries = options.binaries,
     inverted = options.inverted,
     width = options.width or flame.WIDTH,
     fixed = options.width ~= nil,

@@ -1,9 +1,10 @@
 -- The distinct stacks of a recording and what each weighs. The core adds them up; those with
 -- inlined functions are made of records one by one (flame/inlined.lua).
 --
--- A set is { event, samples, total, list } where list holds { stack, value, kinds, samples }:
--- stack as a folded line has it, kinds one letter a frame (see kinds.lua) if they were asked
--- for.
+-- A set is { event, samples, total, list, binaries } where list holds { stack, value, kinds,
+-- samples }: stack as a folded line has it. If they were asked for, kinds has one letter for
+-- each frame (see kinds.lua), and binaries has the binary of each function by its name; false:
+-- it has none, or several.
 
 local aggregate = require "perflua.group.aggregate"
 local aside = require "perflua.group.aside"
@@ -86,7 +87,8 @@ end
 local function each_group(query, options, add_group)
   local keys, columns, at = describe_query(query, options)
   local counted = columns[2] and aside.from(query) or { n = 0 }
-  local groups, split, of, one = aggregate(spec_of(query), keys, columns, 1, true),
+  local groups, split, of, one = aggregate(spec_of(query), keys, columns, 1, true,
+    options.kinds),
     kinds.splitter(), {}, {}
   local head = stacks.heads[options.by]
   for i, g in ipairs(groups) do
@@ -98,7 +100,7 @@ local function each_group(query, options, add_group)
     groups[i] = false -- there may be very many
     if not add_group(one) then return nil end
   end
-  return counted.n, groups.rest
+  return counted.n, groups.rest, groups.binaries
 end
 
 -- Reads each record, with inlined functions.
@@ -166,6 +168,17 @@ local function sort_entries(set)
   return set
 end
 
+-- Returns the binary of each function by its name without its kind; false: several have one.
+local function binaries_of(annotated)
+  local binaries = {}
+  for text, binary in pairs(annotated) do
+    local name = kinds.parse(clean.stack(text))
+    local known = binaries[name]
+    binaries[name] = known == nil and binary or known == binary and binary
+  end
+  return binaries
+end
+
 ---@param query perflua.Query samples, in any order; with `inline` one record again and again
 ---@param options table { by, count, kinds, inline, split } split: a set for each event
 ---@return table[]? sets those with samples, in the order of the events; only the first has its
@@ -183,7 +196,7 @@ function stacks.collect(query, options)
     end
     return add_entry(set, one)
   end
-  local n_aside, rest = (options.inline and each_record or each_group)(query, options,
+  local n_aside, rest, binaries = (options.inline and each_record or each_group)(query, options,
     add_group)
   if not n_aside then
     return nil, "the periods add up to more than 2^63: use --count to count samples"
@@ -194,8 +207,12 @@ function stacks.collect(query, options)
       set.samples, set.total = set.samples + g[1] // 1 | 0, set.total + (g[2] or g[1]) // 1 | 0
     end
   end
+  binaries = binaries and binaries_of(binaries)
   table.sort(indexes)
-  for i, index in ipairs(indexes) do found[i] = sets[index] end
+  for i, index in ipairs(indexes) do
+    found[i] = sets[index]
+    found[i].binaries = binaries
+  end
   if found[1] then sort_entries(found[1]) end
   return found, nil, n_aside
 end

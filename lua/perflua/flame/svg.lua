@@ -74,6 +74,24 @@ local function add_changes(out, changes)
   write_list(out, "changes", flat)
 end
 
+-- Binaries once each, and for each name the number of its binary; 0: it has none, or several.
+local function write_binaries(out, graph, ids)
+  local list, numbers, of = {}, {}, {}
+  for name, id in pairs(ids) do
+    local binary = graph.binaries[graph.tree.names[name]] or nil
+    if binary and not numbers[binary] then
+      list[#list + 1] = binary
+      numbers[binary] = true
+    end
+    of[id + 1] = binary or false
+  end
+  table.sort(list)
+  for i, binary in ipairs(list) do numbers[binary], list[i] = i, xml.script_string(binary) end
+  for i, binary in ipairs(of) do of[i] = binary and numbers[binary] or 0 end
+  write_list(out, "binaries", list)
+  write_list(out, "binary_of", of)
+end
+
 local kind_of = { n = 0, u = 1, k = 2, j = 3, i = 4, p = 5, m = 6, l = 7 }
 
 -- Names once each; of a frame how much deeper it is than the one before, name * 8 + kind,
@@ -100,6 +118,7 @@ local function add_data(out, graph)
   out(('"unit":%s,"counted":%s,"shades":"%s"'):format(xml.script_string(graph.unit),
     t.samples ~= nil, table.concat(shades)))
   write_list(out, "names", names)
+  if graph.binaries then write_binaries(out, graph, ids) end
   write_list(out, "frames", flat)
   if graph.changes then add_changes(out, graph.changes) end
   out "}"

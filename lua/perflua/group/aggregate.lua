@@ -25,10 +25,11 @@ end
 ---@param columns {name: string, measure: string, ref: table?, weight: table?, event: table?}[]
 ---@param first integer? see engine.groups
 ---@param rest boolean?
+---@param binaries boolean? with the binaries of functions in the key annotated_stack
 ---@return table[] groups # see engine.groups
-local function aggregate(spec, keys, columns, first, rest)
+local function aggregate(spec, keys, columns, first, rest, binaries)
   local description = engine.grouping(spec, keys, columns)
-  description.first, description.rest = first, rest
+  description.first, description.rest, description.binaries = first, rest, binaries
   return shown(engine.groups(spec, description), keys)
 end
 

@@ -157,7 +157,7 @@ function tool.run(args, out)
     reverse = args.reverse, inverted = args.inverted, min_share = args.min_share,
     width = args.width, max_depth = args.max_depth, html = args.o:find "%.html?$" ~= nil,
     colors = args.colors, unit = unit_of(set, args), title = args.title or "Flame graph",
-    about = describe_graph(set, args),
+    about = describe_graph(set, args), binaries = set.binaries,
   })
   ok, message = output.to(args.o == "-" and out or args.o, function(write)
     flame.write(write, graph)

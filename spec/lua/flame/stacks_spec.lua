@@ -81,6 +81,17 @@ end
 local sample = { comm = "sh", pid = 7, tid = 8, chain = { USER, 0x1000, 0x1100 }, period = 10 }
 
 describe("stacks of samples", function()
+  it("tell the binary of each function, unless several have one of that name", function()
+    local sets = stacks.collect(query {
+      { comm = "sh", chain = { USER, 0x1010, 0x2010, 0x6010 } },
+      { comm = "sh", chain = { USER, 0x3010, 0x9010 } },
+      { comm = "sh", chain = { KERNEL, 0xffffffff81000010, USER, 0x1020 } },
+    }, { by = "comm", kinds = true })
+    assert.same({ ["[sh]"] = "/bin/sh", ["[a?.so]"] = false, ["[unknown]"] = false,
+      ["[jitted-7-12.so]"] = "/x/jitted-7-12.so", ["[kernel.kallsyms]"] = "[kernel.kallsyms]" },
+      sets[1].binaries)
+  end)
+
   it("are added up by command and call chain", function()
     local sets = collect { sample, { comm = "cc", chain = { USER, 0x1000 }, period = 3 },
       sample }

@@ -28,6 +28,7 @@ struct pq_frame {
 	uint8_t mode;			  /* enum pd_cpumode */
 	bool is_mapped;			  /* of PQ_CHAIN_MAPPED */
 	bool is_asked;			  /* pq_chains_function() was asked */
+	bool is_shared;			  /* functions of several binaries have its text */
 };
 
 /*
@@ -128,6 +129,13 @@ const uint32_t *pq_chains_frames(const struct pq_chains *chains, uint32_t chain,
 /* Returns a frame by its number, below pq_chains_n_frames(). */
 const struct pq_frame *pq_chains_frame(const struct pq_chains *chains, uint32_t frame);
 uint32_t pq_chains_n_frames(const struct pq_chains *chains);
+
+/*
+ * Returns the i-th frame with a text among chains of PQ_CHAIN_STACK or PQ_CHAIN_ANNOTATED, and
+ * sets *text to it; NULL: there are no more.
+ */
+const struct pq_frame *pq_chains_named(const struct pq_chains *chains, enum pq_chain_kind kind,
+				       size_t i, struct pd_text *text);
 
 /*
  * Returns the text of a chain as the field has it (pm_chain_text), ending with a NUL. It is

@@ -60,6 +60,19 @@ static bool has_alias(const void *arg, uint32_t item)
 	       a->kind == b->kind;
 }
 
+static const char *binary_of(const struct pq_frame *frame)
+{
+	return frame->dso ? frame->dso->name : PM_UNKNOWN;
+}
+
+/* Notes whether a frame with the text of `known` is of another binary. */
+static void note_binary(struct pq_frame *known, const struct pq_frame *frame)
+{
+	known->is_shared = known->is_shared || frame->is_shared ||
+			   (known->dso != frame->dso &&
+			    strcmp(binary_of(known), binary_of(frame)) != 0);
+}
+
 uint32_t pq_frame_of_text(struct pq_chains *c, unsigned kind, struct pd_text text,
 			  const struct pq_frame *frame)
 {
@@ -77,13 +90,10 @@ uint32_t pq_frame_of_text(struct pq_chains *c, unsigned kind, struct pd_text tex
 		c->by_text[kind][n] = (uint32_t)c->n_frames;
 		c->frames[c->n_frames] = *frame;
 		c->frames[c->n_frames++].text = number;
+	} else {
+		note_binary(&c->frames[c->by_text[kind][number]], frame);
 	}
 	return c->by_text[kind][number];
-}
-
-static const char *binary_of(const struct pq_frame *frame)
-{
-	return frame->dso ? frame->dso->name : PM_UNKNOWN;
 }
 
 static uint32_t hash_address(const struct pq_chains *c, const struct pq_frame *frame)

@@ -52,6 +52,15 @@ static size_t add_chain_text(const struct pq_chains *c, unsigned kind, uint32_t 
 	return text.n;
 }
 
+const struct pq_frame *pq_chains_named(const struct pq_chains *c, enum pq_chain_kind kind,
+				       size_t i, struct pd_text *text)
+{
+	if (i >= c->texts[kind].n)
+		return NULL;
+	*text = c->texts[kind].texts[i];
+	return &c->frames[c->by_text[kind][i]];
+}
+
 const char *pq_chains_text(struct pq_chains *c, uint32_t number, size_t *n)
 {
 	const struct pq_chain *chain = &c->list[number];

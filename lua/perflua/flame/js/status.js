@@ -12,6 +12,8 @@ function parts_of(i) {
   if (zoomed !== 0 && inside(i, zoomed)) list.push(percent(total[i], total[zoomed]) + " of what is shown");
   list.push("self " + (own[i] ? amount(own[i]) : "0"));
   if (count && PAGE.unit !== "samples") list.push(thousands(count[i]) + (count[i] === 1 ? " sample" : " samples"));
+  const binary = kind[i] && PAGE.binaries && PAGE.binary_of[name[i]]; // kind 0 is no code
+  if (binary) list.push(PAGE.binaries[binary - 1]);
   return list;
 }
 
