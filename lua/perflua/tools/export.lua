@@ -26,7 +26,7 @@ local tool = {
   several = true,
   options = samples.with_options(symbols.with_options {
     to = { "FORMAT", "the format, see below" },
-    o = { "OUT", "write to OUT; default: standard output" },
+    o = { "OUT", "write to OUT; - is standard output, the default" },
     fields = { "LIST", "columns of csv and jsonl, further columns of sqlite: time,comm,ip" },
     count = "count samples; default: add up their periods",
     ["no-lines"] = "leave out source lines, and so the functions inlined there",
@@ -157,7 +157,7 @@ function tool.run(args, out)
   max_size, message = read_size(args["max-size"])
   if message then return USAGE, message end
   if args["no-lines"] then lines = false end
-  written, message = perflua.export(query, args.to, args.o or out,
+  written, message = perflua.export(query, args.to, args.o ~= "-" and args.o or out,
     { count = args.count, lines = lines, title = args.title, timeline = args.timeline,
       max_size = max_size, before = before })
   if not written then return nil, message end

@@ -104,6 +104,8 @@ describe("perflua export of rows", function()
     local got = run.perflua { "export", "--to", "csv", "--fields", "time,period * 2",
       recording() }
     assert.equal("time,period * 2\r\n10,20\r\n11,22\r\n12,24\r\n", got.out)
+    got = run.perflua { "export", "--to", "csv", "--fields", "time", "-o", "-", recording() }
+    assert.equal("time\r\n10\r\n11\r\n12\r\n", got.out)
     for format, option in pairs { speedscope = "--fields=time", csv = "--count",
         chrome = "--timeline" } do
       got = run.perflua { "export", "--to", format, option, recording() }
