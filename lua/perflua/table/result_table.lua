@@ -119,6 +119,18 @@ local function sorted_rows(rows, place, columns)
   return sorting.all(rows, is_less) or sorting.all(sorting.first(rows, value_of), is_less)
 end
 
+local CHOOSING <const> = { "comm", "pid", "tid", "cpu", "time", "event", "where" }
+
+-- Tells the user that a table is empty, which its title alone may leave unclear.
+local function log_empty(args)
+  local chosen = ""
+  for _, name in ipairs(CHOOSING) do
+    if args[name] then chosen = " that the options choose" end
+  end
+  io.stderr:write("perflua: ", fmt.paths(args[1] or "-"), ": nothing to show", chosen, "\n")
+end
+
+---Writes the rows, also if there are none; standard error then has a line, too.
 ---@param args table of the command line
 ---@param out file*
 ---@return integer? status, string? message
@@ -132,6 +144,7 @@ function ResultTable:write(args, out)
     return 2, suggest.message(("--sort: no column '%s'"):format(by), by, suggest.names(places))
   end
   rows = sorted_rows(rows, places[by], self.columns)
+  if #self.rows == 0 and not interrupted.part() then log_empty(args) end
   local part, text = interrupted.part() or #rows < #self.rows and 1 or nil, nil
   if part then
     text = interrupted.text(part) .. (#rows < #self.rows
