@@ -7,7 +7,7 @@ local run = require "spec.cli.run"
 local WITHOUT = { completion = true, help = true, list = true, map = true, record = true,
   reduce = true, stubs = true }
 local WORDS = { check = { files.temporary "expect(samples()):above(-1)" },
-  export = { "--to", "folded" }, flame = { "-o", "-" } }
+  export = { "--to", "folded" }, flame = { "-o", "-" }, timechart = { "-o", "-" } }
 local BEHIND = { symbol = { "401000" }, -- that path
   diff = { for_all_tools.builder(50):write() } }
 
