@@ -110,7 +110,7 @@ describe("perflua check", function()
     assert.matches("no sample is of it", got.out)
     got = check(spec, path)
     assert.equal(1, got.status)
-    assert.matches("change of parse needs %-%-baseline REC", got.err)
+    assert.matches("^perflua: change of parse: no recording to compare with is named: %-%-baseline REC", got.err)
   end)
 
   it("writes TAP and JUnit XML", function()
@@ -132,6 +132,22 @@ describe("perflua check", function()
     assert.matches('<failure message="3', xml)
     assert.matches('<error type="cannot tell" message="3', xml)
     assert.matches("share of a&lt;b#c is below", xml)
+  end)
+
+  it("fails if the results cannot be written", function()
+    for _, form in ipairs { {}, { "--tap" }, { "--junit" } } do
+      local got = check([[expect(lost()):below "1 %"]], path, "-o", "/dev/full",
+        table.unpack(form))
+      assert.equal(1, got.status)
+      assert.equal("perflua: /dev/full: No space left on device\n", got.err)
+    end
+  end)
+
+  it("keeps its own functions from a spec that changes those of Lua", function()
+    local got = check([[
+      string.format, string.gsub, table.concat = nil, nil, nil
+      expect(lost()):below "1 %"]], path)
+    assert.equal(0, got.status, got.err)
   end)
 
   needs.it("xmllint", "writes XML that is well formed", function()
@@ -197,6 +213,10 @@ describe("perflua check", function()
       assert.matches(pattern, got.err)
     end
     wrong(":1: .*no word 'expct'; the closest is 'expect'", "expct(1)")
+    wrong(":1: a percentage such as .* expected, got '1.2.3 %%'",
+      [[expect(share "parse"):below "1.2.3 %"]])
+    wrong("^perflua: [^:]+: %(error object is a table value%)\n$", "error {}")
+    wrong("^perflua: [^:]+: attempt to load a binary chunk", "\27Lua")
     wrong(":2: expect: a quantity such as .* expected, got a number", "\nexpect(1):below(2)")
     wrong(":1: a percentage such as \"5 %%\" expected, got '5 ms'",
       [[expect(share "x"):below "5 ms"]])

@@ -147,7 +147,7 @@ function measure.number(quantity, files)
   for i, file in ipairs(files) do
     values[i] = quantity.of(file)
     if not math.type(values[i]) or values[i] ~= values[i] then
-      fail("%s: the function gave %s, not a number", quantity.text, tostring(values[i]))
+      fail("the function returned %s, not a number", tostring(values[i]))
     end
     sum = sum + values[i]
   end
@@ -174,7 +174,7 @@ local function relative(pair)
 end
 
 function measure.change(quantity, files, baseline)
-  if #baseline == 0 then fail("%s needs --baseline REC…", quantity.text) end
+  if #baseline == 0 then fail("no recording to compare with is named: --baseline REC…") end
   local is = is_of(quantity.of)
   local _, list = diff.compare(by_condition(baseline, is, quantity.event, "sum"),
     by_condition(files, is, quantity.event, "sum"), { confidence = CONFIDENCE },

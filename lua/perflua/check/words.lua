@@ -31,7 +31,7 @@ local function parse_limit(limit, unit)
     if unit == "ns" then
       local ns = duration.nanoseconds(limit:match "^%s*(.-)%s*$")
       if ns then return ns end
-    elseif sign == "%" and unit == "%" then
+    elseif sign == "%" and unit == "%" and tonumber(number) then
       return tonumber(number)
     end
   elseif math.type(limit) and unit == "" then
@@ -129,13 +129,21 @@ local function quantities()
   return env
 end
 
+-- Copies a table of functions, so that a spec which sets one changes its own only.
+local function copy_library(value)
+  if type(value) ~= "table" then return value end
+  local copy = {}
+  for name, member in pairs(value) do copy[name] = member end
+  return copy
+end
+
 ---Makes the environment of a spec.
 ---@return table env
 ---@return { conditions: table[], workload: string?, runs: integer?, options: string? } said
 --- what the spec says when it runs
 function words.new()
   local env, said, open = quantities(), { conditions = {} }, {}
-  for _, name in ipairs(plain) do env[name] = _G[name] end
+  for _, name in ipairs(plain) do env[name] = copy_library(_G[name]) end
   function env.expect(of)
     if getmetatable(of) ~= Quantity then
       usage_error("expect: a quantity such as share \"malloc\" expected, got %s",
@@ -167,9 +175,14 @@ end
 function words.run(path)
   local env, said = words.new()
   local chunk, message = loadfile(path, "t", env)
-  if not chunk then return nil, message end
+  if not chunk then
+    return nil, message:find "^attempt to load" and path .. ": " .. message or message
+  end
   local ok, raised = pcall(chunk)
-  if not ok then return nil, tostring(raised) end
+  if not ok then
+    return nil, type(raised) == "string" and raised
+      or ("%s: (error object is a %s value)"):format(path, type(raised))
+  end
   for _, one in ipairs(said.open) do
     if not one.used then
       return nil, ("%s: nothing is expected of %s"):format(path, one.quantity.text)

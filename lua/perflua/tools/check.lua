@@ -7,6 +7,7 @@ local samples = require "perflua.toolkit.samples"
 local sides = require "perflua.toolkit.sides"
 local strip_position = require("perflua.errors").strip_position
 local symbols = require "perflua.toolkit.symbols"
+local write_output = require("perflua.table.output").to
 
 local tool = {
   description = "check what performance specs expect of recordings, for a CI",
@@ -35,13 +36,10 @@ local USAGE = 2
 
 local function write_results(list, args, path, out)
   local form = args.tap and "tap" or args.junit and "junit" or "text"
-  if not args.o or args.o == "-" then
-    output[form](list, function(text) out:write(text) end, path)
-    return output.status(list)
-  end
-  local file <close>, message = io.open(args.o, "wb")
-  if not file then return nil, message end
-  output[form](list, function(text) file:write(text) end, path)
+  local ok, message = write_output(args.o ~= "-" and args.o or out, function(write)
+    output[form](list, write, path)
+  end)
+  if not ok then return nil, message end
   return output.status(list)
 end
 
