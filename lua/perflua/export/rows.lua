@@ -53,19 +53,21 @@ function rows.export(query, out, format)
   if not spec_of(query).refs then query = select_default(query) end
   local spec = spec_of(query)
   check_columns(spec)
-  local names, columns, n, wrong, wrong_code = {}, {}, nil, nil, nil
+  local names, columns, n = {}, {}, nil
   for i, ref in ipairs(spec.refs) do
     names[i] = ref.text
     columns[i] = { head = format.head(ref.text, i), kind = ref.kind }
   end
-  local ok, message, code = output.to(out, function(write, file)
-    if format.first then write(format.first(names)) end
+  local ok, message, code = output.with_file(out, function(file)
+    local _, wrong, number
+    if format.first then _, wrong, number = errors.errno(file:write(format.first(names))) end
+    if wrong then return nil, wrong, number end
     local cursor <close> = plan.values(spec, spec.refs)
-    n, wrong, wrong_code = errors.errno(errors.guard(core.write_rows, cursor, file, columns,
+    n, wrong, number = errors.errno(errors.guard(core.write_rows, cursor, file, columns,
       format.json))
+    return n and true, wrong, number
   end)
   if not ok then return nil, message, code end
-  if not n then return nil, wrong, wrong_code end
   return { samples = n, set_aside = 0 }
 end
 

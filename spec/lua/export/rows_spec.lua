@@ -97,6 +97,14 @@ describe("perflua.export of rows", function()
     assert.same({ nil, "/dev/full: No space left on device", "ENOSPC" },
       { done, message, code })
   end)
+
+  it("names the file that is full before all rows are written", function()
+    local b, sample = chains.recording { chains.kernel }
+    for i = 1, 2000 do sample(i, 7, { chains.KERNEL, chains.READ }) end
+    local file <close> = open(b:write())
+    assert.same({ nil, "/dev/full: No space left on device", "ENOSPC" },
+      { perflua.export(file:samples(), "jsonl", "/dev/full") })
+  end)
 end)
 
 describe("perflua export of rows", function()
