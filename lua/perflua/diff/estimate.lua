@@ -46,7 +46,8 @@ end
 function estimate.of(runs, options)
   local list = side.list(runs, options.what)
   if #list < (options.least or 1) then
-    usage_error("diff: %d runs: their variation takes three", #list)
+    usage_error("diff: %d runs are too few: at least %d show how much runs vary", #list,
+      options.least)
   end
   local one = side.read(list, options.what, {
     basis = basis.of(side.measure(list[1]), options.per), match = {},

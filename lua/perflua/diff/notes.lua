@@ -146,8 +146,10 @@ function notes.below(method, before, after, confidence, tested)
       :format(interval, runs)
     list[2] = single_rate()
   end
-  list[#list + 1] = "verdicts are corrected for " .. fmt.phrase(tested,
-    "{row that was|rows that were} tested")
+  if tested > 0 then
+    list[#list + 1] = "verdicts are corrected for " .. fmt.phrase(tested,
+      "{row that was|rows that were} tested")
+  end
   return list
 end
 

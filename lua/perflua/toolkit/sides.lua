@@ -46,12 +46,20 @@ function sides.open(paths, args, make)
   return list
 end
 
+local function count_inputs(paths)
+  local n = 0
+  for _, path in ipairs(paths) do n = path == "-" and n + 1 or n end
+  return n
+end
+
 ---Cuts the operands of a tool in two sides.
 ---@param args table of the command line
 ---@return string[]? before, string[]|string after; nil and what is wrong
 function sides.cut(args)
   local n = args.before or #args == 2 and 1 or nil
-  if not n then
+  if count_inputs(args) > 1 then
+    return nil, "-: standard input is one recording, which can be read only once"
+  elseif not n then
     return nil, fmt.phrase(#args, "{recording is|recordings are} named: BEFORE and AFTER are "
       .. "expected, or several on both sides of --")
   elseif n == 0 or n == #args then
