@@ -21,19 +21,28 @@ local function write_to(file, produce)
   return true
 end
 
+-- Returns whether nothing has that name.
+local function is_free(path)
+  local file <close>, _, code = errno(io.open(path, "rb"))
+  return not file and code == "ENOENT"
+end
+
+---A file that was not there before is removed if it could not be written.
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@param write fun(file: file*): true?, string?, string? returns nil, a message and a code if
 --- it cannot
 ---@return true? ok, string? message, string? code
 function output.with_file(out, write)
   if type(out) ~= "string" then return write(out or io.stdout) end
+  local is_new = is_free(out)
   local file <close>, message, code = errno(io.open(out, "wb"))
   if not file then return nil, message, code end
   local ok
   ok, message, code = write(file)
   if ok then ok, message, code = errno(file:close()) end
-  if not ok then return nil, ("%s: %s"):format(out, message), code end
-  return ok
+  if ok then return ok end
+  if is_new then os.remove(out) end
+  return nil, ("%s: %s"):format(out, message), code
 end
 
 ---@param out file*|string|nil an open file or a path; default: standard output

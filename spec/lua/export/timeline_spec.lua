@@ -173,6 +173,21 @@ describe("an export with times", function()
       .. "%-%-max%-size$", message)
   end)
 
+  it("leaves no new file where the profile does not fit, and empties an old one", function()
+    local file <close> = assert(perflua.open(recording(1), chains.options()))
+    local out = files.directory {} .. "/out.json"
+    finally(function() os.remove(out) end)
+    local function write(max_size)
+      return perflua.export(file:samples(), "speedscope", out,
+        { timeline = true, max_size = max_size })
+    end
+    assert.is_nil((write(100)))
+    assert.is_false(files.exists(out))
+    assert(write(100000))
+    assert.is_nil((write(100)))
+    assert.equal("", files.read(out))
+  end)
+
   it("refuses formats and samples without times, and sizes that are none", function()
     local path = recording(1)
     assert.has_error(function() export(path, "pprof", { timeline = true }) end,
