@@ -37,6 +37,8 @@ static enum pq_way way_of(const struct pq_measured *m)
 {
 	if (m->ops == &pq_count_ops)
 		return PQ_WAY_COUNT;
+	if (m->ops == &pq_times_ops)
+		return PQ_WAY_TIMES;
 	return m->ops == &pq_sum_ops[0] && m->value.field != UINT32_MAX ? PQ_WAY_SUM :
 									  PQ_WAY_STEP;
 }
@@ -169,6 +171,7 @@ void pq_groups_destroy(struct pq_groups *groups)
 	if (groups->chains)
 		pq_chains_destroy(groups->chains);
 	pq_groups_destroy(groups->whole);
+	pq_groups_forget_times(groups);
 	pq_table_deinit(&groups->table);
 	free(groups->words);
 	pq_texts_deinit(&groups->texts);
@@ -246,4 +249,23 @@ void pq_groups_state(const struct pq_groups *groups, size_t g, size_t m, struct 
 
 	*out = (struct pq_state){ 0 };
 	measured->ops->get(measured, pq_group_states(groups, g) + measured->at, out);
+}
+
+const struct pq_time *pq_groups_times(const struct pq_groups *groups, size_t *n)
+{
+	*n = groups->n_times;
+	return groups->times;
+}
+
+void pq_groups_forget_rows(struct pq_groups *groups)
+{
+	pq_groups_deinit_states(groups);
+	pq_table_deinit(&groups->table);
+}
+
+void pq_groups_forget_times(struct pq_groups *groups)
+{
+	free(groups->times);
+	groups->times = NULL;
+	groups->n_times = groups->times_room = 0;
 }

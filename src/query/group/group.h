@@ -24,6 +24,7 @@ enum pq_measure_kind {
 	PQ_M_LAST,
 	PQ_M_SHARE, /* like the sum */
 	PQ_M_RATIO, /* two sums, of the records of two sets of events */
+	PQ_M_TIMES, /* nothing of a group: see pq_groups_times() */
 };
 
 struct pq_key {
@@ -35,7 +36,10 @@ struct pq_measure {
 	enum pq_measure_kind kind;
 	const struct pq_node *value; /* NULL for PQ_M_COUNT */
 	const struct pq_node *
-		/* how often each record counts (AVG, QUANTILE, HIST, COUNT); NULL: once */
+		/*
+		 * how often each record counts (AVG, QUANTILE, HIST, COUNT); NULL: once;
+		 * of TIMES what is kept with the value
+		 */
 		weight;
 	const uint8_t *events[2]; /* for PQ_M_RATIO, by number of the event: [n_events] */
 	size_t n_events;
@@ -135,5 +139,21 @@ struct pq_state {
 	size_t n_set;
 };
 void pq_groups_state(const struct pq_groups *groups, size_t g, size_t m, struct pq_state *out);
+
+/* A record, as PQ_M_TIMES keeps it. */
+struct pq_time {
+	uint64_t time, weight; /* values of the measure; 0 if they are no integers */
+	uint32_t group;
+};
+
+/*
+ * Returns all records, in the order in which they were added and merged, and sets *n to their
+ * number; of none if PQ_M_TIMES is not measured. They are the table's.
+ */
+const struct pq_time *pq_groups_times(const struct pq_groups *groups, size_t *n);
+
+/* Free them; the other groups, but not their chains and texts. */
+void pq_groups_forget_times(struct pq_groups *groups);
+void pq_groups_forget_rows(struct pq_groups *groups);
 
 #endif

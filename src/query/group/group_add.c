@@ -2,6 +2,7 @@
 
 #include "group.h"
 
+#include "base/vector.h"
 #include "group_internal.h"
 
 /* Equal events of several recordings count as one. */
@@ -200,11 +201,36 @@ static uint64_t read_weight(struct pq_groups *groups, const struct pq_measured *
 	return 0;
 }
 
+static uint64_t read_integer(struct pq_groups *groups, const struct pq_read *read)
+{
+	struct pq_value value;
+
+	if (!read->expr)
+		return 0;
+	read_value(groups->fields, read, &value);
+	return value.type == PQ_INT ? value.u : 0;
+}
+
+/* Keeps the record, which is of the last group. Returns false without memory. */
+static bool keep_time(struct pq_groups *groups, const struct pq_measured *m)
+{
+	if (!pb_reserve(groups->times, groups->n_times, groups->times_room))
+		return false;
+	groups->times[groups->n_times++] = (struct pq_time){
+		.time = read_integer(groups, &m->value),
+		.weight = read_integer(groups, &m->weight),
+		.group = (uint32_t)groups->last,
+	};
+	return true;
+}
+
 static bool step_measure(struct pq_groups *groups, const struct pq_measured *m, void *state)
 {
 	struct pq_value value = { .type = PQ_INT };
 	uint64_t weight = 1;
 
+	if (m->way == PQ_WAY_TIMES)
+		return keep_time(groups, m);
 	if (m->kind == PQ_K_STACK) {
 		if (!pq_fields_key(groups->fields, m->value.field, &value))
 			return false;

@@ -23,6 +23,8 @@ struct pq_groups {
 	const struct pq_measured *limited; /* has values of at most `most`; NULL: none */
 	uint64_t most;
 	uint64_t n_aside;
+	struct pq_time *times; /* [n_times] of PQ_M_TIMES */
+	size_t n_times, times_room;
 	struct pq_groups *whole; /* groups of grouping.whole; NULL: none */
 	uint64_t *words;	 /* words of the record that was added last, as in a group */
 	size_t last;		 /* its group; PQ_NO_GROUP: it has to be searched */

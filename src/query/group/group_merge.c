@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "group_internal.h"
 
 #define AHEAD 32 /* groups that are prefetched */
@@ -31,13 +32,19 @@ static bool move_keys(struct pq_groups *groups, const struct pq_table *from, uin
 	return true;
 }
 
+/*
+ * Sets numbers[g] to the number that group `g` has here, plus 1; unless `numbers` is NULL.
+ * Returns false without memory.
+ */
 static bool merge_group(struct pq_groups *groups, struct pq_groups *from, size_t g,
-			uint32_t hash)
+			uint32_t hash, uint32_t *numbers)
 {
 	size_t at = pq_table_search(&groups->table, pq_table_group(&from->table, g), hash);
 
 	if (at == PQ_NO_GROUP)
 		return false;
+	if (numbers)
+		numbers[g] = (uint32_t)at + 1;
 	for (const struct pq_measured *m = groups->measured; m < groups->measured_end; m++) {
 		if (!m->ops->merge(m, pq_group_states(groups, at) + m->at,
 				   pq_group_states(from, g) + m->at))
@@ -48,7 +55,8 @@ static bool merge_group(struct pq_groups *groups, struct pq_groups *from, size_t
 
 /* Prefetches, as a table of many groups does not fit the caches. */
 static bool merge_groups(struct pq_groups *groups, struct pq_groups *from,
-			 const uint32_t *chains, const struct pb_progress *progress)
+			 const uint32_t *chains, uint32_t *numbers,
+			 const struct pb_progress *progress)
 {
 	uint32_t hashes[AHEAD];
 
@@ -69,11 +77,43 @@ static bool merge_groups(struct pq_groups *groups, struct pq_groups *from,
 		for (size_t i = 0; i < n; i++)
 			pq_table_expect_group(&groups->table, hashes[i]);
 		for (size_t i = 0; i < n; i++) {
-			if (!merge_group(groups, from, g + i, hashes[i]))
+			if (!merge_group(groups, from, g + i, hashes[i], numbers))
 				return false;
 		}
 	}
 	return true;
+}
+
+/* Adds the records of groups that were merged: see merge_group(). */
+static bool merge_times(struct pq_groups *groups, const struct pq_groups *from,
+			const uint32_t *numbers)
+{
+	if (!pb_reserve_more(groups->times, groups->n_times, from->n_times, groups->times_room))
+		return false;
+	for (size_t i = 0; i < from->n_times; i++) {
+		struct pq_time time = from->times[i];
+
+		if (!numbers[time.group])
+			continue;
+		time.group = numbers[time.group] - 1;
+		groups->times[groups->n_times++] = time;
+	}
+	return true;
+}
+
+static bool merge_all_groups(struct pq_groups *groups, struct pq_groups *from,
+			     const uint32_t *chains, const struct pb_progress *progress)
+{
+	uint32_t *numbers;
+	bool ok;
+
+	if (!from->n_times)
+		return merge_groups(groups, from, chains, NULL, progress);
+	numbers = calloc(from->table.n, sizeof(*numbers));
+	ok = numbers && merge_groups(groups, from, chains, numbers, progress) &&
+	     merge_times(groups, from, numbers);
+	free(numbers);
+	return ok;
 }
 
 bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
@@ -91,13 +131,14 @@ bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
 	}
 	for (struct pq_measured *m = groups->measured; m < groups->measured_end; m++)
 		m->chains = chains;
-	ok = ok && (ended || merge_groups(groups, from, chains, progress));
+	ok = ok && (ended || merge_all_groups(groups, from, chains, progress));
 	free(chains);
 	groups->bad_weight = groups->bad_weight || from->bad_weight;
 	groups->n_aside += from->n_aside;
 	from->n_aside = 0;
 	if (ok && groups->whole)
 		ok = pq_groups_merge(groups->whole, from->whole, progress);
+	pq_groups_forget_times(from);
 	pq_groups_deinit_states(from);
 	pq_table_deinit(&from->table);
 	pq_texts_deinit(&from->texts);

@@ -23,6 +23,7 @@ static const struct pq_measure_ops *const rows[][2] = {
 	[PQ_M_LAST] = BOTH(pq_last_ops),
 	[PQ_M_SHARE] = { &pq_sum_ops[0], &pq_sum_ops[1] },
 	[PQ_M_RATIO] = { &pq_ratio_ops[0], &pq_ratio_ops[1] },
+	[PQ_M_TIMES] = BOTH(pq_times_ops),
 };
 
 const struct pq_measure_ops *pq_measure_ops(const struct pq_measure *measure, enum pq_kind kind)

@@ -22,6 +22,7 @@ enum pq_way {
 	PQ_WAY_STEP,
 	PQ_WAY_COUNT,
 	PQ_WAY_SUM, /* sum of a field that is an integer */
+	PQ_WAY_TIMES,
 };
 
 struct pq_measured {
@@ -73,6 +74,7 @@ extern const struct pq_measure_ops pq_avg_ops[2];
 extern const struct pq_measure_ops pq_min_ops, pq_max_ops, pq_first_ops, pq_last_ops;
 extern const struct pq_measure_ops pq_quantile_ops, pq_hist_ops;
 extern const struct pq_measure_ops pq_distinct_ops;
+extern const struct pq_measure_ops pq_times_ops; /* has no step: the groups keep the values */
 
 /* Returns true if a < b, for numbers without NaN, and texts, which are greater than numbers. */
 bool pq_less(const struct pq_value *a, const struct pq_value *b, bool is_unsigned);

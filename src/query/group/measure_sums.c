@@ -80,6 +80,23 @@ static enum pq_wrong weighted_wrong(const void *state)
 	return pb_wide_fits(*(const struct pb_wide *)state) ? PQ_RIGHT : PQ_WRONG_WEIGHTS;
 }
 
+static bool merge_nothing(const struct pq_measured *m, void *state, void *from)
+{
+	(void)m;
+	(void)state;
+	(void)from;
+	return true;
+}
+
+static void get_nothing(const struct pq_measured *m, const void *state, struct pq_state *out)
+{
+	(void)m;
+	(void)state;
+	(void)out;
+}
+
+const struct pq_measure_ops pq_times_ops = { .merge = merge_nothing, .get = get_nothing };
+
 const struct pq_measure_ops pq_weighted_count_ops = {
 	.size = sizeof(struct pb_wide),
 	.step = weighted_step,
