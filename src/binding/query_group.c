@@ -17,6 +17,7 @@ static const char *const measure_names[] = {
 	[PQ_M_MIN] = "min",	[PQ_M_MAX] = "max",	      [PQ_M_QUANTILE] = "quantile",
 	[PQ_M_HIST] = "hist",	[PQ_M_DISTINCT] = "distinct", [PQ_M_FIRST] = "first",
 	[PQ_M_LAST] = "last",	[PQ_M_SHARE] = "share",	      [PQ_M_RATIO] = "ratio",
+	[PQ_M_TIMES] = "times",
 };
 
 static void free_job(struct pl_job *job)

@@ -2,8 +2,8 @@
  * Grouped queries as a profile, which is written in the formats of other programs
  * (src/export/export.h).
  *
- * The option profile = {event, pid, tid, comm, chain, time, cpu = numbers of keys | nil,
- * lines, folded = booleans}: the measures are a count and, or not, a sum.
+ * The option profile = {event, pid, tid, comm, chain, cpu = numbers of keys | nil,
+ * lines, folded = booleans}: the measures are a count and, or not, a sum and times.
  *
  * The result has for each event with samples, in their order, {index | nil, samples, weight}. A
  * second result is a function: write(out, format, title, most | nil) returns the number of
@@ -44,11 +44,17 @@ void pl_profile_read(lua_State *L, struct pl_job *job)
 {
 	const struct pq_grouping *g = &job->grouping;
 	struct pe_asked *asked = &job->profile.asked;
+	size_t n = g->n_measures;
 
 	job->profile.is_asked = lua_getfield(L, PL_OPTIONS_AT, "profile") == LUA_TTABLE;
+	for (size_t i = 0; i < n && !job->profile.is_asked; i++)
+		if (g->measures[i].kind == PQ_M_TIMES)
+			luaL_error(L, "invalid query: only a profile keeps times");
 	if (job->profile.is_asked) {
-		if (!g->n_measures || g->n_measures > 2 || g->measures[0].kind != PQ_M_COUNT ||
-		    (g->n_measures > 1 && g->measures[1].kind != PQ_M_SUM))
+		asked->timed = n && g->measures[n - 1].kind == PQ_M_TIMES;
+		n -= asked->timed;
+		if (!n || n > 2 || g->measures[0].kind != PQ_M_COUNT ||
+		    (n > 1 && g->measures[1].kind != PQ_M_SUM))
 			luaL_error(L, "invalid query: a profile needs a count and a sum");
 		asked->keys = (struct pe_keys){
 			.event = read_profile_key(L, job, "event"),
@@ -56,10 +62,9 @@ void pl_profile_read(lua_State *L, struct pl_job *job)
 			.tid = read_profile_key(L, job, "tid"),
 			.comm = read_profile_key(L, job, "comm"),
 			.chain = read_profile_key(L, job, "chain"),
-			.time = read_profile_key(L, job, "time"),
 			.cpu = read_profile_key(L, job, "cpu"),
 		};
-		asked->sums = g->n_measures > 1;
+		asked->sums = n > 1;
 		asked->lines = read_flag(L, "lines");
 		asked->folded = read_flag(L, "folded");
 	}

@@ -16,18 +16,19 @@
 struct pe_keys {
 	size_t event, pid, tid, comm;
 	size_t chain; /* a field with is_mapped */
-	size_t time;  /* ns: entries are told apart by it */
 	size_t cpu;
 };
 
 /*
  * Describes a profile. The first measure of the groups is a count, the second, if there is one,
- * a sum of periods, which is what entries weigh.
+ * a sum of periods, which is what entries weigh. The last may keep times (PQ_M_TIMES), with
+ * these periods: then entries are told apart by them, in ns.
  */
 struct pe_asked {
 	struct pe_keys keys;
 	struct pm_system *system; /* has the binaries */
-	bool sums;		  /* the groups have the second measure */
+	bool sums;		  /* the groups have the sum */
+	bool timed;		  /* the groups keep times */
 	bool lines;		  /* look up source lines and inlined functions */
 	bool folded;		  /* clean names as the field `stack` has them */
 };

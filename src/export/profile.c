@@ -111,17 +111,18 @@ static uint32_t find_thread(struct pe_profile *p, size_t group)
 	return pe_set_add(&p->threads, &thread);
 }
 
-/* Fills entry `g` from the group of that number. Returns false without memory. */
+/*
+ * Fills entry `g` from the group of that number, without a time. Returns false without memory.
+ */
 static bool fill_entry(struct pe_profile *p, size_t g)
 {
 	struct pe_entry *entry = &p->entries[g];
-	struct pq_value event, chain, time, cpu;
+	struct pq_value event, chain, cpu;
 	struct pq_state state;
 
 	get_key(p, g, p->asked->keys.event, &event);
 	get_key(p, g, p->asked->keys.chain, &chain);
-	get_key(p, g, p->asked->keys.time, &time);
-	entry->time = time.type == PQ_INT ? time.u : 0;
+	entry->time = 0;
 	get_key(p, g, p->asked->keys.cpu, &cpu);
 	entry->cpu = cpu.type == PQ_INT ? (uint32_t)cpu.u : PE_NONE;
 	entry->event = find_event(p, event.type == PQ_EVENT ? event.event : NULL);
@@ -204,7 +205,9 @@ static bool sort_profile(struct pe_profile *p)
 		p->entries[i].event = events[p->entries[i].event];
 		p->entries[i].thread = threads[p->entries[i].thread];
 	}
-	if (ok)
+	if (ok && p->asked->timed)
+		ok = pe_times_fill(p);
+	else if (ok)
 		pe_sort_profile(p);
 	free(events);
 	free(threads);

@@ -133,6 +133,7 @@ enum pe_order {
 	PE_BY_STACK,  /* thread, stack, event */
 	PE_BY_THREAD, /* thread, event, time, stack */
 	PE_BY_EVENT,  /* event, time, thread */
+	PE_BY_RUN,    /* event, thread */
 };
 
 /* Sets by[i] to the position of the i-th entry in an order, where `by` has room for all. */
@@ -140,6 +141,18 @@ void pe_sort_entries(const struct pe_profile *profile, enum pe_order order, uint
 
 /* Puts the entries in their own order. */
 void pe_sort_profile(struct pe_profile *profile);
+
+/*
+ * Puts the entries in their own order, where those of an event and thread are neighbours and
+ * these are in order, and adds up equal ones. If `same_time`, they are in order of time, too.
+ */
+void pe_sort_neighbours(struct pe_profile *profile, bool same_time);
+
+/*
+ * Replaces the entries, which are the groups, by those of the groups' times, in order. Frees
+ * groups and times. Returns false without memory.
+ */
+bool pe_times_fill(struct pe_profile *profile);
 
 /*
  * Does what pe_write() does, but does not compress: for measuring.

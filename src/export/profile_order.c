@@ -58,26 +58,44 @@ static int compare_by_event(const void *left, const void *right, void *arg)
 			    (uint64_t[]){ b->event, b->time, pair_of(b->thread, b->stack) }, 3);
 }
 
+static int compare_by_run(const void *left, const void *right, void *arg)
+{
+	const struct pe_entry *entries = arg;
+	const struct pe_entry *a = &entries[*(const uint32_t *)left];
+	const struct pe_entry *b = &entries[*(const uint32_t *)right];
+
+	return compare_keys((uint64_t[]){ pair_of(a->event, a->thread) },
+			    (uint64_t[]){ pair_of(b->event, b->thread) }, 1);
+}
+
 void pe_sort_entries(const struct pe_profile *p, enum pe_order order, uint32_t *by)
 {
 	static int (*const compare[])(const void *, const void *, void *) = {
-		[PE_BY_CHAIN] = compare_by_chain,
-		[PE_BY_STACK] = compare_by_stack,
-		[PE_BY_THREAD] = compare_by_thread,
-		[PE_BY_EVENT] = compare_by_event,
+		[PE_BY_CHAIN] = compare_by_chain,   [PE_BY_STACK] = compare_by_stack,
+		[PE_BY_THREAD] = compare_by_thread, [PE_BY_EVENT] = compare_by_event,
+		[PE_BY_RUN] = compare_by_run,
 	};
+	bool sorted = true;
 
-	for (uint32_t i = 0; i < p->n_entries; i++)
+	for (uint32_t i = 0; i < p->n_entries; i++) {
 		by[i] = i;
-	qsort_r(by, p->n_entries, sizeof(*by), compare[order], p->entries);
+		sorted = sorted && (!i || compare[order](&by[i - 1], &by[i], p->entries) <= 0);
+	}
+	if (!sorted)
+		qsort_r(by, p->n_entries, sizeof(*by), compare[order], p->entries);
 }
 
 static int compare_entries(const void *left, const void *right)
 {
 	const struct pe_entry *a = left, *b = right;
 
-	return compare_keys((uint64_t[]){ pair_of(a->event, a->thread), a->time, a->stack },
-			    (uint64_t[]){ pair_of(b->event, b->thread), b->time, b->stack }, 3);
+	if (a->event == b->event && a->thread == b->thread && a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return compare_keys((uint64_t[]){ pair_of(a->event, a->thread),
+					  pair_of(a->stack, a->cpu) },
+			    (uint64_t[]){ pair_of(b->event, b->thread),
+					  pair_of(b->stack, b->cpu) },
+			    2);
 }
 
 void pe_sort_profile(struct pe_profile *p)
@@ -86,14 +104,11 @@ void pe_sort_profile(struct pe_profile *p)
 		qsort(p->entries, p->n_entries, sizeof(*p->entries), compare_entries);
 }
 
-/* Adds up entries whose times agree in all but the bits below `step`, a power of two. */
-static void coarsen_times(struct pe_profile *p, uint64_t step)
+/* Adds up equal entries, which are neighbours. */
+static void add_equal(struct pe_profile *p)
 {
 	struct pe_entry *last = p->entries;
 
-	for (size_t i = 0; i < p->n_entries; i++)
-		p->entries[i].time &= ~(step - 1);
-	pe_sort_profile(p);
 	for (size_t i = 1; i < p->n_entries; i++) {
 		const struct pe_entry *entry = &p->entries[i];
 
@@ -106,6 +121,40 @@ static void coarsen_times(struct pe_profile *p, uint64_t step)
 	}
 	if (p->n_entries)
 		p->n_entries = (size_t)(last - p->entries) + 1;
+}
+
+/* Sorts the entries from `from` on with the same event and thread. Returns their end. */
+static size_t sort_run(struct pe_profile *p, size_t from, bool same_time)
+{
+	const struct pe_entry *first = &p->entries[from], *entry = first;
+	bool sorted = true;
+	size_t to = from;
+
+	while (++to < p->n_entries) {
+		entry = &p->entries[to];
+		if (entry->thread != first->thread || entry->event != first->event ||
+		    (same_time && entry->time != first->time))
+			break;
+		sorted = sorted && compare_entries(entry - 1, entry) <= 0;
+	}
+	if (!sorted)
+		qsort(&p->entries[from], to - from, sizeof(*p->entries), compare_entries);
+	return to;
+}
+
+void pe_sort_neighbours(struct pe_profile *p, bool same_time)
+{
+	for (size_t at = 0; at < p->n_entries;)
+		at = sort_run(p, at, same_time);
+	add_equal(p);
+}
+
+/* Adds up entries whose times agree in all but the bits below `step`, a power of two. */
+static void coarsen_times(struct pe_profile *p, uint64_t step)
+{
+	for (size_t i = 0; i < p->n_entries; i++)
+		p->entries[i].time &= ~(step - 1);
+	pe_sort_neighbours(p, true);
 }
 
 /* Returns the time from the first entry to the last, in ns. */

@@ -54,11 +54,13 @@ local function describe(query, format, options)
   add_keys(KEYS)
   add_keys(format.keys or {})
   local columns = { { measure = "count" } }
-  if not options.count and scope:root "period" then
-    columns[2] = { measure = "sum", ref = scope:ref "period" }
+  local sums = not options.count and scope:root "period"
+  if sums then columns[2] = { measure = "sum", ref = scope:ref "period" } end
+  local counted = sums and aside.from(query) or { n = 0 }
+  if options.timeline then
+    columns[#columns + 1] = { measure = "times", ref = scope:ref "time",
+      weight = sums and scope:ref "period" or nil }
   end
-  if options.timeline then add_keys { "time" } end
-  local counted = columns[2] and aside.from(query) or { n = 0 }
   local description = engine.grouping(spec, keys, columns)
   is.chain = #keys + 1
   description.keys[is.chain], description.profile = CHAIN, is

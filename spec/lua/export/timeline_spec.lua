@@ -10,8 +10,9 @@ local switches = require "spec.support.switches"
 
 local MS <const> = 1000000
 
--- Records a clock and a tracepoint of two threads, `n` times a millisecond.
-local function recording(n)
+-- Records a clock and a tracepoint of two threads, `n` times a millisecond. `more` may add
+-- samples by its argument, a function of a thread and a time in ms.
+local function recording(n, more)
   local b = builder.new()
   local sample_type = { "ip", "tid", "time", "callchain", "period", "id" }
   local clock = b:event { name = "cpu-clock", type = 1, config = 0, ids = { 1 },
@@ -28,6 +29,9 @@ local function recording(n)
   for i = 1, n do sample(clock, 7, i, MS // 2, chains.READ, chains.TWICE) end
   sample(clock, 8, 3, MS, chains.TWICE)
   sample(switch, 8, 4, 1, chains.READ)
+  if more then
+    more(function(tid, time) sample(clock, tid, time, MS, chains.TWICE) end)
+  end
   return b:write()
 end
 
@@ -171,6 +175,27 @@ describe("an export with times", function()
     assert.is_nil(done)
     assert.matches(": the profile has [%d.]+%a+ even without times, more than "
       .. "%-%-max%-size$", message)
+  end)
+
+  it("counts samples with one time, thread and call chain as one, with any workers", function()
+    local path = recording(30000, function(sample)
+      for _ = 1, 3 do sample(8, 30001) end
+      sample(8, 30000)
+    end)
+    local function threads_of(workers)
+      local file <close> = assert(perflua.open(path, { jobs = workers }))
+      local out = os.tmpname()
+      finally(function() os.remove(out) end)
+      assert(perflua.export(file:samples(), "firefox", out))
+      return profiles.firefox(out).threads
+    end
+    local one = threads_of(1)
+    assert.equal(30000, #one[1].samples)
+    local worker = one[2].samples
+    assert.same({ 3, 1, 29999, 1, 30000, 3 }, {
+      #worker, worker[1].weight, worker[2].time, worker[2].weight, worker[3].time,
+      worker[3].weight })
+    assert.same(one, threads_of(4))
   end)
 
   it("leaves no new file where the profile does not fit, and empties an old one", function()
