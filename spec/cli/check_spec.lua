@@ -110,7 +110,8 @@ describe("perflua check", function()
     assert.matches("no sample is of it", got.out)
     got = check(spec, path)
     assert.equal(1, got.status)
-    assert.matches("^perflua: change of parse: no recording to compare with is named: %-%-baseline REC", got.err)
+    assert.matches("^perflua: change of parse: no recording to compare with is named: "
+      .. "%-%-baseline REC", got.err)
   end)
 
   it("writes TAP and JUnit XML", function()

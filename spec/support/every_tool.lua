@@ -29,8 +29,8 @@ local lines = {
   "timeline --slice 1s --by comm --json", "timeline --by cpu", "wakers",
 }
 
--- Functions of a kernel, for damaged recordings: reading those of the kernel that runs here takes
--- longer than what is read of the recording, and is the same each time.
+-- Functions of a kernel, for damaged recordings: reading those of the kernel that runs here
+-- takes longer than all else that is read, and is the same each time.
 local function write_kernel()
   local list = { "ffffffff81000000 T _text", "ffffffff81000000 T _stext" }
   for i = 1, 4000 do
