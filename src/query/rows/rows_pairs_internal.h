@@ -1,0 +1,171 @@
+/*
+ * The state of pairs, for the files that make their rows: rows_pairs.c opens and closes spans,
+ * rows_ended.c has the rows that a span makes when it ends, rows_lost.c drops spans.
+ */
+#ifndef PERFLUA_QUERY_ROWS_PAIRS_INTERNAL_H
+#define PERFLUA_QUERY_ROWS_PAIRS_INTERNAL_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rows_pairs.h"
+#include "spans.h"
+
+#define PQ_ROLES 16 /* a power of two */
+
+/* The role of all records of one layout and event. */
+struct pq_pair_role {
+	const struct pq_bound *bound; /* NULL: none was met */
+	bool closes, opens, inner;
+};
+
+/* Records that wait for the end of a span: n rows of n_inner values, which are owned. */
+struct pq_waiting {
+	struct pq_value *values;
+	size_t n, capacity;
+};
+
+/* A copy of a record that opened a span. */
+struct pq_opening {
+	struct pd_record rec;
+	uint8_t *bytes; /* [room] */
+	size_t room;
+};
+
+/* A span that ended, and the records that waited for it, or the items of one of its records. */
+struct pq_ended {
+	struct pq_value *kept;	/* [n_kept] */
+	struct pq_value *close; /* [n_values]: those of PQ_OF_CLOSE */
+	struct pq_waiting waiting;
+	size_t at; /* the record whose row is next */
+	enum {
+		PQ_ITEMS_NONE,
+		PQ_ITEMS_OF_SPAN, /* the span's own row comes next */
+		PQ_ITEMS_MORE,	  /* more items may come */
+	} items;
+	struct pq_opening opening; /* if items are of the opening record */
+};
+
+struct pq_pairs {
+	const struct pq_pairing *how;
+	const struct pq_columns *columns;
+	struct pq_spans spans; /* what is kept of the opening record: the time first */
+	struct pq_calls *calls;
+	size_t n_kept;		    /* number of values kept of an opening record */
+	uint32_t *kept;		    /* [n_kept]: places of their columns */
+	size_t n_inner;		    /* number of values of a record that waits */
+	uint32_t *inner;	    /* [n_inner]: places of their columns */
+	uint32_t *from;		    /* [how->n_values]: index in `kept` or in `inner` */
+	struct pq_value *key;	    /* [how->n_keys]: key of the record that is looked at */
+	struct pq_value *args;	    /* arguments of how->ended */
+	struct pq_pairs *nested;    /* spans inside; NULL: records are, or nothing is */
+	struct pq_value *inner_row; /* [nested->how->n_values]: the nested span that ended */
+	uint64_t ended_serial;	    /* serial number of the span that ended last */
+	uint64_t *serial;	    /* number of the span opened last, here or in `nested` */
+	uint64_t own_serial;
+	struct pq_waiting *waiting; /* [n_waiting], by span */
+	size_t n_waiting;
+	struct pq_opening *openings; /* [n_openings], by span; if their items are rows */
+	size_t n_openings;
+	size_t n_held; /* records that wait */
+	bool too_many; /* a record found no room to wait */
+	struct pq_ended ended;
+	size_t n_lost; /* records of lost records that named some spans */
+	struct pq_pair_counts counts;
+	bool has_serials; /* spans inside others: their serial numbers are kept */
+	bool by_event;	  /* the event alone decides what a record does */
+	struct pq_pair_role roles[PQ_ROLES];
+};
+
+/* Reads a column of the record that was entered. */
+static inline void pq_pairs_read(const struct pq_pairs *pairs, uint32_t place,
+				 struct pq_value *out)
+{
+	const struct pq_columns *columns = pairs->columns;
+
+	if (columns->numbers[place] != UINT32_MAX)
+		pq_fields_get(columns->fields, columns->numbers[place], out);
+	else
+		pq_expr_value(columns->exprs[place], columns->fields, out);
+}
+
+/*
+ * Makes a value ready to be kept by a span: objects are held, and texts copied. Returns false
+ * without memory.
+ */
+static inline bool pq_pairs_own(struct pq_pairs *pairs, struct pq_value *value,
+				struct pq_pair_row *row)
+{
+	char *copy;
+
+	if (value->type == PQ_OBJECT && pairs->calls)
+		pairs->calls->hold(pairs->calls, value);
+	if (value->type != PQ_TEXT)
+		return true;
+	if (!pq_row_texts_add(row->texts, row->known, value))
+		return false;
+	if (value->id)
+		return true;
+	copy = malloc(value->size ? value->size : 1);
+	if (!copy)
+		return false;
+	memcpy(copy, value->p, value->size);
+	value->p = copy;
+	return true;
+}
+
+/* Makes a value of a span ready to be put into a row. Returns false without memory. */
+static inline bool pq_pairs_lend(struct pq_pairs *pairs, struct pq_value *value,
+				 struct pq_pair_row *row)
+{
+	if (value->type == PQ_OBJECT && pairs->calls)
+		pairs->calls->lend(pairs->calls, value);
+	return value->type != PQ_TEXT || pq_row_texts_add(row->texts, row->known, value);
+}
+
+/* Reads a value of the record inside, or of the span inside. */
+static inline void pq_pairs_read_inner(const struct pq_pairs *pairs, uint32_t place,
+				       struct pq_value *out)
+{
+	if (pairs->nested)
+		*out = pairs->inner_row[place];
+	else
+		pq_pairs_read(pairs, place, out);
+}
+
+/* Drops a span that has no end, with the records that wait for its end. */
+void pq_pairs_drop_span(struct pq_pairs *pairs, uint32_t span);
+
+/* Drops the open spans that may have lost records. */
+void pq_pairs_drop_lost(struct pq_pairs *pairs);
+
+/* Frees the records that wait for the end of a span. */
+void pq_waiting_forget(struct pq_pairs *pairs, struct pq_waiting *waiting);
+
+/*
+ * Keeps the record that was entered until the end of the span that it is in. Returns false
+ * without memory, or if too many records wait.
+ */
+bool pq_waiting_hold(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *row);
+
+/* Copies the record that was entered, which opens a span. Returns false without memory. */
+bool pq_opening_keep(struct pq_pairs *pairs, uint32_t span);
+
+/*
+ * Makes the records that wait for the end of a span, whose values are `kept`, the rows that
+ * pq_pairs_next_row() returns. Returns false without memory.
+ */
+bool pq_ended_take_waiting(struct pq_pairs *pairs, uint32_t span, struct pq_value *kept,
+			   struct pq_pair_row *row);
+
+/*
+ * Makes the items of a span that ends, whose values are `kept`, these rows. Returns false
+ * without memory.
+ */
+bool pq_ended_take_items(struct pq_pairs *pairs, uint32_t span, struct pq_value *kept,
+			 struct pq_pair_row *row);
+
+/* Frees what is left of the span that ended last. */
+void pq_ended_forget(struct pq_pairs *pairs);
+
+#endif
