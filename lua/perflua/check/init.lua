@@ -17,22 +17,18 @@ local function judge_limit(result, limit, sign)
   return low >= limit and check.FAILED or check.UNKNOWN
 end
 
--- Verdicts by the operation of a condition. A change that is noise is taken for none.
+-- Verdicts of conditions by those of changes; others cannot be told.
+local NOT_SLOWER <const> = { slower = check.FAILED, new = check.FAILED, noise = check.OK,
+  faster = check.OK, gone = check.OK }
+local FASTER <const> = { slower = check.FAILED, new = check.FAILED, noise = check.FAILED,
+  faster = check.OK, gone = check.OK }
+
+-- Verdicts by the operation of a condition.
 local judges = {
   below = function(result, limit) return judge_limit(result, limit, 1) end,
   above = function(result, limit) return judge_limit(result, limit, -1) end,
-  not_slower = function(result)
-    local verdict = result.verdict
-    if verdict == "slower" or verdict == "new" then return check.FAILED end
-    local is_seen = verdict == "noise" or verdict == "faster" or verdict == "gone"
-    return is_seen and check.OK or check.UNKNOWN
-  end,
-  faster = function(result)
-    local verdict = result.verdict
-    if verdict == "faster" or verdict == "gone" then return check.OK end
-    local is_seen = verdict == "noise" or verdict == "slower" or verdict == "new"
-    return is_seen and check.FAILED or check.UNKNOWN
-  end,
+  not_slower = function(result) return NOT_SLOWER[result.verdict] or check.UNKNOWN end,
+  faster = function(result) return FASTER[result.verdict] or check.UNKNOWN end,
 }
 
 -- Numbers that were measured, for people: "3.10 % (2.52 to 3.80)".
