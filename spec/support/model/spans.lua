@@ -44,21 +44,26 @@ local function all_of(filters)
   end
 end
 
--- The fields of a key as functions, the recording first where there are several.
-local function key_of(pairing, refs)
-  local reads = {}
-  if pairing.several then reads[1] = of_record(pairing.source) end
-  for _, ref in ipairs(refs) do reads[#reads + 1] = of_record(ref) end
+-- Returns a function that reads a key: one value of each function; nil if one is absent.
+local function read_key(reads)
   if #reads == 0 then reads[1] = function() return 1 end end
-  return function(record)
+  return function(of)
     local key = {}
     for i, read in ipairs(reads) do
-      local value = read(record)
+      local value = read(of)
       if value == nil or value == false or value ~= value then return nil end
       key[i] = value
     end
     return key
   end
+end
+
+-- The fields of a key as functions, the recording first where there are several.
+local function key_of(pairing, refs)
+  local reads = {}
+  if pairing.several then reads[1] = of_record(pairing.source) end
+  for _, ref in ipairs(refs) do reads[#reads + 1] = of_record(ref) end
+  return read_key(reads)
 end
 
 local function find(root, key)
@@ -401,16 +406,7 @@ local function key_around(inner)
     reads[1] = function(context) return source(context.opened) end
   end
   for _, ref in ipairs(inner.keys) do reads[#reads + 1] = of_context(ref) end
-  if #reads == 0 then reads[1] = function() return 1 end end
-  return function(context)
-    local key = {}
-    for i, read in ipairs(reads) do
-      local value = read(context)
-      if value == nil or value == false or value ~= value then return nil end
-      key[i] = value
-    end
-    return key
-  end
+  return read_key(reads)
 end
 
 ---Spans inside of spans: those that open no earlier and close no later.
