@@ -188,6 +188,19 @@ static inline bool is_same_group(const struct pq_groups *groups)
 	return groups->last != PQ_NO_GROUP;
 }
 
+/*
+ * Returns true if the first key is a word of an item. The next item most often has another one,
+ * so comparing all keys first would be in vain.
+ */
+static inline bool is_keyed_by_item(const struct pq_groups *groups)
+{
+	const struct pq_fields *fields = groups->fields;
+	const struct pq_group_key *key = groups->keys;
+
+	return fields->item && key < groups->keys_end && key->value.field != UINT32_MAX &&
+	       fields->bound->loads[key->value.field].is_item_word;
+}
+
 /* Returns how often a record counts: 0 if its weight is not a number, 0, or wrong. */
 static uint64_t read_weight(struct pq_groups *groups, const struct pq_measured *m)
 {
@@ -293,7 +306,8 @@ bool pq_groups_add(struct pq_groups *groups)
 		groups->n_aside++;
 		return true;
 	}
-	if (!is_same_group(groups) && find_group(groups) == PQ_NO_GROUP)
+	if ((is_keyed_by_item(groups) || !is_same_group(groups)) &&
+	    find_group(groups) == PQ_NO_GROUP)
 		return false;
 	states = pq_group_states(groups, groups->last);
 	for (const struct pq_measured *m = groups->measured; m < groups->measured_end; m++) {
