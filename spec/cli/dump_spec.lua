@@ -89,7 +89,7 @@ describe("perflua dump --names", function()
     local path, theirs = files.temporary(), {}
     local got = run.shell_with([[
       perf record -q -N -m 64 --no-bpf-event -o - -F 2000 -g -e cpu-clock:u -- \
-        sh -c 'seq 200000 | sort -r >/dev/null' >"$1" 2>/dev/null
+        sh -c 'seq 1000000 | sort -r >/dev/null' >"$1" 2>/dev/null
       perf script -i "$1" -F comm,tid,ip,sym,dso -G 2>/dev/null]], path)
     for line in got.out:gmatch "[^\n]+" do
       local comm, tid, ip, symbol, dso = line:match "^%s*(.-)%s+(%d+)%s+(%x+) (.-) %((.*)%)$"
