@@ -250,8 +250,7 @@ describe("--cpu", function()
     local function sum_of(tool, column, cpus)
       local got, sum = run.perflua { tool, "--json", "--cpu", cpus, path }, 0
       local rows = dkjson.decode(got.out).rows
-      local said = rows[1] and "" or ("perflua: %s: nothing to show that the options choose\n")
-        :format(path)
+      local said = rows[1] and "" or ("perflua: %s: no rows to show\n"):format(path)
       assert.are.same({ 0, said }, { got.status, got.err })
       for _, row in ipairs(rows) do sum = sum + row[column] end
       return sum

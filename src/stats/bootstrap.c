@@ -8,7 +8,7 @@
 
 #define N_LENGTHS 7 /* blocks of 1, 2, 4 … 64 slices */
 
-/* How often each slice was drawn, by resample; and the shared denominators of these. */
+/* The number of times that each slice was drawn, and the shared denominator, by resample. */
 struct weights {
 	float of_slice[PN_MAX_SLICES][PN_RESAMPLES];
 	float shared[PN_RESAMPLES];

@@ -1,10 +1,10 @@
 /*
- * A block bootstrap of many rows over the same slices of time: how much the sum of each row, or
- * a ratio of sums, varies.
+ * A block bootstrap of many rows over the same slices of time. It estimates the error of each
+ * row's sum, or of a ratio of sums.
  *
- * What happened in a slice is drawn together for all rows, and neighbouring slices are drawn
- * together if the row's values are correlated (block_length.h). Rows are sparse. Equal input
- * gives equal results: the seed is the caller's.
+ * A resample draws each slice for all rows at once, and draws neighbouring slices together if
+ * the row's values are correlated (block_length.h). Rows are sparse. Equal input gives equal
+ * results: the caller gives the seed.
  */
 #ifndef PERFLUA_STATS_BOOTSTRAP_H
 #define PERFLUA_STATS_BOOTSTRAP_H

@@ -10,7 +10,7 @@
 -- data.total is how many there were, and data.rest has the sums that shares are of besides. Of
 -- many groups data.chosen has some, with such a total and rest, for an interrupt that comes
 -- later: the first by measure data.chosen_by (group/aggregate.lua).
--- Of a comparison data.comparison = { above, below } are lines around the rows.
+-- A comparison has data.comparison = { above, below }, lines around the rows.
 -- self.show and self.view are of presentation.lua, self.lines of lines.lua. Of spans,
 -- self.counts says what could not be paired (table/pair_counts.lua).
 

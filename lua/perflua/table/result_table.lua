@@ -119,15 +119,9 @@ local function sorted_rows(rows, place, columns)
   return sorting.all(rows, is_less) or sorting.all(sorting.first(rows, value_of), is_less)
 end
 
-local CHOOSING <const> = { "comm", "pid", "tid", "cpu", "time", "event", "where" }
-
--- Tells the user that a table is empty, which its title alone may leave unclear.
+-- Tells the user that a table is empty, which its header alone may leave unclear.
 local function log_empty(args)
-  local chosen = ""
-  for _, name in ipairs(CHOOSING) do
-    if args[name] then chosen = " that the options choose" end
-  end
-  io.stderr:write("perflua: ", fmt.paths(args[1] or "-"), ": nothing to show", chosen, "\n")
+  io.stderr:write("perflua: ", fmt.paths(args[1] or "-"), ": no rows to show\n")
 end
 
 ---Writes the rows, also if there are none; standard error then has a line, too.

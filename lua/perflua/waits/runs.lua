@@ -1,4 +1,4 @@
--- Which thread runs on which processor, from sched:sched_switch in the order of time.
+-- Runs of threads on processors, from sched:sched_switch in time order.
 
 local runs = {}
 
