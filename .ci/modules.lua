@@ -16,8 +16,8 @@ end
 -- A row: folder, the modules it uses, its public headers.
 local modules = {
   { "base", "",
-    "arena cursor hash id_map map outcome pattern producer progress string_builder vector "
-    .. "wide" },
+    "arena cursor hash helpers id_map map outcome pattern producer progress radix "
+    .. "string_builder vector wide" },
   { "perfdata/format", "base",
     "attr error event feature feature_decode fields format field_names layout perf_text print "
     .. "print_scalar record regs rows sample text value views" },
@@ -37,9 +37,10 @@ local modules = {
   { "symbols/jit", "base symbols/elf", "jitdump perfmap" },
   { "symbols", "base symbols/elf symbols/jit", "dso find internal load memo symbols" },
   { "symbols/lines", "base symbols/elf symbols", "lines" },
+  { "machine/maps", "base symbols", "maps" },
   { "machine",
     "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream "
-      .. "perfdata/order symbols symbols/lines",
+      .. "perfdata/order symbols symbols/lines machine/maps",
     "machine" },
   { "query/expr", "base perfdata/format perfdata/tracepoint perfdata/order machine",
     "expr fields once scope stacks strings value" },
@@ -50,14 +51,13 @@ local modules = {
   { "script", "base perfdata/format machine", "script" },
   { "sqlite", "base perfdata/format query", "database" },
   { "export", "base perfdata/format symbols/lines machine query query/expr query/group",
-    "export" },
-  { "binding",
-    "base perfdata/format perfdata/tracepoint analysis machine query script sqlite "
-      .. "export stats",
-    "" },
+    "export gzip" },
+  { "binding", "base perfdata/format perfdata/tracepoint analysis machine query export stats",
+    "functions handle pass_progress record stack system value writer" },
+  { "binding/query", "base perfdata/format query script sqlite export binding", "" },
   { "host", "", "" },
 }
-local knows_lua = words "binding host"
+local knows_lua = words "binding binding/query host"
 local lua_headers = words "lua.h lauxlib.h lualib.h luaconf.h"
 
 -- A row: folder, the modules it uses, its public files, and files of others that it reaches for
@@ -75,23 +75,25 @@ local lua_modules = {
     "init description interrupted keyed merge origin output pair_counts read result_table "
       .. "sort" },
   { "plan", "core errors measures recording", "init engine lower" },
-  { "group", "core errors filter measures plan recording table", "init aggregate aside" },
+  { "group", "core errors filter measures plan recording table",
+    "init aggregate aside profile" },
   { "query", "core errors fields filter group measures plan recording table text", "init" },
   { "intervals", "core errors fields filter plan query recording table", "init" },
   { "file", "core errors fields filter plan query recording table",
-    "binaries paths records run running samples_with_losses" },
+    "binaries functions paths records run running samples_with_losses" },
   { "options", "api errors text", "init" },
-  { "flame", "core group recording text", "init folded page stacks" },
-  { "waits", "file group text",
-    "interrupts live locks off_cpu page_faults requests runs totals wakes" },
+  { "flame", "core group plan recording text", "init folded page stacks" },
+  { "waits", "core file group plan text",
+    "comms interrupts live locks off_cpu page_faults requests runs sampled totals wakes" },
   { "export", "core errors flame group plan table text waits", "init",
     "flame/clean group/aside" },
   { "diff", "core errors file group flame measures query table text", "estimate init plan",
     "filter/kinds flame/clean measures/sketch" },
   { "perflua", "core diff errors export file intervals options query recording table",
     "init" },
-  { "check", "core diff errors table text", "init output recipe" },
-  { "meta", "api core errors fields filter options perflua recording table text",
+  { "check", "core diff errors file table text", "init output recipe" },
+  { "meta", "api core errors fields filter options perflua recording table text "
+      .. "waits",
     "candidates describe library needs returned starter survey" },
   { "header", "core text", "init json" },
   { "script", "core errors", "fields" },
@@ -100,8 +102,8 @@ local lua_modules = {
   { "map", "core errors meta recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },
   { "timechart", "core file flame text waits", "init svg", "flame/xml" },
-  { "toolkit", "core diff errors file flame group perflua query table text",
-    "change_graph folding samples sides symbols topics" },
+  { "toolkit", "core diff errors file filter flame group perflua query table text",
+    "change_graph folding samples sides symbols topics unchosen" },
   { "tools",
     "address check core diff doctor errors export file flame header map meta options perflua "
       .. "recording report script table text timechart toolkit waits",

@@ -84,8 +84,8 @@ function perflua.diff(before, after, options) end
 
 ---Writes a query's samples in the format of another program: profiles, where they are added up
 ---by event, thread and call chain, or a row for each.
----@param query perflua.Query # Of samples, without group_by(); as speedscope, chrome, csv and
----jsonl also of spans, as csv and jsonl of items by unnest().
+---@param query perflua.Query # Of samples, without group_by(); as speedscope, firefox, chrome,
+---csv and jsonl also of spans, as csv and jsonl of items by unnest().
 ---@param format string # "speedscope", "firefox", "perfetto", "pprof", "callgrind", "folded";
 ---"folded-diff" with the option `before`; "chrome", trace events; "csv" or "jsonl", whose
 ---columns are what select() named; "sqlite", to which these are added.
@@ -93,8 +93,9 @@ function perflua.diff(before, after, options) end
 ---output.
 ---@param options? perflua.ExportOptions # What to write.
 ---@return table? # `samples`: how many were written, `set_aside`: how many have a period that
----is damage; of profiles `notes`: sentences about times that were made coarser, and about a
----size that browsers do not read; nil if `out` cannot be written.
+---is damage; of profiles and of chrome `notes`: sentences about times that were made coarser, a
+---size that browsers do not read, and switches of which only some were recorded; nil if `out`
+---cannot be written.
 ---@return string? # What is wrong.
 ---@return string? # A code such as "ENOENT" or "FORMAT".
 ---Raises: An unknown format; in a profile samples without call chain and address, without times

@@ -55,6 +55,7 @@ describe("a description for the core", function()
         field = { "read", 1, 2, 3, 4, 5, 6, 7, 8, 9 } },
       ["a step is a name or a position"] = { op = "field", kind = "any",
         field = { "read", 1.5 } },
+      ["no such chain"] = { op = "field", kind = "stack", field = { "stack", chain = "odd" } },
       ["a name has a NUL"] = { op = "field", kind = "any", field = { "read", "a\0b" } },
       ["a value is no number, string or boolean"] = { op = "const", kind = "any", value = {} },
       ["a set is a table"] = { op = "in", kind = "boolean", left = pid },
@@ -125,6 +126,8 @@ describe("a description for the core", function()
       end
       if random(4) == 1 then path.by_event = { value(), value() } end
       if random(8) == 1 then path.types = { [random(20)] = true } end
+      path.chain = ({ "names", "annotated", "values", "mapped", "callers",
+        "functions" })[random(36)]
       return path
     end
     local function tree(depth)

@@ -123,10 +123,26 @@ describe("a flame graph of a few stacks", () => {
     execFileSync(perflua, ["flame", "--symfs", "spec/fixtures/words", "-o", words, "spec/fixtures/words/perf.data"]);
     await open(words);
     await chromium.mouse("mouseMoved", ...await ask(`middle("count_with_list")`));
-    const numbers = ["147.4 ms", "20.16\u2009% of all", "self 0", "147 samples", "/usr/local/bin/words"];
+    const numbers = ["147.4 ms", "20.16\u2009% of all", "self 0", "147 samples", "/usr/local/bin/words", "words.c:128"];
     assert.equal(await ask("told()"), "count_with_list" + numbers.join(" · "));
     assert.equal(await ask(`rect_of("count_with_list").querySelector("title").textContent`),
       ["count_with_list", ...numbers].join("\n"));
+  });
+
+  it("tells no line where frames are turned round, or lines were not asked for", async () => {
+    const words = path.join(scratch, "words.svg");
+    const told_of = async (name) => {
+      await chromium.mouse("mouseMoved", ...await ask(`middle("${name}")`));
+      return ask("told()");
+    };
+    const draw = (...options) => execFileSync(perflua, ["flame", "--symfs", "spec/fixtures/words", "-o", words,
+      ...options, "spec/fixtures/words/perf.data"]);
+    draw();
+    await open(words + "#view=flame-reversed");
+    assert.match(await told_of("compare"), /^compare.* self 0 · .*\/words$/);
+    draw("--no-lines");
+    await open(words);
+    assert.match(await told_of("compare"), /^compare.* · [0-9]+ samples · .*\/words$/);
   });
 
   it("zooms to a frame that is clicked, and back", async () => {

@@ -27,7 +27,7 @@ async function open(name, ...options) {
 // Waits until the page has such a text, and returns all of it.
 async function seen(pattern) {
   for (let i = 0; i < 300; i++) {
-    const text = await chromium.evaluate("document.title + '\\n' + document.body.innerText");
+    const text = await chromium.evaluate("document.title + '\\n' + document.body?.innerText");
     if (pattern.test(text)) return text;
     await new Promise((done) => setTimeout(done, 100));
   }
@@ -37,7 +37,7 @@ async function seen(pattern) {
 // The sandwich view: { symbol: [total, self] } as texts.
 async function totals() {
   await chromium.key("3");
-  const rows = {}, text = await seen(/Symbol Name/);
+  const rows = {}, text = await seen(/Symbol Name[^]*\([\d.]+%\)/);
   for (const [, total, self, symbol] of text.matchAll(/^(\S+) \([\d.]+%\)\s+^\s*(\S+) \([\d.]+%\)\s+^\s*(.*)$/gm)) {
     rows[symbol] = [total, self];
   }

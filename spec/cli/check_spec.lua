@@ -56,7 +56,7 @@ describe("perflua check", function()
     local got = check([[
       expect(share "parse"):below "40 %"
       expect(share "parse"):above "30 %"
-      expect(share "gone"):below "1 %"
+      expect(share "gone"):below_or_absent "1 %"
       expect(children "main"):above "99 %"
       expect(lost()):below "1 %"
       expect(samples()):above(3000)
@@ -65,8 +65,8 @@ describe("perflua check", function()
       end)):above(1000)]], path)
     assert.equal(0, got.status, got.out .. got.err)
     assert.matches("^ok +share of parse is below 40 %%: 3%d%.%d %% %(3%d%.?%d* to 3%d", got.out)
-    assert.matches("share of gone is below 1 %%: 0 %% %(0 to 0%.0%d+%), no sample is of it",
-      got.out)
+    assert.matches("share of gone is absent or below 1 %%: 0 %% %(0 to 0%.0%d+%), "
+      .. "no recording has a function of this name\n", got.out)
     assert.matches("# 7 expectations: 7 ok, 0 failed, 0 cannot be told\n$", got.out)
   end)
 
@@ -88,6 +88,34 @@ describe("perflua check", function()
     got = check([[expect(p99 "syscall read"):below "2 ms"]], path)
     assert.equal(1, got.status)
     assert.matches("has neither raw_syscalls:sys_enter nor syscalls:sys_enter_read", got.err)
+  end)
+
+  it("cannot tell that a function is below a limit if no recording has it", function()
+    local got = check([[
+      expect(share "prase"):below "5 %"
+      expect(children "zzz"):below "5 %"
+      expect(share "zzz"):below_or_absent "5 %"]], path)
+    assert.equal(4, got.status)
+    assert.matches("^cannot tell +share of prase is below 5 %%: 0 %% %(0 to [%d.]+%), no "
+      .. "recording has a function of this name; the closest is 'parse'\n", got.out)
+    assert.matches("\ncannot tell +share of zzz and its callees is below 5 %%: [^\n]*, no "
+      .. "recording has a function of this name\nok +share of zzz is absent", got.out)
+    got = check([[expect(share "zzz"):above "5 %"]], path)
+    assert.equal(1, got.status)
+    got = check([[expect(lost()):below_or_absent "5 %"]], path)
+    assert.equal(2, got.status)
+    assert.matches("below_or_absent%(%) is expected of share%(…%) or children%(…%), not of "
+      .. "share of lost samples", got.err)
+  end)
+
+  it("takes a function for known that is a caller only, or is in the baseline", function()
+    local caller = recording(3, { { "main", 0 }, { "parse", 1 } })
+    local got = check([[expect(share "main"):below "5 %"]], caller)
+    assert.equal(0, got.status, got.out .. got.err)
+    assert.matches("no sample is of it\n", got.out)
+    local spec = [[expect(share "solve"):below "5 %"]]
+    assert.equal(4, check(spec, caller).status)
+    assert.equal(0, check(spec, caller, "--baseline", path).status)
   end)
 
   it("compares with a baseline", function()
@@ -118,13 +146,13 @@ describe("perflua check", function()
     local spec = [[
       expect(share "parse"):below "5 %"
       expect(share "parse"):below "33.3 %"
-      expect(share "a<b#c"):below "5 %"]]
+      expect(share "a<b#c"):below_or_absent "5 %"]]
     local tap = check(spec, "--tap", path)
     assert.equal(1, tap.status)
     assert.matches("^TAP version 13\n1%.%.3\nnot ok 1 %- share of parse is below 5 %%\n",
       tap.out)
     assert.matches("\nok 2 %- share of parse is below 33%.3 %% # SKIP cannot tell\n", tap.out)
-    assert.matches("\nok 3 %- share of a<b\\#c is below 5 %%\n", tap.out)
+    assert.matches("\nok 3 %- share of a<b\\#c is absent or below 5 %%\n", tap.out)
     local to = files.temporary()
     local junit = check(spec, "--junit", "-o", to, path)
     assert.equal(1, junit.status)
@@ -132,7 +160,7 @@ describe("perflua check", function()
     assert.matches('<testsuite name="[^"]+" tests="3" failures="1" errors="1">', xml)
     assert.matches('<failure message="3', xml)
     assert.matches('<error type="cannot tell" message="3', xml)
-    assert.matches("share of a&lt;b#c is below", xml)
+    assert.matches("share of a&lt;b#c is absent or below", xml)
   end)
 
   it("fails if the results cannot be written", function()
@@ -175,6 +203,14 @@ describe("perflua check", function()
       .. "baseline2.data\n$", got.out)
   end)
 
+  it("refuses runs of which one did not record the event of the others", function()
+    local works = require "spec.support.works"
+    local got = check([[expect(share "parse"):below "40 %"]], path,
+      works.write { seed = 1, parts = { parse = 0.3 }, event = "cycles" })
+    assert.equal(1, got.status)
+    assert.matches("share of parse: diff: .* has no event 'c%S+', which another run", got.err)
+  end)
+
   it("measures times of system calls and of spans", function()
     local t = switches.new()
     local enter = t:event("raw_syscalls", "sys_enter", { fields = { { "long", "id" } } })
@@ -201,10 +237,16 @@ describe("perflua check", function()
       expect(p50 "syscall read"):above "1.5 ms"
       expect(p90 { open = "raw_syscalls:sys_enter", close = "raw_syscalls:sys_exit",
         where = "syscall == 'read'" }):below "4 ms"
-      expect(p99 "syscall read"):above "1 ms"]], b:write())
-    assert.equal(0, got.status, got.out .. got.err)
+      expect(p99 "syscall read"):above "1 ms"
+      expect(p999 "syscall read"):above "1 ms"
+      expect(p999 "syscall read"):below "9 s"]], b:write())
+    assert.equal(4, got.status, got.out .. got.err)
     assert.matches("p50 of syscall read is below 2.5 ms: 2%.?%d* ms %(1%.%d+ to 2%.%d+%)",
       got.out)
+    assert.matches("ok +p999 of syscall read is above 1 ms: %S+ ms %(at least 3%.%d+%)",
+      got.out)
+    assert.matches("cannot tell +p999 of syscall read is below 9 s", got.out)
+    assert.matches("# 6 expectations: 5 ok, 0 failed, 1 cannot be told", got.out)
   end)
 
   it("refuses a wrong spec with status 2, at its line", function()
@@ -223,6 +265,10 @@ describe("perflua check", function()
       [[expect(share "x"):below "5 ms"]])
     wrong(":1: a time such as \"2 ms\" expected, got a number",
       [[expect(p99 "syscall read"):below(2)]])
+    wrong(":1: expect%(…%)%.below: write a colon, expect%(…%):below",
+      [[expect(share "x").below "5 %"]])
+    wrong(":1: expect%(…%) has no condition 'under': there are above, below, "
+      .. "below_or_absent, faster, not", [[expect(share "x"):under "5 %"]])
     wrong(":1: not_slower%(%) is expected of change", [[expect(share "x"):not_slower()]])
     wrong("nothing is expected of share of x", [[expect(share "x")]])
     wrong("the spec expects nothing", "")
@@ -230,5 +276,32 @@ describe("perflua check", function()
     wrong("exclude each other", [[expect(share "x"):below "1 %"]], "--tap", "--junit")
     assert.equal(2, run.perflua { "check", "/no/such/spec.lua", path }.status)
     assert.equal(2, check([[expect(share "x"):below "1 %"]]).status)
+    local got = run.perflua { "check", path, files.temporary "" }
+    assert.equal(("perflua: check: %s is a recording, and the spec comes first\n"):format(path),
+      got.err)
+  end)
+
+  it("names the line of a function of the spec that fails", function()
+    local got = check('\nexpect(number("n", function() error "no" end)):below(3)', path)
+    assert.same({ ("perflua: n: %s:2: no\n"):format(got.path), 1 }, { got.err, got.status })
+  end)
+
+  it("says which event it took, and when it knows one run only", function()
+    local demo = run.demo
+    local event = "# cpu-clock is taken where no event is named; others with samples: "
+      .. "page-faults, context-switches\n"
+    local within = "# fewer than 3 runs: intervals are of the noise within a run, and other "
+      .. "runs may differ more\n"
+    local spec = [[expect(share "x"):below_or_absent "90 %"]]
+    assert.equal(event .. within .. "# 1 expectation: 1 ok, 0 failed, 0 cannot be told\n",
+      check(spec, demo).out:match "\n(#.*)$")
+    assert.equal(event .. within, check(spec, "--tap", demo).out:match "\n(#.*)$")
+    assert.matches("<system%-out>cpu%-clock is taken .*may differ more</system%-out>\n</tests",
+      check(spec, "--junit", demo).out)
+    assert.equal("# 1 expectation: 1 ok, 0 failed, 0 cannot be told\n",
+      check([[expect(share("x", "cpu-clock")):below_or_absent "90 %"]], demo, demo,
+        demo).out:match "\n(#.*)$")
+    assert.equal(event .. "# 1 expectation: 1 ok, 0 failed, 0 cannot be told\n",
+      check("expect(samples()):above(3)", demo).out:match "\n(#.*)$")
   end)
 end)

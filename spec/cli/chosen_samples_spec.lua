@@ -109,7 +109,7 @@ describe("--time", function()
       b:feature("sample_time", { first = 1000000000, last = 2000000000 })
     end)
     for range, message in pairs {
-      ["12:30"] = "--time: between \"12:30\": expected nanoseconds",
+      ["12:30"] = "--time: '12:30' is no time such as 1718.35, 20ms or 10%; a range is",
       ["5,6"] = "--time: between: 5.000000 to 6.000000 is outside of the recording",
       ["10%/11"] = "--time: between \"10%/11\": no such slice",
       ["1.9,1.5"] = "--time: between: from 1.900000 is not before to 1.500000",

@@ -21,9 +21,7 @@ local out = { write = function(out, ...)
 end }
 local status, message = require("perflua.tools." .. name).run(args, out)
 assert(not message, message)
-local peak
-for line in io.lines "/proc/self/status" do peak = peak or line:match "^VmHWM:%s+(%d+)" end
-print(peak, os.clock(), lines)
+print(require "spec.support.peak"(), os.clock(), lines)
 ]]
 
 local function cost_of(...)

@@ -130,6 +130,22 @@ describe("perflua diff", function()
       return frames
     end
 
+    it("is an HTML page with a policy behind a name that ends so", function()
+      local path = files.temporary() .. ".html"
+      diff("--flame", path, chains(1, 0.1), chains(2, 0.1))
+      local page = files.read(path)
+      os.remove(path)
+      assert.matches("^<!DOCTYPE html>.*Content%-Security%-Policy.*<svg ", page)
+    end)
+
+    it("draws one event, and names the others", function()
+      local _, err = diff("--flame", "-", run.demo, run.demo)
+      assert.equal("perflua: diff: using samples of cpu-clock; --event selects another: "
+        .. "page-faults, context-switches\n", err)
+      _, err = diff("--flame", "-", "--event", "page-faults", run.demo, run.demo)
+      assert.equal("", err)
+    end)
+
     it("colours the frames that changed, and leaves those of noise grey", function()
       local first, second = chains(1, 0.1), chains(2, 0.3)
       local svg = diff("--flame", "-", first, second)
@@ -158,6 +174,7 @@ describe("perflua diff", function()
     assert.is_true(few >= 2 and many > few, ("%s and %s runs"):format(few, many))
     fails(1, "2 runs are too few: at least 3 show how much runs vary", "--plan", "2%",
       more[1], more[2])
+    fails(1, "1 run is too few", "--plan", "2%", more[1])
   end)
 
   it("says which samples it did not count", function()
@@ -184,8 +201,14 @@ describe("perflua diff", function()
     fails(2, "%-%-per: share, second or event:NAME expected, got 'hour'", "--per", "hour", a, b)
     fails(2, "%-%-match: FROM=TO expected, got 'x'", "--match", "x", a, b)
     fails(2, "%-%-plan: a percentage expected", "--plan", "0", a, b, a)
+    fails(2, "%-%-plan and %-%-per exclude each other", "--plan", "5%", "--per", "share", a, b,
+      a)
+    fails(2, "%-%-plan takes equal runs, without %-%-", "--plan", "5%", a, "--", b, a)
+    fails(2, "%-%-flame and %-%-sort exclude", "--flame", "-", "--sort", "comm", a, b)
     fails(2, "%-%-csv and %-%-json", "--csv", "--json", a, b)
-    fails(2, "unknown field 'commm'; the closest is 'comm'", "--sort", "commm", a, b)
+    fails(2, "^perflua: diff: %-%-sort: unknown field 'commm'; the closest is 'comm'", "--sort",
+      "commm", a, b)
+    fails(2, "^perflua: diff: %-%-where: filter", "--where", "commm == 1", a, b)
     fails(1, "No such file", a, a .. ".no")
     fails(1, "no common event", "--sort", "comm", a,
       works.write { seed = 1, parts = PARTS, event = "cycles" })
@@ -208,7 +231,7 @@ describe("perflua diff", function()
   needs.it("record", "has the deltas of functions that perf diff has", function()
     local paths = { files.temporary(), files.temporary() }
     for i, path in ipairs(paths) do
-      assert.equal(0, run.shell_with(([[perf record -q -e cpu-clock:u -o "$1" sh -c \
+      assert.equal(0, run.shell_with(([[perf record -q --no-bpf-event -e cpu-clock:u -o "$1" sh -c \
         'i=0; while [ $i -lt %d00000 ]; do i=$((i+1)); done' >/dev/null 2>&1]]):format(i + 1),
         path).status)
     end

@@ -6,9 +6,9 @@ local everything = require "spec.support.everything"
 local files = require "spec.support.files"
 local run = require "spec.cli.run"
 
--- Texts of Lua's own errors: see spec/fuzz/internal.lua.
+-- Texts of Lua's own errors (see spec/fuzz/internal.lua), and what the library says of a nil.
 local faults = { "attempt to", "bad argument", "traceback", "table index is",
-  "number has no integer", "overflow" }
+  "number has no integer", "overflow", "misspelt global" }
 
 --- Runs every tool over these recordings in one process, as they are or damaged in so many
 --- ways.

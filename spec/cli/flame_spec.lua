@@ -25,6 +25,20 @@ describe("perflua flame", function()
     assert.matches("\"unit\":\"page-faults\"", faults.out, 1, true)
   end)
 
+  it("has the source lines of a recording's frames unless they are not wanted", function()
+    local function lines_of(...)
+      local svg = run.perflua({ "flame", "--symfs", "spec/fixtures/words", "-o", "-",
+        "spec/fixtures/words/perf.data", ... }).out
+      local lines = svg:match '"lines":%[(.-)%]'
+      return svg:match '"files":%[\n(.-)\n%]', lines and select(2, lines:gsub("%d+,%d+", "")),
+        select(2, svg:match('"frames":%[(.-)%]'):gsub("%-?%d+,%d+,%d+,%d+,%d+", ""))
+    end
+    local files_of, n, n_frames = lines_of()
+    assert.are.same({ '"words.c"', n_frames }, { files_of, n })
+    assert.is_nil((lines_of "--no-lines"))
+    assert.is_nil(flame().out:find('"lines"', 1, true))
+  end)
+
   it("says what it leaves out of a recording", function()
     local svg = run.perflua({ "flame", run.demo, "--where", "comm ~= 'sort' and pid < 99999999",
       "-o", "-" }).out
@@ -57,7 +71,7 @@ describe("perflua flame", function()
     -- folded stacks say nothing of numbers of samples, the last of five
     local function frames(svg)
       local data = svg:match '"frames":(%b[])':gsub("%s", "")
-      if svg:find('"counted":true', 1, true) then
+      if svg:find('"counted":"sample"', 1, true) then
         data = data:gsub("(%-?%d+,%d+,%d+,%d+),%d+", "%1")
       end
       return svg:match '<g id="frames">(.-)</g>', data
@@ -121,6 +135,7 @@ describe("perflua flame", function()
       { "--min-share: from 0 to 100 %, not 'few'", "x.data", "-o", "x", "--min-share", "few" },
       { "--colors: no 'blue'", "x.data", "-o", "x", "--colors", "blue" },
       { "--where is of recordings", "--folded", "x", "-o", "x", "--where", "pid == 1" },
+      { "--no-lines is of recordings", "--folded", "x", "-o", "x", "--no-lines" },
     }
     for _, words in ipairs(wrong) do
       local got = run.perflua { "flame", table.unpack(words, 2) }
@@ -133,7 +148,7 @@ describe("perflua flame", function()
     local got = run.perflua({ "flame", "--folded", "-", "-o", "-" },
       { stdin = "no stacks here\n" })
     assert.are.equal(1, got.status)
-    assert.matches("1 lines are no folded stacks\nperflua: -: no folded stacks\n", got.err, 1,
+    assert.matches("1 line is no folded stack\nperflua: -: no folded stacks\n", got.err, 1,
       true)
     got = run.perflua({ "flame", "--folded", "-", "-o", "-" },
       { stdin = ("a 9223372036854775807\n"):rep(2) })

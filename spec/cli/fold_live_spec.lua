@@ -21,7 +21,7 @@ local function record()
   local _, ok =
     files.output(
       ("gcc -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -o %s %s/program.c && "
-    .. "perf record -q -F 2000 -g -e cpu-clock:u -o %s %s 2>&1"):format(
+    .. "perf record -q --no-bpf-event -F 2000 -g -e cpu-clock:u -o %s %s 2>&1"):format(
     files.quote(binary), dir, path, files.quote(binary)))
   assert.is_true(ok)
   return path, binary

@@ -5,11 +5,11 @@ local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 local tool_rows = require "spec.support.tool_rows"
 
-local EVENTS = "-m 2048 --call-graph=fp,8 -e lock:contention_begin,lock:contention_end"
+local EVENTS = "--call-graph=fp,8 -e lock:contention_begin,lock:contention_end"
 local NEEDS = "lock:contention_begin"
-local path = not needs.missing(NEEDS) and oracle.record(EVENTS,
+local path = not needs.missing(NEEDS) and oracle.record_whole(2048, EVENTS,
   "sh -c 'perf bench futex hash -r 1 -t 8 >/dev/null 2>&1; perf bench sched messaging -g 4 -l "
-    .. "60 >/dev/null'")
+    .. "150 >/dev/null'")
 
 local function locks(...)
   local got = run.perflua { "locks", ... }

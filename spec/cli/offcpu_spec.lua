@@ -7,8 +7,8 @@ local switches = require "spec.support.switch_text"
 local tool_rows = require "spec.support.tool_rows"
 
 local NEEDS = "tracepoints,cpus"
-local path = not needs.missing(NEEDS) and oracle.record("-a -m 1024 -g -e sched:sched_switch",
-  switches.workload)
+local path = not needs.missing(NEEDS) and oracle.record_whole(1024,
+  "-a -g -e sched:sched_switch", switches.workload)
 
 local function offcpu(...)
   local got = run.perflua { "offcpu", ... }
@@ -92,15 +92,19 @@ needs.describe(NEEDS, "perflua offcpu, of a recording made now", function()
   it("draws them", function()
     local got = offcpu("--svg", "-o", "-", "--state", "preempted", path)
     assert.matches("Off-CPU time", got.out, 1, true)
-    assert.matches("[preempted]", got.out, 1, true)
+    assert.matches('"[preempted\\u005d"', got.out, 1, true)
     assert.matches(">preempted</text>", got.out, 1, true)
+    local n = got.out:match '"counted":"time".-"frames":%[%s*1,%d+,%d+,0,(%d+),'
+    assert.equal(n, got.out:match "<desc>time off the processors, preempted  ·  (%d+) times?")
     assert.matches("<desc>time off the processors, preempted  ·  %d+ times  ·  ", got.out)
     assert.matches(" times? [^·]*not counted: [^·]*  ·  " .. path:gsub("%p", "%%%0"), got.out)
     assert.matches("<title>Mine</title>", offcpu("--svg", "--title", "Mine", path).out, 1, true)
   end)
 
   it("reads a pipe", function()
-    local piped = run.shell_with('"$perflua" offcpu --csv - <"$1"', path)
-    assert.are.equal(offcpu("--csv", path).out, piped.out)
+    for _, words in ipairs { "--csv", "--folded" } do
+      local piped = run.shell_with('"$perflua" offcpu ' .. words .. ' - <"$1"', path)
+      assert.are.equal(offcpu(words, path).out, piped.out)
+    end
   end)
 end)

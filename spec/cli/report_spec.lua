@@ -125,6 +125,41 @@ describe("perflua report", function()
     assert.are.equal(2, run.perflua({ "report", "--sort=com", dummy:write() }).status)
   end)
 
+  it("says that the options choose none of the samples", function()
+    local b = builder.new()
+    b:sample(b:event { name = "cycles" }, { time = 1, pid = 1, tid = 1, ip = 1 })
+    local path = b:write()
+    for _, option in ipairs { "--dso=x", "--where=pid == 2", "--tid=7" } do
+      assert.are.equal("# no samples that the options choose\n",
+        run.perflua({ "report", option, path }).out)
+    end
+  end)
+
+  it("says which names of options nothing has, with the closest", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles",
+      sample_type = { "ip", "tid", "time", "callchain" } }
+    b:record("comm", { pid = 1, tid = 1, comm = "server" }, { pid = 1, tid = 1, time = 1 })
+    for i, name in ipairs { "main", "parse_line" } do
+      b:record("ksymbol", { addr = 0x1000 * i, len = 0x1000, ksym_type = 1, name = name },
+        { pid = 1, tid = 1, time = 1 })
+    end
+    b:sample(event, { time = 2, pid = 1, tid = 1, ip = 0x2008, misc = 1,
+      callchain = { -128, 0x2008, 0x1008 } })
+    local path = b:write()
+    local function said(option, expected)
+      assert.are.equal("# no samples that the options choose" .. expected .. "\n",
+        run.perflua({ "report", option, path }).out)
+    end
+    said("--comm=severs", ": no thread is named 'severs'; the closest is 'server'")
+    said("--symbol=parse_lime", ": no sample is of function 'parse_lime'; the closest is "
+      .. "'parse_line'")
+    said("--where=not (pid == 2) and under('mian')", ": no sample is of function 'mian'; the "
+      .. "closest is 'main'")
+    said("--where=under('ma*') and pid == 2", "")
+    said("--symbol=main", "") -- a caller only
+  end)
+
   it("does not refuse fields that only events without samples lack", function()
     local b = builder.new()
     local event = b:event { name = "cycles",

@@ -56,6 +56,17 @@ b         8         1   0.005     0.00       1     0.002          0.00    2.00  
       { got[7].switches, got[7].wait_ms, got[7].delays, got[7].max_us * 1e3 })
   end)
 
+  it("has no delays where wake-ups were not recorded", function()
+    local got = rows_of(switches.recording({
+      { 1000, 0, "switch", 0, RUNNABLE, 7 }, { 2000, 0, "switch", 7, SLEEPS, 8 },
+      { 5000, 0, "switch", 8, RUNNABLE, 7 }, { 9000, 0, "switch", 7, RUNNABLE, 8 },
+    }, nil, nil, { "sched_switch" }))
+    assert.are.same({ 2, 5000, 3000, 0 },
+      { got[7].switches, got[7].run_ms * 1e6, got[7].wait_ms * 1e6, got[7].delays })
+    assert.are.same({ 2, 3000, 4000, 1, 4000 }, { got[8].switches, got[8].run_ms * 1e6,
+      got[8].wait_ms * 1e6, got[8].delays, got[8].delay_ms * 1e6 })
+  end)
+
   it("counts what does not fit together, and takes nothing of it for a time", function()
     local got = json(switches.recording {
       { 1000, 0, "switch", 0, RUNNABLE, 7 }, { 2000, 0, "switch", 8, SLEEPS, 9 }, -- 7 was there
@@ -71,6 +82,36 @@ b         8         1   0.005     0.00       1     0.002          0.00    2.00  
       of)
   end)
 
+  it("names threads whose start was not recorded by the last switch to them", function()
+    local rows = rows_of(switches.recording({
+      { 1000, 0, "switch", 0, 0, 7, "other" }, { 2000, 0, "switch", 7, SLEEPS, 8, "early" },
+      { 3000, 0, "switch", 8, SLEEPS, 9 }, { 4000, 0, "switch", 9, SLEEPS, 8, "late" },
+    }, { [7] = "known" }))
+    assert.are.same({ "known", "late" }, { rows[7].comm, rows[8].comm })
+    assert.is_nil(rows[9].comm)
+  end)
+
+  it("says when not each switch was recorded", function()
+    local list = { { 1000, 0, "switch", 0, 0, 7 }, { 2000, 0, "switch", 7, SLEEPS, 8 } }
+    local function said(change, period)
+      local path = switches.recording(list, nil, function(b)
+        for name, value in pairs(change) do b.events[1][name] = value end
+        local add = b.sample
+        function b:sample(event, values)
+          values.period = period
+          return add(self, event, values)
+        end
+      end)
+      return run.perflua({ "sched", path }).err:match "sched_switch.*" or ""
+    end
+    local frequency = { freq = true, sample_freq = 999, sample_period = false }
+    assert.same({ "", "" }, { said({}, 1), said(frequency, 1) })
+    local text = "sched_switch' was sampled: one sample stands for up to %d events, the others "
+      .. "are missing; record each event with perf record -c 1\n"
+    assert.same({ text:format(3), text:format(5) },
+      { said({ sample_period = 3 }, 3), said(frequency, 5) })
+  end)
+
   it("says what it needs", function()
     local got = run.perflua { "sched", run.demo }
     assert.are.equal(1, got.status)
@@ -81,9 +122,11 @@ b         8         1   0.005     0.00       1     0.002          0.00    2.00  
 end)
 
 needs.describe("tracepoints,cpus", "its numbers are those of perf sched", function()
-  local work = switch_text.never_idle "perf bench sched messaging -g 2 -l 40"
+  local work = switch_text.never_idle "perf bench sched messaging -g 3 -l 30"
 
-  local function recorded(events) return oracle.record("-a -m 1024 -e " .. events, work) end
+  local function recorded(events)
+    return oracle.record_whole(1024, "-a -e " .. events, work)
+  end
 
   -- This version of perf looks at sched_wakeup only, which perf sched record leaves out where
   -- there is sched_waking; and takes the first sched_stat_runtime of a thread for its being
@@ -119,14 +162,17 @@ needs.describe("tracepoints,cpus", "its numbers are those of perf sched", functi
     local path = recorded "sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new"
     local ours, n, theirs = rows_of(path), 0, switch_text.timehist(path)
     local list = switch_text.of_perf(path)
-    local off = switch_text.off(list)
+    local off, woken_ready = switch_text.off(list), switch_text.woken_while_ready(list)
     for tid, runs in pairs(switch_text.whole(list)) do
       local own, sum = ours[tid], theirs[tid]
       n = n + 1
       assert.are.same({ runs, runs }, { own.switches, sum.n }, tid)
       local forgotten = off[tid] and switch_text.forgotten(sum, off[tid])
       local unseen = forgotten and off[tid].times[forgotten - 1] / 1e6 or 0
-      local delay = own.delay_ms - (oracle.does.preempted_delays and 0 or own.preempted_ms)
+      local delay = own.delay_ms
+      if not oracle.does.preempted_delays then
+        delay = delay - own.preempted_ms + (woken_ready[tid] or 0) / 1e6
+      end
       for name, value in pairs { run = own.run_ms, wait = own.wait_ms - unseen,
           delay = delay } do
         local more = value - sum[name] -- it cuts digits off

@@ -29,16 +29,18 @@ local function lacks(text, ...)
   end
 end
 
--- A recording of records { type, fields, time in s } and of samples of process 7 at addresses.
-local function recording(records, ips)
+-- A recording of records { type, fields, time in s } and of samples of a process, 7 if it is
+-- not said, at addresses.
+local function recording(records, ips, pid)
+  pid = pid or 7
   local b = binaries.of_here(builder.new())
   local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time" } }
   for _, r in ipairs(records) do
     b:record(r[1], r[2], { pid = r[2].pid or 7, tid = r[2].tid or 7, time = r[3] * SECOND })
   end
   for i, ip in ipairs(ips or { 0x1 }) do
-    b:sample(event, { ip = ip, pid = 7, tid = 7, time = 10 * SECOND + i, misc = ip < 0 and 1
-      or 2 })
+    b:sample(event, { ip = ip, pid = pid, tid = pid, time = 10 * SECOND + i,
+      misc = ip < 0 and 1 or 2 })
   end
   return b:write()
 end
@@ -101,8 +103,12 @@ describe("perflua symbol", function()
 
   it("agrees with perf on a symbol and its offset", function()
     if needs.missing "perf" then return pending(needs.missing "perf") end
-    local theirs = binaries.of_perf(path)[1]
-    has(symbol("--pid", "7", path, address), "symbol     " .. theirs .. ",")
+    local pid = 0x3ffff0 -- none runs here, whose name spaces perf would enter
+    local other = recording({ { "mmap2",
+      map { pid = pid, tid = pid, filename = name, build_id = program.build_id }, 2 } },
+      { 0x400000 + program.wide }, pid)
+    has(symbol("--pid", tostring(pid), other, address),
+      "symbol     " .. binaries.of_perf(other)[1] .. ",")
   end)
 
   it("says the name that the process had at a time", function()

@@ -213,7 +213,7 @@ needs.describe("perf trace", "its numbers and those of perf trace -s", function(
   local work = "sh -c 'ls -l /usr/include | sort | wc -c; ls /nonexistent; sleep 0.05'"
 
   local function recorded(options)
-    return oracle.record(options .. " -m 1024 -e 'raw_syscalls:*'", work)
+    return oracle.record_whole(1024, options .. " -e 'raw_syscalls:*'", work)
   end
 
   it("match for a command", function()
@@ -221,7 +221,7 @@ needs.describe("perf trace", "its numbers and those of perf trace -s", function(
   end)
 
   it("match for returns from signal handlers, which perf script prints as often", function()
-    local path = oracle.record("-m 1024 -e 'raw_syscalls:*'",
+    local path = oracle.record_whole(1024, "-e 'raw_syscalls:*'",
       "sh -c 'trap : USR1; for i in 1 2 3; do kill -USR1 $$; done'")
     local printed, counted = 0, 0
     for _, line in ipairs(oracle.script(path, "event,trace")) do
@@ -249,7 +249,7 @@ perf record -q -o - -e "raw_syscalls:*" -- true 2>/dev/null | "$perflua" syscall
     assert.matches("\nexecve,1,0,", pipe.out)
     local single = run.shell_with([[
 events=syscalls:sys_enter_openat,syscalls:sys_exit_openat
-perf record -q -N -o "$1" -e $events -- ls /usr >/dev/null 2>&1
+perf record -q -N --no-bpf-event -o "$1" -e $events -- ls /usr >/dev/null 2>&1
 "$perflua" syscalls --json "$1"; perf script -F event -i "$1" | grep -c exit_]], path)
     local rows, calls = {}, 0
     for _, row in ipairs(dkjson.decode(single.out).rows) do

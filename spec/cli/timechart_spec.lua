@@ -84,7 +84,7 @@ describe("perflua timechart", function()
   end)
 
   needs.it("tracepoints,cpus", "adds up to the run times of perf sched timehist", function()
-    local recorded = oracle.record("-a -m 1024 -e sched:sched_switch",
+    local recorded = oracle.record_whole(1024, "-a -e sched:sched_switch",
       switch_text.never_idle "perf bench sched messaging -g 1 -l 40")
     local rows, ours, n = read(timechart("--count", "1000", recorded).out), {}, 0
     for _, row in ipairs(rows) do

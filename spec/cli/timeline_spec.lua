@@ -96,7 +96,7 @@ time,comm,tid,share
 
   needs.it("tracepoints,cpus", summed, function()
     local work = switch_text.never_idle "perf bench sched messaging -g 1 -l 40"
-    local path = oracle.record("-a -m 1024 -e sched:sched_switch", work)
+    local path = oracle.record_whole(1024, "-a -e sched:sched_switch", work)
     local ours, lines, n, theirs = {}, {}, 0, switch_text.timehist(path)
     for tid, share in timeline("--slice=3ms", path):gmatch ",(%d+),([%d.]+)\n" do
       tid = tonumber(tid)

@@ -6,9 +6,10 @@ local run = require "spec.cli.run"
 local switches = require "spec.support.switch_text"
 local tool_rows = require "spec.support.tool_rows"
 
-local EVENTS = "-a -m 1024 -e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new"
+local EVENTS = "-a -e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new"
 local NEEDS = "tracepoints,cpus"
-local path = not needs.missing(NEEDS) and oracle.record(EVENTS, switches.workload)
+local path = not needs.missing(NEEDS) and oracle.record_whole(1024, EVENTS,
+  switches.workload)
 
 local function wakers(...)
   local got = run.perflua { "wakers", ... }

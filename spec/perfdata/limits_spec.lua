@@ -16,12 +16,7 @@ local script = run.script [[
 local perflua = require "perflua"
 warn "@off"
 
-local function peak()
-  for line in io.lines "/proc/self/status" do
-    local kb = line:match "^VmHWM:%s+(%d+)"
-    if kb then return tonumber(kb) end
-  end
-end
+local peak = require "spec.support.peak"
 
 local memory = peak()
 for _, path in ipairs(arg) do

@@ -79,7 +79,8 @@ needs.describe("corpus", "a real recording", function()
         if theirs[i] and theirs[i].comm == ":" .. theirs[i].tid then
           theirs[i].comm = ours[i].comm
         end
-        assert.are.same({ i, shown(theirs[i]) }, { i, shown(ours[i]) })
+        local expected, got = shown(theirs[i]), shown(ours[i])
+        if expected ~= got then assert.are.same({ i, expected }, { i, got }) end
       end
       compared = compared + 1
     end)

@@ -13,12 +13,7 @@ local VERSION = "simpleperf_version\0001.1\0" -- the feature 129, META_INFO
 -- Reads all there is; says what it took in kB, and why the file is damaged.
 local script = run.script [[
 warn "@off"
-local function peak()
-  for line in io.lines "/proc/self/status" do
-    local kb = line:match "^VmHWM:%s+(%d+)"
-    if kb then return tonumber(kb) end
-  end
-end
+local peak = require "spec.support.peak"
 local before = peak()
 local file = assert(require "perflua".open(arg[1]))
 local n = file:records({ order = arg[2] }):count()

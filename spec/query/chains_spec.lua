@@ -47,14 +47,7 @@ end
 describe("call chains as keys", function()
   for _, n in ipairs { 2, 9 } do
     it("are of what was mapped when, with " .. n .. " frames", function()
-      local b, sample = recording { kernel, "- map 7 1000-3000 /bin/old",
-        "- map 9 1000-3000 /bin/nine" }
-      for i = 1, 3 do sample(i, 7, chain(n)) end
-      mapped.add(b, { "10 map 7 1000-2000 /bin/new", "20 fork 8 from 7",
-        "30 map 7 1000-2000 /bin/newest" })
-      for _, time in ipairs { 40, 11, 25, 41, 9, 12 } do
-        for pid = 7, 10 do sample(time, pid, chain(n)) end
-      end
+      local b, sample = chains.of_processes(n)
       mapped.add(b, { "50 map 8 1000-2000 /bin/child" })
       for _, time in ipairs { 49, 50, 51 } do sample(time, 8, chain(n)) end
       local function all(name)

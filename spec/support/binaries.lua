@@ -47,16 +47,32 @@ function Tree:write(name, bytes)
   return self.path .. "/" .. name
 end
 
+-- Programs that were linked, { path, symbols }, by what they are made of. Where it was made is
+-- told by debug information only.
+local programs = {}
+
 --- A program "name" of two functions, one of them static; more: its code beside them. Returns
 --- {build_id, first, second}: where these are in the file.
 function Tree:program(name, options, more)
+  options = options or ""
   self:write(name .. ".c", (more or "") .. [[
 
     __attribute__((noinline)) static int second(volatile int *n) { return ++*n; }
     __attribute__((noinline)) int first(volatile int *n) { *n += 1; return second(n); }
     int main(int argc, char **argv) { (void)argv; return first((volatile int *)&argc); }]])
-  self:sh(("gcc -O1 -no-pie -Wl,--build-id %s -o %s %s.c"):format(options or "", name, name))
-  return self:symbols(name)
+  local key = table.concat({ name:match "[^/]*$", options, more }, "\0")
+  local made = programs[key]
+  if not made or options:find "%-g" then
+    made = { path = files.temporary() }
+    self:sh(("gcc -O1 -no-pie -Wl,--build-id %s -o %s %s.c; cp -p %s %s"):format(options, name,
+      name, name, made.path))
+    made.symbols, programs[key] = self:symbols(name), made
+  else
+    self:sh(("cp %s %s"):format(made.path, name))
+  end
+  local symbols = {}
+  for symbol, at in pairs(made.symbols) do symbols[symbol] = at end
+  return symbols
 end
 
 function Tree:symbols(name)

@@ -52,6 +52,14 @@ local members = {
   { "u32", "aux_action" }, { "u64", "sig_data" }, { "u64", "config3" }, { "u64", "config4" },
 }
 
+-- The format of string.pack for them, without the byte order; numbers are cut to their bits.
+local formats = { u16 = "I2", u32 = "I4", s32 = "I4", u64 = "i8" }
+local masks = { u16 = 0xffff, u32 = 0xffffffff, s32 = 0xffffffff, u64 = -1 }
+local format = ""
+for _, member in ipairs(members) do
+  format, member.mask = format .. formats[member[1]], masks[member[1]]
+end
+
 -- These have a word of their own, which they share with aux_action.
 local aux_flags = { aux_start_paused = { 0, 1 }, aux_pause = { 1, 1 }, aux_resume = { 2, 1 } }
 
@@ -76,20 +84,19 @@ end
 --- event.tail.
 function attr.pack(w, event, size)
   size = size or event.attr_size
-  local values = setmetatable({
+  local made = {
     size = event.size or size,
     flags = event.flags or w:bits(attr.flags, event),
     aux_action = event.aux_action or w:bits(aux_flags, event) >> (w.big and 32 or 0),
-  }, { __index = event })
-  local out = {}
-  for _, member in ipairs(members) do
-    local v
-    for i = 2, #member do
-      v = v or values[member[i]]
-    end
-    out[#out + 1] = w[member[1]](w, v == true and 1 or v)
+  }
+  local numbers = {}
+  for i, member in ipairs(members) do
+    local v = made[member[2]] or event[member[2]]
+    for k = 3, #member do v = v or event[member[k]] end
+    numbers[i] = (v == true and 1 or v or 0) & member.mask
   end
-  return pack.chars(table.concat(out) .. (event.tail or ""), size)
+  local bytes = string.pack(w.order .. format, table.unpack(numbers))
+  return pack.chars(bytes .. (event.tail or ""), size)
 end
 
 return attr

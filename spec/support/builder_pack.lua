@@ -7,32 +7,31 @@
 local pack = {}
 
 local Writer = {}
-Writer.__index = Writer
 
 local integers = {
   u8 = { "B", 0xff }, u16 = { "I2", 0xffff }, u32 = { "I4", 0xffffffff },
   s8 = { "B", 0xff }, s16 = { "I2", 0xffff }, s32 = { "I4", 0xffffffff },
 }
 
-function pack.writer(endian)
-  assert(endian == "little" or endian == "big", "endian is little or big")
-  return setmetatable({ big = endian == "big", order = endian == "big" and ">" or "<" }, Writer)
-end
-
-for kind, how in pairs(integers) do
-  Writer[kind] = function(self, v)
-    return string.pack(self.order .. how[1], (v or 0) & how[2])
+-- The writer of a byte order, whose functions of numbers know their formats.
+local function make_writer(order)
+  local w = setmetatable({ big = order == ">", order = order }, { __index = Writer })
+  local string_pack = string.pack
+  for kind, how in pairs(integers) do
+    local format, mask = order .. how[1], how[2]
+    w[kind] = function(_, v) return string_pack(format, (v or 0) & mask) end
   end
+  local word, float = order .. "i8", order .. "d"
+  function w.u64(_, v) return string_pack(word, v or 0) end
+  function w.f64(_, v) return string_pack(float, v or 0.0) end
+  w.s64 = w.u64
+  return w
 end
 
-function Writer:u64(v)
-  return string.pack(self.order .. "i8", v or 0)
-end
+local writers = { little = make_writer "<", big = make_writer ">" }
 
-Writer.s64 = Writer.u64
-
-function Writer:f64(v)
-  return string.pack(self.order .. "d", v or 0.0)
+function pack.writer(endian)
+  return assert(writers[endian], "endian is little or big")
 end
 
 --- Zeros that bring `size` to a multiple of `to`.
@@ -81,24 +80,36 @@ function Writer:array(kind, values)
   return table.concat(out)
 end
 
+-- By kind: what is written for a value that is no number.
+local texts = {
+  z = pack.text, c = pack.chars, h = function(v, n) return pack.chars(pack.unhex(v), n) end,
+  x = function(_, n) return string.rep("\0", n) end,
+}
+
+-- Layouts that were read, by their text: { name, function of a text, n } or { name, kind of
+-- number }.
+local layouts = {}
+
+local function read_layout(layout)
+  local members = {}
+  for name, kind, n in layout:gmatch("([%w_]+):(%a)(%d+)") do
+    members[#members + 1] = texts[kind] and { name, texts[kind], tonumber(n) }
+      or { name, kind .. n }
+  end
+  layouts[layout] = members
+  return members
+end
+
 --- The members of `values` that a layout names, one after another.
 function Writer:fields(layout, values)
   local out = {}
-  for name, kind, n in layout:gmatch("([%w_]+):(%a)(%d+)") do
-    n = tonumber(n)
-    local v = values[name]
-    if kind == "z" then
-      v = pack.text(v, n)
-    elseif kind == "c" then
-      v = pack.chars(v, n)
-    elseif kind == "h" then
-      v = pack.chars(pack.unhex(v), n)
-    elseif kind == "x" then
-      v = string.rep("\0", n)
+  for i, member in ipairs(layouts[layout] or read_layout(layout)) do
+    local v = values[member[1]]
+    if member[3] then
+      out[i] = member[2](v, member[3])
     else
-      v = self[kind .. n](self, v == true and 1 or v or 0)
+      out[i] = self[member[2]](self, v == true and 1 or v or 0)
     end
-    out[#out + 1] = v
   end
   return table.concat(out)
 end
@@ -108,9 +119,9 @@ end
 --- position - width.
 function Writer:bits(places, values)
   local word = 0
-  for name, place in pairs(places) do
-    local v = values[name]
-    if v then
+  for name, v in pairs(values) do
+    local place = places[name]
+    if place and v then
       local at, width = place[1], place[2]
       v = v == true and 1 or v
       word = word | (v & ((1 << width) - 1)) << (self.big and 64 - at - width or at)

@@ -106,15 +106,30 @@ local parts = {
   end },
 }
 
+-- The functions of those parts that an event has; `found` keeps them by its sample_type.
+local function parts_of(event, all, found)
+  local list = found[event.sample_type]
+  if not list then
+    list = {}
+    for _, part in ipairs(all) do
+      if attr.has(event, part[1]) then list[#list + 1] = part[2] end
+    end
+    found[event.sample_type] = list
+  end
+  return list
+end
+
+local parts_by_type, trailers_by_type = {}, {}
+
 --- The body of a sample of `event`; what `values` lacks is zero or empty, the id is the event's
 --- first.
 function sample.body(w, event, values)
-  values = setmetatable({ id = values.id or event.ids[1] }, { __index = values })
+  if not values.id then
+    values = setmetatable({ id = event.ids[1] }, { __index = values })
+  end
   local out = {}
-  for _, part in ipairs(parts) do
-    if attr.has(event, part[1]) then
-      out[#out + 1] = part[2](w, values, event)
-    end
+  for i, part in ipairs(parts_of(event, parts, parts_by_type)) do
+    out[i] = part(w, values, event)
   end
   return table.concat(out)
 end
@@ -134,10 +149,8 @@ function sample.trailer(w, event, values)
   values = values and setmetatable({ id = values.id or event.ids[1] }, { __index = values })
     or {}
   local out = {}
-  for _, part in ipairs(trailer) do
-    if attr.has(event, part[1]) then
-      out[#out + 1] = part[2](w, values)
-    end
+  for i, part in ipairs(parts_of(event, trailer, trailers_by_type)) do
+    out[i] = part(w, values)
   end
   return table.concat(out)
 end

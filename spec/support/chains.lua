@@ -56,4 +56,20 @@ function chains.of(n, leaf)
   return list
 end
 
+---Returns a recording, as recording() does, of chains of `n` frames in processes that map
+---binaries and fork, not in the order of their times.
+---@param n integer
+---@return table b, function sample
+function chains.of_processes(n)
+  local b, sample = chains.recording { chains.kernel, "- map 7 1000-3000 /bin/old",
+    "- map 9 1000-3000 /bin/nine" }
+  for i = 1, 3 do sample(i, 7, chains.of(n)) end
+  mapped.add(b, { "10 map 7 1000-2000 /bin/new", "20 fork 8 from 7",
+    "30 map 7 1000-2000 /bin/newest" })
+  for _, time in ipairs { 40, 11, 25, 41, 9, 12 } do
+    for pid = 7, 10 do sample(time, pid, chains.of(n)) end
+  end
+  return b, sample
+end
+
 return chains

@@ -29,8 +29,33 @@ local lines = {
   "timeline --slice 1s --by comm --json", "timeline --by cpu", "wakers",
 }
 
--- Functions of a kernel, for damaged recordings: reading those of the kernel that runs here
--- takes longer than all else that is read, and is the same each time.
+-- Reading the functions of the kernel that runs here takes longer than all else that is read,
+-- and is the same each time. So it is done once for a recording, and damaged ones have others.
+local kernel -- the file that tools take the functions of the kernel from; nil: they look for it
+local open = perflua.open
+
+function perflua.open(recording, options)
+  options = options or {}
+  options.kallsyms = options.kallsyms or kernel
+  return open(recording, options)
+end
+
+local RUNNING = "/proc/kallsyms"
+local running -- a copy of it
+
+-- Returns a file with the functions that a recording of this kernel takes from the kernel
+-- itself; nil: it does not.
+local function copy_kernel_of(recording)
+  local file <close> = open(recording)
+  local ok, list = pcall(function() return file:binaries() end)
+  for _, one in ipairs(ok and list or {}) do
+    if one.symbol_file == RUNNING then
+      running = running or files.temporary(files.read(RUNNING))
+      return running
+    end
+  end
+end
+
 local function write_kernel()
   local list = { "ffffffff81000000 T _text", "ffffffff81000000 T _stext" }
   for i = 1, 4000 do
@@ -38,16 +63,6 @@ local function write_kernel()
   end
   list[#list + 1] = "ffffffff82000000 T _etext"
   return files.temporary(table.concat(list, "\n") .. "\n")
-end
-
--- Makes tools take the functions of the kernel from this file.
-local function name_kernel_by(path)
-  local open = perflua.open
-  function perflua.open(recording, options)
-    options = options or {}
-    options.kallsyms = options.kallsyms or path
-    return open(recording, options)
-  end
 end
 
 -- Replacements of bytes: bits turned, and numbers that lengths and counts are compared with.
@@ -94,9 +109,12 @@ warn "@off"
 io.stdout:setvbuf "line"
 local seed, mutations = math.tointeger(arg[1]), math.tointeger(arg[2])
 local path = files.temporary()
-if mutations > 0 then name_kernel_by(write_kernel()) end
+if mutations > 0 then kernel = write_kernel() end
 for i = 3, #arg do
-  if mutations == 0 then run_all(arg[i], arg[i]) end
+  if mutations == 0 then
+    kernel = copy_kernel_of(arg[i])
+    run_all(arg[i], arg[i])
+  end
   for k = 1, mutations do
     files.write(path, damaged(files.read(arg[i]), seed + k))
     run_all(("%s %d"):format(arg[i], seed + k), path)

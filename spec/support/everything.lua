@@ -146,7 +146,8 @@ function everything.read(value, depth)
     return
   end
   for _, v in pairs(value) do
-    everything.read(v, depth + 1)
+    local inner = type(v)
+    if inner == "table" or inner == "userdata" then everything.read(v, depth + 1) end
   end
 end
 

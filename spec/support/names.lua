@@ -55,7 +55,8 @@ local function unnamed(line)
   return line and line:gsub("^(%d+ (%-?%d+)) .*$", "%1 :%2")
 end
 
---- "tid comm" → true of the names that perf itself recorded, which have no time.
+--- Returns {["tid comm"] = true} of the names that perf itself recorded at the end, which have
+--- no time.
 function names.untimed(file)
   local found = {}
   for r in file:records { type = "comm", order = "file" } do

@@ -2,6 +2,7 @@
 -- output.
 local core = require "perflua.core"
 local files = require "spec.support.files"
+local perflua = require "perflua"
 
 local oracle = {}
 
@@ -103,6 +104,25 @@ function oracle.record(arguments, command)
     .. " -- " .. command .. " 2>&1 >/dev/null")
   assert(ok, text)
   return path
+end
+
+-- Returns the number of records that a recording lost.
+local function count_lost(path)
+  local file <close> = assert(perflua.open(path))
+  return file:records("lost"):sum "lost" + file:records("lost_samples"):sum "lost"
+end
+
+--- Records a command into buffers of `pages`; with larger ones, at most five times, until the
+--- machine is quick enough for them. perf takes what comes behind lost records for what
+--- followed, and perflua does not.
+function oracle.record_whole(pages, arguments, command)
+  local lost
+  for i = 0, 4 do
+    local path = oracle.record(("-m %d %s"):format(pages << i, arguments), command)
+    lost = count_lost(path)
+    if lost == 0 then return path end
+  end
+  error(("%d records were lost, also with large buffers: %s"):format(lost, arguments))
 end
 
 --- Counts of records by type number.

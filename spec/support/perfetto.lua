@@ -53,12 +53,17 @@ end
 
 ---@param path string of a trace of Perfetto
 ---@return { threads: table<integer, string>, processes: table<integer, string>, sequences:
---- table[] } sequences: { name, frames = { { name, mapping, file, line } … }, samples = { {
---- time, stack, cpu, pid, tid, mode, count } … } }; sched: lines of text
+--- table[] } sequences: { name, counter, frames = { { name, mapping, file, line } … },
+--- samples = { { time, stack, cpu, pid, tid, mode, count } … } }; sched: lines of text; system:
+--- the kernel's name, release and architecture
 function perfetto.read(path)
   local result = { threads = {}, processes = {}, sequences = {}, sched = {} }
   for _, bytes in ipairs(message(files.read(path))[1]) do
     local packet = message(bytes)
+    if packet[45] then
+      local utsname = message(message(packet[45][1])[1][1])
+      result.system = { utsname[1][1], utsname[3][1], utsname[4] and utsname[4][1] }
+    end
     for _, bundle in ipairs(packet[1] or {}) do read_sched(message(bundle), result.sched) end
     for _, tree in ipairs(packet[2] or {}) do
       tree = message(tree)
@@ -75,7 +80,8 @@ function perfetto.read(path)
     if packet[59] then
       assert(not sequence and packet[13][1] == 1 and packet[87][1] == 1)
       local timebase = message(message(message(packet[59][1])[12][1])[1][1])
-      result.sequences[packet[10][1]] = { name = timebase[10][1], samples = {}, frames = {} }
+      result.sequences[packet[10][1]] = { name = timebase[10][1], samples = {}, frames = {},
+        counter = timebase[4] and timebase[4][1] }
     end
     if packet[12] then read_interned(packet[12][1], sequence) end
     if packet[66] then

@@ -161,8 +161,8 @@ end
 
 ---@param path string of a profile of the Firefox Profiler
 ---@return { meta: table, libs: table[], counters: table[], threads: table[] } threads: { name,
---- process, pid, tid, samples = { { time, stack, kind, weight } … }, markers = { { name, time,
---- stack } … } }, times in milliseconds from the start
+--- process, pid, tid, is_main, samples = { { time, stack, kind, weight } … }, markers = {
+--- { name, time, stop, stack } … } }, times in milliseconds from the start
 function profiles.firefox(path)
   local text = files.output("gzip -dc " .. files.quote(path)):gsub("([%[,])null%f[,%]]",
     "%1false")
@@ -172,7 +172,8 @@ function profiles.firefox(path)
     counters = got.counters, threads = {} }
   for i, thread in ipairs(got.threads) do
     local one = { name = thread.name, process = thread.processName, pid = thread.pid,
-      tid = thread.tid, unit = thread.samples.weightType, samples = {}, markers = {} }
+      tid = thread.tid, unit = thread.samples.weightType, is_main = thread.isMainThread,
+      samples = {}, markers = {} }
     local samples, markers, time = thread.samples, thread.markers, 0
     for k = 1, samples.length do
       local stack = samples.stack[k] + 1
@@ -181,8 +182,10 @@ function profiles.firefox(path)
         weight = samples.weight[k] }
     end
     for k = 1, markers.length do
+      local cause = markers.data[k].cause
       one.markers[k] = { name = got.shared.stringArray[markers.name[k] + 1],
-        time = markers.startTime[k], stack = stacks.names[markers.data[k].cause.stack + 1] }
+        time = markers.startTime[k], stop = markers.endTime[k] or nil,
+        stack = cause and stacks.names[cause.stack + 1] }
     end
     result.threads[i] = one
   end

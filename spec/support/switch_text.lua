@@ -131,14 +131,19 @@ function switches.wakes(list)
   return threads, unseen
 end
 
---- The threads, by tid, of which one was woken after it had been preempted on its way to sleep.
+--- By tid of the threads that were woken after having been preempted on their way to sleep: ns
+--- from these wakes to the next runs.
 function switches.woken_while_ready(list)
-  local ready, found = {}, {}
+  local ready, woken, found = {}, {}, {}
   for _, one in ipairs(list) do
     if one.wakes then
-      found[one.wakes] = found[one.wakes] or ready[one.wakes]
+      if ready[one.wakes] then woken[one.wakes] = woken[one.wakes] or one.time end
     else
       ready[one.prev], ready[one.next] = can_go_on(one.state), nil
+      local since = woken[one.next]
+      if since then
+        found[one.next], woken[one.next] = (found[one.next] or 0) + one.time - since, nil
+      end
     end
   end
   return found

@@ -17,12 +17,12 @@ local formats = {
     { "int", "dest_cpu" } },
 }
 
---- A recording of these: { time, cpu, "switch", prev, state, next }, { time, cpu, "waking", pid
---- [, waker] }, { time, cpu, "migrate", pid, from, to }, { time, cpu, "lost" }; threads: names
---- by tid. Its path.
-function switches.recording(list, threads, prepare)
+--- A recording of these: { time, cpu, "switch", prev, state, next [, next_comm] }, { time, cpu,
+--- "waking", pid [, waker] }, { time, cpu, "migrate", pid, from, to }, { time, cpu, "lost" };
+--- threads: names by tid; names: of its events, by default all. Its path.
+function switches.recording(list, threads, prepare, names)
   local t, events, of = tracing.new(), {}, {}
-  for _, name in ipairs { "sched_switch", "sched_waking", "sched_migrate_task" } do
+  for _, name in ipairs(names or { "sched_switch", "sched_waking", "sched_migrate_task" }) do
     events[#events + 1] = t:event("sched", name, { fields = formats[name] })
     of[name] = #events
   end
@@ -37,10 +37,10 @@ function switches.recording(list, threads, prepare)
       raw = t:raw(events[i], values) })
   end
   for _, one in ipairs(list) do
-    local time, cpu, what, pid, second, third = table.unpack(one)
+    local time, cpu, what, pid, second, third, comm = table.unpack(one)
     if what == "switch" then
       sample(time, cpu, "sched_switch", pid,
-        { prev_pid = pid, prev_state = second, next_pid = third })
+        { prev_pid = pid, prev_state = second, next_pid = third, next_comm = comm })
     elseif what == "waking" then
       sample(time, cpu, "sched_waking", second or 0,
         { pid = pid, comm = threads and threads[pid] })

@@ -5,6 +5,7 @@
 --   "20 exec 8/8 cat"           a COMM record of an exec; "comm": a change of name
 --   "30 exit 8/8"
 --   "40 sample 8/8 is cat"      the name that it should have, as the recording's perf says, too
+--   "- finished_round"          what was written is in order: perf believes it from here on
 local builder = require "spec.support.builder"
 
 local system = {}
@@ -18,6 +19,7 @@ end
 
 local function parse(line)
   local time, kind, pid, tid, rest = line:match "^(%S+) (%a+) (%-?%d+)/(%-?%d+) ?(.*)$"
+  if line == "- finished_round" then return nil, "finished_round" end
   assert(time, line)
   return tonumber(time), kind, tonumber(pid), tonumber(tid), rest
 end
@@ -28,7 +30,9 @@ function system.add(b, lines)
   for _, line in ipairs(lines) do
     local time, kind, pid, tid, rest = parse(line)
     local id = time and { pid = pid, tid = tid, time = time }
-    if kind == "sample" then
+    if kind == "finished_round" then
+      b:record "finished_round"
+    elseif kind == "sample" then
       b:sample(b.events[1], { ip = 4096, pid = pid, tid = tid, time = time or 0 })
       names[#names + 1] = rest:match "^is (.*)$"
     elseif kind == "comm" or kind == "exec" then

@@ -35,7 +35,13 @@ local function check_half(list, first, event)
 end
 
 local checks = {
-  M = function(_, event) assert(type(event.args.name) == "string") end,
+  M = function(trace, event)
+    if event.name == "process_sort_index" then
+      trace.places[event.pid] = assert(math.tointeger(event.args.sort_index))
+    else
+      assert(type(event.args.name) == "string")
+    end
+  end,
   B = check_slice, E = check_slice,
   C = function(trace, event)
     local _, value = next(event.args)
@@ -68,7 +74,8 @@ end
 function trace_events.read(path)
   local whole = profiles.json(files.read(path))
   local trace = { slices = {}, instants = {}, counters = {}, flows = {}, spans = {},
-    frames = whole.stackFrames, names = {}, open = {}, latest = {}, other = whole.otherData }
+    frames = whole.stackFrames, names = {}, places = {}, open = {}, latest = {},
+    other = whole.otherData }
   for _, frame in pairs(trace.frames) do
     assert(not frame.parent or trace.frames[frame.parent], "no such parent")
   end
@@ -76,7 +83,7 @@ function trace_events.read(path)
     assert(math.type(event.pid) == "integer" and type(event.name) == "string")
     assert(event.ph == "M" or math.type(event.ts), "no time")
     checks[event.ph](trace, event)
-    if event.ph == "M" then
+    if event.args and event.args.name then
       trace.names[event.name .. " " .. track_of(event)] = event.args.name
     end
   end

@@ -30,10 +30,16 @@ local separations = {
   { "dwz", "objcopy --only-keep-debug prog prog.debug && dwz prog.debug" },
 }
 
+local programs = {} -- trees with programs that were built, by linker and flags
+
 local function built(linker, flags)
-  local tree = binaries.tree()
-  tree:write("prog.c", PROGRAM)
-  tree:sh(("gcc -O1 -g -Wl,--build-id -fuse-ld=%s %s -o prog prog.c"):format(linker, flags))
+  local key, tree = linker .. " " .. flags, binaries.tree()
+  if not programs[key] then
+    programs[key] = binaries.tree()
+    programs[key]:write("prog.c", PROGRAM)
+    programs[key]:sh(("gcc -O1 -g -Wl,--build-id -fuse-ld=%s -o prog prog.c"):format(key))
+  end
+  tree:sh(("cp %s/prog* ."):format(programs[key].path))
   return tree, tree:build_id "prog"
 end
 
@@ -292,7 +298,7 @@ describe("a debug file without its program", function()
         local tree, id = built(linker, "-pie")
         tree:sh [[
           mkdir app && mv prog app
-          perf record -q -N -m 64 -e cpu-clock:u -F 5000 -o data app/prog many
+          perf record -q -N --no-bpf-event -m 64 -e cpu-clock:u -F 5000 -o data app/prog many
           mv app/prog .]]
         local function names(options)
           local list = {}

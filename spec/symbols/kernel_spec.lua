@@ -145,7 +145,8 @@ describe("the symbols of the kernel", function()
     "are those of this machine, without build-ids, if its kernel lies where the recorded one "
       .. "did"
 
-  needs.it("kallsyms", placed, function()
+  -- Where the code of the kernel that runs here begins and ends; its host and release.
+  local function running_kernel()
     local first, last
     local f = io.open "/proc/kallsyms"
     for line in f and f:lines() or function() end do
@@ -153,9 +154,12 @@ describe("the symbols of the kernel", function()
       first = name == "_text" and at or first
       last = name == "_etext" and at or last
     end
-    first, last = math.tointeger(tonumber(first, 16)), math.tointeger(tonumber(last, 16))
-    local host, release = files.output "uname -n":match "%S+", files.output "uname -r"
-      :match "%S+"
+    return math.tointeger(tonumber(first, 16)), math.tointeger(tonumber(last, 16)),
+      files.output "uname -n":match "%S+", files.output "uname -r":match "%S+"
+  end
+
+  needs.it("kallsyms", placed, function()
+    local first, last, host, release = running_kernel()
     local function found(change)
       local is = { host = host, release = release, at = first, len = last - first }
       for k, v in pairs(change) do is[k] = v end
@@ -173,6 +177,19 @@ describe("the symbols of the kernel", function()
       list, missing = found(other)
       assert.same({ "[unknown]" }, list)
       assert.matches("its build%-id was not recorded", missing[1].reason)
+    end
+  end)
+
+  needs.it("kallsyms,strace", "are not all read if the kernel lay elsewhere", function()
+    local first, last, host, release = running_kernel()
+    for _, by in ipairs { 0, 0x2000000 } do
+      local path = recorded({ first + by },
+        { addr = first + by, pgoff = first + by, len = last - first },
+        { misc = 1, features = { hostname = host, osrelease = release } })
+      local command = "strace -f -e trace=read -P /proc/kallsyms %s report %s 2>&1 >/dev/null"
+      local said = files.output(command:format(files.quote(os.getenv "PERFLUA"), path))
+      local reads = select(2, said:gsub("read%(", ""))
+      assert.is_true(by == 0 and reads > 10 or by > 0 and reads == 1, reads .. " reads")
     end
   end)
 end)

@@ -1,49 +1,23 @@
-#include "health.h"
+#include "health_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vector.h"
 #include "perfdata/format/fields.h"
-#include "perfdata/format/sample.h"
 
 #define ASK_EVERY      16384		   /* records between two reports of progress */
 #define WRITE_BACKWARD (UINT64_C(1) << 27) /* bit of attr.flags */
 /* bit of misc: PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT */
 #define MMAP_TIMEOUT (1u << 12)
-/* values of a call chain from here on are markers */
-#define CONTEXT_MAX	((uint64_t)-4095)
-#define DEFERRED_MARKER ((uint64_t)-640)
 
-/* Fields that are looked up by name. */
-enum field {
-	LOST,
-	ID,
-	STREAM_ID,
-	TIME,
-	CPU,
-	FLAGS,
-	N_FIELDS
-};
-static const char *const field_names[N_FIELDS] = {
-	[LOST] = "lost", [ID] = "id",	[STREAM_ID] = "stream_id",
-	[TIME] = "time", [CPU] = "cpu", [FLAGS] = "flags",
+static const char *const field_names[PD_HEALTH_FIELDS] = {
+	[PD_HEALTH_LOST] = "lost", [PD_HEALTH_ID] = "id",   [PD_HEALTH_STREAM_ID] = "stream_id",
+	[PD_HEALTH_TIME] = "time", [PD_HEALTH_CPU] = "cpu", [PD_HEALTH_FLAGS] = "flags",
 };
 
-struct pass {
-	struct pd_health *health;
-	const struct pd_session *session;
-	unsigned fields[N_FIELDS];
-	struct pd_gaps gaps;
-	struct pd_counters *counters;
-	struct pd_bounded_map throttled; /* time of the last THROTTLE, by id and stream id */
-	struct pd_bounded_map streams;	 /* time of the last sample, by id or cpu */
-	uint16_t source;
-	bool no_memory;
-};
-
-static bool get_field(const struct pass *p, const struct pd_record *rec, enum field field,
-		      uint64_t *out)
+static bool get_field(const struct pd_health_pass *p, const struct pd_record *rec,
+		      enum pd_health_field field, uint64_t *out)
 {
 	unsigned index = rec->layout->slot[p->fields[field]];
 	struct pd_value v;
@@ -63,7 +37,7 @@ static void set_chain_limit(struct pd_health_event *e, const struct pd_attr *att
 }
 
 /* Makes room for events that came late; the entry for no known event stays the last. */
-static bool reserve_health_events(struct pass *p)
+static bool reserve_health_events(struct pd_health_pass *p)
 {
 	struct pd_health *h = p->health;
 	struct pd_health_event unknown = h->events[h->n_events];
@@ -82,25 +56,22 @@ static bool reserve_health_events(struct pass *p)
 }
 
 /* Returns the index of an event in health->events; NULL is no known event. */
-static size_t find_event_index(struct pass *p, const struct pd_event *event)
+static size_t find_event_index(struct pd_health_pass *p, const struct pd_event *event)
 {
 	if (event && (event->number < p->health->n_events || reserve_health_events(p)))
 		return event->number;
 	return p->health->n_events;
 }
 
-static struct pd_health_event *get_health_event(struct pass *p, const struct pd_record *rec)
+struct pd_health_event *pd_health_event_of(struct pd_health_pass *p,
+					   const struct pd_record *rec)
 {
 	size_t index = find_event_index(p, rec->event);
 
 	return &p->health->events[index];
 }
 
-/*
- * Returns the time by which perf sorts a record: a sample's own, otherwise the trailer's.
- * Returns false if it has none.
- */
-static bool get_order_time(const struct pd_record *rec, uint64_t *time)
+bool pd_health_time_of(const struct pd_record *rec, uint64_t *time)
 {
 	const struct pd_layout *layout = rec->layout;
 	uint64_t type = layout->shape->sample_type;
@@ -121,158 +92,22 @@ static bool get_order_time(const struct pd_record *rec, uint64_t *time)
 	return *time != 0 && *time != UINT64_MAX;
 }
 
-static void update_longest(struct pd_longest *longest, uint64_t length)
-{
-	if (length > longest->length)
-		*longest = (struct pd_longest){ .length = length };
-	longest->samples += length == longest->length;
-}
-
-/* Returns the number of frames in the chain of `n` entries at `at`, without markers. */
-static uint64_t count_frames(const struct pd_record *rec, uint32_t at, uint64_t n)
-{
-	uint64_t frames = n;
-
-	for (uint64_t i = 0; i < n; i++)
-		frames -= pd_rec64(rec, at + 8 + 8 * (uint32_t)i) >= CONTEXT_MAX;
-	return frames;
-}
-
-static void count_chain(struct pd_health_event *event, const struct pd_record *rec)
-{
-	uint32_t at, size;
-	uint64_t n, frames;
-
-	if (!pd_part_find(rec, PD_PART_CALLCHAIN, &at, &size))
-		return;
-	n = pd_rec64(rec, at);
-	if (!n)
-		return;
-	event->chains++;
-	if (rec->layout->shape->defer && n >= 2 &&
-	    pd_rec64(rec, at + 8 * (uint32_t)(n - 1)) == DEFERRED_MARKER) {
-		event->deferred++;
-		n -= 2; /* the marker and its cookie */
-	}
-	/* A chain has at most as many frames as entries, so most need not be walked. */
-	if (n < event->chain.length && n < event->chain_limit)
-		return;
-	frames = count_frames(rec, at, n);
-	update_longest(&event->chain, frames);
-	event->chains_cut += frames == event->chain_limit;
-}
-
-static void count_branches(struct pd_health_event *event, const struct pd_record *rec)
-{
-	struct pd_branches branches;
-	uint32_t at, size;
-
-	if (!pd_part_find(rec, PD_PART_BRANCH_STACK, &at, &size) ||
-	    !pd_branches_read(rec, at, &branches) || !branches.count)
-		return;
-	event->branches++;
-	update_longest(&event->branch, branches.count);
-}
-
-/*
- * Counts a copy of the user stack: its size, the bytes, and the number of valid ones: see
- * perf_output_sample_ustack.
- */
-static void count_stack(struct pd_health_event *event, const struct pd_record *rec)
-{
-	uint32_t at, size;
-	uint64_t room;
-
-	if (!pd_part_find(rec, PD_PART_STACK_USER, &at, &size) || size <= 16)
-		return;
-	room = pd_rec64(rec, at);
-	event->stacks++;
-	update_longest(&event->stack, room);
-	event->stacks_full += pd_rec64(rec, at + size - 8) == room;
-}
-
-/*
- * Looks for clocks that go back. Samples of one id come from one ring buffer, in order. Without
- * ids the samples of a cpu may come from several buffers, which rounds keep in order; then only
- * a sample that is late is evidence.
- */
-static void check_clock(struct pass *p, const struct pd_record *rec, uint64_t time, bool late)
-{
-	const struct pd_layout *layout = rec->layout;
-	uint32_t at = layout->parts[PD_PART_IDENTIFIER];
-	struct pd_bounded_slot *last;
-
-	if (!at)
-		at = layout->parts[PD_PART_ID];
-	late |= at != 0;
-	if (!at)
-		at = layout->parts[PD_PART_CPU];
-	if (!at || rec->size < at + 8 || p->health->backward)
-		return;
-	last = pd_bounded_map_find(&p->streams, pd_rec64(rec, at));
-	if (late || !last->used || time >= last->time)
-		pd_clock_regressions_add(&p->health->clock_regressions, last, time);
-}
-
-/* Counts the samples that a record is delivered as. */
-static void count_delivered(struct pass *p, const struct pd_record *rec)
-{
-	struct pd_record sample;
-	int got;
-
-	if (!pd_has_counters(rec)) {
-		get_health_event(p, rec)->delivered++;
-		return;
-	}
-	p->health->split = true;
-	pd_counters_split(p->counters, rec);
-	while ((got = pd_counters_next(p->counters, &sample)) > 0)
-		get_health_event(p, &sample)->delivered++;
-	p->no_memory |= got < 0;
-}
-
-static void on_sample(struct pass *p, const struct pd_record *rec)
-{
-	struct pd_health_event *event = get_health_event(p, rec);
-	uint64_t has = rec->layout->shape->sample_type, time;
-
-	event->samples++;
-	count_delivered(p, rec);
-	event = get_health_event(p, rec); /* the array may have moved */
-	event->odd += rec->event && !rec->layout->shape->unknown && !pd_sample_whole(rec);
-	if (get_order_time(rec, &time)) {
-		bool late = pd_rounds_add(&p->health->rounds, time);
-
-		check_clock(p, rec, time, late);
-		pd_time_range_widen(&p->health->times, time, time);
-		p->no_memory |= !pd_gaps_add(&p->gaps, time);
-	} else {
-		event->untimed++;
-	}
-	if (has & PD_SAMPLE_CALLCHAIN)
-		count_chain(event, rec);
-	if (has & PD_SAMPLE_BRANCH_STACK)
-		count_branches(event, rec);
-	if (has & PD_SAMPLE_STACK_USER)
-		count_stack(event, rec);
-}
-
-static void on_lost(struct pass *p, const struct pd_record *rec)
+static void on_lost(struct pd_health_pass *p, const struct pd_record *rec)
 {
 	uint64_t lost = 0, time;
 
-	get_field(p, rec, LOST, &lost);
+	get_field(p, rec, PD_HEALTH_LOST, &lost);
 	p->health->lost_records += lost;
-	if (get_order_time(rec, &time))
+	if (pd_health_time_of(rec, &time))
 		p->no_memory |= !pd_gaps_lost(&p->gaps, time, lost);
 }
 
-static void on_lost_samples(struct pass *p, const struct pd_record *rec)
+static void on_lost_samples(struct pd_health_pass *p, const struct pd_record *rec)
 {
-	struct pd_health_event *event = get_health_event(p, rec);
+	struct pd_health_event *event = pd_health_event_of(p, rec);
 	uint64_t lost = 0;
 
-	get_field(p, rec, LOST, &lost);
+	get_field(p, rec, PD_HEALTH_LOST, &lost);
 	if (rec->misc & PD_MISC_LOST_BPF) {
 		event->filtered += lost;
 		p->health->filtered += lost;
@@ -283,13 +118,14 @@ static void on_lost_samples(struct pass *p, const struct pd_record *rec)
 }
 
 /* Returns the counts of the record's cpu; NULL if the cpu is not known or without memory. */
-static struct pd_throttled *get_throttled_cpu(struct pass *p, const struct pd_record *rec)
+static struct pd_throttled *get_throttled_cpu(struct pd_health_pass *p,
+					      const struct pd_record *rec)
 {
 	struct pd_health *h = p->health;
 	uint64_t value;
 	size_t cpu;
 
-	if (!get_field(p, rec, CPU, &value) || value >= PD_HEALTH_CPUS)
+	if (!get_field(p, rec, PD_HEALTH_CPU, &value) || value >= PD_HEALTH_CPUS)
 		return NULL;
 	cpu = (size_t)value;
 	if (cpu >= h->n_cpus && !pb_extend(h->cpus, h->n_cpus, cpu + 1)) {
@@ -304,23 +140,24 @@ static struct pd_throttled *get_throttled_cpu(struct pass *p, const struct pd_re
  * id and stream id of their own; the stream id is that of the event on that cpu. Sets *time and
  * *event.
  */
-static struct pd_bounded_slot *find_throttled(struct pass *p, const struct pd_record *rec,
-					      uint64_t *time, size_t *event)
+static struct pd_bounded_slot *find_throttled(struct pd_health_pass *p,
+					      const struct pd_record *rec, uint64_t *time,
+					      size_t *event)
 {
 	const struct pd_file *file = p->session->files[rec->source ? rec->source - 1 : 0];
 	uint64_t id = 0, stream_id = 0;
 	const struct pd_event *of;
 
-	if (!get_field(p, rec, TIME, time))
+	if (!get_field(p, rec, PD_HEALTH_TIME, time))
 		return NULL;
-	get_field(p, rec, ID, &id);
-	get_field(p, rec, STREAM_ID, &stream_id);
+	get_field(p, rec, PD_HEALTH_ID, &id);
+	get_field(p, rec, PD_HEALTH_STREAM_ID, &stream_id);
 	of = file->n_events > 1 ? pd_event_by_id(&file->ids, id) : rec->event;
 	*event = find_event_index(p, of);
 	return pd_bounded_map_find(&p->throttled, id << 32 ^ stream_id);
 }
 
-static void on_throttle(struct pass *p, const struct pd_record *rec)
+static void on_throttle(struct pd_health_pass *p, const struct pd_record *rec)
 {
 	struct pd_throttled *cpu = get_throttled_cpu(p, rec);
 	size_t event = p->health->n_events;
@@ -336,7 +173,7 @@ static void on_throttle(struct pass *p, const struct pd_record *rec)
 		cpu->count++;
 }
 
-static void on_unthrottle(struct pass *p, const struct pd_record *rec)
+static void on_unthrottle(struct pd_health_pass *p, const struct pd_record *rec)
 {
 	struct pd_throttled *cpu = get_throttled_cpu(p, rec);
 	size_t event;
@@ -354,30 +191,31 @@ static void on_unthrottle(struct pass *p, const struct pd_record *rec)
 		cpu->time += time - since->time;
 }
 
-static void on_round(struct pass *p, const struct pd_record *rec)
+static void on_round(struct pd_health_pass *p, const struct pd_record *rec)
 {
 	(void)rec;
 	pd_rounds_finish(&p->health->rounds);
 }
 
-static void on_aux(struct pass *p, const struct pd_record *rec)
+static void on_aux(struct pd_health_pass *p, const struct pd_record *rec)
 {
 	uint64_t flags = 0;
 
-	get_field(p, rec, FLAGS, &flags);
+	get_field(p, rec, PD_HEALTH_FLAGS, &flags);
 	p->health->aux_truncated += flags & 1;
 	p->health->aux_partial += flags >> 2 & 1;
 	p->health->aux_collided += flags >> 3 & 1;
 }
 
-static void on_mmap2(struct pass *p, const struct pd_record *rec)
+static void on_mmap2(struct pd_health_pass *p, const struct pd_record *rec)
 {
 	p->health->maps_cut += (rec->misc & MMAP_TIMEOUT) != 0;
 	p->health->maps_with_ids += pd_mmap2_has_build_id(rec);
 }
 
-static void (*const on[PD_RECORD_TYPES])(struct pass *p, const struct pd_record *rec) = {
-	[PD_RECORD_SAMPLE] = on_sample,
+static void (*const on[PD_RECORD_TYPES])(struct pd_health_pass *p,
+					 const struct pd_record *rec) = {
+	[PD_RECORD_SAMPLE] = pd_health_add_sample,
 	[PD_RECORD_LOST] = on_lost,
 	[PD_RECORD_LOST_SAMPLES] = on_lost_samples,
 	[PD_RECORD_THROTTLE] = on_throttle,
@@ -401,18 +239,18 @@ static void count_unknown(struct pd_health *h, uint32_t type)
 }
 
 /* Counts a kernel record that is no sample. Its time matters for rounds. */
-static void count_other(struct pass *p, const struct pd_record *rec)
+static void count_other(struct pd_health_pass *p, const struct pd_record *rec)
 {
 	uint64_t time;
 
-	if (get_order_time(rec, &time))
+	if (pd_health_time_of(rec, &time))
 		pd_rounds_add(&p->health->rounds, time);
 	else if (!rec->layout->trailer_size ||
 		 !(rec->layout->shape->sample_type & PD_SAMPLE_TIME))
 		p->health->untimed++;
 }
 
-static void check_record(struct pass *p, const struct pd_record *rec)
+static void check_record(struct pd_health_pass *p, const struct pd_record *rec)
 {
 	struct pd_health *h = p->health;
 
@@ -434,7 +272,7 @@ static void check_record(struct pass *p, const struct pd_record *rec)
 		on[rec->type](p, rec);
 }
 
-static void prepare_events(struct pass *p)
+static void prepare_events(struct pd_health_pass *p)
 {
 	struct pd_health *h = p->health;
 	const struct pd_session *session = p->session;
@@ -451,7 +289,7 @@ static void prepare_events(struct pass *p)
 	h->events[h->n_events].chain_limit = PD_MAX_STACK;
 	for (size_t i = 0; i < session->n_files; i++)
 		h->unfinished |= session->files[i]->unfinished;
-	for (unsigned i = 0; i < N_FIELDS; i++)
+	for (unsigned i = 0; i < PD_HEALTH_FIELDS; i++)
 		p->fields[i] = pd_field_name_id(&session->files[0]->field_names, field_names[i],
 						strlen(field_names[i]));
 }
@@ -462,7 +300,7 @@ static bool set_health_no_memory(const struct pd_session *session, struct pd_err
 }
 
 /* Reports that the pass has come to `rec`. Returns false if it is to end there. */
-static bool continue_health(struct pass *p, const struct pd_record *rec,
+static bool continue_health(struct pd_health_pass *p, const struct pd_record *rec,
 			    const struct pb_progress *progress)
 {
 	uint64_t size = pd_session_size(p->session);
@@ -475,7 +313,7 @@ static bool continue_health(struct pass *p, const struct pd_record *rec,
 	return false;
 }
 
-static bool run_health_pass(struct pass *p, struct pd_session *session,
+static bool run_health_pass(struct pd_health_pass *p, struct pd_session *session,
 			    const struct pb_progress *progress, struct pd_error *err)
 {
 	struct pd_walk walk;
@@ -505,7 +343,7 @@ static bool run_health_pass(struct pass *p, struct pd_session *session,
 bool pd_health_collect(struct pd_health *h, struct pd_session *session,
 		       const struct pb_progress *progress, struct pd_error *err)
 {
-	struct pass *p = calloc(1, sizeof(*p));
+	struct pd_health_pass *p = calloc(1, sizeof(*p));
 	bool ok;
 
 	*h = (struct pd_health){ .n_events = session->n_events, .part = 1 };

@@ -55,6 +55,9 @@ void pl_begin_pass(lua_State *L);
  */
 void pl_cut_pass(lua_State *L, double part);
 
+/* Returns whether field `name` of the table at `index` is true. */
+bool pl_get_flag(lua_State *L, int index, const char *name);
+
 /* Sets field `name` of the table on top; Lua takes the integer for a signed one. [-0, +0] */
 void pl_set_integer(lua_State *L, const char *name, uint64_t value);
 

@@ -1,9 +1,9 @@
 /* The module perflua.core, which the Lua library is built on. Scripts use the library. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/pattern.h"
-#include "sqlite.h"
 #include "stack.h"
 #include "names.h"
 #include "frame.h"
@@ -28,6 +28,29 @@ static int core_seconds(lua_State *L)
 	snprintf(text, sizeof(text), "%llu.%06llu", (unsigned long long)(ns / 1000000000),
 		 (unsigned long long)(ns % 1000000000 / 1000));
 	lua_pushstring(L, text);
+	return 1;
+}
+
+/*
+ * core.stat(path) -> "file", size in bytes | "directory" | "stream" (read once) | "other" | nil
+ */
+static int core_stat(lua_State *L)
+{
+	struct stat st;
+
+	if (stat(luaL_checkstring(L, 1), &st) < 0)
+		return 0;
+	if (S_ISREG(st.st_mode)) {
+		lua_pushliteral(L, "file");
+		lua_pushinteger(L, st.st_size);
+		return 2;
+	}
+	if (S_ISDIR(st.st_mode))
+		lua_pushliteral(L, "directory");
+	else if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode) || S_ISSOCK(st.st_mode))
+		lua_pushliteral(L, "stream");
+	else
+		lua_pushliteral(L, "other");
 	return 1;
 }
 
@@ -126,6 +149,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "script", pl_file_script },
 		{ "hex", core_hex },
 		{ "seconds", core_seconds },
+		{ "stat", core_stat },
 		{ "field_names", core_field_names },
 		{ "types", pl_types },
 		{ "views", pl_views },
@@ -152,6 +176,9 @@ int luaopen_perflua_core(lua_State *L)
 		{ "stack_frames", pl_stacks_frames },
 		{ "sqlite", pl_sqlite },
 		{ "write_rows", pl_write_rows },
+		{ "csv", pl_csv },
+		{ "sort", pl_sort },
+		{ "gzip", pl_gzip },
 		{ "interrupted", pl_interrupted },
 		{ "bootstrap", pl_bootstrap },
 		{ "compare", pl_compare },

@@ -20,23 +20,51 @@ int pl_file_fields(lua_State *L);   /* core.fields_of(file, type_id [, event_ind
 int pl_file_clocks(lua_State *L);   /* core.clocks(file) -> array, by_wall */
 int pl_file_members(lua_State *L);  /* core.members("file") -> array of names */
 int pl_file_health(lua_State *L);   /* core.health(file) -> table, see health.c */
-int pl_file_short_names(lua_State *L); /* core.short_names(file) -> table, see query_report.c */
+int pl_file_short_names(lua_State *L); /* core.short_names(file) -> table, see query/report.c */
 
 /* Passes over the records of a File. */
 int pl_file_cursor(lua_State *L);   /* core.cursor(file, options) -> cursor */
 int pl_file_dispatch(lua_State *L); /* core.dispatch(file, options) */
 int pl_file_dump(lua_State *L);	    /* core.dump(file, out, options) */
 int pl_file_script(lua_State *L);   /* core.script(file, out, options) */
-int pl_file_group(lua_State *L);    /* core.group(file, description) -> groups: query_group.c */
+int pl_file_group(lua_State *L);    /* core.group(file, description) -> groups: query/group.c */
 int pl_file_group_threads(lua_State *L); /* core.group_workers(file, description) -> n, why */
 int pl_file_loop_threads(lua_State *L);	 /* core.loop_workers(file, options) -> n, why */
-int pl_file_count(lua_State *L);	 /* core.count(file) -> table, see query_count.c */
+int pl_file_count(lua_State *L);	 /* core.count(file) -> table, see query/count.c */
 
 /*
  * core.write_rows(cursor, out, columns, json) -> rows | nil, message, errno;
  * columns {{head =, kind =}, …}: see rows_lines.h
  */
 int pl_write_rows(lua_State *L);
+/*
+ * core.csv(columns, rows, from, to, spell, options) -> lines of CSV
+ *
+ * Makes a line of each row rows[from] … rows[to], an array of values. The columns are { kind },
+ * kinds of the library; spell(value, kind) returns the text of a value that is no scalar. The
+ * options: safe, a ' before texts that a spreadsheet would take for formulas; by_column, `rows`
+ * has an array of values for each column, or the one value of all rows.
+ */
+int pl_csv(lua_State *L);
+/*
+ * core.sort(lines, columns) -> the lines in order | nil, boolean
+ *
+ * Sorts tables by their values in one column after another: { place, its key in a line;
+ * is_unsigned; descending; by_magnitude }. nil and NaN come last. Equal lines stay in their
+ * order. nil, false: interrupted; nil, true: there are values that only Lua can compare.
+ */
+int pl_sort(lua_State *L);
+int pl_gzip(lua_State *L); /* core.gzip(out) -> write, finish: see gzip.c */
+
+/*
+ * core.sqlite(cursor, path, options) -> rows, rows set aside | nil, message
+ *
+ * Writes the rows of a cursor over values to the empty file at `path` as a database, see
+ * sqlite/database.h. The options: at, the places of the columns of database.h in a row, from 1
+ * on; more, names of further columns; most, the largest period; notes, an array of { name,
+ * value }.
+ */
+int pl_sqlite(lua_State *L);
 
 /*
  * core.interrupted() -> boolean, number | true | nil

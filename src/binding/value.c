@@ -15,6 +15,16 @@ static void push_hex(lua_State *L, const char *p, size_t n)
 	luaL_pushresultsize(&b, 2 * n);
 }
 
+bool pl_get_flag(lua_State *L, int index, const char *name)
+{
+	bool is_set;
+
+	lua_getfield(L, index, name);
+	is_set = lua_toboolean(L, -1);
+	lua_pop(L, 1);
+	return is_set;
+}
+
 void pl_set_integer(lua_State *L, const char *name, uint64_t value)
 {
 	lua_pushinteger(L, (lua_Integer)value);

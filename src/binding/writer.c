@@ -37,3 +37,11 @@ void pl_writer_finish(lua_State *L, struct pl_writer *w)
 	if (w->error)
 		luaL_error(L, "cannot write: %s", strerror(w->error));
 }
+
+int pl_writer_failed(lua_State *L, const struct pl_writer *w)
+{
+	lua_pushnil(L);
+	lua_pushstring(L, strerror(w->error));
+	lua_pushinteger(L, w->error);
+	return 3;
+}

@@ -24,4 +24,7 @@ void pl_writer_init(struct pl_writer *writer, const luaL_Stream *out);
 /* Writes the text that is left. Raises if anything could not be written. */
 void pl_writer_finish(lua_State *L, struct pl_writer *writer);
 
+/* Pushes what a function of Lua returns for the error of the first failed write. [-0, +3] */
+int pl_writer_failed(lua_State *L, const struct pl_writer *writer);
+
 #endif

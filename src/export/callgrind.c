@@ -11,7 +11,7 @@
 #include "perfdata/format/print_scalar.h"
 #include "profile.h"
 
-/* Where something costs: a line of a function by itself, or where it calls another. */
+/* A place in the code that costs: a line of a function by itself, or its call of another. */
 struct callgrind_place {
 	uint32_t function, callee; /* callee: PE_NONE for what it costs by itself */
 	uint32_t line;

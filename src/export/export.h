@@ -4,7 +4,7 @@
  *
  *	struct pe_profile *profile = pe_profile_create(groups, &asked);
  *
- *	if (!profile || !pe_write(profile, PE_PPROF, title, &out)) …
+ *	if (!profile || !pe_write(profile, PE_PPROF, title, 0, &out, &written)) …
  */
 #ifndef PERFLUA_EXPORT_EXPORT_H
 #define PERFLUA_EXPORT_EXPORT_H
@@ -15,14 +15,14 @@
 /* Numbers of the keys of groups; SIZE_MAX: the groups have no such key. */
 struct pe_keys {
 	size_t event, pid, tid, comm;
-	size_t chain; /* a field with is_mapped */
+	size_t chain; /* of PQ_CHAIN_MAPPED */
 	size_t cpu;
 };
 
 /*
- * Describes a profile. The first measure of the groups is a count, the second, if there is one,
- * a sum of periods, which is what entries weigh. The last may keep times (PQ_M_TIMES), with
- * these periods: then entries are told apart by them, in ns.
+ * The description of a profile. The first measure of the groups is a count, the second, if
+ * there is one, a sum of periods, which is what entries weigh. The last may keep times
+ * (PQ_M_TIMES), with these periods: then entries are told apart by them, in ns.
  */
 struct pe_asked {
 	struct pe_keys keys;
@@ -31,6 +31,12 @@ struct pe_asked {
 	bool timed;		  /* the groups keep times */
 	bool lines;		  /* look up source lines and inlined functions */
 	bool folded;		  /* clean names as the field `stack` has them */
+	unsigned threads;	  /* that may work, the caller's included: at least 1 */
+	enum pe_head {
+		PE_HEAD_COMM, /* "comm" */
+		PE_HEAD_PID,  /* "comm-7": with the key pid, also where it is not known */
+		PE_HEAD_TID,  /* "comm-7/9" */
+	} head;		      /* how threads are named */
 };
 
 enum pe_format {
@@ -55,33 +61,112 @@ struct pe_profile;
 struct pe_profile *pe_profile_create(struct pq_groups *groups, const struct pe_asked *asked);
 void pe_profile_destroy(struct pe_profile *profile);
 
+/* Returns true if the weights add up to more than 2^63 - 1: their sums are wrong. */
+bool pe_profile_is_too_heavy(const struct pe_profile *profile);
+
 /* An event of which there are samples. */
 struct pe_event {
 	uint32_t number; /* number in the session; UINT32_MAX: it is not known */
 	uint32_t name;	 /* number among the profile's texts */
 	bool is_time;	 /* weights are nanoseconds */
 	bool is_tracepoint;
+	uint32_t type; /* of its attr; UINT32_MAX: it is not known */
+	uint64_t config;
 	uint64_t samples, weight;
 };
 
 /* Returns the events in their order, and sets *n to their number. */
 const struct pe_event *pe_profile_events(const struct pe_profile *profile, size_t *n);
 
-/*
- * Adds up entries of one event, thread and call chain whose times are close, until the profile
- * has at most `most` bytes of text in that format, before it is compressed. Sets *step to the
- * ns in which times are one, a power of two, or to 0 if all are kept, and *size to the bytes;
- * these may be more than `most`, if even without times it has more, and of PE_PERFETTO, where
- * each sample is a packet. Returns false without memory.
- */
-bool pe_fit(struct pe_profile *profile, enum pe_format format, const char *title, uint64_t most,
-	    uint64_t *step, uint64_t *size);
+/* The result of pe_write(). */
+struct pe_written {
+	uint64_t size; /* bytes of text, before it is compressed; 0: not counted */
+	/* ns in which times are one, a power of two; 0: all are kept */
+	uint64_t step;
+};
 
 /*
- * Writes a profile to `out` and flushes that. PE_FOLDED adds up all events. Returns false
- * without memory; then a part may have been written.
+ * Writes a profile to `out` and flushes that. PE_FOLDED adds up all events.
+ *
+ * Unless `most` is 0, entries of one event, thread and call chain whose times are close are
+ * added up first, until the profile has at most so many bytes of text. If it has more even
+ * without times, or is PE_PERFETTO, where each sample is a packet, nothing is written; *written
+ * tells. Returns false without memory; then a part may have been written.
  */
-bool pe_write(const struct pe_profile *profile, enum pe_format format, const char *title,
-	      struct pd_print *out);
+bool pe_write(struct pe_profile *profile, enum pe_format format, const char *title,
+	      uint64_t most, struct pd_print *out, struct pe_written *written);
+
+/* The description of a tree of calls. */
+struct pe_tree_asked {
+	/* position among the profile's events; UINT32_MAX: all are added up */
+	uint32_t event;
+	bool has_head;	  /* stacks begin with the name of the thread */
+	bool has_inlined; /* stacks have inlined functions, if the profile has lines */
+	bool is_reversed; /* callees first */
+	bool has_lines;	  /* frames have source lines, if the profile has lines */
+};
+
+/* A frame of a tree, which is told from others by its name and its caller. */
+struct pe_node {
+	uint32_t caller;     /* a node of a lower number; UINT32_MAX: none */
+	uint32_t name;	     /* number among the profile's texts */
+	uint32_t depth : 24; /* number of its callers */
+	/*
+	 * n thread, k kernel, j made at run time, i inlined, u other; of several the first in
+	 * the order of the alphabet
+	 */
+	uint32_t kind : 8;
+	uint32_t binary; /* text; UINT32_MAX: none, or not asked for */
+	uint32_t line;	 /* see pe_profile_line(): of several the one that weighs most */
+	uint64_t own_samples, own_weight; /* of the stacks that end here */
+	uint64_t samples, weight;	  /* of all stacks that it is in */
+};
+
+/*
+ * The stacks of a profile, put together by their common callers. The profile must outlive it.
+ */
+struct pe_tree {
+	const struct pe_profile *profile;
+	struct pe_node *nodes; /* [n], callers first */
+	size_t n;
+	uint64_t samples, weight; /* of all stacks */
+	uint64_t unresolved;	  /* weight of stacks whose callee is no known function */
+	/* what pe_tree_cut() left out: frames and their weight; stacks that were too deep */
+	uint64_t n_small, small_weight, n_deep;
+};
+
+/* Makes a tree of a profile that was asked for with `folded`. Returns NULL without memory. */
+struct pe_tree *pe_tree_create(const struct pe_profile *profile,
+			       const struct pe_tree_asked *asked);
+void pe_tree_destroy(struct pe_tree *tree);
+
+/*
+ * Leaves out frames that weigh nothing or less than `least`, those deeper than max_depth frames
+ * of a stack, and all that they call. Returns false without memory.
+ */
+bool pe_tree_cut(struct pe_tree *tree, double least, uint32_t max_depth);
+
+/*
+ * Sets the binary of each frame, unless functions of that name are in several. Returns false
+ * without memory.
+ */
+bool pe_tree_find_binaries(struct pe_tree *tree);
+
+/*
+ * Sets *file and *line to the source line of a node. Returns false if it has none, or lines
+ * were not asked for.
+ */
+bool pe_profile_line(const struct pe_profile *profile, uint32_t number, struct pd_text *file,
+		     uint32_t *line);
+
+/* Returns the text of that number in a profile. */
+struct pd_text pe_profile_text(const struct pe_profile *profile, uint32_t number);
+
+/*
+ * Writes the stacks of a tree that is not reversed, and flushes `out`: sorted lines
+ * "comm;caller;callee weight". If `annotated`, _[k], _[j] and _[i] follow the names of such
+ * frames. Returns false without memory; then a part may have been written.
+ */
+bool pe_tree_fold(const struct pe_tree *tree, bool annotated, struct pd_print *out);
 
 #endif

@@ -23,28 +23,6 @@ static const char marker_schema[] =
 	"{\"key\":\"count\",\"label\":\"Samples\",\"format\":\"integer\"},"
 	"{\"key\":\"weight\",\"label\":\"Weight\",\"format\":\"integer\"}]}]";
 
-/* Entries by_thread[from … to - 1]. */
-struct firefox_run {
-	size_t from, to;
-};
-
-static const struct pe_entry *entry_at(const struct firefox *w, size_t i)
-{
-	return &w->profile->entries[w->by_thread[i]];
-}
-
-/* Returns the entries from `at` on of one thread and event. */
-static struct firefox_run find_run(const struct firefox *w, size_t at)
-{
-	struct firefox_run run = { at, at };
-	const struct pe_entry *first = entry_at(w, at);
-
-	while (run.to < w->profile->n_entries && entry_at(w, run.to)->thread == first->thread &&
-	       entry_at(w, run.to)->event == first->event)
-		run.to++;
-	return run;
-}
-
 enum sample_column {
 	STACK,
 	TIME,
@@ -53,19 +31,19 @@ enum sample_column {
 };
 
 static void print_samples(const struct firefox *w, const char *name, enum sample_column column,
-			  struct firefox_run run, bool is_time)
+			  const struct firefox_row *row, bool is_time)
 {
 	uint64_t before = w->start;
 
 	pe_print_key(w->out, name);
 	pd_print_char(w->out, '[');
-	for (size_t i = run.from; i < run.to; i++) {
-		const struct pe_entry *entry = entry_at(w, i);
+	for (size_t i = row->from; i < row->to; i++) {
+		const struct pe_entry *entry = pe_firefox_entry(w, i);
 
-		if (i > run.from)
+		if (i > row->from)
 			pd_print_char(w->out, ',');
 		if (column == STACK)
-			pd_print_uint(w->out, w->of_entries[w->by_thread[i]]);
+			pd_print_uint(w->out, pe_entry_stack(w->profile, entry));
 		else if (column == TIME)
 			pe_print_ms(w->out, entry->time - before);
 		else if (is_time && column == WEIGHT)
@@ -77,17 +55,17 @@ static void print_samples(const struct firefox *w, const char *name, enum sample
 	pd_print_char(w->out, ']');
 }
 
-static void print_samples_table(const struct firefox *w, struct firefox_run run)
+static void print_samples_table(const struct firefox *w, const struct firefox_row *row)
 {
-	bool is_time = w->profile->events[entry_at(w, run.from)->event].is_time;
+	bool is_time = w->profile->events[row->event].is_time;
 
 	pd_print_const(w->out, ",\"samples\":{\"length\":");
-	pd_print_uint(w->out, run.to - run.from);
-	print_samples(w, "stack", STACK, run, false);
-	print_samples(w, "timeDeltas", TIME, run, false);
-	print_samples(w, "weight", WEIGHT, run, is_time);
+	pd_print_uint(w->out, row->to - row->from);
+	print_samples(w, "stack", STACK, row, false);
+	print_samples(w, "timeDeltas", TIME, row, false);
+	print_samples(w, "weight", WEIGHT, row, is_time);
 	if (is_time)
-		print_samples(w, "threadCPUDelta", USED, run, is_time);
+		print_samples(w, "threadCPUDelta", USED, row, is_time);
 	pe_print_key(w->out, "weightType");
 	pd_print_name(w->out, is_time ? "\"tracing-ms\"}" : "\"samples\"}");
 }
@@ -96,12 +74,12 @@ static void print_samples_table(const struct firefox *w, struct firefox_run run)
 
 static void print_marker_name(const struct firefox *w, size_t i)
 {
-	pd_print_uint(w->out, w->profile->events[entry_at(w, i)->event].name);
+	pd_print_uint(w->out, w->profile->events[pe_firefox_entry(w, i)->event].name);
 }
 
 static void print_marker_time(const struct firefox *w, size_t i)
 {
-	pe_print_ms(w->out, entry_at(w, i)->time - w->start);
+	pe_print_ms(w->out, pe_firefox_entry(w, i)->time - w->start);
 }
 
 static void print_marker_end(const struct firefox *w, size_t i)
@@ -119,7 +97,7 @@ static void print_marker_zero(const struct firefox *w, size_t i)
 
 static void print_marker_data(const struct firefox *w, size_t i)
 {
-	const struct pe_entry *entry = entry_at(w, i);
+	const struct pe_entry *entry = pe_firefox_entry(w, i);
 
 	pd_print_const(w->out, "{\"type\":\"tracepoint\",\"count\":");
 	pd_print_uint(w->out, entry->count);
@@ -128,7 +106,7 @@ static void print_marker_data(const struct firefox *w, size_t i)
 	pd_print_const(w->out, ",\"cause\":{\"time\":");
 	print_marker_time(w, i);
 	pe_print_key(w->out, "stack");
-	pd_print_uint(w->out, w->of_entries[w->by_thread[i]]);
+	pd_print_uint(w->out, pe_entry_stack(w->profile, entry));
 	pd_print_const(w->out, "}}");
 }
 
@@ -146,7 +124,7 @@ static void print_markers(const struct firefox *w, size_t from, size_t to)
 	size_t n = 0;
 
 	for (size_t i = from; i < to; i++)
-		n += w->profile->events[entry_at(w, i)->event].is_tracepoint;
+		n += w->profile->events[pe_firefox_entry(w, i)->event].is_tracepoint;
 	pd_print_const(w->out, ",\"markers\":{\"length\":");
 	pd_print_uint(w->out, n);
 	for (size_t c = 0; c < sizeof(columns) / sizeof(columns[0]); c++) {
@@ -154,7 +132,7 @@ static void print_markers(const struct firefox *w, size_t from, size_t to)
 
 		pe_print_key(w->out, columns[c].name);
 		for (size_t i = from; i < to; i++) {
-			if (!w->profile->events[entry_at(w, i)->event].is_tracepoint)
+			if (!w->profile->events[pe_firefox_entry(w, i)->event].is_tracepoint)
 				continue;
 			pd_print_char(w->out, separator);
 			columns[c].print(w, i);
@@ -173,41 +151,29 @@ static void print_comm(const struct firefox *w, const struct pe_thread *thread)
 		pe_print_text(w, thread->comm);
 }
 
-/* Returns the thread that a process is named after: its main thread, else this one. */
-static const struct pe_thread *find_leader(const struct pe_profile *p, uint32_t number)
-{
-	const struct pe_thread *thread = pe_thread_at(p, number);
-
-	/* threads are in the order of pid and tid */
-	for (uint32_t i = number; i-- && pe_thread_at(p, i)->pid == thread->pid;)
-		if (pe_thread_at(p, i)->tid == thread->pid)
-			return pe_thread_at(p, i);
-	return thread;
-}
-
-/* Prints what a thread is; `event` is NULL if all have one row. */
-static void print_identity(const struct firefox *w, uint32_t number,
-			   const struct pe_event *event, struct pb_string *name)
+/* Prints what the thread of a row is. */
+static void print_identity(const struct firefox *w, const struct firefox_row *row,
+			   struct pb_string *name)
 {
 	const struct pe_profile *p = w->profile;
-	const struct pe_thread *thread = pe_thread_at(p, number);
+	const struct pe_thread *thread = pe_thread_at(p, row->thread);
 	struct pd_text comm = { PM_UNKNOWN, sizeof(PM_UNKNOWN) - 1 };
-	int32_t tid = thread->tid == PE_NO_ID ? (int32_t)number : thread->tid;
+	int32_t tid = thread->tid == PE_NO_ID ? (int32_t)row->thread : thread->tid;
 
 	if (thread->comm != PE_NONE)
 		comm = pe_text(p, thread->comm);
 	pb_string_clear(name);
 	pb_string_add(name, comm.p, comm.n);
-	if (event) {
+	if (p->n_events > 1) {
 		pb_string_put(name, ", ");
-		pb_string_put(name, pe_text(p, event->name).p);
+		pb_string_put(name, pe_text(p, p->events[row->event].name).p);
 	}
 	pd_print_const(w->out, "{\"name\":");
 	pd_print_json_string(w->out, name->p, name->n);
 	pe_print_key(w->out, "isMainThread");
-	pd_print_name(w->out, thread->pid == thread->tid ? "true" : "false");
+	pd_print_name(w->out, row->is_main ? "true" : "false");
 	pe_print_key(w->out, "processName");
-	print_comm(w, find_leader(p, number));
+	print_comm(w, pe_thread_at(p, row->leader));
 	pd_print_const(w->out, ",\"processType\":\"default\",\"processStartupTime\":0,"
 			       "\"processShutdownTime\":null,\"registerTime\":0,"
 			       "\"unregisterTime\":null,\"pausedRanges\":[],"
@@ -217,38 +183,35 @@ static void print_identity(const struct firefox *w, uint32_t number,
 	pd_print_int(w->out, tid);
 }
 
-/* Prints a row with the samples of `run`; its thread's markers are among those of `all`. */
-static void print_thread(const struct firefox *w, struct firefox_run run,
-			 struct firefox_run all, bool has_markers, struct pb_string *name)
+/* Prints a row, with the markers of its thread if it leads the thread's rows. */
+static void print_row(const struct firefox *w, size_t i, struct pb_string *name)
 {
-	const struct pe_profile *p = w->profile;
-	const struct pe_entry *first = entry_at(w, all.from);
+	const struct firefox_row *row = &w->rows[i];
 
-	if (all.from || !has_markers)
+	if (i)
 		pd_print_const(w->out, ",\n");
-	print_identity(w, first->thread,
-		       p->n_events > 1 ? &p->events[entry_at(w, run.from)->event] : NULL, name);
-	print_samples_table(w, run);
-	print_markers(w, all.from, has_markers ? all.to : all.from);
+	print_identity(w, row, name);
+	print_samples_table(w, row);
+	print_markers(w, row->all_from, row->is_leading ? row->all_to : row->all_from);
 	pd_print_char(w->out, '}');
 }
 
-/*
- * Prints the rows of the thread whose entries begin at `from`: one for each event, the first
- * with the markers. Returns the position behind its entries.
- */
-static size_t print_rows(const struct firefox *w, size_t from, struct pb_string *name)
+/* Prints which rows are seen at first, and which of them is selected: numbers of them. */
+static void print_visible(const struct firefox *w)
 {
-	struct firefox_run all = { from, from }, run;
+	size_t shown[PE_FIREFOX_SHOWN], n = pe_firefox_shown(w, shown);
 
-	while (all.to < w->profile->n_entries &&
-	       entry_at(w, all.to)->thread == entry_at(w, from)->thread)
-		all.to++;
-	for (size_t at = from; at < all.to; at = run.to) {
-		run = find_run(w, at);
-		print_thread(w, run, all, at == from, name);
+	pe_print_key(w->out, "initialVisibleThreads");
+	for (size_t i = 0; i < n; i++) {
+		pd_print_char(w->out, i ? ',' : '[');
+		pd_print_uint(w->out, shown[i]);
 	}
-	return all.to;
+	pd_print_name(w->out, n ? "]" : "[]");
+	pe_print_key(w->out, "initialSelectedThreads");
+	pd_print_char(w->out, '[');
+	if (n)
+		pd_print_uint(w->out, shown[0]);
+	pd_print_char(w->out, ']');
 }
 
 static void print_meta(const struct firefox *w, const char *title)
@@ -274,6 +237,7 @@ static void print_meta(const struct firefox *w, const char *title)
 	pd_print_bytes(w->out, categories, sizeof(categories) - 1);
 	pe_print_key(w->out, "markerSchema");
 	pd_print_bytes(w->out, marker_schema, sizeof(marker_schema) - 1);
+	print_visible(w);
 	pd_print_char(w->out, '}');
 }
 
@@ -286,7 +250,7 @@ static void print_meta(const struct firefox *w, const char *title)
 static void print_counter(const struct firefox *w, uint32_t event, const uint64_t *sums)
 {
 	const struct pe_profile *p = w->profile;
-	const struct pe_thread *thread = pe_thread_at(p, entry_at(w, 0)->thread);
+	const struct pe_thread *thread = pe_thread_at(p, pe_firefox_entry(w, 0)->thread);
 	uint64_t width = w->spent / N_BUCKETS + 1;
 
 	pd_print_const(w->out, "{\"name\":");
@@ -350,27 +314,27 @@ bool pe_write_firefox(const struct pe_profile *p, const char *title, struct pd_p
 	struct pb_string name = { 0 };
 	bool ok;
 
-	pe_set_init(&w.stacks, sizeof(struct firefox_stack));
-	w.rows_at = calloc(p->n_frames + 1, sizeof(*w.rows_at));
-	w.of_entries = calloc(p->n_entries + 1, sizeof(*w.of_entries));
 	w.by_thread = calloc(p->n_entries + 1, sizeof(*w.by_thread));
-	ok = w.rows_at && w.of_entries && w.by_thread && pe_firefox_stacks(&w);
+	w.last = pe_thread_times(p);
+	ok = w.by_thread && w.last;
 	if (ok) {
 		find_times(&w);
 		pe_sort_entries(p, PE_BY_THREAD, w.by_thread);
+		ok = pe_firefox_rows(&w);
+	}
+	if (ok) {
 		print_meta(&w, title);
 		pe_firefox_tables(&w);
 		print_counters(&w);
 		pd_print_const(out, ",\"threads\":[\n");
-		for (size_t at = 0; at < p->n_entries && !name.failed;)
-			at = print_rows(&w, at, &name);
+		for (size_t i = 0; i < w.n_rows && !name.failed; i++)
+			print_row(&w, i, &name);
 		pd_print_const(out, "\n]}\n");
 	}
 	ok = ok && !name.failed;
 	pb_string_deinit(&name);
-	pe_set_deinit(&w.stacks);
-	free(w.rows_at);
-	free(w.of_entries);
 	free(w.by_thread);
+	free(w.last);
+	free(w.rows);
 	return ok;
 }

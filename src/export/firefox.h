@@ -5,21 +5,39 @@
 #include "perfdata/format/print_scalar.h"
 #include "profile.h"
 
-/* A stack: that of its caller, and a row of the table of frames more. */
-struct firefox_stack {
-	uint32_t caller; /* PE_NONE: it has none */
-	uint32_t row;
+/* The samples of a thread and event: a thread of the format. */
+struct firefox_row {
+	size_t from, to;	 /* entries by_thread[from … to - 1] */
+	size_t all_from, all_to; /* those of the thread's rows together */
+	uint32_t thread, event;
+	uint32_t leader; /* thread that its process is named after */
+	bool is_leading; /* of the thread's rows the one of the main event, else the first */
+	bool is_main;	 /* of its process's rows the one that stands for the process */
+	uint64_t weight;
 };
 
 struct firefox {
 	const struct pe_profile *profile;
 	struct pd_print *out;
-	uint32_t *rows_at;     /* [frames + 1]: the first row of each frame */
-	struct pe_set stacks;  /* of firefox_stack */
-	uint32_t *of_entries;  /* [entries]: numbers of their stacks */
-	uint32_t *by_thread;   /* [entries], in the order of PE_BY_THREAD */
+	uint32_t *by_thread;	  /* [entries], in the order of PE_BY_THREAD */
+	uint64_t *last;		  /* [threads]: see pe_thread_times() */
+	struct firefox_row *rows; /* [n_rows], by thread and event */
+	size_t n_rows;
 	uint64_t start, spent; /* ns: time of the first entry; from there to the last */
 };
+
+static inline const struct pe_entry *pe_firefox_entry(const struct firefox *w, size_t i)
+{
+	return &w->profile->entries[w->by_thread[i]];
+}
+
+/* Finds the rows. Returns false without memory. */
+bool pe_firefox_rows(struct firefox *w);
+
+#define PE_FIREFOX_SHOWN 15 /* rows; there may be thousands */
+
+/* Fills shown[PE_FIREFOX_SHOWN] with the rows to see at first. Returns how many they are. */
+size_t pe_firefox_shown(const struct firefox *w, size_t *shown);
 
 /* Prints a key of an object, which has further ones before it. */
 void pe_print_key(struct pd_print *out, const char *name);
@@ -29,13 +47,6 @@ void pe_print_text(const struct firefox *w, uint32_t text);
 
 /* Prints nanoseconds as milliseconds. */
 void pe_print_ms(struct pd_print *out, uint64_t ns);
-
-/* Prints an array of n values, value i by print_value(w, i), as the next key of an object. */
-void pe_print_column(const struct firefox *w, const char *name, size_t n,
-		     void (*print_value)(const struct firefox *w, uint32_t i));
-
-/* Makes the stacks of all entries. Returns false without memory. */
-bool pe_firefox_stacks(struct firefox *w);
 
 /* Prints the keys `libs` and `shared`. */
 void pe_firefox_tables(const struct firefox *w);

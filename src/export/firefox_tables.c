@@ -4,8 +4,6 @@
  * https://github.com/firefox-devtools/profiler/blob/main/docs-developer/CHANGELOG-formats.md
  * and src/types/profile.ts there.
  */
-#include <stdlib.h>
-
 #include "firefox.h"
 #include "query/query.h"
 
@@ -36,17 +34,25 @@ void pe_print_text(const struct firefox *w, uint32_t text)
 void pe_print_ms(struct pd_print *out, uint64_t ns)
 {
 	uint64_t rest = ns % 1000000;
+	char *digits;
+	size_t n = 7;
 
 	pd_print_uint(out, ns / 1000000);
 	if (!rest)
 		return;
-	pd_print_char(out, '.');
-	for (uint64_t unit = 100000; rest; rest %= unit, unit /= 10)
-		pd_print_char(out, (char)('0' + rest / unit));
+	digits = pd_print_room(out, n);
+	digits[0] = '.';
+	memcpy(digits + 1, pd_two_digits + 2 * (rest / 10000), 2);
+	memcpy(digits + 3, pd_two_digits + 2 * (rest / 100 % 100), 2);
+	memcpy(digits + 5, pd_two_digits + 2 * (rest % 100), 2);
+	while (digits[n - 1] == '0')
+		n--;
+	out->n += n;
 }
 
-void pe_print_column(const struct firefox *w, const char *name, size_t n,
-		     void (*print_value)(const struct firefox *w, uint32_t i))
+/* Prints an array of n values, value i by print_value(w, i), as the next key of an object. */
+static void print_column(const struct firefox *w, const char *name, size_t n,
+			 void (*print_value)(const struct firefox *w, uint32_t i))
 {
 	pe_print_key(w->out, name);
 	pd_print_char(w->out, '[');
@@ -58,50 +64,9 @@ void pe_print_column(const struct firefox *w, const char *name, size_t n,
 	pd_print_char(w->out, ']');
 }
 
-/* Returns the number of the stack of an entry; PE_NONE: no memory. */
-static uint32_t add_stack(struct firefox *w, const struct pe_entry *entry)
+static const struct pe_stack *stack_at(const struct firefox *w, uint32_t i)
 {
-	struct firefox_stack stack = { PE_NONE, 0 };
-	size_t n;
-	const uint32_t *frames = pe_entry_frames(w->profile, entry, &n);
-
-	while (n--) {
-		for (uint32_t row = w->rows_at[frames[n]]; row < w->rows_at[frames[n] + 1];
-		     row++) {
-			stack.row = row;
-			stack.caller = pe_set_add(&w->stacks, &stack);
-			if (stack.caller == PE_NONE)
-				return PE_NONE;
-		}
-	}
-	return stack.caller;
-}
-
-bool pe_firefox_stacks(struct firefox *w)
-{
-	const struct pe_profile *p = w->profile;
-	uint32_t n_chains = p->chains ? pq_chains_size(p->chains) : 0;
-	uint32_t *known = calloc(n_chains + (size_t)1, sizeof(*known));
-	bool ok = known;
-
-	for (uint32_t i = 0; ok && i < p->n_frames; i++)
-		w->rows_at[i + 1] = w->rows_at[i] + p->frames[i].n_lines;
-	for (size_t i = 0; ok && i < p->n_entries; i++) {
-		uint32_t chain = p->entries[i].stack;
-		uint32_t *here = &known[chain == PE_NONE ? n_chains : chain];
-
-		if (!*here)
-			*here = add_stack(w, &p->entries[i]) + 1;
-		ok = *here;
-		w->of_entries[i] = *here - 1;
-	}
-	free(known);
-	return ok;
-}
-
-static const struct firefox_stack *stack_at(const struct firefox *w, uint32_t i)
-{
-	return pe_set_at(&w->stacks, i);
+	return pe_set_at(&w->profile->stacks, i);
 }
 
 static void print_prefix(const struct firefox *w, uint32_t i)
@@ -121,12 +86,6 @@ static void print_null(const struct firefox *w, uint32_t i)
 {
 	(void)i;
 	pd_print_const(w->out, "null");
-}
-
-static void print_zero(const struct firefox *w, uint32_t i)
-{
-	(void)i;
-	pd_print_char(w->out, '0');
 }
 
 static void print_false(const struct firefox *w, uint32_t i)
@@ -219,7 +178,7 @@ static void print_binary_name(const struct firefox *w, uint32_t i)
 	pd_print_uint(w->out, w->profile->texts.n + i);
 }
 
-static void print_number(const struct firefox *w, uint32_t i)
+static void print_row_number(const struct firefox *w, uint32_t i)
 {
 	pd_print_uint(w->out, i);
 }
@@ -230,7 +189,7 @@ static void print_one(const struct firefox *w, uint32_t i)
 	pd_print_uint(w->out, LIBRARY);
 }
 
-static void print_string(const struct firefox *w, uint32_t i)
+static void print_table_string(const struct firefox *w, uint32_t i)
 {
 	const struct pe_profile *p = w->profile;
 	const char *base;
@@ -251,49 +210,74 @@ static void begin_table(const struct firefox *w, const char *name, size_t n)
 	pd_print_uint(w->out, n);
 }
 
+/* A column of a table. The last of an array has no name. */
+struct firefox_column {
+	const char *name;
+	void (*print_value)(const struct firefox *w, uint32_t i);
+};
+
+static const struct firefox_column stack_columns[] = {
+	{ "prefix", print_prefix },
+	{ "frame", print_stack_row },
+	{ 0 },
+};
+
+static const struct firefox_column function_columns[] = {
+	{ "name", print_function_name },     { "isJS", print_false },
+	{ "relevantForJS", print_false },    { "resource", print_function_binary },
+	{ "source", print_function_source }, { "lineNumber", print_null },
+	{ "columnNumber", print_null },	     { 0 },
+};
+
+static const struct firefox_column source_columns[] = {
+	{ "id", print_null },
+	{ "filename", print_source_name },
+	{ 0 },
+};
+
+static const struct firefox_column resource_columns[] = {
+	{ "lib", print_row_number },
+	{ "name", print_binary_name },
+	{ "host", print_null },
+	{ "type", print_one },
+	{ 0 },
+};
+
+/* The table of native symbols has no rows. */
+static const struct firefox_column native_columns[] = {
+	{ "libIndex", print_null },
+	{ "address", print_null },
+	{ "name", print_null },
+	{ "functionSize", print_null },
+	{ 0 },
+};
+
+/* Prints a table of `n` rows as the next key of an object. */
+static void print_table(const struct firefox *w, const char *name, size_t n,
+			const struct firefox_column *columns)
+{
+	begin_table(w, name, n);
+	for (; columns->name; columns++)
+		print_column(w, columns->name, n, columns->print_value);
+	pd_print_char(w->out, '}');
+}
+
 static void print_shared(const struct firefox *w)
 {
 	const struct pe_profile *p = w->profile;
-	size_t n = w->stacks.n;
 
 	pe_print_key(w->out, "shared");
 	pd_print_const(w->out, "{\"pages\":[]");
-	pe_print_column(w, "stringArray", p->texts.n + p->binaries.n, print_string);
-	begin_table(w, "stackTable", n);
-	pe_print_column(w, "prefix", n, print_prefix);
-	pe_print_column(w, "frame", n, print_stack_row);
-	pd_print_char(w->out, '}');
-	begin_table(w, "frameTable", w->rows_at[p->n_frames]);
+	print_column(w, "stringArray", p->texts.n + p->binaries.n, print_table_string);
+	print_table(w, "stackTable", p->stacks.n, stack_columns);
+	begin_table(w, "frameTable", p->rows_at[p->n_frames]);
 	print_frames(w);
 	pd_print_char(w->out, '}');
-	n = p->functions.n;
-	begin_table(w, "funcTable", n);
-	pe_print_column(w, "name", n, print_function_name);
-	pe_print_column(w, "isJS", n, print_false);
-	pe_print_column(w, "relevantForJS", n, print_false);
-	pe_print_column(w, "resource", n, print_function_binary);
-	pe_print_column(w, "source", n, print_function_source);
-	pe_print_column(w, "lineNumber", n, print_null);
-	pe_print_column(w, "columnNumber", n, print_null);
+	print_table(w, "funcTable", p->functions.n, function_columns);
+	print_table(w, "sources", p->functions.n, source_columns);
+	print_table(w, "resourceTable", p->binaries.n, resource_columns);
+	print_table(w, "nativeSymbols", 0, native_columns);
 	pd_print_char(w->out, '}');
-	begin_table(w, "sources", n);
-	pe_print_column(w, "id", n, print_null);
-	pe_print_column(w, "filename", n, print_source_name);
-	pd_print_char(w->out, '}');
-	n = p->binaries.n;
-	begin_table(w, "resourceTable", n);
-	pe_print_column(w, "lib", n, print_number);
-	pe_print_column(w, "name", n, print_binary_name);
-	pe_print_column(w, "host", n, print_null);
-	pe_print_column(w, "type", n, print_one);
-	pd_print_char(w->out, '}');
-	begin_table(w, "nativeSymbols", 0);
-	for (size_t i = 0; i < 4; i++)
-		pe_print_column(w,
-				(const char *const[]){ "libIndex", "address", "name",
-						       "functionSize" }[i],
-				0, print_zero);
-	pd_print_const(w->out, "}}");
 }
 
 /*
@@ -344,6 +328,6 @@ static void print_library(const struct firefox *w, uint32_t number)
 
 void pe_firefox_tables(const struct firefox *w)
 {
-	pe_print_column(w, "libs", w->profile->binaries.n, print_library);
+	print_column(w, "libs", w->profile->binaries.n, print_library);
 	print_shared(w);
 }

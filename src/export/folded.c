@@ -2,96 +2,60 @@
 #include <stdlib.h>
 
 #include "base/string_builder.h"
-#include "base/vector.h"
 #include "perfdata/format/print_scalar.h"
 #include "profile.h"
 
-/* A stack: that of its caller, and one name more. */
-struct folded_node {
-	uint32_t caller; /* PE_NONE: it has none */
-	uint32_t name;	 /* text; PE_NONE: not known */
-};
-
 struct folded_line {
 	struct pd_text stack;
-	uint64_t weight;
+	uint32_t node;
 };
 
 struct folded {
-	const struct pe_profile *profile;
-	struct pe_set nodes;
-	struct folded_sum {
-		uint64_t count, weight;
-	} * sums; /* [n_sums], by node */
-	size_t n_sums;
-	struct pb_string text;	   /* stack after stack */
+	const struct pe_tree *tree;
+	struct pb_string text;	   /* stack after stack, without annotations */
 	struct folded_line *lines; /* [n_lines] */
-	size_t n_lines, lines_room;
+	size_t n_lines;
 };
 
-/* Adds the weight of an entry to its stack. Returns false without memory. */
-static bool add_folded(struct folded *w, const struct pe_entry *entry)
+#define ANNOTATION 4 /* bytes of "_[k]" */
+
+static bool has_annotation(const struct pe_node *node)
 {
-	const struct pe_profile *p = w->profile;
-	size_t n;
-	const uint32_t *frames = pe_entry_frames(p, entry, &n);
-	struct folded_node node = { PE_NONE, pe_thread_at(p, entry->thread)->comm };
-
-	node.caller = pe_set_add(&w->nodes, &node);
-	while (n-- && node.caller != PE_NONE) {
-		const struct pe_line *line = pe_line_at(p, pe_frame_line(p, frames[n]));
-
-		node.name = pe_function_at(p, line->function)->name;
-		/* outer frames with empty names leave nothing in the field `stack` */
-		if (pe_text(p, node.name).n ||
-		    ((const struct folded_node *)pe_set_at(&w->nodes, node.caller))->caller !=
-			    PE_NONE)
-			node.caller = pe_set_add(&w->nodes, &node);
-	}
-	if (node.caller == PE_NONE)
-		return false;
-	if (node.caller >= w->n_sums &&
-	    !pb_extend(w->sums, w->n_sums, 2 * (size_t)node.caller + 64))
-		return false;
-	w->sums[node.caller].count += entry->count;
-	w->sums[node.caller].weight += entry->weight;
-	return true;
+	return node->kind == 'k' || node->kind == 'j' || node->kind == 'i';
 }
 
-static const struct folded_node *node_at(const struct folded *w, uint32_t number)
+/*
+ * Adds the stack of a node, and a byte behind it, to `text`. Returns its size in bytes; 0
+ * without memory.
+ */
+static size_t add_node_text(const struct pe_tree *tree, uint32_t number, bool annotated,
+			    struct pb_string *text)
 {
-	return pe_set_at(&w->nodes, number);
-}
-
-static struct pd_text name_of(const struct folded *w, const struct folded_node *node)
-{
-	return node->name == PE_NONE ? (struct pd_text){ PM_UNKNOWN, sizeof(PM_UNKNOWN) - 1 } :
-				       pe_text(w->profile, node->name);
-}
-
-/* Adds the line of a node. Its text is an offset until all lines are there. */
-static bool add_folded_line(struct folded *w, uint32_t number)
-{
-	size_t size = 0, at = w->text.n;
+	const struct pe_node *nodes = tree->nodes;
+	size_t size = 0;
 	char *end;
 
-	for (uint32_t i = number; i != PE_NONE; i = node_at(w, i)->caller)
-		size += name_of(w, node_at(w, i)).n + 1;
-	if (!pb_string_reserve(&w->text, size) ||
-	    !pb_reserve(w->lines, w->n_lines, w->lines_room))
-		return false;
-	end = w->text.p + at + size;
-	for (uint32_t i = number; i != PE_NONE; i = node_at(w, i)->caller) {
-		struct pd_text name = name_of(w, node_at(w, i));
+	for (uint32_t i = number; i != PE_NONE; i = nodes[i].caller) {
+		size += pe_text(tree->profile, nodes[i].name).n + 1;
+		if (annotated && has_annotation(&nodes[i]))
+			size += ANNOTATION;
+	}
+	if (!pb_string_reserve(text, size))
+		return 0;
+	end = text->p + text->n + size;
+	text->n += size;
+	for (uint32_t i = number; i != PE_NONE; i = nodes[i].caller) {
+		struct pd_text name = pe_text(tree->profile, nodes[i].name);
 
 		*--end = ';';
+		if (annotated && has_annotation(&nodes[i])) {
+			end -= ANNOTATION;
+			memcpy(end, (char[]){ '_', '[', (char)nodes[i].kind, ']' }, ANNOTATION);
+		}
 		end -= name.n;
 		memcpy(end, name.p, name.n);
 	}
-	w->text.n += size;
-	w->lines[w->n_lines++] = (struct folded_line){ { NULL, size - 1 },
-						       w->sums[number].weight };
-	return true;
+	return size - 1;
 }
 
 static int compare_lines(const void *left, const void *right)
@@ -103,18 +67,24 @@ static int compare_lines(const void *left, const void *right)
 	return c ? c : (a->stack.n > b->stack.n) - (a->stack.n < b->stack.n);
 }
 
-static bool fold_entries(struct folded *w)
+/* Makes the sorted lines. Returns false without memory. */
+static bool make_lines(struct folded *w)
 {
-	const struct pe_profile *p = w->profile;
+	const struct pe_tree *tree = w->tree;
 	const char *at;
 
-	for (size_t i = 0; i < p->n_entries; i++)
-		if (!add_folded(w, &p->entries[i]))
-			return false;
-	for (uint32_t i = 0; i < w->n_sums && i < w->nodes.n; i++)
-		if (w->sums[i].count && !add_folded_line(w, i))
-			return false;
-	at = w->text.p;
+	w->lines = malloc((tree->n + 1) * sizeof(*w->lines));
+	if (!w->lines)
+		return false;
+	for (uint32_t i = 0; i < tree->n; i++)
+		if (tree->nodes[i].own_samples)
+			w->lines[w->n_lines++] = (struct folded_line){
+				.stack.n = add_node_text(tree, i, false, &w->text),
+				.node = i,
+			};
+	at = pb_string_end(&w->text);
+	if (!at)
+		return false;
 	for (size_t i = 0; i < w->n_lines; i++) {
 		w->lines[i].stack.p = at;
 		at += w->lines[i].stack.n + 1;
@@ -124,23 +94,50 @@ static bool fold_entries(struct folded *w)
 	return true;
 }
 
-bool pe_write_folded(const struct pe_profile *p, const char *title, struct pd_print *out)
+/* Writes the lines. Returns false without memory. */
+static bool put_lines(const struct folded *w, bool annotated, struct pd_print *out)
 {
-	struct folded w = { .profile = p };
+	struct pb_string scratch = { 0 };
 	bool ok;
 
-	(void)title; /* the format has no room for it */
-	pe_set_init(&w.nodes, sizeof(struct folded_node));
-	ok = fold_entries(&w);
-	for (size_t i = 0; ok && i < w.n_lines; i++) {
-		pd_print_bytes(out, w.lines[i].stack.p, w.lines[i].stack.n);
+	for (size_t i = 0; i < w->n_lines; i++) {
+		struct pd_text stack = w->lines[i].stack;
+
+		if (annotated) {
+			pb_string_clear(&scratch);
+			stack.n = add_node_text(w->tree, w->lines[i].node, true, &scratch);
+			stack.p = scratch.p;
+			if (scratch.failed)
+				break;
+		}
+		pd_print_bytes(out, stack.p, stack.n);
 		pd_print_char(out, ' ');
-		pd_print_uint(out, w.lines[i].weight);
+		pd_print_uint(out, w->tree->nodes[w->lines[i].node].own_weight);
 		pd_print_char(out, '\n');
 	}
-	pe_set_deinit(&w.nodes);
+	pd_print_flush(out);
+	ok = !scratch.failed;
+	pb_string_deinit(&scratch);
+	return ok;
+}
+
+bool pe_tree_fold(const struct pe_tree *tree, bool annotated, struct pd_print *out)
+{
+	struct folded w = { .tree = tree };
+	bool ok = make_lines(&w) && put_lines(&w, annotated, out);
+
 	pb_string_deinit(&w.text);
-	free(w.sums);
 	free(w.lines);
+	return ok;
+}
+
+bool pe_write_folded(const struct pe_profile *p, const char *title, struct pd_print *out)
+{
+	const struct pe_tree_asked asked = { .event = PE_NONE, .has_head = true };
+	struct pe_tree *tree = pe_tree_create(p, &asked);
+	bool ok = tree && pe_tree_fold(tree, false, out);
+
+	(void)title; /* the format has no room for it */
+	pe_tree_destroy(tree);
 	return ok;
 }

@@ -2,18 +2,17 @@
  * The format of Perfetto: a sequence of trace packets. An event is a sequence of its own, whose
  * packets are its samples; the first that refers to a call chain has it and its frames, as
  * interned data. Numbers of fields are those of the definitions in
- * https://github.com/google/perfetto/tree/main/protos/perfetto/trace: trace_packet.proto,
- * interned_data.proto, profile_common.proto, profile_packet.proto, process_tree.proto.
+ * https://github.com/google/perfetto/tree/main/protos/perfetto, in files that are named below.
  */
 #include <stdlib.h>
 
-#include "base/vector.h"
 #include "perfdata/format/print_scalar.h"
 #include "profile.h"
 #include "protobuf.h"
 
-#define TRACE_PACKET 1 /* of Trace */
+#define TRACE_PACKET 1 /* Trace.packet, trace/trace.proto */
 
+/* TracePacket, trace/trace_packet.proto */
 enum packet_field {
 	PROCESS_TREE = 2,
 	TIMESTAMP = 8,
@@ -25,11 +24,53 @@ enum packet_field {
 	FIRST_PACKET = 87,
 };
 
+/* TracePacket.SequenceFlags */
 enum {
 	STATE_CLEARED = 1,
 	NEEDS_STATE = 2
-}; /* flags of a sequence */
+};
 
+/* TracePacketDefaults, trace/trace_packet_defaults.proto */
+enum {
+	SAMPLE_DEFAULTS = 12
+};
+
+/* PerfSampleDefaults and PerfSample, trace/profiling/profile_packet.proto */
+enum {
+	DEFAULTS_TIMEBASE = 1
+};
+enum {
+	SAMPLE_CPU = 1,
+	SAMPLE_PID,
+	SAMPLE_TID,
+	SAMPLE_CALLSTACK,
+	SAMPLE_CPU_MODE,
+	SAMPLE_TIMEBASE_COUNT,
+};
+
+/* PerfEvents.Timebase, common/perf_events.proto */
+enum {
+	TIMEBASE_COUNTER = 4,
+	TIMEBASE_NAME = 10
+};
+
+/* ProcessTree and its messages, trace/ps/process_tree.proto */
+enum {
+	TREE_PROCESSES = 1,
+	TREE_THREADS
+};
+enum {
+	PROCESS_PID = 1,
+	PROCESS_CMDLINE = 3,
+	PROCESS_CMDLINE_IS_COMM = 9
+};
+enum {
+	THREAD_TID = 1,
+	THREAD_NAME,
+	THREAD_PID
+};
+
+/* InternedData, trace/interned_data/interned_data.proto */
 enum interned_field {
 	FUNCTION_NAMES = 5,
 	FRAMES,
@@ -40,35 +81,63 @@ enum interned_field {
 	MAPPINGS,
 };
 
+/* InternedString, Mapping, Frame and Callstack, trace/profiling/profile_common.proto */
+enum {
+	IID = 1 /* of each of them */
+};
+enum {
+	STRING_BYTES = 2
+};
+enum {
+	MAPPING_BUILD_ID = 2,
+	MAPPING_PATH = 7
+};
+enum {
+	FRAME_NAME = 2,
+	FRAME_MAPPING,
+	FRAME_ADDRESS,
+	FRAME_SOURCE,
+	FRAME_LINE,
+	FRAME_KIND,
+};
+enum {
+	CALLSTACK_FRAMES = 2
+};
+
+/* Frame.Kind */
 enum {
 	NATIVE = 1,
 	KERNEL = 2,
 	JIT = 4
-}; /* kinds of frames */
+};
 
 struct perfetto {
 	const struct pe_profile *profile;
 	struct pd_print *out;
 	struct pb_string whole, packet, interned, item, part;
 	/*
-	 * The event, from 1 on, that last wrote it: interned data belong to a sequence. By
-	 * text, binary, line of a frame, chain (the last: none).
+	 * Numbers, from 1 on, of the event that wrote an item last, as interned data belong to
+	 * a sequence: by text, binary, line of a frame, call chain (the last: none).
 	 */
 	uint32_t *of_names, *of_files, *of_paths, *of_binaries, *of_rows, *of_chains;
-	uint32_t sequence;  /* that of the event that is written */
-	struct pe_set cpus; /* processors of the event's samples, uint32_t */
-	uint64_t *counts;   /* [n_counts], by processor: sum of the event's weights so far */
-	size_t n_counts;
+	uint32_t *modes;   /* by call chain that was written: cpumode of the callee */
+	uint32_t sequence; /* that of the event that is written */
 	bool failed;
 };
+
+/* Writes w->whole, and clears it. */
+static void put_whole_packet(struct perfetto *w)
+{
+	w->failed |= w->whole.failed;
+	pd_print_bytes(w->out, w->whole.p, w->failed ? 0 : w->whole.n);
+	pb_string_clear(&w->whole);
+}
 
 /* Writes w->packet, and clears it. */
 static void put_packet(struct perfetto *w)
 {
 	pe_add_message(&w->whole, TRACE_PACKET, &w->packet);
-	w->failed |= w->whole.failed;
-	pd_print_bytes(w->out, w->whole.p, w->failed ? 0 : w->whole.n);
-	pb_string_clear(&w->whole);
+	put_whole_packet(w);
 }
 
 /* Adds a string of interned data, unless the sequence has it. Returns its number. */
@@ -84,8 +153,8 @@ static uint64_t intern_text(struct perfetto *w, uint32_t *of, enum interned_fiel
 		/* components of paths are joined by slashes, with one in front */
 		if (field == MAPPING_PATHS && is.n && is.p[0] == '/')
 			is = (struct pd_text){ is.p + 1, is.n - 1 };
-		pe_add_integer(&w->part, 1, text + UINT64_C(1));
-		pe_add_bytes(&w->part, 2, is.p, is.n);
+		pe_add_integer(&w->part, IID, text + UINT64_C(1));
+		pe_add_bytes(&w->part, STRING_BYTES, is.p, is.n);
 		pe_add_message(&w->interned, field, &w->part);
 	}
 	of[text] = w->sequence;
@@ -110,8 +179,8 @@ static uint64_t intern_binary(struct perfetto *w, uint32_t number)
 	path = intern_text(w, w->of_paths, MAPPING_PATHS, binary->name);
 	if (binary->build_id != PE_NONE) {
 		id = pe_text(w->profile, binary->build_id);
-		pe_add_integer(&w->part, 1, number + UINT64_C(1));
-		pe_add_varint(&w->part, 2 << 3 | 2);
+		pe_add_integer(&w->part, IID, number + UINT64_C(1));
+		pe_add_varint(&w->part, STRING_BYTES << 3 | 2);
 		pe_add_varint(&w->part, id.n / 2);
 		for (size_t i = 0; i + 1 < id.n; i += 2)
 			pb_string_fill(&w->part,
@@ -119,10 +188,10 @@ static uint64_t intern_binary(struct perfetto *w, uint32_t number)
 				       1);
 		pe_add_message(&w->interned, BUILD_IDS, &w->part);
 	}
-	pe_add_integer(&w->part, 1, number + UINT64_C(1));
+	pe_add_integer(&w->part, IID, number + UINT64_C(1));
 	if (id.n)
-		pe_add_integer(&w->part, 2, number + UINT64_C(1));
-	pe_add_number(&w->part, 7, path);
+		pe_add_integer(&w->part, MAPPING_BUILD_ID, number + UINT64_C(1));
+	pe_add_number(&w->part, MAPPING_PATH, path);
 	pe_add_message(&w->interned, MAPPINGS, &w->part);
 	return number + UINT64_C(1);
 }
@@ -150,122 +219,125 @@ static uint64_t intern_row(struct perfetto *w, const struct pe_frame *frame, uin
 	name = intern_text(w, w->of_names, FUNCTION_NAMES, function->name);
 	file = intern_text(w, w->of_files, SOURCE_PATHS, function->file);
 	binary = intern_binary(w, frame->binary);
-	pe_add_integer(&w->part, 1, row + UINT64_C(1));
-	pe_add_integer(&w->part, 2, name);
-	pe_add_integer(&w->part, 3, binary);
-	pe_add_number(&w->part, 4, frame->address);
-	pe_add_integer(&w->part, 5, file);
-	pe_add_integer(&w->part, 6, line->line);
-	pe_add_integer(&w->part, 7, kind_of(frame));
+	pe_add_integer(&w->part, IID, row + UINT64_C(1));
+	pe_add_integer(&w->part, FRAME_NAME, name);
+	pe_add_integer(&w->part, FRAME_MAPPING, binary);
+	pe_add_number(&w->part, FRAME_ADDRESS, frame->address);
+	pe_add_integer(&w->part, FRAME_SOURCE, file);
+	pe_add_integer(&w->part, FRAME_LINE, line->line);
+	pe_add_integer(&w->part, FRAME_KIND, kind_of(frame));
 	pe_add_message(&w->interned, FRAMES, &w->part);
 	return row + UINT64_C(1);
 }
 
-/* Adds the call chain of an entry, caller first, unless the sequence has it. */
-static uint64_t intern_chain(struct perfetto *w, const struct pe_entry *entry)
+/* Adds a call chain, that of an entry, caller first. */
+static void add_chain(struct perfetto *w, const struct pe_entry *entry, uint32_t chain)
 {
 	const struct pe_profile *p = w->profile;
-	uint32_t chain = entry->stack != PE_NONE ? entry->stack :
-			 p->chains		 ? pq_chains_size(p->chains) :
-						   0;
 	size_t n;
 	const uint32_t *frames = pe_entry_frames(p, entry, &n);
+	unsigned mode = p->frames[*frames].kind;
 
-	if (w->of_chains[chain] == w->sequence)
-		return chain + UINT64_C(1);
-	w->of_chains[chain] = w->sequence;
-	pe_add_integer(&w->item, 1, chain + UINT64_C(1));
+	/* enum CpuMode has the numbers of perf_event.h */
+	w->modes[chain] = mode == PQ_FRAME_JIT ? PD_CPUMODE_USER : mode;
+	pe_add_integer(&w->item, IID, chain + UINT64_C(1));
 	while (n--) {
 		const struct pe_frame *frame = &p->frames[frames[n]];
 
 		for (uint32_t i = frame->n_lines; i--;)
-			pe_add_integer(&w->item, 2, intern_row(w, frame, frame->lines_at + i));
+			pe_add_integer(&w->item, CALLSTACK_FRAMES,
+				       intern_row(w, frame, frame->lines_at + i));
 	}
 	pe_add_message(&w->interned, CALLSTACKS, &w->item);
-	return chain + UINT64_C(1);
 }
 
-/* Adds to the weights of the entry's processor. Returns their sum. */
-static uint64_t count_weight(struct perfetto *w, uint32_t cpu, uint64_t weight)
+/* Returns the number of the call chain of an entry, which the sequence has from now on. */
+static uint32_t intern_chain(struct perfetto *w, const struct pe_entry *entry)
 {
-	uint32_t number = pe_set_add(&w->cpus, &cpu);
+	const struct pq_chains *chains = w->profile->chains;
+	uint32_t chain = entry->stack;
 
-	if (number == PE_NONE || (number >= w->n_counts &&
-				  !pb_extend(w->counts, w->n_counts, 2 * (size_t)number + 8))) {
-		w->failed = true;
-		return 0;
+	if (chain == PE_NONE)
+		chain = chains ? pq_chains_size(chains) : 0;
+	if (w->of_chains[chain] != w->sequence) {
+		w->of_chains[chain] = w->sequence;
+		add_chain(w, entry, chain);
 	}
-	return w->counts[number] += weight;
+	return chain;
 }
 
-/* Writes the samples of an entry: several, if they have the same time. */
-static void put_entry(struct perfetto *w, const struct pe_entry *entry)
+/* Adds the message of a sample of an entry to w->whole. */
+static void add_sample(struct perfetto *w, const struct pe_entry *entry, uint32_t chain,
+		       uint64_t weight)
 {
-	const struct pe_profile *p = w->profile;
-	const struct pe_thread *thread = pe_thread_at(p, entry->thread);
-	uint64_t count = count_weight(w, entry->cpu, entry->weight);
-	size_t n;
-	const uint32_t *frames = pe_entry_frames(p, entry, &n);
-	unsigned mode = p->frames[frames[0]].kind;
+	const struct pe_thread *thread = pe_thread_at(w->profile, entry->thread);
+	size_t from = pe_begin_message(&w->whole, PERF_SAMPLE);
 
-	for (uint64_t i = 0; i < entry->count && !w->failed; i++) {
-		uint64_t chain = intern_chain(w, entry);
-
-		pe_add_number(&w->packet, TIMESTAMP, entry->time);
-		pe_add_integer(&w->packet, SEQUENCE_ID, w->sequence);
-		pe_add_integer(&w->packet, SEQUENCE_FLAGS, NEEDS_STATE);
-		if (w->interned.n)
-			pe_add_message(&w->packet, INTERNED_DATA, &w->interned);
-		if (entry->cpu != PE_NONE)
-			pe_add_number(&w->part, 1, entry->cpu);
-		if (thread->pid != PE_NO_ID)
-			pe_add_number(&w->part, 2, (uint32_t)thread->pid);
-		if (thread->tid != PE_NO_ID)
-			pe_add_number(&w->part, 3, (uint32_t)thread->tid);
-		pe_add_integer(&w->part, 4, chain);
-		/* enum CpuMode has the numbers of perf_event.h */
-		pe_add_integer(&w->part, 5, mode == PQ_FRAME_JIT ? PD_CPUMODE_USER : mode);
-		pe_add_integer(&w->part, 6, count);
-		pe_add_message(&w->packet, PERF_SAMPLE, &w->part);
-		put_packet(w);
-	}
-}
-
-/* Begins the sequence of an event: its packets are samples of that name. */
-static void begin_sequence(struct perfetto *w, uint32_t event)
-{
-	struct pd_text name = pe_text(w->profile, w->profile->events[event].name);
-
-	w->sequence = event + 1;
-	pe_set_deinit(&w->cpus);
-	pe_set_init(&w->cpus, sizeof(uint32_t));
-	if (w->n_counts)
-		memset(w->counts, 0, w->n_counts * sizeof(*w->counts));
-	pe_add_integer(&w->packet, SEQUENCE_ID, w->sequence);
-	pe_add_integer(&w->packet, SEQUENCE_FLAGS, STATE_CLEARED);
-	pe_add_integer(&w->packet, FIRST_PACKET, 1);
-	pe_add_bytes(&w->part, 10, name.p, name.n); /* of Timebase */
-	pe_add_message(&w->item, 1, &w->part);	    /* of PerfSampleDefaults */
-	pe_add_message(&w->interned, 12, &w->item); /* of TracePacketDefaults */
-	pe_add_message(&w->packet, PACKET_DEFAULTS, &w->interned);
-	put_packet(w);
+	if (entry->cpu != PE_NONE)
+		pe_add_number(&w->whole, SAMPLE_CPU, entry->cpu);
+	if (thread->pid != PE_NO_ID)
+		pe_add_number(&w->whole, SAMPLE_PID, (uint32_t)thread->pid);
+	if (thread->tid != PE_NO_ID)
+		pe_add_number(&w->whole, SAMPLE_TID, (uint32_t)thread->tid);
+	pe_add_integer(&w->whole, SAMPLE_CALLSTACK, chain + UINT64_C(1));
+	pe_add_integer(&w->whole, SAMPLE_CPU_MODE, w->modes[chain]);
+	pe_add_integer(&w->whole, SAMPLE_TIMEBASE_COUNT, weight);
+	pe_end_message(&w->whole, from);
 }
 
 /*
- * Returns the number behind those threads from `i` on that are one, under different names, and
- * sets *named to the one of them that was met last.
+ * Writes the samples of an entry: several, if they have the same time, which share its weight.
+ * ui.perfetto.dev adds up values of counters where it draws flame graphs (its standard library,
+ * linux/perf/counters.sql), so a sample's value is its own weight, not the count until then.
  */
-static uint32_t find_names(const struct pe_profile *p, const uint64_t *last, uint32_t i,
-			   uint32_t *named)
+static void put_entry(struct perfetto *w, const struct pe_entry *entry)
 {
-	const struct pe_thread *thread = pe_thread_at(p, i);
+	for (uint64_t i = 0; i < entry->count && !w->failed; i++) {
+		uint32_t chain = intern_chain(w, entry);
+		uint64_t weight = entry->weight / entry->count +
+				  (i < entry->weight % entry->count);
+		size_t from = pe_begin_message(&w->whole, TRACE_PACKET);
 
-	*named = i;
-	while (++i < p->threads.n && pe_thread_at(p, i)->pid == thread->pid &&
-	       pe_thread_at(p, i)->tid == thread->tid)
-		if (last[i] > last[*named])
-			*named = i;
-	return i;
+		pe_add_number(&w->whole, TIMESTAMP, entry->time);
+		pe_add_integer(&w->whole, SEQUENCE_ID, w->sequence);
+		pe_add_integer(&w->whole, SEQUENCE_FLAGS, NEEDS_STATE);
+		if (w->interned.n)
+			pe_add_message(&w->whole, INTERNED_DATA, &w->interned);
+		add_sample(w, entry, chain, weight);
+		pe_end_message(&w->whole, from);
+		put_whole_packet(w);
+	}
+}
+
+/* Returns the PerfEvents.Counter of an event, from which its unit follows; 0: it has none. */
+static unsigned counter_of(const struct pe_event *event)
+{
+	/* by type and config: enum perf_hw_id, enum perf_sw_ids in perf_event.h */
+	static const uint8_t counters[2][10] = {
+		{ 10, 11, 12, 13, 14, 15, 16, 17, 18, 19 },
+		{ 1, 3, 2, 4, 5, 6, 7, 8, 9, 20 },
+	};
+
+	return event->type < 2 && event->config < 10 ? counters[event->type][event->config] : 0;
+}
+
+/* Begins the sequence of an event: its packets are samples of that name. */
+static void begin_sequence(struct perfetto *w, uint32_t number)
+{
+	const struct pe_event *event = &w->profile->events[number];
+	struct pd_text name = pe_text(w->profile, event->name);
+
+	w->sequence = number + 1;
+	pe_add_integer(&w->packet, SEQUENCE_ID, w->sequence);
+	pe_add_integer(&w->packet, SEQUENCE_FLAGS, STATE_CLEARED);
+	pe_add_integer(&w->packet, FIRST_PACKET, 1);
+	pe_add_bytes(&w->part, TIMEBASE_NAME, name.p, name.n);
+	if (w->profile->asked->sums) /* else samples are counted */
+		pe_add_integer(&w->part, TIMEBASE_COUNTER, counter_of(event));
+	pe_add_message(&w->item, DEFAULTS_TIMEBASE, &w->part);
+	pe_add_message(&w->interned, SAMPLE_DEFAULTS, &w->item);
+	pe_add_message(&w->packet, PACKET_DEFAULTS, &w->interned);
+	put_packet(w);
 }
 
 /* Writes the processes, and the last name of each thread. */
@@ -277,41 +349,40 @@ static void put_processes(struct perfetto *w, const uint64_t *last)
 		const struct pe_thread *thread = pe_thread_at(p, i);
 		struct pd_text name = { "", 0 };
 
-		i = find_names(p, last, i, &named);
+		i = pe_find_names(p, last, i, &named);
 		if (thread->pid == PE_NO_ID || thread->tid == PE_NO_ID)
 			continue;
 		if (pe_thread_at(p, named)->comm != PE_NONE)
 			name = pe_text(p, pe_thread_at(p, named)->comm);
 		if (thread->pid == thread->tid) {
-			pe_add_number(&w->part, 1, (uint64_t)(int64_t)thread->pid);
-			pe_add_bytes(&w->part, 3, name.p, name.n);
-			pe_add_message(&w->item, 1, &w->part);
+			pe_add_number(&w->part, PROCESS_PID, (uint64_t)(int64_t)thread->pid);
+			pe_add_bytes(&w->part, PROCESS_CMDLINE, name.p, name.n);
+			pe_add_number(&w->part, PROCESS_CMDLINE_IS_COMM, 1);
+			pe_add_message(&w->item, TREE_PROCESSES, &w->part);
 		}
-		pe_add_number(&w->part, 1, (uint64_t)(int64_t)thread->tid);
-		pe_add_bytes(&w->part, 2, name.p, name.n);
-		pe_add_number(&w->part, 3, (uint64_t)(int64_t)thread->pid);
-		pe_add_message(&w->item, 2, &w->part);
+		pe_add_number(&w->part, THREAD_TID, (uint64_t)(int64_t)thread->tid);
+		pe_add_bytes(&w->part, THREAD_NAME, name.p, name.n);
+		pe_add_number(&w->part, THREAD_PID, (uint64_t)(int64_t)thread->pid);
+		pe_add_message(&w->item, TREE_THREADS, &w->part);
 	}
 	pe_add_message(&w->packet, PROCESS_TREE, &w->item);
 	put_packet(w);
 }
 
-/* Writes all packets. `by` has room for a number of each entry, `last` for each thread. */
-static void put_trace(struct perfetto *w, uint32_t *by, uint64_t *last)
+#define AHEAD 16 /* entries: they lie in another order in memory, so they are fetched ahead */
+
+/* Writes all packets. `by` has room for a number of each entry. */
+static void put_trace(struct perfetto *w, uint32_t *by, const uint64_t *last)
 {
 	const struct pe_profile *p = w->profile;
 
-	for (size_t i = 0; i < p->n_entries; i++) {
-		const struct pe_entry *entry = &p->entries[i];
-
-		if (entry->time > last[entry->thread])
-			last[entry->thread] = entry->time;
-	}
 	put_processes(w, last);
 	pe_sort_entries(p, PE_BY_EVENT, by);
 	for (size_t i = 0; i < p->n_entries && !w->failed; i++) {
 		const struct pe_entry *entry = &p->entries[by[i]];
 
+		if (i + AHEAD < p->n_entries)
+			__builtin_prefetch(&p->entries[by[i + AHEAD]]);
 		if (w->sequence != entry->event + 1)
 			begin_sequence(w, entry->event);
 		put_entry(w, entry);
@@ -322,14 +393,14 @@ bool pe_write_perfetto(const struct pe_profile *p, const char *title, struct pd_
 {
 	struct perfetto w = { .profile = p, .out = out };
 	size_t n_chains = p->chains ? pq_chains_size(p->chains) : 0;
-	const size_t sizes[] = { p->texts.n,	   p->texts.n,	 p->texts.n,  p->binaries.n,
-				 p->n_frame_lines, n_chains + 1, p->n_entries };
-	uint32_t *lists[7];
-	uint64_t *last = calloc(p->threads.n + 1, sizeof(*last));
+	const size_t sizes[] = { p->texts.n,	   p->texts.n,	 p->texts.n,   p->binaries.n,
+				 p->n_frame_lines, n_chains + 1, n_chains + 1, p->n_entries };
+	uint32_t *lists[8];
+	uint64_t *last = pe_thread_times(p);
 
 	(void)title; /* the format has no room for it */
 	w.failed = !last;
-	for (size_t i = 0; i < 7; i++) {
+	for (size_t i = 0; i < 8; i++) {
 		lists[i] = calloc(sizes[i] + 1, sizeof(*lists[i]));
 		w.failed |= !lists[i];
 	}
@@ -339,14 +410,12 @@ bool pe_write_perfetto(const struct pe_profile *p, const char *title, struct pd_
 	w.of_binaries = lists[3];
 	w.of_rows = lists[4];
 	w.of_chains = lists[5];
-	pe_set_init(&w.cpus, sizeof(uint32_t));
+	w.modes = lists[6];
 	if (!w.failed)
-		put_trace(&w, lists[6], last);
-	pe_set_deinit(&w.cpus);
-	for (size_t i = 0; i < 7; i++)
+		put_trace(&w, lists[7], last);
+	for (size_t i = 0; i < 8; i++)
 		free(lists[i]);
 	free(last);
-	free(w.counts);
 	pb_string_deinit(&w.whole);
 	pb_string_deinit(&w.packet);
 	pb_string_deinit(&w.interned);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/producer.h"
 #include "base/string_builder.h"
 #include "base/vector.h"
 #include "perfdata/format/print_scalar.h"
@@ -83,11 +84,44 @@ static uint32_t find_event(struct pe_profile *p, const struct pd_event *event)
 	if (!pb_reserve(p->events, p->n_events, p->events_room))
 		return PE_NONE;
 	added = &p->events[p->n_events++];
-	*added = (struct pe_event){ .number = number };
+	*added = (struct pe_event){
+		.number = number,
+		.type = event ? event->attr.type : UINT32_MAX,
+		.config = event ? event->attr.config : 0,
+	};
 	added->name = pe_text_add(p, (struct pd_text){ name, strlen(name) });
 	added->is_tracepoint = event && event->attr.type == TYPE_TRACEPOINT;
 	added->is_time = event && is_clock(event) && p->asked->sums;
 	return added->name == PE_NONE ? PE_NONE : i;
+}
+
+/* Adds an id and what separates it. */
+static void add_head_id(struct pb_string *text, char separator, int32_t id)
+{
+	if (id == PE_NO_ID)
+		pb_string_add(text, (char[]){ separator, '?' }, 2);
+	else
+		pb_string_format(text, "%c%d", separator, id);
+}
+
+/*
+ * Returns the number of the name of a thread whose command is `comm`: with the ids that are
+ * asked for. PE_NONE: no memory.
+ */
+static uint32_t name_head(struct pe_profile *p, struct pd_text comm,
+			  const struct pe_thread *thread)
+{
+	struct pb_string text = { 0 };
+	uint32_t number = PE_NONE;
+
+	pb_string_add(&text, comm.p, comm.n);
+	add_head_id(&text, '-', thread->pid);
+	if (p->asked->head == PE_HEAD_TID)
+		add_head_id(&text, '/', thread->tid);
+	if (pb_string_end(&text))
+		number = pe_text_add(p, (struct pd_text){ text.p, text.n });
+	pb_string_deinit(&text);
+	return number;
 }
 
 static uint32_t find_thread(struct pe_profile *p, size_t group)
@@ -103,8 +137,13 @@ static uint32_t find_thread(struct pe_profile *p, size_t group)
 		thread.pid = (int32_t)pid.i;
 	if (tid.type == PQ_INT)
 		thread.tid = (int32_t)tid.i;
-	if (comm.type == PQ_TEXT) {
-		thread.comm = pe_text_add(p, (struct pd_text){ comm.p, comm.size });
+	if (comm.type == PQ_TEXT || p->asked->head != PE_HEAD_COMM) {
+		struct pd_text text = { PM_UNKNOWN, sizeof(PM_UNKNOWN) - 1 };
+
+		if (comm.type == PQ_TEXT)
+			text = (struct pd_text){ comm.p, comm.size };
+		thread.comm = p->asked->head == PE_HEAD_COMM ? pe_text_add(p, text) :
+							       name_head(p, text, &thread);
 		if (thread.comm == PE_NONE)
 			return PE_NONE;
 	}
@@ -138,6 +177,8 @@ static bool fill_entry(struct pe_profile *p, size_t g)
 		return false;
 	p->events[entry->event].samples += entry->count;
 	p->events[entry->event].weight += entry->weight;
+	p->is_too_heavy |= entry->weight > (uint64_t)INT64_MAX - p->weight;
+	p->weight += entry->weight;
 	return true;
 }
 
@@ -192,8 +233,8 @@ static uint32_t *sort_items(struct pe_profile *p, void *items, size_t n, size_t 
 	return moved;
 }
 
-/* Puts events, threads and entries in order. Returns false without memory. */
-static bool sort_profile(struct pe_profile *p)
+/* Puts events and threads in order. Returns false without memory. */
+static bool sort_numbers(struct pe_profile *p)
 {
 	uint32_t *events = sort_items(p, p->events, p->n_events, sizeof(*p->events),
 				      compare_events);
@@ -205,26 +246,52 @@ static bool sort_profile(struct pe_profile *p)
 		p->entries[i].event = events[p->entries[i].event];
 		p->entries[i].thread = threads[p->entries[i].thread];
 	}
-	if (ok && p->asked->timed)
-		ok = pe_times_fill(p);
-	else if (ok)
-		pe_sort_profile(p);
 	free(events);
 	free(threads);
 	return ok;
 }
 
-static bool fill_profile(struct pe_profile *p)
+/* Fills the entries of a profile, in order. Returns the profile; NULL: no memory. */
+static void *make_entries(void *arg, size_t i)
 {
-	p->resolver = pm_resolver_create(p->asked->system);
+	struct pe_profile *p = arg;
+
+	if (i)
+		return NULL;
 	p->n_entries = pq_groups_size(p->groups);
 	p->entries = malloc((p->n_entries + 1) * sizeof(*p->entries));
-	if (!p->resolver || !p->entries)
-		return false;
+	if (!p->entries)
+		return NULL;
 	for (size_t g = 0; g < p->n_entries; g++)
 		if (!fill_entry(p, g))
-			return false;
-	if (!sort_profile(p) || !pe_frames_fill(p))
+			return NULL;
+	if (!sort_numbers(p))
+		return NULL;
+	if (p->asked->timed)
+		return pe_times_fill(p) ? p : NULL;
+	pe_sort_profile(p);
+	return p;
+}
+
+/*
+ * Fills a profile, the entries in a thread of its own, if there may be one, while the frames
+ * are looked up: neither needs the other. Returns false without memory.
+ */
+static bool fill_profile(struct pe_profile *p)
+{
+	struct pb_producer *making = NULL;
+	bool ok;
+
+	p->resolver = pm_resolver_create(p->asked->system);
+	if (!p->resolver)
+		return false;
+	if (p->asked->threads > 1)
+		making = pb_producer_start(
+			(struct pb_producing){ .make = make_entries, .arg = p, .most = 1 });
+	ok = pe_frames_resolve(p);
+	ok = (making ? pb_producer_next(making) : make_entries(p, 0)) && ok;
+	pb_producer_stop(making);
+	if (!ok || !pe_frames_fill(p))
 		return false;
 	pm_resolver_destroy(p->resolver); /* the system may be closed before the profile is */
 	p->resolver = NULL;
@@ -257,6 +324,7 @@ void pe_profile_destroy(struct pe_profile *p)
 	if (!p)
 		return;
 	pm_resolver_destroy(p->resolver);
+	free(p->resolved);
 	pm_string_pool_deinit(&p->texts);
 	pb_string_deinit(&p->scratch);
 	pe_set_deinit(&p->threads);
@@ -267,7 +335,13 @@ void pe_profile_destroy(struct pe_profile *p)
 	free(p->frames);
 	free(p->frame_lines);
 	free(p->entries);
+	pe_stacks_free(p);
 	free(p);
+}
+
+bool pe_profile_is_too_heavy(const struct pe_profile *p)
+{
+	return p->is_too_heavy;
 }
 
 const struct pe_event *pe_profile_events(const struct pe_profile *p, size_t *n)

@@ -12,6 +12,8 @@
 
 #define PE_NO_ID INT32_MIN
 
+struct pe_resolved;
+
 struct pe_thread {
 	int32_t pid, tid; /* PE_NO_ID: not recorded */
 	uint32_t comm;	  /* text; PE_NONE: not known */
@@ -50,11 +52,19 @@ struct pe_entry {
 	uint64_t count, weight;
 };
 
+/* A call chain, or the callers of one: those of its caller, and a row more. */
+struct pe_stack {
+	uint32_t caller; /* PE_NONE: it has none */
+	uint32_t row;	 /* a line of a frame: see rows_at */
+};
+
 struct pe_profile {
 	const struct pe_asked *asked;
 	struct pq_groups *groups;
 	const struct pq_chains *chains; /* NULL: no sample has one */
 	struct pm_resolver *resolver;	/* while the profile is made */
+	/* [frames of the chains + 1], while the profile is made: see pe_frames_resolve() */
+	struct pe_resolved *resolved;
 	struct pm_string_pool texts;
 	struct pb_string scratch;
 	struct pe_event *events; /* [n_events], in the order of the recording */
@@ -70,6 +80,12 @@ struct pe_profile {
 	size_t n_frame_lines, frame_lines_room;
 	struct pe_entry *entries; /* [n_entries], by event, thread, time and stack */
 	size_t n_entries;
+	uint64_t weight; /* of all entries */
+	bool is_too_heavy;
+	/* made by pe_stacks_fill(); else NULL */
+	uint32_t *rows_at;	/* [n_frames + 1]: rows of the frames before it, one a line */
+	uint32_t *chain_stacks; /* [chains + 1]: stack of each chain; of entries without one */
+	struct pe_set stacks;	/* of pe_stack, a caller before what it calls */
 };
 
 /* Returns the number of a text; PE_NONE: no memory. */
@@ -80,7 +96,16 @@ static inline struct pd_text pe_text(const struct pe_profile *profile, uint32_t 
 	return profile->texts.texts[number];
 }
 
-/* Fills frames, and what they consist of. Returns false without memory. */
+/*
+ * Looks up the functions and lines of the chains' frames; touches nothing else of the profile.
+ * Returns false without memory.
+ */
+bool pe_frames_resolve(struct pe_profile *profile);
+
+/*
+ * Fills frames, and what they consist of, from what pe_frames_resolve() found, which it frees.
+ * Returns false without memory.
+ */
 bool pe_frames_fill(struct pe_profile *profile);
 
 static inline const struct pe_thread *pe_thread_at(const struct pe_profile *profile, uint32_t i)
@@ -125,6 +150,19 @@ static inline uint32_t pe_frame_line(const struct pe_profile *profile, uint32_t 
 const uint32_t *pe_entry_frames(const struct pe_profile *profile, const struct pe_entry *entry,
 				size_t *n);
 
+/* Makes the stacks of all entries, unless they are made. Returns false without memory. */
+bool pe_stacks_fill(struct pe_profile *profile);
+void pe_stacks_free(struct pe_profile *profile);
+
+/* Returns the number of the stack of an entry. */
+static inline uint32_t pe_entry_stack(const struct pe_profile *profile,
+				      const struct pe_entry *entry)
+{
+	size_t none = profile->chains ? pq_chains_size(profile->chains) : 0;
+
+	return profile->chain_stacks[entry->stack == PE_NONE ? none : entry->stack];
+}
+
 /* Writes "comm (pid 7, tid 9)" to `out`, which is cleared. Returns false without memory. */
 bool pe_thread_name(const struct pe_profile *profile, uint32_t thread, struct pb_string *out);
 
@@ -148,6 +186,9 @@ void pe_sort_profile(struct pe_profile *profile);
  */
 void pe_sort_neighbours(struct pe_profile *profile, bool same_time);
 
+/* Adds up entries whose times agree in all but the bits below `step`, a power of two. */
+void pe_coarsen_times(struct pe_profile *profile, uint64_t step);
+
 /*
  * Replaces the entries, which are the groups, by those of the groups' times, in order. Frees
  * groups and times. Returns false without memory.
@@ -155,10 +196,18 @@ void pe_sort_neighbours(struct pe_profile *profile, bool same_time);
 bool pe_times_fill(struct pe_profile *profile);
 
 /*
- * Does what pe_write() does, but does not compress: for measuring.
+ * Returns the time of the last entry of each thread, in an array that the caller frees; NULL:
+ * no memory.
  */
-bool pe_write_plain(const struct pe_profile *profile, enum pe_format format, const char *title,
-		    struct pd_print *out);
+uint64_t *pe_thread_times(const struct pe_profile *profile);
+
+/*
+ * Threads that differ only in their names are neighbours: one thread that was renamed. Returns
+ * the number behind those from `i` on, and sets *named to the one with the last entry, where
+ * `last` is what pe_thread_times() returned.
+ */
+uint32_t pe_find_names(const struct pe_profile *profile, const uint64_t *last, uint32_t i,
+		       uint32_t *named);
 
 /* Write a profile as their formats have it. Return false without memory. */
 bool pe_write_callgrind(const struct pe_profile *profile, const char *title,

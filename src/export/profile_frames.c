@@ -14,7 +14,7 @@ static struct pd_text to_text(const char *p)
 	return p ? (struct pd_text){ p, strlen(p) } : UNKNOWN;
 }
 
-static uint32_t find_binary(struct pe_profile *p, const struct ps_dso *dso)
+static uint32_t add_binary(struct pe_profile *p, const struct ps_dso *dso)
 {
 	struct pe_binary binary = { pe_text_add(p, to_text(dso ? dso->name : NULL)), PE_NONE };
 	char id[PS_BUILD_ID_TEXT];
@@ -28,6 +28,26 @@ static uint32_t find_binary(struct pe_profile *p, const struct ps_dso *dso)
 			return PE_NONE;
 	}
 	return pe_set_add(&p->binaries, &binary);
+}
+
+#define BINARY_MEMOS 64 /* a power of two */
+
+/* Binaries that were found last, by their dso. */
+struct binary_memo {
+	const struct ps_dso *dso;
+	uint32_t number; /* + 1; 0: free */
+};
+
+/* Does what add_binary() does, but writes a build-id mostly once. */
+static uint32_t find_binary(struct pe_profile *p, struct binary_memo *memos,
+			    const struct ps_dso *dso)
+{
+	uint64_t hash = pb_scatter((uintptr_t)dso) >> 40;
+	struct binary_memo *memo = &memos[hash & (BINARY_MEMOS - 1)];
+
+	if (!memo->number || memo->dso != dso)
+		*memo = (struct binary_memo){ dso, add_binary(p, dso) + 1 };
+	return memo->number - 1;
 }
 
 /* Returns the number of the name of a frame without a function: that of its binary. */
@@ -73,27 +93,52 @@ static bool add_line(struct pe_profile *p, struct pe_frame *frame, uint32_t name
 	return true;
 }
 
-/*
- * Fills the next frame, of a function that may be NULL. Returns false without memory.
- */
-static bool add_frame(struct pe_profile *p, struct ps_dso *dso, uint64_t address, uint8_t kind,
-		      const struct ps_symbol *symbol)
+/* The function and lines of a frame of the chains. */
+struct pe_resolved {
+	const struct ps_symbol *symbol; /* NULL: it is not known */
+	const struct ps_line *lines;	/* [n] */
+	size_t n;
+};
+
+bool pe_frames_resolve(struct pe_profile *p)
+{
+	uint32_t n = p->chains ? pq_chains_n_frames(p->chains) : 0;
+
+	p->resolved = calloc((size_t)n + 1, sizeof(*p->resolved));
+	if (!p->resolved)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pq_frame *is = pq_chains_frame(p->chains, i);
+		struct pe_resolved *resolved = &p->resolved[i];
+
+		resolved->symbol = is->symbol;
+		if (is->dso && !is->dso->jitdump)
+			resolved->symbol = pm_symbol_at(p->resolver, is->dso, is->address,
+							PM_NO_TIME);
+		if (p->asked->lines && is->dso)
+			resolved->n = ps_dso_lines(is->dso, is->address, &resolved->lines);
+	}
+	return true;
+}
+
+/* Fills the next frame. Returns false without memory. */
+static bool add_frame(struct pe_profile *p, struct binary_memo *memos, struct ps_dso *dso,
+		      uint64_t address, uint8_t kind, const struct pe_resolved *resolved)
 {
 	struct pe_frame *frame = &p->frames[p->n_frames++];
-	const struct ps_line *lines = NULL;
+	const struct ps_symbol *symbol = resolved->symbol;
+	const struct ps_line *lines = resolved->lines;
+	size_t n = resolved->n;
 	uint32_t name;
-	size_t n = 0;
 
 	*frame = (struct pe_frame){
 		.address = address,
-		.binary = find_binary(p, dso),
+		.binary = find_binary(p, memos, dso),
 		.kind = kind,
 		.lines_at = (uint32_t)p->n_frame_lines,
 	};
 	if (frame->binary == PE_NONE)
 		return false;
-	if (p->asked->lines && dso)
-		n = ps_dso_lines(dso, address, &lines);
 	for (size_t i = 0; i + 1 < n; i++)
 		if (!add_line(p, frame, pe_text_add(p, to_text(lines[i].function)),
 			      lines[i].file, lines[i].line))
@@ -107,21 +152,22 @@ static bool add_frame(struct pe_profile *p, struct ps_dso *dso, uint64_t address
 bool pe_frames_fill(struct pe_profile *p)
 {
 	uint32_t n = p->chains ? pq_chains_n_frames(p->chains) : 0;
+	struct binary_memo memos[BINARY_MEMOS] = { 0 };
+	bool ok;
 
 	p->frames = calloc((size_t)n + 1, sizeof(*p->frames));
-	if (!p->frames)
-		return false;
-	for (uint32_t i = 0; i < n; i++) {
+	ok = p->frames != NULL;
+	for (uint32_t i = 0; ok && i < n; i++) {
 		const struct pq_frame *is = pq_chains_frame(p->chains, i);
-		const struct ps_symbol *symbol = is->symbol;
 
-		if (is->dso && !is->dso->jitdump)
-			symbol = pm_symbol_at(p->resolver, is->dso, is->address, PM_NO_TIME);
-		if (!add_frame(p, is->dso, is->address, (uint8_t)pq_frame_kind(is), symbol))
-			return false;
+		ok = add_frame(p, memos, is->dso, is->address, (uint8_t)pq_frame_kind(is),
+			       &p->resolved[i]);
 	}
 	p->unknown = n;
-	return add_frame(p, NULL, 0, PD_CPUMODE_UNKNOWN, NULL);
+	ok = ok && add_frame(p, memos, NULL, 0, PD_CPUMODE_UNKNOWN, &p->resolved[n]);
+	free(p->resolved);
+	p->resolved = NULL;
+	return ok;
 }
 
 const uint32_t *pe_entry_frames(const struct pe_profile *p, const struct pe_entry *entry,

@@ -1,8 +1,9 @@
-/* Orders of a profile's entries, and times made coarser until the profile fits. */
+/* Orders of a profile's entries, and their times made coarser. */
 #define _GNU_SOURCE /* qsort_r */
 
 #include <stdlib.h>
 
+#include "base/radix.h"
 #include "profile.h"
 
 /* Compares `n` numbers, the first one first. */
@@ -68,6 +69,56 @@ static int compare_by_run(const void *left, const void *right, void *arg)
 			    (uint64_t[]){ pair_of(b->event, b->thread) }, 1);
 }
 
+/* Returns the number of bits of x. */
+static unsigned count_bits(uint64_t x)
+{
+	return x ? 64 - (unsigned)__builtin_clzll(x) : 0;
+}
+
+/*
+ * Sorts by[n], n successive numbers of entries of one event, which are in their own order, by
+ * time. Returns false if a word has no room for a time and a number, or without memory.
+ */
+static bool sort_by_time(const struct pe_profile *p, uint32_t *by, size_t n)
+{
+	const struct pe_entry *entries = &p->entries[*by];
+	uint64_t low = UINT64_MAX, high = 0, *words, *sorted;
+	uint32_t first = *by;
+	unsigned bits = count_bits(n);
+
+	for (size_t i = 0; i < n; i++) {
+		low = entries[i].time < low ? entries[i].time : low;
+		high = entries[i].time > high ? entries[i].time : high;
+	}
+	if (count_bits(high - low) + bits > 64)
+		return false;
+	words = malloc(2 * n * sizeof(*words));
+	if (!words)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		words[i] = (entries[i].time - low) << bits | i;
+	sorted = pb_radix_sort(words, words + n, n, bits);
+	for (size_t i = 0; i < n; i++)
+		by[i] = first + (uint32_t)(sorted[i] & ((UINT64_C(1) << bits) - 1));
+	free(words);
+	return true;
+}
+
+/*
+ * Sorts in PE_BY_EVENT the numbers of all entries, which are in their own order. Returns false
+ * as sort_by_time() does.
+ */
+static bool sort_by_event(const struct pe_profile *p, uint32_t *by)
+{
+	for (size_t from = 0, to = 0; from < p->n_entries; from = to) {
+		while (to < p->n_entries && p->entries[to].event == p->entries[from].event)
+			to++;
+		if (!sort_by_time(p, by + from, to - from))
+			return false;
+	}
+	return true;
+}
+
 void pe_sort_entries(const struct pe_profile *p, enum pe_order order, uint32_t *by)
 {
 	static int (*const compare[])(const void *, const void *, void *) = {
@@ -81,7 +132,7 @@ void pe_sort_entries(const struct pe_profile *p, enum pe_order order, uint32_t *
 		by[i] = i;
 		sorted = sorted && (!i || compare[order](&by[i - 1], &by[i], p->entries) <= 0);
 	}
-	if (!sorted)
+	if (!sorted && (order != PE_BY_EVENT || !sort_by_event(p, by)))
 		qsort_r(by, p->n_entries, sizeof(*by), compare[order], p->entries);
 }
 
@@ -149,65 +200,9 @@ void pe_sort_neighbours(struct pe_profile *p, bool same_time)
 	add_equal(p);
 }
 
-/* Adds up entries whose times agree in all but the bits below `step`, a power of two. */
-static void coarsen_times(struct pe_profile *p, uint64_t step)
+void pe_coarsen_times(struct pe_profile *p, uint64_t step)
 {
 	for (size_t i = 0; i < p->n_entries; i++)
 		p->entries[i].time &= ~(step - 1);
 	pe_sort_neighbours(p, true);
-}
-
-/* Returns the time from the first entry to the last, in ns. */
-static uint64_t time_spent(const struct pe_profile *p)
-{
-	uint64_t first = UINT64_MAX, last = 0;
-
-	for (size_t i = 0; i < p->n_entries; i++) {
-		uint64_t time = p->entries[i].time;
-
-		first = time < first ? time : first;
-		last = time > last ? time : last;
-	}
-	return p->n_entries ? last - first : 0;
-}
-
-/* Adds `n` bytes to the sum at `arg`. */
-static void count_bytes(void *arg, const char *p, size_t n)
-{
-	(void)p;
-	*(uint64_t *)arg += n;
-}
-
-static bool measure_profile(const struct pe_profile *p, enum pe_format format,
-			    const char *title, uint64_t *size)
-{
-	struct pd_print out;
-
-	*size = 0;
-	pd_print_init(&out, count_bytes, size);
-	return pe_write_plain(p, format, title, &out);
-}
-
-bool pe_fit(struct pe_profile *p, enum pe_format format, const char *title, uint64_t most,
-	    uint64_t *step, uint64_t *size)
-{
-	uint64_t spent = time_spent(p), width;
-	double fitting;
-
-	*step = 0;
-	/* a power of two near the mean distance of two entries: less does not add up much */
-	for (width = 1024; p->n_entries && width < spent / p->n_entries;)
-		width *= 2;
-	for (;;) {
-		if (!measure_profile(p, format, title, size))
-			return false;
-		if (*size <= most || format == PE_PERFETTO || *step > spent || *step >> 62)
-			return true;
-		fitting = (double)p->n_entries * (double)most / (double)*size;
-		do {
-			*step = width;
-			width *= 2;
-			coarsen_times(p, *step);
-		} while ((double)p->n_entries > fitting && *step <= spent && !(*step >> 62));
-	}
 }

@@ -1,4 +1,7 @@
-/* The entries of a profile with times: one for each time of a group. */
+/*
+ * The entries of a profile with times: one for each time of a group; and the last times of its
+ * threads.
+ */
 #include <stdlib.h>
 
 #include "profile.h"
@@ -81,4 +84,30 @@ bool pe_times_fill(struct pe_profile *p)
 	free(by);
 	free(run_of);
 	return ok;
+}
+
+uint64_t *pe_thread_times(const struct pe_profile *p)
+{
+	uint64_t *last = calloc(p->threads.n + 1, sizeof(*last));
+
+	for (size_t i = 0; last && i < p->n_entries; i++) {
+		const struct pe_entry *entry = &p->entries[i];
+
+		if (entry->time > last[entry->thread])
+			last[entry->thread] = entry->time;
+	}
+	return last;
+}
+
+uint32_t pe_find_names(const struct pe_profile *p, const uint64_t *last, uint32_t i,
+		       uint32_t *named)
+{
+	const struct pe_thread *thread = pe_thread_at(p, i);
+
+	*named = i;
+	while (++i < p->threads.n && pe_thread_at(p, i)->pid == thread->pid &&
+	       pe_thread_at(p, i)->tid == thread->tid)
+		if (last[i] > last[*named])
+			*named = i;
+	return i;
 }

@@ -23,18 +23,24 @@ void pe_set_deinit(struct pe_set *set)
 static bool is_new_item(const void *arg, uint32_t item)
 {
 	const struct pe_set *set = arg;
+	const char *a = set->items + item * set->size, *b = set->items + set->n * set->size;
 
-	return memcmp(set->items + item * set->size, set->items + set->n * set->size,
-		      set->size) == 0;
+	/* items are short: a call would take longer */
+	for (size_t at = 0; at < set->size; at += 4)
+		if (pb_load_half(a + at) != pb_load_half(b + at))
+			return false;
+	return true;
 }
 
 static uint32_t hash_item(const struct pe_set *set, const char *item)
 {
-	uint64_t words[PE_MAX_ITEM / 8] = { 0 }, hash = set->secret.b;
+	uint64_t hash = set->secret.b;
+	size_t at = 0;
 
-	memcpy(words, item, set->size);
-	for (size_t i = 0; i < (set->size + 7) / 8; i++)
-		hash = pb_mix(words[i] ^ set->secret.a, hash);
+	for (; at + 8 <= set->size; at += 8)
+		hash = pb_mix(pb_load_word(item + at) ^ set->secret.a, hash);
+	if (at < set->size)
+		hash = pb_mix(pb_load_half(item + at) ^ set->secret.a, hash);
 	return (uint32_t)hash;
 }
 

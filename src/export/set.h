@@ -10,14 +10,13 @@
 
 struct pe_set {
 	char *items; /* [n] */
-	size_t size; /* bytes of an item, at most PE_MAX_ITEM */
+	size_t size; /* bytes of an item, a multiple of 4 */
 	size_t n, room;
 	struct pb_map map; /* numbers of items */
 	struct pb_secret secret;
 };
 
-#define PE_NONE	    UINT32_MAX /* number of no item */
-#define PE_MAX_ITEM 32
+#define PE_NONE UINT32_MAX /* number of no item */
 
 void pe_set_init(struct pe_set *set, size_t size);
 void pe_set_deinit(struct pe_set *set);

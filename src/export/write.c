@@ -1,20 +1,23 @@
-/* Writes profiles by the names of their formats. */
+/*
+ * Writes profiles by the names of their formats, with times made coarser until they fit.
+ */
 #include <stdlib.h>
 
 #include "gzip.h"
+#include "perfdata/format/print_scalar.h"
 #include "profile.h"
 
 static const struct {
 	const char *name;
 	bool (*write)(const struct pe_profile *, const char *title, struct pd_print *out);
-	bool is_compressed;
+	bool is_compressed, has_stacks; /* has_stacks: it needs pe_stacks_fill() */
 } formats[PE_FORMATS] = {
-	[PE_CALLGRIND] = { "callgrind", pe_write_callgrind, false },
-	[PE_FIREFOX] = { "firefox", pe_write_firefox, true },
-	[PE_FOLDED] = { "folded", pe_write_folded, false },
-	[PE_PERFETTO] = { "perfetto", pe_write_perfetto, false },
-	[PE_PPROF] = { "pprof", pe_write_pprof, true },
-	[PE_SPEEDSCOPE] = { "speedscope", pe_write_speedscope, false },
+	[PE_CALLGRIND] = { "callgrind", pe_write_callgrind, false, false },
+	[PE_FIREFOX] = { "firefox", pe_write_firefox, true, true },
+	[PE_FOLDED] = { "folded", pe_write_folded, false, false },
+	[PE_PERFETTO] = { "perfetto", pe_write_perfetto, false, false },
+	[PE_PPROF] = { "pprof", pe_write_pprof, true, false },
+	[PE_SPEEDSCOPE] = { "speedscope", pe_write_speedscope, false, false },
 };
 
 const char *pe_format_name(enum pe_format format)
@@ -22,30 +25,134 @@ const char *pe_format_name(enum pe_format format)
 	return formats[format].name;
 }
 
-bool pe_write_plain(const struct pe_profile *p, enum pe_format format, const char *title,
-		    struct pd_print *out)
+/* Writes the text of a profile and flushes `out`. Returns false without memory. */
+static bool write_text(struct pe_profile *p, enum pe_format format, const char *title,
+		       struct pd_print *out)
 {
-	bool ok = formats[format].write(p, title, out);
+	bool ok = (!formats[format].has_stacks || pe_stacks_fill(p)) &&
+		  formats[format].write(p, title, out);
 
 	pd_print_flush(out);
 	return ok;
 }
 
-bool pe_write(const struct pe_profile *p, enum pe_format format, const char *title,
-	      struct pd_print *out)
+/*
+ * Writes a profile compressed, as far as its text has at most `most` bytes, and sets *size to
+ * the bytes of all its text. Returns false without memory.
+ */
+static bool write_compressed(struct pe_profile *p, enum pe_format format, const char *title,
+			     uint64_t most, struct pd_print *out, uint64_t *size)
 {
-	struct pe_gzip *gzip;
+	struct pe_gzip *gzip = malloc(sizeof(*gzip));
 	bool ok;
 
-	if (!formats[format].is_compressed)
-		return pe_write_plain(p, format, title, out);
-	gzip = malloc(sizeof(*gzip));
-	ok = gzip && pe_gzip_init(gzip, out);
-	if (ok) {
-		ok = pe_write_plain(p, format, title, &gzip->in);
-		pe_gzip_finish(gzip);
-	}
+	if (!gzip)
+		return false;
+	pe_gzip_init(gzip, most, p->asked->threads, out);
+	ok = write_text(p, format, title, &gzip->in);
+	ok = pe_gzip_finish(gzip) && ok;
+	*size = gzip->size;
+	pe_gzip_deinit(gzip);
 	free(gzip);
 	pd_print_flush(out);
+	return ok;
+}
+
+/* Adds `n` bytes to the sum at `arg`. */
+static void count_bytes(void *arg, const char *p, size_t n)
+{
+	(void)p;
+	*(uint64_t *)arg += n;
+}
+
+static void keep_bytes(void *arg, const char *p, size_t n)
+{
+	pb_string_add(arg, p, n);
+}
+
+/*
+ * Sets *size to the bytes of a profile's text. Where the format is compressed, and these are at
+ * most `most`, `packed` becomes what is to be written: the text is made but once. Returns false
+ * without memory.
+ */
+static bool measure_profile(struct pe_profile *p, enum pe_format format, const char *title,
+			    uint64_t most, struct pb_string *packed, uint64_t *size)
+{
+	struct pd_print out;
+	bool ok;
+
+	*size = 0;
+	if (!formats[format].is_compressed) {
+		pd_print_init(&out, count_bytes, size);
+		return write_text(p, format, title, &out);
+	}
+	pb_string_clear(packed);
+	pd_print_init(&out, keep_bytes, packed);
+	ok = write_compressed(p, format, title, most, &out, size) && !packed->failed;
+	return ok;
+}
+
+/* Returns the time from the first entry to the last, in ns. */
+static uint64_t time_spent(const struct pe_profile *p)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (size_t i = 0; i < p->n_entries; i++) {
+		uint64_t time = p->entries[i].time;
+
+		first = time < first ? time : first;
+		last = time > last ? time : last;
+	}
+	return p->n_entries ? last - first : 0;
+}
+
+/*
+ * Makes times coarser until the profile fits, or times are all the same: see pe_write() and
+ * measure_profile(). Returns false without memory.
+ */
+static bool fit_profile(struct pe_profile *p, enum pe_format format, const char *title,
+			uint64_t most, struct pb_string *packed, struct pe_written *written)
+{
+	uint64_t spent = time_spent(p), width, step = 0;
+	double fitting;
+
+	/* a power of two near the mean distance of two entries: less does not add up much */
+	for (width = 1024; p->n_entries && width < spent / p->n_entries;)
+		width *= 2;
+	for (;;) {
+		if (!measure_profile(p, format, title, most, packed, &written->size))
+			return false;
+		written->step = step;
+		if (written->size <= most || format == PE_PERFETTO || step > spent ||
+		    step >> 62)
+			return true;
+		fitting = (double)p->n_entries * (double)most / (double)written->size;
+		do {
+			step = width;
+			width *= 2;
+			pe_coarsen_times(p, step);
+		} while ((double)p->n_entries > fitting && step <= spent && !(step >> 62));
+	}
+}
+
+bool pe_write(struct pe_profile *p, enum pe_format format, const char *title, uint64_t most,
+	      struct pd_print *out, struct pe_written *written)
+{
+	struct pb_string packed = { 0 };
+	bool ok;
+
+	*written = (struct pe_written){ 0 };
+	ok = !most || fit_profile(p, format, title, most, &packed, written);
+	if (ok && written->size <= most) {
+		if (!formats[format].is_compressed)
+			ok = write_text(p, format, title, out);
+		else if (!most)
+			ok = write_compressed(p, format, title, UINT64_MAX, out,
+					      &written->size);
+		else
+			pd_print_bytes(out, packed.p, packed.n);
+		pd_print_flush(out);
+	}
+	pb_string_deinit(&packed);
 	return ok;
 }

@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -90,29 +89,6 @@ static int host_is_terminal(lua_State *L)
 	return 1;
 }
 
-/*
- * host.stat(path) -> "file", size in bytes | "directory" | "stream" (read once) | "other" | nil
- */
-static int host_stat(lua_State *L)
-{
-	struct stat st;
-
-	if (stat(luaL_checkstring(L, 1), &st) < 0)
-		return 0;
-	if (S_ISREG(st.st_mode)) {
-		lua_pushliteral(L, "file");
-		lua_pushinteger(L, st.st_size);
-		return 2;
-	}
-	if (S_ISDIR(st.st_mode))
-		lua_pushliteral(L, "directory");
-	else if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode) || S_ISSOCK(st.st_mode))
-		lua_pushliteral(L, "stream");
-	else
-		lua_pushliteral(L, "other");
-	return 1;
-}
-
 /* host.list(path) -> array of the names in a directory, in no order | nil */
 static int host_list(lua_State *L)
 {
@@ -184,7 +160,6 @@ static int host_read_line(lua_State *L)
 static const luaL_Reg host[] = {
 	{ "interrupted", host_interrupted },
 	{ "is_terminal", host_is_terminal },
-	{ "stat", host_stat },
 	{ "list", host_list },
 	{ "run", host_run },
 	{ "show_progress", host_show_progress },

@@ -6,7 +6,7 @@
 #define PERFLUA_MACHINE_BINARIES_H
 
 #include "buildids.h"
-#include "maps.h"
+#include "machine/maps/maps.h"
 
 /* The kernel of a host machine. */
 struct pm_kernel {

@@ -7,7 +7,8 @@
 #ifndef PERFLUA_MACHINE_LOCATIONS_H
 #define PERFLUA_MACHINE_LOCATIONS_H
 
-#include "maps.h"
+#include "machine/maps/maps.h"
+#include "sources.h"
 
 struct pm_system;
 struct pm_resolver;

@@ -28,7 +28,7 @@
 #include "frames.h"
 #include "history.h"
 #include "incremental.h"
-#include "maps.h"
+#include "machine/maps/maps.h"
 #include "locations.h"
 #include "sources.h"
 #include "threads.h"

@@ -5,10 +5,8 @@
 #ifndef PERFLUA_MACHINE_SOURCES_H
 #define PERFLUA_MACHINE_SOURCES_H
 
+#include "machine/maps/maps.h"
 #include "perfdata/order/time_order.h"
-
-/* The time of a record that has none, although others of its recording do. */
-#define PM_NO_TIME UINT64_MAX
 
 struct pm_source {
 	/* number of its machine: see machine.h */
@@ -29,12 +27,6 @@ struct pm_sources {
 	size_t n;
 	unsigned time_id;
 };
-
-/* Returns the key by which maps find a process or thread of a machine. */
-static inline uint64_t pm_key_of(uint32_t machine, int32_t pid)
-{
-	return (uint64_t)machine << 32 | (uint32_t)pid;
-}
 
 /*
  * Initializes *sources for the recordings of `session`. Returns false without memory:

@@ -92,13 +92,23 @@ static const struct pm_thread *step_to_inherited(const struct pm_threads *t,
 	return thread;
 }
 
+/* Returns the name of the end if event `at` is the last one before; else PM_NO_STRING. */
+static uint32_t find_name_of_end(const struct pm_thread *thread, ptrdiff_t at)
+{
+	ptrdiff_t next = at + 1, last = (ptrdiff_t)thread->n - 1;
+
+	return next <= last && thread->events[next].time == PM_NO_TIME ?
+		       thread->events[last].name :
+		       PM_NO_STRING;
+}
+
 uint32_t pm_thread_inherited(const struct pm_threads *t, const struct pm_thread *thread,
 			     ptrdiff_t at)
 {
 	const struct pm_thread *first = thread;
 	ptrdiff_t first_at = at;
-	uint32_t name = PM_NO_STRING;
-	size_t n = 0, limit = pm_threads_limit(t);
+	uint32_t name = PM_NO_STRING, name_of_end = PM_NO_STRING;
+	size_t n = 0, n_end = 0, limit = pm_threads_limit(t);
 
 	for (; at >= 0 && n < limit; thread = step_to_inherited(t, thread, &at), n++) {
 		struct pm_thread_event *m = &thread->events[at];
@@ -111,10 +121,18 @@ uint32_t pm_thread_inherited(const struct pm_threads *t, const struct pm_thread 
 		/* a circle of forks at one time ends where it began */
 		m->inherited = PM_NO_STRING;
 		m->inherited_version = t->version;
+		if (find_name_of_end(thread, at) != PM_NO_STRING) {
+			name_of_end = find_name_of_end(thread, at);
+			n_end = n + 1;
+		}
 	}
 	if (at < 0 && thread->tid == 0)
 		name = t->idle;
 	pm_threads_walked(t, n);
+	if (name == PM_NO_STRING) {
+		name = name_of_end;
+		n = n_end;
+	}
 	for (; name != PM_NO_STRING && n--; first = step_to_inherited(t, first, &first_at))
 		first->events[first_at].inherited = name;
 	return name;
@@ -136,8 +154,25 @@ static void note_thread_change(struct pm_threads *t, const struct pm_thread *thr
 	/* perf goes by the time of writing */
 	if (event->kind == PM_EXIT && event->lag < 0)
 		time += (uint64_t)(int64_t)event->lag;
+	if (event->time == PM_NO_TIME)
+		time = 0; /* a name of the end may be that of any time before */
 	t->credit += CREDIT;
 	t->version += time < thread->forked;
+}
+
+/*
+ * Returns the time of what perf found when it ended. The name and the parent of a thread
+ * without other records hold at all times, and what follows an exit holds from that on.
+ */
+static uint64_t find_time_of_end(const struct pm_thread *thread)
+{
+	const struct pm_thread_event *last = thread->n ? &thread->events[thread->n - 1] : NULL;
+
+	if (!last)
+		return 0;
+	if (last->kind == PM_EXIT || (last->kind == PM_FORK && last->synthesized))
+		return last->time;
+	return PM_NO_TIME;
 }
 
 bool pm_threads_add(struct pm_threads *t, uint32_t machine, int32_t tid,
@@ -155,14 +190,14 @@ bool pm_threads_add(struct pm_threads *t, uint32_t machine, int32_t tid,
 	if (!thread)
 		return false;
 	if (event.time == PM_NO_TIME)
-		event.time = thread->n ? thread->events[thread->n - 1].time : 0;
+		event.time = find_time_of_end(thread);
 	if (event.kind == PM_COMM) {
 		event.name = pm_string_pool_add(t->strings, text);
 		if (event.name == PM_NO_STRING)
 			return false;
 	} else if (parent) {
 		if (event.time >= parent->forked)
-			parent->forked = event.time + 1;
+			parent->forked = event.time + (event.time != PM_NO_TIME);
 		if (t->in_order && parent->n)
 			event.name = pm_thread_name(t, parent,
 						    pm_thread_at(parent, event.time));

@@ -18,7 +18,7 @@ enum pm_thread_event_kind {
 };
 
 struct pm_thread_event {
-	uint64_t time; /* ns; or what stands for it (sources.h) */
+	uint64_t time; /* ns; or what stands for it (sources.h); PM_NO_TIME: the end */
 	uint32_t name; /* number in the string pool; PM_NO_STRING: inherited */
 	int32_t pid;
 	union {
@@ -87,8 +87,8 @@ const struct pm_thread *pm_thread_find(const struct pm_threads *threads, uint32_
 
 /*
  * Adds an event to thread `tid` of `machine`. `text` is the name that a PM_COMM brings, and
- * copied. A time of PM_NO_TIME stands for that of the thread's last event, or for 0. Returns
- * false without memory.
+ * copied. A time of PM_NO_TIME stands for the end of the recording; if the thread has no other
+ * event, for 0, and if it has exited, for its last event's time. Returns false without memory.
  */
 bool pm_threads_add(struct pm_threads *threads, uint32_t machine, int32_t tid,
 		    struct pm_thread_event event, struct pd_text text);
@@ -125,7 +125,7 @@ uint32_t pm_thread_inherited(const struct pm_threads *threads, const struct pm_t
 
 /*
  * Returns the number of the name that `thread` had after its event `at`; PM_NO_STRING: not
- * known.
+ * known. The name that it had at the end counts before only if no other is known.
  */
 static inline uint32_t pm_thread_name(const struct pm_threads *threads,
 				      const struct pm_thread *thread, ptrdiff_t at)

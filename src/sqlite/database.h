@@ -26,11 +26,7 @@ enum pt_column {
 	PT_COMM,
 	PT_PERIOD,
 	PT_IP,
-	PT_MISC,       /* of the record's header, for the cpumode */
-	PT_DSO,	       /* binary of ip */
-	PT_SYMBOL,     /* function of ip */
-	PT_UNRESOLVED, /* address in its binary, without a function */
-	PT_FRAMES,     /* its call chain, as pq_rows_number_chains() has it */
+	PT_CHAIN, /* its number among chains of PQ_CHAIN_FUNCTIONS */
 	PT_COLUMNS,
 };
 

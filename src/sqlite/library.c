@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Where each function is kept, and its name. */
+/* A row of the functions: the place in struct pt_library that keeps it, and its name. */
 #define FUNCTION(name)                                              \
 	{                                                           \
 		offsetof(struct pt_library, name), "sqlite3_" #name \

@@ -1,6 +1,6 @@
 /*
- * The threads, binaries and functions of samples. Each distinct one has a number, from 1 on in
- * the order in which they were met.
+ * The threads and binaries of samples. Each distinct one has a number, from 1 on in the order
+ * in which they were met.
  */
 #ifndef PERFLUA_SQLITE_NAMES_H
 #define PERFLUA_SQLITE_NAMES_H
@@ -20,23 +20,15 @@ struct pt_binary {
 	const struct ps_build_id *build_id; /* NULL: not known */
 };
 
-struct pt_symbol {
-	struct pd_text name; /* p is NULL: it is not known */
-	uint64_t address;    /* in the binary, without a name; 0: nor is that */
-	uint32_t binary;     /* 0: none */
-	uint8_t mode;	     /* enum pd_cpumode */
-};
-
 /* Zero-initialised but for its secret: empty. */
 struct pt_names {
 	struct pb_secret secret;
 	struct pb_arena arena;
 	struct pt_thread *threads;
 	struct pt_binary *binaries;
-	struct pt_symbol *symbols;
-	size_t n_threads, n_binaries, n_symbols;
-	size_t threads_room, binaries_room, symbols_room;
-	struct pb_map by_thread, by_binary, by_symbol;
+	size_t n_threads, n_binaries;
+	size_t threads_room, binaries_room;
+	struct pb_map by_thread, by_binary;
 };
 
 void pt_names_deinit(struct pt_names *names);
@@ -44,6 +36,5 @@ void pt_names_deinit(struct pt_names *names);
 /* Return the number of one that equals the argument, added if it is new; 0: no memory. */
 uint32_t pt_names_thread(struct pt_names *names, const struct pt_thread *thread);
 uint32_t pt_names_binary(struct pt_names *names, struct pd_text name);
-uint32_t pt_names_symbol(struct pt_names *names, const struct pt_symbol *symbol);
 
 #endif

@@ -18,15 +18,17 @@ const char pt_tables[] =
 	" address INTEGER, mode TEXT NOT NULL);"
 	/* a tree: each function on a call chain with the one that called it */
 	"CREATE TABLE stacks (id INTEGER PRIMARY KEY, caller_id INTEGER, symbol_id INTEGER,"
-	" depth INTEGER NOT NULL);";
+	" depth INTEGER NOT NULL);"
+	/* samples added up */
+	"CREATE TABLE profile (event_id INTEGER, thread_id INTEGER, symbol_id INTEGER,"
+	" stack_id INTEGER, samples INTEGER NOT NULL, period INTEGER NOT NULL);";
 
-const char pt_samples[] =
+const char pt_samples_table[] =
 	"CREATE TABLE samples (id INTEGER PRIMARY KEY, event_id INTEGER, thread_id INTEGER,"
 	" symbol_id INTEGER, stack_id INTEGER, time INTEGER, cpu INTEGER, period INTEGER,"
 	" ip INTEGER";
 
 const char pt_indexes[] = "CREATE INDEX samples_time ON samples (time);"
-			  "CREATE INDEX samples_stack ON samples (event_id, stack_id);"
 			  "CREATE INDEX stacks_caller ON stacks (caller_id);"
 			  "CREATE INDEX stacks_symbol ON stacks (symbol_id);"
 			  "CREATE INDEX symbols_name ON symbols (name);";
@@ -49,14 +51,14 @@ const char pt_views[] =
 	" LEFT JOIN named_symbols n ON n.id = symbol_id;"
 	/* what was spent in each function itself, and in those that it called, too */
 	"CREATE VIEW functions AS WITH RECURSIVE"
-	" leaves AS (SELECT event_id, stack_id, count(*) AS n, sum(period) AS p FROM samples"
-	" WHERE stack_id IS NOT NULL GROUP BY event_id, stack_id),"
+	" leaves AS (SELECT event_id, stack_id, sum(samples) AS n, sum(period) AS p"
+	" FROM profile WHERE stack_id IS NOT NULL GROUP BY event_id, stack_id),"
 	" walk (leaf, at, symbol_id) AS (SELECT id, caller_id, symbol_id FROM stacks"
 	" WHERE id IN (SELECT stack_id FROM leaves)"
 	" UNION ALL SELECT leaf, s.caller_id, s.symbol_id FROM walk JOIN stacks s"
 	" ON s.id = walk.at),"
-	" own AS (SELECT event_id, symbol_id, count(*) AS n, sum(period) AS p FROM samples"
-	" GROUP BY event_id, symbol_id),"
+	" own AS (SELECT event_id, symbol_id, sum(samples) AS n, sum(period) AS p"
+	" FROM profile GROUP BY event_id, symbol_id),"
 	" whole AS (SELECT event_id, symbol_id, sum(n) AS n, sum(p) AS p"
 	" FROM (SELECT DISTINCT leaf, symbol_id FROM walk) JOIN leaves ON stack_id = leaf"
 	" GROUP BY event_id, symbol_id)"
@@ -74,7 +76,7 @@ const char pt_views[] =
 	" WHERE s.caller_id IS NULL"
 	" UNION ALL SELECT s.id, walk.stack || ';' || n.symbol FROM walk"
 	" JOIN stacks s ON s.caller_id = walk.id JOIN named_symbols n ON n.id = s.symbol_id)"
-	" SELECT e.name AS event, t.comm, walk.stack, count(*) AS samples,"
+	" SELECT e.name AS event, t.comm, walk.stack, sum(samples) AS samples,"
 	" sum(period) AS period"
-	" FROM samples JOIN walk ON walk.id = stack_id JOIN events e ON e.id = event_id"
+	" FROM profile JOIN walk ON walk.id = stack_id JOIN events e ON e.id = event_id"
 	" JOIN threads t ON t.id = thread_id GROUP BY event_id, t.comm, walk.stack;";

@@ -4,7 +4,7 @@
 
 /* The tables but `samples`, whose further columns depend on what is written. */
 extern const char pt_tables[];
-extern const char pt_samples[];
+extern const char pt_samples_table[];
 /* Made once the rows are there, which takes less time. */
 extern const char pt_indexes[];
 extern const char pt_views[];

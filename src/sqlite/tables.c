@@ -64,19 +64,38 @@ static void add_binaries(struct pt_sql *sql, const struct pt_names *names)
 	sql->library->finalize(s);
 }
 
-static void add_symbols(struct pt_sql *sql, const struct pt_names *names)
+/* Returns the number of a frame's binary among the names; 0: it has none, or no memory. */
+static uint32_t number_binary(struct pt_sql *sql, struct pt_names *names,
+			      const struct ps_dso *dso)
+{
+	uint32_t number = dso ? pt_names_binary(names, text_of_name(dso->name)) : 0;
+
+	if (dso && !number)
+		pt_sql_fail(sql, "no memory");
+	else if (dso && dso->id.build_id.size)
+		names->binaries[number - 1].build_id = &dso->id.build_id;
+	return number;
+}
+
+void pt_tables_symbols(struct pt_sql *sql, struct pt_names *names,
+		       const struct pq_chains *chains)
 {
 	pt_statement *s = pt_sql_prepare(sql,
 					 "INSERT INTO symbols VALUES (?,?,?,nullif(?,0),?)");
+	uint32_t n = pq_chains_n_frames(chains);
 
-	for (size_t i = 0; s && i < names->n_symbols && !sql->failed; i++) {
-		const struct pt_symbol *symbol = &names->symbols[i];
+	for (uint32_t i = 0; s && i < n && !sql->failed; i++) {
+		const struct pq_frame *frame = pq_chains_frame(chains, i);
+		struct pd_text name = { 0 };
 
-		pt_sql_number(sql, s, 1, (uint32_t)i + 1);
-		pt_sql_text(sql, s, 2, symbol->name);
-		pt_sql_number(sql, s, 3, symbol->binary);
-		sql->library->bind_int64(s, 4, (int64_t)symbol->address);
-		pt_sql_text(sql, s, 5, text_of_name(pd_cpumode_name(symbol->mode)));
+		if (frame->symbol)
+			name = (struct pd_text){ frame->symbol->name, frame->symbol->length };
+		pt_sql_number(sql, s, 1, i + 1);
+		pt_sql_text(sql, s, 2, name);
+		pt_sql_number(sql, s, 3, number_binary(sql, names, frame->dso));
+		sql->library->bind_int64(s, 4, (int64_t)frame->address);
+		pt_sql_text(sql, s, 5,
+			    text_of_name(pd_cpumode_name((enum pd_cpumode)frame->mode)));
 		pt_sql_step(sql, s);
 	}
 	sql->library->finalize(s);
@@ -86,7 +105,6 @@ void pt_tables_names(struct pt_sql *sql, const struct pt_names *names)
 {
 	add_threads(sql, names);
 	add_binaries(sql, names);
-	add_symbols(sql, names);
 }
 
 void pt_tables_stacks(struct pt_sql *sql, const struct pt_tree *tree)
@@ -94,12 +112,12 @@ void pt_tables_stacks(struct pt_sql *sql, const struct pt_tree *tree)
 	pt_statement *s = pt_sql_prepare(sql, "INSERT INTO stacks VALUES (?,?,?,?)");
 
 	for (size_t i = 0; s && i < tree->n && !sql->failed; i++) {
-		const struct pt_node *node = &tree->nodes[i];
+		const struct pt_node *node = &tree->nodes[tree->by_id[i]];
 		uint32_t caller = node->caller;
 
 		pt_sql_number(sql, s, 1, node->id);
 		pt_sql_number(sql, s, 2, caller == UINT32_MAX ? 0 : tree->nodes[caller].id);
-		pt_sql_number(sql, s, 3, node->symbol);
+		pt_sql_number(sql, s, 3, node->frame + 1);
 		sql->library->bind_int64(s, 4, node->depth);
 		pt_sql_step(sql, s);
 	}

@@ -4,7 +4,9 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "symbols/elf/file.h"
 #include "symbols/elf/text.h"
 
 /* The kernel has no longer names: KSYM_NAME_LEN, and the module's. */
@@ -169,6 +171,28 @@ struct ps_kallsyms *ps_kallsyms_read(int fd, const struct stat *status,
 	}
 	free(text);
 	return kallsyms;
+}
+
+bool ps_kallsyms_is_elsewhere(const char *path, struct ps_reference reference)
+{
+	char text[4096]; /* the kernel gives a page at most */
+	const char *at = text, *end = text, *reason;
+	struct ps_line_text line;
+	struct entry entry;
+	struct stat status;
+	int fd = ps_file_open_chosen(path, &status, &reason);
+
+	if (fd >= 0) {
+		ssize_t n = read(fd, text, sizeof(text));
+
+		if (n > 0)
+			end = memrchr(text, '\n', (size_t)n); /* a line may be cut */
+		close(fd);
+	}
+	while (end && ps_text_line(&at, end, &line))
+		if (parse_kallsyms_line(line, &entry) && is_named(&entry, reference.name))
+			return entry.address && entry.address != reference.address;
+	return false;
 }
 
 void ps_kallsyms_destroy(struct ps_kallsyms *kallsyms)

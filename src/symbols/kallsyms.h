@@ -40,6 +40,13 @@ bool ps_kallsyms_parse(struct ps_kallsyms *kallsyms, const char *text, size_t si
 struct ps_kallsyms *ps_kallsyms_read(int fd, const struct stat *status,
 				     struct ps_reference reference,
 				     struct ps_interrupt *interrupt, const char **reason);
+
+/*
+ * Returns true if the beginning of the file at `path` has the reference symbol at another
+ * address than the recorded one. False: it has not, or is not known.
+ */
+bool ps_kallsyms_is_elsewhere(const char *path, struct ps_reference reference);
+
 void ps_kallsyms_destroy(struct ps_kallsyms *kallsyms);
 
 /*

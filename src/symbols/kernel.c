@@ -12,8 +12,9 @@
 #include "pick.h"
 #include "symbols/elf/text.h"
 
-#define RUNNING "/proc/kallsyms"
-#define HERE	"the kernel that runs here"
+#define RUNNING	  "/proc/kallsyms"
+#define HERE	  "the kernel that runs here"
+#define ELSEWHERE "is at another address than the recorded kernel"
 
 static struct ps_reference get_reference(const struct ps_dso *dso)
 {
@@ -108,7 +109,8 @@ static bool read_running_build_id(struct ps_build_id *id)
  * Loads the running kernel's symbols for a recording without build-ids, such as a piped or a
  * compressed one. They are used if machine and release have the recorded names, and the code
  * begins and ends where the recorded one did, which differs between builds, and between boots
- * with random addresses.
+ * with random addresses. The first lines tell of another begin, so that the rest need not be
+ * read: the kernel takes tens of milliseconds to write it.
  */
 static bool load_running_as_placed(struct ps_dso *dso)
 {
@@ -118,14 +120,20 @@ static bool load_running_as_placed(struct ps_dso *dso)
 	dso->reason = "its build-id was not recorded, so no kernel can be matched "
 		      "(use the option kallsyms)";
 	if (dso->id.guest || options->symfs || !dso->id.reference_address ||
-	    !ps_store_is_here(dso->store) || !load_kallsyms(dso, RUNNING, HERE))
+	    !ps_store_is_here(dso->store))
+		return false;
+	if (ps_kallsyms_is_elsewhere(RUNNING, get_reference(dso))) {
+		ps_dso_tried(dso, RUNNING, HERE, ELSEWHERE);
+		return false;
+	}
+	if (!load_kallsyms(dso, RUNNING, HERE))
 		return false;
 	if (!dso->kallsyms->delta &&
 	    (dso->kallsyms->ends[0] == end || dso->kallsyms->ends[1] == end)) {
 		dso->reason = NULL;
 		return true;
 	}
-	ps_dso_judge(dso, dso->n_tried - 1, "is at another address than the recorded kernel");
+	ps_dso_judge(dso, dso->n_tried - 1, ELSEWHERE);
 	ps_table_deinit(&dso->table);
 	ps_kallsyms_destroy(dso->kallsyms);
 	dso->kallsyms = NULL;

@@ -73,8 +73,8 @@ return {
         "Writes a query's samples in the format of another program: profiles, where they are "
           .. "added up by event, thread and call chain, or a row for each.",
         params = {
-          { "query", "Query", "of samples, without group_by(); as speedscope, chrome, "
-            .. "csv and jsonl also of spans, as csv and jsonl of items by unnest()" },
+          { "query", "Query", "of samples, without group_by(); as speedscope, firefox, "
+            .. "chrome, csv and jsonl also of spans, as csv and jsonl of items by unnest()" },
           { "format", "string", "\"speedscope\", \"firefox\", \"perfetto\", \"pprof\", "
             .. "\"callgrind\", \"folded\"; \"folded-diff\" with the option `before`; "
             .. "\"chrome\", trace events; "
@@ -86,8 +86,9 @@ return {
         },
         returns = { { "table?",
           "`samples`: how many were written, `set_aside`: how many have a period that is "
-            .. "damage; of profiles `notes`: sentences about times that were made coarser, "
-            .. "and about a size that browsers do not read; nil if `out` cannot be written" },
+            .. "damage; of profiles and of chrome `notes`: sentences about times that were "
+            .. "made coarser, a size that browsers do not read, and switches of which only "
+            .. "some were recorded; nil if `out` cannot be written" },
           { "string?", "what is wrong" }, CODE },
         errors = "an unknown format; in a profile samples without call chain and address, "
           .. "without times where the format needs them or `timeline` asks for them, and "

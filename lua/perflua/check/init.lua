@@ -31,6 +31,15 @@ local judges = {
   faster = function(result) return FASTER[result.verdict] or check.UNKNOWN end,
 }
 
+-- Bounds are infinite where values are too few.
+local function describe_bounds(low, high, number)
+  if not low or low == -math.huge and high == math.huge then return ", of unknown noise" end
+  if low == high then return "" end
+  if low == -math.huge then return (" (at most %s)"):format(number(high)) end
+  if high == math.huge then return (" (at least %s)"):format(number(low)) end
+  return (" (%s to %s)"):format(number(low), number(high))
+end
+
 -- Numbers that were measured, for people: "3.10 % (2.52 to 3.80)".
 local function describe(result, unit)
   if not result.value then
@@ -45,28 +54,60 @@ local function describe(result, unit)
     x = x / scale
     return (math.abs(x) < 1000 and "%.3g" or "%.0f"):format(x)
   end
-  local text = number(result.value) .. sign
-  if result.low and result.low ~= result.high then
-    text = ("%s (%s to %s)"):format(text, number(result.low), number(result.high))
-  end
-  if not result.low then text = text .. ", of unknown noise" end
+  local text = number(result.value) .. sign .. describe_bounds(result.low, result.high, number)
   return result.note and text .. ", " .. result.note or text
+end
+
+-- Quantities whose interval shows only how a run varies in itself where runs are few.
+local function is_within_run(quantity, files, baseline)
+  local n = quantity.kind == "change" and math.max(#files, #baseline) or #files
+  return n < words.RUNS and (quantity.is_sampled or quantity.kind == "quantile")
+end
+
+-- Says what the results do not show: the event that was taken, and how far they can be trusted.
+local function notes_of(said, files, baseline)
+  local list, is_within, takes_event = {}, false, false
+  for _, condition in ipairs(said.conditions) do
+    local quantity = condition.quantity
+    is_within = is_within or is_within_run(quantity, files, baseline)
+    takes_event = takes_event or not quantity.event
+      and (quantity.is_sampled or quantity.kind == "samples")
+  end
+  local events = takes_event and quantities.events(files[1]) or {}
+  if events[2] then
+    local others = {}
+    for i = 2, #events do others[i - 1] = events[i].name end
+    list[1] = ("%s is taken where no event is named; others with samples: %s"):format(
+      events[1].name, table.concat(others, ", "))
+  end
+  if is_within then
+    list[#list + 1] = ("fewer than %d runs: intervals are of the noise within a run, and other "
+      .. "runs may differ more"):format(words.RUNS)
+  end
+  return list
 end
 
 ---Checks recordings.
 ---@param said table of words.run
 ---@param files perflua.File[] runs of the same work
 ---@param baseline perflua.File[] runs to compare with
----@return { text: string, verdict: string, found: string }[] # in the order of the spec; raises
---- if a quantity cannot be measured
+---@return { text: string, verdict: string, found: string }[] # in the order of the spec, with
+--- `notes`; raises if a quantity cannot be measured
 function check.run(said, files, baseline)
-  local list = {}
+  local list = { notes = notes_of(said, files, baseline) }
   for i, condition in ipairs(said.conditions) do
     local quantity = condition.quantity
     local ok, result = pcall(quantities.measure, quantity, files, baseline)
-    if not ok then error(("%s: %s"):format(quantity.text, strip_position(result)), 0) end
+    if not ok then
+      error(("%s: %s"):format(quantity.text, quantity.kind == "number" and tostring(result)
+        or strip_position(result)), 0)
+    end
     if interrupted.part() then error("interrupted: nothing is checked", 0) end
     local verdict = judges[condition.op](result, condition.limit)
+    -- below any limit is a function whose name is misspelt
+    if result.unknown and verdict == check.OK and not condition.may_be_absent then
+      verdict = check.UNKNOWN
+    end
     list[i] = { text = condition.text, verdict = verdict,
       found = describe(result, quantity.unit) }
   end

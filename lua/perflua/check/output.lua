@@ -19,6 +19,7 @@ function output.text(list, write)
     write(("%-11s  %s: %s\n"):format(one.verdict == FAILED and "FAILED" or one.verdict,
       fmt.escape(one.text), fmt.escape(one.found)))
   end
+  for _, note in ipairs(list.notes) do write(("# %s\n"):format(fmt.escape(note))) end
   local counts = count_verdicts(list)
   write(("# %s: %d ok, %d failed, %d cannot be told\n"):format(fmt.phrase(#list,
     "{expectation|expectations}"), counts.ok, counts.failed, counts["cannot tell"]))
@@ -38,6 +39,7 @@ function output.tap(list, write)
       escape_tap(one.text), skipped and " # SKIP cannot tell" or ""))
     write(("  ---\n  found: %q\n  ...\n"):format(fmt.escape(one.found)))
   end
+  for _, note in ipairs(list.notes) do write(("# %s\n"):format(fmt.escape(note))) end
 end
 
 local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
@@ -65,6 +67,10 @@ function output.junit(list, write, name)
       write(("    <system-out>%s</system-out>\n"):format(found))
     end
     write "  </testcase>\n"
+  end
+  if list.notes[1] then
+    local notes = escape_xml(table.concat(list.notes, "; "))
+    write(("  <system-out>%s</system-out>\n"):format(notes))
   end
   write "</testsuite>\n"
 end

@@ -1,11 +1,14 @@
 -- Measures the quantities of a performance spec: a value and the interval that it lies in.
 --
 -- Each is measured of all recordings as runs of the same work: { value, low, high, samples,
--- verdict (of a change), note }. low and high are nil if they are not known.
+-- verdict (of a change), note, unknown (true: no recording has such a function) }. low and high
+-- are nil if they are not known.
 
 local core = require "perflua.core"
 local diff = require "perflua.diff"
 local estimate = require "perflua.diff.estimate"
+local functions = require "perflua.file.functions"
+local suggest = require "perflua.errors.suggest"
 
 local quantities = {}
 
@@ -15,14 +18,18 @@ local function fail(format, ...) error(format:format(...), 0) end
 
 local function quote(text) return (("%q"):format(text):gsub("\\\n", "\\n")) end
 
--- The event whose samples a quantity is of: that of its name, or the first with samples.
-local function event_of(file, name)
-  if name ~= nil then return name end
-  if not file.size then return nil end
-  for i, event in ipairs(core.count(file).events) do
-    if event.count > 0 then return file.events[i] end
+---@param file perflua.File
+---@return perflua.Event[] # those with samples; none of a stream
+function quantities.events(file)
+  local list = {}
+  for i, event in ipairs(file.size and core.count(file).events or {}) do
+    if event.count > 0 then list[#list + 1] = file.events[i] end
   end
+  return list
 end
+
+-- The event whose samples a quantity is of: that of its name, or the first with samples.
+local function event_of(file, name) return name or quantities.events(file)[1] end
 
 -- Queries of each file whose rows say whether a condition is true of a sample.
 local function by_condition(files, condition, event, measure)
@@ -55,23 +62,39 @@ end
 
 local RARE <const> = 3 -- an event with 95 % confidence below 3 / n has not come in n samples
 
+-- Returns nil if a sample of the recordings, or a call chain, has a function of this name; else
+-- what there is to say. A stream cannot be read for it again.
+local function describe_unknown(name, ...)
+  local names = {}
+  for _, files in ipairs { ... } do
+    for _, file in ipairs(files) do
+      if not file.size then return "no sample is of it" end
+      for one in pairs(functions.sampled(file)) do names[one] = true end
+    end
+  end
+  if names[name] then return nil end
+  return suggest.message("no recording has a function of this name", name,
+    suggest.names(names))
+end
+
 -- The share of the samples of which a condition is true.
-local function share_of(files, condition, event)
-  local rows = estimate.of(by_condition(files, condition, event, "share"),
+local function share_of(quantity, condition, files, baseline)
+  local rows = estimate.of(by_condition(files, condition, quantity.event, "share"),
     { confidence = CONFIDENCE, what = "the recording" })
-  return row_of(rows, true) or { value = 0.0, low = 0.0, samples = 0,
+  local found = row_of(rows, true)
+  if found then return found end
+  local unknown = describe_unknown(quantity.of, files, baseline)
+  return { value = 0.0, low = 0.0, samples = 0, unknown = unknown and true,
     high = 100.0 * math.min(RARE / math.max(count_samples(rows), 1), 1),
-    note = "no sample is of it" }
+    note = unknown or "no sample is of it" }
 end
 
 local measure = {}
 
-function measure.share(quantity, files)
-  return share_of(files, is_of(quantity.of), quantity.event)
-end
+function measure.share(quantity, ...) return share_of(quantity, is_of(quantity.of), ...) end
 
-function measure.children(quantity, files)
-  return share_of(files, is_under(quantity.of), quantity.event)
+function measure.children(quantity, ...)
+  return share_of(quantity, is_under(quantity.of), ...)
 end
 
 -- The spans of system calls of one name.

@@ -1,9 +1,8 @@
--- How the recordings of a performance spec are made.
+-- The commands that make the recordings of a performance spec: `perflua check --record`.
 
 local recipe = {}
 
-local RUNS <const> = 3 -- from which the noise between runs is known
-local SAMPLED = { share = true, children = true, change = true }
+local RUNS <const> = require("perflua.check.words").RUNS
 
 local function quote(word)
   return word:find "^[%w@%%_+=:,./-]+$" and word or "'" .. word:gsub("'", "'\\''") .. "'"
@@ -34,7 +33,7 @@ local function options_of(said)
   for _, condition in ipairs(said.conditions) do
     local quantity = condition.quantity
     if quantity.kind == "quantile" then add_spans(events, quantity.of) end
-    if SAMPLED[quantity.kind] then
+    if quantity.is_sampled then
       is_sampled = true
       if type(quantity.event) == "string" then add_event(events, quantity.event) end
     end

@@ -8,12 +8,18 @@ local usage_error = require("perflua.errors").usage_error
 
 local words = {}
 
--- A quantity is { kind, of, event, text, unit }; see quantities.lua.
+---The number of runs from which the noise between runs is known.
+words.RUNS = 3
+
+-- A quantity is { kind, of, event, text, unit, is_sampled }; see quantities.lua.
 local Quantity = { __name = "quantity of a performance spec" }
 
+-- Kinds that are measured by samples of one event.
+local SAMPLED <const> = { share = true, children = true, change = true }
+
 local function quantity(kind, unit, text, of, event)
-  return setmetatable({ kind = kind, unit = unit, text = text, of = of, event = event },
-    Quantity)
+  return setmetatable({ kind = kind, unit = unit, text = text, of = of, event = event,
+    is_sampled = SAMPLED[kind] }, Quantity)
 end
 
 local function check_name(word, name)
@@ -43,8 +49,22 @@ local function parse_limit(limit, unit)
     and ("'%s'"):format(limit) or suggest.kind(limit))
 end
 
-local Expectation = {}
-Expectation.__index = Expectation
+local Expectation, methods = {}, {}
+
+function Expectation.__index(_, name)
+  return methods[name] or usage_error("expect(…) has no condition '%s': there are %s", name,
+    table.concat(suggest.names(methods), ", "))
+end
+
+-- Adds a condition, which is called with a colon.
+local function define_condition(name, add)
+  methods[name] = function(self, ...)
+    if getmetatable(self) ~= Expectation then
+      usage_error("expect(…).%s: write a colon, expect(…):%s", name, name)
+    end
+    return add(self, ...)
+  end
+end
 
 -- Adds a condition of the expected quantity to the list of the spec.
 local function add_condition(self, condition)
@@ -53,14 +73,25 @@ local function add_condition(self, condition)
   table.insert(self.list, condition)
 end
 
-local function add_limit(self, text, op, limit)
+local function add_limit(self, text, op, limit, may_be_absent)
   add_condition(self, { op = op, limit = parse_limit(limit, self.quantity.unit),
+    may_be_absent = may_be_absent,
     text = ("%s is %s %s"):format(self.quantity.text, text, tostring(limit)) })
 end
 
-function Expectation:below(limit) add_limit(self, "below", "below", limit) end
+for _, name in ipairs { "below", "above" } do
+  define_condition(name, function(self, limit) add_limit(self, name, name, limit) end)
+end
 
-function Expectation:above(limit) add_limit(self, "above", "above", limit) end
+-- Below a limit, also if no sample of any recording has the function.
+define_condition("below_or_absent", function(self, limit)
+  local kind = self.quantity.kind
+  if kind ~= "share" and kind ~= "children" then
+    usage_error("below_or_absent() is expected of share(…) or children(…), not of %s",
+      self.quantity.text)
+  end
+  add_limit(self, "absent or below", "below", limit, true)
+end)
 
 local function check_change(self, word)
   if self.quantity.kind ~= "change" then
@@ -69,7 +100,7 @@ local function check_change(self, word)
 end
 
 -- by: a percentage that is tolerated; nil: whatever is no more than noise.
-function Expectation:not_slower(by)
+define_condition("not_slower", function(self, by)
   check_change(self, "not_slower")
   if by ~= nil then
     return add_condition(self, { op = "below", limit = parse_limit(by, "%"),
@@ -77,12 +108,12 @@ function Expectation:not_slower(by)
   end
   add_condition(self, { op = "not_slower",
     text = self.quantity.of .. " is not slower" })
-end
+end)
 
-function Expectation:faster()
+define_condition("faster", function(self)
   check_change(self, "faster")
   add_condition(self, { op = "faster", text = self.quantity.of .. " is faster" })
-end
+end)
 
 local plain = { "assert", "error", "ipairs", "math", "next", "pairs", "pcall", "print",
   "select", "string", "table", "tonumber", "tostring", "type", "utf8" }
@@ -149,7 +180,8 @@ function words.new()
       usage_error("expect: a quantity such as share \"malloc\" expected, got %s",
         suggest.kind(of))
     end
-    local made = setmetatable({ quantity = of, list = said.conditions }, Expectation)
+    local made = setmetatable({ quantity = of, list = said.conditions, used = false },
+      Expectation)
     open[#open + 1] = made
     return made
   end

@@ -93,7 +93,7 @@ local function are_recordings(argv, host, parsed, first)
   if parsed.list then return true end
   for _, action in ipairs(parsed.actions) do
     if action.letter == "e" then
-      return not argv[first] or recordings.is_for_chunk(argv[first], host)
+      return not argv[first] or recordings.is_for_chunk(argv[first])
     end
   end
   local is_prompt = parsed.interactive or host.is_terminal "stdin" and host.is_terminal "stdout"

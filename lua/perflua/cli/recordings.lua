@@ -1,32 +1,27 @@
 -- The recordings among the arguments of the interpreter.
 
+local core = require "perflua.core"
 local errors = require "perflua.errors"
 local needs = require "perflua.meta.needs"
+local recording = require "perflua.recording"
 local select_samples = require("perflua.file.records").select
 local strip_position, usage_error = errors.strip_position, errors.usage_error
 
 local recordings = {}
 
-local MAGIC = { PERFILE2 = true, ["2ELIFREP"] = true, PERFFILE = true }
-
 ---@param path string
 ---@return boolean # whether it is a file that begins as recordings do, or a directory with one
 function recordings.is(path)
-  for _, candidate in ipairs { path, path .. "/data" } do
-    local file <close> = io.open(candidate, "rb")
-    if file and MAGIC[file:read(8)] then return true end
-  end
-  return false
+  return recording.is_at(path) or recording.is_at(path .. "/data")
 end
 
 ---Tells whether an argument is for the chunk of -e: a recording, or what may be one: standard
 ---input, a pipe (which is not opened, as that cannot be done twice), an empty file.
 ---@param argument string
----@param host table what src/host/perflua.c gives
 ---@return boolean
-function recordings.is_for_chunk(argument, host)
+function recordings.is_for_chunk(argument)
   if argument == "-" then return true end
-  local kind, size = host.stat(argument)
+  local kind, size = core.stat(argument)
   return kind == "stream" or kind == "file" and size == 0 or recordings.is(argument)
 end
 

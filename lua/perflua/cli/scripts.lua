@@ -205,7 +205,7 @@ function scripts.prepare(word, host)
     return function() return run_tool(word, tool, host) end
   end
   local path = word:find "[/.]" and word
-    or require "perflua.meta.library".find(word, host) -- loaded when it is asked for
+    or require "perflua.meta.library".find(word) -- loaded when it is asked for
   if not path then
     local closest = suggest.closest(word, tools.names()) or tool_inside(word)
     local hint = closest and ("did you mean '%s'? "):format(closest) or ""

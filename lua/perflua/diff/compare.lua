@@ -71,7 +71,7 @@ local function ordered_values(one, row)
   return list
 end
 
--- How far a quantile may be from that of the values, which its sketch keeps within 1 %.
+-- Returns how far a quantile may be from that of the values, which its sketch keeps within 1 %.
 local function bucket_width(value)
   local size = math.abs(value)
   return math.type(value) == "integer" and size < 128 and 0 or 0.008 * size

@@ -3,6 +3,7 @@
 local basis = require "perflua.diff.basis"
 local compare = require "perflua.diff.compare"
 local core = require "perflua.core"
+local fmt = require "perflua.text.fmt"
 local noise = require "perflua.diff.noise"
 local side = require "perflua.diff.side"
 local usage_error = require("perflua.errors").usage_error
@@ -46,8 +47,8 @@ end
 function estimate.of(runs, options)
   local list = side.list(runs, options.what)
   if #list < (options.least or 1) then
-    usage_error("diff: %d runs are too few: at least %d show how much runs vary", #list,
-      options.least)
+    usage_error("diff: %s too few: at least %d show how much runs vary",
+      fmt.phrase(#list, "{run is|runs are}"), options.least)
   end
   local one = side.read(list, options.what, {
     basis = basis.of(side.measure(list[1]), options.per), match = {},

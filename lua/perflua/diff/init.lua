@@ -3,6 +3,7 @@
 local basis = require "perflua.diff.basis"
 local compare = require "perflua.diff.compare"
 local errors = require "perflua.errors"
+local names = require "perflua.diff.names"
 local noise = require "perflua.diff.noise"
 local notes = require "perflua.diff.notes"
 local side = require "perflua.diff.side"
@@ -89,13 +90,13 @@ end
 
 -- The events of the result: names in the order in which the recordings have them.
 local function events_of(before, list)
-  local data, used, names, place = before.runs[1].data, {}, {}, {}
+  local data, used, shown, place = before.runs[1].data, {}, {}, {}
   if not data.events then return nil, { [false] = 0 } end
   for _, pair in ipairs(list) do used[pair.event] = true end
-  for _, name in ipairs(side.event_names(data)) do
+  for _, name in ipairs(names.events(data)) do
     if used[name] and not place[name] then
-      names[#names + 1] = name
-      place[name] = #names
+      shown[#shown + 1] = name
+      place[name] = #shown
     end
   end
   local others = {}
@@ -104,10 +105,10 @@ local function events_of(before, list)
   end
   table.sort(others)
   for _, name in ipairs(others) do
-    names[#names + 1] = name
-    place[name] = #names
+    shown[#shown + 1] = name
+    place[name] = #shown
   end
-  return names, place
+  return shown, place
 end
 
 -- A bound of an interval; there is none where values are too few.
@@ -118,11 +119,11 @@ end
 -- The Table of the pairs.
 local function table_of(before, after, list, said)
   local run = before.runs[1]
-  local names, place = events_of(before, list)
+  local events, place = events_of(before, list)
   local kind, delta_kind = kinds_of(before, after, list)
   local bound_kind = kind == "percent" and "percent" or "float"
   local data = { description = { reads = "a comparison" }, keys = {}, groups = {},
-    events = names, comparison = said, measures = {
+    events = events, comparison = said, measures = {
       { name = "before", measure = "compared", kind = kind },
       { name = "after", measure = "compared", kind = kind },
       { name = "delta", measure = "delta", kind = delta_kind },
@@ -146,7 +147,7 @@ end
 local function read_sides(before, after, options)
   local first, second = side.list(before, "before"), side.list(after, "after")
   local reads = { basis = basis.of(side.measure(first[1]), options.per),
-    match = options.match or {} }
+    match = options.match or {}, matched = {} }
   reads.sliced = #first < noise.RUNS and #second < noise.RUNS
   local a = side.read(first, "before", reads)
   reads.like = a
@@ -203,6 +204,6 @@ function diff.stacks(before, after, options)
   return leaves, nodes, judge_pairs(a, b, nodes, options)
 end
 
-diff.event_name = side.plain_name
+diff.event_name = names.event
 
 return diff

@@ -1,5 +1,5 @@
 -- Names by which rows of two recordings are matched: binaries by their file name, call chains
--- by their functions, all after the renaming that was asked for.
+-- by their functions, all after the renaming that was asked for; and names of events.
 
 local has = require("perflua.filter.kinds").has
 
@@ -19,35 +19,68 @@ local function name_of_binary(path)
   return base
 end
 
-local function rename_frames(stack, match)
-  return (stack:gsub("[^;]+", match))
+-- Returns the new name of a value; nil if it keeps its own.
+local function find_renamed(name, match, used)
+  local to = match[name]
+  if to then used[name] = true end
+  return to
+end
+
+local function rename_frames(stack, match, used)
+  return (stack:gsub("[^;]+", function(frame) return find_renamed(frame, match, used) end))
 end
 
 ---Returns a function that matches the keys of a group.
 ---@param keys { name: string, kind: string, text: string? }[]
 ---@param match table<string, string> renames values of keys, and functions of folded stacks
+---@param used table<string, boolean> gets the names that were renamed
 ---@return fun(values: table): string, table # what equal groups have in common; and the values
 --- that are shown
-function names.matcher(keys, match)
+function names.matcher(keys, match, used)
   local renames, binaries = next(match) ~= nil, {}
   for i, key in ipairs(keys) do binaries[i] = key.kind == "string" and is_binary(key) end
   local function value_of(value, i)
     if type(value) ~= "string" then return value end
     if binaries[i] then value = name_of_binary(value) end
     if not renames then return value end
-    return match[value] or rename_frames(value, match)
+    return find_renamed(value, match, used) or rename_frames(value, match, used)
   end
   return function(values)
     local shown, parts = {}, {}
     for i = 1, #keys do
       local value = value_of(values[i], i)
       local text = tostring(value)
-      if renames and has.stack(value) then text = rename_frames(text, match) end
+      if renames and has.stack(value) then text = rename_frames(text, match, used) end
       shown[i], parts[i] = value, ("%s%d:%s"):format(math.type(value) and "n"
         or type(value):sub(1, 1), #text, text)
     end
     return table.concat(parts), shown
   end
+end
+
+---Returns the name of an event without modifiers that say how exactly it is sampled (p, P), or
+---that some versions of perf show only (H).
+---@param name string
+---@return string # "cycles:u" of "cycles:Pu"
+function names.event(name)
+  local event, modifiers = name:match "^(.*[:/])([%a]+)$"
+  if not event or not modifiers:find "^[ukhGHpPSDIWeb]+$" then return name end
+  modifiers = modifiers:gsub("[pPH]", "")
+  return modifiers == "" and event:gsub(":$", "") or event .. modifiers
+end
+
+---Returns the names by which events are matched.
+---@param data table of a Table
+---@return table<integer, string|false> # by their place; of several of one name, with a number
+function names.events(data)
+  if not data.events then return { [0] = false } end
+  local list, seen = { [0] = "unknown event" }, {}
+  for i, name in ipairs(data.events) do
+    name = names.event(name)
+    seen[name] = (seen[name] or 0) + 1
+    list[i] = seen[name] > 1 and ("%s (%d)"):format(name, seen[name]) or name
+  end
+  return list
 end
 
 return names

@@ -1,4 +1,4 @@
--- How much the values of a side vary by chance: from run to run, or within a run.
+-- The noise of a side: by how much its values vary by chance, from run to run or within a run.
 
 local core = require "perflua.core"
 local side = require "perflua.diff.side"

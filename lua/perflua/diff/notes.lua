@@ -98,11 +98,21 @@ local function add_damage(list, one)
   end
 end
 
+local function add_unmatched(list, one)
+  for name in pairs(one.match) do
+    if not one.matched[name] then
+      list[#list + 1] = ("match: no row has the name '%s'"):format(fmt.escape(name))
+    end
+  end
+  table.sort(list)
+end
+
 ---@param before table a side
 ---@param after table
 ---@return string[]
 function notes.above(before, after)
   local list = {}
+  add_unmatched(list, before)
   add_events(list, before, after)
   add_lengths(list, before, after)
   add_features(list, before, after)

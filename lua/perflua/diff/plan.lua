@@ -1,5 +1,5 @@
--- How many runs a side needs to find a wished-for change, from how much runs of equal work
--- vary.
+-- The plan of a comparison: the number of runs that a side needs to find a wished-for change,
+-- computed from how much runs of equal work vary.
 
 local core = require "perflua.core"
 local estimate = require "perflua.diff.estimate"

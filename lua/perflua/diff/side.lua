@@ -9,9 +9,11 @@
 --   totals  by event: { samples, over = { by run }, cells = { by slice } }
 --   original  by event: its name in the first run that has it
 --   n_slices  of all runs; nil: a run has none
+--   match   names that are renamed; `matched` has those that a row of either side has
 
 local core = require "perflua.core"
 local description = require "perflua.table.description"
+local fmt = require "perflua.text.fmt"
 local measures = require "perflua.measures"
 local names = require "perflua.diff.names"
 local query = require "perflua.query"
@@ -82,31 +84,6 @@ function side.measure(item)
   return spec_of(item).columns[1] or { name = "count", measure = "count" }
 end
 
----Returns the name of an event without modifiers that say how exactly it is sampled (p, P), or
----that some versions of perf show only (H).
----@param name string
----@return string # "cycles:u" of "cycles:Pu"
-function side.plain_name(name)
-  local event, modifiers = name:match "^(.*[:/])([%a]+)$"
-  if not event or not modifiers:find "^[ukhGHpPSDIWeb]+$" then return name end
-  modifiers = modifiers:gsub("[pPH]", "")
-  return modifiers == "" and event:gsub(":$", "") or event .. modifiers
-end
-
----Returns the names by which events are matched.
----@param data table of a Table
----@return table<integer, string|false> # by their place; of several of one name, with a number
-function side.event_names(data)
-  if not data.events then return { [0] = false } end
-  local list, seen = { [0] = "unknown event" }, {}
-  for i, name in ipairs(data.events) do
-    name = side.plain_name(name)
-    seen[name] = (seen[name] or 0) + 1
-    list[i] = seen[name] > 1 and ("%s (%d)"):format(name, seen[name]) or name
-  end
-  return list
-end
-
 local function total_of(self, event)
   local total = self.totals[event]
   if not total then
@@ -148,7 +125,7 @@ end
 
 local function add_run(self, r, matched)
   local run, basis = self.runs[r], self.basis
-  local events = side.event_names(run.data)
+  local events = names.events(run.data)
   for i, name in ipairs(run.data.events or {}) do
     self.original[events[i]] = self.original[events[i]] or name
   end
@@ -175,7 +152,7 @@ local function take_wholes(self, r)
   if run.measure.measure ~= "share" then return end
   local taken = {}
   for _, one in ipairs(run.data.whole or {}) do
-    local event = run.data.events and side.plain_name(one.event or "unknown event") or false
+    local event = run.data.events and names.event(one.event or "unknown event") or false
     local total = total_of(self, event)
     total.over[r] = (taken[total] and total.over[r] or 0) + one[1]
     taken[total], total.is_whole = true, true
@@ -223,16 +200,42 @@ local function check_alike(first, first_what, run, what)
   end
 end
 
+-- Returns the events of a recording, by the names that they are matched by.
+local function recorded_events(file)
+  local events, has = {}, {}
+  for i, event in ipairs(file.events) do events[i] = event.name end
+  for _, name in pairs(names.events { events = events }) do has[name] = true end
+  return has
+end
+
+-- Raises if a run did not record an event of another run: its amounts there are not 0.
+local function check_events(self)
+  local events = {}
+  for event in pairs(self.rows) do events[#events + 1] = event or nil end
+  table.sort(events)
+  for _, run in ipairs(events[1] and self.runs or {}) do
+    local file = run.spec and run.spec.file
+    local has = file and recorded_events(file)
+    for _, event in ipairs(events) do
+      if has and not has[event] then
+        usage_error("diff: %s has no event '%s', which another run of its side has",
+          fmt.paths(file.path), event)
+      end
+    end
+  end
+end
+
 ---Reads a side.
 ---@param list (perflua.Query|perflua.Table)[] from list()
 ---@param what string
----@param options { basis: table, match: table, sliced: boolean, like: table? } like: the side
---- that must have the same keys and measure
+---@param options { basis: table, match: table, matched: table, sliced: boolean, like: table? }
+--- like: the side that must have the same keys and measure; matched: gets the names of `match`
+--- that were found
 ---@return table
 function side.read(list, what, options)
   local basis, most = options.basis, slices.MOST // #list
   local self = { runs = {}, rows = {}, totals = {}, original = {}, basis = basis,
-    n_slices = 0, most = most, what = what }
+    n_slices = 0, most = most, what = what, match = options.match, matched = options.matched }
   local is_sliced = options.sliced and basis.over ~= nil
   for r, item in ipairs(list) do
     local of = #list > 1 and ("%s[%d]"):format(what, r) or what
@@ -244,14 +247,16 @@ function side.read(list, what, options)
     local like = options.like or self
     check_alike(like.runs[1], like.what, run, of)
     if #run.groups == 0 then
-      usage_error("diff: %s is empty: no record was read, or none passed the filter", of)
+      usage_error("diff: %s is empty: no record was read%s, or none passed the filter", of,
+        run.spec and " from " .. fmt.paths(run.spec.file.path) or "")
     end
   end
-  local matched = names.matcher(self.runs[1].keys, options.match)
+  local matched = names.matcher(self.runs[1].keys, options.match, options.matched)
   for r in ipairs(self.runs) do
     add_run(self, r, matched)
     take_wholes(self, r)
   end
+  check_events(self)
   if basis.event then count_event(self, basis.event, what) end
   return self
 end

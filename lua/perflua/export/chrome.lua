@@ -3,9 +3,12 @@
 -- "Trace Event Format": https://chromium.googlesource.com/catapult, tracing/docs.
 
 local core = require "perflua.core"
+local counts = require "perflua.export.counts"
 local json = require "perflua.text.json"
 local output = require "perflua.table.output"
 local runs = require "perflua.waits.runs"
+local sampled = require "perflua.waits.sampled"
+local spans = require "perflua.export.spans"
 local stack_frames = require "perflua.export.stack_frames"
 local usage_error = require("perflua.errors").usage_error
 local spec_of = core.query_spec
@@ -17,15 +20,20 @@ local CPUS <const> = 0 -- the process whose threads are the processors: none has
 
 -- Fields of samples, and of tracepoints where there are such.
 local FIELDS <const> = { "event", "time", "cpu", "pid", "tid", "comm", "period", "symbol",
-  "dso", "stack", "message", "args.prev_pid", "args.next_pid", "args.pid", "args.cpu_id",
-  "args.state" }
+  "dso", "stack", "message", "args.prev_pid", "args.next_pid", "args.next_comm", "args.pid",
+  "args.cpu_id", "args.state" }
 
 local Trace = {}
 Trace.__index = Trace
 
 local function new_trace(file, write)
-  return setmetatable({ file = file, write = write, frames = stack_frames.new(), named = {},
-    flows = 0, woken = {}, n_running = 0, counts = {} }, Trace)
+  local trace = setmetatable({ file = file, write = write, frames = stack_frames.new(),
+    named = {}, comms = {}, placed = {}, shown = {}, flows = 0, woken = {}, n_running = 0 },
+    Trace)
+  trace.counts = counts.new(function(pid, name, count, time)
+    trace:counter(pid, name, "count", count, trace:stamp(time))
+  end)
+  return trace
 end
 
 -- Returns microseconds since the first event, with all digits.
@@ -51,22 +59,49 @@ function Trace:name(kind, pid, tid, text)
     json.string(text))
 end
 
--- Returns the process of a thread.
+-- Returns the name of a thread: that of the recording, else that of the last switch to it.
+function Trace:comm_of(tid, thread)
+  return thread and thread.comm or self.comms[tid] or "[unknown]"
+end
+
+-- Shows a process above those with a larger place.
+function Trace:place(pid, place)
+  self:add('{"ph":"M","name":"process_sort_index","pid":%d,"args":{"sort_index":%d}}', pid,
+    place)
+end
+
+-- Returns the process of a thread and the thread's name, and writes the names of both. Shows
+-- processes whose start was not recorded last.
 function Trace:process_of(tid, time)
   local thread = self.file:thread(tid, time)
-  local pid = thread and thread.pid or tid
+  local pid, comm = thread and thread.pid or tid, self:comm_of(tid, thread)
   local leader = pid == tid and thread or self.file:thread(pid, time)
-  self:name("process_name", pid, pid, leader and leader.comm or "[unknown]")
-  self:name("thread_name", pid, tid, thread and thread.comm or "[unknown]")
-  return pid, thread and thread.comm or "[unknown]"
+  if not self.placed[pid] then
+    self.placed[pid] = true
+    self:place(pid, leader and leader.comm and 1 or 2)
+  end
+  self:name("process_name", pid, pid, self:comm_of(pid, leader))
+  self:name("thread_name", pid, tid, comm)
+  self.shown[tid] = comm
+  return pid, comm
+end
+
+-- Names the thread that stands for a processor.
+function Trace:name_cpu(cpu)
+  if not self.placed[CPUS] then
+    self.placed[CPUS] = true
+    self:place(CPUS, 0)
+  end
+  self:name("process_name", CPUS, CPUS, "processors")
+  self:name("thread_name", CPUS, cpu, ("cpu %d"):format(cpu))
 end
 
 function Trace:slice(phase, pid, tid, name, stamp)
   self:add('{"ph":"%s","pid":%d,"tid":%d,"ts":%s,"name":%s}', phase, pid, tid, stamp, name)
 end
 
-function Trace:counter(name, key, value, stamp)
-  self:add('{"ph":"C","pid":%d,"ts":%s,"name":%s,"args":{"%s":%d}}', CPUS, stamp,
+function Trace:counter(pid, name, key, value, stamp)
+  self:add('{"ph":"C","pid":%d,"ts":%s,"name":%s,"args":{"%s":%d}}', pid, stamp,
     json.string(name), key, value)
 end
 
@@ -83,12 +118,11 @@ function Trace:handlers()
     local pid, comm = self:process_of(tid, time)
     local stamp = self:stamp(time)
     names[cpu], pids[cpu] = json.string(("%s (%d)"):format(comm, tid)), pid
-    self:name("process_name", CPUS, CPUS, "processors")
-    self:name("thread_name", CPUS, cpu, ("cpu %d"):format(cpu))
+    self:name_cpu(cpu)
     self:slice("B", CPUS, cpu, names[cpu], stamp)
     self:slice("B", pid, tid, ('"cpu %d"'):format(cpu), stamp)
     self.n_running = self.n_running + 1
-    self:counter("running threads", "threads", self.n_running, stamp)
+    self:counter(CPUS, "running threads", "threads", self.n_running, stamp)
     local wake = self.woken[tid]
     self.woken[tid] = nil
     if not wake then return end
@@ -102,7 +136,7 @@ function Trace:handlers()
     start = start,
     stop = function(tid, cpu, _, time)
       finish(tid, cpu, time)
-      self:counter("running threads", "threads", self.n_running, self:stamp(time))
+      self:counter(CPUS, "running threads", "threads", self.n_running, self:stamp(time))
     end,
     drop = finish, -- without length, since it is not known
   }
@@ -112,16 +146,17 @@ local taken = {}
 
 function taken.sched_switch(self, s)
   if not (s.cpu and s["args.prev_pid"] and s["args.next_pid"]) then return end
+  if s["args.next_comm"] ~= "" then self.comms[s["args.next_pid"]] = s["args.next_comm"] end
   self.runs:switch(s.cpu, s["args.prev_pid"], s["args.next_pid"], s.time)
   return true
 end
 
 -- An arrow begins where the waking thread runs.
 local function wake(self, s)
-  local waker = s["args.pid"]
-  if not waker then return end
-  if self.runs.cpu_of[s.tid] and not self.woken[waker] then
-    self.woken[waker] = { pid = s.pid, tid = s.tid, time = s.time }
+  local woken = s["args.pid"]
+  if not woken then return end
+  if self.runs.cpu_of[s.tid] and not self.woken[woken] then
+    self.woken[woken] = { pid = s.pid, tid = s.tid, time = s.time }
   end
   return true
 end
@@ -130,8 +165,8 @@ taken.sched_waking, taken.sched_wakeup, taken.sched_wakeup_new = wake, wake, wak
 
 function taken.cpu_frequency(self, s)
   if not (s["args.cpu_id"] and s["args.state"]) then return end
-  self:counter(("frequency of cpu %d"):format(s["args.cpu_id"]), "kHz", s["args.state"],
-    self:stamp(s.time))
+  self:counter(CPUS, ("frequency of cpu %d"):format(s["args.cpu_id"]), "kHz",
+    s["args.state"], self:stamp(s.time))
   return true
 end
 
@@ -139,7 +174,7 @@ end
 local function add_instant(self, s)
   local pid, tid, args = s.pid or 0, s.tid or 0, {}
   if tid == 0 then pid, tid = CPUS, s.cpu or 0
-  elseif not self.named[("thread_name %d %d"):format(pid, tid)] then
+  elseif not self.shown[tid] or s.comm and self.shown[tid] ~= s.comm then
     self:process_of(tid, s.time)
   end
   for _, name in ipairs { "symbol", "dso", "message" } do
@@ -153,6 +188,7 @@ local function add_instant(self, s)
 end
 
 local function add_sample(self, s)
+  self.counts:add_sample(s)
   local name = s.event and s.event.name:match "^[^:]+:([^:]+)" or ""
   if not (taken[name] and taken[name](self, s)) then add_instant(self, s) end
 end
@@ -185,25 +221,27 @@ local function write_samples(trace, query)
     add_sample(trace, sample)
   end)
   trace.runs:finish(last)
+  trace.counts:add_ended(spec_of(query))
   return n, trace.runs.dropped
 end
 
 -- Spans may overlap, so each is a track of its own: an asynchronous event.
 local function write_spans(trace, query)
-  local names, n, span = { "start", "stop", "open.event", "open.pid", "open.tid" }, 0, {}
+  local names, n, span = { "start", "stop", "open.event", "open.syscall", "open.pid",
+    "open.tid" }, 0, {}
   for i = #names, 3, -1 do
     if not pcall(query.select, query, names[i]) then table.remove(names, i) end
   end
   query:select(table.unpack(names)):each(function(...)
     local values = { ... }
     for i, name in ipairs(names) do span[name] = values[i] end
-    local tid, event = span["open.tid"] or 0, span["open.event"]
+    local tid = span["open.tid"] or 0
     local pid = span["open.pid"] or tid
     if tid ~= 0 then trace:process_of(tid, span.start) end
     n = n + 1
     for _, phase in ipairs { "b", "e" } do
       trace:add('{"ph":"%s","cat":"span","id":%d,"name":%s,"pid":%d,"tid":%d,"ts":%s}', phase,
-        n, json.string(event and event.name or "span"), pid, tid,
+        n, json.string(spans.name(span)), pid, tid,
         trace:stamp(phase == "b" and span.start or span.stop))
     end
   end)
@@ -212,7 +250,7 @@ end
 
 ---@param query perflua.Query
 ---@param out file*|string|nil
----@return { samples: integer, set_aside: integer }?
+---@return { samples: integer, set_aside: integer, notes: string[] }?
 ---@return string? message
 ---@return string? code
 function chrome.export(query, out)
@@ -232,7 +270,8 @@ function chrome.export(query, out)
       core.seconds(trace.first or 0), dropped))
   end)
   if not ok then return nil, message, code end
-  return { samples = n, set_aside = 0 }
+  return { samples = n, set_aside = 0,
+    notes = spec.reader and {} or sampled.switch_notes(spec) }
 end
 
 return chrome

@@ -13,16 +13,16 @@ local TRACEPOINT <const> = 2 -- PERF_TYPE_TRACEPOINT, whose ids differ from boot
 
 -- Returns the stacks of a query over one event.
 local function collect(query, count)
-  local sets, message, n_aside = stacks.collect(query, { by = "comm", count = count,
-    split = true })
-  if not sets then usage_error("export: %s", message) end
-  if sets[2] then
+  local set, n_aside = stacks.collect(query, { by = "comm", count = count, split = true })
+  if set.others[1] then
     local names = {}
-    for i, set in ipairs(sets) do names[i] = set.event and set.event.name or "unknown event" end
+    for i, event in ipairs { set.event or false, table.unpack(set.others) } do
+      names[i] = event and event.name or "unknown event"
+    end
     usage_error("export: folded-diff has room for one event, and there are %s: choose one",
       table.concat(names, ", "))
   end
-  return sets[1] or { samples = 0, list = {} }, n_aside
+  return set, n_aside
 end
 
 -- Raises if the events count different things: "cycles:u" and "cycles" do not.
@@ -36,16 +36,30 @@ local function check_events(first, second)
   end
 end
 
+-- Returns the names of a node and its callers, joined.
+local function path_of(t, node)
+  local names, at = {}, 0
+  while node > 1 do -- 1 is the root
+    names[at], node, at = t.names[t.name[node]], t.caller[node], at - 1
+  end
+  return table.concat(names, ";", at + 1, 0)
+end
+
 -- Adds the weights of a set in that column of the stacks.
 local function add_column(list, by_stack, set, column)
-  for _, entry in ipairs(set.list) do
-    local weights = by_stack[entry.stack]
-    if not weights then
-      weights = { stack = entry.stack, 0, 0 }
-      by_stack[entry.stack], list[#list + 1] = weights, weights
+  local t = set:tree { max_depth = math.maxinteger }
+  for node = 2, #t.name do
+    if t.own[node] > 0 then
+      local path = path_of(t, node)
+      local weights = by_stack[path]
+      if not weights then
+        weights = { stack = path, 0, 0 }
+        by_stack[path], list[#list + 1] = weights, weights
+      end
+      weights[column] = t.own[node]
     end
-    weights[column] = entry.value
   end
+  set:close()
 end
 
 ---@param query perflua.Query the samples after a change
@@ -63,11 +77,11 @@ function folded_diff.export(query, out, options)
   if spec_of(query).reader or spec_of(query).unnest then
     usage_error "export: a query of samples expected"
   end
+  local by_stack = {}
   local first, aside_first = collect(before, options.count)
+  add_column(list, by_stack, first, 1)
   local second, aside_second = collect(query, options.count)
   check_events(first.event, second.event)
-  local by_stack = {}
-  add_column(list, by_stack, first, 1)
   add_column(list, by_stack, second, 2)
   table.sort(list, function(a, b) return a.stack < b.stack end)
   local ok, message, code = output.to(out, function(write)

@@ -1,7 +1,7 @@
 -- Profiles to export: samples added up by event, thread and call chain. The core makes and
 -- writes them (src/export); here is which samples they are of.
 
-local aside = require "perflua.group.aside"
+local chains = require "perflua.group.profile"
 local engine = require "perflua.plan.engine"
 local errors = require "perflua.errors"
 local fmt = require "perflua.text.fmt"
@@ -19,10 +19,12 @@ local MAX_SIZE <const> = 100 * 1000 * 1000
 ---  timeline  false: it has room for times; true: it is nothing without them
 ---  keys      further fields that entries are told apart by; then all times are kept
 ---  most      bytes of text that its viewer reads at most
+---  spans     the module that writes queries of spans
 profile.formats = {
   firefox = { description = "https://profiler.firefox.com, over time", lines = true,
-    timeline = true, most = STRING },
-  speedscope = { description = "https://www.speedscope.app", timeline = false, most = STRING },
+    timeline = true, most = STRING, spans = "perflua.export.firefox_spans" },
+  speedscope = { description = "https://www.speedscope.app", timeline = false, most = STRING,
+    spans = "perflua.export.spans" },
   perfetto = { description = "https://ui.perfetto.dev, over time", lines = true,
     timeline = true, keys = { "cpu" } },
   pprof = { description = "pprof, Pyroscope, Grafana", lines = true },
@@ -32,39 +34,14 @@ profile.formats = {
 
 local KEYS <const> = { "event", "pid", "tid", "comm" }
 
--- The key that is the call chain, or without one the address; all addresses where nothing was
--- mapped are one.
-local CHAIN <const> = { value = { op = "field", kind = "stack",
-  field = { "stack", stack = true, mapped = true } } }
-
 -- Describes the profile of a query to the core.
 local function describe(query, format, options)
-  local spec, keys = spec_of(query), {}
-  local scope = spec.scope
-  local is = { folded = format.name == "folded", lines = options.lines }
-  if is.lines == nil then is.lines = format.lines end
-  local function add_keys(names)
-    for _, name in ipairs(names) do
-      if scope:root(name) then
-        keys[#keys + 1] = { ref = scope:ref(name) }
-        is[name] = #keys
-      end
-    end
-  end
-  add_keys(KEYS)
-  add_keys(format.keys or {})
-  local columns = { { measure = "count" } }
-  local sums = not options.count and scope:root "period"
-  if sums then columns[2] = { measure = "sum", ref = scope:ref "period" } end
-  local counted = sums and aside.from(query) or { n = 0 }
-  if options.timeline then
-    columns[#columns + 1] = { measure = "times", ref = scope:ref "time",
-      weight = sums and scope:ref "period" or nil }
-  end
-  local description = engine.grouping(spec, keys, columns)
-  is.chain = #keys + 1
-  description.keys[is.chain], description.profile = CHAIN, is
-  return description, counted
+  local lines = options.lines
+  if lines == nil then lines = format.lines end
+  local names = { table.unpack(KEYS) }
+  for _, name in ipairs(format.keys or {}) do names[#names + 1] = name end
+  return chains.describe(query, spec_of(query), names, { count = options.count,
+    timeline = options.timeline, lines = lines, folded = format.name == "folded" })
 end
 
 -- Events are never added together.
@@ -92,6 +69,9 @@ local function check_timeline(format, scope, options)
   end
   if is.max_size and (math.type(is.max_size) ~= "integer" or is.max_size < 1) then
     usage_error("export: max_size: a number of bytes expected")
+  elseif is.max_size and not is.timeline then
+    usage_error("export: max_size makes times coarser, and %s", format.timeline == nil
+      and format.name .. " has no room for times" or "there are none without timeline")
   end
   return is
 end
@@ -119,7 +99,7 @@ local function write_profile(format, write, file, title, options)
   local size, step, code = errno(write(file, format.name, title, most))
   if not size then return nil, step, code end
   if not step then
-    return nil, ("the profile has %s%s, more than --max-size"):format(
+    return nil, ("the profile has %s%s, more than --max-size: choose fewer samples"):format(
       bytes_text(size), format.keys and "" or " even without times")
   end
   return note_size(format, size, step)
@@ -132,6 +112,9 @@ local function add_sched(file, query, notes)
     if not message then _, message, code = errno(file:write(text)) end
   end, query)
   if message then return nil, message, code end
+  for _, note in ipairs(require("perflua.waits.sampled").switch_notes(spec_of(query))) do
+    notes[#notes + 1] = note
+  end
   return notes
 end
 
@@ -144,23 +127,22 @@ end
 ---@return string? code
 function profile.export(format, query, out, options)
   local spec = spec_of(query)
-  if spec.reader and format.name == "speedscope" then
-    return require("perflua.export.spans").export(query, out, options)
-  elseif spec.reader then
-    usage_error("export: a query of samples expected, not of spans")
+  if spec.reader then
+    if not format.spans then usage_error "export: a query of samples expected, not of spans" end
+    return require(format.spans).export(query, out, options)
   end
   if not spec.scope:root "callchain" and not spec.scope:root "ip" then
     usage_error("export: samples have neither a call chain nor an address")
   end
   options = check_timeline(format, spec.scope, options)
   local description, counted = describe(query, format, options)
-  local events, write = engine.groups(spec, description)
+  local events, made = engine.groups(spec, description)
   if format.one_event then check_events(format.name, spec.file, events) end
   local title = options.title or fmt.paths(spec.file.path)
   local notes = {}
   local ok, message, code = output.with_file(out, function(file)
-    if not write then return true end
-    local said, wrong, number = write_profile(format, write, file, title, options)
+    if not made then return true end
+    local said, wrong, number = write_profile(format, made.write, file, title, options)
     if said and format.name == "perfetto" then
       said, wrong, number = add_sched(file, query, said)
     end

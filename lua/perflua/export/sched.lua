@@ -1,12 +1,14 @@
 -- Scheduling as events of a Perfetto trace, which follow the packets that the core writes
--- (src/export/perfetto.c). Numbers of fields: ftrace_event.proto, ftrace_event_bundle.proto and
--- sched.proto in https://github.com/google/perfetto/tree/main/protos/perfetto/trace/ftrace
+-- (src/export/perfetto.c). Numbers of fields: trace_packet.proto, ftrace/ftrace_event.proto,
+-- ftrace/ftrace_event_bundle.proto, ftrace/sched.proto and common/system_info.proto in
+-- https://github.com/google/perfetto/tree/main/protos/perfetto/trace
 
 local spec_of = require("perflua.core").query_spec
 
 local sched = {}
 
 local PACKET <const>, BUNDLE <const>, EVENT <const> = 1, 1, 2
+local SYSTEM_INFO <const>, UTSNAME <const> = 45, 1
 
 local WAKEUP <const> = { "comm", "pid", "prio", "success", "target_cpu" }
 
@@ -46,6 +48,15 @@ local function select_args(query, args)
   return query:select(table.unpack(names)), numbers
 end
 
+-- Names the kernel: bits of prev_state have meant other states before Linux 4.14, and a trace
+-- without a version is taken for one of Linux 4.4.
+local function write_system(write, features)
+  if not features.osrelease then return end
+  local utsname = fields(1, "Linux") .. fields(3, features.osrelease)
+    .. fields(4, features.arch)
+  write(fields(PACKET, fields(SYSTEM_INFO, fields(UTSNAME, utsname))))
+end
+
 local function write_event(write, tracepoint, query)
   local selected, numbers = select_args(query, tracepoint.args)
   selected:each(function(time, cpu, tid, ...)
@@ -62,11 +73,15 @@ end
 ---@param write fun(text: string)
 ---@param query perflua.Query
 function sched.write(write, query)
-  local scope = spec_of(query).scope
-  if not scope:root "cpu" then return end
-  for _, event in ipairs(scope:events()) do
+  local spec, named = spec_of(query), false
+  if not spec.scope:root "cpu" then return end
+  for _, event in ipairs(spec.scope:events()) do
     local tracepoint = tracepoints[event.name:match "^sched:([%w_]+)$"]
-    if tracepoint then write_event(write, tracepoint, query:where { event = event.name }) end
+    if tracepoint then
+      if not named then write_system(write, spec.file.features) end
+      named = true
+      write_event(write, tracepoint, query:where { event = event.name })
+    end
   end
 end
 

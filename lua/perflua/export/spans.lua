@@ -1,6 +1,6 @@
--- Spans as profiles of speedscope: an evented profile for each thread. In a profile calls lie
--- one in another, so spans of a thread that overlap otherwise are put into further profiles.
--- https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources
+-- Spans by thread, and as profiles of speedscope: an evented profile for each thread. In a
+-- profile calls lie one in another, so spans of a thread that overlap otherwise are put into
+-- further profiles. https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources
 
 local fmt = require "perflua.text.fmt"
 local json = require "perflua.text.json"
@@ -22,8 +22,19 @@ local function thread_name(span)
   return ("%s (pid %d, tid %d)"):format(name, pid, tid)
 end
 
--- Reads the spans, by thread.
-local function collect(query)
+---Names a span: by its system call, else by the event that opened it.
+---@param span table its values by field
+---@return string
+function spans.name(span)
+  local event = span["open.event"]
+  return span["open.syscall"] or event and event.name or "span"
+end
+
+---@param query perflua.Query of spans
+---@return table[] # { name, tid, pid, comm, spans { name, start, stop } … } by thread; tid: -1
+--- where it is not recorded
+---@return integer # how many spans there are
+function spans.collect(query)
   local names, threads, by_tid, n = {}, {}, {}, 0
   for _, name in ipairs(FIELDS) do
     if pcall(query.select, query, name) then names[#names + 1] = name end
@@ -33,13 +44,12 @@ local function collect(query)
     for i, name in ipairs(names) do span[name] = select(i, ...) or nil end
     local thread = by_tid[span["open.tid"] or -1]
     if not thread then
-      thread = { name = thread_name(span), tid = span["open.tid"] or -1 }
+      thread = { name = thread_name(span), tid = span["open.tid"] or -1,
+        pid = span["open.pid"], comm = span["open.comm"] }
       by_tid[thread.tid], threads[#threads + 1] = thread, thread
     end
     n = n + 1
-    local event = span["open.event"]
-    thread[#thread + 1] = { start = span.start, stop = span.stop,
-      name = span["open.syscall"] or event and event.name or "span" }
+    thread[#thread + 1] = { start = span.start, stop = span.stop, name = spans.name(span) }
   end)
   table.sort(threads, function(a, b) return a.tid < b.tid end)
   return threads, n
@@ -51,7 +61,7 @@ Lane.__index = Lane
 function Lane:close_until(time)
   while self.open[1] and self.open[#self.open].stop <= time do
     local span = table.remove(self.open)
-    self.events[#self.events + 1] = { "C", span.frame, span.stop }
+    self.events[#self.events + 1] = { "C", span.number, span.stop }
   end
 end
 
@@ -61,7 +71,7 @@ function Lane:add(span)
   local outer = self.open[#self.open]
   if outer and outer.stop < span.stop then return false end
   self.open[#self.open + 1] = span
-  self.events[#self.events + 1] = { "O", span.frame, span.start }
+  self.events[#self.events + 1] = { "O", span.number, span.start }
   return true
 end
 
@@ -84,16 +94,20 @@ local function split_lanes(thread)
   return lanes
 end
 
--- Numbers the names of all spans. Returns the names in order, and the first and last time.
-local function number_names(threads)
+---Numbers the names of all spans from 0 on, as their `number`.
+---@param threads table[] see spans.collect()
+---@return string[] # the names in order
+---@return integer # the first time
+---@return integer # the last one
+function spans.number_names(threads)
   local numbers, names, first, last = {}, {}, math.maxinteger, 0
   for _, thread in ipairs(threads) do
     for _, span in ipairs(thread) do
       if not numbers[span.name] then
-        names[#names + 1] = json.string(span.name)
+        names[#names + 1] = span.name
         numbers[span.name] = #names - 1
       end
-      span.frame = numbers[span.name]
+      span.number = numbers[span.name]
       first, last = math.min(first, span.start), math.max(last, span.stop)
     end
   end
@@ -111,8 +125,8 @@ local function write_lane(write, lane, name, first, last)
 end
 
 local function write_all(write, threads, title)
-  local names, first, last = number_names(threads)
-  for i, name in ipairs(names) do names[i] = ('{"name":%s}'):format(name) end
+  local names, first, last = spans.number_names(threads)
+  for i, name in ipairs(names) do names[i] = ('{"name":%s}'):format(json.string(name)) end
   write(('{"$schema":"%s","exporter":"perflua","name":%s,\n"shared":{"frames":[%s]},\n'
     .. '"profiles":[\n'):format(SCHEMA, json.string(title), table.concat(names, ",")))
   local is_first = true
@@ -134,7 +148,7 @@ end
 ---@return string? message
 ---@return string? code
 function spans.export(query, out, options)
-  local threads, n = collect(query)
+  local threads, n = spans.collect(query)
   local title = options.title or fmt.paths(spec_of(query).file.path)
   local ok, message, code = output.to(out, function(write) write_all(write, threads, title) end)
   if not ok then return nil, message, code end

@@ -5,6 +5,7 @@ local aside = require "perflua.group.aside"
 local core = require "perflua.core"
 local errors = require "perflua.errors"
 local fmt = require "perflua.text.fmt"
+local output = require "perflua.table.output"
 local plan = require "perflua.plan"
 local spec_of = core.query_spec
 local usage_error = errors.usage_error
@@ -12,12 +13,16 @@ local usage_error = errors.usage_error
 local sqlite = { name = "sqlite",
   description = "sqlite3 and what reads its databases; further columns by --fields" }
 
--- The fields that the tables are made of.
-local OWN <const> = { "event", "time", "cpu", "pid", "tid", "comm", "period", "ip", "misc",
-  "dso", "symbol", "unresolved", "frames" }
+-- The fields that the tables are made of, and the call chain, of functions.
+local OWN <const> = { "event", "time", "cpu", "pid", "tid", "comm", "period", "ip" }
+local CHAIN <const> = { op = "field", kind = "stack",
+  field = { "stack", chain = "functions" } }
 
 -- Columns of `samples` that are made of others. SQLite takes names in capitals for the same.
 local made = { id = true, event_id = true, thread_id = true, symbol_id = true, stack_id = true }
+
+-- Fields that the tables of binaries and symbols have.
+local named = { dso = true, symbol = true }
 
 -- Returns the fields that become further columns: those that the tables do not have.
 local function further_columns(refs, at, names)
@@ -29,7 +34,7 @@ local function further_columns(refs, at, names)
     elseif made[name] then
       usage_error("export: samples has a column %s of its own; %s + 0 gets another one", name,
         ref.text)
-    elseif not at[ref.text] and not known[name] then
+    elseif not at[ref.text] and not named[name] and not known[name] then
       known[name] = true
       more[#more + 1], names[#names + 1] = ref.text, ref.text
     end
@@ -49,7 +54,7 @@ end
 
 -- Makes the file empty. Returns whether it can be written.
 local function create(path)
-  local file <close>, message, code = errors.errno(io.open(path, "wb"))
+  local file <close>, message, code = output.open(path)
   return file ~= nil, message, code
 end
 
@@ -66,18 +71,18 @@ function sqlite.export(query, out)
   if spec.reader or spec.unnest then
     usage_error "export: a database has room for samples, not for spans or items; csv has"
   end
-  local at, names = {}, {}
+  local at, names = { chain = 1 }, {}
   for _, name in ipairs(OWN) do
     if spec.scope:root(name) then
       names[#names + 1] = name
-      at[name] = #names
+      at[name] = #names + 1
     end
   end
   local more = further_columns(spec.refs, at, names)
   local created, message, code = create(out)
   if not created then return nil, message, code end
   spec = spec_of(query:select(table.unpack(names)))
-  local cursor <close> = plan.values(spec, spec.refs)
+  local cursor <close> = plan.values(spec, spec.refs, { CHAIN })
   local rows, set_aside = errors.guard(core.sqlite, cursor, out, { at = at, more = more,
     most = aside.MOST, notes = notes_of(spec.file) })
   if not rows then

@@ -279,6 +279,17 @@ function Scope:ref(text)
   return ref or usage_error("%s", message)
 end
 
+-- Returns the Ref of a sample's call chain as a Stack, for keys and sets.
+---@param text string
+---@param chain "names"|"annotated"|"values"|"mapped"|"callers"|"functions" what tells Stacks
+--- apart: see enum pq_chain_kind
+---@return table ref
+function Scope.stack(_, text, chain)
+  local ref = of_field(text, "stack", { "stack" }, false)
+  ref.chain = chain
+  return ref
+end
+
 fields.class = Scope -- for scopes of other things than records
 
 return fields

@@ -5,25 +5,15 @@ local kinds = require "perflua.flame.kinds"
 
 local folded = {}
 
-local function annotate_entry(entry)
-  local i = 0
-  return (entry.stack:gsub("[^;]+", function(name)
-    i = i + 1
-    return kinds.annotate(name, entry.kinds:sub(i, i))
-  end))
-end
-
 ---@param write fun(text: string)
----@param list table[] of { stack, value, kinds }
----@param annotate boolean?
-function folded.write(write, list, annotate)
-  for _, entry in ipairs(list) do
-    write(("%s %s\n"):format(annotate and annotate_entry(entry) or entry.stack, entry.value))
-  end
+---@param list table[] of { stack, value }
+function folded.write(write, list)
+  for _, entry in ipairs(list) do write(("%s %s\n"):format(entry.stack, entry.value)) end
 end
 
 ---@param lines fun(): string? an iterator
----@return table? set as stacks.collect gives it; `skipped` lines were not understood
+---@return table? set { total, samples, list, skipped } list: of { stack, value, kinds }, with a
+--- letter for each frame as in kinds.lua; skipped: how many lines were not understood
 ---@return string? message
 function folded.read(lines)
   local set = { total = 0, samples = 0, skipped = 0, list = {} }

@@ -15,8 +15,8 @@ local function format_percent(part, whole)
   return (("%.3g"):format(100 * part / whole)) .. " %"
 end
 
-local function note_of(graph, left)
-  local notes = {}
+local function note_of(graph)
+  local notes, left = {}, graph.tree.left
   if left.frames > 0 then
     notes[#notes + 1] = ("frames below %s are left out; they hold %s"):format(
       format_percent(graph.min_share, 100), format_percent(left.total, graph.tree.total[1]))
@@ -27,16 +27,19 @@ local function note_of(graph, left)
   return table.concat(notes, "; ")
 end
 
----@param list table[] of { stack, value, kinds, samples }, with a sum above 0
----@param options table { reverse, inverted, max_depth, min_share, width, colors, title, about,
---- unit, html, binaries, changes } changes: see changes.set()
+---Makes the tree of a list of stacks. That of a recording is made by the core: see stacks.lua.
+flame.tree = tree.build
+
+---@param t perflua.flame.Tree with a total above 0
+---@param options table { reverse, inverted, min_share, width, colors, title, about, unit, html,
+--- counted, changes } reverse: the tree has callees first; counted: what is counted as samples,
+--- default: "sample"; changes: see changes.set()
 ---@return table graph for flame.write
-function flame.graph(list, options)
+function flame.graph(t, options)
   local graph = {
-    tree = tree.build(list, options.reverse, options.max_depth),
+    tree = t,
     reversed = options.reverse,
     html = options.html,
-    binaries = options.binaries,
     inverted = options.inverted,
     width = options.width or flame.WIDTH,
     fixed = options.width ~= nil,
@@ -46,12 +49,12 @@ function flame.graph(list, options)
     title = options.title,
     about = options.about,
     unit = options.unit,
+    counted = options.counted or "sample",
     rows = 0,
   }
-  local left
-  graph.frames, left = tree.frames(graph.tree, graph.tree.total[1] * graph.min_share / 100)
+  graph.frames = tree.frames(t, t.total[1] * graph.min_share / 100)
   for _, frame in ipairs(graph.frames) do graph.rows = math.max(graph.rows, frame.depth + 1) end
-  graph.note = note_of(graph, left)
+  graph.note = note_of(graph)
   if options.changes then changes.set(graph, options.changes) end
   return graph
 end

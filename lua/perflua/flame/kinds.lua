@@ -1,4 +1,5 @@
--- Kinds of frames, for their colour: a letter for each frame of a stack, callers first.
+-- Kinds of frames in folded text, for their colour: a letter for each frame of a stack, callers
+-- first. Trees that the core makes have the same letters (src/export/export.h).
 --
 --   n  no code: the root, a command's name     k  kernel     i  inlined
 --   u  user                                    j  made at run time (JIT)
@@ -6,47 +7,10 @@
 
 local kinds = {}
 
-local annotated = { k = true, j = true, i = true }
-
 local U = ("u"):byte()
 
--- Binaries that stand for code made at run time: perf's map files, and what `perf inject --jit`
--- writes.
-local function is_jit(dso)
-  return dso ~= nil and (dso:find("perf%-%d+%.map$") or dso:find("^%[JIT%]")
-    or dso:find("jitted%-%d+%-%d+%.so$"))
-    and true
-end
-
-local function kind_of(mode, dso)
-  if mode == "kernel" or mode == "guest_kernel" or mode == "hypervisor" then return "k" end
-  return is_jit(dso) and "j" or "u"
-end
-
----@param frame table of a call chain
----@return string
-function kinds.of_frame(frame)
-  local mode = frame.cpumode
-  return kind_of(mode, mode ~= "kernel" and frame.dso or nil)
-end
-
----Returns the kind of the only frame of a sample without a call chain.
----@param record perflua.Record
----@return string
-function kinds.alone(record) return kind_of(record.cpumode, record.dso) end
-
----Returns the name as `perflua fold --annotate` writes it, and other makers of folded stacks
----do.
----@param name string
----@param kind string
----@return string
-function kinds.annotate(name, kind)
-  return annotated[kind] and ("%s_[%s]"):format(name, kind) or name
-end
-
----@param name string of a frame in folded text
----@return string name, string? kind
-function kinds.parse(name)
+-- Returns the name of a frame without the mark of its kind, and the kind; nil: it has none.
+local function parse_name(name)
   local bare, kind = name:match("^(.+)_%[([kij])%]$")
   if bare then return bare, kind end
   return name, name == "[preempted]" and "p" or nil
@@ -59,7 +23,7 @@ end
 function kinds.splitter(first)
   local bare, letter = {}, {} -- by name: most names are in many stacks
   setmetatable(bare, { __index = function(_, name)
-    bare[name], letter[name] = kinds.parse(name)
+    bare[name], letter[name] = parse_name(name)
     letter[name] = letter[name] or "u"
     return bare[name]
   end })

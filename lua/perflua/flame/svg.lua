@@ -46,7 +46,7 @@ end
 -- Returns the kinds of frames that there are, with their colors.
 local function legend_of(graph)
   local seen, legend = {}, {}
-  for _, kind in pairs(graph.tree.kind) do seen[kind] = true end
+  for _, frame in ipairs(graph.frames) do seen[graph.tree.kind[frame.node]] = true end
   for _, label in ipairs(graph.changes and change_labels or labels) do
     if graph.by_kind and seen[label[1]] then
       legend[#legend + 1] = { label[1] .. "3", label[2] }
@@ -78,7 +78,7 @@ end
 local function write_binaries(out, graph, ids)
   local list, numbers, of = {}, {}, {}
   for name, id in pairs(ids) do
-    local binary = graph.binaries[graph.tree.names[name]] or nil
+    local binary = graph.tree.binaries[graph.tree.names[name]]
     if binary and not numbers[binary] then
       list[#list + 1] = binary
       numbers[binary] = true
@@ -90,6 +90,24 @@ local function write_binaries(out, graph, ids)
   for i, binary in ipairs(of) do of[i] = binary and numbers[binary] or 0 end
   write_list(out, "binaries", list)
   write_list(out, "binary_of", of)
+end
+
+-- Writes files once each, and for each frame the number of its file and its line; 0,0: not
+-- known.
+local function write_srclines(out, graph)
+  local files, numbers, lines, any = {}, {}, {}, false
+  for i, frame in ipairs(graph.frames) do
+    local file, line = (graph.tree.srclines[frame.node] or ""):match("([^/]*):(%d+)$")
+    if file and not numbers[file] then
+      files[#files + 1] = xml.script_string(file)
+      numbers[file] = #files
+    end
+    any = any or file ~= nil
+    lines[i] = ("%d,%d"):format(file and numbers[file] or 0, line or 0)
+  end
+  if not any then return end
+  write_list(out, "files", files)
+  write_list(out, "lines", lines)
 end
 
 local kind_of = { n = 0, u = 1, k = 2, j = 3, i = 4, p = 5, m = 6, l = 7 }
@@ -116,9 +134,10 @@ local function add_data(out, graph)
   out(('{"kind":"flame","row":%d,"head":%d,"foot":%d,"pad":%d,"inverted":%s,"reversed":%s,')
     :format(ROW, HEAD, FOOT, PAD, graph.inverted or false, graph.reversed or false))
   out(('"unit":%s,"counted":%s,"shades":"%s"'):format(xml.script_string(graph.unit),
-    t.samples ~= nil, table.concat(shades)))
+    t.samples and ('"%s"'):format(graph.counted) or false, table.concat(shades)))
   write_list(out, "names", names)
-  if graph.binaries then write_binaries(out, graph, ids) end
+  if t.binaries then write_binaries(out, graph, ids) end
+  if t.srclines then write_srclines(out, graph) end
   write_list(out, "frames", flat)
   if graph.changes then add_changes(out, graph.changes) end
   out "}"
@@ -126,7 +145,7 @@ end
 
 ---@param out fun(text: string)
 ---@param graph table { tree, frames, rows, inverted, reversed, width, fixed, scheme, by_kind,
---- title, about, note, unit, html, changes }
+--- title, about, note, unit, counted, html, changes }
 function svg.write(out, graph)
   page.write(out, {
     title = graph.title, about = graph.about, width = graph.width,

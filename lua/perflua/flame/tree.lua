@@ -6,7 +6,7 @@
 
 local tree = {}
 
-local MAX_DEPTH <const> = 1024 -- callees that lie deeper are cut off
+tree.MAX_DEPTH = 1024 -- callees that lie deeper are cut off
 
 local ROOT = 1
 
@@ -17,7 +17,10 @@ local ROOT = 1
 ---@field total number[] of the node and all that it called
 ---@field own number[] of the node alone
 ---@field samples integer[]? how many samples are in the total; nil: it is not known
+---@field binaries table<string, string>? by name, if one binary has all functions of that name
+---@field srclines table<integer, string>? "path:line" of nodes whose line is known
 ---@field cut integer stacks that were cut off
+---@field left { frames: integer, total: number } what was left out
 
 -- Writes the names of the frames of an entry to `frames`, from the root on. Returns their
 -- number.
@@ -44,6 +47,11 @@ local function name_index(t, name)
   return id
 end
 
+local function add_child(t, node, child)
+  t.first[child], t.next[child] = 0, t.first[node]
+  t.first[node] = child
+end
+
 local function child_of(t, node, name, letter)
   local id = name_index(t, name)
   local key = node << 32 | id
@@ -53,17 +61,16 @@ local function child_of(t, node, name, letter)
     t.child[key] = child
     t.name[child], t.kind[child], t.total[child], t.own[child] = id, letter, 0, 0
     if t.samples then t.samples[child] = 0 end
-    t.first[child], t.next[child] = 0, t.first[node]
-    t.first[node] = child
+    add_child(t, node, child)
   end
   return child
 end
 
 -- Returns a tree of the root alone.
 local function new_tree(counted)
-  local t = { names = {}, ids = {}, child = {}, cut = 0, name = {}, kind = { "n" },
-    total = { 0 }, own = { 0 }, samples = counted and { 0 } or nil, first = { 0 },
-    next = { 0 } }
+  local t = { names = {}, ids = {}, child = {}, cut = 0, left = { frames = 0, total = 0 },
+    name = {}, kind = { "n" }, total = { 0 }, own = { 0 },
+    samples = counted and { 0 } or nil, first = { 0 }, next = { 0 } }
   t.name[ROOT] = name_index(t, "all")
   return t
 end
@@ -75,7 +82,7 @@ end
 function tree.build(list, reverse, max_depth)
   local t = new_tree(list[1] and list[1].samples)
   local frames, total, samples = {}, t.total, t.samples
-  max_depth = max_depth or MAX_DEPTH
+  max_depth = max_depth or tree.MAX_DEPTH
   for _, entry in ipairs(list) do
     local n, letters = split_stack(entry, reverse, frames)
     local node, value = ROOT, entry.value
@@ -94,10 +101,19 @@ function tree.build(list, reverse, max_depth)
   return t
 end
 
+---@param t table the nodes of a tree, as the core has them: src/binding/query/call_tree.c
+---@return perflua.flame.Tree
+function tree.of_nodes(t)
+  t.cut, t.left = t.deep, { frames = t.small, total = t.small_total }
+  t.first, t.next = { 0 }, { 0 }
+  for child = 2, #t.caller do add_child(t, t.caller[child], child) end
+  return t
+end
+
 -- Returns the children of a node that are large enough, by name; adds the totals of the others
--- to `left`.
-local function kept_children(t, node, least, left)
-  local kept, child = {}, t.first[node]
+-- to t.left.
+local function kept_children(t, node, least)
+  local kept, left, child = {}, t.left, t.first[node]
   while child ~= 0 do
     local total = t.total[child]
     if total >= least and total > 0 then
@@ -112,18 +128,17 @@ local function kept_children(t, node, least, left)
 end
 
 ---Returns the frames as they are drawn: a caller before its callees, siblings by name from its
----left edge on. Frames below `least` and their callees are left out.
+---left edge on. Frames below `least` and their callees are left out, and added to t.left.
 ---@param t perflua.flame.Tree
 ---@param least number
 ---@return table[] frames { node, depth from 0, start }
----@return { frames: integer, total: number } left what was left out
 function tree.frames(t, least)
-  local frames, left = {}, { frames = 0, total = 0 }
+  local frames = {}
   local open = { { node = ROOT, depth = 0, start = 0 } } -- last is next
   while #open > 0 do
     local frame = table.remove(open)
     frames[#frames + 1] = frame
-    local kept = kept_children(t, frame.node, least, left)
+    local kept = kept_children(t, frame.node, least)
     local stop = frame.start
     for _, child in ipairs(kept) do stop = stop + t.total[child] end
     for i = #kept, 1, -1 do
@@ -131,7 +146,7 @@ function tree.frames(t, least)
       open[#open + 1] = { node = kept[i], depth = frame.depth + 1, start = stop }
     end
   end
-  return frames, left
+  return frames
 end
 
 return tree

@@ -24,12 +24,10 @@ end
 ---@param keys {ref: table, other: table?, at: integer?}[] as engine.grouping takes them
 ---@param columns {name: string, measure: string, ref: table?, weight: table?, event: table?}[]
 ---@param first integer? see engine.groups
----@param rest boolean?
----@param binaries boolean? with the binaries of functions in the key annotated_stack
 ---@return table[] groups # see engine.groups
-local function aggregate(spec, keys, columns, first, rest, binaries)
+local function aggregate(spec, keys, columns, first)
   local description = engine.grouping(spec, keys, columns)
-  description.first, description.rest, description.binaries = first, rest, binaries
+  description.first = first
   return shown(engine.groups(spec, description), keys)
 end
 

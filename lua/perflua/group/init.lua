@@ -2,39 +2,16 @@
 
 local usage_error = require("perflua.errors").usage_error
 local aggregate = require "perflua.group.aggregate"
+local columns_of = require "perflua.group.columns"
 local counts = require "perflua.table.pair_counts"
 local description = require "perflua.table.description"
-local measures = require "perflua.measures"
-local events = require "perflua.recording.events"
 local interrupted = require "perflua.table.interrupted"
 local origin = require "perflua.table.origin"
 local suggest = require "perflua.errors.suggest"
 local Table = require "perflua.table"
 
-local group = {}
-
-local weights = { signed = true, unsigned = true, any = true } -- kinds of what can be a weight
-
-local function taken(spec, keys, columns, name)
-  if name == "event" and spec.split then return true end
-  for _, key in ipairs(keys) do
-    if key.name == name then return true end
-  end
-  for _, column in ipairs(columns) do
-    for _, other in ipairs(column.names or { column.name }) do
-      if other == name then return true end
-    end
-  end
-  return false
-end
-
-local function check_name(spec, keys, columns, name)
-  if taken(spec, keys, columns, name) then
-    usage_error(
-      "two columns named '%s'; rename the first with as() before adding the second",
-      name)
-  end
-end
+local group = { column = columns_of.column, ratio = columns_of.ratio,
+  weighted = columns_of.weighted, added = columns_of.added, renamed = columns_of.renamed }
 
 local function function_key(name, fn)
   if type(name) ~= "string" or type(fn) ~= "function" then
@@ -44,22 +21,12 @@ local function function_key(name, fn)
   return { name = name, ref = { text = name, kind = "function", plain = false, get = fn } }
 end
 
--- The Ref of a call chain as a Stack, for keys and sets; other Refs stay.
-local function stack_ref(spec, ref)
-  if ref.kind ~= "view" or ref.root ~= "callchain" or #ref.path > 1 or spec.reader then
-    return ref
-  end
-  local stack = { text = ref.text, kind = "stack", root = "stack", path = { "stack" },
-    plain = false }
-  stack.node = { op = "field", kind = "stack", ref = stack, path = stack.path, text = ref.text }
-  return stack
-end
-
 local function field_key(spec, text)
-  local ref = stack_ref(spec, spec.scope:ref(text))
+  local ref = columns_of.stack_ref(spec, spec.scope:ref(text))
   if ref.kind == "view" then
-    usage_error(
-      "group_by: %s is a view; name one of its fields, or give a function: { name = fn }", text)
+    local of = text:match "^(.*)%f[%w_]callchain$"
+    usage_error("group_by: %s is a view; name one of its fields%s, or give a function: "
+      .. "{ name = fn }", text, of and (", or %sstack for its functions"):format(of) or "")
   end
   return { name = text, ref = ref }
 end
@@ -74,7 +41,7 @@ function group.by(spec, ...)
   local changed = { keys = keys, columns = {}, split = spec.split, refs = false }
   local function add(key)
     if key.ref.kind == "event" then changed.split = false end
-    check_name(changed, keys, {}, key.name)
+    columns_of.check_name(changed, keys, {}, key.name)
     keys[#keys + 1] = key
   end
   for i = 1, select("#", ...) do
@@ -93,133 +60,6 @@ function group.by(spec, ...)
     end
   end
   return changed
-end
-
----@param spec table
----@param name string of the measure
----@param field string?
----@param option any
----@return {name: string, measure: string, ref: table?, kind: string?, option: any}
-function group.column(spec, name, field, option)
-  local takes = measures[name].takes
-  if not takes then return { name = name, measure = name } end
-  local ref = spec.scope:ref(field)
-  if takes.stack then ref = stack_ref(spec, ref) end
-  if not takes[ref.kind] then
-    usage_error("%s: cannot measure %s (%s)", name, field, ref.kind)
-  elseif name == "share" and spec.unnest and spec.scope:reads_items(ref.node) then
-    usage_error("share: %s is a field of items, but shares are of records; use sum", field)
-  end
-  local prefix = measures[name].prefix or name .. "_"
-  local column = { name = prefix .. field, measure = name, ref = ref, kind = ref.kind,
-    option = option }
-  if type(option) == "table" then
-    column.names = {}
-    for i, q in ipairs(option) do column.names[i] = ("p%.14g_%s"):format(100 * q, field) end
-    column.name = table.concat(column.names, ", ")
-  end
-  return column
-end
-
--- The events of one side of a ratio, and what it is called.
-local function side(spec, wanted)
-  local is_event = events.is_event(wanted)
-  if type(wanted) ~= "string" and not is_event then
-    usage_error("ratio: an event's name expected, got a %s", type(wanted))
-  end
-  local set, name, read = events.resolve(spec.scope.file.events, wanted),
-    is_event and wanted.name or wanted, {}
-  for index in pairs(set) do
-    if not spec.scope.event_set or spec.scope.event_set[index] then read[index] = true end
-  end
-  if next(read) == nil then usage_error("ratio: this query does not read event '%s'", name) end
-  return read, name
-end
-
----@param spec table
----@param over string|perflua.Event
----@param under string|perflua.Event
----@param field string? what is added up
----@return {name: string, measure: string, ref: table, kind: string, option: any, events:
---- table[], event: table}
-function group.ratio(spec, over, under, field)
-  local column = group.column(spec, "ratio", field or "period")
-  local a, a_name = side(spec, over)
-  local b, b_name = side(spec, under)
-  column.name = a_name .. "/" .. b_name
-  column.option, column.events, column.event = column.name, { a, b }, spec.scope:ref "event"
-  return column
-end
-
----@param spec table
----@param field string
----@return {columns: table[]} # the changes: the last measure is weighted
-function group.weighted(spec, field)
-  local columns, last = table.move(spec.columns, 1, #spec.columns, 1, {}), {}
-  if #columns == 0 then
-    usage_error(
-      "weight: no measure to weight; count(), avg(f), quantile(f, q) or hist(f) comes first")
-  end
-  for key, value in pairs(columns[#columns]) do last[key] = value end
-  if not measures[last.measure].weighted then
-    usage_error("weight: %s cannot be weighted; count, avg, quantile and hist can",
-      last.measure)
-  elseif last.weight then
-    usage_error("weight: '%s' is already weighted by %s", last.name, last.weight.text)
-  end
-  last.weight = spec.scope:ref(field)
-  if not weights[last.weight.kind] then
-    usage_error("weight: an integer expected, but %s is not one (%s)", field,
-      last.weight.kind)
-  end
-  columns[#columns] = last
-  return { columns = columns }
-end
-
----@param spec table
----@param column table
----@return table[] # the columns with this one
-function group.added(spec, column)
-  local columns = table.move(spec.columns, 1, #spec.columns, 1, {})
-  local several = {}
-  for _, name in ipairs(column.names or { column.name }) do
-    check_name(spec, spec.keys, columns, name)
-    check_name(spec, spec.keys, several, name)
-    several[#several + 1] = { name = name }
-  end
-  columns[#columns + 1] = column
-  return columns
-end
-
--- The presentation with the unit of a column that gets another name; it has nothing but units
--- yet.
-local function with_unit_of(show, before, name)
-  if not (show and show.units) then return show end
-  local renamed = { units = {} }
-  for column, unit in pairs(show.units) do renamed.units[column == before and name
-    or column] = unit end
-  return renamed
-end
-
----@param spec table
----@param name string
----@return table # the changes: keys or columns with the last one renamed
-function group.renamed(spec, name)
-  if type(name) ~= "string" then usage_error("as: a name expected, got a %s", type(name)) end
-  local part = #spec.columns > 0 and "columns" or "keys"
-  local list = table.move(spec[part], 1, #spec[part], 1, {})
-  local last = {}
-  if #list == 0 then usage_error("as: there is no column to rename yet") end
-  for key, value in pairs(list[#list]) do last[key] = value end
-  if last.names then usage_error("as: the last measure has %d columns, which cannot be renamed",
-    #last.names) end
-  list[#list] = nil
-  check_name(spec, part == "keys" and list or spec.keys, part == "columns" and list
-    or spec.columns, name)
-  local changes = { [part] = list, show = with_unit_of(spec.show, last.name, name) }
-  last.name = name
-  list[#list + 1] = last
-  return changes
 end
 
 -- The events of the query by their index: their places in the result and their names.

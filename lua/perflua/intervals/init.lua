@@ -7,10 +7,9 @@ local conditions = require "perflua.intervals.conditions"
 local description = require "perflua.table.description"
 local events = require "perflua.recording.events"
 local fields = require "perflua.fields"
-local expr = require "perflua.filter.expr"
 local keys = require "perflua.intervals.keys"
 local query = require "perflua.query"
-local rows = require "perflua.intervals.rows"
+local reader = require "perflua.intervals.reader"
 local scope = require "perflua.intervals.scope"
 local sides = require "perflua.intervals.sides"
 local spec_of = require("perflua.core").query_spec
@@ -100,69 +99,6 @@ local function text_of(refs)
   local texts = {}
   for i, ref in ipairs(refs) do texts[i] = ref.text end
   return table.concat(texts, ", ")
-end
-
--- Describes to the core, for plan, a query over spans or over records inside of spans.
-local Reader = {}
-Reader.__index = Reader
-
-local function of_end(ref)
-  local span = ref.span
-  return span and (span.side == "close" or span.own == "stop" or span.own == "duration")
-    or false
-end
-
--- around: only fields of spans around others count.
-local function any_of_end(refs, around)
-  for _, ref in ipairs(refs) do
-    for _, one in ipairs(ref.node and expr.refs(ref.node) or {}) do
-      if of_end(one) and (one.around or not around) then return true end
-    end
-  end
-  return false
-end
-
--- Returns true if records wait for the end of their span. They also wait for a function that
--- judges spans, as it may read all of a span.
-local function waits(inner, spec, refs)
-  if inner.closed or any_of_end(refs, true) then return true end
-  for _, filter in ipairs(inner.spans.filters) do
-    if not filter.node or any_of_end(filter.refs) then return true end
-  end
-  for _, filter in ipairs(spec.filters) do
-    if filter.node and any_of_end(filter.refs, true) then return true end
-  end
-  return false
-end
-
--- Trees over the rows that a query reads `refs` of.
-function Reader:lowering(spec, refs)
-  local made = self.made
-  if not made.pairing then return rows.of(made) end
-  return rows.of(made.pairing, made, waits(made, spec, refs))
-end
-
----@param spec table
----@param refs table[]? values that a loop gets; nil: spans, or records with their span
----@return table # options of a cursor
-function Reader:loop(spec, refs)
-  local lowering, results = self:lowering(spec, refs or {}), {}
-  for i, ref in ipairs(refs or {}) do results[i] = lowering:value(ref) end
-  return lowering:description(spec, { results = refs and results or lowering:objects() })
-end
-
----@param spec table
----@param refs table[] what keys and measures read
----@param describe fun(lowering: perflua.Lowering): table its keys and measures
----@return table # the description of a grouped query
-function Reader:grouping(spec, refs, describe)
-  local lowering = self:lowering(spec, refs)
-  return lowering:description(spec, describe(lowering))
-end
-
--- sides: rows are spans, which have open and close.
-local function reader(made, reads)
-  return setmetatable({ made = made, reads = reads, sides = not made.pairing }, Reader)
 end
 
 -- Tells whether records of lost ones may open or close a span.

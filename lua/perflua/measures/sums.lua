@@ -8,6 +8,7 @@ local sums = {}
 -- Messages where there is no answer, by the core's words for it.
 sums.wrong = {
   sum = "a sum passes 2^63-1: sum a part of it, or take avg()",
+  periods = "the periods add up to more than 2^63: count samples (--count) instead",
   weight = "a weight is an integer from 0 to 2^63-1: leave out records of others with where()",
   weights = "weights add up to more than 2^63-1",
   average = "what is averaged adds up to more than 2^94",

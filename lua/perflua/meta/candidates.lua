@@ -24,11 +24,11 @@ local of_names = { help = true, record = true }
 
 -- Returns the recording among the words; nil if none can be read. What can be read only once is
 -- left alone.
-local function open_recording(words, host)
+local function open_recording(words)
   local paths = table.move(words, 1, #words, 1, {})
   paths[#paths + 1] = "perf.data"
   for _, path in ipairs(paths) do
-    local kind = host.stat(path)
+    local kind = core.stat(path)
     local file = (kind == "file" or kind == "directory") and perflua.open(path)
     if file and (file.mode ~= "pipe" or #file.events > 0) then return file end
   end
@@ -58,7 +58,7 @@ local function add_matching(list, names, before, text)
 end
 
 -- Completes the value of an option: the last part of a list or expression.
-local function complete_value(name, row, before, text, line, host)
+local function complete_value(name, row, before, text, line)
   if row and row[2] == "choice" then return add_matching({}, row.choices, before, text) end
   if row and row.value and row.value:find "^[%l-]+|[%l|-]+$" then
     local choices = {}
@@ -67,7 +67,7 @@ local function complete_value(name, row, before, text, line, host)
   end
   local is_event = name == "event" or row and row[2] == "event"
   if not is_event and not of_fields[name] then return {} end
-  local file <close> = open_recording(line, host)
+  local file <close> = open_recording(line)
   if not file then return {} end
   local head, last = text:match(is_event and "^(.*,)([^,]*)$" or "^(.*[^%w_.])([%w_.]*)$")
   return add_matching({}, is_event and events.names(file.events) or field_names(file),
@@ -97,7 +97,7 @@ end
 
 local function complete_first(words, option, tools, host, line)
   local text = words[#words]
-  if option then return complete_value(option, nil, "", text, line, host) end
+  if option then return complete_value(option, nil, "", text, line) end
   local names = {}
   if text:find "^%-" then
     for name in pairs(own_options) do names[#names + 1] = name end
@@ -109,10 +109,10 @@ local function complete_first(words, option, tools, host, line)
 end
 
 -- Returns the options of the tool or script that a word names; nil if it declares none.
-local function declared_by(word, tools, host)
+local function declared_by(word, tools)
   local tool = not word:find "[/.]" and tools.find(word)
   if tool then return tools.declared(tool) end
-  local path = word:find "[/.]" and word or library.find(word, host)
+  local path = word:find "[/.]" and word or library.find(word)
   local meta = path and library.read(path)
   local ok, declared = pcall(options.declare, meta and meta.options or {})
   return ok and declared or nil
@@ -129,7 +129,7 @@ return function(line, n, host, tools)
   local words = table.move(line, 1, n, 1, {})
   local at, option = find_command(words)
   if not at then return complete_first(words, option, tools, host, line) end
-  local declared = declared_by(words[at], tools, host)
+  local declared = declared_by(words[at], tools)
   if not declared then return {} end
   local rest = table.move(words, at + 1, #words, 1, {})
   local name, value = text:match "^%-%-([^=]+)=(.*)$"
@@ -137,7 +137,7 @@ return function(line, n, host, tools)
   local row = name and options.find(declared, name)
   if row and row[2] ~= "flag" then
     local before = value == text and "" or text:sub(1, #text - #value)
-    return complete_value(row[1], row, before, value, line, host)
+    return complete_value(row[1], row, before, value, line)
   elseif text:find "^%-" then
     return complete_option(declared, text)
   elseif of_names[words[at]] then

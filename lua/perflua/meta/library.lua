@@ -4,6 +4,7 @@
 -- directories of PERFLUA_PATH, and in $XDG_DATA_HOME/perflua, by default
 -- ~/.local/share/perflua. With -E only the working directory counts.
 
+local core = require "perflua.core"
 local returned = require "perflua.meta.returned"
 
 local library = {}
@@ -23,23 +24,22 @@ function library.directories()
   return list
 end
 
-local function is_file(path, host)
-  local kind = host.stat(path)
+local function is_file(path)
+  local kind = core.stat(path)
   return kind == "file" or kind == "stream"
 end
 
 ---@param name string
----@param host table what src/host/perflua.c gives
 ---@return string? path
-function library.find(name, host)
-  if is_file(name, host) then return name end
+function library.find(name)
+  if is_file(name) then return name end
   for _, dir in ipairs(library.directories()) do
     local path = ("%s/%s.lua"):format(dir, name)
-    if is_file(path, host) then return path end
+    if is_file(path) then return path end
   end
 end
 
----@param host table
+---@param host table what src/host/perflua.c gives
 ---@return { name: string, path: string }[] # all scripts that could be found, in the order in
 --- which they are looked for
 function library.scripts(host)
@@ -49,7 +49,7 @@ function library.scripts(host)
     table.sort(names)
     for _, file in ipairs(names) do
       local name, path = file:match "^([^.].*)%.lua$", dir .. "/" .. file
-      if name and is_file(path, host) then list[#list + 1] = { name = name, path = path } end
+      if name and is_file(path) then list[#list + 1] = { name = name, path = path } end
     end
   end
   return list

@@ -17,6 +17,7 @@ local expr = require "perflua.filter.expr"
 local fields = require "perflua.fields"
 local fmt = require "perflua.text.fmt"
 local recipe = require "perflua.meta.recipe"
+local sampled = require "perflua.waits.sampled"
 local suggest = require "perflua.errors.suggest"
 
 local needs = {}
@@ -222,7 +223,18 @@ function needs.check(file, meta)
     needs.record(meta))
 end
 
----Opens a recording for who needs something of it.
+-- Returns the events that are needed.
+local function events_of(file, meta)
+  local set, list = {}, {}
+  for _, need in ipairs(parse_needs(meta.needs)) do add_matching(set, file, need) end
+  for i, event in ipairs(file.events) do
+    if set[i] then list[#list + 1] = event end
+  end
+  return list
+end
+
+---Opens a recording, and checks that it has what a tool or script needs. Says on standard error
+---which of the needed events were recorded in part only.
 ---@param path string|string[]
 ---@param meta { needs: any, record: string? } a tool, or the meta of a script
 ---@param options table? for perflua.open
@@ -231,9 +243,14 @@ function needs.open(path, meta, options)
   local file, message, code = require("perflua").open(path, options)
   if not file then return nil, message, code end
   local lacking = needs.check(file, meta)
-  if not lacking then return file end
-  file:close()
-  return nil, lacking
+  if lacking then
+    file:close()
+    return nil, lacking
+  end
+  for _, note in ipairs(sampled.notes(file, events_of(file, meta))) do
+    io.stderr:write(("perflua: %s: %s\n"):format(fmt.paths(file.path), fmt.escape(note)))
+  end
+  return file
 end
 
 return needs

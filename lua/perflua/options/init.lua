@@ -4,138 +4,15 @@
 -- positional = }: see the class Option in lua/perflua/api/script.lua. NAME is without dashes;
 -- one of a single letter is written with one dash.
 
-local api = require "perflua.api"
-local duration = require "perflua.text.duration"
+local declaration = require "perflua.options.declaration"
+local help = require "perflua.options.help"
 local suggest = require "perflua.errors.suggest"
-local usage_error = require("perflua.errors").usage_error
 
-local options = {}
+local convert, find_row, spell, value_name = declaration.convert, declaration.find,
+  declaration.spell, declaration.value_name
 
--- By type: what stands for a value in help; and a function of a text, which returns its value,
--- or nil and what the text is not.
-local types = {
-  flag = { value = "" },
-  string = { value = "TEXT", convert = function(text) return text end },
-  event = { value = "EVENT", convert = function(text) return text end },
-  choice = { value = "" },
-  number = { value = "NUMBER", convert = function(text)
-    local value = tonumber(text)
-    if value and value == value and math.abs(value) < math.huge then return value end
-    return nil, "is not a number"
-  end },
-  integer = { value = "N", convert = function(text)
-    local value = math.tointeger(tonumber(text))
-    if value then return value end
-    return nil, "is not an integer"
-  end },
-  time = { value = "TIME", convert = function(text)
-    local value = math.tointeger(tonumber(text)) or duration.nanoseconds(text)
-    if value then return value end
-    return nil, "is not a length of time such as 1.5s, 20ms, 3us or 4ns"
-  end },
-}
-
-local function check_choices(where, row)
-  if type(row.choices) ~= "table" or #row.choices == 0 then
-    usage_error("%s: a choice needs choices = { … }", where)
-  end
-  for _, choice in ipairs(row.choices) do
-    if type(choice) ~= "string" then usage_error("%s: choices are strings", where) end
-  end
-end
-
-local function check_default(where, row)
-  local value, kind = row.default, row[2]
-  if value == nil then return end
-  local is_right = kind == "flag" and type(value) == "boolean"
-    or kind == "number" and type(value) == "number"
-    or (kind == "integer" or kind == "time") and math.type(value) == "integer"
-    or (kind == "string" or kind == "event" or kind == "choice") and type(value) == "string"
-  if row.many or row.positional then
-    usage_error("%s: an option that is %s has no default", where, row.many and "many"
-      or "positional")
-  elseif not is_right then
-    usage_error("%s: the default is a %s, the type is %s", where, type(value), kind)
-  end
-end
-
--- Raises if a row of a declaration is wrong.
-local function check_row(i, row)
-  local where = ("options[%d]"):format(i)
-  if type(row) ~= "table" then
-    usage_error("%s: a table expected, got a %s", where, type(row))
-  elseif type(row[1]) ~= "string" or not row[1]:find "^%a[%w_-]*$" or row[1] == "help" then
-    usage_error("%s: a name of letters, digits and dashes expected, got '%s'", where,
-      tostring(row[1]))
-  end
-  where = ("option '%s'"):format(row[1])
-  if not types[row[2]] then
-    usage_error(suggest.message(("%s: unknown type '%s'"):format(where, tostring(row[2])),
-      tostring(row[2]), suggest.names(types)))
-  end
-  for key in pairs(row) do
-    if key ~= 1 and key ~= 2 and not api.members("Option")[key] then
-      usage_error(suggest.message(("%s: unknown key '%s'"):format(where, tostring(key)),
-        tostring(key), api.names "Option"))
-    end
-  end
-  if row[2] == "choice" then check_choices(where, row) end
-  if row[2] == "flag" and row.positional then
-    usage_error("%s: a flag cannot be positional", where)
-  end
-  check_default(where, row)
-end
-
--- The name by which a word finds its option: "min_period" and "min-period" are the same.
-local function key_of(name) return (name:gsub("_", "-")) end
-
----Checks a declaration; what is wrong with it raises.
----@param list table[] rows
----@param aliases table<string, string>? other spellings of names, where these are declared
----@param refused table<string, string>? names that are no options, and why
----@return table # for the other functions
-function options.declare(list, aliases, refused)
-  if type(list) ~= "table" then
-    usage_error("options: a list of options expected, got a %s", type(list))
-  end
-  local declared = { named = {}, by_key = {}, positional = {}, aliases = aliases or {},
-    refused = refused or {} }
-  for i, row in ipairs(list) do
-    check_row(i, row)
-    if declared.by_key[key_of(row[1])] then
-      usage_error("option '%s' is declared twice", row[1])
-    end
-    declared.by_key[key_of(row[1])] = row
-    table.insert(row.positional and declared.positional or declared.named, row)
-  end
-  for key in pairs(list) do
-    if math.type(key) ~= "integer" then
-      usage_error("options: a list of options expected, found the key '%s'", tostring(key))
-    end
-  end
-  return declared
-end
-
--- Returns how an option is written.
-local function spell(name) return (#name == 1 and "-" or "--") .. name end
-
----Finds the option that a name stands for.
----@param declared table
----@param name string without dashes
----@return table? row, string[]? candidates nil and the names that begin so
-local function find_row(declared, name)
-  local key, found = key_of(name), {}
-  local row = declared.by_key[key] or declared.by_key[declared.aliases[key] or ""]
-  if row and not row.positional then return row end
-  for _, one in ipairs(#key > 1 and declared.named or {}) do
-    if #one[1] > 1 and key_of(one[1]):sub(1, #key) == key then found[#found + 1] = one[1] end
-  end
-  table.sort(found)
-  if #found == 1 then return declared.by_key[key_of(found[1])] end
-  return nil, found
-end
-
-options.find = find_row
+local options = { declare = declaration.declare, find = find_row, columns = help.columns,
+  spelled = help.spelled, usage = help.usage, help = help.options }
 
 -- Returns what is wrong with an option that find_row does not know.
 local function unknown_option(declared, word, name, candidates)
@@ -161,28 +38,6 @@ local function split_word(word)
   if name then return name end
   name, value = word:match "^%-([^-])(.*)$"
   return name or word, value ~= "" and value or nil
-end
-
--- Returns the value of a text; or nil and what is wrong with it.
-local function convert(row, text)
-  local value, message
-  if row[2] == "choice" then
-    for _, choice in ipairs(row.choices) do
-      if choice == text then return text end
-    end
-    message = ("is none of %s"):format(table.concat(row.choices, ", "))
-  else
-    value, message = types[row[2]].convert(text)
-  end
-  if value ~= nil then return value end
-  return nil, ("%s: '%s' %s"):format(row.positional and row[1] or spell(row[1]), text, message)
-end
-
--- Returns what stands for an option's value in help.
-local function value_name(row)
-  if row.value then return row.value end
-  if row[2] == "choice" then return table.concat(row.choices, "|") end
-  return row.positional and row[1]:upper() or types[row[2]].value
 end
 
 -- Adds the option at words[i] to the values. Returns the place behind it; or nil and what is
@@ -284,55 +139,6 @@ function options.ask_help(declared, words)
   return false
 end
 
----@param rows string[][] an option as it is written, and its help
----@return string # a line for each
-function options.columns(rows)
-  local width, lines = 10, {}
-  for _, row in ipairs(rows) do width = math.max(width, utf8.len(row[1])) end
-  for i, row in ipairs(rows) do
-    lines[i] = ("  %s%s  %s\n"):format(row[1], (" "):rep(width - utf8.len(row[1])), row[2])
-  end
-  return table.concat(lines)
-end
-
----@param row table
----@param letter string? another spelling
----@return string # the option as help shows it
-function options.spelled(row, letter)
-  local value = value_name(row)
-  return (letter and ("-%s, "):format(letter) or "") .. spell(row[1])
-    .. (value ~= "" and " " .. value or "")
-end
-
-local function help_of(row)
-  local text = row.help or ""
-  if row.default == nil or row.default == false then return text end
-  return ("%s%sdefault: %s"):format(text, text ~= "" and "; " or "", tostring(row.default))
-end
-
----@param declared table
----@param name string of the script
----@return string # "usage: perflua script.lua [options] SYMBOL [perf.data…]"
-function options.usage(declared, name)
-  local words = { "usage: perflua", name }
-  if #declared.named > 0 then words[#words + 1] = "[options]" end
-  for _, row in ipairs(declared.positional) do words[#words + 1] = value_name(row) end
-  return table.concat(words, " ") .. " [perf.data…]\n"
-end
-
----@param declared table
----@return string # a line for each option, those that are positional first; "" without options
-function options.help(declared)
-  local rows = {}
-  for _, row in ipairs(declared.positional) do
-    rows[#rows + 1] = { value_name(row), help_of(row) }
-  end
-  for _, row in ipairs(declared.named) do
-    rows[#rows + 1] = { options.spelled(row), help_of(row) }
-  end
-  return options.columns(rows)
-end
-
 ---@param declared table
 ---@param values table<string, any>
 ---@return fun(): string?, string? # iterates over the options that name events: as they are
@@ -371,14 +177,14 @@ end
 ---Parses the words of a script, or ends it: because they are wrong, or ask for help.
 ---@param declared table
 ---@param words string[] with the script's name at 0
----@param help string? the help; default: the usage and the options
+---@param text string? the help; default: the usage and the options
 ---@return table<string, any> values, string[] rest
-function options.read(declared, words, help)
+function options.read(declared, words, text)
   local name = words[0] or "script.lua"
   local usage = options.usage(declared, name)
   if options.ask_help(declared, words) then
     local list = options.help(declared)
-    options.stop(help or usage .. (list ~= "" and "\n" .. list or ""), true)
+    options.stop(text or usage .. (list ~= "" and "\n" .. list or ""), true)
   end
   local values, rest = options.of_script(declared, words)
   if values then return values, rest end

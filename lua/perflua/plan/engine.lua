@@ -215,11 +215,12 @@ end
 ---@param spec table
 ---@param description table from engine.grouping; first: many groups are also chosen from, those
 --- that are first by this measure, its greatest values, or if it is negative its least; then,
---- if there is a share or `rest` is true, the result has `rest`: sums of the others by event
+--- if there is a share, the result has `rest`: sums of the others by event
 ---@return table[] groups # { keys = {…}, state, state … } in the order in which they were met;
 --- `chosen` and `total`: see core.group; a key without a place is its `event`, the event's
---- index or nil; of a report its sections
----@return function? rows # of a report: see src/binding/query_report.c
+--- index or nil; of a report its sections, of a profile its events
+---@return function|table? made # of a report its rows (src/binding/query/report.c), of a
+--- profile its functions (src/binding/query/profile.c)
 function engine.groups(spec, description)
   local groups, rows
   if description.calls then

@@ -56,14 +56,15 @@ function plan.records(spec)
   return open(spec, spec.reader and spec.reader:loop(spec) or plan.walk(spec))
 end
 
--- Describes a loop over values to the core; calls: why it calls functions, if it does.
-local function values_of(spec, refs)
+-- Describes a loop over values to the core; calls: why it calls functions, if it does; first:
+-- lowered values in front of the others.
+local function values_of(spec, refs, first)
   if #refs > MAX_VALUES then
     usage_error("at most %d values are read of a record; here are %d", MAX_VALUES, #refs)
   end
   if spec.reader then return spec.reader:loop(spec, refs) end
-  local lowering, values = lower.of(spec.file), {}
-  for i, ref in ipairs(refs) do values[i] = lowering:value(ref) end
+  local lowering, values = lower.of(spec.file), { table.unpack(first or {}) }
+  for _, ref in ipairs(refs) do values[#values + 1] = lowering:value(ref) end
   local options = options_of(spec, nil, values)
   options.values_call = lowering.calls
   options.filter = engine.filters(spec, lowering)
@@ -84,8 +85,24 @@ end
 
 ---@param spec table
 ---@param refs table[]
+---@param first table[]? lowered values in front of those, of records only
 ---@return function step # -> the next record's values, absent ones false; nil at the end
 ---@return table cursor # to close
-function plan.values(spec, refs) return open(spec, values_of(spec, refs)) end
+function plan.values(spec, refs, first) return open(spec, values_of(spec, refs, first)) end
+
+---Reads values of records behind a call chain, which is a number, equal for equal chains: after
+---the loop cursor:texts() returns their texts by number.
+---@param spec table
+---@param refs table[]
+---@param chain "names"|"annotated" what is equal, and in the texts
+---@return function step
+---@return table cursor
+function plan.values_with_chains(spec, refs, chain)
+  local lowering = lower.of(spec.file)
+  local value = lowering:value(spec.scope:stack("callchain", chain))
+  local options = values_of(spec, refs, { value })
+  options.chain = 1
+  return open(spec, options)
+end
 
 return plan

@@ -1,6 +1,6 @@
 -- Checked trees (filter/expr.lua) to plain tables, of which the core makes programs: see
--- src/binding/query.h for their form. What the core cannot read itself is a call: of a function
--- of the script's, or of the function that reads a field of a record in Lua.
+-- src/binding/query/trees.h for their form. What the core cannot read itself is a call: of a
+-- function of the script's, or of the function that reads a field of a record in Lua.
 
 local lower = {}
 
@@ -88,13 +88,12 @@ function Lowering:leaf(ref, kind, as_value)
   if ref.item then return { op = "field", kind = kind, field = self:item(ref) } end
   local why = why_called(ref, as_value)
   if why then return self:call(ref.get, kind, kind == "event" and kind or nil, why) end
-  local is_stack = ref.kind == "stack"
-  local known = is_stack and "a Stack" or ref.text
+  local known = ref.chain and "a Stack of " .. ref.chain or ref.text
   local field = self.fields[known]
   if not field then
     field = table.move(ref.path, 2, #ref.path, 2,
       { ref.root, types = ref.types, kind = ref.checks })
-    field.stack = is_stack or nil
+    field.chain = ref.chain
     if ref.root == "event" and #ref.path > 1 then
       field.by_event, why = by_event(ref, self.file)
       if why then return self:call(ref.get, kind, kind == "event" and kind or nil, why) end

@@ -7,29 +7,18 @@ local between = require "perflua.recording.between"
 local description = require "perflua.table.description"
 local recording = require "perflua.recording"
 local filter = require "perflua.filter"
-local aggregate = require "perflua.group.aggregate"
 local group = require "perflua.group"
-local measures = require "perflua.measures"
+local measured = require "perflua.query.measured"
+local queries = require "perflua.query.new"
 local plan = require "perflua.plan"
-local Table = require "perflua.table"
 local spec_of = core.query_spec
 local usage_error, check_open, is_open = errors.usage_error, recording.check_open,
   recording.is_open
 
 ---@class perflua.Query
 local Query = {}
-local meta = { __name = "perflua.Query" }
-
--- An object of the core's, so that scripts see its methods only.
-local function new(spec) return core.query(meta, spec) end
-
--- A copy of the description with changes; lists are never changed in place.
-local function derive(query, changes)
-  local spec = {}
-  for key, value in pairs(spec_of(query)) do spec[key] = value end
-  for key, value in pairs(changes) do spec[key] = value end
-  return new(spec)
-end
+local meta, derive, measure, not_final = queries.meta, queries.derive, measured.measure,
+  measured.not_final
 
 local function appended(list, ...)
   local longer = table.move(list, 1, #list, 1, {})
@@ -39,13 +28,6 @@ end
 
 local function not_grouped(query, step)
   if spec_of(query).keys then usage_error("%s comes before group_by", step) end
-end
-
--- Columns come before what is made of them.
-local function not_final(query, step)
-  if Table.is_final(spec_of(query).show) then
-    usage_error("%s comes before column, having, pivot and running", step)
-  end
 end
 
 ---@param condition string|function|table
@@ -181,25 +163,6 @@ function Query:collect()
   return list
 end
 
--- A measure is a column after group_by, else it ends the query and is a value.
-local function measure(query, name, field, option)
-  if spec_of(query).refs then
-    usage_error("%s comes before select, or without it", name)
-  end
-  not_final(query, name)
-  local column = group.column(spec_of(query), name, field, option)
-  if spec_of(query).keys then
-    return derive(query, { columns = group.added(spec_of(query), column) })
-  elseif name == "first" or name == "last" or name == "share" then
-    usage_error("%s comes after group_by", name)
-  end
-  local g = aggregate(spec_of(query), {}, { column })[1]
-  if type(option) ~= "table" then return measures[name].finish(g[1], column.kind, option) end
-  local values = {}
-  for i, one in ipairs(option) do values[i] = measures[name].finish(g[1], column.kind, one) end
-  return values
-end
-
 -- Without a field the first record, row, or selected values; after group_by first(field) is a
 -- measure.
 function Query:first(field)
@@ -226,106 +189,6 @@ function Query:last(field)
   local last
   self:each(function(one) last = one end)
   return last
-end
-
-local function check_share(q)
-  if not math.type(q) or not (q >= 0 and q <= 1) then
-    usage_error("quantile: a number from 0 to 1 expected, or a list of them")
-  end
-end
-
----@param field string
----@param q number|number[] from 0 to 1; several are columns p50_FIELD …
-function Query:quantile(field, q)
-  if type(q) == "table" then
-    if #q == 0 then usage_error("quantile: the list of numbers is empty") end
-    for _, one in ipairs(q) do check_share(one) end
-    q = table.move(q, 1, #q, 1, {})
-  else
-    check_share(q)
-  end
-  return measure(self, "quantile", field, q)
-end
-
-function Query:count() return measure(self, "count") end
-
----@param over string|perflua.Event
----@param under string|perflua.Event
----@param field string? default: "period"
----@return perflua.Query # with the sum of a field over the records of one event divided by
---- that of another's
-function Query:ratio(over, under, field)
-  if not spec_of(self).keys then usage_error("ratio comes after group_by") end
-  not_final(self, "ratio")
-  local column = group.ratio(spec_of(self), over, under, field)
-  return derive(self, { columns = group.added(spec_of(self), column), split = false })
-end
-
----@param field string how often each record counts
----@return perflua.Query # whose last measure is weighted
-function Query:weight(field)
-  if not spec_of(self).keys then usage_error("weight comes after group_by and a measure") end
-  return derive(self, group.weighted(spec_of(self), field))
-end
-
-for _, name in ipairs { "sum", "avg", "min", "max", "hist", "distinct", "share" } do
-  Query[name] = function(self, field)
-    if field == nil then usage_error("%s: a field's name expected, got none", name) end
-    return measure(self, name, field)
-  end
-end
-
--- One more step of presentation, which Table has by the same name.
-local function present(query, step, ...)
-  if not spec_of(query).keys then usage_error("%s comes after group_by", step) end
-  return derive(query, group.presented(spec_of(query), step, ...))
-end
-
----@param n integer rows to show, for each event
----@param column string? default: the first measure
----@param options { per: string? }? per: a key; n rows for each of its values
----@return perflua.Table
-function Query:top(n, column, options) return present(self, "top", n, column, options)
-  :table() end
-
----@param column string? default: the first measure
----@param direction "asc"|"desc"|nil
----@return perflua.Table
-function Query:sort(column, direction) return present(self, "sort", column, direction)
-  :table() end
-
----@param key string a key, whose values become columns
----@param n integer? how many of them, those of the greatest measures; default: all
----@return perflua.Query
-function Query:pivot(key, n) return present(self, "pivot", key, n) end
-
----@param condition string an expression of columns
----@return perflua.Query # of the rows for which it is true
-function Query:having(condition) return present(self, "having", condition) end
-
----@param name string
----@param expression string of columns
----@return perflua.Query # with one more column
-function Query:column(name, expression) return present(self, "column", name, expression) end
-
----@param column string a measure
----@return perflua.Query # with its sum from the first row to each
-function Query:running(column) return present(self, "running", column) end
-
----@param unit "duration"|"bytes"|"si"
----@param column string? default: the key, measure or column that was named last
----@return perflua.Query
-function Query:unit(unit, column)
-  local spec = spec_of(self)
-  local is_key = spec.keys and #spec.columns == 0 and not Table.is_final(spec.show)
-  if column == nil and is_key then column = spec.keys[#spec.keys].name end
-  return present(self, "unit", unit, column)
-end
-
----@return perflua.Table # all rows, in the order of the first measure unless a step says more
-function Query:table()
-  if not spec_of(self).keys then usage_error("table comes after group_by") end
-  return group.table(spec_of(self))
 end
 
 ---@return string # what is read, and where each step runs: in C or in Lua
@@ -360,6 +223,7 @@ local function extend(methods)
 end
 
 extend(Query)
+extend(measured.methods)
 
 -- Names that scripts try as if a query were a list of records.
 local NO_ARRAY =
@@ -380,4 +244,4 @@ function meta.__pairs() usage_error(NO_ARRAY) end
 ---@return boolean
 local function is(value) return getmetatable(value) == meta end
 
-return { new = new, is = is, extend = extend, methods = Query, narrow = narrow }
+return { new = queries.new, is = is, extend = extend, methods = Query, narrow = narrow }

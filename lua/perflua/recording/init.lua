@@ -1,4 +1,4 @@
--- Questions about a File that need none of its records.
+-- Questions about a File that need none of its records, and whether a path names a recording.
 
 local core = require "perflua.core"
 local guard = require("perflua.errors").guard
@@ -29,5 +29,15 @@ function recording.check_open(file) guard(core.fields_of, file, EVERY_RECORD) en
 ---@param file perflua.File
 ---@return boolean
 function recording.is_open(file) return (pcall(core.fields_of, file, EVERY_RECORD)) end
+
+local MAGIC <const> = { PERFILE2 = true, ["2ELIFREP"] = true, PERFFILE = true }
+
+---@param path string
+---@return boolean # whether it is a file that begins as recordings do; what can be read only
+--- once is not opened
+function recording.is_at(path)
+  local file <close> = core.stat(path) == "file" and io.open(path, "rb") or nil
+  return file ~= nil and MAGIC[file:read(8)] ~= nil
+end
 
 return recording

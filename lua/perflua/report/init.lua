@@ -152,8 +152,9 @@ local function query_keys(prepared, fields)
   local scope = spec_of(query).scope
   local keys = { { ref = scope:ref "event" } }
   for i, field in ipairs(fields) do
-    keys[i + 1] = { ref = field.ref or scope:ref(field.of or field.name), at = field.at,
-      other = field.other and scope:ref(field.other) }
+    keys[i + 1] = { at = field.at, other = field.other and scope:ref(field.other),
+      ref = field.ref or field.chain and scope:stack(field.name, field.chain)
+        or scope:ref(field.of or field.name) }
   end
   return keys, { { measure = "count" }, { measure = "sum",
     ref = scope:ref(prepared.branches and "1" or "period") } }

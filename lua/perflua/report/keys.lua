@@ -1,5 +1,6 @@
--- The fields that a report adds samples up by: { name, of, ref, other, at }, `at` being the
--- place among a group's keys, and `ref` the Ref of one that is looked up already.
+-- The fields that a report adds samples up by: { name, of, ref, other, at, chain }, `at` being
+-- the place among a group's keys, and `ref` the Ref of one that is looked up already. chain: it
+-- is the call chain, of that kind (Scope:stack).
 
 local keys = {}
 
@@ -39,7 +40,7 @@ local function keys_of_callers(prepared)
       list[#list + 1] = { name = field.name, of = field.of, ref = field.ref, at = #list + 1 }
     end
   end
-  list[#list + 1] = { name = "frames", at = #list + 1 }
+  list[#list + 1] = { name = "callchain", chain = "callers", at = #list + 1 }
   return list
 end
 

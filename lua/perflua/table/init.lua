@@ -11,22 +11,20 @@
 -- many groups data.chosen has some, with such a total and rest, for an interrupt that comes
 -- later: the first by measure data.chosen_by (group/aggregate.lua).
 -- A comparison has data.comparison = { above, below }, lines around the rows.
--- self.show and self.view are of presentation.lua, self.lines of lines.lua. Of spans,
--- self.counts says what could not be paired (table/pair_counts.lua).
+-- self.show and self.view are of presentation.lua, self.lines of lines.lua and rows.lua. Of
+-- spans, self.counts says what could not be paired (table/pair_counts.lua).
 
 local errors = require "perflua.errors"
-local cells = require "perflua.table.cells"
 local counts = require "perflua.table.pair_counts"
 local description = require "perflua.table.description"
-local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
-local json = require "perflua.text.json"
-local lines = require "perflua.table.lines"
 local merge = require "perflua.table.merge"
 local output = require "perflua.table.output"
 local presentation = require "perflua.table.presentation"
 local read = require "perflua.table.read"
 local saved = require "perflua.table.saved"
+local shown = require "perflua.table.rows"
+local steps = require "perflua.table.steps"
 local suggest = require "perflua.errors.suggest"
 local usage_error = errors.usage_error
 
@@ -44,56 +42,9 @@ local function new_table(data, show)
     meta)
 end
 
--- Returns the lines that are shown, in order; computes them once.
-local function select_lines(self)
-  if not rawget(self, "lines") then
-    local seen
-    self.lines, self.turned, seen = lines.of(self.data, self.view)
-    local is_part = seen and seen < #self.data.groups
-    local top = self.show.top
-    self.seen = is_part and seen or nil
-    self.left_out = seen and (is_part or not (top and top <= interrupted.MOST)) or nil
-  end
-  return self.lines
-end
-
--- Says what an interrupt did to a table: as text, and in JSON; nil: nothing.
-local function describe_interruption(self)
-  local data, n = self.data, #select_lines(self)
-  if not (data.interrupted or rawget(self, "left_out")) then return nil end
-  local text, all = interrupted.text(data.interrupted or 1), data.total or #data.groups
-  local show = self.show
-  local top = show.top and show.top <= interrupted.MOST
-  if not (top or show.pivot or show.having) and n < all then
-    text = ("%s: %d of %d rows"):format(text, n, all)
-  end
-  if rawget(self, "seen") then
-    text = ("%s, chosen among the first %d of %d groups"):format(text, self.seen, all)
-  end
-  return text, json.encode { interrupted = interrupted.value(data.interrupted or 1) }
-end
-
-local function make_row(self, line)
-  local result, events = {}, self.data.events
-  if self.view.pivot then
-    cells.fill_row(result, line, self.view)
-  else
-    for i, column in ipairs(self.view.columns) do result[column.name] = line[i] end
-  end
-  if events then result.event = events[line.event] end
-  return result
-end
-
--- Returns whether the result has more than one event, so that the event must be shown.
-local function several_events(self)
-  if not self.data.events then return false end
-  local list = select_lines(self)
-  return #list > 0 and list[1].event ~= list[#list].event
-end
-
 -- A table of the same groups with one more step of presentation.
 local function present(self, step, ...)
-  local ok, show = pcall(presentation.steps[step], self.show, ...)
+  local ok, show = pcall(steps.by_name[step], self.show, ...)
   if not ok then usage_error("%s", show) end
   return new_table(self.data, show)
 end
@@ -155,24 +106,11 @@ end
 
 ---@return fun(): table? # row by row
 function Table:rows()
-  local list, i = select_lines(self), 0
+  local list, i = shown.select(self), 0
   return function()
     i = i + 1
-    return list[i] and make_row(self, list[i])
+    return list[i] and shown.row(self, list[i])
   end
-end
-
--- Columns and rows as they are written, those of one event or of all: with the event, where it
--- must be told.
-local function collect_rows(self)
-  local list, columns = select_lines(self), self.view.columns
-  if self.view.pivot then columns, list = cells.rows(list, self.view, self.turned) end
-  if not several_events(self) then return columns, list end
-  local n, rows = #columns, {}
-  for l, line in ipairs(select_lines(self)) do
-    rows[l] = table.move(list[l], 1, n, 2, { self.data.events[line.event] })
-  end
-  return table.move(columns, 1, n, 2, { { name = "event", kind = "string" } }), rows
 end
 
 ---@param out file*|string|nil an open file or a path; default: standard output
@@ -180,8 +118,8 @@ end
 --- begin with a '
 ---@return true? ok, string? message, string? code
 function Table:csv(out, options)
-  local columns, rows = collect_rows(self)
-  local text = describe_interruption(self)
+  local columns, rows = shown.collect(self)
+  local text = shown.interruption(self)
   if text then interrupted.log(text) end
   return output.csv(out, columns, rows, options and options.safe)
 end
@@ -189,8 +127,8 @@ end
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@return true? ok, string? message, string? code
 function Table:json(out)
-  local columns, rows = collect_rows(self)
-  return output.json(out, columns, rows, select(2, describe_interruption(self)))
+  local columns, rows = shown.collect(self)
+  return output.json(out, columns, rows, select(2, shown.interruption(self)))
 end
 
 ---@param other perflua.Table of the same keys and measures; filters, times and events may
@@ -241,8 +179,8 @@ local method = errors.named(Table, "Table")
 
 function meta:__index(key)
   if math.type(key) ~= "integer" then return method(self, key) end
-  local line = select_lines(self)[key]
-  return line and make_row(self, line)
+  local line = shown.select(self)[key]
+  return line and shown.row(self, line)
 end
 
 -- Returns the number of lines without sorting them: the order only decides which of them are
@@ -250,43 +188,7 @@ end
 function meta:__len()
   local show, is_all = self.show, not interrupted.now()
   if show.top or show.pivot or show.having then is_all = false end
-  return is_all and #self.data.groups or #select_lines(self)
-end
-
--- Columns and rows of some lines as text.
-local function format_lines(self, list, stops)
-  local columns = self.view.columns
-  if self.view.pivot then
-    columns, list = cells.rows(list, self.view, self.turned, true)
-  end
-  return fmt.lines(columns, list, stops)
-end
-
--- Returns the lines of a table as text; only the first of them if an interrupt ends it.
-local function lines_of_text(self)
-  local list = select_lines(self)
-  local text = format_lines(self, list, #list > interrupted.MOST and interrupted.now or nil)
-  if text then return text end
-  collectgarbage "stop" -- it would look through all lines; the prompt starts it again
-  self.lines = table.move(list, 1, interrupted.MOST, 1, {})
-  self.left_out = true
-  return format_lines(self, self.lines)
-end
-
-local function text_of(self)
-  local list = select_lines(self)
-  if not several_events(self) then return table.concat(lines_of_text(self), "\n") end
-  local sections, from = {}, 1
-  while from <= #list do
-    local event, section = list[from].event, {}
-    while list[from] and list[from].event == event do
-      section[#section + 1] = list[from]
-      from = from + 1
-    end
-    sections[#sections + 1] = "# " .. fmt.escape(self.data.events[event] or "unknown event")
-      .. "\n" .. table.concat(format_lines(self, section), "\n")
-  end
-  return table.concat(sections, "\n\n")
+  return is_all and #self.data.groups or #shown.select(self)
 end
 
 -- Appends lines of text as comments.
@@ -297,10 +199,10 @@ end
 function meta:__tostring()
   local parts, said = {}, self.data.comparison or { above = {}, below = {} }
   add_comments(parts, said.above)
-  parts[#parts + 1] = text_of(self)
+  parts[#parts + 1] = shown.text(self)
   add_comments(parts, said.below)
   parts[#parts + 1] = rawget(self, "counts") and counts.text(self.counts)
-  parts[#parts + 1] = (describe_interruption(self))
+  parts[#parts + 1] = (shown.interruption(self))
   return table.concat(parts, "\n")
 end
 
@@ -312,5 +214,5 @@ local function is_table(value) return getmetatable(value) == meta end
 
 return {
   new = new_table, load = load_table, is = is_table, methods = Table,
-  is_final = presentation.is_final,
+  is_final = steps.is_final,
 }

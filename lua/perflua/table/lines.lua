@@ -171,8 +171,8 @@ end
 -- Lines in order, the first of them; nil: an interrupt ended that.
 local function arrange(list, view)
   local show = view.show
-  local less = order.by(view.columns, view.place, show.ascending)
-  list = order.first(list, less, show.top, view.per)
+  local by = order.by(view.columns, view.place, show.ascending)
+  list = order.first(list, by, show.top, view.per)
   if not list then return nil end
   for place, column in ipairs(view.columns) do
     if column.running then add_up(list, view, column, place) end

@@ -1,6 +1,7 @@
 -- The order of the lines of a Table: events in sections, then a column, then the keys.
 
 local arith = require "perflua.filter.arith"
+local core = require "perflua.core"
 local interrupted = require "perflua.table.interrupted"
 local sort = require "perflua.table.sort"
 
@@ -41,18 +42,27 @@ end
 ---@return integer # below 0: a comes first; 0: they are equal
 order.compare = compare_values
 
+---@class perflua.Order
+---@field less fun(a: table, b: table): boolean whether line a comes before b
+---@field columns table[] the same as core.sort takes it
+
 ---@param columns table[]
 ---@param by integer? the column; equal rows are in the order of their keys
 ---@param ascending boolean?
----@return fun(a: table, b: table): boolean # whether line a comes before b
+---@return perflua.Order
 function order.by(columns, by, ascending)
-  local keys, kinds = {}, {}
+  local keys, kinds, list = {}, {}, { { place = "event" } }
   local compare = by and columns[by].by_magnitude and compare_magnitudes or compare_values
+  list[2] = by and { place = by, is_unsigned = unsigned[columns[by].kind],
+    descending = not ascending, by_magnitude = columns[by].by_magnitude }
   for i, column in ipairs(columns) do
-    if not column.measured then keys[#keys + 1] = i end
+    if not column.measured then
+      keys[#keys + 1] = i
+      list[#list + 1] = { place = i, is_unsigned = unsigned[column.kind] }
+    end
     kinds[i] = column.kind
   end
-  return function(a, b)
+  local function less(a, b)
     if a.event ~= b.event then return a.event < b.event end
     if by and a[by] ~= b[by] then
       local c, absent = compare(a[by], b[by], kinds[by])
@@ -65,6 +75,16 @@ function order.by(columns, by, ascending)
     end
     return false
   end
+  return { less = less, columns = list }
+end
+
+-- Sorts lines: in the core, unless they are few, which an interrupt does not end, or have
+-- values that only Lua can compare. nil: interrupted.
+local function sort_lines(lines, by)
+  if #lines <= interrupted.MOST then return sort.all(lines, by.less) end
+  local sorted, is_left = core.sort(lines, by.columns)
+  if is_left then return sort.all(lines, by.less) end
+  return sorted
 end
 
 -- Puts a line at its place among the first n.
@@ -119,14 +139,14 @@ local function take_first(sorted, n, per)
 end
 
 ---@param lines table[]
----@param less fun(a: table, b: table): boolean
+---@param by perflua.Order
 ---@param n integer? how many of each event; nil: all
 ---@param per integer? how many of each value in this column, whose lines stand together
 ---@return table[]? # in order; lines itself may be sorted for it; nil: an interrupt ended that
-function order.first(lines, less, n, per)
+function order.first(lines, by, n, per)
   if n == 0 then return {} end
-  if n and n <= FEW and not per then return select_few(lines, less, n) end
-  local sorted = sort.all(lines, less)
+  if n and n <= FEW and not per then return select_few(lines, by.less, n) end
+  local sorted = sort_lines(lines, by)
   if not (sorted and n) then return sorted end
   return take_first(sorted, n, per)
 end

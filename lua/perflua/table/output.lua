@@ -1,9 +1,11 @@
 -- Columns and rows as CSV and JSON, to an open file, a path, or standard output.
 
+local core = require "perflua.core"
 local errno = require("perflua.errors").errno
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
+local recording = require "perflua.recording"
 
 local output = {}
 
@@ -21,10 +23,15 @@ local function write_to(file, produce)
   return true
 end
 
--- Returns whether nothing has that name.
-local function is_free(path)
-  local file <close>, _, code = errno(io.open(path, "rb"))
-  return not file and code == "ENOENT"
+---Opens a file to write to it. A recording is never overwritten: it may be the one that is
+---read.
+---@param path string
+---@return file*? file, string? message, string? code
+function output.open(path)
+  if recording.is_at(path) then
+    return nil, path .. ": a recording is not overwritten: choose another name", "EEXIST"
+  end
+  return errno(io.open(path, "wb"))
 end
 
 ---A file that was not there before is removed if it could not be written.
@@ -34,8 +41,8 @@ end
 ---@return true? ok, string? message, string? code
 function output.with_file(out, write)
   if type(out) ~= "string" then return write(out or io.stdout) end
-  local is_new = is_free(out)
-  local file <close>, message, code = errno(io.open(out, "wb"))
+  local is_new = not core.stat(out)
+  local file <close>, message, code = output.open(out)
   if not file then return nil, message, code end
   local ok
   ok, message, code = write(file)
@@ -63,22 +70,54 @@ function output.ends_at(r, n)
   return true
 end
 
+local LOOK_EVERY <const> = 1024 -- rows: see output.ends_at
+
+local function csv_heads(columns, safe)
+  local names, plain = {}, {}
+  for i, column in ipairs(columns) do names[i], plain[i] = column.name, {} end
+  return core.csv(plain, { names }, 1, 1, fmt.exact, { safe = safe })
+end
+
 ---@param out file*|string|nil
 ---@param columns {name: string, kind: string}[]
 ---@param rows any[][] # by column
----@param safe boolean? see fmt.csv
+---@param safe boolean? with a ' before texts that a spreadsheet would take for formulas: those
+--- that begin with =, +, -, @ or a tab
 ---@return true? ok, string? message, string? code
 function output.csv(out, columns, rows, safe)
   return output.to(out, function(write)
-    local fields = {}
-    for i, column in ipairs(columns) do fields[i] = fmt.csv(column.name, safe) end
-    write(table.concat(fields, ",") .. "\r\n")
-    for r, row in ipairs(rows) do
-      if output.ends_at(r, #rows) then break end
-      for i, column in ipairs(columns) do
-        fields[i] = fmt.csv(fmt.exact(row[i], column.kind), safe)
+    write(csv_heads(columns, safe))
+    local from, n, options = 1, #rows, { safe = safe }
+    while from <= n and not output.ends_at(from, n) do
+      local to = math.min((from // LOOK_EVERY + 1) * LOOK_EVERY - 1, n)
+      write(core.csv(columns, rows, from, to, fmt.exact, options))
+      from = to + 1
+    end
+  end)
+end
+
+---Writes rows that are made when they are written.
+---@param out file*|string|nil
+---@param columns {name: string, kind: string}[]
+---@param sections { n: integer, read: fun(from: integer, to: integer): any[] }[] their rows; of
+--- rows from … to read returns for each column an array of values, or the value that all have
+---@param safe boolean? see output.csv
+---@return true? ok, string? message, string? code
+function output.csv_sections(out, columns, sections, safe)
+  local before, n_rows, options = 0, 0, { safe = safe, by_column = true }
+  for _, section in ipairs(sections) do n_rows = n_rows + section.n end
+  return output.to(out, function(write)
+    write(csv_heads(columns, safe))
+    for _, section in ipairs(sections) do
+      local from, n = 1, section.n
+      while from <= n do
+        if output.ends_at(before + from, n_rows) then return end
+        local row = before + from
+        local to = math.min((row // LOOK_EVERY + 1) * LOOK_EVERY - 1 - before, n)
+        write(core.csv(columns, section.read(from, to), 1, to - from + 1, fmt.exact, options))
+        from = to + 1
       end
-      write(table.concat(fields, ",") .. "\r\n")
+      before = before + n
     end
   end)
 end

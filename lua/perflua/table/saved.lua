@@ -13,6 +13,7 @@ local measures = require "perflua.measures"
 local presentation = require "perflua.table.presentation"
 local stack_tokens = require "perflua.table.stack_tokens"
 local states = require "perflua.table.states"
+local steps = require "perflua.table.steps"
 local values = require "perflua.table.values"
 local whole = require "perflua.table.whole"
 
@@ -154,7 +155,7 @@ local function is_place(place) return math.type(place) == "integer" and place > 
 
 local function is_head(head)
   return type(head) == "table" and is_description(head.description)
-    and presentation.is(head.show)
+    and steps.is(head.show)
     and list_of(head.keys, is_key) and #head.keys > 0 and list_of(head.measures, is_measure)
     and #head.measures > 0
     and (head.whole == nil or whole.is(head.whole))

@@ -13,6 +13,7 @@
 -- A row is { id, name, ran, runs, waits }; ran is in ns, and runs and waits are lists of start,
 -- stop, ran, other: the processor of a run, or of a processor's row its thread; false: several.
 
+local comms = require "perflua.waits.comms"
 local core = require "perflua.core"
 local off_cpu = require "perflua.waits.off_cpu"
 local runs = require "perflua.waits.runs"
@@ -114,10 +115,7 @@ end
 
 -- Names the rows, and leaves out threads that are not chosen, or for which there is no room.
 local function finish_rows(chart, file, is_chosen, most)
-  local function comm_of(tid)
-    local thread = file:thread(tid, chart.to)
-    return thread and thread.comm or "[unknown]"
-  end
+  local comm_of = comms.reader(file)
   chart.cpus = sorted(chart.by_cpu, function(a, b) return a.id < b.id end)
   for _, row in ipairs(chart.cpus) do row.name = ("cpu %d"):format(row.id) end
   local all = sorted(chart.by_tid, function(a, b)
@@ -126,7 +124,7 @@ local function finish_rows(chart, file, is_chosen, most)
   end)
   chart.threads, chart.names = {}, {}
   for _, row in ipairs(all) do
-    row.name = ("%s %d"):format(comm_of(row.id), row.id)
+    row.name = ("%s %d"):format(comm_of(row.id, chart.to) or "[unknown]", row.id)
     chart.names[row.id] = row.name
     local is_shown = row.ran > 0 and (not is_chosen or is_chosen(row.id, chart.to))
     if is_shown and #chart.threads < most then

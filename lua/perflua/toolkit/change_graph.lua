@@ -4,6 +4,7 @@
 local diff = require "perflua.diff"
 local flame = require "perflua.flame"
 local fmt = require "perflua.text.fmt"
+local folding = require "perflua.toolkit.folding"
 local output = require "perflua.table.output"
 
 local change_graph = {}
@@ -17,16 +18,24 @@ end
 local KINDS <const> = { slower = "m", more = "m", new = "m", faster = "l", less = "l",
   gone = "l" }
 
--- Returns the first event of the files that both sides have, and the name that it has there.
+-- Returns the first event of the files that both sides have, and the name that it has there;
+-- the others are told.
 local function first_event(files, leaves)
-  local has = {}
+  local has, names, first = {}, {}, nil
   for _, leaf in ipairs(leaves) do has[leaf.event] = true end
   for _, file in ipairs(files) do
     for _, event in ipairs(file.events) do
       local name = diff.event_name(event.name)
-      if has[name] then return event, name end
+      if has[name] then
+        has[name], names[#names + 1], first = nil, name, first or event
+      end
     end
   end
+  if names[2] then
+    folding.log("diff", "using samples of %s; --event selects another: %s", names[1],
+      table.concat(names, ", ", 2))
+  end
+  return first, names[1]
 end
 
 -- Returns the unit of amounts: software clocks have periods of nanoseconds.
@@ -53,8 +62,9 @@ end
 ---@param after table
 ---@param settings { per: string?, match: table<string, string>? }
 ---@param out file*|string
+---@param is_html boolean
 ---@return true? ok, string? message
-function change_graph.write(before, after, settings, out)
+function change_graph.write(before, after, settings, out, is_html)
   local leaves, nodes, said = diff.stacks(before, after, { per = settings.per,
     match = settings.match })
   local event, name = first_event(before.files, leaves)
@@ -70,9 +80,9 @@ function change_graph.write(before, after, settings, out)
   table.sort(list, function(a, b) return a.stack < b.stack end)
   local about = { name or "all events", table.unpack(said.above) }
   table.move(said.below, 1, #said.below, #about + 1, about)
-  local graph = flame.graph(list, { title = "Differential flame graph",
+  local graph = flame.graph(flame.tree(list), { title = "Differential flame graph",
     about = fmt.escape(table.concat(about, "  ·  ")), unit = unit_of(event, settings.per),
-    changes = find_nodes(nodes, name) })
+    html = is_html, changes = find_nodes(nodes, name) })
   return output.to(out, function(write) flame.write(write, graph) end)
 end
 

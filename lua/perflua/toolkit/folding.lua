@@ -9,6 +9,7 @@ local samples = require "perflua.toolkit.samples"
 local stacks = require "perflua.flame.stacks"
 local suggest = require "perflua.errors.suggest"
 local symbols = require "perflua.toolkit.symbols"
+local unchosen = require "perflua.toolkit.unchosen"
 
 local folding = {}
 
@@ -49,7 +50,7 @@ function folding.wrong(option, value, options)
 end
 
 -- Events are never added together unless they were asked for by one name.
-local function tell_others(tool, file, args, events, counts, sets)
+local function tell_others(tool, file, args, events, counts, of_stream)
   if args.event then
     if events[2] then
       folding.log(tool, "'%s' matches %d events, which are added up", args.event, #events)
@@ -62,8 +63,8 @@ local function tell_others(tool, file, args, events, counts, sets)
       others[#others + 1] = file.events[i].name
     end
   end
-  for i = 2, #sets do
-    others[#others + 1] = sets[i].event and sets[i].event.name or "(event unknown)"
+  for _, event in ipairs(of_stream) do
+    others[#others + 1] = event and event.name or "(event unknown)"
   end
   if others[1] then
     folding.log(tool, "using samples of %s; --event selects another: %s", events[1].name,
@@ -73,37 +74,30 @@ end
 
 ---@param tool string its name
 ---@param args table what tools.parse gave
----@param kinds boolean? with the kinds of frames
----@return table? set of stacks.collect, with event_name, events, lost, cmdline; without samples
---- its list is empty
+---@param lines boolean? with source lines
+---@return perflua.flame.Stacks? set with events, event_name, lost, cmdline
 ---@return string? message
 ---@return integer? status of the tool, if it is not 1
-function folding.recording(tool, args, kinds)
+function folding.recording(tool, args, lines)
   local file <close>, message = perflua.open(args[1], symbols.of(args))
   if not file then return nil, message end
   local counts = file.size and core.count(file) or nil
-  local events, query, sets, n_aside
+  local events, query, set, n_aside
   events, message = stacks.choose(file, args.event, counts)
   if message then return nil, message, USAGE end
   message = samples.choose(file, args, { event = true })
   if message then return nil, tool .. ": " .. message, USAGE end
   query = file:samples { event = events, order = file.size and "file" or nil, reuse = true }
-  local by = args.by or "comm"
-  sets, message, n_aside = stacks.collect(query, {
-    by = by, count = args.count, inline = args.inline, kinds = kinds, split = not events,
+  set, n_aside = stacks.collect(query, {
+    by = args.by or "comm", count = args.count, inline = args.inline, lines = lines,
+    split = not events,
   })
-  if not sets then return nil, message end
   if n_aside > 0 then folding.log(tool, "%s", aside.said(n_aside)) end
-  local set = sets[1]
-  if not set then
-    set = { samples = 0, total = 0, list = {} }
-    if not interrupted.part() then
-      folding.log(tool, "%s: no samples%s", fmt.paths(file.path), samples.is_chosen(args)
-        and " that the options choose" or "")
-    end
+  if set.samples == 0 and not interrupted.part() then
+    folding.log(tool, "%s: %s", fmt.paths(file.path), unchosen.text(file, args))
   end
   events = events or { set.event }
-  tell_others(tool, file, args, events, counts, sets)
+  tell_others(tool, file, args, events, counts, set.others)
   set.events, set.event_name = events, #events > 1 and args.event or events[1]
     and events[1].name or "unknown event"
   set.lost = counts and counts.lost_records + counts.lost_samples

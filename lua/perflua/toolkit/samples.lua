@@ -4,6 +4,7 @@
 -- opened; from then on all queries over samples of this File look at those that were chosen,
 -- also for what pairs samples.
 
+local duration = require "perflua.text.duration"
 local strip_position = require("perflua.errors").strip_position
 local narrow = require("perflua.query").narrow
 local select = require("perflua.file.records").select
@@ -129,6 +130,10 @@ local conditions = {
 -- A time as perf's option has it: seconds need no sign.
 local function time_of(text)
   if text == "" then return nil end
+  if not (text:find "^[%d.]+$" or text:find "^@" or text:find "%%$" or text:find "^%d+%-%d+%-"
+    or duration.nanoseconds(text)) then
+    error(("'%s' is no time such as 1718.35, 20ms or 10%%; a range is FROM,TO"):format(text), 0)
+  end
   return (text:gsub("^[%d.]+$", "@%0"))
 end
 
@@ -240,10 +245,8 @@ function samples.threads(args)
   end)
   if not ok then return nil, message end
   return function(tid, comm, pid, cpu)
-    return (not sets.tid or sets.tid[tid] == true) and (not sets.comm
-      or sets.comm[comm] == true)
-      and (not sets.pid or sets.pid[pid] == true)
-      and (not sets.cpu or sets.cpu[cpu] == true)
+    return (not sets.tid or sets.tid[tid] == true) and (not sets.pid or sets.pid[pid] == true)
+      and (not sets.comm or sets.comm[comm] == true) and (not sets.cpu or sets.cpu[cpu] == true)
   end
 end
 

@@ -18,12 +18,13 @@ local function is_saved(path)
 end
 
 ---Opens the recordings of a side; saved tables are loaded.
+---@param tool string its name
 ---@param paths string[]
 ---@param args table of the command line
 ---@param make (fun(file: perflua.File): perflua.Query)? what is asked of each; nil: only open
 ---@return table? # { perflua.Query or Table … }; `files` are open recordings
 ---@return string? message, integer? status of the tool
-function sides.open(paths, args, make)
+function sides.open(tool, paths, args, make)
   local list = { files = {} }
   for i, path in ipairs(paths) do
     local message
@@ -35,10 +36,10 @@ function sides.open(paths, args, make)
     if message then return nil, message end
     local file = list.files[i]
     message = file and samples.choose(file, args)
-    if message then return nil, message, 2 end
+    if message then return nil, ("%s: %s"):format(tool, message), 2 end
     if file and make then
       local ok, query = pcall(make, file)
-      if not ok then return nil, strip_position(query), 2 end
+      if not ok then return nil, ("%s: %s"):format(tool, strip_position(query)), 2 end
       aside.from(query)
       list[i] = query
     end

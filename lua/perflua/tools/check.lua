@@ -3,6 +3,7 @@
 local check = require "perflua.check"
 local fmt = require "perflua.text.fmt"
 local output = require "perflua.check.output"
+local recording = require "perflua.recording"
 local samples = require "perflua.toolkit.samples"
 local sides = require "perflua.toolkit.sides"
 local strip_position = require("perflua.errors").strip_position
@@ -45,7 +46,7 @@ end
 
 -- Opens recordings; saved tables cannot be checked.
 local function open_files(paths, args)
-  local opened, message, status = sides.open(paths, args)
+  local opened, message, status = sides.open("check", paths, args)
   if not opened then return nil, message, status end
   for i, path in ipairs(paths) do
     if not opened.files[i] then return nil, path .. ": a recording expected, not a table" end
@@ -72,6 +73,9 @@ end
 function tool.run(args, out)
   if args.tap and args.junit then
     return USAGE, "check: --tap and --junit exclude each other"
+  end
+  if recording.is_at(args[1]) then
+    return USAGE, ("check: %s is a recording, and the spec comes first"):format(args[1])
   end
   local said, message = check.read(args[1])
   if not said then return USAGE, fmt.escape(message) end

@@ -21,7 +21,8 @@ local tool = {
     match = { "FROM=TO", "take the name FROM for TO: a function or binary", many = true },
     count = { "N", "show the first N rows of each event; default: 40" },
     plan = { "PERCENT", "say how many runs find such a change; the files are equal runs" },
-    flame = { "FILE.svg", "draw call stacks as a flame graph: red is more, blue is less" },
+    flame = { "FILE.svg", "draw call stacks as a flame graph: red is more, blue is less; "
+      .. "HTML if it ends in .html" },
     csv = "comma separated values", ["csv-safe"] = output.CSV_SAFE, json = "one JSON object",
   }),
   help = [[
@@ -51,13 +52,27 @@ local function parse_percent(text)
   if value and value > 0 and value < 1e6 then return value / 100 end
 end
 
+-- Options that mean nothing beside these.
+local EXCLUDED <const> = { plan = { "per", "match", "flame" },
+  flame = { "sort", "count", "csv", "json" } }
+
+-- Returns the error if options exclude each other.
+local function check_options(args)
+  for name, others in pairs(EXCLUDED) do
+    for _, other in ipairs(args[name] and others or {}) do
+      if args[other] then return ("--%s and --%s exclude each other"):format(name, other) end
+    end
+  end
+  if args.plan and args.before then return "--plan takes equal runs, without --" end
+end
+
 -- Returns the settings of the command line; nil and what is wrong with it.
 local function settings_of(args)
   local fields = list.split(args.sort or "comm,dso,symbol")
   if #fields == 0 then return nil, "--sort: no field is named" end
   local match, wrong = parse_match(args.match)
-  wrong = wrong or result_table.check_options { csv = args.csv, json = args.json,
-    count = args.count }
+  wrong = wrong or check_options(args)
+    or result_table.check_options { csv = args.csv, json = args.json, count = args.count }
   local per = args.per
   if per and per ~= "share" and per ~= "second" and not per:find "^event:." then
     wrong = ("--per: share, second or event:NAME expected, got '%s'"):format(per)
@@ -140,8 +155,8 @@ local function run_compared(args, settings, make, out)
   local paths, others = sides.cut(args)
   if not paths then return USAGE, "diff: " .. others end
   local before, after, message, status
-  before, message, status = sides.open(paths, args, make)
-  if before then after, message, status = sides.open(others, args, make) end
+  before, message, status = sides.open("diff", paths, args, make)
+  if before then after, message, status = sides.open("diff", others, args, make) end
   if not after then return status, message end
   local made = diff.compare(before, after, { per = settings.per, match = settings.match })
   if args.csv or args.json then
@@ -158,16 +173,17 @@ local function run_flame(args, settings, _, out)
   local paths, others = sides.cut(args)
   if not paths then return USAGE, "diff: " .. others end
   local before, after, message, status
-  before, message, status = sides.open(paths, args, graph.query)
-  if before then after, message, status = sides.open(others, args, graph.query) end
+  before, message, status = sides.open("diff", paths, args, graph.query)
+  if before then after, message, status = sides.open("diff", others, args, graph.query) end
   if not after then return status, message end
   local ok
-  ok, message = graph.write(before, after, settings, args.flame == "-" and out or args.flame)
+  ok, message = graph.write(before, after, settings, args.flame == "-" and out or args.flame,
+    args.flame:find "%.html?$" ~= nil)
   return ok and 0 or nil, message
 end
 
 local function run_plan(args, settings, make, out)
-  local runs, message, status = sides.open(args, args, make)
+  local runs, message, status = sides.open("diff", args, args, make)
   if not runs then return status, message end
   return write_plan(runs, settings, args, out)
 end
@@ -180,7 +196,10 @@ function tool.run(args, out)
   local settings, wrong = settings_of(args)
   if not settings then return USAGE, "diff: " .. wrong end
   local function make(file)
-    return file:samples():group_by(table.unpack(settings.fields)):sum("period")
+    local query = file:samples()
+    local ok, grouped = pcall(query.group_by, query, table.unpack(settings.fields))
+    if not ok then error("--sort: " .. strip_position(grouped), 0) end
+    return grouped:sum("period")
   end
   local run = settings.change and run_plan or args.flame and run_flame or run_compared
   local ok, status, message = pcall(run, args, settings, make, out)

@@ -10,6 +10,7 @@ local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
 local symbols = require "perflua.toolkit.symbols"
+local unchosen = require "perflua.toolkit.unchosen"
 
 -- A line for each format.
 local function list_formats()
@@ -37,8 +38,9 @@ local tool = {
   }),
   help = [[
 Samples are added up by event, thread and call chain, with --timeline also by time; csv, jsonl
-and sqlite have a row for each. The tables of sqlite: samples, events, threads, symbols, binaries,
-stacks; its views: named_samples, functions, folded. The formats and what reads them:
+and sqlite have a row for each. The tables of sqlite: samples, profile (them added up), events,
+threads, symbols, binaries, stacks; its views: named_samples, functions, folded. The formats and
+what reads them:
 
 ]] .. list_formats(),
 }
@@ -98,13 +100,16 @@ end
 local factors = { k = 1000, M = 1000000, G = 1000000000 }
 
 -- Reads the number of bytes in --max-size. Returns nil and what is wrong with it.
-local function read_size(text)
+local function read_size(args, format)
+  local text = args["max-size"]
   if not text then return nil end
   local number, unit = text:match "^(%d+)([kMG]?)B?$"
   local size = number and math.tointeger(tonumber(number) * (factors[unit] or 1))
   if not size or size < 1 then
     return nil, ("export: --max-size: '%s' is no number of bytes, as 5000000 or 50M")
       :format(text)
+  elseif format.timeline == false and not args.timeline then
+    return nil, "export: --max-size makes times coarser: --timeline keeps the times"
   end
   return size
 end
@@ -112,13 +117,18 @@ end
 -- Options that mean nothing to formats with rows; --count does to folded-diff.
 local of_profiles = { "count", "no-lines", "title", "timeline", "max-size" }
 
+local is_binary = { firefox = true, perfetto = true, pprof = true }
 local has_rows = { csv = true, jsonl = true, sqlite = true }
 local is_made_apart = { ["folded-diff"] = true, chrome = true }
 
--- Returns the error if an option is of other formats.
-local function check_options(args)
-  if args.to == "sqlite" and (not args.o or args.o == "-") then
+-- Returns the error if an option is of other formats, or a terminal is to show what is no text.
+local function check_options(args, is_terminal)
+  local has_file = args.o and args.o ~= "-"
+  if args.to == "sqlite" and not has_file then
     return "export: a database is a file: -o FILE.db says where to write it"
+  elseif is_binary[args.to] and not has_file and is_terminal then
+    return ("export: %s is no text for a terminal: -o FILE says where to write it")
+      :format(args.to)
   elseif args.fields and not has_rows[args.to] then
     return "export: --fields names columns of csv, jsonl and sqlite; " .. args.to .. " has none"
   end
@@ -132,16 +142,17 @@ end
 
 ---@param args table
 ---@param out file*
+---@param host table of the interpreter
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
+function tool.run(args, out, host)
   if not args.to then
     return USAGE, "export: --to names the format: "
       .. table.concat(export.formats, ", "):gsub(", ([%w-]+)$", " or %1")
   end
   local format, message = export.find(args.to)
   if not format then return USAGE, message end
-  message = check_options(args)
+  message = check_options(args, out == io.stdout and host.is_terminal "stdout")
   if message then return USAGE, message end
   local first, path, wrong = split_paths(args)
   if wrong then return USAGE, wrong end
@@ -154,7 +165,7 @@ function tool.run(args, out)
   local file <close>, query, status = open_query(path, args, format)
   if not file then return status, query end
   local max_size
-  max_size, message = read_size(args["max-size"])
+  max_size, message = read_size(args, format)
   if message then return USAGE, message end
   if args["no-lines"] then lines = false end
   written, message = perflua.export(query, args.to, args.o ~= "-" and args.o or out,
@@ -164,8 +175,7 @@ function tool.run(args, out)
   for _, note in ipairs(written.notes or {}) do folding.log("export", "%s", note) end
   if written.samples == 0 then
     if interrupted.part() then return 0 end -- that is said
-    folding.log("export", "%s: no samples%s", fmt.paths(file.path),
-      samples.is_chosen(args) and " that the options choose" or "")
+    folding.log("export", "%s: %s", fmt.paths(file.path), unchosen.text(file, args))
   end
   local set_aside = aside.said(written.set_aside)
   if set_aside then io.stderr:write("perflua: export: ", set_aside, "\n") end

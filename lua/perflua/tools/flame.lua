@@ -19,6 +19,7 @@ local tool = {
     folded = "FILE has folded stacks, from perflua fold or other tools; - is standard input",
     title = { "TEXT", "the heading" },
     inverted = "draw callers at the top and callees below them (icicle graph)",
+    ["no-lines"] = "leave out the source lines of frames",
     ["max-depth"] = { "N", "leave out what is deeper than N frames of a stack" },
     reverse = "merge stacks from the callee: shows who calls expensive functions",
     colors = { "kind|warm|cool|gray",
@@ -60,7 +61,7 @@ local function check_options(args)
     return ("one argument too many: '%s'; --folded reads one file"):format(args[1][2])
   end
   for name in pairs(tool.options) do
-    if args.folded and args[name] and folding.reads(name) then
+    if args.folded and args[name] and (folding.reads(name) or name == "no-lines") then
       return ("--%s is of recordings, not of folded stacks"):format(name)
     end
   end
@@ -85,19 +86,8 @@ local function group_thousands(n)
   return (("%d"):format(n):reverse():gsub("%d%d%d", "%0,"):reverse():gsub("^,", ""))
 end
 
--- Returns the share of samples whose last frame has an unknown function.
-local function count_unresolved(set)
-  local sum = 0
-  for _, entry in ipairs(set.list) do
-    if entry.stack:find("^%[[^;]*%]$") or entry.stack:find(";%[[^;]*%]$") then
-      sum = sum + entry.value
-    end
-  end
-  return ("%.3g %% unresolved"):format(set.total > 0 and 100 * sum / set.total or 0)
-end
-
 -- The line below the title: what was measured, and how well.
-local function describe_graph(set, args)
+local function describe_graph(set, tree, args)
   local parts = {}
   local function add(format, ...) parts[#parts + 1] = format:format(...) end
   if args.folded then
@@ -106,7 +96,8 @@ local function describe_graph(set, args)
     add("%s", set.event_name)
     add("%s samples", group_thousands(set.samples))
     if set.lost then add("%s lost", group_thousands(set.lost)) end
-    add("%s", count_unresolved(set))
+    local unresolved = set.total > 0 and 100 * tree.unresolved / set.total or 0
+    add("%.3g %% unresolved", unresolved)
     if set.cmdline then add("%s", table.concat(set.cmdline, " ")) end
   end
   if args.where then add("where %s", args.where) end
@@ -130,12 +121,13 @@ local function read_set(args)
   if args.folded then
     local set, message = read_folded(args[1])
     if set and set.skipped > 0 then
-      folding.log("flame", "%d lines are no folded stacks", set.skipped)
+      folding.log("flame", "%s", fmt.phrase(set.skipped,
+        "{line is no folded stack|lines are no folded stacks}"))
     end
     if set and set.total <= 0 then return nil, args[1] .. ": no folded stacks" end
     return set, message
   end
-  local set, message, status = folding.recording("flame", args, true)
+  local set, message, status = folding.recording("flame", args, not args["no-lines"])
   if set and set.samples > 0 and set.total <= 0 then
     return nil, fmt.paths(args[1])
       .. ": all periods are 0: --count counts samples instead"
@@ -153,11 +145,15 @@ function tool.run(args, out)
   local set, status, ok
   set, message, status = read_set(args)
   if not set then return status, message end
-  local graph = flame.graph(set.list, {
+  local shape = { reverse = args.reverse, max_depth = args.max_depth,
+    min_share = args.min_share or flame.MIN_SHARE }
+  local tree = args.folded and flame.tree(set.list, args.reverse, args.max_depth)
+    or set:tree(shape)
+  local graph = flame.graph(tree, {
     reverse = args.reverse, inverted = args.inverted, min_share = args.min_share,
-    width = args.width, max_depth = args.max_depth, html = args.o:find "%.html?$" ~= nil,
-    colors = args.colors, unit = unit_of(set, args), title = args.title or "Flame graph",
-    about = describe_graph(set, args), binaries = set.binaries,
+    width = args.width, html = args.o:find "%.html?$" ~= nil, colors = args.colors,
+    unit = unit_of(set, args), title = args.title or "Flame graph",
+    about = describe_graph(set, tree, args),
   })
   ok, message = output.to(args.o == "-" and out or args.o, function(write)
     flame.write(write, graph)

@@ -1,7 +1,7 @@
 -- perflua fold FILE: the distinct call chains of a recording, as flame graphs are made of.
 
-local folded = require "perflua.flame.folded"
 local output = require "perflua.table.output"
+local errno = require("perflua.errors").errno
 local folding = require "perflua.toolkit.folding"
 local stacks = require "perflua.flame.stacks"
 
@@ -29,10 +29,10 @@ function tool.run(args, out)
   local message = folding.wrong("by", args.by, stacks.heads)
   if message then return USAGE, "fold: " .. message end
   local set, status, ok
-  set, message, status = folding.recording("fold", args, args.annotate)
+  set, message, status = folding.recording("fold", args)
   if not set then return status, message end
-  ok, message = output.to(args.o or out, function(write)
-    folded.write(write, set.list, args.annotate)
+  ok, message = output.with_file(args.o or out, function(file)
+    return errno(set:fold(file, args.annotate))
   end)
   return ok and 0 or nil, message
 end

@@ -62,7 +62,7 @@ local function known_names()
   return table.move(tools.names(), 1, #tools.names(), #names + 1, names)
 end
 
-function help.run(args, out, host)
+function help.run(args, out)
   local name = args[1]
   if not name then
     return list_tools(out)
@@ -75,7 +75,7 @@ function help.run(args, out, host)
     return list_topics(out)
   end
   local text = topics.text(name)
-  local path = name:find "[/.]" and name or not text and library.find(name, host)
+  local path = name:find "[/.]" and name or not text and library.find(name)
   if path then
     return explain_script(path, out)
   elseif text then

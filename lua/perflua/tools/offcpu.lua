@@ -83,31 +83,47 @@ local function list_of(file, is_shown)
   return list, open
 end
 
--- Returns folded stacks and their nanoseconds, by name: { stack, value, kinds }.
+-- Returns the folded stack of a row: [preempted] is the last frame of such times.
+local function fold_row(row, texts)
+  local parts = { clean.name(row.head), clean.stack(texts[row.chain] or "") }
+  if row.state == "preempted" then parts[3] = "[preempted]" end
+  local text = table.concat(parts, ";"):gsub("^;", ""):gsub(";;", ";"):gsub(";$", "")
+  return text ~= "" and text or "[unknown]"
+end
+
+-- Returns folded stacks and their nanoseconds, by name: { stack, value, kinds, samples }, where
+-- samples is the number of times. These are added up before their stacks become text: there are
+-- many times of few stacks.
 local function stacks_of(file, args, is_shown)
-  local head, values, list = stacks.heads[args.by or "comm"], {}, {}
-  local open = off_cpu.each(file, args.svg and "annotated_stack"
-    or "stack", function(wait, duration)
+  local head_of, rows = stacks.heads[args.by or "comm"].text, totals.new()
+  local chains = args.svg and "annotated" or "names"
+  local open, texts = off_cpu.each(file, chains, function(wait, duration)
     if not is_shown(wait) then return end
-    local parts = { clean.name(head.text(wait)), clean.stack(wait.stack or "") }
-    if wait.state == "preempted" then parts[3] = "[preempted]" end
-    local text = table.concat(parts, ";"):gsub("^;", ""):gsub(";;", ";"):gsub(";$", "")
-    values[text] = (values[text] or 0) + duration
+    local head = head_of(wait)
+    local row = rows:row(wait.chain, wait.state, head)
+    row.chain, row.state, row.head = wait.chain, wait.state, head
+    totals.add(row, duration)
   end)
+  local by_text, list = {}, {}
   local split = kinds.splitter(args.by ~= "none" and "n" or nil)
-  for text, value in pairs(values) do
-    local entry = { stack = text ~= "" and text or "[unknown]", value = value, kinds = "" }
-    if args.svg then entry.stack, entry.kinds = split(entry.stack) end
-    list[#list + 1] = entry
+  for _, row in ipairs(rows.rows) do
+    local text = fold_row(row, texts)
+    local entry = by_text[text]
+    if not entry then
+      entry = { stack = text, value = 0, kinds = "", samples = 0 }
+      if args.svg then entry.stack, entry.kinds = split(text) end
+      by_text[text], list[#list + 1] = entry, entry
+    end
+    entry.value, entry.samples = entry.value + row.total, entry.samples + row.count
   end
   table.sort(list, function(a, b) return a.stack < b.stack end)
   return list, open
 end
 
 -- The line below the title: what was measured, and what could not be paired.
-local function describe_graph(file, args, open)
+local function describe_graph(file, args, tree, open)
   local parts = { "time off the processors" .. (args.state and ", " .. args.state or "") }
-  parts[2] = ("%d times"):format(open.pairs)
+  parts[2] = fmt.phrase(tree.samples and tree.samples[1] or 0, "{time|times}")
   for _, phrase in ipairs(open:phrases "time") do parts[#parts + 1] = phrase end
   if args.where then parts[#parts + 1] = "where " .. args.where end
   parts[#parts + 1] = fmt.paths(file.path)
@@ -124,8 +140,9 @@ local function write_stacks(file, args, out, is_shown)
   open:log_notes("offcpu", "time")
   return output.to(args.o and args.o ~= "-" and args.o or out, function(write)
     if args.folded then return folded.write(write, list) end
-    flame.write(write, flame.graph(list, { title = args.title or "Off-CPU time",
-      about = describe_graph(file, args, open), unit = "ns",
+    local tree = flame.tree(list)
+    flame.write(write, flame.graph(tree, { title = args.title or "Off-CPU time",
+      about = describe_graph(file, args, tree, open), unit = "ns", counted = "time",
       html = args.o and args.o:find "%.html?$" ~= nil }))
   end)
 end

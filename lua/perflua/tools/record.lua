@@ -1,5 +1,6 @@
 -- perflua record NAME -- COMMAND: records what a tool or script needs, and runs it.
 
+local core = require "perflua.core"
 local library = require "perflua.meta.library"
 local needs = require "perflua.meta.needs"
 local tools = require "perflua.tools"
@@ -69,10 +70,10 @@ local function take_output(words)
 end
 
 -- Returns what is run for a name, as a tool or a script describes it; or nil and a message.
-local function find_described(name, host)
+local function find_described(name)
   local one = not name:find "[/.]" and tools.find(name)
   if one then return one end
-  local path = name:find "[/.]" and name or library.find(name, host)
+  local path = name:find "[/.]" and name or library.find(name)
   if not path then
     return nil, ("no tool and no script '%s'; perflua list shows them"):format(name)
   end
@@ -84,8 +85,8 @@ local function quote_word(word)
 end
 
 -- Moves a recording that is there out of the way, if that is wanted.
-local function make_room(path, args, host)
-  if not host.stat(path) then return nil end
+local function make_room(path, args)
+  if not core.stat(path) then return nil end
   if not args.force then
     return ("%s exists: --force replaces it, -o FILE names another one"):format(path)
   end
@@ -103,7 +104,7 @@ function tool.run(args, out, host)
   if not args[2] then
     return USAGE, ("record: a command is missing: perflua record %s -- COMMAND"):format(name)
   end
-  local described, message = find_described(name, host)
+  local described, message = find_described(name)
   if not described then return USAGE, "record: " .. message end
   local line = needs.record(described)
   if not line then
@@ -114,7 +115,7 @@ function tool.run(args, out, host)
   if not words then return nil, "record: " .. message end
   local path = args.o or take_output(words) or "perf.data"
   take_output(words)
-  message = make_room(path, args, host)
+  message = make_room(path, args)
   if message then return nil, "record: " .. message end
   for _, word in ipairs { "-o", path, "--" } do words[#words + 1] = word end
   table.move(args, 2, #args, #words + 1, words)
@@ -125,7 +126,7 @@ function tool.run(args, out, host)
   local status
   status, message = host.run(words)
   if not status then return nil, "record: " .. message end
-  if not host.stat(path) then
+  if not core.stat(path) then
     return nil, ("record: perf wrote no recording; its status is %d"):format(status)
   end
   return host.perform(name, path)

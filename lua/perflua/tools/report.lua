@@ -14,6 +14,7 @@ local quality = require "perflua.report.quality"
 local report = require "perflua.report"
 local show = require "perflua.report.show"
 local symbols = require "perflua.toolkit.symbols"
+local unchosen = require "perflua.toolkit.unchosen"
 
 local tool = {
   description = "where the time went: shares of commands, binaries, functions, or of any field",
@@ -140,16 +141,22 @@ local function write_text(result, file, health, out, args)
     write_section(event, write)
   end
   if #result.events == 0 then
-    out:write("# no samples\n")
+    local is_told = not interrupted.part() and quality.has_samples(health)
+    out:write("# ", is_told and unchosen.text(file, args) or "no samples", "\n")
   end
   local said = describe_interruption(result) -- also of what ended while rows were written
   if said then out:write("# ", said, "\n") end
 end
 
-local BATCH = 256 -- rows that are read at a time
+local function percents_of(parts, whole)
+  local percents = {}
+  for i, part in ipairs(parts) do percents[i] = percent_of(part, whole) end
+  return percents
+end
 
 -- Returns columns { name, kind } for CSV and JSON, and a function of an event that returns a
--- function from a row's number, from 1 on, to its values.
+-- function from the numbers of rows, the first and the last, to an array of values for each
+-- column.
 local function columns_of(result)
   local columns = { { name = "percent", kind = "percent" } }
   if result.children then
@@ -158,42 +165,31 @@ local function columns_of(result)
   local shares, n = #columns, #result.keys
   table.move(result.columns, 1, #result.columns, shares + 1, columns)
   return columns, function(event)
-    local first, values = math.maxinteger, nil
-    return function(r)
-      if r < first or r >= first + BATCH then
-        first, values = r, event.rows(r, math.min(event.n, r + BATCH - 1))
-      end
-      local row, at = {}, r - first + 1
-      row[shares] = percent_of(values[n + 2][at], event.period)
-      if result.children then
-        row[1] = percent_of(values[n + 3][at], event.period)
-      end
-      for c, column in ipairs(values) do row[shares + c] = column[at] end
-      return row
+    return function(from, to)
+      local values, shown = event.rows(from, to), {}
+      if result.children then shown[1] = percents_of(values[n + 3], event.period) end
+      shown[shares] = percents_of(values[n + 2], event.period)
+      return table.move(values, 1, #values, shares + 1, shown)
     end
   end
 end
 
 local function write_csv(result, _, _, out, args)
-  local said, ended, n_rows = aside.said(result.aside), describe_interruption(result), 0
+  local said, ended = aside.said(result.aside), describe_interruption(result)
   if said then io.stderr:write("perflua: report: ", said, "\n") end
   if ended then interrupted.log(ended) end
-  for _, event in ipairs(result.events) do n_rows = n_rows + event.n end
-  local columns, values_of = columns_of(result)
+  local columns, reader_of = columns_of(result)
   table.insert(columns, 1, { name = "event", kind = "string" })
-  -- rows are made when they are written
-  local i, r, row_of = 0, 0, nil
-  local function next_row()
-    while not row_of or r == result.events[i].n do
-      i, r = i + 1, 0
-      if not result.events[i] then return nil end
-      row_of = values_of(result.events[i])
-    end
-    r = r + 1
-    return table.move(row_of(r), 1, #columns - 1, 2, { result.events[i].event })
+  local sections = {}
+  for i, event in ipairs(result.events) do
+    local read = reader_of(event)
+    sections[i] = { n = event.n, read = function(from, to)
+      local values = read(from, to)
+      table.insert(values, 1, event.event)
+      return values
+    end }
   end
-  local rows = setmetatable({}, { __index = next_row, __len = function() return n_rows end })
-  return output.csv(out, columns, rows, args.csv == "safe")
+  return output.csv_sections(out, columns, sections, args.csv == "safe")
 end
 
 -- Integers of a recording have no sign unless their kind says so.
@@ -205,15 +201,20 @@ local function type_value(value, kind)
     or value
 end
 
+local BATCH <const> = 256 -- rows that are read at a time
+
 local function write_json(result, file, health, out)
-  local events, columns, values_of = json.array(), columns_of(result)
+  local events, columns, reader_of = json.array(), columns_of(result)
   for i, event in ipairs(result.events) do
-    local row_of = values_of(event)
+    local read, first, values = reader_of(event), 0, nil
     local rows = json.lazy(event.n, function(r)
       if output.ends_at(r, event.n) then return nil end
-      local values, object = row_of(r), {}
+      if not values or r < first or r >= first + BATCH then
+        first, values = r, read(r, math.min(event.n, r + BATCH - 1))
+      end
+      local object = {}
       for c, column in ipairs(columns) do
-        object[column.name] = type_value(values[c], column.kind)
+        object[column.name] = type_value(values[c][r - first + 1], column.kind)
       end
       return object
     end)

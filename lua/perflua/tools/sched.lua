@@ -1,5 +1,6 @@
 -- perflua sched FILE: how long threads ran, and how long they waited for a processor.
 
+local comms = require "perflua.waits.comms"
 local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
@@ -56,7 +57,7 @@ local function records_of(file)
   end
   return samples_with_losses.named(file, names)
     :select("args.prev_pid", "args.prev_state", "args.next_pid", "time", "cpu",
-      names[2] and "args.pid"):each()
+      names[2] and "args.pid" or "false"):each()
 end
 
 local function forget_states(threads)
@@ -140,11 +141,12 @@ function tool.run(args, out)
   }, "max_us")
   samples_with_losses.read_names(file)
   local threads, broken, unwoken, lost, unreadable = read_threads(file, is_chosen_cpu)
+  local comm_of = comms.reader(file)
   for tid, t in pairs(threads) do
     if tid ~= 0 and t[IN] > 0 and (not is_chosen or is_chosen(tid)) then
-      local thread, delayed = file:thread(tid), t[DELAYS] > 0
+      local delayed = t[DELAYS] > 0
       list:add {
-        comm = thread and thread.comm, tid = tid, switches = t[IN], run_ms = t[RUN] / 1e6,
+        comm = comm_of(tid), tid = tid, switches = t[IN], run_ms = t[RUN] / 1e6,
         wait_ms = t[WAIT] / 1e6,
         delays = t[DELAYS], delay_ms = t[DELAY] / 1e6, preempted_ms = t[PREEMPTED] / 1e6,
         avg_us = delayed and t[DELAY] / t[DELAYS] / 1e3 or nil,

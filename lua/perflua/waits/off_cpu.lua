@@ -3,7 +3,9 @@
 -- call chain of the thread that leaves, and names the one that comes.
 
 local pending = require "perflua.waits.pending"
+local plan = require "perflua.plan"
 local samples_with_losses = require "perflua.file.samples_with_losses"
+local spec_of = require("perflua.core").query_spec
 
 local off_cpu = {}
 
@@ -32,13 +34,23 @@ function off_cpu.check_recording(file)
     .. ": this recording does not say when threads ran again; use perf record --switch-events"
 end
 
+-- Begins a loop over the values of fields, behind the number of the call chain, or false if
+-- `chain` is nil. Returns the step, and a function that returns the texts of chains by number
+-- when it has ended.
+local function read_rows(query, chain, ...)
+  if not chain then return query:select("false", ...):each(), function() return {} end end
+  local spec = spec_of(query:select(...))
+  local step, cursor = plan.values_with_chains(spec, spec.refs, chain)
+  return step, function() return cursor:texts() end
+end
+
 -- Takes each sample of sched:sched_switch as one thread that leaves and one that comes.
-local function by_samples(file, stack, leave, end_wait, lose, skip)
+local function by_samples(file, chains, leave, end_wait, lose, skip)
   local query = samples_with_losses.matching(file, { "event == 'sched:sched_switch'" })
-  for type_id, time, tid, comm, pid, name, prev, next_pid, state, cpu,
-      chain in query:select("type_id", "time", "tid",
-      "comm", "pid", "args.prev_comm", "args.prev_pid", "args.next_pid", "args.prev_state",
-      samples_with_losses.pick_field(query, "integer", "cpu"), stack or "false") do
+  local step, texts = read_rows(query, chains, "type_id", "time", "tid", "comm", "pid",
+    "args.prev_comm", "args.prev_pid", "args.next_pid", "args.prev_state",
+    samples_with_losses.pick_field(query, "integer", "cpu"))
+  for chain, type_id, time, tid, comm, pid, name, prev, next_pid, state, cpu in step do
     if type_id ~= SAMPLE then
       lose()
     elseif not (prev and next_pid and state and time) then
@@ -48,58 +60,61 @@ local function by_samples(file, stack, leave, end_wait, lose, skip)
       if prev ~= 0 and state & ENDED == 0 then
         leave(prev, { tid = prev, pid = pid, comm = tid and tid >= 0 and comm or name,
           start = time, cpu = cpu or nil,
-          stack = chain or nil, state = off_cpu.can_go_on(state) and "preempted" or "blocked" })
+          chain = chain, state = off_cpu.can_go_on(state) and "preempted" or "blocked" })
       end
     end
   end
+  return texts()
 end
 
 -- Reads switch records, and samples for their call chains.
-local function by_switches(file, stack, leave, end_wait, lose)
-  local tests, chains = { "type_id ~= 9" }, {}
+local function by_switches(file, chains, leave, end_wait, lose)
+  local tests, chain_of = { "type_id ~= 9" }, {}
   for _, name in ipairs { "sched:sched_switch", "context-switches", "cs" } do
     if file.events[name] then tests[#tests + 1] = ("event == '%s'"):format(name) end
   end
   local query = file:records { type = { "sample", "lost", "lost_samples", "switch",
     "switch_cpu_wide" }, expand = true }
     :where(table.concat(tests, " or "))
-  for type_id, time, comm, pid, tid, out, preempt, cpu,
-      chain in query:select("type_id", "time", "comm", "pid", "tid", "out",
-      "preempt", samples_with_losses.pick_field(query, "integer", "cpu"), stack or "false") do
+  local step, texts = read_rows(query, chains, "type_id", "time", "comm", "pid", "tid",
+    "out", "preempt", samples_with_losses.pick_field(query, "integer", "cpu"))
+  for chain, type_id, time, comm, pid, tid, out, preempt, cpu in step do
     if type_id == SAMPLE then
-      if tid then chains[tid] = chain end
+      if tid then chain_of[tid] = chain end
     elseif type_id ~= SWITCH and type_id ~= SWITCH_CPU_WIDE then
       lose()
     elseif tid and tid > 0 and time then
       if out then
         leave(tid, { tid = tid, pid = pid, comm = comm, start = time, cpu = cpu or nil,
-          stack = chains[tid] or nil, state = preempt and "preempted" or "blocked" })
+          chain = chain_of[tid] or false, state = preempt and "preempted" or "blocked" })
       else
         end_wait(tid, time)
       end
-      chains[tid] = nil
+      chain_of[tid] = nil
     end
   end
+  return texts()
 end
 
 ---Takes each time that ended.
 ---@param file perflua.File
----@param stack string? a field for the call chain: "stack" or "annotated_stack"
----@param take fun(wait: table, duration: integer) wait is { tid, pid, comm, start, cpu, stack,
---- state }
+---@param chains "names"|"annotated"? what texts of call chains have; nil: they are not read
+---@param take fun(wait: table, duration: integer) wait is { tid, pid, comm, start, cpu, chain,
+--- state } chain: a number; false: it has none
 ---@return table # waits/pending.lua: what was not taken
-function off_cpu.each(file, stack, take)
+---@return string[] # texts of the chains, by number
+function off_cpu.each(file, chains, take)
   local open = pending.new()
   local function end_wait(tid, time)
     local wait = open:finish(tid, 0)
     if wait then open:pass(take, wait, time - wait.start) end
   end
   local read = has_switches(file) and by_switches or by_samples
-  read(file, stack, function(tid, wait)
+  local texts = read(file, chains, function(tid, wait)
     open:begin(tid, 0, wait)
   end, end_wait, function() open:drop() end,
     function() open:skip() end)
-  return open
+  return open, texts
 end
 
 return off_cpu

@@ -267,6 +267,17 @@ describe("perflua.diff", function()
       { match = { app = "tool" } }))
   end)
 
+  it("says which names to be renamed no row has", function()
+    local function compare(...)
+      return tostring(perflua.diff(by_comm { seed = 1, parts = EQUAL },
+        by_comm { seed = 2, parts = EQUAL }, { match = ... }))
+    end
+    local name = next(EQUAL)
+    assert.not_matches("match:", compare { [name] = "other" })
+    assert.matches("^# match: no row has the name 'gone\\x0a'\n",
+      compare { [name] = "other", ["gone\n"] = "other" })
+  end)
+
   it("says above the rows what else differs", function()
     local text = tostring(perflua.diff(
       by_comm { seed = 1, parts = EQUAL, host = "old", more = "faults" },
@@ -339,9 +350,16 @@ describe("perflua.diff", function()
       fails("before: group_by comes before diff", function()
         perflua.diff(a:samples(), b:samples())
       end)
-      fails("after is empty: no record was read", function()
+      fails("after is empty: no record was read from /%S+, or none passed", function()
         perflua.diff(a:samples():group_by("comm"), b:samples():where("pid == 99")
           :group_by("comm"))
+      end)
+    end)
+
+    it("names a run that did not record an event of the other runs", function()
+      local other = by_comm { seed = 3, parts = EQUAL, event = "cycles" }
+      fails("%S has no event 'cycles', which another run of its side has", function()
+        perflua.diff(a:samples():group_by("comm"), { b:samples():group_by("comm"), other })
       end)
     end)
 

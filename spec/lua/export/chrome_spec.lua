@@ -48,6 +48,18 @@ describe("perflua.export of trace events", function()
     assert.same({ exporter = "perflua", start = "0.001000", runs_without_end = 0 }, trace.other)
   end)
 
+  it("names threads by switches to them, and puts those below the recorded ones", function()
+    local trace = export(switches.recording({
+      { 10 * US, 0, "switch", 0, 0, 8, "early" }, { 20 * US, 0, "switch", 8, 0, 7, "no" },
+      { 30 * US, 0, "switch", 7, 0, 9 }, { 40 * US, 0, "switch", 9, 0, 8, "late" },
+      { 50 * US, 0, "switch", 8, 0, 0 },
+    }, { [7] = "known" }))
+    assert.same({ "0/0 [unknown] (9) 20+10", "0/0 early (8) 0+10", "0/0 known (7) 10+10",
+      "0/0 late (8) 30+10", "7/7 cpu 0 10+10", "8/8 cpu 0 0+10", "8/8 cpu 0 30+10",
+      "9/9 cpu 0 20+10" }, show(trace.slices))
+    assert.same({ [0] = 0, [7] = 1, [8] = 2, [9] = 2 }, trace.places)
+  end)
+
   it("draws no run that was not seen to end", function()
     local trace = export(switches.recording {
       { 10 * US, 0, "switch", 0, 0, 7 }, { 20 * US, 0, "switch", 8, 0, 0 },
@@ -61,8 +73,9 @@ describe("perflua.export of trace events", function()
 
   it("shows other samples as instants with their call chains", function()
     local b, sample = chains.recording { chains.kernel }
-    b:record("comm", { pid = 7, tid = 7, comm = "\27\xff\"" }, { time = 1 })
+    b:record("comm", { pid = 7, tid = 7, comm = "before" }, { time = 1 })
     sample(10, 7, { chains.KERNEL, chains.READ, chains.TWICE })
+    b:record("comm", { pid = 7, tid = 7, comm = "\27\xff\"" }, { time = 2009 })
     sample(2010, 7, { chains.KERNEL, chains.READ, chains.OTHER })
     local trace = export(b:write())
     local first, second = table.unpack(trace.instants)
@@ -71,6 +84,43 @@ describe("perflua.export of trace events", function()
     assert.same({ "read", "twice" }, { trace.frames[first.sf].name,
       trace.frames[trace.frames[first.sf].parent].name })
     assert.equal("\27\u{fffd}\"", trace.names["thread_name 7/7"])
+  end)
+
+  it("draws what each process counted, from values that samples carry", function()
+    local b = builder.new()
+    local sample_type = { "identifier", "ip", "tid", "time", "period", "read" }
+    local events = {}
+    for i, name in ipairs { "cycles", "misses" } do
+      events[i] = b:event { name = name, ids = { i }, sample_type = sample_type,
+        read_format = { "id", "group" }, sample_period = i == 1 and 100 or 0 }
+    end
+    for i, values in ipairs { { 7, 100, 4 }, { 7, 200, 4 }, { 0, 310, 9 }, { 7, 450, 10 } } do
+      b:sample(events[1], { identifier = 1, ip = 1, pid = values[1], tid = values[1],
+        time = i * US, period = 100,
+        read = { { value = values[2], id = 1 }, { value = values[3], id = 2 } } })
+    end
+    local trace = export(b:write())
+    table.sort(trace.counters)
+    assert.same({ "cycles 0 100", "cycles 1 200", "cycles 2 110", "cycles 3 340",
+      "misses 0 4", "misses 2 5", "misses 3 5" }, trace.counters)
+    assert.equal(7, #trace.instants)
+  end)
+
+  it("draws what threads counted until they ended, of whole recordings", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", ids = { 1, 2 }, inherit_stat = true,
+      sample_id_all = true, sample_type = { "ip", "tid", "time", "id" } }
+    b:sample(event, { ip = 1, pid = 7, tid = 7, time = US, id = 1 })
+    for i, one in ipairs { { 7, 8, 1, 10 }, { 9, 9, 2, 5 }, { 7, 7, 2, 30 } } do
+      b:record("read", { pid = one[1], tid = one[2], read = { value = one[4] } },
+        { time = (i + 1) * US, id = one[3], pid = one[1], tid = one[2] })
+    end
+    local path = b:write()
+    local name = "cycles, of threads that ended"
+    assert.same({ name .. " 1 10", name .. " 2 5", name .. " 3 40" }, export(path).counters)
+    assert.same({}, export(path, function(file)
+      return file:samples():where "pid == 7"
+    end).counters)
   end)
 
   it("gives each span a track", function()
@@ -84,6 +134,16 @@ describe("perflua.export of trace events", function()
     local one, two = trace.spans["span 1"], trace.spans["span 2"]
     assert.same({ 0, 10, 10, 20, 7 }, { one.b.ts, one.e.ts, two.b.ts, two.e.ts, two.b.tid })
     assert.equal("sched:sched_switch", one.b.name)
+  end)
+
+  it("names spans of system calls by them", function()
+    local trace = export("spec/fixtures/calls.perf.data", function(file)
+      return file:samples():pair { open = "raw_syscalls:sys_enter",
+        close = "raw_syscalls:sys_exit" }
+    end)
+    local names = {}
+    for _, span in pairs(trace.spans) do names[span.b.name] = true end
+    assert.is_true(names.read and names.write and not names["raw_syscalls:sys_enter"])
   end)
 
   it("says what it cannot show", function()

@@ -1,5 +1,6 @@
 local builder = require "spec.support.builder"
 local chains = require "spec.support.chains"
+local exported = require "spec.support.exported"
 local formats = require("perflua.export").formats
 local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
@@ -34,11 +35,8 @@ local function recording()
 end
 
 local function export(path, format, options)
-  local file <close> = assert(perflua.open(path, chains.options()))
-  local out = os.tmpname()
-  finally(function() os.remove(out) end)
-  local written = assert(perflua.export(file:samples(), format, out, options))
-  return out, written
+  local out, written = exported.samples(path, format, options)
+  return out, assert(written)
 end
 
 describe("perflua.export", function()
@@ -101,8 +99,7 @@ describe("perflua.export", function()
   it("writes folded stacks as fold does, of one event", function()
     local path = recording()
     local file <close> = assert(perflua.open(path, chains.options()))
-    local out = os.tmpname()
-    finally(function() os.remove(out) end)
+    local out = files.temporary()
     perflua.export(file:samples "cpu-clock", "folded", out)
     local options = chains.options()
     local fold = run.perflua { "fold", "--symfs", options.symfs, "--kallsyms",
@@ -114,8 +111,7 @@ describe("perflua.export", function()
 
   it("counts samples, and takes filters", function()
     local file <close> = assert(perflua.open(recording(), chains.options()))
-    local out = os.tmpname()
-    finally(function() os.remove(out) end)
+    local out = files.temporary()
     perflua.export(file:samples("cpu-clock"):where "tid == 7", "callgrind", out,
       { count = true })
     assert.same({ 3 }, profiles.callgrind(files.read(out)).summary)
@@ -155,8 +151,7 @@ describe("perflua.export", function()
     local b, sample = chains.recording { "- map 7 1000-9000 /" .. long }
     sample(10, 7, chains.of(3))
     sample(20, 7, chains.of(4))
-    local path, out = b:write(), os.tmpname()
-    finally(function() os.remove(out) end)
+    local path, out = b:write(), files.temporary()
     local file <close> = assert(perflua.open(path, chains.options()))
     for _, format in ipairs { "speedscope", "pprof", "callgrind", "folded" } do
       assert(perflua.export(file:samples(), format, out))
@@ -169,8 +164,7 @@ describe("perflua.export", function()
 
   it("writes whole profiles of no samples", function()
     local file <close> = assert(perflua.open(recording(), chains.options()))
-    local out = os.tmpname()
-    finally(function() os.remove(out) end)
+    local out = files.temporary()
     for _, format in ipairs { "speedscope", "firefox", "perfetto", "pprof", "callgrind",
       "folded" } do
       local written = assert(perflua.export(file:samples():where "tid == 9", format, out))
@@ -210,8 +204,7 @@ describe("perflua export", function()
     local path = recording()
     local got = run.perflua { "export", "--to", "callgrind", "--no-lines", path }
     assert.same({ 187, 3 }, profiles.callgrind(got.out).summary)
-    local out = os.tmpname()
-    finally(function() os.remove(out) end)
+    local out = files.temporary()
     assert.equal(0, run.perflua({ "export", "--to=pprof", path, "-o", out }).status)
     assert.equal(2, #profiles.pprof(out).types)
     assert.matches("speedscope +https", run.perflua({ "help", "export" }).out)

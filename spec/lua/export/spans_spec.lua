@@ -1,16 +1,15 @@
 -- perflua.export(query, "speedscope") of spans.
 local builder = require "spec.support.builder"
+local exported = require "spec.support.exported"
 local files = require "spec.support.files"
 local perflua = require "perflua"
 local profiles = require "spec.support.profiles"
 
 local function export(path, options)
   local file <close> = assert(perflua.open(path))
-  local out = os.tmpname()
-  finally(function() os.remove(out) end)
   local query = file:samples():pair(options)
-  local written = assert(perflua.export(query, "speedscope", out))
-  return profiles.json(files.read(out)), written, query:sum "duration"
+  local out, written = exported.query(query, "speedscope")
+  return profiles.json(files.read(out)), assert(written), query:sum "duration"
 end
 
 -- Reads a profile: "O name at", "C name at" in order. Raises if events do not lie one in
@@ -82,10 +81,40 @@ describe("perflua.export of spans", function()
     assert.is_truthy(table.concat(names, " "):find "read")
   end)
 
+  it("writes firefox a marker for each span, in the thread that opened it", function()
+    local path = recording {
+      { 1, 7, 1000000, 1 }, { 1, 7, 1500000, 2 }, { 2, 7, 2000000, 1 }, { 2, 7, 2000001, 2 },
+      { 1, 8, 3000000, 1 }, { 2, 8, 3000000, 1 },
+    }
+    local file <close> = assert(perflua.open(path))
+    local out, written = exported.query(file:samples():pair(PAIR), "firefox", { title = "a" })
+    assert.same({ samples = 3, set_aside = 0 }, written)
+    local got = profiles.firefox(out)
+    assert.same({ 60, "a", 1 }, { got.meta.preprocessedProfileVersion, got.meta.product,
+      got.meta.startTime })
+    local sh, worker = got.threads[1], got.threads[2]
+    assert.same({ 'sh"\u{fffd}', 'sh"\u{fffd}', "7", 7, {} },
+      { sh.name, sh.process, sh.pid, sh.tid, sh.samples })
+    assert.same({ { name = "begin", time = 0, stop = 1 },
+      { name = "begin", time = 0.5, stop = 1.000001 } }, sh.markers)
+    assert.same({ 'sh"\u{fffd}', "7", 8 }, { worker.process, worker.pid, worker.tid })
+    assert.same({ { name = "begin", time = 2, stop = 2 } }, worker.markers)
+  end)
+
+  it("writes firefox a profile without spans, and says where there is no room", function()
+    local file <close> = assert(perflua.open(recording {}))
+    local query = file:samples():pair(PAIR)
+    local out, written = exported.query(query, "firefox")
+    assert.same({ samples = 0, set_aside = 0 }, written)
+    assert.same({}, profiles.firefox(out).threads)
+    assert.same({ nil, "/dev/full: No space left on device", "ENOSPC" },
+      { perflua.export(query, "firefox", "/dev/full") })
+  end)
+
   it("refuses spans where the format has no room for them", function()
     local file <close> = assert(perflua.open(recording {}))
     assert.has_error(function()
-      perflua.export(file:samples():pair(PAIR), "pprof", os.tmpname())
+      perflua.export(file:samples():pair(PAIR), "pprof", files.temporary())
     end, "export: a query of samples expected, not of spans")
   end)
 end)

@@ -1,10 +1,13 @@
 -- perflua.export(query, "sqlite"): a database whose answers are those of perflua report.
 local builder = require "spec.support.builder"
 local chains = require "spec.support.chains"
+local core = require "perflua.core"
+local exported = require "spec.support.exported"
 local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
+local plan = require "perflua.plan"
 local profiles = require "spec.support.profiles"
 local run = require "spec.cli.run"
 
@@ -19,8 +22,8 @@ local function ask(path, sql)
 end
 
 local function export(query)
-  local out = files.temporary()
-  return out, assert(perflua.export(query, "sqlite", out))
+  local out, written = exported.query(query, "sqlite")
+  return out, assert(written)
 end
 
 -- Returns "NAME|period" of each row of a report, sorted.
@@ -57,6 +60,19 @@ needs.describe("sqlite3", "perflua.export to SQLite", function()
     end
     assert.equal(report("symbol", "--children"),
       sorted(ask(path, "SELECT symbol, period FROM functions")))
+  end)
+
+  it("has the samples added up, as the samples themselves say", function()
+    local file <close> = assert(perflua.open(WORDS .. "/perf.data", { symfs = WORDS }))
+    local path = export(file:samples():select("stack", "symoff"))
+    local keys = "event_id, thread_id, symbol_id, stack_id"
+    local sums = ask(path, ("SELECT %s, count(*), sum(period) FROM samples GROUP BY %s")
+      :format(keys, keys))
+    assert.equal(sums, ask(path, "SELECT * FROM profile ORDER BY " .. keys))
+    assert.equal(ask(path, "SELECT stack, count(*) FROM samples GROUP BY 1"),
+      ask(path, "SELECT stack, sum(samples) FROM folded GROUP BY 1"))
+    assert.equal(file:samples():sum "symoff" .. "\n",
+      ask(path, "SELECT sum(symoff) FROM samples"))
   end)
 
   it("keeps events, threads and callers apart, whatever their names are", function()
@@ -96,6 +112,47 @@ needs.describe("sqlite3", "perflua.export to SQLite", function()
       .. " AND event = 'cpu-clock' ORDER BY symbol"))
   end)
 
+  it("takes call chains that differ only in code without functions as one stack", function()
+    local b, sample = chains.recording { chains.kernel, "- map 7 1000-9000 /bin/a" }
+    sample(10, 7, { chains.USER, 0x1010, 0x1020, 0x20000 })
+    sample(20, 7, { chains.USER, 0x1030, 0x1040, 0x30000 })
+    sample(40, 7, { chains.USER, 0x1010, 0x20000 })
+    sample(80, 7, { chains.KERNEL, chains.READ, chains.USER, 0x1010, 0x20000 })
+    sample(160, 7, { chains.KERNEL, chains.READ + 8, chains.USER, 0x1020, 0x30000 })
+    local file <close> = assert(perflua.open(b:write(), chains.options()))
+    local path = export(file:samples():select "stack")
+    assert.equal("1|[unknown];[a];[a]|30\n2|[unknown];[a]|40\n3|[unknown];[a];read|240\n",
+      ask(path, "SELECT stack_id, stack, sum(period) FROM samples GROUP BY 1"))
+    assert.equal("[unknown];[a]|40\n[unknown];[a];[a]|30\n[unknown];[a];read|240\n",
+      ask(path, "SELECT stack, period FROM folded ORDER BY stack"))
+    assert.equal("0x0000000000000010|50\n0x0000000000000030|20\nread|240\n", ask(path,
+      "SELECT symbol, sum(period) FROM named_samples GROUP BY 1 ORDER BY 1"))
+  end)
+
+  it("has a row for each sample but those set aside, however many columns there are", function()
+    local b, sample = chains.recording { chains.kernel }
+    local times, n, sum = {}, 0, 0
+    for i = 1, 200 do
+      local period = i % 50 == 0 and (1 << 56) + i or i
+      sample(period, 7, { chains.KERNEL, chains.READ })
+      if period == i then n, sum, times[#times + 1] = n + 1, sum + i, i end
+    end
+    local file <close> = assert(perflua.open(b:write(), chains.options()))
+    for _, width in ipairs { 0, 1, 7, 8, 40 } do
+      local columns = {}
+      for i = 1, width do columns[i] = ("time + %d"):format(i) end
+      local path, written = export(width > 0 and file:samples():select(table.unpack(columns))
+        or file:samples())
+      assert.same({ samples = n, set_aside = 4 }, written)
+      assert.equal(("%d|%d|%s\n"):format(n, sum, width > 0 and sum + n * width or ""),
+        ask(path, ("SELECT count(*), sum(time), %s FROM samples"):format(width > 0
+          and ('sum("time + %d")'):format(width) or "NULL")))
+      assert.equal(("%d|%d\n"):format(n, sum), ask(path, "SELECT samples, period FROM profile"))
+      assert.equal(table.concat(times, "\n") .. "\n",
+        ask(path, "SELECT time FROM samples ORDER BY id"))
+    end
+  end)
+
   it("says what is wrong with a query and a path", function()
     local file <close> = assert(perflua.open(run.demo))
     local function fails(query, out, message)
@@ -112,6 +169,27 @@ needs.describe("sqlite3", "perflua.export to SQLite", function()
       got.err)
     local done, message, code = perflua.export(file:samples(), "sqlite", "spec/fixtures")
     assert.same({ nil, "spec/fixtures: Is a directory", "EISDIR" }, { done, message, code })
+  end)
+
+  it("takes values for what they are, wherever the caller of the core says that they stand",
+    function()
+    local file <close> = assert(perflua.open(run.demo))
+    local spec = core.query_spec(file:samples():select("time", "period"))
+    local cursor <close> = plan.values(spec, spec.refs)
+    local at = { chain = 2, event = 1, pid = 1, tid = 2, comm = 1, period = 2, time = 1 }
+    local path = files.temporary()
+    assert.equal(672, core.sqlite(cursor, path, { at = at, more = {}, most = math.maxinteger,
+      notes = {} }))
+    assert.equal("672|||\n", ask(path,
+      "SELECT count(*), event_id, symbol_id, stack_id FROM samples GROUP BY 2, 3, 4"))
+    for _, chain in ipairs { "names", "frames", "values", "callers" } do
+      local other <close> = core.cursor(file, { types = { [9] = true },
+        values = { { op = "field", kind = "stack", field = { "stack", chain = chain } } } })
+      assert.has_error(function()
+        core.sqlite(other, files.temporary(), { at = { chain = 1 }, more = {},
+          most = math.maxinteger, notes = {} })
+      end, "invalid query: the call chains are not those of functions")
+    end
   end)
 
   it("leaves an empty file where there is no room, and needs the library", function()

@@ -1,5 +1,6 @@
 local builder = require "spec.support.builder"
 local chains = require "spec.support.chains"
+local exported = require "spec.support.exported"
 local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
 local perfetto = require "spec.support.perfetto"
@@ -11,7 +12,8 @@ local switches = require "spec.support.switches"
 local MS <const> = 1000000
 
 -- Records a clock and a tracepoint of two threads, `n` times a millisecond. `more` may add
--- samples by its argument, a function of a thread and a time in ms.
+-- samples by its first argument, a function of a thread and a time in ms, and rename pid 7 by
+-- its second one, a function of a name and a time in ms.
 local function recording(n, more)
   local b = builder.new()
   local sample_type = { "ip", "tid", "time", "callchain", "period", "id" }
@@ -30,17 +32,15 @@ local function recording(n, more)
   sample(clock, 8, 3, MS, chains.TWICE)
   sample(switch, 8, 4, 1, chains.READ)
   if more then
-    more(function(tid, time) sample(clock, tid, time, MS, chains.TWICE) end)
+    more(function(tid, time) sample(clock, tid, time, MS, chains.TWICE) end,
+      function(name, time)
+        b:record("comm", { pid = 7, tid = 7, comm = name }, { time = time * MS })
+      end)
   end
   return b:write()
 end
 
-local function export(path, format, options)
-  local file <close> = assert(perflua.open(path, chains.options()))
-  local out = os.tmpname()
-  finally(function() os.remove(out) end)
-  return out, perflua.export(file:samples(), format, out, options)
-end
+local export = exported.samples
 
 describe("an export with times", function()
   it("writes firefox threads with their samples, and tracepoints as markers", function()
@@ -65,6 +65,53 @@ describe("an export with times", function()
     assert.equal("[kernel.kallsyms]", got.libs[1].name)
   end)
 
+  it("names the process of a firefox thread after the main thread, by its last name", function()
+    local got = profiles.firefox((export(recording(2, function(add, rename)
+      add(6, 2) -- a thread id below that of the main thread
+      for i, name in ipairs { "awk", "bash" } do
+        rename(name, 10 * i)
+        add(7, 10 * i + 1)
+      end
+    end), "firefox")))
+    local processes = {}
+    for _, thread in ipairs(got.threads) do
+      processes[#processes + 1] = ("%d %s"):format(thread.tid, thread.process)
+    end
+    assert.same({ "6 bash", "7 bash", "7 bash", "7 bash", "8 bash", "8 bash" }, processes)
+  end)
+
+  it("shows of firefox the heaviest rows of the first event that is no tracepoint", function()
+    local b = builder.new()
+    local sample_type = { "ip", "tid", "time", "period", "id" }
+    local switch = b:event { name = "sched:sched_switch", type = 2, config = 3, ids = { 1 },
+      sample_type = sample_type }
+    local clock = b:event { name = "cpu-clock", type = 1, config = 0, ids = { 2 },
+      sample_type = sample_type }
+    for i = 0, 19 do
+      local tid = 7 + i
+      local sample = { ip = chains.READ, pid = 7, tid = tid, time = MS, misc = 1 }
+      sample.id, sample.period = 1, 1000 * MS
+      b:sample(switch, sample)
+      sample.id, sample.period, sample.time = 2, (i % 10 + 1) * MS, 2 * MS
+      if i ~= 9 then b:sample(clock, sample) end
+    end
+    local got = profiles.firefox((export(b:write(), "firefox")))
+    local shown, main = {}, {}
+    for i, number in ipairs(got.meta.initialVisibleThreads) do
+      local thread = got.threads[number + 1]
+      assert.matches("cpu%-clock$", thread.name)
+      assert.equal("sched:sched_switch", thread.markers[1].name)
+      shown[i] = thread.tid
+    end
+    assert.same({ 26, 15, 25, 14, 24, 13, 23, 12, 22, 11, 21, 10, 20, 9, 19 }, shown)
+    assert.same({ got.meta.initialVisibleThreads[1] }, got.meta.initialSelectedThreads)
+    for _, thread in ipairs(got.threads) do
+      if thread.is_main then main[#main + 1] = thread.name .. " " .. thread.tid end
+      if thread.tid == 16 then assert.equal(1, #thread.markers) end
+    end
+    assert.same({ ":7, cpu-clock 7" }, main)
+  end)
+
   it("writes firefox what each event weighs over time", function()
     local got = profiles.firefox((export(recording(10), "firefox")))
     local sums = {}
@@ -82,8 +129,7 @@ describe("an export with times", function()
   end)
 
   it("writes firefox lines, inlined functions and build-ids", function()
-    local out = os.tmpname()
-    finally(function() os.remove(out) end)
+    local out = files.temporary()
     local file <close> = assert(perflua.open("spec/fixtures/words/perf.data",
       { symfs = "spec/fixtures/words" }))
     assert(perflua.export(file:samples(), "firefox", out))
@@ -109,26 +155,30 @@ describe("an export with times", function()
     assert.same({ [7] = "sh", [8] = "worker" }, got.threads)
     local clock, switch = got.sequences[1], got.sequences[2]
     assert.same({ "cpu-clock", "sched:sched_switch" }, { clock.name, switch.name })
+    assert.same({ 1, nil }, { clock.counter, switch.counter })
+    local counted = perfetto.read((export(recording(2), "perfetto", { count = true })))
+    assert.same({ nil, 3 }, { counted.sequences[1].counter, #counted.sequences[1].samples })
     local function sample(time, tid, stack, count)
       return { time = time * MS, pid = 7, tid = tid, stack = stack, mode = 1, count = count,
         cpu = nil }
     end
-    assert.same({ sample(1, 7, "twice;read", MS // 2), sample(2, 7, "twice;read", MS),
-      sample(3, 8, "twice", 2 * MS) }, clock.samples)
+    assert.same({ sample(1, 7, "twice;read", MS // 2), sample(2, 7, "twice;read", MS // 2),
+      sample(3, 8, "twice", MS) }, clock.samples)
     assert.same({ sample(4, 8, "read", 1) }, switch.samples)
     assert.equal("[kernel.kallsyms]", switch.frames[1].mapping.path)
     assert.equal(1, #switch.frames)
   end)
 
   it("writes perfetto source lines, binaries and as many samples as there are", function()
-    local out = os.tmpname()
-    finally(function() os.remove(out) end)
+    local out = files.temporary()
     local file <close> = assert(perflua.open("spec/fixtures/words/perf.data",
       { symfs = "spec/fixtures/words" }))
     assert(perflua.export(file:samples(), "perfetto", out))
     local got = perfetto.read(out).sequences[1]
     assert.equal(file:samples():count(), #got.samples)
-    assert.equal(file:samples():sum "period", got.samples[#got.samples].count)
+    local sum = 0
+    for _, sample in ipairs(got.samples) do sum = sum + sample.count end
+    assert.equal(file:samples():sum "period", sum)
     local frame = got.frames[1]
     assert.equal("usr/local/bin/words", frame.mapping.path)
     assert.equal(20, #frame.mapping.build_id)
@@ -142,14 +192,43 @@ describe("an export with times", function()
     assert.is_true(lines > 5)
   end)
 
+  it("shares in perfetto the weight of samples of one time, thread and call chain", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "period" } }
+    for _, period in ipairs { 1, 5, 1 } do
+      b:sample(event, { ip = chains.READ, pid = 7, tid = 7, time = MS, misc = 1,
+        period = period })
+    end
+    local counts = {}
+    for i, sample in ipairs(perfetto.read((export(b:write(), "perfetto"))).sequences[1].samples)
+    do counts[i] = sample.count end
+    assert.same({ 3, 2, 2 }, counts)
+  end)
+
   it("writes perfetto what the scheduler did", function()
     local got = perfetto.read((export(switches.recording({
       { 1000, 0, "switch", 7, 1, 8 }, { 1002, 0, "waking", 7, 8 },
       { 1004, 1, "switch", 0, -1, 7 }, { 1005, 1, "migrate", 7, 0, 1 },
-    }, { [7] = "sh", [8] = "worker" }), "perfetto")))
+    }, { [7] = "sh", [8] = "worker" }, function(b)
+      b:feature("osrelease", "6.1.0-13-amd64")
+    end), "perfetto")))
     table.sort(got.sched)
+    assert.same({ "Linux", "6.1.0-13-amd64" }, got.system)
     assert.same({ "0 1000 7 switch  7 0 1  8 0", "0 1002 8 waking sh 7 0 0",
       "1 1004 0 switch  0 0 -1  7 0" }, got.sched)
+  end)
+
+  it("says that switches were recorded in part only, if it draws them", function()
+    local path = switches.recording({ { 1000, 0, "switch", 0, 0, 7 },
+      { 2000, 0, "waking", 8, 7 } }, nil, function(b) b.events[1].sample_period = 3 end)
+    local file <close> = assert(perflua.open(path))
+    for _, format in ipairs { "perfetto", "chrome" } do
+      local _, all = exported.query(file:samples(), format)
+      assert.matches("^'sched:sched_switch' was sampled: one sample stands for up to 3 events",
+        all.notes[1])
+      local _, others = exported.query(file:samples "sched:sched_waking", format)
+      assert.same({}, others.notes)
+    end
   end)
 
   it("writes speedscope the samples in the order of time", function()
@@ -174,7 +253,7 @@ describe("an export with times", function()
     local _, done, message = export(path, "speedscope", { timeline = true, max_size = 100 })
     assert.is_nil(done)
     assert.matches(": the profile has [%d.]+%a+ even without times, more than "
-      .. "%-%-max%-size$", message)
+      .. "%-%-max%-size: choose fewer samples$", message)
   end)
 
   it("counts samples with one time, thread and call chain as one, with any workers", function()
@@ -184,8 +263,7 @@ describe("an export with times", function()
     end)
     local function threads_of(workers)
       local file <close> = assert(perflua.open(path, { jobs = workers }))
-      local out = os.tmpname()
-      finally(function() os.remove(out) end)
+      local out = files.temporary()
       assert(perflua.export(file:samples(), "firefox", out))
       return profiles.firefox(out).threads
     end
@@ -196,6 +274,29 @@ describe("an export with times", function()
       #worker, worker[1].weight, worker[2].time, worker[2].weight, worker[3].time,
       worker[3].weight })
     assert.same(one, threads_of(4))
+  end)
+
+  it("compresses the same file with any number of workers, whatever its size", function()
+    local b, written = builder.new(), {}
+    local clock = b:event { type = 1, sample_type = { "ip", "tid", "time" } }
+    for i = 100, 330 do -- each name is three times in the text
+      b:record("mmap", { pid = 7, tid = 7, addr = i << 20, len = 1 << 20,
+        filename = ("/%d"):format(i):rep(1000) }, { time = 0 })
+      b:sample(clock, { ip = (i << 20) + 8, pid = 7, tid = 7, time = i })
+    end
+    local path, out = b:write(), nil
+    for _, workers in ipairs { 1, 2, 4 } do
+      local file <close> = assert(perflua.open(path, { jobs = workers }))
+      out = exported.query(file:samples(), "firefox")
+      written[#written + 1] = files.read(out)
+    end
+    assert.is_true(written[1] == written[2] and written[1] == written[3])
+    assert.is_true(#files.output("gzip -dc " .. files.quote(out)) > 5 * 2 ^ 19)
+    local left = {}
+    for _, lib in ipairs(profiles.firefox(out).libs) do
+      left[lib.path] = (left[lib.path] or 0) + 1
+    end
+    for i = 100, 330 do assert.equal(1, left[("/%d"):format(i):rep(1000)]) end
   end)
 
   it("leaves no new file where the profile does not fit, and empties an old one", function()
@@ -219,6 +320,10 @@ describe("an export with times", function()
       "export: pprof has no room for times")
     assert.has_error(function() export(path, "firefox", { max_size = 0 }) end,
       "export: max_size: a number of bytes expected")
+    assert.has_error(function() export(path, "pprof", { max_size = 9 }) end,
+      "export: max_size makes times coarser, and pprof has no room for times")
+    assert.has_error(function() export(path, "speedscope", { max_size = 9 }) end,
+      "export: max_size makes times coarser, and there are none without timeline")
     local b = builder.new()
     local event = b:event { name = "cycles", ids = { 1 }, sample_type = { "ip", "tid" } }
     b:sample(event, { ip = chains.READ, pid = 7, tid = 7, misc = 1 })

@@ -13,7 +13,8 @@ local function draw(list, options)
   options = options or {}
   options.title, options.about = options.title or "t", options.about or "a"
   options.unit = options.unit or "samples"
-  flame.write(function(text) parts[#parts + 1] = text end, flame.graph(list, options))
+  local graph = flame.graph(flame.tree(list), options)
+  flame.write(function(text) parts[#parts + 1] = text end, graph)
   return table.concat(parts)
 end
 

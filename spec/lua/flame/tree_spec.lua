@@ -7,13 +7,13 @@ local function list(text) return folded.read(text:gmatch "[^\n]+").list end
 -- The frames as lines "depth name total from start".
 local function drawn(text, least, reverse)
   local t = tree.build(list(text), reverse)
-  local frames, left = tree.frames(t, least or 0)
+  local frames = tree.frames(t, least or 0)
   local lines = {}
   for i, frame in ipairs(frames) do
     lines[i] = ("%d %s %d from %d"):format(frame.depth, t.names[t.name[frame.node]],
       t.total[frame.node], frame.start)
   end
-  return lines, left, t
+  return lines, t.left
 end
 
 local text = "sh;main;b;c 1\nsh;main;a 4\nsh;main 2\ncc;main 3\n"
@@ -42,16 +42,16 @@ describe("the frames of a flame graph", function()
       "3 a 4 from 3",
     }, lines)
     assert.are.same({ frames = 1, total = 1 }, left)
-    local graph = flame.graph(list(text), { min_share = 20 })
+    local graph = flame.graph(flame.tree(list(text)), { min_share = 20 })
     assert.are.equal("frames below 20 % are left out; they hold 10 %", graph.note)
-    assert.are.equal("", flame.graph(list(text), { min_share = 0 }).note)
+    assert.are.equal("", flame.graph(flame.tree(list(text)), { min_share = 0 }).note)
   end)
 
   it("are cut off, and that is said, if stacks are endless", function()
     local deep = ("f;"):rep(5000) .. "g 1"
     local lines = drawn(deep)
     assert.are.equal(1025, #lines)
-    assert.are.equal("1 stack is cut off", flame.graph(list(deep), {}).note)
+    assert.are.equal("1 stack is cut off", flame.graph(flame.tree(list(deep)), {}).note)
   end)
 
   it("lie within their callers and beside each other for a thousand stacks", function()

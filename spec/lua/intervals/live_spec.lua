@@ -9,7 +9,7 @@ local WORK =
 
 -- Records these events, of the work alone or as options say.
 local function recorded(events, options)
-  return oracle.record(("-m 2048 %s -e '%s'"):format(options or "", events),
+  return oracle.record_whole(2048, ("%s -e '%s'"):format(options or "", events),
     "sh -c " .. files.quote(WORK))
 end
 

@@ -1,5 +1,6 @@
 -- Reports, mostly with callers: the core makes and sorts their rows as Lua does.
 local builder = require "spec.support.builder"
+local chains = require "spec.support.chains"
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
@@ -93,6 +94,7 @@ local sorts = {
   { "comm", "dso", "symbol" }, { "symbol" }, { "dso" }, { "symbol", "pid", "dso" },
   { "dso", "addr" },
   { "tid", "symbol" }, { "cpu", "event", "symbol" }, { "time", "dso" }, { "stack", "symbol" },
+  { "time + 1", "time + 2", "time + 3", "time + 4", "time + 5", "time + 6", "addr", "symbol" },
   { "addr % 2 / 3", "dso" }, { "addr > 5", "comm", "dso" }, { "machine_pid", "symbol" },
 }
 
@@ -115,6 +117,20 @@ describe("a report with callers", function()
       assert.are.equal(600, got.events[1].samples + got.events[2].samples)
     end)
   end
+
+  it("tells functions apart whose names differ only in what folded stacks replace", function()
+    local b, sample = chains.recording { chains.kernel }
+    for time, leaf in ipairs { 0xffffffff81000400, 0xffffffff81000500 } do
+      sample(time, 7, { KERNEL, leaf, chains.READ })
+    end
+    local file <close> = assert(perflua.open(b:write(), chains.options()))
+    for _, children in ipairs { true, false } do
+      local got = read(report.prepare(file, { sort = { "symbol" }, children = children }))
+      local periods, values = {}, got.events[1].values
+      for i, name in ipairs(values[1]) do periods[name] = values[4][i] end
+      assert.same({ ["part:ing"] = 2, ["part;ing"] = 1, read = children and 0 or nil }, periods)
+    end
+  end)
 
   it("shows the first rows, or those above a share, with the sums of all", function()
     local file <close> = assert(perflua.open(path, options))

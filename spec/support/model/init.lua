@@ -167,9 +167,9 @@ function engine.groups(spec, description) -- luacheck: ignore 122
   return lib.groups(spec, description)
 end
 
-function plan.values(spec, refs) -- luacheck: ignore 122
+function plan.values(spec, refs, ...) -- luacheck: ignore 122
   if is_interpreted(spec) then return values_of(spec, refs) end
-  return lib.values(spec, refs)
+  return lib.values(spec, refs, ...)
 end
 
 function plan.records(spec) -- luacheck: ignore 122

@@ -1,6 +1,7 @@
 -- The rows of a report as the model makes them, for queries that say `interpreted`.
 require "spec.support.model"
 local callers = require "spec.support.model.report.callers"
+local Scope = require("perflua.fields").class
 local engine = require "perflua.plan.engine"
 local keys = require "perflua.report.keys"
 local report = require "perflua.report"
@@ -9,6 +10,14 @@ local sections = require "spec.support.model.report.sections"
 local spec_of = require("perflua.core").query_spec
 
 local FIRST <const> = 1 << 32 -- the rows of a section begin at a multiple of it
+
+-- The model reads call chains as text.
+local stack = Scope.stack
+function Scope:stack(text, chain) -- luacheck: ignore 122
+  local ref = stack(self, text, chain)
+  if chain == "callers" then ref.get = function(sample) return sample.frames end end
+  return ref
+end
 
 local prepared_of = setmetatable({}, { __mode = "k" }) -- by the query's spec
 local prepare, groups = report.prepare, engine.groups

@@ -8,7 +8,7 @@
 local core = require "perflua.core"
 local closures = require "spec.support.model.closures"
 local engine = require "perflua.plan.engine"
-local expr = require "perflua.filter.expr"
+local waits = require "perflua.intervals.waits"
 
 local spans = {}
 
@@ -302,33 +302,6 @@ function spans.pair(pairing, spec, next_record)
     pass:finish(pairing)
   end
   return step, reader_of(calls), span
-end
-
-local function of_end(ref)
-  local span = ref.span
-  return span and (span.side == "close" or span.own == "stop" or span.own == "duration")
-end
-
-local function any_of_end(refs, around)
-  for _, ref in ipairs(refs or {}) do
-    for _, one in ipairs(ref.node and expr.refs(ref.node) or {}) do
-      if of_end(one) and (one.around or not around) then return true end
-    end
-  end
-  return false
-end
-
--- Returns true if records wait for the end of their span. They also wait for a function that
--- judges spans, as it may read all of a span.
-local function waits(inner, spec, refs)
-  if inner.closed or any_of_end(refs, true) then return true end
-  for _, filter in ipairs(inner.spans.filters) do
-    if not filter.node or any_of_end(filter.refs) then return true end
-  end
-  for _, filter in ipairs(spec.filters) do
-    if filter.node and any_of_end(filter.refs, true) then return true end
-  end
-  return false
 end
 
 ---@param inner table of intervals.within

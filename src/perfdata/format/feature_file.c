@@ -5,6 +5,7 @@
  */
 #include "feature_decode.h"
 #include "format.h"
+#include "views.h"
 
 #define BUILD_ID_SIZE 20
 
@@ -16,15 +17,6 @@ struct build_id_layout {
 static const struct build_id_layout build_id_layout = { 8, 12, 32, 36 };
 /* of perf 2.6.33 to 2.6.35 */
 static const struct build_id_layout old_build_id_layout = { 0, 8, 0, 32 };
-
-static const char *const cpumode_names[] = {
-	[PD_CPUMODE_UNKNOWN] = "unknown",
-	[PD_CPUMODE_KERNEL] = "kernel",
-	[PD_CPUMODE_USER] = "user",
-	[PD_CPUMODE_HYPERVISOR] = "hypervisor",
-	[PD_CPUMODE_GUEST_KERNEL] = "guest_kernel",
-	[PD_CPUMODE_GUEST_USER] = "guest_user",
-};
 
 /* Returns the next entry, whose size its header says, or NULL. */
 static const uint8_t *take_build_id_entry(struct pb_cursor *c, uint32_t at_least,
@@ -67,11 +59,9 @@ static void feed_build_id(struct pd_sink *sink, const uint8_t *entry, uint32_t s
 	unsigned misc = pb_load16(entry + 4, swap), mode = misc & PD_MISC_CPUMODE;
 	uint32_t id_size = BUILD_ID_SIZE;
 	struct pd_text name = pd_text_in(entry + at->filename, size - at->filename);
-	const char *cpumode = "unknown";
+	const char *cpumode = pd_cpumode_name(mode);
 	int32_t pid;
 
-	if (mode < sizeof(cpumode_names) / sizeof(cpumode_names[0]))
-		cpumode = cpumode_names[mode];
 	if (at->size && (misc & PD_MISC_BUILD_ID_SIZE) && entry[at->size] < BUILD_ID_SIZE)
 		id_size = entry[at->size];
 	if (at->pid)

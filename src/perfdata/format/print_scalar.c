@@ -108,10 +108,37 @@ void pd_print_float(struct pd_print *out, double v, bool json)
 		pd_print_bytes(out, "null", 4);
 		return;
 	}
-	snprintf(p, 32, "%.15g", v);
-	if (strtod(p, NULL) != v)
-		snprintf(p, 32, "%.17g", v);
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(p, 32, "%.*g", digits, v);
+		if (strtod(p, NULL) == v)
+			break;
+	}
 	out->n += strlen(p);
+}
+
+void pd_print_cell(struct pd_print *out, const char *p, size_t n)
+{
+	const char *quote;
+	size_t plain = 0;
+
+	while (plain < n && p[plain] != '"' && p[plain] != ',' && p[plain] != '\n' &&
+	       p[plain] != '\r')
+		plain++;
+	if (plain == n) {
+		pd_print_bytes(out, p, n);
+		return;
+	}
+	pd_print_char(out, '"');
+	while ((quote = memchr(p, '"', n))) {
+		size_t size = (size_t)(quote - p) + 1;
+
+		pd_print_bytes(out, p, size);
+		pd_print_char(out, '"');
+		p += size;
+		n -= size;
+	}
+	pd_print_bytes(out, p, n);
+	pd_print_char(out, '"');
 }
 
 #define HEX_ROW(d)                                                                            \

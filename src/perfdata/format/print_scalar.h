@@ -80,7 +80,10 @@ bool pd_is_c1_control(const char *p, size_t length);
  */
 void pd_escape(char *text, size_t size);
 
-/* Print a number in decimal or hex. JSON has no infinity and no NaN: they become null. */
+/*
+ * Print a number in decimal or hex. A float has as few digits as tell it from others. JSON has
+ * no infinity and no NaN: they become null.
+ */
 void pd_print_uint(struct pd_print *out, uint64_t v);
 void pd_print_int(struct pd_print *out, int64_t v);
 void pd_print_hex(struct pd_print *out, uint64_t v); /* with 0x */
@@ -91,6 +94,8 @@ void pd_print_digits(struct pd_print *out, const char *p, size_t n);
 /* Print a string, escaped for JSON or for a text line; `in_view`: inside of a view. */
 void pd_print_json_string(struct pd_print *out, const char *p, size_t n);
 void pd_print_text(struct pd_print *out, const char *p, size_t n, bool in_view);
+/* Prints a cell of CSV (RFC 4180), in quotes if it needs them. */
+void pd_print_cell(struct pd_print *out, const char *p, size_t n);
 /* Prints a line and escapes only what could drive a terminal or is no text. */
 void pd_print_line(struct pd_print *out, const char *p, size_t n);
 

@@ -165,6 +165,13 @@ static bool walk_next(struct walk *walk, struct pd_frame *frame)
 	return true;
 }
 
+/* Returns true if the first frame is that of ip, even if the call chain begins otherwise. */
+static bool begins_with_ip(unsigned kind)
+{
+	return kind == PQ_CHAIN_FRAMES || kind == PQ_CHAIN_CALLERS ||
+	       kind == PQ_CHAIN_FUNCTIONS;
+}
+
 /* Returns the number of the chain of a record's frames, which it resolves. */
 static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
 			      const struct pd_record *rec, const struct raw *raw)
@@ -175,8 +182,7 @@ static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
 	size_t n = 0;
 
 	walk_init(&walk, raw, rec);
-	/* the first line is that of ip, even if the call chain does not begin with it */
-	if (looked->kind == PQ_CHAIN_FRAMES)
+	if (begins_with_ip(looked->kind))
 		numbers[n++] = pq_frame_at(c, looked, &looked->own);
 	while (walk_next(&walk, &frame)) {
 		if (n == 1 && walk.n == 1 && frame.ip == looked->own.ip &&
@@ -209,7 +215,7 @@ static bool hash_raw(const struct pq_chains *c, const struct pq_looked *looked,
 	const uint64_t head[PQ_HEAD_WORDS] = {
 		looked->tags[0],
 		looked->tags[1],
-		looked->kind == PQ_CHAIN_FRAMES ? looked->own.ip : 0,
+		begins_with_ip(looked->kind) ? looked->own.ip : 0,
 		(uint64_t)looked->kind | looked->own.mode << 8 |
 			(uint64_t)rec->layout->swap << 16 | (uint64_t)raw->recorded << 17,
 	};
@@ -218,6 +224,22 @@ static bool hash_raw(const struct pq_chains *c, const struct pq_looked *looked,
 		return false;
 	*hash = pq_hash_of(&c->keys, head, raw->words, raw->n);
 	return true;
+}
+
+/* Sets c->own. Returns false without memory. */
+static bool find_own(struct pq_chains *c, struct pq_looked *looked)
+{
+	unsigned kind = looked->kind;
+
+	looked->kind = PQ_CHAIN_CALLERS;
+	c->own = pq_frame_at(c, looked, &looked->own);
+	looked->kind = kind;
+	return c->own != UINT32_MAX;
+}
+
+uint32_t pq_chains_own(const struct pq_chains *c)
+{
+	return c->own;
 }
 
 static void begin_look(struct pq_chains *c, struct pm_resolver *resolver,
@@ -246,8 +268,10 @@ uint32_t pq_chains_of(struct pq_chains *c, struct pm_resolver *resolver,
 	bool hashed;
 
 	begin_look(c, resolver, rec, &looked, &raw);
-	if (kind == PQ_CHAIN_FRAMES && !looked.has_ip)
+	if (begins_with_ip(kind) && !looked.has_ip)
 		return PQ_NO_CHAIN;
+	if (kind == PQ_CHAIN_FUNCTIONS && !find_own(c, &looked))
+		return PQ_CHAIN_NO_MEMORY;
 	hashed = hash_raw(c, &looked, rec, &raw, &hash);
 	if (hashed) {
 		chain = pq_raw_find(&c->raw, &hash);

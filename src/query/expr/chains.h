@@ -26,9 +26,8 @@ struct pq_frame {
 	uint32_t text;			  /* number of its text, for the chains' own use */
 	uint16_t source, stream;	  /* where that record was read */
 	uint8_t mode;			  /* enum pd_cpumode */
-	bool is_mapped;			  /* of PQ_CHAIN_MAPPED */
+	uint8_t kind;			  /* enum pq_chain_kind, of a frame of values */
 	bool is_asked;			  /* pq_chains_function() was asked */
-	bool is_shared;			  /* functions of several binaries have its text */
 };
 
 /*
@@ -45,11 +44,23 @@ enum pq_chain_kind {
 	 */
 	PQ_CHAIN_VALUES,
 	/*
-	 * the same, but binaries differ by their names, too, and all addresses of a
+	 * as PQ_CHAIN_VALUES, but binaries are told apart as the recorded system does, also by
+	 * name and inode, as functions may be known in one of them only; and all addresses of a
 	 * cpumode where nothing was mapped are one frame, with address 0: broken call chains
 	 * have very many of them.
 	 */
 	PQ_CHAIN_MAPPED,
+	/*
+	 * functions, or where none is known addresses, by binary and cpumode; functions and
+	 * binaries differ by their names. The first frame is that of ip, even if the call chain
+	 * begins otherwise; without an ip there is no chain.
+	 */
+	PQ_CHAIN_CALLERS,
+	/*
+	 * as PQ_CHAIN_CALLERS, but all code of a binary without a function is one frame, with
+	 * address 0. pq_chains_own() tells the address of ip.
+	 */
+	PQ_CHAIN_FUNCTIONS,
 };
 
 /*
@@ -67,6 +78,12 @@ void pq_chains_destroy(struct pq_chains *chains);
 #define PQ_CHAIN_NO_MEMORY (UINT32_MAX - 1)
 uint32_t pq_chains_of(struct pq_chains *chains, struct pm_resolver *resolver,
 		      const struct pd_record *rec, enum pq_chain_kind kind);
+
+/*
+ * Returns the number of the frame of the ip of the record whose chain of PQ_CHAIN_FUNCTIONS was
+ * asked for last: that of its function, or its address in the binary.
+ */
+uint32_t pq_chains_own(const struct pq_chains *chains);
 
 /*
  * A name that functions are asked for. It belongs to one pq_chains, whose functions it knows by
@@ -129,13 +146,6 @@ const uint32_t *pq_chains_frames(const struct pq_chains *chains, uint32_t chain,
 /* Returns a frame by its number, below pq_chains_n_frames(). */
 const struct pq_frame *pq_chains_frame(const struct pq_chains *chains, uint32_t frame);
 uint32_t pq_chains_n_frames(const struct pq_chains *chains);
-
-/*
- * Returns the i-th frame with a text among chains of PQ_CHAIN_STACK or PQ_CHAIN_ANNOTATED, and
- * sets *text to it; NULL: there are no more.
- */
-const struct pq_frame *pq_chains_named(const struct pq_chains *chains, enum pq_chain_kind kind,
-				       size_t i, struct pd_text *text);
 
 /*
  * Returns the text of a chain as the field has it (pm_chain_text), ending with a NUL. It is

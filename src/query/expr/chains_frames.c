@@ -65,12 +65,9 @@ static const char *binary_of(const struct pq_frame *frame)
 	return frame->dso ? frame->dso->name : PM_UNKNOWN;
 }
 
-/* Notes whether a frame with the text of `known` is of another binary. */
-static void note_binary(struct pq_frame *known, const struct pq_frame *frame)
+static bool is_same_name(const struct pq_frame *a, const struct pq_frame *b)
 {
-	known->is_shared = known->is_shared || frame->is_shared ||
-			   (known->dso != frame->dso &&
-			    strcmp(binary_of(known), binary_of(frame)) != 0);
+	return a->dso == b->dso || strcmp(binary_of(a), binary_of(b)) == 0;
 }
 
 uint32_t pq_frame_of_text(struct pq_chains *c, unsigned kind, struct pd_text text,
@@ -90,8 +87,6 @@ uint32_t pq_frame_of_text(struct pq_chains *c, unsigned kind, struct pd_text tex
 		c->by_text[kind][n] = (uint32_t)c->n_frames;
 		c->frames[c->n_frames] = *frame;
 		c->frames[c->n_frames++].text = number;
-	} else {
-		note_binary(&c->frames[c->by_text[kind][number]], frame);
 	}
 	return c->by_text[kind][number];
 }
@@ -113,7 +108,7 @@ static bool is_new_address(const void *arg, uint32_t item)
 	return a->address == b->address &&
 	       pm_frames_level((enum pd_cpumode)a->mode) ==
 		       pm_frames_level((enum pd_cpumode)b->mode) &&
-	       (a->dso == b->dso || strcmp(binary_of(a), binary_of(b)) == 0);
+	       is_same_name(a, b);
 }
 
 uint32_t pq_frame_of_address(struct pq_chains *c, const struct pq_frame *frame)
@@ -146,15 +141,45 @@ static bool is_same_binary(const struct ps_dso *a, const struct ps_dso *b)
 			       &b->id.build_id, (struct pd_text){ b->name, strlen(b->name) });
 }
 
+static bool is_same_function(const struct ps_symbol *a, const struct ps_symbol *b)
+{
+	if (a == b || !a || !b)
+		return a == b;
+	return a->length == b->length && memcmp(a->name, b->name, a->length) == 0;
+}
+
+/* Returns true if binaries and functions of two frames are equal, as their kind has it. */
+static bool is_same_code(const struct pq_frame *a, const struct pq_frame *b)
+{
+	if (a->kind == PQ_CHAIN_CALLERS)
+		return is_same_name(a, b) && is_same_function(a->symbol, b->symbol);
+	return a->symbol == b->symbol &&
+	       (a->kind == PQ_CHAIN_MAPPED ? a->dso == b->dso : is_same_binary(a->dso, b->dso));
+}
+
+static uint32_t hash_value(const struct pq_chains *c, const struct pq_frame *frame)
+{
+	uint64_t code;
+
+	if (frame->kind == PQ_CHAIN_CALLERS && frame->symbol)
+		code = pb_hash_bytes(&c->secret, frame->symbol->name, frame->symbol->length);
+	else if (frame->kind == PQ_CHAIN_CALLERS && frame->dso)
+		code = pb_hash_bytes(&c->secret, frame->dso->name, strlen(frame->dso->name));
+	else if (frame->kind == PQ_CHAIN_MAPPED)
+		code = (uintptr_t)frame->dso;
+	else
+		code = hash_binary(c, frame->dso);
+	return pb_hash_pair(&c->secret, frame->address, code ^ frame->mode);
+}
+
 /* Returns true if a frame has the value of the new one, which lies behind the last. */
 static bool is_new_value(const void *arg, uint32_t item)
 {
 	const struct pq_chains *c = arg;
 	const struct pq_frame *a = &c->frames[item], *b = &c->frames[c->n_frames];
 
-	return a->address == b->address && a->mode == b->mode && a->symbol == b->symbol &&
-	       a->is_mapped == b->is_mapped && is_same_binary(a->dso, b->dso) &&
-	       (!a->is_mapped || strcmp(binary_of(a), binary_of(b)) == 0);
+	return a->address == b->address && a->mode == b->mode && a->kind == b->kind &&
+	       is_same_code(a, b);
 }
 
 /* Returns true if frame a was recorded before b: it is the one whose ip is shown. */
@@ -168,14 +193,12 @@ static bool is_earlier(const struct pq_frame *a, const struct pq_frame *b)
 uint32_t pq_frame_of_value(struct pq_chains *c, const struct pq_frame *frame)
 {
 	uint32_t number = (uint32_t)c->n_frames, found;
-	uint32_t hash = pb_hash_pair(&c->secret, frame->address,
-				     hash_binary(c, frame->dso) ^ frame->mode);
 
 	if (!pb_reserve(c->frames, c->n_frames, c->frames_room))
 		return UINT32_MAX;
 	c->frames[number] = *frame;
 	c->frames[number].text = PQ_NO_TEXT;
-	found = pb_map_intern(&c->values, hash, is_new_value, c, number);
+	found = pb_map_intern(&c->values, hash_value(c, frame), is_new_value, c, number);
 	if (found == number)
 		c->n_frames++;
 	else if (found != UINT32_MAX && is_earlier(frame, &c->frames[found]))
@@ -183,27 +206,45 @@ uint32_t pq_frame_of_value(struct pq_chains *c, const struct pq_frame *frame)
 	return found;
 }
 
+/*
+ * Returns the number of the one frame that a kind of frames has for all addresses of a cpumode
+ * where nothing was mapped; UINT32_MAX: no memory. Broken call chains have very many of them.
+ */
+static uint32_t unmapped_frame(struct pq_chains *c, uint8_t kind, uint64_t mode)
+{
+	const struct pq_frame frame = { .mode = (uint8_t)mode, .kind = kind };
+	uint32_t *known = &c->unmapped[kind == PQ_CHAIN_MAPPED][mode & PD_MISC_CPUMODE];
+
+	if (!*known)
+		*known = pq_frame_of_value(c, &frame) + 1;
+	return *known - 1;
+}
+
 /* Returns the number of the frame of an address as a value. */
 static uint32_t value_at(struct pq_chains *c, const struct pq_looked *looked,
 			 const struct pd_frame *at, const struct pm_map *map)
 {
 	const struct pd_record *rec = looked->rec;
+	bool by_function = looked->kind >= PQ_CHAIN_CALLERS;
 	struct pq_frame frame = {
 		.dso = map ? map->dso : NULL,
-		.address = map				   ? pm_map_address(map, at->ip) :
-			   looked->kind == PQ_CHAIN_VALUES ? at->ip :
-							     0,
+		.address = map ? pm_map_address(map, at->ip) : at->ip,
 		.ip = at->ip,
 		.offset = rec->offset,
 		.source = rec->source,
 		.stream = rec->stream,
 		.mode = (uint8_t)at->mode,
-		.is_mapped = looked->kind == PQ_CHAIN_MAPPED,
+		.kind = (uint8_t)(by_function ? PQ_CHAIN_CALLERS : looked->kind),
 	};
+	bool is_one = looked->kind == PQ_CHAIN_FUNCTIONS;
 
-	if (frame.dso && frame.dso->jitdump)
+	if (!map && (is_one || looked->kind == PQ_CHAIN_MAPPED))
+		return unmapped_frame(c, frame.kind, at->mode);
+	if (frame.dso && (frame.dso->jitdump || by_function))
 		frame.symbol = pm_symbol_at(looked->resolver, frame.dso, frame.address,
 					    looked->context.time);
+	if (is_one || (frame.symbol && by_function))
+		frame.address = 0;
 	return pq_frame_of_value(c, &frame);
 }
 
@@ -292,7 +333,7 @@ uint32_t pq_frame_at(struct pq_chains *c, struct pq_looked *looked, const struct
 	if (looked->known && seen->ip == at->ip && seen->tag == tag && seen->number)
 		return seen->number - 1;
 	looked->context.mode = (enum pd_cpumode)at->mode;
-	if (looked->kind == PQ_CHAIN_VALUES || looked->kind == PQ_CHAIN_MAPPED) {
+	if (pq_is_value_kind(looked->kind)) {
 		location.map = pm_map_at(pm_resolver_system(looked->resolver), &looked->context,
 					 at->ip);
 		number = value_at(c, looked, at, location.map);

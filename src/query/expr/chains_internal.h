@@ -10,8 +10,8 @@
 #include "strings.h"
 
 /* A further kind: frames by the names of their functions. */
-#define PQ_SYMBOLS   5
-#define PQ_KINDS     6
+#define PQ_SYMBOLS   (PQ_CHAIN_FUNCTIONS + 1)
+#define PQ_KINDS     (PQ_SYMBOLS + 1)
 #define PQ_NO_SYMBOL (UINT32_MAX - 1) /* number of frames without a function */
 
 /*
@@ -112,12 +112,13 @@ struct pq_chains {
 	struct pm_string_pool texts[PQ_KINDS];
 	uint32_t *by_text[PQ_KINDS]; /* [texts[kind].n]: the frame that the text is of */
 	size_t by_text_room[PQ_KINDS];
-	struct pq_frame *
-		/* [n_frames]: no two have the same text in texts[kind] */
-		frames;
+	/* [n_frames]: no two have the same text in texts[kind] */
+	struct pq_frame *frames;
 	size_t n_frames, frames_room;
+	/* 1 + frame of unmapped_frame(), by whether it is of PQ_CHAIN_MAPPED, and by cpumode */
+	uint32_t unmapped[2][PD_MISC_CPUMODE + 1];
 	struct pb_map addresses;  /* frames of PQ_CHAIN_FRAMES without a text */
-	struct pb_map values;	  /* frames of PQ_CHAIN_VALUES and PQ_CHAIN_MAPPED */
+	struct pb_map values;	  /* frames of kinds for which pq_is_value_kind() */
 	struct pb_secret secret;  /* key of the hashes of both */
 	struct pq_alias *aliases; /* [n_aliases] */
 	size_t n_aliases, aliases_room;
@@ -128,9 +129,16 @@ struct pq_chains {
 	size_t n_numbers, numbers_room;
 	struct pb_map by_frames;	 /* numbers of chains in the list */
 	struct pb_string text;		 /* the result of pq_chains_text() */
+	uint32_t own;			 /* what pq_chains_own() returns */
 	struct pq_looked entered;	 /* the record of pq_chains_enter() */
 	struct pq_seen_name (*names)[2]; /* [PQ_NAME_SETS]; NULL: not needed yet */
 };
+
+/* Returns true if frames of a kind of chains are told apart by values, not by texts. */
+static inline bool pq_is_value_kind(unsigned kind)
+{
+	return kind >= PQ_CHAIN_VALUES && kind <= PQ_CHAIN_FUNCTIONS;
+}
 
 /* Sets looked->tags. */
 void pq_look_when(struct pq_chains *chains, struct pq_looked *looked);
@@ -149,7 +157,7 @@ uint32_t pq_frame_of_text(struct pq_chains *chains, unsigned kind, struct pd_tex
 /* Returns the number of a frame of PQ_CHAIN_FRAMES without a symbol, as pq_frame_of_text(). */
 uint32_t pq_frame_of_address(struct pq_chains *chains, const struct pq_frame *frame);
 
-/* Returns the number of a frame of PQ_CHAIN_VALUES, as pq_frame_of_text(). */
+/* Returns the number of a frame that is told apart by values, as pq_frame_of_text(). */
 uint32_t pq_frame_of_value(struct pq_chains *chains, const struct pq_frame *frame);
 
 /* Returns the number of the chain with these frames, added if it is new; PQ_CHAIN_NO_MEMORY. */

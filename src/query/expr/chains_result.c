@@ -52,15 +52,6 @@ static size_t add_chain_text(const struct pq_chains *c, unsigned kind, uint32_t 
 	return text.n;
 }
 
-const struct pq_frame *pq_chains_named(const struct pq_chains *c, enum pq_chain_kind kind,
-				       size_t i, struct pd_text *text)
-{
-	if (i >= c->texts[kind].n)
-		return NULL;
-	*text = c->texts[kind].texts[i];
-	return &c->frames[c->by_text[kind][i]];
-}
-
 const char *pq_chains_text(struct pq_chains *c, uint32_t number, size_t *n)
 {
 	const struct pq_chain *chain = &c->list[number];
@@ -95,7 +86,7 @@ static uint32_t same_frame(struct pq_chains *c, const struct pq_chains *from, un
 
 	if (known[number])
 		return known[number] - 1;
-	if (kind == PQ_CHAIN_VALUES || kind == PQ_CHAIN_MAPPED)
+	if (pq_is_value_kind(kind))
 		found = pq_frame_of_value(c, frame);
 	else if (frame->text == PQ_NO_TEXT)
 		found = pq_frame_of_address(c, frame);

@@ -432,18 +432,17 @@ bool pq_fields_key(struct pq_fields *fields, uint32_t field, struct pq_value *ou
 		[PD_SYS_ANNOTATED_STACK] = PQ_CHAIN_ANNOTATED,
 		[PD_SYS_FRAMES] = PQ_CHAIN_FRAMES,
 	};
-	const struct pq_field *f;
 	enum pq_chain_kind kind;
 
 	if (!fields->chains || !load->is_chain || !fields->resolver) {
 		pq_fields_get(fields, field, out);
 		return !fields->failed;
 	}
-	f = fields->internal->list[field];
-	kind = f->is_mapped ? PQ_CHAIN_MAPPED :
-	       f->is_stack  ? PQ_CHAIN_VALUES :
-			      (enum pq_chain_kind)kinds[load->bound->field->arg];
+	kind = (enum pq_chain_kind)fields->internal->list[field]->chain_kind;
+	if (!kind)
+		kind = (enum pq_chain_kind)kinds[load->bound->field->arg];
 	out->u = pq_chains_of(fields->chains, fields->resolver, fields->rec, kind);
 	out->type = out->u == PQ_NO_CHAIN ? PQ_NIL : PQ_CHAIN;
+	out->size = pq_chains_own(fields->chains);
 	return out->u != PQ_CHAIN_NO_MEMORY;
 }

@@ -82,8 +82,11 @@ struct pq_field {
 	 * else 0
 	 */
 	uint16_t item;
-	bool is_stack;	/* the call chain that `name` is made of, as a value (stacks.h) */
-	bool is_mapped; /* the call chain that `name` is made of, as PQ_CHAIN_MAPPED */
+	/*
+	 * enum pq_chain_kind, from PQ_CHAIN_VALUES on, if the field is the call chain that
+	 * `name` is made of; 0: it is its text
+	 */
+	uint8_t chain_kind;
 	/*
 	 * position in a row of values (pq_fields_enter_row), from 1 on, if the field is only
 	 * that; 0: the field is one of records

@@ -29,7 +29,8 @@ struct pq_value {
 	uint8_t type; /* enum pq_type */
 	/* number that only this PQ_TEXT of a row has (rows.h); 0: none */
 	uint16_t id;
-	uint32_t size; /* bytes of a PQ_TEXT */
+	/* bytes of a PQ_TEXT; of a PQ_CHAIN that pq_chains_own() knows, what that returns */
+	uint32_t size;
 	union {
 		int64_t i;
 		uint64_t u;

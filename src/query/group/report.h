@@ -2,7 +2,7 @@
  * Rows of a report over groups whose measures are a count and a sum.
  *
  * Without callers the keys are the columns, and each group has one row. With callers the last
- * key is a chain of PQ_CHAIN_FRAMES, and a sample counts once for every distinct row that a
+ * key is a chain of PQ_CHAIN_CALLERS, and a sample counts once for every distinct row that a
  * frame of its call chain belongs to: a row has the other keys, and the names that are asked
  * for of a frame. Binaries have their short names, as in perf report.
  */
@@ -62,7 +62,7 @@ struct pq_report_row {
  *
  * `interrupt`, which may be NULL, may end the adding up of the groups: pq_report_taken says how
  * many were. Once it came, only the first PQ_REPORT_FIRST rows of each event are sorted, and of
- * many rows only by `children`; the others are behind them in any order.
+ * many rows perhaps only by `children`; the others are behind them in any order.
  */
 #define PQ_REPORT_FIRST 1000
 struct pq_report *pq_report_create(struct pq_groups *groups,

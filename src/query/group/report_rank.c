@@ -108,11 +108,11 @@ enum pb_outcome pq_sort_list(const struct pq_sorting *s, char *list,
 }
 
 /*
- * Sets ranks[of] to the place of each among the different ones, and *differ to whether there
- * are several. An interrupt may end it, as it may end pq_sort_list().
+ * Sets ranks[of] to the place of each among the different ones, and *different to the number of
+ * these. An interrupt may end it, as it may end pq_sort_list().
  */
-static enum pb_outcome rank_values(struct ranked *list, size_t n, uint32_t *ranks, bool *differ,
-				   const struct ps_interrupt *interrupt)
+static enum pb_outcome rank_values(struct ranked *list, size_t n, uint32_t *ranks,
+				   uint32_t *different, const struct ps_interrupt *interrupt)
 {
 	const struct pq_sorting sorting = { n, sizeof(*list), compare_ranked, NULL };
 	enum pb_outcome sorted = pq_sort_list(&sorting, (char *)list, interrupt);
@@ -123,7 +123,7 @@ static enum pb_outcome rank_values(struct ranked *list, size_t n, uint32_t *rank
 			at++;
 		ranks[list[i].of] = at;
 	}
-	*differ = at;
+	*different = at + 1;
 	return sorted;
 }
 
@@ -258,15 +258,16 @@ enum pb_outcome pq_ranks_add(struct pq_report *report, const struct pq_report_co
 	struct ranked *list = malloc((n + 1) * sizeof(*list));
 	uint32_t *by_number = malloc((n + 1) * sizeof(*by_number));
 	enum pb_outcome listed = list && by_number ? PB_OK : PB_FAILED;
-	bool differ = false;
+	uint32_t different = 0;
 
 	if (listed == PB_OK && of_parts)
 		list_parts(report, column->from, list);
 	else if (listed == PB_OK)
 		listed = list_key(report, column, list, interrupt);
 	if (listed == PB_OK)
-		listed = rank_values(list, n, by_number, &differ, interrupt);
-	if (listed == PB_OK && differ) {
+		listed = rank_values(list, n, by_number, &different, interrupt);
+	if (listed == PB_OK && different > 1) {
+		ranks->columns[ranks->n].n = different;
 		ranks->columns[ranks->n].ranks = by_number;
 		ranks->columns[ranks->n++].of_parts = of_parts;
 		by_number = NULL;

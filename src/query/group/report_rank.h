@@ -36,6 +36,7 @@ enum pb_outcome pq_sort_list(const struct pq_sorting *sorting, char *list,
 struct pq_ranks {
 	struct {
 		uint32_t *ranks; /* rank of each owner, or part */
+		uint32_t n;	 /* number of different ranks */
 		bool of_parts;
 	} * columns; /* [n] */
 	size_t n;

@@ -1,23 +1,32 @@
 #define _GNU_SOURCE /* qsort_r */
 /*
  * Sorts the rows of a report. Their values are first replaced by small numbers: the ranks
- * within a column. Columns with one value are ignored, and most rows differ already in their
- * measures.
+ * within a column, of which as many as fit are one number. Columns with one value are ignored.
  */
 #include <stdlib.h>
 
 #include "report_rank.h"
 
-/* The sort key of a row, apart from its ranks. */
+/* The sort key of a row. Rows and ranks lie elsewhere in memory, so few are looked at. */
 struct item {
 	uint64_t children;
+	uint64_t columns; /* its ranks in the first columns, as one number */
 	uint32_t event, row;
 };
 
 struct order {
 	const struct pq_report *report;
 	struct pq_ranks ranks;
+	size_t n_first; /* columns whose ranks fit the number */
 };
+
+static uint32_t rank_of_row(const struct order *order, size_t column,
+			    const struct pq_report_item *row)
+{
+	bool of_parts = order->ranks.columns[column].of_parts;
+
+	return order->ranks.columns[column].ranks[of_parts ? row->part : row->owner];
+}
 
 static int compare_items(const void *left, const void *right, void *arg)
 {
@@ -29,13 +38,12 @@ static int compare_items(const void *left, const void *right, void *arg)
 		return a->event < b->event ? -1 : 1;
 	if (a->children != b->children)
 		return a->children > b->children ? -1 : 1;
+	if (a->columns != b->columns)
+		return a->columns < b->columns ? -1 : 1;
 	x = &order->report->rows[a->row];
 	y = &order->report->rows[b->row];
-	for (size_t i = 0; i < order->ranks.n; i++) {
-		const uint32_t *ranks = order->ranks.columns[i].ranks;
-		bool of_parts = order->ranks.columns[i].of_parts;
-		uint32_t one = ranks[of_parts ? x->part : x->owner];
-		uint32_t other = ranks[of_parts ? y->part : y->owner];
+	for (size_t i = order->n_first; i < order->ranks.n; i++) {
+		uint32_t one = rank_of_row(order, i, x), other = rank_of_row(order, i, y);
 
 		if (one != other)
 			return one < other ? -1 : 1;
@@ -118,11 +126,41 @@ static void place_sections(struct pq_report *report)
 	report->n_sections = n;
 }
 
+/* Sets order->n_first. */
+static void count_first(struct order *order)
+{
+	const struct pq_ranks *ranks = &order->ranks;
+	uint64_t numbers = 1;
+
+	while (order->n_first < ranks->n &&
+	       numbers <= UINT64_MAX / ranks->columns[order->n_first].n)
+		numbers *= ranks->columns[order->n_first++].n;
+}
+
+static uint64_t number_columns(const struct order *order, const struct pq_report_item *row)
+{
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < order->n_first; i++)
+		number = number * order->ranks.columns[i].n + rank_of_row(order, i, row);
+	return number;
+}
+
+/* Frees the ranks that the sort keys have. */
+static void free_first(struct order *order)
+{
+	for (size_t i = 0; i < order->n_first; i++) {
+		free(order->ranks.columns[i].ranks);
+		order->ranks.columns[i].ranks = NULL;
+	}
+}
+
 /* Lists the sort keys of the rows, and adds up their sections. Returns false without memory. */
-static bool list_items(struct pq_report *report, struct item *items)
+static bool list_items(struct pq_report *report, struct order *order, struct item *items)
 {
 	size_t capacity = 0;
 
+	count_first(order);
 	if (!open_section(report, &capacity, NULL))
 		return false;
 	for (size_t i = 0; i < report->n_rows; i++) {
@@ -139,10 +177,12 @@ static bool list_items(struct pq_report *report, struct item *items)
 			s->unresolved += row->samples;
 		items[i] = (struct item){
 			.children = row->children,
+			.columns = number_columns(order, row),
 			.event = event ? event->number : UINT32_MAX,
 			.row = (uint32_t)i,
 		};
 	}
+	free_first(order);
 	place_sections(report);
 	return true;
 }
@@ -206,7 +246,7 @@ static bool sort_rows(struct pq_report *report, struct order *order,
 					    order };
 	enum pb_outcome sorted = PB_FAILED;
 
-	if (items && list_items(report, items))
+	if (items && list_items(report, order, items))
 		sorted = is_late(report, interrupt) ?
 				 PB_STOPPED :
 				 pq_sort_list(&sorting, (char *)items, interrupt);

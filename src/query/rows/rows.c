@@ -49,6 +49,7 @@ struct pq_rows {
 	bool is_inside;		/* more items of `rec` are to come; else read the next record */
 	struct pq_expr **exprs; /* [n_nodes] */
 	uint32_t *numbers;	/* [n_nodes]: numbers of fields; UINT32_MAX: no field */
+	size_t chain_at; /* value that is a number among fields.chains, if that is not NULL */
 	struct pq_plain_rows plain;
 	struct pq_known_texts known;
 	struct pd_walk walk;
@@ -168,9 +169,10 @@ struct pq_rows *pq_rows_open_pairs(const struct pq_scope *scope,
 	return open_made_rows(scope, nodes, n, how, err);
 }
 
-void pq_rows_number_chains(struct pq_rows *rows, struct pq_chains *chains)
+void pq_rows_number_chains(struct pq_rows *rows, size_t at, struct pq_chains *chains)
 {
 	rows->fields.chains = chains;
+	rows->chain_at = at;
 }
 
 /* Ends the thread and the walk. */
@@ -276,7 +278,7 @@ static bool add_row(struct pq_rows *rows, struct batch *b)
 	for (size_t i = 0; i < rows->n; i++) {
 		if (rows->numbers[i] == UINT32_MAX)
 			pq_expr_value(rows->exprs[i], &rows->fields, &row[i]);
-		else if (!rows->fields.chains)
+		else if (!rows->fields.chains || i != rows->chain_at)
 			pq_fields_get(&rows->fields, rows->numbers[i], &row[i]);
 		else if (!pq_fields_key(&rows->fields, rows->numbers[i], &row[i]))
 			return false;

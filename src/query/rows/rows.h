@@ -27,10 +27,11 @@ struct pq_rows *pq_rows_open(const struct pq_scope *scope, const struct pq_node 
 void pq_rows_close(struct pq_rows *rows);
 
 /*
- * Has the field `frames` read as PQ_CHAIN: its number in `chains`, which nobody else may use
- * until the rows have ended, and which must outlive them. Call it before the first batch.
+ * Has value `at` of each row, a call chain, read as PQ_CHAIN: its number in `chains`, which
+ * nobody else may use until the rows have ended, and which must outlive them. Call it before
+ * the first batch.
  */
-void pq_rows_number_chains(struct pq_rows *rows, struct pq_chains *chains);
+void pq_rows_number_chains(struct pq_rows *rows, size_t at, struct pq_chains *chains);
 
 /* The record of a span that a value is of, or an item inside it. */
 enum pq_of {

@@ -1,42 +1,15 @@
 #include "rows_lines.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "perfdata/format/print_scalar.h"
-
-/* Prints a cell of CSV, in quotes if it needs them. */
-static void print_cell(struct pd_print *out, const char *p, size_t n)
-{
-	const char *quote;
-	size_t plain = 0;
-
-	while (plain < n && p[plain] != '"' && p[plain] != ',' && p[plain] != '\n' &&
-	       p[plain] != '\r')
-		plain++;
-	if (plain == n) {
-		pd_print_bytes(out, p, n);
-		return;
-	}
-	pd_print_char(out, '"');
-	while ((quote = memchr(p, '"', n))) {
-		size_t size = (size_t)(quote - p) + 1;
-
-		pd_print_bytes(out, p, size);
-		pd_print_char(out, '"');
-		p += size;
-		n -= size;
-	}
-	pd_print_bytes(out, p, n);
-	pd_print_char(out, '"');
-}
 
 static void print_string(struct pd_print *out, const char *p, size_t n, bool json)
 {
 	if (json)
 		pd_print_json_string(out, p, n);
 	else
-		print_cell(out, p, n);
+		pd_print_cell(out, p, n);
 }
 
 static void print_integer(struct pd_print *out, enum pq_line_kind kind, uint64_t value,
@@ -56,19 +29,13 @@ static void print_integer(struct pd_print *out, enum pq_line_kind kind, uint64_t
 		pd_print_char(out, '"');
 }
 
-/* Prints a float in as few digits as tell it from others. */
+/* In JSON a float is told from an integer. */
 static void print_float(struct pd_print *out, double value, bool json)
 {
 	char text[32];
 	int n = snprintf(text, sizeof(text), "%.15g", value);
 
-	if (json && value - value != 0) { /* no number, or infinite */
-		pd_print_const(out, "null");
-		return;
-	}
-	if (strtod(text, NULL) != value)
-		n = snprintf(text, sizeof(text), "%.17g", value);
-	pd_print_bytes(out, text, (size_t)n);
+	pd_print_float(out, value, json);
 	if (json && strspn(text, "-0123456789") == (size_t)n)
 		pd_print_const(out, ".0");
 }

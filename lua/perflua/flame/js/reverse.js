@@ -1,4 +1,5 @@
-// The same frames from the callee on: below each function those that called it.
+// Builds the graph of callers: the same frames from the callee on, below each function those
+// that called it.
 
 // Returns the own part of each frame, with that of callees too small to be frames.
 function parts_of_frames() {

@@ -5,15 +5,17 @@ const status_name = element("text", { class: "name", x: PAD, y: 21 });
 const status_value = element("text", { x: PAD, y: 21 });
 const tip = element("title");
 
-// Its shares, what it spent itself, its samples.
+// Its shares, what it spent itself, its samples or what else is counted, where it is.
 function parts_of(i) {
   if (PAGE.changes && reversed === PAGE.reversed) return change_parts(i);
   const list = [amount(total[i]), percent(total[i], total[0]) + " of all"];
   if (zoomed !== 0 && inside(i, zoomed)) list.push(percent(total[i], total[zoomed]) + " of what is shown");
   list.push("self " + (own[i] ? amount(own[i]) : "0"));
-  if (count && PAGE.unit !== "samples") list.push(thousands(count[i]) + (count[i] === 1 ? " sample" : " samples"));
+  if (count && PAGE.unit !== "samples") list.push(thousands(count[i]) + " " + COUNTED + (count[i] === 1 ? "" : "s"));
   const binary = kind[i] && PAGE.binaries && PAGE.binary_of[name[i]]; // kind 0 is no code
   if (binary) list.push(PAGE.binaries[binary - 1]);
+  const file = PAGE.lines && reversed === PAGE.reversed && PAGE.lines[2 * i];
+  if (file) list.push(PAGE.files[file - 1] + ":" + PAGE.lines[2 * i + 1]);
   return list;
 }
 

@@ -1,6 +1,6 @@
 -- From rows { samples, period, children?, event = its index or nil, keys = {…}, unresolved } to
 -- the sections of a report, one for each event, as the core makes them
--- (src/binding/query_report.c): { index, samples, period, unresolved, n, all, rows }.
+-- (src/binding/query/report.c): { index, samples, period, unresolved, n, all, rows }.
 
 local order = require "spec.support.model.report.order"
 local sort = require "perflua.table.sort"

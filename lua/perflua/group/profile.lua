@@ -1,0 +1,42 @@
+-- Samples added up by their call chains in the core, as a profile: see
+-- src/binding/query/profile.c.
+
+local aside = require "perflua.group.aside"
+local engine = require "perflua.plan.engine"
+
+local profile = {}
+
+---Describes a profile to the core.
+---@param query perflua.Query of samples
+---@param spec table of the query
+---@param names string[] the fields, beside the call chain, that tell entries apart
+---@param options table { count, timeline, lines, folded, head } see there; count:
+--- samples weigh 1 each, not their periods; timeline: the time of each sample is kept
+---@return table description for engine.groups
+---@return { n: integer } # how many samples were set aside, when it has run
+function profile.describe(query, spec, names, options)
+  local scope, keys = spec.scope, {}
+  local is = { folded = options.folded, lines = options.lines, head = options.head }
+  for _, name in ipairs(names) do
+    if scope:root(name) then
+      keys[#keys + 1] = { ref = scope:ref(name) }
+      is[name] = #keys
+    end
+  end
+  local columns = { { measure = "count" } }
+  local sums = not options.count and scope:root "period"
+  if sums then columns[2] = { measure = "sum", ref = scope:ref "period" } end
+  local counted = sums and aside.from(query) or { n = 0 }
+  if options.timeline then
+    columns[#columns + 1] = { measure = "times", ref = scope:ref "time",
+      weight = sums and scope:ref "period" or nil }
+  end
+  is.chain = #keys + 1
+  -- without a call chain it is the address; all addresses where nothing was mapped are one
+  keys[is.chain] = { ref = scope:stack("callchain", "mapped") }
+  local description = engine.grouping(spec, keys, columns)
+  description.profile = is
+  return description, counted
+end
+
+return profile

@@ -1,0 +1,170 @@
+-- The values that queries over spans, and over records inside of spans, read: places in a row,
+-- which the core fills from columns of the records that open spans, close them or are inside.
+
+local lower = require "perflua.plan.lower"
+local spans = require "perflua.intervals.spans"
+
+-- A value is of one of the records of a span, or of an item of one; numbered as in the core.
+local OPEN <const>, CLOSE <const>, INNER <const>, ITEM <const> = 1, 2, 3, 4
+local side_of = { open = OPEN, close = CLOSE }
+
+-- Trees whose fields are places in a row.
+---@class perflua.RowLowering: perflua.Lowering
+local Rows = setmetatable({}, { __index = lower.class })
+Rows.__index = Rows
+
+local function itself(record) return record end
+
+-- Fields that only some types have, or that are checked, are not the same on all sides.
+local function side_for(ref, of)
+  return ref and (ref.types or ref.checks or ref.mixed) and of or 0
+end
+
+-- Returns the lowering for trees over records of a side.
+function Rows:of_records(ref, of)
+  local side = side_for(ref, of)
+  self.records[side] = self.records[side] or lower.of(self.file)
+  return self.records[side]
+end
+
+-- Adds a column of the tree that is read of records. Returns its place.
+function Rows:column(tree)
+  self.columns[#self.columns + 1] = tree
+  return #self.columns
+end
+
+-- Returns the place of a Ref of records, which is read as it is named.
+function Rows:column_of(ref, of, as_value)
+  local name = ("%d %s %s"):format(side_for(ref, of), as_value, ref.text)
+  local place = self.places[name]
+  if not place then
+    local lowering = self:of_records(ref, of)
+    place = self:column(as_value and lowering:value(ref) or lowering:leaf(ref, ref.kind, false))
+    self.places[name] = place
+  end
+  return place
+end
+
+-- Returns the place of the record itself.
+function Rows:record_column(of)
+  self.places.record = self.places.record
+    or self:column(self:of_records(nil, of):call(itself, "any", nil,
+      "records are made for Lua"))
+  return self.places.record
+end
+
+-- Returns a tree that reads a value of a row.
+function Rows:value_at(column, of, kind)
+  local name = ("%s of %d"):format(column, of)
+  if not self.fields[name] then
+    self.row[#self.row + 1] = { column, of }
+    self.fields[name] = { row = #self.row }
+  end
+  return { op = "field", kind = kind, field = self.fields[name] }
+end
+
+function Rows:time(of, kind) return self:value_at(self.time_column, of, kind) end
+
+local own = {
+  start = function(self) return self:time(OPEN, "unsigned") end,
+  stop = function(self) return self:time(CLOSE, "unsigned") end,
+  duration = function(self)
+    return { op = "sub", kind = "signed", left = self:time(CLOSE, "signed"),
+      right = self:time(OPEN, "signed") }
+  end,
+}
+
+-- Returns the Ref of a record that a Ref of spans stands for, and which record that is.
+function Rows:record_ref(ref)
+  local span = ref.span
+  if ref.item then return ref, ITEM end
+  if not span then return ref, INNER end
+  if span.key then return self.keys[span.key], self.key_of end
+  return span.ref, side_of[span.side]
+end
+
+-- Returns the lowering for a Ref: that of spans inside, if it names one of their fields.
+function Rows:lowering_of(ref)
+  return self.nested and not self.of_spans and not ref.around and self.nested or self
+end
+
+function Rows:leaf(ref, kind, as_value)
+  local lowering = self:lowering_of(ref)
+  if lowering ~= self then return lowering:leaf(ref, kind, as_value) end
+  local span = ref.span
+  if span and span.own then return own[span.own](self) end
+  local of_record, of = self:record_ref(ref)
+  return self:value_at(self:column_of(of_record, of, as_value), of, kind)
+end
+
+-- Makes a column of a node that asks the record itself. Returns a tree that reads it.
+function Rows:asked(node, of_record, of)
+  return self:value_at(self:column(self:of_records(of_record, of):node(node)), of, node.kind)
+end
+
+local NOTHING = { op = "const", kind = "nil" }
+
+function Rows:node(node)
+  if node.op == "under" then
+    local ref = node.chain or node.symbol
+    if not ref then return { op = "const", kind = "boolean", value = false } end
+    local lowering = self:lowering_of(ref)
+    if lowering ~= self then return lowering:node(node) end
+    return self:asked(node, self:record_ref(ref))
+  elseif node.op == "count" and node.left.op == "field" then
+    local ref = node.left.ref
+    local lowering = self:lowering_of(ref)
+    if lowering ~= self then return lowering:node(node) end
+    if ref.span and ref.span.own then return NOTHING end
+    local of_record, of = self:record_ref(ref)
+    if of_record.node.op ~= "field" and of_record.kind ~= "string" then return NOTHING end
+    return self:asked({ op = "count", kind = node.kind, left = of_record.node }, of_record, of)
+  end
+  return lower.class.node(self, node)
+end
+
+-- Returns the parts of a span's record: itself, or the fields that were asked for.
+function Rows:parts(side)
+  local columns, names = {}, {}
+  local fields = self.pairing.fields and self.pairing.fields[side]
+  if not fields then return { self:record_column(side_of[side]) } end
+  for i, ref in ipairs(fields) do
+    columns[i], names[i] = self:column_of(ref.span.ref, side_of[side], true), ref.span.ref.text
+  end
+  return columns, names
+end
+
+-- Returns a tree that makes the span as functions see it.
+function Rows:span()
+  if self.span_tree then return self.span_tree end
+  local open, open_names = self:parts "open"
+  local close, close_names = self:parts "close"
+  local made, ended = spans.maker(#self.keys, { open = open_names, close = close_names })
+  local args = { self:value_at("serial", OPEN, "unsigned"), self:time(OPEN, "unsigned"),
+    NOTHING }
+  if not self.at_once then args[3] = self:time(CLOSE, "unsigned") end
+  for i, ref in ipairs(self.keys) do
+    args[3 + i] = self:value_at(self:column_of(ref, self.key_of, true), self.key_of, ref.kind)
+  end
+  for _, column in ipairs(open) do args[#args + 1] = self:value_at(column, OPEN, "any") end
+  if self.at_once then
+    self.ended = table.move(close, 1, #close, 3, { ended, self.time_column })
+  else
+    for _, column in ipairs(close) do args[#args + 1] = self:value_at(column, CLOSE, "any") end
+  end
+  self.span_tree = { op = "call", kind = "any", fn = made, args = args }
+  return self.span_tree
+end
+
+-- Returns trees of the objects that functions of the query, and loops, are given.
+function Rows:objects()
+  if not self.inner or self.of_spans then return { self:span() } end
+  if self.nested then return { self.nested:span(), self:span() } end
+  return { self:value_at(self:record_column(INNER), INNER, "any"), self:span() }
+end
+
+function Rows:call(fn, kind, is, why)
+  return lower.class.call(self, fn, kind, is, why, self:objects())
+end
+
+return { class = Rows, OPEN = OPEN, CLOSE = CLOSE, INNER = INNER, side_of = side_of }

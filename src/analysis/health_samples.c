@@ -1,0 +1,145 @@
+/* Samples: what they tell of the health of a recording. */
+#include "health_internal.h"
+
+#include "perfdata/format/sample.h"
+
+/* values of a call chain from here on are markers */
+#define CONTEXT_MAX	((uint64_t)-4095)
+#define DEFERRED_MARKER ((uint64_t)-640)
+
+static void update_longest(struct pd_longest *longest, uint64_t length)
+{
+	if (length > longest->length)
+		*longest = (struct pd_longest){ .length = length };
+	longest->samples += length == longest->length;
+}
+
+/* Returns the number of frames in the chain of `n` entries at `at`, without markers. */
+static uint64_t count_frames(const struct pd_record *rec, uint32_t at, uint64_t n)
+{
+	uint64_t frames = n;
+
+	for (uint64_t i = 0; i < n; i++)
+		frames -= pd_rec64(rec, at + 8 + 8 * (uint32_t)i) >= CONTEXT_MAX;
+	return frames;
+}
+
+static void count_chain(struct pd_health_event *event, const struct pd_record *rec)
+{
+	uint32_t at, size;
+	uint64_t n, frames;
+
+	if (!pd_part_find(rec, PD_PART_CALLCHAIN, &at, &size))
+		return;
+	n = pd_rec64(rec, at);
+	if (!n)
+		return;
+	event->chains++;
+	if (rec->layout->shape->defer && n >= 2 &&
+	    pd_rec64(rec, at + 8 * (uint32_t)(n - 1)) == DEFERRED_MARKER) {
+		event->deferred++;
+		n -= 2; /* the marker and its cookie */
+	}
+	/* A chain has at most as many frames as entries, so most need not be walked. */
+	if (n < event->chain.length && n < event->chain_limit)
+		return;
+	frames = count_frames(rec, at, n);
+	update_longest(&event->chain, frames);
+	event->chains_cut += frames == event->chain_limit;
+}
+
+static void count_branches(struct pd_health_event *event, const struct pd_record *rec)
+{
+	struct pd_branches branches;
+	uint32_t at, size;
+
+	if (!pd_part_find(rec, PD_PART_BRANCH_STACK, &at, &size) ||
+	    !pd_branches_read(rec, at, &branches) || !branches.count)
+		return;
+	event->branches++;
+	update_longest(&event->branch, branches.count);
+}
+
+/*
+ * Counts a copy of the user stack: its size, the bytes, and the number of valid ones: see
+ * perf_output_sample_ustack.
+ */
+static void count_stack(struct pd_health_event *event, const struct pd_record *rec)
+{
+	uint32_t at, size;
+	uint64_t room;
+
+	if (!pd_part_find(rec, PD_PART_STACK_USER, &at, &size) || size <= 16)
+		return;
+	room = pd_rec64(rec, at);
+	event->stacks++;
+	update_longest(&event->stack, room);
+	event->stacks_full += pd_rec64(rec, at + size - 8) == room;
+}
+
+/*
+ * Looks for clocks that go back. Samples of one id come from one ring buffer, in order. Without
+ * ids the samples of a cpu may come from several buffers, which rounds keep in order; then only
+ * a sample that is late is evidence.
+ */
+static void check_clock(struct pd_health_pass *p, const struct pd_record *rec, uint64_t time,
+			bool late)
+{
+	const struct pd_layout *layout = rec->layout;
+	uint32_t at = layout->parts[PD_PART_IDENTIFIER];
+	struct pd_bounded_slot *last;
+
+	if (!at)
+		at = layout->parts[PD_PART_ID];
+	late |= at != 0;
+	if (!at)
+		at = layout->parts[PD_PART_CPU];
+	if (!at || rec->size < at + 8 || p->health->backward)
+		return;
+	last = pd_bounded_map_find(&p->streams, pd_rec64(rec, at));
+	if (late || !last->used || time >= last->time)
+		pd_clock_regressions_add(&p->health->clock_regressions, last, time);
+}
+
+/* Counts the samples that a record is delivered as. */
+static void count_delivered(struct pd_health_pass *p, const struct pd_record *rec)
+{
+	struct pd_record sample;
+	int got;
+
+	if (!pd_has_counters(rec)) {
+		pd_health_event_of(p, rec)->delivered++;
+		return;
+	}
+	p->health->split = true;
+	pd_counters_split(p->counters, rec);
+	while ((got = pd_counters_next(p->counters, &sample)) > 0)
+		pd_health_event_of(p, &sample)->delivered++;
+	p->no_memory |= got < 0;
+}
+
+void pd_health_add_sample(struct pd_health_pass *p, const struct pd_record *rec)
+{
+	struct pd_health_event *event = pd_health_event_of(p, rec);
+	uint64_t has = rec->layout->shape->sample_type, time;
+
+	event->samples++;
+	count_delivered(p, rec);
+	event = pd_health_event_of(p, rec); /* the array may have moved */
+	event->odd += rec->event && !rec->layout->shape->unknown && !pd_sample_whole(rec);
+	if (pd_health_time_of(rec, &time)) {
+		bool late = pd_rounds_add(&p->health->rounds, time);
+
+		check_clock(p, rec, time, late);
+		pd_time_range_widen(&p->health->times, time, time);
+		p->no_memory |= !pd_gaps_add(&p->gaps, time);
+	} else {
+		event->untimed++;
+	}
+	if (has & PD_SAMPLE_CALLCHAIN)
+		count_chain(event, rec);
+	if (has & PD_SAMPLE_BRANCH_STACK)
+		count_branches(event, rec);
+	if (has & PD_SAMPLE_STACK_USER)
+		count_stack(event, rec);
+}

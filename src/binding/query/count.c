@@ -1,0 +1,91 @@
+/* core.count(), which counts the records of a whole recording. */
+#include "scope.h"
+#include "binding/functions.h"
+
+/* Pushes a table {count, bytes} of a count. [-0, +1] */
+static void push_count(lua_State *L, const struct pd_count *count)
+{
+	lua_createtable(L, 0, 2);
+	lua_pushinteger(L, (lua_Integer)count->records);
+	lua_setfield(L, -2, "count");
+	lua_pushinteger(L, (lua_Integer)count->bytes);
+	lua_setfield(L, -2, "bytes");
+}
+
+static int stat_gc(lua_State *L)
+{
+	pd_stat_deinit(lua_touserdata(L, 1));
+	return 0;
+}
+
+static void push_stat(lua_State *L, const struct pd_stat *stat)
+{
+	lua_newtable(L);
+	lua_newtable(L);
+	for (uint32_t type = 0; type < PD_RECORD_TYPES; type++) {
+		if (!stat->types[type].records)
+			continue;
+		push_count(L, &stat->types[type]);
+		lua_rawseti(L, -2, type);
+	}
+	for (size_t i = 0; i < stat->n_unknown; i++) {
+		push_count(L, &stat->unknown[i].count);
+		lua_rawseti(L, -2, stat->unknown[i].type);
+	}
+	lua_setfield(L, -2, "types");
+	lua_pushboolean(L, stat->split);
+	lua_setfield(L, -2, "split");
+	lua_newtable(L);
+	for (size_t i = 0; i < stat->n_events; i++) {
+		push_count(L, &stat->events[i].samples);
+		pl_set_integer(L, "records", stat->events[i].samples.records);
+		if (stat->split)
+			pl_set_integer(L, "count", stat->events[i].delivered);
+		pl_set_integer(L, "lost_samples", stat->events[i].lost_samples);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	lua_setfield(L, -2, "events");
+	push_count(L, &stat->unknown_event);
+	lua_setfield(L, -2, "unknown_event");
+	pl_set_integer(L, "lost_records", stat->lost_records);
+	pl_set_integer(L, "lost_samples", stat->lost_samples);
+	pl_set_integer(L, "payload", stat->payload);
+	if (stat->times.known) {
+		pl_set_integer(L, "first_time", stat->times.first);
+		pl_set_integer(L, "last_time", stat->times.last);
+	}
+}
+
+/*
+ * core.count(file) -> {types, events, unknown_event, split, lost_records, lost_samples,
+ * first_time, last_time}
+ *
+ * Types and events have {count, bytes}. For events `count` counts samples as they are
+ * delivered, and `records` counts them as they are recorded, which differs only if `split` is
+ * true.
+ */
+int pl_file_count(lua_State *L)
+{
+	struct pl_file *f = pl_check_open_file(L, 1);
+	struct pd_stat *stat = pl_push_finalized(L, sizeof(*stat), stat_gc);
+	struct pl_progress progress;
+	struct pq_scope scope = {
+		.session = f->session,
+		.threads = pl_threads(f),
+		.progress = pl_progress_shown(&progress),
+	};
+	struct pd_error err;
+	bool counted;
+
+	pl_progress_init(L, &progress);
+	pl_check_open_file(L, 1); /* an allocation may have closed it */
+	counted = pq_count(&scope, stat, &err);
+	pl_progress_end(&progress);
+	if (!counted)
+		return luaL_error(L, "%s", err.message);
+	if (progress.ended || (pl_file_passes(f) && !pl_goes_on(progress.interrupt)))
+		pl_cut_pass(L, progress.part);
+	pl_file_report(L, f);
+	push_stat(L, stat);
+	return 1;
+}

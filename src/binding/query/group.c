@@ -1,0 +1,399 @@
+/*
+ * Grouped queries: from their description to the groups, as lua/perflua/group/aggregate.lua
+ * makes them of records. result.c makes the groups Lua values.
+ */
+#include "group.h"
+#include "binding/system.h"
+#include "binding/record.h"
+#include "binding/functions.h"
+
+#include <string.h>
+
+#define MAX_KEYS     4096
+#define MAX_MEASURES 4096
+
+static const char *const measure_names[] = {
+	[PQ_M_COUNT] = "count", [PQ_M_SUM] = "sum",	      [PQ_M_AVG] = "avg",
+	[PQ_M_MIN] = "min",	[PQ_M_MAX] = "max",	      [PQ_M_QUANTILE] = "quantile",
+	[PQ_M_HIST] = "hist",	[PQ_M_DISTINCT] = "distinct", [PQ_M_FIRST] = "first",
+	[PQ_M_LAST] = "last",	[PQ_M_SHARE] = "share",	      [PQ_M_RATIO] = "ratio",
+	[PQ_M_TIMES] = "times",
+};
+
+static void free_job(struct pl_job *job)
+{
+	if (job->calls)
+		pq_calls_end(&job->calls->calls);
+	pl_progress_end(&job->progress);
+	pl_report_free(job);
+	pe_profile_destroy(job->profile.made);
+	pq_groups_destroy(job->groups);
+	pm_system_destroy(job->system);
+	job->profile.made = NULL;
+	job->groups = NULL;
+	job->system = NULL;
+}
+
+static int job_gc(lua_State *L)
+{
+	free_job(lua_touserdata(L, 1));
+	return 0;
+}
+
+/*
+ * Pushes the array of that name in the table at `options`, and returns its length. Raises if
+ * there is none, or if it has more than `max` elements. [-0, +1]
+ */
+static size_t push_list(lua_State *L, int options, const char *name, size_t max)
+{
+	size_t n;
+
+	if (lua_getfield(L, options, name) != LUA_TTABLE)
+		luaL_error(L, "invalid query: no %s", name);
+	n = (size_t)lua_rawlen(L, -1);
+	if (n > max)
+		luaL_error(L, "more than %d %s", (int)max, name);
+	return n;
+}
+
+/* Returns the tree of that name in the table on top; NULL if there is none. [-0, +0] */
+static const struct pq_node *get_node(lua_State *L, const struct pl_file *f, const char *name)
+{
+	const struct pq_node *node = NULL;
+
+	if (lua_getfield(L, -1, name) != LUA_TNIL)
+		node = pl_to_node(L, PL_KEEP_AT, f, -1);
+	lua_pop(L, 1);
+	return node;
+}
+
+static void read_keys(lua_State *L, const struct pl_file *f, struct pl_job *job)
+{
+	size_t n = push_list(L, PL_OPTIONS_AT, "keys", MAX_KEYS);
+	struct pq_key *keys = pl_keep(L, PL_KEEP_AT, n * sizeof(*keys));
+
+	job->at = pl_keep(L, PL_KEEP_AT, n * sizeof(*job->at));
+	for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
+		if (lua_rawgeti(L, -1, (lua_Integer)i + 1) != LUA_TTABLE)
+			luaL_error(L, "invalid query: a key is a table");
+		keys[i].value = get_node(L, f, "value");
+		keys[i].other = get_node(L, f, "other");
+		if (!keys[i].value)
+			luaL_error(L, "invalid query: a key has no value");
+		if (lua_getfield(L, -1, "at") != LUA_TNIL) {
+			lua_Integer at = luaL_checkinteger(L, -1);
+
+			if (at < 1 || at > MAX_KEYS)
+				luaL_error(L, "invalid query: no such position");
+			job->at[i] = (int)at;
+		}
+		lua_pop(L, 1);
+	}
+	job->grouping.keys = keys;
+	job->grouping.n_keys = n;
+	lua_pop(L, 1);
+}
+
+static enum pq_measure_kind to_measure_kind(lua_State *L)
+{
+	const char *name = lua_getfield(L, -1, "measure") == LUA_TSTRING ? lua_tostring(L, -1) :
+									   "";
+
+	for (size_t i = 0; i < sizeof(measure_names) / sizeof(measure_names[0]); i++) {
+		if (strcmp(measure_names[i], name) == 0) {
+			lua_pop(L, 1);
+			return (enum pq_measure_kind)i;
+		}
+	}
+	luaL_error(L, "no measure '%s'", name);
+	return PQ_M_COUNT;
+}
+
+/* Reads the two sets of events of the ratio on top. */
+static void read_ratio(lua_State *L, struct pl_job *job, struct pq_measure *m)
+{
+	m->n_events = job->scope.n_events;
+	if (lua_getfield(L, -1, "events") != LUA_TTABLE)
+		luaL_error(L, "invalid query: a ratio needs two events");
+	for (int i = 0; i < 2; i++, lua_pop(L, 1)) {
+		uint8_t *events = pl_keep(L, PL_KEEP_AT, m->n_events);
+
+		if (lua_rawgeti(L, -1, i + 1) != LUA_TTABLE)
+			luaL_error(L, "invalid query: a ratio needs two events");
+		pl_to_events(L, -1, events, m->n_events);
+		m->events[i] = events;
+	}
+	lua_pop(L, 1);
+}
+
+static void read_measures(lua_State *L, const struct pl_file *f, struct pl_job *job)
+{
+	size_t n = push_list(L, PL_OPTIONS_AT, "measures", MAX_MEASURES);
+	struct pq_measure *measures = pl_keep(L, PL_KEEP_AT, n * sizeof(*measures));
+
+	for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
+		if (lua_rawgeti(L, -1, (lua_Integer)i + 1) != LUA_TTABLE)
+			luaL_error(L, "invalid query: a measure is a table");
+		measures[i].kind = to_measure_kind(L);
+		measures[i].value = get_node(L, f, "value");
+		measures[i].weight = get_node(L, f, "weight");
+		if (measures[i].kind == PQ_M_RATIO)
+			read_ratio(L, job, &measures[i]);
+		if (!measures[i].value && measures[i].kind != PQ_M_COUNT)
+			luaL_error(L, "invalid query: a measure needs a field");
+		if (measures[i].value && measures[i].value->kind == PQ_K_STACK &&
+		    (measures[i].kind != PQ_M_DISTINCT || measures[i].value->op != PQ_FIELD))
+			luaL_error(L, "invalid query: stacks are only counted");
+	}
+	job->grouping.measures = measures;
+	job->grouping.n_measures = n;
+	lua_pop(L, 1);
+}
+
+/*
+ * Describes the groups of the records whose items are rows: the key is `whole` (a tree of their
+ * event, or false if all are one group), and the measures are the sums that shares refer to.
+ */
+static void read_whole_groups(lua_State *L, const struct pl_file *f, struct pl_job *job)
+{
+	const struct pq_grouping *g = &job->grouping;
+	struct pq_measure *shares;
+	struct pq_key *key;
+	size_t n = 0;
+
+	if (!job->scope.unnest || lua_getfield(L, PL_OPTIONS_AT, "whole") == LUA_TNIL)
+		return;
+	if (lua_istable(L, -1)) {
+		key = pl_keep(L, PL_KEEP_AT, sizeof(*key));
+		key->value = pl_to_node(L, PL_KEEP_AT, f, -1);
+		job->whole.keys = key;
+		job->whole.n_keys = 1;
+	}
+	lua_pop(L, 1);
+	shares = pl_keep(L, PL_KEEP_AT, g->n_measures * sizeof(*shares));
+	for (size_t i = 0; i < g->n_measures; i++)
+		if (g->measures[i].kind == PQ_M_SHARE)
+			shares[n++] = g->measures[i];
+	job->whole.measures = shares;
+	job->whole.n_measures = n;
+	job->grouping.whole = &job->whole;
+}
+
+/* Returns the number of the measure that decides which groups come first. */
+static lua_Integer get_first(lua_State *L, const struct pl_job *job)
+{
+	lua_Integer n = (lua_Integer)job->grouping.n_measures, first;
+
+	lua_getfield(L, PL_OPTIONS_AT, "first");
+	first = luaL_optinteger(L, -1, 0);
+	lua_pop(L, 1);
+	return first >= -n && first <= n ? first : 0;
+}
+
+static bool job_asks_system(const struct pl_job *job)
+{
+	const struct pq_grouping *g = &job->grouping;
+	const struct pq_scope *scope = &job->scope;
+	const struct pd_session *session = scope->session;
+	bool asks = (scope->filter && pq_asks_system(scope->filter, session)) ||
+		    pq_items_ask(scope->unnest, session);
+
+	if (job->pairs.how) {
+		for (size_t i = 0; i < job->pairs.n; i++)
+			asks = asks || pq_asks_system(job->pairs.nodes[i], session);
+		return asks;
+	}
+	for (size_t i = 0; i < g->n_keys; i++)
+		asks = asks || pq_asks_system(g->keys[i].value, session) ||
+		       pq_asks_system(g->keys[i].other, session);
+	for (size_t i = 0; i < g->n_measures; i++)
+		asks = asks || pq_asks_system(g->measures[i].value, session) ||
+		       pq_asks_system(g->measures[i].weight, session);
+	return asks;
+}
+
+/* Sets the functions that the job's trees call. */
+static void read_calls(lua_State *L, struct pl_job *job)
+{
+	job->calls = pl_calls_of(L, PL_KEEP_AT);
+	if (job->calls && !job->pairs.how)
+		job->scope.calls = &job->calls->calls;
+}
+
+/* Returns true if what the query returns keeps the job. */
+static bool stays_job(const struct pl_job *job)
+{
+	return job->report.is_asked || job->profile.is_asked;
+}
+
+/* Makes the functions callable. */
+static void enter_job_calls(lua_State *L, struct pl_job *job)
+{
+	pl_calls_enter(L, job->calls, PL_FILE_AT, PL_KEEP_AT);
+	lua_getfield(L, PL_OPTIONS_AT, "reuse");
+	if (lua_toboolean(L, -1)) {
+		pl_push_reusable(L, PL_FILE_AT);
+		pl_calls_reuse(L, job->calls);
+	}
+	lua_pop(L, 1);
+	if (!stays_job(job))
+		lua_toclose(L, PL_JOB_AT);
+}
+
+/*
+ * Makes a job at PL_JOB_AT that is ready to run, from (file, description). Allocations may
+ * close the file, so it is checked at the end.
+ */
+static struct pl_job *prepare_job(lua_State *L)
+{
+	struct pl_file *f = pl_check_open_file(L, PL_FILE_AT);
+	struct pl_job *job;
+
+	luaL_checktype(L, PL_OPTIONS_AT, LUA_TTABLE);
+	lua_settop(L, PL_OPTIONS_AT);
+	lua_newtable(L);
+	job = pl_push_finalized(L, sizeof(*job), job_gc);
+	lua_pushvalue(L, PL_KEEP_AT); /* on an error, the job releases the trees' memory */
+	lua_setiuservalue(L, PL_JOB_AT, 1);
+	pl_progress_init(L, &job->progress);
+	pl_progress_watch(&job->progress, &f->interrupt);
+	pl_to_scope(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->progress, &job->scope);
+	pl_pairs_read(L, f, job);
+	read_keys(L, f, job);
+	read_measures(L, f, job);
+	lua_getfield(L, PL_OPTIONS_AT, "most");
+	job->grouping.most = (uint64_t)luaL_optinteger(L, -1, 0);
+	lua_pop(L, 1);
+	read_whole_groups(L, f, job);
+	job->first = get_first(L, job);
+	pl_report_read(L, job);
+	pl_profile_read(L, job);
+	read_calls(L, job);
+	pl_check_open_file(L, PL_FILE_AT);
+	return job;
+}
+
+/*
+ * Sets the recorded system in the job's scope, if the query needs it: the file's, or one that
+ * the query itself reads.
+ */
+static void set_machine(lua_State *L, struct pl_file *f, struct pl_job *job)
+{
+	bool asks = job_asks_system(job);
+
+	if (!asks || f->system || job->pairs.how || job->calls || !pq_run_reads(&job->scope)) {
+		/* a function may ask about a stream, whose system is read with its records */
+		asks = asks || (job->calls && pl_file_passes(f));
+		pl_scope_machine(L, f, PL_OPTIONS_AT, asks, &job->scope);
+		return;
+	}
+	job->system = pm_system_create(f->session, &f->symbols);
+	if (!job->system)
+		luaL_error(L, "%s: no memory for the recorded system", f->file->path);
+	job->unread = true;
+	job->scope.system = job->system;
+	job->scope.unread = &job->unread;
+}
+
+/* Makes a system that the query has read the file's. */
+static void keep_system(struct pl_file *f, struct pl_job *job)
+{
+	if (job->system && !job->unread && pl_system_take(f, job->system))
+		job->system = NULL;
+}
+
+static const char *const wrong_names[] = {
+	[PQ_WRONG_SUM] = "sum",
+	[PQ_WRONG_WEIGHT] = "weight",
+	[PQ_WRONG_WEIGHTS] = "weights",
+	[PQ_WRONG_AVERAGE] = "average",
+};
+
+/*
+ * core.group(file, description) -> groups | nil, message: what is wrong (see wrong_names), or
+ * why the recording cannot be read
+ *
+ * If there are many groups, the field `chosen` has some, as tables of their own: the first by
+ * measure number `first` of the description (its greatest values; if `first` is negative, its
+ * least), with the number of all groups as `total`. Its `rest` has the sums of the others
+ * (pl_push_left_out) if there is a share. If an interrupt leaves
+ * no time for all groups, these are the result.
+ *
+ * The description is that of a scope (scope.h) with keys {{value = tree, other = tree |
+ * nil, at = position among a group's keys | nil: its event}, …} and measures {{measure = name,
+ * value = tree, weight = tree | nil, events = {set, set} of ratio}, …}. It may have report or
+ * profile, see report.c and profile.c, or pairs and values, see pairs.c: then the
+ * trees of keys and measures, and `kept`, have fields {row = place} of the rows, and `counts`
+ * of the description is set. With `most`, records that measure more are set aside (group.h),
+ * and `aside` of the description is set to their number.
+ */
+int pl_file_group(lua_State *L)
+{
+	struct pl_job *job = prepare_job(L);
+	struct pl_file *f = lua_touserdata(L, PL_FILE_AT);
+	struct pd_error err;
+	enum pb_outcome ran;
+	enum pq_wrong wrong;
+
+	set_machine(L, f, job);
+	if (job->calls)
+		enter_job_calls(L, job);
+	f->late = 0;
+	job->scope.late = &f->late;
+	ran = job->pairs.how ? pl_pairs_run(L, job, &err) :
+			       pq_run(&job->scope, &job->grouping, &job->groups, &err);
+	keep_system(f, job);
+	pl_progress_end(&job->progress);
+	/* a stream that a reader waited for ends as if the recording had ended */
+	if (ran == PB_FAILED && pl_tells(job->progress.interrupt, &err)) {
+		lua_pushnil(L);
+		lua_pushstring(L, err.message);
+		return 2;
+	}
+	if (ran != PB_OK)
+		pl_cut_pass(L, job->progress.part);
+	pl_check_names(L, f);
+	pl_file_report(L, f);
+	if (!job->groups) {
+		lua_newtable(L);
+		return 1;
+	}
+	lua_pushinteger(L, (lua_Integer)pq_groups_set_aside(job->groups));
+	lua_setfield(L, PL_OPTIONS_AT, "aside");
+	wrong = pq_groups_wrong(job->groups);
+	pl_progress_begin_stage(&job->progress, "making the result");
+	pl_progress_watch(&job->progress, &f->interrupt);
+	if (wrong == PQ_RIGHT && job->report.is_asked && !pl_push_report(L, f, job))
+		wrong = PQ_WRONG_SUM;
+	if (wrong == PQ_RIGHT && job->profile.is_asked && !pl_push_profile(L, job))
+		wrong = PQ_WRONG_SUM;
+	if (wrong == PQ_RIGHT && !stays_job(job))
+		pl_push_groups(L, job);
+	pl_progress_end(&job->progress);
+	if (wrong != PQ_RIGHT) {
+		lua_pushnil(L);
+		lua_pushstring(L, job->profile.is_asked ? "periods" : wrong_names[wrong]);
+		return 2;
+	}
+	pl_check_names(L, f); /* those of call chains are looked up now */
+	if (stays_job(job))
+		return 2;
+	free_job(job);
+	return 1;
+}
+
+/*
+ * core.group_workers(file, description) -> the number of threads that would work, and the
+ * reason for not using more or nil
+ */
+int pl_file_group_threads(lua_State *L)
+{
+	const struct pl_job *job = prepare_job(L);
+	const char *why = NULL;
+	unsigned n = job->pairs.how ? pq_rows_threads(&job->scope, &why) :
+				      pq_run_threads(&job->scope, &job->grouping, &why);
+
+	lua_pushinteger(L, n);
+	lua_pushstring(L, why);
+	return 2;
+}

@@ -1,0 +1,129 @@
+/*
+ * Declarations that the files of grouped queries share.
+ */
+#ifndef PERFLUA_BINDING_QUERY_GROUP_H
+#define PERFLUA_BINDING_QUERY_GROUP_H
+
+#include "export/export.h"
+#include "calls.h"
+#include "scope.h"
+
+/* A query to run, its description and its result. A userdata owns it. */
+struct pl_job {
+	struct pq_scope scope;
+	struct pl_calls *calls; /* NULL: no function is called */
+	struct pq_grouping grouping;
+	/* the groups of records by event, where rows are their items and there are shares */
+	struct pq_grouping whole;
+	struct pq_groups *groups;
+	struct pm_system *
+		/*
+		 * a system that the query has read and that is not the file's yet; the groups'
+		 * texts belong to it; NULL: none
+		 */
+		system;
+	bool unread; /* the system was not read to the end */
+	struct pl_progress progress;
+	struct pq_paired pairs; /* with .how rows of pairs are grouped; else records */
+	lua_Integer
+		/*
+		 * the number of the measure, from 1, whose greatest values come first;
+		 * negative: least
+		 */
+		first;
+	/*
+	 * by key: its position among those of a group; 0: the key is the group's event, or not
+	 * shown
+	 */
+	int *at;
+	struct pl_report {
+		bool is_asked;
+		struct pq_report_asked asked;
+		double limit;	/* percent of an event that a row has at least */
+		uint64_t count; /* rows of an event, at most */
+		struct pq_report *made;
+	} report;
+	struct pl_profile {
+		bool is_asked;
+		struct pe_asked asked;
+		struct pe_profile *made;
+	} profile;
+};
+
+/* Places on the stack of file_group and file_group_threads. */
+enum {
+	PL_FILE_AT = 1,
+	PL_OPTIONS_AT,
+	PL_KEEP_AT,
+	PL_JOB_AT,
+	PL_CALLS_AT, /* of pl_calls_enter, if functions are called */
+	PL_RESULT_AT = PL_CALLS_AT + PL_CALLS_PLACES,
+	PL_CHAINS_AT, /* texts of chains by their numbers */
+	PL_TEXTS_AT,  /* long texts by their addresses */
+	PL_WORDS_AT,  /* "keys", "event" */
+};
+
+/*
+ * Pushes the result, an array with room for n tables, and the values of the indices above it.
+ */
+void pl_push_result(lua_State *L, size_t n);
+
+/*
+ * Sets all groups in the array at PL_RESULT_AT; only the chosen ones of many, if an interrupt
+ * leaves no time for all.
+ */
+void pl_push_groups(lua_State *L, const struct pl_job *job);
+
+/* Pushes a key or a value as groups show it: events by their names. [-0, +1] */
+void pl_push_shown(lua_State *L, const struct pl_job *job, const struct pq_value *v);
+
+/*
+ * Sets the keys of group g in the table on top: `keys`, with room for so many, and its `event`.
+ * [-0, +0]
+ */
+void pl_set_keys(lua_State *L, const struct pl_job *job, size_t g, int n_shown);
+
+/*
+ * Pushes a userdata with the numbers, ascending, of the k groups that come first by job->first,
+ * and SIZE_MAX behind them; k is at most the number of groups. [-0, +1]
+ */
+size_t *pl_choose_groups(lua_State *L, const struct pl_job *job, size_t k);
+/*
+ * Pushes an array that has, for each event, a group with the sums of the groups that were not
+ * chosen: of counts, sums, shares, and averaged values, as floats; 0 for other measures.
+ * [-0, +1]
+ */
+void pl_push_left_out(lua_State *L, const struct pl_job *job, const size_t *chosen,
+		      int n_shown);
+
+/*
+ * Handle a report, which has rows instead of the groups (report.c): read its options;
+ * push its sections at PL_RESULT_AT and, on top, the function that returns rows, which keeps
+ * the job; free it. pl_push_report() returns false if the sum has no answer.
+ */
+void pl_report_read(lua_State *L, struct pl_job *job);
+bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job);
+void pl_report_free(struct pl_job *job);
+
+/*
+ * Handle a profile, which has entries instead of the groups (profile.c): read its
+ * options; push its events at PL_RESULT_AT and, on top, the functions that write it, which keep
+ * the job. pl_push_profile() returns false if the sum of its weights has no answer.
+ */
+void pl_profile_read(lua_State *L, struct pl_job *job);
+bool pl_push_profile(lua_State *L, struct pl_job *job);
+
+/* Functions of a profile that make its stacks a tree: see call_tree.c. */
+#define PL_PROFILE_JOB lua_upvalueindex(3) /* the job among their upvalues */
+int pl_profile_fold(lua_State *L);
+int pl_profile_tree(lua_State *L);
+
+/*
+ * Handle a query that groups rows of pairs instead of records (group_pairs.c). The first reads
+ * the options; the second runs the query as pq_run() does, and sets the counts in `counts` of
+ * the options.
+ */
+void pl_pairs_read(lua_State *L, const struct pl_file *f, struct pl_job *job);
+enum pb_outcome pl_pairs_run(lua_State *L, struct pl_job *job, struct pd_error *err);
+
+#endif

@@ -1,0 +1,183 @@
+/*
+ * The userdata of a Query, which keeps the library's description, and `for x in query do`,
+ * which calls it for each step of the loop.
+ */
+#include "cursor.h"
+#include "binding/functions.h"
+
+/*
+ * User values: the library's description; the loop's step, a cursor or a function; the control
+ * value of a function's last step; the cursor to close, also of a function.
+ */
+enum {
+	SPEC = 1,
+	STEP,
+	CONTROL,
+	RUNNING,
+	QUERY_VALUES = RUNNING
+};
+
+/* core.query(metatable, spec) -> Query */
+int pl_query(lua_State *L)
+{
+	luaL_checktype(L, 1, LUA_TTABLE);
+	luaL_checktype(L, 2, LUA_TTABLE);
+	lua_newuserdatauv(L, 0, QUERY_VALUES);
+	lua_pushvalue(L, 2);
+	lua_setiuservalue(L, -2, SPEC);
+	lua_pushvalue(L, 1);
+	lua_setmetatable(L, -2);
+	return 1;
+}
+
+/* core.query_spec(query) -> spec */
+int pl_query_spec(lua_State *L)
+{
+	luaL_checktype(L, 1, LUA_TUSERDATA);
+	lua_getiuservalue(L, 1, SPEC);
+	return 1;
+}
+
+static int raise_taken(lua_State *L)
+{
+	return luaL_error(L, "this loop was ended by another loop over the same Query "
+			     "(q:each() makes loops that can be nested)");
+}
+
+/* Returns the mark of the loop that calls, whose control value is at `index`. */
+static struct pl_mark mark_of(lua_State *L, int index)
+{
+	struct pl_mark mark = { .type = lua_type(L, index) };
+	lua_Debug ar;
+
+	if (lua_getstack(L, 1, &ar) && lua_getinfo(L, "l", &ar)) {
+		mark.frame = ar.i_ci;
+		mark.line = ar.currentline;
+	}
+	switch (mark.type) {
+	case LUA_TNUMBER:
+		/* the bits of an integer and of a float differ well enough */
+		if (lua_isinteger(L, index))
+			mark.i = lua_tointeger(L, index);
+		else
+			mark.n = lua_tonumber(L, index);
+		break;
+	case LUA_TBOOLEAN:
+		mark.i = lua_toboolean(L, index);
+		break;
+	default:
+		mark.p = lua_topointer(L, index);
+	}
+	return mark;
+}
+
+static bool is_same_mark(struct pl_mark a, struct pl_mark b)
+{
+	return a.frame == b.frame && a.line == b.line && a.type == b.type && a.i == b.i;
+}
+
+/*
+ * Does a step of a loop whose next value comes from a Lua function. Returns as pl_query_call().
+ */
+static int call_function(lua_State *L)
+{
+	int n;
+
+	lua_getiuservalue(L, 1, CONTROL);
+	if (!lua_isnil(L, 3) && !lua_rawequal(L, 3, -1))
+		return raise_taken(L);
+	lua_pop(L, 1);
+	lua_call(L, 0, LUA_MULTRET);
+	n = lua_gettop(L) - 3;
+	if (n && !lua_isnil(L, 4)) {
+		lua_pushvalue(L, 4);
+		lua_setiuservalue(L, 1, CONTROL);
+		return n;
+	}
+	lua_pushnil(L);
+	lua_setiuservalue(L, 1, STEP);
+	lua_pushnil(L);
+	lua_setiuservalue(L, 1, CONTROL);
+	return 0;
+}
+
+/*
+ * Starts a loop over the Query at 1: __start of its metatable returns the step and the cursor.
+ */
+static void start_loop(lua_State *L)
+{
+	bool unfinished = lua_getiuservalue(L, 1, STEP) != LUA_TNIL;
+	struct pl_cursor *c;
+
+	if (luaL_getmetafield(L, 1, "__start") == LUA_TNIL)
+		luaL_typeerror(L, 1, "perflua.Query");
+	lua_pushvalue(L, 1);
+	lua_getiuservalue(L, 1, RUNNING);
+	lua_call(L, 2, 2);
+	lua_setiuservalue(L, 1, RUNNING);
+	lua_pushvalue(L, -1);
+	lua_setiuservalue(L, 1, STEP);
+	c = pl_to_cursor(L, -1);
+	if (c)
+		c->contested = unfinished;
+	lua_settop(L, 3);
+}
+
+/* Does a step of the cursor at 4. At the end the Query at 1 loses its step. */
+static int go_on(lua_State *L, struct pl_cursor *c)
+{
+	int n = pl_cursor_step(L, c, 4);
+
+	if (!n) {
+		lua_pushnil(L);
+		lua_setiuservalue(L, 1, STEP);
+	}
+	return n;
+}
+
+/* Does a step that begins or ends a loop, or that needs further checks. */
+static int step_loop(lua_State *L)
+{
+	struct pl_cursor *c;
+	int n;
+
+	if (lua_type(L, 1) != LUA_TUSERDATA)
+		return luaL_typeerror(L, 1, "perflua.Query");
+	if (lua_gettop(L) != 3)
+		lua_settop(L, 3);
+	if (lua_isnil(L, 3))
+		start_loop(L);
+	if (lua_getiuservalue(L, 1, STEP) == LUA_TNIL)
+		return raise_taken(L);
+	c = pl_to_cursor(L, 4);
+	if (!c)
+		return call_function(L);
+	if (c->contested && !lua_isnil(L, 3) && !is_same_mark(mark_of(L, 3), c->last))
+		return raise_taken(L);
+	n = go_on(L, c);
+	if (n && c->contested)
+		c->last = mark_of(L, -n);
+	return n;
+}
+
+/*
+ * query(nil, control) -> next: makes `for x in query do` a loop
+ *
+ * Another loop over the same Query may have taken its cursor. The value that was yielded last
+ * shows this. It is stored only where that can have happened: when a loop began while another
+ * was unfinished. For a Lua function it is user value CONTROL.
+ *
+ * Most steps find values that are ready, and must cost next to nothing.
+ */
+int pl_query_call(lua_State *L)
+{
+	struct pl_cursor *c;
+
+	if (lua_gettop(L) == 3 && lua_type(L, 1) == LUA_TUSERDATA && !lua_isnil(L, 3)) {
+		lua_getiuservalue(L, 1, STEP);
+		c = pl_to_cursor(L, 4);
+		if (c && !c->contested)
+			return pl_has_values(c) ? pl_next_values(L, c, 4) : go_on(L, c);
+	}
+	return step_loop(L);
+}

@@ -1,0 +1,149 @@
+/*
+ * Shared by the files of maps: the spaces, each with the maps and the incarnations of a
+ * process.
+ */
+#ifndef PERFLUA_MACHINE_MAPS_INTERNAL_H
+#define PERFLUA_MACHINE_MAPS_INTERNAL_H
+
+#include "base/id_map.h"
+#include "base/vector.h"
+#include "mapindex.h"
+
+#define PM_NO_SPACE UINT32_MAX
+
+/* The space of an ancestor as it was at a time. */
+struct pm_origin {
+	uint64_t time;
+	uint32_t space; /* number in pm_spaces.list; PM_NO_SPACE: none */
+};
+
+/* A process after a fork, until the next fork of its pid. */
+struct pm_incarnation {
+	uint64_t time;
+	int32_t parent;
+	bool copy;
+	struct pm_origin origin;   /* nearest ancestor with maps of its own */
+	uint64_t ancestry_version; /* for which `origin` holds; 0: not known */
+};
+
+struct pm_space {
+	uint32_t machine;
+	/*
+	 * [n]: those in the index, ascending by time; behind them those added since, unsorted
+	 */
+	struct pm_map *maps;
+	size_t n, capacity;
+	/*
+	 * [n_incarnations]: ascending by time; before the first one the process was there
+	 * already
+	 */
+	struct pm_incarnation *incarnations;
+	size_t n_incarnations, incarnations_capacity;
+	struct pm_mapindex index;
+	size_t scanned;	 /* maps behind the index that were searched since it was built */
+	uint64_t forked; /* an addition before this time may change what was inherited */
+};
+
+/* The maps of a space from one time to another, as a part of what a process has mapped. */
+struct pm_layer {
+	uint32_t space;
+	uint64_t from, to;
+};
+
+struct pm_spaces {
+	struct pb_id_map by_pid;
+	struct pm_space *list; /* [n] */
+	size_t n, capacity;
+	bool has_synthesized; /* there are spaces with maps that perf synthesized at the end */
+	uint64_t ancestry_version; /* from 1 on; grows when inherited maps may have changed */
+	size_t credit;		   /* steps that long walks may take: see pm_origin_find() */
+	/* State of pm_spaces_each(). It is kept here, since the callback may not return. */
+	struct pm_mapindex index;
+	struct pm_map *layers;
+	size_t n_layers, layers_capacity;
+	struct pm_layer *inherited; /* [n_inherited] */
+	size_t n_inherited, inherited_capacity;
+};
+
+/*
+ * Marks, in the number of a machine, the spaces of maps that perf synthesized when it ended. It
+ * is not known when those maps were made.
+ */
+#define PM_SYNTHESIZED (UINT32_C(1) << 31)
+
+/* Returns the space of a process; NULL: nothing is known of it. */
+static inline struct pm_space *pm_space_find(const struct pm_spaces *s, uint32_t machine,
+					     int32_t pid)
+{
+	uint32_t i = pb_id_map_find(&s->by_pid, pm_key_of(machine, pid));
+
+	return i == UINT32_MAX ? NULL : &s->list[i];
+}
+
+/* Returns the last incarnation that began by `time`; NULL: the process was there already. */
+static inline struct pm_incarnation *pm_incarnation_at(const struct pm_space *space,
+						       uint64_t time)
+{
+	size_t low = 0, high = space->n_incarnations;
+
+	if (!high || space->incarnations[high - 1].time <= time)
+		return high ? &space->incarnations[high - 1] : NULL;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (space->incarnations[middle].time <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &space->incarnations[low - 1] : NULL;
+}
+
+/* Returns the number of indexed maps of a space that are not later than `time`. */
+static inline size_t pm_space_count_until(const struct pm_space *space, uint64_t time)
+{
+	size_t low = 0, high = space->index.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (space->maps[middle].time <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Builds the index of a space anew, of all its maps, which are sorted. Returns false without
+ * memory.
+ */
+bool pm_space_settle(struct pm_space *space);
+
+/*
+ * Finds the nearest ancestor with maps of its own for incarnation `first`, and remembers it for
+ * all incarnations on the way.
+ */
+void pm_origin_find(struct pm_spaces *s, uint32_t machine, struct pm_incarnation *first);
+
+/*
+ * Returns the space of the nearest ancestor with maps of its own, and sets *time to the time of
+ * the fork from it. NULL: none.
+ */
+static inline struct pm_space *pm_origin_of(struct pm_spaces *s, uint32_t machine,
+					    struct pm_incarnation *incarnation, uint64_t *time)
+{
+	if (!incarnation || !incarnation->copy)
+		return NULL;
+	if (incarnation->ancestry_version != s->ancestry_version)
+		pm_origin_find(s, machine, incarnation);
+	*time = incarnation->origin.time;
+	return incarnation->origin.space == PM_NO_SPACE ? NULL :
+							  &s->list[incarnation->origin.space];
+}
+
+/* ancestors with maps of their own that are searched: only damaged input has more */
+#define PM_GENERATIONS 1024
+
+#endif

@@ -1,0 +1,210 @@
+#include "samples.h"
+
+#include <stdlib.h>
+
+#include "base/vector.h"
+#include "schema.h"
+
+#define OWN_COLUMNS 8 /* of `samples` without its id and the further ones */
+/* values that a statement has at most: SQLITE_LIMIT_VARIABLE_NUMBER before version 3.32 */
+#define MOST_VALUES 999
+
+static void create_samples(struct pt_samples *s)
+{
+	struct pb_string sql = { 0 };
+
+	pb_string_put(&sql, pt_samples_table);
+	for (size_t i = 0; i < s->columns->n_more; i++) {
+		pb_string_put(&sql, ", \"");
+		for (const char *p = s->columns->more[i]; *p; p++)
+			pb_string_fill(&sql, *p, *p == '"' ? 2 : 1);
+		pb_string_put(&sql, "\"");
+	}
+	pb_string_put(&sql, ")");
+	if (pb_string_end(&sql))
+		pt_sql_run(s->sql, sql.p);
+	else
+		pt_sql_fail(s->sql, "no memory");
+	pb_string_deinit(&sql);
+}
+
+/* Returns a statement that adds `n` samples; NULL: it cannot be prepared. */
+static pt_statement *prepare_insert(struct pt_samples *s, size_t n)
+{
+	struct pb_string sql = { 0 };
+	pt_statement *statement = NULL;
+
+	pb_string_put(&sql, "INSERT INTO samples VALUES ");
+	for (size_t row = 0; row < n; row++) {
+		pb_string_put(&sql, row ? ",(NULL" : "(NULL");
+		for (size_t i = 0; i < OWN_COLUMNS + s->columns->n_more; i++)
+			pb_string_put(&sql, ",?");
+		pb_string_put(&sql, ")");
+	}
+	if (pb_string_end(&sql))
+		statement = pt_sql_prepare(s->sql, sql.p);
+	else
+		pt_sql_fail(s->sql, "no memory");
+	pb_string_deinit(&sql);
+	return statement;
+}
+
+void pt_samples_init(struct pt_samples *s, struct pt_sql *sql, const struct pt_columns *columns,
+		     struct pt_names *names)
+{
+	*s = (struct pt_samples){ .sql = sql, .columns = columns, .names = names };
+	pb_secret_make(&s->sums.secret);
+	create_samples(s);
+	s->one = prepare_insert(s, 1);
+	if ((OWN_COLUMNS + columns->n_more) * PT_AT_ONCE <= MOST_VALUES)
+		s->many = prepare_insert(s, PT_AT_ONCE);
+}
+
+void pt_samples_deinit(struct pt_samples *s)
+{
+	s->sql->library->finalize(s->one);
+	s->sql->library->finalize(s->many);
+	pt_sums_deinit(&s->sums);
+	free(s->events);
+}
+
+/* Returns a value of a row; NULL: it is absent. */
+static const struct pq_value *column_of(const struct pt_samples *s, const struct pq_value *row,
+					enum pt_column column)
+{
+	size_t at = s->columns->at[column];
+
+	return at == PT_ABSENT || row[at].type == PQ_NIL ? NULL : &row[at];
+}
+
+static struct pd_text text_value(const struct pq_value *value)
+{
+	return value && value->type == PQ_TEXT ? (struct pd_text){ value->p, value->size } :
+						 (struct pd_text){ 0 };
+}
+
+/* Binds value i of a statement to a value of any type. */
+static void bind_value(struct pt_samples *s, pt_statement *statement, int i,
+		       const struct pq_value *value)
+{
+	const struct pt_library *library = s->sql->library;
+
+	switch (value ? value->type : PQ_NIL) {
+	case PQ_INT:
+		library->bind_int64(statement, i, value->i);
+		break;
+	case PQ_BOOL:
+		library->bind_int64(statement, i, value->u != 0);
+		break;
+	case PQ_FLOAT:
+		library->bind_double(statement, i, value->f);
+		break;
+	case PQ_TEXT:
+		pt_sql_text(s->sql, statement, i, text_value(value));
+		break;
+	default:
+		library->bind_null(statement, i);
+	}
+}
+
+/* Returns the number of an event, which it notes if it is new; 0: no memory. */
+static uint32_t event_number(struct pt_samples *s, const struct pd_event *event)
+{
+	for (size_t i = 0; i < s->n_events; i++)
+		if (s->events[i] == event)
+			return event->number + 1;
+	if (!pb_reserve(s->events, s->n_events, s->events_room))
+		return 0;
+	s->events[s->n_events++] = event;
+	return event->number + 1;
+}
+
+static uint32_t thread_number(struct pt_samples *s, const struct pq_value *row)
+{
+	const struct pq_value *pid = column_of(s, row, PT_PID);
+	const struct pq_value *tid = column_of(s, row, PT_TID);
+
+	return pt_names_thread(s->names,
+			       &(struct pt_thread){ pid ? pid->i : -1, tid ? tid->i : -1,
+						    text_value(column_of(s, row, PT_COMM)) });
+}
+
+/* Sets *sum to a row's numbers and period. Returns false without memory. */
+static bool number_row(struct pt_samples *s, const struct pq_value *row, struct pt_sum *sum)
+{
+	const struct pq_value *event = column_of(s, row, PT_EVENT);
+	const struct pq_value *chain = column_of(s, row, PT_CHAIN);
+	const struct pq_value *period = column_of(s, row, PT_PERIOD);
+
+	/* a script can reach the core */
+	if (event && event->type != PQ_EVENT)
+		event = NULL;
+	if (chain && chain->type != PQ_CHAIN)
+		chain = NULL;
+	*sum = (struct pt_sum){
+		.event = event ? event_number(s, event->event) : 0,
+		.thread = thread_number(s, row),
+		.symbol = chain ? chain->size + 1 : 0,
+		.stack = chain ? (uint32_t)chain->u + 1 : 0,
+		.samples = 1,
+		.period = period ? period->u : 0,
+	};
+	return sum->thread && (!event || sum->event);
+}
+
+/* Adds a row to the sums, and binds the values of a statement from `first` on to its own. */
+static bool bind_row(struct pt_samples *s, pt_statement *statement, int first,
+		     const struct pq_value *row)
+{
+	static const enum pt_column plain[] = { PT_TIME, PT_CPU, PT_PERIOD, PT_IP };
+	const struct pt_columns *columns = s->columns;
+	struct pt_sum sum;
+
+	if (!number_row(s, row, &sum))
+		return pt_sql_fail(s->sql, "no memory");
+	pt_sql_number(s->sql, statement, first, sum.event);
+	pt_sql_number(s->sql, statement, first + 1, sum.thread);
+	pt_sql_number(s->sql, statement, first + 2, sum.symbol);
+	pt_sql_number(s->sql, statement, first + 3, sum.stack);
+	for (int i = 0; i < 4; i++)
+		bind_value(s, statement, first + 4 + i, column_of(s, row, plain[i]));
+	for (size_t i = 0; i < columns->n_more; i++)
+		bind_value(s, statement, first + OWN_COLUMNS + (int)i,
+			   &row[columns->n_row - columns->n_more + i]);
+	return !s->sql->failed && pt_sums_add(&s->sums, &sum, s->sql);
+}
+
+/* Adds the samples that wait. */
+static void add_waiting_samples(struct pt_samples *s)
+{
+	size_t width = OWN_COLUMNS + s->columns->n_more;
+	bool at_once = s->many && s->n_waiting == PT_AT_ONCE;
+	pt_statement *statement = at_once ? s->many : s->one;
+
+	for (size_t i = 0; i < s->n_waiting; i++) {
+		if (!bind_row(s, statement, at_once ? (int)(i * width) + 1 : 1, s->waiting[i]))
+			return;
+		if ((!at_once || i + 1 == PT_AT_ONCE) && !pt_sql_step(s->sql, statement))
+			return;
+	}
+	s->n_rows += s->n_waiting;
+	s->n_waiting = 0;
+}
+
+void pt_samples_add(struct pt_samples *s, const struct pq_value *values, size_t n_rows)
+{
+	for (size_t i = 0; i < n_rows && !s->sql->failed; i++) {
+		const struct pq_value *row = values + i * s->columns->n_row;
+		const struct pq_value *period = column_of(s, row, PT_PERIOD);
+
+		if (period && period->u > s->columns->most) {
+			s->n_aside++;
+			continue;
+		}
+		s->waiting[s->n_waiting++] = row;
+		if (s->n_waiting == PT_AT_ONCE)
+			add_waiting_samples(s);
+	}
+	if (!s->sql->failed)
+		add_waiting_samples(s);
+}
