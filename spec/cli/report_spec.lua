@@ -307,7 +307,8 @@ needs.describe("perf", "its rows and those of perf report", function()
     check(oracle.record("-F 2000 -e cpu-clock", work))
   end)
 
-  needs.it("record,cpus", "match for a recording made here with counter values", function()
+  needs.it("cpus,mounted root", "match for a recording of all processors made here, with "
+    .. "counter values", function()
     check(oracle.record("-a -e '{cpu-clock,context-switches,page-faults}:S'", work))
   end)
 end)

@@ -129,8 +129,9 @@ describe("examples/readperf.lua", function()
   needs.it("record",
     "lists the samples of a group's record with one index, and counts the record "
       .. "once", function()
+    -- perf follows no children of a group that it reads: the shell itself works
     local path = oracle.record("-F 2000 -e '{cpu-clock,page-faults}:S'",
-      "sh -c 'seq 100000 | sort -r'")
+      "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'")
     local tables, indexes, n = readperf(path), {}, 0
     for _, row in ipairs(tables.overview.rows) do
       if row[2] == "SAMPLE" then indexes[row[1]], n = (indexes[row[1]] or 0) + 1, n + 1 end

@@ -65,6 +65,10 @@ local attempts = {
     'test -z "$PERFLUA_ARCHITECTURE"' },
   terminal = { "there are no terminals here", "script -qec true /dev/null" },
   root = { "needs root", 'test "$(id -u)" = 0' },
+  -- perf reads the binaries of a process that lives in the mount namespace of that process, and
+  -- has left the chroot when it comes back
+  ["mounted root"] = { "this is a chroot, and perf reads files outside it",
+    "awk '$5 == \"/\" { found = 1 } END { exit !found }' /proc/self/mountinfo" },
   mknod = { "no device files may be made here", "mknod $out.b b 7 250 && rm $out.b" },
   ["gnuplot with Lua 5.4"] = {
     "there is no gnuplot with Lua 5.4 (gnuplot-nox)",
