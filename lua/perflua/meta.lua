@@ -98,9 +98,10 @@ function perflua.diff(before, after, options) end
 ---cannot be written.
 ---@return string? # What is wrong.
 ---@return string? # A code such as "ENOENT" or "FORMAT".
----Raises: An unknown format; in a profile samples without call chain and address, without times
----where the format needs them or `timeline` asks for them, and several events where the format
----has room for one; in a row a view.
+---Raises: An unknown format; records that are no samples, but for csv and jsonl; an option that
+---means nothing to the format; in a profile samples without call chain and address, without
+---times where the format needs them or `timeline` asks for them, and several events where the
+---format has room for one; in a row a view.
 function perflua.export(query, format, out, options) end
 
 ---Options of `perflua.open(path, options)`.

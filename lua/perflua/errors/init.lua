@@ -138,12 +138,15 @@ function errors.named(list, class)
   end
 end
 
----Raises if a script gives an option that the API has not.
----@param options table
+---Raises if a script gives an option that the API has not, or no table of options.
+---@param options any
 ---@param class string of options, as the API calls it
 ---@param message string for string.format, with the option's name: "pair: unknown option '%s'"
 function errors.check_options(options, class, message)
-  if next(options) == nil then return end
+  if type(options) ~= "table" then
+    usage_error("%sa table of options expected, got a %s", message:match "^(.-)unknown option",
+      type(options))
+  end
   local known = api.members(class)
   for key in pairs(options) do
     if not known[key] then

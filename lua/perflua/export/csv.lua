@@ -4,7 +4,7 @@
 local fmt = require "perflua.text.fmt"
 local rows = require "perflua.export.rows"
 
-local csv = { name = "csv", description = "spreadsheets, pandas, DuckDB" }
+local csv = { name = "csv", description = "spreadsheets, pandas, DuckDB", takes_records = true }
 
 local format = {
   head = function(_, i) return i > 1 and "," or "" end,

@@ -4,11 +4,13 @@
 --   description  the programs that read it
 --   lines        true: it wants source files and lines
 --   one_event    true: it has no room for several events
+--   takes_records  true: it has rows of any records, not of samples only
 --   export       function(query, out, options), returns what export.write() does
 --
 -- Those that are profiles are in perflua.export.profile.
 
 local errors = require "perflua.errors"
+local output = require "perflua.table.output"
 local profile = require "perflua.export.profile"
 local spec_of = require("perflua.core").query_spec
 local suggest = require "perflua.errors.suggest"
@@ -42,12 +44,39 @@ function export.find(name)
   return nil, suggest.message(message, name, export.formats)
 end
 
-local function check_query(query, takes_items)
+local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
+
+local function has_only_samples(spec)
+  local types = spec.types
+  return types and types[SAMPLE] and next(types, next(types)) == nil
+end
+
+local function check_query(query, format)
   local spec = type(query) == "userdata" and spec_of(query)
   if not spec then usage_error("export: a query of samples expected") end
   if spec.keys then usage_error("export: a query of samples expected, this one is grouped") end
-  if spec.unnest and not takes_items then
+  if spec.unnest and profile.formats[format.name] then
     usage_error("export: a query of samples expected, not of rows by unnest()")
+  end
+  if not (format.takes_records or spec.reader or has_only_samples(spec)) then
+    usage_error("export: %s is made of samples, and this query has other records: "
+      .. "file:samples() has samples only", format.name)
+  end
+end
+
+-- Options of profiles, and of formats that are made in other ways.
+local PROFILE <const> = { count = true, lines = true, max_size = true, timeline = true,
+  title = true }
+local OTHERS <const> = { ["folded-diff"] = { before = true, count = true } }
+
+-- Raises if an option means nothing to a format.
+local function check_options(options, format)
+  errors.check_options(options, "ExportOptions", "export: unknown option '%s'")
+  local takes = profile.formats[format.name] and PROFILE or OTHERS[format.name] or {}
+  for name, value in pairs(options) do
+    if value and not takes[name] then
+      usage_error("export: %s does not take the option '%s'", format.name, name)
+    end
   end
 end
 
@@ -62,13 +91,14 @@ end
 ---@return string? code
 function export.write(query, format, out, options)
   options = options or {}
-  errors.check_options(options, "ExportOptions", "export: unknown option '%s'")
   if type(format) ~= "string" then
     usage_error("export: the name of a format expected, got a %s", type(format))
   end
   local is, message = export.find(format)
   if not is then usage_error("%s", message) end
-  check_query(query, not profile.formats[format])
+  check_options(options, is)
+  if type(out) ~= "string" then out = output.file(out) end
+  check_query(query, is)
   return is.export(query, out, options)
 end
 

@@ -4,7 +4,8 @@
 local json = require "perflua.text.json"
 local rows = require "perflua.export.rows"
 
-local jsonl = { name = "jsonl", description = "jq, pandas, DuckDB; an object for each sample" }
+local jsonl = { name = "jsonl", takes_records = true,
+  description = "jq, pandas, DuckDB; an object for each sample" }
 
 local format = {
   json = true,

@@ -118,6 +118,9 @@ end
 --- begin with a '
 ---@return true? ok, string? message, string? code
 function Table:csv(out, options)
+  if options ~= nil then
+    errors.check_options(options, "CsvOptions", "csv: unknown option '%s'")
+  end
   local columns, rows = shown.collect(self)
   local text = shown.interruption(self)
   if text then interrupted.log(text) end

@@ -1,11 +1,12 @@
 -- Columns and rows as CSV and JSON, to an open file, a path, or standard output.
 
 local core = require "perflua.core"
-local errno = require("perflua.errors").errno
+local errors = require "perflua.errors"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local recording = require "perflua.recording"
+local errno, usage_error = errors.errno, errors.usage_error
 
 local output = {}
 
@@ -34,13 +35,25 @@ function output.open(path)
   return errno(io.open(path, "wb"))
 end
 
+---@param out any raises unless it is an open file; nil: standard output
+---@return file*
+function output.file(out)
+  if out ~= nil and io.type(out) ~= "file" then
+    usage_error("a path or an open file expected, got a %s", io.type(out) or type(out))
+  end
+  return out or io.stdout
+end
+
 ---A file that was not there before is removed if it could not be written.
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@param write fun(file: file*): true?, string?, string? returns nil, a message and a code if
 --- it cannot
 ---@return true? ok, string? message, string? code
 function output.with_file(out, write)
-  if type(out) ~= "string" then return write(out or io.stdout) end
+  if type(out) ~= "string" then
+    local is_object = type(out) == "table" and type(out.write) == "function"
+    return write(is_object and out or output.file(out))
+  end
   local is_new = not core.stat(out)
   local file <close>, message, code = output.open(out)
   if not file then return nil, message, code end

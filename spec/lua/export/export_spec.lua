@@ -193,9 +193,38 @@ describe("perflua.export", function()
       "export: a query of samples expected, this one is grouped")
     assert.has_error(function() perflua.export(query, "pprof", "x", { lins = true }) end,
       "export: unknown option 'lins'; the closest is 'lines'")
+    assert.has_error(function() perflua.export(query, "pprof", "x", 5) end,
+      "export: a table of options expected, got a number")
+    assert.has_error(function() perflua.export(query, "csv", "x", { timeline = true }) end,
+      "export: csv does not take the option 'timeline'")
+    assert.has_error(function() perflua.export(query, "pprof", "x", { before = query }) end,
+      "export: pprof does not take the option 'before'")
+    for _, format in ipairs { "pprof", "csv", "chrome" } do
+      assert.has_error(function() perflua.export(query, format, 5) end,
+        "a path or an open file expected, got a number")
+    end
     local done, message = perflua.export(query, "pprof", "spec/fixtures")
     assert.is_nil(done)
     assert.equal("spec/fixtures: Is a directory", message)
+  end)
+end)
+
+describe("perflua.export of records", function()
+  it("is refused where samples are counted, and gives rows of all of them", function()
+    local file <close> = assert(perflua.open(recording(), chains.options()))
+    for _, format in ipairs { "pprof", "chrome", "sqlite" } do
+      for _, query in ipairs { file:records(), file:records "comm" } do
+        assert.has_error(function() perflua.export(query, format, "x") end,
+          ("export: %s is made of samples, and this query has other records: "
+          .. "file:samples() has samples only"):format(format))
+      end
+    end
+    local out = files.temporary()
+    assert.equal(2, assert(perflua.export(file:records("comm"):select("tid", "comm"), "csv",
+      out)).samples)
+    assert.equal("tid,comm\r\n7,sh\r\n", files.read(out):match "^.-\r\n.-\r\n")
+    assert.equal(5, assert(perflua.export(file:records "sample", "callgrind", out,
+      { count = true })).samples)
   end)
 end)
 

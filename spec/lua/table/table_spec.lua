@@ -93,6 +93,24 @@ pid  period  share_period
     assert.equal("ENOSPC", select(3, t:csv(device)))
   end)
 
+  it("says what is wrong with the arguments of csv and json", function()
+    local t = file:samples("cycles"):group_by("pid"):count():sort()
+    for _, method in ipairs { "csv", "json" } do
+      for _, out in ipairs { 5, true, print, {}, 0 / 0 } do
+        assert.has_error(function() t[method](t, out) end,
+          "a path or an open file expected, got a " .. type(out))
+      end
+    end
+    assert.has_error(function() t:csv(sink(), 5) end,
+      "csv: a table of options expected, got a number")
+    assert.has_error(function() t:csv(sink(), { saf = true }) end,
+      "csv: unknown option 'saf'; the closest is 'safe'")
+    local closed = assert(io.open "/dev/null")
+    closed:close()
+    assert.has_error(function() t:json(closed) end,
+      "a path or an open file expected, got a closed file")
+  end)
+
   it("outlives its file", function()
     local other = assert(perflua.open(two_events.write()))
     local t = other:samples("faults"):group_by("pid"):first("event"):sort()
