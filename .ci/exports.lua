@@ -175,10 +175,13 @@ local path = switches.recording({
   { 1000, 0, "switch", 0, 0, 7 }, { 2000, 0, "waking", 8, 7 },
   { 3000, 0, "switch", 7, 0x100, 8 }, { 5000, 0, "switch", 8, 0x80, 7 },
   { 6000, 0, "switch", 7, 1, 0 },
-}, { [7] = "sh", [8] = "worker" }, function(b) b:feature("osrelease", "6.1.0-13-amd64") end)
+}, { [7] = "sh", [8] = "Web Content" }, function(b)
+  b:feature("osrelease", "6.1.0-13-amd64")
+end)
 perfetto.check_states(reader, path, {
   "7\tRunning\t1000\t2000\t0\t", "7\tR+\t3000\t2000\t\t", "7\tRunning\t5000\t1000\t0\t",
   "7\tS\t6000\t\t\t", "8\tR\t2000\t1000\t\t7", "8\tRunning\t3000\t2000\t0\t",
   "8\tI\t5000\t\t\t",
-})
+}, { "process\t7\tsh", "process\t8\tWeb Content", "thread\t7\tsh",
+  "thread\t8\tWeb Content" })
 if failed or reader.failed then os.exit(1) end

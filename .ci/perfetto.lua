@@ -59,6 +59,10 @@ local STATES <const> = [[
   FROM thread_state JOIN thread USING (utid) LEFT JOIN thread waker ON waker.utid = waker_utid
   WHERE thread.tid > 0]]
 
+local NAMES <const> = [[
+  SELECT 'process', pid, name FROM process WHERE pid > 0
+  UNION ALL SELECT 'thread', tid, name FROM thread WHERE tid > 0]]
+
 local SPANS <const> = "SELECT COUNT(*), SUM(dur) FROM slice"
 
 -- Returns the rows of each query of a trace, by its number.
@@ -188,11 +192,13 @@ function perfetto.check(self, path, file)
 end
 
 ---Compares states of threads: { tid, state, since when, for how long, the processor, who woke
----it } as text with tabs.
-function perfetto.check_states(self, path, expected)
-  local got = ask(self, self.export(path), ERRORS, STATES)
+---it }, and what processes and threads are called: { "process" or "thread", id, name }; as text
+---with tabs.
+function perfetto.check_states(self, path, states, names)
+  local got = ask(self, self.export(path), ERRORS, STATES, NAMES)
   compare(self, path, "errors", got[1], {})
-  compare(self, path, "states", got[2], expected)
+  compare(self, path, "states", got[2], states)
+  compare(self, path, "names", got[3], names)
 end
 
 ---Compares what Perfetto says of a query of spans, as trace events of Chrome.

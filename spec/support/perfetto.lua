@@ -25,7 +25,8 @@ local function read_interned(bytes, sequence)
   each(6, function(one)
     sequence.frames[#sequence.frames + 1] = { name = sequence[5][one[2][1]],
       mapping = assert(sequence[19][one[3][1]], "a frame without a mapping"),
-      file = one[5] and sequence[18][one[5][1]], line = one[6] and one[6][1] }
+      file = one[5] and sequence[18][one[5][1]], line = one[6] and one[6][1],
+      kind = one[7][1] }
     return sequence.frames[#sequence.frames].name
   end)
   each(7, function(one)
@@ -51,13 +52,24 @@ local function read_sched(bundle, list)
   end
 end
 
+-- Adds the process that a packet names, if it does.
+local function read_track(packet, result)
+  local track = packet[60] and message(packet[60][1])
+  local process = track and track[3] and message(track[3][1])
+  if not process then return end
+  local uuid = track[1][1]
+  assert(uuid > 0 and not result.tracks[uuid], "a track twice")
+  result.tracks[uuid] = true
+  result.processes[process[1][1]] = process[6][1]
+end
+
 ---@param path string of a trace of Perfetto
 ---@return { threads: table<integer, string>, processes: table<integer, string>, sequences:
---- table[] } sequences: { name, counter, frames = { { name, mapping, file, line } … },
+--- table[] } sequences: { name, counter, frames = { { name, mapping, file, line, kind } … },
 --- samples = { { time, stack, cpu, pid, tid, mode, count } … } }; sched: lines of text; system:
 --- the kernel's name, release and architecture
 function perfetto.read(path)
-  local result = { threads = {}, processes = {}, sequences = {}, sched = {} }
+  local result = { threads = {}, processes = {}, sequences = {}, sched = {}, tracks = {} }
   for _, bytes in ipairs(message(files.read(path))[1]) do
     local packet = message(bytes)
     if packet[45] then
@@ -65,13 +77,9 @@ function perfetto.read(path)
       result.system = { utsname[1][1], utsname[3][1], utsname[4] and utsname[4][1] }
     end
     for _, bundle in ipairs(packet[1] or {}) do read_sched(message(bundle), result.sched) end
+    read_track(packet, result)
     for _, tree in ipairs(packet[2] or {}) do
-      tree = message(tree)
-      for _, one in ipairs(tree[1] or {}) do
-        one = message(one)
-        result.processes[one[1][1]] = one[3][1]
-      end
-      for _, one in ipairs(tree[2] or {}) do
+      for _, one in ipairs(message(tree)[2] or {}) do
         one = message(one)
         result.threads[one[1][1]] = one[2][1]
       end

@@ -20,6 +20,7 @@ enum packet_field {
 	INTERNED_DATA = 12,
 	SEQUENCE_FLAGS = 13,
 	PACKET_DEFAULTS = 59,
+	TRACK_DESCRIPTOR = 60,
 	PERF_SAMPLE = 66,
 	FIRST_PACKET = 87,
 };
@@ -56,18 +57,22 @@ enum {
 
 /* ProcessTree and its messages, trace/ps/process_tree.proto */
 enum {
-	TREE_PROCESSES = 1,
-	TREE_THREADS
-};
-enum {
-	PROCESS_PID = 1,
-	PROCESS_CMDLINE = 3,
-	PROCESS_CMDLINE_IS_COMM = 9
+	TREE_THREADS = 2
 };
 enum {
 	THREAD_TID = 1,
 	THREAD_NAME,
 	THREAD_PID
+};
+
+/* TrackDescriptor and ProcessDescriptor, trace/track_event/{track,process}_descriptor.proto */
+enum {
+	TRACK_UUID = 1,
+	TRACK_PROCESS = 3
+};
+enum {
+	PROCESS_PID = 1,
+	PROCESS_NAME = 6
 };
 
 /* InternedData, trace/interned_data/interned_data.proto */
@@ -198,11 +203,16 @@ static uint64_t intern_binary(struct perfetto *w, uint32_t number)
 
 static unsigned kind_of(const struct pe_frame *frame)
 {
-	if (frame->kind == PQ_FRAME_JIT)
+	switch (frame->kind) {
+	case PD_CPUMODE_KERNEL:
+	case PD_CPUMODE_GUEST_KERNEL:
+	case PD_CPUMODE_HYPERVISOR:
+		return KERNEL;
+	case PQ_FRAME_JIT:
 		return JIT;
-	return frame->kind == PD_CPUMODE_KERNEL || frame->kind == PD_CPUMODE_GUEST_KERNEL ?
-		       KERNEL :
-		       NATIVE;
+	default:
+		return NATIVE;
+	}
 }
 
 /* Adds a line of a frame, unless the sequence has it. Returns its number. */
@@ -340,6 +350,20 @@ static void begin_sequence(struct perfetto *w, uint32_t number)
 	put_packet(w);
 }
 
+/*
+ * Names a process. A ProcessTree has command lines, of which Perfetto takes what is before the
+ * first space for the name.
+ */
+static void put_process(struct perfetto *w, uint32_t uuid, int32_t pid, struct pd_text name)
+{
+	pe_add_number(&w->part, PROCESS_PID, (uint64_t)(int64_t)pid);
+	pe_add_bytes(&w->part, PROCESS_NAME, name.p, name.n);
+	pe_add_number(&w->interned, TRACK_UUID, uuid);
+	pe_add_message(&w->interned, TRACK_PROCESS, &w->part);
+	pe_add_message(&w->packet, TRACK_DESCRIPTOR, &w->interned);
+	put_packet(w);
+}
+
 /* Writes the processes, and the last name of each thread. */
 static void put_processes(struct perfetto *w, const uint64_t *last)
 {
@@ -354,12 +378,8 @@ static void put_processes(struct perfetto *w, const uint64_t *last)
 			continue;
 		if (pe_thread_at(p, named)->comm != PE_NONE)
 			name = pe_text(p, pe_thread_at(p, named)->comm);
-		if (thread->pid == thread->tid) {
-			pe_add_number(&w->part, PROCESS_PID, (uint64_t)(int64_t)thread->pid);
-			pe_add_bytes(&w->part, PROCESS_CMDLINE, name.p, name.n);
-			pe_add_number(&w->part, PROCESS_CMDLINE_IS_COMM, 1);
-			pe_add_message(&w->item, TREE_PROCESSES, &w->part);
-		}
+		if (thread->pid == thread->tid)
+			put_process(w, i, thread->pid, name); /* i > 0 */
 		pe_add_number(&w->part, THREAD_TID, (uint64_t)(int64_t)thread->tid);
 		pe_add_bytes(&w->part, THREAD_NAME, name.p, name.n);
 		pe_add_number(&w->part, THREAD_PID, (uint64_t)(int64_t)thread->pid);

@@ -169,6 +169,31 @@ describe("an export with times", function()
     assert.equal(1, #switch.frames)
   end)
 
+  it("names processes and threads to perfetto by whole names, with their spaces", function()
+    local got = perfetto.read((export(recording(2, function(add, rename)
+      rename("Web Content", 10)
+      add(7, 11)
+    end), "perfetto")))
+    assert.same({ [7] = "Web Content" }, got.processes)
+    assert.same({ [7] = "Web Content", [8] = "worker" }, got.threads)
+  end)
+
+  it("tells perfetto and firefox which frames are the kernel's: a hypervisor's, too", function()
+    local HYPERVISOR <const>, GUEST_KERNEL <const> = -32, -2176
+    local b = builder.new()
+    local event = b:event { name = "cycles",
+      sample_type = { "ip", "tid", "time", "callchain", "period" } }
+    b:sample(event, { ip = 0x10, pid = 7, tid = 7, time = MS, misc = 3, period = 1,
+      callchain = { HYPERVISOR, 0x10, GUEST_KERNEL, 0x20, chains.USER, 0x30 } })
+    local path, kinds = b:write(), {}
+    for i, frame in ipairs(perfetto.read((export(path, "perfetto"))).sequences[1].frames) do
+      kinds[i] = frame.kind -- 1: native, 2: of the kernel; the caller first
+    end
+    assert.same({ 1, 2, 2 }, kinds)
+    local thread = profiles.firefox((export(path, "firefox"))).threads[1]
+    assert.equal("Kernel", thread.samples[1].kind)
+  end)
+
   it("writes perfetto source lines, binaries and as many samples as there are", function()
     local out = files.temporary()
     local file <close> = assert(perflua.open("spec/fixtures/words/perf.data",
