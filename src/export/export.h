@@ -67,7 +67,7 @@ bool pe_profile_is_too_heavy(const struct pe_profile *profile);
 /* An event of which there are samples. */
 struct pe_event {
 	uint32_t number; /* number in the session; UINT32_MAX: it is not known */
-	uint32_t name;	 /* number among the profile's texts */
+	uint32_t name;	 /* number among the profile's texts; no two events have one name */
 	bool is_time;	 /* weights are nanoseconds */
 	bool is_tracepoint;
 	uint32_t type; /* of its attr; UINT32_MAX: it is not known */

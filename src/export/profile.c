@@ -251,6 +251,33 @@ static bool sort_numbers(struct pe_profile *p)
 	return ok;
 }
 
+/*
+ * Tells apart events of one name: the second "x" of a recording becomes "x (2)", as viewers
+ * know events by their names. The events are in order. Returns false without memory.
+ */
+static bool number_names(struct pe_profile *p)
+{
+	for (size_t i = p->n_events; i-- > 1;) {
+		struct pe_event *event = &p->events[i];
+		struct pb_string text = { 0 };
+		unsigned before = 0;
+
+		for (size_t k = 0; k < i; k++)
+			before += p->events[k].name == event->name;
+		if (!before)
+			continue;
+		pb_string_add(&text, pe_text(p, event->name).p, pe_text(p, event->name).n);
+		pb_string_format(&text, " (%u)", before + 1);
+		event->name = pb_string_end(&text) ?
+				      pe_text_add(p, (struct pd_text){ text.p, text.n }) :
+				      PE_NONE;
+		pb_string_deinit(&text);
+		if (event->name == PE_NONE)
+			return false;
+	}
+	return true;
+}
+
 /* Fills the entries of a profile, in order. Returns the profile; NULL: no memory. */
 static void *make_entries(void *arg, size_t i)
 {
@@ -265,7 +292,7 @@ static void *make_entries(void *arg, size_t i)
 	for (size_t g = 0; g < p->n_entries; g++)
 		if (!fill_entry(p, g))
 			return NULL;
-	if (!sort_numbers(p))
+	if (!sort_numbers(p) || !number_names(p))
 		return NULL;
 	if (p->asked->timed)
 		return pe_times_fill(p) ? p : NULL;

@@ -28,25 +28,16 @@ stacks.heads = {
   },
 }
 
----Returns the events that a user means by a name; without a name, the first with samples.
+---Returns the events that a user means by a name; without a name all that are known.
 ---@param file perflua.File
 ---@param name string?
----@param counts table? what core.count() gave; nil of a stream
----@return table[]? events nil: all, of which one is chosen when they were read
+---@return perflua.Event[]? events
 ---@return string? message
-function stacks.choose(file, name, counts)
-  if name then
-    local found = events.lookup(file.events, name)
-    if #found == 0 then
-      return nil, ("%s: %s"):format(fmt.paths(file.path), events.unknown(file.events, name))
-    end
-    return found
-  elseif counts then
-    for i, count in ipairs(counts.events) do
-      if count.count > 0 then return { file.events[i] } end
-    end
-  end
-  return nil
+function stacks.choose(file, name)
+  if not name then return table.move(file.events, 1, #file.events, 1, {}) end
+  local found = events.lookup(file.events, name)
+  if #found > 0 then return found end
+  return nil, ("%s: %s"):format(fmt.paths(file.path), events.unknown(file.events, name))
 end
 
 ---@class perflua.flame.Stacks
@@ -58,6 +49,16 @@ end
 ---@field private made table? its functions, see src/binding/query/call_tree.c; nil: no samples
 local Stacks = {}
 Stacks.__index = Stacks
+
+-- Returns the position of the event that the recording names first; nil: there is none.
+local function find_first(found)
+  local first
+  for i, one in ipairs(found) do
+    local index = one.index or math.huge
+    if not first or index < (found[first].index or math.huge) then first = i end
+  end
+  return first
+end
 
 ---@param query perflua.Query samples, in any order
 ---@param options table { by, count, inline, lines, split } by: one of stacks.heads; lines: the
@@ -73,15 +74,16 @@ function stacks.collect(query, options)
   local found, made = engine.groups(spec, description)
   local set = setmetatable({ samples = 0, total = 0, others = {}, made = found[1] and made,
     is = { head = by ~= "none", inlined = options.inline, lines = options.lines } }, Stacks)
+  local first = options.split and find_first(found)
   local function event_of(one) return one and one.index and spec.file.events[one.index] end
   for i, one in ipairs(found) do
-    if i == 1 or not options.split then
+    if not first or i == first then
       set.samples, set.total = set.samples + one.samples, set.total + one.weight
     else
       set.others[#set.others + 1] = event_of(one) or false
     end
   end
-  if options.split then set.is.event, set.event = 1, event_of(found[1]) end
+  if first then set.is.event, set.event = first, event_of(found[first]) end
   return set, counted.n
 end
 

@@ -49,57 +49,69 @@ function folding.wrong(option, value, options)
   return suggest.message(("--%s: no '%s'"):format(option, value), value, suggest.names(options))
 end
 
--- Events are never added together unless they were asked for by one name.
-local function tell_others(tool, file, args, events, counts, of_stream)
-  if args.event then
-    if events[2] then
-      folding.log(tool, "'%s' matches %d events, which are added up", args.event, #events)
+---Says of which event samples are taken, and how others are: events are never added together.
+---@param tool string
+---@param used perflua.Event
+---@param others (perflua.Event|false)[] false: not known
+function folding.tell_others(tool, used, others)
+  local names, same = {}, {}
+  for _, event in ipairs(others) do
+    if event and event.name == used.name then
+      same[#same + 1] = ("; --where 'event.index == %d' selects another of this name"):format(
+        event.index)
+    else
+      names[#names + 1] = event and event.name or "(event unknown)"
     end
-    return
   end
-  local others = {}
-  for i, count in ipairs(counts and counts.events or {}) do
-    if count.count > 0 and file.events[i].name ~= events[1].name then
-      others[#others + 1] = file.events[i].name
-    end
+  if not others[1] then return end
+  local selects = names[1] and "; --event selects another: " .. table.concat(names, ", ") or ""
+  folding.log(tool, "using samples of %s%s%s", used.name, selects, table.concat(same))
+end
+
+---Returns those of a list of events that have samples, whatever options choose of them.
+---@param list perflua.Event[]
+---@param counts table what core.count() gave
+---@return perflua.Event[]
+function folding.with_samples(list, counts)
+  local found = {}
+  for _, event in ipairs(list) do
+    if counts.events[event.index].count > 0 then found[#found + 1] = event end
   end
-  for _, event in ipairs(of_stream) do
-    others[#others + 1] = event and event.name or "(event unknown)"
-  end
-  if others[1] then
-    folding.log(tool, "using samples of %s; --event selects another: %s", events[1].name,
-      table.concat(others, ", "))
-  end
+  return found
 end
 
 ---@param tool string its name
 ---@param args table what tools.parse gave
 ---@param lines boolean? with source lines
----@return perflua.flame.Stacks? set with events, event_name, lost, cmdline
+---@return perflua.flame.Stacks? set with event_name, lost, cmdline
 ---@return string? message
 ---@return integer? status of the tool, if it is not 1
 function folding.recording(tool, args, lines)
   local file <close>, message = perflua.open(args[1], symbols.of(args))
   if not file then return nil, message end
   local counts = file.size and core.count(file) or nil
-  local events, query, set, n_aside
-  events, message = stacks.choose(file, args.event, counts)
+  local events, all, query, set, n_aside
+  events, message = stacks.choose(file, args.event)
   if message then return nil, message, USAGE end
   message = samples.choose(file, args, { event = true })
   if message then return nil, tool .. ": " .. message, USAGE end
-  query = file:samples { event = events, order = file.size and "file" or nil, reuse = true }
+  -- where nothing else chooses samples, those of other events need not be read
+  if counts and not samples.is_chosen(args) then all = folding.with_samples(events, counts) end
+  query = file:samples { event = all and all[1] or args.event and events or nil,
+    order = file.size and "file" or nil, reuse = true }
   set, n_aside = stacks.collect(query, {
     by = args.by or "comm", count = args.count, inline = args.inline, lines = lines,
-    split = not events,
+    split = true,
   })
   if n_aside > 0 then folding.log(tool, "%s", aside.said(n_aside)) end
   if set.samples == 0 and not interrupted.part() then
     folding.log(tool, "%s: %s", fmt.paths(file.path), unchosen.text(file, args))
   end
-  events = events or { set.event }
-  tell_others(tool, file, args, events, counts, set.others)
-  set.events, set.event_name = events, #events > 1 and args.event or events[1]
-    and events[1].name or "unknown event"
+  set.event = set.event or all and all[1] or events[1]
+  if set.event then
+    folding.tell_others(tool, set.event, all and { table.unpack(all, 2) } or set.others)
+  end
+  set.event_name = set.event and set.event.name or "unknown event"
   set.lost = counts and counts.lost_records + counts.lost_samples
   set.cmdline = file.features.cmdline
   return set

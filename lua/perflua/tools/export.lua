@@ -47,20 +47,28 @@ what reads them:
 
 local USAGE = 2
 
--- Returns the samples of the events that were asked for; else, where a format has room for one
--- event, of the first with samples.
-local function choose_event(file, args, format)
-  local counts = format.one_event and not args.event and file.size and core.count(file)
-  if not counts then return file:samples() end
-  local names = {}
-  for i, count in ipairs(counts.events) do
-    if count.count > 0 then names[#names + 1] = file.events[i].name end
+-- Returns the events that have samples which the options choose.
+local function chosen_events(file, args)
+  if not (args.event or samples.is_chosen(args)) then
+    local all = table.move(file.events, 1, #file.events, 1, {})
+    return folding.with_samples(all, core.count(file))
   end
-  if not names[2] then return file:samples() end
-  io.stderr:write("perflua: export: ", fmt.escape(
-    ("using samples of %s; --event selects another: %s"):format(names[1],
-      table.concat(names, ", ", 2))), "\n")
-  return file:samples { event = names[1] }
+  local found = {}
+  for row in file:samples():group_by("event.index"):count():sort():rows() do
+    local index = row["event.index"]
+    if index then found[#found + 1] = file.events[index] end
+  end
+  table.sort(found, function(a, b) return a.index < b.index end)
+  return found
+end
+
+-- Returns the chosen samples; where a format has room for one event, those of the first.
+local function choose_event(file, args, format)
+  if not format.one_event or not file.size then return file:samples() end
+  local events = chosen_events(file, args)
+  if not events[2] then return file:samples() end
+  folding.tell_others("export", events[1], { table.unpack(events, 2) })
+  return file:samples { event = events[1] }
 end
 
 -- Selects the fields of --fields. Returns the query; nil and what is wrong with them.

@@ -112,7 +112,7 @@ end
 -- Returns the unit of a weight: software clocks have periods of nanoseconds.
 local function unit_of(set, args)
   if args.folded or args.count then return "samples" end
-  local event = set.events[1]
+  local event = set.event
   if event and event.type == 1 and (event.config == 0 or event.config == 1) then return "ns" end
   return set.event_name:match("^([%w_.-]+):[%a]+$") or set.event_name
 end

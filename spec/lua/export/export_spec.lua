@@ -209,6 +209,53 @@ describe("perflua.export", function()
   end)
 end)
 
+describe("perflua.export of events of one name", function()
+  local path
+
+  setup(function()
+    local b = builder.new()
+    for i = 1, 3 do
+      b:event { name = i < 3 and "clock" or "clock (x)", type = 1, config = 0, ids = { i },
+        sample_type = { "ip", "tid", "time", "period", "id" }, sample_period = 100 * i }
+    end
+    for i, id in ipairs { 2, 1, 2, 3 } do
+      b:sample(b.events[id], { ip = 0x1000, pid = 7, tid = 7, time = i, period = 100 * id,
+        id = id })
+    end
+    path = b:write()
+  end)
+
+  it("tells them apart by number, in whatever order their samples are", function()
+    assert.same({ { "clock", "nanoseconds" }, { "clock (2)", "nanoseconds" },
+      { "clock (x)", "nanoseconds" } }, profiles.pprof((export(path, "pprof"))).types)
+    local out = files.read((export(path, "callgrind")))
+    assert.matches("\nevents: clock clock_%(2%) clock_%(x%)\nsummary: 100 400 300\n", out)
+    local names = {}
+    for i, one in ipairs(profiles.json(files.read((export(path, "speedscope")))).profiles) do
+      names[i] = ("%s %d"):format(one.name:match ", (.*)$", one.endValue)
+    end
+    assert.same({ "clock 100", "clock (2) 400", "clock (x) 300" }, names)
+  end)
+
+  it("folds the first, and says how another is selected", function()
+    for _, tool in ipairs { "fold", "export" } do
+      local function fold(...)
+        local option = tool == "export" and "--to=folded" or "--by=comm"
+        return run.perflua { tool, path, option, ... }
+      end
+      local said = "perflua: " .. tool .. ": using samples of clock"
+      local same = "; --where 'event.index == 2' selects another of this name\n"
+      local other = "; --event selects another: clock (x)"
+      assert.same({ ":7;[unknown] 100\n", said .. other .. same },
+        { fold().out, fold().err })
+      assert.same({ ":7;[unknown] 100\n", said .. same },
+        { fold("--event", "clock").out, fold("--event", "clock").err })
+      assert.same({ ":7;[unknown] 400\n", "" }, { fold("--where", "event.index == 2").out,
+        fold("--where", "event.index == 2").err })
+    end
+  end)
+end)
+
 describe("perflua.export of records", function()
   it("is refused where samples are counted, and gives rows of all of them", function()
     local file <close> = assert(perflua.open(recording(), chains.options()))
