@@ -72,6 +72,19 @@ describe("perflua.export of rows", function()
     assert.matches('"time / 5":1.0}\n$', text)
   end)
 
+  it("writes floats of many digits so that they read back as the same floats", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", ids = { 1 }, sample_type = { "tid", "time" } }
+    local times = { 246913578024691, 1 << 53, 3 << 53, 10 }
+    for _, time in ipairs(times) do b:sample(event, { pid = 1, tid = 1, time = time }) end
+    local file <close> = open(b:write())
+    local text = export(file:samples { order = "file" }:select("time", "-(time / 2)"), "jsonl")
+    assert.equal('{"time":246913578024691,"-(time / 2)":-123456789012345.5}\n'
+      .. '{"time":9007199254740992,"-(time / 2)":-4503599627370496.0}\n'
+      .. '{"time":27021597764222976,"-(time / 2)":-13510798882111488.0}\n'
+      .. '{"time":10,"-(time / 2)":-5.0}\n', text)
+  end)
+
   it("writes spans, items, and what a function chooses", function()
     local file <close> = open(recording())
     local spans = file:samples():pair { open = { where = "time == 10" },

@@ -99,7 +99,7 @@ void pd_print_seconds(struct pd_print *out, uint64_t ns)
 	out->n += 10;
 }
 
-/* Prints the shorter of the two usual precisions that reads back as the same number. */
+/* Prints the fewest digits, from 15 on, that read back as the same number. */
 void pd_print_float(struct pd_print *out, double v, bool json)
 {
 	char *p = pd_print_room(out, 32);

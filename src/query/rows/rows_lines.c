@@ -1,6 +1,6 @@
 #include "rows_lines.h"
 
-#include <stdio.h>
+#include <string.h>
 
 #include "perfdata/format/print_scalar.h"
 
@@ -32,11 +32,12 @@ static void print_integer(struct pd_print *out, enum pq_line_kind kind, uint64_t
 /* In JSON a float is told from an integer. */
 static void print_float(struct pd_print *out, double value, bool json)
 {
-	char text[32];
-	int n = snprintf(text, sizeof(text), "%.15g", value);
+	const char *text = pd_print_room(out, 34); /* so that the text stays in one piece */
+	size_t n;
 
 	pd_print_float(out, value, json);
-	if (json && strspn(text, "-0123456789") == (size_t)n)
+	n = (size_t)(out->buffer + out->n - text);
+	if (json && strspn(text, "-0123456789") == n)
 		pd_print_const(out, ".0");
 }
 
