@@ -54,6 +54,10 @@ describe("core.sort", function()
       end
     end)
 
+  it("raises for lines that are no tables", function()
+    assert.error_matches(function() core.sort({ 1, 2 }, { { place = 1 } }) end, "no table")
+  end)
+
   it("says that values are of types that only Lua compares", function()
     local lines = { { event = 1, { 2 } }, { event = 1, { 1 } } }
     assert.same({ nil, true }, { core.sort(lines, { { place = 1 } }) })

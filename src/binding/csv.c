@@ -186,7 +186,7 @@ int pl_csv(lua_State *L)
 	lua_settop(L, AT_STATES - 1);
 	csv.safe = pl_get_flag(L, AT_OPTIONS, "safe");
 	csv.by_column = pl_get_flag(L, AT_OPTIONS, "by_column");
-	n = luaL_len(L, AT_COLUMNS);
+	n = (lua_Integer)lua_rawlen(L, AT_COLUMNS);
 	csv.columns = push_csv_columns(L, n);
 	luaL_buffinit(L, &csv.text);
 	pd_print_init(&csv.print, add_text, &csv.text);

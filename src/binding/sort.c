@@ -173,7 +173,8 @@ static bool load_items(struct sorter *s, int column, size_t from, size_t to)
 	for (size_t i = from; i < to; i++) {
 		bool known;
 
-		lua_rawgeti(L, AT_LINES, (lua_Integer)s->items[i].line + 1);
+		if (lua_rawgeti(L, AT_LINES, (lua_Integer)s->items[i].line + 1) != LUA_TTABLE)
+			luaL_error(L, "a line is no table");
 		lua_pushvalue(L, AT_PLACES + column);
 		lua_rawget(L, -2);
 		known = set_sort_item(L, &s->columns[column], &s->items[i]);
