@@ -65,7 +65,7 @@ describe("perflua check", function()
       end)):above(1000)]], path)
     assert.equal(0, got.status, got.out .. got.err)
     assert.matches("^ok +share of parse is below 40 %%: 3%d%.%d %% %(3%d%.?%d* to 3%d", got.out)
-    assert.matches("share of gone is absent or below 1 %%: 0 %% %(0 to 0%.0%d+%), "
+    assert.matches("share of gone is absent or below 1 %%: 0 %% %(0 to 0.106%), "
       .. "no recording has a function of this name\n", got.out)
     assert.matches("# 7 expectations: 7 ok, 0 failed, 0 cannot be told\n$", got.out)
   end)
@@ -106,6 +106,21 @@ describe("perflua check", function()
     assert.equal(2, got.status)
     assert.matches("below_or_absent%(%) is expected of share%(…%) or children%(…%), not of "
       .. "share of lost samples", got.err)
+  end)
+
+  it("cannot tell a share from few samples, also if all of them are of the function", function()
+    -- bounds of Wilson's score interval: n / (n + 1.96²), and 1.96² / (n + 1.96²)
+    local few = recording(4, { { "main", 0 }, { "parse", 1 } }, 0.004)
+    local got = check([[
+      expect(share "parse"):above "60 %"
+      expect(share "parse"):above "50 %"
+      expect(share "main"):below "40 %"
+      expect(share "main"):below "49 %"]], few)
+    assert.equal("cannot tell  share of parse is above 60 %: 100 % (51 to 100)\n"
+      .. "ok           share of parse is above 50 %: 100 % (51 to 100)\n"
+      .. "cannot tell  share of main is below 40 %: 0 % (0 to 49), no sample is of it\n"
+      .. "ok           share of main is below 49 %: 0 % (0 to 49), no sample is of it\n",
+      (got.out:gsub("#[^\n]*\n", "")))
   end)
 
   it("takes a function for known that is a caller only, or is in the baseline", function()

@@ -60,7 +60,15 @@ local function count_samples(rows)
   return n
 end
 
-local RARE <const> = 3 -- an event with 95 % confidence below 3 / n has not come in n samples
+-- Returns the bounds that a share of n samples has because they are so many: the score interval
+-- of Wilson, which is not empty at 0 and 100 %. In percent, as the share.
+local function bound_share(share, n)
+  local z = core.student_quantile((1 - CONFIDENCE) / 2, 1e9)
+  local p, more = share / 100, z * z / n
+  local middle, half = p + more / 2, math.sqrt(more * (p * (1 - p) + more / 4))
+  return 100 * math.max((middle - half) / (1 + more), 0),
+    100 * math.min((middle + half) / (1 + more), 1)
+end
 
 -- Returns nil if a sample of the recordings, or a call chain, has a function of this name; else
 -- what there is to say. A stream cannot be read for it again.
@@ -81,11 +89,18 @@ end
 local function share_of(quantity, condition, files, baseline)
   local rows = estimate.of(by_condition(files, condition, quantity.event, "share"),
     { confidence = CONFIDENCE, what = "the recording" })
-  local found = row_of(rows, true)
-  if found then return found end
+  local found, n = row_of(rows, true), count_samples(rows)
+  if found then
+    if found.low then
+      local low, high = bound_share(found.value, n)
+      found.low = math.max(math.min(found.low, low), 0.0)
+      found.high = math.min(math.max(found.high, high), 100.0)
+    end
+    return found
+  end
+  local low, high = bound_share(0, n)
   local unknown = describe_unknown(quantity.of, files, baseline)
-  return { value = 0.0, low = 0.0, samples = 0, unknown = unknown and true,
-    high = 100.0 * math.min(RARE / math.max(count_samples(rows), 1), 1),
+  return { value = 0.0, low = low, high = high, samples = 0, unknown = unknown and true,
     note = unknown or "no sample is of it" }
 end
 
