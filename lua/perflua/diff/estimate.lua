@@ -23,7 +23,7 @@ local function set_bounds(one, list, method, confidence)
   if one.basis.is_amount then noise.add_counting(one, one, list) end
   for _, pair in ipairs(list) do
     local part = pair.before
-    if method == "order" then
+    if part.value and compare.is_by_order(one, method, part) then
       pair.low, pair.high = compare.bound_quantile(one, part.row, part.value, confidence)
     elseif method and part.value then
       pair.low, pair.high = core.compare(0, 0, CERTAIN, part.value, part.error,

@@ -1,4 +1,5 @@
 -- perflua.diff: what two recordings, or several runs of each side, differ in.
+local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local perflua = require "perflua"
 local works = require "spec.support.works"
@@ -231,6 +232,32 @@ describe("perflua.diff", function()
         assert.is_true(row.verdict == "noise" or row.verdict:find "^cannot tell" ~= nil)
       end
     end
+  end)
+
+  it("takes equal quantiles of runs for certain only if their values are alike", function()
+    -- runs of 41 samples whose periods are 1 and 2: the median is that of 21 of them
+    local function side(ones)
+      local list = {}
+      for r = 1, 3 do
+        local b = builder.new()
+        local event = b:event { name = "cycles", ids = { 1 },
+          sample_type = { "tid", "time", "period" } }
+        for i = 1, 41 do
+          b:sample(event, { pid = 1, tid = 1, time = 1000 * i, period = i <= ones and 1 or 2 })
+        end
+        local file = assert(perflua.open(b:write()))
+        open[#open + 1] = file
+        list[r] = file:samples():group_by("pid"):quantile("period", 0.5)
+      end
+      return list
+    end
+    local row = perflua.diff(side(21), side(20))[1]
+    assert.same({ 1.0, 2.0 }, { row.before, row.after })
+    assert.is_true(row.low < 0 and row.high >= 1)
+    assert.is_nil(row.verdict:match "slower")
+    row = perflua.diff(side(41), side(0))[1]
+    assert.equal("slower", row.verdict)
+    assert.is_true(row.low > 0.9 and row.high < 1.1)
   end)
 
   it("has no bounds of a quantile where values are too few", function()
