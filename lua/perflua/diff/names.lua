@@ -49,7 +49,8 @@ function names.matcher(keys, match, used)
     local shown, parts = {}, {}
     for i = 1, #keys do
       local value = value_of(values[i], i)
-      local text = tostring(value)
+      -- tostring() has 14 digits
+      local text = math.type(value) == "float" and ("%q"):format(value) or tostring(value)
       if renames and has.stack(value) then text = rename_frames(text, match, used) end
       shown[i], parts[i] = value, ("%s%d:%s"):format(math.type(value) and "n"
         or type(value):sub(1, 1), #text, text)

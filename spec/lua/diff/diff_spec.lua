@@ -260,6 +260,18 @@ describe("perflua.diff", function()
     assert.is_true(row.low > 0.9 and row.high < 1.1)
   end)
 
+  it("tells apart keys that differ in their last digits only", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", ids = { 1 }, sample_type = { "tid", "time" } }
+    for time = 246913578024690, 246913578024693 do
+      b:sample(event, { pid = 1, tid = 1, time = time })
+    end
+    open[1] = assert(perflua.open(b:write()))
+    local halves = open[1]:samples():group_by("time / 2"):count()
+    local rows = rows_of(perflua.diff(halves, halves), "time / 2")
+    for half = 0, 3 do assert.equal(1, rows[123456789012345 + half / 2].before) end
+  end)
+
   it("has no bounds of a quantile where values are too few", function()
     local function tail(seed)
       return by_comm { seed = seed, parts = { a = 0.01 } }:quantile("time", 0.99)
