@@ -95,12 +95,12 @@ describe("perflua record", function()
       .. "'echo \"a  $0\"' 'it'\\''s'\n", got.err, 1, true)
   end)
 
-  needs.it("record", "runs the script over what was recorded until ^C", function()
+  needs.it("record,terminal", "runs the script over what was recorded until ^C", function()
     local got = beside_scripts [[
       sed -i 's/needs.*/record = "perf record -q -e page-faults:u -c 1 -- x" }/' here.lua
       sed -i 's/print("here", f.path)/print(f:samples():count() > 0, f.complete)/' here.lua
       touch out
-      { until grep -q ^ready out; do sleep 0.02; done; printf '\3'; } |
+      { timeout 20 sh -c 'until grep -q ^ready out; do sleep 0.02; done'; printf '\3'; } |
         timeout 20 script -qec "exec $perflua record -o new.data here -- \
           sh -c 'echo ready; exec sleep 30'" /dev/null >out
       echo "status $?"; tr -d '\r' <out]]
