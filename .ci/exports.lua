@@ -4,6 +4,7 @@
 -- of binaries, if there is one; PERFETTO a tree of https://github.com/google/perfetto, if there
 -- is one.
 
+local builder = require "spec.support.builder"
 local perfetto = dofile ".ci/perfetto.lua"
 local perflua = require "perflua"
 local switches = require "spec.support.switches"
@@ -161,7 +162,8 @@ for i = 2, #arg do
     local spans = file:samples():pair { open = "raw_syscalls:sys_enter",
       close = "raw_syscalls:sys_exit" }
     check_spans(arg[i], spans)
-    perfetto.check_spans(reader, arg[i], spans, DIR .. "/spans.json")
+    perfetto.check_spans(reader, arg[i], spans, DIR .. "/spans.json",
+      { "chrome", "perfetto" })
   end
   local has_samples = false
   for _, event in ipairs(file.events) do
@@ -184,4 +186,25 @@ perfetto.check_states(reader, path, {
   "8\tI\t5000\t\t\t",
 }, { "process\t7\tsh", "process\t8\tWeb Content", "thread\t7\tsh",
   "thread\t8\tWeb Content" })
+
+-- Spans that overlap, more than Perfetto nests, and some that start together.
+local b, sides, n_spans = builder.new(), {}, 0
+for i, name in ipairs { "begin", "end" } do
+  sides[i] = b:event { name = name, ids = { i }, sample_type = { "ip", "tid", "time", "id" } }
+end
+local function add(tid, start, stop)
+  n_spans = n_spans + 1
+  for i, time in ipairs { start, stop } do
+    b:sample(sides[i], { pid = 7, tid = tid, time = time, ip = n_spans, id = i })
+  end
+end
+math.randomseed(1)
+for i = 1, 600 do
+  add(7, 1000 + i, 9000 - i)
+  local start = math.random(1000, 3000)
+  add(8, start, start + math.random(0, 500))
+end
+local spanned <close> = assert(perflua.open(b:write()))
+perfetto.check_spans(reader, "overlapping", spanned:samples():pair { open = "begin",
+  close = "end", key = { "tid", "ip" } }, DIR .. "/spans.json", { "perfetto" })
 if failed or reader.failed then os.exit(1) end

@@ -2,6 +2,7 @@
 
 local perflua = require "perflua"
 local report = require "perflua.report"
+local span_names = require "perflua.export.spans"
 
 local perfetto = {}
 
@@ -64,6 +65,10 @@ local NAMES <const> = [[
   UNION ALL SELECT 'thread', tid, name FROM thread WHERE tid > 0]]
 
 local SPANS <const> = "SELECT COUNT(*), SUM(dur) FROM slice"
+
+local SLICES <const> = [[
+  SELECT tid, s.name, s.ts, s.dur
+  FROM slice s JOIN thread_track t ON s.track_id = t.id JOIN thread USING (utid)]]
 
 -- Returns the rows of each query of a trace, by its number.
 local function ask(self, trace, ...)
@@ -201,13 +206,20 @@ function perfetto.check_states(self, path, states, names)
   compare(self, path, "names", got[3], names)
 end
 
----Compares what Perfetto says of a query of spans, as trace events of Chrome.
-function perfetto.check_spans(self, path, spans, out)
-  assert(perflua.export(spans, "chrome", out))
-  local got = ask(self, out, ERRORS, SPANS)
-  compare(self, path, "errors", got[1], {})
-  compare(self, path, "spans", got[2], { ("%d\t%d"):format(spans:count(),
-    spans:sum "duration") })
+---Compares what Perfetto says of a query of spans in these formats: "chrome", "perfetto".
+function perfetto.check_spans(self, path, spans, out, formats)
+  local sums, rows = { ("%d\t%d"):format(spans:count(), spans:sum "duration") }, {}
+  span_names.each(spans, function(span)
+    rows[#rows + 1] = ("%d\t%s\t%d\t%d"):format(span["open.tid"], span_names.name(span),
+      span.start, span.stop - span.start)
+  end)
+  for _, format in ipairs(formats) do
+    assert(perflua.export(spans, format, out))
+    local got = ask(self, out, ERRORS, SPANS, SLICES)
+    compare(self, path, "errors", got[1], {})
+    compare(self, path, "spans", got[2], sums)
+    if format == "perfetto" then compare(self, path, "slices", got[3], rows) end
+  end
 end
 
 return perfetto

@@ -84,8 +84,8 @@ function perflua.diff(before, after, options) end
 
 ---Writes a query's samples in the format of another program: profiles, where they are added up
 ---by event, thread and call chain, or a row for each.
----@param query perflua.Query # Of samples, without group_by(); as speedscope, firefox, chrome,
----csv and jsonl also of spans, as csv and jsonl of items by unnest().
+---@param query perflua.Query # Of samples, without group_by(); as speedscope, firefox,
+---perfetto, chrome, csv and jsonl also of spans, as csv and jsonl of items by unnest().
 ---@param format string # "speedscope", "firefox", "perfetto", "pprof", "callgrind", "folded";
 ---"folded-diff" with the option `before`; "chrome", trace events; "csv" or "jsonl", whose
 ---columns are what select() named; "sqlite", to which these are added.

@@ -52,32 +52,69 @@ local function read_sched(bundle, list)
   end
 end
 
--- Adds the process that a packet names, if it does.
-local function read_track(packet, result)
-  local track = packet[60] and message(packet[60][1])
-  local process = track and track[3] and message(track[3][1])
-  if not process then return end
-  local uuid = track[1][1]
-  assert(uuid > 0 and not result.tracks[uuid], "a track twice")
-  result.tracks[uuid] = true
-  result.processes[process[1][1]] = process[6][1]
+-- Adds the track that a packet describes, and the process or thread that it names.
+local function read_track(bytes, result)
+  local one = message(bytes)
+  local uuid, process, thread = one[1][1], one[3], one[4]
+  local track = result.tracks[uuid] or { slices = {}, open = {} }
+  assert(uuid > 0, "the number of the default track")
+  track.name, track.parent = one[2] and one[2][1], one[5] and one[5][1]
+  result.tracks[uuid] = track
+  if process then
+    process = message(process[1])
+    track.pid = process[1][1]
+    result.processes[track.pid] = process[6] and process[6][1]
+  elseif thread then
+    thread = message(thread[1])
+    track.pid, track.tid = thread[1][1], thread[2][1]
+    result.threads[track.tid] = thread[5] and thread[5][1]
+  end
+end
+
+-- Adds slices to their tracks, as { name, start, stop, depth }. An end is that of the slice
+-- that began last. Events of one time are in the order of the file.
+local function read_slices(events, result)
+  table.sort(events, function(a, b)
+    if a.time ~= b.time then return a.time < b.time end
+    return a.number < b.number
+  end)
+  for _, event in ipairs(events) do
+    local track = result.tracks[event[11][1]]
+    if event[9][1] == 1 then
+      local slice = { name = event[23][1], start = event.time, depth = #track.open }
+      table.insert(track.open, slice)
+      table.insert(track.slices, slice)
+    else
+      assert(event[9][1] == 2 and track.open[1], "an end without a begin")
+      table.remove(track.open).stop = event.time
+    end
+  end
+  for _, track in pairs(result.tracks) do assert(not track.open[1], "left open") end
 end
 
 ---@param path string of a trace of Perfetto
 ---@return { threads: table<integer, string>, processes: table<integer, string>, sequences:
 --- table[] } sequences: { name, counter, frames = { { name, mapping, file, line, kind } … },
 --- samples = { { time, stack, cpu, pid, tid, mode, count } … } }; sched: lines of text; system:
---- the kernel's name, release and architecture
+--- the kernel's name, release and architecture; tracks: by number { pid, tid, name, parent,
+--- slices }
 function perfetto.read(path)
   local result = { threads = {}, processes = {}, sequences = {}, sched = {}, tracks = {} }
-  for _, bytes in ipairs(message(files.read(path))[1]) do
+  local events = {}
+  for _, bytes in ipairs(message(files.read(path))[1] or {}) do
     local packet = message(bytes)
     if packet[45] then
       local utsname = message(message(packet[45][1])[1][1])
       result.system = { utsname[1][1], utsname[3][1], utsname[4] and utsname[4][1] }
     end
     for _, bundle in ipairs(packet[1] or {}) do read_sched(message(bundle), result.sched) end
-    read_track(packet, result)
+    if packet[60] then read_track(packet[60][1], result) end
+    if packet[11] then
+      local event = message(packet[11][1])
+      event.time, event.number = packet[8][1], #events + 1
+      assert(packet[10][1] > 0, "an event of no sequence")
+      events[event.number] = event
+    end
     for _, tree in ipairs(packet[2] or {}) do
       for _, one in ipairs(message(tree)[2] or {}) do
         one = message(one)
@@ -100,6 +137,7 @@ function perfetto.read(path)
         mode = one[5] and one[5][1] or 0, count = one[6] and one[6][1] or 0 })
     end
   end
+  read_slices(events, result)
   return result
 end
 

@@ -74,7 +74,8 @@ return {
           .. "added up by event, thread and call chain, or a row for each.",
         params = {
           { "query", "Query", "of samples, without group_by(); as speedscope, firefox, "
-            .. "chrome, csv and jsonl also of spans, as csv and jsonl of items by unnest()" },
+            .. "perfetto, chrome, csv and jsonl also of spans, as csv and jsonl of items by "
+            .. "unnest()" },
           { "format", "string", "\"speedscope\", \"firefox\", \"perfetto\", \"pprof\", "
             .. "\"callgrind\", \"folded\"; \"folded-diff\" with the option `before`; "
             .. "\"chrome\", trace events; "

@@ -26,7 +26,7 @@ profile.formats = {
   speedscope = { description = "https://www.speedscope.app", timeline = false, most = STRING,
     spans = "perflua.export.spans" },
   perfetto = { description = "https://ui.perfetto.dev, over time", lines = true,
-    timeline = true, keys = { "cpu" } },
+    timeline = true, keys = { "cpu" }, spans = "perflua.export.perfetto_spans" },
   pprof = { description = "pprof, Pyroscope, Grafana", lines = true },
   callgrind = { description = "kcachegrind, callgrind_annotate", lines = true },
   folded = { description = "flamegraph.pl, inferno, flamelens", one_event = true },

@@ -3,6 +3,7 @@
 -- ftrace/ftrace_event_bundle.proto, ftrace/sched.proto and common/system_info.proto in
 -- https://github.com/google/perfetto/tree/main/protos/perfetto/trace
 
+local field = require("perflua.export.protobuf").field
 local spec_of = require("perflua.core").query_spec
 
 local sched = {}
@@ -21,22 +22,6 @@ local tracepoints = {
   sched_wakeup_new = { number = 114, args = WAKEUP },
 }
 
--- Returns an integer as a varint: https://protobuf.dev/programming-guides/encoding/
-local function varint(x)
-  local bytes = ""
-  while x < 0 or x > 0x7f do
-    bytes, x = bytes .. string.char(x & 0x7f | 0x80), x >> 7
-  end
-  return bytes .. string.char(x)
-end
-
--- Returns the fields of a message by number: integers, bytes, or nothing.
-local function fields(number, value)
-  if not value then return "" end
-  if math.type(value) == "integer" then return varint(number << 3) .. varint(value) end
-  return varint(number << 3 | 2) .. varint(#value) .. value
-end
-
 -- Returns the arguments that samples of the query have, and their numbers.
 local function select_args(query, args)
   local names, numbers = { "time", "cpu", "tid" }, {}
@@ -52,9 +37,9 @@ end
 -- without a version is taken for one of Linux 4.4.
 local function write_system(write, features)
   if not features.osrelease then return end
-  local utsname = fields(1, "Linux") .. fields(3, features.osrelease)
-    .. fields(4, features.arch)
-  write(fields(PACKET, fields(SYSTEM_INFO, fields(UTSNAME, utsname))))
+  local utsname = field(1, "Linux") .. field(3, features.osrelease)
+    .. field(4, features.arch)
+  write(field(PACKET, field(SYSTEM_INFO, field(UTSNAME, utsname))))
 end
 
 local function write_event(write, tracepoint, query)
@@ -62,10 +47,10 @@ local function write_event(write, tracepoint, query)
   selected:each(function(time, cpu, tid, ...)
     if not (time and cpu) then return end
     local args = {}
-    for i, number in ipairs(numbers) do args[i] = fields(number, (select(i, ...))) end
-    local event = fields(1, time) .. fields(2, tid)
-      .. fields(tracepoint.number, table.concat(args))
-    write(fields(PACKET, fields(BUNDLE, fields(1, cpu) .. fields(EVENT, event))))
+    for i, number in ipairs(numbers) do args[i] = field(number, (select(i, ...))) end
+    local event = field(1, time) .. field(2, tid)
+      .. field(tracepoint.number, table.concat(args))
+    write(field(PACKET, field(BUNDLE, field(1, cpu) .. field(EVENT, event))))
   end)
 end
 

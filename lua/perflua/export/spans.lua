@@ -30,25 +30,37 @@ function spans.name(span)
   return span["open.syscall"] or event and event.name or "span"
 end
 
+---Calls a function with each span, in the order of their ends.
+---@param query perflua.Query of spans
+---@param call fun(span: table) which does not keep the table: start, stop, and the fields of
+--- the record that opened the span, as far as there are such
+---@return integer # how many spans there are
+function spans.each(query, call)
+  local names, span, n = {}, {}, 0
+  for _, name in ipairs(FIELDS) do
+    if pcall(query.select, query, name) then names[#names + 1] = name end
+  end
+  query:select(table.unpack(names)):each(function(...)
+    for i, name in ipairs(names) do span[name] = select(i, ...) or nil end
+    n = n + 1
+    call(span)
+  end)
+  return n
+end
+
 ---@param query perflua.Query of spans
 ---@return table[] # { name, tid, pid, comm, spans { name, start, stop } … } by thread; tid: -1
 --- where it is not recorded
 ---@return integer # how many spans there are
 function spans.collect(query)
-  local names, threads, by_tid, n = {}, {}, {}, 0
-  for _, name in ipairs(FIELDS) do
-    if pcall(query.select, query, name) then names[#names + 1] = name end
-  end
-  query:select(table.unpack(names)):each(function(...)
-    local span = {}
-    for i, name in ipairs(names) do span[name] = select(i, ...) or nil end
+  local threads, by_tid = {}, {}
+  local n = spans.each(query, function(span)
     local thread = by_tid[span["open.tid"] or -1]
     if not thread then
       thread = { name = thread_name(span), tid = span["open.tid"] or -1,
         pid = span["open.pid"], comm = span["open.comm"] }
       by_tid[thread.tid], threads[#threads + 1] = thread, thread
     end
-    n = n + 1
     thread[#thread + 1] = { start = span.start, stop = span.stop, name = spans.name(span) }
   end)
   table.sort(threads, function(a, b) return a.tid < b.tid end)
