@@ -15,12 +15,19 @@ slices.MOST = 200
 local SECOND <const> = 1000000000
 
 -- The times of the query's records: first, last; nil for a stream, which does not know yet.
-local function time_range(spec)
+-- Raises if no integer is the time between them: one of them is damaged.
+local function time_range(spec, what)
   local file = spec.file
   if file.size == nil then return nil end
   local first, last = file.first_time, file.last_time
   if first and spec.from and math.ult(first, spec.from) then first = spec.from end
   if last and spec.to and math.ult(spec.to, last) then last = spec.to end
+  if not (first and last) then return first, last end
+  if math.ult(last, first) then return first, first end
+  if last - first < 0 then
+    usage_error("diff: records of %s are more than 292 years apart: compare a part of its time",
+      what)
+  end
   return first, last
 end
 
@@ -121,7 +128,7 @@ end
 ---@return table # run: { data (of the Table), groups (see above), n_slices, seconds, spec }
 function slices.read(query, what, most, columns)
   local spec = spec_of(query)
-  local first, last = time_range(spec)
+  local first, last = time_range(spec, what)
   local width = first and last and math.max(1, (last - first) // (most or 1) + 1) or SECOND
   local key = most and slice_key(spec, first or 0, width)
   if most and not key then

@@ -395,6 +395,18 @@ describe("perflua.diff", function()
       end)
     end)
 
+    it("says that times are too far apart, as damage may make them", function()
+      local made = builder.new()
+      local event = made:event { name = "cycles", ids = { 1 }, sample_type = { "tid", "time" } }
+      for _, time in ipairs { 0, 5, -1 } do
+        made:sample(event, { pid = 1, tid = 1, time = time })
+      end
+      open[#open + 1] = assert(perflua.open(made:write()))
+      local query = open[#open]:samples():group_by("pid")
+      fails("records of before are more than 292 years apart: compare a part of its time",
+        function() perflua.diff(query, query) end)
+    end)
+
     it("names a run that did not record an event of the other runs", function()
       local other = by_comm { seed = 3, parts = EQUAL, event = "cycles" }
       fails("%S has no event 'cycles', which another run of its side has", function()
