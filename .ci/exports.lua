@@ -162,8 +162,7 @@ for i = 2, #arg do
     local spans = file:samples():pair { open = "raw_syscalls:sys_enter",
       close = "raw_syscalls:sys_exit" }
     check_spans(arg[i], spans)
-    perfetto.check_spans(reader, arg[i], spans, DIR .. "/spans.json",
-      { "chrome", "perfetto" })
+    perfetto.check_spans(reader, arg[i], spans, DIR .. "/spans.json")
   end
   local has_samples = false
   for _, event in ipairs(file.events) do
@@ -206,5 +205,5 @@ for i = 1, 600 do
 end
 local spanned <close> = assert(perflua.open(b:write()))
 perfetto.check_spans(reader, "overlapping", spanned:samples():pair { open = "begin",
-  close = "end", key = { "tid", "ip" } }, DIR .. "/spans.json", { "perfetto" })
+  close = "end", key = { "tid", "ip" } }, DIR .. "/spans.json")
 if failed or reader.failed then os.exit(1) end

@@ -206,14 +206,14 @@ function perfetto.check_states(self, path, states, names)
   compare(self, path, "names", got[3], names)
 end
 
----Compares what Perfetto says of a query of spans in these formats: "chrome", "perfetto".
-function perfetto.check_spans(self, path, spans, out, formats)
+---Compares what Perfetto says of a query of spans, as trace events of Chrome and as slices.
+function perfetto.check_spans(self, path, spans, out)
   local sums, rows = { ("%d\t%d"):format(spans:count(), spans:sum "duration") }, {}
   span_names.each(spans, function(span)
     rows[#rows + 1] = ("%d\t%s\t%d\t%d"):format(span["open.tid"], span_names.name(span),
       span.start, span.stop - span.start)
   end)
-  for _, format in ipairs(formats) do
+  for _, format in ipairs { "chrome", "perfetto" } do
     assert(perflua.export(spans, format, out))
     local got = ask(self, out, ERRORS, SPANS, SLICES)
     compare(self, path, "errors", got[1], {})

@@ -225,27 +225,22 @@ local function write_samples(trace, query)
   return n, trace.runs.dropped
 end
 
--- Spans may overlap, so each is a track of its own: an asynchronous event.
+-- Spans may overlap, so each is a track of its own: an asynchronous event. They come in the
+-- order of their ends, and Perfetto drops negative times, so these count from the first sample;
+-- of a stream, where that is not known yet, from 0.
 local function write_spans(trace, query)
-  local names, n, span = { "start", "stop", "open.event", "open.syscall", "open.pid",
-    "open.tid" }, 0, {}
-  for i = #names, 3, -1 do
-    if not pcall(query.select, query, names[i]) then table.remove(names, i) end
-  end
-  query:select(table.unpack(names)):each(function(...)
-    local values = { ... }
-    for i, name in ipairs(names) do span[name] = values[i] end
+  trace.first, trace.n_spans = trace.file.first_time or 0, 0
+  return spans.each(query, function(span)
     local tid = span["open.tid"] or 0
     local pid = span["open.pid"] or tid
     if tid ~= 0 then trace:process_of(tid, span.start) end
-    n = n + 1
+    trace.n_spans = trace.n_spans + 1
     for _, phase in ipairs { "b", "e" } do
       trace:add('{"ph":"%s","cat":"span","id":%d,"name":%s,"pid":%d,"tid":%d,"ts":%s}', phase,
-        n, json.string(spans.name(span)), pid, tid,
+        trace.n_spans, json.string(spans.name(span)), pid, tid,
         trace:stamp(phase == "b" and span.start or span.stop))
     end
-  end)
-  return n, 0
+  end), 0
 end
 
 ---@param query perflua.Query

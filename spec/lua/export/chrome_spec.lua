@@ -136,6 +136,28 @@ describe("perflua.export of trace events", function()
     assert.equal("sched:sched_switch", one.b.name)
   end)
 
+  it("counts times of spans from the first sample, in streams from 0", function()
+    local b = builder.new { container = "pipe" }
+    local event = b:event { name = "cycles", ids = { 1 },
+      sample_type = { "identifier", "tid", "time", "cpu" } }
+    for i, cpu in ipairs { 0, 1, 1, 0 } do
+      b:sample(event, { identifier = 1, pid = i, tid = i, time = 10 * i * US, cpu = cpu })
+    end
+    local path, dir = b:write(), files.directory {}
+    local function times(from)
+      local spans = export(from, function(file)
+        return file:samples():pair { open = { where = "tid <= 2" },
+          close = { where = "tid > 2" }, key = "cpu" }
+      end).spans
+      local inner, outer = spans["span 1"], spans["span 2"]
+      return { inner.b.ts, inner.e.ts, outer.b.ts, outer.e.ts }
+    end
+    assert.same({ 10, 20, 0, 30 }, times(path))
+    finally(function() os.execute("rm -r " .. files.quote(dir)) end)
+    os.execute(("mkfifo %s/fifo; cat %s > %s/fifo &"):format(dir, path, dir))
+    assert.same({ 20, 30, 10, 40 }, times(dir .. "/fifo"))
+  end)
+
   it("names spans of system calls by them", function()
     local trace = export("spec/fixtures/calls.perf.data", function(file)
       return file:samples():pair { open = "raw_syscalls:sys_enter",
