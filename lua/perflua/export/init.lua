@@ -58,7 +58,10 @@ local function check_query(query, format)
   if spec.unnest and profile.formats[format.name] then
     usage_error("export: a query of samples expected, not of rows by unnest()")
   end
-  if not (format.takes_records or spec.reader or has_only_samples(spec)) then
+  if format.takes_records then return end
+  if spec.reader and not pcall(query.select, query, "start") then
+    usage_error "export: a query of samples or spans expected, not of records inside of spans"
+  elseif not spec.reader and not has_only_samples(spec) then
     usage_error("export: %s is made of samples, and this query has other records: "
       .. "file:samples() has samples only", format.name)
   end

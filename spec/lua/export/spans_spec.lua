@@ -247,5 +247,13 @@ describe("perflua.export of spans", function()
     assert.has_error(function()
       perflua.export(file:samples():pair(PAIR), "pprof", files.temporary())
     end, "export: a query of samples expected, not of spans")
+    local out = files.directory {} .. "/out"
+    for _, format in ipairs { "perfetto", "firefox", "chrome" } do
+      assert.has_error(function()
+        local spans = file:samples():pair(PAIR)
+        perflua.export(file:samples():within(spans), format, out)
+      end, "export: a query of samples or spans expected, not of records inside of spans")
+      assert.is_false(files.exists(out))
+    end
   end)
 end)
