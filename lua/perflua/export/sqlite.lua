@@ -81,14 +81,16 @@ function sqlite.export(query, out)
   local more = further_columns(spec.refs, at, names)
   local created, message, code = create(out)
   if not created then return nil, message, code end
+  local is_written = false
+  local _ <close> = setmetatable({}, { __close = function()
+    if not is_written then create(out) end -- empties it: what is there is no database
+  end })
   spec = spec_of(query:select(table.unpack(names)))
   local cursor <close> = plan.values(spec, spec.refs, { CHAIN })
   local rows, set_aside = errors.guard(core.sqlite, cursor, out, { at = at, more = more,
     most = aside.MOST, notes = notes_of(spec.file) })
-  if not rows then
-    create(out) -- empties it: what is there is no database
-    return nil, set_aside
-  end
+  if not rows then return nil, set_aside end
+  is_written = true
   return { samples = rows, set_aside = set_aside }
 end
 

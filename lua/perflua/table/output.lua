@@ -44,7 +44,7 @@ function output.file(out)
   return out or io.stdout
 end
 
----A file that was not there before is removed if it could not be written.
+---A file that was not there before is removed if it could not be written, also if write raises.
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@param write fun(file: file*): true?, string?, string? returns nil, a message and a code if
 --- it cannot
@@ -54,14 +54,15 @@ function output.with_file(out, write)
     local is_object = type(out) == "table" and type(out.write) == "function"
     return write(is_object and out or output.file(out))
   end
-  local is_new = not core.stat(out)
+  local is_new, ok = not core.stat(out), nil
+  local _ <close> = setmetatable({}, { __close = function()
+    if is_new and not ok then os.remove(out) end
+  end })
   local file <close>, message, code = output.open(out)
   if not file then return nil, message, code end
-  local ok
   ok, message, code = write(file)
   if ok then ok, message, code = errno(file:close()) end
   if ok then return ok end
-  if is_new then os.remove(out) end
   return nil, ("%s: %s"):format(out, message), code
 end
 

@@ -111,6 +111,17 @@ describe("perflua.export of rows", function()
       { done, message, code })
   end)
 
+  it("leaves no new file behind where a function raises", function()
+    local file <close> = open(recording())
+    local query = file:samples():where(function(s) return s.time < 12 or error "no" end)
+    for _, format in ipairs { "csv", "speedscope" } do
+      local path = files.temporary()
+      os.remove(path)
+      assert.error_matches(function() perflua.export(query, format, path) end, "no")
+      assert.is_nil((io.open(path)))
+    end
+  end)
+
   it("names the file that is full before all rows are written", function()
     local b, sample = chains.recording { chains.kernel }
     for i = 1, 2000 do sample(i, 7, { chains.KERNEL, chains.READ }) end

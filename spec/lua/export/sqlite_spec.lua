@@ -192,6 +192,23 @@ needs.describe("sqlite3", "perflua.export to SQLite", function()
     end
   end)
 
+  it("leaves an empty file where a function raises, which can be written again", function()
+    local file <close> = assert(perflua.open(run.demo))
+    local path, n = files.temporary(), 0
+    local query = file:samples():where(function()
+      n = n + 1
+      return n < 600 or error "no"
+    end)
+    collectgarbage "stop" -- it would close the database
+    local ok = pcall(perflua.export, query, "sqlite", path)
+    local left = files.read(path)
+    local written = perflua.export(file:samples(), "sqlite", path)
+    collectgarbage "restart"
+    assert.is_false(ok)
+    assert.equal("", left)
+    assert.same({ samples = 672, set_aside = 0 }, written)
+  end)
+
   it("leaves an empty file where there is no room, and needs the library", function()
     local dir = files.directory { ["libsqlite3.so.0"] = "" }
     local out = files.temporary()

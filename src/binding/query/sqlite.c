@@ -121,6 +121,7 @@ int pl_sqlite(lua_State *L)
 	lua_settop(L, OPTIONS_AT);
 	lua_getfield(L, OPTIONS_AT, "more");
 	export = pl_push_finalized(L, sizeof(*export), export_gc);
+	lua_toclose(L, EXPORT_AT); /* else the file stays locked after an error */
 	if (!pt_library_open(&export->library)) {
 		lua_pushnil(L);
 		lua_pushliteral(L, "libsqlite3 is not installed (Debian: libsqlite3-0)");
