@@ -70,6 +70,14 @@ describe("perflua check", function()
     assert.matches("# 7 expectations: 7 ok, 0 failed, 0 cannot be told\n$", got.out)
   end)
 
+  it("writes numbers in three digits, or up to the point", function()
+    for value, text in pairs { ["12.34"] = "12.3", ["999.7"] = "1000", ["1234.6"] = "1235" } do
+      local spec = "expect(number('x', function() return %s end)):above(1)"
+      local got = check(spec:format(value), path)
+      assert.matches("x is above 1: " .. text .. "\n", got.out, 1, true)
+    end
+  end)
+
   it("fails with status 1, also if something else cannot be told", function()
     local got = check([[
       expect(share "parse"):below "5 %"

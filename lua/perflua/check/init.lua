@@ -52,7 +52,7 @@ local function describe(result, unit)
   end
   local function number(x)
     x = x / scale
-    return (math.abs(x) < 1000 and "%.3g" or "%.0f"):format(x)
+    return (math.abs(x) < 999.5 and "%.3g" or "%.0f"):format(x)
   end
   local text = number(result.value) .. sign .. describe_bounds(result.low, result.high, number)
   return result.note and text .. ", " .. result.note or text
