@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define FIRST_SLOTS 16
+#define SLOTS_PER_PAGE (4096 / sizeof(struct pb_slot))
 
 void pb_map_deinit(struct pb_map *map)
 {
@@ -33,6 +34,12 @@ bool pb_map_grow(struct pb_map *map)
 	grown.slots = calloc(grown.n_slots, sizeof(*grown.slots));
 	if (!grown.slots)
 		return false;
+	/*
+	 * Most slots are read before they are written. A page whose first access is a read takes
+	 * a second fault when it is written, and interrupts the processors of other threads.
+	 */
+	for (size_t i = 0; i < grown.n_slots; i += SLOTS_PER_PAGE)
+		*(volatile uint32_t *)&grown.slots[i].item = 0;
 	for (size_t i = 0; i < map->n_slots; i++)
 		if (map->slots[i].item)
 			*find_free(&grown, map->slots[i].hash) = map->slots[i];

@@ -44,25 +44,31 @@ const char pd_two_digits[201] = "00010203040506070809"
 				"90919293949596979899";
 static const char hex_digits[] = "0123456789abcdef";
 
+static unsigned count_digits(uint64_t v)
+{
+	unsigned n = 1;
+
+	while (v >= 10000) {
+		v /= 10000;
+		n += 4;
+	}
+	return n + (v >= 10) + (v >= 100) + (v >= 1000);
+}
+
 void pd_print_uint(struct pd_print *out, uint64_t v)
 {
-	char digits[20], *end = digits + sizeof(digits), *p = end;
-	size_t n;
+	char *start = pd_print_room(out, 20), *p = start + count_digits(v);
 
+	out->n += (size_t)(p - start);
 	while (v >= 100) {
 		p -= 2;
 		memcpy(p, pd_two_digits + 2 * (v % 100), 2);
 		v /= 100;
 	}
-	if (v >= 10) {
-		p -= 2;
-		memcpy(p, pd_two_digits + 2 * v, 2);
-	} else {
-		*--p = (char)('0' + v);
-	}
-	n = (size_t)(end - p);
-	memcpy(pd_print_room(out, sizeof(digits)), p, n);
-	out->n += n;
+	if (v >= 10)
+		memcpy(p - 2, pd_two_digits + 2 * v, 2);
+	else
+		p[-1] = (char)('0' + v);
 }
 
 void pd_print_int(struct pd_print *out, int64_t v)
