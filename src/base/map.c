@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SLOTS 16
+#define FIRST_SLOTS    16
 #define SLOTS_PER_PAGE (4096 / sizeof(struct pb_slot))
 
 void pb_map_deinit(struct pb_map *map)
@@ -35,8 +35,8 @@ bool pb_map_grow(struct pb_map *map)
 	if (!grown.slots)
 		return false;
 	/*
-	 * Most slots are read before they are written. A page whose first access is a read takes
-	 * a second fault when it is written, and interrupts the processors of other threads.
+	 * Most slots are read before they are written. A page that is read first takes a second
+	 * fault when it is written, which interrupts the processors of other threads.
 	 */
 	for (size_t i = 0; i < grown.n_slots; i += SLOTS_PER_PAGE)
 		*(volatile uint32_t *)&grown.slots[i].item = 0;

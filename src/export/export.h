@@ -30,6 +30,7 @@ struct pe_asked {
 	bool sums;		  /* the groups have the sum */
 	bool timed;		  /* the groups keep times */
 	bool lines;		  /* look up source lines and inlined functions */
+	bool stacks;		  /* PE_FIREFOX needs them */
 	bool folded;		  /* clean names as the field `stack` has them */
 	unsigned threads;	  /* that may work, the caller's included: at least 1 */
 	enum pe_head {
@@ -41,7 +42,7 @@ struct pe_asked {
 
 enum pe_format {
 	PE_CALLGRIND,
-	PE_FIREFOX, /* compressed by gzip; needs times */
+	PE_FIREFOX, /* compressed by gzip; needs times and stacks */
 	PE_FOLDED,
 	PE_PERFETTO, /* needs times, and keeps all of them */
 	PE_PPROF,    /* compressed by gzip */

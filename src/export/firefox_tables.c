@@ -66,7 +66,7 @@ static void print_column(const struct firefox *w, const char *name, size_t n,
 
 static const struct pe_stack *stack_at(const struct firefox *w, uint32_t i)
 {
-	return pe_set_at(&w->profile->stacks, i);
+	return &w->profile->stacks[i];
 }
 
 static void print_prefix(const struct firefox *w, uint32_t i)
@@ -269,7 +269,7 @@ static void print_shared(const struct firefox *w)
 	pe_print_key(w->out, "shared");
 	pd_print_const(w->out, "{\"pages\":[]");
 	print_column(w, "stringArray", p->texts.n + p->binaries.n, print_table_string);
-	print_table(w, "stackTable", p->stacks.n, stack_columns);
+	print_table(w, "stackTable", p->n_stacks, stack_columns);
 	begin_table(w, "frameTable", p->rows_at[p->n_frames]);
 	print_frames(w);
 	pd_print_char(w->out, '}');

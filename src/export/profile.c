@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/producer.h"
+#include "base/helpers.h"
 #include "base/string_builder.h"
 #include "base/vector.h"
 #include "perfdata/format/print_scalar.h"
@@ -278,47 +278,59 @@ static bool number_names(struct pe_profile *p)
 	return true;
 }
 
-/* Fills the entries of a profile, in order. Returns the profile; NULL: no memory. */
-static void *make_entries(void *arg, size_t i)
+/* Fills the entries of a profile, in order. Returns false without memory. */
+static bool make_entries(struct pe_profile *p)
 {
-	struct pe_profile *p = arg;
-
-	if (i)
-		return NULL;
 	p->n_entries = pq_groups_size(p->groups);
 	p->entries = malloc((p->n_entries + 1) * sizeof(*p->entries));
 	if (!p->entries)
-		return NULL;
+		return false;
 	for (size_t g = 0; g < p->n_entries; g++)
 		if (!fill_entry(p, g))
-			return NULL;
+			return false;
 	if (!sort_numbers(p) || !number_names(p))
-		return NULL;
+		return false;
 	if (p->asked->timed)
-		return pe_times_fill(p) ? p : NULL;
+		return pe_times_fill(p);
 	pe_sort_profile(p);
-	return p;
+	return true;
+}
+
+/* A part of a profile that needs no other part. */
+struct part {
+	struct pe_profile *profile;
+	bool (*make)(struct pe_profile *profile);
+	bool ok;
+};
+
+static void make_part(void *item)
+{
+	struct part *part = item;
+
+	part->ok = part->make(part->profile);
 }
 
 /*
- * Fills a profile, the entries in a thread of its own, if there may be one, while the frames
- * are looked up: neither needs the other. Returns false without memory.
+ * Fills a profile: entries and calls in threads of their own, if there may be some, while the
+ * frames are looked up. Returns false without memory.
  */
 static bool fill_profile(struct pe_profile *p)
 {
-	struct pb_producer *making = NULL;
+	struct part parts[] = { { p, make_entries, false }, { p, pe_stacks_find, false } };
+	size_t n = p->asked->stacks ? 2 : 1;
+	struct pb_helpers *helpers;
 	bool ok;
 
 	p->resolver = pm_resolver_create(p->asked->system);
-	if (!p->resolver)
-		return false;
-	if (p->asked->threads > 1)
-		making = pb_producer_start(
-			(struct pb_producing){ .make = make_entries, .arg = p, .most = 1 });
-	ok = pe_frames_resolve(p);
-	ok = (making ? pb_producer_next(making) : make_entries(p, 0)) && ok;
-	pb_producer_stop(making);
-	if (!ok || !pe_frames_fill(p))
+	helpers = pb_helpers_start(p->asked->threads > 1 ? (unsigned)n : 0, make_part);
+	ok = p->resolver && helpers;
+	for (size_t i = 0; ok && i < n; i++)
+		pb_helpers_give(helpers, &parts[i]);
+	ok = ok && pe_frames_resolve(p);
+	for (struct part *part; helpers && (part = pb_helpers_take(helpers));)
+		ok = part->ok && ok;
+	pb_helpers_stop(helpers);
+	if (!ok || !pe_frames_fill(p) || (p->asked->stacks && !pe_stacks_fill(p)))
 		return false;
 	pm_resolver_destroy(p->resolver); /* the system may be closed before the profile is */
 	p->resolver = NULL;

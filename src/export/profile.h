@@ -52,7 +52,13 @@ struct pe_entry {
 	uint64_t count, weight;
 };
 
-/* A call chain, or the callers of one: those of its caller, and a row more. */
+/* A call chain, or the callers of one: those of its caller, and a frame more. */
+struct pe_call {
+	uint32_t caller; /* PE_NONE: it has none */
+	uint32_t frame;
+};
+
+/* Calls as above, but with a row for each line of a frame. */
 struct pe_stack {
 	uint32_t caller; /* PE_NONE: it has none */
 	uint32_t row;	 /* a line of a frame: see rows_at */
@@ -82,10 +88,12 @@ struct pe_profile {
 	size_t n_entries;
 	uint64_t weight; /* of all entries */
 	bool is_too_heavy;
-	/* made by pe_stacks_fill(); else NULL */
-	uint32_t *rows_at;	/* [n_frames + 1]: rows of the frames before it, one a line */
-	uint32_t *chain_stacks; /* [chains + 1]: stack of each chain; of entries without one */
-	struct pe_set stacks;	/* of pe_stack, a caller before what it calls */
+	struct pe_set calls; /* of pe_call, from pe_stacks_find() to pe_stacks_fill() */
+	/* made by both of these; else NULL */
+	uint32_t *chain_stacks;	 /* [chains + 1]: stack of each chain; of entries without one */
+	uint32_t *rows_at;	 /* [n_frames + 1]: rows of the frames before it, one a line */
+	struct pe_stack *stacks; /* [n_stacks], a caller before what it calls */
+	size_t n_stacks;
 };
 
 /* Returns the number of a text; PE_NONE: no memory. */
@@ -150,7 +158,16 @@ static inline uint32_t pe_frame_line(const struct pe_profile *profile, uint32_t 
 const uint32_t *pe_entry_frames(const struct pe_profile *profile, const struct pe_entry *entry,
 				size_t *n);
 
-/* Makes the stacks of all entries, unless they are made. Returns false without memory. */
+/*
+ * Finds the calls of which all chains consist; touches nothing else of the profile. Returns
+ * false without memory.
+ */
+bool pe_stacks_find(struct pe_profile *profile);
+
+/*
+ * Makes the stacks of all chains and entries from what pe_stacks_find() found, which it frees.
+ * Returns false without memory.
+ */
 bool pe_stacks_fill(struct pe_profile *profile);
 void pe_stacks_free(struct pe_profile *profile);
 

@@ -126,11 +126,13 @@ void pe_sort_entries(const struct pe_profile *p, enum pe_order order, uint32_t *
 		[PE_BY_THREAD] = compare_by_thread, [PE_BY_EVENT] = compare_by_event,
 		[PE_BY_RUN] = compare_by_run,
 	};
-	bool sorted = true;
+	/* without several events it is their own order */
+	bool own = order == PE_BY_THREAD && p->n_events < 2, sorted = true;
 
 	for (uint32_t i = 0; i < p->n_entries; i++) {
 		by[i] = i;
-		sorted = sorted && (!i || compare[order](&by[i - 1], &by[i], p->entries) <= 0);
+		sorted = sorted &&
+			 (own || !i || compare[order](&by[i - 1], &by[i], p->entries) <= 0);
 	}
 	if (!sorted && (order != PE_BY_EVENT || !sort_by_event(p, by)))
 		qsort_r(by, p->n_entries, sizeof(*by), compare[order], p->entries);
@@ -174,6 +176,46 @@ static void add_equal(struct pe_profile *p)
 		p->n_entries = (size_t)(last - p->entries) + 1;
 }
 
+/* Moves entries[n] to where by[n] has their numbers, from `from` on, which it overwrites. */
+static void move_entries(struct pe_entry *entries, uint32_t from, uint32_t *by, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct pe_entry first = entries[i];
+		size_t to = i;
+
+		for (size_t next = by[to] - from; next != i; next = by[to] - from) {
+			entries[to] = entries[next];
+			by[to] = from + (uint32_t)to;
+			to = next;
+		}
+		entries[to] = first;
+		by[to] = from + (uint32_t)to;
+	}
+}
+
+/* Sorts `n` entries of one event and thread, which are in no order. */
+static void sort_entries(struct pe_profile *p, size_t from, size_t n)
+{
+	struct pe_entry *entries = &p->entries[from];
+	uint32_t *by = malloc(n * sizeof(*by));
+	size_t next = n;
+
+	for (size_t i = 0; by && i < n; i++)
+		by[i] = (uint32_t)(from + i);
+	if (by && sort_by_time(p, by, n)) {
+		move_entries(entries, (uint32_t)from, by, n);
+		next = 1;
+	}
+	free(by);
+	/* what has one time, or all if it could not be sorted by time */
+	for (size_t at = 0; at < n; at = next, next++) {
+		while (next < n && entries[next].time == entries[at].time)
+			next++;
+		if (next - at > 1)
+			qsort(&entries[at], next - at, sizeof(*entries), compare_entries);
+	}
+}
+
 /* Sorts the entries from `from` on with the same event and thread. Returns their end. */
 static size_t sort_run(struct pe_profile *p, size_t from, bool same_time)
 {
@@ -189,7 +231,7 @@ static size_t sort_run(struct pe_profile *p, size_t from, bool same_time)
 		sorted = sorted && compare_entries(entry - 1, entry) <= 0;
 	}
 	if (!sorted)
-		qsort(&p->entries[from], to - from, sizeof(*p->entries), compare_entries);
+		sort_entries(p, from, to - from);
 	return to;
 }
 

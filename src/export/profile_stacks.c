@@ -3,89 +3,138 @@
 
 #include "profile.h"
 
-/* Stacks while they are made. */
-struct growing {
+/* Calls while they are found. */
+struct finding {
 	struct pe_profile *profile;
-	/* the last chain, callers first: its frames, and the stack that ends with each */
-	uint32_t frames[PM_MAX_FRAMES + 1], stacks[PM_MAX_FRAMES + 1];
+	/* the last chain, callers first: its frames, and the call of each */
+	uint32_t frames[PM_MAX_FRAMES + 1], calls[PM_MAX_FRAMES + 1];
 	size_t n;
 };
 
-/* Returns the number of the stack of an entry; PE_NONE: no memory. */
-static uint32_t add_stack(struct growing *g, const struct pe_entry *entry)
+/* The number of the frame that is not known: see pe_profile. */
+static uint32_t unknown_frame(const struct pe_profile *p)
 {
-	struct pe_profile *p = g->profile;
-	struct pe_stack stack = { PE_NONE, 0 };
-	size_t n, depth = 0;
-	const uint32_t *frames = pe_entry_frames(p, entry, &n);
-
-	/* chains that are met one after the other mostly have their first callers in common */
-	while (depth < n && depth < g->n && g->frames[depth] == frames[n - 1 - depth])
-		stack.caller = g->stacks[depth++];
-	for (g->n = depth; depth < n; depth++) {
-		uint32_t frame = frames[n - 1 - depth];
-
-		for (stack.row = p->rows_at[frame]; stack.row < p->rows_at[frame + 1];
-		     stack.row++) {
-			stack.caller = pe_set_add(&p->stacks, &stack);
-			if (stack.caller == PE_NONE)
-				return PE_NONE;
-		}
-		g->frames[depth] = frame;
-		g->stacks[depth] = stack.caller;
-		g->n = depth + 1;
-	}
-	return stack.caller;
+	return p->chains ? pq_chains_n_frames(p->chains) : 0;
 }
 
-static bool add_stacks(struct growing *g)
+/* The number of chains: what entries without a chain have in their place. */
+static size_t count_chains(const struct pe_profile *p)
 {
-	struct pe_profile *p = g->profile;
-	size_t none = p->chains ? pq_chains_size(p->chains) : 0;
+	return p->chains ? pq_chains_size(p->chains) : 0;
+}
 
-	for (uint32_t i = 0; i < p->n_frames; i++)
-		p->rows_at[i + 1] = p->rows_at[i] + p->frames[i].n_lines;
-	for (size_t i = 0; i <= none; i++)
-		p->chain_stacks[i] = PE_NONE;
-	for (size_t i = 0; i < p->n_entries; i++) {
-		uint32_t chain = p->entries[i].stack;
-		uint32_t *stack = &p->chain_stacks[chain == PE_NONE ? none : chain];
+/* Returns the number of the last call of a chain; PE_NONE: no memory. */
+static uint32_t find_chain(struct finding *f, uint32_t chain)
+{
+	struct pe_profile *p = f->profile;
+	struct pe_call call = { PE_NONE, 0 };
+	uint32_t unknown = unknown_frame(p);
+	size_t n, depth = 0;
+	const uint32_t *frames = pq_chains_frames(p->chains, chain, &n);
 
-		if (*stack == PE_NONE)
-			*stack = add_stack(g, &p->entries[i]);
-		if (*stack == PE_NONE)
-			return false;
+	if (!n) {
+		frames = &unknown;
+		n = 1;
 	}
+	/* chains that are met one after the other mostly have their first callers in common */
+	while (depth < n && depth < f->n && f->frames[depth] == frames[n - 1 - depth])
+		call.caller = f->calls[depth++];
+	for (; depth < n; depth++) {
+		call.frame = frames[n - 1 - depth];
+		call.caller = pe_set_add(&p->calls, &call);
+		if (call.caller == PE_NONE)
+			return PE_NONE;
+		f->frames[depth] = call.frame;
+		f->calls[depth] = call.caller;
+	}
+	f->n = n;
+	return call.caller;
+}
+
+bool pe_stacks_find(struct pe_profile *p)
+{
+	size_t n = count_chains(p);
+	struct finding *f = calloc(1, sizeof(*f));
+	bool ok;
+
+	pe_set_init(&p->calls, sizeof(struct pe_call));
+	p->chain_stacks = malloc((n + 1) * sizeof(*p->chain_stacks));
+	ok = f && p->chain_stacks;
+	if (ok)
+		f->profile = p;
+	for (uint32_t i = 0; ok && i < n; i++) {
+		p->chain_stacks[i] = find_chain(f, i);
+		ok = p->chain_stacks[i] != PE_NONE;
+	}
+	free(f);
+	return ok;
+}
+
+/* Adds the call that entries without a chain have, if there are any. */
+static bool add_unknown(struct pe_profile *p)
+{
+	uint32_t *call = &p->chain_stacks[count_chains(p)];
+
+	*call = PE_NONE;
+	for (size_t i = 0; i < p->n_entries; i++)
+		if (p->entries[i].stack == PE_NONE) {
+			*call = pe_set_add(&p->calls,
+					   &(struct pe_call){ PE_NONE, unknown_frame(p) });
+			return *call != PE_NONE;
+		}
 	return true;
 }
 
-void pe_stacks_free(struct pe_profile *p)
+static const struct pe_call *call_at(const struct pe_profile *p, uint32_t i)
 {
-	pe_set_deinit(&p->stacks);
-	free(p->rows_at);
-	free(p->chain_stacks);
-	p->rows_at = p->chain_stacks = NULL;
+	return pe_set_at(&p->calls, i);
+}
+
+/* Makes a stack of each line of each call, and sets last[call] to the last of them. */
+static void make_stacks(struct pe_profile *p, uint32_t *last)
+{
+	for (uint32_t i = 0; i < p->calls.n; i++) {
+		const struct pe_call *call = call_at(p, i);
+		uint32_t stack = call->caller == PE_NONE ? PE_NONE : last[call->caller];
+
+		for (uint32_t row = p->rows_at[call->frame]; row < p->rows_at[call->frame + 1];
+		     row++) {
+			p->stacks[p->n_stacks] = (struct pe_stack){ stack, row };
+			stack = (uint32_t)p->n_stacks++;
+		}
+		last[i] = stack;
+	}
 }
 
 bool pe_stacks_fill(struct pe_profile *p)
 {
-	size_t none = p->chains ? pq_chains_size(p->chains) : 0;
-	struct growing *g;
-	bool ok;
+	size_t n = 0;
+	uint32_t *last;
+	bool ok = add_unknown(p);
 
-	if (p->chain_stacks)
-		return true;
-	g = calloc(1, sizeof(*g));
-	pe_set_init(&p->stacks, sizeof(struct pe_stack));
 	p->rows_at = calloc(p->n_frames + 1, sizeof(*p->rows_at));
-	p->chain_stacks = malloc((none + 1) * sizeof(*p->chain_stacks));
-	ok = g && p->rows_at && p->chain_stacks;
-	if (ok) {
-		g->profile = p;
-		ok = add_stacks(g);
+	last = malloc((p->calls.n + 1) * sizeof(*last));
+	ok = ok && p->rows_at && last;
+	for (uint32_t i = 0; ok && i < p->n_frames; i++)
+		p->rows_at[i + 1] = p->rows_at[i] + p->frames[i].n_lines;
+	for (uint32_t i = 0; ok && i < p->calls.n; i++)
+		n += p->frames[call_at(p, i)->frame].n_lines;
+	p->stacks = ok && n < PE_NONE ? malloc((n + 1) * sizeof(*p->stacks)) : NULL;
+	if (p->stacks) {
+		make_stacks(p, last);
+		for (size_t i = 0; i <= count_chains(p); i++)
+			if (p->chain_stacks[i] != PE_NONE)
+				p->chain_stacks[i] = last[p->chain_stacks[i]];
 	}
-	free(g);
-	if (!ok)
-		pe_stacks_free(p);
-	return ok;
+	free(last);
+	pe_set_deinit(&p->calls);
+	return p->stacks;
+}
+
+void pe_stacks_free(struct pe_profile *p)
+{
+	pe_set_deinit(&p->calls);
+	free(p->rows_at);
+	free(p->chain_stacks);
+	free(p->stacks);
 }

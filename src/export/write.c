@@ -10,14 +10,14 @@
 static const struct {
 	const char *name;
 	bool (*write)(const struct pe_profile *, const char *title, struct pd_print *out);
-	bool is_compressed, has_stacks; /* has_stacks: it needs pe_stacks_fill() */
+	bool is_compressed;
 } formats[PE_FORMATS] = {
-	[PE_CALLGRIND] = { "callgrind", pe_write_callgrind, false, false },
-	[PE_FIREFOX] = { "firefox", pe_write_firefox, true, true },
-	[PE_FOLDED] = { "folded", pe_write_folded, false, false },
-	[PE_PERFETTO] = { "perfetto", pe_write_perfetto, false, false },
-	[PE_PPROF] = { "pprof", pe_write_pprof, true, false },
-	[PE_SPEEDSCOPE] = { "speedscope", pe_write_speedscope, false, false },
+	[PE_CALLGRIND] = { "callgrind", pe_write_callgrind, false },
+	[PE_FIREFOX] = { "firefox", pe_write_firefox, true },
+	[PE_FOLDED] = { "folded", pe_write_folded, false },
+	[PE_PERFETTO] = { "perfetto", pe_write_perfetto, false },
+	[PE_PPROF] = { "pprof", pe_write_pprof, true },
+	[PE_SPEEDSCOPE] = { "speedscope", pe_write_speedscope, false },
 };
 
 const char *pe_format_name(enum pe_format format)
@@ -29,8 +29,7 @@ const char *pe_format_name(enum pe_format format)
 static bool write_text(struct pe_profile *p, enum pe_format format, const char *title,
 		       struct pd_print *out)
 {
-	bool ok = (!formats[format].has_stacks || pe_stacks_fill(p)) &&
-		  formats[format].write(p, title, out);
+	bool ok = formats[format].write(p, title, out);
 
 	pd_print_flush(out);
 	return ok;

@@ -41,7 +41,8 @@ local function describe(query, format, options)
   local names = { table.unpack(KEYS) }
   for _, name in ipairs(format.keys or {}) do names[#names + 1] = name end
   return chains.describe(query, spec_of(query), names, { count = options.count,
-    timeline = options.timeline, lines = lines, folded = format.name == "folded" })
+    timeline = options.timeline, lines = lines, stacks = format.name == "firefox",
+    folded = format.name == "folded" })
 end
 
 -- Events are never added together.

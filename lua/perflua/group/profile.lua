@@ -10,13 +10,14 @@ local profile = {}
 ---@param query perflua.Query of samples
 ---@param spec table of the query
 ---@param names string[] the fields, beside the call chain, that tell entries apart
----@param options table { count, timeline, lines, folded, head } see there; count:
+---@param options table { count, timeline, lines, stacks, folded, head } see there; count:
 --- samples weigh 1 each, not their periods; timeline: the time of each sample is kept
 ---@return table description for engine.groups
 ---@return { n: integer } # how many samples were set aside, when it has run
 function profile.describe(query, spec, names, options)
   local scope, keys = spec.scope, {}
-  local is = { folded = options.folded, lines = options.lines, head = options.head }
+  local is = { folded = options.folded, lines = options.lines, stacks = options.stacks,
+    head = options.head }
   for _, name in ipairs(names) do
     if scope:root(name) then
       keys[#keys + 1] = { ref = scope:ref(name) }

@@ -3,8 +3,8 @@
  * (src/export/export.h).
  *
  * The option profile = {event, pid, tid, comm, chain, cpu = numbers of keys | nil,
- * lines, folded = booleans, head = "pid" | "tid" | nil}: the measures are a count and, or not,
- * a sum and times.
+ * lines, stacks, folded = booleans, head = "pid" | "tid" | nil}: the measures are a count and,
+ * or not, a sum and times.
  *
  * The result has for each event with samples, in their order, {index | nil, samples, weight}. A
  * second result is a table of functions, those of call_tree.c and write(out, format, title,
@@ -74,6 +74,7 @@ void pl_profile_read(lua_State *L, struct pl_job *job)
 		};
 		asked->sums = n > 1;
 		asked->lines = read_profile_flag(L, "lines");
+		asked->stacks = read_profile_flag(L, "stacks");
 		asked->folded = read_profile_flag(L, "folded");
 		lua_getfield(L, -1, "head");
 		asked->head = (enum pe_head)luaL_checkoption(L, -1, heads[0], heads);
@@ -108,6 +109,7 @@ static int write_profile(lua_State *L)
 	struct pe_written written;
 	struct pl_writer *w = lua_newuserdatauv(L, sizeof(*w), 0);
 
+	luaL_argcheck(L, format != PE_FIREFOX || job->profile.asked.stacks, 2, "no stacks");
 	pl_writer_init(w, out);
 	if (!pe_write(job->profile.made, format, title, most, &w->print, &written))
 		return luaL_error(L, "no memory for a profile");
