@@ -191,6 +191,18 @@ local function make_selection(args, owned)
   end
 end
 
+---Names the options that choose samples.
+---@param args table what tools.parse gave
+---@return string? # "--comm, --time"; nil: none is given
+function samples.given(args)
+  local names = {}
+  for name in pairs(options) do
+    if args[name] then names[#names + 1] = "--" .. name end
+  end
+  table.sort(names)
+  return names[1] and table.concat(names, ", ")
+end
+
 ---Restricts a query over records of any type to those that the options choose; records
 ---without what an option is about are not among them.
 ---@param query perflua.Query

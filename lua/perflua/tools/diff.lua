@@ -151,6 +151,16 @@ local function write_plan(list_of_runs, settings, args, out)
     count = args.count or not (args.csv or args.json) and ROWS or nil }, out)
 end
 
+-- Options cannot choose among what a saved table has counted. Returns what is wrong, or a note.
+local function check_saved(args, before, after)
+  local saved, names = before.saved or after.saved, samples.given(args)
+  if not saved or not names then return nil end
+  if not next(before.files) and not next(after.files) then
+    return ("diff: %s: saved tables have no samples to choose from"):format(names)
+  end
+  return nil, ("%s: nothing was chosen in %s, a saved table"):format(names, saved)
+end
+
 local function run_compared(args, settings, make, out)
   local paths, others = sides.cut(args)
   if not paths then return USAGE, "diff: " .. others end
@@ -158,7 +168,10 @@ local function run_compared(args, settings, make, out)
   before, message, status = sides.open("diff", paths, args, make)
   if before then after, message, status = sides.open("diff", others, args, make) end
   if not after then return status, message end
+  local wrong, note = check_saved(args, before, after)
+  if wrong then return USAGE, wrong end
   local made = diff.compare(before, after, { per = settings.per, match = settings.match })
+  table.insert(made.data.comparison.above, note)
   if args.csv or args.json then
     if settings.count then made = made:top(settings.count) end
     if args.json then return write_json(made, out) end
