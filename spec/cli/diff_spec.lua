@@ -73,7 +73,8 @@ describe("perflua diff", function()
     assert.matches("# no intervals: tables have no times", out)
     assert.matches("write +8", out)
     out = diff("--sort", "comm", "--comm", "write", saved, b)
-    assert.matches("# --comm: nothing was chosen in " .. saved .. ", a saved table", out, 1, true)
+    assert.matches("# --comm: nothing was chosen in " .. saved .. ", a saved table", out, 1,
+      true)
     assert.same({ status = 2, out = "",
       err = "perflua: diff: --comm, --time: saved tables have no samples to choose from\n" },
       run.perflua { "diff", "--comm", "write", "--time", "10%", saved, saved })

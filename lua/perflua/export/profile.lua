@@ -113,7 +113,7 @@ local function add_sched(file, query, notes)
     if not message then _, message, code = errno(file:write(text)) end
   end, query)
   if message then return nil, message, code end
-  for _, note in ipairs(require("perflua.waits.sampled").switch_notes(spec_of(query))) do
+  for _, note in ipairs(require("perflua.recording.sampled").switch_notes(spec_of(query))) do
     notes[#notes + 1] = note
   end
   return notes

@@ -7,6 +7,7 @@ local counts = require "perflua.table.pair_counts"
 local description = require "perflua.table.description"
 local interrupted = require "perflua.table.interrupted"
 local origin = require "perflua.table.origin"
+local sampled = require "perflua.recording.sampled"
 local suggest = require "perflua.errors.suggest"
 local Table = require "perflua.table"
 
@@ -137,6 +138,15 @@ function group.presented(spec, step, ...)
   return { show = made[step](made, ...).show }
 end
 
+-- The events of a set of their indexes, in order.
+local function events_at(file, set)
+  local list = {}
+  for _, event in ipairs(file.events) do
+    if set[event.index] then list[#list + 1] = event end
+  end
+  return list
+end
+
 ---@param spec table
 ---@return perflua.Table
 function group.table(spec)
@@ -149,6 +159,9 @@ function group.table(spec)
   data.chosen, data.chosen_by, data.groups.chosen = data.groups.chosen, first, nil
   data.counts, data.whole = counts.copy(spec.counts), data.groups.whole
   data.origin = origin.of(spec)
+  if spec.paired then
+    data.notes = sampled.notes(spec.file, events_at(spec.file, spec.paired))
+  end
   return Table.new(data, empty.show)
 end
 

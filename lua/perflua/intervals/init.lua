@@ -139,7 +139,7 @@ function intervals.pair(on, options)
     description.records(spec))
   return query.new {
     file = spec.file, scope = spans, filters = {}, split = false, counts = pairing.counts,
-    asked = spec.asked,
+    paired = set, asked = spec.asked,
     reader = reader(pairing, said),
   }
 end
@@ -255,7 +255,8 @@ local function within_spans(spec, spans, options)
   local said = ("%s inside of %s"):format(spec.reader.reads, spec_of(spans).reader.reads)
   return query.new {
     file = spec.file, scope = scope.inner(spec.scope, spec_of(spans).scope), filters = {},
-    split = false, counts = around.counts, asked = spec.asked, reader = reader(inner, said),
+    split = false, counts = around.counts, paired = around.events, asked = spec.asked,
+    reader = reader(inner, said),
   }
 end
 
@@ -285,7 +286,8 @@ function intervals.within(on, spans, options)
   return query.new {
     file = spec.file, scope = scope.inner(spec.scope, spec_of(spans).scope), filters = {},
     split = spec.split,
-    counts = pairing.counts, asked = spec.asked, reader = reader(inner, said),
+    counts = pairing.counts, paired = pairing.events, asked = spec.asked,
+    reader = reader(inner, said),
   }
 end
 

@@ -17,7 +17,7 @@ local expr = require "perflua.filter.expr"
 local fields = require "perflua.fields"
 local fmt = require "perflua.text.fmt"
 local recipe = require "perflua.meta.recipe"
-local sampled = require "perflua.waits.sampled"
+local sampled = require "perflua.recording.sampled"
 local suggest = require "perflua.errors.suggest"
 
 local needs = {}

@@ -205,6 +205,7 @@ function meta:__tostring()
   parts[#parts + 1] = shown.text(self)
   add_comments(parts, said.below)
   parts[#parts + 1] = rawget(self, "counts") and counts.text(self.counts)
+  add_comments(parts, self.data.notes or {})
   parts[#parts + 1] = (shown.interruption(self))
   return table.concat(parts, "\n")
 end

@@ -22,8 +22,8 @@ end
 ---@param paths string[]
 ---@param args table of the command line
 ---@param make (fun(file: perflua.File): perflua.Query)? what is asked of each; nil: only open
----@return table? # { perflua.Query or Table … }; `files` are open recordings, `saved` is the path
---- of a saved table
+---@return table? # { perflua.Query or Table … }; `files` are open recordings, `saved` is the
+--- path of a saved table
 ---@return string? message, integer? status of the tool
 function sides.open(tool, paths, args, make)
   local list = { files = {} }

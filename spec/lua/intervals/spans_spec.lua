@@ -1,6 +1,7 @@
 -- Spans are asked as any query is.
 local perflua = require "perflua"
 require "spec.support.model"
+local recording_of = require("spec.support.switches").recording
 local spanned = require "spec.support.spanned"
 local two_events = require "spec.support.two_events"
 local spec_of = require("perflua.core").query_spec
@@ -278,5 +279,22 @@ describe("spans", function()
     fails("no record of this query has a field 'callchain'", function()
       spans:select "close.callchain"
     end)
+  end)
+
+  it("say under their tables which tracepoints were recorded in part only", function()
+    local function text_of(period, close)
+      local path = recording_of({ { 1000, 0, "switch", 0, 0, 7 },
+        { 2000, 0, "waking", 7, 8 }, { 3000, 0, "switch", 7, 0, 8 } }, nil, function(b)
+        b.events[1].sample_period = period
+      end)
+      local traced <close> = assert(perflua.open(path))
+      return tostring(traced:samples():pair { open = "sched:sched_waking", close = close,
+        key = false }:group_by("open.tid"):count())
+    end
+    local note = "# 'sched:sched_switch' was sampled: one sample stands for up to 3 events, "
+      .. "the others are missing; record each event with perf record -c 1"
+    assert.matches(note, text_of(3, "sched:sched_switch"), 1, true)
+    assert.not_matches("sampled", text_of(1, "sched:sched_switch"))
+    assert.not_matches("sampled", text_of(3, "sched:sched_waking"))
   end)
 end)
