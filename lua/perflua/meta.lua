@@ -828,7 +828,9 @@ function Table:unit(unit, column) end
 ---@field misc integer # Flags of the header; their meaning depends on the type.
 ---Context: "kernel", "user", "hypervisor", "guest_kernel", "guest_user" or "unknown".
 ---@field cpumode string
----@field event perflua.Event # The event that the record belongs to.
+---The event that the record belongs to: the one with its id, or the first event if the record
+---has no id; nil if no event has that id.
+---@field event perflua.Event?
 ---Byte offset of a decompressed record in the contents of its compressed record.
 ---@field chunk_offset integer
 ---Number of the recording among those that were opened together, from 1 on.

@@ -132,7 +132,9 @@ const struct pd_field pd_common_fields[] = {
 		   "\"guest_user\" or "
 		   "\"unknown\"."),
 	  .header = true },
-	{ COMPUTED(EVENT, "event", 0, compute_event, "The event that the record belongs to."),
+	{ COMPUTED(EVENT, "event", 0, compute_event,
+		   "The event that the record belongs to: the one with its id, or the first "
+		   "event if the record has no id; nil if no event has that id."),
 	  .of_layout = true, .header = true },
 	{ COMPUTED(UINT, "chunk_offset", 0, compute_chunk_offset,
 		   "Byte offset of a decompressed record in the contents of its compressed "

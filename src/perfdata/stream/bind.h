@@ -12,8 +12,11 @@ struct pd_binder {
 	/* the only event of most files; NULL: the file has none */
 	const struct pd_event *first;
 	uint16_t sample_id_at; /* offset of the id in a sample; 0: samples have none */
-	/* distance of the id from the end of other records; 0: they have none */
-	uint16_t other_id_at;
+	/*
+	 * by type, offset of the id in other records; negative: from their end; 0: they have
+	 * none
+	 */
+	int16_t other_id_at[PD_RECORD_TYPES];
 };
 
 /*

@@ -64,7 +64,8 @@ static enum pd_trust judge_record(const struct pd_binder *binder, struct pd_reco
 	enum pd_trust parts = PD_SOUND;
 
 	pd_bind(binder, rec);
-	if (pd_binds_by_id(binder) && !rec->event && (!sample || binder->sample_id_at))
+	if (pd_binds_by_id(binder) && !rec->event && rec->type < PD_RECORD_USER &&
+	    (!sample || binder->sample_id_at))
 		return PD_ODD;
 	if (sample)
 		parts = judge_parts(binder, rec);
