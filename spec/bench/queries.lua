@@ -19,6 +19,10 @@ function questions.stack(file)
   return file:samples():all_events():group_by("comm", "stack"):sum("period"):top(20)
 end
 
+function questions.wide(file)
+  return file:samples():group_by("comm", "dso", "ip"):sum("period"):sort()
+end
+
 function questions.filter(file)
   return file:samples():where("cpu == 1 and period > 0 and comm ~= 'swapper'"):count()
 end

@@ -78,7 +78,7 @@ function query.filter(add, recording, path)
     ours = question("filter", path) }
 end
 
-local BRANCHES = 32 -- of a sample: see branches.lua
+local BRANCHES = 32 -- of a sample: see built.lua
 
 -- Rows inside records: branches by their addresses, and by the functions of these.
 function query.branches(add, recording, path)
@@ -90,6 +90,16 @@ function query.branches(add, recording, path)
         "any_binary" },
     }
   end
+end
+
+-- 84 000 rows of 600 columns, printed.
+function query.wide(add, recording, path)
+  add {
+    "query: period by comm, dso, address, all rows", "perf report", recording = recording,
+    faster = 0.2, memory = 100,
+    ours = question("wide", path),
+    theirs = { "perf", "report", "--stdio", "--no-children", "-g", "none", "-i", path },
+  }
 end
 
 function query.frames(add, recording, path)

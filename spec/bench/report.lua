@@ -1,5 +1,6 @@
 -- The measured rows as a table, and which aims were met.
 
+local fmt = require "perflua.text.fmt"
 local stopwatch = require "spec.bench.stopwatch"
 
 local perflua = assert(os.getenv "PERFLUA", "start the benchmark by make bench")
@@ -123,7 +124,7 @@ local function print_table(lines)
       local pad = (" "):rep(widths[i] - utf8.len(cell))
       line[i] = to_the_left[i] and cell .. pad or pad .. cell
     end
-    print((table.concat(line, "  "):gsub("%s+$", "")))
+    print(fmt.trim_end(table.concat(line, "  ")))
   end
 end
 

@@ -218,6 +218,7 @@ local all = {
   { "query_filter", "sys", "flat", "cg" },
   { "query_branches", "branches" },
   { "query_frames", "cg" },
+  { "query_wide", "wide" },
   { "report", "flat", "cg" },
   { "fold", "cg" },
   { "unwind", "dwarf" },

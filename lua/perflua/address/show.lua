@@ -192,8 +192,8 @@ local halves = { kernel = "the kernel", user = "a process", either = "the kernel
 return function(report)
   local lines = {}
   local function add(label, format, ...)
-    local text = ("%-9s  %s"):format(label or "", format:format(...)):gsub("%s+$", "")
-    table.insert(lines, fmt.escape(text))
+    local text = ("%-9s  %s"):format(label or "", format:format(...))
+    table.insert(lines, fmt.escape(fmt.trim_end(text)))
   end
   local of = report.guest and (" of guest %d"):format(report.guest) or ""
   if not report.kind then return { ("%-9s  %s"):format("asked", hex(report.address)) } end

@@ -1,6 +1,7 @@
 -- Names by which rows of two recordings are matched: binaries by their file name, call chains
 -- by their functions, all after the renaming that was asked for; and names of events.
 
+local fmt = require "perflua.text.fmt"
 local has = require("perflua.filter.kinds").has
 
 local names = {}
@@ -14,7 +15,7 @@ end
 -- The name of a binary without its directories. A kernel has one name, wherever its symbols
 -- came from.
 local function name_of_binary(path)
-  local base = path:match "([^/]+)$" or path
+  local base = fmt.base_name(path)
   if base:find "^vmlinux%f[^%w]" or path:find "^%[kernel" then return "[kernel.kallsyms]" end
   return base
 end

@@ -1,6 +1,7 @@
 -- A flame graph as a page: drawn, so that it can be seen and printed as it is, and with the
 -- data from which the script draws it anew as wide as the window, and lets one zoom and search.
 
+local fmt = require "perflua.text.fmt"
 local page = require "perflua.flame.page"
 local palette = require "perflua.flame.palette"
 local xml = require "perflua.flame.xml"
@@ -97,7 +98,8 @@ end
 local function write_srclines(out, graph)
   local files, numbers, lines, any = {}, {}, {}, false
   for i, frame in ipairs(graph.frames) do
-    local file, line = (graph.tree.srclines[frame.node] or ""):match("([^/]*):(%d+)$")
+    local file, line = (graph.tree.srclines[frame.node] or ""):match "^(.*):(%d+)$"
+    file = file and fmt.base_name(file)
     if file and not numbers[file] then
       files[#files + 1] = xml.script_string(file)
       numbers[file] = #files

@@ -58,9 +58,8 @@ local function write_fields(out, indent, fields)
     rows[#rows + 1] = row
   end
   for _, row in ipairs(rows) do
-    out[#out + 1] = (("%s-- %-" .. width .. "s  %-" .. kinds .. "s  %s"):format(indent,
-      table.unpack(row)))
-      :gsub(" +$", "")
+    out[#out + 1] = fmt.trim_end(("%s-- %-" .. width .. "s  %-" .. kinds .. "s  %s"):format(
+      indent, table.unpack(row)))
   end
 end
 

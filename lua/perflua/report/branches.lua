@@ -58,7 +58,7 @@ end
 local function dso_cell(value)
   local tid = value:match "^/tmp/perf%-(%d+)%.map"
   if tid then return "[JIT] tid " .. tid end
-  local base = value:match "[^/]+$" or value
+  local base = fmt.base_name(value)
   local module = value:find "/" and base:match "^(.+)%.ko%f[.%z]"
   return fmt.escape(module and ("[%s]"):format(module:gsub("-", "_")) or base)
 end

@@ -47,6 +47,17 @@ function fmt.escape(text)
   return table.concat(parts)
 end
 
+-- Patterns begin with ^.* here: without it Lua tries a repeat before the end from every place
+-- where it may begin, which takes the square of the text's length.
+
+---@param text string
+---@return string # without the blanks at its end
+function fmt.trim_end(text) return text:match "^.*%S" or "" end
+
+---@param path string
+---@return string # its last part; the whole path if it ends with a slash
+function fmt.base_name(path) return path:match "^.*/([^/]+)$" or path end
+
 ---@param x integer read without a sign
 ---@return string # in decimal
 function fmt.unsigned(x)
@@ -169,8 +180,8 @@ local function format_cell(value, column)
   return bars, columns
 end
 
--- Appends the lines of a row of cells.
-local function append_row(lines, cells, widths, right)
+-- Appends the lines of a row of cells. `pads` has the strings of blanks that were needed.
+local function append_row(lines, cells, widths, right, pads)
   local height, text = 1, {}
   for _, cell in ipairs(cells) do
     if type(cell) == "table" then height = math.max(height, #cell) end
@@ -178,10 +189,14 @@ local function append_row(lines, cells, widths, right)
   for h = 1, height do
     for i, cell in ipairs(cells) do
       if type(cell) == "table" then cell = cell[h] or "" elseif h > 1 then cell = "" end
-      local pad = (" "):rep(widths[i] - count_columns(cell))
-      text[i] = right[i] and pad .. cell or cell .. pad
+      local blanks = widths[i] - count_columns(cell)
+      local pad = pads[blanks] or (" "):rep(blanks)
+      pads[blanks] = pad
+      local at = 3 * i
+      text[at - 2], text[at - 1] = right[i] and pad or cell, right[i] and cell or pad
+      text[at] = "  "
     end
-    lines[#lines + 1] = table.concat(text, "  "):gsub(" +$", "")
+    lines[#lines + 1] = fmt.trim_end(table.concat(text))
   end
 end
 
@@ -206,10 +221,10 @@ function fmt.lines(columns, rows, stops)
     end
     cells[r + 1] = line
   end
-  local lines = {}
+  local lines, pads = {}, {}
   for l, line in ipairs(cells) do
     if stops and l % 4096 == 1 and stops() then return nil end
-    append_row(lines, line, widths, right)
+    append_row(lines, line, widths, right, pads)
   end
   return lines
 end

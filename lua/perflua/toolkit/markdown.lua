@@ -1,6 +1,8 @@
 -- Pages of the manual as text for a terminal: links without their targets, tables as lists,
 -- code without fences.
 
+local fmt = require "perflua.text.fmt"
+
 local COLUMNS <const>, TERM <const> = 96, 24
 
 -- Adds words to lines of at most COLUMNS. The first line begins with `first`, the others with
@@ -28,7 +30,7 @@ end
 local function cells_of(line)
   local cells = {}
   for cell in line:gsub("\\|", "\0"):gmatch "|%s*([^|]*)" do
-    if cell ~= "" then cells[#cells + 1] = plain((cell:gsub("%z", "|"):gsub("%s+$", ""))) end
+    if cell ~= "" then cells[#cells + 1] = plain(fmt.trim_end((cell:gsub("%z", "|")))) end
   end
   return cells
 end

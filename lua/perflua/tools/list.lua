@@ -22,7 +22,7 @@ local function write_entries(out, entries)
   for _, entry in ipairs(entries) do
     local pad = (" "):rep(width - (utf8.len(entry.name) or width))
     local title = ("  %s%s  %s"):format(entry.name, pad, entry.text)
-    out:write((title:gsub(" +$", "")), "\n")
+    out:write(fmt.trim_end(title), "\n")
     for _, line in ipairs(entry.lines) do
       out:write((" "):rep(width + 4), line, "\n")
     end

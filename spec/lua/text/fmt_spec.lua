@@ -48,6 +48,29 @@ describe("values as text", function()
       lines)
   end)
 
+  -- For a name of 200 000 characters the square takes minutes.
+  it("cost time in proportion to their columns, not to its square", function()
+    local name, start = ("x"):rep(200000), os.clock()
+    local lines = fmt.lines({ { name = "symbol", kind = "string" },
+      { name = "n", kind = "unsigned" } }, { { name, 1 }, { "main", 2 }, { "", nil } })
+    assert.equal(name .. "  1", lines[2])
+    assert.equal("main" .. (" "):rep(199996) .. "  2", lines[3])
+    assert.equal((" "):rep(200000) .. "  -", lines[4])
+    assert.equal("", fmt.trim_end((" "):rep(200000)))
+    assert.equal("x", fmt.trim_end "x \t ")
+    assert.is_true(os.clock() - start < 5)
+  end)
+
+  it("are the last part of a path, or the whole of it", function()
+    for path, name in pairs { ["/usr/lib/libc.so.6"] = "libc.so.6", [""] = "", sh = "sh",
+      ["/usr/lib/"] = "/usr/lib/", ["//"] = "//", ["[vdso]"] = "[vdso]" } do
+      assert.equal(name, fmt.base_name(path))
+    end
+    local path, start = ("x"):rep(200000) .. "/", os.clock()
+    assert.equal(path, fmt.base_name(path))
+    assert.is_true(os.clock() - start < 5)
+  end)
+
   it("have histograms as bars, a line for each bucket", function()
     local list = { { from = 1, to = 2, count = 80 }, { from = 2, to = 4, count = 0 },
       { from = 4, to = 8, count = 1 } }
