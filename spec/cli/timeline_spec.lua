@@ -6,6 +6,7 @@ local profiles = require "spec.support.profiles"
 local run = require "spec.cli.run"
 local switch_text = require "spec.support.switch_text"
 local switches = require "spec.support.switches"
+local tracing = require "spec.support.builder_tracing"
 
 local MS = 1000000
 
@@ -89,6 +90,19 @@ time,comm,tid,share
     end
     local out = timeline(b:write())
     assert.are.equal("time,comm,tid,share\n0.005000,,7,60.000\n0.015000,,7,20.000\n", out)
+  end)
+
+  it("writes nothing where switches have other fields", function()
+    local t = tracing.new()
+    local switch = t:event("sched", "sched_switch", { fields = { { "int", "other" } } })
+    local b, attrs = t:recording()
+    b:sample(attrs[1], { time = MS, pid = 7, tid = 7, raw = t:raw(switch, { other = 1 }) })
+    local path = b:write()
+    for _, how in ipairs { "--json", "--csv" } do
+      local out, err, status = timeline(how, path)
+      assert.are.same({ "", 1 }, { out, status })
+      assert.matches("unknown field 'args.prev_pid'", err)
+    end
   end)
 
   local summed =

@@ -128,6 +128,8 @@ reading.either_order(describe, function(endian)
       end
       assert.are.same({ 0x1000, 0x2000 }, { file.events[1] and file:samples():collect()[1].ip,
         file:samples():collect()[2].ip })
+      local counts = core.count(reading.open(b))
+      assert.are.same({ 1, 1 }, { counts.events[1].count, counts.events[2].count })
     end)
 
     it("is counted, grouped and filtered like the others", function()
@@ -297,6 +299,21 @@ it("meets late records in the one pass over a stream", function()
     got = run.shell_with(('cat "$1" | "$perflua" %s -'):format(tool), build("little"):write())
     assert.are.equal("", got.err)
     assert.matches("late:event", got.out)
+  end
+end)
+
+it("tools count an event whose attr follows a record of the kernel", function()
+  local b = builder.new { container = "pipe" }
+  b:record("finished_round")
+  local late = late_event(b, { type = 1, config = 0, ids = { 31 } })
+  b:sample(late, { identifier = 31, ip = 0x1000, pid = 5, tid = 5, time = 1 })
+  local path = b:write()
+  for tool, expected in pairs { gen = "cpu%-clock", fields = "sample of cpu%-clock",
+    fold = ":5;.* 1\n", flame = "^<", stat = "cpu%-clock +1 " } do
+    local got = run.shell_with(('"$perflua" %s "$1"'):format(
+      tool == "flame" and "flame -o -" or tool), path)
+    assert.are.equal(0, got.status, tool)
+    assert.matches(expected, got.out, tool)
   end
 end)
 

@@ -38,20 +38,21 @@ static bool count_partitions(struct counting *c, struct pd_stat *stat)
 		.arg = c,
 		.progress = &c->scope->progress,
 	};
-	bool ok = pd_stat_init(stat, session);
+	bool ok;
 
 	c->stats = calloc(work.workers, sizeof(*c->stats));
+	ok = c->stats != NULL;
 	for (unsigned i = 0; ok && i < work.workers; i++)
-		ok = c->stats && pd_stat_init(&c->stats[i], session);
+		ok = pd_stat_init(&c->stats[i], session);
 	ok = ok && pd_partitions_read(c->scope->session, &work) != PB_RETRY_SERIAL;
+	/* in pipe mode the heads of the streams, which are read first, may have added events */
+	ok = ok && pd_stat_init(stat, session);
 	for (unsigned i = 0; c->stats && i < work.workers; i++) {
 		if (ok)
 			pd_stat_merge(stat, &c->stats[i]);
 		pd_stat_deinit(&c->stats[i]);
 	}
 	free(c->stats);
-	if (!ok)
-		pd_stat_deinit(stat);
 	return ok;
 }
 

@@ -147,30 +147,34 @@ local function rows_of(file, by, ran, stop, is_chosen)
   return list
 end
 
--- Returns functions that write a row, and the end.
+-- Returns functions that write a row, and the end. The first call of either writes the head, so
+-- that a recording that cannot be asked leaves standard output empty.
 local function writer_of(out, args, by)
   local names, n = columns[by], 0
   if args.json then
-    out:write "["
     return function(time, row, share)
       n = n + 1
-      out:write((n > 1 and ",\n" or "\n") .. ('{"time":%s'):format(time))
+      out:write((n > 1 and ",\n" or "[\n") .. ('{"time":%s'):format(time))
       for _, name in ipairs(names) do
         out:write(name == "comm" and ',"comm":' .. json.string(row.comm)
           or (',"%s":%d'):format(name, row.id))
       end
       out:write((',"share":%s}'):format(share))
-    end, function() out:write(n > 0 and "\n]\n" or "]\n") end
+    end, function() out:write(n > 0 and "\n]\n" or "[]\n") end
   end
-  out:write("time,", table.concat(names, ","), ",share\r\n")
+  local function write_head()
+    n = n + 1
+    if n == 1 then out:write("time,", table.concat(names, ","), ",share\r\n") end
+  end
   return function(time, row, share)
+    write_head()
     local cells = { time }
     for _, name in ipairs(names) do
       cells[#cells + 1] = name == "comm" and fmt.csv(row.comm, args.csv == "safe")
         or ("%d"):format(row.id)
     end
     out:write(table.concat(cells, ","), ",", share, "\r\n")
-  end, function() end
+  end, write_head
 end
 
 -- Returns the length of a slice, and by what to add up; nil and what is wrong with an option.
