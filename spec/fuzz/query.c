@@ -271,11 +271,13 @@ static uint64_t hash_value(const struct pq_groups *groups, const struct pq_value
 static uint64_t hash_state(const struct pq_groups *groups, const struct pq_state *s)
 {
 	uint64_t h = mix(hash_value(groups, &s->value), s->n), sum = 0;
+	const struct pq_bucket_count *counts;
+	size_t n_counts = s->sketch ? pq_sketch_counts(s->sketch, &counts) : 0;
 
 	h = mix(mix(h, (uint64_t)s->high), hash_value(groups, &s->other));
 	h = mix(mix(h, hash_value(groups, &s->least)), hash_value(groups, &s->greatest));
-	for (size_t i = 0; s->sketch && i < s->sketch->n; i++)
-		sum += mix(s->sketch->counts[i].count, (uint32_t)s->sketch->counts[i].bucket);
+	for (size_t i = 0; i < n_counts; i++)
+		sum += mix(counts[i].count, (uint32_t)counts[i].bucket);
 	for (size_t i = 0; i < s->n_set; i++)
 		sum += mix(1, hash_value(groups, &s->set[i]));
 	return mix(h, sum);
