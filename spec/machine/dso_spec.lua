@@ -131,6 +131,29 @@ describe("of the binary at an address", function()
     assert.are.same({ ("ab"):rep(20), ("cd"):rep(20) }, ids)
   end)
 
+  it("a kernel has the first of its names, and no name of its code in processes", function()
+    local own, vdso, other = ("ab"):rep(20), ("cd"):rep(20), ("ef"):rep(20)
+    for _, rows in ipairs {
+      { { vdso, "[vdso32]" }, { own, "[kernel.kallsyms]" }, { other, "/boot/vmlinux" } },
+      { { own, "[kernel.kallsyms]" }, { other, "/boot/vmlinux" }, { vdso, "[vdso32]" },
+        { other, "[vsyscall]" } },
+    } do
+      local b = system.builder()
+      local list = {}
+      for i, row in ipairs(rows) do
+        list[i] = { build_id = row[1], filename = row[2], cpumode = "kernel", pid = -1 }
+      end
+      b:feature("build_id", list)
+      mapped.add(b, { KERNEL, "- map 7 1000-2000 [vdso32]",
+        "10 ksample 7 ffffffff81000000", "11 sample 7 1000" })
+      local file <close> = assert(perflua.open(b:write(),
+        { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
+      local found = {}
+      for s in file:samples() do found[#found + 1] = s.dso .. " " .. s.map.build_id end
+      assert.are.same({ "[kernel.kallsyms] " .. own, "[vdso32] " .. vdso }, found)
+    end
+  end)
+
   it("guests are machines of their own, by the ids of their events", function()
     local b = system.builder({}, { "ip", "tid", "time", "identifier" })
     b.events[1].ids = { 7, 8 }

@@ -9,8 +9,17 @@
 /* Sets `name` to the name of a kernel module. Returns false if `path` is not that of one. */
 static bool get_module_name(const char *path, char name[NAME_MAX + 1])
 {
-	return ps_module_name(path, name, NAME_MAX + 1) && !pm_is_kernel_name(name) &&
-	       !pm_begins(name, "[vdso") && !pm_begins(name, "[vsyscall]");
+	return ps_module_name(path, name, NAME_MAX + 1) && !pm_is_kernel_name(name);
+}
+
+/*
+ * Returns true if the kernel or a module is named by `path` in `mode`. The code that the kernel
+ * maps into processes is theirs, although perf 4.x lists "[vdso32]" as the kernel's.
+ */
+static bool is_of_kernel(enum pd_cpumode mode, const char *path)
+{
+	return pm_is_kernel(mode) && !pm_begins(path, "[vdso") &&
+	       !pm_begins(path, "[vsyscall]");
 }
 
 void pm_buildids_init(struct pm_buildids *ids, const struct pd_session *session,
@@ -52,7 +61,7 @@ static uint64_t make_path_key(struct pm_buildids *ids, uint32_t machine, enum pd
 			      const char *path)
 {
 	char module[NAME_MAX + 1];
-	enum name_space name_space = pm_is_kernel(mode) ? OF_KERNEL : OF_USER;
+	enum name_space name_space = is_of_kernel(mode, path) ? OF_KERNEL : OF_USER;
 	uint32_t name;
 
 	if (name_space == OF_KERNEL)
@@ -107,7 +116,9 @@ void pm_named_binary_note_inode(struct pm_named_binary *named, uint64_t inode)
 
 /*
  * Adds a build-id for the files named `path`. A second, different one makes the name of a
- * user's file ambiguous; for the kernel the last one counts. Returns false without memory.
+ * user's file ambiguous. A kernel has the first of its names, as in perf (see
+ * machine__process_kernel_mmap_event, tools/perf/util/machine.c), and the last build-id of it.
+ * Returns false without memory.
  */
 static bool add_build_id(struct pm_buildids *ids, uint32_t machine, enum pd_cpumode mode,
 			 struct pd_text path, const void *bytes, size_t n)
@@ -115,18 +126,23 @@ static bool add_build_id(struct pm_buildids *ids, uint32_t machine, enum pd_cpum
 	uint32_t name = pm_string_pool_add(ids->strings, path);
 	struct ps_build_id id;
 	struct pm_named_binary *named;
+	const char *spelling;
+	bool of_kernel;
 
 	if (name == PM_NO_STRING)
 		return false;
 	if (!pm_is_kernel(mode) && mode != PD_CPUMODE_USER && mode != PD_CPUMODE_GUEST_USER)
 		return true;
-	named = pm_buildids_get(ids, machine, mode, ids->strings->texts[name].p);
+	spelling = ids->strings->texts[name].p;
+	of_kernel = is_of_kernel(mode, spelling);
+	named = pm_buildids_get(ids, machine, mode, spelling);
 	if (!named)
 		return false;
-	named->path = ids->strings->texts[name].p;
+	if (of_kernel && named->path && named->path != spelling)
+		return true;
+	named->path = spelling;
 	pm_build_id_set(&id, bytes, n);
-	if (named->build_id.size && !pm_is_kernel(mode) &&
-	    !ps_build_id_equal(&id, &named->build_id))
+	if (named->build_id.size && !of_kernel && !ps_build_id_equal(&id, &named->build_id))
 		make_ambiguous(named);
 	named->build_id = id;
 	if (named->dso && !named->is_ambiguous)
