@@ -118,6 +118,40 @@ describe("perflua report -b", function()
       :unnest("branch_stack"):select("branch.kind_from"):collect())
   end)
 
+  -- The map of a relocated kernel may begin among the addresses of processes. perf takes
+  -- 1 << 63 for the border of an x86-64 kernel.
+  it("tells addresses of an x86-64 kernel apart whatever its map says", function()
+    local b = builder.new()
+    b:feature("arch", "x86_64")
+    local event = b:event { name = "cycles",
+      sample_type = { "ip", "tid", "time", "branch_stack" }, branch_sample_type = 1 }
+    b:record("mmap", { pid = -1, tid = 0, addr = 0x15600000, len = 0xffffffffaa9fffff,
+      pgoff = 0xffffffff96600198, misc = 1, filename = "[kernel.kallsyms]_stext" })
+    b:record("mmap2", { pid = 7, tid = 7, addr = 0x7f0000400000, len = 0x2000, prot = 5,
+      filename = "/usr/bin/prog" })
+    for time, misc in ipairs { 2, 1 } do
+      b:sample(event, { ip = misc == 2 and 0x7f0000400010 or 0xffffffff96600200, pid = 7,
+        tid = 7, time = time, misc = misc, branch_stack = {
+          { from = 0x7f0000400010, to = 0xffffffff96600200 }, { from = 0x7f0000403000, to = 0 },
+        } })
+    end
+    local relocated = b:write()
+    assert.are.same({ "50.00% 2 [unknown] [unknown]", "50.00% 2 prog [kernel.kallsyms]" },
+      rows_of(report(relocated, "-s", "dso_from,dso_to")))
+    local file <close> = assert(perflua.open(relocated, { symfs = EMPTY }))
+    for sample in file:samples():each() do
+      local known, unknown = sample.branch_stack[1], sample.branch_stack[2]
+      assert.are.same({ "/usr/bin/prog", "[kernel.kallsyms]", "[unknown]" },
+        { known.dso_from, known.dso_to, unknown.dso_from })
+    end
+    local got = run.perflua { "script", "--as", "6.1", "--symfs", EMPTY, "-F", "brstack,dso",
+      relocated }
+    assert.are.equal(2, select(2, got.out:gsub(
+      "0x7f0000400010%(/usr/bin/prog%)/0xffffffff96600200%(%[kernel.kallsyms%]%)/", "")))
+    got = run.perflua { "symbol", "--symfs", EMPTY, relocated, "7f0000403000" }
+    assert.is_nil(got.out:find("kernel", 1, true), got.out)
+  end)
+
   it("names the code of a thread's JIT compiler by the thread", function()
     local b = builder.new()
     local event = b:event { name = "cycles",
@@ -156,6 +190,7 @@ describe("perflua report -b", function()
       "KDAB__perfparser/tests/auto/perfdata/vector_static_gcc/perf.lbr.data",
       "google__autofdo/testdata/perf-kernel.data",
       "google__perf_data_converter/src/quipper/testdata/perf.data.callgraph_and_branch-3.4",
+      "google__perf_data_converter/src/quipper/testdata/perf.data.branch-3.8",
     } do
       local recorded = corpus.root .. "/collected/" .. name
       for _, keys in ipairs { "mispredict,in_tx,abort", "comm,dso_from,dso_to",

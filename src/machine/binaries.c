@@ -309,7 +309,8 @@ static void map_entry_trampoline(const struct pm_binaries *b, const struct pm_ma
 
 /*
  * Notes where a host's kernel begins: see machine__get_kernel_start, tools/perf/util/machine.c,
- * and perf_env__single_address_space.
+ * and perf_env__single_address_space. The map of a relocated x86-64 kernel may begin far below
+ * its code, among the addresses of processes.
  */
 static void note_kernel(struct pm_binaries *b, uint32_t machine, const struct pm_map *map)
 {
@@ -319,7 +320,7 @@ static void note_kernel(struct pm_binaries *b, uint32_t machine, const struct pm
 	*kernel = (struct pm_kernel){ map->dso, map->start, HIGH_HALF };
 	if (arch && (pm_begins(arch, "s390") || pm_begins(arch, "sparc")))
 		kernel->border = UINT64_MAX;
-	else if (map->start && map->start < HIGH_HALF)
+	else if (map->start && map->start < HIGH_HALF && !(arch && !strcmp(arch, "x86_64")))
 		kernel->border = map->start;
 	free(arch);
 }

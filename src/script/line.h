@@ -107,9 +107,14 @@ static inline int64_t px_integer(const struct px_line *line, unsigned id, int64_
 	return pm_integer(line->rec, id, &v) ? v : other;
 }
 
-/* Finds what is at an address of data or of a branch. */
+/*
+ * Find what is at an address of data, and at an end of a branch, which is looked up in the mode
+ * that the address implies.
+ */
 void px_find_data_location(struct px_line *line, uint64_t address,
 			   struct pm_location *location);
+void px_find_branch_location(struct px_line *line, uint64_t address,
+			     struct pm_location *location);
 
 /* Writes "name+0x12", "name" or "[unknown]". */
 void px_print_symbol(struct pd_print *out, const struct pm_location *location, bool offset);

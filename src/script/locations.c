@@ -54,6 +54,17 @@ static void find_code_location(struct px_line *line, uint64_t address, enum pd_c
 	location->address = location->map ? pm_map_address(location->map, address) : address;
 }
 
+void px_find_branch_location(struct px_line *line, uint64_t address,
+			     struct pm_location *location)
+{
+	const struct px_options *options = &line->script->options;
+	struct pm_addr_context *context = get_addr_context(line);
+
+	context->mode = line->rec->misc & PD_MISC_CPUMODE;
+	context->mode = pm_implied_mode(options->system, context, address);
+	pm_location_at(options->resolver, context, address, location);
+}
+
 void px_find_data_location(struct px_line *line, uint64_t address, struct pm_location *location)
 {
 	struct pm_addr_context *context = get_addr_context(line);

@@ -128,7 +128,7 @@ static void print_branch_end(struct px_line *line, uint64_t address, bool symbol
 	struct pm_location location;
 
 	if (symbols || (line->event->fields & PX_BIT(PX_DSO)))
-		px_find_data_location(line, address, &location);
+		px_find_branch_location(line, address, &location);
 	if (symbols) {
 		px_print_symbol(line->out, &location, true);
 	} else {

@@ -108,6 +108,14 @@ local function has_map(process)
   end
 end
 
+-- Returns whether the kernel or a module is mapped at an address of that kind. The map of a
+-- relocated kernel may begin far below its code, and cover addresses of processes.
+local function has_kernel_map(kernel, kind)
+  for _, stay in ipairs(kernel.ranges) do
+    if stay.map and (kind ~= "user" or stay.binary.kind ~= "kernel") then return true end
+  end
+end
+
 -- Returns the processes that had something mapped at the address.
 local function processes_with(asked, records)
   local list, seen, more = json.array(), {}, 0
@@ -144,10 +152,10 @@ function address.explain(file, ip, options)
     guest = options.guest, timed = is_timed(file, records), processes = json.array { one } }
   if not options.pid and kind ~= "kernel" and not options.guest then
     report.processes, report.not_looked_at = processes_with(asked, records)
-    if has_map(one) then table.insert(report.processes, 1, one) end
+    if has_kernel_map(one, kind) then table.insert(report.processes, 1, one) end
   elseif options.pid and kind ~= "kernel" and not has_map(one) then
     local kernel = walk_history(asked, records)
-    if has_map(kernel) then table.insert(report.processes, kernel) end
+    if has_kernel_map(kernel, kind) then table.insert(report.processes, kernel) end
   end
   return report
 end
