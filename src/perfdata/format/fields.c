@@ -98,6 +98,19 @@ static void compute_mmap2_filename(const struct pd_record *rec, uint32_t at,
 		pd_set_text(out, rec->bytes + at, pd_body_end(rec) - at);
 }
 
+static uint32_t measure_mmap2_end(const struct pd_record *rec)
+{
+	uint32_t at = mmap2_has_protection(rec) ? 8 : 0;
+	uint32_t text = pd_measure_text(rec, MMAP2_PROT + at);
+
+	return text == UINT32_MAX ? text : at + text;
+}
+
+static uint32_t measure_code(const struct pd_record *rec)
+{
+	return pd_fits(rec, 16, 4) ? pd_rec16(rec, 16) + pd_rec16(rec, 18) : UINT32_MAX;
+}
+
 #define MMAP_FIELDS                                                                   \
 	{ FIELD(S32, "pid", 8, "Process that has the mapping; -1 for the kernel.") }, \
 		{ FIELD(S32, "tid", 12, "Thread that made the mapping.") },           \
@@ -304,19 +317,22 @@ static const struct pd_field callchain_deferred_fields[] = {
 
 static const struct pd_record_desc records[] = {
 	RECORD(PD_RECORD_MMAP, "mmap", mmap_fields, "A file or memory was mapped.",
-	       .sideband = PD_SB_MAPPING),
+	       .sideband = PD_SB_MAPPING, TEXT_FROM(40)),
 	RECORD(PD_RECORD_LOST, "lost", lost_fields,
-	       "The ring buffer was full, and records were lost.", .loss = PD_LOSS_RECORDS),
+	       "The ring buffer was full, and records were lost.", .loss = PD_LOSS_RECORDS,
+	       ENDS_AT(24)),
 	RECORD(PD_RECORD_COMM, "comm", comm_fields, "A thread got a name.",
-	       .sideband = PD_SB_THREAD_NAME),
+	       .sideband = PD_SB_THREAD_NAME, TEXT_FROM(16)),
 	RECORD(PD_RECORD_EXIT, "exit", exit_fields, "A thread ended.",
-	       .sideband = PD_SB_THREAD_END),
+	       .sideband = PD_SB_THREAD_END, ENDS_AT(32)),
 	RECORD(PD_RECORD_THROTTLE, "throttle", throttle_fields,
-	       "An event fired so often that it was stopped for a while."),
-	RECORD(PD_RECORD_UNTHROTTLE, "unthrottle", throttle_fields, "A stopped event goes on."),
+	       "An event fired so often that it was stopped for a while.", ENDS_AT(32)),
+	RECORD(PD_RECORD_UNTHROTTLE, "unthrottle", throttle_fields, "A stopped event goes on.",
+	       ENDS_AT(32)),
 	RECORD(PD_RECORD_FORK, "fork", fork_fields, "A thread started.",
-	       .sideband = PD_SB_THREAD_START),
-	RECORD(PD_RECORD_READ, "read", read_fields, "The counters of a thread at its exit."),
+	       .sideband = PD_SB_THREAD_START, ENDS_AT(32)),
+	RECORD(PD_RECORD_READ, "read", read_fields, "The counters of a thread at its exit.",
+	       VARIES_FROM(16, pd_measure_read)),
 	[PD_RECORD_SAMPLE] = { .type = PD_RECORD_SAMPLE,
 			       .name = "sample",
 			       .doc = "An event happened; the event's sample_type decides "
@@ -324,31 +340,32 @@ static const struct pd_record_desc records[] = {
 			       .fields = pd_sample_fields },
 	RECORD(PD_RECORD_MMAP2, "mmap2", mmap2_fields,
 	       "A file or memory was mapped; the record identifies the file.",
-	       .sideband = PD_SB_MAPPING),
-	RECORD(PD_RECORD_AUX, "aux", aux_fields, "Data came into the AUX area."),
+	       .sideband = PD_SB_MAPPING, VARIES_FROM(MMAP2_PROT, measure_mmap2_end)),
+	RECORD(PD_RECORD_AUX, "aux", aux_fields, "Data came into the AUX area.", ENDS_AT(32)),
 	RECORD(PD_RECORD_ITRACE_START, "itrace_start", itrace_start_fields,
-	       "Instruction tracing began."),
+	       "Instruction tracing began.", ENDS_AT(16)),
 	RECORD(PD_RECORD_LOST_SAMPLES, "lost_samples", lost_samples_fields,
-	       "Samples were lost.", .loss = PD_LOSS_SAMPLES),
+	       "Samples were lost.", .loss = PD_LOSS_SAMPLES, ENDS_AT(16)),
 	RECORD(PD_RECORD_SWITCH, "switch", switch_fields,
-	       "The recorded thread was switched in or out."),
+	       "The recorded thread was switched in or out.", ENDS_AT(8)),
 	RECORD(PD_RECORD_SWITCH_CPU_WIDE, "switch_cpu_wide", switch_cpu_wide_fields,
-	       "A processor switched from one thread to another."),
+	       "A processor switched from one thread to another.", ENDS_AT(16)),
 	RECORD(PD_RECORD_NAMESPACES, "namespaces", namespaces_fields,
-	       "The namespaces of a thread that starts or changes them."),
+	       "The namespaces of a thread that starts or changes them.", COUNTED_FROM(24, 16)),
 	RECORD(PD_RECORD_KSYMBOL, "ksymbol", ksymbol_fields,
 	       "Code was added to the kernel or removed from it.",
-	       .sideband = PD_SB_KERNEL_CODE),
+	       .sideband = PD_SB_KERNEL_CODE, TEXT_FROM(24)),
 	RECORD(PD_RECORD_BPF_EVENT, "bpf_event", bpf_event_fields,
-	       "A BPF program was loaded or unloaded."),
+	       "A BPF program was loaded or unloaded.", ENDS_AT(24)),
 	RECORD(PD_RECORD_CGROUP, "cgroup", cgroup_fields, "The path of a control group.",
-	       .sideband = PD_SB_CGROUP),
+	       .sideband = PD_SB_CGROUP, TEXT_FROM(16)),
 	RECORD(PD_RECORD_TEXT_POKE, "text_poke", text_poke_fields,
-	       "The kernel changed its own code."),
+	       "The kernel changed its own code.", VARIES_FROM(20, measure_code)),
 	RECORD(PD_RECORD_AUX_OUTPUT_HW_ID, "aux_output_hw_id", aux_output_hw_id_fields,
-	       "The number by which the AUX data names an event."),
+	       "The number by which the AUX data names an event.", ENDS_AT(16)),
 	RECORD(PD_RECORD_CALLCHAIN_DEFERRED, "callchain_deferred", callchain_deferred_fields,
-	       "The user part of earlier samples' call chains.", .sideband = PD_SB_CALLCHAIN),
+	       "The user part of earlier samples' call chains.", .sideband = PD_SB_CALLCHAIN,
+	       COUNTED_FROM(24, 8)),
 };
 
 const struct pd_record_desc *pd_record_desc(uint32_t type)

@@ -126,6 +126,27 @@ enum pd_loss {
 	PD_LOSS_SAMPLES,
 };
 
+/* The part of a record that has no fixed size: see pd_record_extent(). */
+enum pd_varying {
+	PD_VARIES_UNKNOWN, /* the record does not tell where it ends */
+	PD_VARIES_NOT,
+	PD_VARIES_TEXT,	   /* a text, up to its NUL */
+	PD_VARIES_COUNTED, /* entries of `each` bytes, as many as the u64 before them says */
+	PD_VARIES_SO,	   /* as many bytes as `rest` returns */
+};
+
+/* How the end of a record's body follows from its bytes. */
+struct pd_extent {
+	uint8_t varies; /* enum pd_varying */
+	uint16_t fixed; /* offset where the part begins that varies, or the body ends */
+	uint16_t each;
+	/*
+	 * PD_VARIES_SO: returns the bytes from `fixed` on, which lies in the record; UINT32_MAX
+	 * if the record does not tell. The function checks the bounds of what it reads.
+	 */
+	uint32_t (*rest)(const struct pd_record *rec);
+};
+
 struct pd_record_desc {
 	uint32_t type;	  /* enum pd_record_type */
 	const char *name; /* as scripts spell it: "mmap2" */
@@ -145,6 +166,7 @@ struct pd_record_desc {
 	 * checks the bounds of what it reads; the recording may end before. NULL: none follow.
 	 */
 	uint64_t (*payload)(const struct pd_record *rec);
+	struct pd_extent extent;
 	enum pd_sideband sideband;
 	enum pd_loss loss;
 };

@@ -93,6 +93,13 @@ static const struct pd_field compressed2_fields[] = {
 	END_OF_FIELDS,
 };
 
+static uint32_t measure_compressed(const struct pd_record *rec)
+{
+	uint64_t n = pd_fits(rec, 8, 8) ? pd_rec64(rec, 8) : UINT64_MAX;
+
+	return n < UINT16_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
 /* Records of AUX areas. */
 
 static const struct pd_field id_index_fields[] = {
@@ -242,6 +249,11 @@ static const struct pd_field stat_round_fields[] = {
 	END_OF_FIELDS,
 };
 
+static uint32_t measure_cpu_map(const struct pd_record *rec)
+{
+	return pd_measure_cpus(rec, 8);
+}
+
 enum {
 	UPDATE_UNIT,
 	UPDATE_SCALE,
@@ -283,6 +295,17 @@ static void compute_update_cpus(const struct pd_record *rec, uint32_t at, struct
 		pd_open_cpus(rec, at, out);
 	else
 		out->type = PD_NIL;
+}
+
+static uint32_t measure_update(const struct pd_record *rec)
+{
+	if (is_update_of(rec, UPDATE_SCALE))
+		return 8;
+	if (is_update_of(rec, UPDATE_CPUS))
+		return pd_measure_cpus(rec, 24);
+	if (is_update_of(rec, UPDATE_UNIT) || is_update_of(rec, UPDATE_NAME))
+		return pd_measure_text(rec, 24);
+	return UINT32_MAX;
 }
 
 static const struct pd_field event_update_fields[] = {
@@ -353,44 +376,48 @@ const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER] = 
 	CONTAINER(PD_RECORD_HEADER_ATTR, "header_attr", header_attr_fields,
 		  "An event of a stream, as a file has it in its header.", .metadata = true),
 	CONTAINER(PD_RECORD_EVENT_TYPE, "event_type", event_type_fields,
-		  "Name of an event, in recordings of 2012 and before."),
+		  "Name of an event, in recordings of 2012 and before.", ENDS_AT(80)),
 	CONTAINER(PD_RECORD_TRACING_DATA, "tracing_data", tracing_data_fields,
 		  "The formats of tracepoints follow the record.",
-		  .payload = get_tracing_data_payload),
+		  .payload = get_tracing_data_payload, ENDS_AT(12)),
 	CONTAINER(PD_RECORD_BUILD_ID, "build_id", build_id_fields, "Build-id of a file.",
 		  .metadata = true, .sideband = PD_SB_BUILD_ID),
 	CONTAINER(PD_RECORD_FINISHED_ROUND, "finished_round", no_fields,
-		  "All ring buffers were read once."),
+		  "All ring buffers were read once.", ENDS_AT(8)),
 	USER(PD_RECORD_ID_INDEX, "id_index", id_index_fields,
-	     "The event that each id belongs to.", .sideband = PD_SB_EVENT_IDS),
+	     "The event that each id belongs to.", .sideband = PD_SB_EVENT_IDS,
+	     VARIES_FROM(8, pd_measure_id_index)),
 	USER(PD_RECORD_AUXTRACE_INFO, "auxtrace_info", auxtrace_info_fields,
 	     "Values that decoding the AUX areas needs."),
 	USER(PD_RECORD_AUXTRACE, "auxtrace", auxtrace_fields, "A piece of an AUX area follows.",
-	     .payload = get_auxtrace_payload),
+	     .payload = get_auxtrace_payload, ENDS_AT(48)),
 	USER(PD_RECORD_AUXTRACE_ERROR, "auxtrace_error", auxtrace_error_fields,
 	     "An AUX area could not be decoded."),
 	USER(PD_RECORD_THREAD_MAP, "thread_map", thread_map_fields,
-	     "The threads that were recorded."),
-	USER(PD_RECORD_CPU_MAP, "cpu_map", cpu_map_fields,
-	     "The processors that were recorded."),
+	     "The threads that were recorded.", COUNTED_FROM(16, 24)),
+	USER(PD_RECORD_CPU_MAP, "cpu_map", cpu_map_fields, "The processors that were recorded.",
+	     VARIES_FROM(8, measure_cpu_map)),
 	USER(PD_RECORD_STAT_CONFIG, "stat_config", stat_config_fields,
-	     "The settings of perf stat."),
-	USER(PD_RECORD_STAT, "stat", stat_fields, "A count of perf stat."),
+	     "The settings of perf stat.", COUNTED_FROM(16, 16)),
+	USER(PD_RECORD_STAT, "stat", stat_fields, "A count of perf stat.", ENDS_AT(48)),
 	USER(PD_RECORD_STAT_ROUND, "stat_round", stat_round_fields,
-	     "perf stat read all counters."),
+	     "perf stat read all counters.", ENDS_AT(24)),
 	USER(PD_RECORD_EVENT_UPDATE, "event_update", event_update_fields,
-	     "Unit, scale, name or processors of an event.", .metadata = true),
+	     "Unit, scale, name or processors of an event.", .metadata = true,
+	     VARIES_FROM(24, measure_update)),
 	USER(PD_RECORD_TIME_CONV, "time_conv", time_conv_fields,
 	     "The values that convert cycles to nanoseconds."),
 	CONTAINER(PD_RECORD_HEADER_FEATURE, "header_feature", header_feature_fields,
 		  "A header feature of a stream.", .metadata = true),
 	CONTAINER(PD_RECORD_COMPRESSED, "compressed", compressed_fields, "Compressed records."),
 	CONTAINER(PD_RECORD_FINISHED_INIT, "finished_init", no_fields,
-		  "The end of the records that describe the system before recording."),
+		  "The end of the records that describe the system before recording.",
+		  ENDS_AT(8)),
 	CONTAINER(PD_RECORD_COMPRESSED2, "compressed2", compressed2_fields,
-		  "Compressed records, padded."),
+		  "Compressed records, padded.", VARIES_FROM(16, measure_compressed)),
 	USER(PD_RECORD_BPF_METADATA, "bpf_metadata", bpf_metadata_fields,
-	     "Metadata that a BPF program carries."),
+	     "Metadata that a BPF program carries.",
+	     COUNTED_FROM(16 + PROG_NAME_SIZE, 64 + 256)),
 	USER(PD_RECORD_SCHEDSTAT_CPU, "schedstat_cpu", pd_schedstat_cpu_fields,
 	     "Scheduler statistics of a processor."),
 	USER(PD_RECORD_SCHEDSTAT_DOMAIN, "schedstat_domain", pd_schedstat_domain_fields,

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "sample.h"
+#include "views.h"
+
 bool pd_record_synthesised(const struct pd_record *rec)
 {
 	const struct pd_layout *layout = rec->layout;
@@ -147,6 +150,52 @@ void pd_record_decode(const struct pd_record *rec, unsigned index, struct pd_val
 	load_field(rec, b, at, limit, out);
 	if (b->no_zero && out->type != PD_NIL && out->u == 0 && pd_record_synthesised(rec))
 		out->type = PD_NIL;
+}
+
+uint32_t pd_measure_text(const struct pd_record *rec, uint32_t at)
+{
+	const uint8_t *p = rec->bytes + at, *end;
+
+	if (!pd_fits(rec, at, 1))
+		return UINT32_MAX;
+	end = memchr(p, 0, pd_body_end(rec) - at);
+	return end ? (uint32_t)(end - p) + 1 : UINT32_MAX;
+}
+
+/* Returns the bytes of a record's body from extent->fixed on; UINT32_MAX if they do not fit. */
+static uint32_t measure_rest(const struct pd_record *rec, const struct pd_extent *extent)
+{
+	uint64_t n;
+
+	switch ((enum pd_varying)extent->varies) {
+	case PD_VARIES_NOT:
+		return 0;
+	case PD_VARIES_TEXT:
+		return pd_measure_text(rec, extent->fixed);
+	case PD_VARIES_COUNTED:
+		n = pd_rec64(rec, extent->fixed - 8u);
+		return n <= UINT16_MAX ? (uint32_t)n * extent->each : UINT32_MAX;
+	case PD_VARIES_SO:
+		return extent->rest(rec);
+	case PD_VARIES_UNKNOWN:
+		break;
+	}
+	return UINT32_MAX;
+}
+
+uint32_t pd_record_extent(const struct pd_record *rec)
+{
+	const struct pd_record_desc *desc = rec->layout->desc;
+	uint32_t rest;
+
+	if (!desc || !pd_fits(rec, 0, desc->extent.fixed))
+		return 0;
+	if (rec->type == PD_RECORD_SAMPLE)
+		return rec->layout->shape->unknown ? 0 : pd_sample_extent(rec);
+	rest = measure_rest(rec, &desc->extent);
+	if (!pd_fits(rec, desc->extent.fixed, rest))
+		return 0;
+	return desc->extent.fixed + rest + rec->layout->trailer_size;
 }
 
 void pd_types_add(struct pd_types *set, uint32_t type)

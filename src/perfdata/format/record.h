@@ -171,6 +171,12 @@ static inline bool pd_types_has(const struct pd_types *set, uint32_t type)
 void pd_types_add(struct pd_types *set, uint32_t type);
 void pd_types_remove(struct pd_types *set, uint32_t type);
 
+/*
+ * Returns the size that a record, all of whose rec->size bytes are there, has by its own parts,
+ * without padding in front of its trailer. Returns 0 if they do not tell, or do not fit.
+ */
+uint32_t pd_record_extent(const struct pd_record *rec);
+
 /* Returns whether records of a type hold compressed records. */
 static inline bool pd_is_compressed(uint32_t type)
 {

@@ -38,6 +38,12 @@
 #define OF_SYSTEM(t, n, which, text)                                                 \
 	.name = NAME(n), .kind = PD_K_SYSTEM, .arg = PD_SYS_##which, .type = PD_##t, \
 	.doc = (text)
+/* Where records of a type end: after a fixed part, after a text, after a counted list. */
+#define ENDS_AT(n)   .extent = { .varies = PD_VARIES_NOT, .fixed = (n) }
+#define TEXT_FROM(n) .extent = { .varies = PD_VARIES_TEXT, .fixed = (n) }
+#define COUNTED_FROM(n, size) \
+	.extent = { .varies = PD_VARIES_COUNTED, .fixed = (n), .each = (size) }
+#define VARIES_FROM(n, fn) .extent = { .varies = PD_VARIES_SO, .fixed = (n), .rest = (fn) }
 #define END_OF_FIELDS        \
 	{                    \
 		.name = NULL \

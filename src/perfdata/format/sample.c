@@ -232,13 +232,19 @@ bool pd_branches_read(const struct pd_record *rec, uint32_t at, struct pd_branch
 	return true;
 }
 
-bool pd_sample_whole(const struct pd_record *rec)
+uint32_t pd_sample_extent(const struct pd_record *rec)
 {
 	const struct pd_layout *layout = rec->layout;
 	uint32_t at = layout->parts[layout->first_var];
 
 	if (!at) /* the sample has no parts */
-		return rec->size == 8;
-	return at <= rec->size && walk_parts(rec, layout->first_var, layout->last + 1u, &at) &&
-	       at == rec->size;
+		return 8;
+	return at <= rec->size && walk_parts(rec, layout->first_var, layout->last + 1u, &at) ?
+		       at :
+		       0;
+}
+
+bool pd_sample_whole(const struct pd_record *rec)
+{
+	return pd_sample_extent(rec) == rec->size;
 }

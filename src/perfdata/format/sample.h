@@ -37,4 +37,7 @@ bool pd_branches_read(const struct pd_record *rec, uint32_t at, struct pd_branch
  */
 bool pd_sample_whole(const struct pd_record *rec);
 
+/* Returns the size that the parts of the sample add up to; 0 if they do not fit the record. */
+uint32_t pd_sample_extent(const struct pd_record *rec);
+
 #endif

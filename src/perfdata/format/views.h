@@ -32,6 +32,16 @@ PD_VIEW_DECLARE(args);
 extern const struct pd_view_desc pd_view_array; /* an argument of a tracepoint */
 extern const struct pd_view_desc pd_view_map;	/* a mapping of the recorded system */
 
+/*
+ * Return how many bytes a part of a record takes, UINT32_MAX if it does not fit: a text from
+ * `at` on with its NUL, a set of processors at `at`, the entries of an id_index, the counters
+ * of a read record.
+ */
+uint32_t pd_measure_text(const struct pd_record *rec, uint32_t at);
+uint32_t pd_measure_cpus(const struct pd_record *rec, uint32_t at);
+uint32_t pd_measure_id_index(const struct pd_record *rec);
+uint32_t pd_measure_read(const struct pd_record *rec);
+
 /* Returns whether a field is the view of a tracepoint's arguments. */
 static inline bool pd_is_args(const struct pd_bound *bound)
 {

@@ -228,10 +228,16 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 			/* inside its payload only records count that are never compressed */
 			type),
 	};
+	bool whole = false;
 	int got = 0;
 
 	if (pd_has_payload(type)) /* its payload follows it, not a header */
 		return 1;
+	if (size <= UINT16_MAX) {
+		struct pd_extents extents = pd_find_extents(binder, b->pos, size);
+
+		whole = pd_extents_have(&extents, size);
+	}
 	if (trust == PD_SOUND)
 		got = is_followed(b, size, swap, err);
 	/* the parts of a sample fill no other size */
@@ -242,7 +248,8 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 	 * a small plain record gets no closer look when the reader looks ahead in a block,
 	 * either
 	 */
-	if (got < 0 || (got > 0 && size <= PD_LARGE && size % 8 == 0 && pd_is_plain(type)))
+	if (got < 0 ||
+	    (got > 0 && (whole || (size <= PD_LARGE && size % 8 == 0 && pd_is_plain(type)))))
 		return got;
 	if (got > 0) {
 		got = holds_records(chain, size, true, err);

@@ -93,6 +93,55 @@ enum pd_trust pd_record_trust(const struct pd_binder *binder, const uint8_t *byt
 	return judge_record(binder, &rec, known);
 }
 
+/* Adds a size to a set, unless it is 0 or there already. */
+static void add_extent(struct pd_extents *extents, uint32_t size)
+{
+	for (unsigned i = 0; i < extents->n; i++)
+		if (extents->sizes[i] == size)
+			return;
+	if (size && extents->n < sizeof(extents->sizes) / sizeof(extents->sizes[0]))
+		extents->sizes[extents->n++] = size;
+}
+
+struct pd_extents pd_find_extents(const struct pd_binder *binder, const uint8_t *bytes,
+				  uint32_t size)
+{
+	const struct pd_file *file = binder->file;
+	struct pd_extents extents = { 0 };
+	struct pd_record rec = {
+		.bytes = bytes,
+		.type = pb_load32(bytes, file->swap),
+		.misc = pb_load16(bytes + 4, file->swap),
+		.size = size,
+		.chunk_offset = PD_NO_CHUNK,
+	};
+
+	pd_bind(binder, &rec);
+	if (rec.event || rec.type != PD_RECORD_SAMPLE) {
+		add_extent(&extents, pd_record_extent(&rec));
+		return extents;
+	}
+	for (size_t i = 0; i < file->n_events && i < MOST_SHAPES; i++) {
+		rec.layout = file->events[i].sample;
+		add_extent(&extents, pd_record_extent(&rec));
+	}
+	return extents;
+}
+
+/* Returns an extent rounded up to 8, as the kernel and perf pad records. */
+static uint32_t pad_extent(uint32_t extent)
+{
+	return (extent + 7) & ~7u;
+}
+
+bool pd_extents_have(const struct pd_extents *extents, uint32_t size)
+{
+	for (unsigned i = 0; i < extents->n; i++)
+		if (extents->sizes[i] == size || pad_extent(extents->sizes[i]) == size)
+			return true;
+	return false;
+}
+
 uint32_t pd_disguised_type(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size)
 {
 	uint32_t type = pb_load32(bytes, binder->file->swap);

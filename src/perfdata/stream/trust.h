@@ -59,6 +59,22 @@ static inline bool pd_header_fits(const uint8_t *p, bool swap)
 	return type - 1 < UINT16_MAX && pb_load16(p + 6, swap) >= 8;
 }
 
+/* The sizes that the parts of one record may add up to, by the events it may belong to. */
+struct pd_extents {
+	unsigned n;
+	uint32_t sizes[4];
+};
+
+/*
+ * Returns the sizes that the record at `bytes` has by its own parts, see pd_record_extent(),
+ * whatever its header says; there are none if these do not tell. `size` bytes are there.
+ */
+struct pd_extents pd_find_extents(const struct pd_binder *binder, const uint8_t *bytes,
+				  uint32_t size);
+
+/* Returns whether a size is one of these, padded or not. */
+bool pd_extents_have(const struct pd_extents *extents, uint32_t size);
+
 /*
  * Returns `type` without its upper bits, which no type in use has but simpleperf's in its own
  * files.

@@ -88,6 +88,22 @@ void pd_open_cpus(const struct pd_record *rec, uint32_t at, struct pd_value *out
 		out->type = PD_NIL;
 }
 
+uint32_t pd_measure_cpus(const struct pd_record *rec, uint32_t at)
+{
+	struct pd_value out = { .type = PD_VIEW, .view = { .rec = rec, .at = at } };
+	uint64_t extra;
+
+	pd_open_cpus(rec, at, &out);
+	extra = out.view.extra;
+	if (out.type == PD_NIL)
+		return UINT32_MAX;
+	if ((extra & 0xff) == LIST)
+		return out.view.at - at + 2 * out.view.count;
+	if ((extra & 0xff) == MASK)
+		return out.view.at - at + LONG_BYTES(extra) * WORDS(extra);
+	return 8;
+}
+
 /* Returns the number of the i-th bit that is set in the bitmap. */
 static uint32_t find_nth_bit(const struct pd_view *view, uint32_t i)
 {

@@ -23,6 +23,16 @@ void pd_open_id_index(const struct pd_record *rec, uint32_t at, struct pd_value 
 		out->view.extra = guests;
 }
 
+uint32_t pd_measure_id_index(const struct pd_record *rec)
+{
+	struct pd_value out = { .type = PD_VIEW, .view = { .rec = rec, .at = 8 } };
+
+	pd_open_id_index(rec, 8, &out);
+	if (out.type == PD_NIL)
+		return UINT32_MAX;
+	return 8 + (out.view.extra ? ID_ENTRY + GUEST_ENTRY : ID_ENTRY) * out.view.count;
+}
+
 static const struct pd_member id_members[] = {
 	{ PD_MEMBER(UINT, "id", "Id of an event as samples carry it.") },
 	{ PD_MEMBER(UINT, "idx",

@@ -30,6 +30,18 @@ void pd_open_read(const struct pd_record *rec, uint32_t at, struct pd_value *out
 	out->type = PD_NIL;
 }
 
+uint32_t pd_measure_read(const struct pd_record *rec)
+{
+	uint64_t format = get_read_format(rec);
+	struct pd_value out = { .type = PD_VIEW, .view = { .rec = rec, .at = 16 } };
+
+	pd_open_read(rec, 16, &out);
+	if (out.type == PD_NIL)
+		return UINT32_MAX;
+	return pd_read_header_size(format) +
+	       pd_read_entry_size(format) * (format & PD_READ_GROUP ? out.view.count : 1);
+}
+
 enum {
 	VALUE,
 	TIME_ENABLED,
