@@ -381,7 +381,7 @@ bool pd_stat_collect(struct pd_stat *stat, struct pd_session *session,
 			enough = add_delivered(stat, session, counters, &rec);
 		}
 		pd_walk_deinit(&walk);
-		if (got < 0 && pd_error_interrupted(err))
+		if (enough && got < 0 && pd_error_interrupted(err))
 			got = 0;
 	}
 	pd_counters_destroy(counters);

@@ -179,21 +179,25 @@ static unsigned get_trailer_kind(const struct pd_shape *shape)
 static const struct pd_layout *const *get_other_layouts(struct pd_file *file,
 							const struct pd_shape *shape)
 {
-	const struct pd_layout ***table = &file->trailers[get_trailer_kind(shape)];
+	const struct pd_layout ***known = &file->trailers[get_trailer_kind(shape)];
+	const struct pd_layout **table = *known;
 
-	if (*table)
-		return *table;
-	*table = calloc(PD_RECORD_TYPES, sizeof(**table));
-	for (uint32_t type = 0; *table && type < PD_RECORD_TYPES; type++) {
+	if (table)
+		return table;
+	table = calloc(PD_RECORD_TYPES, sizeof(*table));
+	for (uint32_t type = 0; table && type < PD_RECORD_TYPES; type++) {
 		const struct pd_record_desc *desc = pd_record_desc(type);
 
 		if (type && !desc)
 			continue;
-		(*table)[type] = pd_layout_create(&file->field_names, shape, desc);
-		if (!(*table)[type])
+		table[type] = pd_layout_create(&file->field_names, shape, desc);
+		if (!table[type]) {
+			pd_destroy_other_layouts(table);
 			return NULL;
+		}
 	}
-	return *table;
+	*known = table;
+	return table;
 }
 
 #define LOOK_BACK 64 /* events; those of one shape mostly follow each other */
@@ -294,6 +298,12 @@ bool pd_describe_late_event(struct pd_file *file)
 	pd_tracepoint_bind(file, &file->events[file->n_events - 1]);
 	choose_unknown_sample(file);
 	return true;
+}
+
+void pd_forget_late_event(struct pd_file *file)
+{
+	pd_event_deinit(&file->events[--file->n_events]);
+	choose_unknown_sample(file);
 }
 
 void pd_describe_late_feature(struct pd_file *file, unsigned bit)

@@ -18,25 +18,24 @@ void pd_file_close(struct pd_file *file)
 		pd_input_close(&file->more[i]);
 }
 
-static void destroy_layouts(struct pd_file *file)
+void pd_event_deinit(struct pd_event *event)
 {
-	/*
-	 * A layout that events share belongs to the first of them, whose shape it points to, so
-	 * the events are freed in reverse order.
-	 */
-	for (size_t i = file->n_events; i-- > 0;) {
-		const struct pd_event *event = &file->events[i];
+	/* a layout that events share belongs to the first of them, whose shape it points to */
+	if (event->split && event->split->shape == &event->shape)
+		pd_layout_destroy((struct pd_layout *)event->split);
+	if (event->sample && event->sample->shape == &event->shape)
+		pd_layout_destroy((struct pd_layout *)event->sample);
+	free(event->name);
+	free(event->group_name);
+	free(event->unit);
+	free(event->ids);
+}
 
-		if (event->split && event->split->shape == &event->shape)
-			pd_layout_destroy((struct pd_layout *)event->split);
-		if (event->sample && event->sample->shape == &event->shape)
-			pd_layout_destroy((struct pd_layout *)event->sample);
-	}
-	for (size_t k = 0; k < PD_TRAILER_KINDS; k++) {
-		for (size_t type = 0; file->trailers[k] && type < PD_RECORD_TYPES; type++)
-			pd_layout_destroy((struct pd_layout *)file->trailers[k][type]);
-		free(file->trailers[k]);
-	}
+void pd_destroy_other_layouts(const struct pd_layout **layouts)
+{
+	for (size_t type = 0; layouts && type < PD_RECORD_TYPES; type++)
+		pd_layout_destroy((struct pd_layout *)layouts[type]);
+	free(layouts);
 }
 
 void pd_file_destroy(struct pd_file *file)
@@ -44,13 +43,11 @@ void pd_file_destroy(struct pd_file *file)
 	if (!file)
 		return;
 	pd_file_close(file);
-	destroy_layouts(file);
-	for (size_t i = 0; i < file->n_events; i++) {
-		free(file->events[i].name);
-		free(file->events[i].group_name);
-		free(file->events[i].unit);
-		free(file->events[i].ids);
-	}
+	/* the first event that has a layout owns it, so the last one is freed first */
+	for (size_t i = file->n_events; i-- > 0;)
+		pd_event_deinit(&file->events[i]);
+	for (size_t k = 0; k < PD_TRAILER_KINDS; k++)
+		pd_destroy_other_layouts(file->trailers[k]);
 	for (size_t i = 0; i < file->n_features; i++)
 		free(file->features[i].bytes);
 	pd_tracing_destroy(file->tracing);

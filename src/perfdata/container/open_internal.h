@@ -40,6 +40,15 @@ void pd_tracepoint_bind(struct pd_file *file, struct pd_event *event);
  */
 bool pd_describe_late_event(struct pd_file *file);
 
+/* Removes the last event, to which nothing but the file refers, whatever is described of it. */
+void pd_forget_late_event(struct pd_file *file);
+
+/* Frees what the event owns. */
+void pd_event_deinit(struct pd_event *event);
+
+/* Frees the layouts of records other than samples, by type. */
+void pd_destroy_other_layouts(const struct pd_layout **layouts);
+
 /* Applies a feature that came late in pipe mode to the events. */
 void pd_describe_late_feature(struct pd_file *file, unsigned bit);
 

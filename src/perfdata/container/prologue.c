@@ -221,14 +221,6 @@ static bool event_fits_in(const struct pd_file *file, const struct pd_event *eve
 	       file->events[0].n_ids && event->n_ids;
 }
 
-static void forget_last_event(struct pd_file *file)
-{
-	struct pd_event *event = &file->events[--file->n_events];
-
-	free(event->name);
-	free(event->ids);
-}
-
 /* Takes over an attr, unless a pass before did. */
 static bool take_late_attr(struct pd_file *file, struct pb_cursor *c,
 			   const struct pd_record *rec)
@@ -244,7 +236,7 @@ static bool take_late_attr(struct pd_file *file, struct pb_cursor *c,
 	if (!event)
 		return true;
 	if (n && !event_fits_in(file, event)) {
-		forget_last_event(file);
+		pd_forget_late_event(file);
 		pd_file_damaged(file, rec->offset, 0,
 				"header_attr: found a late event whose records have id and "
 				"time at other offsets, expected those of the first event");
@@ -253,7 +245,7 @@ static bool take_late_attr(struct pd_file *file, struct pb_cursor *c,
 	if (pd_describe_late_event(file) &&
 	    pd_session_add_event(file->session, event, &compared))
 		return enter_ids(file, event);
-	forget_last_event(file); /* nothing refers to it yet */
+	pd_forget_late_event(file); /* nothing refers to it yet */
 	return false;
 }
 
