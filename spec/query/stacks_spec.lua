@@ -10,6 +10,7 @@ local jitdump = require "spec.support.jitdump"
 local mapped = require "spec.support.mapped"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
+local stacks = require "spec.support.model.stacks"
 
 local KERNEL, USER = chains.KERNEL, chains.USER
 local READ, TWICE, OTHER = chains.READ, chains.TWICE, chains.OTHER
@@ -17,41 +18,27 @@ local kernel, recording, chain = chains.kernel, chains.recording, chains.of
 local options = chains.options()
 local kallsyms = options.kallsyms
 
-local function is_jit(dso)
-  return dso:find "^%[JIT%]" or dso:find "perf%-%d+%.map$" or dso:find "jitted%-%d+%-%d+%.so$"
+local function identity(kind, dso, build_id, address, symbol)
+  if not dso or dso == "[unknown]" then return ("%s - %x"):format(kind, address) end
+  return ("%s %s %x%s"):format(kind, build_id and build_id:gsub("00+$", "") or dso, address,
+    kind == "jit" and tostring(symbol) or "")
 end
 
----Returns what identifies a frame of a sample, from the mapping at its ip then.
-local function identity(file, s, frame)
-  local at = file:resolve(s.pid or -1, frame.ip, s.time)
-  local map = frame.dso ~= "[unknown]" and at and at.map
-  if not map then return ("%s - %x"):format(frame.cpumode, frame.ip) end
-  local absolute = is_jit(at.dso) or at.dso:find "^//anon" or at.dso:find "^bpf_"
-    or at.dso:find "^%[kernel"
-  local address = absolute and frame.ip or frame.ip - map.start + map.pgoff
-  local jit = frame.cpumode == "user" and is_jit(at.dso)
-  local binary = map.build_id and map.build_id:gsub("00+$", "") or at.dso
-  return ("%s %s %x%s"):format(jit and "jit" or frame.cpumode, binary, address,
-    jit and tostring(frame.symbol) or "")
+local function identity_in(file, s, frame)
+  local kind, dso, build_id, address = stacks.frame(file, s, frame)
+  return identity(kind, dso, build_id, address, frame.symbol)
 end
 
 local function identity_of_frame(frame)
-  if frame.dso == "[unknown]" then return ("%s - %x"):format(frame.kind, frame.address) end
-  return ("%s %s %x%s"):format(frame.kind, frame.build_id and frame.build_id:gsub("00+$", "")
-    or frame.dso,
-    frame.address, frame.kind == "jit" and tostring(frame.symbol) or "")
+  return identity(frame.kind, frame.dso, frame.build_id, frame.address, frame.symbol)
 end
 
 ---Counts the samples of a file by event and identity of their stacks: { n, text }.
 local function loop(file)
   local found = {}
   for s in file:samples() do
-    local parts, frames = {}, s.callchain
-    for i = 1, frames and #frames or 0 do parts[i] = identity(file, s, frames[i]) end
-    if #parts == 0 and s.ip then
-      parts[1] = identity(file, s, { ip = s.ip, cpumode = s.cpumode, dso = s.dso,
-        symbol = s.symbol })
-    end
+    local parts = {}
+    for i, frame in ipairs(stacks.frames(s)) do parts[i] = identity_in(file, s, frame) end
     local key = tostring(s.event and s.event.name) .. "\n"
       .. (#parts > 0 and table.concat(parts, "\n") or "none")
     found[key] = found[key] or { n = 0, text = s.stack or "none" }

@@ -13,6 +13,7 @@ local items = require "spec.support.model.items"
 local measures = require "perflua.measures"
 local plan = require "perflua.plan"
 local spans = require "spec.support.model.spans"
+require "spec.support.model.stacks"
 local steps = require("spec.support.model.measures").steps
 local of_record = spans.of_record
 
