@@ -261,6 +261,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct pd_file file = { .n_events = 0 }, *files[] = { &file };
 	/* its names are asked for, of layouts it has none */
 	struct pd_session session = { .files = files, .n_files = 0 };
+	int32_t sockets[] = { 0, 1, 0, 1 };
 	struct pd_event event = { .recorded_with = &file.ids, .number = 1 };
 	struct pd_record rec = { .event = &event };
 	const struct pd_record_desc *desc;
@@ -281,6 +282,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	pd_field_names_init(&file.field_names);
 	file.clock.time_id = pd_field_name_id(&file.field_names, "time", strlen("time"));
 	event.shape.clock = &file.clock;
+	file.sockets = (struct pd_sockets){ sockets, sizeof(sockets) / sizeof(sockets[0]) };
+	event.shape.sockets = &file.sockets;
 	layout = pd_layout_create(&file.field_names, &event.shape, desc);
 	rec.layout = layout;
 	body = record_of(&parts[2], &rec);

@@ -1,5 +1,5 @@
--- Asks a filter string for filter.c: it is compiled or refused with a message for people, As an
--- expression, too, of which the values are selected and made keys.
+-- Asks a filter string for filter.c: it is compiled or refused with a message for people.
+-- It is also an expression whose values are selected and made keys.
 local perflua = require "perflua"
 require "spec.support.model"
 local spec_of = require("perflua.core").query_spec

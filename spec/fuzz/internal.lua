@@ -2,7 +2,7 @@
 local patterns = {
   "attempt to", "bad argument", "stack overflow", "number has no integer", "C stack",
   "invalid value",
-  "too many", "memory", "lua:%d+: .-lua:%d+:", "bad 'for'", "nested too deeply",
+  "too many", "memory", "perflua/[%w_/]+%.lua:%d+:", "bad 'for'", "nested too deeply",
 }
 
 --- Raises if the message is one of those; text: what it may quote.

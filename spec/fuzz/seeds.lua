@@ -315,7 +315,7 @@ require "spec.fuzz.seeds_tracing" (write)
 local filters = {
   "pid == 7 and cpumode ~= 'kernel'", "period > 1e3 or not (ip >= 0xffff)", "comm == [[x]]",
   "callchain[1].ip // 3 == 1", "time << 2 & ~5 | tid ~= nil", "event == 'cycles'",
-  "#callchain > 2",
+  "#callchain > 2", "callchain",
   "(period % 7) * 2 ^ 3 / 1 - -1 == +1", "exec", "cpumode == \"us\\x65r\" and type == 'sample'",
   "offset",
   "not (pid in {7, -1, 0xffffffffffffffff}) or comm in {'sh', 'seq'}",
