@@ -39,7 +39,7 @@ function doctor.ailing(change, parts, members)
   end
   event = b:event(event)
   for i = 1, 100 do
-    b:sample(event, { time = doctor.START + i * MS })
+    b:sample(event, { pid = 7, tid = 7, time = doctor.START + i * MS })
   end
   change(b, event)
   return b

@@ -22,6 +22,20 @@ describe("the doctor", function()
       found.advice)
   end)
 
+  it("says why processes outside a container have no binaries", function()
+    local found = finding("pid_namespace", function(b, event)
+      for i, sample in ipairs { { 0, 2 }, { 0, 1 }, { 7, 2 }, { 0, 2 } } do
+        b:sample(event, { pid = sample[1], tid = 0, misc = sample[2],
+          time = START + (200 + i) * MS })
+      end
+    end)
+    assert.are.equal("problem", found.level)
+    assert.are.equal("2 samples of user code (1.92 %) have pid 0, as perf ran in a container, "
+      .. "which does not show the pids of processes outside: their binaries and functions are "
+      .. "not known", found.text)
+    assert.matches("--pid=host", found.advice, 1, true)
+  end)
+
   it("names the events whose samples were lost", function()
     local found = finding("lost", function(b)
       local other = b:event { name = "faults",

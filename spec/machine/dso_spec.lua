@@ -104,6 +104,20 @@ describe("of the binary at an address", function()
     end)
   end
 
+  it("no user code of pid 0 has one, as nothing tells its processes apart", function()
+    local path, dsos = mapped.written {
+      KERNEL,
+      "- map 0 1000-2000 /bin/outside", "- map 9 1000-2000 /bin/inside",
+      "10 sample 0 1000 in [unknown]",
+      "11 ksample 0 ffffffff81000000 in [kernel.kallsyms]",
+      "20 fork 8 from 0", "21 sample 8 1000 in [unknown]",
+      "30 fork 0 from 9", "31 sample 0 1000 in [unknown]", "32 sample 9 1000 in /bin/inside",
+    }
+    local file <close> = assert(perflua.open(path,
+      { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
+    assert.are.same(dsos, mapped.dsos(file))
+  end)
+
   it("the kernel and modules have the names of the table of build-ids, as perf says", function()
     local b = system.builder()
     b:feature("build_id", {
@@ -236,7 +250,7 @@ local function of_perf(path)
   local list = {}
   for _, line in ipairs(oracle.script(path, "tid,time,ip,dso -G")) do
     local tid, sec, ns, ip, dso = line:match "^%s*(%-?%d+)%s+(%d+)%.(%d+):%s+(%x+) %((.*)%)%s*$"
-    if tid then
+    if tid and not (tid == "0" and #ip < 16) then -- perf names user code of pid 0
       list[#list + 1] = ("%d %s %s %s"):format(math.tointeger(tonumber(sec .. ns)), tid, ip,
         dso)
     end
@@ -249,7 +263,9 @@ local function of_file(path)
     { symfs = "spec/fixtures/empty", kallsyms = "/dev/null" }))
   local list = {}
   for time, tid, ip, dso in file:samples():select("time", "tid", "ip", "dso"):each() do
-    list[#list + 1] = ("%d %d %x %s"):format(time, tid, ip, dso)
+    if tid ~= 0 or ip < 0 then
+      list[#list + 1] = ("%d %d %x %s"):format(time, tid, ip, dso)
+    end
   end
   return list
 end

@@ -95,6 +95,16 @@ local cases = {
     "50 sample 7/9 is worker",
     "51 sample 7/7 is server",
   } },
+  { "is kept by the idle threads where processes outside a container, of pid 0, end", {
+    "10 sample 0/0 is swapper",
+    "20 exit 0/0",
+    "30 sample 0/0 is swapper",
+    "40 fork 0/0 from 0/0",
+    "50 sample 0/0 is swapper",
+    "60 exit 0/0",
+    "70 fork 8/8 from 0/0",
+    "80 sample 8/8 is swapper",
+  }, unlike_perf = oracle.does.forgets_exited },
   { "is kept by what has ended until its id is forked again", {
     "10 comm 7/7 sh",
     "15 comm 6/6 make",

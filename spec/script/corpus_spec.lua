@@ -50,6 +50,27 @@ local function without_function(line)
     "([unknown])"))
 end
 
+--- Without the binary of user code of pid 0, which perf looks for among the maps of all
+--- processes outside a container.
+local function without_outside(line)
+  local head = line:match "^(%s*.-%s0 %[%d+%].* %x+ %S+) %b()$"
+  return head and not head:find " ffff%x+ %S+$" and head .. " ([unknown])" or line
+end
+
+--- With the name that hiperf gave the event, and without what was mapped last: hiperf records
+--- no times of mappings, and perf knows those that lie before the sample.
+local function as_hiperf_recorded(line)
+  return (line:gsub(" cycles:HG: ", " hw-cpu-cycles: "):gsub("%(%[heap%]%)$", "([unknown])"))
+end
+
+local changes = { ["@e54a8bc3"] = without_outside, ["perfnew.data"] = as_hiperf_recorded }
+
+local function change_of(name)
+  for ending, change in pairs(changes) do
+    if name:sub(-#ending) == ending then return change end
+  end
+end
+
 --- The version of the perf that printed what was kept: recordings made for the corpus name it
 --- by their machine.
 local function version_of(script)
@@ -64,8 +85,8 @@ local function kept_scripts()
     for _, script in ipairs(recording.expected.script or {}) do
       local recorded = recording.name:find "^recorded/" ~= nil
       if is_compared(recording.name) then
-        list[#list + 1] = { recording, script, recorded and without_function,
-          version_of(script) }
+        local change = recorded and without_function or change_of(recording.name)
+        list[#list + 1] = { recording, script, change, version_of(script) }
       end
     end
   end

@@ -35,6 +35,7 @@ function names.of_file(file, order)
       -- perf goes by when the record of the end was written
       local exit = (file:thread(tid, time) or {}).exit
       ended[line] = exit and exit < time + 1000000
+        or tid == 0 -- in a container, any process outside that ended
     end
   end
   return list, ended

@@ -29,6 +29,7 @@ struct pd_health_event {
 	uint64_t delivered;    /* samples as counters.h splits them; see pd_health.split */
 	uint64_t untimed;      /* records without a time */
 	uint64_t odd;	       /* records whose known parts do not add up to their size */
+	uint64_t of_pid_zero;  /* records of user code whose pid is 0 */
 	uint64_t lost_samples; /* sum of the event's LOST_SAMPLES records */
 	/* the same for samples that a BPF filter dropped on request */
 	uint64_t filtered;

@@ -118,6 +118,18 @@ static void count_delivered(struct pd_health_pass *p, const struct pd_record *re
 	p->no_memory |= got < 0;
 }
 
+/*
+ * Returns whether a sample is of user code of "pid 0": the kernel writes 0 for processes that
+ * the recorder's PID namespace does not show. See perf_event_pid_type, kernel/events/core.c.
+ */
+static bool is_of_pid_zero(const struct pd_record *rec)
+{
+	uint32_t at = rec->layout->parts[PD_PART_TID];
+
+	return (rec->misc & PD_MISC_CPUMODE) == PD_CPUMODE_USER && at && rec->size >= at + 8 &&
+	       pd_rec32(rec, at) == 0;
+}
+
 void pd_health_add_sample(struct pd_health_pass *p, const struct pd_record *rec)
 {
 	struct pd_health_event *event = pd_health_event_of(p, rec);
@@ -127,6 +139,7 @@ void pd_health_add_sample(struct pd_health_pass *p, const struct pd_record *rec)
 	count_delivered(p, rec);
 	event = pd_health_event_of(p, rec); /* the array may have moved */
 	event->odd += rec->event && !rec->layout->shape->unknown && !pd_sample_whole(rec);
+	event->of_pid_zero += is_of_pid_zero(rec);
 	if (pd_health_time_of(rec, &time)) {
 		bool late = pd_rounds_add(&p->health->rounds, time);
 

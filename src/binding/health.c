@@ -31,6 +31,7 @@ static const struct member of_event[] = {
 	{ "samples", offsetof(struct pd_health_event, delivered) },
 	MEMBER(pd_health_event, untimed),
 	MEMBER(pd_health_event, odd),
+	MEMBER(pd_health_event, of_pid_zero),
 	MEMBER(pd_health_event, lost_samples),
 	MEMBER(pd_health_event, filtered),
 	MEMBER(pd_health_event, chains),

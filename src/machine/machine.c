@@ -256,7 +256,8 @@ static bool add_mapping(struct pm_system *sys, const struct pd_record *rec)
 		return true;
 	mapped.pid = (int32_t)pid;
 	kernel = pm_is_kernel(mapped.mode);
-	if (!kernel && pid < 0)
+	/* what processes without a pid of their own have mapped is a heap that names nothing */
+	if (!kernel && pid <= 0)
 		return true;
 	machine = find_space_machine(sys, rec, &mapped.pid);
 	if (machine == PM_NO_MACHINE ||
@@ -279,7 +280,7 @@ static bool fork_address_space(struct pm_system *sys, const struct pd_record *re
 
 	if (pm_integer(rec, sys->sources.time_id, &time) && !time)
 		copy = false;
-	if (!pm_integer(rec, sys->ids.ppid, &ppid) || pid < 0 || ppid < 0)
+	if (!pm_integer(rec, sys->ids.ppid, &ppid) || pid <= 0 || ppid < 0)
 		return true;
 	return pm_spaces_fork(sys->spaces, find_space_machine(sys, rec, &pid), pid,
 			      (int32_t)ppid, fork->time, copy);

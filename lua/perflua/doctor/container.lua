@@ -166,6 +166,21 @@ local function check_maps_cut(report)
   end
 end
 
+-- Checks for processes outside the PID namespace in which perf ran: they all have pid 0.
+local function check_pid_namespace(report)
+  local n = common.sum(report, "of_pid_zero")
+  if n > 0 then
+    return {
+      level = "problem",
+      text = ("%s of user code (%s) have pid 0, as perf ran in a container, which does not "
+        .. "show the pids of processes outside: their binaries and functions are not known")
+        :format(count(n, "sample"), words.percent(words.share(n, report.sample_records))),
+      advice = "perf record on the host, or in a container with the host's pids "
+        .. "(docker run --pid=host)",
+    }
+  end
+end
+
 local function check_missing(report)
   local first = report.missing[1]
   if first then
@@ -200,6 +215,7 @@ return {
   { "untimed_samples", check_untimed_samples },
   { "untimed_records", check_untimed_records },
   { "maps_cut", check_maps_cut },
+  { "pid_namespace", check_pid_namespace },
   { "missing", check_missing },
   { "large", check_size },
 }
