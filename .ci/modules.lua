@@ -94,7 +94,7 @@ local lua_modules = {
   { "check", "core diff errors file table text", "init output recipe" },
   { "meta", "api core errors fields filter options perflua recording table text "
       .. "waits",
-    "candidates describe library needs returned starter survey" },
+    "candidates describe library needs returned shell_words starter survey" },
   { "header", "core text", "init json" },
   { "script", "core errors", "fields" },
   { "doctor", "core perflua recording table text", "init show words" },

@@ -1,4 +1,5 @@
 -- perflua completion: the shells' completion, run by the shells themselves.
+local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
@@ -66,7 +67,8 @@ describe("perflua completion", function()
   needs.it("bash", "completes tools, options, events and fields in bash", function()
     -- bash replaces what follows the last colon
     check_shell("bash", false, [[-c 'source ../script; COMP_LINE=$1$2 COMP_POINT=${#1}
-      _perflua; printf "%s\n" "${COMPREPLY[@]}"' bash]],
+      current=${1##*[ :]}; _perflua perflua "$current" x
+      printf "%s\n" "${COMPREPLY[@]}"' bash]],
       function(word) return word:match "[^:]*$" end)
   end)
 
@@ -79,6 +81,32 @@ describe("perflua completion", function()
 
   needs.it("fish", "completes tools, options, events and fields in fish", function()
     check_shell("fish", true, [[--no-config -c 'source ../script; complete -C $argv[1]']])
+  end)
+
+  it("says what may follow in a line of bash, and which quote is open", function()
+    local function follows(text, behind)
+      return run.perflua({ "completion", "--line", "--", "perflua " .. text, behind }).out
+    end
+    assert.are.equal("\nt\n", follows("repor", ""))
+    assert.are.equal("'\niod\n", follows("-p 'comm, per", "' " .. demo))
+    assert.are.equal('"\ne-faults\n', follows('report --event "pag', "\" '" .. demo .. "'"))
+    for _, line in ipairs { "repor\\", "'repor\\", "$repor", '"`repor', "re por", "" } do
+      assert.is_nil(follows(line, ""):find "\nt\n", line)
+    end
+  end)
+
+  it("offers no name that an open quote of bash would not hold", function()
+    local b = builder.new()
+    for _, name in ipairs { "x", "x'a", 'x"b', "x$c", "x`d", "x\\e", "x!f", "x g" } do
+      b:event { name = name, ids = { #b.events + 1 } }
+    end
+    b:sample(b.events[1], { ip = 1, pid = 1, time = 1 })
+    local path = b:write()
+    for quote, wanted in pairs { ["'"] = '\n g\n!f\n"b\n$c\n\\e\n`d\n', ['"'] = "\n g\n'a\n",
+        [""] = "\n g\n!f\n\"b\n$c\n'a\n\\e\n`d\n" } do
+      assert.are.equal(quote .. "\n" .. wanted, run.perflua({ "completion", "--line", "--",
+        "perflua report -e " .. quote .. "x", quote .. " " .. path }).out)
+    end
   end)
 
   it("is for three shells", function()

@@ -1,3 +1,4 @@
+local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
@@ -100,6 +101,18 @@ describe("the prompt", function()
         first.map.filename } do
       assert.matches("\n" .. value .. "\n", shown, 1, true)
     end
+  end)
+
+  needs.it(completes, "completes no name that would end its string", function()
+    local b = builder.new()
+    for i, name in ipairs { "x') print('r'..'an')--", 'y") print("r".."an")--', "z\\" } do
+      b:sample(b:event { name = name, ids = { i } }, { ip = 1, pid = 1, time = 1, id = i })
+    end
+    local shown = typed({ "file:samples('x\t", 'file:samples("y\t',
+      "# file.events['z\t'.name" }, b:write(), "xterm")
+    assert.is_nil(shown:find("print", 1, true))
+    assert.is_nil(shown:find("ran", 1, true))
+    assert.matches("file.events['z'.name", shown, 1, true)
   end)
 
   needs.it(completes, "lists what a word may become", function()

@@ -3,6 +3,7 @@
 
 local chain = require "perflua.cli.chain"
 local events = require "perflua.recording.events"
+local fmt = require "perflua.text.fmt"
 local suggest = require "perflua.errors.suggest"
 local types = require("perflua.recording").types
 
@@ -38,9 +39,13 @@ local function names_in_string(before)
   return chain.field_names()
 end
 
-local function add_matching(list, before, partial, names)
+-- Names that are code or special in this place are left out: a recording may have any.
+local IDENTIFIER <const>, IN_STRING <const> = "^[%a_][%w_]*$", "^[^%c\"'\\]*$"
+
+local function add_matching(list, before, partial, names, form)
   for _, name in ipairs(names) do
-    if type(name) == "string" and name:sub(1, #partial) == partial then
+    if type(name) == "string" and name:sub(1, #partial) == partial and name:find(form)
+        and fmt.escape(name) == name then
       list[#list + 1] = before .. name
     end
   end
@@ -56,18 +61,19 @@ function complete.candidates(line, word)
   local inside, before_string = find_open_string(line)
   if inside then
     local names = names_in_string(before_string)
-    return names and add_matching({}, "", word, names)
+    return names and add_matching({}, "", word, names, IN_STRING)
   end
   local text, separator, partial = line:match "^(.-)([.:])([%a_]?[%w_]*)$"
   if text and not text:find "[.:]$" then
     local at = chain.type(text)
     local before = word:sub(1, #word - #partial)
-    return add_matching({}, before, partial, at and chain.members(at, separator) or {})
+    return add_matching({}, before, partial, at and chain.members(at, separator) or {},
+      IDENTIFIER)
   end
   partial = line:match "[%a_][%w_]*$" or ""
   local names = chain.members({ value = _G }, ".")
   if rawget(_G, "file") == nil then names[#names + 1] = "file" end
-  return add_matching({}, word:sub(1, #word - #partial), partial, names)
+  return add_matching({}, word:sub(1, #word - #partial), partial, names, IDENTIFIER)
 end
 
 return complete

@@ -2,6 +2,7 @@
 
 local core = require "perflua.core"
 local events = require "perflua.recording.events"
+local fmt = require "perflua.text.fmt"
 local library = require "perflua.meta.library"
 local options = require "perflua.options"
 local perflua = require "perflua"
@@ -45,11 +46,15 @@ local function field_names(file)
   return names
 end
 
+-- Names that a terminal could take for more than text are left out, and those with a tilde at
+-- their start, which fish expands.
+local function is_plain(name) return fmt.escape(name) == name and name:sub(1, 1) ~= "~" end
+
 -- Appends the names that begin with a text, each once, behind what is before it.
 local function add_matching(list, names, before, text)
   local seen = {}
   for _, name in ipairs(names) do
-    if name:sub(1, #text) == text and not seen[name] and not name:find "[%c]" then
+    if name:sub(1, #text) == text and not seen[name] and is_plain(name) then
       seen[name], list[#list + 1] = true, before .. name
     end
   end
@@ -103,7 +108,9 @@ local function complete_first(words, option, tools, host, line)
     for name in pairs(own_options) do names[#names + 1] = name end
   elseif not text:find "[/.]" then
     names = tools.names()
-    for _, script in ipairs(library.scripts(host)) do names[#names + 1] = script.name end
+    for _, script in ipairs(library.scripts(host)) do
+      if not script.name:find "^%-" then names[#names + 1] = script.name end -- an option's word
+    end
   end
   return add_matching({}, names, "", text)
 end
