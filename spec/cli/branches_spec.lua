@@ -152,6 +152,25 @@ describe("perflua report -b", function()
     assert.is_nil(got.out:find("kernel", 1, true), got.out)
   end)
 
+  it("names a kernel by its file as the plain report does", function()
+    local b = builder.new()
+    b:feature("build_id", {
+      { build_id = ("ab"):rep(20), filename = "/tmp/vmlinux", cpumode = "kernel" },
+    })
+    local event = b:event { name = "cycles",
+      sample_type = { "ip", "tid", "time", "branch_stack" }, branch_sample_type = 1 }
+    b:record("mmap2", { pid = -1, tid = 0, addr = 0xffffffff81000000, len = 0x1000000,
+      pgoff = 0xffffffff81000000, prot = 5, misc = 1, filename = "[kernel.kallsyms]_text" })
+    b:sample(event, { ip = 0xffffffff81000180, pid = 7, tid = 7, time = 1, misc = 1,
+      branch_stack = { { from = 0xffffffff81000180, to = 0xffffffff81000100 } } })
+    local by_file = b:write()
+    assert.are.same({ "100.00% 1 [kernel.vmlinux] [kernel.vmlinux]" },
+      rows_of(report(by_file, "-s", "dso_from,dso_to")))
+    local plain = run.perflua { "report", "--symfs", EMPTY, "--kallsyms", "/dev/null", "-n",
+      "-s", "dso", by_file }
+    assert.are.same({ "100.00% 1 [kernel.vmlinux]" }, rows_of(plain.out))
+  end)
+
   it("names the code of a thread's JIT compiler by the thread", function()
     local b = builder.new()
     local event = b:event { name = "cycles",

@@ -53,12 +53,14 @@ local function symbol_cell(value, kind)
   return ("[%s] %s"):format(marks[kind] or "H", fmt.escape(value))
 end
 
--- The short name of a binary: that of a module is in brackets, and that of a perf map names the
--- thread whose code it is of (see dso__set_basename, tools/perf/util/dso.c).
+-- The short name of a binary: those of a module and of a kernel's file are in brackets, and
+-- that of a perf map names the thread whose code it is of (see dso__set_basename,
+-- tools/perf/util/dso.c).
 local function dso_cell(value)
   local tid = value:match "^/tmp/perf%-(%d+)%.map"
   if tid then return "[JIT] tid " .. tid end
   local base = fmt.base_name(value)
+  if base:find "^vmlinux%f[-.%z]" and value:find "/" then return "[kernel.vmlinux]" end
   local module = value:find "/" and base:match "^(.+)%.ko%f[.%z]"
   return fmt.escape(module and ("[%s]"):format(module:gsub("-", "_")) or base)
 end
