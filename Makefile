@@ -54,7 +54,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	UBSAN_OPTIONS=print_stacktrace=1 HOME="$(CURDIR)/$(B)/home"
 RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.output -e 'warn[[@off]]'
 
-.PHONY: all module demo test matrix test-foreign test-browser test-exports sweep model lint bench calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-program install-module clean help FORCE
+.PHONY: all module demo test matrix test-foreign test-browser test-exports sweep model lint bench counts calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-program install-module clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -163,6 +163,19 @@ $(B)/obj/measure $(B)/obj/limit: $(B)/obj/%: spec/bench/%.c
 bench: all $(B)/obj/measure $(B)/obj/limit ## measure, side by side with perf (QUICK=1: less of it)
 	@$(TEST_ENV) BENCH_MEASURE="$(CURDIR)/$(B)/obj/measure" BENCH_LIMIT="$(CURDIR)/$(B)/obj/limit" \
 		spec/bench/run $(if $(QUICK),--quick)
+
+build/counts/system.data: spec/bench/counts/recordings.lua $(wildcard spec/support/builder*.lua)
+	@mkdir -p $(@D)
+	@LUA_PATH="./?.lua;;" $(B)/perflua $< $(@D)
+
+$(B)/obj/still.so: spec/bench/counts/still.c
+	@mkdir -p $(@D)
+	@$(CC) -std=gnu11 $(WARNINGS) -O2 -fPIC $(LIBFLAG) -o $@ $<
+
+counts: all $(B)/obj/measure $(B)/obj/still.so build/counts/system.data ## count instructions and memory of fifty jobs; fail if one takes more than spec/bench/counts.txt says
+	@.ci/deps counts
+	@$(TEST_ENV) CC="$(CC)" BENCH_MEASURE="$(CURDIR)/$(B)/obj/measure" \
+		COUNTS_STILL="$(CURDIR)/$(B)/obj/still.so" $(B)/perflua spec/bench/counts/counts.lua build/counts
 
 $(B)/obj/work: spec/bench/calibrate/work.c
 	@mkdir -p $(@D)

@@ -1,0 +1,120 @@
+-- counts.lua DIR: measures the jobs of jobs.lua on the recordings in DIR, with one worker:
+-- instructions (by valgrind's callgrind) and peak memory (of a run without it). Compares with
+-- the figures of spec/bench/counts.txt and exits with 1 if a job takes more than they allow.
+--
+-- The figures belong to a machine's versions of compiler and libraries. Where counts.txt has
+-- none for them, they are printed and nothing is compared. DIR/counts.txt is always written: a
+-- copy of counts.txt with the figures of this run.
+
+local files = require "spec.support.files"
+local figures = require "spec.bench.counts.figures"
+local jobs = require "spec.bench.counts.jobs"
+local stopwatch = require "spec.bench.stopwatch"
+
+local FIGURES = "spec/bench/counts.txt"
+local RUNS = 3 -- of which the least peak counts: it varies with what the kernel has cached
+
+local dir = assert(arg[1], "which directory?")
+local perflua = assert(os.getenv "PERFLUA", "start it by make counts")
+local still = assert(os.getenv "COUNTS_STILL", "start it by make counts")
+
+local function first_line(command)
+  return stopwatch.output(command .. " 2>/dev/null"):match "[^\n]+" or "none"
+end
+
+-- The versions that the figures depend on.
+local function versions()
+  local compiler = first_line((os.getenv "CC" or "cc") .. " --version")
+  return table.concat({
+    first_line "uname -m",
+    (compiler:find "clang" and "clang " or "gcc ") .. (compiler:match "%d+[%d.]+" or "none"),
+    first_line("lua5.4 -v"):match "Lua [%d.]+" or "no Lua",
+    (first_line "getconf GNU_LIBC_VERSION"),
+    "zstd " .. first_line "pkg-config --modversion libzstd",
+    "elfutils " .. first_line "pkg-config --modversion libelf",
+    first_line "valgrind --version",
+  }, ", ")
+end
+
+-- The command line of a job; `under` runs it. The environment is the same everywhere, and libc
+-- chooses the same string functions on every processor.
+local function line_of(job, under)
+  local words = { "env", "-i", "PATH=" .. os.getenv "PATH", "HOME=" .. dir, "LC_ALL=C",
+    "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-AVX512F,-AVX512VL,-ERMS,-FSRM",
+    "LUA_PATH=./?.lua;./lua/?.lua;./lua/?/init.lua;;", "LUA_CPATH=" .. os.getenv "LUA_CPATH" }
+  table.move(under, 1, #under, #words + 1, words)
+  local program = job.program and { job.program } or { perflua, "-j", "1" }
+  table.move(program, 1, #program, #words + 1, words)
+  for i = 2, #job do
+    if job[i] == "$S" then
+      for _, word in ipairs { "--symfs", "spec/fixtures/words", "--any-binary", "--kallsyms",
+        dir .. "/kallsyms.txt" } do
+        words[#words + 1] = word
+      end
+    else
+      words[#words + 1] = (job[i]:gsub("^%$D", dir))
+    end
+  end
+  return words
+end
+
+local function quoted(words)
+  local list = {}
+  for i, word in ipairs(words) do list[i] = stopwatch.quote(word) end
+  return table.concat(list, " ")
+end
+
+-- Starts callgrind on every job, as many at a time as there are processors; it writes what it
+-- says to DIR/N.log.
+local function count_instructions()
+  local lines = {}
+  for i, job in ipairs(jobs) do
+    lines[i] = quoted(line_of(job, { "LD_PRELOAD=" .. still, "valgrind", "--tool=callgrind",
+      "--callgrind-out-file=/dev/null", ("--log-file=%s/%d.log"):format(dir, i) }))
+      .. " </dev/null >/dev/null 2>&1"
+  end
+  local list = dir .. "/jobs"
+  files.write(list, table.concat(lines, "\0"))
+  os.execute(('xargs -0 -P "$(nproc)" -I{} sh -c "{}" <%s'):format(stopwatch.quote(list)))
+end
+
+local function instructions_of(i)
+  local log = files.read(("%s/%d.log"):format(dir, i))
+  local count = log:match "Collected : (%d+)"
+  return assert(tonumber(count), ("%s: callgrind said:\n%s"):format(jobs[i][1], log))
+end
+
+local function peak_of(job)
+  local least
+  for _ = 1, RUNS do
+    local peak = stopwatch.run(line_of(job, {})).peak
+    if not least or peak < least then least = peak end
+  end
+  return least
+end
+
+local function measure()
+  local measured = {}
+  count_instructions()
+  for i, job in ipairs(jobs) do
+    measured[i] = { name = job[1], instructions = instructions_of(i), peak = peak_of(job) }
+  end
+  return measured
+end
+
+if first_line "valgrind --version" == "none" then
+  print "make counts: pending, as valgrind is not installed (Debian's name: valgrind)"
+  return
+end
+local known, key = figures.read(files.read(FIGURES)), versions()
+local measured = measure()
+local report, too_much = figures.compare(known[key], measured)
+print(key)
+print(report)
+known[key] = measured
+files.write(dir .. "/counts.txt", figures.text(known))
+if too_much > 0 then
+  print(("%d jobs take more than %s allows. If they should: cp %s/counts.txt %s, and the body "
+    .. "of the commit says why."):format(too_much, FIGURES, dir, FIGURES))
+  os.exit(1)
+end
