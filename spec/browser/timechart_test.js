@@ -92,6 +92,25 @@ describe("a timechart", () => {
     assert.match(await ask("location.hash"), /^#from=30000000&to=80000000$/);
   });
 
+  it("hatches a processor while it is not known who ran there", async () => {
+    const recording = switches(`{ 100 * MS, 0, "switch", 0, 0, 7 }, { 140 * MS, 0, "switch", 8, 1, 0 },
+      { 160 * MS, 0, "switch", 0, 0, 7 }, { 200 * MS, 0, "switch", 7, 1, 0 },`);
+    const chart = path.join(scratch, "gaps.svg");
+    execFileSync(perflua, ["timechart", recording, "-o", chart]);
+    fs.rmSync(recording);
+    await chromium.open(chart);
+    await chromium.evaluate(page);
+    const [x, y, width] = await ask(`box("cpu 0", "gap")`);
+    assert.deepEqual([x, width], [186, Math.round(0.4 * 998)]);
+    assert.equal((await ask(`box("cpu 0", "cpu")`))[2], Math.round(0.4 * 998));
+    assert.match(await ask(`getComputedStyle(lane("cpu 0").querySelector(".gap")).fill`), /#hatch/);
+    await chromium.mouse("mouseMoved", x + 20, y);
+    assert.equal(await ask("told()"), "cpu 0: not known who ran 40.00 ms from 0.100000000");
+    await chromium.mouse("mouseMoved", x + Math.round(0.5 * 998), y);
+    assert.match(await ask("told()"), /^cpu 0: ran 40.00 ms, 40.00\s%; not known 40.00 ms, 40.00\s%$/);
+    assert.deepEqual(chromium.errors, []);
+  });
+
   it("searches for rows", async () => {
     await chromium.key("/");
     await chromium.type("^b|C 9");

@@ -17,7 +17,7 @@ local function read(page)
   local rows = {}
   for i, row in ipairs(data.rows) do
     rows[i] = { row.name, row.ran / US }
-    for _, list in ipairs { row.runs, row.waits } do
+    for _, list in ipairs { row.runs, row.waits, row.unknown > 0 and row.gaps or nil } do
       local texts, last = {}, 0
       for at = 1, #list, 4 do
         local start = last + list[at]
@@ -64,15 +64,26 @@ describe("perflua timechart", function()
     assert.same({ 3, "c 9" }, { #rows, rows[3][1] })
   end)
 
-  it("draws no run whose end was not recorded, and says so", function()
+  it("draws no run without both ends, and hatches its processor until the next one", function()
     local got = timechart(switches.recording {
       { 10 * US, 0, "switch", 0, 0, 7 }, { 20 * US, 0, "switch", 8, 0, 0 },
       { 30 * US, 0, "switch", 0, 0, 9 }, { 35 * US, 0, "lost" },
       { 40 * US, 0, "switch", 9, 0, 7 }, { 45 * US, 0, "switch", 7, 1, 0 },
+      { 50 * US, 0, "switch", 8, 0, 7 }, { 52 * US, 0, "switch", 7, 0, 0 },
+      { 55 * US, 1, "switch", 8, 0, 7 }, { 60 * US, 0, "switch", 0, 0, 7 },
+      { 70 * US, 1, "switch", 8, 0, 0 },
     })
-    assert.matches("2 runs are not drawn: their end was not recorded", got.out, 1, true)
-    assert.matches("  ·  1 record tells of losses  ·  ", got.out, 1, true)
-    assert.same({ "cpu 0", 5.0, "30-35 0", "" }, (read(got.out))[1])
+    local rows, data = read(got.out)
+    assert.same({ "cpu 0", 17.0, "30-35 0, 40-42 0, 50-60 0", "",
+      "0-10 -1, 20-30 -1, 35-40 -1" }, rows[1])
+    assert.same({ "cpu 1", 0.0, "", "", "0-45 -1, 45-60 -1" }, rows[2])
+    assert.same({ 25.0 * US, 60.0 * US }, { data.rows[1].unknown, data.rows[2].unknown })
+    assert.matches("  ·  who ran is not known for 85.0us of the processors&#39; time  ·  "
+      .. "3 runs have no end and 4 no start: they are not drawn  ·  "
+      .. "1 record tells of losses  ·  ", got.out, 1, true)
+    assert.matches('<path class="gap" d="M0 108h', got.out, 1, true)
+    assert.matches(">not known who ran</text>", got.out, 1, true)
+    assert.not_matches(">not known who ran</text>", timechart(path).out, 1, true)
   end)
 
   it("refuses wrong words, and recordings without switches", function()

@@ -19,37 +19,95 @@ describe("perflua timeline", function()
   it("is a line for each thread that ran in a slice, with its share of it", function()
     local out, err = timeline(switches.recording({
       { 5 * MS, 0, "switch", 0, 0, 7 }, { 12 * MS, 1, "switch", 0, 0, 8 },
-      { 13 * MS, 1, "switch", 8, 1, 7 },
-      { 14 * MS, 0, "switch", 7, 1, 0 }, { 36 * MS, 1, "switch", 7, 1, 0 },
-      { 40 * MS, 0, "switch", 0, 1, 8 },
+      { 13 * MS, 1, "switch", 8, 1, 0 }, { 36 * MS, 0, "switch", 7, 1, 8 },
+      { 40 * MS, 0, "switch", 8, 0, 7 }, { 43 * MS, 1, "switch", 0, 0, 8 },
+      { 44 * MS, 0, "switch", 7, 0, 0 },
     }, { [7] = "a, b", [8] = "c" }))
     assert.are.equal("", err)
     assert.are.equal([[
 time,comm,tid,share
-0.005000,"a, b",7,110.000
-0.005000,c,8,10.000
-0.015000,"a, b",7,100.000
-0.025000,"a, b",7,100.000
-0.035000,"a, b",7,10.000
+0.000000,"a, b",7,50.000
+0.010000,"a, b",7,100.000
+0.010000,c,8,10.000
+0.020000,"a, b",7,100.000
+0.030000,"a, b",7,60.000
+0.030000,c,8,40.000
+0.040000,"a, b",7,40.000
+0.040000,c,8,10.000
 ]], out)
+  end)
+
+  it("counts runs whose ends are both known, the same in slices of any length", function()
+    local path = switches.recording({
+      { 5 * MS, 0, "switch", 0, 0, 7 }, { 6 * MS, 1, "switch", 0, 0, 8 },
+      { 7 * MS, 0, "switch", 7, 0, 8 }, -- 8 has left processor 1
+      { 9 * MS, 0, "switch", 7, 1, 0 }, -- 8 has left, 7 has come
+      { 11 * MS, 0, "switch", 0, 0, 7 }, { 14 * MS, 0, "switch", 7, 1, 8 },
+      { 15 * MS, 0, "switch", 8, 1, 0 }, { 19 * MS, 1, "switch", 0, 0, 7 },
+      { 21 * MS, 0, "switch", 0, 0, 8 }, { 23 * MS, 0, "switch", 8, 0, 0 },
+    }, { [7] = "a", [8] = "b" })
+    for _, slice in ipairs { "1ms", "3ms", "10ms", "1s" } do
+      local out, err, status = timeline("--slice", slice, path)
+      local ran = {}
+      for tid, share in out:gmatch ",(%d+),([%d.]+)\n" do
+        ran[tid] = (ran[tid] or 0) + share / 100 * tonumber(slice:match "%d+")
+          * (slice:find "ms" and 1 or 1000)
+      end
+      assert.equal("9.000 3.000", ("%.3f %.3f"):format(ran["7"], ran["8"]), slice)
+      assert.same({ 0, "# 2 runs have no end and 1 no start: they are not counted\n" },
+        { status, err })
+    end
+  end)
+
+  it("says that runs have no end, and nothing of what began before the recording", function()
+    local _, err = timeline(switches.recording {
+      { 5 * MS, 0, "switch", 7, 0, 8 }, { 7 * MS, 0, "switch", 0, 0, 8 },
+      { 9 * MS, 0, "switch", 8, 0, 0 },
+    })
+    assert.equal("# 1 run has no end and is not counted\n", err)
+  end)
+
+  it("has rows of the threads whose switches were recorded", function()
+    local out, err, status = timeline("--json", switches.recording({
+      { 1 * MS, 0, "switch", 7, 1, 30 }, { 4 * MS, 0, "switch", 7, 1, 31 },
+      { 5 * MS, 1, "switch", 7, 0, 8 }, { 8 * MS, 1, "switch", 8, 1, 30 },
+      { 9 * MS, 0, "switch", 8, 1, 31 }, { 99 * MS, 1, "switch", 7, 1, 30 },
+    }, { [7] = "parent", [8] = "child" }))
+    assert.same({ { time = 0.0, comm = "child", tid = 8, share = 30.0 } }, profiles.json(out))
+    assert.same({ 0, "# switches from 2 of 4 threads were not recorded: only the others have "
+      .. "rows; 3 runs have no start and are not counted\n" }, { status, err })
+  end)
+
+  it("begins slices at multiples of their length, as bucket(time) does", function()
+    local path = switches.recording {
+      { 1234567 * MS, 0, "switch", 0, 0, 7 }, { 1234599 * MS, 0, "switch", 7, 0, 0 },
+    }
+    local buckets = {}
+    local query = 'print(file:samples():group_by("bucket(time, 7000000)"))'
+    for time in run.perflua({ "-e", query, path }).out:gmatch "\n *(%d+)" do
+      buckets[#buckets + 1] = ("%.6f"):format(time / 1e9)
+    end
+    table.sort(buckets)
+    local out = timeline("--slice", "7ms", path)
+    assert.same(buckets, { out:match "\n(%d+%.%d+),", out:match "\n(%d+%.%d+),[^\n]*\n$" })
   end)
 
   it("adds up processes, names or processors, as CSV or JSON", function()
     local path = switches.recording({
       { 5 * MS, 0, "switch", 0, 0, 7 }, { 6 * MS, 1, "switch", 0, 0, 8 },
-      { 8 * MS, 0, "switch", 7, 1, 9 }, { 10 * MS, 1, "switch", 8, 1, 0 },
-      { 12 * MS, 0, "switch", 9, 0, 0 },
+      { 8 * MS, 0, "switch", 7, 1, 9 }, { 9 * MS, 1, "switch", 8, 1, 0 },
+      { 10 * MS, 0, "switch", 9, 0, 0 },
     }, { [7] = "a\"", [8] = "a\"", [9] = "b" })
-    assert.equal('time,comm,share\n0.005000,"a""",70.000\n0.005000,b,40.000\n',
+    assert.equal('time,comm,share\n0.000000,"a""",60.000\n0.000000,b,20.000\n',
       (timeline("--by", "comm", path)))
-    assert.equal('time,comm,pid,share\n0.005000,"a""",7,30.000\n0.005000,"a""",8,40.000\n'
-      .. "0.005000,b,9,40.000\n", (timeline("--by=pid", "--csv", path)))
-    assert.equal("time,cpu,share\n0.005000,0,70.000\n0.005000,1,40.000\n",
+    assert.equal('time,comm,pid,share\n0.000000,"a""",7,30.000\n0.000000,"a""",8,30.000\n'
+      .. "0.000000,b,9,20.000\n", (timeline("--by=pid", "--csv", path)))
+    assert.equal("time,cpu,share\n0.000000,0,50.000\n0.000000,1,30.000\n",
       (timeline("--by", "cpu", path)))
     local rows = profiles.json((timeline("--json", path)))
-    assert.same({ { time = 0.005, comm = 'a"', tid = 7, share = 30.0 },
-      { time = 0.005, comm = 'a"', tid = 8, share = 40.0 },
-      { time = 0.005, comm = "b", tid = 9, share = 40.0 } }, rows)
+    assert.same({ { time = 0.0, comm = 'a"', tid = 7, share = 30.0 },
+      { time = 0.0, comm = 'a"', tid = 8, share = 30.0 },
+      { time = 0.0, comm = "b", tid = 9, share = 20.0 } }, rows)
     for _, words in ipairs { { "--by", "tids" }, { "--json", "--csv" },
         { "--by", "cpu", "--tid", "7" } } do
       words[#words + 1] = path
@@ -57,16 +115,16 @@ time,comm,tid,share
     end
   end)
 
-  it("takes slices of other lengths, and long pauses in one step", function()
+  it("takes slices of other lengths, and long runs in one step", function()
     local path = switches.recording {
       { 1000, 0, "switch", 0, 0, 7 }, { 3000, 0, "switch", 7, 0, 0 },
       { 1 << 61, 0, "switch", 0, 0, 7 },
-      { (1 << 61) + 500, 0, "switch", 7, 0, 8 }, { (1 << 62), 0, "switch", 8, 0, 0 },
+      { (1 << 61) + 500, 0, "switch", 7, 0, 8 }, { 1 << 62, 0, "switch", 8, 0, 0 },
     }
     local out, err = timeline("--slice", "1us", path)
-    assert.are.same(
-      { 5, "# 1 pause is too long to be shown: what ran afterwards is not known\n" },
-      { select(2, out:gsub("\n", "")), (err:gsub("^.*(# pauses)", "%1")) })
+    assert.same(
+      { 5, "# 1 run is too long to be counted\n" },
+      { select(2, out:gsub("\n", "")), err })
     for _, wrong in ipairs { "0s", "10", "x" } do
       assert.are.equal(2, select(3, timeline("--slice", wrong, path)))
     end
@@ -77,8 +135,9 @@ time,comm,tid,share
       { 1 * MS, 0, "switch", 0, 0, 7 }, { 3 * MS, 0, "lost" }, { 5 * MS, 0, "switch", 7, 0, 8 },
       { 6 * MS, 0, "switch", 8, 0, 0 },
     })
-    assert.are.equal("time,comm,tid,share\n0.001000,,8,10.000\n", out)
-    assert.matches("^# 1 record tells of losses: .*\n$", err)
+    assert.are.equal("time,comm,tid,share\n0.000000,,8,10.000\n", out)
+    assert.equal("# 1 run has no end and 1 no start: they are not counted\n"
+      .. "# 1 record tells of losses: what ran afterwards is not known\n", err)
   end)
 
   it("is made of samples of a clock where there are no switches", function()
@@ -89,7 +148,7 @@ time,comm,tid,share
         period = MS })
     end
     local out = timeline(b:write())
-    assert.are.equal("time,comm,tid,share\n0.005000,,7,60.000\n0.015000,,7,20.000\n", out)
+    assert.are.equal("time,comm,tid,share\n0.000000,,7,30.000\n0.010000,,7,50.000\n", out)
   end)
 
   it("writes nothing where switches have other fields", function()

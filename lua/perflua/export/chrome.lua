@@ -16,6 +16,7 @@ local spec_of = core.query_spec
 local chrome = { name = "chrome",
   description = "chrome://tracing, ui.perfetto.dev: threads on processors, wake-ups, spans" }
 
+local UNKNOWN <const> = '"not known who ran"'
 local CPUS <const> = 0 -- the process whose threads are the processors: none has this id
 
 -- Fields of samples, and of tracepoints where there are such.
@@ -139,6 +140,11 @@ function Trace:handlers()
       self:counter(CPUS, "running threads", "threads", self.n_running, self:stamp(time))
     end,
     drop = finish, -- without length, since it is not known
+    unknown = function(cpu, since, time)
+      self:name_cpu(cpu)
+      self:slice("B", CPUS, cpu, UNKNOWN, self:stamp(since))
+      self:slice("E", CPUS, cpu, UNKNOWN, self:stamp(time))
+    end,
   }
 end
 
@@ -222,7 +228,8 @@ local function write_samples(trace, query)
   end)
   trace.runs:finish(last)
   trace.counts:add_ended(spec_of(query))
-  return n, trace.runs.dropped
+  return n, (',"runs_without_end":%d,"runs_without_start":%d,"seconds_not_known":%s'):format(
+    trace.runs.dropped, trace.runs.starts, core.seconds(trace.runs.unknown))
 end
 
 -- Spans may overlap, so each is a track of its own: an asynchronous event. They come in the
@@ -240,7 +247,7 @@ local function write_spans(trace, query)
         trace.n_spans, json.string(spans.name(span)), pid, tid,
         trace:stamp(phase == "b" and span.start or span.stop))
     end
-  end), 0
+  end), ""
 end
 
 ---@param query perflua.Query
@@ -254,15 +261,15 @@ function chrome.export(query, out)
   if not spec.reader and not spec.scope:root "time" then
     usage_error "export: these samples have no times, which chrome needs"
   end
-  local n, dropped
+  local n, missing
   local ok, message, code = output.to(out, function(write)
     local trace = new_trace(spec.file, write)
     write '{"traceEvents":[\n'
-    n, dropped = (spec.reader and write_spans or write_samples)(trace, query)
+    n, missing = (spec.reader and write_spans or write_samples)(trace, query)
     write '\n],"displayTimeUnit":"ns","stackFrames":{'
     trace.frames:write(write)
-    write(('},"otherData":{"exporter":"perflua","start":"%s","runs_without_end":%d}}\n'):format(
-      core.seconds(trace.first or 0), dropped))
+    write(('},"otherData":{"exporter":"perflua","start":"%s"%s}}\n'):format(
+      core.seconds(trace.first or 0), missing))
   end)
   if not ok then return nil, message, code end
   return { samples = n, set_aside = 0,

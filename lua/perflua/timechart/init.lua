@@ -8,10 +8,13 @@
 --   step       ns: runs that lie closer are one, so that a long recording makes no larger chart
 --   merged     number of runs that became part of another; left_out: number of threads without
 --              a row, and left_out_ns: how long they ran
---   dropped    number of runs whose end was not recorded; lost: number of records of losses
+--   missing    text: which runs are not known; nil: all are
+--   unknown    ns of the processors' time in which it is not known who ran
+--   lost       number of records of losses
 --
--- A row is { id, name, ran, runs, waits }; ran is in ns, and runs and waits are lists of start,
--- stop, ran, other: the processor of a run, or of a processor's row its thread; false: several.
+-- A row is { id, name, ran, unknown, runs, waits, gaps }; ran and unknown are in ns, and runs,
+-- waits and gaps, when it is not known who ran, are lists of start, stop, ran, other: the
+-- processor of a run, or of a processor's row its thread; false: several.
 
 local comms = require "perflua.waits.comms"
 local core = require "perflua.core"
@@ -29,7 +32,9 @@ local DEFAULT_STEP <const> = 10000 -- ns, of streams
 local SWITCH <const> = "sched:sched_switch"
 local WAKES <const> = { "sched:sched_waking", "sched:sched_wakeup" } -- the first that is there
 
-local function new_row(id) return { id = id, ran = 0, runs = {}, waits = {} } end
+local function new_row(id)
+  return { id = id, ran = 0, unknown = 0, runs = {}, waits = {}, gaps = {} }
+end
 
 local Chart = {}
 Chart.__index = Chart
@@ -70,7 +75,12 @@ function Chart:handlers()
     self:add(thread.runs, since, time, cpu)
     self:add(processor.runs, since, time, tid)
   end
-  return { start = start, stop = stop, drop = function() end }
+  local function unknown(cpu, since, time)
+    local processor = row_of(self.by_cpu, cpu)
+    processor.unknown = processor.unknown + time - since
+    self:add(processor.gaps, since, time, false)
+  end
+  return { start = start, stop = stop, unknown = unknown }
 end
 
 -- Notes a wake-up; of those between the same threads within a step the first.
@@ -163,7 +173,7 @@ function timechart.read(file, options)
   chart.running = runs.new(chart:handlers())
   read(chart, file, names)
   if not next(chart.by_cpu) then return nil end
-  chart.dropped = chart.running.dropped
+  chart.missing, chart.unknown = chart.running:note "drawn", chart.running.unknown
   finish_rows(chart, file, options.is_chosen, options.most)
   return chart
 end

@@ -12,14 +12,21 @@ local HEAD <const>, LABELS <const> = 108, 170 -- pixels above the rows, and of t
 local rules = {
   light = { ".lane{fill:#f3f4f7}", ".run{fill:#3d7ccc}", ".cpu{fill:#4f9a63}",
     ".wait{fill:#e5a03c}", ".wake{stroke:#a8327d;stroke-width:1.2;fill:none}",
+    ".gap{fill:url(#hatch)}", ".hatch{stroke:#8a8f9c;stroke-width:1.5}",
     ".grid{stroke:#d3d6df}", ".range{fill:#1f6feb;opacity:.2}" },
   dark = { ".lane{fill:#1d2027}", ".run{fill:#4d8bd9}", ".cpu{fill:#4f9a63}",
     ".wait{fill:#c98a2e}", ".wake{stroke:#e07abc;stroke-width:1.2;fill:none}",
+    ".gap{fill:url(#hatch)}", ".hatch{stroke:#7b8190;stroke-width:1.5}",
     ".grid{stroke:#363b47}", ".range{fill:#79b8ff;opacity:.25}" },
 }
 
 local legend = { { "cpu", "processor busy" }, { "run", "thread runs" },
   { "wait", "waits for a processor" } }
+local GAP <const> = { "gap", "not known who ran" } -- in the legend where there is such a time
+
+local HATCH <const> = '<defs><pattern id="hatch" width="6" height="6" '
+  .. 'patternUnits="userSpaceOnUse"><path class="hatch" d="M-1 1l2-2M0 6l6-6M5 7l2-2"/>'
+  .. "</pattern></defs>\n"
 
 -- Returns the path of segments, those of less than a pixel joined.
 local function path_of(list, chart, width, y, height)
@@ -61,6 +68,10 @@ local function add_rows(out, chart, rows, width)
       xml.escape(page.fit(row.name, LABELS - 8))))
     out(('<g transform="translate(%d)"><path class="wait" d="%s"/>'):format(
       page.PAD + LABELS, path_of(row.waits, chart, room, y + 5, page.ROW - 12)))
+    if row.gaps[1] then
+      out(('<path class="gap" d="%s"/>'):format(path_of(row.gaps, chart, room, y,
+        page.ROW - 2)))
+    end
     out(('<path class="%s" d="%s"/></g>\n'):format(class,
       path_of(row.runs, chart, room, y, page.ROW - 2)))
   end
@@ -95,10 +106,10 @@ local function add_data(out, chart, rows)
   for i, row in ipairs(rows) do
     local is_cpu = i <= #chart.cpus
     if not is_cpu then row_of[row.id] = i - 1 end
-    out(('%s\n{"name":%s,"ran":%d,"runs":[%s],"waits":[%s]}'):format(i > 1 and "," or "",
-      xml.script_string(row.name), row.ran,
+    out(('%s\n{"name":%s,"ran":%d,"unknown":%d,"runs":[%s],"waits":[%s],"gaps":[%s]}'):format(
+      i > 1 and "," or "", xml.script_string(row.name), row.ran, row.unknown,
       segments(row.runs, chart.from, is_cpu and name_number or cpu_number),
-      segments(row.waits, chart.from, cpu_number)))
+      segments(row.waits, chart.from, cpu_number), segments(row.gaps, chart.from, cpu_number)))
   end
   out '],\n"wakes":['
   local list, last, first = chart.wakes, chart.from, true
@@ -135,11 +146,13 @@ function svg.write(out, chart, options)
     height = HEAD + #rows * page.ROW + page.FOOT, fixed = options.width ~= nil,
     html = options.html, rules = rules,
   }, function(write)
+    write(HATCH)
     write '<g id="frames">\n'
     add_rows(write, chart, rows, width)
     write "</g>\n"
     page.write_head(write, { height = HEAD, title = options.title, about = options.about,
-      legend = legend, note = note_of(chart) })
+      legend = chart.unknown > 0 and { legend[1], GAP, legend[2], legend[3] } or legend,
+      note = note_of(chart) })
     local y, right = HEAD - 8, width - page.PAD
     write(('<g id="axis" class="about"><text x="%d" y="%d">%s</text>'):format(
       page.PAD + LABELS, y, core.seconds(chart.from)))

@@ -8,6 +8,7 @@ local output = require "perflua.table.output"
 local samples = require "perflua.toolkit.samples"
 local svg = require "perflua.timechart.svg"
 local timechart = require "perflua.timechart"
+local units = require "perflua.text.units"
 
 local MOST_ROWS <const> = 40
 
@@ -26,7 +27,8 @@ local tool = {
 A row for each processor, then one for each thread: when it ran, and when it waited for a processor.
 Wake-ups are lines from the thread that wakes to the one that is woken. In the page: dragging over a range
 of time zooms in, as a click on a run does; Escape goes back, arrows and the wheel with Shift move, / searches
-for threads. A run whose end was not recorded is not drawn.]],
+for threads. A run whose start or end was not recorded is not drawn. Where the recording does not say who ran on
+a processor, its row is hatched from the switch before to the next one.]],
 }
 
 tool.refused = samples.refused(tool.options, "it reads the switches of all threads")
@@ -48,11 +50,13 @@ local function describe(file, chart)
   local parts = { ("%s s, %s, %s"):format(core.seconds(chart.to - chart.from),
     fmt.phrase(#chart.cpus, "{processor|processors}"),
     fmt.phrase(#chart.threads, "{thread|threads}")) }
-  for _, note in ipairs {
-    { chart.dropped, "{run is|runs are} not drawn: {its|their} end was not recorded" },
-    { chart.lost, "{record tells|records tell} of losses" },
-  } do
-    if note[1] > 0 then parts[#parts + 1] = fmt.phrase(note[1], note[2]) end
+  if chart.unknown > 0 then
+    parts[#parts + 1] = ("who ran is not known for %s of the processors' time"):format(
+      units.format(chart.unknown, "duration"))
+  end
+  parts[#parts + 1] = chart.missing
+  if chart.lost > 0 then
+    parts[#parts + 1] = fmt.phrase(chart.lost, "{record tells|records tell} of losses")
   end
   parts[#parts + 1] = fmt.paths(file.path)
   local cmdline = file.features.cmdline

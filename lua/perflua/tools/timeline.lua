@@ -7,6 +7,7 @@ local json = require "perflua.text.json"
 local needs = require "perflua.meta.needs"
 local output = require "perflua.table.output"
 local perflua = require "perflua"
+local runs = require "perflua.waits.runs"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 local suggest = require "perflua.errors.suggest"
@@ -28,83 +29,116 @@ local tool = {
 Columns: time, when the slice begins, in seconds; comm; tid; share, in percent of one processor. With --by
 pid, comm or cpu the share is that of all threads of a process, of a name, or on a processor.
 A thread that did not run in a slice has no line there, and the idle thread has none at all.
+Slices begin at multiples of their length on the clock of the recording.
 Times come from thread switches, which are exact; without them, from samples of cpu-clock or task-clock,
 each of which stands for the time since the previous one.
+A run is counted if the switches at its start and at its end were recorded. Standard error says how many runs
+lack one of them. Without -a perf record writes only switches from the recorded threads: few of their runs have
+a known start.
 
-  $ perflua timeline --slice 200ms perf.data
+  $ perflua timeline --slice 200ms --comm ls,sort perf.data
   time,comm,tid,share
-  38461.852138,ls,28728,42.670
-  38461.852138,sort,28729,1.407
-  38462.052138,ls,28728,6.057
-  38462.052138,sort,28729,4.264]],
+  1070.800000,ls,27976,0.570
+  1070.800000,sort,27977,0.546
+  1071.000000,ls,27976,24.495
+  1071.000000,sort,27977,0.195]],
 }
 
 tool.refused = samples.refused(tool.options, "it reads the switches of all threads")
 
-local MOST <const> = 1000000 -- slices between two records; what ran over more is not known
+local MOST <const> = 1000000 -- slices of one run; one that is longer is not known
 
--- Time that threads ran is added to the slice from start to stop; write(start, stop,
--- nanoseconds by tid, or by cpu) gets each slice that is over.
+-- Adds up how long threads ran in slices, which begin at multiples of their length.
+-- write(start, stop, nanoseconds by tid, or by cpu) gets each slice when it is complete.
 local Line = {}
 Line.__index = Line
 
 local function new_line(length, by_cpu, write)
-  return setmetatable({ length = length, by_cpu = by_cpu, write = write, ran = {}, running = {},
-    since = {}, skipped = 0 }, Line)
+  return setmetatable({ length = length, by_cpu = by_cpu, write = write, slices = {},
+    next = math.maxinteger, last = math.mininteger, skipped = 0 }, Line)
 end
 
-function Line:add(tid, cpu, ns)
-  local key = self.by_cpu and cpu or tid
-  if ns > 0 then self.ran[key] = (self.ran[key] or 0) + ns end
-end
-
--- Ends the slice: threads that still run do so in the next.
-function Line:close()
-  for cpu, tid in pairs(self.running) do
-    self:add(tid, cpu, self.stop - self.since[cpu])
-    self.since[cpu] = self.stop
+-- Returns what ran in a slice, to add to.
+function Line:slice(number)
+  local ran = self.slices[number]
+  if not ran then
+    ran = {}
+    self.slices[number] = ran
+    self.next, self.last = math.min(self.next, number), math.max(self.last, number)
   end
-  if next(self.ran) then self.write(self.start, self.stop, self.ran) end
-  self.start, self.stop, self.ran = self.stop, self.stop + self.length, {}
+  return ran
 end
 
-function Line:advance(time)
-  local n = self.start and (time - self.start) // self.length or 0
-  if n > MOST and next(self.running) then self.running, self.skipped = {}, self.skipped + 1 end
-  while n > 0 and (next(self.ran) or next(self.running)) do
-    self:close()
-    n = n - 1
+-- Adds a run that ended to the slices that it touches.
+function Line:add(key, start, stop)
+  local length = self.length
+  local first, last = start // length, stop // length
+  if last - first > MOST then
+    self.skipped = self.skipped + 1
+    return
   end
-  self.start = self.start and self.start + n * self.length or time
-  self.stop = self.start + self.length
+  for number = first, last do
+    local ns = math.min(stop, (number + 1) * length) - math.max(start, number * length)
+    if ns > 0 then
+      local ran = self:slice(number)
+      ran[key] = (ran[key] or 0) + ns
+    end
+  end
 end
 
-function Line:finish(time)
-  if not self.stop then return end
-  self.stop = time
-  self:close()
+-- Writes the slices before that one: nothing will be added to them.
+function Line:write_before(slice)
+  local slices, length = self.slices, self.length
+  for i = self.next, math.min(slice - 1, self.last) do
+    local ran = slices[i]
+    slices[i] = nil
+    if ran and next(ran) then
+      self.write(i * length, (i + 1) * length, ran)
+    end
+  end
+  self.next = next(slices) and math.max(self.next, slice) or math.maxinteger
 end
 
--- Returns how many records told of lost ones, and how many samples lacked a field.
+function Line:finish() self:write_before(math.maxinteger) end
+
+-- Writes slices that ended before all runs that go on now.
+local function write_complete(line, running, time)
+  local first = time // line.length
+  for cpu, tid in pairs(running.tid_of) do
+    if tid and tid ~= 0 then first = math.min(first, running.since[cpu] // line.length) end
+  end
+  line:write_before(math.max(first, time // line.length - MOST))
+end
+
+-- Returns how many records told of lost ones, how many samples lacked a field, and which runs
+-- are missing.
 local function read_switches(file, line)
-  local running, since, stop, last, lost, unreadable = line.running, line.since, 0, 0, 0, 0
+  local from, upto, ran, last, lost, unreadable = 0, math.mininteger, nil, 0, 0, 0
+  local by_cpu = line.by_cpu
+  local running = runs.new { stop = function(tid, cpu, start, stop)
+    local key = by_cpu and cpu or tid
+    if start < from or stop >= upto then return line:add(key, start, stop) end
+    if stop > start then ran[key] = (ran[key] or 0) + stop - start end
+  end }
   local q = samples_with_losses.named(file, { "sched:sched_switch" })
     :select("args.prev_pid", "args.next_pid", "time", "cpu")
   for prev, next_tid, time, cpu in q:each() do
     if not (prev and next_tid and time and cpu) then
-      for of in pairs(line.running) do line.running[of] = nil end
+      running:lose()
       lost, unreadable = lost + (prev and 0 or 1), unreadable + (prev and 1 or 0)
     else
-      if time >= stop then
-        line:advance(time)
-        running, stop = line.running, line.stop
+      running:switch(cpu, prev, next_tid, time)
+      if time >= upto then
+        write_complete(line, running, time)
+        local number = time // line.length
+        from, upto, ran = number * line.length, (number + 1) * line.length, line:slice(number)
       end
-      if running[cpu] == prev then line:add(prev, cpu, time - since[cpu]) end
-      running[cpu], since[cpu], last = next_tid ~= 0 and next_tid or nil, time, time
+      last = time
     end
   end
-  line:finish(last)
-  return lost, unreadable
+  running:finish(last)
+  line:finish()
+  return lost, unreadable, running:note "counted"
 end
 
 local function read_samples(file, line)
@@ -114,11 +148,15 @@ local function read_samples(file, line)
     if not (tid and period and time and (cpu or not line.by_cpu)) or aside.is(period) then
       unreadable = unreadable + 1
     else
-      if time >= (line.stop or 0) then line:advance(time) end
-      if tid ~= 0 then line:add(tid, cpu, period) end
+      local number, key = time // line.length, line.by_cpu and cpu or tid
+      line:write_before(number)
+      if tid ~= 0 then
+        local ran = line:slice(number)
+        ran[key] = (ran[key] or 0) + period
+      end
     end
   end
-  line:finish(line.stop)
+  line:finish()
   return 0, unreadable
 end
 
@@ -213,12 +251,13 @@ function tool.run(args, out)
     end
   end)
   local read = file.events["sched:sched_switch"] and read_switches or read_samples
-  local lost, unreadable = read(file, line)
+  local lost, unreadable, missing = read(file, line)
   write_end()
+  if missing then io.stderr:write("# ", missing, "\n") end
   for _, note in ipairs {
     { lost, "{record tells|records tell} of losses: what ran afterwards is not known" },
     { line.skipped,
-      "{pause is|pauses are} too long to be shown: what ran afterwards is not known" },
+      "{run is|runs are} too long to be counted" },
     { unreadable, "{sample lacks|samples lack} a required field or {has|have} it damaged" },
   } do
     if note[1] > 0 then io.stderr:write("# ", fmt.phrase(note[1], note[2]), "\n") end

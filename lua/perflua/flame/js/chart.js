@@ -19,6 +19,7 @@ function draw_row(row, i) {
   const lane = element("g", { transform: "translate(" + left + ")", opacity: hits && !hits[i] ? 0.35 : 1 });
   lane.append(element("rect", { class: "lane", y: top_of(i), width: room, height: ROW - 2 }),
     element("path", { class: "wait", d: path_of(row.waits, from, to, scale(), top_of(i) + 5, ROW - 12) }),
+    element("path", { class: "gap", d: path_of(row.gaps, from, to, scale(), top_of(i), ROW - 2) }),
     element("path", { class: row.is_cpu ? "cpu" : "run",
       d: path_of(row.runs, from, to, scale(), top_of(i), ROW - 2) }));
   return [label, lane];
@@ -69,7 +70,7 @@ function segment_at(event) {
   const x = event.clientX - root.getBoundingClientRect().left;
   if (event.clientY < HEAD || i < 0 || i >= rows.length || x < left) return null;
   const time = time_at(x), near = 2 / scale();
-  for (const list of [rows[i].runs, rows[i].waits]) {
+  for (const list of [rows[i].runs, rows[i].waits, rows[i].gaps]) {
     const at = first_after(list, time - near);
     if (at < list.n && list.start[at] <= time + near) return { row: i, list, i: at };
   }
@@ -78,10 +79,14 @@ function segment_at(event) {
 
 function text_of(at) {
   const row = rows[at.row], { list, i } = at;
-  if (!list) return row.name + ": ran " + duration(row.ran) + ", " + percent(row.ran, SPAN);
+  if (!list) {
+    return row.name + ": ran " + duration(row.ran) + ", " + percent(row.ran, SPAN)
+      + (row.unknown ? "; not known " + duration(row.unknown) + ", " + percent(row.unknown, SPAN) : "");
+  }
   const other = list.other[i], length = list.stop[i] - list.start[i];
   let what = "waited for a processor";
   if (list === row.runs && row.is_cpu) what = other < 0 ? "several threads" : NAMES[other];
+  else if (list === row.gaps) what = "not known who ran";
   else if (list === row.runs) what = other < 0 ? "ran on several processors" : "ran on cpu " + other;
   if (list.ran[i] < length) what += ", " + percent(list.ran[i], length) + " of";
   return row.name + ": " + what + " " + duration(length) + " from " + seconds(list.start[i]);

@@ -17,7 +17,8 @@ function decode(flat) {
 }
 
 const rows = PAGE.rows.map((row, i) => ({
-  name: row.name, ran: row.ran, is_cpu: i < PAGE.cpus, runs: decode(row.runs), waits: decode(row.waits),
+  name: row.name, ran: row.ran, unknown: row.unknown, is_cpu: i < PAGE.cpus,
+  runs: decode(row.runs), waits: decode(row.waits), gaps: decode(row.gaps),
 }));
 
 const wakes = [];
