@@ -146,10 +146,11 @@ sweep: all ## many random queries; cut and damage recordings at every place (min
 		spec/perfdata/damage_spec.lua spec/perfdata/resync_spec.lua
 
 # A shard asks 10 000 queries of a hundred recordings of its own.
-model: all ## ask the engine and its model in Lua 100 000 random queries (minutes)
+model: all ## ask the engine and its model in Lua 100 000 random queries; read all fields on all roads (minutes)
 	@.ci/deps test
 	@seq 0 9 | $(TEST_ENV) xargs -P $$(nproc) -I{} env QUERY_SEED={}01 QUERIES=10000 \
 		$(RUN_BUSTED) spec/query/model_spec.lua
+	@ROADS=all $(TEST_ENV) $(RUN_BUSTED) spec/query/roads_spec.lua
 
 lint: all ## check format, warnings, luacheck, modules, words, API, exports, generated files
 	@.ci/deps lint

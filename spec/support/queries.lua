@@ -31,7 +31,8 @@ local function quoted(value)
       .. '"'
 end
 
-local function spelled(value, is_unsigned)
+-- Returns a constant of the filter language.
+function queries.constant(value, is_unsigned)
   if type(value) == "string" then return quoted(value) end
   if math.type(value) == "float" then
     if value ~= value or value - value ~= 0 then return "1e999" end
@@ -58,7 +59,7 @@ function Maker:number_constant(field)
   if not math.type(value) or self:chance(20) then return self:one_of(odd) end
   local is_unsigned = field.kind ~= "signed"
   if self:chance(25) then value = value + self:one_of { 1, -1, 0.5, -0.5, 0.0 } end
-  return spelled(value, is_unsigned)
+  return queries.constant(value, is_unsigned)
 end
 
 function Maker:text_constant(field)

@@ -47,7 +47,7 @@ end
 
 -- The names that records of these types can have, each once. A name of two types is of the kind
 -- that queries tell, which may be none of both.
-local function names_of(file, type_ids)
+function query_fields.names(file, type_ids)
   local list, seen, views = {}, {}, core.views()
   local function add(text, kind)
     if not seen[text] and kind ~= "later" then
@@ -57,7 +57,7 @@ local function names_of(file, type_ids)
   end
   for _, id in ipairs(type_ids) do
     for i = 1, math.max(1, #file.events) do
-      for _, row in ipairs(core.fields_of(file, id, i)) do
+      for _, row in ipairs(core.fields_of(file, id, file.events[i] and i)) do
         add(row.name, row.kind)
         if row.name == "args" then
           add_args(file.events, add)
@@ -96,7 +96,7 @@ end
 ---@return {text: string, kind: string, values: any[]}[] # what can be named, sorted
 function query_fields.of(file, records, type_ids)
   local list = {}
-  for _, field in ipairs(names_of(file, type_ids or { SAMPLE })) do
+  for _, field in ipairs(query_fields.names(file, type_ids or { SAMPLE })) do
     local ok, ref = pcall(function() return spec_of(records).scope:ref(field.text) end)
     if ok then
       field.kind = ref.kind

@@ -1,5 +1,3 @@
-#define _GNU_SOURCE /* memrchr */
-
 #include "fields.h"
 
 #include <string.h>
@@ -148,32 +146,36 @@ static void get_dso(struct pm_resolver *r, const struct pd_record *rec,
 		set_text_value(out, at.dso ? at.dso->name : PM_UNKNOWN);
 }
 
-static void get_srcline(struct pm_resolver *r, const struct pd_record *rec,
-			const struct pd_asked *asked, struct pd_value *out)
+/*
+ * Returns the source line that is asked for; NULL if it is not known. Frames of a call chain
+ * have the line of their own function, not of one inlined there.
+ */
+static const struct ps_line *find_asked_line(struct pm_resolver *r, const struct pd_record *rec,
+					     const struct pd_asked *asked)
 {
 	const struct ps_line *lines;
 	struct pm_dso_address at;
+	size_t n = 0;
 
-	/*
-	 * Frames of a call chain have the line of their own function, not of one inlined there.
-	 */
-	if (get_dso_address(r, rec, asked, &at) && at.dso) {
-		size_t n = ps_dso_lines(at.dso, at.address, &lines);
+	if (get_dso_address(r, rec, asked, &at) && at.dso)
+		n = ps_dso_lines(at.dso, at.address, &lines);
+	return n ? &lines[asked->of_address ? n - 1 : 0] : NULL;
+}
 
-		if (n)
-			set_text_value(out, lines[asked->of_address ? n - 1 : 0].srcline);
-	}
+static void get_srcline(struct pm_resolver *r, const struct pd_record *rec,
+			const struct pd_asked *asked, struct pd_value *out)
+{
+	const struct ps_line *line = find_asked_line(r, rec, asked);
+
+	set_text_value(out, line ? line->srcline : NULL);
 }
 
 static void get_srcfile(struct pm_resolver *r, const struct pd_record *rec,
 			const struct pd_asked *asked, struct pd_value *out)
 {
-	const char *colon;
+	const struct ps_line *line = find_asked_line(r, rec, asked);
 
-	get_srcline(r, rec, asked, out);
-	colon = out->type == PD_STR ? memrchr(out->s.p, ':', out->s.n) : NULL;
-	if (colon)
-		out->s.n = (size_t)(colon - out->s.p);
+	set_text_value(out, line ? line->srcfile : NULL);
 }
 
 static void get_symbol_size(struct pm_resolver *r, const struct pd_record *rec,

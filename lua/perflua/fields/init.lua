@@ -119,12 +119,17 @@ function Scope:known()
     end
     for _, row in ipairs(any and desc.fields or {}) do add_row(known, row, desc.id) end
   end
+  local nameless = {}
+  for id in pairs(self.type_ids or {}) do nameless[id] = true end
   for _, desc in ipairs(types) do
+    nameless[desc.id] = nil
     local asked = self.type_ids and self.type_ids[desc.id]
     if asked or not self.type_ids and (self.container or not desc.container) then
       add_type(desc)
     end
   end
+  -- records of a type that has no name here have what every record has
+  for id in pairs(nameless) do add_type { id = id, fields = types[0].fields } end
   self.table = known
   return known
 end

@@ -52,6 +52,17 @@ local function type_ids(wanted)
   return ids
 end
 
+-- Leaves out records of other types that have no name here: if one of these is wanted, the core
+-- reads all of them.
+local function without_others(made, wanted)
+  local ids, nameless = {}, false
+  for id in pairs(wanted or {}) do
+    ids[#ids + 1] = id
+    nameless = nameless or not types()[id]
+  end
+  return nameless and made:where { type_id = ids } or made
+end
+
 local function open_cursor(file, options, split, expand)
   check_options(options)
   if options.expand ~= nil then expand = options.expand end
@@ -68,6 +79,7 @@ local function open_cursor(file, options, split, expand)
     filters = {},
     asked = description.events(options.event), expand = expand,
   }
+  made = without_others(made, wanted)
   local select = selections[file]
   if not select or wanted and not wanted[SAMPLE] then return made end
   return select(made, wanted ~= nil and next(wanted, next(wanted)) == nil)

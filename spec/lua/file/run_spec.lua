@@ -169,6 +169,15 @@ describe("file:run", function()
       "no record of this query has a field 'callchain'")
   end)
 
+  it("gives composite fields to handlers", function()
+    local rows = {}
+    file:run { ["cycles:P"] = { "callchain", "pid", function(chain, pid)
+      rows[#rows + 1] = { #chain, chain[1].ip, pid }
+    end } }
+    assert.equal(4, #rows)
+    assert.same({ 2, 0xffffffff81000010, 7 }, rows[1])
+  end)
+
   it("prefers its own keys and record types to events of the same name", function()
     file:close()
     file = assert(perflua.open(two_events.write(function(b)

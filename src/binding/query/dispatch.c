@@ -32,6 +32,8 @@ struct handler {
 struct dispatch {
 	lua_State *L;
 	struct pl_cursor *cursor;
+	/* functions that the parts of handlers call; NULL: none. The cursor calls none */
+	struct pl_calls *calls;
 	uint64_t interval, next; /* ns; interval 0: none */
 	bool by_wall;		 /* `next` is a time of CLOCK_MONOTONIC, not of records */
 	bool started;		 /* `next` is set */
@@ -111,12 +113,12 @@ static void take_handler(lua_State *L, struct handler *h, struct pl_cursor *c)
 }
 
 /* Makes the functions that parts call callable. */
-static void enter_handler_calls(lua_State *L, struct pl_cursor *c)
+static void enter_handler_calls(lua_State *L, struct dispatch *d)
 {
-	c->calls = pl_calls_of(L, AT_TREES);
+	d->calls = pl_calls_of(L, AT_TREES);
 	lua_settop(L, AT_CALLS - 1);
-	if (c->calls)
-		pl_calls_enter(L, c->calls, AT_FILE, AT_TREES);
+	if (d->calls)
+		pl_calls_enter(L, d->calls, AT_FILE, AT_TREES);
 	lua_settop(L, AT_TOP);
 }
 
@@ -174,7 +176,7 @@ static void take_late(lua_State *L, struct dispatch *d, const struct pl_file *f)
 		lua_settop(L, AT_TOP);
 	}
 	d->n_events = n;
-	enter_handler_calls(L, d->cursor);
+	enter_handler_calls(L, d);
 }
 
 /* Returns true if the function that was called returned `stop`. [-1, +0] */
@@ -302,15 +304,16 @@ static void take_interval(lua_State *L, struct dispatch *d)
 }
 
 /* Pushes the values that a handler is given, of which some are parts. [-0, +n] */
-static void push_parts(lua_State *L, struct pl_cursor *c, const struct handler *h,
+static void push_parts(lua_State *L, const struct dispatch *d, const struct handler *h,
 		       const struct pd_record *rec)
 {
+	struct pl_cursor *c = d->cursor;
 	struct pq_value value;
 
 	if (!pq_fields_enter(&c->fields, rec))
 		luaL_error(L, "no memory for a handler's fields");
-	if (c->calls)
-		pq_calls_next(&c->calls->calls);
+	if (d->calls)
+		pq_calls_next(&d->calls->calls);
 	for (unsigned i = 0; i < h->n; i++) {
 		if (h->fields[i] < PART) {
 			pl_push_fields(L, AT_CURSOR, rec, &h->fields[i], 1);
@@ -318,7 +321,7 @@ static void push_parts(lua_State *L, struct pl_cursor *c, const struct handler *
 		}
 		pq_expr_value(c->parts[h->fields[i] - PART], &c->fields, &value);
 		if (value.type == PQ_OBJECT) {
-			pl_calls_push_object(L, c->calls, &value);
+			pl_calls_push_object(L, d->calls, &value);
 			continue;
 		}
 		if (value.type == PQ_NIL)
@@ -335,7 +338,7 @@ static bool call_handler(lua_State *L, const struct dispatch *d, const struct ha
 {
 	lua_rawgeti(L, AT_FNS, h->fn);
 	if (h->has_parts)
-		push_parts(L, d->cursor, h, rec);
+		push_parts(L, d, h, rec);
 	else if (h->n)
 		pl_push_fields(L, AT_CURSOR, rec, h->fields, h->n);
 	else
@@ -379,7 +382,7 @@ int pl_file_dispatch(lua_State *L)
 		take_handler(L, &d->other, d->cursor);
 	lua_settop(L, AT_TOP);
 	take_interval(L, d);
-	enter_handler_calls(L, d->cursor);
+	enter_handler_calls(L, d);
 	while (pl_cursor_next(L, d->cursor, AT_CURSOR, &rec)) {
 		const struct handler *h;
 

@@ -2,6 +2,9 @@
  * The records that perf writes itself: see enum perf_user_event_type and the structs of
  * tools/lib/perf/include/perf/event.h. None of them ends with a sample_id.
  */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "event.h"
 #include "feature.h"
 #include "rows.h"
@@ -58,10 +61,12 @@ static void compute_feature(const struct pd_record *rec, uint32_t at, struct pd_
 		return;
 	bit = pd_rec64(rec, at);
 	known = bit < PD_FEATURES ? pd_feature_by_bit((unsigned)bit) : NULL;
-	if (known)
+	if (known) {
 		pd_set_name(out, known->name);
-	else
-		pd_set_uint(out, PD_UINT, bit);
+		return;
+	}
+	pd_set_bytes(out, PD_STR, out->text,
+		     (size_t)snprintf(out->text, sizeof(out->text), "%" PRIu64, bit));
 }
 
 static void compute_rest(const struct pd_record *rec, uint32_t at, struct pd_value *out)

@@ -59,30 +59,30 @@ static const char *get_function_name(struct ps_lines *lines, Dwarf_Die *die)
 	return kept && ps_memo_put(&lines->names, (uintptr_t)name, 0, kept) ? kept : NULL;
 }
 
-static const char *make_srcline(struct ps_lines *lines, const char *file, uint32_t line)
+static const char *make_srcline(struct ps_lines *lines, const char *srcfile, uint32_t line)
 {
-	const char *kept = ps_memo_get(&lines->srclines, (uintptr_t)file, line);
-	const char *base = strrchr(file, '/');
-	size_t size;
+	const char *kept = ps_memo_get(&lines->srclines, (uintptr_t)srcfile, line);
+	size_t size = strlen(srcfile) + sizeof(":4294967295");
 	char *text;
 
 	if (kept)
 		return kept;
-	base = base ? base + 1 : file;
-	size = strlen(base) + sizeof(":4294967295");
 	text = pb_arena_get(&lines->arena, size);
 	if (!text)
 		return NULL;
-	snprintf(text, size, "%s:%u", base, line);
-	return ps_memo_put(&lines->srclines, (uintptr_t)file, line, text) ? text : NULL;
+	snprintf(text, size, "%s:%u", srcfile, line);
+	return ps_memo_put(&lines->srclines, (uintptr_t)srcfile, line, text) ? text : NULL;
 }
 
 static void set_source_line(struct ps_lines *lines, struct ps_line *line, const char *file,
 			    uint32_t n)
 {
+	const char *slash = file ? strrchr(file, '/') : NULL;
+
 	line->file = file;
+	line->srcfile = slash ? slash + 1 : file;
 	line->line = n;
-	line->srcline = file ? make_srcline(lines, file, n) : NULL;
+	line->srcline = file ? make_srcline(lines, line->srcfile, n) : NULL;
 }
 
 static uint32_t get_number_attr(Dwarf_Die *die, unsigned int name)

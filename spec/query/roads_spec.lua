@@ -1,0 +1,68 @@
+-- A field has one value, however a script asks for it: of the record, by select, as a key, in a
+-- filter, as a handler's argument, or in the JSON of dump. ROADS=all asks all records of the
+-- corpus in place of the first 50 of each type and file.
+local corpus = require "spec.support.corpus"
+local everything = require "spec.support.everything"
+local perflua = require "perflua"
+local reading = require "spec.support.reading"
+local roads = require "spec.support.roads"
+
+local MOST = os.getenv "ROADS" == "all" and math.huge or 50
+
+local function check(path, most, symfs)
+  local file <close> = perflua.open(path, { symfs = symfs or "spec/fixtures/empty" })
+  if not file then return nil end -- that it is no recording is known by other specs
+  local kinds = reading.quietly(roads.kinds, file, most)
+  local n = 0
+  for _, kind in ipairs(kinds) do
+    for _, road in ipairs { "select", "key", "filter" } do
+      assert.is_nil(roads[road](kind), ("%s, %s"):format(road, kind.name or kind.type_id))
+    end
+    n = n + #kind.rows
+  end
+  for _, road in ipairs { "handler", "json" } do
+    if n > 0 then assert.is_nil(roads[road](kinds), road) end
+  end
+  return kinds
+end
+
+describe("a field", function()
+  -- what is made is mostly short-lived: half the time
+  setup(function() collectgarbage "generational" end)
+  teardown(function() collectgarbage "incremental" end)
+
+  for _, name in ipairs { "words/perf.data", "demo.perf.data", "calls.perf.data",
+    "switches.perf.data" } do
+    it("has one value on all roads: " .. name, function()
+      local kinds = check("spec/fixtures/" .. name, math.huge, "spec/fixtures/words")
+      assert.is_true(#kinds > 5)
+    end)
+  end
+
+  it("has the source file that its line has", function()
+    local kinds = check("spec/fixtures/words/perf.data", 5, "spec/fixtures/words")
+    local found = {}
+    for _, kind in ipairs(kinds) do
+      for i, field in ipairs(kind.fields) do
+        found[field.text] = found[field.text] or kind.rows[1][i]
+      end
+    end
+    assert.equal("words.c", found.srcfile)
+    assert.matches("^words%.c:%d+$", found.srcline)
+  end)
+
+  reading.either_order(describe, function(endian)
+    it("has one value on all roads, of every record type", function()
+      local kinds, seen = check(everything.builder(endian):write(), math.huge), {}
+      for _, kind in ipairs(kinds) do seen[kind.name] = true end
+      for _, record in ipairs(everything.records) do
+        assert.is_true(seen[record[1]], record[1])
+      end
+      assert.is_true(seen.sample)
+    end)
+  end)
+
+  corpus.each_file(it, "has one value on all roads", function(recording)
+    check(recording.path, MOST)
+  end)
+end)
