@@ -61,7 +61,8 @@ end
 local function brief(query)
   local list = {}
   for r in query:each() do
-    list[#list + 1] = ("%s %s %s %s"):format(r.type, r.time, r.cpu, r.event.name)
+    list[#list + 1] = ("%s %s %s %s"):format(r.type, r.time, r.cpu,
+      r.event and r.event.name)
   end
   return list
 end
@@ -191,7 +192,8 @@ for _, container in ipairs(containers.list) do
         if busy.container[r.type] then
           own[r.type] = (own[r.type] or 0) + 1
         else
-          others[#others + 1] = ("%s %s %s %s"):format(r.type, r.time, r.cpu, r.event.name)
+          others[#others + 1] = ("%s %s %s %s"):format(r.type, r.time, r.cpu,
+      r.event and r.event.name)
         end
       end
       assert.is_nil(seen.difference(answers["records in brief"], others))
