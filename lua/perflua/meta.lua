@@ -79,7 +79,7 @@ function perflua.load(from) end
 ---@return perflua.Table # The keys and `before`, `after`, `delta`, `low`, `high` (the interval
 ---of delta), `verdict`; the largest differences first.
 ---Raises: Tables of different keys or measures, no common event, records without times where
----intervals need them, a side without records, a measure that cannot be compared.
+---intervals need them, records on one side only, a measure that cannot be compared.
 function perflua.diff(before, after, options) end
 
 ---Writes a query's samples in the format of another program: profiles, where they are added up

@@ -13,7 +13,10 @@ local function recording(seed, parts, seconds)
   local id = { pid = 1, tid = 1, time = 1 }
   b:record("comm", { pid = 1, tid = 1, comm = "work" }, id)
   for i, part in ipairs(parts) do
-    b:record("ksymbol", { addr = 0x1000 * i, len = 0x1000, ksym_type = 1, name = part[1] }, id)
+    if part[1] then
+      b:record("ksymbol", { addr = 0x1000 * i, len = 0x1000, ksym_type = 1, name = part[1] },
+        id)
+    end
   end
   math.randomseed(seed)
   for ms = 1, 1000 * (seconds or 4) do
@@ -160,9 +163,48 @@ describe("perflua check", function()
     assert.equal(4, got.status)
     assert.matches("no sample is of it", got.out)
     got = check(spec, path)
-    assert.equal(1, got.status)
-    assert.matches("^perflua: change of parse: no recording to compare with is named: "
-      .. "%-%-baseline REC", got.err)
+    assert.equal(2, got.status)
+    assert.matches("^perflua: check: %S+ is about changes, and no recording to compare with is "
+      .. "named: %-%-baseline REC", got.err)
+  end)
+
+  it("cannot tell of a function that is gone, unless the spec accepts that", function()
+    local renamed = { { "main", 0.1 }, { "parse2", 0.3 }, { "solve", 0.5 } }
+    local without, three = recording(3, renamed), {}
+    for i = 1, 3 do three[i] = recording(30 + i, renamed, 2) end
+    local spec = [[
+      expect(change "parse"):not_slower()
+      expect(change "parse"):not_slower "5 %"
+      expect(change "parse"):faster()
+      expect(change "parse"):above "-200 %"]]
+    for _, got in ipairs { check(spec, without, "--baseline", path), check(spec, three[1],
+      three[2], three[3], "--baseline", runs[1], runs[2], runs[3]) } do
+      assert.equal(4, got.status, got.out .. got.err)
+      assert.matches("\ncannot tell  parse is faster: %-100 %% %(%-100 to %-%d[%d.]+%), gone, "
+        .. "or renamed; the closest is 'parse2' %(:or_gone%(%) accepts that%)\n", got.out)
+      assert.matches("0 ok, 0 failed, 4 cannot be told", got.out)
+    end
+    local got = check(spec:gsub("[^\n]+", "%0:or_gone()"), without, "--baseline", path)
+    assert.equal(0, got.status, got.out .. got.err)
+    assert.matches("ok           parse is not slower, or is gone: %-100 %%", got.out)
+  end)
+
+  it("cannot tell of a function that few samples had, also if it may be gone", function()
+    local rare = recording(5, { { "main", 0.3 }, { "parse", 0.002 } })
+    local got = check([[expect(change "parse"):faster():or_gone()]],
+      recording(6, { { "main", 0.3 }, { "other", 0.002 } }), "--baseline", rare)
+    assert.equal(4, got.status, got.out .. got.err)
+  end)
+
+  it("cannot tell of a function that has no name on a side", function()
+    local nameless = recording(7, { { "main", 0.1 }, { nil, 0.3 }, { "solve", 0.5 } })
+    local spec = [[expect(change "parse"):not_slower():or_gone()]]
+    for _, got in ipairs { check(spec, nameless, "--baseline", path),
+      check(spec, path, "--baseline", nameless) } do
+      assert.equal(4, got.status, got.out .. got.err)
+      assert.matches("^cannot tell  parse is not slower, or is gone: no symbols: samples of "
+        .. "one side have no function, see perflua diff\n", got.out)
+    end
   end)
 
   it("writes TAP and JUnit XML", function()
@@ -294,6 +336,9 @@ describe("perflua check", function()
       .. "below_or_absent, faster, not", [[expect(share "x"):under "5 %"]])
     wrong(":1: not_slower%(%) is expected of change", [[expect(share "x"):not_slower()]])
     wrong("nothing is expected of share of x", [[expect(share "x")]])
+    wrong(":1: or_gone%(%) is expected of change%(…%), not of share of x",
+      [[expect(share "x"):below "1 %":or_gone()]])
+    wrong(":1: or_gone: write a colon", [[expect(change "x"):faster().or_gone()]])
     wrong("the spec expects nothing", "")
     wrong("no word 'io'", [[io.open("/etc/passwd")]])
     wrong("exclude each other", [[expect(share "x"):below "1 %"]], "--tap", "--junit")

@@ -198,6 +198,26 @@ describe("perflua diff", function()
     assert.matches("parse +1%.17G +999M ", out)
   end)
 
+  it("says that there are no samples, as the report does", function()
+    local made = builder.new()
+    made:event { name = "cpu-clock", type = 1, config = 0, sample_type = { "tid", "time" } }
+    made:record("comm", { pid = 1, tid = 1, comm = "x" }, { pid = 1, tid = 1, time = 1 })
+    local none = made:write()
+    assert.equal("# no samples\n", (diff(none, none)))
+    assert.equal("# no samples\n", (diff(none, none, none, "--", none)))
+    assert.equal('{"notes":["no samples"],"rows":[]\n}\n', (diff("--json", none, none)))
+    assert.equal("comm,dso,symbol,before,after,delta,low,high,verdict\r\n",
+      (diff("--csv", none, none)))
+    assert.equal("# no samples\n", (diff("--plan", "5%", none, none, none)))
+    local svg, err = diff("--flame", "-", none, none)
+    assert.matches("^<svg .*</svg>\n$", svg)
+    assert.equal("perflua: diff: no samples\n", err)
+    assert.equal("# no samples that the options choose: no thread is named 'nobody'\n",
+      (diff("--comm", "nobody", a, b)))
+    fails(1, "after is empty: no record was read from", "--sort", "comm", a, none)
+    fails(2, "unknown field 'commm'", "--sort", "commm", none, none)
+  end)
+
   it("refuses what it does not understand", function()
     fails(2, "1 recording is named: BEFORE and AFTER", a)
     fails(2, "3 recordings are named", a, b, a)

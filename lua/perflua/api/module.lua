@@ -67,7 +67,7 @@ return {
           "the keys and `before`, `after`, `delta`, `low`, `high` (the interval of delta), "
             .. "`verdict`; the largest differences first" } },
         errors = "tables of different keys or measures, no common event, records without times "
-          .. "where intervals need them, a side without records, a measure that cannot be "
+          .. "where intervals need them, records on one side only, a measure that cannot be "
           .. "compared" },
       { "export",
         "Writes a query's samples in the format of another program: profiles, where they are "

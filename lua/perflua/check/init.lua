@@ -19,9 +19,9 @@ end
 
 -- Verdicts of conditions by those of changes; others cannot be told.
 local NOT_SLOWER <const> = { slower = check.FAILED, new = check.FAILED, noise = check.OK,
-  faster = check.OK, gone = check.OK }
+  faster = check.OK }
 local FASTER <const> = { slower = check.FAILED, new = check.FAILED, noise = check.FAILED,
-  faster = check.OK, gone = check.OK }
+  faster = check.OK }
 
 -- Verdicts by the operation of a condition.
 local judges = {
@@ -30,6 +30,19 @@ local judges = {
   not_slower = function(result) return NOT_SLOWER[result.verdict] or check.UNKNOWN end,
   faster = function(result) return FASTER[result.verdict] or check.UNKNOWN end,
 }
+
+-- Returns the verdict of a condition.
+local function judge(condition, result)
+  if result.is_gone then
+    return condition.may_be_gone and result.verdict == "gone" and check.OK or check.UNKNOWN
+  end
+  local verdict = judges[condition.op](result, condition.limit)
+  -- below any limit is a function whose name is misspelt
+  if result.unknown and verdict == check.OK and not condition.may_be_absent then
+    return check.UNKNOWN
+  end
+  return verdict
+end
 
 -- Bounds are infinite where values are too few.
 local function describe_bounds(low, high, number)
@@ -103,17 +116,15 @@ function check.run(said, files, baseline)
         or strip_position(result)), 0)
     end
     if interrupted.part() then error("interrupted: nothing is checked", 0) end
-    local verdict = judges[condition.op](result, condition.limit)
-    -- below any limit is a function whose name is misspelt
-    if result.unknown and verdict == check.OK and not condition.may_be_absent then
-      verdict = check.UNKNOWN
+    if result.is_gone and not condition.may_be_gone then
+      result.note = result.note .. " (:or_gone() accepts that)"
     end
-    list[i] = { text = condition.text, verdict = verdict,
+    list[i] = { text = condition.text, verdict = judge(condition, result),
       found = describe(result, quantity.unit) }
   end
   return list
 end
 
-check.read = words.run
+check.read, check.needs_baseline = words.run, words.needs_baseline
 
 return check

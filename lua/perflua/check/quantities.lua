@@ -1,8 +1,8 @@
 -- Measures the quantities of a performance spec: a value and the interval that it lies in.
 --
 -- Each is measured of all recordings as runs of the same work: { value, low, high, samples,
--- verdict (of a change), note, unknown (true: no recording has such a function) }. low and high
--- are nil if they are not known.
+-- verdict (of a change), note, unknown (true: no recording has such a function), is_gone (of a
+-- change: true if only the baseline has it) }. low and high are nil if they are not known.
 
 local core = require "perflua.core"
 local diff = require "perflua.diff"
@@ -71,8 +71,8 @@ local function bound_share(share, n)
 end
 
 -- Returns nil if a sample of the recordings, or a call chain, has a function of this name; else
--- what there is to say. A stream cannot be read for it again.
-local function describe_unknown(name, ...)
+-- `text` and the closest name. A stream cannot be read for it again.
+local function describe_unknown(name, text, ...)
   local names = {}
   for _, files in ipairs { ... } do
     for _, file in ipairs(files) do
@@ -81,8 +81,7 @@ local function describe_unknown(name, ...)
     end
   end
   if names[name] then return nil end
-  return suggest.message("no recording has a function of this name", name,
-    suggest.names(names))
+  return suggest.message(text, name, suggest.names(names))
 end
 
 -- The share of the samples of which a condition is true.
@@ -98,8 +97,10 @@ local function share_of(quantity, condition, files, baseline)
     end
     return found
   end
+  if n == 0 then return { samples = 0, note = "no samples" } end
   local low, high = bound_share(0, n)
-  local unknown = describe_unknown(quantity.of, files, baseline)
+  local unknown = describe_unknown(quantity.of, "no recording has a function of this name",
+    files, baseline)
   return { value = 0.0, low = low, high = high, samples = 0, unknown = unknown and true,
     note = unknown or "no sample is of it" }
 end
@@ -142,10 +143,11 @@ function measure.quantile(quantity, files)
   end
   local ok, rows = pcall(estimate.of, list,
     { confidence = CONFIDENCE, what = "the recording" })
-  if not ok and tostring(rows):find "is empty" then
+  if ok and rows[1] then return rows[1] end
+  if ok or tostring(rows):find "is empty" then
     return { samples = 0, note = "there was none" }
   end
-  return ok and rows[1] or error(rows, 0)
+  error(rows, 0)
 end
 
 -- The largest of what each recording has.
@@ -199,27 +201,49 @@ function measure.number(quantity, files)
   return { value = mean, low = mean - half, high = mean + half }
 end
 
--- In percent of the value before.
+-- In percent of the value before, of which no more than all can be lost.
 local function relative(pair)
   local before = pair.before.value
   local result = { samples = pair.samples, verdict = pair.verdict }
   if before > 0 then
     result.value = 100 * pair.delta / before
-    result.low = pair.low and 100 * pair.low / before
-    result.high = pair.high and 100 * pair.high / before
+    result.low = pair.low and math.max(100 * pair.low / before, -100.0)
+    result.high = pair.high and math.max(100 * pair.high / before, -100.0)
   end
   return result
 end
 
-function measure.change(quantity, files, baseline)
-  if #baseline == 0 then fail("no recording to compare with is named: --baseline REC…") end
-  local is = is_of(quantity.of)
-  local _, list = diff.compare(by_condition(baseline, is, quantity.event, "sum"),
-    by_condition(files, is, quantity.event, "sum"), { confidence = CONFIDENCE },
+-- Compares the samples of which a condition is true.
+local function compare_by(condition, event, files, baseline)
+  local _, list = diff.compare(by_condition(baseline, condition, event, "sum"),
+    by_condition(files, condition, event, "sum"), { confidence = CONFIDENCE },
     function(pair) return pair.keys[1] == true end)
-  local pair = row_of(list, true)
+  return row_of(list, true)
+end
+
+-- Returns whether a function that one side lacks may be among its samples without a function:
+-- there are more of them than on the other side, by half of the row at least.
+local function may_lack_symbol(pair, event, files, baseline)
+  local unnamed = compare_by("symbol == nil", event, files, baseline)
+  return unnamed ~= nil and unnamed.delta ~= 0 and unnamed.delta * pair.delta < 0
+    and math.abs(unnamed.delta) >= math.abs(pair.delta) / 2
+end
+
+function measure.change(quantity, files, baseline)
+  local name, event = quantity.of, quantity.event
+  local pair = compare_by(is_of(name), event, files, baseline)
   if not pair then return { samples = 0, note = "no sample is of it" } end
-  return relative(pair)
+  local result = relative(pair)
+  local before, after = pair.before.value > 0, pair.after.value > 0
+  if before == after then return result end
+  if may_lack_symbol(pair, event, files, baseline) then
+    return { samples = pair.samples, note = "no symbols: samples of one side have no function, "
+      .. "see perflua diff" }
+  elseif before then
+    result.is_gone = true
+    result.note = describe_unknown(name, "gone, or renamed", files) or "no sample is of it"
+  end
+  return result
 end
 
 ---Measures a quantity.

@@ -2,7 +2,7 @@
 
 local recipe = {}
 
-local RUNS <const> = require("perflua.check.words").RUNS
+local words = require "perflua.check.words"
 
 local function quote(word)
   return word:find "^[%w@%%_+=:,./-]+$" and word or "'" .. word:gsub("'", "'\\''") .. "'"
@@ -39,19 +39,19 @@ local function options_of(said)
     end
     has_chains = has_chains or quantity.kind == "children"
   end
-  local words = { has_chains and "-g" or nil }
+  local options = { has_chains and "-g" or nil }
   if is_sampled and #events > 0 then table.insert(events, 1, "cycles") end
   for _, event in ipairs(events) do
-    words[#words + 1] = "-e"
-    words[#words + 1] = quote(event)
+    options[#options + 1] = "-e"
+    options[#options + 1] = quote(event)
   end
-  words[#words + 1] = said.options
-  return table.concat(words, " ")
+  options[#options + 1] = said.options
+  return table.concat(options, " ")
 end
 
 local function add_runs(lines, name, said, options)
   local paths = {}
-  for i = 1, said.runs or RUNS do
+  for i = 1, said.runs or words.RUNS do
     paths[i] = ("%s%d.data"):format(name, i)
     lines[#lines + 1] = ("perf record %s-o %s -- %s"):format(options ~= "" and options .. " "
       or "", paths[i], said.workload or "COMMAND")
@@ -63,12 +63,9 @@ end
 ---@param path string of the spec
 ---@return string[] # lines of a shell script
 function recipe.lines(said, path)
-  local options, lines, has_change = options_of(said), {}, false
-  for _, condition in ipairs(said.conditions) do
-    has_change = has_change or condition.quantity.kind == "change"
-  end
+  local options, lines = options_of(said), {}
   local baseline
-  if has_change then
+  if words.needs_baseline(said) then
     lines[1] = "# with the version to compare with, built and run as the other one is:"
     baseline = add_runs(lines, "baseline", said, options)
     lines[#lines + 1] = "# with the version that is checked:"

@@ -66,21 +66,39 @@ local function define_condition(name, add)
   end
 end
 
+-- The result of a condition, which a method may extend.
+local Condition = {}
+Condition.__index = Condition
+
+-- The condition also holds if the function of a change is gone.
+function Condition:or_gone()
+  if getmetatable(self) ~= Condition then
+    usage_error("or_gone: write a colon, as in expect(change \"parse\"):not_slower():or_gone()")
+  end
+  local condition = self.condition
+  if condition.quantity.kind ~= "change" then
+    usage_error("or_gone() is expected of change(…), not of %s", condition.quantity.text)
+  end
+  condition.may_be_gone = true
+  condition.text = condition.text .. ", or is gone"
+end
+
 -- Adds a condition of the expected quantity to the list of the spec.
 local function add_condition(self, condition)
   self.used = true
   condition.quantity = self.quantity
   table.insert(self.list, condition)
+  return setmetatable({ condition = condition }, Condition)
 end
 
 local function add_limit(self, text, op, limit, may_be_absent)
-  add_condition(self, { op = op, limit = parse_limit(limit, self.quantity.unit),
+  return add_condition(self, { op = op, limit = parse_limit(limit, self.quantity.unit),
     may_be_absent = may_be_absent,
     text = ("%s is %s %s"):format(self.quantity.text, text, tostring(limit)) })
 end
 
 for _, name in ipairs { "below", "above" } do
-  define_condition(name, function(self, limit) add_limit(self, name, name, limit) end)
+  define_condition(name, function(self, limit) return add_limit(self, name, name, limit) end)
 end
 
 -- Below a limit, also if no sample of any recording has the function.
@@ -90,7 +108,7 @@ define_condition("below_or_absent", function(self, limit)
     usage_error("below_or_absent() is expected of share(…) or children(…), not of %s",
       self.quantity.text)
   end
-  add_limit(self, "absent or below", "below", limit, true)
+  return add_limit(self, "absent or below", "below", limit, true)
 end)
 
 local function check_change(self, word)
@@ -106,13 +124,13 @@ define_condition("not_slower", function(self, by)
     return add_condition(self, { op = "below", limit = parse_limit(by, "%"),
       text = ("%s is not slower by %s"):format(self.quantity.of, by) })
   end
-  add_condition(self, { op = "not_slower",
+  return add_condition(self, { op = "not_slower",
     text = self.quantity.of .. " is not slower" })
 end)
 
 define_condition("faster", function(self)
   check_change(self, "faster")
-  add_condition(self, { op = "faster", text = self.quantity.of .. " is faster" })
+  return add_condition(self, { op = "faster", text = self.quantity.of .. " is faster" })
 end)
 
 local plain = { "assert", "error", "ipairs", "math", "next", "pairs", "pcall", "print",
@@ -199,6 +217,15 @@ function words.new()
     usage_error(suggest.message(("a performance spec has no word '%s'"):format(name), name,
       suggest.names(env)))
   end }), said
+end
+
+---@param said table of words.run
+---@return boolean # true if a change is expected, which needs recordings to compare with
+function words.needs_baseline(said)
+  for _, condition in ipairs(said.conditions) do
+    if condition.quantity.kind == "change" then return true end
+  end
+  return false
 end
 
 ---Runs a spec.

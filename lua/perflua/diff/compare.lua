@@ -153,6 +153,7 @@ function compare.test(before, after, list, method, confidence)
       else
         low, high, p = compare_values(pair, confidence)
       end
+      if basis.per == "share" then low, high = math.max(low, -100.0), math.min(high, 100.0) end
       pair.low, pair.high = low, high
       if not is_too_few(pair, basis) then pair.p = p end
       if pair.p and basis.is_amount and pair.samples and pair.samples < FEW then
@@ -181,7 +182,7 @@ local function verdict_of(pair, basis, rate)
 end
 
 ---Sets verdicts, corrected for the number of rows that were tested.
----@param list table[] pairs
+---@param list table[] pairs; those that have a verdict keep it
 ---@param basis table
 ---@param confidence number
 ---@param is_judged (fun(pair: table): boolean)? default: all are
@@ -189,7 +190,7 @@ end
 function compare.judge(list, basis, confidence, is_judged)
   local judged, tested, p = {}, {}, {}
   for _, pair in ipairs(list) do
-    if not is_judged or is_judged(pair) then
+    if not pair.verdict and (not is_judged or is_judged(pair)) then
       judged[#judged + 1] = pair
       if pair.p then tested[#tested + 1], p[#p + 1] = pair, pair.p end
     end

@@ -43,7 +43,7 @@ end
 ---@param options { per: string?, confidence: number, what: string, least: integer? } what:
 --- the name of the side in messages; least: so many runs at least
 ---@return table[] # { event, keys, value, error, n (runs), low, high, samples }; low and high
---- are nil if there is no way to know them
+--- are nil if there is no way to know them; nothing if no run has a record
 function estimate.of(runs, options)
   local list = side.list(runs, options.what)
   if #list < (options.least or 1) then
@@ -54,6 +54,7 @@ function estimate.of(runs, options)
     basis = basis.of(side.measure(list[1]), options.per), match = {},
     sliced = #list < noise.RUNS,
   })
+  if side.are_empty(one) then return {} end
   local pairs_of_rows, rows = compare.pairs(one, one), {}
   set_bounds(one, pairs_of_rows, method_of(one), options.confidence)
   for i, pair in ipairs(pairs_of_rows) do

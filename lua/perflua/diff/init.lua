@@ -1,14 +1,17 @@
 -- Comparisons of two recordings, or of several runs on each side.
 
+local addresses = require "perflua.diff.addresses"
 local basis = require "perflua.diff.basis"
 local compare = require "perflua.diff.compare"
 local errors = require "perflua.errors"
 local names = require "perflua.diff.names"
 local noise = require "perflua.diff.noise"
 local notes = require "perflua.diff.notes"
+local renamed = require "perflua.diff.renamed"
 local side = require "perflua.diff.side"
 local Table = require "perflua.table"
 local tree = require "perflua.diff.tree"
+local unnamed = require "perflua.diff.unnamed"
 local usage_error = errors.usage_error
 
 local diff = {}
@@ -143,7 +146,7 @@ local function table_of(before, after, list, said)
   return Table.new(data)
 end
 
--- Reads both sides, and checks that they can be compared.
+-- Reads both sides, and checks that they can be compared, unless both are empty.
 local function read_sides(before, after, options)
   local first, second = side.list(before, "before"), side.list(after, "after")
   local reads = { basis = basis.of(side.measure(first[1]), options.per),
@@ -152,6 +155,14 @@ local function read_sides(before, after, options)
   local a = side.read(first, "before", reads)
   reads.like = a
   local b = side.read(second, "after", reads)
+  if side.are_empty(a, b) then return a, b end
+  local naming_a, naming_b = addresses.namings(a, b)
+  if naming_a then
+    reads.like, reads.naming = nil, naming_a
+    a = side.read(first, "before", reads)
+    reads.like, reads.naming = a, naming_b
+    b = side.read(second, "after", reads)
+  end
   check_common_events(a, b)
   check_seconds(a)
   check_seconds(b)
@@ -168,6 +179,8 @@ local function judge_pairs(a, b, list, options, is_judged)
   return { above = notes.above(a, b), below = notes.below(method, a, b, confidence, tested) }
 end
 
+local function say_empty() return { above = {}, below = { "no records" } } end
+
 ---Compares two recordings, or several runs of each side.
 ---@param before perflua.Query|perflua.Table|(perflua.Query|perflua.Table)[]
 ---@param after perflua.Query|perflua.Table|(perflua.Query|perflua.Table)[]
@@ -178,8 +191,12 @@ end
 function diff.compare(before, after, options, is_judged)
   options = check_options(options)
   local a, b = read_sides(before, after, options)
-  local list = compare.pairs(a, b)
+  if a.empty then return table_of(a, b, {}, say_empty()), {} end
+  local list, place_of = compare.pairs(a, b), unnamed.by_keys(a)
+  if place_of then unnamed.mark(a, b, list, place_of) end
   local said = judge_pairs(a, b, list, options, is_judged)
+  said.below[#said.below + 1] = unnamed.advice(list)
+  table.move(renamed.hints(list, a), 1, 3, #said.below + 1, said.below)
   return table_of(a, b, list, said), list
 end
 
@@ -193,6 +210,7 @@ end
 function diff.stacks(before, after, options)
   options = check_options(options)
   local a, b = read_sides(before, after, options)
+  if a.empty then return {}, {}, say_empty() end
   local leaves, n = {}, #a.runs[1].keys
   for i, pair in ipairs(compare.pairs(a, b)) do
     leaves[i] = { event = pair.event, path = tree.path(pair.keys, n),
@@ -201,6 +219,7 @@ function diff.stacks(before, after, options)
   tree.add_up(a)
   tree.add_up(b)
   local nodes = compare.pairs(a, b)
+  unnamed.mark_stacks(a, b, nodes)
   return leaves, nodes, judge_pairs(a, b, nodes, options)
 end
 

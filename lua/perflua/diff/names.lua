@@ -35,8 +35,8 @@ end
 ---@param keys { name: string, kind: string, text: string? }[]
 ---@param match table<string, string> renames values of keys, and functions of folded stacks
 ---@param used table<string, boolean> gets the names that were renamed
----@return fun(values: table): string, table # what equal groups have in common; and the values
---- that are shown
+---@return fun(values: table, except: integer?): string, table # what equal groups have in
+--- common, without the key at `except`; and the values that are shown
 function names.matcher(keys, match, used)
   local renames, binaries = next(match) ~= nil, {}
   for i, key in ipairs(keys) do binaries[i] = key.kind == "string" and is_binary(key) end
@@ -46,7 +46,7 @@ function names.matcher(keys, match, used)
     if not renames then return value end
     return find_renamed(value, match, used) or rename_frames(value, match, used)
   end
-  return function(values)
+  return function(values, except)
     local shown, parts = {}, {}
     for i = 1, #keys do
       local value = value_of(values[i], i)
@@ -55,8 +55,18 @@ function names.matcher(keys, match, used)
       if renames and has.stack(value) then text = rename_frames(text, match, used) end
       shown[i], parts[i] = value, ("%s%d:%s"):format(math.type(value) and "n"
         or type(value):sub(1, 1), #text, text)
+      if i == except then parts[i] = "" end
     end
     return table.concat(parts), shown
+  end
+end
+
+---Finds the key that has functions.
+---@param keys { name: string, text: string? }[]
+---@return integer? # its place
+function names.symbol(keys)
+  for i, key in ipairs(keys) do
+    if (key.text or key.name):find "%f[%w]symbol$" then return i end
   end
 end
 

@@ -4,6 +4,7 @@
 local aside = require "perflua.group.aside"
 local calibration = require "perflua.diff.calibration"
 local fmt = require "perflua.text.fmt"
+local unnamed = require "perflua.diff.unnamed"
 
 local notes = {}
 
@@ -111,7 +112,7 @@ end
 ---@param after table
 ---@return string[]
 function notes.above(before, after)
-  local list = {}
+  local list = unnamed.notes(before, after)
   add_unmatched(list, before)
   add_events(list, before, after)
   add_lengths(list, before, after)

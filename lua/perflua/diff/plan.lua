@@ -31,6 +31,7 @@ end
 ---@param change number see runs()
 ---@param rate number
 ---@return table[] # { event, keys, mean, spread, runs }
+---@return boolean # true if the runs have no record at all
 function plan.rows(runs, change, rate)
   local list = {}
   local rows = estimate.of(runs, { confidence = 1 - rate, what = "runs", least = 3 })
@@ -41,7 +42,7 @@ function plan.rows(runs, change, rate)
     end
   end
   for _, row in ipairs(list) do row.runs = plan.runs(row.spread, change, rate, #list) end
-  return list
+  return list, #rows == 0
 end
 
 return plan

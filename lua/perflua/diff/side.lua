@@ -5,7 +5,10 @@
 --   runs    as slices.lua reads them, or { data, groups, keys, measure, description } of a
 --           Table; `offset` is the number of the slices of the runs before
 --   rows    by event and matched keys: { event, keys (as shown), states (by run), samples (nil:
---           not known), cells (slice → { over, under }) }
+--           not known), cells (slice → { over, under }), is_unnamed (true: no function) }
+--   symbol  the place among the keys that has functions; nil: none
+--   empty   a run that has no rows, in words; nil: each run has some. Of a side with such a run
+--           rows and totals are not made; n_empty counts them
 --   totals  by event: { samples, over = { by run }, cells = { by slice } }
 --   original  by event: its name in the first run that has it
 --   n_slices  of all runs; nil: a run has none
@@ -131,8 +134,11 @@ local function add_run(self, r, matched)
   end
   for _, g in ipairs(run.groups) do
     local event = events[g.event or 0]
-    local id, keys = matched(g.keys)
+    -- an address of a binary is the same wherever that was mapped
+    local id, keys = matched(g.keys, g.address and self.symbol)
+    if g.address then id = id .. g.address end
     local row, total = find_row(self, event, id, keys), total_of(self, event)
+    row.is_unnamed = g.address ~= nil or self.symbol ~= nil and keys[self.symbol] == nil
     local before = row.states[r]
     row.states[r] = before ~= nil and measures[run.measure.measure].merge(before, g[1],
       run.measure.kind) or g[1]
@@ -174,7 +180,7 @@ local function count_event(self, event, what)
     local column = { name = "period", measure = "sum", ref = spec.scope:ref "period",
       kind = "unsigned" }
     local read = slices.read(asked, what, run.n_slices and self.most,
-      { column, { name = "", measure = "count" } })
+      { columns = { column, { name = "", measure = "count" } } })
     local sum = read.groups[1]
     if not sum or sum[1] == 0 then
       usage_error("diff: %s has no samples of event '%s'", what, event)
@@ -228,29 +234,33 @@ end
 ---Reads a side.
 ---@param list (perflua.Query|perflua.Table)[] from list()
 ---@param what string
----@param options { basis: table, match: table, matched: table, sliced: boolean, like: table? }
---- like: the side that must have the same keys and measure; matched: gets the names of `match`
---- that were found
+---@param options { basis: table, match: table, matched: table, sliced: boolean, like: table?,
+--- naming: table? } like: the side that must have the same keys and measure; matched: gets the
+--- names of `match` that were found; naming: of addresses.namings()
 ---@return table
 function side.read(list, what, options)
   local basis, most = options.basis, slices.MOST // #list
   local self = { runs = {}, rows = {}, totals = {}, original = {}, basis = basis,
-    n_slices = 0, most = most, what = what, match = options.match, matched = options.matched }
+    n_slices = 0, n_empty = 0, most = most, what = what, match = options.match,
+    matched = options.matched }
   local is_sliced = options.sliced and basis.over ~= nil
   for r, item in ipairs(list) do
     local of = #list > 1 and ("%s[%d]"):format(what, r) or what
     local run = Table.is(item) and run_of_table(item, of)
-      or slices.read(item, of, is_sliced and most or nil)
+      or slices.read(item, of, is_sliced and most or nil, { naming = options.naming })
     run.offset = self.n_slices or 0
     self.n_slices = self.n_slices and run.n_slices and self.n_slices + run.n_slices or nil
     self.runs[r] = run
     local like = options.like or self
     check_alike(like.runs[1], like.what, run, of)
     if #run.groups == 0 then
-      usage_error("diff: %s is empty: no record was read%s, or none passed the filter", of,
+      self.n_empty = self.n_empty + 1
+      self.empty = ("%s is empty: no record was read%s, or none passed the filter"):format(of,
         run.spec and " from " .. fmt.paths(run.spec.file.path) or "")
     end
   end
+  self.symbol = names.symbol(self.runs[1].keys)
+  if self.n_empty > 0 then return self end
   local matched = names.matcher(self.runs[1].keys, options.match, options.matched)
   for r in ipairs(self.runs) do
     add_run(self, r, matched)
@@ -259,6 +269,18 @@ function side.read(list, what, options)
   check_events(self)
   if basis.event then count_event(self, basis.event, what) end
   return self
+end
+
+---Returns whether sides have nothing at all. Raises if only some of their runs are empty.
+---@param ... table
+---@return boolean
+function side.are_empty(...)
+  local n, empty, what = 0, 0, nil
+  for _, one in ipairs { ... } do
+    n, empty, what = n + #one.runs, empty + one.n_empty, what or one.empty
+  end
+  if what and empty < n then usage_error("diff: %s", what) end
+  return empty == n
 end
 
 ---Returns a run's value of a row.

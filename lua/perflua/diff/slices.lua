@@ -31,14 +31,39 @@ local function time_range(spec, what)
   return first, last
 end
 
--- A copy of the description of a query with more keys, and measures of its own.
-local function derived(spec, more, columns)
+-- The groups of a query's records by other keys, with other measures.
+local function read_table(spec, keys, columns)
   local copy = {}
   for name, value in pairs(spec) do copy[name] = value end
-  copy.keys = table.move(spec.keys or {}, 1, #(spec.keys or {}), 1, {})
-  for _, key in ipairs(more) do copy.keys[#copy.keys + 1] = key end
-  copy.columns, copy.show = columns, nil
-  return copy
+  copy.keys, copy.columns, copy.show = keys, columns, nil
+  local data = group.table(copy).data
+  if data.interrupted then usage_error("diff: interrupted: nothing is compared") end
+  return data
+end
+
+-- The keys of a query and those that are hidden: the slice of time, and with `naming` the place
+-- of addresses, which stand where no function is known.
+local function keys_of(spec, slice, naming)
+  local keys = table.move(spec.keys or {}, 1, #(spec.keys or {}), 1, {})
+  keys[#keys + 1] = slice
+  if naming then
+    local symbol = keys[naming.at]
+    keys[naming.at] = { name = symbol.name, ref = symbol.ref,
+      other = spec.scope:ref "unresolved" }
+    for _, text in ipairs(naming.keys) do
+      keys[#keys + 1] = { name = text, ref = spec.scope:ref(text) }
+    end
+  end
+  return keys
+end
+
+-- Names the addresses among the keys of groups.
+local function name_groups(groups, naming, first)
+  for _, g in ipairs(groups) do
+    local keys = g.keys
+    keys[naming.at], g.address = naming.name(keys[naming.at],
+      table.unpack(keys, first, first + #naming.keys - 1))
+  end
 end
 
 local function slice_key(spec, first, width)
@@ -92,16 +117,19 @@ local function get_child(node, value)
   return child
 end
 
--- Groups without their slice: { event, keys, state, count, slices = { number → state } }.
+-- Groups without their slice: { event, keys, state, count, slices = { number → state },
+-- address (which keys[] has instead of a function, with the build-id) }.
 local function join_groups(data, n_keys, number)
   local rows, tree, columns = {}, {}, data.measures
   local merge, kind = measures[columns[1].measure].merge, columns[1].kind
   for _, g in ipairs(data.groups) do
     local node = get_child(tree, g.event or 0)
     for k = 1, n_keys do node = get_child(node, g.keys[k]) end
+    if g.address then node = get_child(node, g.address) end
     local row = node[ROW]
     if not row then
-      row = { event = g.event, keys = table.move(g.keys, 1, n_keys, 1, {}), slices = {} }
+      row = { event = g.event, keys = table.move(g.keys, 1, n_keys, 1, {}), slices = {},
+        address = g.address }
       node[ROW], rows[#rows + 1] = row, row
     end
     add_state(row, g, columns)
@@ -120,13 +148,20 @@ local function compared(spec)
   return { first, { name = "", measure = "count" } }
 end
 
+---@param spec table of a query
+---@param keys { name: string, ref: table }[]
+---@param columns table[] measures
+---@return table[] # its groups by these keys, of all events
+function slices.groups(spec, keys, columns) return read_table(spec, keys, columns).groups end
+
 ---Reads a query.
 ---@param query perflua.Query grouped, or of samples to be added up
 ---@param what string what messages call it
 ---@param most integer? slices at most; nil: no slices are asked for
----@param columns table[]? measures; default: the first of the query, and a count
+---@param options { columns: table[]?, naming: table? } columns: measures; default: the first
+--- of the query, and a count; naming: of addresses.namings()
 ---@return table # run: { data (of the Table), groups (see above), n_slices, seconds, spec }
-function slices.read(query, what, most, columns)
+function slices.read(query, what, most, options)
   local spec = spec_of(query)
   local first, last = time_range(spec, what)
   local width = first and last and math.max(1, (last - first) // (most or 1) + 1) or SECOND
@@ -134,9 +169,9 @@ function slices.read(query, what, most, columns)
   if most and not key then
     usage_error("diff: %s has no times, which intervals are made of", what)
   end
-  local made = group.table(derived(spec, { key }, columns or compared(spec)))
-  local data, n_keys = made.data, #(spec.keys or {})
-  if data.interrupted then usage_error("diff: interrupted: nothing is compared") end
+  local n_keys, naming = #(spec.keys or {}), options.naming
+  local data = read_table(spec, keys_of(spec, key, naming), options.columns or compared(spec))
+  if naming then name_groups(data.groups, naming, n_keys + (key and 2 or 1)) end
   local run = { data = data, spec = spec, n_keys = n_keys, first = first }
   for _, filter in ipairs(spec.filters) do run.has_gaps = run.has_gaps or filter.is_window end
   if first and last then run.seconds = math.max(last - first, 1) / SECOND end

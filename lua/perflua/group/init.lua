@@ -85,7 +85,7 @@ end
 -- first: the measure whose greatest values come first; negative: the least.
 local function groups_of(spec, columns, first)
   local keys = {}
-  for i, key in ipairs(spec.keys) do keys[i] = { ref = key.ref, at = i } end
+  for i, key in ipairs(spec.keys) do keys[i] = { ref = key.ref, other = key.other, at = i } end
   if not spec.split then return aggregate(spec, keys, columns, first) end
   local _, names = event_places(spec)
   local late = spec.file.mode == "pipe" and not spec.scope.event_set -- then another may come

@@ -9,11 +9,9 @@ local output = require "perflua.table.output"
 
 local change_graph = {}
 
----@param file perflua.File
+---@param query perflua.Query of samples
 ---@return perflua.Query # of the stacks that are drawn
-function change_graph.query(file)
-  return file:samples():group_by("comm", "stack"):sum("period")
-end
+function change_graph.query(query) return query:group_by("comm", "stack"):sum("period") end
 
 local KINDS <const> = { slower = "m", more = "m", new = "m", faster = "l", less = "l",
   gone = "l" }
@@ -51,7 +49,7 @@ local function find_nodes(nodes, name)
     if node.event == name then by_path[node.keys[1]] = node end
   end
   return function(path)
-    local node = by_path[path]
+    local node = by_path[path] or { before = {}, after = {} } -- no samples
     return { before = node.before.value or 0, after = node.after.value or 0,
       verdict = node.verdict or "no interval", kind = KINDS[node.verdict] or "n" }
   end
@@ -63,20 +61,25 @@ end
 ---@param settings { per: string?, match: table<string, string>? }
 ---@param out file*|string
 ---@param is_html boolean
+---@param say_empty fun(): string says that there are no samples, escaped
 ---@return true? ok, string? message
-function change_graph.write(before, after, settings, out, is_html)
+function change_graph.write(before, after, settings, out, is_html, say_empty)
   local leaves, nodes, said = diff.stacks(before, after, { per = settings.per,
     match = settings.match })
+  if not leaves[1] then
+    folding.log("diff", "%s", say_empty())
+    said.below = {}
+  end
   local event, name = first_event(before.files, leaves)
   local list, total = {}, 0
-  name = name or leaves[1].event
+  name = name or leaves[1] and leaves[1].event
   for _, leaf in ipairs(leaves) do
     if leaf.event == name then
       local value = leaf.before + leaf.after
       list[#list + 1], total = { stack = leaf.path, value = value, kinds = "" }, total + value
     end
   end
-  if total <= 0 then return nil, "diff: all periods are 0" end
+  if total <= 0 and leaves[1] then return nil, "diff: all periods are 0" end
   table.sort(list, function(a, b) return a.stack < b.stack end)
   local about = { name or "all events", table.unpack(said.above) }
   table.move(said.below, 1, #said.below, #about + 1, about)

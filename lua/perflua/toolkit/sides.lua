@@ -1,6 +1,7 @@
 -- Recordings of two sides that a tool compares: opened, narrowed by its options, and grouped.
 
 local aside = require "perflua.group.aside"
+local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
@@ -17,11 +18,30 @@ local function is_saved(path)
   return file and file:read(#SAVED) == SAVED
 end
 
+local function has_samples(file)
+  for _, event in ipairs(file.size and core.count(file).events or {}) do
+    if event.count > 0 then return true end
+  end
+  return not file.size
+end
+
+-- Returns what is asked of a recording. Without samples, fields of samples may be absent.
+local function make_query(make, file)
+  local ok, query = pcall(make, file:samples())
+  if not ok and not has_samples(file) then
+    local samples_of_none = file:samples()
+    core.query_spec(samples_of_none).scope.any = true
+    ok, query = pcall(make, samples_of_none)
+  end
+  return ok, query
+end
+
 ---Opens the recordings of a side; saved tables are loaded.
 ---@param tool string its name
 ---@param paths string[]
 ---@param args table of the command line
----@param make (fun(file: perflua.File): perflua.Query)? what is asked of each; nil: only open
+---@param make (fun(query: perflua.Query): perflua.Query)? what is asked of the samples of each;
+--- nil: only open
 ---@return table? # { perflua.Query or Table … }; `files` are open recordings, `saved` is the
 --- path of a saved table
 ---@return string? message, integer? status of the tool
@@ -40,7 +60,7 @@ function sides.open(tool, paths, args, make)
     message = file and samples.choose(file, args)
     if message then return nil, ("%s: %s"):format(tool, message), 2 end
     if file and make then
-      local ok, query = pcall(make, file)
+      local ok, query = make_query(make, file)
       if not ok then return nil, ("%s: %s"):format(tool, strip_position(query)), 2 end
       aside.from(query)
       list[i] = query

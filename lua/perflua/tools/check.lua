@@ -28,6 +28,7 @@ fails, 4 if none fails and one cannot be told: more runs, or longer ones, are ne
   expect(children "parse"):below "30 %"
   expect(p99 "syscall read"):below "2 ms"
   expect(change "parse"):not_slower()
+  expect(change "parse"):faster():or_gone()
   expect(lost()):below "1 %"
 
 perflua help performance-specs has all words.]],
@@ -59,6 +60,10 @@ local function run_checks(said, args, paths, out)
   local recordings = table.move(args, 2, n, 1, {})
   if #recordings == 0 then return USAGE, "check: no recording is named" end
   local baseline_paths = table.move(args, n + 1, #args, 1, {})
+  if not baseline_paths[1] and check.needs_baseline(said) then
+    return USAGE, ("check: %s is about changes, and no recording to compare with is named: "
+      .. "--baseline REC…"):format(paths)
+  end
   local files, baseline, message, status
   files, message, status = open_files(recordings, args)
   if files then baseline, message, status = open_files(baseline_paths, args) end

@@ -10,6 +10,7 @@ local samples = require "perflua.toolkit.samples"
 local sides = require "perflua.toolkit.sides"
 local strip_position = require("perflua.errors").strip_position
 local symbols = require "perflua.toolkit.symbols"
+local unchosen = require "perflua.toolkit.unchosen"
 
 local tool = {
   description = "compare recordings: what became slower or faster, with intervals",
@@ -29,7 +30,8 @@ local tool = {
 Compares the period of each row, a run's worth: a slower function does not make the others look faster.
 With three or more runs on a side the intervals come from the variation between runs; else from that within
 a run, which says nothing of other runs. Verdicts are slower, faster, new, gone (with --per: more, less), or
-noise; "cannot tell" stands where there are too few samples. Files may also be tables that were saved.
+noise; "cannot tell" stands where there are too few samples, "no symbols" where one side lacks the names of
+functions. Files may also be tables that were saved.
 
   $ perflua diff old1.data old2.data old3.data -- new1.data new2.data new3.data]],
 }
@@ -116,7 +118,18 @@ local function with_units(made)
   return made
 end
 
+-- Says that neither side has a sample, and why.
+local function empty_text(before, after, args)
+  local _, file = next(before.files)
+  if not file then _, file = next(after.files) end
+  return file and unchosen.text(file, args) or "no samples"
+end
+
 local function write_text(made, settings, out)
+  if #made.data.groups == 0 then
+    for _, line in ipairs(notes_of(made)) do out:write("# ", line, "\n") end
+    return 0
+  end
   local all = #made
   local shown = with_units(made:top(settings.count or ROWS))
   out:write(tostring(shown), "\n")
@@ -129,7 +142,11 @@ end
 -- Says how many runs each row needs.
 local function write_plan(list_of_runs, settings, args, out)
   local plan = require "perflua.diff.plan"
-  local rows = plan.rows(list_of_runs, settings.change, 0.05)
+  local rows, is_empty = plan.rows(list_of_runs, settings.change, 0.05)
+  if is_empty and not (args.csv or args.json) then
+    out:write("# ", empty_text(list_of_runs, list_of_runs, args), "\n")
+    return 0
+  end
   local columns, several = {}, {}
   for _, row in ipairs(rows) do several[row.event] = true end
   if next(several, next(several)) then columns[1] = { "event", "string" } end
@@ -171,6 +188,9 @@ local function run_compared(args, settings, make, out)
   local wrong, note = check_saved(args, before, after)
   if wrong then return USAGE, wrong end
   local made = diff.compare(before, after, { per = settings.per, match = settings.match })
+  if #made.data.groups == 0 then
+    made.data.comparison = { above = {}, below = { empty_text(before, after, args) } }
+  end
   table.insert(made.data.comparison.above, note)
   if args.csv or args.json then
     if settings.count then made = made:top(settings.count) end
@@ -191,7 +211,7 @@ local function run_flame(args, settings, _, out)
   if not after then return status, message end
   local ok
   ok, message = graph.write(before, after, settings, args.flame == "-" and out or args.flame,
-    args.flame:find "%.html?$" ~= nil)
+    args.flame:find "%.html?$" ~= nil, function() return empty_text(before, after, args) end)
   return ok and 0 or nil, message
 end
 
@@ -208,8 +228,7 @@ end
 function tool.run(args, out)
   local settings, wrong = settings_of(args)
   if not settings then return USAGE, "diff: " .. wrong end
-  local function make(file)
-    local query = file:samples()
+  local function make(query)
     local ok, grouped = pcall(query.group_by, query, table.unpack(settings.fields))
     if not ok then error("--sort: " .. strip_position(grouped), 0) end
     return grouped:sum("period")
