@@ -102,7 +102,8 @@ local lua_modules = {
   { "map", "core errors meta recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },
   { "timechart", "core file flame text waits", "init svg", "flame/xml" },
-  { "toolkit", "core diff errors file filter flame group perflua query table text",
+  { "toolkit",
+    "core diff doctor errors file filter flame group perflua query recording table text",
     "change_graph folding samples sides symbols topics unchosen" },
   { "tools",
     "address check core diff doctor errors export file flame header map meta options perflua "

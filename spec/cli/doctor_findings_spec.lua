@@ -215,7 +215,7 @@ describe("the doctor", function()
     assert.is_nil(find(select(2, doctor(b:write())), "no_samples"))
   end)
 
-  it("says of a recording that holds only AUX data that nothing decodes it here", function()
+  it("says that nothing decodes AUX data here, without samples and beside them", function()
     local b = builder.new()
     b:event { name = "intel_pt//", type = 8 }
     b:record("auxtrace_info", { auxtrace_type = 1, priv = { 1, 2, 3 } })
@@ -232,7 +232,10 @@ describe("the doctor", function()
       got.out, 1, true)
     b.container = "file"
     b:sample(b.events[1], { time = START })
-    assert.is_nil(find(select(2, doctor(b:write())), "aux_only"))
+    report = select(2, doctor(b:write()))
+    assert.is_nil(find(report, "aux_only"))
+    assert.equal("beside the samples there are AUX data (Intel PT), which perflua does not "
+      .. "decode", find(report, "aux_beside").text)
   end)
 
   it("examines samples without an ip", function()

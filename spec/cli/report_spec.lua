@@ -104,16 +104,33 @@ describe("perflua report", function()
     assert.matches("^# 1 sample of event 'cycles'\n.-\n   100.00%%    1\n$", got.out)
   end)
 
+  it("says what to ask of a recording of counters, as script does, status 0", function()
+    local b = builder.new()
+    local event = b:event { name = "instructions", sample_type = { "identifier" } }
+    for _ = 1, 3 do b:record("stat", { id = event.id, val = 4 }) end
+    b:record("stat_round", { type = 1, time = 2 })
+    local path = b:write()
+    local question = 'print(file:records("stat"):group_by("event.name"):sum("val"))'
+    local said = ("no samples; records: stat 3, stat_round 1: perflua -e '%s' FILE adds up its "
+      .. "counters\n"):format(question)
+    for _, words_of in ipairs { {}, { "--sort=addr,dso" }, { "--where=cpu == 1 and ip > 0" },
+        { "--no-children", "--sort=regs_user.ax" } } do
+      assert.same({ status = 0, out = "# " .. said, err = "" },
+        run.perflua { "report", path, table.unpack(words_of) })
+    end
+    assert.same({ status = 0, out = "", err = ("perflua: script: %s: %s"):format(path, said) },
+      run.perflua { "script", path })
+    assert.same({ status = 0, out = "event.name    val\ninstructions   12\n", err = "" },
+      run.perflua { "-e", question, path })
+  end)
+
   it("says that there are no samples, whatever the fields and conditions, status 0", function()
     local empty = { status = 0, out = "# no samples\n", err = "" }
-    local counted, dummy, pipe = builder.new(), builder.new(),
-      builder.new { container = "pipe" }
-    counted:event { name = "instructions", sample_type = { "identifier" } }
-    counted:record("stat", { id = 100 })
+    local dummy, pipe = builder.new(), builder.new { container = "pipe" }
     dummy:event { name = "dummy:u", type = 1, config = 9 }
     dummy:record("comm", { pid = 1, tid = 1, comm = "x" })
     pipe:record("finished_round")
-    for _, b in ipairs { counted, dummy, pipe } do
+    for _, b in ipairs { dummy, pipe } do
       local path = b:write()
       for _, words_of in ipairs { {}, { "--sort=addr,dso" }, { "--where=cpu == 1 and ip > 0" },
           { "--children" },

@@ -26,7 +26,7 @@ local function lines_of(bytes, options)
   if not file then return nil end
   local out <close> = assert(io.open(printed, "wb"))
   options.classes, options.order, options.types = classes, "time", { [9] = true }
-  assert.is_true(core.script(file, out, options))
+  assert.is_number(core.script(file, out, options))
   out:close()
   return files.read(printed)
 end

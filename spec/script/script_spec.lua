@@ -127,8 +127,10 @@ describe("perflua script", function()
         assert.are.same({ 0, "" }, { got.status, got.err })
         assert.matches("^ *clock: +10\n$", out)
       end
-      local out, got = script(recording { dummy }, "-F", "uregs,addr")
-      assert.are.same({ "", 0, "" }, { out, got.status, got.err })
+      local empty = recording { dummy }
+      local out, got = script(empty, "-F", "uregs,addr")
+      assert.are.same({ "", 0, ("perflua: script: %s: no samples\n"):format(empty) },
+        { out, got.status, got.err })
     end)
 
     it("shows them of the events that have them", function()

@@ -148,7 +148,8 @@ needs.describe("kernel,tracepoints,cpus", "the lines of a recording made now", f
     local path = oracle.record("-e dummy:u", "true")
     for _, field in ipairs(fields.all()) do
       local ours, got = lines.of_ours(path, "-F " .. field.name)
-      assert.are.same({ {}, 0, "" }, { ours, got.status, got.err })
+      assert.are.same({ {}, 0, ("perflua: script: %s: no samples\n"):format(path) },
+        { ours, got.status, got.err })
     end
   end)
 

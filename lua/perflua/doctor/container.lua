@@ -61,16 +61,24 @@ local tracers = {
   "HiSilicon PTT", "VPA DTL",
 }
 
+-- Says that AUX data are not read.
+local function find_aux(report, where)
+  if not has_type(report, "auxtrace") then return nil end
+  local tracer = tracers[report.aux.auxtrace_type]
+  return {
+    level = "note",
+    text = ("%s AUX data%s, which perflua does not decode"):format(where,
+      tracer and (" (%s)"):format(tracer) or ""),
+    advice = "decode it with perf inject --itrace=i100us -i FILE -o NEW, and read NEW",
+  }
+end
+
 local function check_aux_only(report)
-  if report.samples == 0 and has_type(report, "auxtrace") then
-    local tracer = tracers[report.aux.auxtrace_type]
-    return {
-      level = "note",
-      text = ("there are no samples, only AUX data%s, which perflua does not decode"):format(
-        tracer and (" (%s)"):format(tracer) or ""),
-      advice = "decode it with perf inject --itrace=i100us -i FILE -o NEW, and read NEW",
-    }
-  end
+  return report.samples == 0 and find_aux(report, "there are no samples, only") or nil
+end
+
+local function check_aux_beside(report)
+  return report.samples > 0 and find_aux(report, "beside the samples there are") or nil
 end
 
 local function check_no_samples(report)
@@ -207,7 +215,7 @@ end
 return {
   { "unfinished", check_unfinished },
   { "damage", check_damage },
-  { "aux_only", check_aux_only },
+  { "aux_only", check_aux_only }, { "aux_beside", check_aux_beside },
   { "no_samples", check_no_samples },
   { "unknown_events", check_unknown_events },
   { "unknown_types", check_unknown_types },

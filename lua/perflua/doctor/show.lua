@@ -8,22 +8,9 @@ local words = require "perflua.doctor.words"
 
 local count, duration = words.count, words.duration
 
-local SHOWN = 6 -- events, types
+local SHOWN = 6 -- binaries
 
 local formats = { "PERFFILE", "PERFILE2" }
-
--- Joins the first items of a list, as many as a line has room for.
-local function list_first(list, noun, text)
-  local parts = {}
-  for i, item in ipairs(list) do
-    if i > SHOWN then
-      table.insert(parts, "and " .. count(#list - SHOWN, "more " .. noun))
-      break
-    end
-    table.insert(parts, text(item))
-  end
-  return #parts > 0 and table.concat(parts, ", ") or "none"
-end
 
 local function show_container(report)
   local c = report.container
@@ -51,7 +38,7 @@ local function show_time(report)
 end
 
 local function show_events(report)
-  return list_first(report.events, "event", function(e)
+  return words.first(report.events, "event", function(e)
     if report.sample_records == 0 then return e.event end -- perf stat only counts
     local lie = e.records ~= e.samples and (" (%s)"):format(count(e.records, "record")) or ""
     return ("%s %d%s"):format(e.event, e.samples, lie)
@@ -60,7 +47,7 @@ end
 
 local function show_records(report)
   return ("%d: %s"):format(report.records.total,
-    list_first(report.records.by_type, "type", function(row)
+    words.first(report.records.by_type, "type", function(row)
     return ("%s %d"):format(row.type == "unknown" and "type " .. row.type_id or row.type,
       row.records)
   end))

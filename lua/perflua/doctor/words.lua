@@ -71,4 +71,23 @@ function words.count(n, noun, plural)
   return fmt.unsigned(n) .. " " .. (n == 1 and noun or plural or noun .. "s")
 end
 
+local SHOWN = 6 -- events, types
+
+---Joins the first items of a list, as many as a line has room for.
+---@param list table[]
+---@param noun string for one of those that are left out
+---@param text fun(item: table): string
+---@return string
+function words.first(list, noun, text)
+  local parts = {}
+  for i, item in ipairs(list) do
+    if i > SHOWN then
+      table.insert(parts, "and " .. words.count(#list - SHOWN, "more " .. noun))
+      break
+    end
+    table.insert(parts, text(item))
+  end
+  return #parts > 0 and table.concat(parts, ", ") or "none"
+end
+
 return words

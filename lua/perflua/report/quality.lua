@@ -17,16 +17,6 @@ local SAMPLES <const> = { "sample", "samples" }
 ---@return table? # of core.health()
 function quality.of(file) return file.size and core.health(file) or nil end
 
----@param health table? nil: of a stream, which may have samples
----@return boolean
-function quality.has_samples(health)
-  if not health or health.unknown_event.samples > 0 then return true end
-  for _, event in ipairs(health.events) do
-    if event.samples > 0 then return true end
-  end
-  return false
-end
-
 ---@param event table of report.read
 ---@param health table
 ---@return integer # samples that the kernel had no room for

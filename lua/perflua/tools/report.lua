@@ -141,8 +141,7 @@ local function write_text(result, file, health, out, args)
     write_section(event, write)
   end
   if #result.events == 0 then
-    local is_told = not interrupted.part() and quality.has_samples(health)
-    out:write("# ", is_told and unchosen.text(file, args) or "no samples", "\n")
+    out:write("# ", interrupted.part() and "no samples" or unchosen.text(file, args), "\n")
   end
   local said = describe_interruption(result) -- also of what ended while rows were written
   if said then out:write("# ", said, "\n") end

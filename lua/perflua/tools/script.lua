@@ -2,6 +2,8 @@
 
 local core = require "perflua.core"
 local fields = require "perflua.script.fields"
+local fmt = require "perflua.text.fmt"
+local interrupted = require "perflua.table.interrupted"
 local perflua = require "perflua"
 local plan = require "perflua.plan"
 local samples = require "perflua.toolkit.samples"
@@ -121,13 +123,18 @@ function tool.run(args, out)
   -- events may come late in a pipe: lines of those before them are written only if none refuses
   -- a field
   if args.F and file.mode == "pipe" then options.sampled = find_sampled(file) end
-  local missing
-  ok, missing = core.script(file, out, options)
-  if not ok and not options.sampled then
+  local n, missing = core.script(file, out, options)
+  if not n and not options.sampled then
     options.sampled = find_sampled(file)
-    if options.sampled then ok, missing = core.script(file, out, options) end
+    if options.sampled then n, missing = core.script(file, out, options) end
   end
-  return not ok and USAGE or nil, missing and "script: " .. missing
+  if n == 0 and not interrupted.part() then
+    local unchosen = require "perflua.toolkit.unchosen" -- loaded when it is asked for
+    out:flush()
+    io.stderr:write(("perflua: script: %s: %s\n"):format(fmt.paths(file.path),
+      unchosen.text(file, args)))
+  end
+  return not n and USAGE or nil, missing and "script: " .. missing
 end
 
 return tool

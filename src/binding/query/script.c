@@ -159,7 +159,7 @@ static bool make_script(lua_State *L, struct pl_file *f, struct lines *lines)
 }
 
 /*
- * core.script(file, out, options) -> true | nil, message
+ * core.script(file, out, options) -> number of samples | nil, message
  *
  * The options are those of a cursor (cursor.h), of samples that are split and in the order of
  * time, with sampled ({[index] = true}: the events that have samples), classes, ns, callchains,
@@ -172,6 +172,7 @@ int pl_file_script(lua_State *L)
 	struct pl_cursor *cursor;
 	struct pd_record rec;
 	struct lines *lines;
+	lua_Integer n = 0;
 	bool enough = true;
 
 	luaL_checktype(L, AT_OPTIONS, LUA_TTABLE);
@@ -180,15 +181,17 @@ int pl_file_script(lua_State *L)
 	if (!make_script(L, f, lines))
 		return 2;
 	cursor = pl_push_cursor(L, AT_FILE, AT_OPTIONS);
-	while (!lines->writer.error && enough && pl_cursor_next(L, cursor, AT_CURSOR, &rec))
+	while (!lines->writer.error && enough && pl_cursor_next(L, cursor, AT_CURSOR, &rec)) {
 		enough = px_script_sample(lines->script, &rec);
+		n++;
+	}
 	pl_cursor_close(cursor);
 	pl_writer_finish(L, &lines->writer);
 	if (!enough && !check_fields(L, lines))
 		return 2;
 	if (!enough)
 		return luaL_error(L, "no memory for the lines");
-	lua_pushboolean(L, 1);
+	lua_pushinteger(L, n);
 	return 1;
 }
 
