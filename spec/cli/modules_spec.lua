@@ -23,11 +23,45 @@ describe("require in perflua", function()
     assert.are.same({ status = 0, out = "table\n", err = "" }, got)
   end)
 
+  it("loads nothing else by a name below perflua", function()
+    local got = run.shell [[
+      case $perflua in /*) ;; *) perflua="$PWD/$perflua" ;; esac
+      unset LUA_PATH LUA_CPATH; dir=$(mktemp -d) && cd $dir && mkdir -p perflua/tools perflua/text
+      for name in perflua perflua/x perflua/core perflua/text/fmt perflua/tools/x perflua/tools/stat
+      do echo 'io.open("made", "w") return {}' >$name.lua; : >$name.so; done
+      "$perflua" -e 'for _, name in ipairs { "perflua", "perflua.x", "perflua/x", "perflua.text.fmt",
+          "perflua.tools.x" } do
+        local ok, value = pcall(require, name)
+        print(ok, ok and next(value) ~= nil or value:match "[^\n]*")
+      end' 2>&1
+      "$perflua" -l perflua.x -e 'print "on"' 2>&1 | head -1
+      "$perflua" x; "$perflua" help x; "$perflua" list | grep -w x
+      "$perflua" completion --words 2 -- x --; "$perflua" completion --line -- "perflua x --" ""
+      LUA_PATH="$dir/?.lua" "$perflua" x
+      ls; cd / && rm -r $dir]]
+    local none = "false\tmodule 'perflua%sx' not found:\n"
+    assert.are.same({ status = 0,
+      out = "true\ttrue\n" .. none:format "." .. none:format "/" .. "true\ttrue\n"
+        .. none:format ".tools." .. "perflua: module 'perflua.x' not found:\n"
+        .. "--help\n\nhelp\nperflua\nperflua.lua\nperflua.so\n",
+      err = "perflua: 'x' is neither a tool nor a script file; perflua help lists the tools\n"
+        .. "perflua: help: no tool or topic 'x'\n"
+        .. "perflua: 'x' is neither a tool nor a script file; perflua help lists the tools\n" },
+      got)
+  end)
+
   it("finds Lua modules as lua does", function()
     local got = run.shell [[
       dir=$(mktemp -d) && echo 'return { name = ... }' >$dir/other.lua
       LUA_PATH="$dir/?.lua" "$perflua" -e 'print(require "other".name)']]
     assert.are.same({ status = 0, out = "other\n", err = "" }, got)
+    got = run.shell [[
+      case $perflua in /*) ;; *) perflua="$PWD/$perflua" ;; esac
+      unset LUA_PATH; dir=$(mktemp -d) && cd $dir && echo 'return { name = ... }' >perflua_x.lua
+      mkdir sub && mv perflua_x.lua sub && echo 'return { require "sub.perflua_x".name }' >my.lua
+      echo 'print(require("my")[1])' >main.lua; "$perflua" main.lua
+      cd / && rm -r $dir]]
+    assert.are.same({ status = 0, out = "sub.perflua_x\n", err = "" }, got)
   end)
 
   it("loads C modules, which find Lua's functions in the binary", function()

@@ -70,8 +70,9 @@ describe("a tool that raises an error", function()
   -- A tool of that name whose run is this.
   local function raising(body)
     return run.shell_with([[
-      dir=$(mktemp -d) && mkdir -p $dir/perflua/tools && cp "$1" $dir/perflua/tools/raises.lua
-      LUA_PATH="$dir/?.lua" "$perflua" raises x; status=$?; rm -r $dir; exit $status]], files.temporary(
+      dir=$(mktemp -d) && cp "$1" $dir/raises.lua
+      LUA_INIT="package.preload['perflua.tools.raises'] = loadfile '$dir/raises.lua'" "$perflua" raises x
+      status=$?; rm -r $dir; exit $status]], files.temporary(
         "return { description = '', usage = 'raises FILE', run = function() " .. body
           .. " end }"))
   end

@@ -152,11 +152,23 @@ local function run_program(argv, host, parsed, first)
   return status
 end
 
+-- Restricts perflua and the modules below it to those inside the binary: a file such as
+-- ./perflua/tools/x.lua is none of them.
+local function refuse_foreign_modules()
+  for i = 2, #package.searchers do -- the first one searches package.preload
+    local search = package.searchers[i]
+    package.searchers[i] = function(name)
+      if name:match "^[^./]*" ~= "perflua" then return search(name) end
+    end
+  end
+end
+
 ---@param argv table the program at 0, its arguments from 1
 ---@param host table what src/host/perflua.c gives
 ---@return integer exit status
 function cli.main(argv, host)
   warn("@on")
+  refuse_foreign_modules()
   local parsed, first = options.parse(argv)
   if not parsed then
     print_error(first .. "\n" .. options.usage .. "see perflua --help")

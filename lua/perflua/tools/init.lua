@@ -39,10 +39,10 @@ local function load_options() return require "perflua.options" end
 ---@return table | nil
 function tools.find(name)
   local module = PREFIX .. name
-  if not name:find("^[%w_-]+$") then
-    return nil
-  elseif package.preload[module] or package.searchpath(module, package.path) then
-    return require(module)
+  if not name:find("^[%w_-]+$") then return nil end
+  for _, search in ipairs(package.searchers) do
+    local loader = search(module)
+    if type(loader) == "function" then return require(module) end
   end
 end
 
