@@ -934,8 +934,8 @@ function PayloadRecord:data() end
 ---@field [string|perflua.Event] function|table # By an event's name or glob, or by an Event.
 
 ---A script's description of itself, for `perflua help SCRIPT` and before it is run over a
----recording. A script that opens recordings itself calls `open(path, meta)` of the module
----`perflua.meta.needs`.
+---recording. Without running the script it is read if it consists of constants. A script that
+---opens recordings itself calls `open(path, meta)` of the module `perflua.meta.needs`.
 ---@class perflua.Meta
 ---@field description? string # One line.
 ---Events and fields without which it is not run; { any = { … } }: one of them is enough.

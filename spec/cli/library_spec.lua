@@ -71,15 +71,16 @@ describe("perflua list", function()
     assert.are.equal("", got.err)
   end)
 
-  it("runs nothing that reads or writes", function()
+  it("describes scripts by their comments, too, and broken ones by their names", function()
     local got = beside_scripts [[
-      echo 'io.open("made", "w") return { meta = { description = "d" } }' >here.lua
       printf -- '-- only a comment\nprint "ran"\n' >comment.lua; echo 'x = = 1' >broken.lua
-      "$perflua" list | sed -n '/^scripts/,/here.lua/p'; test ! -e made]]
+      "$perflua" list | sed -n '/^scripts/,/here.lua/p']]
     assert.are.same({ status = 0, err = "",
       out = "scripts:\n  broken\n           ./broken.lua\n"
       .. "  comment  only a comment\n           ./comment.lua\n"
-      .. "  here\n           ./here.lua\n" }, got)
+      .. "  here     prints here\n           needs: event cpu-clock\n"
+      .. "           record: perf record -e cpu-clock -- COMMAND\n"
+      .. "           ./here.lua\n" }, got)
   end)
 end)
 

@@ -55,6 +55,8 @@ local function type_lines(shell, base, lines)
     unset XDG_DATA_HOME XDG_CONFIG_HOME
     cd "$base"; mkdir bin home empty scripts; ln -s "$perflua" bin/perflua; cp start .zshrc
     : >out; echo 'print(1)' >"scripts/zz;touch made.lua"; : >"scripts/-e os.exit(1).lua"
+    echo 'io.open("made", "w") while true do end
+      return { meta = { options = { { "minimum", "flag" } } } }' >scripts/endless.lua
     perflua completion ]] .. shell .. [[ >completion; cd empty
     await() { timeout 60 sh -c 'until grep -q "$1" "$base/out"; do sleep 0.01; done' sh "$1"; }
     { await ready-0
@@ -72,7 +74,9 @@ describe("completion on a terminal", function()
   for shell in pairs(shells) do
     needs.it("terminal," .. shell, "makes words of names in " .. shell, function()
       local base = files.output "mktemp -d":match "%S+"
-      local lines, wanted = { "perflua zz" }, { "<perflua><zz;touch made>" }
+      local lines = { "perflua zz", "perflua endle", "perflua endless --mi" }
+      local wanted = { "<perflua><zz;touch made>", "<perflua><endless>",
+        "<perflua><endless><--minimum>" }
       local function add(name, typed, word)
         local b = builder.new()
         b:sample(b:event { name = name }, { ip = 1, pid = 1, time = 1 })

@@ -31,7 +31,8 @@ return {
   Meta = {
     name = "Meta", kind = "options",
     doc = "A script's description of itself, for `perflua help SCRIPT` and before it is run "
-      .. "over a recording. A script that opens recordings itself calls `open(path, meta)` "
+      .. "over a recording. Without running the script it is read if it consists of constants. "
+      .. "A script that opens recordings itself calls `open(path, meta)` "
       .. "of the module `perflua.meta.needs`.",
     fields = {
       { "description", "string?", "One line." },

@@ -4,10 +4,12 @@
 -- directories of PERFLUA_PATH, and in $XDG_DATA_HOME/perflua, by default
 -- ~/.local/share/perflua. With -E only the working directory counts.
 
+local constants = require "perflua.meta.constants"
 local core = require "perflua.core"
-local returned = require "perflua.meta.returned"
 
 local library = {}
+
+local MOST <const> = 1 << 20 -- bytes that are read of a script to describe it
 
 local function from_environment(name)
   local value = not debug.getregistry().LUA_NOENV and os.getenv(name) or nil
@@ -49,37 +51,12 @@ function library.scripts(host)
     table.sort(names)
     for _, file in ipairs(names) do
       local name, path = file:match "^([^.].*)%.lua$", dir .. "/" .. file
-      if name and is_file(path) then list[#list + 1] = { name = name, path = path } end
+      if name and core.stat(path) == "file" then
+        list[#list + 1] = { name = name, path = path }
+      end
     end
   end
   return list
-end
-
--- Globals of a script that is only asked for its description: nothing that reads or writes.
-local function make_environment()
-  local env = { perflua = require "perflua", arg = {} }
-  for _, name in ipairs { "assert", "error", "getmetatable", "ipairs", "next", "pairs", "pcall",
-      "rawequal", "rawget", "rawlen", "rawset", "select", "setmetatable", "tonumber",
-      "tostring", "type", "xpcall", "coroutine", "math", "string", "table", "utf8" } do
-    env[name] = _G[name]
-  end
-  function env.require(name)
-    if name:find "^perflua" then return require(name) end
-    error(("no module '%s' here"):format(name))
-  end
-  return env
-end
-
--- Returns the meta of a script. A script that does not assign to `meta` or `description`
--- outside of comments is not run; one that reads or writes before it returns has none.
-local function meta_of(path, source)
-  local code = source:gsub("%-%-[^\n]*", "")
-  if not code:find "%f[%w_]meta%s*=[^=]" and not code:find "%f[%w_]description%s*=[^=]" then
-    return nil
-  end
-  local chunk = loadfile(path, "t", make_environment())
-  local ok, value, second = pcall(chunk or error)
-  return ok and returned.meta(value, second) or nil
 end
 
 -- Returns the comment at the top of a script, without its dashes.
@@ -93,16 +70,21 @@ local function top_comment(source)
   return table.concat(lines, "\n")
 end
 
----Reads what a script says of itself.
+---Reads what a script says of itself, and runs nothing of it.
 ---@param path string
----@return table? meta, string? comment # nil and what is wrong if it cannot be read; else meta
---- is {} without one
+---@return table? meta, string? text # nil and what is wrong if it cannot be read; else meta is
+--- {} without one, and text the comment at its top
+---@return string? message # why it has a meta that cannot be read
 function library.read(path)
-  local file <close>, message = io.open(path)
-  if not file then return nil, message end
-  local source = file:read "a"
-  if not source then return nil, path .. ": cannot be read" end
-  return meta_of(path, source) or {}, top_comment(source)
+  local kind, size = core.stat(path)
+  if kind and kind ~= "file" then return nil, path .. ": a file with a script expected" end
+  local file <close>, wrong = io.open(path)
+  if not file then return nil, wrong end
+  -- files of the kernel have no size, and may have the reader wait
+  local source = size > 0 and file:read(math.min(size, MOST)) or ""
+  local meta, message, line = constants(source)
+  return meta or {}, top_comment(source),
+    message and size <= MOST and ("%s:%d: %s"):format(path, line, message) or nil
 end
 
 return library

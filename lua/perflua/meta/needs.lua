@@ -73,7 +73,8 @@ end
 -- Splits "sched:*, callchain" into its names; returns nil for a text.
 local function names_in(text)
   local names = {}
-  for name in (text .. ","):gmatch("%s*([^,]-)%s*,") do
+  for part in (text .. ","):gmatch "([^,]*)," do
+    local name = fmt.trim_end(part):match "^%s*(.*)"
     if name == "" or name:find("%s") then return nil end
     names[#names + 1] = name
   end

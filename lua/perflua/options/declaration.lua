@@ -55,6 +55,14 @@ local function check_default(where, row)
   end
 end
 
+local function check_texts(where, row)
+  for _, key in ipairs { "help", "value" } do
+    if row[key] ~= nil and type(row[key]) ~= "string" then
+      usage_error("%s: %s is a string, got a %s", where, key, type(row[key]))
+    end
+  end
+end
+
 -- Raises if a row of a declaration is wrong.
 local function check_row(i, row)
   local where = ("options[%d]"):format(i)
@@ -75,6 +83,7 @@ local function check_row(i, row)
         tostring(key), api.names "Option"))
     end
   end
+  check_texts(where, row)
   if row[2] == "choice" then check_choices(where, row) end
   if row[2] == "flag" and row.positional then
     usage_error("%s: a flag cannot be positional", where)

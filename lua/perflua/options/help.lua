@@ -1,16 +1,21 @@
 -- Help on options: as they are written, a line for each.
 
 local declaration = require "perflua.options.declaration"
+local fmt = require "perflua.text.fmt"
 
 local help = {}
 
 ---@param rows string[][] an option as it is written, and its help
 ---@return string # a line for each
 function help.columns(rows)
-  local width, lines = 10, {}
-  for _, row in ipairs(rows) do width = math.max(width, utf8.len(row[1])) end
+  local width, names, lines = 10, {}, {}
   for i, row in ipairs(rows) do
-    lines[i] = ("  %s%s  %s\n"):format(row[1], (" "):rep(width - utf8.len(row[1])), row[2])
+    names[i] = fmt.escape(row[1])
+    width = math.max(width, utf8.len(names[i]))
+  end
+  for i, row in ipairs(rows) do
+    lines[i] = ("  %s%s  %s\n"):format(names[i], (" "):rep(width - utf8.len(names[i])),
+      fmt.escape(row[2]))
   end
   return table.concat(lines)
 end
@@ -39,7 +44,7 @@ function help.usage(declared, name)
   for _, row in ipairs(declared.positional) do
     words[#words + 1] = declaration.value_name(row)
   end
-  return table.concat(words, " ") .. " [perf.data…]\n"
+  return fmt.escape(table.concat(words, " ")) .. " [perf.data…]\n"
 end
 
 ---@param declared table

@@ -2,6 +2,7 @@
 -- the manual.
 
 local describe = require "perflua.meta.describe"
+local fmt = require "perflua.text.fmt"
 local library = require "perflua.meta.library"
 local suggest = require "perflua.errors.suggest"
 local tools = require "perflua.tools"
@@ -16,7 +17,8 @@ perflua help topics lists the pages of the manual.
 
 A script is described by the comment at its top, or by meta = { description = …, needs = …,
 record = … } in the table of handlers that it returns. A script that returns a function or a
-query with groups may return the meta table as its second value.]],
+query with groups may return the meta table as its second value. No script is run for that: meta
+is read from its text, and is a table of constants.]],
 }
 
 local function list_tools(out)
@@ -45,13 +47,18 @@ local function list_topics(out)
 end
 
 local function explain_script(path, out)
-  local meta, text = library.read(path)
+  local meta, text, message = library.read(path)
   if not meta then return nil, text end
   if next(meta) then
     out:write(describe(path, meta))
-  elseif text ~= "" then
-    out:write(text, "\n")
-  else
+    return
+  end
+  if text ~= "" then
+    for line in (text .. "\n"):gmatch "([^\n]*)\n" do out:write(fmt.escape(line), "\n") end
+  end
+  if message then
+    return nil, ("%s; perflua %s --help runs the script, and shows it"):format(message, path)
+  elseif text == "" then
     return nil, path .. ": the script has no comment at its top and no meta.description"
   end
 end

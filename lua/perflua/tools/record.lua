@@ -69,7 +69,8 @@ local function take_output(words)
   end
 end
 
--- Returns what is run for a name, as a tool or a script describes it; or nil and a message.
+-- Returns what is run for a name, as a tool or a script describes it; or nil and a message. The
+-- third value says why a script's meta cannot be read.
 local function find_described(name)
   local one = not name:find "[/.]" and tools.find(name)
   if one then return one end
@@ -104,11 +105,12 @@ function tool.run(args, out, host)
   if not args[2] then
     return USAGE, ("record: a command is missing: perflua record %s -- COMMAND"):format(name)
   end
-  local described, message = find_described(name)
+  local described, message, unread = find_described(name)
   if not described then return USAGE, "record: " .. message end
   local line = needs.record(described)
   if not line then
-    return USAGE, ("record: %s does not say how to record for it"):format(name)
+    return USAGE, ("record: %s does not say how to record for it%s"):format(name,
+      unread and ": " .. unread or "")
   end
   local words
   words, message = perf_words(name, line)
