@@ -354,6 +354,57 @@ describe("perflua check", function()
     assert.same({ ("perflua: n: %s:2: no\n"):format(got.path), 1 }, { got.err, got.status })
   end)
 
+  it("writes no file for a spec, on any of the ways to one", function()
+    local dir = files.output "mktemp -d":match "%S+"
+    files.output("ln -s nowhere " .. dir .. "/link")
+    for _, method in ipairs { "csv", "json", "save" } do
+      for _, name in ipairs { "made", "link" } do
+        local spec = [[expect(number("n", function(file)
+          local t = file:samples():group_by("symbol"):count():table()
+          t:%s("%s/%s")
+        end)):above(0)]]
+        local got = check(spec:format(method, dir, name), path)
+        assert.same({ status = 1, out = "", path = got.path,
+          err = ("perflua: n: %s:3: %s/%s: a performance spec writes no files\n"):format(
+            got.path, dir, name) }, got)
+      end
+    end
+    local caught = check(([[
+      expect(number("n", function(file)
+        local t = file:samples():group_by("symbol"):count():table()
+        assert(not pcall(t.save, t, "%s/made"))
+        return 1
+      end)):above(0)
+      expect(number("m", function(file)
+        local lacks = 0
+        for _, name in ipairs { "io", "os", "require", "load", "loadfile", "dofile", "debug",
+            "package", "getmetatable", "setmetatable", "_G", "perflua", "coroutine" } do
+          if not pcall(function() return _ENV[name] end) then lacks = lacks + 1 end
+        end
+        return lacks
+      end)):above(12)]]):format(dir), "-o", dir .. "/results", path)
+    assert.equal(0, caught.status, caught.err)
+    assert.equal("link\nresults\n", files.output("ls " .. dir .. "; rm -r " .. dir))
+  end)
+
+  it("ends loops of a spec, also those that catch errors, at their line", function()
+    local words = "ended after 1000 million instructions of Lua, the most that a spec may run "
+      .. "at a time; a query counts and adds up without them\n"
+    local function ended(spec, status, found)
+      local spec_path = files.temporary(spec)
+      local got = run.shell_with('timeout 120 "$perflua" check "$@"', spec_path, path)
+      assert.same({ status = status, out = "",
+        err = ("perflua: %s: %s"):format(found:format(spec_path), words) }, got)
+    end
+    ended([[expect(number("n", function(file)
+      local function spin() while true do end end
+      file:samples():where(function()
+        while true do pcall(spin) end
+      end):count()
+    end)):above(0)]], 1, "n: %s:4")
+    ended("while true do end", 2, "%s:1")
+  end)
+
   it("says which event it took, and when it knows one run only", function()
     local demo = run.demo
     local event = "# cpu-clock is taken where no event is named; others with samples: "

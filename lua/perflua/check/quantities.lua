@@ -4,6 +4,7 @@
 -- verdict (of a change), note, unknown (true: no recording has such a function), is_gone (of a
 -- change: true if only the baseline has it) }. low and high are nil if they are not known.
 
+local call_bounded = require "perflua.check.bounded"
 local core = require "perflua.core"
 local diff = require "perflua.diff"
 local estimate = require "perflua.diff.estimate"
@@ -185,7 +186,9 @@ end
 function measure.number(quantity, files)
   local values, sum, squares = {}, 0, 0
   for i, file in ipairs(files) do
-    values[i] = quantity.of(file)
+    local ok
+    ok, values[i] = call_bounded(quantity.of, file)
+    if not ok then error(values[i], 0) end
     if not math.type(values[i]) or values[i] ~= values[i] then
       fail("the function returned %s, not a number", tostring(values[i]))
     end

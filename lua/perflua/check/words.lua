@@ -2,6 +2,7 @@
 -- an environment with these words and the plain functions of Lua. Nothing is read meanwhile: it
 -- makes a list of expectations.
 
+local call_bounded = require "perflua.check.bounded"
 local duration = require "perflua.text.duration"
 local suggest = require "perflua.errors.suggest"
 local usage_error = require("perflua.errors").usage_error
@@ -237,7 +238,7 @@ function words.run(path)
   if not chunk then
     return nil, message:find "^attempt to load" and path .. ": " .. message or message
   end
-  local ok, raised = pcall(chunk)
+  local ok, raised = call_bounded(chunk)
   if not ok then
     return nil, type(raised) == "string" and raised
       or ("%s: (error object is a %s value)"):format(path, type(raised))

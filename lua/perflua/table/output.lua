@@ -8,6 +8,7 @@ local json = require "perflua.text.json"
 local recording = require "perflua.recording"
 local errno, usage_error = errors.errno, errors.usage_error
 
+-- refusal: why no file may be opened now; nil: it may.
 local output = {}
 
 ---The option --csv-safe of tools with tables.
@@ -24,11 +25,12 @@ local function write_to(file, produce)
   return true
 end
 
----Opens a file to write to it. A recording is never overwritten: it may be the one that is
----read.
+---Opens a file to write to it; raises if that is refused. A recording is never overwritten: it
+---may be the one that is read.
 ---@param path string
 ---@return file*? file, string? message, string? code
 function output.open(path)
+  if output.refusal then usage_error("%s: %s", path, output.refusal) end
   if recording.is_at(path) then
     return nil, path .. ": a recording is not overwritten: choose another name", "EEXIST"
   end
@@ -55,11 +57,11 @@ function output.with_file(out, write)
     return write(is_object and out or output.file(out))
   end
   local is_new, ok = not core.stat(out), nil
+  local file <close>, message, code = output.open(out)
+  if not file then return nil, message, code end
   local _ <close> = setmetatable({}, { __close = function()
     if is_new and not ok then os.remove(out) end
   end })
-  local file <close>, message, code = output.open(out)
-  if not file then return nil, message, code end
   ok, message, code = write(file)
   if ok then ok, message, code = errno(file:close()) end
   if ok then return ok end
