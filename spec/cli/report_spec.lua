@@ -109,10 +109,11 @@ describe("perflua report", function()
     local event = b:event { name = "instructions", sample_type = { "identifier" } }
     for _ = 1, 3 do b:record("stat", { id = event.id, val = 4 }) end
     b:record("stat_round", { type = 1, time = 2 })
+    b:raw(32772, 0, ("x"):rep(8))
     local path = b:write()
     local question = 'print(file:records("stat"):group_by("event.name"):sum("val"))'
-    local said = ("no samples; records: stat 3, stat_round 1: perflua -e '%s' FILE adds up its "
-      .. "counters\n"):format(question)
+    local said = ("no samples; records: stat 3, stat_round 1, unknown 32772 1: perflua -e '%s' "
+      .. "FILE adds up its counters\n"):format(question)
     for _, words_of in ipairs { {}, { "--sort=addr,dso" }, { "--where=cpu == 1 and ip > 0" },
         { "--no-children", "--sort=regs_user.ax" } } do
       assert.same({ status = 0, out = "# " .. said, err = "" },

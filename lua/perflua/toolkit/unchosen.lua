@@ -29,7 +29,7 @@ local function describe_none(file)
   local list, counted, hint = {}, core.count(file), nil
   if counted.types[SAMPLE] then return nil end
   for id, row in pairs(counted.types) do
-    local name = types()[id].name
+    local name = types()[id] and types()[id].name or "unknown " .. id
     list[#list + 1], hint = { name = name, n = row.count }, ASKED[name] or hint
   end
   if not hint then return "no samples" end
