@@ -118,7 +118,7 @@ describe("perflua completion", function()
   end)
 
   it("leaves a recording alone that can be read only once", function()
-    local got = run.shell_with([[mkfifo "$1.fifo" && timeout 10 "$perflua" completion \
+    local got = run.shell_with([[mkfifo "$1.fifo" && timeout 300 "$perflua" completion \
       --words 3 -- report --event page "$1.fifo"; echo $?; rm "$1.fifo"]], files.temporary())
     assert.are.same({ status = 0, out = "0\n", err = "" }, got)
   end)

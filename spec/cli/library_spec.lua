@@ -101,8 +101,8 @@ describe("perflua record", function()
       sed -i 's/needs.*/record = "perf record -q -e page-faults:u -c 1 -- x" }/' here.lua
       sed -i 's/print("here", f.path)/print(f:samples():count() > 0, f.complete)/' here.lua
       touch out
-      { timeout 20 sh -c 'until grep -q ^ready out; do sleep 0.02; done'; printf '\3'; } |
-        timeout 20 script -qec "exec $perflua record -o new.data here -- \
+      { timeout 300 sh -c 'until grep -q ^ready out; do sleep 0.02; done'; printf '\3'; } |
+        timeout 300 script -qec "exec $perflua record -o new.data here -- \
           sh -c 'echo ready; exec sleep 30'" /dev/null >out
       echo "status $?"; tr -d '\r' <out]]
     assert.matches("^status 0\n.*\nready\n.*true\ttrue\n$", got.out)

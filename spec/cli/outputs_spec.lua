@@ -48,8 +48,8 @@ describe("a file that a tool writes", function()
     local got = run.shell_with([[
       dir=$(mktemp -d)
       mkfifo "$dir/fifo"
-      timeout 20 cat "$dir/fifo" >"$dir/read" &
-      timeout 20 "$perflua" flame "$1" -o "$dir/fifo"
+      timeout 300 cat "$dir/fifo" >"$dir/read" &
+      timeout 300 "$perflua" flame "$1" -o "$dir/fifo"
       wait
       head -c 4 "$dir/read"
       rm -r "$dir"]], run.demo)

@@ -38,8 +38,8 @@ local function shown(options, seconds, script)
   local got = run.shell_with(([[
     export TERM=dumb
     dir=$(mktemp -d); mkfifo "$dir/fifo"
-    timeout 30 sh -c '{ head -c %d "$1"; sleep %s; tail -c +%d "$1"; } >"$2"' sh "$1" "$dir/fifo" &
-    timeout 30 script -qec "$perflua %s $2 $dir/fifo" /dev/null </dev/null
+    timeout 300 sh -c '{ head -c %d "$1"; sleep %s; tail -c +%d "$1"; } >"$2"' sh "$1" "$dir/fifo" &
+    timeout 300 script -qec "$perflua %s $2 $dir/fifo" /dev/null </dev/null
     rm -r "$dir"]]):format(HALF, seconds, HALF + 1, options),
     recording(),
     run.script(script or "local query = perflua.open(arg[1]):samples('one'):group_by('pid') "
@@ -67,10 +67,10 @@ needs.describe("terminal", "progress", function()
     local got = run.shell_with(([[
       dir=$(mktemp -d); mkfifo "$dir/fifo" "$dir/other"
       for to in fifo other; do
-        timeout 30 sh -c '{ head -c %d "$1"; sleep %s; tail -c +%d "$1"; } >"$2"' sh "$1" "$dir/$to" &
+        timeout 300 sh -c '{ head -c %d "$1"; sleep %s; tail -c +%d "$1"; } >"$2"' sh "$1" "$dir/$to" &
       done
       "$perflua" "$2" "$dir/fifo" &
-      TERM=dumb timeout 30 script -qec "%s $2 $dir/other" /dev/null </dev/null
+      TERM=dumb timeout 300 script -qec "%s $2 $dir/other" /dev/null </dev/null
       wait
       rm -r "$dir"]]):format(HALF, LONG, HALF + 1, os.getenv "PERFLUA_LUA" or "lua5.4"), recording(), script)
     assert.same({ "10002\n10002\r\n", "" },
@@ -86,8 +86,8 @@ needs.describe("terminal", "progress", function()
       names[#names + 1] = name
       parts[#parts + 1] = ([[
         ( export fifo="$dir/fifo%d"; mkfifo "$fifo"
-          timeout 30 sh -c '{ head -c %d "$1"; sleep %s; tail -c +%d "$1"; } >"$2"' sh "$1" "$fifo" &
-          timeout 30 script -qec '%s >'"$dir/out%d" /dev/null </dev/null >"$dir/shown%d"
+          timeout 300 sh -c '{ head -c %d "$1"; sleep %s; tail -c +%d "$1"; } >"$2"' sh "$1" "$fifo" &
+          timeout 300 script -qec '%s >'"$dir/out%d" /dev/null </dev/null >"$dir/shown%d"
           wc -l <"$dir/out%d" >>"$dir/shown%d" ) &]]):format(#names, HALF, LONG, HALF + 1, command,
         #names, #names, #names, #names)
     end
@@ -136,7 +136,7 @@ needs.describe("terminal", "progress", function()
     for i = 1, 5000 do
       symbols[i + 1] = ("%x T f%d\n"):format(0xffffffff81000000 + 16 * i, i)
     end
-    local got = run.shell_with([[TERM=dumb timeout 30 script -qec \
+    local got = run.shell_with([[TERM=dumb timeout 300 script -qec \
       "$perflua $1 $2 $3 >/dev/null" /dev/null </dev/null]], run.script [[
       for s in perflua.open(arg[1], { kallsyms = arg[2] }):samples():each() do
         os.execute "sleep 2.2"
@@ -165,7 +165,7 @@ needs.describe("terminal", "progress", function()
         for s in perflua.open(arg[1]):samples():%s do wait() end
         print(n)]]):format(step))
       parts[i] = ([[
-        script=$%d timeout 30 script -qec '"$perflua" "$script" "$recording" >/dev/null' \
+        script=$%d timeout 300 script -qec '"$perflua" "$script" "$recording" >/dev/null' \
           /dev/null </dev/null >$dir/%d &]]):format(i + 1, i)
     end
     local got = run.shell_with("export TERM=dumb perflua recording=$1; dir=$(mktemp -d)\n"

@@ -12,7 +12,7 @@ local function typed(lines, words, term)
 %s
 os.exit(true, true)
 END
-    { timeout 30 script -qec "$perflua "%s /dev/null; echo status $?; }
+    { timeout 300 script -qec "$perflua "%s /dev/null; echo status $?; }
     cat "$HOME/.perflua_history"; ls -l "$HOME/.perflua_history" | cut -c 1-10]])
     :format(term or "dumb", table.concat(lines, "\n"), files.quote(words or "")))
   return (got.out:gsub("\r", ""))
@@ -60,7 +60,7 @@ describe("the prompt", function()
       local script = run.script(('"$perflua" "$demo" %s\n'):format(redirected))
       local got = run.shell_with([[
         demo=$1 script=$2; export demo perflua
-        timeout 30 script -qec "sh $script" /dev/null </dev/null]], run.demo, script)
+        timeout 300 script -qec "sh $script" /dev/null </dev/null]], run.demo, script)
       assert.matches("is a recording, not a script; try: perflua stat", got.out, 1, true)
     end
   end)

@@ -81,7 +81,7 @@ local function silenced(bytes, words, how)
     rm "$2" && mkfifo "$2"
     { cat "$1"; sleep 20; echo late >%s; } >"$2" & writer=$!
     "$perflua" %s >%s & pid=$!
-    for i in $(seq 200); do [ -s %s ] && break; sleep 0.05; done
+    for i in $(seq 6000); do [ -s %s ] && break; sleep 0.05; done
     sleep 0.1
     kill -INT $pid
     wait $pid

@@ -58,7 +58,7 @@ local function type_lines(shell, base, lines)
     echo 'io.open("made", "w") while true do end
       return { meta = { options = { { "minimum", "flag" } } } }' >scripts/endless.lua
     perflua completion ]] .. shell .. [[ >completion; cd empty
-    await() { timeout 60 sh -c 'until grep -q "$1" "$base/out"; do sleep 0.01; done' sh "$1"; }
+    await() { timeout 300 sh -c 'until grep -q "$1" "$base/out"; do sleep 0.01; done' sh "$1"; }
     { await ready-0
       i=0
       while IFS= read -r line; do
@@ -66,7 +66,7 @@ local function type_lines(shell, base, lines)
         printf '%s\t\001show \n' "$line"
       done <../lines
       printf 'exit\n'
-    } | timeout 120 script -qec "]] .. shells[shell][1] .. [[" /dev/null >../out
+    } | timeout 300 script -qec "]] .. shells[shell][1] .. [[" /dev/null >../out
     cat ../words; ls -A; cd /; rm -r "$base"]], base)
 end
 

@@ -134,7 +134,7 @@ needs.it("tracepoints,cpus",
   local text, ok = files.output(([[
     record() {
       perf record -q -N -m 64 --no-bpf-event -a -o $1 $3 -- sh -c ": >$1.runs
-        timeout 20 sh -c 'until [ -e $2.runs ]; do sleep 0.01; done'
+        timeout 300 sh -c 'until [ -e $2.runs ]; do sleep 0.01; done'
         for i in 1 2 3 4 5 6 7 8; do seq 4000 | sort -R | wc -c; done"
     }
     { record %s %s "-e sched:sched_switch" & record %s %s "-F 900 -e cpu-clock" & wait; } 2>&1 >/dev/null

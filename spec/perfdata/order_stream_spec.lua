@@ -73,7 +73,7 @@ describe("a stream's records", function()
 
   it("wait for no others if none of them has a time", function()
     local got = run.shell_with([[
-      wait_for() { for i in $(seq 200); do [ -s "$1" ] && return; sleep 0.05; done; echo late; }
+      wait_for() { for i in $(seq 6000); do [ -s "$1" ] && return; sleep 0.05; done; echo late; }
       { cat "$1"; wait_for "$2" >&2; } | "$perflua" "$3" - "$2"]], (function()
       local b = builder.new { container = "pipe" }
       b:event { name = "cycles", sample_type = { "ip", "tid" }, ids = { 7 } }
@@ -94,7 +94,7 @@ describe("a stream's records", function()
     local last = b:offsets()[11]
     local path = b:write()
     local got = run.shell_with(([[
-      wait_for() { for i in $(seq 200); do [ -s "$1" ] && return; sleep 0.05; done; echo late; }
+      wait_for() { for i in $(seq 6000); do [ -s "$1" ] && return; sleep 0.05; done; echo late; }
       { head -c %d "$1"; wait_for "$2" >&2; tail -c +%d "$1"; } | "$perflua" "$3" - "$2"]]):format(last, last + 1),
       path, files.temporary(), run.script [[
         for r in perflua.open(arg[1]):records() do

@@ -10,7 +10,7 @@ local shell = run.shell_with
 describe("a recorder that still runs", function()
   -- Lets the shell wait for a file that the script makes, but not for ever.
   local wait =
-    [[wait_for() { for i in $(seq 200); do [ -s "$1" ] && return; sleep 0.05; done; echo late; }]]
+    [[wait_for() { for i in $(seq 6000); do [ -s "$1" ] && return; sleep 0.05; done; echo late; }]]
 
   it("has its first records in the script before it writes the next", function()
     local b = small()
@@ -56,7 +56,7 @@ describe("a recorder that still runs", function()
       export mark="$2"
       perf record -q -N -m 16 --no-buffering -F 999 -e cpu-clock -o - -- \
         sh -c 'for i in $(seq 2000); do [ -s "$mark" ] && exit; done; for i in $(seq 200); do
-          [ -s "$mark" ] && exit; sleep 0.02; done; echo late >&2' | timeout 30 "$perflua" "$1" - "$2"]],
+          [ -s "$mark" ] && exit; sleep 0.02; done; echo late >&2' | timeout 300 "$perflua" "$1" - "$2"]],
       run.script [[
         local file = assert(perflua.open("-"))
         local samples, comm = 0, false

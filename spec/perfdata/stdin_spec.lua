@@ -90,7 +90,7 @@ describe("a pipe-mode recording on standard input", function()
     local b = small()
     local path, body = b:write(), files.temporary(b:bytes():sub(b:offsets()[1] + 1))
     local got = shell([[
-      { cat "$1"; while cat "$2" 2>/dev/null; do :; done; } | timeout 20 "$perflua" "$3" -]], path, body, run.script [[
+      { cat "$1"; while cat "$2" 2>/dev/null; do :; done; } | timeout 300 "$perflua" "$3" -]], path, body, run.script [[
         local n = 0
         for _ in perflua.open("-"):records { order = "file" } do
           n = n + 1

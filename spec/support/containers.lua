@@ -148,7 +148,7 @@ function containers.stream(path)
   local dir = files.output "mktemp -d":match "%S+"
   local fifo = dir .. "/fifo"
   assert(os.execute("mkfifo " .. fifo))
-  assert(os.execute(("{ timeout 60 cat %s >%s; rm -r %s; } >/dev/null 2>&1 &")
+  assert(os.execute(("{ timeout 300 cat %s >%s; rm -r %s; } >/dev/null 2>&1 &")
     :format(files.quote(path), fifo, dir)))
   return fifo
 end

@@ -15,7 +15,7 @@ describe("interval by the clock on the wall", function()
       local function let_go() assert(io.open(arg[2], "w")):close() end
     ]] .. text)
     return run.shell_with([[
-      { cat "$1"; timeout 20 sh -c "until [ -e $3 ]; do sleep 0.02; done"; } |
+      { cat "$1"; timeout 300 sh -c "until [ -e $3 ]; do sleep 0.02; done"; } |
         "$perflua" "$2" - "$3"]],
       small_pipe():write(), script, seen)
   end
