@@ -99,6 +99,26 @@ describe("the symbol of an address", function()
       "across+0x0", "across+0x13", "[unknown]" }, ours)
   end)
 
+  it("is the function, not what has no size in it, as perf has it", function()
+    for _, kind in ipairs { "notype", "func" } do
+      local ours, perfs = named({ symbols = {
+        { name = "inner", type = kind, value = 16 },
+        { name = "outer", size = 64 },
+        { name = "also_inner", type = kind, value = 63 },
+        { name = "behind", type = kind, value = 64 },
+        { name = "outside", value = 80 },
+        { name = "last", value = 96, size = 16 },
+      } }, { 0, 15, 16, 32, 63, 64, 79, 80, 95, 96 })
+      local expected = { "outer+0x0", "outer+0xf", "outer+0x10", "outer+0x20", "outer+0x3f",
+        "behind+0x0", "behind+0xf", "outside+0x0", "outside+0xf", "last+0x0" }
+      assert.same(expected, ours)
+      if perfs then
+        expected[3], expected[4], expected[5] = "inner+0x0", "inner+0x10", "also_inner+0x0"
+        assert.same(expected, perfs)
+      end
+    end
+  end)
+
   it("is of data, an IFUNC or a label as well as a function", function()
     is_named({ "data+0x0", "ifunc+0x0", "label+0x0" }, { symbols = {
       { name = "data", type = "object", size = 16 },

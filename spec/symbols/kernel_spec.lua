@@ -313,6 +313,18 @@ describe("a kernel's file", function()
     end
   end)
 
+  it("names the addresses behind a label in a function by it, as its kallsyms do", function()
+    local tree = binaries.tree()
+    tree:write("vmlinux.S", ".globl _text, entry, after\n.type entry,@function\n_text: nop\n"
+      .. "entry: nop\nafter: nop\nnop\n.size entry, . - entry\n")
+    tree:sh(("gcc -nostdlib -static -Wl,--build-id -Wl,-e,_text -no-pie -Wl,-Ttext=0x%x "
+      .. "-o vmlinux vmlinux.S"):format(TEXT))
+    local path = recorded({ TEXT + 1, TEXT + 3 }, { pgoff = TEXT },
+      with(tree:build_id "vmlinux"))
+    assert.same({ "entry+0x0", "after+0x1" },
+      (binaries.found(path, { vmlinux = tree.path .. "/vmlinux" })))
+  end)
+
   it("has the symbols when it is among the kernels of symfs, or in the build-id "
     .. "cache", function()
     local tree = binaries.tree()

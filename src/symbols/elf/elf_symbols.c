@@ -158,6 +158,8 @@ static bool add_one(struct filler *filler, GElf_Sym *symbol, size_t index, const
 		.binding = binding < sizeof(bindings) ? bindings[binding] : PS_LOCAL,
 		.label = label,
 		.function = function || (label && filler->syms.sections[index].named_text),
+		/* labels in functions of a kernel stay, as its kallsyms has them, too */
+		.unsized = !symbol->st_size && filler->addresses == PS_FILE_OFFSETS,
 	};
 	return has_equal_symbol(filler->table, &added, symbol->st_size) ||
 	       add_elf_symbol(filler, &added, symbol->st_size);

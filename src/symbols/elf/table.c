@@ -98,6 +98,28 @@ static bool is_border(const struct ps_symbol *symbol, const struct ps_symbol *ne
 	return !module != !other || (module && strcmp(module, other) != 0);
 }
 
+/* Drops unsized symbols that begin inside others, as eu-addr2line and gdb do. */
+static void drop_inner_unsized(struct ps_table *table)
+{
+	/* ends of the others: of those that begin below `start`, and of all so far */
+	uint64_t reach = 0, next_reach = 0, start = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < table->n; i++) {
+		const struct ps_symbol *symbol = &table->symbols[i];
+
+		if (symbol->start != start)
+			reach = next_reach;
+		start = symbol->start;
+		if (symbol->unsized && start < reach)
+			continue;
+		if (!symbol->unsized && symbol->end > next_reach)
+			next_reach = symbol->end;
+		table->symbols[kept++] = *symbol;
+	}
+	table->n = kept;
+}
+
 static void give_ends(struct ps_table *table, enum ps_of of)
 {
 	for (size_t i = 0; i < table->n; i++) {
@@ -261,6 +283,7 @@ bool ps_table_finish(struct ps_table *table, enum ps_of of)
 		ps_table_deinit(table);
 		return false;
 	}
+	drop_inner_unsized(table);
 	give_ends(table, of);
 	keep_one(table, of);
 	if (!make_spans(table) || !make_address_buckets(table)) {

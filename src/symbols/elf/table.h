@@ -29,6 +29,8 @@ struct ps_symbol {
 	bool function; /* else data */
 	/* the file does not say what it is: any other symbol at its address is preferred */
 	bool label;
+	/* the file gives no size: any symbol around it that has one is preferred */
+	bool unsized;
 };
 
 struct ps_table {
@@ -69,7 +71,8 @@ enum ps_of {
 };
 
 /*
- * Sorts the symbols, keeps one at each address, and gives those without a size one. See
+ * Sorts the symbols, drops `unsized` ones inside others, keeps one at each address, and gives
+ * those without a size one. See
  * symbols__fixup_end and symbols__fixup_duplicate, tools/perf/util/symbol.c. Returns false
  * without memory: the table is empty then.
  */
