@@ -75,6 +75,22 @@ static void compute_rest(const struct pd_record *rec, uint32_t at, struct pd_val
 		pd_set_bytes(out, PD_BLOB, rec->bytes + at, pd_body_end(rec) - at);
 }
 
+/* Texts begin with their size: see do_write_string(), tools/perf/util/header.c. */
+static uint32_t measure_feature(const struct pd_record *rec)
+{
+	switch (pd_fits(rec, 8, 12) ? pd_rec64(rec, 8) : 0) {
+	case PD_FEATURE_HOSTNAME:
+	case PD_FEATURE_OSRELEASE:
+	case PD_FEATURE_VERSION:
+	case PD_FEATURE_ARCH:
+	case PD_FEATURE_CPUDESC:
+	case PD_FEATURE_CPUID:
+		return pd_rec32(rec, 16) < UINT16_MAX ? 4 + pd_rec32(rec, 16) : UINT32_MAX;
+	default:
+		return UINT32_MAX;
+	}
+}
+
 static const struct pd_field header_feature_fields[] = {
 	{ COMPUTED(STR, "feature", 8, compute_feature,
 		   "Name of the header feature; an unknown one has its number.") },
@@ -326,6 +342,11 @@ static const struct pd_field event_update_fields[] = {
 };
 
 /* Old recorders wrote only the first three members. */
+static uint32_t measure_time_conv(const struct pd_record *rec)
+{
+	return pd_fits(rec, 8, 48) ? 48 : 24;
+}
+
 static const struct pd_field time_conv_fields[] = {
 	{ FIELD(U64, "time_shift", 8, "Bits to shift right after multiplying.") },
 	{ FIELD(U64, "time_mult", 16, "Factor from cycles to nanoseconds.") },
@@ -411,9 +432,11 @@ const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER] = 
 	     "Unit, scale, name or processors of an event.", .metadata = true,
 	     VARIES_FROM(24, measure_update)),
 	USER(PD_RECORD_TIME_CONV, "time_conv", time_conv_fields,
-	     "The values that convert cycles to nanoseconds."),
+	     "The values that convert cycles to nanoseconds.",
+	     VARIES_FROM(8, measure_time_conv)),
 	CONTAINER(PD_RECORD_HEADER_FEATURE, "header_feature", header_feature_fields,
-		  "A header feature of a stream.", .metadata = true),
+		  "A header feature of a stream.", .metadata = true,
+		  VARIES_FROM(16, measure_feature)),
 	CONTAINER(PD_RECORD_COMPRESSED, "compressed", compressed_fields, "Compressed records."),
 	CONTAINER(PD_RECORD_FINISHED_INIT, "finished_init", no_fields,
 		  "The end of the records that describe the system before recording.",

@@ -55,7 +55,7 @@ static bool look_ahead(struct pd_reader *r)
 	if (b->offset < r->no_lead || b->end - b->pos < HEADER_SIZE)
 		return false;
 	for (unsigned i = 0; i < PD_CHAIN_LENGTH; i++) {
-		uint32_t size = pd_plain_size(front, b->end - HEADER_SIZE, r->swap);
+		uint32_t size = pd_reader_plain_size(r, front, b->end - HEADER_SIZE, r->swap);
 
 		if (!size) {
 			r->no_lead = b->offset + (uint64_t)(front - b->pos) + 1;
@@ -73,7 +73,7 @@ void pd_run_begin(struct pd_run *run, struct pd_reader *r)
 	static const uint8_t nothing[HEADER_SIZE];
 	const struct pd_blocks *b = &r->blocks;
 
-	*run = (struct pd_run){ b->pos, nothing, nothing, 0 };
+	*run = (struct pd_run){ b->pos, nothing, nothing, 0, r };
 	if (r->in_compressed || r->missing || !look_ahead(r))
 		return;
 	run->front = b->pos + r->lead_size;
@@ -112,7 +112,7 @@ static uint32_t find_front_size(struct pd_reader *r, struct pd_error *err)
 	if (have < need && !b->input->stream && pd_blocks_left(b) > need &&
 	    pd_blocks_fill(b, need, err) <= 0)
 		return 0;
-	return pd_plain_size(b->pos + r->lead_size, b->end - HEADER_SIZE, r->swap);
+	return pd_reader_plain_size(r, b->pos + r->lead_size, b->end - HEADER_SIZE, r->swap);
 }
 
 /*
@@ -126,7 +126,8 @@ static inline int is_believed(struct pd_reader *r, const struct pd_record *rec,
 	uint32_t ahead = 0;
 
 	if (r->lead_at == b->offset || look_ahead(r)) {
-		ahead = pd_plain_size(b->pos + r->lead_size, b->end - HEADER_SIZE, r->swap);
+		ahead = pd_reader_plain_size(r, b->pos + r->lead_size, b->end - HEADER_SIZE,
+					     r->swap);
 		ahead = ahead ? ahead : find_front_size(r, err);
 	}
 	if (ahead) {
@@ -134,7 +135,8 @@ static inline int is_believed(struct pd_reader *r, const struct pd_record *rec,
 		r->lead_size = r->lead_size + ahead - rec->size;
 		return 1;
 	}
-	if (rec->type != PD_RECORD_SAMPLE && is_header_behind(r, rec))
+	if (rec->type != PD_RECORD_SAMPLE && is_header_behind(r, rec) &&
+	    !pd_record_swallows(&r->binder, b->pos, rec->size, (size_t)(b->end - b->pos)))
 		return 1;
 	return pd_record_believed(&r->blocks, &r->binder, rec->size, r->stream->open_end, err);
 }
@@ -348,6 +350,7 @@ static bool learn_metadata(struct pd_reader *r, const struct pd_record *rec,
 		return pd_error_set(err, "ENOMEM", r->file->path, rec->offset, "no memory");
 	if (!r->binder.first) /* it may have described the first event */
 		pd_binder_init(&r->binder, r->file);
+	r->proven = (struct pd_proven){ 0 };
 	return true;
 }
 

@@ -36,7 +36,8 @@ struct pd_reader {
 	 */
 	uint64_t lead_at, no_lead;
 	size_t lead_size;
-	uint64_t compressed_at; /* offset of the compressed record */
+	struct pd_proven proven; /* by the events that are known */
+	uint64_t compressed_at;	 /* offset of the compressed record */
 	/*
 	 * where an unfinished record begins: offset of the compressed record, and offset in its
 	 * decompressed payload
@@ -91,6 +92,7 @@ struct pd_run {
 	const uint8_t *front; /* the record PD_CHAIN_LENGTH records behind `at` */
 	const uint8_t *last;  /* last position of the block where a header can be */
 	uint32_t ahead;	      /* size of the record at `front` */
+	struct pd_reader *reader;
 };
 
 /*
@@ -98,10 +100,25 @@ struct pd_run {
  */
 void pd_run_begin(struct pd_run *run, struct pd_reader *reader);
 
+/*
+ * Returns the size of the plain record at `p`, not behind `last`, if it has swallowed no other;
+ * 0 if there is none.
+ */
+static inline uint32_t pd_reader_plain_size(struct pd_reader *reader, const uint8_t *p,
+					    const uint8_t *last, bool swap)
+{
+	uint32_t size = pd_plain_size(p, last, swap);
+
+	if (!size || pd_is_proven(&reader->proven, pb_load32(p, swap), size) ||
+	    pd_prove(&reader->proven, &reader->binder, p, size, (size_t)(last - p)))
+		return size;
+	return 0;
+}
+
 /* Returns whether there is a record at run->at, and finds the size of the one at run->front. */
 static inline bool pd_run_has(struct pd_run *run, bool swap)
 {
-	run->ahead = pd_plain_size(run->front, run->last, swap);
+	run->ahead = pd_reader_plain_size(run->reader, run->front, run->last, swap);
 	return run->ahead != 0;
 }
 

@@ -125,6 +125,7 @@ static int step_over_problem(struct pd_reader *r, const struct pd_record *rec,
 {
 	struct pd_blocks *b = &r->blocks;
 	bool cut = problem == PD_TOO_LARGE && r->stream->open_end;
+	int got;
 
 	/* if only the type is damaged, the size leads to the next record */
 	if ((problem == PD_WRONG_TYPE || problem == PD_DISGUISED) &&
@@ -133,6 +134,11 @@ static int step_over_problem(struct pd_reader *r, const struct pd_record *rec,
 		pd_blocks_skip(b, rec->size & UINT16_MAX);
 		return 1;
 	}
+	got = rec->size > UINT16_MAX ?
+		      0 :
+		      pd_step_over_parts(b, &r->binder, r->stream->open_end, err);
+	if (got)
+		return got;
 	return pd_resync(b, &r->binder,
 			 cut && pd_is_compressed(rec->type) ? PD_IN_COMPRESSED : PD_IN_RECORD,
 			 r->stream->open_end, err);

@@ -79,6 +79,24 @@ static int read_link(const struct chain *c, uint64_t at, struct pd_record *rec,
 }
 
 /*
+ * Returns 1 if a known record is behind a payload that ends at offset `end` from the blocks'
+ * position, as far as can be seen; 0 if not, -1 with *err.
+ */
+static int is_payload_followed(const struct chain *c, uint64_t end, struct pd_error *err)
+{
+	const struct pd_blocks *b = c->b;
+	uint8_t next[HEADER_SIZE];
+	size_t got;
+
+	if (!c->strict || b->input->stream || pd_blocks_left(b) < end + HEADER_SIZE)
+		return 1;
+	if (!pd_input_read(b->input, b->offset + end, next, HEADER_SIZE, HEADER_SIZE, &got,
+			   err))
+		return -1;
+	return got < HEADER_SIZE || pd_record_trust(c->binder, next, 0) == PD_KNOWN;
+}
+
+/*
  * Returns 1 if a chain of records begins at offset `at` from the blocks' position, 0 if not, -1
  * with *err.
  */
@@ -120,8 +138,10 @@ static int chain_continues(const struct chain *c, uint64_t at, struct pd_error *
 			return 1;
 		left -= rec.size < left ? rec.size : left;
 		payload = get_payload_size(c, p);
-		if (payload) /* it may be too long to read */
-			return payload <= left || c->open_end;
+		if (payload && payload > left) /* it may be too long to read */
+			return c->open_end;
+		if (payload)
+			return is_payload_followed(c, at + rec.size + payload, err);
 		at += rec.size;
 	}
 	return fits || leads;
@@ -236,6 +256,8 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 	if (size <= UINT16_MAX) {
 		struct pd_extents extents = pd_find_extents(binder, b->pos, size);
 
+		if (pd_record_swallows(binder, b->pos, size, (size_t)(b->end - b->pos)))
+			return 0;
 		whole = pd_extents_have(&extents, size);
 	}
 	if (trust == PD_SOUND)
@@ -261,6 +283,49 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 	chain.tolerant = true;
 	/* the next record may be damaged */
 	return trust >= PD_KNOWN ? 1 : chain_continues(&chain, size, err);
+}
+
+/* Returns as chain_continues() whether records continue at offset `at`, the first one known. */
+static int continues_known(const struct chain *c, uint64_t at, struct pd_error *err)
+{
+	int got = pd_blocks_fill(c->b, (size_t)at + HEADER_SIZE, err);
+
+	if (got <= 0)
+		return got;
+	if (pd_record_trust(c->binder, c->b->pos + at, 0) < PD_KNOWN)
+		return 0;
+	return chain_continues(c, at, err);
+}
+
+int pd_step_over_parts(struct pd_blocks *b, const struct pd_binder *binder, bool open_end,
+		       struct pd_error *err)
+{
+	struct chain chain = { .b = b, .binder = binder, .open_end = open_end };
+	uint64_t left = pd_blocks_left(b);
+	size_t size = (size_t)(b->end - b->pos);
+	struct pd_extents extents;
+	int got = 0;
+
+	/* of a live stream only what is there is looked at */
+	if (!b->input->stream && size < UINT16_MAX) {
+		size = left < UINT16_MAX ? (size_t)left : UINT16_MAX;
+		if (pd_blocks_fill(b, size, err) < 0)
+			return -1;
+	}
+	size = size < UINT16_MAX ? size : UINT16_MAX;
+	if (pd_record_trust(binder, b->pos, 0) < PD_KNOWN)
+		return 0;
+	extents = pd_find_extents(binder, b->pos, (uint32_t)size);
+	for (unsigned i = 0; got == 0 && i < 2 * extents.n; i++) {
+		uint32_t extent = extents.sizes[i / 2];
+
+		/* padded, as nearly all are, or not */
+		extent = i % 2 == 0 ? (extent + 7) & ~7u : extent;
+		got = continues_known(&chain, extent, err);
+		if (got > 0)
+			pd_blocks_skip(b, extent);
+	}
+	return got;
 }
 
 int pd_type_damaged(struct pd_blocks *b, const struct pd_binder *binder, bool open_end,

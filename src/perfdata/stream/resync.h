@@ -38,6 +38,14 @@ int pd_type_damaged(struct pd_blocks *b, const struct pd_binder *binder, bool op
 int pd_large_followed(struct pd_blocks *b, const struct pd_file *file, uint32_t size,
 		      struct pd_error *err);
 
+/*
+ * Moves the blocks behind the record at their position, whose size is damaged, if its own parts
+ * tell where it ends, and records continue there. Returns 1; 0 if they do not tell; -1 with
+ * *err.
+ */
+int pd_step_over_parts(struct pd_blocks *b, const struct pd_binder *binder, bool open_end,
+		       struct pd_error *err);
+
 /* Contents of the blocks' position when a search for records begins. */
 enum pd_searched {
 	PD_IN_RECORD, /* bytes that cannot be a record */

@@ -1,12 +1,15 @@
 #include "trust.h"
 
+#include <string.h>
+
 #include "perfdata/format/sample.h"
 
 /* greatest type reserved for perf's own records; today's last is 86 */
 #define LAST_USER	 127
 #define UNUSED_MISC_BITS 0x0ff8 /* bits of misc that no kernel sets today */
 /* events without ids whose layouts a sample is compared with, at most */
-#define MOST_SHAPES 64
+#define MOST_SHAPES  64
+#define MOST_PADDING 4 /* words */
 
 bool pd_is_simpleperf(const struct pd_file *file, uint32_t type)
 {
@@ -64,8 +67,7 @@ static enum pd_trust judge_record(const struct pd_binder *binder, struct pd_reco
 	enum pd_trust parts = PD_SOUND;
 
 	pd_bind(binder, rec);
-	if (pd_binds_by_id(binder) && !rec->event && rec->type < PD_RECORD_USER &&
-	    (!sample || binder->sample_id_at))
+	if (pd_binds_by_id(binder) && !rec->event && (!sample || binder->sample_id_at))
 		return PD_ODD;
 	if (sample)
 		parts = judge_parts(binder, rec);
@@ -140,6 +142,101 @@ bool pd_extents_have(const struct pd_extents *extents, uint32_t size)
 		if (extents->sizes[i] == size || pad_extent(extents->sizes[i]) == size)
 			return true;
 	return false;
+}
+
+/*
+ * Returns whether known records lie one behind the other from offset `at` to `size`, at least
+ * one.
+ */
+static bool records_fill(const struct pd_binder *binder, const uint8_t *bytes, uint32_t at,
+			 uint32_t size)
+{
+	bool swap = binder->file->swap;
+
+	if (at >= size)
+		return false;
+	while (size - at >= 8) {
+		uint32_t type = pb_load32(bytes + at, swap),
+			 n = pb_load16(bytes + at + 6, swap);
+
+		if (n < 8 || n > size - at || type >= PD_RECORD_TYPES ||
+		    pd_record_trust(binder, bytes + at, n) < PD_KNOWN)
+			return false;
+		at += n;
+	}
+	return at == size;
+}
+
+/*
+ * Returns whether a record of a known type, whose own parts end at its size, lies at offset
+ * `at`.
+ */
+static bool has_whole_record(const struct pd_binder *binder, const uint8_t *bytes, uint32_t at,
+			     size_t have)
+{
+	bool swap = binder->file->swap;
+	struct pd_extents extents;
+	uint32_t size;
+
+	if (have < at + UINT64_C(8) || !pd_record_desc(pb_load32(bytes + at, swap)))
+		return false;
+	size = pb_load16(bytes + at + 6, swap);
+	if (size < 8 || size > have - at ||
+	    pd_record_trust(binder, bytes + at, size) < PD_KNOWN)
+		return false;
+	extents = pd_find_extents(binder, bytes + at, size);
+	return pd_extents_have(&extents, size);
+}
+
+/*
+ * Returns the offset, from `at` on, of the first word of eight bytes that is not zero: perf
+ * pads some of its own records by more than it needs.
+ */
+static uint32_t skip_padding(const uint8_t *bytes, uint32_t at, uint32_t size)
+{
+	static const uint8_t zeros[8];
+
+	for (unsigned i = 0; i < MOST_PADDING && size - at > sizeof(zeros); i++) {
+		if (memcmp(bytes + at, zeros, sizeof(zeros)) != 0)
+			break;
+		at += sizeof(zeros);
+	}
+	return at;
+}
+
+bool pd_record_swallows(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size,
+			size_t have)
+{
+	struct pd_extents extents = pd_find_extents(binder, bytes, size);
+
+	if (pd_extents_have(&extents, size))
+		return false;
+	for (unsigned i = 0; i < 2 * extents.n; i++) {
+		uint32_t extent = extents.sizes[i / 2];
+
+		/* padded, as nearly all are, or not */
+		extent = i % 2 == 0 ? pad_extent(extent) : extent;
+		if (extent >= size)
+			continue;
+		extent = skip_padding(bytes, extent, size);
+		if (records_fill(binder, bytes, extent, size) ||
+		    has_whole_record(binder, bytes, extent, have))
+			return true;
+	}
+	return false;
+}
+
+bool pd_prove(struct pd_proven *proven, const struct pd_binder *binder, const uint8_t *bytes,
+	      uint32_t size, size_t have)
+{
+	uint32_t type = pb_load32(bytes, binder->file->swap);
+	const struct pd_record_desc *desc = pd_record_desc(type);
+
+	if (pd_record_swallows(binder, bytes, size, have))
+		return false;
+	if (!desc || type == PD_RECORD_SAMPLE || desc->extent.varies <= PD_VARIES_NOT)
+		*pd_proven_at(proven, type, size) |= UINT32_C(1) << (size / 8 - 1) % 32;
+	return true;
 }
 
 uint32_t pd_disguised_type(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size)

@@ -9,6 +9,8 @@
  *                                                         position where records are searched
  *   pd_plain_size       8 bytes: a kernel's type or       runs of records, PD_CHAIN_LENGTH
  *                       FINISHED_ROUND, a usual size      ahead: nearly all of a recording
+ *   pd_prove            the record's own parts end at     runs of records, for sizes that no
+ *                       its size, or no record is there   record of the type had before
  *   pd_record_trust     8 bytes or the whole record       see enum pd_trust
  *   pd_record_believed  the record, to which the one      the reader, for a record outside
  *                       before leads; and a header that   of runs
@@ -74,6 +76,42 @@ struct pd_extents pd_find_extents(const struct pd_binder *binder, const uint8_t 
 
 /* Returns whether a size is one of these, padded or not. */
 bool pd_extents_have(const struct pd_extents *extents, uint32_t size);
+
+/*
+ * Returns whether the record of `size` bytes at `bytes` has swallowed others: its own parts end
+ * where known records begin, which lead to its end, or where a whole record lies. `have` bytes
+ * are there, `size` at least.
+ */
+bool pd_record_swallows(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size,
+			size_t have);
+
+/*
+ * Sizes of plain records that their own parts were found to have, by type: others of them are
+ * believed. A record whose end only a text or a count tells is looked at each time, except a
+ * sample.
+ */
+struct pd_proven {
+	uint32_t sizes[PD_RECORD_USER][PD_LARGE / 8 / 32]; /* a bit for each eight bytes */
+};
+
+/* Returns the place of the bit of a plain record's size. */
+static inline uint32_t *pd_proven_at(struct pd_proven *proven, uint32_t type, uint32_t size)
+{
+	/* FINISHED_ROUND is the only one of perf's own */
+	return &proven->sizes[type % PD_RECORD_USER == type ? type : 0][(size / 8 - 1) / 32];
+}
+
+static inline bool pd_is_proven(struct pd_proven *proven, uint32_t type, uint32_t size)
+{
+	return *pd_proven_at(proven, type, size) >> (size / 8 - 1) % 32 & 1;
+}
+
+/*
+ * Returns whether the plain record of `size` bytes at `bytes` has swallowed no other, and notes
+ * its size if that is evidence for others. `have` bytes are there.
+ */
+bool pd_prove(struct pd_proven *proven, const struct pd_binder *binder, const uint8_t *bytes,
+	      uint32_t size, size_t have);
 
 /*
  * Returns `type` without its upper bits, which no type in use has but simpleperf's in its own

@@ -8,8 +8,8 @@
 #define BPF_VALUE    256
 
 /*
- * Opens the entries of an id_index. As many entries that name the guest of each may follow;
- * view.extra is their offset, or 0.
+ * Opens the entries of an id_index. As many entries that name the guest of each may follow and
+ * end the record; view.extra is their offset, or 0.
  */
 void pd_open_id_index(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
@@ -19,7 +19,8 @@ void pd_open_id_index(const struct pd_record *rec, uint32_t at, struct pd_value 
 	if (out->type == PD_NIL)
 		return;
 	guests = out->view.at + ID_ENTRY * out->view.count;
-	if (out->view.count && pd_fits(rec, guests, (uint64_t)GUEST_ENTRY * out->view.count))
+	if (out->view.count &&
+	    pd_body_end(rec) == guests + (uint64_t)GUEST_ENTRY * out->view.count)
 		out->view.extra = guests;
 }
 
