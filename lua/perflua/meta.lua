@@ -973,6 +973,9 @@ function PayloadRecord:data() end
 ---@field sample_fields any[] # Array of the names of the fields that its samples have.
 ---@field leader perflua.Event # The leader of its group; itself if it has none.
 ---@field members any[] # Array of the events of its group, the leader first.
+---Array of the numbers of the recordings that have it, as a record's `source`, where several
+---are read as one.
+---@field sources any[]
 ---@field unit string # Unit of its counts, such as `msec`, from an event_update that was read.
 ---@field scale number # Factor of its counts, from an event_update that was read.
 ---@field system string # Subsystem of a tracepoint, such as `sched`.

@@ -126,6 +126,35 @@ static int push_group_members(lua_State *L, const struct pd_event *e)
 	return 1;
 }
 
+static bool has_event(const struct pd_file *file, uint32_t number)
+{
+	for (size_t i = 0; i < file->n_events; i++)
+		if (file->events[i].number == number)
+			return true;
+	return false;
+}
+
+/* Pushes the numbers of the recordings that have the event; nil if there is only one. */
+static int push_sources(lua_State *L, const struct pd_event *e)
+{
+	const struct pl_event *self = lua_touserdata(L, 1);
+	const struct pd_session *session = self->file->session;
+	lua_Integer n = 0;
+
+	if (session->n_files == 1) {
+		lua_pushnil(L);
+		return 1;
+	}
+	lua_newtable(L);
+	for (size_t i = 0; i < session->n_files; i++) {
+		if (!has_event(session->files[i], e->number))
+			continue;
+		lua_pushinteger(L, (lua_Integer)i + 1);
+		lua_rawseti(L, -2, ++n);
+	}
+	return 1;
+}
+
 static int push_unit(lua_State *L, const struct pd_event *e)
 {
 	lua_pushstring(L, e->unit);
@@ -218,6 +247,9 @@ static const struct {
 	{ "leader", push_leader, PD_EVENT, "the leader of its group; itself if it has none" },
 	{ "members", push_group_members, PD_VIEW,
 	  "array of the events of its group, the leader first" },
+	{ "sources", push_sources, PD_VIEW,
+	  "array of the numbers of the recordings that have it, as a record's `source`, where "
+	  "several are read as one" },
 	{ "unit", push_unit, PD_STR,
 	  "unit of its counts, such as `msec`, from an event_update that was read" },
 	{ "scale", push_scale, PD_FLOAT,
