@@ -2,6 +2,7 @@
 -- the result has no function.
 
 local core = require "perflua.core"
+local distinctions = require "perflua.recording.distinctions"
 local fmt = require "perflua.text.fmt"
 local is_open = require("perflua.recording").is_open
 local origin = require "perflua.table.origin"
@@ -24,20 +25,17 @@ local function find_columns(data)
   if counted and symbol and not data.interrupted then return counted, symbol end
 end
 
--- Returns a function that says for an event of the Table: how many samples were counted, and
--- how many of these have no function. nil: the Table does not tell.
+-- Returns by the place of an event how many samples were counted, and how many of these have no
+-- function; nothing if there is no Table, or it does not tell.
 local function count_unresolved(data)
-  local counted, symbol = find_columns(data)
-  if not (counted and data.events) then return nil end
-  local all, without = {}, {}
-  for _, g in ipairs(data.groups) do
-    local name = data.events[g.event]
-    if name then
-      all[name] = (all[name] or 0) + g[counted]
-      if g.keys[symbol] == nil then without[name] = (without[name] or 0) + g[counted] end
-    end
+  local all, without, counted, symbol = {}, {}, nil, nil
+  if data and data.events then counted, symbol = find_columns(data) end
+  for _, g in ipairs(counted and data.groups or {}) do
+    local event = g.event
+    all[event] = (all[event] or 0) + g[counted]
+    if g.keys[symbol] == nil then without[event] = (without[event] or 0) + g[counted] end
   end
-  return function(name) return all[name] or 0, without[name] or 0 end
+  return all, without
 end
 
 ---Writes the quality of the samples that a result is made of; nothing if they cannot be read
@@ -51,9 +49,11 @@ function quality.write(out, result)
   if from then file, events = from() end
   if not (file and is_open(file) and file.size) then return end
   known[file] = known[file] or report.of(file)
-  local health, unresolved = known[file], data and count_unresolved(data)
+  local health, found = known[file], distinctions.of(file, events)
+  local all, without = count_unresolved(data)
   for i = 1, #events <= EVENTS and #events or 0 do
-    out:write("# ", report.recorded(health, events[i], unresolved), "\n")
+    out:write("# ", report.recorded(health, events[i], found[events[i].index], all[i] or 0,
+      without[i] or 0), "\n")
   end
   if #events > EVENTS then out:write("# ", report.recorded_all(health, events), "\n") end
   for _, line in ipairs(report.file({ aside = 0 }, file, health)) do

@@ -5,6 +5,7 @@ local aggregate = require "perflua.group.aggregate"
 local columns_of = require "perflua.group.columns"
 local counts = require "perflua.table.pair_counts"
 local description = require "perflua.table.description"
+local distinctions = require "perflua.recording.distinctions"
 local interrupted = require "perflua.table.interrupted"
 local origin = require "perflua.table.origin"
 local sampled = require "perflua.recording.sampled"
@@ -147,6 +148,16 @@ local function events_at(file, set)
   return list
 end
 
+-- Returns by the place of an event what tells it from others of its name, "" where there is no
+-- other; nil if all names differ.
+local function distinctions_of(spec)
+  local events = spec.scope:events()
+  local found, list = distinctions.of(spec.file, events), {}
+  if not next(found) then return nil end
+  for i, event in ipairs(events) do list[i] = found[event.index] or "" end
+  return list
+end
+
 ---@param spec table
 ---@return perflua.Table
 function group.table(spec)
@@ -154,6 +165,7 @@ function group.table(spec)
   local data = empty.data
   local first = first_measure(empty)
   data.groups, data.events = groups_of(spec, columns, first)
+  data.distinctions = data.events and distinctions_of(spec)
   data.interrupted, data.total, data.rest = interrupted.part(), data.groups.total,
     data.groups.rest
   data.chosen, data.chosen_by, data.groups.chosen = data.groups.chosen, first, nil

@@ -3,10 +3,11 @@
 -- report.prepare(file, options) checks the options and describes a report;
 -- report.read(prepared) reads the file and returns
 --
---   events    { event, index, samples, period, unresolved, n, all, rows } for each event with
---             samples. n rows are to be shown, the greatest first (out of `all`, if an
---             interrupt left no time for more). rows(from, to) returns for each column an
---             array of these rows' values; there may be millions of rows. unresolved:
+--   events    { event, index, distinction, samples, period, unresolved, n, all, rows } for each
+--             event with samples. distinction: of recording/distinctions.lua, nil if no
+--             other has that name. n rows are to be shown, the greatest first (out of `all`,
+--             if an interrupt left no time for more). rows(from, to) returns for each column
+--             an array of these rows' values; there may be millions of rows. unresolved:
 --             samples without a function, nil if functions were not looked up
 --   keys      { name, kind } of a row's keys: the fields and, with `symbol`, the cpumode;
 --             `time` is in whole quanta, as perf has it
@@ -21,6 +22,7 @@
 
 local aside = require "perflua.group.aside"
 local branches = require "perflua.report.branches"
+local distinctions = require "perflua.recording.distinctions"
 local usage_error = require("perflua.errors").usage_error
 local engine = require "perflua.plan.engine"
 local report_keys = require "perflua.report.keys"
@@ -194,6 +196,18 @@ local function read_events(prepared, keys, shown)
   return list
 end
 
+-- Names the events, which in a stream may have come among the samples.
+local function name_sections(list, file)
+  local known = {}
+  for _, section in ipairs(list) do
+    local event = section.index and file.events[section.index]
+    known[#known + 1] = event
+    section.event = event and event.name or "unknown event"
+  end
+  local found = distinctions.of(file, known)
+  for _, section in ipairs(list) do section.distinction = found[section.index] end
+end
+
 local ALL = { limit = 0, count = math.maxinteger }
 
 ---@param prepared table
@@ -204,11 +218,7 @@ function report.read(prepared, shown)
   shown = shown or ALL
   local keys, counted = report_keys.shown(prepared), aside.from(prepared.query)
   local list = read_events(prepared, keys, shown)
-  -- in a stream they may have come among the samples
-  local events = spec_of(prepared.query).file.events
-  for _, section in ipairs(list) do
-    section.event = section.index and events[section.index].name or "unknown event"
-  end
+  name_sections(list, spec_of(prepared.query).file)
   local all = table.move(keys, 1, #keys, 1, {})
   for _, name in ipairs { "samples", "period", prepared.children and "children" or nil } do
     all[#all + 1] = { name = name, kind = "unsigned" }

@@ -38,12 +38,17 @@ local function describe_unresolved(unresolved, samples)
     or (", %s without a function"):format(percent(share(unresolved, samples)))
 end
 
--- Returns the parts of a line before and after the event's name.
+-- Returns the parts of a line before and after the event.
 local function describe_counts(samples, lost, unresolved, noun)
   local losses = lost and describe_losses(lost, samples, noun) or ""
   local functions = unresolved and describe_unresolved(unresolved, samples) or ""
-  local counted = count(samples, table.unpack(noun or SAMPLES))
-  return counted .. " of event '", "'" .. losses .. functions
+  return count(samples, table.unpack(noun or SAMPLES)) .. " of event ", losses .. functions
+end
+
+-- Returns an event's name, and what tells it from others of that name.
+local function name_event(name, distinction)
+  return ("'%s'%s"):format(fmt.escape(name),
+    distinction and (" (%s)"):format(fmt.escape(distinction)) or "")
 end
 
 ---@param health table?
@@ -57,19 +62,19 @@ function quality.events(health, noun)
       samples, lost, unresolved = event.samples, now_lost, event.unresolved
       before, behind = describe_counts(samples, lost, unresolved, noun)
     end
-    return before .. fmt.escape(event.event) .. behind
+    return before .. name_event(event.event, event.distinction) .. behind
   end
 end
 
 ---@param health table
 ---@param event perflua.Event
----@param unresolved (fun(name: string): integer, integer)? # samples that were counted, and
---- those of them without a function
+---@param distinction string? what tells it from others of its name
+---@param counted integer samples that were counted
+---@param without integer those of them without a function
 ---@return string # how many samples of the event were recorded and lost, escaped
-function quality.recorded(health, event, unresolved)
-  local samples, counted, without = health.events[event.index].samples, 0, 0
-  if unresolved then counted, without = unresolved(event.name) end
-  return ("event '%s': %s recorded%s%s"):format(fmt.escape(event.name),
+function quality.recorded(health, event, distinction, counted, without)
+  local samples = health.events[event.index].samples
+  return ("event %s: %s recorded%s%s"):format(name_event(event.name, distinction),
     count(samples, table.unpack(SAMPLES)),
     describe_losses(quality.lost(event, health), samples),
     counted > 0 and describe_unresolved(without, counted) or "")

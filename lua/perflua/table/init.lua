@@ -1,15 +1,17 @@
 -- Table: the groups of a query, and how they are shown. All groups are kept, as states that can
 -- still be merged; all else is presentation.
 --
--- self.data = { description, events, places, keys, measures, groups }: description is of
--- description.lua; events names the sections, in order (nil: not split), places is of
--- merge.lua; keys { name, kind, text }; measures { name, measure, kind (of the field), option,
--- field, weight }, of several quantiles option is their list and names that of their columns; a
--- group is { event = place in events, keys = {…}, state, state … }. If an interrupt ended what
--- made it, data.interrupted says where (interrupted.lua); if not all groups are there,
--- data.total is how many there were, and data.rest has the sums that shares are of besides. Of
--- many groups data.chosen has some, with such a total and rest, for an interrupt that comes
--- later: the first by measure data.chosen_by (group/aggregate.lua).
+-- self.data = { description, events, distinctions, places, keys, measures, groups }:
+-- description is of description.lua; events names the sections, in order (nil: not split);
+-- distinctions says what tells those of one name apart, "" of others (nil: all names differ);
+-- places is of merge.lua; keys { name, kind, text }; measures { name, measure, kind (of the
+-- field), option, field, weight }, of several quantiles option is their list and names that
+-- of their columns; a group is { event = place in events, keys = {…}, state, state … }. If
+-- an interrupt ended what made it, data.interrupted says where (interrupted.lua); if not all
+-- groups are there, data.total is how many there were, and data.rest has the sums that
+-- shares are of besides. Of many groups data.chosen has some, with such a total and rest,
+-- for an interrupt that comes later: the first by measure data.chosen_by
+-- (group/aggregate.lua).
 -- A comparison has data.comparison = { above, below }, lines around the rows.
 -- self.show and self.view are of presentation.lua, self.lines of lines.lua and rows.lua. Of
 -- spans, self.counts says what could not be paired (table/pair_counts.lua).

@@ -46,7 +46,8 @@ local function events_of(data)
   local list, seen = {}, {}
   for i, name in ipairs(data.events) do
     seen[name] = (seen[name] or 0) + 1
-    list[i] = { name = name, nth = seen[name], place = data.places and data.places[i] or i }
+    list[i] = { name = name, nth = seen[name], place = data.places and data.places[i] or i,
+      distinction = data.distinctions and data.distinctions[i] or "" }
   end
   return list
 end
@@ -59,9 +60,10 @@ local function joined_events(a, b)
     local same = get_child(known, event.name)
     local one = same[event.nth]
     if not one then
-      one = { name = event.name, place = event.place }
+      one = { name = event.name, place = event.place, distinction = event.distinction }
       same[event.nth], all[#all + 1] = one, one
     end
+    if one.distinction ~= event.distinction then one.distinction = "" end
     one.place = math.min(one.place, event.place)
     return one
   end
@@ -99,8 +101,10 @@ local function take_events(self, other)
     for event, node in pairs(self.tree) do tree[ours[event]] = node end
     self.tree = tree
   end
-  data.events, data.places = {}, {}
-  for i, one in ipairs(all) do data.events[i], data.places[i] = one.name, one.place end
+  data.events, data.places, data.distinctions = {}, {}, {}
+  for i, one in ipairs(all) do
+    data.events[i], data.places[i], data.distinctions[i] = one.name, one.place, one.distinction
+  end
   return theirs
 end
 

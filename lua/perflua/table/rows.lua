@@ -94,6 +94,13 @@ local function lines_of_text(self)
   return format_lines(self, self.lines)
 end
 
+-- Returns the line above the rows of an event.
+local function heading_of(data, event)
+  local distinction = data.distinctions and data.distinctions[event] or ""
+  return "# " .. fmt.escape((data.events[event] or "unknown event")
+    .. (distinction ~= "" and (" (%s)"):format(distinction) or ""))
+end
+
 ---@param self perflua.Table
 ---@return string # the lines that are shown, a section for each event if there are several
 function rows.text(self)
@@ -106,8 +113,8 @@ function rows.text(self)
       section[#section + 1] = list[from]
       from = from + 1
     end
-    sections[#sections + 1] = "# " .. fmt.escape(self.data.events[event] or "unknown event")
-      .. "\n" .. table.concat(format_lines(self, section), "\n")
+    sections[#sections + 1] = heading_of(self.data, event) .. "\n"
+      .. table.concat(format_lines(self, section), "\n")
   end
   return table.concat(sections, "\n\n")
 end

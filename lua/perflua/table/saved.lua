@@ -88,7 +88,8 @@ function saved.encode(data, show, write)
   if message then return nil, message end
   local head = {
     description = data.description, keys = data.keys, measures = data.measures,
-    events = data.events, places = data.places, show = show, whole = data.whole,
+    events = data.events, places = data.places, distinctions = data.distinctions,
+    show = show, whole = data.whole,
   }
   local ok
   ok, message = pcall(function()
@@ -162,6 +163,8 @@ local function is_head(head)
     and (head.events == nil or list_of(head.events, is_text))
     and (head.places == nil or head.events and list_of(head.places, is_place)
       and #head.places == #head.events)
+    and (head.distinctions == nil or head.events and list_of(head.distinctions, is_text)
+      and #head.distinctions == #head.events)
 end
 
 local function fail_at(at, expected) error(("byte %d: %s expected"):format(at, expected), 0) end
@@ -245,7 +248,8 @@ local function decode_body(body)
   if math.type(n) ~= "integer" or n < 0 then fail_at(at, "a number of groups") end
   local data = {
     description = head.description, keys = head.keys, measures = head.measures,
-    events = head.events, places = head.places, whole = head.whole, groups = {},
+    events = head.events, places = head.places, distinctions = head.distinctions,
+    whole = head.whole, groups = {},
   }
   local read_group = group_reader(next_token, value_of, data)
   for i = 1, n do
