@@ -12,7 +12,7 @@ local function integer(text) return math.tointeger(tonumber(text)) end
 --- thread nor interrupts.
 function switches.never_idle(script)
   return "sh -c " .. files.quote([[
-  for i in $(seq $(($(nproc) * 2))); do timeout 5 nice -n 19 sh -c "while :; do :; done" & busy="$busy $!"; done
+  for i in $(seq $(($(nproc) * 2))); do timeout 60 nice -n 19 sh -c "while :; do :; done" & busy="$busy $!"; done
   sleep 0.1
   ]] .. script .. "\nkill $busy")
 end
@@ -201,8 +201,9 @@ end
 function switches.timehist(path)
   local threads = {}
   for line in files.lines("perf sched timehist -i " .. files.quote(path) .. " 2>/dev/null") do
-    local tid, wait, delay,
-      run = line:match "%[(%d+)/?%d*%]%s+(%d+%.%d+)%s+(%d+%.%d+)%s+(%d+%.%d+)"
+    -- "sh[7]", "sh[8/7]"; ":7" of a thread that ended, which perf takes for one of process 0
+    local tid, wait, delay, run =
+      line:match "[%[:](%d+)[/%d%]]*%s+(%d+%.%d+)%s+(%d+%.%d+)%s+(%d+%.%d+)"
     if tid then
       local thread = threads[integer(tid)]
         or { n = 0, wait = 0, delay = 0, run = 0, waits = {} }
