@@ -68,10 +68,38 @@ local known = {
     return address and ours:sub(1, #address) == address and ours:find(offset .. " (", 1, true)
   end,
 }
+
+-- Sizes of the functions of this kernel's vdso, by name.
+local vdso
+local function vdso_sizes()
+  if vdso then return vdso end
+  local first, last = files.read "/proc/self/maps":match "(%x+)%-(%x+) [^\n]*%[vdso%]"
+  vdso = {}
+  if not first then return vdso end
+  local memory <close> = assert(io.open("/proc/self/mem", "rb"))
+  memory:seek("set", tonumber(first, 16))
+  local image = files.temporary(memory:read(tonumber(last, 16) - tonumber(first, 16)))
+  for line in files.lines("nm -D -S " .. image) do
+    local size, name = line:match "^%x+ (%x+) %a (__vdso_[%w_]+)"
+    if size then vdso[name] = tonumber(size, 16) end
+  end
+  return vdso
+end
+
+-- perf may name no function of the vdso in a recording made now, also at addresses inside of
+-- one.
+local function is_unnamed_in_vdso(theirs, ours)
+  local before, name, offset, rest = ours:match "^(.*%x )(__vdso_[%w_]+)%+?(%w*)(.*)$"
+  local size = name and vdso_sizes()[name]
+  return size and theirs == before .. "[unknown]" .. rest
+    and (tonumber(offset) or 0) < size
+end
+
 local of_texts = { unread_formats = true, plugin_texts = true }
 
 -- The name of the difference that explains why two lines differ; nil: none does.
 local function explanation(theirs, ours, version)
+  if is_unnamed_in_vdso(theirs, ours) then return "unnamed_in_vdso" end
   for _, difference in ipairs(core.perf_differences(version)) do
     local same = known[difference.name]
     if same and same(theirs, ours) then return difference.name end
