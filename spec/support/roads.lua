@@ -39,12 +39,18 @@ local function steps_of(rest)
   return steps
 end
 
--- Returns a function that reads what a name like "#callchain" or "branch_stack[2].from" stands
--- for, as a script reads it: nil if a part is absent.
-local function reader(text)
+-- Describes a name like "#callchain" or "branch_stack[2].from".
+local function parts_of(text)
   local counted, root, rest = text:match "^(#?)([%w_]+)(.*)$"
-  local steps = steps_of(rest)
-  if rest == "" and counted == "" then
+  return { text = text, root = root, steps = steps_of(rest), counted = counted == "#",
+    whole = counted .. rest == "" }
+end
+
+-- Returns a function that reads what a name stands for, as a script reads it: nil if a part is
+-- absent.
+local function reader(field)
+  local text, root, steps, counted = field.text, field.root, field.steps, field.counted
+  if field.whole then
     return function(record) return plain(record[root]) end
   end
   local function read(record)
@@ -53,7 +59,7 @@ local function reader(text)
       if not is_object(value) then return nil end
       value = value[step]
     end
-    if counted == "" then return plain(value) end
+    if not counted then return plain(value) end
     return (is_object(value) or type(value) == "string") and #value or nil
   end
   return function(record)
@@ -68,19 +74,17 @@ end
 ---@field file perflua.File
 ---@field type_id integer
 ---@field name string? of the type
----@field fields {text: string, kind: string, read: fun(record): any}[] what can be named
+---@field query perflua.Query all of these records
+---@field fields {text: string, root: string, steps: (string|integer)[], counted: boolean,
+--- whole: boolean, kind: string, read: fun(record): any}[] what can be named
 ---@field rows any[][] of its first records, the values of the fields as the records have them;
 --- also offset and chunk_offset
 ---@field last integer the greatest offset among them
 
-local function records_of(kind)
-  return kind.file:records { type = kind.type_id, order = "file", container = true }
-end
-
 -- Names that queries take. Members of events are the same for records of all types. `whole`:
 -- also members of events and the second items of composites.
 local function fields_of(kind, whole)
-  local list, scope = {}, spec_of(records_of(kind)).scope
+  local list, scope = {}, spec_of(kind.query).scope
   local with_event = whole and kind.type_id == SAMPLE
   for _, field in ipairs(query_fields.names(kind.file, { kind.type_id })) do
     local of_event = field.text:find "^#?event%."
@@ -91,7 +95,9 @@ local function fields_of(kind, whole)
     -- an argument may have no length or items
     assert(ok or of_event or field.text:find "^#?args%.", ref)
     if ok and ref then
-      list[#list + 1] = { text = field.text, kind = ref.kind, read = reader(field.text) }
+      local one = parts_of(field.text)
+      one.kind, one.read = ref.kind, reader(one)
+      list[#list + 1] = one
     end
   end
   return list
@@ -122,6 +128,8 @@ function roads.kinds(file, most)
     if not kind then
       local desc = recording.types()[id]
       kind = { file = file, type_id = id, name = desc and desc.name, rows = {}, last = 0 }
+      -- one for all roads: what names mean in a query takes long to find out
+      kind.query = file:records { type = id, order = "file", container = true }
       kind.fields = fields_of(kind, most == math.huge)
       by_type[id], list[#list + 1] = kind, kind
     end
@@ -137,15 +145,17 @@ local function shown(value)
   return type(value) == "string" and ("%q"):format(value) or tostring(value)
 end
 
+local type_of = math.type
+
 local function same(a, b)
-  return a == b and math.type(a) == math.type(b) or a ~= a and b ~= b
+  return a == b and type_of(a) == type_of(b) or a ~= a and b ~= b
 end
 
 -- `absent`: what the road gives where the record has nil.
 local function compare(kind, row, i, got, absent)
   local expected = row[i]
   if expected == nil then expected = absent end
-  if same(expected, plain(got)) then return nil end
+  if same(expected, got) or same(expected, plain(got)) then return nil end
   return ("%s at 0x%x: the record has %s, not %s"):format(kind.fields[i].text, row.offset,
     shown(row[i]), shown(got))
 end
@@ -175,7 +185,7 @@ end
 function roads.select(kind)
   local rows = kind.rows
   return in_parts(kind, nil, function(indices, texts)
-    local values = records_of(kind):select(table.unpack(texts)):each()
+    local values = kind.query:select(table.unpack(texts)):each()
     for n, row in ipairs(rows) do
       local got = table.pack(values())
       if got[1] == nil then return compare_number(n - 1, #rows) end
@@ -199,7 +209,7 @@ function roads.key(kind)
   for _, row in ipairs(kind.rows) do by_place[place(row.offset, row.chunk_offset)] = row end
   return in_parts(kind, is_key, function(indices, texts)
     local n = 0
-    local groups = records_of(kind):where("offset <= " .. kind.last)
+    local groups = kind.query:where("offset <= " .. kind.last)
       :group_by("offset", "chunk_offset", table.unpack(texts)):count()
     for group in groups:sort():rows() do
       local row = by_place[place(group.offset, group.chunk_offset)]
@@ -261,8 +271,9 @@ function roads.handler(kinds)
         texts[#texts + 1], some = kind.fields[i].text, true
       end
       return texts, function(n, ...)
+        local row, got = rows[kind][n], { ... }
         for k = 1, #texts - 1 do
-          local wrong = compare(kind, rows[kind][n], from + k - 1, (select(k, ...)), false)
+          local wrong = compare(kind, row, from + k - 1, got[k], false)
           if wrong then return wrong end
         end
       end
@@ -314,10 +325,10 @@ end
 local function count_kept(kind, rows, ...)
   local wanted, n = {}, 0
   for _, row in ipairs(rows) do wanted[place(row.offset, row.chunk_offset)] = true end
-  local query = records_of(kind):where { offset = rows[1].offset }
+  local query = kind.query:where { offset = rows[1].offset }
   if #rows > 1 then
-    query = records_of(kind)
-      :where(("offset >= %d and offset <= %d"):format(rows[1].offset, rows[#rows].offset))
+    query = kind.query:where(("offset >= %d and offset <= %d"):format(rows[1].offset,
+      rows[#rows].offset))
   end
   for _, filter in ipairs { ... } do query = query:where(filter) end
   for offset, chunk_offset in query:select("offset", "chunk_offset"):each() do
@@ -395,10 +406,15 @@ local function json_value(text, at)
   local result = {}
   at = at + 1
   while not text:find("^[%]}]", at) do
-    local key = #result + 1
-    if open == "{" then key, at = text:match('^"([^"]*)":()', at) end
-    result[key], at = json_value(text, at)
-    at = text:match("^,?()", at)
+    local key, value, stop = text:match('^"([^"]*)":([^"%[{,}]+),?()', at)
+    if stop then -- most are numbers
+      result[key], at = value, stop
+    else
+      key = #result + 1
+      if open == "{" then key, at = text:match('^"([^"]*)":()', at) end
+      result[key], at = json_value(text, at)
+      at = text:match("^,?()", at)
+    end
   end
   return result, at + 1
 end
@@ -428,12 +444,12 @@ end
 
 -- Returns the value at a name's path in a line, or nil; then whether the line must have it.
 local function find_json(line, field, unwound)
-  if field.text:find "^#" then return nil, false end
-  local root, rest = field.text:match "^([%w_]+)(.*)$"
+  if field.counted then return nil, false end
+  local root = field.root
   local value = line[root]
-  if rest == "" then return value, not not_dumped[root] end
+  if field.whole then return value, not not_dumped[root] end
   if root == "event" or root == "callchain" and unwound then return nil, false end
-  for _, step in ipairs(steps_of(rest)) do
+  for _, step in ipairs(field.steps) do
     if type(value) ~= "table" then return nil, false end
     value = (math.type(step) and value.items or value)[step]
   end
