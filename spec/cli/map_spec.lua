@@ -4,6 +4,7 @@ local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
 local many = require "spec.cli.many"
 local needs = require "spec.support.needs"
+local patience = require "spec.support.patience"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
 
@@ -176,14 +177,16 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
 
   it("starts no others when it is interrupted, and gives the result of those that are "
     .. "whole", function()
-    local script = files.temporary('os.execute "sleep 0.4"\n' .. many.FUNCTION)
-    local got =
-      run.shell_with(
-        [["$perflua" map -j 1 "$@" & pid=$!; sleep 0.6; kill -INT $pid; wait $pid]], script,
-      table.unpack(many.recordings(9)))
-    assert.are.equal(130, got.status)
-    assert.matches("^comm  period  count[^\n]*\nc8", got.out)
-    assert.matches("^perflua: map: %d of 9 recordings are not in the result\n$", got.err)
+    patience(function(slower)
+      local script = files.temporary(('os.execute "sleep %g"\n'):format(0.4 * slower)
+        .. many.FUNCTION)
+      local got = run.shell_with(
+        ([["$perflua" map -j 1 "$@" & pid=$!; sleep %g; kill -INT $pid; wait $pid]])
+          :format(0.6 * slower), script, table.unpack(many.recordings(9)))
+      assert.are.equal(130, got.status)
+      assert.matches("^comm  period  count[^\n]*\nc8", got.out)
+      assert.matches("^perflua: map: %d of 9 recordings are not in the result\n$", got.err)
+    end)
   end)
 
   it("refuses results of different queries", function()

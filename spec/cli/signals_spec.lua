@@ -8,7 +8,10 @@ local function interrupted(times, words)
   local got = run.shell(([[
     "$perflua" %s >%s & pid=$!
     while ! [ -s %s ] && kill -0 $pid; do sleep 0.02; done
-    for i in $(seq %d); do kill -INT $pid; sleep 0.3; done
+    for i in $(seq %d); do
+      kill -INT $pid # and wait until it came: two that wait are one
+      while grep -qs "^ShdPnd:.*[1-9a-f]" /proc/$pid/status; do sleep 0.02; done
+    done
     wait $pid]]):format(words, out, out, times))
   got.out = files.read(out)
   return got
@@ -72,17 +75,18 @@ describe("SIGINT", function()
 end)
 
 -- Starts the interpreter on what a pipe gives, which then falls silent but stays open; sends
--- SIGINT once there is a line of output, and a silent writer's end is never what ends it. mark:
--- where standard input comes from.
+-- SIGINT once there is a line of output and it waits for more, and a silent writer's end is
+-- never what ends it. mark: where standard input comes from.
 local function silenced(bytes, words, how)
   local out, fifo, late = files.temporary(), files.temporary(), files.temporary()
   local command = how and how:format(words) or words .. ' - <"$2"'
   local got = run.shell_with(([[
     rm "$2" && mkfifo "$2"
-    { cat "$1"; sleep 20; echo late >%s; } >"$2" & writer=$!
+    { cat "$1"; sleep 300; echo late >%s; } >"$2" & writer=$!
     "$perflua" %s >%s & pid=$!
     for i in $(seq 6000); do [ -s %s ] && break; sleep 0.05; done
     sleep 0.1
+    until grep -q "^State:.*[SZ]" /proc/$pid/status; do sleep 0.02; done
     kill -INT $pid
     wait $pid
     status=$?
