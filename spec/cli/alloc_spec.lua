@@ -8,10 +8,10 @@ local tool_rows = require "spec.support.tool_rows"
 local tracing = require "spec.support.builder_tracing"
 
 local events =
-  "-a -c 1 -m 2048 -e kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free"
+  "-a -c 1 -e kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free"
 local workload = "sh -c 'i=0; while [ $i -lt 100 ]; do cat /dev/null; i=$((i + 1)); done'"
 local NEEDS = "tracepoints,cpus"
-local path = not needs.missing(NEEDS) and oracle.record(events, workload)
+local path = not needs.missing(NEEDS) and oracle.record_whole(2048, events, workload)
 
 local function json(...)
   local got = run.perflua { "alloc", "--json", ... }

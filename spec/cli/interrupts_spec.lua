@@ -182,7 +182,7 @@ describe("a table that was interrupted", function()
     b.container = "pipe"
     local got = run.shell_with(([[
       rm "$2" && mkfifo "$2"
-      { cat "$1"; echo done >%s; exec sleep 60; } >"$2" & writer=$!
+      { cat "$1"; echo done >%s; exec sleep 300; } >"$2" & writer=$!
       "$perflua" "$3" "$2" 2>%s & pid=$!
       for i in $(seq 6000); do [ -s %s ] && break; sleep 0.05; done
       kill -INT $pid
@@ -269,7 +269,7 @@ describe("a tool that was interrupted", function()
     b.container = "pipe"
     local got = run.shell_with(([[
       rm "$2" && mkfifo "$2"
-      { cat "$1"; echo done >%s; exec sleep 60; } >"$2" & writer=$!
+      { cat "$1"; echo done >%s; exec sleep 300; } >"$2" & writer=$!
       "$perflua" report --sort addr "$2" & pid=$!
       for i in $(seq 6000); do [ -s %s ] && break; sleep 0.05; done
       kill -INT $pid

@@ -17,8 +17,8 @@ local workload = switch_text.never_idle [[
   sync $f; rm $f]]
 
 local NEEDS = "tracepoints,cpus,block requests"
-local path = not needs.missing(NEEDS) and oracle.record("-a -m 2048 -e 'block:block_rq_*'",
-  workload)
+local path = not needs.missing(NEEDS) and oracle.record_whole(2048,
+  "-a -e 'block:block_rq_*'", workload)
 
 -- "device flags" → { requests, bytes, total, max, queued, total and max in the queue }, in ns,
 -- of perf's text.

@@ -5,10 +5,9 @@ local oracle = require "spec.support.oracle"
 local run = require "spec.cli.run"
 local tool_rows = require "spec.support.tool_rows"
 
-local EVENTS =
-  "-a -m 1024 -e 'irq:*' -e 'irq_vectors:local_timer_*' -e 'irq_vectors:reschedule_*'"
+local EVENTS = "-a -e 'irq:*' -e 'irq_vectors:local_timer_*' -e 'irq_vectors:reschedule_*'"
 local NEEDS = "cpus,irq_vectors:local_timer_entry"
-local path = not needs.missing(NEEDS) and oracle.record(EVENTS,
+local path = not needs.missing(NEEDS) and oracle.record_whole(1024, EVENTS,
   "sh -c 'perf bench sched messaging -g 2 -l 80 >/dev/null 2>&1; "
   .. "dd if=/dev/zero of=" .. files.temporary()
   .. " bs=64k count=200 oflag=direct 2>/dev/null; sleep 0.1'")

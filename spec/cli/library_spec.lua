@@ -103,7 +103,7 @@ describe("perflua record", function()
       touch out
       { timeout 300 sh -c 'until grep -q ^ready out; do sleep 0.02; done'; printf '\3'; } |
         timeout 300 script -qec "exec $perflua record -o new.data here -- \
-          sh -c 'echo ready; exec sleep 30'" /dev/null >out
+          sh -c 'echo ready; exec sleep 300'" /dev/null >out
       echo "status $?"; tr -d '\r' <out]]
     assert.matches("^status 0\n.*\nready\n.*true\ttrue\n$", got.out)
   end)

@@ -199,7 +199,7 @@ needs.describe("tracepoints", "a recording of system calls made now", function()
   setup(function()
     local tracepoints =
       "raw_syscalls:*,syscalls:sys_*_newfstat*,syscalls:sys_*_openat,syscalls:sys_*_read"
-    path = oracle.record("-m 1024 -e '" .. tracepoints .. "'",
+    path = oracle.record_whole(1024, "-e '" .. tracepoints .. "'",
       "sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do cat /nonexistent; ls -l / | sort; done; "
         .. "timeout 0.05 sleep 1; true'")
   end)

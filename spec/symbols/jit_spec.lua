@@ -122,7 +122,7 @@ describe("a perf map in a container", function()
     -- /proc is the outer one: it tells the outer id of the process inside
     local child = io.popen([[unshare --pid --fork --mount sh -c 'mount -t tmpfs none /tmp &&
       echo "7f0000000000 100 inner" >/tmp/perf-1.map && read -r outer rest </proc/self/stat &&
-      echo $outer && exec sleep 30' 2>&1]], "r")
+      echo $outer && exec sleep 300' 2>&1]], "r")
     local outer = child:read "n"
     assert.equal("integer", math.type(outer))
     local function found(host)
