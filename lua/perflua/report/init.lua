@@ -3,11 +3,13 @@
 -- report.prepare(file, options) checks the options and describes a report;
 -- report.read(prepared) reads the file and returns
 --
---   events    { event, index, distinction, samples, period, unresolved, n, all, rows } for each
---             event with samples. distinction: of recording/distinctions.lua, nil if no
---             other has that name. n rows are to be shown, the greatest first (out of `all`,
+--   events    { event, index, distinction, samples, period, unresolved, n, all, rows, lines }
+--             for each event with samples. distinction: of recording/distinctions.lua, nil if
+--             no other has that name. n rows are to be shown, the greatest first (out of `all`,
 --             if an interrupt left no time for more). rows(from, to) returns for each column
---             an array of these rows' values; there may be millions of rows. unresolved:
+--             an array of these rows' values; there may be millions of rows. lines(columns,
+--             escape [, out]) returns a function that measures or writes rows (see
+--             src/binding/query/report_lines.c). unresolved:
 --             samples without a function, nil if functions were not looked up
 --   keys      { name, kind } of a row's keys: the fields and, with `symbol`, the cpumode;
 --             `time` is in whole quanta, as perf has it
@@ -190,7 +192,11 @@ local function read_events(prepared, keys, shown)
   for _, section in ipairs(list) do
     local before = section.first - 1
     section.first, section.rows = nil, function(from, to)
-      return get(before + from, before + to)
+      return get.rows(before + from, before + to)
+    end
+    section.lines = function(...)
+      local write = get.lines(...)
+      return function(from, to, whole) write(before + from, before + to, whole) end
     end
   end
   return list

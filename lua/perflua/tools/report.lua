@@ -132,13 +132,12 @@ local function write_text(result, file, health, out, args)
   for _, text in ipairs(quality.file(result, file, health)) do
     out:write("# ", text, "\n")
   end
-  local function write(text) out:write(text) end
-  local write_section = show.sections(result, args)
+  local write_section = show.sections(result, args, out)
   local line_of = quality.events(health, result.branches and { "branch", "branches" })
   for i, event in ipairs(result.events) do
-    write(("%s# %s\n# Event count: %s\n#\n"):format(i > 1 and "\n\n" or "",
+    out:write(("%s# %s\n# Event count: %s\n#\n"):format(i > 1 and "\n\n" or "",
       line_of(event), fmt.unsigned(event.period)))
-    write_section(event, write)
+    write_section(event)
   end
   if #result.events == 0 then
     out:write("# ", interrupted.part() and "no samples" or unchosen.text(file, args), "\n")

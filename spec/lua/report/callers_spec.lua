@@ -73,7 +73,7 @@ end
 local function read(prepared, shown)
   local result = report.read(prepared, shown)
   for _, event in ipairs(result.events) do
-    event.values, event.rows = event.rows(1, event.n), nil
+    event.values, event.rows, event.lines = event.rows(1, event.n), nil, nil
   end
   return result
 end

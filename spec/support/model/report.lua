@@ -40,8 +40,8 @@ function engine.groups(spec, description) -- luacheck: ignore 122
   for i, section in ipairs(list) do
     by_section[i], section.first = section.rows, i * FIRST + 1
   end
-  return list, function(from, to)
+  return list, { rows = function(from, to)
     local before = from - 1 & ~(FIRST - 1)
     return by_section[before // FIRST](from - before, to - before)
-  end
+  end }
 end

@@ -98,12 +98,29 @@ void pl_push_left_out(lua_State *L, const struct pl_job *job, const size_t *chos
 
 /*
  * Handle a report, which has rows instead of the groups (report.c): read its options;
- * push its sections at PL_RESULT_AT and, on top, the function that returns rows, which keeps
- * the job; free it. pl_push_report() returns false if the sum has no answer.
+ * push its sections at PL_RESULT_AT and, on top, a table of the functions that return rows,
+ * which keep the job; free it. pl_push_report() returns false if the sum has no answer.
  */
 void pl_report_read(lua_State *L, struct pl_job *job);
 bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job);
 void pl_report_free(struct pl_job *job);
+
+/*
+ * Lays out the stack, as PL_FILE_AT and the other places say, for a function whose first three
+ * upvalues are the file, what the job needs, and the job. What was on it is gone.
+ */
+void pl_report_enter(lua_State *L);
+
+/* Pushes the value of a column of a report's row. [-0, +1] */
+void pl_report_push(lua_State *L, const struct pl_job *job,
+		    const struct pq_report_column *column, const struct pq_report_row *row);
+
+#define PL_ADDRESS_TEXT 18 /* bytes of "0x0000000000401136" */
+
+/* Returns what is shown of a row's function, which may lie in `text`. */
+struct pd_text pl_report_symbol(const struct pq_report_row *row, char text[PL_ADDRESS_TEXT]);
+
+int pl_report_lines(lua_State *L); /* see report_lines.c */
 
 /*
  * Handle a profile, which has entries instead of the groups (profile.c): read its

@@ -120,24 +120,24 @@ void pl_report_free(struct pl_job *job)
 	job->report.made = NULL;
 }
 
-static void push_row_symbol(lua_State *L, const struct pq_report_row *row)
+struct pd_text pl_report_symbol(const struct pq_report_row *row, char text[PL_ADDRESS_TEXT])
 {
-	char text[] = "0x0000000000000000";
-
-	if (row->symbol.p) {
-		lua_pushlstring(L, row->symbol.p, row->symbol.n);
-	} else if (row->placed) {
-		for (unsigned i = 0; i < 16; i++)
-			text[2 + i] = "0123456789abcdef"[row->address >> (60 - 4 * i) & 15];
-		lua_pushlstring(L, text, sizeof(text) - 1);
-	} else {
-		lua_pushliteral(L, PM_UNKNOWN);
-	}
+	if (row->symbol.p)
+		return row->symbol;
+	if (!row->placed)
+		return (struct pd_text){ PM_UNKNOWN, strlen(PM_UNKNOWN) };
+	text[0] = '0';
+	text[1] = 'x';
+	for (unsigned i = 0; i < 16; i++)
+		text[2 + i] = "0123456789abcdef"[row->address >> (60 - 4 * i) & 15];
+	return (struct pd_text){ text, PL_ADDRESS_TEXT };
 }
 
-static void push_value(lua_State *L, const struct pl_job *job,
-		       const struct pq_report_column *column, const struct pq_report_row *row)
+void pl_report_push(lua_State *L, const struct pl_job *job,
+		    const struct pq_report_column *column, const struct pq_report_row *row)
 {
+	char text[PL_ADDRESS_TEXT];
+	struct pd_text symbol;
 	struct pq_value value;
 
 	switch (column->from) {
@@ -145,7 +145,8 @@ static void push_value(lua_State *L, const struct pl_job *job,
 		lua_pushstring(L, row->dso);
 		break;
 	case PQ_FROM_SYMBOL:
-		push_row_symbol(L, row);
+		symbol = pl_report_symbol(row, text);
+		lua_pushlstring(L, symbol.p, symbol.n);
 		break;
 	case PQ_FROM_MODE:
 		lua_pushstring(L, pd_cpumode_name(row->mode));
@@ -211,6 +212,18 @@ static void push_section(lua_State *L, const struct pl_job *job,
 	pl_set_integer(L, "first", s->from + 1);
 }
 
+void pl_report_enter(lua_State *L)
+{
+	lua_settop(L, 0);
+	for (int i = 1; i <= 3; i++) {
+		lua_pushvalue(L, lua_upvalueindex(i));
+		if (i == PL_FILE_AT)
+			lua_pushnil(L);
+	}
+	pl_check_open_file(L, PL_FILE_AT);
+	pl_push_result(L, 0);
+}
+
 /*
  * Upvalues: the file, what the job needs, the job. rows(from, to) -> by column, then by
  * measure, an array of values
@@ -235,14 +248,7 @@ static int push_rows(lua_State *L)
 		      "no row");
 	n = to < from ? 0 : to - from + 1;
 	luaL_argcheck(L, n < INT_MAX, 2, "too many rows");
-	lua_settop(L, 0);
-	for (int i = 1; i <= 3; i++) {
-		lua_pushvalue(L, lua_upvalueindex(i));
-		if (i == PL_FILE_AT)
-			lua_pushnil(L);
-	}
-	pl_check_open_file(L, PL_FILE_AT);
-	pl_push_result(L, 0);
+	pl_report_enter(L);
 	columns = (int)n_columns + 2 + job->report.asked.callers;
 	luaL_checkstack(L, columns + 10, "columns");
 	for (int c = 0; c < columns; c++)
@@ -253,7 +259,7 @@ static int push_rows(lua_State *L)
 
 		pq_report_row(job->report.made, (size_t)(from - 1 + i), &row);
 		for (size_t c = 0; c < n_columns; c++) {
-			push_value(L, job, &job->report.asked.columns[c], &row);
+			pl_report_push(L, job, &job->report.asked.columns[c], &row);
 			lua_rawseti(L, at++, i + 1);
 		}
 		for (size_t m = 0; m < 3 && measures[m].used; m++) {
@@ -282,6 +288,16 @@ static double part_taken(const struct pl_job *job)
 	       (double)pq_groups_size(job->groups);
 }
 
+/* Sets a field of the table on top to a function whose upvalues are those of push_rows(). */
+static void set_function(lua_State *L, const char *name, lua_CFunction fn)
+{
+	lua_pushvalue(L, PL_FILE_AT);
+	lua_pushvalue(L, PL_KEEP_AT);
+	lua_pushvalue(L, PL_JOB_AT);
+	lua_pushcclosure(L, fn, 3);
+	lua_setfield(L, -2, name);
+}
+
 bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
 {
 	struct pl_report *report = &job->report;
@@ -307,10 +323,9 @@ bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
 		lua_rawseti(L, PL_RESULT_AT, (lua_Integer)i + 1);
 	}
 	lua_settop(L, PL_RESULT_AT);
-	lua_pushvalue(L, PL_FILE_AT);
-	lua_pushvalue(L, PL_KEEP_AT);
-	lua_pushvalue(L, PL_JOB_AT);
-	lua_pushcclosure(L, push_rows, 3);
+	lua_createtable(L, 0, 2);
+	set_function(L, "rows", push_rows);
+	set_function(L, "lines", pl_report_lines);
 	return true;
 }
 
