@@ -55,6 +55,35 @@ function recordings.wide(b)
   end
 end
 
+-- 60 000 call chains of 126 frames, each frame at an address of its own. Their binary is not
+-- here.
+function recordings.deep(b)
+  local SAMPLES, FRAMES = 60000, 126
+  local event = b:event { name = "cycles", type = 0, config = 0,
+    sample_type = { "ip", "tid", "time", "period", "callchain" } }
+  b:record("mmap2", { pid = 1, tid = 1, addr = BASE, len = 1 << 40, pgoff = 0, prot = 5,
+    filename = "/nowhere/binary", misc = 2 }, { pid = 1, tid = 1, time = 0 })
+  for i = 1, SAMPLES do
+    local chain = { -512 } -- PERF_CONTEXT_USER
+    for k = 2, FRAMES + 1 do chain[k] = BASE + random(1 << 40) end
+    b:sample(event, { ip = chain[2], pid = 1, tid = 1, time = 1000 * i, period = 1,
+      callchain = chain })
+  end
+end
+
+-- A map of generated code and a sample in it of each of 500 000 processes.
+function recordings.pids(b)
+  local PROCESSES = 500000
+  local event = b:event { name = "cycles", type = 0, config = 0,
+    sample_type = { "ip", "tid", "time", "period" } }
+  for pid = 1, PROCESSES do
+    b:record("mmap2", { pid = pid, tid = pid, addr = BASE, len = 0x1000, pgoff = 0, prot = 5,
+      filename = "//anon", misc = 2 }, { pid = pid, tid = pid, time = 1000 * pid })
+    b:sample(event, { ip = BASE + pid % 0x1000, pid = pid, tid = pid, time = 1000 * pid + 1,
+      period = 1 })
+  end
+end
+
 local name, path = arg[1], assert(arg[2], "where is the recording written?")
 local b = builder.new()
 assert(recordings[name], "no such recording")(b)

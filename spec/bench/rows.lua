@@ -56,6 +56,15 @@ function kinds.doctor(add, recording, path)
   }
 end
 
+-- Each process has a binary of its own, which a report names, too.
+function kinds.doctor_pids(add, recording, path)
+  add {
+    "perflua doctor", "perflua report", recording = recording, faster = 1, memory = 11,
+    ours = { perflua, "doctor", path },
+    theirs = { perflua, "report", path },
+  }
+end
+
 function kinds.pipe(add, recording, path)
   add {
     "perflua stat FILE", "cat FILE", recording = recording, rate = 1,
@@ -95,6 +104,16 @@ function kinds.report(add, recording, path)
     faster = 1, memory = 1,
     ours = { perflua, "report", "--no-children", path },
     theirs = { "perf", "report", "--stdio", "--no-children", "-g", "none", "-i", path },
+  }
+end
+
+-- Each frame is a row, none of which is in two call chains.
+function kinds.report_deep(add, recording, path)
+  add {
+    "perflua report with callers", "perflua report --no-children", recording = recording,
+    memory = 16,
+    ours = { perflua, "report", path },
+    theirs = { perflua, "report", "--no-children", path },
   }
 end
 
@@ -205,6 +224,7 @@ local all = {
   { "stat", "sys", "flat", "cg", "flat-pipe", "sys-z", "cg-z" },
   { "only_reading", "sys", "flat", "cg" },
   { "doctor", "sys", "flat", "cg" },
+  { "doctor_pids", "pids" },
   { "pipe", "sys-pipe" },
   { "compressed", "sys-z", "cg-z" },
   { "dump", "sys-200k", "flat-200k" },
@@ -220,6 +240,7 @@ local all = {
   { "query_frames", "cg" },
   { "query_wide", "wide" },
   { "report", "flat", "cg" },
+  { "report_deep", "deep" },
   { "fold", "cg" },
   { "unwind", "dwarf" },
   { "loops", "sys", "flat", "cg" },
