@@ -143,7 +143,7 @@ test-exports: all ## read exports by pprof, callgrind_annotate, protoc, Perfetto
 sweep: all ## many random queries; cut and damage recordings at every place (minutes; SAN=1: longer)
 	@.ci/deps test
 	@SWEEP=1 $(TEST_ENV) $(RUN_BUSTED) spec/query/property_spec.lua spec/perfdata/cut_spec.lua \
-		spec/perfdata/damage_spec.lua spec/perfdata/resync_spec.lua
+		spec/perfdata/damage_spec.lua spec/perfdata/resync_spec.lua spec/perfdata/flips_spec.lua
 
 # A shard asks 10 000 queries of a hundred recordings of its own.
 model: all ## ask the engine and its model in Lua 100 000 random queries; read all fields on all roads (minutes)

@@ -7,6 +7,7 @@ local flips = require "spec.support.flips"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local reading = require "spec.support.reading"
+local zstd = require "spec.support.builder_zstd"
 
 -- `make sweep` flips more bits.
 local TIMES = os.getenv "SWEEP" and 200 or 4
@@ -67,6 +68,21 @@ describe("a record whose size became larger", function()
     end)
   end
 
+  it("hides no compressed record", function()
+    warn "@off"
+    local b = recording "little"
+    local at = #b:offsets()
+    b:record("compressed2", { data = zstd.frame()(b:apart(function()
+      for i = 1, 9 do b:record("comm", { pid = i, tid = i, comm = "sh" }, { time = i }) end
+    end)) })
+    b:record "finished_round"
+    table.insert(b.stream, at, table.remove(b.stream, 3)) -- a map before it
+    local offsets = b:offsets()
+    local got, _, damage = read_sized(b, at, offsets[#offsets] - offsets[at])
+    assert.are.equal(1, #damage)
+    assert.are.equal(#offsets - 1 + 9, #got)
+  end)
+
   it("is believed if nothing lies behind its parts", function()
     local b = recording "little"
     local event = b.events[1]
@@ -78,6 +94,31 @@ describe("a record whose size became larger", function()
     assert.are.equal(#b:offsets(), #reading.all(file))
     assert.are.same({}, file.damage)
   end)
+end)
+
+-- bytes in a record that cannot be read look like tracing data, whose payload would end in a
+-- record
+describe("tracing data behind damage", function()
+  for _, endian in ipairs { "little", "big" } do
+    it("are none unless a record follows them, " .. endian .. "-endian", function()
+      local b = recording(endian, "pipe")
+      local w = b.w
+      table.insert(b.stream, 20, { extra = "", bytes = w:u32(9999) .. w:u16(0) .. w:u16(4)
+        .. ("\0"):rep(5) .. w:u32(66) .. w:u16(0) .. w:u16(16) .. w:u32(300) .. w:u32(0)
+        .. ("\0"):rep(3) })
+      warn "@off"
+      local offsets = b:offsets()
+      local file = reading.open(b)
+      local got = {}
+      for r in file:records({ order = "file", container = true }):each() do
+        got[r.offset] = true
+      end
+      for i, at in ipairs(offsets) do
+        assert.are.equal(i ~= 20 or nil, got[at], "record " .. i)
+      end
+      assert.are.equal(1, #file.damage)
+    end)
+  end
 end)
 
 describe("one bit", function()
