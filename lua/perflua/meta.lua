@@ -1477,6 +1477,9 @@ function PayloadRecord:data() end
 ---@field srcline string? # Source file and line of ip; nil without debug information.
 ---@field srcfile string? # Source file of ip; nil without debug information.
 ---@field symbol_size integer # Bytes of the function at ip.
+---Bytes that are mapped at ip; of a kernel whose kallsyms was found, those from its first
+---symbol to the end of the last one, as in perf report.
+---@field dso_size integer
 ---First function of the call chain, callee first, that is named sys_* or do_page_fault*, as in
 ---perf report; "[other]" if there is none.
 ---@field parent string
@@ -1863,6 +1866,7 @@ function PayloadRecord:data() end
 ---@field domain integer
 ---@field dso string
 ---@field dso_daddr string
+---@field dso_size integer
 ---@field ena integer
 ---@field entries perflua.View.id_index|perflua.View.bpf_metadata
 ---@field errno string

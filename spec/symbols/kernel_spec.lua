@@ -275,6 +275,25 @@ describe("the symbols of a module", function()
   end)
 end)
 
+describe("the size of the kernel", function()
+  local function sizes(path, options)
+    local file <close> = assert(perflua.open(path, options))
+    return file:samples():select("dso_size", "map.len"):collect()
+  end
+  local list = kallsyms:gsub("nonsense.*", "")
+
+  it("is what its kallsyms spans, as perf has it, or what was mapped", function()
+    local path, text = recorded({ TEXT + 0x40 }), files.temporary(list)
+    assert.same({ { 0x2000, 0x1000000 } }, sizes(path, { kallsyms = text }))
+    assert.same({ { 0x1000000, 0x1000000 } }, sizes(path, { kallsyms = "/dev/null" }))
+    assert.same({ { 0x1000000, 0x1000000 } }, sizes(path))
+    if needs.missing "perf" then return pending(needs.missing "perf") end
+    local theirs = files.output(("perf report -f --stdio -s dso,dso_size --kallsyms %s -i %s "
+      .. "2>/dev/null"):format(text, path))
+    assert.matches("%] +8192 *\n", theirs)
+  end)
+end)
+
 describe("a kernel's file", function()
   -- The smallest kernel: its code at an address of kernels.
   local function vmlinux(tree, address)

@@ -315,6 +315,24 @@ void pm_map_member(const struct pm_map *map, uint32_t field, struct pd_value *ou
 	}
 }
 
+/* See map_fixup_cb, tools/perf/util/symbol.c. */
+static void get_dso_size(struct pm_resolver *r, const struct pd_record *rec,
+			 const struct pd_asked *asked, struct pd_value *out)
+{
+	const struct pm_map *map = find_asked_map(r, rec, asked);
+	const struct ps_table *table;
+
+	if (!map)
+		return;
+	table = &map->dso->table;
+	if (map->dso->id.kind == PS_KERNEL && ps_dso_load(map->dso) && map->dso->kallsyms &&
+	    table->n)
+		set_field_integer(out, PD_UINT,
+				  table->symbols[table->n - 1].end - table->symbols[0].start);
+	else
+		pm_map_member(map, PD_SYS_MAP_LEN, out);
+}
+
 static void get_chain_text(struct pm_resolver *r, const struct pd_record *rec,
 			   const struct pd_asked *asked, struct pd_value *out)
 {
@@ -373,6 +391,7 @@ void pm_field(struct pm_resolver *r, const struct pd_record *rec, const struct p
 		[PD_SYS_SRCLINE] = get_srcline,
 		[PD_SYS_SRCFILE] = get_srcfile,
 		[PD_SYS_SYMBOL_SIZE] = get_symbol_size,
+		[PD_SYS_DSO_SIZE] = get_dso_size,
 		[PD_SYS_PARENT] = get_parent,
 		[PD_SYS_COMM_NODIGIT] = get_comm_nodigit,
 		[PD_SYS_MAP] = get_map_view,

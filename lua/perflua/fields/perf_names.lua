@@ -13,7 +13,7 @@ perf_names.aliases = {
   local_p_stage_cyc = { "retire_lat" }, local_retire_lat = { "retire_lat" },
   mem = { "data_src", "lvl" }, snoop = { "data_src", "snoop" }, tlb = { "data_src", "dtlb" },
   dtlb = { "data_src", "dtlb" }, locked = { "data_src", "lock" },
-  blocked = { "data_src", "blk" }, op = { "data_src", "op" }, dso_size = { "map", "len" },
+  blocked = { "data_src", "blk" }, op = { "data_src", "op" },
 }
 
 -- Expressions that perf has a name for.

@@ -61,7 +61,8 @@ end
 
 -- Fields of a sample that depend on its ip: of its callers they are not known.
 local of_ip = { ip = true, symoff = true, srcline = true, map = true, unresolved = true,
-  srcfile = true, symbol_size = true, symbol_iaddr = true }
+  srcfile = true, symbol_size = true, dso_size = true,
+  symbol_iaddr = true }
 
 -- Returns a field that is known of a sample only, not of its callers; nil if there is none.
 local function not_of_callers(fields)

@@ -46,6 +46,7 @@ enum pd_system_field {
 	PD_SYS_SRCLINE,
 	PD_SYS_SRCFILE,
 	PD_SYS_SYMBOL_SIZE,
+	PD_SYS_DSO_SIZE,
 	PD_SYS_PARENT,
 	PD_SYS_COMM_NODIGIT,
 	PD_SYS_INLINED, /* composite */

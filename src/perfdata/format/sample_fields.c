@@ -223,6 +223,10 @@ const struct pd_field pd_sample_fields[] = {
 	  .part = PD_PART_IP },
 	{ OF_SYSTEM(UINT, "symbol_size", SYMBOL_SIZE, "Bytes of the function at ip."),
 	  .part = PD_PART_IP },
+	{ OF_SYSTEM(UINT, "dso_size", DSO_SIZE,
+		    "Bytes that are mapped at ip; of a kernel whose kallsyms was found, those "
+		    "from its first symbol to the end of the last one, as in perf report."),
+	  .part = PD_PART_IP },
 	{ OF_SYSTEM(STR, "parent", PARENT,
 		    "First function of the call chain, callee first, that is named sys_* or "
 		    "do_page_fault*, as in perf report; \"[other]\" if there is none."),
