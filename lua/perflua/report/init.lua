@@ -3,14 +3,15 @@
 -- report.prepare(file, options) checks the options and describes a report;
 -- report.read(prepared) reads the file and returns
 --
---   events    { event, index, distinction, samples, period, unresolved, n, all, rows, lines }
+--   events    { event, index, distinction, samples, period, unresolved, n, all, before, rows }
 --             for each event with samples. distinction: of recording/distinctions.lua, nil if
 --             no other has that name. n rows are to be shown, the greatest first (out of `all`,
 --             if an interrupt left no time for more). rows(from, to) returns for each column
---             an array of these rows' values; there may be millions of rows. lines(columns,
---             escape [, out]) returns a function that measures or writes rows (see
---             src/binding/query/report_lines.c). unresolved:
---             samples without a function, nil if functions were not looked up
+--             an array of these rows' values; there may be millions of rows. before: rows of
+--             the events before. unresolved: samples without a function, nil if functions were
+--             not looked up
+--   lines     lines(columns, escape [, out]) returns a function that measures or writes the
+--             rows of all events (see src/binding/query/report_lines.c)
 --   keys      { name, kind } of a row's keys: the fields and, with `symbol`, the cpumode;
 --             `time` is in whole quanta, as perf has it
 --   columns   { name, kind } of the values: the keys, samples, period and, with children,
@@ -192,15 +193,11 @@ local function read_events(prepared, keys, shown)
   local list, get = engine.groups(spec, description)
   for _, section in ipairs(list) do
     local before = section.first - 1
-    section.first, section.rows = nil, function(from, to)
+    section.first, section.before, section.rows = nil, before, function(from, to)
       return get.rows(before + from, before + to)
     end
-    section.lines = function(...)
-      local write = get.lines(...)
-      return function(from, to, whole) write(before + from, before + to, whole) end
-    end
   end
-  return list
+  return list, get.lines
 end
 
 -- Names the events, which in a stream may have come among the samples.
@@ -224,7 +221,7 @@ local ALL = { limit = 0, count = math.maxinteger }
 function report.read(prepared, shown)
   shown = shown or ALL
   local keys, counted = report_keys.shown(prepared), aside.from(prepared.query)
-  local list = read_events(prepared, keys, shown)
+  local list, lines = read_events(prepared, keys, shown)
   name_sections(list, spec_of(prepared.query).file)
   local all = table.move(keys, 1, #keys, 1, {})
   for _, name in ipairs { "samples", "period", prepared.children and "children" or nil } do
@@ -234,7 +231,7 @@ function report.read(prepared, shown)
     events = list, keys = keys, columns = all, children = prepared.children,
     branches = prepared.branches,
     symbols = prepared.place.symbol ~= nil,
-    aside = counted.n,
+    aside = counted.n, lines = lines,
   }
 end
 

@@ -121,7 +121,7 @@ local function each_batch(event, fn)
       event.all, event.n = event.all or event.n, from - 1
     end
     local to = math.min(event.n, from + BATCH - 1, from <= most and most or math.maxinteger)
-    if to >= from then fn(from, to, event.period) end
+    if to >= from then fn(event.before + from, event.before + to, event.period) end
     from = to + 1
   end
 end
@@ -162,11 +162,13 @@ end
 ---@return fun(event: table) # writes one of its events
 function show.sections(report, shown, out)
   local columns, head = columns_of(report, shown), make_head_cache()
+  local measure = report.lines(columns, fmt.escape)
+  local write = report.lines(columns, fmt.escape, out)
   return function(event)
     for _, column in ipairs(columns) do column.room = column.least end
-    each_batch(event, event.lines(columns, fmt.escape))
+    each_batch(event, measure)
     out:write(head(columns))
-    each_batch(event, event.lines(columns, fmt.escape, out))
+    each_batch(event, write)
   end
 end
 

@@ -72,8 +72,9 @@ end
 
 local function read(prepared, shown)
   local result = report.read(prepared, shown)
+  result.lines = nil
   for _, event in ipairs(result.events) do
-    event.values, event.rows, event.lines = event.rows(1, event.n), nil, nil
+    event.values, event.rows, event.before = event.rows(1, event.n), nil, nil
   end
   return result
 end
