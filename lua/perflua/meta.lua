@@ -245,7 +245,7 @@ function File:close() end
 
 ---Options of `file:records(options)`, and without `type` of `file:samples(options)`.
 ---@class perflua.RecordsOptions
----Record types by name or number. Default: all.
+---Record types by name or number; `"unknown"`: all that have no name here. Default: all.
 ---@field type? string|integer|(string|integer)[]
 ---Only records that belong to it: a name, a glob, an Event, or several. Default: all.
 ---@field event? string|perflua.Event|(string|perflua.Event)[]

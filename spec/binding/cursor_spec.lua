@@ -1,7 +1,9 @@
+local builder = require "spec.support.builder"
 local core = require "perflua.core"
 local everything = require "spec.support.everything"
 local finalizers = require "spec.support.finalizers"
 local perflua = require "perflua"
+local reading = require "spec.support.reading"
 local two_events = require "spec.support.two_events"
 
 local function times(step)
@@ -144,6 +146,22 @@ describe("a loop", function()
     assert.are.same({}, times(file:samples():between(math.mininteger, math.mininteger)))
     assert.are.same({}, times(file:samples():between(5, 3)))
     assert.are.same({}, times(file:records { type = 4000000000 }))
+  end)
+
+  it("goes over the records of all types that have no name", function()
+    local b = builder.new()
+    b:event { sample_type = { "ip", "tid", "time" } }
+    for _, id in ipairs { 63, 100, 3000000000, 100 } do b:raw(id, 0, ("x"):rep(8)) end
+    b:record("comm", { pid = 1, tid = 1, comm = "x" }, { pid = 1, tid = 1, time = 1 })
+    local opened <close> = reading.open(b)
+    local ids = {}
+    for r in opened:records("unknown"):each() do ids[#ids + 1] = r.type_id end
+    table.sort(ids)
+    assert.are.same({ 63, 100, 100, 3000000000 }, ids)
+    assert.are.equal(5, opened:records({ type = { "unknown", "comm" } }):count())
+    assert.are.equal(2, opened:records("unknown"):where("type_id == 100"):count())
+    assert.are.same({ 100, 2 }, (function(row) return { row.type_id, row.count } end)(
+      opened:records("unknown"):group_by("type_id"):count():sort()[1]))
   end)
 end)
 

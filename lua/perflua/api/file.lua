@@ -93,7 +93,8 @@ return {
     name = "RecordsOptions", kind = "options",
     doc = "Options of `file:records(options)`, and without `type` of `file:samples(options)`.",
     fields = {
-      { "type", "string|integer|(string|integer)[]?", "Record types by name or number.",
+      { "type", "string|integer|(string|integer)[]?",
+        "Record types by name or number; `\"unknown\"`: all that have no name here.",
         default = "all" },
       { "event", EVENT, "Only records that belong to it: a name, a glob, an Event, or several.",
         default = "all" },

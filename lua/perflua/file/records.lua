@@ -29,6 +29,10 @@ local function check_options(options)
   end
 end
 
+-- Stands for all types that the core does not know. No record has it: types are counted from 1.
+local UNKNOWN <const> = 0xffffffff
+local SMALL <const> = 127 -- among the types up to it some have no name
+
 local function type_id(name)
   local desc = types()[name]
   if math.type(name) == "integer" then return name end
@@ -48,7 +52,14 @@ local function type_ids(wanted)
   local ids = {}
   if type(wanted) ~= "table" then wanted = { wanted } end
   if #wanted == 0 then usage_error("the list of record types is empty") end
-  for _, one in ipairs(wanted) do ids[type_id(one)] = true end
+  for _, one in ipairs(wanted) do
+    if one == "unknown" then
+      ids[UNKNOWN] = true
+      for id = 1, SMALL do ids[id] = ids[id] or not types()[id] or nil end
+    else
+      ids[type_id(one)] = true
+    end
+  end
   return ids
 end
 
@@ -56,6 +67,7 @@ end
 -- reads all of them.
 local function without_others(made, wanted)
   local ids, nameless = {}, false
+  if wanted and wanted[UNKNOWN] then return made end
   for id in pairs(wanted or {}) do
     ids[#ids + 1] = id
     nameless = nameless or not types()[id]
