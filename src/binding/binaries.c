@@ -100,48 +100,44 @@ static void push_binary(lua_State *L, struct pl_file *f, struct ps_dso *dso, boo
 	pl_check_names(L, f);
 }
 
-/*
- * Returns true if the symbols of `dso` are to be looked for: if the value at 2 is true, or is a
- * table with the key NAME, a line feed and the build-id, which may be empty. [-0, +0]
- */
-static bool is_chosen(lua_State *L, const struct ps_dso *dso)
+void pl_list_binaries(lua_State *L, const struct pl_listing *listing)
 {
-	char id[PS_BUILD_ID_TEXT] = "";
-	bool chosen;
-
-	if (!lua_istable(L, 2))
-		return lua_toboolean(L, 2);
-	if (dso->id.build_id.size)
-		ps_build_id_text(&dso->id.build_id, id);
-	lua_pushfstring(L, "%s\n%s", dso->name, id);
-	lua_rawget(L, 2);
-	chosen = lua_toboolean(L, -1);
-	lua_pop(L, 1);
-	return chosen;
-}
-
-/* core.list_binaries(file, load) -> array of tables. is_chosen() describes `load`. */
-int pl_file_binaries(lua_State *L)
-{
-	struct pl_file *f = pl_check_open_file(L, 1);
+	struct pl_file *f = pl_check_open_file(L, listing->file);
 	const struct pm_system *system = pl_system(L, f);
-	lua_Integer n = 0;
 
-	lua_settop(L, 2);
-	lua_newtable(L);
 	for (uint32_t machine = 0; machine < f->session->n_files; machine++) {
 		struct ps_store *store = pm_system_store(system, machine);
 
 		for (size_t i = 0; store && i < ps_store_count(store); i++) {
 			struct ps_dso *dso = ps_store_at(store, i);
+			uint64_t samples = 0;
+			bool first = !listing->count ||
+				     listing->count(listing->arg, dso, &samples);
 
-			push_binary(L, f, dso, is_chosen(L, dso));
+			lua_pushvalue(L, listing->fn);
+			push_binary(L, f, dso, listing->load || samples);
+			if (listing->count)
+				pl_set_integer(L, "samples", samples);
 			if (f->session->n_files > 1)
 				pl_set_integer(L, "source", machine + 1);
-			lua_rawseti(L, -2, ++n);
+			lua_pushboolean(L, first);
+			lua_call(L, 2, 0);
+			pl_check_open_file(L, listing->file);
 		}
 	}
-	return 1;
+}
+
+/*
+ * core.each_binary(file, load, fn): calls fn(row) for each binary; looks for the symbols of all
+ * if `load` is true.
+ */
+int pl_each_binary(lua_State *L)
+{
+	struct pl_listing listing = { .file = 1, .load = lua_toboolean(L, 2), .fn = 3 };
+
+	lua_settop(L, 3);
+	pl_list_binaries(L, &listing);
+	return 0;
 }
 
 /* Pushes {filename, build_id, reason, tried}. [-0, +1] */

@@ -155,7 +155,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "views", pl_views },
 		{ "features", pl_feature_names },
 		{ "event_members", pl_event_members },
-		{ "list_binaries", pl_file_binaries },
+		{ "each_binary", pl_each_binary },
 		{ "members", pl_file_members },
 		{ "record_methods", pl_record_methods },
 		{ "methods", core_methods },

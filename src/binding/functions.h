@@ -10,16 +10,16 @@
 int pl_open(lua_State *L); /* core.open(path|paths [, options]) -> File | nil, message, code */
 
 /* Methods of a File, and functions that take one. */
-int pl_file_thread(lua_State *L);   /* file:thread(tid [, time]) -> table | nil */
-int pl_file_threads(lua_State *L);  /* file:threads() -> array of tables */
-int pl_file_resolve(lua_State *L);  /* file:resolve(pid, addr [, time]) -> table | nil */
-int pl_file_missing(lua_State *L);  /* file:missing() -> array of tables */
-int pl_file_history(lua_State *L);  /* file:history(pid, address [, time]) -> array of tables */
-int pl_file_binaries(lua_State *L); /* core.list_binaries(file, load) -> array of tables */
-int pl_file_fields(lua_State *L);   /* core.fields_of(file, type_id [, event_index]) -> array */
-int pl_file_clocks(lua_State *L);   /* core.clocks(file) -> array, by_wall */
-int pl_file_members(lua_State *L);  /* core.members("file") -> array of names */
-int pl_file_health(lua_State *L);   /* core.health(file) -> table, see health.c */
+int pl_file_thread(lua_State *L);  /* file:thread(tid [, time]) -> table | nil */
+int pl_file_threads(lua_State *L); /* file:threads() -> array of tables */
+int pl_file_resolve(lua_State *L); /* file:resolve(pid, addr [, time]) -> table | nil */
+int pl_file_missing(lua_State *L); /* file:missing() -> array of tables */
+int pl_file_history(lua_State *L); /* file:history(pid, address [, time]) -> array of tables */
+int pl_each_binary(lua_State *L);  /* core.each_binary(file, load, fn) */
+int pl_file_fields(lua_State *L);  /* core.fields_of(file, type_id [, event_index]) -> array */
+int pl_file_clocks(lua_State *L);  /* core.clocks(file) -> array, by_wall */
+int pl_file_members(lua_State *L); /* core.members("file") -> array of names */
+int pl_file_health(lua_State *L);  /* core.health(file) -> table, see health.c */
 int pl_file_short_names(lua_State *L); /* core.short_names(file) -> table, see query/report.c */
 
 /* Passes over the records of a File. */

@@ -29,6 +29,25 @@ bool pl_system_take(struct pl_file *file, struct pm_system *system);
 struct pm_map;
 void pl_push_map(lua_State *L, const struct pm_map *map);
 
+/* How binaries are listed. `file` and `fn` are indices of the stack, or of upvalues. */
+struct pl_listing {
+	int file, fn;
+	bool load; /* looks for the symbols of all; else of those with samples */
+	/*
+	 * Sets *samples to the number of samples in binaries of that name and build-id. Returns
+	 * false if one of them was counted before. NULL: samples are not counted.
+	 */
+	bool (*count)(void *arg, const struct ps_dso *dso, uint64_t *samples);
+	void *arg;
+};
+
+/*
+ * Calls fn(row, first) for each binary, as they were first mapped, with a row of
+ * file:binaries(). `first` is what count() returned, or else true. The function must not read
+ * records. [-0, +0]
+ */
+void pl_list_binaries(lua_State *L, const struct pl_listing *listing);
+
 /*
  * Pushes a value of PD_SYSTEM of a record. `record` is the index of the Record on the stack, 0
  * if there is none: then the value must not be a view. [-0, +1]

@@ -94,9 +94,9 @@ end
 local function build_ids_of(side)
   local ids = {}
   for _, run in ipairs(side.runs) do
-    for _, binary in ipairs(core.list_binaries(run.spec.file, false)) do
+    core.each_binary(run.spec.file, false, function(binary)
       if binary.build_id then ids[binary.build_id] = true end
-    end
+    end)
   end
   return ids
 end

@@ -1,14 +1,13 @@
 -- file:binaries(options): every binary of a recording, and where its symbols come from.
 
 local core = require "perflua.core"
+local engine = require "perflua.plan.engine"
 local errors = require "perflua.errors"
 local recording = require "perflua.recording"
 local records = require "perflua.file.records"
 local usage_error = errors.usage_error
 
 local binaries = {}
-
-local list = core.list_binaries
 
 local loads = { hit = true, all = true, none = true }
 
@@ -25,35 +24,43 @@ local function load_of(options)
   return load
 end
 
--- Returns a key that identifies a binary, as in the core.
-local function make_key(name, build_id) return name .. "\n" .. (build_id or "") end
-
--- Counts the samples whose ip lies in each binary.
+-- Counts the samples whose ip lies in each binary. Returns a function that lists the binaries
+-- (src/binding/query/hits.c); nil if no sample has an ip.
 local function count_samples(file)
-  local counts = {}
-  local samples = records.samples(file, { order = "file", expand = false })
-  if not core.query_spec(samples).scope:root "dso" then return counts end -- no sample has an ip
-  for row in samples:group_by("dso", "map.build_id"):all_events():count():each() do
-    if row.dso then counts[make_key(row.dso, row["map.build_id"])] = row.count end
-  end
-  return counts
+  local spec = core.query_spec(records.samples(file, { order = "file", expand = false }))
+  local scope = spec.scope
+  if not scope:root "dso" then return nil end
+  local keys = { { ref = scope:ref "dso" }, { ref = scope:ref "map.build_id" } }
+  local description = engine.grouping(spec, keys, { { measure = "count" } })
+  description.binaries = true
+  local _, each = engine.groups(spec, description)
+  return each
 end
 
--- Lists the binaries. For a stream, which cannot be read for it, the symbols of all are looked
--- up, and `samples` is nil.
+---Calls a function for each binary, as they were first mapped. For a stream, which cannot be
+---read for it, the symbols of all are looked up, and `samples` is nil.
+---@param file perflua.File
+---@param load string of BinariesOptions
+---@param fn fun(row: perflua.Binary, first: boolean) first: no binary before has its name and
+--- build-id, and so its samples; it must not read records
+function binaries.each(file, load, fn)
+  if load == "none" or not file.size then return core.each_binary(file, load ~= "none", fn) end
+  local each = count_samples(file)
+  if each then return each(load == "all", fn) end
+  core.each_binary(file, load == "all", function(row, first)
+    row.samples = 0
+    fn(row, first)
+  end)
+end
+
 ---@param file perflua.File
 ---@param options table? { load }: the binaries whose symbols are looked for: "hit" by a
 --- sample's ip, "all", "none"
 ---@return perflua.Binary[] # as they were first mapped
 function binaries.binaries(file, options)
   recording.check_open(file)
-  local load = load_of(options)
-  local counts = file.size and load ~= "none" and count_samples(file)
-  if load == "none" then return list(file, false) end
-  local rows = list(file, load == "all" or counts or true)
-  for _, row in ipairs(rows) do
-    row.samples = counts and (counts[make_key(row.name, row.build_id)] or 0) or nil
-  end
+  local rows = {}
+  binaries.each(file, load_of(options), function(row) rows[#rows + 1] = row end)
   return rows
 end
 

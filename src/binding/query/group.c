@@ -26,6 +26,7 @@ static void free_job(struct pl_job *job)
 		pq_calls_end(&job->calls->calls);
 	pl_progress_end(&job->progress);
 	pl_report_free(job);
+	pl_hits_free(job);
 	pe_profile_destroy(job->profile.made);
 	pq_groups_destroy(job->groups);
 	pm_system_destroy(job->system);
@@ -223,7 +224,7 @@ static void read_calls(lua_State *L, struct pl_job *job)
 /* Returns true if what the query returns keeps the job. */
 static bool stays_job(const struct pl_job *job)
 {
-	return job->report.is_asked || job->profile.is_asked;
+	return job->report.is_asked || job->profile.is_asked || job->hits.is_asked;
 }
 
 /* Makes the functions callable. */
@@ -268,6 +269,7 @@ static struct pl_job *prepare_job(lua_State *L)
 	job->first = get_first(L, job);
 	pl_report_read(L, job);
 	pl_profile_read(L, job);
+	pl_hits_read(L, job);
 	read_calls(L, job);
 	pl_check_open_file(L, PL_FILE_AT);
 	return job;
@@ -321,11 +323,11 @@ static const char *const wrong_names[] = {
  *
  * The description is that of a scope (scope.h) with keys {{value = tree, other = tree |
  * nil, at = position among a group's keys | nil: its event}, …} and measures {{measure = name,
- * value = tree, weight = tree | nil, events = {set, set} of ratio}, …}. It may have report or
- * profile, see report.c and profile.c, or pairs and values, see pairs.c: then the
- * trees of keys and measures, and `kept`, have fields {row = place} of the rows, and `counts`
- * of the description is set. With `most`, records that measure more are set aside (group.h),
- * and `aside` of the description is set to their number.
+ * value = tree, weight = tree | nil, events = {set, set} of ratio}, …}. It may have report,
+ * profile or binaries, see report.c, profile.c and hits.c, or pairs and values, see pairs.c:
+ * then the trees of keys and measures, and `kept`, have fields {row = place} of the rows, and
+ * `counts` of the description is set. With `most`, records that measure more are set aside
+ * (group.h), and `aside` of the description is set to their number.
  */
 int pl_file_group(lua_State *L)
 {
@@ -367,6 +369,8 @@ int pl_file_group(lua_State *L)
 		wrong = PQ_WRONG_SUM;
 	if (wrong == PQ_RIGHT && job->profile.is_asked && !pl_push_profile(L, job))
 		wrong = PQ_WRONG_SUM;
+	if (wrong == PQ_RIGHT && job->hits.is_asked)
+		pl_push_hits(L, job);
 	if (wrong == PQ_RIGHT && !stays_job(job))
 		pl_push_groups(L, job);
 	pl_progress_end(&job->progress);

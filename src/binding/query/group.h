@@ -48,6 +48,12 @@ struct pl_job {
 		struct pe_asked asked;
 		struct pe_profile *made;
 	} profile;
+	struct pl_hits {
+		bool is_asked;
+		struct pb_secret secret;
+		struct pb_map map; /* numbers of groups, by name and build-id */
+		bool *counted;	   /* [number of groups]: asked for before in this listing */
+	} hits;
 };
 
 /* Places on the stack of file_group and file_group_threads. */
@@ -134,6 +140,15 @@ bool pl_push_profile(lua_State *L, struct pl_job *job);
 #define PL_PROFILE_JOB lua_upvalueindex(3) /* the job among their upvalues */
 int pl_profile_fold(lua_State *L);
 int pl_profile_tree(lua_State *L);
+
+/*
+ * Handle groups by binary, which are looked up for each binary (hits.c): read the option;
+ * push an empty result at PL_RESULT_AT and, on top, the function that lists the binaries, which
+ * keeps the job; free what finds the groups.
+ */
+void pl_hits_read(lua_State *L, struct pl_job *job);
+void pl_push_hits(lua_State *L, struct pl_job *job);
+void pl_hits_free(struct pl_job *job);
 
 /*
  * Handle a query that groups rows of pairs instead of records (group_pairs.c). The first reads
