@@ -97,7 +97,7 @@ local lua_modules = {
     "candidates describe library needs returned shell_words starter survey" },
   { "header", "core text", "init json" },
   { "script", "core errors", "fields" },
-  { "doctor", "core perflua recording table text", "init show words" },
+  { "doctor", "core file perflua recording table text", "init show words" },
   { "report", "core doctor errors group measures plan recording table text", "init show" },
   { "map", "core errors meta recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },

@@ -59,7 +59,7 @@ end
 -- Each process has a binary of its own, which a report names, too.
 function kinds.doctor_pids(add, recording, path)
   add {
-    "perflua doctor", "perflua report", recording = recording, faster = 1, memory = 11,
+    "perflua doctor", "perflua report", recording = recording, faster = 1, memory = 9,
     ours = { perflua, "doctor", path },
     theirs = { perflua, "report", path },
   }

@@ -3,6 +3,7 @@ local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local helper = require "spec.cli.doctor"
+local perflua = require "perflua"
 local run = require "spec.cli.run"
 
 local doctor, find = helper.examine, helper.find
@@ -95,6 +96,71 @@ describe("a binary without symbols", function()
   it("is not looked for in a stream, which has passed", function()
     local got = run.shell_with('cat "$1" | "$perflua" doctor --json -', path)
     assert.are.equal(0, got.status)
+  end)
+end)
+
+describe("many binaries without symbols", function()
+  -- The last and least of them is the kernel.
+  local maps, addresses = {}, {}
+  for i = 1, 8 do
+    maps[i] = { "/nowhere/" .. i, i * 0x1000, ID }
+    for _ = i, 8 do table.insert(addresses, i * 0x1000 + 16) end
+  end
+  local kernel = -0x7f000000 -- 0xffffffff81000000
+  table.insert(maps, 3, { "[kernel.kallsyms]_text", kernel, ID })
+  table.insert(addresses, kernel + 16)
+  local got, report = doctor(recording(maps, addresses))
+
+  it("are listed with most samples first, and all counted", function()
+    local text = got.out
+    assert.matches("\n             /nowhere/5 [^\n]*\n             and 4 more\n"
+      .. "             %-> install [^\n]*; for the kernel, use [^\n]*\n", text)
+    assert.matches("\n             [^\n]* of the samples in /nowhere/6: [^\n]*\n"
+      .. "             and 3 more binaries\n$", text)
+    assert.matches("9 binaries without symbols here, with 100 % of the samples", text, 1, true)
+    local at = 0
+    for i = 1, 6 do
+      at = assert(text:find(" of the samples in /nowhere/" .. i .. ":", at + 1, true), i)
+    end
+  end)
+
+  it("are all rows for machines", function()
+    local names = {}
+    for i, one in ipairs(report.sources) do names[i] = one.name end
+    assert.same({ "/nowhere/1", "/nowhere/2", "/nowhere/3", "/nowhere/4", "/nowhere/5",
+      "/nowhere/6", "/nowhere/7", "/nowhere/8", "[kernel.kallsyms]" }, names)
+    assert.equal(9, #report.binaries)
+    assert.same({ "/nowhere/8", 1 }, { report.binaries[8].filename,
+      report.binaries[8].samples })
+    local found = find(report, "symbols")
+    assert.equal("and 4 more", found.details[6])
+    assert.matches("; for the kernel, use ", found.advice, 1, true)
+  end)
+end)
+
+describe("two binaries of one name without a build-id", function()
+  it("count as one, with the samples in both", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
+    for inode = 1, 2 do
+      b:record("mmap2", { pid = 7, tid = 7, addr = inode * 0x1000, len = 0x1000, pgoff = 0,
+        prot = 5, flags = 2, filename = "/nowhere/a", maj = 8, min = 1, ino = inode, misc = 2 },
+        { pid = 7, tid = 7, time = inode })
+    end
+    for i = 1, 3 do
+      b:sample(event, { ip = i < 3 and 0x1010 or 0x2010, pid = 7, tid = 7, time = 10 + i,
+        misc = 2 })
+    end
+    local path = b:write()
+    local _, report = doctor(path)
+    assert.equal(1, #report.sources)
+    assert.equal(1, #report.binaries)
+    assert.same({ "/nowhere/a", 3, 100 }, { report.sources[1].name, report.sources[1].samples,
+      report.sources[1].samples_percent })
+    local file <close> = assert(perflua.open(path))
+    local counts = {}
+    for i, row in ipairs(file:binaries()) do counts[i] = row.samples end
+    assert.same({ 3, 3 }, counts)
   end)
 end)
 

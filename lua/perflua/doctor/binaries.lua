@@ -2,6 +2,7 @@
 -- without a proof.
 
 local common = require "perflua.doctor.common"
+local each_binary = require("perflua.file.binaries").each
 local json = require "perflua.text.json"
 local words = require "perflua.doctor.words"
 
@@ -9,86 +10,111 @@ local count, percent, share = words.count, words.percent, words.share
 
 local binaries = {}
 
+---Rows of each list that people see.
+binaries.SHOWN = 6
+
 local whole = { order = "file", expand = false }
 
 -- Asks for the function of each frame: no function has that name, so none ends the search.
 local function name_all_frames(file) file:samples(whole):where("under('\\n')"):count() end
 
--- Returns the binaries that samples hit, most samples first. Two of one name and build-id count
--- as one, as their samples cannot be told apart.
-local function list_hit(all)
-  local list, seen = {}, {}
-  for _, one in ipairs(all) do
-    local key = one.name .. "\n" .. (one.build_id or "")
-    if one.samples > 0 and not seen[key] then
-      seen[key] = true
-      table.insert(list, one)
-    end
+-- There may be as many binaries as processes, so a list keeps only its first `most` rows. It is
+-- sorted while it is full, and by finish().
+local function add(list, row)
+  local n = #list
+  list.n = list.n + 1
+  if n >= list.most then
+    if not list.before(row, list[n]) then return end
+    n = n - 1 -- the last is replaced
   end
-  table.sort(list, function(a, b)
-    if a.samples ~= b.samples then
-      return a.samples > b.samples
-    end
-    return a.name < b.name
-  end)
-  return list
+  list[n + 1] = row
+  if n + 1 >= list.most then table.sort(list, list.before) end
 end
 
-local function list_missing(list, samples)
-  local missing = json.array()
-  for _, one in ipairs(list) do
-    if one.loaded and one.symbols == 0 and one.kind ~= "memory" then
-      local tried = json.array()
-      for i, file in ipairs(one.tried) do
-        tried[i] = ("%s: %s"):format(file.path, file.verdict)
-      end
-      table.insert(missing, { filename = one.name, build_id = one.build_id, reason = one.reason,
-        tried = tried,
-        samples = one.samples, samples_percent = share(one.samples, samples) })
-    end
-  end
-  return missing
+local function finish(list, convert)
+  table.sort(list, list.before)
+  local array = json.array()
+  for i, row in ipairs(list) do array[i] = convert(row) end
+  return array
 end
 
-local function list_sources(list, samples)
-  local sources = json.array()
-  for i, one in ipairs(list) do
-    sources[i] = { name = one.name, build_id = one.build_id, kind = one.kind,
-      samples = one.samples,
-      samples_percent = share(one.samples, samples), symbols = one.symbols,
-      symbol_file = one.symbol_file,
-      found = one.found, reason = one.reason }
-  end
-  return sources
+local function is_hit_before(a, b)
+  if a.samples ~= b.samples then return a.samples > b.samples end
+  if a.name ~= b.name then return a.name < b.name end
+  return (a.build_id or "") < (b.build_id or "")
 end
 
--- Returns the binaries that were used without a recorded build-id, by samples or by call
--- chains.
-local function list_unproven(all)
-  local list = json.array()
-  for _, one in ipairs(all) do
-    if one.unproven then table.insert(list, { filename = one.name, path = one.symbol_file }) end
-  end
-  table.sort(list, function(a, b) return a.filename < b.filename end)
-  return list
+local function is_named_before(a, b)
+  if a.name ~= b.name then return a.name < b.name end
+  return a.symbol_file < b.symbol_file
+end
+
+local function is_missing(row)
+  return row.loaded and row.symbols == 0 and row.kind ~= "memory"
+end
+
+local function is_kernel(name)
+  return name:find "^%[kernel" or name:find "^%[guest%.kernel" or name:find "vmlinux"
+end
+
+local function describe_missing(row, samples)
+  local tried = json.array()
+  for i, file in ipairs(row.tried) do tried[i] = ("%s: %s"):format(file.path, file.verdict) end
+  return { filename = row.name, build_id = row.build_id, reason = row.reason, tried = tried,
+    samples = row.samples, samples_percent = share(row.samples, samples) }
+end
+
+local function describe_source(row, samples)
+  return { name = row.name, build_id = row.build_id, kind = row.kind,
+    samples = row.samples,
+    samples_percent = share(row.samples, samples), symbols = row.symbols,
+    symbol_file = row.symbol_file,
+    found = row.found, reason = row.reason }
+end
+
+---@return table # what binaries.of returns if it does not look
+function binaries.none()
+  return { missing = json.array(), unproven = json.array(), sources = json.array(),
+    n_missing = 0, n_unproven = 0, n_sources = 0, missing_samples = 0,
+    misses_kernel = false, misses_others = false }
 end
 
 ---Reads the samples once more, and call chains a second time. Of a stream nothing is known any
----more.
+---more. Two binaries of one name and build-id count as one, as their samples cannot be told
+---apart.
 ---@param file perflua.File
 ---@param samples integer
 ---@param chains boolean # some samples have call chains
----@return table[] missing # { filename, build_id, reason, tried, samples, samples_percent },
---- most samples first
----@return table[] unproven # { filename, path }: used though no build-id was recorded
----@return table[] sources # { name, build_id, kind, samples, samples_percent, symbols,
---- symbol_file, found, reason }
-function binaries.of(file, samples, chains)
-  if not file.size or samples == 0 then return json.array(), json.array(), json.array() end
+---@param most integer? # rows of each list; default: all
+---@return table # missing: { filename, build_id, reason, tried, samples, samples_percent };
+--- unproven: { filename, path }, used though no build-id was recorded; sources: { name,
+--- build_id, kind, samples, samples_percent, symbols, symbol_file, found, reason }; n_missing,
+--- n_unproven, n_sources: how many there are; missing_samples: how many they have;
+--- misses_kernel, misses_others: what is missing. Most samples come first
+function binaries.of(file, samples, chains, most)
+  local found = binaries.none()
+  if not file.size or samples == 0 then return found end
   if chains then name_all_frames(file) end
-  local all = file:binaries()
-  local list = list_hit(all)
-  return list_missing(list, samples), list_unproven(all), list_sources(list, samples)
+  local function new(before) return { n = 0, most = most or math.huge, before = before } end
+  local missing, unproven, sources = new(is_hit_before), new(is_named_before),
+    new(is_hit_before)
+  each_binary(file, "hit", function(row, first)
+    if row.unproven then add(unproven, row) end
+    if row.samples == 0 or not first then return end
+    add(sources, row)
+    if not is_missing(row) then return end
+    add(missing, row)
+    found.missing_samples = found.missing_samples + row.samples
+    local kernel = is_kernel(row.name)
+    found.misses_kernel = found.misses_kernel or kernel
+    found.misses_others = found.misses_others or not kernel
+  end)
+  found.missing = finish(missing, function(row) return describe_missing(row, samples) end)
+  found.unproven = finish(unproven,
+    function(row) return { filename = row.name, path = row.symbol_file } end)
+  found.sources = finish(sources, function(row) return describe_source(row, samples) end)
+  found.n_missing, found.n_unproven, found.n_sources = missing.n, unproven.n, sources.n
+  return found
 end
 
 -- Describes where the symbols of a binary come from: "61.2 % of the samples in /usr/bin/words:
@@ -105,24 +131,15 @@ function binaries.source(one)
     found)
 end
 
-local function is_kernel(one)
-  return one.filename:find("^%[kernel") or one.filename:find("^%[guest%.kernel")
-    or one.filename:find("vmlinux")
-end
-
 -- Returns what to do, which depends on the kinds of binaries.
-local function write_advice(list)
-  local kernel, others = false, false
-  for _, one in ipairs(list) do
-    kernel, others = kernel or is_kernel(one), others or not is_kernel(one)
-  end
+local function write_advice(found)
   local parts = {}
-  if others then
+  if found.misses_others then
     parts[1] =
       "install their debug symbols, or copy the binaries here (perf archive, or --symfs with "
         .. "a copy)"
   end
-  if kernel then
+  if found.misses_kernel then
     table.insert(parts,
       "for the kernel, use --kallsyms with a copy of /proc/kallsyms made by root, or --vmlinux")
   end
@@ -136,35 +153,33 @@ local function describe_binary(one)
     looked)
 end
 
-local function check_symbols(report)
-  local list, lines, samples = report.binaries, {}, 0
-  if #list == 0 then
+local function check_symbols(report, found)
+  local lines = {}
+  if found.n_missing == 0 then
     return nil
   end
-  for i, one in ipairs(list) do
-    lines[i], samples = describe_binary(one), samples + one.samples
-  end
+  for i, one in ipairs(found.missing) do lines[i] = describe_binary(one) end
   return {
     level = "note",
     text = ("%s without symbols here, with %s of the samples"):format(
-      count(#list, "binary", "binaries"),
-      percent(share(samples, report.samples))),
-    details = common.first(lines),
-    advice = write_advice(list),
+      count(found.n_missing, "binary", "binaries"),
+      percent(share(found.missing_samples, report.samples))),
+    details = common.first(lines, found.n_missing),
+    advice = write_advice(found),
   }
 end
 
 -- Checks for binaries without a build-id: the mapped file may have been replaced since.
-local function check_unproven(report)
-  local list, lines = report.unproven, {}
-  if #list == 0 then return nil end
-  for i, one in ipairs(list) do lines[i] = one.filename end
+local function check_unproven(_, found)
+  local lines = {}
+  if found.n_unproven == 0 then return nil end
+  for i, one in ipairs(found.unproven) do lines[i] = one.filename end
   return {
     level = "note",
     text = ("%s used without a recorded build-id: symbols come from the files on this machine")
       :format(
-      count(#list, "binary was", "binaries were")),
-    details = common.first(lines),
+      count(found.n_unproven, "binary was", "binaries were")),
+    details = common.first(lines, found.n_unproven),
     advice = "record the build-ids of all binaries: perf record --buildid-mmap",
   }
 end

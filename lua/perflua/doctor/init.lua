@@ -158,11 +158,11 @@ local levels = { "damage", "problem", "note" }
 local verdicts = { damage = "damaged", problem = "problems", note = "notes" }
 
 -- Runs the checks. Returns their findings, the worst first, and the verdict.
-local function run_checks(report)
+local function run_checks(report, found)
   local by_level, list = { damage = {}, problem = {}, note = {} }, json.array()
   for _, group in ipairs(checks) do
     for _, check in ipairs(group) do
-      local finding = check[2](report)
+      local finding = check[2](report, found)
       if finding then
         finding.code = check[1]
         table.insert(by_level[finding.level], finding)
@@ -177,8 +177,10 @@ end
 
 ---Reads the whole recording.
 ---@param file perflua.File
----@return table
-function doctor.examine(file)
+---@param brief boolean? the lists of binaries have only the rows that people see
+---@return table report
+---@return table found # of doctor/binaries.lua: how many binaries there are
+function doctor.examine(file, brief)
   local health = core.health(file)
   local by_event, samples, sample_records = report_events(file, health)
   local report = {
@@ -206,16 +208,17 @@ function doctor.examine(file)
     command = json.array(file.features.cmdline),
   }
   report.missing = json.array(missing(file, report))
-  if report.interrupted then -- there is no time to read names
-    report.binaries, report.unproven, report.sources = json.array(), json.array(), json.array()
-  else
+  local found = binaries.none()
+  if not report.interrupted then -- else there is no time to read names
     local chains = common.sum(report, "chains") > 0
-    report.binaries, report.unproven, report.sources = binaries.of(file, sample_records, chains)
+    found = binaries.of(file, sample_records, chains, brief and binaries.SHOWN or nil)
     report.interrupted = interrupted.value()
   end
-  report.findings, report.verdict = run_checks(report)
+  report.binaries, report.unproven, report.sources = found.missing, found.unproven,
+    found.sources
+  report.findings, report.verdict = run_checks(report, found)
   report.damaged = not report.complete or #report.damage > 0
-  return report
+  return report, found
 end
 
 return doctor

@@ -8,8 +8,6 @@ local words = require "perflua.doctor.words"
 
 local count, duration = words.count, words.duration
 
-local SHOWN = 6 -- binaries
-
 local formats = { "PERFFILE", "PERFILE2" }
 
 local function show_container(report)
@@ -114,16 +112,15 @@ local function show_stacks(report)
   return #parts > 0 and table.concat(parts, ", ") or "none recorded"
 end
 
--- Returns a line for each binary that samples hit.
-local function show_sources(report)
-  local lines = {}
-  for i, one in ipairs(report.sources) do
-    if i > SHOWN then
-      table.insert(lines, ("and %s"):format(
-        count(#report.sources - SHOWN, "more binary", "more binaries")))
-      break
-    end
-    table.insert(lines, binaries.source(one))
+-- Returns a line for each of the first binaries that samples hit.
+local function show_sources(found)
+  local lines, shown = {}, binaries.SHOWN
+  for i = 1, math.min(#found.sources, shown) do
+    lines[i] = binaries.source(found.sources[i])
+  end
+  if found.n_sources > shown then
+    lines[shown + 1] = ("and %s"):format(
+      count(found.n_sources - shown, "more binary", "more binaries"))
   end
   return lines
 end
@@ -159,8 +156,9 @@ local function show_verdict(report)
 end
 
 ---@param report table
+---@param found table # of doctor.examine
 ---@return string[]
-return function(report)
+return function(report, found)
   local lines = { report.path .. ": " .. show_verdict(report) }
   for _, finding in ipairs(report.findings) do
     table.insert(lines, ("  %-9s  %s"):format(finding.level, finding.text))
@@ -174,7 +172,7 @@ return function(report)
   for _, fact in ipairs(facts) do
     table.insert(lines, ("  %-9s  %s"):format(fact[1], fact[2](report)))
   end
-  for i, line in ipairs(show_sources(report)) do
+  for i, line in ipairs(show_sources(found)) do
     table.insert(lines, ("  %-9s  %s"):format(i == 1 and "binaries" or "", line))
   end
   for i, line in ipairs(lines) do

@@ -42,7 +42,7 @@ local function examine_file(path, args)
   if not file then
     return nil, message
   end
-  return doctor.examine(file)
+  return doctor.examine(file, not args.json)
 end
 
 ---@param args table
@@ -53,14 +53,15 @@ function tool.run(args, out)
   warn "@off" -- what it would say of damage is in the report
   for i, path in ipairs(args) do
     if i > 1 and interrupted.now() then break end
-    local report, message = examine_file(path, args)
+    local report, found = examine_file(path, args) -- or nil, and a message
     if not report then
-      io.stderr:write("perflua: ", fmt.escape(message), "\n")
+      io.stderr:write("perflua: ", fmt.escape(found), "\n")
       failed = true
     elseif args.json then
-      out:write(json.encode(convert_unsigned(report)), "\n")
+      json.write(function(text) out:write(text) end, json.object(convert_unsigned(report)))
+      out:write("\n")
     else
-      out:write(separator, table.concat(show(report), "\n"), "\n")
+      out:write(separator, table.concat(show(report, found), "\n"), "\n")
       if report.interrupted then out:write("  ", interrupted.text(report.interrupted), "\n") end
       separator = "\n"
     end
