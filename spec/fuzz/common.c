@@ -151,7 +151,7 @@ static bool goes_back(const struct pass *pass, const struct pd_record *rec, uint
 static void count(struct pass *pass, const struct pd_session *session,
 		  const struct pd_record *rec)
 {
-	uint64_t sum = mix(rec->offset, rec->chunk_offset), time;
+	uint64_t sum = mix(rec->offset, rec->chunk_offset), time, shift;
 
 	for (uint32_t i = 0; i + 8 <= rec->size; i += 8)
 		sum = mix(sum, pb_load64(rec->bytes + i, false));
@@ -163,7 +163,10 @@ static void count(struct pass *pass, const struct pd_session *session,
 		return;
 	pass->inside += rec->type == PD_RECORD_SAMPLE && time >= pass->since &&
 			time < pass->until;
-	time += (uint64_t)pd_session_stream(session, rec)->file->shift;
+	shift = pd_session_stream(session, rec)->file->shift;
+	/* the latest times are not told apart; UINT64_MAX is none */
+	if (__builtin_add_overflow(time, shift, &time) || time == UINT64_MAX)
+		time = UINT64_MAX - 1;
 	if (pass->last_time && (session->merged || rec->source == pass->last.source))
 		pass->back += goes_back(pass, rec, time) && is_ordered(pass, session, rec);
 	pass->last = *rec;

@@ -221,7 +221,7 @@ local function both(first, second)
     local event = b:event(members)
     b:event { name = "own" .. i, sample_type = members.sample_type, ids = { 9 } }
     b:feature("clockid", 1)
-    b:feature("clock_data", { clockid = members.clockid or 4 })
+    b:feature("clock_data", { clockid = members.clockid or 4, wall_clock = members.wall_clock })
     for name, value in pairs { hostname = members.hostname or "here", osrelease = "6.1",
         cpudesc = "c" } do
       b:feature(name, value)
@@ -236,6 +236,8 @@ write("several", "alike", both({ name = "a" }, { name = "a" }))
 write("several", "other-host", both({ name = "a" }, { name = "a", hostname = "there" }))
 write("several", "other-clock",
   both({ name = "a", use_clockid = true }, { name = "a", clockid = 1 }))
+write("several", "other-wall", both({ name = "a", wall_clock = 1 << 63 },
+  { name = "a", wall_clock = 1 << 42 }))
 write("several", "other-order", both({ name = "a" }, { name = "b", endian = "big" }))
 write("several", "piped", both({ name = "a" }, { name = "a", container = "pipe" }))
 

@@ -165,6 +165,24 @@ describe("several recordings", function()
     assert.are.same({ status = 0, out = "2 3 1 5 4 6 ", err = "" }, got)
   end)
 
+  it("are merged by the time of day if a clock is ahead of it", function()
+    local paths = recordings({ { 9, 3, 5 }, { 7, 2, 8 } }, function(b, i)
+      b.events[1].use_clockid, b.events[1].clockid = true, 1
+      b:feature("clock_data", { clockid = 1, wall_clock = 4 + (i - 1) * 100000000000,
+        clock_time = 10 })
+    end)
+    assert.are.same({ 2, 3, 1, 5, 4, 6 }, timed.read(assert(perflua.open(paths))))
+  end)
+
+  it("have their last times behind all others, even if no time of day is so late", function()
+    local paths = recordings({ { 3, -2, 5 }, { 4, -3, -2, 8, -1000 } }, function(b, i)
+      b.events[1].use_clockid, b.events[1].clockid = true, 1
+      b:feature("clock_data", { clockid = 1, wall_clock = i * 100000000000, clock_time = 10 })
+    end)
+    -- -2 is 2^64 - 2; those that are out of reach come in the order of files
+    assert.are.same({ 1, 3, 4, 7, 2, 5, 6, 8 }, timed.read(assert(perflua.open(paths))))
+  end)
+
   it("do not warn if their clocks agree", function()
     local paths = recordings({ { 9, 3, 5 }, { 4, 2, 8 } }, function(b, i)
       b.events[1].use_clockid, b.events[1].clockid = true, 1

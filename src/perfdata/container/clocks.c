@@ -111,6 +111,23 @@ static bool have_same_clock(struct pd_session *s, struct pd_file *a, struct pd_f
 	return false;
 }
 
+/*
+ * Sets the files' shifts, to 0 unless `apart`. Only differences between clocks matter, so times
+ * are counted on the clock that began first: none becomes negative.
+ */
+static void shift_to_wall(struct pd_session *s, bool apart)
+{
+	int64_t first = INT64_MAX;
+
+	for (size_t i = 0; i < s->n_files; i++)
+		if (s->files[i]->clock.wall < first)
+			first = s->files[i]->clock.wall;
+	for (size_t i = 0; i < s->n_files; i++)
+		s->files[i]->shift = apart ? (uint64_t)s->files[i]->clock.wall -
+						     (uint64_t)first :
+					     0;
+}
+
 void pd_session_compare_clocks(struct pd_session *s)
 {
 	bool all_know = true;
@@ -122,7 +139,6 @@ void pd_session_compare_clocks(struct pd_session *s)
 		if (i && s->one_clock)
 			s->one_clock = have_same_clock(s, s->files[0], s->files[i]);
 	}
-	for (size_t i = 0; i < s->n_files; i++)
-		s->files[i]->shift = !s->one_clock && all_know ? s->files[i]->clock.wall : 0;
+	shift_to_wall(s, !s->one_clock && all_know);
 	s->merged = s->one_clock || all_know;
 }

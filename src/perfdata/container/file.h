@@ -114,7 +114,7 @@ struct pd_file {
 	struct pd_clock clock; /* clock of the times */
 	struct pd_sockets sockets;
 	/* ns to add to its times for the order of several recordings: session.h */
-	int64_t shift;
+	uint64_t shift;
 	pthread_mutex_t damage_lock; /* for adding damage, from any thread */
 	struct pd_damage *damage;    /* entries never move */
 	atomic_size_t n_damage;

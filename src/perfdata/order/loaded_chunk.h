@@ -17,12 +17,17 @@ struct pd_merge_stream {
 	uint64_t shift;	      /* ns to add to its times: see file->shift */
 };
 
-/* Returns the time by which a record of the stream is merged. Records without a time have 0. */
+/*
+ * Returns the time by which a record of the stream is merged. Records without a time have 0.
+ * Times that are too late to be shifted are equal, so that no earlier one comes behind them.
+ */
 static inline uint64_t pd_merge_time_of(const struct pd_merge_stream *s, uint64_t time)
 {
 	uint64_t shifted = time + s->shift;
 
-	return s->shift && time && shifted != UINT64_MAX ? shifted : time;
+	if (!s->shift || !time)
+		return time;
+	return shifted < time || shifted == UINT64_MAX ? UINT64_MAX - 1 : shifted;
 }
 
 struct pd_loaded_chunk {

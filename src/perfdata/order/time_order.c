@@ -22,7 +22,7 @@ static bool list_streams(struct pd_time_order *o, const struct pd_session *sessi
 		for (size_t k = 0; k < file->n_streams; k++) {
 			o->streams[o->n].stream = &file->streams[k];
 			o->streams[o->n].want = *types;
-			o->streams[o->n].shift = (uint64_t)file->shift;
+			o->streams[o->n].shift = file->shift;
 			pd_timestamp_locator_init(&o->streams[o->n++].locator, file);
 		}
 	}
