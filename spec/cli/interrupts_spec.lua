@@ -331,6 +331,33 @@ describe("a tool that was interrupted", function()
   end)
 end)
 
+describe("an interrupt of the doctor before names are read", function()
+  it("leaves what the records say", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
+    b:record("mmap2", { pid = 7, tid = 7, addr = 0x1000, len = 0x1000, prot = 5, flags = 2,
+      filename = "/nowhere/a", misc = 2 }, { pid = 7, tid = 7, time = 1 })
+    b:sample(event, { ip = 0x1010, pid = 7, tid = 7, time = 2, misc = 2 })
+    local path = b:write()
+    local text = [[
+      local core = require "perflua.core"
+      local health = core.health
+      function core.health(file)
+        local found = health(file)
+        interrupt()
+        return found
+      end
+      require("perflua.tools.doctor").run({ arg[1], json = %s }, io.stdout)]]
+    local got = interrupted(text:format "false", path)
+    assert.equal("", got.err)
+    assert.matches("\n  events     cycles 1\n", got.out, 1, true)
+    assert.not_matches("/nowhere", got.out)
+    assert.matches("\n  interrupted before the end of the recording\n$", got.out)
+    local report = dkjson.decode(interrupted(text:format "true", path).out)
+    assert.same({ true, {}, 1 }, { report.interrupted, report.sources, report.samples })
+  end)
+end)
+
 describe("an interrupt while names are read", function()
   -- A system whose process 7 has functions made at run time, described by this text.
   local function jitted(text)

@@ -1,5 +1,6 @@
 -- The message of an error with where the script was.
 
+local interrupted = require "perflua.table.interrupted"
 local strip_position = require("perflua.errors").strip_position
 
 -- Frames of a traceback that are ours. Below the script they tell nothing; nor do they above
@@ -51,9 +52,7 @@ end
 ---@return any
 local function format_traceback(message)
   -- where the script was when names were not read to the end tells nothing
-  if type(message) == "string" and message:find "interrupted while reading names$" then
-    return strip_position(message)
-  end
+  if interrupted.cuts_names(message) then return strip_position(message) end
   if require "perflua.options".ending(message) then return message end
   if type(message) ~= "string" then
     local meta = getmetatable(message)

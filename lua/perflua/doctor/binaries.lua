@@ -3,6 +3,7 @@
 
 local common = require "perflua.doctor.common"
 local each_binary = require("perflua.file.binaries").each
+local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local words = require "perflua.doctor.words"
 
@@ -76,7 +77,7 @@ end
 function binaries.none()
   return { missing = json.array(), unproven = json.array(), sources = json.array(),
     n_missing = 0, n_unproven = 0, n_sources = 0, missing_samples = 0,
-    misses_kernel = false, misses_others = false }
+    misses_kernel = false, misses_others = false, is_cut = false }
 end
 
 ---Reads the samples once more, and call chains a second time. Of a stream nothing is known any
@@ -90,15 +91,15 @@ end
 --- unproven: { filename, path }, used though no build-id was recorded; sources: { name,
 --- build_id, kind, samples, samples_percent, symbols, symbol_file, found, reason }; n_missing,
 --- n_unproven, n_sources: how many there are; missing_samples: how many they have;
---- misses_kernel, misses_others: what is missing. Most samples come first
+--- misses_kernel, misses_others: what is missing; is_cut: an interrupt left no time for all.
+--- Most samples come first
 function binaries.of(file, samples, chains, most)
   local found = binaries.none()
   if not file.size or samples == 0 then return found end
-  if chains then name_all_frames(file) end
   local function new(before) return { n = 0, most = most or math.huge, before = before } end
   local missing, unproven, sources = new(is_hit_before), new(is_named_before),
     new(is_hit_before)
-  each_binary(file, "hit", function(row, first)
+  local function look(row, first)
     if row.unproven then add(unproven, row) end
     if row.samples == 0 or not first then return end
     add(sources, row)
@@ -108,7 +109,13 @@ function binaries.of(file, samples, chains, most)
     local kernel = is_kernel(row.name)
     found.misses_kernel = found.misses_kernel or kernel
     found.misses_others = found.misses_others or not kernel
+  end
+  local read, message = pcall(function()
+    if chains then name_all_frames(file) end
+    each_binary(file, "hit", look)
   end)
+  if not read and not interrupted.cuts_names(message) then error(message, 0) end
+  found.is_cut = not read
   found.missing = finish(missing, function(row) return describe_missing(row, samples) end)
   found.unproven = finish(unproven,
     function(row) return { filename = row.name, path = row.symbol_file } end)

@@ -212,7 +212,7 @@ function doctor.examine(file, brief)
   if not report.interrupted then -- else there is no time to read names
     local chains = common.sum(report, "chains") > 0
     found = binaries.of(file, sample_records, chains, brief and binaries.SHOWN or nil)
-    report.interrupted = interrupted.value()
+    report.interrupted = interrupted.value(interrupted.part() or found.is_cut or nil)
   end
   report.binaries, report.unproven, report.sources = found.missing, found.unproven,
     found.sources

@@ -35,6 +35,12 @@ function interrupted.part()
   return part
 end
 
+---@param message any of an error
+---@return boolean # did an interrupt end the reading of names?
+function interrupted.cuts_names(message)
+  return type(message) == "string" and message:find "interrupted while reading names$" ~= nil
+end
+
 ---@param part number|true
 ---@return string # for people
 function interrupted.text(part)
