@@ -163,6 +163,12 @@ void pq_chains_forget(struct pq_chains *chains);
 void pq_chains_seal(struct pq_chains *chains);
 
 /*
+ * Frees the frames, of which there may be very many. Only the numbers of a chain's frames may
+ * be asked for after it. Does nothing and returns false if a chain is not of PQ_CHAIN_CALLERS.
+ */
+bool pq_chains_drop_frames(struct pq_chains *chains);
+
+/*
  * Adds the chains of `from`, which may be another worker's that has ended, and sets numbers[i]
  * to the number that its chain i has here. When progress says stop, *ended becomes true, and
  * the other numbers are not set. Returns false without memory.

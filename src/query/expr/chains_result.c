@@ -33,6 +33,17 @@ uint32_t pq_chains_n_frames(const struct pq_chains *c)
 	return (uint32_t)c->n_frames;
 }
 
+bool pq_chains_drop_frames(struct pq_chains *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->list[i].kind != PQ_CHAIN_CALLERS)
+			return false;
+	free(c->frames);
+	c->frames = NULL;
+	c->n_frames = c->frames_room = 0;
+	return true;
+}
+
 /*
  * Writes the text of a frame to `to` without a NUL. Returns its size in bytes. If `to` is NULL,
  * it only returns the size.

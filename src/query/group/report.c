@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "report_internal.h"
+#include "report_rank.h"
 #include "perfdata/format/views.h"
 
 #define BY_DSO	  1u
@@ -16,10 +16,10 @@ static bool name_of(struct pq_report *r, const char *text, size_t n, uint32_t *n
 
 static uint32_t hash_part(const struct pq_report *r, const struct pq_report_part *p)
 {
-	uint64_t rest = (uint64_t)p->dso << 16 | (uint64_t)p->mode << 8 | p->placed;
+	uint64_t flags = (uint64_t)p->placed << 1 | p->named;
 
-	return pb_hash_pair(&r->secret, (uintptr_t)p->symbol,
-			    pb_hash_pair(&r->secret, p->address, rest));
+	return pb_hash_pair(&r->secret, p->named ? (uintptr_t)p->symbol : p->address,
+			    (uint64_t)p->dso << 16 | (uint64_t)p->mode << 8 | flags);
 }
 
 /* Returns true if a part equals the new one, which lies behind the last. */
@@ -28,8 +28,9 @@ static bool is_new_part(const void *arg, uint32_t item)
 	const struct pq_report *r = arg;
 	const struct pq_report_part *a = &r->parts[item], *b = &r->parts[r->n_parts];
 
-	return a->symbol == b->symbol && a->address == b->address && a->dso == b->dso &&
-	       a->mode == b->mode && a->placed == b->placed;
+	return (a->named ? a->symbol == b->symbol : a->address == b->address) &&
+	       a->named == b->named && a->dso == b->dso && a->mode == b->mode &&
+	       a->placed == b->placed;
 }
 
 /* Returns the number of a part, added if it is new; UINT32_MAX: no memory. */
@@ -37,9 +38,11 @@ static uint32_t add_part(struct pq_report *r, const struct pq_report_part *part)
 {
 	uint32_t found;
 
-	if (r->n_parts >= UINT32_MAX || !pb_reserve(r->parts, r->n_parts, r->parts_room))
+	if (r->n_parts >= UINT32_MAX || !pb_reserve(r->parts, r->n_parts, r->parts_room) ||
+	    !pb_reserve(r->first_rows, r->n_parts, r->first_room))
 		return UINT32_MAX;
 	r->parts[r->n_parts] = *part;
+	r->first_rows[r->n_parts] = UINT32_MAX;
 	found = pb_map_intern(&r->by_part, hash_part(r, part), is_new_part, r,
 			      (uint32_t)r->n_parts);
 	r->n_parts += found == r->n_parts;
@@ -77,6 +80,7 @@ static uint32_t part_of_frame(struct pq_report *r, const struct pq_frame *frame)
 		if (!name_of(r, frame->symbol->name, frame->symbol->length, &symbol))
 			return UINT32_MAX;
 		part.symbol = r->strings.texts[symbol].p;
+		part.named = true;
 	}
 	return add_part(r, &part);
 }
@@ -172,8 +176,11 @@ static uint32_t part_of_group(struct pq_report *r, size_t g)
 			if (!short_name_of(r, &value, &part.dso))
 				return UINT32_MAX;
 		} else {
-			part.symbol = value.type == PQ_TEXT ? value.p : NULL;
-			part.address = value.type == PQ_INT ? value.u : 0;
+			part.named = value.type == PQ_TEXT;
+			if (part.named)
+				part.symbol = value.p;
+			else
+				part.address = value.type == PQ_INT ? value.u : 0;
 			part.placed = value.type != PQ_NIL;
 		}
 	}
@@ -247,8 +254,10 @@ static bool is_new_row(const void *arg, uint32_t item)
 /* Returns the number of a row, added if it is new; UINT32_MAX: no memory. */
 static uint32_t row_of(struct pq_report *r, uint32_t owner, uint32_t part, size_t g)
 {
-	uint32_t found;
+	uint32_t *first = &r->first_rows[part], found = (uint32_t)r->n_rows;
 
+	if (*first != UINT32_MAX && r->rows[*first].owner == owner)
+		return *first;
 	if (r->n_rows >= UINT32_MAX || !pb_reserve(r->rows, r->n_rows, r->rows_room))
 		return UINT32_MAX;
 	r->rows[r->n_rows] = (struct pq_report_item){
@@ -257,8 +266,11 @@ static uint32_t row_of(struct pq_report *r, uint32_t owner, uint32_t part, size_
 		.group = (uint32_t)g,
 		.latest = UINT32_MAX,
 	};
-	found = pb_map_intern(&r->by_row, hash_row(r, owner, part), is_new_row, r,
-			      (uint32_t)r->n_rows);
+	if (*first == UINT32_MAX)
+		*first = found;
+	else
+		found = pb_map_intern(&r->by_row, hash_row(r, owner, part), is_new_row, r,
+				      found);
 	r->n_rows += found == r->n_rows;
 	return found;
 }
@@ -338,6 +350,28 @@ static bool read_asked(struct pq_report *r)
 	return r->own;
 }
 
+/*
+ * Finds the parts of all frames, and frees what that takes, before there are rows. After an
+ * interrupt it leaves parts to be found one by one. Returns false without memory.
+ */
+static bool find_parts(struct pq_report *r, const struct ps_interrupt *interrupt)
+{
+	struct pq_chains *chains = pq_groups_chains(r->groups);
+	uint32_t n = chains ? pq_chains_n_frames(chains) : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (i % ASK_EVERY == 0 && pq_is_interrupted(interrupt))
+			return true;
+		r->part_of_frame[i] = part_of_frame(r, pq_chains_frame(chains, i));
+		if (r->part_of_frame[i] == UINT32_MAX)
+			return false;
+	}
+	/* The only part to come is that of no frame, which equals none of these. */
+	if (chains && pq_chains_drop_frames(chains))
+		pb_map_deinit(&r->by_part);
+	return true;
+}
+
 static bool fill_rows(struct pq_report *r, struct ps_interrupt *interrupt)
 {
 	const struct pq_chains *chains = pq_groups_chains(r->groups);
@@ -350,6 +384,8 @@ static bool fill_rows(struct pq_report *r, struct ps_interrupt *interrupt)
 	if (!r->part_of_frame)
 		return false;
 	memset(r->part_of_frame, 0xff, n * sizeof(*r->part_of_frame));
+	if (r->asked->callers && !find_parts(r, interrupt))
+		return false;
 	for (size_t g = 0; g < size; g++, r->taken++) {
 		if (g % ASK_EVERY == 0 && ps_interrupted(interrupt))
 			break;
@@ -370,6 +406,8 @@ static void free_row_maps(struct pq_report *r)
 	r->binaries.shown = NULL;
 	free(r->part_of_frame);
 	r->part_of_frame = NULL;
+	free(r->first_rows);
+	r->first_rows = NULL;
 }
 
 struct pq_report *pq_report_create(struct pq_groups *groups,
@@ -424,14 +462,18 @@ const struct pq_report_section *pq_report_sections(const struct pq_report *r, si
 	return r->sections;
 }
 
-#define ROWS_AHEAD 16 /* of which the memory is asked for before it is used */
+#define ROWS_AHEAD 32 /* of which the memory is asked for before it is used */
 
 /* Asks for the memory of rows behind row `i`: they lie all over it. */
 static void prefetch_rows(const struct pq_report *r, size_t i)
 {
+	const struct pq_report_item *row;
+
 	if (i + ROWS_AHEAD >= r->n_rows)
 		return;
-	__builtin_prefetch(&r->rows[r->sorted[i + ROWS_AHEAD]]);
+	row = &r->rows[r->sorted[i + ROWS_AHEAD]];
+	__builtin_prefetch(row);
+	__builtin_prefetch(&row->children); /* perhaps in the next cache line */
 	__builtin_prefetch(&r->parts[r->rows[r->sorted[i + ROWS_AHEAD / 2]].part]);
 }
 
@@ -445,7 +487,7 @@ void pq_report_row(const struct pq_report *r, size_t i, struct pq_report_row *ro
 		.group = item->group,
 		.dso = part->dso == PM_NO_STRING ? NULL : r->strings.texts[part->dso].p,
 		.symbol = pq_report_symbol(r, part),
-		.address = part->address,
+		.address = part->named ? 0 : part->address,
 		.placed = part->placed,
 		.mode = part->mode,
 		.samples = item->samples,

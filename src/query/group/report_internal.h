@@ -9,15 +9,16 @@
 #include "base/vector.h"
 #include "report.h"
 
-/* The visible part of a frame. Parts are distinct. */
+/* The visible part of a frame. Parts are distinct. There may be very many. */
 struct pq_report_part {
-	const char *
-		/* NULL: not asked for, or not known; equal texts have one address */
-		symbol;
-	uint64_t address;
+	union {
+		const char *symbol; /* if named; equal texts have one address */
+		uint64_t address;
+	};
 	uint32_t dso; /* number of a name; PM_NO_STRING: not asked for */
 	uint8_t mode;
 	bool placed;
+	bool named; /* false: the symbol is not asked for, or not known */
 };
 
 /* Identifies a row by the keys of its own and its part. There may be very many rows. */
@@ -44,14 +45,16 @@ struct pq_report {
 	struct pq_report_part *parts;
 	size_t n_parts, parts_room;
 	struct pb_map by_part;
+	uint32_t *first_rows; /* by part: its first row; UINT32_MAX: none yet */
+	size_t first_room;
 	uint32_t *part_of_frame; /* by number of a frame; UINT32_MAX: not known yet */
 	uint32_t *owners;	 /* [n_owners]: a group that has those keys */
 	size_t n_owners, owners_room;
 	struct pb_map by_owner;
 	struct pq_report_item *rows;
 	size_t n_rows, rows_room;
-	size_t taken; /* groups that were added up */
-	struct pb_map by_row;
+	size_t taken;			    /* groups that were added up */
+	struct pb_map by_row;		    /* rows that are not their part's first */
 	uint32_t *sorted;		    /* [n_rows]: numbers of rows in their order */
 	struct pq_report_section *sections; /* sections in the order of their rows */
 	size_t n_sections;
@@ -61,9 +64,9 @@ struct pq_report {
 static inline struct pd_text pq_report_symbol(const struct pq_report *report,
 					      const struct pq_report_part *part)
 {
-	struct pd_text text = { part->symbol, 0 };
+	struct pd_text text = { part->named ? part->symbol : NULL, 0 };
 
-	if (part->symbol)
+	if (part->named)
 		text.n = report->asked->callers ? strlen(part->symbol) :
 						  pq_text_of(part->symbol)->size;
 	return text;

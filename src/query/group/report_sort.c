@@ -173,7 +173,7 @@ static bool list_items(struct pq_report *report, struct order *order, struct ite
 		s->n++;
 		s->samples += row->samples;
 		s->period = pq_report_sum(s->period, row->period);
-		if (!report->parts[row->part].symbol)
+		if (!report->parts[row->part].named)
 			s->unresolved += row->samples;
 		items[i] = (struct item){
 			.children = row->children,
