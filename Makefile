@@ -54,7 +54,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	UBSAN_OPTIONS=print_stacktrace=1 HOME="$(CURDIR)/$(B)/home"
 RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.output -e 'warn[[@off]]'
 
-.PHONY: all module demo test matrix test-foreign test-browser test-exports sweep model lint bench counts calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-program install-module clean help FORCE
+.PHONY: all module demo test matrix test-foreign test-browser test-exports sweep model lint bench counts compare calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-program install-module clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -177,6 +177,9 @@ counts: all $(B)/obj/measure $(B)/obj/still.so build/counts/system.data ## count
 	@.ci/deps counts
 	@$(TEST_ENV) CC="$(CC)" BENCH_MEASURE="$(CURDIR)/$(B)/obj/measure" \
 		COUNTS_STILL="$(CURDIR)/$(B)/obj/still.so" $(B)/perflua spec/bench/counts/counts.lua build/counts
+
+compare: all ## compare the outputs of all tools and many queries with those of commit REF (minutes; ORDER=any: rows may change places)
+	@$(TEST_ENV) spec/compare/run "$(REF)" $(VERSION)
 
 $(B)/obj/work: spec/bench/calibrate/work.c
 	@mkdir -p $(@D)

@@ -40,6 +40,9 @@ local values = {
   "(number(%s) + %d) // 1.0 %% 4",
 }
 
+-- What texts of functions call.
+functions.READ, functions.NUMBER = read, number
+
 local function made(text)
   local fn = assert(load("local read, number, tables = ... return " .. text))(read, number,
     tables)
