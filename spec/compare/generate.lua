@@ -5,7 +5,7 @@
 -- The script runs $P in the working directory. Before each job it prints a line of \1 and what
 -- the job is; then come the output, the files that were written, the status and the errors.
 -- QUERY_SEED=n chooses other queries, QUERIES=n so many for a recording; ALL=1 runs each line
--- on every recording.
+-- on every recording; ONLY=PATTERN takes the recordings whose name has it.
 
 local perflua = require "perflua"
 local corpus = require "spec.support.corpus"
@@ -20,6 +20,7 @@ local dir = assert(arg[1], "which directory?")
 local SEED = math.tointeger(tonumber(os.getenv "QUERY_SEED")) or 1
 local QUERIES = math.tointeger(tonumber(os.getenv "QUERIES")) or 20
 local SHARE = os.getenv "ALL" and 1 or 3 -- of so many recordings one meets a line
+local ONLY = os.getenv "ONLY" or ""
 local RANDOM, OF_RANDOM = 10, 60         -- random recordings, and the queries of each
 local LARGE, OF_LARGE = 1 << 20, 4       -- a recording of more bytes gets so many
 local here = files.output "pwd":match "[^\n]+"
@@ -125,8 +126,8 @@ local function script_of(recording, other, i)
     end
   end
   for _, workers in ipairs(recording.size > LARGE and { 1, 3 } or { 1 }) do
-    lines[#lines + 1] = ('"$P" -j %d %s/spec/compare/ask.lua "$D/jobs/%s.lua" "$R" $N 2>&1')
-      :format(workers, files.quote(here), recording.name)
+    lines[#lines + 1] = ('"$P" -j %d "$D/jobs/ask.lua" "$D/jobs/%s.lua" "$R" $N 2>&1')
+      :format(workers, recording.name)
   end
   return table.concat(lines, "\n") .. "\n"
 end
@@ -182,13 +183,18 @@ end
 
 warn "@off"
 write_kallsyms()
+files.write(dir .. "/jobs/ask.lua", files.read "spec/compare/ask.lua")
 files.write(dir .. "/groups.lua", GROUPS)
 files.write(dir .. "/expect.lua", EXPECT)
 local list = recordings()
+local chosen = {}
 for i, recording in ipairs(list) do
-  local base = ("%s/jobs/%s"):format(dir, recording.name)
-  files.write(base .. ".sh", script_of(recording, list[i % #list + 1], i))
-  files.write(base .. ".lua", queries_of(recording, i))
+  if recording.name:find(ONLY) then
+    local base = ("%s/jobs/%s"):format(dir, recording.name)
+    files.write(base .. ".sh", script_of(recording, list[i % #list + 1], i))
+    files.write(base .. ".lua", queries_of(recording, i))
+    chosen[#chosen + 1] = recording
+  end
 end
-table.sort(list, function(a, b) return a.size > b.size end)
-for _, recording in ipairs(list) do print(recording.name) end
+table.sort(chosen, function(a, b) return a.size > b.size end)
+for _, recording in ipairs(chosen) do print(recording.name) end
