@@ -3,7 +3,7 @@
 
 local differences = {}
 
-local LONGEST = 160 -- of a line that is shown
+local LONGEST = 120 -- bytes of a line that are shown
 
 -- Returns the jobs of a text: { name, output }, in order.
 local function jobs_of(text)
@@ -23,10 +23,21 @@ local function sorted_rows(output)
   return table.concat(rows, "\n")
 end
 
-local function shown(line)
+-- A line from a byte on; nil if there is none.
+local function shown(line, from)
   if not line then return "(no such line)" end
-  line = line:gsub("[%c\128-\255]", function(c) return ("\\x%02x"):format(c:byte()) end)
-  return #line > LONGEST and line:sub(1, LONGEST) .. "…" or line
+  local text = line:sub(from, from + LONGEST):gsub("[%c\128-\255]", function(c)
+    return ("\\x%02x"):format(c:byte())
+  end)
+  return (from > 1 and "…" or "") .. text .. (#line > from + LONGEST and "…" or "")
+end
+
+-- Shows two lines that differ, long ones near the first byte that does.
+local function shown_both(a, b)
+  local at = 1
+  while a and b and a:byte(at) == b:byte(at) do at = at + 1 end
+  local from = at > LONGEST and at - LONGEST // 2 or 1
+  return shown(a, from), shown(b, from)
 end
 
 -- Returns the number of the first line that differs and that line of both.
@@ -35,7 +46,7 @@ local function first_line(a, b)
   repeat
     n = n + 1
     local line_a, line_b = next_a(), next_b()
-    if line_a ~= line_b then return n, shown(line_a), shown(line_b) end
+    if line_a ~= line_b then return n, shown_both(line_a, line_b) end
   until not line_a
 end
 
@@ -47,7 +58,7 @@ end
 --- differs, before =, after = that line, outputs = { before, after }, only_order = true if the
 --- rows are the same }
 function differences.find(before, after)
-  if before == after then return select(2, before:gsub("\1[^\n]*\n", "")), {} end
+  if before == after then return select(2, before:gsub("\n\1", "")), {} end
   local old, new, list = jobs_of(before), {}, {}
   for _, job in ipairs(jobs_of(after)) do
     new[job.name] = new[job.name] or {}
@@ -67,7 +78,7 @@ function differences.find(before, after)
     for _, output in ipairs(outputs) do
       count = count + 1
       list[#list + 1] = { job = name, line = 1, before = "(this job was not run)",
-        after = shown(output:match "[^\n]*"), outputs = { "", output } }
+        after = shown(output:match "[^\n]*", 1), outputs = { "", output } }
     end
   end
   return count, list

@@ -54,6 +54,15 @@ describe("the comparison of outputs", function()
     assert.are.same({ "stat", "(this job was not run)" }, { list[1].job, list[1].before })
   end)
 
+  it("shows a long line near the first byte that differs", function()
+    local long = ("x"):rep(1000)
+    local _, list = differences.find("\n\1stat\n" .. long .. "1" .. long,
+      "\n\1stat\n" .. long .. "2" .. long)
+    local around = ("x"):rep(60)
+    local function cut(byte) return ("…%s%s%s…"):format(around, byte, around) end
+    assert.are.same({ cut "1", cut "2" }, { list[1].before, list[1].after })
+  end)
+
   it("shows control characters of a line escaped", function()
     local _, list = find(altered("20 %  b", "20 %  \27[2J"))
     assert.are.equal("20 %  \\x1b[2J", list[1].after)
