@@ -5,7 +5,7 @@
 -- The script runs $P in the working directory. Before each job it prints a line of \1 and what
 -- the job is; then come the output, the files that were written, the status and the errors.
 -- QUERY_SEED=n chooses other queries, QUERIES=n so many for a recording; ALL=1 runs each line
--- on every recording; ONLY=PATTERN takes the recordings whose name has it.
+-- on every recording; ONLY=TEXT takes the recordings with that in their names.
 
 local perflua = require "perflua"
 local corpus = require "spec.support.corpus"
@@ -99,12 +99,12 @@ local function command_of(line)
 end
 
 local HEAD = [[
-D=%s R=%s O=%s N="%s %s"
+J=1 D=%s R=%s O=%s N="%s %s"
 S="--symfs ${N%% *} --kallsyms ${N#* }"
 run() {
 	printf '\n\001%%s\n' "$1"
 	shift
-	"$P" -j 1 "$@" 2>errors
+	"$P" -j $J "$@" 2>errors
 	status=$?
 	printf '\nstatus %%d\n' $status
 	cat errors
@@ -112,7 +112,9 @@ run() {
 }
 ]]
 
+-- Large recordings, which several workers read, are read by one as well.
 local function script_of(recording, other, i)
+  local workers = recording.size > LARGE and { 1, 3 } or { 1 }
   local lines = { HEAD:format(files.quote(home), files.quote(recording.path),
     files.quote(other.path), symbols.symfs, symbols.kallsyms) }
   for n, group in ipairs(jobs) do
@@ -122,12 +124,13 @@ local function script_of(recording, other, i)
     end
     lines[#lines + 1] = command_of(group[1])
     if #more > 0 then
-      lines[#lines + 1] = ("[ $status = 0 ] && {\n%s\n}"):format(table.concat(more, "\n"))
+      lines[#lines + 1] = ("[ $status = 0 ] && {\nJ=%d\n%s\nJ=1\n}"):format(workers[#workers],
+        table.concat(more, "\n"))
     end
   end
-  for _, workers in ipairs(recording.size > LARGE and { 1, 3 } or { 1 }) do
+  for _, n in ipairs(workers) do
     lines[#lines + 1] = ('"$P" -j %d "$D/jobs/ask.lua" "$D/jobs/%s.lua" "$R" $N 2>&1')
-      :format(workers, recording.name)
+      :format(n, recording.name)
   end
   return table.concat(lines, "\n") .. "\n"
 end
@@ -189,7 +192,7 @@ files.write(dir .. "/expect.lua", EXPECT)
 local list = recordings()
 local chosen = {}
 for i, recording in ipairs(list) do
-  if recording.name:find(ONLY) then
+  if recording.name:find(ONLY, 1, true) then
     local base = ("%s/jobs/%s"):format(dir, recording.name)
     files.write(base .. ".sh", script_of(recording, list[i % #list + 1], i))
     files.write(base .. ".lua", queries_of(recording, i))
