@@ -26,19 +26,23 @@ struct pq_texts {
 	size_t n, capacity;
 	struct pb_map map; /* numbers of `list`, by bytes */
 	struct pb_arena arena;
+	size_t n_bytes; /* of the arena */
 	/*
 	 * Hint: the text found last for a source address. It counts only if the bytes there
-	 * still match, or never change.
+	 * still match, or never change. Allocated by the first text that has one.
 	 */
 	struct pq_text_hint {
 		const char *p;
 		struct pq_text *text;
 		bool is_fixed; /* the bytes never change */
-	} hints[1 << PQ_HINT_BITS];
+	} * hints;	       /* [1 << PQ_HINT_BITS] */
 };
 
 void pq_texts_init(struct pq_texts *texts);
 void pq_texts_deinit(struct pq_texts *texts);
+
+/* Frees memory that only serves to find texts. None may be added after it. */
+void pq_texts_seal(struct pq_texts *texts);
 
 /* Returns the text with these bytes, which are copied if they are new; NULL: no memory. */
 struct pq_text *pq_texts_add(struct pq_texts *texts, const char *p, uint32_t size);
@@ -48,6 +52,9 @@ struct pq_text *pq_texts_add(struct pq_texts *texts, const char *p, uint32_t siz
  * other text as long as the table is used.
  */
 struct pq_text *pq_texts_add_fixed(struct pq_texts *texts, const char *p, uint32_t size);
+
+/* Does what pq_texts_add() does, for bytes whose address says nothing about them. */
+struct pq_text *pq_texts_intern(struct pq_texts *texts, const char *p, uint32_t size);
 
 /* Returns the text of this table that equals one of another table; NULL: no memory. */
 static inline struct pq_text *pq_texts_move(struct pq_texts *texts, struct pq_text *text)

@@ -29,7 +29,6 @@ static bool prepare_keys(struct pq_groups *groups)
 		    !prepare_read(&groups->keys[i].other, key->other, groups->fields))
 			return false;
 	}
-	groups->keys_end = groups->keys + grouping->n_keys;
 	return true;
 }
 
@@ -69,7 +68,6 @@ static bool prepare_measures(struct pq_groups *groups, size_t *states)
 		    (measure->kind == PQ_M_SUM || measure->kind == PQ_M_AVG))
 			groups->limited = m;
 	}
-	groups->measured_end = groups->measured + grouping->n_measures;
 	return true;
 }
 
@@ -126,8 +124,12 @@ struct pq_groups *pq_groups_create(const struct pq_grouping *grouping, struct pq
 	pq_texts_init(&groups->texts);
 	groups->keys = calloc(grouping->n_keys + 1, sizeof(*groups->keys));
 	groups->measured = calloc(grouping->n_measures + 1, sizeof(*groups->measured));
-	if (!groups->keys || !groups->measured || !prepare_keys(groups) ||
-	    !prepare_measures(groups, &states) || !prepare_chains(groups) ||
+	if (groups->keys && groups->measured) {
+		groups->keys_end = groups->keys + grouping->n_keys;
+		groups->measured_end = groups->measured + grouping->n_measures;
+	}
+	if (!groups->keys_end || !prepare_keys(groups) || !prepare_measures(groups, &states) ||
+	    !prepare_chains(groups) ||
 	    !pq_table_init(&groups->table, grouping->n_keys, states) ||
 	    !(groups->words = calloc(groups->table.n_words + 1, sizeof(*groups->words))) ||
 	    (grouping->whole && !(groups->whole = pq_groups_create(grouping->whole, fields))) ||
@@ -152,6 +154,23 @@ static void destroy_read(struct pq_read *read)
 {
 	if (read->expr)
 		pq_expr_destroy(read->expr);
+	read->expr = NULL;
+}
+
+void pq_groups_forget_reads(struct pq_groups *groups)
+{
+	for (struct pq_group_key *key = groups->keys; key < groups->keys_end; key++) {
+		destroy_read(&key->value);
+		destroy_read(&key->other);
+	}
+	for (struct pq_measured *m = groups->measured; m < groups->measured_end; m++) {
+		destroy_read(&m->value);
+		destroy_read(&m->weight);
+	}
+	free(groups->keys);
+	free(groups->words);
+	groups->keys = groups->keys_end = NULL;
+	groups->words = NULL;
 }
 
 void pq_groups_destroy(struct pq_groups *groups)
@@ -160,22 +179,13 @@ void pq_groups_destroy(struct pq_groups *groups)
 		return;
 	if (groups->measured)
 		pq_groups_deinit_states(groups);
-	for (size_t i = 0; groups->keys && i < groups->grouping->n_keys; i++) {
-		destroy_read(&groups->keys[i].value);
-		destroy_read(&groups->keys[i].other);
-	}
-	for (size_t i = 0; groups->measured && i < groups->grouping->n_measures; i++) {
-		destroy_read(&groups->measured[i].value);
-		destroy_read(&groups->measured[i].weight);
-	}
+	pq_groups_forget_reads(groups);
 	if (groups->chains)
 		pq_chains_destroy(groups->chains);
 	pq_groups_destroy(groups->whole);
 	pq_groups_forget_times(groups);
 	pq_table_deinit(&groups->table);
-	free(groups->words);
 	pq_texts_deinit(&groups->texts);
-	free(groups->keys);
 	free(groups->measured);
 	free(groups);
 }
@@ -200,6 +210,7 @@ enum pq_wrong pq_groups_wrong(const struct pq_groups *groups)
 void pq_groups_seal(struct pq_groups *groups)
 {
 	pb_map_deinit(&groups->table.map);
+	pq_texts_seal(&groups->texts);
 	if (groups->chains)
 		pq_chains_seal(groups->chains);
 }
@@ -212,6 +223,16 @@ struct pq_groups *pq_groups_whole(const struct pq_groups *groups)
 size_t pq_groups_size(const struct pq_groups *groups)
 {
 	return groups->table.n;
+}
+
+size_t pq_groups_n_keys(const struct pq_groups *groups)
+{
+	return groups->grouping->n_keys;
+}
+
+size_t pq_groups_n_measures(const struct pq_groups *groups)
+{
+	return groups->grouping->n_measures;
 }
 
 uint64_t pq_groups_set_aside(const struct pq_groups *groups)
@@ -227,15 +248,20 @@ struct pq_chains *pq_groups_chains(const struct pq_groups *groups)
 void pq_groups_key(const struct pq_groups *groups, size_t g, size_t k, struct pq_value *out)
 {
 	uint64_t *words = pq_table_group(&groups->table, g);
+	size_t at = k - groups->is_one_section;
 
+	if (groups->is_one_section && !k) {
+		*out = (struct pq_value){ .type = PQ_INT, .u = groups->section };
+		return;
+	}
 	*out = (struct pq_value){
-		.type = pq_table_tags(&groups->table, words)[k],
-		.u = words[k],
+		.type = pq_table_tags(&groups->table, words)[at],
+		.u = words[at],
 	};
 	if (out->type == PQ_EVENT) {
-		out->event = (const struct pd_event *)(uintptr_t)words[k];
+		out->event = (const struct pd_event *)(uintptr_t)words[at];
 	} else if (out->type == PQ_TEXT) {
-		out->p = (const char *)(uintptr_t)words[k];
+		out->p = (const char *)(uintptr_t)words[at];
 		out->size = pq_text_of(out->p)->size;
 	} else if (out->type == PQ_INT && groups->grouping->keys[k].value->kind == PQ_K_FLOAT) {
 		out->type = PQ_FLOAT;

@@ -25,6 +25,9 @@ enum pq_measure_kind {
 	PQ_M_SHARE, /* like the sum */
 	PQ_M_RATIO, /* two sums, of the records of two sets of events */
 	PQ_M_TIMES, /* nothing of a group: see pq_groups_times() */
+	/* values that were computed elsewhere: they have no records, and are not merged */
+	PQ_M_COMPARED,
+	PQ_M_DELTA,
 };
 
 struct pq_key {
@@ -155,5 +158,49 @@ const struct pq_time *pq_groups_times(const struct pq_groups *groups, size_t *n)
 /* Free them; the other groups, but not their chains and texts. */
 void pq_groups_forget_times(struct pq_groups *groups);
 void pq_groups_forget_rows(struct pq_groups *groups);
+
+/*
+ * Creates an empty table without fields, for pq_groups_put(): of the values of keys and
+ * measures in `grouping`, which must outlive it, only the kinds count. Returns NULL without
+ * memory.
+ */
+struct pq_groups *pq_groups_create_bare(const struct pq_grouping *grouping);
+
+/*
+ * Adds `states`, which has one for each measure, to the group with these keys, which is added
+ * if it is new. Sets *g to its number, unless g is NULL. Texts, sketches and sets are copied; a
+ * PQ_CHAIN is a number that means the same in all tables. Keys that are equal numbers are one
+ * key; NaN is PQ_NIL. Returns false, with part of it added, without memory.
+ */
+bool pq_groups_put(struct pq_groups *groups, const struct pq_value *keys,
+		   const struct pq_state *states, size_t *g);
+
+/*
+ * Makes the groups a table of their own, which needs neither fields nor the recording any more,
+ * and is described by `grouping` from now on; nothing is added or merged any more, and the
+ * groups of grouping.whole are destroyed. Events become their names, chains their texts; chains
+ * as values become stacks: stacks[i] is the number of that of chain i.
+ *
+ * Key 0 becomes the section of its group, a PQ_INT: if `section` is 0, the number of the event
+ * that it was, from 1 on, or 0 for none; if `section` is SIZE_MAX, the groups get such a key 0
+ * before theirs, which is 0. Returns false without memory; then the table can only be
+ * destroyed.
+ */
+bool pq_groups_own(struct pq_groups *groups, const struct pq_grouping *grouping, size_t section,
+		   const uint32_t *stacks);
+
+/*
+ * Renumbers sections, the keys 0 of a table that was created bare or made its own: section i
+ * becomes places[i - 1], for 0 < i <= n; all others become `other`.
+ */
+void pq_groups_set_sections(struct pq_groups *groups, const uint32_t *places, size_t n,
+			    uint32_t other);
+
+/* Return how many keys groups have, and how many measures. */
+size_t pq_groups_n_keys(const struct pq_groups *groups);
+size_t pq_groups_n_measures(const struct pq_groups *groups);
+
+/* Returns how many bytes the groups hold, but for what their states own. */
+size_t pq_groups_memory(const struct pq_groups *groups);
 
 #endif

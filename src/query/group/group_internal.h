@@ -28,6 +28,9 @@ struct pq_groups {
 	struct pq_groups *whole; /* groups of grouping.whole; NULL: none */
 	uint64_t *words;	 /* words of the record that was added last, as in a group */
 	size_t last;		 /* its group; PQ_NO_GROUP: it has to be searched */
+	/* of a table of its own: key 0 of all groups, where their words have none */
+	bool is_one_section;
+	uint32_t section;
 };
 
 /* Returns the states of a group, those of its measures one behind another. */
@@ -41,5 +44,8 @@ bool pq_groups_begin(struct pq_groups *groups);
 
 /* Frees what the states of all groups own. */
 void pq_groups_deinit_states(struct pq_groups *groups);
+
+/* Frees how keys and measures are read, and what served to add the last record. */
+void pq_groups_forget_reads(struct pq_groups *groups);
 
 #endif

@@ -24,6 +24,8 @@ static const struct pq_measure_ops *const rows[][2] = {
 	[PQ_M_SHARE] = { &pq_sum_ops[0], &pq_sum_ops[1] },
 	[PQ_M_RATIO] = { &pq_ratio_ops[0], &pq_ratio_ops[1] },
 	[PQ_M_TIMES] = BOTH(pq_times_ops),
+	[PQ_M_COMPARED] = BOTH(pq_computed_ops),
+	[PQ_M_DELTA] = BOTH(pq_computed_ops),
 };
 
 const struct pq_measure_ops *pq_measure_ops(const struct pq_measure *measure, enum pq_kind kind)

@@ -34,7 +34,10 @@ struct pq_measured {
 	size_t at;	   /* offset of the state in a group */
 	struct pq_read value, weight;
 	struct pq_texts *texts; /* texts of the groups */
-	/* while merging: number of a chain in the other table → number in this one */
+	/*
+	 * while merging: number of a chain in the other table → number in this one; while the
+	 * table is made its own: number of a chain → number of a stack
+	 */
 	const uint32_t *chains;
 	const struct pq_fields *fields; /* they have the record's event in a step */
 };
@@ -52,6 +55,16 @@ struct pq_measure_ops {
 	 */
 	bool (*merge)(const struct pq_measured *m, void *state, void *from);
 	void (*get)(const struct pq_measured *m, const void *state, struct pq_state *out);
+	/*
+	 * Adds what `get` gave for a later state of another table, which stays as it is.
+	 * Returns false without memory. NULL: bare tables have no such measure.
+	 */
+	bool (*put)(const struct pq_measured *m, void *state, const struct pq_state *from);
+	/*
+	 * Makes the state need neither the recording nor m->chains: events become their names,
+	 * chains the numbers there. Returns false without memory. NULL: it needs nothing.
+	 */
+	bool (*own)(const struct pq_measured *m, void *state);
 	/* Says why a state has no answer; NULL: it always has one. */
 	enum pq_wrong (*wrong)(const void *state);
 	/* Frees what a state owns; NULL: nothing. */
@@ -72,6 +85,7 @@ extern const struct pq_measure_ops pq_sum_ops[2],
 	pq_ratio_ops[2]; /* of integers; of other values */
 extern const struct pq_measure_ops pq_avg_ops[2];
 extern const struct pq_measure_ops pq_min_ops, pq_max_ops, pq_first_ops, pq_last_ops;
+extern const struct pq_measure_ops pq_computed_ops; /* has no step */
 extern const struct pq_measure_ops pq_quantile_ops, pq_hist_ops;
 extern const struct pq_measure_ops pq_distinct_ops;
 extern const struct pq_measure_ops pq_times_ops; /* has no step: the groups keep the values */

@@ -72,6 +72,24 @@ static void integer_average_get(const struct pq_measured *m, const void *state,
 	out->value = (struct pq_value){ .type = PQ_INT, .u = avg->sum.low & LOW_MASK };
 }
 
+/* Returns a sum in two parts as one. */
+static struct pb_wide join_sum(int64_t high, uint64_t low)
+{
+	struct pb_wide sum = pb_wide_from(high, false);
+
+	sum.high = sum.high << LOW_BITS | sum.low >> LOW_BITS;
+	sum.low = sum.low << LOW_BITS | low;
+	return sum;
+}
+
+static bool integer_average_put(const struct pq_measured *m, void *state,
+				const struct pq_state *from)
+{
+	struct average other = { join_sum(from->high, from->value.u), from->n };
+
+	return integer_average_merge(m, state, &other);
+}
+
 static enum pq_wrong judge_average(uint64_t n, struct pb_wide high)
 {
 	if (n == UINT64_MAX || !pb_wide_fits(high))
@@ -150,6 +168,22 @@ static bool any_average_merge(const struct pq_measured *m, void *state, void *fr
 	return true;
 }
 
+static bool any_average_put(const struct pq_measured *m, void *state,
+			    const struct pq_state *from)
+{
+	struct any_average other = {
+		.integers = { pb_wide_from(from->high, false), from->n },
+		.low = from->value.f,
+		.is_float = true,
+	};
+
+	if (from->value.type == PQ_INT) {
+		other.integers.sum = join_sum(from->high, from->value.u);
+		other.is_float = false;
+	}
+	return any_average_merge(m, state, &other);
+}
+
 static void any_average_get(const struct pq_measured *m, const void *state,
 			    struct pq_state *out)
 {
@@ -177,6 +211,7 @@ const struct pq_measure_ops pq_avg_ops[2] = {
 		.step = integer_average_step,
 		.merge = integer_average_merge,
 		.get = integer_average_get,
+		.put = integer_average_put,
 		.wrong = integer_average_wrong,
 	},
 	{
@@ -184,6 +219,7 @@ const struct pq_measure_ops pq_avg_ops[2] = {
 		.step = any_average_step,
 		.merge = any_average_merge,
 		.get = any_average_get,
+		.put = any_average_put,
 		.wrong = any_average_wrong,
 		.serial = PQ_SERIAL_SUM,
 	},

@@ -39,19 +39,37 @@ static bool take_counts(struct pq_sketch *sketch, struct pq_sketch *from)
 	return ok;
 }
 
+/* Makes the limits of the values include others, of which there is at least one. */
+static void widen(const struct pq_measured *m, struct spread *spread,
+		  const struct pq_value *least, const struct pq_value *greatest)
+{
+	bool is_unsigned = pq_is_unsigned(m->kind);
+
+	if (spread->least.type == PQ_NIL || pq_less(least, &spread->least, is_unsigned))
+		spread->least = *least;
+	if (spread->greatest.type == PQ_NIL ||
+	    pq_less(&spread->greatest, greatest, is_unsigned))
+		spread->greatest = *greatest;
+}
+
 static bool quantile_merge(const struct pq_measured *m, void *state, void *from)
 {
 	struct spread *spread = state, *other = from;
-	bool is_unsigned = pq_is_unsigned(m->kind);
 
 	if (other->least.type == PQ_NIL)
 		return true;
-	if (spread->least.type == PQ_NIL || pq_less(&other->least, &spread->least, is_unsigned))
-		spread->least = other->least;
-	if (spread->greatest.type == PQ_NIL ||
-	    pq_less(&spread->greatest, &other->greatest, is_unsigned))
-		spread->greatest = other->greatest;
+	widen(m, spread, &other->least, &other->greatest);
 	return take_counts(&spread->sketch, &other->sketch);
+}
+
+static bool quantile_put(const struct pq_measured *m, void *state, const struct pq_state *from)
+{
+	struct spread *spread = state;
+
+	if (from->least.type == PQ_NIL)
+		return true;
+	widen(m, spread, &from->least, &from->greatest);
+	return pq_sketch_merge(&spread->sketch, from->sketch);
 }
 
 static void quantile_get(const struct pq_measured *m, const void *state, struct pq_state *out)
@@ -79,13 +97,34 @@ static bool hist_merge(const struct pq_measured *m, void *state, void *from)
 	return take_counts(state, from);
 }
 
+static bool hist_put(const struct pq_measured *m, void *state, const struct pq_state *from)
+{
+	(void)m;
+	return pq_sketch_merge(state, from->sketch);
+}
+
 static void hist_get(const struct pq_measured *m, const void *state, struct pq_state *out)
 {
 	(void)m;
 	out->sketch = state;
 }
 
-/* The sketch begins each state. With a weight, the counts may exceed an integer. */
+/* With a weight, the counts of a quantile's sketch may add up to more than an integer. */
+static enum pq_wrong find_wrong_spread(const void *state)
+{
+	const struct spread *spread = state;
+	const struct pq_bucket_count *counts;
+	size_t n = pq_sketch_counts(&spread->sketch, &counts);
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (__builtin_add_overflow(total, counts[i].count, &total) || total > INT64_MAX)
+			return PQ_WRONG_WEIGHTS;
+	}
+	return PQ_RIGHT;
+}
+
+/* With a weight, a bucket's count may exceed an integer. */
 static enum pq_wrong find_wrong_counts(const void *state)
 {
 	const struct pq_bucket_count *counts;
@@ -108,7 +147,8 @@ const struct pq_measure_ops pq_quantile_ops = {
 	.step = quantile_step,
 	.merge = quantile_merge,
 	.get = quantile_get,
-	.wrong = find_wrong_counts,
+	.put = quantile_put,
+	.wrong = find_wrong_spread,
 	.deinit = deinit_sketch,
 };
 
@@ -117,6 +157,7 @@ const struct pq_measure_ops pq_hist_ops = {
 	.step = hist_step,
 	.merge = hist_merge,
 	.get = hist_get,
+	.put = hist_put,
 	.wrong = find_wrong_counts,
 	.deinit = deinit_sketch,
 };

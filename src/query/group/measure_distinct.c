@@ -3,6 +3,7 @@
 #include "measure.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vector.h"
 
@@ -105,13 +106,23 @@ static bool distinct_merge(const struct pq_measured *m, void *state, void *from)
 	return true;
 }
 
-static void distinct_get(const struct pq_measured *m, const void *state, struct pq_state *out)
+static bool distinct_put(const struct pq_measured *m, void *state, const struct pq_state *from)
 {
-	const struct set *set = state;
+	for (size_t i = 0; i < from->n_set; i++) {
+		struct pq_value one = from->set[i];
 
-	(void)m;
-	out->set = set->values;
-	out->n_set = set->n;
+		pq_normalise(&one);
+		if (one.type == PQ_TEXT) {
+			const struct pq_text *text = pq_texts_intern(m->texts, one.p, one.size);
+
+			if (!text)
+				return false;
+			one.p = text->bytes;
+		}
+		if (one.type != PQ_NIL && !add_to_set(&m->texts->secret, state, &one))
+			return false;
+	}
+	return true;
 }
 
 static void distinct_deinit(void *state)
@@ -123,10 +134,50 @@ static void distinct_deinit(void *state)
 	*set = (struct set){ 0 };
 }
 
+/* Adds the values anew, as several may become equal. */
+static bool distinct_own(const struct pq_measured *m, void *state)
+{
+	struct set *set = state, old = *set;
+	bool ok = true;
+
+	*set = (struct set){ 0 };
+	for (size_t i = 0; ok && i < old.n; i++) {
+		struct pq_value one = old.values[i];
+
+		if (one.type == PQ_EVENT) {
+			const char *name = one.event->name;
+			const struct pq_text *text = pq_texts_add_fixed(m->texts, name,
+									(uint32_t)strlen(name));
+
+			ok = text;
+			one = (struct pq_value){ .type = PQ_TEXT,
+						 .size = ok ? text->size : 0,
+						 .p = ok ? text->bytes : NULL };
+		} else if (one.type == PQ_CHAIN) {
+			one.u = m->chains[one.u];
+		}
+		ok = ok && add_to_set(&m->texts->secret, set, &one);
+	}
+	distinct_deinit(&old);
+	pb_map_deinit(&set->map);
+	return ok;
+}
+
+static void distinct_get(const struct pq_measured *m, const void *state, struct pq_state *out)
+{
+	const struct set *set = state;
+
+	(void)m;
+	out->set = set->values;
+	out->n_set = set->n;
+}
+
 const struct pq_measure_ops pq_distinct_ops = {
 	.size = sizeof(struct set),
 	.step = distinct_step,
 	.merge = distinct_merge,
 	.get = distinct_get,
+	.put = distinct_put,
+	.own = distinct_own,
 	.deinit = distinct_deinit,
 };

@@ -79,6 +79,20 @@ static void kept_get(const struct pq_measured *m, const void *state, struct pq_s
 	out->value = ((const struct kept *)state)->value;
 }
 
+static bool kept_own(const struct pq_measured *m, void *state)
+{
+	struct kept *kept = state;
+	const char *name;
+	struct pq_value text;
+
+	(void)m;
+	if (kept->value.type != PQ_EVENT)
+		return true;
+	name = kept->value.event->name;
+	text = (struct pq_value){ .type = PQ_TEXT, .size = (uint32_t)strlen(name), .p = name };
+	return keep_value(kept, &text);
+}
+
 static bool min_step(const struct pq_measured *m, void *state, const struct pq_value *value,
 		     uint64_t weight)
 {
@@ -163,10 +177,36 @@ static bool last_merge(const struct pq_measured *m, void *state, void *from)
 	return true;
 }
 
-#define KEPT_OPS(name, why)                                                              \
-	{                                                                                \
-		.size = sizeof(struct kept), .step = name##_step, .merge = name##_merge, \
-		.get = kept_get, .deinit = kept_deinit, .serial = (why),                 \
+static bool min_put(const struct pq_measured *m, void *state, const struct pq_state *from)
+{
+	return min_step(m, state, &from->value, 1);
+}
+
+static bool max_put(const struct pq_measured *m, void *state, const struct pq_state *from)
+{
+	return max_step(m, state, &from->value, 1);
+}
+
+/* Values that were computed may be NaN, which is kept, too. */
+static bool first_put(const struct pq_measured *m, void *state, const struct pq_state *from)
+{
+	struct kept *kept = state;
+
+	(void)m;
+	return kept->value.type != PQ_NIL || keep_value(kept, &from->value);
+}
+
+static bool last_put(const struct pq_measured *m, void *state, const struct pq_state *from)
+{
+	(void)m;
+	return from->value.type == PQ_NIL || keep_value(state, &from->value);
+}
+
+#define KEPT_OPS(name, why)                                                                 \
+	{                                                                                   \
+		.size = sizeof(struct kept), .step = name##_step, .merge = name##_merge,    \
+		.get = kept_get, .put = name##_put, .own = kept_own, .deinit = kept_deinit, \
+		.serial = (why),                                                            \
 	}
 
 const struct pq_measure_ops pq_min_ops = KEPT_OPS(min, NULL);
@@ -176,3 +216,10 @@ const struct pq_measure_ops pq_max_ops = KEPT_OPS(max, NULL);
 
 const struct pq_measure_ops pq_first_ops = KEPT_OPS(first, ORDER);
 const struct pq_measure_ops pq_last_ops = KEPT_OPS(last, ORDER);
+
+const struct pq_measure_ops pq_computed_ops = {
+	.size = sizeof(struct kept),
+	.get = kept_get,
+	.put = first_put,
+	.deinit = kept_deinit,
+};

@@ -57,6 +57,18 @@ static bool integer_merge(const struct pq_measured *m, void *state, void *from)
 	return true;
 }
 
+static bool weighted_put(const struct pq_measured *m, void *state, const struct pq_state *from)
+{
+	(void)m;
+	pb_wide_add(state, (struct pb_wide){ from->value.u, 0 });
+	return true;
+}
+
+static bool integer_put(const struct pq_measured *m, void *state, const struct pq_state *from)
+{
+	return integer_step(m, state, &from->value, 1);
+}
+
 static struct pq_value integer_of(const void *state)
 {
 	const struct pb_wide *sum = state;
@@ -102,6 +114,7 @@ const struct pq_measure_ops pq_weighted_count_ops = {
 	.step = weighted_step,
 	.merge = integer_merge,
 	.get = integer_get,
+	.put = weighted_put,
 	.wrong = weighted_wrong,
 };
 
@@ -153,6 +166,11 @@ static bool any_merge(const struct pq_measured *m, void *state, void *from)
 	return true;
 }
 
+static bool any_put(const struct pq_measured *m, void *state, const struct pq_state *from)
+{
+	return any_step(m, state, &from->value, 1);
+}
+
 static struct pq_value any_of(const void *state)
 {
 	const struct any_sum *sum = state;
@@ -181,6 +199,7 @@ const struct pq_measure_ops pq_sum_ops[2] = {
 		.step = integer_step,
 		.merge = integer_merge,
 		.get = integer_get,
+		.put = integer_put,
 		.wrong = integer_wrong,
 	},
 	{
@@ -188,6 +207,7 @@ const struct pq_measure_ops pq_sum_ops[2] = {
 		.step = any_step,
 		.merge = any_merge,
 		.get = any_get,
+		.put = any_put,
 		.wrong = any_wrong,
 		.serial = PQ_SERIAL_SUM,
 	},
@@ -224,6 +244,13 @@ const struct pq_measure_ops pq_sum_ops[2] = {
 		out->other = name##_of((const each *)state + 1);                             \
 	}                                                                                    \
                                                                                              \
+	static bool name##_ratio_put(const struct pq_measured *m, void *state,               \
+				     const struct pq_state *from)                            \
+	{                                                                                    \
+		return name##_step(m, state, &from->value, 1) &&                             \
+		       name##_step(m, (each *)state + 1, &from->other, 1);                   \
+	}                                                                                    \
+                                                                                             \
 	static enum pq_wrong name##_ratio_wrong(const void *state)                           \
 	{                                                                                    \
 		enum pq_wrong wrong = name##_wrong(state);                                   \
@@ -234,11 +261,11 @@ const struct pq_measure_ops pq_sum_ops[2] = {
 RATIO(integer, struct pb_wide)
 RATIO(any, struct any_sum)
 
-#define RATIO_OPS(name, each, why)                                    \
-	{                                                             \
-		.size = 2 * sizeof(each), .step = name##_ratio_step,  \
-		.merge = name##_ratio_merge, .get = name##_ratio_get, \
-		.wrong = name##_ratio_wrong, .serial = (why),         \
+#define RATIO_OPS(name, each, why)                                                             \
+	{                                                                                      \
+		.size = 2 * sizeof(each), .step = name##_ratio_step,                           \
+		.merge = name##_ratio_merge, .get = name##_ratio_get, .put = name##_ratio_put, \
+		.wrong = name##_ratio_wrong, .serial = (why),                                  \
 	}
 
 const struct pq_measure_ops pq_ratio_ops[2] = {
