@@ -48,13 +48,14 @@ local modules = {
   { "query/rows", "base perfdata/format query/expr", "rows rows_lines rows_made" },
   { "query", "base perfdata/stream perfdata/order analysis query/expr query/group query/rows",
     "query" },
+  { "result", "base perfdata/format query", "column result saved view writer" },
   { "script", "base perfdata/format machine", "script" },
   { "sqlite", "base perfdata/format query", "database" },
   { "export", "base perfdata/format symbols/lines machine query query/expr query/group",
     "export gzip" },
   { "binding", "base perfdata/format perfdata/tracepoint analysis machine query export stats",
     "functions handle pass_progress record stack system value writer" },
-  { "binding/query", "base perfdata/format query script sqlite export binding", "" },
+  { "binding/query", "base perfdata/format query result script sqlite export binding", "" },
   { "host", "", "" },
 }
 local knows_lua = words "binding binding/query host"
@@ -71,10 +72,10 @@ local lua_modules = {
   { "filter", "core errors recording text", "init arith expr kinds lexer parser" },
   { "fields", "core errors filter recording", "init items members perf_names" },
   { "measures", "errors filter", "init sums" },
-  { "table", "core errors filter measures recording text",
+  { "plan", "core errors measures recording", "init engine lower" },
+  { "table", "core errors filter measures plan recording text",
     "init description interrupted keyed merge origin output pair_counts read result_table "
       .. "sort" },
-  { "plan", "core errors measures recording", "init engine lower" },
   { "group", "core errors filter measures plan recording table",
     "init aggregate aside profile" },
   { "query", "core errors fields filter group measures plan recording table text", "init" },

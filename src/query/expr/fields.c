@@ -17,7 +17,9 @@ bool pq_fields_init(struct pq_fields *fields, const struct pd_session *session,
 	fields->called.taken = UINT64_MAX;
 	if (resolver)
 		fields->taken = pm_system_revision_counter(pm_resolver_system(resolver));
-	fields->internal->time = pd_field_name_id(&session->files[0]->field_names, "time", 4);
+	if (session)
+		fields->internal->time = pd_field_name_id(&session->files[0]->field_names,
+							  "time", 4);
 	pq_texts_init(&fields->internal->numbers);
 	return true;
 }

@@ -97,7 +97,8 @@ struct pq_fields {
 };
 
 /*
- * Initializes *fields; the session, and the resolver, which may be NULL, must outlive it.
+ * Initializes *fields; the session and the resolver must outlive it. Without a session (NULL)
+ * only rows of values can be entered; without a resolver no field asks the recorded system.
  * Returns false without memory.
  */
 bool pq_fields_init(struct pq_fields *fields, const struct pd_session *session,

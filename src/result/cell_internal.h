@@ -1,0 +1,40 @@
+/* The text of one cell, which the writers of text and of CSV share. */
+#ifndef PERFLUA_RESULT_CELL_INTERNAL_H
+#define PERFLUA_RESULT_CELL_INTERNAL_H
+
+#include "column.h"
+#include "perfdata/format/print.h"
+
+/*
+ * Prints a number, a boolean or a histogram with all that it has: a float in the fewest digits
+ * that read back as the same number, a histogram as FROM-TO:COUNT of the buckets that are not
+ * empty. Prints nothing for other types of cells.
+ */
+void pr_print_exact(struct pd_print *out, const struct pq_value *value, enum pr_kind kind);
+
+/*
+ * Prints a number or a boolean for people: integers with all digits, floats with two decimals,
+ * or three significant digits if they say more. Numbers of a column with a unit have that, and
+ * three significant digits, or all if the column is a key. PQ_NIL is "-"; nothing is printed
+ * for other types of cells.
+ */
+void pr_print_shown(struct pd_print *out, const struct pq_value *value,
+		    const struct pr_column *column);
+
+/* Prints the bound of a bucket with all its digits. */
+void pr_print_bound(struct pd_print *out, const struct pq_value *bound, enum pr_unit unit);
+
+/*
+ * Prints a text as it may go to a terminal: control characters and what is not UTF-8 become
+ * \x1b, or \u{9b} if they take two bytes. In JSON they become \n, \u001b and U+FFFD, quotes
+ * and backslashes are escaped, too.
+ */
+void pr_print_escaped(struct pd_print *out, const char *p, size_t n, bool json);
+
+/*
+ * Returns a stack as the field `stack` has it, of *n bytes, which the caller frees; NULL: no
+ * memory.
+ */
+char *pr_stack_text(const struct pq_stacks *stacks, uint32_t number, size_t *n);
+
+#endif

@@ -1,0 +1,374 @@
+#include "lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vector.h"
+#include "order.h"
+#include "writer.h"
+
+/* Returns true if something is computed of the cells of rows. */
+static bool needs_fields(const struct pr_show *show)
+{
+	bool needs = show->n_conditions > 0;
+
+	for (size_t i = 0; i < show->n_columns; i++)
+		needs = needs || show->columns[i].role == PR_OF_EXPRESSION;
+	return needs;
+}
+
+bool pr_lines_init(struct pr_lines *lines, const struct pr_result *result,
+		   const struct pr_show *show)
+{
+	*lines = (struct pr_lines){ .result = result, .show = show };
+	lines->exprs = calloc(show->n_columns + 1, sizeof(struct pq_expr *));
+	lines->conditions = calloc(show->n_conditions + 1, sizeof(struct pq_expr *));
+	lines->cells = calloc(show->n_columns + 1, sizeof(*lines->cells));
+	if (!lines->exprs || !lines->conditions || !lines->cells)
+		return false;
+	if (needs_fields(show) && !pq_fields_init(&lines->fields, NULL, NULL))
+		return false;
+	for (size_t i = 0; i < show->n_columns; i++) {
+		if (show->columns[i].role != PR_OF_EXPRESSION)
+			continue;
+		lines->exprs[i] = pq_expr_create(show->columns[i].node, &lines->fields);
+		if (!lines->exprs[i])
+			return false;
+	}
+	for (size_t i = 0; i < show->n_conditions; i++) {
+		lines->conditions[i] = pq_expr_create(show->conditions[i], &lines->fields);
+		if (!lines->conditions[i])
+			return false;
+	}
+	return true;
+}
+
+void pr_lines_deinit(struct pr_lines *lines)
+{
+	for (size_t i = 0; lines->exprs && i < lines->show->n_columns; i++)
+		pq_expr_destroy(lines->exprs[i]);
+	for (size_t i = 0; lines->conditions && i < lines->show->n_conditions; i++)
+		pq_expr_destroy(lines->conditions[i]);
+	free(lines->exprs);
+	free(lines->conditions);
+	free(lines->cells);
+	if (lines->fields.internal)
+		pq_fields_deinit(&lines->fields);
+	*lines = (struct pr_lines){ 0 };
+}
+
+/* Returns the number of the key that is the event; PR_NONE: sections are events. */
+static size_t find_event_key(const struct pr_shape *shape)
+{
+	size_t k = 0;
+
+	while (k < shape->n_keys && !shape->keys[k].is_event)
+		k++;
+	return k < shape->n_keys ? k : PR_NONE;
+}
+
+/* Sets *whole to what a group's shares are of: the event's name, or the section. */
+static void find_whole(const struct pr_result *result, size_t g, size_t event_key,
+		       struct pq_value *whole)
+{
+	if (event_key == PR_NONE)
+		*whole = (struct pq_value){ .type = PQ_INT, .u = pr_section(result, g) };
+	else
+		pr_key_value(result, g, event_key, whole);
+	if (whole->type == PQ_NIL)
+		*whole = (struct pq_value){ .type = PQ_INT };
+}
+
+static bool is_same_whole(const struct pq_value *a, const struct pq_value *b)
+{
+	if (a->type != b->type)
+		return false;
+	if (a->type != PQ_TEXT)
+		return a->u == b->u;
+	return a->size == b->size && (a->p == b->p || memcmp(a->p, b->p, a->size) == 0);
+}
+
+/* The exact sum of a measure in one section, of integers and of floats. */
+struct exact_sum {
+	size_t measure;
+	struct pq_value whole;
+	__int128 integers;
+	double floats;
+};
+
+struct exact_sums {
+	struct exact_sum *list; /* [n] */
+	size_t n, room;
+};
+
+/* Returns the sum that a group belongs to, which `last` most often is; NULL: no memory. */
+static struct exact_sum *find_sum(struct exact_sums *sums, size_t measure,
+				  const struct pq_value *whole, size_t *last)
+{
+	struct exact_sum *sum = sums->n ? &sums->list[*last] : NULL;
+
+	if (sum && sum->measure == measure && is_same_whole(&sum->whole, whole))
+		return sum;
+	for (*last = 0; *last < sums->n; ++*last) {
+		sum = &sums->list[*last];
+		if (sum->measure == measure && is_same_whole(&sum->whole, whole))
+			return sum;
+	}
+	if (!pb_reserve(sums->list, sums->n, sums->room))
+		return NULL;
+	sum = &sums->list[sums->n++];
+	*sum = (struct exact_sum){ .measure = measure, .whole = *whole };
+	return sum;
+}
+
+static bool add_to_sums(const struct pr_result *result, size_t m, size_t event_key,
+			struct exact_sums *sums)
+{
+	size_t last = 0;
+
+	for (size_t g = 0; g < pr_size(result); g++) {
+		struct exact_sum *sum;
+		struct pq_value whole;
+		struct pq_state state;
+
+		find_whole(result, g, event_key, &whole);
+		sum = find_sum(sums, m, &whole, &last);
+		if (!sum)
+			return false;
+		pq_groups_state(result->groups, g, m, &state);
+		if (state.value.type == PQ_INT)
+			sum->integers += state.value.i;
+		else if (state.value.type == PQ_FLOAT)
+			sum->floats += state.value.f;
+	}
+	return true;
+}
+
+/* Rounds as the sum of two parts does, of 32 bits the lower one. */
+static double round_sum(const struct exact_sum *sum)
+{
+	int64_t high = (int64_t)(sum->integers >> 32);
+	uint32_t low = (uint32_t)sum->integers;
+
+	return sum->floats + ((double)high * 4294967296.0 + (double)low);
+}
+
+bool pr_sum_totals(const struct pr_result *result, const struct pr_show *show,
+		   struct pr_total **totals, size_t *n)
+{
+	size_t event_key = find_event_key(&result->shape);
+	struct exact_sums sums = { 0 };
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < show->n_columns; i++) {
+		const struct pr_view_column *column = &show->columns[i];
+
+		if (column->role == PR_OF_MEASURE &&
+		    result->shape.measures[column->at].measure == PQ_M_SHARE)
+			ok = add_to_sums(result, column->at, event_key, &sums);
+	}
+	*n = sums.n;
+	*totals = ok ? calloc(sums.n + 1, sizeof(**totals)) : NULL;
+	for (size_t i = 0; *totals && i < sums.n; i++)
+		(*totals)[i] = (struct pr_total){ sums.list[i].measure, sums.list[i].whole,
+						  round_sum(&sums.list[i]) };
+	free(sums.list);
+	return *totals != NULL;
+}
+
+static double find_total(const struct pr_lines *lines, size_t g, size_t m)
+{
+	struct pq_value whole;
+
+	find_whole(lines->result, g, find_event_key(&lines->result->shape), &whole);
+	for (size_t i = 0; i < lines->n_totals; i++)
+		if (lines->totals[i].measure == m &&
+		    is_same_whole(&lines->totals[i].whole, &whole))
+			return lines->totals[i].sum;
+	return 0;
+}
+
+static double to_double(const struct pq_value *value)
+{
+	return value->type == PQ_FLOAT ? value->f : (double)value->i;
+}
+
+static struct pq_value float_value(double f)
+{
+	return (struct pq_value){ .type = PQ_FLOAT, .f = f };
+}
+
+/*
+ * Gives equal numbers one form, whichever came first: floats of kind float, else integers where
+ * they are whole.
+ */
+static void unify_number(struct pq_value *value, enum pr_kind kind)
+{
+	if (kind == PR_FLOAT) {
+		if (value->type == PQ_INT)
+			*value = float_value((double)value->i);
+		else if (value->type == PQ_FLOAT)
+			value->f += 0.0;
+	} else if (value->type == PQ_FLOAT && value->f >= -0x1p63 && value->f < 0x1p63 &&
+		   value->f == (double)(int64_t)value->f) {
+		*value = (struct pq_value){ .type = PQ_INT, .i = (int64_t)value->f };
+	}
+}
+
+static void show_average(const struct pq_state *state, struct pq_value *out)
+{
+	double n = (double)state->n;
+
+	if (!state->n)
+		return;
+	if (state->value.type == PQ_INT && state->high >= INT32_MIN && state->high <= INT32_MAX)
+		*out = float_value(
+			(double)(state->high * INT64_C(0x100000000) + state->value.i) / n);
+	else
+		*out = float_value(
+			((double)state->high * 4294967296.0 + to_double(&state->value)) / n);
+}
+
+/* Keeps the middle of a bucket between the least and the greatest value. */
+static void show_quantile(const struct pq_state *state, enum pq_kind kind, double share,
+			  struct pq_value *out)
+{
+	bool is_unsigned = pq_is_unsigned(kind);
+
+	pr_quantile(state->sketch, share, kind, out);
+	if (out->type == PQ_NIL)
+		return;
+	if (pr_compare(out, &state->least, is_unsigned, NULL) < 0)
+		*out = state->least;
+	else if (pr_compare(&state->greatest, out, is_unsigned, NULL) < 0)
+		*out = state->greatest;
+}
+
+/* Sets *out to what a column shows of a measure. */
+static void show_measure(const struct pr_lines *lines, const struct pr_view_column *column,
+			 size_t g, struct pq_value *out)
+{
+	const struct pr_measure *measure = &lines->result->shape.measures[column->at];
+	struct pq_state state;
+	double total;
+
+	out->type = PQ_NIL;
+	pq_groups_state(lines->result->groups, g, column->at, &state);
+	switch (measure->measure) {
+	case PQ_M_AVG:
+		show_average(&state, out);
+		break;
+	case PQ_M_MIN:
+	case PQ_M_MAX:
+		*out = state.value;
+		unify_number(out, measure->kind);
+		break;
+	case PQ_M_QUANTILE:
+		show_quantile(&state, lines->result->grouping.measures[column->at].value->kind,
+			      column->share, out);
+		unify_number(out, measure->kind);
+		break;
+	case PQ_M_HIST:
+		*out = (struct pq_value){ .type = PR_HIST, .p = (const char *)state.sketch };
+		break;
+	case PQ_M_DISTINCT:
+		*out = (struct pq_value){ .type = PQ_INT, .u = state.n_set };
+		break;
+	case PQ_M_FIRST:
+	case PQ_M_LAST:
+		if (!lines->n_merged || lines->n_merged[g] < 2)
+			*out = state.value;
+		break;
+	case PQ_M_SHARE:
+		total = find_total(lines, g, column->at);
+		if (total != 0)
+			*out = float_value(100 * (to_double(&state.value) / total));
+		break;
+	case PQ_M_RATIO:
+		if (to_double(&state.other) != 0)
+			*out = float_value(to_double(&state.value) / to_double(&state.other));
+		break;
+	default:
+		*out = state.value;
+	}
+}
+
+/* Sets *out to a column of a key or of a measure. */
+static void show_stored(struct pr_lines *lines, size_t g, const struct pr_view_column *column,
+			struct pq_value *out)
+{
+	if (column->role == PR_OF_KEY) {
+		pr_key_value(lines->result, g, column->at, out);
+		if (out->type == PQ_FLOAT)
+			unify_number(out, lines->result->shape.keys[column->at].kind);
+	} else {
+		show_measure(lines, column, g, out);
+	}
+}
+
+static void compute_column(struct pr_lines *lines, size_t column)
+{
+	pq_expr_value(lines->exprs[column], &lines->fields, &lines->cells[column]);
+}
+
+/* Makes lines->cells the row that expressions read. Without memory they are absent. */
+static void enter_cells(struct pr_lines *lines)
+{
+	if (!pq_fields_enter_row(&lines->fields, lines->cells, lines->show->n_columns, NULL))
+		lines->fields.failed = true;
+}
+
+void pr_lines_compute(struct pr_lines *lines)
+{
+	bool is_entered = false;
+
+	for (size_t i = 0; i < lines->show->n_columns; i++) {
+		if (!lines->exprs[i])
+			continue;
+		if (!is_entered)
+			enter_cells(lines);
+		is_entered = true;
+		compute_column(lines, i);
+	}
+}
+
+void pr_lines_make(struct pr_lines *lines, size_t g)
+{
+	for (size_t i = 0; i < lines->show->n_columns; i++) {
+		const struct pr_view_column *column = &lines->show->columns[i];
+
+		lines->cells[i].type = PQ_NIL;
+		if (column->role == PR_OF_KEY || column->role == PR_OF_MEASURE)
+			show_stored(lines, g, column, &lines->cells[i]);
+	}
+	pr_lines_compute(lines);
+	if (lines->adjust)
+		lines->adjust(lines->arg, g);
+}
+
+bool pr_lines_meet(struct pr_lines *lines)
+{
+	if (!lines->show->n_conditions)
+		return true;
+	enter_cells(lines);
+	for (size_t i = 0; i < lines->show->n_conditions; i++) {
+		struct pq_value value;
+
+		pq_expr_value(lines->conditions[i], &lines->fields, &value);
+		if (value.type == PQ_NIL || (value.type == PQ_BOOL && !value.u))
+			return false;
+	}
+	return true;
+}
+
+void pr_lines_value(struct pr_lines *lines, size_t g, size_t column, struct pq_value *out)
+{
+	const struct pr_view_column *of = &lines->show->columns[column];
+
+	if (of->role == PR_OF_EXPRESSION || lines->adjust) {
+		pr_lines_make(lines, g);
+		*out = lines->cells[column];
+	} else {
+		show_stored(lines, g, of, out);
+	}
+}

@@ -1,0 +1,499 @@
+#include "order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vector.h"
+
+#define FEW 200 /* rows of a section that are found without sorting all */
+
+/* Ranks of types; values of one rank are compared with one another. */
+enum rank {
+	RANK_BOOLEAN,
+	RANK_NUMBER,
+	RANK_TEXT,
+	RANK_STACK,
+	RANK_ABSENT
+};
+
+static enum rank rank_of(const struct pq_value *value)
+{
+	switch (value->type) {
+	case PQ_BOOL:
+		return RANK_BOOLEAN;
+	case PQ_INT:
+		return RANK_NUMBER;
+	case PQ_FLOAT:
+		return isnan(value->f) ? RANK_ABSENT : RANK_NUMBER;
+	case PQ_TEXT:
+		return RANK_TEXT;
+	case PQ_CHAIN:
+		return RANK_STACK;
+	default:
+		return RANK_ABSENT;
+	}
+}
+
+bool pr_is_absent(const struct pq_value *value)
+{
+	return rank_of(value) == RANK_ABSENT;
+}
+
+static int compare_texts(const struct pq_value *a, const struct pq_value *b)
+{
+	size_t n = a->size < b->size ? a->size : b->size;
+	int order = n ? memcmp(a->p, b->p, n) : 0;
+
+	return order ? order : (a->size > b->size) - (a->size < b->size);
+}
+
+/* Compares an integer with a float that is a number, exactly. */
+static int compare_with_float(int64_t i, double f)
+{
+	int64_t whole;
+
+	if (f >= 0x1p63)
+		return -1;
+	if (f < -0x1p63)
+		return 1;
+	whole = (int64_t)f;
+	if (i != whole)
+		return i < whole ? -1 : 1;
+	f -= (double)whole;
+	return (f < 0) - (f > 0);
+}
+
+static int compare_numbers(const struct pq_value *a, const struct pq_value *b, bool is_unsigned)
+{
+	if (a->type == PQ_FLOAT && b->type == PQ_FLOAT)
+		return (a->f > b->f) - (a->f < b->f);
+	if (a->type == PQ_FLOAT)
+		return -compare_with_float(b->i, a->f);
+	if (b->type == PQ_FLOAT)
+		return compare_with_float(a->i, b->f);
+	if (is_unsigned)
+		return (a->u > b->u) - (a->u < b->u);
+	return (a->i > b->i) - (a->i < b->i);
+}
+
+int pr_compare(const struct pq_value *a, const struct pq_value *b, bool is_unsigned,
+	       const struct pq_stacks *stacks)
+{
+	enum rank x = rank_of(a), y = rank_of(b);
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	switch (x) {
+	case RANK_BOOLEAN:
+		return (a->u > b->u) - (a->u < b->u);
+	case RANK_NUMBER:
+		return compare_numbers(a, b, is_unsigned);
+	case RANK_TEXT:
+		return compare_texts(a, b);
+	case RANK_STACK:
+		return a->u == b->u ? 0 :
+				      pq_stacks_compare(stacks, (uint32_t)a->u, stacks,
+							(uint32_t)b->u);
+	default:
+		return 0;
+	}
+}
+
+struct item {
+	struct pq_value value;
+	uint32_t row;
+};
+
+/* A column that rows are compared by. */
+struct level {
+	size_t column; /* PR_NONE: the section */
+	bool is_unsigned, descending, by_magnitude;
+};
+
+struct sorter {
+	struct pr_lines *lines;
+	struct level *levels; /* [n_levels] */
+	size_t n_levels;
+	struct item *items, *spare;
+	struct pq_texts texts; /* of expressions */
+	bool failed;
+};
+
+static void load_value(struct sorter *s, const struct level *level, uint32_t row,
+		       struct pq_value *out)
+{
+	if (level->column == PR_NONE) {
+		*out = (struct pq_value){ .type = PQ_INT,
+					  .u = pr_section(s->lines->result, row) };
+		return;
+	}
+	pr_lines_value(s->lines, row, level->column, out);
+	if (out->type == PQ_TEXT &&
+	    s->lines->show->columns[level->column].role == PR_OF_EXPRESSION) {
+		const struct pq_text *text = pq_texts_add(&s->texts, out->p, out->size);
+
+		if (text)
+			out->p = text->bytes;
+		else
+			s->failed = true;
+	}
+	if (level->by_magnitude && out->type == PQ_INT && out->i < 0)
+		out->u = 0 - out->u;
+	if (level->by_magnitude && out->type == PQ_FLOAT)
+		out->f = fabs(out->f);
+}
+
+static int compare_at(const struct sorter *s, const struct level *level,
+		      const struct pq_value *a, const struct pq_value *b)
+{
+	int order = pr_compare(a, b, level->is_unsigned, s->lines->result->stacks);
+
+	return level->descending && !pr_is_absent(a) && !pr_is_absent(b) ? -order : order;
+}
+
+#define SHORT_RUN 8
+
+static void sort_short_run(const struct sorter *s, const struct level *level,
+			   struct item *items, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct item item = items[i];
+		size_t at = i;
+
+		for (; at && compare_at(s, level, &items[at - 1].value, &item.value) > 0; at--)
+			items[at] = items[at - 1];
+		items[at] = item;
+	}
+}
+
+static void merge_sorted_runs(const struct sorter *s, const struct level *level,
+			      const struct item *items, size_t middle, size_t n,
+			      struct item *out)
+{
+	size_t a = 0, b = middle;
+
+	while (a < middle && b < n)
+		*out++ = compare_at(s, level, &items[a].value, &items[b].value) > 0 ?
+				 items[b++] :
+				 items[a++];
+	memcpy(out, &items[a], (middle - a) * sizeof(*out));
+	memcpy(out + (middle - a), &items[b], (n - b) * sizeof(*out));
+}
+
+/* Sorts items[from … to - 1] by their values. Equal ones stay in their order. */
+static void sort_items(struct sorter *s, const struct level *level, size_t from, size_t to)
+{
+	struct item *in = s->items + from, *out = s->spare + from, *swapped;
+	size_t n = to - from;
+
+	for (size_t i = 0; i < n; i += SHORT_RUN)
+		sort_short_run(s, level, &in[i], n - i < SHORT_RUN ? n - i : SHORT_RUN);
+	for (size_t size = SHORT_RUN; size < n; size *= 2) {
+		for (size_t i = 0; i < n; i += 2 * size) {
+			size_t left = n - i;
+
+			merge_sorted_runs(s, level, &in[i], left < size ? left : size,
+					  left < 2 * size ? left : 2 * size, &out[i]);
+		}
+		swapped = in;
+		in = out;
+		out = swapped;
+	}
+	if (in != s->items + from)
+		memcpy(s->items + from, in, n * sizeof(*in));
+}
+
+/* Sorts a range by one level, and ranges of equal values by those after it. */
+static void sort_by_levels(struct sorter *s, size_t at, size_t from, size_t to)
+{
+	const struct level *level = &s->levels[at];
+
+	if (to - from < 2 || at == s->n_levels)
+		return;
+	for (size_t i = from; i < to; i++)
+		load_value(s, level, s->items[i].row, &s->items[i].value);
+	sort_items(s, level, from, to);
+	for (size_t end; from < to; from = end) {
+		end = from + 1;
+		while (end < to && compare_at(s, level, &s->items[end - 1].value,
+					      &s->items[end].value) == 0)
+			end++;
+		/* this loads other values into items that are compared no more */
+		sort_by_levels(s, at + 1, from, end);
+	}
+}
+
+static bool sort_all(struct sorter *s, uint32_t *rows, size_t n)
+{
+	s->items = malloc((n + 1) * sizeof(*s->items));
+	s->spare = malloc((n + 1) * sizeof(*s->spare));
+	if (s->items && s->spare) {
+		for (size_t i = 0; i < n; i++)
+			s->items[i].row = rows[i];
+		sort_by_levels(s, 0, 0, n);
+		for (size_t i = 0; i < n; i++)
+			rows[i] = s->items[i].row;
+	} else {
+		s->failed = true;
+	}
+	free(s->items);
+	free(s->spare);
+	return !s->failed;
+}
+
+/* Returns true if the row of item a comes before that of b, whose sections are one. */
+static bool comes_before(struct sorter *s, const struct item *a, const struct item *b)
+{
+	size_t level = 1;
+	int order = s->lines->show->by == PR_NONE ?
+			    0 :
+			    compare_at(s, &s->levels[level++], &a->value, &b->value);
+
+	for (; !order && level < s->n_levels; level++) {
+		struct pq_value x, y;
+
+		load_value(s, &s->levels[level], a->row, &x);
+		load_value(s, &s->levels[level], b->row, &y);
+		order = compare_at(s, &s->levels[level], &x, &y);
+	}
+	return order < 0;
+}
+
+/* The first rows of a section, in order. */
+struct first_rows {
+	struct item items[FEW + 1];
+	size_t n;
+};
+
+static void insert_item(struct sorter *s, struct first_rows *first, const struct item *item,
+			size_t top)
+{
+	size_t low = 0, high = first->n;
+
+	if (first->n == top && !comes_before(s, item, &first->items[top - 1]))
+		return;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (comes_before(s, item, &first->items[middle]))
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	memmove(&first->items[low + 1], &first->items[low],
+		(first->n - low) * sizeof(*first->items));
+	first->items[low] = *item;
+	if (first->n < top)
+		first->n++;
+}
+
+/* Returns those of a section, which is added if it is new; NULL: no memory. */
+static struct first_rows *find_section(struct first_rows ***sections, size_t *n,
+				       uint32_t number)
+{
+	if (number >= *n && !pb_extend(*sections, *n, number + (size_t)1))
+		return NULL;
+	if (!(*sections)[number])
+		(*sections)[number] = calloc(1, sizeof(***sections));
+	return (*sections)[number];
+}
+
+/* Finds the first few rows of each section in one pass. */
+static bool select_few(struct sorter *s, uint32_t *rows, size_t *n, size_t top)
+{
+	struct first_rows **sections = NULL;
+	size_t n_sections = 0, n_rows = *n;
+	bool ok = true;
+
+	*n = 0;
+	for (size_t i = 0; ok && i < n_rows; i++) {
+		struct item item = { .row = rows[i] };
+		struct first_rows *first = find_section(&sections, &n_sections,
+							pr_section(s->lines->result, rows[i]));
+
+		ok = first != NULL;
+		if (!ok)
+			break;
+		if (s->lines->show->by != PR_NONE)
+			load_value(s, &s->levels[1], item.row, &item.value);
+		insert_item(s, first, &item, top);
+	}
+	for (size_t k = 0; k < n_sections; k++) {
+		for (size_t i = 0; ok && sections[k] && i < sections[k]->n; i++)
+			rows[(*n)++] = sections[k]->items[i].row;
+		free(sections[k]);
+	}
+	free(sections);
+	return ok && !s->failed;
+}
+
+/* A list of rows that have one section and one value of `per`. */
+struct list {
+	uint32_t section;
+	struct pq_value value; /* absent ones are PQ_NIL */
+	size_t n, at;
+};
+
+struct lists {
+	struct list *list; /* [n] */
+	size_t n, room;
+	struct pb_map map;
+	struct pb_secret secret;
+};
+
+struct wanted {
+	const struct lists *lists;
+	const struct list *list;
+};
+
+static bool is_list(const void *arg, uint32_t item)
+{
+	const struct wanted *wanted = arg;
+	const struct list *a = &wanted->lists->list[item], *b = wanted->list;
+
+	if (a->section != b->section || a->value.type != b->value.type)
+		return false;
+	if (a->value.type == PQ_TEXT)
+		return compare_texts(&a->value, &b->value) == 0;
+	return a->value.u == b->value.u;
+}
+
+/* Returns the number of the list of a row's section and value; UINT32_MAX: no memory. */
+static uint32_t find_list(struct lists *lists, uint32_t section, struct pq_value value)
+{
+	struct list list = { .section = section };
+	struct wanted wanted = { lists, &list };
+	uint32_t hash, found;
+
+	pq_normalise(&value);
+	list.value = value;
+	if (pr_is_absent(&value))
+		list.value = (struct pq_value){ .type = PQ_NIL };
+	hash = value.type == PQ_TEXT ? pb_hash_bytes(&lists->secret, value.p, value.size) :
+				       pb_hash_pair(&lists->secret, list.value.u, value.type);
+	if (!pb_reserve(lists->list, lists->n, lists->room))
+		return UINT32_MAX;
+	found = pb_map_intern(&lists->map, hash ^ section, is_list, &wanted,
+			      (uint32_t)lists->n);
+	if (found == lists->n)
+		lists->list[lists->n++] = list;
+	return found;
+}
+
+/*
+ * Keeps of sorted rows the first `top` of each value of column `per`, which stand together, in
+ * the order of their first ones.
+ */
+static bool take_per(struct sorter *s, uint32_t *rows, size_t *n)
+{
+	const struct pr_show *show = s->lines->show;
+	struct level level = { .column = show->per };
+	uint32_t *list_of = calloc(*n + 1, sizeof(*list_of));
+	uint32_t *taken = calloc(*n + 1, sizeof(*taken));
+	struct lists lists = { .secret = s->texts.secret };
+	size_t at = 0;
+	bool ok = list_of && taken;
+
+	for (size_t i = 0; ok && i < *n; i++) {
+		struct pq_value value;
+
+		load_value(s, &level, rows[i], &value);
+		list_of[i] = find_list(&lists, pr_section(s->lines->result, rows[i]), value);
+		ok = list_of[i] != UINT32_MAX;
+		if (ok)
+			lists.list[list_of[i]].n++;
+	}
+	for (size_t k = 0; ok && k < lists.n; k++) {
+		struct list *list = &lists.list[k];
+
+		list->n = list->n < show->top ? list->n : show->top;
+		list->at = at;
+		at += list->n;
+	}
+	for (size_t i = 0; ok && i < *n; i++) {
+		struct list *list = &lists.list[list_of[i]];
+
+		if (list->n) {
+			taken[list->at++] = rows[i];
+			list->n--;
+		}
+	}
+	if (ok)
+		memcpy(rows, taken, at * sizeof(*rows));
+	*n = at;
+	free(lists.list);
+	pb_map_deinit(&lists.map);
+	free(list_of);
+	free(taken);
+	return ok;
+}
+
+/* Keeps of sorted rows the first `top` of each section. */
+static void take_first(struct sorter *s, uint32_t *rows, size_t *n, size_t top)
+{
+	size_t n_rows = *n, in_section = 0;
+
+	*n = 0;
+	for (size_t i = 0; i < n_rows; i++) {
+		if (i && pr_section(s->lines->result, rows[i]) !=
+				 pr_section(s->lines->result, rows[i - 1]))
+			in_section = 0;
+		if (in_section++ < top)
+			rows[(*n)++] = rows[i];
+	}
+}
+
+/* Lists what rows are compared by. Returns false without memory. */
+static bool list_levels(struct sorter *s)
+{
+	const struct pr_show *show = s->lines->show;
+
+	s->levels = calloc(show->n_columns + 2, sizeof(*s->levels));
+	if (!s->levels)
+		return false;
+	s->levels[s->n_levels++] = (struct level){ .column = PR_NONE };
+	if (show->by != PR_NONE) {
+		const struct pr_view_column *by = &show->columns[show->by];
+
+		s->levels[s->n_levels++] = (struct level){
+			.column = show->by,
+			.is_unsigned = pr_is_unsigned(by->shown.kind),
+			.descending = !show->ascending,
+			.by_magnitude = by->by_magnitude,
+		};
+	}
+	for (size_t i = 0; i < show->n_columns; i++) {
+		const struct pr_column *column = &show->columns[i].shown;
+
+		if (!column->is_measured)
+			s->levels[s->n_levels++] = (struct level){
+				.column = i, .is_unsigned = pr_is_unsigned(column->kind)
+			};
+	}
+	return true;
+}
+
+bool pr_order_rows(struct pr_lines *lines, uint32_t *rows, size_t *n)
+{
+	const struct pr_show *show = lines->show;
+	struct sorter s = { .lines = lines };
+	bool ok;
+
+	pq_texts_init(&s.texts);
+	ok = list_levels(&s);
+	if (show->top == 0) {
+		*n = 0;
+	} else if (show->top <= FEW && show->per == PR_NONE) {
+		ok = ok && select_few(&s, rows, n, show->top);
+	} else {
+		ok = ok && sort_all(&s, rows, *n);
+		if (ok && show->top != PR_NONE && show->per == PR_NONE)
+			take_first(&s, rows, n, show->top);
+		else if (ok && show->top != PR_NONE)
+			ok = take_per(&s, rows, n);
+	}
+	free(s.levels);
+	pq_texts_deinit(&s.texts);
+	return ok;
+}

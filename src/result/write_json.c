@@ -1,0 +1,98 @@
+#include <string.h>
+
+#include "cell_internal.h"
+#include "perfdata/format/print_scalar.h"
+#include "writer.h"
+
+static void print_json_text(struct pd_print *out, const char *p, size_t n)
+{
+	pd_print_char(out, '"');
+	pr_print_escaped(out, p, n, true);
+	pd_print_char(out, '"');
+}
+
+/* Prints a float that is told from an integer. */
+static void print_json_float(struct pd_print *out, double value)
+{
+	const char *text = pd_print_room(out, 34); /* so that the text stays in one piece */
+	size_t n;
+
+	pd_print_float(out, value, true);
+	n = (size_t)(out->buffer + out->n - text);
+	if (strspn(text, "-0123456789") == n)
+		pd_print_const(out, ".0");
+}
+
+static void print_json_bound(struct pd_print *out, const struct pq_value *bound)
+{
+	if (bound->type == PQ_INT)
+		pd_print_int(out, bound->i);
+	else
+		print_json_float(out, bound->f);
+}
+
+static void print_json_histogram(struct pd_print *out, const struct pq_sketch *sketch)
+{
+	struct pr_bucket buckets[PR_MAX_BUCKETS];
+	size_t n = pr_histogram(sketch, buckets);
+
+	pd_print_char(out, '[');
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			pd_print_char(out, ',');
+		pd_print_const(out, "{\"count\":");
+		pd_print_uint(out, buckets[i].count);
+		pd_print_const(out, ",\"from\":");
+		print_json_bound(out, &buckets[i].from);
+		pd_print_const(out, ",\"to\":");
+		print_json_bound(out, &buckets[i].to);
+		pd_print_char(out, '}');
+	}
+	pd_print_char(out, ']');
+}
+
+static void print_json_cell(struct pd_print *out, const struct pq_value *cell,
+			    enum pr_kind kind)
+{
+	bool is_quoted = cell->type == PQ_INT && kind == PR_ADDRESS;
+
+	switch (cell->type) {
+	case PQ_NIL:
+		pd_print_const(out, "null");
+		break;
+	case PQ_FLOAT:
+		print_json_float(out, cell->f);
+		break;
+	case PQ_TEXT:
+		print_json_text(out, cell->p, cell->size);
+		break;
+	case PR_HIST:
+		print_json_histogram(out, (const struct pq_sketch *)cell->p);
+		break;
+	default:
+		if (is_quoted)
+			pd_print_char(out, '"');
+		pr_print_exact(out, cell, kind);
+		if (is_quoted)
+			pd_print_char(out, '"');
+	}
+}
+
+void pr_write_json_row(struct pd_print *out, const struct pr_column *columns, size_t n,
+		       const struct pq_value *cells,
+		       void (*stack)(void *arg, struct pd_print *out, uint32_t number),
+		       void *arg)
+{
+	pd_print_char(out, '{');
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			pd_print_char(out, ',');
+		print_json_text(out, columns[i].name.p, columns[i].name.n);
+		pd_print_char(out, ':');
+		if (cells[i].type == PQ_CHAIN)
+			stack(arg, out, (uint32_t)cells[i].u);
+		else
+			print_json_cell(out, &cells[i], columns[i].kind);
+	}
+	pd_print_char(out, '}');
+}

@@ -1,0 +1,323 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/string_builder.h"
+#include "cell_internal.h"
+#include "perfdata/format/print_scalar.h"
+#include "writer.h"
+
+#define ROWS_BETWEEN_CALLS 1024 /* of goes_on() */
+#define LONGEST_BAR	   40	/* columns */
+
+/* A histogram as lines: "[64, 128)   3  ####". */
+struct bars {
+	size_t n;
+	struct pr_bucket buckets[PR_MAX_BUCKETS];
+	uint64_t greatest;  /* count */
+	size_t range_width; /* in bytes, which are terminal columns: all is ASCII */
+	int count_width;
+};
+
+struct text_column {
+	size_t width; /* in terminal columns, of the widest cell */
+	bool is_right_aligned;
+	struct bars *bars; /* of the histogram in the row; NULL: the column has none */
+};
+
+struct text_writer {
+	struct pd_print *out;
+	const struct pr_source *source;
+	struct text_column *columns;
+	struct bars *bars;
+	struct pq_value *cells; /* of a row */
+	struct pd_print cell; /* text of a cell: here as long as it fits, then in `long_text` */
+	struct pb_string long_text;
+	size_t blanks; /* that the line gets if anything follows them */
+};
+
+static void add_long_text(void *arg, const char *p, size_t n)
+{
+	pb_string_add(arg, p, n);
+}
+
+/* Ends the text of a cell, and returns it; it is valid until the next cell begins. */
+static struct pd_text end_cell(struct text_writer *w)
+{
+	struct pd_text text = { .p = w->cell.buffer, .n = w->cell.n };
+
+	if (w->long_text.n) {
+		pd_print_flush(&w->cell);
+		text = (struct pd_text){ .p = w->long_text.p, .n = w->long_text.n };
+		w->long_text.n = 0;
+	}
+	w->cell.n = 0;
+	return text;
+}
+
+/* Returns how many terminal columns UTF-8 text takes: one for each character. */
+static size_t count_characters(struct pd_text text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < text.n; i++)
+		n += (text.p[i] & 0xc0) != 0x80;
+	return n;
+}
+
+static void print_repeated(struct pd_print *out, char c, size_t n)
+{
+	while (n) {
+		size_t now = n < 256 ? n : 256;
+
+		memset(pd_print_room(out, now), c, now);
+		out->n += now;
+		n -= now;
+	}
+}
+
+static void print_range(struct pd_print *out, const struct pr_bucket *bucket, enum pr_unit unit)
+{
+	pd_print_char(out, '[');
+	pr_print_bound(out, &bucket->from, unit);
+	pd_print_const(out, ", ");
+	pr_print_bound(out, &bucket->to, unit);
+	pd_print_char(out, ')');
+}
+
+static void load_bars(struct text_writer *w, struct bars *bars, const struct pq_sketch *sketch,
+		      enum pr_unit unit)
+{
+	bars->n = pr_histogram(sketch, bars->buckets);
+	bars->greatest = 0;
+	bars->range_width = 0;
+	for (size_t i = 0; i < bars->n; i++) {
+		struct pd_text range;
+
+		print_range(&w->cell, &bars->buckets[i], unit);
+		range = end_cell(w);
+		if (range.n > bars->range_width)
+			bars->range_width = range.n;
+		if (bars->buckets[i].count > bars->greatest)
+			bars->greatest = bars->buckets[i].count;
+	}
+	pd_print_uint(&w->cell, bars->greatest);
+	bars->count_width = (int)end_cell(w).n;
+}
+
+static struct pd_text format_bar(struct text_writer *w, const struct bars *bars, size_t i,
+				 enum pr_unit unit)
+{
+	const struct pr_bucket *bucket = &bars->buckets[i];
+	double share = (double)bucket->count / (double)bars->greatest;
+	struct pd_print *out = &w->cell;
+	char *p;
+
+	print_range(out, bucket, unit);
+	print_repeated(out, ' ', bars->range_width + 2 - out->n);
+	p = pd_print_room(out, 32);
+	out->n += (size_t)snprintf(p, 32, "%*" PRIu64 "  ", bars->count_width, bucket->count);
+	print_repeated(out, '#', (size_t)ceil(LONGEST_BAR * share));
+	return end_cell(w);
+}
+
+static void print_escaped_stack(struct text_writer *w, uint32_t number)
+{
+	size_t n;
+	char *text = pr_stack_text(w->source->stacks, number, &n);
+
+	if (text)
+		pr_print_escaped(&w->cell, text, n, false);
+	else
+		w->long_text.failed = true;
+	free(text);
+}
+
+/* Returns the text of a cell that is no histogram. */
+static struct pd_text format_cell(struct text_writer *w, size_t i)
+{
+	const struct pq_value *cell = &w->cells[i];
+
+	if (cell->type == PQ_TEXT)
+		pr_print_escaped(&w->cell, cell->p, cell->size, false);
+	else if (cell->type == PQ_CHAIN)
+		print_escaped_stack(w, (uint32_t)cell->u);
+	else
+		pr_print_shown(&w->cell, cell, &w->source->columns[i]);
+	return end_cell(w);
+}
+
+static size_t measure_bars(struct text_writer *w, size_t i)
+{
+	struct bars *bars = w->columns[i].bars;
+
+	load_bars(w, bars, (const struct pq_sketch *)w->cells[i].p, w->source->columns[i].unit);
+	return bars->n ? bars->range_width + 2 + (size_t)bars->count_width + 2 + LONGEST_BAR :
+			 0;
+}
+
+/* Makes columns as wide as the cells of a row need. */
+static void widen_columns(struct text_writer *w)
+{
+	for (size_t i = 0; i < w->source->n_columns; i++) {
+		struct text_column *column = &w->columns[i];
+		uint8_t type = w->cells[i].type;
+		size_t width = type == PR_HIST ? measure_bars(w, i) :
+						 count_characters(format_cell(w, i));
+
+		if (width > column->width)
+			column->width = width;
+		if (type != PQ_NIL && type != PQ_INT && type != PQ_FLOAT &&
+		    w->source->columns[i].kind == PR_ANY)
+			column->is_right_aligned = false;
+	}
+}
+
+/* Prints a text without the blanks at its end, which are due. */
+static void print_until_blanks(struct text_writer *w, struct pd_text text)
+{
+	size_t n = text.n;
+
+	while (n && text.p[n - 1] == ' ')
+		n--;
+	if (n) {
+		print_repeated(w->out, ' ', w->blanks);
+		pd_print_bytes(w->out, text.p, n);
+		w->blanks = 0;
+	}
+	w->blanks += text.n - n;
+}
+
+static void print_aligned(struct text_writer *w, const struct text_column *column,
+			  struct pd_text text)
+{
+	size_t width = count_characters(text);
+	size_t padding = width < column->width ? column->width - width : 0;
+
+	w->blanks += column->is_right_aligned ? padding : 0;
+	print_until_blanks(w, text);
+	w->blanks += column->is_right_aligned ? 2 : padding + 2;
+}
+
+static void end_line(struct text_writer *w)
+{
+	w->blanks = 0;
+	pd_print_char(w->out, '\n');
+}
+
+static void write_heads(struct text_writer *w)
+{
+	const struct pr_source *source = w->source;
+
+	for (size_t i = 0; i < source->n_columns; i++) {
+		pr_print_escaped(&w->cell, source->columns[i].name.p, source->columns[i].name.n,
+				 false);
+		print_aligned(w, &w->columns[i], end_cell(w));
+	}
+	end_line(w);
+}
+
+/* Returns how many lines the row takes, and loads the bars of its histograms. */
+static size_t load_row(struct text_writer *w)
+{
+	size_t height = 1;
+
+	for (size_t i = 0; i < w->source->n_columns; i++) {
+		if (w->cells[i].type != PR_HIST)
+			continue;
+		measure_bars(w, i);
+		if (w->columns[i].bars->n > height)
+			height = w->columns[i].bars->n;
+	}
+	return height;
+}
+
+static void write_row(struct text_writer *w)
+{
+	size_t height = load_row(w);
+
+	for (size_t line = 0; line < height; line++) {
+		for (size_t i = 0; i < w->source->n_columns; i++) {
+			const struct text_column *column = &w->columns[i];
+			struct pd_text text = { 0 };
+
+			if (w->cells[i].type != PR_HIST)
+				text = line ? text : format_cell(w, i);
+			else if (line < column->bars->n)
+				text = format_bar(w, column->bars, line,
+						  w->source->columns[i].unit);
+			print_aligned(w, column, text);
+		}
+		end_line(w);
+	}
+}
+
+/*
+ * Calls `visit` for each row. Returns how many there were: fewer if goes_on() or a lack of
+ * memory ended it.
+ */
+static size_t visit_rows(struct text_writer *w, void (*visit)(struct text_writer *w),
+			 bool (*goes_on)(void *arg), void *arg)
+{
+	const struct pr_source *source = w->source;
+	size_t row;
+
+	for (row = 0; row < source->n_rows && !w->long_text.failed; row++) {
+		if (row % ROWS_BETWEEN_CALLS == 0 && goes_on && !goes_on(arg))
+			break;
+		source->row(source->arg, row, w->cells);
+		visit(w);
+	}
+	return row;
+}
+
+/* Prepares the columns, as wide as their names. Returns false without memory. */
+static bool init_columns(struct text_writer *w)
+{
+	const struct pr_column *columns = w->source->columns;
+	size_t n = w->source->n_columns, n_bars = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_bars += columns[i].kind == PR_HISTOGRAM;
+	w->columns = calloc(n + 1, sizeof(*w->columns));
+	w->cells = calloc(n + 1, sizeof(*w->cells));
+	w->bars = calloc(n_bars + 1, sizeof(*w->bars));
+	if (!w->columns || !w->cells || !w->bars)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		pr_print_escaped(&w->cell, columns[i].name.p, columns[i].name.n, false);
+		w->columns[i].width = count_characters(end_cell(w));
+		/* numbers, and what turns out to be numbers */
+		w->columns[i].is_right_aligned = columns[i].kind <= PR_PERCENT;
+		if (columns[i].kind == PR_HISTOGRAM)
+			w->columns[i].bars = &w->bars[--n_bars];
+	}
+	return !w->long_text.failed;
+}
+
+size_t pr_write_text(struct pd_print *out, const struct pr_source *source,
+		     bool (*goes_on)(void *arg), void *arg)
+{
+	struct text_writer w = { .out = out, .source = source };
+	size_t n = SIZE_MAX;
+
+	pd_print_init(&w.cell, add_long_text, &w.long_text);
+	if (init_columns(&w)) {
+		n = visit_rows(&w, widen_columns, goes_on, arg);
+		if (n < source->n_rows || w.long_text.failed) {
+			n = 0;
+		} else {
+			write_heads(&w);
+			n = visit_rows(&w, write_row, goes_on, arg);
+		}
+	}
+	if (w.long_text.failed)
+		n = SIZE_MAX;
+	pb_string_deinit(&w.long_text);
+	free(w.columns);
+	free(w.cells);
+	free(w.bars);
+	return n;
+}

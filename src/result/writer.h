@@ -1,0 +1,70 @@
+/*
+ * Rows as text for people, as CSV and as JSON: one file each, write_text.c, write_csv.c and
+ * write_json.c.
+ */
+#ifndef PERFLUA_RESULT_WRITER_H
+#define PERFLUA_RESULT_WRITER_H
+
+#include "column.h"
+#include "perfdata/format/print.h"
+
+/*
+ * Writes the rows aligned in terminal columns, below the names of the columns. Control
+ * characters, and what is not UTF-8, are escaped. A histogram takes a line for each bucket.
+ * Each line ends with a newline.
+ *
+ * Reads all rows twice: for the widths of the columns, and for the lines. `goes_on` is called
+ * every 1024 rows; when it returns false, writing ends after a whole row, or before the first
+ * line if the widths are not known yet. NULL: writing goes on. Returns the number of rows that
+ * were written; SIZE_MAX: no memory, and the last line may be cut. The functions that it calls
+ * must return.
+ */
+size_t pr_write_text(struct pd_print *out, const struct pr_source *source,
+		     bool (*goes_on)(void *arg), void *arg);
+
+/*
+ * Write a line of CSV (RFC 4180): the names of columns; the cells of a row. `is_safe`: a '
+ * comes before a text that a spreadsheet would take for a formula. pr_write_csv_row() returns
+ * false if it left stacks out because there was no memory.
+ */
+void pr_write_csv_heads(struct pd_print *out, const struct pr_column *columns, size_t n,
+			bool is_safe);
+bool pr_write_csv_row(struct pd_print *out, const struct pr_column *columns, size_t n,
+		      const struct pq_value *cells, const struct pq_stacks *stacks,
+		      bool is_safe);
+
+/*
+ * Writes a row as an object of JSON: addresses are strings "0x…", histograms arrays of
+ * {"count", "from", "to"}; absent values, infinities and NaN are null. `stack` writes a cell
+ * of type PQ_CHAIN.
+ */
+void pr_write_json_row(struct pd_print *out, const struct pr_column *columns, size_t n,
+		       const struct pq_value *cells,
+		       void (*stack)(void *arg, struct pd_print *out, uint32_t number),
+		       void *arg);
+
+/*
+ * A bucket of a histogram: values from `from` to below `to`, which are integers, but floats
+ * from 2^63 on.
+ */
+struct pr_bucket {
+	struct pq_value from, to;
+	uint64_t count;
+};
+
+#define PR_MAX_BUCKETS 129 /* of a histogram */
+
+/*
+ * Sets buckets[] to the buckets of a histogram's sketch from the lowest to the highest, those
+ * between that are empty, too. Returns how many there are.
+ */
+size_t pr_histogram(const struct pq_sketch *sketch, struct pr_bucket buckets[PR_MAX_BUCKETS]);
+
+/*
+ * Sets *out to the value at or below which a share q of the values of a sketch lies, as a
+ * bucket's middle for values of that kind; PQ_NIL: it has no values.
+ */
+void pr_quantile(const struct pq_sketch *sketch, double q, enum pq_kind kind,
+		 struct pq_value *out);
+
+#endif
