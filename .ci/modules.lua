@@ -74,8 +74,7 @@ local lua_modules = {
   { "measures", "errors filter", "init sums" },
   { "plan", "core errors measures recording", "init engine lower" },
   { "table", "core errors filter measures plan recording text",
-    "init description interrupted keyed merge origin output pair_counts read result_table "
-      .. "sort" },
+    "init description interrupted keyed merge origin output pair_counts read result_table" },
   { "group", "core errors filter measures plan recording table",
     "init aggregate aside profile" },
   { "query", "core errors fields filter group measures plan recording table text", "init" },
@@ -157,7 +156,7 @@ local function complaint(path, name, quoted)
   end
 end
 
--- The module of "perflua.table.sort", and its file: "table", "sort".
+-- The module of "perflua.table.merge", and its file: "table", "merge".
 local function required(name)
   local inner = name:match("^perflua%.(.+)$")
   if not inner then return "perflua", "init" end

@@ -30,6 +30,14 @@ local roots = {
 local function group(filter, more)
   local description = { keys = {}, measures = { { measure = "count" } }, filter = filter }
   for name, value in pairs(more or {}) do description[name] = value end
+  local shape = { keys = {}, measures = {} }
+  for i in ipairs(type(description.keys) == "table" and description.keys or {}) do
+    shape.keys[i] = { kind = "any" }
+  end
+  for i, one in ipairs(description.measures or {}) do
+    shape.measures[i] = { measure = one.measure, kind = "any" }
+  end
+  description.shape = shape
   return pcall(core.group, file, description)
 end
 

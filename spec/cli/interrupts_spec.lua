@@ -58,16 +58,14 @@ describe("a table that was interrupted", function()
     assert.equal(480, sum)
   end)
 
-  it("has its first rows where it is interrupted while it becomes text", function()
+  it("has all rows if it was whole before it becomes text", function()
     local got = interrupted([[
       local t = perflua.open(arg[1]):samples():group_by("addr"):sum("period"):sort()
-      assert(t[1].addr == 5000)
       interrupt()
       print(t)]], many_groups(5000):write())
     local rows, last = rows_of(got.out)
-    assert.equal("interrupted at 100 % of the recording: 1000 of 5000 rows", last)
-    assert.equal(1000, #rows)
-    assert.are.same({ 5000, 4001 }, { rows[1][2], rows[1000][2] })
+    assert.same({ 5000, 1, 1 }, { #rows, table.unpack(rows[5000]) })
+    assert.not_matches("interrupted", last)
   end)
 
   it("says so beside CSV on standard error, and in the last element of JSON", function()
@@ -110,70 +108,47 @@ describe("a table that was interrupted", function()
     assert.equal("0\tpid  count\ninterrupted at 0 % of the recording\n", got.out)
   end)
 
-  it("shows the first 1000 rows, if there are more", function()
-    local path = many_groups(25000):write()
-    for how, first in pairs { ["sort()"] = 25000, ["sort('sum', 'asc')"] = 1,
-        ["sort('addr')"] = 25000 } do
+  it("is sorted and shown whole, with shares of all that was read", function()
+    local n = 25000
+    local path, all = many_groups(n):write(), n * (n + 1) // 2 -- periods are 1 … n
+    local query = "local q = perflua.open(arg[1]):samples():group_by('addr'):sum('period')"
+      .. "local t = q:as('sum'):share('period'):%s interrupt() print(t) print(#t)"
+    for how, first in pairs { ["sort()"] = n, ["sort('sum', 'asc')"] = 1 } do
+      local got = interrupted(query:format(how), path)
+      local rows = rows_of(got.out)
       local step = first == 1 and 1 or -1
-      local got =
-        interrupted(
-          ("local t = perflua.open(arg[1]):samples():group_by('addr'):sum('period'):as "
-            .. "'sum':%s "
-        .. "interrupt() print(t) print(#t)"):format(how), path)
-      local lines = {}
-      for line in got.out:gmatch "[^\n]+" do lines[#lines + 1] = line end
-      assert.equal("interrupted at 100 % of the recording: 1000 of 25000 rows", lines[1002])
-      assert.equal("1000", lines[1003])
-      for i = 1, 1000 do
-        local sum = tonumber(lines[i + 1]:match "(%d+)$")
-        if sum ~= first + step * (i - 1) then assert.equal(first + step * (i - 1), sum, how) end
+      assert.equal(n, #rows)
+      for i, row in ipairs(rows) do
+        local sum = first + step * (i - 1)
+        if row[2] ~= sum then assert.equal(sum, row[2]) end
       end
-    end
-  end)
-
-  -- Interrupts when the groups are there, and then tells how many sort.first was given to
-  -- choose from.
-  local LATE = [[
-    local engine, sort = require "perflua.plan.engine", require "perflua.table.sort"
-    local groups, first = engine.groups, sort.first
-    function engine.groups(...)
-      local list, rows = groups(...)
-      interrupt()
-      return list, rows
-    end
-    function sort.first(list, ...) io.stderr:write(#list, "\n") return first(list, ...) end
-    local q = perflua.open(arg[1]):samples():group_by("addr"):sum("period"):as("sum"):share("period")
-    print(q:%s)]]
-
-  it("chooses its first rows of few groups that the core chose, if there are many", function()
-    local path, all = many_groups(35000):write(), 35000 * 35001 // 2 -- periods are 1 … 35000
-    for how, first in pairs {
-      ["sort()"] = 35000, ["top(2000)"] = 35000, ["sort('sum', 'asc')"] = 1,
-    } do
-      local step = first == 1 and 1 or -1
-      local got = interrupted(LATE:format(how), path)
-      local rows, last = rows_of(got.out)
-      local said = "interrupted at 100 % of the recording: 1000 of 35000 rows"
-      assert.same({ "10000\n", 1000, said },
-        { got.err, #rows, last })
-      assert.same({ first, first + 999 * step }, { rows[1][2], rows[1000][2] })
       assert.near(100 * first / all, rows[1][3], 0.006)
+      assert.matches("\n25000\n$", got.out)
     end
   end)
 
-  it("ends to write rows, behind 1000 of them", function()
+  it("ends to write rows when the interrupt comes meanwhile, behind whole ones", function()
     local script = [[
       local t = perflua.open(arg[1]):samples():group_by("addr"):count():sort()
-      local _ = t[1]
-      interrupt()
-      t:csv()]]
-    local got = interrupted(script, many_groups(25000):write())
-    local _, lines = got.out:gsub("\n", "\n")
-    assert.is_true(lines >= 1001 and lines < 4000, lines)
-    assert.matches("^# interrupted while writing: %d+ of 25000 rows\n$", got.err)
+      local n = 0
+      local out = { write = function(_, text)
+        n = n + 1
+        if n == 2 then interrupt() end
+        io.write(text)
+        return true
+      end }
+      t:%s(out)]]
+    local path = many_groups(25000):write()
+    local got = interrupted(script:format "csv", path)
+    local n = tonumber(got.err:match "^# interrupted while writing: (%d+) of 25000 rows\n$")
+    assert.is_true(n and n > 0 and n < 25000, got.err)
+    assert.equal(n + 1, select(2, got.out:gsub("\n", "\n")))
+    got = interrupted(script:format "json", path)
+    n = tonumber(got.err:match "^# interrupted while writing: (%d+) of 25000 rows\n$")
+    assert.equal(n, #dkjson.decode(got.out))
   end)
 
-  it("has shares of all that was read, though the core gives but some of the groups", function()
+  it("has all groups of a stream that was read until then", function()
     local script = run.script [[
       io.stderr:write "ready\n"
       print(perflua.open(arg[1]):samples():group_by("addr"):sum("period"):share("period"):sort())]]
@@ -191,13 +166,10 @@ describe("a table that was interrupted", function()
       exit $status]]):format(written, err, written), b:write(), fifo, script)
     assert.same({ 130, "ready\n" }, { got.status, files.read(err) })
     local rows, last = rows_of(got.out)
-    local n =
-      tonumber(last:match "^interrupted before the end of the recording: 1000 of (%d+) rows$")
-    assert.is_true(n and n > 50000, last)
-    assert.equal(1000, #rows)
-    -- periods are 1 … n
-    assert.equal(n, rows[1][2])
-    assert.equal(n - 999, rows[1000][2])
+    local n = #rows -- periods are 1 … n
+    assert.equal("interrupted before the end of the recording", last)
+    assert.is_true(n > 50000, n)
+    assert.same({ n, n - 999, 1 }, { rows[1][2], rows[1000][2], rows[n][2] })
     assert.near(100 * n / (n * (n + 1) / 2), rows[1][3], 0.006)
   end)
 end)

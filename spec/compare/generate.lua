@@ -159,9 +159,6 @@ local function list_of(strings)
   return strings and "{ " .. table.concat(out, ", ") .. " }" or "nil"
 end
 
--- Keys that are tables have addresses for names.
-local function is_askable(text) return not text:find("tables[", 1, true) end
-
 local function queries_of(recording, i)
   local file <close> = perflua.open(recording.path, symbols)
   local out = { "return {" }
@@ -173,12 +170,9 @@ local function queries_of(recording, i)
   for k = 1, n do
     local steps = queries.steps((SEED * 1000 + i) * 1000 + k, about)
     local text = queries.spelled(steps)
-    if is_askable(text) then
-      local keys, measures = columns_of(steps)
-      out[#out + 1] = ("  { %q, function(records, read, number) return records%s end,\n"
-        .. "    keys = %s, measures = %s },"):format(text, text, list_of(keys),
-        list_of(measures))
-    end
+    local keys, measures = columns_of(steps)
+    out[#out + 1] = ("  { %q, function(records, read, number) return records%s end,\n"
+      .. "    keys = %s, measures = %s },"):format(text, text, list_of(keys), list_of(measures))
   end
   out[#out + 1] = "}\n"
   return table.concat(out, "\n")

@@ -47,9 +47,7 @@ describe("a function in a query", function()
   end)
 
   it("gives keys of every kind, told apart as keys of a table are", function()
-    local tables = { {}, {} }
-    local answers = { 1, 1.0, "1", true, false, 0 / 0, nil, tables[1], tables[2], tables[1],
-      2.5, print }
+    local answers = { 1, 1.0, "1", true, false, 0 / 0, nil, "", "a\0", "a", 2.5, -0.0 }
     local records, i = file:records { order = "file" }, 0
     local total, expected = records:count(), {}
     for k = 1, total do
@@ -69,6 +67,19 @@ describe("a function in a query", function()
       assert.not_equal("float", key == 1 and math.type(key) or nil)
     end
     assert.same(expected, got)
+  end)
+
+  it("gives no tables as keys, and events by their names", function()
+    assert.error_matches(function()
+      file:records():group_by { key = function() return {} end }:count():sort()
+    end, "group_by: a function gave a table; keys are strings, numbers, booleans and events")
+    local names = {}
+    for row in file:samples():all_events():group_by { key = function(s) return s.event end }
+      :count():sort():rows() do
+      names[#names + 1] = row.key
+    end
+    assert.same({ "string" }, { math.type(names[1]) or type(names[1]) })
+    assert.is_not_nil(file.events[names[1]])
   end)
 
   it("is given one record object for all functions of a query, and the loop", function()

@@ -1,9 +1,6 @@
 -- Random functions of a record, of a span, or of a record and its span, with their texts.
 local functions = { texts = setmetatable({}, { __mode = "k" }) }
 
--- The tables that functions of one recording answer: keys by identity.
-local tables = { { n = 1 }, { n = 2 }, { n = 3 } }
-
 -- Reads a path of members, nil where there is none.
 local function read(value, ...)
   for i = 1, select("#", ...) do
@@ -34,18 +31,18 @@ local conditions = {
   "not %s", "number(%s) > %d",
 }
 local values = {
-  "number(%s) %% 3 + %d", "%s", "number(%s) %% 2 == 0 or nil", "tables[number(%s) %% 3 + 1]",
+  "number(%s) %% 3 + %d", "%s", "number(%s) %% 2 == 0 or nil",
+  "({ '', 'a', 'b' })[number(%s) %% 3 + 1]",
   "tostring(%s)",
   "number(%s) %% 2 / 2 + %d", "number(%s) %% 4 == 1 and 0 / 0 or %d", "number(%s) %% 2 == 0",
   "(number(%s) + %d) // 1.0 %% 4",
 }
 
--- What texts of functions call.
+-- Functions that the texts of functions call.
 functions.READ, functions.NUMBER = read, number
 
 local function made(text)
-  local fn = assert(load("local read, number, tables = ... return " .. text))(read, number,
-    tables)
+  local fn = assert(load("local read, number = ... return " .. text))(read, number)
   functions.texts[fn] = text
   return fn
 end

@@ -169,6 +169,17 @@ int luaopen_perflua_core(lua_State *L)
 		{ "syscall", pl_syscall },
 		{ "errno", pl_errno },
 		{ "processors", pl_processors },
+		{ "result", pl_result_create },
+		{ "result_add", pl_result_add },
+		{ "result_put", pl_result_put },
+		{ "result_places", pl_result_places },
+		{ "result_groups", pl_result_groups },
+		{ "result_save", pl_result_save },
+		{ "result_load", pl_result_load },
+		{ "result_view", pl_result_view },
+		{ "view_row", pl_view_row },
+		{ "view_section", pl_view_section },
+		{ "view_write", pl_view_write },
 		{ "stacks", pl_stacks },
 		{ "stacks_number", pl_stacks_number },
 		{ "stacks_frame", pl_stacks_add_frame },
@@ -176,8 +187,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "stack_frames", pl_stacks_frames },
 		{ "sqlite", pl_sqlite },
 		{ "write_rows", pl_write_rows },
-		{ "csv", pl_csv },
-		{ "sort", pl_sort },
+		{ "write_table", pl_write_table },
 		{ "gzip", pl_gzip },
 		{ "interrupted", pl_interrupted },
 		{ "bootstrap", pl_bootstrap },
@@ -198,6 +208,7 @@ int luaopen_perflua_core(lua_State *L)
 	pl_cursor_register(L);
 	pl_stack_register(L);
 	pl_frame_register(L);
+	pl_result_register(L);
 	luaL_newlib(L, functions);
 	lua_pushstring(L, pd_zstd_version());
 	lua_setfield(L, -2, "zstd");

@@ -37,23 +37,6 @@ int pl_file_count(lua_State *L);	 /* core.count(file) -> table, see query/count.
  * columns {{head =, kind =}, …}: see rows_lines.h
  */
 int pl_write_rows(lua_State *L);
-/*
- * core.csv(columns, rows, from, to, spell, options) -> lines of CSV
- *
- * Makes a line of each row rows[from] … rows[to], an array of values. The columns are { kind },
- * kinds of the library; spell(value, kind) returns the text of a value that is no scalar. The
- * options: safe, a ' before texts that a spreadsheet would take for formulas; by_column, `rows`
- * has an array of values for each column, or the one value of all rows.
- */
-int pl_csv(lua_State *L);
-/*
- * core.sort(lines, columns) -> the lines in order | nil, boolean
- *
- * Sorts tables by their values in one column after another: { place, its key in a line;
- * is_unsigned; descending; by_magnitude }. nil and NaN come last. Equal lines stay in their
- * order. nil, false: interrupted; nil, true: there are values that only Lua can compare.
- */
-int pl_sort(lua_State *L);
 int pl_gzip(lua_State *L); /* core.gzip(out) -> write, finish: see gzip.c */
 
 /*
@@ -114,5 +97,72 @@ void pl_event_register(lua_State *L);
 void pl_view_register(lua_State *L);
 void pl_args_register(lua_State *L);
 void pl_cursor_register(lua_State *L);
+
+/* Results: see query/result.h. */
+
+/* core.result(shape) -> an empty result */
+int pl_result_create(lua_State *L);
+/*
+ * core.result_add(result, other, sections | nil) -> result | nil, the name of what is wrong
+ * with a sum. Adds all groups of another result of its shape; those of section s become groups
+ * of section sections[s].
+ */
+int pl_result_add(lua_State *L);
+/*
+ * core.result_put(result, groups) -> result | nil, the name of what is wrong with a sum. Adds
+ * an array of groups, as core.result_groups() returns it.
+ */
+int pl_result_put(lua_State *L);
+/*
+ * core.result_places(result, places, other): makes sections, which are the indexes of events,
+ * places: section s becomes places[s], or `other`.
+ */
+int pl_result_places(lua_State *L);
+/*
+ * core.result_groups(result) -> array of { event = section, keys = {…}, state, state … },
+ * states in the form of lua/perflua/measures
+ */
+int pl_result_groups(lua_State *L);
+
+/*
+ * core.result_save(result, write, head): writes it as a line (result/saved.h), behind a text of
+ * the caller's
+ */
+int pl_result_save(lua_State *L);
+/*
+ * core.result_load(head, line, at, shape, sections) -> result | nil, byte, expected: reads such
+ * a line from byte `at` on, which is behind the head
+ */
+int pl_result_load(lua_State *L);
+/*
+ * core.result_view(result, show) -> view | nil, problem, n. show is what presentation.lua
+ * makes: { columns = { { name, kind, unit, measured, by_magnitude, key | measure | node |
+ * running, option } … }, conditions = { tree … }, by, ascending, top, per, pivot, n_pivot,
+ * totals = { { measure, whole, sum } … } | nil }. `#view` is its number of rows.
+ */
+int pl_result_view(lua_State *L);
+/* core.view_row(view, i) -> table of its values by column, section */
+int pl_view_row(lua_State *L);
+/* core.view_section(view, i) -> section of row i */
+int pl_view_section(lua_State *L);
+/*
+ * core.view_write(format, out, options, view, from, to) -> rows that were written, or nil,
+ * message, errno. Writes rows from … to as "text", "csv" or "json", which is what stands
+ * between [ and ], to an open file or a function. Options: events, names by section, which
+ * become a column; safe, a ' before texts of CSV that a spreadsheet would take for formulas;
+ * no_heads, CSV without names of columns; stops, an interrupt ends it; stack, a function that
+ * gives a Stack's JSON.
+ */
+int pl_view_write(lua_State *L);
+/*
+ * core.write_table(format, out, options, columns, rows) does the same for rows of Lua values,
+ * arrays by the columns { name, kind, unit, measured }. Further options: n rows, default: all;
+ * by_column: `rows` has an array of values for each column, or the value of all rows. Values
+ * that are no scalars are written as tostring() has them, histograms as arrays of { from, to,
+ * count }.
+ */
+int pl_write_table(lua_State *L);
+
+void pl_result_register(lua_State *L);
 
 #endif

@@ -56,8 +56,7 @@ static struct pl_stacks *push_stacks(lua_State *L, int file)
 	return s;
 }
 
-/* Pushes stack `number` of the stacks at `of`, always the same object. [-0, +1] */
-static void push_stack(lua_State *L, int of, uint32_t number)
+void pl_push_stack(lua_State *L, int of, uint32_t number)
 {
 	struct pl_stack *stack;
 
@@ -77,8 +76,8 @@ static void push_stack(lua_State *L, int of, uint32_t number)
 	lua_remove(L, -2);
 }
 
-void pl_push_chain_stacks(lua_State *L, int file, const struct pq_chains *chains,
-			  struct pm_system *system, int into)
+const uint32_t *pl_push_chain_stacks(lua_State *L, int file, const struct pq_chains *chains,
+				     struct pm_system *system)
 {
 	const struct pl_file *f = lua_touserdata(L, file);
 	bool is_of_file = f->system == system, ok;
@@ -86,10 +85,9 @@ void pl_push_chain_stacks(lua_State *L, int file, const struct pq_chains *chains
 	struct pm_resolver *resolver;
 	struct pl_stacks *s;
 
-	into = lua_absindex(L, into);
 	luaL_checkstack(L, 8, "call stacks");
-	s = push_stacks(L, is_of_file ? file : 0);
 	numbers = lua_newuserdatauv(L, (n + (size_t)1) * sizeof(*numbers), 0);
+	s = push_stacks(L, is_of_file ? file : 0);
 	if (is_of_file) /* a finalizer may have closed it, which frees the system */
 		pl_check_open_file(L, file);
 	resolver = pm_resolver_create(system);
@@ -97,13 +95,22 @@ void pl_push_chain_stacks(lua_State *L, int file, const struct pq_chains *chains
 	pm_resolver_destroy(resolver);
 	if (!ok)
 		luaL_error(L, "no memory for call stacks");
-	for (uint32_t i = 0; i < n; i++) {
-		if (pq_chains_kind(chains, i) != PQ_CHAIN_VALUES)
-			continue;
-		push_stack(L, -2, numbers[i]);
-		lua_rawseti(L, into, (lua_Integer)i + 1);
-	}
-	lua_pop(L, 2);
+	return numbers;
+}
+
+bool pl_to_stack(lua_State *L, int index, const struct pl_stacks *stacks,
+		 struct pq_value *value)
+{
+	const struct pl_stack *stack = luaL_testudata(L, index, PL_STACK);
+	uint32_t number;
+
+	if (!stack || !stacks)
+		return false;
+	number = pq_stacks_add_from(stacks->stacks, stack->of->stacks, stack->number);
+	if (number == UINT32_MAX)
+		luaL_error(L, "no memory for call stacks");
+	*value = (struct pq_value){ .type = PQ_CHAIN, .u = number };
+	return true;
 }
 
 static const struct pl_stack *check_stack(lua_State *L, int index)
@@ -319,7 +326,7 @@ int pl_stacks_add(lua_State *L)
 	number = pq_stacks_add(s->stacks, frames, n);
 	if (number == UINT32_MAX)
 		return raise_no_memory(L);
-	push_stack(L, 1, number);
+	pl_push_stack(L, 1, number);
 	return 1;
 }
 

@@ -14,12 +14,22 @@ struct pl_stacks {
 };
 
 /*
- * Makes the Stacks of all chains of PQ_CHAIN_VALUES of a result over the File at `file`, and
- * sets that of chain i at i + 1 of the table at `into`. Looks functions up in the binaries of
- * `system`. [-0, +0]
+ * Pushes an array of numbers, a userdata, and the set of the stacks of all chains of
+ * PQ_CHAIN_VALUES of a result over the File at `file`, which it returns: that of chain i is
+ * number numbers[i]. Looks functions up in the binaries of `system`. [-0, +2]
  */
-void pl_push_chain_stacks(lua_State *L, int file, const struct pq_chains *chains,
-			  struct pm_system *system, int into);
+const uint32_t *pl_push_chain_stacks(lua_State *L, int file, const struct pq_chains *chains,
+				     struct pm_system *system);
+
+/* Pushes stack `number` of the stacks at `of`, always the same object. [-0, +1] */
+void pl_push_stack(lua_State *L, int of, uint32_t number);
+
+/*
+ * Sets *value to a PQ_CHAIN, the number among `stacks` of the Stack at `index`, which is added.
+ * Returns false if there is no Stack, or `stacks` is NULL.
+ */
+bool pl_to_stack(lua_State *L, int index, const struct pl_stacks *stacks,
+		 struct pq_value *value);
 
 /* core.stacks() -> an empty set of stacks */
 int pl_stacks(lua_State *L);

@@ -306,29 +306,26 @@ static void show_stored(struct pr_lines *lines, size_t g, const struct pr_view_c
 	}
 }
 
-static void compute_column(struct pr_lines *lines, size_t column)
-{
-	pq_expr_value(lines->exprs[column], &lines->fields, &lines->cells[column]);
-}
-
-/* Makes lines->cells the row that expressions read. Without memory they are absent. */
-static void enter_cells(struct pr_lines *lines)
+/* Makes lines->cells the row that expressions read. Returns false without memory. */
+static bool enter_cells(struct pr_lines *lines)
 {
 	if (!pq_fields_enter_row(&lines->fields, lines->cells, lines->show->n_columns, NULL))
 		lines->fields.failed = true;
+	return !lines->fields.failed;
 }
 
-void pr_lines_compute(struct pr_lines *lines)
+/* Computes the expressions of lines->cells; without memory they are absent. */
+static void compute_cells(struct pr_lines *lines)
 {
 	bool is_entered = false;
 
 	for (size_t i = 0; i < lines->show->n_columns; i++) {
 		if (!lines->exprs[i])
 			continue;
-		if (!is_entered)
-			enter_cells(lines);
+		if (!is_entered && !enter_cells(lines))
+			return;
 		is_entered = true;
-		compute_column(lines, i);
+		pq_expr_value(lines->exprs[i], &lines->fields, &lines->cells[i]);
 	}
 }
 
@@ -341,7 +338,7 @@ void pr_lines_make(struct pr_lines *lines, size_t g)
 		if (column->role == PR_OF_KEY || column->role == PR_OF_MEASURE)
 			show_stored(lines, g, column, &lines->cells[i]);
 	}
-	pr_lines_compute(lines);
+	compute_cells(lines);
 	if (lines->adjust)
 		lines->adjust(lines->arg, g);
 }
@@ -350,7 +347,8 @@ bool pr_lines_meet(struct pr_lines *lines)
 {
 	if (!lines->show->n_conditions)
 		return true;
-	enter_cells(lines);
+	if (!enter_cells(lines))
+		return false;
 	for (size_t i = 0; i < lines->show->n_conditions; i++) {
 		struct pq_value value;
 

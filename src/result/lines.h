@@ -40,11 +40,11 @@ void pr_lines_deinit(struct pr_lines *lines);
 bool pr_sum_totals(const struct pr_result *result, const struct pr_show *show,
 		   struct pr_total **totals, size_t *n);
 
-/* Sets lines->cells to the row of a group; running sums are PQ_NIL. */
+/*
+ * Sets lines->cells to the row of a group; running sums are PQ_NIL. Without memory for an
+ * expression it sets lines->fields.failed, and the cell is PQ_NIL.
+ */
 void pr_lines_make(struct pr_lines *lines, size_t g);
-
-/* Computes the expressions of lines->cells again. */
-void pr_lines_compute(struct pr_lines *lines);
 
 /* Returns true if the row in lines->cells meets all conditions. */
 bool pr_lines_meet(struct pr_lines *lines);

@@ -269,6 +269,8 @@ static bool load_frame(struct loader *l, struct pd_text token, uint32_t *number)
 	    !load_frame_text(l, parts[4], &frame.symbol) ||
 	    !pb_reserve(l->frames, l->n_frames, l->frames_room))
 		return false;
+	if (frame.binary.p && strcmp(frame.binary.p, PM_UNKNOWN) == 0)
+		frame.binary = (struct pd_text){ 0 };
 	*number = pq_stacks_add_frame(l->stacks, &frame);
 	if (*number == UINT32_MAX)
 		return false;
@@ -451,11 +453,11 @@ static bool load_bucket(struct loader *l, struct pd_text part, int64_t most,
 
 	if (!split_exactly(part, ':', parts, 2) || !is_decimal(parts[0]) ||
 	    !parse_number(parts[0], &bucket) || bucket.type != PQ_INT || bucket.i < -most ||
-	    bucket.i > most || !parse_natural(parts[1], &count))
+	    bucket.i > most || !parse_natural(parts[1], &count) || !count)
 		return refuse_group(l);
 	if (!pq_sketch_add(sketch, (int32_t)bucket.i, count))
 		return false;
-	return !count || pq_sketch_counts(sketch, &counts) > n || refuse_group(l);
+	return pq_sketch_counts(sketch, &counts) > n || refuse_group(l);
 }
 
 static bool load_counts(struct loader *l, struct pd_text rest, int64_t most,
@@ -481,6 +483,7 @@ static bool load_quantile(struct loader *l, struct pd_text token, enum pr_kind k
 			  struct loaded *loaded, struct pq_state *state)
 {
 	struct pd_text rest = token, least, greatest;
+	const struct pq_bucket_count *counts;
 
 	if (!token.n)
 		return true;
@@ -488,7 +491,8 @@ static bool load_quantile(struct loader *l, struct pd_text token, enum pr_kind k
 	    !parse_limit(least, kind, &state->least) ||
 	    !parse_limit(greatest, kind, &state->greatest))
 		return refuse_group(l);
-	return load_counts(l, rest, MAX_BUCKET, loaded);
+	return load_counts(l, rest, MAX_BUCKET, loaded) &&
+	       (pq_sketch_counts(&loaded->sketch, &counts) || refuse_group(l));
 }
 
 static bool load_set(struct loader *l, struct pd_text rest, enum pr_kind kind,

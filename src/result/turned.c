@@ -273,7 +273,7 @@ static bool make_rows(struct turner *t, struct pr_turned *turned)
 	turned->group_of = calloc(turned->n_values + 1, sizeof(*turned->group_of));
 	turned->row = SIZE_MAX;
 	ok = ok && turned->group_of && turned->starts && turned->other_of && turned->n_others &&
-	     turned->entries;
+	     turned->n_merged && turned->entries;
 	for (size_t g = 0; ok && g < n; g++) {
 		turned->starts[row_of[g] + 2]++;
 		turned->n_merged[row_of[g]]++;

@@ -27,6 +27,7 @@ struct pr_view {
 	bool is_turned;
 	struct pr_lines groups; /* of a turned view: of the result's groups */
 	struct pr_turned turned;
+	bool failed;	       /* no memory for a text */
 	struct pq_texts texts; /* that expressions made of cells of a turned row */
 	/* of the source that was asked for last */
 	struct pr_column *columns; /* [n_source] */
@@ -156,7 +157,7 @@ static bool choose_rows(struct pr_view *view)
 		}
 		view->rows[view->n_rows++] = (uint32_t)g;
 	}
-	return !view->lines.fields.failed;
+	return true;
 }
 
 static enum pr_problem turn_view(struct pr_view *view, size_t *n)
@@ -207,7 +208,22 @@ enum pr_problem pr_view_create(const struct pr_result *result, const struct pr_s
 		return problem;
 	if (!choose_rows(view) || !pr_order_rows(&view->lines, view->rows, &view->n_rows))
 		return PR_NO_MEMORY;
-	return add_up_running(view);
+	problem = add_up_running(view);
+	return problem == PR_FINE && pr_view_failed(view) ? PR_NO_MEMORY : problem;
+}
+
+bool pr_view_failed(struct pr_view *view)
+{
+	struct pr_lines *all[] = { &view->lines, &view->groups, &view->turned.cells,
+				   &view->turned.other_cells };
+	bool failed = view->failed;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		failed = failed || all[i]->fields.failed;
+		all[i]->fields.failed = false;
+	}
+	view->failed = false;
+	return failed;
 }
 
 void pr_view_destroy(struct pr_view *view)
@@ -281,6 +297,8 @@ static bool keep_computed_text(struct pr_view *view, const struct origin *origin
 	text = pq_texts_add(&view->texts, cell->p, cell->size);
 	if (text)
 		cell->p = text->bytes;
+	else
+		cell->type = PQ_NIL;
 	return text != NULL;
 }
 
@@ -315,7 +333,7 @@ static void read_source_row(void *arg, size_t i, struct pq_value *cells)
 		} else if (from) {
 			cells[c] = from[origin->column];
 			if (view->is_turned && !keep_computed_text(view, origin, &cells[c]))
-				cells[c].type = PQ_NIL;
+				view->failed = true;
 		}
 	}
 }

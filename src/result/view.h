@@ -82,6 +82,12 @@ uint32_t pr_view_section(const struct pr_view *view, size_t i);
 void pr_view_row(struct pr_view *view, size_t i, struct pq_value *cells);
 
 /*
+ * Returns true if there was no memory for a cell that was computed since it was asked last: the
+ * cell is then absent where it should not be.
+ */
+bool pr_view_failed(struct pr_view *view);
+
+/*
  * Describe rows from … to - 1, of one or several sections, as a writer's source, whose columns
  * and cells are valid as long as the view, until this is called again. With `events`, names by
  * section, a first column has the row's event. A turned view has its cells as columns;

@@ -30,7 +30,7 @@ end
 local function count_unresolved(data)
   local all, without, counted, symbol = {}, {}, nil, nil
   if data and data.events then counted, symbol = find_columns(data) end
-  for _, g in ipairs(counted and data.groups or {}) do
+  for _, g in ipairs(counted and core.result_groups(data.result) or {}) do
     local event = g.event
     all[event] = (all[event] or 0) + g[counted]
     if g.keys[symbol] == nil then without[event] = (without[event] or 0) + g[counted] end

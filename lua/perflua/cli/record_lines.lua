@@ -31,7 +31,7 @@ local function add_args(rows, record)
 end
 
 ---@param record perflua.Record
----@return string[] # lines: names and values of the fields that it has
+---@return string # lines: names and values of the fields that it has
 return function(record)
   local rows, seen = {}, {}
   local function add(name, kind)
@@ -47,6 +47,6 @@ return function(record)
     for _, name in ipairs(KNOWN) do add(name) end
     add_args(rows, record)
   end
-  return fmt.lines({ { name = "field", kind = "string" }, { name = "value", kind = "string" } },
+  return fmt.table({ { name = "field", kind = "string" }, { name = "value", kind = "string" } },
     rows)
 end

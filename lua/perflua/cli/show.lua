@@ -14,7 +14,7 @@ local ITEMS <const> = 1000 -- of a Lua table
 local WIDTH <const> = 72 -- of a cell
 
 local function write_lines(out, columns, rows)
-  for _, line in ipairs(fmt.lines(columns, rows)) do out:write(line, "\n") end
+  out:write(fmt.table(columns, rows))
 end
 
 -- Writes the first rows of a query without groups, and how many there are.
@@ -149,7 +149,7 @@ local by_class = {
   end,
   ["perflua.events"] = show_events,
   ["perflua.record"] = function(out, record)
-    for _, line in ipairs(record_lines(record)) do out:write(line, "\n") end
+    out:write(record_lines(record))
   end,
 }
 

@@ -125,7 +125,8 @@ local function table_of(before, after, list, said)
   local events, place = events_of(before, list)
   local kind, delta_kind = kinds_of(before, after, list)
   local bound_kind = kind == "percent" and "percent" or "float"
-  local data = { description = { reads = "a comparison" }, keys = {}, groups = {},
+  local groups = {}
+  local data = { description = { reads = "a comparison" }, keys = {},
     events = events, comparison = said, measures = {
       { name = "before", measure = "compared", kind = kind },
       { name = "after", measure = "compared", kind = kind },
@@ -138,12 +139,12 @@ local function table_of(before, after, list, said)
     data.keys[i] = { name = key.name, kind = key.kind, text = key.text }
   end
   for i, pair in ipairs(list) do
-    data.groups[i] = { event = place[pair.event], keys = pair.keys,
+    groups[i] = { event = place[pair.event], keys = pair.keys,
       { as_kind(pair.before.value, kind) }, { as_kind(pair.after.value, kind) },
       { as_kind(pair.delta, delta_kind) }, { finite(pair.low) }, { finite(pair.high) },
       { pair.verdict } }
   end
-  return Table.new(data)
+  return Table.of(data, groups)
 end
 
 -- Reads both sides, and checks that they can be compared, unless both are empty.

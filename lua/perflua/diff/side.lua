@@ -42,7 +42,7 @@ local function run_of_table(made, what)
   if data.interrupted then usage_error("diff: %s is an interrupted table: not all is there",
     what) end
   local count, groups = find_count(data), {}
-  for i, g in ipairs(data.groups) do
+  for i, g in ipairs(core.result_groups(data.result)) do
     groups[i] = { event = g.event, keys = g.keys, g[1], count and g[count] }
   end
   return { data = data, groups = groups, keys = data.keys, measure = data.measures[1],

@@ -4,7 +4,8 @@
 local description = require "perflua.table.description"
 local group = require "perflua.group"
 local measures = require "perflua.measures"
-local spec_of = require("perflua.core").query_spec
+local core = require "perflua.core"
+local spec_of = core.query_spec
 local usage_error = require("perflua.errors").usage_error
 
 local slices = {}
@@ -38,6 +39,7 @@ local function read_table(spec, keys, columns)
   copy.keys, copy.columns, copy.show = keys, columns, nil
   local data = group.table(copy).data
   if data.interrupted then usage_error("diff: interrupted: nothing is compared") end
+  data.groups = core.result_groups(data.result)
   return data
 end
 

@@ -3,6 +3,7 @@
 local usage_error = require("perflua.errors").usage_error
 local aggregate = require "perflua.group.aggregate"
 local columns_of = require "perflua.group.columns"
+local core = require "perflua.core"
 local counts = require "perflua.table.pair_counts"
 local description = require "perflua.table.description"
 local distinctions = require "perflua.recording.distinctions"
@@ -83,39 +84,35 @@ local function nth_of(spec)
   return nth
 end
 
--- first: the measure whose greatest values come first; negative: the least.
-local function groups_of(spec, columns, first)
+-- Returns the result, the names of its sections, and the sums that shares are of.
+local function result_of(spec, columns)
   local keys = {}
   for i, key in ipairs(spec.keys) do keys[i] = { ref = key.ref, other = key.other, at = i } end
-  if not spec.split then return aggregate(spec, keys, columns, first) end
+  if not spec.split then
+    local result, whole = aggregate(spec, keys, columns)
+    return result, nil, whole
+  end
   local _, names = event_places(spec)
   local late = spec.file.mode == "pipe" and not spec.scope.event_set -- then another may come
   if #names > 1 or late then table.insert(keys, 1, { ref = spec.scope:ref "event" }) end
-  local groups = aggregate(spec, keys, columns, first)
+  local result, whole = aggregate(spec, keys, columns)
   local nth = nth_of(spec)
-  for _, one in ipairs(groups.whole or {}) do
+  for _, one in ipairs(whole or {}) do
     one.event, one.nth = one.event or #names == 1 and names[1] or nil, nth[one.index]
     one.index = nil
   end
   local place, all = event_places(spec)
-  return interrupted.each(groups, function(g)
-    g.event = place[g.event] or #all == 1 and 1 or 0
-  end), all
-end
-
--- The number of the measure that a Table is in the order of, for aggregate.
-local function first_measure(table_of_none)
-  local view = table_of_none.view
-  local column = view.columns[view.place or 0]
-  if not (column and column.measure) then return nil end
-  return view.show.ascending and -column.measure or column.measure
+  local places, other = {}, #all == 1 and 1 or 0
+  for i = 1, #spec.file.events do places[i] = place[i] or other end
+  core.result_places(result, places, other)
+  return result, all, whole
 end
 
 -- The Table of a query that read nothing.
 local function empty_table(spec)
   local columns = spec.columns
   if #columns == 0 then columns = { group.column(spec, "count") } end
-  local data = { description = description.of(spec), keys = {}, measures = {}, groups = {} }
+  local data = { description = description.of(spec), keys = {}, measures = {} }
   for i, key in ipairs(spec.keys) do
     data.keys[i] = { name = key.name, kind = key.ref.kind, text = key.ref.text }
   end
@@ -163,13 +160,9 @@ end
 function group.table(spec)
   local empty, columns = empty_table(spec) -- raises before anything is read
   local data = empty.data
-  local first = first_measure(empty)
-  data.groups, data.events = groups_of(spec, columns, first)
+  data.result, data.events, data.whole = result_of(spec, columns)
   data.distinctions = data.events and distinctions_of(spec)
-  data.interrupted, data.total, data.rest = interrupted.part(), data.groups.total,
-    data.groups.rest
-  data.chosen, data.chosen_by, data.groups.chosen = data.groups.chosen, first, nil
-  data.counts, data.whole = counts.copy(spec.counts), data.groups.whole
+  data.interrupted, data.counts = interrupted.part(), counts.copy(spec.counts)
   data.origin = origin.of(spec)
   if spec.paired then
     data.notes = sampled.notes(spec.file, events_at(spec.file, spec.paired))

@@ -5,7 +5,6 @@ local core = require "perflua.core"
 local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
 local lower = require "perflua.plan.lower"
-local measures = require "perflua.measures"
 local sums = require "perflua.measures.sums"
 local usage_error, guard = errors.usage_error, errors.guard
 
@@ -213,12 +212,10 @@ function engine.grouping(spec, keys, columns)
 end
 
 ---@param spec table
----@param description table from engine.grouping; first: many groups are also chosen from, those
---- that are first by this measure, its greatest values, or if it is negative its least; then,
---- if there is a share, the result has `rest`: sums of the others by event
----@return table[] groups # { keys = {…}, state, state … } in the order in which they were met;
---- `chosen` and `total`: see core.group; a key without a place is its `event`, the event's
---- index or nil; of a report its sections, of a profile its events
+---@param description table from engine.grouping
+---@return userdata|table[]|false groups # the core's result, of the shape in `shape` of the
+--- description; of a report its sections, of a profile its events; false: a stream that was
+--- waited for in vain
 ---@return function|table? made # of a report its rows (src/binding/query/report.c), of a
 --- profile its functions (src/binding/query/profile.c)
 function engine.groups(spec, description)
@@ -228,14 +225,8 @@ function engine.groups(spec, description)
   else
     groups, rows = guard(core.group, spec.file, description)
   end
-  if not groups then usage_error("%s", sums.wrong[rows] or rows) end
+  if groups == nil then usage_error("%s", sums.wrong[rows] or rows) end
   if spec.aside then spec.aside.n = description.aside or 0 end
-  if #description.keys == 0 and #groups == 0 then -- a stream that was waited for in vain
-    groups[1] = { keys = {} }
-    for i, one in ipairs(description.measures) do
-      groups[1][i] = measures[one.measure].start()
-    end
-  end
   return groups, rows
 end
 

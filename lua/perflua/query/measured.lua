@@ -5,7 +5,8 @@ local aggregate = require "perflua.group.aggregate"
 local derive = require("perflua.query.new").derive
 local group = require "perflua.group"
 local measures = require "perflua.measures"
-local spec_of = require("perflua.core").query_spec
+local core = require "perflua.core"
+local spec_of = core.query_spec
 local Table = require "perflua.table"
 local usage_error = require("perflua.errors").usage_error
 
@@ -31,7 +32,8 @@ local function measure(query, name, field, option)
   elseif name == "first" or name == "last" or name == "share" then
     usage_error("%s comes after group_by", name)
   end
-  local g = aggregate(spec_of(query), {}, { column })[1]
+  local g = core.result_groups((aggregate(spec_of(query), {}, { column })))[1]
+    or { measures[name].start() } -- a stream that was waited for in vain
   if type(option) ~= "table" then return measures[name].finish(g[1], column.kind, option) end
   local values = {}
   for i, one in ipairs(option) do values[i] = measures[name].finish(g[1], column.kind, one) end

@@ -239,7 +239,7 @@ end
 ---@return perflua.Table
 function report.table(result)
   local n, columns = #result.keys, result.columns
-  local data = { events = {}, groups = {}, keys = result.keys, measures = {} }
+  local data, groups = { events = {}, keys = result.keys, measures = {} }, {}
   for m, column in ipairs(table.move(columns, n + 1, #columns, 1, {})) do
     local is_count = column.name == "samples"
     data.measures[m] = {
@@ -255,10 +255,10 @@ function report.table(result)
       for c, values in ipairs(by_column) do
         if c <= n then group.keys[c] = values[r] else group[c - n] = values[r] end
       end
-      data.groups[#data.groups + 1] = group
+      groups[#groups + 1] = group
     end
   end
-  return Table.new(data, { column = columns[#columns].name })
+  return Table.of(data, groups, { column = columns[#columns].name })
 end
 
 return report

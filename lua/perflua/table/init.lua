@@ -1,22 +1,18 @@
--- Table: the groups of a query, and how they are shown. All groups are kept, as states that can
+-- Table: the result of a query, and how it is shown. All groups are kept, as states that can
 -- still be merged; all else is presentation.
 --
--- self.data = { description, events, distinctions, places, keys, measures, groups }:
+-- self.data = { description, events, distinctions, places, keys, measures, result }:
 -- description is of description.lua; events names the sections, in order (nil: not split);
 -- distinctions says what tells those of one name apart, "" of others (nil: all names differ);
 -- places is of merge.lua; keys { name, kind, text }; measures { name, measure, kind (of the
--- field), option, field, weight }, of several quantiles option is their list and names that
--- of their columns; a group is { event = place in events, keys = {…}, state, state … }. If
--- an interrupt ended what made it, data.interrupted says where (interrupted.lua); if not all
--- groups are there, data.total is how many there were, and data.rest has the sums that
--- shares are of besides. Of many groups data.chosen has some, with such a total and rest,
--- for an interrupt that comes later: the first by measure data.chosen_by
--- (group/aggregate.lua).
--- A comparison has data.comparison = { above, below }, lines around the rows.
--- self.show and self.view are of presentation.lua, self.lines of lines.lua and rows.lua. Of
+-- field), option, field, weight }, of several quantiles option is their list and names that of
+-- their columns; result is the core's (src/result/result.h). If an interrupt ended what made
+-- it, data.interrupted says where (interrupted.lua). A comparison has data.comparison = {
+-- above, below }, lines around the rows. self.show and self.view are of presentation.lua. Of
 -- spans, self.counts says what could not be paired (table/pair_counts.lua).
 
 local errors = require "perflua.errors"
+local core = require "perflua.core"
 local counts = require "perflua.table.pair_counts"
 local description = require "perflua.table.description"
 local interrupted = require "perflua.table.interrupted"
@@ -27,6 +23,7 @@ local read = require "perflua.table.read"
 local saved = require "perflua.table.saved"
 local shown = require "perflua.table.rows"
 local steps = require "perflua.table.steps"
+local sums = require "perflua.measures.sums"
 local suggest = require "perflua.errors.suggest"
 local usage_error = errors.usage_error
 
@@ -108,10 +105,10 @@ end
 
 ---@return fun(): table? # row by row
 function Table:rows()
-  local list, i = shown.select(self), 0
+  local i = 0
   return function()
     i = i + 1
-    return list[i] and shown.row(self, list[i])
+    return shown.row(self, i)
   end
 end
 
@@ -123,17 +120,21 @@ function Table:csv(out, options)
   if options ~= nil then
     errors.check_options(options, "CsvOptions", "csv: unknown option '%s'")
   end
-  local columns, rows = shown.collect(self)
+  shown.view(self) -- raises before a file is made
   local text = shown.interruption(self)
   if text then interrupted.log(text) end
-  return output.csv(out, columns, rows, options and options.safe)
+  return output.with_file(out, function(file)
+    return shown.write(self, "csv", file, { safe = options and options.safe })
+  end)
 end
 
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@return true? ok, string? message, string? code
 function Table:json(out)
-  local columns, rows = shown.collect(self)
-  return output.json(out, columns, rows, select(2, shown.interruption(self)))
+  local last = select(2, shown.interruption(self))
+  return output.json_rows(out, #shown.view(self), last, function(file)
+    return shown.write(self, "json", file, { stack = output.stack_json })
+  end)
 end
 
 ---@param other perflua.Table of the same keys and measures; filters, times and events may
@@ -184,16 +185,14 @@ local method = errors.named(Table, "Table")
 
 function meta:__index(key)
   if math.type(key) ~= "integer" then return method(self, key) end
-  local line = shown.select(self)[key]
-  return line and shown.row(self, line)
+  return shown.row(self, key)
 end
 
--- Returns the number of lines without sorting them: the order only decides which of them are
--- shown.
+-- Returns the number of rows without sorting them, where all are shown.
 function meta:__len()
-  local show, is_all = self.show, not interrupted.now()
-  if show.top or show.pivot or show.having then is_all = false end
-  return is_all and #self.data.groups or #shown.select(self)
+  local show = self.show
+  if show.top or show.pivot or show.having then return #shown.view(self) end
+  return #self.data.result
 end
 
 -- Appends lines of text as comments.
@@ -218,7 +217,18 @@ errors.checked(Table, meta, "Table")
 ---@return boolean
 local function is_table(value) return getmetatable(value) == meta end
 
+---@param data table of a Table, without a result
+---@param groups table[] { event = section, keys = {…}, value | {value}, … }
+---@param show table?
+---@return perflua.Table
+local function table_of(data, groups, show)
+  local wrong
+  data.result, wrong = core.result_put(core.result(merge.shape(data)), groups)
+  if wrong then usage_error("%s", sums.wrong[wrong]) end
+  return new_table(data, show)
+end
+
 return {
-  new = new_table, load = load_table, is = is_table, methods = Table,
+  new = new_table, of = table_of, load = load_table, is = is_table, methods = Table,
   is_final = steps.is_final,
 }

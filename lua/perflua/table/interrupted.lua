@@ -10,24 +10,6 @@ interrupted.MOST = 1000
 ---@return boolean # has there been an interrupt?
 function interrupted.now() return (core.interrupted()) end
 
----Calls a function for each group that the core made, unless an interrupt leaves no time for
----all of many.
----@param groups table[] with those that it chose then as `chosen`, if they are many
----@param change fun(group: table)
----@return table[] # the groups, or those that were chosen
-function interrupted.each(groups, change)
-  local chosen = groups.chosen or {}
-  chosen.whole = groups.whole
-  for _, list in ipairs { groups.rest or {}, chosen, chosen.rest or {} } do
-    for _, g in ipairs(list) do change(g) end
-  end
-  for i, g in ipairs(groups) do
-    if i % 8192 == 0 and groups.chosen and interrupted.now() then return chosen end
-    change(g)
-  end
-  return groups
-end
-
 ---@return number|true|nil # the part of the recording that the last pass read, if an interrupt
 --- ended it; true: it is not known
 function interrupted.part()

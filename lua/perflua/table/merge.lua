@@ -1,38 +1,41 @@
 -- The groups of Tables put together. In whatever order and grouping tables are merged the
 -- groups are the same; first and last values alone are those of the tables in the order given.
 --
--- An accumulator owns its groups and finds them by a tree: event, then the values of the keys.
--- Stacks are found by their number among those that are `numbered` in the core; `stacks` holds
--- for each number the Stack that came first.
+-- An accumulator owns a result, to which those of Tables are added.
 
 local core = require "perflua.core"
 local counts = require "perflua.table.pair_counts"
 local description = require "perflua.table.description"
 local interrupted = require "perflua.table.interrupted"
-local measures = require "perflua.measures"
+local sums = require "perflua.measures.sums"
+local usage_error = require("perflua.errors").usage_error
 local whole = require "perflua.table.whole"
-
-local LOOK_EVERY = 8192 -- groups between two looks at the interrupt, which ends the adding
 
 local Accumulator = {}
 Accumulator.__index = Accumulator
 
--- Stand in the tree for values that cannot be keys of Lua tables.
-local NIL, NAN = {}, {}
+local merge = {}
 
-local function node_key(value)
-  if value == nil then return NIL end
-  if value ~= value then return NAN end
-  return value -- 1 and 1.0 are one key, as they are while a recording is read
+---@param data table of a Table
+---@return table # the shape of its result, as the core takes it
+function merge.shape(data)
+  local shape = { keys = {}, measures = {} }
+  for i, key in ipairs(data.keys) do
+    shape.keys[i] = { kind = key.kind, is_event = key.kind == "event" }
+  end
+  for m, one in ipairs(data.measures) do
+    shape.measures[m] = { measure = one.measure, kind = one.kind }
+  end
+  return shape
 end
 
 local function get_child(node, key)
-  local next_node = node[key]
-  if not next_node then
-    next_node = {}
-    node[key] = next_node
+  local child = node[key]
+  if not child then
+    child = {}
+    node[key] = child
   end
-  return next_node
+  return child
 end
 
 -- Events have a place for their section: the least that they had in any recording. Equal places
@@ -76,7 +79,7 @@ local function joined_events(a, b)
   table.sort(all, by_place)
   for i, one in ipairs(all) do at[one] = i end
   local function map_indexes(entries)
-    local list = { [0] = 0 }
+    local list = {}
     for i, one in ipairs(entries) do list[i] = at[one] end
     return list
   end
@@ -90,16 +93,21 @@ local function has_moves(places)
   return false
 end
 
--- Adds the events of the other table to ours. Returns the indexes of the other's.
+-- Adds a result to ours; places are those of its sections.
+local function add_result(self, result, places)
+  local ok, wrong = core.result_add(self.data.result, result, places)
+  if not ok then usage_error("%s", sums.wrong[wrong]) end
+end
+
+-- Adds the events of the other table to ours. Returns the places of the other's.
 local function take_events(self, other)
   local data = self.data
-  if not data.events then return { [0] = 0 } end
+  if not data.events then return nil end
   local all, ours, theirs = joined_events(events_of(data), events_of(other))
   if has_moves(ours) then
-    for _, g in ipairs(data.groups) do g.event = ours[g.event or 0] end
-    local tree = {}
-    for event, node in pairs(self.tree) do tree[ours[event]] = node end
-    self.tree = tree
+    local before = data.result
+    data.result = core.result(merge.shape(data))
+    add_result(self, before, ours)
   end
   data.events, data.places, data.distinctions = {}, {}, {}
   for i, one in ipairs(all) do
@@ -108,54 +116,13 @@ local function take_events(self, other)
   return theirs
 end
 
--- The one of equal Stacks that came first.
-local function same_stack(self, stack)
-  local n = core.stacks_number(self.numbered, stack)
-  self.stacks[n] = self.stacks[n] or stack
-  return self.stacks[n]
-end
-
--- A group whose Stacks are those of the groups that came before.
-local function with_stacks(self, g)
-  local data = self.data
-  local one = table.move(g, 1, #data.measures, 1, { event = g.event, keys = {} })
-  for i, key in ipairs(data.keys) do
-    local value = g.keys[i]
-    one.keys[i] = key.kind == "stack" and value ~= nil and same_stack(self, value) or value
-  end
-  for m, column in ipairs(data.measures) do
-    if column.kind == "stack" then
-      local set = {}
-      for stack in pairs(g[m]) do set[same_stack(self, stack)] = true end
-      one[m] = set
+-- Values of a comparison were made of all groups.
+local function check_measures(data)
+  for _, one in ipairs(data.measures) do
+    if one.measure == "compared" or one.measure == "delta" then
+      usage_error("comparisons cannot be merged: merge the tables of each side before diff")
     end
   end
-  return one
-end
-
-local function add_states(mine, g, columns)
-  for m, one in ipairs(columns) do
-    mine[m] = measures[one.measure].merge(mine[m], g[m], one.kind)
-  end
-end
-
----Adds a group, which stays as it is.
----@param g table
----@param event integer its place in our events; 0: none
----@return table # our group that it is part of
-function Accumulator:add_group(g, event)
-  local columns, n_keys, node = self.data.measures, #self.data.keys, get_child(self.tree, event)
-  if self.stacks then g = with_stacks(self, g) end
-  for i = 1, n_keys - 1 do node = get_child(node, node_key(g.keys[i])) end
-  local last = node_key(g.keys[n_keys])
-  local mine = node[last]
-  if mine then
-    add_states(mine, g, columns)
-    return mine
-  end
-  mine = table.move(g, 1, #columns, 1, { event = event, keys = g.keys })
-  node[last], self.data.groups[#self.data.groups + 1] = mine, mine
-  return mine
 end
 
 ---Adds the groups of another table, which stays as it is. A sum that grows too large raises.
@@ -164,42 +131,26 @@ end
 ---@return boolean? ok, string? message # nil and the first difference if they do not belong
 --- together
 function Accumulator:add(other, are_parts)
-  local difference = description.difference(self.data, other, are_parts)
+  local data = self.data
+  local difference = description.difference(data, other, are_parts)
   if difference then return nil, difference end
-  self.data.description = description.joined(self.data.description, other.description)
-  self.data.counts = counts.sum(self.data.counts, other.counts)
-  self.data.whole = whole.sum(self.data.whole, other.whole, self.data.measures)
-  local places = take_events(self, other)
-  self.data.interrupted = interrupted.least(self.data.interrupted, other.interrupted)
-  for i, g in ipairs(other.groups) do
-    if i % LOOK_EVERY == 0 and interrupted.now() then
-      self.data.interrupted = interrupted.least(self.data.interrupted, i / #other.groups)
-      break
-    end
-    self:add_group(g, places[g.event or 0])
-  end
+  if #data.result > 0 then check_measures(data) end
+  data.description = description.joined(data.description, other.description)
+  data.counts = counts.sum(data.counts, other.counts)
+  data.whole = whole.sum(data.whole, other.whole, data.measures)
+  data.interrupted = interrupted.least(data.interrupted, other.interrupted)
+  add_result(self, other.result, take_events(self, other))
   return true
 end
-
-local merge = {}
-
----Adds the states of a group to those of another one.
----@param mine table
----@param g table stays as it is
----@param columns table[] the measures of both
-merge.add_states = add_states
 
 ---@param data table of a Table, which stays as it is
 ---@return table # to add others to; its `data` is that of a Table
 function merge.start(data)
   local own = {
     description = data.description, keys = data.keys, measures = data.measures,
-    events = data.events and {}, groups = {},
+    events = data.events and {}, result = core.result(merge.shape(data)),
   }
-  local accumulator = setmetatable({ data = own, tree = {} }, Accumulator)
-  if description.has_stacks(data) then
-    accumulator.stacks, accumulator.numbered = {}, core.stacks()
-  end
+  local accumulator = setmetatable({ data = own }, Accumulator)
   accumulator:add(data)
   own.counts, own.whole = data.counts, data.whole
   return accumulator

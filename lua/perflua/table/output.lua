@@ -2,7 +2,6 @@
 
 local core = require "perflua.core"
 local errors = require "perflua.errors"
-local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local recording = require "perflua.recording"
@@ -75,23 +74,29 @@ function output.to(out, produce)
   return output.with_file(out, function(file) return write_to(file, produce) end)
 end
 
----Returns whether an interrupt ends the writing of rows, after those that an interrupted table
----has in any case.
----@param r integer number of the row that is next
----@param n integer
----@return boolean # is it not to be written? Then that was said.
-function output.ends_at(r, n)
-  if r <= interrupted.MOST or r % 1024 ~= 0 or not interrupted.now() then return false end
-  interrupted.log(("interrupted while writing: %d of %d rows"):format(r - 1, n))
+---Has rows written by the core. Says on standard error if an interrupt ends that; one that came
+---before does not.
+---@param file file* an open file, or an object with a function write
+---@param n integer rows
+---@param options table of core.view_write, which it changes
+---@param write fun(out: file*|function): integer?, string?, integer? # how many were written
+---@return true? ok, string? message, string? code
+function output.rows(file, n, options, write)
+  local out, failure = file, nil
+  if io.type(file) ~= "file" then
+    out = function(text)
+      local _, message, code = errno(file:write(text))
+      failure = failure or message and { message, code }
+    end
+  end
+  options.stops = not interrupted.now()
+  local done, message, code = errno(write(out))
+  if not done then return nil, message, code end
+  if failure then return nil, failure[1], failure[2] end
+  if done < n then
+    interrupted.log(("interrupted while writing: %d of %d rows"):format(done, n))
+  end
   return true
-end
-
-local LOOK_EVERY <const> = 1024 -- rows: see output.ends_at
-
-local function csv_heads(columns, safe)
-  local names, plain = {}, {}
-  for i, column in ipairs(columns) do names[i], plain[i] = column.name, {} end
-  return core.csv(plain, { names }, 1, 1, fmt.exact, { safe = safe })
 end
 
 ---@param out file*|string|nil
@@ -101,15 +106,22 @@ end
 --- that begin with =, +, -, @ or a tab
 ---@return true? ok, string? message, string? code
 function output.csv(out, columns, rows, safe)
-  return output.to(out, function(write)
-    write(csv_heads(columns, safe))
-    local from, n, options = 1, #rows, { safe = safe }
-    while from <= n and not output.ends_at(from, n) do
-      local to = math.min((from // LOOK_EVERY + 1) * LOOK_EVERY - 1, n)
-      write(core.csv(columns, rows, from, to, fmt.exact, options))
-      from = to + 1
-    end
+  local options = { safe = safe }
+  return output.with_file(out, function(file)
+    return output.rows(file, #rows, options, function(to)
+      return core.write_table("csv", to, options, columns, rows)
+    end)
   end)
+end
+
+local BATCH <const> = 1024 -- rows that are made at a time
+
+---Returns whether an interrupt ends the writing of a report's rows, after those that an
+---interrupted one has in any case.
+---@param r integer number of the row that is next
+---@return boolean
+function output.ends_at(r)
+  return r > interrupted.MOST and r % BATCH == 1 and interrupted.now()
 end
 
 ---Writes rows that are made when they are written.
@@ -120,21 +132,25 @@ end
 ---@param safe boolean? see output.csv
 ---@return true? ok, string? message, string? code
 function output.csv_sections(out, columns, sections, safe)
-  local before, n_rows, options = 0, 0, { safe = safe, by_column = true }
+  local n_rows, options = 0, { safe = safe, by_column = true, n = 0 }
   for _, section in ipairs(sections) do n_rows = n_rows + section.n end
-  return output.to(out, function(write)
-    write(csv_heads(columns, safe))
-    for _, section in ipairs(sections) do
-      local from, n = 1, section.n
-      while from <= n do
-        if output.ends_at(before + from, n_rows) then return end
-        local row = before + from
-        local to = math.min((row // LOOK_EVERY + 1) * LOOK_EVERY - 1 - before, n)
-        write(core.csv(columns, section.read(from, to), 1, to - from + 1, fmt.exact, options))
-        from = to + 1
+  return output.with_file(out, function(file)
+    return output.rows(file, n_rows, options, function(to)
+      local done, message, code = core.write_table("csv", to, options, columns, {})
+      options.no_heads = true
+      for _, section in ipairs(sections) do
+        local from = 1
+        while done and from <= section.n do
+          if output.ends_at(done + 1) then return done end
+          options.n = math.min(BATCH, section.n - from + 1)
+          local rows = section.read(from, from + options.n - 1)
+          local n
+          n, message, code = core.write_table("csv", to, options, columns, rows)
+          from, done = from + options.n, n and done + n
+        end
       end
-      before = before + n
-    end
+      return done, message, code
+    end)
   end)
 end
 
@@ -150,34 +166,41 @@ local function frames_of(stack)
   return json.array(list)
 end
 
-local function json_value(value, kind)
-  if kind == "stack" and value ~= nil then return json.encode(frames_of(value)) end
-  if math.type(value) == "integer" then
-    if kind == "address" then return json.encode(json.address(value)) end
-    if kind == "unsigned" then return fmt.unsigned(value) end
-  end
-  local composite = type(value) == "userdata" or type(value) == "table" and kind ~= "histogram"
-  return json.encode(composite and tostring(value) or value)
+---@param stack perflua.Stack
+---@return string # its frames as JSON
+function output.stack_json(stack) return json.encode(frames_of(stack)) end
+
+---Writes the array of JSON around rows.
+---@param out file*|string|nil
+---@param n integer rows
+---@param last string? JSON of an element behind the rows
+---@param write fun(file: file*): true?, string?, string? writes the rows, each on a line
+---@return true? ok, string? message, string? code
+function output.json_rows(out, n, last, write)
+  return output.with_file(out, function(file)
+    local function put(text)
+      local _, message, code = errno(file:write(text))
+      return message, code
+    end
+    local _, message, code = nil, put "["
+    if not message then _, message, code = write(file) end
+    if message then return nil, message, code end
+    message, code = put((last and (n > 0 and ",\n" or "\n") .. last or "")
+      .. ((n > 0 or last) and "\n]\n" or "]\n"))
+    return not message, message, code
+  end)
 end
 
 ---@param out file*|string|nil
 ---@param columns {name: string, kind: string}[]
 ---@param rows any[][] # by column
----@param last string? JSON of an element behind the rows
 ---@return true? ok, string? message, string? code
-function output.json(out, columns, rows, last)
-  return output.to(out, function(write)
-    write("[")
-    for r, row in ipairs(rows) do
-      if output.ends_at(r, #rows) then break end
-      local fields = {}
-      for i, column in ipairs(columns) do
-        fields[i] = json.string(column.name) .. ":" .. json_value(row[i], column.kind)
-      end
-      write((r > 1 and ",\n{" or "\n{") .. table.concat(fields, ",") .. "}")
-    end
-    if last then write((#rows > 0 and ",\n" or "\n") .. last) end
-    write((#rows > 0 or last) and "\n]\n" or "]\n")
+function output.json(out, columns, rows)
+  return output.json_rows(out, #rows, nil, function(file)
+    local options = {}
+    return output.rows(file, #rows, options, function(to)
+      return core.write_table("json", to, options, columns, rows)
+    end)
   end)
 end
 

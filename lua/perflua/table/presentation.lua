@@ -10,8 +10,9 @@
 --
 -- A view is made of it for a table's keys and measures: { columns, n_keys, place, pivot, per,
 -- conditions, show }. A column is { name, kind, unit, measured } and, by what its values come
--- from, `key` (its number), `measure` (its number) and `option`, `node` (an expression), or
--- `running` (the place of another column). place, pivot and per are places of columns.
+-- from, `key` (its number), `measure` (its number) and `option`, `tree` (an expression), or
+-- `running` (the place of another column). place, pivot and per are places of columns. The core
+-- takes it as it is: see core.result_view in src/binding/functions.h.
 
 local expression = require "perflua.table.expression"
 local measures = require "perflua.measures"
@@ -84,7 +85,7 @@ local function add_column(view, one)
     column.barred = "is added up over the rows that are shown, which comes after expressions"
     column.unit = columns[column.running].unit
   else
-    column.node, column.kind = expression.parse(one.expression, columns)
+    column.tree, column.kind = expression.parse(one.expression, columns)
   end
   columns[#columns + 1] = column
 end

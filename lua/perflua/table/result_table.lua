@@ -5,7 +5,6 @@ local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local output = require "perflua.table.output"
-local sorting = require "perflua.table.sort"
 local suggest = require "perflua.errors.suggest"
 
 local result_table = {}
@@ -100,23 +99,21 @@ end
 -- Kinds of columns that are amounts, not threads or processors.
 local is_amount = { unsigned = true, float = true, percent = true }
 
--- Rows in the order of one column, numbers from the largest; then of all from the left, amounts
--- from the largest. After an interrupt the first of them.
-local function sorted_rows(rows, place, columns)
+-- Sorts rows by one column, numbers from the largest; then by all from the left, amounts from
+-- the largest.
+local function sort_rows(rows, place, columns)
   local function order_of(a, b, i, down)
     if type(a[i]) == "table" then return 0 end
     local order = compare_values(a[i], b[i])
     return down and a[i] ~= nil and b[i] ~= nil and -order or order
   end
-  local function is_less(a, b)
+  table.sort(rows, function(a, b)
     local order, i = order_of(a, b, place, type(a[place]) == "number"), 1
     while order == 0 and i <= #columns do
       order, i = order_of(a, b, i, is_amount[columns[i].kind]), i + 1
     end
     return order < 0
-  end
-  local function value_of(row) return sorting.number(row[place]) end
-  return sorting.all(rows, is_less) or sorting.all(sorting.first(rows, value_of), is_less)
+  end)
 end
 
 -- Tells the user that a table is empty, which its header alone may leave unclear.
@@ -137,13 +134,10 @@ function ResultTable:write(args, out)
   if not places[by] then
     return 2, suggest.message(("--sort: no column '%s'"):format(by), by, suggest.names(places))
   end
-  rows = sorted_rows(rows, places[by], self.columns)
-  if #self.rows == 0 and not interrupted.part() then log_empty(args) end
-  local part, text = interrupted.part() or #rows < #self.rows and 1 or nil, nil
-  if part then
-    text = interrupted.text(part) .. (#rows < #self.rows
-      and (": %d of %d rows"):format(#rows, #self.rows) or "")
-  end
+  sort_rows(rows, places[by], self.columns)
+  local part = interrupted.part()
+  if #rows == 0 and not part then log_empty(args) end
+  local text = part and interrupted.text(part)
   if args.count then
     rows = table.move(rows, 1, math.min(#rows, math.tointeger(tonumber(args.count))), 1, {})
   end
@@ -157,8 +151,7 @@ function ResultTable:write(args, out)
     local ok, message = output.csv(out, self.columns, rows, args.csv == "safe")
     return ok and 0 or nil, message
   end
-  out:write(table.concat(fmt.lines(self.columns, rows), "\n"), "\n", text and text .. "\n"
-    or "")
+  out:write(fmt.table(self.columns, rows), text and text .. "\n" or "")
   return 0
 end
 

@@ -1,97 +1,108 @@
--- The rows of a Table: what is shown of its groups, for scripts, for output and as text.
+-- The rows of a Table: what is shown of its result, for scripts, for output and as text. The
+-- core makes them, as a view of the result, when they are first asked for.
 
-local cells = require "perflua.table.cells"
+local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
-local lines = require "perflua.table.lines"
+local output = require "perflua.table.output"
+local sums = require "perflua.measures.sums"
+local usage_error = require("perflua.errors").usage_error
+local whole = require "perflua.table.whole"
 
 local rows = {}
 
----@param self perflua.Table
----@return table[] # the lines that are shown, in order; they are computed once
-function rows.select(self)
-  if not rawget(self, "lines") then
-    local seen
-    self.lines, self.turned, seen = lines.of(self.data, self.view)
-    local is_part = seen and seen < #self.data.groups
-    local top = self.show.top
-    self.seen = is_part and seen or nil
-    self.left_out = seen and (is_part or not (top and top <= interrupted.MOST)) or nil
+-- The sums that shares are of, where the result does not have them itself.
+local function totals_of(data)
+  if not data.whole then return nil end
+  local totals, n = {}, 0
+  for m, one in ipairs(data.measures) do
+    if one.measure == "share" then
+      n = n + 1
+      for at, sum in pairs(whole.totals(data, n)) do
+        totals[#totals + 1] = { measure = m, whole = at, sum = sum }
+      end
+    end
   end
-  return self.lines
+  return totals
+end
+
+---@param self perflua.Table
+---@return userdata # the view of its result
+function rows.view(self)
+  local made = rawget(self, "rows_view")
+  if made then return made end
+  local data, view, show = self.data, self.view, self.show
+  local wrong, n
+  made, wrong, n = core.result_view(data.result, {
+    columns = view.columns, conditions = view.conditions, by = view.place,
+    ascending = show.ascending, top = show.top, per = view.per, pivot = view.pivot,
+    n_pivot = show.pivot and show.pivot.n, totals = totals_of(data),
+  })
+  if wrong == "wide" then
+    local name = view.columns[view.pivot].name
+    usage_error("pivot: '%s' has %d values; pivot(\"%s\", n) makes columns of the n greatest",
+      name, n, name)
+  end
+  if not made then usage_error("%s", sums.wrong[wrong]) end
+  self.rows_view = made
+  return made
 end
 
 ---@param self perflua.Table
 ---@return string?, string? # what an interrupt did to the table: as text, and in JSON
 function rows.interruption(self)
-  local data, n = self.data, #rows.select(self)
-  if not (data.interrupted or rawget(self, "left_out")) then return nil end
-  local text, all = interrupted.text(data.interrupted or 1), data.total or #data.groups
-  local show = self.show
-  local top = show.top and show.top <= interrupted.MOST
-  if not (top or show.pivot or show.having) and n < all then
-    text = ("%s: %d of %d rows"):format(text, n, all)
-  end
-  if rawget(self, "seen") then
-    text = ("%s, chosen among the first %d of %d groups"):format(text, self.seen, all)
-  end
-  return text, json.encode { interrupted = interrupted.value(data.interrupted or 1) }
+  local part = self.data.interrupted
+  if not part then return nil end
+  return interrupted.text(part), json.encode { interrupted = interrupted.value(part) }
 end
 
 ---@param self perflua.Table
----@param line table
----@return table # as scripts see it
-function rows.row(self, line)
-  local result, events = {}, self.data.events
-  if self.view.pivot then
-    cells.fill_row(result, line, self.view)
-  else
-    for i, column in ipairs(self.view.columns) do result[column.name] = line[i] end
+---@param i integer
+---@return table? # row i, as scripts see it; nil: there is none
+function rows.row(self, i)
+  local view = rows.view(self)
+  if i < 1 or i > #view then return nil end
+  local row, section = core.view_row(view, i)
+  if self.data.events then row.event = self.data.events[section] end
+  return row
+end
+
+-- Returns the sections of rows as { section, from, to }.
+local function sections_of(self)
+  local view, list = rows.view(self), {}
+  local n, from = #view, 1
+  while from <= n do
+    local section, low, high = core.view_section(view, from), from, n
+    while low < high do -- the last row of the section
+      local middle = (low + high + 1) // 2
+      if core.view_section(view, middle) == section then low = middle else high = middle - 1 end
+    end
+    list[#list + 1] = { section = section, from = from, to = low }
+    from = low + 1
   end
-  if events then result.event = events[line.event] end
-  return result
+  return list
 end
 
 -- Returns whether the result has more than one event, so that the event must be shown.
 local function several_events(self)
-  if not self.data.events then return false end
-  local list = rows.select(self)
-  return #list > 0 and list[1].event ~= list[#list].event
+  local view = rows.view(self)
+  return self.data.events and #view > 0
+    and core.view_section(view, 1) ~= core.view_section(view, #view)
 end
 
+---Writes the rows, with their event where it must be told.
 ---@param self perflua.Table
----@return table[] columns, table[] rows as they are written, those of one event or of all: with
---- the event, where it must be told
-function rows.collect(self)
-  local list, columns = rows.select(self), self.view.columns
-  if self.view.pivot then columns, list = cells.rows(list, self.view, self.turned) end
-  if not several_events(self) then return columns, list end
-  local n, with_event = #columns, {}
-  for l, line in ipairs(rows.select(self)) do
-    with_event[l] = table.move(list[l], 1, n, 2, { self.data.events[line.event] })
-  end
-  return table.move(columns, 1, n, 2, { { name = "event", kind = "string" } }), with_event
-end
-
--- Columns and rows of some lines as text.
-local function format_lines(self, list, stops)
-  local columns = self.view.columns
-  if self.view.pivot then
-    columns, list = cells.rows(list, self.view, self.turned, true)
-  end
-  return fmt.lines(columns, list, stops)
-end
-
--- Returns the lines of a table as text; only the first of them if an interrupt ends it.
-local function lines_of_text(self)
-  local list = rows.select(self)
-  local text = format_lines(self, list, #list > interrupted.MOST and interrupted.now or nil)
-  if text then return text end
-  collectgarbage "stop" -- it would look through all lines; the prompt starts it again
-  self.lines = table.move(list, 1, interrupted.MOST, 1, {})
-  self.left_out = true
-  return format_lines(self, self.lines)
+---@param format "csv"|"json"
+---@param file file* an open file, or an object with a function write
+---@param options { safe: boolean?, stack: function? } see core.view_write
+---@return integer? rows, string? message, string? code # that were written
+function rows.write(self, format, file, options)
+  local view = rows.view(self)
+  options.events = several_events(self) and self.data.events or nil
+  return output.rows(file, #view, options, function(out)
+    return core.view_write(format, out, options, view, 1, #view)
+  end)
 end
 
 -- Returns the line above the rows of an event.
@@ -102,21 +113,19 @@ local function heading_of(data, event)
 end
 
 ---@param self perflua.Table
----@return string # the lines that are shown, a section for each event if there are several
+---@return string # the rows, a section for each event if there are several
 function rows.text(self)
-  local list = rows.select(self)
-  if not several_events(self) then return table.concat(lines_of_text(self), "\n") end
-  local sections, from = {}, 1
-  while from <= #list do
-    local event, section = list[from].event, {}
-    while list[from] and list[from].event == event do
-      section[#section + 1] = list[from]
-      from = from + 1
+  local view, parts = rows.view(self), {}
+  local function add(text) parts[#parts + 1] = text end
+  if not several_events(self) then
+    core.view_write("text", add, {}, view, 1, #view)
+  else
+    for i, section in ipairs(sections_of(self)) do
+      add((i > 1 and "\n" or "") .. heading_of(self.data, section.section) .. "\n")
+      core.view_write("text", add, {}, view, section.from, section.to)
     end
-    sections[#sections + 1] = heading_of(self.data, event) .. "\n"
-      .. table.concat(format_lines(self, section), "\n")
   end
-  return table.concat(sections, "\n\n")
+  return (table.concat(parts):gsub("\n$", ""))
 end
 
 return rows

@@ -35,8 +35,8 @@ end
 
 ---@param data table of a Table
 ---@param n integer which share
----@return table<any, number> # the totals, by what is the whole of a group: an event's place or
---- name, or 0; 0 for others
+---@return table<integer|string, number> # the totals, by what is the whole of a group: the
+--- place or the name of an event, or 0
 function whole.totals(data, n)
   local totals, by_key, places, seen = {}, false, {}, {}
   for _, key in ipairs(data.keys) do
@@ -52,7 +52,7 @@ function whole.totals(data, n)
     if data.events and one.event then at = places[one.event .. "\0" .. (one.nth or 1)] or 0 end
     totals[at] = (totals[at] or 0) + one[n]
   end
-  return setmetatable(totals, { __index = function() return 0 end })
+  return totals
 end
 
 ---@param list any of a saved Table

@@ -126,7 +126,7 @@ local function empty_text(before, after, args)
 end
 
 local function write_text(made, settings, out)
-  if #made.data.groups == 0 then
+  if #made.data.result == 0 then
     for _, line in ipairs(notes_of(made)) do out:write("# ", line, "\n") end
     return 0
   end
@@ -188,7 +188,7 @@ local function run_compared(args, settings, make, out)
   local wrong, note = check_saved(args, before, after)
   if wrong then return USAGE, wrong end
   local made = diff.compare(before, after, { per = settings.per, match = settings.match })
-  if #made.data.groups == 0 then
+  if #made.data.result == 0 then
     made.data.comparison = { above = {}, below = { empty_text(before, after, args) } }
   end
   table.insert(made.data.comparison.above, note)

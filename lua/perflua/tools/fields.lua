@@ -51,7 +51,7 @@ local function print_part(out, title, count, fields)
     rows[i] = { "  " .. field.name, field.kind, field.example or "-", field.doc }
   end
   out:write(("%s: %d record%s\n"):format(fmt.escape(title), count, count == 1 and "" or "s"),
-    #rows > 0 and table.concat(fmt.lines(columns, rows), "\n") .. "\n" or "", "\n")
+    #rows > 0 and fmt.table(columns, rows) or "", "\n")
 end
 
 -- Prints the events that are only counted.

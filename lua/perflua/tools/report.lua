@@ -206,7 +206,10 @@ local function write_json(result, file, health, out)
   for i, event in ipairs(result.events) do
     local read, first, values = reader_of(event), 0, nil
     local rows = json.lazy(event.n, function(r)
-      if output.ends_at(r, event.n) then return nil end
+      if output.ends_at(r) then
+        interrupted.log(("interrupted while writing: %d of %d rows"):format(r - 1, event.n))
+        return nil
+      end
       if not values or r < first or r >= first + BATCH then
         first, values = r, read(r, math.min(event.n, r + BATCH - 1))
       end

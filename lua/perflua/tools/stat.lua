@@ -67,7 +67,7 @@ local function sum_column(rows, column)
 end
 
 local function print_table(out, columns, rows)
-  out:write(table.concat(fmt.lines(columns, rows), "\n"), "\n\n")
+  out:write(fmt.table(columns, rows), "\n")
 end
 
 local function print_text(file, counts, out)

@@ -13,6 +13,16 @@ local function told(value)
   return value
 end
 
+-- The value of a key that is a function: no object but an event, which is its name.
+local function given(value)
+  local kind = type(value)
+  if kind ~= "table" and kind ~= "userdata" and kind ~= "function" then return value end
+  local meta = getmetatable(value)
+  if type(meta) == "table" and meta.__name == "perflua.event" then return value.name end
+  error(("group_by: a function gave a %s; keys are strings, numbers, booleans and events")
+    :format(kind), 0)
+end
+
 local function new_group(keys, values, columns)
   local g = { keys = {} }
   for i, key in ipairs(keys) do
@@ -84,7 +94,7 @@ end
 ---@param next_context fun(): any the next record, or what else values are read from; nil at
 --- the end
 ---@param reader fun(ref: table): fun(context: any): any
----@return table[] groups # as engine.groups gives them
+---@return table[] groups # as core.result_groups gives them
 return function(spec, keys, columns, next_context, reader)
   local key_readers, groups, root = {}, {}, {}
   for i, key in ipairs(keys) do
@@ -99,6 +109,7 @@ return function(spec, keys, columns, next_context, reader)
       for i, read in ipairs(key_readers) do
         local value = told(read[1](context))
         if value == nil and read[2] then value = told(read[2](context)) end
+        if keys[i].ref.kind == "function" then value = given(value) end
         if value == nil then value = ABSENT end
         values[i] = value
       end

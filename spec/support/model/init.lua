@@ -15,6 +15,7 @@ local plan = require "perflua.plan"
 local spans = require "spec.support.model.spans"
 require "spec.support.model.stacks"
 local steps = require("spec.support.model.measures").steps
+local wrong_sums = require("perflua.measures.sums").wrong
 local of_record = spans.of_record
 
 local function of_filter(filter)
@@ -164,8 +165,12 @@ function engine.grouping(spec, keys, columns) -- luacheck: ignore 122
 end
 
 function engine.groups(spec, description) -- luacheck: ignore 122
-  if description.model then return groups_of(spec, description.keys, description.columns) end
-  return lib.groups(spec, description)
+  if not description.model then return lib.groups(spec, description) end
+  local groups = groups_of(spec, description.keys, description.columns)
+  description.whole = groups.whole
+  if not description.shape then return groups end
+  local result, wrong = core.result_put(core.result(description.shape), groups)
+  return result or error(wrong_sums[wrong], 0)
 end
 
 function plan.values(spec, refs, ...) -- luacheck: ignore 122

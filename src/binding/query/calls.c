@@ -178,6 +178,12 @@ static void to_call_value(lua_State *L, struct pl_calls *c, const struct call *c
 			out->type = PQ_EVENT;
 			break;
 		}
+		if (call->is == IS_KEY && luaL_testudata(L, -1, PL_EVENT)) {
+			lua_pushstring(L, pl_check_event(L, -1)->name);
+			to_text(L, c, call, out);
+			lua_pop(L, 1);
+			break;
+		}
 		lua_pushvalue(L, -1);
 		out->i = call->is == IS_KEY ? intern_key(L, c) : to_known(L, c);
 		out->type = PQ_OBJECT;

@@ -3,6 +3,7 @@
  * makes them of records. result.c makes the groups Lua values.
  */
 #include "group.h"
+#include "result.h"
 #include "binding/system.h"
 #include "binding/record.h"
 #include "binding/functions.h"
@@ -11,14 +12,6 @@
 
 #define MAX_KEYS     4096
 #define MAX_MEASURES 4096
-
-static const char *const measure_names[] = {
-	[PQ_M_COUNT] = "count", [PQ_M_SUM] = "sum",	      [PQ_M_AVG] = "avg",
-	[PQ_M_MIN] = "min",	[PQ_M_MAX] = "max",	      [PQ_M_QUANTILE] = "quantile",
-	[PQ_M_HIST] = "hist",	[PQ_M_DISTINCT] = "distinct", [PQ_M_FIRST] = "first",
-	[PQ_M_LAST] = "last",	[PQ_M_SHARE] = "share",	      [PQ_M_RATIO] = "ratio",
-	[PQ_M_TIMES] = "times",
-};
 
 static void free_job(struct pl_job *job)
 {
@@ -95,21 +88,6 @@ static void read_keys(lua_State *L, const struct pl_file *f, struct pl_job *job)
 	lua_pop(L, 1);
 }
 
-static enum pq_measure_kind to_measure_kind(lua_State *L)
-{
-	const char *name = lua_getfield(L, -1, "measure") == LUA_TSTRING ? lua_tostring(L, -1) :
-									   "";
-
-	for (size_t i = 0; i < sizeof(measure_names) / sizeof(measure_names[0]); i++) {
-		if (strcmp(measure_names[i], name) == 0) {
-			lua_pop(L, 1);
-			return (enum pq_measure_kind)i;
-		}
-	}
-	luaL_error(L, "no measure '%s'", name);
-	return PQ_M_COUNT;
-}
-
 /* Reads the two sets of events of the ratio on top. */
 static void read_ratio(lua_State *L, struct pl_job *job, struct pq_measure *m)
 {
@@ -135,7 +113,8 @@ static void read_measures(lua_State *L, const struct pl_file *f, struct pl_job *
 	for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
 		if (lua_rawgeti(L, -1, (lua_Integer)i + 1) != LUA_TTABLE)
 			luaL_error(L, "invalid query: a measure is a table");
-		measures[i].kind = to_measure_kind(L);
+		lua_getfield(L, -1, "measure");
+		measures[i].kind = pl_to_measure(L);
 		measures[i].value = get_node(L, f, "value");
 		measures[i].weight = get_node(L, f, "weight");
 		if (measures[i].kind == PQ_M_RATIO)
@@ -180,15 +159,13 @@ static void read_whole_groups(lua_State *L, const struct pl_file *f, struct pl_j
 	job->grouping.whole = &job->whole;
 }
 
-/* Returns the number of the measure that decides which groups come first. */
-static lua_Integer get_first(lua_State *L, const struct pl_job *job)
+void pl_push_result(lua_State *L)
 {
-	lua_Integer n = (lua_Integer)job->grouping.n_measures, first;
-
-	lua_getfield(L, PL_OPTIONS_AT, "first");
-	first = luaL_optinteger(L, -1, 0);
-	lua_pop(L, 1);
-	return first >= -n && first <= n ? first : 0;
+	luaL_checkstack(L, 20, "groups");
+	lua_settop(L, PL_RESULT_AT - 1);
+	lua_newtable(L);
+	lua_newtable(L);
+	lua_newtable(L);
 }
 
 static bool job_asks_system(const struct pl_job *job)
@@ -266,7 +243,6 @@ static struct pl_job *prepare_job(lua_State *L)
 	job->grouping.most = (uint64_t)luaL_optinteger(L, -1, 0);
 	lua_pop(L, 1);
 	read_whole_groups(L, f, job);
-	job->first = get_first(L, job);
 	pl_report_read(L, job);
 	pl_profile_read(L, job);
 	pl_hits_read(L, job);
@@ -312,14 +288,8 @@ static const char *const wrong_names[] = {
 };
 
 /*
- * core.group(file, description) -> groups | nil, message: what is wrong (see wrong_names), or
+ * core.group(file, description) -> result | nil, message: what is wrong (see wrong_names), or
  * why the recording cannot be read
- *
- * If there are many groups, the field `chosen` has some, as tables of their own: the first by
- * measure number `first` of the description (its greatest values; if `first` is negative, its
- * least), with the number of all groups as `total`. Its `rest` has the sums of the others
- * (pl_push_left_out) if there is a share. If an interrupt leaves
- * no time for all groups, these are the result.
  *
  * The description is that of a scope (scope.h) with keys {{value = tree, other = tree |
  * nil, at = position among a group's keys | nil: its event}, …} and measures {{measure = name,
@@ -328,6 +298,12 @@ static const char *const wrong_names[] = {
  * then the trees of keys and measures, and `kept`, have fields {row = place} of the rows, and
  * `counts` of the description is set. With `most`, records that measure more are set aside
  * (group.h), and `aside` of the description is set to their number.
+ *
+ * The result has the shape in field `shape` (result.h); sections are the indexes of events of
+ * the key without a position, which comes first. Where rows are items of records, field `whole`
+ * of the description is set to a list, for each event, of {event = its name | nil, index = its
+ * index | nil, sums of the records, of each share}. Of a stream that was waited for in vain
+ * there is no result: false.
  */
 int pl_file_group(lua_State *L)
 {
@@ -357,7 +333,7 @@ int pl_file_group(lua_State *L)
 	pl_check_names(L, f);
 	pl_file_report(L, f);
 	if (!job->groups) {
-		lua_newtable(L);
+		lua_pushboolean(L, 0);
 		return 1;
 	}
 	lua_pushinteger(L, (lua_Integer)pq_groups_set_aside(job->groups));

@@ -25,12 +25,6 @@ struct pl_job {
 	bool unread; /* the system was not read to the end */
 	struct pl_progress progress;
 	struct pq_paired pairs; /* with .how rows of pairs are grouped; else records */
-	lua_Integer
-		/*
-		 * the number of the measure, from 1, whose greatest values come first;
-		 * negative: least
-		 */
-		first;
 	/*
 	 * by key: its position among those of a group; 0: the key is the group's event, or not
 	 * shown
@@ -66,41 +60,16 @@ enum {
 	PL_RESULT_AT = PL_CALLS_AT + PL_CALLS_PLACES,
 	PL_CHAINS_AT, /* texts of chains by their numbers */
 	PL_TEXTS_AT,  /* long texts by their addresses */
-	PL_WORDS_AT,  /* "keys", "event" */
 };
 
-/*
- * Pushes the result, an array with room for n tables, and the values of the indices above it.
- */
-void pl_push_result(lua_State *L, size_t n);
+/* Pushes the result, an empty table, and the values of the indices above it. */
+void pl_push_result(lua_State *L);
 
 /*
- * Sets all groups in the array at PL_RESULT_AT; only the chosen ones of many, if an interrupt
- * leaves no time for all.
+ * Pushes the groups as a result (result.h), and sets `whole` of the description: see
+ * pl_file_group(). The groups are not the job's any more. [-0, +1]
  */
-void pl_push_groups(lua_State *L, const struct pl_job *job);
-
-/* Pushes a key or a value as groups show it: events by their names. [-0, +1] */
-void pl_push_shown(lua_State *L, const struct pl_job *job, const struct pq_value *v);
-
-/*
- * Sets the keys of group g in the table on top: `keys`, with room for so many, and its `event`.
- * [-0, +0]
- */
-void pl_set_keys(lua_State *L, const struct pl_job *job, size_t g, int n_shown);
-
-/*
- * Pushes a userdata with the numbers, ascending, of the k groups that come first by job->first,
- * and SIZE_MAX behind them; k is at most the number of groups. [-0, +1]
- */
-size_t *pl_choose_groups(lua_State *L, const struct pl_job *job, size_t k);
-/*
- * Pushes an array that has, for each event, a group with the sums of the groups that were not
- * chosen: of counts, sums, shares, and averaged values, as floats; 0 for other measures.
- * [-0, +1]
- */
-void pl_push_left_out(lua_State *L, const struct pl_job *job, const size_t *chosen,
-		      int n_shown);
+void pl_push_groups(lua_State *L, struct pl_job *job);
 
 /*
  * Handle a report, which has rows instead of the groups (report.c): read its options;

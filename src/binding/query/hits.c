@@ -140,7 +140,7 @@ void pl_push_hits(lua_State *L, struct pl_job *job)
 {
 	if (!index_groups(job))
 		luaL_error(L, "no memory for the samples of binaries");
-	pl_push_result(L, 0);
+	pl_push_result(L);
 	lua_settop(L, PL_RESULT_AT);
 	lua_pushvalue(L, PL_FILE_AT);
 	lua_pushvalue(L, PL_KEEP_AT);

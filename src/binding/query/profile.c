@@ -143,7 +143,7 @@ bool pl_push_profile(lua_State *L, struct pl_job *job)
 		luaL_error(L, "no memory for a profile");
 	if (pe_profile_is_too_heavy(profile->made))
 		return false;
-	pl_push_result(L, 0);
+	pl_push_result(L);
 	events = pe_profile_events(profile->made, &n);
 	for (size_t i = 0; i < n; i++) {
 		lua_createtable(L, 0, 3);

@@ -133,6 +133,57 @@ struct pd_text pl_report_symbol(const struct pq_report_row *row, char text[PL_AD
 	return (struct pd_text){ text, PL_ADDRESS_TEXT };
 }
 
+#define LONG_TEXT 40 /* Lua keeps longer ones as often as they are pushed */
+
+/*
+ * Pushes a text at an address that stays, as one string for all groups that have it. [-0, +1]
+ */
+static void push_key_text(lua_State *L, const char *p, size_t n)
+{
+	if (n <= LONG_TEXT) {
+		lua_pushlstring(L, p, n);
+	} else if (lua_rawgetp(L, PL_TEXTS_AT, p) != LUA_TSTRING) {
+		lua_pop(L, 1);
+		lua_pushlstring(L, p, n);
+		lua_pushvalue(L, -1);
+		lua_rawsetp(L, PL_TEXTS_AT, p);
+	}
+}
+
+static void push_chain(lua_State *L, const struct pl_job *job, uint32_t chain)
+{
+	const char *text;
+	size_t n;
+
+	if (lua_rawgeti(L, PL_CHAINS_AT, (lua_Integer)chain + 1) != LUA_TNIL)
+		return;
+	lua_pop(L, 1);
+	text = pq_chains_text(pq_groups_chains(job->groups), chain, &n);
+	if (!text)
+		luaL_error(L, "no memory for a call chain");
+	lua_pushlstring(L, text, n);
+	lua_pushvalue(L, -1);
+	lua_rawseti(L, PL_CHAINS_AT, (lua_Integer)chain + 1);
+}
+
+/* Pushes a key: an event by its name. [-0, +1] */
+static void push_key(lua_State *L, const struct pl_job *job, const struct pq_value *key)
+{
+	switch (key->type) {
+	case PQ_EVENT:
+		push_key_text(L, key->event->name, strlen(key->event->name));
+		break;
+	case PQ_TEXT:
+		push_key_text(L, key->p, key->size);
+		break;
+	case PQ_CHAIN:
+		push_chain(L, job, (uint32_t)key->u);
+		break;
+	default:
+		pl_push_answer(L, PL_FILE_AT, key);
+	}
+}
+
 void pl_report_push(lua_State *L, const struct pl_job *job,
 		    const struct pq_report_column *column, const struct pq_report_row *row)
 {
@@ -153,7 +204,7 @@ void pl_report_push(lua_State *L, const struct pl_job *job,
 		break;
 	default:
 		pq_groups_key(job->groups, row->group, column->key, &value);
-		pl_push_shown(L, job, &value);
+		push_key(L, job, &value);
 	}
 }
 
@@ -221,7 +272,7 @@ void pl_report_enter(lua_State *L)
 			lua_pushnil(L);
 	}
 	pl_check_open_file(L, PL_FILE_AT);
-	pl_push_result(L, 0);
+	pl_push_result(L);
 }
 
 /*
@@ -255,7 +306,7 @@ static int push_rows(lua_State *L)
 		lua_createtable(L, (int)n, 0);
 	for (lua_Integer i = 0; i < n; i++) {
 		struct pq_report_row row;
-		int at = PL_WORDS_AT + 2;
+		int at = PL_TEXTS_AT + 1;
 
 		pq_report_row(job->report.made, (size_t)(from - 1 + i), &row);
 		for (size_t c = 0; c < n_columns; c++) {
@@ -314,7 +365,7 @@ bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
 		luaL_error(L, "no memory for the rows of a report");
 	if (atomic_load(&interrupt.cut))
 		pl_cut_pass(L, part_taken(job));
-	pl_push_result(L, 0);
+	pl_push_result(L);
 	sections = pq_report_sections(report->made, &n_sections);
 	for (size_t i = 0; i < n_sections; i++) {
 		if (sections[i].period >= PQ_TOO_LARGE)

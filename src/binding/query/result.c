@@ -1,327 +1,325 @@
-/*
- * The groups of grouped queries as Lua values, in the form that measures/init.lua and
- * group/aggregate.lua expect.
- */
-#include <limits.h>
+/* Results as Lua values: what they consist of. view.c and result_groups.c show them. */
+#include "result.h"
+
 #include <string.h>
 
-#include "group.h"
 #include "binding/functions.h"
-#include "binding/stack.h"
+#include "result/saved.h"
 
-#define LONG_TEXT 40 /* Lua keeps longer ones as often as they are pushed */
-
-/*
- * Pushes a text at an address that stays, as one string for all groups that have it. [-0, +1]
- */
-static void push_key_text(lua_State *L, const char *p, size_t n)
-{
-	if (n <= LONG_TEXT) {
-		lua_pushlstring(L, p, n);
-	} else if (lua_rawgetp(L, PL_TEXTS_AT, p) != LUA_TSTRING) {
-		lua_pop(L, 1);
-		lua_pushlstring(L, p, n);
-		lua_pushvalue(L, -1);
-		lua_rawsetp(L, PL_TEXTS_AT, p);
-	}
-}
-
-static void push_chain(lua_State *L, const struct pl_job *job, uint32_t chain)
-{
-	struct pq_chains *chains = pq_groups_chains(job->groups);
-	const char *text;
-	size_t n;
-
-	if (lua_rawgeti(L, PL_CHAINS_AT, (lua_Integer)chain + 1) != LUA_TNIL)
-		return;
-	lua_pop(L, 1);
-	if (pq_chains_kind(chains, chain) == PQ_CHAIN_VALUES) {
-		pl_push_chain_stacks(L, PL_FILE_AT, chains, job->scope.system, PL_CHAINS_AT);
-		lua_rawgeti(L, PL_CHAINS_AT, (lua_Integer)chain + 1);
-		return;
-	}
-	text = pq_chains_text(chains, chain, &n);
-	if (!text)
-		luaL_error(L, "no memory for a call chain");
-	lua_pushlstring(L, text, n);
-	lua_pushvalue(L, -1);
-	lua_rawseti(L, PL_CHAINS_AT, (lua_Integer)chain + 1);
-}
-
-void pl_push_shown(lua_State *L, const struct pl_job *job, const struct pq_value *v)
-{
-	switch (v->type) {
-	case PQ_EVENT:
-		push_key_text(L, v->event->name, strlen(v->event->name));
-		break;
-	case PQ_TEXT:
-		push_key_text(L, v->p, v->size);
-		break;
-	case PQ_CHAIN:
-		push_chain(L, job, (uint32_t)v->u);
-		break;
-	case PQ_OBJECT:
-		pl_calls_push_object(L, job->calls, v);
-		break;
-	default:
-		pl_push_answer(L, PL_FILE_AT, v);
-	}
-}
-
-/* Pushes a state of one value; false without a value. */
-static void push_or_false(lua_State *L, const struct pl_job *job, const struct pq_state *s)
-{
-	if (s->value.type == PQ_NIL)
-		lua_pushboolean(L, 0);
-	else
-		pl_push_shown(L, job, &s->value);
-}
-
-static void push_number(lua_State *L, const struct pl_job *job, const struct pq_state *s)
-{
-	pl_push_shown(L, job, &s->value);
-}
-
-static void push_avg(lua_State *L, const struct pl_job *job, const struct pq_state *s)
-{
-	lua_createtable(L, 3, 0);
-	lua_pushinteger(L, (lua_Integer)s->n);
-	lua_rawseti(L, -2, 1);
-	lua_pushinteger(L, s->high);
-	lua_rawseti(L, -2, 2);
-	pl_push_shown(L, job, &s->value);
-	lua_rawseti(L, -2, 3);
-}
-
-static void push_counts(lua_State *L, const struct pl_job *job, const struct pq_state *s)
-{
-	const struct pq_bucket_count *counts;
-	size_t n = s->sketch ? pq_sketch_counts(s->sketch, &counts) : 0;
-
-	(void)job;
-	lua_createtable(L, 0, n < INT_MAX ? (int)n : 0);
-	for (size_t i = 0; i < n; i++) {
-		lua_pushinteger(L, (lua_Integer)counts[i].count);
-		lua_rawseti(L, -2, counts[i].bucket);
-	}
-}
-
-static void push_quantile(lua_State *L, const struct pl_job *job, const struct pq_state *s)
-{
-	lua_createtable(L, 3, 0);
-	push_counts(L, job, s);
-	lua_rawseti(L, -2, 1);
-	pl_push_shown(L, job, &s->least);
-	lua_rawseti(L, -2, 2);
-	pl_push_shown(L, job, &s->greatest);
-	lua_rawseti(L, -2, 3);
-}
-
-static void push_set(lua_State *L, const struct pl_job *job, const struct pq_state *s)
-{
-	lua_createtable(L, 0, s->n_set < INT_MAX ? (int)s->n_set : 0);
-	for (size_t i = 0; i < s->n_set; i++) {
-		pl_push_shown(L, job, &s->set[i]);
-		lua_pushboolean(L, 1);
-		lua_rawset(L, -3);
-	}
-}
-
-/* Pushes a table of the value, which is empty without one. */
-static void push_boxed(lua_State *L, const struct pl_job *job, const struct pq_state *s)
-{
-	lua_createtable(L, 1, 0);
-	pl_push_shown(L, job, &s->value);
-	lua_rawseti(L, -2, 1);
-}
-
-static void push_ratio(lua_State *L, const struct pl_job *job, const struct pq_state *s)
-{
-	lua_createtable(L, 2, 0);
-	pl_push_shown(L, job, &s->value);
-	lua_rawseti(L, -2, 1);
-	pl_push_shown(L, job, &s->other);
-	lua_rawseti(L, -2, 2);
-}
-
-/* Push states in the forms of lua/perflua/measures/init.lua. [-0, +1] */
-static void (*const push_state[])(lua_State *, const struct pl_job *,
-				  const struct pq_state *) = {
-	[PQ_M_COUNT] = push_number, [PQ_M_SUM] = push_number,	[PQ_M_AVG] = push_avg,
-	[PQ_M_MIN] = push_or_false, [PQ_M_MAX] = push_or_false, [PQ_M_QUANTILE] = push_quantile,
-	[PQ_M_HIST] = push_counts,  [PQ_M_DISTINCT] = push_set, [PQ_M_FIRST] = push_boxed,
-	[PQ_M_LAST] = push_boxed,   [PQ_M_SHARE] = push_number, [PQ_M_RATIO] = push_ratio,
+static const char *const measure_names[] = {
+	[PQ_M_COUNT] = "count", [PQ_M_SUM] = "sum",	      [PQ_M_AVG] = "avg",
+	[PQ_M_MIN] = "min",	[PQ_M_MAX] = "max",	      [PQ_M_QUANTILE] = "quantile",
+	[PQ_M_HIST] = "hist",	[PQ_M_DISTINCT] = "distinct", [PQ_M_FIRST] = "first",
+	[PQ_M_LAST] = "last",	[PQ_M_SHARE] = "share",	      [PQ_M_RATIO] = "ratio",
+	[PQ_M_TIMES] = "times", [PQ_M_COMPARED] = "compared", [PQ_M_DELTA] = "delta",
 };
 
-void pl_set_keys(lua_State *L, const struct pl_job *job, size_t g, int n_shown)
+enum pq_measure_kind pl_to_measure(lua_State *L)
 {
-	struct pq_value v;
+	const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
+	size_t n = sizeof(measure_names) / sizeof(measure_names[0]), i = 0;
 
-	lua_pushvalue(L, PL_WORDS_AT);
-	lua_createtable(L, n_shown, 0);
-	for (size_t k = 0; k < job->grouping.n_keys; k++) {
-		pq_groups_key(job->groups, g, k, &v);
-		if (job->at[k]) {
-			pl_push_shown(L, job, &v);
-			lua_rawseti(L, -2, job->at[k]);
-		} else if (v.type == PQ_EVENT) {
-			lua_pushvalue(L, PL_WORDS_AT + 1);
-			lua_pushinteger(L, (lua_Integer)v.event->number + 1);
-			lua_rawset(L, -5);
-		}
+	while (i < n && strcmp(measure_names[i], name) != 0)
+		i++;
+	if (i == n)
+		luaL_error(L, "no measure '%s'", name);
+	lua_pop(L, 1);
+	return (enum pq_measure_kind)i;
+}
+
+enum pr_kind pl_to_shown_kind(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum pr_kind kind;
+	} kinds[] = {
+		{ "signed", PR_SIGNED },       { "unsigned", PR_UNSIGNED },
+		{ "address", PR_ADDRESS },     { "natural", PR_UNSIGNED },
+		{ "bits", PR_UNSIGNED },       { "float", PR_FLOAT },
+		{ "percent", PR_PERCENT },     { "string", PR_STRING },
+		{ "bytes", PR_STRING },	       { "event", PR_STRING },
+		{ "boolean", PR_BOOLEAN },     { "stack", PR_STACK },
+		{ "histogram", PR_HISTOGRAM },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return kinds[i].kind;
+	return PR_ANY;
+}
+
+/* Returns the kind of the table on top. */
+static enum pr_kind get_kind(lua_State *L)
+{
+	enum pr_kind kind;
+
+	lua_getfield(L, -1, "kind");
+	kind = pl_to_shown_kind(luaL_optstring(L, -1, ""));
+	lua_pop(L, 1);
+	return kind;
+}
+
+/* Reads a shape, whose arrays are in a userdata that it pushes. [-0, +1] */
+static void read_shape(lua_State *L, int index, struct pr_shape *shape)
+{
+	struct pr_measure *measures;
+	struct pr_key *keys;
+
+	luaL_checktype(L, index, LUA_TTABLE);
+	luaL_argcheck(L, lua_getfield(L, index, "keys") == LUA_TTABLE, index, "no keys");
+	luaL_argcheck(L, lua_getfield(L, index, "measures") == LUA_TTABLE, index,
+		      "no measures");
+	shape->n_keys = (size_t)lua_rawlen(L, -2);
+	shape->n_measures = (size_t)lua_rawlen(L, -1);
+	keys = lua_newuserdatauv(L,
+				 shape->n_keys * sizeof(*keys) +
+					 shape->n_measures * sizeof(*measures) + 1,
+				 0);
+	measures = (struct pr_measure *)(keys + shape->n_keys);
+	for (size_t i = 0; i < shape->n_keys; i++) {
+		lua_rawgeti(L, -3, (lua_Integer)i + 1);
+		luaL_checktype(L, -1, LUA_TTABLE);
+		keys[i] = (struct pr_key){ get_kind(L), pl_get_flag(L, -1, "is_event") };
+		lua_pop(L, 1);
 	}
-	lua_rawset(L, -3);
-}
-
-void pl_push_result(lua_State *L, size_t n)
-{
-	luaL_checkstack(L, 20, "groups");
-	lua_settop(L, PL_RESULT_AT - 1);
-	lua_createtable(L, n < INT_MAX ? (int)n : INT_MAX, 0);
-	lua_newtable(L);
-	lua_newtable(L);
-	lua_pushliteral(L, "keys");
-	lua_pushliteral(L, "event");
-}
-
-/*
- * Returns how many positions a group's keys take, and sets *has_event to whether one is its
- * event.
- */
-static int count_places(const struct pl_job *job, bool *has_event)
-{
-	int highest = 0;
-
-	*has_event = false;
-	for (size_t k = 0; k < job->grouping.n_keys; k++) {
-		if (job->at[k] > highest)
-			highest = job->at[k];
-		*has_event = *has_event || !job->at[k];
+	for (size_t i = 0; i < shape->n_measures; i++) {
+		lua_rawgeti(L, -2, (lua_Integer)i + 1);
+		luaL_checktype(L, -1, LUA_TTABLE);
+		measures[i].kind = get_kind(L);
+		lua_getfield(L, -1, "measure");
+		measures[i].measure = pl_to_measure(L);
+		lua_pop(L, 1);
 	}
-	return highest;
+	shape->keys = keys;
+	shape->measures = measures;
+	lua_replace(L, -3);
+	lua_pop(L, 1);
 }
 
-#define AT_ONCE	 4096  /* groups between two looks at the interrupt */
-#define FEW	 30000 /* groups that become tables also after an interrupt */
-#define N_CHOSEN 10000 /* groups that do, of more than those */
-
-/* Pushes a group as a table. [-0, +1] */
-static void push_group(lua_State *L, const struct pl_job *job, size_t g, int n_shown,
-		       bool has_event)
+const struct pl_result *pl_check_result(lua_State *L, int index)
 {
-	const struct pq_grouping *grouping = &job->grouping;
-	struct pq_state state;
+	const struct pl_result *r = luaL_checkudata(L, index, PL_RESULT);
 
-	lua_createtable(L, (int)grouping->n_measures, has_event ? 2 : 1);
-	pl_set_keys(L, job, g, n_shown);
-	for (size_t m = 0; m < grouping->n_measures; m++) {
-		pq_groups_state(job->groups, g, m, &state);
-		push_state[grouping->measures[m].kind](L, job, &state);
-		lua_rawseti(L, -2, (lua_Integer)m + 1);
+	luaL_argcheck(L, r->result, index, "no result");
+	return r;
+}
+
+static int result_gc(lua_State *L)
+{
+	struct pl_result *r = luaL_checkudata(L, 1, PL_RESULT);
+
+	pr_destroy(r->result);
+	r->result = NULL;
+	return 0;
+}
+
+/* Makes the collector work as if the memory of a result were Lua's. */
+static void account_memory(lua_State *L, const struct pr_result *result)
+{
+	size_t kilobytes = pq_groups_memory(result->groups) / 1024;
+
+	if (kilobytes > 16)
+		lua_gc(L, LUA_GCSTEP, kilobytes < 1 << 20 ? (int)kilobytes : 1 << 20);
+}
+
+/* Pushes a result that is not made yet, with the stacks on top. [-1, +1] */
+static struct pl_result *push_result(lua_State *L)
+{
+	struct pl_result *r = lua_newuserdatauv(L, sizeof(*r), 1);
+
+	*r = (struct pl_result){ .stacks = lua_touserdata(L, -2) };
+	luaL_setmetatable(L, PL_RESULT);
+	lua_insert(L, -2);
+	lua_setiuservalue(L, -2, 1);
+	return r;
+}
+
+/* Raises if a result could not be made. */
+static void check_made(lua_State *L, const struct pl_result *r)
+{
+	if (!r->result)
+		luaL_error(L, "no memory for a result");
+	account_memory(L, r->result);
+}
+
+void pl_push_result_of(lua_State *L, int shape_at, struct pq_groups **groups, size_t section,
+		       const uint32_t *stack_of)
+{
+	struct pq_groups *taken = *groups;
+	struct pr_shape shape;
+	struct pl_result *r;
+
+	shape_at = lua_absindex(L, shape_at);
+	luaL_checkstack(L, 10, "result");
+	r = push_result(L);
+	read_shape(L, shape_at, &shape);
+	luaL_argcheck(L,
+		      shape.n_keys == pq_groups_n_keys(taken) - (section == 0) &&
+			      shape.n_measures == pq_groups_n_measures(taken),
+		      shape_at, "not the shape of the groups");
+	*groups = NULL;
+	r->result = pr_take(&shape, taken, section, stack_of, r->stacks->stacks);
+	lua_pop(L, 1);
+	check_made(L, r);
+}
+
+int pl_result_create(lua_State *L)
+{
+	struct pr_shape shape;
+	struct pl_result *r;
+
+	lua_settop(L, 1);
+	pl_stacks(L);
+	r = push_result(L);
+	read_shape(L, 1, &shape);
+	r->result = pr_create(&shape, r->stacks->stacks);
+	lua_pop(L, 1);
+	check_made(L, r);
+	return 1;
+}
+
+bool pl_push_wrong(lua_State *L, const struct pr_result *result)
+{
+	enum pq_wrong wrong = pq_groups_wrong(result->groups);
+
+	if (wrong == PQ_RIGHT)
+		return false;
+	lua_pushnil(L);
+	lua_pushstring(L, wrong == PQ_WRONG_SUM	    ? "sum" :
+			  wrong == PQ_WRONG_AVERAGE ? "average" :
+						      "weights");
+	return true;
+}
+
+/* Reads an array of sections at `index`, which may be nil, to a userdata on top. [-0, +1] */
+static uint32_t *read_sections(lua_State *L, int index, size_t *n)
+{
+	uint32_t *sections;
+
+	*n = lua_isnoneornil(L, index) ? 0 : (size_t)lua_rawlen(L, index) + 1;
+	sections = lua_newuserdatauv(L, (*n + 1) * sizeof(*sections), 0);
+	sections[0] = 0;
+	for (size_t i = 1; i < *n; i++) {
+		lua_rawgeti(L, index, (lua_Integer)i);
+		sections[i] = (uint32_t)lua_tointeger(L, -1);
+		lua_pop(L, 1);
 	}
+	return sections;
 }
 
-/* Returns true if a share needs the sums of the groups that are left out. */
-static bool wants_rest(const struct pl_job *job)
+int pl_result_add(lua_State *L)
 {
-	bool wants = false;
+	const struct pl_result *to = pl_check_result(L, 1), *from = pl_check_result(L, 2);
+	const uint32_t *sections;
+	size_t n;
 
-	for (size_t m = 0; m < job->grouping.n_measures; m++)
-		wants = wants || job->grouping.measures[m].kind == PQ_M_SHARE;
-	return wants;
+	luaL_argcheck(L,
+		      to != from && to->result->shape.n_keys == from->result->shape.n_keys &&
+			      to->result->shape.n_measures == from->result->shape.n_measures,
+		      2, "another shape");
+	lua_settop(L, 3);
+	sections = read_sections(L, 3, &n);
+	if (!pr_add(to->result, from->result, sections, n, to->stacks->stacks))
+		return luaL_error(L, "no memory for a result");
+	lua_settop(L, 1);
+	return pl_push_wrong(L, to->result) ? 2 : 1;
 }
 
-/*
- * Pushes an array of the first groups by job->first, with the fields `total` and `rest`: see
- * pl_file_group(). The stack must have the values of pl_push_result(). [-0, +1]
- */
-static void push_chosen(lua_State *L, const struct pl_job *job, int n_shown, bool has_event)
+int pl_result_places(lua_State *L)
 {
-	const size_t *chosen = pl_choose_groups(L, job, N_CHOSEN);
+	const struct pl_result *r = pl_check_result(L, 1);
+	lua_Integer other = luaL_checkinteger(L, 3);
+	uint32_t *places;
+	size_t n;
 
-	lua_createtable(L, N_CHOSEN, 2);
-	for (size_t i = 0; i < N_CHOSEN; i++) {
-		push_group(L, job, chosen[i], n_shown, has_event);
-		lua_rawseti(L, -2, (lua_Integer)i + 1);
-	}
-	if (wants_rest(job)) {
-		pl_push_left_out(L, job, chosen, n_shown);
-		lua_setfield(L, -2, "rest");
-	}
-	lua_pushinteger(L, (lua_Integer)pq_groups_size(job->groups));
-	lua_setfield(L, -2, "total");
-	lua_remove(L, -2);
+	luaL_checktype(L, 2, LUA_TTABLE);
+	lua_settop(L, 3);
+	places = read_sections(L, 2, &n);
+	pq_groups_set_sections(r->result->groups, places + 1, n ? n - 1 : 0, (uint32_t)other);
+	return 0;
 }
 
-/*
- * Sets `whole` of the groups at PL_RESULT_AT: for each event {event = its name | nil, index =
- * its index | nil, sums of the records, of each share}.
- */
-static void set_whole(lua_State *L, const struct pl_job *job)
+/* Passes text to the function at index 2. */
+static void pass_text(void *arg, const char *p, size_t n)
 {
-	const struct pq_groups *whole = pq_groups_whole(job->groups);
-	size_t n = whole ? pq_groups_size(whole) : 0;
+	lua_State *L = arg;
 
-	if (!whole)
+	if (!n)
 		return;
-	lua_createtable(L, (int)n, 0);
-	for (size_t g = 0; g < n; g++) {
-		struct pq_value event;
-		struct pq_state state;
-
-		lua_createtable(L, (int)job->whole.n_measures, 1);
-		if (job->whole.n_keys) {
-			pq_groups_key(whole, g, 0, &event);
-			pl_push_shown(L, job, &event);
-			lua_setfield(L, -2, "event");
-			if (event.type == PQ_EVENT)
-				pl_set_integer(L, "index", (uint64_t)event.event->number + 1);
-		}
-		for (size_t m = 0; m < job->whole.n_measures; m++) {
-			pq_groups_state(whole, g, m, &state);
-			pl_push_shown(L, job, &state.value);
-			lua_rawseti(L, -2, (lua_Integer)m + 1);
-		}
-		lua_rawseti(L, -2, (lua_Integer)g + 1);
-	}
-	lua_setfield(L, PL_RESULT_AT, "whole");
+	lua_pushvalue(L, 2);
+	lua_pushlstring(L, p, n);
+	lua_call(L, 1, 0);
 }
 
-/*
- * Chooses, if there are many groups, those that are the result if an interrupt leaves no time
- * for all, and sets them as field `chosen` at PL_RESULT_AT. The interpreter's collector then
- * works in small steps: one pass through millions of groups takes longer than an interrupt may
- * wait.
- */
-static void prepare_interrupt(lua_State *L, const struct pl_job *job, int n_shown,
-			      bool has_event)
+int pl_result_save(lua_State *L)
 {
-	if (job->progress.interrupt)
-		lua_gc(L, LUA_GCINC, 0, 0, 0);
-	push_chosen(L, job, n_shown, has_event);
-	lua_setfield(L, PL_RESULT_AT, "chosen");
+	const struct pl_result *r = pl_check_result(L, 1);
+	struct pd_print print;
+	const char *head;
+	size_t n;
+
+	luaL_checktype(L, 2, LUA_TFUNCTION);
+	head = luaL_checklstring(L, 3, &n);
+	pd_print_init(&print, pass_text, L);
+	if (!pr_save(&print, r->result, head, n))
+		return luaL_error(L, "no memory to save a result");
+	pd_print_flush(&print);
+	return 0;
 }
 
-void pl_push_groups(lua_State *L, const struct pl_job *job)
+int pl_result_load(lua_State *L)
 {
-	size_t n = pq_groups_size(job->groups);
-	bool has_event, are_many = n > FEW;
-	int n_shown = count_places(job, &has_event);
+	enum {
+		HEAD = 1,
+		BODY,
+		AT,
+		SHAPE,
+		SECTIONS
+	};
+	struct pr_load_error err = { 0 };
+	struct pr_shape shape;
+	struct pl_result *r;
+	const char *head, *body;
+	size_t n_head, n;
+	lua_Integer at = luaL_checkinteger(L, AT), n_sections = luaL_checkinteger(L, SECTIONS);
 
-	pl_push_result(L, are_many && !pl_goes_on(job->progress.interrupt) ? 0 : n);
-	if (are_many)
-		prepare_interrupt(L, job, n_shown, has_event);
-	for (size_t g = 0; g < n; g++) {
-		if (are_many && g % AT_ONCE == 0 && !pl_goes_on(job->progress.interrupt)) {
-			/* the prompt starts the collector again */
-			lua_gc(L, LUA_GCSTOP);
-			lua_getfield(L, PL_RESULT_AT, "chosen");
-			lua_replace(L, PL_RESULT_AT);
-			break;
-		}
-		push_group(L, job, g, n_shown, has_event);
-		lua_rawseti(L, PL_RESULT_AT, (lua_Integer)g + 1);
+	head = luaL_checklstring(L, HEAD, &n_head);
+	body = luaL_checklstring(L, BODY, &n);
+	luaL_argcheck(L, at >= 1 && (size_t)at <= n + 1, AT, "no such byte");
+	luaL_argcheck(L, n_sections >= 0 && n_sections < INT32_MAX, SECTIONS, "no number");
+	lua_settop(L, SECTIONS);
+	pl_stacks(L);
+	r = push_result(L);
+	read_shape(L, SHAPE, &shape);
+	r->result = pr_load(head, n_head, body + at - 1, n - (size_t)at + 1, &shape,
+			    r->stacks->stacks, (unsigned)n_sections, &err);
+	lua_pop(L, 1);
+	if (r->result || !err.expected) {
+		check_made(L, r);
+		return 1;
 	}
-	set_whole(L, job);
-	lua_settop(L, PL_RESULT_AT);
+	lua_pushnil(L);
+	lua_pushinteger(L, at + (lua_Integer)err.at);
+	lua_pushstring(L, err.expected);
+	return 3;
+}
+
+static int result_len(lua_State *L)
+{
+	lua_pushinteger(L, (lua_Integer)pr_size(pl_check_result(L, 1)->result));
+	return 1;
+}
+
+void pl_result_register(lua_State *L)
+{
+	static const luaL_Reg result[] = {
+		{ "__len", result_len },
+		{ "__gc", result_gc },
+		{ NULL, NULL },
+	};
+
+	luaL_newmetatable(L, PL_RESULT);
+	luaL_setfuncs(L, result, 0);
+	lua_pop(L, 1);
+	pl_result_view_register(L);
 }

@@ -247,6 +247,8 @@ static struct pq_field *make_field(struct pl_tree_maker *m, int index)
 	if (lua_getfield(L, index, "row") != LUA_TNIL)
 		return row_field(L, field);
 	lua_pop(L, 1);
+	if (!m->file)
+		pl_no_tree(L, "a column is a place in a row");
 	if (lua_getfield(L, index, "item") != LUA_TNIL)
 		return item_field(L, index, field);
 	lua_pop(L, 1);

@@ -153,6 +153,13 @@ static const struct pq_call *make_call(struct pl_tree_maker *m, int index)
 	return call;
 }
 
+/* Raises for parts that only records have, if there is no file. */
+static void check_op(const struct pl_tree_maker *m, const struct op *op)
+{
+	if (!m->file && (op->needs & (EVENTS | CALL) || op->op == PQ_UNDER))
+		pl_no_tree(m->L, "that is not for columns");
+}
+
 static const struct pq_node *make_part(struct pl_tree_maker *m, int index, const char *name)
 {
 	const struct pq_node *part;
@@ -178,6 +185,7 @@ static const struct pq_node *make_node(struct pl_tree_maker *m, int index)
 		pl_no_tree(L, "too large");
 	luaL_checkstack(L, 8, "query");
 	op = to_op(L, index);
+	check_op(m, op);
 	node = pl_keep(L, m->keep, sizeof(*node));
 	node->op = op->op;
 	node->kind = pl_to_kind(L, index);

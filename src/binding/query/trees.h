@@ -29,7 +29,10 @@
  *	lua_setiuservalue(L, owner, N);
  */
 
-/* Makes the tree of the table at `index`. Raises if it is none. [-0, +0] */
+/*
+ * Makes the tree of the table at `index`. Raises if it is none. Without a file (NULL) its
+ * fields are places in a row. [-0, +0]
+ */
 const struct pq_node *pl_to_node(lua_State *L, int keep, const struct pl_file *file, int index);
 
 /*

@@ -1,9 +1,6 @@
 -- The order of rows: the greatest first, equal ones by their keys. Rows are sorted by strings
 -- that compare as they do, which is much faster than a function that compares them.
 
-local interrupted = require "perflua.table.interrupted"
-local sort = require "perflua.table.sort"
-
 local ZERO, X = ("0x"):byte(1, 2)
 
 -- Behind every name: addresses, and what is absent.
@@ -37,12 +34,10 @@ end
 ---@param measure integer place of what decides; not negative
 ---@param keys {name: string, kind: string}[]
 ---@param symbol integer? the place of the symbol among the keys
----@return table[]? # nil: an interrupt ended that
+---@return table[]
 return function(list, measure, keys, symbol)
   local lines, rows, parts, first = {}, {}, {}, make_descending()
-  local are_many = #list > interrupted.MOST
   for r, row in ipairs(list) do
-    if are_many and r % 8192 == 1 and interrupted.now() then return nil end
     local values = row.keys
     parts[1] = first[row[measure]]
     for i, key in ipairs(keys) do
@@ -52,7 +47,7 @@ return function(list, measure, keys, symbol)
     while rows[line] do line = line .. "\0" end
     lines[r], rows[line] = line, row
   end
-  lines = sort.all(lines)
-  for i, line in ipairs(lines or {}) do lines[i] = rows[line] end
+  table.sort(lines)
+  for i, line in ipairs(lines) do lines[i] = rows[line] end
   return lines
 end

@@ -1,9 +1,8 @@
 -- From rows { samples, period, children?, event = its index or nil, keys = {…}, unresolved } to
 -- the sections of a report, one for each event, as the core makes them
--- (src/binding/query/report.c): { index, samples, period, unresolved, n, all, rows }.
+-- (src/binding/query/report.c): { index, samples, period, unresolved, n, rows }.
 
 local order = require "spec.support.model.report.order"
-local sort = require "perflua.table.sort"
 local sums = require "perflua.measures.sums"
 
 local PERIOD, CHILDREN = 2, 3 -- places in a row
@@ -66,11 +65,6 @@ return function(rows, prepared, keys, shown)
   local list = sum_totals(rows, prepared)
   for _, section in ipairs(list) do
     local sorted = order(section.rows, measure, keys, prepared.place.symbol)
-    if not sorted then
-      section.all = #section.rows
-      local first = sort.first(section.rows, function(row) return row[measure] end)
-      sorted = order(first, measure, keys, prepared.place.symbol)
-    end
     section.rows = nil
     section.n = count_shown(sorted, measure, section.period, shown)
     section.rows = function(from, to) return values_of(sorted, from, to, #keys, measure) end

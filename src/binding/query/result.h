@@ -1,0 +1,71 @@
+/*
+ * Results as Lua values: the userdata that Tables are made of (lua/perflua/table).
+ */
+#ifndef PERFLUA_BINDING_RESULT_H
+#define PERFLUA_BINDING_RESULT_H
+
+#include "result/view.h"
+#include "binding/stack.h"
+
+#define PL_RESULT "perflua.result"
+
+/* User value 1 are its stacks. */
+struct pl_result {
+	struct pr_result *result; /* NULL: it was not made */
+	struct pl_stacks *stacks;
+};
+
+/* A view of a result, which its userdata keeps. */
+struct pl_view_of {
+	struct pr_view *view; /* NULL: it was not made */
+	const struct pl_result *result;
+	struct pr_show show;
+};
+
+/* Returns the view at `index`. Raises if it is none. */
+struct pl_view_of *pl_check_view(lua_State *L, int index);
+
+/* Pushes the stacks of the result of the view at `view`. [-0, +1] */
+void pl_push_view_stacks(lua_State *L, int view);
+
+/* Returns the result at `index`. Raises if it is none. */
+const struct pl_result *pl_check_result(lua_State *L, int index);
+
+/*
+ * Pushes a result of the shape in the table at `shape`: { keys = { { kind = name, is_event =
+ * boolean }, … }, measures = { { measure = name, kind = name }, … } }. It takes the groups, as
+ * pr_take() says, and has the stacks on top. [-1, +1]
+ */
+void pl_push_result_of(lua_State *L, int shape, struct pq_groups **groups, size_t section,
+		       const uint32_t *stack_of);
+
+/*
+ * Pushes nil and the name of what is wrong with sums of a result. Returns false, and pushes
+ * nothing, if none is wrong. [-0, +2]
+ */
+bool pl_push_wrong(lua_State *L, const struct pr_result *result);
+
+/* Returns the kind of that name, of a column; PR_ANY for other names. */
+enum pr_kind pl_to_shown_kind(const char *name);
+
+/* Returns the unit in field `unit` of the column on top. */
+enum pr_unit pl_get_unit(lua_State *L);
+
+/* Returns the measure whose name is on top. Raises if there is none. [-1, +0] */
+enum pq_measure_kind pl_to_measure(lua_State *L);
+
+/*
+ * Pushes a cell, a Stack as one of those at `stacks`, a histogram as an array of { from, to,
+ * count }. [-0, +1]
+ */
+void pl_push_cell(lua_State *L, int stacks, const struct pq_value *cell);
+
+/*
+ * Reads the histogram at `index`, an array of { from, to, count }, to a sketch, whose buckets
+ * are added to it. [-0, +0]
+ */
+void pl_to_histogram(lua_State *L, int index, struct pq_sketch *sketch);
+
+void pl_result_view_register(lua_State *L);
+
+#endif

@@ -1,0 +1,418 @@
+/*
+ * Rows as text, CSV and JSON: those of views, and of Lua values that a tool has.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "binding/functions.h"
+#include "binding/writer.h"
+#include "perfdata/format/print_scalar.h"
+#include "result.h"
+#include "result/writer.h"
+#include "trees.h"
+
+/*
+ * Places on the stack of both functions: a view, or columns and rows; the format; the file or
+ * function that text goes to; options; what the source needs.
+ */
+enum {
+	FORMAT_AT = 1,
+	OUT_AT,
+	OPTIONS_AT,
+	VIEW_AT,
+	COLUMNS_AT = VIEW_AT,
+	FROM_AT,
+	ROWS_AT = FROM_AT,
+	TO_AT,
+	STACKS_AT,
+	CELLS_AT,
+	EVENTS_AT,
+	TEXTS_AT = EVENTS_AT, /* of cells that are no scalars, by the number of their column */
+	KEEP_AT,
+};
+
+struct options {
+	enum format {
+		FORMAT_TEXT,
+		FORMAT_CSV,
+		FORMAT_JSON
+	} format;
+	bool is_safe, stops, has_heads;
+};
+
+static void read_options(lua_State *L, struct options *options)
+{
+	static const char *const formats[] = { "text", "csv", "json", NULL };
+
+	luaL_checktype(L, OPTIONS_AT, LUA_TTABLE);
+	*options = (struct options){
+		.format = (enum format)luaL_checkoption(L, FORMAT_AT, NULL, formats),
+		.is_safe = pl_get_flag(L, OPTIONS_AT, "safe"),
+		.stops = pl_get_flag(L, OPTIONS_AT, "stops"),
+		.has_heads = !pl_get_flag(L, OPTIONS_AT, "no_heads"),
+	};
+}
+
+/* Where text goes: a file, or a function, whose error is kept until all is done. */
+struct sink {
+	struct pd_print print;
+	lua_State *L;
+	luaL_Stream *file; /* NULL: a function */
+	int error;	   /* errno */
+	bool raised;	   /* an error of Lua's is on the stack's top */
+	bool failed;	   /* no memory for a part of it */
+	void *interrupt;   /* NULL: nothing ends it */
+};
+
+static void write_to_sink(void *arg, const char *p, size_t n)
+{
+	struct sink *sink = arg;
+
+	if (sink->error || sink->raised || !n)
+		return;
+	if (sink->file) {
+		if (fwrite(p, 1, n, sink->file->f) < n)
+			sink->error = errno ? errno : EIO;
+		return;
+	}
+	lua_pushvalue(sink->L, OUT_AT);
+	lua_pushlstring(sink->L, p, n);
+	sink->raised = lua_pcall(sink->L, 1, 0, 0) != LUA_OK;
+}
+
+static bool sink_goes_on(void *arg)
+{
+	const struct sink *sink = arg;
+
+	return !sink->error && !sink->raised && pl_goes_on(sink->interrupt);
+}
+
+/* Writes the JSON of a Stack, which a function of Lua's makes. */
+static void write_stack_json(void *arg, struct pd_print *out, uint32_t number)
+{
+	struct sink *sink = arg;
+	lua_State *L = sink->L;
+	const char *p;
+	size_t n;
+
+	if (sink->raised)
+		return;
+	lua_getfield(L, OPTIONS_AT, "stack");
+	pl_push_stack(L, STACKS_AT, number);
+	sink->raised = lua_pcall(L, 1, 1, 0) != LUA_OK;
+	if (sink->raised)
+		return;
+	p = lua_tolstring(L, -1, &n);
+	if (p)
+		pd_print_long(out, p, n);
+	lua_pop(L, 1);
+}
+
+/*
+ * Writes rows of CSV or JSON: of JSON what stands in an array, from number `first` of its items
+ * on. Returns how many.
+ */
+static size_t write_rows(struct sink *sink, const struct pr_source *source,
+			 const struct options *options, struct pq_value *cells)
+{
+	size_t i = 0;
+
+	for (; i < source->n_rows && (i % 1024 || sink_goes_on(sink)); i++) {
+		source->row(source->arg, i, cells);
+		if (options->format == FORMAT_CSV) {
+			sink->failed = !pr_write_csv_row(&sink->print, source->columns,
+							 source->n_columns, cells,
+							 source->stacks, options->is_safe) ||
+				       sink->failed;
+			continue;
+		}
+		if (i)
+			pd_print_char(&sink->print, ',');
+		pd_print_char(&sink->print, '\n');
+		pr_write_json_row(&sink->print, source->columns, source->n_columns, cells,
+				  write_stack_json, sink);
+	}
+	return i;
+}
+
+/*
+ * Writes the rows of a source to the file or function at OUT_AT, and pushes what the function
+ * of Lua returns. The cells lie at CELLS_AT.
+ */
+static int write_source(lua_State *L, const struct pr_source *source,
+			const struct options *options)
+{
+	struct sink sink = { .L = L };
+	size_t n;
+
+	luaL_checkstack(L, 20, "rows");
+	if (lua_type(L, OUT_AT) != LUA_TFUNCTION)
+		sink.file = pl_check_stream(L, OUT_AT);
+	if (options->stops)
+		sink.interrupt = pl_interrupt(L);
+	pd_print_init(&sink.print, write_to_sink, &sink);
+	if (options->format == FORMAT_TEXT) {
+		n = pr_write_text(&sink.print, source, sink_goes_on, &sink);
+	} else {
+		if (options->format == FORMAT_CSV && options->has_heads)
+			pr_write_csv_heads(&sink.print, source->columns, source->n_columns,
+					   options->is_safe);
+		n = write_rows(&sink, source, options, lua_touserdata(L, CELLS_AT));
+	}
+	pd_print_flush(&sink.print);
+	if (sink.raised)
+		return lua_error(L);
+	if (n == SIZE_MAX || sink.failed)
+		return luaL_error(L, "no memory for text");
+	if (sink.error) {
+		lua_pushnil(L);
+		lua_pushstring(L, strerror(sink.error));
+		lua_pushinteger(L, sink.error);
+		return 3;
+	}
+	lua_pushinteger(L, (lua_Integer)n);
+	return 1;
+}
+
+/*
+ * Returns the names of events by section, from `events` of the options; NULL: none. They stay
+ * on the stack. [-0, +1]
+ */
+static const struct pd_text *push_events(lua_State *L)
+{
+	struct pd_text *events;
+	size_t n;
+
+	if (lua_getfield(L, OPTIONS_AT, "events") != LUA_TTABLE)
+		return NULL;
+	n = (size_t)lua_rawlen(L, -1);
+	events = lua_newuserdatauv(L, (n + 1) * sizeof(*events), 0);
+	events[0] = (struct pd_text){ 0 };
+	for (size_t i = 1; i <= n; i++) {
+		lua_rawgeti(L, -2, (lua_Integer)i);
+		events[i].p = luaL_checklstring(L, -1, &events[i].n);
+		lua_pop(L, 1);
+	}
+	lua_remove(L, -2);
+	return events;
+}
+
+int pl_view_write(lua_State *L)
+{
+	struct pl_view_of *v = pl_check_view(L, VIEW_AT);
+	lua_Integer from = luaL_checkinteger(L, FROM_AT), to = luaL_checkinteger(L, TO_AT);
+	const struct pd_text *events;
+	struct options options;
+	struct pr_source source;
+	int n;
+
+	read_options(L, &options);
+	luaL_argcheck(L, from >= 1 && to >= from - 1 && (size_t)to <= pr_view_size(v->view),
+		      FROM_AT, "no such rows");
+	lua_settop(L, TO_AT);
+	pl_push_view_stacks(L, VIEW_AT);
+	lua_pushnil(L);
+	events = push_events(L);
+	if (!pr_view_source(v->view, (size_t)from - 1, (size_t)to, events,
+			    options.format == FORMAT_TEXT, &source))
+		luaL_error(L, "no memory for columns");
+	lua_newuserdatauv(L, (source.n_columns + 1) * sizeof(struct pq_value), 0);
+	lua_replace(L, CELLS_AT);
+	n = write_source(L, &source, &options);
+	if (pr_view_failed(v->view))
+		return luaL_error(L, "no memory for a row of a result");
+	return n;
+}
+
+/* Rows of Lua values: arrays by row, or by column. */
+struct lua_rows {
+	lua_State *L;
+	const struct pr_column *columns;
+	size_t n_columns;
+	lua_Integer from;
+	bool by_column;
+	struct pq_sketch *sketches; /* [n_columns]: of histograms */
+	bool raised;		    /* a value has no text, or is no histogram */
+};
+
+static int sketches_gc(lua_State *L)
+{
+	size_t n = lua_rawlen(L, 1) / sizeof(struct pq_sketch);
+	struct pq_sketch *sketches = lua_touserdata(L, 1);
+
+	for (size_t i = 0; i < n; i++)
+		pq_sketch_deinit(&sketches[i]);
+	return 0;
+}
+
+/* Keeps the error on top, if there is one, at 0 of TEXTS_AT, to be raised at the end. */
+static bool keep_error(struct lua_rows *rows, int status)
+{
+	if (status == LUA_OK)
+		return false;
+	rows->raised = true;
+	lua_pushvalue(rows->L, -1);
+	lua_rawseti(rows->L, TEXTS_AT, 0);
+	return true;
+}
+
+static int push_text(lua_State *L)
+{
+	luaL_tolstring(L, 1, NULL);
+	return 1;
+}
+
+/* Sets the cell to the text of the value on top, which TEXTS_AT keeps. [-1, +0] */
+static void set_text_cell(struct lua_rows *rows, size_t column, struct pq_value *cell)
+{
+	lua_State *L = rows->L;
+	size_t n;
+
+	if (lua_type(L, -1) != LUA_TSTRING) {
+		lua_pushcfunction(L, push_text);
+		lua_insert(L, -2);
+		keep_error(rows, lua_pcall(L, 1, 1, 0));
+		lua_pushvalue(L, -1);
+		lua_rawseti(L, TEXTS_AT, (lua_Integer)column + 1);
+	}
+	cell->type = PQ_TEXT;
+	cell->p = lua_tolstring(L, -1, &n);
+	cell->size = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+	if (!cell->p)
+		cell->type = PQ_NIL;
+	lua_pop(L, 1);
+}
+
+static int read_histogram(lua_State *L)
+{
+	pl_to_histogram(L, 1, lua_touserdata(L, 2));
+	return 0;
+}
+
+/* Sets the cell to the histogram on top. [-1, +0] */
+static void set_histogram_cell(struct lua_rows *rows, size_t column, struct pq_value *cell)
+{
+	lua_State *L = rows->L;
+	struct pq_sketch *sketch = &rows->sketches[column];
+
+	pq_sketch_deinit(sketch);
+	lua_pushcfunction(L, read_histogram);
+	lua_insert(L, -2);
+	lua_pushlightuserdata(L, sketch);
+	if (keep_error(rows, lua_pcall(L, 2, 0, 0)))
+		lua_pop(L, 1);
+	*cell = (struct pq_value){ .type = PR_HIST, .p = (const char *)sketch };
+}
+
+/* Sets a cell to the value on top. [-1, +0] */
+static void set_cell(struct lua_rows *rows, size_t column, struct pq_value *cell)
+{
+	lua_State *L = rows->L;
+
+	switch (lua_type(L, -1)) {
+	case LUA_TNIL:
+		cell->type = PQ_NIL;
+		break;
+	case LUA_TBOOLEAN:
+		*cell = (struct pq_value){ .type = PQ_BOOL,
+					   .u = (uint64_t)lua_toboolean(L, -1) };
+		break;
+	case LUA_TNUMBER:
+		cell->type = lua_isinteger(L, -1) ? PQ_INT : PQ_FLOAT;
+		if (cell->type == PQ_INT)
+			cell->i = lua_tointeger(L, -1);
+		else
+			cell->f = lua_tonumber(L, -1);
+		break;
+	default:
+		if (rows->columns[column].kind == PR_HISTOGRAM && lua_istable(L, -1))
+			set_histogram_cell(rows, column, cell);
+		else
+			set_text_cell(rows, column, cell);
+		return;
+	}
+	lua_pop(L, 1);
+}
+
+static void read_lua_row(void *arg, size_t i, struct pq_value *cells)
+{
+	struct lua_rows *rows = arg;
+	lua_State *L = rows->L;
+	lua_Integer row = rows->from + (lua_Integer)i;
+
+	if (!rows->by_column)
+		lua_rawgeti(L, ROWS_AT, row);
+	for (size_t c = 0; c < rows->n_columns; c++) {
+		if (!rows->by_column) {
+			if (lua_istable(L, -1))
+				lua_rawgeti(L, -1, (lua_Integer)c + 1);
+			else
+				lua_pushnil(L);
+		} else if (lua_rawgeti(L, ROWS_AT, (lua_Integer)c + 1) == LUA_TTABLE) {
+			lua_rawgeti(L, -1, row);
+			lua_remove(L, -2);
+		}
+		set_cell(rows, c, &cells[c]);
+	}
+	if (!rows->by_column)
+		lua_pop(L, 1);
+}
+
+/* Reads the columns at COLUMNS_AT; the table at KEEP_AT keeps them. */
+static const struct pr_column *read_columns(lua_State *L, size_t n)
+{
+	struct pr_column *columns = pl_keep(L, KEEP_AT, (n + 1) * sizeof(*columns));
+
+	for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
+		lua_rawgeti(L, COLUMNS_AT, (lua_Integer)i + 1);
+		luaL_checktype(L, -1, LUA_TTABLE);
+		lua_getfield(L, -1, "name");
+		columns[i].name.p = luaL_checklstring(L, -1, &columns[i].name.n);
+		lua_getfield(L, -2, "kind");
+		columns[i].kind = pl_to_shown_kind(luaL_optstring(L, -1, ""));
+		lua_pop(L, 2);
+		columns[i].unit = pl_get_unit(L);
+		columns[i].is_measured = pl_get_flag(L, -1, "measured");
+	}
+	return columns;
+}
+
+int pl_write_table(lua_State *L)
+{
+	struct lua_rows rows = { .L = L };
+	lua_Integer n;
+	int results;
+	struct options options;
+	struct pr_source source;
+
+	read_options(L, &options);
+	luaL_checktype(L, COLUMNS_AT, LUA_TTABLE);
+	luaL_checktype(L, ROWS_AT, LUA_TTABLE);
+	lua_settop(L, ROWS_AT);
+	rows.by_column = pl_get_flag(L, OPTIONS_AT, "by_column");
+	rows.from = 1;
+	lua_getfield(L, OPTIONS_AT, "n");
+	n = luaL_optinteger(L, -1, (lua_Integer)lua_rawlen(L, ROWS_AT));
+	lua_settop(L, CELLS_AT);
+	lua_newtable(L);
+	lua_newtable(L);
+	rows.n_columns = (size_t)lua_rawlen(L, COLUMNS_AT);
+	rows.columns = read_columns(L, rows.n_columns);
+	rows.sketches = pl_push_finalized(L, (rows.n_columns + 1) * sizeof(struct pq_sketch),
+					  sketches_gc);
+	lua_newuserdatauv(L, (rows.n_columns + 1) * sizeof(struct pq_value), 0);
+	lua_replace(L, CELLS_AT);
+	source = (struct pr_source){
+		.columns = rows.columns,
+		.n_columns = rows.n_columns,
+		.n_rows = n > 0 ? (size_t)n : 0,
+		.row = read_lua_row,
+		.arg = &rows,
+	};
+	results = write_source(L, &source, &options);
+	if (rows.raised) {
+		lua_rawgeti(L, TEXTS_AT, 0);
+		return lua_error(L);
+	}
+	return results;
+}
