@@ -23,7 +23,7 @@ end
 local targets =
   "file nomem pipe directory several script feature sample tracing args message filter expr "
     .. "query "
-  .. "table kallsyms perfmap jitdump elf"
+  .. "table result kallsyms perfmap jitdump elf"
 for target in targets:gmatch "%S+" do
   os.execute("rm -rf " .. files.quote(root .. "/" .. target))
   assert(os.execute("mkdir -p " .. files.quote(root .. "/" .. target)))
@@ -357,6 +357,24 @@ do
     if name == "few" then write("table", "two", line .. line) end
   end
   os.remove(path)
+end
+
+-- Saved results as result.c takes them: values of all kinds, states of all measures.
+for name, parts in pairs {
+  integers = { "tkCuSsAuQuHu", "2",
+    '1', '"a\\5cb', '@user;"/bin/x;"0123456789abcdef;0x401000;"main,kernel;~;~;0xffff8000;~',
+    "12", "-5", "3|0|12", "1|9|1:1|5:1|9:1", "1:1|4:2",
+    "0", "$2", "@1,2", "1", "7", "1|-1|4294967291", "", "" },
+  floats = { "nfbCuSfAfIfXnFnLbDnRsPf", "2",
+    "3", "0x1.8p+1", "-0x0p+0", "t", "1", "0x1p-3", "2|1|0x1p-1", "inf", '"z', '"y', "f",
+    'f|1|0x1.8p-1|"x|$2', "1|-2", "9",
+    "0", "~", "~", "~", "0", "0", "0|0|0", "~", "~", "~", "~", "", "0|0", "0" },
+  stacks = { "tuDkMfNsFn", "1",
+    "1", '"x', "4", '@jit;"[jit];~;0x10;"a\\2cb,jit;"[jit];~;0x10;"c\\3bd|@1|@2,1', "nan", "-1",
+    "$1" },
+  equal = { "tCu", "3", "1", '"x', "9223372036854775807", "1", '"x', "1", "2", "$1", "5" },
+} do
+  write("result", name, parts[1] .. "\nhead\t" .. table.concat(parts, "\t", 2) .. "\t")
 end
 
 -- Where names of symbols come from, but for ELF files.
