@@ -64,6 +64,8 @@ local attempts = {
   ["this architecture"] = { "perflua is built for another architecture here",
     'test -z "$PERFLUA_ARCHITECTURE"' },
   terminal = { "there are no terminals here", "script -qec true /dev/null" },
+  ["no sanitizer"] = { "a sanitizer has an allocator of its own",
+    'case "$PERFLUA" in */san/*) false ;; esac' },
   root = { "needs root", 'test "$(id -u)" = 0' },
   -- perf reads the binaries of a process that lives in the mount namespace of that process, and
   -- has left the chroot when it comes back

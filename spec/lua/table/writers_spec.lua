@@ -1,0 +1,71 @@
+-- Text, CSV and JSON of rows, beside writers in plain Lua.
+local core = require "perflua.core"
+local random_rows = require "spec.support.random_rows"
+local writers = require "spec.support.model.writers"
+
+local FIRST = tonumber(os.getenv "SEED") or 1
+local TABLES = 300
+
+local function written(format, columns, rows, options)
+  local parts = {}
+  local n = core.write_table(format, function(text) parts[#parts + 1] = text end,
+    options or {}, columns, rows)
+  assert.equal(#rows, n)
+  return table.concat(parts)
+end
+
+-- Checks a writer of random tables against the model's.
+local function compare(write, model)
+  for seed = FIRST, FIRST + TABLES - 1 do
+    local columns, rows = random_rows.make(seed)
+    local expected, got = model(columns, rows), write(columns, rows)
+    if expected ~= got then assert.equal(expected, got, "SEED=" .. seed) end
+  end
+end
+
+describe("rows", function()
+  it("are aligned in the columns of a terminal, which nothing in them can drive", function()
+    compare(function(columns, rows) return written("text", columns, rows) end,
+      function(columns, rows)
+        return table.concat(writers.lines(columns, rows), "\n") .. "\n"
+      end)
+  end)
+
+  it("are CSV that reads back as the same values, also safe for spreadsheets", function()
+    for _, safe in ipairs { false, true } do
+      compare(function(columns, rows) return written("csv", columns, rows, { safe = safe }) end,
+        function(columns, rows) return writers.csv(columns, rows, safe) end)
+    end
+  end)
+
+  it("are JSON with exact integers", function()
+    compare(function(columns, rows) return written("json", columns, rows) end, writers.json)
+  end)
+
+  it("may be given by column, where one value is that of all rows", function()
+    local columns = { { name = "event", kind = "string" }, { name = "n", kind = "unsigned" } }
+    local parts = {}
+    core.write_table("csv", function(text) parts[#parts + 1] = text end,
+      { by_column = true, n = 2, no_heads = true }, columns, { "cycles", { 1, -1 } })
+    assert.equal("cycles,1\r\ncycles,18446744073709551615\r\n", table.concat(parts))
+  end)
+
+  it("raise the error of a value that has no text", function()
+    local value = setmetatable({}, { __tostring = function() error("no text", 0) end })
+    for _, format in ipairs { "text", "csv", "json" } do
+      assert.error_matches(function()
+        written(format, { { name = "x", kind = "any" } }, { { value } })
+      end, "^no text$")
+    end
+  end)
+
+  it("raise the error of the function that they are written to, after all of it was tried",
+    function()
+      local columns, rows = random_rows.make(7)
+      for _, format in ipairs { "text", "csv", "json" } do
+        assert.error_matches(function()
+          core.write_table(format, function() error("no room", 0) end, {}, columns, rows)
+        end, "^no room$")
+      end
+    end)
+end)
