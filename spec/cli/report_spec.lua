@@ -1,11 +1,14 @@
 -- perflua report: what perf report --stdio prints, and what it does not.
 local builder = require "spec.support.builder"
+local compressed = require "spec.support.compressed"
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local report_rows = require "spec.support.report_rows"
 local run = require "spec.cli.run"
+local system = require "spec.support.system"
+local zstd = require "spec.support.builder_zstd"
 
 local words = files.fixture "words/perf.data"
 local symfs = { "--symfs", files.fixture "words" }
@@ -271,6 +274,63 @@ describe("perflua report", function()
       "return function(f) return f:samples():group_by('event'):sum('period') end"))
     assert.are.equal(1, got.status)
     assert.matches("a sum passes 2^63-1", got.err, 1, true)
+  end)
+
+  -- Samples of threads that get their names later: lines of spec.support.system, without names.
+  local later_names = { "10 sample 7/7", "20 comm 7/7 sh", "30 sample 7/7", "35 sample 7/7",
+    "40 comm 7/7 cat", "50 sample 7/7",
+    "60 sample 8/8", "70 fork 8/8 from 9/9", "90 exec 8/8 dog", "95 sample 8/8",
+    "100 fork 3/3 from 9/9", "101 sample 3/3", "102 exec 3/3 cow",
+    "110 sample 5/5" }
+
+  local function rows_by_name(path)
+    return report_rows.parse(run.perflua({ "report", "--no-children", "-n", "-T", path }).out)
+  end
+
+  it("gives samples before a thread's first name that name, as far back as a fork", function()
+    local expected = { ["sh"] = 3, ["cat"] = 1, [":8"] = 1, dog = 1, cow = 1,
+      [":5"] = 1, [":6"] = 1 }
+    local lines = table.move({ "120 sample 6/6", "130 exit 6/6", "140 comm 6/6 late" }, 1, 3,
+      #later_names + 1, { table.unpack(later_names) })
+    for _, options in ipairs { {}, { endian = "big" }, { container = "pipe" } } do
+      local path, found = system.written(lines, options), {}
+      for name, row in pairs(rows_by_name(path)) do
+        found[name:match "^%S+"] = row.samples
+      end
+      assert.are.same(expected, found)
+      assert.are.equal(":7\n", run.perflua({ "-e",
+        "print(file:samples():first().comm)", path }).out)
+    end
+  end)
+
+  it("does so where a name comes after samples that were counted", function()
+    local b, payload = compressed.start(), zstd.frame()
+    b:feature("compressed", { version = 1, type = 1, level = 1, ratio = 3, mmap_len = 4096 })
+    local function add(line, rounds)
+      local text = b:apart(function() system.add(b, { line }) end)
+      for _ = 1, rounds or 1 do
+        b:record("compressed2", { data = payload(text:rep(rounds and 60000 // #text or 1)) })
+        b:record "finished_round"
+      end
+    end
+    add "- comm 8/8 sh"
+    add("10 sample 7/7", 40)
+    add("20 sample 8/8", 40)
+    add "30 comm 7/7 cat"
+    add "31 sample 7/7"
+    local names = {}
+    for name in pairs(rows_by_name(b:write())) do names[#names + 1] = name:match "^%S+" end
+    table.sort(names)
+    assert.are.same({ "cat", "sh" }, names)
+  end)
+
+  needs.it("perf", "gives samples the names that perf report gives them", function()
+    local path, names = system.written(later_names), {}
+    for i, rows in ipairs { rows_by_name(path), report_rows.of_perf(path, "--no-children") } do
+      names[i] = {}
+      for name, row in pairs(rows) do names[i][name:match "^%S+"] = row.samples end
+    end
+    assert.are.same(names[2], names[1])
   end)
 
   it("says what is wrong with its options", function()

@@ -171,10 +171,24 @@ void pm_comm_of(const struct pm_system *sys, const struct pd_record *rec, bool f
 	pm_set_name(sys, (int32_t)tid, name, out);
 }
 
+/*
+ * Returns the name that a thread without one at event `at` gets before its next fork or exit;
+ * PM_NO_STRING: none. See ____thread__set_comm, tools/perf/util/thread.c: a first name replaces
+ * the thread's id also in what was added up before.
+ */
+static uint32_t find_later_name(const struct pm_thread *thread, ptrdiff_t at)
+{
+	const struct pm_thread_event *next = &thread->events[at + 1];
+
+	return (size_t)(at + 1) < thread->n && next->kind == PM_COMM ? next->name :
+								       PM_NO_STRING;
+}
+
 /* Looks up the name of a thread at `time`, and the time range in which it has it. */
-static void fill_comm_memo(const struct pm_system *sys, struct pm_comm_memo *memo,
+static void fill_comm_memo(const struct pm_resolver *r, struct pm_comm_memo *memo,
 			   uint32_t machine, int32_t tid, uint64_t time)
 {
+	const struct pm_system *sys = r->system;
 	const struct pm_thread *thread = pm_thread_find(&sys->threads, machine, tid);
 	ptrdiff_t at = thread ? pm_thread_at(thread, time) : -1;
 	uint32_t name = thread ? pm_thread_name(&sys->threads, thread, at) : PM_NO_STRING;
@@ -189,6 +203,8 @@ static void fill_comm_memo(const struct pm_system *sys, struct pm_comm_memo *mem
 		memo->last = thread->events[at + 1].time - 1;
 	if (name == PM_NO_STRING && tid == 0)
 		name = sys->threads.idle;
+	if (name == PM_NO_STRING && thread && r->later_names)
+		name = find_later_name(thread, at);
 	if (name != PM_NO_STRING)
 		memo->text = sys->strings.texts[name];
 }
@@ -204,7 +220,7 @@ static const struct pm_comm_memo *get_comm_memo(struct pm_resolver *r, uint32_t 
 	/* a record added since may be of that time */
 	if (memo->key != key || memo->revision != sys->revision + 1 || time < memo->from ||
 	    time > memo->last)
-		fill_comm_memo(sys, memo, machine, tid, time);
+		fill_comm_memo(r, memo, machine, tid, time);
 	return memo;
 }
 

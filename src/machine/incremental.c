@@ -22,9 +22,10 @@ struct pm_incremental {
 	struct waiting *list;
 	size_t first, sorted, n, capacity;
 	size_t number, bytes;
-	uint64_t until; /* samples up to this time may have asked, */
-	bool asked;	/* if any did */
-	bool begun;	/* a record with a time came, even with 0 */
+	uint64_t until;	  /* samples up to this time may have asked, */
+	bool asked;	  /* if any did */
+	bool begun;	  /* a record with a time came, even with 0 */
+	bool later_names; /* first names hold before their time */
 };
 
 bool pm_can_read_incrementally(const struct pd_session *session)
@@ -45,13 +46,14 @@ bool pm_can_read_incrementally(const struct pd_session *session)
 	return locator.at[PD_RECORD_SAMPLE] > 0;
 }
 
-struct pm_incremental *pm_incremental_create(struct pm_system *system)
+struct pm_incremental *pm_incremental_create(struct pm_system *system, bool later_names)
 {
 	struct pm_incremental *in = calloc(1, sizeof(*in));
 
 	if (!in)
 		return NULL;
 	in->system = system;
+	in->later_names = later_names;
 	pd_timestamp_locator_init(&in->locator, system->session->files[0]);
 	system->threads.in_order = pm_sources_are_timed(&system->sources);
 	return in;
@@ -151,9 +153,23 @@ static bool sort_waiting(struct pm_incremental *in)
 	return true;
 }
 
-/* Returns true if the statement of a record holds from its time on, and not before. */
-static bool holds_from_its_time(const struct pm_system *sys, const struct waiting *w)
+/* Returns true if the thread that `w` names has no name at its time. */
+static bool is_first_name(const struct pm_system *sys, const struct waiting *w)
 {
+	const struct pm_thread *thread;
+	int64_t tid;
+
+	if (!pm_integer(&w->rec, sys->ids.tid, &tid))
+		return false;
+	thread = pm_thread_find(&sys->threads, pm_machine_of(sys, &w->rec), (int32_t)tid);
+	return !thread || pm_thread_name(&sys->threads, thread,
+					 pm_thread_at(thread, w->time)) == PM_NO_STRING;
+}
+
+/* Returns true if the statement of a record holds from its time on, and not before. */
+static bool holds_from_its_time(const struct pm_incremental *in, const struct waiting *w)
+{
+	const struct pm_system *sys = in->system;
 	struct pd_value name;
 	int64_t pid;
 
@@ -161,6 +177,7 @@ static bool holds_from_its_time(const struct pm_system *sys, const struct waitin
 		return false;
 	switch (pd_record_sideband(&w->rec)) {
 	case PD_SB_THREAD_NAME:
+		return !in->later_names || !is_first_name(sys, w);
 	case PD_SB_THREAD_START:
 	case PD_SB_THREAD_END:
 		return true;
@@ -185,7 +202,7 @@ bool pm_incremental_advance(struct pm_incremental *in, uint64_t time)
 		return false;
 	for (; in->first < in->n && in->list[in->first].time <= time; in->first++) {
 		struct waiting *w = &in->list[in->first];
-		bool ok = (!in->asked || holds_from_its_time(in->system, w)) &&
+		bool ok = (!in->asked || holds_from_its_time(in, w)) &&
 			  pm_system_add(in->system, &w->rec);
 
 		in->bytes -= sizeof(*w) + w->rec.size;

@@ -21,9 +21,10 @@ bool pm_can_read_incrementally(const struct pd_session *session);
 
 /*
  * Starts reading for `system`, to which nothing was added, and whose session can be read so.
- * Returns NULL without memory.
+ * With `later_names`, resolvers use these (pm_resolver_use_later_names). Returns NULL without
+ * memory.
  */
-struct pm_incremental *pm_incremental_create(struct pm_system *system);
+struct pm_incremental *pm_incremental_create(struct pm_system *system, bool later_names);
 void pm_incremental_destroy(struct pm_incremental *incremental);
 
 /*

@@ -158,4 +158,10 @@ struct pm_resolver *pm_resolver_create(struct pm_system *system);
 void pm_resolver_destroy(struct pm_resolver *resolver);
 struct pm_system *pm_resolver_system(const struct pm_resolver *resolver);
 
+/*
+ * Makes pm_comm() and pm_comm_at() return, for a thread without a name, the first one that it
+ * gets before it is forked again or exits, as perf report does.
+ */
+void pm_resolver_use_later_names(struct pm_resolver *resolver);
+
 #endif

@@ -23,6 +23,11 @@ void pm_resolver_destroy(struct pm_resolver *r)
 	free(r);
 }
 
+void pm_resolver_use_later_names(struct pm_resolver *r)
+{
+	r->later_names = true;
+}
+
 struct pm_system *pm_resolver_system(const struct pm_resolver *r)
 {
 	return r->system;

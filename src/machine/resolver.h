@@ -53,6 +53,7 @@ struct pm_dso_address {
 struct pm_resolver {
 	struct pm_system *system;
 	struct pm_unwinder *unwinder; /* NULL: not needed yet */
+	bool later_names;	      /* see pm_resolver_use_later_names() */
 	struct pb_string text;	      /* text of pm_chain_text() and similar functions */
 	struct pd_frame frames[PM_MAX_FRAMES]; /* frames of the record at latest.position */
 	struct {

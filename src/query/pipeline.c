@@ -164,7 +164,7 @@ static enum pb_outcome run_once(const struct pq_scope *scope,
 
 	if (!asks_for_samples_only(scope) || !pm_can_read_incrementally(scope->session))
 		return PB_RETRY_SERIAL;
-	incremental = pm_incremental_create(scope->system);
+	incremental = pm_incremental_create(scope->system, scope->later_names);
 	if (incremental)
 		piped = run_pipeline(scope, grouping, incremental, groups);
 	pm_incremental_destroy(incremental);

@@ -14,6 +14,8 @@ bool pq_worker_init(struct pq_worker *w, const struct pq_scope *scope,
 	};
 	if (scope->system && !(w->resolver = pm_resolver_create(scope->system)))
 		return false;
+	if (w->resolver && scope->later_names)
+		pm_resolver_use_later_names(w->resolver);
 	if (!pq_fields_init(&w->fields, scope->session, w->resolver))
 		return false;
 	if (scope->filter && !(w->filter = pq_expr_create(scope->filter, &w->fields)))

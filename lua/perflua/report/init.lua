@@ -189,6 +189,7 @@ local function read_events(prepared, keys, shown)
   local spec = spec_of(prepared.query)
   local wanted, columns = query_keys(prepared, report_keys.of(prepared))
   local description = engine.grouping(spec, wanted, columns)
+  description.later_names = true -- perf report gives them, perf script does not
   description.report = describe_report(prepared, keys, shown)
   local list, get = engine.groups(spec, description)
   for _, section in ipairs(list) do

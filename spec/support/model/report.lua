@@ -28,9 +28,34 @@ function report.prepare(...) -- luacheck: ignore 122
   return prepared
 end
 
+-- Returns a function that gives the name of a sample's thread: of one without a name the first
+-- one that it gets, unless a fork or its exit comes before.
+local function later_names(file)
+  local events = {}
+  for record in file:records { type = { "comm", "fork", "exit" } } do
+    local list = events[record.tid] or {}
+    events[record.tid], list[#list + 1] = list, { time = record.time or 0, comm = record.comm,
+      is_name = record.type == "comm" }
+  end
+  return function(sample)
+    local comm, tid = sample.comm, sample.tid
+    if comm == nil or comm ~= ":" .. tostring(tid) then return comm end
+    for _, event in ipairs(events[tid] or {}) do
+      if event.time > (sample.time or 0) then return event.is_name and event.comm or comm end
+    end
+    return comm
+  end
+end
+
 function engine.groups(spec, description) -- luacheck: ignore 122
   local prepared, shown = prepared_of[spec], description.report
   if not (description.model and shown) then return groups(spec, description) end
+  for i, key in ipairs(description.keys) do
+    if key.ref.text == "comm" then
+      local ref = setmetatable({ get = later_names(spec.file) }, { __index = key.ref })
+      description.keys[i] = setmetatable({ ref = ref }, { __index = key })
+    end
+  end
   local make = prepared.children and callers or rows
   local list = sections(make(groups(spec, description), prepared), prepared,
     keys.shown(prepared), {

@@ -87,6 +87,7 @@ void pl_to_scope(lua_State *L, int keep, const struct pl_file *f, int options,
 		.session = f->session,
 		.order = is_order(L, options, "time") ? PD_ORDER_TIME : PD_ORDER_FILE,
 		.split = is_set(L, options, "expand"),
+		.later_names = is_set(L, options, "later_names"),
 		.threads = pl_threads_option(L, options, "threads"),
 		.progress = pl_progress_shown(progress),
 	};

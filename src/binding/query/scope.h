@@ -2,7 +2,7 @@
  * The scope of a query in C, from a table: types, container, events, event_nil, from and to as
  * a cursor has them (cursor.h); filter (a tree, see trees.h); threads (at most; nil: as the
  * file was opened); order: "time", "file", or "any" where the answer does not depend on it;
- * expand: samples with counter values are split.
+ * expand: samples with counter values are split; later_names: pm_resolver_use_later_names().
  */
 #ifndef PERFLUA_BINDING_QUERY_SCOPE_H
 #define PERFLUA_BINDING_QUERY_SCOPE_H

@@ -63,6 +63,7 @@ struct pq_scope {
 	bool by_time; /* only records with from <= time < to */
 	uint64_t from, to;
 	enum pd_order_kind order;
+	bool later_names; /* pm_resolver_use_later_names() */
 	/* samples with counter values are split value by value: perfdata's counters.h */
 	bool split;
 	const struct pq_node *filter;	/* NULL: all records */
