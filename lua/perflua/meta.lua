@@ -150,6 +150,9 @@ function perflua.export(query, format, out, options) end
 ---@class perflua.File
 ---@field path string|string[] # As it was given to open().
 ---@field size? integer # Its size; nil of a stream. In bytes.
+---When it (of several, the first) was last written, as os.time() has it: perf's time of the
+---recording; nil of a stream. In s.
+---@field captured_on? integer
 ---"pipe": what `perf record -o -` wrote, also in a file.
 ---@field mode "file"|"directory"|"pipe"
 ---@field as string # The version of perf whose text is printed: "7.3".
@@ -976,6 +979,8 @@ function PayloadRecord:data() end
 ---Array of the numbers of the recordings that have it, as a record's `source`, where several
 ---are read as one.
 ---@field sources any[]
+---Bytes that the recording has for its attr, which may be more than its `size`.
+---@field attr_size integer
 ---@field unit string # Unit of its counts, such as `msec`, from an event_update that was read.
 ---@field scale number # Factor of its counts, from an event_update that was read.
 ---@field system string # Subsystem of a tracepoint, such as `sched`.

@@ -2,6 +2,8 @@ local builder = require "spec.support.builder"
 local dkjson = require "dkjson"
 local bpf_info = require("spec.support.builder_features").bpf_info
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
+local perflua = require "perflua"
 local run = require "spec.cli.run"
 
 -- perf's counts in the demo's recording, see spec/fixtures/README.md.
@@ -175,6 +177,25 @@ describe("perflua dump", function()
 end)
 
 describe("perflua header", function()
+  it("begins with the time of the file and the sections that it has", function()
+    local path = files.temporary(files.read(run.demo))
+    os.execute("touch -d @1000000000 " .. path)
+    local file <close> = assert(perflua.open(path))
+    assert.are.equal(1000000000, file.captured_on)
+    local got = run.shell_with('TZ=UTC "$perflua" header "$1"', path).out
+    assert.matches("^# ========\n# captured on    : Sun Sep  9 01:46:40 2001\n", got)
+    local piped = run.shell_with('cat "$1" | "$perflua" header -', path).out
+    assert.is_nil(piped:find("captured", 1, true))
+  end)
+
+  needs.it("perf", "begins as perf's", function()
+    local function lines_of(text) return text:match "^.-\n# feat offset[^\n]*\n" end
+    local expected = files.output("perf report --header-only -f -i "
+      .. files.quote(run.demo) .. " 2>/dev/null")
+    assert.are.equal(assert(lines_of(expected)),
+      lines_of(run.perflua({ "header", run.demo }).out))
+  end)
+
   it("prints programs of which only the begin of bpf_prog_info was recorded", function()
     local b = builder.new()
     b:sample(b:event { name = "cycles" }, { time = 1 })

@@ -126,6 +126,17 @@ reading.either_order(describe, function(endian)
     local events = reading.open(b).events
     assert.are.same({ 5, 6, 7 }, { table.unpack(events[1].ids) })
     assert.are.same({ 8 }, { table.unpack(events[2].ids) })
+    assert.are.same({ 96, 128 }, { events[1].size, events[1].attr_size })
+  end)
+
+  it("says how many bytes the recording has for it, in a pipe, too", function()
+    for _, size in ipairs { 64, 96, 144 } do
+      for _, container in ipairs { "file", "pipe" } do
+        local b = builder.new { endian = endian, attr_size = size, container = container }
+        b:event { config = 1, ids = { 5, 6, 7 } }
+        assert.are.equal(size, reading.open(b).events[1].attr_size)
+      end
+    end
   end)
 
   it("names the fields its samples have", function()

@@ -138,6 +138,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "dispatch", pl_file_dispatch },
 		{ "fields_of", pl_file_fields },
 		{ "clocks", pl_file_clocks },
+		{ "data_section", pl_file_data_section },
 		{ "count", pl_file_count },
 		{ "group", pl_file_group },
 		{ "group_workers", pl_file_group_threads },

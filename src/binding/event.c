@@ -155,6 +155,12 @@ static int push_sources(lua_State *L, const struct pd_event *e)
 	return 1;
 }
 
+static int push_attr_size(lua_State *L, const struct pd_event *e)
+{
+	lua_pushinteger(L, e->attr_size);
+	return 1;
+}
+
 static int push_unit(lua_State *L, const struct pd_event *e)
 {
 	lua_pushstring(L, e->unit);
@@ -250,6 +256,8 @@ static const struct {
 	{ "sources", push_sources, PD_VIEW,
 	  "array of the numbers of the recordings that have it, as a record's `source`, where "
 	  "several are read as one" },
+	{ "attr_size", push_attr_size, PD_UINT,
+	  "bytes that the recording has for its attr, which may be more than its `size`" },
 	{ "unit", push_unit, PD_STR,
 	  "unit of its counts, such as `msec`, from an event_update that was read" },
 	{ "scale", push_scale, PD_FLOAT,

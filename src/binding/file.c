@@ -68,6 +68,14 @@ static void push_size(lua_State *L, struct pl_file *f)
 	lua_pushinteger(L, (lua_Integer)size);
 }
 
+static void push_captured_on(lua_State *L, struct pl_file *f)
+{
+	if (f->file->input.written)
+		lua_pushinteger(L, f->file->input.written);
+	else
+		lua_pushnil(L);
+}
+
 static void push_mode(lua_State *L, struct pl_file *f)
 {
 	lua_pushstring(L, f->file->directory ? "directory" : f->file->pipe ? "pipe" : "file");
@@ -197,12 +205,25 @@ int pl_file_clocks(lua_State *L)
 	return 2;
 }
 
+/* core.data_section(file) -> offset, bytes: of the records; of a pipe nothing */
+int pl_file_data_section(lua_State *L)
+{
+	const struct pl_file *f = pl_check_open_file(L, 1);
+
+	if (f->file->pipe)
+		return 0;
+	lua_pushinteger(L, (lua_Integer)f->file->data.offset);
+	lua_pushinteger(L, (lua_Integer)f->file->data.size);
+	return 2;
+}
+
 static const struct getter {
 	const char *name;
 	void (*push)(lua_State *L, struct pl_file *f);
 } getters[] = {
 	{ "path", push_path },
 	{ "size", push_size },
+	{ "captured_on", push_captured_on },
 	{ "mode", push_mode },
 	{ "version", push_version },
 	{ "as", push_as },

@@ -17,9 +17,10 @@ int pl_file_missing(lua_State *L); /* file:missing() -> array of tables */
 int pl_file_history(lua_State *L); /* file:history(pid, address [, time]) -> array of tables */
 int pl_each_binary(lua_State *L);  /* core.each_binary(file, load, fn) */
 int pl_file_fields(lua_State *L);  /* core.fields_of(file, type_id [, event_index]) -> array */
-int pl_file_clocks(lua_State *L);  /* core.clocks(file) -> array, by_wall */
-int pl_file_members(lua_State *L); /* core.members("file") -> array of names */
-int pl_file_health(lua_State *L);  /* core.health(file) -> table, see health.c */
+int pl_file_data_section(lua_State *L); /* core.data_section(file) -> offset, bytes */
+int pl_file_clocks(lua_State *L);	/* core.clocks(file) -> array, by_wall */
+int pl_file_members(lua_State *L);	/* core.members("file") -> array of names */
+int pl_file_health(lua_State *L);	/* core.health(file) -> table, see health.c */
 int pl_file_short_names(lua_State *L); /* core.short_names(file) -> table, see query/report.c */
 
 /* Passes over the records of a File. */

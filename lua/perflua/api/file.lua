@@ -12,6 +12,9 @@ return {
     fields = {
       { "path", "string|string[]", "As it was given to open()." },
       { "size", "integer?", "Its size; nil of a stream.", unit = "bytes" },
+      { "captured_on", "integer?",
+        "When it (of several, the first) was last written, as os.time() has it: perf's time of "
+        .. "the recording; nil of a stream.", unit = "s" },
       { "mode", "\"file\"|\"directory\"|\"pipe\"",
         "\"pipe\": what `perf record -o -` wrote, also in a file." },
       { "as", "string", "The version of perf whose text is printed: \"7.3\"." },

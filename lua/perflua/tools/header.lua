@@ -1,6 +1,7 @@
 -- perflua header FILE: what the recording's header says, as `perf report --header-only -I`
 -- prints it.
 
+local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local header = require "perflua.header"
 local header_json = require "perflua.header.json"
@@ -57,7 +58,16 @@ local function print_text(file, out)
     out:write(format:format(escape_values(...)), "\n")
   end
   add("# ========")
+  if file.captured_on then
+    add("# captured on    : %s", os.date("%a %b %e %H:%M:%S %Y", file.captured_on))
+  end
   add("# header version : %d", file.version - 1) -- perf counts from 0
+  local offset, size = core.data_section(file)
+  if offset then
+    add("# data offset    : %d", offset)
+    add("# data size      : %d", size)
+    add("# feat offset    : %d", offset + size)
+  end
   if file.size then -- a stream has none
     add("# file size      : %d", file.size)
   end

@@ -190,6 +190,7 @@ static void add_event(struct pd_file *file, const uint8_t *entry, size_t stride,
 	pb_cursor_init(&c, entry + stride - IDS_ENTRY, IDS_ENTRY, file->swap);
 	ids.offset = pb_take64(&c);
 	ids.size = pb_take64(&c);
+	event->attr_size = (uint32_t)(stride - IDS_ENTRY);
 	event->recorded_with = &file->ids;
 	event->index = event->leader = (uint32_t)file->n_events++;
 	event->n_members = 1;

@@ -50,7 +50,7 @@ static bool take_attr(struct pd_file *file, struct pb_cursor *c, uint64_t offset
 	struct pd_event *event;
 	struct pd_attr attr;
 	uint64_t *ids;
-	size_t n;
+	size_t size, n;
 
 	if (file->n_events >= MAX_EVENTS ||
 	    (file->session && file->n_events == file->events_capacity) ||
@@ -59,7 +59,9 @@ static bool take_attr(struct pd_file *file, struct pb_cursor *c, uint64_t offset
 				"header_attr: found no attr or too many, expected one");
 		return true;
 	}
+	size = pb_cursor_left(c);
 	pb_take(c, attr.size);
+	size -= pb_cursor_left(c);
 	n = pb_cursor_left(c) / 8;
 	ids = n ? malloc(n * 8) : NULL;
 	event = n && !ids ? NULL : pd_file_add_event(file);
@@ -68,6 +70,7 @@ static bool take_attr(struct pd_file *file, struct pb_cursor *c, uint64_t offset
 		return false;
 	}
 	event->attr = attr;
+	event->attr_size = (uint32_t)size;
 	event->offset = offset;
 	event->ids = ids;
 	while (event->n_ids < n)

@@ -51,6 +51,7 @@ bool pd_input_open(struct pd_input *in, const char *path,
 		in->stream = !S_ISREG(st.st_mode);
 		in->keep = in->stream;
 		in->size = in->stream ? PD_UNKNOWN_SIZE : (uint64_t)st.st_size;
+		in->written = in->stream ? 0 : st.st_mtime;
 		return true;
 	}
 	pd_input_close(in);

@@ -28,6 +28,7 @@ struct pd_input {
 	/* reads of a file in progress, in any thread; pd_input_close() waits for them */
 	atomic_int reads;
 	uint64_t size;	  /* in bytes; PD_UNKNOWN_SIZE of a stream */
+	int64_t written;  /* s since 1970: when the file was last written; 0: a stream */
 	const char *path; /* owned by the caller of pd_input_open() */
 	bool stream;
 	bool consumed;				/* the one pass over the stream has begun */
