@@ -46,28 +46,22 @@ local function parts_of(text)
     whole = counted .. rest == "" }
 end
 
--- Returns a function that reads what a name stands for, as a script reads it: nil if a part is
+-- Reads what a name stands for of the value of its root, as a script reads it: nil if a part is
 -- absent.
-local function reader(field)
-  local text, root, steps, counted = field.text, field.root, field.steps, field.counted
-  if field.whole then
-    return function(record) return plain(record[root]) end
+local function read_steps(field, value)
+  for _, step in ipairs(field.steps) do
+    if not is_object(value) then return nil end
+    value = value[step]
   end
-  local function read(record)
-    local value = record[root]
-    for _, step in ipairs(steps) do
-      if not is_object(value) then return nil end
-      value = value[step]
-    end
-    if not counted then return plain(value) end
-    return (is_object(value) or type(value) == "string") and #value or nil
-  end
-  return function(record)
-    local ok, value = pcall(read, record)
-    -- a register that this machine has not, an argument that this event has not
-    if not ok and not value:find "has no" then error(text .. ": " .. value, 0) end
-    if ok then return value end
-  end
+  if not field.counted then return plain(value) end
+  return (is_object(value) or type(value) == "string") and #value or nil
+end
+
+local function read_part(field, value)
+  local ok, got = pcall(read_steps, field, value)
+  -- a register that this machine has not, an argument that this event has not
+  if not ok and not got:find "has no" then error(field.text .. ": " .. got, 0) end
+  if ok then return got end
 end
 
 ---@class spec.Kind the records of one type in one recording
@@ -76,15 +70,27 @@ end
 ---@field name string? of the type
 ---@field query perflua.Query all of these records
 ---@field fields {text: string, root: string, steps: (string|integer)[], counted: boolean,
---- whole: boolean, kind: string, read: fun(record): any}[] what can be named
+--- whole: boolean, kind: string}[] what can be named
+---@field roots {root: string, first: integer, last: integer}[] the fields, by their roots
+---@field blank false[] one for each field
 ---@field rows any[][] of its first records, the values of the fields as the records have them;
 --- also offset and chunk_offset
 ---@field last integer the greatest offset among them
+
+-- Has names that were resolved once resolve to the same: it takes long.
+local function remember_names(scope)
+  local known, ref = {}, scope.ref
+  function scope:ref(text)
+    known[text] = known[text] or ref(self, text)
+    return known[text]
+  end
+end
 
 -- Names that queries take. Members of events are the same for records of all types. `whole`:
 -- also members of events and the second items of composites.
 local function fields_of(kind, whole)
   local list, scope = {}, spec_of(kind.query).scope
+  remember_names(scope)
   local with_event = whole and kind.type_id == SAMPLE
   for _, field in ipairs(query_fields.names(kind.file, { kind.type_id })) do
     local of_event = field.text:find "^#?event%."
@@ -96,7 +102,7 @@ local function fields_of(kind, whole)
     assert(ok or of_event or field.text:find "^#?args%.", ref)
     if ok and ref then
       local one = parts_of(field.text)
-      one.kind, one.read = ref.kind, reader(one)
+      one.kind = ref.kind
       list[#list + 1] = one
     end
   end
@@ -112,8 +118,35 @@ end
 local function row_of(kind, record)
   local row = { offset = record.offset, chunk_offset = record.chunk_offset,
     unwound = is_unwound(record) }
-  for i, field in ipairs(kind.fields) do row[i] = field.read(record) end
+  local fields = kind.fields
+  table.move(kind.blank, 1, #kind.blank, 1, row)
+  for _, one in ipairs(kind.roots) do
+    local value = record[one.root]
+    for i = one.first, one.last do
+      local field = fields[i]
+      if value == nil then
+        row[i] = nil
+      elseif field.whole then
+        row[i] = is_object(value) and plain(value) or value
+      else
+        row[i] = read_part(field, value)
+      end
+    end
+  end
   return row
+end
+
+-- Sets the roots of a kind's fields: names of one root stand side by side.
+local function set_roots(kind)
+  kind.roots, kind.blank = {}, {}
+  for i, field in ipairs(kind.fields) do
+    local last = kind.roots[#kind.roots]
+    if not last or last.root ~= field.root then
+      last = { root = field.root, first = i }
+      kind.roots[#kind.roots + 1] = last
+    end
+    last.last, kind.blank[i] = i, false
+  end
 end
 
 ---Reads the first records of each type.
@@ -131,6 +164,7 @@ function roads.kinds(file, most)
       -- one for all roads: what names mean in a query takes long to find out
       kind.query = file:records { type = id, order = "file", container = true }
       kind.fields = fields_of(kind, most == math.huge)
+      set_roots(kind)
       by_type[id], list[#list + 1] = kind, kind
     end
     if #kind.rows < most then
@@ -160,6 +194,18 @@ local function compare(kind, row, i, got, absent)
     shown(row[i]), shown(got))
 end
 
+-- Compares the fields of these indices with values.
+local function compare_all(kind, row, indices, got, absent)
+  for k, i in ipairs(indices) do
+    local expected, value = row[i], got[k]
+    if expected == nil then expected = absent end
+    if expected ~= value or type_of(expected) ~= type_of(value) then
+      local difference = compare(kind, row, i, value, absent)
+      if difference then return difference end
+    end
+  end
+end
+
 local function compare_number(n, expected)
   return n ~= expected and ("%d records, not %d"):format(n, expected) or nil
 end
@@ -187,12 +233,10 @@ function roads.select(kind)
   return in_parts(kind, nil, function(indices, texts)
     local values = kind.query:select(table.unpack(texts)):each()
     for n, row in ipairs(rows) do
-      local got = table.pack(values())
+      local got = { values() }
       if got[1] == nil then return compare_number(n - 1, #rows) end
-      for k, i in ipairs(indices) do
-        local difference = compare(kind, row, i, got[k], false)
-        if difference then return difference end
-      end
+      local difference = compare_all(kind, row, indices, got, false)
+      if difference then return difference end
     end
   end)
 end
@@ -211,7 +255,7 @@ function roads.key(kind)
     local n = 0
     local groups = kind.query:where("offset <= " .. kind.last)
       :group_by("offset", "chunk_offset", table.unpack(texts)):count()
-    for group in groups:sort():rows() do
+    for group in groups:each() do
       local row = by_place[place(group.offset, group.chunk_offset)]
       n = n + (row and group.count or 0)
       for k, i in ipairs(row and indices or {}) do
@@ -266,16 +310,12 @@ function roads.handler(kinds)
   for from = 1, difference and 0 or MOST_FIELDS * 10, MOST_FIELDS do
     local some = false
     difference = difference or run(kinds, function(kind)
-      local texts = {}
+      local texts, indices = {}, {}
       for i = from, math.min(#kind.fields, from + MOST_FIELDS - 1) do
-        texts[#texts + 1], some = kind.fields[i].text, true
+        texts[#texts + 1], indices[#indices + 1], some = kind.fields[i].text, i, true
       end
       return texts, function(n, ...)
-        local row, got = rows[kind][n], { ... }
-        for k = 1, #texts - 1 do
-          local wrong = compare(kind, row, from + k - 1, got[k], false)
-          if wrong then return wrong end
-        end
+        return compare_all(kind, rows[kind][n], indices, { ... }, false)
       end
     end)
     if not some then break end
@@ -297,11 +337,14 @@ local function values_of(rows, i)
   return values, absent
 end
 
--- Adds the conditions that a field has one of these values.
+-- Adds the condition that a field has one of these values.
 local function add_equals(list, text, values, is_unsigned)
-  for _, value in ipairs(values) do
-    local constant = queries.constant(value, is_unsigned)
-    list[#list + 1] = ("%s == %s"):format(text, constant)
+  local constants = {}
+  for i, value in ipairs(values) do constants[i] = queries.constant(value, is_unsigned) end
+  if #values == 1 then
+    list[#list + 1] = ("%s == %s"):format(text, constants[1])
+  elseif #values > 1 then
+    list[#list + 1] = ("%s in { %s }"):format(text, table.concat(constants, ", "))
   end
 end
 
@@ -379,9 +422,13 @@ function roads.filter(kind)
   local rows = kind.rows
   -- the first by itself, so that no value of another record can stand in for its own
   local difference = filter_batch(kind, { rows[1] })
-  for from = 1, difference and 0 or #rows, BATCH do
-    local batch = table.move(rows, from, math.min(#rows, from + BATCH - 1), 1, {})
-    difference = difference or filter_batch(kind, batch)
+  -- every other one of the rest, so that no value of the record before can
+  for from = 2, #rows, BATCH do
+    for first = from, math.min(#rows, from + 1) do
+      local batch = {}
+      for i = first, math.min(#rows, from + BATCH - 1), 2 do batch[#batch + 1] = rows[i] end
+      difference = difference or filter_batch(kind, batch)
+    end
   end
   return difference
 end
@@ -407,7 +454,8 @@ local function json_value(text, at)
   at = at + 1
   while not text:find("^[%]}]", at) do
     local key, value, stop = text:match('^"([^"]*)":([^"%[{,}]+),?()', at)
-    if stop then -- most are numbers
+    if not stop then key, value, stop = text:match('^"([^"]*)":("[^"\\]*"),?()', at) end
+    if stop then -- most are numbers, or texts without escapes
       result[key], at = value, stop
     else
       key = #result + 1
@@ -442,33 +490,54 @@ local function of_json(raw, kind)
   return text
 end
 
--- Returns the value at a name's path in a line, or nil; then whether the line must have it.
-local function find_json(line, field, unwound)
-  if field.counted then return nil, false end
-  local root = field.root
-  local value = line[root]
-  if field.whole then return value, not not_dumped[root] end
-  if root == "event" or root == "callchain" and unwound then return nil, false end
+-- Returns the part of a root's value that a name stands for, or nil.
+local function find_json(value, field)
+  if field.counted then return nil end
   for _, step in ipairs(field.steps) do
-    if type(value) ~= "table" then return nil, false end
+    if type(value) ~= "table" then return nil end
     value = (math.type(step) and value.items or value)[step]
   end
-  return value, false
+  return value
 end
 
-local function compare_line(kind, row, line)
-  for i, field in ipairs(kind.fields) do
-    local value, must = find_json(line, field, row.unwound)
-    local difference = (value ~= nil or must)
-      and compare(kind, row, i, value and of_json(value, field.kind), nil)
-    if difference then return difference end
+-- Does what of_json does, each value once: `converted` has the values by their kinds.
+local function convert_once(converted, raw, kind)
+  if type(raw) == "table" then return true end
+  local known = converted[kind]
+  if not known then
+    known = {}
+    converted[kind] = known
+  end
+  local value = known[raw]
+  if value == nil then
+    value = of_json(raw, kind)
+    known[raw] = value
+  end
+  return value
+end
+
+local function compare_line(kind, row, line, converted)
+  local fields = kind.fields
+  for _, one in ipairs(kind.roots) do
+    local root = one.root
+    local value = line[root]
+    local hides_parts = root == "event" or root == "callchain" and row.unwound
+    for i = one.first, value == nil and one.first or one.last do
+      local field = fields[i]
+      local got = value
+      if not field.whole then got = not hides_parts and find_json(value, field) or nil end
+      local must = field.whole and not not_dumped[root]
+      local difference = (got ~= nil or must)
+        and compare(kind, row, i, got and convert_once(converted, got, field.kind), nil)
+      if difference then return difference end
+    end
   end
 end
 
 ---Compares the lines of `perflua dump --json --names`, with all names that it can be given.
 ---@param kinds spec.Kind[] of one recording
 function roads.json(kinds)
-  local names, ranges, by_type, seen = {}, {}, {}, {}
+  local names, ranges, by_type, seen, converted = {}, {}, {}, {}, {}
   for k, kind in ipairs(kinds) do
     by_type[kind.type_id], seen[kind] = kind, 0
     ranges[k] = ("type_id == %d and offset <= %d"):format(kind.type_id, kind.last)
@@ -491,7 +560,7 @@ function roads.json(kinds)
     local kind = by_type[math.tointeger(line.type_id)]
     seen[kind] = seen[kind] + 1
     local row = kind.rows[seen[kind]]
-    local difference = row and compare_line(kind, row, line)
+    local difference = row and compare_line(kind, row, line, converted)
     if difference then return difference end
   end
   for _, kind in ipairs(kinds) do

@@ -269,6 +269,14 @@ function Scope:field(node)
   return ref or fail(node.at, "%s", message)
 end
 
+local MOST_PATHS = 1000
+local paths, n_paths = {}, 0 -- of names that were parsed: many queries name the same fields
+
+local function remember_path(text, path)
+  if n_paths == MOST_PATHS then paths, n_paths = {}, 0 end
+  paths[text], n_paths = path, n_paths + 1
+end
+
 -- Resolves a name given to select, group_by or a measure. Raises a usage error.
 ---@param text string a field, or an expression of fields
 ---@return table ref
@@ -276,11 +284,13 @@ function Scope:ref(text)
   if type(text) ~= "string" then
     usage_error("a field's name expected, got %s", suggest.kind(text))
   end
-  local node, message = expr.value(text, self)
-  if not node then usage_error("%s", message) end
-  if node.op ~= "field" then return of_expression(text, node) end
-  local ref
-  ref, message = self:resolve(node.path, text)
+  if not paths[text] then
+    local node, wrong = expr.value(text, self)
+    if not node then usage_error("%s", wrong) end
+    if node.op ~= "field" then return of_expression(text, node) end
+    remember_path(text, node.path)
+  end
+  local ref, message = self:resolve(paths[text], text)
   return ref or usage_error("%s", message)
 end
 

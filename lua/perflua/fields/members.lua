@@ -33,9 +33,14 @@ function members.joined(a, b)
   return unsigned[a] and unsigned[b] and "unsigned" or "any"
 end
 
+local known = setmetatable({}, { __mode = "k" }) -- list → its kinds by name
+
 local function kinds_of(list)
+  list = list or {}
+  if known[list] then return known[list] end
   local kinds = {}
-  for _, member in ipairs(list or {}) do kinds[member.name] = member.kind end
+  for _, member in ipairs(list) do kinds[member.name] = member.kind end
+  known[list] = kinds
   return kinds
 end
 
