@@ -252,7 +252,7 @@ static bool is_new_row(const void *arg, uint32_t item)
 }
 
 /* Returns the number of a row, added if it is new; UINT32_MAX: no memory. */
-static uint32_t row_of(struct pq_report *r, uint32_t owner, uint32_t part, size_t g)
+static uint32_t row_of(struct pq_report *r, uint32_t owner, uint32_t part)
 {
 	uint32_t *first = &r->first_rows[part], found = (uint32_t)r->n_rows;
 
@@ -263,7 +263,6 @@ static uint32_t row_of(struct pq_report *r, uint32_t owner, uint32_t part, size_
 	r->rows[r->n_rows] = (struct pq_report_item){
 		.owner = owner,
 		.part = part,
-		.group = (uint32_t)g,
 		.latest = UINT32_MAX,
 	};
 	if (*first == UINT32_MAX)
@@ -279,7 +278,7 @@ static uint32_t row_of(struct pq_report *r, uint32_t owner, uint32_t part, size_
 static bool add_to_row(struct pq_report *r, uint32_t owner, uint32_t part, size_t g, bool own,
 		       const struct pq_state measured[2])
 {
-	uint32_t number = part == UINT32_MAX ? part : row_of(r, owner, part, g);
+	uint32_t number = part == UINT32_MAX ? part : row_of(r, owner, part);
 	struct pq_report_item *row;
 
 	if (number == UINT32_MAX)
@@ -441,7 +440,7 @@ void pq_report_destroy(struct pq_report *r)
 	free(r->parts);
 	free(r->owners);
 	free(r->rows);
-	free(r->sorted);
+	free(r->shown);
 	free(r->sections);
 	free(r);
 }
@@ -462,36 +461,20 @@ const struct pq_report_section *pq_report_sections(const struct pq_report *r, si
 	return r->sections;
 }
 
-#define ROWS_AHEAD 32 /* of which the memory is asked for before it is used */
-
-/* Asks for the memory of rows behind row `i`: they lie all over it. */
-static void prefetch_rows(const struct pq_report *r, size_t i)
-{
-	const struct pq_report_item *row;
-
-	if (i + ROWS_AHEAD >= r->n_rows)
-		return;
-	row = &r->rows[r->sorted[i + ROWS_AHEAD]];
-	__builtin_prefetch(row);
-	__builtin_prefetch(&row->children); /* perhaps in the next cache line */
-	__builtin_prefetch(&r->parts[r->rows[r->sorted[i + ROWS_AHEAD / 2]].part]);
-}
-
 void pq_report_row(const struct pq_report *r, size_t i, struct pq_report_row *row)
 {
-	const struct pq_report_item *item = &r->rows[r->sorted[i]];
-	const struct pq_report_part *part = &r->parts[item->part];
+	const struct pq_report_shown *shown = &r->shown[i];
+	const struct pq_report_part *part = &shown->part;
 
-	prefetch_rows(r, i);
 	*row = (struct pq_report_row){
-		.group = item->group,
+		.group = shown->group,
 		.dso = part->dso == PM_NO_STRING ? NULL : r->strings.texts[part->dso].p,
 		.symbol = pq_report_symbol(r, part),
 		.address = part->named ? 0 : part->address,
 		.placed = part->placed,
 		.mode = part->mode,
-		.samples = item->samples,
-		.period = item->period,
-		.children = item->children,
+		.samples = shown->samples,
+		.period = shown->period,
+		.children = shown->children,
 	};
 }

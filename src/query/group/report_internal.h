@@ -25,8 +25,14 @@ struct pq_report_part {
 struct pq_report_item {
 	uint32_t owner;
 	uint32_t part;
-	uint32_t group;	 /* its first group */
 	uint32_t latest; /* last group that was added to its children */
+	uint64_t samples, period, children;
+};
+
+/* A row as it is shown. */
+struct pq_report_shown {
+	struct pq_report_part part;
+	uint32_t group; /* a group with the row's own keys */
 	uint64_t samples, period, children;
 };
 
@@ -55,7 +61,7 @@ struct pq_report {
 	size_t n_rows, rows_room;
 	size_t taken;			    /* groups that were added up */
 	struct pb_map by_row;		    /* rows that are not their part's first */
-	uint32_t *sorted;		    /* [n_rows]: numbers of rows in their order */
+	struct pq_report_shown *shown;	    /* [n_rows]: the rows in their order */
 	struct pq_report_section *sections; /* sections in the order of their rows */
 	size_t n_sections;
 };
@@ -78,7 +84,9 @@ static inline uint64_t pq_report_sum(uint64_t a, uint64_t b)
 	return a >= PQ_TOO_LARGE || b >= PQ_TOO_LARGE - a ? PQ_TOO_LARGE : a + b;
 }
 
-/* Makes `sorted` and `sections`. Returns false without memory. */
+/*
+ * Makes `shown` and `sections`, and frees rows and parts. Returns false without memory.
+ */
 bool pq_report_sort(struct pq_report *report, const struct ps_interrupt *interrupt);
 
 /* Returns the event of a row; NULL if it is not known. */
@@ -88,7 +96,8 @@ static inline const struct pd_event *pq_report_event(const struct pq_report *rep
 	struct pq_value value = { .type = PQ_NIL };
 
 	if (report->asked->event_key != SIZE_MAX)
-		pq_groups_key(report->groups, row->group, report->asked->event_key, &value);
+		pq_groups_key(report->groups, report->owners[row->owner],
+			      report->asked->event_key, &value);
 	return value.type == PQ_EVENT ? value.event : NULL;
 }
 

@@ -228,6 +228,41 @@ static bool sort_sections(struct pq_report *report, struct item *items, struct o
 	return done;
 }
 
+#define ROWS_AHEAD 32 /* of which the memory is asked for before it is used */
+
+/*
+ * Copies the rows and their parts to the order of `numbers`, once: they lie all over the
+ * memory. Returns false without memory.
+ */
+static bool place_rows(struct pq_report *report, const uint32_t *numbers)
+{
+	const struct pq_report_item *rows = report->rows;
+	const struct pq_report_part *parts = report->parts;
+	struct pq_report_shown *shown = malloc((report->n_rows + 1) * sizeof(*shown));
+
+	for (size_t i = 0; shown && i < report->n_rows; i++) {
+		const struct pq_report_item *row = &rows[numbers[i]];
+
+		if (i + ROWS_AHEAD < report->n_rows) {
+			const struct pq_report_item *next = &rows[numbers[i + ROWS_AHEAD]];
+
+			__builtin_prefetch(next);
+			__builtin_prefetch(&next->children); /* perhaps in the next line */
+			next = &rows[numbers[i + ROWS_AHEAD / 2]];
+			__builtin_prefetch(&parts[next->part]);
+		}
+		shown[i] = (struct pq_report_shown){
+			.part = parts[row->part],
+			.group = report->owners[row->owner],
+			.samples = row->samples,
+			.period = row->period,
+			.children = row->children,
+		};
+	}
+	report->shown = shown;
+	return shown;
+}
+
 /* Returns true if there is no time to sort by columns. */
 static bool is_late(const struct pq_report *report, const struct ps_interrupt *interrupt)
 {
@@ -245,6 +280,8 @@ static bool sort_rows(struct pq_report *report, struct order *order,
 	const struct pq_sorting sorting = { report->n_rows, sizeof(*items), compare_items,
 					    order };
 	enum pb_outcome sorted = PB_FAILED;
+	uint32_t *numbers = NULL;
+	bool placed;
 
 	if (items && list_items(report, order, items))
 		sorted = is_late(report, interrupt) ?
@@ -253,11 +290,13 @@ static bool sort_rows(struct pq_report *report, struct order *order,
 	if (sorted == PB_STOPPED && sort_sections(report, items, order))
 		sorted = PB_OK;
 	if (sorted == PB_OK)
-		report->sorted = malloc((report->n_rows + 1) * sizeof(*report->sorted));
-	for (size_t i = 0; report->sorted && i < report->n_rows; i++)
-		report->sorted[i] = items[i].row;
+		numbers = malloc((report->n_rows + 1) * sizeof(*numbers));
+	for (size_t i = 0; numbers && i < report->n_rows; i++)
+		numbers[i] = items[i].row;
 	free(items);
-	return report->sorted;
+	placed = numbers && place_rows(report, numbers);
+	free(numbers);
+	return placed;
 }
 
 bool pq_report_sort(struct pq_report *report, const struct ps_interrupt *interrupt)
@@ -281,5 +320,9 @@ bool pq_report_sort(struct pq_report *report, const struct ps_interrupt *interru
 	for (size_t i = 0; i < n; i++)
 		free(order.ranks.columns[i].ranks);
 	free(order.ranks.columns);
+	free(report->rows);
+	report->rows = NULL;
+	free(report->parts);
+	report->parts = NULL;
 	return done;
 }
