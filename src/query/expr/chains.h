@@ -163,10 +163,11 @@ void pq_chains_forget(struct pq_chains *chains);
 void pq_chains_seal(struct pq_chains *chains);
 
 /*
- * Frees the frames, of which there may be very many. Only the numbers of a chain's frames may
- * be asked for after it. Does nothing and returns false if a chain is not of PQ_CHAIN_CALLERS.
+ * Frees all frames but the first `n`: there may be very many. Only the numbers of a chain's
+ * frames may be asked for after it. Does nothing and returns false if a chain is not of
+ * PQ_CHAIN_CALLERS.
  */
-bool pq_chains_drop_frames(struct pq_chains *chains);
+bool pq_chains_drop_frames(struct pq_chains *chains, uint32_t n);
 
 /*
  * Adds the chains of `from`, which may be another worker's that has ended, and sets numbers[i]

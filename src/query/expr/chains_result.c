@@ -33,14 +33,18 @@ uint32_t pq_chains_n_frames(const struct pq_chains *c)
 	return (uint32_t)c->n_frames;
 }
 
-bool pq_chains_drop_frames(struct pq_chains *c)
+bool pq_chains_drop_frames(struct pq_chains *c, uint32_t n)
 {
+	struct pq_frame *kept;
+
 	for (size_t i = 0; i < c->n; i++)
 		if (c->list[i].kind != PQ_CHAIN_CALLERS)
 			return false;
-	free(c->frames);
-	c->frames = NULL;
-	c->n_frames = c->frames_room = 0;
+	kept = realloc(c->frames, (n + 1) * sizeof(*kept));
+	if (kept)
+		c->frames = kept;
+	c->n_frames = n;
+	c->frames_room = n + 1;
 	return true;
 }
 

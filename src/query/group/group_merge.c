@@ -124,7 +124,7 @@ bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
 
 	if (n_chains) {
 		pq_chains_forget(groups->chains);
-		pq_chains_forget(from->chains);
+		pq_chains_seal(from->chains);
 		chains = calloc(n_chains, sizeof(*chains));
 		ok = chains &&
 		     pq_chains_merge(groups->chains, from->chains, chains, progress, &ended);

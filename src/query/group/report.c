@@ -6,7 +6,8 @@
 #define BY_DSO	  1u
 #define BY_SYMBOL 2u
 
-#define ASK_EVERY 4096 /* groups between two calls of ps_interrupted() */
+#define ASK_EVERY  4096	      /* groups between two calls of ps_interrupted() */
+#define DROP_EVERY (1u << 20) /* frames that are freed together */
 
 static bool name_of(struct pq_report *r, const char *text, size_t n, uint32_t *number)
 {
@@ -350,23 +351,26 @@ static bool read_asked(struct pq_report *r)
 }
 
 /*
- * Finds the parts of all frames, and frees what that takes, before there are rows. After an
- * interrupt it leaves parts to be found one by one. Returns false without memory.
+ * Finds the parts of all frames, and frees what that takes, before there are rows. It begins
+ * with the last frame, so that frames go while parts come. After an interrupt it leaves parts
+ * to be found one by one. Returns false without memory.
  */
 static bool find_parts(struct pq_report *r, const struct ps_interrupt *interrupt)
 {
 	struct pq_chains *chains = pq_groups_chains(r->groups);
-	uint32_t n = chains ? pq_chains_n_frames(chains) : 0;
+	bool dropped = false;
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = chains ? pq_chains_n_frames(chains) : 0; i-- > 0;) {
 		if (i % ASK_EVERY == 0 && pq_is_interrupted(interrupt))
 			return true;
 		r->part_of_frame[i] = part_of_frame(r, pq_chains_frame(chains, i));
 		if (r->part_of_frame[i] == UINT32_MAX)
 			return false;
+		if (i % DROP_EVERY == 0)
+			dropped = pq_chains_drop_frames(chains, i);
 	}
 	/* The only part to come is that of no frame, which equals none of these. */
-	if (chains && pq_chains_drop_frames(chains))
+	if (dropped)
 		pb_map_deinit(&r->by_part);
 	return true;
 }
