@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/radix.h"
+
 /*
  * A value to be ranked: an integer, or a text. A value with `behind` sorts behind all others:
  * it is an address, or begins like one.
@@ -108,6 +110,33 @@ enum pb_outcome pq_sort_list(const struct pq_sorting *s, char *list,
 }
 
 /*
+ * Sorts a list of many numbers, which lies in the order of `of`, without comparing them.
+ * Returns false, with the list unchanged, if there are few, others, large ones, or no memory.
+ */
+static bool sort_numbers(struct ranked *list, size_t n)
+{
+	unsigned bits = 64 - (unsigned)__builtin_clzll(n | 1);
+	uint64_t *words, *sorted;
+
+	for (size_t i = 0; i < n; i++)
+		if (list[i].is_text || list[i].behind != list[0].behind ||
+		    list[i].number >> (64 - bits))
+			return false;
+	words = n > PQ_SORTED_AT_ONCE ? malloc(2 * n * sizeof(*words)) : NULL;
+	if (!words)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		words[i] = list[i].number << bits | i;
+	sorted = pb_radix_sort(words, words + n, n, bits);
+	for (size_t i = 0; i < n; i++) {
+		list[i].number = sorted[i] >> bits;
+		list[i].of = (uint32_t)(sorted[i] & ((UINT64_C(1) << bits) - 1));
+	}
+	free(words);
+	return true;
+}
+
+/*
  * Sets ranks[of] to the place of each among the different ones, and *different to the number of
  * these. An interrupt may end it, as it may end pq_sort_list().
  */
@@ -115,9 +144,11 @@ static enum pb_outcome rank_values(struct ranked *list, size_t n, uint32_t *rank
 				   uint32_t *different, const struct ps_interrupt *interrupt)
 {
 	const struct pq_sorting sorting = { n, sizeof(*list), compare_ranked, NULL };
-	enum pb_outcome sorted = pq_sort_list(&sorting, (char *)list, interrupt);
+	enum pb_outcome sorted = PB_OK;
 	uint32_t at = 0;
 
+	if (!sort_numbers(list, n))
+		sorted = pq_sort_list(&sorting, (char *)list, interrupt);
 	for (size_t i = 0; i < n && sorted == PB_OK; i++) {
 		if (i && compare_ranked(&list[i - 1], &list[i], NULL) != 0)
 			at++;
