@@ -133,6 +133,26 @@ describe("a report", function()
       { sort = { "dso" }, where = { "pid == 7" } }).events[1].period)
   end)
 
+  it("sorts many addresses of equal periods by value, with and without callers", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles",
+      sample_type = { "ip", "tid", "time", "period", "callchain" } }
+    mapped.add(b, { "- map 7 1000000-2000000@1000000 /a/x" })
+    local expected = {}
+    for i = 1, 12000 do
+      local ip = 0x1000000 + i * 7919 % 0x100000 -- a prime: no two are equal
+      expected[i] = ("0x%016x"):format(ip)
+      b:sample(event, { ip = ip, pid = 7, tid = 7, time = i, period = 3,
+        callchain = { -512, ip } })
+    end
+    table.sort(expected)
+    local file = perflua.open(b:write(), { symfs = "spec/fixtures/empty" })
+    for _, children in ipairs { false, true } do
+      local result = read(file, { sort = { "symbol" }, children = children })
+      assert.are.same(expected, result.events[1].values[1])
+    end
+  end)
+
   it("raises for unknown and repeated fields, and names them", function()
     local file = recording(samples)
     assert.error_matches(function()
