@@ -277,3 +277,44 @@ const struct pd_feature *pd_feature_by_name(const char *name)
 			return &features[i];
 	return NULL;
 }
+
+static void ignore_begin(struct pd_sink *sink, bool array)
+{
+	(void)sink;
+	(void)array;
+}
+
+static void ignore_end(struct pd_sink *sink)
+{
+	(void)sink;
+}
+
+static void ignore_key(struct pd_sink *sink, const char *name, size_t n)
+{
+	(void)sink;
+	(void)name;
+	(void)n;
+}
+
+static void ignore_value(struct pd_sink *sink, const struct pd_value *value)
+{
+	(void)sink;
+	(void)value;
+}
+
+uint32_t pd_feature_measure(uint64_t bit, const uint8_t *bytes, uint32_t n, bool swap)
+{
+	const struct pd_feature *feature = bit < PD_FEATURES ?
+						   pd_feature_by_bit((unsigned)bit) :
+						   NULL;
+	const struct pd_feature_context context = { .swap = swap };
+	struct pd_sink sink = { ignore_begin, ignore_end, ignore_key, ignore_value };
+	struct pb_cursor c;
+
+	/* these depend on the number of CPUs, which another feature has */
+	if (!feature || feature->decode == pd_decode_cpu_topology ||
+	    feature->decode == pd_decode_cpu_domain_info)
+		return UINT32_MAX;
+	pb_cursor_init(&c, bytes, n, swap);
+	return feature->decode(&c, &context, &sink) ? (uint32_t)(c.pos - c.start) : UINT32_MAX;
+}

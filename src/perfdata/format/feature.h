@@ -36,6 +36,12 @@ const struct pd_feature *pd_feature_by_bit(unsigned bit);
 const struct pd_feature *pd_feature_by_name(const char *name);
 
 /*
+ * Returns how many of the `n` bytes at `bytes` the feature with a bit takes; UINT32_MAX if its
+ * bytes alone do not tell.
+ */
+uint32_t pd_feature_measure(uint64_t bit, const uint8_t *bytes, uint32_t n, bool swap);
+
+/*
  * Returns the table of all known features in the order of their bits, and sets *n to their
  * number.
  */

@@ -22,6 +22,21 @@ static const struct pd_field header_attr_fields[] = {
 	END_OF_FIELDS,
 };
 
+/* The ids end the record. They are small numbers, which a header never is. */
+static uint32_t measure_attr(const struct pd_record *rec)
+{
+	struct pd_value attr = { .type = PD_VIEW };
+	uint32_t at;
+
+	pd_open_attr(rec, 8, &attr);
+	if (attr.type == PD_NIL)
+		return UINT32_MAX;
+	at = 8 + (uint32_t)attr.view.extra;
+	while (pd_fits(rec, at, 8) && pd_rec64(rec, at) <= UINT32_MAX)
+		at += 8;
+	return at - 8;
+}
+
 static const struct pd_field event_type_fields[] = {
 	{ FIELD(X64, "event_id", 8, "Config of the event.") },
 	{ BYTES(CHARS, "name", 16, 64, "Name of the event.") },
@@ -44,11 +59,27 @@ static void compute_build_id(const struct pd_record *rec, uint32_t at, struct pd
 	pd_set_bytes(out, PD_HEX, rec->bytes + at, n);
 }
 
+#define BUILD_ID_NAME 36
+#define NAME_ALIGN    64 /* perf pads the name with zeros: see write_padded() */
+
+static uint32_t measure_build_id(const struct pd_record *rec)
+{
+	uint32_t text = pd_measure_text(rec, BUILD_ID_NAME);
+	uint32_t padded = (text + NAME_ALIGN - 1) / NAME_ALIGN * NAME_ALIGN;
+
+	if (text == UINT32_MAX || !pd_fits(rec, BUILD_ID_NAME, padded))
+		return UINT32_MAX;
+	for (uint32_t i = text; i < padded; i++)
+		if (rec->bytes[BUILD_ID_NAME + i])
+			return UINT32_MAX;
+	return padded;
+}
+
 static const struct pd_field build_id_fields[] = {
 	{ FIELD(S32, "pid", 8,
 		"Process id of the virtual machine that the file is in; -1 for the host.") },
 	{ COMPUTED(HEX, "build_id", 12, compute_build_id, "Build-id of the file in hex.") },
-	{ FIELD(CSTR, "filename", 36, "The file.") },
+	{ FIELD(CSTR, "filename", BUILD_ID_NAME, "The file.") },
 	END_OF_FIELDS,
 };
 
@@ -75,20 +106,10 @@ static void compute_rest(const struct pd_record *rec, uint32_t at, struct pd_val
 		pd_set_bytes(out, PD_BLOB, rec->bytes + at, pd_body_end(rec) - at);
 }
 
-/* Texts begin with their size: see do_write_string(), tools/perf/util/header.c. */
 static uint32_t measure_feature(const struct pd_record *rec)
 {
-	switch (pd_fits(rec, 8, 12) ? pd_rec64(rec, 8) : 0) {
-	case PD_FEATURE_HOSTNAME:
-	case PD_FEATURE_OSRELEASE:
-	case PD_FEATURE_VERSION:
-	case PD_FEATURE_ARCH:
-	case PD_FEATURE_CPUDESC:
-	case PD_FEATURE_CPUID:
-		return pd_rec32(rec, 16) < UINT16_MAX ? 4 + pd_rec32(rec, 16) : UINT32_MAX;
-	default:
-		return UINT32_MAX;
-	}
+	return pd_feature_measure(pd_rec64(rec, 8), rec->bytes + 16, pd_body_end(rec) - 16,
+				  rec->layout->swap);
 }
 
 static const struct pd_field header_feature_fields[] = {
@@ -341,10 +362,15 @@ static const struct pd_field event_update_fields[] = {
 	END_OF_FIELDS,
 };
 
-/* Old recorders wrote only the first three members. */
+/* Old recorders wrote only the first three members; the last ones are flags and padding. */
 static uint32_t measure_time_conv(const struct pd_record *rec)
 {
-	return pd_fits(rec, 8, 48) ? 48 : 24;
+	static const uint8_t zeros[6];
+
+	return pd_fits(rec, 8, 48) && rec->bytes[48] <= 1 && rec->bytes[49] <= 1 &&
+			       memcmp(rec->bytes + 50, zeros, sizeof(zeros)) == 0 ?
+		       48 :
+		       24;
 }
 
 static const struct pd_field time_conv_fields[] = {
@@ -400,14 +426,16 @@ static uint64_t get_tracing_data_payload(const struct pd_record *rec)
 
 const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER] = {
 	CONTAINER(PD_RECORD_HEADER_ATTR, "header_attr", header_attr_fields,
-		  "An event of a stream, as a file has it in its header.", .metadata = true),
+		  "An event of a stream, as a file has it in its header.", .metadata = true,
+		  VARIES_FROM(8, measure_attr)),
 	CONTAINER(PD_RECORD_EVENT_TYPE, "event_type", event_type_fields,
 		  "Name of an event, in recordings of 2012 and before.", ENDS_AT(80)),
 	CONTAINER(PD_RECORD_TRACING_DATA, "tracing_data", tracing_data_fields,
 		  "The formats of tracepoints follow the record.",
 		  .payload = get_tracing_data_payload, ENDS_AT(12)),
 	CONTAINER(PD_RECORD_BUILD_ID, "build_id", build_id_fields, "Build-id of a file.",
-		  .metadata = true, .sideband = PD_SB_BUILD_ID),
+		  .metadata = true, .sideband = PD_SB_BUILD_ID,
+		  VARIES_FROM(BUILD_ID_NAME, measure_build_id)),
 	CONTAINER(PD_RECORD_FINISHED_ROUND, "finished_round", no_fields,
 		  "All ring buffers were read once.", ENDS_AT(8)),
 	USER(PD_RECORD_ID_INDEX, "id_index", id_index_fields,

@@ -9,7 +9,7 @@
 
 /*
  * Opens the entries of an id_index. As many entries that name the guest of each may follow and
- * end the record; view.extra is their offset, or 0.
+ * end the record; view.extra is their offset, or 0. They begin with a process id.
  */
 void pd_open_id_index(const struct pd_record *rec, uint32_t at, struct pd_value *out)
 {
@@ -20,7 +20,8 @@ void pd_open_id_index(const struct pd_record *rec, uint32_t at, struct pd_value 
 		return;
 	guests = out->view.at + ID_ENTRY * out->view.count;
 	if (out->view.count &&
-	    pd_body_end(rec) == guests + (uint64_t)GUEST_ENTRY * out->view.count)
+	    pd_body_end(rec) == guests + (uint64_t)GUEST_ENTRY * out->view.count &&
+	    pd_rec64(rec, guests) <= UINT32_MAX)
 		out->view.extra = guests;
 }
 
