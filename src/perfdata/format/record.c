@@ -188,12 +188,18 @@ uint32_t pd_record_extent(const struct pd_record *rec)
 	const struct pd_record_desc *desc = rec->layout->desc;
 	uint32_t rest;
 
-	if (!desc || !pd_fits(rec, 0, desc->extent.fixed))
+	if (!desc)
 		return 0;
-	if (rec->type == PD_RECORD_SAMPLE)
-		return rec->layout->shape->unknown ? 0 : pd_sample_extent(rec);
+	if (rec->type == PD_RECORD_SAMPLE) {
+		if (rec->layout->shape->unknown)
+			return 0;
+		rest = pd_sample_extent(rec);
+		return rest ? rest : rec->size + 1;
+	}
+	if (!pd_fits(rec, 0, desc->extent.fixed))
+		return rec->size + 1;
 	rest = measure_rest(rec, &desc->extent);
-	if (!pd_fits(rec, desc->extent.fixed, rest))
+	if (rest == UINT32_MAX)
 		return 0;
 	return desc->extent.fixed + rest + rec->layout->trailer_size;
 }

@@ -173,7 +173,8 @@ void pd_types_remove(struct pd_types *set, uint32_t type);
 
 /*
  * Returns the size that a record, all of whose rec->size bytes are there, has by its own parts,
- * without padding in front of its trailer. Returns 0 if they do not tell, or do not fit.
+ * without padding in front of its trailer. It is more than rec->size if they do not fit.
+ * Returns 0 if they do not tell.
  */
 uint32_t pd_record_extent(const struct pd_record *rec);
 

@@ -90,16 +90,18 @@ void pd_run_end(const struct pd_run *run, struct pd_reader *r)
 }
 
 /*
- * Returns whether a plausible header follows the record in the block, which is proof enough
- * unless it is a sample. If not, pd_record_believed() decides.
+ * Returns whether the record's own parts end at its size and a plausible header follows in the
+ * block, which is proof enough unless it is a sample. If not, pd_record_believed() decides.
  */
-static inline bool is_header_behind(const struct pd_reader *r, const struct pd_record *rec)
+static bool is_header_behind(const struct pd_reader *r, const struct pd_record *rec)
 {
 	const struct pd_blocks *b = &r->blocks;
+	size_t have = (size_t)(b->end - b->pos);
 
-	return (size_t)(b->end - b->pos) >= (size_t)rec->size + HEADER_SIZE &&
-	       rec->size % 8 == 0 && rec->size <= PD_LARGE &&
-	       pd_header_fits(b->pos + rec->size, r->swap);
+	return have >= (size_t)rec->size + HEADER_SIZE && rec->size % 8 == 0 &&
+	       rec->size <= PD_LARGE && pd_header_fits(b->pos + rec->size, r->swap) &&
+	       rec->type != PD_RECORD_SAMPLE && !pd_has_payload(rec->type) &&
+	       pd_record_ending(&r->binder, b->pos, rec->size, have) == PD_WHOLE;
 }
 
 /* Returns the size of the plain record at the end of the look-ahead; 0 if there is none. */
@@ -135,8 +137,7 @@ static inline int is_believed(struct pd_reader *r, const struct pd_record *rec,
 		r->lead_size = r->lead_size + ahead - rec->size;
 		return 1;
 	}
-	if (rec->type != PD_RECORD_SAMPLE && is_header_behind(r, rec) &&
-	    !pd_record_swallows(&r->binder, b->pos, rec->size, (size_t)(b->end - b->pos)))
+	if (is_header_behind(r, rec))
 		return 1;
 	return pd_record_believed(&r->blocks, &r->binder, rec->size, r->stream->open_end, err);
 }

@@ -21,25 +21,43 @@ struct chain {
 };
 
 /*
- * Returns the size of the payload behind the record at `p`, all of whose own bytes are there.
+ * Returns the size of the payload behind the record of `size` bytes at `p`, all of which are
+ * there.
  */
-static uint64_t get_payload_size(const struct chain *c, const uint8_t *p)
+static uint64_t get_payload_size(const struct chain *c, const uint8_t *p, uint32_t size)
 {
 	struct pd_layout layout = { .swap = c->binder->file->swap };
 	struct pd_record rec = { .bytes = p, .layout = &layout, .chunk_offset = PD_NO_CHUNK };
 
 	pd_record_header(&rec, p, layout.swap, false);
+	rec.size = size;
 	return pd_payload_size(&rec);
 }
 
 /*
- * Returns whether the chain may end behind `i` records with `left` bytes left, too few for the
- * next.
+ * Returns whether the record of `size` bytes at `p` is one though nothing is behind it: it is a
+ * FINISHED_ROUND, all of whose bytes are known, or aligned and whole.
  */
-static bool may_end(const struct chain *c, unsigned i, uint64_t left)
+static bool may_be_last(const struct chain *c, const uint8_t *p, uint32_t size)
+{
+	bool swap = c->binder->file->swap;
+
+	if (pb_load32(p, swap) == PD_RECORD_FINISHED_ROUND)
+		return size == HEADER_SIZE && !pb_load16(p + 4, swap);
+	return !c->unaligned && pd_record_trust(c->binder, p, size) == PD_SOUND &&
+	       pd_record_ending(c->binder, p, size, size) == PD_WHOLE;
+}
+
+/*
+ * Returns whether the chain may end behind `i` records, the last of which has `size` bytes, at
+ * offset `at` from the blocks' position with `left` bytes left, too few for the next.
+ */
+static bool may_end(const struct chain *c, unsigned i, uint32_t size, uint64_t at,
+		    uint64_t left)
 {
 	if (left == 0)
-		return !c->strict || i > (c->unaligned ? 2 : 1) || c->lone;
+		return !c->strict || i > (c->unaligned ? 2 : 1) || c->lone ||
+		       (i && may_be_last(c, c->b->pos + at - size, size));
 	return c->open_end && (!c->strict || i > 2);
 }
 
@@ -78,22 +96,61 @@ static int read_link(const struct chain *c, uint64_t at, struct pd_record *rec,
 			      err);
 }
 
+#define UNSEEN 2 /* on a stream: what lies behind a payload is not there yet */
+
 /*
- * Returns 1 if a known record is behind a payload that ends at offset `end` from the blocks'
- * position, as far as can be seen; 0 if not, -1 with *err.
+ * Returns 1 if a known record or the end of the recording is behind the payload at offset `at`
+ * from the blocks' position, 0 if not, UNSEEN, or -1 with *err.
  */
-static int is_payload_followed(const struct chain *c, uint64_t end, struct pd_error *err)
+static int is_payload_followed(const struct chain *c, uint64_t at, uint64_t payload,
+			       struct pd_error *err)
 {
 	const struct pd_blocks *b = c->b;
+	uint64_t left = pd_blocks_left(b) - at, end = at + payload;
 	uint8_t next[HEADER_SIZE];
 	size_t got;
 
-	if (!c->strict || b->input->stream || pd_blocks_left(b) < end + HEADER_SIZE)
+	if (payload > left)
+		return c->open_end;
+	if (left - payload < HEADER_SIZE)
 		return 1;
+	if ((size_t)(b->end - b->pos) >= end + HEADER_SIZE)
+		return pd_record_trust(c->binder, b->pos + end, 0) == PD_KNOWN;
+	if (b->input->stream)
+		return UNSEEN;
 	if (!pd_input_read(b->input, b->offset + end, next, HEADER_SIZE, HEADER_SIZE, &got,
 			   err))
 		return -1;
 	return got < HEADER_SIZE || pd_record_trust(c->binder, next, 0) == PD_KNOWN;
+}
+
+/*
+ * Returns whether the payload at offset `at` from the blocks' position would be a second one of
+ * tracing data, which no recording has.
+ */
+static bool is_second_tracing(const struct chain *c, uint32_t type, uint64_t at)
+{
+	const struct pd_feature_section *first = pd_file_feature(c->binder->file,
+								 PD_FEATURE_TRACING_DATA);
+
+	return type == PD_RECORD_TRACING_DATA && first && first->at.offset != c->b->offset + at;
+}
+
+/*
+ * Returns 1 if the record of `size` bytes at offset `at` from the blocks' position, to which no
+ * record leads, is followed by its payload, as far as can be seen; 0 if not, -1 with *err.
+ */
+static int has_payload(const struct chain *c, uint64_t at, uint32_t size, uint64_t payload,
+		       struct pd_error *err)
+{
+	const uint8_t *p = c->b->pos + at;
+	uint32_t type = pb_load32(p, c->binder->file->swap);
+	int got;
+
+	if (pd_record_ending(c->binder, p, size, size) != PD_WHOLE)
+		return 0;
+	got = is_payload_followed(c, at + size, payload, err);
+	return got == UNSEEN ? !is_second_tracing(c, type, at + size) : got;
 }
 
 /*
@@ -104,6 +161,7 @@ static int chain_continues(const struct chain *c, uint64_t at, struct pd_error *
 {
 	bool swap = c->binder->file->swap, fits = true, leads = false;
 	unsigned sound = 0;
+	uint32_t last = 0;
 
 	for (unsigned i = 0; i < PD_CHAIN_LENGTH; i++) {
 		const uint8_t *p;
@@ -122,7 +180,7 @@ static int chain_continues(const struct chain *c, uint64_t at, struct pd_error *
 			return (!c->strict || i > 1) && (fits || leads) &&
 			       rec.size <= PD_RECORD_MOST && rec.size <= left;
 		if (!got)
-			return may_end(c, i, left) && (fits || leads) &&
+			return may_end(c, i, last, at, left) && (fits || leads) &&
 			       (!rec.size || (rec.size > left &&
 					      pd_record_trust(c->binder, p, 0) == PD_KNOWN));
 		fits = fits && pd_header_fits(p, swap);
@@ -137,11 +195,12 @@ static int chain_continues(const struct chain *c, uint64_t at, struct pd_error *
 		    (!c->strict || i + 1 == SOUND_ROW))
 			return 1;
 		left -= rec.size < left ? rec.size : left;
-		payload = get_payload_size(c, p);
-		if (payload && payload > left) /* it may be too long to read */
-			return c->open_end;
-		if (payload)
-			return is_payload_followed(c, at + rec.size + payload, err);
+		payload = get_payload_size(c, p, rec.size);
+		if (payload && c->strict)
+			return has_payload(c, at, rec.size, payload, err);
+		if (payload) /* it may be too long to read */
+			return payload <= left || c->open_end;
+		last = rec.size;
 		at += rec.size;
 	}
 	return fits || leads;
@@ -172,21 +231,16 @@ static bool are_records_aligned(const struct pd_blocks *b, const struct pd_binde
 }
 
 /*
- * Returns 1 if the sizes of records lead from offset `at` exactly to `end`, 0 if not, -1 with
- * *err.
+ * Returns whether the sizes of records at `bytes`, `end` of which are there, lead from offset
+ * `at` exactly to the end.
  */
-static int leads_to(struct pd_blocks *b, uint64_t at, uint64_t end, bool swap,
-		    struct pd_error *err)
+static bool leads_to_end(const uint8_t *bytes, uint64_t at, uint64_t end, bool swap)
 {
-	while (at < end) {
-		int got = pd_blocks_fill(b, (size_t)at + HEADER_SIZE, err);
-		uint16_t size;
+	while (at + HEADER_SIZE <= end) {
+		uint16_t size = pb_load16(bytes + at + 6, swap);
 
-		if (got <= 0)
-			return got;
-		size = pb_load16(b->pos + at + 6, swap);
 		if (size < HEADER_SIZE)
-			return 0;
+			return false;
 		at += size;
 	}
 	return at == end;
@@ -201,88 +255,40 @@ static int holds_records(struct chain c, uint32_t size, bool swallowed, struct p
 {
 	bool aligned = are_records_aligned(c.b, c.binder);
 	/* records inside a record of the kernel's are aligned as that is */
-	bool kernel = pb_load32(c.b->pos, c.binder->file->swap) < PD_RECORD_USER;
+	bool swap = c.binder->file->swap, kernel = pb_load32(c.b->pos, swap) < PD_RECORD_USER;
 	unsigned step = aligned && kernel ? 8 : 1;
 	uint64_t end = size < UINT16_MAX ? size : UINT16_MAX;
 	int got = 0;
 
 	c.strict = true;
 	for (uint64_t at = HEADER_SIZE; got == 0 && at < end; at += step) {
+		if (swallowed &&
+		    (at + HEADER_SIZE > size || !pd_header_fits(c.b->pos + at, swap) ||
+		     !leads_to_end(c.b->pos, at, size, swap)))
+			continue;
 		got = pd_blocks_fill(c.b, (size_t)at + HEADER_SIZE, err);
 		if (got <= 0)
 			return got;
 		got = records_begin_at(&c, at, aligned, err);
-		if (got > 0 && swallowed)
-			got = leads_to(c.b, at, size, c.binder->file->swap, err);
 	}
 	return got;
 }
 
 /*
- * Returns 1 if a sound record is believed by the little that is visible behind it, 0 if not, -1
- * with *err.
+ * Returns 1 if a sound record is believed by the little that is visible behind it, a header of
+ * that trust, 0 if not, -1 with *err.
  */
-static int is_followed(struct pd_blocks *b, uint32_t size, bool swap, struct pd_error *err)
+static int is_followed(const struct chain *c, uint32_t size, enum pd_trust trust,
+		       struct pd_error *err)
 {
+	struct pd_blocks *b = c->b;
 	int got;
 
 	/* the next bytes of a live stream may not be there yet */
 	if (b->input->stream && (size_t)(b->end - b->pos) < (size_t)size + HEADER_SIZE)
 		return 1;
 	got = pd_blocks_fill(b, (size_t)size + HEADER_SIZE, err);
-	return got > 0 ? pd_header_fits(b->pos + size, swap) : got;
-}
-
-int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint32_t size,
-		       bool open_end, struct pd_error *err)
-{
-	bool swap = binder->file->swap;
-	uint32_t type = pb_load32(b->pos, swap);
-	enum pd_trust trust = pd_record_trust(binder, b->pos, size);
-	struct chain chain = {
-		.b = b,
-		.binder = binder,
-		.open_end = open_end,
-		.all = type == PD_RECORD_SAMPLE,
-		.compressed = pd_is_compressed(
-			/* inside its payload only records count that are never compressed */
-			type),
-	};
-	bool whole = false;
-	int got = 0;
-
-	if (pd_has_payload(type)) /* its payload follows it, not a header */
-		return 1;
-	if (size <= UINT16_MAX) {
-		struct pd_extents extents = pd_find_extents(binder, b->pos, size);
-
-		if (pd_record_swallows(binder, b->pos, size, (size_t)(b->end - b->pos)))
-			return 0;
-		whole = pd_extents_have(&extents, size);
-	}
-	if (trust == PD_SOUND)
-		got = is_followed(b, size, swap, err);
-	/* the parts of a sample fill no other size */
-	if (got || (trust == PD_SOUND && type == PD_RECORD_SAMPLE))
-		return got ? got : 1;
-	got = chain_continues(&chain, size, err);
-	/*
-	 * a small plain record gets no closer look when the reader looks ahead in a block,
-	 * either
-	 */
-	if (got < 0 ||
-	    (got > 0 && (whole || (size <= PD_LARGE && size % 8 == 0 && pd_is_plain(type)))))
-		return got;
-	if (got > 0) {
-		got = holds_records(chain, size, true, err);
-		return got < 0 ? got : !got;
-	}
-	got = holds_records(chain, size, false, err);
-	if (got)
-		return got < 0 ? got : 0;
-	chain.tolerant = true;
-	/* the next record may be damaged */
-	return trust >= PD_KNOWN ? 1 : chain_continues(&chain, size, err);
+	return got > 0 ? pd_record_trust(c->binder, b->pos + size, 0) >= trust : got;
 }
 
 /* Returns as chain_continues() whether records continue at offset `at`, the first one known. */
@@ -297,14 +303,11 @@ static int continues_known(const struct chain *c, uint64_t at, struct pd_error *
 	return chain_continues(c, at, err);
 }
 
-int pd_step_over_parts(struct pd_blocks *b, const struct pd_binder *binder, bool open_end,
-		       struct pd_error *err)
+/* Returns the bytes that are there, at most as many as a record can have; -1 with *err. */
+static int32_t fill_record(struct pd_blocks *b, struct pd_error *err)
 {
-	struct chain chain = { .b = b, .binder = binder, .open_end = open_end };
 	uint64_t left = pd_blocks_left(b);
 	size_t size = (size_t)(b->end - b->pos);
-	struct pd_extents extents;
-	int got = 0;
 
 	/* of a live stream only what is there is looked at */
 	if (!b->input->stream && size < UINT16_MAX) {
@@ -312,19 +315,143 @@ int pd_step_over_parts(struct pd_blocks *b, const struct pd_binder *binder, bool
 		if (pd_blocks_fill(b, size, err) < 0)
 			return -1;
 	}
-	size = size < UINT16_MAX ? size : UINT16_MAX;
-	if (pd_record_trust(binder, b->pos, 0) < PD_KNOWN)
-		return 0;
-	extents = pd_find_extents(binder, b->pos, (uint32_t)size);
+	return size < UINT16_MAX ? (int32_t)size : UINT16_MAX;
+}
+
+/*
+ * Returns 1 if known records continue where the own parts of the record at the blocks' position
+ * end, whatever its size says, and sets *at to the offset from there; 0 if not, -1 with *err.
+ */
+static int find_parts_end(const struct chain *c, uint64_t *at, struct pd_error *err)
+{
+	struct pd_blocks *b = c->b;
+	int32_t have = fill_record(b, err);
+	struct pd_extents extents;
+	uint64_t payload;
+	int got = 0;
+
+	if (have < HEADER_SIZE || pd_record_trust(c->binder, b->pos, 0) < PD_KNOWN)
+		return have < 0 ? -1 : 0;
+	extents = pd_find_extents(c->binder, b->pos, (uint32_t)have);
 	for (unsigned i = 0; got == 0 && i < 2 * extents.n; i++) {
 		uint32_t extent = extents.sizes[i / 2];
 
 		/* padded, as nearly all are, or not */
 		extent = i % 2 == 0 ? (extent + 7) & ~7u : extent;
-		got = continues_known(&chain, extent, err);
-		if (got > 0)
-			pd_blocks_skip(b, extent);
+		if (extent > (uint32_t)have)
+			continue;
+		extent = pd_skip_padding(b->pos, extent, (uint32_t)have);
+		payload = get_payload_size(c, b->pos, extent);
+		*at = extent + payload;
+		if (payload > pd_blocks_left(b) - extent)
+			continue;
+		/* the payload may be too long to read */
+		got = payload ? is_payload_followed(c, extent, payload, err) :
+				continues_known(c, extent, err);
 	}
+	return got == UNSEEN ? 0 : got;
+}
+
+/*
+ * Returns 1 if the record at the blocks' position, to which the record before leads, is
+ * believed to be followed by its payload, 0 if not, -1 with *err.
+ */
+static int is_payload_believed(struct chain c, uint32_t size, uint64_t payload,
+			       struct pd_error *err)
+{
+	uint64_t at;
+	int got;
+
+	c.strict = true;
+	got = has_payload(&c, 0, size, payload, err);
+	if (got)
+		return got;
+	/* only its type may be damaged, or its size */
+	got = continues_known(&c, size, err);
+	if (got == 0) {
+		c.strict = false;
+		got = find_parts_end(&c, &at, err);
+	}
+	return got < 0 ? got : !got;
+}
+
+int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint32_t size,
+		       bool open_end, struct pd_error *err)
+{
+	bool swap = binder->file->swap;
+	uint32_t type = pb_load32(b->pos, swap);
+	enum pd_trust trust = pd_record_trust(binder, b->pos, size);
+	struct chain chain = {
+		.b = b,
+		.binder = binder,
+		.open_end = open_end,
+		.all = type == PD_RECORD_SAMPLE,
+		/* inside its payload only records count that are never compressed */
+		.compressed = pd_is_compressed(type),
+	};
+	enum pd_ending ending = PD_UNTOLD;
+	uint64_t payload, at;
+	int got = 0;
+
+	if (size <= UINT16_MAX)
+		ending = pd_record_ending(binder, b->pos, size, (size_t)(b->end - b->pos));
+	if (ending == PD_SWALLOWING)
+		return 0;
+	payload = get_payload_size(&chain, b->pos, size);
+	if (payload)
+		return is_payload_believed(chain, size, payload, err);
+	if (trust == PD_SOUND && ending >= PD_UNTOLD)
+		got = is_followed(&chain, size, ending == PD_WHOLE ? PD_FITS : PD_KNOWN, err);
+	/* only the size tells where it ends, and that may lead to a record by accident */
+	if (got > 0 && ending == PD_UNTOLD && pd_record_desc(type) && !chain.compressed) {
+		got = holds_records(chain, size, true, err);
+		return got < 0 ? got : !got;
+	}
+	/* the parts of a sample fill no other size */
+	if (got || (trust == PD_SOUND && type == PD_RECORD_SAMPLE))
+		return got ? got : 1;
+	got = chain_continues(&chain, size, err);
+	/*
+	 * a small plain record gets no closer look when the reader looks ahead in a block,
+	 * either
+	 */
+	if (got < 0 || (got > 0 && (ending == PD_WHOLE ||
+				    (size <= PD_LARGE && size % 8 == 0 && pd_is_plain(type)))))
+		return got;
+	if (got > 0) {
+		got = holds_records(chain, size, true, err);
+		return got < 0 ? got : !got;
+	}
+	/* only the next record may be damaged */
+	if (trust >= PD_KNOWN && ending == PD_WHOLE)
+		return 1;
+	got = holds_records(chain, size, false, err);
+	if (got == 0)
+		got = find_parts_end(&chain, &at, err);
+	if (got)
+		return got < 0 ? got : 0;
+	chain.tolerant = true;
+	/* the next record may be damaged */
+	return trust >= PD_KNOWN ? 1 : chain_continues(&chain, size, err);
+}
+
+int pd_step_over_parts(struct pd_blocks *b, const struct pd_binder *binder, bool open_end,
+		       struct pd_error *err)
+{
+	struct chain chain = { .b = b, .binder = binder, .open_end = open_end };
+	uint64_t at;
+	int got = find_parts_end(&chain, &at, err), nearer;
+	uint16_t size;
+
+	if (got <= 0)
+		return got;
+	/* if the type is damaged, the parts mean nothing, and the size is right */
+	chain.all = true;
+	size = pb_load16(b->pos + 6, binder->file->swap);
+	nearer = size >= HEADER_SIZE && size < at ? continues_known(&chain, size, err) : 0;
+	if (nearer < 0)
+		return nearer;
+	pd_blocks_skip(b, nearer ? size : at);
 	return got;
 }
 

@@ -39,9 +39,9 @@ int pd_large_followed(struct pd_blocks *b, const struct pd_file *file, uint32_t 
 		      struct pd_error *err);
 
 /*
- * Moves the blocks behind the record at their position, whose size is damaged, if its own parts
- * tell where it ends, and records continue there. Returns 1; 0 if they do not tell; -1 with
- * *err.
+ * Moves the blocks behind the record at their position, which is damaged, if its own parts tell
+ * where it ends, and records continue there, or before at its size. Returns 1; 0 if they do not
+ * tell; -1 with *err.
  */
 int pd_step_over_parts(struct pd_blocks *b, const struct pd_binder *binder, bool open_end,
 		       struct pd_error *err);

@@ -136,11 +136,34 @@ static uint32_t pad_extent(uint32_t extent)
 	return (extent + 7) & ~7u;
 }
 
-bool pd_extents_have(const struct pd_extents *extents, uint32_t size)
+static const uint8_t zeros[8];
+
+uint32_t pd_skip_padding(const uint8_t *bytes, uint32_t at, uint32_t size)
 {
-	for (unsigned i = 0; i < extents->n; i++)
-		if (extents->sizes[i] == size || pad_extent(extents->sizes[i]) == size)
+	for (unsigned i = 0; i < MOST_PADDING && size - at > sizeof(zeros); i++) {
+		if (memcmp(bytes + at, zeros, sizeof(zeros)) != 0)
+			break;
+		at += sizeof(zeros);
+	}
+	return at;
+}
+
+/* Returns whether one of these is a record's size, padding included. */
+static bool extents_lead_to(const struct pd_extents *extents, const uint8_t *bytes,
+			    uint32_t size)
+{
+	for (unsigned i = 0; i < extents->n; i++) {
+		uint32_t extent = extents->sizes[i], padded = pad_extent(extent);
+
+		if (extent == size || padded == size)
 			return true;
+		if (padded > size)
+			continue;
+		padded = pd_skip_padding(bytes, padded, size);
+		if (size - padded == sizeof(zeros) &&
+		    memcmp(bytes + padded, zeros, sizeof(zeros)) == 0)
+			return true;
+	}
 	return false;
 }
 
@@ -185,32 +208,17 @@ static bool has_whole_record(const struct pd_binder *binder, const uint8_t *byte
 	    pd_record_trust(binder, bytes + at, size) < PD_KNOWN)
 		return false;
 	extents = pd_find_extents(binder, bytes + at, size);
-	return pd_extents_have(&extents, size);
+	return extents_lead_to(&extents, bytes + at, size);
 }
 
-/*
- * Returns the offset, from `at` on, of the first word of eight bytes that is not zero: perf
- * pads some of its own records by more than it needs.
- */
-static uint32_t skip_padding(const uint8_t *bytes, uint32_t at, uint32_t size)
-{
-	static const uint8_t zeros[8];
-
-	for (unsigned i = 0; i < MOST_PADDING && size - at > sizeof(zeros); i++) {
-		if (memcmp(bytes + at, zeros, sizeof(zeros)) != 0)
-			break;
-		at += sizeof(zeros);
-	}
-	return at;
-}
-
-bool pd_record_swallows(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size,
-			size_t have)
+enum pd_ending pd_record_ending(const struct pd_binder *binder, const uint8_t *bytes,
+				uint32_t size, size_t have)
 {
 	struct pd_extents extents = pd_find_extents(binder, bytes, size);
+	enum pd_ending ending = extents.n ? PD_CUT_SHORT : PD_UNTOLD;
 
-	if (pd_extents_have(&extents, size))
-		return false;
+	if (extents_lead_to(&extents, bytes, size))
+		return PD_WHOLE;
 	for (unsigned i = 0; i < 2 * extents.n; i++) {
 		uint32_t extent = extents.sizes[i / 2];
 
@@ -218,12 +226,13 @@ bool pd_record_swallows(const struct pd_binder *binder, const uint8_t *bytes, ui
 		extent = i % 2 == 0 ? pad_extent(extent) : extent;
 		if (extent >= size)
 			continue;
-		extent = skip_padding(bytes, extent, size);
+		ending = PD_OVERLONG;
+		extent = pd_skip_padding(bytes, extent, size);
 		if (records_fill(binder, bytes, extent, size) ||
 		    has_whole_record(binder, bytes, extent, have))
-			return true;
+			return PD_SWALLOWING;
 	}
-	return false;
+	return ending;
 }
 
 bool pd_prove(struct pd_proven *proven, const struct pd_binder *binder, const uint8_t *bytes,
@@ -232,7 +241,7 @@ bool pd_prove(struct pd_proven *proven, const struct pd_binder *binder, const ui
 	uint32_t type = pb_load32(bytes, binder->file->swap);
 	const struct pd_record_desc *desc = pd_record_desc(type);
 
-	if (pd_record_swallows(binder, bytes, size, have))
+	if (pd_record_ending(binder, bytes, size, have) <= PD_CUT_SHORT)
 		return false;
 	if (!desc || type == PD_RECORD_SAMPLE || desc->extent.varies <= PD_VARIES_NOT)
 		*pd_proven_at(proven, type, size) |= UINT32_C(1) << (size / 8 - 1) % 32;

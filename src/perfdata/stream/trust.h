@@ -9,12 +9,14 @@
  *                                                         position where records are searched
  *   pd_plain_size       8 bytes: a kernel's type or       runs of records, PD_CHAIN_LENGTH
  *                       FINISHED_ROUND, a usual size      ahead: nearly all of a recording
- *   pd_prove            the record's own parts end at     runs of records, for sizes that no
- *                       its size, or no record is there   record of the type had before
+ *   pd_prove            the record's own parts fit into   runs of records, for sizes that no
+ *                       its size, and no record follows   record of the type had before
+ *                       them inside of it
  *   pd_record_trust     8 bytes or the whole record       see enum pd_trust
  *   pd_record_believed  the record, to which the one      the reader, for a record outside
  *                       before leads; and a header that   of runs
- *                       fits behind it if it is sound,
+ *                       fits behind it if it is sound
+ *                       and its parts end at its size,
  *                       else a chain of records
  *   pd_resync           a chain of records to which       the reader, behind damage;
  *                       no record leads: known or sound   partitions
@@ -74,16 +76,28 @@ struct pd_extents {
 struct pd_extents pd_find_extents(const struct pd_binder *binder, const uint8_t *bytes,
 				  uint32_t size);
 
-/* Returns whether a size is one of these, padded or not. */
-bool pd_extents_have(const struct pd_extents *extents, uint32_t size);
+/*
+ * Returns the offset, from `at` on, of the first word of eight bytes that is not zero, or of
+ * the last one before `size`: perf pads some of its own records by more than it needs.
+ */
+uint32_t pd_skip_padding(const uint8_t *bytes, uint32_t at, uint32_t size);
+
+/* Where a record's own parts end; each value speaks more for its size than the one before. */
+enum pd_ending {
+	/* where known records begin, which lead to its end, or where a whole one lies */
+	PD_SWALLOWING,
+	PD_CUT_SHORT, /* behind the record's end */
+	PD_OVERLONG,  /* before the record's end, but no record is there */
+	PD_UNTOLD,    /* they do not tell */
+	PD_WHOLE,     /* at the record's end, padding included */
+};
 
 /*
- * Returns whether the record of `size` bytes at `bytes` has swallowed others: its own parts end
- * where known records begin, which lead to its end, or where a whole record lies. `have` bytes
+ * Compares the size of the record of `size` bytes at `bytes` with its own parts. `have` bytes
  * are there, `size` at least.
  */
-bool pd_record_swallows(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size,
-			size_t have);
+enum pd_ending pd_record_ending(const struct pd_binder *binder, const uint8_t *bytes,
+				uint32_t size, size_t have);
 
 /*
  * Sizes of plain records that their own parts were found to have, by type: others of them are
@@ -107,8 +121,8 @@ static inline bool pd_is_proven(struct pd_proven *proven, uint32_t type, uint32_
 }
 
 /*
- * Returns whether the plain record of `size` bytes at `bytes` has swallowed no other, and notes
- * its size if that is evidence for others. `have` bytes are there.
+ * Returns whether the plain record of `size` bytes at `bytes` has swallowed no other and is not
+ * cut short, and notes its size if that is evidence for others. `have` bytes are there.
  */
 bool pd_prove(struct pd_proven *proven, const struct pd_binder *binder, const uint8_t *bytes,
 	      uint32_t size, size_t have);
