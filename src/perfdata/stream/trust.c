@@ -168,47 +168,31 @@ static bool extents_lead_to(const struct pd_extents *extents, const uint8_t *byt
 }
 
 /*
- * Returns whether known records lie one behind the other from offset `at` to `size`, at least
- * one.
+ * Returns whether records lie one behind the other from offset `at` on, at least one, of which
+ * the last one ends at `size`, or is whole, lies across it and leads to another, as far as the
+ * `have` bytes show. Old records, which a ring buffer leaves in what samples do not fill of
+ * their copies of stacks, do not lead out of them.
  */
-static bool records_fill(const struct pd_binder *binder, const uint8_t *bytes, uint32_t at,
-			 uint32_t size)
-{
-	bool swap = binder->file->swap;
-
-	if (at >= size)
-		return false;
-	while (size - at >= 8) {
-		uint32_t type = pb_load32(bytes + at, swap),
-			 n = pb_load16(bytes + at + 6, swap);
-
-		if (n < 8 || n > size - at || type >= PD_RECORD_TYPES ||
-		    pd_record_trust(binder, bytes + at, n) < PD_KNOWN)
-			return false;
-		at += n;
-	}
-	return at == size;
-}
-
-/*
- * Returns whether a record of a known type, whose own parts end at its size, lies at offset
- * `at`.
- */
-static bool has_whole_record(const struct pd_binder *binder, const uint8_t *bytes, uint32_t at,
-			     size_t have)
+static bool records_lead_on(const struct pd_binder *binder, const uint8_t *bytes, uint32_t at,
+			    uint32_t size, size_t have)
 {
 	bool swap = binder->file->swap;
 	struct pd_extents extents;
-	uint32_t size;
+	uint32_t n = 0;
 
-	if (have < at + UINT64_C(8) || !pd_record_desc(pb_load32(bytes + at, swap)))
-		return false;
-	size = pb_load16(bytes + at + 6, swap);
-	if (size < 8 || size > have - at ||
-	    pd_record_trust(binder, bytes + at, size) < PD_KNOWN)
-		return false;
-	extents = pd_find_extents(binder, bytes + at, size);
-	return extents_lead_to(&extents, bytes + at, size);
+	while (at < size) {
+		if (have - at < 8 || !pd_record_desc(pb_load32(bytes + at, swap)))
+			return false;
+		n = pb_load16(bytes + at + 6, swap);
+		if (n < 8 || n > have - at || pd_record_trust(binder, bytes + at, n) < PD_KNOWN)
+			return false;
+		at += n;
+	}
+	if (at == size)
+		return n != 0;
+	extents = pd_find_extents(binder, bytes + at - n, n);
+	return extents_lead_to(&extents, bytes + at - n, n) &&
+	       (have - at < 8 || pd_record_trust(binder, bytes + at, 0) == PD_KNOWN);
 }
 
 enum pd_ending pd_record_ending(const struct pd_binder *binder, const uint8_t *bytes,
@@ -228,8 +212,7 @@ enum pd_ending pd_record_ending(const struct pd_binder *binder, const uint8_t *b
 			continue;
 		ending = PD_OVERLONG;
 		extent = pd_skip_padding(bytes, extent, size);
-		if (records_fill(binder, bytes, extent, size) ||
-		    has_whole_record(binder, bytes, extent, have))
+		if (records_lead_on(binder, bytes, extent, size, have))
 			return PD_SWALLOWING;
 	}
 	return ending;

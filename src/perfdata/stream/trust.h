@@ -84,12 +84,11 @@ uint32_t pd_skip_padding(const uint8_t *bytes, uint32_t at, uint32_t size);
 
 /* Where a record's own parts end; each value speaks more for its size than the one before. */
 enum pd_ending {
-	/* where known records begin, which lead to its end, or where a whole one lies */
-	PD_SWALLOWING,
-	PD_CUT_SHORT, /* behind the record's end */
-	PD_OVERLONG,  /* before the record's end, but no record is there */
-	PD_UNTOLD,    /* they do not tell */
-	PD_WHOLE,     /* at the record's end, padding included */
+	PD_SWALLOWING, /* where known records begin, which lead to its end or out of it */
+	PD_CUT_SHORT,  /* behind the record's end */
+	PD_OVERLONG,   /* before the record's end, but no record is there */
+	PD_UNTOLD,     /* they do not tell */
+	PD_WHOLE,      /* at the record's end, padding included */
 };
 
 /*
