@@ -398,6 +398,9 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 	if (ending == PD_SWALLOWING)
 		return 0;
 	payload = get_payload_size(&chain, b->pos, size);
+	/* records are searched behind a payload that cannot be there */
+	if (ending == PD_WHOLE && payload > pd_blocks_left(b) - size)
+		return 1;
 	if (payload)
 		return is_payload_believed(chain, size, payload, err);
 	if (trust == PD_SOUND && ending >= PD_UNTOLD)
