@@ -91,10 +91,13 @@ local function agrees(ours, perfs)
   return #own - #theirs <= 1
 end
 
--- bottom() calls itself without end; its frame is a return address, and what is said of it.
+-- bottom() calls itself without end; its frame is a return address, and what is said of it. The
+-- frame of based() is found by rbx, as that of the dynamic linker's resolver.
 local program = [[
   __asm__(".globl bottom\nbottom:\n.cfi_startproc\nnop\nnop\ncall bottom\nnop\n.cfi_endproc\n"
           ".globl lost\nlost:\n.cfi_startproc\n.cfi_undefined rip\nnop\nnop\n.cfi_endproc\n"
+          ".globl based\nbased:\n.cfi_startproc\n.cfi_def_cfa rbx, 16\n.cfi_offset rbx, -16\n"
+          "nop\nnop\n.cfi_endproc\n"
           ".globl bare\nbare:\nnop\nnop\nnop\nnop\n");
 ]]
 
@@ -187,6 +190,15 @@ describe("a call chain unwound from a sample's stack", function()
       assert.same({ address("bottom", 1), address("lost", 1) }, chain {
         regs_user = registers(0x7ffe0000, address("bottom", 1)),
         stack_user = { address("lost", 2), address("bottom", 7) },
+      })
+    end)
+
+    it("takes rbx of a caller for what it is in a function that says nothing of it", function()
+      local regs = registers(0x7ffe0000, address("bottom", 1))
+      regs[AX + 1] = 0x7ffe0010
+      local ret = address("bottom", 7)
+      assert.same({ address("bottom", 1), address("based", 1), ret - 1 }, chain {
+        regs_user = regs, stack_user = { address("based", 2), 1, 0, ret },
       })
     end)
 

@@ -210,7 +210,17 @@ static bool set_cfa(struct making *making, Dwarf_Frame *frame)
 	return add_expression(making, rule, ops, n);
 }
 
-static bool set_registers(struct making *making, Dwarf_Frame *frame)
+/*
+ * Returns true if libdw says of a register that is not mentioned that it is lost, though
+ * functions keep it: for rbx, number 3, its table of the ABI has 0. See x86_64_abi_cfi,
+ * backends/x86_64_cfi.c of elfutils.
+ */
+static bool is_kept(uint16_t machine, uint8_t reg)
+{
+	return machine == EM_X86_64 && reg == 3;
+}
+
+static bool set_registers(struct making *making, Dwarf_Frame *frame, uint16_t machine)
 {
 	struct ps_row *row = making->row;
 	Dwarf_Op mem[3], *ops;
@@ -221,7 +231,7 @@ static bool set_registers(struct making *making, Dwarf_Frame *frame)
 
 		if (dwarf_frame_register(frame, reg, mem, &ops, &n) != 0)
 			return false;
-		if (n == 0 && !ops)
+		if (n == 0 && (!ops || is_kept(machine, reg)))
 			continue; /* the value stays the same */
 		if (n == 0) {
 			row->lost |= UINT64_C(1) << reg;
@@ -297,7 +307,7 @@ static const struct ps_row *build_row(struct ps_cfi *cfi, uint64_t address)
 	}
 	ra = dwarf_frame_info(frame, NULL, NULL, &signal);
 	if (ra >= 0 && ra < PS_REGISTERS && set_cfa(&making, frame) &&
-	    set_registers(&making, frame)) {
+	    set_registers(&making, frame, cfi->machine)) {
 		place.row.ra = (uint8_t)ra;
 		place.row.signal = signal;
 		row = keep_row(cfi, &making);
