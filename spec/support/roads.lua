@@ -189,7 +189,10 @@ end
 local function compare(kind, row, i, got, absent)
   local expected = row[i]
   if expected == nil then expected = absent end
-  if same(expected, got) or same(expected, plain(got)) then return nil end
+  if expected == got and type_of(expected) == type_of(got) -- nearly always
+    or same(expected, got) or same(expected, plain(got)) then
+    return nil
+  end
   return ("%s at 0x%x: the record has %s, not %s"):format(kind.fields[i].text, row.offset,
     shown(row[i]), shown(got))
 end
@@ -259,7 +262,9 @@ function roads.key(kind)
       local row = by_place[place(group.offset, group.chunk_offset)]
       n = n + (row and group.count or 0)
       for k, i in ipairs(row and indices or {}) do
-        local difference = compare(kind, row, i, group[texts[k]], nil)
+        local expected, got = row[i], group[texts[k]]
+        local difference = (expected ~= got or type_of(expected) ~= type_of(got))
+          and compare(kind, row, i, got, nil)
         if difference then return difference end
       end
     end
@@ -469,6 +474,9 @@ end
 
 local escapes = { n = "\n", t = "\t", r = "\r", ['"'] = '"', ["\\"] = "\\" }
 
+local hex_bytes = {}
+for byte = 0, 255 do hex_bytes[("%02x"):format(byte)] = string.char(byte) end
+
 -- Converts a value as JSON spells it to what a script is given for a field of this kind.
 local function of_json(raw, kind)
   if type(raw) == "table" then return true end
@@ -481,7 +489,7 @@ local function of_json(raw, kind)
       or tonumber(raw)
   end
   if kind == "bytes" then
-    return (text:gsub("%x%x", function(pair) return string.char(tonumber(pair, 16)) end))
+    return (text:gsub("%x%x", hex_bytes))
   end
   if kind ~= "string" and text:find "^0x%x+$" then return tonumber(text) end
   text = text:gsub("\\(u?)(.)(%x?%x?%x?)", function(u, c, more)
