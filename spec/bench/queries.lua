@@ -23,6 +23,19 @@ function questions.wide(file)
   return file:samples():group_by("comm", "dso", "ip"):sum("period"):sort()
 end
 
+-- A group for nearly each record: only how many there are, the first, or all in some form.
+local function by_time(file) return file:samples():group_by("time"):count():table() end
+
+function questions.times(file) return #by_time(file) end
+
+function questions.times_top(file) return by_time(file):top(10) end
+
+function questions.times_text(file) return by_time(file) end
+
+function questions.times_csv(file) return by_time(file):csv() end
+
+function questions.times_json(file) return by_time(file):json() end
+
 function questions.filter(file)
   return file:samples():where("cpu == 1 and period > 0 and comm ~= 'swapper'"):count()
 end

@@ -102,6 +102,17 @@ function query.wide(add, recording, path)
   }
 end
 
+-- Millions of groups, beside the pass that makes them.
+function query.times(add, recording, path)
+  for _, one in ipairs { "top", "text", "csv", "json" } do
+    add {
+      ("query: groups by time, %s"):format(one), "the groups alone", recording = recording,
+      memory = 2,
+      ours = question("times_" .. one, path), theirs = question("times", path),
+    }
+  end
+end
+
 function query.frames(add, recording, path)
   add {
     "query: frames of call chains, once by symbol", "perflua report", recording = recording,

@@ -239,6 +239,7 @@ local all = {
   { "query_branches", "branches" },
   { "query_frames", "cg" },
   { "query_wide", "wide" },
+  { "query_times", "sys" },
   { "report", "flat", "cg" },
   { "report_deep", "deep" },
   { "fold", "cg" },
