@@ -366,10 +366,14 @@ needs.describe("perf", "its rows and those of perf report", function()
 
   local work = "sh -c 'ls -R /usr/include | sort | gzip -9 | wc -c'"
 
+  -- Other processes may have a root of their own, whose binaries perf reads.
+  local of_work = { ls = true, sort = true, gzip = true, wc = true, sh = true }
+
   local function check(path)
     local theirs = report_rows.of_perf(path, "--no-children --no-group")
     local ours, same, whole = report_rows.of_ours(path, "--no-children"), 0, 0
     for key, row in pairs(theirs) do
+      if not of_work[key:match "^%S+"] then row = { period = 0 } end
       whole = whole + row.period
       -- stubs of libraries' functions have no names, or wrong ones, there
       if ours[key] and ours[key].samples == row.samples and ours[key].period == row.period then

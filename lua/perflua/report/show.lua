@@ -112,17 +112,15 @@ local function columns_of(report, shown)
   return columns
 end
 
--- Calls a function with the first and the last of some rows of an event, for all of them. An
--- interrupt ends that behind those that an interrupted table has in any case.
-local function each_batch(event, fn)
-  local from, most = 1, interrupted.MOST
-  while from <= event.n do
-    if from > most and interrupted.now() then
-      event.all, event.n = event.all or event.n, from - 1
+-- Calls a function with the first and the last of some rows of an event, for all of them. With
+-- `stops` an interrupt ends that; event.written is then the number of rows before.
+local function each_batch(event, fn, stops)
+  for from = 1, event.n, BATCH do
+    if stops and interrupted.now() then
+      event.written = from - 1
+      break
     end
-    local to = math.min(event.n, from + BATCH - 1, from <= most and most or math.maxinteger)
-    if to >= from then fn(event.before + from, event.before + to, event.period) end
-    from = to + 1
+    fn(event.before + from, event.before + math.min(event.n, from + BATCH - 1), event.period)
   end
 end
 
@@ -164,11 +162,12 @@ function show.sections(report, shown, out)
   local columns, head = columns_of(report, shown), make_head_cache()
   local measure = report.lines(columns, fmt.escape)
   local write = report.lines(columns, fmt.escape, out)
+  local stops = not interrupted.now()
   return function(event)
     for _, column in ipairs(columns) do column.room = column.least end
-    each_batch(event, measure)
+    each_batch(event, measure, stops)
     out:write(head(columns))
-    each_batch(event, write)
+    each_batch(event, write, stops)
   end
 end
 

@@ -4,9 +4,6 @@ local core = require "perflua.core"
 
 local interrupted = { told = false }
 
----Rows that an interrupted table shows at most.
-interrupted.MOST = 1000
-
 ---@return boolean # has there been an interrupt?
 function interrupted.now() return (core.interrupted()) end
 

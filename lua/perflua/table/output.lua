@@ -116,14 +116,6 @@ end
 
 local BATCH <const> = 1024 -- rows that are made at a time
 
----Returns whether an interrupt ends the writing of a report's rows, after those that an
----interrupted one has in any case.
----@param r integer number of the row that is next
----@return boolean
-function output.ends_at(r)
-  return r > interrupted.MOST and r % BATCH == 1 and interrupted.now()
-end
-
 ---Writes rows that are made when they are written.
 ---@param out file*|string|nil
 ---@param columns {name: string, kind: string}[]
@@ -141,7 +133,7 @@ function output.csv_sections(out, columns, sections, safe)
       for _, section in ipairs(sections) do
         local from = 1
         while done and from <= section.n do
-          if output.ends_at(done + 1) then return done end
+          if options.stops and interrupted.now() then return done end
           options.n = math.min(BATCH, section.n - from + 1)
           local rows = section.read(from, from + options.n - 1)
           local n

@@ -120,12 +120,14 @@ local function percent_of(part, whole) return whole > 0 and 100 * (part / whole)
 
 -- Says what an interrupt did to the report; nil: nothing.
 local function describe_interruption(result)
-  local part, shown, all = interrupted.part(), 0, 0
+  local part, written, all = interrupted.part(), 0, 0
   for _, event in ipairs(result.events) do
-    shown, all = shown + event.n, all + (event.all or event.n)
+    written, all = written + (event.written or event.n), all + event.n
   end
-  if shown == all then return part and interrupted.text(part) end
-  return ("%s: %d of %d rows"):format(interrupted.text(part or 1), shown, all)
+  if written < all then
+    return ("interrupted while writing: %d of %d rows"):format(written, all)
+  end
+  return part and interrupted.text(part)
 end
 
 local function write_text(result, file, health, out, args)
@@ -203,10 +205,11 @@ local BATCH <const> = 256 -- rows that are read at a time
 
 local function write_json(result, file, health, out)
   local events, columns, reader_of = json.array(), columns_of(result)
+  local stops = not interrupted.now() -- else all is written
   for i, event in ipairs(result.events) do
     local read, first, values = reader_of(event), 0, nil
     local rows = json.lazy(event.n, function(r)
-      if output.ends_at(r) then
+      if stops and r % BATCH == 1 and interrupted.now() then
         interrupted.log(("interrupted while writing: %d of %d rows"):format(r - 1, event.n))
         return nil
       end

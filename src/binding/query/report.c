@@ -8,9 +8,9 @@
  * call chain of functions (PQ_CHAIN_CALLERS), and only columns from a key have one.
  *
  * The result has for each event with samples, in their order, {index, samples, period,
- * unresolved, n, all, first}: n rows of it are to show, from number `first` on (after an
- * interrupt the first ones, of `all`). `unresolved` counts the samples without a function,
- * which are shown as addresses, if functions are asked for. A second result is a function:
+ * unresolved, n, first}: n rows of it are to show, from number `first` on. `unresolved` counts
+ * the samples without a function, which are shown as addresses, if functions are asked for. A
+ * second result is a function:
  * rows(from, to) returns for each column, then for samples, period and, with callers, children,
  * an array of the values of these rows. Rows stay in the core, as there may be millions of
  * them.
@@ -208,27 +208,18 @@ void pl_report_push(lua_State *L, const struct pl_job *job,
 	}
 }
 
-/*
- * Returns how many rows of a section are to show, with the shares of tools/report.lua. After an
- * interrupt, sets *ended to whether there are more.
- */
-static size_t count_shown(const struct pl_job *job, const struct pq_report_section *s,
-			  bool *ended)
+/* Returns how many rows of a section are to show, with the shares of tools/report.lua. */
+static size_t count_shown(const struct pl_job *job, const struct pq_report_section *s)
 {
 	const struct pl_report *report = &job->report;
-	bool hurry = !pl_goes_on(job->progress.interrupt);
 	double whole = (double)s->period, share;
 	struct pq_report_row row;
 	size_t n;
 
-	*ended = false;
 	/* no share is below 0: millions of rows lie all over the memory */
-	if (report->limit <= 0 && !hurry)
+	if (report->limit <= 0)
 		return s->n < report->count ? s->n : (size_t)report->count;
 	for (n = 0; n < s->n && n < report->count; n++) {
-		*ended = hurry && n == PQ_REPORT_FIRST;
-		if (*ended)
-			break;
 		pq_report_row(report->made, s->from + n, &row);
 		share = (double)row.children / whole;
 		if ((s->period ? 100 * share : 0) < report->limit)
@@ -248,8 +239,6 @@ static bool has_symbols(const struct pl_job *job)
 static void push_section(lua_State *L, const struct pl_job *job,
 			 const struct pq_report_section *s)
 {
-	bool ended;
-
 	lua_createtable(L, 0, 8);
 	if (s->event)
 		pl_set_integer(L, "index", (uint64_t)s->event->number + 1);
@@ -257,9 +246,7 @@ static void push_section(lua_State *L, const struct pl_job *job,
 	pl_set_integer(L, "period", s->period);
 	if (has_symbols(job))
 		pl_set_integer(L, "unresolved", s->unresolved);
-	pl_set_integer(L, "n", count_shown(job, s, &ended));
-	if (ended)
-		pl_set_integer(L, "all", s->n);
+	pl_set_integer(L, "n", count_shown(job, s));
 	pl_set_integer(L, "first", s->from + 1);
 }
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "report_rank.h"
+#include "report_internal.h"
 #include "perfdata/format/views.h"
 
 #define BY_DSO	  1u
@@ -352,17 +352,14 @@ static bool read_asked(struct pq_report *r)
 
 /*
  * Finds the parts of all frames, and frees what that takes, before there are rows. It begins
- * with the last frame, so that frames go while parts come. After an interrupt it leaves parts
- * to be found one by one. Returns false without memory.
+ * with the last frame, so that frames go while parts come. Returns false without memory.
  */
-static bool find_parts(struct pq_report *r, const struct ps_interrupt *interrupt)
+static bool find_parts(struct pq_report *r)
 {
 	struct pq_chains *chains = pq_groups_chains(r->groups);
 	bool dropped = false;
 
 	for (uint32_t i = chains ? pq_chains_n_frames(chains) : 0; i-- > 0;) {
-		if (i % ASK_EVERY == 0 && pq_is_interrupted(interrupt))
-			return true;
 		r->part_of_frame[i] = part_of_frame(r, pq_chains_frame(chains, i));
 		if (r->part_of_frame[i] == UINT32_MAX)
 			return false;
@@ -387,7 +384,7 @@ static bool fill_rows(struct pq_report *r, struct ps_interrupt *interrupt)
 	if (!r->part_of_frame)
 		return false;
 	memset(r->part_of_frame, 0xff, n * sizeof(*r->part_of_frame));
-	if (r->asked->callers && !find_parts(r, interrupt))
+	if (r->asked->callers && !find_parts(r))
 		return false;
 	for (size_t g = 0; g < size; g++, r->taken++) {
 		if (g % ASK_EVERY == 0 && ps_interrupted(interrupt))
@@ -428,7 +425,7 @@ struct pq_report *pq_report_create(struct pq_groups *groups,
 	pq_groups_seal(groups);
 	filled = fill_rows(r, interrupt);
 	free_row_maps(r);
-	if (filled && pq_report_sort(r, interrupt))
+	if (filled && pq_report_sort(r))
 		return r;
 	pq_report_destroy(r);
 	return NULL;

@@ -61,10 +61,8 @@ struct pq_report_row {
  * memory.
  *
  * `interrupt`, which may be NULL, may end the adding up of the groups: pq_report_taken says how
- * many were. Once it came, only the first PQ_REPORT_FIRST rows of each event are sorted, and of
- * many rows perhaps only by `children`; the others are behind them in any order.
+ * many were.
  */
-#define PQ_REPORT_FIRST 1000
 struct pq_report *pq_report_create(struct pq_groups *groups,
 				   const struct pq_report_asked *asked,
 				   struct ps_interrupt *interrupt);

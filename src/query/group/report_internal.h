@@ -87,7 +87,7 @@ static inline uint64_t pq_report_sum(uint64_t a, uint64_t b)
 /*
  * Makes `shown` and `sections`, and frees rows and parts. Returns false without memory.
  */
-bool pq_report_sort(struct pq_report *report, const struct ps_interrupt *interrupt);
+bool pq_report_sort(struct pq_report *report);
 
 /* Returns the event of a row; NULL if it is not known. */
 static inline const struct pd_event *pq_report_event(const struct pq_report *report,

@@ -6,6 +6,8 @@
 
 #include "base/radix.h"
 
+#define MANY 10000 /* numbers that are sorted without comparing them */
+
 /*
  * A value to be ranked: an integer, or a text. A value with `behind` sorts behind all others:
  * it is an address, or begins like one.
@@ -55,60 +57,6 @@ static int compare_ranked(const void *left, const void *right, void *arg)
 	return order ? order : (text.n > other.n) - (text.n < other.n);
 }
 
-/* Merges the sorted elements from..middle and middle..to of `list` into `other`. */
-static void merge_runs(const struct pq_sorting *s, const char *list, char *other, size_t from,
-		       size_t middle, size_t to)
-{
-	const char *a = list + from * s->size, *a_end = list + middle * s->size;
-	const char *b = a_end, *b_end = list + to * s->size;
-	char *at = other + from * s->size;
-
-	while (a < a_end && b < b_end) {
-		const char **least = s->compare(a, b, s->arg) <= 0 ? &a : &b;
-
-		memcpy(at, *least, s->size);
-		*least += s->size;
-		at += s->size;
-	}
-	memcpy(at, a, (size_t)(a_end - a));
-	memcpy(at + (a_end - a), b, (size_t)(b_end - b));
-}
-
-enum pb_outcome pq_sort_list(const struct pq_sorting *s, char *list,
-			     const struct ps_interrupt *interrupt)
-{
-	char *other = malloc((s->n + 1) * s->size), *from = list, *to = other;
-	bool stopped = false;
-
-	if (!other)
-		return PB_FAILED;
-	for (size_t i = 0; i < s->n && !stopped; i += PQ_SORTED_AT_ONCE) {
-		qsort_r(list + i * s->size,
-			s->n - i < PQ_SORTED_AT_ONCE ? s->n - i : PQ_SORTED_AT_ONCE, s->size,
-			s->compare, s->arg);
-		stopped = s->n > PQ_SORTED_AT_ONCE && pq_is_interrupted(interrupt);
-	}
-	for (size_t run = PQ_SORTED_AT_ONCE; run < s->n && !stopped; run *= 2) {
-		for (size_t i = 0; i < s->n && !stopped; i += 2 * run) {
-			size_t middle = i + run < s->n ? i + run : s->n;
-			size_t end = middle + run < s->n ? middle + run : s->n;
-
-			merge_runs(s, from, to, i, middle, end);
-			stopped = pq_is_interrupted(interrupt);
-		}
-		if (!stopped) {
-			char *merged = to;
-
-			to = from;
-			from = merged;
-		}
-	}
-	if (from != list)
-		memcpy(list, from, s->n * s->size);
-	free(other);
-	return stopped ? PB_STOPPED : PB_OK;
-}
-
 /*
  * Sorts a list of many numbers, which lies in the order of `of`, without comparing them.
  * Returns false, with the list unchanged, if there are few, others, large ones, or no memory.
@@ -122,7 +70,7 @@ static bool sort_numbers(struct ranked *list, size_t n)
 		if (list[i].is_text || list[i].behind != list[0].behind ||
 		    list[i].number >> (64 - bits))
 			return false;
-	words = n > PQ_SORTED_AT_ONCE ? malloc(2 * n * sizeof(*words)) : NULL;
+	words = n > MANY ? malloc(2 * n * sizeof(*words)) : NULL;
 	if (!words)
 		return false;
 	for (size_t i = 0; i < n; i++)
@@ -137,25 +85,21 @@ static bool sort_numbers(struct ranked *list, size_t n)
 }
 
 /*
- * Sets ranks[of] to the place of each among the different ones, and *different to the number of
- * these. An interrupt may end it, as it may end pq_sort_list().
+ * Sets ranks[of] to the place of each among the different ones. Returns the number of these, at
+ * least 1.
  */
-static enum pb_outcome rank_values(struct ranked *list, size_t n, uint32_t *ranks,
-				   uint32_t *different, const struct ps_interrupt *interrupt)
+static uint32_t rank_values(struct ranked *list, size_t n, uint32_t *ranks)
 {
-	const struct pq_sorting sorting = { n, sizeof(*list), compare_ranked, NULL };
-	enum pb_outcome sorted = PB_OK;
 	uint32_t at = 0;
 
 	if (!sort_numbers(list, n))
-		sorted = pq_sort_list(&sorting, (char *)list, interrupt);
-	for (size_t i = 0; i < n && sorted == PB_OK; i++) {
+		qsort_r(list, n, sizeof(*list), compare_ranked, NULL);
+	for (size_t i = 0; i < n; i++) {
 		if (i && compare_ranked(&list[i - 1], &list[i], NULL) != 0)
 			at++;
 		ranks[list[i].of] = at;
 	}
-	*different = at + 1;
-	return sorted;
+	return at + 1;
 }
 
 /* Writes a float as Lua shows it. */
@@ -220,22 +164,19 @@ static bool rank_of_value(struct pq_report *report, const struct pq_value *v, bo
 	}
 }
 
-/* Lists the values of a key, by owner. An interrupt may end it. */
-static enum pb_outcome list_key(struct pq_report *report, const struct pq_report_column *column,
-				struct ranked *list, const struct ps_interrupt *interrupt)
+/* Lists the values of a key, by owner. Returns false without memory. */
+static bool list_key(struct pq_report *report, const struct pq_report_column *column,
+		     struct ranked *list)
 {
 	struct pq_value value;
 
 	for (size_t i = 0; i < report->n_owners; i++) {
-		if (i % PQ_SORTED_AT_ONCE == PQ_SORTED_AT_ONCE - 1 &&
-		    pq_is_interrupted(interrupt))
-			return PB_STOPPED;
 		list[i] = (struct ranked){ .of = (uint32_t)i };
 		pq_groups_key(report->groups, report->owners[i], column->key, &value);
 		if (!rank_of_value(report, &value, column->is_signed, &list[i]))
-			return PB_FAILED;
+			return false;
 	}
-	return PB_OK;
+	return true;
 }
 
 static void rank_of_symbol(const struct pq_report *report, const struct pq_report_part *part,
@@ -281,23 +222,23 @@ static void list_parts(const struct pq_report *report, enum pq_report_from from,
 	}
 }
 
-enum pb_outcome pq_ranks_add(struct pq_report *report, const struct pq_report_column *column,
-			     struct pq_ranks *ranks, const struct ps_interrupt *interrupt)
+bool pq_ranks_add(struct pq_report *report, const struct pq_report_column *column,
+		  struct pq_ranks *ranks)
 {
 	bool of_parts = column->from != PQ_FROM_KEY;
 	size_t n = of_parts ? report->n_parts : report->n_owners;
 	struct ranked *list = malloc((n + 1) * sizeof(*list));
 	uint32_t *by_number = malloc((n + 1) * sizeof(*by_number));
-	enum pb_outcome listed = list && by_number ? PB_OK : PB_FAILED;
+	bool listed = list && by_number;
 	uint32_t different = 0;
 
-	if (listed == PB_OK && of_parts)
+	if (listed && of_parts)
 		list_parts(report, column->from, list);
-	else if (listed == PB_OK)
-		listed = list_key(report, column, list, interrupt);
-	if (listed == PB_OK)
-		listed = rank_values(list, n, by_number, &different, interrupt);
-	if (listed == PB_OK && different > 1) {
+	else if (listed)
+		listed = list_key(report, column, list);
+	if (listed)
+		different = rank_values(list, n, by_number);
+	if (different > 1) {
 		ranks->columns[ranks->n].n = different;
 		ranks->columns[ranks->n].ranks = by_number;
 		ranks->columns[ranks->n++].of_parts = of_parts;

@@ -52,44 +52,6 @@ static int compare_items(const void *left, const void *right, void *arg)
 }
 
 /*
- * Sorts the first rows of items[n], which are of one event; the others follow in any order.
- * After an interrupt there is no time to sort them all.
- */
-static void sort_first(struct item *items, size_t n, const struct order *order)
-{
-	size_t from = 0, to = n, most = n < PQ_REPORT_FIRST ? n : PQ_REPORT_FIRST;
-
-	while (from < most && most < to) {
-		struct item pivot = items[from + (to - from) / 2];
-		size_t before = from, behind = to;
-
-		/*
-		 * from … before: before the pivot; before … i: equal to it; behind … to: behind
-		 * it
-		 */
-		for (size_t i = from; i < behind;) {
-			struct item item = items[i];
-			int c = compare_items(&item, &pivot, (void *)order);
-
-			if (item.row == pivot.row) {
-				i++;
-			} else if (c < 0) {
-				items[i++] = items[before];
-				items[before++] = item;
-			} else {
-				items[i] = items[--behind];
-				items[behind] = item;
-			}
-		}
-		if (most <= before)
-			to = before;
-		else
-			from = behind;
-	}
-	qsort_r(items, most, sizeof(*items), compare_items, (void *)order);
-}
-
-/*
  * Returns the section of an event (NULL: not known) in report->sections, which has the one for
  * no event first, then one for each number of an event. Returns NULL without memory.
  */
@@ -187,47 +149,6 @@ static bool list_items(struct pq_report *report, struct order *order, struct ite
 	return true;
 }
 
-/* Returns the index of the section of an event number. */
-static size_t find_section(const struct pq_report *report, uint32_t event)
-{
-	size_t low = 0, high = report->n_sections - 1;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct pd_event *e = report->sections[middle].event;
-
-		if (e && e->number < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
- * Sorts the first rows of each section, after an interrupt: see sort_first(). Returns false
- * without memory.
- */
-static bool sort_sections(struct pq_report *report, struct item *items, struct order *order)
-{
-	struct item *placed = malloc((report->n_rows + 1) * sizeof(*placed));
-	size_t *next = malloc((report->n_sections + 1) * sizeof(*next));
-	bool done = placed && next;
-
-	order->ranks.n = 0;
-	for (size_t i = 0; done && i < report->n_sections; i++)
-		next[i] = report->sections[i].from;
-	for (size_t i = 0; done && i < report->n_rows; i++)
-		placed[next[find_section(report, items[i].event)]++] = items[i];
-	for (size_t i = 0; done && i < report->n_sections; i++)
-		sort_first(placed + report->sections[i].from, report->sections[i].n, order);
-	if (done)
-		memcpy(items, placed, report->n_rows * sizeof(*placed));
-	free(placed);
-	free(next);
-	return done;
-}
-
 #define ROWS_AHEAD 32 /* of which the memory is asked for before it is used */
 
 /*
@@ -263,34 +184,17 @@ static bool place_rows(struct pq_report *report, const uint32_t *numbers)
 	return shown;
 }
 
-/* Returns true if there is no time to sort by columns. */
-static bool is_late(const struct pq_report *report, const struct ps_interrupt *interrupt)
-{
-	return report->n_rows > PQ_SORTED_AT_ONCE && pq_is_interrupted(interrupt);
-}
-
-/*
- * Sorts the rows by their ranks; after an interrupt, only the first. Returns false without
- * memory.
- */
-static bool sort_rows(struct pq_report *report, struct order *order,
-		      const struct ps_interrupt *interrupt)
+/* Sorts the rows by their ranks. Returns false without memory. */
+static bool sort_rows(struct pq_report *report, struct order *order)
 {
 	struct item *items = malloc((report->n_rows + 1) * sizeof(*items));
-	const struct pq_sorting sorting = { report->n_rows, sizeof(*items), compare_items,
-					    order };
-	enum pb_outcome sorted = PB_FAILED;
 	uint32_t *numbers = NULL;
 	bool placed;
 
-	if (items && list_items(report, order, items))
-		sorted = is_late(report, interrupt) ?
-				 PB_STOPPED :
-				 pq_sort_list(&sorting, (char *)items, interrupt);
-	if (sorted == PB_STOPPED && sort_sections(report, items, order))
-		sorted = PB_OK;
-	if (sorted == PB_OK)
+	if (items && list_items(report, order, items)) {
+		qsort_r(items, report->n_rows, sizeof(*items), compare_items, order);
 		numbers = malloc((report->n_rows + 1) * sizeof(*numbers));
+	}
 	for (size_t i = 0; numbers && i < report->n_rows; i++)
 		numbers[i] = items[i].row;
 	free(items);
@@ -299,24 +203,19 @@ static bool sort_rows(struct pq_report *report, struct order *order,
 	return placed;
 }
 
-bool pq_report_sort(struct pq_report *report, const struct ps_interrupt *interrupt)
+bool pq_report_sort(struct pq_report *report)
 {
 	const struct pq_report_asked *asked = report->asked;
 	struct order order = { .report = report };
-	enum pb_outcome added = PB_OK;
 	bool done;
 	size_t n;
 
 	order.ranks.columns = calloc(asked->n_columns + 1, sizeof(*order.ranks.columns));
 	done = order.ranks.columns;
-	for (size_t k = 0; done && k < asked->n_columns && added == PB_OK; k++) {
-		if (is_late(report, interrupt))
-			break;
-		added = pq_ranks_add(report, &asked->columns[k], &order.ranks, interrupt);
-		done = added != PB_FAILED;
-	}
+	for (size_t k = 0; done && k < asked->n_columns; k++)
+		done = pq_ranks_add(report, &asked->columns[k], &order.ranks);
 	n = order.ranks.n;
-	done = done && sort_rows(report, &order, interrupt);
+	done = done && sort_rows(report, &order);
 	for (size_t i = 0; i < n; i++)
 		free(order.ranks.columns[i].ranks);
 	free(order.ranks.columns);
