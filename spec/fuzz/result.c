@@ -2,7 +2,7 @@
  * A saved result: a line that says what its keys and measures are, a letter or two for each;
  * the head, up to a tab; and the body, to which the end is added.
  *
- * What is loaded is saved as a line that loads as the same result, also when it is added to
+ * A loaded result is saved as a line that loads as the same result, also when it is added to
  * itself.
  */
 #include "common.h"

@@ -77,7 +77,7 @@ end
 --- also offset and chunk_offset
 ---@field last integer the greatest offset among them
 
--- Has names that were resolved once resolve to the same: it takes long.
+-- Remembers the names that were resolved: it takes long.
 local function remember_names(scope)
   local known, ref = {}, scope.ref
   function scope:ref(text)

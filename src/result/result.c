@@ -113,7 +113,7 @@ struct pr_result *pr_take(const struct pr_shape *shape, struct pq_groups *groups
 	return result;
 }
 
-/* Where stacks of one result are in another one. */
+/* The numbers that stacks of one result have in another one. */
 struct moved_stacks {
 	struct pq_stacks *to;
 	const struct pq_stacks *from;

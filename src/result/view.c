@@ -8,7 +8,7 @@
 #include "order.h"
 #include "turned.h"
 
-/* Where a cell of a source's row comes from. */
+/* The origin of a cell in a source's row. */
 struct origin {
 	size_t column; /* of the view; PR_NONE: the event */
 	size_t value;  /* in a turned view: which value's cell; PR_NONE: the row's own */

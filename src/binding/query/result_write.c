@@ -53,7 +53,7 @@ static void read_options(lua_State *L, struct options *options)
 	};
 }
 
-/* Where text goes: a file, or a function, whose error is kept until all is done. */
+/* The destination of text: a file, or a function, whose error is kept until all is done. */
 struct sink {
 	struct pd_print print;
 	lua_State *L;

@@ -82,7 +82,7 @@ struct pd_extents pd_find_extents(const struct pd_binder *binder, const uint8_t 
  */
 uint32_t pd_skip_padding(const uint8_t *bytes, uint32_t at, uint32_t size);
 
-/* Where a record's own parts end; each value speaks more for its size than the one before. */
+/* The end of a record's own parts. Each value speaks more for its size than the one before. */
 enum pd_ending {
 	PD_SWALLOWING, /* where known records begin, which lead to its end or out of it */
 	PD_CUT_SHORT,  /* behind the record's end */
