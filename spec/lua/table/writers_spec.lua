@@ -1,6 +1,7 @@
 -- Text, CSV and JSON of rows, beside writers in plain Lua.
 local core = require "perflua.core"
 local random_rows = require "spec.support.random_rows"
+local Table = require "perflua.table"
 local writers = require "spec.support.model.writers"
 
 local FIRST = tonumber(os.getenv "SEED") or 1
@@ -48,6 +49,27 @@ describe("rows", function()
     core.write_table("csv", function(text) parts[#parts + 1] = text end,
       { by_column = true, n = 2, no_heads = true }, columns, { "cycles", { 1, -1 } })
     assert.equal("cycles,1\r\ncycles,18446744073709551615\r\n", table.concat(parts))
+  end)
+
+  it("may be read, and not written again, by the function that they are written to", function()
+    local data = { description = {}, keys = { { name = "k", kind = "string" } },
+      measures = { { name = "m", measure = "compared", kind = "string" } } }
+    local groups = {}
+    for i = 1, 5000 do groups[i] = { keys = { "key " .. i }, { ("x"):rep(i % 50) } } end
+    local t = Table.of(data, groups):column("low", "lower(k)")
+    local expected, parts, wrong = {}, {}, {}
+    t:csv { write = function(_, text) expected[#expected + 1] = text return true end }
+    t:csv { write = function(_, text)
+      parts[#parts + 1] = text
+      assert.equal(t[1].k, t[1].low)
+      local ok, message = pcall(tostring, t)
+      if not ok then wrong[#wrong + 1] = message end
+      return true
+    end }
+    assert.equal(table.concat(expected), table.concat(parts))
+    assert.is_true(#wrong > 1)
+    assert.matches("the rows of this table are being written$", wrong[1])
+    assert.matches("^k ", tostring(t))
   end)
 
   it("raise the error of a value that has no text", function()

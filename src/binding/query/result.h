@@ -20,6 +20,7 @@ struct pl_view_of {
 	struct pr_view *view; /* NULL: it was not made */
 	const struct pl_result *result;
 	struct pr_show show;
+	bool is_written; /* its rows are being written: its source is in use */
 };
 
 /* Returns the view at `index`. Raises if it is none. */

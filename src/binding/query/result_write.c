@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/string_builder.h"
 #include "binding/functions.h"
 #include "binding/writer.h"
 #include "perfdata/format/print_scalar.h"
@@ -38,6 +39,7 @@ struct options {
 		FORMAT_JSON
 	} format;
 	bool is_safe, stops, has_heads;
+	bool *is_busy; /* true while the rows are written; NULL: nobody asks */
 };
 
 static void read_options(lua_State *L, struct options *options)
@@ -57,11 +59,12 @@ static void read_options(lua_State *L, struct options *options)
 struct sink {
 	struct pd_print print;
 	lua_State *L;
-	luaL_Stream *file; /* NULL: a function */
-	int error;	   /* errno */
-	bool raised;	   /* an error of Lua's is on the stack's top */
-	bool failed;	   /* no memory for a part of it */
-	void *interrupt;   /* NULL: nothing ends it */
+	luaL_Stream *file;     /* NULL: a function */
+	struct pb_string text; /* for the function, which is called between rows only */
+	int error;	       /* errno */
+	bool raised;	       /* an error of Lua's is on the stack's top */
+	bool failed;	       /* no memory for a part of it */
+	void *interrupt;       /* NULL: nothing ends it */
 };
 
 static void write_to_sink(void *arg, const char *p, size_t n)
@@ -75,16 +78,40 @@ static void write_to_sink(void *arg, const char *p, size_t n)
 			sink->error = errno ? errno : EIO;
 		return;
 	}
-	lua_pushvalue(sink->L, OUT_AT);
-	lua_pushlstring(sink->L, p, n);
-	sink->raised = lua_pcall(sink->L, 1, 0, 0) != LUA_OK;
+	pb_string_add(&sink->text, p, n);
+}
+
+/* (sink, function): calls the function with the text. */
+static int deliver_text(lua_State *L)
+{
+	const struct sink *sink = lua_touserdata(L, 1);
+
+	lua_pushlstring(L, sink->text.p, sink->text.n);
+	lua_call(L, 1, 0);
+	return 0;
+}
+
+/* Hands text on that waits for the function, which may use the table that is written. */
+static void empty_sink(struct sink *sink)
+{
+	lua_State *L = sink->L;
+
+	sink->failed = sink->failed || sink->text.failed;
+	if (!sink->text.n || sink->raised || sink->failed)
+		return;
+	lua_pushcfunction(L, deliver_text);
+	lua_pushlightuserdata(L, sink);
+	lua_pushvalue(L, OUT_AT);
+	sink->raised = lua_pcall(L, 2, 0, 0) != LUA_OK;
+	sink->text.n = 0;
 }
 
 static bool sink_goes_on(void *arg)
 {
-	const struct sink *sink = arg;
+	struct sink *sink = arg;
 
-	return !sink->error && !sink->raised && pl_goes_on(sink->interrupt);
+	empty_sink(sink);
+	return !sink->error && !sink->failed && !sink->raised && pl_goes_on(sink->interrupt);
 }
 
 /* Writes the JSON of a Stack, which a function of Lua's makes. */
@@ -108,10 +135,7 @@ static void write_stack_json(void *arg, struct pd_print *out, uint32_t number)
 	lua_pop(L, 1);
 }
 
-/*
- * Writes rows of CSV or JSON: of JSON what stands in an array, from number `first` of its items
- * on. Returns how many.
- */
+/* Writes rows of CSV, or of JSON as what stands in an array. Returns how many. */
 static size_t write_rows(struct sink *sink, const struct pr_source *source,
 			 const struct options *options, struct pq_value *cells)
 {
@@ -150,6 +174,8 @@ static int write_source(lua_State *L, const struct pr_source *source,
 		sink.file = pl_check_stream(L, OUT_AT);
 	if (options->stops)
 		sink.interrupt = pl_interrupt(L);
+	if (options->is_busy)
+		*options->is_busy = true;
 	pd_print_init(&sink.print, write_to_sink, &sink);
 	if (options->format == FORMAT_TEXT) {
 		n = pr_write_text(&sink.print, source, sink_goes_on, &sink);
@@ -160,6 +186,10 @@ static int write_source(lua_State *L, const struct pr_source *source,
 		n = write_rows(&sink, source, options, lua_touserdata(L, CELLS_AT));
 	}
 	pd_print_flush(&sink.print);
+	empty_sink(&sink);
+	pb_string_deinit(&sink.text);
+	if (options->is_busy)
+		*options->is_busy = false;
 	if (sink.raised)
 		return lua_error(L);
 	if (n == SIZE_MAX || sink.failed)
@@ -207,6 +237,8 @@ int pl_view_write(lua_State *L)
 	int n;
 
 	read_options(L, &options);
+	if (v->is_written)
+		return luaL_error(L, "the rows of this table are being written");
 	luaL_argcheck(L, from >= 1 && to >= from - 1 && (size_t)to <= pr_view_size(v->view),
 		      FROM_AT, "no such rows");
 	lua_settop(L, TO_AT);
@@ -218,6 +250,7 @@ int pl_view_write(lua_State *L)
 		luaL_error(L, "no memory for columns");
 	lua_newuserdatauv(L, (source.n_columns + 1) * sizeof(struct pq_value), 0);
 	lua_replace(L, CELLS_AT);
+	options.is_busy = &v->is_written;
 	n = write_source(L, &source, &options);
 	if (pr_view_failed(v->view))
 		return luaL_error(L, "no memory for a row of a result");
