@@ -89,10 +89,11 @@ end
 -- perf may name no function of the vdso in a recording made now, also at addresses inside of
 -- one.
 local function is_unnamed_in_vdso(theirs, ours)
-  local before, name, offset, rest = ours:match "^(.*%x )(__vdso_[%w_]+)%+?(%w*)(.*)$"
-  local size = name and vdso_sizes()[name]
-  return size and theirs == before .. "[unknown]" .. rest
-    and (tonumber(offset) or 0) < size
+  local unnamed = ours:gsub("(%x )(__vdso_[%w_]+)%+?(%w*)", function(before, name, offset)
+    local size = vdso_sizes()[name]
+    if size and (tonumber(offset) or 0) < size then return before .. "[unknown]" end
+  end)
+  return unnamed == theirs
 end
 
 local of_texts = { unread_formats = true, plugin_texts = true }
