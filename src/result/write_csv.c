@@ -58,33 +58,10 @@ static bool is_lua_number(const char *p, size_t n)
 	return skip_blanks(p, end) == end;
 }
 
-/* Prints a text with a ' before it. */
-static void print_csv_formula(struct pd_print *out, const char *p, size_t n)
-{
-	bool is_quoted = false;
-
-	for (size_t i = 0; i < n && !is_quoted; i++)
-		is_quoted = p[i] == '"' || p[i] == ',' || p[i] == '\n' || p[i] == '\r';
-	if (is_quoted)
-		pd_print_char(out, '"');
-	pd_print_char(out, '\'');
-	for (const char *quote; (quote = memchr(p, '"', n));) {
-		size_t size = (size_t)(quote - p) + 1;
-
-		pd_print_bytes(out, p, size);
-		pd_print_char(out, '"');
-		p += size;
-		n -= size;
-	}
-	pd_print_bytes(out, p, n);
-	if (is_quoted)
-		pd_print_char(out, '"');
-}
-
 static void print_csv_text(struct pd_print *out, const char *p, size_t n, bool is_safe)
 {
 	if (is_safe && n && opens_formula(*p) && !is_lua_number(p, n))
-		print_csv_formula(out, p, n);
+		pd_print_formula(out, p, n);
 	else
 		pd_print_cell(out, p, n);
 }

@@ -60,26 +60,7 @@ function fmt.phrase(n, text)
   return fmt.unsigned(n) .. " " .. text:gsub("{([^|}]*)|([^}]*)}", n == 1 and "%1" or "%2")
 end
 
-local function format_bound(x)
-  return math.type(x) == "integer" and ("%d"):format(x) or ("%.0f"):format(x)
-end
-
-local function format_histogram(list)
-  local parts = {}
-  for _, bucket in ipairs(list) do
-    if bucket.count > 0 then
-      parts[#parts + 1] = ("%s-%s:%d"):format(format_bound(bucket.from),
-        format_bound(bucket.to), bucket.count)
-    end
-  end
-  return table.concat(parts, " ")
-end
-
-local by_kind = {
-  unsigned = fmt.unsigned,
-  address = core.hex,
-  histogram = format_histogram,
-}
+local by_kind = { unsigned = fmt.unsigned, address = core.hex }
 
 ---Spells a float so that it reads back as the same number.
 ---@param value number
@@ -98,9 +79,7 @@ end
 ---@return string
 function fmt.exact(value, kind)
   if value == nil then return "" end
-  if by_kind[kind] and (kind == "histogram" or math.type(value) == "integer") then
-    return by_kind[kind](value)
-  end
+  if by_kind[kind] and math.type(value) == "integer" then return by_kind[kind](value) end
   if math.type(value) == "float" then return fmt.shortest(value) end
   return tostring(value)
 end

@@ -25,9 +25,6 @@ describe("values as text", function()
     assert.equal("18446744073709551615", fmt.cell(-1, "unsigned"))
     assert.equal("12.35%", fmt.cell(12.3456, "percent"))
     assert.equal("-", fmt.cell(nil, "string"))
-    assert.equal("1-2:3 4-8:1",
-      fmt.cell({ { from = 1, to = 2, count = 3 }, { from = 2, to = 4, count = 0 },
-      { from = 4, to = 8, count = 1 } }, "histogram"))
   end)
 
   it("are exact in CSV", function()

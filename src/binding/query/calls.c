@@ -154,36 +154,18 @@ static void to_text(lua_State *L, struct pl_calls *c, const struct call *call,
 static void to_call_value(lua_State *L, struct pl_calls *c, const struct call *call,
 			  struct pq_value *out)
 {
-	switch (lua_type(L, -1)) {
-	case LUA_TNIL:
-		out->type = PQ_NIL;
-		break;
-	case LUA_TBOOLEAN:
-		out->type = PQ_BOOL;
-		out->u = (uint64_t)lua_toboolean(L, -1);
-		break;
-	case LUA_TNUMBER:
-		out->type = lua_isinteger(L, -1) ? PQ_INT : PQ_FLOAT;
-		if (out->type == PQ_INT)
-			out->i = lua_tointeger(L, -1);
-		else
-			out->f = lua_tonumber(L, -1);
-		break;
-	case LUA_TSTRING:
+	if (pl_to_scalar(L, -1, out)) {
+		return;
+	} else if (lua_type(L, -1) == LUA_TSTRING) {
 		to_text(L, c, call, out);
-		break;
-	default:
-		if (call->is == IS_EVENT) {
-			out->event = pl_check_event(L, -1);
-			out->type = PQ_EVENT;
-			break;
-		}
-		if (call->is == IS_KEY && luaL_testudata(L, -1, PL_EVENT)) {
-			lua_pushstring(L, pl_check_event(L, -1)->name);
-			to_text(L, c, call, out);
-			lua_pop(L, 1);
-			break;
-		}
+	} else if (call->is == IS_EVENT) {
+		out->event = pl_check_event(L, -1);
+		out->type = PQ_EVENT;
+	} else if (call->is == IS_KEY && luaL_testudata(L, -1, PL_EVENT)) {
+		lua_pushstring(L, pl_check_event(L, -1)->name);
+		to_text(L, c, call, out);
+		lua_pop(L, 1);
+	} else {
 		lua_pushvalue(L, -1);
 		out->i = call->is == IS_KEY ? intern_key(L, c) : to_known(L, c);
 		out->type = PQ_OBJECT;

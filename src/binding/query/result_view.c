@@ -270,28 +270,12 @@ static void push_histogram(lua_State *L, const struct pq_value *cell)
 
 void pl_push_cell(lua_State *L, int stacks, const struct pq_value *cell)
 {
-	switch (cell->type) {
-	case PQ_BOOL:
-		lua_pushboolean(L, cell->u != 0);
-		break;
-	case PQ_INT:
-		lua_pushinteger(L, cell->i);
-		break;
-	case PQ_FLOAT:
-		lua_pushnumber(L, cell->f);
-		break;
-	case PQ_TEXT:
-		lua_pushlstring(L, cell->p, cell->size);
-		break;
-	case PQ_CHAIN:
+	if (cell->type == PQ_CHAIN)
 		pl_push_stack(L, stacks, (uint32_t)cell->u);
-		break;
-	case PR_HIST:
+	else if (cell->type == PR_HIST)
 		push_histogram(L, cell);
-		break;
-	default:
-		lua_pushnil(L);
-	}
+	else
+		pl_push_answer(L, 0, cell); /* no cell is an event */
 }
 
 void pl_push_view_stacks(lua_State *L, int view)

@@ -342,29 +342,12 @@ static void set_cell(struct lua_rows *rows, size_t column, struct pq_value *cell
 {
 	lua_State *L = rows->L;
 
-	switch (lua_type(L, -1)) {
-	case LUA_TNIL:
-		cell->type = PQ_NIL;
-		break;
-	case LUA_TBOOLEAN:
-		*cell = (struct pq_value){ .type = PQ_BOOL,
-					   .u = (uint64_t)lua_toboolean(L, -1) };
-		break;
-	case LUA_TNUMBER:
-		cell->type = lua_isinteger(L, -1) ? PQ_INT : PQ_FLOAT;
-		if (cell->type == PQ_INT)
-			cell->i = lua_tointeger(L, -1);
-		else
-			cell->f = lua_tonumber(L, -1);
-		break;
-	default:
-		if (rows->columns[column].kind == PR_HISTOGRAM && lua_istable(L, -1))
-			set_histogram_cell(rows, column, cell);
-		else
-			set_text_cell(rows, column, cell);
-		return;
-	}
-	lua_pop(L, 1);
+	if (pl_to_scalar(L, -1, cell))
+		lua_pop(L, 1);
+	else if (rows->columns[column].kind == PR_HISTOGRAM && lua_istable(L, -1))
+		set_histogram_cell(rows, column, cell);
+	else
+		set_text_cell(rows, column, cell);
 }
 
 static void read_lua_row(void *arg, size_t i, struct pq_value *cells)

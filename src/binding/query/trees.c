@@ -297,3 +297,25 @@ void pl_push_answer(lua_State *L, int file, const struct pq_value *v)
 		lua_pushnil(L);
 	}
 }
+
+bool pl_to_scalar(lua_State *L, int index, struct pq_value *value)
+{
+	switch (lua_type(L, index)) {
+	case LUA_TNIL:
+		value->type = PQ_NIL;
+		return true;
+	case LUA_TBOOLEAN:
+		value->type = PQ_BOOL;
+		value->u = (uint64_t)lua_toboolean(L, index);
+		return true;
+	case LUA_TNUMBER:
+		value->type = lua_isinteger(L, index) ? PQ_INT : PQ_FLOAT;
+		if (value->type == PQ_INT)
+			value->i = lua_tointeger(L, index);
+		else
+			value->f = lua_tonumber(L, index);
+		return true;
+	default:
+		return false;
+	}
+}

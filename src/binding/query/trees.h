@@ -67,4 +67,10 @@ struct pd_types pl_to_types(lua_State *L, int index);
  */
 void pl_push_answer(lua_State *L, int file, const struct pq_value *value);
 
+/*
+ * Sets *value to the nil, boolean or number at `index`. Returns false, and sets nothing, for
+ * other types. [-0, +0]
+ */
+bool pl_to_scalar(lua_State *L, int index, struct pq_value *value);
+
 #endif

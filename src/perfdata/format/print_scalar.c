@@ -122,20 +122,22 @@ void pd_print_float(struct pd_print *out, double v, bool json)
 	out->n += strlen(p);
 }
 
-void pd_print_cell(struct pd_print *out, const char *p, size_t n)
+/* Prints a cell with `mark` before its text; 0: no mark. */
+static inline void print_marked_cell(struct pd_print *out, char mark, const char *p, size_t n)
 {
 	const char *quote;
 	size_t plain = 0;
+	bool is_quoted;
 
 	while (plain < n && p[plain] != '"' && p[plain] != ',' && p[plain] != '\n' &&
 	       p[plain] != '\r')
 		plain++;
-	if (plain == n) {
-		pd_print_bytes(out, p, n);
-		return;
-	}
-	pd_print_char(out, '"');
-	while ((quote = memchr(p, '"', n))) {
+	is_quoted = plain < n;
+	if (is_quoted)
+		pd_print_char(out, '"');
+	if (mark)
+		pd_print_char(out, mark);
+	while (is_quoted && (quote = memchr(p, '"', n))) {
 		size_t size = (size_t)(quote - p) + 1;
 
 		pd_print_bytes(out, p, size);
@@ -144,7 +146,18 @@ void pd_print_cell(struct pd_print *out, const char *p, size_t n)
 		n -= size;
 	}
 	pd_print_bytes(out, p, n);
-	pd_print_char(out, '"');
+	if (is_quoted)
+		pd_print_char(out, '"');
+}
+
+void pd_print_cell(struct pd_print *out, const char *p, size_t n)
+{
+	print_marked_cell(out, 0, p, n);
+}
+
+void pd_print_formula(struct pd_print *out, const char *p, size_t n)
+{
+	print_marked_cell(out, '\'', p, n);
 }
 
 #define HEX_ROW(d)                                                                            \

@@ -96,6 +96,8 @@ void pd_print_json_string(struct pd_print *out, const char *p, size_t n);
 void pd_print_text(struct pd_print *out, const char *p, size_t n, bool in_view);
 /* Prints a cell of CSV (RFC 4180), in quotes if it needs them. */
 void pd_print_cell(struct pd_print *out, const char *p, size_t n);
+/* Prints a cell with a ' before its text, which a spreadsheet takes for no formula then. */
+void pd_print_formula(struct pd_print *out, const char *p, size_t n);
 /* Prints a line and escapes only what could drive a terminal or is no text. */
 void pd_print_line(struct pd_print *out, const char *p, size_t n);
 

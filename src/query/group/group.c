@@ -42,24 +42,38 @@ static enum pq_way way_of(const struct pq_measured *m)
 									  PQ_WAY_STEP;
 }
 
-/* Sets *states to the size of all states. */
-static bool prepare_measures(struct pq_groups *groups, size_t *states)
+size_t pq_groups_place(struct pq_groups *groups)
 {
 	const struct pq_grouping *grouping = groups->grouping;
+	struct pq_measured *m = groups->measured;
+	size_t states = 0;
 
-	*states = 0;
-	for (size_t i = 0; i < grouping->n_measures; i++) {
+	for (size_t i = 0; i < grouping->n_measures; i++, m++) {
 		const struct pq_measure *measure = &grouping->measures[i];
-		struct pq_measured *m = &groups->measured[i];
 
 		m->measure = measure;
 		m->kind = measure->value ? measure->value->kind : PQ_K_NIL;
 		m->is_unsigned = pq_is_unsigned(m->kind);
-		m->ops = pq_measure_ops(measure, m->kind);
-		m->at = *states;
+		/* counts of many tables may add up to more than 2^63 - 1 */
+		m->ops = !groups->fields && measure->kind == PQ_M_COUNT ?
+				 &pq_weighted_count_ops :
+				 pq_measure_ops(measure, m->kind);
+		m->at = states;
 		m->texts = &groups->texts;
 		m->fields = groups->fields;
-		*states += m->ops->size;
+		states += m->ops->size;
+	}
+	groups->measured_end = m;
+	return states;
+}
+
+static bool prepare_measures(struct pq_groups *groups)
+{
+	const struct pq_grouping *grouping = groups->grouping;
+
+	for (struct pq_measured *m = groups->measured; m < groups->measured_end; m++) {
+		const struct pq_measure *measure = m->measure;
+
 		if (!prepare_read(&m->value, measure->value, groups->fields) ||
 		    !prepare_read(&m->weight, measure->weight, groups->fields))
 			return false;
@@ -114,7 +128,7 @@ bool pq_groups_begin(struct pq_groups *groups)
 struct pq_groups *pq_groups_create(const struct pq_grouping *grouping, struct pq_fields *fields)
 {
 	struct pq_groups *groups = calloc(1, sizeof(*groups));
-	size_t states;
+	size_t states = 0;
 
 	if (!groups)
 		return NULL;
@@ -126,9 +140,9 @@ struct pq_groups *pq_groups_create(const struct pq_grouping *grouping, struct pq
 	groups->measured = calloc(grouping->n_measures + 1, sizeof(*groups->measured));
 	if (groups->keys && groups->measured) {
 		groups->keys_end = groups->keys + grouping->n_keys;
-		groups->measured_end = groups->measured + grouping->n_measures;
+		states = pq_groups_place(groups);
 	}
-	if (!groups->keys_end || !prepare_keys(groups) || !prepare_measures(groups, &states) ||
+	if (!groups->keys_end || !prepare_keys(groups) || !prepare_measures(groups) ||
 	    !prepare_chains(groups) ||
 	    !pq_table_init(&groups->table, grouping->n_keys, states) ||
 	    !(groups->words = calloc(groups->table.n_words + 1, sizeof(*groups->words))) ||

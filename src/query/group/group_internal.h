@@ -39,6 +39,12 @@ static inline char *pq_group_states(const struct pq_groups *groups, size_t g)
 	return (char *)(pq_table_group(&groups->table, g) + groups->table.n_words);
 }
 
+/*
+ * Says where the states of each measure are, and what works on them: without fields, on groups
+ * that are put together. Returns the size of all states of a group.
+ */
+size_t pq_groups_place(struct pq_groups *groups);
+
 /* Initializes the table as it is before the first record. Returns false without memory. */
 bool pq_groups_begin(struct pq_groups *groups);
 

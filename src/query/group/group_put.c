@@ -7,33 +7,9 @@
 
 #include "group_internal.h"
 
-/* Sets *states to the size of all states. */
-static void prepare_bare_measures(struct pq_groups *groups, size_t *states)
-{
-	const struct pq_grouping *grouping = groups->grouping;
-
-	*states = 0;
-	for (size_t i = 0; i < grouping->n_measures; i++) {
-		const struct pq_measure *measure = &grouping->measures[i];
-		struct pq_measured *m = &groups->measured[i];
-
-		m->measure = measure;
-		m->kind = measure->value ? measure->value->kind : PQ_K_NIL;
-		m->is_unsigned = pq_is_unsigned(m->kind);
-		/* counts of many tables may add up to more than 2^63 - 1 */
-		m->ops = measure->kind == PQ_M_COUNT ? &pq_weighted_count_ops :
-						       pq_measure_ops(measure, m->kind);
-		m->at = *states;
-		m->texts = &groups->texts;
-		*states += m->ops->size;
-	}
-	groups->measured_end = groups->measured + grouping->n_measures;
-}
-
 struct pq_groups *pq_groups_create_bare(const struct pq_grouping *grouping)
 {
 	struct pq_groups *groups = calloc(1, sizeof(*groups));
-	size_t states;
 
 	if (!groups)
 		return NULL;
@@ -41,7 +17,8 @@ struct pq_groups *pq_groups_create_bare(const struct pq_grouping *grouping)
 	pq_texts_init(&groups->texts);
 	groups->measured = calloc(grouping->n_measures + 1, sizeof(*groups->measured));
 	if (groups->measured) {
-		prepare_bare_measures(groups, &states);
+		size_t states = pq_groups_place(groups);
+
 		if (pq_table_init(&groups->table, grouping->n_keys, states))
 			groups->words = calloc(groups->table.n_words + 1,
 					       sizeof(*groups->words));
