@@ -51,6 +51,12 @@ describe("a quantile", function()
     check(values, "float")
   end)
 
+  it("of infinite values is infinite", function()
+    for _, x in ipairs { math.huge, -math.huge } do
+      assert.equal(x, sketch.quantile(counts_of({ x }, "float"), 0.5, "float"))
+    end
+  end)
+
   it("is nothing of nothing", function() assert.is_nil(sketch.quantile({}, 0.5, "signed")) end)
 end)
 
