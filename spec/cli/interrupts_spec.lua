@@ -33,6 +33,19 @@ local function many_groups(n)
   return b
 end
 
+-- A recording of two events, each with n groups by address.
+local function two_events(n)
+  local b = builder.new()
+  for i, name in ipairs { "cycles", "instructions" } do
+    local e = b:event { name = name, sample_type = { "identifier", "ip", "tid", "time", "addr",
+      "period" }, ids = { i } }
+    for k = 1, n do
+      b:sample(e, { identifier = i, ip = 1, pid = 7, time = k, addr = k, period = k })
+    end
+  end
+  return b:write()
+end
+
 -- Numbers of the rows of a text table, and its last line.
 local function rows_of(text)
   local rows, last = {}, text:match "([^\n]*)\n$"
@@ -301,6 +314,64 @@ describe("a tool that was interrupted", function()
       assert.is_true(n and n > 500 and n < 4000, got.err)
       if how == "--json" then
         assert.equal(n, #dkjson.decode(got.out).events[1].rows)
+      else
+        assert.equal(n + 1, select(2, got.out:gsub("\n", "\n")))
+      end
+    end
+  end)
+
+  it("writes the rows of a report that were measured when the interrupt comes", function()
+    local hook = INTERRUPT .. [[
+      local read = require("perflua.report").read
+      require("perflua.report").read = function(...)
+        local result, n = read(...), 0
+        local lines = result.lines
+        function result.lines(columns, escape, out)
+          local fn = lines(columns, escape, out)
+          return function(...)
+            if %s then n = n + 1 end
+            if n == 2 then n = 3 interrupt() end
+            return fn(...)
+          end
+        end
+        return result
+      end]]
+    local many = two_events(3000)
+    for _, when in ipairs { "not out", "out" } do
+      local got = run.perflua { "-e", hook:format(when), "report", "--sort", "addr", many }
+      assert.same({ 130, "" }, { got.status, got.err })
+      local n = tonumber(got.out:match "# interrupted while writing: (%d+) of 6000 rows\n$")
+      assert.is_true(n and n > 0 and n < 3000, got.out:sub(-200))
+      assert.equal(n, #shown(got.out))
+      assert.equal(2, select(2, got.out:gsub("# Event count: ", "")))
+    end
+    local got = run.perflua { "-e", (hook:gsub("%%s", "false")), "report", "--sort", "addr",
+      many }
+    assert.same({ 0, 6000 }, { got.status, #shown(got.out) })
+  end)
+
+  it("counts the rows of all events of a report that the interrupt left out", function()
+    local hook = INTERRUPT .. [[
+      local read = require("perflua.report").read
+      require("perflua.report").read = function(...)
+        local result, n = read(...), 0
+        local rows = result.events[1].rows
+        result.events[1].rows = function(...)
+          n = n + 1
+          if n == 2 then interrupt() end
+          return rows(...)
+        end
+        return result
+      end]]
+    local many = two_events(3000)
+    for _, how in ipairs { "--csv", "--json" } do
+      local got = run.perflua { "-e", hook, "report", "--sort", "addr", many, how }
+      assert.equal(130, got.status)
+      local n = tonumber(got.err:match "^# interrupted while writing: (%d+) of 6000 rows\n$")
+      assert.is_true(n and n > 0 and n < 3000, got.err)
+      if how == "--json" then
+        local events = dkjson.decode(got.out).events
+        assert.same({ n, 0 }, { #events[1].rows, #events[2].rows })
       else
         assert.equal(n + 1, select(2, got.out:gsub("\n", "\n")))
       end

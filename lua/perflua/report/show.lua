@@ -112,16 +112,15 @@ local function columns_of(report, shown)
   return columns
 end
 
--- Calls a function with the first and the last of some rows of an event, for all of them. With
--- `stops` an interrupt ends that; event.written is then the number of rows before.
-local function each_batch(event, fn, stops)
-  for from = 1, event.n, BATCH do
-    if stops and interrupted.now() then
-      event.written = from - 1
-      break
-    end
-    fn(event.before + from, event.before + math.min(event.n, from + BATCH - 1), event.period)
+-- Calls a function with the first and the last of a batch of rows, for each batch of the first
+-- n rows of an event. If `stops` is true, an interrupt ends the calls. Returns the number of
+-- rows that it was called for.
+local function each_batch(event, n, fn, stops)
+  for from = 1, n, BATCH do
+    if stops and interrupted.now() then return from - 1 end
+    fn(event.before + from, event.before + math.min(n, from + BATCH - 1), event.period)
   end
+  return n
 end
 
 local function pad_text(text, room, at_right)
@@ -157,7 +156,8 @@ end
 ---@param shown table<string, boolean> columns beside shares and keys: "show-nr-samples",
 --- "show-total-period"
 ---@param out file*
----@return fun(event: table) # writes one of its events
+---@return fun(event: table) # writes one of its events, and sets event.written to the number of
+--- rows that it wrote
 function show.sections(report, shown, out)
   local columns, head = columns_of(report, shown), make_head_cache()
   local measure = report.lines(columns, fmt.escape)
@@ -165,9 +165,10 @@ function show.sections(report, shown, out)
   local stops = not interrupted.now()
   return function(event)
     for _, column in ipairs(columns) do column.room = column.least end
-    each_batch(event, measure, stops)
+    local n = each_batch(event, event.n, measure, stops)
     out:write(head(columns))
-    each_batch(event, write, stops)
+    -- rows that were measured before an interrupt are written
+    event.written = each_batch(event, n, write, stops and n == event.n)
   end
 end
 

@@ -28,6 +28,13 @@ function interrupted.text(part)
   return ("interrupted at %d %% of the recording"):format(math.floor(100 * part))
 end
 
+---@param written integer
+---@param n integer
+---@return string # for people, of an interrupt that came while rows were written
+function interrupted.rows(written, n)
+  return ("interrupted while writing: %d of %d rows"):format(written, n)
+end
+
 ---@param part number|true|nil default: that of the last pass
 ---@return number|true|nil # as JSON tells it; nil: nothing was interrupted
 function interrupted.value(part)

@@ -94,7 +94,7 @@ function output.rows(file, n, options, write)
   if not done then return nil, message, code end
   if failure then return nil, failure[1], failure[2] end
   if done < n then
-    interrupted.log(("interrupted while writing: %d of %d rows"):format(done, n))
+    interrupted.log(interrupted.rows(done, n))
   end
   return true
 end

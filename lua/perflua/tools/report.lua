@@ -118,15 +118,18 @@ end
 
 local function percent_of(part, whole) return whole > 0 and 100 * (part / whole) or 0.0 end
 
--- Says what an interrupt did to the report; nil: nothing.
-local function describe_interruption(result)
-  local part, written, all = interrupted.part(), 0, 0
+-- Says how many rows were written before an interrupt; nil: all.
+local function describe_written(result)
+  local written, all = 0, 0
   for _, event in ipairs(result.events) do
-    written, all = written + (event.written or event.n), all + event.n
+    written, all = written + event.written, all + event.n
   end
-  if written < all then
-    return ("interrupted while writing: %d of %d rows"):format(written, all)
-  end
+  return written < all and interrupted.rows(written, all) or nil
+end
+
+-- Says how much was read before an interrupt; nil: all.
+local function describe_read()
+  local part = interrupted.part()
   return part and interrupted.text(part)
 end
 
@@ -144,7 +147,7 @@ local function write_text(result, file, health, out, args)
   if #result.events == 0 then
     out:write("# ", interrupted.part() and "no samples" or unchosen.text(file, args), "\n")
   end
-  local said = describe_interruption(result) -- also of what ended while rows were written
+  local said = describe_written(result) or describe_read()
   if said then out:write("# ", said, "\n") end
 end
 
@@ -175,7 +178,7 @@ local function columns_of(result)
 end
 
 local function write_csv(result, _, _, out, args)
-  local said, ended = aside.said(result.aside), describe_interruption(result)
+  local said, ended = aside.said(result.aside), describe_read()
   if said then io.stderr:write("perflua: report: ", said, "\n") end
   if ended then interrupted.log(ended) end
   local columns, reader_of = columns_of(result)
@@ -208,9 +211,10 @@ local function write_json(result, file, health, out)
   local stops = not interrupted.now() -- else all is written
   for i, event in ipairs(result.events) do
     local read, first, values = reader_of(event), 0, nil
+    event.written = event.n
     local rows = json.lazy(event.n, function(r)
       if stops and r % BATCH == 1 and interrupted.now() then
-        interrupted.log(("interrupted while writing: %d of %d rows"):format(r - 1, event.n))
+        event.written = r - 1
         return nil
       end
       if not values or r < first or r >= first + BATCH then
@@ -232,6 +236,8 @@ local function write_json(result, file, health, out)
     lost_records = health and health.lost_records, set_aside = result.aside, events = events,
   })
   out:write("\n")
+  local said = describe_written(result)
+  if said then interrupted.log(said) end
 end
 
 ---@param args table
