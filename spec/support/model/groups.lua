@@ -19,7 +19,7 @@ local function given(value)
   if kind ~= "table" and kind ~= "userdata" and kind ~= "function" then return value end
   local meta = getmetatable(value)
   if type(meta) == "table" and meta.__name == "perflua.event" then return value.name end
-  error(("group_by: a function gave a %s; keys are strings, numbers, booleans and events")
+  error(("group_by: a function gave a %s; keys are strings, numbers, booleans, events or nil")
     :format(kind), 0)
 end
 

@@ -280,16 +280,21 @@ static void keep_system(struct pl_file *f, struct pl_job *job)
 		job->system = NULL;
 }
 
-static const char *const wrong_names[] = {
-	[PQ_WRONG_SUM] = "sum",
-	[PQ_WRONG_WEIGHT] = "weight",
-	[PQ_WRONG_WEIGHTS] = "weights",
-	[PQ_WRONG_AVERAGE] = "average",
-};
+const char *pl_wrong_name(enum pq_wrong wrong)
+{
+	static const char *const names[] = {
+		[PQ_WRONG_SUM] = "sum",
+		[PQ_WRONG_WEIGHT] = "weight",
+		[PQ_WRONG_WEIGHTS] = "weights",
+		[PQ_WRONG_AVERAGE] = "average",
+	};
+
+	return names[wrong];
+}
 
 /*
- * core.group(file, description) -> result | nil, message: what is wrong (see wrong_names), or
- * why the recording cannot be read
+ * core.group(file, description) -> result | nil, message: what is wrong: its name
+ * (pl_wrong_name), that a key is none, or why the recording cannot be read
  *
  * The description is that of a scope (scope.h) with keys {{value = tree, other = tree |
  * nil, at = position among a group's keys | nil: its event}, …} and measures {{measure = name,
@@ -312,6 +317,7 @@ int pl_file_group(lua_State *L)
 	struct pd_error err;
 	enum pb_outcome ran;
 	enum pq_wrong wrong;
+	int n_results = 1;
 
 	set_machine(L, f, job);
 	if (job->calls)
@@ -348,18 +354,18 @@ int pl_file_group(lua_State *L)
 	if (wrong == PQ_RIGHT && job->hits.is_asked)
 		pl_push_hits(L, job);
 	if (wrong == PQ_RIGHT && !stays_job(job))
-		pl_push_groups(L, job);
+		n_results = pl_push_groups(L, job);
 	pl_progress_end(&job->progress);
 	if (wrong != PQ_RIGHT) {
 		lua_pushnil(L);
-		lua_pushstring(L, job->profile.is_asked ? "periods" : wrong_names[wrong]);
+		lua_pushstring(L, job->profile.is_asked ? "periods" : pl_wrong_name(wrong));
 		return 2;
 	}
 	pl_check_names(L, f); /* those of call chains are looked up now */
 	if (stays_job(job))
 		return 2;
 	free_job(job);
-	return 1;
+	return n_results;
 }
 
 /*

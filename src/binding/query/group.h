@@ -65,11 +65,15 @@ enum {
 /* Pushes the result, an empty table, and the values of the indices above it. */
 void pl_push_result(lua_State *L);
 
+/* Returns the name of what is wrong with groups, as lua/perflua/measures/sums.lua has it. */
+const char *pl_wrong_name(enum pq_wrong wrong);
+
 /*
- * Pushes the groups as a result (result.h), and sets `whole` of the description: see
- * pl_file_group(). The groups are not the job's any more. [-0, +1]
+ * Pushes the groups as a result (result.h), which are not the job's any more, and sets `whole`
+ * of the description: see pl_file_group(). If a function gave a key that no result can keep,
+ * pushes nil and a message. Returns how many values it pushed. [-0, +1 or 2]
  */
-void pl_push_groups(lua_State *L, struct pl_job *job);
+int pl_push_groups(lua_State *L, struct pl_job *job);
 
 /*
  * Handle a report, which has rows instead of the groups (report.c): read its options;

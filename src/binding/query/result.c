@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "binding/functions.h"
+#include "group.h"
 #include "result/saved.h"
 
 static const char *const measure_names[] = {
@@ -185,9 +186,7 @@ bool pl_push_wrong(lua_State *L, const struct pr_result *result)
 	if (wrong == PQ_RIGHT)
 		return false;
 	lua_pushnil(L);
-	lua_pushstring(L, wrong == PQ_WRONG_SUM	    ? "sum" :
-			  wrong == PQ_WRONG_AVERAGE ? "average" :
-						      "weights");
+	lua_pushstring(L, pl_wrong_name(wrong));
 	return true;
 }
 

@@ -8,9 +8,13 @@
 #include "binding/functions.h"
 #include "group.h"
 #include "result.h"
+#include "trees.h"
 
-/* Raises if a function gave a key that no result can keep. */
-static void check_objects(lua_State *L, const struct pl_job *job)
+/*
+ * Pushes nil and a message if a function gave a key that no result can keep. Returns false, and
+ * pushes nothing, if none did. [-0, +2]
+ */
+static bool push_bad_key(lua_State *L, const struct pl_job *job)
 {
 	const struct pq_grouping *grouping = &job->grouping;
 	struct pq_value key;
@@ -22,13 +26,17 @@ static void check_objects(lua_State *L, const struct pl_job *job)
 			pq_groups_key(job->groups, g, k, &key);
 			if (key.type != PQ_OBJECT)
 				continue;
+			lua_pushnil(L);
 			pl_calls_push_object(L, job->calls, &key);
-			luaL_error(L,
-				   "group_by: a function gave a %s; keys are strings, numbers, "
-				   "booleans and events",
-				   luaL_typename(L, -1));
+			lua_pushfstring(L,
+					"group_by: a function gave a %s; keys are strings, "
+					"numbers, booleans, events or nil",
+					luaL_typename(L, -1));
+			lua_remove(L, -2);
+			return true;
 		}
 	}
+	return false;
 }
 
 /* Returns the number of the key that is the section: the first one; SIZE_MAX: none. */
@@ -69,14 +77,15 @@ static void set_whole(lua_State *L, const struct pl_job *job)
 	lua_setfield(L, PL_OPTIONS_AT, "whole");
 }
 
-void pl_push_groups(lua_State *L, struct pl_job *job)
+int pl_push_groups(lua_State *L, struct pl_job *job)
 {
 	const struct pq_chains *chains = pq_groups_chains(job->groups);
 	const uint32_t *stack_of = NULL;
 	int shape;
 
 	luaL_checkstack(L, 20, "groups");
-	check_objects(L, job);
+	if (push_bad_key(L, job))
+		return 2;
 	set_whole(L, job);
 	lua_getfield(L, PL_OPTIONS_AT, "shape");
 	shape = lua_gettop(L);
@@ -85,6 +94,7 @@ void pl_push_groups(lua_State *L, struct pl_job *job)
 	else
 		pl_stacks(L);
 	pl_push_result_of(L, shape, &job->groups, find_section(job), stack_of);
+	return 1;
 }
 
 /* Places on the stack of pl_result_groups(). */
@@ -241,30 +251,14 @@ static void to_cell(lua_State *L, struct pq_value *value)
 	size_t n;
 
 	*value = (struct pq_value){ .type = PQ_NIL };
-	switch (lua_type(L, -1)) {
-	case LUA_TNIL:
-		break;
-	case LUA_TBOOLEAN:
-		value->type = PQ_BOOL;
-		value->u = (uint64_t)lua_toboolean(L, -1);
-		break;
-	case LUA_TNUMBER:
-		value->type = lua_isinteger(L, -1) ? PQ_INT : PQ_FLOAT;
-		if (value->type == PQ_INT)
-			value->i = lua_tointeger(L, -1);
-		else
-			value->f = lua_tonumber(L, -1);
-		break;
-	case LUA_TSTRING:
-		value->type = PQ_TEXT;
-		value->p = lua_tolstring(L, -1, &n);
-		value->size = (uint32_t)n;
-		if (n > UINT32_MAX)
-			luaL_error(L, "a text is too long for a result");
-		break;
-	default:
+	if (pl_to_scalar(L, -1, value))
+		return;
+	if (lua_type(L, -1) != LUA_TSTRING)
 		luaL_error(L, "a %s is not a value of a result", luaL_typename(L, -1));
-	}
+	*value = (struct pq_value){ .type = PQ_TEXT, .p = lua_tolstring(L, -1, &n) };
+	if (n > UINT32_MAX)
+		luaL_error(L, "a text is too long for a result");
+	value->size = (uint32_t)n;
 }
 
 /* Sets *value to a key, which may be a Stack, of the value on top. */
