@@ -230,20 +230,32 @@ static bool are_records_aligned(const struct pd_blocks *b, const struct pd_binde
 	return !binder->file->pipe && (b->offset - b->start) % 8 == 0;
 }
 
-/*
- * Returns whether the sizes of records at `bytes`, `end` of which are there, lead from offset
- * `at` exactly to the end.
- */
-static bool leads_to_end(const uint8_t *bytes, uint64_t at, uint64_t end, bool swap)
-{
-	while (at + HEADER_SIZE <= end) {
-		uint16_t size = pb_load16(bytes + at + 6, swap);
+/* Bits of offsets; those 64 KB apart share one, as no record leads so far. */
+struct offsets {
+	uint8_t bits[(UINT16_MAX + 1) / 8];
+};
 
-		if (size < HEADER_SIZE)
-			return false;
-		at += size;
+static bool has_offset(const struct offsets *set, uint64_t at)
+{
+	return set->bits[(at & UINT16_MAX) / 8] >> at % 8 & 1;
+}
+
+/*
+ * Sets *set to the offsets in the first 64 KB of `bytes` from which the sizes of records lead
+ * exactly to `end`: it is known for the offsets behind one before it is asked for that.
+ */
+static void find_leading(struct offsets *set, const uint8_t *bytes, uint64_t end, bool swap)
+{
+	memset(set, 0, sizeof(*set));
+	for (uint64_t at = end - HEADER_SIZE; at >= HEADER_SIZE; at--) {
+		uint64_t next = at + pb_load16(bytes + at + 6, swap);
+		uint8_t *bits = &set->bits[(at & UINT16_MAX) / 8];
+
+		*bits &= (uint8_t)~(1u << at % 8);
+		if (next == end || (next >= at + HEADER_SIZE && next <= end - HEADER_SIZE &&
+				    has_offset(set, next)))
+			*bits |= (uint8_t)(1u << at % 8);
 	}
-	return at == end;
 }
 
 /*
@@ -258,14 +270,21 @@ static int holds_records(struct chain c, uint32_t size, bool swallowed, struct p
 	bool swap = c.binder->file->swap, kernel = pb_load32(c.b->pos, swap) < PD_RECORD_USER;
 	unsigned step = aligned && kernel ? 8 : 1;
 	uint64_t end = size < UINT16_MAX ? size : UINT16_MAX;
+	struct offsets leading;
+	bool is_known = false; /* `leading` is set, which few records need */
 	int got = 0;
 
 	c.strict = true;
 	for (uint64_t at = HEADER_SIZE; got == 0 && at < end; at += step) {
-		if (swallowed &&
-		    (at + HEADER_SIZE > size || !pd_header_fits(c.b->pos + at, swap) ||
-		     !leads_to_end(c.b->pos, at, size, swap)))
-			continue;
+		if (swallowed) {
+			if (at + HEADER_SIZE > size || !pd_header_fits(c.b->pos + at, swap))
+				continue;
+			if (!is_known)
+				find_leading(&leading, c.b->pos, size, swap);
+			is_known = true;
+			if (!has_offset(&leading, at))
+				continue;
+		}
 		got = pd_blocks_fill(c.b, (size_t)at + HEADER_SIZE, err);
 		if (got <= 0)
 			return got;
