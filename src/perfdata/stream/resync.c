@@ -251,7 +251,7 @@ static void find_leading(struct offsets *set, const uint8_t *bytes, uint64_t end
 		uint64_t next = at + pb_load16(bytes + at + 6, swap);
 		uint8_t *bits = &set->bits[(at & UINT16_MAX) / 8];
 
-		*bits &= (uint8_t)~(1u << at % 8);
+		*bits &= (uint8_t) ~(1u << at % 8);
 		if (next == end || (next >= at + HEADER_SIZE && next <= end - HEADER_SIZE &&
 				    has_offset(set, next)))
 			*bits |= (uint8_t)(1u << at % 8);
