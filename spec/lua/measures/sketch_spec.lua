@@ -51,7 +51,7 @@ describe("a quantile", function()
     check(values, "float")
   end)
 
-  it("of infinite values is infinite", function()
+  it("is infinite for infinite values", function()
     for _, x in ipairs { math.huge, -math.huge } do
       assert.equal(x, sketch.quantile(counts_of({ x }, "float"), 0.5, "float"))
     end
