@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "base/wide.h"
 #include "order.h"
 #include "writer.h"
 
@@ -92,7 +93,7 @@ static bool is_same_whole(const struct pq_value *a, const struct pq_value *b)
 struct exact_sum {
 	size_t measure;
 	struct pq_value whole;
-	__int128 integers;
+	struct pb_wide integers;
 	double floats;
 };
 
@@ -137,41 +138,32 @@ static bool add_to_sums(const struct pr_result *result, size_t m, size_t event_k
 			return false;
 		pq_groups_state(result->groups, g, m, &state);
 		if (state.value.type == PQ_INT)
-			sum->integers += state.value.i;
+			pb_wide_add(&sum->integers, pb_wide_from(state.value.i, false));
 		else if (state.value.type == PQ_FLOAT)
 			sum->floats += state.value.f;
 	}
 	return true;
 }
 
-/* Rounds as the sum of two parts does, of 32 bits the lower one. */
-static double round_sum(const struct exact_sum *sum)
+bool pr_sum_totals(const struct pr_result *result, struct pr_total **totals, size_t *n)
 {
-	int64_t high = (int64_t)(sum->integers >> 32);
-	uint32_t low = (uint32_t)sum->integers;
-
-	return sum->floats + ((double)high * 4294967296.0 + (double)low);
-}
-
-bool pr_sum_totals(const struct pr_result *result, const struct pr_show *show,
-		   struct pr_total **totals, size_t *n)
-{
-	size_t event_key = find_event_key(&result->shape);
+	const struct pr_shape *shape = &result->shape;
+	size_t event_key = find_event_key(shape);
 	struct exact_sums sums = { 0 };
 	bool ok = true;
 
-	for (size_t i = 0; ok && i < show->n_columns; i++) {
-		const struct pr_view_column *column = &show->columns[i];
-
-		if (column->role == PR_OF_MEASURE &&
-		    result->shape.measures[column->at].measure == PQ_M_SHARE)
-			ok = add_to_sums(result, column->at, event_key, &sums);
-	}
+	for (size_t m = 0; ok && m < shape->n_measures; m++)
+		if (shape->measures[m].measure == PQ_M_SHARE)
+			ok = add_to_sums(result, m, event_key, &sums);
 	*n = sums.n;
 	*totals = ok ? calloc(sums.n + 1, sizeof(**totals)) : NULL;
-	for (size_t i = 0; *totals && i < sums.n; i++)
-		(*totals)[i] = (struct pr_total){ sums.list[i].measure, sums.list[i].whole,
-						  round_sum(&sums.list[i]) };
+	for (size_t i = 0; *totals && i < sums.n; i++) {
+		const struct exact_sum *sum = &sums.list[i];
+
+		(*totals)[i] = (struct pr_total){
+			sum->measure, sum->whole, sum->floats + pb_wide_to_double(sum->integers)
+		};
+	}
 	free(sums.list);
 	return *totals != NULL;
 }
@@ -276,6 +268,8 @@ static void show_measure(const struct pr_lines *lines, const struct pr_view_colu
 		break;
 	case PQ_M_FIRST:
 	case PQ_M_LAST:
+	case PQ_M_COMPARED:
+	case PQ_M_DELTA:
 		if (!lines->n_merged || lines->n_merged[g] < 2)
 			*out = state.value;
 		break;

@@ -10,8 +10,8 @@ struct pr_lines {
 	const struct pr_result *result;
 	const struct pr_show *show;
 	/*
-	 * by group, how many were added up to it: which value was first, or last, is not known
-	 * of several; NULL: each is one
+	 * how many groups were added up to each: first, last and comparisons are absent if
+	 * there were several; NULL: each is one
 	 */
 	const uint32_t *n_merged;
 	/* changes lines->cells of group g of a turned view; NULL: nothing */
@@ -37,8 +37,7 @@ void pr_lines_deinit(struct pr_lines *lines);
  * Sets *totals to those of all shares over the groups, and *n to their number; the caller frees
  * them. Returns false without memory.
  */
-bool pr_sum_totals(const struct pr_result *result, const struct pr_show *show,
-		   struct pr_total **totals, size_t *n);
+bool pr_sum_totals(const struct pr_result *result, struct pr_total **totals, size_t *n);
 
 /*
  * Sets lines->cells to the row of a group; running sums are PQ_NIL. Without memory for an

@@ -49,10 +49,15 @@ static int compare_texts(const struct pq_value *a, const struct pq_value *b)
 }
 
 /* Compares an integer with a float that is a number, exactly. */
-static int compare_with_float(int64_t i, double f)
+static int compare_with_float(int64_t i, bool is_unsigned, double f)
 {
 	int64_t whole;
 
+	if (is_unsigned && i < 0) { /* from 2^63 on all floats are whole */
+		if (f < 0x1p63 || f >= 0x1p64)
+			return f < 0x1p63 ? 1 : -1;
+		return ((uint64_t)i > (uint64_t)f) - ((uint64_t)i < (uint64_t)f);
+	}
 	if (f >= 0x1p63)
 		return -1;
 	if (f < -0x1p63)
@@ -64,21 +69,28 @@ static int compare_with_float(int64_t i, double f)
 	return (f < 0) - (f > 0);
 }
 
-static int compare_numbers(const struct pq_value *a, const struct pq_value *b, bool is_unsigned)
+static int compare_integers(const struct pq_value *a, const struct pq_value *b,
+			    bool is_unsigned)
 {
-	if (a->type == PQ_FLOAT && b->type == PQ_FLOAT)
-		return (a->f > b->f) - (a->f < b->f);
-	if (a->type == PQ_FLOAT)
-		return -compare_with_float(b->i, a->f);
-	if (b->type == PQ_FLOAT)
-		return compare_with_float(a->i, b->f);
 	if (is_unsigned)
 		return (a->u > b->u) - (a->u < b->u);
 	return (a->i > b->i) - (a->i < b->i);
 }
 
-int pr_compare(const struct pq_value *a, const struct pq_value *b, bool is_unsigned,
-	       const struct pq_stacks *stacks)
+/* Compares numbers, not both integers. */
+static int compare_numbers(const struct pq_value *a, const struct pq_value *b, bool is_unsigned)
+{
+	if (a->type == PQ_FLOAT && b->type == PQ_FLOAT)
+		return (a->f > b->f) - (a->f < b->f);
+	if (a->type == PQ_FLOAT)
+		return -compare_with_float(b->i, is_unsigned, a->f);
+	return compare_with_float(a->i, is_unsigned, b->f);
+}
+
+/* Compares values that are not both integers. Few are compared so: it stays out of line. */
+static __attribute__((noinline)) int compare_others(const struct pq_value *a,
+						    const struct pq_value *b, bool is_unsigned,
+						    const struct pq_stacks *stacks)
 {
 	enum rank x = rank_of(a), y = rank_of(b);
 
@@ -98,6 +110,14 @@ int pr_compare(const struct pq_value *a, const struct pq_value *b, bool is_unsig
 	default:
 		return 0;
 	}
+}
+
+int pr_compare(const struct pq_value *a, const struct pq_value *b, bool is_unsigned,
+	       const struct pq_stacks *stacks)
+{
+	if (a->type == PQ_INT && b->type == PQ_INT)
+		return compare_integers(a, b, is_unsigned);
+	return compare_others(a, b, is_unsigned, stacks);
 }
 
 struct item {
@@ -131,7 +151,7 @@ static void load_value(struct sorter *s, const struct level *level, uint32_t row
 	pr_lines_value(s->lines, row, level->column, out);
 	if (out->type == PQ_TEXT &&
 	    s->lines->show->columns[level->column].role == PR_OF_EXPRESSION) {
-		const struct pq_text *text = pq_texts_add(&s->texts, out->p, out->size);
+		const struct pq_text *text = pq_texts_intern(&s->texts, out->p, out->size);
 
 		if (text)
 			out->p = text->bytes;

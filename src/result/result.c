@@ -72,6 +72,7 @@ struct pr_result *pr_create(const struct pr_shape *shape, const struct pq_stacks
 	if (!result)
 		return NULL;
 	result->stacks = stacks;
+	result->is_open = true;
 	if (init_result(result, shape))
 		result->groups = pq_groups_create_bare(&result->grouping);
 	if (!result->groups) {

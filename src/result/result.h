@@ -37,6 +37,7 @@ struct pr_result {
 	struct pq_groups *groups;
 	struct pq_grouping grouping;	/* of `groups`: only kinds */
 	const struct pq_stacks *stacks; /* of values of kind PR_STACK; NULL: none; borrowed */
+	bool is_open; /* groups may be put: it was created empty, not taken from a query */
 };
 
 /*
@@ -69,8 +70,9 @@ static inline void pr_key_value(const struct pr_result *result, size_t g, size_t
 
 /*
  * Adds `states`, one for each measure, to the group with these keys, of which the first is the
- * section; it is added if it is new. Sets *g to its number, unless g is NULL. Texts are copied;
- * a PQ_CHAIN is the number of a stack of `stacks`. Returns false without memory.
+ * section; it is added if it is new. The result must be open. Sets *g to its number, unless g
+ * is NULL. Texts are copied; a PQ_CHAIN is the number of a stack of `stacks`. Returns false
+ * without memory.
  */
 static inline bool pr_put(struct pr_result *result, const struct pq_value *keys,
 			  const struct pq_state *states, size_t *g)

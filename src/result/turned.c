@@ -99,7 +99,7 @@ static bool add_without(struct pr_result *to, const struct pr_result *from, size
 }
 
 struct turner {
-	struct pr_lines *lines;
+	const struct pr_lines *lines;
 	const struct pr_result *result;
 	size_t pivot;	       /* the key */
 	struct pq_value *keys; /* room for those of a group, and its section */
@@ -203,19 +203,12 @@ static enum pr_problem choose_values(struct turner *t, struct pr_turned *turned)
 		struct pq_value value;
 
 		pr_key_value(sums, rows[i], t->pivot, &value);
+		if (find_value(&t->values, &value) != NO_VALUE)
+			continue;
 		/* texts are those of the sums, which go */
-		if (value.type == PQ_TEXT) {
-			char *copy = malloc(value.size + 1);
-
-			ok = copy != NULL;
-			if (copy)
-				value.p = memcpy(copy, value.p, value.size);
-			if (find_value(&t->values, &value) != NO_VALUE) {
-				free(copy);
-				continue;
-			}
-		}
-		ok = ok && add_value(&t->values, &value);
+		if (value.type == PQ_TEXT)
+			value.p = pb_arena_text(&turned->texts, value.p, value.size);
+		ok = (value.type != PQ_TEXT || value.p) && add_value(&t->values, &value);
 	}
 	ok = ok && order_values(t) && note_sections(t, sums, turned);
 	pr_lines_deinit(&lines);
@@ -296,8 +289,9 @@ static bool make_rows(struct turner *t, struct pr_turned *turned)
 	return ok;
 }
 
-enum pr_problem pr_turn(struct pr_lines *lines, struct pr_turned *turned, size_t *n)
+enum pr_problem pr_turn(struct pr_turned *turned, size_t *n)
 {
+	const struct pr_lines *lines = &turned->cells;
 	const struct pr_result *result = lines->result;
 	const struct pr_show *show = lines->show;
 	struct turner t = {
@@ -323,12 +317,11 @@ enum pr_problem pr_turn(struct pr_lines *lines, struct pr_turned *turned, size_t
 		problem = pr_problem_of(turned->rows);
 	if (problem == PR_FINE)
 		problem = pr_problem_of(turned->others);
-	if (problem == PR_FINE && (!pr_lines_init(&turned->cells, result, show) ||
-				   !pr_lines_init(&turned->other_cells, turned->others, show)))
+	if (problem == PR_FINE && !pr_lines_init(&turned->other_cells, turned->others, show))
 		problem = PR_NO_MEMORY;
 	turned->other_cells.n_merged = turned->n_others;
-	turned->cells.totals = turned->other_cells.totals = lines->totals;
-	turned->cells.n_totals = turned->other_cells.n_totals = lines->n_totals;
+	turned->other_cells.totals = lines->totals;
+	turned->other_cells.n_totals = lines->n_totals;
 	pb_map_deinit(&t.values.map);
 	free(t.keys);
 	free(t.states);
@@ -337,15 +330,11 @@ enum pr_problem pr_turn(struct pr_lines *lines, struct pr_turned *turned, size_t
 
 void pr_turned_deinit(struct pr_turned *turned)
 {
-	if (turned->cells.show)
-		pr_lines_deinit(&turned->cells);
-	if (turned->other_cells.show)
-		pr_lines_deinit(&turned->other_cells);
+	pr_lines_deinit(&turned->cells);
+	pr_lines_deinit(&turned->other_cells);
 	pr_destroy(turned->rows);
 	pr_destroy(turned->others);
-	for (size_t i = 0; i < turned->n_values; i++)
-		if (turned->values[i].type == PQ_TEXT)
-			free((char *)turned->values[i].p);
+	pb_arena_deinit(&turned->texts);
 	free(turned->values);
 	free(turned->has_value);
 	free(turned->n_others);

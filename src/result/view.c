@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/string_builder.h"
 #include "cell_internal.h"
 #include "order.h"
@@ -25,27 +26,32 @@ struct pr_view {
 	size_t n_running;
 	struct pq_value *sums; /* [n_rows * n_running] */
 	bool is_turned;
-	struct pr_lines groups; /* of a turned view: of the result's groups */
 	struct pr_turned turned;
 	bool failed;	       /* no memory for a text */
-	struct pq_texts texts; /* that expressions made of cells of a turned row */
+	struct pb_arena texts; /* that expressions made of cells of the turned row read last */
 	/* of the source that was asked for last */
 	struct pr_column *columns; /* [n_source] */
 	struct origin *origins;
 	size_t n_source;
 	struct pb_string names;
-	const struct pd_text *events;
-	size_t from;
+	const struct pd_text *events; /* [n_events] */
+	size_t n_events, from;
 };
 
-/* Adds two numbers as a sum of that kind does. Returns false if it exceeds 2^63 - 1. */
+/*
+ * Adds a number to a sum of that kind, which is PQ_NIL before the first one. Returns false if
+ * it exceeds 2^63 - 1.
+ */
 static bool add_running(enum pr_kind kind, struct pq_value *sum, const struct pq_value *value)
 {
-	if (sum->type == PQ_INT && value->type == PQ_INT) {
-		if (pr_is_unsigned(kind) && value->i < 0)
-			return false;
-		return !__builtin_add_overflow(sum->i, value->i, &sum->i);
+	if (value->type == PQ_INT && pr_is_unsigned(kind) && value->i < 0)
+		return false;
+	if (sum->type == PQ_NIL) {
+		*sum = *value;
+		return true;
 	}
+	if (sum->type == PQ_INT && value->type == PQ_INT)
+		return !__builtin_add_overflow(sum->i, value->i, &sum->i);
 	*sum = (struct pq_value){
 		.type = PQ_FLOAT,
 		.f = (sum->type == PQ_INT ? (double)sum->i : sum->f) +
@@ -78,9 +84,7 @@ static bool add_up_column(struct pr_view *view, size_t column)
 		pr_lines_value(&view->lines, view->rows[i], of->at, &value);
 		if (!is_next)
 			sum.type = PQ_NIL;
-		if (is_number(&value) && sum.type == PQ_NIL)
-			sum = value;
-		else if (is_number(&value) && !add_running(of->shown.kind, &sum, &value))
+		if (is_number(&value) && !add_running(of->shown.kind, &sum, &value))
 			return false;
 		view->sums[i * view->n_running + view->running[column]] = sum;
 	}
@@ -165,10 +169,9 @@ static enum pr_problem turn_view(struct pr_view *view, size_t *n)
 	enum pr_problem problem;
 
 	view->is_turned = true;
-	pq_texts_init(&view->texts);
-	view->groups = view->lines;
+	view->turned.cells = view->lines;
 	view->lines = (struct pr_lines){ 0 };
-	problem = pr_turn(&view->groups, &view->turned, n);
+	problem = pr_turn(&view->turned, n);
 	if (problem != PR_FINE)
 		return problem;
 	if (!pr_lines_init(&view->lines, view->turned.rows, &view->show))
@@ -178,8 +181,8 @@ static enum pr_problem turn_view(struct pr_view *view, size_t *n)
 		view->lines.adjust = keep_first_event;
 		view->lines.arg = view;
 	}
-	view->lines.totals = view->groups.totals;
-	view->lines.n_totals = view->groups.n_totals;
+	view->lines.totals = view->turned.cells.totals;
+	view->lines.n_totals = view->turned.cells.n_totals;
 	return PR_FINE;
 }
 
@@ -198,7 +201,7 @@ enum pr_problem pr_view_create(const struct pr_result *result, const struct pr_s
 	view->lines.totals = show->totals;
 	view->lines.n_totals = show->n_totals;
 	if (!show->totals) {
-		if (!pr_sum_totals(result, show, &view->totals, &view->lines.n_totals))
+		if (!pr_sum_totals(result, &view->totals, &view->lines.n_totals))
 			return PR_NO_MEMORY;
 		view->lines.totals = view->totals;
 	}
@@ -214,7 +217,7 @@ enum pr_problem pr_view_create(const struct pr_result *result, const struct pr_s
 
 bool pr_view_failed(struct pr_view *view)
 {
-	struct pr_lines *all[] = { &view->lines, &view->groups, &view->turned.cells,
+	struct pr_lines *all[] = { &view->lines, &view->turned.cells,
 				   &view->turned.other_cells };
 	bool failed = view->failed;
 
@@ -230,13 +233,9 @@ void pr_view_destroy(struct pr_view *view)
 {
 	if (!view)
 		return;
-	if (view->lines.show)
-		pr_lines_deinit(&view->lines);
-	if (view->groups.show)
-		pr_lines_deinit(&view->groups);
+	pr_lines_deinit(&view->lines);
 	pr_turned_deinit(&view->turned);
-	if (view->is_turned)
-		pq_texts_deinit(&view->texts);
+	pb_arena_deinit(&view->texts);
 	pb_string_deinit(&view->names);
 	free(view->totals);
 	free(view->rows);
@@ -283,23 +282,19 @@ void pr_view_cells(struct pr_view *view, size_t i,
 }
 
 /*
- * Keeps a text that the expression of the next cell would write over. Returns false without
+ * Copies a text that the expression would write over for the next value. Returns false without
  * memory.
  */
 static bool keep_computed_text(struct pr_view *view, const struct origin *origin,
 			       struct pq_value *cell)
 {
-	const struct pq_text *text;
-
-	if (cell->type != PQ_TEXT ||
+	if (cell->type != PQ_TEXT || origin->value == PR_NONE ||
 	    view->show.columns[origin->column].role != PR_OF_EXPRESSION)
 		return true;
-	text = pq_texts_add(&view->texts, cell->p, cell->size);
-	if (text)
-		cell->p = text->bytes;
-	else
+	cell->p = pb_arena_text(&view->texts, cell->p, cell->size);
+	if (!cell->p)
 		cell->type = PQ_NIL;
-	return text != NULL;
+	return cell->p != NULL;
 }
 
 /* Sets cells to row i of a source. */
@@ -310,6 +305,7 @@ static void read_source_row(void *arg, size_t i, struct pq_value *cells)
 	const struct pq_value *own = view->lines.cells, *from = own;
 
 	pr_lines_make(&view->lines, view->rows[row]);
+	pb_arena_clear(&view->texts);
 	for (size_t c = 0; c < view->n_source; c++) {
 		const struct origin *origin = &view->origins[c];
 
@@ -321,18 +317,20 @@ static void read_source_row(void *arg, size_t i, struct pq_value *cells)
 		}
 		cells[c].type = PQ_NIL;
 		if (origin->column == PR_NONE) {
-			const struct pd_text *event = &view->events[pr_view_section(view, row)];
+			uint32_t section = pr_view_section(view, row);
 
-			if (event->p)
-				cells[c] = (struct pq_value){ .type = PQ_TEXT,
-							      .size = (uint32_t)event->n,
-							      .p = event->p };
+			if (section < view->n_events && view->events[section].p)
+				cells[c] = (struct pq_value){
+					.type = PQ_TEXT,
+					.size = (uint32_t)view->events[section].n,
+					.p = view->events[section].p
+				};
 		} else if (view->show.columns[origin->column].role == PR_OF_RUNNING) {
 			cells[c] = view->sums[row * view->n_running +
 					      view->running[origin->column]];
 		} else if (from) {
 			cells[c] = from[origin->column];
-			if (view->is_turned && !keep_computed_text(view, origin, &cells[c]))
+			if (!keep_computed_text(view, origin, &cells[c]))
 				view->failed = true;
 		}
 	}
@@ -452,7 +450,7 @@ static bool add_turned_columns(struct pr_view *view, size_t to, bool is_text)
 }
 
 bool pr_view_source(struct pr_view *view, size_t from, size_t to, const struct pd_text *events,
-		    bool is_text, struct pr_source *source)
+		    size_t n_events, bool is_text, struct pr_source *source)
 {
 	const struct pr_show *show = &view->show;
 	size_t room = (view->turned.n_values + 2) * (show->n_columns + 1), at = 0;
@@ -463,8 +461,10 @@ bool pr_view_source(struct pr_view *view, size_t from, size_t to, const struct p
 	view->columns = calloc(room, sizeof(*view->columns));
 	view->origins = calloc(room, sizeof(*view->origins));
 	view->n_source = view->names.n = 0;
+	view->names.failed = false;
 	view->from = from;
 	view->events = events;
+	view->n_events = n_events;
 	if (!view->columns || !view->origins)
 		return false;
 	if (events)

@@ -89,12 +89,12 @@ bool pr_view_failed(struct pr_view *view);
 
 /*
  * Describe rows from … to - 1, of one or several sections, as a writer's source, whose columns
- * and cells are valid as long as the view, until this is called again. With `events`, names by
- * section, a first column has the row's event. A turned view has its cells as columns;
+ * and cells are valid as long as the view, until this is called again. With `events`, n_events
+ * names by section, a first column has the row's event. A turned view has its cells as columns;
  * `is_text`: their names have units. Returns false without memory.
  */
 bool pr_view_source(struct pr_view *view, size_t from, size_t to, const struct pd_text *events,
-		    bool is_text, struct pr_source *source);
+		    size_t n_events, bool is_text, struct pr_source *source);
 
 /*
  * Visits the cells of row i of a turned view: calls `cell` with the value of the key, or NULL

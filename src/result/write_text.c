@@ -9,8 +9,7 @@
 #include "perfdata/format/print_scalar.h"
 #include "writer.h"
 
-#define ROWS_BETWEEN_CALLS 1024 /* of goes_on() */
-#define LONGEST_BAR	   40	/* columns */
+#define LONGEST_BAR 40 /* columns */
 
 /* A histogram as lines: "[64, 128)   3  ####". */
 struct bars {
@@ -265,7 +264,7 @@ static size_t visit_rows(struct text_writer *w, void (*visit)(struct text_writer
 	size_t row;
 
 	for (row = 0; row < source->n_rows && !w->long_text.failed; row++) {
-		if (row % ROWS_BETWEEN_CALLS == 0 && goes_on && !goes_on(arg))
+		if (row % PR_ROWS_BETWEEN_CALLS == 0 && goes_on && !goes_on(arg))
 			break;
 		source->row(source->arg, row, w->cells);
 		visit(w);

@@ -8,16 +8,18 @@
 #include "column.h"
 #include "perfdata/format/print.h"
 
+#define PR_ROWS_BETWEEN_CALLS 1024 /* rows that are written between calls of goes_on() */
+
 /*
  * Writes the rows aligned in terminal columns, below the names of the columns. Control
  * characters, and what is not UTF-8, are escaped. A histogram takes a line for each bucket.
  * Each line ends with a newline.
  *
  * Reads all rows twice: for the widths of the columns, and for the lines. `goes_on` is called
- * every 1024 rows; when it returns false, writing ends after a whole row, or before the first
- * line if the widths are not known yet. NULL: writing goes on. Returns the number of rows that
- * were written; SIZE_MAX: no memory, and the last line may be cut. The functions that it calls
- * must return.
+ * every PR_ROWS_BETWEEN_CALLS rows; when it returns false, writing ends after a whole row, or
+ * before the first line if the widths are not known yet. NULL: writing goes on. Returns the
+ * number of rows that were written; SIZE_MAX: no memory, and the last line may be cut. The
+ * functions that it calls must return.
  */
 size_t pr_write_text(struct pd_print *out, const struct pr_source *source,
 		     bool (*goes_on)(void *arg), void *arg);

@@ -12,7 +12,18 @@ for _, value in ipairs(scalars) do
   if math.type(value) == "integer" then integers[#integers + 1] = value end
 end
 
-local values_of = { unsigned = integers, signed = integers, any = scalars, delta = numbers }
+-- Unsigned integers, and floats that a column of them may have, too.
+local naturals = table.move(integers, 1, #integers, 5, { 0.5, 1.5, 2.0 ^ 63, 2.0 ^ 64 })
+
+-- Compares an unsigned integer from 2^63 on with a float that is none below 0.
+local function compare_large(a, f)
+  if f < 2.0 ^ 63 then return 1 end
+  local whole = f < 2.0 ^ 64 and math.tointeger(f - 2.0 ^ 63) + math.mininteger
+  if whole == a then return 0 end
+  return whole and math.ult(whole, a) and 1 or -1
+end
+
+local values_of = { unsigned = naturals, signed = integers, any = scalars, delta = numbers }
 
 -- -1, 0, 1; absent (and not a number) after everything else, of which the second result tells.
 local function compare(a, b, kind)
@@ -22,6 +33,11 @@ local function compare(a, b, kind)
   if a == nil or b == nil then return a == nil and 1 or -1, true end
   if math.type(a) == "integer" and math.type(b) == "integer" and kind == "unsigned" then
     return math.ult(a, b) and -1 or 1, false
+  end
+  if kind == "unsigned" and math.type(a) == "integer" and a < 0 then
+    return compare_large(a, b), false
+  elseif kind == "unsigned" and math.type(b) == "integer" and b < 0 then
+    return -compare_large(b, a), false
   end
   local x, y = type(a), type(b)
   if x ~= y then return x < y and -1 or 1, false end

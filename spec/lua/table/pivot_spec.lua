@@ -2,6 +2,7 @@
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local perflua = require "perflua"
+local Table = require "perflua.table"
 local two_events = require "spec.support.two_events"
 local raises = two_events.raises
 
@@ -231,5 +232,18 @@ pid  cpu=0  cpu=1  cpu=2
     raises("a row's field 'other' has the cells", function() q:column("other", "1")
       :pivot("cpu") end)
     raises("count comes before column, having, pivot", function() q:pivot("cpu"):count() end)
+  end)
+
+  it("adds no comparisons up, which stand for one group each", function()
+    local data = { description = {}, keys = { { name = "a", kind = "signed" },
+      { name = "b", kind = "signed" } },
+      measures = { { name = "m", measure = "compared", kind = "float" },
+        { name = "d", measure = "delta", kind = "float" } } }
+    local t = Table.of(data, { { keys = { 1, 1 }, { 1.5 }, { 9.0 } },
+      { keys = { 1, 2 }, { 7.5 }, { 2.0 } }, { keys = { 2, 1 }, { 3.5 }, { 4.0 } } })
+    assert.equal("a,b=1:m,b=1:d,b=2:m,b=2:d\r\n1,1.5,9,7.5,2\r\n2,3.5,4,,\r\n",
+      csv(t:pivot("b"):sort("a", "asc")))
+    local row = t:pivot("b"):sort("a", "asc")[1]
+    assert.same({ nil, nil }, { row.m, row.d })
   end)
 end)

@@ -1,6 +1,7 @@
 -- Steps that say how groups are shown; what they show is counted from the samples by loops.
 local files = require "spec.support.files"
 local perflua = require "perflua"
+local Table = require "perflua.table"
 local two_events = require "spec.support.two_events"
 local raises = two_events.raises
 
@@ -277,6 +278,18 @@ describe("the presentation of groups", function()
         local sum = (before[row.pid] or 0) + row.count
         assert.equal(sum, row.running_count)
         before[row.pid] = sum
+      end
+    end)
+
+    it("raises if a sum passes 2^63-1, from the first row on", function()
+      for _, values in ipairs { { math.maxinteger, 1 }, { -1, 2 }, { -1 } } do
+        local data = { description = {}, keys = { { name = "k", kind = "signed" } },
+          measures = { { name = "m", measure = "max", kind = "unsigned" } } }
+        local groups = {}
+        for i, value in ipairs(values) do groups[i] = { keys = { i }, value } end
+        raises("a sum passes 2%^63%-1", function()
+          tostring(Table.of(data, groups):running("m"):sort("m"))
+        end)
       end
     end)
 

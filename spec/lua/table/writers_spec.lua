@@ -75,19 +75,29 @@ describe("rows", function()
   it("raise the error of a value that has no text", function()
     local value = setmetatable({}, { __tostring = function() error("no text", 0) end })
     for _, format in ipairs { "text", "csv", "json" } do
+      local parts = {}
       assert.error_matches(function()
-        written(format, { { name = "x", kind = "any" } }, { { value } })
+        core.write_table(format, function(text) parts[#parts + 1] = text end, {},
+          { { name = "x", kind = "any" } }, { { "before" }, { value }, { "behind" } })
       end, "^no text$")
+      local text = table.concat(parts)
+      assert.is_nil(text:find("no text", 1, true) or text:find("behind", 1, true))
+      assert.equal(format ~= "text", text:find("before", 1, true) ~= nil)
     end
   end)
 
-  it("raise the error of the function that they are written to, after all of it was tried",
-    function()
-      local columns, rows = random_rows.make(7)
-      for _, format in ipairs { "text", "csv", "json" } do
-        assert.error_matches(function()
-          core.write_table(format, function() error("no room", 0) end, {}, columns, rows)
-        end, "^no room$")
-      end
-    end)
+  it("raise the error of the function that they are written to, and call it no more", function()
+    local columns, rows = random_rows.make(7)
+    for _, format in ipairs { "text", "csv", "json" } do
+      local n = 0
+      assert.error_matches(function()
+        local function write()
+          n = n + 1
+          error("no room", 0)
+        end
+        core.write_table(format, write, {}, columns, rows)
+      end, "^no room$")
+      assert.equal(1, n)
+    end
+  end)
 end)

@@ -1,4 +1,4 @@
-/* Results as Lua values: what they consist of. view.c and result_groups.c show them. */
+/* Results as Lua values: what they consist of. result_view.c and result_groups.c show them. */
 #include "result.h"
 
 #include <string.h>
@@ -114,10 +114,10 @@ static int result_gc(lua_State *L)
 	return 0;
 }
 
-/* Makes the collector work as if the memory of a result were Lua's. */
-static void account_memory(lua_State *L, const struct pr_result *result)
+void pl_account_result(lua_State *L, const struct pr_result *result, size_t before)
 {
-	size_t kilobytes = pq_groups_memory(result->groups) / 1024;
+	size_t memory = pq_groups_memory(result->groups);
+	size_t kilobytes = memory > before ? (memory - before) / 1024 : 0;
 
 	if (kilobytes > 16)
 		lua_gc(L, LUA_GCSTEP, kilobytes < 1 << 20 ? (int)kilobytes : 1 << 20);
@@ -140,7 +140,7 @@ static void check_made(lua_State *L, const struct pl_result *r)
 {
 	if (!r->result)
 		luaL_error(L, "no memory for a result");
-	account_memory(L, r->result);
+	pl_account_result(L, r->result, 0);
 }
 
 void pl_push_result_of(lua_State *L, int shape_at, struct pq_groups **groups, size_t section,
@@ -209,9 +209,10 @@ static uint32_t *read_sections(lua_State *L, int index, size_t *n)
 int pl_result_add(lua_State *L)
 {
 	const struct pl_result *to = pl_check_result(L, 1), *from = pl_check_result(L, 2);
+	size_t n, before = pq_groups_memory(to->result->groups);
 	const uint32_t *sections;
-	size_t n;
 
+	luaL_argcheck(L, to->result->is_open, 1, "a result of a query is constant");
 	luaL_argcheck(L,
 		      to != from && to->result->shape.n_keys == from->result->shape.n_keys &&
 			      to->result->shape.n_measures == from->result->shape.n_measures,
@@ -221,6 +222,7 @@ int pl_result_add(lua_State *L)
 	if (!pr_add(to->result, from->result, sections, n, to->stacks->stacks))
 		return luaL_error(L, "no memory for a result");
 	lua_settop(L, 1);
+	pl_account_result(L, to->result, before);
 	return pl_push_wrong(L, to->result) ? 2 : 1;
 }
 
@@ -238,32 +240,55 @@ int pl_result_places(lua_State *L)
 	return 0;
 }
 
-/* Passes text to the function at index 2. */
+/* A line on its way to the function at index 2. */
+struct line {
+	lua_State *L;
+	const char *p; /* [n]: the text that it is called with */
+	size_t n;
+	bool raised; /* its error is on the stack's top */
+};
+
+static int call_with_text(lua_State *L)
+{
+	const struct line *line = lua_touserdata(L, 1);
+
+	lua_pushlstring(L, line->p, line->n);
+	lua_call(L, 1, 0);
+	return 0;
+}
+
 static void pass_text(void *arg, const char *p, size_t n)
 {
-	lua_State *L = arg;
+	struct line *line = arg;
 
-	if (!n)
+	if (!n || line->raised)
 		return;
-	lua_pushvalue(L, 2);
-	lua_pushlstring(L, p, n);
-	lua_call(L, 1, 0);
+	line->p = p;
+	line->n = n;
+	lua_pushcfunction(line->L, call_with_text);
+	lua_pushlightuserdata(line->L, line);
+	lua_pushvalue(line->L, 2);
+	line->raised = lua_pcall(line->L, 2, 0, 0) != LUA_OK;
 }
 
 int pl_result_save(lua_State *L)
 {
 	const struct pl_result *r = pl_check_result(L, 1);
+	struct line line = { .L = L };
 	struct pd_print print;
 	const char *head;
 	size_t n;
+	bool ok;
 
 	luaL_checktype(L, 2, LUA_TFUNCTION);
 	head = luaL_checklstring(L, 3, &n);
-	pd_print_init(&print, pass_text, L);
-	if (!pr_save(&print, r->result, head, n))
-		return luaL_error(L, "no memory to save a result");
+	luaL_checkstack(L, 10, "a line");
+	pd_print_init(&print, pass_text, &line);
+	ok = pr_save(&print, r->result, head, n);
 	pd_print_flush(&print);
-	return 0;
+	if (line.raised)
+		return lua_error(L);
+	return ok ? 0 : luaL_error(L, "no memory to save a result");
 }
 
 int pl_result_load(lua_State *L)

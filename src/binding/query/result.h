@@ -46,6 +46,9 @@ void pl_push_result_of(lua_State *L, int shape, struct pq_groups **groups, size_
  */
 bool pl_push_wrong(lua_State *L, const struct pr_result *result);
 
+/* Has the collector work as if what a result has more than `before` bytes were Lua's. */
+void pl_account_result(lua_State *L, const struct pr_result *result, size_t before);
+
 /* Returns the kind of that name, of a column; PR_ANY for other names. */
 enum pr_kind pl_to_shown_kind(const char *name);
 

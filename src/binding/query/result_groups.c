@@ -293,10 +293,10 @@ static int sketches_gc(lua_State *L)
 	return 0;
 }
 
-/* Sets *value to item `i` of the table on top, or to field `i` of the group that it is of. */
+/* Sets *value to item `i` of the table on top, which keeps a text. */
 static void get_item(lua_State *L, lua_Integer i, struct pq_value *value)
 {
-	lua_rawgeti(L, -1, i); /* stays, as a text is the table's only if nothing changes it */
+	lua_rawgeti(L, -1, i);
 	to_cell(L, value);
 	lua_pop(L, 1);
 }
@@ -412,6 +412,7 @@ int pl_result_put(lua_State *L)
 	struct sketches *sketches;
 	lua_Integer n;
 
+	luaL_argcheck(L, r->result->is_open, PUT_RESULT, "a result of a query is constant");
 	luaL_checktype(L, PUT_GROUPS, LUA_TTABLE);
 	lua_settop(L, PUT_GROUPS);
 	n = luaL_len(L, PUT_GROUPS);
@@ -428,6 +429,7 @@ int pl_result_put(lua_State *L)
 		put_group(L, r);
 	}
 	lua_settop(L, PUT_RESULT);
+	pl_account_result(L, r->result, 0);
 	return pl_push_wrong(L, r->result) ? 2 : 1;
 }
 

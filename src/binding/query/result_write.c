@@ -39,7 +39,8 @@ struct options {
 		FORMAT_JSON
 	} format;
 	bool is_safe, stops, has_heads;
-	bool *is_busy; /* true while the rows are written; NULL: nobody asks */
+	bool *is_busy;	      /* true while the rows are written; NULL: nobody asks */
+	const bool *is_wrong; /* true once a cell could not be made: rows end; NULL: never */
 };
 
 static void read_options(lua_State *L, struct options *options)
@@ -65,6 +66,7 @@ struct sink {
 	bool raised;	       /* an error of Lua's is on the stack's top */
 	bool failed;	       /* no memory for a part of it */
 	void *interrupt;       /* NULL: nothing ends it */
+	const bool *is_wrong;  /* as in struct options */
 };
 
 static void write_to_sink(void *arg, const char *p, size_t n)
@@ -111,10 +113,19 @@ static bool sink_goes_on(void *arg)
 	struct sink *sink = arg;
 
 	empty_sink(sink);
-	return !sink->error && !sink->failed && !sink->raised && pl_goes_on(sink->interrupt);
+	return !sink->error && !sink->failed && !sink->raised &&
+	       !(sink->is_wrong && *sink->is_wrong) && pl_goes_on(sink->interrupt);
 }
 
-/* Writes the JSON of a Stack, which a function of Lua's makes. */
+/* (options, stacks, number) -> the JSON of a Stack, which a function of Lua's makes */
+static int make_stack_json(lua_State *L)
+{
+	lua_getfield(L, 1, "stack");
+	pl_push_stack(L, 2, (uint32_t)lua_tointeger(L, 3));
+	lua_call(L, 1, 1);
+	return 1;
+}
+
 static void write_stack_json(void *arg, struct pd_print *out, uint32_t number)
 {
 	struct sink *sink = arg;
@@ -124,12 +135,14 @@ static void write_stack_json(void *arg, struct pd_print *out, uint32_t number)
 
 	if (sink->raised)
 		return;
-	lua_getfield(L, OPTIONS_AT, "stack");
-	pl_push_stack(L, STACKS_AT, number);
-	sink->raised = lua_pcall(L, 1, 1, 0) != LUA_OK;
+	lua_pushcfunction(L, make_stack_json);
+	lua_pushvalue(L, OPTIONS_AT);
+	lua_pushvalue(L, STACKS_AT);
+	lua_pushinteger(L, number);
+	sink->raised = lua_pcall(L, 3, 1, 0) != LUA_OK;
 	if (sink->raised)
 		return;
-	p = lua_tolstring(L, -1, &n);
+	p = lua_type(L, -1) != LUA_TSTRING ? NULL : lua_tolstring(L, -1, &n);
 	if (p)
 		pd_print_long(out, p, n);
 	lua_pop(L, 1);
@@ -141,8 +154,10 @@ static size_t write_rows(struct sink *sink, const struct pr_source *source,
 {
 	size_t i = 0;
 
-	for (; i < source->n_rows && (i % 1024 || sink_goes_on(sink)); i++) {
+	for (; i < source->n_rows && (i % PR_ROWS_BETWEEN_CALLS || sink_goes_on(sink)); i++) {
 		source->row(source->arg, i, cells);
+		if (sink->is_wrong && *sink->is_wrong)
+			break;
 		if (options->format == FORMAT_CSV) {
 			sink->failed = !pr_write_csv_row(&sink->print, source->columns,
 							 source->n_columns, cells,
@@ -166,7 +181,7 @@ static size_t write_rows(struct sink *sink, const struct pr_source *source,
 static int write_source(lua_State *L, const struct pr_source *source,
 			const struct options *options)
 {
-	struct sink sink = { .L = L };
+	struct sink sink = { .L = L, .is_wrong = options->is_wrong };
 	size_t n;
 
 	luaL_checkstack(L, 20, "rows");
@@ -205,20 +220,20 @@ static int write_source(lua_State *L, const struct pr_source *source,
 }
 
 /*
- * Returns the names of events by section, from `events` of the options; NULL: none. They stay
- * on the stack. [-0, +1]
+ * Returns the names of *n events by section, from `events` of the options; NULL: none. They
+ * stay on the stack. [-0, +1]
  */
-static const struct pd_text *push_events(lua_State *L)
+static const struct pd_text *push_events(lua_State *L, size_t *n)
 {
 	struct pd_text *events;
-	size_t n;
 
+	*n = 0;
 	if (lua_getfield(L, OPTIONS_AT, "events") != LUA_TTABLE)
 		return NULL;
-	n = (size_t)lua_rawlen(L, -1);
-	events = lua_newuserdatauv(L, (n + 1) * sizeof(*events), 0);
+	*n = (size_t)lua_rawlen(L, -1) + 1;
+	events = lua_newuserdatauv(L, *n * sizeof(*events), 0);
 	events[0] = (struct pd_text){ 0 };
-	for (size_t i = 1; i <= n; i++) {
+	for (size_t i = 1; i < *n; i++) {
 		lua_rawgeti(L, -2, (lua_Integer)i);
 		events[i].p = luaL_checklstring(L, -1, &events[i].n);
 		lua_pop(L, 1);
@@ -234,6 +249,7 @@ int pl_view_write(lua_State *L)
 	const struct pd_text *events;
 	struct options options;
 	struct pr_source source;
+	size_t n_events;
 	int n;
 
 	read_options(L, &options);
@@ -244,8 +260,8 @@ int pl_view_write(lua_State *L)
 	lua_settop(L, TO_AT);
 	pl_push_view_stacks(L, VIEW_AT);
 	lua_pushnil(L);
-	events = push_events(L);
-	if (!pr_view_source(v->view, (size_t)from - 1, (size_t)to, events,
+	events = push_events(L, &n_events);
+	if (!pr_view_source(v->view, (size_t)from - 1, (size_t)to, events, n_events,
 			    options.format == FORMAT_TEXT, &source))
 		luaL_error(L, "no memory for columns");
 	lua_newuserdatauv(L, (source.n_columns + 1) * sizeof(struct pq_value), 0);
@@ -262,7 +278,6 @@ struct lua_rows {
 	lua_State *L;
 	const struct pr_column *columns;
 	size_t n_columns;
-	lua_Integer from;
 	bool by_column;
 	struct pq_sketch *sketches; /* [n_columns]: of histograms */
 	bool raised;		    /* a value has no text, or is no histogram */
@@ -278,14 +293,19 @@ static int sketches_gc(lua_State *L)
 	return 0;
 }
 
-/* Keeps the error on top, if there is one, at 0 of TEXTS_AT, to be raised at the end. */
+/*
+ * Takes the error from the top, if there is one, and keeps the first at 0 of TEXTS_AT, to be
+ * raised at the end.
+ */
 static bool keep_error(struct lua_rows *rows, int status)
 {
 	if (status == LUA_OK)
 		return false;
+	if (rows->raised)
+		lua_pop(rows->L, 1);
+	else
+		lua_rawseti(rows->L, TEXTS_AT, 0);
 	rows->raised = true;
-	lua_pushvalue(rows->L, -1);
-	lua_rawseti(rows->L, TEXTS_AT, 0);
 	return true;
 }
 
@@ -301,18 +321,18 @@ static void set_text_cell(struct lua_rows *rows, size_t column, struct pq_value 
 	lua_State *L = rows->L;
 	size_t n;
 
+	cell->type = PQ_NIL;
 	if (lua_type(L, -1) != LUA_TSTRING) {
 		lua_pushcfunction(L, push_text);
 		lua_insert(L, -2);
-		keep_error(rows, lua_pcall(L, 1, 1, 0));
+		if (keep_error(rows, lua_pcall(L, 1, 1, 0)))
+			return;
 		lua_pushvalue(L, -1);
 		lua_rawseti(L, TEXTS_AT, (lua_Integer)column + 1);
 	}
 	cell->type = PQ_TEXT;
 	cell->p = lua_tolstring(L, -1, &n);
 	cell->size = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-	if (!cell->p)
-		cell->type = PQ_NIL;
 	lua_pop(L, 1);
 }
 
@@ -332,8 +352,7 @@ static void set_histogram_cell(struct lua_rows *rows, size_t column, struct pq_v
 	lua_pushcfunction(L, read_histogram);
 	lua_insert(L, -2);
 	lua_pushlightuserdata(L, sketch);
-	if (keep_error(rows, lua_pcall(L, 2, 0, 0)))
-		lua_pop(L, 1);
+	keep_error(rows, lua_pcall(L, 2, 0, 0));
 	*cell = (struct pq_value){ .type = PR_HIST, .p = (const char *)sketch };
 }
 
@@ -354,7 +373,7 @@ static void read_lua_row(void *arg, size_t i, struct pq_value *cells)
 {
 	struct lua_rows *rows = arg;
 	lua_State *L = rows->L;
-	lua_Integer row = rows->from + (lua_Integer)i;
+	lua_Integer row = (lua_Integer)i + 1;
 
 	if (!rows->by_column)
 		lua_rawgeti(L, ROWS_AT, row);
@@ -406,13 +425,13 @@ int pl_write_table(lua_State *L)
 	luaL_checktype(L, ROWS_AT, LUA_TTABLE);
 	lua_settop(L, ROWS_AT);
 	rows.by_column = pl_get_flag(L, OPTIONS_AT, "by_column");
-	rows.from = 1;
 	lua_getfield(L, OPTIONS_AT, "n");
 	n = luaL_optinteger(L, -1, (lua_Integer)lua_rawlen(L, ROWS_AT));
 	lua_settop(L, CELLS_AT);
-	lua_newtable(L);
-	lua_newtable(L);
 	rows.n_columns = (size_t)lua_rawlen(L, COLUMNS_AT);
+	/* TEXTS_AT has room for all, as rows are read where nothing may raise */
+	lua_createtable(L, (int)rows.n_columns, 1);
+	lua_newtable(L);
 	rows.columns = read_columns(L, rows.n_columns);
 	rows.sketches = pl_push_finalized(L, (rows.n_columns + 1) * sizeof(struct pq_sketch),
 					  sketches_gc);
@@ -425,6 +444,7 @@ int pl_write_table(lua_State *L)
 		.row = read_lua_row,
 		.arg = &rows,
 	};
+	options.is_wrong = &rows.raised;
 	results = write_source(L, &source, &options);
 	if (rows.raised) {
 		lua_rawgeti(L, TEXTS_AT, 0);
