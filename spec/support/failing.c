@@ -13,6 +13,7 @@
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *p, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
 extern void __libc_free(void *p);
 
 static atomic_long left, n_calls, n_live;
@@ -40,6 +41,26 @@ void *malloc(size_t size)
 void *calloc(size_t n, size_t size)
 {
 	return counted(fails() ? NULL : __libc_calloc(n, size));
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+	return counted(fails() ? NULL : __libc_memalign(alignment, size));
+}
+
+void *memalign(size_t alignment, size_t size)
+{
+	return aligned_alloc(alignment, size);
+}
+
+int posix_memalign(void **p, size_t alignment, size_t size)
+{
+	void *got = aligned_alloc(alignment, size);
+
+	if (!got)
+		return ENOMEM;
+	*p = got;
+	return 0;
 }
 
 void free(void *p)

@@ -8,8 +8,9 @@ local two_events = require "spec.support.two_events"
 
 -- Prints a line for each verb: how many allocations were made to fail, and what was wrong.
 local SCRIPT = [[
+local core = require "perflua.core"
 local perflua = require "perflua"
-local all, saved = arg[2] == "1", arg[3]
+local all, saved, slack = arg[2] == "1", arg[3], tonumber(arg[4])
 math.randomseed(tonumber(os.getenv "SEED") or 34)
 
 local function failing(n) return select(3, os.remove("failing:" .. n)) end
@@ -47,6 +48,15 @@ local verbs = {
   end,
   csv = function() return text_of(function(out) return t:csv(out) end) end,
   json = function() return text_of(function(out) return t:json(out) end) end,
+  raise = function()
+    local function fail() error("no room", 0) end
+    local _, first = pcall(core.result_save, t.data.result, fail, "")
+    local _, second = pcall(t.csv, t, { write = fail })
+    for _, message in ipairs { first, second } do
+      if message ~= "no room" then error(message, 0) end
+    end
+    return first
+  end,
 }
 local names = {}
 for name in pairs(verbs) do names[#names + 1] = name end
@@ -84,7 +94,8 @@ for _, name in ipairs(names) do
   end
   if verb() ~= expected then wrong[#wrong + 1] = "not the same afterwards" end
   local after = live()
-  if after > before + 20 then
+  -- the interpreter's heap takes new blocks of malloc's when Lua collects out of turn
+  if after > before + 8 + slack * tried // 4 then
     wrong[#wrong + 1] = ("%d blocks more than before"):format(after - before)
   end
   print(("%s %d %d %s"):format(name, tried, failed,
@@ -92,8 +103,8 @@ for _, name in ipairs(names) do
 end]]
 
 local programs = {
-  ["the interpreter"] = files.quote(run.binary),
-  ["plain Lua"] = os.getenv "PERFLUA_LUA" or "lua5.4",
+  ["the interpreter"] = { files.quote(run.binary), slack = 1 },
+  ["plain Lua"] = { os.getenv "PERFLUA_LUA" or "lua5.4", slack = 0 },
 }
 
 describe("memory that runs out while a table is made or used", function()
@@ -102,17 +113,19 @@ describe("memory that runs out while a table is made or used", function()
       local library, saved = files.temporary() .. ".so", files.temporary()
       local compile = "gcc -shared -fPIC -O1 -o %s spec/support/failing.c"
       assert.is_true(os.execute(compile:format(library)))
-      local got = run.shell_with(("LD_PRELOAD=%s %s $2 $1 %d %s"):format(library, program,
-        os.getenv "ALL" and 1 or 0, saved), two_events.write(), run.script(SCRIPT))
+      local command = ("LD_PRELOAD=%s %s $2 $1 %d %s %d"):format(library, program[1],
+        os.getenv "ALL" and 1 or 0, saved, program.slack)
+      local got = run.shell_with(command, two_events.write(), run.script(SCRIPT))
       os.remove(library)
       assert.same({ 0, "" }, { got.status, got.err })
       local verbs, failed = 0, 0
       for name, tried, n, wrong in got.out:gmatch "(%l+) (%d+) (%d+) ([^\n]*)\n" do
         assert.equal("", wrong, name)
-        assert.is_true(tonumber(tried) > 0)
         verbs, failed = verbs + 1, failed + tonumber(n)
+        -- plain Lua allocates more by itself, and collects and tries again without memory
+        assert.is_true(program.slack == 0 or tonumber(n) > 0, name .. ": none of " .. tried)
       end
-      assert.equal(12, verbs)
+      assert.equal(13, verbs)
       assert.is_true(failed > 10, failed)
     end)
   end
