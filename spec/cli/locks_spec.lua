@@ -7,9 +7,11 @@ local tool_rows = require "spec.support.tool_rows"
 
 local EVENTS = "--call-graph=fp,8 -e lock:contention_begin,lock:contention_end"
 local NEEDS = "lock:contention_begin"
+-- writers of one pipe wait for its mutex on every kernel
 local path = not needs.missing(NEEDS) and oracle.record_whole(2048, EVENTS,
   "sh -c 'perf bench futex hash -r 1 -t 8 >/dev/null 2>&1; perf bench sched messaging -g 4 -l "
-    .. "150 >/dev/null'")
+    .. "150 >/dev/null; { for i in 1 2 3 4; do head -c 20000000 /dev/zero & done; wait; } "
+    .. "| cat >/dev/null'")
 
 local function locks(...)
   local got = run.perflua { "locks", ... }
@@ -84,7 +86,7 @@ needs.describe(NEEDS, "perflua locks, of a recording made now", function()
     local perf = of_perf "--stack-skip 0"
     local total = 0
     for _, row in ipairs(perf) do total = total + row.count end
-    assert.is_true(total > 1000)
+    assert.is_true(total > 100)
     compare(added(each(perf), function(row) return (row.text:gsub("%s+", " ")) end),
       added(in_ns(tool_rows(locks("--csv", path))), function(row)
         return row.type .. " " .. row.caller

@@ -410,6 +410,7 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 	};
 	enum pd_ending ending = PD_UNTOLD;
 	uint64_t payload, at;
+	bool is_odd;
 	int got = 0;
 
 	if (size <= UINT16_MAX)
@@ -432,12 +433,14 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 	/* the parts of a sample fill no other size */
 	if (got || (trust == PD_SOUND && type == PD_RECORD_SAMPLE))
 		return got ? got : 1;
+	is_odd = type == PD_RECORD_SAMPLE && ending == PD_OVERLONG;
 	got = chain_continues(&chain, size, err);
 	/*
-	 * a small plain record gets no closer look when the reader looks ahead in a block,
-	 * either
+	 * The copy of a stack that a sample does not fill may hold old records, also to its end.
+	 * A small plain record gets no closer look when the reader looks ahead in a block,
+	 * either.
 	 */
-	if (got < 0 || (got > 0 && (ending == PD_WHOLE ||
+	if (got < 0 || (got > 0 && (ending == PD_WHOLE || is_odd ||
 				    (size <= PD_LARGE && size % 8 == 0 && pd_is_plain(type)))))
 		return got;
 	if (got > 0) {
