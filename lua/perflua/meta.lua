@@ -430,7 +430,8 @@ function Query:unnest(view, options) end
 ---as "bucket(time, '10ms')", "callchain" (a Stack), or functions by their columns' names.
 ---@return perflua.Query
 ---Raises: A query that is grouped already, a call without a key, two columns of one name, a
----view, a name that no record of the query can have.
+---view, a function that returns a table, a function or another object, a name that no record of
+---the query can have.
 function Query:group_by(...) end
 
 ---Puts samples of all events into the same groups.

@@ -100,7 +100,7 @@ local classes = {
             .. "functions by their columns' names" } },
         returns = QUERY, errors = GROUPED
           .. "a call without a key, two columns of one name, a view, "
-          .. "" .. UNKNOWN },
+          .. "a function that returns a table, a function or another object, " .. UNKNOWN },
       { "all_events", "Puts samples of all events into the same groups.",
         returns = QUERY },
       { "as", "Names the last key or measure.", step = "after",

@@ -436,8 +436,8 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 	is_odd = type == PD_RECORD_SAMPLE && ending == PD_OVERLONG;
 	got = chain_continues(&chain, size, err);
 	/*
-	 * The copy of a stack that a sample does not fill may hold old records, also to its end.
-	 * A small plain record gets no closer look when the reader looks ahead in a block,
+	 * The copy of a stack that a sample does not fill may hold old records, also to its
+	 * end. A small plain record gets no closer look when the reader looks ahead in a block,
 	 * either.
 	 */
 	if (got < 0 || (got > 0 && (ending == PD_WHOLE || is_odd ||
