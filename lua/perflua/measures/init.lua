@@ -1,11 +1,10 @@
--- The measures that the core adds up (src/query/group/measure.h): for each how its state
--- starts, merges with another's and becomes what a row shows. States are plain values, so they
--- can be saved and merged later.
+-- The measures that the core adds up (src/query/group/measure.h): for each how its state, a
+-- plain value, starts and becomes what a row shows.
 --
 -- A row below: takes (kinds of fields it can measure), prefix (of its column's name), start()
--- -> state, weighted (a record's weight may stand beside its value), merge(a, b, kind) ->
--- state, finish(state, kind, options, total) -> value, shows(kind) -> kind of the column,
--- default: "unsigned".
+-- -> state, weighted (a record's weight may stand beside its value), finish(state, kind,
+-- options, total) -> value, shows(kind) -> kind of the column, default: "unsigned"; of measures
+-- that a comparison adds up, merge(a, b, kind) -> state. Tables are merged in the core.
 --
 -- A weight is an integer from 0 on, and raises if it is not; a record without one, or of weight
 -- 0, is not there. The states of a weighted measure have the form that they have without.
@@ -15,7 +14,6 @@ local average = require "perflua.measures.average"
 local kinds = require "perflua.filter.kinds"
 local sketch = require "perflua.measures.sketch"
 local sums = require "perflua.measures.sums"
-local usage_error = require("perflua.errors").usage_error
 
 local measures = {}
 
@@ -40,28 +38,7 @@ end
 
 local function sum_merge(a, b, kind) return sums.adder(kind)(a, b) end
 
--- Least and greatest: numbers are below strings, and what is neither is left out, as what is no
--- number is.
-local function comes_first(kind, name) -- "lt" or "gt"
-  if kind ~= "any" and kind ~= "string" and kind ~= "bytes" then
-    return arith.comparison(kind, kind)[name]
-  end
-  local compare = arith.comparison("any", "any")[name]
-  return function(x, best)
-    if type(x) == type(best) then return compare(x, best) end
-    return (type(x) == "number") == (name == "lt")
-  end
-end
-
-local function extreme(name)
-  return {
-    takes = ordered, start = none, shows = same, finish = unless_none,
-    merge = function(a, b, kind)
-      if a == false or b == false then return a or b end
-      return comes_first(kind, name)(b, a) and b or a
-    end,
-  }
-end
+local extreme = { takes = ordered, start = none, shows = same, finish = unless_none }
 
 local function add_counts(a, b)
   local merged = {}
@@ -86,7 +63,7 @@ measures.avg = {
   shows = float,
 }
 
-measures.min, measures.max = extreme("lt"), extreme("gt")
+measures.min, measures.max = extreme, extreme
 
 -- A quantile's state: { counts of buckets, least value, greatest value }; the last two keep a
 -- bucket's middle from being more than what is in it.
@@ -116,18 +93,12 @@ measures.quantile = {
 }
 
 measures.hist = {
-  takes = numeric, weighted = true, start = empty, merge = add_counts,
+  takes = numeric, weighted = true, start = empty,
   finish = sketch.histogram, shows = function() return "histogram" end,
 }
 
 measures.distinct = {
   takes = hashed, start = empty,
-  merge = function(a, b)
-    local merged = {}
-    for x in pairs(a) do merged[x] = true end
-    for x in pairs(b) do merged[x] = true end
-    return merged
-  end,
   finish = function(set)
     local n = 0
     for _ in pairs(set) do n = n + 1 end
@@ -135,15 +106,9 @@ measures.distinct = {
   end,
 }
 
-measures.first = {
-  takes = value, start = empty, shows = same, finish = kept,
-  merge = function(a, b) return a[1] ~= nil and a or b end,
-}
+measures.first = { takes = value, start = empty, shows = same, finish = kept }
 
-measures.last = {
-  takes = value, start = empty, shows = same, finish = kept,
-  merge = function(a, b) return b[1] ~= nil and b or a end,
-}
+measures.last = measures.first
 
 measures.share = {
   takes = numeric, start = zero, merge = sum_merge,
@@ -166,14 +131,9 @@ measures.ratio = {
 }
 
 -- Values of a comparison, which was made of all groups: { value }.
-local function refuse_merge()
-  usage_error("comparisons cannot be merged: merge the tables of each side before diff")
-end
-
-measures.compared = { start = empty, shows = same, finish = kept, merge = refuse_merge }
+measures.compared = { start = empty, shows = same, finish = kept }
 
 -- Sorted by its magnitude.
-measures.delta = { start = empty, shows = same, finish = kept, merge = refuse_merge,
-  by_magnitude = true }
+measures.delta = { start = empty, shows = same, finish = kept, by_magnitude = true }
 
 return measures

@@ -7,12 +7,10 @@
 local values = {}
 
 -- The floats that tonumber does not read, as %a writes them.
-values.floats = { inf = math.huge, ["-inf"] = -math.huge, nan = 0 / 0, ["-nan"] = 0 / 0 }
+local floats = { inf = math.huge, ["-inf"] = -math.huge, nan = 0 / 0, ["-nan"] = 0 / 0 }
 
----@param a number|string|boolean
----@param b number|string|boolean
----@return boolean # is a before b, in an order that all of them have?
-function values.less(a, b)
+-- An order of numbers, strings and booleans.
+local function less(a, b)
   local x, y = type(a), type(b)
   if x ~= y then return x < y end
   if x == "boolean" then return not a and b end
@@ -24,7 +22,7 @@ local MAX_DEPTH = 32
 local function sorted_keys(t)
   local keys = {}
   for key in pairs(t) do keys[#keys + 1] = key end
-  table.sort(keys, values.less)
+  table.sort(keys, less)
   return keys
 end
 
@@ -80,7 +78,7 @@ local readers = {
   end,
   D = function(text, at)
     local digits, stop = text:match("^([-+%w.]+);()", at)
-    local value = digits and (values.floats[digits] or tonumber(digits))
+    local value = digits and (floats[digits] or tonumber(digits))
     if not value then fail_at(at, "a number") end
     return value + 0.0, stop
   end,

@@ -2,7 +2,6 @@
 -- for JSON.
 
 local core = require "perflua.core"
-local units = require "perflua.text.units"
 
 local fmt = {}
 
@@ -92,19 +91,12 @@ local function round_float(value)
   return decimals
 end
 
-local is_unsigned = { unsigned = true, address = true }
-
 -- A value in a column of text.
 ---@param value any
 ---@param kind string
----@param unit string? of text/units.lua
----@param is_exact boolean? show all digits with the unit
 ---@return string
-function fmt.cell(value, kind, unit, is_exact)
+function fmt.cell(value, kind)
   if value == nil then return "-" end
-  if unit and math.type(value) then
-    return units.format(value, unit, is_unsigned[kind], is_exact)
-  end
   if math.type(value) == "float" then
     return kind == "percent" and ("%.2f%%"):format(value) or round_float(value)
   end

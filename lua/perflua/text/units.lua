@@ -26,27 +26,12 @@ local function round_number(x)
   return (x < 0.995 and "%.3g" or digits):format(x)
 end
 
--- All decimals of n / step, where step is a power of ten.
-local function divide_exactly(n, step)
-  local whole, fraction = n // step, n % step
-  if fraction == 0 then return ("%d"):format(whole) end
-  local decimals = ("%d"):format(step + fraction):sub(2):gsub("0+$", "")
-  return ("%d.%s"):format(whole, decimals)
-end
-
-local function format_exactly(x, step, unit)
-  if math.type(x) == "integer" and unit ~= "bytes" then return divide_exactly(x, step) end
-  return (unit == "bytes" and "%.17g" or "%.15g"):format(x / step)
-end
-
----Formats a number with three significant digits, or with all it has: values that differ look
----different then. Nanoseconds are the base of "duration".
+---Formats a number with three significant digits. Nanoseconds are the base of "duration".
 ---@param x number read without a sign if `is_unsigned`
 ---@param unit "duration"|"bytes"|"si"
 ---@param is_unsigned boolean?
----@param is_exact boolean?
 ---@return string
-function units.format(x, unit, is_unsigned, is_exact)
+function units.format(x, unit, is_unsigned)
   if x ~= x or x == math.huge or x == -math.huge then return tostring(x) end
   local sign = ""
   if x < 0 and is_unsigned and math.type(x) == "integer" then
@@ -56,11 +41,8 @@ function units.format(x, unit, is_unsigned, is_exact)
   end
   local list, i = steps[unit], 1
   -- 999.6us are 1.00ms
-  while list[i + 1] and (is_exact and x or x + list[i + 1][1] / 2000) >= list[i + 1][1] do
-    i = i + 1
-  end
+  while list[i + 1] and x + list[i + 1][1] / 2000 >= list[i + 1][1] do i = i + 1 end
   local step, suffix = list[i][1], list[i][2]
-  if is_exact then return sign .. format_exactly(x, step, unit) .. suffix end
   if step == 1 and math.type(x) == "integer" then return sign .. ("%d"):format(x) .. suffix end
   return sign .. round_number(x / step) .. suffix
 end

@@ -38,14 +38,6 @@ describe("the least and the greatest", function()
       assert.equal("0.0", tostring(select(2, of(name, "float", shuffled { -0.0, 0.0 }))))
     end
   end)
-
-  it("merge as they are found", function()
-    local merge = measures.min.merge
-    assert.equal(1, merge(merge(false, "a", "any"), 1, "any"))
-    assert.equal("a", measures.max.merge("a", 1, "any"))
-    assert.equal(-1, measures.max.merge(5, -1, "unsigned"))
-    assert.equal(5, measures.min.merge(5, -1, "unsigned"))
-  end)
 end)
 
 describe("an average", function()

@@ -1,3 +1,4 @@
+local fmt = require "perflua.text.fmt"
 local units = require "perflua.text.units"
 
 describe("a number with a unit", function()
@@ -30,15 +31,18 @@ describe("a number with a unit", function()
     assert.equal("16.0EiB", units.format(-1, "bytes", true))
   end)
 
-  it("has all digits if it is exact", function()
-    assert.equal("555498.770739s", units.format(555498770739000, "duration", false, true))
-    assert.equal("1732260000.123456789s",
-      units.format(1732260000123456789, "duration", false, true))
-    assert.equal("999.5us", units.format(999500, "duration", false, true))
-    assert.equal("1s", units.format(1000000000, "duration", false, true))
-    assert.equal("1.5KiB", units.format(1536, "bytes", false, true))
-    assert.equal("12.345k", units.format(12345, "si", false, true))
-    assert.equal("-0.25ns", units.format(-0.25, "duration", false, true))
+  it("has all digits in a table if it was not measured", function()
+    local function shown(x, unit)
+      local columns = { { name = "x", kind = "any", unit = unit } }
+      return fmt.table(columns, { { x } }):match "\n%s*(%S+)\n$"
+    end
+    assert.equal("555498.770739s", shown(555498770739000, "duration"))
+    assert.equal("1732260000.123456789s", shown(1732260000123456789, "duration"))
+    assert.equal("999.5us", shown(999500, "duration"))
+    assert.equal("1s", shown(1000000000, "duration"))
+    assert.equal("1.5KiB", shown(1536, "bytes"))
+    assert.equal("12.345k", shown(12345, "si"))
+    assert.equal("-0.25ns", shown(-0.25, "duration"))
   end)
 
   it("may be none", function()

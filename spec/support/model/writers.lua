@@ -2,6 +2,7 @@
 
 local fmt = require "perflua.text.fmt"
 local json = require "perflua.text.json"
+local units = require "perflua.text.units"
 
 local writers = {}
 
@@ -20,6 +21,43 @@ local function is_right(kind, rows, i)
   return true
 end
 
+-- The units, from the smallest step: { how many of the base unit, name }.
+local steps = {
+  duration = { { 1, "ns" }, { 1000, "us" }, { 1000000, "ms" }, { 1000000000, "s" } },
+  bytes = { { 1, "B" } },
+  si = { { 1, "" } },
+}
+for i, prefix in ipairs { "K", "M", "G", "T", "P", "E" } do
+  steps.bytes[i + 1] = { 1 << 10 * i, prefix .. "iB" }
+  steps.si[i + 1] = { math.tointeger(10 ^ (3 * i)), i == 1 and "k" or prefix }
+end
+
+-- All decimals of n / step, where step is a power of ten.
+local function divide_exactly(n, step)
+  local whole, fraction = n // step, n % step
+  if fraction == 0 then return ("%d"):format(whole) end
+  local decimals = ("%d"):format(step + fraction):sub(2):gsub("0+$", "")
+  return ("%d.%s"):format(whole, decimals)
+end
+
+local function divide(x, step, unit)
+  if math.type(x) == "integer" and unit ~= "bytes" then return divide_exactly(x, step) end
+  return (unit == "bytes" and "%.17g" or "%.15g"):format(x / step)
+end
+
+-- With a unit and all the digits that it has: values that differ look different.
+local function format_exactly(x, unit, is_unsigned)
+  if x ~= x or x == math.huge or x == -math.huge then return tostring(x) end
+  local sign, list, i = "", steps[unit], 1
+  if x < 0 and is_unsigned and math.type(x) == "integer" then
+    x = ((x >> 1) | (x & 1)) * 2.0
+  elseif x < 0 then
+    sign, x = "-", x == math.mininteger and -(x + 0.0) or -x
+  end
+  while list[i + 1] and x >= list[i + 1][1] do i = i + 1 end
+  return sign .. divide(x, list[i][1], unit) .. list[i][2]
+end
+
 local function count_columns(text) return utf8.len(text) or #text end
 
 local function format_bound(x)
@@ -32,8 +70,7 @@ local BAR <const> = 40 -- columns of the longest bar of a histogram
 -- empty has one.
 local function draw_bars(list, unit)
   local ranges, bars, most, columns = {}, {}, 0, 0
-  local function format_end(x) return unit and fmt.cell(x, "any", unit, true)
-    or format_bound(x) end
+  local function format_end(x) return unit and format_exactly(x, unit) or format_bound(x) end
   for i, bucket in ipairs(list) do
     ranges[i] = ("[%s, %s)"):format(format_end(bucket.from), format_end(bucket.to))
     most, columns = math.max(most, bucket.count), math.max(columns, #ranges[i])
@@ -49,7 +86,13 @@ end
 -- A cell, or the lines of one that has several; and how wide it is.
 local function format_cell(value, column)
   if column.kind ~= "histogram" or value == nil then
-    local text = fmt.cell(value, column.kind, column.unit, not column.measured)
+    local format = column.measured and units.format or format_exactly
+    local text
+    if column.unit and math.type(value) then
+      text = format(value, column.unit, column.kind == "unsigned" or column.kind == "address")
+    else
+      text = fmt.cell(value, column.kind)
+    end
     return text, count_columns(text)
   end
   local bars, columns = draw_bars(value, column.unit), 0
