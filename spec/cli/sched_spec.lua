@@ -45,6 +45,14 @@ b         8         1   0.005     0.00       1     0.002          0.00    2.00  
       { a.switches, a.run_ms * 1e6, a.wait_ms * 1e6, a.delay_ms * 1e6, a.preempted_ms * 1e6 })
   end)
 
+  it("tells a thread that was woken just when it left from one that could go on", function()
+    local got = rows_of(switches.recording({
+      { 1000, 0, "switch", 0, RUNNABLE, 7 }, { 2000, 0, "switch", 7, SLEEPS, 0 },
+      { 2000, 1, "waking", 7 }, { 2500, 1, "switch", 0, RUNNABLE, 7 },
+    }))
+    assert.are.same({ 500, 0 }, { got[7].delay_ms * 1e6, got[7].preempted_ms * 1e6 })
+  end)
+
   it("ignores wake-ups of what can run, and begins anew with a thread that has the number of "
     .. "a dead one", function()
     local got = rows_of(switches.recording({
