@@ -8,6 +8,8 @@ local for_all_tools = require "spec.support.for_all_tools"
 local run = require "spec.cli.run"
 local traced = require "spec.support.traced"
 
+local SLOW <const> = 3000 -- times that the symbols of a file are there: loading takes seconds
+
 -- In scripts: sends SIGINT to the interpreter itself, which has it when this returns.
 local INTERRUPT = 'local function interrupt() io.popen("kill -INT $PPID"):close() end\n'
 
@@ -430,12 +432,15 @@ describe("an interrupt while names are read", function()
     os.execute("mkdir " .. dir .. "/tmp")
     files.write(map, text)
     local b = builder.new()
-    b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
+    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
     for pid = 7, 8 do
       b:record("comm", { pid = pid, tid = pid, comm = "task" .. pid }, { time = 1 })
       b:record("mmap2", { pid = pid, tid = pid, addr = 0x10000, len = 0x10000000, prot = 5,
         filename = "//anon" },
         { time = 2 })
+    end
+    for i = 1, 3 do
+      b:sample(event, { ip = 0x10000 + 16 * i, pid = 7, tid = 7, time = 2 + i })
     end
     return b:write(), dir, function() os.execute("rm -r " .. dir) end
   end
@@ -470,5 +475,36 @@ describe("an interrupt while names are read", function()
     remove()
     assert.equal(("perflua: %s: interrupted while reading names\n"):format(path), got.err)
     assert.matches("nil\n.*function1\n", got.out)
+  end)
+
+  it("leaves them out of a result, which says so, after a second", function()
+    local lines = {}
+    for i = 1, 3000 do lines[i] = ("%x 10 function%d\n"):format(0x10000 + 16 * i, i) end
+    local path, dir, remove = jitted(table.concat(lines):rep(SLOW))
+    local text = [[
+      local perflua = require "perflua"
+      local path, dir, form = table.unpack(arg)
+      local n = 0
+      local function count() n = n + 1 if n == 1 then interrupt() end return true end
+      local samples = perflua.open(path, { symfs = dir }):samples():where(count)
+      if form == "loop" then
+        for ip, symbol in samples:select("ip", "symbol") do print(symbol or "none") end
+        return
+      end
+      local t = samples:group_by("symbol"):count():table()
+      if form == "json" then t:json() else print(t) end]]
+    for form, expected in pairs {
+      text = "^symbol +count\n%- +1\ninterrupted at %d+ %% of the recording, before all "
+        .. "names were read\n$",
+      json = '"count":1}.*{"interrupted":[%d.]+,"unnamed":true}',
+      loop = "^none\n$",
+    } do
+      local script = run.script(INTERRUPT .. text)
+      local got = run.perflua { script, path, dir, form }
+      assert.equal(130, got.status, got.err)
+      assert.matches(expected, got.out, 1, false)
+      assert.equal("", got.err)
+    end
+    remove()
   end)
 end)

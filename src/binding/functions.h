@@ -51,10 +51,11 @@ int pl_gzip(lua_State *L); /* core.gzip(out) -> write, finish: see gzip.c */
 int pl_sqlite(lua_State *L);
 
 /*
- * core.interrupted() -> boolean, number | true | nil
+ * core.interrupted() -> boolean, number | true | nil, true | nil
  *
- * Says whether the interrupt came, and which part of the recording the last pass had read when
- * that ended it (true: it is not known which; nil: the pass came to its end).
+ * Says whether the interrupt came; which part of the recording the last pass had read when that
+ * ended it (true: it is not known which; nil: the pass came to its end, and had its names); and
+ * whether it lacks names.
  */
 int pl_interrupted(lua_State *L);
 

@@ -47,16 +47,28 @@ struct pl_file *pl_check_file(lua_State *L, int index);
 /* Returns the open File at `index`. Raises if it is none, or closed. */
 struct pl_file *pl_check_open_file(lua_State *L, int index);
 
+/*
+ * Returns, once, whether names that were asked for were not read because of an interrupt. Later
+ * reads at a prompt may find them.
+ */
+static inline bool pl_were_names_cut(struct pl_file *f)
+{
+	if (!atomic_load_explicit(&f->interrupt.cut, memory_order_relaxed))
+		return false;
+	atomic_store(&f->interrupt.cut, false);
+	atomic_store(&f->interrupt.until, 0);
+	return true;
+}
+
 /* Raises, once, if names that were asked for were not read because of an interrupt. */
 static inline void pl_check_names(lua_State *L, struct pl_file *f)
 {
-	if (!atomic_load_explicit(&f->interrupt.cut, memory_order_relaxed))
-		return;
-	/* later reads at a prompt may find names again */
-	atomic_store(&f->interrupt.cut, false);
-	atomic_store(&f->interrupt.until, 0);
-	luaL_error(L, "%s: " PM_INTERRUPTED, f->file->path);
+	if (pl_were_names_cut(f))
+		luaL_error(L, "%s: " PM_INTERRUPTED, f->file->path);
 }
+
+/* Notes the same of a pass, whose result then has addresses in their place. */
+void pl_cut_names(lua_State *L, struct pl_file *f);
 
 /*
  * Returns true if an error is to be reported: every one, except when the flag was set while a

@@ -1,10 +1,14 @@
 /* Ends passes at an interrupt, and tells how far the last one came. */
 #include "functions.h"
+#include "handle.h"
 
 /*
  * Registry key: the part of the recording that the last pass had read when it was interrupted.
  */
 #define PART "perflua.part"
+
+/* Registry key: true if the last pass could not read names because of the interrupt. */
+#define UNNAMED "perflua.unnamed"
 
 void *pl_interrupt(lua_State *L)
 {
@@ -20,6 +24,8 @@ void pl_begin_pass(lua_State *L)
 {
 	lua_pushnil(L);
 	lua_setfield(L, LUA_REGISTRYINDEX, PART);
+	lua_pushnil(L);
+	lua_setfield(L, LUA_REGISTRYINDEX, UNNAMED);
 }
 
 void pl_cut_pass(lua_State *L, double part)
@@ -31,6 +37,17 @@ void pl_cut_pass(lua_State *L, double part)
 	lua_setfield(L, LUA_REGISTRYINDEX, PART);
 }
 
+void pl_cut_names(lua_State *L, struct pl_file *f)
+{
+	if (!pl_were_names_cut(f))
+		return;
+	lua_pushboolean(L, 1);
+	lua_setfield(L, LUA_REGISTRYINDEX, UNNAMED);
+	if (lua_getfield(L, LUA_REGISTRYINDEX, PART) == LUA_TNIL)
+		pl_cut_pass(L, 1);
+	lua_pop(L, 1);
+}
+
 int pl_interrupted(lua_State *L)
 {
 	if (pl_goes_on(pl_interrupt(L))) {
@@ -39,5 +56,6 @@ int pl_interrupted(lua_State *L)
 	}
 	lua_pushboolean(L, 1);
 	lua_getfield(L, LUA_REGISTRYINDEX, PART);
-	return 2;
+	lua_getfield(L, LUA_REGISTRYINDEX, UNNAMED);
+	return 3;
 }

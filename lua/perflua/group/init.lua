@@ -162,7 +162,8 @@ function group.table(spec)
   local data = empty.data
   data.result, data.events, data.whole = result_of(spec, columns)
   data.distinctions = data.events and distinctions_of(spec)
-  data.interrupted, data.counts = interrupted.part(), counts.copy(spec.counts)
+  data.interrupted, data.is_unnamed = interrupted.part()
+  data.counts = counts.copy(spec.counts)
   data.origin = origin.of(spec)
   if spec.paired then
     data.notes = sampled.notes(spec.file, events_at(spec.file, spec.paired))

@@ -7,9 +7,10 @@
 -- places is of merge.lua; keys { name, kind, text }; measures { name, measure, kind (of the
 -- field), option, field, weight }, of several quantiles option is their list and names that of
 -- their columns; result is the core's (src/result/result.h). If an interrupt ended what made
--- it, data.interrupted says where (interrupted.lua). A comparison has data.comparison = {
--- above, below }, lines around the rows. self.show and self.view are of presentation.lua. Of
--- spans, self.counts says what could not be paired (table/pair_counts.lua).
+-- it, data.interrupted says where, data.is_unnamed if names were not read (interrupted.lua). A
+-- comparison has data.comparison = { above, below }, lines around the rows. self.show and
+-- self.view are of presentation.lua. Of spans, self.counts says what could not be paired
+-- (table/pair_counts.lua).
 
 local errors = require "perflua.errors"
 local core = require "perflua.core"
@@ -157,7 +158,7 @@ function Table:save(out)
     usage_error("save: a path or an open file expected, got a %s", type(out))
   end
   if self.data.interrupted then
-    return nil, interrupted.text(self.data.interrupted)
+    return nil, interrupted.text(self.data.interrupted, self.data.is_unnamed or false)
       .. ": not saved, as it would be taken for the whole result"
   end
   local ok, message = true, description.unsaved(self.data) -- before a file is made

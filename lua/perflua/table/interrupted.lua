@@ -9,9 +9,10 @@ function interrupted.now() return (core.interrupted()) end
 
 ---@return number|true|nil # the part of the recording that the last pass read, if an interrupt
 --- ended it; true: it is not known
+---@return boolean # does its result lack names that were not read?
 function interrupted.part()
-  local _, part = core.interrupted()
-  return part
+  local _, part, is_unnamed = core.interrupted()
+  return part, is_unnamed == true
 end
 
 ---@param message any of an error
@@ -21,11 +22,14 @@ function interrupted.cuts_names(message)
 end
 
 ---@param part number|true
+---@param is_unnamed boolean? does the result lack names? default: that of the last pass
 ---@return string # for people
-function interrupted.text(part)
+function interrupted.text(part, is_unnamed)
   interrupted.told = true
-  if part == true then return "interrupted before the end of the recording" end
-  return ("interrupted at %d %% of the recording"):format(math.floor(100 * part))
+  if is_unnamed == nil then is_unnamed = select(2, interrupted.part()) end
+  local place = part == true and "before the end of the recording"
+    or ("at %d %% of the recording"):format(math.floor(100 * part))
+  return "interrupted " .. place .. (is_unnamed and ", before all names were read" or "")
 end
 
 ---@param written integer

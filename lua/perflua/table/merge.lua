@@ -139,6 +139,7 @@ function Accumulator:add(other, are_parts)
   data.counts = counts.sum(data.counts, other.counts)
   data.whole = whole.sum(data.whole, other.whole, data.measures)
   data.interrupted = interrupted.least(data.interrupted, other.interrupted)
+  data.is_unnamed = data.is_unnamed or other.is_unnamed
   add_result(self, other.result, take_events(self, other))
   return true
 end

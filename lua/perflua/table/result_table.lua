@@ -78,7 +78,7 @@ end
 
 local function write_json(out, columns, rows, notes, part)
   out:write("{", part and ('"interrupted":%s,'):format(json.encode(interrupted.value(part)))
-    or "")
+    or "", select(2, interrupted.part()) and '"unnamed":true,' or "")
   for _, note in ipairs(notes) do
     out:write(json.encode(note.name), ":", fmt.unsigned(note.n), ",")
   end

@@ -54,7 +54,9 @@ end
 function rows.interruption(self)
   local part = self.data.interrupted
   if not part then return nil end
-  return interrupted.text(part), json.encode { interrupted = interrupted.value(part) }
+  local is_unnamed = self.data.is_unnamed or false
+  return interrupted.text(part, is_unnamed),
+    json.encode { interrupted = interrupted.value(part), unnamed = is_unnamed or nil }
 end
 
 ---@param self perflua.Table

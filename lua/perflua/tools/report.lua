@@ -231,7 +231,8 @@ local function write_json(result, file, health, out)
       lost_samples = health and quality.lost(event, health), unresolved = event.unresolved }
   end
   json.write(function(text) out:write(text) end, json.object {
-    path = file.path, interrupted = interrupted.value(), complete = file.complete,
+    path = file.path, interrupted = interrupted.value(),
+    unnamed = select(2, interrupted.part()) or nil, complete = file.complete,
     damage = #file.damage,
     lost_records = health and health.lost_records, set_aside = result.aside, events = events,
   })

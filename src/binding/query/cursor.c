@@ -67,7 +67,7 @@ bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err
 		luaL_error(L, "%s", err->message);
 	if (is_cut)
 		pl_cut_pass(L, c->part);
-	pl_check_names(L, c->file);
+	pl_cut_names(L, c->file);
 	pl_file_report(L, c->file);
 	return false;
 }

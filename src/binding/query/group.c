@@ -336,7 +336,7 @@ int pl_file_group(lua_State *L)
 	}
 	if (ran != PB_OK)
 		pl_cut_pass(L, job->progress.part);
-	pl_check_names(L, f);
+	pl_cut_names(L, f);
 	pl_file_report(L, f);
 	if (!job->groups) {
 		lua_pushboolean(L, 0);
@@ -361,7 +361,7 @@ int pl_file_group(lua_State *L)
 		lua_pushstring(L, job->profile.is_asked ? "periods" : pl_wrong_name(wrong));
 		return 2;
 	}
-	pl_check_names(L, f); /* those of call chains are looked up now */
+	pl_cut_names(L, f); /* those of call chains are looked up now */
 	if (stays_job(job))
 		return 2;
 	free_job(job);

@@ -246,7 +246,7 @@ bool pl_more_values(lua_State *L, struct pl_cursor *c)
 		c->left = batch.n_rows;
 		c->part = batch.part;
 		show_rows_progress(c);
-		pl_check_names(L, c->file);
+		pl_cut_names(L, c->file);
 		return true;
 	}
 	return pl_cursor_end(L, c, got < 0 ? &err : NULL);

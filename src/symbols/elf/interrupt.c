@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#define MOMENT 100000000 /* ns */
+#define MOMENT UINT64_C(1000000000) /* ns */
 
 static uint64_t read_clock(void)
 {

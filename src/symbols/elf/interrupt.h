@@ -1,8 +1,8 @@
 /*
  * Lets a signal end the loading of symbols and lines, which may take seconds for one file.
  *
- * Loading goes on for a moment after the signal, so that a result that lacks only the names of
- * a few small files is not lost. The loader also says now and then that it is at work.
+ * Loading goes on for a second after the signal, so that a result does not lack the names of a
+ * few small files. The loader also says now and then that it is at work.
  */
 #ifndef PERFLUA_SYMBOLS_INTERRUPT_H
 #define PERFLUA_SYMBOLS_INTERRUPT_H
