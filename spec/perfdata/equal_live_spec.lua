@@ -36,8 +36,8 @@ local function streamed(command, ...)
 end
 
 -- Drops what only a file knows: a stream learns the time of its first sample when that is
--- delivered, so records before it have no `elapsed` there; in a file theirs is negative. And the
--- vdso's build-id, without which its functions have no names.
+-- delivered, so records before it have no `elapsed` there; in a file theirs is negative. And
+-- the vdso's build-id, without which its functions have no names.
 local function of_any_form(list)
   local others = {}
   for i, line in ipairs(list) do
