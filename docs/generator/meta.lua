@@ -154,7 +154,6 @@ local function words_of(row)
   local words = row[3] and sentence(row[3]) or ""
   if row.unit then words = ("%s In %s."):format(words, row.unit) end
   if row.default then words = ("%s Default: %s."):format(words, row.default) end
-  if row.old then words = ("The old name of `%s`."):format(row.old) end
   return words
 end
 

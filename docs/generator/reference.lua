@@ -52,7 +52,6 @@ local function details(row)
   local words = row[3] and escape(sentence(row[3])) or ""
   if row.unit then words = ("%s In %s."):format(words, row.unit) end
   if row.default then words = ("%s Default: %s."):format(words, escape(row.default)) end
-  if row.old then words = ("The old name of `%s`."):format(row.old) end
   return words
 end
 

@@ -61,16 +61,9 @@ local function check_window(window)
 end
 
 -- Workers of one pass; default: one for each processor that the process may use, up to 16.
--- `threads` is the old name.
-local function check_workers(options)
-  for _, name in ipairs { "jobs", "threads" } do
-    local n = options[name]
-    if n ~= nil and (math.type(n) ~= "integer" or n < 1 or n > MOST_WORKERS) then
-      usage_error("open: %s: a number of workers from 1 to %d expected", name, MOST_WORKERS)
-    end
-  end
-  if options.jobs and options.threads then
-    usage_error("open: threads is the old name of jobs: give only jobs")
+local function check_workers(n)
+  if n ~= nil and (math.type(n) ~= "integer" or n < 1 or n > MOST_WORKERS) then
+    usage_error("open: jobs: a number of workers from 1 to %d expected", MOST_WORKERS)
   end
 end
 
@@ -97,7 +90,7 @@ local function check_options(options)
   end
   if options.as ~= nil then check_version(options.as) end
   check_window(options.window)
-  check_workers(options)
+  check_workers(options.jobs)
 end
 
 -- Says what is wrong with the first source of symbols that does not exist, or is something

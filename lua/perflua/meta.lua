@@ -108,7 +108,6 @@ function perflua.export(query, format, out, options) end
 ---@class perflua.OpenOptions
 ---Workers that read in one pass at most, 1 to 16. Default: one for each processor.
 ---@field jobs? integer
----@field threads? integer # The old name of `jobs`.
 ---Damage raises an error instead of being stepped over. Default: false.
 ---@field strict? boolean
 ---Bytes of a stream that may wait for earlier records; at least 65536. In bytes. Default: 256

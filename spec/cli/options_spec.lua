@@ -88,7 +88,6 @@ describe("the options of perflua", function()
     local path, more = b:write(), "2: one decompresses, the other adds up\n" -- of more than two
     for words, expected in pairs {
       ["-j 1"] = "1\n", ["-j2"] = "2\n", ["-j 16"] = more, ["-j 3 -j 1"] = "1\n",
-      ["--threads 1"] = "1\n", -- the old name
     } do
       local got = run.shell_with(('"$perflua" %s "$@"'):format(words), script, path)
       assert.are.same({ status = 0, out = expected .. "1\n2\n" .. more, err = "" }, got)
@@ -97,13 +96,10 @@ describe("the options of perflua", function()
   end)
 
   for _, n in ipairs { "0", "17", "-1", "1.5", "x", "" } do
-    it(("are refused when -j or --threads is followed by '%s'"):format(n), function()
-      for _, option in ipairs { "-j", "--threads" } do
-        local got = run.perflua { option, n, "-e", "print(1)" }
-        assert.are.same({ 2, "" }, { got.status, got.out })
-        assert.matches("^perflua: '" .. option:gsub("%-", "%%-")
-          .. "' needs a number from 1 to 16\nusage: ", got.err)
-      end
+    it(("are refused when -j is followed by '%s'"):format(n), function()
+      local got = run.perflua { "-j", n, "-e", "print(1)" }
+      assert.are.same({ 2, "" }, { got.status, got.out })
+      assert.matches("^perflua: '%-j' needs a number from 1 to 16\nusage: ", got.err)
     end)
   end
 

@@ -18,7 +18,7 @@ describe("the description of the API", function()
   it("has a sentence and a type for everything", function()
     each_row(function(name, row, part)
       local doc = part == "methods" and row[2] or row[3]
-      assert.matches("^[%u\"`].*%.$", row.old and "Old." or doc, 1, name)
+      assert.matches("^[%u\"`].*%.$", doc, 1, name)
       if part ~= "methods" then assert.is_string(row[2], name) end
       for _, param in ipairs(row.params or {}) do
         assert.is_string(param[2], name)
@@ -40,19 +40,6 @@ describe("the description of the API", function()
       for _, param in ipairs(row.params or {}) do check(name, param[2]) end
       for _, value in ipairs(row.returns or {}) do check(name, value[1]) end
     end)
-  end)
-
-  it("has the new name for each old one", function()
-    local n = 0
-    for _, class in ipairs(api.classes()) do
-      for name, row in pairs(api.members(class.name)) do
-        if row.old then
-          n = n + 1
-          assert.is_table(api.members(class.name)[row.old], name)
-        end
-      end
-    end
-    assert.are.equal(1, n) -- threads
   end)
 end)
 

@@ -194,18 +194,12 @@ describe("a described query", function()
 
   it("runs with any number of workers", function()
     for _, n in ipairs { 1, 2, 16 } do
-      for _, name in ipairs { "jobs", "threads" } do -- the old name
-        local opened <close> = perflua.open(path, { [name] = n })
-        assert.equal(7, opened:samples():count())
-      end
+      local opened <close> = perflua.open(path, { jobs = n })
+      assert.equal(7, opened:samples():count())
     end
-    assert.has_error(function() perflua.open(path, { jobs = 1, threads = 1 }) end,
-      "open: threads is the old name of jobs: give only jobs")
     for _, n in ipairs { 0, 17, -1, 1.5, "2" } do
-      for _, name in ipairs { "jobs", "threads" } do
-        assert.has_error(function() perflua.open(path, { [name] = n }) end,
-          ("open: %s: a number of workers from 1 to 16 expected"):format(name))
-      end
+      assert.has_error(function() perflua.open(path, { jobs = n }) end,
+        "open: jobs: a number of workers from 1 to 16 expected")
     end
   end)
 

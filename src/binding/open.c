@@ -98,8 +98,6 @@ static void read_threads(lua_State *L, struct pl_file *f)
 {
 	if (lua_istable(L, 2))
 		f->threads = pl_threads_option(L, 2, "jobs");
-	if (lua_istable(L, 2) && !f->threads)
-		f->threads = pl_threads_option(L, 2, "threads"); /* the old name */
 	if (!f->threads)
 		f->threads = pl_threads_option(L, LUA_REGISTRYINDEX, PL_THREADS);
 }

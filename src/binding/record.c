@@ -60,12 +60,6 @@ struct pl_record *pl_push_record_of(lua_State *L, struct pl_file *f, int holder,
 	return r;
 }
 
-struct pl_record *pl_push_record(lua_State *L, int file, const struct pd_record *rec)
-{
-	file = lua_absindex(L, file);
-	return pl_push_record_of(L, lua_touserdata(L, file), file, PL_FILE_RECORD, rec);
-}
-
 struct pl_record *pl_push_reusable(lua_State *L, int file)
 {
 	struct pl_file *f = lua_touserdata(L, file);

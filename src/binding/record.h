@@ -49,12 +49,9 @@ static inline void pl_push_owner(lua_State *L, int record)
 /* Returns the Record at `index`. Raises if it is none, or its file is closed. */
 struct pl_record *pl_check_record(lua_State *L, int index);
 
-/* Copies a record of the File at `file` into a userdata of its own. [-0, +1] */
-struct pl_record *pl_push_record(lua_State *L, int file, const struct pd_record *rec);
-
 /*
- * Copies a record of `f`, as pl_push_record(), but faster: user value n of `holder` is the
- * metatable for records of f. [-0, +1]
+ * Copies a record of `f` into a userdata of its own: user value n of `holder` is the metatable
+ * for records of f. [-0, +1]
  */
 struct pl_record *pl_push_record_of(lua_State *L, struct pl_file *f, int holder, int n,
 				    const struct pd_record *rec);

@@ -7,17 +7,16 @@
 -- object `prefix` is how its methods are written, `call` the type of what it is as a function,
 -- `len`: it has a length, `types`: the record types that are of it. Rows:
 --
---   field   { NAME, TYPE, DOC, unit =, default =, old = }; in `index` NAME is the type of a
+--   field   { NAME, TYPE, DOC, unit =, default = }; in `index` NAME is the type of a
 --           key: "[integer]"
 --   method  { NAME, DOC, params = { { NAME, TYPE, DOC, default = }, … },
---             returns = { { TYPE, DOC }, … }, errors =, old =,
+--             returns = { { TYPE, DOC }, … }, errors =,
 --             step = "before" | "after" | "both", column =, grouped = }
 --
 -- TYPE is written as in annotations of the Lua language server, where a capital begins one of
--- these classes; ? at its end: it may be left out, or nil. `old` says that the name is kept for
--- scripts that have it, and which is the new one. In a Query, `step` says on which side of
--- group_by a method stands; one that stands on both has `column`, the name of its column, and
--- `grouped`, what it does after group_by.
+-- these classes; ? at its end: it may be left out, or nil. In a Query, `step` says on which
+-- side of group_by a method stands; one that stands on both has `column`, the name of its
+-- column, and `grouped`, what it does after group_by.
 --
 -- Record types, views, events and header features are described by the core's own tables
 -- (core.types() …).
@@ -63,7 +62,7 @@ end
 local members = {} -- by class
 
 ---@param name string of a class
----@return table<string, table> # its rows of fields and methods by name, those of old names too
+---@return table<string, table> # its rows of fields and methods by name
 function api.members(name)
   if members[name] then return members[name] end
   local class, by_name = api.class(name), {}
@@ -75,12 +74,10 @@ function api.members(name)
 end
 
 ---@param name string of a class
----@return string[] # names of its fields and methods, for suggestions: without old ones
+---@return string[] # names of its fields and methods, for suggestions
 function api.names(name)
   local names = {}
-  for member, row in pairs(api.members(name)) do
-    if not row.old then names[#names + 1] = member end
-  end
+  for member in pairs(api.members(name)) do names[#names + 1] = member end
   table.sort(names)
   return names
 end

@@ -133,7 +133,6 @@ return {
     fields = {
       { "jobs", "integer?", "Workers that read in one pass at most, 1 to 16.",
         default = "one for each processor" },
-      { "threads", "integer?", "As `jobs`.", old = "jobs" },
       { "strict", "boolean?", "Damage raises an error instead of being stepped over.",
         default = "false" },
       { "window", "integer?",

@@ -147,9 +147,7 @@ end
 
 -- Adds the names of rows, or of tables with a name.
 local function add_names(names, rows)
-  for _, row in ipairs(rows or {}) do
-    if not row.old then names[#names + 1] = row.name or row[1] end
-  end
+  for _, row in ipairs(rows or {}) do names[#names + 1] = row.name or row[1] end
   return names
 end
 

@@ -27,7 +27,7 @@ arguments, or with a recording alone, perflua is a prompt on a terminal.
   -W          turn warnings on (default)
   -E          ignore environment variables
   --quiet     no progress line on the terminal
-  -j N        read with at most N workers, 1 to 16; --threads N is the old name
+  -j N        read with at most N workers, 1 to 16
   --          end of options
   --help      print this text
   --version   print the version and the libraries built in
@@ -67,13 +67,12 @@ function options.parse(argv)
       break
     elseif flags[word] then
       parsed[flags[word]] = true
-    elseif word == "--threads" or word:find "^%-j" then
+    elseif word:find "^%-j" then
       local text = word:match "^%-j(.+)"
       if not text then text, i = argv[i], i + 1 end
       parsed.workers = math.tointeger(tonumber(text))
       if not parsed.workers or parsed.workers < 1 or parsed.workers > 16 then
-        return nil, ("'%s' needs a number from 1 to 16"):format(word:sub(1, 2) == "-j" and "-j"
-          or word)
+        return nil, "'-j' needs a number from 1 to 16"
       end
     elseif letter then
       if value == "" then

@@ -378,14 +378,3 @@ const struct pd_record_desc *pd_record_desc(uint32_t type)
 		desc = &pd_user_records[type - PD_RECORD_USER];
 	return desc && desc->name ? desc : NULL;
 }
-
-const struct pd_record_desc *pd_record_desc_by_name(const char *name, size_t n)
-{
-	for (uint32_t type = 0; type < PD_RECORD_TYPES; type++) {
-		const struct pd_record_desc *desc = pd_record_desc(type);
-
-		if (desc && strlen(desc->name) == n && memcmp(desc->name, name, n) == 0)
-			return desc;
-	}
-	return NULL;
-}

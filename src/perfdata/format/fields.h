@@ -172,12 +172,8 @@ struct pd_record_desc {
 	enum pd_loss loss;
 };
 
-/*
- * Return the description of a type below PD_RECORD_TYPES, by number or by name; NULL if it is
- * unknown.
- */
+/* Returns the description of a type below PD_RECORD_TYPES; NULL if it is unknown. */
 const struct pd_record_desc *pd_record_desc(uint32_t type);
-const struct pd_record_desc *pd_record_desc_by_name(const char *name, size_t n);
 
 /* Returns whether an MMAP2 record holds a build-id in place of device and inode. */
 bool pd_mmap2_has_build_id(const struct pd_record *rec);

@@ -69,11 +69,6 @@ static void print_value(struct pd_print *out, const struct pd_value *value, bool
 		print_text_scalar(out, value, in_view);
 }
 
-void pd_print_value(struct pd_print *out, const struct pd_value *value, bool json)
-{
-	print_value(out, value, json, false);
-}
-
 /* Prints a separator, unless the value is the first, and the value's name. */
 static void print_key(struct pd_print *out, const char *name, bool *first, bool json)
 {

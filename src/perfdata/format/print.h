@@ -54,9 +54,6 @@ void pd_print_field(struct pd_print *out, const char *name, const struct pd_valu
 		    bool json);
 void pd_print_end(struct pd_print *out, bool json);
 
-/* Prints one value as in such a line; PD_NIL is null in JSON and - in text. */
-void pd_print_value(struct pd_print *out, const struct pd_value *value, bool json);
-
 /* Prints a time in seconds with nine decimals: "8590.143543000". */
 void pd_print_seconds(struct pd_print *out, uint64_t ns);
 

@@ -101,9 +101,3 @@ bool pd_token_is(const struct pd_tokens *t, const char *what)
 	return (t->type == PD_TOKEN_OP || t->type == PD_TOKEN_NAME) && t->n == strlen(what) &&
 	       memcmp(t->p, what, t->n) == 0;
 }
-
-bool pd_token_is_nonzero(const struct pd_tokens *t)
-{
-	return t->type == PD_TOKEN_NUMBER &&
-	       count_chars_in(t->p, t->p + t->n, "0xXuUlL") < t->n;
-}

@@ -30,7 +30,4 @@ void pd_token_next(struct pd_tokens *t);
 /* Returns whether the token at hand is written as `what`. */
 bool pd_token_is(const struct pd_tokens *t, const char *what);
 
-/* Returns whether the token is a number other than 0. */
-bool pd_token_is_nonzero(const struct pd_tokens *t);
-
 #endif
