@@ -30,7 +30,7 @@ local function written(times, after)
 end
 
 local function read(path, threads, options)
-  local file <close> = assert(perflua.open(path, { threads = threads }))
+  local file <close> = assert(perflua.open(path, { jobs = threads }))
   return timed.read(file, options), file.damage, file.complete
 end
 
@@ -71,7 +71,7 @@ describe("a large recording", function()
 
   it("is looped over with threads that explain() tells of", function()
     local function threads_of(of, threads)
-      local file <close> = assert(perflua.open(of, { threads = threads }))
+      local file <close> = assert(perflua.open(of, { jobs = threads }))
       return file:records():select("pid"):explain():match "workers +([^\n]+)"
     end
     assert.equal("2: values are made ahead of the loop", threads_of(path, 4))

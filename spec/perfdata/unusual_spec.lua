@@ -228,7 +228,7 @@ describe("a valid record that nobody here knows", function()
     local path, expected = b:write(), b:offsets()
     assert.is_true(#files.read(path) > 1 << 20)
     for _, threads in ipairs { 1, 4 } do
-      local file <close> = assert(perflua.open(path, { threads = threads }))
+      local file <close> = assert(perflua.open(path, { jobs = threads }))
       assert.are.equal(400 * 40 + 80, file:samples():count())
       assert.are.equal(#expected, file:records({ container = true }):count())
       local in_time = 0

@@ -160,7 +160,7 @@ describe("a random grouped query", function()
     end
     local path, want = b:write(), nil
     for _, threads in ipairs { 1, 2, 4 } do
-      local file <close> = assert(perflua.open(path, { threads = threads }))
+      local file <close> = assert(perflua.open(path, { jobs = threads }))
       local query = file:samples():group_by("ip", "comm"):count():sum("period"):avg("period")
         :min("comm"):max("period")
         :quantile("period", 0.9):hist("period"):distinct("comm"):distinct("cpu")

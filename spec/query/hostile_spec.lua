@@ -34,7 +34,7 @@ local function changed(change, check)
   for _, threads in ipairs { 1, 3 } do
     for name, question in pairs(questions) do
       files.write(path, bytes)
-      local file <close> = assert(perflua.open(path, { threads = threads }))
+      local file <close> = assert(perflua.open(path, { jobs = threads }))
       change(path)
       check(name, file, pcall(question, file))
     end
@@ -79,7 +79,7 @@ describe("a grouped query", function()
     local path = containers.list[1].write(recording)
     local answered, refused = 0, 0
     for i = 1, 6 do
-      local file = assert(perflua.open(path, { threads = i % 3 + 1 }))
+      local file = assert(perflua.open(path, { jobs = i % 3 + 1 }))
       local query = file:records():group_by("comm", "event", "stack"):count():distinct("pid")
         :quantile("time", 0.5)
       local left = i * i * i

@@ -127,7 +127,7 @@ describe("a file that changes while threads read it", function()
       local perflua = require "perflua"
       for i = 1, 30 do
         pcall(function()
-          local file <close> = assert(perflua.open(arg[1], { threads = 4 }))
+          local file <close> = assert(perflua.open(arg[1], { jobs = 4 }))
           require("perflua.core").count(file)
           file:samples():group_by("comm"):count():sort()
         end)
@@ -155,7 +155,7 @@ describe("a recording that is larger than memory may be", function()
     out:close()
     for _, threads in ipairs { 1, 4 } do
       local got = run.shell_with('ulimit -v 190000; "$perflua" "$1" "$2" ' .. threads, run.script [[
-        local file = assert(require "perflua".open(arg[1], { threads = tonumber(arg[2]) }))
+        local file = assert(require "perflua".open(arg[1], { jobs = tonumber(arg[2]) }))
         print(#file.damage, require("perflua.core").count(file).types[9].count)
         for row in file:samples():all_events():group_by("cpu"):count():sort():rows() do print(row.cpu, row.count) end
       ]], path)

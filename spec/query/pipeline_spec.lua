@@ -36,7 +36,7 @@ local questions = {
 }
 
 local function open(path, threads)
-  return assert(perflua.open(path, { threads = threads, symfs = "spec/fixtures/empty" }))
+  return assert(perflua.open(path, { jobs = threads, symfs = "spec/fixtures/empty" }))
 end
 
 -- The answer of a recording that nothing is known of yet.

@@ -22,7 +22,7 @@ local Asked = {}
 Asked.__index = Asked
 
 local function open(path, threads)
-  local file = perflua.open(path, { threads = threads, symfs = "spec/fixtures/empty" })
+  local file = perflua.open(path, { jobs = threads, symfs = "spec/fixtures/empty" })
   return file and file.mode == "file" and file or nil
 end
 

@@ -28,7 +28,7 @@ end
 ---Returns what a recording (a path, or several) answers, by so many threads; or interpreted.
 function shared.answers(path, threads, interpreted)
   warn "@off"
-  local file <close> = assert(perflua.open(path, { threads = threads }))
+  local file <close> = assert(perflua.open(path, { jobs = threads }))
   local got = { rows = {}, counts = core.count(file) }
   for i, question in ipairs(questions) do
     local query = question(file:records())
@@ -41,7 +41,7 @@ end
 
 --- One answer of one pass over what comes but once.
 function shared.answer(path, number, threads)
-  local file <close> = assert(perflua.open(path, { threads = threads }))
+  local file <close> = assert(perflua.open(path, { jobs = threads }))
   return rows(questions[number](file:records()))
 end
 
@@ -49,7 +49,7 @@ shared.QUESTIONS = #questions
 
 --- How many threads explain() says.
 function shared.threads_of(path, threads)
-  local file <close> = assert(perflua.open(path, { threads = threads }))
+  local file <close> = assert(perflua.open(path, { jobs = threads }))
   return tonumber(file:records():group_by("comm"):count():explain():match "workers%s+(%d+)")
 end
 

@@ -163,7 +163,7 @@ describe("samples with counter values", function()
 
   for _, threads in ipairs { 1, 2 } do
     it("are delivered by " .. threads .. " threads at most", function()
-      local file <close> = assert(perflua.open(group():write(), { threads = threads }))
+      local file <close> = assert(perflua.open(group():write(), { jobs = threads }))
       assert.are.same(expected(), of_records(file:samples()))
       assert.are.same(expected(), of_records(file:samples { reuse = true }))
       assert.are.same(expected(), of_values(file:samples()))
