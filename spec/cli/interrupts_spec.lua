@@ -8,8 +8,6 @@ local for_all_tools = require "spec.support.for_all_tools"
 local run = require "spec.cli.run"
 local traced = require "spec.support.traced"
 
-local SLOW <const> = 3000 -- times that the symbols of a file are there: loading takes seconds
-
 -- In scripts: sends SIGINT to the interpreter itself, which has it when this returns.
 local INTERRUPT = 'local function interrupt() io.popen("kill -INT $PPID"):close() end\n'
 
@@ -477,33 +475,41 @@ describe("an interrupt while names are read", function()
     assert.matches("nil\n.*function1\n", got.out)
   end)
 
-  it("leaves them out of a result, which says so, after a second", function()
-    local lines = {}
-    for i = 1, 3000 do lines[i] = ("%x 10 function%d\n"):format(0x10000 + 16 * i, i) end
-    local path, dir, remove = jitted(table.concat(lines):rep(SLOW))
-    local text = [[
-      local perflua = require "perflua"
-      local path, dir, form = table.unpack(arg)
-      local n = 0
-      local function count() n = n + 1 if n == 1 then interrupt() end return true end
-      local samples = perflua.open(path, { symfs = dir }):samples():where(count)
+  it("goes on for a second, then leaves names out of a result, which says so", function()
+    local path, dir, remove = jitted "10010 10 one\n"
+    -- The second begins with the first binary that is read, which is that of process 8.
+    local text = INTERRUPT .. [[
+      local path, dir, seconds, form = table.unpack(arg)
+      local file, n = require("perflua").open(path, { symfs = dir }), 0
+      file:thread(7)
+      local samples = file:samples():where(function()
+        n = n + 1
+        if n == 1 then
+          interrupt()
+          file:resolve(8, 0x10010)
+          os.execute("sleep " .. seconds)
+        end
+        return true
+      end)
       if form == "loop" then
-        for ip, symbol in samples:select("ip", "symbol") do print(symbol or "none") end
+        for _, symbol in samples:select("ip", "symbol") do print(symbol or "none") end
         return
       end
       local t = samples:group_by("symbol"):count():table()
       if form == "json" then t:json() else print(t) end]]
     for form, expected in pairs {
-      text = "^symbol +count\n%- +1\ninterrupted at %d+ %% of the recording, before all "
-        .. "names were read\n$",
-      json = '"count":1}.*{"interrupted":[%d.]+,"unnamed":true}',
-      loop = "^none\n$",
+      text = { "^symbol  count\none +1\ninterrupted at %d+ %% of the recording\n$",
+        "^symbol  count\n%- +1\ninterrupted at %d+ %% of the recording, before all names "
+          .. "were read\n$" },
+      json = { '"one","count":1}.*{"interrupted":[%d.]+}',
+        'null,"count":1}.*{"interrupted":[%d.]+,"unnamed":true}' },
+      loop = { "^one\n$", "^none\n$" },
     } do
-      local script = run.script(INTERRUPT .. text)
-      local got = run.perflua { script, path, dir, form }
-      assert.equal(130, got.status, got.err)
-      assert.matches(expected, got.out, 1, false)
-      assert.equal("", got.err)
+      for i, seconds in ipairs { "0", "1.1" } do
+        local got = run.perflua { run.script(text), path, dir, seconds, form }
+        assert.same({ 130, "" }, { got.status, got.err })
+        assert.matches(expected[i], got.out)
+      end
     end
     remove()
   end)

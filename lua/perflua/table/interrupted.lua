@@ -40,12 +40,15 @@ function interrupted.rows(written, n)
 end
 
 ---@param part number|true|nil default: that of the last pass
----@return number|true|nil # as JSON tells it; nil: nothing was interrupted
-function interrupted.value(part)
-  part = part or interrupted.part()
+---@param is_unnamed boolean? as for text()
+---@return number|true|nil # `interrupted` in JSON; nil: nothing was interrupted
+---@return true? # `unnamed` in JSON
+function interrupted.value(part, is_unnamed)
+  local last, lacks = interrupted.part()
+  part = part or last
+  if is_unnamed == nil then is_unnamed = lacks end
   interrupted.told = interrupted.told or part ~= nil
-  if part == nil or part == true then return part end
-  return math.floor(100 * part) / 100
+  return type(part) == "number" and math.floor(100 * part) / 100 or part, is_unnamed or nil
 end
 
 ---Says it on standard error, beside what other programs read.

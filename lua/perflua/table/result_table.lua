@@ -76,9 +76,10 @@ function ResultTable:note(name, n, text)
   table.insert(self.notes, { name = name, n = n, text = text })
 end
 
-local function write_json(out, columns, rows, notes, part)
-  out:write("{", part and ('"interrupted":%s,'):format(json.encode(interrupted.value(part)))
-    or "", select(2, interrupted.part()) and '"unnamed":true,' or "")
+local function write_json(out, columns, rows, notes)
+  local part, unnamed = interrupted.value()
+  out:write("{", part and ('"interrupted":%s,'):format(json.encode(part)) or "",
+    unnamed and '"unnamed":true,' or "")
   for _, note in ipairs(notes) do
     out:write(json.encode(note.name), ":", fmt.unsigned(note.n), ",")
   end
@@ -141,7 +142,7 @@ function ResultTable:write(args, out)
   if args.count then
     rows = table.move(rows, 1, math.min(#rows, math.tointeger(tonumber(args.count))), 1, {})
   end
-  if args.json then return write_json(out, self.columns, rows, self.notes, part) end
+  if args.json then return write_json(out, self.columns, rows, self.notes) end
   local said = args.csv and io.stderr or out
   for _, note in ipairs(self.notes) do
     if note.n ~= 0 then said:write("# ", fmt.phrase(note.n, note.text), "\n") end

@@ -54,9 +54,9 @@ end
 function rows.interruption(self)
   local part = self.data.interrupted
   if not part then return nil end
-  local is_unnamed = self.data.is_unnamed or false
-  return interrupted.text(part, is_unnamed),
-    json.encode { interrupted = interrupted.value(part), unnamed = is_unnamed or nil }
+  local value, unnamed = interrupted.value(part, self.data.is_unnamed or false)
+  return interrupted.text(part, self.data.is_unnamed or false),
+    json.encode { interrupted = value, unnamed = unnamed }
 end
 
 ---@param self perflua.Table

@@ -230,9 +230,9 @@ local function write_json(result, file, health, out)
       period = event.period, rows = rows,
       lost_samples = health and quality.lost(event, health), unresolved = event.unresolved }
   end
+  local part, unnamed = interrupted.value()
   json.write(function(text) out:write(text) end, json.object {
-    path = file.path, interrupted = interrupted.value(),
-    unnamed = select(2, interrupted.part()) or nil, complete = file.complete,
+    path = file.path, interrupted = part, unnamed = unnamed, complete = file.complete,
     damage = #file.damage,
     lost_records = health and health.lost_records, set_aside = result.aside, events = events,
   })

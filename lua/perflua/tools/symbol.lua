@@ -88,7 +88,7 @@ function tool.run(args, out)
   time, message = time_of(file, args.time)
   if message then return USAGE, message end
   local report = address.explain(file, ip, { pid = pid, time = time, guest = guest })
-  report.interrupted = interrupted.value()
+  report.interrupted, report.unnamed = interrupted.value()
   if args.json then
     out:write(json.encode(make_plain(report)), "\n")
   else

@@ -336,9 +336,9 @@ int pl_file_group(lua_State *L)
 	}
 	if (ran != PB_OK)
 		pl_cut_pass(L, job->progress.part);
-	pl_cut_names(L, f);
 	pl_file_report(L, f);
 	if (!job->groups) {
+		pl_cut_names(L, f);
 		lua_pushboolean(L, 0);
 		return 1;
 	}
@@ -356,12 +356,12 @@ int pl_file_group(lua_State *L)
 	if (wrong == PQ_RIGHT && !stays_job(job))
 		n_results = pl_push_groups(L, job);
 	pl_progress_end(&job->progress);
+	pl_cut_names(L, f); /* those of call chains were looked up last */
 	if (wrong != PQ_RIGHT) {
 		lua_pushnil(L);
 		lua_pushstring(L, job->profile.is_asked ? "periods" : pl_wrong_name(wrong));
 		return 2;
 	}
-	pl_cut_names(L, f); /* those of call chains are looked up now */
 	if (stays_job(job))
 		return 2;
 	free_job(job);
