@@ -409,6 +409,7 @@ int pl_result_put(lua_State *L)
 {
 	const struct pl_result *r = pl_check_result(L, PUT_RESULT);
 	const struct pr_shape *shape = &r->result->shape;
+	size_t before = pq_groups_memory(r->result->groups);
 	struct sketches *sketches;
 	lua_Integer n;
 
@@ -429,7 +430,7 @@ int pl_result_put(lua_State *L)
 		put_group(L, r);
 	}
 	lua_settop(L, PUT_RESULT);
-	pl_account_result(L, r->result, 0);
+	pl_account_result(L, r->result, before);
 	return pl_push_wrong(L, r->result) ? 2 : 1;
 }
 
