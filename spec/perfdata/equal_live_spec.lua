@@ -35,14 +35,25 @@ local function streamed(command, ...)
   return list
 end
 
+-- Fields that a symbol gives. Only a file has the vdso's build-id, without which its functions
+-- have no names.
+local NAMES = { "annotated_stack", "frames", "stack", "symbol", "symbol_size", "symoff",
+  "unresolved" }
+
 -- Drops what only a file knows: a stream learns the time of its first sample when that is
--- delivered, so records before it have no `elapsed` there; in a file theirs is negative. And
--- the vdso's build-id, without which its functions have no names.
+-- delivered, so records before it have no `elapsed` there; in a file theirs is negative.
 local function of_any_form(list)
   local others = {}
   for i, line in ipairs(list) do
-    others[i] = line:find('dso="[vdso]"', 1, true) and line:match " time=%d+"
-      or line:gsub("elapsed=%-%d+ ", "")
+    line = line:gsub("elapsed=%-%d+ ", "")
+    if line:find('dso="[vdso]"', 1, true) then
+      for _, name in ipairs(NAMES) do
+        name = "%f[%w_]" .. name
+        line = line:gsub(name .. '=%b""', ""):gsub(name .. "=%d+", "")
+      end
+      line = line:gsub("[ {}]+", " ")
+    end
+    others[i] = line
   end
   return others
 end

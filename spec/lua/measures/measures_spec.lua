@@ -1,4 +1,5 @@
 -- Measures by themselves: what records of different types give does not depend on their order.
+local Table = require "perflua.table"
 local measures = require "perflua.measures"
 local steps = require("spec.support.model.measures").steps
 
@@ -37,6 +38,22 @@ describe("the least and the greatest", function()
       assert.equal("integer", math.type(select(2, of(name, "any", shuffled { 1, 1.0 }))))
       assert.equal("0.0", tostring(select(2, of(name, "float", shuffled { -0.0, 0.0 }))))
     end
+  end)
+
+  it("merge as they are found", function()
+    local function merged(name, kind, states)
+      local data = { description = {}, keys = { { name = "k", kind = "signed" } },
+        measures = { { name = "m", measure = name, kind = kind } } }
+      local groups = {}
+      for i, state in ipairs(states) do groups[i] = { keys = { 1 }, state } end
+      local t = Table.of(data, groups)
+      assert.equal(1, #t)
+      return t[1].m
+    end
+    assert.equal(1, merged("min", "any", { false, "a", 1 }))
+    assert.equal("a", merged("max", "any", { "a", 1 }))
+    assert.equal(-1, merged("max", "unsigned", { 5, -1 }))
+    assert.equal(5, merged("min", "unsigned", { 5, -1 }))
   end)
 end)
 
