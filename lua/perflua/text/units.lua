@@ -2,15 +2,15 @@
 
 local units = {}
 
--- Each unit: how many of the base unit its steps are, from the smallest.
-local steps = {
+---Each unit: how many of the base unit its steps are, and their names, from the smallest.
+units.steps = {
   duration = { { 1, "ns" }, { 1000, "us" }, { 1000000, "ms" }, { 1000000000, "s" } },
   bytes = { { 1, "B" } },
   si = { { 1, "" } },
 }
 for i, prefix in ipairs { "K", "M", "G", "T", "P", "E" } do
-  steps.bytes[i + 1] = { 1 << 10 * i, prefix .. "iB" }
-  steps.si[i + 1] = { math.tointeger(10 ^ (3 * i)), i == 1 and "k" or prefix }
+  units.steps.bytes[i + 1] = { 1 << 10 * i, prefix .. "iB" }
+  units.steps.si[i + 1] = { math.tointeger(10 ^ (3 * i)), i == 1 and "k" or prefix }
 end
 
 ---The names of the units, in the order in which messages list them.
@@ -18,7 +18,7 @@ units.names = { "duration", "bytes", "si" }
 
 ---@param name any
 ---@return boolean
-function units.is(name) return steps[name] ~= nil end
+function units.is(name) return units.steps[name] ~= nil end
 
 -- Three significant digits, all of an integer part.
 local function round_number(x)
@@ -39,7 +39,7 @@ function units.format(x, unit, is_unsigned)
   elseif x < 0 then
     sign, x = "-", x == math.mininteger and -(x + 0.0) or -x
   end
-  local list, i = steps[unit], 1
+  local list, i = units.steps[unit], 1
   -- 999.6us are 1.00ms
   while list[i + 1] and x + list[i + 1][1] / 2000 >= list[i + 1][1] do i = i + 1 end
   local step, suffix = list[i][1], list[i][2]

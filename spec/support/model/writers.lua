@@ -21,17 +21,6 @@ local function is_right(kind, rows, i)
   return true
 end
 
--- The units, from the smallest step: { how many of the base unit, name }.
-local steps = {
-  duration = { { 1, "ns" }, { 1000, "us" }, { 1000000, "ms" }, { 1000000000, "s" } },
-  bytes = { { 1, "B" } },
-  si = { { 1, "" } },
-}
-for i, prefix in ipairs { "K", "M", "G", "T", "P", "E" } do
-  steps.bytes[i + 1] = { 1 << 10 * i, prefix .. "iB" }
-  steps.si[i + 1] = { math.tointeger(10 ^ (3 * i)), i == 1 and "k" or prefix }
-end
-
 -- All decimals of n / step, where step is a power of ten.
 local function divide_exactly(n, step)
   local whole, fraction = n // step, n % step
@@ -48,7 +37,7 @@ end
 -- With a unit and all the digits that it has: values that differ look different.
 local function format_exactly(x, unit, is_unsigned)
   if x ~= x or x == math.huge or x == -math.huge then return tostring(x) end
-  local sign, list, i = "", steps[unit], 1
+  local sign, list, i = "", units.steps[unit], 1
   if x < 0 and is_unsigned and math.type(x) == "integer" then
     x = ((x >> 1) | (x & 1)) * 2.0
   elseif x < 0 then
