@@ -37,11 +37,11 @@ Threads that were not switched in are left out, and so is the idle thread.
 tool.refused = samples.refused(tool.options, "it reads the switches of all threads")
 
 -- Indexes in a thread's row: since when it is off CPU, and since when it could run. False: not
--- known. True: it runs. LEFT: it could when it left, rather than was woken, if also just then.
+-- known. True: it runs.
 local OFF <const>, READY <const> = 1, 2
 local TID <const>, IN <const>, RUN <const>, WAIT <const>, DELAYS <const> = 3, 4, 5, 6, 7
 local DELAY <const>, MAX <const>, MAX_AT <const>, PREEMPTED <const> = 8, 9, 10, 11
-local LEFT <const> = 12
+local RUNNABLE <const> = 12 -- it could run when it left: nobody has to wake it
 
 -- bits of prev_state; those above tell that it was preempted
 local DEAD <const>, STATE <const> = 0x30, 0xff
@@ -84,8 +84,8 @@ local function read_threads(file, is_chosen)
         threads[prev] = t
       end
       t[OFF] = state & DEAD == 0 and time
-      t[LEFT] = state & STATE == 0
-      t[READY] = t[LEFT] and time
+      t[RUNNABLE] = state & STATE == 0
+      t[READY] = t[RUNNABLE] and time
       t = threads[next_tid]
       if not t then
         t = new_row(next_tid)
@@ -101,7 +101,7 @@ local function read_threads(file, is_chosen)
         t[DELAYS] = t[DELAYS] + 1
         t[DELAY] = t[DELAY] + delay
         if delay > t[MAX] then t[MAX], t[MAX_AT] = delay, ready end
-        if off and t[LEFT] then t[PREEMPTED] = t[PREEMPTED] + delay end
+        if off and t[RUNNABLE] then t[PREEMPTED] = t[PREEMPTED] + delay end
       end
       t[OFF], t[READY], t[IN] = false, true, t[IN] + (counts and 1 or 0)
       running[cpu], since[cpu] = t, time

@@ -436,9 +436,9 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 	is_odd = type == PD_RECORD_SAMPLE && ending == PD_OVERLONG;
 	got = chain_continues(&chain, size, err);
 	/*
-	 * The copy of a stack that a sample does not fill may hold old records, also to its
-	 * end. A small plain record gets no closer look when the reader looks ahead in a block,
-	 * either.
+	 * A sample's copy of a stack may hold old records behind what was copied, up to the
+	 * sample's end. A small plain record gets no closer look when the reader looks ahead in
+	 * a block, either.
 	 */
 	if (got < 0 || (got > 0 && (ending == PD_WHOLE || is_odd ||
 				    (size <= PD_LARGE && size % 8 == 0 && pd_is_plain(type)))))
