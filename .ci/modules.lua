@@ -49,7 +49,7 @@ local modules = {
   { "query", "base perfdata/stream perfdata/order analysis query/expr query/group query/rows",
     "query" },
   { "result", "base perfdata/format query", "column result saved view writer" },
-  { "script", "base perfdata/format machine", "script" },
+  { "script", "base perfdata/format machine result", "report script" },
   { "sqlite", "base perfdata/format query", "database" },
   { "export", "base perfdata/format symbols/lines machine query query/expr query/group",
     "export gzip" },

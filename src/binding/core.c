@@ -179,6 +179,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "result_load", pl_result_load },
 		{ "result_view", pl_result_view },
 		{ "view_row", pl_view_row },
+		{ "report_lines", pl_report_lines },
 		{ "view_section", pl_view_section },
 		{ "view_write", pl_view_write },
 		{ "stacks", pl_stacks },

@@ -21,7 +21,8 @@ int pl_file_data_section(lua_State *L); /* core.data_section(file) -> offset, by
 int pl_file_clocks(lua_State *L);	/* core.clocks(file) -> array, by_wall */
 int pl_file_members(lua_State *L);	/* core.members("file") -> array of names */
 int pl_file_health(lua_State *L);	/* core.health(file) -> table, see health.c */
-int pl_file_short_names(lua_State *L); /* core.short_names(file) -> table, see query/report.c */
+int pl_file_short_names(lua_State *L);	/* core.short_names(file) -> table, of the
+		* binaries whose short name is not the end of their path */
 
 /* Passes over the records of a File. */
 int pl_file_cursor(lua_State *L);   /* core.cursor(file, options) -> cursor */
@@ -145,6 +146,13 @@ int pl_result_load(lua_State *L);
 int pl_result_view(lua_State *L);
 /* core.view_row(view, i) -> table of its values by column, section */
 int pl_view_row(lua_State *L);
+/*
+ * core.report_lines(view, from, to, columns, stops [, out]) -> the number of rows that were
+ * looked at: fewer if `stops` and an interrupt came. Without `out` raises `room` of the columns
+ * to the widths of their cells; with it, a file, writes lines of that width. A column is
+ * { shown = "plain" | … of script/report.h, at, beside = places of cells, room, right, last }.
+ */
+int pl_report_lines(lua_State *L);
 /* core.view_section(view, i) -> section of row i */
 int pl_view_section(lua_State *L);
 /*

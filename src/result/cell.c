@@ -1,5 +1,6 @@
 #include "cell_internal.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,11 +145,20 @@ static void print_with_unit(struct pd_print *out, const struct pq_value *value,
 	pd_print_name(out, step->suffix);
 }
 
+void pr_print_symbol_address(struct pd_print *out, uint64_t address)
+{
+	char *p = pd_print_room(out, 24);
+
+	out->n += (size_t)snprintf(p, 24, "0x%016" PRIx64, address);
+}
+
 static void print_exact_integer(struct pd_print *out, const struct pq_value *value,
 				enum pr_kind kind)
 {
 	if (kind == PR_ADDRESS)
 		pd_print_hex(out, value->u);
+	else if (kind == PR_SYMBOL)
+		pr_print_symbol_address(out, value->u);
 	else if (kind == PR_UNSIGNED)
 		pd_print_uint(out, value->u);
 	else
@@ -257,6 +267,15 @@ static const char *skip_clean(const char *p, const char *end, bool json)
 		p += utf8;
 	}
 	return p;
+}
+
+void pr_print_cell(struct pd_print *out, const struct pq_value *cell,
+		   const struct pr_column *column)
+{
+	if (cell->type == PQ_TEXT)
+		pr_print_escaped(out, cell->p, cell->size, false);
+	else
+		pr_print_shown(out, cell, column);
 }
 
 void pr_print_escaped(struct pd_print *out, const char *p, size_t n, bool json)

@@ -25,13 +25,6 @@ void pr_print_shown(struct pd_print *out, const struct pq_value *value,
 void pr_print_bound(struct pd_print *out, const struct pq_value *bound, enum pr_unit unit);
 
 /*
- * Prints a text as it may go to a terminal: control characters and what is not UTF-8 become
- * \x1b, or \u{9b} if they take two bytes. In JSON they become \n, \u001b and U+FFFD, quotes
- * and backslashes are escaped, too.
- */
-void pr_print_escaped(struct pd_print *out, const char *p, size_t n, bool json);
-
-/*
  * Returns a stack as the field `stack` has it, of *n bytes, which the caller frees; NULL: no
  * memory.
  */

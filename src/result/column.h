@@ -16,6 +16,7 @@ enum pr_kind {
 	PR_FLOAT,
 	PR_PERCENT,
 	PR_STRING, /* text or bytes, and names of events */
+	PR_SYMBOL, /* name of a function, or a number: its address in its binary */
 	PR_BOOLEAN,
 	PR_STACK,
 	PR_HISTOGRAM,
@@ -46,7 +47,7 @@ struct pr_column {
 /* Returns true if integers of that kind are unsigned. */
 static inline bool pr_is_unsigned(enum pr_kind kind)
 {
-	return kind == PR_UNSIGNED || kind == PR_ADDRESS;
+	return kind == PR_UNSIGNED || kind == PR_ADDRESS || kind == PR_SYMBOL;
 }
 
 /*

@@ -168,15 +168,19 @@ bool pr_sum_totals(const struct pr_result *result, struct pr_total **totals, siz
 	return *totals != NULL;
 }
 
-static double find_total(const struct pr_lines *lines, size_t g, size_t m)
+/* Returns the sum that a group's share is of, mostly the one found last or the next. */
+static double find_total(struct pr_lines *lines, size_t g, size_t m)
 {
 	struct pq_value whole;
 
 	find_whole(lines->result, g, find_event_key(&lines->result->shape), &whole);
-	for (size_t i = 0; i < lines->n_totals; i++)
-		if (lines->totals[i].measure == m &&
-		    is_same_whole(&lines->totals[i].whole, &whole))
-			return lines->totals[i].sum;
+	for (size_t i = 0; i < lines->n_totals; i++) {
+		const struct pr_total *total = &lines->totals[lines->last_total];
+
+		if (total->measure == m && is_same_whole(&total->whole, &whole))
+			return total->sum;
+		lines->last_total = (lines->last_total + 1) % lines->n_totals;
+	}
 	return 0;
 }
 
@@ -237,8 +241,8 @@ static void show_quantile(const struct pq_state *state, enum pq_kind kind, doubl
 }
 
 /* Sets *out to what a column shows of a measure. */
-static void show_measure(const struct pr_lines *lines, const struct pr_view_column *column,
-			 size_t g, struct pq_value *out)
+static void show_measure(struct pr_lines *lines, const struct pr_view_column *column, size_t g,
+			 struct pq_value *out)
 {
 	const struct pr_measure *measure = &lines->result->shape.measures[column->at];
 	struct pq_state state;
@@ -246,6 +250,11 @@ static void show_measure(const struct pr_lines *lines, const struct pr_view_colu
 
 	out->type = PQ_NIL;
 	pq_groups_state(lines->result->groups, g, column->at, &state);
+	if (column->is_share) {
+		total = find_total(lines, g, column->at);
+		*out = float_value(total != 0 ? 100 * (to_double(&state.value) / total) : 0);
+		return;
+	}
 	switch (measure->measure) {
 	case PQ_M_AVG:
 		show_average(&state, out);

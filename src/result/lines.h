@@ -18,7 +18,7 @@ struct pr_lines {
 	void (*adjust)(void *arg, size_t g);
 	void *arg;
 	const struct pr_total *totals; /* [n_totals] */
-	size_t n_totals;
+	size_t n_totals, last_total;
 	struct pq_fields fields;
 	struct pq_expr **exprs;	     /* [n_columns]: NULL without an expression */
 	struct pq_expr **conditions; /* [n_conditions] */

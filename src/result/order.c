@@ -120,22 +120,31 @@ int pr_compare(const struct pq_value *a, const struct pq_value *b, bool is_unsig
 	return compare_others(a, b, is_unsigned, stacks);
 }
 
-struct item {
-	struct pq_value value;
-	uint32_t row;
-};
-
 /* A column that rows are compared by. */
 struct level {
 	size_t column; /* PR_NONE: the section */
 	bool is_unsigned, descending, by_magnitude;
 };
 
+/*
+ * A row on its way to its place. By most levels rows are in the order of class and key; by
+ * others the key is the position of a value to compare.
+ */
+struct item {
+	uint64_t key;
+	uint32_t row;
+	uint8_t class; /* enum rank */
+};
+
 struct sorter {
 	struct pr_lines *lines;
 	struct level *levels; /* [n_levels] */
 	size_t n_levels;
-	struct item *items, *spare;
+	struct item *items, *spare; /* [n] */
+	struct pq_value *values;    /* [n]; NULL: not needed yet */
+	size_t n;
+	struct pq_text **list; /* [n_list]: different texts of a level */
+	size_t n_list, list_room;
 	struct pq_texts texts; /* of expressions */
 	bool failed;
 };
@@ -172,49 +181,193 @@ static int compare_at(const struct sorter *s, const struct level *level,
 	return level->descending && !pr_is_absent(a) && !pr_is_absent(b) ? -order : order;
 }
 
+/* Returns the bits of a number that is not NaN, as an integer of the same order. */
+static uint64_t order_of_float(double f)
+{
+	uint64_t bits;
+
+	f += 0.0; /* of equal zeros the positive one */
+	memcpy(&bits, &f, sizeof(bits));
+	return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+/* Lists a text, unless it is listed already. Returns false without memory. */
+static bool list_text(struct sorter *s, struct pq_text *text)
+{
+	if (text->moved == text)
+		return true;
+	if (!pb_reserve(s->list, s->n_list, s->list_room))
+		return false;
+	text->moved = text;
+	s->list[s->n_list++] = text;
+	return true;
+}
+
+static int compare_listed(const void *left, const void *right)
+{
+	const struct pq_text *a = *(struct pq_text *const *)left;
+	const struct pq_text *b = *(struct pq_text *const *)right;
+	int order = memcmp(a->bytes, b->bytes, a->size < b->size ? a->size : b->size);
+
+	return order ? order : (a->size > b->size) - (a->size < b->size);
+}
+
+/*
+ * Replaces the texts of a range by their places among the different ones. While it works, a
+ * text's field `moved`, which nobody needs of a result, has its place.
+ */
+static void rank_texts(struct sorter *s, size_t from, size_t to, bool is_descending)
+{
+	if (s->n_list)
+		qsort(s->list, s->n_list, sizeof(struct pq_text *), compare_listed);
+	for (size_t i = 0; i < s->n_list; i++)
+		s->list[i]->moved = (struct pq_text *)(uintptr_t)(i + 1);
+	for (size_t i = from; i < to; i++) {
+		struct item *item = &s->items[i];
+
+		if (item->class != (is_descending ? RANK_STACK - RANK_TEXT : RANK_TEXT))
+			continue;
+		item->key = (uintptr_t)((struct pq_text *)(uintptr_t)item->key)->moved;
+		if (is_descending)
+			item->key = ~item->key;
+	}
+	for (size_t i = 0; i < s->n_list; i++)
+		s->list[i]->moved = NULL;
+	s->n_list = 0;
+}
+
+/*
+ * Sets the class and the key of an item to those of its value. Returns false if values of that
+ * column have to be compared, or without memory.
+ */
+static bool set_key(struct sorter *s, const struct level *level, const struct pq_value *value,
+		    struct item *item, bool *has_integers, bool *has_floats)
+{
+	item->class = rank_of(value);
+	switch (item->class) {
+	case RANK_BOOLEAN:
+		item->key = value->u;
+		break;
+	case RANK_NUMBER:
+		*(value->type == PQ_INT ? has_integers : has_floats) = true;
+		item->key = value->type == PQ_FLOAT ? order_of_float(value->f) :
+			    level->is_unsigned	    ? value->u :
+						      value->u ^ UINT64_C(1) << 63;
+		break;
+	case RANK_TEXT:
+		item->key = (uintptr_t)pq_text_of(value->p);
+		if (!list_text(s, pq_text_of(value->p)))
+			s->failed = true;
+		break;
+	case RANK_STACK:
+		return false;
+	default:
+		item->key = 0;
+		return true;
+	}
+	if (level->descending) {
+		item->class = RANK_STACK - item->class;
+		if (item->class != RANK_STACK - RANK_TEXT)
+			item->key = ~item->key;
+	}
+	return !(*has_integers && *has_floats);
+}
+
+/* Loads keys for a level of a range. Returns false if its values have to be compared. */
+static bool load_keys(struct sorter *s, const struct level *level, size_t from, size_t to)
+{
+	bool has_integers = false, has_floats = false, done = true;
+	struct pq_value value;
+
+	for (size_t i = from; done && i < to; i++) {
+		if (i + PR_ROWS_AHEAD < to)
+			pq_groups_expect(s->lines->result->groups,
+					 s->items[i + PR_ROWS_AHEAD].row);
+		load_value(s, level, s->items[i].row, &value);
+		done = set_key(s, level, &value, &s->items[i], &has_integers, &has_floats);
+	}
+	rank_texts(s, from, done ? to : from, level->descending);
+	return done;
+}
+
+/* Loads the values of a level of a range, to be compared. */
+static void load_values(struct sorter *s, const struct level *level, size_t from, size_t to)
+{
+	if (!s->values)
+		s->values = malloc((s->n + 1) * sizeof(*s->values));
+	if (!s->values) {
+		s->failed = true;
+		return;
+	}
+	for (size_t i = from; i < to; i++) {
+		load_value(s, level, s->items[i].row, &s->values[i]);
+		s->items[i].key = i;
+	}
+}
+
+/* Compares items, whose values are to be compared unless `has_keys`. */
+static inline __attribute__((always_inline)) int compare_items(const struct sorter *s,
+							       const struct level *level,
+							       const struct item *a,
+							       const struct item *b,
+							       bool has_keys)
+{
+	if (!has_keys)
+		return compare_at(s, level, &s->values[a->key], &s->values[b->key]);
+	if (a->class != b->class)
+		return a->class < b->class ? -1 : 1;
+	return (a->key > b->key) - (a->key < b->key);
+}
+
 #define SHORT_RUN 8
 
-static void sort_short_run(const struct sorter *s, const struct level *level,
-			   struct item *items, size_t n)
+static inline __attribute__((always_inline)) void sort_short_run(const struct sorter *s,
+								 const struct level *level,
+								 struct item *items, size_t n,
+								 bool has_keys)
 {
 	for (size_t i = 1; i < n; i++) {
 		struct item item = items[i];
 		size_t at = i;
 
-		for (; at && compare_at(s, level, &items[at - 1].value, &item.value) > 0; at--)
+		for (; at && compare_items(s, level, &items[at - 1], &item, has_keys) > 0; at--)
 			items[at] = items[at - 1];
 		items[at] = item;
 	}
 }
 
-static void merge_sorted_runs(const struct sorter *s, const struct level *level,
-			      const struct item *items, size_t middle, size_t n,
-			      struct item *out)
+static inline __attribute__((always_inline)) void merge_sorted_runs(
+	const struct sorter *s, const struct level *level, const struct item *items,
+	size_t middle, size_t n, struct item *out, bool has_keys)
 {
 	size_t a = 0, b = middle;
 
 	while (a < middle && b < n)
-		*out++ = compare_at(s, level, &items[a].value, &items[b].value) > 0 ?
+		*out++ = compare_items(s, level, &items[a], &items[b], has_keys) > 0 ?
 				 items[b++] :
 				 items[a++];
 	memcpy(out, &items[a], (middle - a) * sizeof(*out));
 	memcpy(out + (middle - a), &items[b], (n - b) * sizeof(*out));
 }
 
-/* Sorts items[from … to - 1] by their values. Equal ones stay in their order. */
-static void sort_items(struct sorter *s, const struct level *level, size_t from, size_t to)
+/* Sorts items[from … to - 1]. Equal ones stay in their order. */
+static inline __attribute__((always_inline)) void sort_items(struct sorter *s,
+							     const struct level *level,
+							     size_t from, size_t to,
+							     bool has_keys)
 {
 	struct item *in = s->items + from, *out = s->spare + from, *swapped;
 	size_t n = to - from;
 
 	for (size_t i = 0; i < n; i += SHORT_RUN)
-		sort_short_run(s, level, &in[i], n - i < SHORT_RUN ? n - i : SHORT_RUN);
+		sort_short_run(s, level, &in[i], n - i < SHORT_RUN ? n - i : SHORT_RUN,
+			       has_keys);
 	for (size_t size = SHORT_RUN; size < n; size *= 2) {
 		for (size_t i = 0; i < n; i += 2 * size) {
 			size_t left = n - i;
 
 			merge_sorted_runs(s, level, &in[i], left < size ? left : size,
-					  left < 2 * size ? left : 2 * size, &out[i]);
+					  left < 2 * size ? left : 2 * size, &out[i], has_keys);
 		}
 		swapped = in;
 		in = out;
@@ -228,18 +381,25 @@ static void sort_items(struct sorter *s, const struct level *level, size_t from,
 static void sort_by_levels(struct sorter *s, size_t at, size_t from, size_t to)
 {
 	const struct level *level = &s->levels[at];
+	bool has_keys;
 
 	if (to - from < 2 || at == s->n_levels)
 		return;
-	for (size_t i = from; i < to; i++)
-		load_value(s, level, s->items[i].row, &s->items[i].value);
-	sort_items(s, level, from, to);
+	has_keys = load_keys(s, level, from, to);
+	if (!has_keys)
+		load_values(s, level, from, to);
+	if (s->failed)
+		return;
+	if (has_keys)
+		sort_items(s, level, from, to, true);
+	else
+		sort_items(s, level, from, to, false);
 	for (size_t end; from < to; from = end) {
 		end = from + 1;
-		while (end < to && compare_at(s, level, &s->items[end - 1].value,
-					      &s->items[end].value) == 0)
+		while (end < to && compare_items(s, level, &s->items[end - 1], &s->items[end],
+						 has_keys) == 0)
 			end++;
-		/* this loads other values into items that are compared no more */
+		/* this loads other keys into items that are compared no more */
 		sort_by_levels(s, at + 1, from, end);
 	}
 }
@@ -248,6 +408,7 @@ static bool sort_all(struct sorter *s, uint32_t *rows, size_t n)
 {
 	s->items = malloc((n + 1) * sizeof(*s->items));
 	s->spare = malloc((n + 1) * sizeof(*s->spare));
+	s->n = n;
 	if (s->items && s->spare) {
 		for (size_t i = 0; i < n; i++)
 			s->items[i].row = rows[i];
@@ -259,11 +420,19 @@ static bool sort_all(struct sorter *s, uint32_t *rows, size_t n)
 	}
 	free(s->items);
 	free(s->spare);
+	free(s->values);
+	free(s->list);
 	return !s->failed;
 }
 
+/* A row and its value in the column that rows are sorted by. */
+struct ranked {
+	struct pq_value value;
+	uint32_t row;
+};
+
 /* Returns true if the row of item a comes before that of b, whose sections are one. */
-static bool comes_before(struct sorter *s, const struct item *a, const struct item *b)
+static bool comes_before(struct sorter *s, const struct ranked *a, const struct ranked *b)
 {
 	size_t level = 1;
 	int order = s->lines->show->by == PR_NONE ?
@@ -282,11 +451,11 @@ static bool comes_before(struct sorter *s, const struct item *a, const struct it
 
 /* The first rows of a section, in order. */
 struct first_rows {
-	struct item items[FEW + 1];
 	size_t n;
+	struct ranked items[]; /* [top + 1] */
 };
 
-static void insert_item(struct sorter *s, struct first_rows *first, const struct item *item,
+static void insert_item(struct sorter *s, struct first_rows *first, const struct ranked *item,
 			size_t top)
 {
 	size_t low = 0, high = first->n;
@@ -310,12 +479,13 @@ static void insert_item(struct sorter *s, struct first_rows *first, const struct
 
 /* Returns those of a section, which is added if it is new; NULL: no memory. */
 static struct first_rows *find_section(struct first_rows ***sections, size_t *n,
-				       uint32_t number)
+				       uint32_t number, size_t top)
 {
 	if (number >= *n && !pb_extend(*sections, *n, number + (size_t)1))
 		return NULL;
 	if (!(*sections)[number])
-		(*sections)[number] = calloc(1, sizeof(***sections));
+		(*sections)[number] = calloc(1, sizeof(***sections) +
+							(top + 1) * sizeof(struct ranked));
 	return (*sections)[number];
 }
 
@@ -328,9 +498,10 @@ static bool select_few(struct sorter *s, uint32_t *rows, size_t *n, size_t top)
 
 	*n = 0;
 	for (size_t i = 0; ok && i < n_rows; i++) {
-		struct item item = { .row = rows[i] };
+		struct ranked item = { .row = rows[i] };
 		struct first_rows *first = find_section(&sections, &n_sections,
-							pr_section(s->lines->result, rows[i]));
+							pr_section(s->lines->result, rows[i]),
+							top);
 
 		ok = first != NULL;
 		if (!ok)

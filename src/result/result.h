@@ -52,6 +52,8 @@ static inline size_t pr_size(const struct pr_result *result)
 	return pq_groups_size(result->groups);
 }
 
+#define PR_ROWS_AHEAD 16 /* rows of which the groups are expected before they are asked for */
+
 /* Returns the section of a group. */
 static inline uint32_t pr_section(const struct pr_result *result, size_t g)
 {

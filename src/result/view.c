@@ -304,6 +304,8 @@ static void read_source_row(void *arg, size_t i, struct pq_value *cells)
 	size_t row = view->from + i, value = PR_NONE;
 	const struct pq_value *own = view->lines.cells, *from = own;
 
+	if (row + PR_ROWS_AHEAD < view->n_rows)
+		pq_groups_expect(view->lines.result->groups, view->rows[row + PR_ROWS_AHEAD]);
 	pr_lines_make(&view->lines, view->rows[row]);
 	pb_arena_clear(&view->texts);
 	for (size_t c = 0; c < view->n_source; c++) {

@@ -24,7 +24,8 @@ struct pr_view_column {
 	bool by_magnitude; /* sorted without the sign */
 	/* number of the key or measure; of a running sum the place of the column it adds up */
 	size_t at;
-	double share;		    /* of a quantile: 0 to 1 */
+	double share;  /* of a quantile: 0 to 1 */
+	bool is_share; /* shows the percent that a sum is of the total, 0 if that is 0 */
 	const struct pq_node *node; /* of an expression; its fields are places of columns */
 };
 

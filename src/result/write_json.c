@@ -54,7 +54,7 @@ static void print_json_histogram(struct pd_print *out, const struct pq_sketch *s
 static void print_json_cell(struct pd_print *out, const struct pq_value *cell,
 			    enum pr_kind kind)
 {
-	bool is_quoted = cell->type == PQ_INT && kind == PR_ADDRESS;
+	bool is_quoted = cell->type == PQ_INT && (kind == PR_ADDRESS || kind == PR_SYMBOL);
 
 	switch (cell->type) {
 	case PQ_NIL:

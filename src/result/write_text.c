@@ -139,12 +139,10 @@ static struct pd_text format_cell(struct text_writer *w, size_t i)
 {
 	const struct pq_value *cell = &w->cells[i];
 
-	if (cell->type == PQ_TEXT)
-		pr_print_escaped(&w->cell, cell->p, cell->size, false);
-	else if (cell->type == PQ_CHAIN)
+	if (cell->type == PQ_CHAIN)
 		print_escaped_stack(w, (uint32_t)cell->u);
 	else
-		pr_print_shown(&w->cell, cell, &w->source->columns[i]);
+		pr_print_cell(&w->cell, cell, &w->source->columns[i]);
 	return end_cell(w);
 }
 

@@ -25,6 +25,22 @@ size_t pr_write_text(struct pd_print *out, const struct pr_source *source,
 		     bool (*goes_on)(void *arg), void *arg);
 
 /*
+ * Prints the text of a cell that is neither a stack nor a histogram, as pr_write_text() has it.
+ */
+void pr_print_cell(struct pd_print *out, const struct pq_value *cell,
+		   const struct pr_column *column);
+
+/*
+ * Prints a text as it may go to a terminal: control characters and what is not UTF-8 become
+ * \x1b, or \u{9b} if they take two bytes. In JSON they become \n, \u001b and U+FFFD, quotes
+ * and backslashes are escaped, too.
+ */
+void pr_print_escaped(struct pd_print *out, const char *p, size_t n, bool json);
+
+/* Prints an address in its binary, which stands for a function: 0x0000000000401136. */
+void pr_print_symbol_address(struct pd_print *out, uint64_t address);
+
+/*
  * Write a line of CSV (RFC 4180): the names of columns; the cells of a row. `is_safe`: a '
  * comes before a text that a spreadsheet would take for a formula. pr_write_csv_row() returns
  * false if it left stacks out because there was no memory.

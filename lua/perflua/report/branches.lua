@@ -2,8 +2,6 @@
 -- rows that are branches. of: the member of a branch; other: what is shown where it is absent;
 -- beside: another member by which rows are told apart, and which shows in the same cell.
 
-local fmt = require "perflua.text.fmt"
-
 local branches = {}
 
 local fields = {}
@@ -46,38 +44,14 @@ local headings = {
 ---@return string # the heading of its column
 function branches.heading(name) return headings[name] end
 
-local marks = { kernel = "k", user = ".", jit = ".", guest_kernel = "g", guest_user = "u" }
-
-local function symbol_cell(value, kind)
-  if math.type(value) then value = ("%#.16x"):format(value) end
-  return ("[%s] %s"):format(marks[kind] or "H", fmt.escape(value))
-end
-
--- The short name of a binary: those of a module and of a kernel's file are in brackets, and
--- that of a perf map names the thread whose code it is of (see dso__set_basename,
--- tools/perf/util/dso.c).
-local function dso_cell(value)
-  local tid = value:match "^/tmp/perf%-(%d+)%.map"
-  if tid then return "[JIT] tid " .. tid end
-  local base = fmt.base_name(value)
-  if base:find "^vmlinux%f[-.%z]" and value:find "/" then return "[kernel.vmlinux]" end
-  local module = value:find "/" and base:match "^(.+)%.ko%f[.%z]"
-  return fmt.escape(module and ("[%s]"):format(module:gsub("-", "_")) or base)
-end
-
-local cells = {
-  mispredict = function(mispredicted, predicted)
-    return predicted and "N" or mispredicted and "Y" or "N/A"
-  end,
-  in_tx = function(value) return value and "T" or "." end,
-  abort = function(value) return value and "A" or "." end,
-  cycles = function(value) return value == 0 and "-" or fmt.unsigned(value) end,
-  dso = dso_cell, dso_from = dso_cell, dso_to = dso_cell,
-  symbol = symbol_cell, symbol_from = symbol_cell, symbol_to = symbol_cell,
+local shown = {
+  mispredict = "mispredict", in_tx = "in_tx", abort = "abort", cycles = "cycles",
+  dso = "dso", dso_from = "dso", dso_to = "dso",
+  symbol = "symbol", symbol_from = "symbol", symbol_to = "symbol",
 }
 
 ---@param name string of a field of branches
----@return fun(value: any, beside: any): string # makes the text of a cell; nil: as of any field
-function branches.cell(name) return cells[name] end
+---@return string # how its cells are shown (src/script/report.h)
+function branches.shown(name) return shown[name] or "plain" end
 
 return branches

@@ -3,34 +3,34 @@
 -- report.prepare(file, options) checks the options and describes a report;
 -- report.read(prepared) reads the file and returns
 --
---   events    { event, index, distinction, samples, period, unresolved, n, all, before, rows }
---             for each event with samples. distinction: of recording/distinctions.lua, nil if
---             no other has that name. n rows are to be shown, the greatest first (out of `all`,
---             if an interrupt left no time for more). rows(from, to) returns for each column
---             an array of these rows' values; there may be millions of rows. before: rows of
---             the events before. unresolved: samples without a function, nil if functions were
---             not looked up
---   lines     lines(columns, escape [, out]) returns a function that measures or writes the
---             rows of all events (see src/binding/query/report_lines.c)
+--   events    { event, index, distinction, samples, period, unresolved, first, n, all } for
+--             each event with samples. distinction: of recording/distinctions.lua, nil if no
+--             other has that name. Of its `all` rows of the view, the greatest first, n are to
+--             be shown, from number `first` on. unresolved: samples without a function, nil if
+--             functions were not looked up
+--   names     the names of these events
+--   view      the rows, as core.result_view() makes them
 --   keys      { name, kind } of a row's keys: the fields and, with `symbol`, the cpumode;
 --             `time` is in whole quanta, as perf has it
---   columns   { name, kind } of the values: the keys, samples, period and, with children,
---             children: the period of the samples that have the row in their call chain
+--   places    the place of each column of the view by its name: those of the keys by their
+--             numbers, the others are children_percent and children (the period of the samples
+--             that have the row in their call chain), with children only, percent, samples and
+--             period
 --   symbols   true if the last key is the cpumode of the symbol
 --   children  true if callers were counted
 --   branches  true if the rows are of branches; `samples` and `period` count these
 --   aside     the number of samples that were set aside (group/aside.lua)
---
--- report.table(…) makes a perflua.Table of it.
 
 local aside = require "perflua.group.aside"
+local core = require "perflua.core"
 local branches = require "perflua.report.branches"
 local distinctions = require "perflua.recording.distinctions"
 local usage_error = require("perflua.errors").usage_error
 local engine = require "perflua.plan.engine"
+local merge = require "perflua.table.merge"
 local report_keys = require "perflua.report.keys"
-local Table = require "perflua.table"
-local spec_of = require("perflua.core").query_spec
+local sums = require "perflua.measures.sums"
+local spec_of = core.query_spec
 
 local report = {}
 
@@ -166,100 +166,161 @@ local function query_keys(prepared, fields)
     ref = scope:ref(prepared.branches and "1" or "period") } }
 end
 
--- Describes the rows to the core, column by column, and how many of them are to show.
-local function describe_report(prepared, keys, shown)
-  local place, columns, children = prepared.place, {}, prepared.children
+-- Describes the groups to the core, key by key.
+local function describe_report(prepared, n_keys)
+  local place, list, children = prepared.place, {}, prepared.children
   -- the event is the first key; without callers the cpumode is the second
   local key = not children and place.symbol and 2 or 1
-  for i = 1, prepared.branches and #keys or #prepared.fields do
+  for i = 1, prepared.branches and n_keys or #prepared.fields do
     local from = i == place.dso and "dso" or i == place.symbol and "symbol" or "key"
     local is_key = from == "key" or not children
     if is_key then key = key + 1 end
-    columns[i] = { from = from, key = is_key and key or nil, signed = keys[i].kind == "signed" }
+    list[i] = { from = from, key = is_key and key or nil }
   end
   if place.symbol then
-    columns[#columns + 1] = { from = "cpumode", key = not children and 2 or nil }
+    list[#list + 1] = { from = "cpumode", key = not children and 2 or nil }
   end
-  return { columns = columns, event = 1, callers = children, limit = shown.limit,
-    count = shown.count }
+  return { keys = list, event = 1, callers = children }
 end
 
--- Returns the events with their rows.
-local function read_events(prepared, keys, shown)
-  local spec = spec_of(prepared.query)
-  local wanted, columns = query_keys(prepared, report_keys.of(prepared))
-  local description = engine.grouping(spec, wanted, columns)
-  description.later_names = true -- perf report gives them, perf script does not
-  description.report = describe_report(prepared, keys, shown)
-  local list, get = engine.groups(spec, description)
-  for _, section in ipairs(list) do
-    local before = section.first - 1
-    section.first, section.before, section.rows = nil, before, function(from, to)
-      return get.rows(before + from, before + to)
-    end
+-- Returns the keys and measures of the groups: those of a Table.
+local function columns_of(prepared, keys)
+  local data = { keys = {}, measures = { { measure = "count" } } }
+  for i, key in ipairs(keys) do
+    local is_symbol = i == prepared.place.symbol
+    data.keys[i] = { name = key.name, kind = is_symbol and "symbol" or key.kind }
   end
-  return list, get.lines
+  for m = 2, prepared.children and 3 or 2 do
+    data.measures[m] = { measure = "sum", kind = "unsigned" }
+  end
+  return data
+end
+
+-- Returns the result of the core, and its sections.
+local function read_groups(prepared, data)
+  local spec = spec_of(prepared.query)
+  local wanted, measured = query_keys(prepared, report_keys.of(prepared))
+  local description = engine.grouping(spec, wanted, measured)
+  description.later_names = true -- perf report gives them, perf script does not
+  description.report = describe_report(prepared, #data.keys)
+  description.shape = merge.shape(data)
+  local result = engine.groups(spec, description) or core.result(description.shape)
+  return result, description.sections or {}
 end
 
 -- Names the events, which in a stream may have come among the samples.
 local function name_sections(list, file)
-  local known = {}
-  for _, section in ipairs(list) do
+  local known, names = {}, {}
+  for i, section in ipairs(list) do
     local event = section.index and file.events[section.index]
     known[#known + 1] = event
     section.event = event and event.name or "unknown event"
+    names[i] = section.event
   end
   local found = distinctions.of(file, known)
   for _, section in ipairs(list) do section.distinction = found[section.index] end
+  return names
 end
 
-local ALL = { limit = 0, count = math.maxinteger }
+-- Returns the columns of the view.
+local function list_columns(data, children)
+  local columns = { { name = "percent", kind = "percent", measure = 2, share = true } }
+  if children then
+    columns[2] = columns[1]
+    columns[1] = { name = "children_percent", kind = "percent", measure = 3, share = true }
+  end
+  for i, key in ipairs(data.keys) do
+    columns[#columns + 1] = { name = key.name, kind = key.kind, key = i }
+  end
+  for m, name in ipairs { "samples", "period", children and "children" or nil } do
+    columns[#columns + 1] = { name = name, kind = "unsigned", measure = m }
+  end
+  for _, column in ipairs(columns) do column.measured = column.measure ~= nil end
+  return columns
+end
+
+-- Returns columns in the order of their names, of two with one name the last, as objects of
+-- JSON have them.
+local function by_name(columns)
+  local last, names, sorted = {}, {}, {}
+  for _, column in ipairs(columns) do
+    if not last[column.name] then names[#names + 1] = column.name end
+    last[column.name] = column
+  end
+  table.sort(names)
+  for i, name in ipairs(names) do sorted[i] = last[name] end
+  return sorted
+end
+
+-- Returns the sums that shares are of.
+local function totals_of(sections, children)
+  local totals = {}
+  for i, section in ipairs(sections) do
+    for measure = 2, children and 3 or 2 do
+      totals[#totals + 1] = { measure = measure, whole = i, sum = section.period }
+    end
+  end
+  return totals
+end
+
+-- Returns the last of rows first … last for which a condition holds, which holds for the first
+-- of them; first - 1: for none.
+local function last_row(first, last, holds)
+  local low, high = first - 1, last
+  while low < high do
+    local middle = (low + high + 1) // 2
+    if holds(middle) then low = middle else high = middle - 1 end
+  end
+  return low
+end
+
+-- Finds the rows of each section.
+local function place_sections(sections, view, share, limit)
+  local first = 1
+  for i, section in ipairs(sections) do
+    local last = last_row(first, #view, function(row)
+      return core.view_section(view, row) == i
+    end)
+    section.first, section.all = first, last - first + 1
+    if limit > 0 then
+      last = last_row(first, last, function(row)
+        return core.view_row(view, row)[share] >= limit
+      end)
+    end
+    section.n, first = last - first + 1, first + section.all
+  end
+end
+
+local ALL = { limit = 0 }
 
 ---@param prepared table
----@param shown { limit: number, count: integer }? rows of that share at least, in percent, and
---- so many at most; default: all
+---@param shown { limit: number, count: integer?, by_name: boolean? }? rows of that share at
+--- least, in percent, and so many at most, default: all; columns in the order of their names
 ---@return table
 function report.read(prepared, shown)
   shown = shown or ALL
   local keys, counted = report_keys.shown(prepared), aside.from(prepared.query)
-  local list, lines = read_events(prepared, keys, shown)
-  name_sections(list, spec_of(prepared.query).file)
-  local all = table.move(keys, 1, #keys, 1, {})
-  for _, name in ipairs { "samples", "period", prepared.children and "children" or nil } do
-    all[#all + 1] = { name = name, kind = "unsigned" }
-  end
-  return {
-    events = list, keys = keys, columns = all, children = prepared.children,
-    branches = prepared.branches,
-    symbols = prepared.place.symbol ~= nil,
-    aside = counted.n, lines = lines,
-  }
-end
-
----@param result table of report.read
----@return perflua.Table
-function report.table(result)
-  local n, columns = #result.keys, result.columns
-  local data, groups = { events = {}, keys = result.keys, measures = {} }, {}
-  for m, column in ipairs(table.move(columns, n + 1, #columns, 1, {})) do
-    local is_count = column.name == "samples"
-    data.measures[m] = {
-      name = column.name, measure = is_count and "count" or "sum", kind = not is_count
-        and column.kind or nil,
-    }
-  end
-  for i, event in ipairs(result.events) do
-    data.events[i] = event.event
-    local by_column = event.rows(1, event.n)
-    for r = 1, event.n do
-      local group = { event = i, keys = {} }
-      for c, values in ipairs(by_column) do
-        if c <= n then group.keys[c] = values[r] else group[c - n] = values[r] end
-      end
-      groups[#groups + 1] = group
+  local data = columns_of(prepared, keys)
+  local result, sections = read_groups(prepared, data)
+  local names = name_sections(sections, spec_of(prepared.query).file)
+  local columns, places, by = list_columns(data, prepared.children), {}, nil
+  if shown.by_name then columns = by_name(columns) end
+  for place, column in ipairs(columns) do
+    places[column.key or column.name] = place
+    if column.name == (prepared.children and "children" or "period") and column.measure then
+      by = place
     end
   end
-  return Table.of(data, groups, { column = columns[#columns].name })
+  local view, wrong = core.result_view(result, { columns = columns, by = by,
+    top = shown.count, totals = totals_of(sections, prepared.children) })
+  if not view then usage_error("%s", sums.wrong[wrong]) end
+  place_sections(sections, view, prepared.children and "children_percent" or "percent",
+    shown.limit)
+  return {
+    events = sections, names = names, view = view, keys = keys, places = places,
+    children = prepared.children, branches = prepared.branches,
+    symbols = prepared.place.symbol ~= nil, aside = counted.n,
+  }
 end
 
 return report

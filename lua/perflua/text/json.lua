@@ -8,6 +8,7 @@ local json = {}
 
 local Raw = {} -- text that is JSON already
 local Array, Object = {}, {} -- what an empty table is
+local Written = {} -- an array whose items a function writes
 local Lazy = {} -- an array whose items are made when they are written
 local MAX_DEPTH = 200
 
@@ -29,6 +30,12 @@ function json.array(t) return setmetatable(t or {}, Array) end
 ---@param item fun(i: integer): any nil: the array ends before it
 ---@return table # for json.write: an array of n items
 function json.lazy(n, item) return setmetatable({ n = n, item = item }, Lazy) end
+
+---@param write_items fun(write: fun(text: string)) writes them with the commas between them
+---@return table # for json.write: an array of these items
+function json.written(write_items)
+  return setmetatable({ write_items = write_items }, Written)
+end
 
 ---@param t table? plain; encodes as an object even if it is empty
 ---@return table
@@ -186,6 +193,10 @@ local function write_value(write, value, depth)
   local meta = type(value) == "table" and getmetatable(value)
   if meta == Lazy then
     write_lazy(write, value, depth + 1)
+  elseif meta == Written then
+    write "["
+    value.write_items(write)
+    write "]"
   elseif meta == Array then
     for i = 1, #value do
       write(i > 1 and "," or "[")
@@ -207,7 +218,8 @@ local function write_value(write, value, depth)
 end
 
 ---Writes the text of json.encode in parts. Of what is large only these are in memory: the items
----of json.array and json.object, and those of json.lazy, which are made one by one.
+---of json.array and json.object, and those of json.lazy and json.written, which are made when
+---they are written.
 ---@param write fun(text: string)
 ---@param value any
 function json.write(write, value) write_value(write, value, 1) end

@@ -1,6 +1,7 @@
 -- perflua report FILE: where the time went, as perf report --stdio prints it.
 
 local aside = require "perflua.group.aside"
+local core = require "perflua.core"
 local duration = require "perflua.text.duration"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
@@ -79,7 +80,7 @@ end
 local function settings_of(args)
   local events, message = samples.events(args)
   if message then return nil, message end
-  local settings = { limit = 0, count = math.maxinteger,
+  local settings = { limit = 0, by_name = args.json,
     query = { event = events, where = { args.where }, branches = args["branch-stack"] } }
   if args.sort and args.fields then return nil, "--sort and --fields" end
   local option = args.sort and "sort" or args.fields and "fields"
@@ -110,13 +111,11 @@ local function settings_of(args)
   end
   if not settings.limit then
     return nil, "--percent-limit: a percentage expected, got " .. args["percent-limit"]
-  elseif not settings.count then
+  elseif args.count and not settings.count then
     return nil, "--count: a number of rows expected, got " .. args.count
   end
   return settings
 end
-
-local function percent_of(part, whole) return whole > 0 and 100 * (part / whole) or 0.0 end
 
 -- Says how many rows were written before an interrupt; nil: all.
 local function describe_written(result)
@@ -151,80 +150,36 @@ local function write_text(result, file, health, out, args)
   if said then out:write("# ", said, "\n") end
 end
 
-local function percents_of(parts, whole)
-  local percents = {}
-  for i, part in ipairs(parts) do percents[i] = percent_of(part, whole) end
-  return percents
-end
-
--- Returns columns { name, kind } for CSV and JSON, and a function of an event that returns a
--- function from the numbers of rows, the first and the last, to an array of values for each
--- column.
-local function columns_of(result)
-  local columns = { { name = "percent", kind = "percent" } }
-  if result.children then
-    table.insert(columns, 1, { name = "children_percent", kind = "percent" })
-  end
-  local shares, n = #columns, #result.keys
-  table.move(result.columns, 1, #result.columns, shares + 1, columns)
-  return columns, function(event)
-    return function(from, to)
-      local values, shown = event.rows(from, to), {}
-      if result.children then shown[1] = percents_of(values[n + 3], event.period) end
-      shown[shares] = percents_of(values[n + 2], event.period)
-      return table.move(values, 1, #values, shares + 1, shown)
-    end
-  end
+-- Writes rows of the view; see output.rows().
+local function write_rows(out, format, n, options, result, first)
+  return output.rows(out, n, options, function(to)
+    return core.view_write(format, to, options, result.view, first, first + n - 1)
+  end)
 end
 
 local function write_csv(result, _, _, out, args)
   local said, ended = aside.said(result.aside), describe_read()
   if said then io.stderr:write("perflua: report: ", said, "\n") end
   if ended then interrupted.log(ended) end
-  local columns, reader_of = columns_of(result)
-  table.insert(columns, 1, { name = "event", kind = "string" })
-  local sections = {}
+  local options = { safe = args.csv == "safe", events = result.names }
+  local first, n = 1, 0 -- rows that follow one another
   for i, event in ipairs(result.events) do
-    local read = reader_of(event)
-    sections[i] = { n = event.n, read = function(from, to)
-      local values = read(from, to)
-      table.insert(values, 1, event.event)
-      return values
-    end }
+    if event.n < event.all or i == #result.events then
+      local ok, message, code = write_rows(out, "csv", n + event.n, options, result, first)
+      if not ok then return ok, message, code end
+      options.no_heads, first, n = true, event.first + event.all, 0
+    else
+      n = n + event.n
+    end
   end
-  return output.csv_sections(out, columns, sections, args.csv == "safe")
+  if #result.events == 0 then return write_rows(out, "csv", 0, options, result, 1) end
 end
-
--- Integers of a recording have no sign unless their kind says so.
-local function type_value(value, kind)
-  if math.type(value) ~= "integer" or kind == "signed" then
-    return value
-  end
-  return kind == "address" and json.address(value) or value < 0 and json.unsigned(value)
-    or value
-end
-
-local BATCH <const> = 256 -- rows that are read at a time
 
 local function write_json(result, file, health, out)
-  local events, columns, reader_of = json.array(), columns_of(result)
-  local stops = not interrupted.now() -- else all is written
+  local events = json.array()
   for i, event in ipairs(result.events) do
-    local read, first, values = reader_of(event), 0, nil
-    event.written = event.n
-    local rows = json.lazy(event.n, function(r)
-      if stops and r % BATCH == 1 and interrupted.now() then
-        event.written = r - 1
-        return nil
-      end
-      if not values or r < first or r >= first + BATCH then
-        first, values = r, read(r, math.min(event.n, r + BATCH - 1))
-      end
-      local object = {}
-      for c, column in ipairs(columns) do
-        object[column.name] = type_value(values[c][r - first + 1], column.kind)
-      end
-      return object
+    local rows = json.written(function()
+      write_rows(out, "json", event.n, { one_line = true }, result, event.first)
     end)
     events[i] = json.object { event = event.event, samples = event.samples,
       period = event.period, rows = rows,
@@ -237,8 +192,6 @@ local function write_json(result, file, health, out)
     lost_records = health and health.lost_records, set_aside = result.aside, events = events,
   })
   out:write("\n")
-  local said = describe_written(result)
-  if said then interrupted.log(said) end
 end
 
 ---@param args table

@@ -6,7 +6,7 @@ local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
-require "spec.support.model.report"
+local model = require "spec.support.model.report"
 local report = require "perflua.report"
 local spec_of = require("perflua.core").query_spec
 
@@ -70,24 +70,15 @@ local function recording()
   return b:write()
 end
 
-local function read(prepared, shown)
-  local result = report.read(prepared, shown)
-  result.lines = nil
-  for _, event in ipairs(result.events) do
-    event.values, event.rows, event.before = event.rows(1, event.n), nil, nil
-  end
-  return result
-end
-
 -- Asserts that the core reads what Lua makes of the records.
-local function same(file, asked, shown)
+local function same(file, asked)
   asked.order = "file"
   local prepared = report.prepare(file, asked)
   assert.are.equal(asked.children ~= false, prepared.children)
-  local got = read(prepared, shown)
+  local got = model.read(prepared)
   prepared = report.prepare(file, asked)
   spec_of(prepared.query).interpreted = true
-  assert.same(read(prepared, shown), got)
+  assert.same(model.read(prepared), got)
   return got
 end
 
@@ -126,7 +117,7 @@ describe("a report with callers", function()
     end
     local file <close> = assert(perflua.open(b:write(), chains.options()))
     for _, children in ipairs { true, false } do
-      local got = read(report.prepare(file, { sort = { "symbol" }, children = children }))
+      local got = model.read(report.prepare(file, { sort = { "symbol" }, children = children }))
       local periods, values = {}, got.events[1].values
       for i, name in ipairs(values[1]) do periods[name] = values[4][i] end
       assert.same({ ["part:ing"] = 2, ["part;ing"] = 1, read = children and 0 or nil }, periods)
@@ -136,9 +127,10 @@ describe("a report with callers", function()
   it("shows the first rows, or those above a share, with the sums of all", function()
     local file <close> = assert(perflua.open(path, options))
     local all = same(file, { children = true }).events[1]
-    local cut = same(file, { children = true }, { count = 7, limit = 0 }).events[1]
-    local limited = same(file, { children = true },
-      { count = math.maxinteger, limit = 2.5 }).events[1]
+    local function first(shown)
+      return model.read(report.prepare(file, { children = true }), shown).events[1]
+    end
+    local cut, limited = first { count = 7, limit = 0 }, first { limit = 2.5 }
     assert.are.equal(7, cut.n)
     assert.is_true(all.n > limited.n and limited.n > 0)
     for _, one in ipairs { cut, limited } do
@@ -170,7 +162,7 @@ describe("a report with callers", function()
     for _, interpreted in ipairs { false, true } do
       local prepared = report.prepare(file, { sort = { "pid", "dso" } })
       spec_of(prepared.query).interpreted = interpreted
-      assert.error_matches(function() report.read(prepared) end, "2%^63")
+      assert.error_matches(function() model.read(prepared) end, "2%^63")
     end
   end)
 
@@ -200,7 +192,7 @@ describe("a report with callers", function()
       local prepared = report.prepare(file, { sort = { "dso" } })
       spec_of(prepared.query).interpreted = interpreted
       assert.is_true(prepared.children)
-      assert.error_matches(function() report.read(prepared) end, "2%^63")
+      assert.error_matches(function() model.read(prepared) end, "2%^63")
     end
   end)
 
@@ -227,7 +219,8 @@ describe("a report with callers", function()
         [recordings[5]] = "[kernel.vmlinux]" } do
       local file <close> = assert(perflua.open(corpus.root .. "/" .. name))
       for _, children in ipairs { true, false } do
-        local result = read(report.prepare(file, { sort = { "dso" }, children = children }))
+        local result = model.read(report.prepare(file,
+          { sort = { "dso" }, children = children }))
         local names = {}
         for _, dso in ipairs(result.events[1].values[1]) do names[dso] = true end
         assert.is_true(names[binary], binary)

@@ -3,7 +3,7 @@
 local builder = require "spec.support.builder"
 local mapped = require "spec.support.mapped"
 local perflua = require "perflua"
-require "spec.support.model.report"
+local model = require "spec.support.model.report"
 local report = require "perflua.report"
 local spec_of = require("perflua.core").query_spec
 
@@ -36,9 +36,7 @@ local samples = {
 
 -- With all rows of each event as its values.
 local function read(file, options, shown)
-  local result = report.read(report.prepare(file, options), shown)
-  for _, event in ipairs(result.events) do event.values = event.rows(1, event.n) end
-  return result
+  return model.read(report.prepare(file, options), shown)
 end
 
 -- The rows of an event as lists.
@@ -60,17 +58,6 @@ describe("a report", function()
     assert.are.same({ "cycles", 4, 500 }, { cycles.event, cycles.samples, cycles.period })
     assert.are.same({ "faults", 1, 7 }, { faults.event, faults.samples, faults.period })
     assert.are.same({ { "cat", 2, 350 }, { "sh", 2, 150 } }, rows_of(cycles))
-  end)
-
-  it("is a Table, which can be merged, saved and written", function()
-    local file = recording(samples)
-    local rows = report.table(read(file, { sort = { "comm", "cpu" }, event = "cycles" }))
-    local list = {}
-    for row in rows:rows() do
-      table.insert(list, { row.comm, row.cpu, row.samples, row.period })
-    end
-    assert.are.same({ { "cat", 1, 2, 350 }, { "sh", 0, 1, 100 }, { "sh", 1, 1, 50 } }, list)
-    assert.are.equal(700, rows:merge(rows)[1].period)
   end)
 
   it("has the samples that pass the conditions", function()
@@ -106,7 +93,7 @@ describe("a report", function()
       for _, interpreted in ipairs { false, true } do
         local prepared = report.prepare(file, { sort = { "pid" } })
         spec_of(prepared.query).interpreted = interpreted
-        local result = report.read(prepared)
+        local result = model.read(prepared)
         assert.are.same({ 2, 1, 1, 5 },
           { result.aside, #result.events, result.events[1].n, result.events[1].period })
       end

@@ -1,15 +1,17 @@
--- The rows of a report as the model makes them, for queries that say `interpreted`.
+-- Reports with their rows as plain values, also as the model makes them, for queries that say
+-- `interpreted`.
 require "spec.support.model"
 local callers = require "spec.support.model.report.callers"
 local Scope = require("perflua.fields").class
+local core = require "perflua.core"
 local engine = require "perflua.plan.engine"
 local keys = require "perflua.report.keys"
 local report = require "perflua.report"
 local rows = require "spec.support.model.report.rows"
 local sections = require "spec.support.model.report.sections"
-local spec_of = require("perflua.core").query_spec
+local spec_of = core.query_spec
 
-local FIRST <const> = 1 << 32 -- the rows of a section begin at a multiple of it
+local model = {}
 
 -- The model reads call chains as text.
 local stack = Scope.stack
@@ -47,26 +49,57 @@ local function later_names(file)
   end
 end
 
+-- Sections that the model made, by the query's spec.
+local sections_of = setmetatable({}, { __mode = "k" })
+
 function engine.groups(spec, description) -- luacheck: ignore 122
-  local prepared, shown = prepared_of[spec], description.report
-  if not (description.model and shown) then return groups(spec, description) end
+  local prepared = prepared_of[spec]
+  if not (description.model and description.report) then return groups(spec, description) end
   for i, key in ipairs(description.keys) do
     if key.ref.text == "comm" then
       local ref = setmetatable({ get = later_names(spec.file) }, { __index = key.ref })
       description.keys[i] = setmetatable({ ref = ref }, { __index = key })
     end
   end
-  local make = prepared.children and callers or rows
-  local list = sections(make(groups(spec, description), prepared), prepared,
-    keys.shown(prepared), {
-    limit = shown.limit, count = shown.count,
-  })
-  local by_section = {}
-  for i, section in ipairs(list) do
-    by_section[i], section.first = section.rows, i * FIRST + 1
-  end
-  return list, { rows = function(from, to)
-    local before = from - 1 & ~(FIRST - 1)
-    return by_section[before // FIRST](from - before, to - before)
-  end }
+  local make, shape = prepared.children and callers or rows, description.shape
+  description.shape = nil -- its groups as they are
+  sections_of[spec] = sections(make(groups(spec, description), prepared), prepared,
+    keys.shown(prepared))
+  return core.result(shape)
 end
+
+-- Returns the columns of the rows of a section: for each key, then for the measures, an array
+-- of values.
+local function values_of(result, section)
+  local n, values = #result.keys, {}
+  for c = 1, n + (result.children and 3 or 2) do values[c] = {} end
+  for r = 1, section.n do
+    local row = core.view_row(result.view, section.first + r - 1)
+    for i, key in ipairs(result.keys) do values[i][r] = row[key.name] end
+    for m, name in ipairs { "samples", "period", result.children and "children" or nil } do
+      values[n + m][r] = row[name]
+    end
+  end
+  return values
+end
+
+---@param prepared table of report.prepare
+---@param shown table? as report.read() takes it
+---@return table # { aside, events } with { event, index, samples, period, unresolved, n,
+--- values } for each event
+function model.read(prepared, shown)
+  local spec = spec_of(prepared.query)
+  local result, events = report.read(prepared, shown), {}
+  for i, section in ipairs(sections_of[spec] or result.events) do
+    local event = section.index and spec.file.events[section.index]
+    events[i] = {
+      event = section.event or event and event.name or "unknown event", index = section.index,
+      samples = section.samples, period = section.period, unresolved = section.unresolved,
+      n = section.n, values = section.values or values_of(result, section),
+    }
+  end
+  sections_of[spec] = nil
+  return { aside = result.aside, events = events }
+end
+
+return model

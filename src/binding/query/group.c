@@ -164,8 +164,6 @@ void pl_push_result(lua_State *L)
 	luaL_checkstack(L, 20, "groups");
 	lua_settop(L, PL_RESULT_AT - 1);
 	lua_newtable(L);
-	lua_newtable(L);
-	lua_newtable(L);
 }
 
 static bool job_asks_system(const struct pl_job *job)
@@ -201,7 +199,7 @@ static void read_calls(lua_State *L, struct pl_job *job)
 /* Returns true if what the query returns keeps the job. */
 static bool stays_job(const struct pl_job *job)
 {
-	return job->report.is_asked || job->profile.is_asked || job->hits.is_asked;
+	return job->profile.is_asked || job->hits.is_asked;
 }
 
 /* Makes the functions callable. */
@@ -347,13 +345,13 @@ int pl_file_group(lua_State *L)
 	wrong = pq_groups_wrong(job->groups);
 	pl_progress_begin_stage(&job->progress, "making the result");
 	pl_progress_watch(&job->progress, &f->interrupt);
-	if (wrong == PQ_RIGHT && job->report.is_asked && !pl_push_report(L, f, job))
-		wrong = PQ_WRONG_SUM;
+	if (wrong == PQ_RIGHT && job->report.is_asked)
+		wrong = pl_push_report(L, f, job);
 	if (wrong == PQ_RIGHT && job->profile.is_asked && !pl_push_profile(L, job))
 		wrong = PQ_WRONG_SUM;
 	if (wrong == PQ_RIGHT && job->hits.is_asked)
 		pl_push_hits(L, job);
-	if (wrong == PQ_RIGHT && !stays_job(job))
+	if (wrong == PQ_RIGHT && !job->report.is_asked && !stays_job(job))
 		n_results = pl_push_groups(L, job);
 	pl_progress_end(&job->progress);
 	pl_cut_names(L, f); /* those of call chains were looked up last */

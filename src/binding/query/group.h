@@ -32,10 +32,8 @@ struct pl_job {
 	int *at;
 	struct pl_report {
 		bool is_asked;
-		struct pq_report_asked asked;
-		double limit;	/* percent of an event that a row has at least */
-		uint64_t count; /* rows of an event, at most */
-		struct pq_report *made;
+		struct pq_report asked;
+		struct pq_report_sections sections;
 	} report;
 	struct pl_profile {
 		bool is_asked;
@@ -58,11 +56,9 @@ enum {
 	PL_JOB_AT,
 	PL_CALLS_AT, /* of pl_calls_enter, if functions are called */
 	PL_RESULT_AT = PL_CALLS_AT + PL_CALLS_PLACES,
-	PL_CHAINS_AT, /* texts of chains by their numbers */
-	PL_TEXTS_AT,  /* long texts by their addresses */
 };
 
-/* Pushes the result, an empty table, and the values of the indices above it. */
+/* Pushes an empty table to PL_RESULT_AT. */
 void pl_push_result(lua_State *L);
 
 /* Returns the name of what is wrong with groups, as lua/perflua/measures/sums.lua has it. */
@@ -76,30 +72,12 @@ const char *pl_wrong_name(enum pq_wrong wrong);
 int pl_push_groups(lua_State *L, struct pl_job *job);
 
 /*
- * Handle a report, which has rows instead of the groups (report.c): read its options;
- * push its sections at PL_RESULT_AT and, on top, a table of the functions that return rows,
- * which keep the job; free it. pl_push_report() returns false if the sum has no answer.
+ * Handle a report, whose result has other groups (report.c): read its options; push it and set
+ * the sections of the description; free it. pl_push_report() says if a sum has no answer.
  */
 void pl_report_read(lua_State *L, struct pl_job *job);
-bool pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job);
+enum pq_wrong pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job);
 void pl_report_free(struct pl_job *job);
-
-/*
- * Lays out the stack, as PL_FILE_AT and the other places say, for a function whose first three
- * upvalues are the file, what the job needs, and the job. What was on it is gone.
- */
-void pl_report_enter(lua_State *L);
-
-/* Pushes the value of a column of a report's row. [-0, +1] */
-void pl_report_push(lua_State *L, const struct pl_job *job,
-		    const struct pq_report_column *column, const struct pq_report_row *row);
-
-#define PL_ADDRESS_TEXT 18 /* bytes of "0x0000000000401136" */
-
-/* Returns what is shown of a row's function, which may lie in `text`. */
-struct pd_text pl_report_symbol(const struct pq_report_row *row, char text[PL_ADDRESS_TEXT]);
-
-int pl_report_lines(lua_State *L); /* see report_lines.c */
 
 /*
  * Handle a profile, which has entries instead of the groups (profile.c): read its

@@ -34,13 +34,13 @@ enum pr_kind pl_to_shown_kind(const char *name)
 		const char *name;
 		enum pr_kind kind;
 	} kinds[] = {
-		{ "signed", PR_SIGNED },       { "unsigned", PR_UNSIGNED },
-		{ "address", PR_ADDRESS },     { "natural", PR_UNSIGNED },
-		{ "bits", PR_UNSIGNED },       { "float", PR_FLOAT },
-		{ "percent", PR_PERCENT },     { "string", PR_STRING },
-		{ "bytes", PR_STRING },	       { "event", PR_STRING },
-		{ "boolean", PR_BOOLEAN },     { "stack", PR_STACK },
-		{ "histogram", PR_HISTOGRAM },
+		{ "signed", PR_SIGNED },   { "unsigned", PR_UNSIGNED },
+		{ "address", PR_ADDRESS }, { "natural", PR_UNSIGNED },
+		{ "bits", PR_UNSIGNED },   { "float", PR_FLOAT },
+		{ "percent", PR_PERCENT }, { "string", PR_STRING },
+		{ "bytes", PR_STRING },	   { "event", PR_STRING },
+		{ "symbol", PR_SYMBOL },   { "boolean", PR_BOOLEAN },
+		{ "stack", PR_STACK },	   { "histogram", PR_HISTOGRAM },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -164,18 +164,26 @@ void pl_push_result_of(lua_State *L, int shape_at, struct pq_groups **groups, si
 	check_made(L, r);
 }
 
-int pl_result_create(lua_State *L)
+struct pr_result *pl_push_empty_result(lua_State *L, int shape_at)
 {
 	struct pr_shape shape;
 	struct pl_result *r;
 
-	lua_settop(L, 1);
+	shape_at = lua_absindex(L, shape_at);
+	luaL_checkstack(L, 10, "result");
 	pl_stacks(L);
 	r = push_result(L);
-	read_shape(L, 1, &shape);
+	read_shape(L, shape_at, &shape);
 	r->result = pr_create(&shape, r->stacks->stacks);
 	lua_pop(L, 1);
 	check_made(L, r);
+	return r->result;
+}
+
+int pl_result_create(lua_State *L)
+{
+	lua_settop(L, 1);
+	pl_push_empty_result(L, 1);
 	return 1;
 }
 

@@ -40,6 +40,9 @@ const struct pl_result *pl_check_result(lua_State *L, int index);
 void pl_push_result_of(lua_State *L, int shape, struct pq_groups **groups, size_t section,
 		       const uint32_t *stack_of);
 
+/* Pushes an empty result of the shape in the table at `shape`, and returns it. [-0, +1] */
+struct pr_result *pl_push_empty_result(lua_State *L, int shape);
+
 /*
  * Pushes nil and the name of what is wrong with sums of a result. Returns false, and pushes
  * nothing, if none is wrong. [-0, +2]

@@ -1,5 +1,7 @@
 /* Views of results: their rows as Lua values, and as text. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "result.h"
@@ -137,6 +139,7 @@ static void read_columns(lua_State *L, const struct pr_shape *shape, struct pr_s
 		column->shown.unit = pl_get_unit(L);
 		column->shown.is_measured = pl_get_flag(L, -1, "measured");
 		column->by_magnitude = pl_get_flag(L, -1, "by_magnitude");
+		column->is_share = pl_get_flag(L, -1, "share");
 		read_role(L, shape, i, column);
 	}
 	lua_pop(L, 1);
@@ -297,8 +300,15 @@ enum {
 /* Sets the field of a column in the table on top. [-0, +0] */
 static void set_cell(lua_State *L, const struct pr_column *column, const struct pq_value *cell)
 {
+	char address[24];
+
 	lua_pushlstring(L, column->name.p, column->name.n);
-	pl_push_cell(L, ROW_STACKS, cell);
+	if (column->kind == PR_SYMBOL && cell->type == PQ_INT) {
+		snprintf(address, sizeof(address), "0x%016" PRIx64, cell->u);
+		lua_pushstring(L, address);
+	} else {
+		pl_push_cell(L, ROW_STACKS, cell);
+	}
 	lua_rawset(L, -3);
 }
 

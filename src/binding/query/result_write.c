@@ -38,7 +38,7 @@ struct options {
 		FORMAT_CSV,
 		FORMAT_JSON
 	} format;
-	bool is_safe, stops, has_heads;
+	bool is_safe, stops, has_heads, is_one_line;
 	bool *is_busy;	      /* true while the rows are written; NULL: nobody asks */
 	const bool *is_wrong; /* true once a cell could not be made: rows end; NULL: never */
 };
@@ -53,6 +53,7 @@ static void read_options(lua_State *L, struct options *options)
 		.is_safe = pl_get_flag(L, OPTIONS_AT, "safe"),
 		.stops = pl_get_flag(L, OPTIONS_AT, "stops"),
 		.has_heads = !pl_get_flag(L, OPTIONS_AT, "no_heads"),
+		.is_one_line = pl_get_flag(L, OPTIONS_AT, "one_line"),
 	};
 }
 
@@ -167,7 +168,8 @@ static size_t write_rows(struct sink *sink, const struct pr_source *source,
 		}
 		if (i)
 			pd_print_char(&sink->print, ',');
-		pd_print_char(&sink->print, '\n');
+		if (!options->is_one_line)
+			pd_print_char(&sink->print, '\n');
 		pr_write_json_row(&sink->print, source->columns, source->n_columns, cells,
 				  write_stack_json, sink);
 	}

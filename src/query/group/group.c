@@ -259,6 +259,14 @@ struct pq_chains *pq_groups_chains(const struct pq_groups *groups)
 	return groups->chains && pq_chains_size(groups->chains) ? groups->chains : NULL;
 }
 
+void pq_groups_expect(const struct pq_groups *groups, size_t g)
+{
+	const char *group = (const char *)pq_table_group(&groups->table, g);
+
+	__builtin_prefetch(group);
+	__builtin_prefetch(group + groups->table.stride - 1); /* mostly in the next line */
+}
+
 void pq_groups_key(const struct pq_groups *groups, size_t g, size_t k, struct pq_value *out)
 {
 	uint64_t *words = pq_table_group(&groups->table, g);

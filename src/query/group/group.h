@@ -120,6 +120,9 @@ void pq_groups_seal(struct pq_groups *groups);
 /* Returns the chains that keys of type PQ_CHAIN are numbers in; NULL: none. */
 struct pq_chains *pq_groups_chains(const struct pq_groups *groups);
 
+/* Prefetches group `g`, which will be asked for soon: groups may lie all over the memory. */
+void pq_groups_expect(const struct pq_groups *groups, size_t g);
+
 /*
  * Sets *out to key `k` of group `g`. Floats that are integers are PQ_INT, unless the key's kind
  * is float. Text is the table's.

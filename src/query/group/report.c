@@ -1,96 +1,57 @@
+#include "report.h"
+
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "report_internal.h"
+#include "base/vector.h"
+#include "group_internal.h"
 #include "perfdata/format/views.h"
-
-#define BY_DSO	  1u
-#define BY_SYMBOL 2u
 
 #define ASK_EVERY  4096	      /* groups between two calls of ps_interrupted() */
 #define DROP_EVERY (1u << 20) /* frames that are freed together */
 
-static bool name_of(struct pq_report *r, const char *text, size_t n, uint32_t *number)
+/* The shown part of a frame, and the group that it was added to last. They may be many. */
+struct part {
+	const struct pq_text *dso; /* NULL: not asked for */
+	uint64_t symbol;	   /* as the word of a key */
+	uint32_t owner, group;	   /* owner + 1; 0: no group yet */
+	uint8_t mode;		   /* enum pd_cpumode */
+	uint8_t type;		   /* enum pq_type of the symbol; PQ_NIL: not asked for */
+	bool is_named;
+};
+
+/* A report in the making. */
+struct maker {
+	const struct pq_report *report;
+	struct pq_groups *from, *to;
+	struct pq_report_sections *sections;
+	bool has_dso, has_symbol;
+	struct pq_table owners; /* words of `to` without those of frames */
+	uint32_t *latest;	/* [to]: group of `from` that was added last, + 1 */
+	size_t n_latest;
+	const struct pq_text **chain_texts; /* by number of a chain; NULL: not made yet */
+	const struct pq_text *modes[PD_CPUMODE_GUEST_USER + 1];
+	const struct pq_text *unknown;
+	struct part *parts; /* by number of a frame */
+	struct {
+		struct pm_string_pool strings; /* names of binaries */
+		const char **shown;	       /* [strings.n] */
+		size_t room;
+	} binaries; /* Binaries whose short names are not the end of their path. */
+};
+
+static bool set_text(const struct pq_text **text, struct maker *m, const char *p, size_t n)
 {
-	*number = pm_string_pool_add(&r->strings, (struct pd_text){ text, n });
-	return *number != PM_NO_STRING;
-}
-
-static uint32_t hash_part(const struct pq_report *r, const struct pq_report_part *p)
-{
-	uint64_t flags = (uint64_t)p->placed << 1 | p->named;
-
-	return pb_hash_pair(&r->secret, p->named ? (uintptr_t)p->symbol : p->address,
-			    (uint64_t)p->dso << 16 | (uint64_t)p->mode << 8 | flags);
-}
-
-/* Returns true if a part equals the new one, which lies behind the last. */
-static bool is_new_part(const void *arg, uint32_t item)
-{
-	const struct pq_report *r = arg;
-	const struct pq_report_part *a = &r->parts[item], *b = &r->parts[r->n_parts];
-
-	return (a->named ? a->symbol == b->symbol : a->address == b->address) &&
-	       a->named == b->named && a->dso == b->dso && a->mode == b->mode &&
-	       a->placed == b->placed;
-}
-
-/* Returns the number of a part, added if it is new; UINT32_MAX: no memory. */
-static uint32_t add_part(struct pq_report *r, const struct pq_report_part *part)
-{
-	uint32_t found;
-
-	if (r->n_parts >= UINT32_MAX || !pb_reserve(r->parts, r->n_parts, r->parts_room) ||
-	    !pb_reserve(r->first_rows, r->n_parts, r->first_room))
-		return UINT32_MAX;
-	r->parts[r->n_parts] = *part;
-	r->first_rows[r->n_parts] = UINT32_MAX;
-	found = pb_map_intern(&r->by_part, hash_part(r, part), is_new_part, r,
-			      (uint32_t)r->n_parts);
-	r->n_parts += found == r->n_parts;
-	return found;
-}
-
-/*
- * Returns the mode whose letter is shown for a mode: an unknown one is shown as the hypervisor.
- */
-static uint8_t level_of(uint8_t mode)
-{
-	return mode == PD_CPUMODE_UNKNOWN || mode > PD_CPUMODE_GUEST_USER ?
-		       PD_CPUMODE_HYPERVISOR :
-		       mode;
-}
-
-/*
- * Returns the part of a frame; UINT32_MAX: no memory. `frame` is NULL if there is no address.
- */
-static uint32_t part_of_frame(struct pq_report *r, const struct pq_frame *frame)
-{
-	struct pq_report_part part = { .dso = PM_NO_STRING, .placed = frame != NULL };
-	const struct ps_dso *dso = frame ? frame->dso : NULL;
-	const char *short_name = dso ? dso->short_name : PM_UNKNOWN;
-	uint32_t symbol;
-
-	if (r->by & BY_DSO && !name_of(r, short_name, strlen(short_name), &part.dso))
-		return UINT32_MAX;
-	if (r->by & BY_SYMBOL) {
-		part.mode = frame ? level_of(frame->mode) : PD_CPUMODE_HYPERVISOR;
-		if (frame && !frame->symbol)
-			part.address = frame->address;
-	}
-	if (r->by & BY_SYMBOL && frame && frame->symbol) {
-		if (!name_of(r, frame->symbol->name, frame->symbol->length, &symbol))
-			return UINT32_MAX;
-		part.symbol = r->strings.texts[symbol].p;
-		part.named = true;
-	}
-	return add_part(r, &part);
+	*text = pq_texts_intern(&m->to->texts, p, (uint32_t)n);
+	return *text != NULL;
 }
 
 /* Lists the binaries of the system whose short names are not the ends of their paths. */
-static bool read_binaries(struct pq_report *r)
+static bool read_binaries(struct maker *m)
 {
-	for (uint32_t machine = 0; machine < r->asked->n_machines; machine++) {
-		const struct ps_store *store = pm_system_store(r->asked->system, machine);
+	for (uint32_t machine = 0; machine < m->report->n_machines; machine++) {
+		const struct ps_store *store = pm_system_store(m->report->system, machine);
 
 		for (size_t i = 0; store && i < ps_store_count(store); i++) {
 			const struct ps_dso *dso = ps_store_at(store, i);
@@ -98,13 +59,13 @@ static bool read_binaries(struct pq_report *r)
 
 			if (dso->id.kind == PS_USER || dso->id.kind == PS_DATA)
 				continue;
-			number = pm_string_pool_add(&r->binaries.strings,
+			number = pm_string_pool_add(&m->binaries.strings,
 						    (struct pd_text){ dso->name,
 								      strlen(dso->name) });
 			if (number == PM_NO_STRING ||
-			    !pb_reserve(r->binaries.shown, number, r->binaries.room))
+			    !pb_reserve(m->binaries.shown, number, m->binaries.room))
 				return false;
-			r->binaries.shown[number] = dso->short_name;
+			m->binaries.shown[number] = dso->short_name;
 		}
 	}
 	return true;
@@ -125,27 +86,65 @@ static struct pd_text base_of(struct pd_text path)
 	return n ? (struct pd_text){ path.p + from, n - from } : path;
 }
 
-/* Sets *number to that of the name that a binary is shown by. Returns false without memory. */
-static bool short_name_of(struct pq_report *r, const struct pq_value *dso, uint32_t *number)
+/* Sets *text to the name that a binary is shown by. Returns false without memory. */
+static bool short_name_of(struct maker *m, const struct pq_value *dso,
+			  const struct pq_text **text)
 {
-	struct pd_text path, text = { PM_UNKNOWN, strlen(PM_UNKNOWN) };
-	size_t n = r->binaries.strings.n;
+	struct pd_text path = { dso->p, dso->size }, shown;
+	size_t n = m->binaries.strings.n;
 	uint32_t known;
 
-	if (dso->type == PQ_TEXT) {
-		path = (struct pd_text){ dso->p, dso->size };
-		text = base_of(path);
-		known = pm_string_pool_add(&r->binaries.strings, path);
-		if (known == PM_NO_STRING ||
-		    (known == n && !pb_reserve(r->binaries.shown, n, r->binaries.room)))
-			return false;
-		if (known == n)
-			r->binaries.shown[n] = NULL;
-		if (r->binaries.shown[known])
-			text = (struct pd_text){ r->binaries.shown[known],
-						 strlen(r->binaries.shown[known]) };
-	}
-	return name_of(r, text.p, text.n, number);
+	*text = m->unknown;
+	if (dso->type != PQ_TEXT)
+		return true;
+	shown = base_of(path);
+	known = pm_string_pool_add(&m->binaries.strings, path);
+	if (known == PM_NO_STRING ||
+	    (known == n && !pb_reserve(m->binaries.shown, n, m->binaries.room)))
+		return false;
+	if (known == n)
+		m->binaries.shown[n] = NULL;
+	if (m->binaries.shown[known])
+		shown = (struct pd_text){ m->binaries.shown[known],
+					  strlen(m->binaries.shown[known]) };
+	return set_text(text, m, shown.p, shown.n);
+}
+
+/*
+ * Returns the mode whose letter is shown for a mode: an unknown one is shown as the hypervisor.
+ */
+static uint8_t level_of(uint8_t mode)
+{
+	return mode == PD_CPUMODE_UNKNOWN || mode > PD_CPUMODE_GUEST_USER ?
+		       PD_CPUMODE_HYPERVISOR :
+		       mode;
+}
+
+/* Sets *part to that of a frame; NULL: of no address. Returns false without memory. */
+static bool set_frame_part(struct maker *m, const struct pq_frame *frame, struct part *part)
+{
+	const struct ps_dso *dso = frame ? frame->dso : NULL;
+	const struct pq_text *name = m->unknown;
+
+	*part = (struct part){ .mode = frame ? level_of(frame->mode) : PD_CPUMODE_HYPERVISOR };
+	if (m->has_dso)
+		part->dso = !dso ? m->unknown :
+				   pq_texts_add_fixed(&m->to->texts, dso->short_name,
+						      (uint32_t)strlen(dso->short_name));
+	if (m->has_dso && !part->dso)
+		return false;
+	if (!m->has_symbol)
+		return true;
+	part->type = frame && !frame->symbol ? PQ_INT : PQ_TEXT;
+	part->is_named = frame && frame->symbol;
+	if (part->is_named)
+		name = pq_texts_add_fixed(&m->to->texts, frame->symbol->name,
+					  frame->symbol->length);
+	if (part->type == PQ_INT)
+		part->symbol = frame->address;
+	else if (name)
+		part->symbol = (uintptr_t)name->bytes;
+	return name != NULL;
 }
 
 static uint8_t mode_of(const struct pq_value *name)
@@ -159,323 +158,321 @@ static uint8_t mode_of(const struct pq_value *name)
 	return PD_CPUMODE_UNKNOWN;
 }
 
-/* Returns the part of a group's keys; UINT32_MAX: no memory. */
-static uint32_t part_of_group(struct pq_report *r, size_t g)
+/* Sets *part to that of a group's keys. Returns false without memory. */
+static bool set_group_part(struct maker *m, size_t g, struct part *part)
 {
-	struct pq_report_part part = { .dso = PM_NO_STRING };
+	const struct pq_text *name = m->unknown;
 	struct pq_value value;
 
-	for (size_t i = 0; i < r->asked->n_columns; i++) {
-		const struct pq_report_column *column = &r->asked->columns[i];
+	*part = (struct part){ 0 };
+	for (size_t i = 0; i < m->report->n_keys; i++) {
+		const struct pq_report_key *key = &m->report->keys[i];
 
-		if (column->from == PQ_FROM_KEY)
+		if (key->from == PQ_FROM_KEY)
 			continue;
-		pq_groups_key(r->groups, g, column->key, &value);
-		if (column->from == PQ_FROM_MODE) {
-			part.mode = mode_of(&value);
-		} else if (column->from == PQ_FROM_DSO) {
-			if (!short_name_of(r, &value, &part.dso))
-				return UINT32_MAX;
+		pq_groups_key(m->from, g, key->key, &value);
+		if (key->from == PQ_FROM_MODE) {
+			part->mode = mode_of(&value);
+		} else if (key->from == PQ_FROM_DSO) {
+			if (!short_name_of(m, &value, &part->dso))
+				return false;
 		} else {
-			part.named = value.type == PQ_TEXT;
-			if (part.named)
-				part.symbol = value.p;
-			else
-				part.address = value.type == PQ_INT ? value.u : 0;
-			part.placed = value.type != PQ_NIL;
+			part->is_named = value.type == PQ_TEXT;
+			part->type = value.type == PQ_INT ? PQ_INT : PQ_TEXT;
+			if (part->is_named)
+				name = pq_texts_move(&m->to->texts, pq_text_of(value.p));
+			if (!name)
+				return false;
+			part->symbol = part->type == PQ_INT ? value.u : (uintptr_t)name->bytes;
 		}
 	}
-	return add_part(r, &part);
-}
-
-/* Returns true if a key is a column of its own, and not a part of what is shown of a frame. */
-static bool is_own(const struct pq_report *r, size_t key)
-{
-	if (r->asked->callers)
-		return key + 1 < r->asked->n_keys;
-	for (size_t i = 0; i < r->asked->n_columns; i++)
-		if (r->asked->columns[i].from != PQ_FROM_KEY && r->asked->columns[i].key == key)
-			return false;
 	return true;
 }
 
-static uint32_t hash_owner(const struct pq_report *r, size_t group)
+/* Returns the text of a chain that is a key of its own; NULL without memory. */
+static const struct pq_text *text_of_chain(struct maker *m, uint32_t chain)
 {
-	const struct pq_table *table = &r->groups->table;
-	uint64_t *words = pq_table_group(table, group), h = r->secret.b;
-
-	for (size_t k = 0; k < r->asked->n_keys; k++)
-		if (r->own[k])
-			h = pb_mix(words[k] ^ r->secret.a, h + pq_table_tags(table, words)[k]);
-	return (uint32_t)h;
-}
-
-static bool is_new_owner(const void *arg, uint32_t item)
-{
-	const struct pq_report *r = arg;
-	const struct pq_table *table = &r->groups->table;
-	uint64_t *a = pq_table_group(table, r->owners[item]);
-	uint64_t *b = pq_table_group(table, r->owners[r->n_owners]);
-
-	/* texts are the groups', so equal ones have one address */
-	for (size_t k = 0; k < r->asked->n_keys; k++)
-		if (r->own[k] &&
-		    (a[k] != b[k] || pq_table_tags(table, a)[k] != pq_table_tags(table, b)[k]))
-			return false;
-	return true;
-}
-
-/* Returns the number of all groups with the same own keys; UINT32_MAX: no memory. */
-static uint32_t owner_of(struct pq_report *r, size_t g)
-{
-	uint32_t found;
-
-	if (!pb_reserve(r->owners, r->n_owners, r->owners_room))
-		return UINT32_MAX;
-	r->owners[r->n_owners] = (uint32_t)g;
-	found = pb_map_intern(&r->by_owner, hash_owner(r, g), is_new_owner, r,
-			      (uint32_t)r->n_owners);
-	r->n_owners += found == r->n_owners;
-	return found;
-}
-
-static uint32_t hash_row(const struct pq_report *r, uint32_t owner, uint32_t part)
-{
-	return pb_hash_pair(&r->secret, owner, part);
-}
-
-static bool is_new_row(const void *arg, uint32_t item)
-{
-	const struct pq_report *r = arg;
-	const struct pq_report_item *a = &r->rows[item], *b = &r->rows[r->n_rows];
-
-	return a->owner == b->owner && a->part == b->part;
-}
-
-/* Returns the number of a row, added if it is new; UINT32_MAX: no memory. */
-static uint32_t row_of(struct pq_report *r, uint32_t owner, uint32_t part)
-{
-	uint32_t *first = &r->first_rows[part], found = (uint32_t)r->n_rows;
-
-	if (*first != UINT32_MAX && r->rows[*first].owner == owner)
-		return *first;
-	if (r->n_rows >= UINT32_MAX || !pb_reserve(r->rows, r->n_rows, r->rows_room))
-		return UINT32_MAX;
-	r->rows[r->n_rows] = (struct pq_report_item){
-		.owner = owner,
-		.part = part,
-		.latest = UINT32_MAX,
-	};
-	if (*first == UINT32_MAX)
-		*first = found;
-	else
-		found = pb_map_intern(&r->by_row, hash_row(r, owner, part), is_new_row, r,
-				      found);
-	r->n_rows += found == r->n_rows;
-	return found;
-}
-
-/* Adds the measures of group `g` to the row of a part. */
-static bool add_to_row(struct pq_report *r, uint32_t owner, uint32_t part, size_t g, bool own,
-		       const struct pq_state measured[2])
-{
-	uint32_t number = part == UINT32_MAX ? part : row_of(r, owner, part);
-	struct pq_report_item *row;
-
-	if (number == UINT32_MAX)
-		return false;
-	row = &r->rows[number];
-	if (own) {
-		row->samples += measured[0].value.u;
-		row->period = pq_report_sum(row->period, measured[1].value.u);
-	}
-	if (row->latest != g) {
-		row->children = pq_report_sum(row->children, measured[1].value.u);
-		row->latest = (uint32_t)g;
-	}
-	return true;
-}
-
-/* Adds group g to the rows of its frames. */
-static bool add_frames(struct pq_report *r, uint32_t owner, size_t g,
-		       const struct pq_state measured[2])
-{
-	const struct pq_chains *chains = pq_groups_chains(r->groups);
-	const uint32_t *frames;
-	struct pq_value chain;
+	const char *text;
 	size_t n;
 
-	pq_groups_key(r->groups, g, r->asked->n_keys - 1, &chain);
-	if (chain.type != PQ_CHAIN)
-		return add_to_row(r, owner, part_of_frame(r, NULL), g, true, measured);
-	frames = pq_chains_frames(chains, (uint32_t)chain.u, &n);
-	for (size_t i = 0; i < n; i++) {
-		uint32_t *part = &r->part_of_frame[frames[i]];
-
-		if (*part == UINT32_MAX)
-			*part = part_of_frame(r, pq_chains_frame(chains, frames[i]));
-		if (!add_to_row(r, owner, *part, g, i == 0, measured))
-			return false;
+	if (!m->chain_texts)
+		m->chain_texts = calloc(pq_chains_size(m->from->chains),
+					sizeof(*m->chain_texts));
+	if (m->chain_texts && !m->chain_texts[chain]) {
+		text = pq_chains_text(m->from->chains, chain, &n);
+		if (text && n <= UINT32_MAX)
+			set_text(&m->chain_texts[chain], m, text, n);
 	}
-	return true;
+	return m->chain_texts ? m->chain_texts[chain] : NULL;
 }
 
-static bool add_group(struct pq_report *r, size_t g)
+/* Sets key `k` of m->to->words, number `at` of the query's. Returns false without memory. */
+static bool move_key(struct maker *m, size_t k, size_t g, size_t at)
 {
-	uint32_t owner = owner_of(r, g);
-	struct pq_state measured[2];
+	const uint64_t *words = pq_table_group(&m->from->table, g);
+	uint8_t tag = pq_table_tags(&m->from->table, (uint64_t *)words)[at];
+	const struct pq_text *text = NULL;
+	const struct pd_event *event;
 
-	if (owner == UINT32_MAX)
-		return false;
-	for (size_t m = 0; m < 2; m++)
-		pq_groups_state(r->groups, g, m, &measured[m]);
-	return r->asked->callers ? add_frames(r, owner, g, measured) :
-				   add_to_row(r, owner, part_of_group(r, g), g, true, measured);
+	if (tag == PQ_EVENT) {
+		event = (const struct pd_event *)(uintptr_t)words[at];
+		text = pq_texts_add_fixed(&m->to->texts, event->name,
+					  (uint32_t)strlen(event->name));
+	} else if (tag == PQ_TEXT) {
+		text = pq_texts_move(&m->to->texts,
+				     pq_text_of((const char *)(uintptr_t)words[at]));
+	} else if (tag == PQ_CHAIN) {
+		text = text_of_chain(m, (uint32_t)words[at]);
+	} else {
+		m->to->words[k] = words[at];
+		pq_table_tags(&m->to->table, m->to->words)[k] = tag;
+		return true;
+	}
+	m->to->words[k] = text ? (uintptr_t)text->bytes : 0;
+	pq_table_tags(&m->to->table, m->to->words)[k] = PQ_TEXT;
+	return text != NULL;
 }
 
-/* Records which names of a frame tell rows apart, and which keys. */
-static bool read_asked(struct pq_report *r)
+/* Returns the section of a group of the query. */
+static size_t section_of(const struct maker *m, size_t g)
 {
-	const struct pq_report_asked *asked = r->asked;
+	struct pq_value value = { .type = PQ_NIL };
 
-	for (size_t i = 0; i < asked->n_columns; i++) {
-		if (asked->columns[i].from == PQ_FROM_DSO)
-			r->by |= BY_DSO;
-		else if (asked->columns[i].from != PQ_FROM_KEY)
-			r->by |= BY_SYMBOL;
-	}
-	r->own = calloc(asked->n_keys + 1, sizeof(*r->own));
-	for (size_t k = 0; r->own && k < asked->n_keys; k++)
-		r->own[k] = is_own(r, k);
-	return r->own;
+	if (m->report->event_key != SIZE_MAX)
+		pq_groups_key(m->from, g, m->report->event_key, &value);
+	return value.type == PQ_EVENT ? (size_t)value.event->number + 1 : 0;
 }
 
 /*
- * Finds the parts of all frames, and frees what that takes, before there are rows. It begins
- * with the last frame, so that frames go while parts come. Returns false without memory.
+ * Sets the words of all that a group has beside its frames, and *owner to a number that all
+ * groups with these words share. Returns false without memory.
  */
-static bool find_parts(struct pq_report *r)
+static bool set_owner(struct maker *m, size_t g, size_t section, uint32_t *owner)
 {
-	struct pq_chains *chains = pq_groups_chains(r->groups);
-	bool dropped = false;
+	struct pq_table *table = &m->to->table;
+	size_t number;
 
-	for (uint32_t i = chains ? pq_chains_n_frames(chains) : 0; i-- > 0;) {
-		r->part_of_frame[i] = part_of_frame(r, pq_chains_frame(chains, i));
-		if (r->part_of_frame[i] == UINT32_MAX)
+	m->to->words[0] = section;
+	pq_table_tags(table, m->to->words)[0] = PQ_INT;
+	for (size_t i = 0; i < m->report->n_keys; i++) {
+		const struct pq_report_key *key = &m->report->keys[i];
+
+		if (key->from != PQ_FROM_KEY) {
+			m->to->words[i + 1] = 0;
+			pq_table_tags(table, m->to->words)[i + 1] = PQ_NIL;
+		} else if (!move_key(m, i + 1, g, key->key)) {
+			return false;
+		}
+	}
+	if (!m->report->callers)
+		return true;
+	number = pq_table_search(&m->owners, m->to->words,
+				 pq_table_hash(&m->owners, m->to->words));
+	*owner = (uint32_t)number;
+	return number < UINT32_MAX;
+}
+
+/* Sets the words of a frame beside those of its group. Returns false without memory. */
+static bool set_part_words(struct maker *m, const struct part *part)
+{
+	uint8_t *tags = pq_table_tags(&m->to->table, m->to->words);
+
+	for (size_t i = 0; i < m->report->n_keys; i++) {
+		enum pq_report_from from = m->report->keys[i].from;
+		uint64_t *word = &m->to->words[i + 1];
+
+		if (from == PQ_FROM_KEY)
+			continue;
+		tags[i + 1] = PQ_TEXT;
+		if (from == PQ_FROM_DSO) {
+			*word = (uintptr_t)part->dso->bytes;
+		} else if (from == PQ_FROM_SYMBOL) {
+			*word = part->symbol;
+			tags[i + 1] = part->type;
+		} else {
+			const char *name = pd_cpumode_name(part->mode);
+
+			if (!m->modes[part->mode] &&
+			    !set_text(&m->modes[part->mode], m, name, strlen(name)))
+				return false;
+			*word = (uintptr_t)m->modes[part->mode]->bytes;
+		}
+	}
+	return true;
+}
+
+/* Returns the group that has the words of a part; PQ_NO_GROUP: no memory. */
+static size_t find_group(struct maker *m, const struct part *part)
+{
+	struct pq_table *table = &m->to->table;
+
+	if (!set_part_words(m, part))
+		return PQ_NO_GROUP;
+	return pq_table_search(table, m->to->words, pq_table_hash(table, m->to->words));
+}
+
+static struct pb_wide *measure_at(const struct maker *m, size_t group, size_t measure)
+{
+	return (struct pb_wide *)(pq_group_states(m->to, group) + m->to->measured[measure].at);
+}
+
+static void add_own(const struct maker *m, size_t group, const struct pq_state measured[2])
+{
+	for (size_t i = 0; i < 2; i++)
+		pb_wide_add(measure_at(m, group, i),
+			    (struct pb_wide){ measured[i].value.u, 0 });
+}
+
+/* Adds group `g` of the query to the group of a frame. Returns false without memory. */
+static bool add_frame(struct maker *m, uint32_t owner, struct part *part, size_t g, bool own,
+		      const struct pq_state measured[2])
+{
+	if (part->owner != owner + 1) {
+		size_t group = find_group(m, part);
+
+		if (group == PQ_NO_GROUP ||
+		    (group >= m->n_latest &&
+		     !pb_extend(m->latest, m->n_latest, 2 * group + 64)))
+			return false;
+		part->owner = owner + 1;
+		part->group = (uint32_t)group;
+	}
+	if (own)
+		add_own(m, part->group, measured);
+	if (m->latest[part->group] != g + 1) {
+		pb_wide_add(measure_at(m, part->group, 2),
+			    (struct pb_wide){ measured[1].value.u, 0 });
+		m->latest[part->group] = (uint32_t)g + 1;
+	}
+	return true;
+}
+
+static bool add_frames(struct maker *m, uint32_t owner, size_t g,
+		       const struct pq_state measured[2], bool *is_named)
+{
+	const uint32_t *frames;
+	struct pq_value chain;
+	struct part none;
+	size_t n;
+
+	pq_groups_key(m->from, g, m->from->grouping->n_keys - 1, &chain);
+	if (chain.type != PQ_CHAIN) {
+		*is_named = false;
+		return set_frame_part(m, NULL, &none) &&
+		       add_frame(m, owner, &none, g, true, measured);
+	}
+	frames = pq_chains_frames(m->from->chains, (uint32_t)chain.u, &n);
+	for (size_t i = 0; i < n; i++)
+		if (!add_frame(m, owner, &m->parts[frames[i]], g, i == 0, measured))
+			return false;
+	*is_named = m->parts[frames[0]].is_named;
+	return true;
+}
+
+static bool add_to_section(struct maker *m, size_t section, const struct pq_state measured[2],
+			   bool is_named)
+{
+	struct pq_report_sections *sections = m->sections;
+	struct pq_report_section *s;
+
+	if (section >= sections->n &&
+	    !pb_extend(sections->list, sections->n, section + (size_t)1))
+		return false;
+	s = &sections->list[section];
+	s->samples += measured[0].value.u;
+	s->unresolved += is_named ? 0 : measured[0].value.u;
+	s->period = measured[1].value.u >= PQ_TOO_LARGE - s->period ?
+			    PQ_TOO_LARGE :
+			    s->period + measured[1].value.u;
+	return true;
+}
+
+/* Adds group `g` of the query. Returns false without memory. */
+static bool add_group(struct maker *m, size_t g)
+{
+	size_t section = section_of(m, g), group;
+	struct pq_state measured[2];
+	uint32_t owner = 0;
+	bool is_named = false;
+	struct part part;
+
+	if (!set_owner(m, g, section, &owner))
+		return false;
+	for (size_t i = 0; i < 2; i++)
+		pq_groups_state(m->from, g, i, &measured[i]);
+	if (m->report->callers) {
+		if (!add_frames(m, owner, g, measured, &is_named))
+			return false;
+	} else {
+		if (!set_group_part(m, g, &part))
+			return false;
+		group = find_group(m, &part);
+		if (group == PQ_NO_GROUP)
+			return false;
+		add_own(m, group, measured);
+		is_named = part.is_named;
+	}
+	return add_to_section(m, section, measured, is_named);
+}
+
+/*
+ * Finds what is shown of all frames, and frees what that takes, before there are groups. It
+ * begins with the last frame, so that frames go while parts come. Returns false without memory.
+ */
+static bool find_parts(struct maker *m)
+{
+	struct pq_chains *chains = pq_groups_chains(m->from);
+	uint32_t n = chains ? pq_chains_n_frames(chains) : 0;
+
+	m->parts = malloc((n + (size_t)1) * sizeof(*m->parts));
+	for (uint32_t i = n; m->parts && i-- > 0;) {
+		if (!set_frame_part(m, pq_chains_frame(chains, i), &m->parts[i]))
 			return false;
 		if (i % DROP_EVERY == 0)
-			dropped = pq_chains_drop_frames(chains, i);
+			pq_chains_drop_frames(chains, i);
 	}
-	/* The only part to come is that of no frame, which equals none of these. */
-	if (dropped)
-		pb_map_deinit(&r->by_part);
-	return true;
+	return m->parts;
 }
 
-static bool fill_rows(struct pq_report *r, struct ps_interrupt *interrupt)
+static bool make(struct maker *m, struct ps_interrupt *interrupt)
 {
-	const struct pq_chains *chains = pq_groups_chains(r->groups);
-	size_t n = chains ? pq_chains_n_frames(chains) : 0, size = pq_groups_size(r->groups);
+	size_t size = pq_groups_size(m->from);
 
-	if (!read_asked(r) || size >= UINT32_MAX ||
-	    (r->by & BY_DSO && !r->asked->callers && r->asked->system && !read_binaries(r)))
+	for (size_t i = 0; i < m->report->n_keys; i++) {
+		m->has_dso = m->has_dso || m->report->keys[i].from == PQ_FROM_DSO;
+		m->has_symbol = m->has_symbol || m->report->keys[i].from == PQ_FROM_SYMBOL;
+	}
+	if (size >= UINT32_MAX || !set_text(&m->unknown, m, PM_UNKNOWN, strlen(PM_UNKNOWN)) ||
+	    !pq_table_init(&m->owners, m->to->table.n_keys, 0))
 		return false;
-	r->part_of_frame = malloc((n + 1) * sizeof(*r->part_of_frame));
-	if (!r->part_of_frame)
+	if (m->report->callers ? !find_parts(m) :
+				 m->has_dso && m->report->system && !read_binaries(m))
 		return false;
-	memset(r->part_of_frame, 0xff, n * sizeof(*r->part_of_frame));
-	if (r->asked->callers && !find_parts(r))
-		return false;
-	for (size_t g = 0; g < size; g++, r->taken++) {
+	for (size_t g = 0; g < size; g++, m->sections->taken++) {
 		if (g % ASK_EVERY == 0 && ps_interrupted(interrupt))
 			break;
-		if (!add_group(r, g))
+		if (!add_group(m, g))
 			return false;
 	}
 	return true;
 }
 
-/* Frees memory that only serves to find rows. */
-static void free_row_maps(struct pq_report *r)
+bool pq_report_make(const struct pq_report *report, struct pq_groups *from,
+		    struct pq_groups *to, struct pq_report_sections *sections,
+		    struct ps_interrupt *interrupt)
 {
-	pb_map_deinit(&r->by_part);
-	pb_map_deinit(&r->by_owner);
-	pb_map_deinit(&r->by_row);
-	pm_string_pool_deinit(&r->binaries.strings);
-	free(r->binaries.shown);
-	r->binaries.shown = NULL;
-	free(r->part_of_frame);
-	r->part_of_frame = NULL;
-	free(r->first_rows);
-	r->first_rows = NULL;
-}
+	struct maker m = { .report = report, .from = from, .to = to, .sections = sections };
+	bool made;
 
-struct pq_report *pq_report_create(struct pq_groups *groups,
-				   const struct pq_report_asked *asked,
-				   struct ps_interrupt *interrupt)
-{
-	struct pq_report *r = calloc(1, sizeof(*r));
-	bool filled;
-
-	if (!r)
-		return NULL;
-	r->groups = groups;
-	r->asked = asked;
-	pb_secret_make(&r->secret);
-	pq_groups_seal(groups);
-	filled = fill_rows(r, interrupt);
-	free_row_maps(r);
-	if (filled && pq_report_sort(r))
-		return r;
-	pq_report_destroy(r);
-	return NULL;
-}
-
-void pq_report_destroy(struct pq_report *r)
-{
-	if (!r)
-		return;
-	free_row_maps(r);
-	pm_string_pool_deinit(&r->strings);
-	free(r->own);
-	free(r->parts);
-	free(r->owners);
-	free(r->rows);
-	free(r->shown);
-	free(r->sections);
-	free(r);
-}
-
-size_t pq_report_taken(const struct pq_report *r)
-{
-	return r->taken;
-}
-
-size_t pq_report_size(const struct pq_report *r)
-{
-	return r->n_rows;
-}
-
-const struct pq_report_section *pq_report_sections(const struct pq_report *r, size_t *n)
-{
-	*n = r->n_sections;
-	return r->sections;
-}
-
-void pq_report_row(const struct pq_report *r, size_t i, struct pq_report_row *row)
-{
-	const struct pq_report_shown *shown = &r->shown[i];
-	const struct pq_report_part *part = &shown->part;
-
-	*row = (struct pq_report_row){
-		.group = shown->group,
-		.dso = part->dso == PM_NO_STRING ? NULL : r->strings.texts[part->dso].p,
-		.symbol = pq_report_symbol(r, part),
-		.address = part->named ? 0 : part->address,
-		.placed = part->placed,
-		.mode = part->mode,
-		.samples = shown->samples,
-		.period = shown->period,
-		.children = shown->children,
-	};
+	*sections = (struct pq_report_sections){ 0 };
+	pq_groups_seal(from);
+	made = make(&m, interrupt);
+	pq_groups_seal(to);
+	pq_table_deinit(&m.owners);
+	pm_string_pool_deinit(&m.binaries.strings);
+	free(m.binaries.shown);
+	free(m.chain_texts);
+	free(m.latest);
+	free(m.parts);
+	return made;
 }

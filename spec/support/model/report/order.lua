@@ -1,33 +1,20 @@
--- The order of rows: the greatest first, equal ones by their keys. Rows are sorted by strings
--- that compare as they do, which is much faster than a function that compares them.
+-- The order of rows: the greatest first, equal ones by their keys: booleans, numbers, texts,
+-- what is absent. An address stands for a function and comes before names.
 
-local ZERO, X = ("0x"):byte(1, 2)
+local RANKS <const> = { boolean = 1, number = 2, string = 3, ["nil"] = 4 }
 
--- Behind every name: addresses, and what is absent.
-local LAST = "\xff"
-
-local function format_hex(x) return ("%016x"):format(x) end
-
-local function encode_key(value, kind)
-  if value == nil then return LAST end
-  if math.type(value) == "integer" then
-    return format_hex(kind == "signed" and value ~ math.mininteger or value)
+local function is_less(a, b, kind)
+  if type(a) == "boolean" then return not a and b end
+  if math.type(a) == "integer" and math.type(b) == "integer" and kind ~= "signed" then
+    return math.ult(a, b)
   end
-  return tostring(value)
+  return a < b
 end
 
-local function symbol_text(value)
-  local a, b = value:byte(1, 2)
-  return a == ZERO and b == X and LAST .. value or value
-end
-
--- Returns a table that encodes measures, the greatest first, and remembers them: many rows have
--- the same.
-local function make_descending()
-  return setmetatable({}, { __index = function(known, value)
-    known[value] = format_hex(~value)
-    return known[value]
-  end })
+-- An address is a text here, as it is shown.
+local function address_of(value)
+  local digits = type(value) == "string" and value:match "^0x(%x+)$"
+  return digits and #digits == 16 and tonumber(digits, 16) or nil
 end
 
 ---@param list table[] # rows
@@ -36,18 +23,22 @@ end
 ---@param symbol integer? the place of the symbol among the keys
 ---@return table[]
 return function(list, measure, keys, symbol)
-  local lines, rows, parts, first = {}, {}, {}, make_descending()
-  for r, row in ipairs(list) do
-    local values = row.keys
-    parts[1] = first[row[measure]]
-    for i, key in ipairs(keys) do
-      parts[i + 1] = i == symbol and symbol_text(values[i]) or encode_key(values[i], key.kind)
-    end
-    local line = table.concat(parts, "\0")
-    while rows[line] do line = line .. "\0" end
-    lines[r], rows[line] = line, row
+  local function value_of(row, i)
+    local value = row.keys[i]
+    return i == symbol and row.unresolved and address_of(value) or value
   end
-  table.sort(lines)
-  for i, line in ipairs(lines) do lines[i] = rows[line] end
-  return lines
+  local sorted = table.move(list, 1, #list, 1, {})
+  table.sort(sorted, function(a, b)
+    if a[measure] ~= b[measure] then return a[measure] > b[measure] end
+    for i, key in ipairs(keys) do
+      local x, y = value_of(a, i), value_of(b, i)
+      if x ~= y then
+        local left, right = RANKS[type(x)], RANKS[type(y)]
+        if left ~= right then return left < right end
+        return is_less(x, y, i == symbol and "address" or key.kind)
+      end
+    end
+    return false
+  end)
+  return sorted
 end

@@ -1,6 +1,6 @@
 -- From rows { samples, period, children?, event = its index or nil, keys = {…}, unresolved } to
--- the sections of a report, one for each event, as the core makes them
--- (src/binding/query/report.c): { index, samples, period, unresolved, n, rows }.
+-- the sections of a report, one for each event: { index, samples, period, unresolved, n,
+-- values }.
 
 local order = require "spec.support.model.report.order"
 local sums = require "perflua.measures.sums"
@@ -30,27 +30,16 @@ local function sum_totals(rows, prepared)
   return list
 end
 
--- Counts the rows to show.
-local function count_shown(rows, measure, whole, shown)
-  for i, row in ipairs(rows) do
-    local share = whole > 0 and 100 * (row[measure] / whole) or 0.0
-    if i > shown.count or share < shown.limit then return i - 1 end
-  end
-  return #rows
-end
-
--- Returns the values of rows from..to by column: keys, then measures.
-local function values_of(rows, from, to, n_keys, n_measures)
+-- Returns the values of rows by column: keys, then measures.
+local function values_of(rows, n_keys, n_measures)
   local values = {}
   for c = 1, n_keys do
-    local column = {}
-    for r = from, to do column[r - from + 1] = rows[r].keys[c] end
-    values[c] = column
+    values[c] = {}
+    for r, row in ipairs(rows) do values[c][r] = row.keys[c] end
   end
   for m = 1, n_measures do
-    local column = {}
-    for r = from, to do column[r - from + 1] = rows[r][m] end
-    values[n_keys + m] = column
+    values[n_keys + m] = {}
+    for r, row in ipairs(rows) do values[n_keys + m][r] = row[m] end
   end
   return values
 end
@@ -58,16 +47,13 @@ end
 ---@param rows table[]
 ---@param prepared table
 ---@param keys {name: string, kind: string}[] of a row
----@param shown { limit: number, count: integer }
 ---@return table[]
-return function(rows, prepared, keys, shown)
+return function(rows, prepared, keys)
   local measure = prepared.children and CHILDREN or PERIOD
   local list = sum_totals(rows, prepared)
   for _, section in ipairs(list) do
     local sorted = order(section.rows, measure, keys, prepared.place.symbol)
-    section.rows = nil
-    section.n = count_shown(sorted, measure, section.period, shown)
-    section.rows = function(from, to) return values_of(sorted, from, to, #keys, measure) end
+    section.n, section.rows, section.values = #sorted, nil, values_of(sorted, #keys, measure)
   end
   return list
 end

@@ -1,0 +1,310 @@
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/string_builder.h"
+#include "perfdata/format/print_scalar.h"
+#include "result/writer.h"
+
+/* A cell in the making: its text is here as long as it fits, then in `long_text`. */
+struct lines {
+	const struct px_report *report;
+	struct pq_value *cells; /* of a row */
+	struct pd_print cell;
+	struct pb_string long_text;
+};
+
+static void add_long_text(void *arg, const char *p, size_t n)
+{
+	pb_string_add(arg, p, n);
+}
+
+/* Ends the text of a cell, and returns it; it is valid until the next cell begins. */
+static struct pd_text end_cell(struct lines *lines)
+{
+	struct pd_text text = { .p = lines->cell.buffer, .n = lines->cell.n };
+
+	if (lines->long_text.n) {
+		pd_print_flush(&lines->cell);
+		text = (struct pd_text){ .p = lines->long_text.p, .n = lines->long_text.n };
+		lines->long_text.n = 0;
+	}
+	lines->cell.n = 0;
+	return text;
+}
+
+/* Returns the terminal columns that UTF-8 text takes: one for each character. */
+static size_t count_columns(struct pd_text text)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < text.n; i++)
+		width += ((unsigned char)text.p[i] & 0xc0) != 0x80;
+	return width;
+}
+
+static bool is_text(const struct pq_value *cell, const char *name)
+{
+	return cell->type == PQ_TEXT && cell->size == strlen(name) &&
+	       memcmp(cell->p, name, cell->size) == 0;
+}
+
+static bool is_true(const struct pq_value *cell)
+{
+	return cell->type == PQ_BOOL && cell->u;
+}
+
+/* Returns the letter of a cpumode or of a kind of code: see thread__find_map, util/event.c. */
+static char letter_of(const struct pq_value *mode)
+{
+	static const struct {
+		const char *name;
+		char letter;
+	} letters[] = { { "user", '.' },
+			{ "kernel", 'k' },
+			{ "jit", '.' },
+			{ "guest_kernel", 'g' },
+			{ "guest_user", 'u' } };
+
+	for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
+		if (is_text(mode, letters[i].name))
+			return letters[i].letter;
+	return 'H';
+}
+
+/* Prints a function or an address; of branches perf has the address 0 without 0x. */
+static void print_symbol(struct pd_print *out, const struct pq_value *cell,
+			 const struct pq_value *mode, enum pr_kind kind)
+{
+	pd_print_char(out, '[');
+	pd_print_char(out, letter_of(mode));
+	pd_print_const(out, "] ");
+	if (cell->type == PQ_INT && !cell->u && kind != PR_SYMBOL)
+		pd_print_const(out, "0000000000000000");
+	else if (cell->type == PQ_INT)
+		pr_print_symbol_address(out, cell->u);
+	else if (cell->type == PQ_TEXT)
+		pr_print_escaped(out, cell->p, cell->size, false);
+}
+
+/* Returns true if a text begins with a name, and then ends, or a point or `end` follows. */
+static bool begins_as(struct pd_text text, const char *name, char end)
+{
+	size_t n = strlen(name);
+
+	return text.n >= n && memcmp(text.p, name, n) == 0 &&
+	       (text.n == n || text.p[n] == '.' || text.p[n] == end);
+}
+
+/* Sets *tid to the digits in the path of a perf map. Returns false if it is none. */
+static bool find_tid(const struct pq_value *path, struct pd_text *tid)
+{
+	static const char before[] = "/tmp/perf-", behind[] = ".map";
+	size_t n = sizeof(before) - 1;
+
+	if (path->size < n || memcmp(path->p, before, n) != 0)
+		return false;
+	*tid = (struct pd_text){ path->p + n, 0 };
+	for (; n < path->size && path->p[n] >= '0' && path->p[n] <= '9'; n++)
+		tid->n++;
+	return tid->n && path->size - n >= sizeof(behind) - 1 &&
+	       memcmp(path->p + n, behind, sizeof(behind) - 1) == 0;
+}
+
+/* Returns the length of a module's name in the name of its file; 0: it is none. */
+static size_t find_module(struct pd_text base)
+{
+	for (size_t n = base.n; n-- > 1;)
+		if (begins_as((struct pd_text){ base.p + n, base.n - n }, ".ko", '.'))
+			return n;
+	return 0;
+}
+
+/*
+ * Prints the short name of a binary: those of a module and of a kernel's file are in brackets,
+ * and that of a perf map names the thread whose code it is of (see dso__set_basename,
+ * tools/perf/util/dso.c).
+ */
+static void print_dso(struct pd_print *out, const struct pq_value *cell)
+{
+	struct pd_text base = { cell->p, cell->size };
+	size_t from = base.n, module;
+	struct pd_text tid;
+
+	if (find_tid(cell, &tid)) {
+		pd_print_const(out, "[JIT] tid ");
+		pd_print_bytes(out, tid.p, tid.n);
+		return;
+	}
+	while (from && base.p[from - 1] != '/')
+		from--;
+	if (from < base.n)
+		base = (struct pd_text){ base.p + from, base.n - from };
+	module = from ? find_module(base) : 0;
+	if (from && begins_as(base, "vmlinux", '-')) {
+		pd_print_const(out, "[kernel.vmlinux]");
+	} else if (module) {
+		pd_print_char(out, '[');
+		for (size_t i = 0, end; i < module; i = end + 1) {
+			for (end = i; end < module && base.p[end] != '-'; end++)
+				;
+			pr_print_escaped(out, base.p + i, end - i, false);
+			if (end < module)
+				pd_print_char(out, '_');
+		}
+		pd_print_char(out, ']');
+	} else {
+		pr_print_escaped(out, base.p, base.n, false);
+	}
+}
+
+static void print_time(struct pd_print *out, const struct pq_value *cell)
+{
+	char *p = pd_print_room(out, 40);
+
+	out->n += (size_t)snprintf(p, 40, "%" PRIu64 ".%06" PRIu64, cell->u / 1000000000,
+				   cell->u % 1000000000 / 1000);
+}
+
+/* Returns true if a text needs no escape. */
+static bool is_printable(const struct pq_value *cell)
+{
+	for (uint32_t i = 0; i < cell->size; i++)
+		if (cell->p[i] < ' ' || cell->p[i] >= 0x7f)
+			return false;
+	return true;
+}
+
+/* Returns the text of a number, which is most often that of the row before. */
+static struct pd_text format_number(struct lines *lines, struct px_report_column *column,
+				    const struct pq_value *cell)
+{
+	struct pd_text text;
+
+	if (column->n && column->number.type == cell->type && column->number.u == cell->u)
+		return (struct pd_text){ column->text, column->n };
+	pr_print_cell(&lines->cell, cell, &lines->report->rows->columns[column->at]);
+	text = end_cell(lines);
+	if (text.n < sizeof(column->text)) {
+		memcpy(column->text, text.p, text.n);
+		column->n = text.n;
+		column->number = *cell;
+	}
+	return text;
+}
+
+/* Returns the text of a cell; it is valid until the next one is made. */
+static struct pd_text format_cell(struct lines *lines, struct px_report_column *column)
+{
+	const struct pq_value *cell = &lines->cells[column->at];
+	const struct pq_value *beside = &lines->cells[column->beside];
+	struct pd_print *out = &lines->cell;
+
+	if (cell->type == PQ_NIL)
+		return (struct pd_text){ "-", 1 };
+	switch (column->shown) {
+	case PX_SHOWN_TIME:
+		print_time(out, cell);
+		break;
+	case PX_SHOWN_SYMBOL:
+		print_symbol(out, cell, beside, lines->report->rows->columns[column->at].kind);
+		break;
+	case PX_SHOWN_DSO:
+		if (cell->type == PQ_TEXT)
+			print_dso(out, cell);
+		break;
+	case PX_SHOWN_MISPREDICT:
+		pd_print_name(out, is_true(beside) ? "N" : is_true(cell) ? "Y" : "N/A");
+		break;
+	case PX_SHOWN_IN_TX:
+		pd_print_char(out, is_true(cell) ? 'T' : '.');
+		break;
+	case PX_SHOWN_ABORT:
+		pd_print_char(out, is_true(cell) ? 'A' : '.');
+		break;
+	case PX_SHOWN_CYCLES:
+		if (!cell->u)
+			return (struct pd_text){ "-", 1 };
+		pd_print_uint(out, cell->u);
+		break;
+	default:
+		if (cell->type == PQ_INT || cell->type == PQ_FLOAT)
+			return format_number(lines, column, cell);
+		if (cell->type == PQ_TEXT && is_printable(cell))
+			return (struct pd_text){ cell->p, cell->size };
+		pr_print_cell(out, cell, &lines->report->rows->columns[column->at]);
+	}
+	return end_cell(lines);
+}
+
+static void print_blanks(struct pd_print *out, size_t n)
+{
+	static const char blanks[] = "                                ";
+
+	for (; n >= sizeof(blanks); n -= sizeof(blanks) - 1)
+		pd_print_bytes(out, blanks, sizeof(blanks) - 1);
+	pd_print_bytes(out, blanks, n);
+}
+
+static void print_line_cell(struct pd_print *out, const struct px_report_column *column,
+			    struct pd_text text)
+{
+	size_t width = count_columns(text);
+	size_t blanks = column->room > width ? column->room - width : 0;
+
+	pd_print_const(out, "  ");
+	if (column->is_right_aligned)
+		print_blanks(out, blanks);
+	pd_print_bytes(out, text.p, text.n);
+	if (!column->is_right_aligned && !column->is_last)
+		print_blanks(out, blanks);
+}
+
+/* Visits the cells of all rows; `out` is NULL: to measure them. */
+static size_t visit_rows(const struct px_report *report, struct pd_print *out)
+{
+	const struct pr_source *rows = report->rows;
+	struct lines lines = { .report = report };
+	size_t i = 0;
+
+	pd_print_init(&lines.cell, add_long_text, &lines.long_text);
+	lines.cells = calloc(rows->n_columns + 1, sizeof(*lines.cells));
+	for (; lines.cells && !lines.long_text.failed && i < rows->n_rows; i++) {
+		if (i % PR_ROWS_BETWEEN_CALLS == 0 && !report->goes_on(report->arg))
+			break;
+		rows->row(rows->arg, i, lines.cells);
+		for (size_t c = 0; c < report->n_columns; c++) {
+			struct px_report_column *column = &report->columns[c];
+			struct pd_text text = format_cell(&lines, column);
+			size_t width;
+
+			if (out) {
+				print_line_cell(out, column, text);
+				continue;
+			}
+			width = count_columns(text);
+			if (width > column->room)
+				column->room = width;
+		}
+		if (out)
+			pd_print_char(out, '\n');
+	}
+	if (!lines.cells || lines.long_text.failed)
+		i = SIZE_MAX;
+	free(lines.cells);
+	pb_string_deinit(&lines.long_text);
+	return i;
+}
+
+size_t px_report_measure(const struct px_report *report)
+{
+	return visit_rows(report, NULL);
+}
+
+size_t px_report_write(const struct px_report *report, struct pd_print *out)
+{
+	return visit_rows(report, out);
+}

@@ -1,0 +1,54 @@
+/*
+ * Rows as perf report --stdio has them: aligned lines, two blanks before each cell.
+ */
+#ifndef PERFLUA_SCRIPT_REPORT_H
+#define PERFLUA_SCRIPT_REPORT_H
+
+#include "perfdata/format/print.h"
+#include "result/column.h"
+
+enum px_shown {
+	PX_SHOWN_PLAIN, /* as in any text of rows */
+	PX_SHOWN_TIME,	/* seconds, cut to microseconds */
+	/* a function, or its address as 0x and 16 digits, behind the letter of its cpumode */
+	PX_SHOWN_SYMBOL,
+	PX_SHOWN_DSO,	     /* the short name of a path */
+	PX_SHOWN_MISPREDICT, /* Y, N or N/A; beside: whether it was predicted */
+	PX_SHOWN_IN_TX,	     /* T or . */
+	PX_SHOWN_ABORT,	     /* A or . */
+	PX_SHOWN_CYCLES,     /* a number, - for 0 */
+};
+
+#define PX_NUMBER_TEXT 32
+
+/* A column of lines: it shows a cell of a row. */
+struct px_report_column {
+	enum px_shown shown;
+	size_t at;     /* the place of the cell in its row */
+	size_t beside; /* of a cell that it needs besides, such as a cpumode */
+	size_t room;   /* in terminal columns */
+	bool is_right_aligned;
+	bool is_last; /* nothing pads it */
+	/* the number that was printed last, and its text */
+	struct pq_value number;
+	char text[PX_NUMBER_TEXT];
+	size_t n;
+};
+
+struct px_report {
+	struct px_report_column *columns; /* [n_columns] */
+	size_t n_columns;
+	const struct pr_source *rows;
+	/* called every PR_ROWS_BETWEEN_CALLS rows; false: the work ends after a whole row */
+	bool (*goes_on)(void *arg);
+	void *arg;
+};
+
+/*
+ * Make the columns as wide as their cells, and write a line for each row. Return the number of
+ * rows that were looked at; SIZE_MAX: no memory.
+ */
+size_t px_report_measure(const struct px_report *report);
+size_t px_report_write(const struct px_report *report, struct pd_print *out);
+
+#endif
