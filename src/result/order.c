@@ -8,115 +8,21 @@
 
 #define FEW 200 /* rows of a section that are found without sorting all */
 
-/* Ranks of types; values of one rank are compared with one another. */
-enum rank {
-	RANK_BOOLEAN,
-	RANK_NUMBER,
-	RANK_TEXT,
-	RANK_STACK,
-	RANK_ABSENT
-};
-
-static enum rank rank_of(const struct pq_value *value)
-{
-	switch (value->type) {
-	case PQ_BOOL:
-		return RANK_BOOLEAN;
-	case PQ_INT:
-		return RANK_NUMBER;
-	case PQ_FLOAT:
-		return isnan(value->f) ? RANK_ABSENT : RANK_NUMBER;
-	case PQ_TEXT:
-		return RANK_TEXT;
-	case PQ_CHAIN:
-		return RANK_STACK;
-	default:
-		return RANK_ABSENT;
-	}
-}
-
-bool pr_is_absent(const struct pq_value *value)
-{
-	return rank_of(value) == RANK_ABSENT;
-}
-
-static int compare_texts(const struct pq_value *a, const struct pq_value *b)
-{
-	size_t n = a->size < b->size ? a->size : b->size;
-	int order = n ? memcmp(a->p, b->p, n) : 0;
-
-	return order ? order : (a->size > b->size) - (a->size < b->size);
-}
-
-/* Compares an integer with a float that is a number, exactly. */
-static int compare_with_float(int64_t i, bool is_unsigned, double f)
-{
-	int64_t whole;
-
-	if (is_unsigned && i < 0) { /* from 2^63 on all floats are whole */
-		if (f < 0x1p63 || f >= 0x1p64)
-			return f < 0x1p63 ? 1 : -1;
-		return ((uint64_t)i > (uint64_t)f) - ((uint64_t)i < (uint64_t)f);
-	}
-	if (f >= 0x1p63)
-		return -1;
-	if (f < -0x1p63)
-		return 1;
-	whole = (int64_t)f;
-	if (i != whole)
-		return i < whole ? -1 : 1;
-	f -= (double)whole;
-	return (f < 0) - (f > 0);
-}
-
-static int compare_integers(const struct pq_value *a, const struct pq_value *b,
-			    bool is_unsigned)
-{
-	if (is_unsigned)
-		return (a->u > b->u) - (a->u < b->u);
-	return (a->i > b->i) - (a->i < b->i);
-}
-
-/* Compares numbers, not both integers. */
-static int compare_numbers(const struct pq_value *a, const struct pq_value *b, bool is_unsigned)
-{
-	if (a->type == PQ_FLOAT && b->type == PQ_FLOAT)
-		return (a->f > b->f) - (a->f < b->f);
-	if (a->type == PQ_FLOAT)
-		return -compare_with_float(b->i, is_unsigned, a->f);
-	return compare_with_float(a->i, is_unsigned, b->f);
-}
-
-/* Compares values that are not both integers. Few are compared so: it stays out of line. */
+/* Compares cells that are not both integers. */
 static __attribute__((noinline)) int compare_others(const struct pq_value *a,
 						    const struct pq_value *b, bool is_unsigned,
 						    const struct pq_stacks *stacks)
 {
-	enum rank x = rank_of(a), y = rank_of(b);
-
-	if (x != y)
-		return x < y ? -1 : 1;
-	switch (x) {
-	case RANK_BOOLEAN:
-		return (a->u > b->u) - (a->u < b->u);
-	case RANK_NUMBER:
-		return compare_numbers(a, b, is_unsigned);
-	case RANK_TEXT:
-		return compare_texts(a, b);
-	case RANK_STACK:
-		return a->u == b->u ? 0 :
-				      pq_stacks_compare(stacks, (uint32_t)a->u, stacks,
-							(uint32_t)b->u);
-	default:
-		return 0;
-	}
+	if (a->type == PQ_CHAIN && b->type == PQ_CHAIN && a->u != b->u)
+		return pq_stacks_compare(stacks, (uint32_t)a->u, stacks, (uint32_t)b->u);
+	return pq_compare_others(a, b, is_unsigned);
 }
 
 int pr_compare(const struct pq_value *a, const struct pq_value *b, bool is_unsigned,
 	       const struct pq_stacks *stacks)
 {
 	if (a->type == PQ_INT && b->type == PQ_INT)
-		return compare_integers(a, b, is_unsigned);
+		return pq_compare(a, b, is_unsigned);
 	return compare_others(a, b, is_unsigned, stacks);
 }
 
@@ -178,7 +84,7 @@ static int compare_at(const struct sorter *s, const struct level *level,
 {
 	int order = pr_compare(a, b, level->is_unsigned, s->lines->result->stacks);
 
-	return level->descending && !pr_is_absent(a) && !pr_is_absent(b) ? -order : order;
+	return level->descending && !pq_is_unordered(a) && !pq_is_unordered(b) ? -order : order;
 }
 
 /* Returns the bits of a number that is not NaN, as an integer of the same order. */
@@ -543,30 +449,23 @@ static bool is_list(const void *arg, uint32_t item)
 	const struct wanted *wanted = arg;
 	const struct list *a = &wanted->lists->list[item], *b = wanted->list;
 
-	if (a->section != b->section || a->value.type != b->value.type)
-		return false;
-	if (a->value.type == PQ_TEXT)
-		return compare_texts(&a->value, &b->value) == 0;
-	return a->value.u == b->value.u;
+	return a->section == b->section && pq_same(&a->value, &b->value);
 }
 
 /* Returns the number of the list of a row's section and value; UINT32_MAX: no memory. */
 static uint32_t find_list(struct lists *lists, uint32_t section, struct pq_value value)
 {
-	struct list list = { .section = section };
+	struct list list = { .section = section, .value = value };
 	struct wanted wanted = { lists, &list };
-	uint32_t hash, found;
+	uint32_t found;
 
-	pq_normalise(&value);
-	list.value = value;
-	if (pr_is_absent(&value))
+	pq_normalise(&list.value);
+	if (pq_is_unordered(&list.value))
 		list.value = (struct pq_value){ .type = PQ_NIL };
-	hash = value.type == PQ_TEXT ? pb_hash_bytes(&lists->secret, value.p, value.size) :
-				       pb_hash_pair(&lists->secret, list.value.u, value.type);
 	if (!pb_reserve(lists->list, lists->n, lists->room))
 		return UINT32_MAX;
-	found = pb_map_intern(&lists->map, hash ^ section, is_list, &wanted,
-			      (uint32_t)lists->n);
+	found = pb_map_intern(&lists->map, pq_hash(&lists->secret, &list.value) ^ section,
+			      is_list, &wanted, (uint32_t)lists->n);
 	if (found == lists->n)
 		lists->list[lists->n++] = list;
 	return found;
@@ -576,7 +475,7 @@ static uint32_t find_list(struct lists *lists, uint32_t section, struct pq_value
  * Keeps of sorted rows the first `top` of each value of column `per`, which stand together, in
  * the order of their first ones.
  */
-static bool take_per(struct sorter *s, uint32_t *rows, size_t *n)
+static bool keep_first_per(struct sorter *s, uint32_t *rows, size_t *n)
 {
 	const struct pr_show *show = s->lines->show;
 	struct level level = { .column = show->per };
@@ -621,7 +520,7 @@ static bool take_per(struct sorter *s, uint32_t *rows, size_t *n)
 }
 
 /* Keeps of sorted rows the first `top` of each section. */
-static void take_first(struct sorter *s, uint32_t *rows, size_t *n, size_t top)
+static void keep_first(struct sorter *s, uint32_t *rows, size_t *n, size_t top)
 {
 	size_t n_rows = *n, in_section = 0;
 
@@ -680,9 +579,9 @@ bool pr_order_rows(struct pr_lines *lines, uint32_t *rows, size_t *n)
 	} else {
 		ok = ok && sort_all(&s, rows, *n);
 		if (ok && show->top != PR_NONE && show->per == PR_NONE)
-			take_first(&s, rows, n, show->top);
+			keep_first(&s, rows, n, show->top);
 		else if (ok && show->top != PR_NONE)
-			ok = take_per(&s, rows, n);
+			ok = keep_first_per(&s, rows, n);
 	}
 	free(s.levels);
 	pq_texts_deinit(&s.texts);

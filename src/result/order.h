@@ -6,16 +6,9 @@
 
 #include "lines.h"
 
-/*
- * Compares two values: booleans, numbers, texts by their bytes, stacks by the names of their
- * callers; absent ones and NaN come after all others. Numbers are compared exactly. Returns a
- * number below 0 if a comes first, 0 if they are equal.
- */
+/* Compares two cells as pq_compare() does, but stacks by the names of their callers. */
 int pr_compare(const struct pq_value *a, const struct pq_value *b, bool is_unsigned,
 	       const struct pq_stacks *stacks);
-
-/* Returns true if a value comes after all others, in either direction. */
-bool pr_is_absent(const struct pq_value *value);
 
 /*
  * Sorts rows[n], numbers of groups: by section, by column show->by, then by all keys, and keeps

@@ -37,20 +37,8 @@ struct values {
 static bool is_value(const void *arg, uint32_t item)
 {
 	const struct values *values = arg;
-	const struct pq_value *a = &values->list[item], *b = values->wanted;
 
-	if (a->type != b->type || a->type == PQ_NIL)
-		return a->type == b->type;
-	if (a->type != PQ_TEXT)
-		return a->u == b->u;
-	return a->size == b->size && memcmp(a->p, b->p, a->size) == 0;
-}
-
-static uint32_t hash_key_value(const struct values *values, const struct pq_value *value)
-{
-	if (value->type == PQ_TEXT)
-		return pb_hash_bytes(&values->secret, value->p, value->size);
-	return pb_hash_pair(&values->secret, value->type == PQ_NIL ? 0 : value->u, value->type);
+	return pq_same(&values->list[item], values->wanted);
 }
 
 /* Adds a value, unless it is there. Returns false without memory. */
@@ -61,7 +49,7 @@ static bool add_value(struct values *values, const struct pq_value *value)
 	if (!pb_reserve(values->list, values->n, values->room))
 		return false;
 	values->wanted = value;
-	found = pb_map_intern(&values->map, hash_key_value(values, value), is_value, values,
+	found = pb_map_intern(&values->map, pq_hash(&values->secret, value), is_value, values,
 			      (uint32_t)values->n);
 	if (found == values->n)
 		values->list[values->n++] = *value;
@@ -74,7 +62,7 @@ static uint32_t find_value(struct values *values, const struct pq_value *value)
 	struct pb_slot *slot;
 
 	values->wanted = value;
-	slot = pb_map_find(&values->map, hash_key_value(values, value), is_value, values);
+	slot = pb_map_find(&values->map, pq_hash(&values->secret, value), is_value, values);
 	return slot && slot->item ? slot->item - 1 : NO_VALUE;
 }
 
@@ -142,15 +130,15 @@ static bool order_values(struct turner *t)
 	qsort_r(values->list, values->n, sizeof(*values->list), compare_key_values, t);
 	pb_map_clear(&values->map);
 	for (size_t i = 0; i < values->n; i++)
-		if (!pb_map_add(&values->map, hash_key_value(values, &values->list[i]),
+		if (!pb_map_add(&values->map, pq_hash(&values->secret, &values->list[i]),
 				(uint32_t)i))
 			return false;
 	return true;
 }
 
-/* Notes which sections have which values. Returns false without memory. */
-static bool note_sections(struct turner *t, const struct pr_result *sums,
-			  struct pr_turned *turned)
+/* Marks which sections have which values. Returns false without memory. */
+static bool mark_values_of_sections(struct turner *t, const struct pr_result *sums,
+				    struct pr_turned *turned)
 {
 	size_t n = 0, width = t->values.n + 1;
 
@@ -210,7 +198,7 @@ static enum pr_problem choose_values(struct turner *t, struct pr_turned *turned)
 			value.p = pb_arena_text(&turned->texts, value.p, value.size);
 		ok = (value.type != PQ_TEXT || value.p) && add_value(&t->values, &value);
 	}
-	ok = ok && order_values(t) && note_sections(t, sums, turned);
+	ok = ok && order_values(t) && mark_values_of_sections(t, sums, turned);
 	pr_lines_deinit(&lines);
 	free(rows);
 	free(n_merged);

@@ -62,7 +62,7 @@ static bool add_running(enum pr_kind kind, struct pq_value *sum, const struct pq
 
 static bool is_number(const struct pq_value *value)
 {
-	return (value->type == PQ_INT || value->type == PQ_FLOAT) && !pr_is_absent(value);
+	return (value->type == PQ_INT || value->type == PQ_FLOAT) && !pq_is_unordered(value);
 }
 
 /* Sets the sums of one running column, anew for each section and each value of `per`. */

@@ -6,6 +6,7 @@
 #ifndef PERFLUA_QUERY_VALUE_H
 #define PERFLUA_QUERY_VALUE_H
 
+#include "base/hash.h"
 #include "machine/machine.h"
 
 enum pq_type {
@@ -22,6 +23,7 @@ enum pq_type {
 	PQ_CHAIN,
 	/* .u: a value of the caller's, by the number that the caller gave it; of calls only */
 	PQ_OBJECT,
+	PQ_HIST, /* .p: the address of a struct pq_sketch of powers of two; of results only */
 	PQ_TYPES,
 };
 
@@ -89,5 +91,37 @@ bool pq_same(const struct pq_value *a, const struct pq_value *b);
  * integers, and NaN becomes PQ_NIL.
  */
 void pq_normalise(struct pq_value *value);
+
+/*
+ * Gives equal numbers of an expression of that kind one form: floats of kind float, else
+ * integers where they are whole.
+ */
+void pq_unify(struct pq_value *value, enum pq_kind kind);
+
+/* Returns a hash, which normalised values share that pq_same() calls equal. */
+uint32_t pq_hash(const struct pb_secret *secret, const struct pq_value *value);
+
+/* Returns true if a value is absent, NaN, or of a type that has no order. */
+static inline bool pq_is_unordered(const struct pq_value *value)
+{
+	return value->type == PQ_NIL || value->type == PQ_EVENT || value->type > PQ_CHAIN ||
+	       (value->type == PQ_FLOAT && value->f != value->f);
+}
+
+/* Does what pq_compare() does, for values that are not both integers. */
+int pq_compare_others(const struct pq_value *a, const struct pq_value *b, bool is_unsigned);
+
+/*
+ * Compares two values: booleans, numbers, texts by their bytes, call chains by their numbers;
+ * unordered ones come after all others. Numbers are compared exactly; integers are unsigned if
+ * is_unsigned is true. Returns a number below 0 if a comes first, 0 if they are equal.
+ */
+static inline int pq_compare(const struct pq_value *a, const struct pq_value *b,
+			     bool is_unsigned)
+{
+	if (a->type != PQ_INT || b->type != PQ_INT)
+		return pq_compare_others(a, b, is_unsigned);
+	return is_unsigned ? (a->u > b->u) - (a->u < b->u) : (a->i > b->i) - (a->i < b->i);
+}
 
 #endif
