@@ -71,7 +71,7 @@ local lua_modules = {
   { "recording", "core errors text", "init between distinctions events sampled unmatched" },
   { "filter", "core errors recording text", "init arith expr kinds lexer parser" },
   { "fields", "core errors filter recording", "init items members perf_names" },
-  { "measures", "errors filter", "init sums" },
+  { "measures", "core errors filter", "init sums" },
   { "plan", "core errors measures recording", "init engine lower" },
   { "table", "core errors filter measures plan recording text",
     "init description interrupted keyed merge origin output pair_counts read result_table" },
@@ -88,7 +88,7 @@ local lua_modules = {
   { "export", "core errors flame group plan recording table text waits", "init",
     "flame/clean group/aside" },
   { "diff", "core errors file group flame measures query table text", "estimate init plan",
-    "filter/kinds flame/clean measures/sketch" },
+    "filter/kinds flame/clean" },
   { "perflua", "core diff errors export file intervals options query recording table",
     "init" },
   { "check", "core diff errors file table text", "init output recipe" },
@@ -109,7 +109,7 @@ local lua_modules = {
     "address check core diff doctor errors export file flame header map meta options perflua "
       .. "recording report script table text timechart toolkit waits",
     "init",
-    "flame/clean flame/kinds flame/palette group/aside measures/sketch measures/sums "
+    "flame/clean flame/kinds flame/palette group/aside measures/sums "
       .. "plan/init report/quality" },
   { "cli",
     "api core errors fields file filter meta options perflua query recording table text tools",

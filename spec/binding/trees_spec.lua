@@ -103,6 +103,7 @@ describe("a description for the core", function()
       ["no such position"] = { keys = { { value = pid, at = 4097 } } },
       ["no measure 'mean'"] = { measures = { { measure = "mean", value = pid } } },
       ["only a profile keeps times"] = { measures = { { measure = "times", value = pid } } },
+      ["no measure of records"] = { measures = { { measure = "compared", value = pid } } },
       ["a measure needs a field"] = { measures = { { measure = "sum" } } },
       ["a ratio needs two events"] =
         { measures = { { measure = "ratio", value = pid, events = { {} } } } },

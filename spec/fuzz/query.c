@@ -189,7 +189,7 @@ static void take_measure(struct query *q, struct pq_measure *m)
 {
 	uint8_t how = pb_take8(&q->c);
 
-	m->kind = how % (PQ_M_RATIO + 1);
+	m->kind = how % PQ_M_TIMES;
 	if (m->kind != PQ_M_COUNT)
 		m->value = take_value(q);
 	if (how & 0x80 && m->kind != PQ_M_RATIO)
@@ -199,7 +199,7 @@ static void take_measure(struct query *q, struct pq_measure *m)
 		m->events[0] = q->events[0];
 		m->events[1] = q->events[1];
 	}
-	q->by_place = q->by_place || m->kind == PQ_M_FIRST || m->kind == PQ_M_LAST;
+	q->by_place = q->by_place || pq_measure_row(m->kind)->is_ordered;
 }
 
 static void take_query(struct query *q, const struct fuzz_part *part,
@@ -270,12 +270,12 @@ static uint64_t hash_value(const struct pq_groups *groups, const struct pq_value
 
 static uint64_t hash_state(const struct pq_groups *groups, const struct pq_state *s)
 {
-	uint64_t h = mix(hash_value(groups, &s->value), s->n), sum = 0;
+	uint64_t h = 0, sum = 0;
 	const struct pq_bucket_count *counts;
 	size_t n_counts = s->sketch ? pq_sketch_counts(s->sketch, &counts) : 0;
 
-	h = mix(mix(h, (uint64_t)s->high), hash_value(groups, &s->other));
-	h = mix(mix(h, hash_value(groups, &s->least)), hash_value(groups, &s->greatest));
+	for (size_t i = 0; i < PQ_MOST_PARTS; i++)
+		h = mix(h, hash_value(groups, &s->parts[i]));
 	for (size_t i = 0; i < n_counts; i++)
 		sum += mix(counts[i].count, (uint32_t)counts[i].bucket);
 	for (size_t i = 0; i < s->n_set; i++)

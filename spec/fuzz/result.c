@@ -40,39 +40,41 @@ static struct text save_result(const struct pr_result *result, const struct fuzz
 	return text;
 }
 
-/* Kinds of values, by letter; a capital one begins a measure, whose kind comes after it. */
-static const char kinds[] = "nsuafptbkh";
-static const char measures[] = "CSAIXQHDFLPR.MN";
-
-static size_t find_letter(const char *letters, uint8_t c)
-{
-	const char *at = c ? strchr(letters, c) : NULL;
-
-	return at ? (size_t)(at - letters) : 0;
-}
-
+/*
+ * Kinds of values, by letter. A capital letter begins a measure, whose number it is, from A on;
+ * its kind comes after it.
+ */
 static enum pr_kind kind_of_letter(uint8_t c)
 {
-	enum pr_kind kind = (enum pr_kind)find_letter(kinds, c);
+	static const char kinds[] = "nsuafptbk";
+	const char *at = c ? strchr(kinds, c) : NULL;
 
-	return kind == PR_HISTOGRAM ? PR_ANY : kind;
+	return at ? (enum pr_kind)(at - kinds) : PR_ANY;
+}
+
+static bool has_state(unsigned measure)
+{
+	const struct pq_measure_row *row = pq_measure_row(measure);
+
+	return pq_count_parts(row) || row->last_bucket || row->has_set;
 }
 
 static void read_shape(const uint8_t *p, size_t n, struct pr_shape *shape, struct pr_key *keys,
 		       struct pr_measure *measured)
 {
 	for (size_t i = 0; i < n; i++) {
-		enum pq_measure_kind kind;
+		unsigned measure = p[i] - (unsigned)'A';
 
 		if (p[i] < 'A' || p[i] > 'Z') {
 			if (shape->n_keys < MOST)
 				keys[shape->n_keys++].kind = kind_of_letter(p[i]);
 			continue;
 		}
-		kind = (enum pq_measure_kind)find_letter(measures, p[i]);
-		if (kind != PQ_M_TIMES && shape->n_measures < MOST)
+		measure %= PQ_MEASURE_KINDS;
+		if (has_state(measure) && shape->n_measures < MOST)
 			measured[shape->n_measures++] = (struct pr_measure){
-				kind, i + 1 < n ? kind_of_letter(p[++i]) : PR_ANY
+				(enum pq_measure_kind)measure,
+				i + 1 < n ? kind_of_letter(p[++i]) : PR_ANY,
 			};
 	}
 }

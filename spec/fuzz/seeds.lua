@@ -359,22 +359,39 @@ do
   os.remove(path)
 end
 
--- Saved results as result.c takes them: values of all kinds, states of all measures.
+-- Saved results as result.c takes them: values of all kinds, states of all measures, whose
+-- letters are their numbers.
+local measures = require "perflua.core".measures()
+local function write_result(name, parts)
+  local shape = parts[1]:gsub("{(%w+)}", function(measure)
+    return string.char(("A"):byte() + measures[measure].number)
+  end)
+  write("result", name, shape .. "\nhead\t" .. table.concat(parts, "\t", 2) .. "\t")
+end
 for name, parts in pairs {
-  integers = { "tkCuSsAuQuHu", "2",
+  integers = { "tk{count}u{sum}s{avg}u{quantile}u{hist}u", "2",
     '1', '"a\\5cb', '@user;"/bin/x;"0123456789abcdef;0x401000;"main,kernel;~;~;0xffff8000;~',
     "12", "-5", "3|0|12", "1|9|1:1|5:1|9:1", "1:1|4:2",
     "0", "$2", "@1,2", "1", "7", "1|-1|4294967291", "", "" },
-  floats = { "nfbCuSfAfIfXnFnLbDnRsPf", "2",
-    "3", "0x1.8p+1", "-0x0p+0", "t", "1", "0x1p-3", "2|1|0x1p-1", "inf", '"z', '"y', "f",
+  floats = { "nfb{count}u{sum}f{avg}f{min}f{max}n{first}n{last}b{distinct}n{ratio}s{share}f",
+    "2", "3", "0x1.8p+1", "-0x0p+0", "t", "1", "0x1p-3", "2|1|0x1p-1", "inf", '"z', '"y', "f",
     'f|1|0x1.8p-1|"x|$2', "1|-2", "9",
     "0", "~", "~", "~", "0", "0", "0|0|0", "~", "~", "~", "~", "", "0|0", "0" },
-  stacks = { "tuDkMfNsFn", "1",
+  stacks = { "tu{distinct}k{compared}f{delta}s{first}n", "1",
     "1", '"x', "4", '@jit;"[jit];~;0x10;"a\\2cb,jit;"[jit];~;0x10;"c\\3bd|@1|@2,1', "nan", "-1",
     "$1" },
-  equal = { "tCu", "3", "1", '"x', "9223372036854775807", "1", '"x', "1", "2", "$1", "5" },
+  equal = { "t{count}u", "3", "1", '"x', "9223372036854775807", "1", '"x', "1", "2", "$1",
+    "5" },
 } do
-  write("result", name, parts[1] .. "\nhead\t" .. table.concat(parts, "\t", 2) .. "\t")
+  write_result(name, parts)
+end
+local samples = { "3", "-2", "12", "7", "5", "-0x1p-3", '"x' } -- of enum pq_part
+for name, row in pairs(measures) do
+  local state = {}
+  for i, part in ipairs { row.parts:byte(1, -1) } do state[i] = samples[part] end
+  if row.last_bucket > 0 then table.move({ "1:2", "-3:4" }, 1, 2, #state + 1, state) end
+  if row.has_set then table.move({ '"y', "$2" }, 1, 2, #state + 1, state) end
+  write_result(name, { "t{" .. name .. "}n", "1", "1", '"k', table.concat(state, "|") })
 end
 
 -- Where names of symbols come from, but for ELF files.

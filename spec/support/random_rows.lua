@@ -1,7 +1,7 @@
 -- Random columns and rows of every kind of cell, with what is hard to write: corners of
 -- numbers, bytes that are no text, texts that spreadsheets take for formulas.
 
-local sketch = require "perflua.measures.sketch"
+local sketch = require "spec.support.model.sketch"
 
 local random_rows = {}
 

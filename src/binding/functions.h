@@ -123,9 +123,25 @@ int pl_result_put(lua_State *L);
 int pl_result_places(lua_State *L);
 /*
  * core.result_groups(result) -> array of { event = section, keys = {…}, state, state … },
- * states in the form of lua/perflua/measures
+ * states as pl_push_state() pushes them (query/result.h)
  */
 int pl_result_groups(lua_State *L);
+
+/* core.measures() -> rows by name, with what Lua needs of them (struct pq_measure_row) */
+int pl_measures(lua_State *L);
+/*
+ * core.states_add(measure, kind, state, state) -> their sum | nil, the name of what is wrong
+ * with it; of numbers and buckets only
+ */
+int pl_states_add(lua_State *L);
+/* core.state_value(measure, kind, state, option) -> what a row shows; option: of a quantile */
+int pl_state_value(lua_State *L);
+/* core.bucket_middle(kind, bucket) -> the middle of a quantile's bucket */
+int pl_bucket_middle(lua_State *L);
+/* core.power_bucket(integer) -> its bucket in a histogram */
+int pl_power_bucket(lua_State *L);
+/* core.histogram(counts by bucket) -> array of { from, to, count } */
+int pl_histogram(lua_State *L);
 
 /*
  * core.result_save(result, write, head): writes it as a line (result/saved.h), behind a text of

@@ -26,7 +26,7 @@ static void print_significant(struct pd_print *out, int digits, double x)
 	out->n += (size_t)snprintf(p, DOUBLE_ROOM, "%.*g", digits, x);
 }
 
-/* Prints 12.35, 0.50, 0.0032: three significant digits where two decimals say less. */
+/* Prints two decimals, as in 12.35, or three significant digits if they say more: 0.0032. */
 static void print_rounded(struct pd_print *out, double x)
 {
 	char *decimals = pd_print_room(out, DOUBLE_ROOM), digits[32];
@@ -82,14 +82,14 @@ static void print_quotient(struct pd_print *out, int64_t n, int64_t step)
 	}
 }
 
-/* A number of base units that is not negative. `x` is as near to `n` as a double can be. */
+/* A number of base units, 0 or more. `x` is the double that is nearest to `n`. */
 struct magnitude {
 	bool is_integer; /* false: there is no `n` */
 	int64_t n;
 	double x;
 };
 
-/* Returns the largest step that a number reaches, as it is shown: 999.6us are 1.00ms. */
+/* Returns the largest step that a number reaches once it is rounded: 999.6us is 1.00ms. */
 static const struct step *find_step(const struct magnitude *m, enum pr_unit unit, bool is_exact)
 {
 	const struct step *step = steps[unit];
@@ -177,8 +177,8 @@ void pr_print_bound(struct pd_print *out, const struct pq_value *bound, enum pr_
 
 static void print_buckets(struct pd_print *out, const struct pq_sketch *sketch)
 {
-	struct pr_bucket buckets[PR_MAX_BUCKETS];
-	size_t n = pr_histogram(sketch, buckets);
+	struct pq_bucket buckets[PQ_MAX_BUCKETS];
+	size_t n = pq_histogram(sketch, buckets);
 
 	for (size_t i = 0; i < n; i++) {
 		if (!buckets[i].count)
@@ -205,7 +205,7 @@ void pr_print_exact(struct pd_print *out, const struct pq_value *value, enum pr_
 	case PQ_FLOAT:
 		pd_print_float(out, value->f, false);
 		break;
-	case PR_HIST:
+	case PQ_HIST:
 		print_buckets(out, (const struct pq_sketch *)value->p);
 		break;
 	}
@@ -251,7 +251,7 @@ static void print_escape(struct pd_print *out, uint32_t code, bool json)
 				   code);
 }
 
-/* Returns the end of what needs no escape, from `p` on. */
+/* Returns the end of the bytes from `p` on that need no escape. */
 static const char *skip_clean(const char *p, const char *end, bool json)
 {
 	while (p < end) {

@@ -14,9 +14,9 @@ void pr_print_exact(struct pd_print *out, const struct pq_value *value, enum pr_
 
 /*
  * Prints a number or a boolean for people: integers with all digits, floats with two decimals,
- * or three significant digits if they say more. Numbers of a column with a unit have that, and
- * three significant digits, or all if the column is a key. PQ_NIL is "-"; nothing is printed
- * for other types of cells.
+ * or three significant digits if they say more. Numbers of a column with a unit are shown in
+ * it: with three significant digits, or exactly if the column is a key. PQ_NIL is "-"; nothing
+ * is printed for other types of cells.
  */
 void pr_print_shown(struct pd_print *out, const struct pq_value *value,
 		    const struct pr_column *column);

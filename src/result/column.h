@@ -34,15 +34,8 @@ struct pr_column {
 	struct pd_text name;
 	enum pr_kind kind;
 	enum pr_unit unit;
-	bool is_measured; /* false: it is a key, whose values are shown with all their digits */
+	bool is_measured; /* false: it is a key; with a unit its values are not rounded */
 };
-
-/*
- * A cell is a pq_value: PQ_NIL, PQ_BOOL, PQ_INT, PQ_FLOAT, PQ_TEXT, PQ_CHAIN (the number of a
- * stack), or PR_HIST, whose .p is the address of a struct pq_sketch of powers of two. Only
- * columns of PR_HISTOGRAM have cells of type PR_HIST; their other cells are PQ_NIL.
- */
-#define PR_HIST PQ_TYPES
 
 /* Returns true if integers of that kind are unsigned. */
 static inline bool pr_is_unsigned(enum pr_kind kind)
@@ -52,7 +45,9 @@ static inline bool pr_is_unsigned(enum pr_kind kind)
 
 /*
  * Rows that can be read more than once, in any order. `row` sets cells[n_columns] to row i,
- * from 0 on; their texts are valid until it is called again.
+ * from 0 on; their texts are valid until it is called again. A cell is PQ_NIL, PQ_BOOL, PQ_INT,
+ * PQ_FLOAT, PQ_TEXT, PQ_CHAIN (the number of a stack) or, in columns of PR_HISTOGRAM only,
+ * PQ_HIST.
  */
 struct pr_source {
 	const struct pr_column *columns;

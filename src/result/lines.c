@@ -80,15 +80,6 @@ static void find_whole(const struct pr_result *result, size_t g, size_t event_ke
 		*whole = (struct pq_value){ .type = PQ_INT };
 }
 
-static bool is_same_whole(const struct pq_value *a, const struct pq_value *b)
-{
-	if (a->type != b->type)
-		return false;
-	if (a->type != PQ_TEXT)
-		return a->u == b->u;
-	return a->size == b->size && (a->p == b->p || memcmp(a->p, b->p, a->size) == 0);
-}
-
 /* The exact sum of a measure in one section, of integers and of floats. */
 struct exact_sum {
 	size_t measure;
@@ -108,11 +99,11 @@ static struct exact_sum *find_sum(struct exact_sums *sums, size_t measure,
 {
 	struct exact_sum *sum = sums->n ? &sums->list[*last] : NULL;
 
-	if (sum && sum->measure == measure && is_same_whole(&sum->whole, whole))
+	if (sum && sum->measure == measure && pq_same(&sum->whole, whole))
 		return sum;
 	for (*last = 0; *last < sums->n; ++*last) {
 		sum = &sums->list[*last];
-		if (sum->measure == measure && is_same_whole(&sum->whole, whole))
+		if (sum->measure == measure && pq_same(&sum->whole, whole))
 			return sum;
 	}
 	if (!pb_reserve(sums->list, sums->n, sums->room))
@@ -177,123 +168,32 @@ static double find_total(struct pr_lines *lines, size_t g, size_t m)
 	for (size_t i = 0; i < lines->n_totals; i++) {
 		const struct pr_total *total = &lines->totals[lines->last_total];
 
-		if (total->measure == m && is_same_whole(&total->whole, &whole))
+		if (total->measure == m && pq_same(&total->whole, &whole))
 			return total->sum;
 		lines->last_total = (lines->last_total + 1) % lines->n_totals;
 	}
 	return 0;
 }
 
-static double to_double(const struct pq_value *value)
-{
-	return value->type == PQ_FLOAT ? value->f : (double)value->i;
-}
-
-static struct pq_value float_value(double f)
-{
-	return (struct pq_value){ .type = PQ_FLOAT, .f = f };
-}
-
-/*
- * Gives equal numbers one form, whichever came first: floats of kind float, else integers where
- * they are whole.
- */
-static void unify_number(struct pq_value *value, enum pr_kind kind)
-{
-	if (kind == PR_FLOAT) {
-		if (value->type == PQ_INT)
-			*value = float_value((double)value->i);
-		else if (value->type == PQ_FLOAT)
-			value->f += 0.0;
-	} else if (value->type == PQ_FLOAT && value->f >= -0x1p63 && value->f < 0x1p63 &&
-		   value->f == (double)(int64_t)value->f) {
-		*value = (struct pq_value){ .type = PQ_INT, .i = (int64_t)value->f };
-	}
-}
-
-static void show_average(const struct pq_state *state, struct pq_value *out)
-{
-	double n = (double)state->n;
-
-	if (!state->n)
-		return;
-	if (state->value.type == PQ_INT && state->high >= INT32_MIN && state->high <= INT32_MAX)
-		*out = float_value(
-			(double)(state->high * INT64_C(0x100000000) + state->value.i) / n);
-	else
-		*out = float_value(
-			((double)state->high * 4294967296.0 + to_double(&state->value)) / n);
-}
-
-/* Keeps the middle of a bucket between the least and the greatest value. */
-static void show_quantile(const struct pq_state *state, enum pq_kind kind, double share,
-			  struct pq_value *out)
-{
-	bool is_unsigned = pq_is_unsigned(kind);
-
-	pr_quantile(state->sketch, share, kind, out);
-	if (out->type == PQ_NIL)
-		return;
-	if (pr_compare(out, &state->least, is_unsigned, NULL) < 0)
-		*out = state->least;
-	else if (pr_compare(&state->greatest, out, is_unsigned, NULL) < 0)
-		*out = state->greatest;
-}
-
 /* Sets *out to what a column shows of a measure. */
 static void show_measure(struct pr_lines *lines, const struct pr_view_column *column, size_t g,
 			 struct pq_value *out)
 {
-	const struct pr_measure *measure = &lines->result->shape.measures[column->at];
+	size_t m = column->at;
+	const struct pq_measure *measure = &lines->result->grouping.measures[m];
+	const struct pq_measure_row *row = pq_measure_row(column->is_share ? PQ_M_SHARE :
+									     measure->kind);
+	struct pq_shown how = { .kind = measure->value->kind, .share = column->share };
 	struct pq_state state;
-	double total;
 
-	out->type = PQ_NIL;
-	pq_groups_state(lines->result->groups, g, column->at, &state);
-	if (column->is_share) {
-		total = find_total(lines, g, column->at);
-		*out = float_value(total != 0 ? 100 * (to_double(&state.value) / total) : 0);
-		return;
-	}
-	switch (measure->measure) {
-	case PQ_M_AVG:
-		show_average(&state, out);
-		break;
-	case PQ_M_MIN:
-	case PQ_M_MAX:
-		*out = state.value;
-		unify_number(out, measure->kind);
-		break;
-	case PQ_M_QUANTILE:
-		show_quantile(&state, lines->result->grouping.measures[column->at].value->kind,
-			      column->share, out);
-		unify_number(out, measure->kind);
-		break;
-	case PQ_M_HIST:
-		*out = (struct pq_value){ .type = PR_HIST, .p = (const char *)state.sketch };
-		break;
-	case PQ_M_DISTINCT:
-		*out = (struct pq_value){ .type = PQ_INT, .u = state.n_set };
-		break;
-	case PQ_M_FIRST:
-	case PQ_M_LAST:
-	case PQ_M_COMPARED:
-	case PQ_M_DELTA:
-		if (!lines->n_merged || lines->n_merged[g] < 2)
-			*out = state.value;
-		break;
-	case PQ_M_SHARE:
-		total = find_total(lines, g, column->at);
-		if (total != 0)
-			*out = float_value(100 * (to_double(&state.value) / total));
-		break;
-	case PQ_M_RATIO:
-		if (to_double(&state.other) != 0)
-			*out = float_value(to_double(&state.value) / to_double(&state.other));
-		break;
-	default:
-		*out = state.value;
-	}
+	if (measure->kind == PQ_M_SHARE || column->is_share)
+		how.total = find_total(lines, g, m);
+	pq_groups_state(lines->result->groups, g, m, &state);
+	pq_show_state(row, &how, &state, out);
+	if (column->is_share && out->type == PQ_NIL)
+		*out = (struct pq_value){ .type = PQ_FLOAT };
+	if (row->is_single && lines->n_merged && lines->n_merged[g] > 1)
+		out->type = PQ_NIL;
 }
 
 /* Sets *out to a column of a key or of a measure. */
@@ -303,7 +203,7 @@ static void show_stored(struct pr_lines *lines, size_t g, const struct pr_view_c
 	if (column->role == PR_OF_KEY) {
 		pr_key_value(lines->result, g, column->at, out);
 		if (out->type == PQ_FLOAT)
-			unify_number(out, lines->result->shape.keys[column->at].kind);
+			pq_unify(out, lines->result->grouping.keys[column->at + 1].value->kind);
 	} else {
 		show_measure(lines, column, g, out);
 	}
@@ -364,12 +264,12 @@ bool pr_lines_meet(struct pr_lines *lines)
 
 void pr_lines_value(struct pr_lines *lines, size_t g, size_t column, struct pq_value *out)
 {
-	const struct pr_view_column *of = &lines->show->columns[column];
+	const struct pr_view_column *shown = &lines->show->columns[column];
 
-	if (of->role == PR_OF_EXPRESSION || lines->adjust) {
+	if (shown->role == PR_OF_EXPRESSION || lines->adjust) {
 		pr_lines_make(lines, g);
 		*out = lines->cells[column];
 	} else {
-		show_stored(lines, g, of, out);
+		show_stored(lines, g, shown, out);
 	}
 }

@@ -26,6 +26,33 @@ int pr_compare(const struct pq_value *a, const struct pq_value *b, bool is_unsig
 	return compare_others(a, b, is_unsigned, stacks);
 }
 
+/* Classes of values, in their order; those of one class are compared with one another. */
+enum class {
+	CLASS_BOOLEAN,
+	CLASS_NUMBER,
+	CLASS_TEXT,
+	CLASS_STACK,
+	CLASS_ABSENT
+};
+
+static uint8_t class_of(const struct pq_value *value)
+{
+	switch (value->type) {
+	case PQ_BOOL:
+		return CLASS_BOOLEAN;
+	case PQ_INT:
+		return CLASS_NUMBER;
+	case PQ_FLOAT:
+		return isnan(value->f) ? CLASS_ABSENT : CLASS_NUMBER;
+	case PQ_TEXT:
+		return CLASS_TEXT;
+	case PQ_CHAIN:
+		return CLASS_STACK;
+	default:
+		return CLASS_ABSENT;
+	}
+}
+
 /* A column that rows are compared by. */
 struct level {
 	size_t column; /* PR_NONE: the section */
@@ -39,7 +66,7 @@ struct level {
 struct item {
 	uint64_t key;
 	uint32_t row;
-	uint8_t class; /* enum rank */
+	uint8_t class; /* enum class; of a descending level in reverse */
 };
 
 struct sorter {
@@ -131,7 +158,7 @@ static void rank_texts(struct sorter *s, size_t from, size_t to, bool is_descend
 	for (size_t i = from; i < to; i++) {
 		struct item *item = &s->items[i];
 
-		if (item->class != (is_descending ? RANK_STACK - RANK_TEXT : RANK_TEXT))
+		if (item->class != (is_descending ? CLASS_STACK - CLASS_TEXT : CLASS_TEXT))
 			continue;
 		item->key = (uintptr_t)((struct pq_text *)(uintptr_t)item->key)->moved;
 		if (is_descending)
@@ -149,31 +176,33 @@ static void rank_texts(struct sorter *s, size_t from, size_t to, bool is_descend
 static bool set_key(struct sorter *s, const struct level *level, const struct pq_value *value,
 		    struct item *item, bool *has_integers, bool *has_floats)
 {
-	item->class = rank_of(value);
+	item->class = class_of(value);
 	switch (item->class) {
-	case RANK_BOOLEAN:
+	case CLASS_BOOLEAN:
 		item->key = value->u;
 		break;
-	case RANK_NUMBER:
+	case CLASS_NUMBER:
 		*(value->type == PQ_INT ? has_integers : has_floats) = true;
 		item->key = value->type == PQ_FLOAT ? order_of_float(value->f) :
 			    level->is_unsigned	    ? value->u :
 						      value->u ^ UINT64_C(1) << 63;
 		break;
-	case RANK_TEXT:
+	case CLASS_TEXT:
+		if (s->lines->show->columns[level->column].role != PR_OF_KEY)
+			return false;
 		item->key = (uintptr_t)pq_text_of(value->p);
 		if (!list_text(s, pq_text_of(value->p)))
 			s->failed = true;
 		break;
-	case RANK_STACK:
+	case CLASS_STACK:
 		return false;
 	default:
 		item->key = 0;
 		return true;
 	}
 	if (level->descending) {
-		item->class = RANK_STACK - item->class;
-		if (item->class != RANK_STACK - RANK_TEXT)
+		item->class = (uint8_t)(CLASS_STACK - item->class);
+		if (item->class != CLASS_STACK - CLASS_TEXT)
 			item->key = ~item->key;
 	}
 	return !(*has_integers && *has_floats);
@@ -283,6 +312,22 @@ static inline __attribute__((always_inline)) void sort_items(struct sorter *s,
 		memcpy(s->items + from, in, n * sizeof(*in));
 }
 
+/* Gives the sorted items of a range keys in place of the values that were compared. */
+static void number_items(struct sorter *s, const struct level *level, size_t from, size_t to)
+{
+	struct item last = s->items[from];
+	uint64_t number = 0;
+
+	for (size_t i = from; i < to; i++) {
+		struct item *item = &s->items[i];
+
+		number += compare_items(s, level, &last, item, false) != 0;
+		last = *item;
+		item->key = number;
+		item->class = CLASS_NUMBER;
+	}
+}
+
 /* Sorts a range by one level, and ranges of equal values by those after it. */
 static void sort_by_levels(struct sorter *s, size_t at, size_t from, size_t to)
 {
@@ -296,14 +341,16 @@ static void sort_by_levels(struct sorter *s, size_t at, size_t from, size_t to)
 		load_values(s, level, from, to);
 	if (s->failed)
 		return;
-	if (has_keys)
+	if (has_keys) {
 		sort_items(s, level, from, to, true);
-	else
+	} else {
 		sort_items(s, level, from, to, false);
+		number_items(s, level, from, to);
+	}
 	for (size_t end; from < to; from = end) {
 		end = from + 1;
 		while (end < to && compare_items(s, level, &s->items[end - 1], &s->items[end],
-						 has_keys) == 0)
+						 true) == 0)
 			end++;
 		/* this loads other keys into items that are compared no more */
 		sort_by_levels(s, at + 1, from, end);

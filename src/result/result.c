@@ -5,36 +5,23 @@
 
 #include "base/vector.h"
 
-/* The kinds that groups know, of values that are shown as another kind. */
-static enum pq_kind to_pq_kind(enum pr_kind kind)
+const struct pq_node *pr_kind_node(enum pr_kind kind)
 {
-	switch (kind) {
-	case PR_SIGNED:
-		return PQ_K_SIGNED;
-	case PR_UNSIGNED:
-		return PQ_K_UNSIGNED;
-	case PR_ADDRESS:
-		return PQ_K_ADDRESS;
-	case PR_FLOAT:
-		return PQ_K_FLOAT;
-	case PR_STRING:
-		return PQ_K_STRING;
-	case PR_BOOLEAN:
-		return PQ_K_BOOLEAN;
-	case PR_STACK:
-		return PQ_K_STACK;
-	default:
-		return PQ_K_ANY;
-	}
-}
+	static const struct pq_node nodes[] = {
+		[PR_ANY] = { .kind = PQ_K_ANY },
+		[PR_SIGNED] = { .kind = PQ_K_SIGNED },
+		[PR_UNSIGNED] = { .kind = PQ_K_UNSIGNED },
+		[PR_ADDRESS] = { .kind = PQ_K_ADDRESS },
+		[PR_FLOAT] = { .kind = PQ_K_FLOAT },
+		[PR_PERCENT] = { .kind = PQ_K_ANY },
+		[PR_STRING] = { .kind = PQ_K_STRING },
+		[PR_BOOLEAN] = { .kind = PQ_K_BOOLEAN },
+		[PR_STACK] = { .kind = PQ_K_STACK },
+		[PR_HISTOGRAM] = { .kind = PQ_K_ANY },
+	};
 
-/* Nodes of all kinds, of which groups without records read only the kind. */
-static const struct pq_node nodes[] = {
-#define NODE(k) [PQ_K_##k] = { .kind = PQ_K_##k }
-	NODE(ANY),   NODE(SIGNED), NODE(UNSIGNED), NODE(ADDRESS),
-	NODE(FLOAT), NODE(STRING), NODE(BOOLEAN),  NODE(STACK),
-#undef NODE
-};
+	return &nodes[kind];
+}
 
 /* Copies the shape, and describes groups of it. Returns false without memory. */
 static bool init_result(struct pr_result *result, const struct pr_shape *shape)
@@ -55,12 +42,12 @@ static bool init_result(struct pr_result *result, const struct pr_shape *shape)
 		return false;
 	memcpy(shown, shape->keys, shape->n_keys * sizeof(*shown));
 	memcpy(measured, shape->measures, shape->n_measures * sizeof(*measured));
-	keys[0].value = &nodes[PQ_K_UNSIGNED];
+	keys[0].value = pr_kind_node(PR_UNSIGNED);
 	for (size_t i = 0; i < shape->n_keys; i++)
-		keys[i + 1].value = &nodes[to_pq_kind(shape->keys[i].kind)];
+		keys[i + 1].value = pr_kind_node(shape->keys[i].kind);
 	for (size_t i = 0; i < shape->n_measures; i++) {
 		measures[i].kind = shape->measures[i].measure;
-		measures[i].value = &nodes[to_pq_kind(shape->measures[i].kind)];
+		measures[i].value = pr_kind_node(shape->measures[i].kind);
 	}
 	return true;
 }
@@ -95,7 +82,7 @@ void pr_destroy(struct pr_result *result)
 }
 
 struct pr_result *pr_take(const struct pr_shape *shape, struct pq_groups *groups,
-			  size_t section, const uint32_t *stack_of,
+			  bool has_events, const uint32_t *stack_of,
 			  const struct pq_stacks *stacks)
 {
 	struct pr_result *result = calloc(1, sizeof(*result));
@@ -107,7 +94,7 @@ struct pr_result *pr_take(const struct pr_shape *shape, struct pq_groups *groups
 	result->groups = groups;
 	result->stacks = stacks;
 	if (!init_result(result, shape) ||
-	    !pq_groups_own(groups, &result->grouping, section, stack_of)) {
+	    !pq_groups_own(groups, &result->grouping, has_events, stack_of)) {
 		pr_destroy(result);
 		return NULL;
 	}

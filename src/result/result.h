@@ -47,6 +47,9 @@ struct pr_result {
 struct pr_result *pr_create(const struct pr_shape *shape, const struct pq_stacks *stacks);
 void pr_destroy(struct pr_result *result);
 
+/* Returns a node of values that are shown as that kind, of which only the kind counts. */
+const struct pq_node *pr_kind_node(enum pr_kind kind);
+
 static inline size_t pr_size(const struct pr_result *result)
 {
 	return pq_groups_size(result->groups);
@@ -92,10 +95,10 @@ bool pr_add(struct pr_result *to, const struct pr_result *from, const uint32_t *
 
 /*
  * Takes the groups of a query, whose keys and measures are those of `shape`, in any case.
- * `section` and stack_of are as in pq_groups_own(). Returns NULL without memory.
+ * `has_events` and stack_of are as in pq_groups_own(). Returns NULL without memory.
  */
 struct pr_result *pr_take(const struct pr_shape *shape, struct pq_groups *groups,
-			  size_t section, const uint32_t *stack_of,
+			  bool has_events, const uint32_t *stack_of,
 			  const struct pq_stacks *stacks);
 
 #endif

@@ -27,6 +27,7 @@ struct saver {
 	struct pq_value *set;
 	struct pq_bucket_count *counts;
 	size_t set_room, counts_room;
+	bool has_part; /* the state that is written has a part already */
 };
 
 static bool is_plain_byte(unsigned char c, bool is_in_frame)
@@ -118,9 +119,7 @@ static bool number_value(struct saver *s, const struct pq_value *value, size_t *
 			 bool *is_new)
 {
 	const struct wanted_value wanted = { s, value };
-	uint32_t hash = value->type == PQ_TEXT ?
-				pb_hash_bytes(&s->secret, value->p, value->size) :
-				pb_hash_pair(&s->secret, value->u, value->type);
+	uint32_t hash = pq_hash(&s->secret, value);
 	struct pb_slot *slot;
 
 	if (!pb_reserve(s->known, s->n_known, s->known_room) || !pb_map_reserve(&s->by_value))
@@ -176,6 +175,14 @@ static bool save_value(struct saver *s, const struct pq_value *value)
 	}
 }
 
+/* Separates a part of a state from the one before it. */
+static void separate_parts(struct saver *s)
+{
+	if (s->has_part)
+		pd_print_char(s->out, '|');
+	s->has_part = true;
+}
+
 static int compare_buckets(const void *a, const void *b)
 {
 	int32_t x = ((const struct pq_bucket_count *)a)->bucket;
@@ -184,36 +191,22 @@ static int compare_buckets(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool save_counts(struct saver *s, const struct pq_state *state)
+static bool save_counts(struct saver *s, const struct pq_sketch *sketch)
 {
 	const struct pq_bucket_count *counts;
-	size_t n = pq_sketch_counts(state->sketch, &counts);
+	size_t n = pq_sketch_counts(sketch, &counts);
 
-	if (!n)
-		return true;
 	if (!pb_reserve_more(s->counts, 0, n, s->counts_room))
 		return false;
 	memcpy(s->counts, counts, n * sizeof(*counts));
 	qsort(s->counts, n, sizeof(*counts), compare_buckets);
 	for (size_t i = 0; i < n; i++) {
-		if (i)
-			pd_print_char(s->out, '|');
+		separate_parts(s);
 		pd_print_int(s->out, s->counts[i].bucket);
 		pd_print_char(s->out, ':');
 		pd_print_uint(s->out, s->counts[i].count);
 	}
 	return true;
-}
-
-static bool save_quantile(struct saver *s, const struct pq_state *state)
-{
-	if (state->least.type == PQ_NIL)
-		return true;
-	save_value(s, &state->least);
-	pd_print_char(s->out, '|');
-	save_value(s, &state->greatest);
-	pd_print_char(s->out, '|');
-	return save_counts(s, state);
 }
 
 static int compare_set_values(const void *a, const void *b, void *arg)
@@ -223,49 +216,35 @@ static int compare_set_values(const void *a, const void *b, void *arg)
 
 static bool save_set(struct saver *s, const struct pq_state *state)
 {
-	if (!state->n_set)
-		return true;
 	if (!pb_reserve_more(s->set, 0, state->n_set, s->set_room))
 		return false;
 	memcpy(s->set, state->set, state->n_set * sizeof(*s->set));
 	qsort_r(s->set, state->n_set, sizeof(*s->set), compare_set_values, (void *)s->stacks);
 	for (size_t i = 0; i < state->n_set; i++) {
-		if (i)
-			pd_print_char(s->out, '|');
+		separate_parts(s);
 		if (!save_value(s, &s->set[i]))
 			return false;
 	}
 	return true;
 }
 
-static bool save_one(struct saver *s, const struct pq_state *state)
+static bool save_state(struct saver *s, const struct pq_measure_row *row,
+		       const struct pq_state *state)
 {
-	return save_value(s, &state->value);
-}
+	const struct pq_bucket_count *counts;
 
-static bool save_average(struct saver *s, const struct pq_state *state)
-{
-	pd_print_uint(s->out, state->n);
-	pd_print_char(s->out, '|');
-	pd_print_int(s->out, state->high);
-	pd_print_char(s->out, '|');
-	return save_value(s, &state->value);
+	s->has_part = false;
+	if (row->last_bucket && !pq_sketch_counts(state->sketch, &counts))
+		return true;
+	for (size_t i = 0, n = pq_count_parts(row); i < n; i++) {
+		separate_parts(s);
+		if (!save_value(s, &state->parts[i]))
+			return false;
+	}
+	if (row->last_bucket)
+		return save_counts(s, state->sketch);
+	return !state->n_set || save_set(s, state);
 }
-
-static bool save_ratio(struct saver *s, const struct pq_state *state)
-{
-	save_value(s, &state->value);
-	pd_print_char(s->out, '|');
-	return save_value(s, &state->other);
-}
-
-static bool (*const savers[])(struct saver *, const struct pq_state *) = {
-	[PQ_M_COUNT] = save_one,    [PQ_M_SUM] = save_one,	     [PQ_M_AVG] = save_average,
-	[PQ_M_MIN] = save_one,	    [PQ_M_MAX] = save_one,	     [PQ_M_HIST] = save_counts,
-	[PQ_M_FIRST] = save_one,    [PQ_M_QUANTILE] = save_quantile, [PQ_M_LAST] = save_one,
-	[PQ_M_DISTINCT] = save_set, [PQ_M_SHARE] = save_one,	     [PQ_M_RATIO] = save_ratio,
-	[PQ_M_COMPARED] = save_one, [PQ_M_DELTA] = save_one,
-};
 
 static bool save_group(struct saver *s, const struct pr_result *result, size_t g)
 {
@@ -281,7 +260,7 @@ static bool save_group(struct saver *s, const struct pr_result *result, size_t g
 	for (size_t m = 0; m < result->shape.n_measures; m++) {
 		pq_groups_state(result->groups, g, m, &state);
 		pd_print_char(s->out, '\t');
-		if (!savers[result->shape.measures[m].measure](s, &state))
+		if (!save_state(s, pq_measure_row(result->shape.measures[m].measure), &state))
 			return false;
 	}
 	return true;

@@ -8,9 +8,6 @@
 
 #include "base/vector.h"
 
-#define MAX_BUCKET (1 << 17) /* of floats: their 11 bits of exponent and 6 of fraction */
-#define MAX_POWER  64 /* of histograms: all between the least and the greatest are shown */
-
 static bool refuse_group(struct loader *l)
 {
 	return pr_refuse(l, l->group_at, "a group");
@@ -45,94 +42,43 @@ static bool is_nan(const struct pq_value *value)
 	return value->type == PQ_FLOAT && isnan(value->f);
 }
 
-/* Reads a number of that kind that has an order. */
-static bool parse_limit(struct pd_text text, enum pr_kind kind, struct pq_value *out)
+/* Returns true if what was read can be such a part of a state of values of that kind. */
+static bool is_part(const struct pq_value *value, enum pq_part part, enum pr_kind kind)
 {
-	return pr_parse_number(text, out) && is_of_kind(out, kind) && !is_nan(out);
-}
-
-/* Reads what may be the sum of values of that kind. */
-static bool parse_sum(struct pd_text text, enum pr_kind kind, struct pq_value *out)
-{
-	if (!pr_parse_number(text, out))
-		return false;
-	if (pr_is_unsigned(kind))
-		return out->type == PQ_INT && out->i >= 0;
-	return out->type == PQ_INT || kind != PR_SIGNED;
-}
-
-typedef bool load_state(struct loader *l, struct pd_text token, enum pr_kind kind,
-			struct loaded *loaded, struct pq_state *state);
-
-static bool load_count(struct loader *l, struct pd_text token, enum pr_kind kind,
-		       struct loaded *loaded, struct pq_state *state)
-{
-	(void)kind;
-	(void)loaded;
-	state->value.type = PQ_INT;
-	return pr_parse_natural(token, &state->value.u) || refuse_group(l);
-}
-
-static bool load_sum(struct loader *l, struct pd_text token, enum pr_kind kind,
-		     struct loaded *loaded, struct pq_state *state)
-{
-	(void)loaded;
-	return parse_sum(token, kind, &state->value) || refuse_group(l);
-}
-
-static bool load_ratio(struct loader *l, struct pd_text token, enum pr_kind kind,
-		       struct loaded *loaded, struct pq_state *state)
-{
-	struct pd_text parts[2];
-
-	(void)loaded;
-	return (pr_split_exactly(token, '|', parts, 2) &&
-		parse_sum(parts[0], kind, &state->value) &&
-		parse_sum(parts[1], kind, &state->other)) ||
-	       refuse_group(l);
-}
-
-static bool load_average(struct loader *l, struct pd_text token, enum pr_kind kind,
-			 struct loaded *loaded, struct pq_state *state)
-{
-	struct pd_text parts[3];
-	struct pq_value high, *low = &state->value;
 	bool has_floats = !pr_is_unsigned(kind) && kind != PR_SIGNED;
 
-	(void)loaded;
-	if (!pr_split_exactly(token, '|', parts, 3) || !pr_parse_natural(parts[0], &state->n) ||
-	    !pr_parse_number(parts[1], &high) || high.type != PQ_INT ||
-	    !pr_parse_number(parts[2], low))
-		return refuse_group(l);
-	state->high = high.i;
-	return (low->type == PQ_FLOAT ? has_floats : low->u <= UINT32_MAX) || refuse_group(l);
+	switch (part) {
+	case PQ_PART_NATURAL:
+		return value->type == PQ_INT && value->i >= 0;
+	case PQ_PART_INTEGER:
+		return value->type == PQ_INT;
+	case PQ_PART_LOW:
+		return value->type == PQ_FLOAT ? has_floats : value->u <= UINT32_MAX;
+	case PQ_PART_SUM:
+		return value->type == PQ_FLOAT ? has_floats :
+						 value->i >= 0 || !pr_is_unsigned(kind);
+	case PQ_PART_NUMBER:
+		return is_of_kind(value, kind) && !is_nan(value);
+	case PQ_PART_ORDERED:
+		return value->type == PQ_NIL ||
+		       (value->type != PQ_BOOL && !is_nan(value) && is_of_kind(value, kind));
+	default:
+		return value->type == PQ_NIL || is_of_kind(value, kind);
+	}
 }
 
-static bool load_extreme(struct loader *l, struct pd_text token, enum pr_kind kind,
-			 struct loaded *loaded, struct pq_state *state)
+static bool load_part(struct loader *l, struct pd_text text, enum pq_part part,
+		      enum pr_kind kind, struct pq_value *out)
 {
-	struct pq_value *value = &state->value;
-
-	(void)loaded;
-	if (!pr_load_token(l, token, value))
+	if (part >= PQ_PART_ORDERED && !pr_load_token(l, text, out))
 		return false;
-	return value->type == PQ_NIL ||
-	       (value->type != PQ_BOOL && !is_nan(value) && is_of_kind(value, kind)) ||
-	       refuse_group(l);
-}
-
-static bool load_kept(struct loader *l, struct pd_text token, enum pr_kind kind,
-		      struct loaded *loaded, struct pq_state *state)
-{
-	(void)loaded;
-	if (!pr_load_token(l, token, &state->value))
-		return false;
-	return state->value.type == PQ_NIL || is_of_kind(&state->value, kind) ||
+	return ((part >= PQ_PART_ORDERED || pr_parse_number(text, out)) &&
+		is_part(out, part, kind)) ||
 	       refuse_group(l);
 }
 
 /* Reads BUCKET:COUNT, of which there is no bucket of that number yet. */
-static bool load_bucket(struct loader *l, struct pd_text part, int64_t most,
+static bool load_bucket(struct loader *l, struct pd_text part, int64_t last,
 			struct pq_sketch *sketch)
 {
 	struct pd_text parts[2];
@@ -142,77 +88,53 @@ static bool load_bucket(struct loader *l, struct pd_text part, int64_t most,
 	size_t n = pq_sketch_counts(sketch, &counts);
 
 	if (!pr_split_exactly(part, ':', parts, 2) || !pr_is_decimal(parts[0]) ||
-	    !pr_parse_number(parts[0], &bucket) || bucket.type != PQ_INT || bucket.i < -most ||
-	    bucket.i > most || !pr_parse_natural(parts[1], &count) || !count)
+	    !pr_parse_number(parts[0], &bucket) || bucket.type != PQ_INT || bucket.i < -last ||
+	    bucket.i > last || !pr_parse_natural(parts[1], &count) || !count)
 		return refuse_group(l);
 	if (!pq_sketch_add(sketch, (int32_t)bucket.i, count))
 		return false;
 	return pq_sketch_counts(sketch, &counts) > n || refuse_group(l);
 }
 
-static bool load_counts(struct loader *l, struct pd_text rest, int64_t most,
-			struct loaded *loaded)
+/* Adds a value to the set of a state. */
+static bool load_member(struct loader *l, struct pd_text text, enum pr_kind kind,
+			struct loaded *loaded, struct pq_state *state)
 {
-	struct pd_text part;
-
-	while (pr_split_part(&rest, '|', &part))
-		if (!load_bucket(l, part, most, &loaded->sketch))
-			return false;
-	return true;
-}
-
-static bool load_hist(struct loader *l, struct pd_text token, enum pr_kind kind,
-		      struct loaded *loaded, struct pq_state *state)
-{
-	(void)kind;
-	(void)state;
-	return load_counts(l, token, MAX_POWER, loaded);
-}
-
-static bool load_quantile(struct loader *l, struct pd_text token, enum pr_kind kind,
-			  struct loaded *loaded, struct pq_state *state)
-{
-	struct pd_text rest = token, least, greatest;
-	const struct pq_bucket_count *counts;
-
-	if (!token.n)
-		return true;
-	if (!pr_split_part(&rest, '|', &least) || !pr_split_part(&rest, '|', &greatest) ||
-	    !parse_limit(least, kind, &state->least) ||
-	    !parse_limit(greatest, kind, &state->greatest))
-		return refuse_group(l);
-	return load_counts(l, rest, MAX_BUCKET, loaded) &&
-	       (pq_sketch_counts(&loaded->sketch, &counts) || refuse_group(l));
-}
-
-static bool load_set(struct loader *l, struct pd_text rest, enum pr_kind kind,
-		     struct loaded *loaded, struct pq_state *state)
-{
-	struct pd_text part;
 	struct pq_value value;
 
-	for (; pr_split_part(&rest, '|', &part); state->n_set++) {
-		if (!pr_load_token(l, part, &value))
-			return false;
-		if (value.type == PQ_NIL || is_nan(&value) || !is_of_kind(&value, kind))
-			return refuse_group(l);
-		if (!pb_reserve(loaded->set, state->n_set, loaded->set_room))
-			return false;
-		loaded->set[state->n_set] = value;
-	}
+	if (!pr_load_token(l, text, &value))
+		return false;
+	if (value.type == PQ_NIL || is_nan(&value) || !is_of_kind(&value, kind))
+		return refuse_group(l);
+	if (!pb_reserve(loaded->set, state->n_set, loaded->set_room))
+		return false;
+	loaded->set[state->n_set++] = value;
 	state->set = loaded->set;
 	return true;
 }
 
-static load_state *const loaders[] = {
-	[PQ_M_COUNT] = load_count,   [PQ_M_SUM] = load_sum,
-	[PQ_M_AVG] = load_average,   [PQ_M_MIN] = load_extreme,
-	[PQ_M_MAX] = load_extreme,   [PQ_M_QUANTILE] = load_quantile,
-	[PQ_M_HIST] = load_hist,     [PQ_M_DISTINCT] = load_set,
-	[PQ_M_FIRST] = load_kept,    [PQ_M_LAST] = load_kept,
-	[PQ_M_SHARE] = load_sum,     [PQ_M_RATIO] = load_ratio,
-	[PQ_M_COMPARED] = load_kept, [PQ_M_DELTA] = load_kept,
-};
+static bool load_state(struct loader *l, struct pd_text rest, const struct pr_measure *measure,
+		       struct loaded *loaded, struct pq_state *state)
+{
+	const struct pq_measure_row *row = pq_measure_row(measure->measure);
+	bool is_list = row->last_bucket || row->has_set, ok = true;
+	size_t n = pq_count_parts(row), i = 0;
+	struct pd_text part;
+
+	if (is_list && !rest.n)
+		return true;
+	if (!is_list && n == 1) /* most states: they need no search for separators */
+		return load_part(l, rest, row->parts[0], measure->kind, &state->value);
+	for (; ok && pr_split_part(&rest, '|', &part); i++) {
+		if (i < n)
+			ok = load_part(l, part, row->parts[i], measure->kind, &state->parts[i]);
+		else if (row->last_bucket)
+			ok = load_bucket(l, part, row->last_bucket, &loaded->sketch);
+		else if (row->has_set)
+			ok = load_member(l, part, measure->kind, loaded, state);
+	}
+	return ok && ((is_list ? i > n : i == n) || refuse_group(l));
+}
 
 static bool load_keys(struct loader *l, const struct pr_shape *shape)
 {
@@ -250,7 +172,7 @@ static bool load_group(struct loader *l, struct pr_result *result)
 
 		*state = (struct pq_state){ .sketch = &l->loaded[m].sketch };
 		if (!pr_read_token(l, "a measure", &token) ||
-		    !loaders[measure->measure](l, token, measure->kind, &l->loaded[m], state))
+		    !load_state(l, token, measure, &l->loaded[m], state))
 			return false;
 	}
 	ok = pr_put(result, l->keys, l->states, NULL);

@@ -93,10 +93,10 @@ static bool print_csv_stack(struct pd_print *out, const struct pq_stacks *stacks
 /* Returns true if a cell that is no text is none for a spreadsheet: -inf, -8--4:1. */
 static bool is_like_formula(const struct pq_value *cell)
 {
-	struct pr_bucket buckets[PR_MAX_BUCKETS];
+	struct pq_bucket buckets[PQ_MAX_BUCKETS];
 
-	if (cell->type == PR_HIST) /* bounds that are floats are positive */
-		return pr_histogram((const struct pq_sketch *)cell->p, buckets) &&
+	if (cell->type == PQ_HIST) /* bounds that are floats are positive */
+		return pq_histogram((const struct pq_sketch *)cell->p, buckets) &&
 		       buckets[0].from.i < 0;
 	return cell->type == PQ_FLOAT && !isfinite(cell->f) && signbit(cell->f);
 }

@@ -33,8 +33,8 @@ static void print_json_bound(struct pd_print *out, const struct pq_value *bound)
 
 static void print_json_histogram(struct pd_print *out, const struct pq_sketch *sketch)
 {
-	struct pr_bucket buckets[PR_MAX_BUCKETS];
-	size_t n = pr_histogram(sketch, buckets);
+	struct pq_bucket buckets[PQ_MAX_BUCKETS];
+	size_t n = pq_histogram(sketch, buckets);
 
 	pd_print_char(out, '[');
 	for (size_t i = 0; i < n; i++) {
@@ -66,7 +66,7 @@ static void print_json_cell(struct pd_print *out, const struct pq_value *cell,
 	case PQ_TEXT:
 		print_json_text(out, cell->p, cell->size);
 		break;
-	case PR_HIST:
+	case PQ_HIST:
 		print_json_histogram(out, (const struct pq_sketch *)cell->p);
 		break;
 	default:

@@ -14,7 +14,7 @@
 /* A histogram as lines: "[64, 128)   3  ####". */
 struct bars {
 	size_t n;
-	struct pr_bucket buckets[PR_MAX_BUCKETS];
+	struct pq_bucket buckets[PQ_MAX_BUCKETS];
 	uint64_t greatest;  /* count */
 	size_t range_width; /* in bytes, which are terminal columns: all is ASCII */
 	int count_width;
@@ -77,7 +77,7 @@ static void print_repeated(struct pd_print *out, char c, size_t n)
 	}
 }
 
-static void print_range(struct pd_print *out, const struct pr_bucket *bucket, enum pr_unit unit)
+static void print_range(struct pd_print *out, const struct pq_bucket *bucket, enum pr_unit unit)
 {
 	pd_print_char(out, '[');
 	pr_print_bound(out, &bucket->from, unit);
@@ -89,7 +89,7 @@ static void print_range(struct pd_print *out, const struct pr_bucket *bucket, en
 static void load_bars(struct text_writer *w, struct bars *bars, const struct pq_sketch *sketch,
 		      enum pr_unit unit)
 {
-	bars->n = pr_histogram(sketch, bars->buckets);
+	bars->n = pq_histogram(sketch, bars->buckets);
 	bars->greatest = 0;
 	bars->range_width = 0;
 	for (size_t i = 0; i < bars->n; i++) {
@@ -109,7 +109,7 @@ static void load_bars(struct text_writer *w, struct bars *bars, const struct pq_
 static struct pd_text format_bar(struct text_writer *w, const struct bars *bars, size_t i,
 				 enum pr_unit unit)
 {
-	const struct pr_bucket *bucket = &bars->buckets[i];
+	const struct pq_bucket *bucket = &bars->buckets[i];
 	double share = (double)bucket->count / (double)bars->greatest;
 	struct pd_print *out = &w->cell;
 	char *p;
@@ -161,7 +161,7 @@ static void widen_columns(struct text_writer *w)
 	for (size_t i = 0; i < w->source->n_columns; i++) {
 		struct text_column *column = &w->columns[i];
 		uint8_t type = w->cells[i].type;
-		size_t width = type == PR_HIST ? measure_bars(w, i) :
+		size_t width = type == PQ_HIST ? measure_bars(w, i) :
 						 count_characters(format_cell(w, i));
 
 		if (width > column->width)
@@ -222,7 +222,7 @@ static size_t load_row(struct text_writer *w)
 	size_t height = 1;
 
 	for (size_t i = 0; i < w->source->n_columns; i++) {
-		if (w->cells[i].type != PR_HIST)
+		if (w->cells[i].type != PQ_HIST)
 			continue;
 		measure_bars(w, i);
 		if (w->columns[i].bars->n > height)
@@ -240,7 +240,7 @@ static void write_row(struct text_writer *w)
 			const struct text_column *column = &w->columns[i];
 			struct pd_text text = { 0 };
 
-			if (w->cells[i].type != PR_HIST)
+			if (w->cells[i].type != PQ_HIST)
 				text = line ? text : format_cell(w, i);
 			else if (line < column->bars->n)
 				text = format_bar(w, column->bars, line,

@@ -61,28 +61,4 @@ void pr_write_json_row(struct pd_print *out, const struct pr_column *columns, si
 		       void (*stack)(void *arg, struct pd_print *out, uint32_t number),
 		       void *arg);
 
-/*
- * A bucket of a histogram: values from `from` to below `to`, which are integers, but floats
- * from 2^63 on.
- */
-struct pr_bucket {
-	struct pq_value from, to;
-	uint64_t count;
-};
-
-#define PR_MAX_BUCKETS 129 /* of a histogram */
-
-/*
- * Sets buckets[] to the buckets of a histogram's sketch from the lowest to the highest, those
- * between that are empty, too. Returns how many there are.
- */
-size_t pr_histogram(const struct pq_sketch *sketch, struct pr_bucket buckets[PR_MAX_BUCKETS]);
-
-/*
- * Sets *out to the value at or below which a share q of the values of a sketch lies, as a
- * bucket's middle for values of that kind; PQ_NIL: it has no values.
- */
-void pr_quantile(const struct pq_sketch *sketch, double q, enum pq_kind kind,
-		 struct pq_value *out);
-
 #endif

@@ -21,7 +21,7 @@ local function as_is(state) return state end
 
 local amounts = { count = as_is, sum = as_is, share = as_is }
 
--- Returns the sum and the number of an average (measures/average.lua).
+-- Returns the sum and the number of an average (src/query/group/group.h).
 local function sum_of(state) return state[2] * 4294967296.0 + state[3] end
 local function number_of(state) return state[1] end
 

@@ -6,7 +6,6 @@
 local core = require "perflua.core"
 local measures = require "perflua.measures"
 local noise = require "perflua.diff.noise"
-local sketch = require "perflua.measures.sketch"
 
 local compare = {}
 
@@ -61,12 +60,12 @@ local function ordered_values(one, row)
   for _, of_run in pairs(row.states) do
     state = state and measures.quantile.merge(state, of_run, measure.kind) or of_run
   end
-  local buckets, list, scale = {}, {}, sketch.scale(measure.kind)
-  for bucket in pairs(state[1]) do buckets[#buckets + 1] = bucket end
+  local buckets, list, counts = {}, {}, state[3]
+  for bucket in pairs(counts) do buckets[#buckets + 1] = bucket end
   table.sort(buckets)
   for _, bucket in ipairs(buckets) do
-    list[#list + 1] = scale.value(bucket) + 0.0
-    list[#list + 1] = state[1][bucket]
+    list[#list + 1] = core.bucket_middle(measure.kind, bucket) + 0.0
+    list[#list + 1] = counts[bucket]
   end
   return list
 end

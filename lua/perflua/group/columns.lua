@@ -59,9 +59,8 @@ function columns_of.column(spec, name, field, option)
   elseif name == "share" and spec.unnest and spec.scope:reads_items(ref.node) then
     usage_error("share: %s is a field of items, but shares are of records; use sum", field)
   end
-  local prefix = measures[name].prefix or name .. "_"
-  local column = { name = prefix .. field, measure = name, ref = ref, kind = ref.kind,
-    option = option }
+  local column = { name = measures[name].prefix .. field, measure = name, ref = ref,
+    kind = ref.kind, option = option }
   if type(option) == "table" then
     column.names = {}
     for i, q in ipairs(option) do column.names[i] = ("p%.14g_%s"):format(100 * q, field) end

@@ -41,13 +41,4 @@ function sums.adder(kind)
   return kind == "signed" and add_signed or add_any
 end
 
----@param a integer how often by now
----@param n integer how often more
----@return integer
-function sums.counted(a, n)
-  local sum = a + n
-  if sum < 0 then usage_error(sums.wrong.weights) end
-  return sum
-end
-
 return sums

@@ -5,6 +5,7 @@ local core = require "perflua.core"
 local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
 local lower = require "perflua.plan.lower"
+local measures = require "perflua.measures"
 local sums = require "perflua.measures.sums"
 local usage_error, guard = errors.usage_error, errors.guard
 
@@ -127,7 +128,8 @@ end
 -- Says what is not the same in every order; nil: nothing.
 local function depends(spec, keys, columns)
   for _, column in ipairs(columns) do
-    if column.measure == "first" or column.measure == "last" then
+    local row = measures[column.measure] -- none of what only programs keep
+    if row and row.ordered then
       return column.name .. " depends on time order"
     end
   end

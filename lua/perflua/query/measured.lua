@@ -32,11 +32,17 @@ local function measure(query, name, field, option)
   elseif name == "first" or name == "last" or name == "share" then
     usage_error("%s comes after group_by", name)
   end
-  local g = core.result_groups((aggregate(spec_of(query), {}, { column })))[1]
-    or { measures[name].start() } -- a stream that was waited for in vain
-  if type(option) ~= "table" then return measures[name].finish(g[1], column.kind, option) end
-  local values = {}
-  for i, one in ipairs(option) do values[i] = measures[name].finish(g[1], column.kind, one) end
+  local result = aggregate(spec_of(query), {}, { column })
+  if #result == 0 then -- a stream that was waited for in vain
+    core.result_put(result, { { keys = {}, {} } })
+  end
+  local values, columns = {}, {}
+  for i, one in ipairs(type(option) == "table" and option or { option or false }) do
+    columns[i] = { name = tostring(i), measure = 1, option = one }
+  end
+  local row = core.view_row(core.result_view(result, { columns = columns }), 1)
+  if type(option) ~= "table" then return row["1"] end
+  for i in ipairs(option) do values[i] = row[tostring(i)] end
   return values
 end
 
@@ -80,10 +86,13 @@ function Measured:weight(field)
   return derive(self, group.weighted(spec_of(self), field))
 end
 
-for _, name in ipairs { "sum", "avg", "min", "max", "hist", "distinct", "share" } do
-  Measured[name] = function(self, field)
-    if field == nil then usage_error("%s: a field's name expected, got none", name) end
-    return measure(self, name, field)
+-- Those that depend on the order of records have methods that without a field are no measure.
+for name, row in pairs(measures) do
+  if row.takes and not row.ordered and not Measured[name] then
+    Measured[name] = function(self, field)
+      if field == nil then usage_error("%s: a field's name expected, got none", name) end
+      return measure(self, name, field)
+    end
   end
 end
 

@@ -22,11 +22,6 @@ local presentation = {}
 
 local function fail(format, ...) error(format:format(...), 0) end
 
-local function kind_of(one)
-  local shows = measures[one.measure].shows
-  return shows and shows(one.kind) or "unsigned"
-end
-
 -- Keys, then measures; of several quantiles of one field each has a column.
 local function list_columns(data)
   local columns = {}
@@ -34,7 +29,7 @@ local function list_columns(data)
     columns[i] = { name = key.name, kind = key.kind, key = i }
   end
   for m, one in ipairs(data.measures) do
-    local options, kind = one.option, kind_of(one)
+    local options, kind = one.option, measures[one.measure].shows(one.kind) or "unsigned"
     if type(options) ~= "table" then options = { one } end
     for i, option in ipairs(options) do
       columns[#columns + 1] = {

@@ -1,10 +1,10 @@
 -- perflua io FILE: how long block devices took for requests, by device and operation.
 
+local core = require "perflua.core"
 local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local requests = require "perflua.waits.requests"
 local samples = require "perflua.toolkit.samples"
-local sketch = require "perflua.measures.sketch"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 local sums = require "perflua.measures.sums"
 local totals = require "perflua.waits.totals"
@@ -51,7 +51,7 @@ local texts = {
 local known = { "device", "operation", "flags", "comm" }
 
 local function read_requests(file, by, hist, is_chosen)
-  local rows, queues, bucket = totals.new(), totals.new(), sketch.power("signed")
+  local rows, queues, bucket = totals.new(), totals.new(), core.power_bucket
   local open, lost, unreadable = requests.each(file, function(request, time)
     if not is_chosen(nil, request.comm, nil, request.cpu) then return end
     local parts = {}
@@ -99,7 +99,7 @@ function tool.run(args, out)
   local rows, open, lost, unreadable = read_requests(file, by, args.hist, is_chosen)
   local list = result_table.new(columns, "total_ms")
   for _, row in ipairs(rows) do
-    row.requests, row.queued, row.hist = row.count, row.queue.count, sketch.histogram(row.hist)
+    row.requests, row.queued, row.hist = row.count, row.queue.count, core.histogram(row.hist)
     row.queue_avg_us, row.queue_max_us = row.queue.avg_us, row.queue.avg_us and row.queue.max_us
     list:add(row)
   end

@@ -1,11 +1,11 @@
 -- perflua syscalls FILE: which system calls were made, how often they failed, how long they
 -- took.
 
+local core = require "perflua.core"
 local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
-local sketch = require "perflua.measures.sketch"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local tool = {
@@ -174,7 +174,7 @@ function tool.run(args, out)
   if wrong then return 2, "syscalls: " .. wrong end
   if by.thread then samples_with_losses.read_names(file) end
   local threads, restarted, lost,
-    unfinished = read_calls(file, args.hist and sketch.power("signed"))
+    unfinished = read_calls(file, args.hist and core.power_bucket)
   local arch, untimed = file.features.arch, 0
   local list = result_table.new({
     { "comm", "string", not by.thread }, { "tid", "signed", not by.thread },
@@ -195,7 +195,7 @@ function tool.run(args, out)
       min_us = timed and row[MIN] / 1e3 or nil, avg_us = timed and row[TOTAL] / row[TIMED] / 1e3
         or nil,
       max_us = timed and row[MAX] / 1e3 or nil, errno = errors_of(row, arch),
-      hist = sketch.histogram(row.hist),
+      hist = core.histogram(row.hist),
     }
   end
   list:note("untimed", untimed,

@@ -163,12 +163,12 @@ end)
 -- Exactly, with products of more than 64 bits.
 describe("a weighted average", function()
   local measures = require "perflua.measures"
-  local weighted = require("spec.support.model.measures").weighted
+  local model = require "spec.support.model.measures"
   local random = math.random
 
   local function add(kind, list)
-    local g = { measures.avg.start() }
-    local step = weighted.avg(kind, 1)
+    local g = { model.start "avg" }
+    local step = model.weighted.avg(kind, 1)
     for _, one in ipairs(list) do step(g, one[1], one[2]) end
     return g[1]
   end

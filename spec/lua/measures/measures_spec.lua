@@ -1,13 +1,14 @@
 -- Measures by themselves: what records of different types give does not depend on their order.
 local Table = require "perflua.table"
 local measures = require "perflua.measures"
-local steps = require("spec.support.model.measures").steps
+local model = require "spec.support.model.measures"
+
+local steps = model.steps
 
 local function of(name, kind, list)
-  local one = measures[name]
-  local g, step = { one.start() }, steps[name](kind, 1)
+  local g, step = { model.start(name) }, steps[name](kind, 1)
   for _, x in ipairs(list) do step(g, x) end
-  return g[1], one.finish(g[1], kind)
+  return g[1], measures[name].finish(g[1], kind)
 end
 
 local function shuffled(list)
@@ -50,7 +51,7 @@ describe("the least and the greatest", function()
       assert.equal(1, #t)
       return t[1].m
     end
-    assert.equal(1, merged("min", "any", { false, "a", 1 }))
+    assert.equal(1, merged("min", "any", { {}, "a", 1 }))
     assert.equal("a", merged("max", "any", { "a", 1 }))
     assert.equal(-1, merged("max", "unsigned", { 5, -1 }))
     assert.equal(5, merged("min", "unsigned", { 5, -1 }))

@@ -1,23 +1,26 @@
-local sketch = require "perflua.measures.sketch"
+local core = require "perflua.core"
+local sketch = require "spec.support.model.sketch"
+local steps = require "spec.support.model.measures"
 
-local function counts_of(values, kind)
-  local counts, bucket = {}, sketch.scale(kind).bucket
-  for _, x in ipairs(values) do
-    local b = bucket(x)
-    counts[b] = (counts[b] or 0) + 1
-  end
-  return counts
+-- Returns the state of a quantile, as the model makes it.
+local function state_of(values, kind)
+  local g, step = { steps.start "quantile" }, steps.steps.quantile(kind, 1)
+  for _, x in ipairs(values) do step(g, x) end
+  return g[1]
+end
+
+local function quantile(values, q, kind)
+  return core.state_value("quantile", kind, state_of(values, kind), q)
 end
 
 local function number(x, kind) return kind == "unsigned" and x < 0 and x + 0x1p64 or x + 0.0 end
 
 local function check(values, kind)
-  local counts = counts_of(values, kind)
   local sorted = table.move(values, 1, #values, 1, {})
   table.sort(sorted, kind == "unsigned" and math.ult or nil)
   for _, q in ipairs { 0, 0.01, 0.25, 0.5, 0.75, 0.9, 0.99, 1 } do
     local exact = number(sorted[math.max(1, math.ceil(q * #sorted - 1e-9))], kind)
-    local got = number(sketch.quantile(counts, q, kind), kind)
+    local got = number(quantile(values, q, kind), kind)
     assert.is_true(math.abs(got - exact) <= 0.01 * math.abs(exact),
       ("%s %g: %s for %s"):format(kind, q, got, exact))
   end
@@ -41,7 +44,7 @@ describe("a quantile", function()
 
   it("is exact below 128", function()
     for x = -127, 127 do
-      assert.equal(x, sketch.quantile(counts_of({ x }, "signed"), 0.5, "signed"))
+      assert.equal(x, quantile({ x }, 0.5, "signed"))
     end
   end)
 
@@ -53,11 +56,23 @@ describe("a quantile", function()
 
   it("is infinite for infinite values", function()
     for _, x in ipairs { math.huge, -math.huge } do
-      assert.equal(x, sketch.quantile(counts_of({ x }, "float"), 0.5, "float"))
+      assert.equal(x, quantile({ x }, 0.5, "float"))
+      assert.equal(x, quantile({ x, 5.0 }, x < 0 and 0 or 1, "float"))
     end
   end)
 
-  it("is nothing of nothing", function() assert.is_nil(sketch.quantile({}, 0.5, "signed")) end)
+  it("is nothing of nothing", function() assert.is_nil(quantile({}, 0.5, "signed")) end)
+
+  it("knows the middle of every bucket", function()
+    for _, kind in ipairs { "signed", "unsigned", "any", "float" } do
+      local scale, last = sketch.scale(kind), kind == "float" and 131009 or 3775
+      for bucket = kind == "unsigned" and 0 or -last, last do
+        if scale.value(bucket) ~= core.bucket_middle(kind, bucket) then
+          assert.equal(scale.value(bucket), core.bucket_middle(kind, bucket), kind .. bucket)
+        end
+      end
+    end
+  end)
 end)
 
 describe("a histogram", function()
@@ -66,8 +81,10 @@ describe("a histogram", function()
     for _, x in ipairs { ... } do
       local b = bucket(x)
       counts[b] = (counts[b] or 0) + 1
+      if kind == "signed" then assert.equal(b, core.power_bucket(x)) end
     end
-    return sketch.histogram(counts)
+    assert.same(sketch.histogram(counts), core.histogram(counts))
+    return core.histogram(counts)
   end
 
   it("has powers of two, those without values between others, too", function()

@@ -1,6 +1,6 @@
--- Averages added up value by value, to the states that measures/average.lua has: { n, high, low
--- }, the sum being high * 2^32 + low with 0 <= low < 2^32; floats are in `low`, which is one
--- from the first of them on.
+-- Averages added up value by value, to the states that the core has: { n, high, low }, the sum
+-- being high * 2^32 + low with 0 <= low < 2^32; floats are in `low`, which is one from the
+-- first of them on.
 
 local arith = require "perflua.filter.arith"
 local sums = require "perflua.measures.sums"
@@ -31,12 +31,20 @@ local function add_product(state, x, high, n)
     product & MASK)
 end
 
+---@param a integer how often by now
+---@param n integer how often more
+---@return integer
+function average.counted(a, n)
+  if a + n < 0 then error(sums.wrong.weights, 0) end
+  return a + n
+end
+
 ---@param kind string of what is averaged
 ---@return fun(state: table, x: number, n: integer) # adds x n times
 function average.adder(kind)
   local is_unsigned = arith.is_unsigned[kind]
   return function(state, x, n)
-    state[1] = sums.counted(state[1], n)
+    state[1] = average.counted(state[1], n)
     if math.type(x) == "float" then
       state[3] = state[3] + x * n
       return

@@ -2,7 +2,6 @@
 
 local aside = require "perflua.group.aside"
 local kinds = require "perflua.filter.kinds"
-local library = require "perflua.measures"
 local measures = require "spec.support.model.measures"
 
 local ABSENT = setmetatable({}, { __tostring = function() return "nil" end })
@@ -37,7 +36,7 @@ local function new_group(keys, values, columns)
       g.event = value
     end
   end
-  for i, column in ipairs(columns) do g[i] = library[column.measure].start() end
+  for i, column in ipairs(columns) do g[i] = measures.start(column.measure) end
   return g
 end
 

@@ -10,11 +10,10 @@ local closures = require "spec.support.model.closures"
 local engine = require "perflua.plan.engine"
 local group = require "spec.support.model.groups"
 local items = require "spec.support.model.items"
-local measures = require "perflua.measures"
 local plan = require "perflua.plan"
 local spans = require "spec.support.model.spans"
 require "spec.support.model.stacks"
-local steps = require("spec.support.model.measures").steps
+local measures = require "spec.support.model.measures"
 local wrong_sums = require("perflua.measures.sums").wrong
 local of_record = spans.of_record
 
@@ -126,11 +125,11 @@ local function whole_of(spec, keys, columns)
     local name = of or 0
     if not by_event[name] then
       by_event[name] = { event = of and of.name, index = of and of.index }
-      for i in ipairs(shares) do by_event[name][i] = measures.share.start() end
+      for i in ipairs(shares) do by_event[name][i] = measures.start "share" end
       sums[#sums + 1] = by_event[name]
     end
     for i, column in ipairs(shares) do
-      steps.share(column.ref.kind, i)(by_event[name], reader(column.ref)(context))
+      measures.steps.share(column.ref.kind, i)(by_event[name], reader(column.ref)(context))
     end
   end
   return add, sums

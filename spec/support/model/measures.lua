@@ -3,14 +3,26 @@
 --
 -- steps[name](kind, i, column) -> function(group, x, beside), where x is a record's value, nil
 -- if it has none, and `beside` its weight or its event; weighted[name] likewise, of a weighted
--- measure. How states begin, and what they become, is the library's (measures/init.lua).
+-- measure. start(name) is the state before the first record, as core.result_put() takes it.
+-- What states become is the core's.
 
 local arith = require "perflua.filter.arith"
 local average = require "spec.support.model.average"
-local sketch = require "perflua.measures.sketch"
+local sketch = require "spec.support.model.sketch"
 local sums = require "perflua.measures.sums"
 
 local measures = { steps = {}, weighted = {} }
+
+local numbers = { count = 0, sum = 0, share = 0 }
+local first_parts = { avg = { 0, 0, 0 }, ratio = { 0, 0 } }
+
+---@param name string of a measure
+---@return any
+function measures.start(name)
+  local state = table.move(first_parts[name] or {}, 1, 3, 1, {})
+  if name == "hist" then state[1] = {} elseif name == "quantile" then state[3] = {} end
+  return numbers[name] or state
+end
 
 -- Returns how often a record of that weight counts; nil if it does not.
 local function times_of(weight)
@@ -45,8 +57,8 @@ local function extreme(name)
     local is_better = comes_first(kind, name)
     return function(g, x)
       if x ~= x or not math.type(x) and type(x) ~= "string" then return end
-      local best = g[i]
-      if not best or is_better(x, best) then g[i] = x end
+      local best = g[i][1]
+      if not best or is_better(x, best) then g[i][1] = x end
     end
   end
 end
@@ -70,7 +82,7 @@ end
 
 steps.count = function(_, i) return function(g) g[i] = g[i] + 1 end end
 weighted.count = function(_, i)
-  return function(g, _, weight) g[i] = sums.counted(g[i], times_of(weight) or 0) end
+  return function(g, _, weight) g[i] = average.counted(g[i], times_of(weight) or 0) end
 end
 steps.sum, steps.share = sum_step, sum_step
 steps.min, steps.max = extreme("lt"), extreme("gt")
@@ -79,9 +91,9 @@ counting("avg", average.adder)
 
 counting("hist", function(kind)
   local bucket = sketch.power(kind)
-  return function(counts, x, n)
-    local b = bucket(x)
-    counts[b] = sums.counted(counts[b] or 0, n)
+  return function(state, x, n)
+    local counts, b = state[1], bucket(x)
+    counts[b] = average.counted(counts[b] or 0, n)
   end
 end)
 
@@ -89,10 +101,10 @@ counting("quantile", function(kind)
   local bucket, less = sketch.scale(kind).bucket, arith.comparison(kind, kind).lt
   return function(state, x, n)
     if x ~= x then return end
-    local counts, b = state[1], bucket(x)
-    counts[b] = sums.counted(counts[b] or 0, n)
-    if state[2] == nil or less(x, state[2]) then state[2] = x end
-    if state[3] == nil or less(state[3], x) then state[3] = x end
+    local counts, b = state[3], bucket(x)
+    counts[b] = average.counted(counts[b] or 0, n)
+    if state[1] == nil or less(x, state[1]) then state[1] = x end
+    if state[2] == nil or less(state[2], x) then state[2] = x end
   end
 end)
 

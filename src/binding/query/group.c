@@ -119,6 +119,8 @@ static void read_measures(lua_State *L, const struct pl_file *f, struct pl_job *
 		measures[i].weight = get_node(L, f, "weight");
 		if (measures[i].kind == PQ_M_RATIO)
 			read_ratio(L, job, &measures[i]);
+		if (measures[i].kind > PQ_M_TIMES)
+			luaL_error(L, "invalid query: no measure of records");
 		if (!measures[i].value && measures[i].kind != PQ_M_COUNT)
 			luaL_error(L, "invalid query: a measure needs a field");
 		if (measures[i].value && measures[i].value->kind == PQ_K_STACK &&

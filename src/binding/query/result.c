@@ -7,27 +7,6 @@
 #include "group.h"
 #include "result/saved.h"
 
-static const char *const measure_names[] = {
-	[PQ_M_COUNT] = "count", [PQ_M_SUM] = "sum",	      [PQ_M_AVG] = "avg",
-	[PQ_M_MIN] = "min",	[PQ_M_MAX] = "max",	      [PQ_M_QUANTILE] = "quantile",
-	[PQ_M_HIST] = "hist",	[PQ_M_DISTINCT] = "distinct", [PQ_M_FIRST] = "first",
-	[PQ_M_LAST] = "last",	[PQ_M_SHARE] = "share",	      [PQ_M_RATIO] = "ratio",
-	[PQ_M_TIMES] = "times", [PQ_M_COMPARED] = "compared", [PQ_M_DELTA] = "delta",
-};
-
-enum pq_measure_kind pl_to_measure(lua_State *L)
-{
-	const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
-	size_t n = sizeof(measure_names) / sizeof(measure_names[0]), i = 0;
-
-	while (i < n && strcmp(measure_names[i], name) != 0)
-		i++;
-	if (i == n)
-		luaL_error(L, "no measure '%s'", name);
-	lua_pop(L, 1);
-	return (enum pq_measure_kind)i;
-}
-
 enum pr_kind pl_to_shown_kind(const char *name)
 {
 	static const struct {
@@ -143,7 +122,7 @@ static void check_made(lua_State *L, const struct pl_result *r)
 	pl_account_result(L, r->result, 0);
 }
 
-void pl_push_result_of(lua_State *L, int shape_at, struct pq_groups **groups, size_t section,
+void pl_push_result_of(lua_State *L, int shape_at, struct pq_groups **groups, bool has_events,
 		       const uint32_t *stack_of)
 {
 	struct pq_groups *taken = *groups;
@@ -155,11 +134,11 @@ void pl_push_result_of(lua_State *L, int shape_at, struct pq_groups **groups, si
 	r = push_result(L);
 	read_shape(L, shape_at, &shape);
 	luaL_argcheck(L,
-		      shape.n_keys == pq_groups_n_keys(taken) - (section == 0) &&
+		      shape.n_keys == pq_groups_n_keys(taken) - has_events &&
 			      shape.n_measures == pq_groups_n_measures(taken),
 		      shape_at, "not the shape of the groups");
 	*groups = NULL;
-	r->result = pr_take(&shape, taken, section, stack_of, r->stacks->stacks);
+	r->result = pr_take(&shape, taken, has_events, stack_of, r->stacks->stacks);
 	lua_pop(L, 1);
 	check_made(L, r);
 }

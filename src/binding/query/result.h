@@ -37,7 +37,7 @@ const struct pl_result *pl_check_result(lua_State *L, int index);
  * boolean }, … }, measures = { { measure = name, kind = name }, … } }. It takes the groups, as
  * pr_take() says, and has the stacks on top. [-1, +1]
  */
-void pl_push_result_of(lua_State *L, int shape, struct pq_groups **groups, size_t section,
+void pl_push_result_of(lua_State *L, int shape, struct pq_groups **groups, bool has_events,
 		       const uint32_t *stack_of);
 
 /* Pushes an empty result of the shape in the table at `shape`, and returns it. [-0, +1] */
@@ -62,10 +62,36 @@ enum pr_unit pl_get_unit(lua_State *L);
 enum pq_measure_kind pl_to_measure(lua_State *L);
 
 /*
+ * Pushes a state: its first part, or a table of several and of the counts of its buckets. Sets
+ * are left out. [-0, +1]
+ */
+void pl_push_state(lua_State *L, enum pq_measure_kind measure, const struct pq_state *state);
+
+/*
+ * Reads the state on top: as pl_push_state() pushes it, or a table also of one part or of a
+ * set, whose keys are the values. Buckets are added to `sketch`, `stacks` are those that values
+ * may be. What it points to is kept by values below it on the stack, at most one. [-0, +1]
+ */
+void pl_get_state(lua_State *L, enum pq_measure_kind measure, struct pl_stacks *stacks,
+		  struct pq_sketch *sketch, struct pq_state *state);
+
+/* Pushes a userdata of n empty sketches, which are freed with it. [-0, +1] */
+struct pq_sketch *pl_push_sketches(lua_State *L, size_t n);
+
+/* Sets *value to the value on top. Raises if it is none that a cell has. */
+void pl_to_cell(lua_State *L, struct pq_value *value);
+
+/* Sets *value to the value on top, which may be one of the stacks, too. */
+void pl_to_key(lua_State *L, struct pl_stacks *stacks, struct pq_value *value);
+
+/*
  * Pushes a cell, a Stack as one of those at `stacks`, a histogram as an array of { from, to,
  * count }. [-0, +1]
  */
 void pl_push_cell(lua_State *L, int stacks, const struct pq_value *cell);
+
+/* Pushes a histogram as an array of { from, to, count }. [-0, +1] */
+void pl_push_histogram(lua_State *L, const struct pq_sketch *sketch);
 
 /*
  * Reads the histogram at `index`, an array of { from, to, count }, to a sketch, whose buckets

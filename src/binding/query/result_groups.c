@@ -1,7 +1,4 @@
-/*
- * Groups of a query as a result, and results as Lua values, in the form that
- * lua/perflua/measures expects.
- */
+/* Groups of a query as a result, and groups of results as Lua values. */
 #include <limits.h>
 #include <string.h>
 
@@ -39,10 +36,10 @@ static bool push_bad_key(lua_State *L, const struct pl_job *job)
 	return false;
 }
 
-/* Returns the number of the key that is the section: the first one; SIZE_MAX: none. */
-static size_t find_section(const struct pl_job *job)
+/* Returns true if the first key is the event, which becomes the section. */
+static bool has_events(const struct pl_job *job)
 {
-	return job->grouping.n_keys && !job->at[0] ? 0 : SIZE_MAX;
+	return job->grouping.n_keys && !job->at[0];
 }
 
 /* Sets `whole` of the description: see pl_file_group(). */
@@ -93,7 +90,7 @@ int pl_push_groups(lua_State *L, struct pl_job *job)
 		stack_of = pl_push_chain_stacks(L, PL_FILE_AT, chains, job->scope.system);
 	else
 		pl_stacks(L);
-	pl_push_result_of(L, shape, &job->groups, find_section(job), stack_of);
+	pl_push_result_of(L, shape, &job->groups, has_events(job), stack_of);
 	return 1;
 }
 
@@ -120,92 +117,6 @@ static void push_value(lua_State *L, const struct pq_value *v)
 	}
 }
 
-/* Pushes a state of one value; false without a value. */
-static void push_or_false(lua_State *L, const struct pq_state *s)
-{
-	if (s->value.type == PQ_NIL)
-		lua_pushboolean(L, 0);
-	else
-		push_value(L, &s->value);
-}
-
-static void push_number(lua_State *L, const struct pq_state *s)
-{
-	push_value(L, &s->value);
-}
-
-static void push_avg(lua_State *L, const struct pq_state *s)
-{
-	lua_createtable(L, 3, 0);
-	lua_pushinteger(L, (lua_Integer)s->n);
-	lua_rawseti(L, -2, 1);
-	lua_pushinteger(L, s->high);
-	lua_rawseti(L, -2, 2);
-	push_value(L, &s->value);
-	lua_rawseti(L, -2, 3);
-}
-
-static void push_counts(lua_State *L, const struct pq_state *s)
-{
-	const struct pq_bucket_count *counts;
-	size_t n = s->sketch ? pq_sketch_counts(s->sketch, &counts) : 0;
-
-	lua_createtable(L, 0, n < INT_MAX ? (int)n : 0);
-	for (size_t i = 0; i < n; i++) {
-		lua_pushinteger(L, (lua_Integer)counts[i].count);
-		lua_rawseti(L, -2, counts[i].bucket);
-	}
-}
-
-static void push_quantile(lua_State *L, const struct pq_state *s)
-{
-	lua_createtable(L, 3, 0);
-	push_counts(L, s);
-	lua_rawseti(L, -2, 1);
-	push_value(L, &s->least);
-	lua_rawseti(L, -2, 2);
-	push_value(L, &s->greatest);
-	lua_rawseti(L, -2, 3);
-}
-
-static void push_set(lua_State *L, const struct pq_state *s)
-{
-	lua_createtable(L, 0, s->n_set < INT_MAX ? (int)s->n_set : 0);
-	for (size_t i = 0; i < s->n_set; i++) {
-		push_value(L, &s->set[i]);
-		lua_pushboolean(L, 1);
-		lua_rawset(L, -3);
-	}
-}
-
-/* Pushes a table of the value, which is empty without one. */
-static void push_boxed(lua_State *L, const struct pq_state *s)
-{
-	lua_createtable(L, 1, 0);
-	push_value(L, &s->value);
-	lua_rawseti(L, -2, 1);
-}
-
-static void push_ratio(lua_State *L, const struct pq_state *s)
-{
-	lua_createtable(L, 2, 0);
-	push_value(L, &s->value);
-	lua_rawseti(L, -2, 1);
-	push_value(L, &s->other);
-	lua_rawseti(L, -2, 2);
-}
-
-/* Push states in the forms of lua/perflua/measures/init.lua. [-0, +1] */
-static void (*const push_state[])(lua_State *, const struct pq_state *) = {
-	[PQ_M_COUNT] = push_number,   [PQ_M_SUM] = push_number,
-	[PQ_M_AVG] = push_avg,	      [PQ_M_MIN] = push_or_false,
-	[PQ_M_MAX] = push_or_false,   [PQ_M_QUANTILE] = push_quantile,
-	[PQ_M_HIST] = push_counts,    [PQ_M_DISTINCT] = push_set,
-	[PQ_M_FIRST] = push_boxed,    [PQ_M_LAST] = push_boxed,
-	[PQ_M_SHARE] = push_number,   [PQ_M_RATIO] = push_ratio,
-	[PQ_M_COMPARED] = push_boxed, [PQ_M_DELTA] = push_boxed,
-};
-
 /* Pushes a group as a table. [-0, +1] */
 static void push_group(lua_State *L, const struct pr_result *result, size_t g)
 {
@@ -224,7 +135,7 @@ static void push_group(lua_State *L, const struct pr_result *result, size_t g)
 	pl_set_integer(L, "event", pr_section(result, g));
 	for (size_t m = 0; m < shape->n_measures; m++) {
 		pq_groups_state(result->groups, g, m, &state);
-		push_state[shape->measures[m].measure](L, &state);
+		pl_push_state(L, shape->measures[m].measure, &state);
 		lua_rawseti(L, -2, (lua_Integer)m + 1);
 	}
 }
@@ -245,29 +156,6 @@ int pl_result_groups(lua_State *L)
 	return 1;
 }
 
-/* Sets *value to the value on top, which stays there. Raises if it is none that a cell has. */
-static void to_cell(lua_State *L, struct pq_value *value)
-{
-	size_t n;
-
-	*value = (struct pq_value){ .type = PQ_NIL };
-	if (pl_to_scalar(L, -1, value))
-		return;
-	if (lua_type(L, -1) != LUA_TSTRING)
-		luaL_error(L, "a %s is not a value of a result", luaL_typename(L, -1));
-	*value = (struct pq_value){ .type = PQ_TEXT, .p = lua_tolstring(L, -1, &n) };
-	if (n > UINT32_MAX)
-		luaL_error(L, "a text is too long for a result");
-	value->size = (uint32_t)n;
-}
-
-/* Sets *value to a key, which may be a Stack, of the value on top. */
-static void to_key(lua_State *L, const struct pl_result *r, struct pq_value *value)
-{
-	if (!pl_to_stack(L, -1, r->stacks, value))
-		to_cell(L, value);
-}
-
 /* Places on the stack of pl_result_put(), and above those of one group. */
 enum {
 	PUT_RESULT = 1,
@@ -278,113 +166,13 @@ enum {
 	PUT_GROUP
 };
 
-/* The sketches of one group's states, freed with their userdata. */
-struct sketches {
-	size_t n;
-	struct pq_sketch list[]; /* [n] */
-};
-
-static int sketches_gc(lua_State *L)
-{
-	struct sketches *sketches = lua_touserdata(L, 1);
-
-	for (size_t i = 0; i < sketches->n; i++)
-		pq_sketch_deinit(&sketches->list[i]);
-	return 0;
-}
-
-/* Sets *value to item `i` of the table on top, which keeps a text. */
-static void get_item(lua_State *L, lua_Integer i, struct pq_value *value)
-{
-	lua_rawgeti(L, -1, i);
-	to_cell(L, value);
-	lua_pop(L, 1);
-}
-
-/* Reads the counts of the table on top: bucket → count. */
-static void get_counts(lua_State *L, struct pq_sketch *sketch)
-{
-	for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-		lua_Integer bucket = luaL_checkinteger(L, -2), n = luaL_checkinteger(L, -1);
-
-		luaL_argcheck(L, bucket >= INT32_MIN && bucket <= INT32_MAX && n >= 0,
-			      PUT_GROUPS, "no count of a bucket");
-		if (n && !pq_sketch_add(sketch, (int32_t)bucket, (uint64_t)n))
-			luaL_error(L, "no memory for a result");
-	}
-}
-
-/* Reads the set on top: value → true. Its array stays on the stack below it. [-0, +1] */
-static void get_set(lua_State *L, const struct pl_result *r, struct pq_state *state)
-{
-	struct pq_value *values;
-	size_t n = 0;
-
-	for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
-		n++;
-	values = lua_newuserdatauv(L, (n + 1) * sizeof(*values), 0);
-	lua_insert(L, -2);
-	for (lua_pushnil(L); state->n_set < n && lua_next(L, -2); lua_pop(L, 1)) {
-		lua_pushvalue(L, -2);
-		to_key(L, r, &values[state->n_set++]);
-		lua_pop(L, 1);
-	}
-	state->set = values;
-}
-
-/* Reads the state on top, in the form of lua/perflua/measures/init.lua. */
-static void get_state(lua_State *L, const struct pl_result *r, enum pq_measure_kind measure,
-		      struct pq_sketch *sketch, struct pq_state *state)
-{
-	struct pq_value value;
-
-	*state = (struct pq_state){ 0 };
-	if (!lua_istable(L, -1)) {
-		to_cell(L, &state->value);
-		if (state->value.type == PQ_BOOL) /* of min and max, without a value */
-			state->value.type = PQ_NIL;
-		return;
-	}
-	switch (measure) {
-	case PQ_M_AVG:
-		get_item(L, 1, &value);
-		state->n = value.u;
-		get_item(L, 2, &value);
-		state->high = value.i;
-		get_item(L, 3, &state->value);
-		break;
-	case PQ_M_QUANTILE:
-		lua_rawgeti(L, -1, 1);
-		luaL_checktype(L, -1, LUA_TTABLE);
-		get_counts(L, sketch);
-		lua_pop(L, 1);
-		state->sketch = sketch;
-		get_item(L, 2, &state->least);
-		get_item(L, 3, &state->greatest);
-		break;
-	case PQ_M_HIST:
-		get_counts(L, sketch);
-		state->sketch = sketch;
-		break;
-	case PQ_M_DISTINCT:
-		get_set(L, r, state);
-		break;
-	case PQ_M_RATIO:
-		get_item(L, 1, &state->value);
-		get_item(L, 2, &state->other);
-		break;
-	default:
-		get_item(L, 1, &state->value);
-	}
-}
-
 /* Adds the group at PUT_GROUP. */
 static void put_group(lua_State *L, const struct pl_result *r)
 {
 	const struct pr_shape *shape = &r->result->shape;
 	struct pq_value *keys = lua_touserdata(L, PUT_KEYS);
 	struct pq_state *states = lua_touserdata(L, PUT_STATES);
-	struct sketches *sketches = lua_touserdata(L, PUT_SKETCHES);
+	struct pq_sketch *sketches = lua_touserdata(L, PUT_SKETCHES);
 
 	luaL_checktype(L, PUT_GROUP, LUA_TTABLE);
 	lua_getfield(L, PUT_GROUP, "event");
@@ -394,12 +182,13 @@ static void put_group(lua_State *L, const struct pl_result *r)
 	luaL_checktype(L, -1, LUA_TTABLE);
 	for (size_t k = 0; k < shape->n_keys; k++) {
 		lua_rawgeti(L, PUT_GROUP + 2, (lua_Integer)k + 1);
-		to_key(L, r, &keys[k + 1]);
+		pl_to_key(L, r->stacks, &keys[k + 1]);
 	}
 	for (size_t m = 0; m < shape->n_measures; m++) {
-		pq_sketch_deinit(&sketches->list[m]);
+		pq_sketch_deinit(&sketches[m]);
 		lua_rawgeti(L, PUT_GROUP, (lua_Integer)m + 1);
-		get_state(L, r, shape->measures[m].measure, &sketches->list[m], &states[m]);
+		pl_get_state(L, shape->measures[m].measure, r->stacks, &sketches[m],
+			     &states[m]);
 	}
 	if (!pr_put(r->result, keys, states, NULL))
 		luaL_error(L, "no memory for a result");
@@ -410,7 +199,6 @@ int pl_result_put(lua_State *L)
 	const struct pl_result *r = pl_check_result(L, PUT_RESULT);
 	const struct pr_shape *shape = &r->result->shape;
 	size_t before = pq_groups_memory(r->result->groups);
-	struct sketches *sketches;
 	lua_Integer n;
 
 	luaL_argcheck(L, r->result->is_open, PUT_RESULT, "a result of a query is constant");
@@ -419,11 +207,7 @@ int pl_result_put(lua_State *L)
 	n = luaL_len(L, PUT_GROUPS);
 	lua_newuserdatauv(L, (shape->n_keys + 1) * sizeof(struct pq_value), 0);
 	lua_newuserdatauv(L, (shape->n_measures + 1) * sizeof(struct pq_state), 0);
-	sketches = pl_push_finalized(L,
-				     sizeof(*sketches) +
-					     shape->n_measures * sizeof(struct pq_sketch),
-				     sketches_gc);
-	sketches->n = shape->n_measures;
+	pl_push_sketches(L, shape->n_measures);
 	luaL_checkstack(L, (int)shape->n_keys + 2 * (int)shape->n_measures + 10, "groups");
 	for (lua_Integer i = 1; i <= n; i++, lua_settop(L, PUT_SKETCHES)) {
 		lua_geti(L, PUT_GROUPS, i);
@@ -432,34 +216,4 @@ int pl_result_put(lua_State *L)
 	lua_settop(L, PUT_RESULT);
 	pl_account_result(L, r->result, before);
 	return pl_push_wrong(L, r->result) ? 2 : 1;
-}
-
-/* Returns the bucket of powers of two that begins at `from`. */
-static int32_t find_bucket(const struct pq_value *from)
-{
-	int32_t bucket = 64; /* 2^63 and more, a float */
-
-	if (from->type == PQ_INT)
-		pq_power_bucket(from, PQ_K_SIGNED, &bucket);
-	return bucket;
-}
-
-void pl_to_histogram(lua_State *L, int index, struct pq_sketch *sketch)
-{
-	lua_Integer n = luaL_len(L, index);
-
-	for (lua_Integer i = 1; i <= n; i++, lua_pop(L, 1)) {
-		struct pq_value from;
-		lua_Integer count;
-
-		lua_geti(L, index, i);
-		luaL_checktype(L, -1, LUA_TTABLE);
-		lua_getfield(L, -1, "from");
-		to_cell(L, &from);
-		lua_getfield(L, -2, "count");
-		count = luaL_checkinteger(L, -1);
-		lua_pop(L, 2);
-		if (count > 0 && !pq_sketch_add(sketch, find_bucket(&from), (uint64_t)count))
-			luaL_error(L, "no memory for a histogram");
-	}
 }

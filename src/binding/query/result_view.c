@@ -254,10 +254,10 @@ static void push_bound(lua_State *L, const struct pq_value *bound)
 		lua_pushinteger(L, bound->i);
 }
 
-static void push_histogram(lua_State *L, const struct pq_value *cell)
+void pl_push_histogram(lua_State *L, const struct pq_sketch *sketch)
 {
-	struct pr_bucket buckets[PR_MAX_BUCKETS];
-	size_t n = pr_histogram((const struct pq_sketch *)cell->p, buckets);
+	struct pq_bucket buckets[PQ_MAX_BUCKETS];
+	size_t n = pq_histogram(sketch, buckets);
 
 	lua_createtable(L, (int)n, 0);
 	for (size_t i = 0; i < n; i++) {
@@ -275,8 +275,8 @@ void pl_push_cell(lua_State *L, int stacks, const struct pq_value *cell)
 {
 	if (cell->type == PQ_CHAIN)
 		pl_push_stack(L, stacks, (uint32_t)cell->u);
-	else if (cell->type == PR_HIST)
-		push_histogram(L, cell);
+	else if (cell->type == PQ_HIST)
+		pl_push_histogram(L, (const struct pq_sketch *)cell->p);
 	else
 		pl_push_answer(L, 0, cell); /* no cell is an event */
 }

@@ -285,16 +285,6 @@ struct lua_rows {
 	bool raised;		    /* a value has no text, or is no histogram */
 };
 
-static int sketches_gc(lua_State *L)
-{
-	size_t n = lua_rawlen(L, 1) / sizeof(struct pq_sketch);
-	struct pq_sketch *sketches = lua_touserdata(L, 1);
-
-	for (size_t i = 0; i < n; i++)
-		pq_sketch_deinit(&sketches[i]);
-	return 0;
-}
-
 /*
  * Takes the error from the top, if there is one, and keeps the first at 0 of TEXTS_AT, to be
  * raised at the end.
@@ -355,7 +345,7 @@ static void set_histogram_cell(struct lua_rows *rows, size_t column, struct pq_v
 	lua_insert(L, -2);
 	lua_pushlightuserdata(L, sketch);
 	keep_error(rows, lua_pcall(L, 2, 0, 0));
-	*cell = (struct pq_value){ .type = PR_HIST, .p = (const char *)sketch };
+	*cell = (struct pq_value){ .type = PQ_HIST, .p = (const char *)sketch };
 }
 
 /* Sets a cell to the value on top. [-1, +0] */
@@ -435,8 +425,7 @@ int pl_write_table(lua_State *L)
 	lua_createtable(L, (int)rows.n_columns, 1);
 	lua_newtable(L);
 	rows.columns = read_columns(L, rows.n_columns);
-	rows.sketches = pl_push_finalized(L, (rows.n_columns + 1) * sizeof(struct pq_sketch),
-					  sketches_gc);
+	rows.sketches = pl_push_sketches(L, rows.n_columns);
 	lua_newuserdatauv(L, (rows.n_columns + 1) * sizeof(struct pq_value), 0);
 	lua_replace(L, CELLS_AT);
 	source = (struct pr_source){

@@ -32,16 +32,6 @@ static bool prepare_keys(struct pq_groups *groups)
 	return true;
 }
 
-static enum pq_way way_of(const struct pq_measured *m)
-{
-	if (m->ops == &pq_count_ops)
-		return PQ_WAY_COUNT;
-	if (m->ops == &pq_times_ops)
-		return PQ_WAY_TIMES;
-	return m->ops == &pq_sum_ops[0] && m->value.field != UINT32_MAX ? PQ_WAY_SUM :
-									  PQ_WAY_STEP;
-}
-
 size_t pq_groups_place(struct pq_groups *groups)
 {
 	const struct pq_grouping *grouping = groups->grouping;
@@ -54,10 +44,7 @@ size_t pq_groups_place(struct pq_groups *groups)
 		m->measure = measure;
 		m->kind = measure->value ? measure->value->kind : PQ_K_NIL;
 		m->is_unsigned = pq_is_unsigned(m->kind);
-		/* counts of many tables may add up to more than 2^63 - 1 */
-		m->ops = !groups->fields && measure->kind == PQ_M_COUNT ?
-				 &pq_weighted_count_ops :
-				 pq_measure_ops(measure, m->kind);
+		m->ops = pq_measure_ops(measure, m->kind, groups->fields == NULL);
 		m->at = states;
 		m->texts = &groups->texts;
 		m->fields = groups->fields;
@@ -77,7 +64,9 @@ static bool prepare_measures(struct pq_groups *groups)
 		if (!prepare_read(&m->value, measure->value, groups->fields) ||
 		    !prepare_read(&m->weight, measure->weight, groups->fields))
 			return false;
-		m->way = way_of(m);
+		m->way = m->ops->way == PQ_WAY_SUM && m->value.field == UINT32_MAX ?
+				 PQ_WAY_STEP :
+				 m->ops->way;
 		if (grouping->most && !groups->limited &&
 		    (measure->kind == PQ_M_SUM || measure->kind == PQ_M_AVG))
 			groups->limited = m;

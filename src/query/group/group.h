@@ -11,23 +11,35 @@
 #include "query/expr/expr.h"
 #include "sketch.h"
 
+/*
+ * The measures: PQ_M_NAME, and pq_name_row in a measure_*.c. Those of queries come first.
+ *
+ * A count has no value. A quantile has a sketch: the caller knows which quantile. A ratio has
+ * two sums, of the records of two sets of events. `times` keeps nothing of a group: see
+ * pq_groups_times(). Values that were computed elsewhere, `compared` and `delta`, have no
+ * records, and are not merged.
+ */
+#define PQ_MEASURES(ROW)        \
+	ROW(COUNT, count)       \
+	ROW(SUM, sum)           \
+	ROW(AVG, avg)           \
+	ROW(MIN, min)           \
+	ROW(MAX, max)           \
+	ROW(QUANTILE, quantile) \
+	ROW(HIST, hist)         \
+	ROW(DISTINCT, distinct) \
+	ROW(FIRST, first)       \
+	ROW(LAST, last)         \
+	ROW(SHARE, share)       \
+	ROW(RATIO, ratio)       \
+	ROW(TIMES, times)       \
+	ROW(COMPARED, compared) \
+	ROW(DELTA, delta)
+
 enum pq_measure_kind {
-	PQ_M_COUNT, /* has no value */
-	PQ_M_SUM,
-	PQ_M_AVG,
-	PQ_M_MIN,
-	PQ_M_MAX,
-	PQ_M_QUANTILE, /* has a sketch: the caller knows which quantile */
-	PQ_M_HIST,
-	PQ_M_DISTINCT,
-	PQ_M_FIRST,
-	PQ_M_LAST,
-	PQ_M_SHARE, /* like the sum */
-	PQ_M_RATIO, /* two sums, of the records of two sets of events */
-	PQ_M_TIMES, /* nothing of a group: see pq_groups_times() */
-	/* values that were computed elsewhere: they have no records, and are not merged */
-	PQ_M_COMPARED,
-	PQ_M_DELTA,
+#define PQ_MEASURE_KIND(NAME, name) PQ_M_##NAME,
+	PQ_MEASURES(PQ_MEASURE_KIND) PQ_MEASURE_KINDS
+#undef PQ_MEASURE_KIND
 };
 
 struct pq_key {
@@ -47,6 +59,79 @@ struct pq_measure {
 	const uint8_t *events[2]; /* for PQ_M_RATIO, by number of the event: [n_events] */
 	size_t n_events;
 };
+
+/* The values that a measure takes. */
+enum pq_takes {
+	PQ_TAKES_NOTHING,
+	PQ_TAKES_NUMBERS,
+	PQ_TAKES_ORDERED, /* texts, too */
+	PQ_TAKES_VALUES,  /* booleans and events, too */
+	PQ_TAKES_STACKS,  /* all of them */
+};
+
+/* The parts of a state. */
+enum pq_part {
+	PQ_PART_NONE,
+	PQ_PART_NATURAL, /* 0 … 2^63 - 1 */
+	PQ_PART_INTEGER,
+	PQ_PART_LOW,	 /* of an average's sum: 0 … 2^32 - 1, or a float */
+	PQ_PART_SUM,	 /* of values */
+	PQ_PART_NUMBER,	 /* one of the values that is not NaN */
+	PQ_PART_ORDERED, /* one of the values that is a number or text; PQ_NIL: none */
+	PQ_PART_VALUE,	 /* one of the values; PQ_NIL: none */
+};
+
+#define PQ_MOST_PARTS 3
+
+struct pq_state;
+struct pq_measure_ops;
+
+/* How a state is shown. */
+struct pq_shown {
+	enum pq_kind kind; /* of the values */
+	double share;	   /* of a quantile: 0 to 1 */
+	double total;	   /* what a share is of */
+};
+
+/* All that is known of a measure, in one place. */
+struct pq_measure_row {
+	const char *name;
+	const char *prefix; /* of its column's name, before the field; NULL: "name_" */
+	enum pq_takes takes;
+	/*
+	 * the kind of its column: "same" as that of the values; "sum": likewise, but sums of
+	 * addresses are unsigned; or a kind
+	 */
+	const char *shows;
+	bool is_weighted;  /* a record's weight may stand beside its value */
+	bool is_ordered;   /* it depends on the order of records */
+	bool is_magnitude; /* rows are sorted by it without its sign */
+	bool is_single;	   /* it shows nothing of groups that were added up to one */
+	/*
+	 * A state consists of parts; the counts of buckets up to ±last_bucket, unless that is
+	 * 0; a set of values. No state is kept of a measure that has none of them.
+	 */
+	uint8_t parts[PQ_MOST_PARTS]; /* enum pq_part */
+	int32_t last_bucket;
+	bool has_set;
+	/* Sets *out, which is PQ_NIL, to what is shown; NULL: the first part is. */
+	void (*show)(const struct pq_shown *how, const struct pq_state *state,
+		     struct pq_value *out);
+	/* for integers and for other values; a count's without and with a weight */
+	const struct pq_measure_ops *ops[2];
+};
+
+const struct pq_measure_row *pq_measure_row(enum pq_measure_kind kind);
+
+/* Returns how many parts a state has. */
+static inline size_t pq_count_parts(const struct pq_measure_row *row)
+{
+	size_t n = 0;
+
+	while (n < PQ_MOST_PARTS && row->parts[n])
+		n++;
+	return n;
+}
 
 /* Returns why one worker must take in all records, in a few words; NULL: several may. */
 const char *pq_measure_serial(const struct pq_measure *measure);
@@ -129,19 +214,19 @@ void pq_groups_expect(const struct pq_groups *groups, size_t g);
  */
 void pq_groups_key(const struct pq_groups *groups, size_t g, size_t k, struct pq_value *out);
 
-/* The result of a measure, depending on its kind. Pointers are the table's. */
+/*
+ * The result of a measure, as its row describes it. Pointers are the table's.
+ *
+ * Parts of an average are the number of values, and their sum as high * 2^32 + low with
+ * 0 <= low < 2^32; from the first float on the low part has all floats. Those of a quantile are
+ * the least and the greatest value, those of a ratio the sums of its two sets of events.
+ */
 struct pq_state {
-	struct pq_value
-		/*
-		 * COUNT, SUM, SHARE: a number; MIN, MAX, FIRST, LAST: PQ_NIL if there is none
-		 */
-		value;
-	uint64_t n;   /* AVG: number of values; unused by RATIO */
-	int64_t high; /* AVG of integers: the sum is high * 2^32 + value, 0 <= value < 2^32 */
-	struct pq_value other;		 /* RATIO: sum of the second events */
-	const struct pq_sketch *sketch;	 /* QUANTILE, HIST: counts */
-	struct pq_value least, greatest; /* QUANTILE */
-	const struct pq_value *set;	 /* DISTINCT: [n_set] */
+	union {
+		struct pq_value value, parts[PQ_MOST_PARTS];
+	};
+	const struct pq_sketch *sketch;
+	const struct pq_value *set; /* [n_set] */
 	size_t n_set;
 };
 void pq_groups_state(const struct pq_groups *groups, size_t g, size_t m, struct pq_state *out);
@@ -151,6 +236,17 @@ struct pq_time {
 	uint64_t time, weight; /* values of the measure; 0 if they are no integers */
 	uint32_t group;
 };
+
+/* Sets *out to what is shown of a state of a measure. */
+static inline void pq_show_state(const struct pq_measure_row *row, const struct pq_shown *how,
+				 const struct pq_state *state, struct pq_value *out)
+{
+	*out = (struct pq_value){ .type = PQ_NIL };
+	if (row->show)
+		row->show(how, state, out);
+	else
+		*out = state->value;
+}
 
 /*
  * Returns all records, in the order in which they were added and merged, and sets *n to their
@@ -178,19 +274,31 @@ struct pq_groups *pq_groups_create_bare(const struct pq_grouping *grouping);
 bool pq_groups_put(struct pq_groups *groups, const struct pq_value *keys,
 		   const struct pq_state *states, size_t *g);
 
+/* Room for a state that is in no table; initially all zero. */
+struct pq_lone {
+	uint64_t words[8];
+};
+
+/*
+ * Adds up two states of a measure that keeps no set, and sets *out to what they make, which is
+ * in *lone until that is freed. Returns false without memory.
+ */
+bool pq_states_add(const struct pq_measure *measure, const struct pq_state states[2],
+		   struct pq_lone *lone, struct pq_state *out, enum pq_wrong *wrong);
+void pq_lone_deinit(const struct pq_measure *measure, struct pq_lone *lone);
+
 /*
  * Makes the groups a table of their own, which needs neither fields nor the recording any more,
  * and is described by `grouping` from now on; nothing is added or merged any more, and the
  * groups of grouping.whole are destroyed. Events become their names, chains their texts; chains
  * as values become stacks: stacks[i] is the number of that of chain i.
  *
- * Key 0 becomes the section of its group, a PQ_INT: if `section` is 0, the number of the event
- * that it was, from 1 on, or 0 for none; if `section` is SIZE_MAX, the groups get such a key 0
- * before theirs, which is 0. Returns false without memory; then the table can only be
- * destroyed.
+ * Key 0 becomes the section of its group, a PQ_INT: if `has_events`, the number of the event
+ * that it was, from 1 on, or 0 for none; else the groups get such a key 0 before theirs, which
+ * is 0. Returns false without memory; then the table can only be destroyed.
  */
-bool pq_groups_own(struct pq_groups *groups, const struct pq_grouping *grouping, size_t section,
-		   const uint32_t *stacks);
+bool pq_groups_own(struct pq_groups *groups, const struct pq_grouping *grouping,
+		   bool has_events, const uint32_t *stacks);
 
 /*
  * Renumbers sections, the keys 0 of a table that was created bare or made its own: section i

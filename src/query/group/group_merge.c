@@ -132,6 +132,8 @@ bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
 	for (struct pq_measured *m = groups->measured; m < groups->measured_end; m++)
 		m->chains = chains;
 	ok = ok && (ended || merge_all_groups(groups, from, chains, progress));
+	for (struct pq_measured *m = groups->measured; m < groups->measured_end; m++)
+		m->chains = NULL;
 	free(chains);
 	groups->bad_weight = groups->bad_weight || from->bad_weight;
 	groups->n_aside += from->n_aside;

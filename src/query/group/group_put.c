@@ -152,8 +152,8 @@ static bool own_states(struct pq_groups *groups)
 	return true;
 }
 
-bool pq_groups_own(struct pq_groups *groups, const struct pq_grouping *grouping, size_t section,
-		   const uint32_t *stacks)
+bool pq_groups_own(struct pq_groups *groups, const struct pq_grouping *grouping,
+		   bool has_events, const uint32_t *stacks)
 {
 	size_t n_chains = groups->chains ? pq_chains_size(groups->chains) : 0;
 	struct chain_texts known = { calloc(n_chains + 1, sizeof(*known.texts)), stacks };
@@ -168,13 +168,15 @@ bool pq_groups_own(struct pq_groups *groups, const struct pq_grouping *grouping,
 	groups->fields = NULL;
 	groups->limited = NULL;
 	groups->grouping = grouping;
-	groups->is_one_section = section == SIZE_MAX;
+	groups->is_one_section = !has_events;
 	for (size_t i = 0; i < grouping->n_measures; i++) {
 		groups->measured[i].measure = &grouping->measures[i];
 		groups->measured[i].fields = NULL;
 		groups->measured[i].chains = stacks;
 	}
 	ok = known.texts && own_keys(groups, &known) && own_states(groups);
+	for (struct pq_measured *m = groups->measured; m < groups->measured_end; m++)
+		m->chains = NULL;
 	free(known.texts);
 	if (groups->chains)
 		pq_chains_destroy(groups->chains);

@@ -21,7 +21,7 @@ struct pq_measure_ops;
 enum pq_way {
 	PQ_WAY_STEP,
 	PQ_WAY_COUNT,
-	PQ_WAY_SUM, /* sum of a field that is an integer */
+	PQ_WAY_SUM, /* of integers: a value that is a field alone */
 	PQ_WAY_TIMES,
 };
 
@@ -43,6 +43,7 @@ struct pq_measured {
 };
 
 struct pq_measure_ops {
+	enum pq_way way;
 	size_t size; /* bytes of a state, a multiple of 8 */
 	/*
 	 * Adds a value (ignored by a count) `weight` ≥ 1 times. Returns false without memory.
@@ -73,25 +74,29 @@ struct pq_measure_ops {
 	const char *serial;
 };
 
-/* Returns the functions of a measure whose values have that kind. */
-const struct pq_measure_ops *pq_measure_ops(const struct pq_measure *measure,
-					    enum pq_kind kind);
+/*
+ * Returns the functions of a measure whose values have that kind. `is_put`: it has no records,
+ * but states of other tables.
+ */
+const struct pq_measure_ops *pq_measure_ops(const struct pq_measure *measure, enum pq_kind kind,
+					    bool is_put);
 
 #define PQ_SERIAL_SUM "sums of floats depend on the order of records"
 
-/* Each file measure_NAME.c has some of them. */
-extern const struct pq_measure_ops pq_count_ops, pq_weighted_count_ops;
-extern const struct pq_measure_ops pq_sum_ops[2],
-	pq_ratio_ops[2]; /* of integers; of other values */
-extern const struct pq_measure_ops pq_avg_ops[2];
-extern const struct pq_measure_ops pq_min_ops, pq_max_ops, pq_first_ops, pq_last_ops;
-extern const struct pq_measure_ops pq_computed_ops; /* has no step */
-extern const struct pq_measure_ops pq_quantile_ops, pq_hist_ops;
-extern const struct pq_measure_ops pq_distinct_ops;
-extern const struct pq_measure_ops pq_times_ops; /* has no step: the groups keep the values */
+#define PQ_MEASURE_ROW(NAME, name) extern const struct pq_measure_row pq_##name##_row;
+PQ_MEASURES(PQ_MEASURE_ROW)
+#undef PQ_MEASURE_ROW
 
-/* Returns true if a < b, for numbers without NaN, and texts, which are greater than numbers. */
-bool pq_less(const struct pq_value *a, const struct pq_value *b, bool is_unsigned);
+/* Returns a number as a double. */
+static inline double pq_to_double(const struct pq_value *value)
+{
+	return value->type == PQ_FLOAT ? value->f : (double)value->i;
+}
+
+static inline struct pq_value pq_float_value(double f)
+{
+	return (struct pq_value){ .type = PQ_FLOAT, .f = f };
+}
 
 /* Returns an integer of that kind as a wide one. */
 static inline struct pb_wide pb_widened(const struct pq_value *value, enum pq_kind kind)

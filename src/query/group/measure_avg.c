@@ -67,9 +67,10 @@ static void integer_average_get(const struct pq_measured *m, const void *state,
 	const struct average *avg = state;
 
 	(void)m;
-	out->n = avg->n;
-	out->high = (int64_t)pb_wide_shift_right(avg->sum, LOW_BITS).low;
-	out->value = (struct pq_value){ .type = PQ_INT, .u = avg->sum.low & LOW_MASK };
+	out->parts[0] = (struct pq_value){ .type = PQ_INT, .u = avg->n };
+	out->parts[1] = (struct pq_value){ .type = PQ_INT,
+					   .u = pb_wide_shift_right(avg->sum, LOW_BITS).low };
+	out->parts[2] = (struct pq_value){ .type = PQ_INT, .u = avg->sum.low & LOW_MASK };
 }
 
 /* Returns a sum in two parts as one. */
@@ -85,7 +86,8 @@ static struct pb_wide join_sum(int64_t high, uint64_t low)
 static bool integer_average_put(const struct pq_measured *m, void *state,
 				const struct pq_state *from)
 {
-	struct average other = { join_sum(from->high, from->value.u), from->n };
+	const struct pq_value *parts = from->parts;
+	struct average other = { join_sum(parts[1].i, parts[2].u), parts[0].u };
 
 	return integer_average_merge(m, state, &other);
 }
@@ -171,15 +173,15 @@ static bool any_average_merge(const struct pq_measured *m, void *state, void *fr
 static bool any_average_put(const struct pq_measured *m, void *state,
 			    const struct pq_state *from)
 {
-	struct any_average other = {
-		.integers = { pb_wide_from(from->high, false), from->n },
-		.low = from->value.f,
-		.is_float = true,
-	};
+	const struct pq_value *parts = from->parts;
+	struct any_average other = { .integers = { .n = parts[0].u } };
 
-	if (from->value.type == PQ_INT) {
-		other.integers.sum = join_sum(from->high, from->value.u);
-		other.is_float = false;
+	if (parts[2].type == PQ_FLOAT) {
+		other.integers.sum = pb_wide_from(parts[1].i, false);
+		other.low = parts[2].f;
+		other.is_float = true;
+	} else {
+		other.integers.sum = join_sum(parts[1].i, parts[2].u);
 	}
 	return any_average_merge(m, state, &other);
 }
@@ -191,8 +193,8 @@ static void any_average_get(const struct pq_measured *m, const void *state,
 
 	integer_average_get(m, &avg->integers, out);
 	if (avg->is_float) {
-		out->high = (int64_t)avg->integers.sum.low;
-		out->value = (struct pq_value){ .type = PQ_FLOAT, .f = avg->low };
+		out->parts[1].u = avg->integers.sum.low;
+		out->parts[2] = pq_float_value(avg->low);
 	}
 }
 
@@ -205,7 +207,7 @@ static enum pq_wrong any_average_wrong(const void *state)
 	return judge_average(avg->integers.n, avg->integers.sum);
 }
 
-const struct pq_measure_ops pq_avg_ops[2] = {
+static const struct pq_measure_ops average_ops[2] = {
 	{
 		.size = sizeof(struct average),
 		.step = integer_average_step,
@@ -223,4 +225,31 @@ const struct pq_measure_ops pq_avg_ops[2] = {
 		.wrong = any_average_wrong,
 		.serial = PQ_SERIAL_SUM,
 	},
+};
+
+static void show_average(const struct pq_shown *how, const struct pq_state *state,
+			 struct pq_value *out)
+{
+	const struct pq_value *n = &state->parts[0], *low = &state->parts[2];
+	int64_t high = state->parts[1].i;
+
+	(void)how;
+	if (!n->u)
+		return;
+	if (low->type == PQ_INT && high >= INT32_MIN && high <= INT32_MAX)
+		*out = pq_float_value((double)(high * INT64_C(0x100000000) + low->i) /
+				      (double)n->u);
+	else
+		*out = pq_float_value(((double)high * 4294967296.0 + pq_to_double(low)) /
+				      (double)n->u);
+}
+
+const struct pq_measure_row pq_avg_row = {
+	.name = "avg",
+	.takes = PQ_TAKES_NUMBERS,
+	.shows = "float",
+	.is_weighted = true,
+	.parts = { PQ_PART_NATURAL, PQ_PART_INTEGER, PQ_PART_LOW },
+	.show = show_average,
+	.ops = { &average_ops[0], &average_ops[1] },
 };

@@ -7,21 +7,28 @@ struct spread {
 	struct pq_value least, greatest; /* PQ_NIL: none */
 };
 
+/* Makes the limits of the values include others, of which there is at least one. */
+static void widen(struct spread *spread, const struct pq_value *least,
+		  const struct pq_value *greatest, bool is_unsigned)
+{
+	if (spread->least.type == PQ_NIL || pq_compare(least, &spread->least, is_unsigned) < 0)
+		spread->least = *least;
+	if (spread->greatest.type == PQ_NIL ||
+	    pq_compare(greatest, &spread->greatest, is_unsigned) > 0)
+		spread->greatest = *greatest;
+}
+
 static bool quantile_step(const struct pq_measured *m, void *state,
 			  const struct pq_value *value, uint64_t weight)
 {
 	struct spread *spread = state;
-	bool is_unsigned = pq_is_unsigned(m->kind);
 	int32_t bucket;
 
 	if (!pq_quantile_bucket(value, m->kind, &bucket))
 		return true;
 	if (!pq_sketch_add(&spread->sketch, bucket, weight))
 		return false;
-	if (spread->least.type == PQ_NIL || pq_less(value, &spread->least, is_unsigned))
-		spread->least = *value;
-	if (spread->greatest.type == PQ_NIL || pq_less(&spread->greatest, value, is_unsigned))
-		spread->greatest = *value;
+	widen(spread, value, value, m->is_unsigned);
 	return true;
 }
 
@@ -39,26 +46,13 @@ static bool take_counts(struct pq_sketch *sketch, struct pq_sketch *from)
 	return ok;
 }
 
-/* Makes the limits of the values include others, of which there is at least one. */
-static void widen(const struct pq_measured *m, struct spread *spread,
-		  const struct pq_value *least, const struct pq_value *greatest)
-{
-	bool is_unsigned = pq_is_unsigned(m->kind);
-
-	if (spread->least.type == PQ_NIL || pq_less(least, &spread->least, is_unsigned))
-		spread->least = *least;
-	if (spread->greatest.type == PQ_NIL ||
-	    pq_less(&spread->greatest, greatest, is_unsigned))
-		spread->greatest = *greatest;
-}
-
 static bool quantile_merge(const struct pq_measured *m, void *state, void *from)
 {
 	struct spread *spread = state, *other = from;
 
 	if (other->least.type == PQ_NIL)
 		return true;
-	widen(m, spread, &other->least, &other->greatest);
+	widen(spread, &other->least, &other->greatest, m->is_unsigned);
 	return take_counts(&spread->sketch, &other->sketch);
 }
 
@@ -66,9 +60,9 @@ static bool quantile_put(const struct pq_measured *m, void *state, const struct 
 {
 	struct spread *spread = state;
 
-	if (from->least.type == PQ_NIL)
+	if (from->parts[0].type == PQ_NIL)
 		return true;
-	widen(m, spread, &from->least, &from->greatest);
+	widen(spread, &from->parts[0], &from->parts[1], m->is_unsigned);
 	return pq_sketch_merge(&spread->sketch, from->sketch);
 }
 
@@ -78,8 +72,24 @@ static void quantile_get(const struct pq_measured *m, const void *state, struct 
 
 	(void)m;
 	out->sketch = &spread->sketch;
-	out->least = spread->least;
-	out->greatest = spread->greatest;
+	out->parts[0] = spread->least;
+	out->parts[1] = spread->greatest;
+}
+
+/* Keeps the middle of a bucket between the least and the greatest value. */
+static void show_quantile(const struct pq_shown *how, const struct pq_state *state,
+			  struct pq_value *out)
+{
+	bool is_unsigned = pq_is_unsigned(how->kind);
+
+	pq_quantile(state->sketch, how->share, how->kind, out);
+	if (out->type == PQ_NIL)
+		return;
+	if (pq_compare(out, &state->parts[0], is_unsigned) < 0)
+		*out = state->parts[0];
+	else if (pq_compare(out, &state->parts[1], is_unsigned) > 0)
+		*out = state->parts[1];
+	pq_unify(out, how->kind);
 }
 
 static bool hist_step(const struct pq_measured *m, void *state, const struct pq_value *value,
@@ -107,6 +117,13 @@ static void hist_get(const struct pq_measured *m, const void *state, struct pq_s
 {
 	(void)m;
 	out->sketch = state;
+}
+
+static void show_histogram(const struct pq_shown *how, const struct pq_state *state,
+			   struct pq_value *out)
+{
+	(void)how;
+	*out = (struct pq_value){ .type = PQ_HIST, .p = (const char *)state->sketch };
 }
 
 /* With a weight, the counts of a quantile's sketch may add up to more than an integer. */
@@ -142,7 +159,7 @@ static void deinit_sketch(void *state)
 	pq_sketch_deinit(state);
 }
 
-const struct pq_measure_ops pq_quantile_ops = {
+static const struct pq_measure_ops quantile_ops = {
 	.size = sizeof(struct spread),
 	.step = quantile_step,
 	.merge = quantile_merge,
@@ -152,7 +169,7 @@ const struct pq_measure_ops pq_quantile_ops = {
 	.deinit = deinit_sketch,
 };
 
-const struct pq_measure_ops pq_hist_ops = {
+static const struct pq_measure_ops hist_ops = {
 	.size = sizeof(struct pq_sketch),
 	.step = hist_step,
 	.merge = hist_merge,
@@ -160,4 +177,25 @@ const struct pq_measure_ops pq_hist_ops = {
 	.put = hist_put,
 	.wrong = find_wrong_counts,
 	.deinit = deinit_sketch,
+};
+
+const struct pq_measure_row pq_quantile_row = {
+	.name = "quantile",
+	.takes = PQ_TAKES_NUMBERS,
+	.shows = "same",
+	.is_weighted = true,
+	.parts = { PQ_PART_NUMBER, PQ_PART_NUMBER },
+	.last_bucket = PQ_LAST_QUANTILE,
+	.show = show_quantile,
+	.ops = { &quantile_ops, &quantile_ops },
+};
+
+const struct pq_measure_row pq_hist_row = {
+	.name = "hist",
+	.takes = PQ_TAKES_NUMBERS,
+	.shows = "histogram",
+	.is_weighted = true,
+	.last_bucket = PQ_LAST_POWER,
+	.show = show_histogram,
+	.ops = { &hist_ops, &hist_ops },
 };

@@ -172,7 +172,7 @@ static void distinct_get(const struct pq_measured *m, const void *state, struct 
 	out->n_set = set->n;
 }
 
-const struct pq_measure_ops pq_distinct_ops = {
+static const struct pq_measure_ops distinct_ops = {
 	.size = sizeof(struct set),
 	.step = distinct_step,
 	.merge = distinct_merge,
@@ -180,4 +180,20 @@ const struct pq_measure_ops pq_distinct_ops = {
 	.put = distinct_put,
 	.own = distinct_own,
 	.deinit = distinct_deinit,
+};
+
+static void show_number(const struct pq_shown *how, const struct pq_state *state,
+			struct pq_value *out)
+{
+	(void)how;
+	*out = (struct pq_value){ .type = PQ_INT, .u = state->n_set };
+}
+
+const struct pq_measure_row pq_distinct_row = {
+	.name = "distinct",
+	.takes = PQ_TAKES_STACKS,
+	.shows = "unsigned",
+	.has_set = true,
+	.show = show_number,
+	.ops = { &distinct_ops, &distinct_ops },
 };

@@ -101,8 +101,7 @@ static bool min_step(const struct pq_measured *m, void *state, const struct pq_v
 	(void)weight;
 	if (!is_ordered(value))
 		return true;
-	if (kept->value.type != PQ_NIL &&
-	    !pq_less(value, &kept->value, pq_is_unsigned(m->kind)))
+	if (kept->value.type != PQ_NIL && pq_compare(value, &kept->value, m->is_unsigned) >= 0)
 		return true;
 	return keep_value(kept, value);
 }
@@ -115,8 +114,7 @@ static bool max_step(const struct pq_measured *m, void *state, const struct pq_v
 	(void)weight;
 	if (!is_ordered(value))
 		return true;
-	if (kept->value.type != PQ_NIL &&
-	    !pq_less(&kept->value, value, pq_is_unsigned(m->kind)))
+	if (kept->value.type != PQ_NIL && pq_compare(value, &kept->value, m->is_unsigned) <= 0)
 		return true;
 	return keep_value(kept, value);
 }
@@ -127,7 +125,7 @@ static bool min_merge(const struct pq_measured *m, void *state, void *from)
 
 	if (other->value.type != PQ_NIL &&
 	    (kept->value.type == PQ_NIL ||
-	     pq_less(&other->value, &kept->value, pq_is_unsigned(m->kind))))
+	     pq_compare(&other->value, &kept->value, m->is_unsigned) < 0))
 		move_kept(kept, other);
 	return true;
 }
@@ -138,7 +136,7 @@ static bool max_merge(const struct pq_measured *m, void *state, void *from)
 
 	if (other->value.type != PQ_NIL &&
 	    (kept->value.type == PQ_NIL ||
-	     pq_less(&kept->value, &other->value, pq_is_unsigned(m->kind))))
+	     pq_compare(&other->value, &kept->value, m->is_unsigned) > 0))
 		move_kept(kept, other);
 	return true;
 }
@@ -202,24 +200,79 @@ static bool last_put(const struct pq_measured *m, void *state, const struct pq_s
 	return from->value.type == PQ_NIL || keep_value(state, &from->value);
 }
 
-#define KEPT_OPS(name, why)                                                                 \
-	{                                                                                   \
-		.size = sizeof(struct kept), .step = name##_step, .merge = name##_merge,    \
-		.get = kept_get, .put = name##_put, .own = kept_own, .deinit = kept_deinit, \
-		.serial = (why),                                                            \
-	}
+static void show_unified(const struct pq_shown *how, const struct pq_state *state,
+			 struct pq_value *out)
+{
+	*out = state->value;
+	pq_unify(out, how->kind);
+}
 
-const struct pq_measure_ops pq_min_ops = KEPT_OPS(min, NULL);
-const struct pq_measure_ops pq_max_ops = KEPT_OPS(max, NULL);
+#define KEPT_OPS(measure, why)                               \
+	static const struct pq_measure_ops measure##_ops = { \
+		.size = sizeof(struct kept),                 \
+		.step = measure##_step,                      \
+		.merge = measure##_merge,                    \
+		.get = kept_get,                             \
+		.put = measure##_put,                        \
+		.own = kept_own,                             \
+		.deinit = kept_deinit,                       \
+		.serial = (why),                             \
+	}
 
 #define ORDER "first and last depend on the order of records"
 
-const struct pq_measure_ops pq_first_ops = KEPT_OPS(first, ORDER);
-const struct pq_measure_ops pq_last_ops = KEPT_OPS(last, ORDER);
+KEPT_OPS(min, NULL);
+KEPT_OPS(max, NULL);
+KEPT_OPS(first, ORDER);
+KEPT_OPS(last, ORDER);
 
-const struct pq_measure_ops pq_computed_ops = {
+#define EXTREME_ROW(measure)                               \
+	const struct pq_measure_row pq_##measure##_row = { \
+		.name = #measure,                          \
+		.takes = PQ_TAKES_ORDERED,                 \
+		.shows = "same",                           \
+		.parts = { PQ_PART_ORDERED },              \
+		.show = show_unified,                      \
+		.ops = { &measure##_ops, &measure##_ops }, \
+	}
+
+EXTREME_ROW(min);
+EXTREME_ROW(max);
+
+#define ORDERED_ROW(measure)                               \
+	const struct pq_measure_row pq_##measure##_row = { \
+		.name = #measure,                          \
+		.takes = PQ_TAKES_VALUES,                  \
+		.shows = "same",                           \
+		.is_ordered = true,                        \
+		.is_single = true,                         \
+		.parts = { PQ_PART_VALUE },                \
+		.ops = { &measure##_ops, &measure##_ops }, \
+	}
+
+ORDERED_ROW(first);
+ORDERED_ROW(last);
+
+static const struct pq_measure_ops computed_ops = {
 	.size = sizeof(struct kept),
 	.get = kept_get,
 	.put = first_put,
 	.deinit = kept_deinit,
+};
+
+const struct pq_measure_row pq_compared_row = {
+	.name = "compared",
+	.shows = "same",
+	.is_single = true,
+	.parts = { PQ_PART_VALUE },
+	.ops = { &computed_ops, &computed_ops },
+};
+
+const struct pq_measure_row pq_delta_row = {
+	.name = "delta",
+	.shows = "same",
+	.is_magnitude = true,
+	.is_single = true,
+	.parts = { PQ_PART_VALUE },
+	.ops = { &computed_ops, &computed_ops },
 };

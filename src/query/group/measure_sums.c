@@ -25,7 +25,8 @@ static void count_get(const struct pq_measured *m, const void *state, struct pq_
 	out->value = (struct pq_value){ .type = PQ_INT, .u = *(const uint64_t *)state };
 }
 
-const struct pq_measure_ops pq_count_ops = {
+static const struct pq_measure_ops count_ops = {
+	.way = PQ_WAY_COUNT,
 	.size = sizeof(uint64_t),
 	.step = count_step,
 	.merge = count_merge,
@@ -107,15 +108,33 @@ static void get_nothing(const struct pq_measured *m, const void *state, struct p
 	(void)out;
 }
 
-const struct pq_measure_ops pq_times_ops = { .merge = merge_nothing, .get = get_nothing };
+static const struct pq_measure_ops times_ops = {
+	.way = PQ_WAY_TIMES,
+	.merge = merge_nothing,
+	.get = get_nothing,
+};
 
-const struct pq_measure_ops pq_weighted_count_ops = {
+const struct pq_measure_row pq_times_row = {
+	.name = "times",
+	.takes = PQ_TAKES_NUMBERS,
+	.ops = { &times_ops, &times_ops },
+};
+
+static const struct pq_measure_ops weighted_count_ops = {
 	.size = sizeof(struct pb_wide),
 	.step = weighted_step,
 	.merge = integer_merge,
 	.get = integer_get,
 	.put = weighted_put,
 	.wrong = weighted_wrong,
+};
+
+const struct pq_measure_row pq_count_row = {
+	.name = "count",
+	.shows = "unsigned",
+	.is_weighted = true,
+	.parts = { PQ_PART_NATURAL },
+	.ops = { &count_ops, &weighted_count_ops },
 };
 
 /* The sum of any values: of integers until the first float. */
@@ -193,8 +212,9 @@ static enum pq_wrong any_wrong(const void *state)
 	return sum->is_float || pb_wide_fits(sum->i) ? PQ_RIGHT : PQ_WRONG_SUM;
 }
 
-const struct pq_measure_ops pq_sum_ops[2] = {
+static const struct pq_measure_ops sum_ops[2] = {
 	{
+		.way = PQ_WAY_SUM,
 		.size = sizeof(struct pb_wide),
 		.step = integer_step,
 		.merge = integer_merge,
@@ -211,6 +231,31 @@ const struct pq_measure_ops pq_sum_ops[2] = {
 		.wrong = any_wrong,
 		.serial = PQ_SERIAL_SUM,
 	},
+};
+
+const struct pq_measure_row pq_sum_row = {
+	.name = "sum",
+	.prefix = "",
+	.takes = PQ_TAKES_NUMBERS,
+	.shows = "sum",
+	.parts = { PQ_PART_SUM },
+	.ops = { &sum_ops[0], &sum_ops[1] },
+};
+
+static void show_share(const struct pq_shown *how, const struct pq_state *state,
+		       struct pq_value *out)
+{
+	if (how->total != 0)
+		*out = pq_float_value(100 * (pq_to_double(&state->value) / how->total));
+}
+
+const struct pq_measure_row pq_share_row = {
+	.name = "share",
+	.takes = PQ_TAKES_NUMBERS,
+	.shows = "percent",
+	.parts = { PQ_PART_SUM },
+	.show = show_share,
+	.ops = { &sum_ops[0], &sum_ops[1] },
 };
 
 /* A ratio has two sums; a record may count in both. */
@@ -240,15 +285,15 @@ const struct pq_measure_ops pq_sum_ops[2] = {
 				     struct pq_state *out)                                   \
 	{                                                                                    \
 		(void)m;                                                                     \
-		out->value = name##_of(state);                                               \
-		out->other = name##_of((const each *)state + 1);                             \
+		out->parts[0] = name##_of(state);                                            \
+		out->parts[1] = name##_of((const each *)state + 1);                          \
 	}                                                                                    \
                                                                                              \
 	static bool name##_ratio_put(const struct pq_measured *m, void *state,               \
 				     const struct pq_state *from)                            \
 	{                                                                                    \
-		return name##_step(m, state, &from->value, 1) &&                             \
-		       name##_step(m, (each *)state + 1, &from->other, 1);                   \
+		return name##_step(m, state, &from->parts[0], 1) &&                          \
+		       name##_step(m, (each *)state + 1, &from->parts[1], 1);                \
 	}                                                                                    \
                                                                                              \
 	static enum pq_wrong name##_ratio_wrong(const void *state)                           \
@@ -268,7 +313,25 @@ RATIO(any, struct any_sum)
 		.wrong = name##_ratio_wrong, .serial = (why),                                  \
 	}
 
-const struct pq_measure_ops pq_ratio_ops[2] = {
+static const struct pq_measure_ops ratio_ops[2] = {
 	RATIO_OPS(integer, struct pb_wide, NULL),
 	RATIO_OPS(any, struct any_sum, PQ_SERIAL_SUM),
+};
+
+static void show_ratio(const struct pq_shown *how, const struct pq_state *state,
+		       struct pq_value *out)
+{
+	(void)how;
+	if (pq_to_double(&state->parts[1]) != 0)
+		*out = pq_float_value(pq_to_double(&state->parts[0]) /
+				      pq_to_double(&state->parts[1]));
+}
+
+const struct pq_measure_row pq_ratio_row = {
+	.name = "ratio",
+	.takes = PQ_TAKES_NUMBERS,
+	.shows = "float",
+	.parts = { PQ_PART_SUM, PQ_PART_SUM },
+	.show = show_ratio,
+	.ops = { &ratio_ops[0], &ratio_ops[1] },
 };

@@ -222,3 +222,146 @@ bool pq_power_bucket(const struct pq_value *value, enum pq_kind kind, int32_t *b
 		*bucket = x > 0 ? log2_of((uint64_t)x) + 1 : -(log2_of(0 - (uint64_t)x) + 1);
 	return true;
 }
+
+static struct pq_value make_integer(uint64_t u)
+{
+	return (struct pq_value){ .type = PQ_INT, .u = u };
+}
+
+static struct pq_value make_float(double f)
+{
+	return (struct pq_value){ .type = PQ_FLOAT, .f = f };
+}
+
+static struct pq_value power_of_two(int32_t k)
+{
+	return k < 63 ? make_integer((uint64_t)1 << k) : make_float(ldexp(1, k));
+}
+
+static void set_bounds(struct pq_bucket *bucket, int32_t number)
+{
+	if (number > 0) {
+		bucket->from = power_of_two(number - 1);
+		bucket->to = power_of_two(number);
+	} else if (number == -PQ_LAST_POWER) {
+		bucket->from = make_integer((uint64_t)INT64_MIN);
+		bucket->to = make_integer((uint64_t)INT64_MIN + 1);
+	} else if (number < 0) {
+		bucket->from = make_integer(1 - ((uint64_t)1 << -number));
+		bucket->to = make_integer(1 - ((uint64_t)1 << (-number - 1)));
+	} else {
+		bucket->from = make_integer(0);
+		bucket->to = make_integer(1);
+	}
+}
+
+size_t pq_histogram(const struct pq_sketch *sketch, struct pq_bucket buckets[PQ_MAX_BUCKETS])
+{
+	uint64_t all[2 * PQ_LAST_POWER + 1] = { 0 };
+	const struct pq_bucket_count *counts;
+	size_t n = pq_sketch_counts(sketch, &counts), n_buckets = 0;
+	int32_t low = PQ_LAST_POWER, high = -PQ_LAST_POWER;
+
+	for (size_t i = 0; i < n; i++) {
+		int32_t number = counts[i].bucket;
+
+		if (number < -PQ_LAST_POWER || number > PQ_LAST_POWER)
+			continue;
+		all[number + PQ_LAST_POWER] = counts[i].count;
+		low = number < low ? number : low;
+		high = number > high ? number : high;
+	}
+	for (int32_t number = low; number <= high; number++) {
+		buckets[n_buckets].count = all[number + PQ_LAST_POWER];
+		set_bounds(&buckets[n_buckets++], number);
+	}
+	return n_buckets;
+}
+
+static uint64_t middle_of(uint32_t bucket)
+{
+	uint32_t shift = (bucket >> 6) - 1;
+
+	if (bucket < 128)
+		return bucket;
+	if (shift > 63)
+		return 0;
+	return ((uint64_t)((bucket & 63) + 64) << shift) + (((uint64_t)1 << shift) >> 1);
+}
+
+static struct pq_value integer_middle(int32_t bucket)
+{
+	uint64_t middle = middle_of(bucket < 0 ? 0 - (uint32_t)bucket : (uint32_t)bucket);
+
+	if (bucket >= 0)
+		return make_integer(middle);
+	/* a magnitude of 2^63 is that of one value */
+	return make_integer(middle >> 63 ? (uint64_t)INT64_MIN : 0 - middle);
+}
+
+static struct pq_value float_middle(int32_t bucket)
+{
+	uint64_t number = bucket < 0 ? 0 - (uint64_t)bucket : (uint64_t)bucket;
+	uint64_t bits = ((number - 1) << (52 - 6)) + ((uint64_t)1 << (52 - 6 - 1));
+	double x;
+
+	if (!bucket)
+		return make_float(0);
+	memcpy(&x, &bits, sizeof(x));
+	if (isnan(x)) /* after the bits of infinity there are no numbers */
+		x = INFINITY;
+	return make_float(bucket < 0 ? -x : x);
+}
+
+struct pq_value pq_bucket_middle(int32_t bucket, enum pq_kind kind)
+{
+	if (kind == PQ_K_FLOAT)
+		return float_middle(bucket);
+	return pq_is_unsigned(kind) ? make_integer(middle_of((uint32_t)bucket)) :
+				      integer_middle(bucket);
+}
+
+/* Returns how many values are in buckets up to `last`. */
+static uint64_t count_up_to(const struct pq_bucket_count *counts, size_t n, int64_t last)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (counts[i].bucket <= last)
+			total += counts[i].count;
+	return total;
+}
+
+/* Returns the first bucket up to which there are `rank` values, at most `high`. */
+static int32_t find_bucket(const struct pq_bucket_count *counts, size_t n, double rank,
+			   int64_t low, int64_t high)
+{
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+
+		if (rank >= 0x1p63 || count_up_to(counts, n, middle) < (uint64_t)rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (int32_t)low;
+}
+
+void pq_quantile(const struct pq_sketch *sketch, double q, enum pq_kind kind,
+		 struct pq_value *out)
+{
+	const struct pq_bucket_count *counts;
+	size_t n = pq_sketch_counts(sketch, &counts);
+	int32_t low = INT32_MAX, high = INT32_MIN, bucket;
+	uint64_t total = count_up_to(counts, n, INT32_MAX);
+
+	*out = (struct pq_value){ .type = PQ_NIL };
+	if (!total)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		low = counts[i].bucket < low ? counts[i].bucket : low;
+		high = counts[i].bucket > high ? counts[i].bucket : high;
+	}
+	bucket = find_bucket(counts, n, fmax(1, ceil(q * (double)total - 1e-9)), low, high);
+	*out = pq_bucket_middle(bucket, kind);
+}

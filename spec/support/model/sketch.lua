@@ -1,11 +1,5 @@
--- Counts of values in buckets: quantiles within 1 %, histograms in powers of two. Counts of the
--- same buckets add up, so partial results merge.
---
--- Quantiles: integers below 128 have a bucket each, larger ones 64 buckets to every doubling,
--- so a bucket's middle is at most 0.8 % from what is in it. Floats likewise, by the top bits of
--- their representation. Negative values are in the buckets of their magnitude, mirrored.
-
-local sums = require "perflua.measures.sums"
+-- The buckets of quantiles and histograms, by themselves: src/query/group/sketch.h says what
+-- they are.
 
 local sketch = {}
 
@@ -84,27 +78,6 @@ local scales = { signed = integers, unsigned = unsigned, address = unsigned, flo
 ---@param kind string of the field
 ---@return table # bucket(value) -> integer, value(bucket) -> number
 function sketch.scale(kind) return scales[kind] end
-
----@param counts table<integer, integer> bucket → count
----@param q number
----@param kind string
----@return number? # the value below or at which a share q of all values lies; nil without
---- values
-function sketch.quantile(counts, q, kind)
-  local order, total = {}, 0
-  for bucket, n in pairs(counts) do
-    order[#order + 1], total = bucket, sums.counted(total, n)
-  end
-  if total == 0 then return nil end
-  table.sort(order)
-  local rank = math.max(1, math.ceil(q * total - 1e-9))
-  local seen = 0
-  for _, bucket in ipairs(order) do
-    seen = seen + counts[bucket]
-    if seen >= rank then return sketch.scale(kind).value(bucket) end
-  end
-  return sketch.scale(kind).value(order[#order])
-end
 
 -- Powers of two: bucket 0 is zero, ±(k + 1) holds magnitudes of 2^k to 2^(k+1) - 1.
 
