@@ -37,8 +37,7 @@ CORE := $(patsubst src/%.c,$(B)/obj/%.o,$(filter-out src/host/%,$(SOURCES)))
 MAIN := $(B)/obj/host/perflua.o $(B)/obj/host/children.o $(B)/obj/host/heap.o $(B)/obj/host/line_editor.o \
 	$(B)/obj/library.o
 LIBRARY_FILES := -name '*.lua' -o -name '*.js' -o -name '*.css'
-# meta.lua is for editors only
-LIBRARY := $(filter-out lua/perflua/meta.lua,$(sort $(shell find lua $(LIBRARY_FILES))))
+LIBRARY := $(sort $(shell find lua $(LIBRARY_FILES)))
 # perflua help TOPIC
 PAGES := $(filter-out docs/README.md docs/contributing.md,$(sort $(wildcard docs/*.md docs/topics/*.md)))
 DEMO := spec/fixtures/demo.perf.data
@@ -59,7 +58,7 @@ RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.out
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
 
-module: $(B)/lib/perflua/core.so
+module: $(B)/lib/perflua/core.so $(B)/meta.lua
 
 # .ci/deps, where it is there, installs what is missing; LuaRocks leaves that to its user.
 DEPS := $(if $(LUA_INCDIR),,$(wildcard .ci/deps))
@@ -96,6 +95,12 @@ $(B)/obj/library.o: $(B)/obj/library.c
 
 $(B)/obj/host/embed: $(B)/obj/host/embed.o
 	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LUA_LIBS) -lm -ldl
+
+# What editors know of perflua, from its own tables. LuaRocks builds no program, but has a Lua.
+$(B)/meta.lua: $(wildcard docs/generate.lua docs/generator/*.lua) $(if $(LUA_INCDIR),$(B)/lib/perflua/core.so $(LIBRARY),$(B)/perflua)
+	@echo "  GEN   $@"
+	@$(if $(LUA_INCDIR),LUA_PATH="lua/?.lua;lua/?/init.lua" LUA_CPATH="$(B)/lib/?.so" "$(LUA)",$(EMULATOR) $(B)/perflua) \
+		docs/generate.lua meta $@
 
 -include $(CORE:.o=.d) $(MAIN:.o=.d) $(B)/obj/host/embed.d
 
@@ -264,8 +269,8 @@ $(FUZZ_ALL:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: $(FUZZ_DIR)/obj/fuzz/%.o $(FUZZ_CORE
 pictures: all ## draw the pictures of README.md
 	$(B)/perflua docs/pictures.lua
 
-docs: all ## write the reference, tools.md, fields.md, lua/perflua/meta.lua from the tables of core, API, tools
-	$(B)/perflua docs/generate.lua docs/fields.md docs/reference.md docs/tools.md lua/perflua/meta.lua
+docs: all ## write the reference, tools.md, fields.md from the tables of core, API, tools
+	$(B)/perflua docs/generate.lua fields docs/fields.md reference docs/reference.md tools docs/tools.md
 
 install: all install-program install-module ## install binary, man pages, documentation, completions, Lua module (PREFIX, DESTDIR)
 
@@ -296,6 +301,7 @@ install-module: module
 	for file in $$(cd lua && find perflua $(LIBRARY_FILES)); do \
 		install -D -m 644 "lua/$$file" "$(DESTDIR)$(LUADIR)/$$file" || exit 1; \
 	done
+	install -D -m 644 $(B)/meta.lua "$(DESTDIR)$(LUADIR)/perflua/meta.lua"
 	install -D -m 755 $(B)/lib/perflua/core.so "$(DESTDIR)$(LIBDIR)/perflua/core.so"
 	$(if $(LUA_INCDIR)$(DESTDIR)$(filter $(LUADIR),/usr/local/share/lua/5.4 /usr/share/lua/5.4),,@$(LUA_LINES))
 

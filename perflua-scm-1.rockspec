@@ -25,10 +25,12 @@ build = {
     CC = "$(CC)",
     CFLAGS = "$(CFLAGS)",
     LIBFLAG = "$(LIBFLAG)",
+    LUA = "$(LUA)",
     LUA_INCDIR = "$(LUA_INCDIR)",
   },
   install_variables = {
     B = "build/rock",
+    LUA = "$(LUA)",
     LUA_INCDIR = "$(LUA_INCDIR)",
     LUADIR = "$(LUADIR)",
     LIBDIR = "$(LIBDIR)",

@@ -1,4 +1,4 @@
--- lua/perflua/meta.lua: what editors know of perflua, from the tables of the core and those of
+-- perflua/meta.lua: what editors know of perflua, from the tables of the core and those of
 -- lua/perflua/api.
 
 local api = require "perflua.api"
@@ -207,7 +207,7 @@ end
 ---@return string # the text
 local function meta()
   stub "---@meta perflua"
-  stub "-- What editors know of perflua. Made by `make docs` from the tables of the core and"
+  stub "-- What editors know of perflua. Made by `make` from the tables of the core and"
   stub "-- those of lua/perflua/api."
   stub ""
   for _, class in ipairs(api.classes()) do

@@ -1,4 +1,5 @@
 -- make install, into a directory where Lua does not look.
+local api = require "perflua.api"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
@@ -30,6 +31,19 @@ needs.describe("make,this architecture", "make install", function()
     local silent = files.output(("env -u MAKEFLAGS -u MAKELEVEL make %s install PREFIX=/usr "
       .. "DESTDIR=%s/package 2>&1"):format(san, dir))
     assert.is_nil(silent:find("LUA_PATH", 1, true))
+  end)
+
+  it("installs annotations of the whole API for editors", function()
+    local text = files.read(dir .. "/share/lua/5.4/perflua/meta.lua")
+    assert(load(text, "=meta.lua", "t", {}))
+    local functions = {}
+    for name in text:gmatch "\nfunction ([%w_.]+[.:][%w_]+)%(" do functions[name] = true end
+    for _, class in ipairs(api.classes()) do
+      local prefix = class.name .. (class.kind == "module" and "." or ":")
+      for _, row in ipairs(class.kind ~= "globals" and class.methods or {}) do
+        assert.is_true(functions[prefix .. row[1]], prefix .. row[1])
+      end
+    end
   end)
 
   it("installs the program, a page for each tool, and completions", function()

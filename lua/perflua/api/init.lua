@@ -1,6 +1,6 @@
--- The public API as data. `make docs` generates the stubs for editors and docs/reference.md
--- from it, error messages take the closest name from it, and `make lint` compares it with what
--- perflua registers (.ci/api.lua).
+-- The public API as data. `make` generates the stubs for editors from it, `make docs`
+-- docs/reference.md; error messages take the closest name from it, and `make lint` compares it
+-- with what perflua registers (.ci/api.lua).
 --
 -- A class is { name, doc, kind, fields, index, methods }. kind is "module", "object", "options"
 -- (a table that a script gives), "result" (a table that a script gets) or "globals". Of an
