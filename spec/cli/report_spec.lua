@@ -284,7 +284,8 @@ describe("perflua report", function()
     "110 sample 5/5" }
 
   local function rows_by_name(path)
-    return report_rows.parse(run.perflua({ "report", "--no-children", "-n", "-T", path }).out)
+    return report_rows.parse(run.perflua({ "report", "--no-children", "-n",
+      "--show-total-period", path }).out)
   end
 
   it("gives samples before a thread's first name that name, as far back as a fork", function()

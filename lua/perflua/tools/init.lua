@@ -61,7 +61,7 @@ end
 
 -- Names that perf has for options of tools, where they are called otherwise here.
 local spellings = {
-  s = "sort", n = "show-nr-samples", T = "show-total-period", F = "fields", b = "branch-stack",
+  s = "sort", n = "show-nr-samples", F = "fields", b = "branch-stack",
   c = "comm", comms = "comm", d = "dso", dsos = "dso", S = "symbol", symbols = "symbol",
   C = "cpu", k = "vmlinux", input = "i", e = "event",
 }
