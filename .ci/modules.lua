@@ -45,7 +45,7 @@ local modules = {
   { "query/expr", "base perfdata/format perfdata/tracepoint perfdata/order machine",
     "expr fields once scope stacks strings value" },
   { "query/group", "base perfdata/format query/expr", "group report" },
-  { "query/rows", "base perfdata/format query/expr", "rows rows_lines rows_made" },
+  { "query/rows", "base perfdata/format query/expr", "rows rows_made" },
   { "query", "base perfdata/stream perfdata/order analysis query/expr query/group query/rows",
     "query" },
   { "result", "base perfdata/format query", "column result saved view writer" },

@@ -36,7 +36,7 @@ int pl_file_count(lua_State *L);	 /* core.count(file) -> table, see query/count.
 
 /*
  * core.write_rows(cursor, out, columns, json) -> rows | nil, message, errno;
- * columns {{head =, kind =}, …}: see rows_lines.h
+ * columns {{name =, kind =}, …}; lines of CSV below the names, or of JSON
  */
 int pl_write_rows(lua_State *L);
 int pl_gzip(lua_State *L); /* core.gzip(out) -> write, finish: see gzip.c */

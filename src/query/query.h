@@ -12,7 +12,6 @@
 #include "count.h"
 #include "query/expr/stacks.h"
 #include "query/rows/rows.h"
-#include "query/rows/rows_lines.h"
 #include "query/rows/rows_made.h"
 #include "run.h"
 #include "run_pairs.h"

@@ -152,19 +152,6 @@ void pr_print_symbol_address(struct pd_print *out, uint64_t address)
 	out->n += (size_t)snprintf(p, 24, "0x%016" PRIx64, address);
 }
 
-static void print_exact_integer(struct pd_print *out, const struct pq_value *value,
-				enum pr_kind kind)
-{
-	if (kind == PR_ADDRESS)
-		pd_print_hex(out, value->u);
-	else if (kind == PR_SYMBOL)
-		pr_print_symbol_address(out, value->u);
-	else if (kind == PR_UNSIGNED)
-		pd_print_uint(out, value->u);
-	else
-		pd_print_int(out, value->i);
-}
-
 void pr_print_bound(struct pd_print *out, const struct pq_value *bound, enum pr_unit unit)
 {
 	if (unit)
@@ -200,7 +187,7 @@ void pr_print_exact(struct pd_print *out, const struct pq_value *value, enum pr_
 		pd_print_name(out, value->u ? "true" : "false");
 		break;
 	case PQ_INT:
-		print_exact_integer(out, value, kind);
+		pr_print_integer(out, value, kind);
 		break;
 	case PQ_FLOAT:
 		pd_print_float(out, value->f, false);

@@ -3,7 +3,8 @@
 #define PERFLUA_RESULT_CELL_INTERNAL_H
 
 #include "column.h"
-#include "perfdata/format/print.h"
+#include "perfdata/format/print_scalar.h"
+#include "writer.h"
 
 /*
  * Prints a number, a boolean or a histogram with all that it has: a float in the fewest digits
@@ -29,5 +30,19 @@ void pr_print_bound(struct pd_print *out, const struct pq_value *bound, enum pr_
  * memory.
  */
 char *pr_stack_text(const struct pq_stacks *stacks, uint32_t number, size_t *n);
+
+/* Prints an integer in full. */
+static inline void pr_print_integer(struct pd_print *out, const struct pq_value *value,
+				    enum pr_kind kind)
+{
+	if (kind == PR_ADDRESS)
+		pd_print_hex(out, value->u);
+	else if (kind == PR_SYMBOL)
+		pr_print_symbol_address(out, value->u);
+	else if (kind == PR_UNSIGNED)
+		pd_print_uint(out, value->u);
+	else
+		pd_print_int(out, value->i);
+}
 
 #endif

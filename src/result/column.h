@@ -30,10 +30,18 @@ enum pr_unit {
 	PR_SI
 };
 
+/* Says how CSV and JSON have the texts of a column. */
+enum pr_text_form {
+	PR_AS_TEXT,	/* in JSON U+FFFD stands for what is not UTF-8 */
+	PR_AS_RECORDED, /* in JSON a byte that is not UTF-8 is the character of that number */
+	PR_AS_DIGITS,	/* two hex digits for each byte */
+};
+
 struct pr_column {
 	struct pd_text name;
 	enum pr_kind kind;
 	enum pr_unit unit;
+	enum pr_text_form text_form;
 	bool is_measured; /* false: it is a key; with a unit its values are not rounded */
 };
 

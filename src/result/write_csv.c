@@ -112,8 +112,13 @@ bool pr_write_csv_row(struct pd_print *out, const struct pr_column *columns, siz
 
 		if (i)
 			pd_print_char(out, ',');
-		if (cell->type == PQ_TEXT) {
+		if (cell->type == PQ_TEXT && columns[i].text_form == PR_AS_DIGITS) {
+			pd_print_digits(out, cell->p, cell->size);
+		} else if (cell->type == PQ_TEXT) {
 			print_csv_text(out, cell->p, cell->size, is_safe);
+		} else if (cell->type == PQ_EVENT) {
+			print_csv_text(out, cell->event->name, strlen(cell->event->name),
+				       is_safe);
 		} else if (cell->type == PQ_CHAIN) {
 			ok &= print_csv_stack(out, stacks, (uint32_t)cell->u, is_safe);
 		} else {

@@ -43,7 +43,8 @@ void pr_print_symbol_address(struct pd_print *out, uint64_t address);
 /*
  * Write a line of CSV (RFC 4180): the names of columns; the cells of a row. `is_safe`: a '
  * comes before a text that a spreadsheet would take for a formula. pr_write_csv_row() returns
- * false if it left stacks out because there was no memory.
+ * false if it left stacks out because there was no memory. `stacks` and `stack` may be NULL if
+ * no cell is a stack.
  */
 void pr_write_csv_heads(struct pd_print *out, const struct pr_column *columns, size_t n,
 			bool is_safe);
@@ -52,12 +53,18 @@ bool pr_write_csv_row(struct pd_print *out, const struct pr_column *columns, siz
 		      bool is_safe);
 
 /*
+ * Prints what stands before each value of a row of JSON, {"a": and ,"b": and so on, with a NUL
+ * behind each.
+ */
+void pr_print_json_names(struct pd_print *out, const struct pr_column *columns, size_t n);
+
+/*
  * Writes a row as an object of JSON: addresses are strings "0x…", histograms arrays of
  * {"count", "from", "to"}; absent values, infinities and NaN are null. `stack` writes a cell
- * of type PQ_CHAIN.
+ * of type PQ_CHAIN. `names` are the n texts that pr_print_json_names() printed.
  */
-void pr_write_json_row(struct pd_print *out, const struct pr_column *columns, size_t n,
-		       const struct pq_value *cells,
+void pr_write_json_row(struct pd_print *out, const struct pr_column *columns,
+		       const struct pd_text *names, size_t n, const struct pq_value *cells,
 		       void (*stack)(void *arg, struct pd_print *out, uint32_t number),
 		       void *arg);
 

@@ -44,27 +44,21 @@ end
 ---Writes a line for each row of a query.
 ---@param query perflua.Query of samples, spans or items
 ---@param out file*|string|nil
----@param format { json: boolean?, head: fun(name: string, i: integer): string,
---- first: (fun(names: string[]): string)? } head: what stands before each value of a column
+---@param as_json boolean # objects of JSON; otherwise CSV below the names
 ---@return { samples: integer, set_aside: integer }?
 ---@return string? message
 ---@return string? code
-function rows.export(query, out, format)
+function rows.export(query, out, as_json)
   if not spec_of(query).refs then query = select_default(query) end
   local spec = spec_of(query)
   check_columns(spec)
-  local names, columns, n = {}, {}, nil
-  for i, ref in ipairs(spec.refs) do
-    names[i] = ref.text
-    columns[i] = { head = format.head(ref.text, i), kind = ref.kind }
-  end
+  local columns, n = {}, nil
+  for i, ref in ipairs(spec.refs) do columns[i] = { name = ref.text, kind = ref.kind } end
   local ok, message, code = output.with_file(out, function(file)
-    local _, wrong, number
-    if format.first then _, wrong, number = errors.errno(file:write(format.first(names))) end
-    if wrong then return nil, wrong, number end
     local cursor <close> = plan.values(spec, spec.refs)
+    local wrong, number
     n, wrong, number = errors.errno(errors.guard(core.write_rows, cursor, file, columns,
-      format.json))
+      as_json))
     return n and true, wrong, number
   end)
   if not ok then return nil, message, code end

@@ -52,6 +52,10 @@ bool pl_push_wrong(lua_State *L, const struct pr_result *result);
 /* Has the collector work as if what a result has more than `before` bytes were Lua's. */
 void pl_account_result(lua_State *L, const struct pr_result *result, size_t before);
 
+/* Pushes what keeps the texts that pr_print_json_names() prints, and returns them. [-0, +1] */
+const struct pd_text *pl_push_json_names(lua_State *L, const struct pr_column *columns,
+					 size_t n);
+
 /* Returns the kind of that name, of a column; PR_ANY for other names. */
 enum pr_kind pl_to_shown_kind(const char *name);
 

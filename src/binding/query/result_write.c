@@ -149,9 +149,38 @@ static void write_stack_json(void *arg, struct pd_print *out, uint32_t number)
 	lua_pop(L, 1);
 }
 
-/* Writes rows of CSV, or of JSON as what stands in an array. Returns how many. */
+static void add_to_buffer(void *arg, const char *p, size_t n)
+{
+	luaL_addlstring(arg, p, n);
+}
+
+const struct pd_text *pl_push_json_names(lua_State *L, const struct pr_column *columns,
+					 size_t n)
+{
+	struct pd_text *names = lua_newuserdatauv(L, n * sizeof(*names) + 1, 1);
+	struct pd_print out;
+	const char *p;
+	luaL_Buffer text;
+
+	luaL_buffinit(L, &text);
+	pd_print_init(&out, add_to_buffer, &text);
+	pr_print_json_names(&out, columns, n);
+	pd_print_flush(&out);
+	luaL_pushresult(&text);
+	p = lua_tostring(L, -1);
+	lua_setiuservalue(L, -2, 1);
+	for (size_t i = 0; i < n; i++, p += strlen(p) + 1)
+		names[i] = (struct pd_text){ .p = p, .n = strlen(p) };
+	return names;
+}
+
+/*
+ * Writes rows of CSV, or of JSON as what stands in an array. Returns how many. `names` are
+ * what pr_print_json_names() printed.
+ */
 static size_t write_rows(struct sink *sink, const struct pr_source *source,
-			 const struct options *options, struct pq_value *cells)
+			 const struct options *options, const struct pd_text *names,
+			 struct pq_value *cells)
 {
 	size_t i = 0;
 
@@ -170,8 +199,8 @@ static size_t write_rows(struct sink *sink, const struct pr_source *source,
 			pd_print_char(&sink->print, ',');
 		if (!options->is_one_line)
 			pd_print_char(&sink->print, '\n');
-		pr_write_json_row(&sink->print, source->columns, source->n_columns, cells,
-				  write_stack_json, sink);
+		pr_write_json_row(&sink->print, source->columns, names, source->n_columns,
+				  cells, write_stack_json, sink);
 	}
 	return i;
 }
@@ -184,9 +213,12 @@ static int write_source(lua_State *L, const struct pr_source *source,
 			const struct options *options)
 {
 	struct sink sink = { .L = L, .is_wrong = options->is_wrong };
+	const struct pd_text *names = NULL;
 	size_t n;
 
 	luaL_checkstack(L, 20, "rows");
+	if (options->format == FORMAT_JSON)
+		names = pl_push_json_names(L, source->columns, source->n_columns);
 	if (lua_type(L, OUT_AT) != LUA_TFUNCTION)
 		sink.file = pl_check_stream(L, OUT_AT);
 	if (options->stops)
@@ -200,7 +232,7 @@ static int write_source(lua_State *L, const struct pr_source *source,
 		if (options->format == FORMAT_CSV && options->has_heads)
 			pr_write_csv_heads(&sink.print, source->columns, source->n_columns,
 					   options->is_safe);
-		n = write_rows(&sink, source, options, lua_touserdata(L, CELLS_AT));
+		n = write_rows(&sink, source, options, names, lua_touserdata(L, CELLS_AT));
 	}
 	pd_print_flush(&sink.print);
 	empty_sink(&sink);
