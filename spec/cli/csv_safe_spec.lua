@@ -1,6 +1,6 @@
 -- Cells that a spreadsheet would take for formulas.
 local builder = require "spec.support.builder"
-local fmt = require "perflua.text.fmt"
+local output = require "perflua.table.output"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
 
@@ -16,14 +16,20 @@ end
 
 describe("a cell of CSV", function()
   it("begins with a ' if a spreadsheet would evaluate it and --csv-safe is given", function()
+    local function cell(text, safe)
+      local parts = {}
+      output.csv({ write = function(self, part) parts[#parts + 1] = part return self end },
+        { { name = "a", kind = "string" } }, { { text } }, safe)
+      return table.concat(parts):match "^a\r\n(.*)\r\n$"
+    end
     local cells = { ["=1"] = "'=1", ["+x"] = "'+x", ["@a,b"] = [["'@a,b"]], ["\tx"] = "'\tx",
       ["-x"] = "'-x" }
     for text, safe in pairs(cells) do
-      assert.are.equal(safe, fmt.csv(text, true))
-      assert.are_not.equal(safe, fmt.csv(text))
+      assert.are.equal(safe, cell(text, true))
+      assert.are_not.equal(safe, cell(text))
     end
     for _, text in ipairs { "-1", "-1.5", "+3", "sh", "a=b", "" } do
-      assert.are.equal(text, fmt.csv(text, true))
+      assert.are.equal(text, cell(text, true))
     end
   end)
 

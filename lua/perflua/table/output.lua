@@ -196,4 +196,39 @@ function output.json(out, columns, rows)
   end)
 end
 
+---Writes rows as they are made.
+---@param out file*
+---@param columns {name: string, kind: string}[]
+---@param as_json boolean? an array of JSON; otherwise CSV
+---@param safe boolean? see output.csv
+---@return fun(row: any[]) add
+---@return fun(): true?, string?, string? finish # writes what is left, and the names of the
+--- columns or brackets also if there was no row; nil, a message and a code if a write failed
+function output.row_writer(out, columns, as_json, safe)
+  local options, rows, failure = { safe = safe }, {}, nil
+  local format, before, last = as_json and "json" or "csv", "[", "]\n"
+  local function write(text)
+    local _, message, code = errno(out:write(text))
+    if message then failure = failure or { message, code } end
+  end
+  local function flush()
+    if as_json and (rows[1] or before == "[") then write(before) end
+    local ok, message, code = output.rows(out, #rows, options, function(to)
+      return core.write_table(format, to, options, columns, rows)
+    end)
+    if not ok then failure = failure or { message, code } end
+    if rows[1] then last = "\n]\n" end
+    before, options.no_heads, rows = ",", true, {}
+  end
+  return function(row)
+    rows[#rows + 1] = row
+    if #rows == BATCH then flush() end
+  end, function()
+    flush()
+    if as_json then write(last) end
+    if failure then return nil, failure[1], failure[2] end
+    return true
+  end
+end
+
 return output

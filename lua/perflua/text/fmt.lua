@@ -1,5 +1,4 @@
--- Values as text: for the eyes (aligned, nothing of a file can move the cursor), for CSV and
--- for JSON.
+-- Values as text for the eyes: aligned, and nothing of a file can move the cursor.
 
 local core = require "perflua.core"
 
@@ -112,17 +111,6 @@ function fmt.table(columns, rows)
   local parts = {}
   core.write_table("text", function(text) parts[#parts + 1] = text end, {}, columns, rows)
   return table.concat(parts)
-end
-
--- Quotes one field of CSV, after RFC 4180.
----@param text string
----@param safe boolean? a spreadsheet is not to take it for a formula: a ' comes before =, +, -,
---- @ and a tab
----@return string
-function fmt.csv(text, safe)
-  if safe and text:find("^[=+@\t\r-]") and not tonumber(text) then text = "'" .. text end
-  if not text:find('[",\r\n]') then return text end
-  return '"' .. text:gsub('"', '""') .. '"'
 end
 
 ---@param path string|string[] of a recording, or of several that are read as one

@@ -5,6 +5,7 @@ local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
+local output = require "perflua.table.output"
 local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
@@ -103,31 +104,33 @@ local function print_text(file, counts, out)
   if part then out:write(interrupted.text(part), "\n") end
 end
 
-local function make_objects(rows, ...)
-  local list = json.array()
-  for i, row in ipairs(rows) do
-    list[i] = {}
-    for column, name in ipairs { ... } do
-      list[i][name] = row[column]
-    end
-  end
-  return list
-end
+-- Columns in JSON; their names are those of the members.
+local TYPE_COLUMNS <const> = {
+  { name = "type", kind = "string" }, { name = "type_id", kind = "unsigned" },
+  { name = "records", kind = "unsigned" }, { name = "bytes", kind = "unsigned" },
+}
+local EVENT_COLUMNS <const> = {
+  { name = "event", kind = "string" }, { name = "records", kind = "unsigned" },
+  { name = "samples", kind = "unsigned" }, { name = "bytes", kind = "unsigned" },
+  { name = "lost_samples", kind = "unsigned" },
+}
 
+-- Writes an object, whose members `types` and `events` are arrays of rows.
 local function print_json(file, counts, out)
-  out:write(json.encode {
+  out:write(json.encode({
     path = file.path,
     size = file.size,
     interrupted = interrupted.value(),
-    types = make_objects(type_rows(counts), "type", "type_id", "records", "bytes"),
-    events = make_objects(event_rows(file, counts), "event", "records", "samples", "bytes",
-      "lost_samples"),
     lost_records = counts.lost_records,
     lost_samples = counts.lost_samples,
     payload = counts.payload,
     first_time = counts.first_time,
     last_time = counts.last_time,
-  }, "\n")
+  }):sub(1, -2), ',"types":')
+  output.json(out, TYPE_COLUMNS, type_rows(counts))
+  out:write ',"events":'
+  output.json(out, EVENT_COLUMNS, event_rows(file, counts))
+  out:write "}\n"
 end
 
 -- Counts the records of some times, as core.count does those of all; raises what is wrong with

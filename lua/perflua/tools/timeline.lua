@@ -3,7 +3,6 @@
 local aside = require "perflua.group.aside"
 local duration = require "perflua.text.duration"
 local fmt = require "perflua.text.fmt"
-local json = require "perflua.text.json"
 local needs = require "perflua.meta.needs"
 local output = require "perflua.table.output"
 local perflua = require "perflua"
@@ -185,34 +184,23 @@ local function rows_of(file, by, ran, stop, is_chosen)
   return list
 end
 
--- Returns functions that write a row, and the end. The first call of either writes the head, so
--- that a recording that cannot be asked leaves standard output empty.
+-- Returns functions that write a row, and the end. CSV has numbers with all their decimals.
 local function writer_of(out, args, by)
-  local names, n = columns[by], 0
-  if args.json then
-    return function(time, row, share)
-      n = n + 1
-      out:write((n > 1 and ",\n" or "[\n") .. ('{"time":%s'):format(time))
-      for _, name in ipairs(names) do
-        out:write(name == "comm" and ',"comm":' .. json.string(row.comm)
-          or (',"%s":%d'):format(name, row.id))
-      end
-      out:write((',"share":%s}'):format(share))
-    end, function() out:write(n > 0 and "\n]\n" or "[]\n") end
+  local shown = { { name = "time", kind = "float" } }
+  for i, name in ipairs(columns[by]) do
+    shown[i + 1] = { name = name, kind = name == "comm" and "string" or "signed" }
   end
-  local function write_head()
-    n = n + 1
-    if n == 1 then out:write("time,", table.concat(names, ","), ",share\r\n") end
-  end
+  shown[#shown + 1] = { name = "share", kind = "float" }
+  local write, finish = output.row_writer(out, shown, args.json, args.csv == "safe")
+  local number = args.json and tonumber or tostring
   return function(time, row, share)
-    write_head()
-    local cells = { time }
-    for _, name in ipairs(names) do
-      cells[#cells + 1] = name == "comm" and fmt.csv(row.comm, args.csv == "safe")
-        or ("%d"):format(row.id)
+    local cells = { number(time) }
+    for _, name in ipairs(columns[by]) do
+      cells[#cells + 1] = name == "comm" and row.comm or row.id
     end
-    out:write(table.concat(cells, ","), ",", share, "\r\n")
-  end, write_head
+    cells[#cells + 1] = number(share)
+    write(cells)
+  end, finish
 end
 
 -- Returns the length of a slice, and by what to add up; nil and what is wrong with an option.
@@ -252,7 +240,8 @@ function tool.run(args, out)
   end)
   local read = file.events["sched:sched_switch"] and read_switches or read_samples
   local lost, unreadable, missing = read(file, line)
-  write_end()
+  local ok
+  ok, message = write_end()
   if missing then io.stderr:write("# ", missing, "\n") end
   for _, note in ipairs {
     { lost, "{record tells|records tell} of losses: what ran afterwards is not known" },
@@ -262,6 +251,7 @@ function tool.run(args, out)
   } do
     if note[1] > 0 then io.stderr:write("# ", fmt.phrase(note[1], note[2]), "\n") end
   end
+  return ok and 0 or nil, message
 end
 
 return tool

@@ -148,17 +148,24 @@ local function exact(value, kind)
   return table.concat(parts, " ")
 end
 
+-- Returns a cell of CSV, after RFC 4180; `safe`: with a ' before what a spreadsheet evaluates.
+local function quote_cell(text, safe)
+  if safe and text:find("^[=+@\t\r-]") and not tonumber(text) then text = "'" .. text end
+  if not text:find('[",\r\n]') then return text end
+  return '"' .. text:gsub('"', '""') .. '"'
+end
+
 ---@param columns table[]
 ---@param rows any[][]
 ---@param safe boolean?
 ---@return string
 function writers.csv(columns, rows, safe)
   local lines = { {} }
-  for i, column in ipairs(columns) do lines[1][i] = fmt.csv(column.name, safe) end
+  for i, column in ipairs(columns) do lines[1][i] = quote_cell(column.name, safe) end
   for r, row in ipairs(rows) do
     lines[r + 1] = {}
     for i, column in ipairs(columns) do
-      lines[r + 1][i] = fmt.csv(exact(row[i], column.kind),
+      lines[r + 1][i] = quote_cell(exact(row[i], column.kind),
         safe and math.type(row[i]) ~= "integer")
     end
   end
