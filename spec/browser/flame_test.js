@@ -7,6 +7,7 @@ const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 const { Chromium } = require("./chromium.js");
+const { chains } = require("./recordings.js");
 
 const perflua = process.env.PERFLUA || "build/perflua";
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "perflua-flame-"));
@@ -331,6 +332,8 @@ describe("a differential flame graph", () => {
     const file = path.join(scratch, "changes.svg");
     execFileSync(perflua, ["diff", "--symfs", "spec/fixtures/words", "--flame", file, recording, recording]);
     await open(file, { height: 900 });
+    assert.match(await ask(`document.querySelector("#title").textContent`),
+      /^spec\/fixtures\/words\/perf\.data, \d+ms → spec\/fixtures\//);
     await chromium.mouse("mouseMoved", ...await ask(`middle("all")`));
     assert.match(await ask("told()"),
       /^allbefore [\d.]+ (ms|s) \(100.%\) · after [\d.]+ (ms|s) \(100.%\) · (noise|cannot tell)/);
@@ -340,6 +343,25 @@ describe("a differential flame graph", () => {
     await press("Icicle");
     await click("main");
     assert.equal(await ask(`width("main")`), 1167);
+    assert.deepEqual(chromium.errors, []);
+  });
+
+  it("has the strongest shade where the change is largest, with and without its script", async () => {
+    const file = path.join(scratch, "sides.svg");
+    const sides = ["3 1 2", "3 4 2"].map((numbers, i) => {
+      const recording = chains(numbers), side = path.join(scratch, `side${i}.data`);
+      fs.renameSync(recording, side);
+      return side;
+    });
+    execFileSync(perflua, ["diff", "--flame", file, ...sides]);
+    for (const script of [false, true]) {
+      await open(file, { script });
+      if (!script) await chromium.send("Emulation.setScriptExecutionDisabled", { value: false });
+      await chromium.evaluate(page);
+      const [whole, grown, same] = await Promise.all(["main", "two", "three"].map((name) =>
+        ask(`rect_of("${name}").getAttribute("class")`)));
+      assert.deepEqual([whole, grown, same[0]], ["m7", "m7", "n"], `script: ${script}`);
+    }
     assert.deepEqual(chromium.errors, []);
   });
 });

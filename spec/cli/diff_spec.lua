@@ -95,8 +95,8 @@ describe("perflua diff", function()
 
   describe("--flame", function()
     -- Two paths of a program, of which one is slower, and one has nothing to do with it.
-    local function chains(seed, slow)
-      local made = builder.new()
+    local function chains(seed, slow, container)
+      local made = builder.new { container = container }
       local event = made:event { name = "cpu-clock", type = 1, config = 0,
         sample_type = { "ip", "tid", "time", "period", "callchain" } }
       made:record("comm", { pid = 1, tid = 1, comm = "a;b<" }, { pid = 1, tid = 1, time = 1 })
@@ -127,11 +127,12 @@ describe("perflua diff", function()
       for one in list("frames"):gmatch "[^,%s]+" do numbers[#numbers + 1] = tonumber(one) end
       for one in list("changes"):gmatch "[^,%s]+" do changes[#changes + 1] = tonumber(one) end
       local frames, path, depth = {}, {}, -1
-      for i = 0, #changes // 3 - 1 do
+      for i = 0, #changes // 4 - 1 do
         depth = depth + numbers[4 * i + 1]
         path[depth] = names[(numbers[4 * i + 2] >> 3) + 1]
         frames[table.concat(path, " ", 0, depth)] = { numbers[4 * i + 2] & 7,
-          changes[3 * i + 1], changes[3 * i + 2], verdicts[changes[3 * i + 3] + 1] }
+          changes[4 * i + 1], changes[4 * i + 2], verdicts[changes[4 * i + 3] + 1],
+          changes[4 * i + 4] }
       end
       return frames
     end
@@ -142,6 +143,42 @@ describe("perflua diff", function()
       local page = files.read(path)
       os.remove(path)
       assert.matches("^<!DOCTYPE html>.*Content%-Security%-Policy.*<svg ", page)
+    end)
+
+    it("prints the table beside a graph that is a file", function()
+      local path = files.temporary()
+      local first, second = chains(1, 0.1), chains(2, 0.3)
+      for _, options in ipairs { {}, { "--csv", "--sort", "symbol" }, { "--json" },
+          { "--count", "1" } } do
+        local words = table.move(options, 1, #options, 1, {})
+        words[#words + 1], words[#words + 2] = first, second
+        local table_alone, notes = diff(table.unpack(words))
+        assert.same({ table_alone, notes }, { diff("--flame", path, table.unpack(words)) })
+        assert.matches("^<svg ", files.read(path))
+      end
+      local got = run.shell_with([[cat "$1" | "$perflua" diff --flame "$2" - "$3"]],
+        chains(1, 0.1, "pipe"), path, second)
+      assert.same({ "", "perflua: diff: no table: the graph has read a stream, which can be "
+        .. "read only once\n" }, { got.out, got.err })
+      assert.matches("^<svg ", files.read(path))
+      os.remove(path)
+    end)
+
+    it("has shades by the size of the change", function()
+      local frames = frames_of(diff("--flame", "-", chains(1, 0.1), chains(2, 0.3)))
+      local largest = 0
+      for _, frame in pairs(frames) do
+        if frame[1] ~= 0 then largest = math.max(largest, math.abs(frame[3] - frame[2])) end
+      end
+      local n = 0
+      for path, frame in pairs(frames) do
+        if frame[1] ~= 0 then
+          n = n + 1
+          local share = math.abs(frame[3] - frame[2]) / largest
+          assert.is_true(math.abs(frame[5] - 7 * share) <= 0.5, path)
+        end
+      end
+      assert.is_true(n >= 3)
     end)
 
     it("draws one event, and names the others", function()
@@ -167,6 +204,10 @@ describe("perflua diff", function()
       end
       assert.same({ total(first), total(second) }, { whole[2], whole[3] })
       assert.matches("Differential flame graph", svg, 1, true)
+      local heading = svg:match 'id="title"[^>]*>(.-)</text>'
+      local before, after = whole[2] / 1e9, whole[3] / 1e9
+      assert.equal(("%s, %.2fs → %s, %.2fs (%+.1f %%)"):format(first:match "[^/]*$", before,
+        second:match "[^/]*$", after, 100 * (after / before - 1)), heading)
       local back = frames_of(diff("--flame", "-", second, first))[main .. "parse copy"]
       assert.same({ 7, "faster" }, { back[1], back[4] })
     end)
@@ -230,7 +271,7 @@ describe("perflua diff", function()
     fails(2, "%-%-plan and %-%-per exclude each other", "--plan", "5%", "--per", "share", a, b,
       a)
     fails(2, "%-%-plan takes equal runs, without %-%-", "--plan", "5%", a, "--", b, a)
-    fails(2, "%-%-flame and %-%-sort exclude", "--flame", "-", "--sort", "comm", a, b)
+    fails(2, "%-%-flame %- and %-%-sort exclude", "--flame", "-", "--sort", "comm", a, b)
     fails(2, "%-%-csv and %-%-json", "--csv", "--json", a, b)
     fails(2, "^perflua: diff: %-%-sort: unknown field 'commm'; the closest is 'comm'", "--sort",
       "commm", a, b)

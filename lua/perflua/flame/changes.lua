@@ -1,10 +1,40 @@
--- Frames of a differential flame graph: of each the amounts before and after, and a verdict,
--- beside its colour.
+-- Frames of a differential flame graph: of each the amounts before and after, and a verdict.
+-- Their colour says whether it is more or less, the shade how much.
+
+local palette = require "perflua.flame.palette"
+local units = require "perflua.text.units"
 
 local changes = {}
 
+---@param value number
+---@param unit string of a graph
+---@return string
+function changes.amount(value, unit)
+  if unit == "ns" then return units.format(value, "duration") end
+  if unit == "%" then return ("%.3g %%"):format(value) end
+  return units.format(value, "si") .. " " .. unit
+end
+
+-- Sets the shades of frames that changed by the size of the change, the strongest where it is
+-- largest; the note tells that one. Those of others depend on their names.
+local function set_shades(graph)
+  local t, list, largest = graph.tree, graph.changes.list, 0
+  local function change_of(i) return math.abs(list[i][2] - list[i][1]) end
+  for i, frame in ipairs(graph.frames) do
+    if t.kind[frame.node] ~= "n" then largest = math.max(largest, change_of(i)) end
+  end
+  for i, frame in ipairs(graph.frames) do
+    list[i][4] = t.kind[frame.node] == "n" and palette.shade(t.names[t.name[frame.node]])
+      or math.floor((palette.SHADES - 1) * change_of(i) / largest + 0.5)
+  end
+  if largest > 0 then
+    graph.note = ("the strongest shade is a change of %s%s%s"):format(
+      changes.amount(largest, graph.unit), graph.note == "" and "" or "; ", graph.note)
+  end
+end
+
 ---Sets the kinds of a graph's frames, and `graph.changes`: { list = { before, after, number of
----the verdict, for each frame }, verdicts }.
+---the verdict, shade, for each frame }, verdicts }.
 ---@param graph table of flame.graph
 ---@param find fun(path: string): table # { before, after, verdict, kind } by the names of a
 --- frame and its callers, joined by ";"; "" of the root. kind: m(ore), l(ess) or n
@@ -23,6 +53,7 @@ function changes.set(graph, find)
     list[#list + 1] = { one.before, one.after, numbers[one.verdict] }
   end
   graph.changes = { list = list, verdicts = verdicts }
+  set_shades(graph)
 end
 
 return changes

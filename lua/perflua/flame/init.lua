@@ -59,6 +59,6 @@ function flame.graph(t, options)
   return graph
 end
 
-flame.write = svg.write
+flame.write, flame.amount = svg.write, changes.amount
 
 return flame

@@ -25,11 +25,15 @@ palette.schemes = {
   gray = repeat_range(gray),
 }
 
---- Frames that are more or less than before; the others differ by no more than noise.
-palette.changes = {
-  n = gray, m = { light = { 2, 10, 78, 66, 76 }, dark = { 2, 10, 52, 38, 48 } },
-  l = { light = { 212, 222, 78, 66, 76 }, dark = { 212, 222, 52, 38, 48 } },
-}
+-- Ranges of shades that go from a small change to the largest one: { hue, saturation from, to,
+-- lightness from, to, is_scale = true }.
+local function scale_of(hue)
+  return { light = { hue, 80, 84, 90, 60, is_scale = true },
+    dark = { hue, 30, 72, 27, 46, is_scale = true } }
+end
+
+---Frames that are more or less than before; the others differ by no more than noise.
+palette.changes = { n = gray, m = scale_of(6), l = scale_of(216) }
 
 local function compute_channel(hue, saturation, lightness, n)
   local k = (n + hue / 30) % 12
@@ -44,9 +48,16 @@ local function format_hex(hue, saturation, lightness)
     compute_channel(hue, s, l, 4))
 end
 
--- Shades run through the hues while lightness goes to and fro, so that neighbours differ.
+local function interpolate(from, to, i) return from + (to - from) * i / (palette.SHADES - 1) end
+
+-- Shades run through the hues while lightness goes to and fro, so that neighbours differ; those
+-- of a scale get stronger.
 local function pick_shade(range, i)
-  local hue = range[1] + (range[2] - range[1]) * i / (palette.SHADES - 1)
+  if range.is_scale then
+    return format_hex(range[1], interpolate(range[2], range[3], i),
+      interpolate(range[4], range[5], i))
+  end
+  local hue = interpolate(range[1], range[2], i)
   local lightness = range[4] + (range[5] - range[4]) * (i * 3 % palette.SHADES)
     / (palette.SHADES - 1)
   return format_hex(hue, range[3], lightness)

@@ -25,15 +25,16 @@ end
 -- them.
 local function add_frames(out, graph)
   local t, width, whole = graph.tree, graph.width - 2 * PAD, graph.tree.total[1]
-  for _, frame in ipairs(graph.frames) do
+  for i, frame in ipairs(graph.frames) do
     local total = t.total[frame.node]
     local pixels = total / whole * width
     if pixels >= LEAST_DRAWN then
       local name = t.names[t.name[frame.node]]
       local row = graph.inverted and frame.depth or graph.rows - 1 - frame.depth
       local x, y = PAD + frame.start / whole * width, HEAD + row * ROW
+      local shade = graph.changes and graph.changes.list[i][4] or palette.shade(name)
       out(('<rect class="%s%d" x="%s" y="%d" width="%s" height="%d" rx="2"/>\n'):format(
-        t.kind[frame.node], palette.shade(name), page.fixed(x), y,
+        t.kind[frame.node], shade, page.fixed(x), y,
         page.fixed(math.max(pixels - 0.7, 0.4)), ROW - 1))
       local label = pixels >= LEAST_LABEL and page.fit(name, pixels - 8) or ""
       if label ~= "" then
@@ -50,7 +51,7 @@ local function legend_of(graph)
   for _, frame in ipairs(graph.frames) do seen[graph.tree.kind[frame.node]] = true end
   for _, label in ipairs(graph.changes and change_labels or labels) do
     if graph.by_kind and seen[label[1]] then
-      legend[#legend + 1] = { label[1] .. "3", label[2] }
+      legend[#legend + 1] = { label[1] .. (graph.changes and "6" or "3"), label[2] }
     end
   end
   return legend
@@ -64,11 +65,12 @@ local function write_list(out, name, list)
   out "\n]"
 end
 
--- Writes the amounts on both sides of each frame, and the number of its verdict.
+-- Writes the amounts on both sides of each frame, the number of its verdict, and its shade.
 local function add_changes(out, changes)
   local flat, verdicts = {}, {}
   for i, one in ipairs(changes.list) do
-    flat[i] = ("%s,%s,%d"):format(format_number(one[1]), format_number(one[2]), one[3])
+    flat[i] = ("%s,%s,%d,%d"):format(format_number(one[1]), format_number(one[2]), one[3],
+      one[4])
   end
   for i, verdict in ipairs(changes.verdicts) do verdicts[i] = xml.script_string(verdict) end
   write_list(out, "verdicts", verdicts)

@@ -55,6 +55,28 @@ local function find_nodes(nodes, name)
   end
 end
 
+-- Returns the names of both sides: of files without their folders where that tells them apart.
+local function names_of(before, after)
+  local names = {}
+  for i, paths in ipairs { before.paths, after.paths } do
+    names[i] = fmt.base_name(paths[1])
+  end
+  if names[1] == names[2] then names = { before.paths[1], after.paths[1] } end
+  for i, paths in ipairs { before.paths, after.paths } do
+    if paths[2] then names[i] = ("%s and %d more"):format(names[i], #paths - 1) end
+  end
+  return names[1], names[2]
+end
+
+-- Returns the heading: both sides with their totals, a run's worth.
+local function heading_of(before, after, whole, unit)
+  local name, other = names_of(before, after)
+  local change = whole.before > 0
+    and (" (%+.1f %%)"):format(100 * (whole.after / whole.before - 1)) or ""
+  return fmt.escape(("%s, %s → %s, %s%s"):format(name, flame.amount(whole.before, unit),
+    other, flame.amount(whole.after, unit), change))
+end
+
 ---Writes the graph.
 ---@param before table sides.open() of change_graph.query
 ---@param after table
@@ -81,11 +103,15 @@ function change_graph.write(before, after, settings, out, is_html, say_empty)
   end
   if total <= 0 and leaves[1] then return nil, "diff: all periods are 0" end
   table.sort(list, function(a, b) return a.stack < b.stack end)
-  local about = { name or "all events", table.unpack(said.above) }
+  local about = { "Differential flame graph", name or "all events",
+    table.unpack(said.above) }
   table.move(said.below, 1, #said.below, #about + 1, about)
-  local graph = flame.graph(flame.tree(list), { title = "Differential flame graph",
-    about = fmt.escape(table.concat(about, "  ·  ")), unit = unit_of(event, settings.per),
-    html = is_html, changes = find_nodes(nodes, name) })
+  local find, unit = find_nodes(nodes, name), unit_of(event, settings.per)
+  local graph = flame.graph(flame.tree(list), {
+    title = heading_of(before, after, find "", unit),
+    about = fmt.escape(table.concat(about, "  ·  ")), unit = unit, html = is_html,
+    changes = find,
+  })
   return output.to(out, function(write) flame.write(write, graph) end)
 end
 

@@ -42,11 +42,11 @@ end
 ---@param args table of the command line
 ---@param make (fun(query: perflua.Query): perflua.Query)? what is asked of the samples of each;
 --- nil: only open
----@return table? # { perflua.Query or Table … }; `files` are open recordings, `saved` is the
---- path of a saved table
+---@return table? # { perflua.Query or Table … }; `paths` of them, `files` are open recordings,
+--- `saved` is the path of a saved table
 ---@return string? message, integer? status of the tool
 function sides.open(tool, paths, args, make)
-  local list = { files = {} }
+  local list = { paths = paths, files = {} }
   for i, path in ipairs(paths) do
     local message
     if is_saved(path) then
@@ -59,14 +59,26 @@ function sides.open(tool, paths, args, make)
     local file = list.files[i]
     message = file and samples.choose(file, args)
     if message then return nil, ("%s: %s"):format(tool, message), 2 end
-    if file and make then
+  end
+  return sides.ask(tool, list, make)
+end
+
+---Asks the recordings of a side, also for something else than before.
+---@param tool string its name
+---@param side table
+---@param make (fun(query: perflua.Query): perflua.Query)?
+---@return table? side, string? message, integer? status of the tool
+function sides.ask(tool, side, make)
+  for i = 1, make and #side.paths or 0 do
+    local file = side.files[i]
+    if file then
       local ok, query = make_query(make, file)
       if not ok then return nil, ("%s: %s"):format(tool, strip_position(query)), 2 end
       aside.from(query)
-      list[i] = query
+      side[i] = query
     end
   end
-  return list
+  return side
 end
 
 local function count_inputs(paths)

@@ -2,6 +2,7 @@
 
 local diff = require "perflua.diff"
 local fmt = require "perflua.text.fmt"
+local folding = require "perflua.toolkit.folding"
 local json = require "perflua.text.json"
 local list = require "perflua.text.list"
 local output = require "perflua.table.output"
@@ -22,8 +23,8 @@ local tool = {
     match = { "FROM=TO", "take the name FROM for TO: a function or binary", many = true },
     count = { "N", "show the first N rows of each event; default: 40" },
     plan = { "PERCENT", "say how many runs find such a change; the files are equal runs" },
-    flame = { "FILE.svg", "draw call stacks as a flame graph: red is more, blue is less; "
-      .. "HTML if it ends in .html" },
+    flame = { "FILE.svg", "draw call stacks as a flame graph, too: red is more, blue is less; "
+      .. "HTML if it ends in .html; - is standard output, without the table" },
     csv = "comma separated values", ["csv-safe"] = output.CSV_SAFE, json = "one JSON object",
   }),
   help = [[
@@ -54,15 +55,14 @@ local function parse_percent(text)
   if value and value > 0 and value < 1e6 then return value / 100 end
 end
 
--- Options that mean nothing beside these.
-local EXCLUDED <const> = { plan = { "per", "match", "flame" },
-  flame = { "sort", "count", "csv", "json" } }
-
 -- Returns the error if options exclude each other.
 local function check_options(args)
-  for name, others in pairs(EXCLUDED) do
-    for _, other in ipairs(args[name] and others or {}) do
-      if args[other] then return ("--%s and --%s exclude each other"):format(name, other) end
+  for _, other in ipairs(args.plan and { "per", "match", "flame" } or {}) do
+    if args[other] then return ("--plan and --%s exclude each other"):format(other) end
+  end
+  for _, other in ipairs(args.flame == "-" and { "sort", "count", "csv", "json" } or {}) do
+    if args[other] then
+      return ("--flame - and --%s exclude each other: the table has no room"):format(other)
     end
   end
   if args.plan and args.before then return "--plan takes equal runs, without --" end
@@ -178,13 +178,19 @@ local function check_saved(args, before, after)
   return nil, ("%s: nothing was chosen in %s, a saved table"):format(names, saved)
 end
 
-local function run_compared(args, settings, make, out)
+-- Opens both sides. Returns nil, and what the tool returns, if it cannot.
+local function open_sides(args, make)
   local paths, others = sides.cut(args)
-  if not paths then return USAGE, "diff: " .. others end
+  if not paths then return nil, USAGE, "diff: " .. others end
   local before, after, message, status
   before, message, status = sides.open("diff", paths, args, make)
   if before then after, message, status = sides.open("diff", others, args, make) end
-  if not after then return status, message end
+  if not after then return nil, status, message end
+  return before, after
+end
+
+-- Compares both sides and writes the table.
+local function write_compared(before, after, args, settings, out)
   local wrong, note = check_saved(args, before, after)
   if wrong then return USAGE, wrong end
   local made = diff.compare(before, after, { per = settings.per, match = settings.match })
@@ -200,19 +206,46 @@ local function run_compared(args, settings, make, out)
   return write_text(made, settings, out)
 end
 
--- Draws the call stacks of both sides.
-local function run_flame(args, settings, _, out)
+local function run_compared(args, settings, make, out)
+  local before, after, message = open_sides(args, make)
+  if not before then return after, message end
+  return write_compared(before, after, args, settings, out)
+end
+
+-- Returns whether a side can be read only once.
+local function is_stream(side)
+  for _, file in pairs(side.files) do
+    if not file.size then return true end
+  end
+  return false
+end
+
+-- Draws the call stacks of both sides. The table follows, unless the graph is what is written
+-- to standard output.
+local function run_flame(args, settings, make, out)
   local graph = require "perflua.toolkit.change_graph"
-  local paths, others = sides.cut(args)
-  if not paths then return USAGE, "diff: " .. others end
-  local before, after, message, status
-  before, message, status = sides.open("diff", paths, args, graph.query)
-  if before then after, message, status = sides.open("diff", others, args, graph.query) end
-  if not after then return status, message end
-  local ok
+  local before, after, message = open_sides(args, make)
+  if not before then return after, message end
+  local function ask(query)
+    local ok, wrong, status = sides.ask("diff", before, query)
+    if ok then ok, wrong, status = sides.ask("diff", after, query) end
+    if not ok then return false, status, wrong end
+    return true
+  end
+  local ok, status
+  ok, status, message = ask(graph.query)
+  if not ok then return status, message end
   ok, message = graph.write(before, after, settings, args.flame == "-" and out or args.flame,
     args.flame:find "%.html?$" ~= nil, function() return empty_text(before, after, args) end)
-  return ok and 0 or nil, message
+  if not ok then return nil, message end
+  if args.flame == "-" then return 0 end
+  if is_stream(before) or is_stream(after) then
+    folding.log("diff", "no table: the graph has read a stream, which can be read only once")
+    return 0
+  end
+  ok, status, message = ask(make)
+  if not ok then return status, message end
+  return write_compared(before, after, args, settings, out)
 end
 
 local function run_plan(args, settings, make, out)

@@ -9,10 +9,12 @@ let hits = null; // for each name: does it match what is searched for?
 
 function top_of(i) { return HEAD + (inverted ? depth[i] : n_rows - 1 - depth[i]) * ROW; }
 
+function shade_of(i) { return has_changes() ? PAGE.changes[4 * i + 3] : SHADES[name[i]]; }
+
 function draw_frame(to, i, x, w) {
   const hit = hits && hits[name[i]] ? " hit" : "", above = i !== zoomed && inside(zoomed, i) ? " above" : "";
   const rect = element("rect", {
-    class: KINDS[kind[i]] + SHADES[name[i]] + hit + above,
+    class: KINDS[kind[i]] + shade_of(i) + hit + above,
     x: PAD + x, y: top_of(i), width: Math.max(w - (w > 3 ? 0.8 : 0), 0.3), height: ROW - 1, rx: w > 6 ? 2 : 0,
     tabindex: i === current ? 0 : -1,
   });

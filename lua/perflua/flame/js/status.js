@@ -7,7 +7,7 @@ const tip = element("title");
 
 // Its shares, what it spent itself, its samples or what else is counted, where it is.
 function parts_of(i) {
-  if (PAGE.changes && reversed === PAGE.reversed) return change_parts(i);
+  if (has_changes()) return change_parts(i);
   const list = [amount(total[i]), percent(total[i], total[0]) + " of all"];
   if (zoomed !== 0 && inside(i, zoomed)) list.push(percent(total[i], total[zoomed]) + " of what is shown");
   list.push("self " + (own[i] ? amount(own[i]) : "0"));
