@@ -23,6 +23,7 @@ const page = `
   };
   told = () => document.querySelector(".status").textContent;
   wakes = () => document.querySelectorAll(".wake").length;
+  opacities = () => Array.from(document.querySelectorAll(".wake"), (wake) => Number(wake.getAttribute("opacity")));
 `;
 
 after(async () => {
@@ -108,6 +109,51 @@ describe("a timechart", () => {
     assert.equal(await ask("told()"), "cpu 0: not known who ran 40.00 ms from 0.100000000");
     await chromium.mouse("mouseMoved", x + Math.round(0.5 * 998), y);
     assert.match(await ask("told()"), /^cpu 0: ran 40.00 ms, 40.00\s%; not known 40.00 ms, 40.00\s%$/);
+    assert.deepEqual(chromium.errors, []);
+  });
+
+  // The recording in which thread 7 is woken by 8 that often, in the first tenth of a second.
+  function draw_woken(name, n) {
+    const recording = switches(`{ 99 * MS, 0, "switch", 0, 0, 8 }, { 100 * MS, 1, "switch", 0, 0, 7 },`
+      + Array.from({ length: n }, (_, i) => `{ ${100000001 + i * 1000}, 0, "waking", 7, 8 },`).join("")
+      + `{ 200 * MS, 1, "switch", 7, 1, 0 }, { 201 * MS, 0, "switch", 8, 1, 9 }, { 299 * MS, 0, "switch", 9, 1, 0 },`);
+    const chart = path.join(scratch, name + ".svg");
+    execFileSync(perflua, ["timechart", recording, "-o", chart]);
+    fs.rmSync(recording);
+    return chart;
+  }
+
+  it("folds rows away that have nothing in the range, and says how many", async () => {
+    const chart = draw_woken("folded", 3), note = `document.querySelector("#note").textContent`;
+    await chromium.open(chart, { hash: "#from=110000000&to=190000000" });
+    await chromium.evaluate(page);
+    assert.deepEqual(await ask("names()"), ["cpu 0", "c 9"]);
+    assert.equal(await ask(note), "3 rows have nothing in this range");
+    const [x, y] = await ask(`box("c 9", "run")`);
+    await chromium.mouse("mouseMoved", x + 20, y);
+    assert.match(await ask("told()"), /^c 9: ran on cpu 0 98.00 ms/);
+    await chromium.key("Escape");
+    assert.equal((await ask("names()")).length, 5);
+    assert.equal(await ask(note), "");
+    assert.deepEqual(chromium.errors, []);
+  });
+
+  it("draws wake-ups fainter where there are many, and where a search does not find them", async () => {
+    await chromium.open(draw_woken("few", 60));
+    await chromium.evaluate(page);
+    assert.deepEqual(await ask("opacities()"), Array(60).fill(1));
+    await chromium.key("/");
+    await chromium.type("^c");
+    assert.deepEqual(await ask("opacities()"), Array(60).fill(0.05));
+    await chromium.type(" 9|a");
+    assert.deepEqual(await ask("opacities()"), Array(60).fill(1));
+    await chromium.open(draw_woken("many", 240));
+    await chromium.evaluate(page);
+    assert.deepEqual(await ask("opacities()"), Array(240).fill(0.25));
+    await chromium.open(draw_woken("most", 2001));
+    await chromium.evaluate(page);
+    assert.equal(await ask("wakes()"), 0);
+    assert.match(await ask("told()"), /zoom in to see wake-ups$/);
     assert.deepEqual(chromium.errors, []);
   });
 

@@ -25,10 +25,11 @@ local tool = {
   }, "dso symbol event cpu where"),
   help = [[
 A row for each processor, then one for each thread: when it ran, and when it waited for a processor.
-Wake-ups are lines from the thread that wakes to the one that is woken. In the page: dragging over a range
-of time zooms in, as a click on a run does; Escape goes back, arrows and the wheel with Shift move, / searches
-for threads. A run whose start or end was not recorded is not drawn. Where the recording does not say who ran on
-a processor, its row is hatched from the switch before to the next one.]],
+Wake-ups are lines from the thread that wakes to the one that is woken, fainter where there are many. In the
+page: dragging over a range of time zooms in, as a click on a run does, and rows without anything there fold
+away; Escape goes back, arrows and the wheel with Shift move, / searches for threads. A run whose start or end
+was not recorded is not drawn. Where the recording does not say who ran on a processor, its row is hatched from
+the switch before to the next one.]],
 }
 
 tool.refused = samples.refused(tool.options, "it reads the switches of all threads")

@@ -1,20 +1,48 @@
 // A timechart's page: zoomed to a range of time, which is drawn anew.
 
-const MOST_WAKES = 600; // lines; more cannot be told apart
+const MOST_WAKES = 2000; // lines; more cannot be told apart
+const CLEAR_WAKES = 60; // lines that do not hide what is below them; the more there are, the fainter they are
+const FAINT = 0.1; // of the faintest
 const HINT = "Drag over a range or click a run to zoom, Esc goes back, arrows move, / searches";
 const axis = root.querySelector("#axis"), grid = element("g"), lanes = element("g"), arrows = element("g");
 const range = element("rect", { class: "range", visibility: "hidden", y: HEAD });
 const ring = element("rect", { id: "ring", rx: 2, visibility: "hidden" });
 const told = element("text", { x: PAD, y: 21 });
 const left = PAD + LABELS;
+const note = texts.find(({ text }) => text.id === "note"), left_out = note.whole;
 let from = 0, to = SPAN, room = 0, hits = null, dragged = null;
+let seen = []; // wake-ups in the range
+let shown = []; // rows that are drawn, from the top
+let place_of = []; // of each row among them; -1: it is folded away
 
+function is_zoomed() { return from !== 0 || to !== SPAN; }
 function scale() { return room / (to - from); }
 function time_at(x) { return from + Math.min(Math.max(x - left, 0), room) / scale(); }
-function top_of(i) { return HEAD + i * ROW; }
+function top_of(i) { return HEAD + place_of[i] * ROW; }
 
-function draw_row(row, i) {
-  const label = element("text", { x: PAD, y: top_of(i) + 12, class: hits && hits[i] ? "found" : "" });
+function has_any(list) {
+  const i = first_after(list, from);
+  return i < list.n && list.start[i] < to;
+}
+
+// Folds away the rows without anything in the range, unless no row has anything.
+function fold_rows() {
+  const all = Array.from(rows.keys());
+  shown = all;
+  if (is_zoomed()) {
+    const woken = new Set(seen.flatMap((wake) => [wake.from, wake.to]));
+    const kept = all.filter((i) => woken.has(i) || [rows[i].runs, rows[i].waits, rows[i].gaps].some(has_any));
+    if (kept.length) shown = kept;
+  }
+  place_of = Array(rows.length).fill(-1);
+  shown.forEach((i, place) => { place_of[i] = place; });
+  const folded = rows.length - shown.length;
+  note.whole = (folded ? folded + (folded === 1 ? " row has" : " rows have") + " nothing in this range" : "")
+    + (folded && left_out ? "; " : "") + left_out;
+}
+
+function draw_row(i) {
+  const row = rows[i], label = element("text", { x: PAD, y: top_of(i) + 12, class: hits && hits[i] ? "found" : "" });
   label.textContent = fit(row.name, LABELS - 8, "label");
   const lane = element("g", { transform: "translate(" + left + ")", opacity: hits && !hits[i] ? 0.35 : 1 });
   lane.append(element("rect", { class: "lane", y: top_of(i), width: room, height: ROW - 2 }),
@@ -25,28 +53,30 @@ function draw_row(row, i) {
   return [label, lane];
 }
 
-function seen_wakes() { return wakes.filter((wake) => wake.time >= from && wake.time <= to); }
-
+// Arrows are fainter where there are many, and those that a search does not find are hardly seen.
 function draw_wakes() {
-  const seen = seen_wakes();
+  const found = hits ? seen.filter((wake) => hits[wake.from] || hits[wake.to]).length : seen.length;
+  const clear = Math.max(FAINT, Math.min(1, CLEAR_WAKES / found));
   arrows.replaceChildren(...(seen.length > MOST_WAKES ? [] : seen.map((wake) => {
     const x = left + (wake.time - from) * scale(), y = top_of(wake.to) + (wake.to > wake.from ? 0 : ROW - 2);
-    const tip = wake.to > wake.from ? -4 : 4;
-    return element("path", { class: "wake", d: "M" + x + " " + (top_of(wake.from) + ROW / 2) + "V" + y + "m-3 " + tip
-      + "l3 " + -tip + "l3 " + tip });
+    const tip = wake.to > wake.from ? -4 : 4, is_found = !hits || hits[wake.from] || hits[wake.to];
+    return element("path", { class: "wake", opacity: is_found ? clear : FAINT / 2,
+      d: "M" + x + " " + (top_of(wake.from) + ROW / 2) + "V" + y + "m-3 " + tip + "l3 " + -tip + "l3 " + tip });
   })));
 }
 
 function draw() {
   const outer = root.getBoundingClientRect().width;
   room = Math.max(outer - left - PAD, 100);
-  n_rows = rows.length;
+  seen = wakes.filter((wake) => wake.time >= from && wake.time <= to);
+  fold_rows();
+  n_rows = shown.length;
   layout_head(outer, Math.min(360, outer / 2));
   draw_axis(axis, grid, from, to, left, room, n_rows * ROW);
-  lanes.replaceChildren(...rows.flatMap(draw_row));
+  lanes.replaceChildren(...shown.flatMap(draw_row));
   draw_wakes();
   place();
-  reset.disabled = from === 0 && to === SPAN;
+  reset.disabled = !is_zoomed();
 }
 
 function zoom(start, stop) {
@@ -60,15 +90,15 @@ function zoom(start, stop) {
 }
 
 function keep_state() {
-  const text = (time) => from === 0 && to === SPAN ? "" : String(Math.round(time));
+  const text = (time) => is_zoomed() ? String(Math.round(time)) : "";
   write_state({ search: input.value, from: text(from), to: text(to) });
 }
 
 // The segment at a place of the rows: { row, list, i }.
 function segment_at(event) {
-  const y = event.clientY - root.getBoundingClientRect().top + offset - HEAD, i = Math.floor(y / ROW);
+  const y = event.clientY - root.getBoundingClientRect().top + offset - HEAD, i = shown[Math.floor(y / ROW)];
   const x = event.clientX - root.getBoundingClientRect().left;
-  if (event.clientY < HEAD || i < 0 || i >= rows.length || x < left) return null;
+  if (event.clientY < HEAD || i === undefined || x < left) return null;
   const time = time_at(x), near = 2 / scale();
   for (const list of [rows[i].runs, rows[i].waits, rows[i].gaps]) {
     const at = first_after(list, time - near);
@@ -93,8 +123,7 @@ function text_of(at) {
 }
 
 function show(at) {
-  const seen = seen_wakes().length;
-  told.textContent = at ? text_of(at) : HINT + (seen > MOST_WAKES ? "; zoom in to see wake-ups" : "");
+  told.textContent = at ? text_of(at) : HINT + (seen.length > MOST_WAKES ? "; zoom in to see wake-ups" : "");
   ring.setAttribute("visibility", at && at.list ? "visible" : "hidden");
   if (!at || !at.list) return;
   const x = Math.max(at.list.start[at.i], from), stop = Math.min(at.list.stop[at.i], to);
@@ -109,7 +138,8 @@ function search(text) {
   matched.textContent = hits ? found + (found === 1 ? " row" : " rows") : "";
   draw();
   keep_state();
-  if (found) into_sight(top_of(hits.indexOf(true)), top_of(hits.indexOf(true)) + ROW);
+  const first = hits ? shown.find((i) => hits[i]) : undefined;
+  if (first !== undefined) into_sight(top_of(first), top_of(first) + ROW);
 }
 
 function drag(event) {
