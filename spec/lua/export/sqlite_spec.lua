@@ -112,6 +112,16 @@ needs.describe("sqlite3", "perflua.export to SQLite", function()
       .. " AND event = 'cpu-clock' ORDER BY symbol"))
   end)
 
+  it("finds the sums of a function without a scan of those of others", function()
+    local file <close> = assert(perflua.open(run.demo))
+    local path, scans = export(file:samples()), {}
+    for name in ask(path, "EXPLAIN QUERY PLAN SELECT * FROM functions")
+        :gmatch "\n[|`]%-%-SCAN (%w+)" do
+      scans[#scans + 1] = name
+    end
+    assert.same({ "k" }, scans)
+  end)
+
   it("takes call chains that differ only in code without functions as one stack", function()
     local b, sample = chains.recording { chains.kernel, "- map 7 1000-9000 /bin/a" }
     sample(10, 7, { chains.USER, 0x1010, 0x1020, 0x20000 })
