@@ -67,9 +67,10 @@ bool pe_profile_is_too_heavy(const struct pe_profile *profile);
 
 /* An event of which there are samples. */
 struct pe_event {
-	uint32_t number; /* number in the session; UINT32_MAX: it is not known */
-	uint32_t name;	 /* number among the profile's texts; no two events have one name */
-	bool is_time;	 /* weights are nanoseconds */
+	uint32_t number;   /* number in the session; UINT32_MAX: it is not known */
+	uint32_t name;	   /* number among the profile's texts; no two events have one name */
+	bool is_time;	   /* weights are nanoseconds */
+	bool samples_time; /* one of the clocks, or cycles of a processor */
 	bool is_tracepoint;
 	uint32_t type; /* of its attr; UINT32_MAX: it is not known */
 	uint64_t config;
@@ -84,6 +85,7 @@ struct pe_written {
 	uint64_t size; /* bytes of text, before it is compressed; 0: not counted */
 	/* ns in which times are one, a power of two; 0: all are kept */
 	uint64_t step;
+	size_t n_joined; /* threads of an event that share a profile with others */
 };
 
 /*

@@ -11,9 +11,12 @@
 #include "base/vector.h"
 #include "perfdata/format/print_scalar.h"
 
-/* enum perf_type_id and perf_sw_ids, include/uapi/linux/perf_event.h */
+/* enum perf_type_id, perf_hw_id and perf_sw_ids, include/uapi/linux/perf_event.h */
+#define TYPE_HARDWARE	0
 #define TYPE_SOFTWARE	1
 #define TYPE_TRACEPOINT 2
+#define CPU_CYCLES	0
+#define REF_CPU_CYCLES	9
 #define CPU_CLOCK	0
 #define TASK_CLOCK	1
 
@@ -69,6 +72,16 @@ static bool is_clock(const struct pd_event *event)
 	       (event->attr.config == CPU_CLOCK || event->attr.config == TASK_CLOCK);
 }
 
+/* Returns true if an event counts the cycles of a processor. */
+static bool counts_cycles(const struct pd_event *event)
+{
+	/* the upper half is the number of a PMU where processors are of several kinds */
+	uint32_t config = (uint32_t)event->attr.config;
+
+	return event->attr.type == TYPE_HARDWARE &&
+	       (config == CPU_CYCLES || config == REF_CPU_CYCLES);
+}
+
 /* Returns the position of an event in profile->events; PE_NONE: no memory. */
 static uint32_t find_event(struct pe_profile *p, const struct pd_event *event)
 {
@@ -92,6 +105,7 @@ static uint32_t find_event(struct pe_profile *p, const struct pd_event *event)
 	added->name = pe_text_add(p, (struct pd_text){ name, strlen(name) });
 	added->is_tracepoint = event && event->attr.type == TYPE_TRACEPOINT;
 	added->is_time = event && is_clock(event) && p->asked->sums;
+	added->samples_time = event && (is_clock(event) || counts_cycles(event));
 	return added->name == PE_NONE ? PE_NONE : i;
 }
 
@@ -180,6 +194,29 @@ static bool fill_entry(struct pe_profile *p, size_t g)
 	p->is_too_heavy |= entry->weight > (uint64_t)INT64_MAX - p->weight;
 	p->weight += entry->weight;
 	return true;
+}
+
+int pe_event_compare(const struct pe_profile *p, uint32_t left, uint32_t right)
+{
+	const struct pe_event *a = &p->events[left], *b = &p->events[right];
+
+	if (a->samples_time != b->samples_time)
+		return a->samples_time ? -1 : 1;
+	if (a->is_tracepoint != b->is_tracepoint)
+		return b->is_tracepoint ? -1 : 1;
+	if (a->samples != b->samples)
+		return a->samples > b->samples ? -1 : 1;
+	return (left > right) - (left < right);
+}
+
+uint32_t pe_main_event(const struct pe_profile *p)
+{
+	uint32_t main = 0;
+
+	for (uint32_t i = 1; i < p->n_events; i++)
+		if (pe_event_compare(p, i, main) < 0)
+			main = i;
+	return main;
 }
 
 static int compare_events(const void *left, const void *right, void *arg)

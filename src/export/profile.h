@@ -180,6 +180,15 @@ static inline uint32_t pe_entry_stack(const struct pe_profile *profile,
 	return profile->chain_stacks[entry->stack == PE_NONE ? none : entry->stack];
 }
 
+/*
+ * Compares events, by their numbers, in the order in which viewers show them: those that sample
+ * time first, tracepoints last; of one kind first that with most samples.
+ */
+int pe_event_compare(const struct pe_profile *profile, uint32_t left, uint32_t right);
+
+/* Returns the number of the first event in this order; 0: there are none. */
+uint32_t pe_main_event(const struct pe_profile *profile);
+
 /* Writes "comm (pid 7, tid 9)" to `out`, which is cleared. Returns false without memory. */
 bool pe_thread_name(const struct pe_profile *profile, uint32_t thread, struct pb_string *out);
 
@@ -237,5 +246,11 @@ bool pe_write_perfetto(const struct pe_profile *profile, const char *title,
 bool pe_write_pprof(const struct pe_profile *profile, const char *title, struct pd_print *out);
 bool pe_write_speedscope(const struct pe_profile *profile, const char *title,
 			 struct pd_print *out);
+
+/*
+ * Returns how many threads of an event have no profile of their own in the format of
+ * speedscope; also 0 without memory.
+ */
+size_t pe_speedscope_joined(const struct pe_profile *profile);
 
 #endif

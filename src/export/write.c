@@ -142,6 +142,8 @@ bool pe_write(struct pe_profile *p, enum pe_format format, const char *title, ui
 
 	*written = (struct pe_written){ 0 };
 	ok = !most || fit_profile(p, format, title, most, &packed, written);
+	if (format == PE_SPEEDSCOPE)
+		written->n_joined = pe_speedscope_joined(p);
 	if (ok && written->size <= most) {
 		if (!formats[format].is_compressed)
 			ok = write_text(p, format, title, out);

@@ -80,11 +80,15 @@ end
 local function bytes_text(n) return units.format(n, "si") .. "B" end
 
 -- Says what was done to make a profile fit, and what its viewer may refuse.
-local function note_size(format, size, step)
+local function note_size(format, size, step, joined)
   local notes = {}
   if step > 0 then
     notes[1] = ("times are exact to %s only, so that the profile has at most --max-size")
       :format(units.format(step, "duration"))
+  end
+  if joined > 0 then
+    notes[#notes + 1] = ("%s no profile of their own, since speedscope takes long for many: "
+      .. "they are 'other threads'"):format(fmt.phrase(joined, "{thread has|threads have}"))
   end
   if format.most and size > format.most then
     notes[#notes + 1] = ("the profile has %s of text, and browsers read at most %s: choose "
@@ -97,13 +101,13 @@ end
 -- Writes a profile by the core's function `write`. Returns notes for the user.
 local function write_profile(format, write, file, title, options)
   local most = options.timeline and (options.max_size or not format.keys and MAX_SIZE) or nil
-  local size, step, code = errno(write(file, format.name, title, most))
-  if not size then return nil, step, code end
+  local size, step, joined = errno(write(file, format.name, title, most))
+  if not size then return nil, step, joined end
   if not step then
     return nil, ("the profile has %s%s, more than --max-size: choose fewer samples"):format(
       bytes_text(size), format.keys and "" or " even without times")
   end
-  return note_size(format, size, step)
+  return note_size(format, size, step, joined)
 end
 
 -- Adds what the scheduler did. Returns the notes.

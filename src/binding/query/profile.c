@@ -8,9 +8,10 @@
  *
  * The result has for each event with samples, in their order, {index | nil, samples, weight}. A
  * second result is a table of functions, those of call_tree.c and write(out, format, title,
- * most | nil), which returns the number of bytes, with `most` before they are compressed, and
- * the step of times (see pe_write()); or nil, a message and an error number. If there are more
- * bytes than `most`, nothing is written, and no step is returned.
+ * most | nil), which returns the number of bytes, with `most` before they are compressed, the
+ * step of times and the number of threads that share a profile (see pe_write()); or nil, a
+ * message and an error number. If there are more bytes than `most`, nothing is written, and the
+ * bytes are all that is returned.
  */
 #include <string.h>
 
@@ -97,7 +98,7 @@ static enum pe_format check_format(lua_State *L, int index)
 /*
  * Upvalues as of all these functions: the file, what the job needs, the job.
  *
- * write(out, format, title, most | nil) -> bytes, step | nil, message, error number
+ * write(out, format, title, most | nil) -> bytes, step, joined | nil, message, error number
  */
 static int write_profile(lua_State *L)
 {
@@ -121,7 +122,8 @@ static int write_profile(lua_State *L)
 	}
 	lua_pushinteger(L, (lua_Integer)(most ? written.size : w->written));
 	lua_pushinteger(L, (lua_Integer)written.step);
-	return 2;
+	lua_pushinteger(L, (lua_Integer)written.n_joined);
+	return 3;
 }
 
 bool pl_push_profile(lua_State *L, struct pl_job *job)
