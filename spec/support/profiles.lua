@@ -101,12 +101,21 @@ local function packed(bytes)
 end
 
 ---@param path string of a profile of pprof
----@return { types: string[][], samples: table[], mappings: table[] } samples: { stack, values,
---- labels }, stack as names of functions, callee first, parted by ;
+---@return { types: string[][], samples: table[], mappings: table[], time: integer?,
+--- duration: integer?, period_type: string[]?, period: integer?, default: string? }
+--- samples: { stack, values, labels }, stack as names of functions, callee first, parted by ;
 function profiles.pprof(path)
   local top = message(files.output("gzip -dc " .. files.quote(path)))
   local function text(field) return top[6][(field and field[1] or 0) + 1] end
   local functions, locations, result = {}, {}, { types = {}, samples = {}, mappings = {} }
+  for number, name in pairs { [9] = "time", [10] = "duration", [12] = "period" } do
+    result[name] = top[number] and top[number][1]
+  end
+  result.default = top[14] and text(top[14])
+  if top[11] then
+    local one = message(top[11][1])
+    result.period_type = { text(one[1]), text(one[2]) }
+  end
   for _, bytes in ipairs(top[5]) do
     local one = message(bytes)
     functions[one[1][1]] = { name = text(one[2]), file = text(one[4]) }

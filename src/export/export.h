@@ -32,7 +32,9 @@ struct pe_asked {
 	bool lines;		  /* look up source lines and inlined functions */
 	bool stacks;		  /* PE_FIREFOX needs them */
 	bool folded;		  /* clean names as the field `stack` has them */
-	unsigned threads;	  /* that may work, the caller's included: at least 1 */
+	/* when the recording began, in ns since 1970 UTC; 0: not known; and what it took */
+	uint64_t wall_time, duration;
+	unsigned threads; /* that may work, the caller's included: at least 1 */
 	enum pe_head {
 		PE_HEAD_COMM, /* "comm" */
 		PE_HEAD_PID,  /* "comm-7": with the key pid, also where it is not known */
@@ -70,10 +72,12 @@ struct pe_event {
 	uint32_t number;   /* number in the session; UINT32_MAX: it is not known */
 	uint32_t name;	   /* number among the profile's texts; no two events have one name */
 	bool is_time;	   /* weights are nanoseconds */
+	bool is_clock;	   /* counts nanoseconds, also if weights are numbers of samples */
 	bool samples_time; /* one of the clocks, or cycles of a processor */
 	bool is_tracepoint;
 	uint32_t type; /* of its attr; UINT32_MAX: it is not known */
 	uint64_t config;
+	uint64_t period; /* events from one sample to the next; 0: that is not fixed */
 	uint64_t samples, weight;
 };
 

@@ -3,6 +3,7 @@
  * https://github.com/google/pprof/blob/main/proto/profile.proto (numbers of fields)
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "perfdata/format/print_scalar.h"
 #include "profile.h"
@@ -15,6 +16,10 @@ enum profile_field {
 	LOCATION,
 	FUNCTION,
 	STRING_TABLE,
+	TIME_NANOS = 9,
+	DURATION_NANOS,
+	PERIOD_TYPE,
+	PERIOD,
 	DEFAULT_SAMPLE_TYPE = 14,
 };
 
@@ -66,14 +71,19 @@ static void put_message(struct pprof *w, enum profile_field field)
 	put_whole(w);
 }
 
+/* Adds an event and the unit of its values to w->message. */
+static void add_value_type(struct pprof *w, const struct pe_event *event, bool is_time)
+{
+	pe_add_integer(&w->message, 1, string_of(event->name));
+	pe_add_integer(&w->message, 2, fixed_string(w, is_time ? NANOSECONDS : COUNT));
+}
+
 static void put_sample_types(struct pprof *w)
 {
 	const struct pe_profile *p = w->profile;
 
 	for (size_t i = 0; i < p->n_events; i++) {
-		pe_add_integer(&w->message, 1, string_of(p->events[i].name));
-		pe_add_integer(&w->message, 2,
-			       fixed_string(w, p->events[i].is_time ? NANOSECONDS : COUNT));
+		add_value_type(w, &p->events[i], p->events[i].is_time);
 		put_message(w, SAMPLE_TYPE);
 	}
 }
@@ -119,20 +129,98 @@ static size_t put_sample(struct pprof *w, size_t at)
 	return at;
 }
 
-static bool is_file(const struct pe_profile *p, uint32_t binary)
+/* Returns the last part of the path of a binary that is a file; NULL: it is none. */
+static const char *file_name(const struct pe_profile *p, uint32_t binary)
 {
-	return pe_text(p, pe_binary_at(p, binary)->name).p[0] == '/';
+	const char *path = pe_text(p, pe_binary_at(p, binary)->name).p;
+
+	return *path == '/' ? strrchr(path, '/') + 1 : NULL;
+}
+
+#define COMM_SIZE 15 /* bytes of a thread's name, which the kernel cuts */
+
+/* Returns what threads weigh that are named like a binary, where weights[] are by name. */
+static uint64_t weigh_namesakes(const struct pe_profile *p, uint32_t binary,
+				const uint64_t *weights)
+{
+	const char *name = file_name(p, binary);
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; name && i < p->texts.n; i++)
+		if (weights[i] && strncmp(pe_text(p, i).p, name, COMM_SIZE) == 0)
+			sum += weights[i];
+	return sum;
+}
+
+/*
+ * Returns the binary of the program that was recorded: the one that the threads with most
+ * samples are named after; if there is none, the file, or else the binary, whose own code
+ * weighs most, shared libraries last. PE_NONE: there are no binaries.
+ */
+static uint32_t find_program(struct pprof *w)
+{
+	const struct pe_profile *p = w->profile;
+	uint32_t event = pe_main_event(p), program = PE_NONE;
+	uint64_t *threads = calloc(p->texts.n + 1, sizeof(*threads)), most[3] = { 0 };
+	uint64_t *own = calloc(p->binaries.n + 1, sizeof(*own));
+
+	w->failed |= !threads || !own;
+	for (size_t i = 0; !w->failed && i < p->n_entries; i++) {
+		const struct pe_entry *entry = &p->entries[i];
+		uint32_t comm = pe_thread_at(p, entry->thread)->comm;
+		size_t n;
+
+		if (entry->event != event)
+			continue;
+		own[p->frames[*pe_entry_frames(p, entry, &n)].binary] += entry->weight;
+		if (comm != PE_NONE)
+			threads[comm] += entry->weight;
+	}
+	for (uint32_t i = 0; !w->failed && i < p->binaries.n; i++) {
+		const char *name = file_name(p, i);
+		const uint64_t weights[3] = {
+			weigh_namesakes(p, i, threads),
+			name ? (strstr(name, ".so") ? 1 : 2) : 0,
+			own[i],
+		};
+		size_t k = 0;
+
+		while (k < 2 && weights[k] == most[k])
+			k++;
+		if (program != PE_NONE && weights[k] <= most[k])
+			continue;
+		program = i;
+		memcpy(most, weights, sizeof(most));
+	}
+	free(threads);
+	free(own);
+	return program;
+}
+
+/* Writes a binary as the mapping of a number. */
+static void put_mapping(struct pprof *w, uint32_t binary, uint32_t id)
+{
+	const struct pe_binary *is = pe_binary_at(w->profile, binary);
+
+	w->mappings[binary] = id;
+	pe_add_integer(&w->message, 1, id);
+	pe_add_integer(&w->message, 3, w->limits[binary]);
+	pe_add_integer(&w->message, 5, string_of(is->name));
+	pe_add_integer(&w->message, 6, string_of(is->build_id));
+	pe_add_integer(&w->message, 7, 1);
+	pe_add_integer(&w->message, 8, w->have_lines[binary]);
+	pe_add_integer(&w->message, 9, w->have_lines[binary]);
+	put_message(w, MAPPING);
 }
 
 /*
  * Writes binaries as mappings. Addresses in locations are those in the binary, so a mapping
- * begins at 0 and ends behind the last of them. Files come first: pprof takes the first mapping
- * for the program.
+ * begins at 0 and ends behind the last of them. pprof takes the first mapping for the program.
  */
 static void put_mappings(struct pprof *w)
 {
 	const struct pe_profile *p = w->profile;
-	uint32_t id = 0;
+	uint32_t program = find_program(w), id = 1;
 
 	for (size_t i = 0; i < p->n_frames; i++) {
 		const struct pe_frame *frame = &p->frames[i];
@@ -142,21 +230,11 @@ static void put_mappings(struct pprof *w)
 			w->limits[frame->binary] = frame->address + 1;
 		w->have_lines[frame->binary] |= line->line != 0;
 	}
-	for (int files = 1; files >= 0; files--) {
-		for (uint32_t i = 0; i < p->binaries.n; i++) {
-			if (is_file(p, i) != files)
-				continue;
-			w->mappings[i] = ++id;
-			pe_add_integer(&w->message, 1, id);
-			pe_add_integer(&w->message, 3, w->limits[i]);
-			pe_add_integer(&w->message, 5, string_of(pe_binary_at(p, i)->name));
-			pe_add_integer(&w->message, 6, string_of(pe_binary_at(p, i)->build_id));
-			pe_add_integer(&w->message, 7, 1);
-			pe_add_integer(&w->message, 8, w->have_lines[i]);
-			pe_add_integer(&w->message, 9, w->have_lines[i]);
-			put_message(w, MAPPING);
-		}
-	}
+	if (program != PE_NONE)
+		put_mapping(w, program, id);
+	for (uint32_t i = 0; i < p->binaries.n; i++)
+		if (i != program)
+			put_mapping(w, i, ++id);
 }
 
 static void put_locations(struct pprof *w)
@@ -215,6 +293,25 @@ static void put_strings(struct pprof *w)
 	}
 }
 
+/* Writes what is true of the whole profile: its main event, and when it was recorded. */
+static void put_facts(struct pprof *w)
+{
+	const struct pe_profile *p = w->profile;
+	const struct pe_event *event = &p->events[pe_main_event(p)];
+
+	if (p->asked->wall_time) {
+		pe_add_integer(&w->whole, TIME_NANOS, p->asked->wall_time);
+		pe_add_integer(&w->whole, DURATION_NANOS, p->asked->duration);
+	}
+	if (p->n_events) {
+		add_value_type(w, event, event->is_clock);
+		pe_add_message(&w->whole, PERIOD_TYPE, &w->message);
+		pe_add_integer(&w->whole, PERIOD, event->period);
+		pe_add_integer(&w->whole, DEFAULT_SAMPLE_TYPE, string_of(event->name));
+	}
+	put_whole(w);
+}
+
 /* Writes the samples and all that they refer to. */
 static void put_profile(struct pprof *w)
 {
@@ -228,10 +325,7 @@ static void put_profile(struct pprof *w)
 	put_locations(w);
 	put_functions(w);
 	put_strings(w);
-	if (p->n_events) {
-		pe_add_integer(&w->whole, DEFAULT_SAMPLE_TYPE, string_of(p->events[0].name));
-		put_whole(w);
-	}
+	put_facts(w);
 }
 
 bool pe_write_pprof(const struct pe_profile *p, const char *title, struct pd_print *out)

@@ -104,8 +104,11 @@ static uint32_t find_event(struct pe_profile *p, const struct pd_event *event)
 	};
 	added->name = pe_text_add(p, (struct pd_text){ name, strlen(name) });
 	added->is_tracepoint = event && event->attr.type == TYPE_TRACEPOINT;
-	added->is_time = event && is_clock(event) && p->asked->sums;
-	added->samples_time = event && (is_clock(event) || counts_cycles(event));
+	added->is_clock = event && is_clock(event);
+	added->is_time = added->is_clock && p->asked->sums;
+	if (event && !(event->attr.flags & PD_ATTR_FREQ))
+		added->period = event->attr.sample_period;
+	added->samples_time = added->is_clock || (event && counts_cycles(event));
 	return added->name == PE_NONE ? PE_NONE : i;
 }
 

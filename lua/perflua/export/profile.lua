@@ -2,11 +2,12 @@
 -- writes them (src/export); here is which samples they are of.
 
 local chains = require "perflua.group.profile"
+local core = require "perflua.core"
 local engine = require "perflua.plan.engine"
 local errors = require "perflua.errors"
 local fmt = require "perflua.text.fmt"
 local output = require "perflua.table.output"
-local spec_of = require("perflua.core").query_spec
+local spec_of = core.query_spec
 local units = require "perflua.text.units"
 local usage_error, errno = errors.usage_error, errors.errno
 
@@ -34,15 +35,33 @@ profile.formats = {
 
 local KEYS <const> = { "event", "pid", "tid", "comm" }
 
+-- Returns when the samples of a query begin, in ns since 1970, and how long they take; nil
+-- where the recording does not say what its times are on the wall clock.
+local function wall_times(spec)
+  if not spec.file.size or not spec.file.features.clock_data then return nil end
+  local first, last = math.maxinteger, math.mininteger
+  local is_one = type(spec.file.path) == "string"
+  for _, clock in ipairs((errors.guard(core.clocks, spec.file))) do
+    if not (clock.wall and clock.first) then return nil end
+    local from, to = clock.first, clock.last
+    if is_one and spec.from then from = math.max(from, spec.from) end
+    if is_one and spec.to and math.ult(spec.to, to) then to = spec.to end
+    first, last = math.min(first, from + clock.wall), math.max(last, to + clock.wall)
+  end
+  if first < last then return first, last - first end
+end
+
 -- Describes the profile of a query to the core.
 local function describe(query, format, options)
   local lines = options.lines
   if lines == nil then lines = format.lines end
   local names = { table.unpack(KEYS) }
   for _, name in ipairs(format.keys or {}) do names[#names + 1] = name end
+  local wall_time, duration
+  if format.name == "pprof" then wall_time, duration = wall_times(spec_of(query)) end
   return chains.describe(query, spec_of(query), names, { count = options.count,
     timeline = options.timeline, lines = lines, stacks = format.name == "firefox",
-    folded = format.name == "folded" })
+    folded = format.name == "folded", wall_time = wall_time, duration = duration })
 end
 
 -- Events are never added together.

@@ -175,6 +175,63 @@ describe("perflua.export", function()
     assert.equal("sh (pid 7)", got.samples[1].labels.thread)
   end)
 
+  it("has pprof show the event that samples time, with its period if that is fixed", function()
+    local b = builder.new()
+    local sample_type = { "ip", "tid", "time", "period", "id" }
+    local faults = b:event { name = "faults", type = 1, config = 2, ids = { 1 },
+      sample_type = sample_type, sample_period = 1 }
+    local clock = b:event { name = "clock", type = 1, config = 1, ids = { 2 },
+      sample_type = sample_type, sample_period = 250 }
+    local cycles = b:event { name = "cycles", type = 0, config = 0, ids = { 3 },
+      sample_type = sample_type, sample_period = 4000, freq = true }
+    for i, event in ipairs { faults, clock, faults, faults, cycles, cycles } do
+      b:sample(event, { ip = 1, pid = 7, tid = 7, time = i, period = 5,
+        id = event == faults and 1 or event == clock and 2 or 3 })
+    end
+    local path = b:write()
+    local file <close> = assert(perflua.open(path))
+    local got = profiles.pprof((exported.query(file:samples(), "pprof")))
+    assert.same({ "cycles", { "cycles", "count" }, nil },
+      { got.default, got.period_type, got.period })
+    local query = file:samples { event = { "faults", "clock" } }
+    got = profiles.pprof((exported.query(query, "pprof", { count = true })))
+    assert.same({ "clock", { "clock", "nanoseconds" }, 250 },
+      { got.default, got.period_type, got.period })
+    assert.same({ { "faults", "count" }, { "clock", "count" } }, got.types)
+    assert.same({ nil, nil }, { got.time, got.duration })
+  end)
+
+  it("tells pprof when the samples were taken, where the recording says that", function()
+    local MS <const>, NOON <const> = 1000000, 1795176000 * 1000000000
+    local b, sample = chains.recording { chains.kernel }
+    b:feature("clock_data", { clockid = 1, wall_clock = NOON, clock_time = 5 * MS })
+    for i = 1, 4 do sample(i * MS, 7, { chains.KERNEL, chains.READ }) end
+    local file <close> = assert(perflua.open(b:write(), chains.options()))
+    local got = profiles.pprof((exported.query(file:samples(), "pprof")))
+    assert.same({ NOON - 4 * MS, 3 * MS }, { got.time, got.duration })
+    got = profiles.pprof((exported.query(file:samples():between(2 * MS, 3 * MS), "pprof")))
+    assert.same({ NOON - 3 * MS, MS }, { got.time, got.duration })
+  end)
+
+  it("gives pprof for the first mapping the program, not what it loads", function()
+    local function first_of(comm, maps)
+      local b, sample = chains.recording { "- map 7 1000-2000 /usr/lib/libc.so.6",
+        "- map 7 2000-3000 /usr/lib/libz.so", table.unpack(maps) }
+      b:record("comm", { pid = 7, tid = 7, comm = comm }, { time = 1 })
+      b:record("comm", { pid = 8, tid = 8, comm = "other" }, { time = 1 })
+      for i, address in ipairs { 0x2100, 0x1100, 0x2100, 0x2100, 0x3100, 0x4100, 0x4100 } do
+        sample(10 * i, 7, { chains.USER, address })
+      end
+      sample(90, 8, { chains.USER, 0x3100 })
+      return profiles.pprof((export(b:write(), "pprof"))).mappings[1].name
+    end
+    local one = "- map 7 3000-4000 /opt/a-long-name-that-is-cut"
+    local two = "- map 7 4000-5000 /opt/it"
+    assert.equal("/opt/a-long-name-that-is-cut", first_of("a-long-name-tha", { one, two }))
+    assert.equal("/opt/it", first_of("renamed", { one, two }))
+    assert.equal("/usr/lib/libz.so", first_of("renamed", {}))
+  end)
+
   it("writes callgrind what each function weighs, and each call once a stack", function()
     local out = export(recording(), "callgrind")
     local got = profiles.callgrind(files.read(out))

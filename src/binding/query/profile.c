@@ -3,8 +3,8 @@
  * (src/export/export.h).
  *
  * The option profile = {event, pid, tid, comm, chain, cpu = numbers of keys | nil,
- * lines, stacks, folded = booleans, head = "pid" | "tid" | nil}: the measures are a count and,
- * or not, a sum and times.
+ * lines, stacks, folded = booleans, head = "pid" | "tid" | nil, wall_time, duration = ns | nil}
+ * needs as measures a count and, or not, a sum and times.
  *
  * The result has for each event with samples, in their order, {index | nil, samples, weight}. A
  * second result is a table of functions, those of call_tree.c and write(out, format, title,
@@ -30,6 +30,16 @@ static size_t read_profile_key(lua_State *L, const struct pl_job *job, const cha
 	if (key < 0 || (size_t)key > job->grouping.n_keys)
 		luaL_error(L, "invalid query: no such key");
 	return key ? (size_t)key - 1 : SIZE_MAX;
+}
+
+static uint64_t read_profile_time(lua_State *L, const char *name)
+{
+	lua_Integer time;
+
+	lua_getfield(L, -1, name);
+	time = luaL_optinteger(L, -1, 0);
+	lua_pop(L, 1);
+	return (uint64_t)time;
 }
 
 static const char *const heads[] = {
@@ -77,6 +87,8 @@ void pl_profile_read(lua_State *L, struct pl_job *job)
 		asked->lines = read_profile_flag(L, "lines");
 		asked->stacks = read_profile_flag(L, "stacks");
 		asked->folded = read_profile_flag(L, "folded");
+		asked->wall_time = read_profile_time(L, "wall_time");
+		asked->duration = read_profile_time(L, "duration");
 		lua_getfield(L, -1, "head");
 		asked->head = (enum pe_head)luaL_checkoption(L, -1, heads[0], heads);
 		lua_pop(L, 1);
