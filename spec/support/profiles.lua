@@ -170,8 +170,9 @@ end
 
 ---@param path string of a profile of the Firefox Profiler
 ---@return { meta: table, libs: table[], counters: table[], threads: table[] } threads: { name,
---- process, pid, tid, is_main, samples = { { time, stack, kind, weight } … }, markers = {
---- { name, time, stop, stack } … } }, times in milliseconds from the start
+--- process, pid, tid, is_main, used, samples = { { time, stack, kind, weight } … }, markers = {
+--- { name, time, stop, stack } … } }, times in milliseconds from the start; used: ns of
+--- processor time
 function profiles.firefox(path)
   local text = files.output("gzip -dc " .. files.quote(path)):gsub("([%[,])null%f[,%]]",
     "%1false")
@@ -189,6 +190,8 @@ function profiles.firefox(path)
       time = time + samples.timeDeltas[k]
       one.samples[k] = { time = time, stack = stacks.names[stack], kind = stacks.kinds[stack],
         weight = samples.weight[k] }
+      local used = samples.threadCPUDelta
+      if used then one.used = (one.used or 0) + used[k] end
     end
     for k = 1, markers.length do
       local cause = markers.data[k].cause

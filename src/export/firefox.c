@@ -64,7 +64,7 @@ static void print_samples_table(const struct firefox *w, const struct firefox_ro
 	print_samples(w, "stack", STACK, row, false);
 	print_samples(w, "timeDeltas", TIME, row, false);
 	print_samples(w, "weight", WEIGHT, row, is_time);
-	if (is_time)
+	if (row->event == w->clock)
 		print_samples(w, "threadCPUDelta", USED, row, is_time);
 	pe_print_key(w->out, "weightType");
 	pd_print_name(w->out, is_time ? "\"tracing-ms\"}" : "\"samples\"}");
@@ -308,6 +308,17 @@ static void find_times(struct firefox *w)
 	w->spent = last - w->start;
 }
 
+static void find_clock(struct firefox *w)
+{
+	const struct pe_profile *p = w->profile;
+
+	w->clock = PE_NONE;
+	for (uint32_t i = 0; i < p->n_events; i++)
+		if (p->events[i].is_time &&
+		    (w->clock == PE_NONE || pe_event_compare(p, i, w->clock) < 0))
+			w->clock = i;
+}
+
 bool pe_write_firefox(const struct pe_profile *p, const char *title, struct pd_print *out)
 {
 	struct firefox w = { .profile = p, .out = out };
@@ -319,6 +330,7 @@ bool pe_write_firefox(const struct pe_profile *p, const char *title, struct pd_p
 	ok = w.by_thread && w.last;
 	if (ok) {
 		find_times(&w);
+		find_clock(&w);
 		pe_sort_entries(p, PE_BY_THREAD, w.by_thread);
 		ok = pe_firefox_rows(&w);
 	}

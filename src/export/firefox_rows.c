@@ -8,18 +8,6 @@
 #include "firefox.h"
 
 /*
- * Returns the event whose rows are seen at first: samples of tracepoints are markers, too, so
- * it is one of the others, if there are some.
- */
-static uint32_t find_main_event(const struct pe_profile *p)
-{
-	for (uint32_t i = 0; i < p->n_events; i++)
-		if (!p->events[i].is_tracepoint)
-			return i;
-	return 0;
-}
-
-/*
  * Returns the thread that a process is named after: its main thread under its last name, or
  * thread `number` of the process, if no sample is of the main thread.
  */
@@ -70,7 +58,7 @@ static void fill_row(const struct firefox *w, size_t at, struct firefox_row *row
 static void mark_rows(const struct firefox *w, struct firefox_row *rows, size_t n)
 {
 	const struct pe_thread *thread = pe_thread_at(w->profile, rows->thread);
-	uint32_t event = find_main_event(w->profile);
+	uint32_t event = pe_main_event(w->profile);
 	size_t leading = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -103,7 +91,7 @@ bool pe_firefox_rows(struct firefox *w)
 
 size_t pe_firefox_shown(const struct firefox *w, size_t *shown)
 {
-	uint32_t event = find_main_event(w->profile);
+	uint32_t event = pe_main_event(w->profile);
 	size_t n = 0;
 
 	for (size_t i = 0; i < w->n_rows; i++) {

@@ -112,6 +112,26 @@ describe("an export with times", function()
     assert.same({ ":7, cpu-clock 7" }, main)
   end)
 
+  it("counts the processor time of firefox threads once, whatever number of clocks", function()
+    local b = builder.new()
+    local events = {}
+    for i, event in ipairs { { "cycles", 0, 0 }, { "task-clock", 1, 1 }, { "cpu-clock", 1, 0 } }
+    do
+      events[i] = b:event { name = event[1], type = event[2], config = event[3], ids = { i },
+        sample_type = { "ip", "tid", "time", "period", "id" } }
+    end
+    for i, n in ipairs { 5, 2, 3 } do
+      for k = 1, n do
+        b:sample(events[i], { ip = 1, pid = 7, tid = 7, time = k * MS, period = MS, id = i })
+      end
+    end
+    local used = {}
+    for i, thread in ipairs(profiles.firefox((export(b:write(), "firefox"))).threads) do
+      used[i] = { thread.name, thread.used }
+    end
+    assert.same({ { ":7, cycles" }, { ":7, task-clock" }, { ":7, cpu-clock", 3 * MS } }, used)
+  end)
+
   it("writes firefox what each event weighs over time", function()
     local got = profiles.firefox((export(recording(10), "firefox")))
     local sums = {}
