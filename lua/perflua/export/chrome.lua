@@ -251,13 +251,18 @@ local function write_spans(trace, query)
 end
 
 ---@param query perflua.Query
+function chrome.check(query)
+  if not spec_of(query).unnest then return end
+  usage_error "export: chrome has room for samples and spans, not items"
+end
+
+---@param query perflua.Query
 ---@param out file*|string|nil
 ---@return { samples: integer, set_aside: integer, notes: string[] }?
 ---@return string? message
 ---@return string? code
 function chrome.export(query, out)
   local spec = spec_of(query)
-  if spec.unnest then usage_error "export: chrome has room for samples and spans, not items" end
   if not spec.reader and not spec.scope:root "time" then
     usage_error "export: these samples have no times, which chrome needs"
   end

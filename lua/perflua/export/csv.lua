@@ -3,7 +3,8 @@
 
 local rows = require "perflua.export.rows"
 
-local csv = { name = "csv", description = "spreadsheets, pandas, DuckDB", takes_records = true }
+local csv = { name = "csv", description = "spreadsheets, pandas, DuckDB", takes_records = true,
+  check = rows.check }
 
 function csv.export(query, out) return rows.export(query, out, false) end
 

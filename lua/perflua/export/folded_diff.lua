@@ -62,14 +62,10 @@ local function add_column(list, by_stack, set, column)
   set:close()
 end
 
----@param query perflua.Query the samples after a change
----@param out file*|string|nil
----@param options { before: perflua.Query, count: boolean? }
----@return { samples: integer, set_aside: integer }? # those of both queries
----@return string? message
----@return string? code
-function folded_diff.export(query, out, options)
-  local before, list = options.before, {}
+---@param query perflua.Query
+---@param options { before: perflua.Query }
+function folded_diff.check(query, options)
+  local before = options.before
   if type(before) ~= "userdata" or not spec_of(before) or spec_of(before).keys
     or spec_of(before).reader or spec_of(before).unnest then
     usage_error "export: folded-diff: the option before is a query of samples"
@@ -77,8 +73,18 @@ function folded_diff.export(query, out, options)
   if spec_of(query).reader or spec_of(query).unnest then
     usage_error "export: a query of samples expected"
   end
+end
+
+---@param query perflua.Query the samples after a change
+---@param out file*|string|nil
+---@param options { before: perflua.Query, count: boolean? }
+---@return { samples: integer, set_aside: integer }? # those of both queries
+---@return string? message
+---@return string? code
+function folded_diff.export(query, out, options)
+  local list = {}
   local by_stack = {}
-  local first, aside_first = collect(before, options.count)
+  local first, aside_first = collect(options.before, options.count)
   add_column(list, by_stack, first, 1)
   local second, aside_second = collect(query, options.count)
   check_events(first.event, second.event)

@@ -5,6 +5,7 @@
 --   lines        true: it wants source files and lines
 --   one_event    true: it has no room for several events
 --   takes_records  true: it has rows of any records, not of samples only
+--   check        function(query, options)?, raises if the format has no room for what is asked
 --   export       function(query, out, options), returns what export.write() does
 --
 -- Those that are profiles are in perflua.export.profile.
@@ -25,6 +26,7 @@ export.formats = { "speedscope", "firefox", "perfetto", "pprof", "callgrind", "f
 local modules = {}
 for name, format in pairs(profile.formats) do
   format.name = name
+  format.check = function(...) return profile.check(format, ...) end
   format.export = function(...) return profile.export(format, ...) end
   modules[name] = format
 end
@@ -78,9 +80,22 @@ local function check_options(options, format)
   local takes = profile.formats[format.name] and PROFILE or OTHERS[format.name] or {}
   for name, value in pairs(options) do
     if value and not takes[name] then
+      if name == "max_size" then
+        usage_error("export: max_size makes times coarser, and %s keeps each", format.name)
+      end
       usage_error("export: %s does not take the option '%s'", format.name, name)
     end
   end
+end
+
+---Raises if a format has no room for what is asked of it, whatever the recording has.
+---@param query perflua.Query
+---@param format table
+---@param options table
+function export.check(query, format, options)
+  check_options(options, format)
+  check_query(query, format)
+  if format.check then format.check(query, options) end
 end
 
 ---Writes the samples of a query in the format of another program, added up by event, thread and
@@ -99,9 +114,8 @@ function export.write(query, format, out, options)
   end
   local is, message = export.find(format)
   if not is then usage_error("%s", message) end
-  check_options(options, is)
+  export.check(query, is, options)
   if type(out) ~= "string" then out = output.file(out) end
-  check_query(query, is)
   return is.export(query, out, options)
 end
 

@@ -76,22 +76,31 @@ local function check_events(name, file, events)
   end
 end
 
--- Returns the options with `timeline` as the format has it.
-local function check_timeline(format, scope, options)
-  local is = { count = options.count, lines = options.lines, title = options.title,
-    timeline = options.timeline, max_size = options.max_size }
-  if is.timeline and format.timeline == nil then
+---Raises if a format has no room for what is asked of it.
+---@param format table of profile.formats
+---@param query perflua.Query
+---@param options table
+function profile.check(format, query, options)
+  if spec_of(query).reader then
+    if not format.spans then usage_error "export: a query of samples expected, not of spans" end
+  elseif options.timeline and format.timeline == nil then
     usage_error("export: %s has no room for times", format.name)
   end
-  if format.timeline then is.timeline = true end
-  if is.timeline and not scope:root "time" then
-    usage_error("export: %s needs times, and samples have none: record with -T", format.name)
-  end
-  if is.max_size and (math.type(is.max_size) ~= "integer" or is.max_size < 1) then
+  local size = options.max_size
+  if size and (math.type(size) ~= "integer" or size < 1) then
     usage_error("export: max_size: a number of bytes expected")
-  elseif is.max_size and not is.timeline then
+  elseif size and not (options.timeline or format.timeline) then
     usage_error("export: max_size makes times coarser, and %s", format.timeline == nil
       and format.name .. " has no room for times" or "there are none without timeline")
+  end
+end
+
+-- Returns the options with `timeline` as the format has it.
+local function with_timeline(format, scope, options)
+  local is = { count = options.count, lines = options.lines, title = options.title,
+    timeline = options.timeline or format.timeline, max_size = options.max_size }
+  if is.timeline and not scope:root "time" then
+    usage_error("export: %s needs times, and samples have none: record with -T", format.name)
   end
   return is
 end
@@ -151,14 +160,11 @@ end
 ---@return string? code
 function profile.export(format, query, out, options)
   local spec = spec_of(query)
-  if spec.reader then
-    if not format.spans then usage_error "export: a query of samples expected, not of spans" end
-    return require(format.spans).export(query, out, options)
-  end
+  if spec.reader then return require(format.spans).export(query, out, options) end
   if not spec.scope:root "callchain" and not spec.scope:root "ip" then
     usage_error("export: samples have neither a call chain nor an address")
   end
-  options = check_timeline(format, spec.scope, options)
+  options = with_timeline(format, spec.scope, options)
   local description, counted = describe(query, format, options)
   local events, made = engine.groups(spec, description)
   if format.one_event then check_events(format.name, spec.file, events) end

@@ -30,14 +30,16 @@ local function select_default(query)
   return query:select(table.unpack(names))
 end
 
--- Raises if a column is what no cell has room for.
-local function check_columns(spec)
-  for _, ref in ipairs(spec.refs) do
+---Raises if a column is what no cell has room for.
+---@param query perflua.Query
+function rows.check(query)
+  local spec = spec_of(query)
+  for _, ref in ipairs(spec.refs or {}) do
     if ref.kind == "view" or ref.mixed then
       usage_error("export: %s is a view; a column has room for one of its fields", ref.text)
     end
   end
-  local why = plan.calls(spec, spec.refs)
+  local why = spec.refs and plan.calls(spec, spec.refs)
   if why then usage_error("export: %s, and cannot be a column", why) end
 end
 
@@ -51,7 +53,6 @@ end
 function rows.export(query, out, as_json)
   if not spec_of(query).refs then query = select_default(query) end
   local spec = spec_of(query)
-  check_columns(spec)
   local columns, n = {}, nil
   for i, ref in ipairs(spec.refs) do columns[i] = { name = ref.text, kind = ref.kind } end
   local ok, message, code = output.with_file(out, function(file)

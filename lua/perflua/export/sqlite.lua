@@ -58,6 +58,29 @@ local function create(path)
   return file ~= nil, message, code
 end
 
+-- Returns where the core finds the fields of the tables, their names with those of further
+-- columns behind them, and the latter.
+local function columns_of(spec)
+  local at, names = { chain = 1 }, {}
+  for _, name in ipairs(OWN) do
+    if spec.scope:root(name) then
+      names[#names + 1] = name
+      at[name] = #names + 1
+    end
+  end
+  return at, names, further_columns(spec.refs, at, names)
+end
+
+---Raises if the tables have no room for a query.
+---@param query perflua.Query
+function sqlite.check(query)
+  local spec = spec_of(query)
+  if spec.reader or spec.unnest then
+    usage_error "export: a database has room for samples, not for spans or items; csv has"
+  end
+  columns_of(spec)
+end
+
 ---@param query perflua.Query
 ---@param out any
 ---@return { samples: integer, set_aside: integer }?
@@ -67,25 +90,14 @@ function sqlite.export(query, out)
   if type(out) ~= "string" then
     usage_error "export: a database is a file: the path of one is needed"
   end
-  local spec = spec_of(query)
-  if spec.reader or spec.unnest then
-    usage_error "export: a database has room for samples, not for spans or items; csv has"
-  end
-  local at, names = { chain = 1 }, {}
-  for _, name in ipairs(OWN) do
-    if spec.scope:root(name) then
-      names[#names + 1] = name
-      at[name] = #names + 1
-    end
-  end
-  local more = further_columns(spec.refs, at, names)
+  local at, names, more = columns_of(spec_of(query))
   local created, message, code = create(out)
   if not created then return nil, message, code end
   local is_written = false
   local _ <close> = setmetatable({}, { __close = function()
     if not is_written then create(out) end -- empties it: what is there is no database
   end })
-  spec = spec_of(query:select(table.unpack(names)))
+  local spec = spec_of(query:select(table.unpack(names)))
   local cursor <close> = plan.values(spec, spec.refs, { CHAIN })
   local rows, set_aside = errors.guard(core.sqlite, cursor, out, { at = at, more = more,
     most = aside.MOST, notes = notes_of(spec.file) })

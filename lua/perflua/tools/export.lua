@@ -141,6 +141,10 @@ local function check_options(args, is_terminal)
     return "export: --fields names columns of csv, jsonl and sqlite; " .. args.to .. " has none"
   end
   if not (has_rows[args.to] or is_made_apart[args.to]) then return nil end
+  if args["max-size"] and has_rows[args.to] then
+    return ("export: --max-size makes times coarser, and %s keeps each: choose fewer samples "
+      .. "with --time or --where"):format(args.to)
+  end
   for _, name in ipairs(of_profiles) do
     if args[name] and not (name == "count" and args.to == "folded-diff") then
       return ("export: --%s is of profiles; %s does not take it"):format(name, args.to)
@@ -176,9 +180,11 @@ function tool.run(args, out, host)
   max_size, message = read_size(args, format)
   if message then return USAGE, message end
   if args["no-lines"] then lines = false end
-  written, message = perflua.export(query, args.to, args.o ~= "-" and args.o or out,
-    { count = args.count, lines = lines, title = args.title, timeline = args.timeline,
-      max_size = max_size, before = before })
+  local options = { count = args.count, lines = lines, title = args.title,
+    timeline = args.timeline, max_size = max_size, before = before }
+  local ok, why = pcall(export.check, query, format, options)
+  if not ok then return USAGE, (strip_position(why):gsub("max_size", "--max-size")) end
+  written, message = perflua.export(query, args.to, args.o ~= "-" and args.o or out, options)
   if not written then return nil, message end
   for _, note in ipairs(written.notes or {}) do folding.log("export", "%s", note) end
   if written.samples == 0 then

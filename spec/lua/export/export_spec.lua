@@ -439,6 +439,41 @@ describe("perflua export", function()
     assert.equal(2, got.status)
   end)
 
+  it("ends with status 2 if a format has no room for what is asked of it", function()
+    local path, out = recording(), files.temporary()
+    local view = "callchain is a view; a column has room for one of its fields"
+    for words, message in pairs {
+      ["--to pprof --timeline"] = "pprof has no room for times",
+      ["--to callgrind --max-size 5M"] = "--max-size makes times coarser, and callgrind has no "
+        .. "room for times",
+      ["--to speedscope --max-size 5M"] = "--max-size makes times coarser: --timeline keeps "
+        .. "the times",
+      ["--to csv --fields callchain"] = view,
+      ["--to jsonl --fields ip,callchain"] = view,
+      ["--to sqlite --fields callchain"] = view,
+      ["--to csv --max-size 1M"] = "--max-size makes times coarser, and csv keeps each: choose "
+        .. "fewer samples with --time or --where",
+    } do
+      local args = { "export", "-o", out, path }
+      for word in words:gmatch "%S+" do args[#args + 1] = word end
+      local got = run.perflua(args)
+      assert.same({ 2, "perflua: export: " .. message .. "\n" }, { got.status, got.err })
+      assert.equal("", files.read(out))
+    end
+  end)
+
+  it("ends with status 1 if a recording lacks what a format needs", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", ids = { 1 }, sample_type = { "ip", "tid" } }
+    b:sample(event, { ip = 1, pid = 7, tid = 7 })
+    local path = b:write()
+    for _, format in ipairs { "firefox", "perfetto", "chrome" } do
+      local got = run.perflua { "export", "--to", format, path }
+      assert.equal(1, got.status)
+      assert.matches("times", got.err)
+    end
+  end)
+
   it("folds the samples of the first event, and says so", function()
     local got = run.perflua { "export", "--to", "folded", recording() }
     assert.matches("^sh;%[kernel.kallsyms%] 30\n", got.out:match "sh;.*")
