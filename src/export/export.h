@@ -34,6 +34,7 @@ struct pe_asked {
 	bool folded;		  /* clean names as the field `stack` has them */
 	/* when the recording began, in ns since 1970 UTC; 0: not known; and what it took */
 	uint64_t wall_time, duration;
+	uint64_t start;	  /* the time that those of PE_CHROME count from, in ns */
 	unsigned threads; /* that may work, the caller's included: at least 1 */
 	enum pe_head {
 		PE_HEAD_COMM, /* "comm" */
@@ -44,6 +45,11 @@ struct pe_asked {
 
 enum pe_format {
 	PE_CALLGRIND,
+	/*
+	 * Events, each behind a comma, then the frames of their stacks: a part of a file, which
+	 * others go before and behind. Needs times.
+	 */
+	PE_CHROME,
 	PE_FIREFOX, /* compressed by gzip; needs times and stacks */
 	PE_FOLDED,
 	PE_PERFETTO, /* needs times, and keeps all of them */
@@ -51,6 +57,9 @@ enum pe_format {
 	PE_SPEEDSCOPE,
 	PE_FORMATS
 };
+
+/* The text between events and frames of PE_CHROME. */
+#define PE_CHROME_FRAMES "\n],\"displayTimeUnit\":\"ns\",\"stackFrames\":{"
 
 /* Returns the name of a format. */
 const char *pe_format_name(enum pe_format format);
@@ -66,6 +75,15 @@ void pe_profile_destroy(struct pe_profile *profile);
 
 /* Returns true if the weights add up to more than 2^63 - 1: their sums are wrong. */
 bool pe_profile_is_too_heavy(const struct pe_profile *profile);
+
+/*
+ * Returns how many threads have samples, and, where times are kept, sets last[…] to the time of
+ * the last sample of each, unless `last` is NULL.
+ */
+size_t pe_profile_threads(const struct pe_profile *profile, uint64_t *last);
+
+/* Returns the id of a thread, by its number; INT32_MIN: it was not recorded. */
+int32_t pe_profile_tid(const struct pe_profile *profile, size_t number);
 
 /* An event of which there are samples. */
 struct pe_event {

@@ -88,6 +88,7 @@ struct pe_profile {
 	size_t n_entries;
 	uint64_t weight; /* of all entries */
 	bool is_too_heavy;
+	bool is_coarse;	     /* times were made coarser */
 	struct pe_set calls; /* of pe_call, from pe_stacks_find() to pe_stacks_fill() */
 	/* made by both of these; else NULL */
 	uint32_t *chain_stacks;	 /* [chains + 1]: stack of each chain; of entries without one */
@@ -238,6 +239,7 @@ uint32_t pe_find_names(const struct pe_profile *profile, const uint64_t *last, u
 /* Write a profile as their formats have it. Return false without memory. */
 bool pe_write_callgrind(const struct pe_profile *profile, const char *title,
 			struct pd_print *out);
+bool pe_write_chrome(const struct pe_profile *profile, const char *title, struct pd_print *out);
 bool pe_write_firefox(const struct pe_profile *profile, const char *title,
 		      struct pd_print *out);
 bool pe_write_folded(const struct pe_profile *profile, const char *title, struct pd_print *out);
@@ -246,6 +248,13 @@ bool pe_write_perfetto(const struct pe_profile *profile, const char *title,
 bool pe_write_pprof(const struct pe_profile *profile, const char *title, struct pd_print *out);
 bool pe_write_speedscope(const struct pe_profile *profile, const char *title,
 			 struct pd_print *out);
+
+/*
+ * Has entries of the same functions, which PE_CHROME cannot tell apart, be of one call chain,
+ * and leaves out processors, but for idle threads. Returns false without memory; then some
+ * entries may be changed.
+ */
+bool pe_chrome_unify(struct pe_profile *profile);
 
 /*
  * Returns how many threads of an event have no profile of their own in the format of

@@ -244,6 +244,7 @@ void pe_sort_neighbours(struct pe_profile *p, bool same_time)
 
 void pe_coarsen_times(struct pe_profile *p, uint64_t step)
 {
+	p->is_coarse = true;
 	for (size_t i = 0; i < p->n_entries; i++)
 		p->entries[i].time &= ~(step - 1);
 	pe_sort_neighbours(p, true);

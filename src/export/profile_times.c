@@ -86,16 +86,30 @@ bool pe_times_fill(struct pe_profile *p)
 	return ok;
 }
 
-uint64_t *pe_thread_times(const struct pe_profile *p)
+size_t pe_profile_threads(const struct pe_profile *p, uint64_t *last)
 {
-	uint64_t *last = calloc(p->threads.n + 1, sizeof(*last));
-
+	for (size_t i = 0; last && i < p->threads.n; i++)
+		last[i] = 0;
 	for (size_t i = 0; last && i < p->n_entries; i++) {
 		const struct pe_entry *entry = &p->entries[i];
 
 		if (entry->time > last[entry->thread])
 			last[entry->thread] = entry->time;
 	}
+	return p->threads.n;
+}
+
+int32_t pe_profile_tid(const struct pe_profile *p, size_t number)
+{
+	return pe_thread_at(p, (uint32_t)number)->tid;
+}
+
+uint64_t *pe_thread_times(const struct pe_profile *p)
+{
+	uint64_t *last = calloc(p->threads.n + 1, sizeof(*last));
+
+	if (last)
+		pe_profile_threads(p, last);
 	return last;
 }
 

@@ -63,7 +63,7 @@ void pe_stack_order_destroy(struct pe_stack_order *order)
 }
 
 /* Returns the node of an entry's stack; PE_NONE: no memory. */
-static uint32_t find_stack(struct pe_stack_order *order, const struct pe_entry *entry)
+static uint32_t place_stack(struct pe_stack_order *order, const struct pe_entry *entry)
 {
 	struct pe_call call = { PE_NONE, 0 };
 	size_t n, depth = 0;
@@ -102,21 +102,34 @@ static bool extend_nodes(struct pe_stack_order *order)
 	return true;
 }
 
-bool pe_stack_order_add(struct pe_stack_order *order, const struct pe_entry *entry)
+uint32_t pe_stack_order_find(struct pe_stack_order *order, const struct pe_entry *entry)
 {
 	const struct pq_chains *chains = order->profile->chains;
 	uint32_t chain = entry->stack;
-	struct node *node;
 
 	if (chain == PE_NONE)
 		chain = chains ? (uint32_t)pq_chains_size(chains) : 0;
 	if (order->of_chains[chain] == PE_NONE)
-		order->of_chains[chain] = find_stack(order, entry);
-	if (order->of_chains[chain] == PE_NONE || !extend_nodes(order))
+		order->of_chains[chain] = place_stack(order, entry);
+	return order->of_chains[chain];
+}
+
+const struct pe_call *pe_stack_order_calls(const struct pe_stack_order *order, size_t *n)
+{
+	*n = order->calls.n;
+	return (const void *)order->calls.items;
+}
+
+bool pe_stack_order_add(struct pe_stack_order *order, const struct pe_entry *entry)
+{
+	uint32_t number = pe_stack_order_find(order, entry);
+	struct node *node;
+
+	if (number == PE_NONE || !extend_nodes(order))
 		return false;
-	node = &order->nodes[order->of_chains[chain]];
+	node = &order->nodes[number];
 	if (!node->is_end)
-		order->ends[order->n_ends++] = order->of_chains[chain];
+		order->ends[order->n_ends++] = number;
 	node->is_end = true;
 	node->own += entry->weight;
 	return true;

@@ -29,6 +29,17 @@ const uint32_t *pe_stack_order_lines(struct pe_stack_order *order, uint32_t numb
 /* Returns what the stack weighs itself. */
 uint64_t pe_stack_order_weight(const struct pe_stack_order *order, uint32_t number);
 
+/*
+ * Returns the number of an entry's stack, which is not added to the order; PE_NONE: no memory.
+ */
+uint32_t pe_stack_order_find(struct pe_stack_order *order, const struct pe_entry *entry);
+
+/*
+ * Returns all stacks that have numbers, and sets *n to how many they are: each is a line, in
+ * place of a frame, that a stack of a lower number called.
+ */
+const struct pe_call *pe_stack_order_calls(const struct pe_stack_order *order, size_t *n);
+
 /* Takes all entries out again. */
 void pe_stack_order_clear(struct pe_stack_order *order);
 

@@ -13,6 +13,7 @@ static const struct {
 	bool is_compressed;
 } formats[PE_FORMATS] = {
 	[PE_CALLGRIND] = { "callgrind", pe_write_callgrind, false },
+	[PE_CHROME] = { "chrome", pe_write_chrome, false },
 	[PE_FIREFOX] = { "firefox", pe_write_firefox, true },
 	[PE_FOLDED] = { "folded", pe_write_folded, false },
 	[PE_PERFETTO] = { "perfetto", pe_write_perfetto, false },
@@ -125,6 +126,8 @@ static bool fit_profile(struct pe_profile *p, enum pe_format format, const char 
 		if (written->size <= most || format == PE_PERFETTO || step > spent ||
 		    step >> 62)
 			return true;
+		if (!step && format == PE_CHROME && !pe_chrome_unify(p))
+			return false;
 		fitting = (double)p->n_entries * (double)most / (double)written->size;
 		do {
 			step = width;

@@ -119,7 +119,7 @@ return {
       { "lines", "boolean?", "Look up source lines and inlined functions.",
         default = "true for firefox, perfetto, pprof and callgrind" },
       { "max_size", "integer?", "Bytes that a profile with times has at most: times are made "
-        .. "coarser until it fits.", unit = "bytes",
+        .. "coarser until it fits; of chrome, too.", unit = "bytes",
         default = "100 MB; of perfetto no limit" },
       { "timeline", "boolean?",
         "Keep the time of each sample: speedscope; firefox and perfetto always do.",

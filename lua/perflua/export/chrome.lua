@@ -1,235 +1,78 @@
--- Trace events of Chrome, in their object form: threads on processors, and processors' threads,
--- from sched_switch; arrows of wake-ups; counters; other samples as instants; spans.
+-- Trace events of Chrome, in their object form: threads on processors, and processors'
+-- threads, from sched_switch; arrows of wake-ups; counters; other tracepoints as instants;
+-- spans. Samples of other events are instants, too. The core writes these, unless they carry
+-- values of counters, or are a stream's, which is read once (src/export/chrome.c).
 -- "Trace Event Format": https://chromium.googlesource.com/catapult, tracing/docs.
 
+local chains = require "perflua.group.profile"
 local core = require "perflua.core"
 local counts = require "perflua.export.counts"
+local engine = require "perflua.plan.engine"
+local errors = require "perflua.errors"
 local json = require "perflua.text.json"
 local output = require "perflua.table.output"
-local runs = require "perflua.waits.runs"
+local profile = require "perflua.export.profile"
 local sampled = require "perflua.recording.sampled"
 local spans = require "perflua.export.spans"
-local stack_frames = require "perflua.export.stack_frames"
-local usage_error = require("perflua.errors").usage_error
+local trace_events = require "perflua.export.trace_events"
+local usage_error = errors.usage_error
 local spec_of = core.query_spec
 
-local chrome = { name = "chrome",
+local chrome = { name = "chrome", most = profile.STRING,
   description = "chrome://tracing, ui.perfetto.dev: threads on processors, wake-ups, spans" }
 
-local UNKNOWN <const> = '"not known who ran"'
-local CPUS <const> = 0 -- the process whose threads are the processors: none has this id
+local TOO_LARGE <const> = "switches, spans and other tracepoints keep their times, and take "
+  .. "more than the %s of --max-size: choose fewer, as with --time, or a larger size"
+local KEYS <const> = { "event", "pid", "tid", "comm", "cpu" } -- what tells samples apart
 
--- Fields of samples, and of tracepoints where there are such.
-local FIELDS <const> = { "event", "time", "cpu", "pid", "tid", "comm", "period", "symbol",
-  "dso", "stack", "message", "args.prev_pid", "args.next_pid", "args.next_comm", "args.pid",
-  "args.cpu_id", "args.state" }
-
-local Trace = {}
-Trace.__index = Trace
-
-local function new_trace(file, write)
-  local trace = setmetatable({ file = file, write = write, frames = stack_frames.new(),
-    named = {}, comms = {}, placed = {}, shown = {}, flows = 0, woken = {}, n_running = 0 },
-    Trace)
-  trace.counts = counts.new(function(pid, name, count, time)
-    trace:counter(pid, name, "count", count, trace:stamp(time))
-  end)
-  return trace
-end
-
--- Returns microseconds since the first event, with all digits.
-function Trace:stamp(time)
-  self.first = self.first or time
-  local ns = time - self.first
-  local sign = ns < 0 and "-" or ""
-  ns = math.abs(ns)
-  return ("%s%d.%03d"):format(sign, ns // 1000, ns % 1000)
-end
-
-function Trace:add(format, ...)
-  self.write((self.wrote and ",\n" or "") .. format:format(...))
-  self.wrote = true
-end
-
--- Names a process or thread, anew if it is called otherwise.
-function Trace:name(kind, pid, tid, text)
-  local key = ("%s %d %d"):format(kind, pid, tid)
-  if self.named[key] == text then return end
-  self.named[key] = text
-  self:add('{"ph":"M","name":"%s","pid":%d,"tid":%d,"args":{"name":%s}}', kind, pid, tid,
-    json.string(text))
-end
-
--- Returns the name of a thread: that of the recording, else that of the last switch to it.
-function Trace:comm_of(tid, thread)
-  return thread and thread.comm or self.comms[tid] or "[unknown]"
-end
-
--- Shows a process above those with a larger place.
-function Trace:place(pid, place)
-  self:add('{"ph":"M","name":"process_sort_index","pid":%d,"args":{"sort_index":%d}}', pid,
-    place)
-end
-
--- Returns the process of a thread and the thread's name, and writes the names of both. Shows
--- processes whose start was not recorded last.
-function Trace:process_of(tid, time)
-  local thread = self.file:thread(tid, time)
-  local pid, comm = thread and thread.pid or tid, self:comm_of(tid, thread)
-  local leader = pid == tid and thread or self.file:thread(pid, time)
-  if not self.placed[pid] then
-    self.placed[pid] = true
-    self:place(pid, leader and leader.comm and 1 or 2)
+-- Returns the events of a query whose samples the core writes, and the others.
+local function split_events(spec)
+  local plain, others = {}, {}
+  local is_read_once = not spec.file.size
+    or not (spec.scope:root "callchain" or spec.scope:root "ip")
+  for _, event in ipairs(spec.scope:events()) do
+    local list = (is_read_once or event.system or counts.has_values(event)) and others or plain
+    list[#list + 1] = event
   end
-  self:name("process_name", pid, pid, self:comm_of(pid, leader))
-  self:name("thread_name", pid, tid, comm)
-  self.shown[tid] = comm
-  return pid, comm
+  return plain, others
 end
 
--- Names the thread that stands for a processor.
-function Trace:name_cpu(cpu)
-  if not self.placed[CPUS] then
-    self.placed[CPUS] = true
-    self:place(CPUS, 0)
+-- Adds up samples by event, thread, processor, time and stack. Returns how many they are, what
+-- the core writes, and how many were set aside.
+local function add_up(trace, query)
+  local description, counted = chains.describe(query, spec_of(query), KEYS, { timeline = true,
+    start = trace.first })
+  local events, made = engine.groups(spec_of(query), description)
+  local n = 0
+  for _, event in ipairs(events) do n = n + event.samples end
+  if n == 0 then return 0, nil, counted.n end
+  trace:place(trace_events.CPUS, 0)
+  local threads = made.threads()
+  table.sort(threads, function(one, other) return one[2] < other[2] end) -- by the last name
+  for _, thread in ipairs(threads) do
+    trace.last = math.max(trace.last, thread[2])
+    if thread[1] ~= 0 then trace:process_of(thread[1], thread[2]) end
   end
-  self:name("process_name", CPUS, CPUS, "processors")
-  self:name("thread_name", CPUS, cpu, ("cpu %d"):format(cpu))
+  return n, made, counted.n
 end
 
-function Trace:slice(phase, pid, tid, name, stamp)
-  self:add('{"ph":"%s","pid":%d,"tid":%d,"ts":%s,"name":%s}', phase, pid, tid, stamp, name)
-end
-
-function Trace:counter(pid, name, key, value, stamp)
-  self:add('{"ph":"C","pid":%d,"ts":%s,"name":%s,"args":{"%s":%d}}', pid, stamp,
-    json.string(name), key, value)
-end
-
--- Returns the functions that write when threads start and stop to run.
-function Trace:handlers()
-  local names, pids = {}, {}
-  local function finish(tid, cpu, time)
-    local stamp = self:stamp(time)
-    self:slice("E", CPUS, cpu, names[cpu], stamp)
-    self:slice("E", pids[cpu], tid, ('"cpu %d"'):format(cpu), stamp)
-    self.n_running = self.n_running - 1
-  end
-  local function start(tid, cpu, time)
-    local pid, comm = self:process_of(tid, time)
-    local stamp = self:stamp(time)
-    names[cpu], pids[cpu] = json.string(("%s (%d)"):format(comm, tid)), pid
-    self:name_cpu(cpu)
-    self:slice("B", CPUS, cpu, names[cpu], stamp)
-    self:slice("B", pid, tid, ('"cpu %d"'):format(cpu), stamp)
-    self.n_running = self.n_running + 1
-    self:counter(CPUS, "running threads", "threads", self.n_running, stamp)
-    local wake = self.woken[tid]
-    self.woken[tid] = nil
-    if not wake then return end
-    self.flows = self.flows + 1
-    self:add('{"ph":"s","id":%d,"cat":"wake-up","name":"wake-up","pid":%d,"tid":%d,"ts":%s}',
-      self.flows, wake.pid, wake.tid, self:stamp(wake.time))
-    self:add('{"ph":"f","bp":"e","id":%d,"cat":"wake-up","name":"wake-up","pid":%d,"tid":%d,'
-      .. '"ts":%s}', self.flows, pid, tid, stamp)
-  end
-  return {
-    start = start,
-    stop = function(tid, cpu, _, time)
-      finish(tid, cpu, time)
-      self:counter(CPUS, "running threads", "threads", self.n_running, self:stamp(time))
-    end,
-    drop = finish, -- without length, since it is not known
-    unknown = function(cpu, since, time)
-      self:name_cpu(cpu)
-      self:slice("B", CPUS, cpu, UNKNOWN, self:stamp(since))
-      self:slice("E", CPUS, cpu, UNKNOWN, self:stamp(time))
-    end,
-  }
-end
-
-local taken = {}
-
-function taken.sched_switch(self, s)
-  if not (s.cpu and s["args.prev_pid"] and s["args.next_pid"]) then return end
-  if s["args.next_comm"] ~= "" then self.comms[s["args.next_pid"]] = s["args.next_comm"] end
-  self.runs:switch(s.cpu, s["args.prev_pid"], s["args.next_pid"], s.time)
-  return true
-end
-
--- An arrow begins where the waking thread runs.
-local function wake(self, s)
-  local woken = s["args.pid"]
-  if not woken then return end
-  if self.runs.cpu_of[s.tid] and not self.woken[woken] then
-    self.woken[woken] = { pid = s.pid, tid = s.tid, time = s.time }
-  end
-  return true
-end
-
-taken.sched_waking, taken.sched_wakeup, taken.sched_wakeup_new = wake, wake, wake
-
-function taken.cpu_frequency(self, s)
-  if not (s["args.cpu_id"] and s["args.state"]) then return end
-  self:counter(CPUS, ("frequency of cpu %d"):format(s["args.cpu_id"]), "kHz",
-    s["args.state"], self:stamp(s.time))
-  return true
-end
-
--- Any other sample. What happens while a processor idles is its own.
-local function add_instant(self, s)
-  local pid, tid, args = s.pid or 0, s.tid or 0, {}
-  if tid == 0 then pid, tid = CPUS, s.cpu or 0
-  elseif not self.shown[tid] or s.comm and self.shown[tid] ~= s.comm then
-    self:process_of(tid, s.time)
-  end
-  for _, name in ipairs { "symbol", "dso", "message" } do
-    if s[name] then args[#args + 1] = ('"%s":%s'):format(name, json.string(s[name])) end
-  end
-  if s.period and not s.message then args[#args + 1] = ('"period":%d'):format(s.period) end
-  local frame = s.stack and s.stack ~= "" and self.frames:number(s.stack)
-  self:add('{"ph":"i","s":"t","pid":%d,"tid":%d,"ts":%s,"name":%s,"args":{%s}%s}', pid, tid,
-    self:stamp(s.time), json.string(s.event and s.event.name or "sample"),
-    table.concat(args, ","), frame and (',"sf":"%d"'):format(frame) or "")
-end
-
-local function add_sample(self, s)
-  self.counts:add_sample(s)
-  local name = s.event and s.event.name:match "^[^:]+:([^:]+)" or ""
-  if not (taken[name] and taken[name](self, s)) then add_instant(self, s) end
-end
-
--- Returns the query of the fields that its samples have, and their names. Messages cost time,
--- so they are made only if there are tracepoints other than those that are drawn.
-local function select_fields(query)
-  local names, others = {}, false
-  for _, event in ipairs(spec_of(query).scope:events()) do
-    others = others or event.system ~= nil
-      and not taken[event.name:match "^[^:]+:([^:]+)" or ""]
-  end
-  for _, name in ipairs(FIELDS) do
-    if (name ~= "message" or others) and pcall(query.select, query, name) then
-      names[#names + 1] = name
-    end
-  end
-  return query:select(table.unpack(names)), names
-end
-
+-- Writes samples. Returns how many they are, what otherData says of them, what the core is to
+-- write, and how many were set aside.
 local function write_samples(trace, query)
-  local selected, names = select_fields(query)
-  local sample, n, last = {}, 0, 0
-  trace.runs = runs.new(trace:handlers())
-  selected:each(function(...)
-    local values = { ... }
-    for i, name in ipairs(names) do sample[name] = values[i] end
-    if not sample.time then return end
-    n, last = n + 1, sample.time
-    add_sample(trace, sample)
-  end)
-  trace.runs:finish(last)
+  local plain, others = split_events(spec_of(query))
+  local n, n_drawn, made, set_aside = 0, 0, nil, 0
+  if plain[1] then
+    trace.first = trace.file.first_time
+    n, made, set_aside = add_up(trace, others[1] and query:where { event = plain } or query)
+  end
+  if others[1] then
+    n_drawn = trace:draw(plain[1] and query:where { event = others } or query)
+  end
+  trace.runs:finish(trace.last)
   trace.counts:add_ended(spec_of(query))
-  return n, (',"runs_without_end":%d,"runs_without_start":%d,"seconds_not_known":%s'):format(
-    trace.runs.dropped, trace.runs.starts, core.seconds(trace.runs.unknown))
+  return n + n_drawn, (',"runs_without_end":%d,"runs_without_start":%d,"seconds_not_known":%s')
+    :format(trace.runs.dropped, trace.runs.starts, core.seconds(trace.runs.unknown)), made,
+    set_aside
 end
 
 -- Spans may overlap, so each is a track of its own: an asynchronous event. They come in the
@@ -251,34 +94,63 @@ local function write_spans(trace, query)
 end
 
 ---@param query perflua.Query
-function chrome.check(query)
-  if not spec_of(query).unnest then return end
-  usage_error "export: chrome has room for samples and spans, not items"
+---@param options { max_size: integer? }
+function chrome.check(query, options)
+  profile.check_size(options.max_size)
+  if spec_of(query).unnest then
+    usage_error "export: chrome has room for samples and spans, not items"
+  end
+end
+
+-- Writes the parts of a trace in order. Returns what export.write() does.
+local function write_trace(trace, file, query)
+  local spec = spec_of(query)
+  trace.write '{"traceEvents":[\n'
+  local write, notes = spec.reader and write_spans or write_samples, {}
+  local n, missing, made, set_aside = write(trace, query)
+  if made then
+    local said, message, code = profile.write(chrome, made.write, file, "",
+      math.max(trace.most - trace.size, 1))
+    if not said then return nil, message, code end
+    notes = said
+  else
+    trace.write '\n],"displayTimeUnit":"ns","stackFrames":{'
+  end
+  trace.frames:write(trace.write, made ~= nil)
+  trace.write(('},"otherData":{"exporter":"perflua","start":"%s"%s}}\n'):format(
+    core.seconds(trace.first or 0), missing))
+  if not spec.reader then table.move(sampled.switch_notes(spec), 1, 9, #notes + 1, notes) end
+  return { samples = n, set_aside = set_aside or 0, notes = notes }
 end
 
 ---@param query perflua.Query
 ---@param out file*|string|nil
+---@param options { max_size: integer? }
 ---@return { samples: integer, set_aside: integer, notes: string[] }?
 ---@return string? message
 ---@return string? code
-function chrome.export(query, out)
-  local spec = spec_of(query)
+function chrome.export(query, out, options)
+  local spec, written = spec_of(query), nil
   if not spec.reader and not spec.scope:root "time" then
     usage_error "export: these samples have no times, which chrome needs"
   end
-  local n, missing
-  local ok, message, code = output.to(out, function(write)
-    local trace = new_trace(spec.file, write)
-    write '{"traceEvents":[\n'
-    n, missing = (spec.reader and write_spans or write_samples)(trace, query)
-    write '\n],"displayTimeUnit":"ns","stackFrames":{'
-    trace.frames:write(write)
-    write(('},"otherData":{"exporter":"perflua","start":"%s"%s}}\n'):format(
-      core.seconds(trace.first or 0), missing))
+  local most = options.max_size or profile.MAX_SIZE
+  local ok, message, code = output.with_file(out, function(file)
+    local failure
+    local trace = trace_events.new(spec.file, function(text)
+      if failure then return end
+      local _, wrong, number = errors.errno(file:write(text))
+      failure = wrong and { wrong, number }
+    end, most)
+    local done, result, wrong, number = pcall(write_trace, trace, file, query)
+    if not done and result ~= trace_events.TOO_LARGE then error(result, 0) end
+    if not done then return nil, TOO_LARGE:format(profile.bytes_text(most)) end
+    written = result
+    if failure then return nil, failure[1], failure[2] end
+    return result and true, wrong, number
   end)
   if not ok then return nil, message, code end
-  return { samples = n, set_aside = 0,
-    notes = spec.reader and {} or sampled.switch_notes(spec) }
+  return written
 end
 
 return chrome

@@ -20,8 +20,9 @@ function Counts:add(name, pid, count, time)
   self.draw(pid, name, sums[pid], time)
 end
 
--- Returns whether samples of an event carry values of counters.
-local function has_values(event)
+---@param event perflua.Event
+---@return boolean # whether its samples carry values of counters
+function counts.has_values(event)
   for _, name in ipairs(event.sample_fields) do
     if name == "read" then return true end
   end
@@ -35,7 +36,7 @@ function Counts:add_sample(s)
   if not event or not s.period then return end
   local is_counted = self.has_values[event.index]
   if is_counted == nil then
-    is_counted = has_values(event)
+    is_counted = counts.has_values(event)
     self.has_values[event.index] = is_counted
   end
   if is_counted then self:add(event.name, s.pid, s.period, s.time) end

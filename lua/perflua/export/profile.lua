@@ -13,8 +13,11 @@ local usage_error, errno = errors.usage_error, errors.errno
 
 local profile = {}
 
-local STRING <const> = (1 << 29) - 24 -- characters of a string in Chromium
-local MAX_SIZE <const> = 100 * 1000 * 1000
+---Characters of a string in Chromium.
+profile.STRING = (1 << 29) - 24
+
+---Bytes of a profile with times, unless the option max_size says how many.
+profile.MAX_SIZE = 100 * 1000 * 1000
 
 ---The formats, by name: see init.lua. The core has their writers.
 ---  timeline  false: it has room for times; true: it is nothing without them
@@ -23,9 +26,9 @@ local MAX_SIZE <const> = 100 * 1000 * 1000
 ---  spans     the module that writes queries of spans
 profile.formats = {
   firefox = { description = "https://profiler.firefox.com, over time", lines = true,
-    timeline = true, most = STRING, spans = "perflua.export.firefox_spans" },
-  speedscope = { description = "https://www.speedscope.app", timeline = false, most = STRING,
-    spans = "perflua.export.spans" },
+    timeline = true, most = profile.STRING, spans = "perflua.export.firefox_spans" },
+  speedscope = { description = "https://www.speedscope.app", timeline = false,
+    most = profile.STRING, spans = "perflua.export.spans" },
   perfetto = { description = "https://ui.perfetto.dev, over time", lines = true,
     timeline = true, keys = { "cpu" }, spans = "perflua.export.perfetto_spans" },
   pprof = { description = "pprof, Pyroscope, Grafana", lines = true },
@@ -76,6 +79,14 @@ local function check_events(name, file, events)
   end
 end
 
+---Raises if the option max_size is no size.
+---@param size any
+function profile.check_size(size)
+  if size and (math.type(size) ~= "integer" or size < 1) then
+    usage_error("export: max_size: a number of bytes expected")
+  end
+end
+
 ---Raises if a format has no room for what is asked of it.
 ---@param format table of profile.formats
 ---@param query perflua.Query
@@ -86,10 +97,8 @@ function profile.check(format, query, options)
   elseif options.timeline and format.timeline == nil then
     usage_error("export: %s has no room for times", format.name)
   end
-  local size = options.max_size
-  if size and (math.type(size) ~= "integer" or size < 1) then
-    usage_error("export: max_size: a number of bytes expected")
-  elseif size and not (options.timeline or format.timeline) then
+  profile.check_size(options.max_size)
+  if options.max_size and not (options.timeline or format.timeline) then
     usage_error("export: max_size makes times coarser, and %s", format.timeline == nil
       and format.name .. " has no room for times" or "there are none without timeline")
   end
@@ -105,7 +114,11 @@ local function with_timeline(format, scope, options)
   return is
 end
 
-local function bytes_text(n) return units.format(n, "si") .. "B" end
+---@param n integer
+---@return string
+function profile.bytes_text(n) return units.format(n, "si") .. "B" end
+
+local bytes_text = profile.bytes_text
 
 -- Says what was done to make a profile fit, and what its viewer may refuse.
 local function note_size(format, size, step, joined)
@@ -126,9 +139,16 @@ local function note_size(format, size, step, joined)
   return notes
 end
 
--- Writes a profile by the core's function `write`. Returns notes for the user.
-local function write_profile(format, write, file, title, options)
-  local most = options.timeline and (options.max_size or not format.keys and MAX_SIZE) or nil
+---Writes a profile by the core's function `write`.
+---@param format table of profile.formats
+---@param write function
+---@param file file*
+---@param title string
+---@param most integer? bytes of text that it has at most
+---@return string[]? notes for the user
+---@return string? message
+---@return any code
+function profile.write(format, write, file, title, most)
   local size, step, joined = errno(write(file, format.name, title, most))
   if not size then return nil, step, joined end
   if not step then
@@ -172,7 +192,8 @@ function profile.export(format, query, out, options)
   local notes = {}
   local ok, message, code = output.with_file(out, function(file)
     if not made then return true end
-    local said, wrong, number = write_profile(format, made.write, file, title, options)
+    local said, wrong, number = profile.write(format, made.write, file, title,
+      options.timeline and (options.max_size or not format.keys and profile.MAX_SIZE) or nil)
     if said and format.name == "perfetto" then
       said, wrong, number = add_sched(file, query, said)
     end

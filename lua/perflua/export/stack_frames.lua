@@ -34,11 +34,12 @@ function Frames:number(stack)
 end
 
 ---@param write fun(text: string)
-function Frames:write(write)
+---@param is_behind boolean whether other frames go before
+function Frames:write(write, is_behind)
   for i, frame in ipairs(self.list) do
     local parent = frame.parent > 0 and (',"parent":"%d"'):format(frame.parent) or ""
-    write(('%s\n"%d":{"name":%s%s}'):format(i > 1 and "," or "", i, json.string(frame.name),
-      parent))
+    write(('%s\n"%d":{"name":%s%s}'):format((is_behind or i > 1) and "," or "", i,
+      json.string(frame.name), parent))
   end
 end
 

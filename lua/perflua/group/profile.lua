@@ -10,15 +10,16 @@ local profile = {}
 ---@param query perflua.Query of samples
 ---@param spec table of the query
 ---@param names string[] the fields, beside the call chain, that tell entries apart
----@param options table { count, timeline, lines, stacks, folded, head, wall_time, duration }
---- see there; count: samples weigh 1 each, not their periods; timeline: the time of each sample
---- is kept
+---@param options table { count, timeline, lines, stacks, folded, head, wall_time, duration,
+--- start } see there; count: samples weigh 1 each, not their periods; timeline: the time of
+--- each sample is kept
 ---@return table description for engine.groups
 ---@return { n: integer } # how many samples were set aside, when it has run
 function profile.describe(query, spec, names, options)
   local scope, keys = spec.scope, {}
   local is = { folded = options.folded, lines = options.lines, stacks = options.stacks,
-    head = options.head, wall_time = options.wall_time, duration = options.duration }
+    head = options.head, wall_time = options.wall_time, duration = options.duration,
+    start = options.start }
   for _, name in ipairs(names) do
     if scope:root(name) then
       keys[#keys + 1] = { ref = scope:ref(name) }

@@ -146,7 +146,8 @@ local function check_options(args, is_terminal)
       .. "with --time or --where"):format(args.to)
   end
   for _, name in ipairs(of_profiles) do
-    if args[name] and not (name == "count" and args.to == "folded-diff") then
+    if args[name] and not (name == "count" and args.to == "folded-diff")
+      and not (name == "max-size" and args.to == "chrome") then
       return ("export: --%s is of profiles; %s does not take it"):format(name, args.to)
     end
   end

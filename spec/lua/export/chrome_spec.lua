@@ -7,12 +7,12 @@ local perflua = require "perflua"
 local switches = require "spec.support.switches"
 local trace_events = require "spec.support.trace_events"
 
-local function export(path, make)
+local function export(path, make, options)
   local file <close> = assert(perflua.open(path, chains.options()))
   local out = files.temporary()
   local query = make and make(file) or file:samples()
-  local written = assert(perflua.export(query, "chrome", out))
-  return trace_events.read(out), written
+  local written = assert(perflua.export(query, "chrome", out, options))
+  return trace_events.read(out), written, #files.read(out)
 end
 
 local function show(slices)
@@ -81,12 +81,70 @@ describe("perflua.export of trace events", function()
     b:record("comm", { pid = 7, tid = 7, comm = "\27\xff\"" }, { time = 2009 })
     sample(2010, 7, { chains.KERNEL, chains.READ, chains.OTHER })
     local trace = export(b:write())
+    table.sort(trace.instants, function(one, other) return one.ts < other.ts end)
     local first, second = table.unpack(trace.instants)
     assert.same({ "cpu-clock", 0, 2, "read", "[kernel.kallsyms]", 10 }, { first.name, first.ts,
       second.ts, first.args.symbol, first.args.dso, first.args.period })
     assert.same({ "read", "twice" }, { trace.frames[first.sf].name,
       trace.frames[trace.frames[first.sf].parent].name })
     assert.equal("\27\u{fffd}\"", trace.names["thread_name 7/7"])
+  end)
+
+  it("adds up instants of close times until they fit, and keeps all weights", function()
+    local b, sample = chains.recording { chains.kernel }
+    for i = 1, 3000 do
+      sample(1000 * i, 7 + i % 2, { chains.KERNEL, chains.READ, chains.TWICE })
+    end
+    sample(4000000, 0, { chains.KERNEL, chains.READ })
+    local path = b:write()
+    local function add_up(options)
+      local trace, written, size = export(path, nil, options)
+      local samples, period = 0, 0
+      for _, instant in ipairs(trace.instants) do
+        samples = samples + (instant.args.samples or 1)
+        period = period + instant.args.period
+        assert.equal("read", trace.frames[instant.sf].name)
+        assert.equal("[kernel.kallsyms]", trace.frames[instant.sf].category)
+      end
+      assert.same({ 3001, 3001 }, { written.samples, samples })
+      return #trace.instants, period, size, written.notes
+    end
+    local n, period, size, notes = add_up {}
+    assert.same({ 3001, {} }, { n, notes })
+    assert.is_true(size > 300000)
+    local fewer, same, smaller, said = add_up { max_size = 50000 }
+    assert.equal(period, same)
+    assert.is_true(fewer > 50 and fewer < 500 and smaller <= 50200)
+    assert.matches("^times are exact to [%d.]+us only, so that", said[1])
+    local file <close> = assert(perflua.open(path))
+    local _, message = perflua.export(file:samples(), "chrome", files.temporary(),
+      { max_size = 800 })
+    assert.matches(" even without times, more than %-%-max%-size", message)
+    assert.has_error(function()
+      perflua.export(file:samples(), "chrome", files.temporary(), { max_size = 0 })
+    end, "export: max_size: a number of bytes expected")
+  end)
+
+  it("leaves no file with more switches than fit", function()
+    local list = {}
+    for i = 1, 100 do list[i] = { i * US, 0, "switch", i % 2, 0, 1 - i % 2 } end
+    local file <close> = assert(perflua.open(switches.recording(list)))
+    local out = files.directory {} .. "/trace.json"
+    local done, message = perflua.export(file:samples(), "chrome", out, { max_size = 5000 })
+    assert.is_nil(done)
+    assert.equal(out .. ": switches, spans and other tracepoints keep their times, and take "
+      .. "more than the 5.00kB of --max-size: choose fewer, as with --time, or a larger size",
+      message)
+    assert.is_false(files.exists(out))
+  end)
+
+  it("names threads by their last names, whoever writes their samples", function()
+    local b, sample = chains.recording { chains.kernel }
+    for i, name in ipairs { "zsh", "make", "cc" } do
+      b:record("comm", { pid = 7, tid = 7, comm = name }, { time = 1000 * i })
+      sample(1000 * i + 1, 7, { chains.KERNEL, chains.READ })
+    end
+    assert.equal("cc", export(b:write()).names["thread_name 7/7"])
   end)
 
   it("draws what each process counted, from values that samples carry", function()

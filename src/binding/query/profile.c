@@ -3,15 +3,16 @@
  * (src/export/export.h).
  *
  * The option profile = {event, pid, tid, comm, chain, cpu = numbers of keys | nil,
- * lines, stacks, folded = booleans, head = "pid" | "tid" | nil, wall_time, duration = ns | nil}
+ * lines, stacks, folded = booleans, head = "pid" | "tid" | nil,
+ * wall_time, duration, start = ns | nil}
  * needs as measures a count and, or not, a sum and times.
  *
  * The result has for each event with samples, in their order, {index | nil, samples, weight}. A
- * second result is a table of functions, those of call_tree.c and write(out, format, title,
- * most | nil), which returns the number of bytes, with `most` before they are compressed, the
- * step of times and the number of threads that share a profile (see pe_write()); or nil, a
- * message and an error number. If there are more bytes than `most`, nothing is written, and the
- * bytes are all that is returned.
+ * second result is a table of functions, those of call_tree.c, threads() and
+ * write(out, format, title, most | nil), which returns the number of bytes, with `most` before
+ * they are compressed, the step of times and the number of threads that share a profile (see
+ * pe_write()); or nil, a message and an error number. If there are more bytes than `most`,
+ * nothing is written, and the bytes are all that is returned.
  */
 #include <string.h>
 
@@ -89,6 +90,7 @@ void pl_profile_read(lua_State *L, struct pl_job *job)
 		asked->folded = read_profile_flag(L, "folded");
 		asked->wall_time = read_profile_time(L, "wall_time");
 		asked->duration = read_profile_time(L, "duration");
+		asked->start = read_profile_time(L, "start");
 		lua_getfield(L, -1, "head");
 		asked->head = (enum pe_head)luaL_checkoption(L, -1, heads[0], heads);
 		lua_pop(L, 1);
@@ -138,10 +140,36 @@ static int write_profile(lua_State *L)
 	return 3;
 }
 
+/* threads() -> { { tid, time of the last sample } … }: those whose ids were recorded */
+static int list_threads(lua_State *L)
+{
+	const struct pl_job *job = lua_touserdata(L, PL_PROFILE_JOB);
+	size_t n = pe_profile_threads(job->profile.made, NULL);
+	uint64_t *last = lua_newuserdatauv(L, (n + 1) * sizeof(*last), 0);
+	lua_Integer listed = 0;
+
+	pe_profile_threads(job->profile.made, last);
+	lua_newtable(L);
+	for (size_t i = 0; i < n; i++) {
+		int32_t tid = pe_profile_tid(job->profile.made, i);
+
+		if (tid == INT32_MIN)
+			continue;
+		lua_createtable(L, 2, 0);
+		lua_pushinteger(L, tid);
+		lua_rawseti(L, -2, 1);
+		lua_pushinteger(L, (lua_Integer)last[i]);
+		lua_rawseti(L, -2, 2);
+		lua_rawseti(L, -2, ++listed);
+	}
+	return 1;
+}
+
 bool pl_push_profile(lua_State *L, struct pl_job *job)
 {
 	static const luaL_Reg functions[] = {
 		{ "write", write_profile },
+		{ "threads", list_threads },
 		{ "fold", pl_profile_fold },
 		{ "tree", pl_profile_tree },
 		{ NULL, NULL },

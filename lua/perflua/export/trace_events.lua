@@ -1,0 +1,238 @@
+-- A trace of Chrome's trace events as it is written: what is drawn of samples one by one.
+
+local core = require "perflua.core"
+local counts = require "perflua.export.counts"
+local json = require "perflua.text.json"
+local runs = require "perflua.waits.runs"
+local stack_frames = require "perflua.export.stack_frames"
+local spec_of = core.query_spec
+
+local trace_events = {}
+
+local UNKNOWN <const> = '"not known who ran"'
+local CPUS <const> = 0 -- the process whose threads are the processors: none has this id
+trace_events.CPUS = CPUS
+
+-- Fields of samples, and of tracepoints where there are such.
+local FIELDS <const> = { "event", "time", "cpu", "pid", "tid", "comm", "period", "symbol",
+  "dso", "stack", "message", "args.prev_pid", "args.next_pid", "args.next_comm", "args.pid",
+  "args.cpu_id", "args.state" }
+
+local Trace = {}
+Trace.__index = Trace
+
+---A trace that has more bytes than it may have raises this.
+trace_events.TOO_LARGE = {}
+
+---@param file perflua.File
+---@param write fun(text: string)
+---@param most integer bytes that it may have
+function trace_events.new(file, write, most)
+  local trace = setmetatable({ file = file, write = write, most = most, size = 0, last = 0,
+    frames = stack_frames.new(), named = {}, comms = {}, placed = {}, shown = {}, flows = 0,
+    woken = {}, n_running = 0 }, Trace)
+  trace.runs = runs.new(trace:handlers())
+  trace.counts = counts.new(function(pid, name, count, time)
+    trace:counter(pid, name, "count", count, trace:stamp(time))
+  end)
+  return trace
+end
+
+-- Returns microseconds since the start of the trace, with all digits.
+function Trace:stamp(time)
+  self.first = self.first or time
+  local ns = time - self.first
+  local sign = ns < 0 and "-" or ""
+  ns = math.abs(ns)
+  return ("%s%d.%03d"):format(sign, ns // 1000, ns % 1000)
+end
+
+function Trace:add(format, ...)
+  local text = (self.wrote and ",\n" or "") .. format:format(...)
+  self.size = self.size + #text
+  if self.size > self.most then error(trace_events.TOO_LARGE) end
+  self.write(text)
+  self.wrote = true
+end
+
+-- Names a process or thread, anew if it is called otherwise.
+function Trace:name(kind, pid, tid, text)
+  local key = ("%s %d %d"):format(kind, pid, tid)
+  if self.named[key] == text then return end
+  self.named[key] = text
+  self:add('{"ph":"M","name":"%s","pid":%d,"tid":%d,"args":{"name":%s}}', kind, pid, tid,
+    json.string(text))
+end
+
+-- Returns the name of a thread: that of the recording, else that of the last switch to it.
+function Trace:comm_of(tid, thread)
+  return thread and thread.comm or self.comms[tid] or "[unknown]"
+end
+
+-- Shows a process above those with a larger place.
+function Trace:place(pid, place)
+  self:add('{"ph":"M","name":"process_sort_index","pid":%d,"args":{"sort_index":%d}}', pid,
+    place)
+end
+
+-- Returns the process of a thread and the thread's name, and writes the names of both. Shows
+-- processes whose start was not recorded last.
+function Trace:process_of(tid, time)
+  local thread = self.file:thread(tid, time)
+  local pid, comm = thread and thread.pid or tid, self:comm_of(tid, thread)
+  local leader = pid == tid and thread or self.file:thread(pid, time)
+  if not self.placed[pid] then
+    self.placed[pid] = true
+    self:place(pid, leader and leader.comm and 1 or 2)
+  end
+  self:name("process_name", pid, pid, self:comm_of(pid, leader))
+  self:name("thread_name", pid, tid, comm)
+  self.shown[tid] = comm
+  return pid, comm
+end
+
+-- Names the thread that stands for a processor.
+function Trace:name_cpu(cpu)
+  if not self.placed[CPUS] then
+    self.placed[CPUS] = true
+    self:place(CPUS, 0)
+  end
+  self:name("process_name", CPUS, CPUS, "processors")
+  self:name("thread_name", CPUS, cpu, ("cpu %d"):format(cpu))
+end
+
+function Trace:slice(phase, pid, tid, name, stamp)
+  self:add('{"ph":"%s","pid":%d,"tid":%d,"ts":%s,"name":%s}', phase, pid, tid, stamp, name)
+end
+
+function Trace:counter(pid, name, key, value, stamp)
+  self:add('{"ph":"C","pid":%d,"ts":%s,"name":%s,"args":{"%s":%d}}', pid, stamp,
+    json.string(name), key, value)
+end
+
+-- Returns the functions that write when threads start and stop to run.
+function Trace:handlers()
+  local names, pids = {}, {}
+  local function finish(tid, cpu, time)
+    local stamp = self:stamp(time)
+    self:slice("E", CPUS, cpu, names[cpu], stamp)
+    self:slice("E", pids[cpu], tid, ('"cpu %d"'):format(cpu), stamp)
+    self.n_running = self.n_running - 1
+  end
+  local function start(tid, cpu, time)
+    local pid, comm = self:process_of(tid, time)
+    local stamp = self:stamp(time)
+    names[cpu], pids[cpu] = json.string(("%s (%d)"):format(comm, tid)), pid
+    self:name_cpu(cpu)
+    self:slice("B", CPUS, cpu, names[cpu], stamp)
+    self:slice("B", pid, tid, ('"cpu %d"'):format(cpu), stamp)
+    self.n_running = self.n_running + 1
+    self:counter(CPUS, "running threads", "threads", self.n_running, stamp)
+    local wake = self.woken[tid]
+    self.woken[tid] = nil
+    if not wake then return end
+    self.flows = self.flows + 1
+    self:add('{"ph":"s","id":%d,"cat":"wake-up","name":"wake-up","pid":%d,"tid":%d,"ts":%s}',
+      self.flows, wake.pid, wake.tid, self:stamp(wake.time))
+    self:add('{"ph":"f","bp":"e","id":%d,"cat":"wake-up","name":"wake-up","pid":%d,"tid":%d,'
+      .. '"ts":%s}', self.flows, pid, tid, stamp)
+  end
+  return {
+    start = start,
+    stop = function(tid, cpu, _, time)
+      finish(tid, cpu, time)
+      self:counter(CPUS, "running threads", "threads", self.n_running, self:stamp(time))
+    end,
+    drop = finish, -- without length, since it is not known
+    unknown = function(cpu, since, time)
+      self:name_cpu(cpu)
+      self:slice("B", CPUS, cpu, UNKNOWN, self:stamp(since))
+      self:slice("E", CPUS, cpu, UNKNOWN, self:stamp(time))
+    end,
+  }
+end
+
+local taken = {}
+
+function taken.sched_switch(self, s)
+  if not (s.cpu and s["args.prev_pid"] and s["args.next_pid"]) then return end
+  if s["args.next_comm"] ~= "" then self.comms[s["args.next_pid"]] = s["args.next_comm"] end
+  self.runs:switch(s.cpu, s["args.prev_pid"], s["args.next_pid"], s.time)
+  return true
+end
+
+-- An arrow begins where the waking thread runs.
+local function wake(self, s)
+  local woken = s["args.pid"]
+  if not woken then return end
+  if self.runs.cpu_of[s.tid] and not self.woken[woken] then
+    self.woken[woken] = { pid = s.pid, tid = s.tid, time = s.time }
+  end
+  return true
+end
+
+taken.sched_waking, taken.sched_wakeup, taken.sched_wakeup_new = wake, wake, wake
+
+function taken.cpu_frequency(self, s)
+  if not (s["args.cpu_id"] and s["args.state"]) then return end
+  self:counter(CPUS, ("frequency of cpu %d"):format(s["args.cpu_id"]), "kHz",
+    s["args.state"], self:stamp(s.time))
+  return true
+end
+
+-- Any other sample. What happens while a processor idles is its own.
+local function add_instant(self, s)
+  local pid, tid, args = s.pid or 0, s.tid or 0, {}
+  if tid == 0 then pid, tid = CPUS, s.cpu or 0
+  elseif not self.shown[tid] or s.comm and self.shown[tid] ~= s.comm then
+    self:process_of(tid, s.time)
+  end
+  for _, name in ipairs { "symbol", "dso", "message" } do
+    if s[name] then args[#args + 1] = ('"%s":%s'):format(name, json.string(s[name])) end
+  end
+  if s.period and not s.message then args[#args + 1] = ('"period":%d'):format(s.period) end
+  local frame = s.stack and s.stack ~= "" and self.frames:number(s.stack)
+  self:add('{"ph":"i","s":"t","pid":%d,"tid":%d,"ts":%s,"name":%s,"args":{%s}%s}', pid, tid,
+    self:stamp(s.time), json.string(s.event and s.event.name or "sample"),
+    table.concat(args, ","), frame and (',"sf":"%d"'):format(frame) or "")
+end
+
+local function add_sample(self, s)
+  self.counts:add_sample(s)
+  local name = s.event and s.event.name:match "^[^:]+:([^:]+)" or ""
+  if not (taken[name] and taken[name](self, s)) then add_instant(self, s) end
+end
+
+-- Returns the query of the fields that its samples have, and their names. Messages cost time,
+-- so they are made only if there are tracepoints other than those that are drawn.
+local function select_fields(query)
+  local names, others = {}, false
+  for _, event in ipairs(spec_of(query).scope:events()) do
+    others = others or event.system ~= nil
+      and not taken[event.name:match "^[^:]+:([^:]+)" or ""]
+  end
+  for _, name in ipairs(FIELDS) do
+    if (name ~= "message" or others) and pcall(query.select, query, name) then
+      names[#names + 1] = name
+    end
+  end
+  return query:select(table.unpack(names)), names
+end
+
+---Draws the samples of a query one by one.
+---@param query perflua.Query
+---@return integer # how many they are
+function Trace:draw(query)
+  local selected, names = select_fields(query)
+  local sample, n = {}, 0
+  selected:each(function(...)
+    local values = { ... }
+    for i, name in ipairs(names) do sample[name] = values[i] end
+    if not sample.time then return end
+    n, self.last = n + 1, math.max(self.last, sample.time)
+    add_sample(self, sample)
+  end)
+  return n
+end
+
+return trace_events
