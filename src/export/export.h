@@ -52,7 +52,7 @@ enum pe_format {
 	PE_CHROME,
 	PE_FIREFOX, /* compressed by gzip; needs times and stacks */
 	PE_FOLDED,
-	PE_PERFETTO, /* needs times, and keeps all of them */
+	PE_PERFETTO, /* needs times */
 	PE_PPROF,    /* compressed by gzip */
 	PE_SPEEDSCOPE,
 	PE_FORMATS
@@ -115,8 +115,8 @@ struct pe_written {
  *
  * Unless `most` is 0, entries of one event, thread and call chain whose times are close are
  * added up first, until the profile has at most so many bytes of text. If it has more even
- * without times, or is PE_PERFETTO, where each sample is a packet, nothing is written; *written
- * tells. Returns false without memory; then a part may have been written.
+ * without times, nothing is written; *written tells. Returns false without memory; then a part
+ * may have been written.
  */
 bool pe_write(struct pe_profile *profile, enum pe_format format, const char *title,
 	      uint64_t most, struct pd_print *out, struct pe_written *written);

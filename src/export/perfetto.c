@@ -296,16 +296,18 @@ static void add_sample(struct perfetto *w, const struct pe_entry *entry, uint32_
 }
 
 /*
- * Writes the samples of an entry: several, if they have the same time, which share its weight.
+ * Writes the samples of an entry: several, if they have the same time, which share its weight;
+ * but one for all of them where times were made coarser.
  * ui.perfetto.dev adds up values of counters where it draws flame graphs (its standard library,
  * linux/perf/counters.sql), so a sample's value is its own weight, not the count until then.
  */
 static void put_entry(struct perfetto *w, const struct pe_entry *entry)
 {
-	for (uint64_t i = 0; i < entry->count && !w->failed; i++) {
+	uint64_t n = w->profile->is_coarse ? 1 : entry->count;
+
+	for (uint64_t i = 0; i < n && !w->failed; i++) {
 		uint32_t chain = intern_chain(w, entry);
-		uint64_t weight = entry->weight / entry->count +
-				  (i < entry->weight % entry->count);
+		uint64_t weight = entry->weight / n + (i < entry->weight % n);
 		size_t from = pe_begin_message(&w->whole, TRACE_PACKET);
 
 		pe_add_number(&w->whole, TIMESTAMP, entry->time);

@@ -123,8 +123,7 @@ static bool fit_profile(struct pe_profile *p, enum pe_format format, const char 
 		if (!measure_profile(p, format, title, most, packed, &written->size))
 			return false;
 		written->step = step;
-		if (written->size <= most || format == PE_PERFETTO || step > spent ||
-		    step >> 62)
+		if (written->size <= most || step > spent || step >> 62)
 			return true;
 		if (!step && format == PE_CHROME && !pe_chrome_unify(p))
 			return false;

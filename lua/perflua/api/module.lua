@@ -120,7 +120,7 @@ return {
         default = "true for firefox, perfetto, pprof and callgrind" },
       { "max_size", "integer?", "Bytes that a profile with times has at most: times are made "
         .. "coarser until it fits; of chrome, too.", unit = "bytes",
-        default = "100 MB; of perfetto no limit" },
+        default = "100 MB" },
       { "timeline", "boolean?",
         "Keep the time of each sample: speedscope; firefox and perfetto always do.",
         default = "false" },

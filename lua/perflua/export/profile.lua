@@ -21,7 +21,7 @@ profile.MAX_SIZE = 100 * 1000 * 1000
 
 ---The formats, by name: see init.lua. The core has their writers.
 ---  timeline  false: it has room for times; true: it is nothing without them
----  keys      further fields that entries are told apart by; then all times are kept
+---  keys      further fields that entries are told apart by
 ---  most      bytes of text that its viewer reads at most
 ---  spans     the module that writes queries of spans
 profile.formats = {
@@ -152,8 +152,8 @@ function profile.write(format, write, file, title, most)
   local size, step, joined = errno(write(file, format.name, title, most))
   if not size then return nil, step, joined end
   if not step then
-    return nil, ("the profile has %s%s, more than --max-size: choose fewer samples"):format(
-      bytes_text(size), format.keys and "" or " even without times")
+    return nil, ("the profile has %s even without times, more than --max-size: choose fewer "
+      .. "samples"):format(bytes_text(size))
   end
   return note_size(format, size, step, joined)
 end
@@ -193,7 +193,7 @@ function profile.export(format, query, out, options)
   local ok, message, code = output.with_file(out, function(file)
     if not made then return true end
     local said, wrong, number = profile.write(format, made.write, file, title,
-      options.timeline and (options.max_size or not format.keys and profile.MAX_SIZE) or nil)
+      options.timeline and (options.max_size or profile.MAX_SIZE) or nil)
     if said and format.name == "perfetto" then
       said, wrong, number = add_sched(file, query, said)
     end

@@ -250,6 +250,19 @@ describe("an export with times", function()
     assert.same({ 3, 2, 2 }, counts)
   end)
 
+  it("makes times of perfetto coarser, with one packet for samples of one time", function()
+    local path = recording(4000)
+    local out, written = export(path, "perfetto", { max_size = 20000 })
+    assert.is_true(#files.read(out) <= 20000)
+    assert.matches("^times are exact to [%d.]+ms only, so that", written.notes[1])
+    local sequences = perfetto.read(out).sequences
+    local sum, n = 0, #sequences[1].samples
+    for _, sample in ipairs(sequences[1].samples) do sum = sum + sample.count end
+    assert.equal(4000 * MS // 2 + MS, sum)
+    assert.is_true(n > 100 and n < 1000)
+    assert.same(1, sequences[2].samples[1].count)
+  end)
+
   it("writes perfetto what the scheduler did", function()
     local got = perfetto.read((export(switches.recording({
       { 1000, 0, "switch", 7, 1, 8 }, { 1002, 0, "waking", 7, 8 },
