@@ -24,8 +24,8 @@ struct firefox {
 	struct firefox_row *rows; /* [n_rows], by thread and event */
 	size_t n_rows;
 	/*
-	 * Number of the event whose samples say how busy processors were: of several clocks one,
-	 * as each has all the time; PE_NONE: there is no clock.
+	 * Number of the event whose samples say how busy threads are: of several clocks one, as
+	 * each has all the time; PE_NONE: there is no clock.
 	 */
 	uint32_t clock;
 	uint64_t start, spent; /* ns: time of the first entry; from there to the last */
