@@ -188,6 +188,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "report_lines", pl_report_lines },
 		{ "view_section", pl_view_section },
 		{ "view_write", pl_view_write },
+		{ "folded_tree", pl_folded_tree },
 		{ "stacks", pl_stacks },
 		{ "stacks_number", pl_stacks_number },
 		{ "stacks_frame", pl_stacks_add_frame },

@@ -39,7 +39,8 @@ int pl_file_count(lua_State *L);	 /* core.count(file) -> table, see query/count.
  * columns {{name =, kind =}, …}; lines of CSV below the names, or of JSON
  */
 int pl_write_rows(lua_State *L);
-int pl_gzip(lua_State *L); /* core.gzip(out) -> write, finish: see gzip.c */
+int pl_folded_tree(lua_State *L); /* core.folded_tree(list, options): see query/call_tree.c */
+int pl_gzip(lua_State *L);	  /* core.gzip(out) -> write, finish: see gzip.c */
 
 /*
  * core.sqlite(cursor, path, options) -> rows, rows set aside | nil, message

@@ -11,6 +11,7 @@
 
 #include "perfdata/format/print.h"
 #include "query/query.h"
+#include "result/tree.h"
 
 /* Numbers of the keys of groups; SIZE_MAX: the groups have no such key. */
 struct pe_keys {
@@ -125,73 +126,40 @@ bool pe_write(struct pe_profile *profile, enum pe_format format, const char *tit
 struct pe_tree_asked {
 	/* position among the profile's events; UINT32_MAX: all are added up */
 	uint32_t event;
-	bool has_head;	  /* stacks begin with the name of the thread */
-	bool has_inlined; /* stacks have inlined functions, if the profile has lines */
-	bool is_reversed; /* callees first */
-	bool has_lines;	  /* frames have source lines, if the profile has lines */
-};
-
-/* A frame of a tree, which is told from others by its name and its caller. */
-struct pe_node {
-	uint32_t caller;     /* a node of a lower number; UINT32_MAX: none */
-	uint32_t name;	     /* number among the profile's texts */
-	uint32_t depth : 24; /* number of its callers */
-	/*
-	 * n thread, k kernel, j made at run time, i inlined, u other; of several the first in
-	 * the order of the alphabet
-	 */
-	uint32_t kind : 8;
-	uint32_t binary; /* text; UINT32_MAX: none, or not asked for */
-	uint32_t line;	 /* see pe_profile_line(): of several the one that weighs most */
-	uint64_t own_samples, own_weight; /* of the stacks that end here */
-	uint64_t samples, weight;	  /* of all stacks that it is in */
+	bool has_head;	    /* stacks begin with the name of the thread */
+	bool has_inlined;   /* stacks have inlined functions, if the profile has lines */
+	bool is_reversed;   /* callees first */
+	bool has_lines;	    /* frames have source lines, if the profile has lines */
+	uint32_t max_depth; /* frames of a stack; what lies deeper is left out */
 };
 
 /*
- * The stacks of a profile, put together by their common callers. The profile must outlive it.
+ * Makes a tree of a profile that was asked for with `folded`, which must outlive it. Its names
+ * are those of functions, its kinds n thread, k kernel, j made at run time, i inlined, u other,
+ * its places lines: see pe_profile_line(). *unresolved becomes the weight of the stacks whose
+ * callee is no known function. It is not finished. Returns NULL without memory.
  */
-struct pe_tree {
-	const struct pe_profile *profile;
-	struct pe_node *nodes; /* [n], callers first */
-	size_t n;
-	uint64_t samples, weight; /* of all stacks */
-	uint64_t unresolved;	  /* weight of stacks whose callee is no known function */
-	/* what pe_tree_cut() left out: frames and their weight; stacks that were too deep */
-	uint64_t n_small, small_weight, n_deep;
-};
-
-/* Makes a tree of a profile that was asked for with `folded`. Returns NULL without memory. */
-struct pe_tree *pe_tree_create(const struct pe_profile *profile,
-			       const struct pe_tree_asked *asked);
-void pe_tree_destroy(struct pe_tree *tree);
+struct pr_tree *pe_tree_create(const struct pe_profile *profile,
+			       const struct pe_tree_asked *asked, uint64_t *unresolved);
 
 /*
- * Leaves out frames that weigh nothing or less than `least`, those deeper than max_depth frames
- * of a stack, and all that they call. Returns false without memory.
+ * Returns for each text of a profile the number of the text of the binary that all functions of
+ * that name are in, UINT32_MAX: none, or not one. The caller frees it. NULL: no memory.
  */
-bool pe_tree_cut(struct pe_tree *tree, double least, uint32_t max_depth);
+uint32_t *pe_profile_binaries(const struct pe_profile *profile);
 
-/*
- * Sets the binary of each frame, unless functions of that name are in several. Returns false
- * without memory.
- */
-bool pe_tree_find_binaries(struct pe_tree *tree);
-
-/*
- * Sets *file and *line to the source line of a node. Returns false if it has none, or lines
- * were not asked for.
- */
-bool pe_profile_line(const struct pe_profile *profile, uint32_t number, struct pd_text *file,
+/* Sets *file and *line to the source line of a place of a tree. */
+void pe_profile_line(const struct pe_profile *profile, uint32_t number, struct pd_text *file,
 		     uint32_t *line);
 
 /* Returns the text of that number in a profile. */
 struct pd_text pe_profile_text(const struct pe_profile *profile, uint32_t number);
 
 /*
- * Writes the stacks of a tree that is not reversed, and flushes `out`: sorted lines
+ * Writes the stacks of a finished tree that is not reversed, and flushes `out`: sorted lines
  * "comm;caller;callee weight". If `annotated`, _[k], _[j] and _[i] follow the names of such
  * frames. Returns false without memory; then a part may have been written.
  */
-bool pe_tree_fold(const struct pe_tree *tree, bool annotated, struct pd_print *out);
+bool pe_tree_fold(const struct pr_tree *tree, bool annotated, struct pd_print *out);
 
 #endif

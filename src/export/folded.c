@@ -11,7 +11,7 @@ struct folded_line {
 };
 
 struct folded {
-	const struct pe_tree *tree;
+	const struct pr_tree *tree;
 	struct pb_string text;	   /* stack after stack, without annotations */
 	struct folded_line *lines; /* [n_lines] */
 	size_t n_lines;
@@ -19,7 +19,7 @@ struct folded {
 
 #define ANNOTATION 4 /* bytes of "_[k]" */
 
-static bool has_annotation(const struct pe_node *node)
+static bool has_annotation(const struct pr_node *node)
 {
 	return node->kind == 'k' || node->kind == 'j' || node->kind == 'i';
 }
@@ -28,15 +28,15 @@ static bool has_annotation(const struct pe_node *node)
  * Adds the stack of a node, and a byte behind it, to `text`. Returns its size in bytes; 0
  * without memory.
  */
-static size_t add_node_text(const struct pe_tree *tree, uint32_t number, bool annotated,
+static size_t add_node_text(const struct pr_tree *tree, uint32_t number, bool annotated,
 			    struct pb_string *text)
 {
-	const struct pe_node *nodes = tree->nodes;
+	const struct pr_node *nodes = tree->nodes;
 	size_t size = 0;
 	char *end;
 
-	for (uint32_t i = number; i != PE_NONE; i = nodes[i].caller) {
-		size += pe_text(tree->profile, nodes[i].name).n + 1;
+	for (uint32_t i = number; i; i = nodes[i].caller) {
+		size += pr_tree_name(tree, i).n + 1;
 		if (annotated && has_annotation(&nodes[i]))
 			size += ANNOTATION;
 	}
@@ -44,8 +44,8 @@ static size_t add_node_text(const struct pe_tree *tree, uint32_t number, bool an
 		return 0;
 	end = text->p + text->n + size;
 	text->n += size;
-	for (uint32_t i = number; i != PE_NONE; i = nodes[i].caller) {
-		struct pd_text name = pe_text(tree->profile, nodes[i].name);
+	for (uint32_t i = number; i; i = nodes[i].caller) {
+		struct pd_text name = pr_tree_name(tree, i);
 
 		*--end = ';';
 		if (annotated && has_annotation(&nodes[i])) {
@@ -70,14 +70,14 @@ static int compare_lines(const void *left, const void *right)
 /* Makes the sorted lines. Returns false without memory. */
 static bool make_lines(struct folded *w)
 {
-	const struct pe_tree *tree = w->tree;
+	const struct pr_tree *tree = w->tree;
 	const char *at;
 
 	w->lines = malloc((tree->n + 1) * sizeof(*w->lines));
 	if (!w->lines)
 		return false;
-	for (uint32_t i = 0; i < tree->n; i++)
-		if (tree->nodes[i].own_samples)
+	for (uint32_t i = 1; i < tree->n; i++)
+		if (tree->nodes[i].own_count)
 			w->lines[w->n_lines++] = (struct folded_line){
 				.stack.n = add_node_text(tree, i, false, &w->text),
 				.node = i,
@@ -112,7 +112,7 @@ static bool put_lines(const struct folded *w, bool annotated, struct pd_print *o
 		}
 		pd_print_bytes(out, stack.p, stack.n);
 		pd_print_char(out, ' ');
-		pd_print_uint(out, w->tree->nodes[w->lines[i].node].own_weight);
+		pd_print_uint(out, (uint64_t)w->tree->nodes[w->lines[i].node].own.i);
 		pd_print_char(out, '\n');
 	}
 	pd_print_flush(out);
@@ -121,7 +121,7 @@ static bool put_lines(const struct folded *w, bool annotated, struct pd_print *o
 	return ok;
 }
 
-bool pe_tree_fold(const struct pe_tree *tree, bool annotated, struct pd_print *out)
+bool pe_tree_fold(const struct pr_tree *tree, bool annotated, struct pd_print *out)
 {
 	struct folded w = { .tree = tree };
 	bool ok = make_lines(&w) && put_lines(&w, annotated, out);
@@ -133,11 +133,16 @@ bool pe_tree_fold(const struct pe_tree *tree, bool annotated, struct pd_print *o
 
 bool pe_write_folded(const struct pe_profile *p, const char *title, struct pd_print *out)
 {
-	const struct pe_tree_asked asked = { .event = PE_NONE, .has_head = true };
-	struct pe_tree *tree = pe_tree_create(p, &asked);
-	bool ok = tree && pe_tree_fold(tree, false, out);
+	const struct pe_tree_asked asked = {
+		.event = PE_NONE,
+		.has_head = true,
+		.max_depth = UINT32_MAX,
+	};
+	uint64_t unresolved;
+	struct pr_tree *tree = pe_tree_create(p, &asked, &unresolved);
+	bool ok = tree && pr_tree_finish(tree, -1) && pe_tree_fold(tree, false, out);
 
 	(void)title; /* the format has no room for it */
-	pe_tree_destroy(tree);
+	pr_tree_destroy(tree);
 	return ok;
 }

@@ -36,27 +36,19 @@ local function check_events(first, second)
   end
 end
 
--- Returns the names of a node and its callers, joined.
-local function path_of(t, node)
-  local names, at = {}, 0
-  while node > 1 do -- 1 is the root
-    names[at], node, at = t.names[t.name[node]], t.caller[node], at - 1
-  end
-  return table.concat(names, ";", at + 1, 0)
-end
-
 -- Adds the weights of a set in that column of the stacks.
 local function add_column(list, by_stack, set, column)
-  local t = set:tree { max_depth = math.maxinteger }
-  for node = 2, #t.name do
-    if t.own[node] > 0 then
-      local path = path_of(t, node)
+  local t, names = set:tree { max_depth = math.maxinteger }, {}
+  for i, depth in ipairs(t.depth) do
+    names[depth] = t.names[t.name[i]]
+    if depth > 0 and t.own[i] > 0 then
+      local path = table.concat(names, ";", 1, depth)
       local weights = by_stack[path]
       if not weights then
         weights = { stack = path, 0, 0 }
         by_stack[path], list[#list + 1] = weights, weights
       end
-      weights[column] = t.own[node]
+      weights[column] = t.own[i]
     end
   end
   set:close()

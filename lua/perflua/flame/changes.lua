@@ -20,11 +20,11 @@ end
 local function set_shades(graph)
   local t, list, largest = graph.tree, graph.changes.list, 0
   local function change_of(i) return math.abs(list[i][2] - list[i][1]) end
-  for i, frame in ipairs(graph.frames) do
-    if t.kind[frame.node] ~= "n" then largest = math.max(largest, change_of(i)) end
+  for i, kind in ipairs(t.kind) do
+    if kind ~= "n" then largest = math.max(largest, change_of(i)) end
   end
-  for i, frame in ipairs(graph.frames) do
-    list[i][4] = t.kind[frame.node] == "n" and palette.shade(t.names[t.name[frame.node]])
+  for i, kind in ipairs(t.kind) do
+    list[i][4] = kind == "n" and palette.shade(t.names[t.name[i]])
       or math.floor((palette.SHADES - 1) * change_of(i) / largest + 0.5)
   end
   if largest > 0 then
@@ -40,17 +40,16 @@ end
 --- frame and its callers, joined by ";"; "" of the root. kind: m(ore), l(ess) or n
 function changes.set(graph, find)
   local t, path, numbers, list, verdicts = graph.tree, {}, {}, {}, {}
-  for _, frame in ipairs(graph.frames) do
-    local node, depth = frame.node, frame.depth
-    path[depth] = t.names[t.name[node]]
-    for i = #path, depth + 1, -1 do path[i] = nil end
+  for i, depth in ipairs(t.depth) do
+    path[depth] = t.names[t.name[i]]
+    for d = #path, depth + 1, -1 do path[d] = nil end
     local one = find(table.concat(path, ";", 1, depth))
     if not numbers[one.verdict] then
       verdicts[#verdicts + 1] = one.verdict
       numbers[one.verdict] = #verdicts - 1
     end
-    t.kind[node] = one.kind
-    list[#list + 1] = { one.before, one.after, numbers[one.verdict] }
+    t.kind[i] = one.kind
+    list[i] = { one.before, one.after, numbers[one.verdict] }
   end
   graph.changes = { list = list, verdicts = verdicts }
   set_shades(graph)

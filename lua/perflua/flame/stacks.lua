@@ -3,10 +3,10 @@
 
 local engine = require "perflua.plan.engine"
 local events = require "perflua.recording.events"
+local flame = require "perflua.flame"
 local fmt = require "perflua.text.fmt"
 local profile = require "perflua.group.profile"
 local spec_of = require("perflua.core").query_spec
-local tree = require "perflua.flame.tree"
 
 local stacks = {}
 
@@ -102,12 +102,12 @@ end
 ---@param options table? { reverse, max_depth, min_share } as of flame.graph
 ---@return perflua.flame.Tree # with `unresolved`, a part of the total
 function Stacks:tree(options)
-  if not self.made then return tree.build {} end
+  if not self.made then return flame.tree {} end
   options = options or {}
   local is = self.is
-  is.reversed, is.max_depth = options.reverse, options.max_depth or tree.MAX_DEPTH
+  is.reversed, is.max_depth = options.reverse, options.max_depth or flame.MAX_DEPTH
   is.least = self.total * (options.min_share or 0) / 100
-  return tree.of_nodes(self.made.tree(is))
+  return self.made.tree(is)
 end
 
 ---Frees the stacks in the core: fold() and tree() must not be called any more.

@@ -25,16 +25,15 @@ end
 -- them.
 local function add_frames(out, graph)
   local t, width, whole = graph.tree, graph.width - 2 * PAD, graph.tree.total[1]
-  for i, frame in ipairs(graph.frames) do
-    local total = t.total[frame.node]
+  for i, total in ipairs(t.total) do
     local pixels = total / whole * width
     if pixels >= LEAST_DRAWN then
-      local name = t.names[t.name[frame.node]]
-      local row = graph.inverted and frame.depth or graph.rows - 1 - frame.depth
-      local x, y = PAD + frame.start / whole * width, HEAD + row * ROW
+      local name = t.names[t.name[i]]
+      local row = graph.inverted and t.depth[i] or graph.rows - 1 - t.depth[i]
+      local x, y = PAD + t.start[i] / whole * width, HEAD + row * ROW
       local shade = graph.changes and graph.changes.list[i][4] or palette.shade(name)
       out(('<rect class="%s%d" x="%s" y="%d" width="%s" height="%d" rx="2"/>\n'):format(
-        t.kind[frame.node], shade, page.fixed(x), y,
+        t.kind[i], shade, page.fixed(x), y,
         page.fixed(math.max(pixels - 0.7, 0.4)), ROW - 1))
       local label = pixels >= LEAST_LABEL and page.fit(name, pixels - 8) or ""
       if label ~= "" then
@@ -48,7 +47,7 @@ end
 -- Returns the kinds of frames that there are, with their colors.
 local function legend_of(graph)
   local seen, legend = {}, {}
-  for _, frame in ipairs(graph.frames) do seen[graph.tree.kind[frame.node]] = true end
+  for _, kind in ipairs(graph.tree.kind) do seen[kind] = true end
   for _, label in ipairs(graph.changes and change_labels or labels) do
     if graph.by_kind and seen[label[1]] then
       legend[#legend + 1] = { label[1] .. (graph.changes and "6" or "3"), label[2] }
@@ -99,8 +98,8 @@ end
 -- known.
 local function write_srclines(out, graph)
   local files, numbers, lines, any = {}, {}, {}, false
-  for i, frame in ipairs(graph.frames) do
-    local file, line = (graph.tree.srclines[frame.node] or ""):match "^(.*):(%d+)$"
+  for i = 1, #graph.tree.name do
+    local file, line = (graph.tree.srclines[i] or ""):match "^(.*):(%d+)$"
     file = file and fmt.base_name(file)
     if file and not numbers[file] then
       files[#files + 1] = xml.script_string(file)
@@ -121,19 +120,16 @@ local kind_of = { n = 0, u = 1, k = 2, j = 3, i = 4, p = 5, m = 6, l = 7 }
 local function add_data(out, graph)
   local t, ids, names, shades, flat = graph.tree, {}, {}, {}, {}
   local depth = -1
-  for _, frame in ipairs(graph.frames) do
-    local node = frame.node
-    local name = t.name[node]
+  for i, name in ipairs(t.name) do
     if not ids[name] then
       names[#names + 1] = xml.script_string(t.names[name])
       shades[#names] = palette.shade(t.names[name])
       ids[name] = #names - 1
     end
-    flat[#flat + 1] = ("%d,%d,%s,%s"):format(frame.depth - depth,
-      ids[name] << 3 | kind_of[t.kind[node]], format_number(t.total[node]),
-      format_number(t.own[node]))
-    if t.samples then flat[#flat] = ("%s,%d"):format(flat[#flat], t.samples[node]) end
-    depth = frame.depth
+    flat[i] = ("%d,%d,%s,%s"):format(t.depth[i] - depth, ids[name] << 3 | kind_of[t.kind[i]],
+      format_number(t.total[i]), format_number(t.own[i]))
+    if t.samples then flat[i] = ("%s,%d"):format(flat[i], t.samples[i]) end
+    depth = t.depth[i]
   end
   out(('{"kind":"flame","row":%d,"head":%d,"foot":%d,"pad":%d,"inverted":%s,"reversed":%s,')
     :format(ROW, HEAD, FOOT, PAD, graph.inverted or false, graph.reversed or false))
@@ -148,7 +144,7 @@ local function add_data(out, graph)
 end
 
 ---@param out fun(text: string)
----@param graph table { tree, frames, rows, inverted, reversed, width, fixed, scheme, by_kind,
+---@param graph table { tree, rows, inverted, reversed, width, fixed, scheme, by_kind,
 --- title, about, note, unit, counted, html, changes }
 function svg.write(out, graph)
   page.write(out, {

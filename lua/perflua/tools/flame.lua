@@ -147,8 +147,7 @@ function tool.run(args, out)
   if not set then return status, message end
   local shape = { reverse = args.reverse, max_depth = args.max_depth,
     min_share = args.min_share or flame.MIN_SHARE }
-  local tree = args.folded and flame.tree(set.list, args.reverse, args.max_depth)
-    or set:tree(shape)
+  local tree = args.folded and flame.tree(set.list, shape) or set:tree(shape)
   local graph = flame.graph(tree, {
     reverse = args.reverse, inverted = args.inverted, min_share = args.min_share,
     width = args.width, html = args.o:find "%.html?$" ~= nil, colors = args.colors,

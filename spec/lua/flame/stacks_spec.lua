@@ -214,11 +214,10 @@ end)
 describe("the tree of stacks", function()
   -- Frames as "name kind total own samples", indented by their depth.
   local function lines(t)
-    local list, depth = {}, { 0 }
-    for node, name in ipairs(t.name) do
-      depth[node] = node == 1 and 0 or depth[t.caller[node]] + 1
-      list[node] = ("%s%s %s %d %d %d"):format((" "):rep(depth[node]), t.names[name],
-        t.kind[node], t.total[node], t.own[node], t.samples[node])
+    local list = {}
+    for i, name in ipairs(t.name) do
+      list[i] = ("%s%s %s %d %d %d"):format((" "):rep(t.depth[i]), t.names[name], t.kind[i],
+        t.total[i], t.own[i], t.samples[i])
     end
     return list
   end
@@ -236,8 +235,8 @@ describe("the tree of stacks", function()
   end)
 
   it("begins with the callees in reverse", function()
-    assert.same({ "all n 16 0 3", " [sh] u 10 0 1", "  [a?.so] u 10 0 1", "   sh n 10 10 1",
-      " [a?.so] u 1 0 1", "  [sh] u 1 0 1", "   [a?.so] u 1 0 1", "    sh n 1 1 1",
+    assert.same({ "all n 16 0 3", " [a?.so] u 1 0 1", "  [sh] u 1 0 1", "   [a?.so] u 1 0 1",
+      "    sh n 1 1 1", " [sh] u 10 0 1", "  [a?.so] u 10 0 1", "   sh n 10 10 1",
       " [unknown] u 5 0 1", "  [a?.so] u 5 0 1", "   sh n 5 5 1" },
       lines(collect(samples):tree { reverse = true }))
   end)
@@ -245,11 +244,11 @@ describe("the tree of stacks", function()
   it("is cut off, and knows what is missing", function()
     local t = collect(samples):tree { max_depth = 2 }
     assert.same({ "all n 16 0 3", " sh n 16 0 3", "  [a?.so] u 16 16 3" }, lines(t))
-    assert.same({ 3, { frames = 0, total = 0 } }, { t.cut, t.left })
+    assert.same({ 3, 0, 0 }, { t.deep, t.small, t.small_total })
     t = collect(samples):tree { min_share = 100 * 5 / 16 }
     assert.same({ "all n 16 0 3", " sh n 16 0 3", "  [a?.so] u 16 0 3", "   [sh] u 11 10 2",
       "   [unknown] u 5 5 1" }, lines(t))
-    assert.same({ 0, { frames = 1, total = 1 } }, { t.cut, t.left })
+    assert.same({ 0, 1, 1 }, { t.deep, t.small, t.small_total })
   end)
 
   it("knows the line of each frame that weighs most", function()

@@ -1,14 +1,31 @@
 /*
- * The stacks of a profile as a tree of calls (src/export/export.h), for folded stacks and flame
- * graphs.
+ * Trees of calls (src/result/tree.h) as they are drawn, for flame graphs: those of profiles,
+ * and of folded stacks that are text already.
  */
-#include "group.h"
-#include "binding/writer.h"
+#include <stdlib.h>
+#include <string.h>
 
-static void free_tree(struct pe_tree **owner)
+#include "base/vector.h"
+#include "binding/writer.h"
+#include "group.h"
+
+/* A tree, with all that it is made of, which a userdata owns. */
+struct tree_owner {
+	struct pr_tree *tree;
+	struct pm_string_pool names; /* of folded stacks */
+	struct pr_step *steps;	     /* of one of them */
+	size_t steps_room;
+	uint32_t *binaries; /* see pe_profile_binaries(); NULL: none is known */
+	uint64_t unresolved;
+};
+
+static void free_tree(struct tree_owner *owner)
 {
-	pe_tree_destroy(*owner);
-	*owner = NULL;
+	pr_tree_destroy(owner->tree);
+	pm_string_pool_deinit(&owner->names);
+	free(owner->steps);
+	free(owner->binaries);
+	*owner = (struct tree_owner){ 0 };
 }
 
 static int tree_gc(lua_State *L)
@@ -17,34 +34,47 @@ static int tree_gc(lua_State *L)
 	return 0;
 }
 
+static void check_memory(lua_State *L, bool ok)
+{
+	if (!ok)
+		luaL_error(L, "no memory for call stacks");
+}
+
+static uint32_t get_max_depth(lua_State *L, int index)
+{
+	lua_Integer depth;
+
+	lua_getfield(L, index, "max_depth");
+	depth = luaL_optinteger(L, -1, UINT32_MAX);
+	lua_pop(L, 1);
+	return depth < 0 || depth > UINT32_MAX ? UINT32_MAX : (uint32_t)depth;
+}
+
 /*
  * Makes the tree that the options at `index` describe: {event = position of the only event |
- * nil, head, inlined, reversed, lines = booleans}. Pushes a userdata that owns it. [-0, +1]
+ * nil, head, inlined, reversed, lines = booleans, max_depth = frames | nil}. Pushes a userdata
+ * that owns it. [-0, +1]
  */
-static struct pe_tree **make_tree(lua_State *L, int index)
+static struct tree_owner *make_tree(lua_State *L, int index)
 {
 	const struct pl_job *job = lua_touserdata(L, PL_PROFILE_JOB);
 	struct pe_tree_asked asked;
-	struct pe_tree **owner;
+	struct tree_owner *owner;
 
 	luaL_checktype(L, index, LUA_TTABLE);
 	lua_getfield(L, index, "event");
-	lua_getfield(L, index, "head");
-	lua_getfield(L, index, "inlined");
-	lua_getfield(L, index, "reversed");
-	lua_getfield(L, index, "lines");
 	asked = (struct pe_tree_asked){
-		.event = (uint32_t)(luaL_optinteger(L, -5, 0) - 1),
-		.has_head = lua_toboolean(L, -4),
-		.has_inlined = lua_toboolean(L, -3),
-		.is_reversed = lua_toboolean(L, -2),
-		.has_lines = lua_toboolean(L, -1),
+		.event = (uint32_t)(luaL_optinteger(L, -1, 0) - 1),
+		.has_head = pl_get_flag(L, index, "head"),
+		.has_inlined = pl_get_flag(L, index, "inlined"),
+		.is_reversed = pl_get_flag(L, index, "reversed"),
+		.has_lines = pl_get_flag(L, index, "lines"),
+		.max_depth = get_max_depth(L, index),
 	};
-	lua_pop(L, 5);
-	owner = pl_push_finalized(L, sizeof(struct pe_tree *), tree_gc);
-	*owner = pe_tree_create(job->profile.made, &asked);
-	if (!*owner)
-		luaL_error(L, "no memory for call stacks");
+	lua_pop(L, 1);
+	owner = pl_push_finalized(L, sizeof(*owner), tree_gc);
+	owner->tree = pe_tree_create(job->profile.made, &asked, &owner->unresolved);
+	check_memory(L, owner->tree);
 	return owner;
 }
 
@@ -55,13 +85,13 @@ static struct pe_tree **make_tree(lua_State *L, int index)
 int pl_profile_fold(lua_State *L)
 {
 	luaL_Stream *out = pl_check_stream(L, 1);
-	struct pe_tree **owner = make_tree(L, 2);
+	struct tree_owner *owner = make_tree(L, 2);
 	struct pl_writer *w = lua_newuserdatauv(L, sizeof(*w), 0);
 
 	pl_writer_init(w, out);
-	lua_getfield(L, 2, "annotate");
-	if (!pe_tree_fold(*owner, lua_toboolean(L, -1), &w->print))
-		luaL_error(L, "no memory for call stacks");
+	check_memory(L, pr_tree_finish(owner->tree, -1) &&
+				pe_tree_fold(owner->tree, pl_get_flag(L, 2, "annotate"),
+					     &w->print));
 	free_tree(owner);
 	if (w->error)
 		return pl_writer_failed(L, w);
@@ -69,130 +99,270 @@ int pl_profile_fold(lua_State *L)
 	return 1;
 }
 
-/* Places on the stack of pl_profile_tree. */
+/* Places on the stack of push_drawn(). */
 enum {
-	RESULT_AT = 3,
+	OWNER_AT = 1,
+	RESULT_AT,
 	NAMES_AT,    /* the distinct names */
-	KNOWN_AT,    /* their positions */
 	BINARIES_AT, /* binaries by name */
-	SRCLINES_AT, /* source lines of nodes that have one */
-	ARRAYS_AT,   /* arrays with an element for each node, see `arrays` */
+	SRCLINES_AT, /* source lines of frames that have one */
+	ARRAYS_AT,   /* arrays with an element for each frame, see `arrays` */
 };
-static const char *const arrays[] = { "name", "kind", "caller", "total", "own", "samples" };
+static const char *const arrays[] = { "name",  "kind", "depth",	 "start",
+				      "total", "own",  "samples" };
 #define N_ARRAYS ((int)(sizeof(arrays) / sizeof(arrays[0])))
 
-/* Pushes the position of a name, which is added with its binary if it is new. [-0, +1] */
-static void push_node_name(lua_State *L, const struct pe_profile *profile, struct pd_text name,
-			   uint32_t binary)
+static void push_amount(lua_State *L, const struct pr_tree *tree, union pr_amount amount)
 {
-	lua_Integer n = (lua_Integer)lua_rawlen(L, NAMES_AT) + 1;
-	struct pd_text text;
-
-	lua_pushlstring(L, name.p, name.n);
-	lua_pushvalue(L, -1);
-	if (lua_rawget(L, KNOWN_AT) == LUA_TNIL) {
-		lua_pop(L, 1);
-		if (binary != UINT32_MAX) {
-			text = pe_profile_text(profile, binary);
-			lua_pushvalue(L, -1);
-			lua_pushlstring(L, text.p, text.n);
-			lua_rawset(L, BINARIES_AT);
-		}
-		lua_pushvalue(L, -1);
-		lua_rawseti(L, NAMES_AT, n);
-		lua_pushvalue(L, -1);
-		lua_pushinteger(L, n);
-		lua_rawset(L, KNOWN_AT);
-		lua_pushinteger(L, n);
-	}
-	lua_remove(L, -2);
+	if (tree->shape.is_float)
+		lua_pushnumber(L, amount.f);
+	else
+		lua_pushinteger(L, amount.i);
 }
 
-/* Adds a node, of that name, to the arrays. */
-static void add_node(lua_State *L, const struct pe_tree *tree, const struct pe_node *node,
-		     struct pd_text name, lua_Integer at)
+/* A tree that is drawn. */
+struct drawing {
+	const struct pr_tree *tree;
+	const struct pe_profile *profile; /* NULL: the stacks were folded */
+	const uint32_t *binaries;
+	union pr_amount *starts; /* [nodes]: what is to the left of each */
+	uint32_t *open;		 /* [nodes]: the last one is drawn next */
+	uint32_t *of_frame;	 /* [names]: position of a name, from 2 on; 0: it is new */
+	uint32_t n_names;
+};
+
+/* Pushes the position of a node's name, which is added with its binary if it is new. [-0, +1]
+ */
+static void push_node_name(lua_State *L, struct drawing *d, uint32_t node)
 {
+	uint32_t frame = d->tree->nodes[node].frame, *known = &d->of_frame[frame];
+	struct pd_text name = pr_tree_name(d->tree, node), binary;
+
+	if (!*known) {
+		*known = ++d->n_names;
+		lua_pushlstring(L, name.p, name.n);
+		if (d->binaries && d->binaries[frame] != UINT32_MAX) {
+			binary = pe_profile_text(d->profile, d->binaries[frame]);
+			lua_pushvalue(L, -1);
+			lua_pushlstring(L, binary.p, binary.n);
+			lua_rawset(L, BINARIES_AT);
+		}
+		lua_rawseti(L, NAMES_AT, *known);
+	}
+	lua_pushinteger(L, *known);
+}
+
+/* Adds a node as frame `at` of the arrays. */
+static void add_drawn(lua_State *L, struct drawing *d, uint32_t number, lua_Integer at)
+{
+	const struct pr_node *node = &d->tree->nodes[number];
 	struct pd_text file;
 	uint32_t line;
 
-	push_node_name(L, tree->profile, name, node->binary);
+	if (number)
+		push_node_name(L, d, number);
+	else
+		lua_pushinteger(L, 1);
 	lua_pushlstring(L, (char[]){ (char)node->kind }, 1);
-	lua_pushinteger(L, (lua_Integer)(uint32_t)(node->caller + 1) + 1);
-	lua_pushinteger(L, (lua_Integer)node->weight);
-	lua_pushinteger(L, (lua_Integer)node->own_weight);
-	lua_pushinteger(L, (lua_Integer)node->samples);
+	lua_pushinteger(L, node->depth);
+	push_amount(L, d->tree, d->starts[number]);
+	push_amount(L, d->tree, node->total);
+	push_amount(L, d->tree, node->own);
+	lua_pushinteger(L, (lua_Integer)node->count);
 	for (int i = N_ARRAYS; i--;)
 		lua_rawseti(L, ARRAYS_AT + i, at);
-	if (pe_profile_line(tree->profile, node->line, &file, &line)) {
+	if (d->profile && node->place != PR_NO_PLACE) {
+		pe_profile_line(d->profile, node->place, &file, &line);
 		lua_pushfstring(L, "%s:%I", file.p, (lua_Integer)line);
 		lua_rawseti(L, SRCLINES_AT, at);
 	}
 }
 
-static uint32_t to_depth(lua_Integer depth)
+/* Opens the callees of a node, side by side, of which the first one is drawn next. */
+static size_t open_callees(struct drawing *d, uint32_t number, size_t n_open)
 {
-	return depth < 0 || depth > UINT32_MAX ? UINT32_MAX : (uint32_t)depth;
-}
+	const struct pr_tree *tree = d->tree;
+	const struct pr_node *node = &tree->nodes[number];
+	const uint32_t *callees = tree->order + node->first;
+	union pr_amount stop = d->starts[number];
 
-static void push_arrays(lua_State *L, const struct pe_tree *tree)
-{
-	const struct pe_node root = {
-		.caller = UINT32_MAX,
-		.kind = 'n',
-		.binary = UINT32_MAX,
-		.line = UINT32_MAX,
-		.samples = tree->samples,
-		.weight = tree->weight,
-	};
-	struct pd_text name = { "all", 3 };
-
-	luaL_checkstack(L, 2 * N_ARRAYS, "call stacks");
-	for (int i = RESULT_AT + 1; i < ARRAYS_AT; i++)
-		lua_newtable(L);
-	for (int i = 0; i < N_ARRAYS; i++)
-		lua_createtable(L, (int)tree->n + 1, 0);
-	add_node(L, tree, &root, name, 1);
-	for (size_t i = 0; i < tree->n; i++) {
-		name = pe_profile_text(tree->profile, tree->nodes[i].name);
-		add_node(L, tree, &tree->nodes[i], name, (lua_Integer)i + 2);
+	for (uint32_t i = 0; i < node->n_callees; i++)
+		if (tree->shape.is_float)
+			stop.f += tree->nodes[callees[i]].total.f;
+		else
+			stop.i += tree->nodes[callees[i]].total.i;
+	for (uint32_t i = node->n_callees; i--;) {
+		if (tree->shape.is_float)
+			stop.f -= tree->nodes[callees[i]].total.f;
+		else
+			stop.i -= tree->nodes[callees[i]].total.i;
+		d->starts[callees[i]] = stop;
+		d->open[n_open++] = callees[i];
 	}
-	for (int i = N_ARRAYS; i--;)
-		lua_setfield(L, RESULT_AT, arrays[i]);
-	lua_setfield(L, RESULT_AT, "srclines");
-	lua_setfield(L, RESULT_AT, "binaries");
-	lua_pop(L, 1);
-	lua_setfield(L, RESULT_AT, "names");
+	return n_open;
 }
 
 /*
- * tree(options) -> {names = array, binaries = by name, srclines = "path:line" by node, name,
- * kind, caller, total, own, samples = arrays with an element for each node, of which the first
- * is the root and callers come first, unresolved, small, small_total, deep}: see struct
- * pe_tree. Options: those of make_tree(), least, max_depth
+ * Finishes the tree of the owner at OWNER_AT, without what weighs less than `least`, frees it,
+ * and pushes {names = array, name, kind, depth, start, total, own, samples = arrays with an
+ * element for each frame, of which the first is the root and callers come first, with callees
+ * by name, small, small_total, deep}: see struct pr_tree; of a profile also {binaries = by
+ * name, srclines = "path:line" by frame, unresolved}. [-0, +1]
  */
+static void push_drawn(lua_State *L, struct tree_owner *owner, double least,
+		       const struct pe_profile *profile)
+{
+	struct pr_tree *tree = owner->tree;
+	struct drawing d = { .tree = tree, .profile = profile, .binaries = owner->binaries };
+	size_t n_open = 1;
+
+	lua_settop(L, OWNER_AT);
+	check_memory(L, pr_tree_finish(tree, least) && pr_tree_sort(tree, true));
+	luaL_checkstack(L, 2 * N_ARRAYS + 8, "call stacks");
+	lua_newtable(L);
+	for (int i = NAMES_AT; i < ARRAYS_AT; i++)
+		lua_newtable(L);
+	for (int i = 0; i < N_ARRAYS; i++)
+		lua_createtable(L, (int)tree->n, 0);
+	d.starts = lua_newuserdatauv(L, tree->n * sizeof(*d.starts), 0);
+	d.open = lua_newuserdatauv(L, tree->n * sizeof(*d.open), 0);
+	d.of_frame = lua_newuserdatauv(L, (tree->names->n + 1) * sizeof(*d.of_frame), 0);
+	memset(d.of_frame, 0, tree->names->n * sizeof(*d.of_frame));
+	d.starts[0] = (union pr_amount){ 0 };
+	d.open[0] = 0;
+	d.n_names = 1;
+	lua_pushliteral(L, "all");
+	lua_rawseti(L, NAMES_AT, 1);
+	for (lua_Integer at = 1; n_open; at++) {
+		uint32_t number = d.open[--n_open];
+
+		add_drawn(L, &d, number, at);
+		n_open = open_callees(&d, number, n_open);
+	}
+	lua_settop(L, ARRAYS_AT + N_ARRAYS - 1);
+	for (int i = N_ARRAYS; i--;)
+		lua_setfield(L, RESULT_AT, arrays[i]);
+	if (profile) {
+		lua_setfield(L, RESULT_AT, "srclines");
+		lua_setfield(L, RESULT_AT, "binaries");
+	}
+	lua_settop(L, NAMES_AT);
+	lua_setfield(L, RESULT_AT, "names");
+	pl_set_integer(L, "unresolved", owner->unresolved);
+	pl_set_integer(L, "small", tree->n_small);
+	pl_set_integer(L, "deep", tree->n_deep);
+	push_amount(L, tree, tree->small);
+	lua_setfield(L, RESULT_AT, "small_total");
+	free_tree(owner);
+}
+
+/* tree(options) -> see push_drawn(). Options: those of make_tree(), least */
 int pl_profile_tree(lua_State *L)
 {
-	struct pe_tree **owner;
-	struct pe_tree *tree;
-	uint32_t max_depth;
+	const struct pl_job *job = lua_touserdata(L, PL_PROFILE_JOB);
+	struct tree_owner *owner;
 	double least;
 
 	lua_settop(L, 1);
 	owner = make_tree(L, 1);
-	tree = *owner;
 	lua_getfield(L, 1, "least");
 	least = luaL_optnumber(L, -1, 0);
-	lua_getfield(L, 1, "max_depth");
-	max_depth = to_depth(luaL_optinteger(L, -1, UINT32_MAX));
-	lua_settop(L, RESULT_AT - 1);
-	if (!pe_tree_cut(tree, least, max_depth) || !pe_tree_find_binaries(tree))
-		luaL_error(L, "no memory for call stacks");
-	lua_newtable(L);
-	pl_set_integer(L, "unresolved", tree->unresolved);
-	pl_set_integer(L, "small", tree->n_small);
-	pl_set_integer(L, "small_total", tree->small_weight);
-	pl_set_integer(L, "deep", tree->n_deep);
-	push_arrays(L, tree);
-	free_tree(owner);
+	owner->binaries = pe_profile_binaries(job->profile.made);
+	check_memory(L, owner->binaries);
+	lua_pop(L, 1);
+	lua_replace(L, OWNER_AT);
+	push_drawn(L, owner, least, job->profile.made);
+	return 1;
+}
+
+/*
+ * Adds the stack of the entry on top, of the list at 1, {stack = text, value = number, kinds =
+ * letters | nil, samples = integer | nil}. Returns false without memory.
+ */
+static bool add_folded(lua_State *L, struct tree_owner *owner)
+{
+	struct pr_tree *tree = owner->tree;
+	union pr_amount weight;
+	const char *text, *kinds, *stop;
+	size_t n = 0, n_kinds;
+	lua_Integer count;
+
+	lua_getfield(L, -1, "stack");
+	text = luaL_checkstring(L, -1);
+	lua_getfield(L, -2, "kinds");
+	kinds = luaL_optlstring(L, -1, "", &n_kinds);
+	lua_getfield(L, -3, "samples");
+	count = luaL_optinteger(L, -1, 0);
+	lua_getfield(L, -4, "value");
+	if (tree->shape.is_float)
+		weight.f = luaL_checknumber(L, -1);
+	else
+		weight.i = luaL_checkinteger(L, -1);
+	for (;; text = stop) {
+		text += strspn(text, ";");
+		stop = text + strcspn(text, ";");
+		if (stop == text)
+			break;
+		if (!pb_reserve(owner->steps, n, owner->steps_room))
+			return false;
+		owner->steps[n] = (struct pr_step){
+			pm_string_pool_add(&owner->names,
+					   (struct pd_text){ text, (size_t)(stop - text) }),
+			PR_NO_PLACE,
+			(uint8_t)(n < n_kinds ? kinds[n] : 'u'),
+		};
+		if (owner->steps[n++].frame == PM_NO_STRING)
+			return false;
+	}
+	lua_pop(L, 4);
+	return pr_tree_add(tree, owner->steps, n, (uint64_t)count, weight);
+}
+
+/* Returns whether a value of the list at `index` is a float, and sums are. */
+static bool has_floats(lua_State *L, int index, lua_Integer n)
+{
+	bool is = false;
+
+	for (lua_Integer i = 1; i <= n && !is; i++) {
+		lua_rawgeti(L, index, i);
+		lua_getfield(L, -1, "value");
+		is = !lua_isinteger(L, -1);
+		lua_pop(L, 2);
+	}
+	return is;
+}
+
+/*
+ * core.folded_tree(list, options) -> see push_drawn(). list: entries of add_folded(); options:
+ * {reversed = boolean, max_depth, min_share = percent of the total | nil}
+ */
+int pl_folded_tree(lua_State *L)
+{
+	struct pr_shape_of_tree shape = { 0 };
+	struct tree_owner *owner;
+	lua_Integer n;
+	double share;
+	bool ok = true;
+
+	luaL_checktype(L, 1, LUA_TTABLE);
+	luaL_checktype(L, 2, LUA_TTABLE);
+	lua_settop(L, 2);
+	lua_getfield(L, 2, "min_share");
+	share = luaL_optnumber(L, -1, 0);
+	n = (lua_Integer)lua_rawlen(L, 1);
+	shape.from_callee = pl_get_flag(L, 2, "reversed");
+	shape.max_depth = get_max_depth(L, 2);
+	shape.is_float = has_floats(L, 1, n);
+	owner = pl_push_finalized(L, sizeof(*owner), tree_gc);
+	owner->tree = pr_tree_create(&shape, &owner->names);
+	check_memory(L, owner->tree);
+	for (lua_Integer i = 1; ok && i <= n; i++, lua_pop(L, 1)) {
+		lua_rawgeti(L, 1, i);
+		ok = add_folded(L, owner);
+	}
+	check_memory(L, ok);
+	lua_replace(L, OWNER_AT);
+	push_drawn(L, owner,
+		   pr_to_float(owner->tree, owner->tree->nodes[0].total) * share / 100, NULL);
 	return 1;
 }

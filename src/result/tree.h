@@ -1,0 +1,103 @@
+/*
+ * Trees of calls: stacks put together by what they have in common, from the first caller or
+ * from the callee on. A node is told from others by its frame and by the node that it hangs on,
+ * so a function that calls itself is a node for each depth, and is in the total of each once.
+ *
+ *	struct pr_tree *tree = pr_tree_create(&shape, names);
+ *
+ *	while (…)
+ *		ok = ok && pr_tree_add(tree, steps, n, count, weight);
+ *	if (!ok || !pr_tree_finish(tree, least) || !pr_tree_sort(tree, false)) …
+ *
+ * Frames are numbers, which stand for names: whoever makes a tree interns each frame once.
+ */
+#ifndef PERFLUA_RESULT_TREE_H
+#define PERFLUA_RESULT_TREE_H
+
+#include "machine/machine.h"
+
+#define PR_NO_PLACE UINT32_MAX
+#define PR_NO_FRAME UINT32_MAX
+
+/* A weight: an integer, or a float, the same for all stacks of a tree. */
+union pr_amount {
+	int64_t i;
+	double f;
+};
+
+struct pr_shape_of_tree {
+	bool from_callee;   /* the callee is at the root, its callers below it */
+	bool is_float;	    /* weights are floats */
+	uint32_t max_depth; /* frames of a stack; what lies deeper is left out */
+	/* compares places that weigh the same; NULL: the lower number is first */
+	int (*compare_places)(const void *arg, uint32_t a, uint32_t b);
+	const void *arg;
+};
+
+/* A frame of a stack. */
+struct pr_step {
+	uint32_t frame; /* number of its name */
+	uint32_t place; /* number of where in it; PR_NO_PLACE: it is not known */
+	uint8_t kind;	/* letter; a node has the first one in the order of the alphabet */
+};
+
+struct pr_node {
+	uint32_t caller; /* a node of a lower number, to which it hangs; of the root 0 */
+	uint32_t frame;	 /* PR_NO_FRAME: it is the root */
+	uint32_t depth : 24;
+	uint32_t kind : 8;
+	uint32_t place;		   /* of several the one that weighs most; PR_NO_PLACE: none */
+	uint32_t first, n_callees; /* in tree->order, once the tree is sorted */
+	uint64_t own_count, count; /* of stacks that end here, and of all that it is in */
+	union pr_amount own, total;
+};
+
+struct pr_tree {
+	struct pr_shape_of_tree shape;
+	const struct pm_string_pool *names; /* borrowed; each may have bytes behind a NUL */
+	struct pr_node *nodes;		    /* [n], callers first; the first one is the root */
+	size_t n;
+	uint32_t *order;   /* [n - 1]: nodes below each node side by side; NULL: not sorted */
+	bool is_too_heavy; /* integers added up to more than 64 bits: sums are wrong */
+	/* what was left out: nodes and their weight; distinct stacks that were too deep */
+	uint64_t n_small, n_deep;
+	union pr_amount small;
+	struct pr_tree_work *work; /* until it is finished */
+};
+
+/*
+ * Creates a tree of the root alone. `names`, and the argument of the shape, must outlive it.
+ * Returns NULL without memory.
+ */
+struct pr_tree *pr_tree_create(const struct pr_shape_of_tree *shape,
+			       const struct pm_string_pool *names);
+void pr_tree_destroy(struct pr_tree *tree);
+
+/* Adds a stack of `n` frames, the first caller first. Returns false without memory. */
+bool pr_tree_add(struct pr_tree *tree, const struct pr_step *steps, size_t n, uint64_t count,
+		 union pr_amount weight);
+
+/*
+ * Chooses the places of nodes, and frees what is only needed to add stacks. Unless `least` is
+ * below 0, leaves out nodes that weigh nothing or less than it, and all below them. Returns
+ * false without memory.
+ */
+bool pr_tree_finish(struct pr_tree *tree, double least);
+
+/*
+ * Sorts the nodes below each node, by name, or the heaviest first. Returns false without
+ * memory.
+ */
+bool pr_tree_sort(struct pr_tree *tree, bool by_name);
+
+static inline struct pd_text pr_tree_name(const struct pr_tree *tree, uint32_t node)
+{
+	return tree->names->texts[tree->nodes[node].frame];
+}
+
+static inline double pr_to_float(const struct pr_tree *tree, union pr_amount amount)
+{
+	return tree->shape.is_float ? amount.f : (double)amount.i;
+}
+
+#endif
