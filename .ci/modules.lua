@@ -54,7 +54,7 @@ local modules = {
   { "export", "base perfdata/format symbols/lines machine query query/expr query/group result",
     "export gzip" },
   { "binding", "base perfdata/format perfdata/tracepoint analysis machine query export stats",
-    "functions handle pass_progress record stack system value writer" },
+    "frame functions handle pass_progress record stack system value writer" },
   { "binding/query", "base perfdata/format query result script sqlite export binding", "" },
   { "host", "", "" },
 }

@@ -181,6 +181,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "bucket_middle", pl_bucket_middle },
 		{ "power_bucket", pl_power_bucket },
 		{ "histogram", pl_histogram },
+		{ "result_tree", pl_result_tree },
 		{ "result_save", pl_result_save },
 		{ "result_load", pl_result_load },
 		{ "result_view", pl_result_view },
@@ -218,6 +219,7 @@ int luaopen_perflua_core(lua_State *L)
 	pl_stack_register(L);
 	pl_frame_register(L);
 	pl_result_register(L);
+	pl_node_register(L);
 	luaL_newlib(L, functions);
 	lua_pushstring(L, pd_zstd_version());
 	lua_setfield(L, -2, "zstd");

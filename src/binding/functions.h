@@ -118,6 +118,12 @@ int pl_result_add(lua_State *L);
  */
 int pl_result_put(lua_State *L);
 /*
+ * core.result_tree(result, options) -> Node: the root of a tree of its stacks. Options: {by =
+ * "symbol", "srcline", "address" or "dso", from_callee = boolean, key = number of the key with
+ * the stacks, weight = number of a measure, count = that of a count | nil, section | nil}
+ */
+int pl_result_tree(lua_State *L);
+/*
  * core.result_places(result, places, other): makes sections, which are the indexes of events,
  * places: section s becomes places[s], or `other`.
  */
@@ -191,5 +197,6 @@ int pl_view_write(lua_State *L);
 int pl_write_table(lua_State *L);
 
 void pl_result_register(lua_State *L);
+void pl_node_register(lua_State *L);
 
 #endif

@@ -14,7 +14,8 @@
 #ifndef PERFLUA_RESULT_TREE_H
 #define PERFLUA_RESULT_TREE_H
 
-#include "machine/machine.h"
+#include "base/string_builder.h"
+#include "result.h"
 
 #define PR_NO_PLACE UINT32_MAX
 #define PR_NO_FRAME UINT32_MAX
@@ -99,5 +100,41 @@ static inline double pr_to_float(const struct pr_tree *tree, union pr_amount amo
 {
 	return tree->shape.is_float ? amount.f : (double)amount.i;
 }
+
+/* Tells what frames are one in the tree of a result, and how they are named. */
+enum pr_by {
+	PR_BY_SYMBOL,  /* functions, by binary; what of a binary has none is one */
+	PR_BY_SRCLINE, /* source lines; without one, functions */
+	PR_BY_ADDRESS, /* addresses in binaries, named by the function */
+	PR_BY_DSO,     /* binaries; frames of one that follow one another are one */
+};
+
+struct pr_tree_asked {
+	enum pr_by by;
+	bool from_callee;
+	size_t key;	  /* of PR_STACK */
+	size_t weight;	  /* measure: a count, a sum or a share */
+	size_t count;	  /* measure: a count, or `weight` */
+	uint32_t section; /* 0: all sections are added up */
+	/* returns the source line of a frame; NULL: it is not known; for PR_BY_SRCLINE */
+	const char *(*line_of)(void *arg, const struct pq_stack_frame *frame);
+	void *arg;
+};
+
+/*
+ * Makes the tree of a result's stacks, sorted, with the heaviest first; other keys are added
+ * up. Names of frames are added to `names`; their places are frames of the result's stacks.
+ * Returns NULL without memory.
+ */
+struct pr_tree *pr_tree_of_result(const struct pr_result *result,
+				  const struct pr_tree_asked *asked,
+				  struct pm_string_pool *names);
+
+/*
+ * Adds what is below node `top` of a tree whose heaviest nodes are first to `text`, as perf
+ * report -g prints it: without nodes below 0.5 % of that; a node that is all of the one above
+ * it follows that without a share of its own. Missing memory is noted in `text`.
+ */
+void pr_tree_write(const struct pr_tree *tree, uint32_t top, struct pb_string *text);
 
 #endif

@@ -35,8 +35,8 @@ local files = {
   { "query", "Query", "PairOptions", "PairSide", "WithinOptions", "UnnestOptions",
     "Span", "PairCounts",
     "HistogramBucket" },
-  { "table", "Table", "TopOptions", "CsvOptions" },
-  { "stack", "Stack", "Frame" },
+  { "table", "Table", "TopOptions", "CsvOptions", "TreeOptions" },
+  { "stack", "Stack", "Frame", "Node" },
   { "record", "AnyRecord", "PayloadRecord" },
   { "script", "Handlers", "Meta", "Option", "Needs", "globals" },
 }

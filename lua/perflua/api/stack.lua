@@ -37,4 +37,38 @@ return {
         "The functions inlined there, innermost first; as `srcline`." },
     },
   },
+
+  Node = {
+    name = "Node", kind = "object", prefix = "node:", len = true,
+    doc = "A node of a tree of calls, see `table:tree()`: a frame below its callers or "
+      .. "callees. A function that calls itself is a node at each depth, and is in the total "
+      .. "of each once. The root has no frame, and the total of all. tostring() gives what is "
+      .. "below a node as `perf report -g` prints it, without nodes below 0.5 %.",
+    index = {
+      { "[integer]", "Node?", "A node below it, the heaviest first; `#node` says how many." },
+    },
+    fields = {
+      { "name", "string?", "What is shown of it: its function; without one `[binary]`; its "
+        .. "source line, address or binary, if nodes are of these." },
+      { "frame", "Frame?", "Of its frames the one with the most weight." },
+      { "symbol", "string?", "As `frame` has it, as `dso`, `srcline` and `kind`; nil, as "
+        .. "`srcline`, if nodes are binaries." },
+      { "dso", "string?", "The binary." },
+      { "srcline", "string?", "Source file and line, as of a Frame." },
+      { "kind", "string?", "\"kernel\", \"user\" …." },
+      { "self", "number", "What the stacks that end here weigh." },
+      { "total", "number", "What all stacks that it is in weigh." },
+      { "count", "integer?", "How many records these have; nil if the table has no `count`." },
+      { "parent", "Node?", "The node that it is below; nil of the root." },
+    },
+    methods = {
+      { "find", "Finds the heaviest node of that name below it.",
+        params = { { "name", "string", "as `name` has it" } },
+        returns = { { "Node?", "nil: there is none" } } },
+      { "walk", "Calls a function with the node and with all below it: each before those below "
+        .. "it, the heaviest first.",
+        params = { { "fn", "fun(node: Node, depth: integer)",
+          "depth: 0 of the node itself" } } },
+    },
+  },
 }

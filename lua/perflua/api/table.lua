@@ -28,6 +28,15 @@ local classes = {
         returns = WRITTEN },
       { "json", "Writes the rows that are shown as JSON.", params = { OUT },
         returns = WRITTEN },
+      { "tree",
+        "Puts the call stacks of a table that is grouped by `\"callchain\"` together: what "
+          .. "they have in common is a node of a tree once, with what all of them add up to. "
+          .. "Of all groups, whatever is shown; other keys are added up. The first of the "
+          .. "measures `count`, `sum` and `share` is the weight.",
+        params = { { "options", "TreeOptions?", "what is a node" } },
+        returns = { { "Node", "the root" } },
+        errors = "no key is a call stack; no measure adds up; several events, and none is "
+          .. "named; lines of a closed file" },
       { "merge", "Puts the groups of both together.",
         params = { { "other", "Table", "a table with the same keys and measures" } },
         returns = { { "Table", "a new one" } },
@@ -44,6 +53,21 @@ local classes = {
     fields = {
       { "per", "string?", "A key: the first rows of each of its values, which stand together.",
         default = "the first rows of each event" },
+    },
+  },
+
+  TreeOptions = {
+    name = "TreeOptions", kind = "options", doc = "Options of `table:tree(options)`.",
+    fields = {
+      { "by", "\"symbol\"|\"srcline\"|\"address\"|\"dso\"?",
+        "What frames are one: those of a function of a binary, of a source line, of an "
+          .. "address, of a binary; where frames of one binary follow one another, they are "
+          .. "one.",
+        default = "\"symbol\"" },
+      { "order", "\"caller\"|\"callee\"?",
+        "Whether the first callers are below the root, or the functions that were hit.",
+        default = "\"caller\"" },
+      { "event", "string?", "The event, if the table has several." },
     },
   },
 

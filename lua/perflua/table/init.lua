@@ -26,6 +26,7 @@ local shown = require "perflua.table.rows"
 local steps = require "perflua.table.steps"
 local sums = require "perflua.measures.sums"
 local suggest = require "perflua.errors.suggest"
+local tree = require "perflua.table.tree"
 local usage_error = errors.usage_error
 
 ---@class perflua.Table
@@ -137,6 +138,10 @@ function Table:json(out)
     return shown.write(self, "json", file, { stack = output.stack_json })
   end)
 end
+
+---@param options { by: string?, order: string?, event: string? }?
+---@return perflua.Node # the root of the tree of all groups' stacks
+function Table:tree(options) return tree.of(self.data, options) end
 
 ---@param other perflua.Table of the same keys and measures; filters, times and events may
 --- differ, as of parts
