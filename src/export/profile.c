@@ -328,6 +328,7 @@ static bool make_entries(struct pe_profile *p)
 	for (size_t g = 0; g < p->n_entries; g++)
 		if (!fill_entry(p, g))
 			return false;
+	pq_groups_forget_rows(p->groups);
 	if (!sort_numbers(p) || !number_names(p))
 		return false;
 	if (p->asked->timed)
@@ -370,7 +371,11 @@ static bool fill_profile(struct pe_profile *p)
 	for (struct part *part; helpers && (part = pb_helpers_take(helpers));)
 		ok = part->ok && ok;
 	pb_helpers_stop(helpers);
-	if (!ok || !pe_frames_fill(p) || (p->asked->stacks && !pe_stacks_fill(p)))
+	if (!ok || !pe_frames_fill(p))
+		return false;
+	if (p->chains)
+		pq_chains_drop_frames(pq_groups_chains(p->groups), 0);
+	if (p->asked->stacks && !pe_stacks_fill(p))
 		return false;
 	pm_resolver_destroy(p->resolver); /* the system may be closed before the profile is */
 	p->resolver = NULL;

@@ -78,8 +78,7 @@ static bool add_unknown(struct pe_profile *p)
 	*call = PE_NONE;
 	for (size_t i = 0; i < p->n_entries; i++)
 		if (p->entries[i].stack == PE_NONE) {
-			*call = pe_set_add(&p->calls,
-					   &(struct pe_call){ PE_NONE, unknown_frame(p) });
+			*call = pe_set_add(&p->calls, &(struct pe_call){ PE_NONE, p->unknown });
 			return *call != PE_NONE;
 		}
 	return true;

@@ -67,7 +67,6 @@ bool pe_times_fill(struct pe_profile *p)
 	struct pe_entry *entries = malloc((n + 1) * sizeof(*entries));
 	bool ok = starts && by && run_of && entries;
 
-	pq_groups_forget_rows(p->groups);
 	if (ok) {
 		number_runs(p, by, run_of);
 		find_starts(times, n, run_of, starts, n_groups);

@@ -13,7 +13,8 @@ local TRACEPOINT <const> = 2 -- PERF_TYPE_TRACEPOINT, whose ids differ from boot
 
 -- Returns the stacks of a query over one event.
 local function collect(query, count)
-  local set, n_aside = stacks.collect(query, { by = "comm", count = count, split = true })
+  local set, n_aside = stacks.collect(query, { by = "comm", count = count, split = true,
+    names = true })
   if set.others[1] then
     local names = {}
     for i, event in ipairs { set.event or false, table.unpack(set.others) } do

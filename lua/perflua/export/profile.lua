@@ -64,7 +64,8 @@ local function describe(query, format, options)
   if format.name == "pprof" then wall_time, duration = wall_times(spec_of(query)) end
   return chains.describe(query, spec_of(query), names, { count = options.count,
     timeline = options.timeline, lines = lines, stacks = format.name == "firefox",
-    folded = format.name == "folded", wall_time = wall_time, duration = duration })
+    folded = format.name == "folded", names = format.name == "folded", wall_time = wall_time,
+    duration = duration })
 end
 
 -- Events are never added together.

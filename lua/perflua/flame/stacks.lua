@@ -61,8 +61,9 @@ local function find_first(found)
 end
 
 ---@param query perflua.Query samples, in any order
----@param options table { by, count, inline, lines, split } by: one of stacks.heads; lines: the
---- tree has source lines; split: only of the first event, not of all together
+---@param options table { by, count, inline, lines, split, names } by: one of stacks.heads;
+--- lines: the tree has source lines; split: only of the first event, not of all together;
+--- names: neither binaries nor kinds of frames are asked for
 ---@return perflua.flame.Stacks
 ---@return integer # how many samples were set aside
 function stacks.collect(query, options)
@@ -70,6 +71,7 @@ function stacks.collect(query, options)
   local description, counted = profile.describe(query, spec,
     { "event", table.unpack(stacks.heads[by].fields) },
     { count = options.count, lines = options.inline or options.lines, folded = true,
+      names = options.names and not options.inline,
       head = by ~= "none" and by or nil })
   local found, made = engine.groups(spec, description)
   local set = setmetatable({ samples = 0, total = 0, others = {}, made = found[1] and made,

@@ -82,11 +82,11 @@ end
 
 ---@param tool string its name
 ---@param args table what tools.parse gave
----@param lines boolean? with source lines
+---@param shows { lines: boolean?, names: boolean? } with source lines; of frames only names
 ---@return perflua.flame.Stacks? set with event_name, lost, cmdline
 ---@return string? message
 ---@return integer? status of the tool, if it is not 1
-function folding.recording(tool, args, lines)
+function folding.recording(tool, args, shows)
   local file <close>, message = perflua.open(args[1], symbols.of(args))
   if not file then return nil, message end
   local counts = file.size and core.count(file) or nil
@@ -100,8 +100,8 @@ function folding.recording(tool, args, lines)
   query = file:samples { event = all and all[1] or args.event and events or nil,
     order = file.size and "file" or nil, reuse = true }
   set, n_aside = stacks.collect(query, {
-    by = args.by or "comm", count = args.count, inline = args.inline, lines = lines,
-    split = true,
+    by = args.by or "comm", count = args.count, inline = args.inline,
+    lines = shows.lines, names = shows.names, split = true,
   })
   if n_aside > 0 then folding.log(tool, "%s", aside.said(n_aside)) end
   if set.samples == 0 and not interrupted.part() then

@@ -127,7 +127,8 @@ local function read_set(args)
     if set and set.total <= 0 then return nil, args[1] .. ": no folded stacks" end
     return set, message
   end
-  local set, message, status = folding.recording("flame", args, not args["no-lines"])
+  local set, message, status = folding.recording("flame", args,
+    { lines = not args["no-lines"] })
   if set and set.samples > 0 and set.total <= 0 then
     return nil, fmt.paths(args[1])
       .. ": all periods are 0: --count counts samples instead"

@@ -29,7 +29,7 @@ function tool.run(args, out)
   local message = folding.wrong("by", args.by, stacks.heads)
   if message then return USAGE, "fold: " .. message end
   local set, status, ok
-  set, message, status = folding.recording("fold", args)
+  set, message, status = folding.recording("fold", args, { names = not args.annotate })
   if not set then return status, message end
   ok, message = output.with_file(args.o or out, function(file)
     return errno(set:fold(file, args.annotate))

@@ -165,7 +165,7 @@ void pq_chains_seal(struct pq_chains *chains);
 /*
  * Frees all frames but the first `n`: there may be very many. Only the numbers of a chain's
  * frames may be asked for after it. Does nothing and returns false if a chain is not of
- * PQ_CHAIN_CALLERS.
+ * PQ_CHAIN_CALLERS or PQ_CHAIN_MAPPED.
  */
 bool pq_chains_drop_frames(struct pq_chains *chains, uint32_t n);
 

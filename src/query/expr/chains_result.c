@@ -38,7 +38,7 @@ bool pq_chains_drop_frames(struct pq_chains *c, uint32_t n)
 	struct pq_frame *kept;
 
 	for (size_t i = 0; i < c->n; i++)
-		if (c->list[i].kind != PQ_CHAIN_CALLERS)
+		if (c->list[i].kind != PQ_CHAIN_CALLERS && c->list[i].kind != PQ_CHAIN_MAPPED)
 			return false;
 	kept = realloc(c->frames, (n + 1) * sizeof(*kept));
 	if (kept)
