@@ -9,6 +9,8 @@
 #include "base/map.h"
 #include "base/vector.h"
 
+#define MAX_DEPTH ((1u << 24) - 1) /* has room in a node */
+
 /* A frame of the stack that was added last. */
 struct last_step {
 	uint32_t frame, place;
@@ -66,6 +68,8 @@ struct pr_tree *pr_tree_create(const struct pr_shape_of_tree *shape,
 	if (!tree)
 		return NULL;
 	tree->shape = *shape;
+	if (tree->shape.max_depth > MAX_DEPTH)
+		tree->shape.max_depth = MAX_DEPTH;
 	tree->names = names;
 	tree->work = calloc(1, sizeof(*tree->work));
 	if (!tree->work || !pb_reserve(tree->nodes, 0, tree->work->room)) {

@@ -170,8 +170,11 @@ describe("stacks of samples", function()
         return by ~= "none" and clean.name(head.text(record)) or nil
       end
       for _, inline in ipairs { false, true } do
-        assert.are.equal(fold_each(file:samples(), name, inline),
-          text(stacks.collect(file:samples(), { by = by, inline = inline })))
+        local expected = fold_each(file:samples(), name, inline)
+        for _, names in ipairs { false, true } do
+          assert.are.equal(expected, text(stacks.collect(file:samples(),
+            { by = by, inline = inline, names = names })))
+        end
       end
     end
   end)
