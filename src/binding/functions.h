@@ -129,6 +129,11 @@ int pl_result_tree(lua_State *L);
  */
 int pl_result_places(lua_State *L);
 /*
+ * core.result_range(result, key) -> the least and the greatest value of a key; nothing if one
+ * is no integer
+ */
+int pl_result_range(lua_State *L);
+/*
  * core.result_groups(result) -> array of { event = section, keys = {…}, state, state … },
  * states as pl_push_state() pushes them (query/result.h)
  */
@@ -160,6 +165,57 @@ int pl_result_save(lua_State *L);
  * a line from byte `at` on, which is behind the head
  */
 int pl_result_load(lua_State *L);
+/*
+ * Comparisons (src/compare): see query/compare.c.
+ *
+ * core.comparison { keys, measures, per = "run"|"share"|"second"|"event", quantile, before =
+ * number of runs, after = number of runs, symbol = key | nil, matched = { boolean … },
+ * match_stacks, match = function(text, key, is_stack) -> text } -> comparison
+ */
+int pl_comparison(lua_State *L);
+/*
+ * core.comparison_add(comparison, result, run) -> true | nil, the name of what is wrong with a
+ * sum. run: { side = "before"|"after", number, count = measure | nil, seconds, events = {
+ * section → event }, slices = { key, least, joined, n, offset } | nil, naming = { own, other,
+ * first = key } | nil, is_taken: the result is freed }
+ */
+int pl_comparison_add(lua_State *L);
+/*
+ * core.comparison_divide(comparison, result, run) -> the sum of the result, which has no keys
+ * but slices: the run's rows are divided by it
+ */
+int pl_comparison_divide(lua_State *L);
+/* core.comparison_divide_by(comparison, side, run, event, sum, is_first): by a sum */
+int pl_comparison_divide_by(lua_State *L);
+/* core.comparison_events(comparison) -> array of { before = { samples, unnamed }, after } */
+int pl_comparison_events(lua_State *L);
+/* core.comparison_stacks(comparison, path): path(keys, n) -> the path of a row */
+int pl_comparison_stacks(lua_State *L);
+/*
+ * core.comparison_judge(comparison, { method = "none"|"runs"|"slices"|"order", confidence,
+ * family = key | nil, only = boolean | nil }) -> number of rows that were tested
+ */
+int pl_comparison_judge(lua_State *L);
+/*
+ * core.comparison_rows(comparison, verdict | nil, most | nil) -> array of { event, keys,
+ * before = { value, error, n, samples }, after = …, samples, delta, low, high, verdict }: all,
+ * or the first ones of a verdict
+ */
+int pl_comparison_rows(lua_State *L);
+/*
+ * core.comparison_kinds(comparison) -> the kinds of values, of delta, of bounds
+ * core.comparison_result(comparison, { section of event … }) -> result
+ */
+int pl_comparison_kinds(lua_State *L);
+int pl_comparison_result(lua_State *L);
+/*
+ * core.binaries({ result, first = key, symbol = key, count = measure } …) -> functions by
+ * binary: see compare/binaries.h
+ * core.binaries_unnamed(binaries, other) -> samples in binaries of both without a function
+ */
+int pl_binaries(lua_State *L);
+int pl_binaries_unnamed(lua_State *L);
+
 /*
  * core.result_view(result, show) -> view | nil, problem, n. show is what presentation.lua
  * makes: { columns = { { name, kind, unit, measured, by_magnitude, key | measure | node |

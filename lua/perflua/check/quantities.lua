@@ -218,10 +218,9 @@ end
 
 -- Compares the samples of which a condition is true.
 local function compare_by(condition, event, files, baseline)
-  local _, list = diff.compare(by_condition(baseline, condition, event, "sum"),
-    by_condition(files, condition, event, "sum"), { confidence = CONFIDENCE },
-    function(pair) return pair.keys[1] == true end)
-  return row_of(list, true)
+  local _, rows = diff.compare(by_condition(baseline, condition, event, "sum"),
+    by_condition(files, condition, event, "sum"), { confidence = CONFIDENCE }, true)
+  return row_of(rows(), true)
 end
 
 -- Returns whether a function that one side lacks may be among its samples without a function:

@@ -1,41 +1,17 @@
 -- Values of one side with their intervals: what runs of the same work say of a measure.
 
 local basis = require "perflua.diff.basis"
-local compare = require "perflua.diff.compare"
-local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
-local noise = require "perflua.diff.noise"
+local join = require "perflua.diff.join"
 local side = require "perflua.diff.side"
 local usage_error = require("perflua.errors").usage_error
 
 local estimate = {}
 
--- Errors are taken to be known better than any number of runs tells.
-local CERTAIN <const> = 1e9
-
--- Sets low and high of each row; nil where they are not known.
-local function set_bounds(one, list, method, confidence)
-  if method == "runs" then
-    noise.of_runs(list)
-  elseif method == "slices" then
-    noise.of_slices(one, list, "before")
-  end
-  if one.basis.is_amount then noise.add_counting(one, one, list) end
-  for _, pair in ipairs(list) do
-    local part = pair.before
-    if part.value and compare.is_by_order(one, method, part) then
-      pair.low, pair.high = compare.bound_quantile(one, part.row, part.value, confidence)
-    elseif method and part.value then
-      pair.low, pair.high = core.compare(0, 0, CERTAIN, part.value, part.error,
-        math.max(part.freedom, 1), confidence)
-    end
-  end
-end
-
 local function method_of(one)
-  if #one.runs >= noise.RUNS then return "runs" end
+  if #one.runs >= join.RUNS then return "runs" end
   if one.basis.quantile then return "order" end
-  return one.n_slices and one.n_slices >= noise.SLICES and "slices" or nil
+  return one.n_slices and one.n_slices >= join.SLICES and "slices" or "none"
 end
 
 ---Reads runs of the same work.
@@ -52,15 +28,15 @@ function estimate.of(runs, options)
   end
   local one = side.read(list, options.what, {
     basis = basis.of(side.measure(list[1]), options.per), match = {},
-    sliced = #list < noise.RUNS,
+    matched = {}, sliced = #list < join.RUNS,
   })
   if side.are_empty(one) then return {} end
-  local pairs_of_rows, rows = compare.pairs(one, one), {}
-  set_bounds(one, pairs_of_rows, method_of(one), options.confidence)
-  for i, pair in ipairs(pairs_of_rows) do
-    local part = pair.before
-    rows[i] = { event = pair.event, keys = pair.keys, value = part.value, error = part.error,
-      n = part.n, low = pair.low, high = pair.high, samples = part.row.samples }
+  local joined, rows = join.sides(one), {}
+  join.judge(joined, { method = method_of(one), confidence = options.confidence })
+  for i, row in ipairs(join.rows(joined)) do
+    local part = row.before
+    rows[i] = { event = row.event, keys = row.keys, value = part.value, error = part.error,
+      n = part.n, low = row.low, high = row.high, samples = part.samples }
   end
   return rows
 end

@@ -2,16 +2,15 @@
 
 local addresses = require "perflua.diff.addresses"
 local basis = require "perflua.diff.basis"
-local compare = require "perflua.diff.compare"
+local core = require "perflua.core"
 local errors = require "perflua.errors"
+local join = require "perflua.diff.join"
 local names = require "perflua.diff.names"
-local noise = require "perflua.diff.noise"
 local notes = require "perflua.diff.notes"
 local renamed = require "perflua.diff.renamed"
 local side = require "perflua.diff.side"
 local Table = require "perflua.table"
 local tree = require "perflua.diff.tree"
-local unnamed = require "perflua.diff.unnamed"
 local usage_error = errors.usage_error
 
 local diff = {}
@@ -44,21 +43,21 @@ end
 -- Returns how intervals are made; or why there are none.
 local function method_of(before, after)
   local is_quantile = before.basis.quantile ~= nil
-  if #before.runs >= noise.RUNS or #after.runs >= noise.RUNS then return "runs" end
+  if #before.runs >= join.RUNS or #after.runs >= join.RUNS then return "runs" end
   if is_quantile then return "order" end
   local a, b = before.n_slices, after.n_slices
   if not a or not b then return "tables" end
-  return math.min(a, b) >= noise.SLICES and "slices" or "slices_few"
+  return math.min(a, b) >= join.SLICES and "slices" or "slices_few"
 end
 
 local function check_common_events(before, after)
   local first
-  for event in pairs(before.rows) do
-    if after.rows[event] then return end
+  for event in pairs(before.events) do
+    if after.events[event] then return end
     if not first or event < first then first = event end
   end
   local other = {}
-  for event in pairs(after.rows) do other[#other + 1] = event or "all events together" end
+  for event in pairs(after.events) do other[#other + 1] = event or "all events together" end
   table.sort(other)
   usage_error("diff: no common event: %s before, %s after", first or "all events together",
     table.concat(other, ", "))
@@ -76,58 +75,35 @@ local function check_seconds(one)
   end
 end
 
--- The kinds of the columns before, after and delta: integers stay integers.
-local function kinds_of(before, after, list)
-  if before.basis.kind then return before.basis.kind, before.basis.kind end
-  if #before.runs > 1 or #after.runs > 1 then return "float", "float" end
-  for _, pair in ipairs(list) do
-    if math.type(pair.delta) == "float" then return "float", "float" end
+-- Returns the events of the result: names in the order in which the recordings have them, and
+-- their sections by the number that events have in the comparison.
+local function events_of(joined)
+  local data, shown, place = joined.before.runs[1].data, {}, {}
+  if not data.events then return nil, {} end
+  local function is_shown(name)
+    return not place[name] and joined.before.events[name] and joined.after.events[name]
   end
-  return before.runs[1].measure.kind == "signed" and "signed" or "unsigned", "signed"
-end
-
-local function as_kind(value, kind)
-  if kind ~= "unsigned" and kind ~= "signed" and value then return value + 0.0 end
-  return value
-end
-
--- The events of the result: names in the order in which the recordings have them.
-local function events_of(before, list)
-  local data, used, shown, place = before.runs[1].data, {}, {}, {}
-  if not data.events then return nil, { [false] = 0 } end
-  for _, pair in ipairs(list) do used[pair.event] = true end
-  for _, name in ipairs(names.events(data)) do
-    if used[name] and not place[name] then
-      shown[#shown + 1] = name
-      place[name] = #shown
-    end
-  end
-  local others = {}
-  for name in pairs(used) do
-    if not place[name] then others[#others + 1] = name end
-  end
-  table.sort(others)
-  for _, name in ipairs(others) do
+  local function show(name)
     shown[#shown + 1] = name
     place[name] = #shown
   end
-  return shown, place
+  for _, name in ipairs(names.events(data)) do
+    if is_shown(name) then show(name) end
+  end
+  local others, sections = {}, {}
+  for _, name in ipairs(joined.names) do
+    if is_shown(name) then others[#others + 1] = name end
+  end
+  table.sort(others)
+  for _, name in ipairs(others) do show(name) end
+  for i, name in ipairs(joined.names) do sections[i] = place[name] or 0 end
+  return shown, sections
 end
 
--- A bound of an interval; there is none where values are too few.
-local function finite(bound)
-  return bound and bound > -math.huge and bound < math.huge and bound or nil
-end
-
--- The Table of the pairs.
-local function table_of(before, after, list, said)
-  local run = before.runs[1]
-  local events, place = events_of(before, list)
-  local kind, delta_kind = kinds_of(before, after, list)
-  local bound_kind = kind == "percent" and "percent" or "float"
-  local groups = {}
-  local data = { description = { reads = "a comparison" }, keys = {},
-    events = events, comparison = said, measures = {
+-- The description of a Table that compares, without its rows.
+local function describe(run, said, kind, delta_kind, bound_kind)
+  local data = { description = { reads = "a comparison" }, keys = {}, comparison = said,
+    measures = {
       { name = "before", measure = "compared", kind = kind },
       { name = "after", measure = "compared", kind = kind },
       { name = "delta", measure = "delta", kind = delta_kind },
@@ -138,67 +114,78 @@ local function table_of(before, after, list, said)
   for i, key in ipairs(run.keys) do
     data.keys[i] = { name = key.name, kind = key.kind, text = key.text }
   end
-  for i, pair in ipairs(list) do
-    groups[i] = { event = place[pair.event], keys = pair.keys,
-      { as_kind(pair.before.value, kind) }, { as_kind(pair.after.value, kind) },
-      { as_kind(pair.delta, delta_kind) }, { finite(pair.low) }, { finite(pair.high) },
-      { pair.verdict } }
-  end
-  return Table.of(data, groups)
+  return data
 end
 
--- Reads both sides, and checks that they can be compared, unless both are empty.
-local function read_sides(before, after, options)
-  local first, second = side.list(before, "before"), side.list(after, "after")
-  local reads = { basis = basis.of(side.measure(first[1]), options.per),
-    match = options.match or {}, matched = {} }
-  reads.sliced = #first < noise.RUNS and #second < noise.RUNS
-  local a = side.read(first, "before", reads)
-  reads.like = a
-  local b = side.read(second, "after", reads)
-  if side.are_empty(a, b) then return a, b end
-  local naming_a, naming_b = addresses.namings(a, b)
-  if naming_a then
-    reads.like, reads.naming = nil, naming_a
-    a = side.read(first, "before", reads)
-    reads.like, reads.naming = a, naming_b
-    b = side.read(second, "after", reads)
-  end
-  check_common_events(a, b)
-  check_seconds(a)
-  check_seconds(b)
-  return a, b
-end
-
--- Sets intervals and verdicts of pairs. Returns the lines around their table.
-local function judge_pairs(a, b, list, options, is_judged)
-  local confidence, method, tested = options.confidence or CONFIDENCE, method_of(a, b), 0
-  if method ~= "tables" and method ~= "slices_few" then
-    compare.test(a, b, list, method, confidence)
-    tested = compare.judge(list, a.basis, confidence, is_judged)
-  end
-  return { above = notes.above(a, b), below = notes.below(method, a, b, confidence, tested) }
+-- The Table of a comparison that was judged.
+local function table_of(joined, said)
+  local data = describe(joined.before.runs[1], said, core.comparison_kinds(joined.core))
+  local events, sections = events_of(joined)
+  data.events, data.result = events, core.comparison_result(joined.core, sections)
+  return Table.new(data)
 end
 
 local function say_empty() return { above = {}, below = { "no records" } } end
+
+-- The Table of sides without records.
+local function empty_table(before)
+  local data = describe(before.runs[1], say_empty(), "float", "float", "float")
+  data.events = before.runs[1].data.events and {}
+  return Table.of(data, {})
+end
+
+-- Reads both sides, and checks that they can be compared. Returns nil and the first side if
+-- both are empty.
+local function read_sides(before, after, options)
+  local first, second = side.list(before, "before"), side.list(after, "after")
+  local reads = { basis = basis.of(side.measure(first[1]), options.per),
+    match = options.match or {}, matched = {}, symbol = addresses.symbol(first, second) }
+  reads.sliced = #first < join.RUNS and #second < join.RUNS
+  local a = side.read(first, "before", reads)
+  reads.like = a
+  local b = side.read(second, "after", reads)
+  if side.are_empty(a, b) then return nil, a end
+  local joined = join.sides(a, b, addresses.binaries(a, b))
+  check_common_events(a, b)
+  check_seconds(a)
+  check_seconds(b)
+  return joined, a
+end
+
+-- Sets intervals and verdicts; `family` is the key whose names a side may lack. Returns the
+-- lines around the rows.
+local function judge(joined, options, family, only)
+  local a, b = joined.before, joined.after
+  local confidence, method = options.confidence or CONFIDENCE, method_of(a, b)
+  local is_known = method ~= "tables" and method ~= "slices_few"
+  local tested = join.judge(joined, { method = is_known and method or "none",
+    confidence = confidence, family = family, only = only })
+  return { above = notes.above(a, b), below = notes.below(method, a, b, confidence, tested) }
+end
+
+-- Returns the key whose names a side may lack: functions, or stacks.
+local function find_family(one)
+  for i, key in ipairs(one.runs[1].keys) do
+    if key.text == "stack" then return i end
+  end
+  return one.symbol
+end
 
 ---Compares two recordings, or several runs of each side.
 ---@param before perflua.Query|perflua.Table|(perflua.Query|perflua.Table)[]
 ---@param after perflua.Query|perflua.Table|(perflua.Query|perflua.Table)[]
 ---@param options { per: string?, match: table<string, string>?, confidence: number? }?
----@param is_judged (fun(pair: table): boolean)? rows that get verdicts; default: all
+---@param only boolean? the value of the first key of rows that get verdicts; default: all
 ---@return perflua.Table
----@return table[] pairs see compare.lua; of the rows of the Table, in any order
-function diff.compare(before, after, options, is_judged)
+---@return fun(): table[] rows of the Table, in any order: see join.lua
+function diff.compare(before, after, options, only)
   options = check_options(options)
-  local a, b = read_sides(before, after, options)
-  if a.empty then return table_of(a, b, {}, say_empty()), {} end
-  local list, place_of = compare.pairs(a, b), unnamed.by_keys(a)
-  if place_of then unnamed.mark(a, b, list, place_of) end
-  local said = judge_pairs(a, b, list, options, is_judged)
-  said.below[#said.below + 1] = unnamed.advice(list)
-  table.move(renamed.hints(list, a), 1, 3, #said.below + 1, said.below)
-  return table_of(a, b, list, said), list
+  local joined, first = read_sides(before, after, options)
+  if not joined then return empty_table(first), function() return {} end end
+  local said = judge(joined, options, find_family(first), only)
+  said.below[#said.below + 1] = notes.advice(joined)
+  table.move(renamed.hints(joined), 1, 3, #said.below + 1, said.below)
+  return table_of(joined, said), function() return join.rows(joined) end
 end
 
 ---Compares call stacks, and all that begins like several of them.
@@ -206,22 +193,21 @@ end
 ---@param after perflua.Query[]
 ---@param options { per: string?, match: table<string, string>?, confidence: number? }?
 ---@return table[] leaves whole stacks: { event, path, before, after }
----@return table[] nodes pairs by path, in keys[1]
+---@return table[] nodes rows by path, in keys[1]
 ---@return { above: string[], below: string[] } said
 function diff.stacks(before, after, options)
   options = check_options(options)
-  local a, b = read_sides(before, after, options)
-  if a.empty then return {}, {}, say_empty() end
-  local leaves, n = {}, #a.runs[1].keys
-  for i, pair in ipairs(compare.pairs(a, b)) do
-    leaves[i] = { event = pair.event, path = tree.path(pair.keys, n),
-      before = pair.before.value or 0, after = pair.after.value or 0 }
+  local joined, first = read_sides(before, after, options)
+  if not joined then return {}, {}, say_empty() end
+  local leaves, n = {}, #first.runs[1].keys
+  join.judge(joined, { method = "none", confidence = CONFIDENCE })
+  for i, row in ipairs(join.rows(joined)) do
+    leaves[i] = { event = row.event, path = tree.path(row.keys, n),
+      before = row.before.value or 0, after = row.after.value or 0 }
   end
-  tree.add_up(a)
-  tree.add_up(b)
-  local nodes = compare.pairs(a, b)
-  unnamed.mark_stacks(a, b, nodes)
-  return leaves, nodes, judge_pairs(a, b, nodes, options)
+  core.comparison_stacks(joined.core, tree.path)
+  local said = judge(joined, options, 1)
+  return leaves, join.rows(joined), said
 end
 
 diff.event_name = names.event

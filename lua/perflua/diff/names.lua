@@ -2,7 +2,6 @@
 -- by their functions, all after the renaming that was asked for; and names of events.
 
 local fmt = require "perflua.text.fmt"
-local has = require("perflua.filter.kinds").has
 
 local names = {}
 
@@ -31,34 +30,23 @@ local function rename_frames(stack, match, used)
   return (stack:gsub("[^;]+", function(frame) return find_renamed(frame, match, used) end))
 end
 
----Returns a function that matches the keys of a group.
+---Returns how the core matches texts of keys.
 ---@param keys { name: string, kind: string, text: string? }[]
 ---@param match table<string, string> renames values of keys, and functions of folded stacks
 ---@param used table<string, boolean> gets the names that were renamed
----@return fun(values: table, except: integer?): string, table # what equal groups have in
---- common, without the key at `except`; and the values that are shown
+---@return { matched: boolean[], match_stacks: boolean, match: function } # see core.comparison
 function names.matcher(keys, match, used)
-  local renames, binaries = next(match) ~= nil, {}
-  for i, key in ipairs(keys) do binaries[i] = key.kind == "string" and is_binary(key) end
-  local function value_of(value, i)
-    if type(value) ~= "string" then return value end
-    if binaries[i] then value = name_of_binary(value) end
-    if not renames then return value end
-    return find_renamed(value, match, used) or rename_frames(value, match, used)
+  local renames, binaries, matched = next(match) ~= nil, {}, {}
+  for i, key in ipairs(keys) do
+    binaries[i] = key.kind == "string" and is_binary(key)
+    matched[i] = renames or binaries[i]
   end
-  return function(values, except)
-    local shown, parts = {}, {}
-    for i = 1, #keys do
-      local value = value_of(values[i], i)
-      -- tostring() has 14 digits
-      local text = math.type(value) == "float" and ("%q"):format(value) or tostring(value)
-      if renames and has.stack(value) then text = rename_frames(text, match, used) end
-      shown[i], parts[i] = value, ("%s%d:%s"):format(math.type(value) and "n"
-        or type(value):sub(1, 1), #text, text)
-      if i == except then parts[i] = "" end
-    end
-    return table.concat(parts), shown
-  end
+  return { matched = matched, match_stacks = renames, match = function(text, i, is_stack)
+    if is_stack then return rename_frames(text, match, used) end
+    if binaries[i] then text = name_of_binary(text) end
+    if not renames then return text end
+    return find_renamed(text, match, used) or rename_frames(text, match, used)
+  end }
 end
 
 ---Finds the key that has functions.

@@ -4,7 +4,7 @@
 local aside = require "perflua.group.aside"
 local calibration = require "perflua.diff.calibration"
 local fmt = require "perflua.text.fmt"
-local unnamed = require "perflua.diff.unnamed"
+local join = require "perflua.diff.join"
 
 local notes = {}
 
@@ -56,14 +56,14 @@ local function add_lengths(list, before, after)
   local a, b = mean_seconds(before), mean_seconds(after)
   if not a or not b or math.max(a, b) < MUCH * math.min(a, b) then return end
   list[#list + 1] = ("different lengths: %.3g s before, %.3g s after%s"):format(a, b,
-    before.basis.per == nil and before.basis.is_amount
+    before.basis.per == "run" and before.basis.is_amount
     and "; if this is not the change itself, compare per second or per share" or "")
 end
 
 local function other_events(one, other)
   local list = {}
-  for event in pairs(one.rows) do
-    if not other.rows[event] then list[#list + 1] = fmt.escape(event or "all events") end
+  for event in pairs(one.events) do
+    if not other.events[event] then list[#list + 1] = fmt.escape(event or "all events") end
   end
   table.sort(list)
   return list
@@ -76,8 +76,8 @@ local function add_events(list, before, after)
   end
   if #b > 0 then list[#list + 1] = "left out: events only after: " .. table.concat(b, ", ") end
   local renamed = {}
-  for event in pairs(before.rows) do
-    local x, y = before.original[event], after.rows[event] and after.original[event]
+  for event in pairs(before.events) do
+    local x, y = before.original[event], after.events[event] and after.original[event]
     if x and y and x ~= y then
       renamed[#renamed + 1] = ("%s before is compared with %s after"):format(fmt.escape(x),
         fmt.escape(y))
@@ -108,11 +108,35 @@ local function add_unmatched(list, one)
   table.sort(list)
 end
 
+-- Returns the part of samples, in words, that have no function; nil: not known.
+local function describe_share(facts)
+  local all, without = facts.samples, facts.unnamed
+  if not all or all == 0 then return nil end
+  return without == 0 and "none" or ("%.3g %%"):format(100 * without / all)
+end
+
+-- Says how much of each event has no function on either side.
+local function add_unnamed(list, before, after)
+  local events = {}
+  for event in pairs(before.symbol and before.events or {}) do
+    if after.events[event] then events[#events + 1] = event end
+  end
+  table.sort(events, function(a, b) return tostring(a) < tostring(b) end)
+  for _, event in ipairs(events) do
+    local a, b = describe_share(before.events[event]), describe_share(after.events[event])
+    if a and b then
+      list[#list + 1] = ("samples%s without a function: %s before, %s after"):format(
+        event and (" of event '%s'"):format(fmt.escape(event)) or "", a, b)
+    end
+  end
+end
+
 ---@param before table a side
 ---@param after table
 ---@return string[]
 function notes.above(before, after)
-  local list = unnamed.notes(before, after)
+  local list = {}
+  add_unnamed(list, before, after)
   add_unmatched(list, before)
   add_events(list, before, after)
   add_lengths(list, before, after)
@@ -120,6 +144,16 @@ function notes.above(before, after)
   add_damage(list, before)
   add_damage(list, after)
   return list
+end
+
+---Says what to do about rows that cannot be compared.
+---@param joined table see join.lua
+---@return string? # nil: there are none
+function notes.advice(joined)
+  if join.rows(joined, "no symbols", 1)[1] then
+    return "no symbols: one side lacks the names of these functions (see perflua doctor); "
+      .. "without symbol among the keys, binaries are compared as a whole"
+  end
 end
 
 local function runs_text(n) return n == 1 and "1 run" or ("%d runs"):format(n) end

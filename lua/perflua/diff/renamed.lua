@@ -1,6 +1,7 @@
 -- Rows that may have been renamed: one is gone, and one of nearly the same size is new.
 
 local fmt = require "perflua.text.fmt"
+local join = require "perflua.diff.join"
 
 local renamed = {}
 
@@ -34,11 +35,8 @@ local function text_of(pair, n)
 end
 
 -- Returns the largest rows with a verdict.
-local function list_rows(pairs_of_rows, verdict, n)
-  local list = {}
-  for _, pair in ipairs(pairs_of_rows) do
-    if pair.verdict == verdict then list[#list + 1] = pair end
-  end
+local function list_rows(joined, verdict, n)
+  local list = join.rows(joined, verdict)
   table.sort(list, function(a, b)
     local x, y = value_of(a), value_of(b)
     if x ~= y then return x > y end
@@ -63,13 +61,12 @@ local function find_renamed(old, candidates, n)
 end
 
 ---Returns lines that say how rows are matched that may be the same by another name.
----@param pairs_of_rows table[] with verdicts
----@param one table a side
+---@param joined table see join.lua; its rows were judged
 ---@return string[] # escaped
-function renamed.hints(pairs_of_rows, one)
-  local n, lines, seen = #one.runs[1].keys, {}, {}
-  local candidates = list_rows(pairs_of_rows, "new", n)
-  for _, old in ipairs(candidates[1] and list_rows(pairs_of_rows, "gone", n) or {}) do
+function renamed.hints(joined)
+  local n, lines, seen = #joined.before.runs[1].keys, {}, {}
+  local candidates = list_rows(joined, "new", n)
+  for _, old in ipairs(candidates[1] and list_rows(joined, "gone", n) or {}) do
     local found, from, to = find_renamed(old, candidates, n)
     if found then
       found.is_taken = true

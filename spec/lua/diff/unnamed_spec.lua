@@ -147,6 +147,26 @@ describe("perflua.diff", function()
       { got.out:match '"verdicts":%[%s*"([^"]*)","([^"]*)"%s*%]' })
   end)
 
+  it("matches call stacks by their functions, wherever these are, and renamed ones", function()
+    local chains = { chains = true }
+    local old = record(1, compile("prog", { "alpha", "beta" }), { alpha = 0.5, beta = 0.3 },
+      chains)
+    local new = record(2, compile("other", { "zero", "alpha", "gamma" }), { alpha = 0.5,
+      gamma = 0.3 }, chains)
+    local function compare(match)
+      local rows = {}
+      for row in perflua.diff(by_function(old, "callchain"), by_function(new, "callchain"),
+        { match = match }):rows() do
+        rows[row.callchain[1].symbol] = { row.before > 0, row.after > 0 }
+      end
+      return rows
+    end
+    assert.same({ alpha = { true, true }, beta = { true, false }, gamma = { false, true } },
+      compare())
+    assert.same({ alpha = { true, true }, gamma = { true, true } },
+      compare { beta = "gamma" })
+  end)
+
   it("says that a function is new which is larger than all that had no name", function()
     local made = compile("prog", functions)
     local old = record(1, made, { alpha = 0.05 })

@@ -39,8 +39,7 @@ static enum pr_kind get_kind(lua_State *L)
 	return kind;
 }
 
-/* Reads a shape, whose arrays are in a userdata that it pushes. [-0, +1] */
-static void read_shape(lua_State *L, int index, struct pr_shape *shape)
+void pl_read_shape(lua_State *L, int index, struct pr_shape *shape)
 {
 	struct pr_measure *measures;
 	struct pr_key *keys;
@@ -86,10 +85,7 @@ const struct pl_result *pl_check_result(lua_State *L, int index)
 
 static int result_gc(lua_State *L)
 {
-	struct pl_result *r = luaL_checkudata(L, 1, PL_RESULT);
-
-	pr_destroy(r->result);
-	r->result = NULL;
+	pl_free_result(L, 1);
 	return 0;
 }
 
@@ -132,7 +128,7 @@ void pl_push_result_of(lua_State *L, int shape_at, struct pq_groups **groups, bo
 	shape_at = lua_absindex(L, shape_at);
 	luaL_checkstack(L, 10, "result");
 	r = push_result(L);
-	read_shape(L, shape_at, &shape);
+	pl_read_shape(L, shape_at, &shape);
 	luaL_argcheck(L,
 		      shape.n_keys == pq_groups_n_keys(taken) - has_events &&
 			      shape.n_measures == pq_groups_n_measures(taken),
@@ -141,6 +137,43 @@ void pl_push_result_of(lua_State *L, int shape_at, struct pq_groups **groups, bo
 	r->result = pr_take(&shape, taken, has_events, stack_of, r->stacks->stacks);
 	lua_pop(L, 1);
 	check_made(L, r);
+}
+
+void pl_push_made_result(lua_State *L, struct pr_result **result)
+{
+	struct pl_result *r = push_result(L);
+
+	r->result = *result;
+	*result = NULL;
+	check_made(L, r);
+}
+
+int pl_result_range(lua_State *L)
+{
+	const struct pr_result *result = pl_check_result(L, 1)->result;
+	lua_Integer k = luaL_checkinteger(L, 2), least = LUA_MAXINTEGER,
+		    greatest = LUA_MININTEGER;
+	struct pq_value key;
+
+	luaL_argcheck(L, k >= 1 && (size_t)k <= result->shape.n_keys, 2, "no such key");
+	for (size_t g = 0; g < pr_size(result); g++) {
+		pr_key_value(result, g, (size_t)k - 1, &key);
+		if (key.type != PQ_INT)
+			return 0;
+		least = key.i < least ? key.i : least;
+		greatest = key.i > greatest ? key.i : greatest;
+	}
+	lua_pushinteger(L, least);
+	lua_pushinteger(L, greatest);
+	return 2;
+}
+
+void pl_free_result(lua_State *L, int index)
+{
+	struct pl_result *r = luaL_checkudata(L, index, PL_RESULT);
+
+	pr_destroy(r->result);
+	r->result = NULL;
 }
 
 struct pr_result *pl_push_empty_result(lua_State *L, int shape_at)
@@ -152,7 +185,7 @@ struct pr_result *pl_push_empty_result(lua_State *L, int shape_at)
 	luaL_checkstack(L, 10, "result");
 	pl_stacks(L);
 	r = push_result(L);
-	read_shape(L, shape_at, &shape);
+	pl_read_shape(L, shape_at, &shape);
 	r->result = pr_create(&shape, r->stacks->stacks);
 	lua_pop(L, 1);
 	check_made(L, r);
@@ -301,7 +334,7 @@ int pl_result_load(lua_State *L)
 	lua_settop(L, SECTIONS);
 	pl_stacks(L);
 	r = push_result(L);
-	read_shape(L, SHAPE, &shape);
+	pl_read_shape(L, SHAPE, &shape);
 	r->result = pr_load(head, n_head, body + at - 1, n - (size_t)at + 1, &shape,
 			    r->stacks->stacks, (unsigned)n_sections, &err);
 	lua_pop(L, 1);
@@ -333,4 +366,5 @@ void pl_result_register(lua_State *L)
 	luaL_setfuncs(L, result, 0);
 	lua_pop(L, 1);
 	pl_result_view_register(L);
+	pl_comparison_register(L);
 }

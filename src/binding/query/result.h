@@ -44,6 +44,21 @@ void pl_push_result_of(lua_State *L, int shape, struct pq_groups **groups, bool 
 struct pr_result *pl_push_empty_result(lua_State *L, int shape);
 
 /*
+ * Pushes a result, which it takes, with the stacks on top. Raises if it is NULL: there was no
+ * memory. [-1, +1]
+ */
+void pl_push_made_result(lua_State *L, struct pr_result **result);
+
+/* Frees the result at `index`, of which nothing may be asked any more. */
+void pl_free_result(lua_State *L, int index);
+
+/*
+ * Reads the shape in the table at `index`, whose arrays are in a userdata that it pushes.
+ * [-0, +1]
+ */
+void pl_read_shape(lua_State *L, int index, struct pr_shape *shape);
+
+/*
  * Pushes nil and the name of what is wrong with sums of a result. Returns false, and pushes
  * nothing, if none is wrong. [-0, +2]
  */
@@ -104,5 +119,6 @@ void pl_push_histogram(lua_State *L, const struct pq_sketch *sketch);
 void pl_to_histogram(lua_State *L, int index, struct pq_sketch *sketch);
 
 void pl_result_view_register(lua_State *L);
+void pl_comparison_register(lua_State *L);
 
 #endif

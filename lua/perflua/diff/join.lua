@@ -1,0 +1,169 @@
+-- Sides of a comparison joined: the core matches their rows and judges them.
+--
+-- A joined value has `core`, the comparison; `names`, the events by their number + 1, false
+-- where rows are not split by event; `before` and `after`, the sides: without `after` the runs
+-- of one side are not compared, but estimated.
+
+local core = require "perflua.core"
+local fmt = require "perflua.text.fmt"
+local names = require "perflua.diff.names"
+local records = require "perflua.file.records"
+local slices = require "perflua.diff.slices"
+local sums = require "perflua.measures.sums"
+local usage_error = require("perflua.errors").usage_error
+local spec_of = core.query_spec
+
+local join = {}
+
+--- Runs of a side from which their variation is taken.
+join.RUNS = 3
+--- Slices that a bootstrap needs: with fewer its intervals are too short.
+join.SLICES = 20
+
+-- Returns the number of an event.
+local function number_of(joined, name)
+  local number = joined.numbers[name]
+  if not number then
+    number = #joined.names
+    joined.numbers[name], joined.names[number + 1] = number, name
+  end
+  return number
+end
+
+local function create(before, after)
+  local first, basis = before.runs[1], before.basis
+  local match = names.matcher(first.keys, before.match, before.matched)
+  return core.comparison {
+    keys = first.keys, measures = { first.measure }, per = basis.per,
+    quantile = basis.quantile, before = #before.runs, after = after and #after.runs or 0,
+    symbol = before.symbol, matched = match.matched, match_stacks = match.match_stacks,
+    match = match.match,
+  }
+end
+
+-- Shares of rows that are items of records are of the records.
+local function divide_by_wholes(joined, one, r, run)
+  local is_known = {}
+  for _, whole in ipairs(run.measure.measure == "share" and run.data.whole or {}) do
+    local name = run.data.events and names.event(whole.event or "unknown event") or false
+    core.comparison_divide_by(joined.core, one.what_side, r, number_of(joined, name), whole[1],
+      not is_known[name])
+    is_known[name] = true
+  end
+end
+
+local function add_run(joined, one, r, naming)
+  local run = one.runs[r]
+  local events, matched = {}, names.events(run.data)
+  for i, name in pairs(matched) do events[i] = number_of(joined, name) end
+  for i, name in ipairs(run.data.events or {}) do
+    one.original[matched[i]] = one.original[matched[i]] or name
+  end
+  local ok, wrong = core.comparison_add(joined.core, run.result, {
+    side = one.what_side, number = r, count = run.count, seconds = run.seconds,
+    events = events, slices = run.slices, is_taken = run.is_taken,
+    naming = run.place and { first = run.place, own = naming.own, other = naming.other },
+  })
+  if not ok then usage_error("%s", sums.wrong[wrong]) end
+  if run.is_taken then run.result, run.data.result = nil, nil end
+  divide_by_wholes(joined, one, r, run)
+end
+
+-- Divides amounts by those of another event, whose periods are added up over the same time.
+local function divide_by_event(joined, one)
+  local event, what = one.basis.event, one.what
+  for r, run in ipairs(one.runs) do
+    if not run.spec or run.spec.file.size == nil then
+      usage_error("diff: per = \"event:…\" needs recordings that can be read again; %s is not",
+        what)
+    end
+    local asked = records.samples(run.spec.file, event)
+    local spec = spec_of(asked)
+    spec.from, spec.to = run.spec.from, run.spec.to
+    spec.keys, spec.split = {}, false
+    local column = { name = "period", measure = "sum", ref = spec.scope:ref "period",
+      kind = "unsigned" }
+    local read = slices.read(asked, what, run.slices and one.most,
+      { columns = { column, { name = "", measure = "count" } } })
+    if read.slices then read.slices.offset = run.slices.offset end
+    local sum = core.comparison_divide(joined.core, read.result, { side = one.what_side,
+      number = r, slices = read.slices })
+    if sum == 0 then usage_error("diff: %s has no samples of event '%s'", what, event) end
+  end
+end
+
+-- Returns the events of a recording, by the names that they are matched by.
+local function recorded_events(file)
+  local events, has = {}, {}
+  for i, event in ipairs(file.events) do events[i] = event.name end
+  for _, name in pairs(names.events { events = events }) do has[name] = true end
+  return has
+end
+
+-- Raises if a run did not record an event of another run: its amounts there are not 0.
+local function check_events(one)
+  local events = {}
+  for event in pairs(one.events) do events[#events + 1] = event or nil end
+  table.sort(events)
+  for _, run in ipairs(events[1] and one.runs or {}) do
+    local file = run.spec and run.spec.file
+    local has = file and recorded_events(file)
+    for _, event in ipairs(events) do
+      if has and not has[event] then
+        usage_error("diff: %s has no event '%s', which another run of its side has",
+          fmt.paths(file.path), event)
+      end
+    end
+  end
+end
+
+-- Sets the events of a side.
+local function take_events(joined, one)
+  one.events = {}
+  for i, facts in ipairs(core.comparison_events(joined.core)) do
+    one.events[joined.names[i]] = facts[one.what_side]
+  end
+end
+
+local function add_side(joined, one, what, naming)
+  one.what_side, one.original = what, {}
+  for r in ipairs(one.runs) do add_run(joined, one, r, naming) end
+  take_events(joined, one)
+  check_events(one)
+  if one.basis.event then divide_by_event(joined, one) end
+end
+
+---Joins sides that have rows.
+---@param before table a side
+---@param after table? nil: values of `before` are estimated
+---@param own userdata? functions by binary (addresses.lua) of `before`; nil: addresses where no
+--- function is known are not compared
+---@param other userdata? of `after`
+---@return table
+function join.sides(before, after, own, other)
+  local joined = { core = create(before, after), names = {}, numbers = {}, before = before,
+    after = after }
+  add_side(joined, before, "before", { own = own, other = other })
+  if after then add_side(joined, after, "after", { own = other, other = own }) end
+  return joined
+end
+
+---Sets values, intervals and verdicts.
+---@param joined table
+---@param options { method: string, confidence: number, family: integer?, only: boolean? } see
+--- core.comparison_judge
+---@return integer # rows that were tested
+function join.judge(joined, options) return core.comparison_judge(joined.core, options) end
+
+---Returns rows that were judged, with the names of their events.
+---@param joined table
+---@param verdict string? default: rows of all verdicts
+---@param most integer?
+---@return table[] # see core.comparison_rows
+function join.rows(joined, verdict, most)
+  local rows = core.comparison_rows(joined.core, verdict, most)
+  for _, row in ipairs(rows) do row.event = joined.names[row.event + 1] end
+  return rows
+end
+
+return join

@@ -1,0 +1,37 @@
+/*
+ * Comparisons (src/compare) as Lua values: what lua/perflua/diff makes of results.
+ */
+#ifndef PERFLUA_BINDING_COMPARE_H
+#define PERFLUA_BINDING_COMPARE_H
+
+#include "compare/compare.h"
+#include "result.h"
+
+#define PL_COMPARISON "perflua.comparison"
+
+/* User values: the stacks that are shown; the function that matches texts. */
+enum {
+	PL_SHOWN_STACKS = 1,
+	PL_MATCH
+};
+
+struct pl_comparison {
+	struct pc_comparison *made; /* NULL: it was not made */
+	size_t n_keys;
+};
+
+extern const char *const pl_side_names[]; /* ends with NULL */
+
+/* Returns the comparison at index 1. Raises if it is none. */
+struct pl_comparison *pl_check_comparison(lua_State *L);
+
+/* Returns the place in field `name` of the table at `index`, from 0 on; PR_NONE: none. */
+size_t pl_get_place(lua_State *L, int index, const char *name);
+
+/* Returns the number in field `name` of the table at `index`; `none` without one. */
+double pl_get_double(lua_State *L, int index, const char *name, double none);
+
+/* Returns the place of field `name` of the table at `index` among names. */
+int pl_get_option(lua_State *L, int index, const char *name, const char *const names[]);
+
+#endif

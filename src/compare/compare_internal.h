@@ -1,0 +1,149 @@
+/* The parts of a comparison. */
+#ifndef PERFLUA_COMPARE_COMPARE_INTERNAL_H
+#define PERFLUA_COMPARE_COMPARE_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/id_map.h"
+#include "compare.h"
+#include "stats/compare.h"
+
+/* The amounts of a row in a slice of time. */
+struct slice_cell {
+	uint32_t row, slice;
+	double over, under;
+};
+
+struct slice_cells {
+	struct slice_cell *list; /* [n]; of the first n_joined each (row, slice) is one */
+	size_t n, room, n_joined;
+};
+
+/* All rows of an event on one side. */
+struct event_total {
+	bool has;	    /* there are rows */
+	bool lacks_samples; /* a row's samples are not known */
+	bool has_no_slices; /* `over` is not known by slice */
+	uint64_t samples, unnamed;
+	double *over;	/* [n_runs of the side] */
+	double *slices; /* [PN_MAX_SLICES]; NULL: all are 0 */
+};
+
+struct compared_event {
+	struct event_total totals[PC_SIDES];
+};
+
+/* A key of a row that is shown otherwise than it is matched. */
+struct shown_key {
+	struct pq_value value;
+	bool is_set, is_after; /* it is that of the side after */
+};
+
+/* A run that was added. */
+struct added_run {
+	double seconds;
+	bool has_count;
+};
+
+struct pc_comparison {
+	struct pc_options options; /* its arrays are copies */
+	bool is_amount;
+	size_t n_runs;		/* of both sides */
+	struct added_run *runs; /* [n_runs]: those before first */
+	size_t n_slices[PC_SIDES];
+	/*
+	 * Keys: those of the options, stacks by their text; the address in a binary, where no
+	 * function is known. Measures: that of each run, then the samples of each side.
+	 */
+	struct pr_result *rows;
+	uint8_t *has;		 /* [n_rows * n_runs]: the run has the row */
+	struct shown_key *shown; /* [n_rows * n_special] */
+	size_t n_rows, *special; /* [n_keys]: place among the shown keys; PR_NONE */
+	size_t n_special;
+	uint32_t *parents; /* [n_rows] of beginnings of stacks; NULL: rows are no such */
+	struct slice_cells cells[PC_SIDES];
+	struct compared_event *events; /* [n_events] */
+	size_t n_events;
+	struct pq_stacks *stacks;
+	struct pb_arena texts; /* of shown keys */
+	struct pc_row *judged; /* [n_rows] */
+};
+
+/* Returns the number of a run among those of both sides. */
+static inline size_t run_number(const struct pc_comparison *c, enum pc_which side, size_t r)
+{
+	return side == PC_AFTER ? c->options.n_runs[PC_BEFORE] + r : r;
+}
+
+/* Returns the number of the measure that counts the samples of a side. */
+static inline size_t samples_measure(const struct pc_comparison *c, enum pc_which side)
+{
+	return c->n_runs + side;
+}
+
+static inline double to_double(const struct pq_value *value)
+{
+	return value->type == PQ_FLOAT ? value->f : (double)value->i;
+}
+
+/* The parts of a state that add up: the amount, and what it is divided by. */
+struct amount {
+	struct pq_value over;
+	double under;
+};
+struct amount pc_amount_of(enum pq_measure_kind measure, const struct pq_state *state);
+
+/* Creates rows of keys with states as in struct pc_comparison. Returns NULL without memory. */
+struct pr_result *pc_create_rows(const struct pc_comparison *c, const struct pr_key *keys,
+				 size_t n_keys);
+
+/* Makes room for what is known of all rows. Returns false without memory. */
+bool pc_extend_rows(struct pc_comparison *c, size_t n_rows);
+
+/* Returns an event by its number, which may be new; NULL: no memory. */
+struct compared_event *pc_get_event(struct pc_comparison *c, uint32_t number);
+
+/* Adds amounts of a slice, from 0 on, to a row. Returns false without memory. */
+bool pc_add_cell(struct slice_cells *cells, const struct slice_cell *cell);
+
+/* Sorts cells by row and slice, and adds up those that are equal. */
+bool pc_join_cells(struct slice_cells *cells);
+
+/*
+ * Returns the cells of a side, which are joined, by row: those of row i are from number
+ * result[i] to result[i + 1] - 1. The caller frees it; NULL: no memory.
+ */
+size_t *pc_index_cells(const struct slice_cells *cells, size_t n_rows);
+
+/* Returns true if a side has the row. */
+bool pc_has_row(const struct pc_comparison *c, enum pc_which side, size_t row);
+
+/* Returns true if each run of a side has the row. */
+bool pc_is_in_each_run(const struct pc_comparison *c, enum pc_which side, size_t row);
+
+/* Sets the values of both sides of all rows of c->judged, and their difference. */
+void pc_set_values(struct pc_comparison *c);
+
+/*
+ * Sets the errors of all values, by the variation of runs or over slices of time. Returns false
+ * without memory.
+ */
+bool pc_set_errors(struct pc_comparison *c, enum pc_method method);
+
+/*
+ * Returns the probability of so uneven a division of few samples between the sides, if nothing
+ * differs.
+ */
+double pc_test_few(const struct pc_comparison *c, const struct pc_row *row);
+
+/* Sets the verdict of rows that names are missing of. Returns false without memory. */
+bool pc_mark_unnamed(struct pc_comparison *c, size_t family);
+
+/* Returns true if a row of c->judged can be compared: both sides have its event. */
+static inline bool pc_is_compared(const struct pc_comparison *c, const struct pc_row *row)
+{
+	const struct event_total *totals = c->events[row->event].totals;
+
+	return totals[PC_BEFORE].has && (totals[PC_AFTER].has || !c->options.n_runs[PC_AFTER]);
+}
+
+#endif
