@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-
 #define MIN_SAMPLES 20	/* of both sides: with fewer nothing can be told */
 #define FEW_SAMPLES 100 /* whose division is also tested as such */
 #define CERTAIN	    1e9 /* degrees of freedom of an error that is known */

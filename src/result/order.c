@@ -349,8 +349,8 @@ static void sort_by_levels(struct sorter *s, size_t at, size_t from, size_t to)
 	}
 	for (size_t end; from < to; from = end) {
 		end = from + 1;
-		while (end < to && compare_items(s, level, &s->items[end - 1], &s->items[end],
-						 true) == 0)
+		while (end < to &&
+		       compare_items(s, level, &s->items[end - 1], &s->items[end], true) == 0)
 			end++;
 		/* this loads other keys into items that are compared no more */
 		sort_by_levels(s, at + 1, from, end);
