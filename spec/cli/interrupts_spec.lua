@@ -25,6 +25,18 @@ local COUNTING = [[
   local t = perflua.open(arg[1]):samples():where(count):group_by("pid"):count():sort()
   %s]]
 
+-- Is interrupted when so many parts of a report's rows were handed on.
+local WRITING = [[
+  local core = require "perflua.core"
+  local n, write = 0, core.view_write
+  function core.view_write(format, out, ...)
+    return write(format, function(text)
+      n = n + 1
+      if n == %d then interrupt() end
+      out:write(text)
+    end, ...)
+  end]]
+
 -- Values of addr from 1 to n, each of one sample, whose period is the same.
 local function many_groups(n)
   local b = builder.new()
@@ -292,20 +304,7 @@ describe("a tool that was interrupted", function()
   end)
 
   it("ends to write a report when the interrupt comes meanwhile, behind whole rows", function()
-    local hook = INTERRUPT .. [[
-      local read = require("perflua.report").read
-      require("perflua.report").read = function(...)
-        local result, n = read(...), 0
-        for _, event in ipairs(result.events) do
-          local rows = event.rows
-          event.rows = function(...)
-            n = n + 1
-            if n == 3 then interrupt() end
-            return rows(...)
-          end
-        end
-        return result
-      end]]
+    local hook = INTERRUPT .. WRITING:format(2)
     local many = many_groups(25000):write()
     for _, how in ipairs { "--csv", "--json" } do
       local got = run.perflua { "-e", hook, "report", "--sort", "addr", many, how }
@@ -322,19 +321,12 @@ describe("a tool that was interrupted", function()
 
   it("writes the rows of a report that were measured when the interrupt comes", function()
     local hook = INTERRUPT .. [[
-      local read = require("perflua.report").read
-      require("perflua.report").read = function(...)
-        local result, n = read(...), 0
-        local lines = result.lines
-        function result.lines(columns, escape, out)
-          local fn = lines(columns, escape, out)
-          return function(...)
-            if %s then n = n + 1 end
-            if n == 2 then n = 3 interrupt() end
-            return fn(...)
-          end
-        end
-        return result
+      local core = require "perflua.core"
+      local n, lines = 0, core.report_lines
+      function core.report_lines(view, from, to, columns, out)
+        if %s then n = n + 1 end
+        if n == 2 then n = 3 interrupt() end
+        return lines(view, from, to, columns, out)
       end]]
     local many = two_events(3000)
     for _, when in ipairs { "not out", "out" } do
@@ -351,18 +343,7 @@ describe("a tool that was interrupted", function()
   end)
 
   it("counts the rows of all events of a report that the interrupt left out", function()
-    local hook = INTERRUPT .. [[
-      local read = require("perflua.report").read
-      require("perflua.report").read = function(...)
-        local result, n = read(...), 0
-        local rows = result.events[1].rows
-        result.events[1].rows = function(...)
-          n = n + 1
-          if n == 2 then interrupt() end
-          return rows(...)
-        end
-        return result
-      end]]
+    local hook = INTERRUPT .. WRITING:format(2)
     local many = two_events(3000)
     for _, how in ipairs { "--csv", "--json" } do
       local got = run.perflua { "-e", hook, "report", "--sort", "addr", many, how }

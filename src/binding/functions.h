@@ -226,9 +226,8 @@ int pl_result_view(lua_State *L);
 /* core.view_row(view, i) -> table of its values by column, section */
 int pl_view_row(lua_State *L);
 /*
- * core.report_lines(view, from, to, columns, stops [, out]) -> the number of rows that were
- * looked at: fewer if `stops` and an interrupt came. Without `out` raises `room` of the columns
- * to the widths of their cells; with it, a file, writes lines of that width. A column is
+ * core.report_lines(view, from, to, columns [, out]): without `out` raises `room` of the
+ * columns to the widths of their cells; with it, a file, writes lines of that width. A column is
  * { shown = "plain" | … of script/report.h, at, beside = places of cells, room, right, last }.
  */
 int pl_report_lines(lua_State *L);

@@ -264,17 +264,15 @@ static void print_line_cell(struct pd_print *out, const struct px_report_column 
 }
 
 /* Visits the cells of all rows; `out` is NULL: to measure them. */
-static size_t visit_rows(const struct px_report *report, struct pd_print *out)
+static bool visit_rows(const struct px_report *report, struct pd_print *out)
 {
 	const struct pr_source *rows = report->rows;
 	struct lines lines = { .report = report };
-	size_t i = 0;
+	bool ok;
 
 	pd_print_init(&lines.cell, add_long_text, &lines.long_text);
 	lines.cells = calloc(rows->n_columns + 1, sizeof(*lines.cells));
-	for (; lines.cells && !lines.long_text.failed && i < rows->n_rows; i++) {
-		if (i % PR_ROWS_BETWEEN_CALLS == 0 && !report->goes_on(report->arg))
-			break;
+	for (size_t i = 0; lines.cells && !lines.long_text.failed && i < rows->n_rows; i++) {
 		rows->row(rows->arg, i, lines.cells);
 		for (size_t c = 0; c < report->n_columns; c++) {
 			struct px_report_column *column = &report->columns[c];
@@ -292,19 +290,18 @@ static size_t visit_rows(const struct px_report *report, struct pd_print *out)
 		if (out)
 			pd_print_char(out, '\n');
 	}
-	if (!lines.cells || lines.long_text.failed)
-		i = SIZE_MAX;
+	ok = lines.cells && !lines.long_text.failed;
 	free(lines.cells);
 	pb_string_deinit(&lines.long_text);
-	return i;
+	return ok;
 }
 
-size_t px_report_measure(const struct px_report *report)
+bool px_report_measure(const struct px_report *report)
 {
 	return visit_rows(report, NULL);
 }
 
-size_t px_report_write(const struct px_report *report, struct pd_print *out)
+bool px_report_write(const struct px_report *report, struct pd_print *out)
 {
 	return visit_rows(report, out);
 }

@@ -39,16 +39,13 @@ struct px_report {
 	struct px_report_column *columns; /* [n_columns] */
 	size_t n_columns;
 	const struct pr_source *rows;
-	/* called every PR_ROWS_BETWEEN_CALLS rows; false: the work ends after a whole row */
-	bool (*goes_on)(void *arg);
-	void *arg;
 };
 
 /*
- * Make the columns as wide as their cells, and write a line for each row. Return the number of
- * rows that were looked at; SIZE_MAX: no memory.
+ * Make the columns as wide as their cells, and write a line for each row. Return false without
+ * memory.
  */
-size_t px_report_measure(const struct px_report *report);
-size_t px_report_write(const struct px_report *report, struct pd_print *out);
+bool px_report_measure(const struct px_report *report);
+bool px_report_write(const struct px_report *report, struct pd_print *out);
 
 #endif

@@ -78,6 +78,19 @@ local function columns_of(report, shown)
   return columns
 end
 
+local BATCH <const> = 1024 -- rows that are written between two looks at the interrupt
+
+-- Measures the first n rows of an event, or writes them. If `stops` is true, an interrupt ends
+-- it. Returns the number of rows that it came to.
+local function each_batch(view, event, n, columns, stops, out)
+  for from = 0, n - 1, BATCH do
+    if stops and interrupted.now() then return from end
+    core.report_lines(view, event.first + from, event.first + math.min(n, from + BATCH) - 1,
+      columns, out)
+  end
+  return n
+end
+
 local function pad_text(text, room, at_right)
   local blanks = (" "):rep(room - count_columns(text))
   return at_right and blanks .. text or text .. blanks
@@ -117,13 +130,11 @@ function show.sections(report, shown, out)
   local columns, head, view = columns_of(report, shown), make_head_cache(), report.view
   local stops = not interrupted.now()
   return function(event)
-    local from, to = event.first, event.first + event.n - 1
     for _, column in ipairs(columns) do column.room = column.least end
-    local n = core.report_lines(view, from, to, columns, stops)
+    local n = each_batch(view, event, event.n, columns, stops)
     out:write(head(columns))
     -- rows that were measured before an interrupt are written
-    event.written = core.report_lines(view, from, from + n - 1, columns,
-      stops and n == event.n, out)
+    event.written = each_batch(view, event, n, columns, stops and n == event.n, out)
   end
 end
 

@@ -150,10 +150,23 @@ local function write_text(result, file, health, out, args)
   if said then out:write("# ", said, "\n") end
 end
 
--- Writes rows of the view; see output.rows().
-local function write_rows(out, format, n, options, result, first)
+-- Has rows of all events written; see output.rows(). `write` is called with the destination and
+-- a function that writes the rows of the view first … first + n - 1 there, or nothing after an
+-- interrupt, and returns nil, a message and a code if it cannot.
+local function write_rows(out, format, options, result, write)
+  local n, done = 0, 0
+  for _, event in ipairs(result.events) do n = n + event.n end
   return output.rows(out, n, options, function(to)
-    return core.view_write(format, to, options, result.view, first, first + n - 1)
+    local ended, message, code
+    write(to, function(first, count)
+      if ended then return end
+      local written
+      written, message, code = core.view_write(format, to, options, result.view, first,
+        first + count - 1)
+      ended, done = (written or -1) < count, done + (written or 0)
+    end)
+    if message then return nil, message, code end
+    return done
   end)
 end
 
@@ -162,36 +175,39 @@ local function write_csv(result, _, _, out, args)
   if said then io.stderr:write("perflua: report: ", said, "\n") end
   if ended then interrupted.log(ended) end
   local options = { safe = args.csv == "safe", events = result.names }
-  local first, n = 1, 0 -- rows that follow one another
-  for i, event in ipairs(result.events) do
-    if event.n < event.all or i == #result.events then
-      local ok, message, code = write_rows(out, "csv", n + event.n, options, result, first)
-      if not ok then return ok, message, code end
-      options.no_heads, first, n = true, event.first + event.all, 0
-    else
+  return write_rows(out, "csv", options, result, function(_, write)
+    local first, n = 1, 0 -- rows that follow one another
+    write(1, 0)
+    options.no_heads = true
+    for i, event in ipairs(result.events) do
       n = n + event.n
+      if event.n < event.all or i == #result.events then
+        write(first, n)
+        first, n = event.first + event.all, 0
+      end
     end
-  end
-  if #result.events == 0 then return write_rows(out, "csv", 0, options, result, 1) end
+  end)
 end
 
 local function write_json(result, file, health, out)
-  local events = json.array()
-  for i, event in ipairs(result.events) do
-    local rows = json.written(function()
-      write_rows(out, "json", event.n, { one_line = true }, result, event.first)
-    end)
-    events[i] = json.object { event = event.event, samples = event.samples,
-      period = event.period, rows = rows,
-      lost_samples = health and quality.lost(event, health), unresolved = event.unresolved }
-  end
-  local part, unnamed = interrupted.value()
-  json.write(function(text) out:write(text) end, json.object {
-    path = file.path, interrupted = part, unnamed = unnamed, complete = file.complete,
-    damage = #file.damage,
-    lost_records = health and health.lost_records, set_aside = result.aside, events = events,
-  })
-  out:write("\n")
+  local options = { one_line = true }
+  return write_rows(out, "json", options, result, function(to, write)
+    local events = json.array()
+    for i, event in ipairs(result.events) do
+      events[i] = json.object { event = event.event, samples = event.samples,
+        period = event.period, unresolved = event.unresolved,
+        rows = json.written(function() write(event.first, event.n) end),
+        lost_samples = health and quality.lost(event, health) }
+    end
+    local part, unnamed = interrupted.value()
+    local put = type(to) == "function" and to or function(text) to:write(text) end
+    json.write(put, json.object {
+      path = file.path, interrupted = part, unnamed = unnamed, complete = file.complete,
+      damage = #file.damage,
+      lost_records = health and health.lost_records, set_aside = result.aside, events = events,
+    })
+    put "\n"
+  end)
 end
 
 ---@param args table

@@ -128,7 +128,7 @@ static bool set_sections(lua_State *L, const struct pl_job *job, struct pq_group
 
 		if (!s->samples)
 			continue;
-		if (s->period >= PQ_TOO_LARGE)
+		if (s->period > INT64_MAX)
 			return false;
 		lua_createtable(L, 0, 4);
 		if (number)

@@ -14,7 +14,6 @@ enum {
 	FROM_AT,
 	TO_AT,
 	COLUMNS_AT,
-	STOPS_AT,
 	OUT_AT
 };
 
@@ -60,11 +59,11 @@ int pl_report_lines(lua_State *L)
 	struct pl_view_of *v = pl_check_view(L, VIEW_AT);
 	lua_Integer from = luaL_checkinteger(L, FROM_AT), to = luaL_checkinteger(L, TO_AT);
 	struct px_report_column columns[MAX_LINE_COLUMNS];
-	struct px_report report = { .columns = columns, .goes_on = pl_goes_on };
+	struct px_report report = { .columns = columns };
 	luaL_Stream *out = NULL;
 	struct pl_writer writer;
 	struct pr_source rows;
-	size_t n;
+	bool ok;
 
 	luaL_argcheck(L, from >= 1 && to >= from - 1 && (size_t)to <= pr_view_size(v->view),
 		      FROM_AT, "no such rows");
@@ -81,14 +80,13 @@ int pl_report_lines(lua_State *L)
 		read_line_column(L, rows.n_columns, &columns[i]);
 	}
 	report.rows = &rows;
-	report.arg = lua_toboolean(L, STOPS_AT) ? pl_interrupt(L) : NULL;
 	if (out) {
 		pl_writer_init(&writer, out);
-		n = px_report_write(&report, &writer.print);
+		ok = px_report_write(&report, &writer.print);
 	} else {
-		n = px_report_measure(&report);
+		ok = px_report_measure(&report);
 	}
-	if (n == SIZE_MAX || pr_view_failed(v->view))
+	if (!ok || pr_view_failed(v->view))
 		luaL_error(L, "no memory for a row of a report");
 	if (out)
 		pl_writer_finish(L, &writer);
@@ -96,6 +94,5 @@ int pl_report_lines(lua_State *L)
 		lua_rawgeti(L, COLUMNS_AT, (lua_Integer)i + 1);
 		pl_set_integer(L, "room", columns[i].room);
 	}
-	lua_pushinteger(L, (lua_Integer)n);
-	return 1;
+	return 0;
 }

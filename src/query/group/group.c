@@ -64,7 +64,8 @@ static bool prepare_measures(struct pq_groups *groups)
 		if (!prepare_read(&m->value, measure->value, groups->fields) ||
 		    !prepare_read(&m->weight, measure->weight, groups->fields))
 			return false;
-		m->way = m->ops->way == PQ_WAY_SUM && m->value.field == UINT32_MAX ?
+		m->way = (m->ops->way == PQ_WAY_SUM || m->ops->way == PQ_WAY_NATURAL) &&
+					 m->value.field == UINT32_MAX ?
 				 PQ_WAY_STEP :
 				 m->ops->way;
 		if (grouping->most && !groups->limited &&

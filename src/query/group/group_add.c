@@ -281,7 +281,7 @@ static inline bool is_too_large(const struct pq_groups *groups)
 {
 	int64_t i;
 
-	if (groups->limited->way == PQ_WAY_SUM &&
+	if ((groups->limited->way == PQ_WAY_SUM || groups->limited->way == PQ_WAY_NATURAL) &&
 	    pq_fields_integer(groups->fields, groups->limited->value.field, &i))
 		return (uint64_t)i > groups->most;
 	return is_value_too_large(groups);
@@ -315,8 +315,11 @@ bool pq_groups_add(struct pq_groups *groups)
 
 		if (m->way == PQ_WAY_COUNT)
 			++*(uint64_t *)state;
+		else if (m->way == PQ_WAY_NATURAL &&
+			 pq_fields_integer(fields, m->value.field, &i))
+			pq_add_natural(state, (uint64_t)i);
 		else if (m->way == PQ_WAY_SUM && pq_fields_integer(fields, m->value.field, &i))
-			pb_wide_add(state, pb_wide_from(i, m->is_unsigned));
+			pb_wide_add(state, pb_wide_from(i, false));
 		else
 			return step_from(groups, m, states);
 	}

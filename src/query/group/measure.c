@@ -16,11 +16,13 @@ const struct pq_measure_ops *pq_measure_ops(const struct pq_measure *measure, en
 {
 	bool integers = pq_is_unsigned(kind) || kind == PQ_K_SIGNED || kind == PQ_K_NATURAL ||
 			kind == PQ_K_BITS;
+	const struct pq_measure_ops *ops;
 
 	/* counts of many tables may add up to more than 2^63 - 1 */
 	if (measure->kind == PQ_M_COUNT)
 		integers = !measure->weight && !is_put;
-	return rows[measure->kind]->ops[!integers];
+	ops = rows[measure->kind]->ops[!integers];
+	return ops->of_unsigned && pq_is_unsigned(kind) ? ops->of_unsigned : ops;
 }
 
 const char *pq_measure_serial(const struct pq_measure *measure)

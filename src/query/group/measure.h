@@ -21,7 +21,8 @@ struct pq_measure_ops;
 enum pq_way {
 	PQ_WAY_STEP,
 	PQ_WAY_COUNT,
-	PQ_WAY_SUM, /* of integers: a value that is a field alone */
+	PQ_WAY_SUM,	/* of integers: a value that is a field alone */
+	PQ_WAY_NATURAL, /* of unsigned ones likewise, by pq_add_natural() */
 	PQ_WAY_TIMES,
 };
 
@@ -41,6 +42,15 @@ struct pq_measured {
 	const uint32_t *chains;
 	const struct pq_fields *fields; /* they have the record's event in a step */
 };
+
+#define PQ_TOO_LARGE (UINT64_C(1) << 63) /* a sum that has no answer */
+
+/* Adds an unsigned integer. A sum that exceeds 2^63 - 1 is PQ_TOO_LARGE from then on. */
+static inline void pq_add_natural(uint64_t *sum, uint64_t x)
+{
+	if (__builtin_add_overflow(*sum, x, sum) || *sum > PQ_TOO_LARGE)
+		*sum = PQ_TOO_LARGE;
+}
 
 struct pq_measure_ops {
 	enum pq_way way;
@@ -72,6 +82,8 @@ struct pq_measure_ops {
 	void (*deinit)(void *state);
 	/* Why one worker must take in all records, in a few words; NULL: several may. */
 	const char *serial;
+	/* those for unsigned integers; NULL: these */
+	const struct pq_measure_ops *of_unsigned;
 };
 
 /*

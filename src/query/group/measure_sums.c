@@ -38,8 +38,35 @@ static bool weighted_step(const struct pq_measured *m, void *state,
 {
 	(void)m;
 	(void)value;
-	pb_wide_add(state, (struct pb_wide){ weight, 0 });
+	pq_add_natural(state, weight);
 	return true;
+}
+
+static bool natural_step(const struct pq_measured *m, void *state, const struct pq_value *value,
+			 uint64_t weight)
+{
+	(void)m;
+	(void)weight;
+	if (value->type == PQ_INT)
+		pq_add_natural(state, value->u);
+	return true;
+}
+
+static bool natural_merge(const struct pq_measured *m, void *state, void *from)
+{
+	(void)m;
+	pq_add_natural(state, *(const uint64_t *)from);
+	return true;
+}
+
+static bool natural_put(const struct pq_measured *m, void *state, const struct pq_state *from)
+{
+	return natural_step(m, state, &from->value, 1);
+}
+
+static enum pq_wrong natural_wrong(const void *state)
+{
+	return *(const uint64_t *)state < PQ_TOO_LARGE ? PQ_RIGHT : PQ_WRONG_SUM;
 }
 
 static bool integer_step(const struct pq_measured *m, void *state, const struct pq_value *value,
@@ -55,13 +82,6 @@ static bool integer_merge(const struct pq_measured *m, void *state, void *from)
 {
 	(void)m;
 	pb_wide_add(state, *(struct pb_wide *)from);
-	return true;
-}
-
-static bool weighted_put(const struct pq_measured *m, void *state, const struct pq_state *from)
-{
-	(void)m;
-	pb_wide_add(state, (struct pb_wide){ from->value.u, 0 });
 	return true;
 }
 
@@ -90,7 +110,7 @@ static enum pq_wrong integer_wrong(const void *state)
 
 static enum pq_wrong weighted_wrong(const void *state)
 {
-	return pb_wide_fits(*(const struct pb_wide *)state) ? PQ_RIGHT : PQ_WRONG_WEIGHTS;
+	return *(const uint64_t *)state < PQ_TOO_LARGE ? PQ_RIGHT : PQ_WRONG_WEIGHTS;
 }
 
 static bool merge_nothing(const struct pq_measured *m, void *state, void *from)
@@ -121,11 +141,11 @@ const struct pq_measure_row pq_times_row = {
 };
 
 static const struct pq_measure_ops weighted_count_ops = {
-	.size = sizeof(struct pb_wide),
+	.size = sizeof(uint64_t),
 	.step = weighted_step,
-	.merge = integer_merge,
-	.get = integer_get,
-	.put = weighted_put,
+	.merge = natural_merge,
+	.get = count_get,
+	.put = natural_put,
 	.wrong = weighted_wrong,
 };
 
@@ -212,8 +232,19 @@ static enum pq_wrong any_wrong(const void *state)
 	return sum->is_float || pb_wide_fits(sum->i) ? PQ_RIGHT : PQ_WRONG_SUM;
 }
 
+static const struct pq_measure_ops natural_sum_ops = {
+	.way = PQ_WAY_NATURAL,
+	.size = sizeof(uint64_t),
+	.step = natural_step,
+	.merge = natural_merge,
+	.get = count_get,
+	.put = natural_put,
+	.wrong = natural_wrong,
+};
+
 static const struct pq_measure_ops sum_ops[2] = {
 	{
+		.of_unsigned = &natural_sum_ops,
 		.way = PQ_WAY_SUM,
 		.size = sizeof(struct pb_wide),
 		.step = integer_step,

@@ -311,16 +311,15 @@ static size_t find_group(struct maker *m, const struct part *part)
 	return pq_table_search(table, m->to->words, pq_table_hash(table, m->to->words));
 }
 
-static struct pb_wide *measure_at(const struct maker *m, size_t group, size_t measure)
+static uint64_t *measure_at(const struct maker *m, size_t group, size_t measure)
 {
-	return (struct pb_wide *)(pq_group_states(m->to, group) + m->to->measured[measure].at);
+	return (uint64_t *)(pq_group_states(m->to, group) + m->to->measured[measure].at);
 }
 
 static void add_own(const struct maker *m, size_t group, const struct pq_state measured[2])
 {
 	for (size_t i = 0; i < 2; i++)
-		pb_wide_add(measure_at(m, group, i),
-			    (struct pb_wide){ measured[i].value.u, 0 });
+		pq_add_natural(measure_at(m, group, i), measured[i].value.u);
 }
 
 /* Adds group `g` of the query to the group of a frame. Returns false without memory. */
@@ -340,8 +339,7 @@ static bool add_frame(struct maker *m, uint32_t owner, struct part *part, size_t
 	if (own)
 		add_own(m, part->group, measured);
 	if (m->latest[part->group] != g + 1) {
-		pb_wide_add(measure_at(m, part->group, 2),
-			    (struct pb_wide){ measured[1].value.u, 0 });
+		pq_add_natural(measure_at(m, part->group, 2), measured[1].value.u);
 		m->latest[part->group] = (uint32_t)g + 1;
 	}
 	return true;
@@ -381,9 +379,7 @@ static bool add_to_section(struct maker *m, size_t section, const struct pq_stat
 	s = &sections->list[section];
 	s->samples += measured[0].value.u;
 	s->unresolved += is_named ? 0 : measured[0].value.u;
-	s->period = measured[1].value.u >= PQ_TOO_LARGE - s->period ?
-			    PQ_TOO_LARGE :
-			    s->period + measured[1].value.u;
+	pq_add_natural(&s->period, measured[1].value.u);
 	return true;
 }
 

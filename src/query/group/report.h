@@ -32,12 +32,9 @@ struct pq_report {
 	uint32_t n_machines;		/* number of machines in the system */
 };
 
-/* Stands for all sums that are as large or larger, which do not fit an integer of Lua. */
-#define PQ_TOO_LARGE (UINT64_C(1) << 63)
-
 /* The sums of an event. */
 struct pq_report_section {
-	uint64_t samples, period; /* PQ_TOO_LARGE as above */
+	uint64_t samples, period; /* period: from 2^63 on without an answer */
 	uint64_t unresolved;	  /* samples whose function has no name */
 };
 
