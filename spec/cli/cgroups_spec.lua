@@ -111,7 +111,8 @@ needs.describe(UNSHARED, "of a recording with namespaces alone", function()
 
   it("has the rows of perf report --sort cgroup_id in report, too", function()
     local rows = {}
-    local out = run.perflua { "report", "-n", "-T", "--sort", "cgroup_id", unshared }.out
+    local out = run.perflua { "report", "-n", "--show-total-period", "--sort", "cgroup_id",
+      unshared }.out
     for samples, period, name in out:gmatch "%% +(%d+) +(%d+)  (%S+)\n" do
       rows[name] = { tonumber(samples), tonumber(period) }
     end

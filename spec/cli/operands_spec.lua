@@ -52,15 +52,15 @@ describe("a tool", function()
   end)
 
   it("reads several recordings as one where that has a meaning", function()
-    local once = run.perflua { "report", "--sort", "comm", "-n", "-T", words_data }
-    local twice = run.perflua { "report", "--sort", "comm", "-n", "-T", words_data,
-      words_data }
+    local function report(...)
+      return run.perflua { "report", "--sort", "comm", "-n", "--show-total-period", ... }
+    end
+    local once, twice = report(words_data), report(words_data, words_data)
     local expected = counts_in(once.out)
     assert.are.same({ tree = 456, list = 152, table = 121 }, expected)
     for comm, n in pairs(expected) do expected[comm] = 2 * n end
     assert.are.same(expected, counts_in(twice.out))
-    assert.are.same(twice, run.perflua { "report", "--sort", "comm", "-n", "-T", "-i",
-      words_data, "-i", words_data })
+    assert.are.same(twice, report("-i", words_data, "-i", words_data))
   end)
 
   for _, tool in ipairs { "stat", "fold", "dump", "doctor", "fields", "script" } do

@@ -227,8 +227,9 @@ int pl_result_view(lua_State *L);
 int pl_view_row(lua_State *L);
 /*
  * core.report_lines(view, from, to, columns [, out]): without `out` raises `room` of the
- * columns to the widths of their cells; with it, a file, writes lines of that width. A column is
- * { shown = "plain" | … of script/report.h, at, beside = places of cells, room, right, last }.
+ * columns to the widths of their cells; with it, a file, writes lines of that width. A column
+ * is { shown = "plain" | … of script/report.h, at, beside = places of cells, room, right,
+ * last }.
  */
 int pl_report_lines(lua_State *L);
 /* core.view_section(view, i) -> section of row i */
