@@ -1,6 +1,5 @@
 #include "cell_internal.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,9 +146,13 @@ static void print_with_unit(struct pd_print *out, const struct pq_value *value,
 
 void pr_print_symbol_address(struct pd_print *out, uint64_t address)
 {
-	char *p = pd_print_room(out, 24);
+	char *p = pd_print_room(out, 18);
 
-	out->n += (size_t)snprintf(p, 24, "0x%016" PRIx64, address);
+	p[0] = '0';
+	p[1] = 'x';
+	for (unsigned i = 0; i < 16; i++)
+		p[2 + i] = "0123456789abcdef"[address >> (60 - 4 * i) & 15];
+	out->n += 18;
 }
 
 void pr_print_bound(struct pd_print *out, const struct pq_value *bound, enum pr_unit unit)

@@ -36,14 +36,19 @@ static struct pd_text end_cell(struct lines *lines)
 	return text;
 }
 
-/* Returns the terminal columns that UTF-8 text takes: one for each character. */
-static size_t count_columns(struct pd_text text)
+/* The text of a cell, and the terminal columns that it takes: one for each character. */
+struct cell {
+	struct pd_text text;
+	size_t width;
+};
+
+static struct cell cell_of(struct pd_text text)
 {
-	size_t width = 0;
+	struct cell cell = { text, 0 };
 
 	for (size_t i = 0; i < text.n; i++)
-		width += ((unsigned char)text.p[i] & 0xc0) != 0x80;
-	return width;
+		cell.width += ((unsigned char)text.p[i] & 0xc0) != 0x80;
+	return cell;
 }
 
 static bool is_text(const struct pq_value *cell, const char *name)
@@ -75,6 +80,15 @@ static char letter_of(const struct pq_value *mode)
 	return 'H';
 }
 
+/* Returns true if a text needs no escape. */
+static bool is_printable(const struct pq_value *cell)
+{
+	for (uint32_t i = 0; i < cell->size; i++)
+		if (cell->p[i] < ' ' || cell->p[i] >= 0x7f)
+			return false;
+	return true;
+}
+
 /* Prints a function or an address; of branches perf has the address 0 without 0x. */
 static void print_symbol(struct pd_print *out, const struct pq_value *cell,
 			 const struct pq_value *mode, enum pr_kind kind)
@@ -86,6 +100,8 @@ static void print_symbol(struct pd_print *out, const struct pq_value *cell,
 		pd_print_const(out, "0000000000000000");
 	else if (cell->type == PQ_INT)
 		pr_print_symbol_address(out, cell->u);
+	else if (cell->type == PQ_TEXT && is_printable(cell))
+		pd_print_bytes(out, cell->p, cell->size);
 	else if (cell->type == PQ_TEXT)
 		pr_print_escaped(out, cell->p, cell->size, false);
 }
@@ -169,23 +185,14 @@ static void print_time(struct pd_print *out, const struct pq_value *cell)
 				   cell->u % 1000000000 / 1000);
 }
 
-/* Returns true if a text needs no escape. */
-static bool is_printable(const struct pq_value *cell)
-{
-	for (uint32_t i = 0; i < cell->size; i++)
-		if (cell->p[i] < ' ' || cell->p[i] >= 0x7f)
-			return false;
-	return true;
-}
-
 /* Returns the text of a number, which is most often that of the row before. */
-static struct pd_text format_number(struct lines *lines, struct px_report_column *column,
-				    const struct pq_value *cell)
+static struct cell format_number(struct lines *lines, struct px_report_column *column,
+				 const struct pq_value *cell)
 {
 	struct pd_text text;
 
 	if (column->n && column->number.type == cell->type && column->number.u == cell->u)
-		return (struct pd_text){ column->text, column->n };
+		return (struct cell){ { column->text, column->n }, column->n };
 	pr_print_cell(&lines->cell, cell, &lines->report->rows->columns[column->at]);
 	text = end_cell(lines);
 	if (text.n < sizeof(column->text)) {
@@ -193,18 +200,18 @@ static struct pd_text format_number(struct lines *lines, struct px_report_column
 		column->n = text.n;
 		column->number = *cell;
 	}
-	return text;
+	return (struct cell){ text, text.n };
 }
 
 /* Returns the text of a cell; it is valid until the next one is made. */
-static struct pd_text format_cell(struct lines *lines, struct px_report_column *column)
+static struct cell format_cell(struct lines *lines, struct px_report_column *column)
 {
 	const struct pq_value *cell = &lines->cells[column->at];
 	const struct pq_value *beside = &lines->cells[column->beside];
 	struct pd_print *out = &lines->cell;
 
 	if (cell->type == PQ_NIL)
-		return (struct pd_text){ "-", 1 };
+		return (struct cell){ { "-", 1 }, 1 };
 	switch (column->shown) {
 	case PX_SHOWN_TIME:
 		print_time(out, cell);
@@ -227,17 +234,17 @@ static struct pd_text format_cell(struct lines *lines, struct px_report_column *
 		break;
 	case PX_SHOWN_CYCLES:
 		if (!cell->u)
-			return (struct pd_text){ "-", 1 };
+			return (struct cell){ { "-", 1 }, 1 };
 		pd_print_uint(out, cell->u);
 		break;
 	default:
 		if (cell->type == PQ_INT || cell->type == PQ_FLOAT)
 			return format_number(lines, column, cell);
 		if (cell->type == PQ_TEXT && is_printable(cell))
-			return (struct pd_text){ cell->p, cell->size };
+			return (struct cell){ { cell->p, cell->size }, cell->size };
 		pr_print_cell(out, cell, &lines->report->rows->columns[column->at]);
 	}
-	return end_cell(lines);
+	return cell_of(end_cell(lines));
 }
 
 static void print_blanks(struct pd_print *out, size_t n)
@@ -250,15 +257,14 @@ static void print_blanks(struct pd_print *out, size_t n)
 }
 
 static void print_line_cell(struct pd_print *out, const struct px_report_column *column,
-			    struct pd_text text)
+			    const struct cell *cell)
 {
-	size_t width = count_columns(text);
-	size_t blanks = column->room > width ? column->room - width : 0;
+	size_t blanks = column->room > cell->width ? column->room - cell->width : 0;
 
 	pd_print_const(out, "  ");
 	if (column->is_right_aligned)
 		print_blanks(out, blanks);
-	pd_print_bytes(out, text.p, text.n);
+	pd_print_bytes(out, cell->text.p, cell->text.n);
 	if (!column->is_right_aligned && !column->is_last)
 		print_blanks(out, blanks);
 }
@@ -276,16 +282,12 @@ static bool visit_rows(const struct px_report *report, struct pd_print *out)
 		rows->row(rows->arg, i, lines.cells);
 		for (size_t c = 0; c < report->n_columns; c++) {
 			struct px_report_column *column = &report->columns[c];
-			struct pd_text text = format_cell(&lines, column);
-			size_t width;
+			struct cell cell = format_cell(&lines, column);
 
-			if (out) {
-				print_line_cell(out, column, text);
-				continue;
-			}
-			width = count_columns(text);
-			if (width > column->room)
-				column->room = width;
+			if (out)
+				print_line_cell(out, column, &cell);
+			else if (cell.width > column->room)
+				column->room = cell.width;
 		}
 		if (out)
 			pd_print_char(out, '\n');

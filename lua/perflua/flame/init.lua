@@ -4,7 +4,6 @@ local changes = require "perflua.flame.changes"
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local palette = require "perflua.flame.palette"
-local svg = require "perflua.flame.svg"
 
 local flame = {}
 
@@ -85,6 +84,11 @@ function flame.graph(t, options)
   return graph
 end
 
-flame.write, flame.amount = svg.write, changes.amount
+flame.amount = changes.amount
+
+---@param out fun(text: string)
+---@param graph table of flame.graph
+function flame.write(out, graph) require("perflua.flame.svg").write(out, graph) end
+
 
 return flame
