@@ -332,7 +332,11 @@ enum pc_problem pc_add(struct pc_comparison *c, const struct pc_run *run, void *
 {
 	struct adding a = { .c = c, .run = run, .arg = arg };
 
+	if (run->slices.key != PR_NONE && (run->slices.offset > PN_MAX_SLICES ||
+					   run->slices.n > PN_MAX_SLICES - run->slices.offset))
+		return PC_BAD_SLICE;
 	a.number = run_number(c, run->side, run->number);
+	c->n_judged = 0;
 	add_run(c, run);
 	if (start_adding(&a))
 		for (size_t g = 0; g < pr_size(run->result); g++)

@@ -212,7 +212,8 @@ bool pc_find_function(const struct pc_binaries *binaries, const struct pc_addres
 			high = middle;
 	}
 	found = low ? &binary->functions[low - 1] : NULL;
-	if (!found || address->offset - found->start >= found->size)
+	if (!found ||
+	    (uint64_t)address->offset - (uint64_t)found->start >= (uint64_t)found->size)
 		return false;
 	*name = found->name;
 	return true;

@@ -244,6 +244,11 @@ void pc_event_facts(const struct pc_comparison *c, uint32_t event,
 	}
 }
 
+bool pc_is_judged(const struct pc_comparison *c)
+{
+	return c->judged && c->n_judged == pc_size(c);
+}
+
 size_t pc_size(const struct pc_comparison *c)
 {
 	return pr_size(c->rows);

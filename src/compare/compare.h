@@ -181,6 +181,9 @@ struct pc_row {
 
 /* Return the number of rows, and row i; NULL if only one side has its event. */
 size_t pc_size(const struct pc_comparison *c);
+
+/* Returns true if the rows are judged, and nothing was added since. */
+bool pc_is_judged(const struct pc_comparison *c);
 const struct pc_row *pc_row(const struct pc_comparison *c, size_t i);
 
 /* Sets *out to key `k` of row i as it is shown: a PQ_CHAIN is one of the stacks. */

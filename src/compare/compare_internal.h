@@ -65,7 +65,8 @@ struct pc_comparison {
 	size_t n_events;
 	struct pq_stacks *stacks;
 	struct pb_arena texts; /* of shown keys */
-	struct pc_row *judged; /* [n_rows] */
+	struct pc_row *judged; /* [n_judged]: rows when they were judged */
+	size_t n_judged;
 };
 
 /* Returns the number of a run among those of both sides. */

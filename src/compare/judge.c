@@ -116,6 +116,7 @@ static bool bound_quantile(const struct pc_comparison *c, size_t row, double con
 	struct ordered_values values = { 0 };
 	bool ok = order_values(c, PC_BEFORE, row, &values);
 
+	*interval = (struct pn_interval){ NAN, NAN, NAN };
 	if (ok)
 		*interval = pn_compare_quantiles(&nothing, &values.ordered, c->options.quantile,
 						 confidence);
@@ -284,6 +285,7 @@ bool pc_judge(struct pc_comparison *c, const struct pc_judging *judging, size_t 
 
 	*tested = 0;
 	free(c->judged);
+	c->n_judged = pc_size(c);
 	c->judged = calloc(pc_size(c) + 1, sizeof(*c->judged));
 	if (!c->judged)
 		return false;

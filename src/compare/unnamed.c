@@ -85,7 +85,7 @@ static bool place_rows(struct families *f)
 
 	for (size_t i = 0; ok && i < pc_size(c); i++) {
 		struct pd_text name = text_of(c, i, f->key);
-		size_t g;
+		size_t g = 0;
 
 		keys[0] = (struct pq_value){ .type = PQ_INT, .u = pr_section(c->rows, i) };
 		for (size_t k = 0; k < n_keys; k++)

@@ -147,8 +147,10 @@ bool pe_chrome_unify(struct pe_profile *p)
 	for (size_t i = 0; ok && i < p->n_entries; i++) {
 		struct pe_entry *entry = &p->entries[i];
 		uint32_t number = pe_stack_order_find(stacks, entry);
+		int32_t tid;
 
-		if (pe_thread_at(p, entry->thread)->tid)
+		tid = pe_thread_at(p, entry->thread)->tid;
+		if (tid && tid != PE_NO_ID)
 			entry->cpu = PE_NONE;
 		if (entry->stack == PE_NONE)
 			continue;

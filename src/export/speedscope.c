@@ -191,15 +191,16 @@ static void print_profile(struct speedscope *w, const struct part *part)
 static struct part all_of(const struct speedscope *w, const struct event_runs *event)
 {
 	struct part part = { .profile = w->profile, .by = w->by_time };
-	size_t n = w->profile->n_entries;
 
 	part.event = w->runs[event->from].event;
 	/* entries, and those in by_time, are in order of their events */
-	while (part.from < n && w->profile->entries[part.from].event != part.event)
-		part.from++;
-	for (part.to = part.from; part.to < n; part.to++)
-		if (w->profile->entries[part.to].event != part.event)
-			break;
+	part.from = w->profile->n_entries;
+	for (size_t i = event->from; i < event->to; i++) {
+		const struct run *run = &w->runs[i];
+
+		part.from = run->from < part.from ? run->from : part.from;
+		part.to = run->to > part.to ? run->to : part.to;
+	}
 	return part;
 }
 

@@ -25,7 +25,8 @@ bool pr_lines_init(struct pr_lines *lines, const struct pr_result *result,
 	lines->exprs = calloc(show->n_columns + 1, sizeof(struct pq_expr *));
 	lines->conditions = calloc(show->n_conditions + 1, sizeof(struct pq_expr *));
 	lines->cells = calloc(show->n_columns + 1, sizeof(*lines->cells));
-	if (!lines->exprs || !lines->conditions || !lines->cells)
+	lines->last_totals = calloc(result->shape.n_measures + 1, sizeof(*lines->last_totals));
+	if (!lines->exprs || !lines->conditions || !lines->cells || !lines->last_totals)
 		return false;
 	if (needs_fields(show) && !pq_fields_init(&lines->fields, NULL, NULL))
 		return false;
@@ -53,6 +54,7 @@ void pr_lines_deinit(struct pr_lines *lines)
 	free(lines->exprs);
 	free(lines->conditions);
 	free(lines->cells);
+	free(lines->last_totals);
 	if (lines->fields.internal)
 		pq_fields_deinit(&lines->fields);
 	*lines = (struct pr_lines){ 0 };
@@ -162,15 +164,16 @@ bool pr_sum_totals(const struct pr_result *result, struct pr_total **totals, siz
 /* Returns the sum that a group's share is of, mostly the one found last or the next. */
 static double find_total(struct pr_lines *lines, size_t g, size_t m)
 {
+	size_t *last = &lines->last_totals[m];
 	struct pq_value whole;
 
 	find_whole(lines->result, g, find_event_key(&lines->result->shape), &whole);
 	for (size_t i = 0; i < lines->n_totals; i++) {
-		const struct pr_total *total = &lines->totals[lines->last_total];
+		const struct pr_total *total = &lines->totals[*last];
 
 		if (total->measure == m && pq_same(&total->whole, &whole))
 			return total->sum;
-		lines->last_total = (lines->last_total + 1) % lines->n_totals;
+		*last = (*last + 1) % lines->n_totals;
 	}
 	return 0;
 }

@@ -18,7 +18,8 @@ struct pr_lines {
 	void (*adjust)(void *arg, size_t g);
 	void *arg;
 	const struct pr_total *totals; /* [n_totals] */
-	size_t n_totals, last_total;
+	size_t n_totals;
+	size_t *last_totals; /* [n_measures]: the total that was found last for each */
 	struct pq_fields fields;
 	struct pq_expr **exprs;	     /* [n_columns]: NULL without an expression */
 	struct pq_expr **conditions; /* [n_conditions] */

@@ -434,7 +434,7 @@ static void insert_item(struct sorter *s, struct first_rows *first, const struct
 static struct first_rows *find_section(struct first_rows ***sections, size_t *n,
 				       uint32_t number, size_t top)
 {
-	if (number >= *n && !pb_extend(*sections, *n, number + (size_t)1))
+	if (number >= *n && !pb_extend(*sections, *n, 2 * (size_t)number + 8))
 		return NULL;
 	if (!(*sections)[number])
 		(*sections)[number] = calloc(1, sizeof(***sections) +

@@ -116,7 +116,9 @@ static bool add_group(struct maker *m, struct pr_tree *tree, size_t g)
 	pq_groups_state(m->result->groups, g, asked->weight, &weight);
 	pq_groups_state(m->result->groups, g, asked->count, &count);
 	find_amount(tree, &weight.value, &amount);
-	return pr_tree_add(tree, m->steps, n, count.value.u, amount);
+	/* without a count a float tells only that there is something */
+	return pr_tree_add(tree, m->steps, n, count.value.type == PQ_INT ? count.value.u : 1,
+			   amount);
 }
 
 /* Returns true if a measure of a group is a float. */

@@ -45,8 +45,9 @@ function addresses.symbol(before, after)
   local symbol
   for _, list in ipairs { before, after } do
     for _, item in ipairs(list) do
-      symbol = find_symbol(item)
-      if not symbol then return nil end
+      local place = find_symbol(item)
+      if not place or symbol and place ~= symbol then return nil end
+      symbol = place
     end
   end
   return have_common(build_ids_of(before), build_ids_of(after)) and symbol or nil

@@ -21,7 +21,7 @@ function folded.read(lines)
   for line in lines do
     local text, number = line:match("^%s*(.*%S)%s+(%d+%.?%d*)%s*$")
     local value = number and tonumber(number)
-    if value then
+    if value and value < math.huge then
       local stack, letters = split(clean.stack(text))
       local entry = by_stack[stack]
       if not entry then
@@ -30,7 +30,9 @@ function folded.read(lines)
       end
       entry.value = entry.value + value
       set.total = set.total + value
-      if set.total < 0 then return nil, "the weights add up to more than 2^63" end
+      if set.total < 0 or set.total == math.huge then
+        return nil, "the weights add up to more than 2^63"
+      end
     elseif line:find("%S") then
       set.skipped = set.skipped + 1
     end

@@ -116,36 +116,6 @@ end
 
 local BATCH <const> = 1024 -- rows that are made at a time
 
----Writes rows that are made when they are written.
----@param out file*|string|nil
----@param columns {name: string, kind: string}[]
----@param sections { n: integer, read: fun(from: integer, to: integer): any[] }[] their rows; of
---- rows from … to read returns for each column an array of values, or the value that all have
----@param safe boolean? see output.csv
----@return true? ok, string? message, string? code
-function output.csv_sections(out, columns, sections, safe)
-  local n_rows, options = 0, { safe = safe, by_column = true, n = 0 }
-  for _, section in ipairs(sections) do n_rows = n_rows + section.n end
-  return output.with_file(out, function(file)
-    return output.rows(file, n_rows, options, function(to)
-      local done, message, code = core.write_table("csv", to, options, columns, {})
-      options.no_heads = true
-      for _, section in ipairs(sections) do
-        local from = 1
-        while done and from <= section.n do
-          if options.stops and interrupted.now() then return done end
-          options.n = math.min(BATCH, section.n - from + 1)
-          local rows = section.read(from, from + options.n - 1)
-          local n
-          n, message, code = core.write_table("csv", to, options, columns, rows)
-          from, done = from + options.n, n and done + n
-        end
-      end
-      return done, message, code
-    end)
-  end)
-end
-
 -- A Stack as an array of its frames.
 local function frames_of(stack)
   local list = {}

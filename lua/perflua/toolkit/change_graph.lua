@@ -101,6 +101,7 @@ function change_graph.write(before, after, settings, out, is_html, say_empty)
       list[#list + 1], total = { stack = leaf.path, value = value, kinds = "" }, total + value
     end
   end
+  if total < 0 then return nil, "diff: the weights add up to more than 2^63" end
   if total <= 0 and leaves[1] then return nil, "diff: all periods are 0" end
   table.sort(list, function(a, b) return a.stack < b.stack end)
   local about = { "Differential flame graph", name or "all events",

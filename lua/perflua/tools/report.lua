@@ -244,7 +244,8 @@ function tool.run(args, out)
   end
   local result = report.read(prepared, settings)
   local write = args.json and write_json or args.csv and write_csv or write_text
-  write(result, file, health, out, args)
+  local written, why = write(result, file, health, out, args)
+  if written == nil and why then return nil, why end
 end
 
 return tool

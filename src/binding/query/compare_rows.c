@@ -110,9 +110,18 @@ static void push_row(lua_State *L, const struct pl_comparison *c, size_t i,
 		pl_set_string(L, "verdict", verdict);
 }
 
-int pl_comparison_rows(lua_State *L)
+/* Returns the comparison at index 1. Raises if it is none, or is not judged. */
+static const struct pl_comparison *check_judged(lua_State *L)
 {
 	const struct pl_comparison *c = pl_check_comparison(L);
+
+	luaL_argcheck(L, pc_is_judged(c->made), 1, "rows are not judged");
+	return c;
+}
+
+int pl_comparison_rows(lua_State *L)
+{
+	const struct pl_comparison *c = check_judged(L);
 	const char *wanted = luaL_optstring(L, 2, NULL);
 	lua_Integer most = luaL_optinteger(L, 3, LUA_MAXINTEGER), n = 0;
 	char verdict[PC_VERDICT_SIZE];
@@ -140,7 +149,7 @@ int pl_comparison_kinds(lua_State *L)
 					     [PR_UNSIGNED] = "unsigned",
 					     [PR_FLOAT] = "float",
 					     [PR_PERCENT] = "percent" };
-	const struct pl_comparison *c = pl_check_comparison(L);
+	const struct pl_comparison *c = check_judged(L);
 	struct pc_kinds kinds;
 
 	pc_kinds(c->made, &kinds);
@@ -152,7 +161,7 @@ int pl_comparison_kinds(lua_State *L)
 
 int pl_comparison_result(lua_State *L)
 {
-	const struct pl_comparison *c = pl_check_comparison(L);
+	const struct pl_comparison *c = check_judged(L);
 	size_t n = pc_n_events(c->made);
 	struct pr_result *result;
 	uint32_t *sections;

@@ -151,7 +151,9 @@ static void get_set(lua_State *L, struct pl_stacks *stacks, struct pq_state *sta
 		n++;
 	values = lua_newuserdatauv(L, (n + 1) * sizeof(*values), 0);
 	lua_insert(L, -2);
-	for (lua_pushnil(L); state->n_set < n && lua_next(L, -2); lua_pop(L, 1)) {
+	for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+		if (state->n_set == n)
+			luaL_error(L, "a set changed while it was read");
 		lua_pushvalue(L, -2);
 		pl_to_key(L, stacks, &values[state->n_set++]);
 		lua_pop(L, 1);

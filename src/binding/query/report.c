@@ -121,6 +121,7 @@ static bool set_sections(lua_State *L, const struct pl_job *job, struct pq_group
 	uint32_t *places = lua_newuserdatauv(L, (sections->n + 1) * sizeof(*places), 0);
 	lua_Integer place = 0;
 
+	memset(places, 0, (sections->n + 1) * sizeof(*places));
 	lua_newtable(L);
 	for (size_t i = 1; i <= sections->n; i++) {
 		size_t number = i < sections->n ? i : 0; /* without an event: the last */
@@ -157,6 +158,17 @@ static double part_taken(const struct pl_job *job)
 	return part * (double)job->report.sections.taken / (double)pq_groups_size(job->groups);
 }
 
+static bool is_report_shape(const struct pr_shape *shape, const struct pq_report *asked)
+{
+	bool fits = shape->n_keys == asked->n_keys &&
+		    shape->n_measures == 2 + (size_t)asked->callers;
+
+	for (size_t m = 0; fits && m < shape->n_measures; m++)
+		fits = shape->measures[m].measure == (m ? PQ_M_SUM : PQ_M_COUNT) &&
+		       (!m || shape->measures[m].kind == PR_UNSIGNED);
+	return fits;
+}
+
 enum pq_wrong pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
 {
 	struct pq_report *asked = &job->report.asked;
@@ -168,10 +180,8 @@ enum pq_wrong pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job
 	luaL_checkstack(L, 20, "report");
 	lua_getfield(L, PL_OPTIONS_AT, "shape");
 	result = pl_push_empty_result(L, -1);
-	luaL_argcheck(L,
-		      result->shape.n_keys == asked->n_keys &&
-			      result->shape.n_measures == 2 + (size_t)asked->callers,
-		      PL_OPTIONS_AT, "not the shape of a report");
+	luaL_argcheck(L, is_report_shape(&result->shape, asked), PL_OPTIONS_AT,
+		      "not the shape of a report");
 	asked->system = f->system;
 	asked->n_machines = (uint32_t)f->session->n_files;
 	if (!pq_report_make(asked, job->groups, result->groups, &job->report.sections,
@@ -184,7 +194,7 @@ enum pq_wrong pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job
 	job->groups = NULL;
 	if (!set_sections(L, job, result->groups))
 		return PQ_WRONG_SUM;
-	lua_settop(L, lua_gettop(L) - 1);
+	lua_pop(L, 1); /* the places */
 	return pq_groups_wrong(result->groups);
 }
 

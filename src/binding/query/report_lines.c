@@ -1,6 +1,4 @@
 /* Rows of views as perf report has them: see script/report.h. */
-#include <string.h>
-
 #include "binding/functions.h"
 #include "binding/writer.h"
 #include "result.h"
@@ -67,6 +65,8 @@ int pl_report_lines(lua_State *L)
 
 	luaL_argcheck(L, from >= 1 && to >= from - 1 && (size_t)to <= pr_view_size(v->view),
 		      FROM_AT, "no such rows");
+	if (v->is_written)
+		return luaL_error(L, "the rows of this view are being written");
 	luaL_checktype(L, COLUMNS_AT, LUA_TTABLE);
 	lua_settop(L, OUT_AT);
 	if (!lua_isnil(L, OUT_AT))

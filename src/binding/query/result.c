@@ -67,6 +67,8 @@ void pl_read_shape(lua_State *L, int index, struct pr_shape *shape)
 		measures[i].kind = get_kind(L);
 		lua_getfield(L, -1, "measure");
 		measures[i].measure = pl_to_measure(L);
+		if (measures[i].measure == PQ_M_TIMES)
+			luaL_error(L, "no result has times");
 		lua_pop(L, 1);
 	}
 	shape->keys = keys;

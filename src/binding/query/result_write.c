@@ -77,7 +77,9 @@ static void write_to_sink(void *arg, const char *p, size_t n)
 	if (sink->error || sink->raised || !n)
 		return;
 	if (sink->file) {
-		if (fwrite(p, 1, n, sink->file->f) < n)
+		if (!sink->file->closef) /* what made a cell closed it */
+			sink->error = EBADF;
+		else if (fwrite(p, 1, n, sink->file->f) < n)
 			sink->error = errno ? errno : EIO;
 		return;
 	}

@@ -12,7 +12,10 @@
 
 struct pq_text {
 	struct pq_text *
-		/* while this table is merged: the same text in the other one, once known */
+		/*
+		 * while this table is merged or made a report: the same text in the other one,
+		 * once known; while rows are sorted: see rank_texts() (result/order.c)
+		 */
 		moved;
 	uint32_t size;
 	char bytes[]; /* [size] */

@@ -1,6 +1,5 @@
 #include "report.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,10 +34,10 @@ struct maker {
 	const struct pq_text *unknown;
 	struct part *parts; /* by number of a frame */
 	struct {
-		struct pm_string_pool strings; /* names of binaries */
-		const char **shown;	       /* [strings.n] */
+		struct pm_string_pool strings; /* paths */
+		const char **shown;	       /* [strings.n]: NULL: the end of the path */
 		size_t room;
-	} binaries; /* Binaries whose short names are not the end of their path. */
+	} binaries;
 };
 
 static bool set_text(const struct pq_text **text, struct maker *m, const char *p, size_t n)
