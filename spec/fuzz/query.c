@@ -292,47 +292,67 @@ struct answer {
 	bool shared;  /* it is to be compared with that of several threads */
 };
 
-/* Makes a report of the groups, whose samples are all in one row each. */
+/* Makes a report of the groups, whose samples are all in one group each. */
 static void check_report(const struct query *q, struct pq_groups *groups, bool callers)
 {
+	static const struct pq_node any = { .kind = PQ_K_ANY },
+				    natural = { .kind = PQ_K_UNSIGNED };
+	static const struct pq_key keys[] = {
+		{ .value = &natural }, { .value = &any }, { .value = &any },
+		{ .value = &any },     { .value = &any },
+	};
+	static const struct pq_measure measures[] = {
+		{ .kind = PQ_M_COUNT },
+		{ .kind = PQ_M_SUM, .value = &natural },
+		{ .kind = PQ_M_SUM, .value = &natural },
+	};
 	const struct pq_grouping *g = &q->grouping;
-	const struct pq_report_column columns[] = {
-		{ PQ_FROM_KEY, 0, q->how & 64 },
-		{ PQ_FROM_DSO, g->n_keys - 1, false },
-		{ PQ_FROM_SYMBOL, g->n_keys - 1, false },
-		{ PQ_FROM_MODE, 0, false },
+	const struct pq_report_key shown[] = {
+		{ PQ_FROM_KEY, 0 },
+		{ PQ_FROM_DSO, g->n_keys - 1 },
+		{ PQ_FROM_SYMBOL, g->n_keys - 1 },
+		{ PQ_FROM_MODE, 0 },
 	};
 	bool has_key = !callers || g->n_keys > 1;
-	struct pq_report_asked asked = {
-		.columns = has_key ? columns : columns + 1,
-		.n_columns = has_key ? 4 : 3,
-		.n_keys = g->n_keys,
+	const struct pq_report report = {
+		.keys = has_key ? shown : shown + 1,
+		.n_keys = has_key ? 4 : 3,
 		.event_key = SIZE_MAX,
 		.callers = callers,
 	};
-	struct pq_report *report;
+	const struct pq_grouping grouping = {
+		.keys = keys,
+		.n_keys = report.n_keys + 1,
+		.measures = measures,
+		.n_measures = 2 + callers,
+	};
+	struct pq_groups *made;
+	struct pq_report_sections sections;
 	uint64_t samples = 0, all = 0;
-	struct pq_report_row row;
-	struct pq_state state;
 
 	if (!g->n_keys || g->n_measures < 2 || g->measures[0].kind != PQ_M_COUNT ||
 	    g->measures[0].weight || g->measures[1].kind != PQ_M_SUM)
 		return;
-	report = pq_report_create(groups, &asked, NULL);
-	FUZZ_CHECK(report);
-	for (size_t i = 0; i < pq_report_size(report); i++) {
-		uint64_t before = i ? row.children : UINT64_MAX;
+	made = pq_groups_create_bare(&grouping);
+	FUZZ_CHECK(made && pq_report_make(&report, groups, made, &sections, NULL));
+	FUZZ_CHECK(sections.n <= 1 && sections.taken == pq_groups_size(groups));
+	for (size_t i = 0; i < pq_groups_size(made); i++) {
+		struct pq_state states[3];
 
-		pq_report_row(report, i, &row);
-		FUZZ_CHECK(row.children <= before && row.children >= row.period);
-		samples += row.samples;
+		for (size_t m = 0; m < grouping.n_measures; m++)
+			pq_groups_state(made, i, m, &states[m]);
+		FUZZ_CHECK(!callers || states[2].value.u >= states[1].value.u);
+		samples += states[0].value.u;
 	}
 	for (size_t i = 0; i < pq_groups_size(groups); i++) {
+		struct pq_state state;
+
 		pq_groups_state(groups, i, 0, &state);
 		all += state.value.u;
 	}
-	FUZZ_CHECK(samples == all);
-	pq_report_destroy(report);
+	FUZZ_CHECK(samples == all && (!sections.n || sections.list[0].samples == all));
+	free(sections.list);
+	pq_groups_destroy(made);
 }
 
 static struct answer run(const struct query *q, const struct pq_scope *scope)
