@@ -40,8 +40,10 @@ static bool init_result(struct pr_result *result, const struct pr_shape *shape)
 	};
 	if (!shown || !measured || !keys || !measures)
 		return false;
-	memcpy(shown, shape->keys, shape->n_keys * sizeof(*shown));
-	memcpy(measured, shape->measures, shape->n_measures * sizeof(*measured));
+	if (shape->n_keys)
+		memcpy(shown, shape->keys, shape->n_keys * sizeof(*shown));
+	if (shape->n_measures)
+		memcpy(measured, shape->measures, shape->n_measures * sizeof(*measured));
 	keys[0].value = pr_kind_node(PR_UNSIGNED);
 	for (size_t i = 0; i < shape->n_keys; i++)
 		keys[i + 1].value = pr_kind_node(shape->keys[i].kind);
