@@ -1,12 +1,10 @@
-#include "order.h"
+#include "order_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vector.h"
-
-#define FEW 200 /* rows of a section that are found without sorting all */
 
 /* Compares cells that are not both integers. */
 static __attribute__((noinline)) int compare_others(const struct pq_value *a,
@@ -53,37 +51,8 @@ static uint8_t class_of(const struct pq_value *value)
 	}
 }
 
-/* A column that rows are compared by. */
-struct level {
-	size_t column; /* PR_NONE: the section */
-	bool is_unsigned, descending, by_magnitude;
-};
-
-/*
- * A row on its way to its place. By most levels rows are in the order of class and key; by
- * others the key is the position of a value to compare.
- */
-struct item {
-	uint64_t key;
-	uint32_t row;
-	uint8_t class; /* enum class; of a descending level in reverse */
-};
-
-struct sorter {
-	struct pr_lines *lines;
-	struct level *levels; /* [n_levels] */
-	size_t n_levels;
-	struct item *items, *spare; /* [n] */
-	struct pq_value *values;    /* [n]; NULL: not needed yet */
-	size_t n;
-	struct pq_text **list; /* [n_list]: different texts of a level */
-	size_t n_list, list_room;
-	struct pq_texts texts; /* of expressions */
-	bool failed;
-};
-
-static void load_value(struct sorter *s, const struct level *level, uint32_t row,
-		       struct pq_value *out)
+void pr_load_value(struct pr_sorter *s, const struct pr_level *level, uint32_t row,
+		   struct pq_value *out)
 {
 	if (level->column == PR_NONE) {
 		*out = (struct pq_value){ .type = PQ_INT,
@@ -106,8 +75,8 @@ static void load_value(struct sorter *s, const struct level *level, uint32_t row
 		out->f = fabs(out->f);
 }
 
-static int compare_at(const struct sorter *s, const struct level *level,
-		      const struct pq_value *a, const struct pq_value *b)
+int pr_compare_at(const struct pr_sorter *s, const struct pr_level *level,
+		  const struct pq_value *a, const struct pq_value *b)
 {
 	int order = pr_compare(a, b, level->is_unsigned, s->lines->result->stacks);
 
@@ -125,7 +94,7 @@ static uint64_t order_of_float(double f)
 }
 
 /* Lists a text, unless it is listed already. Returns false without memory. */
-static bool list_text(struct sorter *s, struct pq_text *text)
+static bool list_text(struct pr_sorter *s, struct pq_text *text)
 {
 	if (text->moved == text)
 		return true;
@@ -149,14 +118,14 @@ static int compare_listed(const void *left, const void *right)
  * Replaces the texts of a range by their places among the different ones. While it works, a
  * text's field `moved`, which nobody needs of a result, has its place.
  */
-static void rank_texts(struct sorter *s, size_t from, size_t to, bool is_descending)
+static void rank_texts(struct pr_sorter *s, size_t from, size_t to, bool is_descending)
 {
 	if (s->n_list)
 		qsort(s->list, s->n_list, sizeof(struct pq_text *), compare_listed);
 	for (size_t i = 0; i < s->n_list; i++)
 		s->list[i]->moved = (struct pq_text *)(uintptr_t)(i + 1);
 	for (size_t i = from; i < to; i++) {
-		struct item *item = &s->items[i];
+		struct pr_item *item = &s->items[i];
 
 		if (item->class != (is_descending ? CLASS_STACK - CLASS_TEXT : CLASS_TEXT))
 			continue;
@@ -173,8 +142,9 @@ static void rank_texts(struct sorter *s, size_t from, size_t to, bool is_descend
  * Sets the class and the key of an item to those of its value. Returns false if values of that
  * column have to be compared, or without memory.
  */
-static bool set_key(struct sorter *s, const struct level *level, const struct pq_value *value,
-		    struct item *item, bool *has_integers, bool *has_floats)
+static bool set_key(struct pr_sorter *s, const struct pr_level *level,
+		    const struct pq_value *value, struct pr_item *item, bool *has_integers,
+		    bool *has_floats)
 {
 	item->class = class_of(value);
 	switch (item->class) {
@@ -209,7 +179,7 @@ static bool set_key(struct sorter *s, const struct level *level, const struct pq
 }
 
 /* Loads keys for a level of a range. Returns false if its values have to be compared. */
-static bool load_keys(struct sorter *s, const struct level *level, size_t from, size_t to)
+static bool load_keys(struct pr_sorter *s, const struct pr_level *level, size_t from, size_t to)
 {
 	bool has_integers = false, has_floats = false, done = true;
 	struct pq_value value;
@@ -218,7 +188,7 @@ static bool load_keys(struct sorter *s, const struct level *level, size_t from, 
 		if (i + PR_ROWS_AHEAD < to)
 			pq_groups_expect(s->lines->result->groups,
 					 s->items[i + PR_ROWS_AHEAD].row);
-		load_value(s, level, s->items[i].row, &value);
+		pr_load_value(s, level, s->items[i].row, &value);
 		done = set_key(s, level, &value, &s->items[i], &has_integers, &has_floats);
 	}
 	rank_texts(s, from, done ? to : from, level->descending);
@@ -226,7 +196,8 @@ static bool load_keys(struct sorter *s, const struct level *level, size_t from, 
 }
 
 /* Loads the values of a level of a range, to be compared. */
-static void load_values(struct sorter *s, const struct level *level, size_t from, size_t to)
+static void load_values(struct pr_sorter *s, const struct pr_level *level, size_t from,
+			size_t to)
 {
 	if (!s->values)
 		s->values = malloc((s->n + 1) * sizeof(*s->values));
@@ -235,20 +206,20 @@ static void load_values(struct sorter *s, const struct level *level, size_t from
 		return;
 	}
 	for (size_t i = from; i < to; i++) {
-		load_value(s, level, s->items[i].row, &s->values[i]);
+		pr_load_value(s, level, s->items[i].row, &s->values[i]);
 		s->items[i].key = i;
 	}
 }
 
 /* Compares items, whose values are to be compared unless `has_keys`. */
-static inline __attribute__((always_inline)) int compare_items(const struct sorter *s,
-							       const struct level *level,
-							       const struct item *a,
-							       const struct item *b,
+static inline __attribute__((always_inline)) int compare_items(const struct pr_sorter *s,
+							       const struct pr_level *level,
+							       const struct pr_item *a,
+							       const struct pr_item *b,
 							       bool has_keys)
 {
 	if (!has_keys)
-		return compare_at(s, level, &s->values[a->key], &s->values[b->key]);
+		return pr_compare_at(s, level, &s->values[a->key], &s->values[b->key]);
 	if (a->class != b->class)
 		return a->class < b->class ? -1 : 1;
 	return (a->key > b->key) - (a->key < b->key);
@@ -256,13 +227,13 @@ static inline __attribute__((always_inline)) int compare_items(const struct sort
 
 #define SHORT_RUN 8
 
-static inline __attribute__((always_inline)) void sort_short_run(const struct sorter *s,
-								 const struct level *level,
-								 struct item *items, size_t n,
-								 bool has_keys)
+static inline __attribute__((always_inline)) void sort_short_run(const struct pr_sorter *s,
+								 const struct pr_level *level,
+								 struct pr_item *items,
+								 size_t n, bool has_keys)
 {
 	for (size_t i = 1; i < n; i++) {
-		struct item item = items[i];
+		struct pr_item item = items[i];
 		size_t at = i;
 
 		for (; at && compare_items(s, level, &items[at - 1], &item, has_keys) > 0; at--)
@@ -272,8 +243,8 @@ static inline __attribute__((always_inline)) void sort_short_run(const struct so
 }
 
 static inline __attribute__((always_inline)) void merge_sorted_runs(
-	const struct sorter *s, const struct level *level, const struct item *items,
-	size_t middle, size_t n, struct item *out, bool has_keys)
+	const struct pr_sorter *s, const struct pr_level *level, const struct pr_item *items,
+	size_t middle, size_t n, struct pr_item *out, bool has_keys)
 {
 	size_t a = 0, b = middle;
 
@@ -286,12 +257,12 @@ static inline __attribute__((always_inline)) void merge_sorted_runs(
 }
 
 /* Sorts items[from … to - 1]. Equal ones stay in their order. */
-static inline __attribute__((always_inline)) void sort_items(struct sorter *s,
-							     const struct level *level,
+static inline __attribute__((always_inline)) void sort_items(struct pr_sorter *s,
+							     const struct pr_level *level,
 							     size_t from, size_t to,
 							     bool has_keys)
 {
-	struct item *in = s->items + from, *out = s->spare + from, *swapped;
+	struct pr_item *in = s->items + from, *out = s->spare + from, *swapped;
 	size_t n = to - from;
 
 	for (size_t i = 0; i < n; i += SHORT_RUN)
@@ -313,13 +284,14 @@ static inline __attribute__((always_inline)) void sort_items(struct sorter *s,
 }
 
 /* Gives the sorted items of a range keys in place of the values that were compared. */
-static void number_items(struct sorter *s, const struct level *level, size_t from, size_t to)
+static void number_items(struct pr_sorter *s, const struct pr_level *level, size_t from,
+			 size_t to)
 {
-	struct item last = s->items[from];
+	struct pr_item last = s->items[from];
 	uint64_t number = 0;
 
 	for (size_t i = from; i < to; i++) {
-		struct item *item = &s->items[i];
+		struct pr_item *item = &s->items[i];
 
 		number += compare_items(s, level, &last, item, false) != 0;
 		last = *item;
@@ -329,9 +301,9 @@ static void number_items(struct sorter *s, const struct level *level, size_t fro
 }
 
 /* Sorts a range by one level, and ranges of equal values by those after it. */
-static void sort_by_levels(struct sorter *s, size_t at, size_t from, size_t to)
+static void sort_by_levels(struct pr_sorter *s, size_t at, size_t from, size_t to)
 {
-	const struct level *level = &s->levels[at];
+	const struct pr_level *level = &s->levels[at];
 	bool has_keys;
 
 	if (to - from < 2 || at == s->n_levels)
@@ -357,7 +329,7 @@ static void sort_by_levels(struct sorter *s, size_t at, size_t from, size_t to)
 	}
 }
 
-static bool sort_all(struct sorter *s, uint32_t *rows, size_t n)
+static bool sort_all(struct pr_sorter *s, uint32_t *rows, size_t n)
 {
 	s->items = malloc((n + 1) * sizeof(*s->items));
 	s->spare = malloc((n + 1) * sizeof(*s->spare));
@@ -378,222 +350,19 @@ static bool sort_all(struct sorter *s, uint32_t *rows, size_t n)
 	return !s->failed;
 }
 
-/* A row and its value in the column that rows are sorted by. */
-struct ranked {
-	struct pq_value value;
-	uint32_t row;
-};
-
-/* Returns true if the row of item a comes before that of b, whose sections are one. */
-static bool comes_before(struct sorter *s, const struct ranked *a, const struct ranked *b)
-{
-	size_t level = 1;
-	int order = s->lines->show->by == PR_NONE ?
-			    0 :
-			    compare_at(s, &s->levels[level++], &a->value, &b->value);
-
-	for (; !order && level < s->n_levels; level++) {
-		struct pq_value x, y;
-
-		load_value(s, &s->levels[level], a->row, &x);
-		load_value(s, &s->levels[level], b->row, &y);
-		order = compare_at(s, &s->levels[level], &x, &y);
-	}
-	return order < 0;
-}
-
-/* The first rows of a section, in order. */
-struct first_rows {
-	size_t n;
-	struct ranked items[]; /* [top + 1] */
-};
-
-static void insert_item(struct sorter *s, struct first_rows *first, const struct ranked *item,
-			size_t top)
-{
-	size_t low = 0, high = first->n;
-
-	if (first->n == top && !comes_before(s, item, &first->items[top - 1]))
-		return;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (comes_before(s, item, &first->items[middle]))
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	memmove(&first->items[low + 1], &first->items[low],
-		(first->n - low) * sizeof(*first->items));
-	first->items[low] = *item;
-	if (first->n < top)
-		first->n++;
-}
-
-/* Returns those of a section, which is added if it is new; NULL: no memory. */
-static struct first_rows *find_section(struct first_rows ***sections, size_t *n,
-				       uint32_t number, size_t top)
-{
-	if (number >= *n && !pb_extend(*sections, *n, 2 * (size_t)number + 8))
-		return NULL;
-	if (!(*sections)[number])
-		(*sections)[number] = calloc(1, sizeof(***sections) +
-							(top + 1) * sizeof(struct ranked));
-	return (*sections)[number];
-}
-
-/* Finds the first few rows of each section in one pass. */
-static bool select_few(struct sorter *s, uint32_t *rows, size_t *n, size_t top)
-{
-	struct first_rows **sections = NULL;
-	size_t n_sections = 0, n_rows = *n;
-	bool ok = true;
-
-	*n = 0;
-	for (size_t i = 0; ok && i < n_rows; i++) {
-		struct ranked item = { .row = rows[i] };
-		struct first_rows *first = find_section(&sections, &n_sections,
-							pr_section(s->lines->result, rows[i]),
-							top);
-
-		ok = first != NULL;
-		if (!ok)
-			break;
-		if (s->lines->show->by != PR_NONE)
-			load_value(s, &s->levels[1], item.row, &item.value);
-		insert_item(s, first, &item, top);
-	}
-	for (size_t k = 0; k < n_sections; k++) {
-		for (size_t i = 0; ok && sections[k] && i < sections[k]->n; i++)
-			rows[(*n)++] = sections[k]->items[i].row;
-		free(sections[k]);
-	}
-	free(sections);
-	return ok && !s->failed;
-}
-
-/* A list of rows that have one section and one value of `per`. */
-struct list {
-	uint32_t section;
-	struct pq_value value; /* absent ones are PQ_NIL */
-	size_t n, at;
-};
-
-struct lists {
-	struct list *list; /* [n] */
-	size_t n, room;
-	struct pb_map map;
-	struct pb_secret secret;
-};
-
-struct wanted {
-	const struct lists *lists;
-	const struct list *list;
-};
-
-static bool is_list(const void *arg, uint32_t item)
-{
-	const struct wanted *wanted = arg;
-	const struct list *a = &wanted->lists->list[item], *b = wanted->list;
-
-	return a->section == b->section && pq_same(&a->value, &b->value);
-}
-
-/* Returns the number of the list of a row's section and value; UINT32_MAX: no memory. */
-static uint32_t find_list(struct lists *lists, uint32_t section, struct pq_value value)
-{
-	struct list list = { .section = section, .value = value };
-	struct wanted wanted = { lists, &list };
-	uint32_t found;
-
-	pq_normalise(&list.value);
-	if (pq_is_unordered(&list.value))
-		list.value = (struct pq_value){ .type = PQ_NIL };
-	if (!pb_reserve(lists->list, lists->n, lists->room))
-		return UINT32_MAX;
-	found = pb_map_intern(&lists->map, pq_hash(&lists->secret, &list.value) ^ section,
-			      is_list, &wanted, (uint32_t)lists->n);
-	if (found == lists->n)
-		lists->list[lists->n++] = list;
-	return found;
-}
-
-/*
- * Keeps of sorted rows the first `top` of each value of column `per`, which stand together, in
- * the order of their first ones.
- */
-static bool keep_first_per(struct sorter *s, uint32_t *rows, size_t *n)
-{
-	const struct pr_show *show = s->lines->show;
-	struct level level = { .column = show->per };
-	uint32_t *list_of = calloc(*n + 1, sizeof(*list_of));
-	uint32_t *taken = calloc(*n + 1, sizeof(*taken));
-	struct lists lists = { .secret = s->texts.secret };
-	size_t at = 0;
-	bool ok = list_of && taken;
-
-	for (size_t i = 0; ok && i < *n; i++) {
-		struct pq_value value;
-
-		load_value(s, &level, rows[i], &value);
-		list_of[i] = find_list(&lists, pr_section(s->lines->result, rows[i]), value);
-		ok = list_of[i] != UINT32_MAX;
-		if (ok)
-			lists.list[list_of[i]].n++;
-	}
-	for (size_t k = 0; ok && k < lists.n; k++) {
-		struct list *list = &lists.list[k];
-
-		list->n = list->n < show->top ? list->n : show->top;
-		list->at = at;
-		at += list->n;
-	}
-	for (size_t i = 0; ok && i < *n; i++) {
-		struct list *list = &lists.list[list_of[i]];
-
-		if (list->n) {
-			taken[list->at++] = rows[i];
-			list->n--;
-		}
-	}
-	if (ok)
-		memcpy(rows, taken, at * sizeof(*rows));
-	*n = at;
-	free(lists.list);
-	pb_map_deinit(&lists.map);
-	free(list_of);
-	free(taken);
-	return ok;
-}
-
-/* Keeps of sorted rows the first `top` of each section. */
-static void keep_first(struct sorter *s, uint32_t *rows, size_t *n, size_t top)
-{
-	size_t n_rows = *n, in_section = 0;
-
-	*n = 0;
-	for (size_t i = 0; i < n_rows; i++) {
-		if (i && pr_section(s->lines->result, rows[i]) !=
-				 pr_section(s->lines->result, rows[i - 1]))
-			in_section = 0;
-		if (in_section++ < top)
-			rows[(*n)++] = rows[i];
-	}
-}
-
 /* Lists what rows are compared by. Returns false without memory. */
-static bool list_levels(struct sorter *s)
+static bool list_levels(struct pr_sorter *s)
 {
 	const struct pr_show *show = s->lines->show;
 
 	s->levels = calloc(show->n_columns + 2, sizeof(*s->levels));
 	if (!s->levels)
 		return false;
-	s->levels[s->n_levels++] = (struct level){ .column = PR_NONE };
+	s->levels[s->n_levels++] = (struct pr_level){ .column = PR_NONE };
 	if (show->by != PR_NONE) {
 		const struct pr_view_column *by = &show->columns[show->by];
 
-		s->levels[s->n_levels++] = (struct level){
+		s->levels[s->n_levels++] = (struct pr_level){
 			.column = show->by,
 			.is_unsigned = pr_is_unsigned(by->shown.kind),
 			.descending = !show->ascending,
@@ -604,7 +373,7 @@ static bool list_levels(struct sorter *s)
 		const struct pr_column *column = &show->columns[i].shown;
 
 		if (!column->is_measured)
-			s->levels[s->n_levels++] = (struct level){
+			s->levels[s->n_levels++] = (struct pr_level){
 				.column = i, .is_unsigned = pr_is_unsigned(column->kind)
 			};
 	}
@@ -614,21 +383,21 @@ static bool list_levels(struct sorter *s)
 bool pr_order_rows(struct pr_lines *lines, uint32_t *rows, size_t *n)
 {
 	const struct pr_show *show = lines->show;
-	struct sorter s = { .lines = lines };
+	struct pr_sorter s = { .lines = lines };
 	bool ok;
 
 	pq_texts_init(&s.texts);
 	ok = list_levels(&s);
 	if (show->top == 0) {
 		*n = 0;
-	} else if (show->top <= FEW && show->per == PR_NONE) {
-		ok = ok && select_few(&s, rows, n, show->top);
+	} else if (show->top <= PR_FEW && show->per == PR_NONE) {
+		ok = ok && pr_select_few(&s, rows, n, show->top);
 	} else {
 		ok = ok && sort_all(&s, rows, *n);
 		if (ok && show->top != PR_NONE && show->per == PR_NONE)
-			keep_first(&s, rows, n, show->top);
+			pr_keep_first(&s, rows, n, show->top);
 		else if (ok && show->top != PR_NONE)
-			ok = keep_first_per(&s, rows, n);
+			ok = pr_keep_first_per(&s, rows, n);
 	}
 	free(s.levels);
 	pq_texts_deinit(&s.texts);
