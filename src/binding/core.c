@@ -176,8 +176,6 @@ int luaopen_perflua_core(lua_State *L)
 		{ "result_places", pl_result_places },
 		{ "result_groups", pl_result_groups },
 		{ "measures", pl_measures },
-		{ "states_add", pl_states_add },
-		{ "state_value", pl_state_value },
 		{ "bucket_middle", pl_bucket_middle },
 		{ "power_bucket", pl_power_bucket },
 		{ "histogram", pl_histogram },

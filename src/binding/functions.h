@@ -141,13 +141,6 @@ int pl_result_groups(lua_State *L);
 
 /* core.measures() -> rows by name, with what Lua needs of them (struct pq_measure_row) */
 int pl_measures(lua_State *L);
-/*
- * core.states_add(measure, kind, state, state) -> their sum | nil, the name of what is wrong
- * with it; of numbers and buckets only
- */
-int pl_states_add(lua_State *L);
-/* core.state_value(measure, kind, state, option) -> what a row shows; option: of a quantile */
-int pl_state_value(lua_State *L);
 /* core.bucket_middle(kind, bucket) -> the middle of a quantile's bucket */
 int pl_bucket_middle(lua_State *L);
 /* core.power_bucket(integer) -> its bucket in a histogram */
@@ -245,10 +238,8 @@ int pl_view_section(lua_State *L);
 int pl_view_write(lua_State *L);
 /*
  * core.write_table(format, out, options, columns, rows) does the same for rows of Lua values,
- * arrays by the columns { name, kind, unit, measured }. Further options: n rows, default: all;
- * by_column: `rows` has an array of values for each column, or the value of all rows. Values
- * that are no scalars are written as tostring() has them, histograms as arrays of { from, to,
- * count }.
+ * arrays by the columns { name, kind, unit, measured }. Values that are no scalars are written
+ * as tostring() has them, histograms as arrays of { from, to, count }.
  */
 int pl_write_table(lua_State *L);
 

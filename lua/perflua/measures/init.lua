@@ -3,16 +3,13 @@
 --
 -- A row has number, weighted (a record's weight may stand beside its value), ordered (it
 -- depends on the order of records), by_magnitude (rows are sorted without its sign), takes
--- (kinds of fields it can measure; nil: it has no field), prefix (of its column's name),
--- shows(kind) -> kind of the column, and for states of numbers, as core.result_groups() gives
--- them, merge(a, b, kind) -> state and finish(state, kind, option) -> what a row shows.
+-- (kinds of fields it can measure; nil: it has no field), prefix (of its column's name) and
+-- shows(kind) -> kind of the column.
 --
 -- A weight is an integer from 0 on, and raises if it is not; a record without one, or of weight
 -- 0, is not there.
 
 local core = require "perflua.core"
-local sums = require "perflua.measures.sums"
-local usage_error = require("perflua.errors").usage_error
 
 local measures = core.measures()
 
@@ -39,20 +36,6 @@ for name, row in pairs(measures) do
   row.prefix = row.prefix or name .. "_"
   row.shows = shows == "same" and same or shows == "sum" and of_sums
     or function() return shows end
-
-  function row.merge(a, b, kind)
-    if math.type(a) == "integer" and math.type(b) == "integer" then -- as most are
-      local sum = a + b
-      if (a ~ sum) & (b ~ sum) >= 0 then return sum end
-    end
-    local added, wrong = core.states_add(name, kind, a, b)
-    if wrong then usage_error("%s", sums.wrong[wrong]) end
-    return added
-  end
-
-  function row.finish(state, kind, option)
-    return core.state_value(name, kind, state, option)
-  end
 end
 
 return measures

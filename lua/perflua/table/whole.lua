@@ -1,7 +1,7 @@
 -- The sums that shares are of where rows are items of records: data.whole of a Table is a list
 -- of { event = its name or nil, nth = which of the events of that name, sum of each share }.
 
-local measures = require "perflua.measures"
+local sums = require "perflua.measures.sums"
 
 local whole = {}
 
@@ -23,7 +23,7 @@ function whole.sum(a, b, columns)
       for _, other in ipairs(both) do mine = mine or same(one, other) and other end
       if mine then
         for n, kind in ipairs(kinds) do
-          mine[n] = measures.share.merge(mine[n], one[n], kind)
+          mine[n] = sums.adder(kind)(mine[n], one[n])
         end
       else
         both[#both + 1] = table.move(one, 1, #kinds, 1, { event = one.event, nth = one.nth })

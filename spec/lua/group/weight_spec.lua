@@ -162,8 +162,8 @@ end)
 
 -- Exactly, with products of more than 64 bits.
 describe("a weighted average", function()
-  local measures = require "perflua.measures"
   local model = require "spec.support.model.measures"
+  local states = require "spec.support.states"
   local random = math.random
 
   local function add(kind, list)
@@ -187,7 +187,7 @@ describe("a weighted average", function()
         local whole, at = add(kind, list), random(0, 8)
         local a, b = add(kind, table.move(mixed, 1, at, 1, {})),
           add(kind, table.move(mixed, at + 1, 8, 1, {}))
-        assert.same(whole, measures.avg.merge(a, b, kind))
+        assert.same(whole, states.merged("avg", kind, a, b))
         assert.is_true(whole[3] >= 0 and whole[3] < 1 << 32)
       end
     end

@@ -1,14 +1,14 @@
 -- Measures by themselves: what records of different types give does not depend on their order.
 local Table = require "perflua.table"
-local measures = require "perflua.measures"
 local model = require "spec.support.model.measures"
+local states = require "spec.support.states"
 
 local steps = model.steps
 
 local function of(name, kind, list)
   local g, step = { model.start(name) }, steps[name](kind, 1)
   for _, x in ipairs(list) do step(g, x) end
-  return g[1], measures[name].finish(g[1], kind)
+  return g[1], states.shown(name, kind, g[1])
 end
 
 local function shuffled(list)
@@ -42,11 +42,11 @@ describe("the least and the greatest", function()
   end)
 
   it("merge as they are found", function()
-    local function merged(name, kind, states)
+    local function merged(name, kind, list)
       local data = { description = {}, keys = { { name = "k", kind = "signed" } },
         measures = { { name = "m", measure = name, kind = kind } } }
       local groups = {}
-      for i, state in ipairs(states) do groups[i] = { keys = { 1 }, state } end
+      for i, state in ipairs(list) do groups[i] = { keys = { 1 }, state } end
       local t = Table.of(data, groups)
       assert.equal(1, #t)
       return t[1].m
@@ -72,7 +72,7 @@ describe("an average", function()
       steps.avg("unsigned", 1)(g, 1)
     end, "adds up to more than 2^94")
     assert.error_matches(function()
-      measures.avg.merge({ 1, math.maxinteger, 0 }, { 1, 1, 0 }, "unsigned")
+      states.merged("avg", "unsigned", { 1, math.maxinteger, 0 }, { 1, 1, 0 })
     end, "adds up to more than 2^94")
   end)
 end)

@@ -1,5 +1,6 @@
 local core = require "perflua.core"
 local sketch = require "spec.support.model.sketch"
+local states = require "spec.support.states"
 local steps = require "spec.support.model.measures"
 
 -- Returns the state of a quantile, as the model makes it.
@@ -10,7 +11,7 @@ local function state_of(values, kind)
 end
 
 local function quantile(values, q, kind)
-  return core.state_value("quantile", kind, state_of(values, kind), q)
+  return states.shown("quantile", kind, state_of(values, kind), q)
 end
 
 local function number(x, kind) return kind == "unsigned" and x < 0 and x + 0x1p64 or x + 0.0 end

@@ -43,14 +43,6 @@ describe("rows", function()
     compare(function(columns, rows) return written("json", columns, rows) end, writers.json)
   end)
 
-  it("may be given by column, where one value is that of all rows", function()
-    local columns = { { name = "event", kind = "string" }, { name = "n", kind = "unsigned" } }
-    local parts = {}
-    core.write_table("csv", function(text) parts[#parts + 1] = text end,
-      { by_column = true, n = 2, no_heads = true }, columns, { "cycles", { 1, -1 } })
-    assert.equal("cycles,1\r\ncycles,18446744073709551615\r\n", table.concat(parts))
-  end)
-
   it("may be read, and not written again, by the function that they are written to", function()
     local data = { description = {}, keys = { { name = "k", kind = "string" } },
       measures = { { name = "m", measure = "compared", kind = "string" } } }

@@ -309,12 +309,11 @@ int pl_view_write(lua_State *L)
 	return n;
 }
 
-/* Rows of Lua values: arrays by row, or by column. */
+/* Rows of Lua values: an array for each. */
 struct lua_rows {
 	lua_State *L;
 	const struct pr_column *columns;
 	size_t n_columns;
-	bool by_column;
 	struct pq_sketch *sketches; /* [n_columns]: of histograms */
 	bool raised;		    /* a value has no text, or is no histogram */
 };
@@ -399,24 +398,16 @@ static void read_lua_row(void *arg, size_t i, struct pq_value *cells)
 {
 	struct lua_rows *rows = arg;
 	lua_State *L = rows->L;
-	lua_Integer row = (lua_Integer)i + 1;
 
-	if (!rows->by_column)
-		lua_rawgeti(L, ROWS_AT, row);
+	lua_rawgeti(L, ROWS_AT, (lua_Integer)i + 1);
 	for (size_t c = 0; c < rows->n_columns; c++) {
-		if (!rows->by_column) {
-			if (lua_istable(L, -1))
-				lua_rawgeti(L, -1, (lua_Integer)c + 1);
-			else
-				lua_pushnil(L);
-		} else if (lua_rawgeti(L, ROWS_AT, (lua_Integer)c + 1) == LUA_TTABLE) {
-			lua_rawgeti(L, -1, row);
-			lua_remove(L, -2);
-		}
+		if (lua_istable(L, -1))
+			lua_rawgeti(L, -1, (lua_Integer)c + 1);
+		else
+			lua_pushnil(L);
 		set_cell(rows, c, &cells[c]);
 	}
-	if (!rows->by_column)
-		lua_pop(L, 1);
+	lua_pop(L, 1);
 }
 
 /* Reads the columns at COLUMNS_AT; the table at KEEP_AT keeps them. */
@@ -441,7 +432,6 @@ static const struct pr_column *read_columns(lua_State *L, size_t n)
 int pl_write_table(lua_State *L)
 {
 	struct lua_rows rows = { .L = L };
-	lua_Integer n;
 	int results;
 	struct options options;
 	struct pr_source source;
@@ -449,10 +439,6 @@ int pl_write_table(lua_State *L)
 	read_options(L, &options);
 	luaL_checktype(L, COLUMNS_AT, LUA_TTABLE);
 	luaL_checktype(L, ROWS_AT, LUA_TTABLE);
-	lua_settop(L, ROWS_AT);
-	rows.by_column = pl_get_flag(L, OPTIONS_AT, "by_column");
-	lua_getfield(L, OPTIONS_AT, "n");
-	n = luaL_optinteger(L, -1, (lua_Integer)lua_rawlen(L, ROWS_AT));
 	lua_settop(L, CELLS_AT);
 	rows.n_columns = (size_t)lua_rawlen(L, COLUMNS_AT);
 	/* TEXTS_AT has room for all, as rows are read where nothing may raise */
@@ -465,7 +451,7 @@ int pl_write_table(lua_State *L)
 	source = (struct pr_source){
 		.columns = rows.columns,
 		.n_columns = rows.n_columns,
-		.n_rows = n > 0 ? (size_t)n : 0,
+		.n_rows = (size_t)lua_rawlen(L, ROWS_AT),
 		.row = read_lua_row,
 		.arg = &rows,
 	};

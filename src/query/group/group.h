@@ -274,19 +274,6 @@ struct pq_groups *pq_groups_create_bare(const struct pq_grouping *grouping);
 bool pq_groups_put(struct pq_groups *groups, const struct pq_value *keys,
 		   const struct pq_state *states, size_t *g);
 
-/* Room for a state that is in no table; initially all zero. */
-struct pq_lone {
-	uint64_t words[8];
-};
-
-/*
- * Adds up two states of a measure that keeps no set, and sets *out to what they make, which is
- * in *lone until that is freed. Returns false without memory.
- */
-bool pq_states_add(const struct pq_measure *measure, const struct pq_state states[2],
-		   struct pq_lone *lone, struct pq_state *out, enum pq_wrong *wrong);
-void pq_lone_deinit(const struct pq_measure *measure, struct pq_lone *lone);
-
 /*
  * Makes the groups a table of their own, which needs neither fields nor the recording any more,
  * and is described by `grouping` from now on; nothing is added or merged any more, and the

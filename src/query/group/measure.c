@@ -31,30 +31,3 @@ const char *pq_measure_serial(const struct pq_measure *measure)
 
 	return pq_measure_ops(measure, kind, false)->serial;
 }
-
-bool pq_states_add(const struct pq_measure *measure, const struct pq_state states[2],
-		   struct pq_lone *lone, struct pq_state *out, enum pq_wrong *wrong)
-{
-	enum pq_kind kind = measure->value->kind;
-	const struct pq_measured m = {
-		.ops = pq_measure_ops(measure, kind, true),
-		.kind = kind,
-		.is_unsigned = pq_is_unsigned(kind),
-	};
-
-	if (m.ops->size > sizeof(*lone) || !m.ops->put(&m, lone, &states[0]) ||
-	    !m.ops->put(&m, lone, &states[1]))
-		return false;
-	*out = (struct pq_state){ 0 };
-	*wrong = m.ops->wrong ? m.ops->wrong(lone) : PQ_RIGHT;
-	m.ops->get(&m, lone, out);
-	return true;
-}
-
-void pq_lone_deinit(const struct pq_measure *measure, struct pq_lone *lone)
-{
-	const struct pq_measure_ops *ops = pq_measure_ops(measure, measure->value->kind, true);
-
-	if (ops->deinit)
-		ops->deinit(lone);
-}
