@@ -32,7 +32,7 @@ static bool fail(struct adding *a, enum pc_problem problem)
 	return false;
 }
 
-/* Keeps a text, with its name if it has another one. Returns false without memory. */
+/* Keeps the name by which a text or a stack is matched. Returns false without memory. */
 static bool add_matched(struct adding *a, size_t k, uint64_t id, struct pd_text text)
 {
 	struct pd_text *matched;
@@ -48,7 +48,7 @@ static bool add_matched(struct adding *a, size_t k, uint64_t id, struct pd_text 
 	return true;
 }
 
-/* Returns the text that a key is matched by, from its own text; NULL: it failed. */
+/* Keeps the text that a key is matched by, made of its own. Returns false if that failed. */
 static bool match_text(struct adding *a, size_t k, bool is_stack, uint64_t id,
 		       struct pd_text from)
 {
@@ -326,6 +326,20 @@ static void add_run(struct pc_comparison *c, const struct pc_run *run)
 	*added = (struct added_run){ run->seconds, run->count != PR_NONE };
 	if (run->slices.key != PR_NONE)
 		c->n_slices[run->side] = run->slices.offset + run->slices.n;
+}
+
+bool pc_fits(const struct pc_comparison *c, const struct pc_run *run)
+{
+	const struct pr_shape *added = &run->result->shape;
+	bool fits = !c->parents && added->n_measures && added->n_keys >= c->options.n_keys &&
+		    added->measures[0].measure == c->options.measure.measure &&
+		    added->measures[0].kind == c->options.measure.kind &&
+		    (run->count == PR_NONE ||
+		     added->measures[run->count].measure == PQ_M_COUNT);
+
+	for (size_t k = 0; fits && k < c->options.n_keys; k++)
+		fits = added->keys[k].kind == c->options.keys[k].kind;
+	return fits;
 }
 
 enum pc_problem pc_add(struct pc_comparison *c, const struct pc_run *run, void *arg)

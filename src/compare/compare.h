@@ -88,7 +88,13 @@ enum pc_problem {
 	PC_BAD_SLICE,	/* a slice has no such number */
 };
 
-/* Adds the result of a run to its side. `arg` is passed to options.match(). */
+/*
+ * Returns true if pc_add() can take a run: its result has the keys and the measure of the
+ * comparison first, and rows are no beginnings of stacks yet.
+ */
+bool pc_fits(const struct pc_comparison *c, const struct pc_run *run);
+
+/* Adds the result of a run, which fits, to its side. `arg` is passed to options.match(). */
 enum pc_problem pc_add(struct pc_comparison *c, const struct pc_run *run, void *arg);
 
 /*

@@ -1,4 +1,4 @@
-/* Whether rows differ: intervals, probabilities, verdicts. */
+/* Intervals, probabilities and verdicts of rows. */
 #include "compare_internal.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static enum pq_kind kind_of(const struct pc_comparison *c)
 	return c->rows->grouping.measures[0].value->kind;
 }
 
-/* Adds up the sketches of the runs of a row, and makes their values ascend. */
+/* The values of a row that were counted, in ascending order. */
 struct ordered_values {
 	struct pn_ordered ordered;
 	double *values;
@@ -28,6 +28,7 @@ static int compare_buckets(const void *a, const void *b)
 	return (x->bucket > y->bucket) - (x->bucket < y->bucket);
 }
 
+/* Adds up the sketches of the runs of a side. Returns false without memory. */
 static bool order_values(const struct pc_comparison *c, enum pc_which side, size_t row,
 			 struct ordered_values *out)
 {

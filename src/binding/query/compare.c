@@ -6,8 +6,7 @@
 #include "compare/binaries.h"
 #include "compare.h"
 
-#define PL_COMPARISON "perflua.comparison"
-#define PL_BINARIES   "perflua.binaries"
+#define PL_BINARIES "perflua.binaries"
 
 struct pl_comparison *pl_check_comparison(lua_State *L)
 {
@@ -156,6 +155,14 @@ static void check_problem(lua_State *L, enum pc_problem problem, const struct ca
 		luaL_error(L, "no memory for a comparison");
 }
 
+#define MOST_RUNS (1 << 20)
+
+static bool is_comparable(enum pq_measure_kind measure)
+{
+	return measure == PQ_M_COUNT || measure == PQ_M_SUM || measure == PQ_M_SHARE ||
+	       measure == PQ_M_AVG || measure == PQ_M_RATIO || measure == PQ_M_QUANTILE;
+}
+
 /* Reads the options at index 1, whose arrays are on the stack. [-0, +2] */
 static void read_options(lua_State *L, struct pc_options *options)
 {
@@ -172,6 +179,14 @@ static void read_options(lua_State *L, struct pc_options *options)
 	options->n_runs[PC_BEFORE] = (size_t)get_integer(L, 1, "before", 0);
 	options->n_runs[PC_AFTER] = (size_t)get_integer(L, 1, "after", 0);
 	options->symbol = pl_get_place(L, 1, "symbol");
+	luaL_argcheck(L, options->symbol == PR_NONE || options->symbol < shape.n_keys, 1,
+		      "no such key");
+	luaL_argcheck(L,
+		      options->n_runs[PC_BEFORE] <= MOST_RUNS &&
+			      options->n_runs[PC_AFTER] <= MOST_RUNS,
+		      1, "too many runs");
+	luaL_argcheck(L, is_comparable(shape.measures[0].measure), 1,
+		      "values of this measure are not compared");
 	options->match = match_text;
 	options->are_stacks_matched = pl_get_flag(L, 1, "match_stacks");
 	is_matched = lua_newuserdatauv(L, shape.n_keys + 1, 0);
@@ -250,6 +265,14 @@ static void read_slices(lua_State *L, struct pc_run *run)
 	lua_pop(L, 1);
 }
 
+/* Returns true if the keys from `first` on tell where an address is. */
+static bool has_places(const struct pr_result *result, size_t first)
+{
+	size_t n = result->shape.n_keys;
+
+	return first < n && n - first >= PC_PLACE_KEYS;
+}
+
 static void read_naming(lua_State *L, struct pc_run *run)
 {
 	run->naming.first = PR_NONE;
@@ -257,8 +280,8 @@ static void read_naming(lua_State *L, struct pc_run *run)
 		run->naming.first = pl_get_place(L, -1, "first");
 		run->naming.own = get_binaries(L, "own");
 		run->naming.other = get_binaries(L, "other");
-		luaL_argcheck(L, run->naming.first + PC_PLACE_KEYS <= run->result->shape.n_keys,
-			      AT_RUN, "no keys of addresses");
+		luaL_argcheck(L, has_places(run->result, run->naming.first), AT_RUN,
+			      "no keys of addresses");
 		if (!run->naming.own || !run->naming.other)
 			run->naming.own = run->naming.other = NULL;
 	}
@@ -269,14 +292,16 @@ static void read_naming(lua_State *L, struct pc_run *run)
 static void read_events(lua_State *L, struct pc_run *run)
 {
 	uint32_t *events;
+	lua_Integer event;
 
 	luaL_argcheck(L, lua_getfield(L, AT_RUN, "events") == LUA_TTABLE, AT_RUN, "no events");
 	run->n_events = (size_t)lua_rawlen(L, -1) + 1;
 	events = lua_newuserdatauv(L, run->n_events * sizeof(*events), 0);
 	for (size_t i = 0; i < run->n_events; i++, lua_pop(L, 1)) {
 		lua_rawgeti(L, -2, (lua_Integer)i);
-		events[i] = (uint32_t)luaL_checkinteger(L, -1);
-		luaL_argcheck(L, events[i] < UINT16_MAX, AT_RUN, "no event");
+		event = luaL_checkinteger(L, -1);
+		luaL_argcheck(L, event >= 0 && event < UINT16_MAX, AT_RUN, "no event");
+		events[i] = (uint32_t)event;
 	}
 	run->events = events;
 	lua_remove(L, -2);
@@ -313,7 +338,7 @@ int pl_comparison_add(lua_State *L)
 	struct pl_comparison *c = read_run(L, &run);
 	enum pc_problem problem;
 
-	luaL_argcheck(L, run.result->shape.n_keys >= c->n_keys, AT_RESULT, "too few keys");
+	luaL_argcheck(L, pc_fits(c->made, &run), AT_RESULT, "another shape");
 	read_naming(L, &run);
 	read_events(L, &run);
 	luaL_checkstack(L, 20, "a comparison");
@@ -333,6 +358,9 @@ int pl_comparison_divide(lua_State *L)
 	struct pl_comparison *c = read_run(L, &run);
 	double sum = 0;
 
+	luaL_argcheck(L, run.result->shape.n_measures, AT_RESULT, "no measure");
+	luaL_argcheck(L, !pq_measure_row(run.result->shape.measures[0].measure)->last_bucket,
+		      AT_RESULT, "no amounts");
 	check_problem(L, pc_divide_by(c->made, &run), NULL);
 	for (size_t g = 0; g < pr_size(run.result); g++) {
 		struct pq_state state;
@@ -365,6 +393,7 @@ int pl_comparison_stacks(lua_State *L)
 	struct pl_comparison *c = pl_check_comparison(L);
 	struct call call = { .L = L, .function = 2, .stacks = 3, .kept = 4 };
 
+	luaL_argcheck(L, !c->has_beginnings, 1, "rows are beginnings of stacks already");
 	luaL_checktype(L, 2, LUA_TFUNCTION);
 	lua_settop(L, 2);
 	lua_getiuservalue(L, 1, PL_SHOWN_STACKS);
@@ -373,6 +402,7 @@ int pl_comparison_stacks(lua_State *L)
 	call.n_keys = c->n_keys;
 	check_problem(L, pc_add_up_stacks(c->made, make_path, &call), &call);
 	c->n_keys = 1;
+	c->has_beginnings = true;
 	return 0;
 }
 
@@ -406,8 +436,7 @@ int pl_binaries(lua_State *L)
 		symbol = pl_get_place(L, i, "symbol");
 		count = pl_get_place(L, i, "count");
 		luaL_argcheck(L,
-			      first + PC_PLACE_KEYS <= result->shape.n_keys &&
-				      symbol < result->shape.n_keys &&
+			      has_places(result, first) && symbol < result->shape.n_keys &&
 				      count < result->shape.n_measures,
 			      i, "no keys of functions");
 		if (!pc_binaries_add(*binaries, result, first, symbol, count))

@@ -18,6 +18,7 @@ enum {
 struct pl_comparison {
 	struct pc_comparison *made; /* NULL: it was not made */
 	size_t n_keys;
+	bool has_beginnings; /* rows are beginnings of stacks */
 };
 
 extern const char *const pl_side_names[]; /* ends with NULL */

@@ -163,7 +163,7 @@ int pl_comparison_result(lua_State *L)
 {
 	const struct pl_comparison *c = check_judged(L);
 	size_t n = pc_n_events(c->made);
-	struct pr_result *result;
+	struct pl_result *r;
 	uint32_t *sections;
 
 	luaL_checktype(L, 2, LUA_TTABLE);
@@ -174,7 +174,8 @@ int pl_comparison_result(lua_State *L)
 	}
 	lua_getiuservalue(L, 1, PL_SHOWN_STACKS);
 	luaL_checkstack(L, 10, "a result");
-	result = pc_make_result(c->made, sections);
-	pl_push_made_result(L, &result);
+	r = pl_push_unmade_result(L);
+	r->result = pc_make_result(c->made, sections);
+	pl_check_made(L, r);
 	return 1;
 }

@@ -100,8 +100,7 @@ void pl_account_result(lua_State *L, const struct pr_result *result, size_t befo
 		lua_gc(L, LUA_GCSTEP, kilobytes < 1 << 20 ? (int)kilobytes : 1 << 20);
 }
 
-/* Pushes a result that is not made yet, with the stacks on top. [-1, +1] */
-static struct pl_result *push_result(lua_State *L)
+struct pl_result *pl_push_unmade_result(lua_State *L)
 {
 	struct pl_result *r = lua_newuserdatauv(L, sizeof(*r), 1);
 
@@ -112,8 +111,7 @@ static struct pl_result *push_result(lua_State *L)
 	return r;
 }
 
-/* Raises if a result could not be made. */
-static void check_made(lua_State *L, const struct pl_result *r)
+void pl_check_made(lua_State *L, const struct pl_result *r)
 {
 	if (!r->result)
 		luaL_error(L, "no memory for a result");
@@ -129,7 +127,7 @@ void pl_push_result_of(lua_State *L, int shape_at, struct pq_groups **groups, bo
 
 	shape_at = lua_absindex(L, shape_at);
 	luaL_checkstack(L, 10, "result");
-	r = push_result(L);
+	r = pl_push_unmade_result(L);
 	pl_read_shape(L, shape_at, &shape);
 	luaL_argcheck(L,
 		      shape.n_keys == pq_groups_n_keys(taken) - has_events &&
@@ -138,16 +136,7 @@ void pl_push_result_of(lua_State *L, int shape_at, struct pq_groups **groups, bo
 	*groups = NULL;
 	r->result = pr_take(&shape, taken, has_events, stack_of, r->stacks->stacks);
 	lua_pop(L, 1);
-	check_made(L, r);
-}
-
-void pl_push_made_result(lua_State *L, struct pr_result **result)
-{
-	struct pl_result *r = push_result(L);
-
-	r->result = *result;
-	*result = NULL;
-	check_made(L, r);
+	pl_check_made(L, r);
 }
 
 int pl_result_range(lua_State *L)
@@ -186,11 +175,11 @@ struct pr_result *pl_push_empty_result(lua_State *L, int shape_at)
 	shape_at = lua_absindex(L, shape_at);
 	luaL_checkstack(L, 10, "result");
 	pl_stacks(L);
-	r = push_result(L);
+	r = pl_push_unmade_result(L);
 	pl_read_shape(L, shape_at, &shape);
 	r->result = pr_create(&shape, r->stacks->stacks);
 	lua_pop(L, 1);
-	check_made(L, r);
+	pl_check_made(L, r);
 	return r->result;
 }
 
@@ -335,13 +324,13 @@ int pl_result_load(lua_State *L)
 	luaL_argcheck(L, n_sections >= 0 && n_sections < INT32_MAX, SECTIONS, "no number");
 	lua_settop(L, SECTIONS);
 	pl_stacks(L);
-	r = push_result(L);
+	r = pl_push_unmade_result(L);
 	pl_read_shape(L, SHAPE, &shape);
 	r->result = pr_load(head, n_head, body + at - 1, n - (size_t)at + 1, &shape,
 			    r->stacks->stacks, (unsigned)n_sections, &err);
 	lua_pop(L, 1);
 	if (r->result || !err.expected) {
-		check_made(L, r);
+		pl_check_made(L, r);
 		return 1;
 	}
 	lua_pushnil(L);

@@ -44,10 +44,11 @@ void pl_push_result_of(lua_State *L, int shape, struct pq_groups **groups, bool 
 struct pr_result *pl_push_empty_result(lua_State *L, int shape);
 
 /*
- * Pushes a result, which it takes, with the stacks on top. Raises if it is NULL: there was no
- * memory. [-1, +1]
+ * Pushes a result that is still to be made, with the stacks on top [-1, +1]. Raise if there was
+ * no memory to make it.
  */
-void pl_push_made_result(lua_State *L, struct pr_result **result);
+struct pl_result *pl_push_unmade_result(lua_State *L);
+void pl_check_made(lua_State *L, const struct pl_result *result);
 
 /* Frees the result at `index`, of which nothing may be asked any more. */
 void pl_free_result(lua_State *L, int index);
