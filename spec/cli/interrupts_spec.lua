@@ -25,7 +25,7 @@ local COUNTING = [[
   local t = perflua.open(arg[1]):samples():where(count):group_by("pid"):count():sort()
   %s]]
 
--- Is interrupted when so many parts of a report's rows were handed on.
+-- Interrupts a report when so many parts of its rows were handed on.
 local WRITING = [[
   local core = require "perflua.core"
   local n, write = 0, core.view_write

@@ -250,9 +250,9 @@ bool pe_write_speedscope(const struct pe_profile *profile, const char *title,
 			 struct pd_print *out);
 
 /*
- * Has entries of the same functions, which PE_CHROME cannot tell apart, be of one call chain,
- * and leaves out processors, but for idle threads. Returns false without memory; then some
- * entries may be changed.
+ * Makes entries of the same functions, which PE_CHROME cannot tell apart, ones of one call
+ * chain, and leaves out processors, but for idle threads. Returns false without memory; then
+ * some entries may be changed.
  */
 bool pe_chrome_unify(struct pe_profile *profile);
 

@@ -41,8 +41,8 @@ local function read_table(spec, keys, columns)
   return data
 end
 
--- Where an address lies, as the core takes it (src/compare/binaries.h): bytes from the start of
--- its map, which is pgoff in the file. Where a function is known it is that of its start.
+-- The place of an address, as the core takes it (src/compare/binaries.h): bytes from the start
+-- of its map, which is pgoff in the file. Where a function is known it is that of its start.
 local PLACE <const> = { { "map.build_id" }, { "map.filename" }, { "map.pgoff" },
   { "ip - map.start - symoff", "ip - map.start" }, { "symbol_size" } }
 

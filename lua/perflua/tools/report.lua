@@ -150,7 +150,7 @@ local function write_text(result, file, health, out, args)
   if said then out:write("# ", said, "\n") end
 end
 
--- Has rows of all events written; see output.rows(). `write` is called with the destination and
+-- Writes the rows of all events; see output.rows(). `write` is called with the destination and
 -- a function that writes the rows of the view first … first + n - 1 there, or nothing after an
 -- interrupt, and returns nil, a message and a code if it cannot.
 local function write_rows(out, format, options, result, write)

@@ -4,7 +4,7 @@
 -- steps[name](kind, i, column) -> function(group, x, beside), where x is a record's value, nil
 -- if it has none, and `beside` its weight or its event; weighted[name] likewise, of a weighted
 -- measure. start(name) is the state before the first record, as core.result_put() takes it.
--- What states become is the core's.
+-- The core says what states show.
 
 local arith = require "perflua.filter.arith"
 local average = require "spec.support.model.average"
