@@ -323,6 +323,19 @@ describe("a sample whose parts do not add up to its size", function()
     is_whole(b, "old comm records")
   end)
 
+  it("is delivered though an old record by chance leads out of it", function()
+    local b = around({}, function(b)
+      local HEADER, INSIDE = 8, 64 -- bytes: of a header; of the old record in this one
+      local size = INSIDE + #b:apart(function() add_samples(b, 1) end)
+      local old = string.pack("<I4I2I2", 9, 2, size) .. head:sub(1, -9)
+        .. string.pack("<I8", 49) -- its time
+        .. string.pack("<I4", size - HEADER - #head - 4)
+      b:raw(9, 2, head .. string.pack("<I4", 12) .. ("y"):rep(12) .. old
+        .. ("\255"):rep(INSIDE - #old))
+    end, nil, 20)
+    is_whole(b, "an old sample across its end")
+  end)
+
   it("has nil for the fields whose bytes are not there", function()
     local b = around({}, function(b)
       b:raw(9, 2, head .. string.pack("<I4", 4000) .. ("y"):rep(60))

@@ -415,8 +415,16 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 
 	if (size <= UINT16_MAX)
 		ending = pd_record_ending(binder, b->pos, size, (size_t)(b->end - b->pos));
-	if (ending == PD_SWALLOWING)
-		return 0;
+	/*
+	 * Old records, which a ring buffer leaves in what a sample does not fill of its copy of
+	 * a stack, may by chance lead out of it. Then others go on at its end.
+	 */
+	if (ending == PD_CROSSED) {
+		got = chain_continues(&chain, size, err);
+		ending = got > 0 ? PD_OVERLONG : ending;
+	}
+	if (ending <= PD_CROSSED)
+		return got < 0 ? got : 0;
 	payload = get_payload_size(&chain, b->pos, size);
 	/* records are searched behind a payload that cannot be there */
 	if (ending == PD_WHOLE && payload > pd_blocks_left(b) - size)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "perfdata/format/sample.h"
+#include "timestamp.h"
 
 /* greatest type reserved for perf's own records; today's last is 86 */
 #define LAST_USER	 127
@@ -168,31 +169,75 @@ static bool extents_lead_to(const struct pd_extents *extents, const uint8_t *byt
 }
 
 /*
- * Returns whether records lie one behind the other from offset `at` on, at least one, of which
- * the last one ends at `size`, or is whole, lies across it and leads to another, as far as the
- * `have` bytes show. Old records, which a ring buffer leaves in what samples do not fill of
- * their copies of stacks, do not lead out of them.
+ * Sets *time to that of the record of `size` bytes at `bytes` (ns). Returns false if it has
+ * none.
  */
-static bool records_lead_on(const struct pd_binder *binder, const uint8_t *bytes, uint32_t at,
-			    uint32_t size, size_t have)
+static bool find_time(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size,
+		      uint64_t *time)
+{
+	const struct pd_file *file = binder->file;
+	struct pd_timestamp_locator locator = {
+		.binder = *binder,
+		.swap = file->swap,
+		.time_id = pd_field_name_id(&file->field_names, "time", strlen("time")),
+	};
+	struct pd_record rec = {
+		.bytes = bytes,
+		.type = pb_load32(bytes, file->swap),
+		.misc = pb_load16(bytes + 4, file->swap),
+		.size = size,
+		.chunk_offset = PD_NO_CHUNK,
+	};
+
+	return pd_timestamp_of(&locator, &rec, time);
+}
+
+/* Returns whether the records from offset `at` up to the end of a sample are older than it. */
+static bool are_older(const struct pd_binder *binder, const uint8_t *bytes, uint32_t at,
+		      uint32_t size)
+{
+	bool swap = binder->file->swap;
+	uint64_t time, own;
+	uint32_t n;
+
+	if (pb_load32(bytes, swap) != PD_RECORD_SAMPLE || !find_time(binder, bytes, size, &own))
+		return false;
+	for (; at < size; at += n) {
+		n = pb_load16(bytes + at + 6, swap);
+		if (!find_time(binder, bytes + at, n, &time) || time >= own)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Returns PD_SWALLOWING if records lie one behind the other from offset `at` on, at least one,
+ * of which the last one ends at `size`, or is whole, lies across it and leads to another, as
+ * far as the `have` bytes show; PD_CROSSED if it lies across it and all are older than this
+ * one; else PD_OVERLONG.
+ */
+static enum pd_ending find_swallowed(const struct pd_binder *binder, const uint8_t *bytes,
+				     uint32_t at, uint32_t size, size_t have)
 {
 	bool swap = binder->file->swap;
 	struct pd_extents extents;
-	uint32_t n = 0;
+	uint32_t first = at, n = 0;
 
 	while (at < size) {
 		if (have - at < 8 || !pd_record_desc(pb_load32(bytes + at, swap)))
-			return false;
+			return PD_OVERLONG;
 		n = pb_load16(bytes + at + 6, swap);
 		if (n < 8 || n > have - at || pd_record_trust(binder, bytes + at, n) < PD_KNOWN)
-			return false;
+			return PD_OVERLONG;
 		at += n;
 	}
 	if (at == size)
-		return n != 0;
+		return n ? PD_SWALLOWING : PD_OVERLONG;
 	extents = pd_find_extents(binder, bytes + at - n, n);
-	return extents_lead_to(&extents, bytes + at - n, n) &&
-	       (have - at < 8 || pd_record_trust(binder, bytes + at, 0) == PD_KNOWN);
+	if (!extents_lead_to(&extents, bytes + at - n, n) ||
+	    (have - at >= 8 && pd_record_trust(binder, bytes + at, 0) < PD_KNOWN))
+		return PD_OVERLONG;
+	return are_older(binder, bytes, first, size) ? PD_CROSSED : PD_SWALLOWING;
 }
 
 enum pd_ending pd_record_ending(const struct pd_binder *binder, const uint8_t *bytes,
@@ -210,10 +255,10 @@ enum pd_ending pd_record_ending(const struct pd_binder *binder, const uint8_t *b
 		extent = i % 2 == 0 ? pad_extent(extent) : extent;
 		if (extent >= size)
 			continue;
-		ending = PD_OVERLONG;
 		extent = pd_skip_padding(bytes, extent, size);
-		if (records_lead_on(binder, bytes, extent, size, have))
-			return PD_SWALLOWING;
+		ending = find_swallowed(binder, bytes, extent, size, have);
+		if (ending != PD_OVERLONG)
+			return ending;
 	}
 	return ending;
 }

@@ -84,11 +84,14 @@ uint32_t pd_skip_padding(const uint8_t *bytes, uint32_t at, uint32_t size);
 
 /* The end of a record's own parts. Each value speaks more for its size than the one before. */
 enum pd_ending {
-	PD_SWALLOWING, /* where known records begin, which lead to its end or out of it */
-	PD_CUT_SHORT,  /* behind the record's end */
-	PD_OVERLONG,   /* before the record's end, but no record is there */
-	PD_UNTOLD,     /* they do not tell */
-	PD_WHOLE,      /* at the record's end, padding included */
+	/* where known records begin, which lead to its end or out of it */
+	PD_SWALLOWING,
+	/* likewise out of a sample, but all of them are older than it is */
+	PD_CROSSED,
+	PD_CUT_SHORT, /* behind the record's end */
+	PD_OVERLONG,  /* before the record's end, but no record is there */
+	PD_UNTOLD,    /* they do not tell */
+	PD_WHOLE,     /* at the record's end, padding included */
 };
 
 /*
