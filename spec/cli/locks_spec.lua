@@ -86,7 +86,7 @@ needs.describe(NEEDS, "perflua locks, of a recording made now", function()
     local perf = of_perf "--stack-skip 0"
     local total = 0
     for _, row in ipairs(perf) do total = total + row.count end
-    assert.is_true(total > 1000)
+    assert.is_true(total > 10, total) -- thousands, where processors are many or slow
     compare(added(each(perf), function(row) return (row.text:gsub("%s+", " ")) end),
       added(in_ns(tool_rows(locks("--csv", path))), function(row)
         return row.type .. " " .. row.caller
