@@ -22,7 +22,7 @@ struct adding {
 	struct pq_value *keys;	 /* [n_keys + 2]: event, keys, address */
 	struct shown_key *shown; /* [n_special] of the group */
 	struct pq_state *states;
-	char address[2 * UINT8_MAX + 32], name[32];
+	char address[PC_ADDRESS_SIZE], name[PC_IP_SIZE];
 	enum pc_problem problem;
 };
 

@@ -348,6 +348,28 @@ enum {
 	N_COLUMNS
 };
 
+/*
+ * Puts a row of keys that another one shows, too: an unnamed address, which is that of another
+ * binary of the same name there. Returns false without memory.
+ */
+static bool put_namesake(const struct pc_comparison *c, size_t i, struct pq_value *keys,
+			 const struct pq_state *states, struct pr_result *result)
+{
+	struct pq_value *symbol, address;
+	char text[PC_ADDRESS_SIZE + PC_IP_SIZE];
+
+	if (c->parents || c->options.symbol == PR_NONE)
+		return true;
+	symbol = &keys[c->options.symbol + 1];
+	pr_key_value(c->rows, i, c->options.n_keys, &address);
+	if (address.type != PQ_TEXT || symbol->type != PQ_TEXT)
+		return true;
+	symbol->size = (uint32_t)snprintf(text, sizeof(text), "%.*s (%.*s)", (int)symbol->size,
+					  symbol->p, (int)address.size, address.p);
+	symbol->p = text;
+	return pr_put(result, keys, states, NULL);
+}
+
 static bool put_row(const struct pc_comparison *c, size_t i, uint32_t section,
 		    const struct pc_kinds *kinds, struct pq_value *keys,
 		    struct pr_result *result)
@@ -355,7 +377,7 @@ static bool put_row(const struct pc_comparison *c, size_t i, uint32_t section,
 	const struct pc_row *row = &c->judged[i];
 	struct pq_state states[N_COLUMNS];
 	char text[PC_VERDICT_SIZE];
-	size_t n = pc_verdict_text(c, row, text);
+	size_t n = pc_verdict_text(c, row, text), known = pr_size(result);
 
 	memset(states, 0, sizeof(states));
 	keys[0] = (struct pq_value){ .type = PQ_INT, .u = section };
@@ -370,7 +392,8 @@ static bool put_row(const struct pc_comparison *c, size_t i, uint32_t section,
 		states[VERDICT].value = (struct pq_value){ .type = PQ_TEXT,
 							   .p = text,
 							   .size = (uint32_t)n };
-	return pr_put(result, keys, states, NULL);
+	return pr_put(result, keys, states, NULL) &&
+	       (pr_size(result) > known || put_namesake(c, i, keys, states, result));
 }
 
 struct pr_result *pc_make_result(const struct pc_comparison *c, const uint32_t *sections)

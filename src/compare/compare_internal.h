@@ -7,6 +7,10 @@
 #include "compare.h"
 #include "stats/compare.h"
 
+/* bytes of the text of an address in a binary, with its build-id, and of one in memory */
+#define PC_ADDRESS_SIZE (2 * UINT8_MAX + 32)
+#define PC_IP_SIZE	32
+
 /* The amounts of a row in a slice of time. */
 struct slice_cell {
 	uint32_t row, slice;

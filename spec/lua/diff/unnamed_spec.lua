@@ -207,6 +207,40 @@ describe("perflua.diff", function()
     assert.same({ ["-"] = "noise" }, verdicts_of(t))
   end)
 
+  it("has a row for each of two binaries of one name with an address in common", function()
+    local function record_both(seed, of_second)
+      math.randomseed(seed)
+      local b = builder.new()
+      local event = b:event { name = "cpu-clock", type = 1, config = 0,
+        sample_type = { "ip", "tid", "time", "period" } }
+      for i, digits in ipairs { "11", "22" } do
+        local id = { pid = binaries.PID + i, tid = binaries.PID + i, time = 1 }
+        b:record("comm", { pid = id.pid, tid = id.pid, comm = "prog" }, id)
+        b:record("mmap2", { pid = id.pid, tid = id.pid, addr = START, len = 0x1000, pgoff = 0,
+          prot = 5, flags = 2, filename = "/nowhere" .. i .. "/prog",
+          build_id = digits:rep(20), misc = 2 }, id)
+      end
+      for ms = 1, 4000 do
+        local id = binaries.PID + (math.random() < of_second and 2 or 1)
+        b:sample(event, { ip = START + 0x10, pid = id, tid = id, time = ms * 1000000,
+          period = 1000000, misc = 2 })
+      end
+      return b:write()
+    end
+    local t = perflua.diff(by_function(record_both(1, 0.2)), by_function(record_both(2, 0.4)))
+    local sides, name = { 0, 0 }, "0x10"
+    for row in t:rows() do
+      sides = { sides[1] + row.before, sides[2] + row.after }
+    end
+    assert.same({ 4000000000, 4000000000 }, sides)
+    local verdicts, other = verdicts_of(t), nil
+    assert.equal(2, #t)
+    for symbol in pairs(verdicts) do other = symbol ~= name and symbol or other end
+    assert.truthy(other:find(name .. " (" .. ("22"):rep(20) .. ":10)", 1, true)
+      or other:find(name .. " (" .. ("11"):rep(20) .. ":10)", 1, true), other)
+    assert.is_true(verdicts[name] ~= "noise" and verdicts[other] ~= "noise")
+  end)
+
   it("gives a binary the names that it has in the other recording", function()
     local made = compile("prog", functions)
     local moved = { path = "/nowhere/prog", build_id = made.build_id, alpha = made.alpha,
