@@ -181,7 +181,9 @@ static bool keep_shown(struct adding *a, size_t row)
 						      (uint32_t)value->u);
 		else
 			value->p = pb_arena_text(&c->texts, value->p, value->size);
-		if (value->type == PQ_CHAIN ? value->u == UINT32_MAX : !value->p)
+		kept->is_set = value->type == PQ_CHAIN ? value->u != UINT32_MAX :
+							 value->p != NULL;
+		if (!kept->is_set)
 			return fail(a, PC_NO_MEMORY);
 	}
 	return true;
@@ -221,9 +223,11 @@ static bool add_amounts(struct adding *a, size_t g, size_t row, struct event_tot
 {
 	struct pc_comparison *c = a->c;
 	struct amount amount = pc_amount_of(c->options.measure.measure, &a->states[a->number]);
-	double over = to_double(&amount.over);
+	double over;
 	size_t slice;
 
+	amount.over = as_signed(c, amount.over);
+	over = to_double(&amount.over);
 	if (c->options.measure.measure == PQ_M_QUANTILE)
 		return true;
 	if (c->is_amount)
@@ -361,7 +365,8 @@ enum pc_problem pc_add(struct pc_comparison *c, const struct pc_run *run, void *
 }
 
 /* Adds the amounts of a run to the total of an event, instead of those that it has. */
-static enum pc_problem replace_total(const struct pc_run *run, struct event_total *total)
+static enum pc_problem replace_total(const struct pc_comparison *c, const struct pc_run *run,
+				     struct event_total *total)
 {
 	size_t first = run->slices.key == PR_NONE ? PN_MAX_SLICES : run->slices.offset;
 
@@ -374,6 +379,7 @@ static enum pc_problem replace_total(const struct pc_run *run, struct event_tota
 		struct pq_state sum;
 
 		pq_groups_state(run->result->groups, g, 0, &sum);
+		sum.value = as_signed(c, sum.value);
 		total->over[run->number] += to_double(&sum.value);
 		if (slice == SIZE_MAX)
 			continue;
@@ -392,7 +398,8 @@ enum pc_problem pc_divide_by(struct pc_comparison *c, const struct pc_run *run)
 	for (uint32_t e = 0; problem == PC_FINE && e < c->n_events; e++) {
 		struct compared_event *event = pc_get_event(c, e);
 
-		problem = event ? replace_total(run, &event->totals[run->side]) : PC_NO_MEMORY;
+		problem = event ? replace_total(c, run, &event->totals[run->side]) :
+				  PC_NO_MEMORY;
 	}
 	return problem;
 }

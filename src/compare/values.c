@@ -17,7 +17,7 @@ static struct pq_value finish_state(const struct pc_comparison *c, const struct 
 	struct pq_value value;
 
 	pq_show_state(pq_measure_row(c->options.measure.measure), &how, state, &value);
-	return value;
+	return as_signed(c, value);
 }
 
 /* Returns a run's value of a row, PQ_NIL if it has none. */
@@ -36,7 +36,7 @@ static struct pq_value value_of(const struct pc_comparison *c, enum pc_which sid
 		return c->has[row * c->n_runs + number] ? finish_state(c, &state) : value;
 	}
 	if (c->has[row * c->n_runs + number])
-		value = state.value;
+		value = as_signed(c, state.value);
 	if (c->options.per == PC_PER_RUN)
 		return value;
 	over = to_double(&value);
@@ -49,10 +49,25 @@ static struct pq_value value_of(const struct pc_comparison *c, enum pc_which sid
 	return value;
 }
 
+static struct pq_value subtract(const struct pq_value *a, const struct pq_value *b)
+{
+	struct pq_value rest = { .type = PQ_INT };
+
+	if (a->type == PQ_NIL || b->type == PQ_NIL)
+		return (struct pq_value){ .type = PQ_NIL };
+	if (a->type == PQ_INT && b->type == PQ_INT &&
+	    !__builtin_sub_overflow(a->i, b->i, &rest.i))
+		return rest;
+	return (struct pq_value){ .type = PQ_FLOAT, .f = to_double(a) - to_double(b) };
+}
+
 static struct pq_value add_values(const struct pq_value *a, const struct pq_value *b)
 {
-	if (a->type == PQ_INT && b->type == PQ_INT)
-		return (struct pq_value){ .type = PQ_INT, .u = a->u + b->u };
+	struct pq_value sum = { .type = PQ_INT };
+
+	if (a->type == PQ_INT && b->type == PQ_INT &&
+	    !__builtin_add_overflow(a->i, b->i, &sum.i))
+		return sum;
 	return (struct pq_value){ .type = PQ_FLOAT, .f = to_double(a) + to_double(b) };
 }
 
@@ -127,13 +142,7 @@ void pc_set_values(struct pc_comparison *c)
 			set_part(c, (enum pc_which)side, i, &row->parts[side]);
 		row->has_samples = before->has_samples && after->has_samples;
 		row->samples = before->samples + after->samples;
-		if (before->value.type == PQ_INT && after->value.type == PQ_INT)
-			row->delta = (struct pq_value){ .type = PQ_INT,
-							.u = after->value.u - before->value.u };
-		else if (before->value.type != PQ_NIL && after->value.type != PQ_NIL)
-			row->delta = (struct pq_value){ .type = PQ_FLOAT,
-							.f = to_double(&after->value) -
-							     to_double(&before->value) };
+		row->delta = subtract(&after->value, &before->value);
 	}
 }
 

@@ -212,6 +212,30 @@ describe("perflua.diff", function()
     assert.matches("no intervals: tables have no times", tostring(t))
   end)
 
+  it("compares values beyond 2^63, of which differences are exact if they can be", function()
+    local function query(period)
+      local b = builder.new()
+      local event = b:event { name = "cpu-clock", type = 1, config = 0,
+        sample_type = { "tid", "time", "period" } }
+      for ms = 1, 3 do
+        b:sample(event, { pid = 1, tid = 1, time = ms * 1000000, period = period })
+      end
+      open[#open + 1] = assert(perflua.open(b:write()))
+      return open[#open]:samples():group_by("pid")
+    end
+    local EIGHTH <const> = 1 << 61
+    local t = perflua.diff(query(EIGHTH):sum("period"), query(EIGHTH + 1):sum("period"))
+    assert.same({ 3 * EIGHTH, 3 * EIGHTH + 3, 3 }, { t[1].before, t[1].after, t[1].delta })
+    t = perflua.diff({ query(EIGHTH):sum("period"), query(EIGHTH):sum("period") },
+      { query(EIGHTH):sum("period"), query(EIGHTH):sum("period") })
+    assert.same({ 3 * 2.0 ^ 61, 0 }, { t[1].before, t[1].delta })
+    t = perflua.diff(query(1 << 63):quantile("period", 0.5),
+      query(3 << 62):quantile("period", 0.5))
+    assert.is_true(math.abs(t[1].before / 2 ^ 63 - 1) < 0.01, t[1].before)
+    assert.is_true(math.abs(t[1].after / (3 * 2 ^ 62) - 1) < 0.01, t[1].after)
+    assert.equal(t[1].after - t[1].before, t[1].delta)
+  end)
+
   it("compares averages, ratios and quantiles", function()
     local function two(seed)
       return recording { seed = seed, parts = EQUAL, more = "faults" }
