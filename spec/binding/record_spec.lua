@@ -41,14 +41,17 @@ describe("a record", function()
     end
   end)
 
-  it("prints no character that drives a terminal", function()
+  it("prints no character that drives a terminal or hides what is there", function()
     local b = everything.empty "little"
-    b:record("comm", { pid = 7, tid = 7, comm = "a\27[2J\u{9b}1m" }, { time = 10 })
+    b:record("comm", { pid = 7, tid = 7, comm = "a\27[2J\u{9b}1m\u{202e}z" }, { time = 10 })
     local evil <close> = assert(perflua.open(b:write()))
     local line = tostring(evil:records("comm"):first())
-    assert.matches([[comm=a\x1b[2J\xc2\x9b1m]], line, 1, true)
+    assert.matches([[comm=a\x1b[2J\xc2\x9b1m\xe2\x80\xaez]], line, 1, true)
     assert.is_nil(line:find "[%c]")
     assert.is_nil(line:find("\u{9b}", 1, true))
+    local t = evil:records("comm"):group_by("comm"):count()
+    assert.matches([[a\x1b[2J\u{9b}1m\u{202e}z]], tostring(t), 1, true)
+    assert.is_nil(tostring(t):find "\u{202e}")
   end)
 
   it("cannot be written to", function()

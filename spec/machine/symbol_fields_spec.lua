@@ -135,7 +135,8 @@ describe("the stack of a sample", function()
   it("holds nothing that separates frames or moves a cursor but what is between "
     .. "them", function()
     for name, shown in pairs {
-      ["a;b\27c"] = "a:b?c", ["a\u{9b}31mb"] = "a?31mb", ["a\x9b\xc2b\xff"] = "a??b?",
+      ["a;b\27c"] = "a:b?c", ["a\u{9b}31mb"] = "a?31mb", ["a\u{202e}b"] = "a?b",
+      ["a\x9b\xc2b\xff"] = "a??b?",
       ["\u{a0}ü\u{10ffff}"] = false,
       ["\xed\xa0\x80\xc0\x80"] = "?????",
     } do

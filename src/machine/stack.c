@@ -25,7 +25,7 @@ static size_t write_clean_name(char *to, const char *name, size_t n)
 		}
 		length = c < 0x80 ? 1 : pd_utf8_length(name + i, n - i);
 		if (c < ' ' || c == 0x7f || c == ';' || !length ||
-		    pd_is_c1_control(name + i, length)) {
+		    pd_hidden_character(name + i, length)) {
 			if (to)
 				to[used] = c == ';' ? ':' : '?';
 			used++;

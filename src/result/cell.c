@@ -224,7 +224,7 @@ void pr_print_shown(struct pd_print *out, const struct pq_value *value,
 static void print_escape(struct pd_print *out, uint32_t code, bool json)
 {
 	static const char names[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* of JSON */
-	char *p = pd_print_room(out, 8);
+	char *p = pd_print_room(out, 9);		       /* \u{feff} and its NUL */
 
 	for (const char *s = names; json && *s; s += 2) {
 		if (code != (uint8_t)s[0])
@@ -234,7 +234,7 @@ static void print_escape(struct pd_print *out, uint32_t code, bool json)
 		out->n += 2;
 		return;
 	}
-	out->n += (size_t)snprintf(p, 8,
+	out->n += (size_t)snprintf(p, 9,
 				   json	       ? "\\u%04x" :
 				   code < 0x80 ? "\\x%02x" :
 						 "\\u{%x}",
@@ -244,6 +244,8 @@ static void print_escape(struct pd_print *out, uint32_t code, bool json)
 /* Returns the end of the bytes from `p` on that need no escape. */
 static const char *skip_clean(const char *p, const char *end, bool json)
 {
+	uint32_t code;
+
 	while (p < end) {
 		uint8_t c = (uint8_t)*p;
 		size_t utf8 = 1;
@@ -252,7 +254,10 @@ static const char *skip_clean(const char *p, const char *end, bool json)
 			utf8 = pd_utf8_length(p, (size_t)(end - p));
 		else if (c < ' ' || c == 0x7f || (json && (c == '"' || c == '\\')))
 			break;
-		if (!utf8 || pd_is_c1_control(p, utf8))
+		if (!utf8)
+			break;
+		code = pd_hidden_character(p, utf8);
+		if (code && (!json || code < 0xa0))
 			break;
 		p += utf8;
 	}
@@ -274,6 +279,7 @@ void pr_print_escaped(struct pd_print *out, const char *p, size_t n, bool json)
 
 	while (p < end) {
 		const char *clean = skip_clean(p, end, json);
+		size_t utf8;
 		uint8_t c;
 
 		pd_print_bytes(out, p, (size_t)(clean - p));
@@ -281,17 +287,16 @@ void pr_print_escaped(struct pd_print *out, const char *p, size_t n, bool json)
 		if (p == end)
 			break;
 		c = (uint8_t)*p;
-		if (c < 0x80) {
-			print_escape(out, c, json);
-		} else if (pd_utf8_length(p, (size_t)(end - p))) {
-			print_escape(out, (uint8_t) * ++p, json); /* U+0080 … U+009F */
+		utf8 = pd_utf8_length(p, (size_t)(end - p));
+		if (utf8) {
+			print_escape(out, c < 0x80 ? c : pd_hidden_character(p, utf8), json);
 		} else if (json) {
 			pd_print_const(out, "\xef\xbf\xbd");
 		} else {
 			pd_print_const(out, "\\x");
 			pd_print_digits(out, p, 1);
 		}
-		p++;
+		p += utf8 ? utf8 : 1;
 	}
 }
 

@@ -1,15 +1,17 @@
 -- Names for folded stacks: nothing that separates frames or lines, or could move a terminal's
 -- cursor. In a call chain's own names the core has done so already (src/machine/stack.c).
 
+local fmt = require "perflua.text.fmt"
+
 local clean = {}
 
--- Returns valid UTF-8 without the controls of two bytes; other bytes become "?".
+-- Returns valid UTF-8 without controls and characters that hide; other bytes become "?".
 local function beyond_ascii(text)
   local parts, at = {}, 1
   while at <= #text do
     local length, bad = utf8.len(text, at)
     local stop = length and #text or bad - 1
-    parts[#parts + 1] = text:sub(at, stop):gsub("\xc2[\x80-\x9f]", "?")
+    parts[#parts + 1] = fmt.replace_hidden(text:sub(at, stop), "?")
     if not length then parts[#parts + 1] = "?" end
     at = (bad or #text) + 1
   end

@@ -6,15 +6,26 @@ local fmt = {}
 
 local function hex_escape(c) return ("\\x%02x"):format(c:byte()) end
 
--- Escapes controls in valid UTF-8. U+0080 … U+009F are controls, too: terminals take U+009B for
--- the start of a sequence.
-local function escape_valid(text)
-  return (text:gsub("%c", hex_escape):gsub("\xc2[\x80-\x9f]", function(c)
-    return ("\\u{%x}"):format(utf8.codepoint(c))
-  end))
+-- Patterns of characters beyond ASCII that drive a terminal, as U+009B does, have no width or
+-- turn the direction of what is behind them (src/perfdata/format/print_scalar.c).
+local HIDDEN <const> = { "\xc2[\x80-\x9f]", "\xd8\x9c", "\xe1\xa0\x8e",
+  "\xe2\x80[\x8b-\x8f\xa8-\xae]", "\xe2\x81[\xa0-\xaf]", "\xef\xbb\xbf" }
+
+---@param text string valid UTF-8
+---@param with string | fun(c: string): string
+---@return string # with other text instead of controls, and of characters that hide text
+function fmt.replace_hidden(text, with)
+  text = text:gsub("%c", with)
+  if not text:find "[\x80-\xff]" then return text end
+  for _, pattern in ipairs(HIDDEN) do text = text:gsub(pattern, with) end
+  return text
 end
 
--- Bytes as they may go to a terminal: control characters and what is no UTF-8 as \xNN.
+local function escape_hidden(c)
+  return #c == 1 and hex_escape(c) or ("\\u{%x}"):format(utf8.codepoint(c))
+end
+
+-- Bytes as they may go to a terminal: controls, what hides text and what is no UTF-8 as escapes.
 ---@param text string
 ---@return string
 function fmt.escape(text)
@@ -23,7 +34,7 @@ function fmt.escape(text)
   while at <= #text do
     local length, bad = utf8.len(text, at)
     local stop = length and #text or bad - 1
-    parts[#parts + 1] = escape_valid(text:sub(at, stop))
+    parts[#parts + 1] = fmt.replace_hidden(text:sub(at, stop), escape_hidden)
     if not length then parts[#parts + 1] = hex_escape(text:sub(bad, bad)) end
     at = (bad or #text) + 1
   end

@@ -5,6 +5,11 @@ describe("text for a terminal", function()
     assert.equal("a\\x1b[31mb", fmt.escape "a\27[31mb")
     assert.equal("\\x00\\x0a\\x7f", fmt.escape "\0\n\127")
     assert.equal("x\\u{9b}31m", fmt.escape "x\u{9b}31m")
+    for _, hidden in ipairs { 0x61c, 0x200b, 0x200f, 0x202e, 0x2066, 0x2069, 0xfeff } do
+      local c = utf8.char(hidden)
+      assert.equal(("a\\u{%x}b"):format(hidden), fmt.escape("a" .. c .. "b"))
+    end
+    assert.equal("\u{2010}\u{e9}\u{1f600}", fmt.escape "\u{2010}\u{e9}\u{1f600}")
   end)
 
   it("keeps UTF-8 and escapes other bytes", function()

@@ -272,9 +272,25 @@ static void print_text_escape(struct pd_print *out, uint8_t c)
 	out->n += 4;
 }
 
-bool pd_is_c1_control(const char *p, size_t utf8)
+/* Codes of characters that hide; see pd_hidden_character(). */
+static const struct {
+	uint16_t first, last;
+} hidden[] = { { 0x80, 0x9f },	   { 0x61c, 0x61c },   { 0x180e, 0x180e }, { 0x200b, 0x200f },
+	       { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff } };
+
+uint32_t pd_hidden_character(const char *p, size_t length)
 {
-	return utf8 == 2 && (uint8_t)p[0] == 0xc2 && (uint8_t)p[1] < 0xa0;
+	uint32_t code;
+
+	if (length != 2 && length != 3)
+		return 0;
+	code = (uint8_t)p[0] & (length == 2 ? 0x1f : 0x0f);
+	for (size_t i = 1; i < length; i++)
+		code = code << 6 | ((uint8_t)p[i] & 0x3f);
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+		if (code >= hidden[i].first && code <= hidden[i].last)
+			return code;
+	return 0;
 }
 
 static void print_escaped(struct pd_print *out, const char *p, size_t n, uint8_t where,
@@ -290,7 +306,7 @@ static void print_escaped(struct pd_print *out, const char *p, size_t n, uint8_t
 		if (p == end)
 			break;
 		utf8 = (uint8_t)*p < 0x80 ? 0 : pd_utf8_length(p, (size_t)(end - p));
-		if (where != IN_JSON && pd_is_c1_control(p, utf8))
+		if (where != IN_JSON && pd_hidden_character(p, utf8))
 			utf8 = 0;
 		if (utf8)
 			pd_print_bytes(out, p, utf8);
@@ -331,7 +347,7 @@ void pd_escape(char *text, size_t size)
 		size_t length = (uint8_t)*p < 0x80 ? (uint8_t)*p >= ' ' && *p != 0x7f :
 						     pd_utf8_length(p, (size_t)(end - p));
 
-		if (pd_is_c1_control(p, length))
+		if (pd_hidden_character(p, length))
 			length = 0;
 		if (used + (length ? length : 4) >= size)
 			break;

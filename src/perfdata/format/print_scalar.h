@@ -68,13 +68,14 @@ static inline void pd_print_name(struct pd_print *out, const char *s)
 size_t pd_utf8_length(const char *p, size_t n);
 
 /*
- * Returns whether a character of that length is one of U+0080 … U+009F, which drive terminals
- * as ESC does.
+ * Returns the code of a character of that length, in bytes, if it drives terminals as ESC does
+ * (U+0080 … U+009F), has no width or turns the direction of what is behind it; else 0.
  */
-bool pd_is_c1_control(const char *p, size_t length);
+uint32_t pd_hidden_character(const char *p, size_t length);
 
 /*
- * Replaces characters that may drive a terminal, and bytes that are no UTF-8, by escapes as
+ * Replaces characters that may drive a terminal or hide text, and bytes that are no UTF-8, by
+ * escapes as
  * \x1b in the string text[size], which is cut if it gets too long. Without memory it stays as
  * it is.
  */
