@@ -25,7 +25,7 @@ local function escape_hidden(c)
   return #c == 1 and hex_escape(c) or ("\\u{%x}"):format(utf8.codepoint(c))
 end
 
--- Bytes as they may go to a terminal: controls, what hides text and what is no UTF-8 as escapes.
+-- Bytes as they may go to a terminal, without controls, what hides text and what is no UTF-8.
 ---@param text string
 ---@return string
 function fmt.escape(text)
@@ -58,6 +58,24 @@ function fmt.unsigned(x)
   if x >= 0 then return ("%d"):format(x) end
   local tens = (x >> 1) // 5
   return ("%d%d"):format(tens, x - tens * 10)
+end
+
+local FEW <const>, SHORT <const> = 10, 80
+
+---@param names string[]
+---@return string # at most ten of them, each of 80 bytes at most, and how many more there are
+function fmt.names(names)
+  local shown = {}
+  for i = 1, math.min(#names, FEW) do
+    local name = names[i]
+    if #name > SHORT then
+      local to = utf8.offset(name, 0, SHORT - 2) or SHORT - 2
+      name = name:sub(1, to - 1) .. "…"
+    end
+    shown[i] = name
+  end
+  local more = #names > FEW and (" and %d more"):format(#names - FEW) or ""
+  return table.concat(shown, ", ") .. more
 end
 
 ---Returns a count with its phrase: phrase(1, "{call has|calls have} no time") is "1 call has no

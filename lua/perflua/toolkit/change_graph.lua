@@ -30,8 +30,8 @@ local function first_event(files, leaves)
     end
   end
   if names[2] then
-    folding.log("diff", "using samples of %s; --event selects another: %s", names[1],
-      table.concat(names, ", ", 2))
+    folding.log("diff", "using samples of %s; --event selects another: %s",
+      fmt.names { names[1] }, fmt.names { table.unpack(names, 2) })
   end
   return first, names[1]
 end

@@ -64,8 +64,9 @@ function folding.tell_others(tool, used, others)
     end
   end
   if not others[1] then return end
-  local selects = names[1] and "; --event selects another: " .. table.concat(names, ", ") or ""
-  folding.log(tool, "using samples of %s%s%s", used.name, selects, table.concat(same))
+  local selects = names[1] and "; --event selects another: " .. fmt.names(names) or ""
+  folding.log(tool, "using samples of %s%s%s", fmt.names { used.name }, selects,
+    table.concat(same))
 end
 
 ---Returns those of a list of events that have samples, whatever options choose of them.

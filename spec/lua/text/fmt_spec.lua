@@ -1,5 +1,17 @@
 local fmt = require "perflua.text.fmt"
 
+describe("names in a message", function()
+  it("are ten at most, and each has eighty bytes at most", function()
+    local names = {}
+    for i = 1, 13 do names[i] = "e" .. i end
+    assert.equal("e1, e2, e3, e4, e5, e6, e7, e8, e9, e10 and 3 more", fmt.names(names))
+    assert.equal("", fmt.names {})
+    assert.equal(("ü"):rep(38) .. "…", fmt.names { ("ü"):rep(100) })
+    assert.equal(("a"):rep(80), fmt.names { ("a"):rep(80) })
+    assert.is_true(#fmt.names { ("\xff"):rep(100) } <= 80)
+  end)
+end)
+
 describe("text for a terminal", function()
   it("has no control characters, of one byte or two", function()
     assert.equal("a\\x1b[31mb", fmt.escape "a\27[31mb")
