@@ -56,7 +56,8 @@ describe("a record", function()
 
   it("cannot be written to", function()
     local comm = file:records("comm"):first()
-    assert.has_error(function() comm.pid = 5 end)
+    assert.error_matches(function() comm.pid = 5 end,
+      "records are read%-only: field 'pid' cannot be set")
     assert.are.equal("perflua.record", getmetatable(comm))
   end)
 

@@ -45,7 +45,7 @@ describe("require in perflua", function()
         .. none:format ".tools." .. "perflua: module 'perflua.x' not found:\n"
         .. "--help\n\nhelp\nperflua\nperflua.lua\nperflua.so\n",
       err = "perflua: 'x' is neither a tool nor a script file; perflua help lists the tools\n"
-        .. "perflua: help: no tool or topic 'x'\n"
+        .. "perflua: help: no tool, topic or method 'x'\n"
         .. "perflua: 'x' is neither a tool nor a script file; perflua help lists the tools\n" },
       got)
   end)

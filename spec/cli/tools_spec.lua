@@ -40,7 +40,7 @@ describe("perflua help", function()
   it("refuses what it does not know", function()
     local got = run.perflua { "help", "nosuch" }
     assert.are.equal(2, got.status)
-    assert.matches("no tool or topic 'nosuch'", got.err, 1, true)
+    assert.matches("no tool, topic or method 'nosuch'", got.err, 1, true)
     assert.are.equal(1, run.perflua { "help", "./nosuch.lua" }.status)
   end)
 end)

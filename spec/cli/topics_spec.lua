@@ -30,11 +30,29 @@ describe("perflua help TOPIC", function()
     assert.is_nil(text:find("](", 1, true))
   end)
 
+  it("shows what methods of a name do", function()
+    local text = help "top"
+    assert.matches("^`query:top%(n %[, column%] %[, options%]%)`\n", text)
+    assert.matches("\n`table:top%(n", text)
+    assert.matches("\n%- `n`: integer%. Rows to show%.\n", text)
+    assert.matches("^`perflua%.open%(", help "open")
+    local api = require "perflua.api"
+    for _, class in ipairs(api.classes()) do
+      for _, method in ipairs(class.kind ~= "options" and class.methods or {}) do
+        local got = help(method[1]) -- a tool of the name comes first
+        assert.truthy(got:find(method[1] .. "(", 1, true)
+          or got:find("perflua " .. method[1] .. ": ", 1, true), method[1])
+      end
+    end
+  end)
+
   it("names the closest tool or topic", function()
     local got = run.perflua { "help", "cookbok" }
     assert.are.same({ 2, "" }, { got.status, got.out })
-    assert.matches("no tool or topic 'cookbok'; the closest is 'cookbook'\n", got.err, 1, true)
-    assert.matches("no tool or topic 'xyzzyx'\n", run.perflua { "help", "xyzzyx" }.err, 1, true)
+    assert.matches("no tool, topic or method 'cookbok'; the closest is 'cookbook'\n", got.err,
+      1, true)
+    assert.matches("no tool, topic or method 'xyzzyx'\n", run.perflua { "help", "xyzzyx" }.err,
+      1, true)
   end)
 end)
 

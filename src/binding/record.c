@@ -269,15 +269,22 @@ static int record_tostring(lua_State *L)
 	return 1;
 }
 
+static int record_newindex(lua_State *L)
+{
+	return luaL_error(L, "records are read-only: field '%s' cannot be set",
+			  luaL_tolstring(L, 2, NULL));
+}
+
 void pl_push_record_metatable(lua_State *L)
 {
 	static const luaL_Reg meta[] = {
+		{ "__newindex", record_newindex },
 		{ "__pairs", record_pairs },
 		{ "__tostring", record_tostring },
 		{ NULL, NULL },
 	};
 
-	lua_createtable(L, 1, 6);
+	lua_createtable(L, 1, 7);
 	luaL_setfuncs(L, meta, 0);
 	/* bytes and copy as pl_names_get numbers them */
 	lua_pushcfunction(L, record_bytes);

@@ -210,6 +210,20 @@ static void push_incarnation(lua_State *L, const struct pm_incarnation *incarnat
 	}
 }
 
+static lua_Integer check_tid(lua_State *L, int index)
+{
+	lua_Integer tid;
+
+	if (lua_type(L, index) == LUA_TSTRING && !lua_isinteger(L, index))
+		luaL_error(L,
+			   "thread: the id of a thread expected, got the string '%s'; "
+			   "file:threads() has threads with their names",
+			   lua_tostring(L, index));
+	tid = luaL_checkinteger(L, index);
+	luaL_argcheck(L, tid >= INT32_MIN && tid <= INT32_MAX, index, "not a thread id");
+	return tid;
+}
+
 /*
  * file:thread(tid [, time]) -> {pid, tid, comm, start, exit, maps} | nil: its state at that
  * time, or the last one
@@ -217,12 +231,11 @@ static void push_incarnation(lua_State *L, const struct pm_incarnation *incarnat
 int pl_file_thread(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
-	lua_Integer tid = luaL_checkinteger(L, 2);
+	lua_Integer tid = check_tid(L, 2);
 	uint64_t time = lua_isnoneornil(L, 3) ? PM_NO_TIME : (uint64_t)luaL_checkinteger(L, 3);
 	const struct pm_system *system = pl_system(L, f);
 	struct pm_incarnation incarnation;
 
-	luaL_argcheck(L, tid >= INT32_MIN && tid <= INT32_MAX, 2, "not a thread id");
 	/* if the clocks of the recordings differ, the first one that knows the thread counts */
 	for (uint32_t i = 0; i < f->session->n_files; i++) {
 		if (!pm_system_incarnation(system, i, (int32_t)tid, time, &incarnation))

@@ -1,5 +1,7 @@
 -- The closest of some names to one that is none of them, for error messages.
 
+local fmt = require "perflua.text.fmt"
+
 local suggest = {}
 
 -- Edits (insertion, deletion, substitution, transposition of neighbours) from a to b.
@@ -53,6 +55,24 @@ end
 ---@return string # "a table"; "nil: a misspelt global?"
 function suggest.kind(value)
   return value == nil and "nil: a misspelt global?" or "a " .. type(value)
+end
+
+---@param value any
+---@return string # itself, where that tells what it is: "3", "the string '3'"
+function suggest.value(value)
+  return type(value) == "string" and ("the string '%s'"):format(value) or tostring(value)
+end
+
+---Adds to a message the closest of some names, or else which there are, ten at most.
+---@param message string says what is wrong with name
+---@param name string
+---@param candidates string[]
+---@return string
+function suggest.among(message, name, candidates)
+  if suggest.closest(name, candidates) or not candidates[1] then
+    return suggest.message(message, name, candidates)
+  end
+  return ("%s; there are %s"):format(message, fmt.names(candidates))
 end
 
 ---@param set table<string, any>

@@ -11,10 +11,12 @@
 --     threads that were chosen never see that. A thread that came by its own SWITCH stays until
 --     it leaves by another one.
 
+local between = require "perflua.recording.between"
 local core = require "perflua.core"
 local errors = require "perflua.errors"
 local check_open = require("perflua.recording").check_open
 local samples_with_losses = require "perflua.file.samples_with_losses"
+local suggest = require "perflua.errors.suggest"
 local usage_error = errors.usage_error
 
 local running = {}
@@ -160,22 +162,30 @@ local function undescribed(index, tid)
   }
 end
 
+local function check_integer(name, value)
+  if math.type(value) ~= "integer" then
+    usage_error("running: %s is an integer, got %s", name, suggest.value(value))
+  end
+end
+
 ---@param file perflua.File
 ---@param cpu integer
----@param time integer in ns
+---@param time integer|string in ns, or as between() takes it: "@440.5"
 ---@return table? # the Thread that ran there then; nil if the recording does not say which
+---@return string? # why no thread is known at any time
 function running.running(file, cpu, time)
   check_open(file)
-  for name, value in pairs { cpu = cpu or false, time = time or false } do
-    if math.type(value) ~= "integer" then
-      usage_error("running: %s is an integer, got %s", name, tostring(value or nil))
-    end
-  end
+  if type(time) == "string" then time = between.time(file, time, false) end
+  check_integer("cpu", cpu)
+  check_integer("time", time)
   local index = known[file]
   if not index then
     check_system(file)
     index = read_file(file)
     if not core.interrupted() then known[file] = index end
+  end
+  if not next(index.by_cpu) then
+    return nil, "the recording has no switches: perf record --switch-events"
   end
   local list = index.by_cpu[cpu]
   if not list or time < index.first or time > index.last then return nil end

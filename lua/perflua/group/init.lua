@@ -52,7 +52,9 @@ function group.by(spec, ...)
     if type(one) == "table" then
       local named = suggest.names(one)
       if #named == 0 then
-        usage_error("group_by: { name = function } expected, got an empty table")
+        usage_error("group_by: { name = function } expected, got " .. (one[1] == nil
+          and "an empty table" or 'a list; names are arguments of their own: group_by("comm", '
+          .. '"symbol")'))
       end
       for _, name in ipairs(named) do add(function_key(name, one[name])) end
     elseif type(one) == "string" then

@@ -31,7 +31,7 @@ function Columns:resolve(_, text)
     end
     names[place] = column.name
   end
-  return nil, suggest.message(("the table has no column '%s'"):format(text), text, names)
+  return nil, suggest.among(("the table has no column '%s'"):format(text), text, names)
 end
 
 function Columns:field(node)

@@ -50,7 +50,7 @@ local function find_column(columns, name, what)
     names[place] = column.name
   end
   local text = tostring(name)
-  fail("%s", suggest.message(("%s: no column '%s'"):format(what, text), text, names))
+  fail("%s", suggest.among(("%s: no column '%s'"):format(what, text), text, names))
 end
 
 local summable = { signed = true, unsigned = true, float = true, percent = true, any = true }

@@ -133,7 +133,7 @@ function ResultTable:write(args, out)
   end
   local by = args.sort or self.sort
   if not places[by] then
-    return 2, suggest.message(("--sort: no column '%s'"):format(by), by, suggest.names(places))
+    return 2, suggest.among(("--sort: no column '%s'"):format(by), by, suggest.names(places))
   end
   sort_rows(rows, places[by], self.columns)
   local part = interrupted.part()

@@ -47,7 +47,7 @@ steps.by_name = by_name
 
 function by_name.top(show, n, column, options)
   if math.type(n) ~= "integer" or n < 0 then
-    fail("top: a number of rows expected, got %s", tostring(n))
+    fail("top: a number of rows expected, got %s", suggest.value(n))
   end
   local per = options and options.per
   if per ~= nil and type(per) ~= "string" then
@@ -66,7 +66,7 @@ end
 function by_name.pivot(show, key, n)
   check_name(key, "pivot")
   if n ~= nil and (math.type(n) ~= "integer" or n < 1) then
-    fail("pivot: how many values? got %s", tostring(n))
+    fail("pivot: how many values? got %s", suggest.value(n))
   end
   return changed(show, { pivot = { key = key, n = n } })
 end

@@ -1,4 +1,5 @@
--- The pages of the manual, which the interpreter brings with it: perflua help TOPIC.
+-- The pages of the manual, which the interpreter brings with it: perflua help TOPIC; and what
+-- the reference says of a method.
 
 local markdown = require "perflua.toolkit.markdown"
 local suggest = require "perflua.errors.suggest"
@@ -29,6 +30,32 @@ end
 function topics.text(name)
   local page = page_of(name)
   return page and markdown(page)
+end
+
+-- Calls fn(name, section) for each method that the reference has.
+local function each_method(fn)
+  local page = page_of "reference"
+  for section in ((page or ""):gsub("\n##", "\n\0##")):gmatch "%z(###[^%z]*)" do
+    local name = section:match "^### `[%w_]+[.:]([%w_]+)%("
+    if name then fn(name, section) end
+  end
+end
+
+---@return string[] # the names of all functions and methods, sorted
+function topics.methods()
+  local set = {}
+  each_method(function(name) set[name] = true end)
+  return suggest.names(set)
+end
+
+---@param name string
+---@return string? # what the reference says of the functions and methods of that name
+function topics.method(name)
+  local sections = {}
+  each_method(function(of, section)
+    if of == name then sections[#sections + 1] = section end
+  end)
+  return sections[1] and markdown(table.concat(sections)) or nil
 end
 
 ---@param name string

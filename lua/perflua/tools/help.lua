@@ -9,8 +9,8 @@ local tools = require "perflua.tools"
 local topics = require "perflua.toolkit.topics"
 
 local help = {
-  description = "list the tools, explain one or a script, show a page of the manual",
-  usage = "help [TOOL | TOPIC | SCRIPT.lua]",
+  description = "list the tools, explain one, a script or a method, show a page of the manual",
+  usage = "help [TOOL | TOPIC | METHOD | SCRIPT.lua]",
   recordings = false, operands = { 0, 1 },
   help = [[
 perflua help topics lists the pages of the manual.
@@ -66,7 +66,10 @@ end
 -- Names that help explains.
 local function known_names()
   local names = topics.names()
-  return table.move(tools.names(), 1, #tools.names(), #names + 1, names)
+  for _, more in ipairs { tools.names(), topics.methods() } do
+    table.move(more, 1, #more, #names + 1, names)
+  end
+  return names
 end
 
 function help.run(args, out)
@@ -81,14 +84,15 @@ function help.run(args, out)
   elseif name == "topics" then
     return list_topics(out)
   end
-  local text = topics.text(name)
+  local text = topics.text(name) or topics.method(name)
   local path = name:find "[/.]" and name or not text and library.find(name)
   if path then
     return explain_script(path, out)
   elseif text then
     out:write(text)
   else
-    return 2, suggest.message(("help: no tool or topic '%s'"):format(name), name, known_names())
+    return 2, suggest.message(("help: no tool, topic or method '%s'"):format(name), name,
+      known_names())
   end
 end
 

@@ -102,10 +102,13 @@ end
 ---@return string | nil message
 function tool.run(args, out, host)
   local name = args[1]
-  if not args[2] then
-    return USAGE, ("record: a command is missing: perflua record %s -- COMMAND"):format(name)
-  end
   local described, message, unread = find_described(name)
+  if not args[2] then
+    return USAGE, described
+      and ("record: a command is missing: perflua record %s -- COMMAND"):format(name)
+      or ("record: a tool or script is missing that says what to record: perflua record sched "
+        .. "-- %s"):format(name)
+  end
   if not described then return USAGE, "record: " .. message end
   local line = needs.record(described)
   if not line then

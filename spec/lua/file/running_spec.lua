@@ -41,6 +41,19 @@ describe("file:running, by sched:sched_switch", function()
     assert.equal("-", tids(file, 1, { 99 }))
   end)
 
+  it("takes times as between does", function()
+    assert.equal("8 8 0", tids(file, 0, { "@0.0000001", "0ns", "@0.000000200" }))
+    assert.equal("9", tids(file, 1, { "100%" }))
+    raises("write absolute times as perf prints them", function() file:running(0, "@x") end)
+  end)
+
+  it("says why no thread is known where there are no switches", function()
+    local none <close> = assert(perflua.open "spec/fixtures/demo.perf.data")
+    local thread, why = none:running(0, none.first_time)
+    assert.same({ nil, "the recording has no switches: perf record --switch-events" },
+      { thread, why })
+  end)
+
   it("is nil before and after the recording, and on a processor that it does not know",
     function()
     assert.equal("- - -", tids(file, 0, { 99, 0, -1 }))

@@ -215,7 +215,9 @@ pid  cpu=0  cpu=1  cpu=2
     raises("pivot: 'count' is a measure; a key of group_by is expected",
       function() q:pivot("count") end)
     raises("pivot: how many values%? got 0", function() q:pivot("cpu", 0) end)
-    raises("pivot: how many values%? got two", function() q:table():pivot("cpu", "two") end)
+    raises("pivot: how many values%? got the string 'two'", function()
+      q:table():pivot("cpu", "two")
+    end)
     raises("pivot: a column's name expected, got nil", function() q:pivot() end)
     raises("events are not added together, so all are columns: pivot%(\"event\"%)", function()
       file:samples():group_by("pid", "event"):pivot("event", 1)
