@@ -105,8 +105,8 @@ local lua_modules = {
   { "address", "core table text", "init show" },
   { "timechart", "core file flame text waits", "init svg", "flame/xml" },
   { "toolkit",
-    "core diff doctor errors file filter flame group perflua query recording table text",
-    "change_graph folding samples sides symbols topics unchosen" },
+    "core diff doctor errors file filter flame group meta perflua query recording table text",
+    "change_graph folding recordings samples sides symbols topics unchosen" },
   { "tools",
     "address check core diff doctor errors export file flame header map meta options perflua "
       .. "recording report script table text timechart toolkit waits",

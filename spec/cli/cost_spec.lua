@@ -16,7 +16,8 @@ for i = 3, #arg do
   args[option] = value == "" or value
 end
 local out = io.tmpfile()
-local status, message = require("perflua.tools." .. name).run(args, out)
+local tools = require "perflua.tools"
+local status, message = tools.run(name, tools.find(name), args, out)
 assert(not message, message)
 out:seek "set"
 for text in function() return out:read(65536) end do

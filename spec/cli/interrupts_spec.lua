@@ -392,7 +392,8 @@ describe("an interrupt of the doctor before names are read", function()
         interrupt()
         return found
       end
-      require("perflua.tools.doctor").run({ arg[1], json = %s }, io.stdout)]]
+      local tools = require "perflua.tools"
+      tools.run("doctor", tools.find "doctor", { arg[1], json = %s }, io.stdout)]]
     local got = interrupted(text:format "false", path)
     assert.equal("", got.err)
     assert.matches("\n  events     cycles 1\n", got.out, 1, true)

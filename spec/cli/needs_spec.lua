@@ -78,16 +78,10 @@ end)
 describe("a tool that needs something of a recording", function()
   -- Such a tool, found as those in the binary are.
   local use = files.temporary [[
-    local needs = require "perflua.meta.needs"
     package.preload["perflua.tools.waits"] = function()
-      local tool = { description = "d", usage = "waits FILE", record = "perf record -g" }
-      tool.needs = { "sched:*", "callchain" }
-      function tool.run(args, out)
-        local file <close>, message = needs.open(args[1], tool)
-        if not file then return nil, message end
-        out:write "ran\n"
-      end
-      return tool
+      return { description = "d", usage = "waits FILE", reads = "records",
+        needs = { "sched:*", "callchain" }, record = "perf record -g",
+        run = function(_, _, out) out:write "ran\n" end }
     end]]
 
   local function perflua(...)

@@ -75,7 +75,8 @@ describe("a tool that raises an error", function()
       dir=$(mktemp -d) && cp "$1" $dir/raises.lua
       LUA_INIT="package.preload['perflua.tools.raises'] = loadfile '$dir/raises.lua'" "$perflua" raises x
       status=$?; rm -r $dir; exit $status]], files.temporary(
-        "return { description = '', usage = 'raises FILE', run = function() " .. body
+        "return { description = '', usage = 'raises', reads = 'nothing', operands = { 1, 1 }, "
+          .. "run = function() " .. body
           .. " end }"))
   end
 

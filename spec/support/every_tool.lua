@@ -86,13 +86,14 @@ end
 local function run(line, path, out)
   local words = {}
   for word in line:gmatch "%S+" do words[#words + 1] = word end
-  local tool = tools.find(table.remove(words, 1))
+  local name = table.remove(words, 1)
+  local tool = tools.find(name)
   local named = false
   for i, word in ipairs(words) do
     if word == "FILE" then words[i], named = path, true end
   end
   if not named then words[#words + 1] = path end
-  local ok, status, message = pcall(tool.run, assert(tools.parse(tool, words)), out, {})
+  local ok, status, message = pcall(tools.run, name, tool, assert(tools.parse(tool, words)), out, {})
   if not ok then print("raised", status) end
   if message then print("said", message) end
 end

@@ -169,7 +169,7 @@ local function run_tool(name, tool, host)
     print_error(("%s: %s\nusage: perflua %s"):format(name, wrong, tool.usage))
     return USAGE
   end
-  local ok, status, message = pcall(tool.run, args, io.stdout, host)
+  local ok, status, message = pcall(tools.run, name, tool, args, io.stdout, host)
   local part = ok and not interrupted.told and interrupted.part()
   if part then print_error(interrupted.text(part)) end
   if part and message then message = nil end -- what there was not may be in what was not read

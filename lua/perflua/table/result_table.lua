@@ -49,6 +49,17 @@ function result_table.parse_by(text, known)
   return by
 end
 
+---@param default string the value of --by if it is not given
+---@param known string[] the names that can be
+---@return fun(args: table): table?, string? # `prepare` of a tool: returns how rows are grouped,
+--- and what is wrong with the options of the table
+function result_table.prepare(default, known)
+  return function(args)
+    local by, wrong = result_table.parse_by(args.by or default, known)
+    return by, wrong or result_table.check_options(args)
+  end
+end
+
 ---@param columns any[][] # { name, kind, is it left out? }
 ---@param sort string the column rows are sorted by, unless another is asked for
 ---@return table

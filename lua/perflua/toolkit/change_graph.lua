@@ -78,7 +78,7 @@ local function heading_of(before, after, whole, unit)
 end
 
 ---Writes the graph.
----@param before table sides.open() of change_graph.query
+---@param before table a side that was asked for change_graph.query
 ---@param after table
 ---@param settings { per: string?, match: table<string, string>? }
 ---@param out file*|string

@@ -4,7 +4,6 @@ local core = require "perflua.core"
 local aside = require "perflua.group.aside"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
-local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local stacks = require "perflua.flame.stacks"
 local suggest = require "perflua.errors.suggest"
@@ -82,20 +81,17 @@ function folding.with_samples(list, counts)
 end
 
 ---@param tool string its name
+---@param file perflua.File
 ---@param args table what tools.parse gave
 ---@param shows { lines: boolean?, names: boolean? } with source lines; of frames only names
 ---@return perflua.flame.Stacks? set with event_name, lost, cmdline
 ---@return string? message
 ---@return integer? status of the tool, if it is not 1
-function folding.recording(tool, args, shows)
-  local file <close>, message = perflua.open(args[1], symbols.of(args))
-  if not file then return nil, message end
+function folding.recording(tool, file, args, shows)
   local counts = file.size and core.count(file) or nil
-  local events, all, query, set, n_aside
-  events, message = stacks.choose(file, args.event)
+  local all, query, set, n_aside
+  local events, message = stacks.choose(file, args.event)
   if message then return nil, message, USAGE end
-  message = samples.choose(file, args, { event = true })
-  if message then return nil, tool .. ": " .. message, USAGE end
   -- where nothing else chooses samples, those of other events need not be read
   if counts and not samples.is_chosen(args) then all = folding.with_samples(events, counts) end
   query = file:samples { event = all and all[1] or args.event and events or nil,

@@ -175,7 +175,7 @@ local function make_selection(args, owned)
   local parts = {}
   for _, one in ipairs(conditions) do
     local name, value = one[1], args[one[1]]
-    if value and not (owned and owned[name]) then
+    if value and not (owned and owned[name] ~= nil) then
       parts[#parts + 1] = { name = name, text = apply_option(name, one[2], value) }
     end
   end
@@ -217,10 +217,17 @@ end
 ---Restricts a tool to the samples that its options choose.
 ---@param file perflua.File
 ---@param args table what tools.parse gave
----@param owned table<string, any>? names of options that the tool understands itself
+---@param owned table<string, boolean>? options that the tool applies itself; true: by threads(),
+--- of_tids() or of_cpus(), which then find no fault in them
 ---@return string? message what is wrong with the options
 function samples.choose(file, args, owned)
-  local ok, chosen = pcall(make_selection, args, owned)
+  local ok, chosen = pcall(function()
+    if owned then
+      samples.threads { pid = owned.pid and args.pid, tid = owned.tid and args.tid,
+        cpu = owned.cpu and args.cpu, comm = owned.comm and args.comm }
+    end
+    return make_selection(args, owned)
+  end)
   if not ok then return strip_position(chosen) end
   if owned and owned.cpu and args.cpu then -- raises where no record has it
     local has_cpu, message = pcall(file.samples(file).where, file:samples(), "cpu == 0")
@@ -240,22 +247,18 @@ samples.of_spans = { comm = true, pid = true, tid = true, cpu = true }
 ---Chooses the threads and processors whose rows are shown, in tools that read samples of all of
 ---them to know what one did.
 ---@param args table what tools.parse gave
----@return (fun(tid: integer?, comm: string?, pid: integer?, cpu: integer?): boolean)? is_chosen
----@return string? message
+---@return fun(tid: integer?, comm: string?, pid: integer?, cpu: integer?): boolean is_chosen
 function samples.threads(args)
   local sets = {}
-  local ok, message = pcall(function()
-    for _, name in ipairs { "pid", "tid", "cpu" } do
-      local set = args[name] and {}
-      if set then apply_option(name, each_number, args[name], function(i) set[i] = true end) end
-      sets[name] = set
-    end
-    for _, name in ipairs(args.comm and apply_option("comm", split_list, args.comm) or {}) do
-      sets.comm = sets.comm or {}
-      sets.comm[name] = true
-    end
-  end)
-  if not ok then return nil, message end
+  for _, name in ipairs { "pid", "tid", "cpu" } do
+    local set = args[name] and {}
+    if set then apply_option(name, each_number, args[name], function(i) set[i] = true end) end
+    sets[name] = set
+  end
+  for _, name in ipairs(args.comm and apply_option("comm", split_list, args.comm) or {}) do
+    sets.comm = sets.comm or {}
+    sets.comm[name] = true
+  end
   return function(tid, comm, pid, cpu)
     return (not sets.tid or sets.tid[tid] == true) and (not sets.pid or sets.pid[pid] == true)
       and (not sets.comm or sets.comm[comm] == true) and (not sets.cpu or sets.cpu[cpu] == true)
@@ -265,12 +268,11 @@ end
 ---Chooses threads by their number alone, of a recording whose names were read.
 ---@param file perflua.File
 ---@param args table what tools.parse gave
----@return (fun(tid: integer, time: integer?): boolean)? is_chosen nil: all are, or see message
----@return string? message
+---@return (fun(tid: integer, time: integer?): boolean)? is_chosen nil: all are
 function samples.of_tids(file, args)
   local of_threads = { comm = args.comm, pid = args.pid, tid = args.tid }
-  local is_chosen, message = samples.threads(of_threads)
-  if message or not next(of_threads) then return nil, message end
+  if not next(of_threads) then return nil end
+  local is_chosen = samples.threads(of_threads)
   return function(tid, time)
     local thread = file:thread(tid, time)
     return is_chosen(tid, thread and thread.comm, thread and thread.pid)
@@ -278,12 +280,11 @@ function samples.of_tids(file, args)
 end
 
 ---@param args table what tools.parse gave
----@return (fun(cpu: integer?): boolean)? is_chosen nil: all are, or see message
----@return string? message
+---@return (fun(cpu: integer?): boolean)? is_chosen nil: all are
 function samples.of_cpus(args)
   if not args.cpu then return nil end
-  local is_chosen, message = samples.threads { cpu = args.cpu }
-  return is_chosen and function(cpu) return is_chosen(nil, nil, nil, cpu) end, message
+  local is_chosen = samples.threads { cpu = args.cpu }
+  return function(cpu) return is_chosen(nil, nil, nil, cpu) end
 end
 
 ---@param name string

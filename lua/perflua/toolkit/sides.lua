@@ -1,12 +1,10 @@
--- Recordings of two sides that a tool compares: opened, narrowed by its options, and grouped.
+-- Recordings of the sides that a tool compares, and what is asked of them.
 
 local aside = require "perflua.group.aside"
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local perflua = require "perflua"
-local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
-local symbols = require "perflua.toolkit.symbols"
 
 local sides = {}
 
@@ -36,49 +34,44 @@ local function make_query(make, file)
   return ok, query
 end
 
----Opens the recordings of a side; saved tables are loaded.
----@param tool string its name
+---Loads the saved tables of a side, and opens its recordings.
 ---@param paths string[]
----@param args table of the command line
----@param make (fun(query: perflua.Query): perflua.Query)? what is asked of the samples of each;
---- nil: only open
----@return table? # { perflua.Query or Table … }; `paths` of them, `files` are open recordings,
---- `saved` is the path of a saved table
+---@param open fun(path: string): perflua.File?, string?, integer?
+---@return table? # { Table or nil … }; `paths` of them, `files` are open recordings, `saved` is
+--- the path of a saved table
 ---@return string? message, integer? status of the tool
-function sides.open(tool, paths, args, make)
-  local list = { paths = paths, files = {} }
+function sides.open(paths, open)
+  local side = { paths = paths, files = {} }
   for i, path in ipairs(paths) do
-    local message
+    local message, status
     if is_saved(path) then
-      list[i], message = perflua.load(path)
-      list.saved = path
+      side[i], message = perflua.load(path)
+      side.saved = path
     else
-      list.files[i], message = perflua.open(path, symbols.of(args))
+      side.files[i], message, status = open(path)
     end
-    if message then return nil, message end
-    local file = list.files[i]
-    message = file and samples.choose(file, args)
-    if message then return nil, ("%s: %s"):format(tool, message), 2 end
-  end
-  return sides.ask(tool, list, make)
-end
-
----Asks the recordings of a side, also for something else than before.
----@param tool string its name
----@param side table
----@param make (fun(query: perflua.Query): perflua.Query)?
----@return table? side, string? message, integer? status of the tool
-function sides.ask(tool, side, make)
-  for i = 1, make and #side.paths or 0 do
-    local file = side.files[i]
-    if file then
-      local ok, query = make_query(make, file)
-      if not ok then return nil, ("%s: %s"):format(tool, strip_position(query)), 2 end
-      aside.from(query)
-      side[i] = query
-    end
+    if message then return nil, message, status end
   end
   return side
+end
+
+---Asks the recordings of sides, also for something else than before: makes each side an array
+---of queries and Tables.
+---@param list table[] sides
+---@param make fun(query: perflua.Query): perflua.Query what is asked of samples
+---@return string? message what is wrong with it
+function sides.ask(list, make)
+  for _, side in ipairs(list) do
+    for i = 1, #side.paths do
+      local file = side.files[i]
+      if file then
+        local ok, query = make_query(make, file)
+        if not ok then return strip_position(query) end
+        aside.from(query)
+        side[i] = query
+      end
+    end
+  end
 end
 
 local function count_inputs(paths)
@@ -89,7 +82,7 @@ end
 
 ---Cuts the operands of a tool in two sides.
 ---@param args table of the command line
----@return string[]? before, string[]|string after; nil and what is wrong
+---@return string[][]? before_and_after, string? message
 function sides.cut(args)
   local n = args.before or #args == 2 and 1 or nil
   if count_inputs(args) > 1 then
@@ -100,7 +93,7 @@ function sides.cut(args)
   elseif n == 0 or n == #args then
     return nil, ("no recording %s --"):format(n == 0 and "before" or "behind")
   end
-  return table.move(args, 1, n, 1, {}), table.move(args, n + 1, #args, 1, {})
+  return { table.move(args, 1, n, 1, {}), table.move(args, n + 1, #args, 1, {}) }
 end
 
 return sides

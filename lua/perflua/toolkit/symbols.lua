@@ -28,12 +28,11 @@ local newest, oldest = core.perf_version()
 symbols.as = { "VERSION", ("print like this version of perf: %s to %s (default)"):format(oldest,
   newest) }
 
----@param tool string its name
 ---@param args table what tools.parse gave
 ---@return string? message what is wrong with --as
-function symbols.wrong(tool, args)
+function symbols.wrong(args)
   local known, message = core.perf_version(args.as)
-  if not known then return ("%s: --as: %s"):format(tool, message) end
+  if not known then return "--as: " .. message end
 end
 
 ---@param args table what tools.parse gave

@@ -3,7 +3,6 @@
 local keyed = require "perflua.table.keyed"
 local result_table = require "perflua.table.result_table"
 local live = require "perflua.waits.live"
-local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
@@ -15,6 +14,7 @@ local tool = {
   description =
     "memory that the kernel allocated, wasted and did not free; by caller, cache, command",
   usage = "alloc [options] FILE",
+  reads = "samples",
   needs = { events = { { any = { "kmem:kmalloc*", "kmem:kmem_cache_alloc*" } } } },
   record = "perf kmem record -- COMMAND",
   options = samples.with_options(symbols.with_options(result_table.with_options {
@@ -99,18 +99,15 @@ local function site_of(file, address, by)
   return by.site and ("%s+0x%x"):format(place.symbol, place.symoff) or place.symbol
 end
 
+tool.prepare = result_table.prepare("site", known)
+
+---@param file perflua.File
 ---@param args table
 ---@param out file*
+---@param by table<string, boolean>
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local by, wrong = result_table.parse_by(args.by or "site", known)
-  wrong = wrong or result_table.check_options(args)
-  if wrong then return 2, "alloc: " .. wrong end
-  local file <close>, message = needs.open(args[1], tool, symbols.of(args))
-  if not file then return nil, message end
-  wrong = samples.choose(file, args)
-  if wrong then return 2, "alloc: " .. wrong end
+function tool.run(file, args, out, by)
   if by.site or by["function"] then samples_with_losses.read_names(file) end
   local rows, memory, lost, unreadable = read_allocations(file, by)
   local list = result_table.new({

@@ -5,19 +5,19 @@ local cgroups = require "perflua.text.cgroups"
 local keyed = require "perflua.table.keyed"
 local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
-local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 local adders = require "perflua.measures.sums"
 
 local add = adders.adder "unsigned"
 
-local known = { "cgroup", "container", "namespace", "comm" }
+local parse_options = result_table.prepare("cgroup",
+  { "cgroup", "container", "namespace", "comm" })
 
 local tool = {
   description = "time on the processors by control group, container or cgroup namespace",
   usage = "cgroups [options] FILE…",
-  several = true,
+  reads = "samples", several = true,
   needs = { fields = { "cgroup_path" } },
   record = "perf record -a --all-cgroups -- COMMAND",
   options = samples.with_options(result_table.with_options {
@@ -112,7 +112,7 @@ local function periods_of(rows)
   return periods, n > 1
 end
 
-local function wrong_of(by, args)
+local function check_by(by, args)
   local ways = (by.cgroup and 1 or 0) + (by.container and 1 or 0) + (by.namespace and 1 or 0)
   if ways ~= 1 then return "--by: one of cgroup, container and namespace" end
   if by.namespace and args.nested then return "--nested is of cgroups" end
@@ -127,18 +127,21 @@ end
 
 local function percent_of(part, whole) return whole > 0 and 100 * (part / whole) or 0.0 end
 
+function tool.prepare(args)
+  local by, wrong = parse_options(args)
+  return by, wrong or check_by(by, args)
+end
+
+-- What is needed depends on the recording: run checks it.
+function tool.needed() return nil end
+
+---@param file perflua.File
 ---@param args table
 ---@param out file*
+---@param by table<string, boolean>
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local by, wrong = result_table.parse_by(args.by or "cgroup", known)
-  wrong = wrong or result_table.check_options(args) or wrong_of(by, args)
-  if wrong then return 2, "cgroups: " .. wrong end
-  local file <close>, message = perflua.open(args[1])
-  if not file then return nil, message end
-  wrong = samples.choose(file, args)
-  if wrong then return 2, "cgroups: " .. wrong end
+function tool.run(file, args, out, by)
   if not by.namespace then
     local lacking = needs.check(file, tool)
     if lacking and (args.by or not has_namespaces(file)) then return nil, lacking end

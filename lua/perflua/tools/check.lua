@@ -5,7 +5,6 @@ local fmt = require "perflua.text.fmt"
 local output = require "perflua.check.output"
 local recording = require "perflua.recording"
 local samples = require "perflua.toolkit.samples"
-local sides = require "perflua.toolkit.sides"
 local strip_position = require("perflua.errors").strip_position
 local symbols = require "perflua.toolkit.symbols"
 local write_output = require("perflua.table.output").to
@@ -13,7 +12,7 @@ local write_output = require("perflua.table.output").to
 local tool = {
   description = "check what performance specs expect of recordings, for a CI",
   usage = "check [options] SPEC.lua REC… [--baseline REC…]",
-  recordings = false, operands = { 1, math.huge }, sides = "--baseline",
+  reads = "sides", operands = { 1, math.huge }, sides = "--baseline",
   options = samples.with_options(symbols.with_options {
     baseline = { "REC…", "the recordings that changes refer to: all behind this word" },
     tap = "write the results as TAP", junit = "write the results as JUnit XML",
@@ -45,52 +44,50 @@ local function write_results(list, args, path, out)
   return output.status(list)
 end
 
--- Opens recordings; saved tables cannot be checked.
-local function open_files(paths, args)
-  local opened, message, status = sides.open("check", paths, args)
-  if not opened then return nil, message, status end
-  for i, path in ipairs(paths) do
-    if not opened.files[i] then return nil, path .. ": a recording expected, not a table" end
-  end
-  return opened.files
-end
-
-local function run_checks(said, args, paths, out)
-  local n = args.before or #args
-  local recordings = table.move(args, 2, n, 1, {})
-  if #recordings == 0 then return USAGE, "check: no recording is named" end
-  local baseline_paths = table.move(args, n + 1, #args, 1, {})
-  if not baseline_paths[1] and check.needs_baseline(said) then
-    return USAGE, ("check: %s is about changes, and no recording to compare with is named: "
-      .. "--baseline REC…"):format(paths)
-  end
-  local files, baseline, message, status
-  files, message, status = open_files(recordings, args)
-  if files then baseline, message, status = open_files(baseline_paths, args) end
-  if not baseline then return status, message end
-  return write_results(check.run(said, files, baseline), args, paths, out)
-end
-
----@param args table
----@param out file*
----@return integer | nil status
----@return string | nil message
-function tool.run(args, out)
-  if args.tap and args.junit then
-    return USAGE, "check: --tap and --junit exclude each other"
-  end
+function tool.prepare(args)
+  if args.tap and args.junit then return nil, "--tap and --junit exclude each other" end
   if recording.is_at(args[1]) then
-    return USAGE, ("check: %s is a recording, and the spec comes first"):format(args[1])
+    return nil, ("%s is a recording, and the spec comes first"):format(args[1])
   end
   local said, message = check.read(args[1])
-  if not said then return USAGE, fmt.escape(message) end
+  if not said then return nil, fmt.escape(message), USAGE end
+  return said
+end
+
+-- Returns the recordings behind the spec, and those of the baseline.
+function tool.opens(args, said)
+  if args.record then return {} end
+  local n = args.before or #args
+  local paths = table.move(args, 2, n, 1, {})
+  if #paths == 0 then return nil, "no recording is named" end
+  local baseline = table.move(args, n + 1, #args, 1, {})
+  if not baseline[1] and check.needs_baseline(said) then
+    return nil, ("%s is about changes, and no recording to compare with is named: "
+      .. "--baseline REC…"):format(args[1])
+  end
+  return { paths, baseline }
+end
+
+local function run_checks(side, args, out, said, baseline)
+  local saved = side.saved or baseline.saved
+  if saved then return nil, saved .. ": a recording expected, not a table" end
+  return write_results(check.run(said, side.files, baseline.files), args, args[1], out)
+end
+
+---@param side table? the recordings
+---@param args table
+---@param out file*
+---@param said table what tool.prepare gave
+---@param baseline table?
+---@return integer | nil status
+---@return string | nil message
+function tool.run(side, args, out, said, baseline)
   if args.record then
     local recipe = require "perflua.check.recipe"
     out:write(table.concat(recipe.lines(said, args[1]), "\n"), "\n")
     return 0
   end
-  local ok, status
-  ok, status, message = pcall(run_checks, said, args, args[1], out)
+  local ok, status, message = pcall(run_checks, side, args, out, said, baseline)
   if ok then return status, message end
   return nil, fmt.escape(strip_position(status))
 end

@@ -55,7 +55,7 @@ local scripts = { bash = BASH, zsh = ZSH, fish = FISH }
 local tool = {
   description = "write the script by which bash, zsh or fish complete the words of perflua",
   usage = "completion bash | zsh | fish",
-  recordings = false, operands = { 0, math.huge },
+  reads = "nothing", operands = { 0, math.huge },
   options = {
     line = "print what may follow at the end of the first operand, a line of bash",
     words = { "N", "print what the N-th operand, a word of a command line, may become" },

@@ -16,7 +16,7 @@ local unchosen = require "perflua.toolkit.unchosen"
 local tool = {
   description = "compare recordings: what became slower or faster, with intervals",
   usage = "diff [options] BEFORE AFTER | BEFORE… -- AFTER…",
-  recordings = false, operands = { 1, math.huge }, sides = "--",
+  reads = "sides", operands = { 1, math.huge }, sides = "--",
   options = samples.with_options(symbols.with_options {
     sort = { "FIELDS", "group by these fields, default comm,dso,symbol" },
     per = { "WHAT", "compare per share, second or event:NAME; default: per run" },
@@ -69,7 +69,7 @@ local function check_options(args)
 end
 
 -- Returns the settings of the command line; nil and what is wrong with it.
-local function settings_of(args)
+function tool.prepare(args)
   local fields = list.split(args.sort or "comm,dso,symbol")
   if #fields == 0 then return nil, "--sort: no field is named" end
   local match, wrong = parse_match(args.match)
@@ -84,7 +84,12 @@ local function settings_of(args)
     wrong = ("--plan: a percentage expected, got '%s'"):format(args.plan)
   end
   if wrong then return nil, wrong end
-  return { fields = fields, match = match, per = per, change = change,
+  local function make(query)
+    local ok, grouped = pcall(query.group_by, query, table.unpack(fields))
+    if not ok then error("--sort: " .. strip_position(grouped), 0) end
+    return grouped:sum("period")
+  end
+  return { fields = fields, make = make, match = match, per = per, change = change,
     count = math.tointeger(tonumber(args.count)) }
 end
 
@@ -140,11 +145,11 @@ local function write_text(made, settings, out)
 end
 
 -- Says how many runs each row needs.
-local function write_plan(list_of_runs, settings, args, out)
+local function write_plan(runs, _, args, settings, out)
   local plan = require "perflua.diff.plan"
-  local rows, is_empty = plan.rows(list_of_runs, settings.change, 0.05)
+  local rows, is_empty = plan.rows(runs, settings.change, 0.05)
   if is_empty and not (args.csv or args.json) then
-    out:write("# ", empty_text(list_of_runs, list_of_runs, args), "\n")
+    out:write("# ", empty_text(runs, runs, args), "\n")
     return 0
   end
   local columns, several = {}, {}
@@ -178,17 +183,6 @@ local function check_saved(args, before, after)
   return nil, ("%s: nothing was chosen in %s, a saved table"):format(names, saved)
 end
 
--- Opens both sides. Returns nil, and what the tool returns, if it cannot.
-local function open_sides(args, make)
-  local paths, others = sides.cut(args)
-  if not paths then return nil, USAGE, "diff: " .. others end
-  local before, after, message, status
-  before, message, status = sides.open("diff", paths, args, make)
-  if before then after, message, status = sides.open("diff", others, args, make) end
-  if not after then return nil, status, message end
-  return before, after
-end
-
 -- Compares both sides and writes the table.
 local function write_compared(before, after, args, settings, out)
   local wrong, note = check_saved(args, before, after)
@@ -206,12 +200,6 @@ local function write_compared(before, after, args, settings, out)
   return write_text(made, settings, out)
 end
 
-local function run_compared(args, settings, make, out)
-  local before, after, message = open_sides(args, make)
-  if not before then return after, message end
-  return write_compared(before, after, args, settings, out)
-end
-
 -- Returns whether a side can be read only once.
 local function is_stream(side)
   for _, file in pairs(side.files) do
@@ -222,52 +210,44 @@ end
 
 -- Draws the call stacks of both sides. The table follows, unless the graph is what is written
 -- to standard output.
-local function run_flame(args, settings, make, out)
+local function write_flame(before, after, args, settings, out)
   local graph = require "perflua.toolkit.change_graph"
-  local before, after, message = open_sides(args, make)
-  if not before then return after, message end
-  local function ask(query)
-    local ok, wrong, status = sides.ask("diff", before, query)
-    if ok then ok, wrong, status = sides.ask("diff", after, query) end
-    if not ok then return false, status, wrong end
-    return true
-  end
-  local ok, status
-  ok, status, message = ask(graph.query)
-  if not ok then return status, message end
-  ok, message = graph.write(before, after, settings, args.flame == "-" and out or args.flame,
-    args.flame:find "%.html?$" ~= nil, function() return empty_text(before, after, args) end)
+  local wrong = sides.ask({ before, after }, graph.query)
+  if wrong then return USAGE, "diff: " .. wrong end
+  local ok, message = graph.write(before, after, settings,
+    args.flame == "-" and out or args.flame, args.flame:find "%.html?$" ~= nil,
+    function() return empty_text(before, after, args) end)
   if not ok then return nil, message end
   if args.flame == "-" then return 0 end
   if is_stream(before) or is_stream(after) then
     folding.log("diff", "no table: the graph has read a stream, which can be read only once")
     return 0
   end
-  ok, status, message = ask(make)
-  if not ok then return status, message end
+  wrong = sides.ask({ before, after }, settings.make)
+  if wrong then return USAGE, "diff: " .. wrong end
   return write_compared(before, after, args, settings, out)
 end
 
-local function run_plan(args, settings, make, out)
-  local runs, message, status = sides.open("diff", args, args, make)
-  if not runs then return status, message end
-  return write_plan(runs, settings, args, out)
+-- The files of --plan are equal runs, of one side.
+function tool.opens(args)
+  if args.plan then return { args } end
+  return sides.cut(args)
 end
 
+---@param before table a side
 ---@param args table
 ---@param out file*
+---@param settings table what tool.prepare gave
+---@param after table? the other side; nil with --plan
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local settings, wrong = settings_of(args)
-  if not settings then return USAGE, "diff: " .. wrong end
-  local function make(query)
-    local ok, grouped = pcall(query.group_by, query, table.unpack(settings.fields))
-    if not ok then error("--sort: " .. strip_position(grouped), 0) end
-    return grouped:sum("period")
-  end
-  local run = settings.change and run_plan or args.flame and run_flame or run_compared
-  local ok, status, message = pcall(run, args, settings, make, out)
+function tool.run(before, args, out, settings, after)
+  local write = settings.change and write_plan or args.flame and write_flame or write_compared
+  local ok, status, message = pcall(function()
+    local wrong = sides.ask({ before, after }, settings.make)
+    if wrong then return USAGE, "diff: " .. wrong end
+    return write(before, after, args, settings, out)
+  end)
   if ok then return status, message end
   return nil, fmt.escape(strip_position(status))
 end

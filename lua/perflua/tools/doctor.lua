@@ -4,7 +4,6 @@ local doctor = require "perflua.doctor"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
-local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local show = require "perflua.doctor.show"
 local symbols = require "perflua.toolkit.symbols"
@@ -12,6 +11,7 @@ local symbols = require "perflua.toolkit.symbols"
 local tool = {
   description = "check a recording: damage, losses, gaps; what to record better",
   usage = "doctor [options] FILE…",
+  reads = "records",
   options = symbols.with_options {
     json = "print one JSON object per file, each on one line" },
   several = "each",
@@ -37,25 +37,18 @@ local function convert_unsigned(value)
   return value
 end
 
-local function examine_file(path, args)
-  local file <close>, message = perflua.open(path, symbols.of(args))
-  if not file then
-    return nil, message
-  end
-  return doctor.examine(file, not args.json)
-end
-
+---@param files fun(): integer?, perflua.File?, string? opens the next recording
 ---@param args table
 ---@param out file*
 ---@return integer status
-function tool.run(args, out)
+function tool.run(files, args, out)
   local failed, damaged, separator = false, false, ""
   warn "@off" -- what it would say of damage is in the report
-  for i, path in ipairs(args) do
-    if i > 1 and interrupted.now() then break end
-    local report, found = examine_file(path, args) -- or nil, and a message
+  for _, file, message in files do
+    local report, found
+    if file then report, found = doctor.examine(file, not args.json) end
     if not report then
-      io.stderr:write("perflua: ", fmt.escape(found), "\n")
+      io.stderr:write("perflua: ", fmt.escape(message), "\n")
       failed = true
     elseif args.json then
       json.write(function(text) out:write(text) end, json.object(convert_unsigned(report)))

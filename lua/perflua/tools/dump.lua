@@ -2,7 +2,6 @@
 -- the core.
 
 local core = require "perflua.core"
-local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
 local plan = require "perflua.plan"
@@ -18,7 +17,7 @@ local NAMES = { "comm", "dso", "symbol", "symoff", "stack" }
 local tool = {
   description = "print one line for each record, with its recorded fields",
   usage = "dump [--json] [--names] [--type TYPE,…] [--where EXPR] [--time RANGES] FILE…",
-  several = true,
+  reads = "records", several = true,
   options = samples.with_options(symbols.with_options {
     json = "print one JSON object per line; integers are exact",
     names = "also show " .. table.concat(NAMES, ", "),
@@ -63,13 +62,12 @@ local function query_of(file, args)
   return samples.narrow(query, args, { where = true })
 end
 
+---@param file perflua.File
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local file <close>, message = perflua.open(args[1], symbols.of(args))
-  if not file then return nil, message end
+function tool.run(file, args, out)
   local ok, query = pcall(query_of, file, args)
   if not ok then return USAGE, "dump: " .. strip_position(query) end
   local options = plan.walk(spec_of(query))

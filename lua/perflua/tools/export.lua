@@ -24,7 +24,7 @@ end
 local tool = {
   description = "write samples for speedscope, pprof, kcachegrind and others",
   usage = "export --to FORMAT [options] FILE… [-o OUT]",
-  several = true,
+  reads = "samples", several = true,
   options = samples.with_options(symbols.with_options {
     to = { "FORMAT", "the format, see below" },
     o = { "OUT", "write to OUT; - is standard output, the default" },
@@ -80,29 +80,19 @@ local function select_fields(query, list)
   return selected
 end
 
--- Opens a recording. Returns it and the query of what is written of it; nil, what is wrong, and
--- the status.
-local function open_query(path, args, format)
-  local file, message = perflua.open(path, symbols.of(args))
-  if not file then return nil, message end
-  local query
-  message = samples.choose(file, args)
-  message = message and "export: " .. message
-  if not message then query = choose_event(file, args, format) end
-  if query and args.fields then query, message = select_fields(query, args.fields) end
-  if query then return file, query end
-  file:close()
-  return nil, message, USAGE
+-- Returns the query of what is written of a recording; nil and what is wrong.
+local function query_of(file, args, format)
+  local query = choose_event(file, args, format)
+  if not args.fields then return query end
+  return select_fields(query, args.fields)
 end
 
--- The recordings that folded-diff compares: the first one, and the other.
-local function split_paths(args)
+-- Returns the recordings: folded-diff compares two.
+function tool.opens(args)
   local paths = args[1]
-  if args.to ~= "folded-diff" then return nil, paths end
-  if type(paths) ~= "table" or #paths ~= 2 then
-    return nil, nil, "export: folded-diff compares two recordings: BEFORE and AFTER"
-  end
-  return paths[1], paths[2]
+  if args.to ~= "folded-diff" then return { paths } end
+  if type(paths) == "table" and #paths == 2 then return paths end
+  return nil, "folded-diff compares two recordings: BEFORE and AFTER"
 end
 
 local factors = { k = 1000, M = 1000000, G = 1000000000 }
@@ -133,51 +123,51 @@ local is_made_apart = { ["folded-diff"] = true, chrome = true }
 local function check_options(args, is_terminal)
   local has_file = args.o and args.o ~= "-"
   if args.to == "sqlite" and not has_file then
-    return "export: a database is a file: -o FILE.db says where to write it"
+    return "a database is a file: -o FILE.db says where to write it"
   elseif is_binary[args.to] and not has_file and is_terminal then
-    return ("export: %s is no text for a terminal: -o FILE says where to write it")
+    return ("%s is no text for a terminal: -o FILE says where to write it")
       :format(args.to)
   elseif args.fields and not has_rows[args.to] then
-    return "export: --fields names columns of csv, jsonl and sqlite; " .. args.to .. " has none"
+    return "--fields names columns of csv, jsonl and sqlite; " .. args.to .. " has none"
   end
   if not (has_rows[args.to] or is_made_apart[args.to]) then return nil end
   if args["max-size"] and has_rows[args.to] then
-    return ("export: --max-size makes times coarser, and %s keeps each: choose fewer samples "
+    return ("--max-size makes times coarser, and %s keeps each: choose fewer samples "
       .. "with --time or --where"):format(args.to)
   end
   for _, name in ipairs(of_profiles) do
     if args[name] and not (name == "count" and args.to == "folded-diff")
       and not (name == "max-size" and args.to == "chrome") then
-      return ("export: --%s is of profiles; %s does not take it"):format(name, args.to)
+      return ("--%s is of profiles; %s does not take it"):format(name, args.to)
     end
   end
 end
 
----@param args table
----@param out file*
----@param host table of the interpreter
----@return integer | nil status
----@return string | nil message
-function tool.run(args, out, host)
+function tool.prepare(args, out, host)
   if not args.to then
-    return USAGE, "export: --to names the format: "
+    return nil, "--to names the format: "
       .. table.concat(export.formats, ", "):gsub(", ([%w-]+)$", " or %1")
   end
   local format, message = export.find(args.to)
-  if not format then return USAGE, message end
-  message = check_options(args, out == io.stdout and host.is_terminal "stdout")
-  if message then return USAGE, message end
-  local first, path, wrong = split_paths(args)
-  if wrong then return USAGE, wrong end
-  local lines, written, before, base, code
-  if first then
-    base, before, code = open_query(first, args, format)
-    if not base then return code, before end
+  if not format then return nil, message, USAGE end
+  return format, check_options(args, out == io.stdout and host.is_terminal "stdout")
+end
+
+---@param file perflua.File
+---@param args table
+---@param out file*
+---@param format table of perflua.export
+---@param other perflua.File? that folded-diff compares with `file`
+---@return integer | nil status
+---@return string | nil message
+function tool.run(file, args, out, format, other)
+  local before, query, message, lines, max_size
+  query, message = query_of(file, args, format)
+  if query and other then
+    before = query
+    file, query, message = other, query_of(other, args, format)
   end
-  local _ <close> = base
-  local file <close>, query, status = open_query(path, args, format)
-  if not file then return status, query end
-  local max_size
+  if not query then return USAGE, message end
   max_size, message = read_size(args, format)
   if message then return USAGE, message end
   if args["no-lines"] then lines = false end
@@ -185,6 +175,7 @@ function tool.run(args, out, host)
     timeline = args.timeline, max_size = max_size, before = before }
   local ok, why = pcall(export.check, query, format, options)
   if not ok then return USAGE, (strip_position(why):gsub("max_size", "--max-size")) end
+  local written
   written, message = perflua.export(query, args.to, args.o ~= "-" and args.o or out, options)
   if not written then return nil, message end
   for _, note in ipairs(written.notes or {}) do folding.log("export", "%s", note) end

@@ -3,7 +3,6 @@
 
 local aside = require "perflua.group.aside"
 local result_table = require "perflua.table.result_table"
-local needs = require "perflua.meta.needs"
 local page_faults = require "perflua.waits.page_faults"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
@@ -17,7 +16,7 @@ local known = { "object", "function", "stack", "comm", "thread" }
 local tool = {
   description = "page faults: by mapped object, function, call chain, thread",
   usage = "faults [options] FILE…",
-  several = true,
+  reads = "samples", several = true,
   needs = {
     events = { { any = { "page-faults", "faults", "minor-faults", "major-faults",
       "exceptions:page_fault_*" } } },
@@ -63,18 +62,15 @@ local function read_faults(file, by)
   return rows, total, lost, has, n_aside
 end
 
+tool.prepare = result_table.prepare("object", known)
+
+---@param file perflua.File
 ---@param args table
 ---@param out file*
+---@param by table<string, boolean>
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local by, wrong = result_table.parse_by(args.by or "object", known)
-  wrong = wrong or result_table.check_options(args)
-  if wrong then return 2, "faults: " .. wrong end
-  local file <close>, message = needs.open(args[1], tool, symbols.of(args))
-  if not file then return nil, message end
-  wrong = samples.choose(file, args)
-  if wrong then return 2, "faults: " .. wrong end
+function tool.run(file, args, out, by)
   local columns = {}
   for _, name in ipairs { "comm", "tid", "object", "function", "stack" } do
     if by[name] or by.thread and (name == "comm" or name == "tid") then

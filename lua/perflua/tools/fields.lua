@@ -2,14 +2,13 @@
 -- it, its fields, an example of each.
 
 local fmt = require "perflua.text.fmt"
-local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local survey = require "perflua.meta.survey"
 
 local tool = {
   description = "the events and record types in a recording, their fields, an example of each",
   usage = "fields FILE…",
-  several = true,
+  reads = "records", several = true,
   help = [[
 The example is the first value found. A field without an example was absent from the records that were
 looked at. args.NAME are the fields of a tracepoint, with their types. Events beyond the first 1000
@@ -61,17 +60,13 @@ local function print_more(out, more)
     more.events == 1 and "" or "s", more.records, more.records == 1 and "" or "s"))
 end
 
----@param args table
+---@param file perflua.File
+---@param _ table
 ---@param out file*
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local file <close>, message = perflua.open(args[1])
-  if not file then
-    return nil, message
-  end
-  local parts
-  parts, message = survey.of(file, MOST)
+function tool.run(file, _, out)
+  local parts, message = survey.of(file, MOST)
   if not parts then
     return nil, message
   end

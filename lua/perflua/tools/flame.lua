@@ -13,7 +13,8 @@ local stacks = require "perflua.flame.stacks"
 local tool = {
   description = "draw a flame graph: an SVG to zoom and search in any browser",
   usage = "flame [options] FILE… -o FILE.svg",
-  several = true,
+  reads = "samples", several = true,
+  applies = { event = false },
   options = folding.with_options {
     o = { "FILE", "write the SVG to FILE, or HTML if it ends in .html; - is standard output" },
     folded = "FILE has folded stacks, from perflua fold or other tools; - is standard input",
@@ -34,8 +35,6 @@ or a regular expression, Enter, n and N step through the matches; arrows move. I
 it. The address of the page keeps the zoom, the search and the direction. As HTML the page has a policy
 by which a browser runs no other script and loads nothing.]],
 }
-
-local USAGE = 2
 
 -- Options that are numbers become numbers; what is wrong with one.
 local function check_options(args)
@@ -117,7 +116,7 @@ local function unit_of(set, args)
   return set.event_name:match("^([%w_.-]+):[%a]+$") or set.event_name
 end
 
-local function read_set(args)
+local function read_set(file, args)
   if args.folded then
     local set, message = read_folded(args[1])
     if set and set.skipped > 0 then
@@ -127,7 +126,7 @@ local function read_set(args)
     if set and set.total <= 0 then return nil, args[1] .. ": no folded stacks" end
     return set, message
   end
-  local set, message, status = folding.recording("flame", args,
+  local set, message, status = folding.recording("flame", file, args,
     { lines = not args["no-lines"] })
   if set and set.samples > 0 and set.total <= 0 then
     return nil, fmt.paths(args[1])
@@ -136,15 +135,19 @@ local function read_set(args)
   return set, message, status
 end
 
+function tool.prepare(args) return nil, check_options(args) end
+
+-- Folded stacks are no recording.
+function tool.opens(args) return { not args.folded and args[1] or nil } end
+
+---@param file? perflua.File
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local message = check_options(args)
-  if message then return USAGE, "flame: " .. message end
-  local set, status, ok
-  set, message, status = read_set(args)
+function tool.run(file, args, out)
+  local ok
+  local set, message, status = read_set(file, args)
   if not set then return status, message end
   local shape = { reverse = args.reverse, max_depth = args.max_depth,
     min_share = args.min_share or flame.MIN_SHARE }

@@ -8,7 +8,8 @@ local stacks = require "perflua.flame.stacks"
 local tool = {
   description = "fold call chains: one line for each distinct chain, with its weight",
   usage = "fold [options] FILE…",
-  several = true,
+  reads = "samples", several = true,
+  applies = { event = false },
   options = folding.with_options {
     annotate =
       "mark kernel frames with _[k], inlined frames with _[i], JIT frames with _[j]",
@@ -19,20 +20,20 @@ Prints lines "command;caller;…;callee WEIGHT", the format of flame graph tools
 In names, ; becomes : and control characters become ?.]],
 }
 
-local USAGE = 2
+function tool.prepare(args) return nil, folding.wrong("by", args.by, stacks.heads) end
 
+---@param file perflua.File
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local message = folding.wrong("by", args.by, stacks.heads)
-  if message then return USAGE, "fold: " .. message end
-  local set, status, ok
-  set, message, status = folding.recording("fold", args, { names = not args.annotate })
+function tool.run(file, args, out)
+  local ok
+  local set, message, status = folding.recording("fold", file, args,
+    { names = not args.annotate })
   if not set then return status, message end
-  ok, message = output.with_file(args.o or out, function(file)
-    return errno(set:fold(file, args.annotate))
+  ok, message = output.with_file(args.o or out, function(to)
+    return errno(set:fold(to, args.annotate))
   end)
   return ok and 0 or nil, message
 end

@@ -1,6 +1,5 @@
 -- perflua gen FILE: a script to start from, with a handler for each event of a recording.
 
-local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local starter = require "perflua.meta.starter"
 local survey = require "perflua.meta.survey"
@@ -8,6 +7,7 @@ local survey = require "perflua.meta.survey"
 local tool = {
   description = "write a script to start from: a handler for each event in a recording",
   usage = "gen [-o SCRIPT.lua] FILE",
+  reads = "records",
   options = { o = { "SCRIPT.lua", "write to SCRIPT.lua, unless the file exists" } },
   help = [[
 The script counts the samples of each event. Comments in each handler list the fields of such a sample,
@@ -18,25 +18,24 @@ recording follow. The script runs as it is:
 }
 tool.refused = samples.refused(tool.options or {}, "it describes whole recordings")
 
-local ENOENT = 2
+local FAILED <const>, ENOENT <const> = 1, 2
 
+function tool.prepare(args)
+  if not args.o then return nil end
+  local there, _, code = io.open(args.o)
+  if there then there:close() end
+  if there or code ~= ENOENT then
+    return nil, ("gen: %s is there already, and is left as it is"):format(args.o), FAILED
+  end
+end
+
+---@param file perflua.File
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local path = args.o
-  if path then
-    local there, _, code = io.open(path)
-    if there then there:close() end
-    if there or code ~= ENOENT then
-      return nil, ("gen: %s is there already, and is left as it is"):format(path)
-    end
-  end
-  local file <close>, message = perflua.open(args[1])
-  if not file then return nil, message end
-  local parts
-  parts, message = survey.of(file)
+function tool.run(file, args, out)
+  local path, parts, message = args.o, survey.of(file)
   if not parts then return nil, message end
   local text = starter.text(file, parts)
   if not path then

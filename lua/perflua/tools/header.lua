@@ -6,12 +6,12 @@ local fmt = require "perflua.text.fmt"
 local header = require "perflua.header"
 local header_json = require "perflua.header.json"
 local json = require "perflua.text.json"
-local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 
 local tool = {
   description = "show what the header says about the machine and the recording",
   usage = "header [--json] FILE",
+  reads = "records",
   options = { json = "print all features as one JSON object" },
 }
 tool.refused = samples.refused(tool.options or {}, "it reads no samples")
@@ -94,15 +94,13 @@ local function print_text(file, out)
   add("#")
 end
 
+---@param file perflua.File
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local file <close>, message = perflua.open(args[1])
-  if not file then
-    return nil, message
-  elseif args.json then
+function tool.run(file, args, out)
+  if args.json then
     out:write(json.encode(header_json(file.features)), "\n")
   else
     print_text(file, out)

@@ -11,7 +11,7 @@ local topics = require "perflua.toolkit.topics"
 local help = {
   description = "list the tools, explain one, a script or a method, show a page of the manual",
   usage = "help [TOOL | TOPIC | METHOD | SCRIPT.lua]",
-  recordings = false, operands = { 0, 1 },
+  reads = "nothing", operands = { 0, 1 },
   help = [[
 perflua help topics lists the pages of the manual.
 

@@ -9,18 +9,30 @@
 --   refused      option that it does not take → why; or nil
 --   several      true: it reads several recordings as one, "each": one after the other;
 --                default: it reads one
---   operands     { least, most } of the arguments behind the recording; default: none. With
---                recordings = false: of all arguments, none of which is a recording by itself
---   sides        a word that parts the arguments in two sides, such as --; args.before is then
---                the number of those in front of it, and options may stand on both
+--   operands     { least, most } of the arguments behind the recording; default: none. If it
+--                reads sides or nothing: of all arguments
+--   sides        a word that separates the arguments into two sides, such as --; args.before is
+--                then the number of those in front of it, and options may stand on both
+--   reads        "samples": the samples of a recording that the options of perflua.toolkit.samples
+--                choose; "records": a recording, whose samples are not chosen; "sides": several
+--                recordings on each side; "nothing": no recording
+--   applies      with "samples": options that it applies itself; see samples.choose(); or nil
 --   needs        the needs of the tool, and the perf record command for them
---   record       (perflua.meta.needs); such a tool opens its recordings by needs.open(path,
---                tool), which says what they lack; or nil
---   run          function(args, out, host) → exit status (nil: 0); or nil, message; for `host`
---                see src/host/perflua.c
+--   record       (perflua.meta.needs); what a recording lacks is an error; or nil
+--   needed       function(args, settings) → the needs with these options; nil: none
+--   prepare      function(args, out, host) → settings; or nil, what is wrong with the options;
+--                or nil, message, status. It runs before a recording is opened; or nil
+--   opens        function(args, settings) → an array of what is opened: a path or an array of
+--                paths that are read as one; of sides, an array of paths; or nil, what is wrong.
+--                Default: { args[1] }
+--   run          function(read, args, out, settings, other) → exit status (nil: 0); or nil,
+--                message. `read` is the File, or the side (perflua.toolkit.sides), `other` the
+--                second one; with several = "each" an iterator: i, File or nil, message. If it
+--                reads nothing: function(args, out, host); for `host` see src/host/perflua.c
 --
--- run gets its operands as the array part of args: args[1] is the path of the recording, or an
--- array of paths if there are several that are read as one; perf.data if none is named.
+-- perflua.toolkit.recordings opens recordings, and closes them after run; no tool does.
+-- The operands are the array part of args: args[1] is the path of the recording, or an array of
+-- paths if there are several that are read as one; perf.data if none is named.
 -- `args.json = true` is for --json, `args.event = "x"` for --event x or --event=x, `args.o =
 -- "x"` for -o x or -ox. Options of one letter have one dash; a long one may be cut short where
 -- no other begins like it. `args.csv` is "safe" for --csv-safe.
@@ -66,6 +78,11 @@ local spellings = {
   C = "cpu", k = "vmlinux", input = "i", e = "event",
 }
 
+-- Returns whether the first arguments name what is read as one recording.
+local function names_recording(tool)
+  return tool.reads ~= "nothing" and tool.reads ~= "sides"
+end
+
 -- Returns the options of a tool as rows of perflua.options, by their names, and the option of
 -- the recording.
 local function declare_options(tool)
@@ -76,7 +93,7 @@ local function declare_options(tool)
       and { name, "string", value = option[1], help = option[2], many = option.many }
       or { name, "flag", help = option }
   end
-  if tool.recordings ~= false and not given.i then
+  if names_recording(tool) and not given.i then
     rows[#rows + 1] = { "i", "string", value = "FILE", many = true }
   end
   return load_options().declare(rows, spellings, tool.refused), rows
@@ -144,14 +161,27 @@ function tools.parse(tool, args)
   table.move(operands, 1, #operands, 1, parsed)
   if parsed["csv-safe"] then parsed.csv = "safe" end
   local wrong
-  if tool.recordings == false then
+  if names_recording(tool) then
+    wrong = name_recordings(tool, parsed)
+  else
     local least, most = table.unpack(tool.operands)
     wrong = check_number(#parsed, least, most, function(at) return parsed[at] end)
-  else
-    wrong = name_recordings(tool, parsed)
   end
   if wrong then return nil, wrong end
   return parsed
+end
+
+---Runs a tool on the recordings that it reads.
+---@param name string
+---@param tool table
+---@param args table what tools.parse gave
+---@param out file*
+---@param host table of the interpreter
+---@return integer? status
+---@return string? message
+function tools.run(name, tool, args, out, host)
+  if tool.reads == "nothing" then return tool.run(args, out, host) end
+  return require "perflua.toolkit.recordings".run(name, tool, args, out, host)
 end
 
 ---@param tool table
@@ -181,7 +211,7 @@ end
 function tools.about(tool)
   local parts = {}
   if tool.help then parts[#parts + 1] = tool.help:gsub("\n*$", "\n") end
-  if tool.recordings ~= false then
+  if names_recording(tool) then
     parts[#parts + 1] = ("FILE is a recording, or - for standard input; default: %s.%s\n")
       :format(DEFAULT, tool.several == true and " Several are read as one." or "")
   end

@@ -2,7 +2,6 @@
 
 local core = require "perflua.core"
 local result_table = require "perflua.table.result_table"
-local needs = require "perflua.meta.needs"
 local requests = require "perflua.waits.requests"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
@@ -15,6 +14,8 @@ local tool = {
   description =
     "block requests: how many, how large, how long they waited and took; by device, operation",
   usage = "io [options] FILE",
+  reads = "samples",
+  applies = samples.of_spans,
   needs = { events = { "block:block_rq_issue", "block:block_rq_complete" },
     fields = { "time" } },
   record = "perf record -a -e 'block:block_rq_*' -- COMMAND",
@@ -72,20 +73,16 @@ local function read_requests(file, by, hist, is_chosen)
   return rows:sorted(), open, lost, unreadable
 end
 
+tool.prepare = result_table.prepare("device,operation", known)
+
+---@param file perflua.File
 ---@param args table
 ---@param out file*
+---@param by table<string, boolean>
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local by, wrong = result_table.parse_by(args.by or "device,operation", known)
-  wrong = wrong or result_table.check_options(args)
-  if wrong then return 2, "io: " .. wrong end
-  local file <close>, message = needs.open(args[1], tool)
-  if not file then return nil, message end
-  local is_chosen
-  is_chosen, wrong = samples.threads(args)
-  wrong = wrong or samples.choose(file, args, samples.of_spans)
-  if wrong then return 2, "io: " .. wrong end
+function tool.run(file, args, out, by)
+  local is_chosen = samples.threads(args)
   local columns = {}
   for i, name in ipairs(known) do columns[i] = { name, "string", not by[name] } end
   for _, column in ipairs { { "requests", "unsigned" }, { "errors", "unsigned" },

@@ -3,7 +3,6 @@
 
 local interrupts = require "perflua.waits.interrupts"
 local result_table = require "perflua.table.result_table"
-local needs = require "perflua.meta.needs"
 local samples = require "perflua.toolkit.samples"
 local totals = require "perflua.waits.totals"
 
@@ -11,6 +10,7 @@ local tool = {
   description =
     "time in interrupts and softirqs, and until softirqs began: by vector, by processor",
   usage = "irqs [options] FILE",
+  reads = "samples",
   needs = {
     events = {
       { any = { "irq:irq_handler_entry", "irq:softirq_entry", "irq_vectors:*_entry" } } },
@@ -37,18 +37,15 @@ local raise_notes = {
   restarted = "{raise is|raises are} not counted: the softirq had been raised before",
 }
 
+tool.prepare = result_table.prepare("vector,cpu", { "vector", "cpu" })
+
+---@param file perflua.File
 ---@param args table
 ---@param out file*
+---@param by table<string, boolean>
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local by, wrong = result_table.parse_by(args.by or "vector,cpu", { "vector", "cpu" })
-  wrong = wrong or result_table.check_options(args)
-  if wrong then return 2, "irqs: " .. wrong end
-  local file <close>, message = needs.open(args[1], tool)
-  if not file then return nil, message end
-  wrong = samples.choose(file, args)
-  if wrong then return 2, "irqs: " .. wrong end
+function tool.run(file, args, out, by)
   local rows, delays = totals.new(), totals.new()
   local function key_of(run)
     return by.vector and run.kind, by.vector and (run.number or run.name), by.cpu and run.cpu

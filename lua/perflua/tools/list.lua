@@ -8,7 +8,7 @@ local tools = require "perflua.tools"
 local tool = {
   description = "list tools and scripts that are found by name, and how to record for them",
   usage = "list",
-  recordings = false, operands = { 0, 0 },
+  reads = "nothing", operands = { 0, 0 },
   help = [[
 A script NAME.lua is run as perflua NAME if it is in the working directory, in a directory of
 PERFLUA_PATH, or in $XDG_DATA_HOME/perflua (default: ~/.local/share/perflua). What is found first counts,

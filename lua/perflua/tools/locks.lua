@@ -3,7 +3,6 @@
 
 local result_table = require "perflua.table.result_table"
 local locks = require "perflua.waits.locks"
-local needs = require "perflua.meta.needs"
 local samples = require "perflua.toolkit.samples"
 local symbols = require "perflua.toolkit.symbols"
 local totals = require "perflua.waits.totals"
@@ -11,6 +10,7 @@ local totals = require "perflua.waits.totals"
 local tool = {
   description = "waits for the kernel's locks: by caller, by lock, by thread",
   usage = "locks [options] FILE",
+  reads = "samples",
   needs = { events = { "lock:contention_begin", "lock:contention_end" },
     fields = { "tid", "time" } },
   record = "perf lock record -- COMMAND",
@@ -30,20 +30,20 @@ contention skips three frames before it looks for one, unless --stack-skip 0 is 
    1081      4.62   46.09    4.27  spinlock  unix_stream_sendmsg+0x1ea]],
 }
 
+tool.prepare = result_table.prepare("caller", { "caller", "lock", "thread" })
+
+-- Callers are in call chains.
+function tool.needed(_, by)
+  return { by.caller and "callchain", events = tool.needs.events }
+end
+
+---@param file perflua.File
 ---@param args table
 ---@param out file*
+---@param by table<string, boolean>
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local by, wrong = result_table.parse_by(args.by or "caller", { "caller", "lock", "thread" })
-  wrong = wrong or result_table.check_options(args)
-  if wrong then return 2, "locks: " .. wrong end
-  local needed = { needs = { by.caller and "callchain", events = tool.needs.events },
-    record = tool.record }
-  local file <close>, message = needs.open(args[1], needed, symbols.of(args))
-  if not file then return nil, message end
-  wrong = samples.choose(file, args)
-  if wrong then return 2, "locks: " .. wrong end
+function tool.run(file, args, out, by)
   local rows = totals.new()
   local open = locks.each(file, by.caller, function(wait, duration)
     local row = rows:row(wait.type, by.caller and wait.caller, by.lock and wait.lock,

@@ -1,7 +1,6 @@
 -- perflua migrations FILE: which threads were moved from processor to processor.
 
 local result_table = require "perflua.table.result_table"
-local needs = require "perflua.meta.needs"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
@@ -9,6 +8,8 @@ local tool = {
   description =
     "threads that moved to another processor: how often, from where to where, across what",
   usage = "migrations [options] FILE",
+  reads = "samples",
+  applies = samples.of_spans,
   needs = { events = { "sched:sched_migrate_task" } },
   record = "perf record -a -e sched:sched_migrate_task",
   options = samples.with_options(result_table.with_options {
@@ -81,22 +82,16 @@ local function rows_of(file, keys, is_chosen, is_chosen_cpu, by)
   return list
 end
 
+tool.prepare = result_table.prepare("thread,cpus", { "thread", "cpus" })
+
+---@param file perflua.File
 ---@param args table
 ---@param out file*
+---@param by table<string, boolean>
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local by, wrong = result_table.parse_by(args.by or "thread,cpus", { "thread", "cpus" })
-  wrong = wrong or result_table.check_options(args)
-  if wrong then return 2, "migrations: " .. wrong end
-  local file <close>, message = needs.open(args[1], tool)
-  if not file then return nil, message end
-  local is_chosen
-  is_chosen, wrong = samples.of_tids(file, args)
-  wrong = wrong or samples.choose(file, args, samples.of_spans)
-  local is_chosen_cpu, message_cpu = samples.of_cpus(args)
-  wrong = wrong or message_cpu
-  if wrong then return 2, "migrations: " .. wrong end
+function tool.run(file, args, out, by)
+  local is_chosen, is_chosen_cpu = samples.of_tids(file, args), samples.of_cpus(args)
   local named = by.thread or is_chosen
   local keys = named and { "args.pid" } or {}
   if by.cpus or is_chosen_cpu then

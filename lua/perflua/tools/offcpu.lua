@@ -7,7 +7,6 @@ local folded = require "perflua.flame.folded"
 local interrupted = require "perflua.table.interrupted"
 local kinds = require "perflua.flame.kinds"
 local result_table = require "perflua.table.result_table"
-local needs = require "perflua.meta.needs"
 local off_cpu = require "perflua.waits.off_cpu"
 local output = require "perflua.table.output"
 local folding = require "perflua.toolkit.folding"
@@ -20,6 +19,8 @@ local tool = {
   description =
     "time off CPU, blocked or preempted: by thread, as folded stacks, as a flame graph",
   usage = "offcpu [options] FILE",
+  reads = "samples",
+  applies = samples.of_spans,
   needs = { events = { { any = { "sched:sched_switch", "context-switches", "cs" } } },
     fields = { "tid", "time" } },
   record = "perf record -a -g -e sched:sched_switch -- COMMAND",
@@ -52,7 +53,7 @@ tool.refused = samples.refused(tool.options, "it reads the switches of all threa
 
 local states = { blocked = true, preempted = true }
 
-local function wrong_of(args)
+local function check_options(args)
   if args.folded and args.svg then return "--folded and --svg exclude each other" end
   local of_table = args.csv or args.json or args.count or args.sort
   if (args.folded or args.svg) and of_table then
@@ -147,26 +148,26 @@ local function write_stacks(file, args, out, is_shown)
   end)
 end
 
+function tool.prepare(args) return nil, check_options(args) end
+
+-- Stacks are made of call chains.
+function tool.needed(args)
+  if not (args.folded or args.svg) then return tool.needs end
+  return { "callchain", events = tool.needs.events }
+end
+
+---@param file perflua.File
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local wrong = wrong_of(args)
-  if wrong then return 2, "offcpu: " .. wrong end
-  local needed = { needs = tool.needs, record = tool.record }
-  if args.folded or args.svg then needed.needs = { "callchain", events = tool.needs.events } end
-  local file <close>, message = needs.open(args[1], needed, symbols.of(args))
-  if not file then return nil, message end
-  local is_chosen
-  is_chosen, wrong = samples.threads(args)
-  wrong = wrong or samples.choose(file, args, samples.of_spans)
-  if wrong then return 2, "offcpu: " .. wrong end
+function tool.run(file, args, out)
+  local is_chosen = samples.threads(args)
   local function is_shown(wait)
     return (not args.state or wait.state == args.state)
       and is_chosen(wait.tid, wait.comm, wait.pid, wait.cpu)
   end
-  message = off_cpu.check_recording(file)
+  local message = off_cpu.check_recording(file)
   if message then return nil, message end
   if args.folded or args.svg then
     local ok

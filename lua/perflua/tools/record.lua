@@ -8,7 +8,7 @@ local tools = require "perflua.tools"
 local tool = {
   description = "record a command for a tool or script as it asks for, then run that",
   usage = "record [--force] [-o FILE] NAME -- COMMAND…",
-  recordings = false, operands = { 1, math.huge },
+  reads = "nothing", operands = { 1, math.huge },
   options = {
     force = "replace the recording if there is one; it becomes FILE.old",
     o = { "FILE", "record to FILE; default: perf.data" },

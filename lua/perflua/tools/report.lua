@@ -8,7 +8,6 @@ local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local list = require "perflua.text.list"
 local output = require "perflua.table.output"
-local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
 local quality = require "perflua.report.quality"
@@ -20,7 +19,8 @@ local unchosen = require "perflua.toolkit.unchosen"
 local tool = {
   description = "where the time went: shares of commands, binaries, functions, or of any field",
   usage = "report [options] FILE…",
-  several = true,
+  reads = "samples", several = true,
+  applies = { event = false, where = false },
   options = samples.with_options(symbols.with_options {
     sort = { "FIELDS",
       "group by these fields, default comm,dso,symbol; names as in perf or the manual" },
@@ -77,7 +77,7 @@ local function parse_fields(args, option)
 end
 
 -- Parses the options. Returns nil and what is wrong with them.
-local function settings_of(args)
+function tool.prepare(args)
   local events, message = samples.events(args)
   if message then return nil, message end
   local settings = { limit = 0, by_name = args.json,
@@ -210,22 +210,13 @@ local function write_json(result, file, health, out)
   end)
 end
 
+---@param file perflua.File
 ---@param args table
 ---@param out file*
+---@param settings table what tool.prepare gave
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local settings, wrong = settings_of(args)
-  wrong = wrong and "report: " .. wrong or symbols.wrong("report", args)
-  if wrong then
-    return USAGE, wrong
-  end
-  local file <close>, message = perflua.open(args[1], symbols.of(args))
-  if not file then
-    return nil, message
-  end
-  wrong = samples.choose(file, args, { event = true, where = true })
-  if wrong then return USAGE, "report: " .. wrong end
+function tool.run(file, args, out, settings)
   local health
   local query = settings.query
   -- what no recording has is refused before this one is read

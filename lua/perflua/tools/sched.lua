@@ -2,7 +2,6 @@
 
 local comms = require "perflua.waits.comms"
 local result_table = require "perflua.table.result_table"
-local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
@@ -11,6 +10,8 @@ local tool = {
   description =
     "threads: how long they ran, were off CPU, and waited for a processor when ready to run",
   usage = "sched [options] FILE",
+  reads = "samples",
+  applies = samples.of_spans,
   needs = { events = { "sched:sched_switch" }, fields = { "cpu", "time" } },
   record = "perf sched record -- COMMAND",
   options = samples.with_options(result_table.with_options {
@@ -119,21 +120,15 @@ local function read_threads(file, is_chosen)
   return threads, broken, unwoken, lost, unreadable
 end
 
+function tool.prepare(args) return nil, result_table.check_options(args) end
+
+---@param file perflua.File
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local wrong = result_table.check_options(args)
-  if wrong then return 2, "sched: " .. wrong end
-  local file <close>, message = needs.open(args[1], tool)
-  if not file then return nil, message end
-  local is_chosen
-  is_chosen, wrong = samples.of_tids(file, args)
-  wrong = wrong or samples.choose(file, args, samples.of_spans)
-  local is_chosen_cpu, message_cpu = samples.of_cpus(args)
-  wrong = wrong or message_cpu
-  if wrong then return 2, "sched: " .. wrong end
+function tool.run(file, args, out)
+  local is_chosen, is_chosen_cpu = samples.of_tids(file, args), samples.of_cpus(args)
   local list = result_table.new({
     { "comm", "string" }, { "tid", "signed" }, { "switches", "unsigned" },
     { "run_ms", "float" },

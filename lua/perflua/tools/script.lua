@@ -4,7 +4,6 @@ local core = require "perflua.core"
 local fields = require "perflua.script.fields"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
-local perflua = require "perflua"
 local plan = require "perflua.plan"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
@@ -25,7 +24,8 @@ end
 local tool = {
   description = "print samples as perf script does",
   usage = "script [-F FIELDS] [-G] [OPTION]… FILE…",
-  several = true,
+  reads = "samples", several = true,
+  applies = { event = false },
   options = samples.with_options(symbols.with_options {
     F = { "FIELDS",
       "fields of a line: comm,ip,sym or +addr,-dso; for one type of events: sw:comm,ip",
@@ -87,39 +87,38 @@ local function find_sampled(file)
   return set
 end
 
----@param args table
----@param out file*
----@return integer | nil status
----@return string | nil message
-function tool.run(args, out)
+function tool.prepare(args)
   local classes, message = fields.parse(args.F)
-  if not classes then return USAGE, "script: " .. message end
+  if not classes then return nil, message end
   local max_stack = math.tointeger(tonumber(args["max-stack"] or MAX_STACK))
   if not max_stack or max_stack < 1 or max_stack > 1 << 30 then
-    return USAGE, ("script: --max-stack: '%s' is not a number of frames"):format(
-      args["max-stack"])
+    return nil, ("--max-stack: '%s' is not a number of frames"):format(args["max-stack"])
   end
-  local wrong = symbols.wrong("script", args)
-  if wrong then return USAGE, wrong end
   for _, name in ipairs { "F", "G", "reltime", "deltatime", "ns" } do
     if args.json and args[name] then
-      return USAGE, ("script: --json and %s%s"):format(#name == 1 and "-" or "--", name)
+      return nil, ("--json and %s%s"):format(#name == 1 and "-" or "--", name)
     end
   end
-  if args.reltime and args.deltatime then return USAGE, "script: --reltime and --deltatime" end
+  if args.reltime and args.deltatime then return nil, "--reltime and --deltatime" end
   args.vmlinux, args.comm = args.vmlinux or args.k, args.comm or args.comms
-  local file <close>, failure = perflua.open(args[1], symbols.of(args))
-  if not file then return nil, failure end
-  local events
-  events, wrong = samples.events(args)
-  wrong = wrong or samples.choose(file, args, { event = true })
+  return { classes = classes, max_stack = max_stack }
+end
+
+---@param file perflua.File
+---@param args table
+---@param out file*
+---@param shape { classes: table, max_stack: integer }
+---@return integer | nil status
+---@return string | nil message
+function tool.run(file, args, out, shape)
+  local events, wrong = samples.events(args)
   local ok, query = pcall(file.samples, file, events)
   if not ok then wrong = wrong or strip_position(query) end
   if wrong then return USAGE, "script: " .. wrong end
   if args.json then
     return core.dump(file, out, json_options(query))
   end
-  local options = options_of(query, classes, max_stack, args)
+  local options = options_of(query, shape.classes, shape.max_stack, args)
   -- events may come late in a pipe: lines of those before them are written only if none refuses
   -- a field
   if args.F and file.mode == "pipe" then options.sampled = find_sampled(file) end

@@ -16,7 +16,7 @@ local USAGE <const> = 2
 local tool = {
   description = "records and bytes by type and by event, losses, time range",
   usage = "stat [--json] [--time RANGES] FILE…",
-  several = true,
+  reads = "records", several = true,
   options = samples.with_options({ json = "one JSON object" },
     "comm pid tid cpu dso symbol event where"),
   help = [[
@@ -175,15 +175,12 @@ local function count_between(file, args)
   return counts
 end
 
+---@param file perflua.File
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local file <close>, message = perflua.open(args[1])
-  if not file then
-    return nil, message
-  end
+function tool.run(file, args, out)
   local counts
   if args.time then
     local ok

@@ -1,12 +1,11 @@
 -- perflua stubs FILE: annotations for the Lua language server, of what is in a recording.
 
 local fmt = require "perflua.text.fmt"
-local perflua = require "perflua"
 
 local tool = {
   description = "write annotations for editors: events and tracepoint fields of a recording",
   usage = "stubs FILE…",
-  several = true,
+  reads = "records", several = true,
   help = [[
 The Lua language server reads them beside perflua/meta.lua, which is installed with the module. Then it
 completes and checks names of events, handlers and s.args.NAME:
@@ -48,13 +47,12 @@ local function write_tracepoint(out, event, number)
   return class
 end
 
----@param args table
+---@param file perflua.File
+---@param _ table
 ---@param out file*
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local file <close>, message = perflua.open(args[1])
-  if not file then return nil, message end
+function tool.run(file, _, out)
   local names, handlers, seen = {}, {}, {}
   out:write("---@meta\n-- Of ", fmt.escape(fmt.paths(file.path)), ", by perflua stubs.\n")
   for i = 1, #file.events do

@@ -4,7 +4,6 @@ local address = require "perflua.address"
 local between = require "perflua.recording.between"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
-local perflua = require "perflua"
 local show = require "perflua.address.show"
 local symbols = require "perflua.toolkit.symbols"
 
@@ -12,6 +11,7 @@ local tool = {
   description =
     "explain the symbol of an address step by step: mapping, binary, symbol file, line",
   usage = "symbol [--pid PID] [--time TIME] [options] FILE ADDRESS",
+  reads = "records",
   options = symbols.with_options {
     pid = { "PID", "the process that the address belongs to; not needed for the kernel" },
     time = { "TIME",
@@ -37,7 +37,7 @@ local function process_of(args, name)
   if not args[name] then return nil end
   local pid = args[name]:find "^%d+$" and math.tointeger(tonumber(args[name]))
   if not pid or pid > 0x7fffffff then
-    return nil, ("symbol: --%s: '%s' is no id of a process"):format(name, args[name])
+    return nil, ("--%s: '%s' is no id of a process"):format(name, args[name])
   end
   return pid
 end
@@ -69,25 +69,27 @@ local function make_plain(value, key)
   return value
 end
 
----@param args table
----@param out file*
----@return integer | nil status
----@return string | nil message
-function tool.run(args, out)
+function tool.prepare(args)
   local ip = address.parse(args[2])
   if not ip then
-    return USAGE, ("symbol: '%s' is no address: hexadecimal digits, with or without 0x")
-      :format(args[2])
+    return nil, ("'%s' is no address: hexadecimal digits, with or without 0x"):format(args[2])
   end
   local pid, message = process_of(args, "pid")
   local guest, more = process_of(args, "guest")
-  if message or more then return USAGE, message or more end
-  local file <close>, failed = perflua.open(args[1], symbols.of(args))
-  if not file then return nil, failed end
-  local time
-  time, message = time_of(file, args.time)
+  return { ip = ip, pid = pid, guest = guest }, message or more
+end
+
+---@param file perflua.File
+---@param args table
+---@param out file*
+---@param asked { ip: integer, pid: integer?, guest: integer? }
+---@return integer | nil status
+---@return string | nil message
+function tool.run(file, args, out, asked)
+  local time, message = time_of(file, args.time)
   if message then return USAGE, message end
-  local report = address.explain(file, ip, { pid = pid, time = time, guest = guest })
+  local report = address.explain(file, asked.ip,
+    { pid = asked.pid, time = time, guest = asked.guest })
   report.interrupted, report.unnamed = interrupted.value()
   if args.json then
     out:write(json.encode(make_plain(report)), "\n")

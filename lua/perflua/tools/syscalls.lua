@@ -3,7 +3,6 @@
 
 local core = require "perflua.core"
 local result_table = require "perflua.table.result_table"
-local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
@@ -12,6 +11,7 @@ local tool = {
   description =
     "system calls: how many, how many failed, how long they took; by call, by thread",
   usage = "syscalls [options] FILE",
+  reads = "samples",
   needs = {
     events = { { any = { "raw_syscalls:sys_enter", "syscalls:sys_enter_*" } },
       { any = { "raw_syscalls:sys_exit", "syscalls:sys_exit_*" } } },
@@ -160,18 +160,15 @@ local function errors_of(row, arch)
   return table.concat(list, " ")
 end
 
+tool.prepare = result_table.prepare("syscall", { "thread", "syscall" })
+
+---@param file perflua.File
 ---@param args table
 ---@param out file*
+---@param by table<string, boolean>
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local by, wrong = result_table.parse_by(args.by or "syscall", { "thread", "syscall" })
-  wrong = wrong or result_table.check_options(args)
-  if wrong then return 2, "syscalls: " .. wrong end
-  local file <close>, message = needs.open(args[1], tool)
-  if not file then return nil, message end
-  wrong = samples.choose(file, args)
-  if wrong then return 2, "syscalls: " .. wrong end
+function tool.run(file, args, out, by)
   if by.thread then samples_with_losses.read_names(file) end
   local threads, restarted, lost,
     unfinished = read_calls(file, args.hist and core.power_bucket)

@@ -3,7 +3,6 @@
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local folding = require "perflua.toolkit.folding"
-local needs = require "perflua.meta.needs"
 local output = require "perflua.table.output"
 local samples = require "perflua.toolkit.samples"
 local svg = require "perflua.timechart.svg"
@@ -15,6 +14,8 @@ local MOST_ROWS <const> = 40
 local tool = {
   description = "draw threads on processors over time: an SVG to zoom in any browser",
   usage = "timechart [options] FILE -o FILE.svg",
+  reads = "samples",
+  applies = samples.of_threads,
   needs = { events = { "sched:sched_switch" }, fields = { "time", "cpu" } },
   record = "perf record -a -e sched:sched_switch -e sched:sched_waking",
   options = samples.with_options({
@@ -65,26 +66,21 @@ local function describe(file, chart)
   return table.concat(parts, "  ·  ")
 end
 
+function tool.prepare(args) return nil, check_options(args) end
+
+---@param file perflua.File
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local wrong = check_options(args)
-  if wrong then return 2, "timechart: " .. wrong end
-  local file <close>, message = needs.open(args[1], tool)
-  if not file then return nil, message end
-  local is_chosen
-  is_chosen, wrong = samples.of_tids(file, args)
-  wrong = wrong or samples.choose(file, args, samples.of_threads)
-  if wrong then return 2, "timechart: " .. wrong end
-  local chart = timechart.read(file, { most = args.count or MOST_ROWS, is_chosen = is_chosen })
+function tool.run(file, args, out)
+  local chart = timechart.read(file, { most = args.count or MOST_ROWS,
+    is_chosen = samples.of_tids(file, args) })
   if not chart then
     folding.log("timechart", "%s: no thread was seen to run", fmt.paths(file.path))
     return 0
   end
-  local ok
-  ok, message = output.to(args.o == "-" and out or args.o, function(write)
+  local ok, message = output.to(args.o == "-" and out or args.o, function(write)
     svg.write(write, chart, { title = args.title or "Timechart", about = describe(file, chart),
       width = args.width, html = args.o:find "%.html?$" ~= nil })
   end)

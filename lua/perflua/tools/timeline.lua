@@ -3,7 +3,6 @@
 local aside = require "perflua.group.aside"
 local duration = require "perflua.text.duration"
 local fmt = require "perflua.text.fmt"
-local needs = require "perflua.meta.needs"
 local output = require "perflua.table.output"
 local perflua = require "perflua"
 local runs = require "perflua.waits.runs"
@@ -14,6 +13,8 @@ local suggest = require "perflua.errors.suggest"
 local tool = {
   description = "share of each time slice that each thread ran, as CSV or JSON",
   usage = "timeline [options] FILE",
+  reads = "samples",
+  applies = samples.of_threads,
   needs = { events = { { any = { "sched:sched_switch", "cpu-clock", "task-clock" } } },
     fields = { "time" } },
   record = "perf record -a -e sched:sched_switch",
@@ -203,34 +204,30 @@ local function writer_of(out, args, by)
   end, finish
 end
 
--- Returns the length of a slice, and by what to add up; nil and what is wrong with an option.
-local function check_options(args)
+-- Returns the length of a slice and by what to add up; nil and what is wrong with an option.
+function tool.prepare(args)
   local length, by = duration.nanoseconds(args.slice or "10ms"), args.by or "tid"
   if not length or length == 0 then
-    return nil, "timeline: --slice: a time such as 10ms expected, got " .. args.slice
+    return nil, "--slice: a time such as 10ms expected, got " .. args.slice
   elseif not columns[by] then
-    return nil, "timeline: " .. suggest.message(("--by: no '%s'"):format(by), by,
+    return nil, suggest.message(("--by: no '%s'"):format(by), by,
       suggest.names(columns))
   elseif args.csv and args.json then
-    return nil, "timeline: --csv and --json exclude each other"
+    return nil, "--csv and --json exclude each other"
   elseif by == "cpu" and (args.comm or args.pid or args.tid) then
-    return nil, "timeline: --by cpu adds up all threads; --comm, --pid and --tid choose some"
+    return nil, "--by cpu adds up all threads; --comm, --pid and --tid choose some"
   end
-  return length, by
+  return { length = length, by = by }
 end
 
+---@param file perflua.File
 ---@param args table
 ---@param out file*
+---@param slices { length: integer, by: string }
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local length, by = check_options(args)
-  if not length then return 2, by end
-  local file <close>, message = needs.open(args[1], tool)
-  if not file then return nil, message end
-  local is_chosen, wrong = samples.of_tids(file, args)
-  wrong = wrong or samples.choose(file, args, samples.of_threads)
-  if wrong then return 2, "timeline: " .. wrong end
+function tool.run(file, args, out, slices)
+  local length, by, is_chosen = slices.length, slices.by, samples.of_tids(file, args)
   samples_with_losses.read_names(file)
   local write_row, write_end = writer_of(out, args, by)
   local line = new_line(length, by == "cpu", function(start, stop, ran)
@@ -240,8 +237,7 @@ function tool.run(args, out)
   end)
   local read = file.events["sched:sched_switch"] and read_switches or read_samples
   local lost, unreadable, missing = read(file, line)
-  local ok
-  ok, message = write_end()
+  local ok, message = write_end()
   if missing then io.stderr:write("# ", missing, "\n") end
   for _, note in ipairs {
     { lost, "{record tells|records tell} of losses: what ran afterwards is not known" },

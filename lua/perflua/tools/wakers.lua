@@ -1,7 +1,6 @@
 -- perflua wakers FILE: which threads woke which, and how long it took until these ran.
 
 local result_table = require "perflua.table.result_table"
-local needs = require "perflua.meta.needs"
 local samples = require "perflua.toolkit.samples"
 local totals = require "perflua.waits.totals"
 local wakes = require "perflua.waits.wakes"
@@ -9,6 +8,8 @@ local wakes = require "perflua.waits.wakes"
 local tool = {
   description = "which threads woke which, how long until they ran, and chains of wakers",
   usage = "wakers [options] FILE",
+  reads = "samples",
+  applies = { comm = false, tid = false, cpu = true },
   needs = {
     events = { "sched:sched_switch", { any = { "sched:sched_waking", "sched:sched_wakeup" } } },
     fields = { "tid", "time" },
@@ -39,7 +40,7 @@ tool.refused = samples.refused(tool.options, "it reads the switches of all threa
 local MAX_DEPTH = 64
 
 -- Parses the options; returns nil and what is wrong with them.
-local function options_of(args)
+function tool.prepare(args)
   local by, wrong = result_table.parse_by(args.by or "comm", { "comm", "thread" })
   wrong = wrong or result_table.check_options(args)
   if wrong then return nil, wrong end
@@ -56,20 +57,14 @@ local function options_of(args)
   return { tids = by.thread, tid = tid, comm = args.comm, chains = chains or nil }
 end
 
+---@param file perflua.File
 ---@param args table
 ---@param out file*
+---@param asked table what tool.prepare gave
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(args, out)
-  local asked, wrong = options_of(args)
-  if not asked then return 2, "wakers: " .. wrong end
-  local file <close>, message = needs.open(args[1], tool)
-  if not file then return nil, message end
-  wrong = samples.choose(file, args, samples.of_spans)
-  local is_chosen, message_cpu = samples.of_cpus(args)
-  wrong = wrong or message_cpu
-  if wrong then return 2, "wakers: " .. wrong end
-  local rows, chains = totals.new(), asked.chains
+function tool.run(file, args, out, asked)
+  local rows, chains, is_chosen = totals.new(), asked.chains, samples.of_cpus(args)
   local open, awake = wakes.each(file, chains, function(wake, duration)
     if (asked.tid or wake.tid) ~= wake.tid or (asked.comm or wake.woken) ~= wake.woken
         or is_chosen and not is_chosen(wake.cpu) then

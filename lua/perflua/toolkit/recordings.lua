@@ -1,0 +1,90 @@
+-- Opens the recordings of a tool, applies the options that tools have in common, runs the tool
+-- on them and closes them, also after an error. What a tool declares is described in
+-- tools/init.lua.
+
+local interrupted = require "perflua.table.interrupted"
+local needs = require "perflua.meta.needs"
+local perflua = require "perflua"
+local samples = require "perflua.toolkit.samples"
+local sides = require "perflua.toolkit.sides"
+local symbols = require "perflua.toolkit.symbols"
+
+local recordings = {}
+
+local USAGE <const> = 2
+
+local function close_all(files)
+  while files[1] do table.remove(files):close() end
+end
+
+local Opened = { __close = close_all }
+
+-- Returns what the recordings must have, for perflua.meta.needs; nil: nothing.
+local function needs_of(tool, args, settings)
+  local needed = tool.needs
+  if tool.needed then needed = tool.needed(args, settings) end
+  return needed and { needs = needed, record = tool.record }
+end
+
+-- Returns a function that opens a path or several as one File and adds it to `opened`; the
+-- function returns nil, a message and the status if it cannot.
+local function opener(name, tool, args, settings, opened)
+  local meta, options = needs_of(tool, args, settings), symbols.of(args)
+  return function(path)
+    local file, message
+    if meta then
+      file, message = needs.open(path, meta, options)
+    else
+      file, message = perflua.open(path, options)
+    end
+    if not file then return nil, message end
+    opened[#opened + 1] = file
+    message = tool.reads ~= "records" and samples.choose(file, args, tool.applies)
+    if message then return nil, ("%s: %s"):format(name, message), USAGE end
+    return file
+  end
+end
+
+-- Returns an iterator of recordings, each of which is closed before the next one is opened. It
+-- ends at an interrupt.
+local function each_file(paths, open, opened)
+  local i = 0
+  return function()
+    close_all(opened)
+    i = i + 1
+    if not paths[i] or i > 1 and interrupted.now() then return nil end
+    return i, open(paths[i])
+  end
+end
+
+---Runs a tool that reads recordings.
+---@param name string its name
+---@param tool table
+---@param args table what tools.parse gave
+---@param out file*
+---@param host table of the interpreter
+---@return integer? status
+---@return string? message
+function recordings.run(name, tool, args, out, host)
+  local settings, wrong, status
+  if tool.prepare then settings, wrong, status = tool.prepare(args, out, host) end
+  if status then return status, wrong end
+  wrong = wrong or symbols.wrong(args)
+  if wrong then return USAGE, ("%s: %s"):format(name, wrong) end
+  local opened <close> = setmetatable({}, Opened)
+  local open = opener(name, tool, args, settings, opened)
+  if tool.several == "each" then
+    return tool.run(each_file(args, open, opened), args, out, settings)
+  end
+  local inputs = { args[1] }
+  if tool.opens then inputs, wrong = tool.opens(args, settings) end
+  if wrong then return USAGE, ("%s: %s"):format(name, wrong) end
+  local open_input, read = tool.reads == "sides" and sides.open or open, {}
+  for i, input in ipairs(inputs) do
+    read[i], wrong, status = open_input(input, open)
+    if not read[i] then return status, wrong end
+  end
+  return tool.run(read[1], args, out, settings, read[2])
+end
+
+return recordings
