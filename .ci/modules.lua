@@ -63,8 +63,8 @@ local modules = {
 local knows_lua = words "binding binding/query host"
 local lua_headers = words "lua.h lauxlib.h lualib.h luaconf.h"
 
--- A row: folder, the modules it uses, its public files, and files of others that it reaches for
--- though they are not public. "perflua" is lua/perflua/init.lua itself.
+-- A row: folder, the modules it uses, its public files. "perflua" is lua/perflua/init.lua
+-- itself.
 local lua_modules = {
   { "core", "", "init" }, -- in C
   { "api", "", "init" },
@@ -84,13 +84,11 @@ local lua_modules = {
   { "file", "core errors fields filter plan query recording table",
     "binaries functions paths records run running samples_with_losses" },
   { "options", "api errors text", "init" },
-  { "flame", "core group plan recording text", "init folded page stacks" },
+  { "flame", "core group plan recording text", "init clean folded kinds page stacks xml" },
   { "waits", "core file group plan text",
     "comms interrupts live locks off_cpu page_faults requests runs totals wakes" },
-  { "export", "core errors flame group plan recording table text waits", "init",
-    "flame/clean group/aside" },
-  { "diff", "core errors file group flame measures query table text", "estimate init plan",
-    "flame/clean" },
+  { "export", "core errors flame group plan recording table text waits", "init" },
+  { "diff", "core errors file group flame measures query table text", "estimate init plan" },
   { "perflua", "core diff errors export file intervals options query recording table",
     "init" },
   { "check", "core diff errors file table text", "init output recipe" },
@@ -100,22 +98,21 @@ local lua_modules = {
   { "header", "core text", "init json" },
   { "script", "core errors", "fields" },
   { "doctor", "core file perflua recording table text", "init show words" },
-  { "report", "core doctor errors group measures plan recording table text", "init show" },
+  { "report", "core doctor errors group measures plan recording table text", "init quality show" },
   { "map", "core errors meta recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },
-  { "timechart", "core file flame text waits", "init svg", "flame/xml" },
+  { "timechart", "core file flame text waits", "init svg" },
   { "toolkit",
     "core diff doctor errors file filter flame group meta perflua query recording table text",
     "change_graph folding recordings samples sides symbols topics unchosen" },
   { "tools",
-    "address check core diff doctor errors export file flame header map meta options perflua "
-      .. "recording report script table text timechart toolkit waits",
-    "init",
-    "flame/clean flame/kinds flame/palette group/aside measures/sums "
-      .. "plan/init report/quality" },
+    "address check core diff doctor errors export file flame group header map measures meta "
+      .. "options perflua plan recording report script table text timechart toolkit waits",
+    "init" },
   { "cli",
-    "api core errors fields file filter meta options perflua query recording table text tools",
-    "init", "report/quality" },
+    "api core errors fields file filter meta options perflua query recording report table text "
+      .. "tools",
+    "init" },
 }
 
 -- Rows by folder. A module may only use those in rows above its own, so nothing uses in a
@@ -129,7 +126,7 @@ local function indexed(list)
         error(("%s uses %s, which is not above it"):format(name, other), 0)
       end
     end
-    rows[name] = { uses = uses, public = words(row[3]), reaches = words(row[4] or "") }
+    rows[name] = { uses = uses, public = words(row[3]) }
   end
   return rows
 end
@@ -172,7 +169,7 @@ local function lua_complaint(path, name)
   local row, other, file = lua_rows[module], required(name)
   if not row then
     return ("lua/perflua/%s is no module: add a row to .ci/modules.lua"):format(module)
-  elseif other == module or row.reaches[("%s/%s"):format(other, file)] then
+  elseif other == module then
     return nil
   elseif not lua_rows[other] then
     return "no module has such a file"

@@ -10,6 +10,7 @@ local flame = {}
 flame.WIDTH = 1200 -- pixels, of the picture as it is drawn; the script fits it to the window
 flame.MIN_SHARE = 0.01 -- %: about a tenth of a pixel of that
 flame.MAX_DEPTH = 1024 -- callees that lie deeper are cut off
+flame.schemes = palette.schemes -- of colors, by name
 
 local function format_percent(part, whole)
   return (("%.3g"):format(100 * part / whole)) .. " %"

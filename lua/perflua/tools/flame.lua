@@ -5,7 +5,6 @@ local folded = require "perflua.flame.folded"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local output = require "perflua.table.output"
-local palette = require "perflua.flame.palette"
 local strip_position = require("perflua.errors").strip_position
 local folding = require "perflua.toolkit.folding"
 local stacks = require "perflua.flame.stacks"
@@ -40,7 +39,7 @@ by which a browser runs no other script and loads nothing.]],
 local function check_options(args)
   if not args.o then return "-o FILE.svg says where to write it; -o - is standard output" end
   local message = folding.wrong("by", args.by, stacks.heads)
-    or folding.wrong("colors", args.colors, palette.schemes)
+    or folding.wrong("colors", args.colors, flame.schemes)
   if message then return message end
   local width, share = args.width, args["min-share"]
   args.width = width and math.tointeger(tonumber(width))
