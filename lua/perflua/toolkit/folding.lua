@@ -7,7 +7,6 @@ local interrupted = require "perflua.table.interrupted"
 local samples = require "perflua.toolkit.samples"
 local stacks = require "perflua.flame.stacks"
 local suggest = require "perflua.errors.suggest"
-local symbols = require "perflua.toolkit.symbols"
 local unchosen = require "perflua.toolkit.unchosen"
 
 local folding = {}
@@ -25,13 +24,13 @@ folding.options = {
 ---@return table<string, string|string[]> # with these
 function folding.with_options(own)
   for name, option in pairs(folding.options) do own[name] = option end
-  return samples.with_options(symbols.with_options(own))
+  return own
 end
 
 ---@param name string an option
 ---@return boolean # true if it chooses what is read of a recording
 function folding.reads(name)
-  return folding.options[name] ~= nil or samples.is_option(name)
+  return folding.options[name] ~= nil or samples.options[name] ~= nil
 end
 
 ---@param tool string

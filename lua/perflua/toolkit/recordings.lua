@@ -13,6 +13,31 @@ local recordings = {}
 
 local USAGE <const> = 2
 
+-- Returns the names of the options that the tool takes in common with others, between spaces.
+local function taken_by(tool)
+  return (" %s "):format(tool.takes or tool.reads == "records" and "" or "samples symbols")
+end
+
+---Returns the options of a tool with those that it has in common with others.
+---@param tool table
+---@return table<string, string|table> options, table<string, string> refused why it does not
+--- take other options of samples
+function recordings.options(tool)
+  local taken, all, refused = taken_by(tool), {}, {}
+  for group, options in pairs { samples = samples.options, symbols = symbols.options } do
+    local takes_group = taken:find(" " .. group .. " ", 1, true)
+    for name, option in pairs(options) do
+      if takes_group or taken:find(" " .. name .. " ", 1, true) then
+        all[name] = option
+      elseif group == "samples" then
+        refused[name] = tool.refused
+      end
+    end
+  end
+  for name, option in pairs(tool.options or {}) do all[name], refused[name] = option, nil end
+  return all, refused
+end
+
 local function close_all(files)
   while files[1] do table.remove(files):close() end
 end

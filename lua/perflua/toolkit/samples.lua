@@ -1,8 +1,7 @@
 -- The options by which tools look at some samples only: one set for all that read samples.
 --
--- A tool merges them into its own by with_options, and calls choose() for the File that it
--- opened; from then on all queries over samples of this File look at those that were chosen,
--- also for what pairs samples.
+-- After choose() all queries over samples of a File look at those that were chosen, also for
+-- what pairs samples.
 
 local duration = require "perflua.text.duration"
 local strip_position = require("perflua.errors").strip_position
@@ -11,7 +10,7 @@ local select = require("perflua.file.records").select
 
 local samples = {}
 
-local options = {
+samples.options = {
   time = { "RANGES", "only these times: 1718.35,1718.40 or 10% or 10%/2 or 10%-20%; several "
     .. "with spaces or commas" },
   comm = { "NAME,…", "only threads of these names" },
@@ -23,27 +22,6 @@ local options = {
   event = { "EVENT,…", "only these events, by name or glob" },
   where = { "EXPR", "only samples for which a filter is true" },
 }
-
----@param own table<string, string|string[]> a tool's own options, which stay as they are
----@param except string? names of those that mean nothing to the tool
----@return table<string, string|string[]> # with the others
-function samples.with_options(own, except)
-  except = " " .. (except or "") .. " "
-  for name, option in pairs(options) do
-    if not except:find(" " .. name .. " ", 1, true) then own[name] = own[name] or option end
-  end
-  return own
-end
-
----Explains why a tool does not take these options.
----@param own table<string, any> its own options
----@param why string
----@return table<string, string> # the reason, by each of the others
-function samples.refused(own, why)
-  local refused = {}
-  for name in pairs(options) do refused[name] = not own[name] and why or nil end
-  return refused
-end
 
 --- The option of tools that count spans by the processor on which they begin.
 samples.cpu_of_spans = { "LIST", "only what begins on these processors: 0,2-3" }
@@ -196,7 +174,7 @@ end
 ---@return string? # "--comm, --time"; nil: none is given
 function samples.given(args)
   local names = {}
-  for name in pairs(options) do
+  for name in pairs(samples.options) do
     if args[name] then names[#names + 1] = "--" .. name end
   end
   table.sort(names)
@@ -287,14 +265,10 @@ function samples.of_cpus(args)
   return function(cpu) return is_chosen(nil, nil, nil, cpu) end
 end
 
----@param name string
----@return boolean # true if it is one of these options
-function samples.is_option(name) return options[name] ~= nil end
-
 ---@param args table what tools.parse gave
 ---@return boolean # true if options choose samples by more than their events
 function samples.is_chosen(args)
-  for name in pairs(options) do
+  for name in pairs(samples.options) do
     if name ~= "event" and args[name] then return true end
   end
   return false

@@ -5,7 +5,7 @@ local core = require "perflua.core"
 
 local symbols = {}
 
-local options = {
+symbols.options = {
   symfs = { "DIR", "look up binaries below DIR, a copy of the recorded machine" },
   kallsyms = { "FILE", "a copy of /proc/kallsyms of the recorded kernel" },
   vmlinux = { "FILE", "the recorded kernel" },
@@ -14,13 +14,6 @@ local options = {
   ["any-binary"] = "use the files on this machine even without a recorded build-id",
   ["no-demangle"] = "do not demangle names of C++ and Rust",
 }
-
----@param own table<string, string|string[]> a tool's own options
----@return table<string, string|string[]> # with these
-function symbols.with_options(own)
-  for name, option in pairs(options) do own[name] = option end
-  return own
-end
 
 local newest, oldest = core.perf_version()
 

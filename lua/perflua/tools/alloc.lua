@@ -4,9 +4,7 @@ local keyed = require "perflua.table.keyed"
 local result_table = require "perflua.table.result_table"
 local live = require "perflua.waits.live"
 local perflua = require "perflua"
-local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
-local symbols = require "perflua.toolkit.symbols"
 
 local known = { "site", "function", "cache", "comm" }
 
@@ -17,10 +15,10 @@ local tool = {
   reads = "samples",
   needs = { events = { { any = { "kmem:kmalloc*", "kmem:kmem_cache_alloc*" } } } },
   record = "perf kmem record -- COMMAND",
-  options = samples.with_options(symbols.with_options(result_table.with_options {
+  options = result_table.with_options {
     by = { "WHAT",
       "group by site (default: the allocating address), function, cache, comm, or several" },
-  })),
+  },
   help = [[
 waste is the share of the allocated bytes that was not requested. moved counts allocations that were
 freed on another CPU. left counts allocations that were not freed before the end of the recording; one

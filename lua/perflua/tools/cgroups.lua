@@ -5,7 +5,6 @@ local cgroups = require "perflua.text.cgroups"
 local keyed = require "perflua.table.keyed"
 local result_table = require "perflua.table.result_table"
 local needs = require "perflua.meta.needs"
-local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 local adders = require "perflua.measures.sums"
 
@@ -20,12 +19,12 @@ local tool = {
   reads = "samples", several = true,
   needs = { fields = { "cgroup_path" } },
   record = "perf record -a --all-cgroups -- COMMAND",
-  options = samples.with_options(result_table.with_options {
+  options = result_table.with_options {
     by = { "WHAT",
       "group by cgroup (default), container, namespace, comm, or several: container,comm" },
     nested = "add the totals of each group and the groups inside of it",
     full = "show ids of containers and pods in full, as in CSV and JSON",
-  }),
+  },
   help = [[
 Shares are of the periods of each event, which are nanoseconds for cpu-clock and task-clock. A container
 is the group named by its id; samples outside of containers are [host]. A recording made with --namespaces

@@ -4,21 +4,19 @@ local check = require "perflua.check"
 local fmt = require "perflua.text.fmt"
 local output = require "perflua.check.output"
 local recording = require "perflua.recording"
-local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
-local symbols = require "perflua.toolkit.symbols"
 local write_output = require("perflua.table.output").to
 
 local tool = {
   description = "check what performance specs expect of recordings, for a CI",
   usage = "check [options] SPEC.lua REC… [--baseline REC…]",
   reads = "sides", operands = { 1, math.huge }, sides = "--baseline",
-  options = samples.with_options(symbols.with_options {
+  options = {
     baseline = { "REC…", "the recordings that changes refer to: all behind this word" },
     tap = "write the results as TAP", junit = "write the results as JUnit XML",
     record = "print how the recordings are made; none is read",
     o = { "FILE", "write the results to FILE; default: standard output" },
-  }),
+  },
   help = [[
 Several recordings are runs of the same work. The exit status is 0 if all expectations hold, 1 if one
 fails, 4 if none fails and one cannot be told: more runs, or longer ones, are needed then.

@@ -10,14 +10,13 @@ local result_table = require "perflua.table.result_table"
 local samples = require "perflua.toolkit.samples"
 local sides = require "perflua.toolkit.sides"
 local strip_position = require("perflua.errors").strip_position
-local symbols = require "perflua.toolkit.symbols"
 local unchosen = require "perflua.toolkit.unchosen"
 
 local tool = {
   description = "compare recordings: what became slower or faster, with intervals",
   usage = "diff [options] BEFORE AFTER | BEFORE… -- AFTER…",
   reads = "sides", operands = { 1, math.huge }, sides = "--",
-  options = samples.with_options(symbols.with_options {
+  options = {
     sort = { "FIELDS", "group by these fields, default comm,dso,symbol" },
     per = { "WHAT", "compare per share, second or event:NAME; default: per run" },
     match = { "FROM=TO", "take the name FROM for TO: a function or binary", many = true },
@@ -26,7 +25,7 @@ local tool = {
     flame = { "FILE.svg", "draw call stacks as a flame graph, too: red is more, blue is less; "
       .. "HTML if it ends in .html; - is standard output, without the table" },
     csv = "comma separated values", ["csv-safe"] = output.CSV_SAFE, json = "one JSON object",
-  }),
+  },
   help = [[
 Compares the period of each row, a run's worth: a slower function does not make the others look faster.
 With three or more runs on a side the intervals come from the variation between runs; else from that within

@@ -4,15 +4,14 @@ local doctor = require "perflua.doctor"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
-local samples = require "perflua.toolkit.samples"
 local show = require "perflua.doctor.show"
-local symbols = require "perflua.toolkit.symbols"
 
 local tool = {
   description = "check a recording: damage, losses, gaps; what to record better",
   usage = "doctor [options] FILE…",
   reads = "records",
-  options = symbols.with_options {
+  takes = "symbols", refused = "it examines whole recordings",
+  options = {
     json = "print one JSON object per file, each on one line" },
   several = "each",
   help = [[
@@ -21,7 +20,6 @@ perf record would do better.
 
 Exit status: 3 if a recording is damaged or not complete; 1 if one could not be read.]],
 }
-tool.refused = samples.refused(tool.options or {}, "it examines whole recordings")
 
 local FAILED, DAMAGED = 1, 3
 

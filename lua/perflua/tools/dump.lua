@@ -5,7 +5,6 @@ local core = require "perflua.core"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
 local plan = require "perflua.plan"
-local symbols = require "perflua.toolkit.symbols"
 local spec_of = core.query_spec
 
 local USAGE = 2
@@ -18,7 +17,8 @@ local tool = {
   description = "print one line for each record, with its recorded fields",
   usage = "dump [--json] [--names] [--type TYPE,…] [--where EXPR] [--time RANGES] FILE…",
   reads = "records", several = true,
-  options = samples.with_options(symbols.with_options {
+  takes = "samples symbols",
+  options = {
     json = "print one JSON object per line; integers are exact",
     names = "also show " .. table.concat(NAMES, ", "),
     type = { "TYPE,…", "only records of these types, by name or number" },
@@ -26,7 +26,7 @@ local tool = {
     between =
       { "FROM,TO",
         "only records from time FROM on and before TO; one may be empty" },
-  }),
+  },
   help = [[
 Records come in file order, with the container's own records, as they are in the file. With --names or
 --where, records of a stream come in time order, because names need it. The other options that choose

@@ -9,7 +9,6 @@ local interrupted = require "perflua.table.interrupted"
 local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
-local symbols = require "perflua.toolkit.symbols"
 local unchosen = require "perflua.toolkit.unchosen"
 
 -- A line for each format.
@@ -25,7 +24,7 @@ local tool = {
   description = "write samples for speedscope, pprof, kcachegrind and others",
   usage = "export --to FORMAT [options] FILE… [-o OUT]",
   reads = "samples", several = true,
-  options = samples.with_options(symbols.with_options {
+  options = {
     to = { "FORMAT", "the format, see below" },
     o = { "OUT", "write to OUT; - is standard output, the default" },
     fields = { "LIST", "columns of csv and jsonl, further columns of sqlite: time,comm,ip" },
@@ -35,7 +34,7 @@ local tool = {
     ["max-size"] = { "BYTES", "make times coarser until the profile has at most so many bytes, "
       .. "also 50M; default: 100M" },
     title = { "TEXT", "the name of the profile; default: that of FILE" },
-  }),
+  },
   help = [[
 Samples are added up by event, thread and call chain, with --timeline also by time; csv, jsonl
 and sqlite have a row for each. The tables of sqlite: samples, profile (them added up), events,

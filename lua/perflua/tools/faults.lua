@@ -4,10 +4,8 @@
 local aside = require "perflua.group.aside"
 local result_table = require "perflua.table.result_table"
 local page_faults = require "perflua.waits.page_faults"
-local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 local sums = require "perflua.measures.sums"
-local symbols = require "perflua.toolkit.symbols"
 
 local add = sums.adder "unsigned"
 
@@ -22,10 +20,10 @@ local tool = {
       "exceptions:page_fault_*" } } },
   },
   record = "perf record -e page-faults -c 1 -d -g -- COMMAND",
-  options = samples.with_options(symbols.with_options(result_table.with_options {
+  options = result_table.with_options {
     by = { "WHAT",
       "group by object (default), function, stack, comm, thread, or several: object,function" },
-  })),
+  },
   help = [[
 An object is the file mapped at the address, or [heap], [stack], //anon. It needs perf record -d, which
 records addresses and mappings of data. The column kernel counts faults in kernel code. Recordings of

@@ -2,19 +2,18 @@
 -- it, its fields, an example of each.
 
 local fmt = require "perflua.text.fmt"
-local samples = require "perflua.toolkit.samples"
 local survey = require "perflua.meta.survey"
 
 local tool = {
   description = "the events and record types in a recording, their fields, an example of each",
   usage = "fields FILE…",
   reads = "records", several = true,
+  refused = "it describes whole recordings",
   help = [[
 The example is the first value found. A field without an example was absent from the records that were
 looked at. args.NAME are the fields of a tracepoint, with their types. Events beyond the first 1000
 with samples are only counted.]],
 }
-tool.refused = samples.refused(tool.options or {}, "it describes whole recordings")
 
 local MOST = 1000 -- events that are shown
 

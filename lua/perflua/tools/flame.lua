@@ -58,8 +58,8 @@ local function check_options(args)
   if args.folded and type(args[1]) == "table" then
     return ("one argument too many: '%s'; --folded reads one file"):format(args[1][2])
   end
-  for name in pairs(tool.options) do
-    if args.folded and args[name] and (folding.reads(name) or name == "no-lines") then
+  for name in pairs(args) do
+    if args.folded and (folding.reads(name) or name == "no-lines") then
       return ("--%s is of recordings, not of folded stacks"):format(name)
     end
   end

@@ -1,6 +1,5 @@
 -- perflua gen FILE: a script to start from, with a handler for each event of a recording.
 
-local samples = require "perflua.toolkit.samples"
 local starter = require "perflua.meta.starter"
 local survey = require "perflua.meta.survey"
 
@@ -8,6 +7,7 @@ local tool = {
   description = "write a script to start from: a handler for each event in a recording",
   usage = "gen [-o SCRIPT.lua] FILE",
   reads = "records",
+  refused = "it describes whole recordings",
   options = { o = { "SCRIPT.lua", "write to SCRIPT.lua, unless the file exists" } },
   help = [[
 The script counts the samples of each event. Comments in each handler list the fields of such a sample,
@@ -16,7 +16,6 @@ recording follow. The script runs as it is:
 
   perflua gen -o mine.lua perf.data && perflua mine.lua perf.data]],
 }
-tool.refused = samples.refused(tool.options or {}, "it describes whole recordings")
 
 local FAILED <const>, ENOENT <const> = 1, 2
 

@@ -6,15 +6,14 @@ local fmt = require "perflua.text.fmt"
 local header = require "perflua.header"
 local header_json = require "perflua.header.json"
 local json = require "perflua.text.json"
-local samples = require "perflua.toolkit.samples"
 
 local tool = {
   description = "show what the header says about the machine and the recording",
   usage = "header [--json] FILE",
   reads = "records",
+  refused = "it reads no samples",
   options = { json = "print all features as one JSON object" },
 }
-tool.refused = samples.refused(tool.options or {}, "it reads no samples")
 
 local function add_damage(file, add)
   local damaged = {}

@@ -6,7 +6,10 @@
 --   options      option without its dashes → one line of documentation, or { VALUE,
 --                documentation } of an option that takes a value; many = true: it may be
 --                repeated, and its values are a list; or nil
---   refused      option that it does not take → why; or nil
+--   takes        names of the options that it has in common with others: "samples" and "symbols"
+--                stand for all of toolkit/samples and toolkit/symbols. Default: "samples symbols"
+--                if it reads samples or sides, else none
+--   refused      why it does not take the other options of samples; or nil
 --   several      true: it reads several recordings as one, "each": one after the other;
 --                default: it reads one
 --   operands     { least, most } of the arguments behind the recording; default: none. If it
@@ -83,10 +86,17 @@ local function names_recording(tool)
   return tool.reads ~= "nothing" and tool.reads ~= "sides"
 end
 
+-- Returns the options of a tool, and those that it refuses with the reason.
+local function options_of(tool)
+  if tool.reads == "nothing" then return tool.options or {} end
+  return require "perflua.toolkit.recordings".options(tool)
+end
+
 -- Returns the options of a tool as rows of perflua.options, by their names, and the option of
 -- the recording.
 local function declare_options(tool)
-  local rows, given = {}, tool.options or {}
+  local given, refused = options_of(tool)
+  local rows = {}
   for _, name in ipairs(suggest.names(given)) do
     local option = given[name]
     rows[#rows + 1] = type(option) == "table"
@@ -96,7 +106,7 @@ local function declare_options(tool)
   if names_recording(tool) and not given.i then
     rows[#rows + 1] = { "i", "string", value = "FILE", many = true }
   end
-  return load_options().declare(rows, spellings, tool.refused), rows
+  return load_options().declare(rows, spellings, refused), rows
 end
 
 local DEFAULT <const> = "perf.data"
@@ -195,11 +205,11 @@ function tools.asks_help(tool, args)
   return load_options().ask_help(declare_options(tool), args)
 end
 
--- Returns the letter that perf has for an option, and that no other option of the tool has.
-local function letter_of(tool, name)
+-- Returns the letter that perf has for an option, and that no option of the tool is called.
+local function letter_of(name, options)
   local letter
   for other, meant in pairs(spellings) do
-    if meant == name and #other == 1 and #name > 1 and not tool.options[other] then
+    if meant == name and #other == 1 and #name > 1 and not options[other] then
       letter = other
     end
   end
@@ -225,10 +235,10 @@ end
 ---@return string[][] # its options in order: as they are written, and what they do
 function tools.option_rows(tool)
   local _, rows = declare_options(tool)
-  local lines = {}
+  local options, lines = options_of(tool), {}
   for _, row in ipairs(rows) do
     if row.help then
-      lines[#lines + 1] = { load_options().spelled(row, letter_of(tool, row[1])), row.help,
+      lines[#lines + 1] = { load_options().spelled(row, letter_of(row[1], options)), row.help,
         row[1]:lower() .. row[1] }
     end
   end

@@ -15,16 +15,17 @@ local tool = {
     "block requests: how many, how large, how long they waited and took; by device, operation",
   usage = "io [options] FILE",
   reads = "samples",
+  takes = "time comm cpu where symbols", refused = "it reads the requests of all of them",
   applies = samples.of_spans,
   needs = { events = { "block:block_rq_issue", "block:block_rq_complete" },
     fields = { "time" } },
   record = "perf record -a -e 'block:block_rq_*' -- COMMAND",
-  options = samples.with_options(result_table.with_options {
+  options = result_table.with_options {
     by = { "WHAT",
       "group by device, operation (default: both), flags, comm, or several: device,comm" },
     cpu = samples.cpu_of_spans,
     hist = "add a histogram of the times: nanoseconds, in powers of two",
-  }, "pid tid dso symbol event"),
+  },
   help = [[
 The time of a request runs from its issue to the device until its completion; if it was requeued, from
 the last issue. queued counts requests whose wait in the queue was recorded; queue_avg_us and
@@ -36,8 +37,6 @@ queue_max_us are these waits. flags are the letters of the tracepoints; comm que
   254:0   discard          12       0  26222592     12.39  1032.42  6698.90      12         23.39
   254:0   flush             1       0         0      0.06    56.81    56.81       0             -]],
 }
-
-tool.refused = samples.refused(tool.options, "it reads the requests of all of them")
 
 -- Texts of the notes on requests that could not be paired.
 local texts = {

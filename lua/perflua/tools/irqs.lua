@@ -3,7 +3,6 @@
 
 local interrupts = require "perflua.waits.interrupts"
 local result_table = require "perflua.table.result_table"
-local samples = require "perflua.toolkit.samples"
 local totals = require "perflua.waits.totals"
 
 local tool = {
@@ -17,8 +16,8 @@ local tool = {
     fields = { "cpu", "time" },
   },
   record = "perf record -a -e 'irq:*' -- COMMAND",
-  options = samples.with_options(result_table.with_options {
-    by = { "WHAT", "group by vector, cpu, or vector,cpu (default)" } }),
+  options = result_table.with_options {
+    by = { "WHAT", "group by vector, cpu, or vector,cpu (default)" } },
   help = [[
 The delay of a softirq runs from its first raise; perf kwork latency takes the last one. The time of a
 handler includes handlers that interrupt it. To record the processor's own vectors, too:

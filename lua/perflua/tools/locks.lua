@@ -3,8 +3,6 @@
 
 local result_table = require "perflua.table.result_table"
 local locks = require "perflua.waits.locks"
-local samples = require "perflua.toolkit.samples"
-local symbols = require "perflua.toolkit.symbols"
 local totals = require "perflua.waits.totals"
 
 local tool = {
@@ -14,10 +12,10 @@ local tool = {
   needs = { events = { "lock:contention_begin", "lock:contention_end" },
     fields = { "tid", "time" } },
   record = "perf lock record -- COMMAND",
-  options = samples.with_options(symbols.with_options(result_table.with_options {
+  options = result_table.with_options {
     by = { "WHAT",
       "group by caller (default), lock (its address), thread, or several: caller,thread" },
-  })),
+  },
   help = [[
 A caller is the first function that does not belong to the kernel's locking or scheduling; perf lock
 contention skips three frames before it looks for one, unless --stack-skip 0 is given.

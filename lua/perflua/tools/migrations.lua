@@ -9,13 +9,14 @@ local tool = {
     "threads that moved to another processor: how often, from where to where, across what",
   usage = "migrations [options] FILE",
   reads = "samples",
+  takes = "time comm pid tid cpu where symbols",
+  refused = "it reads the migrations of all threads",
   applies = samples.of_spans,
   needs = { events = { "sched:sched_migrate_task" } },
   record = "perf record -a -e sched:sched_migrate_task",
-  options = samples.with_options(result_table.with_options {
+  options = result_table.with_options {
     by = { "WHAT", "group by thread, cpus or both; default: thread,cpus" },
     cpu = { "LIST", "only from these processors: 0,2-3" } },
-    "dso symbol event"),
   help = [[
 across is the largest unit that the two processors do not share: node, socket, die or core; cpu if they
 share the core. It needs the topology that perf record writes to files, and is empty if that does not
@@ -26,8 +27,6 @@ cover both processors.
   cc1    28727     0   1  core             1
   cc1    28727     1   0  core             1]],
 }
-
-tool.refused = samples.refused(tool.options, "it reads the migrations of all threads")
 
 -- Calls fn(0), fn(1), fn(2), fn(5) for "0-2,5".
 local function each_cpu(list, fn)

@@ -12,7 +12,6 @@ local output = require "perflua.table.output"
 local folding = require "perflua.toolkit.folding"
 local samples = require "perflua.toolkit.samples"
 local stacks = require "perflua.flame.stacks"
-local symbols = require "perflua.toolkit.symbols"
 local totals = require "perflua.waits.totals"
 
 local tool = {
@@ -20,11 +19,13 @@ local tool = {
     "time off CPU, blocked or preempted: by thread, as folded stacks, as a flame graph",
   usage = "offcpu [options] FILE",
   reads = "samples",
+  takes = "time comm pid tid cpu where symbols",
+  refused = "it reads the switches of all threads",
   applies = samples.of_spans,
   needs = { events = { { any = { "sched:sched_switch", "context-switches", "cs" } } },
     fields = { "tid", "time" } },
   record = "perf record -a -g -e sched:sched_switch -- COMMAND",
-  options = samples.with_options(symbols.with_options(result_table.with_options {
+  options = result_table.with_options {
     folded = "print folded stacks, as perflua fold does; weights are nanoseconds",
     svg = "draw a flame graph of them, as perflua flame does",
     o = { "FILE", "write to FILE; default: standard output" },
@@ -32,7 +33,7 @@ local tool = {
     state = { "blocked|preempted", "only times in this state" },
     by = { "comm|pid|tid|none", "the first frame of each stack; default: comm" },
     cpu = samples.cpu_of_spans,
-  }), "dso symbol event"),
+  },
   help = [[
 A thread that was still runnable when it left its processor was preempted; otherwise it was blocked. Both
 times end when it runs again. Folded stacks and graphs mark preempted ones with the frame [preempted].
@@ -48,8 +49,6 @@ Without root: perf record -g -c 1 -e context-switches --switch-events -- COMMAND
   sh           7274  blocked     13    336.91   25916.47  122756.76
   rcu_preempt    15  blocked     45    330.89    7353.17   11972.84]],
 }
-
-tool.refused = samples.refused(tool.options, "it reads the switches of all threads")
 
 local states = { blocked = true, preempted = true }
 

@@ -21,7 +21,7 @@ local tool = {
   usage = "report [options] FILE…",
   reads = "samples", several = true,
   applies = { event = false, where = false },
-  options = samples.with_options(symbols.with_options {
+  options = {
     sort = { "FIELDS",
       "group by these fields, default comm,dso,symbol; names as in perf or the manual" },
     children =
@@ -39,7 +39,7 @@ local tool = {
     csv = "comma separated values",
     ["csv-safe"] = output.CSV_SAFE,
     json = "one JSON object",
-  }),
+  },
   help = [[
 Prints a section for each event. Its first line says how many samples were lost, and how many have no
 function. Functions of one name in one binary share a row. An unknown function is shown as an address in

@@ -11,12 +11,14 @@ local tool = {
     "threads: how long they ran, were off CPU, and waited for a processor when ready to run",
   usage = "sched [options] FILE",
   reads = "samples",
+  takes = "time comm pid tid cpu where symbols",
+  refused = "it reads the switches of all threads",
   applies = samples.of_spans,
   needs = { events = { "sched:sched_switch" }, fields = { "cpu", "time" } },
   record = "perf sched record -- COMMAND",
-  options = samples.with_options(result_table.with_options {
+  options = result_table.with_options {
     cpu = { "LIST", "only what threads ran, and waited for, on these processors: 0,2-3" },
-  }, "dso symbol event"),
+  },
   help = [[
 run        from switch-in to switch-out
 wait       from switch-out to the next switch-in, asleep or not
@@ -34,8 +36,6 @@ Threads that were not switched in are left out, and so is the idle thread.
   perflua  28712         6  1015.08    54.74       5     49.19         13.90  9838.10   35265.93  38461.933316
   lua5.4   28152       269   214.98   844.72     268    844.72        844.72  3151.96  150218.42  38461.974430]],
 }
-
-tool.refused = samples.refused(tool.options, "it reads the switches of all threads")
 
 -- Indexes in a thread's row: since when it is off CPU, and since when it could run. False: not
 -- known. True: it runs.

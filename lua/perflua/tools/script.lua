@@ -26,7 +26,7 @@ local tool = {
   usage = "script [-F FIELDS] [-G] [OPTION]… FILE…",
   reads = "samples", several = true,
   applies = { event = false },
-  options = samples.with_options(symbols.with_options {
+  options = {
     F = { "FIELDS",
       "fields of a line: comm,ip,sym or +addr,-dso; for one type of events: sw:comm,ip",
       many = true },
@@ -42,7 +42,7 @@ local tool = {
     ["no-inline"] = "no inlined functions",
     ["max-stack"] = { "N", "at most N frames of a call chain (127)" },
     k = { "FILE", "as --vmlinux" },
-  }),
+  },
 }
 
 setmetatable(tool, { __index = function(_, name)

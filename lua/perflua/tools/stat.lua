@@ -17,8 +17,8 @@ local tool = {
   description = "records and bytes by type and by event, losses, time range",
   usage = "stat [--json] [--time RANGES] FILE…",
   reads = "records", several = true,
-  options = samples.with_options({ json = "one JSON object" },
-    "comm pid tid cpu dso symbol event where"),
+  takes = "time", refused = "it counts records of any type",
+  options = { json = "one JSON object" },
   help = [[
 Counts every record in one pass. Bytes are those of the records themselves; data behind AUX area and
 tracing data records is counted separately, as payload.
@@ -27,7 +27,6 @@ A sample with counter values ({a,b}:S, a:S) is delivered once for each value tha
 samples show both the records in the file and the delivered samples. With --time, records without a time,
 and payload, are left out.]],
 }
-tool.refused = samples.refused(tool.options, "it counts records of any type")
 
 -- Rows {name, id, count, bytes}, most records first.
 local function type_rows(counts)

@@ -5,14 +5,14 @@ local between = require "perflua.recording.between"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local show = require "perflua.address.show"
-local symbols = require "perflua.toolkit.symbols"
 
 local tool = {
   description =
     "explain the symbol of an address step by step: mapping, binary, symbol file, line",
   usage = "symbol [--pid PID] [--time TIME] [options] FILE ADDRESS",
   reads = "records",
-  options = symbols.with_options {
+  takes = "symbols",
+  options = {
     pid = { "PID", "the process that the address belongs to; not needed for the kernel" },
     time = { "TIME",
       "only at this time: seconds as perf prints them, or after the first sample: 1.5s, 20ms" },

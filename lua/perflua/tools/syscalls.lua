@@ -4,7 +4,6 @@
 local core = require "perflua.core"
 local result_table = require "perflua.table.result_table"
 local perflua = require "perflua"
-local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local tool = {
@@ -18,11 +17,11 @@ local tool = {
     fields = { "tid", "time" },
   },
   record = "perf record -e 'raw_syscalls:*' -- COMMAND",
-  options = samples.with_options(result_table.with_options {
+  options = result_table.with_options {
     by = { "WHAT", "group by syscall (default), thread, or thread,syscall" },
     errno = "show which errors were returned, and how often",
     hist = "add a histogram of the times: nanoseconds, in powers of two",
-  }),
+  },
   help = [[
 A call counts when it returns. Its time starts at its entry; it has no time if the entry was not
 recorded, or if records were lost in between. Calls without such a pair are listed first. A return without

@@ -15,15 +15,16 @@ local tool = {
   description = "draw threads on processors over time: an SVG to zoom in any browser",
   usage = "timechart [options] FILE -o FILE.svg",
   reads = "samples",
+  takes = "time comm pid tid", refused = "it reads the switches of all threads",
   applies = samples.of_threads,
   needs = { events = { "sched:sched_switch" }, fields = { "time", "cpu" } },
   record = "perf record -a -e sched:sched_switch -e sched:sched_waking",
-  options = samples.with_options({
+  options = {
     o = { "FILE", "write the SVG to FILE, or HTML if it ends in .html; - is standard output" },
     title = { "TEXT", "the heading" },
     count = { "N", ("draw the N threads that ran longest; default: %d"):format(MOST_ROWS) },
     width = { "PIXELS", "a fixed width; default: the window's" },
-  }, "dso symbol event cpu where"),
+  },
   help = [[
 A row for each processor, then one for each thread: when it ran, and when it waited for a processor.
 Wake-ups are lines from the thread that wakes to the one that is woken, fainter where there are many. In the
@@ -32,8 +33,6 @@ away; Escape goes back, arrows and the wheel with Shift move, / searches for thr
 was not recorded is not drawn. Where the recording does not say who ran on a processor, its row is hatched from
 the switch before to the next one.]],
 }
-
-tool.refused = samples.refused(tool.options, "it reads the switches of all threads")
 
 -- Options that are numbers become numbers; what is wrong with one.
 local function check_options(args)

@@ -14,17 +14,19 @@ local tool = {
   description = "share of each time slice that each thread ran, as CSV or JSON",
   usage = "timeline [options] FILE",
   reads = "samples",
+  takes = "time comm pid tid cpu where symbols",
+  refused = "it reads the switches of all threads",
   applies = samples.of_threads,
   needs = { events = { { any = { "sched:sched_switch", "cpu-clock", "task-clock" } } },
     fields = { "time" } },
   record = "perf record -a -e sched:sched_switch",
-  options = samples.with_options({
+  options = {
     by = { "tid|pid|comm|cpu", "add up threads, processes, names or processors; default: tid" },
     csv = "comma separated values, which is the default",
     json = "an array of objects",
     slice = { "TIME", "the length of a slice, such as 1ms or 2s; default: 10ms" },
     ["csv-safe"] = output.CSV_SAFE,
-  }, "dso symbol event"),
+  },
   help = [[
 Columns: time, when the slice begins, in seconds; comm; tid; share, in percent of one processor. With --by
 pid, comm or cpu the share is that of all threads of a process, of a name, or on a processor.
@@ -43,8 +45,6 @@ a known start.
   1071.000000,ls,27976,24.495
   1071.000000,sort,27977,0.195]],
 }
-
-tool.refused = samples.refused(tool.options, "it reads the switches of all threads")
 
 local MOST <const> = 1000000 -- slices of one run; one that is longer is not known
 

@@ -9,6 +9,7 @@ local tool = {
   description = "which threads woke which, how long until they ran, and chains of wakers",
   usage = "wakers [options] FILE",
   reads = "samples",
+  takes = "time where symbols", refused = "it reads the switches of all threads",
   applies = { comm = false, tid = false, cpu = true },
   needs = {
     events = { "sched:sched_switch", { any = { "sched:sched_waking", "sched:sched_wakeup" } } },
@@ -16,13 +17,13 @@ local tool = {
   },
   record = "perf record -a -e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new -- "
     .. "COMMAND",
-  options = samples.with_options(result_table.with_options {
+  options = result_table.with_options {
     by = { "WHAT", "group by comm (default) or by thread" },
     comm = { "NAME", "show chains of wakers of the threads of this name" },
     tid = { "TID", "show chains of wakers of this thread" },
     cpu = samples.cpu_of_spans,
     depth = { "N", "the length of a chain; default: 4" },
-  }, "pid dso symbol event"),
+  },
   help = [[
 Counts wakes of sleeping threads, and the time from the first wake until the thread runs. A wake from an
 interrupt is attributed to the interrupted thread, with context hardirq or softirq. In a chain each waker
@@ -34,8 +35,6 @@ is followed by the thread that had woken it.
   sched-pipe  27537    950      5.29     5.57  1284.74  sched-pipe <- sched-pipe <- sched-pipe
   sched-pipe  27538    948      2.90     3.06    31.83  sched-pipe <- sched-pipe <- sched-pipe]],
 }
-
-tool.refused = samples.refused(tool.options, "it reads the switches of all threads")
 
 local MAX_DEPTH = 64
 
