@@ -3,6 +3,9 @@
 --   description  one line, for `perflua help`
 --   usage        "stat [--json] FILE"
 --   help         longer text, or nil
+--   reads        "samples": the samples of a recording that the options of perflua.toolkit.samples
+--                choose; "records": a recording, whose samples are not chosen; "sides": several
+--                recordings on each side; "nothing": no recording
 --   options      option without its dashes → one line of documentation, or { VALUE,
 --                documentation } of an option that takes a value; many = true: it may be
 --                repeated, and its values are a list; or nil
@@ -16,9 +19,6 @@
 --                reads sides or nothing: of all arguments
 --   sides        a word that separates the arguments into two sides, such as --; args.before is
 --                then the number of those in front of it, and options may stand on both
---   reads        "samples": the samples of a recording that the options of perflua.toolkit.samples
---                choose; "records": a recording, whose samples are not chosen; "sides": several
---                recordings on each side; "nothing": no recording
 --   applies      with "samples": options that it applies itself; see samples.choose(); or nil
 --   needs        the needs of the tool, and the perf record command for them
 --   record       (perflua.meta.needs); what a recording lacks is an error; or nil
