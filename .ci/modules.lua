@@ -17,7 +17,7 @@ end
 local modules = {
   { "base", "",
     "arena cursor hash helpers id_map map outcome pattern producer progress radix "
-    .. "string_builder vector wide" },
+    .. "replacement string_builder vector wide" },
   { "perfdata/format", "base",
     "attr error event feature feature_decode fields format field_names layout perf_text print "
     .. "print_scalar record regs rows sample text value views" },
@@ -58,7 +58,7 @@ local modules = {
     "frame functions handle pass_progress record stack system value writer" },
   { "binding/query",
     "base perfdata/format query result compare script sqlite export binding", "" },
-  { "host", "", "" },
+  { "host", "base", "" },
 }
 local knows_lua = words "binding binding/query host"
 local lua_headers = words "lua.h lauxlib.h lualib.h luaconf.h"

@@ -54,6 +54,11 @@ local attempts = {
     "perf cannot run Python", "perf version --build-options | grep -q 'libpython: *. *on'",
     "perf",
   },
+  ["small file systems"] = { "no file systems may be mounted here",
+    "unshare --mount mount -t tmpfs -o size=64k none /mnt", "mount namespaces" },
+  ["an ordinary user"] = { "perflua cannot be run as an ordinary user here",
+    'test "$(id -u)" != 0 || '
+      .. 'setpriv --reuid 65534 --regid 65534 --clear-groups "$PERFLUA" -v' },
   tracefs = { "/sys/kernel/tracing cannot be read here",
     "cat /sys/kernel/tracing/events/sched/sched_switch/format" },
   corpus = { "PERFLUA_CORPUS names no collection of recordings", 'test -d "$PERFLUA_CORPUS"' },

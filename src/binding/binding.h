@@ -31,11 +31,13 @@
 /*
  * Registry keys that the perflua program sets: a light userdata, the volatile sig_atomic_t that
  * ends all loops once it is set; a boolean, whether long passes show their progress on the
- * terminal; an integer, the number of workers of files that are opened without one.
+ * terminal; an integer, the number of workers of files that are opened without one; a light
+ * userdata, the struct pb_unfinished whose files the program removes where a signal ends it.
  */
-#define PL_INTERRUPT "perflua.interrupt"
-#define PL_PROGRESS  "perflua.progress"
-#define PL_THREADS   "perflua.threads"
+#define PL_INTERRUPT  "perflua.interrupt"
+#define PL_PROGRESS   "perflua.progress"
+#define PL_THREADS    "perflua.threads"
+#define PL_UNFINISHED "perflua.unfinished"
 
 /* Returns the flag at PL_INTERRUPT, NULL if there is none. */
 void *pl_interrupt(lua_State *L);

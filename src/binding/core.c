@@ -210,6 +210,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "write_rows", pl_write_rows },
 		{ "write_table", pl_write_table },
 		{ "gzip", pl_gzip },
+		{ "replace", pl_replace },
 		{ "interrupted", pl_interrupted },
 		{ "bootstrap", pl_bootstrap },
 		{ "compare", pl_compare },

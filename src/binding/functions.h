@@ -41,14 +41,15 @@ int pl_file_count(lua_State *L);	 /* core.count(file) -> table, see query/count.
 int pl_write_rows(lua_State *L);
 int pl_folded_tree(lua_State *L); /* core.folded_tree(list, options): see query/call_tree.c */
 int pl_gzip(lua_State *L);	  /* core.gzip(out) -> write, finish: see gzip.c */
+int pl_replace(lua_State *L);	  /* core.replace(path): see replacement.c */
 
 /*
- * core.sqlite(cursor, path, options) -> rows, rows set aside | nil, message
+ * core.sqlite(cursor, path, options) -> rows, rows set aside | nil, message [, code]
  *
- * Writes the rows of a cursor over values to the empty file at `path` as a database, see
+ * Writes the rows of a cursor over values to the empty or new file at `path` as a database, see
  * sqlite/database.h. The options: at, the places of the columns of database.h in a row, from 1
  * on; more, names of further columns; most, the largest period; notes, an array of { name,
- * value }.
+ * value }. A code comes with what is wrong with the file: "ENOSPC" or "EIO".
  */
 int pl_sqlite(lua_State *L);
 

@@ -21,6 +21,7 @@
 #include <lauxlib.h>
 #include <lualib.h>
 
+#include "base/replacement.h"
 #include "children.h"
 #include "embed.h"
 #include "heap.h"
@@ -34,6 +35,8 @@ int luaopen_perflua_core(lua_State *L);
 #define PROGRESS_KEY "perflua.progress"
 /* Registry key: number of workers for recordings that are opened without the option. */
 #define THREADS_KEY "perflua.threads"
+/* Registry key: address of `unfinished`, for the core's writing of files. */
+#define UNFINISHED_KEY "perflua.unfinished"
 
 /*
  * Set by the first SIGINT. Loops over a recording then end as if the recording had ended, so
@@ -42,6 +45,37 @@ int luaopen_perflua_core(lua_State *L);
  */
 static volatile sig_atomic_t interrupted;
 static lua_State *main_state;
+
+/* Temporary files that have not replaced the files they are to replace. */
+static struct pb_unfinished unfinished;
+
+static void remove_unfinished_files(void)
+{
+	pb_unfinished_remove(&unfinished);
+}
+
+/* Ends the process by a signal, as it would have been ended without a handler. */
+static void on_ending_signal(int sig)
+{
+	remove_unfinished_files();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+/* Has signals that end the process remove unfinished files, unless the parent ignores them. */
+static void arm_ending_signals(void)
+{
+	static const int signals[] = { SIGHUP, SIGTERM, SIGQUIT, SIGXCPU, SIGXFSZ };
+	struct sigaction action = { .sa_handler = on_ending_signal }, before;
+
+	sigfillset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	/* let `perflua … | head` end quietly, whatever the parent set */
+	sigaction(SIGPIPE, &action, NULL);
+	atexit(remove_unfinished_files); /* a script may call os.exit() while one is written */
+}
 
 static void raise_interrupted(lua_State *L, lua_Debug *ar)
 {
@@ -56,7 +90,7 @@ static void on_sigint(int sig)
 		interrupted = 1;
 		return;
 	}
-	signal(sig, SIG_DFL);
+	signal(sig, on_ending_signal);
 	lua_sethook(main_state, raise_interrupted,
 		    LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
@@ -321,6 +355,8 @@ static int run_interpreter(lua_State *L)
 	lua_setwarnf(L, print_warning, NULL);
 	lua_pushlightuserdata(L, (void *)(uintptr_t)&interrupted);
 	lua_setfield(L, LUA_REGISTRYINDEX, INTERRUPT_KEY);
+	lua_pushlightuserdata(L, &unfinished);
+	lua_setfield(L, LUA_REGISTRYINDEX, UNFINISHED_KEY);
 	preload_library(L);
 	lua_gc(L, LUA_GCGEN, 0, 0);
 	arm_sigint(L);
@@ -364,15 +400,14 @@ int main(int argc, char **argv)
 		fputs("perflua: not enough memory\n", stderr);
 		return EXIT_FAILURE;
 	}
-	/* let `perflua … | head` end quietly, whatever the parent set */
-	signal(SIGPIPE, SIG_DFL);
+	arm_ending_signals();
 	lua_pushcfunction(L, run_interpreter);
 	lua_pushlightuserdata(L, argv);
 	if (lua_pcall(L, 1, 1, 0) == LUA_OK)
 		status = (int)lua_tointeger(L, -1);
 	else
 		fprintf(stderr, "perflua: %s\n", luaL_tolstring(L, -1, NULL));
-	signal(SIGINT, SIG_DFL);
+	signal(SIGINT, on_ending_signal);
 	close_state(L);
 	perflua_free_line();
 	errno = 0;

@@ -80,3 +80,8 @@ const char *pt_database_error(const struct pt_database *db)
 {
 	return db->sql.error;
 }
+
+bool pt_database_is_full(const struct pt_database *db)
+{
+	return db->sql.is_full;
+}

@@ -17,6 +17,7 @@ static const struct {
 	FUNCTION(open_v2),    FUNCTION(close),	    FUNCTION(errmsg),	   FUNCTION(exec),
 	FUNCTION(prepare_v2), FUNCTION(finalize),   FUNCTION(step),	   FUNCTION(reset),
 	FUNCTION(bind_null),  FUNCTION(bind_int64), FUNCTION(bind_double), FUNCTION(bind_text),
+	FUNCTION(errcode),
 };
 
 bool pt_library_open(struct pt_library *library)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define PT_OK	       0      /* SQLITE_OK */
+#define PT_FULL	       13     /* SQLITE_FULL, of any call */
 #define PT_DONE	       101    /* SQLITE_DONE, of a step */
 #define PT_OPEN_WRITE  0x02   /* SQLITE_OPEN_READWRITE */
 #define PT_OPEN_CREATE 0x04   /* SQLITE_OPEN_CREATE */
@@ -25,6 +26,7 @@ struct pt_library {
 	int (*open_v2)(const char *path, pt_handle **handle, int flags, const char *vfs);
 	int (*close)(pt_handle *handle);
 	const char *(*errmsg)(pt_handle *handle);
+	int (*errcode)(pt_handle *handle);
 	int (*exec)(pt_handle *handle, const char *sql, void *callback, void *arg,
 		    char **message);
 	int (*prepare_v2)(pt_handle *handle, const char *sql, int size,

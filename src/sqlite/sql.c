@@ -21,6 +21,8 @@ void pt_sql_close(struct pt_sql *sql)
 
 bool pt_sql_fail(struct pt_sql *sql, const char *text)
 {
+	if (!text && !sql->failed)
+		sql->is_full = sql->handle && sql->library->errcode(sql->handle) == PT_FULL;
 	if (!text)
 		text = sql->handle ? sql->library->errmsg(sql->handle) : "no memory";
 	if (!sql->failed)

@@ -15,7 +15,7 @@ struct pt_sql {
 	const struct pt_library *library;
 	pt_handle *handle;
 	struct pb_string text; /* for copies of texts that are no UTF-8 */
-	bool failed;
+	bool failed, is_full;  /* because the device is full */
 	char error[256];
 };
 

@@ -52,10 +52,9 @@ local function notes_of(file)
   return notes
 end
 
--- Makes the file empty. Returns whether it can be written.
-local function create(path)
-  local file <close>, message, code = output.open(path)
-  return file ~= nil, message, code
+local function empty(path)
+  local file <close>, message, number = io.open(path, "wb")
+  return errors.errno(file ~= nil or nil, message, number)
 end
 
 -- Returns where the core finds the fields of the tables, their names with those of further
@@ -91,18 +90,24 @@ function sqlite.export(query, out)
     usage_error "export: a database is a file: the path of one is needed"
   end
   local at, names, more = columns_of(spec_of(query))
-  local created, message, code = create(out)
-  if not created then return nil, message, code end
-  local is_written = false
-  local _ <close> = setmetatable({}, { __close = function()
-    if not is_written then create(out) end -- empties it: what is there is no database
-  end })
   local spec = spec_of(query:select(table.unpack(names)))
-  local cursor <close> = plan.values(spec, spec.refs, { CHAIN })
-  local rows, set_aside = errors.guard(core.sqlite, cursor, out, { at = at, more = more,
-    most = aside.MOST, notes = notes_of(spec.file) })
-  if not rows then return nil, set_aside end
-  is_written = true
+  local options = { at = at, more = more, most = aside.MOST, notes = notes_of(spec.file) }
+  local rows, set_aside
+  local ok, message, code = output.replace(out, function(path)
+    local is_in_place = path == out
+    if is_in_place then
+      local emptied, why, number = empty(path)
+      if not emptied then return nil, why, number end
+    end
+    local cursor <close> = plan.values(spec, spec.refs, { CHAIN })
+    local failure
+    rows, set_aside, failure = errors.guard(core.sqlite, cursor, path, options)
+    if rows then return true end
+    if is_in_place then empty(path) end -- the rest of a database is none
+    if not failure then return nil, set_aside end
+    return nil, ("%s: %s"):format(out, set_aside), failure
+  end)
+  if not ok then return nil, message, code end
   return { samples = rows, set_aside = set_aside }
 end
 

@@ -24,16 +24,46 @@ local function write_to(file, produce)
   return true
 end
 
----Opens a file to write to it; raises if that is refused. A recording is never overwritten: it
----may be the one that is read.
----@param path string
----@return file*? file, string? message, string? code
-function output.open(path)
+local function check_path(path)
   if output.refusal then usage_error("%s: %s", path, output.refusal) end
   if recording.is_at(path) then
     return nil, path .. ": a recording is not overwritten: choose another name", "EEXIST"
   end
-  return errno(io.open(path, "wb"))
+  return true
+end
+
+local INTERRUPTED <const> = "interrupted; nothing is written, and an old file stays as it was"
+
+-- Hands `write` the name under which a file is written, which replaces the old file at the end.
+local function replace(path, write, temporary, commit, replacement)
+  local _ <close> = replacement
+  local ok, message, code = write(temporary)
+  if not ok then return nil, message, code end
+  if interrupted.now() then return nil, ("%s: %s"):format(path, INTERRUPTED), "EINTR" end
+  ok, message, code = errno(commit())
+  if not ok then return nil, ("%s: %s"):format(path, message), code end
+  return true
+end
+
+---Has a file written, so that an old one stays as it was if that fails, raises or is
+---interrupted; if the old one cannot be replaced, it is written itself, and a warning says so.
+---Raises if the file is refused. A recording is never overwritten: it may be the one that is
+---read.
+---@param path string
+---@param write fun(path: string): true?, string?, string? writes the file under a name that it
+--- is given; returns nil, a message and a code if it cannot
+---@return true? ok, string? message, string? code
+function output.replace(path, write)
+  local ok, message, code = check_path(path)
+  if not ok then return nil, message, code end
+  local temporary, commit, last = core.replace(path)
+  if temporary then return replace(path, write, temporary, commit, last) end
+  if temporary == nil then return errno(nil, ("%s: %s"):format(path, commit), last) end
+  if commit then
+    errors.warning("%s: written in place, so that a failure leaves a part of it: %s", path,
+      commit)
+  end
+  return write(path)
 end
 
 ---@param out any raises unless it is an open file; nil: standard output
@@ -45,7 +75,18 @@ function output.file(out)
   return out or io.stdout
 end
 
----A file that was not there before is removed if it could not be written, also if write raises.
+-- Opens a file at `path` and has it written; messages have the name `shown`.
+local function write_at(path, shown, write)
+  local file <close>, message, code = io.open(path, "wb")
+  if not file then return errno(nil, shown .. message:sub(#path + 1), code) end
+  local ok
+  ok, message, code = write(file)
+  if ok then ok, message, code = errno(file:close()) end
+  if ok then return ok end
+  return nil, ("%s: %s"):format(shown, message), code
+end
+
+---See output.replace() for paths.
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@param write fun(file: file*): true?, string?, string? returns nil, a message and a code if
 --- it cannot
@@ -55,16 +96,7 @@ function output.with_file(out, write)
     local is_object = type(out) == "table" and type(out.write) == "function"
     return write(is_object and out or output.file(out))
   end
-  local is_new, ok = not core.stat(out), nil
-  local file <close>, message, code = output.open(out)
-  if not file then return nil, message, code end
-  local _ <close> = setmetatable({}, { __close = function()
-    if is_new and not ok then os.remove(out) end
-  end })
-  ok, message, code = write(file)
-  if ok then ok, message, code = errno(file:close()) end
-  if ok then return ok end
-  return nil, ("%s: %s"):format(out, message), code
+  return output.replace(out, function(path) return write_at(path, out, write) end)
 end
 
 ---@param out file*|string|nil an open file or a path; default: standard output

@@ -1,5 +1,6 @@
 -- perflua gen FILE: a script to start from, with a handler for each event of a recording.
 
+local output = require "perflua.table.output"
 local starter = require "perflua.meta.starter"
 local survey = require "perflua.meta.survey"
 
@@ -41,11 +42,9 @@ function tool.run(file, args, out)
     out:write(text)
     return nil
   end
-  local script, wrong = io.open(path, "w")
-  if not script then return nil, wrong end
-  local ok, why = script:write(text)
-  local closed, why_not = script:close()
-  if not (ok and closed) then return nil, ("%s: %s"):format(path, why or why_not) end
+  local ok
+  ok, message = output.to(path, function(write) write(text) end)
+  return ok and 0 or nil, message
 end
 
 return tool

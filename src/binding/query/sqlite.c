@@ -115,6 +115,7 @@ int pl_sqlite(lua_State *L)
 	const char *path = luaL_checkstring(L, PATH_AT);
 	struct export *export;
 	uint64_t aside;
+	int n_results;
 
 	luaL_checktype(L, OPTIONS_AT, LUA_TTABLE);
 	luaL_argcheck(L, c->rows && !c->has_pairs, CURSOR_AT, "rows expected");
@@ -133,7 +134,7 @@ int pl_sqlite(lua_State *L)
 			     pt_database_open(&export->library, path, &export->columns) :
 			     NULL;
 	if (!export->db)
-		return luaL_error(L, "%s: no memory for a database", path);
+		return luaL_error(L, "no memory for a database");
 	export->cursor = c;
 	write_notes(L, export->db);
 	if (write_rows(L, export)) {
@@ -141,8 +142,10 @@ int pl_sqlite(lua_State *L)
 		lua_pushinteger(L, (lua_Integer)aside);
 	} else {
 		lua_pushnil(L);
-		lua_pushfstring(L, "%s: %s", path, pt_database_error(export->db));
+		lua_pushstring(L, pt_database_error(export->db));
+		lua_pushstring(L, pt_database_is_full(export->db) ? "ENOSPC" : "EIO");
 	}
+	n_results = lua_gettop(L) - EXPORT_AT;
 	end_export(export);
-	return 2;
+	return n_results;
 }

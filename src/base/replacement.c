@@ -1,0 +1,267 @@
+#define _GNU_SOURCE /* statx, O_PATH */
+#include "replacement.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define MOST_LINKS    40 /* symbolic links that are followed, as in the kernel */
+#define MOST_ATTEMPTS 100
+#define RANDOM_SIZE   6
+#define NAME_SIZE     (NAME_MAX - 2 - RANDOM_SIZE) /* of a name between the dots */
+
+/* Returns the length of the directory of a path, with the slash; 0 without a slash. */
+static int directory_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (int)(slash - path) + 1 : 0;
+}
+
+/* Writes the directory of `path` to `directory`. */
+static void copy_directory(char directory[PATH_MAX], const char *path)
+{
+	int n = directory_length(path);
+
+	snprintf(directory, PATH_MAX, "%.*s", n ? n : 1, n ? path : ".");
+}
+
+static bool is_in_proc(const char *directory)
+{
+	struct statfs fs;
+
+	return statfs(directory, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+/*
+ * Follows `path` through symbolic links, also through one that leads to no file yet. Returns 0
+ * with *is_handle true if it is an open file of a process, such as /dev/stdout.
+ */
+static int follow_links(char target[PATH_MAX], const char *path, bool *is_handle)
+{
+	char link[PATH_MAX], directory[PATH_MAX];
+	struct stat st;
+
+	*is_handle = false;
+	if (snprintf(target, PATH_MAX, "%s", path) >= PATH_MAX)
+		return ENAMETOOLONG;
+	for (int i = 0; lstat(target, &st) == 0 && S_ISLNK(st.st_mode); i++) {
+		ssize_t n = readlink(target, link, sizeof(link));
+
+		if (i == MOST_LINKS)
+			return ELOOP;
+		if (n < 0)
+			return errno;
+		copy_directory(directory, target);
+		*is_handle = is_in_proc(directory);
+		if (*is_handle)
+			return 0;
+		if (snprintf(target, PATH_MAX, "%.*s%.*s",
+			     *link == '/' ? 0 : directory_length(target), directory, (int)n,
+			     link) >= PATH_MAX)
+			return ENAMETOOLONG;
+	}
+	return 0;
+}
+
+static bool is_mount_point(int fd)
+{
+	struct statx stx;
+
+	return statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &stx) == 0 &&
+	       (stx.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) &&
+	       (stx.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
+/* Returns true if only the owners of a file and of its directory may rename over it. */
+static bool is_protected(const struct stat *st, const char *directory)
+{
+	struct stat above;
+
+	return stat(directory, &above) == 0 && (above.st_mode & S_ISVTX) && geteuid() != 0 &&
+	       geteuid() != st->st_uid && geteuid() != above.st_uid;
+}
+
+/*
+ * Looks at the old file, which must be one that the process may write, however it is replaced.
+ */
+static enum pb_replace look_at_target(struct pb_replacement *r, const char *directory,
+				      const char **reason)
+{
+	struct stat st;
+	int fd;
+
+	if (stat(r->target, &st) < 0)
+		return errno == ENOENT ? PB_REPLACE : PB_REPLACE_FAILED;
+	if (!S_ISREG(st.st_mode))
+		return PB_REPLACE_IN_PLACE;
+	fd = open(r->target, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return PB_REPLACE_FAILED;
+	if (st.st_nlink > 1)
+		*reason = "it has several hard links";
+	else if (is_mount_point(fd))
+		*reason = "it is a mount point";
+	else if (is_protected(&st, directory))
+		*reason = "it is someone else's, in a directory with the sticky bit";
+	close(fd);
+	r->is_old = true;
+	r->mode = st.st_mode & 0777;
+	r->uid = st.st_uid;
+	r->gid = st.st_gid;
+	return *reason ? PB_REPLACE_IN_PLACE : PB_REPLACE;
+}
+
+static int make_temporary_file(struct pb_replacement *r, const char *directory,
+			       const char *name)
+{
+	static const char letters[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+	unsigned char random[RANDOM_SIZE];
+
+	for (int i = 0; i < MOST_ATTEMPTS; i++) {
+		if (getrandom(random, sizeof(random), 0) != sizeof(random))
+			return -1;
+		for (size_t k = 0; k < sizeof(random); k++)
+			random[k] = (unsigned char)letters[random[k] % (sizeof(letters) - 1)];
+		if (snprintf(r->path, sizeof(r->path), "%s/.%.*s.%.*s", directory, NAME_SIZE,
+			     name, RANDOM_SIZE, (const char *)random) >= PATH_MAX) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		/* an old file's permissions are given at the end, a new one has the umask's */
+		r->fd = open(r->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			     r->is_old ? 0600 : 0666);
+		if (r->fd >= 0 || errno != EEXIST)
+			return r->fd;
+	}
+	return -1;
+}
+
+/* No signal is handled between the creation of a file and its place in the list. */
+static void block_signals(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+static void add_unfinished(struct pb_replacement *r, struct pb_unfinished *unfinished)
+{
+	r->unfinished = unfinished;
+	if (!unfinished)
+		return;
+	r->next = unfinished->first;
+	unfinished->first = r;
+}
+
+static void remove_unfinished(struct pb_replacement *r)
+{
+	struct pb_replacement *_Atomic *at = r->unfinished ? &r->unfinished->first : NULL;
+
+	while (at && *at && *at != r)
+		at = &(*at)->next;
+	if (at && *at)
+		*at = r->next;
+	r->unfinished = NULL;
+}
+
+/* Returns true if the directory is what refuses files, and not a lack of space. */
+static bool is_refused(int error)
+{
+	return error == EACCES || error == EPERM || error == EROFS || error == ENOENT ||
+	       error == EOPNOTSUPP;
+}
+
+enum pb_replace pb_replacement_begin(struct pb_replacement *r, const char *path,
+				     struct pb_unfinished *unfinished, const char **reason)
+{
+	char directory[PATH_MAX];
+	const char *name;
+	enum pb_replace how;
+	sigset_t before;
+	bool is_handle;
+	int error;
+
+	*reason = NULL;
+	r->fd = -1;
+	r->is_old = false;
+	r->unfinished = NULL;
+	error = follow_links(r->target, path, &is_handle);
+	if (error) {
+		errno = error;
+		return PB_REPLACE_FAILED;
+	}
+	name = r->target + directory_length(r->target);
+	if (is_handle || !*name) /* a name of nothing is a directory's */
+		return PB_REPLACE_IN_PLACE;
+	copy_directory(directory, r->target);
+	how = look_at_target(r, directory, reason);
+	if (how != PB_REPLACE)
+		return how;
+	block_signals(&before);
+	error = make_temporary_file(r, directory, name) < 0 ? errno : 0;
+	if (!error)
+		add_unfinished(r, unfinished);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (error && r->is_old && is_refused(error)) {
+		*reason = "no file can be made in its directory";
+		return PB_REPLACE_IN_PLACE;
+	}
+	errno = error;
+	return error ? PB_REPLACE_FAILED : PB_REPLACE;
+}
+
+/* Gives the temporary file the owner and the permissions of the old one. */
+static void copy_permissions(const struct pb_replacement *r)
+{
+	mode_t mode = r->mode;
+
+	if (fchown(r->fd, r->uid, r->gid) < 0 && fchown(r->fd, (uid_t)-1, r->gid) < 0)
+		mode = (mode & ~(mode_t)070) | (mode & (mode & 007) << 3); /* another group */
+	fchmod(r->fd, mode);
+}
+
+int pb_replacement_commit(struct pb_replacement *r)
+{
+	sigset_t before;
+	int error;
+
+	if (r->is_old)
+		copy_permissions(r);
+	block_signals(&before);
+	error = rename(r->path, r->target) < 0 ? errno : 0;
+	if (!error) {
+		remove_unfinished(r);
+		close(r->fd);
+		r->fd = -1;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pb_replacement_discard(r);
+	return error;
+}
+
+void pb_replacement_discard(struct pb_replacement *r)
+{
+	if (r->fd < 0)
+		return;
+	unlink(r->path);
+	remove_unfinished(r);
+	close(r->fd);
+	r->fd = -1;
+}
+
+void pb_unfinished_remove(struct pb_unfinished *unfinished)
+{
+	for (struct pb_replacement *r = unfinished->first; r; r = r->next)
+		unlink(r->path);
+}

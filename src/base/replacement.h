@@ -1,0 +1,69 @@
+/*
+ * Writing a named file so that the old file stays whole until the new one is. The new file is
+ * written under a temporary name, `.NAME.XXXXXX` in the directory of the old one, and renamed
+ * at the end. A symbolic link stays: the file that it leads to is replaced.
+ */
+#ifndef PERFLUA_BASE_REPLACEMENT_H
+#define PERFLUA_BASE_REPLACEMENT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct pb_replacement;
+
+/* The replacements that are neither committed nor discarded. All zero: there are none. */
+struct pb_unfinished {
+	struct pb_replacement *_Atomic first;
+};
+
+struct pb_replacement {
+	char path[PATH_MAX];   /* temporary file, which the caller writes */
+	char target[PATH_MAX]; /* file that it replaces */
+	int fd;		       /* of the temporary file; -1: it was committed or discarded */
+	bool is_old;	       /* the target existed: the following are its */
+	mode_t mode;
+	uid_t uid;
+	gid_t gid;
+	struct pb_unfinished *unfinished; /* list that it is in, or NULL */
+	struct pb_replacement *_Atomic next;
+};
+
+/* How a file is to be written. */
+enum pb_replace {
+	PB_REPLACE,	     /* the temporary file is there, and empty */
+	PB_REPLACE_IN_PLACE, /* not by a temporary file; *reason says why, or is NULL */
+	PB_REPLACE_FAILED,   /* the file cannot be written: see errno */
+};
+
+/*
+ * Begins to replace the file `path`, or to create it. Only for PB_REPLACE is there anything to
+ * commit or to discard. Devices, FIFOs, sockets, directories and what /proc/PID/fd leads to
+ * are written in place without a reason; files with several names, mount points, and files in
+ * directories where none can be made, with a reason, which is a constant text that begins with
+ * "it" or "no file".
+ *
+ * The replacement is added to `unfinished`, unless that is NULL, and must then stay where it
+ * is.
+ */
+enum pb_replace pb_replacement_begin(struct pb_replacement *r, const char *path,
+				     struct pb_unfinished *unfinished, const char **reason);
+
+/*
+ * Gives the temporary file the name of the old file, with the permissions of that one, and its
+ * owner and group where the process may set them. Bits that make programs run as others are not
+ * kept. The caller has closed the file without an error. Returns 0, or an error of errno.h: the
+ * temporary file is then removed, and the old file is as it was.
+ */
+int pb_replacement_commit(struct pb_replacement *r);
+
+/* Removes the temporary file. Nothing, after a commit. */
+void pb_replacement_discard(struct pb_replacement *r);
+
+/*
+ * Removes the temporary files of all that are unfinished. A signal handler may call this; the
+ * process is to end then.
+ */
+void pb_unfinished_remove(struct pb_unfinished *unfinished);
+
+#endif

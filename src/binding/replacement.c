@@ -1,0 +1,74 @@
+/*
+ * core.replace(path) -> path of a temporary file, commit, replacement
+ *                    |  false, reason | nil: to be written in place
+ *                    |  nil, message, error number
+ *
+ * Begins to replace a file: see base/replacement.h. commit() is called once the temporary file
+ * is written and closed, and returns true, or nil, a message and an error number. `replacement`
+ * is a closing value, which removes the temporary file if it was not committed.
+ */
+#include "base/replacement.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "functions.h"
+
+static int replacement_gc(lua_State *L)
+{
+	pb_replacement_discard(lua_touserdata(L, 1));
+	return 0;
+}
+
+static int push_error(lua_State *L, int error)
+{
+	lua_pushnil(L);
+	lua_pushstring(L, strerror(error));
+	lua_pushinteger(L, error);
+	return 3;
+}
+
+/* commit() -> true | nil, message, error number; upvalue: the replacement */
+static int commit_replacement(lua_State *L)
+{
+	struct pb_replacement *r = lua_touserdata(L, lua_upvalueindex(1));
+	int error = r->fd < 0 ? EBADF : pb_replacement_commit(r);
+
+	if (error)
+		return push_error(L, error);
+	lua_pushboolean(L, 1);
+	return 1;
+}
+
+int pl_replace(lua_State *L)
+{
+	const char *path = luaL_checkstring(L, 1), *reason;
+	struct pb_replacement *r;
+	struct pb_unfinished *unfinished;
+	enum pb_replace how;
+
+	lua_getfield(L, LUA_REGISTRYINDEX, PL_UNFINISHED);
+	unfinished = lua_touserdata(L, -1);
+	r = lua_newuserdatauv(L, sizeof(*r), 0);
+	r->fd = -1;
+	lua_createtable(L, 0, 2);
+	lua_pushcfunction(L, replacement_gc);
+	lua_setfield(L, -2, "__gc");
+	lua_pushcfunction(L, replacement_gc);
+	lua_setfield(L, -2, "__close");
+	lua_setmetatable(L, -2);
+	lua_pushvalue(L, -1);
+	lua_pushcclosure(L, commit_replacement, 1);
+	lua_insert(L, -2);
+	how = pb_replacement_begin(r, path, unfinished, &reason);
+	if (how == PB_REPLACE_FAILED)
+		return push_error(L, errno);
+	if (how == PB_REPLACE_IN_PLACE) {
+		lua_pushboolean(L, 0);
+		lua_pushstring(L, reason);
+		return 2;
+	}
+	lua_pushstring(L, r->path);
+	lua_insert(L, -3);
+	return 3;
+}
