@@ -412,6 +412,9 @@ int main(int argc, char **argv)
 	perflua_free_line();
 	errno = 0;
 	if (fflush(stdout) || ferror(stdout)) {
+		/* an earlier write failed: the reason of that is asked for again */
+		if (!errno && write(STDOUT_FILENO, "\n", 1) == 1)
+			errno = 0;
 		fprintf(stderr, "perflua: cannot write to standard output%s%s\n",
 			errno ? ": " : "", errno ? strerror(errno) : "");
 		status = status ? status : EXIT_FAILURE;

@@ -4,6 +4,7 @@
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local options = require "perflua.cli.options"
+local output = require "perflua.table.output"
 local recordings = require "perflua.cli.recordings"
 local scripts = require "perflua.cli.scripts"
 local strip_position = require("perflua.errors").strip_position
@@ -191,6 +192,7 @@ function cli.main(argv, host)
   if not parsed.quiet then host.show_progress() end
   if parsed.workers then host.set_threads(parsed.workers) end
   local status = run_program(argv, host, parsed, first) or 0
+  if status == 0 and output.failure and not parsed.interactive then status = FAILED end
   return host.interrupted() and INTERRUPTED or status
 end
 

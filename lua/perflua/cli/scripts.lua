@@ -2,6 +2,7 @@
 
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
+local output = require "perflua.table.output"
 local recordings = require "perflua.cli.recordings"
 local returned = require "perflua.meta.returned"
 local strip_position = require("perflua.errors").strip_position
@@ -119,8 +120,11 @@ local function is_shown(first)
   return first ~= nil and first ~= true and type(first) ~= "function" and not io.type(first)
 end
 
+-- Returns whether these are nil and a message, which functions return that fail.
+local function is_failure(first, second) return first == nil and type(second) == "string" end
+
 local function show_values(first, ...)
-  if not is_shown(first) then return end
+  if not is_shown(first) and not is_failure(first, ...) then return end
   require "perflua.cli.show".values(io.stdout, nil, first, ...) -- loaded when it is asked for
 end
 
@@ -173,6 +177,9 @@ local function run_tool(name, tool, host)
   local part = ok and not interrupted.told and interrupted.part()
   if part then print_error(interrupted.text(part)) end
   if part and message then message = nil end -- what there was not may be in what was not read
+  if message and message == output.failure then -- a warning said it
+    status, message = status or FAILED, nil
+  end
   if not ok then
     status, message = nil, raised_by(name, status)
   end

@@ -37,6 +37,7 @@ end
 ---@param path string? the file that is meant: named once
 ---@param message string
 function result.log(tool, path, message)
+  if message == output.failure then return end -- a warning said it
   if path and not message:find(path, 1, true) then message = path .. ": " .. message end
   io.stderr:write("perflua: ", tool, ": ", fmt.escape(message), "\n")
 end

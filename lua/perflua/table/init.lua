@@ -163,8 +163,8 @@ function Table:save(out)
     usage_error("save: a path or an open file expected, got a %s", type(out))
   end
   if self.data.interrupted then
-    return nil, interrupted.text(self.data.interrupted, self.data.is_unnamed or false)
-      .. ": not saved, as it would be taken for the whole result"
+    return output.fail(interrupted.text(self.data.interrupted, self.data.is_unnamed or false)
+      .. ": not saved, as it would be taken for the whole result")
   end
   local ok, message = true, description.unsaved(self.data) -- before a file is made
   if message then usage_error("save: %s", message) end

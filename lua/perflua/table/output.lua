@@ -7,7 +7,8 @@ local json = require "perflua.text.json"
 local recording = require "perflua.recording"
 local errno, usage_error = errors.errno, errors.usage_error
 
--- refusal: why no file may be opened now; nil: it may.
+-- refusal: why no file may be opened now; nil: it may. failure: the message of the last write
+-- that failed, of which warn() was told; nil: none failed.
 local output = {}
 
 ---The option --csv-safe of tools with tables.
@@ -22,6 +23,18 @@ local function write_to(file, produce)
   end, file)
   if message then return nil, message, code end
   return true
+end
+
+---Warns of a write that fails, so that it does not fail in silence where nobody looks at what a
+---verb returns.
+---@param message string what the verb returns
+---@param code string?
+---@param warned string? what the warning says; default: the message
+---@return nil, string message, string? code
+function output.fail(message, code, warned)
+  output.failure = message
+  errors.warning("%s", warned or message)
+  return nil, message, code
 end
 
 local function check_path(path)
@@ -45,15 +58,7 @@ local function replace(path, write, temporary, commit, replacement)
   return true
 end
 
----Has a file written, so that an old one stays as it was if that fails, raises or is
----interrupted; if the old one cannot be replaced, it is written itself, and a warning says so.
----Raises if the file is refused. A recording is never overwritten: it may be the one that is
----read.
----@param path string
----@param write fun(path: string): true?, string?, string? writes the file under a name that it
---- is given; returns nil, a message and a code if it cannot
----@return true? ok, string? message, string? code
-function output.replace(path, write)
+local function replace_or_write(path, write)
   local ok, message, code = check_path(path)
   if not ok then return nil, message, code end
   local temporary, commit, last = core.replace(path)
@@ -64,6 +69,20 @@ function output.replace(path, write)
       commit)
   end
   return write(path)
+end
+
+---Has a file written, so that an old one stays as it was if that fails, raises or is
+---interrupted; if the old one cannot be replaced, it is written itself, and a warning says so.
+---A failure is a warning, too. Raises if the file is refused. A recording is never overwritten:
+---it may be the one that is read.
+---@param path string
+---@param write fun(path: string): true?, string?, string? writes the file under a name that it
+--- is given; returns nil, a message and a code if it cannot
+---@return true? ok, string? message, string? code
+function output.replace(path, write)
+  local ok, message, code = replace_or_write(path, write)
+  if not ok then return output.fail(message, code) end
+  return true
 end
 
 ---@param out any raises unless it is an open file; nil: standard output
@@ -94,7 +113,9 @@ end
 function output.with_file(out, write)
   if type(out) ~= "string" then
     local is_object = type(out) == "table" and type(out.write) == "function"
-    return write(is_object and out or output.file(out))
+    local ok, message, code = write(is_object and out or output.file(out))
+    if ok then return ok end
+    return output.fail(message, code, "cannot write: " .. message)
   end
   return output.replace(out, function(path) return write_at(path, out, write) end)
 end
