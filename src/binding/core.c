@@ -211,6 +211,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "write_table", pl_write_table },
 		{ "gzip", pl_gzip },
 		{ "replace", pl_replace },
+		{ "write_sched", pl_write_sched },
 		{ "interrupted", pl_interrupted },
 		{ "bootstrap", pl_bootstrap },
 		{ "compare", pl_compare },

@@ -44,6 +44,15 @@ int pl_gzip(lua_State *L);	  /* core.gzip(out) -> write, finish: see gzip.c */
 int pl_replace(lua_State *L);	  /* core.replace(path): see replacement.c */
 
 /*
+ * core.write_sched(cursor, out, event, numbers [, release [, arch]])
+ * -> true | nil, message, errno
+ *
+ * Writes rows { time, cpu, tid, argument … } as events of Perfetto, of that number; `numbers`
+ * are those of the arguments. First, if there is a release, which Linux was recorded.
+ */
+int pl_write_sched(lua_State *L);
+
+/*
  * core.sqlite(cursor, path, options) -> rows, rows set aside | nil, message [, code]
  *
  * Writes the rows of a cursor over values to the empty or new file at `path` as a database, see

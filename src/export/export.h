@@ -9,6 +9,7 @@
 #ifndef PERFLUA_EXPORT_EXPORT_H
 #define PERFLUA_EXPORT_EXPORT_H
 
+#include "base/string_builder.h"
 #include "perfdata/format/print.h"
 #include "query/query.h"
 #include "result/tree.h"
@@ -161,5 +162,22 @@ struct pd_text pe_profile_text(const struct pe_profile *profile, uint32_t number
  * frames. Returns false without memory; then a part may have been written.
  */
 bool pe_tree_fold(const struct pr_tree *tree, bool annotated, struct pd_print *out);
+
+#define PE_SCHED_ARGS 7 /* arguments of an event of the scheduler, at most */
+
+/*
+ * Write a packet of Perfetto, which may follow those of a profile, by way of `packet`, which is
+ * scratch and fails without memory.
+ *
+ * pe_write_sched() writes a tracepoint of the scheduler as the event of that number. The row
+ * has a time, a processor, a thread and `n` arguments; numbers[i] is that of argument i.
+ * Without a time or processor nothing is written.
+ *
+ * pe_write_kernel() writes which Linux was recorded. `arch` may be NULL.
+ */
+void pe_write_sched(const struct pq_value *row, unsigned event, const uint8_t *numbers,
+		    size_t n, struct pb_string *packet, struct pd_print *out);
+void pe_write_kernel(const char *release, const char *arch, struct pb_string *packet,
+		     struct pd_print *out);
 
 #endif

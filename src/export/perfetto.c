@@ -7,23 +7,8 @@
 #include <stdlib.h>
 
 #include "perfdata/format/print_scalar.h"
+#include "perfetto.h"
 #include "profile.h"
-#include "protobuf.h"
-
-#define TRACE_PACKET 1 /* Trace.packet, trace/trace.proto */
-
-/* TracePacket, trace/trace_packet.proto */
-enum packet_field {
-	PROCESS_TREE = 2,
-	TIMESTAMP = 8,
-	SEQUENCE_ID = 10,
-	INTERNED_DATA = 12,
-	SEQUENCE_FLAGS = 13,
-	PACKET_DEFAULTS = 59,
-	TRACK_DESCRIPTOR = 60,
-	PERF_SAMPLE = 66,
-	FIRST_PACKET = 87,
-};
 
 /* TracePacket.SequenceFlags */
 enum {
@@ -65,11 +50,7 @@ enum {
 	THREAD_PID
 };
 
-/* TrackDescriptor and ProcessDescriptor, trace/track_event/{track,process}_descriptor.proto */
-enum {
-	TRACK_UUID = 1,
-	TRACK_PROCESS = 3
-};
+/* ProcessDescriptor, trace/track_event/process_descriptor.proto */
 enum {
 	PROCESS_PID = 1,
 	PROCESS_NAME = 6
@@ -353,17 +334,21 @@ static void begin_sequence(struct perfetto *w, uint32_t number)
 }
 
 /*
- * Names a process. A ProcessTree has command lines, of which Perfetto takes what is before the
- * first space for the name.
+ * A ProcessTree has command lines, of which Perfetto takes what is before the first space for
+ * the name, so processes are named by their tracks.
  */
-static void put_process(struct perfetto *w, uint32_t uuid, int32_t pid, struct pd_text name)
+void pe_add_process_track(struct pb_string *packet, uint32_t uuid, int32_t pid,
+			  struct pd_text name)
 {
-	pe_add_number(&w->part, PROCESS_PID, (uint64_t)(int64_t)pid);
-	pe_add_bytes(&w->part, PROCESS_NAME, name.p, name.n);
-	pe_add_number(&w->interned, TRACK_UUID, uuid);
-	pe_add_message(&w->interned, TRACK_PROCESS, &w->part);
-	pe_add_message(&w->packet, TRACK_DESCRIPTOR, &w->interned);
-	put_packet(w);
+	size_t track = pe_begin_message(packet, TRACK_DESCRIPTOR), process;
+
+	pe_add_number(packet, TRACK_UUID, uuid);
+	process = pe_begin_message(packet, TRACK_PROCESS);
+	pe_add_number(packet, PROCESS_PID, (uint64_t)(int64_t)pid);
+	if (name.p)
+		pe_add_bytes(packet, PROCESS_NAME, name.p, name.n);
+	pe_end_message(packet, process);
+	pe_end_message(packet, track);
 }
 
 /* Writes the processes, and the last name of each thread. */
@@ -380,8 +365,10 @@ static void put_processes(struct perfetto *w, const uint64_t *last)
 			continue;
 		if (pe_thread_at(p, named)->comm != PE_NONE)
 			name = pe_text(p, pe_thread_at(p, named)->comm);
-		if (thread->pid == thread->tid)
-			put_process(w, i, thread->pid, name); /* i > 0 */
+		if (thread->pid == thread->tid) {
+			pe_add_process_track(&w->packet, i, thread->pid, name); /* i > 0 */
+			put_packet(w);
+		}
 		pe_add_number(&w->part, THREAD_TID, (uint64_t)(int64_t)thread->tid);
 		pe_add_bytes(&w->part, THREAD_NAME, name.p, name.n);
 		pe_add_number(&w->part, THREAD_PID, (uint64_t)(int64_t)thread->pid);

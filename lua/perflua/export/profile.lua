@@ -161,11 +161,8 @@ end
 
 -- Adds what the scheduler did. Returns the notes.
 local function add_sched(file, query, notes)
-  local _, message, code
-  require("perflua.export.sched").write(function(text)
-    if not message then _, message, code = errno(file:write(text)) end
-  end, query)
-  if message then return nil, message, code end
+  local ok, message, code = require("perflua.export.sched").write(file, query)
+  if not ok then return nil, message, code end
   for _, note in ipairs(require("perflua.recording.sampled").switch_notes(spec_of(query))) do
     notes[#notes + 1] = note
   end

@@ -1,15 +1,14 @@
--- Scheduling as events of a Perfetto trace, which follow the packets that the core writes
--- (src/export/perfetto.c). Numbers of fields: trace_packet.proto, ftrace/ftrace_event.proto,
--- ftrace/ftrace_event_bundle.proto, ftrace/sched.proto and common/system_info.proto in
+-- Scheduling as events of a Perfetto trace, which follow the packets of the profile. The core
+-- writes both (src/export/perfetto_sched.c). Numbers of events and arguments:
+-- ftrace/ftrace_event.proto and ftrace/sched.proto in
 -- https://github.com/google/perfetto/tree/main/protos/perfetto/trace
 
-local field = require("perflua.export.protobuf").field
-local spec_of = require("perflua.core").query_spec
+local core = require "perflua.core"
+local errors = require "perflua.errors"
+local plan = require "perflua.plan"
+local spec_of = core.query_spec
 
 local sched = {}
-
-local PACKET <const>, BUNDLE <const>, EVENT <const> = 1, 1, 2
-local SYSTEM_INFO <const>, UTSNAME <const> = 45, 1
 
 local WAKEUP <const> = { "comm", "pid", "prio", "success", "target_cpu" }
 
@@ -33,41 +32,35 @@ local function select_args(query, args)
   return query:select(table.unpack(names)), numbers
 end
 
--- Names the kernel: bits of prev_state have meant other states before Linux 4.14, and a trace
--- without a version is taken for one of Linux 4.4.
-local function write_system(write, features)
-  if not features.osrelease then return end
-  local utsname = field(1, "Linux") .. field(3, features.osrelease)
-    .. field(4, features.arch)
-  write(field(PACKET, field(SYSTEM_INFO, field(UTSNAME, utsname))))
-end
-
-local function write_event(write, tracepoint, query)
+-- Writes the events of a tracepoint. The first one names the kernel: bits of prev_state have
+-- meant other states before Linux 4.14, and a trace without a version is taken for one of
+-- Linux 4.4.
+local function write_event(file, tracepoint, query, kernel)
   local selected, numbers = select_args(query, tracepoint.args)
-  selected:each(function(time, cpu, tid, ...)
-    if not (time and cpu) then return end
-    local args = {}
-    for i, number in ipairs(numbers) do args[i] = field(number, (select(i, ...))) end
-    local event = field(1, time) .. field(2, tid)
-      .. field(tracepoint.number, table.concat(args))
-    write(field(PACKET, field(BUNDLE, field(1, cpu) .. field(EVENT, event))))
-  end)
+  local spec = spec_of(selected)
+  local cursor <close> = plan.values(spec, spec.refs)
+  return errors.errno(errors.guard(core.write_sched, cursor, file, tracepoint.number, numbers,
+    kernel.osrelease, kernel.arch))
 end
 
 ---Writes the scheduler's events among the samples of a query.
----@param write fun(text: string)
+---@param file file*
 ---@param query perflua.Query
-function sched.write(write, query)
-  local spec, named = spec_of(query), false
-  if not spec.scope:root "cpu" then return end
+---@return true? ok, string? message, string? code
+function sched.write(file, query)
+  local spec = spec_of(query)
+  local kernel = spec.file.features
+  if not spec.scope:root "cpu" then return true end
   for _, event in ipairs(spec.scope:events()) do
     local tracepoint = tracepoints[event.name:match "^sched:([%w_]+)$"]
     if tracepoint then
-      if not named then write_system(write, spec.file.features) end
-      named = true
-      write_event(write, tracepoint, query:where { event = event.name })
+      local ok, message, code = write_event(file, tracepoint,
+        query:where { event = event.name }, kernel)
+      if not ok then return nil, message, code end
+      kernel = {}
     end
   end
+  return true
 end
 
 return sched
