@@ -53,7 +53,7 @@ local modules = {
   { "script", "base perfdata/format machine result", "report script" },
   { "sqlite", "base perfdata/format query", "database" },
   { "export", "base perfdata/format symbols/lines machine query query/expr query/group result",
-    "export gzip" },
+    "export spans" },
   { "binding", "base perfdata/format perfdata/tracepoint analysis machine query export stats",
     "frame functions handle pass_progress record stack system value writer" },
   { "binding/query",

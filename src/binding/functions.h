@@ -40,9 +40,15 @@ int pl_file_count(lua_State *L);	 /* core.count(file) -> table, see query/count.
  */
 int pl_write_rows(lua_State *L);
 int pl_folded_tree(lua_State *L); /* core.folded_tree(list, options): see query/call_tree.c */
-int pl_gzip(lua_State *L);	  /* core.gzip(out) -> write, finish: see gzip.c */
 int pl_replace(lua_State *L);	  /* core.replace(path): see replacement.c */
 
+/*
+ * core.write_spans(cursor, out, format, at, title) -> spans | nil, message, errno
+ *
+ * Writes the rows of a cursor as spans. `at` is an array of the positions of the values of enum
+ * pe_span_column in a row, from 1 on; 0: there is no such value.
+ */
+int pl_write_spans(lua_State *L);
 /*
  * core.write_sched(cursor, out, event, numbers [, release [, arch]])
  * -> true | nil, message, errno

@@ -11,11 +11,16 @@
 #define VERSION "60"
 
 /* The order of enum in firefox_tables.c. Each needs a subcategory for all that is its own. */
-static const char categories[] =
-	"[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
-	"{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
+#define OTHER_CATEGORY "[{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}"
+
+static const char categories[] = OTHER_CATEGORY
+	",{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
 	"{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
 	"{\"name\":\"JIT\",\"color\":\"green\",\"subcategories\":[\"Other\"]}]";
+
+#define SPAN_SCHEMA                                                            \
+	"[{\"name\":\"span\",\"display\":[\"marker-chart\",\"marker-table\"]," \
+	"\"tableLabel\":\"{marker.name}\",\"fields\":[]}]"
 
 static const char marker_schema[] =
 	"[{\"name\":\"tracepoint\",\"display\":[\"marker-chart\",\"marker-table\"],"
@@ -143,12 +148,29 @@ static void print_markers(const struct firefox *w, size_t from, size_t to)
 	pd_print_char(w->out, '}');
 }
 
-static void print_comm(const struct firefox *w, const struct pe_thread *thread)
+void pe_firefox_identity(struct pd_print *out, const struct firefox_identity *identity)
 {
-	if (thread->comm == PE_NONE)
-		pd_print_const(w->out, "\"" PM_UNKNOWN "\"");
-	else
-		pe_print_text(w, thread->comm);
+	pd_print_const(out, "{\"name\":");
+	pd_print_json_string(out, identity->name.p, identity->name.n);
+	pe_print_key(out, "isMainThread");
+	pd_print_name(out, identity->is_main ? "true" : "false");
+	pe_print_key(out, "processName");
+	pd_print_json_string(out, identity->process.p, identity->process.n);
+	pd_print_const(out, ",\"processType\":\"default\",\"processStartupTime\":0,"
+			    "\"processShutdownTime\":null,\"registerTime\":0,"
+			    "\"unregisterTime\":null,\"pausedRanges\":[],"
+			    "\"showMarkersInTimeline\":true,\"pid\":\"");
+	pd_print_int(out, identity->pid == PE_NO_ID ? 0 : identity->pid);
+	pd_print_const(out, "\",\"tid\":");
+	pd_print_int(out, identity->tid);
+}
+
+static struct pd_text comm_of(const struct pe_profile *p, uint32_t thread)
+{
+	uint32_t comm = pe_thread_at(p, thread)->comm;
+
+	return comm == PE_NONE ? (struct pd_text){ PM_UNKNOWN, sizeof(PM_UNKNOWN) - 1 } :
+				 pe_text(p, comm);
 }
 
 /* Prints what the thread of a row is. */
@@ -157,30 +179,23 @@ static void print_identity(const struct firefox *w, const struct firefox_row *ro
 {
 	const struct pe_profile *p = w->profile;
 	const struct pe_thread *thread = pe_thread_at(p, row->thread);
-	struct pd_text comm = { PM_UNKNOWN, sizeof(PM_UNKNOWN) - 1 };
-	int32_t tid = thread->tid == PE_NO_ID ? (int32_t)row->thread : thread->tid;
+	struct pd_text comm = comm_of(p, row->thread);
 
-	if (thread->comm != PE_NONE)
-		comm = pe_text(p, thread->comm);
 	pb_string_clear(name);
 	pb_string_add(name, comm.p, comm.n);
 	if (p->n_events > 1) {
 		pb_string_put(name, ", ");
 		pb_string_put(name, pe_text(p, p->events[row->event].name).p);
 	}
-	pd_print_const(w->out, "{\"name\":");
-	pd_print_json_string(w->out, name->p, name->n);
-	pe_print_key(w->out, "isMainThread");
-	pd_print_name(w->out, row->is_main ? "true" : "false");
-	pe_print_key(w->out, "processName");
-	print_comm(w, pe_thread_at(p, row->leader));
-	pd_print_const(w->out, ",\"processType\":\"default\",\"processStartupTime\":0,"
-			       "\"processShutdownTime\":null,\"registerTime\":0,"
-			       "\"unregisterTime\":null,\"pausedRanges\":[],"
-			       "\"showMarkersInTimeline\":true,\"pid\":\"");
-	pd_print_int(w->out, thread->pid == PE_NO_ID ? 0 : thread->pid);
-	pd_print_const(w->out, "\",\"tid\":");
-	pd_print_int(w->out, tid);
+	pe_firefox_identity(w->out,
+			    &(struct firefox_identity){
+				    .name = { name->p, name->n },
+				    .process = comm_of(p, row->leader),
+				    .pid = thread->pid,
+				    .tid = thread->tid == PE_NO_ID ? (int32_t)row->thread :
+								     thread->tid,
+				    .is_main = row->is_main,
+			    });
 }
 
 /* Prints a row, with the markers of its thread if it leads the thread's rows. */
@@ -214,31 +229,37 @@ static void print_visible(const struct firefox *w)
 	pd_print_char(w->out, ']');
 }
 
-static void print_meta(const struct firefox *w, const char *title)
+void pe_firefox_meta(const struct firefox *w, const char *title, bool has_samples)
 {
 	pd_print_const(w->out, "{\"meta\":{\"preprocessedProfileVersion\":" VERSION
 			       ",\"version\":31,\"product\":");
 	pd_print_json_string(w->out, title, strlen(title));
 	pd_print_const(w->out,
-		       ",\"importedFrom\":\"perflua\",\"processType\":0,\"stackwalk\":1,"
-		       "\"interval\":");
+		       ",\"importedFrom\":\"perflua\",\"processType\":0,\"stackwalk\":");
+	pd_print_char(w->out, has_samples ? '1' : '0');
+	pe_print_key(w->out, "interval");
 	/* as far apart as entries of one thread are at least, as far as that is known */
 	pe_print_ms(w->out,
 		    w->profile->n_entries ? w->spent / w->profile->n_entries + 1000 : 1000000);
 	pd_print_const(w->out, ",\"startTime\":");
 	pe_print_ms(w->out, w->start);
 	pd_print_const(w->out, ",\"symbolicated\":true,\"debug\":false,"
-			       "\"usesOnlyOneStackType\":true,"
-			       "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\","
-			       "\"threadCPUDelta\":\"ns\"},"
-			       "\"sourceCodeIsNotOnSearchfox\":true,"
+			       "\"usesOnlyOneStackType\":true");
+	if (has_samples)
+		pd_print_const(w->out, ",\"sampleUnits\":{\"time\":\"ms\","
+				       "\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"}");
+	pd_print_const(w->out, ",\"sourceCodeIsNotOnSearchfox\":true,"
 			       "\"extensions\":{\"length\":0,\"id\":[],\"name\":[],"
 			       "\"baseURL\":[]},\"categories\":");
-	pd_print_bytes(w->out, categories, sizeof(categories) - 1);
+	if (has_samples)
+		pd_print_bytes(w->out, categories, sizeof(categories) - 1);
+	else
+		pd_print_const(w->out, OTHER_CATEGORY "]");
 	pe_print_key(w->out, "markerSchema");
-	pd_print_bytes(w->out, marker_schema, sizeof(marker_schema) - 1);
-	print_visible(w);
-	pd_print_char(w->out, '}');
+	if (has_samples)
+		pd_print_bytes(w->out, marker_schema, sizeof(marker_schema) - 1);
+	else
+		pd_print_const(w->out, SPAN_SCHEMA);
 }
 
 #define N_BUCKETS 512 /* equal parts of the time, of which a counter has sums */
@@ -335,7 +356,9 @@ bool pe_write_firefox(const struct pe_profile *p, const char *title, struct pd_p
 		ok = pe_firefox_rows(&w);
 	}
 	if (ok) {
-		print_meta(&w, title);
+		pe_firefox_meta(&w, title, true);
+		print_visible(&w);
+		pd_print_char(out, '}');
 		pe_firefox_tables(&w);
 		print_counters(&w);
 		pd_print_const(out, ",\"threads\":[\n");

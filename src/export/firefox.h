@@ -31,6 +31,13 @@ struct firefox {
 	uint64_t start, spent; /* ns: time of the first entry; from there to the last */
 };
 
+/* A thread of the format, as its viewer shows it. */
+struct firefox_identity {
+	struct pd_text name, process;
+	int32_t pid, tid;
+	bool is_main; /* it stands for its process */
+};
+
 static inline const struct pe_entry *pe_firefox_entry(const struct firefox *w, size_t i)
 {
 	return &w->profile->entries[w->by_thread[i]];
@@ -52,6 +59,12 @@ void pe_print_text(const struct firefox *w, uint32_t text);
 
 /* Prints nanoseconds as milliseconds. */
 void pe_print_ms(struct pd_print *out, uint64_t ns);
+
+/* Begins the profile with its key `meta`, whose object is left open. */
+void pe_firefox_meta(const struct firefox *w, const char *title, bool has_samples);
+
+/* Begins the object of a thread. */
+void pe_firefox_identity(struct pd_print *out, const struct firefox_identity *identity);
 
 /* Prints the keys `libs` and `shared`. */
 void pe_firefox_tables(const struct firefox *w);

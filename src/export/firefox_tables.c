@@ -121,6 +121,7 @@ static void print_frames(const struct firefox *w)
 
 	for (size_t c = 0; c < sizeof(names) / sizeof(names[0]); c++) {
 		pe_print_key(w->out, names[c]);
+		pd_print_char(w->out, '[');
 		for (uint32_t i = 0, row = 0; i < p->n_frames; i++) {
 			const struct pe_frame *frame = &p->frames[i];
 			uint32_t n;
@@ -133,7 +134,8 @@ static void print_frames(const struct firefox *w)
 							    category_of(frame), line->function,
 							    line->line };
 
-				pd_print_char(w->out, row ? ',' : '[');
+				if (row)
+					pd_print_char(w->out, ',');
 				if (c == 0 && i == p->unknown)
 					pd_print_const(w->out, "-1");
 				else if (c < 4 || (c == 4 && line->line))

@@ -9,6 +9,7 @@
 #include "base/string_builder.h"
 #include "export.h"
 #include "set.h"
+#include "spans.h"
 
 #define PE_NO_ID INT32_MIN
 
@@ -261,5 +262,15 @@ bool pe_chrome_unify(struct pe_profile *profile);
  * speedscope; also 0 without memory.
  */
 size_t pe_speedscope_joined(const struct pe_profile *profile);
+
+/* The formats of spans. */
+extern const struct pe_span_writer pe_firefox_spans, pe_perfetto_spans;
+
+/*
+ * Looks up a process at a time. Returns its name, which may lie in *process; .p is NULL if it
+ * is not known.
+ */
+struct pd_text pe_span_process(const struct pe_span_options *options, int32_t pid,
+			       uint64_t time, struct pm_incarnation *process);
 
 #endif

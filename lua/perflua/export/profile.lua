@@ -7,6 +7,7 @@ local engine = require "perflua.plan.engine"
 local errors = require "perflua.errors"
 local fmt = require "perflua.text.fmt"
 local output = require "perflua.table.output"
+local spans = require "perflua.export.spans"
 local spec_of = core.query_spec
 local units = require "perflua.text.units"
 local usage_error, errno = errors.usage_error, errors.errno
@@ -23,14 +24,14 @@ profile.MAX_SIZE = 100 * 1000 * 1000
 ---  timeline  false: it has room for times; true: it is nothing without them
 ---  keys      further fields that entries are told apart by
 ---  most      bytes of text that its viewer reads at most
----  spans     the module that writes queries of spans
+---  spans     true: it has room for spans
 profile.formats = {
   firefox = { description = "https://profiler.firefox.com, over time", lines = true,
-    timeline = true, most = profile.STRING, spans = "perflua.export.firefox_spans" },
+    timeline = true, most = profile.STRING, spans = true },
   speedscope = { description = "https://www.speedscope.app", timeline = false,
-    most = profile.STRING, spans = "perflua.export.spans" },
+    most = profile.STRING, spans = true },
   perfetto = { description = "https://ui.perfetto.dev, over time", lines = true,
-    timeline = true, keys = { "cpu" }, spans = "perflua.export.perfetto_spans" },
+    timeline = true, keys = { "cpu" }, spans = true },
   pprof = { description = "pprof, Pyroscope, Grafana", lines = true },
   callgrind = { description = "kcachegrind, callgrind_annotate", lines = true },
   folded = { description = "flamegraph.pl, inferno, flamelens", one_event = true },
@@ -178,7 +179,7 @@ end
 ---@return string? code
 function profile.export(format, query, out, options)
   local spec = spec_of(query)
-  if spec.reader then return require(format.spans).export(query, out, options) end
+  if spec.reader then return spans.export(query, format.name, out, options) end
   if not spec.scope:root "callchain" and not spec.scope:root "ip" then
     usage_error("export: samples have neither a call chain nor an address")
   end

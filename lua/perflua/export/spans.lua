@@ -1,16 +1,21 @@
--- Spans by thread, and as profiles of speedscope: an evented profile for each thread. In a
--- profile calls lie one in another, so spans of a thread that overlap otherwise are put into
--- further profiles. https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources
+-- Spans in the formats that the core writes (src/export/spans.h), and as profiles of
+-- speedscope: an evented profile for each thread. In a profile calls lie one in another, so
+-- spans of a thread that overlap otherwise are put into further profiles.
+-- https://github.com/jlfwong/speedscope/wiki/Importing-from-custom-sources
 
+local core = require "perflua.core"
+local errors = require "perflua.errors"
 local fmt = require "perflua.text.fmt"
 local json = require "perflua.text.json"
 local output = require "perflua.table.output"
-local spec_of = require("perflua.core").query_spec
+local plan = require "perflua.plan"
+local spec_of = core.query_spec
 
 local spans = {}
 
 local SCHEMA <const> = "https://www.speedscope.app/file-format-schema.json"
 
+-- In the order of enum pe_span_column.
 local FIELDS <const> = { "start", "stop", "open.event", "open.syscall", "open.pid", "open.tid",
   "open.comm" }
 
@@ -30,17 +35,27 @@ function spans.name(span)
   return span["open.syscall"] or event and event.name or "span"
 end
 
+-- Returns a query of the fields that its spans have, their names, and for each of FIELDS its
+-- position among these; 0: spans do not have it.
+local function select_fields(query)
+  local names, at = {}, {}
+  for i, name in ipairs(FIELDS) do
+    local is_field = pcall(query.select, query, name)
+    if is_field then names[#names + 1] = name end
+    at[i] = is_field and #names or 0
+  end
+  return query:select(table.unpack(names)), names, at
+end
+
 ---Calls a function with each span, in the order of their ends.
 ---@param query perflua.Query of spans
 ---@param call fun(span: table) which does not keep the table: start, stop, and the fields of
 --- the record that opened the span, as far as there are such
 ---@return integer # how many spans there are
 function spans.each(query, call)
-  local names, span, n = {}, {}, 0
-  for _, name in ipairs(FIELDS) do
-    if pcall(query.select, query, name) then names[#names + 1] = name end
-  end
-  query:select(table.unpack(names)):each(function(...)
+  local selected, names = select_fields(query)
+  local span, n = {}, 0
+  selected:each(function(...)
     for i, name in ipairs(names) do span[name] = select(i, ...) or nil end
     n = n + 1
     call(span)
@@ -48,17 +63,14 @@ function spans.each(query, call)
   return n
 end
 
----@param query perflua.Query of spans
----@return table[] # { name, tid, pid, comm, spans { name, start, stop } … } by thread; tid: -1
---- where it is not recorded
----@return integer # how many spans there are
-function spans.collect(query)
+-- Returns { name, tid, spans { name, start, stop } … } by thread, with the tid -1 where it is
+-- not recorded, and how many spans there are.
+local function collect_spans(query)
   local threads, by_tid = {}, {}
   local n = spans.each(query, function(span)
     local thread = by_tid[span["open.tid"] or -1]
     if not thread then
-      thread = { name = thread_name(span), tid = span["open.tid"] or -1,
-        pid = span["open.pid"], comm = span["open.comm"] }
+      thread = { name = thread_name(span), tid = span["open.tid"] or -1 }
       by_tid[thread.tid], threads[#threads + 1] = thread, thread
     end
     thread[#thread + 1] = { start = span.start, stop = span.stop, name = spans.name(span) }
@@ -106,12 +118,9 @@ local function split_lanes(thread)
   return lanes
 end
 
----Numbers the names of all spans from 0 on, as their `number`.
----@param threads table[] see spans.collect()
----@return string[] # the names in order
----@return integer # the first time
----@return integer # the last one
-function spans.number_names(threads)
+-- Numbers the names of all spans from 0 on, as their `number`. Returns the names in order, and
+-- the first and the last time.
+local function number_names(threads)
   local numbers, names, first, last = {}, {}, math.maxinteger, 0
   for _, thread in ipairs(threads) do
     for _, span in ipairs(thread) do
@@ -137,7 +146,7 @@ local function write_lane(write, lane, name, first, last)
 end
 
 local function write_all(write, threads, title)
-  local names, first, last = spans.number_names(threads)
+  local names, first, last = number_names(threads)
   for i, name in ipairs(names) do names[i] = ('{"name":%s}'):format(json.string(name)) end
   write(('{"$schema":"%s","exporter":"perflua","name":%s,\n"shared":{"frames":[%s]},\n'
     .. '"profiles":[\n'):format(SCHEMA, json.string(title), table.concat(names, ",")))
@@ -153,17 +162,42 @@ local function write_all(write, threads, title)
   write "\n]}\n"
 end
 
+local function write_speedscope(query, out, title)
+  local threads, n = collect_spans(query)
+  local ok, message, code = output.to(out, function(write) write_all(write, threads, title) end)
+  return ok and n, message, code
+end
+
+-- Has the core write spans. Returns how many there are; nil, a message and a code if it cannot.
+local function write_by_core(query, format, out, title)
+  local selected, _, at = select_fields(query)
+  local spec, n = spec_of(selected), nil
+  local ok, message, code = output.with_file(out, function(file)
+    local cursor <close> = plan.values(spec, spec.refs)
+    local wrong, number
+    n, wrong, number = errors.errno(errors.guard(core.write_spans, cursor, file, format, at,
+      title))
+    return n and true, wrong, number
+  end)
+  return ok and n, message, code
+end
+
 ---@param query perflua.Query of spans
+---@param format string
 ---@param out file*|string|nil
 ---@param options table? see lua/perflua/api/module.lua
 ---@return { samples: integer, set_aside: integer }?
 ---@return string? message
 ---@return string? code
-function spans.export(query, out, options)
-  local threads, n = spans.collect(query)
+function spans.export(query, format, out, options)
   local title = options.title or fmt.paths(spec_of(query).file.path)
-  local ok, message, code = output.to(out, function(write) write_all(write, threads, title) end)
-  if not ok then return nil, message, code end
+  local n, message, code
+  if format == "speedscope" then
+    n, message, code = write_speedscope(query, out, title)
+  else
+    n, message, code = write_by_core(query, format, out, title)
+  end
+  if not n then return nil, message, code end
   return { samples = n, set_aside = 0 }
 end
 

@@ -1,0 +1,73 @@
+#include "spans.h"
+
+#include "profile.h"
+
+const struct pe_span_writer *pe_span_writer_find(const char *format)
+{
+	static const struct pe_span_writer *const writers[] = {
+		&pe_firefox_spans,
+		&pe_perfetto_spans,
+	};
+
+	for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++)
+		if (strcmp(writers[i]->format, format) == 0)
+			return writers[i];
+	return NULL;
+}
+
+/* Returns the value of a column; NULL: it is absent. */
+static const struct pq_value *find_value(const struct pq_value *row, const size_t *at,
+					 enum pe_span_column column, enum pq_type type)
+{
+	return at[column] < SIZE_MAX && row[at[column]].type == type ? &row[at[column]] : NULL;
+}
+
+static uint64_t read_time(const struct pq_value *row, const size_t *at,
+			  enum pe_span_column column)
+{
+	const struct pq_value *value = find_value(row, at, column, PQ_INT);
+
+	return value ? value->u : 0;
+}
+
+static int32_t read_id(const struct pq_value *row, const size_t *at, enum pe_span_column column)
+{
+	const struct pq_value *value = find_value(row, at, column, PQ_INT);
+
+	return value ? (int32_t)value->i : PE_NO_ID;
+}
+
+static struct pd_text read_text(const struct pq_value *row, const size_t *at,
+				enum pe_span_column column)
+{
+	const struct pq_value *value = find_value(row, at, column, PQ_TEXT);
+
+	return value ? (struct pd_text){ value->p, value->size } : (struct pd_text){ NULL, 0 };
+}
+
+void pe_span_read(const struct pq_value *row, const size_t *at, struct pe_span *span)
+{
+	const struct pq_value *event = find_value(row, at, PE_SPAN_EVENT, PQ_EVENT);
+	const char *name = event ? event->event->name : "span";
+
+	*span = (struct pe_span){
+		.start = read_time(row, at, PE_SPAN_START),
+		.stop = read_time(row, at, PE_SPAN_STOP),
+		.pid = read_id(row, at, PE_SPAN_PID),
+		.tid = read_id(row, at, PE_SPAN_TID),
+		.comm = read_text(row, at, PE_SPAN_COMM),
+		.name = read_text(row, at, PE_SPAN_SYSCALL),
+	};
+	if (!span->name.p)
+		span->name = (struct pd_text){ name, strlen(name) };
+}
+
+struct pd_text pe_span_process(const struct pe_span_options *options, int32_t pid,
+			       uint64_t time, struct pm_incarnation *process)
+{
+	/* if the clocks of the recordings differ, the first one that knows the thread counts */
+	for (uint32_t i = 0; options->system && i < options->n_machines; i++)
+		if (pm_system_incarnation(options->system, i, pid, time, process))
+			return (struct pd_text){ process->comm.s.p, process->comm.s.n };
+	return (struct pd_text){ NULL, 0 };
+}

@@ -1,0 +1,70 @@
+/*
+ * The public header for spans of pair(), which are written one after another in formats that
+ * have tracks for threads.
+ *
+ *	const struct pe_span_writer *writer = pe_span_writer_find("perfetto");
+ *	void *state = writer->create(&options);
+ *
+ *	for (…) {
+ *		pe_span_read(row, at, &span);
+ *		writer->add(state, &span);
+ *	}
+ *	writer->finish(state);
+ *	writer->destroy(state);
+ */
+#ifndef PERFLUA_EXPORT_SPANS_H
+#define PERFLUA_EXPORT_SPANS_H
+
+#include "perfdata/format/print.h"
+#include "query/query.h"
+
+/* The values of a row: the times of a span, and fields of the record that opened it. */
+enum pe_span_column {
+	PE_SPAN_START,
+	PE_SPAN_STOP,
+	PE_SPAN_EVENT,
+	PE_SPAN_SYSCALL,
+	PE_SPAN_PID,
+	PE_SPAN_TID,
+	PE_SPAN_COMM,
+	PE_SPAN_COLUMNS,
+};
+
+/* A span. Its texts are not its own. */
+struct pe_span {
+	uint64_t start, stop; /* ns */
+	int32_t pid, tid;     /* of the record that opened it; INT32_MIN: not recorded */
+	struct pd_text comm;  /* likewise; .p is NULL: not known */
+	struct pd_text name;  /* of its system call, else of the event that opened it */
+};
+
+/*
+ * Reads a span from a row, of which column c is value at[c]; SIZE_MAX: the row does not have
+ * it. The texts are those of the row.
+ */
+void pe_span_read(const struct pq_value *row, const size_t *at, struct pe_span *span);
+
+struct pe_span_options {
+	const struct pm_system *system; /* knows the names of processes; NULL: none are known */
+	uint32_t n_machines;
+	const char *title;
+	unsigned threads; /* that may compress, the caller's included: at least 1 */
+	struct pd_print *out;
+};
+
+/*
+ * A format. The options must outlive the state that create() returns. The functions return NULL
+ * or false without memory; then a part may have been written.
+ */
+struct pe_span_writer {
+	const char *format;
+	void *(*create)(const struct pe_span_options *options);
+	bool (*add)(void *state, const struct pe_span *span);
+	bool (*finish)(void *state); /* writes what is left, and flushes `out` */
+	void (*destroy)(void *state);
+};
+
+/* Returns the writer of the format of that name; NULL: it has no room for spans. */
+const struct pe_span_writer *pe_span_writer_find(const char *format);
+
+#endif
