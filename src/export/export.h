@@ -45,19 +45,26 @@ struct pe_asked {
 	} head;		      /* how threads are named */
 };
 
+/*
+ * The formats: constant, name, and whether the text is compressed by gzip.
+ *
+ * PE_CHROME is a part of a file, which others go before and behind: events, each behind a
+ * comma, then the frames of their stacks. It, PE_FIREFOX and PE_PERFETTO need times; PE_FIREFOX
+ * needs stacks, too.
+ */
+#define PE_FORMAT_LIST(X)                 \
+	X(PE_CALLGRIND, callgrind, false) \
+	X(PE_CHROME, chrome, false)       \
+	X(PE_FIREFOX, firefox, true)      \
+	X(PE_FOLDED, folded, false)       \
+	X(PE_PERFETTO, perfetto, false)   \
+	X(PE_PPROF, pprof, true)          \
+	X(PE_SPEEDSCOPE, speedscope, false)
+
+#define PE_FORMAT_CONSTANT(constant, name, is_compressed) constant,
+
 enum pe_format {
-	PE_CALLGRIND,
-	/*
-	 * Events, each behind a comma, then the frames of their stacks: a part of a file, which
-	 * others go before and behind. Needs times.
-	 */
-	PE_CHROME,
-	PE_FIREFOX, /* compressed by gzip; needs times and stacks */
-	PE_FOLDED,
-	PE_PERFETTO, /* needs times */
-	PE_PPROF,    /* compressed by gzip */
-	PE_SPEEDSCOPE,
-	PE_FORMATS
+	PE_FORMAT_LIST(PE_FORMAT_CONSTANT) PE_FORMATS
 };
 
 /* The text between events and frames of PE_CHROME. */

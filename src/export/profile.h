@@ -237,18 +237,15 @@ uint64_t *pe_thread_times(const struct pe_profile *profile);
 uint32_t pe_find_names(const struct pe_profile *profile, const uint64_t *last, uint32_t i,
 		       uint32_t *named);
 
-/* Write a profile as their formats have it. Return false without memory. */
-bool pe_write_callgrind(const struct pe_profile *profile, const char *title,
-			struct pd_print *out);
-bool pe_write_chrome(const struct pe_profile *profile, const char *title, struct pd_print *out);
-bool pe_write_firefox(const struct pe_profile *profile, const char *title,
-		      struct pd_print *out);
-bool pe_write_folded(const struct pe_profile *profile, const char *title, struct pd_print *out);
-bool pe_write_perfetto(const struct pe_profile *profile, const char *title,
-		       struct pd_print *out);
-bool pe_write_pprof(const struct pe_profile *profile, const char *title, struct pd_print *out);
-bool pe_write_speedscope(const struct pe_profile *profile, const char *title,
-			 struct pd_print *out);
+/*
+ * Declares the function of each format, pe_write_NAME(), which writes a profile. It returns
+ * false without memory.
+ */
+#define PE_DECLARE_FORMAT(constant, name, is_compressed)                          \
+	bool pe_write_##name(const struct pe_profile *profile, const char *title, \
+			     struct pd_print *out);
+
+PE_FORMAT_LIST(PE_DECLARE_FORMAT)
 
 /*
  * Makes entries of the same functions, which PE_CHROME cannot tell apart, ones of one call

@@ -7,19 +7,14 @@
 #include "perfdata/format/print_scalar.h"
 #include "profile.h"
 
+#define FORMAT_ROW(constant, name, is_compressed) \
+	[constant] = { #name, pe_write_##name, is_compressed },
+
 static const struct {
 	const char *name;
 	bool (*write)(const struct pe_profile *, const char *title, struct pd_print *out);
 	bool is_compressed;
-} formats[PE_FORMATS] = {
-	[PE_CALLGRIND] = { "callgrind", pe_write_callgrind, false },
-	[PE_CHROME] = { "chrome", pe_write_chrome, false },
-	[PE_FIREFOX] = { "firefox", pe_write_firefox, true },
-	[PE_FOLDED] = { "folded", pe_write_folded, false },
-	[PE_PERFETTO] = { "perfetto", pe_write_perfetto, false },
-	[PE_PPROF] = { "pprof", pe_write_pprof, true },
-	[PE_SPEEDSCOPE] = { "speedscope", pe_write_speedscope, false },
-};
+} formats[PE_FORMATS] = { PE_FORMAT_LIST(FORMAT_ROW) };
 
 const char *pe_format_name(enum pe_format format)
 {

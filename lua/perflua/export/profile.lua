@@ -25,14 +25,15 @@ profile.MAX_SIZE = 100 * 1000 * 1000
 ---  keys      further fields that entries are told apart by
 ---  most      bytes of text that its viewer reads at most
 ---  spans     true: it has room for spans
+---  binary    true: it is no text for a terminal
 profile.formats = {
   firefox = { description = "https://profiler.firefox.com, over time", lines = true,
-    timeline = true, most = profile.STRING, spans = true },
+    binary = true, timeline = true, most = profile.STRING, spans = true },
   speedscope = { description = "https://www.speedscope.app", timeline = false,
     most = profile.STRING, spans = true },
   perfetto = { description = "https://ui.perfetto.dev, over time", lines = true,
-    timeline = true, keys = { "cpu" }, spans = true },
-  pprof = { description = "pprof, Pyroscope, Grafana", lines = true },
+    binary = true, timeline = true, keys = { "cpu" }, spans = true },
+  pprof = { description = "pprof, Pyroscope, Grafana", lines = true, binary = true },
   callgrind = { description = "kcachegrind, callgrind_annotate", lines = true },
   folded = { description = "flamegraph.pl, inferno, flamelens", one_event = true },
 }

@@ -114,7 +114,6 @@ end
 -- Options that mean nothing to formats with rows; --count does to folded-diff.
 local of_profiles = { "count", "no-lines", "title", "timeline", "max-size" }
 
-local is_binary = { firefox = true, perfetto = true, pprof = true }
 local has_rows = { csv = true, jsonl = true, sqlite = true }
 local is_made_apart = { ["folded-diff"] = true, chrome = true }
 
@@ -123,7 +122,7 @@ local function check_options(args, is_terminal)
   local has_file = args.o and args.o ~= "-"
   if args.to == "sqlite" and not has_file then
     return "a database is a file: -o FILE.db says where to write it"
-  elseif is_binary[args.to] and not has_file and is_terminal then
+  elseif is_terminal and not has_file and export.find(args.to).binary then
     return ("%s is no text for a terminal: -o FILE says where to write it")
       :format(args.to)
   elseif args.fields and not has_rows[args.to] then
