@@ -93,7 +93,8 @@ local function run(line, path, out)
     if word == "FILE" then words[i], named = path, true end
   end
   if not named then words[#words + 1] = path end
-  local ok, status, message = pcall(tools.run, name, tool, assert(tools.parse(tool, words)), out, {})
+  local args = assert(tools.parse(tool, words))
+  local ok, status, message = pcall(tools.run, name, tool, args, out, {})
   if not ok then print("raised", status) end
   if message then print("said", message) end
 end

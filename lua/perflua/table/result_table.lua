@@ -51,8 +51,8 @@ end
 
 ---@param default string the value of --by if it is not given
 ---@param known string[] the names that can be
----@return fun(args: table): table?, string? # `prepare` of a tool: returns how rows are grouped,
---- and what is wrong with the options of the table
+---@return fun(args: table): table?, string? # `prepare` of a tool: returns how rows are
+--- grouped, and what is wrong with the options of the table
 function result_table.prepare(default, known)
   return function(args)
     local by, wrong = result_table.parse_by(args.by or default, known)

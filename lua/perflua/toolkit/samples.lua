@@ -195,8 +195,8 @@ end
 ---Restricts a tool to the samples that its options choose.
 ---@param file perflua.File
 ---@param args table what tools.parse gave
----@param owned table<string, boolean>? options that the tool applies itself; true: by threads(),
---- of_tids() or of_cpus(), which then find no fault in them
+---@param owned table<string, boolean>? options that the tool applies itself; true: by
+--- threads(), of_tids() or of_cpus(), which then find no fault in them
 ---@return string? message what is wrong with the options
 function samples.choose(file, args, owned)
   local ok, chosen = pcall(function()

@@ -131,7 +131,7 @@ function tool.prepare(args)
   return by, wrong or check_by(by, args)
 end
 
--- What is needed depends on the recording: run checks it.
+-- The needs depend on the recording: run checks them.
 function tool.needed() return nil end
 
 ---@param file perflua.File

@@ -3,15 +3,15 @@
 --   description  one line, for `perflua help`
 --   usage        "stat [--json] FILE"
 --   help         longer text, or nil
---   reads        "samples": the samples of a recording that the options of perflua.toolkit.samples
---                choose; "records": a recording, whose samples are not chosen; "sides": several
---                recordings on each side; "nothing": no recording
+--   reads        "samples": the samples of a recording that the options of toolkit/samples
+--                choose; "records": a recording, whose samples are not chosen; "sides":
+--                several recordings on each side; "nothing": no recording
 --   options      option without its dashes → one line of documentation, or { VALUE,
 --                documentation } of an option that takes a value; many = true: it may be
 --                repeated, and its values are a list; or nil
---   takes        names of the options that it has in common with others: "samples" and "symbols"
---                stand for all of toolkit/samples and toolkit/symbols. Default: "samples symbols"
---                if it reads samples or sides, else none
+--   takes        names of the options that it has in common with others: "samples" and
+--                "symbols" stand for all of toolkit/samples and toolkit/symbols. Default:
+--                "samples symbols" if it reads samples or sides, else none
 --   refused      why it does not take the other options of samples; or nil
 --   several      true: it reads several recordings as one, "each": one after the other;
 --                default: it reads one
@@ -23,11 +23,11 @@
 --   needs        the needs of the tool, and the perf record command for them
 --   record       (perflua.meta.needs); what a recording lacks is an error; or nil
 --   needed       function(args, settings) → the needs with these options; nil: none
---   prepare      function(args, out, host) → settings; or nil, what is wrong with the options;
---                or nil, message, status. It runs before a recording is opened; or nil
+--   prepare      function(args, out, host) → settings; or nil, what is wrong with the
+--                options; or nil, message, status. It runs before a recording is opened; or nil
 --   opens        function(args, settings) → an array of what is opened: a path or an array of
---                paths that are read as one; of sides, an array of paths; or nil, what is wrong.
---                Default: { args[1] }
+--                paths that are read as one; of sides, an array of paths; or nil, what is
+--                wrong. Default: { args[1] }
 --   run          function(read, args, out, settings, other) → exit status (nil: 0); or nil,
 --                message. `read` is the File, or the side (perflua.toolkit.sides), `other` the
 --                second one; with several = "each" an iterator: i, File or nil, message. If it
