@@ -86,6 +86,18 @@ local function of_program(list)
   return source
 end
 
+-- Sorts lines, or the call chains between empty ones. Of recordings of all processors, perf
+-- shows a sample behind a later one where it came into the file a round late, as on busy
+-- machines.
+local function in_any_order(list)
+  local text = table.concat(list, "\n") .. "\n"
+  local is_chains = text:find("\n\n", 1, true)
+  local parts = {}
+  for part in text:gmatch(is_chains and "(.-)\n\n" or "(.-)\n") do parts[#parts + 1] = part end
+  table.sort(parts)
+  return parts
+end
+
 needs.describe("kernel,tracepoints,cpus", "the lines of a recording made now", function()
   for _, one in ipairs(recordings) do
     for _, arguments in ipairs(one[3]) do
@@ -96,6 +108,7 @@ needs.describe("kernel,tracepoints,cpus", "the lines of a recording made now", f
         if arguments:find "srcline" then theirs, ours = of_program(theirs), of_program(ours) end
         theirs = counted_on(theirs)
         assert.is_true(#theirs > 3, #theirs .. " lines")
+        if one[2]:find "^%-a " then theirs, ours = in_any_order(theirs), in_any_order(ours) end
         lines.same(theirs, ours, nil, one[4] and 0.2)
       end)
     end
