@@ -6,7 +6,6 @@ local interrupted = require "perflua.table.interrupted"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
-local sides = require "perflua.toolkit.sides"
 local symbols = require "perflua.toolkit.symbols"
 
 local recordings = {}
@@ -104,7 +103,9 @@ function recordings.run(name, tool, args, out, host)
   local inputs = { args[1] }
   if tool.opens then inputs, wrong = tool.opens(args, settings) end
   if wrong then return USAGE, ("%s: %s"):format(name, wrong) end
-  local open_input, read = tool.reads == "sides" and sides.open or open, {}
+  -- what few tools need is loaded when it is asked for
+  local open_input = tool.reads == "sides" and require "perflua.toolkit.sides".open or open
+  local read = {}
   for i, input in ipairs(inputs) do
     read[i], wrong, status = open_input(input, open)
     if not read[i] then return status, wrong end
