@@ -27,6 +27,9 @@ return function(options)
   local handler = require "busted.outputHandlers.plainTerminal"(options)
 
   busted.subscribe({ "suite", "end" }, function()
+    -- writes that failed on purpose are none of the interpreter's, if that runs the specs
+    local output = package.loaded["perflua.table.output"]
+    if output then output.failure = nil end
     local counts, reasons = {}, {}
     for _, spec in ipairs(handler.pendings) do
       local reason = (spec.message or spec.name):gsub("^[^:]+:%d+: ", "")
