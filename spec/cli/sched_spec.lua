@@ -130,7 +130,11 @@ b         8         1   0.005     0.00       1     0.002          0.00    2.00  
 end)
 
 needs.describe("tracepoints,cpus", "its numbers are those of perf sched", function()
-  local work = switch_text.never_idle "perf bench sched messaging -g 5 -l 20"
+  -- those that only sleep are hardly ever preempted, however busy the machine is
+  local work = switch_text.never_idle [[
+    for i in $(seq 120); do sleep 0.02 & sleepers="$sleepers $!"; done
+    perf bench sched messaging -g 5 -l 20
+    wait $sleepers]]
 
   local function recorded(events)
     return oracle.record_whole(1024, "-a -e " .. events, work)
