@@ -239,7 +239,7 @@ $(FUZZ_PLAIN): FUZZ_CFLAGS += -O2 -include spec/fuzz/plain.h
 
 # A search compares every byte: its comparisons would fill the table of those that guide
 # mutations.
-$(FUZZ_DIR)/obj/perfdata/stream/resync.o: FUZZ_CFLAGS += -fno-sanitize-coverage=trace-cmp
+$(FUZZ_DIR)/obj/perfdata/stream/resync.o $(FUZZ_DIR)/obj/perfdata/stream/chain.o: FUZZ_CFLAGS += -fno-sanitize-coverage=trace-cmp
 
 # AddressSanitizer maps blocks of more than 128 KB anew for each input.
 $(FUZZ_DIR)/obj/machine/%.o: FUZZ_CFLAGS += -DPM_SYMBOL_MEMOS=64
