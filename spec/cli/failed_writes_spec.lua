@@ -70,11 +70,13 @@ describe("standard output on a full device", function()
     local long = "for i = 1, 10000 do print(i) end"
     for _, words in ipairs { 'report "$1"', 'stat "$1"', "-e '" .. long .. "'", "-e 'print(1)'",
         [[-e 'file:samples():select("ip", "time"):each(print)' "$1"]],
-        [[-e 'perflua.export(file:samples(), "csv")' "$1"]], 'script "$1"', 'fold "$1"' } do
+        [[-e 'perflua.export(file:samples(), "csv")' "$1"]], 'script "$1"',
+        'fold --event cpu-clock "$1"', 'report --csv "$1"', 'report --json "$1"',
+        'export --to speedscope --event cpu-clock "$1"' } do
       local got = run.shell_with(('"$perflua" %s >/dev/full'):format(words), run.demo)
       assert.equal(1, got.status, words)
-      assert.matches("perflua: cannot write to standard output: No space left on device\n$",
-        got.err)
+      assert.equal("perflua: cannot write to standard output: No space left on device\n",
+        got.err, words)
     end
   end)
 end)

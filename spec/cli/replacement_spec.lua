@@ -59,6 +59,33 @@ describe("a file that is written by name", function()
     end
   end)
 
+  it("says that it is incomplete after ^C where it is written in place", function()
+    for _, format in ipairs { "csv", "sqlite" } do
+      local got = in_directory("echo old >x; ln x y\n"
+        .. at_sample_100("x", format, 'io.popen("kill -INT $PPID"):close()'))
+      assert.equal(130, got.status)
+      assert.matches("x: interrupted: the file is incomplete\n", got.err, 1, true)
+    end
+  end)
+
+  it("is written after ^C where its rows were all there before", function()
+    local got = in_directory [[
+      timeout 60 "$perflua" -e '
+        local whole = file:samples():group_by("comm"):count():table()
+        local n = 0
+        local cut = file:samples():where(function()
+          n = n + 1
+          if n == 100 then io.popen("kill -INT $PPID"):close() end
+          return true
+        end):group_by("comm"):count():table()
+        print(whole:csv("whole"), whole:json("json"), (whole:save("saved")))
+        print((select(3, cut:csv("cut"))), (select(3, cut:json("cut"))))' "$demo"
+      ls -A
+      "$perflua" -e 'file:samples():group_by("comm"):count():table():csv()' "$demo" | cmp - whole]]
+    assert.same({ 0, "true\ttrue\ttrue\nEINTR\tEINTR\njson\nsaved\nwhole\n" },
+      { got.status, got.out })
+  end)
+
   it("is left as it was by SIGTERM, SIGHUP and a third ^C, which end perflua", function()
     for signal, status in pairs { TERM = 143, HUP = 129, INT = 130 } do
       for _, format in ipairs(FORMATS) do
@@ -91,8 +118,8 @@ describe("a file that is written by name", function()
   it("is written in place if it has several hard links, with a warning", function()
     local got = in_directory "echo old >x; ln x y; write x; see x; see y; ls -A"
     assert.equal("x 644 2\nawk\ny 644 2\nawk\nx\ny\n", got.out)
-    assert.equal("perflua: x: written in place, so that a failure leaves a part of it: it has "
-      .. "several hard links\n", got.err)
+    assert.equal("perflua: x: written in place, because it has several hard links: a "
+      .. "failure leaves it incomplete\n", got.err)
   end)
 
   it("keeps its permissions but for set-user-id bits, and a new one has the umask's", function()
@@ -122,8 +149,8 @@ describe("a file that is written by name", function()
       done
       see x; see y; ls -A; chmod 755 .]]
     assert.equal("x 666 1\nawk\ny 444 1\nold\nx\ny\n", got.out)
-    assert.equal("perflua: x: written in place, so that a failure leaves a part of it: no file "
-      .. "can be made in its directory\nperflua: y: Permission denied\n"
+    assert.equal("perflua: x: written in place, because no file can be made in its "
+      .. "directory: a failure leaves it incomplete\nperflua: y: Permission denied\n"
       .. "perflua: new: Permission denied\n", got.err)
   end)
 

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* statx, O_PATH */
+#define _GNU_SOURCE /* statx */
 #include "replacement.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define MOST_LINKS    40 /* symbolic links that are followed, as in the kernel */
@@ -43,8 +44,8 @@ static bool is_in_proc(const char *directory)
 }
 
 /*
- * Follows `path` through symbolic links, also through one that leads to no file yet. Returns 0
- * with *is_handle true if it is an open file of a process, such as /dev/stdout.
+ * Follows `path` through symbolic links to `target`, which may be no file yet. Returns 0 or an
+ * error of errno.h, and sets *is_handle if a link is an open file of a process, as /dev/stdout.
  */
 static int follow_links(char target[PATH_MAX], const char *path, bool *is_handle)
 {
@@ -82,7 +83,7 @@ static bool is_mount_point(int fd)
 	       (stx.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
-/* Returns true if only the owners of a file and of its directory may rename over it. */
+/* Returns true if the sticky bit of the directory forbids this process to replace the file. */
 static bool is_protected(const struct stat *st, const char *directory)
 {
 	struct stat above;
@@ -92,7 +93,8 @@ static bool is_protected(const struct stat *st, const char *directory)
 }
 
 /*
- * Looks at the old file, which must be one that the process may write, however it is replaced.
+ * Finds whether the old file can be replaced, and keeps its owner and permissions. Fails if the
+ * process may not write the file, although it could rename another one over it.
  */
 static enum pb_replace look_at_target(struct pb_replacement *r, const char *directory,
 				      const char **reason)
@@ -112,7 +114,9 @@ static enum pb_replace look_at_target(struct pb_replacement *r, const char *dire
 	else if (is_mount_point(fd))
 		*reason = "it is a mount point";
 	else if (is_protected(&st, directory))
-		*reason = "it is someone else's, in a directory with the sticky bit";
+		*reason = "the sticky bit of its directory protects it";
+	else if (getxattr(r->target, "system.posix_acl_access", NULL, 0) > 0)
+		*reason = "it has an access control list";
 	close(fd);
 	r->is_old = true;
 	r->mode = st.st_mode & 0777;
@@ -128,7 +132,7 @@ static int make_temporary_file(struct pb_replacement *r, const char *directory,
 	unsigned char random[RANDOM_SIZE];
 
 	for (int i = 0; i < MOST_ATTEMPTS; i++) {
-		if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		if (getentropy(random, sizeof(random)) < 0)
 			return -1;
 		for (size_t k = 0; k < sizeof(random); k++)
 			random[k] = (unsigned char)letters[random[k] % (sizeof(letters) - 1)];
@@ -146,7 +150,10 @@ static int make_temporary_file(struct pb_replacement *r, const char *directory,
 	return -1;
 }
 
-/* No signal is handled between the creation of a file and its place in the list. */
+/*
+ * Blocks all signals, so that none is handled between the creation of a file and its entry in
+ * the list. Sets *before to the mask to be restored.
+ */
 static void block_signals(sigset_t *before)
 {
 	sigset_t all;
@@ -175,7 +182,7 @@ static void remove_unfinished(struct pb_replacement *r)
 	r->unfinished = NULL;
 }
 
-/* Returns true if the directory is what refuses files, and not a lack of space. */
+/* Returns true if the directory refuses new files, as opposed to a lack of space. */
 static bool is_refused(int error)
 {
 	return error == EACCES || error == EPERM || error == EROFS || error == ENOENT ||
@@ -202,7 +209,7 @@ enum pb_replace pb_replacement_begin(struct pb_replacement *r, const char *path,
 		return PB_REPLACE_FAILED;
 	}
 	name = r->target + directory_length(r->target);
-	if (is_handle || !*name) /* a name of nothing is a directory's */
+	if (is_handle || !*name) /* a path that ends with a slash is a directory's */
 		return PB_REPLACE_IN_PLACE;
 	copy_directory(directory, r->target);
 	how = look_at_target(r, directory, reason);
@@ -213,15 +220,20 @@ enum pb_replace pb_replacement_begin(struct pb_replacement *r, const char *path,
 	if (!error)
 		add_unfinished(r, unfinished);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (error && r->is_old && is_refused(error)) {
+	if (error && r->is_old && is_refused(error))
 		*reason = "no file can be made in its directory";
+	else if (error == ENAMETOOLONG) /* of the temporary file, which is longer */
+		*reason = "its name leaves no room for that of a temporary file";
+	if (*reason)
 		return PB_REPLACE_IN_PLACE;
-	}
 	errno = error;
 	return error ? PB_REPLACE_FAILED : PB_REPLACE;
 }
 
-/* Gives the temporary file the owner and the permissions of the old one. */
+/*
+ * Gives the temporary file the owner and the permissions of the old one. Where the group cannot
+ * be set, the new one gets no more than others have.
+ */
 static void copy_permissions(const struct pb_replacement *r)
 {
 	mode_t mode = r->mode;

@@ -1,7 +1,7 @@
 /*
- * Writing a named file so that the old file stays whole until the new one is. The new file is
- * written under a temporary name, `.NAME.XXXXXX` in the directory of the old one, and renamed
- * at the end. A symbolic link stays: the file that it leads to is replaced.
+ * Writing a named file so that whatever ends the process leaves the old file or the new one.
+ * The new file is written under a temporary name, `.NAME.XXXXXX` in the directory of the old
+ * one, and renamed at the end. A symbolic link stays: the file that it leads to is replaced.
  */
 #ifndef PERFLUA_BASE_REPLACEMENT_H
 #define PERFLUA_BASE_REPLACEMENT_H
@@ -21,7 +21,7 @@ struct pb_replacement {
 	char path[PATH_MAX];   /* temporary file, which the caller writes */
 	char target[PATH_MAX]; /* file that it replaces */
 	int fd;		       /* of the temporary file; -1: it was committed or discarded */
-	bool is_old;	       /* the target existed: the following are its */
+	bool is_old;	       /* the target exists; mode, uid and gid are its own */
 	mode_t mode;
 	uid_t uid;
 	gid_t gid;
@@ -39,9 +39,9 @@ enum pb_replace {
 /*
  * Begins to replace the file `path`, or to create it. Only for PB_REPLACE is there anything to
  * commit or to discard. Devices, FIFOs, sockets, directories and what /proc/PID/fd leads to
- * are written in place without a reason; files with several names, mount points, and files in
- * directories where none can be made, with a reason, which is a constant text that begins with
- * "it" or "no file".
+ * are written in place without a reason. With a reason, a constant text, so are files with
+ * several hard links or an access control list, mount points, files that the sticky bit of
+ * their directory protects, and files beside which no temporary file can be made.
  *
  * The replacement is added to `unfinished`, unless that is NULL, and must then stay where it
  * is.
@@ -57,7 +57,7 @@ enum pb_replace pb_replacement_begin(struct pb_replacement *r, const char *path,
  */
 int pb_replacement_commit(struct pb_replacement *r);
 
-/* Removes the temporary file. Nothing, after a commit. */
+/* Removes the temporary file. Does nothing after a commit. */
 void pb_replacement_discard(struct pb_replacement *r);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * core.replace(path) -> path of a temporary file, commit, replacement
- *                    |  false, reason | nil: to be written in place
+ * core.replace(path) -> temporary path, commit, replacement
+ *                    |  false, reason | nil: the file is to be written in place
  *                    |  nil, message, error number
  *
  * Begins to replace a file: see base/replacement.h. commit() is called once the temporary file
@@ -20,22 +20,16 @@ static int replacement_gc(lua_State *L)
 	return 0;
 }
 
-static int push_error(lua_State *L, int error)
-{
-	lua_pushnil(L);
-	lua_pushstring(L, strerror(error));
-	lua_pushinteger(L, error);
-	return 3;
-}
-
 /* commit() -> true | nil, message, error number; upvalue: the replacement */
 static int commit_replacement(lua_State *L)
 {
 	struct pb_replacement *r = lua_touserdata(L, lua_upvalueindex(1));
 	int error = r->fd < 0 ? EBADF : pb_replacement_commit(r);
 
-	if (error)
-		return push_error(L, error);
+	if (error) {
+		errno = error;
+		return luaL_fileresult(L, 0, NULL);
+	}
 	lua_pushboolean(L, 1);
 	return 1;
 }
@@ -49,20 +43,14 @@ int pl_replace(lua_State *L)
 
 	lua_getfield(L, LUA_REGISTRYINDEX, PL_UNFINISHED);
 	unfinished = lua_touserdata(L, -1);
-	r = lua_newuserdatauv(L, sizeof(*r), 0);
+	r = pl_push_finalized(L, sizeof(*r), replacement_gc);
 	r->fd = -1;
-	lua_createtable(L, 0, 2);
-	lua_pushcfunction(L, replacement_gc);
-	lua_setfield(L, -2, "__gc");
-	lua_pushcfunction(L, replacement_gc);
-	lua_setfield(L, -2, "__close");
-	lua_setmetatable(L, -2);
 	lua_pushvalue(L, -1);
 	lua_pushcclosure(L, commit_replacement, 1);
 	lua_insert(L, -2);
 	how = pb_replacement_begin(r, path, unfinished, &reason);
 	if (how == PB_REPLACE_FAILED)
-		return push_error(L, errno);
+		return luaL_fileresult(L, 0, NULL);
 	if (how == PB_REPLACE_IN_PLACE) {
 		lua_pushboolean(L, 0);
 		lua_pushstring(L, reason);

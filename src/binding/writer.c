@@ -35,7 +35,10 @@ void pl_writer_finish(lua_State *L, struct pl_writer *w)
 {
 	pd_print_flush(&w->print);
 	if (w->error)
-		luaL_error(L, "cannot write: %s", strerror(w->error));
+		luaL_error(L,
+			   w->out->f == stdout ? "cannot write to standard output: %s" :
+						 "cannot write: %s",
+			   strerror(w->error));
 }
 
 int pl_writer_failed(lua_State *L, const struct pl_writer *w)

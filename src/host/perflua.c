@@ -3,7 +3,9 @@
  * lua/perflua/cli/ handles the command line. This file does what Lua cannot do by itself:
  * signals, the terminal, creating and closing the state.
  */
+#define _GNU_SOURCE /* fallocate */
 #include <dirent.h>
+#include <fcntl.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -12,6 +14,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -46,7 +49,7 @@ int luaopen_perflua_core(lua_State *L);
 static volatile sig_atomic_t interrupted;
 static lua_State *main_state;
 
-/* Temporary files that have not replaced the files they are to replace. */
+/* Temporary files that are not yet renamed to the files they replace. */
 static struct pb_unfinished unfinished;
 
 static void remove_unfinished_files(void)
@@ -62,7 +65,7 @@ static void on_ending_signal(int sig)
 	raise(sig);
 }
 
-/* Has signals that end the process remove unfinished files, unless the parent ignores them. */
+/* Installs handlers of signals that end the process and that the parent does not ignore. */
 static void arm_ending_signals(void)
 {
 	static const int signals[] = { SIGHUP, SIGTERM, SIGQUIT, SIGXCPU, SIGXFSZ };
@@ -387,6 +390,25 @@ static void move_large_memory(void)
 #endif
 }
 
+/*
+ * Returns why an earlier write to standard output failed, which stdio forgets, if that can be
+ * asked without a change of what was written; else 0.
+ */
+static int find_write_error(void)
+{
+	struct stat st;
+
+	if (fstat(STDOUT_FILENO, &st) < 0)
+		return errno;
+	if (S_ISCHR(st.st_mode) && !isatty(STDOUT_FILENO)) /* /dev/full */
+		return write(STDOUT_FILENO, "\n", 1) < 0 ? errno : 0;
+	if (S_ISREG(st.st_mode) &&
+	    fallocate(STDOUT_FILENO, FALLOC_FL_KEEP_SIZE, st.st_size, 1) < 0 &&
+	    (errno == ENOSPC || errno == EDQUOT))
+		return errno;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int status = EXIT_FAILURE;
@@ -412,11 +434,10 @@ int main(int argc, char **argv)
 	perflua_free_line();
 	errno = 0;
 	if (fflush(stdout) || ferror(stdout)) {
-		/* an earlier write failed: the reason of that is asked for again */
-		if (!errno && write(STDOUT_FILENO, "\n", 1) == 1)
-			errno = 0;
+		int error = errno ? errno : find_write_error();
+
 		fprintf(stderr, "perflua: cannot write to standard output%s%s\n",
-			errno ? ": " : "", errno ? strerror(errno) : "");
+			error ? ": " : "", error ? strerror(error) : "");
 		status = status ? status : EXIT_FAILURE;
 	}
 	return status;

@@ -173,15 +173,18 @@ local function run_tool(name, tool, host)
     print_error(("%s: %s\nusage: perflua %s"):format(name, wrong, tool.usage))
     return USAGE
   end
+  output.is_tool = true
   local ok, status, message = pcall(tools.run, name, tool, args, io.stdout, host)
+  output.is_tool = false
   local part = ok and not interrupted.told and interrupted.part()
   if part then print_error(interrupted.text(part)) end
   if part and message then message = nil end -- what there was not may be in what was not read
-  if message and message == output.failure then -- a warning said it
-    status, message = status or FAILED, nil
-  end
+  if output.is_said_at_end(message) then status, message = status or FAILED, nil end
   if not ok then
     status, message = nil, raised_by(name, status)
+    if message:find "cannot write to standard output: " then -- said when perflua ends
+      status, message = FAILED, nil
+    end
   end
   if message then
     print_error(fmt.escape(message))

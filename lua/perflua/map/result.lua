@@ -37,7 +37,11 @@ end
 ---@param path string? the file that is meant: named once
 ---@param message string
 function result.log(tool, path, message)
-  if message == output.failure then return end -- a warning said it
+  if output.is_said_at_end(message) then return end
+  if message == output.failure then -- of another file than `path`
+    io.stderr:write("perflua: ", fmt.escape(message), "\n")
+    return
+  end
   if path and not message:find(path, 1, true) then message = path .. ": " .. message end
   io.stderr:write("perflua: ", tool, ": ", fmt.escape(message), "\n")
 end

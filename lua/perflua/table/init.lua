@@ -127,16 +127,16 @@ function Table:csv(out, options)
   if text then interrupted.log(text) end
   return output.with_file(out, function(file)
     return shown.write(self, "csv", file, { safe = options and options.safe })
-  end)
+  end, not text)
 end
 
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@return true? ok, string? message, string? code
 function Table:json(out)
-  local last = select(2, shown.interruption(self))
+  local text, last = shown.interruption(self)
   return output.json_rows(out, #shown.view(self), last, function(file)
     return shown.write(self, "json", file, { stack = output.stack_json })
-  end)
+  end, not text)
 end
 
 ---@param options { by: string?, order: string?, event: string? }?
@@ -170,7 +170,7 @@ function Table:save(out)
   if message then usage_error("save: %s", message) end
   local done, why, code = output.to(out == "-" and io.stdout or out, function(write)
     ok, message = saved.encode(self.data, self.show, write)
-  end)
+  end, true)
   if not ok then usage_error("save: %s", message) end
   return done, why, code
 end

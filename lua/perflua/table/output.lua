@@ -8,7 +8,7 @@ local recording = require "perflua.recording"
 local errno, usage_error = errors.errno, errors.usage_error
 
 -- refusal: why no file may be opened now; nil: it may. failure: the message of the last write
--- that failed, of which warn() was told; nil: none failed.
+-- that failed; nil: none failed. is_tool: a tool runs, which prints the messages that it gets.
 local output = {}
 
 ---The option --csv-safe of tools with tables.
@@ -33,8 +33,14 @@ end
 ---@return nil, string message, string? code
 function output.fail(message, code, warned)
   output.failure = message
-  errors.warning("%s", warned or message)
+  if not output.is_tool then errors.warning("%s", warned or message) end
   return nil, message, code
+end
+
+---@param message string? of an error
+---@return boolean # does the interpreter say it when it ends? So it is with standard output
+function output.is_said_at_end(message)
+  return message ~= nil and message == output.failure_of_stdout
 end
 
 local function check_path(path)
@@ -45,42 +51,53 @@ local function check_path(path)
   return true
 end
 
-local INTERRUPTED <const> = "interrupted; nothing is written, and an old file stays as it was"
+-- Returns what is wrong with what was written to a file if an interrupt cut it.
+local function check_interrupt(path, was_before, consequence)
+  if not interrupted.now() or was_before then return true end
+  return nil, ("%s: interrupted: %s"):format(path, consequence), "EINTR"
+end
 
 -- Hands `write` the name under which a file is written, which replaces the old file at the end.
-local function replace(path, write, temporary, commit, replacement)
+local function replace(path, write, was_before, temporary, commit, replacement)
   local _ <close> = replacement
   local ok, message, code = write(temporary)
+  if ok then
+    ok, message, code = check_interrupt(path, was_before,
+      "nothing was written, and an old file is unchanged")
+  end
   if not ok then return nil, message, code end
-  if interrupted.now() then return nil, ("%s: %s"):format(path, INTERRUPTED), "EINTR" end
   ok, message, code = errno(commit())
   if not ok then return nil, ("%s: %s"):format(path, message), code end
   return true
 end
 
-local function replace_or_write(path, write)
+local function replace_or_write(path, write, is_whole)
   local ok, message, code = check_path(path)
   if not ok then return nil, message, code end
-  local temporary, commit, last = core.replace(path)
-  if temporary then return replace(path, write, temporary, commit, last) end
-  if temporary == nil then return errno(nil, ("%s: %s"):format(path, commit), last) end
-  if commit then
-    errors.warning("%s: written in place, so that a failure leaves a part of it: %s", path,
-      commit)
+  local was_before = is_whole and interrupted.now()
+  local temporary, detail, last = core.replace(path)
+  if temporary then return replace(path, write, was_before, temporary, detail, last) end
+  if temporary == nil then return errno(nil, ("%s: %s"):format(path, detail), last) end
+  if detail then
+    errors.warning("%s: written in place, because %s: a failure leaves it incomplete", path,
+      detail)
   end
-  return write(path)
+  ok, message, code = write(path)
+  if not ok then return nil, message, code end
+  return check_interrupt(path, was_before, "the file is incomplete")
 end
 
----Has a file written, so that an old one stays as it was if that fails, raises or is
----interrupted; if the old one cannot be replaced, it is written itself, and a warning says so.
----A failure is a warning, too. Raises if the file is refused. A recording is never overwritten:
----it may be the one that is read.
+---Writes a file through `write`, and replaces the old file at the end: on a failure, an error
+---or an interrupt the old file is unchanged. A file that cannot be replaced is written in
+---place, with a warning. Failures are warned of, too. Raises if the file is refused. A
+---recording is never overwritten: it may be the one that is read.
 ---@param path string
 ---@param write fun(path: string): true?, string?, string? writes the file under a name that it
 --- is given; returns nil, a message and a code if it cannot
+---@param is_whole boolean? an interrupt that came before cut nothing of what is written
 ---@return true? ok, string? message, string? code
-function output.replace(path, write)
-  local ok, message, code = replace_or_write(path, write)
+function output.replace(path, write, is_whole)
+  local ok, message, code = replace_or_write(path, write, is_whole)
   if not ok then return output.fail(message, code) end
   return true
 end
@@ -109,22 +126,27 @@ end
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@param write fun(file: file*): true?, string?, string? returns nil, a message and a code if
 --- it cannot
+---@param is_whole boolean? see output.replace()
 ---@return true? ok, string? message, string? code
-function output.with_file(out, write)
-  if type(out) ~= "string" then
-    local is_object = type(out) == "table" and type(out.write) == "function"
-    local ok, message, code = write(is_object and out or output.file(out))
-    if ok then return ok end
-    return output.fail(message, code, "cannot write: " .. message)
+function output.with_file(out, write, is_whole)
+  if type(out) == "string" then
+    return output.replace(out, function(path) return write_at(path, out, write) end, is_whole)
   end
-  return output.replace(out, function(path) return write_at(path, out, write) end)
+  local is_object = type(out) == "table" and type(out.write) == "function"
+  local file = is_object and out or output.file(out)
+  local ok, message, code = write(file)
+  if ok then return ok end
+  if file ~= io.stdout then return output.fail(message, code, "cannot write: " .. message) end
+  output.failure, output.failure_of_stdout = message, message
+  return nil, message, code
 end
 
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@param produce fun(write: fun(text: string), file: file*)
+---@param is_whole boolean? see output.replace()
 ---@return true? ok, string? message, string? code
-function output.to(out, produce)
-  return output.with_file(out, function(file) return write_to(file, produce) end)
+function output.to(out, produce, is_whole)
+  return output.with_file(out, function(file) return write_to(file, produce) end, is_whole)
 end
 
 ---Has rows written by the core. Says on standard error if an interrupt ends that; one that came
@@ -154,7 +176,7 @@ end
 
 ---@param out file*|string|nil
 ---@param columns {name: string, kind: string}[]
----@param rows any[][] # by column
+---@param rows any[][]
 ---@param safe boolean? with a ' before texts that a spreadsheet would take for formulas: those
 --- that begin with =, +, -, @ or a tab
 ---@return true? ok, string? message, string? code
@@ -190,8 +212,9 @@ function output.stack_json(stack) return json.encode(frames_of(stack)) end
 ---@param n integer rows
 ---@param last string? JSON of an element behind the rows
 ---@param write fun(file: file*): true?, string?, string? writes the rows, each on a line
+---@param is_whole boolean? see output.replace()
 ---@return true? ok, string? message, string? code
-function output.json_rows(out, n, last, write)
+function output.json_rows(out, n, last, write, is_whole)
   return output.with_file(out, function(file)
     local function put(text)
       local _, message, code = errno(file:write(text))
@@ -203,12 +226,12 @@ function output.json_rows(out, n, last, write)
     message, code = put((last and (n > 0 and ",\n" or "\n") .. last or "")
       .. ((n > 0 or last) and "\n]\n" or "]\n"))
     return not message, message, code
-  end)
+  end, is_whole)
 end
 
 ---@param out file*|string|nil
 ---@param columns {name: string, kind: string}[]
----@param rows any[][] # by column
+---@param rows any[][]
 ---@return true? ok, string? message, string? code
 function output.json(out, columns, rows)
   return output.json_rows(out, #rows, nil, function(file)

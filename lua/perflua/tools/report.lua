@@ -156,17 +156,19 @@ end
 local function write_rows(out, format, options, result, write)
   local n, done = 0, 0
   for _, event in ipairs(result.events) do n = n + event.n end
-  return output.rows(out, n, options, function(to)
-    local ended, message, code
-    write(to, function(first, count)
-      if ended then return end
-      local written
-      written, message, code = core.view_write(format, to, options, result.view, first,
-        first + count - 1)
-      ended, done = (written or -1) < count, done + (written or 0)
+  return output.with_file(out, function(file)
+    return output.rows(file, n, options, function(to)
+      local ended, message, code
+      write(to, function(first, count)
+        if ended then return end
+        local written
+        written, message, code = core.view_write(format, to, options, result.view, first,
+          first + count - 1)
+        ended, done = (written or -1) < count, done + (written or 0)
+      end)
+      if message then return nil, message, code end
+      return done
     end)
-    if message then return nil, message, code end
-    return done
   end)
 end
 
