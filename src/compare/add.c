@@ -226,7 +226,7 @@ static bool add_amounts(struct adding *a, size_t g, size_t row, struct event_tot
 	double over;
 	size_t slice;
 
-	amount.over = as_signed(c, amount.over);
+	amount.over = pc_wide_to_float(c, amount.over);
 	over = to_double(&amount.over);
 	if (c->options.measure.measure == PQ_M_QUANTILE)
 		return true;
@@ -379,7 +379,7 @@ static enum pc_problem replace_total(const struct pc_comparison *c, const struct
 		struct pq_state sum;
 
 		pq_groups_state(run->result->groups, g, 0, &sum);
-		sum.value = as_signed(c, sum.value);
+		sum.value = pc_wide_to_float(c, sum.value);
 		total->over[run->number] += to_double(&sum.value);
 		if (slice == SIZE_MAX)
 			continue;

@@ -317,7 +317,9 @@ void pc_kinds(const struct pc_comparison *c, struct pc_kinds *kinds)
 		*kinds = (struct pc_kinds){ PR_PERCENT, PR_PERCENT, PR_PERCENT };
 	for (size_t i = 0; are_integers && i < pc_size(c); i++)
 		are_integers = !pc_is_compared(c, &c->judged[i]) ||
-			       c->judged[i].delta.type != PQ_FLOAT;
+			       (c->judged[i].delta.type != PQ_FLOAT &&
+				c->judged[i].parts[PC_BEFORE].value.type != PQ_FLOAT &&
+				c->judged[i].parts[PC_AFTER].value.type != PQ_FLOAT);
 	if (!are_integers)
 		return;
 	kinds->value = c->options.measure.kind == PR_SIGNED ? PR_SIGNED : PR_UNSIGNED;
@@ -349,25 +351,25 @@ enum {
 };
 
 /*
- * Puts a row of keys that another one shows, too: an unnamed address, which is that of another
- * binary of the same name there. Returns false without memory.
+ * Makes the keys of a row differ from those of an earlier one, if they are of an unnamed
+ * address that two binaries of one name share: the address in the binary stands behind the
+ * symbol, in `text`.
  */
-static bool put_namesake(const struct pc_comparison *c, size_t i, struct pq_value *keys,
-			 const struct pq_state *states, struct pr_result *result)
+static void name_binary(const struct pc_comparison *c, size_t i, struct pq_value *keys,
+			char text[PC_ADDRESS_SIZE + PC_IP_SIZE])
 {
 	struct pq_value *symbol, address;
-	char text[PC_ADDRESS_SIZE + PC_IP_SIZE];
+	int n;
 
 	if (c->parents || c->options.symbol == PR_NONE)
-		return true;
+		return;
 	symbol = &keys[c->options.symbol + 1];
 	pr_key_value(c->rows, i, c->options.n_keys, &address);
 	if (address.type != PQ_TEXT || symbol->type != PQ_TEXT)
-		return true;
-	symbol->size = (uint32_t)snprintf(text, sizeof(text), "%.*s (%.*s)", (int)symbol->size,
-					  symbol->p, (int)address.size, address.p);
-	symbol->p = text;
-	return pr_put(result, keys, states, NULL);
+		return;
+	n = snprintf(text, PC_ADDRESS_SIZE + PC_IP_SIZE, "%.*s (%.*s)", (int)symbol->size,
+		     symbol->p, (int)address.size, address.p);
+	*symbol = (struct pq_value){ .type = PQ_TEXT, .p = text, .size = (uint32_t)n };
 }
 
 static bool put_row(const struct pc_comparison *c, size_t i, uint32_t section,
@@ -376,13 +378,18 @@ static bool put_row(const struct pc_comparison *c, size_t i, uint32_t section,
 {
 	const struct pc_row *row = &c->judged[i];
 	struct pq_state states[N_COLUMNS];
-	char text[PC_VERDICT_SIZE];
+	char text[PC_VERDICT_SIZE], name[PC_ADDRESS_SIZE + PC_IP_SIZE];
 	size_t n = pc_verdict_text(c, row, text), known = pr_size(result);
 
 	memset(states, 0, sizeof(states));
 	keys[0] = (struct pq_value){ .type = PQ_INT, .u = section };
 	for (size_t k = 0; k < c->options.n_keys; k++)
 		pc_row_key(c, i, k, &keys[k + 1]);
+	/* nothing is added yet: it may be the row of another binary */
+	if (!pr_put(result, keys, states, NULL))
+		return false;
+	if (pr_size(result) == known)
+		name_binary(c, i, keys, name);
 	set_value(&states[BEFORE], &row->parts[PC_BEFORE].value, kinds->value);
 	set_value(&states[AFTER], &row->parts[PC_AFTER].value, kinds->value);
 	set_value(&states[DELTA], &row->delta, kinds->delta);
@@ -392,8 +399,7 @@ static bool put_row(const struct pc_comparison *c, size_t i, uint32_t section,
 		states[VERDICT].value = (struct pq_value){ .type = PQ_TEXT,
 							   .p = text,
 							   .size = (uint32_t)n };
-	return pr_put(result, keys, states, NULL) &&
-	       (pr_size(result) > known || put_namesake(c, i, keys, states, result));
+	return pr_put(result, keys, states, NULL);
 }
 
 struct pr_result *pc_make_result(const struct pc_comparison *c, const uint32_t *sections)

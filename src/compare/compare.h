@@ -90,7 +90,7 @@ enum pc_problem {
 
 /*
  * Returns true if pc_add() can take a run: its result has the keys and the measure of the
- * comparison first, and rows are no beginnings of stacks yet.
+ * comparison first, and rows were not turned into beginnings of stacks.
  */
 bool pc_fits(const struct pc_comparison *c, const struct pc_run *run);
 

@@ -90,8 +90,9 @@ static inline double to_double(const struct pq_value *value)
 	return value->type == PQ_FLOAT ? value->f : (double)value->i;
 }
 
-/* Returns an integer of a measure that no int64_t holds as a float, and others as they are. */
-static inline struct pq_value as_signed(const struct pc_comparison *c, struct pq_value value)
+/* Returns an unsigned value of the measure above INT64_MAX as a float, others unchanged. */
+static inline struct pq_value pc_wide_to_float(const struct pc_comparison *c,
+					       struct pq_value value)
 {
 	if (value.type == PQ_INT && value.i < 0 && c->options.measure.kind != PR_SIGNED)
 		value = (struct pq_value){ .type = PQ_FLOAT, .f = (double)value.u };

@@ -17,7 +17,7 @@ static struct pq_value finish_state(const struct pc_comparison *c, const struct 
 	struct pq_value value;
 
 	pq_show_state(pq_measure_row(c->options.measure.measure), &how, state, &value);
-	return as_signed(c, value);
+	return pc_wide_to_float(c, value);
 }
 
 /* Returns a run's value of a row, PQ_NIL if it has none. */
@@ -36,7 +36,7 @@ static struct pq_value value_of(const struct pc_comparison *c, enum pc_which sid
 		return c->has[row * c->n_runs + number] ? finish_state(c, &state) : value;
 	}
 	if (c->has[row * c->n_runs + number])
-		value = as_signed(c, state.value);
+		value = pc_wide_to_float(c, state.value);
 	if (c->options.per == PC_PER_RUN)
 		return value;
 	over = to_double(&value);
