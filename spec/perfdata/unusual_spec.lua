@@ -323,7 +323,7 @@ describe("a sample whose parts do not add up to its size", function()
     is_whole(b, "old comm records")
   end)
 
-  it("is delivered though an old record by chance leads out of it", function()
+  it("is delivered though an old record in its copy of a stack crosses its end", function()
     local b = around({}, function(b)
       local HEADER, INSIDE = 8, 64 -- bytes: of a header; of the old record in this one
       local size = INSIDE + #b:apart(function() add_samples(b, 1) end)

@@ -94,7 +94,7 @@ static int is_followed(const struct pd_chain *c, uint32_t size, enum pd_trust tr
 	return got > 0 ? pd_record_trust(c->binder, b->pos + size, 0) >= trust : got;
 }
 
-/* Returns as pd_chain_continues() whether records continue at offset `at`, the first one known. */
+/* Returns as pd_chain_continues() for a chain at offset `at` of which the first is known. */
 static int continues_known(const struct pd_chain *c, uint64_t at, struct pd_error *err)
 {
 	int got = pd_blocks_fill(c->b, (size_t)at + PD_HEADER_SIZE, err);
@@ -200,8 +200,9 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 	if (size <= UINT16_MAX)
 		ending = pd_record_ending(binder, b->pos, size, (size_t)(b->end - b->pos));
 	/*
-	 * Old records, which a ring buffer leaves in what a sample does not fill of its copy of
-	 * a stack, may by chance lead out of it. Then others go on at its end.
+	 * The part of a copy of a stack that a sample does not fill may hold old records of the
+	 * ring buffer, of which the last one crosses the sample's end. The sample is believed
+	 * if records continue at its own end.
 	 */
 	if (ending == PD_CROSSED) {
 		got = pd_chain_continues(&chain, size, err);

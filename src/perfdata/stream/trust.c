@@ -168,53 +168,50 @@ static bool extents_lead_to(const struct pd_extents *extents, const uint8_t *byt
 	return false;
 }
 
-/*
- * Sets *time to that of the record of `size` bytes at `bytes` (ns). Returns false if it has
- * none.
- */
-static bool find_time(const struct pd_binder *binder, const uint8_t *bytes, uint32_t size,
-		      uint64_t *time)
+/* Sets *time to that of a record of `size` bytes (ns). Returns false if it has none. */
+static bool find_time(const struct pd_timestamp_locator *locator, const uint8_t *bytes,
+		      uint32_t size, uint64_t *time)
 {
-	const struct pd_file *file = binder->file;
-	struct pd_timestamp_locator locator = {
-		.binder = *binder,
-		.swap = file->swap,
-		.time_id = pd_field_name_id(&file->field_names, "time", strlen("time")),
-	};
 	struct pd_record rec = {
 		.bytes = bytes,
-		.type = pb_load32(bytes, file->swap),
-		.misc = pb_load16(bytes + 4, file->swap),
+		.type = pb_load32(bytes, locator->swap),
+		.misc = pb_load16(bytes + 4, locator->swap),
 		.size = size,
 		.chunk_offset = PD_NO_CHUNK,
 	};
 
-	return pd_timestamp_of(&locator, &rec, time);
+	return pd_timestamp_of(locator, &rec, time);
 }
 
 /* Returns whether the records from offset `at` up to the end of a sample are older than it. */
 static bool are_older(const struct pd_binder *binder, const uint8_t *bytes, uint32_t at,
 		      uint32_t size)
 {
-	bool swap = binder->file->swap;
+	/* without offsets it asks the layout of each record, which is enough for a few */
+	struct pd_timestamp_locator locator = {
+		.binder = *binder,
+		.swap = binder->file->swap,
+		.time_id = pd_field_name_id(&binder->file->field_names, "time", strlen("time")),
+	};
 	uint64_t time, own;
 	uint32_t n;
 
-	if (pb_load32(bytes, swap) != PD_RECORD_SAMPLE || !find_time(binder, bytes, size, &own))
+	if (pb_load32(bytes, locator.swap) != PD_RECORD_SAMPLE ||
+	    !find_time(&locator, bytes, size, &own))
 		return false;
 	for (; at < size; at += n) {
-		n = pb_load16(bytes + at + 6, swap);
-		if (!find_time(binder, bytes + at, n, &time) || time >= own)
+		n = pb_load16(bytes + at + 6, locator.swap);
+		if (!find_time(&locator, bytes + at, n, &time) || time >= own)
 			return false;
 	}
 	return true;
 }
 
 /*
- * Returns PD_SWALLOWING if records lie one behind the other from offset `at` on, at least one,
- * of which the last one ends at `size`, or is whole, lies across it and leads to another, as
- * far as the `have` bytes show; PD_CROSSED if it lies across it and all are older than this
- * one; else PD_OVERLONG.
+ * Looks for records that follow one another from offset `at` on, at least one. Returns
+ * PD_SWALLOWING if the last one ends at `size`, or crosses it, is whole and is followed by
+ * another, as far as the `have` bytes show; then PD_CROSSED if all of them are older than the
+ * sample that they lie in; PD_OVERLONG if there are none.
  */
 static enum pd_ending find_swallowed(const struct pd_binder *binder, const uint8_t *bytes,
 				     uint32_t at, uint32_t size, size_t have)
@@ -244,7 +241,7 @@ enum pd_ending pd_record_ending(const struct pd_binder *binder, const uint8_t *b
 				uint32_t size, size_t have)
 {
 	struct pd_extents extents = pd_find_extents(binder, bytes, size);
-	enum pd_ending ending = extents.n ? PD_CUT_SHORT : PD_UNTOLD;
+	enum pd_ending ending = extents.n ? PD_CUT_SHORT : PD_UNTOLD, found;
 
 	if (extents_lead_to(&extents, bytes, size))
 		return PD_WHOLE;
@@ -256,9 +253,11 @@ enum pd_ending pd_record_ending(const struct pd_binder *binder, const uint8_t *b
 		if (extent >= size)
 			continue;
 		extent = pd_skip_padding(bytes, extent, size);
-		ending = find_swallowed(binder, bytes, extent, size, have);
-		if (ending != PD_OVERLONG)
-			return ending;
+		found = find_swallowed(binder, bytes, extent, size, have);
+		if (found == PD_SWALLOWING)
+			return found;
+		if (ending != PD_CROSSED)
+			ending = found;
 	}
 	return ending;
 }

@@ -84,9 +84,9 @@ uint32_t pd_skip_padding(const uint8_t *bytes, uint32_t at, uint32_t size);
 
 /* The end of a record's own parts. Each value speaks more for its size than the one before. */
 enum pd_ending {
-	/* where known records begin, which lead to its end or out of it */
+	/* where known records begin, of which the last one ends at its end or crosses it */
 	PD_SWALLOWING,
-	/* likewise out of a sample, but all of them are older than it is */
+	/* likewise in a sample: the last one crosses its end, and all are older than it */
 	PD_CROSSED,
 	PD_CUT_SHORT, /* behind the record's end */
 	PD_OVERLONG,  /* before the record's end, but no record is there */
