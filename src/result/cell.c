@@ -224,7 +224,7 @@ void pr_print_shown(struct pd_print *out, const struct pq_value *value,
 static void print_escape(struct pd_print *out, uint32_t code, bool json)
 {
 	static const char names[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* of JSON */
-	char *p = pd_print_room(out, 9);		       /* \u{feff} and its NUL */
+	char *p = pd_print_room(out, 10);		       /* \u{e0001} and its NUL */
 
 	for (const char *s = names; json && *s; s += 2) {
 		if (code != (uint8_t)s[0])
@@ -234,7 +234,7 @@ static void print_escape(struct pd_print *out, uint32_t code, bool json)
 		out->n += 2;
 		return;
 	}
-	out->n += (size_t)snprintf(p, 9,
+	out->n += (size_t)snprintf(p, 10,
 				   json	       ? "\\u%04x" :
 				   code < 0x80 ? "\\x%02x" :
 						 "\\u{%x}",

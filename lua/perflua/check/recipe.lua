@@ -2,11 +2,8 @@
 
 local recipe = {}
 
+local fmt = require "perflua.text.fmt"
 local words = require "perflua.check.words"
-
-local function quote(word)
-  return word:find "^[%w@%%_+=:,./-]+$" and word or "'" .. word:gsub("'", "'\\''") .. "'"
-end
 
 local function add_event(list, name)
   for _, one in ipairs(list) do
@@ -43,7 +40,7 @@ local function options_of(said)
   if is_sampled and #events > 0 then table.insert(events, 1, "cycles") end
   for _, event in ipairs(events) do
     options[#options + 1] = "-e"
-    options[#options + 1] = quote(event)
+    options[#options + 1] = fmt.shell_word(event)
   end
   options[#options + 1] = said.options
   return table.concat(options, " ")
@@ -71,7 +68,7 @@ function recipe.lines(said, path)
     lines[#lines + 1] = "# with the version that is checked:"
   end
   local runs = add_runs(lines, "run", said, options)
-  lines[#lines + 1] = ("perflua check %s %s%s"):format(quote(path), runs,
+  lines[#lines + 1] = ("perflua check %s %s%s"):format(fmt.shell_word(path), runs,
     baseline and " --baseline " .. baseline or "")
   return lines
 end

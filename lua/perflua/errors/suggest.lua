@@ -69,9 +69,8 @@ end
 ---@param candidates string[]
 ---@return string
 function suggest.among(message, name, candidates)
-  if suggest.closest(name, candidates) or not candidates[1] then
-    return suggest.message(message, name, candidates)
-  end
+  local said = suggest.message(message, name, candidates)
+  if said ~= message or not candidates[1] then return said end
   return ("%s; there are %s"):format(message, fmt.names(candidates))
 end
 

@@ -78,7 +78,7 @@ local function check_events(name, file, events)
   end
   if list[2] then
     usage_error("export: %s has room for one event, and there are %s: choose one", name,
-      table.concat(list, ", "))
+      fmt.names(list))
   end
 end
 

@@ -5,7 +5,7 @@ local fmt = require "perflua.text.fmt"
 
 local clean = {}
 
--- Returns valid UTF-8 without controls and characters that hide; other bytes become "?".
+-- Returns valid UTF-8, in which controls, hidden characters and invalid bytes are "?".
 local function beyond_ascii(text)
   local parts, at = {}, 1
   while at <= #text do

@@ -1,5 +1,7 @@
 -- The perf record command for what a script needs and does not say how to record.
 
+local fmt = require "perflua.text.fmt"
+
 -- A field's option of perf record; of those that are always recorded, or that follow from
 -- others, there is none. See perf-record(1). Counters are read with the samples of groups with
 -- :S, see perf-list(1).
@@ -14,11 +16,6 @@ local options = {
   cpu = "--sample-cpu", id = "--sample-identifier", raw = "-R", time = "-T",
   ins_lat = "-W", retire_lat = "-W",
 }
-
--- Quotes a word for a shell.
-local function quote_word(word)
-  return word:find("^[%w_:./,@%%+=-]+$") and word or "'" .. word:gsub("'", "'\\''") .. "'"
-end
 
 ---@param list table # needs, see perflua.meta.needs
 ---@return string
@@ -37,7 +34,7 @@ return function(list)
   if #events > 0 then
     words[#words + 1] = "-e"
     local all = table.concat(events, ",")
-    words[#words + 1] = quote_word(reads and "{" .. all .. "}:S" or all)
+    words[#words + 1] = fmt.shell_word(reads and "{" .. all .. "}:S" or all)
   end
   words[#words + 1] = "-- COMMAND"
   return table.concat(words, " ")

@@ -19,14 +19,9 @@ local function quote_text(text)
   end) .. '"'
 end
 
--- Quotes a word for a shell.
-local function shell_word(word)
-  return word:find("^[%w_:./,@%%+=-]+$") and word or "'" .. word:gsub("'", "'\\''") .. "'"
-end
-
 local function command_of(file)
   local words = {}
-  for i, word in ipairs(file.features.cmdline or {}) do words[i] = shell_word(word) end
+  for i, word in ipairs(file.features.cmdline or {}) do words[i] = fmt.shell_word(word) end
   return words[1] and table.concat(words, " ")
 end
 

@@ -11,10 +11,7 @@ local plan = require "perflua.plan"
 
 local SHOWN = 8 -- names in a list
 
-local function listed(names)
-  local shown = table.concat(names, ", ", 1, math.min(#names, SHOWN))
-  return #names > SHOWN and ("%s and %d more"):format(shown, #names - SHOWN) or shown
-end
+local function listed(names) return fmt.names(names, SHOWN) end
 
 local function records_of(spec)
   if not spec.types then

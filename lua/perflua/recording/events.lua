@@ -1,6 +1,7 @@
 -- Events by name: exactly, then without modifiers and PMU, or by glob.
 
 local core = require "perflua.core"
+local fmt = require "perflua.text.fmt"
 local usage_error = require("perflua.errors").usage_error
 local suggest = require "perflua.errors.suggest"
 
@@ -86,8 +87,6 @@ function events.closest(list, name)
   return suggest.closest(name, candidates)
 end
 
-local SHOWN = 10 -- events in a message
-
 ---@param list perflua.Event[]
 ---@param name string that none of them has
 ---@return string # a message with the closest name; without one with the names there are
@@ -96,10 +95,7 @@ function events.unknown(list, name)
   if #names == 0 then return message end
   local closest = events.closest(list, name)
   if closest then return ("%s; the closest is '%s'"):format(message, closest) end
-  local more = #names > SHOWN and ("and %d more"):format(#names - SHOWN) or nil
-  local shown = table.move(names, 1, math.min(#names, SHOWN), 1, {})
-  return ("%s; it has %s"):format(message, table.concat(shown, ", ")
-    .. (more and " " .. more or ""))
+  return ("%s; it has %s"):format(message, fmt.names(names))
 end
 
 ---@param list perflua.Event[]

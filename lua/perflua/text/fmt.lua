@@ -6,14 +6,15 @@ local fmt = {}
 
 local function hex_escape(c) return ("\\x%02x"):format(c:byte()) end
 
--- Patterns of characters beyond ASCII that drive a terminal, as U+009B does, have no width or
--- turn the direction of what is behind them (src/perfdata/format/print_scalar.c).
-local HIDDEN <const> = { "\xc2[\x80-\x9f]", "\xd8\x9c", "\xe1\xa0\x8e",
-  "\xe2\x80[\x8b-\x8f\xa8-\xae]", "\xe2\x81[\xa0-\xaf]", "\xef\xbb\xbf" }
+-- Patterns of hidden characters, and of controls beyond ASCII: see pd_hidden_character() in
+-- src/perfdata/format/print_scalar.h.
+local HIDDEN <const> = { "\xc2[\x80-\x9f\xad]", "\xcd\x8f", "\xd8\x9c", "\xe1\x85[\x9f\xa0]",
+  "\xe1\xa0\x8e", "\xe2\x80[\x8b-\x8f\xa8-\xae]", "\xe2\x81[\xa0-\xaf]", "\xe3\x85\xa4",
+  "\xef\xbb\xbf", "\xef\xbe\xa0", "\xef\xbf[\xb9-\xbb]", "\xf3\xa0[\x80\x81][\x80-\xbf]" }
 
 ---@param text string valid UTF-8
 ---@param with string | fun(c: string): string
----@return string # with other text instead of controls, and of characters that hide text
+---@return string # with other text instead of controls and hidden characters
 function fmt.replace_hidden(text, with)
   text = text:gsub("%c", with)
   if not text:find "[\x80-\xff]" then return text end
@@ -25,7 +26,7 @@ local function escape_hidden(c)
   return #c == 1 and hex_escape(c) or ("\\u{%x}"):format(utf8.codepoint(c))
 end
 
--- Bytes as they may go to a terminal, without controls, what hides text and what is no UTF-8.
+-- Escapes what may not go to a terminal: controls, hidden characters and invalid UTF-8.
 ---@param text string
 ---@return string
 function fmt.escape(text)
@@ -62,20 +63,30 @@ end
 
 local FEW <const>, SHORT <const> = 10, 80
 
+---@param name string
+---@return string # at most 80 bytes of it
+function fmt.short(name)
+  if #name <= SHORT then return name end
+  local to = SHORT - 2
+  while to > SHORT - 6 and name:find("^[\x80-\xbf]", to) do to = to - 1 end -- whole characters
+  return name:sub(1, to - 1) .. "…"
+end
+
 ---@param names string[]
----@return string # at most ten of them, each of 80 bytes at most, and how many more there are
-function fmt.names(names)
+---@param most integer? default: 10
+---@return string # so many of them, in short, and how many more there are
+function fmt.names(names, most)
   local shown = {}
-  for i = 1, math.min(#names, FEW) do
-    local name = names[i]
-    if #name > SHORT then
-      local to = utf8.offset(name, 0, SHORT - 2) or SHORT - 2
-      name = name:sub(1, to - 1) .. "…"
-    end
-    shown[i] = name
-  end
-  local more = #names > FEW and (" and %d more"):format(#names - FEW) or ""
+  most = most or FEW
+  for i = 1, math.min(#names, most) do shown[i] = fmt.short(names[i]) end
+  local more = #names > most and (" and %d more"):format(#names - most) or ""
   return table.concat(shown, ", ") .. more
+end
+
+---@param word string
+---@return string # as a shell takes it for one word, in quotes where that is needed
+function fmt.shell_word(word)
+  return word:find "^[%w_:./,@%%+=-]+$" and word or "'" .. word:gsub("'", "'\\''") .. "'"
 end
 
 ---Returns a count with its phrase: phrase(1, "{call has|calls have} no time") is "1 call has no

@@ -31,7 +31,7 @@ local function first_event(files, leaves)
   end
   if names[2] then
     folding.log("diff", "using samples of %s; --event selects another: %s",
-      fmt.names { names[1] }, fmt.names { table.unpack(names, 2) })
+      fmt.short(names[1]), fmt.names(table.move(names, 2, #names, 1, {})))
   end
   return first, names[1]
 end

@@ -63,7 +63,7 @@ function folding.tell_others(tool, used, others)
   end
   if not others[1] then return end
   local selects = names[1] and "; --event selects another: " .. fmt.names(names) or ""
-  folding.log(tool, "using samples of %s%s%s", fmt.names { used.name }, selects,
+  folding.log(tool, "using samples of %s%s%s", fmt.short(used.name), selects,
     table.concat(same))
 end
 

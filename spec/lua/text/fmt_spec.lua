@@ -8,7 +8,11 @@ describe("names in a message", function()
     assert.equal("", fmt.names {})
     assert.equal(("ü"):rep(38) .. "…", fmt.names { ("ü"):rep(100) })
     assert.equal(("a"):rep(80), fmt.names { ("a"):rep(80) })
-    assert.is_true(#fmt.names { ("\xff"):rep(100) } <= 80)
+    for _, byte in ipairs { "\xff", "\x80" } do
+      local name = fmt.names { byte:rep(100) }
+      assert.is_true(#name <= 80 and #name > 70, #name)
+    end
+    assert.equal("a, b and 1 more", fmt.names({ "a", "b", "c" }, 2))
   end)
 end)
 
@@ -17,7 +21,8 @@ describe("text for a terminal", function()
     assert.equal("a\\x1b[31mb", fmt.escape "a\27[31mb")
     assert.equal("\\x00\\x0a\\x7f", fmt.escape "\0\n\127")
     assert.equal("x\\u{9b}31m", fmt.escape "x\u{9b}31m")
-    for _, hidden in ipairs { 0x61c, 0x200b, 0x200f, 0x202e, 0x2066, 0x2069, 0xfeff } do
+    for _, hidden in ipairs { 0x61c, 0x200b, 0x200f, 0x202e, 0x2066, 0x2069, 0xfeff,
+        0xad, 0x34f, 0x3164, 0xfff9, 0xe0001, 0xe007f } do
       local c = utf8.char(hidden)
       assert.equal(("a\\u{%x}b"):format(hidden), fmt.escape("a" .. c .. "b"))
     end

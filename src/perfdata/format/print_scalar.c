@@ -272,19 +272,23 @@ static void print_text_escape(struct pd_print *out, uint8_t c)
 	out->n += 4;
 }
 
-/* Codes of characters that hide; see pd_hidden_character(). */
+/* Codes of hidden characters; see pd_hidden_character(). */
 static const struct {
-	uint16_t first, last;
-} hidden[] = { { 0x80, 0x9f },	   { 0x61c, 0x61c },   { 0x180e, 0x180e }, { 0x200b, 0x200f },
-	       { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff } };
+	uint32_t first, last;
+} hidden[] = {
+	{ 0x80, 0x9f },	    { 0xad, 0xad },	  { 0x34f, 0x34f },   { 0x61c, 0x61c },
+	{ 0x115f, 0x1160 }, { 0x180e, 0x180e },	  { 0x200b, 0x200f }, { 0x2028, 0x202e },
+	{ 0x2060, 0x206f }, { 0x3164, 0x3164 },	  { 0xfeff, 0xfeff }, { 0xffa0, 0xffa0 },
+	{ 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },
+};
 
 uint32_t pd_hidden_character(const char *p, size_t length)
 {
 	uint32_t code;
 
-	if (length != 2 && length != 3)
+	if (length < 2)
 		return 0;
-	code = (uint8_t)p[0] & (length == 2 ? 0x1f : 0x0f);
+	code = (uint8_t)p[0] & (0x7f >> length);
 	for (size_t i = 1; i < length; i++)
 		code = code << 6 | ((uint8_t)p[i] & 0x3f);
 	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)

@@ -68,8 +68,9 @@ static inline void pd_print_name(struct pd_print *out, const char *s)
 size_t pd_utf8_length(const char *p, size_t n);
 
 /*
- * Returns the code of a character of that length, in bytes, if it drives terminals as ESC does
- * (U+0080 … U+009F), has no width or turns the direction of what is behind it; else 0.
+ * Returns the code of the character of `length` bytes at `p` if it is a control that drives
+ * terminals as ESC does (U+0080 … U+009F), has no width, turns the direction of text or
+ * separates lines; else 0.
  */
 uint32_t pd_hidden_character(const char *p, size_t length);
 
