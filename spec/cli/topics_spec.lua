@@ -36,12 +36,13 @@ describe("perflua help TOPIC", function()
     assert.matches("\n`table:top%(n", text)
     assert.matches("\n%- `n`: integer%. Rows to show%.\n", text)
     assert.matches("^`perflua%.open%(", help "open")
+    assert.matches("^`query:top%(", help "query:top")
+    assert.not_matches("table:top", help "query:top", 1, true)
     local api = require "perflua.api"
     for _, class in ipairs(api.classes()) do
       for _, method in ipairs(class.kind ~= "options" and class.methods or {}) do
-        local got = help(method[1]) -- a tool of the name comes first
-        assert.truthy(got:find(method[1] .. "(", 1, true)
-          or got:find("perflua " .. method[1] .. ": ", 1, true), method[1])
+        local name = class.prefix .. method[1]
+        assert.truthy(help(name):find("`" .. name .. "(", 1, true), name)
       end
     end
   end)

@@ -214,10 +214,10 @@ static lua_Integer check_tid(lua_State *L, int index)
 {
 	lua_Integer tid;
 
-	if (lua_type(L, index) == LUA_TSTRING && !lua_isinteger(L, index))
+	if (lua_type(L, index) == LUA_TSTRING && !lua_isnumber(L, index))
 		luaL_error(L,
 			   "thread: the id of a thread expected, got the string '%s'; "
-			   "file:threads() has threads with their names",
+			   "file:threads() lists threads with their names",
 			   lua_tostring(L, index));
 	tid = luaL_checkinteger(L, index);
 	luaL_argcheck(L, tid >= INT32_MIN && tid <= INT32_MAX, index, "not a thread id");

@@ -54,10 +54,11 @@ return {
       { "running", "Looks up the thread that ran on a processor at a time, by the switches "
         .. "that were recorded: sched:sched_switch, or perf record --switch-events.",
         params = { { "cpu", "integer", "number of a processor" },
-          { "time", "integer|string", "a time, in ns, or as `between` takes it: \"@440.5\"" } },
+          { "time", "integer|string",
+            "a time in ns, or the text of one as for `between`: \"@440.5\"" } },
         returns = { { "Thread?", "nil where the recording does not say which; of a thread that "
           .. "no other record names, what the switches say" },
-          { "string?", "why, if it has no switches" } },
+          { "string?", "the reason, if no record says where and when threads were switched" } },
         errors = CLOSED .. ", a stream that was read, recordings of several systems" },
       { "resolve", "Looks up the map, binary, function and line of an address.",
         params = { { "pid", "integer", "id of a process" },

@@ -110,8 +110,11 @@ end
 local function read_file(file)
   local index = { by_cpu = {}, names = {}, pids = {}, first = file.first_time,
     last = file.last_time }
-  local query = select_switches(file)
-  if not query then return index end
+  local query, n = select_switches(file), 0
+  if not query then
+    index.why = "its records do not say on which processor and when threads were switched"
+    return index
+  end
   for type_id, time, cpu, tid, out, other_pid, other, prev, next_tid, comm, bpf in query do
     cpu = cpu and cpu >= 0 and cpu
     if type_id == LOST or type_id == LOST_SAMPLES and not bpf then
@@ -128,9 +131,16 @@ local function read_file(file)
         list.is_whole = list.is_whole or type_id == SWITCH_CPU_WIDE
       end
       note_switch(list, time, left, came, type_id == SWITCH and not out)
+      n = n + 1
       if not index.first or time < index.first then index.first = time end
       if not index.last or time > index.last then index.last = time end
     end
+  end
+  if n == 0 then
+    index.why = file.events[SWITCH_EVENT]
+      and "the recording has no sample of each switch: perf record -c 1 -e " .. SWITCH_EVENT
+      or "the recording has no switches that say where and when: perf record -a "
+      .. "--switch-events, or -e " .. SWITCH_EVENT
   end
   return index
 end
@@ -164,7 +174,8 @@ end
 
 local function check_integer(name, value)
   if math.type(value) ~= "integer" then
-    usage_error("running: %s is an integer, got %s", name, suggest.value(value))
+    usage_error("running: %s is an integer%s, got %s", name, name == "time"
+      and " (ns) or a text such as \"@440.5\"" or "", suggest.value(value))
   end
 end
 
@@ -172,7 +183,7 @@ end
 ---@param cpu integer
 ---@param time integer|string in ns, or as between() takes it: "@440.5"
 ---@return table? # the Thread that ran there then; nil if the recording does not say which
----@return string? # why no thread is known at any time
+---@return string? # why, if it says so of no time
 function running.running(file, cpu, time)
   check_open(file)
   if type(time) == "string" then time = between.time(file, time, false) end
@@ -184,9 +195,7 @@ function running.running(file, cpu, time)
     index = read_file(file)
     if not core.interrupted() then known[file] = index end
   end
-  if not next(index.by_cpu) then
-    return nil, "the recording has no switches: perf record --switch-events"
-  end
+  if index.why and not core.interrupted() then return nil, index.why end
   local list = index.by_cpu[cpu]
   if not list or time < index.first or time > index.last then return nil end
   local at = find_last(list.times, time)

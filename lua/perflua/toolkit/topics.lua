@@ -32,11 +32,11 @@ function topics.text(name)
   return page and markdown(page)
 end
 
--- Calls fn(name, section) for each method that the reference has.
+-- Calls fn(name, section) for each function and method of the reference: "query:top".
 local function each_method(fn)
   local page = page_of "reference"
   for section in ((page or ""):gsub("\n##", "\n\0##")):gmatch "%z(###[^%z]*)" do
-    local name = section:match "^### `[%w_]+[.:]([%w_]+)%("
+    local name = section:match "^### `([%w_]+[.:][%w_]+)%("
     if name then fn(name, section) end
   end
 end
@@ -44,16 +44,16 @@ end
 ---@return string[] # the names of all functions and methods, sorted
 function topics.methods()
   local set = {}
-  each_method(function(name) set[name] = true end)
+  each_method(function(name) set[name:match "[%w_]+$"] = true end)
   return suggest.names(set)
 end
 
----@param name string
+---@param name string "top", or "query:top"
 ---@return string? # what the reference says of the functions and methods of that name
 function topics.method(name)
   local sections = {}
-  each_method(function(of, section)
-    if of == name then sections[#sections + 1] = section end
+  each_method(function(full, section)
+    if full == name or full:match "[%w_]+$" == name then sections[#sections + 1] = section end
   end)
   return sections[1] and markdown(table.concat(sections)) or nil
 end

@@ -13,7 +13,8 @@ local help = {
   usage = "help [TOOL | TOPIC | METHOD | SCRIPT.lua]",
   reads = "nothing", operands = { 0, 1 },
   help = [[
-perflua help topics lists the pages of the manual.
+perflua help topics lists the pages of the manual. A tool, a page or a script of the name of a
+method comes first; perflua help query:top is always the method.
 
 A script is described by the comment at its top, or by meta = { description = …, needs = …,
 record = … } in the table of handlers that it returns. A script that returns a function or a
@@ -77,6 +78,11 @@ function help.run(args, out)
   if not name then
     return list_tools(out)
   end
+  local described = name:find "^[%w_]+[.:][%w_]+$" and topics.method(name)
+  if described then
+    out:write(described)
+    return
+  end
   local tool = not name:find("[/.]") and tools.find(name)
   if tool then
     out:write(tools.help(name, tool))
@@ -84,8 +90,9 @@ function help.run(args, out)
   elseif name == "topics" then
     return list_topics(out)
   end
-  local text = topics.text(name) or topics.method(name)
+  local text = topics.text(name)
   local path = name:find "[/.]" and name or not text and library.find(name)
+  text = text or not path and topics.method(name)
   if path then
     return explain_script(path, out)
   elseif text then

@@ -1,6 +1,7 @@
 -- perflua record NAME -- COMMAND: records what a tool or script needs, and runs it.
 
 local core = require "perflua.core"
+local fmt = require "perflua.text.fmt"
 local library = require "perflua.meta.library"
 local needs = require "perflua.meta.needs"
 local tools = require "perflua.tools"
@@ -81,10 +82,6 @@ local function find_described(name)
   return library.read(path)
 end
 
-local function quote_word(word)
-  return word:find "^[%w_:./,@%%+=-]+$" and word or "'" .. word:gsub("'", "'\\''") .. "'"
-end
-
 -- Moves a recording that is there out of the way, if that is wanted.
 local function make_room(path, args)
   if not core.stat(path) then return nil end
@@ -103,13 +100,13 @@ end
 function tool.run(args, out, host)
   local name = args[1]
   local described, message, unread = find_described(name)
-  if not args[2] then
-    return USAGE, described
-      and ("record: a command is missing: perflua record %s -- COMMAND"):format(name)
-      or ("record: a tool or script is missing that says what to record: perflua record sched "
-        .. "-- %s"):format(name)
+  if not described then
+    local hint = not args[2] and not name:find "[/.]"
+      and (": perflua record NAME -- %s records it for the tool or script NAME"):format(name)
+    return USAGE, "record: " .. message .. (hint or "")
+  elseif not args[2] then
+    return USAGE, ("record: a command is missing: perflua record %s -- COMMAND"):format(name)
   end
-  if not described then return USAGE, "record: " .. message end
   local line = needs.record(described)
   if not line then
     return USAGE, ("record: %s does not say how to record for it%s"):format(name,
@@ -125,7 +122,7 @@ function tool.run(args, out, host)
   for _, word in ipairs { "-o", path, "--" } do words[#words + 1] = word end
   table.move(args, 2, #args, #words + 1, words)
   local shown = {}
-  for i, word in ipairs(words) do shown[i] = quote_word(word) end
+  for i, word in ipairs(words) do shown[i] = fmt.shell_word(word) end
   io.stderr:write("# ", table.concat(shown, " "), "\n")
   out:flush()
   local status

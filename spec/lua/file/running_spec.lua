@@ -47,11 +47,22 @@ describe("file:running, by sched:sched_switch", function()
     raises("write absolute times as perf prints them", function() file:running(0, "@x") end)
   end)
 
-  it("says why no thread is known where there are no switches", function()
+  it("says that no record tells where and when threads were switched", function()
     local none <close> = assert(perflua.open "spec/fixtures/demo.perf.data")
     local thread, why = none:running(0, none.first_time)
-    assert.same({ nil, "the recording has no switches: perf record --switch-events" },
-      { thread, why })
+    local NOWHERE <const> = "its records do not say on which processor and when threads were "
+      .. "switched"
+    assert.same({ nil, NOWHERE }, { thread, why })
+    for parts, expected in pairs { [{ "tid", "time" }] = NOWHERE,
+        [{ "tid", "time", "cpu" }] = "the recording has no switches that say where and when: "
+          .. "perf record -a --switch-events, or -e sched:sched_switch" } do
+      local b = builder.new()
+      local event = b:event { name = "cpu-clock", type = 1, config = 0, sample_type = parts }
+      b:sample(event, { pid = 7, tid = 7, time = 10, cpu = 0 })
+      if not parts[3] then b:record("switch", { misc = 0 }, { pid = 7, tid = 7, time = 10 }) end
+      local made <close> = assert(perflua.open(b:write()))
+      assert.same({ nil, expected }, { made:running(0, 10) })
+    end
   end)
 
   it("is nil before and after the recording, and on a processor that it does not know",
@@ -100,7 +111,9 @@ describe("file:running, by sched:sched_switch", function()
 
   it("raises for a wrong processor or time, and for a closed file", function()
     raises("running: cpu is an integer, got 0.5", function() file:running(0.5, 1) end)
-    raises("running: time is an integer, got nil", function() file:running(0) end)
+    raises('running: time is an integer %(ns%) or a text such as "@440.5", got nil', function()
+      file:running(0)
+    end)
     raises("running takes at most 2 arguments", function() file:running(0, 1, 2) end)
     local closed = assert(perflua.open(two_events.write()))
     closed:close()
