@@ -10,7 +10,7 @@ local EVENTS = "--call-graph=fp,8 -e lock:contention_begin,lock:contention_end"
 local NEEDS = "lock:contention_begin"
 local WAITS <const> = 1000 -- at least
 
--- Records writers of one pipe, which wait for its mutex on every kernel; more of them where they
+-- Records writers of one pipe, which wait for its mutex on every kernel; for longer where they
 -- did not wait so often.
 local function record_waits()
   for _, bytes in ipairs { 20, 80, 320 } do

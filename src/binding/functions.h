@@ -53,8 +53,8 @@ int pl_write_spans(lua_State *L);
  * core.write_sched(cursor, out, event, numbers [, release [, arch]])
  * -> true | nil, message, errno
  *
- * Writes rows { time, cpu, tid, argument … } as events of Perfetto, of that number; `numbers`
- * are those of the arguments. First, if there is a release, which Linux was recorded.
+ * Writes rows { time, cpu, tid, argument … } as field `event` of FtraceEvents; `numbers` has
+ * the field of each argument. A kernel's release, if given, is written first.
  */
 int pl_write_sched(lua_State *L);
 
@@ -64,7 +64,7 @@ int pl_write_sched(lua_State *L);
  * Writes the rows of a cursor over values to the empty or new file at `path` as a database, see
  * sqlite/database.h. The options: at, the places of the columns of database.h in a row, from 1
  * on; more, names of further columns; most, the largest period; notes, an array of { name,
- * value }. A code comes with what is wrong with the file: "ENOSPC" or "EIO".
+ * value }. An error of the file has a code: "ENOSPC" or "EIO".
  */
 int pl_sqlite(lua_State *L);
 

@@ -48,8 +48,8 @@ struct pe_asked {
 /*
  * The formats: constant, name, and whether the text is compressed by gzip.
  *
- * PE_CHROME is a part of a file, which others go before and behind: events, each behind a
- * comma, then the frames of their stacks. It, PE_FIREFOX and PE_PERFETTO need times; PE_FIREFOX
+ * PE_CHROME is only a part of a file, which the caller completes: events, each behind a comma,
+ * then the frames of their stacks. PE_CHROME, PE_FIREFOX and PE_PERFETTO need times; PE_FIREFOX
  * needs stacks, too.
  */
 #define PE_FORMAT_LIST(X)                 \
@@ -173,14 +173,14 @@ bool pe_tree_fold(const struct pr_tree *tree, bool annotated, struct pd_print *o
 #define PE_SCHED_ARGS 7 /* arguments of an event of the scheduler, at most */
 
 /*
- * Write a packet of Perfetto, which may follow those of a profile, by way of `packet`, which is
- * scratch and fails without memory.
+ * Each writes one packet of Perfetto, which may follow those of a profile. `packet` is scratch
+ * space; packet->failed is set without memory.
  *
- * pe_write_sched() writes a tracepoint of the scheduler as the event of that number. The row
- * has a time, a processor, a thread and `n` arguments; numbers[i] is that of argument i.
- * Without a time or processor nothing is written.
+ * pe_write_sched() writes a tracepoint of the scheduler as field `event` of an FtraceEvent. The
+ * row has a time, a processor, a thread and `n` arguments; numbers[i] is the field of argument
+ * i. Without a time or a processor nothing is written.
  *
- * pe_write_kernel() writes which Linux was recorded. `arch` may be NULL.
+ * pe_write_kernel() writes the kernel's release and, unless it is NULL, the architecture.
  */
 void pe_write_sched(const struct pq_value *row, unsigned event, const uint8_t *numbers,
 		    size_t n, struct pb_string *packet, struct pd_print *out);

@@ -78,18 +78,19 @@ static bool add_firefox_span(void *state, const struct pe_span *span)
 		thread->comm = PE_NONE;
 		if (span->comm.p)
 			thread->comm = pe_text_add(&spans->profile, span->comm);
+		if (span->comm.p && thread->comm == PE_NONE)
+			return false;
 	}
 	name = pe_text_add(&spans->profile, span->name);
-	if (name == PE_NONE || (span->comm.p && thread->comm == PE_NONE) ||
-	    !pb_reserve(thread->markers, thread->n, thread->room))
+	if (name == PE_NONE || !pb_reserve(thread->markers, thread->n, thread->room))
 		return false;
 	thread->markers[thread->n++] = (struct span_marker){ span->start, span->stop, name };
 	spans->start = span->start < spans->start ? span->start : spans->start;
 	return true;
 }
 
-static void print_markers(const struct firefox_spans *spans, const struct span_thread *thread,
-			  struct pd_print *out)
+static void print_span_markers(const struct firefox_spans *spans,
+			       const struct span_thread *thread, struct pd_print *out)
 {
 	static const char *const names[] = { "name",  "startTime", "endTime",
 					     "phase", "category",  "data" };
@@ -119,29 +120,29 @@ static void print_markers(const struct firefox_spans *spans, const struct span_t
 	pd_print_char(out, '}');
 }
 
-static struct pd_text find_name(const struct firefox_spans *spans, uint32_t text)
+static struct pd_text span_name_text(const struct firefox_spans *spans, uint32_t text)
 {
 	return text == PE_NONE ? (struct pd_text){ PM_UNKNOWN, sizeof(PM_UNKNOWN) - 1 } :
 				 pe_text(&spans->profile, text);
 }
 
-static void print_thread(const struct firefox_spans *spans, const struct span_thread *thread,
-			 struct pd_print *out)
+static void print_span_thread(const struct firefox_spans *spans,
+			      const struct span_thread *thread, struct pd_print *out)
 {
 	pe_firefox_identity(out, &(struct firefox_identity){
-					 .name = find_name(spans, thread->comm),
-					 .process = find_name(spans, thread->process),
+					 .name = span_name_text(spans, thread->comm),
+					 .process = span_name_text(spans, thread->process),
 					 .pid = thread->pid,
 					 .tid = thread->tid,
 					 .is_main = thread->pid == thread->tid,
 				 });
 	pd_print_const(out, ",\"samples\":{\"length\":0,\"weightType\":\"samples\","
 			    "\"stack\":[],\"timeDeltas\":[],\"weight\":[]}");
-	print_markers(spans, thread, out);
+	print_span_markers(spans, thread, out);
 	pd_print_char(out, '}');
 }
 
-static int compare_threads(const void *left, const void *right)
+static int compare_span_threads(const void *left, const void *right)
 {
 	const struct span_thread *a = left, *b = right;
 
@@ -149,10 +150,11 @@ static int compare_threads(const void *left, const void *right)
 }
 
 /* Puts the threads in order, and finds the names of their processes. */
-static bool complete_threads(struct firefox_spans *spans)
+static bool complete_span_threads(struct firefox_spans *spans)
 {
 	if (spans->tids.n)
-		qsort(spans->threads, spans->tids.n, sizeof(*spans->threads), compare_threads);
+		qsort(spans->threads, spans->tids.n, sizeof(*spans->threads),
+		      compare_span_threads);
 	for (size_t i = 0; i < spans->tids.n; i++) {
 		struct span_thread *thread = &spans->threads[i];
 		struct pm_incarnation main_thread;
@@ -171,7 +173,7 @@ static bool complete_threads(struct firefox_spans *spans)
 	return true;
 }
 
-static void print_profile(const struct firefox_spans *spans, struct pd_print *out)
+static void print_span_profile(const struct firefox_spans *spans, struct pd_print *out)
 {
 	struct firefox w = {
 		.profile = &spans->profile,
@@ -185,7 +187,7 @@ static void print_profile(const struct firefox_spans *spans, struct pd_print *ou
 	pd_print_const(out, ",\"counters\":[],\"threads\":[\n");
 	for (size_t i = 0; i < spans->tids.n; i++) {
 		pd_print_name(out, i ? ",\n" : "");
-		print_thread(spans, &spans->threads[i], out);
+		print_span_thread(spans, &spans->threads[i], out);
 	}
 	pd_print_const(out, "\n]}\n");
 	pd_print_flush(out);
@@ -196,11 +198,11 @@ static bool finish_firefox_spans(void *state)
 	struct firefox_spans *spans = state;
 	const struct pe_span_options *options = spans->options;
 	struct pe_gzip *gzip = malloc(sizeof(*gzip));
-	bool ok = gzip && complete_threads(spans);
+	bool ok = gzip && complete_span_threads(spans);
 
 	if (ok) {
 		pe_gzip_init(gzip, UINT64_MAX, options->threads, options->out);
-		print_profile(spans, &gzip->in);
+		print_span_profile(spans, &gzip->in);
 		ok = pe_gzip_finish(gzip);
 		pe_gzip_deinit(gzip);
 		pd_print_flush(options->out);

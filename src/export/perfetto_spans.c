@@ -1,7 +1,7 @@
 /*
  * Spans as slices of a Perfetto trace, written as they come. A slice begins and ends by a
- * TrackEvent, on the track of the thread that opened it. An end is that of the slice that began
- * last on its track, so spans that overlap otherwise are on further tracks below.
+ * TrackEvent, on the track of the thread that opened it. An end closes the slice that began
+ * last on its track, so spans that overlap in part go to further tracks below.
  */
 #include <stdlib.h>
 
@@ -99,16 +99,16 @@ static struct span_owner *find_owner(struct perfetto_spans *w, int32_t pid, int3
 	return &w->owners[number];
 }
 
-/* Returns true if an owner has a track and that name, which it has from now on. */
-static bool is_described(struct perfetto_spans *w, struct span_owner *owner,
+/* Sets the name of an owner. Returns true if it has a track, and had that name before. */
+static bool rename_owner(struct perfetto_spans *w, struct span_owner *owner,
 			 struct pd_text comm)
 {
 	uint32_t number = comm.p ? pm_string_pool_add(&w->comms, comm) : PE_NONE;
-	bool is = owner->track && owner->comm == number;
+	bool was_named_so = owner->track && owner->comm == number;
 
 	w->out.failed |= comm.p && number == PM_NO_STRING;
 	owner->comm = number;
-	return is;
+	return was_named_so;
 }
 
 static size_t begin_packet(struct perfetto_spans *w)
@@ -147,7 +147,7 @@ static bool describe_process(struct perfetto_spans *w, const struct pe_span *spa
 		return process;
 	if (pid != span->tid)
 		name = pe_span_process(w->options, pid, span->start, &main_thread);
-	if (is_described(w, process, name))
+	if (rename_owner(w, process, name))
 		return true;
 	if (!process->track)
 		process->track = ++w->n_tracks;
@@ -180,12 +180,12 @@ static void describe_thread(struct perfetto_spans *w, const struct pe_span *span
  * Returns the thread that opened a span, and describes it if it is new or called otherwise;
  * NULL: no memory.
  */
-static struct span_owner *find_thread(struct perfetto_spans *w, const struct pe_span *span)
+static struct span_owner *find_span_owner(struct perfetto_spans *w, const struct pe_span *span)
 {
 	int32_t tid = span->tid < 0 ? -1 : span->tid, pid = span->pid < 0 ? tid : span->pid;
 	struct span_owner *thread = find_owner(w, pid, tid);
 
-	if (!thread || is_described(w, thread, span->comm) || (thread->track && tid < 0))
+	if (!thread || rename_owner(w, thread, span->comm) || (thread->track && tid < 0))
 		return thread;
 	if (tid < 0) {
 		thread->track = describe_track(w, 0, "spans");
@@ -200,8 +200,8 @@ static struct span_owner *find_thread(struct perfetto_spans *w, const struct pe_
 }
 
 /*
- * Makes one of the older half of the spans, with what is between them, so that a span which
- * starts there does not fit any more, but one that is around them does.
+ * Merges the older half of the spans into one, with the gaps between them. A later span may
+ * enclose that one, but not start in it.
  */
 static void merge_older_spans(struct span_lane *lane)
 {
@@ -216,9 +216,9 @@ static void merge_older_spans(struct span_lane *lane)
 }
 
 /*
- * Adds a span to a lane. Returns false if it does not fit: readers take events of one time in
- * the order in which they are written, so of two spans that start together neither lies in the
- * other, unless the one that came first has no length.
+ * Adds a span to a lane. Returns false if it does not fit. Readers keep the order in which
+ * events of one time are written, so a span does not nest in one that starts when it does,
+ * unless that one has no length.
  */
 static bool add_to_lane(struct perfetto_spans *w, struct span_lane *lane,
 			const struct pe_span *span)
@@ -245,8 +245,8 @@ static bool add_to_lane(struct perfetto_spans *w, struct span_lane *lane,
 }
 
 /* Returns the track that a span of a thread fits on. */
-static uint32_t find_track(struct perfetto_spans *w, struct span_owner *thread,
-			   const struct pe_span *span)
+static uint32_t choose_track(struct perfetto_spans *w, struct span_owner *thread,
+			     const struct pe_span *span)
 {
 	struct span_lane lane = { .track = thread->track };
 
@@ -286,12 +286,12 @@ static void add_slice_event(struct perfetto_spans *w, uint64_t time, uint32_t tr
 static bool add_perfetto_span(void *state, const struct pe_span *span)
 {
 	struct perfetto_spans *w = state;
-	struct span_owner *thread = find_thread(w, span);
+	struct span_owner *thread = find_span_owner(w, span);
 	uint32_t track;
 
 	if (!thread)
 		return false;
-	track = find_track(w, thread, span);
+	track = choose_track(w, thread, span);
 	add_slice_event(w, span->start, track, &span->name);
 	add_slice_event(w, span->stop, track, NULL);
 	if (w->out.failed)

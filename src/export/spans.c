@@ -16,8 +16,8 @@ const struct pe_span_writer *pe_span_writer_find(const char *format)
 }
 
 /* Returns the value of a column; NULL: it is absent. */
-static const struct pq_value *find_value(const struct pq_value *row, const size_t *at,
-					 enum pe_span_column column, enum pq_type type)
+static const struct pq_value *find_span_value(const struct pq_value *row, const size_t *at,
+					      enum pe_span_column column, enum pq_type type)
 {
 	return at[column] < SIZE_MAX && row[at[column]].type == type ? &row[at[column]] : NULL;
 }
@@ -25,14 +25,14 @@ static const struct pq_value *find_value(const struct pq_value *row, const size_
 static uint64_t read_time(const struct pq_value *row, const size_t *at,
 			  enum pe_span_column column)
 {
-	const struct pq_value *value = find_value(row, at, column, PQ_INT);
+	const struct pq_value *value = find_span_value(row, at, column, PQ_INT);
 
 	return value ? value->u : 0;
 }
 
 static int32_t read_id(const struct pq_value *row, const size_t *at, enum pe_span_column column)
 {
-	const struct pq_value *value = find_value(row, at, column, PQ_INT);
+	const struct pq_value *value = find_span_value(row, at, column, PQ_INT);
 
 	return value ? (int32_t)value->i : PE_NO_ID;
 }
@@ -40,14 +40,14 @@ static int32_t read_id(const struct pq_value *row, const size_t *at, enum pe_spa
 static struct pd_text read_text(const struct pq_value *row, const size_t *at,
 				enum pe_span_column column)
 {
-	const struct pq_value *value = find_value(row, at, column, PQ_TEXT);
+	const struct pq_value *value = find_span_value(row, at, column, PQ_TEXT);
 
 	return value ? (struct pd_text){ value->p, value->size } : (struct pd_text){ NULL, 0 };
 }
 
 void pe_span_read(const struct pq_value *row, const size_t *at, struct pe_span *span)
 {
-	const struct pq_value *event = find_value(row, at, PE_SPAN_EVENT, PQ_EVENT);
+	const struct pq_value *event = find_span_value(row, at, PE_SPAN_EVENT, PQ_EVENT);
 	const char *name = event ? event->event->name : "span";
 
 	*span = (struct pe_span){

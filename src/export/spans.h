@@ -44,6 +44,7 @@ struct pe_span {
  */
 void pe_span_read(const struct pq_value *row, const size_t *at, struct pe_span *span);
 
+/* Options of a writer, which borrows them. */
 struct pe_span_options {
 	const struct pm_system *system; /* knows the names of processes; NULL: none are known */
 	uint32_t n_machines;

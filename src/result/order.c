@@ -6,6 +6,8 @@
 
 #include "base/vector.h"
 
+#define FEW 200 /* rows of a section that are found without sorting all */
+
 /* Compares cells that are not both integers. */
 static __attribute__((noinline)) int compare_others(const struct pq_value *a,
 						    const struct pq_value *b, bool is_unsigned,
@@ -390,7 +392,7 @@ bool pr_order_rows(struct pr_lines *lines, uint32_t *rows, size_t *n)
 	ok = list_levels(&s);
 	if (show->top == 0) {
 		*n = 0;
-	} else if (show->top <= PR_FEW && show->per == PR_NONE) {
+	} else if (show->top <= FEW && show->per == PR_NONE) {
 		ok = ok && pr_select_few(&s, rows, n, show->top);
 	} else {
 		ok = ok && sort_all(&s, rows, *n);

@@ -41,17 +41,13 @@ void pr_load_value(struct pr_sorter *s, const struct pr_level *level, uint32_t r
 int pr_compare_at(const struct pr_sorter *s, const struct pr_level *level,
 		  const struct pq_value *a, const struct pq_value *b);
 
-#define PR_FEW 200 /* rows of a section that are found without sorting all */
-
-/*
- * Finds the first rows of each section in one pass: `top` of them, at most PR_FEW. Returns
- * false without memory.
- */
+/* Finds the first `top` rows of each section in one pass. Returns false without memory. */
 bool pr_select_few(struct pr_sorter *s, uint32_t *rows, size_t *n, size_t top);
 
 /*
- * Keep of sorted rows the first of each section, or of each value of column `per`; those of a
- * value stand together, in the order of the first ones. Return false without memory.
+ * Keep of sorted rows the first of each section, or of each section and value of column `per`,
+ * where those of a value stand together, in the order of the first ones. The latter returns
+ * false without memory.
  */
 void pr_keep_first(struct pr_sorter *s, uint32_t *rows, size_t *n, size_t top);
 bool pr_keep_first_per(struct pr_sorter *s, uint32_t *rows, size_t *n);

@@ -70,7 +70,7 @@ uint64_t pt_database_rows(const struct pt_database *db, uint64_t *set_aside);
 /* Returns what failed; valid until the database is closed. */
 const char *pt_database_error(const struct pt_database *db);
 
-/* Returns true if that failed because the device is full. */
+/* Returns true if the error is that the device is full. */
 bool pt_database_is_full(const struct pt_database *db);
 
 #endif

@@ -168,7 +168,7 @@ local function write_speedscope(query, out, title)
   return ok and n, message, code
 end
 
--- Has the core write spans. Returns how many there are; nil, a message and a code if it cannot.
+-- Writes spans by the core. Returns how many there are; nil, a message and a code on failure.
 local function write_by_core(query, format, out, title)
   local selected, _, at = select_fields(query)
   local spec, n = spec_of(selected), nil

@@ -53,7 +53,7 @@ function group.by(spec, ...)
       local named = suggest.names(one)
       if #named == 0 then
         usage_error("group_by: { name = function } expected, got " .. (one[1] == nil
-          and "an empty table" or 'a list; names are arguments of their own: group_by("comm", '
+          and "an empty table" or 'a list; pass each name as an argument: group_by("comm", '
           .. '"symbol")'))
       end
       for _, name in ipairs(named) do add(function_key(name, one[name])) end

@@ -4,8 +4,9 @@
 --   usage        "stat [--json] FILE"
 --   help         longer text, or nil
 --   reads        "samples": the samples of a recording that the options of toolkit/samples
---                choose; "records": a recording, whose samples are not chosen; "sides":
---                several recordings on each side; "nothing": no recording
+--                choose; "records": a recording, to which the tool itself applies those
+--                options that it takes; "sides": several recordings on each side; "nothing":
+--                none is opened for it, and prepare, opens and needs are not used
 --   options      option without its dashes → one line of documentation, or { VALUE,
 --                documentation } of an option that takes a value; many = true: it may be
 --                repeated, and its values are a list; or nil
@@ -15,8 +16,8 @@
 --   refused      why it does not take the other options of samples; or nil
 --   several      true: it reads several recordings as one, "each": one after the other;
 --                default: it reads one
---   operands     { least, most } of the arguments behind the recording; default: none. If it
---                reads sides or nothing: of all arguments
+--   operands     { n } of the arguments behind the recording; default: none. If it reads sides
+--                or nothing, which needs it: { least, most } of all arguments
 --   sides        a word that separates the arguments into two sides, such as --; args.before is
 --                then the number of those in front of it, and options may stand on both
 --   applies      with "samples": options that it applies itself; see samples.choose(); or nil
@@ -24,7 +25,8 @@
 --   record       (perflua.meta.needs); what a recording lacks is an error; or nil
 --   needed       function(args, settings) → the needs with these options; nil: none
 --   prepare      function(args, out, host) → settings; or nil, what is wrong with the
---                options; or nil, message, status. It runs before a recording is opened; or nil
+--                options, said with the tool's name, status 2; or nil, message, status. It
+--                runs before a recording is opened; or nil
 --   opens        function(args, settings) → an array of what is opened: a path or an array of
 --                paths that are read as one; of sides, an array of paths; or nil, what is
 --                wrong. Default: { args[1] }

@@ -44,8 +44,8 @@ void pl_push_result_of(lua_State *L, int shape, struct pq_groups **groups, bool 
 struct pr_result *pl_push_empty_result(lua_State *L, int shape);
 
 /*
- * Pushes a result that is still to be made, with the stacks on top [-1, +1]. Raise if there was
- * no memory to make it.
+ * Pushes a holder without a result, with the stacks on top [-1, +1]; the caller sets ->result.
+ * pl_check_made() raises if that is NULL.
  */
 struct pl_result *pl_push_unmade_result(lua_State *L);
 void pl_check_made(lua_State *L, const struct pl_result *result);

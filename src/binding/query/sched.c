@@ -35,7 +35,9 @@ int pl_write_sched(lua_State *L)
 	pl_writer_init(&export->out, out);
 	for (size_t i = 0; i < n; i++) {
 		lua_rawgeti(L, 4, (lua_Integer)i + 1);
-		export->numbers[i] = (uint8_t)luaL_checkinteger(L, -1);
+		luaL_argcheck(L, lua_tointeger(L, -1) > 0 && lua_tointeger(L, -1) <= UINT8_MAX,
+			      4, "no number of a field");
+		export->numbers[i] = (uint8_t)lua_tointeger(L, -1);
 		lua_pop(L, 1);
 	}
 	if (release)
