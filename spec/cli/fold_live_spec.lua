@@ -67,6 +67,17 @@ local function of_fold(words)
   return weights
 end
 
+-- perf calls some entries of a procedure linkage table "@plt", without a name: then none of
+-- their names counts.
+local function without_plt_names(weights)
+  local got = {}
+  for stack, weight in pairs(weights) do
+    stack = stack:gsub("[^;]*@plt", "@plt")
+    got[stack] = (got[stack] or 0) + weight
+  end
+  return got
+end
+
 needs.describe("record,gcc", "the stacks of a recording made now", function()
   local path, binary
 
@@ -81,7 +92,10 @@ needs.describe("record,gcc", "the stacks of a recording made now", function()
       end
     end
     assert.is_true(depths[0] and depths[1] and depths[3])
-    assert.are.same(theirs, of_fold { "fold", path })
+    local ours, is_unnamed = of_fold { "fold", path }, false
+    for stack in pairs(theirs) do is_unnamed = is_unnamed or stack:find ";@plt" ~= nil end
+    if is_unnamed then theirs, ours = without_plt_names(theirs), without_plt_names(ours) end
+    assert.are.same(theirs, ours)
   end)
 
   it("have the name of a binary where its functions are not found", function()
