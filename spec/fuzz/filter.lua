@@ -1,8 +1,7 @@
 -- Asks a filter string for filter.c: it is compiled or refused with a message for people.
 -- It is also an expression whose values are selected and made keys.
 local perflua = require "perflua"
-require "spec.support.model"
-local spec_of = require("perflua.core").query_spec
+local interpret = require("spec.support.model").interpret
 
 local check_message = dofile "spec/fuzz/internal.lua"
 
@@ -24,8 +23,7 @@ local function yes() return true end
 
 -- Returns the same query, answered record by record.
 local function interpreted(query)
-  spec_of(query).interpreted = true
-  return query
+  return interpret(query, true)
 end
 
 local function check_filter(all, query, text)

@@ -3,10 +3,9 @@ local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
-require "spec.support.model"
+local interpret = require("spec.support.model").interpret
 local reading = require "spec.support.reading"
 local tracing = require "spec.support.builder_tracing"
-local spec_of = require("perflua.core").query_spec
 
 --- { syscall, errno } of a sample of a tracepoint with these fields and values; machine: as
 --- uname calls it.
@@ -155,7 +154,7 @@ describe("a recording of system calls", function()
   local function both(ask)
     local file = reading.open(b)
     local core = ask(file, function(q) return q end)
-    local lua = ask(file, function(q) spec_of(q).interpreted = true return q end)
+    local lua = ask(file, function(q) return interpret(q, true) end)
     assert.same(lua, core)
     file:close()
     return core

@@ -1,10 +1,9 @@
 -- Records in a row are mostly alike: what is known of one is not read of the next. Here it
 -- changes in every way.
 local perflua = require "perflua"
-require "spec.support.model"
+local interpret = require("spec.support.model").interpret
 local builder = require "spec.support.builder"
 local tracing = require "spec.support.builder_tracing"
-local spec_of = require("perflua.core").query_spec
 
 local parts = { "identifier", "ip", "tid", "time" }
 
@@ -75,7 +74,7 @@ local questions = {
 }
 
 local function rows(query, interpreted)
-  spec_of(query).interpreted = interpreted
+  interpret(query, interpreted)
   local list = {}
   for row in query:sort():rows() do list[#list + 1] = row end
   return list

@@ -1,12 +1,11 @@
 -- Arguments of tracepoints in where, select, group_by and measures: the core and the
 -- interpreter read them alike.
 local perflua = require "perflua"
-require "spec.support.model"
+local interpret = require("spec.support.model").interpret
 local args_recording = require "spec.support.args_recording"
 local exact = require "spec.support.exact"
 local reading = require "spec.support.reading"
 local tracing = require "spec.support.builder_tracing"
-local spec_of = require("perflua.core").query_spec
 
 local function rows_of(query)
   local list = {}
@@ -71,7 +70,7 @@ local measured = {
 local function answers(file, interpreted)
   local list = {}
   local function ask(text, read, query)
-    spec_of(query).interpreted = interpreted
+    interpret(query, interpreted)
     list[#list + 1] = { text = text, got = read(query) }
   end
   for _, filter in ipairs(filters) do
@@ -225,7 +224,7 @@ describe("an argument of an event that comes late", function()
     it("is read if it is of the kind that is known, else absent: by " .. how, function()
       local function count(filter)
         local query = open():samples()
-        spec_of(query).interpreted = how == "the interpreter"
+        interpret(query, how == "the interpreter")
         return query:where(filter):count()
       end
       assert.equal(1, count "args.a == 5")

@@ -1,15 +1,13 @@
 -- A described query has one answer, whether the core runs it or Lua does.
 local perflua = require "perflua"
-require "spec.support.model"
+local interpret = require("spec.support.model").interpret
 local builder = require "spec.support.builder"
 local containers = require "spec.support.containers"
 local finalizers = require "spec.support.finalizers"
 local two_events = require "spec.support.two_events"
-local spec_of = require("perflua.core").query_spec
 
 local function interpreted(query)
-  spec_of(query).interpreted = true
-  return query
+  return interpret(query, true)
 end
 
 local rows = two_events.rows

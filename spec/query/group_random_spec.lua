@@ -2,7 +2,7 @@
 -- by record.
 local core = require "perflua.core"
 local perflua = require "perflua"
-require "spec.support.model"
+local interpret = require("spec.support.model").interpret
 local builder = require "spec.support.builder"
 local engine = require "perflua.plan.engine"
 local exact = require "spec.support.exact"
@@ -133,7 +133,7 @@ describe("a random grouped query", function()
         text)
       local fast = answer(query)
       query = make(file)
-      spec_of(query).interpreted = true
+      interpret(query, true)
       local slow = answer(query)
       -- Lua stops where a sum on its way is too large; the core only where the answer is
       if #slow == 1 and slow[1]:find "2^" then

@@ -1,7 +1,7 @@
 -- Groups as the core makes them: what they measure, and that it is what Lua gets record by
 -- record.
 local perflua = require "perflua"
-require "spec.support.model"
+local interpret = require("spec.support.model").interpret
 local builder = require "spec.support.builder"
 local engine = require "perflua.plan.engine"
 local exact = require "spec.support.exact"
@@ -25,7 +25,7 @@ local function rows(query)
   assert.is_nil(fault) -- or the core is not asked
   local list, fast = {}, query:sort()
   for row in fast:rows() do list[#list + 1] = row end
-  spec_of(query).interpreted = true
+  interpret(query, true)
   assert.same(lines(query:sort()), lines(fast))
   return list
 end
@@ -226,7 +226,7 @@ describe("measures in the core", function()
         local file <close> = of_values(values)
         for _, interpreted in ipairs { false, true } do
           local query = file:samples():group_by("pid"):count():weight("stream_id")
-          spec_of(query).interpreted = interpreted
+          interpret(query, interpreted)
           two_events.raises(message, function() query:sort() end)
         end
       end

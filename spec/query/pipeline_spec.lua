@@ -10,12 +10,11 @@ local lively = require "spec.support.lively"
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
-require "spec.support.model"
+local interpret = require("spec.support.model").interpret
 local queries = require "spec.support.queries"
 local query_fields = require "spec.support.query_fields"
 local shared = require "spec.support.shared"
 local zstd = require "spec.support.builder_zstd"
-local spec_of = core.query_spec
 
 local SEED = math.tointeger(tonumber(os.getenv "QUERY_SEED")) or 1
 
@@ -119,7 +118,7 @@ describe("a compressed recording", function()
     assert.same(shared.answers(path, 1, true), shared.answers(path, 2))
     local file <close> = open(path, 2)
     local all = file:records { container = true, order = "file" }
-    spec_of(all).interpreted = true
+    interpret(all, true)
     local by_type = {}
     for r in all do by_type[r.type_id] = (by_type[r.type_id] or 0) + 1 end
     local counts = {}

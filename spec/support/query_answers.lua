@@ -1,7 +1,6 @@
 -- Answers of queries, in a form that can be compared with another way to ask it.
 local exact = require "spec.support.exact"
-require "spec.support.model"
-local spec_of = require("perflua.core").query_spec
+local interpret = require("spec.support.model").interpret
 
 local query_answers = {}
 
@@ -70,7 +69,7 @@ end
 ---@return table answer { rows } or { message }
 function query_answers.of(query, steps, interpreted)
   local begun = query:where "true"
-  spec_of(begun).interpreted = interpreted
+  interpret(begun, interpreted)
   local ok, result = pcall(asked, begun, steps)
   if ok then return { rows = result } end
   return { message = tostring(result):gsub("^[^:]+:%d+: ", "") }

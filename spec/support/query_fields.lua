@@ -1,6 +1,6 @@
 -- The fields that queries over a recording can name, and values that occur in them.
 local core = require "perflua.core"
-require "spec.support.model"
+local interpret = require("spec.support.model").interpret
 local spec_of = core.query_spec
 
 local query_fields = {}
@@ -75,7 +75,7 @@ end
 local function values_of(records, text)
   local list, seen = {}, {}
   local query = records:select(text)
-  spec_of(query).interpreted = true
+  interpret(query, true)
   local n = 0
   for value in query:each() do
     n = n + 1

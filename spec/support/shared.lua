@@ -2,8 +2,7 @@
 local core = require "perflua.core"
 local files = require "spec.support.files"
 local perflua = require "perflua"
-require "spec.support.model"
-local spec_of = core.query_spec
+local interpret = require("spec.support.model").interpret
 
 local shared = {}
 
@@ -32,7 +31,7 @@ function shared.answers(path, threads, interpreted)
   local got = { rows = {}, counts = core.count(file) }
   for i, question in ipairs(questions) do
     local query = question(file:records())
-    spec_of(query).interpreted = interpreted
+    interpret(query, interpreted)
     got.rows[i] = rows(query)
   end
   got.damage, got.complete = file.damage, file.complete

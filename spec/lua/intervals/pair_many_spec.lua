@@ -1,8 +1,7 @@
 -- Spans of many records: what is held of them, and that core and Lua say the same.
 local perflua = require "perflua"
-require "spec.support.model"
+local interpret = require("spec.support.model").interpret
 local spanned = require "spec.support.spanned"
-local spec_of = require("perflua.core").query_spec
 
 describe("pair() of many records", function()
   it("gives the same in the core and in Lua, of many keys, texts, and lost records", function()
@@ -30,7 +29,7 @@ describe("pair() of many records", function()
       local answers, counts = {}, {}
       for i, interpreted in ipairs { false, true } do
         local query = file:samples()
-        spec_of(query).interpreted = interpreted
+        interpret(query, interpreted)
         local spans = query:pair { open = "open", close = "close", key = key }
         answers[i] = spans:select("start", "duration", "comm", "close.comm", "open.event.name",
           "close.addr"):collect()

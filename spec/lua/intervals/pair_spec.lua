@@ -1,9 +1,8 @@
 -- Spans of time between records: what is paired, and what is counted instead.
 local perflua = require "perflua"
-require "spec.support.model"
+local interpret = require("spec.support.model").interpret
 local spanned = require "spec.support.spanned"
 local two_events = require "spec.support.two_events"
-local spec_of = require("perflua.core").query_spec
 
 local raises, rows_of = two_events.raises, two_events.rows
 
@@ -16,8 +15,7 @@ end
 local in_lua -- as functions of Lua have it done
 
 local function by(query)
-  spec_of(query).interpreted = in_lua
-  return query
+  return interpret(query, in_lua)
 end
 
 local function spans_of(rows, options)

@@ -1,10 +1,9 @@
 -- Spans are asked as any query is.
 local perflua = require "perflua"
-require "spec.support.model"
+local interpret = require("spec.support.model").interpret
 local recording_of = require("spec.support.switches").recording
 local spanned = require "spec.support.spanned"
 local two_events = require "spec.support.two_events"
-local spec_of = require("perflua.core").query_spec
 
 local raises, rows_of = two_events.raises, two_events.rows
 
@@ -110,7 +109,7 @@ describe("spans", function()
 
   it("are grouped in the core as they are in Lua", function()
     local lua = file:samples()
-    spec_of(lua).interpreted = true
+    interpret(lua, true)
     local spelled = lua:pair { open = "open", close = "close" }
     local function answers(of)
       local filtered = of:where "duration // 3 ~= 5 and find(comm, 'e')"

@@ -6,9 +6,9 @@ local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
+local interpret = require("spec.support.model").interpret
 local model = require "spec.support.model.report"
 local report = require "perflua.report"
-local spec_of = require("perflua.core").query_spec
 
 local KERNEL, USER = -128, -512
 
@@ -77,7 +77,7 @@ local function same(file, asked)
   assert.are.equal(asked.children ~= false, prepared.children)
   local got = model.read(prepared)
   prepared = report.prepare(file, asked)
-  spec_of(prepared.query).interpreted = true
+  interpret(prepared.query, true)
   assert.same(model.read(prepared), got)
   return got
 end
@@ -161,7 +161,7 @@ describe("a report with callers", function()
     local file <close> = assert(perflua.open(b:write()))
     for _, interpreted in ipairs { false, true } do
       local prepared = report.prepare(file, { sort = { "pid", "dso" } })
-      spec_of(prepared.query).interpreted = interpreted
+      interpret(prepared.query, interpreted)
       assert.error_matches(function() model.read(prepared) end, "2%^63")
     end
   end)
@@ -190,7 +190,7 @@ describe("a report with callers", function()
     local file <close> = assert(perflua.open(b:write()))
     for _, interpreted in ipairs { false, true } do
       local prepared = report.prepare(file, { sort = { "dso" } })
-      spec_of(prepared.query).interpreted = interpreted
+      interpret(prepared.query, interpreted)
       assert.is_true(prepared.children)
       assert.error_matches(function() model.read(prepared) end, "2%^63")
     end

@@ -3,9 +3,9 @@
 local builder = require "spec.support.builder"
 local mapped = require "spec.support.mapped"
 local perflua = require "perflua"
+local interpret = require("spec.support.model").interpret
 local model = require "spec.support.model.report"
 local report = require "perflua.report"
-local spec_of = require("perflua.core").query_spec
 
 -- A recording of these samples: { event, comm, pid, cpu, period }.
 local function recording(samples)
@@ -92,7 +92,7 @@ describe("a report", function()
       }
       for _, interpreted in ipairs { false, true } do
         local prepared = report.prepare(file, { sort = { "pid" } })
-        spec_of(prepared.query).interpreted = interpreted
+        interpret(prepared.query, interpreted)
         local result = model.read(prepared)
         assert.are.same({ 2, 1, 1, 5 },
           { result.aside, #result.events, result.events[1].n, result.events[1].period })

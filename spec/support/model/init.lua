@@ -1,9 +1,9 @@
 -- The oracle of queries: what a query describes, asked record by record in plain Lua that
--- shares nothing with the core but how a record's fields are read. A query whose spec says
--- `interpreted` is answered by it:
+-- shares nothing with the core but how a record's fields are read. It answers the queries that
+-- it is told to:
 --
---   require "spec.support.model"
---   core.query_spec(query).interpreted = true
+--   local interpret = require("spec.support.model").interpret
+--   interpret(query, true):count()
 
 local core = require "perflua.core"
 local closures = require "spec.support.model.closures"
@@ -182,4 +182,10 @@ function plan.records(spec) -- luacheck: ignore 122
   return lib.records(spec)
 end
 
-return { closures = closures, of_record = of_record }
+-- Sets whether a query, and those that are made of it, are answered by the model; returns it.
+local function interpret(query, by_model)
+  core.query_spec(query).interpreted = by_model
+  return query
+end
+
+return { closures = closures, of_record = of_record, interpret = interpret }
