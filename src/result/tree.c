@@ -342,13 +342,49 @@ static int compare_nodes_by_name(const void *left, const void *right, void *arg)
 	return compare_names(arg, *(const uint32_t *)left, *(const uint32_t *)right);
 }
 
+/* Compares nodes that weigh the same. */
+static int compare_ranks(const struct pr_tree *tree, uint32_t a, uint32_t b)
+{
+	const uint64_t *ranks = tree->shape.ranks ? *tree->shape.ranks : NULL;
+	uint64_t x = ranks ? ranks[tree->nodes[a].frame] : 0;
+	uint64_t y = ranks ? ranks[tree->nodes[b].frame] : 0;
+
+	return x != y ? (x > y) - (x < y) : compare_names(tree, a, b);
+}
+
 static int compare_nodes_by_weight(const void *left, const void *right, void *arg)
 {
 	const struct pr_tree *tree = arg;
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 	int order = compare_amounts(tree, tree->nodes[b].total, tree->nodes[a].total);
 
-	return order ? order : compare_names(tree, a, b);
+	return order ? order : compare_ranks(tree, a, b);
+}
+
+/* Returns the node that a node is below, or is, at that depth. */
+static uint32_t node_at_depth(const struct pr_tree *tree, uint32_t node, uint32_t depth)
+{
+	while (tree->nodes[node].depth > depth)
+		node = tree->nodes[node].caller;
+	return node;
+}
+
+int pr_tree_compare_ends(const struct pr_tree *tree, uint32_t a, uint32_t b)
+{
+	const struct pr_node *nodes = tree->nodes;
+	int order = compare_amounts(tree, nodes[b].own, nodes[a].own);
+	uint32_t depth = nodes[a].depth < nodes[b].depth ? nodes[a].depth : nodes[b].depth;
+	uint32_t x = node_at_depth(tree, a, depth), y = node_at_depth(tree, b, depth);
+
+	if (order)
+		return order;
+	if (x == y) /* one is below the other */
+		return (nodes[a].depth < nodes[b].depth) - (nodes[a].depth > nodes[b].depth);
+	while (nodes[x].caller != nodes[y].caller) {
+		x = nodes[x].caller;
+		y = nodes[y].caller;
+	}
+	return compare_ranks(tree, x, y);
 }
 
 bool pr_tree_sort(struct pr_tree *tree, bool by_name)

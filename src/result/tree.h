@@ -33,6 +33,8 @@ struct pr_shape_of_tree {
 	/* compares places that weigh the same; NULL: the lower number is first */
 	int (*compare_places)(const void *arg, uint32_t a, uint32_t b);
 	const void *arg;
+	/* [names]: order of nodes that weigh the same; NULL: that of their names */
+	const uint64_t *const *ranks;
 };
 
 /* A frame of a stack. */
@@ -91,6 +93,12 @@ bool pr_tree_finish(struct pr_tree *tree, double least);
  */
 bool pr_tree_sort(struct pr_tree *tree, bool by_name);
 
+/*
+ * Compares the stacks that end in two nodes: the heavier is first, then the one that goes on
+ * from the other, then by what they differ in first.
+ */
+int pr_tree_compare_ends(const struct pr_tree *tree, uint32_t a, uint32_t b);
+
 static inline struct pd_text pr_tree_name(const struct pr_tree *tree, uint32_t node)
 {
 	return tree->names->texts[tree->nodes[node].frame];
@@ -130,11 +138,34 @@ struct pr_tree *pr_tree_of_result(const struct pr_result *result,
 				  const struct pr_tree_asked *asked,
 				  struct pm_string_pool *names);
 
+/* How a tree is written: the words of perf report -g. */
+enum pr_tree_form {
+	PR_TREE_GRAPH,	 /* calls as branches, with their shares of the total */
+	PR_TREE_FRACTAL, /* as branches, with their shares of the caller's callees */
+	PR_TREE_FLAT,	 /* each stack, its frames below one another */
+	PR_TREE_FOLDED,	 /* each stack in a line */
+};
+
+struct pr_tree_text {
+	enum pr_tree_form form;
+	double total;	 /* what shares are of; PR_TREE_FRACTAL: of what is not below a node */
+	double whole;	 /* a run of calls with all of that has no share of its own */
+	double least;	 /* share, from 0 to 1, of what is written, of what its share is of */
+	size_t most;	 /* nodes below one another's caller, or stacks; 0: all */
+	unsigned margin; /* blanks before each line */
+	bool skips_top;	 /* leaves out the first of the calls that `whole` is in */
+	enum pr_tree_value {
+		PR_TREE_PERCENT,
+		PR_TREE_WEIGHT,
+		PR_TREE_COUNT
+	} value;
+};
+
 /*
  * Adds what is below node `top` of a tree whose heaviest nodes are first to `text`, as perf
- * report -g prints it: without nodes below 0.5 % of that; a node that is all of the one above
- * it follows that without a share of its own. Missing memory is noted in `text`.
+ * report -g prints it. Missing memory is noted in `text`.
  */
-void pr_tree_write(const struct pr_tree *tree, uint32_t top, struct pb_string *text);
+void pr_tree_write(const struct pr_tree *tree, uint32_t top, const struct pr_tree_text *how,
+		   struct pb_string *text);
 
 #endif

@@ -290,12 +290,15 @@ static int node_eq(lua_State *L)
 static int node_tostring(lua_State *L)
 {
 	const struct pl_node *node = check_node(L, 1);
+	struct pr_tree_text how = { .least = 0.005 }; /* perf's default */
 	struct tree_owner *owner;
 
 	lua_getiuservalue(L, 1, OF_OWNER);
 	owner = lua_touserdata(L, -1);
+	how.total = how.whole = pr_to_float(owner->tree,
+					    owner->tree->nodes[node->number].total);
 	pb_string_clear(&owner->text);
-	pr_tree_write(owner->tree, node->number, &owner->text);
+	pr_tree_write(owner->tree, node->number, &how, &owner->text);
 	if (!pb_string_end(&owner->text))
 		return luaL_error(L, "no memory for call stacks");
 	lua_pushlstring(L, owner->text.p, owner->text.n - (owner->text.n > 0));
