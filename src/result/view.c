@@ -251,6 +251,11 @@ size_t pr_view_size(const struct pr_view *view)
 	return view->n_rows;
 }
 
+size_t pr_view_group(const struct pr_view *view, size_t i)
+{
+	return view->rows[i];
+}
+
 uint32_t pr_view_section(const struct pr_view *view, size_t i)
 {
 	return pr_section(view->lines.result, view->rows[i]);

@@ -73,6 +73,9 @@ void pr_view_destroy(struct pr_view *view);
 /* Returns the number of rows. */
 size_t pr_view_size(const struct pr_view *view);
 
+/* Returns the group of the result that row i is; of a turned view, of the turned ones. */
+size_t pr_view_group(const struct pr_view *view, size_t i);
+
 /* Returns the section of row i, from 0 on. */
 uint32_t pr_view_section(const struct pr_view *view, size_t i);
 

@@ -291,6 +291,8 @@ static bool visit_rows(const struct px_report *report, struct pd_print *out)
 		}
 		if (out)
 			pd_print_char(out, '\n');
+		if (out && report->after_row)
+			report->after_row(report->arg, i, out);
 	}
 	ok = lines.cells && !lines.long_text.failed;
 	free(lines.cells);

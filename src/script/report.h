@@ -39,6 +39,9 @@ struct px_report {
 	struct px_report_column *columns; /* [n_columns] */
 	size_t n_columns;
 	const struct pr_source *rows;
+	/* prints what follows the line of row i; NULL: nothing */
+	void (*after_row)(void *arg, size_t i, struct pd_print *out);
+	void *arg;
 };
 
 /*

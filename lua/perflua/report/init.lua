@@ -19,6 +19,7 @@
 --   symbols   true if the last key is the cpumode of the symbol
 --   children  true if callers were counted
 --   branches  true if the rows are of branches; `samples` and `period` count these
+--   trees     with `graph` the trees of calls of the rows, for core.report_lines()
 --   aside     the number of samples that were set aside (group/aside.lua)
 
 local aside = require "perflua.group.aside"
@@ -126,10 +127,10 @@ end
 
 ---@param file perflua.File
 ---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any:
---- boolean?, health: table?, quantum: integer?, branches: boolean? } children: nil does as
---- perf, which adds up callers where there are call chains; any: fields may be absent from all
---- samples; health: of core.health(); quantum: of `time`, in ns; branches: count the branches
---- of branch stacks
+--- boolean?, health: table?, quantum: integer?, branches: boolean?, graph: table? } children:
+--- nil does as perf, which adds up callers where there are call chains; any: fields may be
+--- absent from all samples; health: of core.health(); quantum: of `time`, in ns; branches: count the branches
+--- of branch stacks; graph: of report/graph.lua, the calls that are shown of each row
 ---@return table # for report.read; raises what is wrong with the options
 function report.prepare(file, options)
   local query = query_of(file, options)
@@ -147,9 +148,13 @@ function report.prepare(file, options)
     usage_error("--children works for dso and symbol only, not for %s: use --no-children",
       hindered)
   end
+  if options.graph and not options.any and not has_chains(query) then
+    usage_error("--call-graph: no event has call chains; perf record -g records them")
+  end
   return {
     query = query, fields = fields, place = place, branches = options.branches,
     children = children and (place.dso or place.symbol) and true or false,
+    graph = options.graph,
   }
 end
 
@@ -180,7 +185,8 @@ local function describe_report(prepared, n_keys)
   if place.symbol then
     list[#list + 1] = { from = "cpumode", key = not children and 2 or nil }
   end
-  return { keys = list, event = 1, callers = children }
+  local trees = prepared.graph and (prepared.graph.order or children and "caller" or "callee")
+  return { keys = list, event = 1, callers = children, trees = trees }
 end
 
 -- Returns the keys and measures of the groups: those of a Table.
@@ -205,7 +211,7 @@ local function read_groups(prepared, data)
   description.report = describe_report(prepared, #data.keys)
   description.shape = merge.shape(data)
   local result = engine.groups(spec, description) or core.result(description.shape)
-  return result, description.sections or {}
+  return result, description.sections or {}, description.trees
 end
 
 -- Names the events, which in a stream may have come among the samples.
@@ -232,13 +238,15 @@ function report.read(prepared, shown)
   shown = shown or ALL
   local keys, counted = report_keys.shown(prepared), aside.from(prepared.query)
   local data = columns_of(prepared, keys)
-  local result, sections = read_groups(prepared, data)
+  local result, sections, trees = read_groups(prepared, data)
   local names = name_sections(sections, spec_of(prepared.query).file)
   local view, places = rows.view(result, data.keys, sections, prepared.children, shown)
   return {
     events = sections, names = names, view = view, keys = keys, places = places,
     children = prepared.children, branches = prepared.branches,
     symbols = prepared.place.symbol ~= nil, aside = counted.n,
+    graph = trees and prepared.graph, trees = trees,
+    begins_with_symbol = prepared.fields[1].name == "symbol",
   }
 end
 

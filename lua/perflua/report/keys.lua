@@ -53,6 +53,9 @@ local function keys_of_samples(prepared)
   end
   -- the first: it has the fewest values
   if symbol then table.insert(list, 1, { name = "cpumode", at = #list + 1 }) end
+  if prepared.graph then
+    list[#list + 1] = { name = "callchain", chain = "callers", at = #list + 1 }
+  end
   return list
 end
 

@@ -61,6 +61,7 @@ local function columns_of(report, shown)
   end
   columns[#columns + 1] = column_of(report.children and "Self" or "Overhead", places.percent,
     true)
+  columns[#columns].least = count_columns "Children" -- as perf has it
   for _, one in ipairs(MEASURES) do
     if shown[one[1]] then columns[#columns + 1] = column_of(one[3], places[one[2]], true) end
   end
@@ -82,13 +83,21 @@ local BATCH <const> = 1024 -- rows that are written between two looks at the int
 
 -- Measures the first n rows of an event, or writes them. If `stops` is true, an interrupt ends
 -- it. Returns the number of rows that it came to.
-local function each_batch(view, event, n, columns, stops, out)
+local function each_batch(view, event, n, columns, stops, out, graph)
   for from = 0, n - 1, BATCH do
     if stops and interrupted.now() then return from end
     core.report_lines(view, event.first + from, event.first + math.min(n, from + BATCH) - 1,
-      columns, out)
+      columns, out, graph)
   end
   return n
+end
+
+-- Describes the trees below the rows of an event to the core; nil: there are none.
+local function describe_trees(report, event)
+  local graph = report.graph
+  if not graph then return nil end
+  return { trees = report.trees, form = graph.form, value = graph.value, most = graph.most,
+    least = graph.least / 100, total = event.period, skips_top = report.begins_with_symbol }
 end
 
 local function pad_text(text, room, at_right)
@@ -134,7 +143,8 @@ function show.sections(report, shown, out)
     local n = each_batch(view, event, event.n, columns, stops)
     out:write(head(columns))
     -- rows that were measured before an interrupt are written
-    event.written = each_batch(view, event, n, columns, stops and n == event.n, out)
+    event.written = each_batch(view, event, n, columns, stops and n == event.n, out,
+      describe_trees(report, event))
   end
 end
 

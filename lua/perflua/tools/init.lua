@@ -78,8 +78,8 @@ end
 
 -- Names that perf has for options of tools, where they are called otherwise here.
 local spellings = {
-  s = "sort", n = "show-nr-samples", F = "fields", b = "branch-stack",
-  c = "comm", comms = "comm", d = "dso", dsos = "dso", S = "symbol", symbols = "symbol",
+  s = "sort", n = "show-nr-samples", F = "fields", b = "branch-stack", g = "call-graph",
+  G = "inverted", c = "comm", comms = "comm", d = "dso", dsos = "dso", S = "symbol", symbols = "symbol",
   C = "cpu", k = "vmlinux", input = "i", e = "event",
 }
 
@@ -166,6 +166,7 @@ end
 ---@return string?
 function tools.parse(tool, args)
   local declared, before = declare_options(tool), nil
+  if tool.spell_out then args = tool.spell_out(args) end
   if tool.sides then args, before = join_sides(declared, args, tool.sides) end
   local parsed, operands = load_options().parse(declared, args)
   if not parsed then return nil, operands end

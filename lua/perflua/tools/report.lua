@@ -4,6 +4,7 @@ local aside = require "perflua.group.aside"
 local core = require "perflua.core"
 local duration = require "perflua.text.duration"
 local fmt = require "perflua.text.fmt"
+local graph = require "perflua.report.graph"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local list = require "perflua.text.list"
@@ -27,6 +28,10 @@ local tool = {
     children =
       "count a sample for all functions of its call chain; default if there are call chains",
     ["no-children"] = "count a sample for its own function only",
+    ["call-graph"] = { "WORDS",
+      "show the calls of each row: graph (default), fractal, flat, folded or none; caller or "
+        .. "callee; the smallest share in percent; percent, period or count" },
+    inverted = "show the calls of each row from the first caller on",
     as = symbols.as,
     ["percent-limit"] = { "PERCENT", "leave out rows with a smaller share" },
     count = { "N", "show the first N rows of each event" },
@@ -76,6 +81,36 @@ local function parse_fields(args, option)
   return fields
 end
 
+---Writes out what -g stands for without its words, as in perf.
+---@param args string[]
+---@return string[]
+function tool.spell_out(args)
+  local words = {}
+  for i, word in ipairs(args) do
+    local following = args[i + 1]
+    words[#words + 1] = word
+    if (word == "-g" or word == "--call-graph")
+        and not (following and graph.parse(following)) then
+      words[#words + 1] = "graph,caller"
+    end
+  end
+  return words
+end
+
+-- Parses the words of the calls that are shown. Returns nil, and what is wrong with them, if
+-- there is anything.
+local function parse_graph(args)
+  if not args["call-graph"] and not args.inverted then return nil end
+  local made, message = graph.parse(args["call-graph"] or "")
+  if not made then return nil, "--call-graph: " .. message end
+  if args.inverted then made.order = "caller" end
+  if made.form == "none" then return nil end
+  for _, option in ipairs { "csv", "json", "branch-stack" } do
+    if args[option] then return nil, ("--call-graph and --%s"):format(option) end
+  end
+  return made
+end
+
 -- Parses the options. Returns nil and what is wrong with them.
 function tool.prepare(args)
   local events, message = samples.events(args)
@@ -96,6 +131,8 @@ function tool.prepare(args)
   if args.children or args["no-children"] then
     settings.query.children = args.children or false
   end
+  settings.query.graph, message = parse_graph(args)
+  if message then return nil, message end
   if args["time-quantum"] then
     settings.query.quantum = duration.nanoseconds(args["time-quantum"])
     if (settings.query.quantum or 0) == 0 then

@@ -34,6 +34,7 @@ struct pl_job {
 		bool is_asked;
 		struct pq_report asked;
 		struct pq_report_sections sections;
+		struct pq_report_stacks stacks;
 	} report;
 	struct pl_profile {
 		bool is_asked;

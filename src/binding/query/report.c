@@ -7,6 +7,9 @@
  * a count and a sum; with callers the last key is a call chain of functions
  * (PQ_CHAIN_CALLERS), and only keys from a key have one. The shape is that of the result.
  *
+ * trees = "caller"|"callee"|nil: the last key is such a chain also without callers, and `trees`
+ * of the description is set to the trees of calls of the rows, for core.report_lines().
+ *
  * Sets `sections` of the description: for each event with samples, in the order of the result's
  * sections, which are numbered from 1 on, {index = the event's | nil, samples, period,
  * unresolved = samples without a function, which are shown as addresses, if functions are asked
@@ -18,6 +21,7 @@
 #include "group.h"
 #include "binding/functions.h"
 #include "binding/system.h"
+#include "report.h"
 #include "result.h"
 
 #define MAX_REPORT_KEYS 100
@@ -28,7 +32,8 @@
  */
 static size_t read_key_number(lua_State *L, const struct pl_job *job, const char *name)
 {
-	size_t n = job->grouping.n_keys - job->report.asked.callers, key = SIZE_MAX;
+	const struct pq_report *asked = &job->report.asked;
+	size_t n = job->grouping.n_keys - (asked->callers || asked->stacks), key = SIZE_MAX;
 
 	if (lua_getfield(L, -1, name) != LUA_TNIL) {
 		lua_Integer number = luaL_checkinteger(L, -1);
@@ -80,6 +85,18 @@ static void read_report_keys(lua_State *L, struct pl_job *job)
 	lua_pop(L, 1);
 }
 
+/* Reads which trees are asked for. */
+static void read_trees(lua_State *L, struct pl_report *report)
+{
+	static const char *const orders[] = { "callee", "caller", NULL };
+
+	if (lua_getfield(L, -1, "trees") != LUA_TNIL) {
+		report->stacks.from_caller = luaL_checkoption(L, -1, NULL, orders);
+		report->asked.stacks = &report->stacks;
+	}
+	lua_pop(L, 1);
+}
+
 void pl_report_read(lua_State *L, struct pl_job *job)
 {
 	const struct pq_grouping *g = &job->grouping;
@@ -91,6 +108,7 @@ void pl_report_read(lua_State *L, struct pl_job *job)
 		    g->measures[1].kind != PQ_M_SUM)
 			luaL_error(L, "invalid query: a report needs a count and a sum");
 		report->asked.callers = pl_get_flag(L, -1, "callers");
+		read_trees(L, report);
 		report->asked.event_key = read_key_number(L, job, "event");
 		read_report_keys(L, job);
 	}
@@ -101,6 +119,8 @@ void pl_report_free(struct pl_job *job)
 {
 	free(job->report.sections.list);
 	job->report.sections.list = NULL;
+	free(job->report.stacks.list);
+	job->report.stacks.list = NULL;
 }
 
 static bool has_symbols(const struct pl_job *job)
@@ -169,6 +189,48 @@ static bool is_report_shape(const struct pr_shape *shape, const struct pq_report
 	return fits;
 }
 
+static int report_trees_gc(lua_State *L)
+{
+	pr_report_trees_deinit(&((struct pl_report_trees *)lua_touserdata(L, 1))->trees);
+	return 0;
+}
+
+struct pl_report_trees *pl_check_report_trees(lua_State *L, int index)
+{
+	struct pl_report_trees *trees = luaL_checkudata(L, index, PL_REPORT_TREES);
+
+	if (!trees->trees.first)
+		luaL_argerror(L, index, "trees that were not made");
+	lua_getiuservalue(L, index, 2);
+	pl_check_open_file(L, -1);
+	lua_pop(L, 1);
+	return trees;
+}
+
+/* Sets `trees` of the description, which take the groups; their grouping is the job's. */
+static void set_trees(lua_State *L, struct pl_job *job, size_t n_rows)
+{
+	struct pl_report_trees *made = lua_newuserdatauv(L, sizeof(*made), 2);
+
+	*made = (struct pl_report_trees){ 0 };
+	if (luaL_newmetatable(L, PL_REPORT_TREES)) {
+		lua_pushcfunction(L, report_trees_gc);
+		lua_setfield(L, -2, "__gc");
+	}
+	lua_setmetatable(L, -2);
+	lua_pushvalue(L, PL_JOB_AT);
+	lua_setiuservalue(L, -2, 1);
+	lua_pushvalue(L, PL_FILE_AT);
+	lua_setiuservalue(L, -2, 2);
+	made->trees.groups = job->groups;
+	made->trees.stacks = job->report.stacks;
+	job->groups = NULL;
+	job->report.stacks.list = NULL;
+	if (!pr_report_trees_begin(&made->trees, n_rows))
+		luaL_error(L, "no memory for a report");
+	lua_setfield(L, PL_OPTIONS_AT, "trees");
+}
+
 enum pq_wrong pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
 {
 	struct pq_report *asked = &job->report.asked;
@@ -190,6 +252,8 @@ enum pq_wrong pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job
 	result->is_open = false;
 	if (atomic_load(&interrupt.cut))
 		pl_cut_pass(L, part_taken(job));
+	if (asked->stacks)
+		set_trees(L, job, pq_groups_size(result->groups));
 	pq_groups_destroy(job->groups);
 	job->groups = NULL;
 	if (!set_sections(L, job, result->groups))

@@ -1,7 +1,9 @@
 /* Rows of views as perf report has them: see script/report.h. */
 #include "binding/functions.h"
 #include "binding/writer.h"
+#include "report.h"
 #include "result.h"
+#include "perfdata/format/print_scalar.h"
 #include "script/report.h"
 
 #define MAX_LINE_COLUMNS 110
@@ -12,7 +14,8 @@ enum {
 	FROM_AT,
 	TO_AT,
 	COLUMNS_AT,
-	OUT_AT
+	OUT_AT,
+	GRAPH_AT
 };
 
 /* Returns the integer in a field of the table on top; `absent` if there is none. */
@@ -52,6 +55,86 @@ static void read_line_column(lua_State *L, size_t n_cells, struct px_report_colu
 		luaL_error(L, "no such cell");
 }
 
+/* The trees of calls that are written below lines. */
+struct graph {
+	struct pr_report_trees *trees;
+	struct pr_tree_text how;
+	const struct pr_view *view;
+	size_t from;	       /* row of the view that the first line shows */
+	struct pb_string text; /* of a tree */
+	bool failed;
+};
+
+static double get_number(lua_State *L, const char *name)
+{
+	double number;
+
+	lua_getfield(L, -1, name);
+	number = luaL_checknumber(L, -1);
+	lua_pop(L, 1);
+	return number;
+}
+
+static int get_word(lua_State *L, const char *name, const char *const *words)
+{
+	int number;
+
+	lua_getfield(L, -1, name);
+	number = luaL_checkoption(L, -1, NULL, words);
+	lua_pop(L, 1);
+	return number;
+}
+
+#define GRAPH_MARGIN 12 /* blanks before the lines of a tree: those of perf report */
+
+/* Reads the option graph, a table. */
+static void read_graph(lua_State *L, struct graph *graph)
+{
+	static const char *const forms[] = {
+		[PR_TREE_GRAPH] = "graph",   [PR_TREE_FRACTAL] = "fractal",
+		[PR_TREE_FLAT] = "flat",     [PR_TREE_FOLDED] = "folded",
+		[PR_TREE_FOLDED + 1] = NULL,
+	};
+	static const char *const values[] = {
+		[PR_TREE_PERCENT] = "percent",
+		[PR_TREE_WEIGHT] = "period",
+		[PR_TREE_COUNT] = "count",
+		[PR_TREE_COUNT + 1] = NULL,
+	};
+
+	luaL_checktype(L, GRAPH_AT, LUA_TTABLE);
+	lua_getfield(L, GRAPH_AT, "trees");
+	graph->trees = &pl_check_report_trees(L, -1)->trees;
+	lua_pop(L, 1);
+	lua_pushvalue(L, GRAPH_AT);
+	graph->how = (struct pr_tree_text){
+		.form = (enum pr_tree_form)get_word(L, "form", forms),
+		.value = (enum pr_tree_value)get_word(L, "value", values),
+		.total = get_number(L, "total"),
+		.least = get_number(L, "least"),
+		.most = get_size(L, "most", 0),
+		.margin = GRAPH_MARGIN,
+		.skips_top = pl_get_flag(L, -1, "skips_top"),
+	};
+	lua_pop(L, 1);
+}
+
+/* Prints the tree of the row that line i shows, and after branches a blank line. */
+static void print_tree(void *arg, size_t i, struct pd_print *out)
+{
+	struct graph *graph = arg;
+	size_t row = pr_view_group(graph->view, graph->from + i);
+
+	pb_string_clear(&graph->text);
+	if (row < graph->trees->n_rows)
+		pr_report_trees_write(graph->trees, row, &graph->how, &graph->text);
+	graph->failed |= graph->text.failed;
+	if (!graph->failed)
+		pd_print_bytes(out, graph->text.p, graph->text.n);
+	if (graph->text.n && graph->how.form < PR_TREE_FLAT)
+		pd_print_char(out, '\n');
+}
+
 int pl_report_lines(lua_State *L)
 {
 	struct pl_view_of *v = pl_check_view(L, VIEW_AT);
@@ -60,6 +143,7 @@ int pl_report_lines(lua_State *L)
 	struct px_report report = { .columns = columns };
 	luaL_Stream *out = NULL;
 	struct pl_writer writer;
+	struct graph graph = { .view = v->view, .from = (size_t)from - 1 };
 	struct pr_source rows;
 	bool ok;
 
@@ -68,9 +152,11 @@ int pl_report_lines(lua_State *L)
 	if (v->is_written)
 		return luaL_error(L, "the rows of this view are being written");
 	luaL_checktype(L, COLUMNS_AT, LUA_TTABLE);
-	lua_settop(L, OUT_AT);
+	lua_settop(L, GRAPH_AT);
 	if (!lua_isnil(L, OUT_AT))
 		out = pl_check_stream(L, OUT_AT);
+	if (!lua_isnil(L, GRAPH_AT))
+		read_graph(L, &graph);
 	report.n_columns = (size_t)lua_rawlen(L, COLUMNS_AT);
 	luaL_argcheck(L, report.n_columns <= MAX_LINE_COLUMNS, COLUMNS_AT, "too many columns");
 	if (!pr_view_source(v->view, (size_t)from - 1, (size_t)to, NULL, 0, true, &rows))
@@ -82,7 +168,10 @@ int pl_report_lines(lua_State *L)
 	report.rows = &rows;
 	if (out) {
 		pl_writer_init(&writer, out);
-		ok = px_report_write(&report, &writer.print);
+		report.after_row = graph.trees ? print_tree : NULL;
+		report.arg = &graph;
+		ok = px_report_write(&report, &writer.print) && !graph.failed;
+		pb_string_deinit(&graph.text);
 	} else {
 		ok = px_report_measure(&report);
 	}

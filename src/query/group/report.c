@@ -27,7 +27,10 @@ struct maker {
 	struct pq_report_sections *sections;
 	bool has_dso, has_symbol;
 	struct pq_table owners; /* words of `to` without those of frames */
-	uint32_t *latest;	/* [to]: group of `from` that was added last, + 1 */
+	/* [to]: group of `from` that was added last, + 1, and the number of its stack */
+	struct latest {
+		uint32_t group, stack;
+	} * latest;
 	size_t n_latest;
 	const struct pq_text **chain_texts; /* by number of a chain; NULL: not made yet */
 	const struct pq_text *modes[PD_CPUMODE_GUEST_USER + 1];
@@ -321,10 +324,37 @@ static void add_own(const struct maker *m, size_t group, const struct pq_state m
 		pq_add_natural(measure_at(m, group, i), measured[i].value.u);
 }
 
-/* Adds group `g` of the query to the group of a frame. Returns false without memory. */
-static bool add_frame(struct maker *m, uint32_t owner, struct part *part, size_t g, bool own,
+/*
+ * Notes that frame `at` of the chain of group `g` is the row's, which has `stack` of that group
+ * (UINT32_MAX: none yet). Returns the number of the stack; UINT32_MAX without memory.
+ */
+static uint32_t note_stack(struct maker *m, size_t row, size_t g, size_t at, uint32_t stack)
+{
+	struct pq_report_stacks *stacks = m->report->stacks;
+
+	if (stack == UINT32_MAX) {
+		if (stacks->n >= UINT32_MAX - 1 ||
+		    !pb_reserve(stacks->list, stacks->n, stacks->room))
+			return UINT32_MAX;
+		stack = (uint32_t)stacks->n++;
+		stacks->list[stack] = (struct pq_report_stack){ (uint32_t)row, (uint32_t)g,
+								(uint32_t)at };
+	} else if (stacks->from_caller) {
+		stacks->list[stack].at = (uint32_t)at;
+	}
+	return stack;
+}
+
+/*
+ * Adds group `g` of the query to the group of frame `at` of its chain. Returns false without
+ * memory.
+ */
+static bool add_frame(struct maker *m, uint32_t owner, struct part *part, size_t g, size_t at,
 		      const struct pq_state measured[2])
 {
+	struct latest *latest;
+	bool is_new;
+
 	if (part->owner != owner + 1) {
 		size_t group = find_group(m, part);
 
@@ -335,13 +365,18 @@ static bool add_frame(struct maker *m, uint32_t owner, struct part *part, size_t
 		part->owner = owner + 1;
 		part->group = (uint32_t)group;
 	}
-	if (own)
+	if (!at)
 		add_own(m, part->group, measured);
-	if (m->latest[part->group] != g + 1) {
+	latest = &m->latest[part->group];
+	is_new = latest->group != g + 1;
+	if (is_new) {
 		pq_add_natural(measure_at(m, part->group, 2), measured[1].value.u);
-		m->latest[part->group] = (uint32_t)g + 1;
+		latest->group = (uint32_t)g + 1;
 	}
-	return true;
+	if (!m->report->stacks)
+		return true;
+	latest->stack = note_stack(m, part->group, g, at, is_new ? UINT32_MAX : latest->stack);
+	return latest->stack != UINT32_MAX;
 }
 
 static bool add_frames(struct maker *m, uint32_t owner, size_t g,
@@ -356,12 +391,15 @@ static bool add_frames(struct maker *m, uint32_t owner, size_t g,
 	if (chain.type != PQ_CHAIN) {
 		*is_named = false;
 		return set_frame_part(m, NULL, &none) &&
-		       add_frame(m, owner, &none, g, true, measured);
+		       add_frame(m, owner, &none, g, 0, measured);
 	}
 	frames = pq_chains_frames(m->from->chains, (uint32_t)chain.u, &n);
 	for (size_t i = 0; i < n; i++)
-		if (!add_frame(m, owner, &m->parts[frames[i]], g, i == 0, measured))
+		if (!add_frame(m, owner, &m->parts[frames[i]], g, i, measured))
 			return false;
+	if (m->report->stacks && m->report->stacks->from_caller)
+		m->report->stacks->list[m->latest[m->parts[frames[0]].group].stack].at =
+			(uint32_t)n - 1;
 	*is_named = m->parts[frames[0]].is_named;
 	return true;
 }
@@ -380,6 +418,22 @@ static bool add_to_section(struct maker *m, size_t section, const struct pq_stat
 	s->unresolved += is_named ? 0 : measured[0].value.u;
 	pq_add_natural(&s->period, measured[1].value.u);
 	return true;
+}
+
+/* Notes the chain of group `g`, whose row it is. Returns false without memory. */
+static bool add_whole_stack(struct maker *m, size_t g, size_t row)
+{
+	struct pq_value chain;
+	size_t n;
+
+	if (!m->report->stacks)
+		return true;
+	pq_groups_key(m->from, g, m->from->grouping->n_keys - 1, &chain);
+	if (chain.type != PQ_CHAIN)
+		return true;
+	pq_chains_frames(m->from->chains, (uint32_t)chain.u, &n);
+	return note_stack(m, row, g, m->report->stacks->from_caller ? n - 1 : 0, UINT32_MAX) !=
+	       UINT32_MAX;
 }
 
 /* Adds group `g` of the query. Returns false without memory. */
@@ -402,7 +456,7 @@ static bool add_group(struct maker *m, size_t g)
 		if (!set_group_part(m, g, &part))
 			return false;
 		group = find_group(m, &part);
-		if (group == PQ_NO_GROUP)
+		if (group == PQ_NO_GROUP || !add_whole_stack(m, g, group))
 			return false;
 		add_own(m, group, measured);
 		is_named = part.is_named;
@@ -423,7 +477,7 @@ static bool find_parts(struct maker *m)
 	for (uint32_t i = n; m->parts && i-- > 0;) {
 		if (!set_frame_part(m, pq_chains_frame(chains, i), &m->parts[i]))
 			return false;
-		if (i % DROP_EVERY == 0)
+		if (i % DROP_EVERY == 0 && !m->report->stacks)
 			pq_chains_drop_frames(chains, i);
 	}
 	return m->parts;

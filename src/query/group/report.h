@@ -23,11 +23,31 @@ struct pq_report_key {
 	size_t key; /* number of the query's key: for PQ_FROM_KEY; without callers for all */
 };
 
+/* A stack of a row: that of a group of the query, or the part of it that the row is in. */
+struct pq_report_stack {
+	uint32_t row;	/* group of the report */
+	uint32_t group; /* of the query */
+	uint32_t at;	/* the frame of the row, the callee being 0 */
+};
+
+/* The stacks of all rows; whoever has them made frees `list`. */
+struct pq_report_stacks {
+	/*
+	 * A caller is the frame farthest from the callee that is the row's, and the row of the
+	 * callee has the whole stack; else it is the nearest one.
+	 */
+	bool from_caller;
+	struct pq_report_stack *list; /* [n] in the order of groups */
+	size_t n, room;
+};
+
 struct pq_report {
 	const struct pq_report_key *keys; /* [n_keys] */
 	size_t n_keys;
 	size_t event_key; /* number of the query's key; SIZE_MAX: none */
 	bool callers;
+	/* they need a chain of PQ_CHAIN_CALLERS without callers, too; NULL: not asked for */
+	struct pq_report_stacks *stacks;
 	const struct pm_system *system; /* has the binaries; NULL: no key shows them */
 	uint32_t n_machines;		/* number of machines in the system */
 };

@@ -1,0 +1,128 @@
+-- perflua report -g: the calls of each row, as perf report --stdio draws them.
+local builder = require "spec.support.builder"
+local files = require "spec.support.files"
+local needs = require "spec.support.needs"
+local run = require "spec.cli.run"
+
+local words = files.fixture "words/perf.data"
+local symfs = files.fixture "words"
+
+local function report(...)
+  local got = run.perflua { "report", "--symfs", symfs, words, ... }
+  assert.are.equal("", got.err)
+  assert.are.equal(0, got.status)
+  return got.out
+end
+
+-- The lines below each row of a report, by the row's, whatever the order of rows with one
+-- share. Blanks at the ends of lines are left out.
+local function rows_of(text)
+  local rows, row = {}, nil
+  for line in (text .. "\n"):gmatch "([^\n]*)\n" do
+    line = line:gsub("%s+$", "")
+    if line:find "^ +%d+%.%d+%%  " and not line:find "^ {11}" then
+      row = {}
+      rows[line] = row
+    elseif row and line ~= "" and not line:find "^#" then
+      row[#row + 1] = line
+    end
+  end
+  return rows
+end
+
+describe("perflua report -g", function()
+  it("draws the calls of each row below it, from the first caller on", function()
+    local text = report("-g", "--no-children", "--sort", "comm,symbol", "--where",
+      "comm == 'list'", "--count", "3")
+    assert.are.equal([[
+    67.11%  list     [.] compare
+            |
+            ---_start
+               main
+               run
+               count_with_list
+               compare
+
+    28.29%  list     [.] find_in_list
+            |
+            ---_start
+               main
+               run
+               count_with_list
+               find_in_list
+
+     1.97%  list     [.] sort
+            |
+            ---_start
+               main
+               run
+               sort
+               sort
+               |
+                --1.32%--sort
+]], text:gsub(" +\n", "\n"):match "#\n( +67.11.-%-%-1.32%%%-%-sort\n)")
+  end)
+
+  it("is of the shares, the forms, the numbers that perf's words ask for", function()
+    local text = report("-g", "folded,count,3", "--no-children", "--where", "comm == 'list'")
+    assert.matches("\n102 compare;count_with_list;run;main;_start\n", text)
+    text = report("-g", "fractal,60,caller", "--no-children", "--where", "comm == 'list'")
+    assert.matches("\n               |%-%-66.67%%%-%-sort\n", text)
+    assert.matches("\n                %-%-33.33%%%-%-%[%.%.%.%]\n", text)
+  end)
+
+  it("takes -g before a recording, and as perf does before other options", function()
+    local plain = run.perflua { "report", "--symfs", symfs, "-g", words }
+    assert.are.equal(0, plain.status)
+    assert.are.equal(report("--call-graph=graph,caller"), plain.out)
+    assert.are.equal(plain.out, report("-g"))
+    assert.are.equal(report("-g", "none"), report())
+    assert.are.equal(report("-g", "caller", "--no-children"), report("-G", "--no-children"))
+  end)
+
+  it("says what is wrong with its words, and that there are no call chains", function()
+    local b = builder.new()
+    local event = b:event { sample_type = { "ip", "tid", "time", "period" } }
+    b:sample(event, { ip = 1, pid = 1, tid = 1, time = 1, period = 1 })
+    for _, case in ipairs {
+      { "-g", "grahp", words, "no recording" },
+      { "--call-graph=grahp", words, "'grahp' is not a word of it: there are graph, fractal, "
+        .. "flat, folded, none, caller, callee, function, percent, period, count; the closest "
+        .. "is 'graph'" },
+      { "--call-graph=-1", words, "'-1': a share in percent expected" },
+      { "--call-graph=1,1.5", words, "'1.5': a share in percent expected, and then a number "
+        .. "of calls" },
+      { "-g", "--json", words, "--call-graph and --json" },
+      { "-g", b:write(), "no event has call chains; perf record -g records them" },
+    } do
+      local message = table.remove(case)
+      local got = run.perflua { "report", table.unpack(case) }
+      if message ~= "no recording" then
+        assert.matches(message, got.err, 1, true)
+        assert.are.equal(2, got.status)
+      end
+      assert.are_not.equal(0, got.status)
+      assert.are.equal("", got.out)
+    end
+  end)
+end)
+
+needs.describe("perf", "the calls below rows, and those of perf report", function()
+  for _, options in ipairs {
+    "-g", "-g --no-children", "-G --no-children", "-g callee", "-g callee --no-children",
+    "-g -s sym", "-g callee -s sym,comm --no-children", "-g fractal", "-g fractal,5",
+    "-g fractal --no-children", "-g flat", "-g flat --no-children", "-g flat,count,1",
+    "-g folded", "-g folded,3 --no-children", "-g caller,2,3 --no-children",
+    "-g count --no-children", "-g period,folded", "-g -s dso --no-children", "-g none",
+  } do
+    it("are the same with " .. options, function()
+      local theirs = rows_of(files.output(
+        ("perf report --stdio --symfs %s -f -i %s %s 2>/dev/null"):format(symfs, words,
+          options)))
+      local list = {}
+      for word in options:gmatch "%S+" do list[#list + 1] = word end
+      assert.are.same(theirs, rows_of(report(table.unpack(list))))
+      assert.is_not_nil(next(theirs))
+    end)
+  end
+end)

@@ -1,0 +1,18 @@
+/* Trees of calls of a report as a Lua value. */
+#ifndef PERFLUA_BINDING_QUERY_REPORT_H
+#define PERFLUA_BINDING_QUERY_REPORT_H
+
+#include <lua.h>
+
+#include "result/report_trees.h"
+
+#define PL_REPORT_TREES "perflua.report_trees"
+
+struct pl_report_trees {
+	struct pr_report_trees trees;
+};
+
+/* Returns the trees at `index`. Raises if they are none, or their recording is closed. */
+struct pl_report_trees *pl_check_report_trees(lua_State *L, int index);
+
+#endif
