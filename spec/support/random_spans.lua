@@ -19,16 +19,19 @@ local function common(pool)
 end
 
 -- The fields of spans, from those of records: of the one that opens and of the one that closes.
-local function of_spans(pool, maker, prefix)
+local function of_spans(pool, maker, prefix, options)
   local list = {
     { text = prefix .. "start", kind = "unsigned", values = { 1000, 1300 } },
     { text = prefix .. "stop", kind = "unsigned", values = { 1010, 1500 } },
     { text = prefix .. "duration", kind = "signed", values = { 0, 10, 30, 100 } },
   }
-  for i, field in ipairs(common(pool)) do
+  if options.unfinished then
+    list[#list + 1] = { text = prefix .. "so_far", kind = "signed", values = { 0, 100 } }
+  end
+  for _, field in ipairs(common(pool)) do
     local count, path = field.text:match "^(#?)(.*)"
     local side = maker:one_of { "open.", "close.", "open." }
-    list[i + 3] = { text = count .. prefix .. side .. path, kind = field.kind,
+    list[#list + 1] = { text = count .. prefix .. side .. path, kind = field.kind,
       values = field.values }
   end
   return list
@@ -51,13 +54,13 @@ local function side(self, name)
   return self:one_of { "tick", { "open", "tick" }, name }
 end
 
-local function spans(self, steps, keys, fields)
+local function spans(self, steps, keys, fields, ended)
   local key = self:one_of(keys)
   steps[#steps + 1] = { "pair", {
     open = side(self, "open"), close = side(self, "close"), key = key, fields = fields
-      and { "tid", "time" } or nil,
+      and { "tid", "time" } or nil, unfinished = not ended and self:chance(25) or nil,
   } }
-  self.pool = of_spans(self.records, self, "")
+  self.pool = of_spans(self.records, self, "", steps[#steps][2])
   self.arguments = "span"
   self.calls = self.calls and not fields
 end
@@ -72,22 +75,23 @@ return function(self, steps)
   local inner, own, calls = {}, self.records, self.calls
   if self:chance(40) then self:filters(inner) end
   spans(self, inner, { "tid", "cpu", false }, self:chance(20))
+  local options = inner[#inner][2]
   if self:chance(50) then self:filters(inner) end
   if self:chance(40) then
     self.pool, self.arguments, self.calls = own, "record", calls
-    spans(self, steps, { "tid", "cpu", false }, self:chance(20))
+    spans(self, steps, { "tid", "cpu", false }, self:chance(20), true)
     calls = self.calls
     if self:chance(50) then self:filters(steps) end
     steps[#steps + 1] = { "within", inner,
       { closed = self:chance(30) or nil, key = self:one_of { "tid", "cpu" } } }
-    local around = of_spans(own, self, "span.")
+    local around = of_spans(own, self, "span.", options)
     self.pool = table.move(around, 1, #around, #self.pool + 1, self.pool)
     self.arguments, self.calls = "span, around", calls
     return self:filters(steps)
   end
   steps[#steps + 1] = { "within", inner,
     { closed = self:chance(30) or nil, key = self:one_of { "tid", "cpu" } } }
-  self.pool = table.move(own, 1, #own, 1, of_spans(own, self, "span."))
+  self.pool = table.move(own, 1, #own, 1, of_spans(own, self, "span.", options))
   self.arguments, self.calls = "record, span", calls
   self:filters(steps)
 end

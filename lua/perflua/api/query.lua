@@ -178,6 +178,9 @@ local classes = {
         default = "\"tid\"" },
       { "fields", "string[]?",
         "Spans that are looped over have tables of these fields instead of records: faster." },
+      { "unfinished", "boolean?",
+        "Spans that are open at the end are rows, too: without `stop`, with `so_far`.",
+        default = "false" },
     },
   },
 
@@ -230,6 +233,10 @@ local classes = {
         unit = "ns" },
       { "key", "any",
         "Value that both records share; an array if the key has several fields." },
+      { "so_far", "integer?",
+        "Time from the opening record to the last one that is read, if it had not ended then: "
+          .. "with `unfinished` of pair().",
+        unit = "ns" },
       { "open", "Record|table<string, any>", "The record that opened it." },
       { "close", "Record|table<string, any>?",
         "The record that closed it; nil: it has not ended yet." },
@@ -241,7 +248,8 @@ local classes = {
     fields = {
       { "pairs", "integer", "Spans that were opened and closed." },
       { "unopened", "integer", "Records that closed a span which none opened." },
-      { "unclosed", "integer", "Spans that were still open at the end." },
+      { "unclosed", "integer", "Spans that were still open at the end, and are in no row." },
+      { "unfinished", "integer", "Spans that were still open at the end, and are rows." },
       { "restarted", "integer", "Spans that were dropped, opened once more before a close." },
       { "lost", "integer", "Spans that were dropped, as records were lost." },
       { "unkeyed", "integer", "Records without a key or time." },

@@ -35,7 +35,7 @@ function spans.name(span)
   return span["open.syscall"] or event and event.name or "span"
 end
 
--- Returns a query of the fields that its spans have, their names, and for each of FIELDS its
+-- Returns a query of the fields that its spans, as far as they ended, have, their names, and for each of FIELDS its
 -- position among these; 0: spans do not have it.
 local function select_fields(query)
   local names, at = {}, {}
@@ -44,7 +44,7 @@ local function select_fields(query)
     if is_field then names[#names + 1] = name end
     at[i] = is_field and #names or 0
   end
-  return query:select(table.unpack(names)), names, at
+  return query:where("stop ~= nil"):select(table.unpack(names)), names, at
 end
 
 ---Calls a function with each span, in the order of their ends.

@@ -132,6 +132,7 @@ function intervals.pair(on, options)
     several = is_several(spec.file), source = all:ref "source", time = all:ref "time",
     pairs_lost = pairs_lost(spec),
   }
+  if options.unfinished then pairing.unfinished, pairing.stores_key = true, true end
   local spans = scope.of(pairing)
   if options.fields ~= nil then pairing.fields = fields_of(options.fields, spans) end
   local by = #open.keys > 0 and "by " .. text_of(open.keys) or "one at a time"
@@ -161,6 +162,8 @@ local function check_within(spec, spans, options)
       and "Query" or type(spans))
   elseif spec_of(spans).keys or spec_of(spans).refs or spec_of(spans).unnest then
     usage_error("within: the spans are grouped, selected or unnested already")
+  elseif spec.reader and spec.reader.made.unfinished then
+    usage_error("within: spans inside of others have ended: pair them without `unfinished`")
   elseif pairing.file ~= spec.file then
     usage_error("within: the spans belong to another File")
   end

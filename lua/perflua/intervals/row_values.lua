@@ -4,9 +4,13 @@
 local lower = require "perflua.plan.lower"
 local spans = require "perflua.intervals.spans"
 
--- A value is of one of the records of a span, or of an item of one; numbered as in the core.
-local OPEN <const>, CLOSE <const>, INNER <const>, ITEM <const> = 1, 2, 3, 4
+-- A value is of one of the records of a span, of an item of one, or of the span itself;
+-- numbered as in the core.
+local OPEN <const>, CLOSE <const>, INNER <const>, ITEM <const>, SPAN <const> = 1, 2, 3, 4, 5
 local side_of = { open = OPEN, close = CLOSE }
+
+-- The places of values of a span itself; those of its key follow.
+local SO_FAR <const>, KEY <const> = 1, 1
 
 -- Trees whose fields are places in a row.
 ---@class perflua.RowLowering: perflua.Lowering
@@ -72,7 +76,17 @@ local own = {
     return { op = "sub", kind = "signed", left = self:time(CLOSE, "signed"),
       right = self:time(OPEN, "signed") }
   end,
+  so_far = function(self) return self:value_at(SO_FAR, SPAN, "signed") end,
 }
+
+-- Returns a tree that reads a part of the key.
+function Rows:key_at(i)
+  local ref = self.keys[i]
+  if self.pairing.stores_key then
+    return self:value_at(KEY + i + (self.pairing.several and 1 or 0), SPAN, ref.kind)
+  end
+  return self:value_at(self:column_of(ref, self.key_of, true), self.key_of, ref.kind)
+end
 
 -- Returns the Ref of a record that a Ref of spans stands for, and which record that is.
 function Rows:record_ref(ref)
@@ -93,6 +107,7 @@ function Rows:leaf(ref, kind, as_value)
   if lowering ~= self then return lowering:leaf(ref, kind, as_value) end
   local span = ref.span
   if span and span.own then return own[span.own](self) end
+  if span and span.key and self.pairing.stores_key then return self:key_at(span.key) end
   local of_record, of = self:record_ref(ref)
   return self:value_at(self:column_of(of_record, of, as_value), of, kind)
 end
@@ -116,6 +131,9 @@ function Rows:node(node)
     local lowering = self:lowering_of(ref)
     if lowering ~= self then return lowering:node(node) end
     if ref.span and ref.span.own then return NOTHING end
+    if ref.span and ref.span.key and self.pairing.stores_key then
+      return { op = "count", kind = node.kind, left = self:key_at(ref.span.key) }
+    end
     local of_record, of = self:record_ref(ref)
     if of_record.node.op ~= "field" and of_record.kind ~= "string" then return NOTHING end
     return self:asked({ op = "count", kind = node.kind, left = of_record.node }, of_record, of)
@@ -143,9 +161,8 @@ function Rows:span()
   local args = { self:value_at("serial", OPEN, "unsigned"), self:time(OPEN, "unsigned"),
     NOTHING }
   if not self.at_once then args[3] = self:time(CLOSE, "unsigned") end
-  for i, ref in ipairs(self.keys) do
-    args[3 + i] = self:value_at(self:column_of(ref, self.key_of, true), self.key_of, ref.kind)
-  end
+  args[4] = not self.at_once and self.pairing.unfinished and own.so_far(self) or NOTHING
+  for i in ipairs(self.keys) do args[4 + i] = self:key_at(i) end
   for _, column in ipairs(open) do args[#args + 1] = self:value_at(column, OPEN, "any") end
   if self.at_once then
     self.ended = table.move(close, 1, #close, 3, { ended, self.time_column })

@@ -152,6 +152,7 @@ local function describe_pairs(self)
   return {
     opens = self.opens, closes = self.closes, waits = self.waits, time = self.time_column,
     inner = self.is_inner or nil, pairs_lost = self.pairing.pairs_lost, keys = keys,
+    unfinished = self.pairing.unfinished and not self.at_once,
     values = self.row, ended = self.ended, nested = self.nested and describe_pairs(self.nested),
   }
 end

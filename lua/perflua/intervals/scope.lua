@@ -13,6 +13,9 @@ local scope = {}
 
 local own = { start = "unsigned", stop = "unsigned", duration = "signed" }
 
+-- The kinds of fields that spans have only if an option of pair() asks for them.
+local asked = { so_far = { kind = "signed", option = "unfinished" } }
+
 local Scope = setmetatable({}, { __index = fields.class })
 Scope.__index = Scope
 
@@ -57,6 +60,13 @@ end
 function Scope:resolve(path, text)
   local name = path[1]
   if own[name] and #path == 1 then return made(text, own[name], path, { own = name }) end
+  if asked[name] and #path == 1 then
+    local option = asked[name].option
+    if not self.pairing[option] then
+      return nil, ("'%s': only spans of pair { %s = … } have it"):format(text, option)
+    end
+    return made(text, asked[name].kind, path, { own = name })
+  end
   if name == "key" then return self:key(path, text) end
   if name == "open" or name == "close" then
     if not path[2] then

@@ -8,6 +8,7 @@ local spans = {}
 ---@field start integer ns
 ---@field stop integer? ns; nil: it is still open
 ---@field duration integer? ns
+---@field so_far integer? ns from its start to the end of the recording, at which it was open
 ---@field key any what open and close have in common; an array if it is several fields
 ---@field open perflua.Record|table<string, any> the record that opened it; with `fields` a
 --- table of these
@@ -16,7 +17,8 @@ local span_meta = { __name = "perflua.Span" }
 
 function span_meta:__tostring()
   local till = self.stop and core.seconds(self.stop) or "?"
-  return ("span %s - %s (%s ns)"):format(core.seconds(self.start), till, self.duration or "?")
+  return ("span %s - %s (%s ns%s)"):format(core.seconds(self.start), till,
+    self.duration or self.so_far or "?", self.so_far and " so far" or "")
 end
 
 -- A key, or a record, of values from number `at` on.
@@ -36,25 +38,25 @@ end
 --- Returns a function that makes spans of values, one for each serial number.
 ---@param n_keys integer
 ---@param names { open: string[]?, close: string[]? } of fields instead of records
----@return function made (serial, start, stop, key …, open …, close …) -> span; without a stop,
---- which comes later, without what is of its close
+---@return function made (serial, start, stop, so_far, key …, open …, close …) -> span; without
+--- a stop, which comes later, without what is of its close
 ---@return function ended (serial, stop, close …) of a span that was made without a stop;
 --- without one it ends in nothing
 function spans.maker(n_keys, names)
   local known, last = {}, { false }
   local n_open = names.open and #names.open or 1
-  local function made(serial, start, stop, ...)
+  local function made(serial, start, stop, so_far, ...)
     if last[1] == serial then return last[2] end
     local span = known[serial]
     if not span then
       local values = { ... }
       span = setmetatable({
-        start = start, stop = stop, duration = stop and stop - start,
+        start = start, stop = stop, duration = stop and stop - start, so_far = so_far,
         key = key_of(n_keys, values, 1),
         open = record_of(names.open, values, n_keys + 1),
         close = stop and record_of(names.close, values, n_keys + n_open + 1) or nil,
       }, span_meta)
-      if not stop then known[serial] = span end
+      if not stop and not so_far then known[serial] = span end
     end
     last[1], last[2] = serial, span
     return span

@@ -4,8 +4,7 @@ local expr = require "perflua.filter.expr"
 
 local function of_end(ref)
   local span = ref.span
-  return span and (span.side == "close" or span.own == "stop" or span.own == "duration")
-    or false
+  return span and (span.side == "close" or span.own ~= nil and span.own ~= "start") or false
 end
 
 -- around: only fields of spans around others count.

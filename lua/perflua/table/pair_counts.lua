@@ -19,9 +19,12 @@ function counts.text(of)
     local n = of[row[1]]
     if n and n > 0 then parts[#parts + 1] = ("%d %s"):format(n, row[2]) end
   end
-  if #parts == 0 then return nil end
-  return ("# %s; not counted: %s"):format(fmt.phrase(of.pairs, "{span|spans}"),
-    table.concat(parts, ", "))
+  local unfinished = of.unfinished or 0
+  local left_open = unfinished > 0
+    and (", and %d that had not ended"):format(unfinished) or ""
+  if #parts == 0 and unfinished == 0 then return nil end
+  return ("# %s%s%s"):format(fmt.phrase(of.pairs, "{span|spans}"), left_open,
+    #parts > 0 and "; not counted: " .. table.concat(parts, ", ") or "")
 end
 
 ---@param a table<string, integer>?
@@ -30,7 +33,7 @@ end
 function counts.sum(a, b)
   if not a or not b then return nil end
   local sum = {}
-  for name, n in pairs(a) do sum[name] = n + b[name] end
+  for name, n in pairs(a) do sum[name] = n + (b[name] or 0) end
   return sum
 end
 

@@ -19,7 +19,8 @@ local span_meta = { __name = "perflua.Span" }
 
 function span_meta:__tostring()
   local till = self.stop and core.seconds(self.stop) or "?"
-  return ("span %s - %s (%s ns)"):format(core.seconds(self.start), till, self.duration or "?")
+  return ("span %s - %s (%s ns%s)"):format(core.seconds(self.start), till,
+    self.duration or self.so_far or "?", self.so_far and " so far" or "")
 end
 
 -- Reads of a record what a Ref of records names.
@@ -98,6 +99,42 @@ end
 local Pass = {}
 Pass.__index = Pass
 
+-- Notes the time of a record, which it returns.
+function Pass:time(record)
+  local time, source = self.time_of(record), record.source or 1
+  if time and math.ult(self.last[source] or 0, time) then self.last[source] = time end
+  return time
+end
+
+-- Parts of a key as spans keep it.
+local function kept_key(pairing, state)
+  local values = {}
+  for i = pairing.several and 2 or 1, #state.key do
+    values[#values + 1] = math.tointeger(state.key[i]) or state.key[i]
+  end
+  return values
+end
+
+-- Sets what contexts of a state that ends share.
+local function described(pairing, state, context)
+  context.start, context.opened, context.state = state.start, state.opened, state
+  if pairing.stores_key then context.key_values = kept_key(pairing, state) end
+  return context
+end
+
+-- Ends the spans that are open at the end, if they are rows: `ended` is called with each, and
+-- how long it was open.
+function Pass:end_unfinished(pairing, ended)
+  if not pairing.unfinished then return end
+  local states = {}
+  for state in pairs(self.open) do states[#states + 1] = state end
+  table.sort(states, function(a, b) return a.order < b.order end)
+  for _, state in ipairs(states) do
+    self.open[state], self.counts.unfinished = nil, self.counts.unfinished + 1
+    ended(state, (self.last[state.source] or 0) - state.start)
+  end
+end
+
 -- Drops open spans: all, or those that a record of lost ones may be about.
 function Pass:lose(record)
   local only, says, candidates = {}, false, next(self.lost_places) ~= nil
@@ -141,7 +178,8 @@ function Pass:begin(record, time)
     self.open[before] = nil
   end
   self.clock.n = self.clock.n + 1
-  local state = { start = time, opened = record, key = key, order = self.clock.n }
+  local state = { start = time, opened = record, key = key, order = self.clock.n,
+    source = record.source or 1 }
   put(self.root, key, state)
   self.open[state] = true
 end
@@ -156,10 +194,13 @@ local function shown_record(pairing, side, record)
   return pairing.fields and fields_of(pairing.fields[side], record) or record
 end
 
-local function shown_key(refs, record)
+local function shown_key(context)
   local key = {}
-  for i, ref in ipairs(refs) do key[i] = of_record(ref)(record) end
-  if #refs <= 1 then return key[1] end
+  for i, ref in ipairs(context.key_refs) do
+    key[i] = context.key_values and context.key_values[i]
+    if not context.key_values then key[i] = of_record(ref)(context.key_record) end
+  end
+  if #context.key_refs <= 1 then return key[1] end
   return key
 end
 
@@ -171,7 +212,7 @@ end
 
 local function new_span(pairing, context)
   local span = setmetatable({
-    start = context.start, key = shown_key(context.key_refs, context.key_record),
+    start = context.start, so_far = context.so_far, key = shown_key(context),
     open = shown_record(pairing, "open", context.opened),
   }, span_meta)
   if context.closed then end_span(pairing, span, context) end
@@ -189,6 +230,7 @@ local own = {
   start = function(context) return context.start end,
   stop = function(context) return context.stop end,
   duration = function(context) return context.stop and context.stop - context.start end,
+  so_far = function(context) return context.so_far end,
 }
 
 -- Reads a field of a span, or of a record inside, of a context; `around` of a span inside is
@@ -209,6 +251,7 @@ function of_one(ref)
     return own[span.own]
   elseif span.key then
     return function(context)
+      if context.key_values then return context.key_values[span.key] end
       return of_record(context.key_refs[span.key])(context.key_record)
     end
   end
@@ -254,19 +297,21 @@ local function kept_by(filters, calls, first)
 end
 
 local function begun(pairing, clock)
-  local counts = { pairs = 0, unopened = 0, restarted = 0, lost = 0, unkeyed = 0 }
+  local counts = { pairs = 0, unopened = 0, restarted = 0, lost = 0, unkeyed = 0,
+    unfinished = 0 }
   return setmetatable({
     counts = counts, root = {}, open = {}, n_lost = 0, clock = clock or { n = 0 },
     closes = all_of(pairing.close.filters), opens = all_of(pairing.open.filters),
     close_key = key_of(pairing, pairing.close.keys),
     open_key = key_of(pairing, pairing.open.keys),
-    lost_places = told_of_lost(pairing),
+    lost_places = told_of_lost(pairing), last = {}, time_of = of_record(pairing.time),
   }, Pass)
 end
 
 -- Ends a pass: its counts become the query's.
 function Pass:finish(pairing)
   local counts, n = pairing.counts, 0
+  self.is_finished = true
   for name, count in pairs(self.counts) do counts[name] = count end
   for _ in pairs(self.open) do n = n + 1 end
   counts.unclosed = n
@@ -282,24 +327,34 @@ function spans.pair(pairing, spec, next_record)
   local pass = begun(pairing)
   local function span(context) return span_of(pairing, context) end
   local function calls(fn) return function(context) return fn(span(context)) end end
-  local keeps = kept_by(engine.split_filters(spec), calls, times_of(spec, "start"))
-  local time_of = of_record(pairing.time)
+  local keeps, queue = kept_by(engine.split_filters(spec), calls, times_of(spec, "start")), {}
+  local function next_unfinished()
+    while #queue > 0 do
+      local context = table.remove(queue, 1)
+      if keeps(context) then return context end
+    end
+  end
   local function step()
+    if pass.is_finished then return next_unfinished() end
     for record in next_record do
-      local is_lost, time, state = LOST[record.type_id], time_of(record), nil
+      local is_lost, time, state = LOST[record.type_id], pass:time(record), nil
       local asks = not is_lost or pairing.pairs_lost
       local closes, opens = asks and pass.closes(record), asks and pass.opens(record)
       if closes then state = pass:close(record, time) end
       if opens then pass:begin(record, time) end
       if is_lost and time and not closes and not opens then pass:lose(record) end
-      local context = state and {
-        start = state.start, stop = time, opened = state.opened, closed = record,
-        record = record, state = state,
-        key_refs = pairing.close.keys, key_record = record,
-      }
+      local context = state and described(pairing, state, {
+        stop = time, closed = record, record = record, key_refs = pairing.close.keys,
+        key_record = record,
+      })
       if context and keeps(context) then return context end
     end
+    pass:end_unfinished(pairing, function(state, so_far)
+      queue[#queue + 1] = described(pairing, state,
+        { so_far = so_far, key_refs = pairing.close.keys })
+    end)
     pass:finish(pairing)
+    return next_unfinished()
   end
   return step, reader_of(calls), span
 end
@@ -322,17 +377,13 @@ function spans.within(inner, spec, refs, next_record)
   end
   local keeps_span = kept_by(inner.spans.filters, of_span, times_of(inner.spans, "start"))
   local keeps = kept_by(spec.filters, of_both, times_of(spec, "time"))
-  local time_of = of_record(pairing.time)
 
   local function meet(record)
     local key = inner_key(record)
     local state = key and find(pass.root, key)
     if not state then return end
-    local context = {
-      start = state.start, opened = state.opened, record = record, state = state,
-      key_refs = inner.keys,
-      key_record = record, time = time_of(record),
-    }
+    local context = described(pairing, state, { record = record, key_refs = inner.keys,
+      key_record = record, time = pass.time_of(record) })
     if not waiting then queue[1] = context return end
     state.rows = state.rows or {}
     table.insert(state.rows, context)
@@ -348,15 +399,27 @@ function spans.within(inner, spec, refs, next_record)
     end
   end
 
+  local function unfinished(state, so_far)
+    for _, context in ipairs(state.rows or {}) do
+      context.so_far, context.key_refs = so_far, pairing.close.keys
+      queue[#queue + 1] = context
+    end
+  end
+
   local function step()
     while true do
       while #queue > 0 do
         local context = table.remove(queue, 1)
         if keeps_span(context) and keeps(context) then return context end
       end
+      if pass.is_finished then return nil end
       local record = next_record()
-      if record == nil then return pass:finish(pairing) end
-      local is_lost, time = LOST[record.type_id], time_of(record)
+      if record == nil then
+        if waiting then pass:end_unfinished(pairing, unfinished) end
+        pass:finish(pairing)
+        goto continue
+      end
+      local is_lost, time = LOST[record.type_id], pass:time(record)
       local closes, opens = pass.closes(record), pass.opens(record)
       local state = closes and pass:close(record, time)
       if state then ended(state, record, time) end
@@ -366,6 +429,7 @@ function spans.within(inner, spec, refs, next_record)
       elseif is_lost and time and not closes and not opens then
         pass:lose(record)
       end
+      ::continue::
     end
   end
   return step, reader_of(of_both), span
@@ -407,16 +471,15 @@ function spans.nested(inner, spec, refs, next_record)
   local keeps_around = kept_by(inner.spans.filters, of_around, times_of(inner.spans, "start"))
   local keeps_inside = kept_by(inner.on.filters, of_inside, times_of(inner.on, "start"))
   local keeps = kept_by(spec.filters, of_both, times_of(spec, "start"))
-  local time_of = of_record(pairing.time)
 
   local function meet(state, record, time)
-    local context = { start = state.start, stop = time, opened = state.opened, closed = record,
-      record = record, state = state, key_refs = nested.close.keys, key_record = record }
+    local context = described(nested, state, { stop = time, closed = record,
+      record = record, key_refs = nested.close.keys, key_record = record })
     local key = key_of_context(context)
     local around = key and find(pass.root, key)
     if not around or around.order > state.order then return end
-    context.around = { start = around.start, opened = around.opened, state = around,
-      key_refs = pairing.open.keys, key_record = around.opened }
+    context.around = described(pairing, around,
+      { key_refs = pairing.open.keys, key_record = around.opened })
     if not waiting then queue[1] = context return end
     around.rows = around.rows or {}
     table.insert(around.rows, context)
@@ -434,6 +497,13 @@ function spans.nested(inner, spec, refs, next_record)
     end
   end
 
+  local function unfinished(state, so_far)
+    for _, context in ipairs(state.rows or {}) do
+      context.around.so_far, context.around.key_refs = so_far, pairing.close.keys
+      queue[#queue + 1] = context
+    end
+  end
+
   local function step()
     while true do
       while #queue > 0 do
@@ -442,9 +512,14 @@ function spans.nested(inner, spec, refs, next_record)
           return context
         end
       end
+      if pass.is_finished then return nil end
       local record = next_record()
-      if record == nil then return pass:finish(pairing) end
-      local is_lost, time = LOST[record.type_id], time_of(record)
+      if record == nil then
+        if waiting then pass:end_unfinished(pairing, unfinished) end
+        pass:finish(pairing)
+        goto continue
+      end
+      local is_lost, time = LOST[record.type_id], pass:time(record)
       local asks, asks_inside = not is_lost or pairing.pairs_lost, not is_lost
         or nested.pairs_lost
       local closes, opens = asks and pass.closes(record), asks and pass.opens(record)
@@ -460,6 +535,7 @@ function spans.nested(inner, spec, refs, next_record)
         pass:lose(record)
         inside:lose(record)
       end
+      ::continue::
     end
   end
   return step, reader_of(of_both), objects

@@ -2,13 +2,14 @@
  * Reads from a table how a cursor's records are paired:
  *
  *	pairs = { opens = i, closes = i, inner = i | nil, waits = b, time = i, pairs_lost = b,
+ *		  unfinished = b,
  *		  keys = { { i, i, i, loses = b } … }, values = { { i | "serial", of } … },
  *		  ended = { fn, i … } | nil, items_of = 1 | 2 | nil,
  *		  nested = pairs of spans inside | nil }
  *
- * where i are places among the values that are read of records, and `of` is 1, 2, 3 or 4: of
- * the record that opens a span, closes it, is inside, or of an item. A key's places are in the
- * same order. With `nested`, places of 3 are numbers of its values. `items_of` is the record
+ * where i are places among the values that are read of records, and `of` is 1, 2, 3, 4 or 5:
+ * of the record that opens a span, closes it, is inside, of an item, or of the span itself
+ * (then i is one of enum pq_span_value, from 1 on). A key's places are in the same order. With `nested`, places of 3 are numbers of its values. `items_of` is the record
  * whose items are rows, if options have `unnest`. `ended` is a function that is called with the
  * serial number of a span that ends, and values of the record that ends it.
  *
@@ -40,6 +41,17 @@ static uint32_t place_named(lua_State *L, int table, const char *name, size_t n)
 	return to_place(L, n);
 }
 
+/* [-0, +0] */
+static bool flag_named(lua_State *L, int table, const char *name)
+{
+	bool flag;
+
+	lua_getfield(L, table, name);
+	flag = lua_toboolean(L, -1);
+	lua_pop(L, 1);
+	return flag;
+}
+
 /*
  * Pushes the array of that name in `table`, and returns its length. Raises unless that is 1 to
  * `most`. [-0, +1]
@@ -65,24 +77,27 @@ static void to_pair_keys(lua_State *L, struct pq_pair_key *key, size_t n, size_t
 		lua_rawgeti(L, at, i + 1);
 		key->of[i] = to_place(L, i == PQ_OF_INNER ? n_inner : n);
 	}
-	lua_getfield(L, at, "loses");
-	key->loses = lua_toboolean(L, -1);
-	lua_pop(L, 1);
+	key->loses = flag_named(L, at, "loses");
 }
 
-static void to_pair_values(lua_State *L, struct pq_pair_value *value, size_t n, size_t n_inner)
+/* n_own: how many values a span itself has */
+static void to_pair_values(lua_State *L, struct pq_pair_value *value, size_t n, size_t n_inner,
+			   size_t n_own)
 {
 	lua_Integer of;
 
 	lua_rawgeti(L, -1, 2);
 	of = lua_tointeger(L, -1);
-	if (of < 1 || of > PQ_OF_ITEM + 1)
-		luaL_error(L, "pairs: a value is of a record of the span, or of an item");
+	if (of < 1 || of > PQ_OF_SPAN + 1)
+		luaL_error(L,
+			   "pairs: a value is of a record of the span, of an item, or its own");
 	value->of = (enum pq_of)(of - 1);
 	lua_pop(L, 1);
 	if (lua_rawgeti(L, -1, 1) == LUA_TSTRING && value->of == PQ_OF_OPEN) {
 		value->place = PQ_SERIAL;
 		lua_pop(L, 1);
+	} else if (value->of == PQ_OF_SPAN) {
+		value->place = to_place(L, n_own);
 	} else {
 		value->place = to_place(L, value->of == PQ_OF_INNER ? n_inner : n);
 	}
@@ -145,16 +160,14 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options,
 		how->nested = to_pairing(L, keep, table, "nested", n);
 	if (how->nested)
 		n_inner = how->nested->n_values;
-	lua_getfield(L, table, "waits");
-	how->waits = (how->inner != PQ_NO_PLACE || how->nested) && lua_toboolean(L, -1);
-	lua_pop(L, 1);
+	how->waits = (how->inner != PQ_NO_PLACE || how->nested) &&
+		     flag_named(L, table, "waits");
 	lua_getfield(L, table, "items_of");
 	how->items_of = lua_tointeger(L, -1) == 1 ? PQ_OF_OPEN : PQ_OF_CLOSE;
 	lua_pop(L, 1);
 	to_ended(L, keep, how, table, n);
-	lua_getfield(L, table, "pairs_lost");
-	how->pairs_lost = lua_toboolean(L, -1);
-	lua_pop(L, 1);
+	how->pairs_lost = flag_named(L, table, "pairs_lost");
+	how->unfinished = flag_named(L, table, "unfinished");
 	how->n_keys = list_named(L, table, "keys", MOST_KEYS);
 	how->keys = keys = pl_keep(L, keep, how->n_keys * sizeof(*keys));
 	for (size_t i = 0; i < how->n_keys; i++, lua_pop(L, 1)) {
@@ -167,7 +180,7 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options,
 	for (size_t i = 0; i < how->n_values; i++, lua_pop(L, 1)) {
 		if (lua_rawgeti(L, table + 2, (lua_Integer)i + 1) != LUA_TTABLE)
 			luaL_error(L, "pairs: a value is a table");
-		to_pair_values(L, &values[i], n, n_inner);
+		to_pair_values(L, &values[i], n, n_inner, PQ_SPAN_KEY + how->n_keys);
 	}
 	lua_settop(L, top);
 	return how;
@@ -236,6 +249,7 @@ void pl_set_pair_counts(lua_State *L, const struct pq_pair_counts *counts)
 	set_count(L, "pairs", counts->pairs);
 	set_count(L, "unopened", counts->unopened);
 	set_count(L, "unclosed", counts->unclosed);
+	set_count(L, "unfinished", counts->unfinished);
 	set_count(L, "restarted", counts->restarted);
 	set_count(L, "lost", counts->lost);
 	set_count(L, "unkeyed", counts->unkeyed);

@@ -406,10 +406,10 @@ void pq_fields_count(struct pq_fields *fields, uint32_t field, struct pq_value *
 	uint32_t count;
 
 	out->type = PQ_NIL;
-	if (fields->internal->list[field]->by_event) {
+	if (fields->internal->list[field]->by_event || fields->internal->list[field]->row) {
 		struct pq_value text;
 
-		read_of_event(fields, field, &text);
+		load->read(fields, field, &text);
 		if (text.type == PQ_TEXT)
 			*out = (struct pq_value){ .type = PQ_INT, .u = text.size };
 		return;

@@ -57,6 +57,7 @@ struct pq_rows {
 	size_t n_batches; /* batches made so far */
 	size_t most;	  /* rows of the next batch, at most */
 	size_t most_rows; /* rows of any batch, at most */
+	bool has_all;	  /* the walk came to its end */
 	bool ended;	  /* the last batch was made */
 	/* one is the caller's, AHEAD wait, one is being made */
 	struct batch batches[AHEAD + 2];
@@ -245,6 +246,8 @@ static bool add_waiting(struct pq_rows *rows, struct batch *b, size_t most)
 		struct pq_pair_row row = { &b->values[b->n_rows * rows->n], &b->texts,
 					   &rows->known, false };
 
+		if (rows->has_all && rows->scope->calls) /* objects of each row are its own */
+			pq_calls_next(rows->scope->calls);
 		if (!pq_pairs_next_row(rows->pairs, &row) || rows->fields.failed)
 			return false;
 		b->n_rows += row.made;
@@ -325,7 +328,12 @@ static bool fill_value_batch(struct pq_rows *rows, struct batch *b, size_t most,
 				return fail_without_memory(rows, err);
 			continue;
 		}
-		got = pd_walk_next(&rows->walk, rec, err);
+		got = rows->has_all ? 0 : pd_walk_next(&rows->walk, rec, err);
+		if (got == 0 && !rows->has_all && rows->pairs) {
+			rows->has_all = true;
+			pq_pairs_finish(rows->pairs);
+			continue;
+		}
 		if (got <= 0) {
 			b->end = got ? BATCH_FAILED : BATCH_END;
 			/* without memory the filter saw an absent value */

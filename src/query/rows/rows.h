@@ -40,6 +40,13 @@ enum pq_of {
 	PQ_OF_INNER, /* the record, or the span, inside a span */
 	PQ_OF_RECORDS,
 	PQ_OF_ITEM = PQ_OF_RECORDS, /* an item of the view of one of them */
+	PQ_OF_SPAN,		    /* none: the span itself, see enum pq_span_value */
+};
+
+/* Values of a span itself, as places. */
+enum pq_span_value {
+	PQ_SPAN_SO_FAR, /* ns from the start to the end of the recording, if it is unfinished */
+	PQ_SPAN_KEY,	/* and those that follow: the values of its key */
 };
 
 #define PQ_NO_PLACE UINT32_MAX
@@ -67,6 +74,11 @@ struct pq_pairing {
 	bool waits;
 	/* records of lost records may open or close spans; else they are not tested */
 	bool pairs_lost;
+	/*
+	 * spans that are open at the end make rows, too, without values of PQ_OF_CLOSE, in the
+	 * order in which they were opened
+	 */
+	bool unfinished;
 	size_t n_keys, n_values;
 	const struct pq_pair_key {
 		uint32_t of[PQ_OF_RECORDS];
@@ -114,6 +126,7 @@ struct pq_paired {
 struct pq_pair_counts {
 	uint64_t pairs;
 	uint64_t unopened, unclosed; /* records whose other end was missing, or has not come */
+	uint64_t unfinished;	     /* rows of spans that were open at the end */
 	uint64_t restarted, lost; /* dropped: opened again before the end; records were lost */
 	uint64_t unkeyed;	  /* records without a key or time */
 };

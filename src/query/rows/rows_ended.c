@@ -20,7 +20,7 @@ void pq_ended_forget(struct pq_pairs *pairs)
 		pq_span_forget(&pairs->spans, ended->close, pairs->how->n_values);
 	pq_waiting_forget(pairs, &ended->waiting);
 	ended->at = 0;
-	ended->items = PQ_ITEMS_NONE;
+	ended->left = PQ_LEFT_NONE;
 }
 
 bool pq_opening_keep(struct pq_pairs *pairs, uint32_t span)
@@ -47,20 +47,39 @@ bool pq_opening_keep(struct pq_pairs *pairs, uint32_t span)
 	return true;
 }
 
-/*
- * Takes the values that rows need from a span, which is then closed by the record that was
- * entered. Returns false without memory.
- */
-static bool take_span(struct pq_pairs *pairs, struct pq_value *kept, struct pq_pair_row *row)
+void pq_ended_value(const struct pq_pairs *pairs, uint32_t span, uint32_t place,
+		    struct pq_value *out)
 {
+	const struct pq_value *values = pq_spans_at(&pairs->spans, span);
+	uint16_t source = pairs->spans.states[span].source;
+
+	out->type = PQ_NIL;
+	if (place >= PQ_SPAN_KEY) {
+		*out = values[place - PQ_SPAN_KEY];
+	} else if (pairs->is_finished) {
+		out->type = PQ_INT;
+		out->u = pairs->last_times[source] - values[pairs->how->n_keys].u;
+	}
+}
+
+/* Reads a value of a span that ends, or of the record that closes it. */
+static void read_ended(struct pq_pairs *pairs, uint32_t span, const struct pq_pair_value *value,
+		       struct pq_value *out)
+{
+	if (value->of == PQ_OF_SPAN)
+		pq_ended_value(pairs, span, value->place, out);
+	else if (value->of == PQ_OF_CLOSE && !pairs->is_finished)
+		pq_pairs_read(pairs, value->place, out);
+}
+
+/* Takes the values that rows need from a span that ends. Returns false without memory. */
+static bool take_span(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *row)
+{
+	struct pq_value *kept = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
 	struct pq_ended *ended = &pairs->ended;
 
 	for (size_t i = 0; i < pairs->how->n_values; i++) {
-		const struct pq_pair_value *value = &pairs->how->values[i];
-
-		if (value->of != PQ_OF_CLOSE)
-			continue;
-		pq_pairs_read(pairs, value->place, &ended->close[i]);
+		read_ended(pairs, span, &pairs->how->values[i], &ended->close[i]);
 		if (!pq_pairs_own(pairs, &ended->close[i], row)) {
 			ended->close[i].type = PQ_NIL;
 			return false;
@@ -72,101 +91,139 @@ static bool take_span(struct pq_pairs *pairs, struct pq_value *kept, struct pq_p
 	return true;
 }
 
-bool pq_ended_take_waiting(struct pq_pairs *pairs, uint32_t span, struct pq_value *kept,
-			   struct pq_pair_row *row)
+static void take_opening(struct pq_pairs *pairs, uint32_t span)
 {
-	if (span >= pairs->n_waiting || !pairs->waiting[span].n)
-		return true;
-	if (!take_span(pairs, kept, row))
-		return false;
-	pairs->ended.waiting = pairs->waiting[span];
-	pairs->waiting[span] = (struct pq_waiting){ 0 };
-	return true;
+	struct pq_opening before = pairs->ended.opening;
+
+	pairs->ended.opening = pairs->openings[span];
+	pairs->openings[span] = before;
 }
 
-bool pq_ended_take_items(struct pq_pairs *pairs, uint32_t span, struct pq_value *kept,
-			 struct pq_pair_row *row)
+bool pq_ended_take(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *row)
 {
 	struct pq_ended *ended = &pairs->ended;
 
-	if (!take_span(pairs, kept, row))
+	if (pairs->how->waits && (span >= pairs->n_waiting || !pairs->waiting[span].n))
+		return true;
+	if (!take_span(pairs, span, row))
 		return false;
-	if (pairs->how->items_of == PQ_OF_OPEN) {
-		struct pq_opening before = ended->opening;
-
-		ended->opening = pairs->openings[span];
-		pairs->openings[span] = before;
+	if (pairs->how->waits) {
+		ended->waiting = pairs->waiting[span];
+		pairs->waiting[span] = (struct pq_waiting){ 0 };
+	} else if (pairs->columns->items && pairs->how->items_of == PQ_OF_OPEN) {
+		take_opening(pairs, span);
 	}
-	ended->items = PQ_ITEMS_OF_SPAN;
+	ended->left = pairs->how->waits ? PQ_LEFT_WAITING : PQ_LEFT_SPAN;
 	return true;
+}
+
+/* Returns true if spans that are open at the end make rows that are left. */
+static bool has_unfinished(const struct pq_pairs *pairs)
+{
+	return pairs->is_finished && pairs->how->unfinished &&
+	       pq_spans_n_open(&pairs->spans) != 0;
 }
 
 bool pq_pairs_has_rows(const struct pq_pairs *pairs)
 {
-	return pairs->ended.waiting.n != 0 || pairs->ended.items != PQ_ITEMS_NONE;
+	return pairs->ended.left != PQ_LEFT_NONE || has_unfinished(pairs);
+}
+
+void pq_pairs_finish(struct pq_pairs *pairs)
+{
+	pairs->is_finished = true;
+}
+
+/* Ends the unfinished span that was opened first. Returns false without memory. */
+static bool end_unfinished(struct pq_pairs *pairs, struct pq_pair_row *row)
+{
+	struct pq_spans *spans = &pairs->spans;
+	const struct pq_value *key = pq_spans_at(spans, spans->first);
+
+	if (!pq_ended_take(pairs, spans->first, row))
+		return false;
+	pq_spans_close(spans, pq_spans_find(spans, key, pq_spans_hash(spans, key)));
+	pairs->counts.unfinished++;
+	return true;
 }
 
 /*
- * Makes the row of the next item of the span that ended, if there is one. Returns false without
- * memory.
+ * Makes a row of the span that ended: of the record that waited whose values are `inner`, or
+ * (NULL) of the item that was entered, or its own. Returns false without memory.
  */
-static bool next_item(struct pq_pairs *pairs, struct pq_pair_row *row)
+static bool make_ended_row(struct pq_pairs *pairs, const struct pq_value *inner,
+			   struct pq_pair_row *row)
 {
-	struct pq_ended *ended = &pairs->ended;
-	bool is_item = ended->items == PQ_ITEMS_MORE;
+	const struct pq_ended *ended = &pairs->ended;
 
-	if (is_item && !pq_items_next(pairs->columns->items)) {
-		pq_ended_forget(pairs);
-		return true;
-	}
 	for (size_t i = 0; i < pairs->how->n_values; i++) {
 		const struct pq_pair_value *value = &pairs->how->values[i];
 		struct pq_value *out = &row->values[i];
 
-		if (value->of == PQ_OF_ITEM) {
-			out->type = PQ_NIL;
-			if (is_item)
-				pq_pairs_read(pairs, value->place, out);
-		} else {
-			*out = value->of == PQ_OF_OPEN ? ended->kept[pairs->from[i]] :
-							 ended->close[i];
-		}
+		if (value->of == PQ_OF_OPEN)
+			*out = ended->kept[pairs->from[i]];
+		else if (value->of == PQ_OF_INNER && inner)
+			*out = inner[pairs->from[i]];
+		else if (value->of == PQ_OF_ITEM && ended->left == PQ_LEFT_ITEMS)
+			pq_pairs_read(pairs, value->place, out);
+		else
+			*out = ended->close[i];
 		if (!pq_pairs_lend(pairs, out, row))
 			return false;
 	}
 	row->made = true;
-	if (is_item)
+	return true;
+}
+
+/* Makes the row of the next item, if there is one. Returns false without memory. */
+static bool next_item(struct pq_pairs *pairs, struct pq_pair_row *row)
+{
+	if (pq_items_next(pairs->columns->items))
+		return make_ended_row(pairs, NULL, row);
+	pq_ended_forget(pairs);
+	return true;
+}
+
+/* Makes the span's own row, and begins its items, if these are rows, too. */
+static bool next_own(struct pq_pairs *pairs, struct pq_pair_row *row)
+{
+	struct pq_ended *ended = &pairs->ended;
+
+	if (!make_ended_row(pairs, NULL, row))
+		return false;
+	if (!pairs->columns->items ||
+	    (pairs->how->items_of == PQ_OF_CLOSE && pairs->is_finished)) {
+		pq_ended_forget(pairs);
 		return true;
-	/* the record that was entered last is the one that ended the span */
+	}
+	/* the record that was entered last is the one that closed the span */
 	if (pairs->how->items_of == PQ_OF_OPEN &&
 	    !pq_fields_enter(pairs->columns->fields, &ended->opening.rec))
 		return false;
 	pq_items_begin(pairs->columns->items);
-	ended->items = PQ_ITEMS_MORE;
+	ended->left = PQ_LEFT_ITEMS;
 	return true;
 }
 
 bool pq_pairs_next_row(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
 	struct pq_ended *ended = &pairs->ended;
-	const struct pq_value *inner;
 
-	if (ended->items != PQ_ITEMS_NONE)
+	switch (ended->left) {
+	case PQ_LEFT_SPAN:
+		return next_own(pairs, row);
+	case PQ_LEFT_ITEMS:
 		return next_item(pairs, row);
-	inner = &ended->waiting.values[ended->at * pairs->n_inner];
-	for (size_t i = 0; i < pairs->how->n_values; i++) {
-		enum pq_of of = pairs->how->values[i].of;
-
-		row->values[i] = of == PQ_OF_OPEN  ? ended->kept[pairs->from[i]] :
-				 of == PQ_OF_INNER ? inner[pairs->from[i]] :
-						     ended->close[i];
-		if (!pq_pairs_lend(pairs, &row->values[i], row))
+	case PQ_LEFT_WAITING:
+		if (!make_ended_row(pairs, &ended->waiting.values[ended->at * pairs->n_inner],
+				    row))
 			return false;
+		if (++ended->at == ended->waiting.n)
+			pq_ended_forget(pairs);
+		return true;
+	default:
+		return end_unfinished(pairs, row);
 	}
-	row->made = true;
-	if (++ended->at == ended->waiting.n)
-		pq_ended_forget(pairs);
-	return true;
 }
 
 bool pq_waiting_hold(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *row)

@@ -93,8 +93,10 @@ static struct pq_pairs *create_pairs(const struct pq_pairing *how,
 	pairs->args = calloc(how->ended ? how->ended->n_args : 1, sizeof(*pairs->args));
 	pairs->ended.kept = calloc(n, sizeof(*pairs->ended.kept));
 	pairs->ended.close = calloc(n, sizeof(*pairs->ended.close));
+	pairs->n_sources = columns->fields->session->n_files;
+	pairs->last_times = calloc(pairs->n_sources, sizeof(*pairs->last_times));
 	if (pairs->kept && pairs->inner && pairs->from && pairs->key && pairs->args &&
-	    pairs->ended.kept && pairs->ended.close) {
+	    pairs->ended.kept && pairs->ended.close && pairs->last_times) {
 		keep_columns(pairs);
 		if (pq_spans_init(&pairs->spans, how->n_keys, pairs->n_kept, calls) &&
 		    create_nested(pairs))
@@ -133,6 +135,7 @@ void pq_pairs_destroy(struct pq_pairs *pairs)
 	free(pairs->from);
 	free(pairs->key);
 	free(pairs->args);
+	free(pairs->last_times);
 	free(pairs);
 }
 
@@ -200,7 +203,7 @@ void pq_pairs_drop_span(struct pq_pairs *pairs, uint32_t span)
 
 /*
  * Opens a span with the key that was read; the values kept of its record are not set yet.
- * Returns its number; UINT32_MAX without memory.
+ * Returns its number; PQ_NO_SPAN without memory.
  */
 static uint32_t open_span(struct pq_pairs *pairs, uint32_t hash, struct pq_pair_row *row)
 {
@@ -208,14 +211,14 @@ static uint32_t open_span(struct pq_pairs *pairs, uint32_t hash, struct pq_pair_
 	uint32_t span;
 
 	span = pq_spans_open(&pairs->spans, pairs->key, hash);
-	if (span == UINT32_MAX)
+	if (span == PQ_NO_SPAN)
 		return span;
 	values = pq_spans_at(&pairs->spans, span);
 	for (size_t i = 0; i < pairs->how->n_keys; i++) {
 		struct pq_value key = pairs->key[i];
 
 		if (!pq_pairs_own(pairs, &key, row))
-			return UINT32_MAX;
+			return PQ_NO_SPAN;
 		values[i] = key;
 	}
 	return span;
@@ -238,11 +241,13 @@ static INLINE bool meet_open(struct pq_pairs *pairs, const struct pq_value *time
 		span = slot->item - 1;
 		pairs->counts.restarted++;
 		pq_pairs_drop_span(pairs, span);
+		pq_spans_reopen(&pairs->spans, span);
 	} else {
 		span = open_span(pairs, hash, row);
-		if (span == UINT32_MAX)
+		if (span == PQ_NO_SPAN)
 			return false;
 	}
+	pairs->spans.states[span].source = pairs->columns->fields->rec->source;
 	values = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
 	pq_span_forget(&pairs->spans, values, pairs->n_kept);
 	values[0] = *time;
@@ -260,12 +265,13 @@ static INLINE bool meet_open(struct pq_pairs *pairs, const struct pq_value *time
 }
 
 /*
- * Makes the row of a span that ends, or of the record inside a span that was entered. `kept`
- * has the values kept of the opening record. Returns false without memory.
+ * Makes the row of a span that ends, or of the record inside a span that was entered. Returns
+ * false without memory.
  */
-static bool make_row(struct pq_pairs *pairs, const struct pq_value *kept,
-		     struct pq_pair_row *row)
+static bool make_row(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *row)
 {
+	const struct pq_value *kept = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
+
 	for (size_t i = 0; i < pairs->how->n_values; i++) {
 		const struct pq_pair_value *value = &pairs->how->values[i];
 
@@ -273,6 +279,8 @@ static bool make_row(struct pq_pairs *pairs, const struct pq_value *kept,
 			row->values[i] = kept[pairs->from[i]];
 		else if (value->of == PQ_OF_INNER)
 			pq_pairs_read_inner(pairs, value->place, &row->values[i]);
+		else if (value->of == PQ_OF_SPAN)
+			pq_ended_value(pairs, span, value->place, &row->values[i]);
 		else
 			pq_pairs_read(pairs, value->place, &row->values[i]);
 		if (value->of == PQ_OF_OPEN ?
@@ -290,7 +298,7 @@ static INLINE bool meet_close(struct pq_pairs *pairs, const struct pq_value *tim
 			      struct pq_pair_row *row)
 {
 	const struct pq_pairing *how = pairs->how;
-	struct pq_value *kept;
+	const struct pq_value *kept;
 	struct pb_slot *slot;
 	uint32_t hash;
 
@@ -306,13 +314,11 @@ static INLINE bool meet_close(struct pq_pairs *pairs, const struct pq_value *tim
 		return true;
 	}
 	if (how->inner == PQ_NO_PLACE && !pairs->nested && !pairs->columns->items &&
-	    !make_row(pairs, kept, row))
+	    !make_row(pairs, slot->item - 1, row))
 		return false;
 	pairs->ended_serial = pairs->has_serials ? kept[1].u : 0; /* see keep_columns */
 	tell_ended(pairs, kept, true);
-	if (how->waits && !pq_ended_take_waiting(pairs, slot->item - 1, kept, row))
-		return false;
-	if (pairs->columns->items && !pq_ended_take_items(pairs, slot->item - 1, kept, row))
+	if ((how->waits || pairs->columns->items) && !pq_ended_take(pairs, slot->item - 1, row))
 		return false;
 	pq_spans_close(&pairs->spans, slot);
 	pairs->counts.pairs++;
@@ -339,7 +345,7 @@ static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
 		return true;
 	if (pairs->how->waits)
 		return pq_waiting_hold(pairs, slot->item - 1, row);
-	return make_row(pairs, kept, row);
+	return make_row(pairs, slot->item - 1, row);
 }
 
 /*
@@ -348,6 +354,18 @@ static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
 static bool is_lost(const struct pq_pairs *pairs)
 {
 	return pd_record_loss(pairs->columns->fields->rec) != PD_LOSS_NONE;
+}
+
+/* Reads the time of the record that was entered, and notes it as that of the last one. */
+static INLINE struct pq_value read_time(struct pq_pairs *pairs)
+{
+	uint64_t *last = &pairs->last_times[pairs->columns->fields->rec->source];
+	struct pq_value time;
+
+	pq_pairs_read(pairs, pairs->how->time, &time);
+	if (time.type == PQ_INT && time.u > *last)
+		*last = time.u;
+	return time;
 }
 
 /* Returns the role of the record that was entered. */
@@ -389,15 +407,14 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 {
 	struct pq_pairs *nested = pairs->nested;
 	struct pq_pair_role role = { .bound = NULL }, inner = { .bound = NULL };
+	struct pq_value time = read_time(pairs);
 	bool lost = is_lost(pairs);
-	struct pq_value time;
 
 	if (!lost || pairs->how->pairs_lost)
 		role = role_of(pairs);
 	if (!lost || nested->how->pairs_lost)
 		inner = role_of(nested);
 	lost = lost && !role.closes && !role.opens && !inner.closes && !inner.opens;
-	pq_pairs_read(pairs, pairs->how->time, &time);
 	if (inner.closes && !meet_nested_close(pairs, &time, row))
 		return false;
 	if (role.closes && !meet_close(pairs, &time, row))
@@ -422,12 +439,12 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 
 	if (pairs->nested)
 		return meet_both(pairs, row);
+	time = read_time(pairs);
 	if (!lost || how->pairs_lost || how->inner != PQ_NO_PLACE)
 		role = role_of(pairs);
 	ends = role.closes || role.opens;
 	if (!ends && !role.inner && !lost)
 		return true;
-	pq_pairs_read(pairs, how->time, &time);
 	if (role.closes && !meet_close(pairs, &time, row))
 		return false;
 	if (role.opens && !meet_open(pairs, &time, row))

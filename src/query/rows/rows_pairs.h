@@ -45,10 +45,13 @@ void pq_pairs_destroy(struct pq_pairs *pairs);
 bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row);
 
 /*
- * Returns true if rows of the last span that ended may be left: of records that waited for its
- * end, or of items.
+ * Returns true if rows may be left: of the last span that ended, for records that waited for
+ * its end, or for items; or of unfinished spans.
  */
 bool pq_pairs_has_rows(const struct pq_pairs *pairs);
+
+/* Handles the end of the records; call it once. Rows of unfinished spans may be left then. */
+void pq_pairs_finish(struct pq_pairs *pairs);
 
 /*
  * Makes the next of these rows; row->made says whether there was one. Returns false without

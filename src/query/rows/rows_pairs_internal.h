@@ -32,17 +32,18 @@ struct pq_opening {
 	size_t room;
 };
 
-/* A span that ended, and the records that waited for it, or the items of one of its records. */
+/* A span that ended, and the rows that are left of it. */
 struct pq_ended {
 	struct pq_value *kept;	/* [n_kept] */
-	struct pq_value *close; /* [n_values]: those of PQ_OF_CLOSE */
+	struct pq_value *close; /* [n_values]: those of PQ_OF_CLOSE and PQ_OF_SPAN */
 	struct pq_waiting waiting;
 	size_t at; /* the record whose row is next */
 	enum {
-		PQ_ITEMS_NONE,
-		PQ_ITEMS_OF_SPAN, /* the span's own row comes next */
-		PQ_ITEMS_MORE,	  /* more items may come */
-	} items;
+		PQ_LEFT_NONE,
+		PQ_LEFT_SPAN,	 /* its own, then those of its items */
+		PQ_LEFT_ITEMS,	 /* more items may come */
+		PQ_LEFT_WAITING, /* of records that waited */
+	} left;
 	struct pq_opening opening; /* if items are of the opening record */
 };
 
@@ -70,7 +71,10 @@ struct pq_pairs {
 	size_t n_held; /* records that wait */
 	bool too_many; /* a record found no room to wait */
 	struct pq_ended ended;
-	size_t n_lost; /* records of lost records that named some spans */
+	size_t n_lost;	      /* records of lost records that named some spans */
+	uint64_t *last_times; /* by recording: of its records so far */
+	size_t n_sources;     /* number of them */
+	bool is_finished;     /* there are no more records */
 	struct pq_pair_counts counts;
 	bool has_serials; /* spans inside others: their serial numbers are kept */
 	bool by_event;	  /* the event alone decides what a record does */
@@ -151,19 +155,16 @@ bool pq_waiting_hold(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *
 /* Copies the record that was entered, which opens a span. Returns false without memory. */
 bool pq_opening_keep(struct pq_pairs *pairs, uint32_t span);
 
-/*
- * Makes the records that wait for the end of a span, whose values are `kept`, the rows that
- * pq_pairs_next_row() returns. Returns false without memory.
- */
-bool pq_ended_take_waiting(struct pq_pairs *pairs, uint32_t span, struct pq_value *kept,
-			   struct pq_pair_row *row);
+/* Sets *out to a value of a span itself, which ends. */
+void pq_ended_value(const struct pq_pairs *pairs, uint32_t span, uint32_t place,
+		    struct pq_value *out);
 
 /*
- * Makes the items of a span that ends, whose values are `kept`, these rows. Returns false
- * without memory.
+ * Makes the rows of a span that ends those that pq_pairs_next_row() returns: of the records
+ * that wait for its end, else its own, and those of its items. The record that was entered
+ * closes it, unless pairs->is_finished. Returns false without memory.
  */
-bool pq_ended_take_items(struct pq_pairs *pairs, uint32_t span, struct pq_value *kept,
-			 struct pq_pair_row *row);
+bool pq_ended_take(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *row);
 
 /* Frees what is left of the span that ended last. */
 void pq_ended_forget(struct pq_pairs *pairs);

@@ -10,6 +10,8 @@ bool pq_spans_init(struct pq_spans *spans, size_t n_keys, size_t n_kept, struct 
 		.calls = calls,
 		.n_keys = n_keys,
 		.stride = n_keys + n_kept,
+		.first = PQ_NO_SPAN,
+		.last = PQ_NO_SPAN,
 	};
 	pb_secret_make(&spans->secret);
 	return pb_map_reserve(&spans->map);
@@ -22,6 +24,7 @@ void pq_spans_deinit(struct pq_spans *spans)
 	pb_map_deinit(&spans->map);
 	free(spans->values);
 	free(spans->free);
+	free(spans->states);
 	*spans = (struct pq_spans){ 0 };
 }
 
@@ -75,10 +78,43 @@ struct pb_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_valu
 	return pb_map_find(&spans->map, hash, has_key, &wanted);
 }
 
+/* Lists a span as the one that was opened last. */
+static void append_span(struct pq_spans *spans, uint32_t span)
+{
+	spans->states[span].before = spans->last;
+	spans->states[span].after = PQ_NO_SPAN;
+	if (spans->last == PQ_NO_SPAN)
+		spans->first = span;
+	else
+		spans->states[spans->last].after = span;
+	spans->last = span;
+}
+
+static void unlist_span(struct pq_spans *spans, uint32_t span)
+{
+	struct pq_span_state links = spans->states[span];
+
+	if (links.before == PQ_NO_SPAN)
+		spans->first = links.after;
+	else
+		spans->states[links.before].after = links.after;
+	if (links.after == PQ_NO_SPAN)
+		spans->last = links.before;
+	else
+		spans->states[links.after].before = links.before;
+}
+
+void pq_spans_reopen(struct pq_spans *spans, uint32_t span)
+{
+	unlist_span(spans, span);
+	append_span(spans, span);
+}
+
 void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot)
 {
 	uint32_t span = slot->item - 1;
 
+	unlist_span(spans, span);
 	pb_map_remove(&spans->map, slot);
 	pq_span_forget(spans, pq_spans_at(spans, span), spans->stride);
 	spans->free[spans->n_free++] = span;
@@ -91,15 +127,17 @@ uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint3
 
 	if (!spans->n_free && (!pb_reserve_bytes(&spans->values, spans->n, 1, &spans->capacity,
 						 spans->stride * sizeof(*values)) ||
-			       !pb_reserve(spans->free, spans->n, spans->free_room)))
-		return UINT32_MAX;
+			       !pb_reserve(spans->free, spans->n, spans->free_room) ||
+			       !pb_reserve(spans->states, spans->n, spans->states_room)))
+		return PQ_NO_SPAN;
 	if (!pb_map_reserve(&spans->map))
-		return UINT32_MAX;
+		return PQ_NO_SPAN;
 	span = spans->n_free ? spans->free[--spans->n_free] : (uint32_t)spans->n++;
 	values = pq_spans_at(spans, span);
 	for (size_t i = 0; i < spans->stride; i++)
 		values[i].type = PQ_NIL;
 	pb_map_fill(&spans->map, pq_spans_find(spans, key, hash), hash, span);
+	append_span(spans, span);
 	return span;
 }
 
@@ -107,5 +145,6 @@ void pq_spans_clear(struct pq_spans *spans)
 {
 	pq_span_forget(spans, spans->values, spans->n * spans->stride);
 	spans->n = spans->n_free = 0;
+	spans->first = spans->last = PQ_NO_SPAN;
 	pb_map_clear(&spans->map);
 }

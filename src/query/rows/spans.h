@@ -1,6 +1,7 @@
 /*
  * Open spans by key, in one array of values: each has the values of its key, then those kept of
- * the record that opened it. The room of closed spans is used again.
+ * the record that opened it. They are also listed in the order in which they were opened. The
+ * room of closed spans is used again.
  */
 #ifndef PERFLUA_QUERY_SPANS_H
 #define PERFLUA_QUERY_SPANS_H
@@ -8,6 +9,14 @@
 #include "base/map.h"
 #include "query/expr/strings.h"
 #include "query/expr/scope.h"
+
+#define PQ_NO_SPAN UINT32_MAX
+
+/* What is known of an open span besides its values. */
+struct pq_span_state {
+	uint32_t before, after; /* numbers of the spans opened before and after it */
+	uint16_t source;	/* number of the recording that it is of; set by the caller */
+};
 
 struct pq_spans {
 	struct pq_calls *calls; /* knows the objects among values; NULL: there are none */
@@ -17,6 +26,9 @@ struct pq_spans {
 	size_t n, capacity;
 	uint32_t *free; /* [free_room]: numbers of closed spans, n_free of them */
 	size_t n_free, free_room;
+	struct pq_span_state *states; /* [states_room], by span */
+	size_t states_room;
+	uint32_t first, last;  /* opened; PQ_NO_SPAN: none is open */
 	size_t n_keys, stride; /* values of a key; values of a span */
 };
 
@@ -52,9 +64,12 @@ struct pb_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_valu
 
 /*
  * Opens a span for a key that has none. All its values are absent, those of the key, too.
- * Returns its number; UINT32_MAX without memory.
+ * Returns its number; PQ_NO_SPAN without memory.
  */
 uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint32_t hash);
+
+/* Makes an open span the one that was opened last. */
+void pq_spans_reopen(struct pq_spans *spans, uint32_t span);
 
 void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot);
 

@@ -1,0 +1,141 @@
+-- Spans that are open at the end of the recording, as rows.
+local builder = require "spec.support.builder"
+local perflua = require "perflua"
+require "spec.support.model"
+local spanned = require "spec.support.spanned"
+local two_events = require "spec.support.two_events"
+local spec_of = require("perflua.core").query_spec
+
+local raises, rows_of = two_events.raises, two_events.rows
+
+local UNFINISHED = { open = "open", close = "close", unfinished = true }
+
+local plain = {
+  { "comm", 7, 1, "seven" }, { "open", 8, 90, 0xb }, { "open", 7, 100, 0xa },
+  { "close", 7, 150, 0xc }, { "open", 9, 155, 1, 3 }, { "open", 7, 160, 0xd },
+  { "open", 7, 170, 0xe }, { "tick", 5, 200 },
+}
+
+local function texts(spans)
+  local list = {}
+  for span in spans:each() do
+    list[#list + 1] = ("%s:%d-%s %s"):format(span.key, span.start, span.stop, span.so_far)
+  end
+  return list
+end
+
+for _, where in ipairs { "in the core", "in Lua" } do
+describe("pair() with unfinished = true, " .. where, function()
+  local function pair(file, options)
+    local query = file:samples()
+    spec_of(query).interpreted = where == "in Lua"
+    return query:pair(options or UNFINISHED)
+  end
+
+  it("gives the spans that are open at the end, in the order in which they began", function()
+    local file <close> = assert(perflua.open(spanned.write(plain)))
+    local spans = pair(file)
+    assert.same({ "7:100-150 nil", "8:90-nil 110", "9:155-nil 45", "7:170-nil 30" },
+      texts(spans))
+    local counts = spans.counts
+    assert.same({ 1, 3, 0, 1 }, { counts.pairs, counts.unfinished, counts.unclosed,
+      counts.restarted })
+    assert.equal(1, #spans:where("duration >= 0"):collect())
+    local last = spans:where("so_far < 40"):first()
+    assert.is_nil(last.close)
+    assert.is_nil(last.duration)
+    assert.equal(0xe, last.open.addr)
+    assert.matches("%- %? %(30 ns so far%)", tostring(last))
+  end)
+
+  it("groups them with the others, and says how many there are", function()
+    local file <close> = assert(perflua.open(spanned.write(plain)))
+    local t = pair(file):group_by("key"):count():sum("duration"):sum("so_far"):sort("key", "asc")
+    assert.same({ { key = 7, count = 2, duration = 50, so_far = 30 },
+      { key = 8, count = 1, duration = 0, so_far = 110 },
+      { key = 9, count = 1, duration = 0, so_far = 45 } }, rows_of(t))
+    assert.matches("# 1 span, and 3 that had not ended; not counted: 1 opened again",
+      tostring(t), 1, true)
+  end)
+
+  it("gives their keys as they are paired", function()
+    local file <close> = assert(perflua.open(spanned.write(plain)))
+    local spans = pair(file, { open = "open", close = "close", key = { "comm", "tid / 2" },
+      unfinished = true })
+    assert.same({ "seven", 3.5 }, spans:first().key)
+    assert.same({ "seven", ":8", ":9", "seven" }, spans:select("key[1]"):collect())
+    assert.same({ 5, 4 }, { spans:select("#key[1]"):first(),
+      pair(file, { open = "open", close = "close", key = "tid / 2", unfinished = true })
+        :where("so_far == 110"):select("key"):first() })
+  end)
+
+  it("has the records inside of them, which waited", function()
+    local file <close> = assert(perflua.open(spanned.write(plain)))
+    local spans, got = pair(file, { open = "open", close = "close", key = false,
+      unfinished = true }), {}
+    local ticks = file:samples("tick")
+    spec_of(ticks).interpreted = where == "in Lua"
+    for record, span in ticks:within(spans, { closed = true }):each() do
+      got[#got + 1] = { record.time, span.start, span.so_far }
+    end
+    assert.same({ { 200, 170, 30 } }, got)
+    assert.same({ 30 }, ticks:within(spans):select("span.so_far"):collect())
+    assert.same({ 200 }, ticks:within(spans):where("span.stop == nil"):select("time"):collect())
+  end)
+
+  it("says how long they were open in their own recording", function()
+    local a, b = spanned.write { { "open", 7, 100 }, { "tick", 1, 120 } },
+      spanned.write { { "open", 7, 110 }, { "tick", 1, 500 } }
+    local file <close> = assert(perflua.open { a, b })
+    assert.same({ "7:100-nil 20", "7:110-nil 390" }, texts(pair(file)))
+  end)
+end)
+end
+
+describe("unfinished spans", function()
+  it("are the same in a stream and in compressed records", function()
+    local b, events = spanned.builder { container = "pipe" }
+    spanned.add(b, events, plain)
+    local file <close> = assert(perflua.open(spanned.write(plain)))
+    local expected = texts(file:samples():pair(UNFINISHED))
+    for _, path in ipairs { b:write() } do
+      local other <close> = assert(perflua.open(path))
+      assert.same(expected, texts(other:samples():pair(UNFINISHED)))
+    end
+  end)
+
+  it("have the items of the record that opened them", function()
+    local b = builder.new()
+    local event = b:event { name = "open", type = 1, ids = { 11 },
+      sample_type = { "identifier", "tid", "time", "callchain" } }
+    b:sample(event, { identifier = 11, pid = 7, tid = 7, time = 100, callchain = { 1, 2 } })
+    b:sample(event, { identifier = 11, pid = 7, tid = 7, time = 130, callchain = { 3, 4, 5 } })
+    local file <close> = assert(perflua.open(b:write()))
+    local spans = file:samples():pair { open = "open", close = "open", unfinished = true }
+    assert.same({ { 1, 30, false }, { 2, 30, false }, { 3, false, 0 }, { 4, false, 0 },
+      { 5, false, 0 } },
+      spans:unnest("open.callchain"):select("frame.ip", "duration", "so_far"):collect())
+    assert.same({ 3, 4, 5 }, spans:unnest("close.callchain"):select("frame.ip"):collect())
+  end)
+
+  it("are left out of exports", function()
+    local file <close> = assert(perflua.open(spanned.write(plain)))
+    local path = os.tmpname()
+    assert(perflua.export(file:samples():pair(UNFINISHED), "chrome", path))
+    local out = assert(io.open(path)):read "a"
+    os.remove(path)
+    local _, n = out:gsub('"ph":"e"', "")
+    assert.equal(1, n)
+  end)
+
+  it("have no fields that nobody asked for", function()
+    local file <close> = assert(perflua.open(spanned.write(plain)))
+    raises("'so_far': only spans of pair { unfinished = … } have it", function()
+      file:samples():pair({ open = "open", close = "close" }):where("so_far > 1")
+    end)
+    raises("within: spans inside of others have ended: pair them without `unfinished`",
+      function()
+        file:samples():pair(UNFINISHED):within(file:samples():pair(UNFINISHED))
+      end)
+  end)
+end)
