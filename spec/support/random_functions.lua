@@ -65,7 +65,8 @@ local function access_of(text, arguments)
   local own = { start = true, open = true, key = true }
   -- `stop`, `duration` and `close` of a span come when it ends: a function of a record inside
   -- asks what is known
-  if not own[first] and first ~= "stop" and first ~= "duration" and first ~= "close" then
+  if not own[first] and first ~= "stop" and first ~= "duration" and first ~= "so_far"
+    and first ~= "close" then
     path = "open." .. path
   end
   local of = arguments == "span, around" and of_span and "around" or "span"

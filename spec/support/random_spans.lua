@@ -54,10 +54,26 @@ local function side(self, name)
   return self:one_of { "tick", { "open", "tick" }, name }
 end
 
+-- Returns the records that close spans: one kind, or several, of which some ask what opened the
+-- span, or have a key of their own.
+local function closing(self, key)
+  if not self:chance(30) then return side(self, "close") end
+  local parts = {}
+  for i = 1, 1 + self.random(3) do
+    self.pool = common(self.records)
+    local where = self:chance(60) and ("%s %s open.%s"):format(self:number(0),
+      self:one_of { "==", ">=", "~=" }, self:one_of { "tid", "cpu", "time", "period" }) or nil
+    parts[i] = { event = self:one_of { "open", "close", "tick" }, where = where,
+      key = self:chance(20) and key or nil }
+    self.pool = self.records
+  end
+  return parts
+end
+
 local function spans(self, steps, keys, fields, ended)
   local key = self:one_of(keys)
   steps[#steps + 1] = { "pair", {
-    open = side(self, "open"), close = side(self, "close"), key = key, fields = fields
+    open = side(self, "open"), close = closing(self, key), key = key, fields = fields
       and { "tid", "time" } or nil, unfinished = not ended and self:chance(25) or nil,
   } }
   self.pool = of_spans(self.records, self, "", steps[#steps][2])

@@ -167,9 +167,11 @@ local classes = {
   PairOptions = {
     name = "PairOptions", kind = "options", doc = "Options of `query:pair(options)`.",
     fields = {
-      { "open", "string|Event|(string|Event)[]|PairSide|fun(record: Record): any",
+      { "open",
+        "string|Event|(string|Event|PairSide)[]|PairSide|fun(record: Record): any",
         "The records that open a span." },
-      { "close", "string|Event|(string|Event)[]|PairSide|fun(record: Record): any",
+      { "close",
+        "string|Event|(string|Event|PairSide)[]|PairSide|fun(record: Record): any",
         "The records that close it." },
       { "key", "string|string[]|table<string, any>|false?",
         "The fields that both have in common; { open =, close = } where they are called "
@@ -191,7 +193,10 @@ local classes = {
       { "event", "string|Event|(string|Event)[]?", "Their event." },
       { "type", "string?", "Their record type." },
       { "where", "string|table<string, any>|fun(record: Record): any?",
-        "A filter, as where() takes it." },
+        "A filter, as where() takes it. In `close` it may name fields of the record that "
+          .. "opened the span: \"args.id == open.args.id\"." },
+      { "key", "string|string[]|false?", "The fields that are the key of these records.",
+        default = "`key` of pair()" },
     },
   },
 
@@ -251,6 +256,8 @@ local classes = {
       { "unclosed", "integer", "Spans that were still open at the end, and are in no row." },
       { "unfinished", "integer", "Spans that were still open at the end, and are rows." },
       { "restarted", "integer", "Spans that were dropped, opened once more before a close." },
+      { "mismatched", "integer", "Spans that were dropped, as a record that closes spans of "
+        .. "their key does not answer to the one that opened them." },
       { "lost", "integer", "Spans that were dropped, as records were lost." },
       { "unkeyed", "integer", "Records without a key or time." },
     },

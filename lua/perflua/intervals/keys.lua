@@ -38,6 +38,14 @@ function keys.refs(scope, wanted, what)
   return refs
 end
 
+---@param refs table[]
+---@return string
+function keys.text(refs)
+  local texts = {}
+  for i, ref in ipairs(refs) do texts[i] = ref.text end
+  return table.concat(texts, ", ")
+end
+
 local function comparable(a, b)
   if a.kind == "any" or b.kind == "any" then return true end
   return (arith.is_number[a.kind] or false) == (arith.is_number[b.kind] or false)
@@ -61,11 +69,44 @@ function keys.check(a, b, a_name, b_name)
   end
 end
 
+-- Sets the Refs that are the key: part.keys of each part, and side.keys. Returns whether a part
+-- has fields of its own.
+local function set_keys(side, wanted, what)
+  local has_own = false
+  for _, part in ipairs(side.parts) do
+    local own = part.key ~= nil
+    part.keys = keys.refs(part.scope, own and part.key or not own and wanted, what)
+    has_own = has_own or own
+  end
+  side.keys = side.parts[1].keys
+  if #side.parts > 1 and not has_own then side.keys = keys.refs(side.scope, wanted, what) end
+  return has_own
+end
+
+-- Returns the kinds of the parts of a key that spans store: where the fields of records that
+-- open and close spans differ, and of floats, which are stored as integers if they are whole,
+-- "any".
+local function stored_kinds(sides)
+  local all = {}
+  for _, side in ipairs(sides) do
+    for _, part in ipairs(side.parts) do
+      for i, ref in ipairs(part.keys) do
+        local same = (all[i] or ref.kind) == ref.kind and ref.kind ~= "float"
+        all[i] = same and ref.kind or "any"
+      end
+    end
+  end
+  return all
+end
+
+---Sets the Refs that are the key of both sides: side.keys, and part.keys of their parts.
 ---@param open table a side
 ---@param close table
 ---@param wanted string|string[]|table|false|nil default: "tid"
----@return table[] of_open, table[] of_close # Refs
-function keys.of(open, close, wanted)
+---@param stores boolean? the spans store their key
+---@return boolean stores # they do: records of one side may have different fields
+---@return string[] kinds
+function keys.set(open, close, wanted, stores)
   if wanted == nil then wanted = "tid" end
   local each = { open = wanted, close = wanted }
   if type(wanted) == "table" and #wanted == 0 then
@@ -75,10 +116,14 @@ function keys.of(open, close, wanted)
     end
     each = wanted
   end
-  local a, b = keys.refs(open.scope, each.open, "key of open"),
-    keys.refs(close.scope, each.close, "key of close")
-  keys.check(a, b, "open", "close")
-  return a, b
+  stores = set_keys(open, each.open, "key of open") or stores
+  stores = set_keys(close, each.close, "key of close") or stores
+  for i = 2, #open.parts do keys.check(open.keys, open.parts[i].keys, "open", "open") end
+  for _, part in ipairs(close.parts) do keys.check(open.keys, part.keys, "open", "close") end
+  if stores then return true, stored_kinds { open, close } end
+  local close_kinds = {}
+  for i, ref in ipairs(close.keys) do close_kinds[i] = ref.kind end
+  return false, close_kinds
 end
 
 return keys

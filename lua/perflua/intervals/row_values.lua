@@ -24,7 +24,7 @@ local function side_for(ref, of)
   return ref and (ref.types or ref.checks or ref.mixed) and of or 0
 end
 
--- Returns the lowering for trees over records of a side.
+-- Returns the lowering for trees over records of a side, or of a part of one.
 function Rows:of_records(ref, of)
   local side = side_for(ref, of)
   self.records[side] = self.records[side] or lower.of(self.file)
@@ -39,7 +39,7 @@ end
 
 -- Returns the place of a Ref of records, which is read as it is named.
 function Rows:column_of(ref, of, as_value)
-  local name = ("%d %s %s"):format(side_for(ref, of), as_value, ref.text)
+  local name = ("%s %s %s"):format(side_for(ref, of), as_value, ref.text)
   local place = self.places[name]
   if not place then
     local lowering = self:of_records(ref, of)
@@ -47,6 +47,38 @@ function Rows:column_of(ref, of, as_value)
     self.places[name] = place
   end
   return place
+end
+
+-- Returns the place of a value that all records have.
+function Rows:one()
+  self.places.one = self.places.one
+    or self:column { op = "const", kind = "natural", value = 1 }
+  return self.places.one
+end
+
+-- Trees over a record that closes a span and the values kept of the one that opened it.
+local Answers = setmetatable({}, { __index = lower.class })
+Answers.__index = Answers
+
+function Answers:leaf(ref, kind, as_value)
+  if not ref.span then return lower.class.leaf(self, ref, kind, as_value) end
+  local rows = self.rows
+  local column = rows:column_of(ref.span.ref, OPEN, as_value)
+  local name = "opened " .. column
+  if not self.fields[name] then
+    rows.opened[#rows.opened + 1] = column
+    self.fields[name] = { row = #rows.opened }
+  end
+  return { op = "field", kind = kind, field = self.fields[name] }
+end
+
+-- Returns the place of a condition on a record of a part and on the opening one.
+function Rows:answers_column(filters, of)
+  local lowering = setmetatable({ rows = self, file = self.file, fields = {} }, Answers)
+  local trees = {}
+  for i, one in ipairs(filters) do trees[i] = lowering:condition(one) end
+  self.records["answers " .. of] = lowering
+  return self:column(lower.all(trees))
 end
 
 -- Returns the place of the record itself.
@@ -83,7 +115,8 @@ local own = {
 function Rows:key_at(i)
   local ref = self.keys[i]
   if self.pairing.stores_key then
-    return self:value_at(KEY + i + (self.pairing.several and 1 or 0), SPAN, ref.kind)
+    return self:value_at(KEY + i + (self.pairing.several and 1 or 0), SPAN,
+      self.pairing.key_kinds[i])
   end
   return self:value_at(self:column_of(ref, self.key_of, true), self.key_of, ref.kind)
 end

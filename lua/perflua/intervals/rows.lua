@@ -65,26 +65,64 @@ local function inner_place(self, ref)
   return self.nested:place(self.nested:column_of(of_record, of, true), of)
 end
 
+local ROLES = { close = 1, open = 2 } -- numbered as in the core
+
+-- Returns the fields that are the key of a part, as columns: the recording first where there
+-- are several.
+local function key_places(self, part, of)
+  local places = {}
+  if self.pairing.several then places[1] = self:column_of(self.pairing.source, OPEN, true) end
+  for _, ref in ipairs(part.keys) do places[#places + 1] = self:column_of(ref, of, true) end
+  if #places == 0 then places[1] = self:one() end
+  return places
+end
+
+-- Describes the parts of both sides. A part has fields of its own if there are several.
+local function add_sides(self, pairing)
+  self.sides, self.opened = {}, {}
+  for _, name in ipairs { "close", "open" } do
+    local parts = pairing[name].parts
+    for i, part in ipairs(parts) do
+      local of = #parts == 1 and side_of[name] or ("%s %d"):format(name, i)
+      self.sides[#self.sides + 1] = {
+        role = ROLES[name], part = part, of = of,
+        condition = condition(self, part.quick or part.filters, of),
+        answers = part.answers and self:answers_column(part.answers, of),
+      }
+    end
+  end
+end
+
+-- Returns whether records of losses tell of a part of the key.
+local function is_lost_key(pairing, i)
+  for _, side in ipairs { pairing.open, pairing.close } do
+    for _, part in ipairs(side.parts) do
+      if part.keys[i].text ~= "cpu" then return false end
+    end
+  end
+  return true
+end
+
+-- Returns the description of the key: how records inside have it, and records of losses.
 local function keys_of(self)
   local pairing, keys = self.pairing, {}
-  local inner = self.inner and self.inner.keys or pairing.close.keys
+  local inner = self.inner and self.inner.keys
   if pairing.several then
     local source = self:column_of(pairing.source, OPEN, true)
     local inside = self.nested and self.nested:place(self.nested:column_of(pairing.source, OPEN,
       true), OPEN) or source
-    keys[1] = { source, source, inside, loses = true }
+    keys[1] = { inner = inside, lost = source }
   end
   for i, ref in ipairs(pairing.open.keys) do
-    local other = pairing.close.keys[i]
+    local place = self:column_of(ref, OPEN, true)
     keys[#keys + 1] = {
-      self:column_of(ref, OPEN, true), self:column_of(other, CLOSE, true),
-      self.inner and inner_place(self, inner[i]) or self:column_of(other, CLOSE, true),
-      loses = ref.text == "cpu" and other.text == "cpu",
+      inner = inner and inner_place(self, inner[i]) or place,
+      lost = is_lost_key(pairing, i) and place or nil,
     }
   end
   if #keys == 0 then -- one span at a time
-    local one = self:column { op = "const", kind = "natural", value = 1 }
-    keys[1] = { one, one, self.nested and self.nested:place(one, OPEN) or one }
+    local one = self:one()
+    keys[1] = { inner = self.nested and self.nested:place(one, OPEN) or one }
   end
   return keys
 end
@@ -109,8 +147,7 @@ function Nested:value_at(column, of, kind)
 end
 
 local function add_conditions(self, pairing)
-  self.closes = condition(self, pairing.close.quick or pairing.close.filters, CLOSE)
-  self.opens = condition(self, pairing.open.quick or pairing.open.filters, OPEN)
+  add_sides(self, pairing)
   self.time_column = self:column_of(pairing.time, OPEN, true)
   self:time(OPEN, "unsigned") -- a row is never empty
 end
@@ -148,9 +185,13 @@ function rows.of(pairing, inner, waits)
 end
 
 local function describe_pairs(self)
-  local keys = keys_of(self) -- it may add values
+  local keys, sides = keys_of(self), {} -- it may add values
+  for i, side in ipairs(self.sides) do
+    sides[i] = { role = side.role, condition = side.condition, answers = side.answers,
+      keys = key_places(self, side.part, side.of) }
+  end
   return {
-    opens = self.opens, closes = self.closes, waits = self.waits, time = self.time_column,
+    sides = sides, opened = self.opened, waits = self.waits, time = self.time_column,
     inner = self.is_inner or nil, pairs_lost = self.pairing.pairs_lost, keys = keys,
     unfinished = self.pairing.unfinished and not self.at_once,
     values = self.row, ended = self.ended, nested = self.nested and describe_pairs(self.nested),

@@ -39,7 +39,7 @@ function Scope:key(path, text)
   if #path > 2 or not math.type(i) or not keys[i] then
     return nil, ("'%s' is beyond the spans' key, whose length is %d"):format(text, #keys)
   end
-  return made(text, keys[i].kind, path, { key = i })
+  return made(text, self.pairing.key_kinds[i], path, { key = i })
 end
 
 -- The message about a name that neither spans nor records have.
@@ -77,6 +77,30 @@ function Scope:resolve(path, text)
   local ref, message = self:of_side("open", path, text)
   if ref then return ref end
   return self:unknown(path, text, message)
+end
+
+local Answering = setmetatable({}, { __index = fields.class })
+Answering.__index = Answering
+
+--- The fields of records that close spans: their own, and as "open.comm" those of the record
+--- that opened the span.
+---@param records table the records' scope
+---@param opening table that of the records that open spans
+---@return table scope
+function scope.answering(records, opening)
+  return setmetatable({ records = records, opening = opening, file = records.file,
+    event_set = records.event_set }, Answering)
+end
+
+function Answering:resolve(path, text)
+  if path[1] ~= "open" then return self.records:resolve(path, text) end
+  if not path[2] then
+    return nil, "'open' is a record; name a field of it: 'open.comm'"
+  end
+  local of_record = table.move(path, 2, #path, 1, {})
+  local ref, message = self.opening:resolve(of_record, parser.spell(of_record))
+  if not ref then return nil, message end
+  return made(text, ref.kind, path, { side = "open", ref = ref })
 end
 
 local Inner = setmetatable({}, { __index = fields.class })

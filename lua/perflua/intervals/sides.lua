@@ -1,8 +1,12 @@
 -- The sides of a span, what opens it and what closes it: which records of a query these are.
 --
--- A side is { filters, untyped, scope, types, events, text }: the records for which all filters
--- hold, those in `untyped` and one that asks their type; scope knows their fields.
+-- A side is { parts, scope, types, events, text }: the records of any of its parts; scope knows
+-- their fields. A part is { filters, untyped, answers, key, scope, types, events, text }: the
+-- records for which all filters hold, those in `untyped` and one that asks their type. Filters
+-- in `answers`, if there are any, also ask the record that opened the span.
 
+local answering = require("perflua.intervals.scope").answering
+local check_open = require("perflua.recording").check_open
 local conditions = require "perflua.intervals.conditions"
 local description = require "perflua.table.description"
 local errors = require "perflua.errors"
@@ -16,9 +20,27 @@ local usage_error = errors.usage_error
 local sides = {}
 
 local SAMPLE = 9 -- PERF_RECORD_SAMPLE
+local MOST_PARTS = 8
 
--- { event, type, where }, in whatever form it was given.
-local function parts_of(name, wanted)
+---Raises unless the records of a query can open or close spans.
+---@param spec table the query's
+---@param name string of the method
+function sides.check_query(spec, name)
+  if spec.keys then
+    usage_error("%s comes before group_by", name)
+  elseif spec.refs then
+    usage_error("%s comes before select", name)
+  elseif spec.reader or spec.unnest then
+    usage_error("%s: a query over records expected, got one over %s", name,
+      spec.reader and "spans" or "their items")
+  elseif spec.order == "file" then
+    usage_error("%s needs records in time order; this query reads them in file order", name)
+  end
+  check_open(spec.file)
+end
+
+-- { event, type, where, key }, in whatever form it was given.
+local function options_of(name, wanted)
   local kind = type(wanted)
   if kind == "function" then return { where = wanted } end
   if kind == "string" or events.is_event(wanted) then return { event = wanted } end
@@ -58,42 +80,94 @@ local function type_of(spec, name, wanted)
 end
 
 -- The types of a side's records; nil: all of the query's.
-local function types_of(spec, name, parts)
-  if parts.type ~= nil then return type_of(spec, name, parts.type) end
+local function types_of(spec, name, options)
+  if options.type ~= nil then return type_of(spec, name, options.type) end
   -- records of other types only have an event, too
-  if parts.event ~= nil and not spec.types then return { [SAMPLE] = true } end
+  if options.event ~= nil and not spec.types then return { [SAMPLE] = true } end
   return spec.types
 end
 
-local function text_of(parts)
+local function text_of(options)
   local texts = {}
-  if parts.type ~= nil then texts[#texts + 1] = "records of type " .. parts.type end
-  if parts.event ~= nil then texts[#texts + 1] = description.events(parts.event) end
-  if parts.where ~= nil then
+  if options.type ~= nil then texts[#texts + 1] = "records of type " .. options.type end
+  if options.event ~= nil then texts[#texts + 1] = description.events(options.event) end
+  if options.where ~= nil then
     texts[#texts + 1] = "where "
-      .. (description.filter(parts.where) or "a Lua function says so")
+      .. (description.filter(options.where) or "a Lua function says so")
   end
   return table.concat(texts, " ")
+end
+
+local function asks_opening(one)
+  for _, ref in ipairs(one.refs or {}) do
+    if ref.span then return true end
+  end
+  return false
+end
+
+-- Returns a part; `opening`: the side that opens spans, for those that close them.
+local function part_of(spec, name, wanted, opening)
+  local options = options_of(name, wanted)
+  local ids = types_of(spec, name, options)
+  local set = options.event ~= nil and events_of(spec, name, options.event) or spec.events
+  local scope = fields.scope(spec.file, ids, set, spec.container)
+  local filters, answers = {}, nil
+  if set then filters[#filters + 1] = conditions.events(scope, set) end
+  if options.where ~= nil then
+    local one = filter.of(options.where, opening and answering(scope, opening.scope) or scope)
+    answers = asks_opening(one) and { one } or nil
+    if not answers then filters[#filters + 1] = one end
+  end
+  table.move(spec.filters, 1, #spec.filters, #filters + 1, filters)
+  local typed = table.move(filters, 1, #filters, 1, {})
+  if ids then table.insert(typed, 1, conditions.types(scope, ids)) end
+  return { untyped = filters, filters = typed, answers = answers, key = options.key,
+    scope = scope, types = ids, events = set, text = text_of(options) }
+end
+
+-- Returns a set of what is in any of the parts' sets of that name; nil: one of them has none.
+local function all_of(parts, name)
+  local all = {}
+  for _, part in ipairs(parts) do
+    if not part[name] then return nil end
+    for item in pairs(part[name]) do all[item] = true end
+  end
+  return all
+end
+
+-- Returns whether a side is given as a list of its parts, rather than of events.
+local function is_list(wanted)
+  for _, one in ipairs(type(wanted) == "table" and not events.is_event(wanted) and wanted
+    or {}) do
+    if type(one) == "function" or type(one) == "table" and not events.is_event(one) then
+      return true
+    end
+  end
+  return false
 end
 
 ---@param spec table the query's
 ---@param name string "open" or "close"
 ---@param wanted any
----@return { filters: table, untyped: table, scope: table, types: table?, events: table?, text:
---- string }
-function sides.of(spec, name, wanted)
-  local parts = parts_of(name, wanted)
-  local ids = types_of(spec, name, parts)
-  local set = parts.event ~= nil and events_of(spec, name, parts.event) or spec.events
-  local scope = fields.scope(spec.file, ids, set, spec.container)
-  local filters = {}
-  if set then filters[#filters + 1] = conditions.events(scope, set) end
-  if parts.where ~= nil then filters[#filters + 1] = filter.of(parts.where, scope) end
-  table.move(spec.filters, 1, #spec.filters, #filters + 1, filters)
-  local typed = table.move(filters, 1, #filters, 1, {})
-  if ids then table.insert(typed, 1, conditions.types(scope, ids)) end
-  return { untyped = filters, filters = typed, scope = scope, types = ids, events = set,
-    text = text_of(parts) }
+---@param opening table? the side that opens spans
+---@return { parts: table[], scope: table, types: table?, events: table?, text: string }
+function sides.of(spec, name, wanted, opening)
+  local list, parts, texts = is_list(wanted) and wanted or { wanted }, {}, {}
+  if #list > MOST_PARTS then
+    usage_error("pair: %s: at most %d kinds of records; here are %d", name, MOST_PARTS, #list)
+  end
+  for i, one in ipairs(list) do
+    parts[i] = part_of(spec, name, one, opening)
+    texts[i] = parts[i].text
+  end
+  if #parts == 1 then
+    local only = parts[1]
+    return { parts = parts, scope = only.scope, types = only.types, events = only.events,
+      text = only.text }
+  end
+  local ids, set = all_of(parts, "types"), all_of(parts, "events")
+  return { parts = parts, scope = fields.scope(spec.file, ids, set, spec.container),
+    types = ids, events = set, text = table.concat(texts, " or ") }
 end
 
 return sides

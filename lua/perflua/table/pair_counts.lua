@@ -8,6 +8,7 @@ local counts = {}
 local rows = { -- by name, what is said of one
   { "unopened", "closed without an open" }, { "unclosed", "left open" },
   { "restarted", "opened again before a close" },
+  { "mismatched", "dropped at the close of another" },
   { "lost", "dropped because records were lost" }, { "unkeyed", "without a key or time" },
 }
 

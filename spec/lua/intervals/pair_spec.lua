@@ -24,8 +24,8 @@ local function spans_of(rows, options)
 end
 
 local function counted(spans, expected)
-  local all = { pairs = 0, unopened = 0, unclosed = 0, unfinished = 0, restarted = 0, lost = 0,
-    unkeyed = 0 }
+  local all = { pairs = 0, unopened = 0, unclosed = 0, unfinished = 0, restarted = 0,
+    mismatched = 0, lost = 0, unkeyed = 0 }
   for name, n in pairs(expected) do all[name] = n end
   assert.same(all, spans.counts)
 end

@@ -89,9 +89,11 @@ local function told_of_lost(pairing)
   local places, before = {}, pairing.several and 1 or 0
   if pairing.several then places[1] = of_record(pairing.source) end
   for i, ref in ipairs(pairing.open.keys) do
-    if ref.text == "cpu" and pairing.close.keys[i].text == "cpu" then
-      places[before + i] = of_record(ref)
+    local is_cpu = true
+    for _, side in ipairs { pairing.open, pairing.close } do
+      for _, part in ipairs(side.parts) do is_cpu = is_cpu and part.keys[i].text == "cpu" end
     end
+    if is_cpu then places[before + i] = of_record(ref) end
   end
   return places
 end
@@ -147,36 +149,54 @@ function Pass:lose(record)
   for state in pairs(self.open) do
     local meant = true
     for place, value in pairs(only) do meant = meant and state.key[place] == value end
-    if meant then
-      put(self.root, state.key, nil)
-      self.open[state], self.counts.lost = nil, self.counts.lost + 1
+    if meant then self:drop(state, "lost") end
+  end
+end
+
+-- Returns the parts of a side that a record belongs to; nil: none.
+function Pass:parts(name, record)
+  local parts = {}
+  for _, part in ipairs(self.sides[name]) do
+    if part.test(record) then parts[#parts + 1] = part end
+  end
+  return #parts > 0 and parts or nil
+end
+
+-- Drops an open span.
+function Pass:drop(state, why)
+  put(self.root, state.key, nil)
+  self.open[state] = nil
+  self.counts[why] = self.counts[why] + 1
+end
+
+function Pass:close(parts, record, time)
+  local counts, has_key, missed = self.counts, false, nil
+  for _, part in ipairs(parts) do
+    local key = time and part.key(record)
+    local state = key and find(self.root, key)
+    has_key = has_key or key ~= nil
+    if state and time - state.start >= 0 then
+      if part.answers { record = record, opened = state.opened } then
+        put(self.root, state.key, nil)
+        self.open[state], counts.pairs = nil, counts.pairs + 1
+        return state
+      end
+      missed = state
     end
   end
-end
-
-function Pass:close(record, time)
-  local counts, key = self.counts, self.close_key(record)
-  local state = key and find(self.root, key)
-  if state and time and time - state.start >= 0 then
-    put(self.root, state.key, nil)
-    self.open[state], counts.pairs = nil, counts.pairs + 1
-    return state
-  end
-  local name = time and key and "unopened" or "unkeyed"
+  local name = time and has_key and "unopened" or "unkeyed"
   counts[name] = counts[name] + 1
+  if missed then self:drop(missed, "mismatched") end
 end
 
-function Pass:begin(record, time)
-  local counts, key = self.counts, self.open_key(record)
+function Pass:begin(parts, record, time)
+  local counts, key = self.counts, parts[1].key(record)
   if not (time and key) then
     counts.unkeyed = counts.unkeyed + 1
     return
   end
   local before = find(self.root, key)
-  if before then
-    counts.restarted = counts.restarted + 1
-    self.open[before] = nil
-  end
+  if before then self:drop(before, "restarted") end
   self.clock.n = self.clock.n + 1
   local state = { start = time, opened = record, key = key, order = self.clock.n,
     source = record.source or 1 }
@@ -296,14 +316,31 @@ local function kept_by(filters, calls, first)
   end
 end
 
+local function parts_of(pairing, side)
+  local parts = {}
+  for i, part in ipairs(side.parts) do
+    local answers = {}
+    for k, filter in ipairs(part.answers or {}) do
+      answers[k] = closures(filter.node, of_context)
+    end
+    parts[i] = {
+      test = all_of(part.filters), key = key_of(pairing, part.keys), answers = function(context)
+        for _, test in ipairs(answers) do
+          if not test(context) then return false end
+        end
+        return true
+      end,
+    }
+  end
+  return parts
+end
+
 local function begun(pairing, clock)
   local counts = { pairs = 0, unopened = 0, restarted = 0, lost = 0, unkeyed = 0,
-    unfinished = 0 }
+    unfinished = 0, mismatched = 0 }
   return setmetatable({
     counts = counts, root = {}, open = {}, n_lost = 0, clock = clock or { n = 0 },
-    closes = all_of(pairing.close.filters), opens = all_of(pairing.open.filters),
-    close_key = key_of(pairing, pairing.close.keys),
-    open_key = key_of(pairing, pairing.open.keys),
+    sides = { open = parts_of(pairing, pairing.open), close = parts_of(pairing, pairing.close) },
     lost_places = told_of_lost(pairing), last = {}, time_of = of_record(pairing.time),
   }, Pass)
 end
@@ -339,9 +376,10 @@ function spans.pair(pairing, spec, next_record)
     for record in next_record do
       local is_lost, time, state = LOST[record.type_id], pass:time(record), nil
       local asks = not is_lost or pairing.pairs_lost
-      local closes, opens = asks and pass.closes(record), asks and pass.opens(record)
-      if closes then state = pass:close(record, time) end
-      if opens then pass:begin(record, time) end
+      local closes = asks and pass:parts("close", record)
+      local opens = asks and pass:parts("open", record)
+      if closes then state = pass:close(closes, record, time) end
+      if opens then pass:begin(opens, record, time) end
       if is_lost and time and not closes and not opens then pass:lose(record) end
       local context = state and described(pairing, state, {
         stop = time, closed = record, record = record, key_refs = pairing.close.keys,
@@ -420,10 +458,10 @@ function spans.within(inner, spec, refs, next_record)
         goto continue
       end
       local is_lost, time = LOST[record.type_id], pass:time(record)
-      local closes, opens = pass.closes(record), pass.opens(record)
-      local state = closes and pass:close(record, time)
+      local closes, opens = pass:parts("close", record), pass:parts("open", record)
+      local state = closes and pass:close(closes, record, time)
       if state then ended(state, record, time) end
-      if opens then pass:begin(record, time) end
+      if opens then pass:begin(opens, record, time) end
       if is_inner(record) then
         meet(record)
       elseif is_lost and time and not closes and not opens then
@@ -522,15 +560,16 @@ function spans.nested(inner, spec, refs, next_record)
       local is_lost, time = LOST[record.type_id], pass:time(record)
       local asks, asks_inside = not is_lost or pairing.pairs_lost, not is_lost
         or nested.pairs_lost
-      local closes, opens = asks and pass.closes(record), asks and pass.opens(record)
-      local closes_inside = asks_inside and inside.closes(record)
-      local opens_inside = asks_inside and inside.opens(record)
-      local state = closes_inside and inside:close(record, time)
+      local closes = asks and pass:parts("close", record)
+      local opens = asks and pass:parts("open", record)
+      local closes_inside = asks_inside and inside:parts("close", record)
+      local opens_inside = asks_inside and inside:parts("open", record)
+      local state = closes_inside and inside:close(closes_inside, record, time)
       if state then meet(state, record, time) end
-      state = closes and pass:close(record, time)
+      state = closes and pass:close(closes, record, time)
       if state then ended(state, record, time) end
-      if opens then pass:begin(record, time) end
-      if opens_inside then inside:begin(record, time) end
+      if opens then pass:begin(opens, record, time) end
+      if opens_inside then inside:begin(opens_inside, record, time) end
       if is_lost and time and not (closes or opens or closes_inside or opens_inside) then
         pass:lose(record)
         inside:lose(record)

@@ -1,17 +1,21 @@
 /*
  * Reads from a table how a cursor's records are paired:
  *
- *	pairs = { opens = i, closes = i, inner = i | nil, waits = b, time = i, pairs_lost = b,
- *		  unfinished = b,
- *		  keys = { { i, i, i, loses = b } … }, values = { { i | "serial", of } … },
+ *	pairs = { sides = { { role = 1 | 2, condition = i, answers = i | nil, keys = { i … } } … },
+ *		  opened = { i … } | nil, inner = i | nil, waits = b, time = i, pairs_lost = b,
+ *		  unfinished = b, keys = { { inner = i, lost = i | nil } … },
+ *		  values = { { i | "serial", of } … },
  *		  ended = { fn, i … } | nil, items_of = 1 | 2 | nil,
  *		  nested = pairs of spans inside | nil }
  *
  * where i are places among the values that are read of records, and `of` is 1, 2, 3, 4 or 5:
  * of the record that opens a span, closes it, is inside, of an item, or of the span itself
- * (then i is one of enum pq_span_value, from 1 on). A key's places are in the same order. With `nested`, places of 3 are numbers of its values. `items_of` is the record
- * whose items are rows, if options have `unnest`. `ended` is a function that is called with the
- * serial number of a span that ends, and values of the record that ends it.
+ * (then i is one of enum pq_span_value, from 1 on). Roles are those of enum pq_side_role, from
+ * 1 on. `answers` is a condition on the record, whose fields { row = place } are `opened`
+ * values of the record that opened the span. With `nested`, places of 3 are numbers of its
+ * values. `items_of` is the record whose items are rows, if options have `unnest`. `ended` is a
+ * function that is called with the serial number of a span that ends, and values of the record
+ * that ends it.
  *
  * For these rows, options may have `kept` (a condition) and `results` (the values that a loop
  * gets), which are trees whose fields are { row = place }, and `event`, the place of a row's
@@ -68,16 +72,56 @@ static size_t list_named(lua_State *L, int table, const char *name, size_t most)
 	return n;
 }
 
-/* n, n_inner: how many places there are, and how many for PQ_OF_INNER. */
-static void to_pair_keys(lua_State *L, struct pq_pair_key *key, size_t n, size_t n_inner)
+/* Returns a place that may be absent: PQ_NO_PLACE. [-0, +0] */
+static uint32_t optional_place(lua_State *L, int table, const char *name, size_t n)
+{
+	if (lua_getfield(L, table, name) != LUA_TNIL)
+		return to_place(L, n);
+	lua_pop(L, 1);
+	return PQ_NO_PLACE;
+}
+
+/* Reads the array of places on top, and pops it; its length is set in *length. */
+static uint32_t *to_places(lua_State *L, int keep, size_t n, size_t *length)
 {
 	int at = lua_gettop(L);
+	uint32_t *places;
 
-	for (int i = 0; i < PQ_OF_RECORDS; i++) {
-		lua_rawgeti(L, at, i + 1);
-		key->of[i] = to_place(L, i == PQ_OF_INNER ? n_inner : n);
+	*length = (size_t)lua_rawlen(L, at);
+	places = pl_keep(L, keep, *length * sizeof(*places));
+	for (size_t i = 0; i < *length; i++) {
+		lua_rawgeti(L, at, (lua_Integer)i + 1);
+		places[i] = to_place(L, n);
 	}
-	key->loses = flag_named(L, at, "loses");
+	lua_settop(L, at - 1);
+	return places;
+}
+
+/* Reads how->sides, and what they need. */
+static void to_sides(lua_State *L, int keep, struct pq_pairing *how, int table, size_t n)
+{
+	int top = lua_gettop(L);
+	struct pq_pair_side *sides;
+	size_t n_keys;
+
+	how->n_sides = list_named(L, table, "sides", PQ_MOST_SIDES);
+	how->sides = sides = pl_keep(L, keep, how->n_sides * sizeof(*sides));
+	for (size_t i = 0; i < how->n_sides; i++, lua_settop(L, top + 1)) {
+		lua_rawgeti(L, top + 1, (lua_Integer)i + 1);
+		luaL_checktype(L, top + 2, LUA_TTABLE);
+		lua_getfield(L, top + 2, "role");
+		sides[i].role = (enum pq_side_role)to_place(L, PQ_ROLES);
+		sides[i].condition = place_named(L, top + 2, "condition", n);
+		sides[i].answers = optional_place(L, top + 2, "answers", n);
+		list_named(L, top + 2, "keys", MOST_KEYS);
+		sides[i].keys = to_places(L, keep, n, &n_keys);
+		if (n_keys != how->n_keys)
+			luaL_error(L, "pairs: %d parts of a key expected", (int)how->n_keys);
+	}
+	lua_settop(L, top);
+	if (lua_getfield(L, table, "opened") == LUA_TTABLE)
+		how->opened = to_places(L, keep, n, &how->n_opened);
+	lua_settop(L, top);
 }
 
 /* n_own: how many values a span itself has */
@@ -147,14 +191,8 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options,
 		return NULL;
 	}
 	how = pl_keep(L, keep, sizeof(*how));
-	how->opens = place_named(L, table, "opens", n);
-	how->closes = place_named(L, table, "closes", n);
 	how->time = place_named(L, table, "time", n);
-	how->inner = PQ_NO_PLACE;
-	if (lua_getfield(L, table, "inner") != LUA_TNIL)
-		how->inner = to_place(L, n);
-	else
-		lua_pop(L, 1);
+	how->inner = optional_place(L, table, "inner", n);
 	/* spans inside have none inside themselves */
 	if (strcmp(name, "pairs") == 0 && how->inner == PQ_NO_PLACE)
 		how->nested = to_pairing(L, keep, table, "nested", n);
@@ -173,8 +211,10 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options,
 	for (size_t i = 0; i < how->n_keys; i++, lua_pop(L, 1)) {
 		if (lua_rawgeti(L, table + 1, (lua_Integer)i + 1) != LUA_TTABLE)
 			luaL_error(L, "pairs: a key is a table");
-		to_pair_keys(L, &keys[i], n, n_inner);
+		keys[i].inner = place_named(L, lua_gettop(L), "inner", n_inner);
+		keys[i].lost = optional_place(L, lua_gettop(L), "lost", n);
 	}
+	to_sides(L, keep, how, table, n);
 	how->n_values = list_named(L, table, "values", PQ_MAX_ROW);
 	how->values = values = pl_keep(L, keep, how->n_values * sizeof(*values));
 	for (size_t i = 0; i < how->n_values; i++, lua_pop(L, 1)) {
@@ -251,6 +291,7 @@ void pl_set_pair_counts(lua_State *L, const struct pq_pair_counts *counts)
 	set_count(L, "unclosed", counts->unclosed);
 	set_count(L, "unfinished", counts->unfinished);
 	set_count(L, "restarted", counts->restarted);
+	set_count(L, "mismatched", counts->mismatched);
 	set_count(L, "lost", counts->lost);
 	set_count(L, "unkeyed", counts->unkeyed);
 }

@@ -53,14 +53,41 @@ enum pq_span_value {
 #define PQ_SERIAL   (UINT32_MAX - 1) /* for PQ_OF_OPEN: a number that only this span has */
 
 /*
- * The rules by which records are paired. Places are numbers of nodes. A record that matches
- * both conditions closes a span before it opens the next. A row is a span; or, with `inner`, a
+ * One kind of records that open spans, or close them. Places are numbers of nodes, see struct
+ * pq_pairing.
+ */
+struct pq_pair_side {
+	enum pq_side_role {
+		PQ_CLOSES,
+		PQ_OPENS,
+		PQ_ROLES,
+	} role;
+	uint32_t condition;
+	/*
+	 * PQ_NO_PLACE, or a condition on the record and on the one that opened the span with
+	 * its key. Fields of rows are the values how->opened of that record.
+	 */
+	uint32_t answers;
+	const uint32_t *keys; /* [how->n_keys] */
+};
+
+#define PQ_MOST_SIDES 32
+
+/*
+ * The rules by which records are paired. Places are numbers of nodes. A record of both roles
+ * closes a span before it opens the next; it does each as the first side that it belongs to. A
+ * record that closes spans, but answers to no span of its key, drops the one that is open. A
+ * row is a span; or, with `inner`, a
  * record inside a span: from its opening record (included) to its closing record (excluded);
  * or, with `nested`, a span inside a span: it opens no earlier and closes no later, but the
  * same record may open both, or close both.
  */
 struct pq_pairing {
-	uint32_t opens, closes, time;
+	size_t n_sides;
+	const struct pq_pair_side *sides; /* at most PQ_MOST_SIDES */
+	size_t n_opened;
+	const uint32_t *opened; /* [n_opened]: values of the opening record for `answers` */
+	uint32_t time;
 	uint32_t inner; /* condition of records inside; PQ_NO_PLACE: rows are spans */
 	/*
 	 * NULL, or how spans inside are paired. Places of PQ_OF_INNER are then numbers of its
@@ -81,12 +108,12 @@ struct pq_pairing {
 	bool unfinished;
 	size_t n_keys, n_values;
 	const struct pq_pair_key {
-		uint32_t of[PQ_OF_RECORDS];
+		uint32_t inner; /* of a record, or of a span, inside */
 		/*
-		 * drop only spans whose PQ_OF_OPEN value is that of the record of lost records,
-		 * if that has one
+		 * PQ_NO_PLACE, or a value of a record of lost records: if it has one, drop only
+		 * spans with this value
 		 */
-		bool loses;
+		uint32_t lost;
 	} * keys;
 	const struct pq_pair_value {
 		uint32_t place;
@@ -128,6 +155,7 @@ struct pq_pair_counts {
 	uint64_t unopened, unclosed; /* records whose other end was missing, or has not come */
 	uint64_t unfinished;	     /* rows of spans that were open at the end */
 	uint64_t restarted, lost; /* dropped: opened again before the end; records were lost */
+	uint64_t mismatched;	  /* dropped by a record that closes another span */
 	uint64_t unkeyed;	  /* records without a key or time */
 };
 

@@ -14,8 +14,8 @@ static bool read_lost(struct pq_pairs *pairs)
 
 	for (size_t i = 0; i < how->n_keys; i++) {
 		pairs->key[i].type = PQ_NIL;
-		if (how->keys[i].loses)
-			pq_pairs_read(pairs, how->keys[i].of[PQ_OF_OPEN], &pairs->key[i]);
+		if (how->keys[i].lost != PQ_NO_PLACE)
+			pq_pairs_read(pairs, how->keys[i].lost, &pairs->key[i]);
 		says = says || pairs->key[i].type != PQ_NIL;
 	}
 	return says;

@@ -3,167 +3,26 @@
 /* Most spans have no spans inside, and shall not pay for calls that two callers need. */
 #define INLINE inline __attribute__((always_inline))
 
-/* Returns the index of a place in a list, and adds it if it is not there. */
-static uint32_t add_place(uint32_t *list, size_t *n, uint32_t place)
-{
-	size_t i = 0;
-
-	while (i < *n && list[i] != place)
-		i++;
-	if (i == *n)
-		list[(*n)++] = place;
-	return (uint32_t)i;
-}
-
-/*
- * Lists the columns that are kept of an opening record, and of a record that waits, each once.
- */
-static void keep_columns(struct pq_pairs *pairs)
-{
-	const struct pq_pairing *how = pairs->how;
-
-	pairs->kept[pairs->n_kept++] = how->time;
-	if (how->ended || pairs->has_serials)
-		add_place(pairs->kept, &pairs->n_kept, PQ_SERIAL);
-	for (size_t i = 0; i < how->n_values; i++) {
-		uint32_t place = how->values[i].place;
-
-		if (how->values[i].of == PQ_OF_OPEN)
-			pairs->from[i] = add_place(pairs->kept, &pairs->n_kept, place);
-		else if (how->values[i].of == PQ_OF_INNER)
-			pairs->from[i] = add_place(pairs->inner, &pairs->n_inner, place);
-	}
-}
-
-/* Returns true if a condition reads nothing but the event. */
-static bool asks_event(const struct pq_columns *columns, uint32_t place)
-{
-	const struct pq_node *node = columns->nodes[place];
-	const struct pd_session *session = columns->fields->session;
-	unsigned event = pd_field_name_id(&session->files[0]->field_names, "event", 5);
-
-	return node->op == PQ_EVENT_IN && node->left->op == PQ_FIELD &&
-	       node->left->field->name == event && !node->left->field->n_steps;
-}
-
-static bool is_by_event(const struct pq_pairing *how, const struct pq_columns *columns)
-{
-	return asks_event(columns, how->opens) && asks_event(columns, how->closes) &&
-	       (how->inner == PQ_NO_PLACE || asks_event(columns, how->inner));
-}
-
-static struct pq_pairs *create_pairs(const struct pq_pairing *how,
-				     const struct pq_columns *columns, struct pq_calls *calls,
-				     bool is_nested);
-
-/* Creates pairs->nested, if spans have spans inside. Returns false without memory. */
-static bool create_nested(struct pq_pairs *pairs)
-{
-	const struct pq_pairing *how = pairs->how->nested;
-
-	if (!how)
-		return true;
-	pairs->nested = create_pairs(how, pairs->columns, pairs->calls, true);
-	pairs->inner_row = calloc(how->n_values, sizeof(*pairs->inner_row));
-	if (!pairs->nested || !pairs->inner_row)
-		return false;
-	pairs->nested->serial = pairs->serial;
-	return true;
-}
-
-static struct pq_pairs *create_pairs(const struct pq_pairing *how,
-				     const struct pq_columns *columns, struct pq_calls *calls,
-				     bool is_nested)
-{
-	struct pq_pairs *pairs = calloc(1, sizeof(*pairs));
-	size_t n = how->n_values + 2;
-
-	if (!pairs)
-		return NULL;
-	pairs->how = how;
-	pairs->columns = columns;
-	pairs->calls = calls;
-	pairs->serial = &pairs->own_serial;
-	pairs->has_serials = is_nested || how->nested;
-	pairs->by_event = is_by_event(how, columns);
-	pairs->kept = calloc(n, sizeof(*pairs->kept));
-	pairs->inner = calloc(n, sizeof(*pairs->inner));
-	pairs->from = calloc(n, sizeof(*pairs->from));
-	pairs->key = calloc(how->n_keys + 1, sizeof(*pairs->key));
-	pairs->args = calloc(how->ended ? how->ended->n_args : 1, sizeof(*pairs->args));
-	pairs->ended.kept = calloc(n, sizeof(*pairs->ended.kept));
-	pairs->ended.close = calloc(n, sizeof(*pairs->ended.close));
-	pairs->n_sources = columns->fields->session->n_files;
-	pairs->last_times = calloc(pairs->n_sources, sizeof(*pairs->last_times));
-	if (pairs->kept && pairs->inner && pairs->from && pairs->key && pairs->args &&
-	    pairs->ended.kept && pairs->ended.close && pairs->last_times) {
-		keep_columns(pairs);
-		if (pq_spans_init(&pairs->spans, how->n_keys, pairs->n_kept, calls) &&
-		    create_nested(pairs))
-			return pairs;
-	}
-	pq_pairs_destroy(pairs);
-	return NULL;
-}
-
-struct pq_pairs *pq_pairs_create(const struct pq_pairing *how, const struct pq_columns *columns,
-				 struct pq_calls *calls)
-{
-	return create_pairs(how, columns, calls, false);
-}
-
-void pq_pairs_destroy(struct pq_pairs *pairs)
-{
-	if (!pairs)
-		return;
-	pq_pairs_destroy(pairs->nested);
-	free(pairs->inner_row);
-	pairs->spans.calls = NULL; /* objects end with the calls that know them */
-	pq_ended_forget(pairs);
-	for (size_t i = 0; i < pairs->n_waiting; i++)
-		pq_waiting_forget(pairs, &pairs->waiting[i]);
-	for (size_t i = 0; i < pairs->n_openings; i++)
-		free(pairs->openings[i].bytes);
-	pq_spans_deinit(&pairs->spans);
-	free(pairs->openings);
-	free(pairs->ended.opening.bytes);
-	free(pairs->waiting);
-	free(pairs->ended.kept);
-	free(pairs->ended.close);
-	free(pairs->kept);
-	free(pairs->inner);
-	free(pairs->from);
-	free(pairs->key);
-	free(pairs->args);
-	free(pairs->last_times);
-	free(pairs);
-}
-
-struct pq_pair_counts pq_pairs_counts(const struct pq_pairs *pairs)
-{
-	struct pq_pair_counts counts = pairs->counts;
-
-	counts.unclosed = pq_spans_n_open(&pairs->spans);
-	return counts;
-}
-
 static bool test_column(const struct pq_pairs *pairs, uint32_t place)
 {
 	return pq_expr_test(pairs->columns->exprs[place], pairs->columns->fields);
 }
 
-/* Reads the key of the record. Returns false if a part of it is absent. */
-static bool read_pair_key(struct pq_pairs *pairs, enum pq_of of, uint32_t *hash)
+/*
+ * Reads the key of the record, or (NULL) of the record or span inside. Returns false if a part
+ * of it is absent.
+ */
+static bool read_pair_key(struct pq_pairs *pairs, const uint32_t *places, uint32_t *hash)
 {
 	const struct pq_pairing *how = pairs->how;
 
 	for (size_t i = 0; i < how->n_keys; i++) {
 		struct pq_value *value = &pairs->key[i];
 
-		if (of == PQ_OF_INNER)
-			pq_pairs_read_inner(pairs, how->keys[i].of[of], value);
+		if (places)
+			pq_pairs_read(pairs, places[i], value);
 		else
-			pq_pairs_read(pairs, how->keys[i].of[of], value);
+			pq_pairs_read_inner(pairs, how->keys[i].inner, value);
 		if (value->type != PQ_INT)
 			pq_normalise(value);
 		if (value->type == PQ_NIL || (value->type == PQ_BOOL && !value->u))
@@ -225,14 +84,15 @@ static uint32_t open_span(struct pq_pairs *pairs, uint32_t hash, struct pq_pair_
 }
 
 /* Opens a span for the record that was entered. Returns false without memory. */
-static INLINE bool meet_open(struct pq_pairs *pairs, const struct pq_value *time,
-			     struct pq_pair_row *row)
+static INLINE bool meet_open(struct pq_pairs *pairs, uint32_t sides,
+			     const struct pq_value *time, struct pq_pair_row *row)
 {
+	const struct pq_pair_side *side = &pairs->how->sides[__builtin_ctz(sides)];
 	struct pq_value *values;
 	struct pb_slot *slot;
 	uint32_t hash, span;
 
-	if (time->type != PQ_INT || !read_pair_key(pairs, PQ_OF_OPEN, &hash)) {
+	if (time->type != PQ_INT || !read_pair_key(pairs, side->keys, &hash)) {
 		pairs->counts.unkeyed++;
 		return true;
 	}
@@ -293,26 +153,75 @@ static bool make_row(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *
 	return true;
 }
 
-/* Closes a span for the record that was entered. Returns false without memory. */
-static INLINE bool meet_close(struct pq_pairs *pairs, const struct pq_value *time,
-			      struct pq_pair_row *row)
+/* Returns true if the record that was entered answers to the one that opened a span. */
+static INLINE bool answers(struct pq_pairs *pairs, const struct pq_pair_side *side,
+			   const struct pq_value *kept)
+{
+	struct pq_fields *fields = pairs->columns->fields;
+
+	if (side->answers == PQ_NO_PLACE)
+		return true;
+	for (size_t i = 0; i < pairs->how->n_opened; i++)
+		pairs->opened[i] = kept[pairs->opened_from[i]];
+	fields->row = pairs->opened;
+	fields->n_row = pairs->how->n_opened;
+	return test_column(pairs, side->answers);
+}
+
+/*
+ * Returns the slot of the span that the record that was entered closes, as one of `sides`.
+ * Counts the record, and drops a span that it does not answer to, if there is none: NULL.
+ */
+static INLINE struct pb_slot *find_answered(struct pq_pairs *pairs, uint32_t sides,
+					    const struct pq_value *time)
+{
+	struct pb_slot *missed = NULL;
+	bool has_key = false;
+
+	for (; sides && time->type == PQ_INT; sides &= sides - 1) {
+		const struct pq_pair_side *side = &pairs->how->sides[__builtin_ctz(sides)];
+		const struct pq_value *kept;
+		struct pb_slot *slot;
+		uint32_t hash;
+
+		if (!read_pair_key(pairs, side->keys, &hash))
+			continue;
+		has_key = true;
+		slot = pq_spans_find(&pairs->spans, pairs->key, hash);
+		if (!slot->item)
+			continue;
+		kept = pq_spans_at(&pairs->spans, slot->item - 1) + pairs->how->n_keys;
+		/* a record that comes too late for its place may be earlier than its open */
+		if ((int64_t)(time->u - kept[0].u) < 0)
+			continue;
+		if (answers(pairs, side, kept))
+			return slot;
+		missed = slot;
+	}
+	pairs->counts.unopened += has_key;
+	pairs->counts.unkeyed += !has_key;
+	if (missed) {
+		pairs->counts.mismatched++;
+		pq_pairs_drop_span(pairs, missed->item - 1);
+		pq_spans_close(&pairs->spans, missed);
+	}
+	return NULL;
+}
+
+/*
+ * Closes a span for the record that was entered, which belongs to `sides`. Returns false
+ * without memory.
+ */
+static INLINE bool meet_close(struct pq_pairs *pairs, uint32_t sides,
+			      const struct pq_value *time, struct pq_pair_row *row)
 {
 	const struct pq_pairing *how = pairs->how;
+	struct pb_slot *slot = find_answered(pairs, sides, time);
 	const struct pq_value *kept;
-	struct pb_slot *slot;
-	uint32_t hash;
 
-	if (time->type != PQ_INT || !read_pair_key(pairs, PQ_OF_CLOSE, &hash)) {
-		pairs->counts.unkeyed++;
+	if (!slot)
 		return true;
-	}
-	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
-	kept = slot->item ? pq_spans_at(&pairs->spans, slot->item - 1) + how->n_keys : NULL;
-	/* a record that comes too late for its place in time may be earlier than its open */
-	if (!kept || (int64_t)(time->u - kept[0].u) < 0) {
-		pairs->counts.unopened++;
-		return true;
-	}
+	kept = pq_spans_at(&pairs->spans, slot->item - 1) + how->n_keys;
 	if (how->inner == PQ_NO_PLACE && !pairs->nested && !pairs->columns->items &&
 	    !make_row(pairs, slot->item - 1, row))
 		return false;
@@ -335,7 +244,7 @@ static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
 	struct pb_slot *slot;
 	uint32_t hash;
 
-	if (!read_pair_key(pairs, PQ_OF_INNER, &hash))
+	if (!read_pair_key(pairs, NULL, &hash))
 		return true;
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
 	if (!slot->item)
@@ -372,30 +281,35 @@ static INLINE struct pq_value read_time(struct pq_pairs *pairs)
 static INLINE struct pq_pair_role role_of(struct pq_pairs *pairs)
 {
 	const struct pq_bound *bound = pairs->columns->fields->bound;
-	struct pq_pair_role *role = &pairs->roles[bound->number % PQ_ROLES];
+	struct pq_pair_role *role = &pairs->roles[bound->number % PQ_KNOWN_ROLES];
+	const struct pq_pairing *how = pairs->how;
 
 	if (pairs->by_event && role->bound == bound)
 		return *role;
-	*role = (struct pq_pair_role){
-		.bound = bound,
-		.closes = test_column(pairs, pairs->how->closes),
-		.opens = test_column(pairs, pairs->how->opens),
-		.inner = pairs->how->inner != PQ_NO_PLACE &&
-			 test_column(pairs, pairs->how->inner),
-	};
+	*role = (struct pq_pair_role){ .bound = bound };
+	for (size_t i = 0; i < how->n_sides; i++)
+		if (test_column(pairs, how->sides[i].condition))
+			role->sides[how->sides[i].role] |= UINT32_C(1) << i;
+	role->inner = how->inner != PQ_NO_PLACE && test_column(pairs, how->inner);
 	return *role;
+}
+
+/* Returns true if a record opens or closes spans. */
+static bool is_end(const struct pq_pair_role *role)
+{
+	return role->sides[PQ_CLOSES] || role->sides[PQ_OPENS];
 }
 
 /*
  * Closes a nested span for the record that was entered. Returns false as pq_waiting_hold()
  * does.
  */
-static bool meet_nested_close(struct pq_pairs *pairs, const struct pq_value *time,
-			      struct pq_pair_row *row)
+static bool meet_nested_close(struct pq_pairs *pairs, uint32_t sides,
+			      const struct pq_value *time, struct pq_pair_row *row)
 {
 	struct pq_pair_row inner = { pairs->inner_row, row->texts, row->known, false };
 
-	return meet_close(pairs->nested, time, &inner) &&
+	return meet_close(pairs->nested, sides, time, &inner) &&
 	       (!inner.made || meet_inner(pairs, row));
 }
 
@@ -414,14 +328,15 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 		role = role_of(pairs);
 	if (!lost || nested->how->pairs_lost)
 		inner = role_of(nested);
-	lost = lost && !role.closes && !role.opens && !inner.closes && !inner.opens;
-	if (inner.closes && !meet_nested_close(pairs, &time, row))
+	lost = lost && !is_end(&role) && !is_end(&inner);
+	if (inner.sides[PQ_CLOSES] &&
+	    !meet_nested_close(pairs, inner.sides[PQ_CLOSES], &time, row))
 		return false;
-	if (role.closes && !meet_close(pairs, &time, row))
+	if (role.sides[PQ_CLOSES] && !meet_close(pairs, role.sides[PQ_CLOSES], &time, row))
 		return false;
-	if (role.opens && !meet_open(pairs, &time, row))
+	if (role.sides[PQ_OPENS] && !meet_open(pairs, role.sides[PQ_OPENS], &time, row))
 		return false;
-	if (inner.opens && !meet_open(nested, &time, row))
+	if (inner.sides[PQ_OPENS] && !meet_open(nested, inner.sides[PQ_OPENS], &time, row))
 		return false;
 	if (lost && time.type == PQ_INT) {
 		pq_pairs_drop_lost(pairs);
@@ -433,7 +348,7 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
 	const struct pq_pairing *how = pairs->how;
-	bool lost = is_lost(pairs), ends;
+	bool lost = is_lost(pairs);
 	struct pq_pair_role role = { .bound = NULL };
 	struct pq_value time;
 
@@ -442,19 +357,16 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 	time = read_time(pairs);
 	if (!lost || how->pairs_lost || how->inner != PQ_NO_PLACE)
 		role = role_of(pairs);
-	ends = role.closes || role.opens;
-	if (!ends && !role.inner && !lost)
-		return true;
-	if (role.closes && !meet_close(pairs, &time, row))
+	if (role.sides[PQ_CLOSES] && !meet_close(pairs, role.sides[PQ_CLOSES], &time, row))
 		return false;
-	if (role.opens && !meet_open(pairs, &time, row))
+	if (role.sides[PQ_OPENS] && !meet_open(pairs, role.sides[PQ_OPENS], &time, row))
 		return false;
 	if (role.inner)
 		return meet_inner(pairs, row);
 	/*
 	 * records that perf adds at the end have no time: it is not known when others were lost
 	 */
-	if (!ends && time.type == PQ_INT)
+	if (lost && !is_end(&role) && time.type == PQ_INT)
 		pq_pairs_drop_lost(pairs);
 	return true;
 }

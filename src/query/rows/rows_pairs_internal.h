@@ -11,12 +11,13 @@
 #include "rows_pairs.h"
 #include "spans.h"
 
-#define PQ_ROLES 16 /* a power of two */
+#define PQ_KNOWN_ROLES 16 /* a power of two */
 
 /* The role of all records of one layout and event. */
 struct pq_pair_role {
 	const struct pq_bound *bound; /* NULL: none was met */
-	bool closes, opens, inner;
+	uint32_t sides[PQ_ROLES];     /* sets of sides that the record belongs to, by role */
+	bool inner;
 };
 
 /* Records that wait for the end of a span: n rows of n_inner values, which are owned. */
@@ -57,6 +58,8 @@ struct pq_pairs {
 	size_t n_inner;		    /* number of values of a record that waits */
 	uint32_t *inner;	    /* [n_inner]: places of their columns */
 	uint32_t *from;		    /* [how->n_values]: index in `kept` or in `inner` */
+	uint32_t *opened_from;	    /* [how->n_opened]: index in `kept` */
+	struct pq_value *opened;    /* [how->n_opened]: values of the span that is looked at */
 	struct pq_value *key;	    /* [how->n_keys]: key of the record that is looked at */
 	struct pq_value *args;	    /* arguments of how->ended */
 	struct pq_pairs *nested;    /* spans inside; NULL: records are, or nothing is */
@@ -78,7 +81,7 @@ struct pq_pairs {
 	struct pq_pair_counts counts;
 	bool has_serials; /* spans inside others: their serial numbers are kept */
 	bool by_event;	  /* the event alone decides what a record does */
-	struct pq_pair_role roles[PQ_ROLES];
+	struct pq_pair_role roles[PQ_KNOWN_ROLES];
 };
 
 /* Reads a column of the record that was entered. */

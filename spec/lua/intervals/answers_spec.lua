@@ -1,0 +1,116 @@
+-- Records of several kinds that open spans, or close them, and which of them answer to which.
+local perflua = require "perflua"
+require "spec.support.model"
+local spanned = require "spec.support.spanned"
+local two_events = require "spec.support.two_events"
+local spec_of = require("perflua.core").query_spec
+
+local raises = two_events.raises
+
+for _, where in ipairs { "in the core", "in Lua" } do
+describe("pair() of several kinds of records, " .. where, function()
+  local function pair(rows, options)
+    local file = assert(perflua.open(spanned.write(rows)))
+    local query = file:samples()
+    spec_of(query).interpreted = where == "in Lua"
+    return query:pair(options), file
+  end
+
+  -- as calls of the kernel: a return has the number of its call, -1 after a signal's handler, or
+  -- the number 11 if the call replaced the program
+  local CALLS = {
+    open = "open",
+    close = {
+      { event = "close", where = "addr == open.addr" },
+      { event = "close", where = "addr == 0xff and open.addr == 15" },
+      { event = "close", where = { addr = 11, ["open.addr"] = { 59, 322 } } },
+    },
+  }
+
+  it("closes a span with any record that answers to the one that opened it", function()
+    local spans = pair({
+      { "open", 7, 100, 1 }, { "open", 8, 101, 15 }, { "open", 9, 102, 59 },
+      { "close", 9, 110, 11 }, { "close", 8, 120, 0xff }, { "close", 7, 130, 1 },
+    }, CALLS)
+    assert.same({ "9:102-110", "8:101-120", "7:100-130" }, spanned.texts(spans))
+    assert.same({ 3, 0, 0 }, { spans.counts.pairs, spans.counts.mismatched,
+      spans.counts.unopened })
+  end)
+
+  it("drops a span at a record that closes others, and counts both", function()
+    local spans = pair({
+      { "open", 7, 100, 1 }, { "close", 7, 110, 2 }, { "close", 7, 120, 1 },
+      { "open", 7, 130, 1 }, { "close", 7, 140, 0xff }, { "open", 7, 150, 3 },
+      { "close", 7, 160, 3 },
+    }, CALLS)
+    assert.same({ "7:150-160" }, spanned.texts(spans))
+    assert.same({ 1, 2, 3, 0 }, { spans.counts.pairs, spans.counts.mismatched,
+      spans.counts.unopened, spans.counts.restarted })
+    assert.matches("not counted: 3 closed without an open, 2 dropped at the close of another",
+      tostring(spans:group_by("tid"):count():top(3)))
+  end)
+
+  it("lets a record close one span and open the next, of other keys", function()
+    local switch = { event = "tick", key = "addr" }
+    local spans = pair({
+      { "tick", 7, 100, 8 }, { "tick", 8, 110, 9 }, { "open", 4, 115, 7 }, { "tick", 9, 120, 7 },
+    }, { open = { "open", { event = "tick", where = "tid ~= 0" } }, close = { switch } })
+    -- a tick is a switch: its thread leaves, and the one in addr comes back
+    assert.same({ "7:100-120" }, spanned.texts(spans))
+    assert.same({ 1, 2, 3 }, { spans.counts.pairs, spans.counts.unopened,
+      spans.counts.unclosed })
+  end)
+
+  it("takes events, filters and functions in one list, each with its fields", function()
+    local spans = pair({
+      { "open", 7, 100, 1 }, { "tick", 7, 110 }, { "tick", 8, 120, 5 }, { "close", 8, 130 },
+      { "open", 9, 140, 2 }, { "close", 3, 150, 9 },
+    }, {
+      open = { "open", { event = "tick", where = "addr == 5" } },
+      close = { { event = "tick", where = "addr == 0" },
+        { event = "close", key = "addr", where = function(record) return record.addr == 9 end },
+        { event = "close", where = "cpu == open.cpu and open.event ~= 'close'" } },
+    })
+    assert.same({ "7:100-110", "8:120-130", "9:140-150" }, spanned.texts(spans))
+    assert.same({ { "open", "tick" }, { "tick", "close" }, { "open", "close" } },
+      spans:select("open.event.name", "close.event.name"):collect())
+    assert.same({ 7, 8, 9 }, spans:select("key"):collect())
+  end)
+
+  it("compares texts of the opening record", function()
+    local spans = pair({
+      { "comm", 7, 1, "seven" }, { "comm", 8, 2, "a name of 15 b" }, { "open", 7, 100 },
+      { "open", 8, 110 }, { "comm", 8, 120, "eight" }, { "close", 7, 130 }, { "close", 8, 140 },
+    }, { open = "open", close = { event = "close",
+      where = "comm == open.comm and #open.comm == 5 and starts(open.comm, 's')" } })
+    assert.same({ "7:100-130" }, spanned.texts(spans))
+    assert.equal(1, spans.counts.mismatched)
+  end)
+end)
+end
+
+describe("records that close spans", function()
+  local file
+  setup(function() file = assert(perflua.open(spanned.write { { "open", 7, 1 },
+    { "close", 7, 2 }, { "tick", 7, 3 } })) end)
+  teardown(function() file:close() end)
+
+  local function fails(pattern, close, open)
+    raises("answers_spec.lua:%d+: .*" .. pattern, function()
+      file:samples():pair { open = open or "open", close = close }
+    end)
+  end
+
+  it("are refused at the script's line where they are described wrongly", function()
+    fails("'open' is a record; name a field of it: 'open.comm'", { event = "close",
+      where = "open == 1" })
+    fails("unknown field 'adr'; the closest is 'addr'", { event = "close",
+      where = "open.adr == 1" })
+    fails("unknown option 'wher'", { { event = "close" }, { event = "tick", wher = "1" } })
+    fails("key: lengths differ: 1 for open, 2 for close",
+      { { event = "close", key = { "tid", "cpu" } } })
+    fails("never equals", "close", { "open", { event = "tick", key = "comm" } })
+    fails("close: at most 8 kinds of records; here are 9", { {}, "a", "b", "c", "d", "e", "f",
+      "g", "h" })
+  end)
+end)

@@ -1,0 +1,154 @@
+#include "rows_pairs_internal.h"
+
+/* Returns the index of a place in a list, and adds it if it is not there. */
+static uint32_t add_place(uint32_t *list, size_t *n, uint32_t place)
+{
+	size_t i = 0;
+
+	while (i < *n && list[i] != place)
+		i++;
+	if (i == *n)
+		list[(*n)++] = place;
+	return (uint32_t)i;
+}
+
+/*
+ * Lists the columns that are kept of an opening record, and of a record that waits, each once.
+ */
+static void keep_columns(struct pq_pairs *pairs)
+{
+	const struct pq_pairing *how = pairs->how;
+
+	pairs->kept[pairs->n_kept++] = how->time;
+	if (how->ended || pairs->has_serials)
+		add_place(pairs->kept, &pairs->n_kept, PQ_SERIAL);
+	for (size_t i = 0; i < how->n_opened; i++)
+		pairs->opened_from[i] = add_place(pairs->kept, &pairs->n_kept, how->opened[i]);
+	for (size_t i = 0; i < how->n_values; i++) {
+		uint32_t place = how->values[i].place;
+
+		if (how->values[i].of == PQ_OF_OPEN)
+			pairs->from[i] = add_place(pairs->kept, &pairs->n_kept, place);
+		else if (how->values[i].of == PQ_OF_INNER)
+			pairs->from[i] = add_place(pairs->inner, &pairs->n_inner, place);
+	}
+}
+
+/* Returns true if a condition reads nothing but the event. */
+static bool asks_event(const struct pq_columns *columns, uint32_t place)
+{
+	const struct pq_node *node = columns->nodes[place];
+	const struct pd_session *session = columns->fields->session;
+	unsigned event = pd_field_name_id(&session->files[0]->field_names, "event", 5);
+
+	return node->op == PQ_EVENT_IN && node->left->op == PQ_FIELD &&
+	       node->left->field->name == event && !node->left->field->n_steps;
+}
+
+static bool is_by_event(const struct pq_pairing *how, const struct pq_columns *columns)
+{
+	for (size_t i = 0; i < how->n_sides; i++)
+		if (!asks_event(columns, how->sides[i].condition))
+			return false;
+	return how->inner == PQ_NO_PLACE || asks_event(columns, how->inner);
+}
+
+static struct pq_pairs *create_pairs(const struct pq_pairing *how,
+				     const struct pq_columns *columns, struct pq_calls *calls,
+				     bool is_nested);
+
+/* Creates pairs->nested, if spans have spans inside. Returns false without memory. */
+static bool create_nested(struct pq_pairs *pairs)
+{
+	const struct pq_pairing *how = pairs->how->nested;
+
+	if (!how)
+		return true;
+	pairs->nested = create_pairs(how, pairs->columns, pairs->calls, true);
+	pairs->inner_row = calloc(how->n_values, sizeof(*pairs->inner_row));
+	if (!pairs->nested || !pairs->inner_row)
+		return false;
+	pairs->nested->serial = pairs->serial;
+	return true;
+}
+
+static struct pq_pairs *create_pairs(const struct pq_pairing *how,
+				     const struct pq_columns *columns, struct pq_calls *calls,
+				     bool is_nested)
+{
+	struct pq_pairs *pairs = calloc(1, sizeof(*pairs));
+	size_t n = how->n_values + how->n_opened + 2;
+
+	if (!pairs)
+		return NULL;
+	pairs->how = how;
+	pairs->columns = columns;
+	pairs->calls = calls;
+	pairs->serial = &pairs->own_serial;
+	pairs->has_serials = is_nested || how->nested;
+	pairs->by_event = is_by_event(how, columns);
+	pairs->kept = calloc(n, sizeof(*pairs->kept));
+	pairs->inner = calloc(n, sizeof(*pairs->inner));
+	pairs->from = calloc(n, sizeof(*pairs->from));
+	pairs->opened_from = calloc(n, sizeof(*pairs->opened_from));
+	pairs->opened = calloc(n, sizeof(*pairs->opened));
+	pairs->key = calloc(how->n_keys + 1, sizeof(*pairs->key));
+	pairs->args = calloc(how->ended ? how->ended->n_args : 1, sizeof(*pairs->args));
+	pairs->ended.kept = calloc(n, sizeof(*pairs->ended.kept));
+	pairs->ended.close = calloc(n, sizeof(*pairs->ended.close));
+	pairs->n_sources = columns->fields->session->n_files;
+	pairs->last_times = calloc(pairs->n_sources, sizeof(*pairs->last_times));
+	if (pairs->kept && pairs->inner && pairs->from && pairs->opened_from && pairs->opened &&
+	    pairs->key && pairs->args && pairs->ended.kept && pairs->ended.close &&
+	    pairs->last_times) {
+		keep_columns(pairs);
+		if (pq_spans_init(&pairs->spans, how->n_keys, pairs->n_kept, calls) &&
+		    create_nested(pairs))
+			return pairs;
+	}
+	pq_pairs_destroy(pairs);
+	return NULL;
+}
+
+struct pq_pairs *pq_pairs_create(const struct pq_pairing *how, const struct pq_columns *columns,
+				 struct pq_calls *calls)
+{
+	return create_pairs(how, columns, calls, false);
+}
+
+void pq_pairs_destroy(struct pq_pairs *pairs)
+{
+	if (!pairs)
+		return;
+	pq_pairs_destroy(pairs->nested);
+	free(pairs->inner_row);
+	pairs->spans.calls = NULL; /* objects end with the calls that know them */
+	pq_ended_forget(pairs);
+	for (size_t i = 0; i < pairs->n_waiting; i++)
+		pq_waiting_forget(pairs, &pairs->waiting[i]);
+	for (size_t i = 0; i < pairs->n_openings; i++)
+		free(pairs->openings[i].bytes);
+	pq_spans_deinit(&pairs->spans);
+	free(pairs->openings);
+	free(pairs->ended.opening.bytes);
+	free(pairs->waiting);
+	free(pairs->ended.kept);
+	free(pairs->ended.close);
+	free(pairs->kept);
+	free(pairs->inner);
+	free(pairs->from);
+	free(pairs->opened_from);
+	free(pairs->opened);
+	free(pairs->key);
+	free(pairs->args);
+	free(pairs->last_times);
+	free(pairs);
+}
+
+struct pq_pair_counts pq_pairs_counts(const struct pq_pairs *pairs)
+{
+	struct pq_pair_counts counts = pairs->counts;
+
+	counts.unclosed = pq_spans_n_open(&pairs->spans);
+	return counts;
+}
