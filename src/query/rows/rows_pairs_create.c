@@ -96,7 +96,7 @@ static struct pq_pairs *create_pairs(const struct pq_pairing *how,
 	pairs->args = calloc(how->ended ? how->ended->n_args : 1, sizeof(*pairs->args));
 	pairs->ended.kept = calloc(n, sizeof(*pairs->ended.kept));
 	pairs->ended.close = calloc(n, sizeof(*pairs->ended.close));
-	pairs->n_sources = columns->fields->session->n_files;
+	pairs->n_sources = columns->fields->session->n_files + 1; /* rec->source may be 0 */
 	pairs->last_times = calloc(pairs->n_sources, sizeof(*pairs->last_times));
 	if (pairs->kept && pairs->inner && pairs->from && pairs->opened_from && pairs->opened &&
 	    pairs->key && pairs->args && pairs->ended.kept && pairs->ended.close &&
