@@ -75,6 +75,7 @@ local function spans(self, steps, keys, fields, ended)
   steps[#steps + 1] = { "pair", {
     open = side(self, "open"), close = closing(self, key), key = key, fields = fields
       and { "tid", "time" } or nil, unfinished = not ended and self:chance(25) or nil,
+    lost = self:chance(25) and "keep" or nil,
   } }
   self.pool = of_spans(self.records, self, "", steps[#steps][2])
   self.arguments = "span"

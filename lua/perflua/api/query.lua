@@ -180,6 +180,10 @@ local classes = {
         default = "\"tid\"" },
       { "fields", "string[]?",
         "Spans that are looped over have tables of these fields instead of records: faster." },
+      { "lost", "\"drop\"|\"keep\"?",
+        "Whether spans that were open when records were lost are rows if a record closes them "
+          .. "later.",
+        default = "\"drop\"" },
       { "unfinished", "boolean?",
         "Spans that are open at the end are rows, too: without `stop`, with `so_far`.",
         default = "false" },
@@ -259,6 +263,12 @@ local classes = {
       { "mismatched", "integer", "Spans that were dropped, as a record that closes spans of "
         .. "their key does not answer to the one that opened them." },
       { "lost", "integer", "Spans that were dropped, as records were lost." },
+      { "lost_at_least", "integer", "How long these were open: to the last record before the "
+        .. "loss, of the same cpu where records say theirs.", unit = "ns" },
+      { "lost_at_most", "integer", "How long they were open: to the next record of their key "
+        .. "that opens or closes spans, else to the last record.", unit = "ns" },
+      { "kept", "integer", "Spans among `pairs` that were open when records were lost: with "
+        .. "`lost = \"keep\"`." },
       { "unkeyed", "integer", "Records without a key or time." },
     },
   },

@@ -10,12 +10,16 @@ local reader = require "perflua.intervals.reader"
 local scope = require "perflua.intervals.scope"
 local sides = require "perflua.intervals.sides"
 local spec_of = require("perflua.core").query_spec
+local suggest = require "perflua.errors.suggest"
 
 local intervals = {}
 
 local LOST, LOST_SAMPLES = 2, 13 -- PERF_RECORD_…
 
 local usage_error = errors.usage_error
+
+-- What becomes of spans that are open when records are lost.
+local of_lost = { drop = true, keep = true }
 
 local function check_options(options)
   if type(options) ~= "table" then
@@ -26,6 +30,10 @@ local function check_options(options)
     if options[name] == nil then
       usage_error("pair: '%s' is missing: the records that %s a span", name, name)
     end
+  end
+  if options.lost ~= nil and not of_lost[options.lost] then
+    usage_error("pair: lost: \"drop\" or \"keep\" expected, got %s",
+      suggest.kind(options.lost))
   end
 end
 
@@ -110,7 +118,8 @@ function intervals.pair(on, options)
     scope = all, counts = {},
     several = is_several(spec.file), source = all:ref "source", time = all:ref "time",
     pairs_lost = pairs_lost(spec), unfinished = options.unfinished, stores_key = stores_key,
-    key_kinds = key_kinds,
+    key_kinds = key_kinds, keeps_lost = options.lost == "keep",
+    cpu = (all:resolve({ "cpu" }, "cpu")),
   }
   local spans = scope.of(pairing)
   if options.fields ~= nil then pairing.fields = fields_of(options.fields, spans) end

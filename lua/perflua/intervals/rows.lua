@@ -194,6 +194,8 @@ local function describe_pairs(self)
     sides = sides, opened = self.opened, waits = self.waits, time = self.time_column,
     inner = self.is_inner or nil, pairs_lost = self.pairing.pairs_lost, keys = keys,
     unfinished = self.pairing.unfinished and not self.at_once,
+    keeps_lost = self.pairing.keeps_lost,
+    cpu = self.pairing.cpu and self:column_of(self.pairing.cpu, OPEN, true),
     values = self.row, ended = self.ended, nested = self.nested and describe_pairs(self.nested),
   }
 end

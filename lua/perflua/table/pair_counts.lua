@@ -12,6 +12,11 @@ local rows = { -- by name, what is said of one
   { "lost", "dropped because records were lost" }, { "unkeyed", "without a key or time" },
 }
 
+local of_rows = { -- what is said of rows
+  { "kept", ", %d of them kept though records were lost" },
+  { "unfinished", ", and %d that had not ended" },
+}
+
 ---@param of table<string, integer>
 ---@return string? # nil: all were paired
 function counts.text(of)
@@ -20,11 +25,13 @@ function counts.text(of)
     local n = of[row[1]]
     if n and n > 0 then parts[#parts + 1] = ("%d %s"):format(n, row[2]) end
   end
-  local unfinished = of.unfinished or 0
-  local left_open = unfinished > 0
-    and (", and %d that had not ended"):format(unfinished) or ""
-  if #parts == 0 and unfinished == 0 then return nil end
-  return ("# %s%s%s"):format(fmt.phrase(of.pairs, "{span|spans}"), left_open,
+  local more = ""
+  for _, row in ipairs(of_rows) do
+    local n = of[row[1]]
+    if n and n > 0 then more = more .. row[2]:format(n) end
+  end
+  if #parts == 0 and more == "" then return nil end
+  return ("# %s%s%s"):format(fmt.phrase(of.pairs, "{span|spans}"), more,
     #parts > 0 and "; not counted: " .. table.concat(parts, ", ") or "")
 end
 

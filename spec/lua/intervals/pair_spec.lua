@@ -25,7 +25,7 @@ end
 
 local function counted(spans, expected)
   local all = { pairs = 0, unopened = 0, unclosed = 0, unfinished = 0, restarted = 0,
-    mismatched = 0, lost = 0, unkeyed = 0 }
+    mismatched = 0, lost = 0, lost_at_least = 0, lost_at_most = 0, kept = 0, unkeyed = 0 }
   for name, n in pairs(expected) do all[name] = n end
   assert.same(all, spans.counts)
 end
@@ -101,7 +101,7 @@ describe("pair() " .. where, function()
       { "open", 7, 160 }, { "close", 7, 170 },
     }
     assert.same({ "7:160-170" }, spanned.texts(spans))
-    counted(spans, { pairs = 1, lost = 2, unopened = 2 })
+    counted(spans, { pairs = 1, lost = 2, lost_at_most = 100, unopened = 2 })
   end)
 
   it("drops open spans of one cpu only, if spans are by cpu", function()
@@ -111,7 +111,7 @@ describe("pair() " .. where, function()
       { "close", 9, 151, 5, 1 },
     }, { open = "open", close = "close", key = { "addr", "cpu" } })
     assert.same({ "5/1:101-151" }, spanned.texts(spans))
-    counted(spans, { pairs = 1, lost = 1, unopened = 1 })
+    counted(spans, { pairs = 1, lost = 1, lost_at_most = 50, unopened = 1 })
   end)
 
   it("sees lost records through the filters of the query", function()
@@ -119,7 +119,7 @@ describe("pair() " .. where, function()
     for _, condition in ipairs { "tid == 7", function(s) return s.tid == 7 end } do
       local spans = by(file:samples { "open", "close" }):where(condition):pair(BOTH)
       assert.same({}, spanned.texts(spans))
-      counted(spans, { lost = 1, unopened = 1 })
+      counted(spans, { lost = 1, lost_at_most = 50, unopened = 1 })
     end
   end)
 
@@ -223,7 +223,7 @@ describe("pair() " .. where, function()
     local file <close> = assert(perflua.open { a, b })
     local spans = by(file:samples()):pair(BOTH)
     assert.same({ "8:101-125" }, spanned.texts(spans))
-    counted(spans, { pairs = 1, lost = 1, unopened = 2, unclosed = 1 })
+    counted(spans, { pairs = 1, lost = 1, lost_at_most = 10, unopened = 2, unclosed = 1 })
   end)
 
   it("counts records that have no key", function()

@@ -101,10 +101,17 @@ end
 local Pass = {}
 Pass.__index = Pass
 
--- Notes the time of a record, which it returns.
+-- Notes the time of a record, which it returns. self.previous becomes the time of the one
+-- before, of its cpu if that is known; nil: there was none.
 function Pass:time(record)
   local time, source = self.time_of(record), record.source or 1
-  if time and math.ult(self.last[source] or 0, time) then self.last[source] = time end
+  if not time then return nil end
+  local cpu = self.cpu_of and self.cpu_of(record)
+  local places = { source, cpu and cpu >= 0 and cpu < 65536 and source .. " " .. cpu or nil }
+  self.previous = self.last[places[#places]]
+  for _, place in ipairs(places) do
+    if math.ult(self.last[place] or 0, time) then self.last[place] = time end
+  end
   return time
 end
 
@@ -137,7 +144,7 @@ function Pass:end_unfinished(pairing, ended)
   end
 end
 
--- Drops open spans: all, or those that a record of lost ones may be about.
+-- Makes open spans lost ones: all, or those that a record of lost ones may be about.
 function Pass:lose(record)
   local only, says, candidates = {}, false, next(self.lost_places) ~= nil
   for place, read in pairs(self.lost_places) do
@@ -149,8 +156,20 @@ function Pass:lose(record)
   for state in pairs(self.open) do
     local meant = true
     for place, value in pairs(only) do meant = meant and state.key[place] == value end
-    if meant then self:drop(state, "lost") end
+    if meant then
+      state.at_least = math.max(0, (self.previous or 0) - state.start)
+      self.open[state], self.lost[state] = nil, true
+      if not self.keeps_lost then state.rows = nil end
+    end
   end
+end
+
+-- Counts a lost span, whose key has the next record at `time`.
+function Pass:count_lost(state, time)
+  local counts = self.counts
+  counts.lost = counts.lost + 1
+  counts.lost_at_least = counts.lost_at_least + state.at_least
+  counts.lost_at_most = counts.lost_at_most + math.max(time - state.start, state.at_least)
 end
 
 -- Returns the parts of a side that a record belongs to; nil: none.
@@ -162,11 +181,15 @@ function Pass:parts(name, record)
   return #parts > 0 and parts or nil
 end
 
--- Drops an open span.
-function Pass:drop(state, why)
+-- Drops an open or lost span at the time of a record of its key.
+function Pass:drop(state, time, why)
   put(self.root, state.key, nil)
-  self.open[state] = nil
-  self.counts[why] = self.counts[why] + 1
+  if self.lost[state] then
+    self:count_lost(state, time)
+  else
+    self.counts[why] = self.counts[why] + 1
+  end
+  self.open[state], self.lost[state] = nil, nil
 end
 
 function Pass:close(parts, record, time)
@@ -176,9 +199,11 @@ function Pass:close(parts, record, time)
     local state = key and find(self.root, key)
     has_key = has_key or key ~= nil
     if state and time - state.start >= 0 then
-      if part.answers { record = record, opened = state.opened } then
+      if (not self.lost[state] or self.keeps_lost)
+        and part.answers { record = record, opened = state.opened } then
         put(self.root, state.key, nil)
-        self.open[state], counts.pairs = nil, counts.pairs + 1
+        if self.lost[state] then counts.kept = counts.kept + 1 end
+        self.open[state], self.lost[state], counts.pairs = nil, nil, counts.pairs + 1
         return state
       end
       missed = state
@@ -186,7 +211,7 @@ function Pass:close(parts, record, time)
   end
   local name = time and has_key and "unopened" or "unkeyed"
   counts[name] = counts[name] + 1
-  if missed then self:drop(missed, "mismatched") end
+  if missed then self:drop(missed, time, "mismatched") end
 end
 
 function Pass:begin(parts, record, time)
@@ -196,7 +221,7 @@ function Pass:begin(parts, record, time)
     return
   end
   local before = find(self.root, key)
-  if before then self:drop(before, "restarted") end
+  if before then self:drop(before, time, "restarted") end
   self.clock.n = self.clock.n + 1
   local state = { start = time, opened = record, key = key, order = self.clock.n,
     source = record.source or 1 }
@@ -337,9 +362,10 @@ end
 
 local function begun(pairing, clock)
   local counts = { pairs = 0, unopened = 0, restarted = 0, lost = 0, unkeyed = 0,
-    unfinished = 0, mismatched = 0 }
+    unfinished = 0, mismatched = 0, lost_at_least = 0, lost_at_most = 0, kept = 0 }
   return setmetatable({
-    counts = counts, root = {}, open = {}, n_lost = 0, clock = clock or { n = 0 },
+    keeps_lost = pairing.keeps_lost, cpu_of = pairing.cpu and of_record(pairing.cpu),
+    counts = counts, root = {}, open = {}, lost = {}, n_lost = 0, clock = clock or { n = 0 },
     sides = { open = parts_of(pairing, pairing.open), close = parts_of(pairing, pairing.close) },
     lost_places = told_of_lost(pairing), last = {}, time_of = of_record(pairing.time),
   }, Pass)
@@ -349,6 +375,7 @@ end
 function Pass:finish(pairing)
   local counts, n = pairing.counts, 0
   self.is_finished = true
+  for state in pairs(self.lost) do self:count_lost(state, self.last[state.source]) end
   for name, count in pairs(self.counts) do counts[name] = count end
   for _ in pairs(self.open) do n = n + 1 end
   counts.unclosed = n
@@ -419,7 +446,7 @@ function spans.within(inner, spec, refs, next_record)
   local function meet(record)
     local key = inner_key(record)
     local state = key and find(pass.root, key)
-    if not state then return end
+    if not state or pass.lost[state] and not (pass.keeps_lost and waiting) then return end
     local context = described(pairing, state, { record = record, key_refs = inner.keys,
       key_record = record, time = pass.time_of(record) })
     if not waiting then queue[1] = context return end
@@ -516,6 +543,7 @@ function spans.nested(inner, spec, refs, next_record)
     local key = key_of_context(context)
     local around = key and find(pass.root, key)
     if not around or around.order > state.order then return end
+    if pass.lost[around] and not (pass.keeps_lost and waiting) then return end
     context.around = described(pairing, around,
       { key_refs = pairing.open.keys, key_record = around.opened })
     if not waiting then queue[1] = context return end

@@ -2,8 +2,8 @@
  * Reads from a table how a cursor's records are paired:
  *
  *	pairs = { sides = { { role = 1 | 2, condition = i, answers = i | nil, keys = { i … } } … },
- *		  opened = { i … } | nil, inner = i | nil, waits = b, time = i, pairs_lost = b,
- *		  unfinished = b, keys = { { inner = i, lost = i | nil } … },
+ *		  opened = { i … } | nil, inner = i | nil, waits = b, time = i,
+ *		  cpu = i | nil, pairs_lost = b, keeps_lost = b, unfinished = b, keys = { { inner = i, lost = i | nil } … },
  *		  values = { { i | "serial", of } … },
  *		  ended = { fn, i … } | nil, items_of = 1 | 2 | nil,
  *		  nested = pairs of spans inside | nil }
@@ -192,6 +192,7 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options,
 	}
 	how = pl_keep(L, keep, sizeof(*how));
 	how->time = place_named(L, table, "time", n);
+	how->cpu = optional_place(L, table, "cpu", n);
 	how->inner = optional_place(L, table, "inner", n);
 	/* spans inside have none inside themselves */
 	if (strcmp(name, "pairs") == 0 && how->inner == PQ_NO_PLACE)
@@ -205,6 +206,7 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options,
 	lua_pop(L, 1);
 	to_ended(L, keep, how, table, n);
 	how->pairs_lost = flag_named(L, table, "pairs_lost");
+	how->keeps_lost = flag_named(L, table, "keeps_lost");
 	how->unfinished = flag_named(L, table, "unfinished");
 	how->n_keys = list_named(L, table, "keys", MOST_KEYS);
 	how->keys = keys = pl_keep(L, keep, how->n_keys * sizeof(*keys));
@@ -293,5 +295,8 @@ void pl_set_pair_counts(lua_State *L, const struct pq_pair_counts *counts)
 	set_count(L, "restarted", counts->restarted);
 	set_count(L, "mismatched", counts->mismatched);
 	set_count(L, "lost", counts->lost);
+	set_count(L, "lost_at_least", counts->lost_at_least);
+	set_count(L, "lost_at_most", counts->lost_at_most);
+	set_count(L, "kept", counts->kept);
 	set_count(L, "unkeyed", counts->unkeyed);
 }

@@ -99,8 +99,12 @@ struct pq_pairing {
 	 * values of PQ_OF_CLOSE
 	 */
 	bool waits;
+	/* PQ_NO_PLACE, or the cpu of a record: that of lost ones tells when its buffer was full */
+	uint32_t cpu;
 	/* records of lost records may open or close spans; else they are not tested */
 	bool pairs_lost;
+	/* spans that were open when records were lost, and are closed later, are pairs */
+	bool keeps_lost;
 	/*
 	 * spans that are open at the end make rows, too, without values of PQ_OF_CLOSE, in the
 	 * order in which they were opened
@@ -156,7 +160,13 @@ struct pq_pair_counts {
 	uint64_t unfinished;	     /* rows of spans that were open at the end */
 	uint64_t restarted, lost; /* dropped: opened again before the end; records were lost */
 	uint64_t mismatched;	  /* dropped by a record that closes another span */
-	uint64_t unkeyed;	  /* records without a key or time */
+	/*
+	 * ns that the lost ones were open: to the last record that came before the losses, and
+	 * to the next record of their key, or to the end
+	 */
+	uint64_t lost_at_least, lost_at_most;
+	uint64_t kept;	  /* pairs that were open when records were lost */
+	uint64_t unkeyed; /* records without a key or time */
 };
 
 /* number of records that may wait for the ends of their spans */

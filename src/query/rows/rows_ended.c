@@ -58,7 +58,7 @@ void pq_ended_value(const struct pq_pairs *pairs, uint32_t span, uint32_t place,
 		*out = values[place - PQ_SPAN_KEY];
 	} else if (pairs->is_finished) {
 		out->type = PQ_INT;
-		out->u = pairs->last_times[source] - values[pairs->how->n_keys].u;
+		out->u = pairs->last_times[source].time - values[pairs->how->n_keys].u;
 	}
 }
 

@@ -1,7 +1,9 @@
+#include "base/vector.h"
 #include "rows_pairs_internal.h"
 
 /* Records of losses; those that follow drop all spans, which takes less time. */
 #define MOST_LOST 1024
+#define MOST_CPUS 65536 /* whose times are noted */
 
 /*
  * Reads the parts of the key that a record of lost records has. Returns true if it has any:
@@ -32,31 +34,95 @@ static bool is_meant(const struct pq_pairs *pairs, uint32_t span)
 	return true;
 }
 
-void pq_pairs_drop_lost(struct pq_pairs *pairs)
+static uint64_t start_of(const struct pq_pairs *pairs, uint32_t span)
 {
-	struct pq_spans *spans = &pairs->spans;
+	return pq_spans_at(&pairs->spans, span)[pairs->how->n_keys].u;
+}
 
-	if (!read_lost(pairs) || ++pairs->n_lost > MOST_LOST) {
-		pairs->counts.lost += pq_spans_n_open(spans);
-		for (size_t i = 0; i < spans->map.n_slots; i++)
-			if (spans->map.slots[i].item)
-				pq_pairs_drop_span(pairs, spans->map.slots[i].item - 1);
-		pq_spans_clear(spans);
-		return;
-	}
-	/*
-	 * freeing a slot moves others up, also from the end of the table to its start, so go
-	 * around twice
-	 */
-	for (size_t at = 0; at < 2 * spans->map.n_slots && pq_spans_n_open(spans);) {
-		struct pb_slot *slot = &spans->map.slots[at & (spans->map.n_slots - 1)];
+static void lose_span(struct pq_pairs *pairs, uint32_t span)
+{
+	uint64_t start = start_of(pairs, span);
 
-		if (slot->item && is_meant(pairs, slot->item - 1)) {
-			pq_pairs_drop_span(pairs, slot->item - 1);
-			pq_spans_close(spans, slot);
-			pairs->counts.lost++;
-		} else {
-			at++;
-		}
+	pq_spans_lose(&pairs->spans, span);
+	pairs->spans.states[span].at_least = pairs->previous > start ? pairs->previous - start :
+								       0;
+	if (!pairs->how->keeps_lost)
+		pq_pairs_drop_span(pairs, span);
+}
+
+void pq_pairs_lose(struct pq_pairs *pairs)
+{
+	const struct pq_spans *spans = &pairs->spans;
+	bool all = !read_lost(pairs) || ++pairs->n_lost > MOST_LOST;
+
+	for (uint32_t span = spans->first, after; span != PQ_NO_SPAN; span = after) {
+		after = spans->states[span].after;
+		if (all || is_meant(pairs, span))
+			lose_span(pairs, span);
 	}
+}
+
+static void count_lost(const struct pq_pairs *pairs, uint32_t span, uint64_t time,
+		       struct pq_pair_counts *counts)
+{
+	const struct pq_span_state *state = &pairs->spans.states[span];
+	uint64_t at_most = time - start_of(pairs, span);
+
+	/* a record that comes too late for its place may be earlier than others */
+	if ((int64_t)at_most < 0 || at_most < state->at_least)
+		at_most = state->at_least;
+	counts->lost++;
+	counts->lost_at_least += state->at_least;
+	counts->lost_at_most += at_most;
+}
+
+void pq_pairs_drop_lost(struct pq_pairs *pairs, uint32_t span, uint64_t time)
+{
+	count_lost(pairs, span, time, &pairs->counts);
+	if (pairs->how->keeps_lost)
+		pq_pairs_drop_span(pairs, span);
+}
+
+void pq_pairs_count_lost(const struct pq_pairs *pairs, struct pq_pair_counts *counts)
+{
+	const struct pb_map *map = &pairs->spans.map;
+
+	for (size_t i = 0; pairs->spans.n_lost && i < map->n_slots; i++) {
+		uint32_t span = map->slots[i].item - 1;
+
+		if (map->slots[i].item && pairs->spans.states[span].is_lost)
+			count_lost(pairs, span,
+				   pairs->last_times[pairs->spans.states[span].source].time,
+				   counts);
+	}
+}
+
+/* Returns where the last time of a cpu is; NULL without memory. */
+static uint64_t *time_of_cpu(struct pq_last_times *times, uint64_t cpu)
+{
+	if (cpu >= times->n_cpus && !pb_extend(times->by_cpu, times->n_cpus, (size_t)cpu + 1))
+		return NULL;
+	return &times->by_cpu[cpu];
+}
+
+bool pq_pairs_note_time(struct pq_pairs *pairs, uint64_t time)
+{
+	struct pq_last_times *times = &pairs->last_times[pairs->columns->fields->rec->source];
+	struct pq_value cpu = { .type = PQ_NIL };
+	uint64_t *last;
+
+	if (pairs->how->cpu != PQ_NO_PLACE)
+		pq_pairs_read(pairs, pairs->how->cpu, &cpu);
+	pairs->previous = times->time;
+	if (time > times->time)
+		times->time = time;
+	if (cpu.type != PQ_INT || cpu.u >= MOST_CPUS)
+		return true;
+	last = time_of_cpu(times, cpu.u);
+	if (!last)
+		return false;
+	pairs->previous = *last;
+	if (time > *last)
+		*last = time;
+	return true;
 }

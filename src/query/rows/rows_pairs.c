@@ -83,6 +83,20 @@ static uint32_t open_span(struct pq_pairs *pairs, uint32_t hash, struct pq_pair_
 	return span;
 }
 
+/*
+ * Drops a span because of a record of its key at `time`, and counts it in *count unless it is
+ * lost. The caller closes it or opens it again.
+ */
+static void drop_open(struct pq_pairs *pairs, uint32_t span, uint64_t time, uint64_t *count)
+{
+	if (pairs->spans.states[span].is_lost) {
+		pq_pairs_drop_lost(pairs, span, time);
+		return;
+	}
+	++*count;
+	pq_pairs_drop_span(pairs, span);
+}
+
 /* Opens a span for the record that was entered. Returns false without memory. */
 static INLINE bool meet_open(struct pq_pairs *pairs, uint32_t sides,
 			     const struct pq_value *time, struct pq_pair_row *row)
@@ -99,8 +113,7 @@ static INLINE bool meet_open(struct pq_pairs *pairs, uint32_t sides,
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
 	if (slot->item) {
 		span = slot->item - 1;
-		pairs->counts.restarted++;
-		pq_pairs_drop_span(pairs, span);
+		drop_open(pairs, span, time->u, &pairs->counts.restarted);
 		pq_spans_reopen(&pairs->spans, span);
 	} else {
 		span = open_span(pairs, hash, row);
@@ -168,6 +181,12 @@ static INLINE bool answers(struct pq_pairs *pairs, const struct pq_pair_side *si
 	return test_column(pairs, side->answers);
 }
 
+/* Returns false if a span may have ended before, among records that were lost. */
+static bool may_close(const struct pq_pairs *pairs, uint32_t span)
+{
+	return !pairs->spans.states[span].is_lost || pairs->how->keeps_lost;
+}
+
 /*
  * Returns the slot of the span that the record that was entered closes, as one of `sides`.
  * Counts the record, and drops a span that it does not answer to, if there is none: NULL.
@@ -194,15 +213,14 @@ static INLINE struct pb_slot *find_answered(struct pq_pairs *pairs, uint32_t sid
 		/* a record that comes too late for its place may be earlier than its open */
 		if ((int64_t)(time->u - kept[0].u) < 0)
 			continue;
-		if (answers(pairs, side, kept))
+		if (may_close(pairs, slot->item - 1) && answers(pairs, side, kept))
 			return slot;
 		missed = slot;
 	}
 	pairs->counts.unopened += has_key;
 	pairs->counts.unkeyed += !has_key;
 	if (missed) {
-		pairs->counts.mismatched++;
-		pq_pairs_drop_span(pairs, missed->item - 1);
+		drop_open(pairs, missed->item - 1, time->u, &pairs->counts.mismatched);
 		pq_spans_close(&pairs->spans, missed);
 	}
 	return NULL;
@@ -229,6 +247,7 @@ static INLINE bool meet_close(struct pq_pairs *pairs, uint32_t sides,
 	tell_ended(pairs, kept, true);
 	if ((how->waits || pairs->columns->items) && !pq_ended_take(pairs, slot->item - 1, row))
 		return false;
+	pairs->counts.kept += pairs->spans.states[slot->item - 1].is_lost;
 	pq_spans_close(&pairs->spans, slot);
 	pairs->counts.pairs++;
 	return true;
@@ -249,6 +268,10 @@ static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
 	if (!slot->item)
 		return true;
+	/* it is known at its end whether it is inside a lost one */
+	if (pairs->spans.states[slot->item - 1].is_lost &&
+	    !(pairs->how->keeps_lost && pairs->how->waits))
+		return true;
 	kept = pq_spans_at(&pairs->spans, slot->item - 1) + pairs->how->n_keys;
 	if (pairs->nested && kept[1].u > pairs->nested->ended_serial) /* it was opened later */
 		return true;
@@ -258,23 +281,19 @@ static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
 }
 
 /*
- * Returns true if the record says that records were lost: spans that are open then are dropped.
+ * Returns true if the record says that records were lost: spans that are open then may have
+ * ended.
  */
 static bool is_lost(const struct pq_pairs *pairs)
 {
 	return pd_record_loss(pairs->columns->fields->rec) != PD_LOSS_NONE;
 }
 
-/* Reads the time of the record that was entered, and notes it as that of the last one. */
-static INLINE struct pq_value read_time(struct pq_pairs *pairs)
+/* Reads the time of the record that was entered, and notes it. Returns false without memory. */
+static INLINE bool read_time(struct pq_pairs *pairs, struct pq_value *time)
 {
-	uint64_t *last = &pairs->last_times[pairs->columns->fields->rec->source];
-	struct pq_value time;
-
-	pq_pairs_read(pairs, pairs->how->time, &time);
-	if (time.type == PQ_INT && time.u > *last)
-		*last = time.u;
-	return time;
+	pq_pairs_read(pairs, pairs->how->time, time);
+	return time->type != PQ_INT || pq_pairs_note_time(pairs, time->u);
 }
 
 /* Returns the role of the record that was entered. */
@@ -321,9 +340,11 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 {
 	struct pq_pairs *nested = pairs->nested;
 	struct pq_pair_role role = { .bound = NULL }, inner = { .bound = NULL };
-	struct pq_value time = read_time(pairs);
 	bool lost = is_lost(pairs);
+	struct pq_value time;
 
+	if (!read_time(pairs, &time))
+		return false;
 	if (!lost || pairs->how->pairs_lost)
 		role = role_of(pairs);
 	if (!lost || nested->how->pairs_lost)
@@ -339,8 +360,8 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 	if (inner.sides[PQ_OPENS] && !meet_open(nested, inner.sides[PQ_OPENS], &time, row))
 		return false;
 	if (lost && time.type == PQ_INT) {
-		pq_pairs_drop_lost(pairs);
-		pq_pairs_drop_lost(nested);
+		pq_pairs_lose(pairs);
+		pq_pairs_lose(nested);
 	}
 	return true;
 }
@@ -354,7 +375,8 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 
 	if (pairs->nested)
 		return meet_both(pairs, row);
-	time = read_time(pairs);
+	if (!read_time(pairs, &time))
+		return false;
 	if (!lost || how->pairs_lost || how->inner != PQ_NO_PLACE)
 		role = role_of(pairs);
 	if (role.sides[PQ_CLOSES] && !meet_close(pairs, role.sides[PQ_CLOSES], &time, row))
@@ -367,6 +389,6 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 	 * records that perf adds at the end have no time: it is not known when others were lost
 	 */
 	if (lost && !is_end(&role) && time.type == PQ_INT)
-		pq_pairs_drop_lost(pairs);
+		pq_pairs_lose(pairs);
 	return true;
 }

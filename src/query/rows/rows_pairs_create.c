@@ -141,6 +141,8 @@ void pq_pairs_destroy(struct pq_pairs *pairs)
 	free(pairs->opened);
 	free(pairs->key);
 	free(pairs->args);
+	for (size_t i = 0; pairs->last_times && i < pairs->n_sources; i++)
+		free(pairs->last_times[i].by_cpu);
 	free(pairs->last_times);
 	free(pairs);
 }
@@ -150,5 +152,6 @@ struct pq_pair_counts pq_pairs_counts(const struct pq_pairs *pairs)
 	struct pq_pair_counts counts = pairs->counts;
 
 	counts.unclosed = pq_spans_n_open(&pairs->spans);
+	pq_pairs_count_lost(pairs, &counts);
 	return counts;
 }

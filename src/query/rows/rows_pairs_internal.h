@@ -48,6 +48,13 @@ struct pq_ended {
 	struct pq_opening opening; /* if items are of the opening record */
 };
 
+/* When the last record of a recording was, and of each cpu in it; 0: there was none. */
+struct pq_last_times {
+	uint64_t time;
+	uint64_t *by_cpu; /* [n_cpus] */
+	size_t n_cpus;
+};
+
 struct pq_pairs {
 	const struct pq_pairing *how;
 	const struct pq_columns *columns;
@@ -74,10 +81,15 @@ struct pq_pairs {
 	size_t n_held; /* records that wait */
 	bool too_many; /* a record found no room to wait */
 	struct pq_ended ended;
-	size_t n_lost;	      /* records of lost records that named some spans */
-	uint64_t *last_times; /* by recording: of its records so far */
-	size_t n_sources;     /* number of them */
-	bool is_finished;     /* there are no more records */
+	size_t n_lost;			  /* records of lost records that named some spans */
+	struct pq_last_times *last_times; /* [n_sources], by recording */
+	size_t n_sources;
+	/*
+	 * when the record before the one that was entered was, of its cpu if that is known; 0:
+	 * there was none
+	 */
+	uint64_t previous;
+	bool is_finished; /* there are no more records */
 	struct pq_pair_counts counts;
 	bool has_serials; /* spans inside others: their serial numbers are kept */
 	bool by_event;	  /* the event alone decides what a record does */
@@ -143,8 +155,20 @@ static inline void pq_pairs_read_inner(const struct pq_pairs *pairs, uint32_t pl
 /* Drops a span that has no end, with the records that wait for its end. */
 void pq_pairs_drop_span(struct pq_pairs *pairs, uint32_t span);
 
-/* Drops the open spans that may have lost records. */
-void pq_pairs_drop_lost(struct pq_pairs *pairs);
+/* Makes the open spans that may have lost records lost ones. */
+void pq_pairs_lose(struct pq_pairs *pairs);
+
+/*
+ * Counts a lost span that is not kept, whose key has the next record at `time`; the caller
+ * closes it or opens it again.
+ */
+void pq_pairs_drop_lost(struct pq_pairs *pairs, uint32_t span, uint64_t time);
+
+/* Adds the spans that are lost at the end to *counts. */
+void pq_pairs_count_lost(const struct pq_pairs *pairs, struct pq_pair_counts *counts);
+
+/* Notes the time and the cpu of the record that was entered. Returns false without memory. */
+bool pq_pairs_note_time(struct pq_pairs *pairs, uint64_t time);
 
 /* Frees the records that wait for the end of a span. */
 void pq_waiting_forget(struct pq_pairs *pairs, struct pq_waiting *waiting);

@@ -81,8 +81,8 @@ struct pb_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_valu
 /* Lists a span as the one that was opened last. */
 static void append_span(struct pq_spans *spans, uint32_t span)
 {
-	spans->states[span].before = spans->last;
-	spans->states[span].after = PQ_NO_SPAN;
+	spans->states[span] = (struct pq_span_state){ .before = spans->last,
+						      .after = PQ_NO_SPAN };
 	if (spans->last == PQ_NO_SPAN)
 		spans->first = span;
 	else
@@ -94,6 +94,10 @@ static void unlist_span(struct pq_spans *spans, uint32_t span)
 {
 	struct pq_span_state links = spans->states[span];
 
+	if (links.is_lost) {
+		spans->n_lost--;
+		return;
+	}
 	if (links.before == PQ_NO_SPAN)
 		spans->first = links.after;
 	else
@@ -108,6 +112,13 @@ void pq_spans_reopen(struct pq_spans *spans, uint32_t span)
 {
 	unlist_span(spans, span);
 	append_span(spans, span);
+}
+
+void pq_spans_lose(struct pq_spans *spans, uint32_t span)
+{
+	unlist_span(spans, span);
+	spans->states[span].is_lost = true;
+	spans->n_lost++;
 }
 
 void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot)
@@ -139,12 +150,4 @@ uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint3
 	pb_map_fill(&spans->map, pq_spans_find(spans, key, hash), hash, span);
 	append_span(spans, span);
 	return span;
-}
-
-void pq_spans_clear(struct pq_spans *spans)
-{
-	pq_span_forget(spans, spans->values, spans->n * spans->stride);
-	spans->n = spans->n_free = 0;
-	spans->first = spans->last = PQ_NO_SPAN;
-	pb_map_clear(&spans->map);
 }

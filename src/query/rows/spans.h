@@ -1,7 +1,7 @@
 /*
  * Open spans by key, in one array of values: each has the values of its key, then those kept of
- * the record that opened it. They are also listed in the order in which they were opened. The
- * room of closed spans is used again.
+ * the record that opened it. They are also listed in the order in which they were opened, except
+ * for lost ones, which are only found by their key. The room of closed spans is used again.
  */
 #ifndef PERFLUA_QUERY_SPANS_H
 #define PERFLUA_QUERY_SPANS_H
@@ -16,6 +16,8 @@
 struct pq_span_state {
 	uint32_t before, after; /* numbers of the spans opened before and after it */
 	uint16_t source;	/* number of the recording that it is of; set by the caller */
+	bool is_lost;		/* its end may have been among records that were lost */
+	uint64_t at_least;	/* ns that it was open if is_lost; set by the caller */
 };
 
 struct pq_spans {
@@ -29,6 +31,7 @@ struct pq_spans {
 	struct pq_span_state *states; /* [states_room], by span */
 	size_t states_room;
 	uint32_t first, last;  /* opened; PQ_NO_SPAN: none is open */
+	size_t n_lost;	       /* spans that are lost */
 	size_t n_keys, stride; /* values of a key; values of a span */
 };
 
@@ -68,17 +71,17 @@ struct pb_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_valu
  */
 uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint32_t hash);
 
-/* Makes an open span the one that was opened last. */
+/* Makes an open or lost span the one that was opened last. */
 void pq_spans_reopen(struct pq_spans *spans, uint32_t span);
+
+/* Makes an open span a lost one. */
+void pq_spans_lose(struct pq_spans *spans, uint32_t span);
 
 void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot);
 
 static inline size_t pq_spans_n_open(const struct pq_spans *spans)
 {
-	return spans->map.n;
+	return spans->map.n - spans->n_lost;
 }
-
-/* Closes all spans. */
-void pq_spans_clear(struct pq_spans *spans);
 
 #endif
