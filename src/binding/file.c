@@ -20,6 +20,7 @@ static int file_close(lua_State *L)
 		pl_system_make(f, &progress, NULL);
 	if (f->session)
 		pd_session_close(f->session);
+	pl_system_end_lines(f);
 	f->closed = true;
 	return 0;
 }
@@ -29,6 +30,8 @@ static int file_gc(lua_State *L)
 	struct pl_file *f = pl_check_file(L, 1);
 
 	pl_system_free(f);
+	ps_interrupt_release(f->interrupt);
+	f->interrupt = NULL;
 	pd_session_destroy(f->session);
 	f->session = NULL;
 	f->file = NULL;

@@ -96,24 +96,18 @@ static void push_ip(lua_State *L, const struct pl_frame *frame, const struct pq_
 }
 
 /*
- * Finds the lines of a frame while its recording is open. Returns their number; 0 if there are
- * none.
+ * Finds the lines of a frame; once its recording is closed, only those that were asked for
+ * before. Returns their number; 0 if there are none.
  */
 static size_t lines_of(lua_State *L, const struct pl_frame *frame,
 		       const struct pq_stack_frame *is, const struct ps_line **lines)
 {
-	struct pl_file *f = frame->of->file;
 	size_t n;
 
-	if (!f || !is->dso)
+	if (!is->dso)
 		return 0;
-	if (f->closed)
-		luaL_error(L,
-			   "%s: the file is closed, and source lines are looked up when they "
-			   "are read: read them before close()",
-			   f->file->path);
 	n = ps_dso_lines(is->dso, is->address, lines);
-	pl_check_names(L, f);
+	pl_check_lines(L, frame->of);
 	return n;
 }
 

@@ -28,10 +28,10 @@ struct pl_file {
 	uint64_t late;	    /* records of the last pass that came too late for their place */
 	uint64_t said_late; /* number of late records that were reported */
 	struct pm_system *system; /* made when it is first asked for, or as a stream passes */
-	struct pm_resolver *resolver;  /* made with it */
-	struct ps_interrupt interrupt; /* interrupt of the loading of symbols */
-	struct ps_options symbols;     /* options for symbols, as given to open */
-	bool copied;		       /* there may be records that outlive close() */
+	struct pm_resolver *resolver;	/* made with it */
+	struct ps_interrupt *interrupt; /* of the loading of symbols */
+	struct ps_options symbols;	/* options for symbols, as given to open */
+	bool copied;			/* there may be records that outlive close() */
 	const struct pl_names *names;
 	void *args; /* names of tracepoints' fields, or NULL: see args.c */
 	/*
@@ -47,23 +47,10 @@ struct pl_file *pl_check_file(lua_State *L, int index);
 /* Returns the open File at `index`. Raises if it is none, or closed. */
 struct pl_file *pl_check_open_file(lua_State *L, int index);
 
-/*
- * Returns, once, whether names that were asked for were not read because of an interrupt. Later
- * reads at a prompt may find them.
- */
-static inline bool pl_were_names_cut(struct pl_file *f)
-{
-	if (!atomic_load_explicit(&f->interrupt.cut, memory_order_relaxed))
-		return false;
-	atomic_store(&f->interrupt.cut, false);
-	atomic_store(&f->interrupt.until, 0);
-	return true;
-}
-
 /* Raises, once, if names that were asked for were not read because of an interrupt. */
 static inline void pl_check_names(lua_State *L, struct pl_file *f)
 {
-	if (pl_were_names_cut(f))
+	if (ps_interrupt_was_cut(f->interrupt))
 		luaL_error(L, "%s: " PM_INTERRUPTED, f->file->path);
 }
 

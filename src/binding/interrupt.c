@@ -39,7 +39,7 @@ void pl_cut_pass(lua_State *L, double part)
 
 void pl_cut_names(lua_State *L, struct pl_file *f)
 {
-	if (!pl_were_names_cut(f))
+	if (!ps_interrupt_was_cut(f->interrupt))
 		return;
 	lua_pushboolean(L, 1);
 	lua_setfield(L, LUA_REGISTRYINDEX, UNNAMED);

@@ -139,8 +139,10 @@ int pl_open(lua_State *L)
 	luaL_setmetatable(L, PL_FILE);
 	read_options(L, f, &window);
 	read_threads(L, f);
-	f->interrupt.flag = pl_interrupt(L);
-	f->symbols.interrupt = &f->interrupt;
+	f->interrupt = ps_interrupt_create(pl_interrupt(L));
+	if (!f->interrupt)
+		return luaL_error(L, "no memory for a file");
+	f->symbols.interrupt = f->interrupt;
 	pl_push_record_metatable(L);
 	lua_setiuservalue(L, -2, PL_FILE_RECORD);
 	f->names = pl_names_get(L);

@@ -116,6 +116,8 @@ void pl_progress_watch(struct pl_progress *p, struct ps_interrupt *interrupt)
 {
 	if (!p->shows)
 		return;
+	ps_interrupt_keep(interrupt);
+	ps_interrupt_release(p->watched);
 	p->watched = interrupt;
 	interrupt->tick = tick_progress;
 	interrupt->arg = p;
@@ -131,6 +133,7 @@ void pl_progress_end(struct pl_progress *p)
 {
 	if (p->watched && p->watched->arg == p)
 		p->watched->tick = NULL;
+	ps_interrupt_release(p->watched);
 	p->watched = NULL;
 	if (p->width) {
 		fprintf(stderr, "\r%*s\r", (int)p->width, "");

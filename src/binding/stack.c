@@ -10,13 +10,6 @@
 #define PL_STACKS "perflua.stacks"
 #define PL_STACK  "perflua.stack"
 
-/* User values: the File, or nil; the Stacks by their numbers, from 1. */
-enum {
-	OF_FILE = 1,
-	OF_OBJECTS,
-	N_VALUES = OF_OBJECTS
-};
-
 /* A Stack. Its user value 1 is the pl_stacks. */
 struct pl_stack {
 	struct pl_stacks *of;
@@ -32,24 +25,17 @@ static int stacks_gc(lua_State *L)
 	return 0;
 }
 
-/*
- * Pushes an empty set of stacks, whose binaries belong to the File at `file` (0: none).
- * [-0, +1]
- */
-static struct pl_stacks *push_stacks(lua_State *L, int file)
+/* Pushes an empty set of stacks. [-0, +1] */
+static struct pl_stacks *push_stacks(lua_State *L)
 {
 	struct pl_stacks *s;
 
-	s = lua_newuserdatauv(L, sizeof(*s), N_VALUES);
+	/* the user value has the Stacks by their numbers, from 1 */
+	s = lua_newuserdatauv(L, sizeof(*s), 1);
 	*s = (struct pl_stacks){ 0 };
 	luaL_setmetatable(L, PL_STACKS);
-	if (file) {
-		s->file = lua_touserdata(L, file);
-		lua_pushvalue(L, file);
-		lua_setiuservalue(L, -2, OF_FILE);
-	}
 	lua_newtable(L);
-	lua_setiuservalue(L, -2, OF_OBJECTS);
+	lua_setiuservalue(L, -2, 1);
 	s->stacks = pq_stacks_create();
 	if (!s->stacks)
 		luaL_error(L, "no memory for call stacks");
@@ -61,7 +47,7 @@ void pl_push_stack(lua_State *L, int of, uint32_t number)
 	struct pl_stack *stack;
 
 	of = lua_absindex(L, of);
-	lua_getiuservalue(L, of, OF_OBJECTS);
+	lua_getiuservalue(L, of, 1);
 	if (lua_rawgeti(L, -1, (lua_Integer)number + 1) == LUA_TNIL) {
 		lua_pop(L, 1);
 		stack = lua_newuserdatauv(L, sizeof(*stack), 1);
@@ -80,15 +66,15 @@ const uint32_t *pl_push_chain_stacks(lua_State *L, int file, const struct pq_cha
 				     struct pm_system *system)
 {
 	const struct pl_file *f = lua_touserdata(L, file);
-	bool is_of_file = f->system == system, ok;
 	uint32_t n = pq_chains_size(chains), *numbers;
 	struct pm_resolver *resolver;
 	struct pl_stacks *s;
+	bool ok;
 
 	luaL_checkstack(L, 8, "call stacks");
 	numbers = lua_newuserdatauv(L, (n + (size_t)1) * sizeof(*numbers), 0);
-	s = push_stacks(L, is_of_file ? file : 0);
-	if (is_of_file) /* a finalizer may have closed it, which frees the system */
+	s = push_stacks(L);
+	if (f->system == system) /* a finalizer may have closed it, which frees the system */
 		pl_check_open_file(L, file);
 	resolver = pm_resolver_create(system);
 	ok = resolver && pq_stacks_add_chains(s->stacks, chains, resolver, numbers);
@@ -96,6 +82,12 @@ const uint32_t *pl_push_chain_stacks(lua_State *L, int file, const struct pq_cha
 	if (!ok)
 		luaL_error(L, "no memory for call stacks");
 	return numbers;
+}
+
+void pl_check_lines(lua_State *L, const struct pl_stacks *s)
+{
+	if (pq_stacks_were_cut(s->stacks))
+		luaL_error(L, PM_INTERRUPTED);
 }
 
 bool pl_to_stack(lua_State *L, int index, const struct pl_stacks *stacks,
@@ -220,7 +212,7 @@ static struct pl_stacks *check_stacks(lua_State *L, int index)
 
 int pl_stacks(lua_State *L)
 {
-	push_stacks(L, 0);
+	push_stacks(L);
 	return 1;
 }
 

@@ -10,7 +10,6 @@
 /* A set of stacks, which Stacks and Frames keep and point to. */
 struct pl_stacks {
 	struct pq_stacks *stacks;
-	struct pl_file *file; /* that binaries are of; NULL: they are not there any more */
 };
 
 /*
@@ -30,6 +29,9 @@ void pl_push_stack(lua_State *L, int of, uint32_t number);
  */
 bool pl_to_stack(lua_State *L, int index, const struct pl_stacks *stacks,
 		 struct pq_value *value);
+
+/* Raises, once, if source lines were not read because of an interrupt. */
+void pl_check_lines(lua_State *L, const struct pl_stacks *stacks);
 
 /* core.stacks() -> an empty set of stacks */
 int pl_stacks(lua_State *L);

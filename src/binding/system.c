@@ -41,6 +41,16 @@ bool pl_system_take(struct pl_file *f, struct pm_system *system)
 	return true;
 }
 
+void pl_system_end_lines(struct pl_file *f)
+{
+	for (uint32_t i = 0; f->system && i < f->session->n_files; i++) {
+		struct ps_store *store = pm_system_store(f->system, i);
+
+		if (store)
+			ps_store_end_lines(store);
+	}
+}
+
 void pl_system_free(struct pl_file *f)
 {
 	pm_resolver_destroy(f->resolver);

@@ -19,6 +19,9 @@ bool pl_system_make(struct pl_file *file, const struct pb_progress *progress,
 		    struct pd_error *err);
 void pl_system_free(struct pl_file *file);
 
+/* Frees what source lines are read from; those that were asked for stay known. */
+void pl_system_end_lines(struct pl_file *file);
+
 /*
  * Makes a system that was read the file's, which has none. Returns false without memory: then
  * the caller still owns it.

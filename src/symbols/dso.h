@@ -97,6 +97,7 @@ struct ps_dso {
 	size_t n_tried, tried_room;
 	struct ps_lines *lines; /* see lines/; NULL: not asked for yet */
 	void (*destroy_lines)(struct ps_lines *lines);
+	void (*end_lines)(struct ps_lines *lines);
 	/* for PS_KERNEL: has the modules' symbols, too; may be NULL */
 	struct ps_kallsyms *kallsyms;
 	struct ps_jitdump *jitdump; /* for PS_JIT; may be NULL */

@@ -20,6 +20,9 @@ struct ps_store {
 	struct pb_secret secret; /* secret of the hashes */
 	struct pb_arena texts;
 	int vdso_fd; /* the vdso of this process as a file; -1: not needed yet */
+	unsigned n_users;
+	bool has_owner;	      /* ps_store_destroy() was not called yet */
+	bool has_ended_lines; /* no lines are read any more */
 };
 
 /*

@@ -78,6 +78,9 @@ struct ps_store *ps_store_create(const struct ps_options *options)
 		return NULL;
 	store->options = *options;
 	store->vdso_fd = -1;
+	store->n_users = 1;
+	store->has_owner = true;
+	ps_interrupt_keep(options->interrupt);
 	pb_secret_make(&store->secret);
 	pthread_mutex_init(&store->lock, NULL);
 	if (copy_options(store))
@@ -86,25 +89,75 @@ struct ps_store *ps_store_create(const struct ps_options *options)
 	return NULL;
 }
 
-static void destroy_dso(struct ps_dso *dso)
+/* Frees all but the lines. */
+static void forget_symbols(struct ps_dso *dso)
 {
 	ps_table_deinit(&dso->table);
 	ps_kallsyms_destroy(dso->kallsyms);
 	ps_jitdump_destroy(dso->jitdump);
-	if (dso->lines)
-		dso->destroy_lines(dso->lines);
 	free(dso->tried);
 	free(dso->mappings);
 	free(dso->segments);
+	dso->kallsyms = NULL;
+	dso->jitdump = NULL;
+	dso->tried = NULL;
+	dso->mappings = NULL;
+	dso->segments = NULL;
+	dso->n_tried = dso->tried_room = dso->n_mappings = dso->mappings_room = 0;
+	dso->n_segments = 0;
+	dso->state = PS_MISSING;
+}
+
+static void destroy_dso(struct ps_dso *dso)
+{
+	forget_symbols(dso);
+	if (dso->lines)
+		dso->destroy_lines(dso->lines);
 	free(dso);
+}
+
+/* Frees what nobody asks for any more. */
+static void shrink(struct ps_store *store)
+{
+	for (size_t i = 0; !store->has_owner && store->has_ended_lines && i < store->n; i++)
+		forget_symbols(store->dsos[i]);
 }
 
 void ps_store_destroy(struct ps_store *store)
 {
 	if (!store)
 		return;
+	store->has_owner = false;
+	shrink(store);
+	ps_store_release(store);
+}
+
+void ps_store_keep(struct ps_store *store)
+{
+	store->n_users++;
+}
+
+void ps_store_end_lines(struct ps_store *store)
+{
+	store->has_ended_lines = true;
+	for (size_t i = 0; i < store->n; i++)
+		if (store->dsos[i]->lines)
+			store->dsos[i]->end_lines(store->dsos[i]->lines);
+	shrink(store);
+}
+
+bool ps_store_was_cut(const struct ps_store *store)
+{
+	return ps_interrupt_was_cut(store->options.interrupt);
+}
+
+void ps_store_release(struct ps_store *store)
+{
+	if (--store->n_users)
+		return;
 	for (size_t i = 0; i < store->n; i++)
 		destroy_dso(store->dsos[i]);
+	ps_interrupt_release(store->options.interrupt);
 	pb_arena_deinit(&store->texts);
 	if (store->vdso_fd >= 0)
 		close(store->vdso_fd);

@@ -17,20 +17,39 @@ struct ps_options {
 	const char *symfs;    /* directory that stands for the root of the recorded machine */
 	const char *kallsyms; /* file with the kernel's symbols */
 	const char *vmlinux;  /* file of the kernel */
-	const char *buildid_dir;	/* instead of ~/.debug */
-	const char *kcore_dir;		/* the recording's kcore_dir with a copy of kallsyms */
-	const char *release;		/* release of the recorded kernel: uname -r */
-	const char *arch;		/* architecture of the recorded machine: uname -m */
-	const char *host;		/* name of the recorded machine: uname -n */
-	bool debuginfod;		/* ask the servers in DEBUGINFOD_URLS */
-	bool any_binary;		/* believe files without a recorded build-id */
-	bool mangled;			/* do not demangle names of C++ and Rust */
-	struct ps_interrupt *interrupt; /* ends loading; must outlive the store */
+	const char *buildid_dir; /* instead of ~/.debug */
+	const char *kcore_dir;	 /* the recording's kcore_dir with a copy of kallsyms */
+	const char *release;	 /* release of the recorded kernel: uname -r */
+	const char *arch;	 /* architecture of the recorded machine: uname -m */
+	const char *host;	 /* name of the recorded machine: uname -n */
+	bool debuginfod;	 /* ask the servers in DEBUGINFOD_URLS */
+	bool any_binary;	 /* believe files without a recorded build-id */
+	bool mangled;		 /* do not demangle names of C++ and Rust */
+	/* ends loading; the store is one of its users */
+	struct ps_interrupt *interrupt;
 };
 
 /* Creates a store without binaries. Returns NULL without memory. */
 struct ps_store *ps_store_create(const struct ps_options *options);
+
+/*
+ * Gives the store back. It lives on for those who keep it, whom it tells no more than source
+ * lines.
+ */
 void ps_store_destroy(struct ps_store *store);
+
+/* Keep the source lines of a store, and let go of them. All users are of one thread. */
+void ps_store_keep(struct ps_store *store);
+void ps_store_release(struct ps_store *store);
+
+/*
+ * Frees what source lines are read from: the lines that were asked for stay, and others are not
+ * known any more.
+ */
+void ps_store_end_lines(struct ps_store *store);
+
+/* Returns, once, whether names that were asked for were not read because of an interrupt. */
+bool ps_store_was_cut(const struct ps_store *store);
 
 /*
  * Returns the binary *id, adding it if it is new. It is the store's. Returns NULL without

@@ -15,8 +15,8 @@ return {
   Frame = {
     name = "Frame", kind = "object", prefix = "frame:",
     doc = "A frame of a Stack. Frames are equal by `kind`, binary (its build-id, else its "
-      .. "name) and `address`; in code made at run time also by `symbol`. pairs() walks over "
-      .. "what is known without a look into the binary.",
+      .. "name), `address` and `symbol`. pairs() walks over what is known without a look into "
+      .. "the binary.",
     fields = {
       { "ip", "integer?",
         "The address in the first record with the frame; nil if it was loaded from a file." },
@@ -31,8 +31,8 @@ return {
         "\"kernel\", \"user\", \"jit\" (made at run time), \"hypervisor\", \"guest_kernel\", "
         .. "\"guest_user\", \"unknown\"." },
       { "srcline", "string?",
-        "Source file and line: looked up when it is read, which raises once the file is "
-          .. "closed; nil if it was loaded from a file." },
+        "Source file and line: looked up when it is read. After `file:close()` only lines that "
+          .. "were read before are known; nil if it was loaded from a file." },
       { "inlined", "{ symbol: string?, srcline: string? }[]?",
         "The functions inlined there, innermost first; as `srcline`." },
     },

@@ -349,7 +349,7 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 	c->time_id = pd_field_name_id(&f->names->names, "time", 4);
 	c->interrupt = pl_interrupt(L);
 	pl_progress_init_beside_output(L, &c->progress);
-	pl_progress_watch(&c->progress, &f->interrupt);
+	pl_progress_watch(&c->progress, f->interrupt);
 	c->until_shown = c->progress.shows ? SHOW_EVERY : UINT64_MAX;
 	set_scope(L, c, index, options);
 	lua_getfield(L, options, "reuse");

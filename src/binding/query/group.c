@@ -234,7 +234,7 @@ static struct pl_job *prepare_job(lua_State *L)
 	lua_pushvalue(L, PL_KEEP_AT); /* on an error, the job releases the trees' memory */
 	lua_setiuservalue(L, PL_JOB_AT, 1);
 	pl_progress_init(L, &job->progress);
-	pl_progress_watch(&job->progress, &f->interrupt);
+	pl_progress_watch(&job->progress, f->interrupt);
 	pl_to_scope(L, PL_KEEP_AT, f, PL_OPTIONS_AT, &job->progress, &job->scope);
 	pl_pairs_read(L, f, job);
 	read_keys(L, f, job);
@@ -346,7 +346,7 @@ int pl_file_group(lua_State *L)
 	lua_setfield(L, PL_OPTIONS_AT, "aside");
 	wrong = pq_groups_wrong(job->groups);
 	pl_progress_begin_stage(&job->progress, "making the result");
-	pl_progress_watch(&job->progress, &f->interrupt);
+	pl_progress_watch(&job->progress, f->interrupt);
 	if (wrong == PQ_RIGHT && job->report.is_asked)
 		wrong = pl_push_report(L, f, job);
 	if (wrong == PQ_RIGHT && job->profile.is_asked && !pl_push_profile(L, job))

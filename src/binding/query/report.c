@@ -235,8 +235,8 @@ enum pq_wrong pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job
 {
 	struct pq_report *asked = &job->report.asked;
 	struct ps_interrupt interrupt = { .flag = job->progress.interrupt,
-					  .tick = f->interrupt.tick,
-					  .arg = f->interrupt.arg };
+					  .tick = f->interrupt->tick,
+					  .arg = f->interrupt->arg };
 	struct pr_result *result;
 
 	luaL_checkstack(L, 20, "report");

@@ -318,13 +318,6 @@ static const char *line_of(void *arg, const struct pq_stack_frame *frame)
 	return n ? lines[n - 1].srcline : NULL;
 }
 
-static const char *no_line(void *arg, const struct pq_stack_frame *frame)
-{
-	(void)arg;
-	(void)frame;
-	return NULL;
-}
-
 /* Reads field `name` of the options at 2, the number of a key or measure, from 1 on. */
 static size_t read_number(lua_State *L, const char *name, size_t n)
 {
@@ -349,7 +342,6 @@ static void read_options(lua_State *L, const struct pl_result *r, struct tree_ow
 		NULL,
 	};
 	const struct pr_shape *shape = &r->result->shape;
-	const struct pl_file *f = r->stacks->file;
 
 	luaL_checktype(L, 2, LUA_TTABLE);
 	lua_getfield(L, 2, "by");
@@ -362,16 +354,11 @@ static void read_options(lua_State *L, const struct pl_result *r, struct tree_ow
 		.key = read_number(L, "key", shape->n_keys),
 		.weight = read_number(L, "weight", shape->n_measures),
 		.section = (uint32_t)luaL_optinteger(L, -1, 0),
-		.line_of = f ? line_of : no_line,
+		.line_of = line_of,
 	};
 	asked->count = owner->has_counts ? read_number(L, "count", shape->n_measures) :
 					   asked->weight;
 	luaL_argcheck(L, shape->keys[asked->key].kind == PR_STACK, 2, "not a stack");
-	if (owner->by == PR_BY_SRCLINE && f && f->closed)
-		luaL_error(L,
-			   "%s: the file is closed, and source lines are looked up for the "
-			   "tree: make it before close()",
-			   f->file->path);
 	lua_pop(L, 3);
 }
 
@@ -397,8 +384,8 @@ int pl_result_tree(lua_State *L)
 		return luaL_error(L, "no memory for call stacks");
 	if (owner->tree->is_too_heavy)
 		return luaL_error(L, "the weights add up to more than 2^63");
-	if (asked.by == PR_BY_SRCLINE && r->stacks->file)
-		pl_check_names(L, r->stacks->file);
+	if (asked.by == PR_BY_SRCLINE)
+		pl_check_lines(L, r->stacks);
 	luaL_setmetatable(L, PL_NODE);
 	return 1;
 }

@@ -151,10 +151,11 @@ static bool is_same_function(const struct ps_symbol *a, const struct ps_symbol *
 /* Returns true if binaries and functions of two frames are equal, as their kind has it. */
 static bool is_same_code(const struct pq_frame *a, const struct pq_frame *b)
 {
-	if (a->kind == PQ_CHAIN_CALLERS)
-		return is_same_name(a, b) && is_same_function(a->symbol, b->symbol);
-	return a->symbol == b->symbol &&
-	       (a->kind == PQ_CHAIN_MAPPED ? a->dso == b->dso : is_same_binary(a->dso, b->dso));
+	if (a->kind == PQ_CHAIN_MAPPED)
+		return a->symbol == b->symbol && a->dso == b->dso;
+	return is_same_function(a->symbol, b->symbol) &&
+	       (a->kind == PQ_CHAIN_CALLERS ? is_same_name(a, b) :
+					      is_same_binary(a->dso, b->dso));
 }
 
 static uint32_t hash_value(const struct pq_chains *c, const struct pq_frame *frame)
@@ -220,6 +221,12 @@ static uint32_t unmapped_frame(struct pq_chains *c, uint8_t kind, uint64_t mode)
 	return *known - 1;
 }
 
+/* Returns true if one address of binaries of that name may be several functions. */
+static bool has_several_functions(const struct ps_dso *dso)
+{
+	return dso->jitdump || (dso->id.file.is_ambiguous && !dso->id.build_id.size);
+}
+
 /* Returns the number of the frame of an address as a value. */
 static uint32_t value_at(struct pq_chains *c, const struct pq_looked *looked,
 			 const struct pd_frame *at, const struct pm_map *map)
@@ -240,7 +247,7 @@ static uint32_t value_at(struct pq_chains *c, const struct pq_looked *looked,
 
 	if (!map && (is_one || looked->kind == PQ_CHAIN_MAPPED))
 		return unmapped_frame(c, frame.kind, at->mode);
-	if (frame.dso && (frame.dso->jitdump || by_function))
+	if (frame.dso && (by_function || has_several_functions(frame.dso)))
 		frame.symbol = pm_symbol_at(looked->resolver, frame.dso, frame.address,
 					    looked->context.time);
 	if (is_one || (frame.symbol && by_function))

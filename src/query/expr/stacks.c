@@ -21,7 +21,9 @@ struct pq_stacks {
 	size_t n, room;
 	uint32_t *numbers; /* [n_numbers]: numbers of frames, callee first, stack after stack */
 	size_t n_numbers, numbers_room;
-	struct pb_map by_frames; /* numbers of stacks in the list */
+	struct pb_map by_frames;  /* numbers of stacks in the list */
+	struct ps_store **stores; /* [n_stores]: kept; of the binaries of frames */
+	size_t n_stores, stores_room;
 };
 
 const char *pq_frame_kind_name(unsigned kind)
@@ -52,21 +54,20 @@ void pq_stacks_destroy(struct pq_stacks *s)
 	pm_string_pool_deinit(&s->texts);
 	pb_map_deinit(&s->by_value);
 	pb_map_deinit(&s->by_frames);
+	for (size_t i = 0; i < s->n_stores; i++)
+		ps_store_release(s->stores[i]);
+	free(s->stores);
 	free(s->frames);
 	free(s->list);
 	free(s->numbers);
 	free(s);
 }
 
-/*
- * Returns true unless the frames are code made at run time, where one address may be several
- * functions, and their functions differ.
- */
 static bool same_function(const struct pq_stack_frame *a, const struct pq_stack_frame *b)
 {
-	if (a->kind != PQ_FRAME_JIT || !a->symbol.p || !b->symbol.p)
-		return a->kind != PQ_FRAME_JIT || a->symbol.p == b->symbol.p;
-	return strcmp(a->symbol.p, b->symbol.p) == 0;
+	if (!a->symbol.p || !b->symbol.p)
+		return a->symbol.p == b->symbol.p;
+	return a->symbol.n == b->symbol.n && memcmp(a->symbol.p, b->symbol.p, a->symbol.n) == 0;
 }
 
 bool pq_stack_frame_equal(const struct pq_stack_frame *a, const struct pq_stack_frame *b)
@@ -103,6 +104,31 @@ static bool copy_text(struct pq_stacks *s, struct pd_text *text)
 	return true;
 }
 
+/* Keeps the source lines of a binary. Returns false without memory. */
+static bool keep_store(struct pq_stacks *s, struct ps_store *store)
+{
+	size_t i = s->n_stores; /* mostly the last one */
+
+	while (i && s->stores[i - 1] != store)
+		i--;
+	if (i)
+		return true;
+	if (!pb_reserve(s->stores, s->n_stores, s->stores_room))
+		return false;
+	ps_store_keep(store);
+	s->stores[s->n_stores++] = store;
+	return true;
+}
+
+bool pq_stacks_were_cut(const struct pq_stacks *s)
+{
+	bool were = false;
+
+	for (size_t i = 0; i < s->n_stores; i++)
+		were |= ps_store_was_cut(s->stores[i]);
+	return were;
+}
+
 uint32_t pq_stacks_add_frame(struct pq_stacks *s, const struct pq_stack_frame *frame)
 {
 	const struct wanted_frame wanted = { s, frame };
@@ -117,8 +143,14 @@ uint32_t pq_stacks_add_frame(struct pq_stacks *s, const struct pq_stack_frame *f
 	    !pb_map_reserve(&s->by_value))
 		return UINT32_MAX;
 	slot = pb_map_find(&s->by_value, hash, is_frame, &wanted);
-	if (slot->item)
+	if (own.dso && !keep_store(s, own.dso->store))
+		return UINT32_MAX;
+	if (slot->item) {
+		/* an equal frame of a saved table has no lines */
+		if (!s->frames[slot->item - 1].dso)
+			s->frames[slot->item - 1].dso = own.dso;
 		return slot->item - 1;
+	}
 	if (!copy_text(s, &own.symbol) || !copy_text(s, &own.binary))
 		return UINT32_MAX;
 	pb_map_fill(&s->by_value, slot, hash, (uint32_t)s->n_frames);

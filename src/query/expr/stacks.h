@@ -1,10 +1,11 @@
 /*
- * Call stacks as values, each distinct one once. They own all that they consist of, so they
- * outlive the recording; only source lines need it.
+ * Call stacks as values, each distinct one once. They own all that they consist of, and keep
+ * the source lines of their binaries, so they outlive the recording.
  *
- * Frames are equal by kind, binary (its build-id, else its name) and address in the binary;
- * without a binary the address is the one recorded. The function counts only in code that was
- * made at run time, where one address may be several functions.
+ * Frames are equal by kind, binary (its build-id, else its name), address in the binary and
+ * function; without a binary the address is the one recorded. An address alone does not tell:
+ * the kernel lies elsewhere after each boot, and without a build-id a binary may be another one
+ * in another recording.
  */
 #ifndef PERFLUA_QUERY_STACKS_H
 #define PERFLUA_QUERY_STACKS_H
@@ -26,7 +27,7 @@ const char *pq_frame_kind_name(unsigned kind);
 
 /* Texts end with a NUL; p is NULL where there is none. */
 struct pq_stack_frame {
-	struct ps_dso *dso; /* valid as long as the recording is open; NULL: it has none */
+	struct ps_dso *dso; /* its source lines; NULL: there are none, as in a saved table */
 	uint64_t address;
 	uint64_t ip;	       /* ip of the first record that has the frame */
 	uint64_t symoff;       /* bytes from the start of the function */
@@ -76,6 +77,11 @@ uint32_t pq_stacks_n_frames(const struct pq_stacks *stacks);
 
 /* Returns a frame by its number. It is valid until the next frame is added. */
 const struct pq_stack_frame *pq_stacks_frame(const struct pq_stacks *stacks, uint32_t frame);
+
+/*
+ * Returns, once, whether source lines that were asked for were not read because of an interrupt.
+ */
+bool pq_stacks_were_cut(const struct pq_stacks *stacks);
 
 bool pq_stack_frame_equal(const struct pq_stack_frame *a, const struct pq_stack_frame *b);
 

@@ -1,6 +1,6 @@
 #include "interrupt.h"
 
-#include <stddef.h>
+#include <stdlib.h>
 #include <time.h>
 
 #define MOMENT UINT64_C(1000000000) /* ns */
@@ -11,6 +11,27 @@ static uint64_t read_clock(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+struct ps_interrupt *ps_interrupt_create(const volatile sig_atomic_t *flag)
+{
+	struct ps_interrupt *interrupt = calloc(1, sizeof(*interrupt));
+
+	if (interrupt)
+		*interrupt = (struct ps_interrupt){ .n_users = 1, .flag = flag };
+	return interrupt;
+}
+
+void ps_interrupt_keep(struct ps_interrupt *interrupt)
+{
+	if (interrupt)
+		interrupt->n_users++;
+}
+
+void ps_interrupt_release(struct ps_interrupt *interrupt)
+{
+	if (interrupt && !--interrupt->n_users)
+		free(interrupt);
 }
 
 bool ps_interrupted(struct ps_interrupt *interrupt)
@@ -32,5 +53,14 @@ bool ps_interrupted(struct ps_interrupt *interrupt)
 	    until - MOMENT < none)
 		return false;
 	atomic_store(&interrupt->cut, true);
+	return true;
+}
+
+bool ps_interrupt_was_cut(struct ps_interrupt *interrupt)
+{
+	if (!interrupt || !atomic_load_explicit(&interrupt->cut, memory_order_relaxed))
+		return false;
+	atomic_store(&interrupt->cut, false);
+	atomic_store(&interrupt->until, 0);
 	return true;
 }

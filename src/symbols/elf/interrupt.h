@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 struct ps_interrupt {
+	unsigned n_users; /* of one that was created; they are of one thread */
 	/* set by a signal handler; NULL: never */
 	const volatile sig_atomic_t *flag;
 	atomic_uint_least64_t until; /* ns; loading may go on until then; 0: no signal yet */
@@ -24,9 +25,25 @@ struct ps_interrupt {
 };
 
 /*
+ * Creates an interrupt with one user. Each store of which it is an option is another one, as it
+ * may outlive its creator. Returns NULL without memory.
+ */
+struct ps_interrupt *ps_interrupt_create(const volatile sig_atomic_t *flag);
+
+/* Add a user, and take one away: the last one frees it. Both do nothing for NULL. */
+void ps_interrupt_keep(struct ps_interrupt *interrupt);
+void ps_interrupt_release(struct ps_interrupt *interrupt);
+
+/*
  * Returns true if loading must end, and notes that in `interrupt->cut`, which the caller that
  * reports it clears. `interrupt` may be NULL. Any number of threads may ask.
  */
 bool ps_interrupted(struct ps_interrupt *interrupt);
+
+/*
+ * Returns, once, whether something was not loaded because of the signal. Later attempts, at a
+ * prompt, may load it. `interrupt` may be NULL.
+ */
+bool ps_interrupt_was_cut(struct ps_interrupt *interrupt);
 
 #endif

@@ -172,8 +172,10 @@ static const struct answer *get_answer(struct ps_lines *lines, struct ps_dso *ds
 				       uint64_t address)
 {
 	struct ps_interrupt *interrupt = dso->store->options.interrupt;
-	const struct answer *answer;
+	const struct answer *answer = ps_memo_get(&lines->answers, address, 0);
 
+	if (answer || dso->store->has_ended_lines)
+		return answer ? answer : &nothing;
 	if (!lines->opened) {
 		if (ps_interrupted(interrupt))
 			return &nothing;
@@ -185,12 +187,62 @@ static const struct answer *get_answer(struct ps_lines *lines, struct ps_dso *ds
 	}
 	if (!lines->found)
 		return &nothing;
-	answer = ps_memo_get(&lines->answers, address, 0);
-	if (!answer) {
-		answer = look_up_lines(lines, address);
-		ps_memo_put(&lines->answers, address, 0, answer);
-	}
+	answer = look_up_lines(lines, address);
+	ps_memo_put(&lines->answers, address, 0, answer);
 	return answer;
+}
+
+/* Replaces a string of the debug file by a copy, once for all that have it. */
+static void copy_string(struct ps_lines *lines, struct ps_memo *copies, const char **text)
+{
+	const char *copy = *text ? ps_memo_get(copies, (uintptr_t)*text, 0) : NULL;
+
+	if (*text && !copy) {
+		copy = pb_arena_text(&lines->arena, *text, strlen(*text));
+		if (copy)
+			ps_memo_put(copies, (uintptr_t)*text, 0, copy);
+	}
+	*text = copy;
+}
+
+static void copy_answers(struct ps_lines *lines)
+{
+	struct ps_memo copies = { 0 };
+
+	for (size_t i = 0; i < lines->answers.n; i++) {
+		struct answer *answer = (struct answer *)lines->answers.entries[i].value;
+
+		for (size_t k = 0; k < answer->n; k++) {
+			copy_string(lines, &copies, &answer->lines[k].function);
+			copy_string(lines, &copies, &answer->lines[k].file);
+			answer->lines[k].srcfile = answer->lines[k].file ?
+							   ps_base_name(answer->lines[k].file) :
+							   NULL;
+		}
+	}
+	ps_memo_deinit(&copies);
+}
+
+/* Closes the debug file: only what was asked for stays. */
+static void close_lines(struct ps_lines *lines)
+{
+	ps_units_deinit(&lines->units);
+	lines->units = (struct ps_units){ 0 };
+	if (lines->found)
+		ps_debug_close(&lines->debug);
+	lines->found = false;
+	ps_memo_deinit(&lines->names);
+	ps_memo_deinit(&lines->srclines);
+}
+
+static void end_lines(struct ps_lines *lines)
+{
+	for (; lines; lines = lines->before) {
+		pthread_mutex_lock(&lines->mutex);
+		copy_answers(lines);
+		close_lines(lines);
+		pthread_mutex_unlock(&lines->mutex);
+	}
 }
 
 /*
@@ -204,6 +256,7 @@ static struct ps_lines *renew_lines(struct ps_dso *dso, struct ps_lines *before)
 	if (!lines)
 		return before;
 	dso->destroy_lines = ps_lines_destroy;
+	dso->end_lines = end_lines;
 	pthread_mutex_init(&lines->mutex, NULL);
 	lines->before = before;
 	if (__atomic_compare_exchange_n(&dso->lines, &there, lines, false, __ATOMIC_ACQ_REL,
@@ -246,12 +299,8 @@ void ps_lines_destroy(struct ps_lines *lines)
 	if (!lines)
 		return;
 	ps_lines_destroy(lines->before);
-	ps_units_deinit(&lines->units);
-	if (lines->found)
-		ps_debug_close(&lines->debug);
+	close_lines(lines);
 	ps_memo_deinit(&lines->answers);
-	ps_memo_deinit(&lines->names);
-	ps_memo_deinit(&lines->srclines);
 	pb_arena_deinit(&lines->arena);
 	pthread_mutex_destroy(&lines->mutex);
 	free(lines);
