@@ -17,7 +17,7 @@ end
 local modules = {
   { "base", "",
     "arena cursor hash helpers id_map map outcome pattern producer progress radix "
-    .. "replacement string_builder vector wide" },
+    .. "replacement set string_builder vector wide" },
   { "perfdata/format", "base",
     "attr error event feature feature_decode fields format field_names layout perf_text print "
     .. "print_scalar record regs rows sample text value views" },
@@ -43,7 +43,7 @@ local modules = {
       .. "perfdata/order symbols symbols/lines machine/maps",
     "machine" },
   { "query/expr", "base perfdata/format perfdata/tracepoint perfdata/order machine",
-    "expr fields once scope stacks strings value" },
+    "chains_tree expr fields once scope stacks strings value" },
   { "query/group", "base perfdata/format query/expr", "group report" },
   { "query/rows", "base perfdata/format query/expr", "rows rows_made" },
   { "query", "base perfdata/stream perfdata/order analysis query/expr query/group query/rows",

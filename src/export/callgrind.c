@@ -26,7 +26,7 @@ struct callgrind_cost {
 struct callgrind {
 	const struct pe_profile *profile;
 	struct pd_print *out;
-	struct pe_set places;
+	struct pb_set places;
 	struct callgrind_cost *costs; /* [n_costs], by place */
 	size_t n_costs;
 	uint64_t *weights; /* [n_weights]: by place and event */
@@ -39,7 +39,7 @@ struct callgrind {
 
 static const struct callgrind_place *place_at(const struct callgrind *w, uint32_t number)
 {
-	return pe_set_at(&w->places, number);
+	return pb_set_at(&w->places, number);
 }
 
 /*
@@ -50,7 +50,7 @@ static bool add_cost(struct callgrind *w, const struct callgrind_place *place, u
 		     uint64_t count)
 {
 	size_t n_events = w->profile->n_events;
-	uint32_t at = pe_set_add(&w->places, place);
+	uint32_t at = pb_set_add(&w->places, place);
 	struct callgrind_cost *cost;
 
 	if (at == PE_NONE)
@@ -263,13 +263,13 @@ bool pe_write_callgrind(const struct pe_profile *p, const char *title, struct pd
 	size_t n = p->texts.n + 1;
 	bool ok;
 
-	pe_set_init(&w.places, sizeof(struct callgrind_place));
+	pb_set_init(&w.places, sizeof(struct callgrind_place));
 	w.of_stack = calloc(p->n_events + 1, sizeof(*w.of_stack));
 	w.objects = calloc(n, sizeof(*w.objects));
 	w.files = calloc(n, sizeof(*w.files));
 	w.names = calloc(n, sizeof(*w.names));
 	ok = w.of_stack && w.objects && w.files && w.names && write_places(&w, title);
-	pe_set_deinit(&w.places);
+	pb_set_deinit(&w.places);
 	free(w.costs);
 	free(w.weights);
 	free(w.of_stack);

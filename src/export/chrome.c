@@ -109,7 +109,7 @@ static void print_frames(const struct chrome *w)
 {
 	const struct pe_profile *p = w->profile;
 	size_t n;
-	const struct pe_call *calls = pe_stack_order_calls(w->stacks, &n);
+	const struct pq_call_node *calls = pe_stack_order_calls(w->stacks, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct pe_line *line = pe_line_at(p, calls[i].frame);

@@ -25,7 +25,7 @@ struct firefox_spans {
 	const struct pe_span_options *options;
 	struct pe_profile profile;   /* has nothing but texts */
 	uint32_t no_rows;	     /* the rows of its frames: 0 */
-	struct pe_set tids;	     /* int32_t */
+	struct pb_set tids;	     /* int32_t */
 	struct span_thread *threads; /* [tids.n … n_threads - 1] have no spans */
 	size_t n_threads;
 	uint64_t start;
@@ -38,7 +38,7 @@ static void destroy_firefox_spans(void *state)
 	for (size_t i = 0; i < spans->n_threads; i++)
 		free(spans->threads[i].markers);
 	free(spans->threads);
-	pe_set_deinit(&spans->tids);
+	pb_set_deinit(&spans->tids);
 	pm_string_pool_deinit(&spans->profile.texts);
 	pb_string_deinit(&spans->profile.scratch);
 	free(spans);
@@ -56,7 +56,7 @@ static void *create_firefox_spans(const struct pe_span_options *options)
 	spans->profile.asked = &asked;
 	spans->profile.rows_at = &spans->no_rows;
 	pb_secret_make(&spans->profile.texts.secret);
-	pe_set_init(&spans->tids, sizeof(int32_t));
+	pb_set_init(&spans->tids, sizeof(int32_t));
 	return spans;
 }
 
@@ -64,7 +64,7 @@ static bool add_firefox_span(void *state, const struct pe_span *span)
 {
 	struct firefox_spans *spans = state;
 	int32_t tid = span->tid == PE_NO_ID ? -1 : span->tid;
-	uint32_t n = (uint32_t)spans->tids.n, number = pe_set_add(&spans->tids, &tid);
+	uint32_t n = (uint32_t)spans->tids.n, number = pb_set_add(&spans->tids, &tid);
 	struct span_thread *thread;
 	uint32_t name;
 

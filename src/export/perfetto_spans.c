@@ -55,7 +55,7 @@ struct perfetto_spans {
 	struct pb_string out; /* packets; fails without memory */
 	uint32_t n_tracks;
 	struct pm_string_pool comms;
-	struct pe_set ids;	   /* pid and tid, of processes PE_NO_ID, as int32_t */
+	struct pb_set ids;	   /* pid and tid, of processes PE_NO_ID, as int32_t */
 	struct span_owner *owners; /* [n_owners], by number in `ids` */
 	size_t n_owners;
 };
@@ -70,7 +70,7 @@ static void destroy_perfetto_spans(void *state)
 		free(w->owners[i].lanes);
 	}
 	free(w->owners);
-	pe_set_deinit(&w->ids);
+	pb_set_deinit(&w->ids);
 	pm_string_pool_deinit(&w->comms);
 	pb_string_deinit(&w->out);
 	free(w);
@@ -84,14 +84,14 @@ static void *create_perfetto_spans(const struct pe_span_options *options)
 		return NULL;
 	w->options = options;
 	pb_secret_make(&w->comms.secret);
-	pe_set_init(&w->ids, 2 * sizeof(int32_t));
+	pb_set_init(&w->ids, 2 * sizeof(int32_t));
 	return w;
 }
 
 /* Returns a thread, or a process, until the next one is looked up; NULL: no memory. */
 static struct span_owner *find_owner(struct perfetto_spans *w, int32_t pid, int32_t tid)
 {
-	uint32_t number = pe_set_add(&w->ids, (const int32_t[]){ pid, tid });
+	uint32_t number = pb_set_add(&w->ids, (const int32_t[]){ pid, tid });
 
 	if (number == PE_NONE ||
 	    (number >= w->n_owners && !pb_extend(w->owners, w->n_owners, 2 * number + 8)))

@@ -164,7 +164,7 @@ static uint32_t find_thread(struct pe_profile *p, size_t group)
 		if (thread.comm == PE_NONE)
 			return PE_NONE;
 	}
-	return pe_set_add(&p->threads, &thread);
+	return pb_set_add(&p->threads, &thread);
 }
 
 /*
@@ -391,10 +391,10 @@ struct pe_profile *pe_profile_create(struct pq_groups *groups, const struct pe_a
 	p->asked = asked;
 	p->groups = groups;
 	p->chains = pq_groups_chains(groups);
-	pe_set_init(&p->threads, sizeof(struct pe_thread));
-	pe_set_init(&p->binaries, sizeof(struct pe_binary));
-	pe_set_init(&p->functions, sizeof(struct pe_function));
-	pe_set_init(&p->lines, sizeof(struct pe_line));
+	pb_set_init(&p->threads, sizeof(struct pe_thread));
+	pb_set_init(&p->binaries, sizeof(struct pe_binary));
+	pb_set_init(&p->functions, sizeof(struct pe_function));
+	pb_set_init(&p->lines, sizeof(struct pe_line));
 	pq_groups_seal(groups);
 	if (!fill_profile(p)) {
 		pe_profile_destroy(p);
@@ -411,10 +411,10 @@ void pe_profile_destroy(struct pe_profile *p)
 	free(p->resolved);
 	pm_string_pool_deinit(&p->texts);
 	pb_string_deinit(&p->scratch);
-	pe_set_deinit(&p->threads);
-	pe_set_deinit(&p->binaries);
-	pe_set_deinit(&p->functions);
-	pe_set_deinit(&p->lines);
+	pb_set_deinit(&p->threads);
+	pb_set_deinit(&p->binaries);
+	pb_set_deinit(&p->functions);
+	pb_set_deinit(&p->lines);
 	free(p->events);
 	free(p->frames);
 	free(p->frame_lines);

@@ -6,11 +6,12 @@
 #ifndef PERFLUA_EXPORT_PROFILE_H
 #define PERFLUA_EXPORT_PROFILE_H
 
+#include "base/set.h"
 #include "base/string_builder.h"
 #include "export.h"
-#include "set.h"
 #include "spans.h"
 
+#define PE_NONE	 UINT32_MAX /* number of no item */
 #define PE_NO_ID INT32_MIN
 
 struct pe_resolved;
@@ -53,13 +54,10 @@ struct pe_entry {
 	uint64_t count, weight;
 };
 
-/* A call chain, or the callers of one: those of its caller, and a frame more. */
-struct pe_call {
-	uint32_t caller; /* PE_NONE: it has none */
-	uint32_t frame;
-};
-
-/* Calls as above, but with a row for each line of a frame. */
+/*
+ * A call chain, or the callers of one: those of its caller, and a frame more, with a row for
+ * each line of a frame.
+ */
 struct pe_stack {
 	uint32_t caller; /* PE_NONE: it has none */
 	uint32_t row;	 /* a line of a frame: see rows_at */
@@ -76,10 +74,10 @@ struct pe_profile {
 	struct pb_string scratch;
 	struct pe_event *events; /* [n_events], in the order of the recording */
 	size_t n_events, events_room;
-	struct pe_set threads;	/* of pe_thread, by pid, tid and name */
-	struct pe_set binaries; /* of pe_binary */
-	struct pe_set functions;
-	struct pe_set lines;
+	struct pb_set threads;	/* of pe_thread, by pid, tid and name */
+	struct pb_set binaries; /* of pe_binary */
+	struct pb_set functions;
+	struct pb_set lines;
 	struct pe_frame *frames; /* [n_frames]: those of the chains, then one that is unknown */
 	size_t n_frames;
 	uint32_t unknown;      /* number of the last */
@@ -89,9 +87,9 @@ struct pe_profile {
 	size_t n_entries;
 	uint64_t weight; /* of all entries */
 	bool is_too_heavy;
-	bool is_coarse;	     /* times were made coarser */
-	struct pe_set calls; /* of pe_call, from pe_stacks_find() to pe_stacks_fill() */
-	/* made by both of these; else NULL */
+	bool is_coarse;		    /* times were made coarser */
+	struct pq_call_nodes calls; /* from pe_stacks_find() to pe_stacks_fill() */
+	/* made by the latter; else NULL */
 	uint32_t *chain_stacks;	 /* [chains + 1]: stack of each chain; of entries without one */
 	uint32_t *rows_at;	 /* [n_frames + 1]: rows of the frames before it, one a line */
 	struct pe_stack *stacks; /* [n_stacks], a caller before what it calls */
@@ -120,23 +118,23 @@ bool pe_frames_fill(struct pe_profile *profile);
 
 static inline const struct pe_thread *pe_thread_at(const struct pe_profile *profile, uint32_t i)
 {
-	return pe_set_at(&profile->threads, i);
+	return pb_set_at(&profile->threads, i);
 }
 
 static inline const struct pe_binary *pe_binary_at(const struct pe_profile *profile, uint32_t i)
 {
-	return pe_set_at(&profile->binaries, i);
+	return pb_set_at(&profile->binaries, i);
 }
 
 static inline const struct pe_function *pe_function_at(const struct pe_profile *profile,
 						       uint32_t i)
 {
-	return pe_set_at(&profile->functions, i);
+	return pb_set_at(&profile->functions, i);
 }
 
 static inline const struct pe_line *pe_line_at(const struct pe_profile *profile, uint32_t i)
 {
-	return pe_set_at(&profile->lines, i);
+	return pb_set_at(&profile->lines, i);
 }
 
 /* Returns the numbers of the lines of a frame, innermost first, and sets *n, at least 1. */

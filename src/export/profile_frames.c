@@ -27,7 +27,7 @@ static uint32_t add_binary(struct pe_profile *p, const struct ps_dso *dso)
 		if (binary.build_id == PE_NONE)
 			return PE_NONE;
 	}
-	return pe_set_add(&p->binaries, &binary);
+	return pb_set_add(&p->binaries, &binary);
 }
 
 #define BINARY_MEMOS 64 /* a power of two */
@@ -81,10 +81,10 @@ static bool add_line(struct pe_profile *p, struct pe_frame *frame, uint32_t name
 		if (function.file == PE_NONE)
 			return false;
 	}
-	line.function = name == PE_NONE ? PE_NONE : pe_set_add(&p->functions, &function);
+	line.function = name == PE_NONE ? PE_NONE : pb_set_add(&p->functions, &function);
 	if (line.function == PE_NONE)
 		return false;
-	number = pe_set_add(&p->lines, &line);
+	number = pb_set_add(&p->lines, &line);
 	if (number == PE_NONE ||
 	    !pb_reserve(p->frame_lines, p->n_frame_lines, p->frame_lines_room))
 		return false;

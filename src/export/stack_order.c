@@ -17,7 +17,7 @@ struct node {
 
 struct pe_stack_order {
 	const struct pe_profile *profile;
-	struct pe_set calls; /* of pe_call, whose frames are lines: a node each */
+	struct pb_set calls; /* of pq_call_node, whose frames are lines: a node each */
 	uint32_t *of_chains; /* [chains + 1]: their nodes; PE_NONE: not known yet */
 	struct node *nodes;  /* [n_nodes], at least as many as calls */
 	uint32_t *added;     /* [room of n_added] nodes of the stacks that were added */
@@ -26,9 +26,9 @@ struct pe_stack_order {
 	size_t n_nodes, added_room, n_added, ends_room, n_ends, n_lines;
 };
 
-static const struct pe_call *call_at(const struct pe_stack_order *order, uint32_t i)
+static const struct pq_call_node *call_at(const struct pe_stack_order *order, uint32_t i)
 {
-	return pe_set_at(&order->calls, i);
+	return pb_set_at(&order->calls, i);
 }
 
 struct pe_stack_order *pe_stack_order_create(const struct pe_profile *p)
@@ -39,7 +39,7 @@ struct pe_stack_order *pe_stack_order_create(const struct pe_profile *p)
 	if (!order)
 		return NULL;
 	order->profile = p;
-	pe_set_init(&order->calls, sizeof(struct pe_call));
+	pb_set_init(&order->calls, sizeof(struct pq_call_node));
 	order->of_chains = malloc(n * sizeof(*order->of_chains));
 	if (!order->of_chains) {
 		pe_stack_order_destroy(order);
@@ -53,7 +53,7 @@ void pe_stack_order_destroy(struct pe_stack_order *order)
 {
 	if (!order)
 		return;
-	pe_set_deinit(&order->calls);
+	pb_set_deinit(&order->calls);
 	free(order->nodes);
 	free(order->of_chains);
 	free(order->added);
@@ -65,7 +65,7 @@ void pe_stack_order_destroy(struct pe_stack_order *order)
 /* Returns the node of an entry's stack; PE_NONE: no memory. */
 static uint32_t place_stack(struct pe_stack_order *order, const struct pe_entry *entry)
 {
-	struct pe_call call = { PE_NONE, 0 };
+	struct pq_call_node call = { PQ_NO_CALLER, 0 };
 	size_t n, depth = 0;
 	const uint32_t *frames = pe_entry_frames(order->profile, entry, &n);
 
@@ -76,7 +76,7 @@ static uint32_t place_stack(struct pe_stack_order *order, const struct pe_entry 
 		depth += n_lines;
 		while (n_lines--) {
 			call.frame = lines[n_lines];
-			call.caller = pe_set_add(&order->calls, &call);
+			call.caller = pb_set_add(&order->calls, &call);
 			if (call.caller == PE_NONE)
 				return PE_NONE;
 		}
@@ -114,7 +114,7 @@ uint32_t pe_stack_order_find(struct pe_stack_order *order, const struct pe_entry
 	return order->of_chains[chain];
 }
 
-const struct pe_call *pe_stack_order_calls(const struct pe_stack_order *order, size_t *n)
+const struct pq_call_node *pe_stack_order_calls(const struct pe_stack_order *order, size_t *n)
 {
 	*n = order->calls.n;
 	return (const void *)order->calls.items;

@@ -38,7 +38,7 @@ uint32_t pe_stack_order_find(struct pe_stack_order *order, const struct pe_entry
  * Returns all stacks that have numbers, and sets *n to how many they are: each is a line, in
  * place of a frame, that a stack of a lower number called.
  */
-const struct pe_call *pe_stack_order_calls(const struct pe_stack_order *order, size_t *n);
+const struct pq_call_node *pe_stack_order_calls(const struct pe_stack_order *order, size_t *n);
 
 /* Takes all entries out again. */
 void pe_stack_order_clear(struct pe_stack_order *order);

@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vector.h"
+#include "vector.h"
 
-void pe_set_init(struct pe_set *set, size_t size)
+void pb_set_init(struct pb_set *set, size_t size)
 {
-	*set = (struct pe_set){ .size = size };
+	*set = (struct pb_set){ .size = size };
 	pb_secret_make(&set->secret);
 }
 
-void pe_set_deinit(struct pe_set *set)
+void pb_set_deinit(struct pb_set *set)
 {
 	pb_map_deinit(&set->map);
 	free(set->items);
@@ -22,7 +22,7 @@ void pe_set_deinit(struct pe_set *set)
 /* Returns true if an item equals the new one, which lies behind the last. */
 static bool is_new_item(const void *arg, uint32_t item)
 {
-	const struct pe_set *set = arg;
+	const struct pb_set *set = arg;
 	const char *a = set->items + item * set->size, *b = set->items + set->n * set->size;
 
 	/* items are short: a call would take longer */
@@ -32,7 +32,7 @@ static bool is_new_item(const void *arg, uint32_t item)
 	return true;
 }
 
-static uint32_t hash_item(const struct pe_set *set, const char *item)
+static uint32_t hash_item(const struct pb_set *set, const char *item)
 {
 	uint64_t hash = set->secret.b;
 	size_t at = 0;
@@ -44,13 +44,13 @@ static uint32_t hash_item(const struct pe_set *set, const char *item)
 	return (uint32_t)hash;
 }
 
-uint32_t pe_set_add(struct pe_set *set, const void *item)
+uint32_t pb_set_add(struct pb_set *set, const void *item)
 {
 	char *last;
 	uint32_t number;
 
 	if (!pb_reserve_bytes(&set->items, set->n, 1, &set->room, set->size))
-		return PE_NONE;
+		return UINT32_MAX;
 	last = set->items + set->n * set->size;
 	memcpy(last, item, set->size);
 	number = pb_map_intern(&set->map, hash_item(set, last), is_new_item, set,
