@@ -8,7 +8,6 @@
 
 struct pt_database {
 	struct pt_sql sql;
-	struct pt_names names;
 	struct pt_samples samples;
 };
 
@@ -19,10 +18,9 @@ struct pt_database *pt_database_open(const struct pt_library *library, const cha
 
 	if (!db)
 		return NULL;
-	pb_secret_make(&db->names.secret);
 	pt_sql_open(&db->sql, library, path);
 	pt_sql_run(&db->sql, pt_tables);
-	pt_samples_init(&db->samples, &db->sql, columns, &db->names);
+	pt_samples_init(&db->samples, &db->sql, columns);
 	return db;
 }
 
@@ -32,7 +30,6 @@ void pt_database_close(struct pt_database *db)
 		return;
 	pt_samples_deinit(&db->samples);
 	pt_sql_close(&db->sql);
-	pt_names_deinit(&db->names);
 	free(db);
 }
 
@@ -56,16 +53,20 @@ bool pt_database_add(struct pt_database *db, const struct pq_value *values, size
 
 bool pt_database_finish(struct pt_database *db, const struct pq_chains *chains)
 {
-	struct pt_tree tree;
+	uint32_t n_frames = pq_chains_n_frames(chains);
+	struct pq_call_nodes calls;
 
 	pt_tables_events(&db->sql, db->samples.events, db->samples.n_events);
-	pt_tables_symbols(&db->sql, &db->names, chains);
-	pt_tables_names(&db->sql, &db->names);
+	pt_tables_symbols(&db->sql, chains);
+	pt_tables_threads(&db->sql, &db->samples);
 	pt_sums_write(&db->samples.sums, &db->sql);
-	if (!pt_tree_init(&tree, chains))
+	if (pq_call_nodes_init(&calls, chains, n_frames)) {
+		pt_tables_stacks(&db->sql, &calls, pq_chains_size(chains));
+		pt_totals_write(&db->samples.sums, &calls, n_frames, &db->sql);
+	} else {
 		pt_sql_fail(&db->sql, "no memory");
-	pt_tables_stacks(&db->sql, &tree);
-	pt_tree_deinit(&tree);
+	}
+	pq_call_nodes_deinit(&calls);
 	return pt_sql_run(&db->sql, pt_indexes) && pt_sql_run(&db->sql, pt_views) &&
 	       pt_sql_run(&db->sql, "COMMIT");
 }

@@ -49,11 +49,11 @@ static pt_statement *prepare_insert(struct pt_samples *s, size_t n)
 	return statement;
 }
 
-void pt_samples_init(struct pt_samples *s, struct pt_sql *sql, const struct pt_columns *columns,
-		     struct pt_names *names)
+void pt_samples_init(struct pt_samples *s, struct pt_sql *sql, const struct pt_columns *columns)
 {
-	*s = (struct pt_samples){ .sql = sql, .columns = columns, .names = names };
-	pb_secret_make(&s->sums.secret);
+	*s = (struct pt_samples){ .sql = sql, .columns = columns };
+	pb_set_init(&s->threads, sizeof(struct pt_thread));
+	pt_sums_init(&s->sums);
 	create_samples(s);
 	s->one = prepare_insert(s, 1);
 	if ((OWN_COLUMNS + columns->n_more) * PT_AT_ONCE <= MOST_VALUES)
@@ -65,6 +65,8 @@ void pt_samples_deinit(struct pt_samples *s)
 	s->sql->library->finalize(s->one);
 	s->sql->library->finalize(s->many);
 	pt_sums_deinit(&s->sums);
+	pb_set_deinit(&s->threads);
+	pm_string_pool_deinit(&s->comms);
 	free(s->events);
 }
 
@@ -119,37 +121,41 @@ static uint32_t event_number(struct pt_samples *s, const struct pd_event *event)
 	return event->number + 1;
 }
 
+/* Returns the number of a row's thread; 0: no memory. */
 static uint32_t thread_number(struct pt_samples *s, const struct pq_value *row)
 {
 	const struct pq_value *pid = column_of(s, row, PT_PID);
 	const struct pq_value *tid = column_of(s, row, PT_TID);
+	struct pd_text comm = text_value(column_of(s, row, PT_COMM));
+	const struct pt_thread thread = {
+		pid ? (int32_t)pid->i : -1,
+		tid ? (int32_t)tid->i : -1,
+		comm.p ? pm_string_pool_add(&s->comms, comm) : PM_NO_STRING,
+	};
 
-	return pt_names_thread(s->names,
-			       &(struct pt_thread){ pid ? pid->i : -1, tid ? tid->i : -1,
-						    text_value(column_of(s, row, PT_COMM)) });
+	if (comm.p && thread.comm == PM_NO_STRING)
+		return 0;
+	return pb_set_add(&s->threads, &thread) + 1;
 }
 
-/* Sets *sum to a row's numbers and period. Returns false without memory. */
-static bool number_row(struct pt_samples *s, const struct pq_value *row, struct pt_sum *sum)
+/* Sets *key to a row's numbers. Returns false without memory. */
+static bool number_row(struct pt_samples *s, const struct pq_value *row, struct pt_sum_key *key)
 {
 	const struct pq_value *event = column_of(s, row, PT_EVENT);
 	const struct pq_value *chain = column_of(s, row, PT_CHAIN);
-	const struct pq_value *period = column_of(s, row, PT_PERIOD);
 
 	/* a script can reach the core */
 	if (event && event->type != PQ_EVENT)
 		event = NULL;
 	if (chain && chain->type != PQ_CHAIN)
 		chain = NULL;
-	*sum = (struct pt_sum){
+	*key = (struct pt_sum_key){
 		.event = event ? event_number(s, event->event) : 0,
 		.thread = thread_number(s, row),
 		.symbol = chain ? chain->size + 1 : 0,
 		.stack = chain ? (uint32_t)chain->u + 1 : 0,
-		.samples = 1,
-		.period = period ? period->u : 0,
 	};
-	return sum->thread && (!event || sum->event);
+	return key->thread && (!event || key->event);
 }
 
 /* Adds a row to the sums, and binds the values of a statement from `first` on to its own. */
@@ -158,20 +164,21 @@ static bool bind_row(struct pt_samples *s, pt_statement *statement, int first,
 {
 	static const enum pt_column plain[] = { PT_TIME, PT_CPU, PT_PERIOD, PT_IP };
 	const struct pt_columns *columns = s->columns;
-	struct pt_sum sum;
+	const struct pq_value *period = column_of(s, row, PT_PERIOD);
+	struct pt_sum_key key;
 
-	if (!number_row(s, row, &sum))
+	if (!number_row(s, row, &key))
 		return pt_sql_fail(s->sql, "no memory");
-	pt_sql_number(s->sql, statement, first, sum.event);
-	pt_sql_number(s->sql, statement, first + 1, sum.thread);
-	pt_sql_number(s->sql, statement, first + 2, sum.symbol);
-	pt_sql_number(s->sql, statement, first + 3, sum.stack);
+	pt_sql_number(s->sql, statement, first, key.event);
+	pt_sql_number(s->sql, statement, first + 1, key.thread);
+	pt_sql_number(s->sql, statement, first + 2, key.symbol);
+	pt_sql_number(s->sql, statement, first + 3, key.stack);
 	for (int i = 0; i < 4; i++)
 		bind_value(s, statement, first + 4 + i, column_of(s, row, plain[i]));
 	for (size_t i = 0; i < columns->n_more; i++)
 		bind_value(s, statement, first + OWN_COLUMNS + (int)i,
 			   &row[columns->n_row - columns->n_more + i]);
-	return !s->sql->failed && pt_sums_add(&s->sums, &sum, s->sql);
+	return !s->sql->failed && pt_sums_add(&s->sums, &key, period ? period->u : 0, s->sql);
 }
 
 /* Adds the samples that wait. */

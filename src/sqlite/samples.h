@@ -5,15 +5,20 @@
 #define PERFLUA_SQLITE_SAMPLES_H
 
 #include "database.h"
-#include "names.h"
 #include "sums.h"
 
 #define PT_AT_ONCE 64 /* samples that a statement adds: each statement begins with a search */
 
+struct pt_thread {
+	int32_t pid, tid; /* -1: it has none */
+	uint32_t comm;	  /* number of its name; PM_NO_STRING */
+};
+
 struct pt_samples {
 	struct pt_sql *sql;
 	const struct pt_columns *columns;
-	struct pt_names *names;
+	struct pb_set threads;	     /* of pt_thread */
+	struct pm_string_pool comms; /* their names */
 	pt_statement *one, *many; /* adds a sample; adds PT_AT_ONCE of them, NULL: too wide */
 	const struct pq_value *waiting[PT_AT_ONCE];
 	size_t n_waiting;
@@ -25,7 +30,7 @@ struct pt_samples {
 
 /* Creates the table. All that is passed must outlive it. */
 void pt_samples_init(struct pt_samples *samples, struct pt_sql *sql,
-		     const struct pt_columns *columns, struct pt_names *names);
+		     const struct pt_columns *columns);
 void pt_samples_deinit(struct pt_samples *samples);
 
 /* Adds rows of values. */

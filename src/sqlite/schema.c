@@ -21,7 +21,13 @@ const char pt_tables[] =
 	" depth INTEGER NOT NULL);"
 	/* samples added up */
 	"CREATE TABLE profile (event_id INTEGER, thread_id INTEGER, symbol_id INTEGER,"
-	" stack_id INTEGER, samples INTEGER NOT NULL, period INTEGER NOT NULL);";
+	" stack_id INTEGER, samples INTEGER NOT NULL, period INTEGER NOT NULL);"
+	/*
+	 * what was spent in each function itself, and in those that it called, too: each stack
+	 * adds to its function, and to every function on its way up once
+	 */
+	"CREATE TABLE totals (event_id INTEGER, symbol_id INTEGER, self_samples INTEGER NOT NULL,"
+	" self_period INTEGER NOT NULL, samples INTEGER NOT NULL, period INTEGER NOT NULL);";
 
 const char pt_samples_table[] =
 	"CREATE TABLE samples (id INTEGER PRIMARY KEY, event_id INTEGER, thread_id INTEGER,"
@@ -49,25 +55,8 @@ const char pt_views[] =
 	" FROM samples LEFT JOIN events e ON e.id = event_id"
 	" LEFT JOIN threads t ON t.id = thread_id"
 	" LEFT JOIN named_symbols n ON n.id = symbol_id;"
-	/*
-	 * what was spent in each function itself, and in those that it called, too: each stack
-	 * adds to its function, and to every function on its way up once
-	 */
-	"CREATE VIEW functions AS WITH RECURSIVE"
-	" sums AS (SELECT event_id, stack_id, symbol_id, sum(samples) AS n, sum(period) AS p"
-	" FROM profile GROUP BY event_id, stack_id, symbol_id),"
-	" walk (leaf, at, symbol_id) AS (SELECT id, caller_id, symbol_id FROM stacks"
-	" WHERE id IN (SELECT stack_id FROM sums)"
-	" UNION ALL SELECT leaf, s.caller_id, s.symbol_id FROM walk JOIN stacks s"
-	" ON s.id = walk.at),"
-	" parts AS (SELECT event_id, symbol_id, n AS own_n, p AS own_p, 0 AS n, 0 AS p"
-	" FROM sums UNION ALL SELECT event_id, w.symbol_id, 0, 0, n, p"
-	" FROM (SELECT DISTINCT leaf, symbol_id FROM walk) w JOIN sums ON stack_id = leaf)"
-	" SELECT e.name AS event, f.symbol, f.binary, f.mode, k.self_samples, k.self_period,"
-	" k.samples, k.period"
-	" FROM (SELECT event_id, symbol_id, sum(own_n) AS self_samples,"
-	" sum(own_p) AS self_period, sum(n) AS samples, sum(p) AS period"
-	" FROM parts GROUP BY event_id, symbol_id) k"
+	"CREATE VIEW functions AS SELECT e.name AS event, f.symbol, f.binary, f.mode,"
+	" k.self_samples, k.self_period, k.samples, k.period FROM totals k"
 	" JOIN events e ON e.id = k.event_id JOIN named_symbols f ON f.id = k.symbol_id;"
 	/* each stack as perflua fold writes it, without the command */
 	"CREATE VIEW folded AS WITH RECURSIVE walk (id, stack) AS ("

@@ -4,44 +4,35 @@
 
 #include "base/vector.h"
 
+void pt_sums_init(struct pt_sums *sums)
+{
+	*sums = (struct pt_sums){ 0 };
+	pb_set_init(&sums->keys, sizeof(struct pt_sum_key));
+}
+
 void pt_sums_deinit(struct pt_sums *sums)
 {
-	pb_map_deinit(&sums->by_key);
+	pb_set_deinit(&sums->keys);
 	free(sums->list);
 }
 
-struct wanted {
-	const struct pt_sums *sums;
-	const struct pt_sum *sum;
-};
-
-static bool has_sum_key(const void *arg, uint32_t item)
+bool pt_sums_add(struct pt_sums *sums, const struct pt_sum_key *key, uint64_t period,
+		 struct pt_sql *sql)
 {
-	const struct wanted *wanted = arg;
-	const struct pt_sum *known = &wanted->sums->list[item], *is = wanted->sum;
+	size_t n = sums->keys.n;
+	uint32_t number = UINT32_MAX;
+	struct pt_sum *sum;
 
-	return known->stack == is->stack && known->symbol == is->symbol &&
-	       known->thread == is->thread && known->event == is->event;
-}
-
-bool pt_sums_add(struct pt_sums *sums, const struct pt_sum *more, struct pt_sql *sql)
-{
-	const struct wanted wanted = { sums, more };
-	uint32_t number = (uint32_t)sums->n, found = UINT32_MAX;
-	uint32_t hash = pb_hash_pair(&sums->secret, (uint64_t)more->event << 32 | more->thread,
-				     (uint64_t)more->symbol << 32 | more->stack);
-
-	if (pb_reserve(sums->list, sums->n, sums->capacity))
-		found = pb_map_intern(&sums->by_key, hash, has_sum_key, &wanted, number);
-	if (found == UINT32_MAX)
+	if (pb_reserve(sums->list, n, sums->room))
+		number = pb_set_add(&sums->keys, key);
+	if (number == UINT32_MAX)
 		return pt_sql_fail(sql, "no memory");
-	if (found == number) {
-		sums->list[sums->n++] = *more;
-		return true;
-	}
-	sums->list[found].samples += more->samples;
-	sums->list[found].period += more->period;
-	return sums->list[found].period <= INT64_MAX ||
+	sum = &sums->list[number];
+	if (number == n)
+		*sum = (struct pt_sum){ 0 };
+	sum->samples++;
+	sum->period += period;
+	return sum->period <= INT64_MAX ||
 	       pt_sql_fail(sql, "the periods of a call chain add up to more than 2^63 - 1");
 }
 
@@ -49,15 +40,15 @@ void pt_sums_write(const struct pt_sums *sums, struct pt_sql *sql)
 {
 	pt_statement *s = pt_sql_prepare(sql, "INSERT INTO profile VALUES (?,?,?,?,?,?)");
 
-	for (size_t i = 0; s && i < sums->n && !sql->failed; i++) {
-		const struct pt_sum *sum = &sums->list[i];
+	for (uint32_t i = 0; s && i < sums->keys.n && !sql->failed; i++) {
+		const struct pt_sum_key *key = pb_set_at(&sums->keys, i);
 
-		pt_sql_number(sql, s, 1, sum->event);
-		pt_sql_number(sql, s, 2, sum->thread);
-		pt_sql_number(sql, s, 3, sum->symbol);
-		pt_sql_number(sql, s, 4, sum->stack);
-		sql->library->bind_int64(s, 5, (int64_t)sum->samples);
-		sql->library->bind_int64(s, 6, (int64_t)sum->period);
+		pt_sql_number(sql, s, 1, key->event);
+		pt_sql_number(sql, s, 2, key->thread);
+		pt_sql_number(sql, s, 3, key->symbol);
+		pt_sql_number(sql, s, 4, key->stack);
+		sql->library->bind_int64(s, 5, (int64_t)sums->list[i].samples);
+		sql->library->bind_int64(s, 6, (int64_t)sums->list[i].period);
 		pt_sql_step(sql, s);
 	}
 	sql->library->finalize(s);

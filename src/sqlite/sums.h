@@ -1,34 +1,45 @@
-/* The table `profile`: samples added up by what they have in common. */
+/* The tables `profile` and `totals`: samples added up. A failure is that of `sql`. */
 #ifndef PERFLUA_SQLITE_SUMS_H
 #define PERFLUA_SQLITE_SUMS_H
 
-#include "base/hash.h"
-#include "base/map.h"
+#include "base/set.h"
+#include "query/query.h"
 #include "sql.h"
 
-/* Samples of one event, thread, function and call chain: numbers of these, 0: none. */
+/* What samples are added up by: numbers from 1 on; 0: none. */
+struct pt_sum_key {
+	uint32_t event, thread, symbol;
+	uint32_t stack; /* of the chain */
+};
+
 struct pt_sum {
-	uint32_t event, thread, symbol, stack;
 	uint64_t samples, period;
 };
 
-/* Zero-initialised but for its secret: empty. */
 struct pt_sums {
-	struct pb_secret secret;
-	struct pt_sum *list; /* [n], in the order in which they were met */
-	size_t n, capacity;
-	struct pb_map by_key;
+	struct pb_set keys;  /* of pt_sum_key, in the order in which they were met */
+	struct pt_sum *list; /* [keys.n] */
+	size_t room;
 };
 
+void pt_sums_init(struct pt_sums *sums);
 void pt_sums_deinit(struct pt_sums *sums);
 
 /*
- * Adds to the sum with the same numbers. Returns false, with the failure noted, without memory
- * or if the period is too large for SQLite.
+ * Adds a sample. Returns false, with the failure noted, without memory or if the sum of its
+ * periods is too large for SQLite.
  */
-bool pt_sums_add(struct pt_sums *sums, const struct pt_sum *more, struct pt_sql *sql);
+bool pt_sums_add(struct pt_sums *sums, const struct pt_sum_key *key, uint64_t period,
+		 struct pt_sql *sql);
 
-/* Writes the table. A failure is that of `sql`. */
+/* Writes the table `profile`. */
 void pt_sums_write(const struct pt_sums *sums, struct pt_sql *sql);
+
+/*
+ * Writes the table `totals`: of each function, by event, what it spent itself, and with what it
+ * called. `calls` has the nodes of all chains, of which there are n_frames frames.
+ */
+void pt_totals_write(const struct pt_sums *sums, const struct pq_call_nodes *calls,
+		     uint32_t n_frames, struct pt_sql *sql);
 
 #endif

@@ -1,5 +1,9 @@
 #include "tables.h"
 
+#include <stdlib.h>
+
+#include "base/vector.h"
+
 #define SOFTWARE 1 /* PERF_TYPE_SOFTWARE */
 
 /* Returns what periods of an event count: the clocks among the software events ns. */
@@ -32,59 +36,79 @@ void pt_tables_events(struct pt_sql *sql, const struct pd_event *const *events, 
 	sql->library->finalize(s);
 }
 
-static void add_threads(struct pt_sql *sql, const struct pt_names *names)
+void pt_tables_threads(struct pt_sql *sql, const struct pt_samples *samples)
 {
 	pt_statement *s =
 		pt_sql_prepare(sql,
 			       "INSERT INTO threads VALUES (?,nullif(?,-1),nullif(?,-1),?)");
 
-	for (size_t i = 0; s && i < names->n_threads && !sql->failed; i++) {
-		pt_sql_number(sql, s, 1, (uint32_t)i + 1);
-		sql->library->bind_int64(s, 2, names->threads[i].pid);
-		sql->library->bind_int64(s, 3, names->threads[i].tid);
-		pt_sql_text(sql, s, 4, names->threads[i].comm);
+	for (uint32_t i = 0; s && i < samples->threads.n && !sql->failed; i++) {
+		const struct pt_thread *thread = pb_set_at(&samples->threads, i);
+		struct pd_text none = { 0 };
+
+		pt_sql_number(sql, s, 1, i + 1);
+		sql->library->bind_int64(s, 2, thread->pid);
+		sql->library->bind_int64(s, 3, thread->tid);
+		pt_sql_text(sql, s, 4,
+			    thread->comm == PM_NO_STRING ? none :
+							   samples->comms.texts[thread->comm]);
 		pt_sql_step(sql, s);
 	}
 	sql->library->finalize(s);
 }
 
-static void add_binaries(struct pt_sql *sql, const struct pt_names *names)
+/* Binaries by their names. */
+struct binaries {
+	struct pm_string_pool names;
+	const struct ps_build_id **build_ids; /* [names.n]; NULL: not known */
+	size_t room;
+};
+
+/* Returns the number of a frame's binary, from 1 on; 0: it has none, or no memory. */
+static uint32_t number_binary(struct pt_sql *sql, struct binaries *binaries,
+			      const struct ps_dso *dso)
+{
+	size_t n = binaries->names.n;
+	uint32_t number = PM_NO_STRING;
+
+	if (!dso)
+		return 0;
+	if (pb_reserve(binaries->build_ids, n, binaries->room))
+		number = pm_string_pool_add(&binaries->names, text_of_name(dso->name));
+	if (number == PM_NO_STRING) {
+		pt_sql_fail(sql, "no memory");
+		return 0;
+	}
+	if (number == n)
+		binaries->build_ids[number] = NULL;
+	if (dso->id.build_id.size)
+		binaries->build_ids[number] = &dso->id.build_id;
+	return number + 1;
+}
+
+static void add_binaries(struct pt_sql *sql, const struct binaries *binaries)
 {
 	pt_statement *s = pt_sql_prepare(sql, "INSERT INTO binaries VALUES (?,?,?)");
 	char text[PS_BUILD_ID_TEXT];
 
-	for (size_t i = 0; s && i < names->n_binaries && !sql->failed; i++) {
-		const struct ps_build_id *id = names->binaries[i].build_id;
+	for (uint32_t i = 0; s && i < binaries->names.n && !sql->failed; i++) {
+		const struct ps_build_id *id = binaries->build_ids[i];
 
-		pt_sql_number(sql, s, 1, (uint32_t)i + 1);
-		pt_sql_text(sql, s, 2, names->binaries[i].name);
+		pt_sql_number(sql, s, 1, i + 1);
+		pt_sql_text(sql, s, 2, binaries->names.texts[i]);
 		pt_sql_text(sql, s, 3, text_of_name(id ? ps_build_id_text(id, text) : NULL));
 		pt_sql_step(sql, s);
 	}
 	sql->library->finalize(s);
 }
 
-/* Returns the number of a frame's binary among the names; 0: it has none, or no memory. */
-static uint32_t number_binary(struct pt_sql *sql, struct pt_names *names,
-			      const struct ps_dso *dso)
-{
-	uint32_t number = dso ? pt_names_binary(names, text_of_name(dso->name)) : 0;
-
-	if (dso && !number)
-		pt_sql_fail(sql, "no memory");
-	else if (dso && dso->id.build_id.size)
-		names->binaries[number - 1].build_id = &dso->id.build_id;
-	return number;
-}
-
-void pt_tables_symbols(struct pt_sql *sql, struct pt_names *names,
-		       const struct pq_chains *chains)
+void pt_tables_symbols(struct pt_sql *sql, const struct pq_chains *chains)
 {
 	pt_statement *s = pt_sql_prepare(sql,
 					 "INSERT INTO symbols VALUES (?,?,?,nullif(?,0),?)");
-	uint32_t n = pq_chains_n_frames(chains);
+	struct binaries binaries = { 0 };
 
-	for (uint32_t i = 0; s && i < n && !sql->failed; i++) {
+	for (uint32_t i = 0; s && i < pq_chains_n_frames(chains) && !sql->failed; i++) {
 		const struct pq_frame *frame = pq_chains_frame(chains, i);
 		struct pd_text name = { 0 };
 
@@ -92,34 +116,64 @@ void pt_tables_symbols(struct pt_sql *sql, struct pt_names *names,
 			name = (struct pd_text){ frame->symbol->name, frame->symbol->length };
 		pt_sql_number(sql, s, 1, i + 1);
 		pt_sql_text(sql, s, 2, name);
-		pt_sql_number(sql, s, 3, number_binary(sql, names, frame->dso));
+		pt_sql_number(sql, s, 3, number_binary(sql, &binaries, frame->dso));
 		sql->library->bind_int64(s, 4, (int64_t)frame->address);
 		pt_sql_text(sql, s, 5,
 			    text_of_name(pd_cpumode_name((enum pd_cpumode)frame->mode)));
 		pt_sql_step(sql, s);
 	}
 	sql->library->finalize(s);
+	add_binaries(sql, &binaries);
+	pm_string_pool_deinit(&binaries.names);
+	free(binaries.build_ids);
 }
 
-void pt_tables_names(struct pt_sql *sql, const struct pt_names *names)
+/*
+ * Gives ids to all nodes, those where chains end first: sets ids[node], and by_id[id - 1] to the node.
+ * Adding rows by ascending ids takes SQLite less time.
+ */
+static void number_nodes(const struct pq_call_nodes *calls, uint32_t n_chains, uint32_t *ids,
+			 uint32_t *by_id)
 {
-	add_threads(sql, names);
-	add_binaries(sql, names);
+	uint32_t id = n_chains;
+
+	for (uint32_t i = 0; i < n_chains; i++)
+		ids[calls->ends[i]] = i + 1;
+	for (uint32_t i = 0; i < calls->nodes.n; i++) {
+		if (!ids[i])
+			ids[i] = ++id;
+		by_id[ids[i] - 1] = i;
+	}
 }
 
-void pt_tables_stacks(struct pt_sql *sql, const struct pt_tree *tree)
+void pt_tables_stacks(struct pt_sql *sql, const struct pq_call_nodes *calls, uint32_t n_chains)
 {
 	pt_statement *s = pt_sql_prepare(sql, "INSERT INTO stacks VALUES (?,?,?,?)");
+	size_t n = calls->nodes.n;
+	uint32_t *ids = calloc(3 * n + 1, sizeof(*ids)), *by_id, *depths;
 
-	for (size_t i = 0; s && i < tree->n && !sql->failed; i++) {
-		const struct pt_node *node = &tree->nodes[tree->by_id[i]];
-		uint32_t caller = node->caller;
+	if (!ids) {
+		pt_sql_fail(sql, "no memory");
+		sql->library->finalize(s);
+		return;
+	}
+	by_id = ids + n;
+	depths = by_id + n;
+	number_nodes(calls, n_chains, ids, by_id);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t caller = pq_call_node_at(calls, i)->caller;
 
-		pt_sql_number(sql, s, 1, node->id);
-		pt_sql_number(sql, s, 2, caller == UINT32_MAX ? 0 : tree->nodes[caller].id);
+		depths[i] = caller == PQ_NO_CALLER ? 0 : depths[caller] + 1;
+	}
+	for (size_t i = 0; s && i < n && !sql->failed; i++) {
+		const struct pq_call_node *node = pq_call_node_at(calls, by_id[i]);
+
+		pt_sql_number(sql, s, 1, (uint32_t)i + 1);
+		pt_sql_number(sql, s, 2, node->caller == PQ_NO_CALLER ? 0 : ids[node->caller]);
 		pt_sql_number(sql, s, 3, node->frame + 1);
-		sql->library->bind_int64(s, 4, node->depth);
+		sql->library->bind_int64(s, 4, depths[by_id[i]]);
 		pt_sql_step(sql, s);
 	}
 	sql->library->finalize(s);
+	free(ids);
 }

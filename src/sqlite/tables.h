@@ -2,15 +2,13 @@
 #ifndef PERFLUA_SQLITE_TABLES_H
 #define PERFLUA_SQLITE_TABLES_H
 
-#include "names.h"
-#include "sql.h"
-#include "stack_tree.h"
+#include "samples.h"
 
 void pt_tables_events(struct pt_sql *sql, const struct pd_event *const *events, size_t n);
-void pt_tables_names(struct pt_sql *sql, const struct pt_names *names);
-/* Writes a symbol for each frame of chains, and adds its binary to the names. */
-void pt_tables_symbols(struct pt_sql *sql, struct pt_names *names,
-		       const struct pq_chains *chains);
-void pt_tables_stacks(struct pt_sql *sql, const struct pt_tree *tree);
+void pt_tables_threads(struct pt_sql *sql, const struct pt_samples *samples);
+/* Writes a symbol for each frame of chains, and their binaries. */
+void pt_tables_symbols(struct pt_sql *sql, const struct pq_chains *chains);
+/* Writes the nodes of `n_chains` chains: that where a chain ends has its number, from 1 on. */
+void pt_tables_stacks(struct pt_sql *sql, const struct pq_call_nodes *calls, uint32_t n_chains);
 
 #endif

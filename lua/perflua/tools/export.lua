@@ -37,9 +37,9 @@ local tool = {
   },
   help = [[
 Samples are added up by event, thread and call chain, with --timeline also by time; csv, jsonl
-and sqlite have a row for each. The tables of sqlite: samples, profile (them added up), events,
-threads, symbols, binaries, stacks; its views: named_samples, functions, folded. The formats and
-what reads them:
+and sqlite have a row for each. The tables of sqlite: samples, profile and totals (them added
+up, and by function), events, threads, symbols, binaries, stacks; its views: named_samples,
+functions, folded. The formats and what reads them:
 
 ]] .. list_formats(),
 }

@@ -112,6 +112,17 @@ needs.describe("sqlite3", "perflua.export to SQLite", function()
       .. " AND event = 'cpu-clock' ORDER BY symbol"))
   end)
 
+  it("has totals of functions that exceed 2^63 - 1 as floats", function()
+    local b, sample = chains.recording { chains.kernel }
+    for i = 1, 200 do
+      sample((1 << 56) - 1, 7, { chains.KERNEL, chains.READ, i % 2 == 0 and chains.TWICE or nil })
+    end
+    local file <close> = assert(perflua.open(b:write(), chains.options()))
+    local path = export(file:samples())
+    assert.equal("read|1.44115188075856e+19|real\ntwice|7205759403792793500|integer\n",
+      ask(path, "SELECT symbol, period, typeof(period) FROM functions ORDER BY symbol"))
+  end)
+
   it("finds the sums of a function without a scan of those of others", function()
     local file <close> = assert(perflua.open(run.demo))
     local path, scans = export(file:samples()), {}
