@@ -43,10 +43,12 @@ int pl_folded_tree(lua_State *L); /* core.folded_tree(list, options): see query/
 int pl_replace(lua_State *L);	  /* core.replace(path): see replacement.c */
 
 /*
- * core.write_spans(cursor, out, format, at, title) -> spans | nil, message, errno
+ * core.write_spans(cursor, out, format, at, title, start | nil, most | nil) -> spans | false |
+ * nil, message, errno
  *
  * Writes the rows of a cursor as spans. `at` is an array of the positions of the values of enum
- * pe_span_column in a row, from 1 on; 0: there is no such value.
+ * pe_span_column in a row, from 1 on; 0: there is no such value. `start` is the time of the
+ * first sample. Ends with false once there are more than `most` bytes.
  */
 int pl_write_spans(lua_State *L);
 /*

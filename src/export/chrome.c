@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/vector.h"
+#include "chrome.h"
 #include "perfdata/format/print_scalar.h"
 #include "profile.h"
 #include "stack_order.h"
@@ -23,14 +24,13 @@ static void print_text(const struct chrome *w, uint32_t number)
 	pd_print_json_string(w->out, text.p, text.n);
 }
 
-/* Prints microseconds with three digits behind the point. */
-static void print_time(const struct chrome *w, uint64_t ns)
+void pe_chrome_time(struct pd_print *out, uint64_t ns)
 {
 	char digits[] = { '.', (char)('0' + ns / 100 % 10), (char)('0' + ns / 10 % 10),
 			  (char)('0' + ns % 10) };
 
-	pd_print_uint(w->out, ns / 1000);
-	pd_print_bytes(w->out, digits, sizeof(digits));
+	pd_print_uint(out, ns / 1000);
+	pd_print_bytes(out, digits, sizeof(digits));
 }
 
 /* Returns true if a name stands for what is not known: it is a binary's in brackets. */
@@ -94,7 +94,8 @@ static bool print_instant(const struct chrome *w, const struct pe_entry *entry)
 	pd_print_int(w->out, tid);
 	pd_print_const(w->out, ",\"ts\":");
 	/* of a time that was made coarser the first one may be before the start */
-	print_time(w, entry->time > p->asked->start ? entry->time - p->asked->start : 0);
+	pe_chrome_time(w->out,
+		       entry->time > p->asked->start ? entry->time - p->asked->start : 0);
 	pd_print_const(w->out, ",\"name\":");
 	print_text(w, p->events[entry->event].name);
 	pd_print_char(w->out, ',');

@@ -20,41 +20,19 @@
 #define CPU_CLOCK	0
 #define TASK_CLOCK	1
 
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD in UTF-8 */
-
-/* Sets profile->scratch to a text whose invalid bytes are U+FFFD. */
-static void make_valid(struct pe_profile *p, struct pd_text text)
-{
-	for (size_t i = 0, length; i < text.n; i += length ? length : 1) {
-		length = pd_utf8_length(text.p + i, text.n - i);
-		if (length)
-			pb_string_add(&p->scratch, text.p + i, length);
-		else
-			pb_string_put(&p->scratch, REPLACEMENT);
-	}
-}
-
-static bool is_ascii(struct pd_text text)
-{
-	unsigned char all = 0;
-
-	for (size_t i = 0; i < text.n; i++)
-		all |= (unsigned char)text.p[i];
-	return all < 0x80;
-}
-
 uint32_t pe_text_add(struct pe_profile *p, struct pd_text text)
 {
-	if (!p->asked->folded && is_ascii(text))
-		return pm_string_pool_add(&p->texts, text);
-	pb_string_clear(&p->scratch);
-	if (!p->asked->folded)
-		make_valid(p, text);
-	else if (pb_string_reserve(&p->scratch, text.n))
-		p->scratch.n = pm_frame_name(text, NULL, p->scratch.p);
-	if (!pb_string_end(&p->scratch))
-		return PE_NONE;
-	return pm_string_pool_add(&p->texts, (struct pd_text){ p->scratch.p, p->scratch.n });
+	struct pd_text valid = { 0 };
+
+	if (!p->asked->folded) {
+		valid = pd_valid_text(&p->scratch, text);
+	} else {
+		pb_string_clear(&p->scratch);
+		if (pb_string_reserve(&p->scratch, text.n))
+			p->scratch.n = pm_frame_name(text, NULL, p->scratch.p);
+		valid = (struct pd_text){ pb_string_end(&p->scratch), p->scratch.n };
+	}
+	return valid.p ? pm_string_pool_add(&p->texts, valid) : PE_NONE;
 }
 
 /* Sets *out to a key of a group; PQ_NIL if the groups do not have it. */

@@ -258,8 +258,12 @@ bool pe_chrome_unify(struct pe_profile *profile);
  */
 size_t pe_speedscope_joined(const struct pe_profile *profile);
 
+/* Begins a file of speedscope's, up to its title. */
+void pe_speedscope_head(struct pd_print *out, const char *title);
+
 /* The formats of spans. */
-extern const struct pe_span_writer pe_firefox_spans, pe_perfetto_spans;
+extern const struct pe_span_writer pe_chrome_spans, pe_firefox_spans, pe_perfetto_spans,
+	pe_speedscope_spans;
 
 /*
  * Looks up a process at a time. Returns its name, which may lie in *process; .p is NULL if it

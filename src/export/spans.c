@@ -1,12 +1,15 @@
 #include "spans.h"
 
+#include "perfdata/format/print_scalar.h"
 #include "profile.h"
 
 const struct pe_span_writer *pe_span_writer_find(const char *format)
 {
 	static const struct pe_span_writer *const writers[] = {
+		&pe_chrome_spans,
 		&pe_firefox_spans,
 		&pe_perfetto_spans,
+		&pe_speedscope_spans,
 	};
 
 	for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++)
@@ -60,6 +63,13 @@ void pe_span_read(const struct pq_value *row, const size_t *at, struct pe_span *
 	};
 	if (!span->name.p)
 		span->name = (struct pd_text){ name, strlen(name) };
+}
+
+void pe_span_print_text(struct pd_print *out, struct pb_string *scratch, struct pd_text text)
+{
+	struct pd_text valid = pd_valid_text(scratch, text);
+
+	pd_print_json_string(out, valid.p ? valid.p : "", valid.p ? valid.n : 0);
 }
 
 struct pd_text pe_span_process(const struct pe_span_options *options, int32_t pid,

@@ -15,6 +15,7 @@
 #ifndef PERFLUA_EXPORT_SPANS_H
 #define PERFLUA_EXPORT_SPANS_H
 
+#include "base/string_builder.h"
 #include "perfdata/format/print.h"
 #include "query/query.h"
 
@@ -44,11 +45,18 @@ struct pe_span {
  */
 void pe_span_read(const struct pq_value *row, const size_t *at, struct pe_span *span);
 
+/*
+ * Prints a text as a string of JSON, with U+FFFD in place of bytes that are no UTF-8. Missing
+ * memory is noted in `scratch`.
+ */
+void pe_span_print_text(struct pd_print *out, struct pb_string *scratch, struct pd_text text);
+
 /* Options of a writer, which borrows them. */
 struct pe_span_options {
 	const struct pm_system *system; /* knows the names of processes; NULL: none are known */
 	uint32_t n_machines;
 	const char *title;
+	uint64_t start;	  /* ns: time of the first sample; 0: not known */
 	unsigned threads; /* that may compress, the caller's included: at least 1 */
 	struct pd_print *out;
 };

@@ -336,12 +336,17 @@ static void end(struct speedscope *w)
 	free(w->is_joined);
 }
 
-static void print_file(struct speedscope *w, const char *title)
+void pe_speedscope_head(struct pd_print *out, const char *title)
 {
-	pd_print_const(w->out,
+	pd_print_const(out,
 		       "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 		       "\"exporter\":\"perflua\",\"name\":");
-	pd_print_json_string(w->out, title, strlen(title));
+	pd_print_json_string(out, title, strlen(title));
+}
+
+static void print_file(struct speedscope *w, const char *title)
+{
+	pe_speedscope_head(w->out, title);
 	pd_print_const(w->out, ",\"activeProfileIndex\":0,\n\"shared\":{\"frames\":[\n");
 	for (uint32_t i = 0; i < w->profile->lines.n; i++) {
 		pd_print_name(w->out, i ? ",\n" : "");

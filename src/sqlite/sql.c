@@ -57,32 +57,9 @@ bool pt_sql_step(struct pt_sql *sql, pt_statement *statement)
 	return ok;
 }
 
-/*
- * Returns the text with U+FFFD in place of bytes that are no UTF-8. Its p is NULL without
- * memory.
- */
-static struct pd_text valid_text(struct pb_string *copy, struct pd_text text)
-{
-	size_t at = 0, length;
-
-	while (at < text.n && (length = pd_utf8_length(text.p + at, text.n - at)))
-		at += length;
-	if (at == text.n)
-		return text;
-	pb_string_clear(copy);
-	for (at = 0; at < text.n; at += length ? length : 1) {
-		length = pd_utf8_length(text.p + at, text.n - at);
-		if (length)
-			pb_string_add(copy, text.p + at, length);
-		else
-			pb_string_put(copy, "\xef\xbf\xbd");
-	}
-	return (struct pd_text){ pb_string_end(copy), copy->n };
-}
-
 void pt_sql_text(struct pt_sql *sql, pt_statement *statement, int i, struct pd_text text)
 {
-	struct pd_text valid = text.p ? valid_text(&sql->text, text) : text;
+	struct pd_text valid = text.p ? pd_valid_text(&sql->text, text) : text;
 
 	if (text.p && (!valid.p || valid.n > INT_MAX))
 		pt_sql_fail(sql, "no memory");

@@ -1,7 +1,7 @@
 -- Trace events of Chrome, in their object form: threads on processors, and processors'
--- threads, from sched_switch; arrows of wake-ups; counters; other tracepoints as instants;
--- spans. Samples of other events are instants, too. The core writes these, unless they carry
--- values of counters, or are a stream's, which is read once (src/export/chrome.c).
+-- threads, from sched_switch; arrows of wake-ups; counters; other tracepoints as instants.
+-- Samples of other events are instants, too. The core writes these, unless they carry values of
+-- counters, or are a stream's, which is read once (src/export/chrome.c). It writes spans.
 -- "Trace Event Format": https://chromium.googlesource.com/catapult, tracing/docs.
 
 local chains = require "perflua.group.profile"
@@ -9,7 +9,6 @@ local core = require "perflua.core"
 local counts = require "perflua.export.counts"
 local engine = require "perflua.plan.engine"
 local errors = require "perflua.errors"
-local json = require "perflua.text.json"
 local output = require "perflua.table.output"
 local profile = require "perflua.export.profile"
 local sampled = require "perflua.recording.sampled"
@@ -75,24 +74,6 @@ local function write_samples(trace, query)
     set_aside
 end
 
--- Spans may overlap, so each is a track of its own: an asynchronous event. They come in the
--- order of their ends, and Perfetto drops negative times, so these count from the first sample;
--- of a stream, where that is not known yet, from 0.
-local function write_spans(trace, query)
-  trace.first, trace.n_spans = trace.file.first_time or 0, 0
-  return spans.each(query, function(span)
-    local tid = span["open.tid"] or 0
-    local pid = span["open.pid"] or tid
-    if tid ~= 0 then trace:process_of(tid, span.start) end
-    trace.n_spans = trace.n_spans + 1
-    for _, phase in ipairs { "b", "e" } do
-      trace:add('{"ph":"%s","cat":"span","id":%d,"name":%s,"pid":%d,"tid":%d,"ts":%s}', phase,
-        trace.n_spans, json.string(spans.name(span)), pid, tid,
-        trace:stamp(phase == "b" and span.start or span.stop))
-    end
-  end), ""
-end
-
 ---@param query perflua.Query
 ---@param options { max_size: integer? }
 function chrome.check(query, options)
@@ -104,10 +85,9 @@ end
 
 -- Writes the parts of a trace in order. Returns what export.write() does.
 local function write_trace(trace, file, query)
-  local spec = spec_of(query)
   trace.write '{"traceEvents":[\n'
-  local write, notes = spec.reader and write_spans or write_samples, {}
-  local n, missing, made, set_aside = write(trace, query)
+  local notes = {}
+  local n, missing, made, set_aside = write_samples(trace, query)
   if made then
     local said, message, code = profile.write(chrome, made.write, file, "",
       math.max(trace.most - trace.size, 1))
@@ -119,7 +99,7 @@ local function write_trace(trace, file, query)
   trace.frames:write(trace.write, made ~= nil)
   trace.write(('},"otherData":{"exporter":"perflua","start":"%s"%s}}\n'):format(
     core.seconds(trace.first or 0), missing))
-  if not spec.reader then table.move(sampled.switch_notes(spec), 1, 9, #notes + 1, notes) end
+  table.move(sampled.switch_notes(spec_of(query)), 1, 9, #notes + 1, notes)
   return { samples = n, set_aside = set_aside or 0, notes = notes }
 end
 
@@ -131,10 +111,14 @@ end
 ---@return string? code
 function chrome.export(query, out, options)
   local spec, written = spec_of(query), nil
-  if not spec.reader and not spec.scope:root "time" then
+  local most = options.max_size or profile.MAX_SIZE
+  local too_large = TOO_LARGE:format(profile.bytes_text(most))
+  if spec.reader then
+    return spans.export(query, "chrome", out, { most = most, too_large = too_large })
+  end
+  if not spec.scope:root "time" then
     usage_error "export: these samples have no times, which chrome needs"
   end
-  local most = options.max_size or profile.MAX_SIZE
   local ok, message, code = output.with_file(out, function(file)
     local failure
     local trace = trace_events.new(spec.file, function(text)
@@ -144,7 +128,7 @@ function chrome.export(query, out, options)
     end, most)
     local done, result, wrong, number = pcall(write_trace, trace, file, query)
     if not done and result ~= trace_events.TOO_LARGE then error(result, 0) end
-    if not done then return nil, TOO_LARGE:format(profile.bytes_text(most)) end
+    if not done then return nil, too_large end
     written = result
     if failure then return nil, failure[1], failure[2] end
     return result and true, wrong, number

@@ -82,6 +82,23 @@ describe("perflua.export of spans", function()
     assert.is_truthy(table.concat(names, " "):find "read")
   end)
 
+  it("writes chrome the names of threads as UTF-8, and no more bytes than --max-size", function()
+    local file <close> = assert(perflua.open(recording {
+      { 1, 7, 100, 1 }, { 2, 7, 130, 1 }, { 1, 8, 140, 2 }, { 2, 8, 150, 2 },
+    }))
+    local query = file:samples():pair(PAIR)
+    local names = {}
+    for _, event in ipairs(profiles.json(files.read((exported.query(query, "chrome"))))
+        .traceEvents) do
+      if event.name == "thread_name" then names[event.tid] = event.args.name end
+    end
+    assert.same({ [7] = 'sh"\u{fffd}', [8] = "[unknown]" }, names)
+    local out = files.temporary()
+    local done, message = perflua.export(query, "chrome", out, { max_size = 100 })
+    assert.is_nil(done)
+    assert.matches("take more than the 100B of --max-size", message, 1, true)
+  end)
+
   it("writes firefox a marker for each span, in the thread that opened it", function()
     local path = recording {
       { 1, 7, 1000000, 1 }, { 1, 7, 1500000, 2 }, { 2, 7, 2000000, 1 }, { 2, 7, 2000001, 2 },

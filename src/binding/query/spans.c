@@ -12,6 +12,8 @@ enum {
 	FORMAT_AT,
 	COLUMNS_AT,
 	TITLE_AT,
+	START_AT,
+	MOST_AT,
 };
 
 struct span_export {
@@ -55,6 +57,7 @@ int pl_write_spans(lua_State *L)
 	const struct pe_span_writer *writer = pe_span_writer_find(
 		luaL_checkstring(L, FORMAT_AT));
 	const char *title = luaL_checkstring(L, TITLE_AT);
+	uint64_t most = (uint64_t)luaL_optinteger(L, MOST_AT, -1);
 	struct span_export *export;
 	lua_Integer n_spans = 0;
 	bool ok = true;
@@ -67,12 +70,14 @@ int pl_write_spans(lua_State *L)
 	export->options.system = c->scope.system;
 	export->options.n_machines = (uint32_t)c->file->session->n_files;
 	export->options.title = title;
+	export->options.start = (uint64_t)luaL_optinteger(L, START_AT, 0);
 	export->options.threads = c->scope.threads;
 	export->options.out = &export->out.print;
 	export->writer = writer;
 	export->state = writer->create(&export->options);
 	ok = export->state;
-	while (ok && !export->out.error && pl_cursor_rows(L, c, CURSOR_AT)) {
+	while (ok && !export->out.error && export->out.written <= most &&
+	       pl_cursor_rows(L, c, CURSOR_AT)) {
 		size_t n = c->left;
 
 		c->left = 0;
@@ -90,6 +95,9 @@ int pl_write_spans(lua_State *L)
 	export->state = NULL;
 	if (export->out.error)
 		return pl_writer_failed(L, &export->out);
-	lua_pushinteger(L, n_spans);
+	if (export->out.written > most)
+		lua_pushboolean(L, 0);
+	else
+		lua_pushinteger(L, n_spans);
 	return 1;
 }

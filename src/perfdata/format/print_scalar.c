@@ -204,6 +204,27 @@ size_t pd_utf8_length(const char *p, size_t n)
 	return length;
 }
 
+struct pd_text pd_valid_text(struct pb_string *copy, struct pd_text text)
+{
+	size_t at = 0, length;
+
+	while (at < text.n && (unsigned char)text.p[at] < 0x80)
+		at++;
+	while (at < text.n && (length = pd_utf8_length(text.p + at, text.n - at)))
+		at += length;
+	if (at == text.n)
+		return text;
+	pb_string_clear(copy);
+	for (at = 0; at < text.n; at += length ? length : 1) {
+		length = pd_utf8_length(text.p + at, text.n - at);
+		if (length)
+			pb_string_add(copy, text.p + at, length);
+		else
+			pb_string_put(copy, "\xef\xbf\xbd");
+	}
+	return (struct pd_text){ pb_string_end(copy), copy->n };
+}
+
 static void print_json_escape(struct pd_print *out, uint8_t c)
 {
 	static const char short_form[] = "\"\"\\\\\nn\tt\rr";

@@ -7,7 +7,9 @@
 
 #include <string.h>
 
+#include "base/string_builder.h"
 #include "print.h"
+#include "text.h"
 
 /* "00" "01" … "99" */
 extern const char pd_two_digits[201];
@@ -66,6 +68,12 @@ static inline void pd_print_name(struct pd_print *out, const char *s)
  * none.
  */
 size_t pd_utf8_length(const char *p, size_t n);
+
+/*
+ * Returns the text with U+FFFD in place of bytes that are no UTF-8: itself, or the content of
+ * `copy`, which is cleared. Its p is NULL without memory.
+ */
+struct pd_text pd_valid_text(struct pb_string *copy, struct pd_text text);
 
 /*
  * Returns the code of the character of `length` bytes at `p` if it is a control that drives

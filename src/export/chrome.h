@@ -1,0 +1,10 @@
+/* What the files that write Chrome's trace events have in common. */
+#ifndef PERFLUA_EXPORT_CHROME_H
+#define PERFLUA_EXPORT_CHROME_H
+
+#include "perfdata/format/print.h"
+
+/* Prints microseconds with three digits behind the point. */
+void pe_chrome_time(struct pd_print *out, uint64_t ns);
+
+#endif
