@@ -200,7 +200,13 @@ int pl_comparison_divide(lua_State *L);
 int pl_comparison_divide_by(lua_State *L);
 /* core.comparison_events(comparison) -> array of { before = { samples, unnamed }, after } */
 int pl_comparison_events(lua_State *L);
-/* core.comparison_stacks(comparison, path): path(keys, n) -> the path of a row */
+/*
+ * core.comparison_stacks(comparison, path, event, options) -> tree
+ *
+ * Replaces the rows, which are judged, by beginnings of stacks. path(keys, n) returns the path
+ * of a row. The tree is that of the rows of the event, as core.folded_tree() makes it with the
+ * options.
+ */
 int pl_comparison_stacks(lua_State *L);
 /*
  * core.comparison_judge(comparison, { method = "none"|"runs"|"slices"|"order", confidence,
@@ -208,9 +214,10 @@ int pl_comparison_stacks(lua_State *L);
  */
 int pl_comparison_judge(lua_State *L);
 /*
- * core.comparison_rows(comparison, verdict | nil, most | nil) -> array of { event, keys,
- * before = { value, error, n, samples }, after = …, samples, delta, low, high, verdict }: all,
- * or the first ones of a verdict
+ * core.comparison_rows(comparison, verdict | nil, most | nil, least | nil) -> array of { event,
+ * keys, before = { value, error, n, samples }, after = …, samples, delta, low, high, verdict }:
+ * all, or the first ones of a verdict; without those that are less than `least` on both sides
+ * together
  */
 int pl_comparison_rows(lua_State *L);
 /*

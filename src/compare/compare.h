@@ -10,6 +10,7 @@
 #ifndef PERFLUA_COMPARE_COMPARE_H
 #define PERFLUA_COMPARE_COMPARE_H
 
+#include "base/string_builder.h"
 #include "result/view.h"
 
 enum pc_which {
@@ -132,6 +133,9 @@ enum pc_problem pc_add_up_stacks(struct pc_comparison *c,
 				 bool (*path)(void *arg, const struct pq_value *keys,
 					      struct pd_text *to),
 				 void *arg);
+
+/* Makes `path` the frames of such a row. Returns false without memory. */
+bool pc_row_path(const struct pc_comparison *c, size_t row, struct pb_string *path);
 
 /* Says what intervals are made of. */
 enum pc_method {

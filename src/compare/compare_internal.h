@@ -11,6 +11,10 @@
 #define PC_ADDRESS_SIZE (2 * UINT8_MAX + 32)
 #define PC_IP_SIZE	32
 
+#define PC_MIN_SAMPLES 20 /* of both sides: with fewer nothing can be told */
+
+#define PC_NO_CALLER UINT32_MAX
+
 /* The amounts of a row in a slice of time. */
 struct slice_cell {
 	uint32_t row, slice;
@@ -63,7 +67,12 @@ struct pc_comparison {
 	struct shown_key *shown; /* [n_rows * n_special] */
 	size_t n_rows, *special; /* [n_keys]: place among the shown keys; PR_NONE */
 	size_t n_special;
-	uint32_t *parents; /* [n_rows] of beginnings of stacks; NULL: rows are no such */
+	/*
+	 * [n_rows]: the beginning without the last frame, PC_NO_CALLER of the one without any.
+	 * NULL: rows are no beginnings of stacks. Keys of such are 1 + the parent, or 0, and
+	 * the last frame.
+	 */
+	uint32_t *parents;
 	struct slice_cells cells[PC_SIDES];
 	struct compared_event *events; /* [n_events] */
 	size_t n_events;
@@ -127,6 +136,15 @@ bool pc_join_cells(struct slice_cells *cells);
  * result[i] to result[i + 1] - 1. The caller frees it; NULL: no memory.
  */
 size_t *pc_index_cells(const struct slice_cells *cells, size_t n_rows);
+
+/* Returns the last frame of a beginning of stacks. */
+static inline struct pd_text pc_last_frame(const struct pc_comparison *c, size_t row)
+{
+	struct pq_value frame;
+
+	pr_key_value(c->rows, row, 1, &frame);
+	return (struct pd_text){ frame.p, frame.size };
+}
 
 /* Returns true if a side has the row. */
 bool pc_has_row(const struct pc_comparison *c, enum pc_which side, size_t row);

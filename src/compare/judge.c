@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MIN_SAMPLES 20	/* of both sides: with fewer nothing can be told */
 #define FEW_SAMPLES 100 /* whose division is also tested as such */
 #define CERTAIN	    1e9 /* degrees of freedom of an error that is known */
 
@@ -146,12 +145,12 @@ static bool has_too_few(const struct pc_comparison *c, const struct pc_row *row)
 
 	if (!row->has_samples)
 		return false;
-	if (row->samples < MIN_SAMPLES)
+	if (row->samples < PC_MIN_SAMPLES)
 		return true;
 	if (c->is_amount)
 		return false;
-	return !before->has_row || !after->has_row || before->samples < MIN_SAMPLES / 2 ||
-	       after->samples < MIN_SAMPLES / 2;
+	return !before->has_row || !after->has_row || before->samples < PC_MIN_SAMPLES / 2 ||
+	       after->samples < PC_MIN_SAMPLES / 2;
 }
 
 static struct pn_noise noise_of(const struct pc_part *part)
@@ -167,6 +166,8 @@ static bool test_row(const struct pc_comparison *c, size_t i, const struct pc_ju
 	struct pn_interval interval;
 
 	if (row->delta.type == PQ_NIL || row->is_unknown)
+		return true;
+	if (c->parents && has_too_few(c, row)) /* such beginnings have no cells */
 		return true;
 	if (!is_by_order(c, row, judging->method))
 		interval = pn_compare(to_double(&before->value), noise_of(before),

@@ -50,27 +50,15 @@ static bool lacks_name(struct pd_text stack)
 	return false;
 }
 
-/* Returns where the last frame of a stack begins, behind its callers; NULL: there are none. */
-static const char *find_last_frame(struct pd_text stack)
-{
-	const char *at = stack.p + stack.n;
-
-	while (at > stack.p && at[-1] != ';')
-		at--;
-	return at > stack.p ? at : NULL;
-}
-
 /* The family of beginnings of stacks are those with the same callers. */
 static void place_stack(struct families *f, size_t row)
 {
-	struct pd_text path = text_of(f->c, row, 0);
-	const char *last = find_last_frame(path);
+	uint32_t caller = f->c->parents[row];
 
-	if (!last)
+	if (caller == PC_NO_CALLER || f->c->parents[caller] == PC_NO_CALLER)
 		return;
-	f->of_row[row] = f->c->parents[row] + 1;
-	f->is_unnamed[row] = lacks_name(
-		(struct pd_text){ last, (size_t)(path.p + path.n - last) });
+	f->of_row[row] = caller + 1;
+	f->is_unnamed[row] = lacks_name(pc_last_frame(f->c, row));
 }
 
 /* Numbers families by the other keys of rows. */

@@ -188,26 +188,41 @@ function diff.compare(before, after, options, only)
   return table_of(joined, said), function() return join.rows(joined) end
 end
 
+-- Returns the events that both sides have rows of, as keys; false: all events together.
+local function common_events(joined)
+  local events = {}
+  for i, facts in ipairs(core.comparison_events(joined.core)) do
+    if facts.before and facts.after then events[joined.names[i]] = i - 1 end
+  end
+  return events
+end
+
 ---Compares call stacks, and all that begins like several of them.
 ---@param before perflua.Query[] grouped by fields whose texts make a folded stack
 ---@param after perflua.Query[]
----@param options { per: string?, match: table<string, string>?, confidence: number? }?
----@return table[] leaves whole stacks: { event, path, before, after }
----@return table[] nodes rows by path, in keys[1]
+---@param options { per: string?, match: table<string, string>? }
+---@param choose fun(events: table): string|false the event that is drawn, of keys of `events`
+---@param drawing { min_share: number, max_depth: integer } see core.folded_tree
+---@return perflua.flame.Tree? # of both sides together; nil: there are no stacks
+---@return (fun(least: number): table<string, table>)? nodes makes rows by path, of those of the
+--- event that are at least so much on both sides together
 ---@return { above: string[], below: string[] } said
-function diff.stacks(before, after, options)
+function diff.stacks(before, after, options, choose, drawing)
   options = check_options(options)
-  local joined, first = read_sides(before, after, options)
-  if not joined then return {}, {}, say_empty() end
-  local leaves, n = {}, #first.runs[1].keys
+  local joined = read_sides(before, after, options)
+  if not joined then return nil, nil, say_empty() end
   join.judge(joined, { method = "none", confidence = CONFIDENCE })
-  for i, row in ipairs(join.rows(joined)) do
-    leaves[i] = { event = row.event, path = tree.path(row.keys, n),
-      before = row.before.value or 0, after = row.after.value or 0 }
-  end
-  core.comparison_stacks(joined.core, tree.path)
+  local events = common_events(joined)
+  local event = choose(events)
+  local drawn = core.comparison_stacks(joined.core, tree.path, events[event] or 0, drawing)
   local said = judge(joined, options, 1)
-  return leaves, join.rows(joined), said
+  return drawn, function(least)
+    local by_path = {}
+    for _, row in ipairs(join.rows(joined, nil, nil, least)) do
+      if row.event == event then by_path[row.keys[1]] = row end
+    end
+    return by_path
+  end, said
 end
 
 diff.event_name = names.event

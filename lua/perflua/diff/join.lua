@@ -159,9 +159,10 @@ function join.judge(joined, options) return core.comparison_judge(joined.core, o
 ---@param joined table
 ---@param verdict string? default: rows of all verdicts
 ---@param most integer?
+---@param least number? of both sides together
 ---@return table[] # see core.comparison_rows
-function join.rows(joined, verdict, most)
-  local rows = core.comparison_rows(joined.core, verdict, most)
+function join.rows(joined, verdict, most, least)
+  local rows = core.comparison_rows(joined.core, verdict, most, least)
   for _, row in ipairs(rows) do row.event = joined.names[row.event + 1] end
   return rows
 end

@@ -16,16 +16,15 @@ function change_graph.query(query) return query:group_by("comm", "stack"):sum("p
 local KINDS <const> = { slower = "m", more = "m", new = "m", faster = "l", less = "l",
   gone = "l" }
 
--- Returns the first event of the files that both sides have, and the name that it has there;
--- the others are told.
-local function first_event(files, leaves)
-  local has, names, first = {}, {}, nil
-  for _, leaf in ipairs(leaves) do has[leaf.event] = true end
+-- Returns the first event of the files that `has` has, and the name that it has there; the
+-- others are told.
+local function first_event(files, has)
+  local names, first, found = {}, nil, {}
   for _, file in ipairs(files) do
     for _, event in ipairs(file.events) do
       local name = diff.event_name(event.name)
-      if has[name] then
-        has[name], names[#names + 1], first = nil, name, first or event
+      if has[name] and not found[name] then
+        found[name], names[#names + 1], first = true, name, first or event
       end
     end
   end
@@ -43,11 +42,8 @@ local function unit_of(event, per)
   return event and event.name or "events"
 end
 
-local function find_nodes(nodes, name)
-  local by_path = {}
-  for _, node in ipairs(nodes) do
-    if node.event == name then by_path[node.keys[1]] = node end
-  end
+-- Returns what finds the frames that are drawn by their paths.
+local function find_nodes(by_path)
   return function(path)
     local node = by_path[path] or { before = {}, after = {} } -- no samples
     return { before = node.before.value or 0, after = node.after.value or 0,
@@ -86,29 +82,28 @@ end
 ---@param say_empty fun(): string says that there are no samples, escaped
 ---@return true? ok, string? message
 function change_graph.write(before, after, settings, out, is_html, say_empty)
-  local leaves, nodes, said = diff.stacks(before, after, { per = settings.per,
-    match = settings.match })
-  if not leaves[1] then
+  local event, name
+  local drawn, nodes, said = diff.stacks(before, after, { per = settings.per,
+    match = settings.match }, function(events)
+    event, name = first_event(before.files, events)
+    name = name or next(events)
+    return name
+  end, { min_share = flame.MIN_SHARE, max_depth = flame.MAX_DEPTH })
+  if not drawn then
     folding.log("diff", "%s", say_empty())
-    said.below = {}
+    said.below, drawn = {}, flame.tree {}
+  elseif drawn.total[1] <= 0 then
+    return nil, "diff: all periods are 0"
   end
-  local event, name = first_event(before.files, leaves)
-  local list, total = {}, 0
-  name = name or leaves[1] and leaves[1].event
-  for _, leaf in ipairs(leaves) do
-    if leaf.event == name then
-      local value = leaf.before + leaf.after
-      list[#list + 1], total = { stack = leaf.path, value = value, kinds = "" }, total + value
-    end
-  end
-  if total < 0 then return nil, "diff: the weights add up to more than 2^63" end
-  if total <= 0 and leaves[1] then return nil, "diff: all periods are 0" end
-  table.sort(list, function(a, b) return a.stack < b.stack end)
+  drawn.samples = nil
   local about = { "Differential flame graph", name or "all events",
     table.unpack(said.above) }
   table.move(said.below, 1, #said.below, #about + 1, about)
-  local find, unit = find_nodes(nodes, name), unit_of(event, settings.per)
-  local graph = flame.graph(flame.tree(list), {
+  -- what is drawn is a bit more: floats may add up to other ones in another order
+  local least = drawn.total[1] * flame.MIN_SHARE / 100 * (1 - 1e-9)
+  local find = find_nodes(nodes and nodes(least) or {})
+  local unit = unit_of(event, settings.per)
+  local graph = flame.graph(drawn, {
     title = heading_of(before, after, find "", unit),
     about = fmt.escape(table.concat(about, "  ·  ")), unit = unit, html = is_html,
     changes = find,

@@ -7,10 +7,11 @@
 
 #include "base/vector.h"
 #include "binding/writer.h"
+#include "call_tree.h"
 #include "group.h"
 
 /* A tree, with all that it is made of, which a userdata owns. */
-struct tree_owner {
+struct pl_drawn {
 	struct pr_tree *tree;
 	struct pm_string_pool names; /* of folded stacks */
 	struct pr_step *steps;	     /* of one of them */
@@ -19,13 +20,13 @@ struct tree_owner {
 	uint64_t unresolved;
 };
 
-static void free_tree(struct tree_owner *owner)
+static void free_tree(struct pl_drawn *owner)
 {
 	pr_tree_destroy(owner->tree);
 	pm_string_pool_deinit(&owner->names);
 	free(owner->steps);
 	free(owner->binaries);
-	*owner = (struct tree_owner){ 0 };
+	*owner = (struct pl_drawn){ 0 };
 }
 
 static int tree_gc(lua_State *L)
@@ -55,11 +56,11 @@ static uint32_t get_max_depth(lua_State *L, int index)
  * nil, head, inlined, reversed, lines = booleans, max_depth = frames | nil}. Pushes a userdata
  * that owns it. [-0, +1]
  */
-static struct tree_owner *make_tree(lua_State *L, int index)
+static struct pl_drawn *make_tree(lua_State *L, int index)
 {
 	const struct pl_job *job = lua_touserdata(L, PL_PROFILE_JOB);
 	struct pe_tree_asked asked;
-	struct tree_owner *owner;
+	struct pl_drawn *owner;
 
 	luaL_checktype(L, index, LUA_TTABLE);
 	lua_getfield(L, index, "event");
@@ -85,7 +86,7 @@ static struct tree_owner *make_tree(lua_State *L, int index)
 int pl_profile_fold(lua_State *L)
 {
 	luaL_Stream *out = pl_check_stream(L, 1);
-	struct tree_owner *owner = make_tree(L, 2);
+	struct pl_drawn *owner = make_tree(L, 2);
 	struct pl_writer *w = lua_newuserdatauv(L, sizeof(*w), 0);
 
 	pl_writer_init(w, out);
@@ -209,7 +210,7 @@ static size_t open_callees(struct drawing *d, uint32_t number, size_t n_open)
  * by name, small, small_total, deep}: see struct pr_tree; of a profile also {binaries = by
  * name, srclines = "path:line" by frame, unresolved}. [-0, +1]
  */
-static void push_drawn(lua_State *L, struct tree_owner *owner, double least,
+static void push_drawn(lua_State *L, struct pl_drawn *owner, double least,
 		       const struct pe_profile *profile)
 {
 	struct pr_tree *tree = owner->tree;
@@ -260,7 +261,7 @@ static void push_drawn(lua_State *L, struct tree_owner *owner, double least,
 int pl_profile_tree(lua_State *L)
 {
 	const struct pl_job *job = lua_touserdata(L, PL_PROFILE_JOB);
-	struct tree_owner *owner;
+	struct pl_drawn *owner;
 	double least;
 
 	lua_settop(L, 1);
@@ -275,29 +276,26 @@ int pl_profile_tree(lua_State *L)
 	return 1;
 }
 
-/*
- * Adds the stack of the entry on top, of the list at 1, {stack = text, value = number, kinds =
- * letters | nil, samples = integer | nil}. Returns false without memory.
- */
-static bool add_folded(lua_State *L, struct tree_owner *owner)
+struct pl_drawn *pl_push_folded(lua_State *L, int options, bool is_float)
 {
-	struct pr_tree *tree = owner->tree;
-	union pr_amount weight;
-	const char *text, *kinds, *stop;
-	size_t n = 0, n_kinds;
-	lua_Integer count;
+	struct pr_shape_of_tree shape = {
+		.from_callee = pl_get_flag(L, options, "reversed"),
+		.max_depth = get_max_depth(L, options),
+		.is_float = is_float,
+	};
+	struct pl_drawn *owner = pl_push_finalized(L, sizeof(*owner), tree_gc);
 
-	lua_getfield(L, -1, "stack");
-	text = luaL_checkstring(L, -1);
-	lua_getfield(L, -2, "kinds");
-	kinds = luaL_optlstring(L, -1, "", &n_kinds);
-	lua_getfield(L, -3, "samples");
-	count = luaL_optinteger(L, -1, 0);
-	lua_getfield(L, -4, "value");
-	if (tree->shape.is_float)
-		weight.f = luaL_checknumber(L, -1);
-	else
-		weight.i = luaL_checkinteger(L, -1);
+	owner->tree = pr_tree_create(&shape, &owner->names);
+	check_memory(L, owner->tree);
+	return owner;
+}
+
+bool pl_add_folded(struct pl_drawn *owner, const char *text, struct pd_text kinds,
+		   uint64_t count, union pr_amount weight)
+{
+	const char *stop;
+	size_t n = 0;
+
 	for (;; text = stop) {
 		text += strspn(text, ";");
 		stop = text + strcspn(text, ";");
@@ -309,13 +307,50 @@ static bool add_folded(lua_State *L, struct tree_owner *owner)
 			pm_string_pool_add(&owner->names,
 					   (struct pd_text){ text, (size_t)(stop - text) }),
 			PR_NO_PLACE,
-			(uint8_t)(n < n_kinds ? kinds[n] : 'u'),
+			(uint8_t)(n < kinds.n ? kinds.p[n] : 'u'),
 		};
 		if (owner->steps[n++].frame == PM_NO_STRING)
 			return false;
 	}
+	return pr_tree_add(owner->tree, owner->steps, n, count, weight);
+}
+
+void pl_draw_folded(lua_State *L, struct pl_drawn *owner, double share)
+{
+	const struct pr_tree *tree = owner->tree;
+
+	if (tree->is_too_heavy)
+		luaL_error(L, "the weights add up to more than 2^63");
+	lua_replace(L, OWNER_AT);
+	push_drawn(L, owner, pr_to_float(tree, tree->nodes[0].total) * share / 100, NULL);
+}
+
+/*
+ * Adds the stack of the entry on top, of the list at 1, {stack = text, value = number, kinds =
+ * letters | nil, samples = integer | nil}. Returns false without memory.
+ */
+static bool add_entry(lua_State *L, struct pl_drawn *owner)
+{
+	struct pd_text kinds;
+	union pr_amount weight;
+	const char *text;
+	lua_Integer count;
+	bool ok;
+
+	lua_getfield(L, -1, "stack");
+	text = luaL_checkstring(L, -1);
+	lua_getfield(L, -2, "kinds");
+	kinds.p = luaL_optlstring(L, -1, "", &kinds.n);
+	lua_getfield(L, -3, "samples");
+	count = luaL_optinteger(L, -1, 0);
+	lua_getfield(L, -4, "value");
+	if (owner->tree->shape.is_float)
+		weight.f = luaL_checknumber(L, -1);
+	else
+		weight.i = luaL_checkinteger(L, -1);
+	ok = pl_add_folded(owner, text, kinds, (uint64_t)count, weight);
 	lua_pop(L, 4);
-	return pr_tree_add(tree, owner->steps, n, (uint64_t)count, weight);
+	return ok;
 }
 
 /* Returns whether a value of the list at `index` is a float, and sums are. */
@@ -333,13 +368,12 @@ static bool has_floats(lua_State *L, int index, lua_Integer n)
 }
 
 /*
- * core.folded_tree(list, options) -> see push_drawn(). list: entries of add_folded(); options:
+ * core.folded_tree(list, options) -> see push_drawn(). list: entries of add_entry(); options:
  * {reversed = boolean, max_depth, min_share = percent of the total | nil}
  */
 int pl_folded_tree(lua_State *L)
 {
-	struct pr_shape_of_tree shape = { 0 };
-	struct tree_owner *owner;
+	struct pl_drawn *owner;
 	lua_Integer n;
 	double share;
 	bool ok = true;
@@ -350,19 +384,12 @@ int pl_folded_tree(lua_State *L)
 	lua_getfield(L, 2, "min_share");
 	share = luaL_optnumber(L, -1, 0);
 	n = (lua_Integer)lua_rawlen(L, 1);
-	shape.from_callee = pl_get_flag(L, 2, "reversed");
-	shape.max_depth = get_max_depth(L, 2);
-	shape.is_float = has_floats(L, 1, n);
-	owner = pl_push_finalized(L, sizeof(*owner), tree_gc);
-	owner->tree = pr_tree_create(&shape, &owner->names);
-	check_memory(L, owner->tree);
+	owner = pl_push_folded(L, 2, has_floats(L, 1, n));
 	for (lua_Integer i = 1; ok && i <= n; i++, lua_pop(L, 1)) {
 		lua_rawgeti(L, 1, i);
-		ok = add_folded(L, owner);
+		ok = add_entry(L, owner);
 	}
 	check_memory(L, ok);
-	lua_replace(L, OWNER_AT);
-	push_drawn(L, owner,
-		   pr_to_float(owner->tree, owner->tree->nodes[0].total) * share / 100, NULL);
+	pl_draw_folded(L, owner, share);
 	return 1;
 }

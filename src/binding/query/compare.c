@@ -4,6 +4,7 @@
 
 #include "binding/functions.h"
 #include "compare/binaries.h"
+#include "call_tree.h"
 #include "compare.h"
 
 #define PL_BINARIES "perflua.binaries"
@@ -22,6 +23,7 @@ static int comparison_gc(lua_State *L)
 
 	pc_destroy(c->made);
 	c->made = NULL;
+	pb_string_deinit(&c->path);
 	return 0;
 }
 
@@ -76,6 +78,12 @@ struct call {
 	const struct pq_value *keys; /* [n_keys] */
 	size_t n_keys;
 	int stacks;
+	/* the tree that gets stacks of one event, and the row that comes next */
+	struct pl_drawn *drawn;
+	const struct pl_comparison *of;
+	uint32_t event;
+	bool is_float;
+	size_t row;
 };
 
 static bool call_function(struct call *call, lua_CFunction push, struct pd_text *to)
@@ -136,12 +144,53 @@ static int call_path(lua_State *L)
 	return 1;
 }
 
+/* Returns what a row weighs on both sides. */
+static struct pq_value weight_of(const struct pc_row *row)
+{
+	const struct pq_value *a = &row->parts[PC_BEFORE].value;
+	const struct pq_value *b = &row->parts[PC_AFTER].value;
+	struct pq_value sum = { .type = PQ_INT };
+
+	if (a->type != PQ_FLOAT && b->type != PQ_FLOAT &&
+	    !__builtin_add_overflow(a->i, b->i, &sum.i))
+		return sum;
+	return (struct pq_value){ .type = PQ_FLOAT, .f = pl_row_weight(row) };
+}
+
+/* Returns whether the weight of a row is a float, and so those of the tree. */
+static bool has_float_weights(const struct pl_comparison *c, uint32_t event)
+{
+	for (size_t i = 0; i < pc_size(c->made); i++) {
+		const struct pc_row *row = pc_row(c->made, i);
+
+		if (row && row->event == event && weight_of(row).type == PQ_FLOAT)
+			return true;
+	}
+	return false;
+}
+
+/* Adds the stack of a row to the tree, if it is of its event. Returns false without memory. */
+static bool draw_row(const struct call *call, const char *path, size_t i)
+{
+	const struct pc_row *row = pc_row(call->of->made, i);
+	const struct pd_text no_kinds = { 0 };
+	union pr_amount weight;
+
+	if (!row || row->event != call->event)
+		return true;
+	if (call->is_float)
+		weight.f = pl_row_weight(row);
+	else
+		weight.i = weight_of(row).i;
+	return pl_add_folded(call->drawn, path, no_kinds, 0, weight);
+}
+
 static bool make_path(void *arg, const struct pq_value *keys, struct pd_text *to)
 {
 	struct call *call = arg;
 
 	call->keys = keys;
-	return call_function(call, call_path, to);
+	return call_function(call, call_path, to) && draw_row(call, to->p, call->row++);
 }
 
 /* Raises if something failed. */
@@ -390,20 +439,37 @@ int pl_comparison_divide_by(lua_State *L)
 
 int pl_comparison_stacks(lua_State *L)
 {
+	enum {
+		PATH = 2,
+		EVENT,
+		OPTIONS,
+		SHOWN,
+		KEPT
+	};
 	struct pl_comparison *c = pl_check_comparison(L);
-	struct call call = { .L = L, .function = 2, .stacks = 3, .kept = 4 };
+	struct call call = { .L = L, .function = PATH, .stacks = SHOWN, .kept = KEPT, .of = c };
+	lua_Integer event = luaL_checkinteger(L, EVENT);
+	double share;
 
 	luaL_argcheck(L, !c->has_beginnings, 1, "rows are beginnings of stacks already");
-	luaL_checktype(L, 2, LUA_TFUNCTION);
-	lua_settop(L, 2);
+	luaL_argcheck(L, pc_is_judged(c->made), 1, "rows are not judged");
+	luaL_checktype(L, PATH, LUA_TFUNCTION);
+	luaL_argcheck(L, event >= 0 && event < UINT16_MAX, EVENT, "no event");
+	luaL_checktype(L, OPTIONS, LUA_TTABLE);
+	lua_settop(L, OPTIONS);
+	share = pl_get_double(L, OPTIONS, "min_share", 0);
 	lua_getiuservalue(L, 1, PL_SHOWN_STACKS);
 	lua_pushnil(L);
 	luaL_checkstack(L, 20, "a comparison");
 	call.n_keys = c->n_keys;
+	call.event = (uint32_t)event;
+	call.is_float = has_float_weights(c, call.event);
+	call.drawn = pl_push_folded(L, OPTIONS, call.is_float);
 	check_problem(L, pc_add_up_stacks(c->made, make_path, &call), &call);
 	c->n_keys = 1;
 	c->has_beginnings = true;
-	return 0;
+	pl_draw_folded(L, call.drawn, share);
+	return 1;
 }
 
 static int binaries_gc(lua_State *L)

@@ -18,10 +18,26 @@ enum {
 struct pl_comparison {
 	struct pc_comparison *made; /* NULL: it was not made */
 	size_t n_keys;
-	bool has_beginnings; /* rows are beginnings of stacks */
+	bool has_beginnings;   /* rows are beginnings of stacks */
+	struct pb_string path; /* of one of them */
 };
 
 extern const char *const pl_side_names[]; /* ends with NULL */
+
+/* Returns what a row weighs on both sides together. */
+static inline double pl_row_weight(const struct pc_row *row)
+{
+	double weight = 0;
+
+	for (size_t side = 0; side < PC_SIDES; side++) {
+		const struct pq_value *value = &row->parts[side].value;
+
+		weight += value->type == PQ_FLOAT ? value->f :
+			  value->type == PQ_INT	  ? (double)value->i :
+						    0;
+	}
+	return weight;
+}
 
 /* Returns the comparison at index 1. Raises if it is none. */
 struct pl_comparison *pl_check_comparison(lua_State *L);

@@ -94,8 +94,12 @@ static void push_row(lua_State *L, const struct pl_comparison *c, size_t i,
 	pl_set_integer(L, "event", row->event);
 	lua_createtable(L, (int)c->n_keys, 0);
 	for (size_t k = 0; k < c->n_keys; k++) {
-		pc_row_key(c->made, i, k, &key);
-		pl_push_cell(L, 3, &key);
+		if (c->has_beginnings) {
+			lua_pushlstring(L, c->path.p, c->path.n);
+		} else {
+			pc_row_key(c->made, i, k, &key);
+			pl_push_cell(L, 3, &key);
+		}
 		lua_rawseti(L, -2, (lua_Integer)k + 1);
 	}
 	lua_setfield(L, -2, "keys");
@@ -111,9 +115,9 @@ static void push_row(lua_State *L, const struct pl_comparison *c, size_t i,
 }
 
 /* Returns the comparison at index 1. Raises if it is none, or is not judged. */
-static const struct pl_comparison *check_judged(lua_State *L)
+static struct pl_comparison *check_judged(lua_State *L)
 {
-	const struct pl_comparison *c = pl_check_comparison(L);
+	struct pl_comparison *c = pl_check_comparison(L);
 
 	luaL_argcheck(L, pc_is_judged(c->made), 1, "rows are not judged");
 	return c;
@@ -121,9 +125,10 @@ static const struct pl_comparison *check_judged(lua_State *L)
 
 int pl_comparison_rows(lua_State *L)
 {
-	const struct pl_comparison *c = check_judged(L);
+	struct pl_comparison *c = check_judged(L);
 	const char *wanted = luaL_optstring(L, 2, NULL);
 	lua_Integer most = luaL_optinteger(L, 3, LUA_MAXINTEGER), n = 0;
+	double least = luaL_optnumber(L, 4, 0);
 	char verdict[PC_VERDICT_SIZE];
 
 	lua_settop(L, 2);
@@ -132,11 +137,13 @@ int pl_comparison_rows(lua_State *L)
 	for (size_t i = 0; n < most && i < pc_size(c->made); i++) {
 		const struct pc_row *row = pc_row(c->made, i);
 
-		if (!row)
+		if (!row || (least > 0 && pl_row_weight(row) < least))
 			continue;
 		pc_verdict_text(c->made, row, verdict);
 		if (wanted && strcmp(wanted, verdict) != 0)
 			continue;
+		if (c->has_beginnings && !pc_row_path(c->made, i, &c->path))
+			return luaL_error(L, "no memory for a comparison");
 		push_row(L, c, i, row);
 		lua_rawseti(L, -2, ++n);
 	}
