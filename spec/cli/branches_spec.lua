@@ -92,8 +92,8 @@ describe("perflua report -b", function()
   it("writes CSV and JSON with the members beside what is shown", function()
     local csv = report(path, "--csv", "--count", "1")
     assert.are.equal("event,percent,comm,dso_from,symbol_from,symbol_to,cycles,"
-      .. "branch.kind_from,branch.kind_to,samples,period\r\n"
-      .. "cycles,40,prog,/usr/bin/prog,0x1020,0x1010,0,user,user,2,2\r\n", csv)
+      .. "branch.kind_from,branch.kind_to,samples,period\n"
+      .. "cycles,40,prog,/usr/bin/prog,0x1020,0x1010,0,user,user,2,2\n", csv)
     local rows = dkjson.decode((report(path, "--json", "-s", "mispredict"))).events[1].rows
     assert.are.same({ mispredict = false, ["branch.predicted"] = true, samples = 3, period = 3,
       percent = 60 }, rows[1])

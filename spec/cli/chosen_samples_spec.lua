@@ -226,7 +226,7 @@ describe("--event", function()
       local got = run.perflua { "report", "--csv", "--sort", "pid", "--event", asked, path }
       assert.are.equal(0, got.status, got.err)
       local sum = 0
-      for samples in got.out:gmatch ",(%d+),%d+\r\n" do sum = sum + tonumber(samples) end
+      for samples in got.out:gmatch ",(%d+),%d+\n" do sum = sum + tonumber(samples) end
       assert.are.equal(n, sum, asked)
     end
     local got = run.perflua { "report", "--event", "'a'b", path }

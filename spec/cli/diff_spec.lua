@@ -44,8 +44,8 @@ describe("perflua diff", function()
   it("takes several runs on both sides of --, and options anywhere", function()
     local out, err = diff("--sort", "comm", more[1], more[2], more[3], "--", others[1], "--csv",
       others[2], others[3])
-    assert.matches("^comm,before,after,delta,low,high,verdict\r\n", out)
-    assert.matches("\nwrite,[^\n]*,slower\r\n", out)
+    assert.matches("^comm,before,after,delta,low,high,verdict\n", out)
+    assert.matches("\nwrite,[^\n]*,slower\n", out)
     assert.matches("%(3 runs before, 3 runs after%)", err)
     assert.equal(out, (diff("--csv", "-s", "comm", more[1], more[2], more[3], "--", others[1],
       others[2], others[3])))
@@ -215,9 +215,9 @@ describe("perflua diff", function()
 
   it("says how many runs find a change", function()
     local out = diff("--plan", "10%", "--sort", "comm", "--csv", table.unpack(more))
-    local few = math.tointeger(tonumber(out:match "solve,[^\n]*,(%d+)\r\n"))
+    local few = math.tointeger(tonumber(out:match "solve,[^\n]*,(%d+)\n"))
     out = diff("--plan", "2%", "--sort", "comm", "--csv", table.unpack(more))
-    local many = math.tointeger(tonumber(out:match "solve,[^\n]*,(%d+)\r\n"))
+    local many = math.tointeger(tonumber(out:match "solve,[^\n]*,(%d+)\n"))
     assert.is_true(few >= 2 and many > few, ("%s and %s runs"):format(few, many))
     fails(1, "2 runs are too few: at least 3 show how much runs vary", "--plan", "2%",
       more[1], more[2])
@@ -247,7 +247,7 @@ describe("perflua diff", function()
     assert.equal("# no samples\n", (diff(none, none)))
     assert.equal("# no samples\n", (diff(none, none, none, "--", none)))
     assert.equal('{"notes":["no samples"],"rows":[]\n}\n', (diff("--json", none, none)))
-    assert.equal("comm,dso,symbol,before,after,delta,low,high,verdict\r\n",
+    assert.equal("comm,dso,symbol,before,after,delta,low,high,verdict\n",
       (diff("--csv", none, none)))
     assert.equal("# no samples\n", (diff("--plan", "5%", none, none, none)))
     local svg, err = diff("--flame", "-", none, none)

@@ -260,7 +260,7 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
     local paths, out = many.recordings(2), files.temporary()
     local script = [[return function(file) return file:samples():group_by("comm"):count() end]]
     for option, text in pairs {
-      ["--csv"] = "comm,count\r\nc8,10\r\nc7,8\r\n",
+      ["--csv"] = "comm,count\nc8,10\nc7,8\n",
       ["--json"] = '[\n{"comm":"c8","count":10},\n{"comm":"c7","count":8}\n]\n',
     } do
       assert.are.equal(text, many.map(script, { option }, paths).out)

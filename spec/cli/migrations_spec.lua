@@ -27,7 +27,7 @@ a\x1b    7     1   3  -                1
 -        8     0   9  -                1
 -        8     1   2  -                1
 ]], migrations())
-    assert.are.equal("comm,tid,migrations\r\na\27,7,3\r\n,8,2\r\n",
+    assert.are.equal("comm,tid,migrations\na\27,7,3\n,8,2\n",
       migrations(nil, "--by=thread", "--csv"))
     local json = migrations(nil, "--by=cpus", "--json")
     assert.matches('^{"rows":%[\n{"from":0,"to":1,"across":null,"migrations":2},\n', json)
@@ -68,7 +68,7 @@ from  to  across  migrations
       theirs[key], n = (theirs[key] or 0) + 1, n + 1
     end
     local got = run.perflua { "migrations", "--csv", path }
-    for key, count in got.out:gmatch ",(%d+,%d+,%d+),[^,]*,(%d+)\r\n" do
+    for key, count in got.out:gmatch ",(%d+,%d+,%d+),[^,]*,(%d+)\n" do
       ours[key] = tonumber(count)
     end
     assert.are.same(theirs, ours)

@@ -83,7 +83,7 @@ describe("perflua reduce", function()
   it("writes CSV and JSON", function()
     local script = "return function(f) return f:samples():group_by('comm'):count() end"
     local list = many.partials(script, { paths[1], paths[2] })
-    assert.are.equal("comm,count\r\nc8,10\r\nc7,8\r\n", reduce(list, { "--csv" }).out)
+    assert.are.equal("comm,count\nc8,10\nc7,8\n", reduce(list, { "--csv" }).out)
     assert.are.equal('[\n{"comm":"c8","count":10},\n{"comm":"c7","count":8}\n]\n',
       reduce(list, { "--json" }).out)
     assert.are.equal(2, reduce(list, { "--csv", "--partial" }).status)

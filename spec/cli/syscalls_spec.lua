@@ -72,8 +72,8 @@ write        1       0     0.001    1.00    1.00    1.00
       "syscalls", "--by", "syscall,thread", "--csv", "--count", "2", "--sort", "calls",
       recording(plain),
     }
-    assert.are.equal("comm,tid,syscall,calls,errors,total_ms,min_us,avg_us,max_us\r\n"
-      .. "a\27b,7,read,2,1,0.0025,0.5,1.25,2\r\na\27b,7,write,1,0,0.001,1,1,1\r\n", got.out)
+    assert.are.equal("comm,tid,syscall,calls,errors,total_ms,min_us,avg_us,max_us\n"
+      .. "a\27b,7,read,2,1,0.0025,0.5,1.25,2\na\27b,7,write,1,0,0.001,1,1,1\n", got.out)
   end)
 
   it("tells how many calls took how long", function()

@@ -26,7 +26,7 @@ describe("perflua locks", function()
     local path = traced.write(LOCKS,
       { begin(1000, 7, 0, 0x100, MUTEX | SPIN), begin(3000, 7, 0, 0x100, MUTEX),
       finish(6000, 7, 1, 0x100) })
-    assert.are.equal("count,total_ms,max_us,avg_us,type,comm,tid\r\n1,0.005,5,5,mutex,:7,7\r\n",
+    assert.are.equal("count,total_ms,max_us,avg_us,type,comm,tid\n1,0.005,5,5,mutex,:7,7\n",
       output("locks", "--by", "thread", "--csv", path))
     assert.matches("# 1 wait began again without an end: the first start counts",
       output("locks", "--by", "lock", path), 1, true)
@@ -39,8 +39,8 @@ describe("perflua locks", function()
       begin(10000, 7, 0, 0x100, 2), begin(11000, 7, 0, 0x200, SPIN), finish(12000, 7, 0, 0x200),
       finish(20000, 7, 0, 0x100),
     })
-    assert.are.equal("count,total_ms,max_us,avg_us,type,lock\r\n2,0.01,7,5,spinlock,0x100\r\n"
-      .. "1,0.01,10,10,rwsem:R,0x100\r\n1,0.001,1,1,spinlock,0x200\r\n",
+    assert.are.equal("count,total_ms,max_us,avg_us,type,lock\n2,0.01,7,5,spinlock,0x100\n"
+      .. "1,0.01,10,10,rwsem:R,0x100\n1,0.001,1,1,spinlock,0x200\n",
       output("locks", "--by", "lock", "--csv", path))
   end)
 

@@ -22,10 +22,10 @@ export LUA_PATH=%s LUA_CPATH=%s
 ]]):format(files.quote(binary), files.quote(lua_path), files.quote(lua_cpath))
 
 ---Returns the output of a shell command, errors included, when it is run in the project's
----directory. Line ends are \n.
+---directory.
 function user.run(command)
   command = command:gsub("%f[^\n\0]lua5%.4%f[%s]", function() return lua end)
-  return (files.output(("{ %s%s\n} 2>&1"):format(prelude, command)):gsub("\r\n", "\n"))
+  return files.output(("{ %s%s\n} 2>&1"):format(prelude, command))
 end
 
 ---Returns the output of a shell command in an empty directory that has the demo's recording as

@@ -438,7 +438,7 @@ describe("tables of Stacks", function()
     local file <close> = assert(perflua.open(b:write(), options))
     local t = file:samples():group_by("callchain"):count():sort()
     assert(t:csv(csv))
-    assert.equal("callchain,count\r\n[a];read,1\r\n", files.read(csv))
+    assert.equal("callchain,count\n[a];read,1\n", files.read(csv))
     assert(t:json(json_path))
     assert.equal([[
 [

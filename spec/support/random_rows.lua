@@ -52,7 +52,8 @@ local corner_texts <const> = { "", " ", "=1+1", "+5", "-5", "-5.5e3", "-0x10", "
   "-nan", "-infinity", "+1e", "+1e+", "-1e5x", "-1e5", "@x", "-5\0", "=a,b", '=a"b', "-1\n2",
   "+0x1P-3", "-0x1.", "-0x.p1", "-1_000", "+99999999999999999999", "-\u{661}", "-5,5",
   "\t0x1e", "\r\n-7\v\f ", "+0x", "-0X1F", "-1E5", "-e5", "+.e5", "\t\"", "nan", "null",
-  "trailing  ", "  leading" }
+  "trailing  ", "  leading", "\n=1", "\u{ff1d}1+1", "\u{ff0b}1", "\u{ff0d}1", "\u{ff20}x",
+  "\u{ff1c}1", "\xef\xbc", "a\xffb,c", '"\xe2\x82"' }
 
 local function random_text()
   local r = random(20)

@@ -35,8 +35,9 @@ int pl_file_loop_threads(lua_State *L);	 /* core.loop_workers(file, options) -> 
 int pl_file_count(lua_State *L);	 /* core.count(file) -> table, see query/count.c */
 
 /*
- * core.write_rows(cursor, out, columns, json) -> rows | nil, message, errno;
- * columns {{name =, kind =}, …}; lines of CSV below the names, or of JSON
+ * core.write_rows(cursor, out, columns [, csv]) -> rows | nil, message, errno;
+ * columns {{name =, kind =}, …}; csv { safe =, crlf = }: lines of CSV below the names; default:
+ * lines of JSON
  */
 int pl_write_rows(lua_State *L);
 int pl_folded_tree(lua_State *L); /* core.folded_tree(list, options): see query/call_tree.c */
@@ -260,8 +261,8 @@ int pl_view_section(lua_State *L);
  * message, errno. Writes rows from … to as "text", "csv" or "json", which is what stands
  * between [ and ], to an open file or a function. Options: events, names by section, which
  * become a column; safe, a ' before texts of CSV that a spreadsheet would take for formulas;
- * no_heads, CSV without names of columns; stops, an interrupt ends it; stack, a function that
- * gives a Stack's JSON.
+ * crlf, lines of CSV that end with CR LF; no_heads, CSV without names of columns; stops, an
+ * interrupt ends it; stack, a function that gives a Stack's JSON.
  */
 int pl_view_write(lua_State *L);
 /*

@@ -6,10 +6,17 @@
 #include "perfdata/format/print_scalar.h"
 #include "writer.h"
 
-/* Texts that a spreadsheet takes for formulas begin with one of these. */
-static bool opens_formula(char c)
+/*
+ * Returns true if a spreadsheet may take a text for a formula because of its first character.
+ * It drops blanks, and some editions take full-width signs for plain ones.
+ */
+static bool opens_formula(const char *p, size_t n)
 {
-	return c == '=' || c == '+' || c == '-' || c == '@' || c == '\t' || c == '\r';
+	static const char full_width[] = "\x9d\x8b\x8d\xa0"; /* = + - @: U+FF1D … */
+
+	if (n >= 3 && memcmp(p, "\xef\xbc", 2) == 0)
+		return memchr(full_width, p[2], sizeof(full_width) - 1);
+	return n && memchr("=+-@\t\r\n", *p, 7);
 }
 
 static const char *skip_digits(const char *p, const char *end, bool is_hex)
@@ -32,13 +39,13 @@ static const char *skip_sign(const char *p, const char *end)
 	return p < end && (*p == '-' || *p == '+') ? p + 1 : p;
 }
 
-/* Returns true if Lua's tonumber() takes the text for a number. */
+/* Returns true if Lua's tonumber() takes the text, without blanks before it, for a number. */
 static bool is_lua_number(const char *p, size_t n)
 {
 	const char *end = p + n, *digits, *after;
 	bool is_hex;
 
-	p = skip_sign(skip_blanks(p, end), end);
+	p = skip_sign(p, end);
 	is_hex = end - p > 2 && p[0] == '0' && (p[1] | 0x20) == 'x';
 	digits = is_hex ? p + 2 : p;
 	p = skip_digits(digits, end, is_hex);
@@ -60,21 +67,28 @@ static bool is_lua_number(const char *p, size_t n)
 
 static void print_csv_text(struct pd_print *out, const char *p, size_t n, bool is_safe)
 {
-	if (is_safe && n && opens_formula(*p) && !is_lua_number(p, n))
+	if (is_safe && opens_formula(p, n) && !is_lua_number(p, n))
 		pd_print_formula(out, p, n);
 	else
 		pd_print_cell(out, p, n);
 }
 
+static void end_csv_line(struct pd_print *out, struct pr_csv_form form)
+{
+	if (form.has_crlf)
+		pd_print_char(out, '\r');
+	pd_print_char(out, '\n');
+}
+
 void pr_write_csv_heads(struct pd_print *out, const struct pr_column *columns, size_t n,
-			bool is_safe)
+			struct pr_csv_form form)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			pd_print_char(out, ',');
-		print_csv_text(out, columns[i].name.p, columns[i].name.n, is_safe);
+		print_csv_text(out, columns[i].name.p, columns[i].name.n, form.is_safe);
 	}
-	pd_print_const(out, "\r\n");
+	end_csv_line(out, form);
 }
 
 static bool print_csv_stack(struct pd_print *out, const struct pq_stacks *stacks,
@@ -103,9 +117,9 @@ static bool is_like_formula(const struct pq_value *cell)
 
 bool pr_write_csv_row(struct pd_print *out, const struct pr_column *columns, size_t n,
 		      const struct pq_value *cells, const struct pq_stacks *stacks,
-		      bool is_safe)
+		      struct pr_csv_form form)
 {
-	bool ok = true;
+	bool ok = true, is_safe = form.is_safe;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct pq_value *cell = &cells[i];
@@ -127,6 +141,6 @@ bool pr_write_csv_row(struct pd_print *out, const struct pr_column *columns, siz
 			pr_print_exact(out, cell, columns[i].kind);
 		}
 	}
-	pd_print_const(out, "\r\n");
+	end_csv_line(out, form);
 	return ok;
 }

@@ -40,17 +40,22 @@ void pr_print_escaped(struct pd_print *out, const char *p, size_t n, bool json);
 /* Prints an address in its binary, which stands for a function: 0x0000000000401136. */
 void pr_print_symbol_address(struct pd_print *out, uint64_t address);
 
+/* A form of CSV (RFC 4180). */
+struct pr_csv_form {
+	bool is_safe;  /* a ' comes before a text that a spreadsheet would take for a formula */
+	bool has_crlf; /* lines end with CR LF; false: with LF */
+};
+
 /*
- * Write a line of CSV (RFC 4180): the names of columns; the cells of a row. `is_safe`: a '
- * comes before a text that a spreadsheet would take for a formula. pr_write_csv_row() returns
- * false if it left stacks out because there was no memory. `stacks` and `stack` may be NULL if
- * no cell is a stack.
+ * Write a line of CSV: the names of columns; the cells of a row. pr_write_csv_row() returns
+ * false if it left stacks out because there was no memory. `stacks` may be NULL if no cell is a
+ * stack.
  */
 void pr_write_csv_heads(struct pd_print *out, const struct pr_column *columns, size_t n,
-			bool is_safe);
+			struct pr_csv_form form);
 bool pr_write_csv_row(struct pd_print *out, const struct pr_column *columns, size_t n,
 		      const struct pq_value *cells, const struct pq_stacks *stacks,
-		      bool is_safe);
+		      struct pr_csv_form form);
 
 /*
  * Prints what stands before each value of a row of JSON, {"a": and ,"b": and so on, with a NUL

@@ -116,11 +116,14 @@ return {
       { "count", "boolean?", "Count samples instead of adding up their periods.",
         default = "false" },
       { "before", "Query?", "Of folded-diff: the samples to compare with." },
+      { "crlf", "boolean?", "Of csv: lines end with CR LF instead of LF.", default = "false" },
       { "lines", "boolean?", "Look up source lines and inlined functions.",
         default = "true for firefox, perfetto, pprof and callgrind" },
       { "max_size", "integer?", "Bytes that a profile with times has at most: times are made "
         .. "coarser until it fits; of chrome, too.", unit = "bytes",
         default = "100 MB" },
+      { "safe", "boolean?", "Of csv: cells that a spreadsheet would run begin with an "
+        .. "apostrophe.", default = "false" },
       { "timeline", "boolean?",
         "Keep the time of each sample: speedscope; firefox and perfetto always do.",
         default = "false" },

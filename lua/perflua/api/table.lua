@@ -23,7 +23,7 @@ local classes = {
       { "rows", "Walks over the rows that are shown.",
         returns = { { "(fun(): table<string, any>?)",
         "an iterator" } } },
-      { "csv", "Writes the rows that are shown as CSV.",
+      { "csv", "Writes the rows that are shown as CSV: UTF-8, lines end with LF.",
         params = { OUT, { "options", "CsvOptions?", "how to write cells" } },
         returns = WRITTEN },
       { "json", "Writes the rows that are shown as JSON.", params = { OUT },
@@ -75,8 +75,10 @@ local classes = {
     name = "CsvOptions", kind = "options", doc = "Options of `table:csv(out, options)`.",
     fields = {
       { "safe", "boolean?",
-        "Cells that a spreadsheet would run (=, +, -, @) begin with an apostrophe.",
+        "Cells that a spreadsheet would run begin with an apostrophe: those that begin with "
+          .. "=, +, -, @, a tab or the end of a line, but for numbers.",
         default = "false" },
+      { "crlf", "boolean?", "Lines end with CR LF instead of LF.", default = "false" },
     },
   },
 }

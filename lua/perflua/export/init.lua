@@ -73,7 +73,7 @@ end
 -- Options of profiles, and of formats that are made in other ways.
 local PROFILE <const> = { count = true, lines = true, max_size = true, timeline = true,
   title = true }
-local OTHERS <const> = { chrome = { max_size = true },
+local OTHERS <const> = { chrome = { max_size = true }, csv = { safe = true, crlf = true },
   ["folded-diff"] = { before = true, count = true } }
 
 -- Raises if an option means nothing to a format.

@@ -6,6 +6,6 @@ local rows = require "perflua.export.rows"
 local jsonl = { name = "jsonl", takes_records = true, check = rows.check,
   description = "jq, pandas, DuckDB; an object for each sample" }
 
-function jsonl.export(query, out) return rows.export(query, out, true) end
+function jsonl.export(query, out) return rows.export(query, out) end
 
 return jsonl

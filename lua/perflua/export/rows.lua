@@ -46,11 +46,11 @@ end
 ---Writes a line for each row of a query.
 ---@param query perflua.Query of samples, spans or items
 ---@param out file*|string|nil
----@param as_json boolean # objects of JSON; otherwise CSV below the names
+---@param csv { safe: boolean?, crlf: boolean? }? # CSV below the names; nil: objects of JSON
 ---@return { samples: integer, set_aside: integer }?
 ---@return string? message
 ---@return string? code
-function rows.export(query, out, as_json)
+function rows.export(query, out, csv)
   if not spec_of(query).refs then query = select_default(query) end
   local spec = spec_of(query)
   local columns, n = {}, nil
@@ -59,7 +59,7 @@ function rows.export(query, out, as_json)
     local cursor <close> = plan.values(spec, spec.refs)
     local wrong, number
     n, wrong, number = errors.errno(errors.guard(core.write_rows, cursor, file, columns,
-      as_json))
+      csv))
     return n and true, wrong, number
   end)
   if not ok then return nil, message, code end

@@ -6,9 +6,9 @@ local output = require "perflua.table.output"
 
 local result = {}
 
-result.options = {
+result.options = output.with_csv_options {
   partial = "write a partial result: all groups, for perflua reduce",
-  csv = "print the table as CSV", ["csv-safe"] = output.CSV_SAFE,
+  csv = "print the table as CSV",
   json = "print the table as JSON",
   o = { "FILE", "write to FILE; default: standard output" },
 }
@@ -28,7 +28,7 @@ end
 function result.write(made, args, out)
   local to = args.o and args.o ~= "-" and args.o or out
   if args.partial then return made:save(to) end
-  if args.csv then return made:csv(to, { safe = args.csv == "safe" }) end
+  if args.csv then return made:csv(to, args.csv) end
   if args.json then return made:json(to) end
   return output.to(to, function(text) text(tostring(made) .. "\n") end)
 end

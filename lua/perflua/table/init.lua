@@ -115,8 +115,8 @@ function Table:rows()
 end
 
 ---@param out file*|string|nil an open file or a path; default: standard output
----@param options { safe: boolean? }? safe: cells that a spreadsheet would take for formulas
---- begin with a '
+---@param options { safe: boolean?, crlf: boolean? }? safe: cells that a spreadsheet would take
+--- for formulas begin with a '; crlf: lines end with CR LF
 ---@return true? ok, string? message, string? code
 function Table:csv(out, options)
   if options ~= nil then
@@ -126,7 +126,7 @@ function Table:csv(out, options)
   local text = shown.interruption(self)
   if text then interrupted.log(text) end
   return output.with_file(out, function(file)
-    return shown.write(self, "csv", file, { safe = options and options.safe })
+    return shown.write(self, "csv", file, output.csv_form(options))
   end, not text)
 end
 

@@ -11,8 +11,25 @@ local errno, usage_error = errors.errno, errors.usage_error
 -- that failed; nil: none failed. is_tool: a tool runs, which prints the messages that it gets.
 local output = {}
 
----The option --csv-safe of tools with tables.
-output.CSV_SAFE = "like --csv, with a ' before cells that a spreadsheet would evaluate: = + - @"
+-- The options of tools that write CSV; tools.parse() makes `args.csv` of them, a form of CSV.
+local csv_options = {
+  csv = "comma separated values",
+  ["csv-safe"] = "like --csv, with a ' before cells that a spreadsheet would evaluate",
+  crlf = "like --csv, with lines that end with CR LF",
+}
+
+---@param more table options of a tool
+---@return table # with those of CSV, unless the tool describes them itself
+function output.with_csv_options(more)
+  for name, option in pairs(csv_options) do more[name] = more[name] or option end
+  return more
+end
+
+---@param form { safe: boolean?, crlf: boolean? }?
+---@return table # options of core.view_write() and core.write_table()
+function output.csv_form(form)
+  return { safe = form and form.safe, crlf = form and form.crlf }
+end
 
 -- Hands produce a function that writes text to `file`, and the file; true, or nil and what went
 -- wrong.
@@ -177,11 +194,10 @@ end
 ---@param out file*|string|nil
 ---@param columns {name: string, kind: string}[]
 ---@param rows any[][]
----@param safe boolean? with a ' before texts that a spreadsheet would take for formulas: those
---- that begin with =, +, -, @ or a tab
+---@param form { safe: boolean?, crlf: boolean? }? see CsvOptions in lua/perflua/api/table.lua
 ---@return true? ok, string? message, string? code
-function output.csv(out, columns, rows, safe)
-  local options = { safe = safe }
+function output.csv(out, columns, rows, form)
+  local options = output.csv_form(form)
   return output.with_file(out, function(file)
     return output.rows(file, #rows, options, function(to)
       return core.write_table("csv", to, options, columns, rows)
@@ -246,12 +262,12 @@ end
 ---@param out file*
 ---@param columns {name: string, kind: string}[]
 ---@param as_json boolean? an array of JSON; otherwise CSV
----@param safe boolean? see output.csv
+---@param form table? see output.csv
 ---@return fun(row: any[]) add
 ---@return fun(): true?, string?, string? finish # writes what is left, and the names of the
 --- columns or brackets also if there was no row; nil, a message and a code if a write failed
-function output.row_writer(out, columns, as_json, safe)
-  local options, rows, failure = { safe = safe }, {}, nil
+function output.row_writer(out, columns, as_json, form)
+  local options, rows, failure = output.csv_form(form), {}, nil
   local format, before, last = as_json and "json" or "csv", "[", "]\n"
   local function write(text)
     local _, message, code = errno(out:write(text))

@@ -11,8 +11,8 @@ local result_table = {}
 local ResultTable = {}
 ResultTable.__index = ResultTable
 
-local options = {
-  csv = "comma separated values", ["csv-safe"] = output.CSV_SAFE, json = "one JSON object",
+local options = output.with_csv_options {
+  json = "one JSON object",
   count = { "N", "show the first N rows" },
   sort = { "COLUMN", "sort by this column; numbers in descending order" },
 }
@@ -160,7 +160,7 @@ function ResultTable:write(args, out)
   end
   if args.csv then
     if text then interrupted.log(text) end
-    local ok, message = output.csv(out, self.columns, rows, args.csv == "safe")
+    local ok, message = output.csv(out, self.columns, rows, args.csv)
     return ok and 0 or nil, message
   end
   out:write(fmt.table(self.columns, rows), text and text .. "\n" or "")

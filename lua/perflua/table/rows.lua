@@ -97,7 +97,7 @@ end
 ---@param self perflua.Table
 ---@param format "csv"|"json"
 ---@param file file* an open file, or an object with a function write
----@param options { safe: boolean?, stack: function? } see core.view_write
+---@param options { safe: boolean?, crlf: boolean?, stack: function? } see core.view_write
 ---@return integer? rows, string? message, string? code # that were written
 function rows.write(self, format, file, options)
   local view = rows.view(self)

@@ -16,7 +16,7 @@ local tool = {
   description = "compare recordings: what became slower or faster, with intervals",
   usage = "diff [options] BEFORE AFTER | BEFORE… -- AFTER…",
   reads = "sides", operands = { 1, math.huge }, sides = "--",
-  options = {
+  options = output.with_csv_options {
     sort = { "FIELDS", "group by these fields, default comm,dso,symbol" },
     per = { "WHAT", "compare per share, second or event:NAME; default: per run" },
     match = { "FROM=TO", "take the name FROM for TO: a function or binary", many = true },
@@ -24,7 +24,7 @@ local tool = {
     plan = { "PERCENT", "say how many runs find such a change; the files are equal runs" },
     flame = { "FILE.svg", "draw call stacks as a flame graph, too: red is more, blue is less; "
       .. "HTML if it ends in .html; - is standard output, without the table" },
-    csv = "comma separated values", ["csv-safe"] = output.CSV_SAFE, json = "one JSON object",
+    json = "one JSON object",
   },
   help = [[
 Compares the period of each row, a run's worth: a slower function does not make the others look faster.
@@ -107,7 +107,7 @@ end
 
 local function write_csv(made, out, args)
   for _, line in ipairs(notes_of(made)) do io.stderr:write("# ", line, "\n") end
-  local ok, message = made:csv(out, { safe = args.csv == "safe" })
+  local ok, message = made:csv(out, args.csv)
   return ok and 0 or nil, message
 end
 

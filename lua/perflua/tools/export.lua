@@ -28,6 +28,8 @@ local tool = {
     to = { "FORMAT", "the format, see below" },
     o = { "OUT", "write to OUT; - is standard output, the default" },
     fields = { "LIST", "columns of csv and jsonl, further columns of sqlite: time,comm,ip" },
+    ["csv-safe"] = "of csv: a ' before cells that a spreadsheet would evaluate",
+    crlf = "of csv: lines that end with CR LF",
     count = "count samples; default: add up their periods",
     ["no-lines"] = "leave out source lines, and so the functions inlined there",
     timeline = "keep the time of each sample; firefox and perfetto always do",
@@ -127,6 +129,9 @@ local function check_options(args, is_terminal)
       :format(args.to)
   elseif args.fields and not has_rows[args.to] then
     return "--fields names columns of csv, jsonl and sqlite; " .. args.to .. " has none"
+  elseif args.csv and args.to ~= "csv" then
+    return ("--%s is of csv; %s does not take it"):format(args.csv.safe and "csv-safe"
+      or "crlf", args.to)
   end
   if not (has_rows[args.to] or is_made_apart[args.to]) then return nil end
   if args["max-size"] and has_rows[args.to] then
@@ -170,7 +175,8 @@ function tool.run(file, args, out, format, other)
   if message then return USAGE, message end
   if args["no-lines"] then lines = false end
   local options = { count = args.count, lines = lines, title = args.title,
-    timeline = args.timeline, max_size = max_size, before = before }
+    timeline = args.timeline, max_size = max_size, before = before,
+    safe = args["csv-safe"], crlf = args.crlf }
   local ok, why = pcall(export.check, query, format, options)
   if not ok then return USAGE, (strip_position(why):gsub("max_size", "--max-size")) end
   local written

@@ -40,7 +40,7 @@
 -- paths if there are several that are read as one; perf.data if none is named.
 -- `args.json = true` is for --json, `args.event = "x"` for --event x or --event=x, `args.o =
 -- "x"` for -o x or -ox. Options of one letter have one dash; a long one may be cut short where
--- no other begins like it. `args.csv` is "safe" for --csv-safe.
+-- no other begins like it. `args.csv` is { safe =, crlf = } for --csv, --csv-safe and --crlf.
 
 local needs = require "perflua.meta.needs"
 local suggest = require "perflua.errors.suggest"
@@ -172,7 +172,9 @@ function tools.parse(tool, args)
   if not parsed then return nil, operands end
   parsed.before = before
   table.move(operands, 1, #operands, 1, parsed)
-  if parsed["csv-safe"] then parsed.csv = "safe" end
+  if parsed.csv or parsed["csv-safe"] or parsed.crlf then
+    parsed.csv = { safe = parsed["csv-safe"], crlf = parsed.crlf }
+  end
   local wrong
   if names_recording(tool) then
     wrong = name_recordings(tool, parsed)

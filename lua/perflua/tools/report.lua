@@ -22,7 +22,7 @@ local tool = {
   usage = "report [options] FILE…",
   reads = "samples", several = true,
   applies = { event = false, where = false },
-  options = {
+  options = output.with_csv_options {
     sort = { "FIELDS",
       "group by these fields, default comm,dso,symbol; names as in perf or the manual" },
     children =
@@ -41,8 +41,6 @@ local tool = {
     ["show-total-period"] = "show the sum of periods of each row",
     ["time-quantum"] = { "TIME", "the step of the field time; default: 100ms" },
     stdio = "print text: accepted as in perf, for it is always printed",
-    csv = "comma separated values",
-    ["csv-safe"] = output.CSV_SAFE,
     json = "one JSON object",
   },
   help = [[
@@ -213,7 +211,8 @@ local function write_csv(result, _, _, out, args)
   local said, ended = aside.said(result.aside), describe_read()
   if said then io.stderr:write("perflua: report: ", said, "\n") end
   if ended then interrupted.log(ended) end
-  local options = { safe = args.csv == "safe", events = result.names }
+  local options = output.csv_form(args.csv)
+  options.events = result.names
   return write_rows(out, "csv", options, result, function(_, write)
     local first, n = 1, 0 -- rows that follow one another
     write(1, 0)

@@ -20,12 +20,11 @@ local tool = {
   needs = { events = { { any = { "sched:sched_switch", "cpu-clock", "task-clock" } } },
     fields = { "time" } },
   record = "perf record -a -e sched:sched_switch",
-  options = {
+  options = output.with_csv_options {
     by = { "tid|pid|comm|cpu", "add up threads, processes, names or processors; default: tid" },
     csv = "comma separated values, which is the default",
     json = "an array of objects",
     slice = { "TIME", "the length of a slice, such as 1ms or 2s; default: 10ms" },
-    ["csv-safe"] = output.CSV_SAFE,
   },
   help = [[
 Columns: time, when the slice begins, in seconds; comm; tid; share, in percent of one processor. With --by
@@ -192,7 +191,7 @@ local function writer_of(out, args, by)
     shown[i + 1] = { name = name, kind = name == "comm" and "string" or "signed" }
   end
   shown[#shown + 1] = { name = "share", kind = "float" }
-  local write, finish = output.row_writer(out, shown, args.json, args.csv == "safe")
+  local write, finish = output.row_writer(out, shown, args.json, args.csv)
   local number = args.json and tonumber or tostring
   return function(time, row, share)
     local cells = { number(time) }

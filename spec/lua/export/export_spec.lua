@@ -418,7 +418,7 @@ describe("perflua.export of records", function()
     local out = files.temporary()
     assert.equal(2, assert(perflua.export(file:records("comm"):select("tid", "comm"), "csv",
       out)).samples)
-    assert.equal("tid,comm\r\n7,sh\r\n", files.read(out):match "^.-\r\n.-\r\n")
+    assert.equal("tid,comm\n7,sh\n", files.read(out):match "^.-\n.-\n")
     assert.equal(5, assert(perflua.export(file:records "sample", "callgrind", out,
       { count = true })).samples)
   end)

@@ -35,8 +35,8 @@ describe("perflua.export of rows", function()
       "time,event,comm,pid,tid,period,ip,symbol,dso",
       "10,cpu-clock,sh,7,7,10,0xffffffff81000104,read,[kernel.kallsyms]",
       "11,cpu-clock,sh,7,7,11,0xffffffff81000104,read,[kernel.kallsyms]",
-      "12,cpu-clock,\"a\"\"b,\n\27[2J\xff\",8,8,12,0xffffffff82000000,,[unknown]", "",
-    }, "\r\n"), text)
+      "12,cpu-clock,\"a\"\"b,\n\27[2J\u{fffd}\",8,8,12,0xffffffff82000000,,[unknown]", "",
+    }, "\n"), text)
     assert.same({ samples = 3, set_aside = 0 }, written)
   end)
 
@@ -63,8 +63,8 @@ describe("perflua.export of rows", function()
     local query = file:samples():select("pid", "addr", "weight", "raw", "weight / 2",
       "time == 5", "time / 5")
     local text = export(query, "csv")
-    assert.equal("pid,addr,weight,raw,weight / 2,time == 5,time / 5\r\n"
-      .. "-1,0xfffffffffffffffe,18446744073709551613,00ff,9.223372036854776e+18,true,1\r\n",
+    assert.equal("pid,addr,weight,raw,weight / 2,time == 5,time / 5\n"
+      .. "-1,0xfffffffffffffffe,18446744073709551613,00ff,9.223372036854776e+18,true,1\n",
       (text:gsub("00ff0000", "00ff")))
     text = export(query, "jsonl")
     assert.matches('"addr":"0xfffffffffffffffe","weight":18446744073709551613,"raw":"00ff',
@@ -89,13 +89,13 @@ describe("perflua.export of rows", function()
     local file <close> = open(recording())
     local spans = file:samples():pair { open = { where = "time == 10" },
       close = { where = "time == 12" }, key = false }
-    assert.equal("start,stop,duration\r\n10,12,2\r\n", export(spans, "csv"))
+    assert.equal("start,stop,duration\n10,12,2\n", export(spans, "csv"))
     local items = file:samples():unnest("callchain", { as = "frame" })
     assert.equal('{"time":10,"frame.symbol":"read"}\n{"time":10,"frame.symbol":"twice"}\n'
       .. '{"time":11,"frame.symbol":"read"}\n{"time":12,"frame.symbol":null}\n',
       (export(items:select("time", "frame.symbol"), "jsonl")))
     local chosen = file:samples():where(function(s) return s.time == 11 end)
-    assert.equal("tid\r\n7\r\n", export(chosen:select "tid", "csv"))
+    assert.equal("tid\n7\n", export(chosen:select "tid", "csv"))
   end)
 
   it("refuses what is no row of cells", function()
@@ -135,9 +135,9 @@ describe("perflua export of rows", function()
   it("takes the columns from --fields", function()
     local got = run.perflua { "export", "--to", "csv", "--fields", "time,period * 2",
       recording() }
-    assert.equal("time,period * 2\r\n10,20\r\n11,22\r\n12,24\r\n", got.out)
+    assert.equal("time,period * 2\n10,20\n11,22\n12,24\n", got.out)
     got = run.perflua { "export", "--to", "csv", "--fields", "time", "-o", "-", recording() }
-    assert.equal("time\r\n10\r\n11\r\n12\r\n", got.out)
+    assert.equal("time\n10\n11\n12\n", got.out)
     for format, option in pairs { speedscope = "--fields=time", csv = "--count",
         chrome = "--timeline" } do
       got = run.perflua { "export", "--to", format, option, recording() }

@@ -223,7 +223,7 @@ describe("spans", function()
     assert(t:top(5):csv(path))
     local out = assert(io.open(path)):read "a"
     os.remove(path)
-    assert.matches("^comm,count,duration\r\n", out)
+    assert.matches("^comm,count,duration\n", out)
   end)
 
   it("can be looped over again and again, and inside of one another", function()

@@ -53,7 +53,7 @@ pid  cpu=0  cpu=1  cpu=2  cpu=3
   9      -      2      -    600
   7    101    300      -      -
  -1      -      -      7      -]], tostring(t))
-    assert.equal("pid,cpu=0,cpu=1,cpu=2,cpu=3\r\n9,,2,,600\r\n7,101,300,,\r\n-1,,,7,\r\n",
+    assert.equal("pid,cpu=0,cpu=1,cpu=2,cpu=3\n9,,2,,600\n7,101,300,,\n-1,,,7,\n",
       csv(t))
   end)
 
@@ -84,7 +84,7 @@ pid  cpu=0  cpu=1  cpu=2  cpu=3
       local other = one.total - (one[3] or 0)
       assert.equal(other > 0 and other or nil, row.other)
     end
-    assert.equal("pid,cpu=3,other\r\n9,600,2\r\n7,,401\r\n-1,,7\r\n", csv(t))
+    assert.equal("pid,cpu=3,other\n9,600,2\n7,,401\n-1,,7\n", csv(t))
     assert.equal(csv(by_pid_and_cpu():sum("period"):pivot("cpu"):table()),
       csv(by_pid_and_cpu():sum("period"):pivot("cpu", 4):table()))
   end)
@@ -120,7 +120,7 @@ pid  cpu=0  cpu=1  cpu=2
  -1      -      -      7
   9      -      2      -
   7      1      -      -]], tostring(t))
-    assert.matches("^event,pid,cpu=0,cpu=1,cpu=2,cpu=3\r\ncycles:P,9,,,,600\r\n", csv(t))
+    assert.matches("^event,pid,cpu=0,cpu=1,cpu=2,cpu=3\ncycles:P,9,,,,600\n", csv(t))
   end)
 
   it("does not add events together when they are the columns", function()
@@ -165,7 +165,7 @@ pid  cpu=0  cpu=1  cpu=2
 
   it("has texts, addresses and absent values as columns", function()
     local ip = file:samples("faults"):group_by("pid", "ip"):sum("period"):pivot("ip"):table()
-    assert.equal("pid,ip=0x401004,ip=0x402000\r\n-1,,7\r\n9,,2\r\n7,1,\r\n", csv(ip))
+    assert.equal("pid,ip=0x401004,ip=0x402000\n-1,,7\n9,,2\n7,1,\n", csv(ip))
     assert.equal(7, ip[1].pivot[0x402000])
     local comm = file:samples():all_events():group_by("cpu", "comm"):count():pivot("comm")
       :sort("cpu", "asc")
@@ -174,7 +174,7 @@ pid  cpu=0  cpu=1  cpu=2
       :count():pivot("caller")
       :sort("cpu", "asc")
     assert.same({ [0x1234] = 1, [false] = 1 }, frame[1].pivot)
-    assert.matches("^cpu,caller=0x1234,caller=nil\r\n0,1,1\r\n", csv(frame))
+    assert.matches("^cpu,caller=0x1234,caller=nil\n0,1,1\n", csv(frame))
     local kernel = file:samples():all_events():group_by("cpu", "ip > 0x7fffffffffffffff")
       :as("kernel"):count()
       :pivot("kernel"):sort("cpu", "asc")
@@ -186,7 +186,7 @@ pid  cpu=0  cpu=1  cpu=2
       :unit("duration"):sum("time")
       :unit("duration"):pivot("at"):sort("pid", "asc")
     assert.equal("pid  at=1s  at=1.5s\n  7  2.00s        -\n  9  1.00s    1.50s", tostring(t))
-    assert.matches("^pid,at=1000000000,at=1500000000\r\n7,2000000500,\r\n", csv(t))
+    assert.matches("^pid,at=1000000000,at=1500000000\n7,2000000500,\n", csv(t))
   end)
 
   it("is written as JSON under the names that CSV has", function()
@@ -243,7 +243,7 @@ pid  cpu=0  cpu=1  cpu=2
         { name = "d", measure = "delta", kind = "float" } } }
     local t = Table.of(data, { { keys = { 1, 1 }, { 1.5 }, { 9.0 } },
       { keys = { 1, 2 }, { 7.5 }, { 2.0 } }, { keys = { 2, 1 }, { 3.5 }, { 4.0 } } })
-    assert.equal("a,b=1:m,b=1:d,b=2:m,b=2:d\r\n1,1.5,9,7.5,2\r\n2,3.5,4,,\r\n",
+    assert.equal("a,b=1:m,b=1:d,b=2:m,b=2:d\n1,1.5,9,7.5,2\n2,3.5,4,,\n",
       csv(t:pivot("b"):sort("a", "asc")))
     local row = t:pivot("b"):sort("a", "asc")[1]
     assert.same({ nil, nil }, { row.m, row.d })

@@ -220,7 +220,7 @@ describe("the presentation of groups", function()
       local out = { text = "" }
       function out:write(text) self.text = self.text .. text end
       t:csv(out)
-      assert.matches("0xffffffff81000020,1,0xffffffff81000021,18446744071578845184\r\n",
+      assert.matches("0xffffffff81000020,1,0xffffffff81000021,18446744071578845184\n",
         out.text, 1, true)
     end)
 
@@ -438,8 +438,8 @@ pid  hist_period                                              count
     local out = { text = "" }
     function out:write(text) self.text = self.text .. text end
     t:csv(out)
-    assert.equal("pid,hist_period,count\r\n7,64-128:1 256-512:1,2\r\n"
-      .. "9,128-256:1 256-512:1,2\r\n", out.text)
+    assert.equal("pid,hist_period,count\n7,64-128:1 256-512:1,2\n"
+      .. "9,128-256:1 256-512:1,2\n", out.text)
   end)
 
   it("is saved with a table, and applied to merged tables", function()

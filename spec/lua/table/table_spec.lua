@@ -60,10 +60,10 @@ pid  period  share_period
   it("is written as CSV", function()
     local out = sink()
     file:samples():group_by("ip"):count():top(1):csv(out)
-    assert.equal("event,ip,count\r\ncycles:P,0x401000,2\r\nfaults,0x402000,2\r\n", out.text)
+    assert.equal("event,ip,count\ncycles:P,0x401000,2\nfaults,0x402000,2\n", out.text)
     out = sink()
     file:records():group_by("type"):count():as("how \"many\""):top(1):csv(out)
-    assert.equal("type,\"how \"\"many\"\"\"\r\nsample,7\r\n", out.text)
+    assert.equal("type,\"how \"\"many\"\"\"\nsample,7\n", out.text)
   end)
 
   it("is written as JSON", function()
@@ -79,7 +79,7 @@ pid  period  share_period
   it("is written to a path, and says why it cannot be", function()
     local t, path = file:samples():group_by("pid"):count():sort(), files.temporary()
     assert(t:csv(path))
-    assert.matches("^event,pid,count\r\n", files.read(path))
+    assert.matches("^event,pid,count\n", files.read(path))
     for _, method in ipairs { "csv", "json", "save" } do
       local ok, message, code = t[method](t, "/nonexistent/directory/t.json")
       assert.is_nil(ok)

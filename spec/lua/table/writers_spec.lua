@@ -33,9 +33,12 @@ describe("rows", function()
   end)
 
   it("are CSV that reads back as the same values, also safe for spreadsheets", function()
-    for _, safe in ipairs { false, true } do
-      compare(function(columns, rows) return written("csv", columns, rows, { safe = safe }) end,
-        function(columns, rows) return writers.csv(columns, rows, safe) end)
+    for _, form in ipairs { {}, { safe = true }, { crlf = true } } do
+      compare(function(columns, rows) return written("csv", columns, rows, form) end,
+        function(columns, rows)
+          local text = writers.csv(columns, rows, form.safe, form.crlf and "\r\n")
+          return assert(utf8.len(text)) and text
+        end)
     end
   end)
 

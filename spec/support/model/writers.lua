@@ -148,9 +148,25 @@ local function exact(value, kind)
   return table.concat(parts, " ")
 end
 
+-- Returns a text with U+FFFD for each byte that is not UTF-8.
+local function utf8_of(text)
+  local parts, at = {}, 1
+  while true do
+    local _, wrong = utf8.len(text, at)
+    if not wrong then return table.concat(parts) .. text:sub(at) end
+    parts[#parts + 1] = text:sub(at, wrong - 1) .. "\u{fffd}"
+    at = wrong + 1
+  end
+end
+
+local full_width = { ["\u{ff1d}"] = true, ["\u{ff0b}"] = true, ["\u{ff0d}"] = true,
+  ["\u{ff20}"] = true }
+
 -- Returns a cell of CSV, after RFC 4180; `safe`: with a ' before what a spreadsheet evaluates.
 local function quote_cell(text, safe)
-  if safe and text:find("^[=+@\t\r-]") and not tonumber(text) then text = "'" .. text end
+  local is_formula = text:find "^[=@\t\r\n]" or full_width[text:sub(1, 3)]
+    or text:find "^[+-]" and not tonumber(text)
+  text = utf8_of(safe and is_formula and "'" .. text or text)
   if not text:find('[",\r\n]') then return text end
   return '"' .. text:gsub('"', '""') .. '"'
 end
@@ -158,8 +174,9 @@ end
 ---@param columns table[]
 ---@param rows any[][]
 ---@param safe boolean?
+---@param line_end string? default: "\n"
 ---@return string
-function writers.csv(columns, rows, safe)
+function writers.csv(columns, rows, safe, line_end)
   local lines = { {} }
   for i, column in ipairs(columns) do lines[1][i] = quote_cell(column.name, safe) end
   for r, row in ipairs(rows) do
@@ -169,7 +186,7 @@ function writers.csv(columns, rows, safe)
         safe and math.type(row[i]) ~= "integer")
     end
   end
-  for l = 1, #lines do lines[l] = table.concat(lines[l], ",") .. "\r\n" end
+  for l = 1, #lines do lines[l] = table.concat(lines[l], ",") .. (line_end or "\n") end
   return table.concat(lines)
 end
 

@@ -72,6 +72,9 @@ void pl_account_result(lua_State *L, const struct pr_result *result, size_t befo
 const struct pd_text *pl_push_json_names(lua_State *L, const struct pr_column *columns,
 					 size_t n);
 
+/* Returns the form of CSV in a table of options: safe, crlf. [-0, +0] */
+struct pr_csv_form pl_get_csv_form(lua_State *L, int idx);
+
 /* Returns the kind of that name, of a column; PR_ANY for other names. */
 enum pr_kind pl_to_shown_kind(const char *name);
 

@@ -38,10 +38,17 @@ struct options {
 		FORMAT_CSV,
 		FORMAT_JSON
 	} format;
-	bool is_safe, stops, has_heads, is_one_line;
+	struct pr_csv_form csv;
+	bool stops, has_heads, is_one_line;
 	bool *is_busy;	      /* true while the rows are written; NULL: nobody asks */
 	const bool *is_wrong; /* true once a cell could not be made: rows end; NULL: never */
 };
+
+struct pr_csv_form pl_get_csv_form(lua_State *L, int idx)
+{
+	return (struct pr_csv_form){ .is_safe = pl_get_flag(L, idx, "safe"),
+				     .has_crlf = pl_get_flag(L, idx, "crlf") };
+}
 
 static void read_options(lua_State *L, struct options *options)
 {
@@ -50,7 +57,7 @@ static void read_options(lua_State *L, struct options *options)
 	luaL_checktype(L, OPTIONS_AT, LUA_TTABLE);
 	*options = (struct options){
 		.format = (enum format)luaL_checkoption(L, FORMAT_AT, NULL, formats),
-		.is_safe = pl_get_flag(L, OPTIONS_AT, "safe"),
+		.csv = pl_get_csv_form(L, OPTIONS_AT),
 		.stops = pl_get_flag(L, OPTIONS_AT, "stops"),
 		.has_heads = !pl_get_flag(L, OPTIONS_AT, "no_heads"),
 		.is_one_line = pl_get_flag(L, OPTIONS_AT, "one_line"),
@@ -193,7 +200,7 @@ static size_t write_rows(struct sink *sink, const struct pr_source *source,
 		if (options->format == FORMAT_CSV) {
 			sink->failed = !pr_write_csv_row(&sink->print, source->columns,
 							 source->n_columns, cells,
-							 source->stacks, options->is_safe) ||
+							 source->stacks, options->csv) ||
 				       sink->failed;
 			continue;
 		}
@@ -233,7 +240,7 @@ static int write_source(lua_State *L, const struct pr_source *source,
 	} else {
 		if (options->format == FORMAT_CSV && options->has_heads)
 			pr_write_csv_heads(&sink.print, source->columns, source->n_columns,
-					   options->is_safe);
+					   options->csv);
 		n = write_rows(&sink, source, options, names, lua_touserdata(L, CELLS_AT));
 	}
 	pd_print_flush(&sink.print);

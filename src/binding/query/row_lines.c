@@ -14,7 +14,7 @@ enum {
 	AT_CURSOR = 1,
 	AT_OUT,
 	AT_COLUMNS,
-	AT_JSON,
+	AT_CSV,
 	AT_WRITER,
 	AT_ARRAY, /* struct pr_column[] */
 };
@@ -45,10 +45,11 @@ static const struct pr_column *push_row_columns(lua_State *L, size_t n)
 
 /* Writes a row of CSV; of JSON where there are names. */
 static void write_row(struct pd_print *out, const struct pr_column *columns,
-		      const struct pd_text *names, size_t n, const struct pq_value *cells)
+		      const struct pd_text *names, struct pr_csv_form csv, size_t n,
+		      const struct pq_value *cells)
 {
 	if (!names) {
-		pr_write_csv_row(out, columns, n, cells, NULL, false);
+		pr_write_csv_row(out, columns, n, cells, NULL, csv);
 		return;
 	}
 	pr_write_json_row(out, columns, names, n, cells, NULL, NULL);
@@ -63,24 +64,27 @@ int pl_write_rows(lua_State *L)
 	lua_Integer n_rows = 0;
 	struct pl_writer *w;
 	const struct pd_text *names = NULL; /* of JSON */
+	struct pr_csv_form csv = { 0 };
 
 	luaL_checktype(L, AT_COLUMNS, LUA_TTABLE);
 	luaL_argcheck(L, c->n_values, AT_CURSOR, "values expected");
-	lua_settop(L, AT_JSON);
+	lua_settop(L, AT_CSV);
 	w = lua_newuserdatauv(L, sizeof(*w), 0);
 	pl_writer_init(w, stream);
 	columns = push_row_columns(L, c->n_values);
-	if (lua_toboolean(L, AT_JSON))
+	if (lua_istable(L, AT_CSV)) {
+		csv = pl_get_csv_form(L, AT_CSV);
+		pr_write_csv_heads(&w->print, columns, c->n_values, csv);
+	} else {
 		names = pl_push_json_names(L, columns, c->n_values);
-	else
-		pr_write_csv_heads(&w->print, columns, c->n_values, false);
+	}
 	while (!w->error && pl_cursor_rows(L, c, AT_CURSOR)) {
 		size_t n = c->left;
 
 		c->left = 0;
 		n_rows += (lua_Integer)n;
 		for (size_t i = 0; i < n; i++)
-			write_row(&w->print, columns, names, c->n_values,
+			write_row(&w->print, columns, names, csv, c->n_values,
 				  c->next + i * c->n_values);
 	}
 	pd_print_flush(&w->print);

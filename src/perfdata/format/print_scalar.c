@@ -122,31 +122,62 @@ void pd_print_float(struct pd_print *out, double v, bool json)
 	out->n += strlen(p);
 }
 
+/* Bytes of a cell of CSV that are not printed as they are. */
+enum {
+	IN_QUOTES = 1, /* the cell must be quoted */
+	DOUBLED = 2,
+	NOT_ASCII = 4,
+};
+
+static const uint8_t in_cell[256] = {
+	['"'] = IN_QUOTES | DOUBLED, [','] = IN_QUOTES,		  ['\n'] = IN_QUOTES,
+	['\r'] = IN_QUOTES,	     [0x80 ... 0xff] = NOT_ASCII,
+};
+
+/* Prints the text of a cell whose first `plain` bytes need no change. */
+static void print_changed_cell(struct pd_print *out, const char *p, size_t n, size_t plain)
+{
+	while (true) {
+		size_t length;
+
+		while (plain < n && !(in_cell[(uint8_t)p[plain]] & (DOUBLED | NOT_ASCII)))
+			plain++;
+		if (plain < n && (length = pd_utf8_length(p + plain, n - plain)) > 1) {
+			plain += length;
+			continue;
+		}
+		pd_print_bytes(out, p, plain);
+		if (plain == n)
+			return;
+		if (p[plain] == '"')
+			pd_print_bytes(out, "\"\"", 2);
+		else
+			pd_print_bytes(out, "\xef\xbf\xbd", 3); /* U+FFFD */
+		p += plain + 1;
+		n -= plain + 1;
+		plain = 0;
+	}
+}
+
 /* Prints a cell with `mark` before its text; 0: no mark. */
 static inline void print_marked_cell(struct pd_print *out, char mark, const char *p, size_t n)
 {
-	const char *quote;
 	size_t plain = 0;
-	bool is_quoted;
+	uint8_t found = 0;
 
-	while (plain < n && p[plain] != '"' && p[plain] != ',' && p[plain] != '\n' &&
-	       p[plain] != '\r')
+	while (plain < n && !in_cell[(uint8_t)p[plain]])
 		plain++;
-	is_quoted = plain < n;
-	if (is_quoted)
+	for (size_t i = plain; i < n; i++)
+		found |= in_cell[(uint8_t)p[i]];
+	if (found & IN_QUOTES)
 		pd_print_char(out, '"');
 	if (mark)
 		pd_print_char(out, mark);
-	while (is_quoted && (quote = memchr(p, '"', n))) {
-		size_t size = (size_t)(quote - p) + 1;
-
-		pd_print_bytes(out, p, size);
-		pd_print_char(out, '"');
-		p += size;
-		n -= size;
-	}
-	pd_print_bytes(out, p, n);
-	if (is_quoted)
+	if (found & (DOUBLED | NOT_ASCII))
+		print_changed_cell(out, p, n, plain);
+	else
+		pd_print_bytes(out, p, n);
+	if (found & IN_QUOTES)
 		pd_print_char(out, '"');
 }
 

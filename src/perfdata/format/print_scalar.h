@@ -104,9 +104,12 @@ void pd_print_digits(struct pd_print *out, const char *p, size_t n);
 /* Print a string, escaped for JSON or for a text line; `in_view`: inside of a view. */
 void pd_print_json_string(struct pd_print *out, const char *p, size_t n);
 void pd_print_text(struct pd_print *out, const char *p, size_t n, bool in_view);
-/* Prints a cell of CSV (RFC 4180), in quotes if it needs them. */
+/*
+ * Prints a cell of CSV (RFC 4180), in quotes if it needs them. U+FFFD stands for each byte that
+ * is not UTF-8.
+ */
 void pd_print_cell(struct pd_print *out, const char *p, size_t n);
-/* Prints a cell with a ' before its text, which a spreadsheet takes for no formula then. */
+/* Prints a cell with a ' before its text, so that a spreadsheet does not evaluate it. */
 void pd_print_formula(struct pd_print *out, const char *p, size_t n);
 /* Prints a line and escapes only what could drive a terminal or is no text. */
 void pd_print_line(struct pd_print *out, const char *p, size_t n);
