@@ -27,7 +27,7 @@ local cases = {
   { "rep", "", { "report" } },
   { "", "", tool_names() },
   { "--ver", "", { "--version" } },
-  { "help sym", "", { "symbol" } },
+  { "help sym", "", { "symbol", "symbols" } },
   { "report --csv", "", { "--csv", "--csv-safe" } },
   { "report --event page-f", " " .. demo, { "page-faults" } },
   { "report -s comm,perio", " " .. demo, { "comm,period" } },
@@ -36,6 +36,19 @@ local cases = {
   { "report " .. calls .. " --where args.i", "", { "args.id" } },
   { "-p comm,exact", " " .. demo, { "comm,exact_ip" } },
   { "fold --by ti", "", { "tid" } },
+  { "export --to p", "", { "perfetto", "pprof" } },
+  { "report --sort com", "", { "comm", "comm_nodigit" } },
+  { "report --fields comm,overh", "", { "comm,overhead", "comm,overhead_children" } },
+  { "export --to csv --fields period,cpum", "", { "period,cpumode" } },
+  { "syscalls --sort m", "", { "max_us", "min_us" } },
+  { "faults --by object,s", "", { "object,stack" } },
+  { "dump --type comm,mm", "", { "comm,mmap", "comm,mmap2" } },
+  { "diff --per s", "", { "second", "share" } },
+  { "help gr", "", { "group_by", "groups" } },
+  { "help top", "", { "top", "topics" } },
+  { "help query:group", "", { "query:group_by" } },
+  { "record sys", "", { "syscalls" } },
+  { "completion z", "", { "zsh" } },
   { script .. " --k", "", { "--kind" } },
   { script .. " --kind l", "", { "lean", "long" } },
   { script .. " --only cpu-", " " .. demo, { "cpu-clock" } },
@@ -92,6 +105,21 @@ describe("perflua completion", function()
     assert.are.equal('"\ne-faults\n', follows('report --event "pag', "\" '" .. demo .. "'"))
     for _, line in ipairs { "repor\\", "'repor\\", "$repor", '"`repor', "re por", "" } do
       assert.is_nil(follows(line, ""):find "\nt\n", line)
+    end
+  end)
+
+  it("names the columns of a tool's table, and all of them are taken", function()
+    for tool, path in pairs { syscalls = calls, faults = demo } do
+      local offered = {}
+      for name in run.perflua({ "completion", "--words", "3", "--", tool, "--sort", "" }).out
+          :gmatch "[^\n]+" do
+        offered[name] = true
+      end
+      local shown = run.perflua({ tool, "--csv", path }).out:match "^[^\n]+"
+      for name in shown:gmatch "[^,]+" do
+        assert.is_true(offered[name], name)
+        assert.are.equal(0, run.perflua({ tool, "--sort", name, path }).status, name)
+      end
     end
   end)
 

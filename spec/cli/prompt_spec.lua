@@ -77,8 +77,8 @@ describe("the prompt", function()
   end)
 
   needs.it(completes, "completes events, record types and fields in strings", function()
-    local shown = typed({ "#file:samples('page\t'):collect()",
-      "file:records(\"mma\t2\"):cou\t()", "file:samples():sum('peri\t')",
+    local shown = typed({ "#file:samples('page\t):collect()",
+      "file:records(\"mma\t2\t):cou\t()", "file:samples():sum('peri\t)",
       "file:samples():where 'comm_n\t == \"wc\"':count()" }, run.demo, "xterm")
     local perflua = require "perflua"
     local file <close> = assert(perflua.open(run.demo))
@@ -113,6 +113,17 @@ describe("the prompt", function()
     assert.is_nil(shown:find("print", 1, true))
     assert.is_nil(shown:find("ran", 1, true))
     assert.matches("file.events['z'.name", shown, 1, true)
+  end)
+
+  needs.it(completes, "closes quotes of names, but not in filters or before one", function()
+    local shown = typed({ "#file:samples(\"page\t)", "#file:samples('page'\2\t\5)",
+      "file:samples():group_by('cpum\t)", "#file:samples():where 'comm_n\t ~= nil'" },
+      run.demo, "xterm"):match "_HiStOrY_V2_\n(.*)"
+    local lines = { '#file:samples("page-faults")', "#file:samples('page-faults')",
+      "file:samples():group_by('cpumode')", "#file:samples():where 'comm_nodigit ~= nil'" }
+    for _, line in ipairs(lines) do
+      assert.matches(line:gsub(" ", "\\040"), shown, 1, true)
+    end
   end)
 
   needs.it(completes, "lists what a word may become", function()

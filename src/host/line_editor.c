@@ -27,15 +27,15 @@ static struct {
 	lua_Integer next;
 } completion;
 
-/* Calls that function for a line and its last word. (line, word) -> names | nil */
+/* Calls that function for a line and its last word. (line, word) -> names | nil, quote | nil */
 static int call_complete(lua_State *L)
 {
 	luaL_getsubtable(L, LUA_REGISTRYINDEX, COMPLETE_KEY);
 	lua_rawgeti(L, -1, 1);
 	lua_rotate(L, 1, 1);
 	lua_settop(L, 3);
-	lua_call(L, 2, 1);
-	return 1;
+	lua_call(L, 2, 2);
+	return 2;
 }
 
 /* Returns the next name, in memory of its own; NULL at the end. */
@@ -51,6 +51,16 @@ static char *next_name(const char *text, int state)
 	return name;
 }
 
+/* Sets the character that follows the word if there is one name: a quote at most. [-1, +0] */
+static void set_closing_quote(lua_State *L, int end)
+{
+	const char *quote = lua_tostring(L, -1);
+
+	if (quote && rl_line_buffer[end] != *quote)
+		rl_completion_append_character = *quote;
+	lua_pop(L, 1);
+}
+
 /* Completes line[start..end], which is `text`. Returns NULL if nothing is known. */
 static char **complete_word(const char *text, int start, int end)
 {
@@ -61,10 +71,12 @@ static char **complete_word(const char *text, int start, int end)
 	if (!lua_checkstack(L, 8))
 		return NULL;
 	rl_attempted_completion_over = 1;
+	rl_completion_append_character = '\0';
 	lua_pushcfunction(L, call_complete);
 	lua_pushlstring(L, rl_line_buffer, (size_t)end);
 	lua_pushstring(L, text);
-	if (lua_pcall(L, 2, 1, 0) == LUA_OK) {
+	if (lua_pcall(L, 2, 2, 0) == LUA_OK) {
+		set_closing_quote(L, end);
 		rl_attempted_completion_over = lua_istable(L, -1);
 		completion.names = lua_absindex(L, -1);
 		completion.next = 1;
@@ -94,7 +106,6 @@ static int start_history(lua_State *L)
 	lua_rawseti(L, -2, 1);
 	rl_attempted_completion_function = complete_word;
 	rl_basic_word_break_characters = " \t\n\"'`@><=;|&{}()[],+*#^~";
-	rl_completion_append_character = '\0';
 
 	setlocale(LC_CTYPE, ""); /* without it, typed text is taken for Latin-1 */
 	rl_readline_name = name;

@@ -19,7 +19,8 @@ void perflua_free_line(void);
  *   libedit                        its version
  *   history(path | nil, complete)  starts line editing, with the lines of that file;
  *                                  complete(line, word) returns an array of what may stand for
- *                                  the word, or nil for files
+ *                                  the word, or nil for files; then a quote that follows if
+ *                                  there is one, or nil
  *   remember(line, path | nil)     adds a line to the history, and writes it to that file
  */
 void perflua_add_editing(lua_State *L);

@@ -9,7 +9,7 @@ local types = require("perflua.recording").types
 
 local complete = {}
 
--- Returns the text of a string that is not closed, and what is before it.
+-- Returns the quote of a string that is not closed, and what is before it.
 local function find_open_string(line)
   local quote, from
   local at = 1
@@ -24,19 +24,23 @@ local function find_open_string(line)
     end
     at = at + 1
   end
-  if quote then return line:sub(from + 1), line:sub(1, from - 1) end
+  if quote then return quote, line:sub(1, from - 1) end
 end
 
--- Returns the names that may stand in a string behind this text; nil: those of files.
+-- Steps whose strings are expressions, in which a name is only a part.
+local of_expressions = { where = true, having = true, column = true, weight = true }
+
+-- Returns the names that may stand in a string behind this text; nil: those of files. Returns
+-- also whether a name ends the string.
 local function names_in_string(before)
   local file = chain.file()
   local word = before:match "([%w_]+)%s*[%({]*%s*$" or before:match "([%w_]+)%s*=%s*{?%s*$"
   if word == "open" or word == "load" or word == "save" then return nil end
   local is_event = word == "samples" or word == "event" or word == "open" or word == "close"
     or before:find "events%s*%[%s*$"
-  if is_event then return file and events.names(file.events) or {} end
-  if word == "records" or word == "type" then return suggest.names(types()) end
-  return chain.field_names()
+  if is_event then return file and events.names(file.events) or {}, true end
+  if word == "records" or word == "type" then return suggest.names(types()), true end
+  return chain.field_names(), not of_expressions[word]
 end
 
 -- Names that are code or special in this place are left out: a recording may have any.
@@ -57,11 +61,12 @@ end
 ---@param line string up to the cursor
 ---@param word string its last word, as the terminal library sees it
 ---@return string[]? # what may stand for the word; nil: files
+---@return string? # the quote that follows if there is one such word only
 function complete.candidates(line, word)
-  local inside, before_string = find_open_string(line)
-  if inside then
-    local names = names_in_string(before_string)
-    return names and add_matching({}, "", word, names, IN_STRING)
+  local quote, before_string = find_open_string(line)
+  if quote then
+    local names, is_whole = names_in_string(before_string)
+    return names and add_matching({}, "", word, names, IN_STRING), is_whole and quote or nil
   end
   local text, separator, partial = line:match "^(.-)([.:])([%a_]?[%w_]*)$"
   if text and not text:find "[.:]$" then

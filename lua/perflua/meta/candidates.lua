@@ -6,6 +6,7 @@ local fmt = require "perflua.text.fmt"
 local library = require "perflua.meta.library"
 local options = require "perflua.options"
 local perflua = require "perflua"
+local suggest = require "perflua.errors.suggest"
 
 local SAMPLE <const> = 9
 
@@ -15,13 +16,6 @@ local own_options = {
   ["-i"] = false, ["-v"] = false, ["-W"] = false, ["-E"] = false, ["--"] = false,
   ["--quiet"] = false, ["--help"] = false, ["--version"] = false,
 }
-
--- Options of tools whose values are made of fields.
-local of_fields = { sort = true, fields = true, F = true, where = true, ["-f"] = true,
-  ["-p"] = true }
-
--- Tools whose operand is the name of a tool or script.
-local of_names = { help = true, record = true }
 
 -- Returns the recording among the words; nil if none can be read. What can be read only once is
 -- left alone.
@@ -35,8 +29,13 @@ local function open_recording(words)
   end
 end
 
-local function field_names(file)
-  local names = { "comm", "event", "elapsed" }
+-- Appends the names of the fields of samples: of a recording, or all that there are.
+local function add_fields(names, file)
+  if not file then
+    local all = suggest.names(core.field_names())
+    return table.move(all, 1, #all, #names + 1, names)
+  end
+  for _, name in ipairs { "comm", "event", "elapsed" } do names[#names + 1] = name end
   for _, field in ipairs(core.fields_of(file, SAMPLE)) do names[#names + 1] = field.name end
   for i = 1, #file.events do
     for _, field in ipairs(file.events[i].fields or {}) do
@@ -62,21 +61,26 @@ local function add_matching(list, names, before, text)
   return list
 end
 
--- Completes the value of an option: the last part of a list or expression.
-local function complete_value(name, row, before, text, line)
-  if row and row[2] == "choice" then return add_matching({}, row.choices, before, text) end
-  if row and row.value and row.value:find "^[%l-]+|[%l|-]+$" then
-    local choices = {}
-    for choice in row.value:gmatch "[^|]+" do choices[#choices + 1] = choice end
-    return add_matching({}, choices, before, text)
+-- Returns what an option's value may be, or a part of it: names, and whether they are fields,
+-- which may stand in an expression.
+local function names_of_value(row, line)
+  if row[2] == "choice" then return row.choices end
+  local names = row.values and table.move(row.values, 1, #row.values, 1, {}) or {}
+  if row.value and row.value:find "^[%l-]+|[%l|-]+$" then
+    for choice in row.value:gmatch "[^|]+" do names[#names + 1] = choice end
   end
-  local is_event = name == "event" or row and row[2] == "event"
-  if not is_event and not of_fields[name] then return {} end
+  local is_event = row[1] == "event" or row[2] == "event"
+  if not is_event and not row.fields then return names end
   local file <close> = open_recording(line)
-  if not file then return {} end
-  local head, last = text:match(is_event and "^(.*,)([^,]*)$" or "^(.*[^%w_.])([%w_.]*)$")
-  return add_matching({}, is_event and events.names(file.events) or field_names(file),
-    before .. (head or ""), last or text)
+  if is_event then return file and events.names(file.events) or names end
+  return add_fields(names, file), true
+end
+
+-- Completes the value of an option: the last part of a list or expression.
+local function complete_value(row, before, text, line)
+  local names, are_fields = names_of_value(row, line)
+  local head, last = text:match(are_fields and "^(.*[^%w_.])([%w_.]*)$" or "^(.*,)([^,]*)$")
+  return add_matching({}, names, before .. (head or ""), last or text)
 end
 
 local function complete_option(declared, text)
@@ -102,23 +106,25 @@ end
 
 local function complete_first(words, option, tools, host, line)
   local text = words[#words]
-  if option then return complete_value(option, nil, "", text, line) end
+  if option then
+    return complete_value({ option, fields = option == "-f" or option == "-p" }, "", text, line)
+  end
   local names = {}
   if text:find "^%-" then
     for name in pairs(own_options) do names[#names + 1] = name end
   elseif not text:find "[/.]" then
     names = tools.names()
-    for _, script in ipairs(library.scripts(host)) do
-      if not script.name:find "^%-" then names[#names + 1] = script.name end -- an option's word
-    end
+    local scripts = library.names(host)
+    table.move(scripts, 1, #scripts, #names + 1, names)
   end
   return add_matching({}, names, "", text)
 end
 
--- Returns the options of the tool or script that a word names; nil if it declares none.
+-- Returns the options of the tool or script that a word names; nil if it declares none. Of a
+-- tool returns also what completes its operands, if it has that.
 local function declared_by(word, tools)
   local tool = not word:find "[/.]" and tools.find(word)
-  if tool then return tools.declared(tool) end
+  if tool then return tools.declared(tool), tool.completes end
   local path = word:find "[/.]" and word or library.find(word)
   local meta = path and library.read(path)
   local ok, declared = pcall(options.declare, meta and meta.options or {})
@@ -136,7 +142,7 @@ return function(line, n, host, tools)
   local words = table.move(line, 1, n, 1, {})
   local at, option = find_command(words)
   if not at then return complete_first(words, option, tools, host, line) end
-  local declared = declared_by(words[at], tools)
+  local declared, completes = declared_by(words[at], tools)
   if not declared then return {} end
   local rest = table.move(words, at + 1, #words, 1, {})
   local name, value = text:match "^%-%-([^=]+)=(.*)$"
@@ -144,11 +150,11 @@ return function(line, n, host, tools)
   local row = name and options.find(declared, name)
   if row and row[2] ~= "flag" then
     local before = value == text and "" or text:sub(1, #text - #value)
-    return complete_value(row[1], row, before, value, line)
+    return complete_value(row, before, value, line)
   elseif text:find "^%-" then
     return complete_option(declared, text)
-  elseif of_names[words[at]] then
-    return complete_first({ text }, nil, tools, host)
+  elseif completes then
+    return add_matching({}, completes(text, host), "", text)
   end
   return {}
 end

@@ -59,6 +59,16 @@ function library.scripts(host)
   return list
 end
 
+---@param host table what src/host/perflua.c gives
+---@return string[] # the names of those of these scripts that a command line may have
+function library.names(host)
+  local names = {}
+  for _, script in ipairs(library.scripts(host)) do
+    if not script.name:find "^%-" then names[#names + 1] = script.name end -- an option's word
+  end
+  return names
+end
+
 -- Returns the comment at the top of a script, without its dashes.
 local function top_comment(source)
   local lines = {}

@@ -17,10 +17,14 @@ local options = output.with_csv_options {
   sort = { "COLUMN", "sort by this column; numbers in descending order" },
 }
 
+---@param columns string[][] { name, kind }: all that the tool's table may have
 ---@param more table options of the tool
 ---@return table # with those that this module knows
-function result_table.with_options(more)
+function result_table.with_options(columns, more)
   for name, option in pairs(options) do more[name] = option end
+  local names = {}
+  for i, column in ipairs(columns) do names[i] = column[1] end
+  more.sort = { options.sort[1], options.sort[2], values = names }
   return more
 end
 
@@ -60,13 +64,16 @@ function result_table.prepare(default, known)
   end
 end
 
----@param columns any[][] # { name, kind, is it left out? }
+---@param columns string[][] { name, kind }
 ---@param sort string the column rows are sorted by, unless another is asked for
+---@param left_out table<string, any>? columns by name: true if they are left out
 ---@return table
-function result_table.new(columns, sort)
+function result_table.new(columns, sort, left_out)
   local self = setmetatable({ columns = {}, rows = {}, notes = {}, sort = sort }, ResultTable)
   for _, column in ipairs(columns) do
-    if not column[3] then table.insert(self.columns, { name = column[1], kind = column[2] }) end
+    if not (left_out and left_out[column[1]]) then
+      table.insert(self.columns, { name = column[1], kind = column[2] })
+    end
   end
   return self
 end

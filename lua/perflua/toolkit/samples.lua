@@ -20,7 +20,7 @@ samples.options = {
   dso = { "NAME,…", "only samples in these binaries, by path or file name" },
   symbol = { "NAME,…", "only samples in these functions" },
   event = { "EVENT,…", "only these events, by name or glob" },
-  where = { "EXPR", "only samples for which a filter is true" },
+  where = { "EXPR", "only samples for which a filter is true", fields = true },
 }
 
 --- The option of tools that count spans by the processor on which they begin.

@@ -41,10 +41,11 @@ local function each_method(fn)
   end
 end
 
+---@param are_full boolean? "query:top" instead of "top"
 ---@return string[] # the names of all functions and methods, sorted
-function topics.methods()
+function topics.methods(are_full)
   local set = {}
-  each_method(function(name) set[name:match "[%w_]+$"] = true end)
+  each_method(function(name) set[are_full and name or name:match "[%w_]+$"] = true end)
   return suggest.names(set)
 end
 

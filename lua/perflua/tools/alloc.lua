@@ -8,6 +8,11 @@ local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local known = { "site", "function", "cache", "comm" }
 
+local columns = { { "allocs", "unsigned" }, { "requested", "unsigned" },
+  { "allocated", "unsigned" }, { "waste", "percent" }, { "frees", "unsigned" },
+  { "moved", "unsigned" }, { "left", "unsigned" }, { "left_bytes", "unsigned" },
+  { "site", "string" }, { "function", "string" }, { "cache", "string" }, { "comm", "string" } }
+
 local tool = {
   description =
     "memory that the kernel allocated, wasted and did not free; by caller, cache, command",
@@ -15,10 +20,11 @@ local tool = {
   reads = "samples",
   needs = { events = { { any = { "kmem:kmalloc*", "kmem:kmem_cache_alloc*" } } } },
   record = "perf kmem record -- COMMAND",
-  options = result_table.with_options {
+  options = result_table.with_options(columns, {
     by = { "WHAT",
-      "group by site (default: the allocating address), function, cache, comm, or several" },
-  },
+      "group by site (default: the allocating address), function, cache, comm, or several",
+      values = known },
+  }),
   help = [[
 waste is the share of the allocated bytes that was not requested. moved counts allocations that were
 freed on another CPU. left counts allocations that were not freed before the end of the recording; one
@@ -56,13 +62,13 @@ end
 -- bytes at once, far more than the kernel gives: what says so is no allocation
 local MOST <const> = 1 << 32
 
-local columns = { "allocs", "requested", "allocated", "frees", "freed", "moved", "left",
+local counted = { "allocs", "requested", "allocated", "frees", "freed", "moved", "left",
   "left_bytes" }
 
 -- Rows by call site, cache and command, what is live, what was lost, and samples that do not
 -- say what is needed.
 local function read_allocations(file, by)
-  local rows, memory, lost, unreadable = keyed.new(columns), live.new(), {}, 0
+  local rows, memory, lost, unreadable = keyed.new(counted), live.new(), {}, 0
   local by_site, by_cache = by.site or by["function"] or false, by.cache
   local kind_of, records = query_of(file, by)
   for index, n_lost, type_id, cpu, ptr, requested, allocated, site, cache, comm in records do
@@ -108,14 +114,8 @@ tool.prepare = result_table.prepare("site", known)
 function tool.run(file, args, out, by)
   if by.site or by["function"] then samples_with_losses.read_names(file) end
   local rows, memory, lost, unreadable = read_allocations(file, by)
-  local list = result_table.new({
-    { "allocs", "unsigned" }, { "requested", "unsigned" }, { "allocated", "unsigned" },
-    { "waste", "percent" },
-    { "frees", "unsigned" }, { "moved", "unsigned" }, { "left", "unsigned" },
-    { "left_bytes", "unsigned" },
-    { "site", "string", not by.site }, { "function", "string", by.site or not by["function"] },
-    { "cache", "string", not by.cache }, { "comm", "string", not by.comm },
-  }, "allocated")
+  local list = result_table.new(columns, "allocated", { site = not by.site,
+    ["function"] = by.site or not by["function"], cache = not by.cache, comm = not by.comm })
   rows = rows:regrouped(function(row) return site_of(file, row[1], by), row[2], row[3] end)
   for _, row in ipairs(rows.rows) do
     row.site, row["function"], row.cache, row.comm = row[1], row[1], row[2] or nil, row[3]

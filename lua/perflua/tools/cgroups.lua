@@ -10,8 +10,13 @@ local adders = require "perflua.measures.sums"
 
 local add = adders.adder "unsigned"
 
-local parse_options = result_table.prepare("cgroup",
-  { "cgroup", "container", "namespace", "comm" })
+local known = { "cgroup", "container", "namespace", "comm" }
+
+local parse_options = result_table.prepare("cgroup", known)
+
+local columns = { { "event", "string" }, { "nested", "percent" }, { "percent", "percent" },
+  { "samples", "unsigned" }, { "period", "unsigned" }, { "comm", "string" },
+  { "namespace", "string" }, { "container", "string" }, { "cgroup", "string" } }
 
 local tool = {
   description = "time on the processors by control group, container or cgroup namespace",
@@ -19,12 +24,13 @@ local tool = {
   reads = "samples", several = true,
   needs = { fields = { "cgroup_path" } },
   record = "perf record -a --all-cgroups -- COMMAND",
-  options = result_table.with_options {
+  options = result_table.with_options(columns, {
     by = { "WHAT",
-      "group by cgroup (default), container, namespace, comm, or several: container,comm" },
+      "group by cgroup (default), container, namespace, comm, or several: container,comm",
+      values = known },
     nested = "add the totals of each group and the groups inside of it",
     full = "show ids of containers and pods in full, as in CSV and JSON",
-  },
+  }),
   help = [[
 Shares are of the periods of each event, which are nanoseconds for cpu-clock and task-clock. A container
 is the group named by its id; samples outside of containers are [host]. A recording made with --namespaces
@@ -150,12 +156,10 @@ function tool.run(file, args, out, by)
   sums = group_sums(sums, by)
   local periods, several = periods_of(sums.rows)
   if args.nested then nest_sums(sums) end
-  local list = result_table.new({
-    { "event", "string", not several }, { "nested", "percent", not args.nested },
-    { "percent", "percent" },
-    { "samples", "unsigned" }, { "period", "unsigned" }, { "comm", "string", not by.comm },
-    { by.namespace and "namespace" or by.container and "container" or "cgroup", "string" },
-  }, several and "event" or args.nested and "nested" or "percent")
+  local list = result_table.new(columns, several and "event" or args.nested and "nested"
+    or "percent", { event = not several, nested = not args.nested, comm = not by.comm,
+    container = by.namespace or not by.container, namespace = not by.namespace,
+    cgroup = by.namespace or by.container })
   local name_of = cgroups.names(sums.rows, args.full or args.csv or args.json)
   for _, row in ipairs(sums.rows) do
     local event, whole = file.events[row[1]], periods[row[1]]

@@ -56,6 +56,7 @@ local tool = {
   description = "write the script by which bash, zsh or fish complete the words of perflua",
   usage = "completion bash | zsh | fish",
   reads = "nothing", operands = { 0, math.huge },
+  completes = function() return { "bash", "zsh", "fish" } end,
   options = {
     line = "print what may follow at the end of the first operand, a line of bash",
     words = { "N", "print what the N-th operand, a word of a command line, may become" },
@@ -65,7 +66,8 @@ make install puts these scripts where the shells look for them. For one session 
 
   source <(perflua completion bash)
 
-Tools, scripts and options are completed, and events and fields of the recording on the line.]],
+Tools, scripts, options, many of their values, and what help explains are completed; events and fields are
+those of the recording on the line.]],
 }
 
 -- Characters that bash does not take as they are behind an open quote.

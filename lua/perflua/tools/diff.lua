@@ -17,8 +17,9 @@ local tool = {
   usage = "diff [options] BEFORE AFTER | BEFORE… -- AFTER…",
   reads = "sides", operands = { 1, math.huge }, sides = "--",
   options = output.with_csv_options {
-    sort = { "FIELDS", "group by these fields, default comm,dso,symbol" },
-    per = { "WHAT", "compare per share, second or event:NAME; default: per run" },
+    sort = { "FIELDS", "group by these fields, default comm,dso,symbol", fields = true },
+    per = { "WHAT", "compare per share, second or event:NAME; default: per run",
+      values = { "share", "second", "event:" } },
     match = { "FROM=TO", "take the name FROM for TO: a function or binary", many = true },
     count = { "N", "show the first N rows of each event; default: 40" },
     plan = { "PERCENT", "say how many runs find such a change; the files are equal runs" },

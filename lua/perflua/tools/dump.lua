@@ -5,6 +5,8 @@ local core = require "perflua.core"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
 local plan = require "perflua.plan"
+local suggest = require "perflua.errors.suggest"
+local known_types = require("perflua.recording").types
 local spec_of = core.query_spec
 
 local USAGE = 2
@@ -21,8 +23,9 @@ local tool = {
   options = {
     json = "print one JSON object per line; integers are exact",
     names = "also show " .. table.concat(NAMES, ", "),
-    type = { "TYPE,…", "only records of these types, by name or number" },
-    where = { "EXPR", "only records that match a filter" },
+    type = { "TYPE,…", "only records of these types, by name or number",
+      values = suggest.names(known_types()) },
+    where = { "EXPR", "only records that match a filter", fields = true },
     between =
       { "FROM,TO",
         "only records from time FROM on and before TO; one may be empty" },

@@ -25,9 +25,10 @@ local tool = {
   usage = "export --to FORMAT [options] FILE… [-o OUT]",
   reads = "samples", several = true,
   options = {
-    to = { "FORMAT", "the format, see below" },
+    to = { "FORMAT", "the format, see below", values = export.formats },
     o = { "OUT", "write to OUT; - is standard output, the default" },
-    fields = { "LIST", "columns of csv and jsonl, further columns of sqlite: time,comm,ip" },
+    fields = { "LIST", "columns of csv and jsonl, further columns of sqlite: time,comm,ip",
+      fields = true },
     ["csv-safe"] = "of csv: a ' before cells that a spreadsheet would evaluate",
     crlf = "of csv: lines that end with CR LF",
     count = "count samples; default: add up their periods",

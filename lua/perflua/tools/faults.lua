@@ -11,6 +11,10 @@ local add = sums.adder "unsigned"
 
 local known = { "object", "function", "stack", "comm", "thread" }
 
+local columns = { { "faults", "unsigned" }, { "percent", "percent" }, { "kernel", "unsigned" },
+  { "minor", "unsigned" }, { "major", "unsigned" }, { "comm", "string" }, { "tid", "signed" },
+  { "object", "string" }, { "function", "string" }, { "stack", "string" } }
+
 local tool = {
   description = "page faults: by mapped object, function, call chain, thread",
   usage = "faults [options] FILE…",
@@ -20,10 +24,11 @@ local tool = {
       "exceptions:page_fault_*" } } },
   },
   record = "perf record -e page-faults -c 1 -d -g -- COMMAND",
-  options = result_table.with_options {
+  options = result_table.with_options(columns, {
     by = { "WHAT",
-      "group by object (default), function, stack, comm, thread, or several: object,function" },
-  },
+      "group by object (default), function, stack, comm, thread, or several: object,function",
+      values = known },
+  }),
   help = [[
 An object is the file mapped at the address, or [heap], [stack], //anon. It needs perf record -d, which
 records addresses and mappings of data. The column kernel counts faults in kernel code. Recordings of
@@ -69,19 +74,10 @@ tool.prepare = result_table.prepare("object", known)
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(file, args, out, by)
-  local columns = {}
-  for _, name in ipairs { "comm", "tid", "object", "function", "stack" } do
-    if by[name] or by.thread and (name == "comm" or name == "tid") then
-      columns[#columns + 1] = name
-    end
-  end
   local rows, total, lost, has, n_aside = read_faults(file, by)
-  local shown = { { "faults", "unsigned" }, { "percent", "percent" }, { "kernel", "unsigned" },
-    { "minor", "unsigned", not has.minor }, { "major", "unsigned", not has.major } }
-  for _, name in ipairs(columns) do
-    shown[#shown + 1] = { name, name == "tid" and "signed" or "string" }
-  end
-  local list = result_table.new(shown, "faults")
+  local list = result_table.new(columns, "faults", { minor = not has.minor,
+    major = not has.major, comm = not (by.comm or by.thread), tid = not by.thread,
+    object = not by.object, ["function"] = not by["function"], stack = not by.stack })
   for _, row in ipairs(rows) do
     row.percent = total > 0 and 100 * row.faults / total or 0.0
     list:add(row)

@@ -64,13 +64,22 @@ local function explain_script(path, out)
   end
 end
 
--- Names that help explains.
+-- Returns the names that help explains, besides those of scripts.
 local function known_names()
   local names = topics.names()
-  for _, more in ipairs { tools.names(), topics.methods() } do
+  for _, more in ipairs { tools.names(), topics.methods(), { "topics" } } do
     table.move(more, 1, #more, #names + 1, names)
   end
   return names
+end
+
+---@param text string
+---@param host table what src/host/perflua.c gives
+---@return string[] # names; of methods those with their class if the text has one
+function help.completes(text, host)
+  if text:find "^%l+[.:]" then return topics.methods(true) end
+  local names, scripts = known_names(), library.names(host)
+  return table.move(scripts, 1, #scripts, #names + 1, names)
 end
 
 function help.run(args, out)

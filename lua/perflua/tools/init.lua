@@ -9,7 +9,8 @@
 --                none is opened for it, and prepare, opens and needs are not used
 --   options      option without its dashes → one line of documentation, or { VALUE,
 --                documentation } of an option that takes a value; many = true: it may be
---                repeated, and its values are a list; or nil
+--                repeated, and its values are a list; values: names that shells complete it to,
+--                of a list each part; fields = true: names of fields, too; or nil
 --   takes        names of the options that it has in common with others: "samples" and
 --                "symbols" stand for all of toolkit/samples and toolkit/symbols. Default:
 --                "samples symbols" if it reads samples or sides, else none
@@ -30,6 +31,8 @@
 --   opens        function(args, settings) → an array of what is opened: a path or an array of
 --                paths that are read as one; of sides, an array of paths; or nil, what is
 --                wrong. Default: { args[1] }
+--   completes    function(text, host) → names, to some of which shells may complete the text
+--                of an operand; default: files
 --   run          function(read, args, out, settings, other) → exit status (nil: 0); or nil,
 --                message. `read` is the File, or the side (perflua.toolkit.sides), `other` the
 --                second one; with several = "each" an iterator: i, File or nil, message. If it
@@ -108,7 +111,12 @@ local function declare_options(tool)
   if names_recording(tool) and not given.i then
     rows[#rows + 1] = { "i", "string", value = "FILE", many = true }
   end
-  return load_options().declare(rows, spellings, refused), rows
+  local declared = load_options().declare(rows, spellings, refused)
+  for _, row in ipairs(rows) do
+    local option = given[row[1]]
+    if type(option) == "table" then row.values, row.fields = option.values, option.fields end
+  end
+  return declared, rows
 end
 
 local DEFAULT <const> = "perf.data"

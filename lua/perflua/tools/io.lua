@@ -10,6 +10,15 @@ local totals = require "perflua.waits.totals"
 
 local add = sums.adder "unsigned"
 
+local known = { "device", "operation", "flags", "comm" }
+
+local columns = { { "device", "string" }, { "operation", "string" }, { "flags", "string" },
+  { "comm", "string" }, { "requests", "unsigned" }, { "errors", "unsigned" },
+  { "bytes", "unsigned" }, { "total_ms", "float" }, { "avg_us", "float" },
+  { "max_us", "float" }, { "queued", "unsigned" }, { "queue_avg_us", "float" },
+  { "queue_max_us", "float" },
+  { "hist", "histogram" } }
+
 local tool = {
   description =
     "block requests: how many, how large, how long they waited and took; by device, operation",
@@ -20,12 +29,13 @@ local tool = {
   needs = { events = { "block:block_rq_issue", "block:block_rq_complete" },
     fields = { "time" } },
   record = "perf record -a -e 'block:block_rq_*' -- COMMAND",
-  options = result_table.with_options {
+  options = result_table.with_options(columns, {
     by = { "WHAT",
-      "group by device, operation (default: both), flags, comm, or several: device,comm" },
+      "group by device, operation (default: both), flags, comm, or several: device,comm",
+      values = known },
     cpu = samples.cpu_of_spans,
     hist = "add a histogram of the times: nanoseconds, in powers of two",
-  },
+  }),
   help = [[
 The time of a request runs from its issue to the device until its completion; if it was requeued, from
 the last issue. queued counts requests whose wait in the queue was recorded; queue_avg_us and
@@ -48,7 +58,6 @@ local texts = {
     .. "recording ended",
 }
 
-local known = { "device", "operation", "flags", "comm" }
 
 local function read_requests(file, by, hist, is_chosen)
   local rows, queues, bucket = totals.new(), totals.new(), core.power_bucket
@@ -82,18 +91,10 @@ tool.prepare = result_table.prepare("device,operation", known)
 ---@return string | nil message
 function tool.run(file, args, out, by)
   local is_chosen = samples.threads(args)
-  local columns = {}
-  for i, name in ipairs(known) do columns[i] = { name, "string", not by[name] } end
-  for _, column in ipairs { { "requests", "unsigned" }, { "errors", "unsigned" },
-      { "bytes", "unsigned" },
-    { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" },
-    { "queued", "unsigned" },
-    { "queue_avg_us", "float" }, { "queue_max_us", "float" },
-    { "hist", "histogram", not args.hist } } do
-    columns[#columns + 1] = column
-  end
+  local left_out = { hist = not args.hist }
+  for _, name in ipairs(known) do left_out[name] = not by[name] end
   local rows, open, lost, unreadable = read_requests(file, by, args.hist, is_chosen)
-  local list = result_table.new(columns, "total_ms")
+  local list = result_table.new(columns, "total_ms", left_out)
   for _, row in ipairs(rows) do
     row.requests, row.queued, row.hist = row.count, row.queue.count, core.histogram(row.hist)
     row.queue_avg_us, row.queue_max_us = row.queue.avg_us, row.queue.avg_us and row.queue.max_us

@@ -5,6 +5,13 @@ local interrupts = require "perflua.waits.interrupts"
 local result_table = require "perflua.table.result_table"
 local totals = require "perflua.waits.totals"
 
+local known = { "vector", "cpu" }
+
+local columns = { { "type", "string" }, { "number", "signed" }, { "name", "string" },
+  { "cpu", "signed" }, { "count", "unsigned" }, { "total_ms", "float" }, { "avg_us", "float" },
+  { "max_us", "float" }, { "delays", "unsigned" }, { "avg_delay_us", "float" },
+  { "max_delay_us", "float" } }
+
 local tool = {
   description =
     "time in interrupts and softirqs, and until softirqs began: by vector, by processor",
@@ -16,8 +23,8 @@ local tool = {
     fields = { "cpu", "time" },
   },
   record = "perf record -a -e 'irq:*' -- COMMAND",
-  options = result_table.with_options {
-    by = { "WHAT", "group by vector, cpu, or vector,cpu (default)" } },
+  options = result_table.with_options(columns, {
+    by = { "WHAT", "group by vector, cpu, or vector,cpu (default)", values = known } }),
   help = [[
 The delay of a softirq runs from its first raise; perf kwork latency takes the last one. The time of a
 handler includes handlers that interrupt it. To record the processor's own vectors, too:
@@ -36,7 +43,7 @@ local raise_notes = {
   restarted = "{raise is|raises are} not counted: the softirq had been raised before",
 }
 
-tool.prepare = result_table.prepare("vector,cpu", { "vector", "cpu" })
+tool.prepare = result_table.prepare("vector,cpu", known)
 
 ---@param file perflua.File
 ---@param args table
@@ -54,14 +61,8 @@ function tool.run(file, args, out, by)
     row.type, row.number, row.name, row.cpu = run.kind, run.number, run.name, run.cpu
     totals.add(row, duration)
   end, function(run, duration) totals.add(delays:row(key_of(run)), duration) end)
-  local list = result_table.new({
-    { "type", "string", not by.vector }, { "number", "signed", not by.vector },
-    { "name", "string", not by.vector },
-    { "cpu", "signed", not by.cpu }, { "count", "unsigned" }, { "total_ms", "float" },
-    { "avg_us", "float" },
-    { "max_us", "float" }, { "delays", "unsigned" }, { "avg_delay_us", "float" },
-    { "max_delay_us", "float" },
-  }, "total_ms")
+  local list = result_table.new(columns, "total_ms", { type = not by.vector,
+    number = not by.vector, name = not by.vector, cpu = not by.cpu })
   delays:sorted()
   for _, row in ipairs(rows:sorted()) do
     local delay = delays.by_key[row.key]

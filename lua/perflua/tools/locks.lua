@@ -5,6 +5,12 @@ local result_table = require "perflua.table.result_table"
 local locks = require "perflua.waits.locks"
 local totals = require "perflua.waits.totals"
 
+local known = { "caller", "lock", "thread" }
+
+local columns = { { "count", "unsigned" }, { "total_ms", "float" }, { "max_us", "float" },
+  { "avg_us", "float" }, { "type", "string" }, { "lock", "address" }, { "comm", "string" },
+  { "tid", "signed" }, { "caller", "string" } }
+
 local tool = {
   description = "waits for the kernel's locks: by caller, by lock, by thread",
   usage = "locks [options] FILE",
@@ -12,10 +18,11 @@ local tool = {
   needs = { events = { "lock:contention_begin", "lock:contention_end" },
     fields = { "tid", "time" } },
   record = "perf lock record -- COMMAND",
-  options = result_table.with_options {
+  options = result_table.with_options(columns, {
     by = { "WHAT",
-      "group by caller (default), lock (its address), thread, or several: caller,thread" },
-  },
+      "group by caller (default), lock (its address), thread, or several: caller,thread",
+      values = known },
+  }),
   help = [[
 A caller is the first function that does not belong to the kernel's locking or scheduling; perf lock
 contention skips three frames before it looks for one, unless --stack-skip 0 is given.
@@ -28,7 +35,7 @@ contention skips three frames before it looks for one, unless --stack-skip 0 is 
    1081      4.62   46.09    4.27  spinlock  unix_stream_sendmsg+0x1ea]],
 }
 
-tool.prepare = result_table.prepare("caller", { "caller", "lock", "thread" })
+tool.prepare = result_table.prepare("caller", known)
 
 -- Callers are in call chains.
 function tool.needed(_, by)
@@ -50,13 +57,8 @@ function tool.run(file, args, out, by)
       wait.tid, wait.comm
     totals.add(row, duration)
   end)
-  local list = result_table.new({
-    { "count", "unsigned" }, { "total_ms", "float" }, { "max_us", "float" },
-    { "avg_us", "float" },
-    { "type", "string" }, { "lock", "address", not by.lock },
-    { "comm", "string", not by.thread },
-    { "tid", "signed", not by.thread }, { "caller", "string", not by.caller },
-  }, "total_ms")
+  local list = result_table.new(columns, "total_ms", { lock = not by.lock,
+    comm = not by.thread, tid = not by.thread, caller = not by.caller })
   for _, row in ipairs(rows:sorted()) do list:add(row) end
   open:add_notes(list, "wait")
   return list:write(args, out)

@@ -4,6 +4,11 @@ local result_table = require "perflua.table.result_table"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
+local known = { "thread", "cpus" }
+
+local columns = { { "comm", "string" }, { "tid", "signed" }, { "from", "signed" },
+  { "to", "signed" }, { "across", "string" }, { "migrations", "unsigned" } }
+
 local tool = {
   description =
     "threads that moved to another processor: how often, from where to where, across what",
@@ -14,9 +19,9 @@ local tool = {
   applies = samples.of_spans,
   needs = { events = { "sched:sched_migrate_task" } },
   record = "perf record -a -e sched:sched_migrate_task",
-  options = result_table.with_options {
-    by = { "WHAT", "group by thread, cpus or both; default: thread,cpus" },
-    cpu = { "LIST", "only from these processors: 0,2-3" } },
+  options = result_table.with_options(columns, {
+    by = { "WHAT", "group by thread, cpus or both; default: thread,cpus", values = known },
+    cpu = { "LIST", "only from these processors: 0,2-3" } }),
   help = [[
 across is the largest unit that the two processors do not share: node, socket, die or core; cpu if they
 share the core. It needs the topology that perf record writes to files, and is empty if that does not
@@ -81,7 +86,7 @@ local function rows_of(file, keys, is_chosen, is_chosen_cpu, by)
   return list
 end
 
-tool.prepare = result_table.prepare("thread,cpus", { "thread", "cpus" })
+tool.prepare = result_table.prepare("thread,cpus", known)
 
 ---@param file perflua.File
 ---@param args table
@@ -99,12 +104,8 @@ function tool.run(file, args, out, by)
   if named then samples_with_losses.read_names(file) end
   local rows = rows_of(file, keys, is_chosen, is_chosen_cpu, by)
   local places = places_of(file.features)
-  local list = result_table.new({
-    { "comm", "string", not by.thread }, { "tid", "signed", not by.thread },
-    { "from", "signed", not by.cpus },
-    { "to", "signed", not by.cpus }, { "across", "string", not by.cpus },
-    { "migrations", "unsigned" },
-  }, "migrations")
+  local list = result_table.new(columns, "migrations", { comm = not by.thread,
+    tid = not by.thread, from = not by.cpus, to = not by.cpus, across = not by.cpus })
   for _, row in ipairs(rows) do
     local tid, from, to = row["args.pid"], row["args.orig_cpu"], row["args.dest_cpu"]
     local thread = tid and file:thread(tid)

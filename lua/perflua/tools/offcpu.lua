@@ -14,6 +14,10 @@ local samples = require "perflua.toolkit.samples"
 local stacks = require "perflua.flame.stacks"
 local totals = require "perflua.waits.totals"
 
+local columns = { { "comm", "string" }, { "tid", "signed" }, { "state", "string" },
+  { "count", "unsigned" }, { "total_ms", "float" }, { "avg_us", "float" },
+  { "max_us", "float" } }
+
 local tool = {
   description =
     "time off CPU, blocked or preempted: by thread, as folded stacks, as a flame graph",
@@ -25,7 +29,7 @@ local tool = {
   needs = { events = { { any = { "sched:sched_switch", "context-switches", "cs" } } },
     fields = { "tid", "time" } },
   record = "perf record -a -g -e sched:sched_switch -- COMMAND",
-  options = result_table.with_options {
+  options = result_table.with_options(columns, {
     folded = "print folded stacks, as perflua fold does; weights are nanoseconds",
     svg = "draw a flame graph of them, as perflua flame does",
     o = { "FILE", "write to FILE; default: standard output" },
@@ -33,7 +37,7 @@ local tool = {
     state = { "blocked|preempted", "only times in this state" },
     by = { "comm|pid|tid|none", "the first frame of each stack; default: comm" },
     cpu = samples.cpu_of_spans,
-  },
+  }),
   help = [[
 A thread that was still runnable when it left its processor was preempted; otherwise it was blocked. Both
 times end when it runs again. Folded stacks and graphs mark preempted ones with the frame [preempted].
@@ -70,9 +74,7 @@ end
 -- Makes a table of threads and states.
 local function list_of(file, is_shown)
   local rows = totals.new()
-  local list = result_table.new(
-    { { "comm", "string" }, { "tid", "signed" }, { "state", "string" }, { "count", "unsigned" },
-    { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" } }, "total_ms")
+  local list = result_table.new(columns, "total_ms")
   local open = off_cpu.each(file, nil, function(wait, duration)
     if not is_shown(wait) then return end
     local row = rows:row(wait.tid, wait.state)

@@ -92,6 +92,17 @@ local function make_room(path, args)
   return not ok and message or nil
 end
 
+---@param _ string
+---@param host table what src/host/perflua.c gives
+---@return string[] # names of tools that say how to record for them, and of scripts
+function tool.completes(_, host)
+  local names = library.names(host)
+  for _, name in ipairs(tools.names()) do
+    if needs.record(tools.find(name)) then names[#names + 1] = name end
+  end
+  return names
+end
+
 ---@param args table
 ---@param out file*
 ---@param host table of the interpreter

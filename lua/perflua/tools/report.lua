@@ -14,8 +14,15 @@ local strip_position = require("perflua.errors").strip_position
 local quality = require "perflua.report.quality"
 local report = require "perflua.report"
 local show = require "perflua.report.show"
+local suggest = require "perflua.errors.suggest"
 local symbols = require "perflua.toolkit.symbols"
 local unchosen = require "perflua.toolkit.unchosen"
+
+-- Columns that perf names as fields: always shown, or by an option.
+local columns_in_fields = {
+  overhead = "overhead", overhead_children = "children", sample = "show-nr-samples",
+  period = "show-total-period",
+}
 
 local tool = {
   description = "where the time went: shares of commands, binaries, functions, or of any field",
@@ -24,7 +31,8 @@ local tool = {
   applies = { event = false, where = false },
   options = output.with_csv_options {
     sort = { "FIELDS",
-      "group by these fields, default comm,dso,symbol; names as in perf or the manual" },
+      "group by these fields, default comm,dso,symbol; names as in perf or the manual",
+      fields = true },
     children =
       "count a sample for all functions of its call chain; default if there are call chains",
     ["no-children"] = "count a sample for its own function only",
@@ -36,7 +44,8 @@ local tool = {
     ["percent-limit"] = { "PERCENT", "leave out rows with a smaller share" },
     count = { "N", "show the first N rows of each event" },
     ["branch-stack"] = "count the branches of branch stacks, by source and target",
-    fields = { "FIELDS", "as --sort; overhead, sample and period name columns, as in perf" },
+    fields = { "FIELDS", "as --sort; overhead, sample and period name columns, as in perf",
+      values = suggest.names(columns_in_fields), fields = true },
     ["show-nr-samples"] = "show the number of samples of each row",
     ["show-total-period"] = "show the sum of periods of each row",
     ["time-quantum"] = { "TIME", "the step of the field time; default: 100ms" },
@@ -57,12 +66,6 @@ local function parse_number(text, least, integer)
   value = integer and value and math.tointeger(value) or not integer and value
   return value and value == value and value >= least and value or nil
 end
-
--- Columns that perf names as fields: always shown, or by an option.
-local columns_in_fields = {
-  overhead = "overhead", overhead_children = "children", sample = "show-nr-samples",
-  period = "show-total-period",
-}
 
 -- Returns the fields that an option names, without those that are columns, which it sets in
 -- args.

@@ -6,6 +6,11 @@ local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
+local columns = { { "comm", "string" }, { "tid", "signed" }, { "switches", "unsigned" },
+  { "run_ms", "float" }, { "wait_ms", "float" }, { "delays", "unsigned" },
+  { "delay_ms", "float" }, { "preempted_ms", "float" }, { "avg_us", "float" },
+  { "max_us", "float" }, { "max_at", "string" } }
+
 local tool = {
   description =
     "threads: how long they ran, were off CPU, and waited for a processor when ready to run",
@@ -16,9 +21,9 @@ local tool = {
   applies = samples.of_spans,
   needs = { events = { "sched:sched_switch" }, fields = { "cpu", "time" } },
   record = "perf sched record -- COMMAND",
-  options = result_table.with_options {
+  options = result_table.with_options(columns, {
     cpu = { "LIST", "only what threads ran, and waited for, on these processors: 0,2-3" },
-  },
+  }),
   help = [[
 run        from switch-in to switch-out
 wait       from switch-out to the next switch-in, asleep or not
@@ -129,13 +134,7 @@ function tool.prepare(args) return nil, result_table.check_options(args) end
 ---@return string | nil message
 function tool.run(file, args, out)
   local is_chosen, is_chosen_cpu = samples.of_tids(file, args), samples.of_cpus(args)
-  local list = result_table.new({
-    { "comm", "string" }, { "tid", "signed" }, { "switches", "unsigned" },
-    { "run_ms", "float" },
-    { "wait_ms", "float" }, { "delays", "unsigned" }, { "delay_ms", "float" },
-    { "preempted_ms", "float" },
-    { "avg_us", "float" }, { "max_us", "float" }, { "max_at", "string" },
-  }, "max_us")
+  local list = result_table.new(columns, "max_us")
   samples_with_losses.read_names(file)
   local threads, broken, unwoken, lost, unreadable = read_threads(file, is_chosen_cpu)
   local comm_of = comms.reader(file)

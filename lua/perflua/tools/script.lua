@@ -29,7 +29,7 @@ local tool = {
   options = {
     F = { "FIELDS",
       "fields of a line: comm,ip,sym or +addr,-dso; for one type of events: sw:comm,ip",
-      many = true },
+      many = true, fields = true },
     G = "no call chains",
     json = "one JSON object per sample on a line, with its recorded fields, "
       .. "comm, dso, symbol, stack",

@@ -6,6 +6,13 @@ local result_table = require "perflua.table.result_table"
 local perflua = require "perflua"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
+local known = { "thread", "syscall" }
+
+local columns = { { "comm", "string" }, { "tid", "signed" }, { "syscall", "string" },
+  { "calls", "unsigned" }, { "errors", "unsigned" }, { "untimed", "unsigned" },
+  { "total_ms", "float" }, { "min_us", "float" }, { "avg_us", "float" }, { "max_us", "float" },
+  { "errno", "string" }, { "hist", "histogram" } }
+
 local tool = {
   description =
     "system calls: how many, how many failed, how long they took; by call, by thread",
@@ -17,11 +24,11 @@ local tool = {
     fields = { "tid", "time" },
   },
   record = "perf record -e 'raw_syscalls:*' -- COMMAND",
-  options = result_table.with_options {
-    by = { "WHAT", "group by syscall (default), thread, or thread,syscall" },
+  options = result_table.with_options(columns, {
+    by = { "WHAT", "group by syscall (default), thread, or thread,syscall", values = known },
     errno = "show which errors were returned, and how often",
     hist = "add a histogram of the times: nanoseconds, in powers of two",
-  },
+  }),
   help = [[
 A call counts when it returns. Its time starts at its entry; it has no time if the entry was not
 recorded, or if records were lost in between. Calls without such a pair are listed first. A return without
@@ -159,7 +166,7 @@ local function errors_of(row, arch)
   return table.concat(list, " ")
 end
 
-tool.prepare = result_table.prepare("syscall", { "thread", "syscall" })
+tool.prepare = result_table.prepare("syscall", known)
 
 ---@param file perflua.File
 ---@param args table
@@ -172,14 +179,9 @@ function tool.run(file, args, out, by)
   local threads, restarted, lost,
     unfinished = read_calls(file, args.hist and core.power_bucket)
   local arch, untimed = file.features.arch, 0
-  local list = result_table.new({
-    { "comm", "string", not by.thread }, { "tid", "signed", not by.thread },
-    { "syscall", "string", not by.syscall },
-    { "calls", "unsigned" }, { "errors", "unsigned" }, { "untimed", "unsigned", not args.json },
-    { "total_ms", "float" }, { "min_us", "float" },
-    { "avg_us", "float" }, { "max_us", "float" }, { "errno", "string", not args.errno },
-    { "hist", "histogram", not args.hist },
-  }, "total_ms")
+  local list = result_table.new(columns, "total_ms", { comm = not by.thread,
+    tid = not by.thread, syscall = not by.syscall, untimed = not args.json,
+    errno = not args.errno, hist = not args.hist })
   for _, row in ipairs(rows_of(threads, by)) do
     local timed, thread = row[TIMED] > 0, by.thread and file:thread(row.tid)
     untimed = untimed + row[UNTIMED]

@@ -5,6 +5,12 @@ local samples = require "perflua.toolkit.samples"
 local totals = require "perflua.waits.totals"
 local wakes = require "perflua.waits.wakes"
 
+local known = { "comm", "thread" }
+
+local columns = { { "woken", "string" }, { "tid", "signed" }, { "waker", "string" },
+  { "waker_tid", "signed" }, { "context", "string" }, { "count", "unsigned" },
+  { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" }, { "chain", "string" } }
+
 local tool = {
   description = "which threads woke which, how long until they ran, and chains of wakers",
   usage = "wakers [options] FILE",
@@ -17,13 +23,13 @@ local tool = {
   },
   record = "perf record -a -e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new -- "
     .. "COMMAND",
-  options = result_table.with_options {
-    by = { "WHAT", "group by comm (default) or by thread" },
+  options = result_table.with_options(columns, {
+    by = { "WHAT", "group by comm (default) or by thread", values = known },
     comm = { "NAME", "show chains of wakers of the threads of this name" },
     tid = { "TID", "show chains of wakers of this thread" },
     cpu = samples.cpu_of_spans,
     depth = { "N", "the length of a chain; default: 4" },
-  },
+  }),
   help = [[
 Counts wakes of sleeping threads, and the time from the first wake until the thread runs. A wake from an
 interrupt is attributed to the interrupted thread, with context hardirq or softirq. In a chain each waker
@@ -40,7 +46,7 @@ local MAX_DEPTH = 64
 
 -- Parses the options; returns nil and what is wrong with them.
 function tool.prepare(args)
-  local by, wrong = result_table.parse_by(args.by or "comm", { "comm", "thread" })
+  local by, wrong = result_table.parse_by(args.by or "comm", known)
   wrong = wrong or result_table.check_options(args)
   if wrong then return nil, wrong end
   local tid, depth = math.tointeger(tonumber(args.tid)),
@@ -78,14 +84,9 @@ function tool.run(file, args, out, asked)
     end
     totals.add(row, duration)
   end)
-  local list = result_table.new({
-    { "woken", "string" }, { "tid", "signed", not (asked.tids or chains) },
-    { "waker", "string", chains },
-    { "waker_tid", "signed", chains or not asked.tids }, { "context", "string", chains },
-    { "count", "unsigned" },
-    { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" },
-    { "chain", "string", not chains },
-  }, "total_ms")
+  local list = result_table.new(columns, "total_ms", { tid = not (asked.tids or chains),
+    waker = chains, waker_tid = chains or not asked.tids, context = chains,
+    chain = not chains })
   for _, row in ipairs(rows:sorted()) do list:add(row) end
   list:note("awake", awake,
     "{wake is|wakes are} not counted: the thread was running, or its next switch was not "
