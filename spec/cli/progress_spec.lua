@@ -53,8 +53,8 @@ needs.describe("terminal", "progress", function()
     patience(function(slower)
       local text = shown("", LONG * slower)
       local lines, spaces, after = split_shown(text)
-      assert.matches("^\rperflua: %d", text)
-      for _, line in ipairs(lines) do assert.matches("^%d+ MB, %d+ MB/s$", line) end
+      assert.matches("^\rperflua: reading, %d", text)
+      for _, line in ipairs(lines) do assert.matches("^reading, %d+ MB, %d+ MB/s$", line) end
       assert.equal(#("perflua: " .. lines[#lines]), #spaces)
       assert.equal("10001\r\n", after)
     end)
@@ -117,9 +117,9 @@ needs.describe("terminal", "progress", function()
       for name in pairs(commands) do
         local got = shown_by[name]
         local lines, spaces, after = split_shown(got.text)
-        assert.matches("^\rperflua: %d", got.text, nil, nil, name)
+        assert.matches("^\rperflua: reading, %d", got.text, nil, nil, name)
         for _, line in ipairs(lines) do
-          assert.matches("^%d+ MB, %d+ MB/s$", line, nil, nil, name)
+          assert.matches("^reading, %d+ MB, %d+ MB/s$", line, nil, nil, name)
         end
         assert.are.same({ true, "" }, { spaces ~= nil, after }, name)
         assert.is_true(got.lines >= 10000, name)
@@ -179,11 +179,77 @@ needs.describe("terminal", "progress", function()
     for text in got.out:gmatch "(.-\r +\r)" do
       -- shown when the pass goes on, half of it still to come
       local lines = split_shown(text)
-      local share, left = lines[1]:match "^ *(%d+) %%, %d+ MB/s, (%d+) s left$"
+      local share, left = lines[1]:match "^ *(%d+) %%, reading, %d+ MB/s, (%d+) s left$"
       n = n + 1
       assert.is_true(tonumber(share) >= 30 and tonumber(share) < 70, share)
       assert.is_true(tonumber(left) >= 1 and tonumber(left) < 70, left)
     end
     assert.equal(#steps, n, got.out)
+  end)
+
+  it("is one estimate for the passes that are expected, and names others", function()
+    local script = run.script [[
+      local core = require "perflua.core"
+      local file = perflua.open(arg[1])
+      local n = 0
+      local function wait()
+        n = n + 1
+        if n % 2500 == 0 then os.execute "sleep 0.6" end
+        return true
+      end
+      local function read() file:samples():where(wait):group_by("comm"):count():table():rows() end
+      core.expect_work(2 * file.size)
+      for i = 1, 3 do read() end]]
+    local got = run.shell_with([[TERM=dumb timeout 300 script -qec \
+      "$perflua $1 $2 >/dev/null" /dev/null </dev/null]], script, recording())
+    local shares, others, last = 0, 0, -1
+    for line in got.out:gmatch "\rperflua: ([^\r]*)" do
+      local pass = line:match "^pass %d+," or ""
+      local share = line:sub(#pass + 1):match "^ *(%d+) %%, reading, "
+      assert.is_truthy(share, line)
+      if pass == "pass 2," and others == 0 then last = -1 end
+      assert.is_true(tonumber(share) >= last, line)
+      last = tonumber(share)
+      if pass == "" then shares = shares + 1 else others = others + 1 end
+      assert.is_true(pass == "" or pass == "pass 2,", line)
+    end
+    -- two passes of four stops each, the first lines after two seconds; then one of them
+    assert.is_true(shares >= 4 and others >= 2, got.out)
+  end)
+
+  it("expects as many passes as tools make", function()
+    local demo, calls = files.fixture "demo.perf.data", files.fixture "calls.perf.data"
+    local lines = {
+      "report " .. demo, "fold " .. demo, "flame -o /dev/null " .. demo, "doctor " .. demo,
+      "fields " .. calls, "gen " .. calls, "stat " .. calls, "syscalls --by thread " .. calls,
+      "faults " .. demo, "script " .. calls, "diff " .. demo .. " " .. demo,
+      "export --to folded " .. demo, "export --to chrome -o /dev/null " .. demo,
+      "export --to pprof -o /dev/null " .. demo, "export --to csv " .. demo,
+    }
+    local script = run.script [[
+      local core, tools = require "perflua.core", require "perflua.tools"
+      local no_host = { list = function() return {} end, is_terminal = function() end }
+      for line in io.lines(arg[1]) do
+        local words = {}
+        for word in line:gmatch "%S+" do words[#words + 1] = word end
+        local tool = tools.find(table.remove(words, 1))
+        collectgarbage()
+        core.expect_work(nil)
+        core.expect_work(1e12) -- so that all is added up
+        local null <close> = assert(io.open("/dev/null", "w"))
+        tools.run(line:match "%S+", tool, tools.parse(tool, words), null, no_host)
+        local expected, done = core.expect_work(0)
+        print(("%.0f %.0f %s"):format(expected - 1e12, done, line))
+      end]]
+    local got = run.shell_with([[TERM=dumb script -qec "$perflua $1 $2 >$2.out" /dev/null \
+      </dev/null >/dev/null; cat "$2.out"; rm "$2.out"]], script,
+      files.temporary(table.concat(lines, "\n") .. "\n"))
+    local n = 0
+    for expected, done, line in got.out:gmatch "(%d+) (%d+) ([^\n]*)\n" do
+      n = n + 1
+      -- names and times are read beside
+      assert.is_true(tonumber(done) <= 1.35 * tonumber(expected), line .. ": " .. done)
+    end
+    assert.equal(#lines, n, got.out .. got.err)
   end)
 end)

@@ -9,5 +9,5 @@ static bool is_unset(void *flag, uint64_t done, uint64_t size)
 
 struct pb_progress pb_until_set(const volatile sig_atomic_t *flag)
 {
-	return (struct pb_progress){ flag ? is_unset : NULL, (void *)flag };
+	return (struct pb_progress){ .goes_on = flag ? is_unset : NULL, .arg = (void *)flag };
 }

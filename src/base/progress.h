@@ -18,6 +18,11 @@ struct pb_progress {
 	 */
 	bool (*goes_on)(void *arg, uint64_t done, uint64_t size);
 	void *arg;
+	/*
+	 * Begins a phase before or after the reading, named for people: "reading names"; `done`
+	 * then begins again. A name of NULL: the phase has ended. NULL: nobody shows phases.
+	 */
+	void (*set_phase)(void *arg, const char *name);
 };
 
 /* Returns progress that says no once a signal handler has set `flag`. NULL: nobody is asked. */
@@ -27,6 +32,12 @@ struct pb_progress pb_until_set(const volatile sig_atomic_t *flag);
 static inline bool pb_goes_on(const struct pb_progress *progress, uint64_t done, uint64_t size)
 {
 	return !progress || !progress->goes_on || progress->goes_on(progress->arg, done, size);
+}
+
+static inline void pb_set_phase(const struct pb_progress *progress, const char *name)
+{
+	if (progress && progress->set_phase)
+		progress->set_phase(progress->arg, name);
 }
 
 #endif

@@ -207,6 +207,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "stacks_add", pl_stacks_add },
 		{ "stack_frames", pl_stacks_frames },
 		{ "sqlite", pl_sqlite },
+		{ "expect_work", pl_expect_work },
 		{ "write_rows", pl_write_rows },
 		{ "write_table", pl_write_table },
 		{ "replace", pl_replace },

@@ -40,6 +40,12 @@ int pl_file_count(lua_State *L);	 /* core.count(file) -> table, see query/count.
  * lines of JSON
  */
 int pl_write_rows(lua_State *L);
+/*
+ * core.expect_work([bytes]) -> bytes that are expected, bytes that are done: says that so many
+ * more bytes will be read, of all passes, for the estimate of progress. nil: what was done and
+ * expected counts no more.
+ */
+int pl_expect_work(lua_State *L);
 int pl_folded_tree(lua_State *L); /* core.folded_tree(list, options): see query/call_tree.c */
 int pl_replace(lua_State *L);	  /* core.replace(path): see replacement.c */
 

@@ -2,12 +2,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <lauxlib.h>
+
 #include "functions.h"
 #include "pass_progress.h"
 
 #define SECOND	   1000000000u
 #define FIRST_TIME (2ull * SECOND) /* what is done sooner needs no line */
 #define AGAIN	   (SECOND / 4)
+/* The time that a phase beside the reading takes, as a part of the reading. */
+#define BESIDE	   0.15
+#define NEARLY_ALL 0.98
+#define MOST_SHOWN 0.99 /* the part that is shown before all is done */
+
+static const char work_key; /* its address is the key of a pl_work in the registry */
 
 static uint64_t read_monotonic(void)
 {
@@ -17,17 +25,49 @@ static uint64_t read_monotonic(void)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
+/* Returns the state's work, which lives as long as the state. [-0, +0] */
+static struct pl_work *get_work(lua_State *L)
+{
+	struct pl_work *work;
+
+	if (lua_rawgetp(L, LUA_REGISTRYINDEX, &work_key) == LUA_TNIL) {
+		work = lua_newuserdatauv(L, sizeof(*work), 0);
+		*work = (struct pl_work){ .expected = 0 };
+		lua_rawsetp(L, LUA_REGISTRYINDEX, &work_key);
+	} else {
+		work = lua_touserdata(L, -1);
+	}
+	lua_pop(L, 1);
+	return work;
+}
+
+int pl_expect_work(lua_State *L)
+{
+	struct pl_work *work = get_work(L);
+
+	if (lua_isnoneornil(L, 1))
+		*work = (struct pl_work){ .expected = 0 };
+	else
+		work->expected += luaL_checknumber(L, 1);
+	lua_pushnumber(L, work->expected);
+	lua_pushnumber(L, work->done);
+	return 2;
+}
+
 void pl_progress_init(lua_State *L, struct pl_progress *p)
 {
 	*p = (struct pl_progress){ .interrupt = pl_interrupt(L),
 				   .part = -1,
+				   .work = get_work(L),
 				   .thread = pthread_self() };
 	pl_begin_pass(L);
 	lua_getfield(L, LUA_REGISTRYINDEX, PL_PROGRESS);
 	if (lua_toboolean(L, -1) && isatty(STDERR_FILENO)) {
 		p->shows = true;
 		p->begun = read_monotonic();
-		p->next = p->begun + FIRST_TIME;
+		p->next = p->begun + AGAIN;
+		if (!p->work->begun || p->begun - p->work->begun < FIRST_TIME)
+			p->next = p->begun + FIRST_TIME;
 	}
 	lua_pop(L, 1);
 }
@@ -38,7 +78,57 @@ void pl_progress_init_beside_output(lua_State *L, struct pl_progress *p)
 	p->shows = p->shows && !isatty(STDOUT_FILENO);
 }
 
-/* Writes how long a pass will take at the rate so far; nothing at its very beginning. */
+static double weight_of(const struct pl_progress *p)
+{
+	return p->phase ? BESIDE : 1;
+}
+
+/* Adds a phase of `size` bytes to what is expected, unless it was. */
+static void begin_work(struct pl_progress *p, uint64_t size)
+{
+	struct pl_work *work = p->work;
+	double more = weight_of(p) * (double)size, all;
+
+	p->size = size;
+	/* a new pass, which was not expected */
+	if (!p->was_read && work->done > 0 && work->done >= NEARLY_ALL * work->expected) {
+		unsigned n = work->n_parts + 1;
+
+		*work = (struct pl_work){ .n_parts = n };
+	}
+	if (!work->begun)
+		work->begun = p->begun;
+	all = work->done + more + (p->phase && !p->was_read ? (double)size : 0);
+	if (work->expected < all)
+		work->expected = all;
+}
+
+/* Counts a phase as done, however much of it was read: the rest is not read any more. */
+static void end_work(struct pl_progress *p)
+{
+	if (!p->work) /* it was not begun */
+		return;
+	p->work->done += weight_of(p) * (double)p->size;
+	p->was_read = p->was_read || (!p->phase && p->size);
+	p->size = p->done = 0;
+}
+
+/* Returns the part of all work that is shown as done. */
+static double find_part(struct pl_progress *p)
+{
+	struct pl_work *work = p->work;
+	double done = work->done +
+		      weight_of(p) * (double)(p->done < p->size ? p->done : p->size);
+	double part = work->expected > 0 ? done / work->expected : 0;
+
+	if (part > MOST_SHOWN)
+		part = MOST_SHOWN;
+	if (part > work->shown)
+		work->shown = part;
+	return work->shown;
+}
+
+/* Writes how long all work will take at the rate so far; nothing at its very beginning. */
 static int print_time_left(char *text, size_t room, double seconds, double part)
 {
 	double left = part > 0 ? seconds * (1 / part - 1) : -1;
@@ -50,23 +140,45 @@ static int print_time_left(char *text, size_t room, double seconds, double part)
 	return snprintf(text, room, ", %.0f min left", left / 60);
 }
 
-static void show_line(struct pl_progress *p, uint64_t time, uint64_t done, uint64_t size)
+/* Writes the beginning of the line: the number of the part of the work, what is done. */
+static int print_part(char *text, size_t room, struct pl_progress *p)
 {
-	double seconds = (double)(time - p->begun) / SECOND, mb = (double)done / 1e6;
-	double rate = mb / seconds;
-	double part = size ? (double)(done < size ? done : size) / (double)size : 0;
-	char text[80];
+	const struct pl_work *work = p->work;
+	int n = snprintf(text, room, "perflua: ");
+
+	if (work->n_parts)
+		n += snprintf(text + n, room - (size_t)n, "pass %u, ", work->n_parts + 1);
+	if (p->size || work->shown > 0)
+		n += snprintf(text + n, room - (size_t)n, "%3.0f %%, ", 100 * find_part(p));
+	return n;
+}
+
+/* Writes the phase, and how fast it is. */
+static int print_phase(char *text, size_t room, const struct pl_progress *p, uint64_t time)
+{
+	double seconds = (double)(time - p->begun) / SECOND, mb = (double)p->done / 1e6;
 	int n;
 
-	if (p->stage)
-		n = snprintf(text, sizeof(text), "perflua: %s, %.0f s", p->stage, seconds);
-	else if (size)
-		n = snprintf(text, sizeof(text), "perflua: %3.0f %%, %.0f MB/s", 100 * part,
-			     rate);
-	else
-		n = snprintf(text, sizeof(text), "perflua: %.0f MB, %.0f MB/s", mb, rate);
-	if (!p->stage)
-		n += print_time_left(text + n, sizeof(text) - (size_t)n, seconds, part);
+	if (p->stage || (p->phase && p->was_read))
+		return snprintf(text, room, "%s, %.0f s", p->stage ? p->stage : p->phase,
+				seconds);
+	n = snprintf(text, room, "%s", p->phase ? p->phase : "reading");
+	if (!p->size)
+		n += snprintf(text + n, room - (size_t)n, ", %.0f MB", mb);
+	if (seconds >= 0.1)
+		n += snprintf(text + n, room - (size_t)n, ", %.0f MB/s", mb / seconds);
+	return n;
+}
+
+static void show_line(struct pl_progress *p, uint64_t time)
+{
+	char text[120];
+	int n = print_part(text, sizeof(text), p);
+
+	n += print_phase(text + n, sizeof(text) - (size_t)n, p, time);
+	if (p->size && p->work->shown < MOST_SHOWN)
+		n += print_time_left(text + n, sizeof(text) - (size_t)n,
+				     (double)(time - p->work->begun) / SECOND, p->work->shown);
 	fprintf(stderr, "\r%-*s", (int)p->width, text);
 	fflush(stderr);
 	p->width = (unsigned)n;
@@ -76,11 +188,12 @@ void pl_progress_at(struct pl_progress *p, uint64_t done, uint64_t size)
 {
 	uint64_t time = p->shows ? read_monotonic() : 0;
 
+	if (size && !p->size)
+		begin_work(p, size);
 	p->done = done;
-	p->size = size;
 	if (!p->shows || time < p->next)
 		return;
-	show_line(p, time, done, size);
+	show_line(p, time);
 	p->next = time + AGAIN;
 }
 
@@ -98,9 +211,21 @@ static bool continue_pass(void *arg, uint64_t done, uint64_t size)
 	return false;
 }
 
+static void begin_phase(void *arg, const char *name)
+{
+	struct pl_progress *p = arg;
+
+	end_work(p);
+	p->phase = name;
+	if (p->shows)
+		p->begun = read_monotonic();
+}
+
 struct pb_progress pl_progress_shown(struct pl_progress *progress)
 {
-	return (struct pb_progress){ continue_pass, progress };
+	return (struct pb_progress){ .goes_on = continue_pass,
+				     .arg = progress,
+				     .set_phase = begin_phase };
 }
 
 /* Shows again how far the pass is, while a thread loads symbols. */
@@ -131,6 +256,7 @@ void pl_progress_begin_stage(struct pl_progress *p, const char *stage)
 
 void pl_progress_end(struct pl_progress *p)
 {
+	end_work(p);
 	if (p->watched && p->watched->arg == p)
 		p->watched->tick = NULL;
 	ps_interrupt_release(p->watched);

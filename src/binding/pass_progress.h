@@ -1,4 +1,4 @@
-/* The line on a terminal that says how far a long pass has come. */
+/* The line on a terminal that says how far the work is. */
 #ifndef PERFLUA_BINDING_PASS_PROGRESS_H
 #define PERFLUA_BINDING_PASS_PROGRESS_H
 
@@ -10,17 +10,32 @@
 #include "base/progress.h"
 #include "machine/machine.h"
 
-/* Shows on a terminal how far a long pass has come. */
+/*
+ * The work of all passes of a Lua state, for one estimate over all of them. Work is counted in
+ * bytes that are read; a phase before or after the reading counts for a part of its bytes.
+ * What is expected grows when more comes than was known.
+ */
+struct pl_work {
+	double expected, done;
+	double shown;	  /* the largest part that was shown: the line never goes back */
+	uint64_t begun;	  /* ns; 0: no pass has begun */
+	unsigned n_parts; /* how often all that was expected was done, and more came */
+};
+
+/* A long pass, which is shown on a terminal. */
 struct pl_progress {
 	void *interrupt; /* see pl_interrupt */
 	bool shows;
-	uint64_t begun, next; /* ns: when the pass began, when to show it again */
-	uint64_t done, size;  /* as reported last */
+	struct pl_work *work;
+	uint64_t begun, next; /* ns: when the phase began, when to show the line again */
+	uint64_t done, size;  /* of the phase, as reported last; size is 0 before */
 	unsigned width;	      /* of the line that is shown */
 	pthread_t thread;     /* in which the pass began, and the line is shown */
 	/* the loading of symbols that tells it that time passes; NULL: none */
 	struct ps_interrupt *watched;
-	const char *stage; /* what is done after the reading; NULL: it is read */
+	const char *phase; /* the phase before or after the reading; NULL: it is read */
+	const char *stage; /* what is done with what was read; NULL: that is not done yet */
+	bool was_read;	   /* what it reads for, which phases before it prepare */
 	bool ended;	   /* an interrupt ended it, when that part of all had been read: */
 	double part;	   /* negative: not known */
 };

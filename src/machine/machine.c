@@ -182,6 +182,7 @@ bool pm_system_read(struct pm_system *sys, unsigned threads, const struct pb_pro
 	struct pm_sideband found;
 	bool ok;
 
+	pb_set_phase(progress, "reading names");
 	sys->threads.in_order = pm_sources_are_timed(&sys->sources);
 	if (!has_time_order(session) && pm_sideband_find(&found, session, threads, progress)) {
 		ok = add_found_records(sys, &found, progress, err);
@@ -189,6 +190,7 @@ bool pm_system_read(struct pm_system *sys, unsigned threads, const struct pb_pro
 	} else {
 		ok = pb_goes_on(progress, 0, 0) && add_walked_records(sys, progress, err);
 	}
+	pb_set_phase(progress, NULL);
 	if (!ok && !pb_goes_on(progress, 0, 0))
 		pd_error_set(err, "INTERRUPTED", session->files[0]->path, PD_NO_OFFSET,
 			     PM_INTERRUPTED);

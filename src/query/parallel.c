@@ -132,7 +132,7 @@ static bool group_partition(void *arg, const struct pd_partition *partition)
 /* Merges the groups of all members into the first one's. */
 static bool put_together(struct team *team, unsigned n)
 {
-	const struct pb_progress progress = { continue_merge, team };
+	const struct pb_progress progress = { .goes_on = continue_merge, .arg = team };
 	struct member *first = &team->members[0];
 
 	if (!make_member(team, first))
@@ -141,6 +141,7 @@ static bool put_together(struct team *team, unsigned n)
 		if (team->members[i].made)
 			team->n_groups += pq_groups_size(team->members[i].worker.groups);
 	team->merged = pq_groups_size(first->worker.groups);
+	pb_set_phase(&team->scope->progress, "merging groups");
 	for (unsigned i = 1; i < n && !team->cut; i++) {
 		struct pq_worker *worker = &team->members[i].worker;
 
@@ -149,6 +150,7 @@ static bool put_together(struct team *team, unsigned n)
 		     !pq_groups_merge(first->worker.groups, worker->groups, &progress)))
 			return false;
 	}
+	pb_set_phase(&team->scope->progress, NULL);
 	/* all that was read before the stop was merged, so report that */
 	if (team->until && !team->cut)
 		continue_partitions(team, team->done, team->size);
@@ -172,7 +174,7 @@ enum pb_outcome pq_parallel_run(const struct pq_scope *scope,
 		.members = aligned_alloc(APART, threads * sizeof(*team.members)),
 		.size = pq_scope_size(scope),
 	};
-	const struct pb_progress progress = { continue_partitions, &team };
+	const struct pb_progress progress = { .goes_on = continue_partitions, .arg = &team };
 	struct pd_partition_work work = {
 		.workers = threads,
 		.read = group_partition,

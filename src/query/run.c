@@ -43,7 +43,7 @@ static bool continue_walk(void *arg, uint64_t done, uint64_t size)
 static enum pb_outcome read_streams(struct pass *p, struct pd_error *err)
 {
 	const struct pd_session *session = p->scope->session;
-	const struct pb_progress progress = { continue_stream, p };
+	const struct pb_progress progress = { .goes_on = continue_stream, .arg = p };
 	enum pb_outcome read = PB_OK;
 
 	for (size_t i = 0; i < session->n_files; i++) {
@@ -83,7 +83,7 @@ static enum pb_outcome read_walk(struct pass *p, struct pd_error *err)
 	 * The scope's progress is not used: the records show how far the pass is, and the
 	 * building of an index does not.
 	 */
-	walk->options.progress = (struct pb_progress){ continue_walk, p };
+	walk->options.progress = (struct pb_progress){ .goes_on = continue_walk, .arg = p };
 	p->walking = true;
 	while ((got = pd_walk_next(walk, &rec, err)) > 0) {
 		p->rec = &rec;

@@ -1,5 +1,6 @@
 -- The prompt: reads Lua from a terminal, prints what it gives. Expressions need no `return`.
 
+local core = require "perflua.core"
 local complete = require "perflua.cli.complete"
 local help = require "perflua.cli.help"
 local quality = require "perflua.cli.quality"
@@ -94,6 +95,7 @@ function prompt.run(host, environment, traceback)
     if chunk == nil then
       break
     elseif chunk then
+      core.expect_work(nil) -- what was read before is no part of this
       show_results(mark_error, xpcall(chunk, traceback))
     elseif message then
       show_results(mark_error, false, message)

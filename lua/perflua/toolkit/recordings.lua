@@ -2,6 +2,7 @@
 -- on them and closes them, also after an error. What a tool declares is described in
 -- tools/init.lua.
 
+local core = require "perflua.core"
 local interrupted = require "perflua.table.interrupted"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
@@ -63,6 +64,11 @@ local function opener(name, tool, args, settings, opened)
     end
     if not file then return nil, message end
     opened[#opened + 1] = file
+    if tool.several ~= "each" then
+      local passes = tool.passes or 1
+      if type(passes) == "function" then passes = passes(args, file) end
+      core.expect_work(passes * (file.size or 0))
+    end
     message = tool.reads ~= "records" and samples.choose(file, args, tool.applies)
     if message then return nil, ("%s: %s"):format(name, message), USAGE end
     return file
@@ -71,8 +77,12 @@ end
 
 -- Returns an iterator of recordings, each of which is closed before the next one is opened. It
 -- ends at an interrupt.
-local function each_file(paths, open, opened)
+local function each_file(paths, open, opened, passes)
   local i = 0
+  for _, path in ipairs(paths) do
+    local kind, size = core.stat(path)
+    if kind == "file" then core.expect_work((passes or 1) * size) end
+  end
   return function()
     close_all(opened)
     i = i + 1
@@ -98,7 +108,7 @@ function recordings.run(name, tool, args, out, host)
   local opened <close> = setmetatable({}, Opened)
   local open = opener(name, tool, args, settings, opened)
   if tool.several == "each" then
-    return tool.run(each_file(args, open, opened), args, out, settings)
+    return tool.run(each_file(args, open, opened, tool.passes), args, out, settings)
   end
   local inputs = { args[1] }
   if tool.opens then inputs, wrong = tool.opens(args, settings) end

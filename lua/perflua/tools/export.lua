@@ -24,6 +24,13 @@ local tool = {
   description = "write samples for speedscope, pprof, kcachegrind and others",
   usage = "export --to FORMAT [options] FILE… [-o OUT]",
   reads = "samples", several = true,
+  passes = function(args, file)
+    local n = (args.to == "chrome" or export.find(args.to).one_event) and 2 or 1
+    for i = 1, args.to == "perfetto" and #file.events or 0 do
+      if file.events[i].name:find "^sched:" then n = n + 1 end
+    end
+    return n
+  end,
   options = {
     to = { "FORMAT", "the format, see below", values = export.formats },
     o = { "OUT", "write to OUT; - is standard output, the default" },

@@ -7,7 +7,7 @@ local survey = require "perflua.meta.survey"
 local tool = {
   description = "the events and record types in a recording, their fields, an example of each",
   usage = "fields FILE…",
-  reads = "records", several = true,
+  reads = "records", several = true, passes = 2,
   refused = "it describes whole recordings",
   help = [[
 The example is the first value found. A field without an example was absent from the records that were

@@ -33,6 +33,8 @@
 --                wrong. Default: { args[1] }
 --   completes    function(text, host) → names, to some of which shells may complete the text
 --                of an operand; default: files
+--   passes       how often it reads a recording as a whole at most, for progress, or a
+--                function(args, file) that returns it; default: once
 --   run          function(read, args, out, settings, other) → exit status (nil: 0); or nil,
 --                message. `read` is the File, or the side (perflua.toolkit.sides), `other` the
 --                second one; with several = "each" an iterator: i, File or nil, message. If it

@@ -27,7 +27,7 @@ local columns_in_fields = {
 local tool = {
   description = "where the time went: shares of commands, binaries, functions, or of any field",
   usage = "report [options] FILE…",
-  reads = "samples", several = true,
+  reads = "samples", several = true, passes = 2,
   applies = { event = false, where = false },
   options = output.with_csv_options {
     sort = { "FIELDS",

@@ -15,7 +15,7 @@ local tool = {
   description =
     "threads: how long they ran, were off CPU, and waited for a processor when ready to run",
   usage = "sched [options] FILE",
-  reads = "samples",
+  reads = "samples", passes = 2,
   takes = "time comm pid tid cpu where symbols",
   refused = "it reads the switches of all threads",
   applies = samples.of_spans,

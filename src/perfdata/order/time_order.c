@@ -37,17 +37,14 @@ static bool has_recorded_times(const struct pd_time_order *o)
 	return false;
 }
 
-/* Makes the indexes of all streams. Returns as pd_index_make(). */
-static enum pb_outcome make_indexes(struct pd_time_order *o, struct pd_session *files,
-				    const struct pd_walk_options *options, struct pd_error *err)
+/* Makes the indexes of all streams, which can be read again. Returns as pd_index_make(). */
+static enum pb_outcome index_streams(struct pd_time_order *o, struct pd_session *files,
+				     const struct pd_walk_options *options,
+				     struct pd_error *err)
 {
-	enum pb_outcome shared;
+	enum pb_outcome shared = pd_index_make_parallel(files, o->streams, o->n,
+							options->workers, &options->progress);
 
-	for (size_t i = 0; i < o->n; i++)
-		if (o->streams[i].stream->input->stream)
-			return PB_RETRY_SERIAL;
-	shared = pd_index_make_parallel(files, o->streams, o->n, options->workers,
-					&options->progress);
 	if (shared != PB_RETRY_SERIAL)
 		return shared;
 	for (size_t i = 0; i < o->n; i++) {
@@ -59,6 +56,21 @@ static enum pb_outcome make_indexes(struct pd_time_order *o, struct pd_session *
 			return made;
 	}
 	return PB_OK;
+}
+
+/* Makes the indexes of all streams. Returns as pd_index_make(). */
+static enum pb_outcome make_indexes(struct pd_time_order *o, struct pd_session *files,
+				    const struct pd_walk_options *options, struct pd_error *err)
+{
+	enum pb_outcome made;
+
+	for (size_t i = 0; i < o->n; i++)
+		if (o->streams[i].stream->input->stream)
+			return PB_RETRY_SERIAL;
+	pb_set_phase(&options->progress, "indexing times");
+	made = index_streams(o, files, options, err);
+	pb_set_phase(&options->progress, NULL);
+	return made;
 }
 
 static uint64_t get_type_bits(const struct pd_types *types)
