@@ -36,6 +36,32 @@ describe("the doctor", function()
     assert.matches("--pid=host", found.advice, 1, true)
   end)
 
+  it("says that a group with :S leaves out what the command starts", function()
+    local function recording(members, n)
+      return helper.ailing(function(b, event)
+        for i = 1, n do
+          b:record("fork", { pid = 7 + i, ppid = 7, tid = 7 + i, ptid = 7, time = START },
+            { event = event, time = START })
+        end
+      end, { "read" }, members)
+    end
+    local members = { read_format = { "id", "group" }, enable_on_exec = true, inherit = false }
+    local report = select(2, doctor(recording(members, 3):write()))
+    assert.are.same({ code = "inherit", level = "problem", text = "perf turned inheritance off "
+      .. "for a group with :S: 3 threads and processes that were started have no samples",
+      advice = "record with -a, or without :S; from Linux and perf 6.13 on :S inherits, too" },
+      find(report, "inherit"))
+    -- nothing was started; the whole system is recorded; it inherits; no group
+    for _, case in ipairs { { {}, 0 }, { { enable_on_exec = false }, 3 },
+        { { inherit = true }, 3 }, { { read_format = { "id" } }, 3 } } do
+      local changed = {}
+      for name, value in pairs(members) do changed[name] = value end
+      for name, value in pairs(case[1]) do changed[name] = value end
+      report = select(2, doctor(recording(changed, case[2]):write()))
+      assert.is_nil(find(report, "inherit"))
+    end
+  end)
+
   it("names the events whose samples were lost", function()
     local found = finding("lost", function(b)
       local other = b:event { name = "faults",

@@ -204,6 +204,24 @@ local function check_missing(report)
   end
 end
 
+-- perf record turns the inheritance of a group off whose counters are read with each sample.
+local function check_inherit(report)
+  local event = common.any(report, function(e)
+    return e.reads_group and e.enable_on_exec and not e.inherit
+  end)
+  local forks = 0
+  for _, row in ipairs(report.records.by_type) do
+    forks = row.type == "fork" and row.records or forks
+  end
+  if event and forks > 0 then
+    return { level = "problem",
+      text = "perf turned inheritance off for a group with :S: "
+        .. fmt.phrase(forks, "{thread or process that was started has|threads and processes "
+          .. "that were started have} no samples"),
+      advice = "record with -a, or without :S; from Linux and perf 6.13 on :S inherits, too" }
+  end
+end
+
 local function check_size(report)
   local c = report.container
   if (c.size or 0) >= LARGE and not c.compressed then
@@ -224,6 +242,7 @@ return {
   { "untimed_records", check_untimed_records },
   { "maps_cut", check_maps_cut },
   { "pid_namespace", check_pid_namespace },
+  { "inherit", check_inherit },
   { "missing", check_missing },
   { "large", check_size },
 }

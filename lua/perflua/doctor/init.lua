@@ -66,6 +66,10 @@ local function report_event(event, counts)
     chain_limit_recorded = event.sample_max_stack > 0,
     tracepoint = event.type == 2, -- PERF_TYPE_TRACEPOINT
     lbr_callstack = event.branch_sample_type & 1 << 11 ~= 0, -- PERF_SAMPLE_BRANCH_CALL_STACK
+    -- PERF_SAMPLE_READ and PERF_FORMAT_GROUP
+    reads_group = event.sample_type & 1 << 4 ~= 0 and event.read_format & 1 << 3 ~= 0,
+    inherit = event.inherit,
+    enable_on_exec = (event.leader or event).enable_on_exec,
     sample_stack_user = event.sample_stack_user,
     sample_freq = event.sample_freq,
     sample_period = event.sample_period,
