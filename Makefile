@@ -104,13 +104,16 @@ $(B)/meta.lua: $(wildcard docs/generate.lua docs/generator/*.lua) $(if $(LUA_INC
 
 -include $(CORE:.o=.d) $(MAIN:.o=.d) $(B)/obj/host/embed.d
 
-demo: all ## look into recordings that come with perflua
+demo: all ## look into recordings that come with perflua, which are left in build/demo
 	$(B)/perflua stat $(DEMO)
 	$(B)/perflua examples/demo.lua $(DEMO)
 	$(B)/perflua syscalls --errno --count 8 $(CALLS)
 	$(B)/perflua report --symfs $(WORDS) --percent-limit 1 $(WORDS)/perf.data
 	$(B)/perflua flame --symfs $(WORDS) --inverted -o $(B)/flame.svg $(WORDS)/perf.data
+	@rm -rf $(B)/demo
+	@LUA_PATH="./?.lua" $(B)/perflua -e 'require("spec.support.demo").write("$(B)/demo")'
 	@echo "the flame graph, for any browser: $(B)/flame.svg"
+	@echo "the recordings of the guide and the cookbook: $(B)/demo"
 
 test: all ## run the specs (SAN=1: with the address and undefined behaviour sanitizers)
 	@.ci/deps test

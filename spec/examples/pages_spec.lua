@@ -3,10 +3,11 @@
 --
 -- A ```lua block is a script; a ```text block right behind it is what it prints. If its first
 -- line is "-- NAME.lua", the ```console blocks of the page, commands and what they print, run
--- it by that name. Blocks that open no `file` find the demo's recording there. Everything runs
--- in a directory that has this recording as perf.data.
-local cookbook = require "spec.support.cookbook"
+-- it by that name. Blocks that open no `file` find perf.data there. Everything runs in a
+-- directory that has the recordings of `make demo`.
+local demo = require "spec.support.demo"
 local files = require "spec.support.files"
+local run = require "spec.cli.run"
 local user = require "spec.examples.user"
 
 local PRELUDE = "local file = assert(perflua.open()) "
@@ -98,8 +99,7 @@ for path in files.lines "ls docs/*.md docs/topics/*.md" do PAGES[#PAGES + 1] = p
 
 for _, path in ipairs(PAGES) do
   describe(path, function()
-    local blocks, shown = blocks_of(path), {}
-    local scripts = path == "docs/cookbook.md" and cookbook.recordings() or {}
+    local blocks, shown, scripts = blocks_of(path), {}, {}
     for _, block in ipairs(blocks) do
       block.name = block.language == "lua" and block.body:match("^%-%- ([%w_]+%.lua)\n")
       if block.name then
@@ -119,6 +119,38 @@ for _, path in ipairs(PAGES) do
     end
   end)
 end
+
+describe("make demo", function()
+  local base = files.output "mktemp -d":match "%S+"
+  local dir = base .. "/demo"
+  -- as make does
+  local status = run.shell_with([[env -i PATH=/usr/bin:/bin LUA_PATH="./?.lua" "$perflua" -e "$1"]],
+    ("require('spec.support.demo').write('%s')"):format(dir))
+
+  teardown(function() os.execute("rm -r " .. files.quote(base)) end)
+
+  it("leaves the recordings that guide and cookbook name, and a megabyte at most", function()
+    assert.equal("", status.err)
+    local n = 0
+    for _, page in ipairs { "docs/guide.md", "docs/cookbook.md" } do
+      for _, block in ipairs(blocks_of(page)) do
+        for name in block.body:gmatch "[%w/]+%.data%f[%W]" do
+          n = n + 1
+          assert.is_true(files.exists(dir .. "/" .. name), page .. " names " .. name)
+        end
+      end
+    end
+    assert.is_true(n > 30)
+    local size = tonumber(files.output("du -sk " .. files.quote(dir)):match "%d+")
+    assert.is_true(size <= 1000, size)
+  end)
+
+  it("leaves them to whoever runs it", function()
+    for name in pairs(demo.recordings()) do
+      assert.is_true(os.execute(("test -w %s/%s"):format(files.quote(dir), name)), name)
+    end
+  end)
+end)
 
 describe("the links of", function()
   for _, path in ipairs(table.move(PAGES, 1, #PAGES, 3, { "CHANGELOG.md", "src/README.md" })) do

@@ -1,5 +1,6 @@
--- A user's shell: `perflua` is the interpreter under test, `lua5.4` finds the module, perf.data
--- is the demo recording.
+-- A user's shell: `perflua` is the interpreter under test, `lua5.4` finds the module, the
+-- recordings are those of `make demo`.
+local demo = require "spec.support.demo"
 local files = require "spec.support.files"
 
 local user = {}
@@ -28,16 +29,15 @@ function user.run(command)
   return files.output(("{ %s%s\n} 2>&1"):format(prelude, command))
 end
 
----Returns the output of a shell command in an empty directory that has the demo's recording as
----perf.data, the one whose binary comes with it as words/perf.data, that of system calls as
----calls.data, and these files.
+---Returns the output of a shell command in a new directory that has what `make demo` leaves in
+---build/demo, and these files.
 function user.run_beside_recording(command, scripts)
   local lines = {
     "dir=$(mktemp -d) && trap 'rm -rf \"$dir\"' EXIT && cd \"$dir\" || exit 1",
-    ("cp %s perf.data"):format(files.quote(root .. files.fixture "demo.perf.data")),
-    ("cp %s calls.data"):format(files.quote(root .. files.fixture "calls.perf.data")),
-    ("cp -r %s words"):format(files.quote(root .. "spec/fixtures/words")),
   }
+  for name, path in pairs(demo.recordings()) do
+    table.insert(lines, ("cp -r %s %s"):format(files.quote(absolute(path)), name))
+  end
   for name, path in pairs(scripts or {}) do
     table.insert(lines, ("cp %s %s"):format(files.quote(absolute(path)), files.quote(name)))
   end

@@ -1,10 +1,10 @@
--- The recordings of docs/cookbook.md that are written here, by the names that the page gives
--- them.
+-- The recordings that the pages of the manual name: fixtures, and some that are written here.
+-- `make demo` leaves them in build/demo, so that readers can repeat what the pages show.
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local switches = require "spec.support.switches"
 
-local cookbook = {}
+local demo = {}
 
 local MS <const> = 1000000
 local START <const> = 1000000 * MS
@@ -76,12 +76,29 @@ local function containers()
   return b:write()
 end
 
----@return table<string, string> # path by the name of the recording
-function cookbook.recordings()
-  return {
+local made -- paths by name, once they were asked for
+
+---@return table<string, string> # paths from the project's directory, or absolute ones, by the
+--- names of the pages; words is a directory
+function demo.recordings()
+  made = made or {
+    ["perf.data"] = files.fixture "demo.perf.data",
+    ["calls.data"] = files.fixture "calls.perf.data",
+    ["switches.data"] = files.fixture "switches.perf.data", words = "spec/fixtures/words",
     ["sched.data"] = scheduling(), ["ipc.data"] = counters(), ["cgroups.data"] = containers(),
-    ["switches.data"] = files.fixture "switches.perf.data",
   }
+  return made
 end
 
-return cookbook
+---Puts the recordings into a new directory.
+---@param dir string
+function demo.write(dir)
+  dir = files.quote(dir)
+  assert(os.execute("mkdir " .. dir))
+  for name, path in pairs(demo.recordings()) do
+    assert(os.execute(("cp -r %s %s/%s"):format(files.quote(path), dir, name)))
+  end
+  assert(os.execute("chmod -R u+w,a+r " .. dir))
+end
+
+return demo
