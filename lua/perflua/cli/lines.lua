@@ -55,10 +55,10 @@ local function format_value(value, column, values)
   return fmt.escape(fmt.exact(value, column.kind))
 end
 
----Prepares the lines of a query's records: values parted by tabs, `-` for an absent one. What
----could be taken for a tab, an end of line or a terminal's command is escaped.
+---Prepares the lines of a query's records: values separated by tabs, `-` for an absent one.
+---What could be taken for a tab, an end of line or a terminal's command is escaped.
 ---@param query perflua.Query
----@param list string expressions, parted by commas; what is wrong with it raises
+---@param list string expressions, separated by commas; what is wrong with it raises
 ---@return fun(out: file*) write writes them
 function lines.of(query, list)
   local columns, asked = plan_columns(query, lines.split(list))

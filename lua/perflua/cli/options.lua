@@ -19,7 +19,7 @@ arguments, or with a recording alone, perflua is a prompt on a terminal.
               together, the global `file`; default: perf.data
   -f EXPR     only samples for which the filter EXPR is true: of -p, and of `file`
               in -e and at the prompt
-  -p LIST     print a line for each sample: values of fields or expressions, parted
+  -p LIST     print a line for each sample: values of fields or expressions, separated
               by commas in LIST and by tabs in the line; - stands for an absent one
   -i          start a prompt after the script
   -l NAME     require NAME into the global of that name; -l GLOBAL=NAME

@@ -126,7 +126,7 @@ local function window_of(text)
   return { time_of(from), time_of(to) }
 end
 
--- Ranges as perf has them: shares of the time are parted by commas, FROM,TO by spaces.
+-- Ranges as perf has them: shares of the time are separated by commas, FROM,TO by spaces.
 local function windows_of(text)
   local list = {}
   -- a date and its time are one word

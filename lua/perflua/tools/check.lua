@@ -12,7 +12,7 @@ local tool = {
   usage = "check [options] SPEC.lua REC… [--baseline REC…]",
   reads = "sides", operands = { 1, math.huge }, sides = "--baseline",
   options = {
-    baseline = { "REC…", "the recordings that changes refer to: all behind this word" },
+    baseline = { "REC…", "the recordings that changes refer to: all words after this one" },
     tap = "write the results as TAP", junit = "write the results as JUnit XML",
     record = "print how the recordings are made; none is read",
     o = { "FILE", "write the results to FILE; default: standard output" },
