@@ -208,6 +208,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "stack_frames", pl_stacks_frames },
 		{ "sqlite", pl_sqlite },
 		{ "expect_work", pl_expect_work },
+		{ "foreign_owner", pl_file_foreign_owner },
 		{ "write_rows", pl_write_rows },
 		{ "write_table", pl_write_table },
 		{ "replace", pl_replace },

@@ -122,6 +122,52 @@ static void push_object(lua_State *L, int record, const struct pd_value *v)
 }
 
 /* core.open(path | paths [, options]) -> File | nil, message, code */
+/* Returns the first file of a recording that belongs to another user; NULL: there is none. */
+static const struct pd_input *find_foreign_input(const struct pd_file *file)
+{
+	if (pd_input_is_foreign(&file->input))
+		return &file->input;
+	for (size_t i = 0; i < file->n_streams; i++)
+		if (pd_input_is_foreign(file->streams[i].input))
+			return file->streams[i].input;
+	return NULL;
+}
+
+/* Warns of recordings of other users, who may want to mislead: perf reads them with -f only. */
+static void warn_of_foreign_files(lua_State *L, const struct pl_file *f)
+{
+	struct pd_error said;
+
+	/* a warn function of Lua may close or collect the file */
+	for (size_t i = 0; f->session && i < f->session->n_files; i++) {
+		const struct pd_input *input = find_foreign_input(f->session->files[i]);
+
+		if (!input)
+			continue;
+		pd_error_set(&said, "EPERM", input->path, PD_NO_OFFSET,
+			     "belongs to user %lld, neither to you nor to root; perf would "
+			     "read it only with -f",
+			     (long long)input->owner);
+		pl_warn(L, &said);
+	}
+}
+
+/* core.foreign_owner(file) -> the other user whom a file of it belongs to | nil */
+int pl_file_foreign_owner(lua_State *L)
+{
+	const struct pl_file *f = pl_check_open_file(L, 1);
+
+	for (size_t i = 0; i < f->session->n_files; i++) {
+		const struct pd_input *input = find_foreign_input(f->session->files[i]);
+
+		if (!input)
+			continue;
+		lua_pushinteger(L, (lua_Integer)input->owner);
+		return 1;
+	}
+	return 0;
+}
+
 int pl_open(lua_State *L)
 {
 	struct pl_file *f;
@@ -156,7 +202,8 @@ int pl_open(lua_State *L)
 	pd_session_find_starts(f->session);
 	f->session->window = window < SIZE_MAX ? (size_t)window : SIZE_MAX;
 	pl_file_report(L, f);
-	if (!f->session->merged) {
+	warn_of_foreign_files(L, f);
+	if (f->session && !f->session->merged) {
 		pd_error_set(&err, "CLOCK", "the recordings follow one another", PD_NO_OFFSET,
 			     "%s", f->session->clocks);
 		pl_warn(L, &err);

@@ -222,6 +222,14 @@ local function check_inherit(report)
   end
 end
 
+local function check_owner(report)
+  if report.foreign_owner then
+    return { level = "note",
+      text = ("the file belongs to user %d, neither to you nor to root"):format(
+        report.foreign_owner) }
+  end
+end
+
 local function check_size(report)
   local c = report.container
   if (c.size or 0) >= LARGE and not c.compressed then
@@ -243,6 +251,7 @@ return {
   { "maps_cut", check_maps_cut },
   { "pid_namespace", check_pid_namespace },
   { "inherit", check_inherit },
+  { "owner", check_owner },
   { "missing", check_missing },
   { "large", check_size },
 }

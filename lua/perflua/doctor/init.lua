@@ -193,6 +193,7 @@ function doctor.examine(file, brief)
     container = describe_container(file, health),
     complete = file.complete,
     unfinished = health.unfinished,
+    foreign_owner = core.foreign_owner(file),
     damage = json.array(file.damage),
     first_time = health.first_time,
     last_time = health.last_time,

@@ -52,10 +52,21 @@ bool pd_input_open(struct pd_input *in, const char *path,
 		in->keep = in->stream;
 		in->size = in->stream ? PD_UNKNOWN_SIZE : (uint64_t)st.st_size;
 		in->written = in->stream ? 0 : st.st_mtime;
+		in->owner = in->stream || strcmp(path, "-") == 0 ? -1 : (int64_t)st.st_uid;
 		return true;
 	}
 	pd_input_close(in);
 	return false;
+}
+
+bool pd_input_is_foreign(const struct pd_input *in)
+{
+	int64_t user = (int64_t)geteuid();
+	const char *sudo = user == 0 ? getenv("SUDO_UID") : NULL;
+
+	if (in->owner <= 0 || in->owner == user)
+		return false;
+	return !sudo || strtoll(sudo, NULL, 10) != in->owner;
 }
 
 static void drop_head(struct pd_input *in)

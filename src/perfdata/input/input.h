@@ -29,6 +29,7 @@ struct pd_input {
 	atomic_int reads;
 	uint64_t size;	  /* in bytes; PD_UNKNOWN_SIZE of a stream */
 	int64_t written;  /* s since 1970: when the file was last written; 0: a stream */
+	int64_t owner;	  /* the user whom a named regular file belongs to; -1: none */
 	const char *path; /* owned by the caller of pd_input_open() */
 	bool stream;
 	bool consumed;				/* the one pass over the stream has begun */
@@ -51,6 +52,12 @@ struct pd_input {
 bool pd_input_open(struct pd_input *in, const char *path,
 		   const volatile sig_atomic_t *interrupt, struct pd_error *err);
 void pd_input_close(struct pd_input *in);
+
+/*
+ * Returns true if the file belongs to another user: not to the one who reads it, nor to root,
+ * nor to the user who became root by sudo.
+ */
+bool pd_input_is_foreign(const struct pd_input *in);
 
 /*
  * Turns a stream into a regular file: copies it, from its first byte on, to a temporary file
