@@ -68,7 +68,7 @@ local lua_headers = words "lua.h lauxlib.h lualib.h luaconf.h"
 local lua_modules = {
   { "core", "", "init" }, -- in C
   { "api", "", "init" },
-  { "text", "core", "cgroups duration fmt json list sha256 units" },
+  { "text", "core", "cgroups duration fmt json list sha256 shell_words units" },
   { "errors", "api text", "init suggest" },
   { "recording", "core errors text", "init between distinctions events sampled unmatched" },
   { "filter", "core errors recording text", "init arith expr kinds lexer parser" },
@@ -94,7 +94,7 @@ local lua_modules = {
   { "check", "core diff errors file table text", "init output recipe" },
   { "meta", "api core errors fields filter options perflua recording table text "
       .. "waits",
-    "candidates describe library needs returned shell_words starter survey" },
+    "candidates describe library needs returned starter survey" },
   { "header", "core text", "init json" },
   { "script", "core errors", "fields" },
   { "doctor", "core file perflua recording table text", "init show words" },

@@ -268,6 +268,29 @@ describe("perflua check", function()
       .. "baseline2.data\n$", got.out)
   end)
 
+  it("quotes for a shell what it prints of a spec", function()
+    local function lines(text)
+      return check(text .. ' runs(1) expect(share "parse"):below "9 %"', "--record").out
+    end
+    local function command(workload, options)
+      return lines(("workload(%q, %q)"):format(workload, options)):match "^[^\n]*"
+    end
+    assert.equal([[perf record -F 99 -e 'a;touch made' -o run1.data -- ./bench 'a b' 'it'\''s']],
+      command([[./bench 'a b' "it's"]], "-F 99 -e 'a;touch made'"))
+    assert.equal("perf record '-F;' touch 'made$(x)' -o run1.data -- sh -c './a | ./b; ./c'",
+      command("./a | ./b; ./c", "-F; touch made$(x)"))
+    assert.equal("perf record -g -o run1.data -- sh -c 'N=3 ./bench'",
+      command("N=3 ./bench", "-g"))
+    local got = lines 'expect(share("parse", "x$(touch made)")):below "5 %"'
+    assert.matches("-e 'x$(touch made)' ", got, 1, true)
+    for _, text in ipairs { "a\nb", "a\27[2J" } do
+      assert.matches("workload: one line without control characters expected",
+        check(("workload(%q)"):format(text), "--record").err, 1, true)
+    end
+    assert.matches("workload: options of perf record expected, got",
+      check("workload('a', {})", "--record").err, 1, true)
+  end)
+
   it("refuses runs of which one did not record the event of the others", function()
     local works = require "spec.support.works"
     local got = check([[expect(share "parse"):below "40 %"]], path,

@@ -3,6 +3,7 @@
 local recipe = {}
 
 local fmt = require "perflua.text.fmt"
+local shell_words = require "perflua.text.shell_words"
 local words = require "perflua.check.words"
 
 local function add_event(list, name)
@@ -24,6 +25,21 @@ local function add_spans(events, of)
   end
 end
 
+-- Quotes the words of a text, each for itself, so that a shell evaluates nothing of them.
+local function quote_words(text)
+  local list = shell_words((text:gsub("%s+$", "")))
+  for i, word in ipairs(list) do list[i] = fmt.shell_word(word) end
+  return table.concat(list, " ")
+end
+
+-- Returns the words behind -- of perf record: a command, or a shell that runs what needs one.
+local function quote_command(text)
+  if text:find "[;|&<>()$`*?%[#~\\!{}]" or text:find "^%s*[%a_][%w_]*=" then
+    return "sh -c " .. fmt.shell_word(text)
+  end
+  return quote_words(text)
+end
+
 -- Returns the options of perf record that the quantities of a spec need.
 local function options_of(said)
   local events, has_chains, is_sampled = {}, false, false
@@ -42,7 +58,7 @@ local function options_of(said)
     options[#options + 1] = "-e"
     options[#options + 1] = fmt.shell_word(event)
   end
-  options[#options + 1] = said.options
+  options[#options + 1] = said.options and quote_words(said.options)
   return table.concat(options, " ")
 end
 
@@ -51,7 +67,7 @@ local function add_runs(lines, name, said, options)
   for i = 1, said.runs or words.RUNS do
     paths[i] = ("%s%d.data"):format(name, i)
     lines[#lines + 1] = ("perf record %s-o %s -- %s"):format(options ~= "" and options .. " "
-      or "", paths[i], said.workload or "COMMAND")
+      or "", paths[i], said.workload and quote_command(said.workload) or "COMMAND")
   end
   return table.concat(paths, " ")
 end

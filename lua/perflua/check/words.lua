@@ -205,7 +205,14 @@ function words.new()
     return made
   end
   function env.workload(command, options)
-    said.workload, said.options = check_name("workload", command), options
+    for _, text in ipairs { check_name("workload", command), options } do
+      if type(text) ~= "string" then
+        usage_error("workload: options of perf record expected, got %s", suggest.kind(text))
+      elseif text:find "%c" then
+        usage_error "workload: one line without control characters expected"
+      end
+    end
+    said.workload, said.options = command, options
   end
   function env.runs(n)
     if math.type(n) ~= "integer" or n < 1 then

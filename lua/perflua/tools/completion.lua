@@ -2,7 +2,7 @@
 -- `perflua completion --words`, so what there is to complete is known here alone.
 
 local candidates = require "perflua.meta.candidates"
-local shell_words = require "perflua.meta.shell_words"
+local shell_words = require "perflua.text.shell_words"
 local tools = require "perflua.tools"
 
 local BASH <const> = [==[
