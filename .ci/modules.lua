@@ -17,7 +17,7 @@ end
 local modules = {
   { "base", "",
     "arena cursor hash helpers id_map map outcome pattern producer progress radix "
-    .. "replacement set string_builder vector wide" },
+    .. "replacement set string_builder timing vector wide" },
   { "perfdata/format", "base",
     "attr error event feature feature_decode fields format field_names layout perf_text print "
     .. "print_scalar record regs rows sample text value views" },
@@ -55,7 +55,7 @@ local modules = {
   { "export", "base perfdata/format symbols/lines machine query query/expr query/group result",
     "export spans" },
   { "binding", "base perfdata/format perfdata/tracepoint analysis machine query export stats",
-    "frame functions handle pass_progress record stack system value writer" },
+    "frame functions handle pass_progress record stack system timing value writer" },
   { "binding/query",
     "base perfdata/format query result compare script sqlite export binding", "" },
   { "host", "base", "" },
@@ -88,8 +88,9 @@ local lua_modules = {
   { "waits", "core file group plan text",
     "comms interrupts live locks off_cpu page_faults requests runs totals wakes" },
   { "export", "core errors flame group plan recording table text waits", "init" },
+  { "timing", "core text", "init" },
   { "diff", "core errors file group flame measures query table text", "estimate init plan" },
-  { "perflua", "core diff errors export file intervals options query recording table",
+  { "perflua", "core diff errors export file intervals options query recording table timing",
     "init" },
   { "check", "core diff errors file table text", "init output recipe" },
   { "meta", "api core errors fields filter options perflua recording table text "
@@ -112,7 +113,7 @@ local lua_modules = {
     "init" },
   { "cli",
     "api core errors fields file filter meta options perflua query recording report table text "
-      .. "tools",
+      .. "timing tools",
     "init" },
 }
 

@@ -35,7 +35,12 @@ local perflua = {
 
 local file_methods = core.methods("file")
 local methods = { records = records.records, samples = records.samples, run = run.run,
-  binaries = binaries.binaries, running = running.running }
+  binaries = binaries.binaries, running = running.running,
+  timing = function(file)
+    local told = require "perflua.timing".of(file) -- loaded when it is asked for
+    if told then return told end
+    usage_error("timing: nothing is measured: open the recording with { timing = true }")
+  end }
 for name, method in pairs(errors.checked(methods, "perflua.file", "File")) do
   file_methods[name] = method
 end
@@ -121,7 +126,7 @@ end
 -- another.
 ---@param path string|string[]|nil default: "perf.data"
 ---@param options table? { strict, window, jobs, as, symfs, kallsyms, vmlinux, buildid_dir,
---- debuginfod, demangle, any_binary }
+--- debuginfod, demangle, any_binary, timing }
 ---@return perflua.File? file
 ---@return string? message
 ---@return string? code # "ENOENT", "FORMAT", …

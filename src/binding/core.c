@@ -133,6 +133,8 @@ __attribute__((visibility("default"))) int luaopen_perflua_core(lua_State *L);
 int luaopen_perflua_core(lua_State *L)
 {
 	static const luaL_Reg functions[] = {
+		{ "measure", pl_measure },
+		{ "timing", pl_tell_timing },
 		{ "open", pl_open },
 		{ "cursor", pl_file_cursor },
 		{ "dispatch", pl_file_dispatch },

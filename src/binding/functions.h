@@ -7,6 +7,9 @@
 
 #include "binding.h"
 
+int pl_measure(lua_State *L);	  /* core.measure(): see timing.c */
+int pl_tell_timing(lua_State *L); /* core.timing([file]) -> table | nil: see timing.c */
+
 int pl_open(lua_State *L); /* core.open(path|paths [, options]) -> File | nil, message, code */
 
 /* Methods of a File, and functions that take one. */

@@ -2,6 +2,7 @@
 #include "functions.h"
 #include "perf_text.h"
 #include "system.h"
+#include "timing.h"
 #include "value.h"
 
 /*
@@ -174,11 +175,15 @@ int pl_open(lua_State *L)
 	struct pd_error err;
 	const char **paths;
 	uint64_t window = PD_WINDOW;
+	struct pb_timing *timing;
+	struct pb_lap lap;
 	unsigned perf;
+	bool opened;
 	size_t n;
 
 	lua_settop(L, 2);
 	perf = read_perf(L);
+	timing = pl_timing_of_open(L, lua_istable(L, 2) && pl_get_flag(L, 2, "timing"));
 	paths = check_paths(L, &n);
 	f = lua_newuserdatauv(L, sizeof(*f), PL_FILE_VALUES);
 	*f = (struct pl_file){ .array = lua_istable(L, 1), .push_object = push_object };
@@ -189,10 +194,14 @@ int pl_open(lua_State *L)
 	if (!f->interrupt)
 		return luaL_error(L, "no memory for a file");
 	f->symbols.interrupt = f->interrupt;
+	f->symbols.timing = timing;
 	pl_push_record_metatable(L);
 	lua_setiuservalue(L, -2, PL_FILE_RECORD);
 	f->names = pl_names_get(L);
-	if (!pd_session_open(&f->session, paths, n, f->array, perf, pl_interrupt(L), &err)) {
+	lap = pb_stage_enter(timing, pb_pass_none(timing), PB_STAGE_OPEN);
+	opened = pd_session_open(&f->session, paths, n, f->array, perf, pl_interrupt(L), &err);
+	pb_stage_leave(&lap);
+	if (!opened) {
 		lua_pushnil(L);
 		lua_pushstring(L, err.message);
 		lua_pushstring(L, err.code);
@@ -201,6 +210,7 @@ int pl_open(lua_State *L)
 	f->file = f->session->files[0];
 	pd_session_find_starts(f->session);
 	f->session->window = window < SIZE_MAX ? (size_t)window : SIZE_MAX;
+	pl_timing_add_session(L, lua_gettop(L), timing);
 	pl_file_report(L, f);
 	warn_of_foreign_files(L, f);
 	if (f->session && !f->session->merged) {

@@ -179,6 +179,10 @@ bool pm_system_read(struct pm_system *sys, unsigned threads, const struct pb_pro
 		    struct pd_error *err)
 {
 	struct pd_session *session = (struct pd_session *)sys->session;
+	struct pb_pass *pass = pb_pass_begin(session->timing, "recorded system",
+					     session->number);
+	struct pb_lap lap = pb_stage_enter(session->timing, pass, PB_STAGE_NAMES);
+	uint64_t before = sys->revision;
 	struct pm_sideband found;
 	bool ok;
 
@@ -191,6 +195,9 @@ bool pm_system_read(struct pm_system *sys, unsigned threads, const struct pb_pro
 		ok = pb_goes_on(progress, 0, 0) && add_walked_records(sys, progress, err);
 	}
 	pb_set_phase(progress, NULL);
+	pb_stage_leave(&lap);
+	pb_stage_count(session->timing, pass, PB_STAGE_NAMES, sys->revision - before, 0);
+	pb_pass_end(pass);
 	if (!ok && !pb_goes_on(progress, 0, 0))
 		pd_error_set(err, "INTERRUPTED", session->files[0]->path, PD_NO_OFFSET,
 			     PM_INTERRUPTED);

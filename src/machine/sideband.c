@@ -260,6 +260,7 @@ bool pm_sideband_find(struct pm_sideband *s, struct pd_session *session, unsigne
 		.read = search_partition,
 		.arg = &search,
 		.progress = progress,
+		.stage = PB_STAGE_NAMES,
 	};
 
 	*s = (struct pm_sideband){ .n_finders = work.workers };

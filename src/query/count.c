@@ -37,6 +37,7 @@ static bool count_partitions(struct counting *c, struct pd_stat *stat)
 		.read = count_partition,
 		.arg = c,
 		.progress = &c->scope->progress,
+		.stage = PB_STAGE_COUNTS,
 	};
 	bool ok;
 

@@ -180,6 +180,7 @@ enum pb_outcome pq_parallel_run(const struct pq_scope *scope,
 		.read = group_partition,
 		.arg = &team,
 		.progress = &progress,
+		.stage = PB_STAGE_GROUPS,
 	};
 	enum pb_outcome ran = PB_FAILED;
 

@@ -31,14 +31,18 @@ bool pq_pipeline_fits(const struct pq_scope *scope)
 static enum pb_outcome take_first(struct pipeline *p)
 {
 	struct pd_record_batch *batch = p->waiting[p->first];
-	bool unknown = false, ok = true;
+	bool unknown = false, ok = true, is_due;
+	struct pb_lap lap;
 
 	p->first = (p->first + 1) % WAITS;
 	p->n--;
 	if (batch->latest > p->latest)
 		p->latest = batch->latest;
-	if (p->incremental &&
-	    (batch->untimed || !pm_incremental_advance(p->incremental, p->latest))) {
+	lap = pb_stage_enter(p->scope->session->timing, NULL, PB_STAGE_NAMES);
+	is_due = !p->incremental ||
+		 (!batch->untimed && pm_incremental_advance(p->incremental, p->latest));
+	pb_stage_leave(&lap);
+	if (!is_due) {
 		pd_record_batches_give_back(p->batches, batch);
 		return PB_RETRY_SERIAL;
 	}
@@ -62,6 +66,7 @@ static bool is_due(const struct pipeline *p, uint64_t rounds)
 /* Adds a batch to those waiting, and adds up those that are due. */
 static enum pb_outcome take_batch(struct pipeline *p, struct pd_record_batch *batch)
 {
+	struct pb_lap lap = pb_stage_enter(p->scope->session->timing, NULL, PB_STAGE_NAMES);
 	enum pb_outcome piped = PB_OK;
 	bool ok = true;
 
@@ -72,6 +77,8 @@ static enum pb_outcome take_batch(struct pipeline *p, struct pd_record_batch *ba
 		pd_bind(p->binder, rec);
 		ok = pm_incremental_add(p->incremental, rec, batch->picked[i].last);
 	}
+	pb_stage_leave(&lap);
+	pb_stage_count(p->scope->session->timing, NULL, PB_STAGE_NAMES, batch->n_picked, 0);
 	if (!ok)
 		return PB_RETRY_SERIAL;
 	while (piped == PB_OK && is_due(p, batch->rounds))
@@ -136,6 +143,7 @@ static enum pb_outcome run_pipeline(const struct pq_scope *scope,
 	for (; p.n; p.n--, p.first = (p.first + 1) % WAITS)
 		pd_record_batches_give_back(p.batches, p.waiting[p.first]);
 	pd_record_batches_stop(p.batches);
+	pq_worker_count(&p.worker, 0);
 	if ((piped == PB_OK || piped == PB_STOPPED) && p.worker.fields.failed)
 		piped = PB_FAILED;
 	if (piped == PB_OK || piped == PB_STOPPED) {

@@ -102,6 +102,7 @@ static enum pb_outcome read_walk(struct pass *p, struct pd_error *err)
 	}
 	p->rec = NULL;
 	p->walking = false;
+	pq_worker_count(&p->worker, 0);
 	pd_walk_deinit(walk);
 	if (scope->late)
 		*scope->late += walk->late;

@@ -94,6 +94,7 @@ static inline __attribute__((always_inline)) bool take_plain(struct pq_worker *w
 {
 	const struct pd_binder *binder = &reader->binder;
 	struct pd_types want = reader->want;
+	uint64_t n = 0;
 	struct pd_run run;
 	bool ok = true;
 	struct pd_record rec = {
@@ -110,12 +111,14 @@ static inline __attribute__((always_inline)) bool take_plain(struct pq_worker *w
 		if (pd_types_has(&want, rec.type)) {
 			rec.misc = pb_load16(run.at + 4, swap);
 			rec.bytes = run.at;
+			n++;
 			ok = enter(w, binder, &rec) && pq_worker_take_entered(w, &rec);
 		}
 		pd_run_skip(&run, rec.size);
 		rec.offset += rec.size;
 	}
 	pd_run_end(&run, reader);
+	w->n_records += n;
 	return ok;
 }
 
@@ -148,6 +151,7 @@ bool pq_worker_take_range(struct pq_worker *w, const struct pd_stream *stream,
 		pd_record_header(&rec, p, swap, binder->file->simpleperf);
 		if (pd_types_has(&want, rec.type)) {
 			rec.bytes = p;
+			w->n_records++;
 			ok = enter(w, binder, &rec) && pq_worker_take_entered(w, &rec);
 			*unknown = *unknown || !rec.event;
 		}
@@ -160,8 +164,15 @@ bool pq_worker_take_range(struct pq_worker *w, const struct pd_stream *stream,
 	return ok;
 }
 
-enum pb_outcome pq_worker_read(struct pq_worker *w, struct pd_reader *reader,
-			       const struct pb_progress *progress, struct pd_error *err)
+void pq_worker_count(const struct pq_worker *w, uint64_t before)
+{
+	pb_stage_count(w->scope->session->timing, NULL, PB_STAGE_GROUPS, w->n_records - before,
+		       0);
+}
+
+/* Does what pq_worker_read() does. */
+static enum pb_outcome read_records(struct pq_worker *w, struct pd_reader *reader,
+				    const struct pb_progress *progress, struct pd_error *err)
 {
 	const struct pd_blocks *b = &reader->blocks;
 	uint64_t size = b->limit - b->start, asked = b->offset;
@@ -185,4 +196,14 @@ enum pb_outcome pq_worker_read(struct pq_worker *w, struct pd_reader *reader,
 		}
 	}
 	return got < 0 ? PB_FAILED : PB_OK;
+}
+
+enum pb_outcome pq_worker_read(struct pq_worker *w, struct pd_reader *reader,
+			       const struct pb_progress *progress, struct pd_error *err)
+{
+	uint64_t before = w->n_records;
+	enum pb_outcome read = read_records(w, reader, progress, err);
+
+	pq_worker_count(w, before);
+	return read;
 }

@@ -31,7 +31,8 @@ struct pq_worker {
 	unsigned time_id;
 	const struct pd_file *file; /* file that those ids are of; NULL: none */
 	struct pq_met met[PQ_MET];
-	bool picks; /* some records of the scope's types are not in the scope */
+	uint64_t n_records; /* records of the scope's types that it was given */
+	bool picks;	    /* some records of the scope's types are not in the scope */
 };
 
 /*
@@ -61,6 +62,7 @@ static inline bool pq_worker_take_entered(struct pq_worker *w, const struct pd_r
  */
 static inline bool pq_worker_take(struct pq_worker *w, const struct pd_record *rec)
 {
+	w->n_records++;
 	return pq_fields_enter(&w->fields, rec) && pq_worker_take_entered(w, rec);
 }
 
@@ -71,6 +73,9 @@ static inline bool pq_worker_take(struct pq_worker *w, const struct pd_record *r
 bool pq_worker_take_range(struct pq_worker *worker, const struct pd_stream *stream,
 			  const struct pd_binder *binder, const struct pd_record_range *range,
 			  bool *unknown);
+
+/* Counts the records from number `before` on as a stage of the thread's pass. */
+void pq_worker_count(const struct pq_worker *worker, uint64_t before);
 
 /* Adds all records of a reader; `progress` reports the bytes read. */
 enum pb_outcome pq_worker_read(struct pq_worker *worker, struct pd_reader *reader,

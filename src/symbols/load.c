@@ -3,6 +3,7 @@
 
 #include "load_internal.h"
 #include "load.h"
+#include "base/timing.h"
 #include "symbols/elf/elf.h"
 #include "symbols/jit/jitdump.h"
 
@@ -66,10 +67,14 @@ static bool load_locked(struct ps_dso *dso)
 
 bool ps_dso_load(struct ps_dso *dso)
 {
+	struct pb_lap lap;
 	bool loaded;
 
 	pthread_mutex_lock(&dso->store->lock);
+	lap = pb_stage_enter(dso->state == PS_UNTRIED ? dso->store->options.timing : NULL, NULL,
+			     PB_STAGE_SYMBOLS);
 	loaded = load_locked(dso);
+	pb_stage_leave_part(&lap, dso->name);
 	pthread_mutex_unlock(&dso->store->lock);
 	return loaded;
 }

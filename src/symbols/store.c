@@ -140,6 +140,7 @@ void ps_store_keep(struct ps_store *store)
 void ps_store_end_lines(struct ps_store *store)
 {
 	store->has_ended_lines = true;
+	store->options.timing = NULL; /* it is the file's */
 	for (size_t i = 0; i < store->n; i++)
 		if (store->dsos[i]->lines)
 			store->dsos[i]->end_lines(store->dsos[i]->lines);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct pb_timing;
 struct ps_build_id;
 struct ps_interrupt;
 struct ps_dso;
@@ -27,6 +28,7 @@ struct ps_options {
 	bool mangled;		 /* do not demangle names of C++ and Rust */
 	/* ends loading; the store is one of its users */
 	struct ps_interrupt *interrupt;
+	struct pb_timing *timing; /* measures loading; NULL: nothing is measured */
 };
 
 /* Creates a store without binaries. Returns NULL without memory. */

@@ -88,6 +88,10 @@ return {
             "whose address it is, by itself; either: on machines where both have "
             .. "all" },
         }, errors = CLOSED },
+      { "timing", "Says where the time went so far: the passes over the recording, and the "
+        .. "stages of each.",
+        returns = { { "Timing", "a table whose tostring() is a text" } },
+        errors = "a recording that was opened without `timing = true`" },
       { "close",
         "Closes the recording, also twice: its records, views and queries raise then; tables, "
           .. "copies and collected values stay." },
@@ -121,6 +125,52 @@ return {
     index = {
       { "[integer]", "Event", "By number, from 1." },
       { "[string]", "Event", "The first of that name; modifiers and PMU may be left away." },
+    },
+  },
+
+  Timing = {
+    name = "Timing", kind = "result",
+    doc = "Where the time of a recording went. tostring() makes it a text.",
+    fields = {
+      { "path", "string|string[]", "As it was given to open()." },
+      { "size", "integer?", "Its size; nil of a stream.", unit = "bytes" },
+      { "passes", "Pass[]", "The passes over it, in the order in which they began." },
+      { "binaries", "TimedBinary[]", "The binaries whose symbols and source lines were "
+        .. "loaded, the heaviest first." },
+    },
+  },
+
+  Pass = {
+    name = "Pass", kind = "result", doc = "A pass over a recording.",
+    fields = {
+      { "what", "string", "Its purpose, such as \"groups\", \"loop\" or \"index of times\"." },
+      { "times", "integer", "Passes that it stands for: more than 1 only where there were "
+        .. "very many." },
+      { "wall", "integer", "From its begin to its end, with passes inside of it, and in a "
+        .. "loop with what the script does.", unit = "ns" },
+      { "processor", "integer", "Processor time of all threads.", unit = "ns" },
+      { "stages", "Stage[]", "What it took." },
+    },
+  },
+
+  Stage = {
+    name = "Stage", kind = "result", doc = "A stage of a pass. The stages add up to the pass.",
+    fields = {
+      { "name", "string", "\"read\", \"decompress\", \"order\" (put in the order of time), "
+        .. "\"names\" (threads and maps), \"symbols\" (with source lines), \"counts\", "
+        .. "\"groups\", \"rows\" or \"text\"." },
+      { "wall", "integer", "Time of the caller.", unit = "ns" },
+      { "processor", "integer", "Processor time of all threads.", unit = "ns" },
+      { "records", "integer?", "Records or rows that it handled." },
+      { "bytes", "integer?", "Bytes that it read, or decompressed.", unit = "bytes" },
+    },
+  },
+
+  TimedBinary = {
+    name = "TimedBinary", kind = "result", doc = "A binary whose symbols were loaded.",
+    fields = {
+      { "name", "string", "As perf names it." },
+      { "wall", "integer", "Time of the threads that loaded them.", unit = "ns" },
     },
   },
 

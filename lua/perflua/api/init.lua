@@ -30,7 +30,7 @@ local files = {
   { "module", "perflua", "OpenOptions", "DiffOptions",
     "ExportOptions" },
   { "file", "File", "RecordsOptions", "Events", "Damage", "Thread", "Resolved", "Missing",
-    "Unproven" },
+    "Unproven", "Timing", "Pass", "Stage", "TimedBinary" },
   { "binary", "BinariesOptions", "Binary", "Tried", "Stay", "Symbol" },
   { "query", "Query", "PairOptions", "PairSide", "WithinOptions", "UnnestOptions",
     "Span", "PairCounts",

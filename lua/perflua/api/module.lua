@@ -156,6 +156,8 @@ return {
         default = "false" },
       { "demangle", "boolean?", "Names of C++, Rust and OCaml are demangled.",
         default = "true" },
+      { "timing", "boolean?", "Where the time goes is measured, for file:timing().",
+        default = "false" },
     },
   },
 }

@@ -58,7 +58,8 @@ return {
       { "default", "any", "Its value where it is not given.",
         default = "nil; of a flag false" },
       { "value", "string?", "It stands for the value in help.", default = "by type" },
-      { "choices", "string[]?", "The values of a choice." },
+      { "choices", "string[]?", "The values of a choice; of a flag those that may be "
+        .. "joined to it: --name=VALUE." },
       { "many", "boolean?", "It may be repeated: its value is a list, empty without it.",
         default = "false" },
       { "positional", "boolean?",

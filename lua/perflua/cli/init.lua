@@ -1,6 +1,7 @@
 -- The command line of the interpreter: what runs in which order, exit statuses. main() is
 -- called by src/host/perflua.c with what Lua cannot do by itself (see push_host there).
 
+local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local options = require "perflua.cli.options"
@@ -164,6 +165,13 @@ local function refuse_foreign_modules()
   end
 end
 
+-- Says on standard error where the time went; `form` is "json" or true.
+local function tell_timing(form)
+  local timing = require "perflua.timing" -- loaded when it is asked for
+  io.stdout:flush()
+  io.stderr:write(form == "json" and timing.json() or timing.text())
+end
+
 ---@param argv table the program at 0, its arguments from 1
 ---@param host table what src/host/perflua.c gives
 ---@return integer exit status
@@ -189,9 +197,17 @@ function cli.main(argv, host)
     local job, status = scripts.prepare(name, host)
     return job and job() or status
   end
+  local form -- of the timing that is told at the end; nil: none
+  ---Measures where the time goes from now on: for tools that are asked to say so.
+  function host.measure(asked)
+    form = asked
+    core.measure()
+  end
+  if parsed.timing then host.measure(parsed.timing) end
   if not parsed.quiet then host.show_progress() end
   if parsed.workers then host.set_threads(parsed.workers) end
   local status = run_program(argv, host, parsed, first) or 0
+  if form then tell_timing(form) end
   if status == 0 and output.failure and not parsed.interactive then status = FAILED end
   return host.interrupted() and INTERRUPTED or status
 end

@@ -27,6 +27,8 @@ arguments, or with a recording alone, perflua is a prompt on a terminal.
   -W          turn warnings on (default)
   -E          ignore environment variables
   --quiet     no progress line on the terminal
+  --timing    say on standard error where the time went: the passes, and the stages
+              of each; --timing=json for programs
   -j N        read with at most N workers, 1 to 16
   --          end of options
   --help      print this text
@@ -39,6 +41,7 @@ local flags = {
   ["-W"] = "warnings",
   ["-E"] = "no_environment",
   ["--quiet"] = "quiet",
+  ["--timing"] = "timing",
   ["--help"] = "help",
   ["--version"] = "version",
 }
@@ -67,6 +70,8 @@ function options.parse(argv)
       break
     elseif flags[word] then
       parsed[flags[word]] = true
+    elseif word == "--timing=json" then
+      parsed.timing = "json"
     elseif word:find "^%-j" then
       local text = word:match "^%-j(.+)"
       if not text then text, i = argv[i], i + 1 end

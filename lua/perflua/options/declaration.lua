@@ -84,7 +84,7 @@ local function check_row(i, row)
     end
   end
   check_texts(where, row)
-  if row[2] == "choice" then check_choices(where, row) end
+  if row[2] == "choice" or row[2] == "flag" and row.choices then check_choices(where, row) end
   if row[2] == "flag" and row.positional then
     usage_error("%s: a flag cannot be positional", where)
   end
@@ -146,7 +146,7 @@ end
 ---@return any value, string? message nil and what is wrong with the text
 function declaration.convert(row, text)
   local value, message
-  if row[2] == "choice" then
+  if row[2] == "choice" or row[2] == "flag" then
     for _, choice in ipairs(row.choices) do
       if choice == text then return text end
     end

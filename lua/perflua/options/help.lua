@@ -25,6 +25,9 @@ end
 ---@return string # the option as help shows it
 function help.spelled(row, letter)
   local value = declaration.value_name(row)
+  if row[2] == "flag" and row.choices then
+    return ("%s[=%s]"):format(declaration.spell(row[1]), table.concat(row.choices, "|"))
+  end
   return (letter and ("-%s, "):format(letter) or "") .. declaration.spell(row[1])
     .. (value ~= "" and " " .. value or "")
 end

@@ -48,9 +48,13 @@ local function parse_option(declared, words, i, values)
   local row, candidates = find_row(declared, written)
   if not row then return nil, unknown_option(declared, word, written, candidates) end
   if row[2] == "flag" then
-    if text then return nil, unknown_option(declared, word, written, {}) end
-    values[row[1]] = true
-    return i + 1
+    if text and not row.choices then
+      return nil, unknown_option(declared, word, written, {})
+    end
+    local value, message = true, nil
+    if text then value, message = convert(row, text) end
+    values[row[1]] = value
+    return value and i + 1 or nil, message
   end
   if not text then
     i = i + 1

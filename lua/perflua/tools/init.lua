@@ -93,10 +93,32 @@ local function names_recording(tool)
   return tool.reads ~= "nothing" and tool.reads ~= "sides"
 end
 
+-- The options of all tools.
+local common = {
+  timing = { choices = { "json" },
+    "say on standard error where the time went: the passes, and the stages of each" },
+}
+
 -- Returns the options of a tool, and those that it refuses with the reason.
 local function options_of(tool)
-  if tool.reads == "nothing" then return tool.options or {} end
-  return require "perflua.toolkit.recordings".options(tool)
+  local options, refused
+  if tool.reads == "nothing" then
+    options = {}
+    for name, option in pairs(tool.options or {}) do options[name] = option end
+  else
+    options, refused = require "perflua.toolkit.recordings".options(tool)
+  end
+  for name, option in pairs(common) do options[name] = option end
+  return options, refused
+end
+
+-- Returns an option as a row of perflua.options.
+local function row_of(name, option)
+  if type(option) ~= "table" then return { name, "flag", help = option } end
+  if option.choices then
+    return { name, "flag", help = option[1], choices = option.choices }
+  end
+  return { name, "string", value = option[1], help = option[2], many = option.many }
 end
 
 -- Returns the options of a tool as rows of perflua.options, by their names, and the option of
@@ -105,10 +127,7 @@ local function declare_options(tool)
   local given, refused = options_of(tool)
   local rows = {}
   for _, name in ipairs(suggest.names(given)) do
-    local option = given[name]
-    rows[#rows + 1] = type(option) == "table"
-      and { name, "string", value = option[1], help = option[2], many = option.many }
-      or { name, "flag", help = option }
+    rows[#rows + 1] = row_of(name, given[name])
   end
   if names_recording(tool) and not given.i then
     rows[#rows + 1] = { "i", "string", value = "FILE", many = true }
@@ -205,6 +224,7 @@ end
 ---@return integer? status
 ---@return string? message
 function tools.run(name, tool, args, out, host)
+  if args.timing then host.measure(args.timing) end
   if tool.reads == "nothing" then return tool.run(args, out, host) end
   return require "perflua.toolkit.recordings".run(name, tool, args, out, host)
 end

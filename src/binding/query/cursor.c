@@ -34,6 +34,8 @@ void pl_cursor_close(struct pl_cursor *c)
 	c->n_parts = 0;
 	pq_fields_deinit(&c->fields);
 	c->open = false;
+	pb_pass_end(c->pass);
+	c->pass = NULL;
 }
 
 /* Returns true if the filter holds for a record. Raises without memory. */
@@ -332,7 +334,7 @@ static void open_walk(lua_State *L, struct pl_cursor *c)
 		open_filter(L, c);
 }
 
-struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
+struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options, const char *pass)
 {
 	struct pl_file *f = pl_check_open_file(L, file);
 	struct pl_cursor *c = lua_newuserdatauv(L, sizeof(*c), PL_CURSOR_VALUES);
@@ -342,6 +344,8 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options)
 	c->magic = PL_CURSOR_MAGIC;
 	c->file = f;
 	luaL_setmetatable(L, PL_CURSOR);
+	if (pass)
+		c->pass = pb_pass_begin(f->session->timing, pass, f->session->number);
 	lua_pushvalue(L, file);
 	lua_setiuservalue(L, index, PL_CURSOR_FILE);
 	lua_getiuservalue(L, file, PL_FILE_RECORD);
@@ -375,7 +379,7 @@ int pl_file_cursor(lua_State *L)
 {
 	luaL_checktype(L, 2, LUA_TTABLE);
 	lua_settop(L, 2);
-	pl_push_cursor(L, 1, 2);
+	pl_push_cursor(L, 1, 2, "loop");
 	return 1;
 }
 

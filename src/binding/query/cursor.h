@@ -78,6 +78,7 @@ struct pl_cursor {
 		last_met; /* offset, source and stream of the last record, for progress */
 	double part;	  /* likewise, of rows */
 	struct pl_progress progress;
+	struct pb_pass *pass; /* of the loop, until it ends; NULL: none */
 	uint64_t until_shown; /* records until it may be shown again */
 	unsigned time_id;
 	struct pl_mark last; /* the first value that was yielded last, if `contested` */
@@ -102,8 +103,11 @@ static inline struct pl_cursor *pl_to_cursor(lua_State *L, int index)
  */
 int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index);
 
-/* Makes a cursor of a File and a table of options. [-0, +1] */
-struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options);
+/*
+ * Makes a cursor of a File and a table of options. `pass` says what the pass is for those who
+ * ask where the time goes; NULL: it belongs to the current one. [-0, +1]
+ */
+struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options, const char *pass);
 
 /*
  * Finds the next record that passes the filters of the cursor at `index`. Returns 1; 0 if there

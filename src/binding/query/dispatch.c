@@ -364,7 +364,7 @@ int pl_file_dispatch(lua_State *L)
 	luaL_checktype(L, 2, LUA_TTABLE);
 	lua_settop(L, 2);
 	luaL_checkstack(L, PL_MAX_FIELDS + 16, "handlers");
-	pl_push_cursor(L, 1, 2);
+	pl_push_cursor(L, 1, 2, "handlers");
 	d = lua_newuserdatauv(L, sizeof(*d), 0);
 	memset(d, 0, sizeof(*d));
 	d->cursor = lua_touserdata(L, AT_CURSOR);

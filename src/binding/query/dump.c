@@ -68,7 +68,7 @@ int pl_file_dump(lua_State *L)
 	json = lua_toboolean(L, -1);
 	lua_pop(L, 1);
 	take_names(L, f, &names);
-	cursor = pl_push_cursor(L, AT_FILE, AT_OPTIONS);
+	cursor = pl_push_cursor(L, AT_FILE, AT_OPTIONS, NULL);
 	w = lua_newuserdatauv(L, sizeof(*w), 0);
 	pl_writer_init(w, stream);
 	while (!w->error && pl_cursor_next(L, cursor, AT_CURSOR, &rec)) {

@@ -317,6 +317,7 @@ int pl_file_group(lua_State *L)
 	struct pd_error err;
 	enum pb_outcome ran;
 	enum pq_wrong wrong;
+	struct pb_lap lap;
 	int n_results = 1;
 
 	set_machine(L, f, job);
@@ -347,6 +348,7 @@ int pl_file_group(lua_State *L)
 	wrong = pq_groups_wrong(job->groups);
 	pl_progress_begin_stage(&job->progress, "making the result");
 	pl_progress_watch(&job->progress, f->interrupt);
+	lap = pb_stage_enter(f->session->timing, NULL, PB_STAGE_ROWS);
 	if (wrong == PQ_RIGHT && job->report.is_asked)
 		wrong = pl_push_report(L, f, job);
 	if (wrong == PQ_RIGHT && job->profile.is_asked && !pl_push_profile(L, job))
@@ -355,6 +357,7 @@ int pl_file_group(lua_State *L)
 		pl_push_hits(L, job);
 	if (wrong == PQ_RIGHT && !job->report.is_asked && !stays_job(job))
 		n_results = pl_push_groups(L, job);
+	pb_stage_leave(&lap);
 	pl_progress_end(&job->progress);
 	pl_cut_names(L, f); /* those of call chains were looked up last */
 	if (wrong != PQ_RIGHT) {

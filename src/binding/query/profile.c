@@ -18,6 +18,7 @@
 
 #include "group.h"
 #include "binding/system.h"
+#include "binding/timing.h"
 #include "binding/writer.h"
 
 /* Returns the number of the key in the field of that name of the table on top. */
@@ -201,5 +202,6 @@ bool pl_push_profile(lua_State *L, struct pl_job *job)
 	lua_pushvalue(L, PL_KEEP_AT);
 	lua_pushvalue(L, PL_JOB_AT);
 	luaL_setfuncs(L, functions, 3);
+	pl_timing_wrap(L);
 	return true;
 }

@@ -180,7 +180,7 @@ int pl_file_script(lua_State *L)
 	lines = push_lines(L, stream);
 	if (!make_script(L, f, lines))
 		return 2;
-	cursor = pl_push_cursor(L, AT_FILE, AT_OPTIONS);
+	cursor = pl_push_cursor(L, AT_FILE, AT_OPTIONS, NULL);
 	while (!lines->writer.error && enough && pl_cursor_next(L, cursor, AT_CURSOR, &rec)) {
 		enough = px_script_sample(lines->script, &rec);
 		n++;

@@ -195,7 +195,19 @@ void pl_tell_counts(lua_State *L, struct pl_cursor *c, int cursor)
  */
 static int next_batch(struct pl_cursor *c, struct pq_batch *batch, struct pd_error *err)
 {
-	return c->open && pl_goes_on(c->interrupt) ? pq_rows_next(c->rows, batch, err) : 0;
+	struct pb_lap lap;
+	bool is_timed;
+	int got;
+
+	if (!c->open || !pl_goes_on(c->interrupt))
+		return 0;
+	/* where batches have one row, the clock is not asked for each */
+	is_timed = !c->calls && !pl_file_passes(c->file);
+	lap = pb_stage_enter(is_timed ? c->file->session->timing : NULL, c->pass,
+			     PB_STAGE_ROWS);
+	got = pq_rows_next(c->rows, batch, err);
+	pb_stage_leave(&lap);
+	return got;
 }
 
 /* Makes the values of the next row of pairs that is kept. Returns what next_batch() returns. */

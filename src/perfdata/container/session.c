@@ -51,6 +51,18 @@ bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n
 	return true;
 }
 
+void pd_session_measure(struct pd_session *s, struct pb_timing *timing, unsigned number)
+{
+	s->timing = timing;
+	s->number = number;
+	for (size_t i = 0; i < s->n_files; i++) {
+		struct pd_file *file = s->files[i];
+
+		for (size_t k = 0; k < file->n_streams; k++)
+			file->streams[k].input->timing = timing;
+	}
+}
+
 void pd_session_close(struct pd_session *s)
 {
 	for (size_t i = 0; i < s->n_files; i++)

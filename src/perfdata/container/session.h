@@ -28,6 +28,8 @@ struct pd_session {
 	size_t window;	  /* bytes of records that may wait for earlier ones; PD_WINDOW */
 	unsigned perf;	  /* version of perf whose texts are printed: PD_PERF(…) */
 	unsigned text;	  /* enum pd_perf_text: the differences that version has */
+	struct pb_timing *timing; /* NULL: nothing is measured */
+	unsigned number;	  /* of the session, in `timing` */
 };
 
 #define PD_WINDOW ((size_t)256 << 20)
@@ -43,6 +45,9 @@ struct pd_session {
 bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n, bool numbered,
 		     unsigned perf, const volatile sig_atomic_t *interrupt,
 		     struct pd_error *err);
+
+/* Measures all that is done with the session from now on, as that of session `number`. */
+void pd_session_measure(struct pd_session *session, struct pb_timing *timing, unsigned number);
 
 /* Sets one_clock, merged, clocks and the files' clocks and shifts (clocks.c). */
 void pd_session_compare_clocks(struct pd_session *session);

@@ -26,7 +26,7 @@ void pd_blocks_read_ahead(struct pd_blocks *b)
 {
 	if (!b->input->stream && !b->readahead && b->pos == b->end &&
 	    pd_blocks_left(b) >= READ_AHEAD_LEAST)
-		b->readahead = pd_readahead_start(b->input, b->offset, b->limit);
+		b->readahead = pd_readahead_start(b->input, b->pass, b->offset, b->limit);
 	b->readahead_at = b->offset;
 }
 
@@ -84,8 +84,8 @@ static int read_more(struct pd_blocks *b, size_t n, struct pd_error *err)
 
 	if (most > b->capacity - have)
 		most = b->capacity - have;
-	if (!pd_input_read(b->input, b->offset + have, b->block + have, n - have, (size_t)most,
-			   &got, err))
+	if (!pd_input_read_timed(b->input, b->pass, b->offset + have, b->block + have, n - have,
+				 (size_t)most, &got, err))
 		return -1;
 	b->end += got;
 	if (have + got < n) /* the stream ended, or the file was truncated meanwhile */

@@ -18,6 +18,7 @@ struct pd_blocks {
 	uint64_t start, limit;		/* offsets where the walk begins and ends */
 	uint64_t readahead_at;		/* offset of the next block that `readahead` returns */
 	struct pd_readahead *readahead; /* NULL: blocks are read when they are needed */
+	struct pb_pass *pass;		/* that it belongs to; NULL: that of the thread */
 };
 
 /*

@@ -15,7 +15,7 @@ const char *pd_zstd_version(void)
 	return ZSTD_versionString();
 }
 
-struct pd_decompress *pd_decompress_create(void)
+struct pd_decompress *pd_decompress_create(struct pb_timing *timing, struct pb_pass *pass)
 {
 	struct pd_decompress *d = calloc(1, sizeof(*d));
 
@@ -24,6 +24,8 @@ struct pd_decompress *pd_decompress_create(void)
 	d->stream = ZSTD_createDStream();
 	d->block = malloc(BLOCK);
 	d->capacity = BLOCK;
+	d->timing = timing;
+	d->pass = pass;
 	d->pos = d->end = d->block;
 	if (d->stream && d->block)
 		return d;
@@ -96,8 +98,12 @@ static int decompress_step(struct pd_decompress *d)
 	size_t have = (size_t)(d->end - d->block), left = (size_t)(d->in_end - d->in);
 	ZSTD_inBuffer in = { d->in, d->step < left ? d->step : left, 0 };
 	ZSTD_outBuffer out = { d->block, d->capacity, have };
+	struct pb_lap lap = pb_stage_enter(d->timing, d->pass, PB_STAGE_DECOMPRESS);
 	size_t result = ZSTD_decompressStream(d->stream, &out, &in);
 
+	pb_stage_leave(&lap);
+	if (d->timing)
+		pb_stage_count(d->timing, d->pass, PB_STAGE_DECOMPRESS, 0, out.pos - have);
 	d->end = d->block + out.pos;
 	d->in += in.pos;
 	d->full = out.pos == out.size;

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/timing.h"
+
 struct pd_decompress {
 	void *stream; /* ZSTD_DStream */
 	/* inside a frame; otherwise the next payload must begin with the start of one */
@@ -36,14 +38,19 @@ struct pd_decompress {
 	bool full;
 	/* offset of pos in the decompressed payload; negative: in that of the payload before */
 	int64_t at;
-	const char *error; /* the reason after a failure */
+	const char *error;	  /* the reason after a failure */
+	struct pb_timing *timing; /* NULL: nothing is measured */
+	struct pb_pass *pass;	  /* that it belongs to; NULL: that of the thread */
 };
 
 /* Returns the version of the linked zstd, as "1.5.4". */
 const char *pd_zstd_version(void);
 
-/* Returns NULL without memory. */
-struct pd_decompress *pd_decompress_create(void);
+/*
+ * Creates a decompressor, whose work is a stage of `pass`: see pb_stage_enter(). Returns NULL
+ * without memory.
+ */
+struct pd_decompress *pd_decompress_create(struct pb_timing *timing, struct pb_pass *pass);
 void pd_decompress_destroy(struct pd_decompress *d);
 
 /*

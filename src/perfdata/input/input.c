@@ -235,6 +235,19 @@ bool pd_input_read(struct pd_input *in, uint64_t offset, void *bytes, size_t lea
 	return true;
 }
 
+bool pd_input_read_timed(struct pd_input *in, struct pb_pass *pass, uint64_t offset,
+			 void *bytes, size_t least, size_t most, size_t *got,
+			 struct pd_error *err)
+{
+	struct pb_lap lap = pb_stage_enter(in->timing, pass, PB_STAGE_READ);
+	bool read = pd_input_read(in, offset, bytes, least, most, got, err);
+
+	pb_stage_leave(&lap);
+	if (read)
+		pb_stage_count(in->timing, pass, PB_STAGE_READ, 0, *got);
+	return read;
+}
+
 static bool write_to_spool_file(int fd, const uint8_t *bytes, size_t n)
 {
 	while (n) {

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "base/timing.h"
 #include "perfdata/format/error.h"
 
 /* Work that is done while a stream is waited for. Zero-initialised: there is none. */
@@ -39,6 +40,7 @@ struct pd_input {
 	uint64_t at;   /* offset up to which the stream was read */
 	uint8_t *head; /* the kept bytes: the stream's first head_size bytes */
 	size_t head_size, head_capacity;
+	struct pb_timing *timing; /* NULL: nothing is measured */
 };
 
 /*
@@ -74,5 +76,10 @@ bool pd_input_spool(struct pd_input *in, struct pd_error *err);
  */
 bool pd_input_read(struct pd_input *in, uint64_t offset, void *bytes, size_t least, size_t most,
 		   size_t *got, struct pd_error *err);
+
+/* Does what pd_input_read() does, as a stage of `pass`: see pb_stage_enter(). */
+bool pd_input_read_timed(struct pd_input *in, struct pb_pass *pass, uint64_t offset,
+			 void *bytes, size_t least, size_t most, size_t *got,
+			 struct pd_error *err);
 
 #endif

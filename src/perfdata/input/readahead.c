@@ -16,6 +16,7 @@ struct pd_readahead {
 	struct pb_producer *producer;
 	struct pd_error error; /* written in the producer's thread */
 	struct pd_input *input;
+	struct pb_pass *pass;	/* that the reading belongs to */
 	uint64_t offset, limit; /* the rest, in the producer's thread */
 	struct block blocks[BLOCKS];
 };
@@ -27,19 +28,22 @@ static void *read_block(void *arg, size_t i)
 	uint64_t left = r->limit - r->offset;
 	size_t n = left < BLOCK ? (size_t)left : BLOCK;
 
-	if (!pd_input_read(r->input, r->offset, block->bytes, n, n, &block->size, &r->error))
+	if (!pd_input_read_timed(r->input, r->pass, r->offset, block->bytes, n, n, &block->size,
+				 &r->error))
 		return NULL;
 	r->offset += block->size;
 	return block->size ? block : NULL;
 }
 
-struct pd_readahead *pd_readahead_start(struct pd_input *input, uint64_t offset, uint64_t limit)
+struct pd_readahead *pd_readahead_start(struct pd_input *input, struct pb_pass *pass,
+					uint64_t offset, uint64_t limit)
 {
 	struct pd_readahead *r = malloc(sizeof(*r));
 
 	if (!r)
 		return NULL;
 	r->input = input;
+	r->pass = pass ? pass : pb_pass_current(input->timing);
 	r->offset = offset;
 	r->limit = limit;
 	r->error.code = "";

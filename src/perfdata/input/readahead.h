@@ -12,11 +12,11 @@
 struct pd_readahead;
 
 /*
- * Starts to read from `offset` up to `limit`. Returns NULL without memory or if there can be no
- * thread.
+ * Starts to read from `offset` up to `limit`, as a stage of `pass` (NULL: the current one).
+ * Returns NULL without memory or if there can be no thread.
  */
-struct pd_readahead *pd_readahead_start(struct pd_input *input, uint64_t offset,
-					uint64_t limit);
+struct pd_readahead *pd_readahead_start(struct pd_input *input, struct pb_pass *pass,
+					uint64_t offset, uint64_t limit);
 void pd_readahead_stop(struct pd_readahead *readahead);
 
 /*

@@ -12,6 +12,7 @@ struct pd_chunk_prefetch {
 	struct pd_chunk_request *requests;
 	size_t n;
 	struct pd_sort_scratch scratch; /* used in the thread only */
+	struct pb_pass *pass;		/* that the loading belongs to */
 };
 
 static int compare_requests(const void *a, const void *b)
@@ -26,10 +27,17 @@ static int compare_requests(const void *a, const void *b)
 static void *load_next(void *arg, size_t i)
 {
 	struct pd_chunk_prefetch *o = arg;
+	struct pd_loaded_chunk *loaded;
+	struct pb_lap lap;
 
-	return i < o->n ? pd_chunk_load(o->requests[i].chunk, o->requests[i].stream,
-					&o->scratch, &o->error) :
-			  NULL;
+	if (i == o->n)
+		return NULL;
+	lap = pb_stage_enter(o->requests[i].stream->stream->input->timing, o->pass,
+			     PB_STAGE_ORDER);
+	loaded = pd_chunk_load(o->requests[i].chunk, o->requests[i].stream, &o->scratch,
+			       &o->error);
+	pb_stage_leave(&lap);
+	return loaded;
 }
 
 static void drop_loaded(void *loaded)
@@ -37,7 +45,8 @@ static void drop_loaded(void *loaded)
 	pd_loaded_chunk_destroy(loaded);
 }
 
-struct pd_chunk_prefetch *pd_chunk_prefetch_start(struct pd_chunk_request *requests, size_t n)
+struct pd_chunk_prefetch *pd_chunk_prefetch_start(struct pd_chunk_request *requests, size_t n,
+						  struct pb_pass *pass)
 {
 	struct pd_chunk_prefetch *o = calloc(1, sizeof(*o));
 
@@ -48,6 +57,7 @@ struct pd_chunk_prefetch *pd_chunk_prefetch_start(struct pd_chunk_request *reque
 	qsort(requests, n, sizeof(*requests), compare_requests);
 	o->requests = requests;
 	o->n = n;
+	o->pass = pass ? pass : pb_pass_current(requests->stream->stream->input->timing);
 	o->error.code = "";
 	o->producer = pb_producer_start(
 		(struct pb_producing){ load_next, drop_loaded, o, LOADED_WAITING });

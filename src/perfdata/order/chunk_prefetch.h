@@ -15,11 +15,12 @@ struct pd_chunk_request {
 struct pd_chunk_prefetch;
 
 /*
- * Starts a thread that loads the chunks of `n` requests, given in any order. Takes ownership of
- * `requests`, which comes from malloc, and frees it even on failure. Returns NULL if there can
- * be no thread.
+ * Starts a thread that loads the chunks of `n` requests, given in any order, as a stage of
+ * `pass` (NULL: the current one). Takes ownership of `requests`, which comes from malloc, and
+ * frees it even on failure. Returns NULL if there can be no thread.
  */
-struct pd_chunk_prefetch *pd_chunk_prefetch_start(struct pd_chunk_request *requests, size_t n);
+struct pd_chunk_prefetch *pd_chunk_prefetch_start(struct pd_chunk_request *requests, size_t n,
+						  struct pb_pass *pass);
 void pd_chunk_prefetch_stop(struct pd_chunk_prefetch *prefetch);
 
 /*

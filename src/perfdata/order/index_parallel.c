@@ -200,9 +200,11 @@ enum pb_outcome pd_index_make_parallel(struct pd_session *session,
 		.n = n,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
-	struct pd_partition_work work = {
-		.workers = workers, .progress = progress, .read = cut_partition, .arg = &s
-	};
+	struct pd_partition_work work = { .workers = workers,
+					  .progress = progress,
+					  .read = cut_partition,
+					  .arg = &s,
+					  .stage = PB_STAGE_ORDER };
 	enum pb_outcome made;
 
 	if (!can_index_in_parallel(session, streams, n) ||

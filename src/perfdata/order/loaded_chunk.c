@@ -76,7 +76,8 @@ struct pd_loaded_chunk *pd_chunk_load(const struct pd_chunk *chunk,
 		loaded->bytes = loaded->own = malloc(n);
 		if (!loaded->own)
 			goto no_memory;
-		if (!pd_input_read(input, chunk->offset, loaded->own, n, n, &n, err)) {
+		if (!pd_input_read_timed(input, NULL, chunk->offset, loaded->own, n, n, &n,
+					 err)) {
 			pd_loaded_chunk_destroy(loaded);
 			return NULL;
 		}

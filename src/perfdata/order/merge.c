@@ -147,7 +147,7 @@ void pd_merge_start(struct pd_merge *m)
 		requests[i] = (struct pd_chunk_request){ item->chunk, item->stream,
 							 item->number };
 	}
-	m->prefetch = pd_chunk_prefetch_start(requests, m->n);
+	m->prefetch = pd_chunk_prefetch_start(requests, m->n, m->pass);
 }
 
 void pd_merge_deinit(struct pd_merge *m)
@@ -236,8 +236,8 @@ static int read_due_record(struct pd_merge *m, struct pd_merge_item *item, struc
 			return -1;
 		}
 	}
-	if (!pd_input_read(stream->input, offset, m->record, position->size, position->size,
-			   &got, err))
+	if (!pd_input_read_timed(stream->input, m->pass, offset, m->record, position->size,
+				 position->size, &got, err))
 		return -1;
 	if (got < position->size) {
 		note_changed_file(stream, offset + got, position->size - got,
@@ -431,7 +431,8 @@ static bool take_from_runs(struct pd_merge *m)
 	return true;
 }
 
-int pd_merge_fill(struct pd_merge *m, struct pd_error *err)
+/* Does what pd_merge_fill() does. */
+static int make_ready(struct pd_merge *m, struct pd_error *err)
 {
 	m->n_ready = m->n_taken = 0;
 	while (m->n_ready < PD_MERGE_READY) {
@@ -458,6 +459,17 @@ int pd_merge_fill(struct pd_merge *m, struct pd_error *err)
 		}
 	}
 	return m->n_ready > 0;
+}
+
+int pd_merge_fill(struct pd_merge *m, struct pd_error *err)
+{
+	struct pb_timing *timing = m->streams[0].stream->input->timing;
+	struct pb_lap lap = pb_stage_enter(timing, m->pass, PB_STAGE_ORDER);
+	int got = make_ready(m, err);
+
+	pb_stage_leave(&lap);
+	pb_stage_count(timing, m->pass, PB_STAGE_ORDER, m->n_ready, 0);
+	return got;
 }
 
 uint64_t pd_merge_time(const struct pd_merge *m)

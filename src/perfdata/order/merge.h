@@ -37,7 +37,8 @@ struct pd_merge {
 	/* called when a chunk is used up; may be NULL */
 	void (*used)(void *arg, const struct pd_chunk *chunk);
 	void *arg;
-	uint64_t time; /* ns: latest time of a record that is ready or was delivered */
+	uint64_t time;	      /* ns: latest time of a record that is ready or was delivered */
+	struct pb_pass *pass; /* that it belongs to; NULL: that of the thread */
 	/* private: */
 	struct pd_merge_ready ready[PD_MERGE_READY]; /* the next records */
 	size_t n_ready,
@@ -61,8 +62,8 @@ struct pd_merge {
 };
 
 /*
- * The caller sets streams and limit (and most, used and arg if it needs them) and zeroes the
- * rest; pd_merge_deinit() frees what the merge allocated.
+ * The caller sets streams and limit (and most, used, arg and pass if it needs them) and zeroes
+ * the rest; pd_merge_deinit() frees what the merge allocated.
  */
 void pd_merge_deinit(struct pd_merge *merge);
 

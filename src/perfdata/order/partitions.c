@@ -24,7 +24,8 @@
 struct partition_queue {
 	struct pd_session *session;
 	const struct pd_partition_work *work;
-	uint64_t size, all; /* bytes of a partition, about; bytes of the session */
+	struct pb_pass *pass; /* that the workers belong to */
+	uint64_t size, all;   /* bytes of a partition, about; bytes of the session */
 	atomic_bool bailed_out, stop;
 	atomic_uint_least64_t done; /* bytes of the partitions that were read */
 	/* protected by `lock`: */
@@ -282,16 +283,19 @@ static bool continue_partition(void *arg, uint64_t done, uint64_t size)
 
 static void read_partitions(struct worker *w)
 {
+	struct partition_queue *s = w->queue;
+	struct pb_lap lap = pb_stage_enter(s->session->timing, s->pass, s->work->stage);
 	struct partition_bounds t;
 
 	w->partition = (struct pd_partition){ .reader = &w->reader,
 					      .worker = w->number,
 					      .progress = { continue_partition, w } };
 	while (continue_partition(w, 0, 0) &&
-	       take_next_partition(w->queue, &t, &w->partition.number) && read_partition(w, &t))
+	       take_next_partition(s, &t, &w->partition.number) && read_partition(w, &t))
 		;
 	if (w->open)
 		pd_reader_deinit(&w->reader);
+	pb_stage_leave(&lap);
 }
 
 static void *run_partition_worker(void *arg)
@@ -393,6 +397,7 @@ enum pb_outcome pd_partitions_read(struct pd_session *session,
 	struct partition_queue s = {
 		.session = session,
 		.work = work,
+		.pass = pb_pass_current(session->timing),
 		.all = all,
 		/* a single worker reads whole streams */
 		.size = n_workers == 1 ? UINT64_MAX / 2 : choose_partition_size(all, n_workers),

@@ -37,6 +37,7 @@ struct pd_partition_work {
 	 */
 	bool (*read)(void *arg, const struct pd_partition *partition);
 	void *arg;
+	enum pb_stage stage; /* of the workers, in the current pass */
 	/* asked in the calling thread; NULL: nobody is asked */
 	const struct pb_progress *progress;
 };

@@ -64,6 +64,7 @@ bool pd_queue_init(struct pd_queue *q, struct pd_error *err)
 
 		if (!pd_reader_init(&q->streams[i].reader, stream, err))
 			return false;
+		q->streams[i].reader.blocks.pass = q->merge.pass;
 		q->streams[i].reading = true;
 		q->streams[i].one_buffer = stream->number > 0;
 	}
@@ -197,7 +198,7 @@ static int take_next_record(struct pd_queue *q, size_t i, struct pd_record *rec,
  * Reads stream `i` up to the end of a round, or until more bytes wait than may. Returns false
  * with *err.
  */
-static bool read_round(struct pd_queue *q, size_t i, struct pd_error *err)
+static bool fill_round(struct pd_queue *q, size_t i, struct pd_error *err)
 {
 	struct pd_queue_stream *s = &q->streams[i];
 	struct pd_record rec;
@@ -220,6 +221,17 @@ static bool read_round(struct pd_queue *q, size_t i, struct pd_error *err)
 	if (round)
 		end_round(q, s);
 	return got >= 0;
+}
+
+/* Does what fill_round() does, as a stage of the queue's pass. */
+static bool read_round(struct pd_queue *q, size_t i, struct pd_error *err)
+{
+	struct pb_lap lap = pb_stage_enter(q->merge.streams[i].stream->input->timing,
+					   q->merge.pass, PB_STAGE_ORDER);
+	bool read = fill_round(q, i, err);
+
+	pb_stage_leave(&lap);
+	return read;
 }
 
 /*

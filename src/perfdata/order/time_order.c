@@ -58,18 +58,32 @@ static enum pb_outcome index_streams(struct pd_time_order *o, struct pd_session 
 	return PB_OK;
 }
 
-/* Makes the indexes of all streams. Returns as pd_index_make(). */
+/*
+ * Does what index_streams() does, as a pass of its own; PB_RETRY_SERIAL for one-shot streams,
+ * too.
+ */
 static enum pb_outcome make_indexes(struct pd_time_order *o, struct pd_session *files,
 				    const struct pd_walk_options *options, struct pd_error *err)
 {
+	bool is_indexed = true;
 	enum pb_outcome made;
+	struct pb_pass *pass;
+	struct pb_lap lap;
 
-	for (size_t i = 0; i < o->n; i++)
+	for (size_t i = 0; i < o->n; i++) {
 		if (o->streams[i].stream->input->stream)
 			return PB_RETRY_SERIAL;
+		is_indexed = is_indexed && o->streams[i].stream->index;
+	}
+	if (is_indexed)
+		return PB_OK;
+	pass = pb_pass_begin(files->timing, "index of times", files->number);
+	lap = pb_stage_enter(files->timing, pass, PB_STAGE_ORDER);
 	pb_set_phase(&options->progress, "indexing times");
 	made = index_streams(o, files, options, err);
 	pb_set_phase(&options->progress, NULL);
+	pb_stage_leave(&lap);
+	pb_pass_end(pass);
 	return made;
 }
 
@@ -93,6 +107,7 @@ static enum pb_outcome merge_chunks(struct pd_time_order *o,
 	o->merge = (struct pd_merge){
 		.streams = o->streams,
 		.limit = UINT64_MAX,
+		.pass = options->pass,
 	};
 	for (size_t i = 0; i < o->n; i++) {
 		const struct pd_merge_stream *stream = &o->streams[i];
@@ -132,7 +147,7 @@ static enum pb_outcome queue_records(struct pd_time_order *o,
 {
 	o->queued = true;
 	o->queue = (struct pd_queue){
-		.merge = { .streams = o->streams },
+		.merge = { .streams = o->streams, .pass = options->pass },
 		.n = o->n,
 		.on_sideband = options->on_sideband,
 		.window = window,

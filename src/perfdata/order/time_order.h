@@ -40,6 +40,7 @@ struct pd_walk_options {
 	 */
 	bool read_ahead;
 	struct pb_progress progress; /* reports while an index is made (nobody is asked) */
+	struct pb_pass *pass; /* that the walk belongs to (the current one; NULL: none) */
 	/* for one-shot streams and compressed records only (none) */
 	struct pd_sideband_callback on_sideband;
 };

@@ -15,7 +15,9 @@ bool pd_walk_init(struct pd_walk *w, struct pd_session *session, enum pd_order_k
 {
 	*w = (struct pd_walk){
 		.session = session,
-		.options = { .types = PD_ALL_TYPES, .to = UINT64_MAX },
+		.options = { .types = PD_ALL_TYPES,
+			     .to = UINT64_MAX,
+			     .pass = pb_pass_current(session->timing) },
 		.kind = kind,
 	};
 	for (size_t i = 0; i < session->n_files; i++) {
@@ -61,6 +63,7 @@ static int start_next_stream(struct pd_walk *w, struct pd_error *err)
 	if (!pd_reader_init(&w->reader, &file->streams[w->stream], err))
 		return -1;
 	w->state = PD_WALK_READING;
+	w->reader.blocks.pass = w->options.pass;
 	if (w->options.read_ahead)
 		pd_blocks_read_ahead(&w->reader.blocks);
 	w->reader.want = w->options.types;

@@ -194,7 +194,8 @@ static bool enter_compressed(struct pd_reader *r, const struct pd_record *rec,
 	uint32_t at = rec->type == PD_RECORD_COMPRESSED ? HEADER_SIZE : HEADER_SIZE + 8;
 	uint64_t n = rec->size > at ? rec->size - at : 0;
 
-	if (!r->decompress && !(r->decompress = pd_decompress_create()))
+	if (!r->decompress &&
+	    !(r->decompress = pd_decompress_create(r->stream->input->timing, r->blocks.pass)))
 		return pd_error_set(err, "ENOMEM", r->stream->input->path, rec->offset,
 				    "no memory to decompress");
 	/* COMPRESSED2 is padded; its field data_size is the size of the payload */

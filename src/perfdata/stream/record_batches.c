@@ -24,6 +24,7 @@ struct pd_record_batches {
 	bool bailed_out; /* read by others only after the last batch */
 	pthread_mutex_t lock;
 	struct pd_record_batch *spare; /* protected by `lock` */
+	struct pb_pass *pass;	       /* that it belongs to */
 };
 
 static void destroy_batch(void *arg)
@@ -272,10 +273,13 @@ static int fill_batch(struct pd_record_batches *b, struct pd_record_batch *batch
 static void *make_batch(void *arg, size_t i)
 {
 	struct pd_record_batches *b = arg;
+	struct pb_lap lap = pb_stage_enter(b->reader.stream->input->timing, b->pass,
+					   PB_STAGE_READ);
 	struct pd_record_batch *batch = take_spare_batch(b);
 	int got = batch ? fill_batch(b, batch) : -1;
 
 	(void)i;
+	pb_stage_leave(&lap);
 	b->bailed_out = got < 0;
 	if (batch && (got < 0 || (got == 0 && !batch->n_ranges))) {
 		pd_record_batches_give_back(b, batch);
@@ -297,7 +301,7 @@ static bool init_batches(struct pd_record_batches *b, struct pd_stream *stream)
 	if (!pd_reader_init(&b->reader, stream, &err))
 		return false;
 	b->reader.speculative = true;
-	b->reader.decompress = pd_decompress_create();
+	b->reader.decompress = pd_decompress_create(stream->input->timing, NULL);
 	pd_timestamp_locator_init(&b->locator, stream->file);
 	return b->reader.decompress != NULL;
 }
@@ -310,6 +314,7 @@ struct pd_record_batches *pd_record_batches_start(struct pd_stream *stream,
 
 	if (!b)
 		return NULL;
+	b->pass = pb_pass_current(stream->input->timing);
 	b->outer_types = *outer_types;
 	b->pick = *pick;
 	if (!init_batches(b, stream)) {

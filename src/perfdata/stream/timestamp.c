@@ -90,13 +90,22 @@ static bool read_stream_times(struct pd_stream *stream, struct pd_time_range *ti
 
 static bool find_file_times(struct pd_file *file, struct pd_error *err)
 {
+	struct pd_session *session = file->session;
 	struct pd_time_range times = { 0 };
+	struct pb_pass *pass;
+	struct pb_lap lap;
+	bool ok = true;
 
 	if (file->times.known || file->input.stream)
 		return true;
-	for (size_t i = 0; i < file->n_streams; i++)
-		if (!read_stream_times(&file->streams[i], &times, err))
-			return false;
+	pass = pb_pass_begin(session->timing, "first and last time", session->number);
+	lap = pb_stage_enter(session->timing, pass, PB_STAGE_COUNTS);
+	for (size_t i = 0; ok && i < file->n_streams; i++)
+		ok = read_stream_times(&file->streams[i], &times, err);
+	pb_stage_leave(&lap);
+	pb_pass_end(pass);
+	if (!ok)
+		return false;
 	file->times = times;
 	if (times.known)
 		pd_clock_begin(&file->clock, times.first);

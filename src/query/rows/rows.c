@@ -388,6 +388,7 @@ static void *make_value_batch(void *arg, size_t number)
 	struct pq_rows *rows = arg;
 	struct batch *b = &rows->batches[rows->n_batches % (AHEAD + 2)];
 	size_t most = rows->most;
+	struct pb_lap lap;
 
 	(void)number;
 	if (rows->ended)
@@ -403,9 +404,14 @@ static void *make_value_batch(void *arg, size_t number)
 	 */
 	if (!rows->passes && !rows->scope->calls && rows->most < rows->most_rows)
 		rows->most *= GROWTH;
+	lap = pb_stage_enter(most > 1 ? rows->scope->session->timing : NULL,
+			     rows->walk.options.pass, PB_STAGE_ROWS);
 	if (!(reserve_rows(rows, b, most) ? fill_value_batch(rows, b, most, &rows->error) :
 					    fail_without_memory(rows, &rows->error)))
 		b->end = BATCH_FAILED;
+	pb_stage_leave(&lap);
+	pb_stage_count(rows->scope->session->timing, rows->walk.options.pass, PB_STAGE_ROWS,
+		       b->n_rows, 0);
 	rows->ended = b->end != BATCH_ROWS;
 	return b;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/timing.h"
 #include "symbols/elf/demangle.h"
 #include "symbols/internal.h"
 #include "symbols/memo.h"
@@ -168,14 +169,13 @@ static const struct answer *look_up_lines(struct ps_lines *lines, uint64_t addre
 	return answer;
 }
 
-static const struct answer *get_answer(struct ps_lines *lines, struct ps_dso *dso,
-				       uint64_t address)
+/* Returns the lines at an address that was not asked for before. */
+static const struct answer *find_answer(struct ps_lines *lines, struct ps_dso *dso,
+					uint64_t address)
 {
 	struct ps_interrupt *interrupt = dso->store->options.interrupt;
-	const struct answer *answer = ps_memo_get(&lines->answers, address, 0);
+	const struct answer *answer;
 
-	if (answer || dso->store->has_ended_lines)
-		return answer ? answer : &nothing;
 	if (!lines->opened) {
 		if (ps_interrupted(interrupt))
 			return &nothing;
@@ -189,6 +189,22 @@ static const struct answer *get_answer(struct ps_lines *lines, struct ps_dso *ds
 		return &nothing;
 	answer = look_up_lines(lines, address);
 	ps_memo_put(&lines->answers, address, 0, answer);
+	return answer;
+}
+
+static const struct answer *get_answer(struct ps_lines *lines, struct ps_dso *dso,
+				       uint64_t address)
+{
+	const struct answer *answer = ps_memo_get(&lines->answers, address, 0);
+	struct pb_lap lap;
+
+	if (answer)
+		return answer;
+	if (dso->store->has_ended_lines || (lines->opened && !lines->found))
+		return &nothing;
+	lap = pb_stage_enter(dso->store->options.timing, NULL, PB_STAGE_SYMBOLS);
+	answer = find_answer(lines, dso, address);
+	pb_stage_leave_part(&lap, dso->name);
 	return answer;
 }
 
