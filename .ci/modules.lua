@@ -79,7 +79,8 @@ local lua_modules = {
     "init description interrupted keyed merge origin output pair_counts read result_table" },
   { "group", "core errors filter measures plan recording table",
     "init aggregate aside profile" },
-  { "query", "core errors fields filter group measures plan recording table text", "init" },
+  { "query", "core errors fields filter group measures plan recording table text",
+    "init explain" },
   { "intervals", "core errors fields filter plan query recording table", "init" },
   { "file", "core errors fields filter plan query recording table",
     "binaries functions paths records run running samples_with_losses" },
@@ -106,7 +107,7 @@ local lua_modules = {
   { "timechart", "core file flame text waits", "init svg" },
   { "toolkit",
     "core diff doctor errors file filter flame group meta perflua query recording table text",
-    "change_graph folding recordings samples sides symbols topics unchosen" },
+    "change_graph explained folding recordings samples sides symbols topics unchosen" },
   { "tools",
     "address check core diff doctor errors export file flame group header map measures meta "
       .. "options perflua plan recording report script table text timechart toolkit waits",

@@ -208,6 +208,23 @@ int pl_file_clocks(lua_State *L)
 	return 2;
 }
 
+/*
+ * core.knows_times(file) -> boolean: first_time and last_time need no pass over the recording
+ */
+int pl_file_knows_times(lua_State *L)
+{
+	const struct pl_file *f = pl_check_open_file(L, 1);
+	bool known = true;
+
+	for (size_t i = 0; i < f->session->n_files; i++) {
+		const struct pd_file *file = f->session->files[i];
+
+		known = known && (file->times.known || file->input.stream);
+	}
+	lua_pushboolean(L, known);
+	return 1;
+}
+
 /* core.data_section(file) -> offset, bytes: of the records; of a pipe nothing */
 int pl_file_data_section(lua_State *L)
 {

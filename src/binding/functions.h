@@ -21,6 +21,7 @@ int pl_file_history(lua_State *L); /* file:history(pid, address [, time]) -> arr
 int pl_each_binary(lua_State *L);  /* core.each_binary(file, load, fn) */
 int pl_file_fields(lua_State *L);  /* core.fields_of(file, type_id [, event_index]) -> array */
 int pl_file_data_section(lua_State *L); /* core.data_section(file) -> offset, bytes */
+int pl_file_knows_times(lua_State *L);	/* core.knows_times(file) -> boolean */
 int pl_file_clocks(lua_State *L);	/* core.clocks(file) -> array, by_wall */
 int pl_file_members(lua_State *L);	/* core.members("file") -> array of names */
 int pl_file_health(lua_State *L);	/* core.health(file) -> table, see health.c */
@@ -35,6 +36,7 @@ int pl_file_script(lua_State *L);   /* core.script(file, out, options) */
 int pl_file_group(lua_State *L);    /* core.group(file, description) -> groups: query/group.c */
 int pl_file_group_threads(lua_State *L); /* core.group_workers(file, description) -> n, why */
 int pl_file_loop_threads(lua_State *L);	 /* core.loop_workers(file, options) -> n, why */
+int pl_file_count_threads(lua_State *L); /* core.count_workers(file) -> n, why */
 int pl_file_count(lua_State *L);	 /* core.count(file) -> table, see query/count.c */
 
 /*

@@ -93,3 +93,22 @@ bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_erro
 	}
 	return pd_stat_collect(stat, scope->session, &scope->progress, err);
 }
+
+unsigned pq_count_threads(const struct pq_scope *scope, const char **why)
+{
+	unsigned n = 1;
+
+	*why = NULL;
+	if (pd_session_has_counters(scope->session)) {
+		*why = "counter values are differences between successive samples";
+	} else if (pq_pipeline_fits(scope)) {
+		n = scope->threads > 1 ? 2 : 1;
+		*why = n > 1 ? "one decompresses, the other counts" : NULL;
+	} else if (pq_scope_passes(scope)) {
+		*why = "a stream can be read only once";
+	} else {
+		n = pd_partitions_workers(scope->session, scope->threads);
+		*why = n < scope->threads ? "the input is small" : NULL;
+	}
+	return n;
+}

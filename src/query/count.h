@@ -8,4 +8,10 @@
 /* Does what pd_stat_collect() does, with the session, workers and progress of `scope`. */
 bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_error *err);
 
+/*
+ * Returns the number of workers that pq_count() would use. Sets *why to the reason for not
+ * using more, in a few words; NULL: there is none.
+ */
+unsigned pq_count_threads(const struct pq_scope *scope, const char **why);
+
 #endif

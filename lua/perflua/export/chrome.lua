@@ -36,11 +36,35 @@ local function split_events(spec)
   return plain, others
 end
 
+-- Describes samples to the core, as chains.describe() does.
+local function describe(query, first)
+  return chains.describe(query, spec_of(query), KEYS, { timeline = true, start = first })
+end
+
+---@param query perflua.Query
+---@return table[] # what is read, see export.readings
+function chrome.readings(query)
+  if spec_of(query).reader then return spans.readings(query) end
+  local plain, others = split_events(spec_of(query))
+  local list = {}
+  if plain[1] then
+    local samples = others[1] and query:where { event = plain } or query
+    local _, _, keys, columns = describe(samples)
+    local file = spec_of(query).file -- the names of several need their times before
+    list[1] = { query = samples, keys = keys, columns = columns,
+      needs_times = type(file.path) == "string" and not core.knows_times(file) }
+  end
+  if others[1] then
+    local samples = plain[1] and query:where { event = others } or query
+    list[#list + 1] = { query = trace_events.selected(samples) }
+  end
+  return list
+end
+
 -- Adds up samples by event, thread, processor, time and stack. Returns how many they are, what
 -- the core writes, and how many were set aside.
 local function add_up(trace, query)
-  local description, counted = chains.describe(query, spec_of(query), KEYS, { timeline = true,
-    start = trace.first })
+  local description, counted = describe(query, trace.first)
   local events, made = engine.groups(spec_of(query), description)
   local n = 0
   for _, event in ipairs(events) do n = n + event.samples end

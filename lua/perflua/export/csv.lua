@@ -4,7 +4,7 @@
 local rows = require "perflua.export.rows"
 
 local csv = { name = "csv", description = "spreadsheets, pandas, DuckDB", takes_records = true,
-  check = rows.check }
+  check = rows.check, readings = rows.readings }
 
 function csv.export(query, out, options) return rows.export(query, out, options) end
 

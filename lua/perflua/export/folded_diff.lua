@@ -11,10 +11,21 @@ local folded_diff = { name = "folded-diff", one_event = true,
 
 local TRACEPOINT <const> = 2 -- PERF_TYPE_TRACEPOINT, whose ids differ from boot to boot
 
+local function options_of(count)
+  return { by = "comm", count = count, split = true, names = true }
+end
+
+---@param query perflua.Query
+---@param options { before: perflua.Query, count: boolean? }
+---@return table[] # what is read, see export.readings
+function folded_diff.readings(query, options)
+  local is = options_of(options.count)
+  return { stacks.reading(options.before, is), stacks.reading(query, is) }
+end
+
 -- Returns the stacks of a query over one event.
 local function collect(query, count)
-  local set, n_aside = stacks.collect(query, { by = "comm", count = count, split = true,
-    names = true })
+  local set, n_aside = stacks.collect(query, options_of(count))
   if set.others[1] then
     local names = {}
     for i, event in ipairs { set.event or false, table.unpack(set.others) } do

@@ -8,6 +8,7 @@
 --   takes_records  true: it has rows of any records, not of samples only
 --   check        function(query, options)?, raises if the format has no room for what is asked
 --   export       function(query, out, options), returns what export.write() does
+--   readings     function(query, options), returns what export.readings() does
 --
 -- Those that are profiles are in perflua.export.profile.
 
@@ -29,6 +30,7 @@ for name, format in pairs(profile.formats) do
   format.name = name
   format.check = function(...) return profile.check(format, ...) end
   format.export = function(...) return profile.export(format, ...) end
+  format.readings = function(...) return profile.readings(format, ...) end
   modules[name] = format
 end
 for _, module in ipairs {
@@ -98,6 +100,17 @@ function export.check(query, format, options)
   check_options(options, format)
   check_query(query, format)
   if format.check then format.check(query, options) end
+end
+
+---@param query perflua.Query
+---@param format table
+---@param options table as for export.write()
+---@return {query: perflua.Query, keys: table[]?, columns: table[]?, needs_times: boolean?}[]
+--- # what is read, for explain(): values of a query that selects some; groups by keys, where
+--- there are such; needs_times: a pass before finds the first and the last time
+function export.readings(query, format, options)
+  export.check(query, format, options)
+  return format.readings(query, options)
 end
 
 ---Writes the samples of a query in the format of another program, added up by event, thread and

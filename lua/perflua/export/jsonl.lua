@@ -4,7 +4,7 @@
 local rows = require "perflua.export.rows"
 
 local jsonl = { name = "jsonl", takes_records = true, check = rows.check,
-  description = "jq, pandas, DuckDB; an object for each sample" }
+  readings = rows.readings, description = "jq, pandas, DuckDB; an object for each sample" }
 
 function jsonl.export(query, out) return rows.export(query, out) end
 

@@ -172,6 +172,22 @@ local function add_sched(file, query, notes)
 end
 
 ---@param format table of profile.formats
+---@param query perflua.Query
+---@param options table
+---@return table[] # what is read, see export.readings
+function profile.readings(format, query, options)
+  if spec_of(query).reader then return spans.readings(query) end
+  local is = with_timeline(format, spec_of(query).scope, options)
+  local _, _, keys, columns = describe(query, format, is)
+  local list = { { query = query, keys = keys, columns = columns } }
+  if format.name == "perfetto" then
+    local others = require("perflua.export.sched").readings(query)
+    table.move(others, 1, #others, 2, list)
+  end
+  return list
+end
+
+---@param format table of profile.formats
 ---@param query perflua.Query of samples, without a group_by
 ---@param out file*|string|nil
 ---@param options table? see lua/perflua/api/module.lua

@@ -43,6 +43,12 @@ function rows.check(query)
   if why then usage_error("export: %s, and cannot be a column", why) end
 end
 
+---@param query perflua.Query
+---@return table[] # what is read, see export.readings
+function rows.readings(query)
+  return { { query = spec_of(query).refs and query or select_default(query) } }
+end
+
 ---Writes a line for each row of a query.
 ---@param query perflua.Query of samples, spans or items
 ---@param out file*|string|nil
@@ -51,8 +57,7 @@ end
 ---@return string? message
 ---@return string? code
 function rows.export(query, out, csv)
-  if not spec_of(query).refs then query = select_default(query) end
-  local spec = spec_of(query)
+  local spec = spec_of(rows.readings(query)[1].query)
   local columns, n = {}, nil
   for i, ref in ipairs(spec.refs) do columns[i] = { name = ref.text, kind = ref.kind } end
   local ok, message, code = output.with_file(out, function(file)

@@ -43,22 +43,37 @@ local function write_event(file, tracepoint, query, kernel)
     kernel.osrelease, kernel.arch))
 end
 
+-- Returns an iterator of the scheduler's events: the tracepoint of each, and its samples.
+local function each_tracepoint(query)
+  local spec = spec_of(query)
+  return coroutine.wrap(function()
+    for _, event in ipairs(spec.scope:root "cpu" and spec.scope:events() or {}) do
+      local tracepoint = tracepoints[event.name:match "^sched:([%w_]+)$"]
+      if tracepoint then coroutine.yield(tracepoint, query:where { event = event.name }) end
+    end
+  end)
+end
+
+---@param query perflua.Query
+---@return table[] # what is read, see export.readings
+function sched.readings(query)
+  local list = {}
+  for tracepoint, samples in each_tracepoint(query) do
+    list[#list + 1] = { query = (select_args(samples, tracepoint.args)) }
+  end
+  return list
+end
+
 ---Writes the scheduler's events among the samples of a query.
 ---@param file file*
 ---@param query perflua.Query
 ---@return true? ok, string? message, string? code
 function sched.write(file, query)
-  local spec = spec_of(query)
-  local kernel = spec.file.features
-  if not spec.scope:root "cpu" then return true end
-  for _, event in ipairs(spec.scope:events()) do
-    local tracepoint = tracepoints[event.name:match "^sched:([%w_]+)$"]
-    if tracepoint then
-      local ok, message, code = write_event(file, tracepoint,
-        query:where { event = event.name }, kernel)
-      if not ok then return nil, message, code end
-      kernel = {}
-    end
+  local kernel = spec_of(query).file.features
+  for tracepoint, samples in each_tracepoint(query) do
+    local ok, message, code = write_event(file, tracepoint, samples, kernel)
+    if not ok then return nil, message, code end
+    kernel = {}
   end
   return true
 end

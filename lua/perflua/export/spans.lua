@@ -26,6 +26,10 @@ local function select_fields(query)
 end
 
 ---@param query perflua.Query of spans
+---@return table[] # what is read, see export.readings
+function spans.readings(query) return { { query = (select_fields(query)) } } end
+
+---@param query perflua.Query of spans
 ---@param format string
 ---@param out file*|string|nil
 ---@param options table see lua/perflua/api/module.lua; { most = bytes, too_large = message }

@@ -81,6 +81,13 @@ function sqlite.check(query)
 end
 
 ---@param query perflua.Query
+---@return table[] # what is read, see export.readings
+function sqlite.readings(query)
+  local _, names = columns_of(spec_of(query))
+  return { { query = query:select(table.unpack(names)) } }
+end
+
+---@param query perflua.Query
 ---@param out any
 ---@return { samples: integer, set_aside: integer }?
 ---@return string? message

@@ -235,4 +235,8 @@ function Trace:draw(query)
   return n
 end
 
+---@param query perflua.Query of samples
+---@return perflua.Query # of the values that draw() reads
+function trace_events.selected(query) return (select_fields(query)) end
+
 return trace_events

@@ -60,6 +60,24 @@ local function find_first(found)
   return first
 end
 
+-- Describes stacks to the core, as profile.describe() does.
+local function describe(query, options)
+  local by = options.by
+  return profile.describe(query, spec_of(query),
+    { "event", table.unpack(stacks.heads[by].fields) },
+    { count = options.count, lines = options.inline or options.lines, folded = true,
+      names = options.names and not options.inline,
+      head = by ~= "none" and by or nil })
+end
+
+---@param query perflua.Query samples
+---@param options table of stacks.collect
+---@return table # what is read: { query, keys, columns }
+function stacks.reading(query, options)
+  local _, _, keys, columns = describe(query, options)
+  return { query = query, keys = keys, columns = columns }
+end
+
 ---@param query perflua.Query samples, in any order
 ---@param options table { by, count, inline, lines, split, names } by: one of stacks.heads;
 --- lines: the tree has source lines; split: only of the first event, not of all together;
@@ -68,11 +86,7 @@ end
 ---@return integer # how many samples were set aside
 function stacks.collect(query, options)
   local spec, by = spec_of(query), options.by
-  local description, counted = profile.describe(query, spec,
-    { "event", table.unpack(stacks.heads[by].fields) },
-    { count = options.count, lines = options.inline or options.lines, folded = true,
-      names = options.names and not options.inline,
-      head = by ~= "none" and by or nil })
+  local description, counted = describe(query, options)
   local found, made = engine.groups(spec, description)
   local set = setmetatable({ samples = 0, total = 0, others = {}, made = found[1] and made,
     is = { head = by ~= "none", inlined = options.inline, lines = options.lines } }, Stacks)

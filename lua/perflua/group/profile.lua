@@ -16,6 +16,8 @@ local profile = {}
 --- far fewer than addresses
 ---@return table description for engine.groups
 ---@return { n: integer } # how many samples were set aside, when it has run
+---@return {ref: table}[] # the keys
+---@return table[] # the measures
 function profile.describe(query, spec, names, options)
   local scope, keys = spec.scope, {}
   local is = { folded = options.folded, lines = options.lines, stacks = options.stacks,
@@ -40,7 +42,7 @@ function profile.describe(query, spec, names, options)
   keys[is.chain] = { ref = scope:stack("callchain", options.names and "names" or "mapped") }
   local description = engine.grouping(spec, keys, columns)
   description.profile = is
-  return description, counted
+  return description, counted, keys, columns
 end
 
 return profile

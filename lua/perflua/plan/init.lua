@@ -34,11 +34,6 @@ end
 ---@return table
 function plan.walk(spec) return options_of(spec, engine.filters(spec, lower.of(spec.file))) end
 
----@param spec table
----@return integer # how many workers a loop over values has
----@return string? # what they do, or why there is but one
-function plan.workers(spec) return guard(core.loop_workers, spec.file, options_of(spec)) end
-
 -- A closing value for a cursor.
 function plan.closing(cursor)
   return setmetatable({}, { __close = function() cursor:close() end })
@@ -81,6 +76,17 @@ end
 function plan.calls(spec, refs)
   local options = values_of(spec, refs)
   return options.values_call, options.calls
+end
+
+---@param spec table
+---@param refs table[]? the values that the loop reads; nil: it is over records
+---@return integer # how many workers a loop over values has
+---@return string? # what they do, or why there is but one
+---@return table # the passes before it, see core.loop_workers()
+function plan.workers(spec, refs)
+  local options = refs and values_of(spec, refs)
+    or spec.reader and spec.reader:loop(spec) or plan.walk(spec)
+  return guard(core.loop_workers, spec.file, options)
 end
 
 ---@param spec table

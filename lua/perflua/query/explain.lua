@@ -1,4 +1,5 @@
--- Query:explain(): what a query reads, in which order, and where each of its steps runs.
+-- Query:explain(): what a query reads, in which order, and where each of its steps runs; the
+-- same of what tools read.
 
 local check_open = require("perflua.recording").check_open
 local core = require "perflua.core"
@@ -108,18 +109,23 @@ end
 local ALONE = "Lua sees one record after another"
 
 local function grouping_of(spec)
-  local columns = #spec.columns > 0 and spec.columns or { { measure = "count" } }
+  local columns = {}
+  for _, column in ipairs(spec.columns) do -- times are kept by profiles only
+    if column.measure ~= "times" then columns[#columns + 1] = column end
+  end
+  columns[1] = columns[1] or { measure = "count" }
   return engine.grouping(spec, spec.keys, columns)
 end
 
 -- Adds the grouping. Returns whether the core does it without functions of Lua, by how many
--- workers, and why not by more.
+-- workers, why not by more, and the passes before.
 local function add_grouping(spec, add)
   local grouping = grouping_of(spec)
   add("C", "group by " .. keys_of(spec), grouping.keys_call)
   add("C", columns_of(spec), grouping.measures_call)
-  if grouping.calls then return false, 1, ALONE end
-  return true, guard(core.group_workers, spec.file, grouping)
+  local workers, why, passes = guard(core.group_workers, spec.file, grouping)
+  if grouping.calls then return false, 1, ALONE, passes end
+  return true, workers, why, passes
 end
 
 -- Adds a loop, as add_grouping does the grouping.
@@ -127,17 +133,32 @@ local function add_loop(spec, add)
   if not spec.refs then
     add("C", spec.reader and "spans, or what is inside of them, made for the loop"
       or "records, made for the loop")
-    return false, 1, ALONE
+    local _, _, passes = plan.workers(spec)
+    return false, 1, ALONE, passes
   end
-  local why, calls = plan.calls(spec, spec.refs)
-  add("C", "values of " .. texts_of(spec.refs), why)
-  if calls then return false, 1, ALONE end
-  return true, plan.workers(spec)
+  local of_values, calls = plan.calls(spec, spec.refs)
+  add("C", "values of " .. texts_of(spec.refs), of_values)
+  local workers, why, passes = plan.workers(spec, spec.refs)
+  if calls then return false, 1, ALONE, passes end
+  return true, workers, why, passes
 end
 
+-- Says how many passes there are, and which, as --timing names them.
+local function passes_of(passes, own)
+  local names = table.move(passes, 1, #passes, 1, {})
+  names[#names + 1] = own
+  return ("%d: %s%s"):format(#names, table.concat(names, ", "),
+    passes.with_system and ", and with them the recorded system if that is safe" or "")
+end
+
+local explain = {}
+
 ---@param spec table
+---@param own { steps: string[][]? }? steps behind those of the spec: where each runs, and what
+--- it does
 ---@return string # lines
-local function explain(spec)
+---@return integer # the number of passes
+function explain.spec(spec, own)
   check_open(spec.file)
   local lines, steps = {}, {}
   local function line(name, text)
@@ -151,10 +172,37 @@ local function explain(spec)
   line("reads", ("%s in %s"):format(what, place_of(spec.file)))
   line("times", times_of(spec))
   add_filters(spec, spec.reader and spec.reader:lowering(spec, {}) or lower.of(spec.file), add)
-  local in_core, workers, why = (spec.keys and add_grouping or add_loop)(spec, add)
+  local in_core, workers, why, passes = (spec.keys and add_grouping or add_loop)(spec, add)
+  for _, step in ipairs(own and own.steps or {}) do add(step[1], step[2]) end
   line("order", order_of(spec, in_core))
   line("workers", workers .. (why and ": " .. why or ""))
-  return table.concat(table.move(steps, 1, #steps, #lines + 1, lines), "\n")
+  line("passes", passes_of(passes, spec.keys and "groups" or "loop"))
+  return table.concat(table.move(steps, 1, #steps, #lines + 1, lines), "\n"), #passes + 1
+end
+
+---Explains groups of a query by keys and measures that are not those of its group_by.
+---@param spec table
+---@param keys {ref: table}[]
+---@param columns table[]
+---@param own table? see explain.spec
+---@return string # lines
+---@return integer # the number of passes
+function explain.grouping(spec, keys, columns, own)
+  local grouped = { keys = keys, columns = columns, split = false }
+  return explain.spec(setmetatable(grouped, { __index = spec }), own)
+end
+
+---Explains a pass over all records of a recording.
+---@param file perflua.File
+---@param pass string what --timing calls it
+---@param workers integer
+---@param why string? why there are not more
+---@param step string what is done
+---@return string # lines
+function explain.all(file, pass, workers, why, step)
+  return fmt.escape(("reads    all records in %s"):format(place_of(file)))
+    .. "\norder    file: the answer is the same in any order\nworkers  " .. workers
+    .. (why and ": " .. why or "") .. ("\npasses   1: %s\n  1  C    %s"):format(pass, step)
 end
 
 return explain

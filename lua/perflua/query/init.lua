@@ -193,7 +193,7 @@ end
 
 ---@return string # what is read, and where each step runs: in C or in Lua
 -- loaded when it is asked for
-function Query:explain() return require "perflua.query.explain"(spec_of(self)) end
+function Query:explain() return (require "perflua.query.explain".spec(spec_of(self))) end
 
 -- Tables that were made to be shown, by the specs of their queries.
 local shown <const> = setmetatable({}, { __mode = "k" })

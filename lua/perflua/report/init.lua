@@ -89,8 +89,11 @@ local in_two_passes = {
 }
 
 -- Returns the Ref of such a key; nil: it is none.
-local function ref_in_two_passes(name, file)
+local function ref_in_two_passes(name, file, options)
   if not in_two_passes[name] then return nil end
+  if options.is_explained then
+    return { text = name, kind = "function", plain = false, get = function() end }
+  end
   if not file.size then
     usage_error("%s takes two passes, and a stream can be read only once", name)
   end
@@ -108,7 +111,7 @@ local function fields_of(query, sort, options)
     if name == "type" then usage_error("%s", spec_of(query).scope.unanswered(name)) end
     local of = name == "time" and ("bucket(time, %d)"):format(options.quantum or TIME_QUANTUM)
       or branch and branch.of or nil
-    local counted = ref_in_two_passes(name, spec_of(query).file)
+    local counted = ref_in_two_passes(name, spec_of(query).file, options)
     local ref = counted or spec_of(query).scope:ref(of or name)
     if ref.kind == "view" then
       usage_error("%s is a view; name one of its fields, as in %s[1].x", name, name)
@@ -127,10 +130,11 @@ end
 
 ---@param file perflua.File
 ---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any:
---- boolean?, health: table?, quantum: integer?, branches: boolean?, graph: table? } children:
---- nil does as perf, which adds up callers where there are call chains; any: fields may be
---- absent from all samples; health: of core.health(); quantum: of `time`, in ns; branches: count the branches
---- of branch stacks; graph: of report/graph.lua, the calls that are shown of each row
+--- boolean?, health: table?, quantum: integer?, branches: boolean?, graph: table?,
+--- is_explained: boolean? } is_explained: nothing is read, for report.reading(); children: nil
+--- does as perf, which adds up callers where there are call chains; any: fields may be absent
+--- from all samples; health: of core.health(); quantum: of `time`, in ns; branches: count the
+--- branches of branch stacks; graph: of report/graph.lua, the calls that are shown of each row
 ---@return table # for report.read; raises what is wrong with the options
 function report.prepare(file, options)
   local query = query_of(file, options)
@@ -200,6 +204,13 @@ local function columns_of(prepared, keys)
     data.measures[m] = { measure = "sum", kind = "unsigned" }
   end
   return data
+end
+
+---@param prepared table
+---@return {query: perflua.Query, keys: table[], columns: table[]} # what is read, for explain()
+function report.reading(prepared)
+  local keys, columns = query_keys(prepared, report_keys.of(prepared))
+  return { query = prepared.query, keys = keys, columns = columns }
 end
 
 -- Returns the result of the core, and its sections.

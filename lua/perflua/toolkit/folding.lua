@@ -2,6 +2,7 @@
 
 local core = require "perflua.core"
 local aside = require "perflua.group.aside"
+local explained = require "perflua.toolkit.explained"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local samples = require "perflua.toolkit.samples"
@@ -79,6 +80,34 @@ function folding.with_samples(list, counts)
   return found
 end
 
+local function stacks_options(args, shows)
+  return { by = args.by or "comm", count = args.count, inline = args.inline,
+    lines = shows.lines, names = shows.names, split = true }
+end
+
+---Explains what folding.recording() reads.
+---@param file perflua.File
+---@param args table what tools.parse gave
+---@param shows { lines: boolean?, names: boolean? }
+---@param steps string[][] what follows
+---@return table[]? parts for explained.text()
+---@return string? message
+---@return integer? status
+function folding.explain(file, args, shows, steps)
+  local events, message = stacks.choose(file, args.event)
+  if message then return nil, message, USAGE end
+  local parts = { file.size and explained.counts(file) }
+  local is_first = file.size and #events > 1 and not samples.is_chosen(args)
+  local query = file:samples { event = (args.event or is_first) and events or nil,
+    order = file.size and "file" or nil, reuse = true }
+  if is_first then
+    table.insert(steps, 1, { "Lua", "only the first of these events that has samples is read" })
+  end
+  parts[#parts + 1] = explained.reading(stacks.reading(query, stacks_options(args, shows)),
+    steps)
+  return parts
+end
+
 ---@param tool string its name
 ---@param file perflua.File
 ---@param args table what tools.parse gave
@@ -95,10 +124,7 @@ function folding.recording(tool, file, args, shows)
   if counts and not samples.is_chosen(args) then all = folding.with_samples(events, counts) end
   query = file:samples { event = all and all[1] or args.event and events or nil,
     order = file.size and "file" or nil, reuse = true }
-  set, n_aside = stacks.collect(query, {
-    by = args.by or "comm", count = args.count, inline = args.inline,
-    lines = shows.lines, names = shows.names, split = true,
-  })
+  set, n_aside = stacks.collect(query, stacks_options(args, shows))
   if n_aside > 0 then folding.log(tool, "%s", aside.said(n_aside)) end
   if set.samples == 0 and not interrupted.part() then
     folding.log(tool, "%s: %s", fmt.paths(file.path), unchosen.text(file, args))

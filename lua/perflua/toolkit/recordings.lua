@@ -91,6 +91,14 @@ local function each_file(paths, open, opened, passes)
   end
 end
 
+-- Writes what a tool would read.
+local function explain(tool, args, out, settings, read)
+  local parts, message, status = tool.explain(read[1], args, settings, read[2])
+  if not parts then return status, message end
+  -- what few ask for is loaded when it is asked for
+  out:write(require "perflua.toolkit.explained".text(parts))
+end
+
 ---Runs a tool that reads recordings.
 ---@param name string its name
 ---@param tool table
@@ -105,6 +113,7 @@ function recordings.run(name, tool, args, out, host)
   if status then return status, wrong end
   wrong = wrong or symbols.wrong(args)
   if wrong then return USAGE, ("%s: %s"):format(name, wrong) end
+  if args.explain then core.measure() end -- it says which passes explaining makes
   local opened <close> = setmetatable({}, Opened)
   local open = opener(name, tool, args, settings, opened)
   if tool.several == "each" then
@@ -120,6 +129,7 @@ function recordings.run(name, tool, args, out, host)
     read[i], wrong, status = open_input(input, open)
     if not read[i] then return status, wrong end
   end
+  if args.explain then return explain(tool, args, out, settings, read) end
   return tool.run(read[1], args, out, settings, read[2])
 end
 

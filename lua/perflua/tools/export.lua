@@ -3,6 +3,7 @@
 local aside = require "perflua.group.aside"
 local core = require "perflua.core"
 local export = require "perflua.export"
+local explained = require "perflua.toolkit.explained"
 local folding = require "perflua.toolkit.folding"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
@@ -164,6 +165,43 @@ function tool.prepare(args, out, host)
   return format, check_options(args, out == io.stdout and host.is_terminal "stdout")
 end
 
+-- Returns the query and options of what is written, as query_of() chooses them; or nil and what
+-- is wrong.
+local function describe(file, args, format, other, query_of_file)
+  local query, message = query_of_file(file, args, format)
+  local before, max_size, lines
+  if query and other then
+    before = query
+    query, message = query_of_file(other, args, format)
+  end
+  if not query then return nil, message end
+  max_size, message = read_size(args, format)
+  if message then return nil, message end
+  if args["no-lines"] then lines = false end
+  local options = { count = args.count, lines = lines, title = args.title,
+    timeline = args.timeline, max_size = max_size, before = before,
+    safe = args["csv-safe"], crlf = args.crlf }
+  local ok, why = pcall(export.check, query, format, options)
+  if not ok then return nil, (strip_position(why):gsub("max_size", "--max-size")) end
+  return query, options
+end
+
+function tool.explain(file, args, format, other)
+  local function select_all(of) -- which of the events have samples is not known yet
+    if args.fields then return select_fields(of:samples(), args.fields) end
+    return of:samples()
+  end
+  local query, options = describe(file, args, format, other, select_all)
+  if not query then return nil, options, USAGE end
+  local parts, counts = {}, format.one_event and file.size and not other
+  if counts then parts[1] = explained.counts(file) end
+  for _, reading in ipairs(export.readings(query, format, options)) do
+    if reading.needs_times then parts[#parts + 1] = explained.times(file) end
+    parts[#parts + 1] = explained.reading(reading, { { "C", "the file, for " .. args.to } })
+  end
+  return parts
+end
+
 ---@param file perflua.File
 ---@param args table
 ---@param out file*
@@ -172,23 +210,11 @@ end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(file, args, out, format, other)
-  local before, query, message, lines, max_size
-  query, message = query_of(file, args, format)
-  if query and other then
-    before = query
-    file, query, message = other, query_of(other, args, format)
-  end
-  if not query then return USAGE, message end
-  max_size, message = read_size(args, format)
-  if message then return USAGE, message end
-  if args["no-lines"] then lines = false end
-  local options = { count = args.count, lines = lines, title = args.title,
-    timeline = args.timeline, max_size = max_size, before = before,
-    safe = args["csv-safe"], crlf = args.crlf }
-  local ok, why = pcall(export.check, query, format, options)
-  if not ok then return USAGE, (strip_position(why):gsub("max_size", "--max-size")) end
-  local written
-  written, message = perflua.export(query, args.to, args.o ~= "-" and args.o or out, options)
+  local query, options = describe(file, args, format, other, query_of)
+  if not query then return USAGE, options end
+  file = other or file
+  local written, message = perflua.export(query, args.to, args.o ~= "-" and args.o or out,
+    options)
   if not written then return nil, message end
   for _, note in ipairs(written.notes or {}) do folding.log("export", "%s", note) end
   if written.samples == 0 then

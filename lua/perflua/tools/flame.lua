@@ -115,6 +115,8 @@ local function unit_of(set, args)
   return set.event_name:match("^([%w_.-]+):[%a]+$") or set.event_name
 end
 
+local function shown(args) return { lines = not args["no-lines"] } end
+
 local function read_set(file, args)
   if args.folded then
     local set, message = read_folded(args[1])
@@ -125,8 +127,7 @@ local function read_set(file, args)
     if set and set.total <= 0 then return nil, args[1] .. ": no folded stacks" end
     return set, message
   end
-  local set, message, status = folding.recording("flame", file, args,
-    { lines = not args["no-lines"] })
+  local set, message, status = folding.recording("flame", file, args, shown(args))
   if set and set.samples > 0 and set.total <= 0 then
     return nil, fmt.paths(args[1])
       .. ": all periods are 0: --count counts samples instead"
@@ -138,6 +139,12 @@ function tool.prepare(args) return nil, check_options(args) end
 
 -- Folded stacks are no recording.
 function tool.opens(args) return { not args.folded and args[1] or nil } end
+
+function tool.explain(file, args)
+  if args.folded then return nil, "--explain is of recordings, not of folded stacks", 2 end
+  return folding.explain(file, args, shown(args),
+    { { "C", "the tree of the stacks" }, { "Lua", "the graph, of the frames that it shows" } })
+end
 
 ---@param file? perflua.File
 ---@param args table

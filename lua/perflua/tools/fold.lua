@@ -22,6 +22,12 @@ In names, ; becomes : and control characters become ?.]],
 
 function tool.prepare(args) return nil, folding.wrong("by", args.by, stacks.heads) end
 
+local function shown(args) return { names = not args.annotate } end
+
+function tool.explain(file, args)
+  return folding.explain(file, args, shown(args), { { "C", "stacks, sorted by name" } })
+end
+
 ---@param file perflua.File
 ---@param args table
 ---@param out file*
@@ -29,8 +35,7 @@ function tool.prepare(args) return nil, folding.wrong("by", args.by, stacks.head
 ---@return string | nil message
 function tool.run(file, args, out)
   local ok
-  local set, message, status = folding.recording("fold", file, args,
-    { names = not args.annotate })
+  local set, message, status = folding.recording("fold", file, args, shown(args))
   if not set then return status, message end
   ok, message = output.with_file(args.o or out, function(to)
     return errno(set:fold(to, args.annotate))

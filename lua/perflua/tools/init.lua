@@ -35,6 +35,9 @@
 --                of an operand; default: files
 --   passes       how often it reads a recording as a whole at most, for progress, or a
 --                function(args, file) that returns it; default: once
+--   explain      function(file, args, settings, other) → the parts of what run would read
+--                (toolkit/explained); or nil, what is wrong, status. The tool then has the
+--                option --explain; or nil
 --   run          function(read, args, out, settings, other) → exit status (nil: 0); or nil,
 --                message. `read` is the File, or the side (perflua.toolkit.sides), `other` the
 --                second one; with several = "each" an iterator: i, File or nil, message. If it
@@ -99,6 +102,8 @@ local common = {
     "say on standard error where the time went: the passes, and the stages of each" },
 }
 
+local EXPLAIN <const> = "say what would be read, in which order, and where each part runs"
+
 -- Returns the options of a tool, and those that it refuses with the reason.
 local function options_of(tool)
   local options, refused
@@ -109,6 +114,7 @@ local function options_of(tool)
     options, refused = require "perflua.toolkit.recordings".options(tool)
   end
   for name, option in pairs(common) do options[name] = option end
+  options.explain = tool.explain and EXPLAIN
   return options, refused
 end
 

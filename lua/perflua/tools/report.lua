@@ -3,6 +3,7 @@
 local aside = require "perflua.group.aside"
 local core = require "perflua.core"
 local duration = require "perflua.text.duration"
+local explained = require "perflua.toolkit.explained"
 local fmt = require "perflua.text.fmt"
 local graph = require "perflua.report.graph"
 local interrupted = require "perflua.table.interrupted"
@@ -249,6 +250,17 @@ local function write_json(result, file, health, out)
     })
     put "\n"
   end)
+end
+
+function tool.explain(file, _, settings)
+  local query = settings.query
+  query.is_explained = true
+  local ok, prepared = pcall(report.prepare, file, query)
+  if not ok then return nil, strip_position(prepared), USAGE end
+  local parts = { file.size and explained.counts(file, true) }
+  parts[#parts + 1] = explained.reading(report.reading(prepared),
+    { { "C", "rows, sorted by their shares" } })
+  return parts
 end
 
 ---@param file perflua.File

@@ -28,6 +28,7 @@ describe("explain()", function()
       ("reads    samples in PATH, %d bytes"):format(file.size),
       "order    file: the answer is the same in any order",
       lines(q)[3],
+      "passes   2: recorded system, groups",
       "  1  C    where cpu == 1 and period > 0",
       "  2  C    group by event, comm, stack",
       "  3  C    count(), sum(period)",
@@ -44,8 +45,9 @@ describe("explain()", function()
       ("reads    samples of faults in PATH, %d bytes"):format(file.size),
       "order    time: a Lua function may depend on it",
       "workers  1: Lua sees one record after another",
+      "passes   3: recorded system, index of times, groups",
       "  1  C    where comm in { 'sh' } and cpu in { 0, 1 }",
-      "  2  Lua  where a function (spec/lua/query/explain_spec.lua:39)",
+      "  2  Lua  where a function (spec/lua/query/explain_spec.lua:40)",
       "  3  C    group by pid, name (name is a function of Lua)",
       "  4  C    avg(ip) weighted by period",
     }, lines(q))
@@ -58,14 +60,15 @@ describe("explain()", function()
       "times    from @0.000000, before @0.000000",
       "order    time: loops read in time order",
       "workers  1: Lua sees one record after another",
+      "passes   2: index of times, loop",
       "  1  C    records, made for the loop",
     }, lines(records))
     assert.equal("  1  C    values of ip, period * 2",
-      lines(file:samples():select("ip", "period * 2"))[4])
+      lines(file:samples():select("ip", "period * 2"))[5])
     assert.equal("  1  C    values of ip, callchain (callchain is a view)",
-      lines(file:samples():select("ip", "callchain"))[4])
+      lines(file:samples():select("ip", "callchain"))[5])
     local after = file:samples():where(function() return true end):select("ip")
-    assert.equal("  2  C    values of ip", lines(after)[5])
+    assert.equal("  2  C    values of ip", lines(after)[6])
   end)
 
   it("says why an order is not another", function()
@@ -87,7 +90,9 @@ describe("explain()", function()
     assert.equal("1: Lua sees one record after another", line(q, "workers"))
     assert.equal(
       "  1  C    where event.config == 0 (event.config: a stream may add events later)",
-      lines(q)[4])
+      lines(q)[5])
+    assert.equal("1: groups, and with them the recorded system if that is safe",
+      line(stream:samples():group_by("comm"):count(), "passes"))
     assert.equal(
       "file, or time if names are needed: the answer is the same in both",
       line(stream:samples():group_by("pid"):count(), "order"))

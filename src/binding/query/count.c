@@ -56,6 +56,18 @@ static void push_stat(lua_State *L, const struct pd_stat *stat)
 	}
 }
 
+/* core.count_workers(file) -> the number of threads of core.count(), the reason or nil */
+int pl_file_count_threads(lua_State *L)
+{
+	const struct pl_file *f = pl_check_open_file(L, 1);
+	const struct pq_scope scope = { .session = f->session, .threads = pl_threads(f) };
+	const char *why;
+
+	lua_pushinteger(L, pq_count_threads(&scope, &why));
+	lua_pushstring(L, why);
+	return 2;
+}
+
 /*
  * core.count(file) -> {types, events, unknown_event, split, lost_records, lost_samples,
  * first_time, last_time}

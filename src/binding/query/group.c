@@ -372,8 +372,8 @@ int pl_file_group(lua_State *L)
 }
 
 /*
- * core.group_workers(file, description) -> the number of threads that would work, and the
- * reason for not using more or nil
+ * core.group_workers(file, description) -> the number of threads that would work, the reason
+ * for not using more or nil, and the passes before (scope.h)
  */
 int pl_file_group_threads(lua_State *L)
 {
@@ -381,8 +381,11 @@ int pl_file_group_threads(lua_State *L)
 	const char *why = NULL;
 	unsigned n = job->pairs.how ? pq_rows_threads(&job->scope, &why) :
 				      pq_run_threads(&job->scope, &job->grouping, &why);
+	bool reads = !job->pairs.how && !job->calls && pq_run_reads(&job->scope);
 
 	lua_pushinteger(L, n);
 	lua_pushstring(L, why);
-	return 2;
+	pl_push_passes(L, lua_touserdata(L, PL_FILE_AT), &job->scope, job_asks_system(job),
+		       reads);
+	return 3;
 }

@@ -115,3 +115,43 @@ void pl_scope_machine(lua_State *L, struct pl_file *f, int options, bool asks,
 	if (asks && passes && is_order(L, options, "any"))
 		scope->order = PD_ORDER_TIME;
 }
+
+/*
+ * Adds the passes that find the first time of each recording, which the recorded system needs
+ * where several have one clock (machine/sources.h), to the array on top of `n` passes. Returns
+ * how many there are then.
+ */
+static lua_Integer add_time_passes(lua_State *L, const struct pd_session *session,
+				   lua_Integer n)
+{
+	if (session->n_files == 1 || !session->one_clock)
+		return n;
+	for (size_t i = 0; i < session->n_files; i++) {
+		if (session->files[i]->times.known)
+			continue;
+		lua_pushliteral(L, "first and last time");
+		lua_rawseti(L, -2, ++n);
+	}
+	return n;
+}
+
+void pl_push_passes(lua_State *L, const struct pl_file *f, const struct pq_scope *scope,
+		    bool asks, bool reads)
+{
+	lua_Integer n = 0;
+
+	asks = asks && !f->system;
+	reads = reads || pl_file_passes(f);
+	lua_createtable(L, 2, 1);
+	if (asks && !reads) {
+		n = add_time_passes(L, scope->session, n);
+		lua_pushliteral(L, "recorded system");
+		lua_rawseti(L, -2, ++n);
+	}
+	if (pq_scope_needs_index(scope)) {
+		lua_pushliteral(L, "index of times");
+		lua_rawseti(L, -2, ++n);
+	}
+	lua_pushboolean(L, asks && reads);
+	lua_setfield(L, -2, "with_system");
+}

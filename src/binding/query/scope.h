@@ -25,4 +25,12 @@ void pl_to_scope(lua_State *L, int keep, const struct pl_file *file, int options
 void pl_scope_machine(lua_State *L, struct pl_file *file, int options, bool asks,
 		      struct pq_scope *scope);
 
+/*
+ * Pushes an array of the passes that come before that of a scope, as --timing names them; its
+ * field `with_system` is true if the recorded system is read in the scope's own pass. `asks`:
+ * the query asks it; `reads`: and reads it, unless it was read before. [-0, +1]
+ */
+void pl_push_passes(lua_State *L, const struct pl_file *file, const struct pq_scope *scope,
+		    bool asks, bool reads);
+
 #endif

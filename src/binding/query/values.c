@@ -56,13 +56,14 @@ static const struct pq_node *const *collect_named(lua_State *L, const struct pl_
 	return trees->nodes;
 }
 
-static bool nodes_ask_system(const struct pl_cursor *c, const struct pq_node *const *nodes)
+static bool nodes_ask_system(const struct pq_scope *scope, const struct pq_node *const *nodes,
+			     size_t n)
 {
-	bool asks = (c->scope.filter && pq_asks_system(c->scope.filter, c->file->session)) ||
-		    pq_items_ask(c->scope.unnest, c->file->session);
+	bool asks = (scope->filter && pq_asks_system(scope->filter, scope->session)) ||
+		    pq_items_ask(scope->unnest, scope->session);
 
-	for (size_t i = 0; i < c->n_values; i++)
-		asks = asks || pq_asks_system(nodes[i], c->file->session);
+	for (size_t i = 0; i < n; i++)
+		asks = asks || pq_asks_system(nodes[i], scope->session);
 	return asks;
 }
 
@@ -125,7 +126,7 @@ static void open_value_rows(lua_State *L, struct pl_cursor *c, int keep, int opt
 {
 	struct pd_error err;
 
-	if (c->scope.system || nodes_ask_system(c, paired->nodes))
+	if (c->scope.system || nodes_ask_system(&c->scope, paired->nodes, c->n_values))
 		c->scope.system = pl_system(L, c->file);
 	if (paired->how)
 		open_made(L, c, keep, options, paired);
@@ -336,11 +337,12 @@ void pl_push_values(lua_State *L, struct pl_cursor *c, int cursor)
 
 /*
  * core.loop_workers(file, options of a cursor) -> the number of threads of a loop over values,
- * and the reason: see pq_rows_threads
+ * the reason (see pq_rows_threads), and the passes before (scope.h)
  */
 int pl_file_loop_threads(lua_State *L)
 {
 	const struct pl_file *f = pl_check_open_file(L, 1);
+	struct pq_paired paired = { .n = 0 };
 	const char *why;
 	struct pq_scope scope;
 
@@ -348,7 +350,10 @@ int pl_file_loop_threads(lua_State *L)
 	lua_settop(L, 2);
 	lua_newtable(L);
 	pl_to_scope(L, 3, f, 2, NULL, &scope);
+	if (!pl_to_paired(L, 3, f, 2, &paired) && lua_getfield(L, 2, "values") == LUA_TTABLE)
+		paired.nodes = pl_to_nodes(L, 3, f, lua_gettop(L), PQ_MAX_ROW, &paired.n);
 	lua_pushinteger(L, pq_rows_threads(&scope, &why));
 	lua_pushstring(L, why);
-	return 2;
+	pl_push_passes(L, f, &scope, nodes_ask_system(&scope, paired.nodes, paired.n), false);
+	return 3;
 }

@@ -59,26 +59,22 @@ static enum pb_outcome index_streams(struct pd_time_order *o, struct pd_session 
 }
 
 /*
- * Does what index_streams() does, as a pass of its own; PB_RETRY_SERIAL for one-shot streams,
- * too.
+ * Does what index_streams() does, as a pass of its own where records are not compressed.
+ * PB_RETRY_SERIAL for one-shot streams, too.
  */
 static enum pb_outcome make_indexes(struct pd_time_order *o, struct pd_session *files,
 				    const struct pd_walk_options *options, struct pd_error *err)
 {
-	bool is_indexed = true;
+	struct pb_pass *pass = NULL;
 	enum pb_outcome made;
-	struct pb_pass *pass;
 	struct pb_lap lap;
 
-	for (size_t i = 0; i < o->n; i++) {
+	for (size_t i = 0; i < o->n; i++)
 		if (o->streams[i].stream->input->stream)
 			return PB_RETRY_SERIAL;
-		is_indexed = is_indexed && o->streams[i].stream->index;
-	}
-	if (is_indexed)
-		return PB_OK;
-	pass = pb_pass_begin(files->timing, "index of times", files->number);
-	lap = pb_stage_enter(files->timing, pass, PB_STAGE_ORDER);
+	if (pd_time_order_needs_index(files))
+		pass = pb_pass_begin(files->timing, "index of times", files->number);
+	lap = pb_stage_enter(files->timing, pass ? pass : options->pass, PB_STAGE_ORDER);
 	pb_set_phase(&options->progress, "indexing times");
 	made = index_streams(o, files, options, err);
 	pb_set_phase(&options->progress, NULL);
@@ -189,6 +185,23 @@ void pd_time_order_deinit(struct pd_time_order *o)
 		pd_merge_deinit(&o->merge);
 	free(o->streams);
 	o->streams = NULL;
+}
+
+bool pd_time_order_needs_index(const struct pd_session *session)
+{
+	bool needs = false;
+
+	for (size_t i = 0; i < session->n_files; i++) {
+		const struct pd_file *file = session->files[i];
+		struct pd_timestamp_locator locator;
+
+		if (file->input.stream || pd_file_feature(file, PD_FEATURE_COMPRESSED))
+			return false;
+		pd_timestamp_locator_init(&locator, file);
+		for (size_t k = 0; k < file->n_streams; k++)
+			needs = needs || (locator.any && !file->streams[k].index);
+	}
+	return needs;
 }
 
 uint64_t pd_time_order_late(const struct pd_time_order *o)

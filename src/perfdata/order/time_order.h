@@ -66,6 +66,13 @@ static inline int pd_time_order_next(struct pd_time_order *o, struct pd_record *
 }
 
 /*
+ * Returns true if the records of a session have times and no index of them yet, so that the
+ * first walk in the order of time makes one, in a pass of its own. Streams and compressed
+ * records have none.
+ */
+bool pd_time_order_needs_index(const struct pd_session *session);
+
+/*
  * Returns how many records so far came too late to be delivered in order; 0 if the order is
  * exact.
  */

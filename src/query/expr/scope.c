@@ -69,6 +69,11 @@ bool pq_scope_passes(const struct pq_scope *scope)
 	return false;
 }
 
+bool pq_scope_needs_index(const struct pq_scope *scope)
+{
+	return scope->order == PD_ORDER_TIME && pd_time_order_needs_index(scope->session);
+}
+
 uint64_t pq_scope_size(const struct pq_scope *scope)
 {
 	return pq_scope_passes(scope) ? 0 : pd_session_size(scope->session);

@@ -103,6 +103,9 @@ bool pq_scope_splits(const struct pq_scope *scope);
 /* Returns true if something in the scope is a stream, which can be read only once. */
 bool pq_scope_passes(const struct pq_scope *scope);
 
+/* Returns true if an index of times is made before the records of the scope are read. */
+bool pq_scope_needs_index(const struct pq_scope *scope);
+
 /* Returns the bytes of all records that are read; 0: not known. */
 uint64_t pq_scope_size(const struct pq_scope *scope);
 

@@ -1,0 +1,71 @@
+-- --explain of tools: what they would read, as query:explain() says it.
+
+local core = require "perflua.core"
+local explain = require "perflua.query.explain"
+local fmt = require "perflua.text.fmt"
+local guard = require("perflua.errors").guard
+local spec_of = core.query_spec
+
+local explained = {}
+
+---Explains a pass that counts all records.
+---@param file perflua.File
+---@param is_health boolean? it also looks for what is wrong with them
+---@return { text: string, n: integer }
+function explained.counts(file, is_health)
+  if is_health then
+    return { n = 1, text = explain.all(file, "counts for doctor", 1,
+      "records are compared with those before", "count samples, losses and damage") }
+  end
+  local n, why = guard(core.count_workers, file)
+  return { n = 1, text = explain.all(file, "counts of records", n, why,
+    "count records, samples and losses") }
+end
+
+---Explains the pass that finds the first and the last time.
+---@param file perflua.File whose header does not tell them
+---@return { text: string, n: integer }
+function explained.times(file)
+  return { n = 1, text = explain.all(file, "first and last time", 1, nil,
+    "find the first and the last time") }
+end
+
+---Explains what is read of a recording, and what is done with it.
+---@param reading { query: perflua.Query, keys: table[]?, columns: table[]? } groups by keys, or
+--- the values that the query selects
+---@param steps string[][]? further steps, where each runs and what it does
+---@return { text: string, n: integer }
+function explained.reading(reading, steps)
+  local spec, of = spec_of(reading.query), { steps = steps }
+  local text, n
+  if reading.keys then
+    text, n = explain.grouping(spec, reading.keys, reading.columns, of)
+  else
+    text, n = explain.spec(spec, of)
+  end
+  return { text = text, n = n }
+end
+
+-- Adds the passes that were made to explain what is read: options with shares of the time need
+-- the first and the last.
+local function add_made(texts)
+  local names = {}
+  for _, pass in ipairs(core.timing().passes) do names[#names + 1] = pass.what end
+  if names[1] then
+    texts[#texts + 1] = ("passes   %d: %s (made now, as options need it)"):format(#names,
+      table.concat(names, ", "))
+  end
+  return #names
+end
+
+---@param parts { text: string, n: integer }[] made while time was measured
+---@return string # lines: the parts, and how many passes there are together
+function explained.text(parts)
+  local texts = {}
+  local n = add_made(texts)
+  for _, part in ipairs(parts) do texts[#texts + 1], n = part.text, n + part.n end
+  if texts[2] then texts[#texts + 1] = fmt.phrase(n, "{pass|passes}") .. " together" end
+  return table.concat(texts, "\n\n") .. "\n"
+end
+
+return explained
