@@ -4,7 +4,8 @@
 --
 -- The figures belong to a machine's versions of compiler and libraries. Where counts.txt has
 -- none for them, they are printed and nothing is compared. DIR/counts.txt is always written: a
--- copy of counts.txt with the figures of this run.
+-- copy of counts.txt with the figures of this run. How often each job reads its recordings is
+-- printed below; --timing says it.
 
 local files = require "spec.support.files"
 local figures = require "spec.bench.counts.figures"
@@ -36,14 +37,14 @@ local function versions()
   }, ", ")
 end
 
--- The command line of a job; `under` runs it. The environment is the same everywhere, and libc
--- chooses the same string functions on every processor.
-local function line_of(job, under)
+-- The command line of a job; `under` runs it, `option` is one more of perflua. The environment
+-- is the same everywhere, and libc chooses the same string functions on every processor.
+local function line_of(job, under, option)
   local words = { "env", "-i", "PATH=" .. os.getenv "PATH", "HOME=" .. dir, "LC_ALL=C",
     "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-AVX512F,-AVX512VL,-ERMS,-FSRM",
     "LUA_PATH=./?.lua;./lua/?.lua;./lua/?/init.lua;;", "LUA_CPATH=" .. os.getenv "LUA_CPATH" }
   table.move(under, 1, #under, #words + 1, words)
-  local program = job.program and { job.program } or { perflua, "-j", "1" }
+  local program = job.program and { job.program } or { perflua, "-j", "1", option }
   table.move(program, 1, #program, #words + 1, words)
   for i = 2, #job do
     if job[i] == "$S" then
@@ -93,6 +94,25 @@ local function peak_of(job)
   return least
 end
 
+-- Returns how often a job reads its recordings; nil if it reads none that have a size.
+local function reads_of(job)
+  if job.program then return nil end
+  local told = stopwatch.output(quoted(line_of(job, {}, "--timing=json"))
+    .. " 2>&1 >/dev/null </dev/null"):match '{"files":.*' or ""
+  local read, size = 0, 0
+  for bytes in told:gmatch '"bytes":(%d+),"name":"read"' do read = read + bytes end
+  for bytes in told:gmatch '"size":(%d+)' do size = size + bytes end
+  return size > 0 and read / size or nil
+end
+
+local function print_reads()
+  print "\nHow often each job reads its recordings:"
+  for _, job in ipairs(jobs) do
+    local reads = reads_of(job)
+    if reads then print(("%10.2f  %s"):format(reads, job[1])) end
+  end
+end
+
 local function measure()
   local measured = {}
   count_instructions()
@@ -111,6 +131,7 @@ local measured = measure()
 local report, too_much = figures.compare(known[key], measured)
 print(key)
 print(report)
+print_reads()
 known[key] = measured
 files.write(dir .. "/counts.txt", figures.text(known))
 if too_much > 0 then
