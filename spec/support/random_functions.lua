@@ -66,7 +66,7 @@ local function access_of(text, arguments)
   -- `stop`, `duration` and `close` of a span come when it ends: a function of a record inside
   -- asks what is known
   if not own[first] and first ~= "stop" and first ~= "duration" and first ~= "so_far"
-    and first ~= "close" then
+    and first ~= "cut" and first ~= "in_a" and first ~= "in_b" and first ~= "close" then
     path = "open." .. path
   end
   local of = arguments == "span, around" and of_span and "around" or "span"

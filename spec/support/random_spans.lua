@@ -28,6 +28,14 @@ local function of_spans(pool, maker, prefix, options)
   if options.unfinished then
     list[#list + 1] = { text = prefix .. "so_far", kind = "signed", values = { 0, 100 } }
   end
+  if options.slice or options.window then
+    list[#list + 1] = { text = prefix .. "cut", kind = "boolean", values = {} }
+  end
+  if options.change then
+    for _, state in ipairs { "in_a", "in_b" } do
+      list[#list + 1] = { text = prefix .. state, kind = "signed", values = { 0, 10, 100 } }
+    end
+  end
   for _, field in ipairs(common(pool)) do
     local count, path = field.text:match "^(#?)(.*)"
     local side = maker:one_of { "open.", "close.", "open." }
@@ -70,6 +78,20 @@ local function closing(self, key)
   return parts
 end
 
+-- Adds states to the options of pair().
+local function add_states(self, options)
+  options.open = { { event = self:one_of { "open", "tick" }, state = "a" },
+    { event = "open", state = self:one_of { "a", "b" } } }
+  options.change = {}
+  for i = 1, 1 + self.random(2) do
+    self.pool = common(self.records)
+    options.change[i] = { event = self:one_of { "open", "close", "tick" },
+      state = i == 1 and "b" or self:one_of { "a", "b" },
+      where = self:chance(50) and self:condition(1) or nil }
+    self.pool = self.records
+  end
+end
+
 local function spans(self, steps, keys, fields, ended)
   local key = self:one_of(keys)
   steps[#steps + 1] = { "pair", {
@@ -77,14 +99,23 @@ local function spans(self, steps, keys, fields, ended)
       and { "tid", "time" } or nil, unfinished = not ended and self:chance(25) or nil,
     lost = self:chance(25) and "keep" or nil,
   } }
-  self.pool = of_spans(self.records, self, "", steps[#steps][2])
+  local options = steps[#steps][2]
+  if self:chance(20) then add_states(self, options) end
+  if self.may_cut and self:chance(20) then
+    -- some recordings have a record seconds later: slices need a window
+    options.slice = self:one_of { 1, 10, 70, "1us", false } or nil
+    options.window = self:one_of { { 1100, 1400 }, { nil, 1200 },
+      options.slice and { 1300, 1350 } or { 1300 } }
+  end
+  self.pool = of_spans(self.records, self, "", options)
   self.arguments = "span"
   self.calls = self.calls and not fields
 end
 
 -- Spans, or the records inside of spans.
 return function(self, steps)
-  if self:chance(60) then
+  self.may_cut = self:chance(60)
+  if self.may_cut then
     spans(self, steps, { "tid", "tid", "cpu", { "tid", "cpu" }, "comm", "tid // 2", false },
       self:chance(20))
     return self:filters(steps)

@@ -180,6 +180,13 @@ local classes = {
         default = "\"tid\"" },
       { "fields", "string[]?",
         "Spans that are looped over have tables of these fields instead of records: faster." },
+      { "change", "PairSide|PairSide[]?",
+        "The records that change the state of an open span; each has a `state`, as `open` then "
+          .. "has: spans have fields `in_STATE`, the time that they spent in it." },
+      { "slice", "string|integer?",
+        "Spans are cut at multiples of this time, \"10ms\" or nanoseconds." },
+      { "window", "any[]?",
+        "{ from, to }, as between() takes them: only the parts of spans in it are rows." },
       { "lost", "\"drop\"|\"keep\"?",
         "Whether spans that were open when records were lost are rows if a record closes them "
           .. "later.",
@@ -192,7 +199,7 @@ local classes = {
 
   PairSide = {
     name = "PairSide", kind = "options",
-    doc = "Records that open or close a span, in `open` and `close` of pair().",
+    doc = "Records that open, close or change a span, in `open`, `close` and `change` of pair().",
     fields = {
       { "event", "string|Event|(string|Event)[]?", "Their event." },
       { "type", "string?", "Their record type." },
@@ -201,6 +208,7 @@ local classes = {
           .. "opened the span: \"args.id == open.args.id\"." },
       { "key", "string|string[]|false?", "The fields that are the key of these records.",
         default = "`key` of pair()" },
+      { "state", "string?", "The state that a span has from then on: in `open` and `change`." },
     },
   },
 
@@ -246,6 +254,8 @@ local classes = {
         "Time from the opening record to the last one that is read, if it had not ended then: "
           .. "with `unfinished` of pair().",
         unit = "ns" },
+      { "cut", "boolean?",
+        "Whether it is a part of a span: with `slice` or `window` of pair()." },
       { "open", "Record|table<string, any>", "The record that opened it." },
       { "close", "Record|table<string, any>?",
         "The record that closed it; nil: it has not ended yet." },
@@ -269,6 +279,8 @@ local classes = {
         .. "that opens or closes spans, else to the last record.", unit = "ns" },
       { "kept", "integer", "Spans among `pairs` that were open when records were lost: with "
         .. "`lost = \"keep\"`." },
+      { "stray", "integer", "Records of `change` that changed no span: none of their key was "
+        .. "open, or it had changed later." },
       { "unkeyed", "integer", "Records without a key or time." },
     },
   },

@@ -2,7 +2,9 @@
 -- has the records inside of them.
 
 local errors = require "perflua.errors"
+local between = require "perflua.recording.between"
 local description = require "perflua.table.description"
+local duration = require "perflua.text.duration"
 local fields = require "perflua.fields"
 local keys = require "perflua.intervals.keys"
 local query = require "perflua.query"
@@ -37,18 +39,21 @@ local function check_options(options)
   end
 end
 
--- Describes what a pass over both sides reads: the query's records, and those that tell of lost
+-- Describes what a pass over all sides reads: the query's records, and those that tell of lost
 -- ones.
-local function reading_of(spec, a, b)
+local function reading_of(spec, all)
   local ids, set = nil, nil
   if spec.types then
     ids = { [LOST] = true, [LOST_SAMPLES] = true }
     for id in pairs(spec.types) do ids[id] = true end
   end
-  if a.events and b.events then
+  local known = true
+  for _, side in pairs(all) do known = known and side.events ~= nil end
+  if known then
     set = {}
-    for index in pairs(a.events) do set[index] = true end
-    for index in pairs(b.events) do set[index] = true end
+    for _, side in pairs(all) do
+      for index in pairs(side.events) do set[index] = true end
+    end
   end
   local reading = {
     file = spec.file, types = ids, event_nil = true, container = spec.container, order = "time",
@@ -91,6 +96,27 @@ local function pairs_lost(spec)
   return not spec.types or spec.types[LOST] or spec.types[LOST_SAMPLES] or false
 end
 
+-- Where spans are cut: { slice, from, to } in ns; nil: nowhere.
+local function cuts_of(file, options)
+  local slice, window = options.slice, options.window
+  if slice == nil and window == nil then return nil end
+  local ns = type(slice) == "string" and duration.nanoseconds(slice) or math.tointeger(slice)
+  if slice ~= nil and (not ns or ns < 1) then
+    usage_error("pair: slice: a length of time expected, \"10ms\" or nanoseconds, got %s",
+      tostring(slice))
+  elseif window == nil then
+    return { slice = ns }
+  elseif type(window) ~= "table" or window[1] == nil and window[2] == nil
+    or type(window[1]) == "table" then
+    usage_error("pair: window: { from, to } expected, as for between()")
+  end
+  local hull = between.windows(file, window[1], window[2], { time = "time", source = "source" })
+  if hull.condition then
+    usage_error("pair: window: these recordings have different clocks; pair each alone")
+  end
+  return { slice = ns, from = hull.from, to = hull.to }
+end
+
 ---@param on perflua.Query
 ---@param options { open: any, close: any, key: any, fields: string[]? }
 ---@return perflua.Query # of spans; its counts are set by each pass
@@ -100,12 +126,14 @@ function intervals.pair(on, options)
   sides.check_query(spec, "pair")
   check_options(options)
   local open = sides.of(spec, "open", options.open)
-  local close = sides.of(spec, "close", options.close, open)
-  local stores_key, key_kinds = keys.set(open, close, options.key, options.unfinished)
-  local reading, set = reading_of(spec, open, close)
+  local all_sides = { open = open, close = sides.of(spec, "close", options.close, open),
+    change = options.change ~= nil and sides.of(spec, "change", options.change, open) or nil }
+  local cuts = cuts_of(spec.file, options)
+  local stores_key, key_kinds = keys.set(all_sides, options.key, options.unfinished or cuts)
+  local reading, set = reading_of(spec, all_sides)
   local all = fields.scope(spec.file, reading.types, set, spec.container)
   reading.scope = all
-  for _, side in ipairs { open, close } do
+  for _, side in pairs(all_sides) do
     for _, part in ipairs(side.parts) do
       -- of records whose types are the part's, all that are read and do not tell of lost ones,
       -- that need not be asked
@@ -114,7 +142,8 @@ function intervals.pair(on, options)
     end
   end
   local pairing = {
-    on = spec, file = spec.file, events = set, open = open, close = close, reading = reading,
+    on = spec, file = spec.file, events = set, open = open, close = all_sides.close,
+    change = all_sides.change, states = sides.states(all_sides), cuts = cuts, reading = reading,
     scope = all, counts = {},
     several = is_several(spec.file), source = all:ref "source", time = all:ref "time",
     pairs_lost = pairs_lost(spec), unfinished = options.unfinished, stores_key = stores_key,
@@ -124,7 +153,7 @@ function intervals.pair(on, options)
   local spans = scope.of(pairing)
   if options.fields ~= nil then pairing.fields = fields_of(options.fields, spans) end
   local by = #open.keys > 0 and "by " .. keys.text(open.keys) or "one at a time"
-  local said = ("spans from %s to %s %s, of %s"):format(open.text, close.text, by,
+  local said = ("spans from %s to %s %s, of %s"):format(open.text, all_sides.close.text, by,
     description.records(spec))
   return query.new {
     file = spec.file, scope = spans, filters = {}, split = false, counts = pairing.counts,

@@ -99,16 +99,16 @@ local function stored_kinds(sides)
   return all
 end
 
----Sets the Refs that are the key of both sides: side.keys, and part.keys of their parts.
----@param open table a side
----@param close table
+---Sets the Refs that are the key of all sides: side.keys, and part.keys of their parts.
+---@param all { open: table, close: table, change: table? } sides
 ---@param wanted string|string[]|table|false|nil default: "tid"
 ---@param stores boolean? the spans store their key
 ---@return boolean stores # they do: records of one side may have different fields
 ---@return string[] kinds
-function keys.set(open, close, wanted, stores)
+function keys.set(all, wanted, stores)
+  local open, close, change = all.open, all.close, all.change
   if wanted == nil then wanted = "tid" end
-  local each = { open = wanted, close = wanted }
+  local each = { open = wanted, close = wanted, change = wanted }
   if type(wanted) == "table" and #wanted == 0 then
     if wanted.open == nil or wanted.close == nil then
       usage_error(
@@ -118,9 +118,18 @@ function keys.set(open, close, wanted, stores)
   end
   stores = set_keys(open, each.open, "key of open") or stores
   stores = set_keys(close, each.close, "key of close") or stores
+  for _, part in ipairs(change and change.parts or {}) do
+    if part.key == nil and each.change == nil then
+      usage_error("pair: change: 'key' is missing: the fields that are the key of its records")
+    end
+  end
+  if change then stores = set_keys(change, each.change, "key of change") or stores end
   for i = 2, #open.parts do keys.check(open.keys, open.parts[i].keys, "open", "open") end
   for _, part in ipairs(close.parts) do keys.check(open.keys, part.keys, "open", "close") end
-  if stores then return true, stored_kinds { open, close } end
+  for _, part in ipairs(change and change.parts or {}) do
+    keys.check(open.keys, part.keys, "open", "change")
+  end
+  if stores then return true, stored_kinds { open, close, change } end
   local close_kinds = {}
   for i, ref in ipairs(close.keys) do close_kinds[i] = ref.kind end
   return false, close_kinds

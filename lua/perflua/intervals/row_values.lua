@@ -9,8 +9,8 @@ local spans = require "perflua.intervals.spans"
 local OPEN <const>, CLOSE <const>, INNER <const>, ITEM <const>, SPAN <const> = 1, 2, 3, 4, 5
 local side_of = { open = OPEN, close = CLOSE }
 
--- The places of values of a span itself; those of its key follow.
-local SO_FAR <const>, KEY <const> = 1, 1
+-- The places of values of a span itself; those of its key follow, then those of its states.
+local START <const>, STOP <const>, SO_FAR <const>, CUT <const>, KEY <const> = 1, 2, 3, 4, 4
 
 -- Trees whose fields are places in a row.
 ---@class perflua.RowLowering: perflua.Lowering
@@ -101,15 +101,37 @@ end
 
 function Rows:time(of, kind) return self:value_at(self.time_column, of, kind) end
 
+-- Returns a tree that reads when a span, or the part that it was cut into, begins or ends.
+local function border(self, place, of, kind)
+  if self.pairing.cuts then return self:value_at(place, SPAN, kind) end
+  return self:time(of, kind)
+end
+
 local own = {
-  start = function(self) return self:time(OPEN, "unsigned") end,
-  stop = function(self) return self:time(CLOSE, "unsigned") end,
+  start = function(self) return border(self, START, OPEN, "unsigned") end,
+  stop = function(self) return border(self, STOP, CLOSE, "unsigned") end,
   duration = function(self)
-    return { op = "sub", kind = "signed", left = self:time(CLOSE, "signed"),
-      right = self:time(OPEN, "signed") }
+    return { op = "sub", kind = "signed", left = border(self, STOP, CLOSE, "signed"),
+      right = border(self, START, OPEN, "signed") }
   end,
   so_far = function(self) return self:value_at(SO_FAR, SPAN, "signed") end,
+  cut = function(self) return self:value_at(CUT, SPAN, "boolean") end,
+  state = function(self, i)
+    local pairing = self.pairing
+    local n_keys = #pairing.open.keys + (pairing.several and 1 or 0)
+    return self:value_at(KEY + math.max(n_keys, 1) + i, SPAN, "signed")
+  end,
 }
+
+-- Returns the names of the fields that functions see beside the usual ones, and their trees.
+local function more_fields(self)
+  local names, trees = {}, {}
+  local function add(name, tree) names[#names + 1], trees[#trees + 1] = name, tree end
+  if self.pairing.unfinished then add("so_far", own.so_far(self)) end
+  if self.pairing.cuts then add("cut", own.cut(self)) end
+  for i, state in ipairs(self.pairing.states or {}) do add("in_" .. state, own.state(self, i)) end
+  return names, trees
+end
 
 -- Returns a tree that reads a part of the key.
 function Rows:key_at(i)
@@ -139,7 +161,7 @@ function Rows:leaf(ref, kind, as_value)
   local lowering = self:lowering_of(ref)
   if lowering ~= self then return lowering:leaf(ref, kind, as_value) end
   local span = ref.span
-  if span and span.own then return own[span.own](self) end
+  if span and span.own then return own[span.own](self, span.state) end
   if span and span.key and self.pairing.stores_key then return self:key_at(span.key) end
   local of_record, of = self:record_ref(ref)
   return self:value_at(self:column_of(of_record, of, as_value), of, kind)
@@ -190,12 +212,15 @@ function Rows:span()
   if self.span_tree then return self.span_tree end
   local open, open_names = self:parts "open"
   local close, close_names = self:parts "close"
-  local made, ended = spans.maker(#self.keys, { open = open_names, close = close_names })
-  local args = { self:value_at("serial", OPEN, "unsigned"), self:time(OPEN, "unsigned"),
-    NOTHING }
-  if not self.at_once then args[3] = self:time(CLOSE, "unsigned") end
-  args[4] = not self.at_once and self.pairing.unfinished and own.so_far(self) or NOTHING
-  for i in ipairs(self.keys) do args[4 + i] = self:key_at(i) end
+  local more, trees = {}, {}
+  if not self.at_once then more, trees = more_fields(self) end
+  local made, ended = spans.maker(#self.keys,
+    { open = open_names, close = close_names, more = more,
+      may_lack_close = self.pairing.cuts and self.pairing.unfinished })
+  local args = { self:value_at("serial", OPEN, "unsigned"), own.start(self),
+    self.at_once and NOTHING or own.stop(self) }
+  table.move(trees, 1, #trees, 4, args)
+  for i in ipairs(self.keys) do args[#args + 1] = self:key_at(i) end
   for _, column in ipairs(open) do args[#args + 1] = self:value_at(column, OPEN, "any") end
   if self.at_once then
     self.ended = table.move(close, 1, #close, 3, { ended, self.time_column })

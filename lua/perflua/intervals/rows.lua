@@ -65,7 +65,7 @@ local function inner_place(self, ref)
   return self.nested:place(self.nested:column_of(of_record, of, true), of)
 end
 
-local ROLES = { close = 1, open = 2 } -- numbered as in the core
+local ROLES = { close = 1, change = 2, open = 3 } -- numbered as in the core
 
 -- Returns the fields that are the key of a part, as columns: the recording first where there
 -- are several.
@@ -80,8 +80,8 @@ end
 -- Describes the parts of both sides. A part has fields of its own if there are several.
 local function add_sides(self, pairing)
   self.sides, self.opened = {}, {}
-  for _, name in ipairs { "close", "open" } do
-    local parts = pairing[name].parts
+  for _, name in ipairs { "close", "open", "change" } do
+    local parts = pairing[name] and pairing[name].parts or {}
     for i, part in ipairs(parts) do
       local of = #parts == 1 and side_of[name] or ("%s %d"):format(name, i)
       self.sides[#self.sides + 1] = {
@@ -95,7 +95,7 @@ end
 
 -- Returns whether records of losses tell of a part of the key.
 local function is_lost_key(pairing, i)
-  for _, side in ipairs { pairing.open, pairing.close } do
+  for _, side in ipairs { pairing.open, pairing.close, pairing.change } do
     for _, part in ipairs(side.parts) do
       if part.keys[i].text ~= "cpu" then return false end
     end
@@ -188,12 +188,14 @@ local function describe_pairs(self)
   local keys, sides = keys_of(self), {} -- it may add values
   for i, side in ipairs(self.sides) do
     sides[i] = { role = side.role, condition = side.condition, answers = side.answers,
-      keys = key_places(self, side.part, side.of) }
+      keys = key_places(self, side.part, side.of), state = side.part.state }
   end
+  local cuts, states = self.pairing.cuts or {}, self.pairing.states
   return {
     sides = sides, opened = self.opened, waits = self.waits, time = self.time_column,
     inner = self.is_inner or nil, pairs_lost = self.pairing.pairs_lost, keys = keys,
     unfinished = self.pairing.unfinished and not self.at_once,
+    n_states = states and #states, slice = cuts.slice, from = cuts.from, to = cuts.to,
     keeps_lost = self.pairing.keeps_lost,
     cpu = self.pairing.cpu and self:column_of(self.pairing.cpu, OPEN, true),
     values = self.row, ended = self.ended, nested = self.nested and describe_pairs(self.nested),

@@ -14,7 +14,10 @@ local scope = {}
 local own = { start = "unsigned", stop = "unsigned", duration = "signed" }
 
 -- The kinds of fields that spans have only if an option of pair() asks for them.
-local asked = { so_far = { kind = "signed", option = "unfinished" } }
+local asked = {
+  so_far = { kind = "signed", option = "unfinished", shown = "unfinished = true" },
+  cut = { kind = "boolean", option = "cuts", shown = "slice = …, window = …" },
+}
 
 local Scope = setmetatable({}, { __index = fields.class })
 Scope.__index = Scope
@@ -42,6 +45,16 @@ function Scope:key(path, text)
   return made(text, self.pairing.key_kinds[i], path, { key = i })
 end
 
+-- The time that a span spent in a state.
+function Scope:state(state, path, text)
+  local known = {}
+  for i, name in ipairs(self.pairing.states) do
+    if name == state then return made(text, "signed", path, { own = "state", state = i }) end
+    known[i] = "in_" .. name
+  end
+  return nil, ("'%s': no such state; there are %s"):format(text, table.concat(known, ", "))
+end
+
 -- The message about a name that neither spans nor records have.
 function Scope:unknown(path, text, message)
   if #path > 1 then return nil, message end
@@ -61,12 +74,14 @@ function Scope:resolve(path, text)
   local name = path[1]
   if own[name] and #path == 1 then return made(text, own[name], path, { own = name }) end
   if asked[name] and #path == 1 then
-    local option = asked[name].option
-    if not self.pairing[option] then
-      return nil, ("'%s': only spans of pair { %s = … } have it"):format(text, option)
+    if not self.pairing[asked[name].option] then
+      return nil, ("'%s': only spans of pair { %s } have it"):format(text, asked[name].shown)
     end
     return made(text, asked[name].kind, path, { own = name })
   end
+  local state = #path == 1 and self.pairing.states and type(name) == "string"
+    and name:match "^in_(.+)"
+  if state then return self:state(state, path, text) end
   if name == "key" then return self:key(path, text) end
   if name == "open" or name == "close" then
     if not path[2] then

@@ -1,7 +1,8 @@
--- The sides of a span, what opens it and what closes it: which records of a query these are.
+-- The sides of a span, what opens it, closes it or changes its state: which records of a query
+-- these are.
 --
 -- A side is { parts, scope, types, events, text }: the records of any of its parts; scope knows
--- their fields. A part is { filters, untyped, answers, key, scope, types, events, text }: the
+-- their fields. A part is { filters, untyped, answers, key, state, scope, types, events, text }: the
 -- records for which all filters hold, those in `untyped` and one that asks their type. Filters
 -- in `answers`, if there are any, also ask the record that opened the span.
 
@@ -122,7 +123,40 @@ local function part_of(spec, name, wanted, opening)
   local typed = table.move(filters, 1, #filters, 1, {})
   if ids then table.insert(typed, 1, conditions.types(scope, ids)) end
   return { untyped = filters, filters = typed, answers = answers, key = options.key,
-    scope = scope, types = ids, events = set, text = text_of(options) }
+    state = options.state, scope = scope, types = ids, events = set, text = text_of(options) }
+end
+
+-- Returns the number of a state, which is added to `names`.
+local function number_of(names, name, state)
+  if type(state) ~= "string" or not state:find "^[%a_][%w_]*$" then
+    usage_error("pair: %s: a state is a name, \"running\"; found %s", name, tostring(state))
+  end
+  for i, known in ipairs(names) do
+    if known == state then return i end
+  end
+  names[#names + 1] = state
+  return #names
+end
+
+---Numbers the states of spans, as part.state.
+---@param all { open: table, close: table, change: table? } sides
+---@return string[]? # their names; nil: there are none
+function sides.states(all)
+  local names, has_states = {}, all.change ~= nil
+  for _, part in ipairs(all.open.parts) do has_states = has_states or part.state ~= nil end
+  for _, part in ipairs(all.close.parts) do
+    if part.state ~= nil then usage_error("pair: close: a span that ends has no 'state'") end
+  end
+  if not has_states then return nil end
+  for _, name in ipairs { "open", "change" } do
+    for _, part in ipairs(all[name] and all[name].parts or {}) do
+      if part.state == nil then
+        usage_error("pair: %s: 'state' is missing: the state of a span from then on", name)
+      end
+      part.state = number_of(names, name, part.state)
+    end
+  end
+  return names
 end
 
 -- Returns a set of what is in any of the parts' sets of that name; nil: one of them has none.
@@ -147,7 +181,7 @@ local function is_list(wanted)
 end
 
 ---@param spec table the query's
----@param name string "open" or "close"
+---@param name string "open", "close" or "change"
 ---@param wanted any
 ---@param opening table? the side that opens spans
 ---@return { parts: table[], scope: table, types: table?, events: table?, text: string }

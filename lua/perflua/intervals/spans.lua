@@ -9,6 +9,7 @@ local spans = {}
 ---@field stop integer? ns; nil: it is still open
 ---@field duration integer? ns
 ---@field so_far integer? ns from its start to the end of the recording, at which it was open
+---@field cut boolean? whether it is a part of a span that was cut
 ---@field key any what open and close have in common; an array if it is several fields
 ---@field open perflua.Record|table<string, any> the record that opened it; with `fields` a
 --- table of these
@@ -37,28 +38,33 @@ end
 
 --- Returns a function that makes spans of values, one for each serial number.
 ---@param n_keys integer
----@param names { open: string[]?, close: string[]? } of fields instead of records
----@return function made (serial, start, stop, so_far, key …, open …, close …) -> span; without
+---@param names { open: string[]?, close: string[]?, more: string[], may_lack_close: boolean? }
+--- of fields instead of records, and of fields that not all spans have; parts of unfinished
+--- spans have a stop, but lack a close
+---@return function made (serial, start, stop, more …, key …, open …, close …) -> span; without
 --- a stop, which comes later, without what is of its close
 ---@return function ended (serial, stop, close …) of a span that was made without a stop;
 --- without one it ends in nothing
 function spans.maker(n_keys, names)
   local known, last = {}, { false }
-  local n_open = names.open and #names.open or 1
-  local function made(serial, start, stop, so_far, ...)
-    if last[1] == serial then return last[2] end
+  local n_open, n_more = names.open and #names.open or 1, #names.more
+  local function made(serial, start, stop, ...)
+    if last[1] == serial and last[3] == start then return last[2] end
     local span = known[serial]
     if not span then
       local values = { ... }
+      local at = n_more + n_keys + 1
       span = setmetatable({
-        start = start, stop = stop, duration = stop and stop - start, so_far = so_far,
-        key = key_of(n_keys, values, 1),
-        open = record_of(names.open, values, n_keys + 1),
-        close = stop and record_of(names.close, values, n_keys + n_open + 1) or nil,
+        start = start, stop = stop, duration = stop and stop - start,
+        key = key_of(n_keys, values, n_more + 1), open = record_of(names.open, values, at),
       }, span_meta)
-      if not stop and not so_far then known[serial] = span end
+      for i, name in ipairs(names.more) do span[name] = values[i] end
+      if stop and (not names.may_lack_close or #values >= at + n_open) then
+        span.close = record_of(names.close, values, at + n_open)
+      end
+      if not stop and not span.so_far then known[serial] = span end
     end
-    last[1], last[2] = serial, span
+    last[1], last[2], last[3] = serial, span, start
     return span
   end
   local function ended(serial, stop, ...)

@@ -31,6 +31,8 @@ local function check_within(spec, spans, options)
       and "Query" or type(spans))
   elseif spec_of(spans).keys or spec_of(spans).refs or spec_of(spans).unnest then
     usage_error("within: the spans are grouped, selected or unnested already")
+  elseif pairing.cuts or spec.reader and spec.reader.made.cuts then
+    usage_error("within: the spans are cut: pair them without `slice` and `window`")
   elseif spec.reader and spec.reader.made.unfinished then
     usage_error("within: spans inside of others have ended: pair them without `unfinished`")
   elseif pairing.file ~= spec.file then
@@ -101,7 +103,7 @@ local function joined(spec, pairing)
   reading.from, reading.to = nil, nil
   reading.scope = fields.scope(spec.file, ids, event_set, reading.container)
   local changed = { reading = reading, scope = reading.scope }
-  for _, name in ipairs { "open", "close" } do
+  for _, name in ipairs { "open", "close", pairing.change and "change" or nil } do
     local parts = {}
     for i, part in ipairs(pairing[name].parts) do
       local filters = table.move(part.filters, 1, #part.filters, 1, {})

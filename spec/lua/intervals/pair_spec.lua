@@ -25,7 +25,8 @@ end
 
 local function counted(spans, expected)
   local all = { pairs = 0, unopened = 0, unclosed = 0, unfinished = 0, restarted = 0,
-    mismatched = 0, lost = 0, lost_at_least = 0, lost_at_most = 0, kept = 0, unkeyed = 0 }
+    mismatched = 0, lost = 0, lost_at_least = 0, lost_at_most = 0, kept = 0,
+    stray = 0, unkeyed = 0 }
   for name, n in pairs(expected) do all[name] = n end
   assert.same(all, spans.counts)
 end

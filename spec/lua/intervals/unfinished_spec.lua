@@ -130,7 +130,7 @@ describe("unfinished spans", function()
 
   it("have no fields that nobody asked for", function()
     local file <close> = assert(perflua.open(spanned.write(plain)))
-    raises("'so_far': only spans of pair { unfinished = … } have it", function()
+    raises("'so_far': only spans of pair { unfinished = true } have it", function()
       file:samples():pair({ open = "open", close = "close" }):where("so_far > 1")
     end)
     raises("within: spans inside of others have ended: pair them without `unfinished`",

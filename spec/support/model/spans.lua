@@ -115,6 +115,82 @@ function Pass:time(record)
   return time
 end
 
+-- Whether a record is in the window outside of which there are no rows, or has no time.
+function Pass:in_window(time)
+  return not time or not (self.from and time < self.from) and not (self.to and time >= self.to)
+end
+
+function Pass:clip(time)
+  if self.from and time < self.from then return self.from end
+  if self.to and time > self.to then return self.to end
+  return time
+end
+
+function Pass:count(name, time)
+  if self:in_window(time) then self.counts[name] = self.counts[name] + 1 end
+end
+
+-- Calls `add` with each part of a span that is in the window: from, to, whether the span goes
+-- on after it, and whether it is cut.
+function Pass:parts_of(start, stop, has_stop, add)
+  local from, to = self:clip(start), self:clip(stop)
+  if start == stop then
+    if self:in_window(start) then add(start, stop, has_stop, false) end
+    return
+  end
+  while from < to do
+    local till = to
+    if self.slice then till = math.min(to, (from // self.slice + 1) * self.slice) end
+    local is_last = till == to and not (self.to and self.to < stop)
+    add(from, till, has_stop or not is_last, from ~= start or till ~= stop)
+    from = till
+  end
+end
+
+-- Queues contexts for the parts of a span that ends at `stop`; `of` has what they share.
+-- Returns whether there is any.
+function Pass:add_parts(queue, state, stop, has_stop, of)
+  local any = false
+  self:parts_of(state.start, stop, has_stop, function(from, to, ends, is_cut)
+    local context = { phases = state.phases, from = from, to = to, is_part = true }
+    for name, value in pairs(of) do context[name] = value end
+    context.start, context.stop = from, ends and to or nil
+    context.so_far, context.cut = not ends and to - from or nil, is_cut
+    queue[#queue + 1], any = context, true
+  end)
+  return any
+end
+
+-- Returns the time that a part of a span spent in a state.
+local function time_in(context, number)
+  local sum, phases = 0, context.phases
+  for i, phase in ipairs(phases) do
+    local next_phase = phases[i + 1]
+    local from = math.max(phase.since, context.from)
+    local to = math.min(next_phase and next_phase.since or context.to, context.to)
+    if phase.state == number and to > from then sum = sum + to - from end
+  end
+  return sum
+end
+
+-- Changes the states of spans.
+function Pass:change(parts, record, time)
+  for _, part in ipairs(parts) do
+    local key = part.key(record)
+    local state = key and find(self.root, key)
+    if not (time and key) then
+      self:count("unkeyed", time)
+    elseif state and self.lost[state] and not self.keeps_lost then
+      self:drop(state, time)
+    elseif not state or not part.answers { record = record, opened = state.opened }
+      or time < state.phases[#state.phases].since then
+      self:count("stray", time)
+    else
+      state.phases[#state.phases + 1] = { since = time, state = part.state }
+    end
+  end
+end
+
 -- Parts of a key as spans keep it.
 local function kept_key(pairing, state)
   local values = {}
@@ -126,21 +202,24 @@ end
 
 -- Sets what contexts of a state that ends share.
 local function described(pairing, state, context)
-  context.start, context.opened, context.state = state.start, state.opened, state
+  context.start, context.opened, context.state = context.start or state.start, state.opened,
+    state
   if pairing.stores_key then context.key_values = kept_key(pairing, state) end
   return context
 end
 
 -- Ends the spans that are open at the end, if they are rows: `ended` is called with each, and
--- how long it was open.
+-- the time of the end; false: it has no rows.
 function Pass:end_unfinished(pairing, ended)
   if not pairing.unfinished then return end
   local states = {}
   for state in pairs(self.open) do states[#states + 1] = state end
   table.sort(states, function(a, b) return a.order < b.order end)
   for _, state in ipairs(states) do
-    self.open[state], self.counts.unfinished = nil, self.counts.unfinished + 1
-    ended(state, (self.last[state.source] or 0) - state.start)
+    self.open[state] = nil
+    if ended(state, self.last[state.source]) ~= false then
+      self.counts.unfinished = self.counts.unfinished + 1
+    end
   end
 end
 
@@ -157,7 +236,7 @@ function Pass:lose(record)
     local meant = true
     for place, value in pairs(only) do meant = meant and state.key[place] == value end
     if meant then
-      state.at_least = math.max(0, (self.previous or 0) - state.start)
+      state.at_least = math.max(0, self:clip(self.previous or 0) - self:clip(state.start))
       self.open[state], self.lost[state] = nil, true
       if not self.keeps_lost then state.rows = nil end
     end
@@ -167,9 +246,11 @@ end
 -- Counts a lost span, whose key has the next record at `time`.
 function Pass:count_lost(state, time)
   local counts = self.counts
+  if self.from and time < self.from then return end
   counts.lost = counts.lost + 1
   counts.lost_at_least = counts.lost_at_least + state.at_least
-  counts.lost_at_most = counts.lost_at_most + math.max(time - state.start, state.at_least)
+  counts.lost_at_most = counts.lost_at_most
+    + math.max(self:clip(time) - self:clip(state.start), state.at_least)
 end
 
 -- Returns the parts of a side that a record belongs to; nil: none.
@@ -186,7 +267,7 @@ function Pass:drop(state, time, why)
   put(self.root, state.key, nil)
   if self.lost[state] then
     self:count_lost(state, time)
-  else
+  elseif not (self.from and time < self.from) then
     self.counts[why] = self.counts[why] + 1
   end
   self.open[state], self.lost[state] = nil, nil
@@ -202,29 +283,32 @@ function Pass:close(parts, record, time)
       if (not self.lost[state] or self.keeps_lost)
         and part.answers { record = record, opened = state.opened } then
         put(self.root, state.key, nil)
-        if self.lost[state] then counts.kept = counts.kept + 1 end
-        self.open[state], self.lost[state], counts.pairs = nil, nil, counts.pairs + 1
+        if self:add_parts({}, state, time, true, {}) then
+          if self.lost[state] then counts.kept = counts.kept + 1 end
+          counts.pairs = counts.pairs + 1
+        end
+        self.open[state], self.lost[state] = nil, nil
         return state
       end
       missed = state
     end
   end
-  local name = time and has_key and "unopened" or "unkeyed"
-  counts[name] = counts[name] + 1
+  self:count(time and has_key and "unopened" or "unkeyed", time)
   if missed then self:drop(missed, time, "mismatched") end
 end
 
 function Pass:begin(parts, record, time)
-  local counts, key = self.counts, parts[1].key(record)
+  local key = parts[1].key(record)
   if not (time and key) then
-    counts.unkeyed = counts.unkeyed + 1
+    self:count("unkeyed", time)
     return
   end
   local before = find(self.root, key)
   if before then self:drop(before, time, "restarted") end
+  if self.to and time >= self.to then return end
   self.clock.n = self.clock.n + 1
   local state = { start = time, opened = record, key = key, order = self.clock.n,
-    source = record.source or 1 }
+    source = record.source or 1, phases = { { since = time, state = parts[1].state } } }
   put(self.root, key, state)
   self.open[state] = true
 end
@@ -261,12 +345,17 @@ local function new_span(pairing, context)
     open = shown_record(pairing, "open", context.opened),
   }, span_meta)
   if context.closed then end_span(pairing, span, context) end
+  span.stop, span.duration = context.stop, context.stop and context.stop - context.start
+  if pairing.cuts then span.cut = context.cut end
+  for i, name in ipairs(context.phases and pairing.states or {}) do
+    span["in_" .. name] = time_in(context, i)
+  end
   return span
 end
 
 -- The span of a context, one for all that lie in it.
 local function span_of(pairing, context)
-  local state = context.state
+  local state = context.is_part and context or context.state
   state.span = state.span or new_span(pairing, context)
   return state.span
 end
@@ -276,6 +365,7 @@ local own = {
   stop = function(context) return context.stop end,
   duration = function(context) return context.stop and context.stop - context.start end,
   so_far = function(context) return context.so_far end,
+  cut = function(context) return context.cut end,
 }
 
 -- Reads a field of a span, or of a record inside, of a context; `around` of a span inside is
@@ -292,6 +382,10 @@ function of_one(ref)
   if not span then
     local get = of_record(ref)
     return function(context) return get(context.record) end
+  elseif span.own == "state" then
+    return function(context)
+      if context.phases then return time_in(context, span.state) end
+    end
   elseif span.own then
     return own[span.own]
   elseif span.key then
@@ -349,7 +443,8 @@ local function parts_of(pairing, side)
       answers[k] = closures(filter.node, of_context)
     end
     parts[i] = {
-      test = all_of(part.filters), key = key_of(pairing, part.keys), answers = function(context)
+      state = part.state, test = all_of(part.filters), key = key_of(pairing, part.keys),
+      answers = function(context)
         for _, test in ipairs(answers) do
           if not test(context) then return false end
         end
@@ -362,11 +457,14 @@ end
 
 local function begun(pairing, clock)
   local counts = { pairs = 0, unopened = 0, restarted = 0, lost = 0, unkeyed = 0,
-    unfinished = 0, mismatched = 0, lost_at_least = 0, lost_at_most = 0, kept = 0 }
+    unfinished = 0, mismatched = 0, lost_at_least = 0, lost_at_most = 0, kept = 0, stray = 0 }
+  local cuts = pairing.cuts or {}
   return setmetatable({
+    slice = cuts.slice, from = cuts.from, to = cuts.to,
     keeps_lost = pairing.keeps_lost, cpu_of = pairing.cpu and of_record(pairing.cpu),
     counts = counts, root = {}, open = {}, lost = {}, n_lost = 0, clock = clock or { n = 0 },
-    sides = { open = parts_of(pairing, pairing.open), close = parts_of(pairing, pairing.close) },
+    sides = { open = parts_of(pairing, pairing.open), close = parts_of(pairing, pairing.close),
+      change = pairing.change and parts_of(pairing, pairing.change) or {} },
     lost_places = told_of_lost(pairing), last = {}, time_of = of_record(pairing.time),
   }, Pass)
 end
@@ -392,34 +490,42 @@ function spans.pair(pairing, spec, next_record)
   local function span(context) return span_of(pairing, context) end
   local function calls(fn) return function(context) return fn(span(context)) end end
   local keeps, queue = kept_by(engine.split_filters(spec), calls, times_of(spec, "start")), {}
-  local function next_unfinished()
+  local function next_queued()
     while #queue > 0 do
       local context = table.remove(queue, 1)
       if keeps(context) then return context end
     end
   end
+  local function meet(record)
+    local is_lost, time, state = LOST[record.type_id], pass:time(record), nil
+    local asks = not is_lost or pairing.pairs_lost
+    local closes, opens = asks and pass:parts("close", record), asks and pass:parts("open", record)
+    local changes = asks and pass:parts("change", record)
+    if closes then state = pass:close(closes, record, time) end
+    if changes then pass:change(changes, record, time) end
+    if opens then pass:begin(opens, record, time) end
+    if is_lost and time and not (closes or opens or changes) then pass:lose(record) end
+    if not state then return end
+    pass:add_parts(queue, state, time, true, described(pairing, state, {
+      closed = record, record = record, key_refs = pairing.close.keys, key_record = record,
+    }))
+  end
   local function step()
-    if pass.is_finished then return next_unfinished() end
-    for record in next_record do
-      local is_lost, time, state = LOST[record.type_id], pass:time(record), nil
-      local asks = not is_lost or pairing.pairs_lost
-      local closes = asks and pass:parts("close", record)
-      local opens = asks and pass:parts("open", record)
-      if closes then state = pass:close(closes, record, time) end
-      if opens then pass:begin(opens, record, time) end
-      if is_lost and time and not closes and not opens then pass:lose(record) end
-      local context = state and described(pairing, state, {
-        stop = time, closed = record, record = record, key_refs = pairing.close.keys,
-        key_record = record,
-      })
-      if context and keeps(context) then return context end
+    while not pass.is_finished do
+      local context = next_queued()
+      if context then return context end
+      local record = next_record()
+      if record then
+        meet(record)
+      else
+        pass:end_unfinished(pairing, function(state, stop)
+          return pass:add_parts(queue, state, stop, false, described(pairing, state,
+            { key_refs = pairing.close.keys }))
+        end)
+        pass:finish(pairing)
+      end
     end
-    pass:end_unfinished(pairing, function(state, so_far)
-      queue[#queue + 1] = described(pairing, state,
-        { so_far = so_far, key_refs = pairing.close.keys })
-    end)
-    pass:finish(pairing)
-    return next_unfinished()
+    return next_queued()
   end
   return step, reader_of(calls), span
 end
@@ -458,15 +564,17 @@ function spans.within(inner, spec, refs, next_record)
     local known = { start = state.start, stop = time, closed = record }
     if state.span then end_span(pairing, state.span, known) end
     for _, context in ipairs(state.rows or {}) do
+      context.phases, context.from, context.to = state.phases, state.start, time
       context.stop, context.closed = time, record
       context.key_refs, context.key_record = pairing.close.keys, record
       queue[#queue + 1] = context
     end
   end
 
-  local function unfinished(state, so_far)
+  local function unfinished(state, stop)
     for _, context in ipairs(state.rows or {}) do
-      context.so_far, context.key_refs = so_far, pairing.close.keys
+      context.so_far, context.key_refs = stop - state.start, pairing.close.keys
+      context.phases, context.from, context.to = state.phases, state.start, stop
       queue[#queue + 1] = context
     end
   end
@@ -486,12 +594,14 @@ function spans.within(inner, spec, refs, next_record)
       end
       local is_lost, time = LOST[record.type_id], pass:time(record)
       local closes, opens = pass:parts("close", record), pass:parts("open", record)
+      local changes = pass:parts("change", record)
       local state = closes and pass:close(closes, record, time)
       if state then ended(state, record, time) end
+      if changes then pass:change(changes, record, time) end
       if opens then pass:begin(opens, record, time) end
       if is_inner(record) then
         meet(record)
-      elseif is_lost and time and not closes and not opens then
+      elseif is_lost and time and not (closes or opens or changes) then
         pass:lose(record)
       end
       ::continue::
@@ -539,7 +649,8 @@ function spans.nested(inner, spec, refs, next_record)
 
   local function meet(state, record, time)
     local context = described(nested, state, { stop = time, closed = record,
-      record = record, key_refs = nested.close.keys, key_record = record })
+      record = record, key_refs = nested.close.keys, key_record = record,
+      phases = state.phases, from = state.start, to = time })
     local key = key_of_context(context)
     local around = key and find(pass.root, key)
     if not around or around.order > state.order then return end
@@ -558,14 +669,17 @@ function spans.nested(inner, spec, refs, next_record)
     for _, context in ipairs(state.rows or {}) do
       local around = context.around
       around.stop, around.closed = time, record
+      around.phases, around.from, around.to = state.phases, state.start, time
       around.key_refs, around.key_record = pairing.close.keys, record
       queue[#queue + 1] = context
     end
   end
 
-  local function unfinished(state, so_far)
+  local function unfinished(state, stop)
     for _, context in ipairs(state.rows or {}) do
-      context.around.so_far, context.around.key_refs = so_far, pairing.close.keys
+      local around = context.around
+      around.so_far, around.key_refs = stop - state.start, pairing.close.keys
+      around.phases, around.from, around.to = state.phases, state.start, stop
       queue[#queue + 1] = context
     end
   end
@@ -596,9 +710,14 @@ function spans.nested(inner, spec, refs, next_record)
       if state then meet(state, record, time) end
       state = closes and pass:close(closes, record, time)
       if state then ended(state, record, time) end
+      local changes = asks and pass:parts("change", record)
+      local changes_inside = asks_inside and inside:parts("change", record)
+      if changes_inside then inside:change(changes_inside, record, time) end
+      if changes then pass:change(changes, record, time) end
       if opens then pass:begin(opens, record, time) end
       if opens_inside then inside:begin(opens_inside, record, time) end
-      if is_lost and time and not (closes or opens or closes_inside or opens_inside) then
+      if is_lost and time and not (closes or opens or changes or closes_inside or opens_inside
+        or changes_inside) then
         pass:lose(record)
         inside:lose(record)
       end

@@ -1,7 +1,9 @@
 /*
  * Reads from a table how a cursor's records are paired:
  *
- *	pairs = { sides = { { role = 1 | 2, condition = i, answers = i | nil, keys = { i … } } … },
+ *	pairs = { sides = { { role = 1 | 2 | 3, condition = i, answers = i | nil, keys = { i … },
+ *				state = 1 … n_states | nil } … },
+ *		  n_states = n | nil, slice = ns | nil, from = ns | nil, to = ns | nil,
  *		  opened = { i … } | nil, inner = i | nil, waits = b, time = i,
  *		  cpu = i | nil, pairs_lost = b, keeps_lost = b, unfinished = b, keys = { { inner = i, lost = i | nil } … },
  *		  values = { { i | "serial", of } … },
@@ -54,6 +56,18 @@ static bool flag_named(lua_State *L, int table, const char *name)
 	flag = lua_toboolean(L, -1);
 	lua_pop(L, 1);
 	return flag;
+}
+
+/* [-0, +0] */
+static lua_Integer integer_named(lua_State *L, int table, const char *name,
+				 lua_Integer otherwise)
+{
+	lua_Integer value;
+
+	lua_getfield(L, table, name);
+	value = luaL_optinteger(L, -1, otherwise);
+	lua_pop(L, 1);
+	return value;
 }
 
 /*
@@ -112,6 +126,10 @@ static void to_sides(lua_State *L, int keep, struct pq_pairing *how, int table, 
 		lua_getfield(L, top + 2, "role");
 		sides[i].role = (enum pq_side_role)to_place(L, PQ_ROLES);
 		sides[i].condition = place_named(L, top + 2, "condition", n);
+		if (lua_getfield(L, top + 2, "state") != LUA_TNIL)
+			sides[i].state = to_place(L, how->n_states);
+		else
+			lua_pop(L, 1);
 		sides[i].answers = optional_place(L, top + 2, "answers", n);
 		list_named(L, top + 2, "keys", MOST_KEYS);
 		sides[i].keys = to_places(L, keep, n, &n_keys);
@@ -192,6 +210,12 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options,
 	}
 	how = pl_keep(L, keep, sizeof(*how));
 	how->time = place_named(L, table, "time", n);
+	how->n_states = (uint32_t)integer_named(L, table, "n_states", 0);
+	if (how->n_states > PQ_MAX_ROW)
+		luaL_error(L, "pairs: too many states");
+	how->slice = (uint64_t)integer_named(L, table, "slice", 0);
+	how->from = (uint64_t)integer_named(L, table, "from", 0);
+	how->to = (uint64_t)integer_named(L, table, "to", -1);
 	how->cpu = optional_place(L, table, "cpu", n);
 	how->inner = optional_place(L, table, "inner", n);
 	/* spans inside have none inside themselves */
@@ -222,7 +246,8 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options,
 	for (size_t i = 0; i < how->n_values; i++, lua_pop(L, 1)) {
 		if (lua_rawgeti(L, table + 2, (lua_Integer)i + 1) != LUA_TTABLE)
 			luaL_error(L, "pairs: a value is a table");
-		to_pair_values(L, &values[i], n, n_inner, PQ_SPAN_KEY + how->n_keys);
+		to_pair_values(L, &values[i], n, n_inner,
+			       PQ_SPAN_KEY + how->n_keys + how->n_states);
 	}
 	lua_settop(L, top);
 	return how;
@@ -298,5 +323,6 @@ void pl_set_pair_counts(lua_State *L, const struct pq_pair_counts *counts)
 	set_count(L, "lost_at_least", counts->lost_at_least);
 	set_count(L, "lost_at_most", counts->lost_at_most);
 	set_count(L, "kept", counts->kept);
+	set_count(L, "stray", counts->stray);
 	set_count(L, "unkeyed", counts->unkeyed);
 }

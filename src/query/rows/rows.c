@@ -258,12 +258,9 @@ static bool add_waiting(struct pq_rows *rows, struct batch *b, size_t most)
 /* Sets *err to the reason why a row of pairs was not made. */
 static bool pairs_failed(const struct pq_rows *rows, struct pd_error *err)
 {
-	if (!pq_pairs_has_too_many(rows->pairs))
-		return fail_without_memory(rows, err);
-	return pd_error_set(err, "LIMIT", rows->scope->session->files[0]->path, PD_NO_OFFSET,
-			    "within: more than %zu records wait for the ends of their spans; "
-			    "ask for what is known when a span begins, or for fewer records",
-			    PQ_MOST_WAITING);
+	if (pq_pairs_limit(rows->pairs, rows->scope->session->files[0]->path, err))
+		return false;
+	return fail_without_memory(rows, err);
 }
 
 /*
@@ -314,7 +311,7 @@ static bool fill_value_batch(struct pq_rows *rows, struct batch *b, size_t most,
 
 		if (rows->pairs && pq_pairs_has_rows(rows->pairs)) {
 			if (!add_waiting(rows, b, most))
-				return fail_without_memory(rows, err);
+				return pairs_failed(rows, err);
 			continue;
 		}
 		if (atomic_load_explicit(&rows->stop, memory_order_relaxed))

@@ -43,22 +43,29 @@ enum pq_of {
 	PQ_OF_SPAN,		    /* none: the span itself, see enum pq_span_value */
 };
 
-/* Values of a span itself, as places. */
+/*
+ * Values of a span itself, or of a part that it was cut into, as places. Those of its key
+ * follow, then the times that it spent in each state.
+ */
 enum pq_span_value {
+	PQ_SPAN_START,
+	PQ_SPAN_STOP,	/* absent if it is unfinished */
 	PQ_SPAN_SO_FAR, /* ns from the start to the end of the recording, if it is unfinished */
-	PQ_SPAN_KEY,	/* and those that follow: the values of its key */
+	PQ_SPAN_CUT,	/* whether it is a part */
+	PQ_SPAN_KEY,
 };
 
 #define PQ_NO_PLACE UINT32_MAX
 #define PQ_SERIAL   (UINT32_MAX - 1) /* for PQ_OF_OPEN: a number that only this span has */
 
 /*
- * One kind of records that open spans, or close them. Places are numbers of nodes, see struct
+ * One kind of records that open spans, close them, or change their state. Places are numbers of nodes, see struct
  * pq_pairing.
  */
 struct pq_pair_side {
 	enum pq_side_role {
 		PQ_CLOSES,
+		PQ_CHANGES,
 		PQ_OPENS,
 		PQ_ROLES,
 	} role;
@@ -69,13 +76,15 @@ struct pq_pair_side {
 	 */
 	uint32_t answers;
 	const uint32_t *keys; /* [how->n_keys] */
+	uint32_t state;	      /* of the span from then on; 0 if there are no states */
 };
 
 #define PQ_MOST_SIDES 32
 
 /*
- * The rules by which records are paired. Places are numbers of nodes. A record of both roles
- * closes a span before it opens the next; it does each as the first side that it belongs to. A
+ * The rules by which records are paired. Places are numbers of nodes. A record of several roles
+ * closes a span, changes others, and opens the next, in this order; it closes and opens as the
+ * first side that it belongs to, and changes as each. A
  * record that closes spans, but answers to no span of its key, drops the one that is open. A
  * row is a span; or, with `inner`, a
  * record inside a span: from its opening record (included) to its closing record (excluded);
@@ -99,6 +108,12 @@ struct pq_pairing {
 	 * values of PQ_OF_CLOSE
 	 */
 	bool waits;
+	uint32_t n_states;
+	/*
+	 * Spans are cut at multiples of `slice` (ns; 0: they are not), and at the ends of the
+	 * window, outside of which there are no rows (0, UINT64_MAX: it has none).
+	 */
+	uint64_t slice, from, to;
 	/* PQ_NO_PLACE, or the cpu of a record: that of lost ones tells when its buffer was full */
 	uint32_t cpu;
 	/* records of lost records may open or close spans; else they are not tested */
@@ -166,6 +181,7 @@ struct pq_pair_counts {
 	 */
 	uint64_t lost_at_least, lost_at_most;
 	uint64_t kept;	  /* pairs that were open when records were lost */
+	uint64_t stray;	  /* records that changed no span */
 	uint64_t unkeyed; /* records without a key or time */
 };
 

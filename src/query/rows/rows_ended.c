@@ -47,29 +47,14 @@ bool pq_opening_keep(struct pq_pairs *pairs, uint32_t span)
 	return true;
 }
 
-void pq_ended_value(const struct pq_pairs *pairs, uint32_t span, uint32_t place,
-		    struct pq_value *out)
-{
-	const struct pq_value *values = pq_spans_at(&pairs->spans, span);
-	uint16_t source = pairs->spans.states[span].source;
-
-	out->type = PQ_NIL;
-	if (place >= PQ_SPAN_KEY) {
-		*out = values[place - PQ_SPAN_KEY];
-	} else if (pairs->is_finished) {
-		out->type = PQ_INT;
-		out->u = pairs->last_times[source].time - values[pairs->how->n_keys].u;
-	}
-}
-
-/* Reads a value of a span that ends, or of the record that closes it. */
+/* Reads a value of a span that ends: a part of its key, or one of the record that closes it. */
 static void read_ended(struct pq_pairs *pairs, uint32_t span, const struct pq_pair_value *value,
 		       struct pq_value *out)
 {
-	if (value->of == PQ_OF_SPAN)
-		pq_ended_value(pairs, span, value->place, out);
-	else if (value->of == PQ_OF_CLOSE && !pairs->is_finished)
+	if (value->of == PQ_OF_CLOSE && !pairs->is_finished)
 		pq_pairs_read(pairs, value->place, out);
+	else if (value->of == PQ_OF_SPAN && pq_is_key(pairs->how, value->place))
+		*out = pq_spans_at(&pairs->spans, span)[value->place - PQ_SPAN_KEY];
 }
 
 /* Takes the values that rows need from a span that ends. Returns false without memory. */
@@ -91,6 +76,19 @@ static bool take_span(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row 
 	return true;
 }
 
+static void take_phases(struct pq_pairs *pairs, uint32_t span)
+{
+	struct pq_phases before = pairs->ended.phases;
+
+	if (!pairs->how->n_states)
+		return;
+	pairs->ended.phases = pairs->phases[span];
+	pairs->n_changes -= before.n;
+	before.n = 0;
+	pairs->phases[span] = before;
+	pairs->ended.phase = 0;
+}
+
 static void take_opening(struct pq_pairs *pairs, uint32_t span)
 {
 	struct pq_opening before = pairs->ended.opening;
@@ -99,7 +97,8 @@ static void take_opening(struct pq_pairs *pairs, uint32_t span)
 	pairs->openings[span] = before;
 }
 
-bool pq_ended_take(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *row)
+bool pq_ended_take(struct pq_pairs *pairs, uint32_t span, const struct pq_part *whole,
+		   const struct pq_part *part, struct pq_pair_row *row)
 {
 	struct pq_ended *ended = &pairs->ended;
 
@@ -107,6 +106,9 @@ bool pq_ended_take(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *ro
 		return true;
 	if (!take_span(pairs, span, row))
 		return false;
+	take_phases(pairs, span);
+	ended->whole = *whole;
+	ended->part = *part;
 	if (pairs->how->waits) {
 		ended->waiting = pairs->waiting[span];
 		pairs->waiting[span] = (struct pq_waiting){ 0 };
@@ -139,11 +141,17 @@ static bool end_unfinished(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
 	struct pq_spans *spans = &pairs->spans;
 	const struct pq_value *key = pq_spans_at(spans, spans->first);
+	struct pq_part part, whole = {
+		.from = key[spans->n_keys].u,
+		.to = pairs->last_times[spans->states[spans->first].source].time,
+	};
+	bool has_rows = pq_part_first(pairs, &whole, &part);
 
-	if (!pq_ended_take(pairs, spans->first, row))
+	if (pairs->limit != PQ_LIMIT_NONE ||
+	    (has_rows && !pq_ended_take(pairs, spans->first, &whole, &part, row)))
 		return false;
 	pq_spans_close(spans, pq_spans_find(spans, key, pq_spans_hash(spans, key)));
-	pairs->counts.unfinished++;
+	pairs->counts.unfinished += has_rows;
 	return true;
 }
 
@@ -154,8 +162,12 @@ static bool end_unfinished(struct pq_pairs *pairs, struct pq_pair_row *row)
 static bool make_ended_row(struct pq_pairs *pairs, const struct pq_value *inner,
 			   struct pq_pair_row *row)
 {
-	const struct pq_ended *ended = &pairs->ended;
+	struct pq_ended *ended = &pairs->ended;
+	const struct pq_phases *phases = &ended->phases;
 
+	while (ended->phase + 1 < phases->n &&
+	       phases->list[ended->phase + 1].since <= ended->part.from)
+		ended->phase++;
 	for (size_t i = 0; i < pairs->how->n_values; i++) {
 		const struct pq_pair_value *value = &pairs->how->values[i];
 		struct pq_value *out = &row->values[i];
@@ -166,6 +178,9 @@ static bool make_ended_row(struct pq_pairs *pairs, const struct pq_value *inner,
 			*out = inner[pairs->from[i]];
 		else if (value->of == PQ_OF_ITEM && ended->left == PQ_LEFT_ITEMS)
 			pq_pairs_read(pairs, value->place, out);
+		else if (value->of == PQ_OF_SPAN && !pq_is_key(pairs->how, value->place))
+			pq_part_value(pairs, phases, ended->phase, &ended->part, value->place,
+				      out);
 		else
 			*out = ended->close[i];
 		if (!pq_pairs_lend(pairs, out, row))
@@ -175,12 +190,22 @@ static bool make_ended_row(struct pq_pairs *pairs, const struct pq_value *inner,
 	return true;
 }
 
+/* Goes on to the next part of the span that ended, if there is one. */
+static void go_to_part(struct pq_pairs *pairs)
+{
+	struct pq_ended *ended = &pairs->ended;
+
+	ended->left = PQ_LEFT_SPAN;
+	if (!pq_part_next(pairs->how, &ended->whole, &ended->part))
+		pq_ended_forget(pairs);
+}
+
 /* Makes the row of the next item, if there is one. Returns false without memory. */
 static bool next_item(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
 	if (pq_items_next(pairs->columns->items))
 		return make_ended_row(pairs, NULL, row);
-	pq_ended_forget(pairs);
+	go_to_part(pairs);
 	return true;
 }
 
@@ -193,7 +218,7 @@ static bool next_own(struct pq_pairs *pairs, struct pq_pair_row *row)
 		return false;
 	if (!pairs->columns->items ||
 	    (pairs->how->items_of == PQ_OF_CLOSE && pairs->is_finished)) {
-		pq_ended_forget(pairs);
+		go_to_part(pairs);
 		return true;
 	}
 	/* the record that was entered last is the one that closed the span */
@@ -234,9 +259,10 @@ bool pq_waiting_hold(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *
 	if (span >= pairs->n_waiting &&
 	    !pb_extend(pairs->waiting, pairs->n_waiting, pairs->spans.capacity))
 		return false;
-	pairs->too_many = pairs->n_held >= PQ_MOST_WAITING;
-	if (pairs->too_many)
+	if (pairs->n_held >= PQ_MOST_WAITING) {
+		pairs->limit = PQ_LIMIT_WAITING;
 		return false;
+	}
 	waiting = &pairs->waiting[span];
 	if (!pb_reserve_bytes(&waiting->values, waiting->n, 1, &waiting->capacity, size))
 		return false;
@@ -255,9 +281,4 @@ bool pq_waiting_hold(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *
 	waiting->n++;
 	pairs->n_held++;
 	return true;
-}
-
-bool pq_pairs_has_too_many(const struct pq_pairs *pairs)
-{
-	return pairs->too_many;
 }

@@ -41,11 +41,11 @@ static uint64_t start_of(const struct pq_pairs *pairs, uint32_t span)
 
 static void lose_span(struct pq_pairs *pairs, uint32_t span)
 {
-	uint64_t start = start_of(pairs, span);
+	uint64_t start = pq_in_window(pairs->how, start_of(pairs, span));
+	uint64_t previous = pq_in_window(pairs->how, pairs->previous);
 
 	pq_spans_lose(&pairs->spans, span);
-	pairs->spans.states[span].at_least = pairs->previous > start ? pairs->previous - start :
-								       0;
+	pairs->spans.states[span].at_least = previous > start ? previous - start : 0;
 	if (!pairs->how->keeps_lost)
 		pq_pairs_drop_span(pairs, span);
 }
@@ -66,8 +66,11 @@ static void count_lost(const struct pq_pairs *pairs, uint32_t span, uint64_t tim
 		       struct pq_pair_counts *counts)
 {
 	const struct pq_span_state *state = &pairs->spans.states[span];
-	uint64_t at_most = time - start_of(pairs, span);
+	uint64_t at_most = pq_in_window(pairs->how, time) -
+			   pq_in_window(pairs->how, start_of(pairs, span));
 
+	if (time < pairs->how->from)
+		return;
 	/* a record that comes too late for its place may be earlier than others */
 	if ((int64_t)at_most < 0 || at_most < state->at_least)
 		at_most = state->at_least;

@@ -93,8 +93,16 @@ static void drop_open(struct pq_pairs *pairs, uint32_t span, uint64_t time, uint
 		pq_pairs_drop_lost(pairs, span, time);
 		return;
 	}
-	++*count;
+	*count += time >= pairs->how->from;
 	pq_pairs_drop_span(pairs, span);
+}
+
+/* Counts a record in *count if it is in the window, or has no time. */
+static void count_record(const struct pq_pairs *pairs, const struct pq_value *time,
+			 uint64_t *count)
+{
+	*count += time->type != PQ_INT ||
+		  (time->u >= pairs->how->from && time->u < pairs->how->to);
 }
 
 /* Opens a span for the record that was entered. Returns false without memory. */
@@ -107,13 +115,19 @@ static INLINE bool meet_open(struct pq_pairs *pairs, uint32_t sides,
 	uint32_t hash, span;
 
 	if (time->type != PQ_INT || !read_pair_key(pairs, side->keys, &hash)) {
-		pairs->counts.unkeyed++;
+		count_record(pairs, time, &pairs->counts.unkeyed);
 		return true;
 	}
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
+	if (slot->item)
+		drop_open(pairs, slot->item - 1, time->u, &pairs->counts.restarted);
+	if (time->u >= pairs->how->to) {
+		if (slot->item)
+			pq_spans_close(&pairs->spans, slot);
+		return true;
+	}
 	if (slot->item) {
 		span = slot->item - 1;
-		drop_open(pairs, span, time->u, &pairs->counts.restarted);
 		pq_spans_reopen(&pairs->spans, span);
 	} else {
 		span = open_span(pairs, hash, row);
@@ -134,14 +148,27 @@ static INLINE bool meet_open(struct pq_pairs *pairs, uint32_t sides,
 			return false;
 		values[i] = value;
 	}
-	return pq_opening_keep(pairs, span);
+	return pq_phases_begin(pairs, span, side->state, time->u) &&
+	       pq_opening_keep(pairs, span);
+}
+
+/* Sets *out to a value of a span itself, which ends as `part`. */
+static void read_own(const struct pq_pairs *pairs, uint32_t span, const struct pq_part *part,
+		     uint32_t place, struct pq_value *out)
+{
+	if (pq_is_key(pairs->how, place))
+		*out = pq_spans_at(&pairs->spans, span)[place - PQ_SPAN_KEY];
+	else
+		pq_part_value(pairs, span < pairs->n_phases ? &pairs->phases[span] : NULL, 0,
+			      part, place, out);
 }
 
 /*
- * Makes the row of a span that ends, or of the record inside a span that was entered. Returns
- * false without memory.
+ * Makes the row of a span that ends as `part`, or (NULL: only its key is read) of the record
+ * inside a span that was entered. Returns false without memory.
  */
-static bool make_row(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *row)
+static bool make_row(struct pq_pairs *pairs, uint32_t span, const struct pq_part *part,
+		     struct pq_pair_row *row)
 {
 	const struct pq_value *kept = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
 
@@ -153,7 +180,7 @@ static bool make_row(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *
 		else if (value->of == PQ_OF_INNER)
 			pq_pairs_read_inner(pairs, value->place, &row->values[i]);
 		else if (value->of == PQ_OF_SPAN)
-			pq_ended_value(pairs, span, value->place, &row->values[i]);
+			read_own(pairs, span, part, value->place, &row->values[i]);
 		else
 			pq_pairs_read(pairs, value->place, &row->values[i]);
 		if (value->of == PQ_OF_OPEN ?
@@ -217,8 +244,7 @@ static INLINE struct pb_slot *find_answered(struct pq_pairs *pairs, uint32_t sid
 			return slot;
 		missed = slot;
 	}
-	pairs->counts.unopened += has_key;
-	pairs->counts.unkeyed += !has_key;
+	count_record(pairs, time, has_key ? &pairs->counts.unopened : &pairs->counts.unkeyed);
 	if (missed) {
 		drop_open(pairs, missed->item - 1, time->u, &pairs->counts.mismatched);
 		pq_spans_close(&pairs->spans, missed);
@@ -236,20 +262,58 @@ static INLINE bool meet_close(struct pq_pairs *pairs, uint32_t sides,
 	const struct pq_pairing *how = pairs->how;
 	struct pb_slot *slot = find_answered(pairs, sides, time);
 	const struct pq_value *kept;
+	struct pq_part whole, part;
+	bool in_window, is_row;
 
 	if (!slot)
 		return true;
 	kept = pq_spans_at(&pairs->spans, slot->item - 1) + how->n_keys;
-	if (how->inner == PQ_NO_PLACE && !pairs->nested && !pairs->columns->items &&
-	    !make_row(pairs, slot->item - 1, row))
+	whole = (struct pq_part){ .from = kept[0].u, .to = time->u, .has_stop = true };
+	in_window = pq_part_first(pairs, &whole, &part);
+	if (pairs->limit != PQ_LIMIT_NONE)
+		return false;
+	is_row = how->inner == PQ_NO_PLACE && !pairs->nested && !pairs->columns->items &&
+		 !part.is_cut;
+	if (is_row && in_window && !make_row(pairs, slot->item - 1, &part, row))
 		return false;
 	pairs->ended_serial = pairs->has_serials ? kept[1].u : 0; /* see keep_columns */
 	tell_ended(pairs, kept, true);
-	if ((how->waits || pairs->columns->items) && !pq_ended_take(pairs, slot->item - 1, row))
+	if ((how->waits || pairs->columns->items || part.is_cut) && in_window &&
+	    !pq_ended_take(pairs, slot->item - 1, &whole, &part, row))
 		return false;
-	pairs->counts.kept += pairs->spans.states[slot->item - 1].is_lost;
+	pairs->counts.kept += in_window && pairs->spans.states[slot->item - 1].is_lost;
 	pq_spans_close(&pairs->spans, slot);
-	pairs->counts.pairs++;
+	pairs->counts.pairs += in_window;
+	return true;
+}
+
+/*
+ * Changes the states of spans for the record that was entered, which belongs to `sides`.
+ * Returns false without memory, or if there are too many changes.
+ */
+static bool meet_change(struct pq_pairs *pairs, uint32_t sides, const struct pq_value *time)
+{
+	for (; sides; sides &= sides - 1) {
+		const struct pq_pair_side *side = &pairs->how->sides[__builtin_ctz(sides)];
+		struct pb_slot *slot;
+		uint32_t hash;
+
+		if (time->type != PQ_INT || !read_pair_key(pairs, side->keys, &hash)) {
+			count_record(pairs, time, &pairs->counts.unkeyed);
+			continue;
+		}
+		slot = pq_spans_find(&pairs->spans, pairs->key, hash);
+		if (slot->item && !may_close(pairs, slot->item - 1)) {
+			pq_pairs_drop_lost(pairs, slot->item - 1, time->u);
+			pq_spans_close(&pairs->spans, slot);
+		} else if (!slot->item || !answers(pairs, side,
+						   pq_spans_at(&pairs->spans, slot->item - 1) +
+							   pairs->how->n_keys)) {
+			count_record(pairs, time, &pairs->counts.stray);
+		} else if (!pq_phases_change(pairs, slot->item - 1, side->state, time->u)) {
+			return false;
+		}
+	}
 	return true;
 }
 
@@ -277,7 +341,7 @@ static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
 		return true;
 	if (pairs->how->waits)
 		return pq_waiting_hold(pairs, slot->item - 1, row);
-	return make_row(pairs, slot->item - 1, row);
+	return make_row(pairs, slot->item - 1, NULL, row);
 }
 
 /*
@@ -313,10 +377,10 @@ static INLINE struct pq_pair_role role_of(struct pq_pairs *pairs)
 	return *role;
 }
 
-/* Returns true if a record opens or closes spans. */
+/* Returns true if a record opens, changes or closes spans. */
 static bool is_end(const struct pq_pair_role *role)
 {
-	return role->sides[PQ_CLOSES] || role->sides[PQ_OPENS];
+	return role->sides[PQ_CLOSES] || role->sides[PQ_CHANGES] || role->sides[PQ_OPENS];
 }
 
 /*
@@ -355,6 +419,9 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 		return false;
 	if (role.sides[PQ_CLOSES] && !meet_close(pairs, role.sides[PQ_CLOSES], &time, row))
 		return false;
+	if (!meet_change(nested, inner.sides[PQ_CHANGES], &time) ||
+	    !meet_change(pairs, role.sides[PQ_CHANGES], &time))
+		return false;
 	if (role.sides[PQ_OPENS] && !meet_open(pairs, role.sides[PQ_OPENS], &time, row))
 		return false;
 	if (inner.sides[PQ_OPENS] && !meet_open(nested, inner.sides[PQ_OPENS], &time, row))
@@ -380,6 +447,8 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 	if (!lost || how->pairs_lost || how->inner != PQ_NO_PLACE)
 		role = role_of(pairs);
 	if (role.sides[PQ_CLOSES] && !meet_close(pairs, role.sides[PQ_CLOSES], &time, row))
+		return false;
+	if (role.sides[PQ_CHANGES] && !meet_change(pairs, role.sides[PQ_CHANGES], &time))
 		return false;
 	if (role.sides[PQ_OPENS] && !meet_open(pairs, role.sides[PQ_OPENS], &time, row))
 		return false;

@@ -59,7 +59,8 @@ void pq_pairs_finish(struct pq_pairs *pairs);
  */
 bool pq_pairs_next_row(struct pq_pairs *pairs, struct pq_pair_row *row);
 
-bool pq_pairs_has_too_many(const struct pq_pairs *pairs);
+/* Sets *err if a limit was met, which is why a call returned false. Returns whether it was. */
+bool pq_pairs_limit(const struct pq_pairs *pairs, const char *path, struct pd_error *err);
 
 struct pq_pair_counts pq_pairs_counts(const struct pq_pairs *pairs);
 

@@ -129,6 +129,10 @@ void pq_pairs_destroy(struct pq_pairs *pairs)
 	for (size_t i = 0; i < pairs->n_openings; i++)
 		free(pairs->openings[i].bytes);
 	pq_spans_deinit(&pairs->spans);
+	for (size_t i = 0; i < pairs->n_phases; i++)
+		pq_phases_deinit(&pairs->phases[i]);
+	pq_phases_deinit(&pairs->ended.phases);
+	free(pairs->phases);
 	free(pairs->openings);
 	free(pairs->ended.opening.bytes);
 	free(pairs->waiting);

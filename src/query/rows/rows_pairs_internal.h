@@ -33,10 +33,33 @@ struct pq_opening {
 	size_t room;
 };
 
+/* Since when a span has a state. */
+struct pq_phase {
+	uint64_t since;
+	uint32_t state;
+};
+
+/* The states of a span. Unless spans are cut, only the last phase is in the list. */
+struct pq_phases {
+	struct pq_phase *list;
+	size_t n, capacity;
+	uint64_t *times; /* [how->n_states]: ns in phases that are not in the list */
+};
+
+/* A span, or a part of it. */
+struct pq_part {
+	uint64_t from, to;
+	bool has_stop; /* false: `to` is the end of the recording */
+	bool is_cut;
+};
+
 /* A span that ended, and the rows that are left of it. */
 struct pq_ended {
 	struct pq_value *kept;	/* [n_kept] */
-	struct pq_value *close; /* [n_values]: those of PQ_OF_CLOSE and PQ_OF_SPAN */
+	struct pq_value *close; /* [n_values]: those of PQ_OF_CLOSE, and keys of PQ_OF_SPAN */
+	struct pq_part whole, part; /* the part whose row is next */
+	struct pq_phases phases;
+	size_t phase; /* the last one that began before the part, or the first */
 	struct pq_waiting waiting;
 	size_t at; /* the record whose row is next */
 	enum {
@@ -79,7 +102,16 @@ struct pq_pairs {
 	struct pq_opening *openings; /* [n_openings], by span; if their items are rows */
 	size_t n_openings;
 	size_t n_held; /* records that wait */
-	bool too_many; /* a record found no room to wait */
+	enum {
+		PQ_LIMIT_NONE,
+		PQ_LIMIT_WAITING, /* a record found no room to wait */
+		PQ_LIMIT_CHANGES, /* a change of state found none */
+		PQ_LIMIT_PARTS,	  /* spans were cut into too many parts */
+	} limit;		  /* which was met */
+	struct pq_phases *phases; /* [n_phases], by span; if there are states */
+	size_t n_phases;
+	size_t n_changes; /* phases in all lists */
+	uint64_t n_parts; /* rows that spans were cut into */
 	struct pq_ended ended;
 	size_t n_lost;			  /* records of lost records that named some spans */
 	struct pq_last_times *last_times; /* [n_sources], by recording */
@@ -142,6 +174,12 @@ static inline bool pq_pairs_lend(struct pq_pairs *pairs, struct pq_value *value,
 	return value->type != PQ_TEXT || pq_row_texts_add(row->texts, row->known, value);
 }
 
+/* Returns whether a place of PQ_OF_SPAN is one of the key. */
+static inline bool pq_is_key(const struct pq_pairing *how, uint32_t place)
+{
+	return place - PQ_SPAN_KEY < how->n_keys;
+}
+
 /* Reads a value of the record inside, or of the span inside. */
 static inline void pq_pairs_read_inner(const struct pq_pairs *pairs, uint32_t place,
 				       struct pq_value *out)
@@ -182,16 +220,43 @@ bool pq_waiting_hold(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *
 /* Copies the record that was entered, which opens a span. Returns false without memory. */
 bool pq_opening_keep(struct pq_pairs *pairs, uint32_t span);
 
-/* Sets *out to a value of a span itself, which ends. */
-void pq_ended_value(const struct pq_pairs *pairs, uint32_t span, uint32_t place,
-		    struct pq_value *out);
-
 /*
  * Makes the rows of a span that ends those that pq_pairs_next_row() returns: of the records
- * that wait for its end, else its own, and those of its items. The record that was entered
- * closes it, unless pairs->is_finished. Returns false without memory.
+ * that wait for its end, else its own from `part` on, and those of its items. The record that
+ * was entered closes it, unless pairs->is_finished. Returns false without memory.
  */
-bool pq_ended_take(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *row);
+bool pq_ended_take(struct pq_pairs *pairs, uint32_t span, const struct pq_part *whole,
+		   const struct pq_part *part, struct pq_pair_row *row);
+
+/* Begins the states of a span that opens. Returns false without memory. */
+bool pq_phases_begin(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint64_t time);
+
+/*
+ * Changes the state of an open span; a time before its last change is a stray one. Returns
+ * false without memory, or if there are too many changes.
+ */
+bool pq_phases_change(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint64_t time);
+void pq_phases_deinit(struct pq_phases *phases);
+
+/*
+ * Sets *out to a value of a span itself, except for its key: of a part, in which no phase
+ * before `first` lies.
+ */
+void pq_part_value(const struct pq_pairs *pairs, const struct pq_phases *phases, size_t first,
+		   const struct pq_part *part, uint32_t place, struct pq_value *out);
+
+/*
+ * Sets *part to the first part of a span that is in the window; pairs->limit to
+ * PQ_LIMIT_PARTS if there are too many. Returns false if there is none.
+ */
+bool pq_part_first(struct pq_pairs *pairs, const struct pq_part *whole, struct pq_part *part);
+
+/* Goes on to the next part. Returns false, with *part unchanged, if there is none. */
+bool pq_part_next(const struct pq_pairing *how, const struct pq_part *whole,
+		  struct pq_part *part);
+
+/* Returns the time in the window that is next to `time`. */
+uint64_t pq_in_window(const struct pq_pairing *how, uint64_t time);
 
 /* Frees what is left of the span that ended last. */
 void pq_ended_forget(struct pq_pairs *pairs);
