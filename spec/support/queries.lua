@@ -86,6 +86,10 @@ function Maker:number(depth)
       self:number(depth - 1))
   elseif how < 90 then
     return ("(%s%s)"):format(self:one_of { "-", "~" }, self:number(depth - 1))
+  elseif how < 93 then
+    return ("(%s or %s)"):format(self:number(depth - 1), self:number(depth - 1))
+  elseif how < 96 then
+    return ("(%s and %s)"):format(self:number_condition(depth - 1), self:number(depth - 1))
   end
   return ("bucket(%s, %s)"):format(self:number(depth - 1), self:one_of(widths))
 end

@@ -247,6 +247,18 @@ local function bucket_any(x, n)
   return x and bucket_signed(x, n) or nil
 end
 
+---@param a string the kind of a value
+---@param b string
+---@return string? kind # of a value that is one of them; nil: they are of different types
+function arith.either(a, b)
+  if a == b or a == "any" then return a end
+  if b == "any" then return b end
+  if not (integer[a] and integer[b]) then return nil end
+  if adaptable[a] then return adaptable[b] and "unsigned" or b end
+  if adaptable[b] then return a end
+  return (a == "signed" or b == "signed") and "signed" or "unsigned"
+end
+
 ---@param kind string of what is put into buckets
 ---@return string kind # of the buckets
 ---@return function # of a present operand and a width from 1 on; nil: no value

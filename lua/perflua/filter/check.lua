@@ -7,6 +7,8 @@
 --   event { field, set, negated }: set by an event's index, in { left, set }: set by value,
 --   find / starts { left, right }, under { value }, count { left },
 --   bucket { left, right }: a constant,
+--   given { left, right }: the value right if the condition left holds,
+--   either { left, right }: the value left, or right where left is absent,
 --   neg / bnot { left }, and + - * / // % ^ & | ~ << >> { left, right }.
 --
 -- Every node has op, kind and at, the column where it is written.
@@ -157,15 +159,39 @@ local function halved(node, parts, first, last)
   if first == last then return parts[first] end
   local middle = (first + last) // 2
   node.left, node.right = halved({}, parts, first, middle), halved({}, parts, middle + 1, last)
-  node.op, node.at, node.kind = parts.op, parts.at, "boolean"
+  node.op, node.at, node.kind = parts.op, parts.at, parts.kind
   return node
 end
 
+local function is_value(node) return not condition[node.kind] end
+
+-- Checks `a or b` of values, of which the first that is present is taken.
+local function check_alternatives(parts)
+  parts.op, parts.kind = "either", parts[1].kind
+  for i = 2, #parts do
+    local kind = arith.either(parts.kind, parts[i].kind)
+    if not kind then
+      fail(parts[i].at, "'or' expects values of one type, found %s and %s", word(parts[1]),
+        word(parts[i]))
+    end
+    parts.kind = kind
+  end
+end
+
+-- `condition and value` is a value, too.
 local function check_logic(node, scope)
-  local parts = node.parts
-  for _, part in ipairs(parts) do check_condition(node.op, visit(part, scope)) end
-  parts.op, parts.at, node.parts = node.op, node.at, nil
-  halved(node, parts, 1, #parts)
+  local parts, has_value = node.parts, false
+  for _, part in ipairs(parts) do has_value = is_value(visit(part, scope)) or has_value end
+  parts.op, parts.at, parts.kind, node.parts = node.op, node.at, "boolean", nil
+  if has_value and node.op == "or" and parts[1].kind ~= "boolean" then
+    check_alternatives(parts)
+    return halved(node, parts, 1, #parts)
+  end
+  local value = node.op == "and" and is_value(parts[#parts]) and table.remove(parts)
+  for _, part in ipairs(parts) do check_condition(parts.op, part) end
+  if not value then return halved(node, parts, 1, #parts) end
+  node.op, node.kind, node.left, node.right = "given", value.kind,
+    halved({}, parts, 1, #parts), value
 end
 
 check = {

@@ -3,10 +3,11 @@
 --
 -- The rules that Lua does not give: an absent field has no value, arithmetic on it has none,
 -- a comparison with it is false (so `not (f == 1)` is true where f is absent, as in Lua), and
--- `f == nil`, `f ~= nil` ask whether it is there. `and`, `or` and `not` take conditions only: a
--- number is not one. Integer division by zero has no value. Numbers compare by their value
--- whatever their kinds, see arith.lua. `f in { … }` is an == with one of them, find(f, t) and
--- starts(f, t) are plain, without patterns; all three are false if f is absent.
+-- `f == nil`, `f ~= nil` ask whether it is there. `and`, `or` and `not` take conditions: a
+-- number is not one. Of values `a or b` is the first that is there, and `condition and a` is
+-- not there unless the condition holds. Integer division by zero has no value. Numbers compare
+-- by their value whatever their kinds, see arith.lua. `f in { … }` is an == with one of them,
+-- find(f, t) and starts(f, t) are plain, without patterns; all three are false if f is absent.
 
 local check = require "perflua.filter.check"
 local parser = require "perflua.filter.parser"

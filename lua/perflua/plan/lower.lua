@@ -11,7 +11,7 @@ local binary = {
   ["^"] = "pow",
   ["&"] = "band", ["|"] = "bor", ["~"] = "bxor", ["<<"] = "shl", [">>"] = "shr",
   ["and"] = "and", ["or"] = "or", find = "find", starts = "starts", glob = "glob",
-  match = "match", bucket = "bucket",
+  match = "match", bucket = "bucket", given = "given", either = "either",
 }
 local unary = { ["not"] = "not", neg = "neg", bnot = "bnot", lower = "lower" }
 local constant = { number = true, string = true, boolean = true }

@@ -155,6 +155,27 @@ describe("a filter that is wrong", function()
     refused("['s'].x == 1", "column 6: '.' is not expected here")
   end)
 
+  it("takes one of several values: the first that is there, or one under a condition", function()
+    local value = expressions.value
+    assert.are.same({ 3, 4, -1, nil },
+      { (value("s or t or -1", { s = 3, t = 5 })), (value("s or t or -1", { t = 4 })),
+        (value "s or t or -1"), (value("s or t")) })
+    assert.are.same({ "sh", "?" }, { (value("c or '?'", { c = "sh" })), (value "c or '?'") })
+    assert.are.same({ 1, 0, 0 }, { (value("s < 0 and 1 or 0", { s = -4 })),
+      (value("s < 0 and 1 or 0", { s = 4 })), (value "s < 0 and 1 or 0") })
+    assert.are.equal(7, (value("flag and on and s", { flag = true, on = true, s = 7 })))
+    assert.is_nil((value("flag and on and s", { flag = true, s = 7 })))
+    assert.is_true(holds("(s or t) == 4", { t = 4 }))
+    local function kind_of(text) return select(2, value(text)) end
+    assert.are.same({ "signed", "unsigned", "signed", "address", "string", "any" },
+      { kind_of "s or 0", kind_of "u or 0", kind_of "s or u", kind_of "a or 0", kind_of "c or d",
+        kind_of "what or s" })
+    refused("(s or c) == 1", "'or' expects values of one type, found s .an integer. and c")
+    refused("flag and s", "a filter must be a condition, found an integer")
+    refused("s or flag", "'or' expects values of one type, found s .an integer. and flag")
+    refused("flag or s", "'or' expects conditions, found s")
+  end)
+
   it("is refused for its types when it is built", function()
     refused("c == 5", "column 3: cannot compare c %(a string%) with an integer")
     refused("s", "a filter must be a condition, found s %(an integer%)")

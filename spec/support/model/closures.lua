@@ -90,6 +90,20 @@ emit = {
     local a, b = closure(node.left, access), closure(node.right, access)
     return function(x) return truth(a(x) or b(x)) end
   end,
+  given = function(node, access)
+    local condition, value = closure(node.left, access), closure(node.right, access)
+    return function(x)
+      if condition(x) then return value(x) end
+    end
+  end,
+  either = function(node, access)
+    local first, second = closure(node.left, access), closure(node.right, access)
+    return function(x)
+      local value = first(x)
+      if value ~= nil then return value end
+      return second(x)
+    end
+  end,
   ["not"] = function(node, access)
     local a = closure(node.left, access)
     return function(x) return not a(x) end

@@ -42,6 +42,7 @@ static const struct op {
 	{ "bucket", PQ_BUCKET, BOTH }, { "count", PQ_COUNT, LEFT },
 	{ "call", PQ_CALL, CALL },     { "glob", PQ_GLOB, BOTH },
 	{ "match", PQ_MATCH, BOTH },   { "lower", PQ_LOWER, LEFT },
+	{ "given", PQ_GIVEN, BOTH },   { "either", PQ_EITHER, BOTH },
 };
 
 /* Reads the array of values on top, and pops it. */

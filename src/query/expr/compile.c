@@ -58,20 +58,6 @@ static void place_label(struct compiler *c, uint32_t label)
 		c->labels[label] = (uint32_t)c->n_code;
 }
 
-void pq_insn_deinit(const struct pq_insn *insn)
-{
-	if (insn->run == pq_run_in)
-		pq_set_destroy(insn->set);
-	if (insn->run != pq_run_match && insn->run != pq_run_under && insn->run != pq_run_lower)
-		return;
-	if (insn->text) {
-		pb_pattern_destroy(insn->text->pattern);
-		free(insn->text->under.known);
-		pb_string_deinit(&insn->text->result);
-	}
-	free(insn->text);
-}
-
 static void emit_insn(struct compiler *c, const struct pq_insn *insn)
 {
 	c->failed |= c->n_code >= MAX_CODE || !pb_reserve(c->code, c->n_code, c->code_room);
@@ -400,6 +386,29 @@ static void compile_call(struct compiler *c, struct pq_insn *insn, const struct 
 	emit_insn(c, insn);
 }
 
+/* Compiles the two values of which one is taken, PQ_GIVEN or PQ_EITHER. */
+static void compile_choice(struct compiler *c, const struct pq_node *node, uint32_t reg)
+{
+	const struct pq_node *left = get_operand(node->left), *right = get_operand(node->right);
+	uint32_t first = new_label(c), second = new_label(c), end = new_label(c);
+	struct pq_insn insn = { .yes.label = end, .field = PQ_NO_FIELD, .reg = reg };
+
+	if (node->op == PQ_GIVEN) {
+		compile_test(c, left, reg, &(struct ways){ second, first, first });
+		place_label(c, first);
+		insn.run = pq_run_constant;
+		insn.constant = &nothing.constant;
+	} else {
+		compile_value(c, left, reg);
+		insn.run = pq_run_present;
+		insn.no.label = insn.absent.label = second;
+	}
+	emit_insn(c, &insn);
+	place_label(c, second);
+	compile_value(c, right, reg);
+	place_label(c, end);
+}
+
 static void compile_value(struct compiler *c, const struct pq_node *node, uint32_t reg)
 {
 	struct pq_insn insn = { .yes.label = LABEL_NEXT, .field = PQ_NO_FIELD, .reg = reg };
@@ -424,7 +433,9 @@ static void compile_value(struct compiler *c, const struct pq_node *node, uint32
 		insn.run = pq_run_lower;
 		if (add_text_work(c, &insn))
 			compile_insn(c, &insn, left, NULL);
-	} else if (node->op > PQ_LOWER) {
+	} else if (node->op == PQ_GIVEN || node->op == PQ_EITHER) {
+		compile_choice(c, node, reg);
+	} else if (node->op > PQ_EITHER) {
 		c->failed = true;
 	} else {
 		pq_arith_of(node->op, left->kind, right->kind, &insn.arith);

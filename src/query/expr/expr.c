@@ -16,6 +16,20 @@ struct pq_expr *pq_expr_create(const struct pq_node *node, struct pq_fields *fie
 	return expr;
 }
 
+void pq_insn_deinit(const struct pq_insn *insn)
+{
+	if (insn->run == pq_run_in)
+		pq_set_destroy(insn->set);
+	if (insn->run != pq_run_match && insn->run != pq_run_under && insn->run != pq_run_lower)
+		return;
+	if (insn->text) {
+		pb_pattern_destroy(insn->text->pattern);
+		free(insn->text->under.known);
+		pb_string_deinit(&insn->text->result);
+	}
+	free(insn->text);
+}
+
 void pq_expr_destroy(struct pq_expr *expr)
 {
 	if (!expr)

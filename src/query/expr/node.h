@@ -59,6 +59,8 @@ enum pq_op {
 	PQ_COUNT,  /* number of items of a composite field .left, or of bytes of a text */
 	PQ_CALL,   /* .call, a function of the caller's */
 	PQ_LOWER,  /* the text .left with ASCII letters in lower case */
+	PQ_GIVEN,  /* the value .right if the condition .left holds; else absent */
+	PQ_EITHER, /* the value .left, or .right where .left is absent */
 };
 
 /* A step into a composite field, to a member or an item. */
