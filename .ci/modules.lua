@@ -87,7 +87,7 @@ local lua_modules = {
   { "options", "api errors text", "init" },
   { "flame", "core group plan recording text", "init clean folded kinds page stacks xml" },
   { "waits", "core file group plan text",
-    "comms interrupts live locks off_cpu page_faults requests runs totals wakes" },
+    "comms interrupts live locks off_cpu requests runs totals wakes" },
   { "export", "core errors flame group plan recording table text waits", "init" },
   { "timing", "core text", "init" },
   { "diff", "core errors file group flame measures query table text", "estimate init plan" },
@@ -107,7 +107,7 @@ local lua_modules = {
   { "timechart", "core file flame text waits", "init svg" },
   { "toolkit",
     "core diff doctor errors file filter flame group meta perflua query recording table text",
-    "change_graph explained folding recordings samples sides symbols topics unchosen" },
+    "change_graph described explained folding recordings samples sides symbols topics unchosen" },
   { "tools",
     "address check core diff doctor errors export file flame group header map measures meta "
       .. "options perflua plan recording report script table text timechart toolkit waits",

@@ -84,9 +84,8 @@ end
 ---@param lost table<integer, integer> by type_id
 ---@param unreadable integer? samples without what is needed
 function samples_with_losses.add_notes(list, lost, unreadable)
-  list:note("lost_records", lost[2] or 0, "{record was|records were} lost") -- PERF_RECORD_LOST
-  -- PERF_RECORD_LOST_SAMPLES
-  list:note("lost_samples", lost[13] or 0, "{sample was|samples were} lost")
+  -- PERF_RECORD_LOST, PERF_RECORD_LOST_SAMPLES
+  list:note_losses { lost = lost[2] or 0, lost_samples = lost[13] or 0 }
   if unreadable then
     list:note("unreadable", unreadable, "{sample lacks|samples lack} a required field")
   end

@@ -94,6 +94,13 @@ function ResultTable:note(name, n, text)
   table.insert(self.notes, { name = name, n = n, text = text })
 end
 
+---Adds notes on records that the kernel lost.
+---@param lost { lost: integer, lost_samples: integer } how many records of these types say
+function ResultTable:note_losses(lost)
+  self:note("lost_records", lost.lost, "{record was|records were} lost")
+  self:note("lost_samples", lost.lost_samples, "{sample was|samples were} lost")
+end
+
 local function write_json(out, columns, rows, notes)
   local part, unnamed = interrupted.value()
   out:write("{", part and ('"interrupted":%s,'):format(json.encode(part)) or "",

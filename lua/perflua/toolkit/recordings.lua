@@ -12,6 +12,7 @@ local symbols = require "perflua.toolkit.symbols"
 local recordings = {}
 
 local USAGE <const> = 2
+local EXPLAIN <const> = "print what is asked of the recording as a script, and where it runs"
 
 -- Returns the names of the options that the tool takes in common with others, between spaces.
 local function taken_by(tool)
@@ -34,6 +35,7 @@ function recordings.options(tool)
       end
     end
   end
+  if tool.queries then all.explain = EXPLAIN end
   for name, option in pairs(tool.options or {}) do all[name], refused[name] = option, nil end
   return all, refused
 end
@@ -113,7 +115,7 @@ function recordings.run(name, tool, args, out, host)
   if status then return status, wrong end
   wrong = wrong or symbols.wrong(args)
   if wrong then return USAGE, ("%s: %s"):format(name, wrong) end
-  if args.explain then core.measure() end -- it says which passes explaining makes
+  if args.explain and tool.explain then core.measure() end -- it says which passes that makes
   local opened <close> = setmetatable({}, Opened)
   local open = opener(name, tool, args, settings, opened)
   if tool.several == "each" then
@@ -129,7 +131,12 @@ function recordings.run(name, tool, args, out, host)
     read[i], wrong, status = open_input(input, open)
     if not read[i] then return status, wrong end
   end
-  if args.explain then return explain(tool, args, out, settings, read) end
+  if args.explain and tool.queries then
+    local described = require "perflua.toolkit.described"
+    return described.write(out, tool.queries(read[1], args, settings), args, tool.several)
+  elseif args.explain then
+    return explain(tool, args, out, settings, read)
+  end
   return tool.run(read[1], args, out, settings, read[2])
 end
 

@@ -149,6 +149,7 @@ end
 ---@param args table what tools.parse gave
 ---@param owned table<string, any>? names of options that the tool understands itself
 ---@return (fun(query: perflua.Query, alone: boolean): perflua.Query)? # nil: nothing asked
+---@return string[][]? steps of a query over samples that choose the same: { method, argument }
 local function make_selection(args, owned)
   local parts = {}
   for _, one in ipairs(conditions) do
@@ -159,6 +160,8 @@ local function make_selection(args, owned)
   end
   local windows = args.time and apply_option("time", windows_of, args.time)
   if #parts == 0 and not windows then return nil end
+  local steps = { windows and { "between", windows } }
+  for _, part in ipairs(parts) do steps[#steps + 1] = { "where", part.text } end
   return function(query, alone)
     if windows then query = apply_option("time", narrow, query, windows, nil, true) end
     for _, part in ipairs(parts) do
@@ -166,8 +169,15 @@ local function make_selection(args, owned)
       query = apply_option(part.name, query.where, query, text)
     end
     return query
-  end
+  end, steps
 end
+
+-- By File: the steps with which its queries over samples begin.
+local steps_of = setmetatable({}, { __mode = "k" })
+
+---@param file perflua.File
+---@return table[] # the steps that chose its samples, as { method, argument }
+function samples.steps(file) return steps_of[file] or {} end
 
 ---Names the options that choose samples.
 ---@param args table what tools.parse gave
@@ -204,7 +214,9 @@ function samples.choose(file, args, owned)
       samples.threads { pid = owned.pid and args.pid, tid = owned.tid and args.tid,
         cpu = owned.cpu and args.cpu, comm = owned.comm and args.comm }
     end
-    return make_selection(args, owned)
+    local selected
+    selected, steps_of[file] = make_selection(args, owned)
+    return selected
   end)
   if not ok then return strip_position(chosen) end
   if owned and owned.cpu and args.cpu then -- raises where no record has it

@@ -2,12 +2,8 @@
 -- them.
 
 local aside = require "perflua.group.aside"
+local described = require "perflua.toolkit.described"
 local result_table = require "perflua.table.result_table"
-local page_faults = require "perflua.waits.page_faults"
-local samples_with_losses = require "perflua.file.samples_with_losses"
-local sums = require "perflua.measures.sums"
-
-local add = sums.adder "unsigned"
 
 local known = { "object", "function", "stack", "comm", "thread" }
 
@@ -42,30 +38,109 @@ records addresses and mappings of data. The column kernel counts faults in kerne
 A flame graph of them: perflua flame --event page-faults FILE -o faults.svg]],
 }
 
--- Rows by what they are of, faults in all, what was lost, what the events tell, and how many
--- samples were set aside.
-local function read_faults(file, by)
-  local kinds, has = page_faults.kinds(file)
-  local whole, rows, by_key, total = has.faults, {}, {}, 0
-  local lost, n_aside = page_faults.each(file, kinds, has,
-    by, function(n, kind, kernel, object, code, comm, tid, stack)
-    local key = object .. "\0" .. code .. "\0" .. comm .. "\0" .. (tid or "") .. "\0" .. stack
-    local row = by_key[key]
-    if not row then
-      row = { object = object, ["function"] = code, comm = comm, tid = tid, stack = stack,
-        faults = 0, minor = 0, major = 0, kernel = 0 }
-      by_key[key], rows[#rows + 1] = row, row
-    end
-    if kind == "minor" or kind == "major" then row[kind] = add(row[kind], n) end
-    if kind == "faults" or not whole then
-      row.faults, total = row.faults + n, add(total, n)
-      if kernel then row.kernel = row.kernel + n end
-    end
-  end)
-  return rows, total, lost, has, n_aside
+-- Kinds of faults that software events count, by config (PERF_COUNT_SW_PAGE_FAULTS …).
+local software = { [2] = "faults", [5] = "minor", [6] = "major" }
+
+local function kind_of(event)
+  if event.type == 1 then return software[event.config] end -- PERF_TYPE_SOFTWARE
+  return event.name:match "^exceptions:page_fault_(%a+)$" -- user, kernel
 end
 
+-- Returns the kinds of faults that events count, by name: the software events or, without them,
+-- the tracepoints; which kinds there are, and whether they are those of tracepoints (traps).
+local function kinds_of(file)
+  local kinds, has = {}, {}
+  for _, event in ipairs(file.events) do
+    kinds[event.name] = kind_of(event)
+    if kinds[event.name] then has[kinds[event.name]] = true end
+  end
+  has.traps = not (has.faults or has.minor or has.major)
+  for name, kind in pairs(kinds) do
+    if (kind == "user" or kind == "kernel") and not has.traps then kinds[name] = nil end
+  end
+  return kinds, has
+end
+
+-- What the tracepoints tell of a fault: addresses, whose names a function looks up.
+local of_traps = {
+  object = [[function(sample)
+    local address = sample.args and sample.args.address
+    if math.type(address) ~= "integer" then return "[no address]" end
+    local place = sample.pid and file:resolve(sample.pid, address, sample.time)
+    return place and place.dso or "[unknown]"
+  end]],
+  ["function"] = [[function(sample)
+    local ip = sample.args and sample.args.ip
+    local place = math.type(ip) == "integer" and sample.pid
+      and file:resolve(sample.pid, ip, sample.time)
+    return place and place.symbol or "[unknown]"
+  end]],
+}
+
+-- Returns by column the key of the query, as far as samples have it.
+local function keys_of(query, by, traps)
+  local keys = {}
+  local function add(name, class, field)
+    field = query:field(class, field)
+    keys[name] = field and (class == "string" and field .. " or '[unknown]'" or field)
+  end
+  if by.object and query:field("integer", "addr") then add("object", "string", "dso_daddr") end
+  if by["function"] then add("function", "string", "symbol") end
+  if by.stack then add("stack", "string", "stack") end
+  if by.comm or by.thread then add("comm", "string", "comm") end
+  if by.thread then add("tid", "integer", "tid") end
+  for name, text in pairs(traps and of_traps or {}) do
+    keys[name] = by[name] and query:lua(text) or nil
+  end
+  return keys
+end
+
+local key_columns = { "comm", "tid", "object", "function", "stack" }
+
+-- Returns the query, its keys by column, the kinds of events by name, and which there are.
+local function query_of(file, by)
+  local kinds, has = kinds_of(file)
+  local names = {}
+  for name in pairs(kinds) do names[#names + 1] = ("%q"):format(name) end
+  table.sort(names)
+  local query = described.with_losses(file,
+    ("event.name in { %s }"):format(table.concat(names, ", ")))
+  local keys, list = keys_of(query, by, has.traps), { "type", "event.name" }
+  for _, name in ipairs(key_columns) do
+    local key = keys[name]
+    list[#list + 1] = type(key) == "function" and { [name] = key } or key
+  end
+  query = query:group_by(table.unpack(list))
+    :sum("period"):as("faults"):sum("cpumode == 'kernel' and period or 0"):as("kernel")
+    :sum("lost"):pivot("event.name")
+  return query, keys, kinds, has
+end
+
+function tool.queries(file, _, by) return { (query_of(file, by)) } end
+
 tool.prepare = result_table.prepare("object", known)
+
+-- Returns the columns of a row of the query, and its faults in all.
+local function row_of(row, keys, kinds, has)
+  local made = { faults = 0, minor = 0, major = 0, kernel = 0 }
+  for name, cell in pairs(row.pivot) do
+    local kind = kinds[name]
+    if kind == "minor" or kind == "major" then made[kind] = cell.faults end
+    if kind == "faults" or not has.faults then
+      made.faults = made.faults + cell.faults
+      made.kernel = made.kernel + (has.traps and (kind == "kernel" and cell.faults or 0)
+        or cell.kernel)
+    end
+  end
+  for _, name in ipairs(key_columns) do
+    local key = keys[name]
+    made[name] = row[type(key) == "function" and name or key]
+  end
+  made.object = made.object or "[no address]"
+  made["function"], made.stack = made["function"] or "[unknown]", made.stack or "[unknown]"
+  made.comm = made.comm or "[unknown]"
+  return made
+end
 
 ---@param file perflua.File
 ---@param args table
@@ -74,16 +149,26 @@ tool.prepare = result_table.prepare("object", known)
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(file, args, out, by)
-  local rows, total, lost, has, n_aside = read_faults(file, by)
+  local query, keys, kinds, has = query_of(file, by)
+  local set_aside = aside.from(query.query)
   local list = result_table.new(columns, "faults", { minor = not has.minor,
     major = not has.major, comm = not (by.comm or by.thread), tid = not by.thread,
     object = not by.object, ["function"] = not by["function"], stack = not by.stack })
+  local rows, total, lost = {}, 0, { lost = 0, lost_samples = 0 }
+  for row in query:rows() do
+    if row.type == "sample" then
+      rows[#rows + 1] = row_of(row, keys, kinds, has)
+      total = total + rows[#rows].faults
+    else
+      lost[row.type] = lost[row.type] + row.lost
+    end
+  end
   for _, row in ipairs(rows) do
     row.percent = total > 0 and 100 * row.faults / total or 0.0
     list:add(row)
   end
-  samples_with_losses.add_notes(list, lost)
-  aside.note(list, n_aside)
+  list:note_losses(lost)
+  aside.note(list, set_aside.n)
   return list:write(args, out)
 end
 

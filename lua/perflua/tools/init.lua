@@ -38,6 +38,8 @@
 --   explain      function(file, args, settings, other) → the parts of what run would read
 --                (toolkit/explained); or nil, what is wrong, status. The tool then has the
 --                option --explain; or nil
+--   queries      function(file, args, settings) → an array of perflua.toolkit.described, which
+--                --explain prints instead of calling run; or nil
 --   run          function(read, args, out, settings, other) → exit status (nil: 0); or nil,
 --                message. `read` is the File, or the side (perflua.toolkit.sides), `other` the
 --                second one; with several = "each" an iterator: i, File or nil, message. If it

@@ -1,0 +1,153 @@
+-- Queries of tools that --explain prints as scripts which ask the same: each step of a Query is
+-- made, and written down as Lua.
+
+local samples = require "perflua.toolkit.samples"
+local symbols = require "perflua.toolkit.symbols"
+local suggest = require "perflua.errors.suggest"
+local samples_with_losses = require "perflua.file.samples_with_losses"
+
+local described = {}
+
+---@class perflua.Described
+---@field query perflua.Query
+---@field text string
+local Described = {}
+local meta = {}
+
+local WIDTH <const> = 92 -- columns
+
+local function is_name(text) return text:find "^[%a_][%w_]*$" and text ~= "function" end
+
+local function quote(text)
+  if text:find '"' and not text:find "[%c%[%]\\]" then
+    return text:find "'" and "[[" .. text .. "]]" or "'" .. text .. "'"
+  end
+  return (("%q"):format(text):gsub("\\\n", "\\n"))
+end
+
+-- Writes a value of Lua; a function is one of code().
+local function literal(value, code, indent)
+  if type(value) == "string" then return quote(value) end
+  if type(value) == "function" then return code[value] end
+  if type(value) ~= "table" then return tostring(value) end
+  local parts, below = {}, indent .. "  "
+  -- the first of a range of times may be nil
+  for i = 1, #value > 0 and #value or value[2] ~= nil and 2 or 0 do
+    parts[i] = literal(value[i], code, below)
+  end
+  for _, name in ipairs(suggest.names(value)) do
+    if type(name) == "string" then
+      parts[#parts + 1] = ("%s = %s"):format(is_name(name) and name or "[" .. quote(name) .. "]",
+        literal(value[name], code, below))
+    end
+  end
+  local line = "{ " .. table.concat(parts, ", ") .. " }"
+  if #line + #indent <= WIDTH - 12 and not line:find "\n" then return line end
+  return ("{\n%s%s,\n%s}"):format(below, table.concat(parts, ",\n" .. below), indent)
+end
+
+-- Steps that begin a line; measures stand behind the keys.
+local begins_line = { pair = true, where = true, between = true, group_by = true,
+  pivot = true }
+
+local function written(name, code, ...)
+  local args = table.pack(...)
+  for i = 1, args.n do args[i] = literal(args[i], code, "  ") end
+  local text = table.concat(args, ", ")
+  return args.n == 1 and text:find "^{" and name .. " " .. text or name .. "(" .. text .. ")"
+end
+
+-- Puts a step behind others, on a line of its own if it is one of those or would be too long.
+local function append(text, name, step)
+  if begins_line[name] then return text .. "\n  :" .. step end
+  local room = WIDTH - #text:match "[^\n]*$"
+  return text .. (#step < room and ":" or "\n    :") .. step
+end
+
+local function new(file, code, query, text)
+  return setmetatable({ file = file, code = code, query = query, text = text }, meta)
+end
+
+-- A step of Query by its name.
+function meta.__index(self, name)
+  return Described[name] or function(_, ...)
+    return new(self.file, self.code, self.query[name](self.query, ...),
+      append(self.text, name, written(name, self.code, ...)))
+  end
+end
+
+---Returns a function of the script's, by its text: `function(sample) … end`. It knows `file`.
+---@param text string
+---@return function
+function Described:lua(text)
+  local fn = assert(load("local file = ...; return " .. text))(self.file)
+  self.code[fn] = text
+  return fn
+end
+
+---Picks a field that some records have.
+---@param class "integer"|"string" what its values must be
+---@param ... string fields
+---@return string? # the first of them; nil: there is none
+function Described:field(class, ...)
+  local name = samples_with_losses.pick_field(self.query, class, ...)
+  return name ~= "lost" and name or nil
+end
+
+---@return fun(): table? # the rows of the groups
+function Described:rows() return self.query:table():rows() end
+
+-- Adds the steps of the options that chose samples of the file, with which its queries begin.
+local function chosen(self, of_records)
+  for _, step in ipairs(samples.steps(self.file)) do
+    local name, argument = step[1], step[2]
+    if of_records and name == "where" then
+      argument = ("type ~= 'sample' or (%s)"):format(argument)
+    end
+    self.text = append(self.text, name, written(name, self.code, argument))
+  end
+  return self
+end
+
+---@param file perflua.File
+---@param event any as of file:samples; nil: all
+---@return perflua.Described # of samples
+function described.samples(file, event)
+  return chosen(new(file, {}, file:samples(event), "file:" .. (event == nil and "samples()"
+    or written("samples", {}, event))))
+end
+
+---@param file perflua.File
+---@param condition string
+---@return perflua.Described # of samples for which it is true, and of records that tell of lost
+--- ones: of these `type` is not "sample", and `lost` their number
+function described.with_losses(file, condition)
+  local options = { type = { "sample", "lost", "lost_samples" }, expand = true }
+  return chosen(new(file, {}, file:records(options), "file:" .. written("records", {},
+    options)), true):where(("type ~= 'sample' or %s"):format(condition))
+end
+
+-- Returns the options of perflua.open as they are written behind the path, "" if there are
+-- none.
+local function written_options(args)
+  local options = symbols.of(args)
+  if options.demangle then options.demangle = nil end
+  return next(options) and ", " .. literal(options, {}, "") or ""
+end
+
+---Writes queries of a recording as a script, with what Query:explain() says of each.
+---@param out file*
+---@param list perflua.Described[]
+---@param args table what tools.parse gave
+---@param several boolean? whether the tool reads several recordings as one
+function described.write(out, list, args, several)
+  out:write('local perflua = require "perflua"\n',
+    "local file <close> = assert(perflua.open(", several and "{ table.unpack(arg) }" or "arg[1]",
+    written_options(args), "))\n")
+  for _, one in ipairs(list) do
+    out:write("\nprint(", one.text, "\n  :table())\n")
+    out:write((one.query:explain():gsub("[^\n]+", "-- %0")), "\n")
+  end
+end
+
+return described

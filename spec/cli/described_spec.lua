@@ -1,0 +1,66 @@
+-- --explain of analyses prints a script that asks the same: its tables have what the tools show.
+local builder = require "spec.support.builder"
+local dkjson = require "dkjson"
+local run = require "spec.cli.run"
+
+-- The tables that the script prints, by number, and its text.
+local function tables_of(...)
+  local got = run.perflua { ... }
+  assert.are.same({ 0, "" }, { got.status, got.err })
+  local path, tables = select(select("#", ...), ...), {}
+  local globals = setmetatable({ arg = { path },
+    print = function(made) tables[#tables + 1] = made end }, { __index = _G })
+  assert(load(got.out, "=script", "t", globals))()
+  return tables, got.out
+end
+
+local function json(...)
+  local got = run.perflua { ... }
+  assert.are.same({ 0, "" }, { got.status, got.err })
+  return dkjson.decode(got.out)
+end
+
+-- A recording of page faults { address, misc } of a process with a heap.
+local function faults(list)
+  local b = builder.new()
+  local event = b:event { name = "page-faults", type = 1, config = 2, sample_period = 1,
+    sample_type = { "ip", "tid", "time", "addr" } }
+  b:record("comm", { pid = 7, tid = 7, comm = "a" }, { time = 1 })
+  b:record("mmap", { pid = 7, tid = 7, addr = 0x1000, len = 0x1000, pgoff = 0,
+    filename = "[heap]", data = true }, { time = 2 })
+  for i, one in ipairs(list) do
+    b:sample(event, { ip = 0, pid = 7, tid = 7, time = 10 * i, addr = one[1], misc = one[2] })
+  end
+  b:record("lost", { id = 1, lost = 5 }, { time = 1000 })
+  return b:write()
+end
+
+local USER <const>, KERNEL <const> = 2, 1
+
+describe("--explain", function()
+  it("prints the query of faults", function()
+    local path = faults { { 0x1010, USER }, { 0x1020, KERNEL }, { 0x90000, USER } }
+    local tables, text = tables_of("faults", "--explain", "--comm", "a", path)
+    assert.matches("where%(.-comm in { \"a\" }", text)
+    assert.matches("\n-- workers ", text)
+    local ours, lost = {}, 0
+    for row in tables[1]:rows() do
+      if row.type == "sample" then
+        ours[row["dso_daddr or '[unknown]'"]] = { row.faults, row.kernel }
+      else
+        lost = lost + row.lost
+      end
+    end
+    local theirs, got = {}, json("faults", "--json", "--comm", "a", path)
+    for _, row in ipairs(got.rows) do theirs[row.object] = { row.faults, row.kernel } end
+    assert.are.same({ ["[heap]"] = { 2, 1 }, ["[unknown]"] = { 1, 0 } }, ours)
+    assert.are.same(theirs, ours)
+    assert.are.same({ 5, 5 }, { lost, got.lost_records })
+  end)
+
+  it("is an option of tools with queries only", function()
+    local got = run.perflua { "stat", "--explain", faults {} }
+    assert.are.equal(2, got.status)
+    assert.matches("explain", got.err)
+  end)
+end)
