@@ -157,6 +157,12 @@ struct pq_node {
 	};
 };
 
+/*
+ * Returns true if both trees compute the same from the same fields, by operators of arithmetic
+ * on fields and constants; false of other trees, such as fields alone.
+ */
+bool pq_computes_same(const struct pq_node *a, const struct pq_node *b);
+
 /* Returns true if something in the tree, which may be NULL, asks the recorded system. */
 bool pq_asks_system(const struct pq_node *node, const struct pd_session *session);
 

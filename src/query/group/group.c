@@ -64,6 +64,9 @@ static bool prepare_measures(struct pq_groups *groups)
 		if (!prepare_read(&m->value, measure->value, groups->fields) ||
 		    !prepare_read(&m->weight, measure->weight, groups->fields))
 			return false;
+		m->is_same_value = m > groups->measured && measure->value &&
+				   m[-1].measure->value &&
+				   pq_computes_same(measure->value, m[-1].measure->value);
 		m->way = (m->ops->way == PQ_WAY_SUM || m->ops->way == PQ_WAY_NATURAL) &&
 					 m->value.field == UINT32_MAX ?
 				 PQ_WAY_STEP :

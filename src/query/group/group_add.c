@@ -237,33 +237,38 @@ static bool keep_time(struct pq_groups *groups, const struct pq_measured *m)
 	return true;
 }
 
-static bool step_measure(struct pq_groups *groups, const struct pq_measured *m, void *state)
+/* `value` is that of the measure before, and becomes that of this one. */
+static bool step_measure(struct pq_groups *groups, const struct pq_measured *m, void *state,
+			 struct pq_value *value)
 {
-	struct pq_value value = { .type = PQ_INT };
 	uint64_t weight = 1;
 
 	if (m->way == PQ_WAY_TIMES)
 		return keep_time(groups, m);
 	if (m->kind == PQ_K_STACK) {
-		if (!pq_fields_key(groups->fields, m->value.field, &value))
+		if (!pq_fields_key(groups->fields, m->value.field, value))
 			return false;
-	} else if (m->value.expr) {
-		read_value(groups->fields, &m->value, &value);
+	} else if (!m->value.expr) {
+		*value = (struct pq_value){ .type = PQ_INT };
+	} else if (!m->is_same_value) {
+		read_value(groups->fields, &m->value, value);
 	}
-	if (value.type == PQ_EVENT)
-		same_event(groups->fields, &value);
+	if (value->type == PQ_EVENT)
+		same_event(groups->fields, value);
 	/* a record without a value may have any weight */
-	if (m->weight.expr && (value.type == PQ_INT || value.type == PQ_FLOAT))
+	if (m->weight.expr && (value->type == PQ_INT || value->type == PQ_FLOAT))
 		weight = read_weight(groups, m);
-	return !weight || m->ops->step(m, state, &value, weight);
+	return !weight || m->ops->step(m, state, value, weight);
 }
 
 /* Adds the record to the measures from `m` on, in the states of its group. */
 static __attribute__((noinline)) bool step_from(struct pq_groups *groups,
 						const struct pq_measured *m, char *states)
 {
+	struct pq_value value = { .type = PQ_NIL };
+
 	for (; m < groups->measured_end; m++)
-		if (!step_measure(groups, m, states + m->at))
+		if (!step_measure(groups, m, states + m->at, &value))
 			return false;
 	return !groups->fields->failed;
 }
