@@ -1,6 +1,8 @@
 -- --explain of analyses prints a script that asks the same: its tables have what the tools show.
 local builder = require "spec.support.builder"
 local dkjson = require "dkjson"
+local files = require "spec.support.files"
+local perflua = require "perflua"
 local run = require "spec.cli.run"
 
 -- The tables that the script prints, by number, and its text.
@@ -56,6 +58,23 @@ describe("--explain", function()
     assert.are.same({ ["[heap]"] = { 2, 1 }, ["[unknown]"] = { 1, 0 } }, ours)
     assert.are.same(theirs, ours)
     assert.are.same({ 5, 5 }, { lost, got.lost_records })
+  end)
+
+  it("prints the query of syscalls", function()
+    local path = files.fixture "calls.perf.data"
+    local tables = tables_of("syscalls", "--explain", "--errno", "--tid", "7714,7722", path)
+    local got, ours, n = json("syscalls", "--json", "--errno", "--tid", "7714,7722", path), {}, 0
+    for row in tables[1]:rows() do
+      ours[perflua.syscall(row["args.id"], "x86_64")] = { row.count, row.errors,
+        ("%.3f"):format(row.max_duration / 1e3) }
+    end
+    for _, row in ipairs(got.rows) do
+      assert.are.same({ row.calls, row.errors, ("%.3f"):format(row.max_us) }, ours[row.syscall])
+      n = n + 1
+    end
+    assert.are.equal(#tables[1], n)
+    assert.are.same({ got.pairs, got.unopened, got.unclosed },
+      { tables[1].counts.pairs, tables[1].counts.unopened, tables[1].counts.unclosed })
   end)
 
   it("is an option of tools with queries only", function()

@@ -5,6 +5,7 @@ local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local output = require "perflua.table.output"
+local pair_counts = require "perflua.table.pair_counts"
 local suggest = require "perflua.errors.suggest"
 
 local result_table = {}
@@ -101,18 +102,51 @@ function ResultTable:note_losses(lost)
   self:note("lost_samples", lost.lost_samples, "{sample was|samples were} lost")
 end
 
+---Adds what a Table of spans says below its rows, in the same words.
+---@param made perflua.Table
+---@param what string? names one of these spans, where a tool has others, too: "raise"
+function ResultTable:note_spans(made, what)
+  table.insert(self.notes, { counts = made.counts, what = what })
+  for _, line in ipairs(made.data.notes or {}) do table.insert(self.notes, { line = line }) end
+end
+
+local function write_members(out, note)
+  if note.line then return end
+  local prefix, members = note.what and note.what .. "_" or "", note.counts
+    or { [note.name] = note.n }
+  for _, name in ipairs(suggest.names(members)) do
+    out:write(json.encode(prefix .. name), ":", fmt.unsigned(members[name]), ",")
+  end
+end
+
+local function lines_of(notes)
+  local lines = {}
+  for _, note in ipairs(notes) do lines[#lines + 1] = note.line end
+  return lines
+end
+
 local function write_json(out, columns, rows, notes)
   local part, unnamed = interrupted.value()
   out:write("{", part and ('"interrupted":%s,'):format(json.encode(part)) or "",
     unnamed and '"unnamed":true,' or "")
-  for _, note in ipairs(notes) do
-    out:write(json.encode(note.name), ":", fmt.unsigned(note.n), ",")
-  end
+  for _, note in ipairs(notes) do write_members(out, note) end
+  local lines = lines_of(notes)
+  if lines[1] then out:write('"notes":', json.encode(lines), ",") end
   out:write('"rows":')
   local ok, message = output.json(out, columns, rows)
   if not ok then return nil, message end
   out:write("}\n")
   return 0
+end
+
+-- Returns a note as a line of text; nil if there is nothing to say.
+local function text_of(note)
+  if note.counts then
+    local text = pair_counts.text(note.counts)
+    return text and note.what and text:gsub("^# ", ("# %ss: "):format(note.what)) or text
+  end
+  local line = note.line or note.n ~= 0 and fmt.phrase(note.n, note.text)
+  return line and "# " .. line or nil
 end
 
 -- Compares two values; nil comes last.
@@ -170,7 +204,8 @@ function ResultTable:write(args, out)
   if args.json then return write_json(out, self.columns, rows, self.notes) end
   local said = args.csv and io.stderr or out
   for _, note in ipairs(self.notes) do
-    if note.n ~= 0 then said:write("# ", fmt.phrase(note.n, note.text), "\n") end
+    local line = text_of(note)
+    if line then said:write(line, "\n") end
   end
   if args.csv then
     if text then interrupted.log(text) end

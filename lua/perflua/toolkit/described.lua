@@ -42,7 +42,7 @@ local function literal(value, code, indent)
     end
   end
   local line = "{ " .. table.concat(parts, ", ") .. " }"
-  if #line + #indent <= WIDTH - 12 and not line:find "\n" then return line end
+  if #line + #indent <= WIDTH - 6 and not line:find "\n" then return line end
   return ("{\n%s%s,\n%s}"):format(below, table.concat(parts, ",\n" .. below), indent)
 end
 
@@ -94,8 +94,8 @@ function Described:field(class, ...)
   return name ~= "lost" and name or nil
 end
 
----@return fun(): table? # the rows of the groups
-function Described:rows() return self.query:table():rows() end
+---@return perflua.Table
+function Described:table() return self.query:table() end
 
 -- Adds the steps of the options that chose samples of the file, with which its queries begin.
 local function chosen(self, of_records)

@@ -155,7 +155,7 @@ function tool.run(file, args, out, by)
     major = not has.major, comm = not (by.comm or by.thread), tid = not by.thread,
     object = not by.object, ["function"] = not by["function"], stack = not by.stack })
   local rows, total, lost = {}, 0, { lost = 0, lost_samples = 0 }
-  for row in query:rows() do
+  for row in query:table():rows() do
     if row.type == "sample" then
       rows[#rows + 1] = row_of(row, keys, kinds, has)
       total = total + rows[#rows].faults
