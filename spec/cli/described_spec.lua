@@ -77,6 +77,34 @@ describe("--explain", function()
       { tables[1].counts.pairs, tables[1].counts.unopened, tables[1].counts.unclosed })
   end)
 
+  it("prints the query of cgroups, also of one that needs a function", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", namespaces = true,
+      sample_type = { "tid", "time", "period", "cgroup" }, cgroup = true }
+    local list = {}
+    for i = 1, 7 do list[i] = { dev = 4, ino = 9 } end
+    b:record("namespaces", { pid = 7, tid = 7, namespaces = list }, { time = 1 })
+    b:record("cgroup", { cgroup_id = 1, path = "/a" }, { time = 2 })
+    for i = 1, 3 do
+      b:sample(event, { pid = 6 + i, tid = 6 + i, time = 10 * i, period = i, cgroup = 1 })
+    end
+    local path = b:write()
+    for by, column in pairs { cgroup = "cgroup_path", namespace = "namespace" } do
+      local theirs, ours = {}, {}
+      for row in tables_of("cgroups", "--explain", "--by", by, path)[1]:rows() do
+        if row.type == "sample" then
+          ours[row[column] or "[unknown]"] = { row.samples, row.period }
+        end
+      end
+      for _, row in ipairs(json("cgroups", "--json", "--by", by, path).rows) do
+        theirs[row[by]] = { row.samples, row.period }
+      end
+      assert.are.same(theirs, ours)
+      assert.are.same(by == "cgroup" and { ["/a"] = { 3, 6 } }
+        or { ["4/0x9"] = { 1, 1 }, ["[unknown]"] = { 2, 5 } }, ours)
+    end
+  end)
+
   it("is an option of tools with queries only", function()
     local got = run.perflua { "stat", "--explain", faults {} }
     assert.are.equal(2, got.status)

@@ -36,15 +36,15 @@ function cgroups.above(path)
 end
 
 ---Returns the names that paths are shown with: short, unless two would be the same then.
----@param rows any[][] with a path, or false, as the second item
+---@param rows table[] each with a path or nil, `group`
 ---@param full boolean?
----@return fun(path: string|false): string
+---@return fun(path: string?): string
 function cgroups.names(rows, full)
   local path_of = {}
   for _, row in ipairs(rows) do
-    local short = row[2] and cgroups.short(row[2])
+    local short = row.group and cgroups.short(row.group)
     if short then
-      path_of[short] = (path_of[short] == nil or path_of[short] == row[2]) and row[2]
+      path_of[short] = (path_of[short] == nil or path_of[short] == row.group) and row.group
     end
   end
   return function(path)

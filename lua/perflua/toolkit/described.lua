@@ -118,13 +118,13 @@ function described.samples(file, event)
 end
 
 ---@param file perflua.File
----@param condition string
----@return perflua.Described # of samples for which it is true, and of records that tell of lost
---- ones: of these `type` is not "sample", and `lost` their number
-function described.with_losses(file, condition)
-  local options = { type = { "sample", "lost", "lost_samples" }, expand = true }
+---@param other string? a type of records that are read, too
+---@return perflua.Described # of samples, and of records that tell of lost ones: `lost` is their
+--- number
+function described.with_losses(file, other)
+  local options = { type = { "sample", "lost", "lost_samples", other }, expand = true }
   return chosen(new(file, {}, file:records(options), "file:" .. written("records", {},
-    options)), true):where(("type ~= 'sample' or %s"):format(condition))
+    options)), true)
 end
 
 -- Returns the options of perflua.open as they are written behind the path, "" if there are

@@ -133,7 +133,9 @@ function recordings.run(name, tool, args, out, host)
   end
   if args.explain and tool.queries then
     local described = require "perflua.toolkit.described"
-    return described.write(out, tool.queries(read[1], args, settings), args, tool.several)
+    local queries, lacking = tool.queries(read[1], args, settings)
+    if not queries then return nil, lacking end
+    return described.write(out, queries, args, tool.several)
   elseif args.explain then
     return explain(tool, args, out, settings, read)
   end

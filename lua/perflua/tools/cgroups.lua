@@ -2,13 +2,9 @@
 
 local aside = require "perflua.group.aside"
 local cgroups = require "perflua.text.cgroups"
-local keyed = require "perflua.table.keyed"
-local result_table = require "perflua.table.result_table"
+local described = require "perflua.toolkit.described"
 local needs = require "perflua.meta.needs"
-local samples_with_losses = require "perflua.file.samples_with_losses"
-local adders = require "perflua.measures.sums"
-
-local add = adders.adder "unsigned"
+local result_table = require "perflua.table.result_table"
 
 local known = { "cgroup", "container", "namespace", "comm" }
 
@@ -45,76 +41,70 @@ a row, also those of several recordings.
     3.22%    3.22%      160    80000000  /docker/d287e7a6345e/work]],
 }
 
-local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
-
--- Samples and periods by event, group or namespace, and command; a namespace as perf names it:
--- device/inode, by recording and thread. What was lost, and how many samples were set aside.
-local function read_samples(file, by)
-  local sums, lost, n_aside = keyed.new { "samples", "period" }, {}, 0
-  local types, group, dev, ino = { "sample", "lost", "lost_samples" }, "cgroup_path", "lost",
-    "lost"
-  if by.namespace then
-    types[4], group, dev, ino = "namespaces", "lost", "namespaces.cgroup.dev",
-      "namespaces.cgroup.ino"
-  end
-  local query = file:records { type = types, expand = true }
-  local tid_field, period_field = samples_with_losses.pick_field(query, "integer", "tid"),
-    samples_with_losses.pick_field(query, "integer", "period")
-  local by_source = setmetatable({}, { __index = function(all, source)
-    all[source] = {}
-    return all[source]
-  end })
-  for source, type_id, n_lost, index, tid, comm, period, path, ns_dev,
-      ns_ino in query:select("source", "type_id", "lost", "event.index",
-      tid_field, by.comm and "comm" or "lost", period_field, group, dev, ino) do
-    local namespaces = by_source[source]
-    if type_id == SAMPLE and aside.is(period) then
-      n_aside = n_aside + 1
-    elseif type_id == SAMPLE then
-      local row = sums:row(index, path or by.namespace and namespaces[tid] or false, comm)
-      row.samples, row.period = row.samples + 1, add(row.period, period or 1)
-    elseif n_lost then
-      lost[type_id] = (lost[type_id] or 0) + n_lost
-    elseif tid and ns_ino then
-      -- 0: not known then
-      namespaces[tid] = ns_ino ~= 0 and ("%d/0x%x"):format(ns_dev, ns_ino) or false
+-- The cgroup namespace of a sample's thread as perf names it, device/inode, which the last
+-- NAMESPACES record of the thread tells; 0: not known then.
+local NAMESPACE <const> = [[(function()
+    local by_thread = {}
+    return function(record)
+      local thread = ("%s %s"):format(record.source, record.tid)
+      if record.type == "namespaces" then
+        local group = record.namespaces.cgroup
+        by_thread[thread] = group and group.ino ~= 0
+          and ("%d/0x%x"):format(group.dev, group.ino) or nil
+      end
+      return record.type == "sample" and by_thread[thread] or nil
     end
-  end
-  return sums, lost, n_aside
+  end)()]]
+
+-- Returns the query, and its key for groups or namespaces.
+local function query_of(file, by)
+  local query = described.with_losses(file, by.namespace and "namespaces" or nil)
+  local key = by.namespace and { namespace = query:lua(NAMESPACE) } or "cgroup_path"
+  local keys = { "type", "event.name", key, by.comm and "comm" or nil }
+  return query:group_by(table.unpack(keys)):sum("period"):count():as("samples"):sum("lost"),
+    by.namespace and "namespace" or key
 end
 
--- Groups the sums of paths by what the rows are to be.
-local function group_sums(sums, by)
-  if not by.container then return sums end
-  return sums:regrouped(function(row)
-    return row[1], row[2] and (cgroups.container(row[2]) or "[host]"), row[3]
-  end)
-end
-
--- Adds to each row what is nested in it, and rows of groups that have nothing else.
-local function nest_sums(sums)
-  local own = table.move(sums.rows, 1, #sums.rows, 1, {})
-  local all = keyed.new { "period" }
-  for _, row in ipairs(own) do
-    local paths = row[2] and cgroups.above(row[2]) or {}
-    paths[#paths + 1] = row[2]
-    for _, path in ipairs(paths) do
-      sums:row(row[1], path, row[3])
-      local sum = all:row(row[1], path, row[3])
-      sum.period = add(sum.period, row.period)
+-- Returns the rows of a table by event, group and command, and what was lost.
+local function rows_of(made, key, by)
+  local rows, lost = {}, { lost = 0, lost_samples = 0 }
+  for row in made:rows() do
+    local group = row[key]
+    if lost[row.type] then
+      lost[row.type] = lost[row.type] + row.lost
+    elseif row.type == "sample" then
+      if by.container and group then group = cgroups.container(group) or "[host]" end
+      rows[#rows + 1] = { event = row["event.name"] or "(event unknown)", group = group,
+        comm = row.comm, samples = row.samples, period = row.period }
     end
   end
-  for _, row in ipairs(sums.rows) do row.nested = all:row(row[1], row[2], row[3]).period end
+  return result_table.added_up(rows, { "event", "group", "comm" }, { "samples", "period" }), lost
+end
+
+-- Returns rows with what is nested in each, also of groups that have nothing else.
+local function nest_rows(rows)
+  local all = {}
+  local function add_row(row, group, samples, period)
+    all[#all + 1] = { event = row.event, group = group, comm = row.comm,
+      samples = samples, period = period, nested = row.period }
+  end
+  for _, row in ipairs(rows) do
+    add_row(row, row.group, row.samples, row.period)
+    for _, path in ipairs(row.group and cgroups.above(row.group) or {}) do
+      add_row(row, path, 0, 0)
+    end
+  end
+  return result_table.added_up(all, { "event", "group", "comm" },
+    { "samples", "period", "nested" })
 end
 
 -- Returns the periods of each event, and whether there are several events.
 local function periods_of(rows)
-  local periods, n = {}, 0
-  for _, row in ipairs(rows) do
-    if not periods[row[1]] then periods[row[1]], n = 0, n + 1 end
-    periods[row[1]] = add(periods[row[1]], row.period)
-  end
-  return periods, n > 1
+  local all = {}
+  for i, row in ipairs(rows) do all[i] = { event = row.event, period = row.period } end
+  local periods, list = {}, result_table.added_up(all, { "event" }, { "period" })
+  for _, row in ipairs(list) do periods[row.event] = row.period end
+  return periods, #list > 1
 end
 
 local function check_by(by, args)
@@ -140,6 +130,20 @@ end
 -- The needs depend on the recording: run checks them.
 function tool.needed() return nil end
 
+-- Returns how rows are grouped: by namespaces where a recording has nothing else and nothing is
+-- asked for; nil and what it lacks.
+local function grouped_by(file, args, by)
+  local lacking = not by.namespace and needs.check(file, tool)
+  if lacking and (args.by or not has_namespaces(file)) then return nil, lacking end
+  return lacking and { namespace = true } or by
+end
+
+function tool.queries(file, args, by)
+  local found, lacking = grouped_by(file, args, by)
+  if not found then return nil, lacking end
+  return { (query_of(file, found)) }
+end
+
 ---@param file perflua.File
 ---@param args table
 ---@param out file*
@@ -147,31 +151,28 @@ function tool.needed() return nil end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(file, args, out, by)
-  if not by.namespace then
-    local lacking = needs.check(file, tool)
-    if lacking and (args.by or not has_namespaces(file)) then return nil, lacking end
-    if lacking then by = { namespace = true } end
-  end
-  local sums, lost, n_aside = read_samples(file, by)
-  sums = group_sums(sums, by)
-  local periods, several = periods_of(sums.rows)
-  if args.nested then nest_sums(sums) end
+  local found, lacking = grouped_by(file, args, by)
+  if not found then return nil, lacking end
+  by = found
+  local query, key = query_of(file, by)
+  local set_aside = aside.from(query.query)
+  local rows, lost = rows_of(query:table(), key, by)
+  local periods, several = periods_of(rows)
+  if args.nested then rows = nest_rows(rows) end
   local list = result_table.new(columns, several and "event" or args.nested and "nested"
     or "percent", { event = not several, nested = not args.nested, comm = not by.comm,
     container = by.namespace or not by.container, namespace = not by.namespace,
     cgroup = by.namespace or by.container })
-  local name_of = cgroups.names(sums.rows, args.full or args.csv or args.json)
-  for _, row in ipairs(sums.rows) do
-    local event, whole = file.events[row[1]], periods[row[1]]
-    local name = name_of(row[2])
-    list:add { event = event and event.name or "(event unknown)",
-      percent = percent_of(row.period, whole),
+  local name_of = cgroups.names(rows, args.full or args.csv or args.json)
+  for _, row in ipairs(rows) do
+    local whole, name = periods[row.event], name_of(row.group)
+    list:add { event = row.event, percent = percent_of(row.period, whole),
       nested = args.nested and percent_of(row.nested, whole), samples = row.samples,
       period = row.period, cgroup = name,
-      container = name, namespace = name, comm = row[3] or "[unknown]" }
+      container = name, namespace = name, comm = row.comm or "[unknown]" }
   end
-  samples_with_losses.add_notes(list, lost)
-  aside.note(list, n_aside)
+  list:note_losses(lost)
+  aside.note(list, set_aside.n)
   return list:write(args, out)
 end
 

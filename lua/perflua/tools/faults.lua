@@ -103,8 +103,8 @@ local function query_of(file, by)
   local names = {}
   for name in pairs(kinds) do names[#names + 1] = ("%q"):format(name) end
   table.sort(names)
-  local query = described.with_losses(file,
-    ("event.name in { %s }"):format(table.concat(names, ", ")))
+  local query = described.with_losses(file)
+    :where(("type ~= 'sample' or event.name in { %s }"):format(table.concat(names, ", ")))
   local keys, list = keys_of(query, by, has.traps), { "type", "event.name" }
   for _, name in ipairs(key_columns) do
     local key = keys[name]

@@ -39,7 +39,7 @@
 --                (toolkit/explained); or nil, what is wrong, status. The tool then has the
 --                option --explain; or nil
 --   queries      function(file, args, settings) → an array of perflua.toolkit.described, which
---                --explain prints instead of calling run; or nil
+--                --explain prints instead of calling run; or nil, what is missing; or nil
 --   run          function(read, args, out, settings, other) → exit status (nil: 0); or nil,
 --                message. `read` is the File, or the side (perflua.toolkit.sides), `other` the
 --                second one; with several = "each" an iterator: i, File or nil, message. If it
