@@ -195,6 +195,31 @@ describe("--timing", function()
     assert.equal(samples, records)
   end)
 
+  it("reads names where the index says they are, before a loop in time order", function()
+    local b = builder.new()
+    local e = b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
+    for i = 1, 40000 do
+      if i % 19000 == 1 then
+        b:record("comm", { pid = 7, tid = 7, comm = "name" .. i }, { time = i, event = e })
+      end
+      b:sample(e, { ip = i, pid = 7, tid = 7, time = i })
+    end
+    local path = b:write()
+    for _, workers in ipairs { "1", "2" } do
+      local told, got = timed { "-j", workers, "--timing=json", "-e", [[
+        local list, n = {}, {}
+        for comm in file:samples():select("comm") do
+          if not n[comm] then list[#list + 1] = comm end
+          n[comm] = (n[comm] or 0) + 1
+        end
+        for _, comm in ipairs(list) do print(comm, n[comm]) end]], path }
+      local file = told.files[1]
+      assert.equal("name1\t19000\nname19001\t19000\nname38001\t2000\n", got.out)
+      assert.is_true(stages_of(file, "recorded system").read.bytes < file.size / 4)
+      assert.is_true(stages_of(file, "index of times").read.bytes >= 0.99 * file.size)
+    end
+  end)
+
   local it_with_corpus = corpus.root and it or pending
 
   it_with_corpus("counts the records of a directory", function()

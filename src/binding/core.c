@@ -141,6 +141,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "fields_of", pl_file_fields },
 		{ "clocks", pl_file_clocks },
 		{ "knows_times", pl_file_knows_times },
+		{ "read_names", pl_file_read_names },
 		{ "data_section", pl_file_data_section },
 		{ "count", pl_file_count },
 		{ "count_workers", pl_file_count_threads },

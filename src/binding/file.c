@@ -17,7 +17,7 @@ static int file_close(lua_State *L)
 
 	/* copies keep the names of their threads; without the system they have none */
 	if (f->copied && f->session && !f->closed)
-		pl_system_make(f, &progress, NULL);
+		pl_system_make(f, false, &progress, NULL);
 	if (f->session)
 		pd_session_close(f->session);
 	pl_system_end_lines(f);

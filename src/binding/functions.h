@@ -13,10 +13,11 @@ int pl_tell_timing(lua_State *L); /* core.timing([file]) -> table | nil: see tim
 int pl_open(lua_State *L); /* core.open(path|paths [, options]) -> File | nil, message, code */
 
 /* Methods of a File, and functions that take one. */
-int pl_file_thread(lua_State *L);  /* file:thread(tid [, time]) -> table | nil */
-int pl_file_threads(lua_State *L); /* file:threads() -> array of tables */
-int pl_file_resolve(lua_State *L); /* file:resolve(pid, addr [, time]) -> table | nil */
-int pl_file_missing(lua_State *L); /* file:missing() -> array of tables */
+int pl_file_thread(lua_State *L);     /* file:thread(tid [, time]) -> table | nil */
+int pl_file_threads(lua_State *L);    /* file:threads() -> array of tables */
+int pl_file_read_names(lua_State *L); /* core.read_names(file) */
+int pl_file_resolve(lua_State *L);    /* file:resolve(pid, addr [, time]) -> table | nil */
+int pl_file_missing(lua_State *L);    /* file:missing() -> array of tables */
 int pl_file_history(lua_State *L); /* file:history(pid, address [, time]) -> array of tables */
 int pl_each_binary(lua_State *L);  /* core.each_binary(file, load, fn) */
 int pl_file_fields(lua_State *L);  /* core.fields_of(file, type_id [, event_index]) -> array */

@@ -5,7 +5,8 @@
 #include "pass_progress.h"
 #include "perfdata/format/views.h"
 
-bool pl_system_make(struct pl_file *f, const struct pb_progress *progress, struct pd_error *err)
+bool pl_system_make(struct pl_file *f, bool is_ordered, const struct pb_progress *progress,
+		    struct pd_error *err)
 {
 	struct pm_system *system = f->system;
 	struct pm_resolver *resolver;
@@ -20,7 +21,8 @@ bool pl_system_make(struct pl_file *f, const struct pb_progress *progress, struc
 				    "no memory for the recorded system");
 	}
 	/* a system that is only partly read gives wrong names, so an interrupt is an error */
-	if (!pl_file_passes(f) && !pm_system_read(system, pl_threads(f), progress, err)) {
+	if (!pl_file_passes(f) &&
+	    !pm_system_read(system, pl_threads(f), is_ordered, progress, err)) {
 		pm_resolver_destroy(resolver);
 		pm_system_destroy(system);
 		return false;
@@ -60,7 +62,7 @@ void pl_system_free(struct pl_file *f)
 }
 
 /* Makes the recorded system, and shows how far that is. Raises if it cannot. */
-static void make_system(lua_State *L, struct pl_file *f)
+static void make_system(lua_State *L, struct pl_file *f, bool is_ordered)
 {
 	struct pl_progress progress;
 	const struct pb_progress shown = pl_progress_shown(&progress);
@@ -70,7 +72,7 @@ static void make_system(lua_State *L, struct pl_file *f)
 	if (f->closed)
 		luaL_error(L, "%s: the file is closed", f->file->path);
 	pl_progress_init_beside_output(L, &progress);
-	made = pl_system_make(f, &shown, &err);
+	made = pl_system_make(f, is_ordered, &shown, &err);
 	pl_progress_end(&progress);
 	if (!made)
 		luaL_error(L, "%s", err.message);
@@ -79,7 +81,14 @@ static void make_system(lua_State *L, struct pl_file *f)
 struct pm_system *pl_system(lua_State *L, struct pl_file *f)
 {
 	if (!f->system)
-		make_system(L, f);
+		make_system(L, f, false);
+	return f->system;
+}
+
+struct pm_system *pl_ordered_system(lua_State *L, struct pl_file *f)
+{
+	if (!f->system)
+		make_system(L, f, true);
 	return f->system;
 }
 
@@ -232,6 +241,13 @@ static lua_Integer check_tid(lua_State *L, int index)
 	tid = luaL_checkinteger(L, index);
 	luaL_argcheck(L, tid >= INT32_MIN && tid <= INT32_MAX, index, "not a thread id");
 	return tid;
+}
+
+/* core.read_names(file): makes the recorded system, before records in the order of time */
+int pl_file_read_names(lua_State *L)
+{
+	pl_ordered_system(L, pl_check_open_file(L, 1));
+	return 0;
 }
 
 /*

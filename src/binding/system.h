@@ -12,10 +12,16 @@
 struct pm_system *pl_system(lua_State *L, struct pl_file *file);
 
 /*
+ * Does what pl_system() does, where records are to be read in the order of time: see
+ * pm_system_read().
+ */
+struct pm_system *pl_ordered_system(lua_State *L, struct pl_file *file);
+
+/*
  * Makes file->system, unless it is there, without raising; the file must be open. Returns false
  * on errors and sets *err, which may be NULL.
  */
-bool pl_system_make(struct pl_file *file, const struct pb_progress *progress,
+bool pl_system_make(struct pl_file *file, bool is_ordered, const struct pb_progress *progress,
 		    struct pd_error *err);
 void pl_system_free(struct pl_file *file);
 

@@ -162,33 +162,25 @@ static bool add_walked_records(struct pm_system *sys, const struct pb_progress *
 	return got == 0 && pb_goes_on(progress, 0, 0);
 }
 
-/*
- * Returns true if the time order of the whole session is known. A walk then reads only the
- * chunks that have side-band records.
- */
-static bool has_time_order(const struct pd_session *session)
-{
-	for (size_t i = 0; i < session->n_files; i++)
-		for (size_t k = 0; k < session->files[i]->n_streams; k++)
-			if (!session->files[i]->streams[k].index)
-				return false;
-	return true;
-}
-
-bool pm_system_read(struct pm_system *sys, unsigned threads, const struct pb_progress *progress,
-		    struct pd_error *err)
+bool pm_system_read(struct pm_system *sys, unsigned threads, bool is_ordered,
+		    const struct pb_progress *progress, struct pd_error *err)
 {
 	struct pd_session *session = (struct pd_session *)sys->session;
 	struct pb_pass *pass = pb_pass_begin(session->timing, "recorded system",
 					     session->number);
 	struct pb_lap lap = pb_stage_enter(session->timing, pass, PB_STAGE_NAMES);
 	uint64_t before = sys->revision;
+	struct pd_types types = { .unknown = false };
 	struct pm_sideband found;
 	bool ok;
 
+	pm_system_types(&types);
+	if (is_ordered)
+		pd_time_order_index(session, threads, progress);
 	pb_set_phase(progress, "reading names");
 	sys->threads.in_order = pm_sources_are_timed(&sys->sources);
-	if (!has_time_order(session) && pm_sideband_find(&found, session, threads, progress)) {
+	if (!pd_time_order_has_few(session, &types) &&
+	    pm_sideband_find(&found, session, threads, progress)) {
 		ok = add_found_records(sys, &found, progress, err);
 		pm_sideband_deinit(&found);
 	} else {

@@ -7,7 +7,7 @@
  *	struct pm_system *system = pm_system_create(session, &options);
  *	struct pm_resolver *resolver = pm_resolver_create(system);
  *
- *	if (!resolver || !pm_system_read(system, 1, NULL, &err)) …
+ *	if (!resolver || !pm_system_read(system, 1, false, NULL, &err)) …
  *	pm_field(resolver, &rec, &(struct pd_asked){ PD_SYS_COMM }, &value);
  *
  * A stream can be read only once: give each of its records to pm_system_add() as it comes,
@@ -62,11 +62,12 @@ void pm_system_types(struct pd_types *types);
 
 /*
  * Adds the records of the whole session, which must be readable again. Up to `threads` workers
- * look for them. Returns false and sets *err if reading fails, memory is short, or `progress`
- * says no: a part of the records would give wrong names. Progress is asked in the calling
- * thread.
+ * look for them. If `is_ordered`, the session is to be read in the order of time afterwards:
+ * the index that this needs is made first, and says where the records are. Returns false and
+ * sets *err if reading fails, memory is short, or `progress` says no: a part of the records
+ * would give wrong names. Progress is asked in the calling thread.
  */
-bool pm_system_read(struct pm_system *system, unsigned threads,
+bool pm_system_read(struct pm_system *system, unsigned threads, bool is_ordered,
 		    const struct pb_progress *progress, struct pd_error *err);
 
 /*

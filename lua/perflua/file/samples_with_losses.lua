@@ -1,8 +1,10 @@
 -- Samples of some events of a recording, and the records that tell of lost ones beside them:
 -- for tools that read a recording once, in the order of time.
 
+local core = require "perflua.core"
 local expr = require "perflua.filter.expr"
-local spec_of = require("perflua.core").query_spec
+local guard = require("perflua.errors").guard
+local spec_of = core.query_spec
 
 local samples_with_losses = {}
 
@@ -19,7 +21,7 @@ end
 ---Reads names of threads and maps now. A caller that asks for them after all samples would get
 ---none after an interrupt.
 ---@param file perflua.File
-function samples_with_losses.read_names(file) file:thread(0) end
+function samples_with_losses.read_names(file) guard(core.read_names, file) end
 
 local LOST = { "lost", "lost_samples" }
 

@@ -311,7 +311,7 @@ static void open_filter(lua_State *L, struct pl_cursor *c)
 	struct pl_file *f = c->file;
 
 	if (c->scope.system || pq_asks_system(c->scope.filter, f->session))
-		c->scope.system = pl_system(L, f);
+		c->scope.system = pl_scope_system(L, f, &c->scope);
 	if (pq_fields_init(&c->fields, f->session, f->resolver))
 		c->filter = pq_expr_create(c->scope.filter, &c->fields);
 	if (!c->filter)

@@ -103,6 +103,11 @@ void pl_to_scope(lua_State *L, int keep, const struct pl_file *f, int options,
 	lua_pop(L, 1);
 }
 
+struct pm_system *pl_scope_system(lua_State *L, struct pl_file *f, const struct pq_scope *scope)
+{
+	return scope->order == PD_ORDER_TIME ? pl_ordered_system(L, f) : pl_system(L, f);
+}
+
 void pl_scope_machine(lua_State *L, struct pl_file *f, int options, bool asks,
 		      struct pq_scope *scope)
 {
@@ -111,7 +116,7 @@ void pl_scope_machine(lua_State *L, struct pl_file *f, int options, bool asks,
 	asks = asks || (scope->filter && pq_asks_system(scope->filter, scope->session)) ||
 	       pq_items_ask(scope->unnest, scope->session);
 	if (asks || passes)
-		scope->system = pl_system(L, f);
+		scope->system = pl_scope_system(L, f, scope);
 	if (asks && passes && is_order(L, options, "any"))
 		scope->order = PD_ORDER_TIME;
 }

@@ -17,6 +17,10 @@
 void pl_to_scope(lua_State *L, int keep, const struct pl_file *file, int options,
 		 struct pl_progress *progress, struct pq_scope *scope);
 
+/* Returns the recorded system, for a query of that scope. Raises as pl_system() does. */
+struct pm_system *pl_scope_system(lua_State *L, struct pl_file *file,
+				  const struct pq_scope *scope);
+
 /*
  * Sets the scope's system if its filter needs it, or `asks` says that other parts of the query
  * do. A stream always adds to it, for later questions; a query that asks must then read in the

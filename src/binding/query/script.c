@@ -149,7 +149,7 @@ static bool make_script(lua_State *L, struct pl_file *f, struct lines *lines)
 	take_options(L, &options);
 	options.n_sampled = f->session->n_events;
 	options.sampled = push_sampled(L, options.n_sampled);
-	options.system = pl_system(L, f);
+	options.system = pl_ordered_system(L, f);
 	options.resolver = f->resolver;
 	options.out = &lines->writer.print;
 	lines->script = px_script_create(&options);

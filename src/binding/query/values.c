@@ -127,7 +127,7 @@ static void open_value_rows(lua_State *L, struct pl_cursor *c, int keep, int opt
 	struct pd_error err;
 
 	if (c->scope.system || nodes_ask_system(&c->scope, paired->nodes, c->n_values))
-		c->scope.system = pl_system(L, c->file);
+		c->scope.system = pl_scope_system(L, c->file, &c->scope);
 	if (paired->how)
 		open_made(L, c, keep, options, paired);
 	c->rows = paired->how ? pq_rows_open_pairs(&c->scope, paired->nodes, paired->n,

@@ -204,6 +204,45 @@ bool pd_time_order_needs_index(const struct pd_session *session)
 	return needs;
 }
 
+void pd_time_order_index(struct pd_session *session, unsigned workers,
+			 const struct pb_progress *progress)
+{
+	const struct pd_walk_options options = {
+		.types = PD_ALL_TYPES,
+		.workers = workers,
+		.progress = progress ? *progress : (struct pb_progress){ 0 },
+	};
+	struct pd_time_order o = { 0 };
+	struct pd_error err;
+
+	/* files that follow one another have an index each when their turn comes */
+	if ((session->n_files > 1 && !session->merged) || !pd_time_order_needs_index(session))
+		return;
+	if (list_streams(&o, session, 0, session->n_files, &options.types))
+		make_indexes(&o, session, &options, &err);
+	free(o.streams);
+}
+
+#define FEW 4 /* 1 / this part of the bytes */
+
+bool pd_time_order_has_few(const struct pd_session *session, const struct pd_types *types)
+{
+	uint64_t bits = get_type_bits(types), found = 0;
+
+	for (size_t i = 0; i < session->n_files; i++) {
+		for (size_t k = 0; k < session->files[i]->n_streams; k++) {
+			const struct pd_index *index = session->files[i]->streams[k].index;
+
+			if (!index)
+				return false;
+			for (size_t c = 0; c < index->n; c++)
+				if (index->chunks[c].types & bits)
+					found += index->chunks[c].size;
+		}
+	}
+	return found < pd_session_size(session) / FEW;
+}
+
 uint64_t pd_time_order_late(const struct pd_time_order *o)
 {
 	return o->queued ? o->queue.late : 0;

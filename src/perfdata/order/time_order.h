@@ -73,6 +73,20 @@ static inline int pd_time_order_next(struct pd_time_order *o, struct pd_record *
 bool pd_time_order_needs_index(const struct pd_session *session);
 
 /*
+ * Makes the index of times of a session, if a walk in the order of time would: by at most
+ * `workers` threads, as long as `progress` says to go on. A walk makes what was not made, and
+ * reports errors.
+ */
+void pd_time_order_index(struct pd_session *session, unsigned workers,
+			 const struct pb_progress *progress);
+
+/*
+ * Returns true if an index of the session says that records of these types lie in less than a
+ * quarter of its bytes: a walk in the order of time then reads little more than these.
+ */
+bool pd_time_order_has_few(const struct pd_session *session, const struct pd_types *types);
+
+/*
  * Returns how many records so far came too late to be delivered in order; 0 if the order is
  * exact.
  */
