@@ -195,6 +195,17 @@ describe("--timing", function()
     assert.equal(samples, records)
   end)
 
+  it("reads the switches that a key of reports counts once", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", sample_type = { "tid", "time" },
+      sample_id_all = true, context_switch = true }
+    b:record("switch", { misc = 0 }, { pid = 7, tid = 7, time = 1 })
+    b:sample(event, { pid = 7, tid = 7, time = 2 })
+    local told = timed { "report", "--timing=json", "--sort", "parallelism", b:write() }
+    local _, n_loops = stages_of(told.files[1], "loop")
+    assert.equal(1, n_loops)
+  end)
+
   it("reads names where the index says they are, before a loop in time order", function()
     local b = builder.new()
     local e = b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }

@@ -97,7 +97,10 @@ local function ref_in_two_passes(name, file, options)
   if not file.size then
     usage_error("%s takes two passes, and a stream can be read only once", name)
   end
-  return in_two_passes[name]().ref(file)
+  -- a report is prepared twice: before its file is read, and after that
+  options.counted = options.counted or {}
+  options.counted[name] = options.counted[name] or in_two_passes[name]().ref(file)
+  return options.counted[name]
 end
 
 -- Returns the fields that identify rows, as { name, kind, of }; of: the expression that gives
