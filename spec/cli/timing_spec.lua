@@ -168,6 +168,13 @@ describe("--timing", function()
     assert.matches("\nall ", got.err)
   end)
 
+  it("tells it of a script that ends by os.exit(), once", function()
+    local got = run.perflua { "--timing", "-e", "print(file:samples():count()) os.exit(3)", many }
+    assert.same({ 3, "20000\n" }, { got.status, got.out })
+    local _, n = got.err:gsub("\nall ", "")
+    assert.equal(1, n)
+  end)
+
   it("is an option of every tool, also of those that read no recording", function()
     local got = run.perflua { "list", "--timing" }
     assert.matches("\nall ", got.err)

@@ -165,11 +165,27 @@ local function refuse_foreign_modules()
   end
 end
 
--- Says on standard error where the time went; `form` is "json" or true.
-local function tell_timing(form)
-  local timing = require "perflua.timing" -- loaded when it is asked for
-  io.stdout:flush()
-  io.stderr:write(form == "json" and timing.json() or timing.text())
+-- Adds a function to the host that measures where the time goes. Returns one that says it on
+-- standard error, if it was measured, which os.exit() does as well.
+local function add_measuring(host)
+  local form -- "json" or true; nil: nobody asked, or it was said
+  local function tell()
+    if not form then return end
+    local timing = require "perflua.timing" -- loaded when it is asked for
+    io.stdout:flush()
+    io.stderr:write(form == "json" and timing.json() or timing.text())
+    form = nil
+  end
+  function host.measure(asked)
+    local exit = os.exit
+    form = asked
+    core.measure()
+    os.exit = function(...) -- luacheck: ignore 122
+      tell()
+      return exit(...)
+    end
+  end
+  return tell
 end
 
 ---@param argv table the program at 0, its arguments from 1
@@ -197,17 +213,12 @@ function cli.main(argv, host)
     local job, status = scripts.prepare(name, host)
     return job and job() or status
   end
-  local form -- of the timing that is told at the end; nil: none
-  ---Measures where the time goes from now on: for tools that are asked to say so.
-  function host.measure(asked)
-    form = asked
-    core.measure()
-  end
+  local tell_timing = add_measuring(host)
   if parsed.timing then host.measure(parsed.timing) end
   if not parsed.quiet then host.show_progress() end
   if parsed.workers then host.set_threads(parsed.workers) end
   local status = run_program(argv, host, parsed, first) or 0
-  if form then tell_timing(form) end
+  tell_timing()
   if status == 0 and output.failure and not parsed.interactive then status = FAILED end
   return host.interrupted() and INTERRUPTED or status
 end
