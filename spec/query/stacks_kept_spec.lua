@@ -1,7 +1,9 @@
 -- What Stacks keep of the recordings that they are of: their source lines, and no more.
 local binaries = require "spec.support.binaries"
 local chains = require "spec.support.chains"
+local core = require "perflua.core"
 local files = require "spec.support.files"
+local finalizers = require "spec.support.finalizers"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
 
@@ -116,4 +118,79 @@ describe("a Table of Stacks", function()
     assert.is_true(a[1].callchain[2] == b[1].callchain[2])
     assert.is_false(a[1].callchain[1] == b[1].callchain[1])
   end)
+end)
+
+describe("the recorded system of a file", function()
+  local function write()
+    local b, sample = recording { chains.kernel, "- map 7 1000-3000 /bin/a",
+      "- map 8 5000-7000 /bin/b" }
+    b:record("comm", { pid = 7, tid = 7, comm = "a" }, { time = 1 })
+    for i = 1, 20 do sample(i, 7, { KERNEL, chains.READ, USER, 0x1010, 0x1020, 0x1030 }) end
+    return b:write()
+  end
+
+  local function resident()
+    return tonumber(files.read("/proc/self/statm"):match "^%d+ (%d+)") * 4096
+  end
+
+  needs.it("no sanitizer", "is freed by close(), though the file and a Table of Stacks are kept", function()
+    local b, sample = recording { chains.kernel }
+    sample(1, 7, { KERNEL, chains.READ })
+    local lines = { ("%x T _text"):format(chains.READ & ~0xfff) }
+    for i = 1, 100000 do
+      lines[i + 1] = ("%x t function_of_the_kernel_%d"):format(chains.READ + i, i)
+    end
+    local kallsyms, path = files.temporary(table.concat(lines, "\n") .. "\n"), b:write()
+    lines = nil -- luacheck: ignore 311
+    local kept, grown = {}, {}
+    for i = 1, 4 do
+      local file = assert(perflua.open(path, { kallsyms = kallsyms }))
+      kept[i] = { file, by_stack(file) }
+      assert.equal("_text", kept[i][2][1].callchain[1].symbol)
+      collectgarbage()
+      collectgarbage()
+      if i == 2 then grown[1] = resident() end
+      file:close()
+      collectgarbage()
+      collectgarbage()
+    end
+    grown[2] = resident()
+    -- each of them has 100 000 symbols
+    assert.is_true(grown[2] - grown[1] < 2e6, grown[2] - grown[1])
+  end)
+
+  local looks = {
+    threads = function(file) return #file:threads() end,
+    thread = function(file) return #file:thread(7).maps() end,
+    missing = function(file) return #file:missing() end,
+    binaries = function(file) return #file:binaries() end,
+    history = function(file) return #file:history(7, 0x1010) end,
+    resolve = function(file) return file:resolve(7, 0x1010).map.start end,
+    fields = function(file)
+      for s in file:samples() do
+        assert.is_string(s.symbol .. s.dso .. s.comm .. #s.callchain .. s.callchain[1].symbol)
+        assert.is_table(s.map)
+      end
+    end,
+    values = function(file)
+      for dso, stack in file:samples():select("dso", "stack") do assert(dso and stack) end
+    end,
+    script = function(file)
+      return core.dump(file, assert(io.open("/dev/null", "w")), { names = { "symbol" } })
+    end,
+  }
+  for name, look in pairs(looks) do
+    it("may be closed by a finalizer while it is read: " .. name, function()
+      local path, options, victim = write(), chains.options(), nil
+      finalizers.during(function()
+        for _ = 1, 30 do
+          victim = perflua.open(path, options)
+          local ok, message = pcall(look, victim)
+          assert.is_true(ok or message:find("closed", 1, true) ~= nil, message)
+        end
+      end, function()
+        if victim then victim:close() end
+      end)
+    end)
+  end
 end)

@@ -105,6 +105,7 @@ void pl_list_binaries(lua_State *L, const struct pl_listing *listing)
 	struct pl_file *f = pl_check_open_file(L, listing->file);
 	const struct pm_system *system = pl_system(L, f);
 
+	pl_system_hold(f);
 	for (uint32_t machine = 0; machine < f->session->n_files; machine++) {
 		struct ps_store *store = pm_system_store(system, machine);
 
@@ -125,6 +126,7 @@ void pl_list_binaries(lua_State *L, const struct pl_listing *listing)
 			pl_check_open_file(L, listing->file);
 		}
 	}
+	pl_system_let_go(f);
 }
 
 /*
@@ -181,6 +183,7 @@ int pl_file_missing(lua_State *L)
 	const struct pm_system *system = pl_system(L, f);
 	lua_Integer n = 0;
 
+	pl_system_hold(f);
 	lua_settop(L, 1);
 	lua_newtable(L); /* unproven */
 	lua_newtable(L);
@@ -198,6 +201,7 @@ int pl_file_missing(lua_State *L)
 			lua_rawseti(L, -2, ++n);
 		}
 	}
+	pl_system_let_go(f);
 	lua_insert(L, 2);
 	return 2;
 }
@@ -314,6 +318,7 @@ int pl_file_history(lua_State *L)
 	else
 		context.mode = pid < 0 ? PD_CPUMODE_GUEST_KERNEL : PD_CPUMODE_GUEST_USER;
 	pl_system(L, f);
+	pl_system_hold(f);
 	lua_newtable(L);
 	for (; context.machine < f->session->n_files; context.machine++) {
 		add_history(L, f, &context, address, one, time);
@@ -328,5 +333,6 @@ int pl_file_history(lua_State *L)
 	default:
 		lua_pushliteral(L, "either");
 	}
+	pl_system_let_go(f);
 	return 2;
 }

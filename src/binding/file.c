@@ -22,6 +22,8 @@ static int file_close(lua_State *L)
 		pd_session_close(f->session);
 	pl_system_end_lines(f);
 	f->closed = true;
+	pl_system_hold(f);
+	pl_system_let_go(f);
 	return 0;
 }
 

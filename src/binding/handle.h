@@ -29,6 +29,7 @@ struct pl_file {
 	uint64_t said_late; /* number of late records that were reported */
 	struct pm_system *system; /* made when it is first asked for, or as a stream passes */
 	struct pm_resolver *resolver;	/* made with it */
+	unsigned n_users;		/* of the system: see pl_system_hold() */
 	struct ps_interrupt *interrupt; /* of the loading of symbols */
 	struct ps_options symbols;	/* options for symbols, as given to open */
 	bool copied;			/* there may be records that outlive close() */

@@ -43,6 +43,19 @@ bool pl_system_take(struct pl_file *f, struct pm_system *system)
 	return true;
 }
 
+void pl_system_hold(struct pl_file *f)
+{
+	f->n_users++;
+}
+
+void pl_system_let_go(struct pl_file *f)
+{
+	f->n_users--;
+	/* copies of records keep the names of their threads */
+	if (!f->n_users && f->closed && !f->copied)
+		pl_system_free(f);
+}
+
 void pl_system_end_lines(struct pl_file *f)
 {
 	for (uint32_t i = 0; f->system && i < f->session->n_files; i++) {
@@ -125,7 +138,9 @@ static void push_inlined(lua_State *L, struct pl_file *f, const struct pd_record
 	size_t n = pm_inlined(f->resolver, rec, asked, &lines);
 
 	pl_check_names(L, f);
+	pl_system_hold(f);
 	pl_push_inlined(L, lines, n);
+	pl_system_let_go(f);
 }
 
 void pl_push_system_field(lua_State *L, struct pl_file *f, int record,
@@ -140,6 +155,7 @@ void pl_push_system_field(lua_State *L, struct pl_file *f, int record,
 	}
 	pm_field(f->resolver, rec, &v->asked, &value);
 	pl_check_names(L, f);
+	pl_system_hold(f);
 	/*
 	 * Lua caches strings by their addresses, so a frequent one need not be hashed each time
 	 */
@@ -147,6 +163,7 @@ void pl_push_system_field(lua_State *L, struct pl_file *f, int record,
 		lua_pushstring(L, value.s.p);
 	else
 		pl_push_value(L, record, &value);
+	pl_system_let_go(f);
 }
 
 void pl_push_map(lua_State *L, const struct pm_map *map)
@@ -193,11 +210,14 @@ static int incarnation_maps(lua_State *L)
 	struct map_list list = { .L = L };
 
 	lua_settop(L, 0);
+	pl_system(L, f);
+	pl_system_hold(f);
 	lua_newtable(L);
-	pm_spaces_each(pm_system_spaces(pl_system(L, f)),
+	pm_spaces_each(pm_system_spaces(f->system),
 		       (uint32_t)lua_tointeger(L, lua_upvalueindex(2)),
 		       (int32_t)lua_tointeger(L, lua_upvalueindex(3)),
 		       (uint64_t)lua_tointeger(L, lua_upvalueindex(4)), add_map, &list);
+	pl_system_let_go(f);
 	return 1;
 }
 
@@ -266,7 +286,9 @@ int pl_file_thread(lua_State *L)
 	for (uint32_t i = 0; i < f->session->n_files; i++) {
 		if (!pm_system_incarnation(system, i, (int32_t)tid, time, &incarnation))
 			continue;
+		pl_system_hold(f);
 		push_incarnation(L, &incarnation, i, time);
+		pl_system_let_go(f);
 		return 1;
 	}
 	lua_pushnil(L);
@@ -284,6 +306,7 @@ int pl_file_threads(lua_State *L)
 	const struct pm_threads *threads = pm_system_threads(system);
 	lua_Integer n = 0;
 
+	pl_system_hold(f);
 	lua_createtable(L, threads->n < 1u << 20 ? (int)threads->n : 0, 0);
 	for (size_t i = 0; i < threads->n; i++) {
 		const struct pm_thread *thread = &threads->threads[i];
@@ -300,6 +323,7 @@ int pl_file_threads(lua_State *L)
 			lua_rawseti(L, -2, ++n);
 		}
 	}
+	pl_system_let_go(f);
 	return 1;
 }
 
@@ -330,6 +354,7 @@ int pl_file_resolve(lua_State *L)
 		lua_pushnil(L);
 		return 1;
 	}
+	pl_system_hold(f);
 	lua_createtable(L, 0, 5);
 	pl_set_string(L, "dso", location.map->dso->name);
 	pl_push_map(L, location.map);
@@ -340,6 +365,7 @@ int pl_file_resolve(lua_State *L)
 	}
 	if (ps_dso_lines(location.map->dso, location.address, &lines))
 		pl_set_string(L, "srcline", lines[0].srcline);
+	pl_system_let_go(f);
 	pl_check_names(L, f);
 	return 1;
 }

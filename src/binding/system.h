@@ -25,6 +25,14 @@ bool pl_system_make(struct pl_file *file, bool is_ordered, const struct pb_progr
 		    struct pd_error *err);
 void pl_system_free(struct pl_file *file);
 
+/*
+ * Hold the system, which close() frees, and let go of it: whatever reads it over a call of Lua,
+ * or an allocation, in which a finalizer may close the File. After an error that left it held,
+ * it is freed with the File.
+ */
+void pl_system_hold(struct pl_file *file);
+void pl_system_let_go(struct pl_file *file);
+
 /* Frees what source lines are read from; those that were asked for stay known. */
 void pl_system_end_lines(struct pl_file *file);
 

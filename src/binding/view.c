@@ -80,6 +80,7 @@ void pl_push_view(lua_State *L, int record, const struct pd_view *view)
 	}
 	if (view->desc == &pd_view_callchain && pm_frames_may_differ(&r->rec))
 		frames = pl_frames(L, r->file, &r->rec, &n);
+	pl_system_hold(r->file); /* has the frames */
 	v = lua_newuserdatauv(L, sizeof(*v) + n * sizeof(*frames), 1);
 	v->view = *view;
 	v->view.rec = &r->rec;
@@ -87,6 +88,7 @@ void pl_push_view(lua_State *L, int record, const struct pd_view *view)
 		v->view.frames = memcpy(v->frames, frames, n * sizeof(*frames));
 		v->view.count = (uint32_t)n;
 	}
+	pl_system_let_go(r->file);
 	v->record = r;
 	v->generation = generation;
 	luaL_setmetatable(L, PL_VIEW);

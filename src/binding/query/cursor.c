@@ -284,6 +284,9 @@ static int cursor_gc(lua_State *L)
 	pl_cursor_close(c);
 	pq_chains_destroy(c->chains);
 	c->chains = NULL;
+	if (c->holds_system)
+		pl_system_let_go(c->file);
+	c->holds_system = false;
 	return 0;
 }
 
@@ -343,6 +346,8 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options, const char
 	memset(c, 0, sizeof(*c));
 	c->magic = PL_CURSOR_MAGIC;
 	c->file = f;
+	c->holds_system = true;
+	pl_system_hold(f);
 	luaL_setmetatable(L, PL_CURSOR);
 	if (pass)
 		c->pass = pb_pass_begin(f->session->timing, pass, f->session->number);

@@ -47,7 +47,8 @@ struct pl_mark {
 
 struct pl_cursor {
 	uint32_t magic;
-	bool open;	/* the walk is, or the rows are */
+	bool open;	   /* the walk is, or the rows are */
+	bool holds_system; /* until it is collected */
 	bool busy;	/* a value is being handed out: a finalizer must not move the cursor */
 	bool has_idle;	/* idle work is set */
 	bool ended;	/* the idle work ended it */

@@ -23,6 +23,9 @@ static void free_job(struct pl_job *job)
 	pe_profile_destroy(job->profile.made);
 	pq_groups_destroy(job->groups);
 	pm_system_destroy(job->system);
+	if (job->held)
+		pl_system_let_go(job->held);
+	job->held = NULL;
 	job->profile.made = NULL;
 	job->groups = NULL;
 	job->system = NULL;
@@ -320,6 +323,10 @@ int pl_file_group(lua_State *L)
 	struct pb_lap lap;
 	int n_results = 1;
 
+	pl_system_hold(f);
+	job->held = f;
+	lua_pushvalue(L, PL_FILE_AT); /* the job keeps it */
+	lua_rawsetp(L, PL_KEEP_AT, job);
 	set_machine(L, f, job);
 	if (job->calls)
 		enter_job_calls(L, job);

@@ -22,7 +22,8 @@ struct pl_job {
 		 * texts belong to it; NULL: none
 		 */
 		system;
-	bool unread; /* the system was not read to the end */
+	bool unread;	      /* the system was not read to the end */
+	struct pl_file *held; /* whose system is held; NULL: none */
 	struct pl_progress progress;
 	struct pq_paired pairs; /* with .how rows of pairs are grouped; else records */
 	/*

@@ -178,14 +178,18 @@ int pl_file_script(lua_State *L)
 	luaL_checktype(L, AT_OPTIONS, LUA_TTABLE);
 	lua_settop(L, AT_OPTIONS);
 	lines = push_lines(L, stream);
-	if (!make_script(L, f, lines))
+	pl_system_hold(f);
+	if (!make_script(L, f, lines)) {
+		pl_system_let_go(f);
 		return 2;
+	}
 	cursor = pl_push_cursor(L, AT_FILE, AT_OPTIONS, NULL);
 	while (!lines->writer.error && enough && pl_cursor_next(L, cursor, AT_CURSOR, &rec)) {
 		enough = px_script_sample(lines->script, &rec);
 		n++;
 	}
 	pl_cursor_close(cursor);
+	pl_system_let_go(f);
 	pl_writer_finish(L, &lines->writer);
 	if (!enough && !check_fields(L, lines))
 		return 2;
