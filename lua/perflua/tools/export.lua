@@ -213,9 +213,15 @@ function tool.run(file, args, out, format, other)
   local query, options = describe(file, args, format, other, query_of)
   if not query then return USAGE, options end
   file = other or file
-  local written, message = perflua.export(query, args.to, args.o ~= "-" and args.o or out,
-    options)
-  if not written then return nil, message end
+  local done, written, message = pcall(perflua.export, query, args.to,
+    args.o ~= "-" and args.o or out, options)
+  if not done and tostring(written):find "has room for one event" then -- of a stream
+    return USAGE, (strip_position(written):gsub("choose one$", "--event chooses one"))
+  elseif not done then
+    error(written, 0)
+  elseif not written then
+    return nil, message
+  end
   for _, note in ipairs(written.notes or {}) do folding.log("export", "%s", note) end
   if written.samples == 0 then
     if interrupted.part() then return 0 end -- that is said

@@ -425,6 +425,15 @@ describe("perflua.export of records", function()
 end)
 
 describe("perflua export", function()
+  it("has one event chosen of a stream by its user, where a format has room for one", function()
+    local path = require "spec.support.two_events".write(function(b) b.container = "pipe" end)
+    local got = run.shell_with([[cat "$1" | "$perflua" export --to folded -]], path)
+    assert.are.same({ status = 2, out = "", err = "perflua: export: folded has room for one "
+      .. "event, and there are cycles:P, faults: --event chooses one\n" }, got)
+    got = run.shell_with([[cat "$1" | "$perflua" export --to folded --event faults -]], path)
+    assert.are.same({ 0, "" }, { got.status, got.err })
+  end)
+
   it("writes to standard output or a file, and lists the formats", function()
     local path = recording()
     local got = run.perflua { "export", "--to", "callgrind", "--no-lines", path }
