@@ -9,19 +9,23 @@ local core = require "perflua.core"
 local counts = require "perflua.export.counts"
 local engine = require "perflua.plan.engine"
 local errors = require "perflua.errors"
+local fmt = require "perflua.text.fmt"
+local measured_trace = require "perflua.export.measured_trace"
 local output = require "perflua.table.output"
 local profile = require "perflua.export.profile"
 local sampled = require "perflua.recording.sampled"
 local spans = require "perflua.export.spans"
 local trace_events = require "perflua.export.trace_events"
+local units = require "perflua.text.units"
 local usage_error = errors.usage_error
 local spec_of = core.query_spec
 
 local chrome = { name = "chrome", most = profile.STRING,
   description = "chrome://tracing, ui.perfetto.dev: threads on processors, wake-ups, spans" }
 
-local TOO_LARGE <const> = "switches, spans and other tracepoints keep their times, and take "
-  .. "more than the %s of --max-size: choose fewer, as with --time, or a larger size"
+local TOO_LARGE <const> = "tracepoints and spans keep their times, as do switches of streams, "
+  .. "and take more than the %s of --max-size: choose fewer, as with --time, or a larger size"
+local EVENT <const> = 1000 -- bytes that are drawn of a sample, at most in most traces
 local KEYS <const> = { "event", "pid", "tid", "comm", "cpu" } -- what tells samples apart
 
 -- Returns the events of a query whose samples the core writes, and the others.
@@ -98,6 +102,38 @@ local function write_samples(trace, query)
     set_aside
 end
 
+-- Returns how many samples of events a recording has.
+local function count_samples(file, events)
+  local n, counted = 0, core.count(file)
+  for _, event in ipairs(events) do n = n + counted.events[event.index].count end
+  return n
+end
+
+-- Returns the least length of runs with which the trace has room for them; nil: it has room for
+-- all. Raises TOO_LARGE if it has room for none. Half of the room is for samples that are added
+-- up, and some of it for names that change.
+local function find_least(query, most)
+  local spec = spec_of(query)
+  if not spec.file.size or count_samples(spec.file, spec.scope:events()) * EVENT <= most then
+    return nil
+  end
+  local trace = measured_trace.new(spec.file, most)
+  local plain, others = split_events(spec)
+  if not others[1] then return nil end
+  trace:draw(plain[1] and query:where { event = others } or query)
+  trace.runs:finish(trace.last)
+  local has_plain = count_samples(spec.file, plain) > 0
+  return trace:find_least(has_plain and most // 2 or most - most // 20)
+end
+
+-- Returns what was left out of a trace, for people; nil: nothing.
+local function note_short(trace)
+  if trace.n_short == 0 then return nil end
+  return ("runs shorter than %s are left out, so that the trace has at most --max-size: %s, of "
+    .. "%s in all"):format(units.format(trace.least, "duration"), fmt.unsigned(trace.n_short),
+    units.format(trace.ns_short, "duration"))
+end
+
 ---@param query perflua.Query
 ---@param options { max_size: integer? }
 function chrome.check(query, options)
@@ -123,6 +159,7 @@ local function write_trace(trace, file, query)
   trace.frames:write(trace.write, made ~= nil)
   trace.write(('},"otherData":{"exporter":"perflua","start":"%s"%s}}\n'):format(
     core.seconds(trace.first or 0), missing))
+  notes[#notes + 1] = note_short(trace)
   table.move(sampled.switch_notes(spec_of(query)), 1, 9, #notes + 1, notes)
   return { samples = n, set_aside = set_aside or 0, notes = notes }
 end
@@ -145,12 +182,17 @@ function chrome.export(query, out, options)
   end
   local ok, message, code = output.with_file(out, function(file)
     local failure
-    local trace = trace_events.new(spec.file, function(text)
+    local function write(text)
       if failure then return end
       local _, wrong, number = errors.errno(file:write(text))
       failure = wrong and { wrong, number }
-    end, most)
-    local done, result, wrong, number = pcall(write_trace, trace, file, query)
+    end
+    local done, result, wrong, number = pcall(function()
+      local least = find_least(query, most)
+      local trace = trace_events.new(spec.file, write, most, least)
+      trace.first = least and spec.file.first_time or nil
+      return write_trace(trace, file, query)
+    end)
     if not done and result ~= trace_events.TOO_LARGE then error(result, 0) end
     if not done then return nil, too_large end
     written = result

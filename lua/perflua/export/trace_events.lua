@@ -3,6 +3,7 @@
 local core = require "perflua.core"
 local counts = require "perflua.export.counts"
 local json = require "perflua.text.json"
+local long_runs = require "perflua.export.long_runs"
 local runs = require "perflua.waits.runs"
 local stack_frames = require "perflua.export.stack_frames"
 local spec_of = core.query_spec
@@ -20,6 +21,7 @@ local FIELDS <const> = { "event", "time", "cpu", "pid", "tid", "comm", "period",
 
 local Trace = {}
 Trace.__index = Trace
+trace_events.Trace = Trace
 
 ---A trace that has more bytes than it may have raises this.
 trace_events.TOO_LARGE = {}
@@ -27,15 +29,28 @@ trace_events.TOO_LARGE = {}
 ---@param file perflua.File
 ---@param write fun(text: string)
 ---@param most integer bytes that it may have
-function trace_events.new(file, write, most)
+---@param least integer? ns: runs that are shorter are left out; default: none is
+function trace_events.new(file, write, most, least)
   local trace = setmetatable({ file = file, write = write, most = most, size = 0, last = 0,
     frames = stack_frames.new(), named = {}, comms = {}, placed = {}, shown = {}, flows = 0,
-    woken = {}, n_running = 0 }, Trace)
-  trace.runs = runs.new(trace:handlers())
+    woken = {}, n_running = 0, least = least, n_short = 0, ns_short = 0 }, Trace)
+  trace.runs = runs.new(least and long_runs(trace, CPUS) or trace:handlers())
   trace.counts = counts.new(function(pid, name, count, time)
     trace:counter(pid, name, "count", count, trace:stamp(time))
   end)
   return trace
+end
+
+---Draws what lasts long enough, and counts what does not.
+---@param ns integer
+---@param draw function
+---@param ... any its arguments
+function Trace:draw_long(ns, draw, ...)
+  if ns < (self.least or 0) then
+    self.n_short, self.ns_short = self.n_short + 1, self.ns_short + ns
+    return
+  end
+  draw(...)
 end
 
 -- Returns microseconds since the start of the trace, with all digits.
@@ -57,11 +72,15 @@ end
 
 -- Names a process or thread, anew if it is called otherwise.
 function Trace:name(kind, pid, tid, text)
-  local key = ("%s %d %d"):format(kind, pid, tid)
+  self:add_name(('{"ph":"M","name":"%s","pid":%d,"tid":%d,"args":{"name":%s}}'):format(kind,
+    pid, tid, json.string(text)), ("%s %d %d"):format(kind, pid, tid))
+end
+
+-- Adds what a process or thread is called, unless it was said last of the same.
+function Trace:add_name(text, key)
   if self.named[key] == text then return end
   self.named[key] = text
-  self:add('{"ph":"M","name":"%s","pid":%d,"tid":%d,"args":{"name":%s}}', kind, pid, tid,
-    json.string(text))
+  self:add("%s", text)
 end
 
 -- Returns the name of a thread: that of the recording, else that of the last switch to it.
@@ -71,8 +90,8 @@ end
 
 -- Shows a process above those with a larger place.
 function Trace:place(pid, place)
-  self:add('{"ph":"M","name":"process_sort_index","pid":%d,"args":{"sort_index":%d}}', pid,
-    place)
+  self:add_name(('{"ph":"M","name":"process_sort_index","pid":%d,"args":{"sort_index":%d}}')
+    :format(pid, place), "place " .. pid)
 end
 
 -- Returns the process of a thread and the thread's name, and writes the names of both. Shows
@@ -82,9 +101,9 @@ function Trace:process_of(tid, time)
   local pid, comm = thread and thread.pid or tid, self:comm_of(tid, thread)
   local leader = pid == tid and thread or self.file:thread(pid, time)
   if not self.placed[pid] then
-    self.placed[pid] = true
-    self:place(pid, leader and leader.comm and 1 or 2)
+    self.placed[pid] = leader and leader.comm and 1 or 2
   end
+  self:place(pid, self.placed[pid])
   self:name("process_name", pid, pid, self:comm_of(pid, leader))
   self:name("thread_name", pid, tid, comm)
   self.shown[tid] = comm
@@ -93,10 +112,7 @@ end
 
 -- Names the thread that stands for a processor.
 function Trace:name_cpu(cpu)
-  if not self.placed[CPUS] then
-    self.placed[CPUS] = true
-    self:place(CPUS, 0)
-  end
+  self:place(CPUS, 0)
   self:name("process_name", CPUS, CPUS, "processors")
   self:name("thread_name", CPUS, cpu, ("cpu %d"):format(cpu))
 end
@@ -110,6 +126,24 @@ function Trace:counter(pid, name, key, value, stamp)
     json.string(name), key, value)
 end
 
+-- Draws the arrow of a wake-up to the run that follows it.
+function Trace:arrow(wake, pid, tid, stamp)
+  self.flows = self.flows + 1
+  self:add('{"ph":"s","id":%d,"cat":"wake-up","name":"wake-up","pid":%d,"tid":%d,"ts":%s}',
+    self.flows, wake.pid, wake.tid, self:stamp(wake.time))
+  self:add('{"ph":"f","bp":"e","id":%d,"cat":"wake-up","name":"wake-up","pid":%d,"tid":%d,'
+    .. '"ts":%s}', self.flows, pid, tid, stamp)
+end
+
+-- Draws a time in which nobody knows who ran on a processor.
+function Trace:draw_unknown(cpu, start, stop)
+  self:name_cpu(cpu)
+  self:slice("B", CPUS, cpu, UNKNOWN, self:stamp(start))
+  self:slice("E", CPUS, cpu, UNKNOWN, self:stamp(stop))
+end
+
+function Trace.run_name(comm, tid) return json.string(("%s (%d)"):format(comm, tid)) end
+
 -- Returns the functions that write when threads start and stop to run.
 function Trace:handlers()
   local names, pids = {}, {}
@@ -122,7 +156,7 @@ function Trace:handlers()
   local function start(tid, cpu, time)
     local pid, comm = self:process_of(tid, time)
     local stamp = self:stamp(time)
-    names[cpu], pids[cpu] = json.string(("%s (%d)"):format(comm, tid)), pid
+    names[cpu], pids[cpu] = self.run_name(comm, tid), pid
     self:name_cpu(cpu)
     self:slice("B", CPUS, cpu, names[cpu], stamp)
     self:slice("B", pid, tid, ('"cpu %d"'):format(cpu), stamp)
@@ -130,12 +164,7 @@ function Trace:handlers()
     self:counter(CPUS, "running threads", "threads", self.n_running, stamp)
     local wake = self.woken[tid]
     self.woken[tid] = nil
-    if not wake then return end
-    self.flows = self.flows + 1
-    self:add('{"ph":"s","id":%d,"cat":"wake-up","name":"wake-up","pid":%d,"tid":%d,"ts":%s}',
-      self.flows, wake.pid, wake.tid, self:stamp(wake.time))
-    self:add('{"ph":"f","bp":"e","id":%d,"cat":"wake-up","name":"wake-up","pid":%d,"tid":%d,'
-      .. '"ts":%s}', self.flows, pid, tid, stamp)
+    if wake then self:arrow(wake, pid, tid, stamp) end
   end
   return {
     start = start,
@@ -144,11 +173,7 @@ function Trace:handlers()
       self:counter(CPUS, "running threads", "threads", self.n_running, self:stamp(time))
     end,
     drop = finish, -- without length, since it is not known
-    unknown = function(cpu, since, time)
-      self:name_cpu(cpu)
-      self:slice("B", CPUS, cpu, UNKNOWN, self:stamp(since))
-      self:slice("E", CPUS, cpu, UNKNOWN, self:stamp(time))
-    end,
+    unknown = function(...) self:draw_unknown(...) end,
   }
 end
 

@@ -4,6 +4,7 @@ local chains = require "spec.support.chains"
 local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
 local perflua = require "perflua"
+local run = require "spec.cli.run"
 local switches = require "spec.support.switches"
 local trace_events = require "spec.support.trace_events"
 
@@ -125,16 +126,44 @@ describe("perflua.export of trace events", function()
     end, "export: max_size: a number of bytes expected")
   end)
 
-  it("leaves no file with more switches than fit", function()
+  it("leaves out short runs where there is no room for all, and says how many", function()
+    local list, at, longest = {}, 0, 0
+    for i = 1, 200 do
+      list[i] = { at, 0, "switch", i > 1 and 7 + (i - 1) % 3 or 0, 0, 7 + i % 3 }
+      local length = (i * 37 % 100 + 1) * US
+      at, longest = at + length, i < 200 and math.max(longest, length) or longest
+    end
+    local path = switches.recording(list)
+    local all = export(path)
+    local trace, written, size = export(path, nil, { max_size = 15000 })
+    local least, unit, n, sum = written.notes[1]:match("^runs shorter than ([%d.]+)(%a+) are "
+      .. "left out, so that the trace has at most %-%-max%-size: (%d+), of ([%d.]+)ms in all$")
+    least = tonumber(least) * (unit == "us" and 1 or 1000)
+    local shown = {}
+    for _, slice in ipairs(all.slices) do
+      if slice.dur >= least then shown[#shown + 1] = slice end
+    end
+    assert.same(show(shown), show(trace.slices))
+    assert.is_true(#shown > 20 and size <= 15000, size)
+    assert.equal(#all.slices - #shown, 2 * tonumber(n))
+    local left = 0
+    for _, slice in ipairs(all.slices) do
+      left = left + (slice.dur < least and slice.dur or 0)
+    end
+    assert.is_true(math.abs(left / 2000 - tonumber(sum)) < 0.01)
+    assert.same({}, select(2, export(path, nil, { max_size = 1000000 })).notes)
+  end)
+
+  it("leaves no file with more switches of a stream than fit", function()
     local list = {}
     for i = 1, 100 do list[i] = { i * US, 0, "switch", i % 2, 0, 1 - i % 2 } end
-    local file <close> = assert(perflua.open(switches.recording(list)))
+    local path = switches.recording(list, nil, function(b) b.container = "pipe" end)
     local out = files.directory {} .. "/trace.json"
-    local done, message = perflua.export(file:samples(), "chrome", out, { max_size = 5000 })
-    assert.is_nil(done)
-    assert.equal(out .. ": switches, spans and other tracepoints keep their times, and take "
-      .. "more than the 5.00kB of --max-size: choose fewer, as with --time, or a larger size",
-      message)
+    local got = run.shell_with(
+      [[cat "$1" | "$perflua" export --to chrome --max-size 5k -o "$2" -]], path, out)
+    assert.same({ status = 1, out = "", err = "perflua: " .. out .. ": tracepoints and spans "
+      .. "keep their times, as do switches of streams, and take more than the 5.00kB of "
+      .. "--max-size: choose fewer, as with --time, or a larger size\n" }, got)
     assert.is_false(files.exists(out))
   end)
 
