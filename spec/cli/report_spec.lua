@@ -102,9 +102,14 @@ describe("perflua report", function()
     assert.matches("^# 729 samples of event 'cpu%-clock:u'.-30.18%%  tree", got.out)
     local b = builder.new { container = "pipe" }
     b:sample(b:event { name = "cycles" }, { time = 1, pid = 1, tid = 1, ip = 1 })
-    got = run.shell_with('cat "$1" | "$perflua" report --sort pid -', b:write())
+    got = run.shell_with('cat "$1" | "$perflua" report --sort tgid -', b:write())
     -- of losses it says nothing
-    assert.matches("^# 1 sample of event 'cycles'\n.-\n   100.00%%    1\n$", got.out)
+    assert.matches("^# 1 sample of event 'cycles'\n.-\n   100.00%%     1\n$", got.out)
+    got = run.shell_with('cat "$1" | "$perflua" report --sort pid -', b:write())
+    assert.are.same({ status = 2, out = "", err = "perflua: pid takes two passes, and a "
+      .. "stream can be read only once: tgid shows the process, tid the thread\n" }, got)
+    assert.equal("event,percent,pid,samples,period\ncycles,100,1::1,1,1\n",
+      run.perflua({ "report", "--csv", "--sort", "pid", b:write() }).out)
   end)
 
   it("says what to ask of a recording of counters, as script does, status 0", function()
@@ -353,6 +358,21 @@ describe("perflua report", function()
 end)
 
 needs.describe("perf", "its rows and those of perf report", function()
+  it("match by pid, which is a thread with its last name", function()
+    for _, name in ipairs { "demo.perf.data", "switches.perf.data", "words/perf.data" } do
+      for _, sort in ipairs { "pid", "pid,dso" } do
+        local got = run.shell_with([[
+          show() { "$@" 2>/dev/null | grep -v '^#' | sed 's/ *$//' | grep . | sort; }
+          show perf report --stdio --no-children -g none --sort "$2" -i "$1"
+          echo =
+          show "$perflua" report --no-children --sort "$2" "$1"]], files.fixture(name), sort)
+        local theirs, ours = got.out:match "^(.*\n)=\n(.*)$"
+        assert.matches(" %d+:%w", theirs)
+        assert.are.equal(theirs, ours, name)
+      end
+    end
+  end)
+
   it("match with callers, for the recording that comes with perflua", function()
     local theirs = report_rows.of_perf(words, "--children --symfs " .. symfs[2])
     local ours = report_rows.of_ours(words, "--children", symfs[1], symfs[2])

@@ -86,6 +86,7 @@ local TIME_QUANTUM <const> = 100000000 -- perf's default, in ns
 local in_two_passes = {
   parallelism = function() return require "perflua.report.parallelism" end,
   cgroup_id = function() return require "perflua.report.cgroup_id" end,
+  pid = function() return require "perflua.report.thread_key" end,
 }
 
 -- Returns the Ref of such a key; nil: it is none.
@@ -95,11 +96,12 @@ local function ref_in_two_passes(name, file, options)
     return { text = name, kind = "function", plain = false, get = function() end }
   end
   if not file.size then
-    usage_error("%s takes two passes, and a stream can be read only once", name)
+    usage_error("%s takes two passes, and a stream can be read only once%s", name,
+      name == "pid" and ": tgid shows the process, tid the thread" or "")
   end
   -- a report is prepared twice: before its file is read, and after that
   options.counted = options.counted or {}
-  options.counted[name] = options.counted[name] or in_two_passes[name]().ref(file)
+  options.counted[name] = options.counted[name] or in_two_passes[name]().ref(file, options)
   return options.counted[name]
 end
 
@@ -134,10 +136,11 @@ end
 ---@param file perflua.File
 ---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any:
 --- boolean?, health: table?, quantum: integer?, branches: boolean?, graph: table?,
---- is_explained: boolean? } is_explained: nothing is read, for report.reading(); children: nil
---- does as perf, which adds up callers where there are call chains; any: fields may be absent
---- from all samples; health: of core.health(); quantum: of `time`, in ns; branches: count the
---- branches of branch stacks; graph: of report/graph.lua, the calls that are shown of each row
+--- is_explained: boolean?, padded: boolean? } is_explained: nothing is read, for
+--- report.reading(); padded: see thread_key; children: nil does as perf, which adds up callers
+--- where there are call chains; any: fields may be absent from all samples; health: of
+--- core.health(); quantum: of `time`, in ns; branches: count the branches of branch stacks;
+--- graph: of report/graph.lua, the calls that are shown of each row
 ---@return table # for report.read; raises what is wrong with the options
 function report.prepare(file, options)
   local query = query_of(file, options)

@@ -148,6 +148,7 @@ function tool.prepare(args)
   if args.count then
     settings.count = parse_number(args.count, 0, true)
   end
+  settings.query.padded = not (args.csv or args.json)
   if not settings.limit then
     return nil, "--percent-limit: a percentage expected, got " .. args["percent-limit"]
   elseif args.count and not settings.count then

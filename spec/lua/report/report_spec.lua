@@ -62,7 +62,7 @@ describe("a report", function()
 
   it("has the samples that pass the conditions", function()
     local result = read(recording(samples),
-      { sort = { "pid" }, where = { "cpu == 1", "period > 60" } })
+      { sort = { "tgid" }, where = { "cpu == 1", "period > 60" } })
     assert.are.same({ 1, 2, { 2, 3 } },
       { #result.events, result.events[1].n, result.events[1].values[1] })
   end)
