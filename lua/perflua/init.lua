@@ -164,6 +164,10 @@ query.extend {
   ---@param options table { open, close, key, fields }
   ---@return perflua.Query # of spans, from a record that opens one to the record that closes it
   pair = function(self, options) return load_intervals().pair(self, options) end,
+  union = function(self, options) return load_intervals().union(self, options) end,
+  intersection = function(self, other, options)
+    return load_intervals().intersection(self, other, options)
+  end,
 
   ---@param spans perflua.Query of pair()
   ---@param options table? { key, closed }

@@ -352,7 +352,9 @@ function queries.spelled(steps)
   for i, step in ipairs(steps) do
     local arguments = {}
     for k = 2, #step do arguments[k - 1] = spelled_value(step[k]) end
-    if step[1] == "within" then arguments[1] = "records" .. queries.spelled(step[2]) end
+    if step[1] == "within" or step[1] == "intersection" then
+      arguments[1] = "records" .. queries.spelled(step[2])
+    end
     parts[i] = (":%s(%s)"):format(step[1], table.concat(arguments, ", "))
   end
   return table.concat(parts)

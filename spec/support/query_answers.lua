@@ -53,7 +53,9 @@ local function asked(query, steps)
   for _, step in ipairs(steps) do
     if step[1] == "group_by" then keys = keys_of(step) end
     local arguments = table.move(step, 2, #step, 1, {})
-    if step[1] == "within" then arguments[1] = built(begun, step[2]) end
+    if step[1] == "within" or step[1] == "intersection" then
+      arguments[1] = built(begun, step[2])
+    end
     local got = query[step[1]](query, table.unpack(arguments))
     if measured[step[1]] and not keys then
       return { { key = "", values = { { name = step[1], value = got } } } }

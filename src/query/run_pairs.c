@@ -93,7 +93,7 @@ enum pb_outcome pq_run_pairs(const struct pq_scope *scope, struct pq_calls *call
 		calls->destroy = adder_destroy;
 	}
 	if (adder_init(a, scope, calls, paired, grouping))
-		a->rows = pq_rows_open_pairs(scope, paired->nodes, paired->n, paired->how, err);
+		a->rows = pq_rows_open_pairs(scope, paired, err);
 	else
 		report_no_memory(scope, err);
 	if (a->rows)

@@ -78,6 +78,21 @@ local classes = {
           { "options", "WithinOptions?", "how records and spans meet" } },
         returns = { { "Query", "whose loops give the record or Span, and that around it" } },
         errors = GROUPED .. "a Query without spans, spans of another File; an unknown option" },
+      { "union",
+        "Makes rows of the time that any of the spans covers, by key: with `start`, `stop`, "
+          .. "`duration` and `key`.",
+        step = "before", params = { { "options", "CoverOptions?", "the key" } },
+        returns = { { "Query", "whose loops give Covers" } },
+        errors = GROUPED .. "a Query without spans, spans filtered by a Lua function; an "
+          .. "unknown option" },
+      { "intersection",
+        "Makes rows of the time that spans of both queries cover, by key, likewise.",
+        step = "before",
+        params = { { "other", "Query", "spans of the same File" },
+          { "options", "CoverOptions?", "the key" } },
+        returns = { { "Query", "whose loops give Covers" } },
+        errors = GROUPED .. "a Query without spans, spans of another File, keys that are never "
+          .. "equal; an unknown option" },
       { "unnest",
         "Makes each item of a view a row: frames of a call chain (`frame.symbol`), "
           .. "branches (`branch.from`), counter values (`counter.value`), registers "
@@ -223,6 +238,26 @@ local classes = {
         "Records wait for the end of their span, and those of spans without an end are left "
           .. "out.",
         default = "true if the end is asked for" },
+    },
+  },
+
+  CoverOptions = {
+    name = "CoverOptions", kind = "options",
+    doc = "Options of `spans:union(options)` and `spans:intersection(other, options)`.",
+    fields = {
+      { "key", "string|string[]|false?",
+        "Fields of the spans by which they are added up; false: all together.",
+        default = "the key of the spans" },
+    },
+  },
+
+  Cover = {
+    name = "Cover", kind = "result", doc = "Time that spans cover, as loops give it.",
+    fields = {
+      { "start", "integer", "When it began.", unit = "ns" },
+      { "stop", "integer", "When it ended.", unit = "ns" },
+      { "duration", "integer", "Time from start to stop.", unit = "ns" },
+      { "key", "any", "Value of the key; an array if it has several fields." },
     },
   },
 

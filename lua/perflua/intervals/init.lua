@@ -162,6 +162,9 @@ function intervals.pair(on, options)
   }
 end
 
-intervals.within = require "perflua.intervals.within"
+intervals.within = require("perflua.intervals.within").within
+
+local covers = require "perflua.intervals.covers"
+intervals.union, intervals.intersection = covers.union, covers.intersection
 
 return intervals

@@ -10,7 +10,8 @@ local OPEN <const>, CLOSE <const>, INNER <const>, ITEM <const>, SPAN <const> = 1
 local side_of = { open = OPEN, close = CLOSE }
 
 -- The places of values of a span itself; those of its key follow, then those of its states.
-local START <const>, STOP <const>, SO_FAR <const>, CUT <const>, KEY <const> = 1, 2, 3, 4, 4
+local START <const>, STOP <const>, SO_FAR <const>, CUT <const>, END <const>, KEY <const> = 1, 2, 3,
+  4, 5, 5
 
 -- Trees whose fields are places in a row.
 ---@class perflua.RowLowering: perflua.Lowering
@@ -242,4 +243,10 @@ function Rows:call(fn, kind, is, why)
   return lower.class.call(self, fn, kind, is, why, self:objects())
 end
 
-return { class = Rows, OPEN = OPEN, CLOSE = CLOSE, INNER = INNER, side_of = side_of }
+-- Returns trees that read the start of a span and its end, that of the recording if it is
+-- unfinished.
+local function borders(self)
+  return { self:value_at(START, SPAN, "unsigned"), self:value_at(END, SPAN, "unsigned") }
+end
+
+return { class = Rows, borders = borders, OPEN = OPEN, CLOSE = CLOSE, INNER = INNER, side_of = side_of }

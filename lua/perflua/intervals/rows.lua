@@ -165,12 +165,13 @@ end
 ---@param pairing table of intervals.pair
 ---@param inner table? of intervals.within: rows are records, or spans, inside
 ---@param waits boolean? they wait for the end of the span around them
+---@param columns table[]? values of records that others read as well, to add to
 ---@return perflua.RowLowering
-function rows.of(pairing, inner, waits)
+function rows.of(pairing, inner, waits, columns)
   local at_once = inner and not waits or false
   local self = setmetatable({
     file = pairing.file, pairing = pairing, inner = inner, waits = waits, at_once = at_once,
-    records = {}, columns = {}, places = {}, fields = {}, row = {},
+    records = {}, columns = columns or {}, places = {}, fields = {}, row = {},
     keys = pairing.close.keys, key_of = CLOSE,
   }, Rows)
   if at_once and inner.nested then
@@ -202,16 +203,40 @@ local function describe_pairs(self)
   }
 end
 
+---Describes which records are read.
+---@param made table what the core is told
+---@param pairing table
+function rows.describe_reading(made, pairing)
+  local reading = pairing.reading
+  made.types, made.event_nil, made.container = reading.types, true, reading.container
+  made.order, made.from, made.to, made.expand = "time", reading.from, reading.to, reading.expand
+  made.counts = pairing.counts
+end
+
+---Describes spans whose time is added up.
+---@param pairing table
+---@param spec table of the query over the spans
+---@param refs table[] their key
+---@param columns table[] values of records, to add to
+---@return table
+---@return string? calls why it calls functions that see records, if it does
+function rows.covered(pairing, spec, refs, columns)
+  local self = rows.of(pairing, nil, nil, columns)
+  local nodes, calls = row_values.borders(self), nil
+  for i, ref in ipairs(refs) do nodes[2 + i] = self:value(ref) end
+  if #refs == 0 then nodes[3] = { op = "const", kind = "natural", value = 1 } end
+  local side = { kept = kept_of(self, spec), nodes = nodes, pairs = describe_pairs(self) }
+  for _, lowering in pairs(self.records) do calls = calls or lowering.calls end
+  return side, calls
+end
+
 ---@param spec table of the query over the spans, or the records inside
 ---@param made table what is made of rows: results, or keys and measures
 ---@return table # what the core is told
 function Rows:description(spec, made)
-  local reading, pairing = self.pairing.reading, self.pairing
   made.kept = kept_of(self, spec)
   add_items(self, spec, made)
-  made.types, made.event_nil, made.container = reading.types, true, reading.container
-  made.order, made.from, made.to, made.expand = "time", reading.from, reading.to, reading.expand
-  made.counts = pairing.counts
+  rows.describe_reading(made, self.pairing)
   made.pairs = describe_pairs(self)
   made.pairs.items_of = spec.unnest and side_of[spec.unnest.side]
   made.values = self.columns

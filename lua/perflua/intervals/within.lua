@@ -14,6 +14,8 @@ local sides = require "perflua.intervals.sides"
 local spec_of = require("perflua.core").query_spec
 local usage_error = errors.usage_error
 
+local within = {}
+
 -- Raises unless these can be inside of spans: records, or spans themselves.
 local function check_inner(spec)
   local made = spec.reader and spec.reader.made
@@ -84,7 +86,7 @@ end
 
 -- Describes what a pass over the records and the spans reads; the times of each are left to
 -- their conditions.
-local function joined(spec, pairing)
+function within.joined(spec, pairing)
   local ids, event_set, reading = nil, nil, {}
   for key, value in pairs(pairing.reading) do reading[key] = value end
   if spec.types and reading.types then
@@ -115,8 +117,8 @@ local function joined(spec, pairing)
   return setmetatable(changed, { __index = pairing })
 end
 
--- Describes the records that a pass over spans reads, as joined() takes them.
-local function records_of(pairing)
+-- Describes the records that a pass over spans reads, as within.joined() takes them.
+function within.records_of(pairing)
   return { file = pairing.file, types = pairing.reading.types, events = pairing.events,
     container = pairing.reading.container }
 end
@@ -126,8 +128,8 @@ local function within_spans(spec, spans, options)
   local around, nested = check_within(spec, spans, options), spec.reader.made
   local inner = {
     on = spec, spans = spec_of(spans), keys = nested_keys(spec, around, options.key),
-    closed = options.closed, pairing = joined(records_of(nested), around),
-    nested = joined(records_of(around), nested),
+    closed = options.closed, pairing = within.joined(within.records_of(nested), around),
+    nested = within.joined(within.records_of(around), nested),
   }
   local said = ("%s inside of %s"):format(spec.reader.reads, spec_of(spans).reader.reads)
   return query.new {
@@ -143,12 +145,12 @@ end
 --- end of their span
 ---@return perflua.Query # of the records inside of the spans, which have the fields of these
 --- as span.FIELD
-local function within(on, spans, options)
+function within.within(on, spans, options)
   if not query.is(on) then usage_error("within: a Query expected, got a %s", type(on)) end
   local spec = spec_of(on)
   options = options or {}
   if spec.reader then return within_spans(spec, spans, options) end
-  local pairing = joined(spec, check_within(spec, spans, options))
+  local pairing = within.joined(spec, check_within(spec, spans, options))
   local filters = table.move(spec.filters, 1, #spec.filters, 1, {})
   if spec.types then filters[#filters + 1] = conditions.types(spec.scope, spec.types) end
   if spec.events then filters[#filters + 1] = conditions.events(spec.scope, spec.events) end

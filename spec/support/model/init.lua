@@ -7,6 +7,7 @@
 
 local core = require "perflua.core"
 local closures = require "spec.support.model.closures"
+local covers = require "spec.support.model.covers"
 local engine = require "perflua.plan.engine"
 local group = require "spec.support.model.groups"
 local items = require "spec.support.model.items"
@@ -53,6 +54,11 @@ local function itself(record) return record end
 local function opened_contexts(spec, order, refs)
   if not spec.reader then return records(spec, order) end
   local made = spec.reader.made
+  if made.covers then
+    local cursor = cursor_of(made.covers[1].pairing.reading, "time")
+    local step, reader, object = covers(made, spec, cursor)
+    return step, reader, cursor, object, false
+  end
   local is_inner = made.pairing ~= nil
   local cursor = cursor_of(is_inner and made.pairing.reading or made.reading, "time")
   local step, reader, span

@@ -19,6 +19,13 @@
  * function that is called with the serial number of a span that ends, and values of the record
  * that ends it.
  *
+ * Instead of `pairs`, options may have
+ *
+ *	cover = { { pairs = …, kept = condition | nil, nodes = { start, end, part of key … } }, … }
+ *
+ * with one or two kinds of spans, whose rows' trees these are; rows are then the time that they
+ * cover: its start, its stop, and the parts of the key.
+ *
  * For these rows, options may have `kept` (a condition) and `results` (the values that a loop
  * gets), which are trees whose fields are { row = place }, and `event`, the place of a row's
  * event. If rows are items, `index` is the place of their index, and `item_filter` and `once`
@@ -253,22 +260,6 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options,
 	return how;
 }
 
-bool pl_to_paired(lua_State *L, int keep, const struct pl_file *f, int options,
-		  struct pq_paired *paired)
-{
-	int top = lua_gettop(L);
-
-	if (lua_getfield(L, options, "pairs") != LUA_TTABLE) {
-		lua_settop(L, top);
-		return false;
-	}
-	lua_getfield(L, options, "values");
-	paired->nodes = pl_to_nodes(L, keep, f, -1, PQ_MAX_ROW, &paired->n);
-	paired->how = to_pairing(L, keep, options, "pairs", paired->n);
-	lua_settop(L, top);
-	return true;
-}
-
 /* Returns the tree of that name in `options`; NULL: there is none. [-0, +0] */
 static const struct pq_node *tree_named(lua_State *L, int keep, const struct pl_file *f,
 					int options, const char *name)
@@ -279,6 +270,60 @@ static const struct pq_node *tree_named(lua_State *L, int keep, const struct pl_
 		node = pl_to_node(L, keep, f, -1);
 	lua_pop(L, 1);
 	return node;
+}
+
+/* Reads the table at `cover` of the spans whose time rows are. [-0, +0] */
+static void to_covering(lua_State *L, int keep, const struct pl_file *f, int cover,
+			struct pq_paired *paired)
+{
+	struct pq_covering *how = pl_keep(L, keep, sizeof(*how));
+	int top = lua_gettop(L);
+
+	luaL_checkstack(L, 8, "cover");
+	how->n_sides = (size_t)lua_rawlen(L, cover);
+	if (how->n_sides < 1 || how->n_sides > PQ_COVER_SIDES)
+		luaL_error(L, "cover: one or two kinds of spans expected");
+	for (size_t i = 0; i < how->n_sides; i++, lua_settop(L, top)) {
+		struct pq_cover_side *side = &how->sides[i];
+		size_t n;
+
+		lua_rawgeti(L, cover, (lua_Integer)i + 1);
+		luaL_checktype(L, top + 1, LUA_TTABLE);
+		side->paired.how = to_pairing(L, keep, top + 1, "pairs", paired->n);
+		if (!side->paired.how)
+			luaL_error(L, "cover: spans expected");
+		side->paired.n_row = side->paired.how->n_values;
+		side->paired.kept = tree_named(L, keep, f, top + 1, "kept");
+		lua_getfield(L, top + 1, "nodes");
+		side->nodes = pl_to_nodes(L, keep, f, top + 2, PQ_MAX_ROW, &n);
+		if (n < 3 || (i && n != 2 + how->n_keys))
+			luaL_error(L, "cover: a start, an end and a key expected");
+		how->n_keys = n - 2;
+	}
+	paired->covering = how;
+	paired->how = how->sides[0].paired.how;
+	paired->n_row = 2 + how->n_keys;
+}
+
+bool pl_to_paired(lua_State *L, int keep, const struct pl_file *f, int options,
+		  struct pq_paired *paired)
+{
+	int top = lua_gettop(L);
+
+	if (lua_getfield(L, options, "pairs") != LUA_TTABLE &&
+	    lua_getfield(L, options, "cover") != LUA_TTABLE) {
+		lua_settop(L, top);
+		return false;
+	}
+	lua_getfield(L, options, "values");
+	paired->nodes = pl_to_nodes(L, keep, f, -1, PQ_MAX_ROW, &paired->n);
+	paired->how = to_pairing(L, keep, options, "pairs", paired->n);
+	if (paired->how)
+		paired->n_row = paired->how->n_values;
+	else
+		to_covering(L, keep, f, top + 2, paired);
+	lua_settop(L, top);
+	return true;
 }
 
 /* Returns the place in a row of that name in `options`, from 1 on; 0: none. [-0, +0] */
@@ -296,7 +341,7 @@ static uint32_t row_place_named(lua_State *L, int options, const char *name, siz
 void pl_to_made(lua_State *L, int keep, const struct pl_file *f, int options,
 		struct pq_paired *paired)
 {
-	size_t n = paired->how->n_values;
+	size_t n = paired->n_row;
 
 	paired->kept = tree_named(L, keep, f, options, "kept");
 	paired->event = row_place_named(L, options, "event", n);

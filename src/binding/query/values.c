@@ -130,8 +130,7 @@ static void open_value_rows(lua_State *L, struct pl_cursor *c, int keep, int opt
 		c->scope.system = pl_scope_system(L, c->file, &c->scope);
 	if (paired->how)
 		open_made(L, c, keep, options, paired);
-	c->rows = paired->how ? pq_rows_open_pairs(&c->scope, paired->nodes, paired->n,
-						   paired->how, &err) :
+	c->rows = paired->how ? pq_rows_open_pairs(&c->scope, paired, &err) :
 				pq_rows_open(&c->scope, paired->nodes, paired->n, &err);
 	if (!c->rows)
 		luaL_error(L, "%s", err.message);

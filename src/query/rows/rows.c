@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rows_cover.h"
 #include "rows_pairs.h"
 #include "rows_plain.h"
 #include "rows_texts.h"
 
-#define LEAST_BYTES ((uint64_t)1 << 20) /* of records: for less no thread is worth starting */
-#define MOST_ROWS   1024		/* of a batch */
+#define MOST_ROWS   1024 /* of a batch */
 #define MOST_VALUES (255 * MOST_ROWS)
 #define MOST_LOOKED \
 	65536 /* records read for a batch: its caller waits, and may be interrupted */
@@ -36,7 +36,8 @@ struct pq_rows {
 	const struct pq_scope *scope;
 	size_t n;		/* values of a row */
 	size_t n_nodes;		/* values read of each record; n, unless records are paired */
-	struct pq_pairs *pairs; /* NULL: each record is a row */
+	struct pq_pairs *pairs; /* NULL: each record is a row, or `cover` makes them */
+	struct pq_cover *cover;
 	struct pq_columns columns;
 	unsigned time_id;
 	bool passes; /* its records can be read only once */
@@ -111,11 +112,14 @@ static bool compile_columns(struct pq_rows *rows, const struct pq_node *const *n
 	return true;
 }
 
-/* Creates rows->pairs. Returns true also if `how` is NULL: then records are not paired. */
+/*
+ * Creates rows->pairs or rows->cover. Returns true also if `paired` is NULL: then records are
+ * not paired.
+ */
 static bool open_pairs(struct pq_rows *rows, const struct pq_node *const *nodes,
-		       const struct pq_pairing *how)
+		       const struct pq_paired *paired)
 {
-	if (!how)
+	if (!paired)
 		return true;
 	rows->columns = (struct pq_columns){
 		.fields = &rows->fields,
@@ -124,13 +128,16 @@ static bool open_pairs(struct pq_rows *rows, const struct pq_node *const *nodes,
 		.numbers = rows->numbers,
 		.items = rows->items,
 	};
-	rows->pairs = pq_pairs_create(how, &rows->columns, rows->scope->calls);
-	return rows->pairs != NULL;
+	if (paired->covering)
+		rows->cover = pq_cover_create(paired->covering, rows->scope, &rows->columns);
+	else
+		rows->pairs = pq_pairs_create(paired->how, &rows->columns, rows->scope->calls);
+	return rows->pairs || rows->cover;
 }
 
 static struct pq_rows *open_made_rows(const struct pq_scope *scope,
 				      const struct pq_node *const *nodes, size_t n,
-				      const struct pq_pairing *how, struct pd_error *err)
+				      const struct pq_paired *paired, struct pd_error *err)
 {
 	struct pq_rows *rows = calloc(1, sizeof(*rows));
 
@@ -140,14 +147,14 @@ static struct pq_rows *open_made_rows(const struct pq_scope *scope,
 		return NULL;
 	}
 	rows->scope = scope;
-	rows->n = how ? how->n_values : n;
+	rows->n = paired ? paired->n_row : n;
 	rows->n_nodes = n;
 	rows->most = 1;
 	rows->most_rows = rows->n * MOST_ROWS > MOST_VALUES ? MOST_VALUES / rows->n : MOST_ROWS;
 	rows->passes = pq_scope_passes(scope);
 	rows->looks = scope->events || scope->by_time;
 	rows->time_id = pd_field_name_id(&scope->session->files[0]->field_names, "time", 4);
-	if (!compile_columns(rows, nodes) || !open_pairs(rows, nodes, how))
+	if (!compile_columns(rows, nodes) || !open_pairs(rows, nodes, paired))
 		fail_without_memory(rows, err);
 	else /* ahead: a filter drops records faster than they are read; rows take longer */
 		rows->walking = pq_scope_open_walk(scope, scope->filter, &rows->walk, err);
@@ -163,11 +170,10 @@ struct pq_rows *pq_rows_open(const struct pq_scope *scope, const struct pq_node 
 	return open_made_rows(scope, nodes, n, NULL, err);
 }
 
-struct pq_rows *pq_rows_open_pairs(const struct pq_scope *scope,
-				   const struct pq_node *const *nodes, size_t n,
-				   const struct pq_pairing *how, struct pd_error *err)
+struct pq_rows *pq_rows_open_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
+				   struct pd_error *err)
 {
-	return open_made_rows(scope, nodes, n, how, err);
+	return open_made_rows(scope, paired->nodes, paired->n, paired, err);
 }
 
 void pq_rows_number_chains(struct pq_rows *rows, size_t at, struct pq_chains *chains)
@@ -197,6 +203,7 @@ void pq_rows_close(struct pq_rows *rows)
 		pq_row_texts_deinit(&rows->batches[i].texts);
 	}
 	pq_pairs_destroy(rows->pairs);
+	pq_cover_destroy(rows->cover);
 	for (size_t i = 0; rows->exprs && i < rows->n_nodes; i++)
 		pq_expr_destroy(rows->exprs[i]);
 	pq_expr_destroy(rows->filter);
@@ -213,12 +220,19 @@ void pq_rows_close(struct pq_rows *rows)
 struct pq_pair_counts pq_rows_counts(struct pq_rows *rows)
 {
 	end_walk(rows);
+	if (rows->cover)
+		return pq_cover_counts(rows->cover);
 	return rows->pairs ? pq_pairs_counts(rows->pairs) : (struct pq_pair_counts){ 0 };
 }
 
 uint64_t pq_rows_late(const struct pq_rows *rows)
 {
 	return rows->walk.late;
+}
+
+static bool is_paired(const struct pq_rows *rows)
+{
+	return rows->pairs || rows->cover;
 }
 
 /*
@@ -230,9 +244,29 @@ static bool add_pair(struct pq_rows *rows, struct batch *b)
 	struct pq_pair_row row = { &b->values[b->n_rows * rows->n], &b->texts, &rows->known,
 				   false };
 
+	if (rows->cover)
+		return pq_cover_meet(rows->cover, &rows->known) && !rows->fields.failed;
 	if (!pq_pairs_meet(rows->pairs, &row) || rows->fields.failed)
 		return false;
 	b->n_rows += row.made;
+	return true;
+}
+
+/* Returns true if rows may be left that the next record does not make. */
+static bool has_waiting(const struct pq_rows *rows)
+{
+	return rows->cover ? pq_cover_has_rows(rows->cover) :
+			     rows->pairs && pq_pairs_has_rows(rows->pairs);
+}
+
+/* Handles the end of the records. Returns false without memory. */
+static bool finish_pairs(struct pq_rows *rows)
+{
+	rows->has_all = true;
+	if (rows->cover)
+		return pq_cover_finish(rows->cover, &rows->known);
+	if (rows->pairs)
+		pq_pairs_finish(rows->pairs);
 	return true;
 }
 
@@ -242,13 +276,15 @@ static bool add_pair(struct pq_rows *rows, struct batch *b)
  */
 static bool add_waiting(struct pq_rows *rows, struct batch *b, size_t most)
 {
-	while (b->n_rows < most && pq_pairs_has_rows(rows->pairs)) {
+	while (b->n_rows < most && has_waiting(rows)) {
 		struct pq_pair_row row = { &b->values[b->n_rows * rows->n], &b->texts,
 					   &rows->known, false };
 
 		if (rows->has_all && rows->scope->calls) /* objects of each row are its own */
 			pq_calls_next(rows->scope->calls);
-		if (!pq_pairs_next_row(rows->pairs, &row) || rows->fields.failed)
+		if (!(rows->cover ? pq_cover_next_row(rows->cover, &row) :
+				    pq_pairs_next_row(rows->pairs, &row)) ||
+		    rows->fields.failed)
 			return false;
 		b->n_rows += row.made;
 	}
@@ -258,7 +294,10 @@ static bool add_waiting(struct pq_rows *rows, struct batch *b, size_t most)
 /* Sets *err to the reason why a row of pairs was not made. */
 static bool pairs_failed(const struct pq_rows *rows, struct pd_error *err)
 {
-	if (pq_pairs_limit(rows->pairs, rows->scope->session->files[0]->path, err))
+	const char *path = rows->scope->session->files[0]->path;
+
+	if (rows->cover ? pq_cover_limit(rows->cover, path, err) :
+			  pq_pairs_limit(rows->pairs, path, err))
 		return false;
 	return fail_without_memory(rows, err);
 }
@@ -309,7 +348,7 @@ static bool fill_value_batch(struct pq_rows *rows, struct batch *b, size_t most,
 	     b->n_rows < most && looked < MOST_LOOKED && b->texts.bytes < MOST_TEXT; looked++) {
 		int got;
 
-		if (rows->pairs && pq_pairs_has_rows(rows->pairs)) {
+		if (has_waiting(rows)) {
 			if (!add_waiting(rows, b, most))
 				return pairs_failed(rows, err);
 			continue;
@@ -326,9 +365,9 @@ static bool fill_value_batch(struct pq_rows *rows, struct batch *b, size_t most,
 			continue;
 		}
 		got = rows->has_all ? 0 : pd_walk_next(&rows->walk, rec, err);
-		if (got == 0 && !rows->has_all && rows->pairs) {
-			rows->has_all = true;
-			pq_pairs_finish(rows->pairs);
+		if (got == 0 && !rows->has_all) {
+			if (!finish_pairs(rows))
+				return pairs_failed(rows, err);
 			continue;
 		}
 		if (got <= 0) {
@@ -345,14 +384,14 @@ static bool fill_value_batch(struct pq_rows *rows, struct batch *b, size_t most,
 			return fail_without_memory(rows, err);
 		if (rows->filter && !pq_expr_test(rows->filter, &rows->fields))
 			continue;
-		if (rows->items && !rows->pairs) {
+		if (rows->items && !is_paired(rows)) {
 			pq_items_begin(rows->items);
 			rows->is_inside = true;
 			continue;
 		}
-		if (rows->pairs && !add_pair(rows, b))
+		if (is_paired(rows) && !add_pair(rows, b))
 			return pairs_failed(rows, err);
-		if (!rows->pairs && !add_row(rows, b))
+		if (!is_paired(rows) && !add_row(rows, b))
 			return fail_without_memory(rows, err);
 	}
 	if (rec->bytes)
@@ -414,36 +453,6 @@ static void *make_value_batch(void *arg, size_t number)
 }
 
 /*
- * Returns why no thread makes rows, in a few words; NULL if one does. Records that add to the
- * description of a recording are left to the caller's thread.
- */
-static const char *why_alone(const struct pq_scope *scope)
-{
-	const struct pd_session *session = scope->session;
-
-	if (pq_scope_passes(scope))
-		return "a stream can be read only once";
-	if (scope->calls)
-		return "a Lua function is called for each record";
-	for (size_t i = 0; i < session->n_files; i++)
-		if (session->files[i]->pipe)
-			return "a pipe describes its events as it goes on";
-	return pq_scope_size(scope) < LEAST_BYTES ? "the input is small" : NULL;
-}
-
-unsigned pq_rows_threads(const struct pq_scope *scope, const char **why)
-{
-	*why = NULL;
-	if (scope->threads < 2)
-		return 1;
-	*why = why_alone(scope);
-	if (*why)
-		return 1;
-	*why = "values are made ahead of the loop";
-	return 2;
-}
-
-/*
  * Returns true if a producer thread is worth it and possible. The caller's thread makes the
  * index.
  */
@@ -451,7 +460,8 @@ static bool wants_thread(const struct pq_rows *rows)
 {
 	const struct pq_scope *scope = rows->scope;
 
-	return scope->threads > 1 && rows->most >= rows->most_rows && !why_alone(scope) &&
+	return scope->threads > 1 && rows->most >= rows->most_rows &&
+	       !pq_rows_why_alone(scope) &&
 	       (scope->order != PD_ORDER_TIME || rows->walk.file >= scope->session->n_files);
 }
 

@@ -52,6 +52,7 @@ enum pq_span_value {
 	PQ_SPAN_STOP,	/* absent if it is unfinished */
 	PQ_SPAN_SO_FAR, /* ns from the start to the end of the recording, if it is unfinished */
 	PQ_SPAN_CUT,	/* whether it is a part */
+	PQ_SPAN_END,	/* its stop, or the end of the recording */
 	PQ_SPAN_KEY,
 };
 
@@ -158,6 +159,9 @@ struct pq_paired {
 	const struct pq_node *const *nodes; /* [n], values of records */
 	size_t n;
 	const struct pq_pairing *how;
+	/* NULL, or rows are the time that spans cover; `how` is then that of the first kind */
+	const struct pq_covering *covering;
+	size_t n_row;		    /* values of a row */
 	const struct pq_node *kept; /* a condition on a row; NULL: all of them */
 	uint32_t event;		    /* place of its event in a row, from 1 on; 0: none */
 	/*
@@ -167,6 +171,20 @@ struct pq_paired {
 	uint32_t index;
 	const struct pq_node *item_filter; /* a condition on items; NULL: all of them */
 	const struct pq_node *once;	   /* as in pq_unnest */
+};
+
+#define PQ_COVER_SIDES 2
+
+/*
+ * The time that spans cover, by key: that any span covers, or spans of both kinds. Rows have
+ * its start, its stop, and the key.
+ */
+struct pq_covering {
+	size_t n_sides, n_keys;
+	struct pq_cover_side {
+		struct pq_paired paired;	    /* without nodes of its own */
+		const struct pq_node *const *nodes; /* [2 + n_keys], of a row: as those rows */
+	} sides[PQ_COVER_SIDES];
 };
 
 struct pq_pair_counts {
@@ -189,11 +207,11 @@ struct pq_pair_counts {
 #define PQ_MOST_WAITING ((size_t)1 << 22)
 
 /*
- * Opens rows of pairs, of how->n_values values, as pq_rows_open() does. *how must outlive them.
+ * Opens rows of pairs, of paired->n_row values, as pq_rows_open() does. *paired must outlive
+ * them.
  */
-struct pq_rows *pq_rows_open_pairs(const struct pq_scope *scope,
-				   const struct pq_node *const *nodes, size_t n,
-				   const struct pq_pairing *how, struct pd_error *err);
+struct pq_rows *pq_rows_open_pairs(const struct pq_scope *scope, const struct pq_paired *paired,
+				   struct pd_error *err);
 
 /*
  * Ends the rows, and returns the counts for the records read so far: zeros if rows are not
@@ -213,6 +231,12 @@ struct pq_batch {
  * at the end; -1 with *err set on failure.
  */
 int pq_rows_next(struct pq_rows *rows, struct pq_batch *batch, struct pd_error *err);
+
+/*
+ * Returns why no thread makes rows, in a few words; NULL if one does. Records that add to the
+ * description of a recording are left to the caller's thread.
+ */
+const char *pq_rows_why_alone(const struct pq_scope *scope);
 
 /*
  * Returns the number of threads at work during a loop, including the caller's. Sets *why to a

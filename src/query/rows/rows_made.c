@@ -7,7 +7,7 @@ bool pq_made_init(struct pq_made *made, const struct pq_scope *scope, struct pq_
 {
 	*made = (struct pq_made){
 		.calls = scope->calls ? NULL : calls,
-		.n_row = paired->how->n_values,
+		.n_row = paired->n_row,
 		.event = paired->event,
 		.index = paired->index,
 	};

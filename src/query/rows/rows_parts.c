@@ -101,6 +101,9 @@ void pq_part_value(const struct pq_pairs *pairs, const struct pq_phases *phases,
 		if (!part->has_stop)
 			out->type = PQ_NIL;
 		return;
+	case PQ_SPAN_END:
+		out->u = part->to;
+		return;
 	case PQ_SPAN_SO_FAR:
 		out->u = part->to - part->from;
 		if (part->has_stop)

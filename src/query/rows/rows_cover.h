@@ -1,0 +1,41 @@
+/*
+ * Rows of the time that spans cover: for each key the time that any span of it covers, or, with
+ * spans of two kinds, the time that both kinds cover. Rows are made at the end of the records,
+ * in the order of their starts. A row has its start, its stop, and the parts of its key.
+ */
+#ifndef PERFLUA_QUERY_ROWS_COVER_H
+#define PERFLUA_QUERY_ROWS_COVER_H
+
+#include "rows_pairs.h"
+
+struct pq_cover;
+
+/*
+ * Creates a cover; its arguments must outlive it, and scope->calls may be NULL. Returns NULL
+ * without memory.
+ */
+struct pq_cover *pq_cover_create(const struct pq_covering *how, const struct pq_scope *scope,
+				 const struct pq_columns *columns);
+void pq_cover_destroy(struct pq_cover *cover);
+
+/*
+ * Handles the record that was entered. `known` holds the texts of all rows. Returns false
+ * without memory, or if a limit was met.
+ */
+bool pq_cover_meet(struct pq_cover *cover, struct pq_known_texts *known);
+
+/* Handles the end of the records; call it once. Returns what pq_cover_meet() returns. */
+bool pq_cover_finish(struct pq_cover *cover, struct pq_known_texts *known);
+
+bool pq_cover_has_rows(const struct pq_cover *cover);
+
+/* Makes the next row. Returns false without memory. */
+bool pq_cover_next_row(struct pq_cover *cover, struct pq_pair_row *row);
+
+/* Sets *err if a limit was met. Returns whether it was. */
+bool pq_cover_limit(const struct pq_cover *cover, const char *path, struct pd_error *err);
+
+/* Returns the counts of the first kind of spans. */
+struct pq_pair_counts pq_cover_counts(const struct pq_cover *cover);
+
+#endif
