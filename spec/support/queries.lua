@@ -327,7 +327,7 @@ function queries.steps(seed, about)
   self.records = self.pool
   local steps = {}
   self:filters(steps)
-  if about.spans and self:chance(50) then intervals(self, steps) end
+  if about.spans and self:chance(65) then intervals(self, steps) end
   self:ending(steps)
   return steps
 end

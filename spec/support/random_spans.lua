@@ -118,31 +118,35 @@ local function covers(self, steps)
   self.may_cut, self.calls = true, false
   spans(self, steps, { "tid", "cpu", { "tid", "cpu" }, false }, self:chance(20))
   local key = steps[#steps][2].key
-  if self:chance(50) then self:filters(steps) end
-  local own = self:chance(50) and { key = self:one_of { "open.cpu", "tid // 2", "key", false,
+  if self:chance(30) then self:filters(steps) end
+  local own = self:chance(50) and { key = self:one_of { "open.cpu", "tid // 2", false,
     { "open.tid", "close.cpu" } } } or nil
   if self:chance(50) then
     steps[#steps + 1] = { "union", own }
   else
     local other = {}
-    self.calls = false
+    self.calls, self.pool = false, self.records
     spans(self, other, { key }, self:chance(20))
-    if self:chance(50) then self:filters(other) end
+    if self:chance(20) then self:filters(other) end
     steps[#steps + 1] = { "intersection", other, own }
   end
   self.pool = {
     { text = "start", kind = "unsigned", values = { 1000, 1300 } },
     { text = "stop", kind = "unsigned", values = { 1010, 1500 } },
     { text = "duration", kind = "signed", values = { 0, 10, 30, 100 } },
-    { text = "key", kind = "any", values = { 1, 2 } },
   }
+  if own then key = own.key end
+  if key then
+    self.pool[4] = { text = type(key) == "table" and "key[1]" or "key", kind = "any",
+      values = { 1, 2 } }
+  end
   self.arguments, self.calls = "span", calls
-  return self:filters(steps)
+  if self:chance(40) then self:filters(steps) end
 end
 
 -- Spans, the records inside of spans, or the time that spans cover.
 return function(self, steps)
-  if self:chance(20) then return covers(self, steps) end
+  if self:chance(22) then return covers(self, steps) end
   self.may_cut = self:chance(60)
   if self.may_cut then
     spans(self, steps, { "tid", "tid", "cpu", { "tid", "cpu" }, "comm", "tid // 2", false },
