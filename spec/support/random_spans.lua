@@ -53,7 +53,8 @@ local function side(self, name)
     self.pool = common(self.records)
     local condition = self:condition(1)
     self.pool = self.records
-    return { event = name, where = condition }
+    return { event = name, where = condition,
+      again = name == "open" and self:chance(30) and "keep" or nil }
   end
   if how < 70 then return { where = self:condition(1) } end
   if self.calls and how < 85 then

@@ -224,6 +224,9 @@ local classes = {
       { "key", "string|string[]|false?", "The fields that are the key of these records.",
         default = "`key` of pair()" },
       { "state", "string?", "The state that a span has from then on: in `open` and `change`." },
+      { "again", "\"drop\"|\"keep\"?",
+        "In `open`: what becomes of a span of its key that is open already.",
+        default = "\"drop\"" },
     },
   },
 

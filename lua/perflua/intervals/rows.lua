@@ -189,7 +189,8 @@ local function describe_pairs(self)
   local keys, sides = keys_of(self), {} -- it may add values
   for i, side in ipairs(self.sides) do
     sides[i] = { role = side.role, condition = side.condition, answers = side.answers,
-      keys = key_places(self, side.part, side.of), state = side.part.state }
+      keys = key_places(self, side.part, side.of), state = side.part.state,
+      leaves_open = side.part.leaves_open }
   end
   local cuts, states = self.pairing.cuts or {}, self.pairing.states
   return {

@@ -56,6 +56,16 @@ local function options_of(name, wanted)
   return wanted
 end
 
+-- Returns whether a span that is open already goes on.
+local function leaves_open(name, again)
+  if again ~= nil and name ~= "open" then
+    usage_error("pair: %s: 'again' is for records that open spans", name)
+  elseif again ~= nil and again ~= "drop" and again ~= "keep" then
+    usage_error("pair: open: again: \"drop\" or \"keep\" expected, got %s", tostring(again))
+  end
+  return again == "keep"
+end
+
 local function events_of(spec, name, wanted)
   local set, read = events.resolve(spec.file.events, wanted), {}
   for index in pairs(set) do
@@ -123,7 +133,8 @@ local function part_of(spec, name, wanted, opening)
   local typed = table.move(filters, 1, #filters, 1, {})
   if ids then table.insert(typed, 1, conditions.types(scope, ids)) end
   return { untyped = filters, filters = typed, answers = answers, key = options.key,
-    state = options.state, scope = scope, types = ids, events = set, text = text_of(options) }
+    state = options.state, leaves_open = leaves_open(name, options.again), scope = scope,
+    types = ids, events = set, text = text_of(options) }
 end
 
 -- Returns the number of a state, which is added to `names`.

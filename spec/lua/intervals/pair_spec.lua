@@ -95,6 +95,25 @@ describe("pair() " .. where, function()
     counted(spans, { pairs = 1, restarted = 1 })
   end)
 
+  it("goes on at a second open of a kind that says so, and counts that one", function()
+    local rows = { { "open", 7, 100 }, { "open", 7, 120 }, { "close", 7, 150 },
+      { "tick", 8, 160 }, { "tick", 8, 170 }, { "close", 8, 180 },
+      { "open", 9, 200 }, { "lost", 9, 210 }, { "open", 9, 220 }, { "close", 9, 230 } }
+    local open = { { event = "open", again = "keep" }, "tick" }
+    local spans = spans_of(rows, { open = open, close = "close" })
+    assert.same({ "7:100-150", "8:170-180", "9:220-230" }, spanned.texts(spans))
+    counted(spans, { pairs = 3, restarted = 2, lost = 1, lost_at_least = spans.counts.lost_at_least,
+      lost_at_most = 20 })
+    local kept = spans_of(rows, { open = open, close = "close", lost = "keep" })
+    assert.same({ "7:100-150", "8:170-180", "9:200-230" }, spanned.texts(kept))
+    raises("pair: close: 'again' is for records that open spans", function()
+      spans_of(rows, { open = "open", close = { event = "close", again = "keep" } })
+    end)
+    raises('pair: open: again: "drop" or "keep" expected, got first', function()
+      spans_of(rows, { open = { event = "open", again = "first" }, close = "close" })
+    end)
+  end)
+
   it("drops open spans when records are lost", function()
     local spans = spans_of {
       { "open", 7, 100, 0, 0 }, { "open", 8, 101, 0, 1 }, { "lost", 0, 120 },

@@ -304,6 +304,10 @@ function Pass:begin(parts, record, time)
     return
   end
   local before = find(self.root, key)
+  if before and parts[1].leaves_open and (not self.lost[before] or self.keeps_lost) then
+    self:count("restarted", time)
+    return
+  end
   if before then self:drop(before, time, "restarted") end
   if self.to and time >= self.to then return end
   self.clock.n = self.clock.n + 1
@@ -443,6 +447,7 @@ local function parts_of(pairing, side)
       answers[k] = closures(filter.node, of_context)
     end
     parts[i] = {
+      leaves_open = part.leaves_open,
       state = part.state, test = all_of(part.filters), key = key_of(pairing, part.keys),
       answers = function(context)
         for _, test in ipairs(answers) do

@@ -138,6 +138,8 @@ static void to_sides(lua_State *L, int keep, struct pq_pairing *how, int table, 
 		else
 			lua_pop(L, 1);
 		sides[i].answers = optional_place(L, top + 2, "answers", n);
+		lua_getfield(L, top + 2, "leaves_open");
+		sides[i].leaves_open = lua_toboolean(L, -1);
 		list_named(L, top + 2, "keys", MOST_KEYS);
 		sides[i].keys = to_places(L, keep, n, &n_keys);
 		if (n_keys != how->n_keys)

@@ -78,6 +78,7 @@ struct pq_pair_side {
 	uint32_t answers;
 	const uint32_t *keys; /* [how->n_keys] */
 	uint32_t state;	      /* of the span from then on; 0 if there are no states */
+	bool leaves_open;     /* a span of its key that is open already goes on */
 };
 
 #define PQ_MOST_SIDES 32

@@ -105,6 +105,12 @@ static void count_record(const struct pq_pairs *pairs, const struct pq_value *ti
 		  (time->u >= pairs->how->from && time->u < pairs->how->to);
 }
 
+/* Returns false if a span may have ended before, among records that were lost. */
+static bool may_close(const struct pq_pairs *pairs, uint32_t span)
+{
+	return !pairs->spans.states[span].is_lost || pairs->how->keeps_lost;
+}
+
 /* Opens a span for the record that was entered. Returns false without memory. */
 static INLINE bool meet_open(struct pq_pairs *pairs, uint32_t sides,
 			     const struct pq_value *time, struct pq_pair_row *row)
@@ -119,6 +125,10 @@ static INLINE bool meet_open(struct pq_pairs *pairs, uint32_t sides,
 		return true;
 	}
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
+	if (slot->item && side->leaves_open && may_close(pairs, slot->item - 1)) {
+		count_record(pairs, time, &pairs->counts.restarted);
+		return true;
+	}
 	if (slot->item)
 		drop_open(pairs, slot->item - 1, time->u, &pairs->counts.restarted);
 	if (time->u >= pairs->how->to) {
@@ -206,12 +216,6 @@ static INLINE bool answers(struct pq_pairs *pairs, const struct pq_pair_side *si
 	fields->row = pairs->opened;
 	fields->n_row = pairs->how->n_opened;
 	return test_column(pairs, side->answers);
-}
-
-/* Returns false if a span may have ended before, among records that were lost. */
-static bool may_close(const struct pq_pairs *pairs, uint32_t span)
-{
-	return !pairs->spans.states[span].is_lost || pairs->how->keeps_lost;
 }
 
 /*
