@@ -4,6 +4,7 @@ local dkjson = require "dkjson"
 local files = require "spec.support.files"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
+local traced = require "spec.support.traced"
 
 -- The tables that the script prints, by number, and its text.
 local function tables_of(...)
@@ -103,6 +104,22 @@ describe("--explain", function()
       assert.are.same(by == "cgroup" and { ["/a"] = { 3, 6 } }
         or { ["4/0x9"] = { 1, 1 }, ["[unknown]"] = { 2, 5 } }, ours)
     end
+  end)
+
+  it("prints the query of irqs", function()
+    local path = traced.write({ "irq:softirq_raise", "irq:softirq_entry", "irq:softirq_exit" }, {
+      { "irq:softirq_raise", 1000, 7, 0, { vec = 1 } },
+      { "irq:softirq_raise", 2000, 7, 0, { vec = 1 } },
+      { "irq:softirq_entry", 4000, 7, 0, { vec = 1 } },
+      { "irq:softirq_exit", 9000, 7, 0, { vec = 1 } },
+    })
+    local made, ours = tables_of("irqs", "--explain", path)[1], {}
+    for row in made:rows() do ours[row["event.name"]] = { row["args.vec"], row.cpu, row.duration } end
+    assert.are.same({ ["irq:softirq_raise"] = { 1, 0, 3000 },
+      ["irq:softirq_entry"] = { 1, 0, 5000 } }, ours)
+    local got = json("irqs", "--json", path)
+    assert.are.same({ 3, 5, made.counts.restarted },
+      { got.rows[1].max_delay_us, got.rows[1].max_us, got.restarted })
   end)
 
   it("is an option of tools with queries only", function()

@@ -201,6 +201,7 @@ function engine.grouping(spec, keys, columns)
       return described({}, keys, columns, lowering)
     end)
     grouping.whole = whole_of(keys, columns, grouping)
+    grouping.most = spec.aside and spec.aside.most
     return grouping
   end
   local lowering = lower.of(spec.file)
