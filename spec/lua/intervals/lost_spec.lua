@@ -72,9 +72,23 @@ describe("spans open at a loss, " .. where, function()
 
   it("has no rows of unfinished ones that may have ended", function()
     local spans = pair({ { "open", 7, 100 }, { "lost", 0, 110 }, { "open", 8, 120 },
-      { "tick", 5, 130 } }, { open = "open", close = "close", lost = "keep", unfinished = true })
+      { "tick", 5, 130 } }, { open = "open", close = "close", unfinished = true })
     assert.same({ 8 }, spans:select("key"):collect())
     assert.same({ 1, 1 }, { spans.counts.unfinished, spans.counts.lost })
+  end)
+
+  it("has them as unfinished ones in the order of their beginnings, if it keeps them", function()
+    local rows = {
+      { "open", 7, 100, 1 }, { "open", 8, 110, 1 }, { "open", 9, 120, 1 }, { "lost", 0, 200 },
+      { "open", 5, 210, 1 }, { "close", 8, 220, 1 }, { "tick", 5, 300 },
+    }
+    local spans = pair(rows, { open = "open", close = "close", lost = "keep", unfinished = true })
+    local got = {}
+    for span in spans:each() do got[#got + 1] = { span.key, span.start, span.stop, span.so_far } end
+    assert.same({ { 8, 110, 220 }, { 7, 100, nil, 200 }, { 9, 120, nil, 180 },
+      { 5, 210, nil, 90 } }, got)
+    local counts = spans.counts
+    assert.same({ 1, 1, 3, 0 }, { counts.pairs, counts.kept, counts.unfinished, counts.lost })
   end)
 
   it("keeps records inside of them until it is known", function()

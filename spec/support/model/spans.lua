@@ -214,6 +214,9 @@ function Pass:end_unfinished(pairing, ended)
   if not pairing.unfinished then return end
   local states = {}
   for state in pairs(self.open) do states[#states + 1] = state end
+  for state in pairs(self.keeps_lost and self.lost or {}) do
+    states[#states + 1], self.lost[state] = state, nil
+  end
   table.sort(states, function(a, b) return a.order < b.order end)
   for _, state in ipairs(states) do
     self.open[state] = nil

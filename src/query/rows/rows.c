@@ -265,9 +265,7 @@ static bool finish_pairs(struct pq_rows *rows)
 	rows->has_all = true;
 	if (rows->cover)
 		return pq_cover_finish(rows->cover, &rows->known);
-	if (rows->pairs)
-		pq_pairs_finish(rows->pairs);
-	return true;
+	return !rows->pairs || pq_pairs_finish(rows->pairs);
 }
 
 /*

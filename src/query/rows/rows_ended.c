@@ -131,9 +131,11 @@ bool pq_pairs_has_rows(const struct pq_pairs *pairs)
 	return pairs->ended.left != PQ_LEFT_NONE || has_unfinished(pairs);
 }
 
-void pq_pairs_finish(struct pq_pairs *pairs)
+bool pq_pairs_finish(struct pq_pairs *pairs)
 {
 	pairs->is_finished = true;
+	return !pairs->how->unfinished || !pairs->how->keeps_lost ||
+	       pq_spans_find_lost(&pairs->spans);
 }
 
 /* Ends the unfinished span that was opened first. Returns false without memory. */

@@ -50,8 +50,11 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row);
  */
 bool pq_pairs_has_rows(const struct pq_pairs *pairs);
 
-/* Handles the end of the records; call it once. Rows of unfinished spans may be left then. */
-void pq_pairs_finish(struct pq_pairs *pairs);
+/*
+ * Handles the end of the records; call it once. Rows of unfinished spans may be left then. Returns
+ * false without memory.
+ */
+bool pq_pairs_finish(struct pq_pairs *pairs);
 
 /*
  * Makes the next of these rows; row->made says whether there was one. Returns false without

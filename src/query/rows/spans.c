@@ -82,7 +82,8 @@ struct pb_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_valu
 static void append_span(struct pq_spans *spans, uint32_t span)
 {
 	spans->states[span] = (struct pq_span_state){ .before = spans->last,
-						      .after = PQ_NO_SPAN };
+						      .after = PQ_NO_SPAN,
+						      .order = ++spans->n_opened };
 	if (spans->last == PQ_NO_SPAN)
 		spans->first = span;
 	else
@@ -119,6 +120,39 @@ void pq_spans_lose(struct pq_spans *spans, uint32_t span)
 	unlist_span(spans, span);
 	spans->states[span].is_lost = true;
 	spans->n_lost++;
+}
+
+static int compare_orders(const void *a, const void *b)
+{
+	const struct pq_span_state *const *x = a, *const *y = b;
+
+	return ((*x)->order > (*y)->order) - ((*x)->order < (*y)->order);
+}
+
+bool pq_spans_find_lost(struct pq_spans *spans)
+{
+	struct pq_span_state **all;
+	size_t n = 0;
+
+	if (!spans->n_lost)
+		return true;
+	all = calloc(spans->map.n, sizeof(*all));
+	if (!all)
+		return false;
+	for (size_t i = 0; i < spans->map.n_slots; i++)
+		if (spans->map.slots[i].item)
+			all[n++] = &spans->states[spans->map.slots[i].item - 1];
+	qsort(all, n, sizeof(struct pq_span_state *), compare_orders);
+	spans->first = spans->last = PQ_NO_SPAN;
+	spans->n_lost = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint16_t source = all[i]->source;
+
+		append_span(spans, (uint32_t)(all[i] - spans->states));
+		all[i]->source = source;
+	}
+	free(all);
+	return true;
 }
 
 void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot)

@@ -18,6 +18,7 @@ struct pq_span_state {
 	uint16_t source;	/* number of the recording that it is of; set by the caller */
 	bool is_lost;		/* its end may have been among records that were lost */
 	uint64_t at_least;	/* ns that it was open if is_lost; set by the caller */
+	uint64_t order;		/* how many spans were opened before it, and it */
 };
 
 struct pq_spans {
@@ -31,6 +32,7 @@ struct pq_spans {
 	struct pq_span_state *states; /* [states_room], by span */
 	size_t states_room;
 	uint32_t first, last;  /* opened; PQ_NO_SPAN: none is open */
+	uint64_t n_opened;     /* so far */
 	size_t n_lost;	       /* spans that are lost */
 	size_t n_keys, stride; /* values of a key; values of a span */
 };
@@ -78,6 +80,9 @@ void pq_spans_reopen(struct pq_spans *spans, uint32_t span);
 void pq_spans_lose(struct pq_spans *spans, uint32_t span);
 
 void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot);
+
+/* Makes lost spans open ones again, listed among the others. Returns false without memory. */
+bool pq_spans_find_lost(struct pq_spans *spans);
 
 static inline size_t pq_spans_n_open(const struct pq_spans *spans)
 {
