@@ -183,7 +183,7 @@ allocs  requested  allocated   waste  frees  moved  left  left_bytes  site
       { "kmalloc_node", 0, 0, 4096, 4096 }, { "lost" },
       { "kmalloc_node", 0, 0x200, 1, 1, raw = "\0\0\0\0\0\0\0\0" },
     })
-    assert.are.same({ unseen = 1, unknown = 1, failed = 1, lost = 2, unreadable = 1,
+    assert.are.same({ unseen = 1, unknown = 2, failed = 1, lost = 2, unreadable = 1,
       freed = 64 },
       { unseen = got.unseen, unknown = got.unknown, failed = got.failed,
         lost = got.lost_records,

@@ -114,12 +114,30 @@ describe("--explain", function()
       { "irq:softirq_exit", 9000, 7, 0, { vec = 1 } },
     })
     local made, ours = tables_of("irqs", "--explain", path)[1], {}
-    for row in made:rows() do ours[row["event.name"]] = { row["args.vec"], row.cpu, row.duration } end
+    for row in made:rows() do
+      ours[row["event.name"]] = { row["args.vec"], row.cpu, row.duration }
+    end
     assert.are.same({ ["irq:softirq_raise"] = { 1, 0, 3000 },
       ["irq:softirq_entry"] = { 1, 0, 5000 } }, ours)
     local got = json("irqs", "--json", path)
     assert.are.same({ 3, 5, made.counts.restarted },
       { got.rows[1].max_delay_us, got.rows[1].max_us, got.restarted })
+  end)
+
+  it("prints the query of alloc", function()
+    local path = traced.write({ "kmem:kmalloc", "kmem:kfree" }, {
+      { "kmem:kmalloc", 1000, 7, 0, { call_site = 1, ptr = 2, bytes_req = 60, bytes_alloc = 64 } },
+      { "kmem:kmalloc", 1100, 7, 0, { call_site = 1, ptr = 3, bytes_req = 30, bytes_alloc = 32 } },
+      { "kmem:kfree", 2000, 7, 1, { call_site = 9, ptr = 2 } },
+      { "kmem:kmalloc", 2100, 7, 0, { call_site = 1, ptr = 3, bytes_req = 20, bytes_alloc = 32 } },
+    })
+    local row = tables_of("alloc", "--explain", path)[1][1]
+    local got = json("alloc", "--json", path)
+    for column, name in pairs { count = "allocs", requested = "requested", frees = "frees",
+      left = "left", left_bytes = "left_bytes", moved = "moved" } do
+      assert.are.equal(got.rows[1][name], row[column], name)
+    end
+    assert.are.same({ 3, 1, 1, 1, 1 }, { row.count, row.frees, row.moved, row.left, row.unseen })
   end)
 
   it("is an option of tools with queries only", function()

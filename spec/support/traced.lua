@@ -18,6 +18,9 @@ local formats = {
   ["irq:softirq_entry"] = { { "unsigned int", "vec" } },
   ["irq:softirq_exit"] = { { "unsigned int", "vec" } },
   ["irq:softirq_raise"] = { { "unsigned int", "vec" } },
+  ["kmem:kmalloc"] = { { "unsigned long", "call_site" }, { "const void *", "ptr" },
+    { "size_t", "bytes_req" }, { "size_t", "bytes_alloc" } },
+  ["kmem:kfree"] = { { "unsigned long", "call_site" }, { "const void *", "ptr" } },
 }
 
 local softirq =

@@ -1,9 +1,9 @@
 -- perflua alloc FILE: the kernel's memory, by who asked for it.
 
-local keyed = require "perflua.table.keyed"
-local result_table = require "perflua.table.result_table"
-local live = require "perflua.waits.live"
+local core = require "perflua.core"
+local described = require "perflua.toolkit.described"
 local perflua = require "perflua"
+local result_table = require "perflua.table.result_table"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local known = { "site", "function", "cache", "comm" }
@@ -18,7 +18,8 @@ local tool = {
     "memory that the kernel allocated, wasted and did not free; by caller, cache, command",
   usage = "alloc [options] FILE",
   reads = "samples",
-  needs = { events = { { any = { "kmem:kmalloc*", "kmem:kmem_cache_alloc*" } } } },
+  needs = { events = { { any = { "kmem:kmalloc*", "kmem:kmem_cache_alloc*" } } },
+    fields = { "args.ptr", "args.bytes_req", "args.bytes_alloc", "args.call_site" } },
   record = "perf kmem record -- COMMAND",
   options = result_table.with_options(columns, {
     by = { "WHAT",
@@ -42,68 +43,98 @@ local kinds = {
   ["kmem:kmem_cache_free"] = "free",
 }
 
+-- far more bytes than the kernel gives at once: what says so is no allocation
+local POSSIBLE <const> = "not (args.bytes_req >= 0x100000000 or args.bytes_alloc >= 0x100000000)"
+
+-- What became of an allocation: it was freed; its address was allocated again, so it was freed,
+-- but that was not recorded; it is left.
+local FREED <const> = "stop ~= nil and close.args.bytes_alloc == nil"
+local UNSEEN <const> = "stop ~= nil and close.args.bytes_alloc ~= nil"
+
+-- Returns the query, in which an allocation is a span until its address is freed, or allocated
+-- again, and the keys by which it is grouped.
 local function query_of(file, by)
-  local kind_of = samples_with_losses.index_events(file, function(event)
-    return kinds[event.name]
-  end)
-  local query = samples_with_losses.of_events(file, kind_of)
-  local function integer_field(name)
-    return samples_with_losses.pick_field(query, "integer", name)
+  local events, samples = { alloc = {}, free = {} }, described.samples(file)
+  for _, event in ipairs(file.events) do
+    local list = events[kinds[event.name]]
+    if list then list[#list + 1] = event.name end
   end
-  local function text_field(is, name)
-    return is and samples_with_losses.pick_field(query, "string", name) or "lost"
+  local close = { { event = events.alloc, where = "args.ptr ~= 0 and " .. POSSIBLE } }
+  if events.free[1] then
+    table.insert(close, 1, { event = events.free, where = "args.ptr ~= 0" })
   end
-  return kind_of, query:select("event.index", "lost", "type_id", "cpu",
-    integer_field "args.ptr", integer_field "args.bytes_req",
-    integer_field "args.bytes_alloc", integer_field "args.call_site",
-    text_field(by.cache, "args.name"), text_field(by.comm, "comm")):each()
+  local keys = { "args.ptr == 0" }
+  if by.site or by["function"] then keys[#keys + 1] = "args.call_site" end
+  if by.cache then
+    local name = samples:field("string", "args.name")
+    keys[#keys + 1] = name
+    keys[#keys + 1] = name and name .. " == nil and args.bytes_alloc" or "args.bytes_alloc"
+  end
+  if by.comm then keys[#keys + 1] = "comm" end
+  local query = samples:pair { open = { event = events.alloc, where = POSSIBLE }, close = close,
+    key = "args.ptr", unfinished = true, lost = "keep" }
+    :group_by(table.unpack(keys))
+    :sum("args.bytes_alloc"):as("allocated"):sum("args.bytes_req"):as("requested"):count()
+    :sum(FREED .. " and 1 or 0"):as("frees")
+    :sum(FREED .. " and args.bytes_alloc or 0"):as("freed")
+    :sum("stop == nil and 1 or 0"):as("left")
+    :sum("stop == nil and args.bytes_alloc or 0"):as("left_bytes")
+    :sum(UNSEEN .. " and 1 or 0"):as("unseen")
+  if samples:field("integer", "cpu") then
+    query = query:sum(FREED .. " and cpu ~= close.cpu and 1 or 0"):as("moved")
+  end
+  return query, by.cache and keys[#keys - (by.comm and 1 or 0)]
 end
 
--- bytes at once, far more than the kernel gives: what says so is no allocation
-local MOST <const> = 1 << 32
-
-local counted = { "allocs", "requested", "allocated", "frees", "freed", "moved", "left",
-  "left_bytes" }
-
--- Rows by call site, cache and command, what is live, what was lost, and samples that do not
--- say what is needed.
-local function read_allocations(file, by)
-  local rows, memory, lost, unreadable = keyed.new(counted), live.new(), {}, 0
-  local by_site, by_cache = by.site or by["function"] or false, by.cache
-  local kind_of, records = query_of(file, by)
-  for index, n_lost, type_id, cpu, ptr, requested, allocated, site, cache, comm in records do
-    if n_lost then
-      lost[type_id] = (lost[type_id] or 0) + n_lost
-    elseif ptr and kind_of[index] == "free" then
-      memory:free(ptr, cpu)
-    elseif ptr and site and requested and math.ult(requested, MOST) and allocated
-        and math.ult(allocated, MOST) then
-      if by_cache then cache = cache or ("kmalloc-%d"):format(allocated) end
-      memory:alloc(rows:row(by_site and site, cache, comm), ptr, requested, allocated, cpu)
-    else
-      unreadable = unreadable + 1
-    end
-  end
-  memory:finish()
-  return rows, memory, lost, unreadable
-end
-
--- Adds the sums of all rows as notes.
-local function note_sums(list, rows)
-  local all = rows:regrouped(function() return false, false, false end).rows[1]
-  list:note("requested", all and all.requested or 0, "{byte was|bytes were} requested")
-  list:note("allocated", all and all.allocated or 0, "{byte was|bytes were} allocated")
-  list:note("freed", all and all.freed or 0, "{byte of these was|bytes of these were} freed")
-end
+function tool.queries(file, _, by) return { (query_of(file, by)) } end
 
 local function site_of(file, address, by)
-  if not address then return false end
   local place = file:resolve(0, address)
   if not (place and place.symbol) then return perflua.hex(address) end
   return by.site and ("%s+0x%x"):format(place.symbol, place.symoff) or place.symbol
 end
 
 tool.prepare = result_table.prepare("site", known)
+
+-- Returns the rows of a table, those of one name put together, and how many allocations failed.
+local function rows_of(file, made, by, size)
+  local rows, failed = {}, 0
+  for row in made:rows() do
+    if row["args.ptr == 0"] then
+      failed = failed + row.count
+    else
+      local site = row["args.call_site"]
+      row.site = site and site_of(file, site, by)
+      row["function"], row.allocs, row.moved = row.site, row.count, row.moved or 0
+      row.cache = by.cache and (row["args.name"] or ("kmalloc-%d"):format(row[size])) or nil
+      rows[#rows + 1] = row
+    end
+  end
+  return result_table.added_up(rows, { "site", "cache", "comm" }, { "allocs", "requested",
+    "allocated", "frees", "freed", "moved", "left", "left_bytes", "unseen" }), failed
+end
+
+-- Adds what the tool says of all rows, and of what is in none.
+local function add_notes(list, rows, made, failed)
+  local all = { requested = 0, allocated = 0, freed = 0, unseen = 0, allocs = 0 }
+  for _, row in ipairs(rows) do
+    for name, sum in pairs(all) do all[name] = sum + row[name] end
+  end
+  list:note("requested", all.requested, "{byte was|bytes were} requested")
+  list:note("allocated", all.allocated, "{byte was|bytes were} allocated")
+  list:note("freed", all.freed, "{byte of these was|bytes of these were} freed")
+  list:note("failed", failed, "{allocation|allocations} failed and {is|are} not counted")
+  list:note("unseen", all.unseen,
+    "{allocation was|allocations were} freed without a record: the same address was allocated "
+      .. "again")
+  -- the first allocation of an address closes none
+  list:note("unknown", made.counts.unopened - (all.allocs - all.unseen),
+    "{free is|frees are} of memory that was allocated before the recording")
+  list:note("kept", made.counts.kept,
+    "{allocation was|allocations were} live when records were lost, and {is|are} followed to the "
+      .. "next record of {its|their} address")
+  list:note("unreadable", made.counts.unkeyed, "{sample lacks|samples lack} a required field")
+end
 
 ---@param file perflua.File
 ---@param args table
@@ -113,20 +144,22 @@ tool.prepare = result_table.prepare("site", known)
 ---@return string | nil message
 function tool.run(file, args, out, by)
   if by.site or by["function"] then samples_with_losses.read_names(file) end
-  local rows, memory, lost, unreadable = read_allocations(file, by)
+  local query, size = query_of(file, by)
+  local made = query:table()
   local list = result_table.new(columns, "allocated", { site = not by.site,
     ["function"] = by.site or not by["function"], cache = not by.cache, comm = not by.comm })
-  rows = rows:regrouped(function(row) return site_of(file, row[1], by), row[2], row[3] end)
-  for _, row in ipairs(rows.rows) do
-    row.site, row["function"], row.cache, row.comm = row[1], row[1], row[2] or nil, row[3]
-      or nil
+  local rows, failed = rows_of(file, made, by, size)
+  for _, row in ipairs(rows) do
     row.waste = row.allocated > 0 and 100 * (row.allocated - row.requested) / row.allocated
       or 0.0
     list:add(row)
   end
-  note_sums(list, rows)
-  memory:note(list)
-  samples_with_losses.add_notes(list, lost, unreadable)
+  add_notes(list, rows, made, failed)
+  -- of a stream, which can be read only once, it is not known
+  local counts = file.size and core.count(file)
+  if counts then
+    list:note_losses { lost = counts.lost_records, lost_samples = counts.lost_samples }
+  end
   return list:write(args, out)
 end
 
