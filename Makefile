@@ -34,7 +34,7 @@ endif
 COMPILE = -std=gnu11 -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -fPIC -fvisibility=hidden $(WARNINGS) -Isrc $(CPPFLAGS) $(LUA_CFLAGS) $(ZSTD_CFLAGS) $(ELF_CFLAGS) $(DEMANGLE_CFLAGS)
 SOURCES := $(sort $(shell find src -name '*.c'))
 CORE := $(patsubst src/%.c,$(B)/obj/%.o,$(filter-out src/host/%,$(SOURCES)))
-MAIN := $(B)/obj/host/perflua.o $(B)/obj/host/children.o $(B)/obj/host/heap.o $(B)/obj/host/line_editor.o \
+MAIN := $(patsubst src/%.c,$(B)/obj/%.o,$(filter-out src/host/embed.c,$(filter src/host/%,$(SOURCES)))) \
 	$(B)/obj/library.o
 LIBRARY_FILES := -name '*.lua' -o -name '*.js' -o -name '*.css'
 LIBRARY := $(sort $(shell find lua $(LIBRARY_FILES)))

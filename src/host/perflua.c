@@ -1,14 +1,13 @@
 /*
  * The interpreter, the `perflua` program: a Lua state with the core and the Lua library inside.
- * lua/perflua/cli/ handles the command line. This file does what Lua cannot do by itself:
- * signals, the terminal, creating and closing the state.
+ * lua/perflua/cli/ handles the command line. This file does what Lua cannot do by itself: the
+ * terminal, creating and closing the state.
  */
 #define _GNU_SOURCE /* fallocate */
 #include <dirent.h>
 #include <fcntl.h>
 #include <errno.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdint.h>
@@ -24,95 +23,23 @@
 #include <lauxlib.h>
 #include <lualib.h>
 
-#include "base/replacement.h"
 #include "children.h"
 #include "embed.h"
 #include "heap.h"
 #include "line_editor.h"
+#include "signals.h"
 
 int luaopen_perflua_core(lua_State *L);
 
-/* Registry key: address of `interrupted`, for the core's loops over records. */
-#define INTERRUPT_KEY "perflua.interrupt"
 /* Registry key: whether the core may show its progress on the terminal. */
 #define PROGRESS_KEY "perflua.progress"
 /* Registry key: number of workers for recordings that are opened without the option. */
 #define THREADS_KEY "perflua.threads"
-/* Registry key: address of `unfinished`, for the core's writing of files. */
-#define UNFINISHED_KEY "perflua.unfinished"
-
-/*
- * Set by the first SIGINT. Loops over a recording then end as if the recording had ended, so
- * that a script still prints what it found. The second SIGINT raises an error wherever Lua is.
- * A third ends the process, if even that does not help.
- */
-static volatile sig_atomic_t interrupted;
-static lua_State *main_state;
-
-/* Temporary files that are not yet renamed to the files they replace. */
-static struct pb_unfinished unfinished;
-
-static void remove_unfinished_files(void)
-{
-	pb_unfinished_remove(&unfinished);
-}
-
-/* Ends the process by a signal, as it would have been ended without a handler. */
-static void on_ending_signal(int sig)
-{
-	remove_unfinished_files();
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
-/* Installs handlers of signals that end the process and that the parent does not ignore. */
-static void arm_ending_signals(void)
-{
-	static const int signals[] = { SIGHUP, SIGTERM, SIGQUIT, SIGXCPU, SIGXFSZ };
-	struct sigaction action = { .sa_handler = on_ending_signal }, before;
-
-	sigfillset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-	/* let `perflua … | head` end quietly, whatever the parent set */
-	sigaction(SIGPIPE, &action, NULL);
-	atexit(remove_unfinished_files); /* a script may call os.exit() while one is written */
-}
-
-static void raise_interrupted(lua_State *L, lua_Debug *ar)
-{
-	(void)ar;
-	lua_sethook(L, NULL, 0, 0);
-	luaL_error(L, "interrupted");
-}
-
-static void on_sigint(int sig)
-{
-	if (!interrupted) {
-		interrupted = 1;
-		return;
-	}
-	signal(sig, on_ending_signal);
-	lua_sethook(main_state, raise_interrupted,
-		    LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
-}
-
-static void arm_sigint(lua_State *L)
-{
-	struct sigaction action = { .sa_handler = on_sigint, .sa_flags = SA_RESTART };
-
-	interrupted = 0;
-	main_state = L;
-	lua_sethook(L, NULL, 0, 0);
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-}
 
 /* host.interrupted() -> boolean: returns true after a SIGINT */
 static int host_interrupted(lua_State *L)
 {
-	lua_pushboolean(L, interrupted != 0);
+	lua_pushboolean(L, perflua_was_interrupted());
 	return 1;
 }
 
@@ -151,7 +78,7 @@ static int host_run(lua_State *L)
 {
 	int n = perflua_run(L);
 
-	arm_sigint(main_state);
+	perflua_arm_sigint(L);
 	return n;
 }
 
@@ -179,10 +106,10 @@ static int host_read_line(lua_State *L)
 	const char *prompt = luaL_checkstring(L, 1), *line;
 	bool abandoned;
 
-	arm_sigint(main_state); /* a ^C while typing does not interrupt the code typed */
+	perflua_arm_sigint(L); /* a ^C while typing does not interrupt the code typed */
 	line = perflua_read_line(L, prompt);
-	abandoned = !line && interrupted;
-	arm_sigint(main_state);
+	abandoned = !line && perflua_was_interrupted();
+	perflua_arm_sigint(L);
 	if (abandoned) {
 		putchar('\n');
 		lua_pushboolean(L, 0);
@@ -356,13 +283,10 @@ static int run_interpreter(lua_State *L)
 	}
 	luaL_openlibs(L);
 	lua_setwarnf(L, print_warning, NULL);
-	lua_pushlightuserdata(L, (void *)(uintptr_t)&interrupted);
-	lua_setfield(L, LUA_REGISTRYINDEX, INTERRUPT_KEY);
-	lua_pushlightuserdata(L, &unfinished);
-	lua_setfield(L, LUA_REGISTRYINDEX, UNFINISHED_KEY);
+	perflua_share_signals(L);
 	preload_library(L);
 	lua_gc(L, LUA_GCGEN, 0, 0);
-	arm_sigint(L);
+	perflua_arm_sigint(L);
 
 	lua_getglobal(L, "require");
 	lua_pushliteral(L, "perflua.cli");
@@ -422,14 +346,14 @@ int main(int argc, char **argv)
 		fputs("perflua: not enough memory\n", stderr);
 		return EXIT_FAILURE;
 	}
-	arm_ending_signals();
+	perflua_arm_ending_signals();
 	lua_pushcfunction(L, run_interpreter);
 	lua_pushlightuserdata(L, argv);
 	if (lua_pcall(L, 1, 1, 0) == LUA_OK)
 		status = (int)lua_tointeger(L, -1);
 	else
 		fprintf(stderr, "perflua: %s\n", luaL_tolstring(L, -1, NULL));
-	signal(SIGINT, on_ending_signal);
+	perflua_disarm_sigint();
 	close_state(L);
 	perflua_free_line();
 	errno = 0;
