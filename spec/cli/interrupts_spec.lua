@@ -1,15 +1,13 @@
--- An interrupt (^C) leaves a part of a result, which says so. The interrupt comes from the run
--- itself, at a known moment: in the middle of a loop, before names are read, before a table is
--- sorted.
+-- An interrupt (^C) of the core's work leaves a part of a result, which says so. The interrupt
+-- comes from the run itself, at a known moment: in the middle of a loop, before names are read,
+-- before a table is sorted.
 local builder = require "spec.support.builder"
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
 local for_all_tools = require "spec.support.for_all_tools"
+local INTERRUPT = require "spec.support.interrupting"
 local run = require "spec.cli.run"
 local traced = require "spec.support.traced"
-
--- In scripts: sends SIGINT to the interpreter itself, which has it when this returns.
-local INTERRUPT = 'local function interrupt() io.popen("kill -INT $PPID"):close() end\n'
 
 local function interrupted(text, path, options)
   local got = run.perflua({ run.script(INTERRUPT .. text), path }, options)
@@ -125,12 +123,19 @@ describe("a table that was interrupted", function()
     assert.not_matches("interrupted", got.out .. got.err)
   end)
 
-  it("has no records that come after the interrupt", function()
-    local got = interrupted([[
-      interrupt()
-      local q = perflua.open(arg[1]):samples()
-      print(q:count(), q:group_by("pid"):sort())]], run.demo)
-    assert.equal("0\tpid  count\ninterrupted at 0 % of the recording\n", got.out)
+  it("is not made by a pass that begins later, which raises", function()
+    for _, pass in ipairs { "q:count()", "q:group_by('pid'):count():sort()", "q:first()",
+        "q:collect()", "q:where(function() return true end):count()",
+        "file:run { sample = print }", "q:select('pid'):first()" } do
+      local got = run.perflua { run.script(INTERRUPT .. ([[
+        local file = perflua.open(arg[1])
+        local q = file:samples()
+        interrupt()
+        print "goes on"
+        %s]]):format(pass)), run.demo }
+      assert.same({ 130, "goes on\n" }, { got.status, got.out }, pass)
+      assert.matches("^perflua: interrupted\n$", got.err, pass)
+    end
   end)
 
   it("is sorted and shown whole, with shares of all that was read", function()
@@ -235,22 +240,42 @@ describe("a tool that was interrupted", function()
 
   local path = for_all_tools.builder(100):write()
 
-  -- A tool on a recording that it must not read any more, after names were read or not.
+  -- A tool on a recording that it must not read any more.
   local function at_once(words)
-    return run.shell_with([["$perflua" -e 'io.popen("kill -INT $PPID"):close()' ]] .. words,
-      path)
+    return run.shell_with('"$perflua" -e "$2" ' .. words, path, INTERRUPT .. "interrupt()")
   end
 
-  it("says so in report and stat, as text, CSV and JSON", function()
-    assert.matches("\ninterrupted at 0 %% of the recording\n$", at_once('stat "$1"').out)
-    assert.equal(0, dkjson.decode(at_once('stat --json "$1"').out).interrupted)
-    assert.equal("# no samples\n# interrupted at 0 % of the recording\n",
-      at_once('report --sort addr "$1"').out)
-    assert.equal(0, dkjson.decode(at_once('report --sort addr --json "$1"').out).interrupted)
-    assert.equal("# interrupted at 0 % of the recording\n",
-      at_once('report --sort addr --csv "$1"').err)
-    assert.matches("\n  interrupted at 0 %% of the recording\n$", at_once('doctor "$1"').out)
-    assert.equal(0, dkjson.decode(at_once('doctor --json "$1"').out).interrupted)
+  -- A tool that is interrupted while it waits for the rest of a stream, whose samples it has
+  -- read.
+  local function silenced(words)
+    local fifo, written = files.temporary(), files.temporary()
+    local b = many_groups(3000)
+    b.container = "pipe"
+    local got = run.shell_with(([[
+      rm "$2" && mkfifo "$2"
+      { cat "$1"; echo done >%s; exec sleep 300; } >"$2" & writer=$!
+      "$perflua" %s <"$2" & pid=$!
+      for i in $(seq 6000); do [ -s %s ] && break; sleep 0.05; done
+      sleep 0.2
+      kill -INT $pid
+      wait $pid; status=$?
+      kill $writer
+      exit $status]]):format(written, words, written), b:write(), fifo)
+    assert.equal(130, got.status, words)
+    return got
+  end
+
+  it("says so in report, stat and doctor, as text, CSV and JSON", function()
+    local place = "interrupted before the end of the recording"
+    assert.matches("\n# " .. place .. "\n$", silenced("report --sort addr -").out)
+    assert.equal("# " .. place .. "\n", silenced("report --sort addr --csv -").err)
+    assert.is_true(dkjson.decode(silenced("report --sort addr --json -").out).interrupted)
+    local stat = silenced("stat -").out
+    assert.matches("\n" .. place .. "\n$", stat)
+    assert.matches("\nsample +3000 ", stat)
+    assert.is_true(dkjson.decode(silenced("stat --json -").out).interrupted)
+    assert.matches("\n  " .. place .. "\n$", silenced("doctor -").out)
+    assert.is_true(dkjson.decode(silenced("doctor --json -").out).interrupted)
   end)
 
   -- The addresses of the rows of `perflua report --sort addr`, and its last line.
@@ -359,19 +384,21 @@ describe("a tool that was interrupted", function()
     end
   end)
 
-  it("says so on standard error where programs read what it writes", function()
-    for _, words in ipairs { 'dump "$1"', 'dump --json "$1"' } do
-      assert.same({ status = 130, out = "",
-        err = "perflua: interrupted at 0 % of the recording\n" }, at_once(words))
+  it("has no result if no pass has begun", function()
+    for _, words in ipairs { 'stat "$1"', 'doctor "$1"', 'report --sort addr "$1"',
+        'report --sort addr --csv "$1"', 'dump "$1"', 'dump --json "$1"' } do
+      local err = ("perflua: %s: interrupted\n"):format(words:match "%l+")
+      assert.same({ status = 130, out = "", err = err }, at_once(words), words)
     end
   end)
 
   it("has no result where names were not read", function()
     for _, words in ipairs { 'report "$1"', 'script "$1"', 'fold "$1"', 'dump --names "$1"',
         'sched "$1"' } do
-      local err = ("perflua: %s: %s: interrupted while reading names\n"):format(
-        words:match "%l+", path)
-      assert.same({ status = 130, out = "", err = err }, at_once(words), words)
+      local got = at_once(words)
+      assert.same({ 130, "" }, { got.status, got.out }, words)
+      assert.matches(("^perflua: %s: [^\n]*interrupted[^\n]*\n$"):format(words:match "%l+"),
+        got.err)
     end
   end)
 end)
@@ -430,7 +457,7 @@ describe("an interrupt while names are read", function()
     local got = run.shell_with(([[printf '%s\n' "$2" "$3" "$4" "$5" "$5" | "$perflua" -i -E]]),
       "",
       ("file = perflua.open(%q, { symfs = %q })"):format(path, dir),
-      "function interrupt() io.popen('kill -INT $PPID'):close() end",
+      (INTERRUPT:gsub("local function", "function"):gsub("\n", " ")),
       "interrupt() print(file:thread(7))",
       "print(file:thread(7).comm, file:resolve(7, 0x10010).symbol)")
     remove()
@@ -444,12 +471,15 @@ describe("an interrupt while names are read", function()
     local lines = {}
     for i = 1, 3000 do lines[i] = ("%x 10 function%d\n"):format(0x10000 + 16 * i, i) end
     local text = table.concat(lines)
-    local path, dir, remove = jitted(text:rep(1000)) -- 3 million symbols
+    local path, dir, remove = jitted(text:rep(100)) -- 300 000 symbols
     local got = run.shell_with([[printf '%s\n' "$2" "$3" "$4" "$5" "$6" | "$perflua" -i -E]],
       "",
       ("file = perflua.open(%q, { symfs = %q }) file:thread(7)"):format(path, dir),
-      "function interrupt() io.popen('kill -INT $PPID'):close() end",
-      "interrupt() print(file:resolve(7, 0x10010).symbol)",
+      (INTERRUPT:gsub("local function", "function"):gsub("\n", " ")),
+      -- the second begins with the first binary that is read
+      "interrupt() file:resolve(8, 0x10010) local till = os.clock() + 1.1 "
+        .. "while os.clock() < till do local _ = file.size end "
+        .. "print(file:resolve(7, 0x10010).symbol)",
       "interrupt() print(file:resolve(8, 0x10010).symbol)", -- has none: nothing takes long
       "print(file:resolve(7, 0x10010).symbol)")
     remove()
@@ -469,7 +499,8 @@ describe("an interrupt while names are read", function()
         if n == 1 then
           interrupt()
           file:resolve(8, 0x10010)
-          os.execute("sleep " .. seconds)
+          local till = os.clock() + seconds
+          while os.clock() < till do local _ = file.size end
         end
         return true
       end)

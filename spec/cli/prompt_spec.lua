@@ -179,8 +179,9 @@ describe("the prompt", function()
       assert.is_nil(shown:find("\nnot read\n", 1, true))
       assert.matches("status 0\n", shown)
     end
-    local shown = typed { "while true do end", "\3", "\3", "'alive'" }
-    assert.matches("\nperflua: interrupted\nstack traceback:\n\tstdin:1:", shown, 1, true)
+    local shown = typed { "while true do end", "\3", "'alive'" }
+    assert.matches("\nperflua: stdin:1: interrupted\nstack traceback:\n\tstdin:1:", shown, 1,
+      true)
     assert.matches("\nalive\n", shown)
   end)
 

@@ -55,13 +55,56 @@ describe("SIGINT", function()
       interrupted(1, script .. " " .. run.demo))
   end)
 
+  local SPIN = "local function spin() while true do end end "
+
+  it("raises immediately where it meets no pass", function()
+    local script = run.script(SPIN .. "io.write('ready\\n') io.flush() spin()")
+    local got = interrupted(1, script)
+    assert.are.same({ 130, "ready\n" }, { got.status, got.out })
+    assert.matches("^perflua: [^\n]*:1: interrupted\nstack traceback:\n[^\n]*in local 'spin'",
+      got.err)
+    -- an iterator, a write and a function of Lua's libraries are no passes
+    for _, loop in ipairs { "for _ in ipairs { 1, 2 } do end", "print(1)", "io.stdout:write(1)",
+        "os.time()" } do
+      got = interrupted(1, ([[-e "print(0) io.flush() while true do %s end"]]):format(loop))
+      assert.are.same({ 130, "perflua: (command line):1: interrupted\n" },
+        { got.status, got.err }, loop)
+    end
+  end)
+
+  it("raises a second after the last call of the core where it met a pass", function()
+    for _, spin in ipairs { "spin()", "for _ in ipairs { 1 } do spin() end" } do
+      local script = run.script(SPIN .. slow .. ([[
+        for _ in perflua.open(arg[1]):samples() do slowly() end
+        local till = os.clock() + 1.5
+        local file = perflua.open(arg[1])
+        while os.clock() < till do local _ = file.size end
+        print "called"
+        %s]]):format(spin))
+      local got = interrupted(1, script .. " " .. run.demo)
+      assert.are.same({ 130, "ready\ncalled\n" }, { got.status, got.out })
+      assert.matches("^perflua: [^\n]*:1: interrupted\nstack traceback:\n[^\n]*'spin'", got.err)
+    end
+  end)
+
+  it("lets a script that met it in a pass write for longer than a second", function()
+    local script = run.script(slow .. [[
+      for _ in perflua.open(arg[1]):samples() do slowly() end
+      local till = os.clock() + 1.5
+      while os.clock() < till do io.write "" end
+      print "written"]])
+    assert.are.same({ status = 130, out = "ready\nwritten\n", err = "" },
+      interrupted(1, script .. " " .. run.demo))
+  end)
+
   it("raises an error when it comes twice", function()
-    local script =
-      run.script("io.write('ready\\n') io.flush() local function spin() while true do end end "
-        .. "spin()")
-    local got = interrupted(2, script)
+    local script = run.script(SPIN .. [[
+      local records = perflua.open(arg[1]):samples():each()
+      records()
+      io.write "ready\n" io.flush() spin()]])
+    local got = interrupted(2, script .. " " .. run.demo)
     assert.are.equal(130, got.status)
-    assert.matches("^perflua: [^\n]*:1: interrupted\nstack traceback:\n.*in local 'spin'",
+    assert.matches("^perflua: [^\n]*:1: interrupted\nstack traceback:\n[^\n]*in local 'spin'",
       got.err)
   end)
 

@@ -10,6 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* State that the program's handler of SIGINT and passes over recordings share. */
+struct pb_interrupt {
+	volatile sig_atomic_t flag;   /* set by the handler: passes end, and none begins */
+	volatile sig_atomic_t passes; /* number of passes that have begun and not ended */
+};
+
 /* Zero-initialised: nobody is asked. */
 struct pb_progress {
 	/*

@@ -29,8 +29,8 @@
 #define PL_FILE_METHODS "perflua.file.methods"
 
 /*
- * Registry keys that the perflua program sets: a light userdata, the volatile sig_atomic_t that
- * ends all loops once it is set; a boolean, whether long passes show their progress on the
+ * Registry keys that the perflua program sets: a light userdata, the struct pb_interrupt whose
+ * flag ends all loops once it is set; a boolean, whether long passes show their progress on the
  * terminal; an integer, the number of workers of files that are opened without one; a light
  * userdata, the struct pb_unfinished whose files the program removes where a signal ends it.
  */
@@ -39,7 +39,7 @@
 #define PL_THREADS    "perflua.threads"
 #define PL_UNFINISHED "perflua.unfinished"
 
-/* Returns the flag at PL_INTERRUPT, NULL if there is none. */
+/* Returns the struct pb_interrupt at PL_INTERRUPT, which begins with its flag; NULL: none. */
 void *pl_interrupt(lua_State *L);
 
 /* Returns true if `flag`, which may be NULL, is unset. Then a loop in C may continue. */

@@ -56,7 +56,13 @@ int pl_expect_work(lua_State *L)
 
 void pl_progress_init(lua_State *L, struct pl_progress *p)
 {
-	*p = (struct pl_progress){ .interrupt = pl_interrupt(L),
+	struct pb_interrupt *interrupt = pl_interrupt(L);
+
+	if (!pl_goes_on(interrupt)) {
+		lua_pushliteral(L, "interrupted"); /* where that is tells nothing */
+		lua_error(L);
+	}
+	*p = (struct pl_progress){ .interrupt = interrupt,
 				   .part = -1,
 				   .work = get_work(L),
 				   .thread = pthread_self() };
@@ -70,6 +76,9 @@ void pl_progress_init(lua_State *L, struct pl_progress *p)
 			p->next = p->begun + FIRST_TIME;
 	}
 	lua_pop(L, 1);
+	if (interrupt)
+		interrupt->passes++;
+	p->is_open = interrupt != NULL;
 }
 
 void pl_progress_init_beside_output(lua_State *L, struct pl_progress *p)
@@ -256,7 +265,12 @@ void pl_progress_begin_stage(struct pl_progress *p, const char *stage)
 
 void pl_progress_end(struct pl_progress *p)
 {
+	struct pb_interrupt *interrupt = p->interrupt;
+
 	end_work(p);
+	if (p->is_open)
+		interrupt->passes--;
+	p->is_open = false;
 	if (p->watched && p->watched->arg == p)
 		p->watched->tick = NULL;
 	ps_interrupt_release(p->watched);

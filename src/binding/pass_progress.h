@@ -25,6 +25,7 @@ struct pl_work {
 /* A long pass, which is shown on a terminal. */
 struct pl_progress {
 	void *interrupt; /* see pl_interrupt */
+	bool is_open;	 /* the pass is counted there */
 	bool shows;
 	struct pl_work *work;
 	uint64_t begun, next; /* ns: when the phase began, when to show the line again */
@@ -40,7 +41,7 @@ struct pl_progress {
 	double part;	   /* negative: not known */
 };
 
-/* Begins a pass. */
+/* Begins a pass. Raises after an interrupt. */
 void pl_progress_init(lua_State *L, struct pl_progress *progress);
 /*
  * Begins a pass between whose steps text may be written to standard output: nothing is shown if

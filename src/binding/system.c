@@ -84,6 +84,8 @@ static void make_system(lua_State *L, struct pl_file *f, bool is_ordered)
 
 	if (f->closed)
 		luaL_error(L, "%s: the file is closed", f->file->path);
+	if (!pl_goes_on(pl_interrupt(L)))
+		luaL_error(L, "%s: " PM_INTERRUPTED, f->file->path);
 	pl_progress_init_beside_output(L, &progress);
 	made = pl_system_make(f, is_ordered, &shown, &err);
 	pl_progress_end(&progress);

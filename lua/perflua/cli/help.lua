@@ -16,7 +16,8 @@ shown as a table, another one as its first rows, a record as a list of fields.
   help "report"         explains a tool, as perflua help does
   quit                  ends the session; so does ^D
 
-Tab completes names, also of fields and events in strings. ^C ends what runs.
+Tab completes names, also of fields and events in strings. ^C ends what runs: a pass gives what
+it has read so far, anything else is an error.
 ]]
 
 -- Returns the functions of objects by the classes of the API.

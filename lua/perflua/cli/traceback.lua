@@ -51,8 +51,10 @@ end
 ---@param message any
 ---@return any
 local function format_traceback(message)
-  -- where the script was when names were not read to the end tells nothing
-  if interrupted.cuts_names(message) then return strip_position(message) end
+  -- where a pass was refused tells nothing; the error of an interrupt says where Lua was stuck
+  if interrupted.stops_pass(message) and debug.getinfo(2, "S").what == "C" then
+    return strip_position(message)
+  end
   if require "perflua.options".ending(message) then return message end
   if type(message) ~= "string" then
     local meta = getmetatable(message)

@@ -114,7 +114,7 @@ function binaries.of(file, samples, chains, most)
     if chains then name_all_frames(file) end
     each_binary(file, "hit", look)
   end)
-  if not read and not interrupted.cuts_names(message) then error(message, 0) end
+  if not read and not interrupted.stops_pass(message) then error(message, 0) end
   found.is_cut = not read
   found.missing = finish(missing, function(row) return describe_missing(row, samples) end)
   found.unproven = finish(unproven,

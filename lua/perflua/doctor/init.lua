@@ -189,7 +189,6 @@ function doctor.examine(file, brief)
   local by_event, samples, sample_records = report_events(file, health)
   local report = {
     path = file.path,
-    interrupted = interrupted.value(),
     container = describe_container(file, health),
     complete = file.complete,
     unfinished = health.unfinished,
@@ -214,11 +213,13 @@ function doctor.examine(file, brief)
   }
   report.missing = json.array(missing(file, report))
   local found = binaries.none()
-  if not report.interrupted then -- else there is no time to read names
+  local is_cut = interrupted.now() -- then there is no time to read names
+  if not is_cut then
     local chains = common.sum(report, "chains") > 0
     found = binaries.of(file, sample_records, chains, brief and binaries.SHOWN or nil)
-    report.interrupted = interrupted.value(interrupted.part() or found.is_cut or nil)
+    is_cut = found.is_cut
   end
+  report.interrupted = interrupted.value(interrupted.part() or is_cut or nil)
   report.binaries, report.unproven, report.sources = found.missing, found.unproven,
     found.sources
   report.findings, report.verdict = run_checks(report, found)

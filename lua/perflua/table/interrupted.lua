@@ -16,9 +16,12 @@ function interrupted.part()
 end
 
 ---@param message any of an error
----@return boolean # did an interrupt end the reading of names?
-function interrupted.cuts_names(message)
-  return type(message) == "string" and message:find "interrupted while reading names$" ~= nil
+---@return boolean # is it of a pass that came to nothing because of an interrupt: one that
+--- began later, or one that read names?
+function interrupted.stops_pass(message)
+  if type(message) ~= "string" then return false end
+  return message:find "interrupted while reading names$" ~= nil
+    or message:find "interrupted$" ~= nil and interrupted.now()
 end
 
 ---@param part number|true
