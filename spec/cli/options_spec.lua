@@ -40,9 +40,8 @@ describe("the options of perflua", function()
   it("are explained by --help", function()
     local got = run.perflua { "--help" }
     assert.are.equal(0, got.status)
-    for _, option in ipairs { "-e", "-i", "-l", "-v", "-W", "-E", "--quiet", "-j", "--",
-        "--help",
-      "--version" } do
+    for _, option in ipairs { "-e", "-i", "-l", "-v", "-W", "-E", "--quiet",
+        "--traceback", "-j", "--", "--help", "--version" } do
       assert.truthy(got.out:find("\n  " .. option .. " ", 1, true), option)
     end
   end)

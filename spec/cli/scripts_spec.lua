@@ -72,19 +72,50 @@ describe("a script", function()
     assert.matches("^perflua: cannot open ./no/such.lua", got.err)
   end)
 
-  it("sees its own line and only its own frames when it calls perflua wrongly", function()
-    local path = run.script(([[
+  it("sees its own line when it calls perflua wrongly, and its own frames with --traceback",
+    function()
+      local path = run.script(([[
 local function ask(file) file:samples():where("perid == 1") end
 ask(perflua.open(%q))]]):format(run.demo))
-    local got = run.perflua { path }
-    assert.are.equal(1, got.status)
-    assert.are.equal(([[
-perflua: %s:1: filter "perid == 1", column 1: unknown field 'perid'; the closest is 'period'
+      local message = ("perflua: %s:1: filter \"perid == 1\", column 1: unknown field 'perid'; "
+        .. "the closest is 'period'\n"):format(path)
+      assert.same({ status = 1, out = "", err = message }, run.perflua { path })
+      assert.same({ status = 1, out = "", err = message .. ([[
 stack traceback:
 	%s:1: in local 'ask'
 	%s:2: in main chunk
 	[C]: in ?
-]]):format(path, path, path), got.err)
+]]):format(path, path) }, run.perflua { "--traceback", path })
+    end)
+
+  it("says in one line what is wrong with a call, a recording or its own arguments", function()
+    for text, message in pairs {
+      ["file:thread('x')"] = ":1: ",
+      ["print(file.samplez)"] = ":1: a file has no field 'samplez'; did you mean 'samples'?",
+      ["assert(perflua.open '/no/such')"] = ":1: /no/such: cannot open: No such file",
+      ["error('usage: perflua this.lua', 0)"] = " usage: perflua this.lua",
+      ["return function(file) local q = file:samples 'nope' return q end"] =
+        ":1: this recording has no event 'nope'",
+    } do
+      local got = run.perflua { run.script("file = perflua.open(arg[1]) " .. text), run.demo }
+      assert.equal(1, got.status)
+      assert.matches("^perflua:[^\n]*\n$", got.err)
+      assert.matches(message, got.err, 1, true)
+    end
+  end)
+
+  it("sees only its own frames where it is at fault", function()
+    local path = run.script "return function(file)\n  local n = #nothing\nend"
+    assert.equal(([[
+perflua: %s:2: attempt to get length of a nil value (global 'nothing')
+stack traceback:
+	%s:2: in local 'fn'
+	[C]: in ?
+]]):format(path, path), run.perflua({ path, run.demo }).err)
+    for _, text in ipairs { "('x'):rep(-1, {})", "assert(false, 'no')", "error 'no'",
+        "perflua.open(arg[1]):samples():where(function(s) return #s.pid end):count()" } do
+      assert.matches("\nstack traceback:\n", run.perflua({ run.script(text), run.demo }).err)
+    end
   end)
 
   it("is a wrong command line, status 2, if it is neither a tool nor a file", function()

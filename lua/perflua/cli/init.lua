@@ -148,7 +148,7 @@ local function run_program(argv, host, parsed, first)
   end
   if parsed.interactive then
     io.stdout:write(version.line(host), "\n")
-    require "perflua.cli.prompt".run(host, not parsed.no_environment, traceback)
+    require "perflua.cli.prompt".run(host, not parsed.no_environment, traceback.handle)
     return 0
   end
   return status
@@ -216,6 +216,7 @@ function cli.main(argv, host)
   local tell_timing = add_measuring(host)
   if parsed.timing then host.measure(parsed.timing) end
   if not parsed.quiet then host.show_progress() end
+  traceback.always = parsed.traceback
   if parsed.workers then host.set_threads(parsed.workers) end
   local status = run_program(argv, host, parsed, first) or 0
   tell_timing()

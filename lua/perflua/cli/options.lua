@@ -29,6 +29,7 @@ arguments, or with a recording alone, perflua is a prompt on a terminal.
   --quiet     no progress line on the terminal
   --timing    say on standard error where the time went: the passes, and the stages
               of each; --timing=json for programs
+  --traceback show a traceback of every error of a script, also of a wrong call
   -j N        read with at most N workers, 1 to 16
   --          end of options
   --help      print this text
@@ -42,6 +43,7 @@ local flags = {
   ["-E"] = "no_environment",
   ["--quiet"] = "quiet",
   ["--timing"] = "timing",
+  ["--traceback"] = "traceback",
   ["--help"] = "help",
   ["--version"] = "version",
 }

@@ -30,7 +30,7 @@ scripts.print_error = print_error
 ---@return integer? status nil: there was no error; else it was reported, or help was printed
 ---@return any ... # what fn returned
 local function call_protected(fn, ...)
-  local results = table.pack(xpcall(fn, traceback, ...))
+  local results = table.pack(xpcall(fn, traceback.handle, ...))
   if results[1] then return nil, table.unpack(results, 2, results.n) end
   local ending = require "perflua.options".ending(results[2])
   if ending and ending.is_help then

@@ -1,7 +1,11 @@
 -- The message of an error with where the script was.
 
 local interrupted = require "perflua.table.interrupted"
+local recording = require "perflua.recording"
 local strip_position = require("perflua.errors").strip_position
+
+-- always: show a traceback also of errors whose message says enough (--traceback)
+local traceback = { always = false }
 
 -- Frames of a traceback that are ours. Below the script they tell nothing; nor do they above
 -- it, when they only found the script's own mistake.
@@ -9,29 +13,28 @@ local function is_glue(line)
   return line:find("^\t%[C%]: ") or line:find("^\t%(%.%.%.tail calls")
 end
 
-local function is_below(line)
-  return is_glue(line) or line:find("^\tlua/perflua/cli/")
-end
-
-local function is_above(line)
+local function is_ours(line)
   return is_glue(line) or line:find("^\tlua/perflua/")
     and not line:find("^\tlua/perflua/tools/")
 end
 
+-- Returns the lines of a traceback, and whether perflua raised the error for a wrong call.
 local function frames_of_script()
   local frames = {}
   for line in debug.traceback(nil, 3):gmatch("[^\n]+") do
     table.insert(frames, line)
   end
-  while is_below(frames[#frames]) do
-    table.remove(frames)
+  local last = #frames
+  while last > 1 and is_ours(frames[last]) do
+    last = last - 1
   end
+  if last > 1 then frames = table.move(frames, 1, last, 1, {}) end
   -- below [C]: in function 'error'
   local blamed = frames[3] and frames[3]:find("^\tlua/perflua/errors/init%.lua:")
-  while blamed and frames[2] and is_above(frames[2]) do
+  while blamed and frames[2] and is_ours(frames[2]) do
     table.remove(frames, 2)
   end
-  return frames
+  return frames, blamed ~= nil
 end
 
 -- Returns true if all frames of a script are on the one line of -e, or there are none: then
@@ -40,33 +43,62 @@ local function are_on_one_line(frames)
   local found = not frames[2]
   for i = 2, #frames do
     local is_statement = frames[i]:find "^\t%(command line%):1: "
-    if not is_statement and not is_above(frames[i]) then return false end
+    if not is_statement and not is_ours(frames[i]) then return false end
     found = found or is_statement
   end
   return found
 end
 
+local LIBRARIES <const> = { "_G", "coroutine", "debug", "io", "math", "os", "package", "string",
+  "table", "utf8" }
+
+-- Returns true if the function at a level of the stack is one of the core.
+local function is_of_core(level)
+  local info = debug.getinfo(level + 1, "Sf")
+  if info.what ~= "C" then return false end
+  for _, name in ipairs(LIBRARIES) do
+    for _, fn in pairs(package.loaded[name]) do
+      if fn == info.func then return false end
+    end
+  end
+  return true
+end
+
+-- Returns true if a message that names no line of the library says enough: the call of a
+-- function of the core was wrong, a recording could not be opened, or a script raised the
+-- message without a line.
+local function says_enough(message)
+  if message:find "^lua/perflua/" then return false end
+  local text = strip_position(message)
+  return is_of_core(3) or text == recording.failed
+    or text == message and debug.getinfo(3, "f").func == error
+end
+
 ---Handles the errors of everything that the interpreter runs: returns the message with a
----traceback. What ends a script early is returned as it is.
+---traceback, unless the message says enough. What ends a script early is returned as it is.
 ---@param message any
 ---@return any
-local function format_traceback(message)
+function traceback.handle(message)
   -- where a pass was refused tells nothing; the error of an interrupt says where Lua was stuck
   if interrupted.stops_pass(message) and debug.getinfo(2, "S").what == "C" then
     return strip_position(message)
   end
   if require "perflua.options".ending(message) then return message end
-  if type(message) ~= "string" then
+  local is_text, is_fault = type(message) == "string", false
+  if not is_text then
     local meta = getmetatable(message)
     message = meta and meta.__tostring and tostring(message)
       or ("(error object is a %s value)"):format(type(message))
   end
   if message:find "attempt to" then
+    is_fault = true
     message = message .. require "perflua.cli.hints"(message, 2) -- loaded when it is needed
   end
-  local frames = frames_of_script()
+  local frames, blamed = frames_of_script()
   if are_on_one_line(frames) then return message end
+  local is_enough = is_text and not is_fault and (blamed or says_enough(message))
+  if is_enough and not traceback.always then return message end
   return message .. "\n" .. table.concat(frames, "\n") .. "\n\t[C]: in ?"
 end
 
-return format_traceback
+return traceback
