@@ -88,7 +88,8 @@ describe("a chunk of -e", function()
   it("is not run if the argument is neither a recording nor a script", function()
     fails(1, "cannot open missing.data: No such file or directory",
       path_of_first .. "missing.data")
-    fails(2, "'missing' is neither a tool nor a script file", path_of_first .. "missing")
+    fails(2, "'missing' is neither a recording, a tool nor a script file",
+      path_of_first .. "missing")
     fails(1, "demo.data.gz:1: ", "gzip demo.data; " .. path_of_first .. "demo.data.gz")
     fails(1, "cannot read ./dir", "mkdir dir; " .. path_of_first .. "./dir")
     fails(1, "empty.data: offset 0: found an empty file", ": >empty.data; " .. path_of_first

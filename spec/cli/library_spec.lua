@@ -46,6 +46,15 @@ describe("a script's name", function()
       got.err)
   end)
 
+  it("is suggested for a misspelt one", function()
+    local got = beside_scripts '"$perflua" bohth'
+    assert.same({ 2, "perflua: 'bohth' is neither a tool nor a script file; did you mean "
+      .. "'both'? perflua help lists the tools\n" }, { got.status, got.err })
+    got = beside_scripts '"$perflua" help bohth'
+    assert.same({ 2, "perflua: help: no tool, topic or method 'bohth'; the closest is "
+      .. "'both'\n" }, { got.status, got.err })
+  end)
+
   it("is a script's path, too, and explained by perflua help", function()
     succeeds("second/both.lua: prints both\nusage: perflua second/both.lua [perf.data…]\n"
       .. "needs: event cpu-clock\nrecord: perf record -e cpu-clock -- COMMAND\n",

@@ -72,6 +72,26 @@ local rows = {
     { "-e", "file:run { sample = function(s) print(s.args.x) end }", DEMO }, 1,
     "(command line):1: attempt to index a nil value (field 'args'); this record has no args; "
       .. "perf record -e SYSTEM:EVENT records it\n" },
+  { "says why the recording is nil of which a method is called at once",
+    { "-e", "perflua.open('no.data'):samples()" }, 1,
+    "(command line):1: attempt to index a nil value; perflua.open returned nil: no.data: "
+      .. "cannot open: No such file or directory\n" },
+  { "says how to record a field that is nil, of a record that is in no variable",
+    { "-e", "file:samples():first().cpu.x", DEMO }, 1,
+    "(command line):1: attempt to index a nil value (field 'cpu'); a record has no cpu unless "
+      .. "perf record --sample-cpu records it\n" },
+  { "suggests a function of perflua", { "-e", "perflua.opne 'x'" }, 1,
+    "(command line):1: attempt to call a nil value (field 'opne'); the closest function of "
+      .. "perflua is 'open'\n" },
+  { "suggests nothing for a function of another table",
+    { "-e", "local t = {} t.summarize()" }, 1,
+    "(command line):1: attempt to call a nil value (field 'summarize')\n" },
+  { "suggests a field of files", { "-e", "file.evnts", DEMO }, 1,
+    "(command line):1: a file has no field 'evnts'; did you mean 'events'?\n" },
+  { "suggests a method of files that begins so", { "-e", "file:samp()", DEMO }, 1,
+    "(command line):1: a file has no field 'samp'; did you mean 'samples'?\n" },
+  { "says that there is no such recording", { "-e", "file:samples()", "nope" }, 2,
+    "'nope' is neither a recording, a tool nor a script file; perflua help lists the tools\n" },
   { "says nothing of records where a field of another table is nil",
     { "-e", "local s, t = file:samples():first(), {} print(t.cpux + 1)", DEMO }, 1,
     "(command line):1: attempt to perform arithmetic on a nil value (field 'cpux')\n" },

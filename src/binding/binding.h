@@ -75,6 +75,7 @@ void *pl_push_finalized(lua_State *L, size_t size, lua_CFunction gc);
 /* A search for the known name that is closest to an unknown one, for an error message. */
 struct pl_closest {
 	const char *name, *best;
+	const char *longer; /* candidate that begins with the name: is meant if none is close */
 	unsigned distance;
 };
 

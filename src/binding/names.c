@@ -82,10 +82,12 @@ static unsigned edit_distance(const char *a, const char *b)
 	return row[n];
 }
 
+#define SHORT 3 /* letters from which on a name may stand for a longer one */
+
 void pl_closest_init(struct pl_closest *c, const char *name)
 {
 	c->name = name;
-	c->best = NULL;
+	c->best = c->longer = NULL;
 	/*
 	 * at most a third of the name, or one edit of a short one: anything further is another
 	 * word
@@ -96,17 +98,23 @@ void pl_closest_init(struct pl_closest *c, const char *name)
 void pl_closest_try(struct pl_closest *c, const char *candidate)
 {
 	unsigned d = edit_distance(c->name, candidate);
+	size_t n = strlen(c->name);
 
 	if (d < c->distance) {
 		c->distance = d;
 		c->best = candidate;
+	} else if (n >= SHORT && strncmp(candidate, c->name, n) == 0 &&
+		   (!c->longer || strcmp(candidate, c->longer) < 0)) {
+		c->longer = candidate;
 	}
 }
 
 int pl_closest_raise(lua_State *L, const struct pl_closest *c, const char *message)
 {
-	if (c->best)
-		return luaL_error(L, "%s '%s'; did you mean '%s'?", message, c->name, c->best);
+	const char *best = c->best ? c->best : c->longer;
+
+	if (best)
+		return luaL_error(L, "%s '%s'; did you mean '%s'?", message, c->name, best);
 	return luaL_error(L, "%s '%s'", message, c->name);
 }
 

@@ -128,7 +128,7 @@ local function run_program(argv, host, parsed, first)
   local status = not parsed.no_environment and run_init() or nil
   local job
   if argv[first] and not of_chunk and not status then
-    job, status = scripts.prepare(argv[first], host)
+    job, status = scripts.prepare(argv[first], host, #parsed.actions > 0)
   end
   if of_chunk then recordings.define_file(parsed.filters) end
   status = status or run_actions(parsed, of_chunk)

@@ -193,6 +193,12 @@ local function run_tool(name, tool, host)
   return status
 end
 
+-- Returns the tool or script that a word is close to.
+local function closest_name(word, host)
+  local names = require "perflua.meta.library".names(host)
+  return suggest.closest(word, table.move(tools.names(), 1, #tools.names(), #names + 1, names))
+end
+
 -- Returns the longest name of a tool that a word begins with: that of "flamegraph" is "flame".
 local function tool_inside(word)
   local found
@@ -206,9 +212,10 @@ end
 ---statement of -e runs if the argument is mistaken.
 ---@param word string
 ---@param host table what src/host/perflua.c gives
+---@param may_be_recording boolean? a recording could stand there, too
 ---@return (fun(): integer?)? job runs it; nil: that was said
 ---@return integer? status
-function scripts.prepare(word, host)
+function scripts.prepare(word, host, may_be_recording)
   if word == "-" then return function() return scripts.run(loadfile()) end end
   local tool = not word:find("[/.]") and tools.find(word)
   if tool then
@@ -217,10 +224,10 @@ function scripts.prepare(word, host)
   local path = word:find "[/.]" and word
     or require "perflua.meta.library".find(word) -- loaded when it is asked for
   if not path then
-    local closest = suggest.closest(word, tools.names()) or tool_inside(word)
+    local closest = closest_name(word, host) or tool_inside(word)
     local hint = closest and ("did you mean '%s'? "):format(closest) or ""
-    print_error(("'%s' is neither a tool nor a script file; %sperflua help lists the tools")
-      :format(fmt.escape(word), hint))
+    print_error(("'%s' is neither a %stool nor a script file; %sperflua help lists the tools")
+      :format(fmt.escape(word), may_be_recording and "recording, a " or "", hint))
     return nil, USAGE
   end
   local chunk, message = loadfile(path)

@@ -24,11 +24,13 @@ local function count_edits(a, b)
   return previous[#b]
 end
 
+local SHORT <const> = 3 -- letters from which on a name may stand for a longer one
+
 ---Finds the candidate with the fewest edits, the first in the alphabet among equals.
 ---@param name string
 ---@param candidates string[]
 ---@return string? # nil if none is close: within a third of the name's length, and one edit of
---- a short name
+--- a short name; or one that begins with the name
 function suggest.closest(name, candidates)
   local best, best_cost = nil, math.max(1, #name // 3) + 1
   local wanted = name:sub(1, 64):lower()
@@ -37,6 +39,11 @@ function suggest.closest(name, candidates)
     if cost < best_cost or best and cost == best_cost and candidate < best then
       best, best_cost = candidate, cost
     end
+  end
+  if best or #wanted < SHORT then return best end
+  for _, candidate in ipairs(candidates) do
+    local begins = candidate:sub(1, #wanted):lower() == wanted
+    if begins and (not best or candidate < best) then best = candidate end
   end
   return best
 end

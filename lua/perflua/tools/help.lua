@@ -64,10 +64,11 @@ local function explain_script(path, out)
   end
 end
 
--- Returns the names that help explains, besides those of scripts.
-local function known_names()
+-- Returns the names that help explains.
+local function known_names(host)
   local names = topics.names()
-  for _, more in ipairs { tools.names(), topics.methods(), { "topics" } } do
+  for _, more in ipairs { tools.names(), topics.methods(), { "topics" },
+    library.names(host) } do
     table.move(more, 1, #more, #names + 1, names)
   end
   return names
@@ -78,11 +79,10 @@ end
 ---@return string[] # names; of methods those with their class if the text has one
 function help.completes(text, host)
   if text:find "^%l+[.:]" then return topics.methods(true) end
-  local names, scripts = known_names(), library.names(host)
-  return table.move(scripts, 1, #scripts, #names + 1, names)
+  return known_names(host)
 end
 
-function help.run(args, out)
+function help.run(args, out, host)
   local name = args[1]
   if not name then
     return list_tools(out)
@@ -108,7 +108,7 @@ function help.run(args, out)
     out:write(text)
   else
     return 2, suggest.message(("help: no tool, topic or method '%s'"):format(name), name,
-      known_names())
+      known_names(host))
   end
 end
 

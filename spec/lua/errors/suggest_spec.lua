@@ -7,6 +7,12 @@ describe("the closest name", function()
     assert.equal("mmap2", suggest.closest("MMAP2", { "mmap", "mmap2" }))
   end)
 
+  it("is one that begins with at least three letters, if none is closer", function()
+    assert.equal("samples", suggest.closest("samp", { "records", "samplings", "samples" }))
+    assert.equal("same", suggest.closest("samp", { "samples", "same" }))
+    assert.is_nil(suggest.closest("re", { "records" }))
+  end)
+
   it("is the first in the alphabet among equals, and none of none", function()
     assert.equal("a", suggest.closest("x", { "b", "a" }))
     assert.is_nil(suggest.closest("x", {}))
