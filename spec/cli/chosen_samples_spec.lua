@@ -29,6 +29,15 @@ local function times_of(...)
 end
 
 describe("--time", function()
+  it("says that a single time is a beginning", function()
+    for time, shown in pairs { ["10"] = "10 s", ["20ms"] = "20ms" } do
+      local got = run.perflua { "stat", "--time", time, DEMO }
+      assert.equal(("perflua: --time %s: from %s on; a range with an end is FROM,TO\n"):format(
+        time, shown), got.err)
+    end
+    assert.equal("", run.perflua({ "stat", "--time", "10,", DEMO }).err)
+  end)
+
   local path = two_events.write()
 
   it("has both ends in it, as in perf", function()

@@ -30,13 +30,20 @@ local function select_default(query)
   return query:select(table.unpack(names))
 end
 
+---Raises for a column that no cell has room for.
+---@param ref table
+function rows.refuse_view(ref)
+  usage_error("export: %s is a view; a column has room for one of its fields%s", ref.text,
+    ref.text == "callchain" and "; stack is the whole chain as text" or "")
+end
+
 ---Raises if a column is what no cell has room for.
 ---@param query perflua.Query
 function rows.check(query)
   local spec = spec_of(query)
   for _, ref in ipairs(spec.refs or {}) do
     if ref.kind == "view" or ref.mixed then
-      usage_error("export: %s is a view; a column has room for one of its fields", ref.text)
+      rows.refuse_view(ref)
     end
   end
   local why = spec.refs and plan.calls(spec, spec.refs)

@@ -7,6 +7,7 @@ local errors = require "perflua.errors"
 local fmt = require "perflua.text.fmt"
 local output = require "perflua.table.output"
 local plan = require "perflua.plan"
+local refuse_view = require("perflua.export.rows").refuse_view
 local spec_of = core.query_spec
 local usage_error = errors.usage_error
 
@@ -30,7 +31,7 @@ local function further_columns(refs, at, names)
   for _, ref in ipairs(refs or {}) do
     local name = ref.text:lower()
     if ref.kind == "view" or ref.kind == "stack" then
-      usage_error("export: %s is a view; a column has room for one of its fields", ref.text)
+      refuse_view(ref)
     elseif made[name] then
       usage_error("export: samples has a column %s of its own; %s + 0 gets another one", name,
         ref.text)
@@ -99,7 +100,7 @@ function sqlite.export(query, out)
   local at, names, more = columns_of(spec_of(query))
   local spec = spec_of(query:select(table.unpack(names)))
   local options = { at = at, more = more, most = aside.MOST, notes = notes_of(spec.file) }
-  local rows, set_aside
+  local n, set_aside
   local ok, message, code = output.replace(out, function(path)
     local is_in_place = path == out
     if is_in_place then
@@ -108,14 +109,14 @@ function sqlite.export(query, out)
     end
     local cursor <close> = plan.values(spec, spec.refs, { CHAIN })
     local failure
-    rows, set_aside, failure = errors.guard(core.sqlite, cursor, path, options)
-    if rows then return true end
+    n, set_aside, failure = errors.guard(core.sqlite, cursor, path, options)
+    if n then return true end
     if is_in_place then empty(path) end -- the rest of a database is none
     if not failure then return nil, set_aside end
     return nil, ("%s: %s"):format(out, set_aside), failure
   end)
   if not ok then return nil, message, code end
-  return { samples = rows, set_aside = set_aside }
+  return { samples = n, set_aside = set_aside }
 end
 
 return sqlite

@@ -14,14 +14,15 @@ local function view_of(name)
   return views[name]
 end
 
----Returns the message about an unknown name.
+---Returns the message about an unknown name: with the closest one, or what lists them.
 ---@param text string the whole of it
 ---@param name string|integer the part that is wrong
 ---@param kinds table<string, string> by the names there are
 ---@return nil, string message
 function members.unknown(text, name, kinds)
-  return nil, suggest.message(("unknown field '%s'"):format(text), tostring(name),
-    suggest.names(kinds))
+  local message = ("unknown field '%s'"):format(text)
+  local closest = suggest.message(message, tostring(name), suggest.names(kinds))
+  return nil, closest ~= message and closest or message .. "; perflua fields FILE lists them"
 end
 
 ---@param a string? kind of a field in some records; nil: in none

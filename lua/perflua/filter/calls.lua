@@ -100,14 +100,15 @@ local function bucket(node, value, width)
   node.kind, node.fn = arith.bucket(kind)
 end
 
+-- By name; text: the argument that is meant as a text if it is no field.
 local functions = {
   bucket = { make = bucket, n = 2, usage = "bucket(time, '10ms')" },
-  find = { make = text_test, n = 2, usage = "find(comm, 'text')" },
-  starts = { make = text_test, n = 2, usage = "starts(comm, 'text')" },
-  glob = { make = pattern_test, n = 2, usage = "glob(comm, 'text*')" },
-  match = { make = pattern_test, n = 2, usage = "match(comm, '^%a+$')" },
+  find = { make = text_test, n = 2, text = 2, usage = "find(comm, 'text')" },
+  starts = { make = text_test, n = 2, text = 2, usage = "starts(comm, 'text')" },
+  glob = { make = pattern_test, n = 2, text = 2, usage = "glob(comm, 'text*')" },
+  match = { make = pattern_test, n = 2, text = 2, usage = "match(comm, '^%a+$')" },
   lower = { make = lower, n = 1, usage = "lower(comm)" },
-  under = { make = under, n = 1, usage = "under('symbol')" },
+  under = { make = under, n = 1, text = 1, usage = "under('symbol')" },
 }
 
 local NAMES = "bucket, find, glob, lower, match, starts and under"
@@ -117,6 +118,15 @@ local function unknown(node)
   local message = ("unknown function '%s'; the functions are %s"):format(node.name,
     NAMES)
   error({ at = node.at, message = message, beyond = true }, 0)
+end
+
+---Raises for a word that is no field where a text is expected: comm == wrk.
+---@param node table that was not visited
+---@param scope table
+function calls.check_word(node, scope)
+  if node.op == "field" and #node.path == 1 and not scope:resolve(node.path, node.text) then
+    fail(node.at, "unknown field '%s'; a text needs quotes: '%s'", node.text, node.text)
+  end
 end
 
 ---@param node table of op "call", with a function's name; its arguments were not visited
@@ -130,6 +140,7 @@ function calls.call(node, scope, visit)
     fail(node.at, "'%s' takes %s, as in %s", name, one.n == 1 and "one argument"
       or "two arguments", one.usage)
   end
+  if one.text then calls.check_word(args[one.text], scope) end
   for _, arg in ipairs(args) do visit(arg, scope) end
   node.op, node.name, node.args = name, nil, nil
   one.make(node, args[1], args[2], scope)

@@ -94,20 +94,9 @@ local function check_clock(node, field, const)
     .. "use elapsed, which counts from the first sample")
 end
 
--- A word beside a text that is no field was meant as a text: comm == wrk.
-local function check_word(node, other, scope)
-  if node.op ~= "field" or #node.path > 1 or other.kind ~= "string"
-    and other.kind ~= "event" then
-    return
-  end
-  if not scope:resolve(node.path, node.text) then
-    fail(node.at, "unknown field '%s'; a text needs quotes: '%s'", node.text, node.text)
-  end
-end
-
 local function check_comparison(node, scope)
   local a = visit(node.left, scope)
-  check_word(node.right, a, scope)
+  if a.kind == "string" or a.kind == "event" then calls.check_word(node.right, scope) end
   local b = visit(node.right, scope)
   node.kind = "boolean"
   if a.kind == "nil" or b.kind == "nil" then

@@ -68,7 +68,7 @@ end
 function expr.compile(text, scope)
   local parsed = false
   return caught(function(wrong)
-    local hint = (wrong.beyond or not parsed)
+    local hint = (wrong.beyond or not parsed and not wrong.is_spelling)
       and "; where(function(record) … end) takes any condition" or ""
     return ("filter \"%s\", column %d: %s%s"):format(quoted(text, wrong.at), wrong.at,
       wrong.message, hint)

@@ -6,6 +6,7 @@
 -- first token or operator, and `height`: a row of and's is one node, so that only what is
 -- nested is high.
 
+local duration = require "perflua.text.duration"
 local lexer = require "perflua.filter.lexer"
 local fail = lexer.fail
 
@@ -132,6 +133,20 @@ function Parser:quoted_name(opened)
   return { op = "field", path = { name.value }, at = opened.at, text = name.value }
 end
 
+-- Says how what stands there is written.
+local function fail_spelling(token, instead)
+  error({ at = token.at, is_spelling = true,
+    message = ("'%s' is not expected here; write %s"):format(token.value, instead) }, 0)
+end
+
+-- 5 ms: a length of time is one word.
+function Parser:check_unit(number)
+  local unit = self:peek()
+  if unit.kind == "name" and duration.is_unit(unit.value) then
+    fail_spelling(unit, ("%s%s"):format(number.value, unit.value))
+  end
+end
+
 function Parser:operand()
   local token = self:peek()
   self:count(token.at)
@@ -143,6 +158,7 @@ function Parser:operand()
   end
   self:take()
   if token.kind == "number" then
+    self:check_unit(token)
     return { op = "const", value = token.value, kind = token.number, at = token.at,
       is_time = token.is_time }
   elseif token.kind == "string" then
@@ -239,7 +255,8 @@ function parser.expression(text)
   local rest = self:peek()
   if rest.kind ~= "end" then
     local hint = rest.kind == "not" and "not (f in { … })" or instead_of[rest.value]
-    fail(rest.at, "'%s' is not expected here%s", rest.value, hint and "; write " .. hint or "")
+    if hint then fail_spelling(rest, hint) end
+    fail(rest.at, "'%s' is not expected here", rest.value)
   end
   return node
 end

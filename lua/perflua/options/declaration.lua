@@ -74,7 +74,7 @@ local function check_row(i, row)
   end
   where = ("option '%s'"):format(row[1])
   if not types[row[2]] then
-    usage_error(suggest.message(("%s: unknown type '%s'"):format(where, tostring(row[2])),
+    usage_error(suggest.among(("%s: unknown type '%s'"):format(where, tostring(row[2])),
       tostring(row[2]), suggest.names(types)))
   end
   for key in pairs(row) do

@@ -13,6 +13,9 @@ local aliases = {
   symbol = "sym",
 }
 
+-- Fields of queries that lines show in another way.
+local instead_of = { callchain = "ip, sym", stack = "ip, sym" }
+
 -- perf's fields that need instructions, processor traces or sources
 local perf_only = {}
 for name in ([[brcntr brstackdisasm brstackinsn brstackinsnlen brstackoff callindent disasm dsoff flags insn
@@ -41,7 +44,11 @@ local function describe_unknown(name, known)
   if perf_only[name] then
     return ("field '%s' of perf script is not supported"):format(name)
   end
-  return suggest.message(("unknown field '%s'"):format(name), name, suggest.names(known))
+  local message, closest = ("unknown field '%s'"):format(name), instead_of[name]
+  if closest then return ("%s; %s show call chains"):format(message, closest) end
+  closest = suggest.closest(name, suggest.names(known))
+  return closest and ("%s; the closest is '%s'"):format(message, closest)
+    or message .. "; perflua help script lists them"
 end
 
 -- Splits "sw:+addr" into its classes, whether they were given, and the rest; or returns nil and

@@ -4,7 +4,8 @@
 -- what pairs samples.
 
 local duration = require "perflua.text.duration"
-local strip_position = require("perflua.errors").strip_position
+local errors = require "perflua.errors"
+local strip_position = errors.strip_position
 local narrow = require("perflua.query").narrow
 local select = require("perflua.file.records").select
 
@@ -115,6 +116,16 @@ local function time_of(text)
   return (text:gsub("^[%d.]+$", "@%0"))
 end
 
+local is_open_end_told = false
+
+-- Tells that a single time is the beginning of a range, once.
+local function tell_open_end(text)
+  if is_open_end_told or text:find "," then return end
+  is_open_end_told = true
+  errors.warning("--time %s: from %s%s on; a range with an end is FROM,TO", text, text,
+    text:find "^[%d.]+$" and " s" or "")
+end
+
 -- One range as a window of between().
 local function window_of(text)
   local from, to = text:match "^([%d.]+%%)%-([%d.]+%%)$"
@@ -123,7 +134,9 @@ local function window_of(text)
   if text:find "^[%d.]+%%$" then return { "0%", text } end
   from, to = text:match "^([^,]*),?([^,]*)$"
   if not from then error(("'%s' is no range of times: FROM,TO is one"):format(text), 0) end
-  return { time_of(from), time_of(to) }
+  local window = { time_of(from), time_of(to) }
+  tell_open_end(text)
+  return window
 end
 
 -- Ranges as perf has them: shares of the time are separated by commas, FROM,TO by spaces.

@@ -450,7 +450,8 @@ describe("perflua export", function()
 
   it("ends with status 2 if a format has no room for what is asked of it", function()
     local path, out = recording(), files.temporary()
-    local view = "callchain is a view; a column has room for one of its fields"
+    local view = "callchain is a view; a column has room for one of its fields; stack is "
+      .. "the whole chain as text"
     for words, message in pairs {
       ["--to pprof --timeline"] = "pprof has no room for times",
       ["--to callgrind --max-size 5M"] = "--max-size makes times coarser, and callgrind has no "
