@@ -104,6 +104,35 @@ stack traceback:
     end
   end)
 
+  it("ends with status 1 if its function returns nothing and writes nothing", function()
+    local got = run.perflua { run.script "return function(file) file:samples() end", run.demo }
+    assert.same({ status = 1, out = "", err = "perflua: the script's function returned nothing "
+      .. "and wrote nothing; expected a grouped query or a Table, or true if there is nothing "
+      .. "to show\n" }, got)
+    got = run.perflua { run.script "return function() return nil, 'no luck' end", run.demo }
+    assert.same({ status = 1, out = "", err = "perflua: no luck\n" }, got)
+    for text, out in pairs { ["print 'x'"] = "x\n", ["io.stderr:write 'x'"] = "",
+        ["os.execute 'echo x'"] = "x\n", ["io.stdout:write 'x' io.stdout:flush()"] = "x",
+        ["return true"] = "" } do
+      got = run.perflua { run.script("return function() " .. text .. " end"), run.demo }
+      assert.same({ 0, out }, { got.status, got.out }, text)
+    end
+  end)
+
+  it("ends with status 1 if the recording has none of the events of its handlers", function()
+    local text = "return { ['sched:sched_switch'] = print, ['nope:*'] = print, "
+      .. "finish = function() print 'finished' end%s }"
+    local got = run.perflua { run.script(text:format ""), run.demo }
+    assert.same({ 1, "finished\n" }, { got.status, got.out })
+    assert.matches("\nperflua: no handler was called: the recording has none of their "
+      .. "events\n$", got.err)
+    for _, more in ipairs { ", mmap2 = function() end", ", other = function() end",
+        ", ['cpu-clock'] = function() end", ", ['page*'] = function() end" } do
+      got = run.perflua { run.script(text:format(more)), run.demo }
+      assert.same({ 0, "finished\n" }, { got.status, got.out }, more)
+    end
+  end)
+
   it("sees only its own frames where it is at fault", function()
     local path = run.script "return function(file)\n  local n = #nothing\nend"
     assert.equal(([[

@@ -248,6 +248,22 @@ local function types_of(by_type, by_event, handlers, late)
 end
 
 ---@param file perflua.File
+---@param handlers table that run() takes
+---@return boolean # some of its handlers are for events, and nothing of this recording goes to
+--- any handler
+function run.has_no_event(file, handlers)
+  local names = false
+  for key in pairs(handlers) do
+    if desc_of(key) or key == "other" or key == "interval" then return false end
+    if names_event(key) then
+      if type(key) ~= "string" or #events.lookup(file.events, key) > 0 then return false end
+      names = true
+    end
+  end
+  return names
+end
+
+---@param file perflua.File
 ---@param handlers table
 function run.run(file, handlers)
   check_open(file)

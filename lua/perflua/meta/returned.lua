@@ -1,6 +1,7 @@
 -- Uses the value that a script returns: runs a table of handlers over its recordings, shows a
 -- result, calls a function, which returns one of these.
 
+local interrupted = require "perflua.table.interrupted"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
 local Table = require "perflua.table"
@@ -42,13 +43,25 @@ local function describe_value(value)
     or kind)
 end
 
--- Uses the value that the function returns for the recordings; nil means that it printed its
--- result itself.
+-- Returns false if this process, and those that it started, have written nothing yet.
+local function has_written()
+  io.stdout:flush()
+  local counts <close> = io.open "/proc/self/io"
+  return not counts or counts:read "a":match "wchar: (%d+)" ~= "0"
+end
+
+-- Uses the value that the function returns for the recordings. It returns nil if it wrote its
+-- result itself, nil and a message if it failed, and true if there is nothing to show.
 local function made_by(fn, open, meta, values)
   local file <close>, message = open(meta)
   if not file then return nil, message end
-  local value = fn(file, values)
-  if value == nil then return nil end
+  local value, why = fn(file, values)
+  if value == nil and type(why) == "string" then return nil, why end
+  if value == nil and not (has_written() or interrupted.now()) then
+    return nil, "the script's function returned nothing and wrote nothing; expected a grouped "
+      .. "query or a Table, or true if there is nothing to show"
+  end
+  if value == nil or value == true then return nil end
   if type(value) == "function" then
     return nil, "the script's function returned a function; expected a grouped query or a Table"
   end
