@@ -123,6 +123,9 @@ end
 local function run_program(argv, host, parsed, first)
   local of_chunk = are_recordings(argv, host, parsed, first)
   _G.perflua = require "perflua"
+  require("perflua.query").on_empty(function(query)
+    require "perflua.cli.unfound"(query) -- loaded when it is asked for
+  end)
   _G.arg = make_arg(argv, first, of_chunk)
   if is_contradictory(parsed, of_chunk) then return USAGE end
   local status = not parsed.no_environment and run_init() or nil

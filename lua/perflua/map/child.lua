@@ -1,6 +1,8 @@
 -- Loaded into each process of perflua map for many recordings: handlers without an event are
--- not warned of there, but counted by the process that merges the results.
+-- not warned of there, but counted by the process that merges the results. A query may find
+-- nothing in one of many.
 
+local query = require "perflua.query"
 local unmatched = require "perflua.recording.unmatched"
 
 local warn_itself, silent = warn, false
@@ -11,6 +13,8 @@ function _G.warn(...)
   if select("#", ...) == 1 and ... == "@on" then silent = false end
   warn_itself(...)
 end
+
+query.on_empty(nil)
 
 unmatched.collect(function() return not silent end)
 

@@ -147,6 +147,7 @@ function Query:each(fn)
     fn(first, ...)
     return true
   end
+  if not pass(step()) then return queries.tell_empty(self) end
   while pass(step()) do end -- luacheck: ignore 542
 end
 
@@ -169,7 +170,9 @@ function Query:first(field)
   if field ~= nil then return measure(self, "first", field) end
   local step, cursor = open(self)
   local _ <close> = plan.closing(cursor)
-  return step()
+  local values = table.pack(step())
+  if values[1] == nil then queries.tell_empty(self) end
+  return table.unpack(values, 1, values.n)
 end
 
 -- The values that are selected of the last record.
@@ -244,4 +247,8 @@ function meta.__pairs() usage_error(NO_ARRAY) end
 ---@return boolean
 local function is(value) return getmetatable(value) == meta end
 
-return { new = queries.new, is = is, extend = extend, methods = Query, narrow = narrow }
+---@param tell fun(query: perflua.Query)? is called with each query that found nothing
+local function on_empty(tell) meta.__empty = tell end
+
+return { new = queries.new, is = is, on_empty = on_empty, extend = extend, methods = Query,
+  narrow = narrow }

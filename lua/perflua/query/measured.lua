@@ -2,11 +2,11 @@
 -- With them come those that present the columns.
 
 local aggregate = require "perflua.group.aggregate"
-local derive = require("perflua.query.new").derive
+local queries = require "perflua.query.new"
 local group = require "perflua.group"
 local measures = require "perflua.measures"
 local core = require "perflua.core"
-local spec_of = core.query_spec
+local derive, spec_of, tell_empty = queries.derive, core.query_spec, queries.tell_empty
 local Table = require "perflua.table"
 local usage_error = require("perflua.errors").usage_error
 
@@ -41,6 +41,7 @@ local function measure(query, name, field, option)
     columns[i] = { name = tostring(i), measure = 1, option = one }
   end
   local row = core.view_row(core.result_view(result, { columns = columns }), 1)
+  if not row["1"] or row["1"] == 0 then tell_empty(query) end
   if type(option) ~= "table" then return row["1"] end
   for i in ipairs(option) do values[i] = row[tostring(i)] end
   return values
@@ -146,7 +147,9 @@ end
 ---@return perflua.Table # all rows, in the order of the first measure unless a step says more
 function Measured:table()
   if not spec_of(self).keys then usage_error("table comes after group_by") end
-  return group.table(spec_of(self))
+  local made = group.table(spec_of(self))
+  if #made.data.result == 0 then tell_empty(self) end
+  return made
 end
 
 return { methods = Measured, measure = measure, not_final = not_final }

@@ -21,4 +21,11 @@ local function derive(query, changes)
   return new(spec)
 end
 
-return { meta = meta, new = new, derive = derive }
+-- Hands a query that found nothing to the function that wants to know: __empty of the
+-- metatable, which the core calls for loops.
+---@param query perflua.Query
+local function tell_empty(query)
+  if meta.__empty then meta.__empty(query) end
+end
+
+return { tell_empty = tell_empty, meta = meta, new = new, derive = derive }

@@ -3,12 +3,11 @@
 
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
-local functions = require "perflua.file.functions"
-local parser = require "perflua.filter.parser"
+local named = require "perflua.filter.named"
 local samples = require "perflua.toolkit.samples"
 local select = require("perflua.file.records").select
-local suggest = require "perflua.errors.suggest"
 local types = require("perflua.recording").types
+local unfound = require "perflua.file.unfound"
 local words = require "perflua.doctor.words"
 
 local unchosen = {}
@@ -42,39 +41,12 @@ local function describe_none(file)
   end), hint)
 end
 
-local function names_of_threads(file)
-  local names = {}
-  for _, thread in ipairs(file:threads()) do names[thread.comm] = true end
-  return names
-end
-
--- Adds the functions that a filter names in under(…), but for globs.
-local function add_under(node, found)
-  if type(node) ~= "table" then return end
-  if node.op == "call" and node.name == "under" then
-    local name = node.args[1] and node.args[1].value
-    if type(name) == "string" and not name:find "[*?%[]" then found[#found + 1] = name end
-  end
-  for _, child in pairs(node) do add_under(child, found) end
-end
-
-local function functions_of(args)
-  local found = {}
-  for name in (args.symbol or ""):gmatch "[^,]+" do found[#found + 1] = name end
-  if args.where then add_under(parser.expression(args.where), found) end
-  return found
-end
-
--- Adds a sentence for each name that is none of those that `read` returns.
-local function add_unknown(list, what, wanted, read, file)
-  local names, candidates
-  for _, name in ipairs(wanted) do
-    names = names or read(file)
-    candidates = candidates or suggest.names(names)
-    if not names[name] then
-      list[#list + 1] = suggest.message(("%s '%s'"):format(what, name), name, candidates)
-    end
-  end
+-- Returns the names of threads and functions in the options.
+local function names_in(args)
+  local wanted = args.where and named(args.where) or { functions = {}, threads = {} }
+  for name in (args.comm or ""):gmatch "[^,]+" do table.insert(wanted.threads, name) end
+  for name in (args.symbol or ""):gmatch "[^,]+" do table.insert(wanted.functions, name) end
+  return wanted
 end
 
 ---Says that there is no sample. If options choose samples, says which names of threads and
@@ -86,12 +58,10 @@ end
 function unchosen.text(file, args)
   local none = describe_none(file)
   if none or not samples.is_chosen(args) then return none or "no samples" end
-  local list, comms = {}, {}
+  local list = {}
   if file.size then
     select(file, nil)
-    for name in (args.comm or ""):gmatch "[^,]+" do comms[#comms + 1] = name end
-    add_unknown(list, "no thread is named", comms, names_of_threads, file)
-    add_unknown(list, "no sample is of function", functions_of(args), functions.sampled, file)
+    list = unfound.sentences(file, names_in(args))
   end
   return fmt.escape("no samples that the options choose"
     .. (#list > 0 and ": " .. table.concat(list, "; ") or ""))

@@ -135,28 +135,39 @@ static int go_on(lua_State *L, struct pl_cursor *c)
 	return n;
 }
 
+/* Tells the library, if it wants to know, that a loop over the Query at 1 had no step. */
+static void tell_empty(lua_State *L)
+{
+	if (luaL_getmetafield(L, 1, "__empty") == LUA_TNIL)
+		return;
+	lua_pushvalue(L, 1);
+	lua_call(L, 1, 0);
+}
+
 /* Does a step that begins or ends a loop, or that needs further checks. */
 static int step_loop(lua_State *L)
 {
 	struct pl_cursor *c;
+	bool is_first;
 	int n;
 
 	if (lua_type(L, 1) != LUA_TUSERDATA)
 		return luaL_typeerror(L, 1, "perflua.Query");
 	if (lua_gettop(L) != 3)
 		lua_settop(L, 3);
-	if (lua_isnil(L, 3))
+	is_first = lua_isnil(L, 3);
+	if (is_first)
 		start_loop(L);
 	if (lua_getiuservalue(L, 1, STEP) == LUA_TNIL)
 		return raise_taken(L);
 	c = pl_to_cursor(L, 4);
-	if (!c)
-		return call_function(L);
-	if (c->contested && !lua_isnil(L, 3) && !is_same_mark(mark_of(L, 3), c->last))
+	if (c && c->contested && !is_first && !is_same_mark(mark_of(L, 3), c->last))
 		return raise_taken(L);
-	n = go_on(L, c);
-	if (n && c->contested)
+	n = c ? go_on(L, c) : call_function(L);
+	if (n && c && c->contested)
 		c->last = mark_of(L, -n);
+	if (!n && is_first)
+		tell_empty(L);
 	return n;
 }
 
