@@ -188,7 +188,8 @@ describe("perflua report -b", function()
     assert.are.equal(2, got.status)
     assert.matches("no record of this query has a field 'branch_stack'", got.err, 1, true)
     got = run.perflua { "report", "-b", "--children", path }
-    assert.are.same({ 2, "perflua: --children and --branch-stack\n" }, { got.status, got.err })
+    assert.are.same({ 2, "perflua: --children and --branch-stack exclude each other\n" },
+      { got.status, got.err })
   end)
 
   -- Rows with the same text are one: perf tells addresses of a function that is not known apart

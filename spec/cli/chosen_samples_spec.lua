@@ -102,8 +102,8 @@ describe("--time", function()
       assert.are.same(lines_of(theirs), lines_of(ours.out), option)
     end
     local got = run.perflua { "script", "--reltime", "--deltatime", DEMO }
-    assert.are.same({ 2, "perflua: script: --reltime and --deltatime\n" }, { got.status,
-      got.err })
+    assert.are.same({ 2, "perflua: script: --reltime and --deltatime exclude each other\n" },
+      { got.status, got.err })
   end)
 
   it("is taken from the samples where the header has zeros", function()

@@ -220,6 +220,7 @@ describe("perflua script --json", function()
 
   it("has no options of lines", function()
     local got = run.perflua { "script", "--json", "-F", "comm", run.demo }
-    assert.are.same({ 2, "perflua: script: --json and -F\n" }, { got.status, got.err })
+    assert.are.same({ 2, "perflua: script: --json and -F exclude each other\n" },
+      { got.status, got.err })
   end)
 end)

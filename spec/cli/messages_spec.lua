@@ -131,6 +131,8 @@ local rows = {
   { "says that a text in a function needs quotes",
     { "report", "--where", "starts(comm, wrk)", DEMO }, 2,
     "… column 14: unknown field 'wrk'; a text needs quotes: 'wrk'\n" },
+  { "says which options exclude each other", { "report", "--sort", "comm", "--fields", "comm",
+    DEMO }, 2, "report: --sort and --fields exclude each other\n" },
   { "spells lengths of time", { "report", "--where", "(elapsed > 1.5 ms)", DEMO }, 2,
     "… column 16: 'ms' is not expected here; write 1.5ms\n" },
   { "lists the types of options",

@@ -60,7 +60,8 @@ end)
 describe("a profile", function()
   needs.it("terminal", "is not written to a terminal unless it is text", function()
     for format, shown in pairs {
-      pprof = "^perflua: export: pprof is no text for a terminal: %-o FILE says where to",
+      pprof = "^perflua: export: pprof is binary, which a terminal cannot show: %-o FILE says "
+        .. "where to",
       callgrind = "^# callgrind format",
     } do
       local got = run.shell_with(

@@ -4,7 +4,7 @@
 --   description  the programs that read it
 --   lines        true: it wants source files and lines
 --   one_event    true: it has no room for several events
---   binary       true: it is no text for a terminal
+--   binary       true: a terminal cannot show it
 --   takes_records  true: it has rows of any records, not of samples only
 --   check        function(query, options)?, raises if the format has no room for what is asked
 --   export       function(query, out, options), returns what export.write() does

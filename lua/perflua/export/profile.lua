@@ -25,7 +25,7 @@ profile.MAX_SIZE = 100 * 1000 * 1000
 ---  keys      further fields that entries are told apart by
 ---  most      bytes of text that its viewer reads at most
 ---  spans     true: it has room for spans
----  binary    true: it is no text for a terminal
+---  binary    true: a terminal cannot show it
 profile.formats = {
   firefox = { description = "https://profiler.firefox.com, over time", lines = true,
     binary = true, timeline = true, most = profile.STRING, spans = true },

@@ -148,7 +148,7 @@ function report.prepare(file, options)
     and branches.DEFAULT or DEFAULT, options)
   local children = options.children
   if options.branches then
-    if children then usage_error("--children and --branch-stack") end
+    if children then usage_error("--children and --branch-stack exclude each other") end
     children = false
   end
   local hindered = not_of_callers(fields)

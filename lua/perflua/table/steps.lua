@@ -66,7 +66,7 @@ end
 function by_name.pivot(show, key, n)
   check_name(key, "pivot")
   if n ~= nil and (math.type(n) ~= "integer" or n < 1) then
-    fail("pivot: how many values? got %s", suggest.value(n))
+    fail("pivot: a number of values from 1 on expected, got %s", suggest.value(n))
   end
   return changed(show, { pivot = { key = key, n = n } })
 end

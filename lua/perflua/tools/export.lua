@@ -134,7 +134,7 @@ local function check_options(args, is_terminal)
   if args.to == "sqlite" and not has_file then
     return "a database is a file: -o FILE.db says where to write it"
   elseif is_terminal and not has_file and export.find(args.to).binary then
-    return ("%s is no text for a terminal: -o FILE says where to write it")
+    return ("%s is binary, which a terminal cannot show: -o FILE says where to write it")
       :format(args.to)
   elseif args.fields and not has_rows[args.to] then
     return "--fields names columns of csv, jsonl and sqlite; " .. args.to .. " has none"

@@ -119,7 +119,7 @@ function tool.prepare(args)
   if message then return nil, message end
   local settings = { limit = 0, by_name = args.json,
     query = { event = events, where = { args.where }, branches = args["branch-stack"] } }
-  if args.sort and args.fields then return nil, "--sort and --fields" end
+  if args.sort and args.fields then return nil, "--sort and --fields exclude each other" end
   local option = args.sort and "sort" or args.fields and "fields"
   if option then
     settings.query.sort = parse_fields(args, option)
@@ -128,7 +128,7 @@ function tool.prepare(args)
     end
   end
   if args.children and args["no-children"] then
-    return nil, "--children and --no-children"
+    return nil, "--children and --no-children exclude each other"
   end
   if args.children or args["no-children"] then
     settings.query.children = args.children or false

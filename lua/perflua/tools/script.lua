@@ -96,10 +96,13 @@ function tool.prepare(args)
   end
   for _, name in ipairs { "F", "G", "reltime", "deltatime", "ns" } do
     if args.json and args[name] then
-      return nil, ("--json and %s%s"):format(#name == 1 and "-" or "--", name)
+      return nil, ("--json and %s%s exclude each other"):format(#name == 1 and "-" or "--",
+        name)
     end
   end
-  if args.reltime and args.deltatime then return nil, "--reltime and --deltatime" end
+  if args.reltime and args.deltatime then
+    return nil, "--reltime and --deltatime exclude each other"
+  end
   args.vmlinux, args.comm = args.vmlinux or args.k, args.comm or args.comms
   return { classes = classes, max_stack = max_stack }
 end

@@ -214,8 +214,9 @@ pid  cpu=0  cpu=1  cpu=2
       function() q:pivot("cpuu") end)
     raises("pivot: 'count' is a measure; a key of group_by is expected",
       function() q:pivot("count") end)
-    raises("pivot: how many values%? got 0", function() q:pivot("cpu", 0) end)
-    raises("pivot: how many values%? got the string 'two'", function()
+    raises("pivot: a number of values from 1 on expected, got 0",
+      function() q:pivot("cpu", 0) end)
+    raises("pivot: a number of values from 1 on expected, got the string 'two'", function()
       q:table():pivot("cpu", "two")
     end)
     raises("pivot: a column's name expected, got nil", function() q:pivot() end)
