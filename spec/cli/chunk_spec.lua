@@ -105,6 +105,22 @@ describe("a chunk of -e", function()
     end
   end)
 
+  it("prints the values that it returns as those of an expression", function()
+    for text, out in pairs { ["return 5"] = "5\n", ["local n = 5 return n, 'x'"] = "5\tx\n",
+        ["return nil"] = "", ["return true"] = "", ["return nil, 'why'"] = "nil\twhy\n",
+        ["return file:samples():count()"] = "672\n",
+        ["return {}"] = "{}\n", ["return { { 1 } }"] = run.perflua { "-e", "{ { 1 } }" }.out,
+        ["return file:thread(7) or 'none'"] = "none\n",
+        ["return { comm = 'x' }"] = "key   value\ncomm  x\n",
+        ["return { 1, 2 }"] = "key  value\n  1  1\n  2  2\n" } do
+      local got = run.perflua { "-e", text, run.demo }
+      assert.same({ status = 0, out = out, err = "" }, got, text)
+    end
+    local query = "file:samples():where 'pid == 1'"
+    assert.same(run.perflua { "-e", query, run.demo },
+      run.perflua { "-e", "return " .. query, run.demo })
+  end)
+
   it("may return what scripts may", function()
     local rows =
       "event             count\ncpu-clock           457\ncontext-switches    176\n"

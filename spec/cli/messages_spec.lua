@@ -98,9 +98,6 @@ local rows = {
   { "says nothing of a failed open after one that opened",
     { "-e", "perflua.open 'no' perflua.open(arg[1]) print(f.x)", DEMO }, 1,
     "(command line):1: attempt to index a nil value (global 'f')\n" },
-  { "says how to show a value that statements return", { "-e", "local n = 5 return n" }, 1,
-    "the script returned the number 5; expected a table of handlers, a grouped query, a Table "
-      .. "or a function of a File; print(…) shows it\n" },
   { "shows no traceback of one expression", { "-e", "file:samples():count('comm')", DEMO }, 1,
     "count takes no argument, got 1; group_by(\"field\"):count() counts by field, "
       .. "distinct(\"field\") counts its values\n" },

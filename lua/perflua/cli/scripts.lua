@@ -64,11 +64,29 @@ local function read_options(meta)
   end
 end
 
--- Uses the value that a script returned: runs handlers over its arguments as recordings, shows
--- a table. Options are read for what is run; a chunk of -e has none unless it declares some.
-local function use_returned(is_chunk, value, second)
-  local meta, message = returned.meta(value, second) or {}, nil
-  local is_run = returned.is_handlers(value) or type(value) == "function"
+-- Values that an expression has for its effect: nil, true (os.execute), a function, an open
+-- file (io.write).
+local function is_shown(first)
+  return first ~= nil and first ~= true and type(first) ~= "function" and not io.type(first)
+end
+
+-- Returns whether these are nil and a message, which functions return that fail.
+local function is_failure(first, second) return first == nil and type(second) == "string" end
+
+local function show_values(first, ...)
+  if not is_shown(first) and not is_failure(first, ...) then return end
+  require "perflua.cli.show".values(io.stdout, nil, first, ...) -- loaded when it is asked for
+end
+
+-- Uses the values that a script returned: runs handlers over its arguments as recordings, shows
+-- a table. Options are read for what is run; a chunk of -e has none unless it declares some,
+-- and its values are shown as those of an expression where nothing is to be run.
+local function use_returned(is_chunk, value, ...)
+  local meta, message = returned.meta(value, (...)), nil
+  local is_run = type(value) == "function" or returned.is_handlers(value)
+    and not (is_chunk and returned.is_list_of_values(value))
+  if is_chunk and not (is_run or meta) then return show_values(value, ...) end
+  meta = meta or {}
   local values, open = {}, recordings.open
   if meta.options or is_run and not is_chunk then values, open = read_options(meta) end
   if returned.is_handlers(value) then
@@ -82,8 +100,7 @@ local function use_returned(is_chunk, value, second)
     local result
     result, message = returned.table(value, open, meta, values)
     if result then print(result) end
-    local useless = not (result or message) and returned.useless(value)
-    if useless then message = useless .. (is_chunk and "; print(…) shows it" or "") end
+    if not (result or message) then message = returned.useless(value) end
   end
   if message then
     print_error(fmt.escape(message))
@@ -101,10 +118,10 @@ function scripts.run(chunk, message, is_chunk)
     print_error(message)
     return FAILED
   end
-  local status, result, second = call_protected(chunk, table.unpack(arg))
-  if status or result == nil then return status end
-  local failed
-  failed, status = call_protected(use_returned, is_chunk, result, second)
+  local results = table.pack(call_protected(chunk, table.unpack(arg)))
+  if results[1] or results[2] == nil and not is_chunk then return results[1] end
+  local failed, status = call_protected(use_returned, is_chunk,
+    table.unpack(results, 2, results.n))
   return failed or status
 end
 
@@ -116,20 +133,6 @@ function scripts.run_chunk(chunk, message)
   if chunk then return (call_protected(chunk)) end
   print_error(message)
   return FAILED
-end
-
--- Values that an expression has for its effect: nil, true (os.execute), a function, an open
--- file (io.write).
-local function is_shown(first)
-  return first ~= nil and first ~= true and type(first) ~= "function" and not io.type(first)
-end
-
--- Returns whether these are nil and a message, which functions return that fail.
-local function is_failure(first, second) return first == nil and type(second) == "string" end
-
-local function show_values(first, ...)
-  if not is_shown(first) and not is_failure(first, ...) then return end
-  require "perflua.cli.show".values(io.stdout, nil, first, ...) -- loaded when it is asked for
 end
 
 ---Runs statements of -e as a script.

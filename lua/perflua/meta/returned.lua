@@ -20,6 +20,19 @@ function returned.is_handlers(value)
   return type(value) == "table" and getmetatable(value) == nil
 end
 
+-- Keys of handlers whose values are neither functions nor lists that end with one.
+local settings = { interval_ms = true, interval_clock = true, meta = true }
+
+---@param value table that may be handlers, or values which a script found
+---@return boolean # something in it is no handler
+function returned.is_list_of_values(value)
+  for key, one in pairs(value) do
+    local last = type(one) == "table" and one[#one] or one
+    if not settings[key] and type(last) ~= "function" then return true end
+  end
+  return next(value) == nil
+end
+
 ---Returns the `meta` of a script: that of its handlers, or its second return value.
 ---@param value any the first value that the script returned
 ---@param second any the second one
