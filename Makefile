@@ -193,8 +193,8 @@ $(B)/obj/work: spec/bench/calibrate/work.c
 	@mkdir -p $(@D)
 	@$(CC) -std=gnu11 $(WARNINGS) -O1 -o $@ $<
 
-calibrate: all $(B)/obj/work ## measure how often diff is wrong, with recordings of fixed work (20 minutes)
-	@$(B)/perflua spec/bench/calibrate/calibrate.lua $(B)/obj/work $(B)/calibrate $(SECONDS) $(RUNS) \
+calibrate: all $(B)/obj/work ## measure how runs vary and how often diff is wrong, with recordings of fixed work (40 minutes; DIR: where they are kept)
+	@$(B)/perflua spec/bench/calibrate/calibrate.lua $(B)/obj/work $(or $(DIR),$(B)/calibrate) $(SECONDS) $(RUNS) \
 		>$(B)/calibration.lua && mv $(B)/calibration.lua lua/perflua/diff/calibration.lua
 
 # The targets of spec/fuzz, over the sources compiled for them with clang, or for AFL++ with its

@@ -66,6 +66,18 @@ describe("comparing two estimates", function()
     assert.same({ 0.0, 0.0, 1.0 }, { core.compare(1, 0, 1, 1, 0, 1, 0.95) })
   end)
 
+  it("shrinks variances, but not those that are no chance", function()
+    local factor, freedom = core.shrink(0, 0, 30)
+    assert.same({ 1.0, 30.0 }, { factor, freedom })
+    factor, freedom = core.shrink(8, 4, 30) -- twice as large as expected
+    near(38 / 34, factor, 1e-12, "the factor")
+    assert.equal(34.0, freedom)
+    -- 1 % of F with 4 and 30 degrees of freedom is beyond 4.018
+    assert.equal(34.0, select(2, core.shrink(4 * 4.01, 4, 30)))
+    assert.same({ 4.03, 4.0 }, { core.shrink(4 * 4.03, 4, 30) })
+    assert.error_matches(function() core.shrink(1, 1, 0) end, "degrees of freedom")
+  end)
+
   it("is corrected for the number of comparisons as by Benjamini and Hochberg", function()
     local q = core.adjust { 0.01, 0.04, 0.03, 0.005, 0.5 }
     for i, expected in ipairs { 0.025, 0.05, 0.05, 0.025, 0.5 } do

@@ -336,7 +336,7 @@ describe("a differential flame graph", () => {
       /^spec\/fixtures\/words\/perf\.data, \d+ms → spec\/fixtures\//);
     await chromium.mouse("mouseMoved", ...await ask(`middle("all")`));
     assert.match(await ask("told()"),
-      /^allbefore [\d.]+ (ms|s) \(100.%\) · after [\d.]+ (ms|s) \(100.%\) · (noise|cannot tell)/);
+      /^allbefore [\d.]+ (ms|s) \(100.%\) · after [\d.]+ (ms|s) \(100.%\) · (noise|too few samples|varies too much)/);
     assert.ok(await ask(`rect_of("all").getAttribute("class").startsWith("n")`)); // gray
     assert.equal(await ask(`Array.from(document.querySelectorAll(".tools button"))
       .find((one) => one.textContent === "Reverse").offsetParent`), null);

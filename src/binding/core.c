@@ -225,6 +225,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "compare_quantiles", pl_compare_quantiles },
 		{ "adjust", pl_adjust },
 		{ "binomial_test", pl_binomial_test },
+		{ "shrink", pl_shrink },
 		{ "student_quantile", pl_student_quantile },
 		{ NULL, NULL },
 	};

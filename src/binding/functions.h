@@ -123,6 +123,8 @@ int pl_bootstrap(lua_State *L);
 int pl_compare(lua_State *L);
 /* core.compare_quantiles({value, count …}, {value, count …}, q, confidence) -> low, high, p */
 int pl_compare_quantiles(lua_State *L);
+/* core.shrink(squares, freedom, prior) -> factor, freedom */
+int pl_shrink(lua_State *L);
 int pl_adjust(lua_State *L);	       /* core.adjust({p …}) -> {p …} */
 int pl_binomial_test(lua_State *L);    /* core.binomial_test(k, n, p) -> p */
 int pl_student_quantile(lua_State *L); /* core.student_quantile(tail, freedom) -> t */
@@ -194,15 +196,15 @@ int pl_result_load(lua_State *L);
  * Comparisons (src/compare): see query/compare.c.
  *
  * core.comparison { keys, measures, per = "run"|"share"|"second"|"event", quantile, before =
- * number of runs, after = number of runs, symbol = key | nil, matched = { boolean … },
- * match_stacks, match = function(text, key, is_stack) -> text } -> comparison
+ * number of runs, after = number of runs, symbol = key | nil, binary = key | nil, matched = {
+ * boolean … }, match_stacks, match = function(text, key, is_stack) -> text } -> comparison
  */
 int pl_comparison(lua_State *L);
 /*
  * core.comparison_add(comparison, result, run) -> true | nil, the name of what is wrong with a
- * sum. run: { side = "before"|"after", number, count = measure | nil, seconds, events = {
- * section → event }, slices = { key, least, joined, n, offset } | nil, naming = { own, other,
- * first = key } | nil, is_taken: the result is freed }
+ * sum. run: { side = "before"|"after", number, count = measure | nil, kernel = sum | nil,
+ * seconds, events = { section → event }, slices = { key, least, joined, n, offset } | nil,
+ * naming = { own, other, first = key } | nil, is_taken: the result is freed }
  */
 int pl_comparison_add(lua_State *L);
 /*
@@ -224,14 +226,16 @@ int pl_comparison_events(lua_State *L);
 int pl_comparison_stacks(lua_State *L);
 /*
  * core.comparison_judge(comparison, { method = "none"|"runs"|"slices"|"order", confidence,
- * family = key | nil, only = boolean | nil }) -> number of rows that were tested
+ * family = key | nil, only = boolean | nil, priors = { idle = { program = { dispersion, drift,
+ * freedom }, kernel }, loaded }, sampled = { boolean … } of events }) -> number of rows that
+ * were tested, the load under which runs vary so; "none" needs no priors
  */
 int pl_comparison_judge(lua_State *L);
 /*
  * core.comparison_rows(comparison, verdict | nil, most | nil, least | nil) -> array of { event,
- * keys, before = { value, error, n, samples }, after = …, samples, delta, low, high, verdict }:
- * all, or the first ones of a verdict; without those that are less than `least` on both sides
- * together
+ * keys, before = { value, error, n, samples }, after = …, samples, delta, low, high, freedom
+ * (nil: each side has its own), counting, verdict, words }: all, or the first ones of a verdict;
+ * without those that are less than `least` on both sides together
  */
 int pl_comparison_rows(lua_State *L);
 /*

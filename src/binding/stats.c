@@ -175,6 +175,19 @@ int pl_compare_quantiles(lua_State *L)
 	return push_interval(L, &interval);
 }
 
+int pl_shrink(lua_State *L)
+{
+	struct pn_dispersion found = { luaL_checknumber(L, 1), luaL_checknumber(L, 2) };
+	double prior = luaL_checknumber(L, 3), freedom;
+
+	luaL_argcheck(L, found.squares >= 0, 1, "squares expected");
+	luaL_argcheck(L, found.freedom >= 0, 2, "degrees of freedom expected");
+	luaL_argcheck(L, prior > 0, 3, "degrees of freedom expected");
+	lua_pushnumber(L, pn_shrink(found, prior, &freedom));
+	lua_pushnumber(L, freedom);
+	return 2;
+}
+
 int pl_adjust(lua_State *L)
 {
 	lua_Integer n;

@@ -253,6 +253,15 @@ static bool is_unnamed(const struct adding *a)
 	return options->symbol != PR_NONE && a->keys[options->symbol + 1].type == PQ_NIL;
 }
 
+/* Returns the integer that a sum of a group is. */
+static uint64_t value_in(const struct pr_result *result, size_t g, size_t measure)
+{
+	struct pq_state state;
+
+	pq_groups_state(result->groups, g, measure, &state);
+	return state.value.type == PQ_INT ? state.value.u : 0;
+}
+
 static bool add_group(struct adding *a, size_t g)
 {
 	const struct pc_run *run = a->run;
@@ -260,6 +269,7 @@ static bool add_group(struct adding *a, size_t g)
 	uint32_t section = pr_section(run->result, g);
 	uint32_t event = section < run->n_events ? run->events[section] : 0;
 	struct pq_state *count = &a->states[samples_measure(c, run->side)];
+	struct pq_state *kernel = &a->states[kernel_measure(c)];
 	struct compared_event *known = pc_get_event(c, event);
 	struct event_total *total;
 	size_t row;
@@ -271,6 +281,7 @@ static bool add_group(struct adding *a, size_t g)
 	count->value.u = 0;
 	if (run->count != PR_NONE)
 		pq_groups_state(run->result->groups, g, run->count, count);
+	kernel->value.u = run->kernel == PR_NONE ? 0 : value_in(run->result, g, run->kernel);
 	if (!pr_put(c->rows, a->keys, a->states, &row) || !pc_extend_rows(c, row + 1))
 		return fail(a, PC_NO_MEMORY);
 	c->has[row * c->n_runs + a->number] = 1;
@@ -299,13 +310,13 @@ static bool start_adding(struct adding *a)
 	a->known = calloc(options->n_keys + 1, sizeof(*a->known));
 	a->keys = calloc(options->n_keys + 2, sizeof(*a->keys));
 	a->shown = calloc(a->c->n_special + 1, sizeof(*a->shown));
-	a->states = calloc(a->c->n_runs + PC_SIDES, sizeof(*a->states));
+	a->states = calloc(a->c->n_runs + N_COUNTS, sizeof(*a->states));
 	if (!a->known || !a->keys || !a->shown || !a->states)
 		return fail(a, PC_NO_MEMORY);
 	for (size_t k = 0; k < options->n_keys; k++)
 		pb_secret_make(&a->known[k].secret);
 	/* the other runs have none of the group */
-	for (size_t m = 0; m < a->c->n_runs + PC_SIDES; m++)
+	for (size_t m = 0; m < a->c->n_runs + N_COUNTS; m++)
 		clear_state(a->c->rows->grouping.measures[m].kind, &a->states[m]);
 	return true;
 }
@@ -339,7 +350,9 @@ bool pc_fits(const struct pc_comparison *c, const struct pc_run *run)
 		    added->measures[0].measure == c->options.measure.measure &&
 		    added->measures[0].kind == c->options.measure.kind &&
 		    (run->count == PR_NONE ||
-		     added->measures[run->count].measure == PQ_M_COUNT);
+		     added->measures[run->count].measure == PQ_M_COUNT) &&
+		    (run->kernel == PR_NONE ||
+		     added->measures[run->kernel].measure == PQ_M_SUM);
 
 	for (size_t k = 0; fits && k < c->options.n_keys; k++)
 		fits = added->keys[k].kind == c->options.keys[k].kind;

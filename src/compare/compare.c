@@ -56,8 +56,8 @@ struct pr_result *pc_create_rows(const struct pc_comparison *c, const struct pr_
 				 size_t n_keys)
 {
 	struct pr_key *all = calloc(n_keys + 1, sizeof(*all));
-	struct pr_measure *measures = calloc(c->n_runs + PC_SIDES, sizeof(*measures));
-	struct pr_shape shape = { n_keys + 1, c->n_runs + PC_SIDES, all, measures };
+	struct pr_measure *measures = calloc(c->n_runs + N_COUNTS, sizeof(*measures));
+	struct pr_shape shape = { n_keys + 1, c->n_runs + N_COUNTS, all, measures };
 	struct pr_result *rows = NULL;
 
 	for (size_t k = 0; all && k < n_keys; k++)
@@ -244,6 +244,11 @@ void pc_event_facts(const struct pc_comparison *c, uint32_t event,
 	}
 }
 
+enum pc_load pc_load_of(const struct pc_comparison *c)
+{
+	return c->load;
+}
+
 bool pc_is_judged(const struct pc_comparison *c)
 {
 	return c->judged && c->n_judged == pc_size(c);
@@ -268,14 +273,13 @@ void pc_row_key(const struct pc_comparison *c, size_t i, size_t k, struct pq_val
 		*out = c->shown[i * c->n_special + special].value;
 }
 
-/* The words of verdicts on amounts of time, and on others. */
-static const char *words_of(const struct pc_comparison *c, enum pc_verdict verdict)
+const char *pc_verdict_word(const struct pc_comparison *c, const struct pc_row *row)
 {
 	enum pq_measure_kind measure = c->options.measure.measure;
 	bool is_time = measure == PQ_M_AVG || measure == PQ_M_QUANTILE ||
 		       (c->is_amount && c->options.per == PC_PER_RUN);
 
-	switch (verdict) {
+	switch (row->verdict) {
 	case PC_NO_SYMBOLS:
 		return "no symbols";
 	case PC_NEW:
@@ -288,8 +292,10 @@ static const char *words_of(const struct pc_comparison *c, enum pc_verdict verdi
 		return is_time ? "slower" : "more";
 	case PC_NOISE:
 		return "noise";
-	case PC_CANNOT_TELL:
-		return "cannot tell";
+	case PC_VARIES:
+		return "varies too much";
+	case PC_TOO_FEW:
+		return "too few samples";
 	default:
 		return "";
 	}
@@ -298,13 +304,18 @@ static const char *words_of(const struct pc_comparison *c, enum pc_verdict verdi
 size_t pc_verdict_text(const struct pc_comparison *c, const struct pc_row *row,
 		       char text[PC_VERDICT_SIZE])
 {
-	const char *words = words_of(c, row->verdict);
+	const char *word = pc_verdict_word(c, row);
+	unsigned long long samples = row->samples;
 
-	if (row->verdict != PC_CANNOT_TELL || !row->has_samples)
-		return (size_t)snprintf(text, PC_VERDICT_SIZE, "%s", words);
-	return (size_t)snprintf(text, PC_VERDICT_SIZE, "%s (%llu %s)", words,
-				(unsigned long long)row->samples,
-				row->samples == 1 ? "sample" : "samples");
+	if (row->verdict == PC_NOISE && c->n_tested > 1)
+		return (size_t)snprintf(text, PC_VERDICT_SIZE, "%s (%zu rows)", word,
+					c->n_tested);
+	if (row->verdict == PC_VARIES && row->has_samples)
+		return (size_t)snprintf(text, PC_VERDICT_SIZE, "%s (%llu %s)", word, samples,
+					samples == 1 ? "sample" : "samples");
+	if (row->verdict == PC_TOO_FEW && row->has_samples)
+		return (size_t)snprintf(text, PC_VERDICT_SIZE, "%s (%llu)", word, samples);
+	return (size_t)snprintf(text, PC_VERDICT_SIZE, "%s", word);
 }
 
 void pc_kinds(const struct pc_comparison *c, struct pc_kinds *kinds)
@@ -334,6 +345,11 @@ static void set_value(struct pq_state *state, const struct pq_value *value, enum
 		state->value = (struct pq_value){ .type = PQ_FLOAT, .f = (double)value->i };
 }
 
+static void set_text(struct pq_state *state, const char *text, size_t size)
+{
+	state->value = (struct pq_value){ .type = PQ_TEXT, .p = text, .size = (uint32_t)size };
+}
+
 static void set_bound(struct pq_state *state, double bound)
 {
 	if (isfinite(bound))
@@ -347,6 +363,7 @@ enum {
 	LOW,
 	HIGH,
 	VERDICT,
+	WORDS,
 	N_COLUMNS
 };
 
@@ -379,6 +396,7 @@ static bool put_row(const struct pc_comparison *c, size_t i, uint32_t section,
 	const struct pc_row *row = &c->judged[i];
 	struct pq_state states[N_COLUMNS];
 	char text[PC_VERDICT_SIZE], name[PC_ADDRESS_SIZE + PC_IP_SIZE];
+	const char *word = pc_verdict_word(c, row);
 	size_t n = pc_verdict_text(c, row, text), known = pr_size(result);
 
 	memset(states, 0, sizeof(states));
@@ -395,10 +413,10 @@ static bool put_row(const struct pc_comparison *c, size_t i, uint32_t section,
 	set_value(&states[DELTA], &row->delta, kinds->delta);
 	set_bound(&states[LOW], row->low);
 	set_bound(&states[HIGH], row->high);
-	if (n)
-		states[VERDICT].value = (struct pq_value){ .type = PQ_TEXT,
-							   .p = text,
-							   .size = (uint32_t)n };
+	if (n) {
+		set_text(&states[VERDICT], word, strlen(word));
+		set_text(&states[WORDS], text, n);
+	}
 	return pr_put(result, keys, states, NULL);
 }
 
@@ -416,7 +434,7 @@ struct pr_result *pc_make_result(const struct pc_comparison *c, const uint32_t *
 		measures[m] = (struct pr_measure){ PQ_M_COMPARED, kinds.value };
 	measures[DELTA] = (struct pr_measure){ PQ_M_DELTA, kinds.delta };
 	measures[LOW].kind = measures[HIGH].kind = kinds.bound;
-	measures[VERDICT].kind = PR_STRING;
+	measures[VERDICT].kind = measures[WORDS].kind = PR_STRING;
 	result = keys ? pr_create(&shape, c->stacks) : NULL;
 	for (size_t i = 0; result && ok && i < pc_size(c); i++)
 		if (pc_is_compared(c, &c->judged[i]))

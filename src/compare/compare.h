@@ -35,6 +35,7 @@ struct pc_options {
 	double quantile; /* of PQ_M_QUANTILE: which one */
 	size_t n_runs[PC_SIDES];
 	size_t symbol; /* the key that has functions; PR_NONE: there is none */
+	size_t binary; /* the key that has binaries, likewise */
 	/*
 	 * Sets *to, which is valid until the next call, to the name by which `from`, a text of
 	 * a key or the text of a stack, is matched. Returns false if that failed.
@@ -75,6 +76,7 @@ struct pc_run {
 	enum pc_which side;
 	size_t number;
 	size_t count;	/* the measure that counts samples; PR_NONE: they are not known */
+	size_t kernel;	/* the sum that counts those of a kernel, likewise */
 	double seconds; /* NAN: not known */
 	struct pc_slices slices;
 	const uint32_t *events; /* [n_events]: the event of a section, by number */
@@ -145,9 +147,33 @@ enum pc_method {
 	PC_BY_ORDER, /* of the values of a quantile */
 };
 
+/* The kinds of rows, which vary differently. */
+enum pc_kind {
+	PC_PROGRAM,
+	PC_KERNEL, /* most samples of the row are of a kernel */
+	PC_KINDS
+};
+
+/* How much amounts of a kind vary from run to run. */
+struct pc_prior {
+	double dispersion; /* variance of samples in that by chance: 1 or more */
+	double drift;	   /* standard deviation besides, as a part of the amount */
+	double freedom;	   /* degrees of freedom that this is worth: above 0 */
+};
+
+/* The loads of the machine under which that was measured. */
+enum pc_load {
+	PC_IDLE,
+	PC_LOADED, /* other programs ran beside */
+	PC_LOADS
+};
+
 struct pc_judging {
 	enum pc_method method;
 	double confidence;
+	struct pc_prior priors[PC_LOADS][PC_KINDS];
+	const bool *is_sampled; /* [n_events]: priors hold for amounts of the event */
+	size_t n_events;
 	size_t family; /* the key whose values may lack names; PR_NONE: none does */
 	const struct pq_value *only; /* value of key 0 of rows that get a verdict; NULL: all */
 };
@@ -166,13 +192,15 @@ enum pc_verdict {
 	PC_LESS,
 	PC_MORE,
 	PC_NOISE,
-	PC_CANNOT_TELL,
+	PC_VARIES,
+	PC_TOO_FEW,
 };
 
 /* One side of a row. */
 struct pc_part {
 	struct pq_value value; /* PQ_NIL: it has none */
 	double error, freedom; /* standard error of the value, and degrees of freedom of that */
+	double run_error;      /* that of the variation between runs; 0 of one run */
 	uint32_t n;	       /* runs that have a value */
 	bool has_row, has_samples;
 	uint64_t samples;
@@ -184,6 +212,9 @@ struct pc_row {
 	struct pq_value delta; /* PQ_NIL: a side has no value */
 	double low, high;      /* of delta, or of the value of a single side; NAN: unknown */
 	double p, q;	       /* NAN: not tested */
+	double least_p;	       /* p if one side had all of the row; 0: not known */
+	double freedom;	       /* of the errors of both sides together; 0: each has its own */
+	double counting;       /* standard error of delta by counting alone; 0: not known */
 	bool has_samples, is_unknown;
 	uint64_t samples;
 	enum pc_verdict verdict;
@@ -192,6 +223,9 @@ struct pc_row {
 /* Return the number of rows, and row i; NULL if only one side has its event. */
 size_t pc_size(const struct pc_comparison *c);
 
+/* Returns the load under which runs vary as those that were judged. */
+enum pc_load pc_load_of(const struct pc_comparison *c);
+
 /* Returns true if the rows are judged, and nothing was added since. */
 bool pc_is_judged(const struct pc_comparison *c);
 const struct pc_row *pc_row(const struct pc_comparison *c, size_t i);
@@ -199,8 +233,14 @@ const struct pc_row *pc_row(const struct pc_comparison *c, size_t i);
 /* Sets *out to key `k` of row i as it is shown: a PQ_CHAIN is one of the stacks. */
 void pc_row_key(const struct pc_comparison *c, size_t i, size_t k, struct pq_value *out);
 
+/* Returns the verdict of a row, of a fixed set of words; "": it has none. */
+const char *pc_verdict_word(const struct pc_comparison *c, const struct pc_row *row);
+
 #define PC_VERDICT_SIZE 64
-/* Writes the verdict of a row in words. Returns its size in bytes; 0: it has none. */
+/*
+ * Writes the verdict of a row for people: with the number of rows that it is corrected for, or
+ * of samples that it is of. Returns its size in bytes; 0: it has none.
+ */
 size_t pc_verdict_text(const struct pc_comparison *c, const struct pc_row *row,
 		       char text[PC_VERDICT_SIZE]);
 
@@ -211,8 +251,9 @@ struct pc_kinds {
 void pc_kinds(const struct pc_comparison *c, struct pc_kinds *kinds);
 
 /*
- * Returns the rows as a result with the measures before, after, delta, low, high, verdict;
- * those of event e have section sections[e]. Returns NULL without memory.
+ * Returns the rows as a result with the measures before, after, delta, low, high, verdict and
+ * the verdict for people; those of event e have section sections[e]. Returns NULL without
+ * memory.
  */
 struct pr_result *pc_make_result(const struct pc_comparison *c, const uint32_t *sections);
 

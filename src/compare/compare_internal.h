@@ -14,6 +14,7 @@
 #define PC_MIN_SAMPLES 20 /* of both sides: with fewer nothing can be told */
 
 #define PC_NO_CALLER UINT32_MAX
+#define N_COUNTS (PC_SIDES + 1) /* measures of rows that follow those of the runs */
 
 /* The amounts of a row in a slice of time. */
 struct slice_cell {
@@ -60,7 +61,8 @@ struct pc_comparison {
 	size_t n_slices[PC_SIDES];
 	/*
 	 * Keys: those of the options, stacks by their text; the address in a binary, where no
-	 * function is known. Measures: that of each run, then the samples of each side.
+	 * function is known. Measures: that of each run, then the samples of each side, then
+	 * those of both that are of a kernel.
 	 */
 	struct pr_result *rows;
 	uint8_t *has;		 /* [n_rows * n_runs]: the run has the row */
@@ -79,7 +81,8 @@ struct pc_comparison {
 	struct pq_stacks *stacks;
 	struct pb_arena texts; /* of shown keys */
 	struct pc_row *judged; /* [n_judged]: rows when they were judged */
-	size_t n_judged;
+	size_t n_judged, n_tested;
+	enum pc_load load;
 };
 
 /* Returns the number of a run among those of both sides. */
@@ -92,6 +95,11 @@ static inline size_t run_number(const struct pc_comparison *c, enum pc_which sid
 static inline size_t samples_measure(const struct pc_comparison *c, enum pc_which side)
 {
 	return c->n_runs + side;
+}
+
+static inline size_t kernel_measure(const struct pc_comparison *c)
+{
+	return c->n_runs + PC_SIDES;
 }
 
 static inline double to_double(const struct pq_value *value)
@@ -160,6 +168,9 @@ void pc_set_values(struct pc_comparison *c);
  * without memory.
  */
 bool pc_set_errors(struct pc_comparison *c, enum pc_method method);
+
+/* Corrects the errors of amounts: they vary at least as much as their samples by chance. */
+void pc_set_variances(struct pc_comparison *c, const struct pc_judging *judging);
 
 /*
  * Returns the probability of so uneven a division of few samples between the sides, if nothing

@@ -158,6 +158,14 @@ static struct pn_noise noise_of(const struct pc_part *part)
 	return (struct pn_noise){ part->error, fmax(part->freedom, 1) };
 }
 
+/* Returns the error of the difference of sides whose errors are known together. */
+static struct pn_noise common_noise(const struct pc_row *row)
+{
+	return (struct pn_noise){
+		hypot(row->parts[PC_BEFORE].error, row->parts[PC_AFTER].error), row->freedom
+	};
+}
+
 /* Sets the interval of a difference, and its probability by chance. */
 static bool test_row(const struct pc_comparison *c, size_t i, const struct pc_judging *judging)
 {
@@ -169,7 +177,11 @@ static bool test_row(const struct pc_comparison *c, size_t i, const struct pc_ju
 		return true;
 	if (c->parents && has_too_few(c, row)) /* such beginnings have no cells */
 		return true;
-	if (!is_by_order(c, row, judging->method))
+	if (row->freedom > 0)
+		interval = pn_compare(to_double(&before->value), (struct pn_noise){ 0, 1 },
+				      to_double(&after->value), common_noise(row),
+				      judging->confidence);
+	else if (!is_by_order(c, row, judging->method))
 		interval = pn_compare(to_double(&before->value), noise_of(before),
 				      to_double(&after->value), noise_of(after),
 				      judging->confidence);
@@ -200,7 +212,8 @@ static bool bound_row(const struct pc_comparison *c, size_t i, const struct pc_j
 		return true;
 	if (!is_by_order(c, row, judging->method))
 		interval = pn_compare(0, (struct pn_noise){ 0, CERTAIN },
-				      to_double(&part->value), noise_of(part),
+				      to_double(&part->value),
+				      row->freedom > 0 ? common_noise(row) : noise_of(part),
 				      judging->confidence);
 	else if (!bound_quantile(c, i, judging->confidence, &interval))
 		return false;
@@ -220,11 +233,30 @@ static double magnitude_of(const struct pc_part *part)
 	return part->value.type == PQ_NIL ? 0 : fabs(to_double(&part->value));
 }
 
+/*
+ * Returns true if a change by `half` would not be hidden if samples did not vary by chance, or
+ * if that is not known and they are few.
+ */
+static bool would_samples_help(const struct pc_row *row, double half)
+{
+	double error = hypot(row->parts[PC_BEFORE].error, row->parts[PC_AFTER].error);
+	double counted = error > 0 ? row->counting / error : 0;
+
+	if (!isfinite(row->high - row->low))
+		return true;
+	if (counted > 0)
+		return row->samples < PC_MIN_SAMPLES ||
+		       (row->high - row->low) / 2 * sqrt(fmax(1 - counted * counted, 0)) <=
+			       half;
+	return row->has_samples && row->samples < FEW_SAMPLES;
+}
+
 /* Returns whether and how a row differs. */
 static enum pc_verdict verdict_of(const struct pc_comparison *c, const struct pc_row *row,
 				  double rate)
 {
 	const struct pc_part *before = &row->parts[PC_BEFORE], *after = &row->parts[PC_AFTER];
+	double half = fmax(magnitude_of(before), magnitude_of(after)) / 2;
 
 	if (row->q <= rate) {
 		if (c->is_amount && lacks_row(before))
@@ -234,10 +266,9 @@ static enum pc_verdict verdict_of(const struct pc_comparison *c, const struct pc
 		return to_double(&row->delta) < 0 ? PC_LESS : PC_MORE;
 	}
 	/* a change by half of the row would not stand out either */
-	if (!isnan(row->p) &&
-	    (row->high - row->low) / 2 <= fmax(magnitude_of(before), magnitude_of(after)) / 2)
+	if (!isnan(row->p) && (row->high - row->low) / 2 <= half)
 		return PC_NOISE;
-	return PC_CANNOT_TELL;
+	return would_samples_help(row, half) ? PC_TOO_FEW : PC_VARIES;
 }
 
 /* Returns true if a row gets a verdict. */
@@ -254,18 +285,52 @@ static bool is_judged(const struct pc_comparison *c, size_t i, const struct pq_v
 	return key.type == only->type && key.u == only->u;
 }
 
+static int compare_doubles(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/*
+ * Leaves out rows in which no difference could stand out among those that are tested, so that
+ * the others are not corrected for them (Tarone, "A modified Bonferroni method for discrete
+ * data"). Returns false without memory.
+ */
+static bool leave_out_rows(struct pc_comparison *c, const struct pc_judging *judging)
+{
+	double *least = malloc((pc_size(c) + 1) * sizeof(*least)), limit;
+	size_t n = 0, k = 0;
+
+	if (!least)
+		return false;
+	for (size_t i = 0; i < pc_size(c); i++)
+		if (is_judged(c, i, judging->only) && !isnan(c->judged[i].p))
+			least[n++] = c->judged[i].least_p;
+	qsort(least, n, sizeof(*least), compare_doubles);
+	/* the least number k of which at most k rows can be tested at 1 / k of the rate */
+	do
+		limit = (1 - judging->confidence) / (double)++k;
+	while (k < n && least[k] <= limit);
+	free(least);
+	for (size_t i = 0; i < pc_size(c); i++)
+		if (c->judged[i].least_p > limit)
+			c->judged[i].p = NAN;
+	return true;
+}
+
 /* Sets verdicts, corrected for the number of rows that were tested. */
 static bool set_verdicts(struct pc_comparison *c, const struct pc_judging *judging,
 			 size_t *tested)
 {
 	double *p = malloc((pc_size(c) + 1) * sizeof(*p));
 	size_t n = 0;
-	bool ok = p != NULL;
+	bool ok = p != NULL && leave_out_rows(c, judging);
 
 	for (size_t i = 0; ok && i < pc_size(c); i++)
 		if (is_judged(c, i, judging->only) && !isnan(c->judged[i].p))
 			p[n++] = c->judged[i].p;
-	*tested = n;
+	*tested = c->n_tested = n;
 	ok = ok && pn_adjust(p, n);
 	n = 0;
 	for (size_t i = 0; ok && i < pc_size(c); i++) {
@@ -285,7 +350,8 @@ bool pc_judge(struct pc_comparison *c, const struct pc_judging *judging, size_t 
 {
 	bool is_single = !c->options.n_runs[PC_AFTER];
 
-	*tested = 0;
+	*tested = c->n_tested = 0;
+	c->load = PC_IDLE;
 	free(c->judged);
 	c->n_judged = pc_size(c);
 	c->judged = calloc(pc_size(c) + 1, sizeof(*c->judged));
@@ -298,6 +364,7 @@ bool pc_judge(struct pc_comparison *c, const struct pc_judging *judging, size_t 
 		return true;
 	if (!pc_set_errors(c, judging->method))
 		return false;
+	pc_set_variances(c, judging);
 	for (size_t i = 0; i < pc_size(c); i++)
 		if (pc_is_compared(c, &c->judged[i]) &&
 		    !(is_single ? bound_row : test_row)(c, i, judging))

@@ -124,7 +124,7 @@ static bool start(struct adding_up *a)
 	}
 	a->rows = pc_create_rows(c, beginning, 2);
 	a->ends = malloc((pc_size(c) + 1) * sizeof(*a->ends));
-	a->states = calloc(c->n_runs + PC_SIDES, sizeof(*a->states));
+	a->states = calloc(c->n_runs + N_COUNTS, sizeof(*a->states));
 	a->keys = calloc(c->options.n_keys + 1, sizeof(*a->keys));
 	return a->starts[PC_BEFORE] && a->starts[PC_AFTER] && a->rows && a->ends && a->states &&
 	       a->keys;

@@ -100,7 +100,7 @@ static void set_mean(const struct pc_comparison *c, enum pc_which side, size_t r
 			squares += deviation * deviation;
 	}
 	part->value = (struct pq_value){ .type = PQ_FLOAT, .f = mean };
-	part->error = sqrt(squares / (part->n - 1) / part->n);
+	part->error = part->run_error = sqrt(squares / (part->n - 1) / part->n);
 }
 
 /* Returns true if all runs of a side that have a row know its samples. */
@@ -306,28 +306,6 @@ static bool set_slice_errors(const struct pc_comparison *c, enum pc_which side,
 	return ok;
 }
 
-/* Returns the least error of an amount: that of counting its samples among all of the event. */
-static double counting_error(const struct pc_part *part, const struct event_total *total)
-{
-	double n = (double)part->samples, all = (double)total->samples;
-
-	if (!part->has_row || !part->has_samples || total->lacks_samples || !part->samples ||
-	    !total->samples)
-		return 0;
-	return sqrt(fmax(1 - n / all, 0) / n) *
-	       fabs(part->value.type == PQ_NIL ? 0 : to_double(&part->value));
-}
-
-static void add_counting(const struct pc_comparison *c, struct pc_row *row)
-{
-	for (size_t side = 0; side < PC_SIDES; side++) {
-		struct pc_part *part = &row->parts[side];
-
-		part->error = fmax(part->error,
-				   counting_error(part, &c->events[row->event].totals[side]));
-	}
-}
-
 bool pc_set_errors(struct pc_comparison *c, enum pc_method method)
 {
 	struct by_event order = { 0 };
@@ -349,8 +327,6 @@ bool pc_set_errors(struct pc_comparison *c, enum pc_method method)
 			continue;
 		if (method == PC_BY_RUNS)
 			set_run_errors(c, row);
-		if (c->is_amount)
-			add_counting(c, row);
 	}
 	return ok;
 }

@@ -23,6 +23,28 @@ struct pn_interval pn_compare(double before, struct pn_noise before_noise, doubl
 				     2 * pn_student_tail(fabs(delta) / error, freedom) };
 }
 
+#define SURPRISING 0.01 /* probability of deviations that the expectation does not hold for */
+
+double pn_shrink(struct pn_dispersion found, double prior, double *freedom)
+{
+	double factor = found.freedom > 0 ? found.squares / found.freedom : 1;
+
+	if (factor > 1 && pn_fisher_tail(factor, found.freedom, prior) < SURPRISING) {
+		*freedom = found.freedom;
+		return factor;
+	}
+	*freedom = prior + found.freedom;
+	return (prior + found.squares) / *freedom;
+}
+
+double pn_likelihood(struct pn_dispersion found, double prior)
+{
+	double all = prior + found.freedom;
+
+	return lgamma(all / 2) - lgamma(prior / 2) - found.freedom / 2 * log(prior) -
+	       all / 2 * log1p(found.squares / prior);
+}
+
 /* Returns the value of rank `rank`, from 1 on; infinite if there is none. */
 static double value_of_rank(const struct pn_ordered *o, double rank)
 {

@@ -20,6 +20,27 @@ struct pn_interval {
 struct pn_interval pn_compare(double before, struct pn_noise before_noise, double after,
 			      struct pn_noise after_noise, double confidence);
 
+/* Squares of deviations, each divided by the variance that was expected of it. */
+struct pn_dispersion {
+	double squares; /* their sum */
+	double freedom; /* degrees of freedom of it; 0: nothing is known but what is expected */
+};
+
+/*
+ * Returns the factor from the variance that was expected to the likely one, and sets *freedom
+ * to its degrees of freedom. Expectations are worth `prior` > 0 degrees of freedom: the factor
+ * is shrunk towards 1. It is not where the deviations are larger than one in a hundred would
+ * be: then nothing is known but they.
+ */
+double pn_shrink(struct pn_dispersion found, double prior, double *freedom);
+
+/*
+ * Returns the logarithm of the likelihood of deviations if expectations are worth `prior` > 0
+ * degrees of freedom, but for a term that depends on found.freedom only, and for half of the
+ * logarithm of the variance that was expected of each degree of freedom, which is subtracted.
+ */
+double pn_likelihood(struct pn_dispersion found, double prior);
+
 /* Values in ascending order, and how many there are of each. */
 struct pn_ordered {
 	const double *values;

@@ -90,6 +90,11 @@ double pn_student_quantile(double tail, double freedom)
 	return t;
 }
 
+double pn_fisher_tail(double f, double n, double m)
+{
+	return incomplete_beta(m / 2, n / 2, m / (m + n * f));
+}
+
 double pn_binomial_test(uint64_t k, uint64_t n, double p)
 {
 	double least, most;

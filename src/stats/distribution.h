@@ -1,6 +1,6 @@
 /*
  * Probabilities of the distributions that tests and intervals need: normal, Student's t,
- * binomial.
+ * Fisher's F, binomial.
  */
 #ifndef PERFLUA_STATS_DISTRIBUTION_H
 #define PERFLUA_STATS_DISTRIBUTION_H
@@ -18,6 +18,9 @@ double pn_student_tail(double t, double freedom);
 
 /* Returns the value t ≥ 0 that is exceeded with probability `tail`, 0 < tail ≤ 0.5. */
 double pn_student_quantile(double tail, double freedom);
+
+/* Returns the probability of a value of at least `f` ≥ 0 of Fisher's F with `n` and `m` > 0. */
+double pn_fisher_tail(double f, double n, double m);
 
 /*
  * Returns the probability that a division of `n` events among two sides, of which the first

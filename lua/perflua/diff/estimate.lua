@@ -18,8 +18,9 @@ end
 ---@param runs (perflua.Query|perflua.Table)[]
 ---@param options { per: string?, confidence: number, what: string, least: integer? } what:
 --- the name of the side in messages; least: so many runs at least
----@return table[] # { event, keys, value, error, n (runs), low, high, samples }; low and high
---- are nil if there is no way to know them; nothing if no run has a record
+---@return table[] # { event, keys, value, error, counting, freedom, n (runs), low, high,
+--- samples }; low and high are nil if there is no way to know them; counting is the error that
+--- samples have by chance; nothing if no run has a record
 function estimate.of(runs, options)
   local list = side.list(runs, options.what)
   if #list < (options.least or 1) then
@@ -36,7 +37,8 @@ function estimate.of(runs, options)
   for i, row in ipairs(join.rows(joined)) do
     local part = row.before
     rows[i] = { event = row.event, keys = row.keys, value = part.value, error = part.error,
-      n = part.n, low = row.low, high = row.high, samples = part.samples }
+      counting = row.counting, freedom = row.freedom, n = part.n, low = row.low,
+      high = row.high, samples = part.samples }
   end
   return rows
 end

@@ -109,7 +109,8 @@ local function describe(run, said, kind, delta_kind, bound_kind)
       { name = "delta", measure = "delta", kind = delta_kind },
       { name = "low", measure = "compared", kind = bound_kind },
       { name = "high", measure = "compared", kind = bound_kind },
-      { name = "verdict", measure = "compared", kind = "string" },
+      { name = "verdict", measure = "compared", kind = "string", words = 7 },
+      { name = "words", measure = "compared", kind = "string", hidden = true },
     } }
   for i, key in ipairs(run.keys) do
     data.keys[i] = { name = key.name, kind = key.kind, text = key.text }
@@ -158,9 +159,10 @@ local function judge(joined, options, family, only)
   local a, b = joined.before, joined.after
   local confidence, method = options.confidence or CONFIDENCE, method_of(a, b)
   local is_known = method ~= "tables" and method ~= "slices_few"
-  local tested = join.judge(joined, { method = is_known and method or "none",
+  local tested, load = join.judge(joined, { method = is_known and method or "none",
     confidence = confidence, family = family, only = only })
-  return { above = notes.above(a, b), below = notes.below(method, a, b, confidence, tested) }
+  return { above = notes.above(a, b), below = notes.below(method, a, b, confidence, tested,
+    load) }
 end
 
 -- Returns the key whose names a side may lack: functions, or stacks.

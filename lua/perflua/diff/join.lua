@@ -4,6 +4,7 @@
 -- where rows are not split by event; `before` and `after`, the sides: without `after` the runs
 -- of one side are not compared, but estimated.
 
+local calibration = require "perflua.diff.calibration"
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local names = require "perflua.diff.names"
@@ -36,8 +37,8 @@ local function create(before, after)
   return core.comparison {
     keys = first.keys, measures = { first.measure }, per = basis.per,
     quantile = basis.quantile, before = #before.runs, after = after and #after.runs or 0,
-    symbol = before.symbol, matched = match.matched, match_stacks = match.match_stacks,
-    match = match.match,
+    symbol = before.symbol, binary = names.binary(first.keys), matched = match.matched,
+    match_stacks = match.match_stacks, match = match.match,
   }
 end
 
@@ -60,7 +61,8 @@ local function add_run(joined, one, r, naming)
     one.original[matched[i]] = one.original[matched[i]] or name
   end
   local ok, wrong = core.comparison_add(joined.core, run.result, {
-    side = one.what_side, number = r, count = run.count, seconds = run.seconds,
+    side = one.what_side, number = r, count = run.count, kernel = run.kernel,
+    seconds = run.seconds,
     events = events, slices = run.slices, is_taken = run.is_taken,
     naming = run.place and { first = run.place, own = naming.own, other = naming.other },
   })
@@ -152,8 +154,14 @@ end
 ---@param joined table
 ---@param options { method: string, confidence: number, family: integer?, only: boolean? } see
 --- core.comparison_judge
----@return integer # rows that were tested
-function join.judge(joined, options) return core.comparison_judge(joined.core, options) end
+---@return integer tested rows
+---@return "idle"|"loaded" # the load of the machine under which runs vary as these
+function join.judge(joined, options)
+  local sampled = {}
+  for i, name in ipairs(joined.names) do sampled[i] = names.is_sampled(name) end
+  options.priors, options.sampled = calibration.priors, sampled
+  return core.comparison_judge(joined.core, options)
+end
 
 ---Returns rows that were judged, with the names of their events.
 ---@param joined table

@@ -49,6 +49,15 @@ function names.matcher(keys, match, used)
   end }
 end
 
+---Finds the key that has binaries.
+---@param keys { name: string, text: string? }[]
+---@return integer? # its place
+function names.binary(keys)
+  for i, key in ipairs(keys) do
+    if (key.text or key.name):find "%f[%w]dso$" then return i end
+  end
+end
+
 ---Finds the key that has functions.
 ---@param keys { name: string, text: string? }[]
 ---@return integer? # its place
@@ -67,6 +76,22 @@ function names.event(name)
   if not event or not modifiers:find "^[ukhGHpPSDIWeb]+$" then return name end
   modifiers = modifiers:gsub("[pPH]", "")
   return modifiers == "" and event:gsub(":$", "") or event .. modifiers
+end
+
+local COUNTED <const> = { ["page-faults"] = true, faults = true, ["minor-faults"] = true,
+  ["major-faults"] = true, ["context-switches"] = true, cs = true, ["cpu-migrations"] = true,
+  migrations = true, ["alignment-faults"] = true, ["emulation-faults"] = true, dummy = true,
+  ["bpf-output"] = true, ["cgroup-switches"] = true }
+
+---Returns whether samples of an event are taken now and then, as those of clocks and cycles:
+---others, such as of tracepoints, are counted one by one, and vary in ways of their own.
+---@param name string|false of event()
+---@return boolean
+function names.is_sampled(name)
+  if not name or name == "unknown event" then return false end
+  local event, modifiers = name:gsub(" %(%d+%)$", ""):match "^([^:]*):?(.*)$"
+  if COUNTED[event] then return false end
+  return modifiers:find "^[ukhGSDIWeb]*$" ~= nil
 end
 
 ---Returns the names by which events are matched.

@@ -158,14 +158,14 @@ end
 
 local function runs_text(n) return n == 1 and "1 run" or ("%d runs"):format(n) end
 
--- Says how often equal single runs were taken for different.
+-- Says how often equal single runs were taken for different, and under which conditions.
 local function single_rate()
-  local rate = calibration.single
-  if not rate then
-    return "how often equal work is flagged was not measured: make calibrate does that"
-  end
-  return ("of equal work %d of %d comparisons of single runs flagged a row (see the manual)")
-    :format(rate.flagged, rate.comparisons)
+  local of = calibration.conditions
+  local idle, loaded = calibration.idle.equal[1], calibration.loaded.equal[1]
+  return ("of equal work %d of %d comparisons of single runs flagged a row on an idle machine, "
+    .. "%d of %d beside %d busy loops (%d processors, runs of %.3g s at %d Hz; see the manual)")
+    :format(idle.flagged, idle.comparisons, loaded.flagged, loaded.comparisons, of.loops,
+      of.processors, of.seconds, of.frequency)
 end
 
 local NO_INTERVALS = {
@@ -178,17 +178,19 @@ local NO_INTERVALS = {
 ---@param after table
 ---@param confidence number
 ---@param tested integer
+---@param load "idle"|"loaded" of join.judge()
 ---@return string[]
-function notes.below(method, before, after, confidence, tested)
+function notes.below(method, before, after, confidence, tested, load)
   if NO_INTERVALS[method] then return { NO_INTERVALS[method] } end
   local runs = ("%s before, %s after"):format(runs_text(#before.runs), runs_text(#after.runs))
   local interval = ("low to high: the %.4g %% interval of delta"):format(100 * confidence)
   local list = {}
   if method == "runs" then
-    list[1] = ("%s, from the variation between runs (%s)"):format(interval, runs)
+    list[1] = ("%s, from the variation between runs (%s)%s"):format(interval, runs,
+      load == "loaded" and ": they vary as runs do beside other programs" or "")
   else
-    list[1] = ("%s, within-run noise only (%s): other runs of the same program may differ more")
-      :format(interval, runs)
+    list[1] = ("%s, within-run noise only (%s), and the drift of runs on an idle machine: "
+      .. "other runs of the same program may differ more"):format(interval, runs)
     list[2] = single_rate()
   end
   if tested > 0 then

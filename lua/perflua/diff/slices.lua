@@ -70,10 +70,14 @@ local function slice_key(spec, first, width)
   return { name = "slice", ref = ref }
 end
 
--- The measure that is compared, and a count.
+-- 1 of samples of a kernel, of a guest, too; 0 of others.
+local IN_KERNEL <const> = "(misc & 7) % 3 % 2"
+
+-- The measure that is compared, a count and, of samples, how many are of a kernel.
 local function compared(spec)
   local first = spec.columns[1] or group.column(spec, "count")
-  return { first, { name = "", measure = "count" } }
+  return { first, { name = "", measure = "count" }, spec.split and not spec.reader and {
+    name = " ", measure = "sum", ref = spec.scope:ref(IN_KERNEL), kind = "signed" } or nil }
 end
 
 -- Numbers the slices that records were found in; of a stream at most so many, by joining
@@ -90,8 +94,8 @@ end
 ---@param most integer? slices at most; nil: no slices are asked for
 ---@param options { columns: table[]?, symbol: integer? } columns: measures; default: the first
 --- of the query, and a count; symbol: the key whose addresses get places
----@return table # run: { data (of the Table), result, count (measure), slices (of the core),
---- place (the first key of places), seconds, spec, keys, measure, description }
+---@return table # run: { data (of the Table), result, count, kernel (measures), slices (of the
+--- core), place (the first key of places), seconds, spec, keys, measure, description }
 function slices.read(query, what, most, options)
   local spec = spec_of(query)
   local first, last = time_range(spec, what)
@@ -101,9 +105,10 @@ function slices.read(query, what, most, options)
     usage_error("diff: %s has no times, which intervals are made of", what)
   end
   local n = #(spec.keys or {})
-  local data = read_table(spec, keys_of(spec, key, options.symbol),
-    options.columns or compared(spec))
-  local run = { data = data, result = data.result, count = 2, spec = spec, is_taken = true,
+  local columns = options.columns or compared(spec)
+  local data = read_table(spec, keys_of(spec, key, options.symbol), columns)
+  local run = { data = data, result = data.result, count = 2, kernel = columns[3] and 3,
+    spec = spec, is_taken = true,
     place = options.symbol and n + (key and 2 or 1) }
   for _, filter in ipairs(spec.filters) do run.has_gaps = run.has_gaps or filter.is_window end
   if first and last then run.seconds = math.max(last - first, 1) / SECOND end

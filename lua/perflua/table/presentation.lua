@@ -12,7 +12,8 @@
 -- conditions, show }. A column is { name, kind, unit, measured } and, by what its values come
 -- from, `key` (its number), `measure` (its number) and `option`, `tree` (an expression), or
 -- `running` (the place of another column). place, pivot and per are places of columns. The core
--- takes it as it is: see core.result_view in src/binding/functions.h.
+-- takes it as it is: see core.result_view in src/binding/functions.h. A column with `words`,
+-- the number of another measure, is shown to people as that is.
 
 local expression = require "perflua.table.expression"
 local measures = require "perflua.measures"
@@ -29,13 +30,14 @@ local function list_columns(data)
     columns[i] = { name = key.name, kind = key.kind, key = i }
   end
   for m, one in ipairs(data.measures) do
+    if one.hidden then break end
     local options, kind = one.option, measures[one.measure].shows(one.kind) or "unsigned"
     if type(options) ~= "table" then options = { one } end
     for i, option in ipairs(options) do
       columns[#columns + 1] = {
         name = option == one and one.name or one.names[i], kind = kind, measured = true,
         measure = m, option = option == one and one.option or option,
-        by_magnitude = measures[one.measure].by_magnitude,
+        by_magnitude = measures[one.measure].by_magnitude, words = one.words,
       }
     end
   end

@@ -27,15 +27,11 @@ local function totals_of(data)
   return totals
 end
 
----@param self perflua.Table
----@return userdata # the view of its result
-function rows.view(self)
-  local made = rawget(self, "rows_view")
-  if made then return made end
+-- Makes a view of the result with these columns. Raises if it has none.
+local function make_view(self, columns)
   local data, view, show = self.data, self.view, self.show
-  local wrong, n
-  made, wrong, n = core.result_view(data.result, {
-    columns = view.columns, conditions = view.conditions, by = view.place,
+  local made, wrong, n = core.result_view(data.result, {
+    columns = columns, conditions = view.conditions, by = view.place,
     ascending = show.ascending, top = show.top, per = view.per, pivot = view.pivot,
     n_pivot = show.pivot and show.pivot.n, totals = totals_of(data),
   })
@@ -44,9 +40,31 @@ function rows.view(self)
     usage_error("pivot: '%s' has %d values; pivot(\"%s\", n) makes columns of the n greatest",
       name, n, name)
   end
-  if not made then usage_error("%s", sums.wrong[wrong]) end
-  self.rows_view = made
+  return made or usage_error("%s", sums.wrong[wrong])
+end
+
+---@param self perflua.Table
+---@return userdata # the view of its result
+function rows.view(self)
+  local made = rawget(self, "rows_view")
+  if not made then
+    made = make_view(self, self.view.columns)
+    self.rows_view = made
+  end
   return made
+end
+
+-- Returns the view for people: words stand for values that have some.
+local function text_view(self)
+  local columns, has_words = {}, false
+  for i, column in ipairs(self.view.columns) do
+    columns[i] = column
+    if column.words then
+      has_words = true
+      columns[i] = setmetatable({ measure = column.words }, { __index = column })
+    end
+  end
+  return has_words and make_view(self, columns) or rows.view(self)
 end
 
 ---@param self perflua.Table
@@ -117,7 +135,7 @@ end
 ---@param self perflua.Table
 ---@return string # the rows, a section for each event if there are several
 function rows.text(self)
-  local view, parts = rows.view(self), {}
+  local view, parts = text_view(self), {}
   local function add(text) parts[#parts + 1] = text end
   if not several_events(self) then
     core.view_write("text", add, {}, view, 1, #view)

@@ -22,17 +22,19 @@ local tool = {
       values = { "share", "second", "event:" } },
     match = { "FROM=TO", "take the name FROM for TO: a function or binary", many = true },
     count = { "N", "show the first N rows of each event; default: 40" },
-    plan = { "PERCENT", "say how many runs find such a change; the files are equal runs" },
+    plan = { "PERCENT", "say how many runs, or how long ones, find such a change; the files "
+      .. "are equal runs" },
     flame = { "FILE.svg", "draw call stacks as a flame graph, too: red is more, blue is less; "
       .. "HTML if it ends in .html; - is standard output, without the table" },
     json = "one JSON object",
   },
   help = [[
 Compares the period of each row, a run's worth: a slower function does not make the others look faster.
-With three or more runs on a side the intervals come from the variation between runs; else from that within
-a run, which says nothing of other runs. Verdicts are slower, faster, new, gone (with --per: more, less), or
-noise; "cannot tell" stands where there are too few samples, "no symbols" where one side lacks the names of
-functions. Files may also be tables that were saved.
+Each interval is of one row by itself: samples vary by chance, and runs vary besides, as others did
+that were measured, or as several runs of a side show. Verdicts are corrected for all rows that were
+tested: slower, faster, new, gone (with --per: more, less), or noise. "varies too much" and "too few
+samples" say why a change by half of the row would be missed, "no symbols" that one side lacks the
+names of functions. Files may also be tables that were saved.
 
   $ perflua diff old1.data old2.data old3.data -- new1.data new2.data new3.data]],
 }
@@ -156,19 +158,20 @@ local function write_plan(runs, _, args, settings, out)
   for _, row in ipairs(rows) do several[row.event] = true end
   if next(several, next(several)) then columns[1] = { "event", "string" } end
   for _, field in ipairs(settings.fields) do columns[#columns + 1] = { field, "any" } end
-  for _, name in ipairs { "period", "spread_percent" } do
+  for _, name in ipairs { "period", "spread_percent", "longer" } do
     columns[#columns + 1] = { name, "float" }
   end
   columns[#columns + 1] = { "runs", "unsigned" }
   local made = result_table.new(columns, "period")
   for _, row in ipairs(rows) do
     local values = { event = row.event, period = row.mean, spread_percent = 100 * row.spread,
-      runs = row.runs }
+      longer = row.longer, runs = row.runs }
     for i, field in ipairs(settings.fields) do values[field] = row.keys[i] end
     made:add(values)
   end
   made:note("rows", #rows, ("{row was|rows were} tested together; runs: how many a side find a "
-    .. "change by %.4g %% in 95 of 100 comparisons"):format(100 * settings.change))
+    .. "change by %.4g %% in 95 of 100 comparisons; longer: three runs a side that are so many "
+    .. "times as long find it, too"):format(100 * settings.change))
   return made:write({ csv = args.csv, json = args.json,
     count = args.count or not (args.csv or args.json) and ROWS or nil }, out)
 end

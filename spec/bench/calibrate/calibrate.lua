@@ -1,179 +1,204 @@
--- Measures how often perflua.diff is wrong, and how often it finds what there is: records a
--- fixed amount of work many times, equal and with functions made slower, and compares runs.
+-- Measures how much runs of equal work vary, how often perflua.diff is wrong, and how often it
+-- finds what there is: records a fixed amount of work many times, on an idle machine and beside
+-- two busy loops, equal and with functions changed, and compares runs.
 --
 --   perflua calibrate.lua WORK DIR [SECONDS [RUNS]]
 --
--- WORK is the program of work.c. Recordings are kept in DIR; those that are there are not made
--- again. There are RUNS (40) equal ones of SECONDS (10) each, and half as many of each way in
--- which the work is made slower. Prints calibration.lua, and tables for the manual to standard
--- error.
+-- WORK is the program of work.c. Recordings are kept in DIR/idle and DIR/loaded; those that are
+-- there are not made again. There are RUNS (30) to fit and as many to compare, of SECONDS (2.7)
+-- each, and half as many of each change. Runs that are fitted are compared with none. Prints
+-- calibration.lua, and tables for the manual to standard error.
 
+local calibration = require "perflua.diff.calibration"
+local diff = require "perflua.diff"
+local fit = require "spec.bench.calibrate.fit"
 local perflua = require "perflua"
+local record = require "spec.bench.calibrate.record"
 
-local work, dir = arg[1], arg[2]
-local seconds, runs = tonumber(arg[3] or 10), tonumber(arg[4] or 40)
-local COMPARISONS <const> = 400 -- of equal work
-local POWER_COMPARISONS <const> = 200 -- of each way in which it is slower
-local FUNCTIONS <const> = { "parse", "solve", "write", "hash", "sort", "copy", "scan", "rest" }
-local SHARES <const> = { 30, 20, 15, 10, 5, 3, 2, 15 }
+local DRAWS <const>, LEAST <const> = 200, 100 -- LEAST: samples of rows whose intervals count
+local RUNS <const> = { 1, 3, 5 } -- of a side
+local LOADS <const> = { "idle", "loaded" }
 
--- Functions that are made slower, by number, and by how much (%). The first is alone; others
--- together do not make one another faster, as periods are compared, not shares.
-local CHANGES <const> = {
-  { name = "slow", { 0, 20 } },
-  { name = "more", { 1, 20 }, { 3, 20 }, { 4, 20 }, { 6, 20 } },
-  { name = "less", { 1, 5 }, { 2, 10 }, { 3, 10 }, { 4, 10 } },
-}
+local settings = record.settings(arg)
 
-local function execute(format, ...)
-  local command = format:format(...)
-  assert(os.execute(command), command)
+local function open_run(load, name, i)
+  return assert(perflua.open(settings:path(load, name, i), { any_binary = true })):samples()
+    :group_by("comm", "dso", "symbol"):sum("period"):count()
 end
 
--- Returns the rounds that take so many seconds here, by a short run.
-local function rounds_for(time)
-  local clock <close> = assert(io.popen(([[bash -c "TIMEFORMAT=%%U; time '%s' 4000" 2>&1]])
-    :format(work)))
-  local used = assert(tonumber(clock:read "l"))
-  return math.floor(4000 * time / used)
-end
-
--- Records all runs, the kinds in turns, so that what changes with time is in all of them.
-local function record_all()
-  local rounds
-  local function record(name, i, words)
-    local path = ("%s/%s%d.data"):format(dir, name, i)
-    local there <close> = io.open(path)
-    if there then return end
-    rounds = rounds or rounds_for(seconds)
-    execute("perf record -q -e cpu-clock:u -F 1000 -o '%s.new' '%s' %d %s && mv '%s.new' '%s'",
-      path, work, rounds, words, path, path)
+-- Returns the numbers of samples of a run by row.
+local function count_rows(query)
+  local counted = { total = 0, rows = {} }
+  for row in query:table():rows() do
+    local key = table.concat({ tostring(row.comm), tostring(row.dso), tostring(row.symbol) },
+      "\n")
+    counted.total = counted.total + row.count
+    counted.rows[key] = { n = row.count,
+      kind = tostring(row.dso):find "^%[" and row.dso ~= "[vdso]" and "kernel" or "program" }
   end
-  for i = 1, runs do
-    record("equal", i, "")
-    for _, change in ipairs(i % 2 == 0 and CHANGES or {}) do
-      local words = {}
-      for k, one in ipairs(change) do words[k] = ("%d %d"):format(one[1], one[2]) end
-      record(change.name, i // 2, table.concat(words, " "))
+  return counted
+end
+
+local function fit_priors(load)
+  local runs, lists = {}, { program = {}, kernel = {} }
+  for i = 1, settings.runs do runs[i] = count_rows(open_run(load, "fit", i)) end
+  fit.add_pairs(runs, lists)
+  return fit.priors(lists)
+end
+
+-- Returns runs by name; as tables those that are compared by the variation between runs, which
+-- are read once.
+local function open_all(load)
+  local opened = {}
+  for _, name in ipairs(record.COMPARED) do
+    local queries, tables = {}, {}
+    for i = 1, settings:number_of(name) do
+      queries[i] = open_run(load, name, i)
+      tables[i] = queries[i]:table()
     end
+    opened[name] = { queries = queries, tables = tables }
   end
+  return opened
 end
 
-local function open_runs(name, n)
-  local list = {}
-  for i = 1, n do
-    local file = assert(perflua.open(("%s/%s%d.data"):format(dir, name, i),
-      { any_binary = true }))
-    list[i] = file:samples():group_by("symbol"):sum("period")
+-- Returns two sides of n runs, none of which is in both.
+local function draw(opened, name, n)
+  local form = n >= 3 and "tables" or "queries"
+  local before, after = opened.equal[form], opened[name][form]
+  local taken = {}
+  local function draw_side(list)
+    local side = {}
+    while #side < n do
+      local run = list[math.random(#list)]
+      if not taken[run] then side[#side + 1], taken[run] = run, true end
+    end
+    return side
   end
-  return list
-end
-
--- Returns `n` queries of a list, other ones than those that were taken.
-local function draw(list, n, taken)
-  local drawn = {}
-  while #drawn < n do
-    local one = list[math.random(#list)]
-    if not taken[one] then drawn[#drawn + 1], taken[one] = one, true end
-  end
-  return drawn
-end
-
--- Compares n runs with n others so many times; calls fn with the verdicts by function.
-local function compare(times, before, after, n, fn)
-  for _ = 1, times do
-    local taken = {}
-    local a, b = draw(before, n, taken), draw(after, n, taken)
-    local verdicts = {}
-    for row in perflua.diff(a, b):rows() do verdicts[row.symbol or ""] = row.verdict end
-    fn(verdicts)
-  end
+  return draw_side(before), draw_side(after)
 end
 
 local CHANGED <const> = { slower = true, faster = true, new = true, gone = true }
 
-local function false_rate(equal, n)
+local function measure_equal(opened, n, covered)
   local flagged = 0
-  compare(COMPARISONS, equal, equal, n, function(verdicts)
-    for _, verdict in pairs(verdicts) do
-      if CHANGED[verdict] then
-        flagged = flagged + 1
-        break
+  for _ = 1, DRAWS do
+    local any = false
+    local _, rows = diff.compare(draw(opened, "equal", n))
+    for _, row in ipairs(rows()) do
+      any = any or CHANGED[row.verdict] or false
+      if row.samples >= LEAST then
+        covered.rows = covered.rows + 1
+        covered.covered = covered.covered + (row.low <= 0 and row.high >= 0 and 1 or 0)
       end
     end
-  end)
-  return { comparisons = COMPARISONS, flagged = flagged }
+    flagged = flagged + (any and 1 or 0)
+  end
+  return { runs = n, comparisons = DRAWS, flagged = flagged }
 end
 
-local function add_power(list, equal, change, n)
-  local found = {}
-  compare(POWER_COMPARISONS, equal, change.runs, n, function(verdicts)
-    for _, one in ipairs(change) do
-      local is = verdicts[FUNCTIONS[one[1] + 1]] == "slower"
-      found[one] = (found[one] or 0) + (is and 1 or 0)
+-- Returns how often a change is found.
+local function measure_change(opened, change, n)
+  local found, samples = 0, 0
+  for _ = 1, DRAWS do
+    local _, rows = diff.compare(draw(opened, change.name, n))
+    for _, row in ipairs(rows()) do
+      if row.keys[3] == change["function"] then
+        found = found + (change.verdicts[row.verdict] and 1 or 0)
+        samples = samples + row.before.samples
+      end
     end
-  end)
-  for _, one in ipairs(change) do
-    list[#list + 1] = { share = SHARES[one[1] + 1], slower = one[2], runs = n,
-      found = found[one], comparisons = POWER_COMPARISONS }
   end
+  return { share = change.share, slower = change.percent, runs = n,
+    samples = math.floor(samples / DRAWS / n + 0.5), comparisons = DRAWS, found = found }
 end
 
-local function write_row(write, row)
-  local parts = {}
-  for _, name in ipairs { "share", "slower", "runs", "comparisons", "flagged", "found" } do
-    if row[name] then parts[#parts + 1] = ("%s = %d"):format(name, row[name]) end
+local function measure()
+  local figures = { conditions = settings:conditions(), priors = {} }
+  for _, load in ipairs(LOADS) do figures.priors[load] = fit_priors(load) end
+  calibration.priors = figures.priors -- comparisons take them from there
+  for _, load in ipairs(LOADS) do
+    local opened, one = open_all(load), { equal = {}, changes = {},
+      intervals = { rows = 0, covered = 0 } }
+    for _, n in ipairs(RUNS) do
+      one.equal[#one.equal + 1] = measure_equal(opened, n, one.intervals)
+      for _, change in ipairs(record.CHANGES) do
+        one.changes[#one.changes + 1] = measure_change(opened, change, n)
+      end
+    end
+    figures[load] = one
   end
-  write(("{ %s }"):format(table.concat(parts, ", ")))
+  return figures
+end
+
+local ORDER <const> = { "conditions", "priors", "idle", "loaded", "program", "kernel", "equal",
+  "intervals", "changes", "dispersion", "drift", "freedom", "seconds", "frequency",
+  "processors", "loops", "share", "slower", "samples", "runs", "comparisons", "flagged",
+  "found", "rows", "covered" }
+
+-- Returns a table as the text of a constructor; small ones are on one line.
+local function format_table(value, indent)
+  if type(value) ~= "table" then return tostring(value) end
+  local parts, deep = {}, false
+  for _, one in ipairs(value) do parts[#parts + 1] = format_table(one, indent .. "  ") end
+  for _, name in ipairs(ORDER) do
+    if value[name] then
+      parts[#parts + 1] = name .. " = " .. format_table(value[name], indent .. "  ")
+      deep = deep or type(value[name]) == "table"
+    end
+  end
+  if not deep and not value[1] then return "{ " .. table.concat(parts, ", ") .. " }" end
+  local inner = indent .. "  "
+  return "{\n" .. inner .. table.concat(parts, ",\n" .. inner) .. ",\n" .. indent .. "}"
 end
 
 -- Writes the figures as perflua/diff/calibration.lua has them.
-local function write_figures(figures, write)
+local function write_figures(figures, out)
   local path = package.searchpath("perflua.diff.calibration", "lua/?.lua")
   local file <close> = assert(io.open(path))
-  write(file:read("a"):match "^(.-\n)return ")
-  write "return {\n  single = "
-  write_row(write, figures.single)
-  write ",\n  runs = "
-  write_row(write, figures.runs)
-  write ",\n  power = {\n"
-  for _, row in ipairs(figures.power) do
-    write "    "
-    write_row(write, row)
-    write ",\n"
-  end
-  write "  },\n}\n"
+  out:write(file:read("a"):match "^(.-\n)return ", "return ", format_table(figures, ""), "\n")
 end
 
--- Writes the table of power for the manual.
-local function write_table(figures, out)
-  local rows, by = {}, {}
-  for _, one in ipairs(figures.power) do
-    local key = ("%2d %%, slower by %2d %%"):format(one.share, one.slower)
-    if not by[key] then
-      by[key] = { key = key, one = one }
-      rows[#rows + 1] = by[key]
+local function part(n, of) return ("%.3g %%"):format(100 * n / of) end
+
+-- Writes the tables of the manual.
+local function write_tables(figures, out)
+  out:write("| comparisons of equal work that flag any row | idle | two busy loops beside it ",
+    "|\n|---|---|---|\n")
+  for i, n in ipairs(RUNS) do
+    out:write(("| %d %s against %d "):format(n, n == 1 and "run" or "runs", n))
+    for _, load in ipairs(LOADS) do
+      local row = figures[load].equal[i]
+      out:write(("| %d of %d "):format(row.flagged, row.comparisons))
     end
-    by[key][one.runs] = ("%.3g %%"):format(100 * one.found / one.comparisons)
+    out:write "|\n"
   end
-  table.sort(rows, function(a, b)
-    local x, y = a.one, b.one
-    return x.slower > y.slower or x.slower == y.slower and x.share > y.share
-  end)
-  out:write "| share of the function | 1 run | 3 runs | 5 runs |\n|---|---|---|---|\n"
-  for _, row in ipairs(rows) do
-    out:write(("| %s | %s | %s | %s |\n"):format(row.key, row[1], row[3], row[5]))
+  out:write "\n| rows | dispersion | drift | degrees of freedom |\n|---|---|---|---|\n"
+  for _, load in ipairs(LOADS) do
+    for _, kind in ipairs { "program", "kernel" } do
+      local prior = figures.priors[load][kind]
+      out:write(("| %s, %s | %s | %.3g %% | %d |\n"):format(kind, load,
+        tostring(prior.dispersion), 100 * prior.drift, prior.freedom))
+    end
+  end
+  for _, load in ipairs(LOADS) do
+    local covered = figures[load].intervals
+    out:write(("\n%s: %s of intervals (%d of %d) have the difference\n\n"):format(load,
+      part(covered.covered, covered.rows), covered.covered, covered.rows))
+    out:write "| the function | 1 run | 3 runs | 5 runs |\n|---|---|---|---|\n"
+    for i, change in ipairs(record.CHANGES) do
+      out:write(("| %d %% (%d samples a run), %s"):format(change.share,
+        figures[load].changes[i].samples, change.text))
+      for k in ipairs(RUNS) do
+        local row = figures[load].changes[(k - 1) * #record.CHANGES + i]
+        out:write(" | ", part(row.found, row.comparisons))
+      end
+      out:write " |\n"
+    end
   end
 end
 
 math.randomseed(1)
-execute("mkdir -p '%s'", dir)
-record_all()
-local equal = open_runs("equal", runs)
-for _, change in ipairs(CHANGES) do change.runs = open_runs(change.name, runs // 2) end
-local figures = { single = false_rate(equal, 1), runs = false_rate(equal, 3), power = {} }
-for _, n in ipairs { 1, 3, 5 } do
-  for _, change in ipairs(CHANGES) do add_power(figures.power, equal, change, n) end
-end
-write_figures(figures, function(text) io.stdout:write(text) end)
-write_table(figures, io.stderr)
+for _, load in ipairs(LOADS) do settings:record(load) end
+local figures = measure()
+write_figures(figures, io.stdout)
+write_tables(figures, io.stderr)

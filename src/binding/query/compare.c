@@ -228,8 +228,11 @@ static void read_options(lua_State *L, struct pc_options *options)
 	options->n_runs[PC_BEFORE] = (size_t)get_integer(L, 1, "before", 0);
 	options->n_runs[PC_AFTER] = (size_t)get_integer(L, 1, "after", 0);
 	options->symbol = pl_get_place(L, 1, "symbol");
-	luaL_argcheck(L, options->symbol == PR_NONE || options->symbol < shape.n_keys, 1,
-		      "no such key");
+	options->binary = pl_get_place(L, 1, "binary");
+	luaL_argcheck(L,
+		      (options->symbol == PR_NONE || options->symbol < shape.n_keys) &&
+			      (options->binary == PR_NONE || options->binary < shape.n_keys),
+		      1, "no such key");
 	luaL_argcheck(L,
 		      options->n_runs[PC_BEFORE] <= MOST_RUNS &&
 			      options->n_runs[PC_AFTER] <= MOST_RUNS,
@@ -372,7 +375,11 @@ static struct pl_comparison *read_run(lua_State *L, struct pc_run *run)
 	run->count = pl_get_place(L, AT_RUN, "count");
 	run->seconds = pl_get_double(L, AT_RUN, "seconds", NAN);
 	luaL_argcheck(L, pc_has_run(c->made, run->side, run->number), AT_RUN, "no such run");
-	luaL_argcheck(L, run->count == PR_NONE || run->count < run->result->shape.n_measures,
+	run->kernel = pl_get_place(L, AT_RUN, "kernel");
+	luaL_argcheck(L,
+		      (run->count == PR_NONE || run->count < run->result->shape.n_measures) &&
+			      (run->kernel == PR_NONE ||
+			       run->kernel < run->result->shape.n_measures),
 		      AT_RUN, "no such measure");
 	read_slices(L, run);
 	return c;

@@ -31,6 +31,47 @@ int pl_comparison_events(lua_State *L)
 	return 1;
 }
 
+static const char *const load_names[] = { [PC_IDLE] = "idle", [PC_LOADED] = "loaded" };
+
+/* Reads how kinds of rows vary from the table in field `priors` of that at index 2. */
+static void read_priors(lua_State *L, struct pc_judging *judging)
+{
+	static const char *const kinds[] = { [PC_PROGRAM] = "program", [PC_KERNEL] = "kernel" };
+
+	luaL_argcheck(L, lua_getfield(L, 2, "priors") == LUA_TTABLE, 2, "no `priors`");
+	for (size_t i = 0; i < PC_LOADS * PC_KINDS; i++, lua_pop(L, 2)) {
+		struct pc_prior *prior = &judging->priors[i / PC_KINDS][i % PC_KINDS];
+
+		luaL_argcheck(L,
+			      lua_getfield(L, -1, load_names[i / PC_KINDS]) == LUA_TTABLE &&
+				      lua_getfield(L, -1, kinds[i % PC_KINDS]) == LUA_TTABLE,
+			      2, "priors lack a kind");
+		prior->dispersion = pl_get_double(L, -1, "dispersion", NAN);
+		prior->drift = pl_get_double(L, -1, "drift", NAN);
+		prior->freedom = pl_get_double(L, -1, "freedom", NAN);
+		luaL_argcheck(L,
+			      prior->dispersion >= 1 && prior->drift >= 0 && prior->freedom > 0,
+			      2, "no prior");
+	}
+	lua_pop(L, 1);
+}
+
+/* Reads the events that priors hold for, an array at field `sampled`. [-0, +1] */
+static void read_sampled(lua_State *L, struct pc_judging *judging)
+{
+	bool *is_sampled;
+
+	luaL_argcheck(L, lua_getfield(L, 2, "sampled") == LUA_TTABLE, 2, "no `sampled`");
+	judging->n_events = (size_t)lua_rawlen(L, -1);
+	is_sampled = lua_newuserdatauv(L, judging->n_events + 1, 0);
+	for (size_t i = 0; i < judging->n_events; i++, lua_pop(L, 1)) {
+		lua_rawgeti(L, -2, (lua_Integer)i + 1);
+		is_sampled[i] = lua_toboolean(L, -1);
+	}
+	lua_remove(L, -2);
+	judging->is_sampled = is_sampled;
+}
+
 int pl_comparison_judge(lua_State *L)
 {
 	static const char *const methods[] = { "none", "runs", "slices", "order", NULL };
@@ -47,6 +88,10 @@ int pl_comparison_judge(lua_State *L)
 	};
 	luaL_argcheck(L, judging.family == PR_NONE || judging.family < c->n_keys, 2,
 		      "no such key");
+	if (judging.method != PC_BY_NOTHING) {
+		read_priors(L, &judging);
+		read_sampled(L, &judging);
+	}
 	if (lua_getfield(L, 2, "only") == LUA_TBOOLEAN) {
 		only.u = (uint64_t)lua_toboolean(L, -1);
 		judging.only = &only;
@@ -54,7 +99,8 @@ int pl_comparison_judge(lua_State *L)
 	if (!pc_judge(c->made, &judging, &tested))
 		return luaL_error(L, "no memory for a comparison");
 	lua_pushinteger(L, (lua_Integer)tested);
-	return 1;
+	lua_pushstring(L, load_names[pc_load_of(c->made)]);
+	return 2;
 }
 
 static void set_cell(lua_State *L, const char *name, const struct pq_value *value)
@@ -87,10 +133,10 @@ static void set_part(lua_State *L, const char *name, const struct pc_part *part)
 static void push_row(lua_State *L, const struct pl_comparison *c, size_t i,
 		     const struct pc_row *row)
 {
-	char verdict[PC_VERDICT_SIZE];
+	char words[PC_VERDICT_SIZE];
 	struct pq_value key;
 
-	lua_createtable(L, 0, 9);
+	lua_createtable(L, 0, 12);
 	pl_set_integer(L, "event", row->event);
 	lua_createtable(L, (int)c->n_keys, 0);
 	for (size_t k = 0; k < c->n_keys; k++) {
@@ -110,8 +156,13 @@ static void push_row(lua_State *L, const struct pl_comparison *c, size_t i,
 	set_cell(L, "delta", &row->delta);
 	set_double(L, "low", row->low);
 	set_double(L, "high", row->high);
-	if (pc_verdict_text(c->made, row, verdict))
-		pl_set_string(L, "verdict", verdict);
+	if (row->freedom > 0)
+		set_double(L, "freedom", row->freedom);
+	set_double(L, "counting", row->counting);
+	if (pc_verdict_text(c->made, row, words)) {
+		pl_set_string(L, "verdict", pc_verdict_word(c->made, row));
+		pl_set_string(L, "words", words);
+	}
 }
 
 /* Returns the comparison at index 1. Raises if it is none, or is not judged. */
@@ -129,7 +180,6 @@ int pl_comparison_rows(lua_State *L)
 	const char *wanted = luaL_optstring(L, 2, NULL);
 	lua_Integer most = luaL_optinteger(L, 3, LUA_MAXINTEGER), n = 0;
 	double least = luaL_optnumber(L, 4, 0);
-	char verdict[PC_VERDICT_SIZE];
 
 	lua_settop(L, 2);
 	lua_getiuservalue(L, 1, PL_SHOWN_STACKS);
@@ -139,8 +189,7 @@ int pl_comparison_rows(lua_State *L)
 
 		if (!row || (least > 0 && pl_row_weight(row) < least))
 			continue;
-		pc_verdict_text(c->made, row, verdict);
-		if (wanted && strcmp(wanted, verdict) != 0)
+		if (wanted && strcmp(wanted, pc_verdict_word(c->made, row)) != 0)
 			continue;
 		if (c->has_beginnings && !pc_row_path(c->made, i, &c->path))
 			return luaL_error(L, "no memory for a comparison");
