@@ -56,7 +56,7 @@ end
 -- Numbers that were measured, for people: "3.10 % (2.52 to 3.80)".
 local function describe(result, unit)
   if not result.value then
-    return result.note or result.verdict or "no value"
+    return result.note or result.words or "no value"
   end
   local scale, sign = 1, unit == "%" and " %" or ""
   if unit == "ns" then
@@ -104,12 +104,13 @@ end
 ---@param said table of words.run
 ---@param files perflua.File[] runs of the same work
 ---@param baseline perflua.File[] runs to compare with
----@return { text: string, verdict: string, found: string }[] # in the order of the spec, with
---- `notes`; raises if a quantity cannot be measured
+---@return { text: string, verdict: string, found: string, op: string, seconds: number }[] # in
+--- the order of the spec, with `notes`; op is the condition, seconds are of processor time;
+--- raises if a quantity cannot be measured
 function check.run(said, files, baseline)
   local list = { notes = notes_of(said, files, baseline) }
   for i, condition in ipairs(said.conditions) do
-    local quantity = condition.quantity
+    local quantity, started = condition.quantity, os.clock()
     local ok, result = pcall(quantities.measure, quantity, files, baseline)
     if not ok then
       error(("%s: %s"):format(quantity.text, quantity.kind == "number" and tostring(result)
@@ -119,8 +120,8 @@ function check.run(said, files, baseline)
     if result.is_gone and not condition.may_be_gone then
       result.note = result.note .. " (:or_gone() accepts that)"
     end
-    list[i] = { text = condition.text, verdict = judge(condition, result),
-      found = describe(result, quantity.unit) }
+    list[i] = { text = condition.text, verdict = judge(condition, result), op = condition.op,
+      seconds = os.clock() - started, found = describe(result, quantity.unit) }
   end
   return list
 end

@@ -56,11 +56,11 @@ function output.junit(list, write, name)
   write(('<testsuite name="%s" tests="%d" failures="%d" errors="%d">\n'):format(
     escape_xml(name), #list, counts.failed, counts["cannot tell"]))
   for _, one in ipairs(list) do
-    write(('  <testcase classname="%s" name="%s">\n'):format(escape_xml(name),
-      escape_xml(one.text)))
+    write(('  <testcase classname="%s" name="%s" time="%.3f">\n'):format(escape_xml(name),
+      escape_xml(one.text), one.seconds))
     local found = escape_xml(one.found)
     if one.verdict == FAILED then
-      write(('    <failure message="%s"/>\n'):format(found))
+      write(('    <failure message="%s" type="%s"/>\n'):format(found, one.op))
     elseif one.verdict ~= OK then
       write(('    <error type="cannot tell" message="%s"/>\n'):format(found))
     else

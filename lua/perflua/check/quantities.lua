@@ -1,8 +1,9 @@
 -- Measures the quantities of a performance spec: a value and the interval that it lies in.
 --
 -- Each is measured of all recordings as runs of the same work: { value, low, high, samples,
--- verdict (of a change), note, unknown (true: no recording has such a function), is_gone (of a
--- change: true if only the baseline has it) }. low and high are nil if they are not known.
+-- verdict and words (of a change), note, unknown (true: no recording has such a function),
+-- is_gone (of a change: true if only the baseline has it) }. low and high are nil if they are
+-- not known.
 
 local call_bounded = require "perflua.check.bounded"
 local core = require "perflua.core"
@@ -207,7 +208,7 @@ end
 -- In percent of the value before, of which no more than all can be lost.
 local function relative(pair)
   local before = pair.before.value
-  local result = { samples = pair.samples, verdict = pair.verdict }
+  local result = { samples = pair.samples, verdict = pair.verdict, words = pair.words }
   if before > 0 then
     result.value = 100 * pair.delta / before
     result.low = pair.low and math.max(100 * pair.low / before, -100.0)
