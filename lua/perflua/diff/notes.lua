@@ -3,6 +3,7 @@
 
 local aside = require "perflua.group.aside"
 local calibration = require "perflua.diff.calibration"
+local crowding = require "perflua.diff.crowding"
 local fmt = require "perflua.text.fmt"
 local join = require "perflua.diff.join"
 
@@ -140,6 +141,7 @@ function notes.above(before, after)
   add_unmatched(list, before)
   add_events(list, before, after)
   add_lengths(list, before, after)
+  list[#list + 1] = crowding.line(before, after)
   add_features(list, before, after)
   add_damage(list, before)
   add_damage(list, after)

@@ -1,0 +1,101 @@
+-- Whether other programs kept the threads of one side off the processors, as records of
+-- switches, idle processors or clock events show it.
+
+local aside = require "perflua.group.aside"
+local off_cpu = require "perflua.waits.off_cpu"
+local records = require "perflua.file.records"
+
+local crowding = {}
+
+local MUCH <const> = 0.1 -- of the time, by which sides differ that are told
+
+-- Returns the part of the recording that its threads were preempted for; of several threads
+-- added up. nil: no record says so.
+local function preempted_part(file, seconds)
+  if off_cpu.check_recording(file) then return nil end
+  local sum = 0
+  off_cpu.each(file, nil, function(wait, duration)
+    if wait.state == "preempted" then sum = sum + duration end
+  end)
+  return sum / (seconds * 1e9)
+end
+
+-- Returns the event whose periods are times on processors.
+local function find_clock(file)
+  for _, event in ipairs(file.events) do
+    if event.type == 1 and event.config <= 1 then return event end
+  end
+end
+
+local function has_all_processors(file)
+  for _, word in ipairs(file.features.cmdline or {}) do
+    if word == "-a" or word == "--all-cpus" then return true end
+  end
+  return false
+end
+
+-- Returns the parts of the recording that processors ran threads, and that they were idle,
+-- false if only threads that were chosen were recorded; of several processors added up. nil: no
+-- clock was sampled.
+local function clock_parts(file, seconds)
+  local clock = find_clock(file)
+  if not clock then return nil end
+  local busy, idle = 0, 0
+  local query = records.samples(file, clock):group_by("pid"):sum("period")
+  aside.from(query)
+  for row in query:table():rows() do
+    if row.pid == 0 then idle = idle + row.period else busy = busy + row.period end
+  end
+  local is_idle_known = idle > 0 or has_all_processors(file)
+  return busy / (seconds * 1e9), is_idle_known and idle / (seconds * 1e9)
+end
+
+-- Returns the mean over the runs of a side; nil or false: a run does not say.
+local function mean_of(one, part_of, nth)
+  local sum = 0
+  for _, run in ipairs(one.runs) do
+    local file = run.spec and run.spec.file
+    if not file or not file.size or not run.seconds or run.has_gaps or run.spec.from
+      or run.spec.to then
+      return nil
+    end
+    local part = select(nth or 1, part_of(file, run.seconds))
+    if not part then return nil end
+    sum = sum + part
+  end
+  return sum / #one.runs
+end
+
+local function both(before, after, ...)
+  return mean_of(before, ...), mean_of(after, ...)
+end
+
+local function tell(format, a, b)
+  return format:format(("%.3g %%"):format(100 * a), ("%.3g %%"):format(100 * b))
+end
+
+---@param before table a side
+---@param after table
+---@return string? # a line; nil: nothing shows it
+function crowding.line(before, after)
+  local a, b = both(before, after, preempted_part)
+  if a and b then
+    if math.abs(a - b) < MUCH then return nil end
+    return tell("threads were preempted for %s of the time before, %s after: other programs "
+      .. "ran instead", a, b)
+  end
+  a, b = both(before, after, clock_parts, 2)
+  if a and b then
+    if math.abs(a - b) < MUCH then return nil end
+    return tell("processors were idle for %s of the time before, %s after: other programs may "
+      .. "have run instead", a, b)
+  elseif a or b then
+    return nil -- one side has all threads
+  end
+  a, b = both(before, after, clock_parts, 1)
+  if not a or not b or math.min(a, b) > (1 - MUCH) * math.max(a, b) then return nil end
+  return tell("threads ran on processors for %s of the time before, %s after: they waited, or "
+    .. "other programs ran instead", a, b)
+end
+
+return crowding
