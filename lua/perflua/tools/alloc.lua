@@ -44,9 +44,10 @@ local kinds = {
 }
 
 -- far more bytes than the kernel gives at once: what says so is no allocation
-local POSSIBLE <const> = "not (args.bytes_req >= 0x100000000 or args.bytes_alloc >= 0x100000000)"
+local POSSIBLE <const> =
+  "not (args.bytes_req >= 0x100000000 or args.bytes_alloc >= 0x100000000)"
 
--- What became of an allocation: it was freed; its address was allocated again, so it was freed,
+-- The ends of an allocation: it was freed; its address was allocated again, so it was freed,
 -- but that was not recorded; it is left.
 local FREED <const> = "stop ~= nil and close.args.bytes_alloc == nil"
 local UNSEEN <const> = "stop ~= nil and close.args.bytes_alloc ~= nil"
@@ -131,8 +132,8 @@ local function add_notes(list, rows, made, failed)
   list:note("unknown", made.counts.unopened - (all.allocs - all.unseen),
     "{free is|frees are} of memory that was allocated before the recording")
   list:note("kept", made.counts.kept,
-    "{allocation was|allocations were} live when records were lost, and {is|are} followed to the "
-      .. "next record of {its|their} address")
+    "{allocation was|allocations were} live when records were lost, and {is|are} followed to "
+      .. "the next record of {its|their} address")
   list:note("unreadable", made.counts.unkeyed, "{sample lacks|samples lack} a required field")
 end
 

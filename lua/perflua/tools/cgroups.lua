@@ -78,7 +78,8 @@ local function rows_of(made, key, by)
         comm = row.comm, samples = row.samples, period = row.period }
     end
   end
-  return result_table.added_up(rows, { "event", "group", "comm" }, { "samples", "period" }), lost
+  rows = result_table.added_up(rows, { "event", "group", "comm" }, { "samples", "period" })
+  return rows, lost
 end
 
 -- Returns rows with what is nested in each, also of groups that have nothing else.

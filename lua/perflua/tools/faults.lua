@@ -61,7 +61,7 @@ local function kinds_of(file)
   return kinds, has
 end
 
--- What the tracepoints tell of a fault: addresses, whose names a function looks up.
+-- Functions that look up the names of a fault's addresses, which the tracepoints tell.
 local of_traps = {
   object = [[function(sample)
     local address = sample.args and sample.args.address

@@ -28,8 +28,8 @@ local tool = {
   },
   record = "perf record -e 'raw_syscalls:*' -- COMMAND",
   options = result_table.with_options(columns, {
-    by = { "WHAT", "group by comm, thread, process, cgroup, syscall (default), errno, or several: "
-      .. "thread,syscall", values = known },
+    by = { "WHAT", "group by comm, thread, process, cgroup, syscall (default), errno, or "
+      .. "several: thread,syscall", values = known },
     errno = "show which errors were returned, and how often",
     hist = "add a histogram of the times: nanoseconds, in powers of two",
   }),
@@ -129,7 +129,8 @@ local function add_row(list, file, row, keys, by, args)
   local tid, pid = row[keys.thread], row[keys.process]
   local thread = by.thread and file:thread(tid) or by.process and file:thread(pid)
   list:add {
-    comm = by.comm and (row.comm or "[unknown]") or thread and thread.comm, tid = tid, pid = pid,
+    comm = by.comm and (row.comm or "[unknown]") or thread and thread.comm,
+    tid = tid, pid = pid,
     cgroup = row[keys.cgroup] or "[unknown]",
     syscall = id and name_of(id, file.features.arch),
     errno = by.errno and (row[keys.errno] or "") or args.errno and list_errors(row) or nil,

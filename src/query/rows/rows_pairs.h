@@ -51,8 +51,8 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row);
 bool pq_pairs_has_rows(const struct pq_pairs *pairs);
 
 /*
- * Handles the end of the records; call it once. Rows of unfinished spans may be left then. Returns
- * false without memory.
+ * Handles the end of the records; call it once. Rows of unfinished spans may be left then.
+ * Returns false without memory.
  */
 bool pq_pairs_finish(struct pq_pairs *pairs);
 
