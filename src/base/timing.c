@@ -356,16 +356,14 @@ void pb_timing_report(struct pb_timing *t, struct pb_timing_report *report)
 		share_out(&t->slots[0]);
 	}
 	getrusage(RUSAGE_SELF, &use);
-	*report = (struct pb_timing_report){
-		.passes = t->passes,
-		.n = t->n_passes,
-		.parts = t->parts,
-		.n_parts = t->n_parts,
-		.wall = read_clock(CLOCK_MONOTONIC) - t->begun,
-		.start = t->start,
-		.user = to_ns(use.ru_utime),
-		.system = to_ns(use.ru_stime),
-		.peak = (uint64_t)use.ru_maxrss * 1024,
-	};
+	memcpy(report->passes, t->passes, t->n_passes * sizeof(*t->passes));
+	report->n = t->n_passes;
+	memcpy(report->parts, t->parts, t->n_parts * sizeof(*t->parts));
+	report->n_parts = t->n_parts;
 	pthread_mutex_unlock(&t->lock);
+	report->wall = read_clock(CLOCK_MONOTONIC) - t->begun;
+	report->start = t->start;
+	report->user = to_ns(use.ru_utime);
+	report->system = to_ns(use.ru_stime);
+	report->peak = (uint64_t)use.ru_maxrss * 1024;
 }

@@ -154,9 +154,10 @@ static inline void pb_stage_count(struct pb_timing *timing, struct pb_pass *pass
 
 /* The figures up to now. */
 struct pb_timing_report {
-	const struct pb_pass *passes; /* [n]; the first is of what is done outside of passes */
+	/* [n]; the first is of what is done outside of passes */
+	struct pb_pass passes[PB_PASSES];
 	size_t n;
-	const struct pb_timed_part *parts; /* [n_parts], in no order */
+	struct pb_timed_part parts[PB_TIMED_PARTS]; /* [n_parts], in no order */
 	size_t n_parts;
 	uint64_t wall;	       /* ns since the timing was made */
 	uint64_t start;	       /* ns of processor time of the process before that */
@@ -164,7 +165,10 @@ struct pb_timing_report {
 	uint64_t peak;	       /* bytes: the most that the process had in memory */
 };
 
-/* Sets *report. The caller's thread calls it; the arrays are the timing's. */
+/*
+ * Sets *report, which is large. Other threads may be at work: of the time of theirs that is not
+ * shared out yet nothing is there.
+ */
 void pb_timing_report(struct pb_timing *timing, struct pb_timing_report *report);
 
 #endif

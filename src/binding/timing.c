@@ -269,20 +269,21 @@ int pl_tell_timing(lua_State *L)
 {
 	const struct pl_timing *t = get_timing(L);
 	const struct pl_file *f = lua_isnoneornil(L, 1) ? NULL : pl_check_file(L, 1);
-	struct pb_timing_report report;
+	struct pb_timing_report *report;
 
 	if (!t || (f && !(f->session && f->session->timing)))
 		return 0;
-	pb_timing_report(t->timing, &report);
+	report = lua_newuserdatauv(L, sizeof(*report), 0);
+	pb_timing_report(t->timing, report);
 	lua_createtable(L, 0, 9);
-	pl_set_integer(L, "wall", report.wall);
-	pl_set_integer(L, "start", report.start);
-	pl_set_integer(L, "user", report.user);
-	pl_set_integer(L, "system", report.system);
-	pl_set_integer(L, "peak", report.peak);
-	push_passes(L, &report);
+	pl_set_integer(L, "wall", report->wall);
+	pl_set_integer(L, "start", report->start);
+	pl_set_integer(L, "user", report->user);
+	pl_set_integer(L, "system", report->system);
+	pl_set_integer(L, "peak", report->peak);
+	push_passes(L, report);
 	lua_setfield(L, -2, "passes");
-	push_parts(L, &report);
+	push_parts(L, report);
 	lua_setfield(L, -2, "parts");
 	lua_getfield(L, LUA_REGISTRYINDEX, PL_TIMING);
 	lua_getiuservalue(L, -1, 1);
