@@ -169,7 +169,8 @@ describe("--timing", function()
   end)
 
   it("tells it of a script that ends by os.exit(), once", function()
-    local got = run.perflua { "--timing", "-e", "print(file:samples():count()) os.exit(3)", many }
+    local got = run.perflua { "--timing", "-e", "print(file:samples():count()) os.exit(3)",
+      many }
     assert.same({ 3, "20000\n" }, { got.status, got.out })
     local _, n = got.err:gsub("\nall ", "")
     assert.equal(1, n)
