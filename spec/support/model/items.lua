@@ -104,7 +104,8 @@ function items.rows(is, filters, next_context, reader, record_of, met)
       of = next_context()
       if of == nil then return nil end
       if met then met(of) end
-      list, at, seen = items.of[is.view](record_of(of)), 0, {}
+      local record = record_of(of) -- nil: no record closed the span
+      list, at, seen = record and items.of[is.view](record) or {}, 0, {}
     end
   end, access
 end
