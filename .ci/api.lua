@@ -127,7 +127,8 @@ end
 local function check_others(file)
   local needs = require "perflua.meta.needs"
   check_taken("PairSide", { event = "cpu-clock", type = "comm",
-    where = "pid == 1" }, function(side)
+    where = "pid == 1", key = "tid", state = "running" }, function(side)
+    if not (side.event or side.type or side.where) then side.event = "cpu-clock" end
     file:records():pair { open = side, close = "page-faults" }
   end)
   check_taken("Needs", { events = "cpu-clock", fields = "callchain",
@@ -192,7 +193,8 @@ local function check_results(file)
   end
   check("Resolved", { resolved })
   check("Missing", { (file:missing()), (words:missing()) })
-  local spans = file:samples():pair { open = "cpu-clock", close = "page-faults" }
+  local spans = file:samples():pair { open = "cpu-clock", close = "page-faults",
+    unfinished = true, window = { "0%", "100%" } }
   check("Span", { spans:collect() })
   check("PairCounts", { { spans.counts } })
   check("HistogramBucket", { file:samples():hist("period") })

@@ -51,7 +51,8 @@ describe("the engine", function()
     assert.is_true(answered > QUERIES // 2, ("%d of %d queries had an answer"):format(answered,
       QUERIES))
     for _, step in ipairs { "where", "group_by", "select", "pair", "within", "unnest",
-      "union of spans", "intersection of spans",      "where of spans", "unnest of spans", "within of spans" } do
+      "union of spans", "intersection of spans",
+      "where of spans", "unnest of spans", "within of spans" } do
       assert.is_true((seen[step] or 0) > QUERIES // 150, step
         .. " was asked of too few queries with rows")
     end

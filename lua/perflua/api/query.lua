@@ -214,7 +214,8 @@ local classes = {
 
   PairSide = {
     name = "PairSide", kind = "options",
-    doc = "Records that open, close or change a span, in `open`, `close` and `change` of pair().",
+    doc = "Records that open, close or change a span, in `open`, `close` and `change` of "
+      .. "pair().",
     fields = {
       { "event", "string|Event|(string|Event)[]?", "Their event." },
       { "type", "string?", "Their record type." },

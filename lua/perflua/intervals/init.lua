@@ -1,5 +1,5 @@
--- Intervals: spans of time from a record that opens one to the record that closes it; within.lua
--- has the records inside of them.
+-- Intervals: spans of time from a record that opens one to the record that closes it. The
+-- records inside of them are in within.lua.
 
 local errors = require "perflua.errors"
 local between = require "perflua.recording.between"
@@ -20,7 +20,7 @@ local LOST, LOST_SAMPLES = 2, 13 -- PERF_RECORD_…
 
 local usage_error = errors.usage_error
 
--- What becomes of spans that are open when records are lost.
+-- The ways to treat spans that are open when records are lost.
 local of_lost = { drop = true, keep = true }
 
 local function check_options(options)

@@ -10,8 +10,8 @@ local OPEN <const>, CLOSE <const>, INNER <const>, ITEM <const>, SPAN <const> = 1
 local side_of = { open = OPEN, close = CLOSE }
 
 -- The places of values of a span itself; those of its key follow, then those of its states.
-local START <const>, STOP <const>, SO_FAR <const>, CUT <const>, END <const>, KEY <const> = 1, 2, 3,
-  4, 5, 5
+local START <const>, STOP <const>, SO_FAR <const> = 1, 2, 3
+local CUT <const>, END <const>, KEY <const> = 4, 5, 5
 
 -- Trees whose fields are places in a row.
 ---@class perflua.RowLowering: perflua.Lowering
@@ -130,7 +130,9 @@ local function more_fields(self)
   local function add(name, tree) names[#names + 1], trees[#trees + 1] = name, tree end
   if self.pairing.unfinished then add("so_far", own.so_far(self)) end
   if self.pairing.cuts then add("cut", own.cut(self)) end
-  for i, state in ipairs(self.pairing.states or {}) do add("in_" .. state, own.state(self, i)) end
+  for i, state in ipairs(self.pairing.states or {}) do
+    add("in_" .. state, own.state(self, i))
+  end
   return names, trees
 end
 
@@ -249,4 +251,5 @@ local function borders(self)
   return { self:value_at(START, SPAN, "unsigned"), self:value_at(END, SPAN, "unsigned") }
 end
 
-return { class = Rows, borders = borders, OPEN = OPEN, CLOSE = CLOSE, INNER = INNER, side_of = side_of }
+return { class = Rows, borders = borders, OPEN = OPEN, CLOSE = CLOSE, INNER = INNER,
+  side_of = side_of }

@@ -16,8 +16,8 @@ describe("pair() of several kinds of records, " .. where, function()
     return query:pair(options), file
   end
 
-  -- as calls of the kernel: a return has the number of its call, -1 after a signal's handler, or
-  -- the number 11 if the call replaced the program
+  -- as calls of the kernel: a return has the number of its call, -1 after a signal's handler,
+  -- or the number 11 if the call replaced the program
   local CALLS = {
     open = "open",
     close = {
@@ -53,7 +53,8 @@ describe("pair() of several kinds of records, " .. where, function()
   it("lets a record close one span and open the next, of other keys", function()
     local switch = { event = "tick", key = "addr" }
     local spans = pair({
-      { "tick", 7, 100, 8 }, { "tick", 8, 110, 9 }, { "open", 4, 115, 7 }, { "tick", 9, 120, 7 },
+      { "tick", 7, 100, 8 }, { "tick", 8, 110, 9 }, { "open", 4, 115, 7 },
+      { "tick", 9, 120, 7 },
     }, { open = { "open", { event = "tick", where = "tid ~= 0" } }, close = { switch } })
     -- a tick is a switch: its thread leaves, and the one in addr comes back
     assert.same({ "7:100-120" }, spanned.texts(spans))

@@ -11,7 +11,8 @@ local raises, rows_of = two_events.raises, two_events.rows
 -- tick.
 local ROWS = {
   { "comm", 7, 1, "seven" }, { "tick", 7, 90 },
-  { "open", 7, 100, 1, 0 }, { "open", 7, 110, 2, 0 }, { "tick", 7, 115 }, { "open", 8, 120, 3, 1 },
+  { "open", 7, 100, 1, 0 }, { "open", 7, 110, 2, 0 }, { "tick", 7, 115 },
+  { "open", 8, 120, 3, 1 },
   { "close", 7, 130, 1, 0 }, { "close", 7, 140, 2, 0 }, { "tick", 8, 145 },
   { "open", 7, 150, 1, 0 }, { "close", 8, 160, 3, 1 }, { "close", 7, 170, 1, 0 },
   { "open", 7, 170, 1, 0 }, { "close", 7, 180, 1, 0 }, { "tick", 8, 185 },
@@ -52,7 +53,8 @@ describe("the time that spans cover, " .. where, function()
       spans:union({ key = false }):select("start", "stop"):collect())
     assert.same({ { 100, "seven", 7 } }, spans:union({ key = { "open.comm", "close.tid" } })
       :where("key[2] == 7 and stop < 150"):select("start", "key[1]", "key[2]"):collect())
-    assert.same({ { key = 0, count = 2, duration = 70 }, { key = 1, count = 1, duration = 40 } },
+    assert.same({ { key = 0, count = 2, duration = 70 },
+      { key = 1, count = 1, duration = 40 } },
       rows_of(spans:union({ key = "open.cpu" }):group_by("key"):count():sum("duration")
         :sort("key", "asc")))
   end)
@@ -83,7 +85,8 @@ describe("the time that spans cover, " .. where, function()
     assert.same({ { 100, 140, 7 }, { 145, 160, 8 }, { 150, 180, 7 } },
       both:select("start", "stop", "key"):collect())
     assert.same({ { 100, 140, 7 }, { 150, 180, 7 } }, requests():intersection(
-      work:where("open.tid == 7"), { key = "open.tid" }):select("start", "stop", "key"):collect())
+      work:where("open.tid == 7"), { key = "open.tid" }):select("start", "stop", "key")
+      :collect())
     assert.same({ { 100, 180 } }, requests():intersection(work, { key = false })
       :select("start", "stop"):collect())
     -- the spans' own keys: an address of one, a thread of the other

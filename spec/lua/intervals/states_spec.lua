@@ -46,7 +46,8 @@ describe("states of spans, " .. where, function()
     assert.same({ { key = 7, in_asleep = 35, in_waiting = 25 },
       { key = 8, in_asleep = 5, in_waiting = 0 } },
       rows_of(spans:group_by("key"):sum("in_asleep"):sum("in_waiting"):sort("key", "asc")))
-    assert.equal(1, spans:where("in_waiting > 0 and in_asleep + in_waiting == duration"):count())
+    assert.equal(1, spans:where("in_waiting > 0 and in_asleep + in_waiting == duration")
+      :count())
   end)
 
   it("may be entered again, at one time, or in any order", function()
@@ -124,8 +125,10 @@ describe("spans that are cut, " .. where, function()
       "in_waiting"):collect())
     assert.same({ 3, 0, 0 }, { spans.counts.pairs, spans.counts.unclosed,
       spans.counts.unopened })
-    assert.same({ "7:95-100 cut" }, parts((pair(rows, with(STATES, { window = { nil, 100 } })))))
-    assert.same({ "6:140-140" }, parts((pair(rows, with(STATES, { window = { "@0.000000140" } })))))
+    assert.same({ "7:95-100 cut" }, parts((pair(rows,
+      with(STATES, { window = { nil, 100 } })))))
+    assert.same({ "6:140-140" }, parts((pair(rows,
+      with(STATES, { window = { "@0.000000140" } })))))
     assert.same({ "8:110-115 cut", "7:110-115 cut" }, parts((pair(rows,
       with(STATES, { window = { 109, 115 }, slice = 10 })):between(110))))
   end)
@@ -190,7 +193,8 @@ describe("states, slices and windows", function()
     fails("open: 'state' is missing: the state of a span from then on", { change = { tick } })
     fails("change: 'state' is missing", { open = { event = "open", state = "a" },
       change = "tick" })
-    fails("close: a span that ends has no 'state'", { close = { event = "close", state = "a" } })
+    fails("close: a span that ends has no 'state'",
+      { close = { event = "close", state = "a" } })
     fails('open: a state is a name, "running"; found on cpu', {
       open = { event = "open", state = "on cpu" } })
     fails("change: 'key' is missing", { key = { open = "tid", close = "addr" },

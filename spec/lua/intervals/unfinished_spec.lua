@@ -50,7 +50,8 @@ describe("pair() with unfinished = true, " .. where, function()
 
   it("groups them with the others, and says how many there are", function()
     local file <close> = assert(perflua.open(spanned.write(plain)))
-    local t = pair(file):group_by("key"):count():sum("duration"):sum("so_far"):sort("key", "asc")
+    local t = pair(file):group_by("key"):count():sum("duration"):sum("so_far")
+      :sort("key", "asc")
     assert.same({ { key = 7, count = 2, duration = 50, so_far = 30 },
       { key = 8, count = 1, duration = 0, so_far = 110 },
       { key = 9, count = 1, duration = 0, so_far = 45 } }, rows_of(t))

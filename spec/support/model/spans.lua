@@ -507,7 +507,8 @@ function spans.pair(pairing, spec, next_record)
   local function meet(record)
     local is_lost, time, state = LOST[record.type_id], pass:time(record), nil
     local asks = not is_lost or pairing.pairs_lost
-    local closes, opens = asks and pass:parts("close", record), asks and pass:parts("open", record)
+    local closes = asks and pass:parts("close", record)
+    local opens = asks and pass:parts("open", record)
     local changes = asks and pass:parts("change", record)
     if closes then state = pass:close(closes, record, time) end
     if changes then pass:change(changes, record, time) end

@@ -1,11 +1,13 @@
 /*
  * Reads from a table how a cursor's records are paired:
  *
- *	pairs = { sides = { { role = 1 | 2 | 3, condition = i, answers = i | nil, keys = { i … },
+ *	pairs = { sides = { { role = 1 | 2 | 3, condition = i, answers = i | nil,
+ *				keys = { i … },
  *				state = 1 … n_states | nil } … },
  *		  n_states = n | nil, slice = ns | nil, from = ns | nil, to = ns | nil,
  *		  opened = { i … } | nil, inner = i | nil, waits = b, time = i,
- *		  cpu = i | nil, pairs_lost = b, keeps_lost = b, unfinished = b, keys = { { inner = i, lost = i | nil } … },
+ *		  cpu = i | nil, pairs_lost = b, keeps_lost = b, unfinished = b,
+ *		  keys = { { inner = i, lost = i | nil } … },
  *		  values = { { i | "serial", of } … },
  *		  ended = { fn, i … } | nil, items_of = 1 | 2 | nil,
  *		  nested = pairs of spans inside | nil }
@@ -21,7 +23,8 @@
  *
  * Instead of `pairs`, options may have
  *
- *	cover = { { pairs = …, kept = condition | nil, nodes = { start, end, part of key … } }, … }
+ *	cover = { { pairs = …, kept = condition | nil,
+ *		    nodes = { start, end, part of key … } }, … }
  *
  * with one or two kinds of spans, whose rows' trees these are; rows are then the time that they
  * cover: its start, its stop, and the parts of the key.

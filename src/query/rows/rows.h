@@ -60,8 +60,8 @@ enum pq_span_value {
 #define PQ_SERIAL   (UINT32_MAX - 1) /* for PQ_OF_OPEN: a number that only this span has */
 
 /*
- * One kind of records that open spans, close them, or change their state. Places are numbers of nodes, see struct
- * pq_pairing.
+ * One kind of records that open spans, close them, or change their state. Places are numbers of
+ * nodes, see struct pq_pairing.
  */
 struct pq_pair_side {
 	enum pq_side_role {
@@ -116,7 +116,7 @@ struct pq_pairing {
 	 * window, outside of which there are no rows (0, UINT64_MAX: it has none).
 	 */
 	uint64_t slice, from, to;
-	/* PQ_NO_PLACE, or the cpu of a record: that of lost ones tells when its buffer was full */
+	/* PQ_NO_PLACE, or the cpu of a record: of lost ones, whose buffer was full */
 	uint32_t cpu;
 	/* records of lost records may open or close spans; else they are not tested */
 	bool pairs_lost;

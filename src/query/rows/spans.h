@@ -1,7 +1,7 @@
 /*
  * Open spans by key, in one array of values: each has the values of its key, then those kept of
- * the record that opened it. They are also listed in the order in which they were opened, except
- * for lost ones, which are only found by their key. The room of closed spans is used again.
+ * the record that opened it. They are also listed in the order in which they were opened; lost
+ * ones are not, and are only found by their key. The room of closed spans is used again.
  */
 #ifndef PERFLUA_QUERY_SPANS_H
 #define PERFLUA_QUERY_SPANS_H
@@ -12,7 +12,7 @@
 
 #define PQ_NO_SPAN UINT32_MAX
 
-/* What is known of an open span besides its values. */
+/* The state of an open span besides its values. */
 struct pq_span_state {
 	uint32_t before, after; /* numbers of the spans opened before and after it */
 	uint16_t source;	/* number of the recording that it is of; set by the caller */
