@@ -2,9 +2,9 @@
 -- these are.
 --
 -- A side is { parts, scope, types, events, text }: the records of any of its parts; scope knows
--- their fields. A part is { filters, untyped, answers, key, state, scope, types, events, text }:
--- the records for which all filters hold, those in `untyped` and one that asks their type.
--- Filters in `answers`, if there are any, also ask the record that opened the span.
+-- their fields. A part is { filters, untyped, answers, key, state, scope, types, events,
+-- text }: the records for which all filters hold, those in `untyped` and one that asks their
+-- type. Filters in `answers`, if there are any, also ask the record that opened the span.
 
 local answering = require("perflua.intervals.scope").answering
 local check_open = require("perflua.recording").check_open
