@@ -48,7 +48,8 @@ local modules = {
   { "query/rows", "base perfdata/format query/expr", "rows rows_made" },
   { "query", "base perfdata/stream perfdata/order analysis query/expr query/group query/rows",
     "query" },
-  { "result", "base perfdata/format machine query", "column report_trees result saved tree view writer" },
+  { "result", "base perfdata/format machine query",
+    "column report_trees result saved tree view writer" },
   { "compare", "base perfdata/format query result stats", "binaries compare" },
   { "script", "base perfdata/format machine result", "report script" },
   { "sqlite", "base perfdata/format query", "database" },
@@ -108,7 +109,8 @@ local lua_modules = {
   { "timechart", "core file flame text waits", "init svg" },
   { "toolkit",
     "core diff doctor errors file filter flame group meta perflua query recording table text",
-    "change_graph described explained folding recordings samples sides symbols topics unchosen" },
+    "change_graph described explained folding recordings samples sides symbols topics "
+      .. "unchosen" },
   { "tools",
     "address check core diff doctor errors export file flame group header map measures meta "
       .. "options perflua plan recording report script table text timechart toolkit waits",

@@ -1,4 +1,4 @@
--- --explain of analyses prints a script that asks the same: its tables have what the tools show.
+-- --explain of analyses prints a script that asks the same: its tables have what tools show.
 local builder = require "spec.support.builder"
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
@@ -64,7 +64,8 @@ describe("--explain", function()
   it("prints the query of syscalls", function()
     local path = files.fixture "calls.perf.data"
     local tables = tables_of("syscalls", "--explain", "--errno", "--tid", "7714,7722", path)
-    local got, ours, n = json("syscalls", "--json", "--errno", "--tid", "7714,7722", path), {}, 0
+    local got = json("syscalls", "--json", "--errno", "--tid", "7714,7722", path)
+    local ours, n = {}, 0
     for row in tables[1]:rows() do
       ours[perflua.syscall(row["args.id"], "x86_64")] = { row.count, row.errors,
         ("%.3f"):format(row.max_duration / 1e3) }
@@ -107,7 +108,8 @@ describe("--explain", function()
   end)
 
   it("prints the query of irqs", function()
-    local path = traced.write({ "irq:softirq_raise", "irq:softirq_entry", "irq:softirq_exit" }, {
+    local names = { "irq:softirq_raise", "irq:softirq_entry", "irq:softirq_exit" }
+    local path = traced.write(names, {
       { "irq:softirq_raise", 1000, 7, 0, { vec = 1 } },
       { "irq:softirq_raise", 2000, 7, 0, { vec = 1 } },
       { "irq:softirq_entry", 4000, 7, 0, { vec = 1 } },
@@ -126,10 +128,13 @@ describe("--explain", function()
 
   it("prints the query of alloc", function()
     local path = traced.write({ "kmem:kmalloc", "kmem:kfree" }, {
-      { "kmem:kmalloc", 1000, 7, 0, { call_site = 1, ptr = 2, bytes_req = 60, bytes_alloc = 64 } },
-      { "kmem:kmalloc", 1100, 7, 0, { call_site = 1, ptr = 3, bytes_req = 30, bytes_alloc = 32 } },
+      { "kmem:kmalloc", 1000, 7, 0,
+        { call_site = 1, ptr = 2, bytes_req = 60, bytes_alloc = 64 } },
+      { "kmem:kmalloc", 1100, 7, 0,
+        { call_site = 1, ptr = 3, bytes_req = 30, bytes_alloc = 32 } },
       { "kmem:kfree", 2000, 7, 1, { call_site = 9, ptr = 2 } },
-      { "kmem:kmalloc", 2100, 7, 0, { call_site = 1, ptr = 3, bytes_req = 20, bytes_alloc = 32 } },
+      { "kmem:kmalloc", 2100, 7, 0,
+        { call_site = 1, ptr = 3, bytes_req = 20, bytes_alloc = 32 } },
     })
     local row = tables_of("alloc", "--explain", path)[1][1]
     local got = json("alloc", "--json", path)
@@ -137,7 +142,8 @@ describe("--explain", function()
       left = "left", left_bytes = "left_bytes", moved = "moved" } do
       assert.are.equal(got.rows[1][name], row[column], name)
     end
-    assert.are.same({ 3, 1, 1, 1, 1 }, { row.count, row.frees, row.moved, row.left, row.unseen })
+    assert.are.same({ 3, 1, 1, 1, 1 },
+      { row.count, row.frees, row.moved, row.left, row.unseen })
   end)
 
   it("is an option of tools with queries only", function()

@@ -72,8 +72,8 @@ write        1       0     0.001    1.00    1.00    1.00    1.00    1.00    1.00
       "syscalls", "--by", "syscall,thread", "--csv", "--count", "2", "--sort", "calls",
       recording(plain),
     }
-    assert.are.equal("comm,tid,syscall,calls,errors,total_ms,min_us,avg_us,max_us,p50_us,p95_us,"
-      .. "p99_us\na\27b,7,read,2,1,0.0025,0.5,1.25,2,0.502,2,2\n"
+    assert.are.equal("comm,tid,syscall,calls,errors,total_ms,min_us,avg_us,max_us,p50_us,"
+      .. "p95_us,p99_us\na\27b,7,read,2,1,0.0025,0.5,1.25,2,0.502,2,2\n"
       .. "a\27b,7,write,1,0,0.001,1,1,1,1,1,1\n", got.out)
   end)
 
@@ -92,7 +92,8 @@ write        1       0     0.001    1.00    1.00    1.00    1.00    1.00    1.00
     assert.are.same({ { 2, 0, "" }, { 1, 1, "EINTR" }, { 1, 1, "ENOENT" } },
       rows_by("errno", "errno"))
     assert.are.same({ { 1, 0, "read", "" }, { 1, 1, "read", "EINTR" },
-      { 1, 1, "read", "ENOENT" }, { 1, 0, "write", "" } }, rows_by("errno,syscall", "syscall", "errno"))
+      { 1, 1, "read", "ENOENT" }, { 1, 0, "write", "" } },
+      rows_by("errno,syscall", "syscall", "errno"))
     assert.are.same({ { 2, 1, 7, 7, "read" }, { 1, 0, 7, 7, "write" }, { 1, 1, 8, 8, "read" } },
       rows_by("syscall,thread,process", "pid", "tid", "syscall"))
     local got = run.perflua { "syscalls", "--by", "cgroup", recording(plain) }

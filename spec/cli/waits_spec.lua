@@ -102,7 +102,8 @@ softirq      77  77           1      1    0.0005    0.50    0.50       -        
   end)
 
   it("says so where no start has its end", function()
-    local got = run.perflua { "irqs", traced.write({ "irq:softirq_entry", "irq:irq_handler_exit" },
+    local names = { "irq:softirq_entry", "irq:irq_handler_exit" }
+    local got = run.perflua { "irqs", traced.write(names,
       { softirq("entry", 1000, 0, 1), irq("exit", 2000, 0, 9) }) }
     assert.are.equal(1, got.status)
     assert.matches("no handler has both its start and its end recorded", got.err, 1, true)

@@ -1,4 +1,4 @@
--- What Stacks keep of the recordings that they are of: their source lines, and no more.
+-- Stacks keep source lines of the recordings that they are of, and no more.
 local binaries = require "spec.support.binaries"
 local chains = require "spec.support.chains"
 local core = require "perflua.core"
@@ -133,7 +133,8 @@ describe("the recorded system of a file", function()
     return tonumber(files.read("/proc/self/statm"):match "^%d+ (%d+)") * 4096
   end
 
-  needs.it("no sanitizer", "is freed by close(), though the file and a Table of Stacks are kept", function()
+  needs.it("no sanitizer", "is freed by close(), though file and a Table of Stacks are kept",
+    function()
     local b, sample = recording { chains.kernel }
     sample(1, 7, { KERNEL, chains.READ })
     local lines = { ("%x T _text"):format(chains.READ & ~0xfff) }

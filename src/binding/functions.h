@@ -234,8 +234,8 @@ int pl_comparison_judge(lua_State *L);
 /*
  * core.comparison_rows(comparison, verdict | nil, most | nil, least | nil) -> array of { event,
  * keys, before = { value, error, n, samples }, after = …, samples, delta, low, high, freedom
- * (nil: each side has its own), counting, verdict, words }: all, or the first ones of a verdict;
- * without those that are less than `least` on both sides together
+ * (nil: each side has its own), counting, verdict, words }: all, or the first ones of a
+ * verdict; without those that are less than `least` on both sides together
  */
 int pl_comparison_rows(lua_State *L);
 /*

@@ -14,7 +14,7 @@
 #define PC_MIN_SAMPLES 20 /* of both sides: with fewer nothing can be told */
 
 #define PC_NO_CALLER UINT32_MAX
-#define N_COUNTS (PC_SIDES + 1) /* measures of rows that follow those of the runs */
+#define N_COUNTS     (PC_SIDES + 1) /* measures of rows that follow those of the runs */
 
 /* The amounts of a row in a slice of time. */
 struct slice_cell {

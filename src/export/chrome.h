@@ -1,4 +1,4 @@
-/* What the files that write Chrome's trace events have in common. */
+/* Shared by the files that write Chrome's trace events. */
 #ifndef PERFLUA_EXPORT_CHROME_H
 #define PERFLUA_EXPORT_CHROME_H
 

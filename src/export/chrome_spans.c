@@ -143,7 +143,7 @@ static struct pd_text name_or_unknown(struct pd_text name)
 	return name.p ? name : (struct pd_text){ PM_UNKNOWN, sizeof(PM_UNKNOWN) - 1 };
 }
 
-/* Names the thread of a span, and its process, as at its start. Returns false without memory. */
+/* Names the thread of a span and its process, as at its start. Returns false without memory. */
 static bool write_thread(struct chrome_spans *w, const struct pe_span *span)
 {
 	struct pm_incarnation thread = { .pid = span->tid }, leader;

@@ -156,7 +156,7 @@ static void write_branches(struct writing *w, uint32_t top)
 		struct open_node *node = &open[level];
 		uint32_t callee;
 
-		if (node->next == node->n && !node->rest) {
+		if (node->next == node->n && node->rest <= 0) {
 			if (!level--)
 				return;
 			continue;

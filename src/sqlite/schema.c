@@ -26,7 +26,8 @@ const char pt_tables[] =
 	 * what was spent in each function itself, and in those that it called, too: each stack
 	 * adds to its function, and to every function on its way up once
 	 */
-	"CREATE TABLE totals (event_id INTEGER, symbol_id INTEGER, self_samples INTEGER NOT NULL,"
+	"CREATE TABLE totals (event_id INTEGER, symbol_id INTEGER,"
+	" self_samples INTEGER NOT NULL,"
 	" self_period INTEGER NOT NULL, samples INTEGER NOT NULL, period INTEGER NOT NULL);";
 
 const char pt_samples_table[] =

@@ -6,7 +6,7 @@
 #include "query/query.h"
 #include "sql.h"
 
-/* What samples are added up by: numbers from 1 on; 0: none. */
+/* Samples are added up by these: numbers from 1 on; 0: none. */
 struct pt_sum_key {
 	uint32_t event, thread, symbol;
 	uint32_t stack; /* of the chain */

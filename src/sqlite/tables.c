@@ -129,7 +129,8 @@ void pt_tables_symbols(struct pt_sql *sql, const struct pq_chains *chains)
 }
 
 /*
- * Gives ids to all nodes, those where chains end first: sets ids[node], and by_id[id - 1] to the node.
+ * Gives ids to all nodes, those where chains end first: sets ids[node], and by_id[id - 1] to
+ * the node.
  * Adding rows by ascending ids takes SQLite less time.
  */
 static void number_nodes(const struct pq_call_nodes *calls, uint32_t n_chains, uint32_t *ids,

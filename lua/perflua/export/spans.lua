@@ -13,8 +13,8 @@ local spans = {}
 local FIELDS <const> = { "start", "stop", "open.event", "open.syscall", "open.pid", "open.tid",
   "open.comm" }
 
--- Returns a query of the fields that its spans have, of those that ended, and for each of FIELDS
--- its position among these; 0: spans do not have it.
+-- Returns a query of the fields that its spans have, of those that ended, and for each of
+-- FIELDS its position among these; 0: spans do not have it.
 local function select_fields(query)
   local names, at = {}, {}
   for i, name in ipairs(FIELDS) do

@@ -5,7 +5,8 @@ local core = require "perflua.core"
 local interrupted = require "perflua.table.interrupted"
 
 local headings = {
-  comm = "Command", pid = "    Pid:Command", dso = "Shared Object", srcline = "Source:Line", cpu = "CPU",
+  comm = "Command", pid = "    Pid:Command", dso = "Shared Object",
+  srcline = "Source:Line", cpu = "CPU",
   cgroup_path = "Cgroup", cgroup_id = "cgroup id (dev/inode)",
   symbol_daddr = "Data Symbol", dso_daddr = "Data Object",
   comm_nodigit = "CommandNoDigit", srcfile = "Source File", symbol_size = "Symbol size",

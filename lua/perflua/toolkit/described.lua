@@ -37,7 +37,8 @@ local function literal(value, code, indent)
   end
   for _, name in ipairs(suggest.names(value)) do
     if type(name) == "string" then
-      parts[#parts + 1] = ("%s = %s"):format(is_name(name) and name or "[" .. quote(name) .. "]",
+      local key = is_name(name) and name or "[" .. quote(name) .. "]"
+      parts[#parts + 1] = ("%s = %s"):format(key,
         literal(value[name], code, below))
     end
   end
@@ -119,8 +120,8 @@ end
 
 ---@param file perflua.File
 ---@param other string? a type of records that are read, too
----@return perflua.Described # of samples, and of records that tell of lost ones: `lost` is their
---- number
+---@return perflua.Described # of samples, and of records that tell of lost ones: `lost` is
+--- their number
 function described.with_losses(file, other)
   local options = { type = { "sample", "lost", "lost_samples", other }, expand = true }
   return chosen(new(file, {}, file:records(options), "file:" .. written("records", {},
@@ -142,7 +143,8 @@ end
 ---@param several boolean? whether the tool reads several recordings as one
 function described.write(out, list, args, several)
   out:write('local perflua = require "perflua"\n',
-    "local file <close> = assert(perflua.open(", several and "{ table.unpack(arg) }" or "arg[1]",
+    "local file <close> = assert(perflua.open(",
+    several and "{ table.unpack(arg) }" or "arg[1]",
     written_options(args), "))\n")
   for _, one in ipairs(list) do
     out:write("\nprint(", one.text, "\n  :table())\n")

@@ -89,7 +89,8 @@ end
 -- Names that perf has for options of tools, where they are called otherwise here.
 local spellings = {
   s = "sort", n = "show-nr-samples", F = "fields", b = "branch-stack", g = "call-graph",
-  G = "inverted", c = "comm", comms = "comm", d = "dso", dsos = "dso", S = "symbol", symbols = "symbol",
+  G = "inverted", c = "comm", comms = "comm", d = "dso", dsos = "dso", S = "symbol",
+  symbols = "symbol",
   C = "cpu", k = "vmlinux", input = "i", e = "event",
 }
 

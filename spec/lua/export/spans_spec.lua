@@ -82,7 +82,7 @@ describe("perflua.export of spans", function()
     assert.is_truthy(table.concat(names, " "):find "read")
   end)
 
-  it("writes chrome the names of threads as UTF-8, and no more bytes than --max-size", function()
+  it("writes chrome names of threads as UTF-8, and no more bytes than --max-size", function()
     local file <close> = assert(perflua.open(recording {
       { 1, 7, 100, 1 }, { 2, 7, 130, 1 }, { 1, 8, 140, 2 }, { 2, 8, 150, 2 },
     }))

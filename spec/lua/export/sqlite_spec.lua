@@ -115,7 +115,8 @@ needs.describe("sqlite3", "perflua.export to SQLite", function()
   it("has totals of functions that exceed 2^63 - 1 as floats", function()
     local b, sample = chains.recording { chains.kernel }
     for i = 1, 200 do
-      sample((1 << 56) - 1, 7, { chains.KERNEL, chains.READ, i % 2 == 0 and chains.TWICE or nil })
+      sample((1 << 56) - 1, 7,
+        { chains.KERNEL, chains.READ, i % 2 == 0 and chains.TWICE or nil })
     end
     local file <close> = assert(perflua.open(b:write(), chains.options()))
     local path = export(file:samples())

@@ -77,14 +77,17 @@ describe("spans open at a loss, " .. where, function()
     assert.same({ 1, 1 }, { spans.counts.unfinished, spans.counts.lost })
   end)
 
-  it("has them as unfinished ones in the order of their beginnings, if it keeps them", function()
+  it("has them as unfinished ones in the order of their beginnings, if kept", function()
     local rows = {
       { "open", 7, 100, 1 }, { "open", 8, 110, 1 }, { "open", 9, 120, 1 }, { "lost", 0, 200 },
       { "open", 5, 210, 1 }, { "close", 8, 220, 1 }, { "tick", 5, 300 },
     }
-    local spans = pair(rows, { open = "open", close = "close", lost = "keep", unfinished = true })
+    local spans = pair(rows,
+      { open = "open", close = "close", lost = "keep", unfinished = true })
     local got = {}
-    for span in spans:each() do got[#got + 1] = { span.key, span.start, span.stop, span.so_far } end
+    for span in spans:each() do
+      got[#got + 1] = { span.key, span.start, span.stop, span.so_far }
+    end
     assert.same({ { 8, 110, 220 }, { 7, 100, nil, 200 }, { 9, 120, nil, 180 },
       { 5, 210, nil, 90 } }, got)
     local counts = spans.counts

@@ -102,7 +102,8 @@ describe("pair() " .. where, function()
     local open = { { event = "open", again = "keep" }, "tick" }
     local spans = spans_of(rows, { open = open, close = "close" })
     assert.same({ "7:100-150", "8:170-180", "9:220-230" }, spanned.texts(spans))
-    counted(spans, { pairs = 3, restarted = 2, lost = 1, lost_at_least = spans.counts.lost_at_least,
+    counted(spans, { pairs = 3, restarted = 2, lost = 1,
+      lost_at_least = spans.counts.lost_at_least,
       lost_at_most = 20 })
     local kept = spans_of(rows, { open = open, close = "close", lost = "keep" })
     assert.same({ "7:100-150", "8:170-180", "9:200-230" }, spanned.texts(kept))

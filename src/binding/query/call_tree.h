@@ -2,7 +2,9 @@
 #ifndef PERFLUA_BINDING_QUERY_CALL_TREE_H
 #define PERFLUA_BINDING_QUERY_CALL_TREE_H
 
-#include "binding/binding.h"
+#include <lua.h>
+#include <stdbool.h>
+
 #include "result/tree.h"
 
 struct pl_drawn;

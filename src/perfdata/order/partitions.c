@@ -289,7 +289,8 @@ static void read_partitions(struct worker *w)
 
 	w->partition = (struct pd_partition){ .reader = &w->reader,
 					      .worker = w->number,
-					      .progress = { continue_partition, w } };
+					      .progress = { .goes_on = continue_partition,
+							    .arg = w } };
 	while (continue_partition(w, 0, 0) &&
 	       take_next_partition(s, &t, &w->partition.number) && read_partition(w, &t))
 		;

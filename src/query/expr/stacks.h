@@ -79,7 +79,7 @@ uint32_t pq_stacks_n_frames(const struct pq_stacks *stacks);
 const struct pq_stack_frame *pq_stacks_frame(const struct pq_stacks *stacks, uint32_t frame);
 
 /*
- * Returns, once, whether source lines that were asked for were not read because of an interrupt.
+ * Returns, once, whether an interrupt left source lines unread that were asked for.
  */
 bool pq_stacks_were_cut(const struct pq_stacks *stacks);
 
