@@ -117,6 +117,7 @@ end
 local function check_taken(class, values, use)
   for name in pairs(described(class, "fields")) do
     local ok, message = pcall(use, { [name] = values[name] })
+    if values[name] == nil then ok, message = false, "no value of it is tried" end
     if not ok then complain("%s: '%s' is described, but: %s", class, name, message) end
   end
   if pcall(use, { nonsense = values.where or values.any }) then
@@ -127,7 +128,7 @@ end
 local function check_others(file)
   local needs = require "perflua.meta.needs"
   check_taken("PairSide", { event = "cpu-clock", type = "comm",
-    where = "pid == 1", key = "tid", state = "running" }, function(side)
+    where = "pid == 1", key = "tid", state = "running", again = "keep" }, function(side)
     if not (side.event or side.type or side.where) then side.event = "cpu-clock" end
     file:records():pair { open = side, close = "page-faults" }
   end)

@@ -73,7 +73,10 @@ describe("a comparison of the core", function()
       local slices = { key = 2, least = 0, joined = 1, n = 100, offset = 0 }
       add(c, "before", before, { slices = slices })
       add(c, "after", after, { slices = slices })
-      core.comparison_judge(c, { method = "slices", confidence = 0.95 })
+      local prior = { dispersion = 1, drift = 0.02, freedom = 30 }
+      local priors = { program = prior, kernel = prior }
+      core.comparison_judge(c, { method = "slices", confidence = 0.95, sampled = { false },
+        priors = { idle = priors, loaded = priors } })
       return core.comparison_rows(c)[1].low
     end
     assert.equal(low(0, 99, 1), low(99, 0, -1))

@@ -10,13 +10,11 @@ local sanitized = run.binary:find("/san/", 1, true) ~= nil
 -- wrote.
 local script = run.script [[
 local name, path, lines = arg[1], arg[2], 0
-local args = { path }
-for i = 3, #arg do
-  local option, value = arg[i]:match "^([^=]+)=?(.*)"
-  args[option] = value == "" or value
-end
+local words = { path }
+for i = 3, #arg do words[#words + 1] = "--" .. arg[i] end
 local out = io.tmpfile()
 local tools = require "perflua.tools"
+local args = assert(tools.parse(tools.find(name), words))
 local status, message = tools.run(name, tools.find(name), args, out)
 assert(not message, message)
 out:seek "set"

@@ -220,10 +220,10 @@ describe("perflua diff", function()
     local many = math.tointeger(tonumber(out:match "solve,[^\n]*,(%d+)\n"))
     assert.is_true(few >= 2 and many > few, ("%s and %s runs"):format(few, many))
     -- longer runs do not help against the drift from run to run
-    assert.matches("^comm,period,spread_percent,longer,runs\r\n", out)
-    assert.matches("solve,[%d.]+,[%d.]+,,%d+\r\n", out)
+    assert.matches("^comm,period,spread_percent,longer,runs\n", out)
+    assert.matches("solve,[%d.]+,[%d.]+,,%d+\n", out)
     out = diff("--plan", "10%", "--sort", "comm", "--csv", table.unpack(more))
-    local longer = tonumber(out:match "write,[%d.]+,[%d.]+,([%d.]+),%d+\r\n")
+    local longer = tonumber(out:match "write,[%d.]+,[%d.]+,([%d.]+),%d+\n")
     assert.is_true(longer > 1 and longer < 1000)
     fails(1, "2 runs are too few: at least 3 show how much runs vary", "--plan", "2%",
       more[1], more[2])

@@ -8,7 +8,7 @@ local many_records = require "spec.support.many_records"
 local run = require "spec.cli.run"
 
 local commands = {
-  { "report" }, { "report", "--no-children" }, { "report", "--sort", "pid,tid" },
+  { "report" }, { "report", "--no-children" }, { "report", "--sort", "tgid,tid" },
   { "report", "--where", "pid > 1", "--time", "10%-90%" }, { "report", "--sort", "srcline" },
   { "flame", "-o", "/dev/null" }, { "flame", "--by", "tid", "--count", "-o", "/dev/null" },
   { "fold" }, { "fold", "--inline", "--annotate" },
@@ -87,6 +87,12 @@ describe("--explain", function()
   it("names the passes that are made", function()
     check_passes { run.demo }
     check_passes { scheduled() }
+  end)
+
+  it("names the pass for the last names of threads", function()
+    local paths, command = { run.demo }, { "report", "--sort", "pid,tid" }
+    local made = made_passes(run_with("--timing=json", "1", command, paths).err)
+    assert.same(made, explained_passes(run_with("--explain", "1", command, paths).out))
   end)
 
   it("names those of recordings that workers share, and of several", function()

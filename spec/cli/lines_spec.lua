@@ -79,7 +79,10 @@ describe("-p", function()
   it("tells false from what is absent", function()
     assert.are.equal("false\n", run.perflua { "-f", "elapsed == 0", "-p", "exact_ip",
       run.demo }.out)
-    assert.are.equal("-\n", run.perflua { "-f", "elapsed == 0", "-p", "symbol", calls }.out)
+    local b = builder.new() -- nothing is mapped
+    b:sample(b:event { sample_type = { "ip", "tid", "time" } },
+      { ip = 16, pid = 1, tid = 1, time = 2 })
+    assert.are.equal("-\n", run.perflua { "-p", "symbol", b:write() }.out)
   end)
 
   it("comes after statements, which may use the name file for something else", function()

@@ -99,6 +99,8 @@ describe("a tool that needs something of a recording", function()
       "perflua waits: d\nusage: perflua waits FILE\n\n"
       .. "FILE is a recording, or - for standard input; default: perf.data.\n\n"
       .. "needs: event sched:*; field callchain\n"
-      .. "record: perf record -g\n", perflua("help", "waits").out)
+      .. "record: perf record -g\n\n"
+      .. "  --timing[=json]  say on standard error where the time went: the passes, and the "
+      .. "stages of each\n", perflua("help", "waits").out)
   end)
 end)

@@ -247,8 +247,9 @@ needs.describe("terminal", "progress", function()
     local n = 0
     for expected, done, line in got.out:gmatch "(%d+) (%d+) ([^\n]*)\n" do
       n = n + 1
-      -- names and times are read beside
-      assert.is_true(tonumber(done) <= 1.35 * tonumber(expected), line .. ": " .. done)
+      -- names and times are read beside; where workers look for the borders of their parts, a
+      -- recording as small as these is read almost twice
+      assert.is_true(tonumber(done) <= 1.6 * tonumber(expected), line .. ": " .. done)
     end
     assert.equal(#lines, n, got.out .. got.err)
   end)

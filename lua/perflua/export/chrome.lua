@@ -61,6 +61,7 @@ function chrome.readings(query)
   if others[1] then
     local samples = plain[1] and query:where { event = others } or query
     list[#list + 1] = { query = trace_events.selected(samples) }
+    list[1].needs_counts = spec_of(query).file.size ~= nil
   end
   return list
 end
@@ -114,12 +115,12 @@ end
 -- up, and some of it for names that change.
 local function find_least(query, most)
   local spec = spec_of(query)
-  if not spec.file.size or count_samples(spec.file, spec.scope:events()) * EVENT <= most then
+  local plain, others = split_events(spec)
+  if not (others[1] and spec.file.size)
+      or count_samples(spec.file, spec.scope:events()) * EVENT <= most then
     return nil
   end
   local trace = measured_trace.new(spec.file, most)
-  local plain, others = split_events(spec)
-  if not others[1] then return nil end
   trace:draw(plain[1] and query:where { event = others } or query)
   trace.runs:finish(trace.last)
   local has_plain = count_samples(spec.file, plain) > 0

@@ -22,6 +22,14 @@ function explained.counts(file, is_health)
     "count records, samples and losses") }
 end
 
+---Explains the pass that reads who ran and what was mapped, for functions that ask for it.
+---@param file perflua.File
+---@return { text: string, n: integer }
+function explained.names(file)
+  return { n = 1, text = explain.all(file, "recorded system", guard(core.count_workers, file),
+    nil, "read the names of threads") }
+end
+
 ---Explains the pass that finds the first and the last time.
 ---@param file perflua.File whose header does not tell them
 ---@return { text: string, n: integer }

@@ -196,6 +196,7 @@ function tool.explain(file, args, format, other)
   local parts, counts = {}, format.one_event and file.size and not other
   if counts then parts[1] = explained.counts(file) end
   for _, reading in ipairs(export.readings(query, format, options)) do
+    if reading.needs_counts then parts[#parts + 1] = explained.counts(file) end
     if reading.needs_times then parts[#parts + 1] = explained.times(file) end
     parts[#parts + 1] = explained.reading(reading, { { "C", "the file, for " .. args.to } })
   end

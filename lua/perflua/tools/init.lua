@@ -117,7 +117,7 @@ local function options_of(tool)
     options, refused = require "perflua.toolkit.recordings".options(tool)
   end
   for name, option in pairs(common) do options[name] = option end
-  options.explain = tool.explain and EXPLAIN
+  if tool.explain then options.explain = EXPLAIN end
   return options, refused
 end
 

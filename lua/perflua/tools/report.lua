@@ -259,8 +259,12 @@ function tool.explain(file, _, settings)
   local ok, prepared = pcall(report.prepare, file, query)
   if not ok then return nil, strip_position(prepared), USAGE end
   local parts = { file.size and explained.counts(file, true) }
-  parts[#parts + 1] = explained.reading(report.reading(prepared),
+  local reading = explained.reading(report.reading(prepared),
     { { "C", "rows, sorted by their shares" } })
+  if prepared.place.pid and not reading.text:find "recorded system" then
+    parts[#parts + 1] = explained.names(file)
+  end
+  parts[#parts + 1] = reading
   return parts
 end
 
