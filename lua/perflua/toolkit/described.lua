@@ -61,7 +61,7 @@ end
 -- Puts a step behind others, on a line of its own if it is one of those or would be too long.
 local function append(text, name, step)
   if begins_line[name] then return text .. "\n  :" .. step end
-  local room = WIDTH - #text:match "[^\n]*$"
+  local room = WIDTH - #(text:match ".*\n(.*)$" or text) -- of the last line
   return text .. (#step < room and ":" or "\n    :") .. step
 end
 
