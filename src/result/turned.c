@@ -127,7 +127,8 @@ static bool order_values(struct turner *t)
 {
 	struct values *values = &t->values;
 
-	qsort_r(values->list, values->n, sizeof(*values->list), compare_key_values, t);
+	if (values->n)
+		qsort_r(values->list, values->n, sizeof(*values->list), compare_key_values, t);
 	pb_map_clear(&values->map);
 	for (size_t i = 0; i < values->n; i++)
 		if (!pb_map_add(&values->map, pq_hash(&values->secret, &values->list[i]),
