@@ -201,7 +201,8 @@ local classes = {
       { "slice", "string|integer?",
         "Spans are cut at multiples of this time, \"10ms\" or nanoseconds." },
       { "window", "any[]?",
-        "The times `{ from, to }`, as between() takes them: only parts of spans in it are rows." },
+        "The times `{ from, to }`, as between() takes them: only parts of spans in it are "
+          .. "rows." },
       { "lost", "\"drop\"|\"keep\"?",
         "Whether spans that were open when records were lost are rows if a record closes them "
           .. "later.",
