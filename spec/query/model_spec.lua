@@ -53,7 +53,7 @@ describe("the engine", function()
     for _, step in ipairs { "where", "group_by", "select", "pair", "within", "unnest",
       "union of spans", "intersection of spans",
       "where of spans", "unnest of spans", "within of spans" } do
-      assert.is_true((seen[step] or 0) > QUERIES // 200, step
+      assert.is_true((seen[step] or 0) > QUERIES // 150, step
         .. (" was asked of too few queries with rows: %d"):format(seen[step] or 0))
     end
   end)

@@ -159,7 +159,7 @@ return function(self, steps)
   spans(self, inner, { "tid", "cpu", false }, self:chance(20))
   local options = inner[#inner][2]
   if self:chance(50) then self:filters(inner) end
-  if self:chance(40) then
+  if self:chance(60) then
     self.pool, self.arguments, self.calls = own, "record", calls
     spans(self, steps, { "tid", "cpu", false }, self:chance(20), true)
     calls = self.calls

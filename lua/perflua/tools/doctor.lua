@@ -9,7 +9,7 @@ local show = require "perflua.doctor.show"
 local tool = {
   description = "check a recording: damage, losses, gaps; what to record better",
   usage = "doctor [options] FILE…",
-  reads = "records", passes = 3,
+  reads = "records", passes = 4,
   takes = "symbols", refused = "it examines whole recordings",
   options = {
     json = "print one JSON object per file, each on one line" },
