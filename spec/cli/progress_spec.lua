@@ -241,7 +241,7 @@ needs.describe("terminal", "progress", function()
         local expected, done = core.expect_work(0)
         print(("%.0f %.0f %s"):format(expected - 1e12, done, line))
       end]]
-    -- one worker: several look for the borders of their parts, and read small files almost twice
+    -- one worker: several look for the borders of their parts, and read small files twice
     local got = run.shell_with([[TERM=dumb script -qec "$perflua -j 1 $1 $2 >$2.out" /dev/null \
       </dev/null >/dev/null; cat "$2.out"; rm "$2.out"]], script,
       files.temporary(table.concat(lines, "\n") .. "\n"))
