@@ -50,24 +50,20 @@ local function clock_parts(file, seconds)
   return busy / (seconds * 1e9), is_idle_known and idle / (seconds * 1e9)
 end
 
--- Returns the mean over the runs of a side; nil or false: a run does not say.
-local function mean_of(one, part_of, nth)
-  local sum = 0
+-- Returns the means over the runs of a side of the parts that a function tells, up to two; nil or
+-- false: a run does not say.
+local function means_of(one, parts_of)
+  local sums = { 0, 0 }
   for _, run in ipairs(one.runs) do
     local file = run.spec and run.spec.file
     if not file or not file.size or not run.seconds or run.has_gaps or run.spec.from
       or run.spec.to then
       return nil
     end
-    local part = select(nth or 1, part_of(file, run.seconds))
-    if not part then return nil end
-    sum = sum + part
+    local parts = { parts_of(file, run.seconds) }
+    for i = 1, 2 do sums[i] = sums[i] and parts[i] and sums[i] + parts[i] / #one.runs end
   end
-  return sum / #one.runs
-end
-
-local function both(before, after, ...)
-  return mean_of(before, ...), mean_of(after, ...)
+  return sums[1], sums[2]
 end
 
 local function tell(format, a, b)
@@ -78,24 +74,29 @@ end
 ---@param after table
 ---@return string? # a line; nil: nothing shows it
 function crowding.line(before, after)
-  local a, b = both(before, after, preempted_part)
+  local a = means_of(before, preempted_part)
+  local b = a and means_of(after, preempted_part)
   if a and b then
     if math.abs(a - b) < MUCH then return nil end
     return tell("threads were preempted for %s of the time before, %s after: other programs "
       .. "ran instead", a, b)
   end
-  a, b = both(before, after, clock_parts, 2)
-  if a and b then
-    if math.abs(a - b) < MUCH then return nil end
+  local busy_before, idle_before = means_of(before, clock_parts)
+  if not busy_before then return nil end
+  local busy_after, idle_after = means_of(after, clock_parts)
+  if idle_before and idle_after then
+    if math.abs(idle_before - idle_after) < MUCH then return nil end
     return tell("processors were idle for %s of the time before, %s after: other programs may "
-      .. "have run instead", a, b)
-  elseif a or b then
+      .. "have run instead", idle_before, idle_after)
+  elseif idle_before or idle_after then
     return nil -- one side has all threads
   end
-  a, b = both(before, after, clock_parts, 1)
-  if not a or not b or math.min(a, b) > (1 - MUCH) * math.max(a, b) then return nil end
+  if not busy_after or math.min(busy_before, busy_after)
+      > (1 - MUCH) * math.max(busy_before, busy_after) then
+    return nil
+  end
   return tell("threads ran on processors for %s of the time before, %s after: they waited, or "
-    .. "other programs ran instead", a, b)
+    .. "other programs ran instead", busy_before, busy_after)
 end
 
 return crowding

@@ -15,7 +15,7 @@ local unchosen = require "perflua.toolkit.unchosen"
 local tool = {
   description = "compare recordings: what became slower or faster, with intervals",
   usage = "diff [options] BEFORE AFTER | BEFORE… -- AFTER…",
-  reads = "sides", passes = 3, operands = { 1, math.huge }, sides = "--",
+  reads = "sides", passes = 2, operands = { 1, math.huge }, sides = "--",
   options = output.with_csv_options {
     sort = { "FIELDS", "group by these fields, default comm,dso,symbol", fields = true },
     per = { "WHAT", "compare per share, second or event:NAME; default: per run",
