@@ -5,30 +5,17 @@ local suggest = require "perflua.errors.suggest"
 
 local graph = {}
 
-local FORMS <const> = { graph = "graph", fractal = "fractal", flat = "flat", folded = "folded",
-  none = "none" }
-local ORDERS <const> = { caller = "caller", callee = "callee" }
-local VALUES <const> = { percent = "percent", period = "period", count = "count" }
--- what frames of a tree are told apart by: the one way that there is
-local KEYS <const> = { ["function"] = true }
+-- What each word says. Frames of a tree are told apart by function only.
+local WORDS <const> = { graph = "form", fractal = "form", flat = "form", folded = "form",
+  none = "form", caller = "order", callee = "order", percent = "value", period = "value",
+  count = "value", ["function"] = "key" }
 
-local WORDS <const> = { "graph", "fractal", "flat", "folded", "none", "caller", "callee",
-  "function", "percent", "period", "count" }
-
--- Sets what a word says. Returns nil and what is wrong with it.
-local function set_word(made, word)
-  if FORMS[word] then
-    made.form = word
-  elseif ORDERS[word] then
-    made.order = word
-  elseif VALUES[word] then
-    made.value = word
-  elseif not KEYS[word] then
-    local message = ("'%s' is not a word of it: there are %s"):format(word,
-      table.concat(WORDS, ", "))
-    return nil, suggest.message(message, word, WORDS)
-  end
-  return true
+-- Says what is wrong with a word that is none of these.
+local function wrong_word(word)
+  local names = suggest.names(WORDS)
+  local message = ("'%s' is not a word of it: there are %s"):format(word,
+    table.concat(names, ", "))
+  return suggest.message(message, word, names)
 end
 
 ---@param text string as perf report -g takes it: words in any order; the first number is the
@@ -41,8 +28,8 @@ function graph.parse(text)
   for _, word in ipairs(list.split(text)) do
     local number = tonumber(word)
     if not number then
-      local ok, message = set_word(made, word)
-      if not ok then return nil, message end
+      if not WORDS[word] then return nil, wrong_word(word) end
+      made[WORDS[word]] = word
     elseif number ~= number or number < 0 or made.least and math.tointeger(number) == nil then
       return nil, ("'%s': a share in percent expected, and then a number of calls"):format(word)
     elseif made.least then

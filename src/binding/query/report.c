@@ -191,15 +191,15 @@ static bool is_report_shape(const struct pr_shape *shape, const struct pq_report
 
 static int report_trees_gc(lua_State *L)
 {
-	pr_report_trees_deinit(&((struct pl_report_trees *)lua_touserdata(L, 1))->trees);
+	pr_report_trees_deinit(lua_touserdata(L, 1));
 	return 0;
 }
 
-struct pl_report_trees *pl_check_report_trees(lua_State *L, int index)
+struct pr_report_trees *pl_check_report_trees(lua_State *L, int index)
 {
-	struct pl_report_trees *trees = luaL_checkudata(L, index, PL_REPORT_TREES);
+	struct pr_report_trees *trees = luaL_checkudata(L, index, PL_REPORT_TREES);
 
-	if (!trees->trees.first)
+	if (!trees->first)
 		luaL_argerror(L, index, "trees that were not made");
 	lua_getiuservalue(L, index, 2);
 	pl_check_open_file(L, -1);
@@ -210,9 +210,9 @@ struct pl_report_trees *pl_check_report_trees(lua_State *L, int index)
 /* Sets `trees` of the description, which take the groups; their grouping is the job's. */
 static void set_trees(lua_State *L, struct pl_job *job, size_t n_rows)
 {
-	struct pl_report_trees *made = lua_newuserdatauv(L, sizeof(*made), 2);
+	struct pr_report_trees *made = lua_newuserdatauv(L, sizeof(*made), 2);
 
-	*made = (struct pl_report_trees){ 0 };
+	*made = (struct pr_report_trees){ 0 };
 	if (luaL_newmetatable(L, PL_REPORT_TREES)) {
 		lua_pushcfunction(L, report_trees_gc);
 		lua_setfield(L, -2, "__gc");
@@ -222,11 +222,11 @@ static void set_trees(lua_State *L, struct pl_job *job, size_t n_rows)
 	lua_setiuservalue(L, -2, 1);
 	lua_pushvalue(L, PL_FILE_AT);
 	lua_setiuservalue(L, -2, 2);
-	made->trees.groups = job->groups;
-	made->trees.stacks = job->report.stacks;
+	made->groups = job->groups;
+	made->stacks = job->report.stacks;
 	job->groups = NULL;
 	job->report.stacks.list = NULL;
-	if (!pr_report_trees_begin(&made->trees, n_rows))
+	if (!pr_report_trees_begin(made, n_rows))
 		luaL_error(L, "no memory for a report");
 	lua_setfield(L, PL_OPTIONS_AT, "trees");
 }

@@ -8,11 +8,7 @@
 
 #define PL_REPORT_TREES "perflua.report_trees"
 
-struct pl_report_trees {
-	struct pr_report_trees trees;
-};
-
 /* Returns the trees at `index`. Raises if they are none, or their recording is closed. */
-struct pl_report_trees *pl_check_report_trees(lua_State *L, int index);
+struct pr_report_trees *pl_check_report_trees(lua_State *L, int index);
 
 #endif

@@ -104,7 +104,7 @@ static void read_graph(lua_State *L, struct graph *graph)
 
 	luaL_checktype(L, GRAPH_AT, LUA_TTABLE);
 	lua_getfield(L, GRAPH_AT, "trees");
-	graph->trees = &pl_check_report_trees(L, -1)->trees;
+	graph->trees = pl_check_report_trees(L, -1);
 	lua_pop(L, 1);
 	lua_pushvalue(L, GRAPH_AT);
 	graph->how = (struct pr_tree_text){
