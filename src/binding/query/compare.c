@@ -7,8 +7,6 @@
 #include "call_tree.h"
 #include "compare.h"
 
-#define PL_BINARIES "perflua.binaries"
-
 struct pl_comparison *pl_check_comparison(lua_State *L)
 {
 	struct pl_comparison *c = luaL_checkudata(L, 1, PL_COMPARISON);
@@ -317,14 +315,6 @@ static void read_slices(lua_State *L, struct pc_run *run)
 	lua_pop(L, 1);
 }
 
-/* Returns true if the keys from `first` on tell where an address is. */
-static bool has_places(const struct pr_result *result, size_t first)
-{
-	size_t n = result->shape.n_keys;
-
-	return first < n && n - first >= PC_PLACE_KEYS;
-}
-
 static void read_naming(lua_State *L, struct pc_run *run)
 {
 	run->naming.first = PR_NONE;
@@ -332,7 +322,7 @@ static void read_naming(lua_State *L, struct pc_run *run)
 		run->naming.first = pl_get_place(L, -1, "first");
 		run->naming.own = get_binaries(L, "own");
 		run->naming.other = get_binaries(L, "other");
-		luaL_argcheck(L, has_places(run->result, run->naming.first), AT_RUN,
+		luaL_argcheck(L, pl_has_places(run->result, run->naming.first), AT_RUN,
 			      "no keys of addresses");
 		if (!run->naming.own || !run->naming.other)
 			run->naming.own = run->naming.other = NULL;
@@ -479,57 +469,6 @@ int pl_comparison_stacks(lua_State *L)
 	return 1;
 }
 
-static int binaries_gc(lua_State *L)
-{
-	struct pc_binaries **binaries = luaL_checkudata(L, 1, PL_BINARIES);
-
-	pc_binaries_destroy(*binaries);
-	*binaries = NULL;
-	return 0;
-}
-
-int pl_binaries(lua_State *L)
-{
-	int n = lua_gettop(L);
-	struct pc_binaries **binaries = lua_newuserdatauv(L, sizeof(*binaries), 0);
-
-	*binaries = NULL;
-	luaL_setmetatable(L, PL_BINARIES);
-	*binaries = pc_binaries_create();
-	if (!*binaries)
-		return luaL_error(L, "no memory for binaries");
-	for (int i = 1; i <= n; i++) {
-		const struct pr_result *result;
-		size_t first, symbol, count;
-
-		luaL_checktype(L, i, LUA_TTABLE);
-		lua_getfield(L, i, "result");
-		result = pl_check_result(L, -1)->result;
-		first = pl_get_place(L, i, "first");
-		symbol = pl_get_place(L, i, "symbol");
-		count = pl_get_place(L, i, "count");
-		luaL_argcheck(L,
-			      has_places(result, first) && symbol < result->shape.n_keys &&
-				      count < result->shape.n_measures,
-			      i, "no keys of functions");
-		if (!pc_binaries_add(*binaries, result, first, symbol, count))
-			return luaL_error(L, "no memory for binaries");
-		lua_pop(L, 1);
-	}
-	return 1;
-}
-
-int pl_binaries_unnamed(lua_State *L)
-{
-	struct pc_binaries **a = luaL_checkudata(L, 1, PL_BINARIES);
-	struct pc_binaries **b = luaL_checkudata(L, 2, PL_BINARIES);
-
-	luaL_argcheck(L, *a, 1, "no binaries");
-	luaL_argcheck(L, *b, 2, "no binaries");
-	lua_pushinteger(L, (lua_Integer)pc_binaries_unnamed(*a, *b));
-	return 1;
-}
-
 /* Makes a metatable with a finalizer. */
 static void make_metatable(lua_State *L, const char *name, lua_CFunction gc)
 {
@@ -542,5 +481,5 @@ static void make_metatable(lua_State *L, const char *name, lua_CFunction gc)
 void pl_comparison_register(lua_State *L)
 {
 	make_metatable(L, PL_COMPARISON, comparison_gc);
-	make_metatable(L, PL_BINARIES, binaries_gc);
+	make_metatable(L, PL_BINARIES, pl_binaries_gc);
 }

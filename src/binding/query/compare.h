@@ -8,6 +8,7 @@
 #include "result.h"
 
 #define PL_COMPARISON "perflua.comparison"
+#define PL_BINARIES   "perflua.binaries"
 
 /* User values: the stacks that are shown; the function that matches texts. */
 enum {
@@ -50,5 +51,10 @@ double pl_get_double(lua_State *L, int index, const char *name, double none);
 
 /* Returns the place of field `name` of the table at `index` among names. */
 int pl_get_option(lua_State *L, int index, const char *name, const char *const names[]);
+
+/* Returns true if the keys from `first` on tell where an address is. */
+bool pl_has_places(const struct pr_result *result, size_t first);
+
+int pl_binaries_gc(lua_State *L); /* __gc of PL_BINARIES */
 
 #endif

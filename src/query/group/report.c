@@ -1,198 +1,16 @@
-#include "report.h"
+#include "report_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vector.h"
-#include "group_internal.h"
 #include "perfdata/format/views.h"
 
 #define ASK_EVERY  4096	      /* groups between two calls of ps_interrupted() */
 #define DROP_EVERY (1u << 20) /* frames that are freed together */
 
-/* The shown part of a frame, and the group that it was added to last. They may be many. */
-struct part {
-	const struct pq_text *dso; /* NULL: not asked for */
-	uint64_t symbol;	   /* as the word of a key */
-	uint32_t owner, group;	   /* owner + 1; 0: no group yet */
-	uint8_t mode;		   /* enum pd_cpumode */
-	uint8_t type;		   /* enum pq_type of the symbol; PQ_NIL: not asked for */
-	bool is_named;
-};
-
-/* A report in the making. */
-struct maker {
-	const struct pq_report *report;
-	struct pq_groups *from, *to;
-	struct pq_report_sections *sections;
-	bool has_dso, has_symbol;
-	struct pq_table owners; /* words of `to` without those of frames */
-	/* [to]: group of `from` that was added last, + 1, and the number of its stack */
-	struct latest {
-		uint32_t group, stack;
-	} * latest;
-	size_t n_latest;
-	const struct pq_text **chain_texts; /* by number of a chain; NULL: not made yet */
-	const struct pq_text *modes[PD_CPUMODE_GUEST_USER + 1];
-	const struct pq_text *unknown;
-	struct part *parts; /* by number of a frame */
-	struct {
-		struct pm_string_pool strings; /* paths */
-		const char **shown;	       /* [strings.n]: NULL: the end of the path */
-		size_t room;
-	} binaries;
-};
-
-static bool set_text(const struct pq_text **text, struct maker *m, const char *p, size_t n)
-{
-	*text = pq_texts_intern(&m->to->texts, p, (uint32_t)n);
-	return *text != NULL;
-}
-
-/* Lists the binaries of the system whose short names are not the ends of their paths. */
-static bool read_binaries(struct maker *m)
-{
-	for (uint32_t machine = 0; machine < m->report->n_machines; machine++) {
-		const struct ps_store *store = pm_system_store(m->report->system, machine);
-
-		for (size_t i = 0; store && i < ps_store_count(store); i++) {
-			const struct ps_dso *dso = ps_store_at(store, i);
-			uint32_t number;
-
-			if (dso->id.kind == PS_USER || dso->id.kind == PS_DATA)
-				continue;
-			number = pm_string_pool_add(&m->binaries.strings,
-						    (struct pd_text){ dso->name,
-								      strlen(dso->name) });
-			if (number == PM_NO_STRING ||
-			    !pb_reserve(m->binaries.shown, number, m->binaries.room))
-				return false;
-			m->binaries.shown[number] = dso->short_name;
-		}
-	}
-	return true;
-}
-
-/*
- * Returns the end of a path, without slashes behind it: see dso__set_basename,
- * tools/perf/util/dso.c.
- */
-static struct pd_text base_of(struct pd_text path)
-{
-	size_t n = path.n, from;
-
-	while (n && path.p[n - 1] == '/')
-		n--;
-	for (from = n; from && path.p[from - 1] != '/'; from--)
-		;
-	return n ? (struct pd_text){ path.p + from, n - from } : path;
-}
-
-/* Sets *text to the name that a binary is shown by. Returns false without memory. */
-static bool short_name_of(struct maker *m, const struct pq_value *dso,
-			  const struct pq_text **text)
-{
-	struct pd_text path = { dso->p, dso->size }, shown;
-	size_t n = m->binaries.strings.n;
-	uint32_t known;
-
-	*text = m->unknown;
-	if (dso->type != PQ_TEXT)
-		return true;
-	shown = base_of(path);
-	known = pm_string_pool_add(&m->binaries.strings, path);
-	if (known == PM_NO_STRING ||
-	    (known == n && !pb_reserve(m->binaries.shown, n, m->binaries.room)))
-		return false;
-	if (known == n)
-		m->binaries.shown[n] = NULL;
-	if (m->binaries.shown[known])
-		shown = (struct pd_text){ m->binaries.shown[known],
-					  strlen(m->binaries.shown[known]) };
-	return set_text(text, m, shown.p, shown.n);
-}
-
-/*
- * Returns the mode whose letter is shown for a mode: an unknown one is shown as the hypervisor.
- */
-static uint8_t level_of(uint8_t mode)
-{
-	return mode == PD_CPUMODE_UNKNOWN || mode > PD_CPUMODE_GUEST_USER ?
-		       PD_CPUMODE_HYPERVISOR :
-		       mode;
-}
-
-/* Sets *part to that of a frame; NULL: of no address. Returns false without memory. */
-static bool set_frame_part(struct maker *m, const struct pq_frame *frame, struct part *part)
-{
-	const struct ps_dso *dso = frame ? frame->dso : NULL;
-	const struct pq_text *name = m->unknown;
-
-	*part = (struct part){ .mode = frame ? level_of(frame->mode) : PD_CPUMODE_HYPERVISOR };
-	if (m->has_dso)
-		part->dso = !dso ? m->unknown :
-				   pq_texts_add_fixed(&m->to->texts, dso->short_name,
-						      (uint32_t)strlen(dso->short_name));
-	if (m->has_dso && !part->dso)
-		return false;
-	if (!m->has_symbol)
-		return true;
-	part->type = frame && !frame->symbol ? PQ_INT : PQ_TEXT;
-	part->is_named = frame && frame->symbol;
-	if (part->is_named)
-		name = pq_texts_add_fixed(&m->to->texts, frame->symbol->name,
-					  frame->symbol->length);
-	if (part->type == PQ_INT)
-		part->symbol = frame->address;
-	else if (name)
-		part->symbol = (uintptr_t)name->bytes;
-	return name != NULL;
-}
-
-static uint8_t mode_of(const struct pq_value *name)
-{
-	for (uint8_t mode = 0; name->type == PQ_TEXT && mode <= PD_CPUMODE_GUEST_USER; mode++) {
-		const char *known = pd_cpumode_name(mode);
-
-		if (strlen(known) == name->size && memcmp(known, name->p, name->size) == 0)
-			return mode;
-	}
-	return PD_CPUMODE_UNKNOWN;
-}
-
-/* Sets *part to that of a group's keys. Returns false without memory. */
-static bool set_group_part(struct maker *m, size_t g, struct part *part)
-{
-	const struct pq_text *name = m->unknown;
-	struct pq_value value;
-
-	*part = (struct part){ 0 };
-	for (size_t i = 0; i < m->report->n_keys; i++) {
-		const struct pq_report_key *key = &m->report->keys[i];
-
-		if (key->from == PQ_FROM_KEY)
-			continue;
-		pq_groups_key(m->from, g, key->key, &value);
-		if (key->from == PQ_FROM_MODE) {
-			part->mode = mode_of(&value);
-		} else if (key->from == PQ_FROM_DSO) {
-			if (!short_name_of(m, &value, &part->dso))
-				return false;
-		} else {
-			part->is_named = value.type == PQ_TEXT;
-			part->type = value.type == PQ_INT ? PQ_INT : PQ_TEXT;
-			if (part->is_named)
-				name = pq_texts_move(&m->to->texts, pq_text_of(value.p));
-			if (!name)
-				return false;
-			part->symbol = part->type == PQ_INT ? value.u : (uintptr_t)name->bytes;
-		}
-	}
-	return true;
-}
-
 /* Returns the text of a chain that is a key of its own; NULL without memory. */
-static const struct pq_text *text_of_chain(struct maker *m, uint32_t chain)
+static const struct pq_text *text_of_chain(struct pq_report_maker *m, uint32_t chain)
 {
 	const char *text;
 	size_t n;
@@ -203,13 +21,13 @@ static const struct pq_text *text_of_chain(struct maker *m, uint32_t chain)
 	if (m->chain_texts && !m->chain_texts[chain]) {
 		text = pq_chains_text(m->from->chains, chain, &n);
 		if (text && n <= UINT32_MAX)
-			set_text(&m->chain_texts[chain], m, text, n);
+			pq_report_set_text(&m->chain_texts[chain], m, text, n);
 	}
 	return m->chain_texts ? m->chain_texts[chain] : NULL;
 }
 
 /* Sets key `k` of m->to->words, number `at` of the query's. Returns false without memory. */
-static bool move_key(struct maker *m, size_t k, size_t g, size_t at)
+static bool move_key(struct pq_report_maker *m, size_t k, size_t g, size_t at)
 {
 	const uint64_t *words = pq_table_group(&m->from->table, g);
 	uint8_t tag = pq_table_tags(&m->from->table, (uint64_t *)words)[at];
@@ -236,7 +54,7 @@ static bool move_key(struct maker *m, size_t k, size_t g, size_t at)
 }
 
 /* Returns the section of a group of the query. */
-static size_t section_of(const struct maker *m, size_t g)
+static size_t section_of(const struct pq_report_maker *m, size_t g)
 {
 	struct pq_value value = { .type = PQ_NIL };
 
@@ -249,7 +67,7 @@ static size_t section_of(const struct maker *m, size_t g)
  * Sets the words of all that a group has beside its frames, and *owner to a number that all
  * groups with these words share. Returns false without memory.
  */
-static bool set_owner(struct maker *m, size_t g, size_t section, uint32_t *owner)
+static bool set_owner(struct pq_report_maker *m, size_t g, size_t section, uint32_t *owner)
 {
 	struct pq_table *table = &m->to->table;
 	size_t number;
@@ -275,7 +93,7 @@ static bool set_owner(struct maker *m, size_t g, size_t section, uint32_t *owner
 }
 
 /* Sets the words of a frame beside those of its group. Returns false without memory. */
-static bool set_part_words(struct maker *m, const struct part *part)
+static bool set_part_words(struct pq_report_maker *m, const struct pq_report_part *part)
 {
 	uint8_t *tags = pq_table_tags(&m->to->table, m->to->words);
 
@@ -295,7 +113,7 @@ static bool set_part_words(struct maker *m, const struct part *part)
 			const char *name = pd_cpumode_name(part->mode);
 
 			if (!m->modes[part->mode] &&
-			    !set_text(&m->modes[part->mode], m, name, strlen(name)))
+			    !pq_report_set_text(&m->modes[part->mode], m, name, strlen(name)))
 				return false;
 			*word = (uintptr_t)m->modes[part->mode]->bytes;
 		}
@@ -304,7 +122,7 @@ static bool set_part_words(struct maker *m, const struct part *part)
 }
 
 /* Returns the group that has the words of a part; PQ_NO_GROUP: no memory. */
-static size_t find_group(struct maker *m, const struct part *part)
+static size_t find_group(struct pq_report_maker *m, const struct pq_report_part *part)
 {
 	struct pq_table *table = &m->to->table;
 
@@ -313,12 +131,13 @@ static size_t find_group(struct maker *m, const struct part *part)
 	return pq_table_search(table, m->to->words, pq_table_hash(table, m->to->words));
 }
 
-static uint64_t *measure_at(const struct maker *m, size_t group, size_t measure)
+static uint64_t *measure_at(const struct pq_report_maker *m, size_t group, size_t measure)
 {
 	return (uint64_t *)(pq_group_states(m->to, group) + m->to->measured[measure].at);
 }
 
-static void add_own(const struct maker *m, size_t group, const struct pq_state measured[2])
+static void add_own(const struct pq_report_maker *m, size_t group,
+		    const struct pq_state measured[2])
 {
 	for (size_t i = 0; i < 2; i++)
 		pq_add_natural(measure_at(m, group, i), measured[i].value.u);
@@ -328,7 +147,8 @@ static void add_own(const struct maker *m, size_t group, const struct pq_state m
  * Notes that frame `at` of the chain of group `g` is the row's, which has `stack` of that group
  * (UINT32_MAX: none yet). Returns the number of the stack; UINT32_MAX without memory.
  */
-static uint32_t note_stack(struct maker *m, size_t row, size_t g, size_t at, uint32_t stack)
+static uint32_t note_stack(struct pq_report_maker *m, size_t row, size_t g, size_t at,
+			   uint32_t stack)
 {
 	struct pq_report_stacks *stacks = m->report->stacks;
 
@@ -349,8 +169,8 @@ static uint32_t note_stack(struct maker *m, size_t row, size_t g, size_t at, uin
  * Adds group `g` of the query to the group of frame `at` of its chain. Returns false without
  * memory.
  */
-static bool add_frame(struct maker *m, uint32_t owner, struct part *part, size_t g, size_t at,
-		      const struct pq_state measured[2])
+static bool add_frame(struct pq_report_maker *m, uint32_t owner, struct pq_report_part *part,
+		      size_t g, size_t at, const struct pq_state measured[2])
 {
 	struct latest *latest;
 	bool is_new;
@@ -379,18 +199,18 @@ static bool add_frame(struct maker *m, uint32_t owner, struct part *part, size_t
 	return latest->stack != UINT32_MAX;
 }
 
-static bool add_frames(struct maker *m, uint32_t owner, size_t g,
+static bool add_frames(struct pq_report_maker *m, uint32_t owner, size_t g,
 		       const struct pq_state measured[2], bool *is_named)
 {
 	const uint32_t *frames;
 	struct pq_value chain;
-	struct part none;
+	struct pq_report_part none;
 	size_t n;
 
 	pq_groups_key(m->from, g, m->from->grouping->n_keys - 1, &chain);
 	if (chain.type != PQ_CHAIN) {
 		*is_named = false;
-		return set_frame_part(m, NULL, &none) &&
+		return pq_report_frame_part(m, NULL, &none) &&
 		       add_frame(m, owner, &none, g, 0, measured);
 	}
 	frames = pq_chains_frames(m->from->chains, (uint32_t)chain.u, &n);
@@ -404,8 +224,8 @@ static bool add_frames(struct maker *m, uint32_t owner, size_t g,
 	return true;
 }
 
-static bool add_to_section(struct maker *m, size_t section, const struct pq_state measured[2],
-			   bool is_named)
+static bool add_to_section(struct pq_report_maker *m, size_t section,
+			   const struct pq_state measured[2], bool is_named)
 {
 	struct pq_report_sections *sections = m->sections;
 	struct pq_report_section *s;
@@ -421,7 +241,7 @@ static bool add_to_section(struct maker *m, size_t section, const struct pq_stat
 }
 
 /* Notes the chain of group `g`, whose row it is. Returns false without memory. */
-static bool add_whole_stack(struct maker *m, size_t g, size_t row)
+static bool add_whole_stack(struct pq_report_maker *m, size_t g, size_t row)
 {
 	struct pq_value chain;
 	size_t n;
@@ -437,13 +257,13 @@ static bool add_whole_stack(struct maker *m, size_t g, size_t row)
 }
 
 /* Adds group `g` of the query. Returns false without memory. */
-static bool add_group(struct maker *m, size_t g)
+static bool add_group(struct pq_report_maker *m, size_t g)
 {
 	size_t section = section_of(m, g), group;
 	struct pq_state measured[2];
 	uint32_t owner = 0;
 	bool is_named = false;
-	struct part part;
+	struct pq_report_part part;
 
 	if (!set_owner(m, g, section, &owner))
 		return false;
@@ -453,7 +273,7 @@ static bool add_group(struct maker *m, size_t g)
 		if (!add_frames(m, owner, g, measured, &is_named))
 			return false;
 	} else {
-		if (!set_group_part(m, g, &part))
+		if (!pq_report_group_part(m, g, &part))
 			return false;
 		group = find_group(m, &part);
 		if (group == PQ_NO_GROUP || !add_whole_stack(m, g, group))
@@ -468,14 +288,14 @@ static bool add_group(struct maker *m, size_t g)
  * Finds what is shown of all frames, and frees what that takes, before there are groups. It
  * begins with the last frame, so that frames go while parts come. Returns false without memory.
  */
-static bool find_parts(struct maker *m)
+static bool find_parts(struct pq_report_maker *m)
 {
 	struct pq_chains *chains = pq_groups_chains(m->from);
 	uint32_t n = chains ? pq_chains_n_frames(chains) : 0;
 
 	m->parts = malloc((n + (size_t)1) * sizeof(*m->parts));
 	for (uint32_t i = n; m->parts && i-- > 0;) {
-		if (!set_frame_part(m, pq_chains_frame(chains, i), &m->parts[i]))
+		if (!pq_report_frame_part(m, pq_chains_frame(chains, i), &m->parts[i]))
 			return false;
 		if (i % DROP_EVERY == 0 && !m->report->stacks)
 			pq_chains_drop_frames(chains, i);
@@ -483,7 +303,7 @@ static bool find_parts(struct maker *m)
 	return m->parts;
 }
 
-static bool make(struct maker *m, struct ps_interrupt *interrupt)
+static bool make(struct pq_report_maker *m, struct ps_interrupt *interrupt)
 {
 	size_t size = pq_groups_size(m->from);
 
@@ -491,11 +311,12 @@ static bool make(struct maker *m, struct ps_interrupt *interrupt)
 		m->has_dso = m->has_dso || m->report->keys[i].from == PQ_FROM_DSO;
 		m->has_symbol = m->has_symbol || m->report->keys[i].from == PQ_FROM_SYMBOL;
 	}
-	if (size >= UINT32_MAX || !set_text(&m->unknown, m, PM_UNKNOWN, strlen(PM_UNKNOWN)) ||
+	if (size >= UINT32_MAX ||
+	    !pq_report_set_text(&m->unknown, m, PM_UNKNOWN, strlen(PM_UNKNOWN)) ||
 	    !pq_table_init(&m->owners, m->to->table.n_keys, 0))
 		return false;
 	if (m->report->callers ? !find_parts(m) :
-				 m->has_dso && m->report->system && !read_binaries(m))
+				 m->has_dso && m->report->system && !pq_report_read_binaries(m))
 		return false;
 	for (size_t g = 0; g < size; g++, m->sections->taken++) {
 		if (g % ASK_EVERY == 0 && ps_interrupted(interrupt))
@@ -510,7 +331,9 @@ bool pq_report_make(const struct pq_report *report, struct pq_groups *from,
 		    struct pq_groups *to, struct pq_report_sections *sections,
 		    struct ps_interrupt *interrupt)
 {
-	struct maker m = { .report = report, .from = from, .to = to, .sections = sections };
+	struct pq_report_maker m = {
+		.report = report, .from = from, .to = to, .sections = sections
+	};
 	bool made;
 
 	*sections = (struct pq_report_sections){ 0 };
