@@ -50,8 +50,8 @@ local function clock_parts(file, seconds)
   return busy / (seconds * 1e9), is_idle_known and idle / (seconds * 1e9)
 end
 
--- Returns the means over the runs of a side of the parts that a function tells, up to two; nil or
--- false: a run does not say.
+-- Returns the means over the runs of a side of the parts that a function tells, up to two; nil
+-- or false: a run does not say.
 local function means_of(one, parts_of)
   local sums = { 0, 0 }
   for _, run in ipairs(one.runs) do

@@ -5,7 +5,7 @@ local suggest = require "perflua.errors.suggest"
 
 local graph = {}
 
--- What each word says. Frames of a tree are told apart by function only.
+-- Each word, and which of the settings it is. Frames of a tree are told apart by function.
 local WORDS <const> = { graph = "form", fractal = "form", flat = "form", folded = "form",
   none = "form", caller = "order", callee = "order", percent = "value", period = "value",
   count = "value", ["function"] = "key" }
