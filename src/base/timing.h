@@ -1,6 +1,6 @@
 /*
- * Where the time goes: the stages of passes over recordings, with the time of the caller, the
- * processor time of all threads, and what was read.
+ * Measures where the time goes: the stages of passes over recordings, with the time of the
+ * caller, the processor time of all threads, and what was read.
  *
  *	struct pb_pass *pass = pb_pass_begin(timing, "groups of samples", number);
  *	struct pb_lap lap = pb_stage_enter(timing, pass, PB_STAGE_GROUPS);

@@ -13,7 +13,7 @@
 /*
  * The work of all passes of a Lua state, for one estimate over all of them. Work is counted in
  * bytes that are read; a phase before or after the reading counts for a part of its bytes.
- * What is expected grows when more comes than was known.
+ * The expected work grows when more comes than was known.
  */
 struct pl_work {
 	double expected, done;

@@ -1,5 +1,5 @@
 /*
- * Where the time goes, as Lua values: turns the measuring on, and tells what was measured. The
+ * Tells Lua where the time goes: turns the measuring on, and tells what was measured. The
  * core's long functions become stages by a wrapper, which is put in their place when time is
  * first measured: before that it costs nothing.
  */

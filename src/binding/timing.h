@@ -1,4 +1,4 @@
-/* Where the time goes: see base/timing.h. */
+/* Measures where the time goes: see base/timing.h. */
 #ifndef PERFLUA_BINDING_TIMING_H
 #define PERFLUA_BINDING_TIMING_H
 

@@ -154,7 +154,7 @@ enum pc_kind {
 	PC_KINDS
 };
 
-/* How much amounts of a kind vary from run to run. */
+/* The variance of amounts of a kind from run to run. */
 struct pc_prior {
 	double dispersion; /* variance of samples in that by chance: 1 or more */
 	double drift;	   /* standard deviation besides, as a part of the amount */

@@ -56,7 +56,7 @@ local function format_value(value, column, values)
 end
 
 ---Prepares the lines of a query's records: values separated by tabs, `-` for an absent one.
----What could be taken for a tab, an end of line or a terminal's command is escaped.
+---Escapes what could be taken for a tab, an end of line or a terminal's command.
 ---@param query perflua.Query
 ---@param list string expressions, separated by commas; what is wrong with it raises
 ---@return fun(out: file*) write writes them

@@ -1,4 +1,4 @@
--- Whether other programs kept the threads of one side off the processors, as records of
+-- Tells whether other programs kept the threads of one side off the processors, as records of
 -- switches, idle processors or clock events show it.
 
 local aside = require "perflua.group.aside"

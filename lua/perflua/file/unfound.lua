@@ -1,5 +1,5 @@
--- Why a condition may choose nothing: names in it that no thread and no function of a recording
--- has.
+-- Says why a condition may choose nothing: names in it that no thread and no function of a
+-- recording has.
 
 local core = require "perflua.core"
 local functions = require "perflua.file.functions"

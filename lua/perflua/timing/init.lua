@@ -1,4 +1,5 @@
--- Where the time goes: the passes over recordings, and the stages of each (src/base/timing.h).
+-- Tells where the time goes: the passes over recordings, and the stages of each
+-- (src/base/timing.h).
 
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"

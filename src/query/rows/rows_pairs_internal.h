@@ -71,7 +71,7 @@ struct pq_ended {
 	struct pq_opening opening; /* if items are of the opening record */
 };
 
-/* When the last record of a recording was, and of each cpu in it; 0: there was none. */
+/* Times of the last record of a recording, and of each cpu in it; 0: there was none. */
 struct pq_last_times {
 	uint64_t time;
 	uint64_t *by_cpu; /* [n_cpus] */
