@@ -1,6 +1,8 @@
 -- Recordings of two events, one that opens spans of time and one that closes them, for the
 -- specs of intervals.
 local builder = require "spec.support.builder"
+local interpret = require("spec.support.model").interpret
+local perflua = require "perflua"
 
 local spanned = {}
 
@@ -42,6 +44,12 @@ function spanned.write(rows, options)
   local b, events = spanned.builder(options)
   spanned.add(b, events, rows)
   return b:write()
+end
+
+--- Spans of a recording of these rows, which the model answers, or the core; and its file.
+function spanned.pair(rows, options, by_model)
+  local file = assert(perflua.open(spanned.write(rows)))
+  return interpret(file:samples(), by_model):pair(options), file
 end
 
 --- Spans as texts "key:start-stop", in the order in which they come.

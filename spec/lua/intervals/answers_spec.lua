@@ -1,20 +1,13 @@
 -- Records of several kinds that open spans, or close them, and which of them answer to which.
 local perflua = require "perflua"
-require "spec.support.model"
 local spanned = require "spec.support.spanned"
 local two_events = require "spec.support.two_events"
-local spec_of = require("perflua.core").query_spec
 
 local raises = two_events.raises
 
 for _, where in ipairs { "in the core", "in Lua" } do
 describe("pair() of several kinds of records, " .. where, function()
-  local function pair(rows, options)
-    local file = assert(perflua.open(spanned.write(rows)))
-    local query = file:samples()
-    spec_of(query).interpreted = where == "in Lua"
-    return query:pair(options), file
-  end
+  local function pair(rows, options) return spanned.pair(rows, options, where == "in Lua") end
 
   -- as calls of the kernel: a return has the number of its call, -1 after a signal's handler,
   -- or the number 11 if the call replaced the program

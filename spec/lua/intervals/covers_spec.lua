@@ -1,9 +1,8 @@
 -- The time that spans cover: unions and intersections.
 local perflua = require "perflua"
-require "spec.support.model"
+local interpret = require("spec.support.model").interpret
 local spanned = require "spec.support.spanned"
 local two_events = require "spec.support.two_events"
-local spec_of = require("perflua.core").query_spec
 
 local raises, rows_of = two_events.raises, two_events.rows
 
@@ -26,9 +25,7 @@ describe("the time that spans cover, " .. where, function()
   teardown(function() file:close() end)
 
   local function pair(options, of)
-    local query = (of or file):samples()
-    spec_of(query).interpreted = where == "in Lua"
-    return query:pair(options)
+    return interpret((of or file):samples(), where == "in Lua"):pair(options)
   end
 
   local function requests(more)

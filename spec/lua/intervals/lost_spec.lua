@@ -1,21 +1,15 @@
 -- Spans that were open when records were lost: how long they were at least and at most, and
 -- which of them are kept on request.
 local perflua = require "perflua"
-require "spec.support.model"
+local interpret = require("spec.support.model").interpret
 local spanned = require "spec.support.spanned"
 local two_events = require "spec.support.two_events"
-local spec_of = require("perflua.core").query_spec
 
 local raises = two_events.raises
 
 for _, where in ipairs { "in the core", "in Lua" } do
 describe("spans open at a loss, " .. where, function()
-  local function pair(rows, options)
-    local file = assert(perflua.open(spanned.write(rows)))
-    local query = file:samples()
-    spec_of(query).interpreted = where == "in Lua"
-    return query:pair(options), file
-  end
+  local function pair(rows, options) return spanned.pair(rows, options, where == "in Lua") end
 
   local function asked(spans)
     local list = spanned.texts(spans)
@@ -101,7 +95,7 @@ describe("spans open at a loss, " .. where, function()
       { "close", 7, 250, 2 },
     }, KEEP)
     local ticks = file:samples("tick")
-    spec_of(ticks).interpreted = where == "in Lua"
+    interpret(ticks, where == "in Lua")
     assert.same({ 110, 205 }, ticks:within(spans, { closed = true }):select("time"):collect())
     assert.same({ 110, 230 }, ticks:within(spans):select("time"):collect())
   end)

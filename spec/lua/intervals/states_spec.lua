@@ -1,10 +1,9 @@
 -- The states that spans go through, and spans that are cut at borders.
 local perflua = require "perflua"
-require "spec.support.model"
+local interpret = require("spec.support.model").interpret
 local builder = require "spec.support.builder"
 local spanned = require "spec.support.spanned"
 local two_events = require "spec.support.two_events"
-local spec_of = require("perflua.core").query_spec
 
 local raises, rows_of = two_events.raises, two_events.rows
 
@@ -23,12 +22,7 @@ local function with(options, more)
 end
 
 for _, where in ipairs { "in the core", "in Lua" } do
-local function pair(rows, options)
-  local file = assert(perflua.open(spanned.write(rows)))
-  local query = file:samples()
-  spec_of(query).interpreted = where == "in Lua"
-  return query:pair(options), file
-end
+local function pair(rows, options) return spanned.pair(rows, options, where == "in Lua") end
 
 describe("states of spans, " .. where, function()
   local function states(spans)
@@ -79,7 +73,7 @@ describe("states of spans, " .. where, function()
     local spans, file = pair({ { "open", 7, 100 }, { "tick", 1, 130, 1, 7 },
       { "tick", 7, 135, 3 }, { "close", 7, 150 } }, STATES)
     local ticks = file:samples("tick")
-    spec_of(ticks).interpreted = where == "in Lua"
+    interpret(ticks, where == "in Lua")
     assert.same({ { 135, 30, 20 } }, ticks:within(spans):select("time", "span.in_asleep",
       "span.in_waiting"):collect())
   end)

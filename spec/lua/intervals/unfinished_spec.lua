@@ -1,10 +1,9 @@
 -- Spans that are open at the end of the recording, as rows.
 local builder = require "spec.support.builder"
 local perflua = require "perflua"
-require "spec.support.model"
+local interpret = require("spec.support.model").interpret
 local spanned = require "spec.support.spanned"
 local two_events = require "spec.support.two_events"
-local spec_of = require("perflua.core").query_spec
 
 local raises, rows_of = two_events.raises, two_events.rows
 
@@ -27,9 +26,7 @@ end
 for _, where in ipairs { "in the core", "in Lua" } do
 describe("pair() with unfinished = true, " .. where, function()
   local function pair(file, options)
-    local query = file:samples()
-    spec_of(query).interpreted = where == "in Lua"
-    return query:pair(options or UNFINISHED)
+    return interpret(file:samples(), where == "in Lua"):pair(options or UNFINISHED)
   end
 
   it("gives the spans that are open at the end, in the order in which they began", function()
@@ -75,7 +72,7 @@ describe("pair() with unfinished = true, " .. where, function()
     local spans, got = pair(file, { open = "open", close = "close", key = false,
       unfinished = true }), {}
     local ticks = file:samples("tick")
-    spec_of(ticks).interpreted = where == "in Lua"
+    interpret(ticks, where == "in Lua")
     for record, span in ticks:within(spans, { closed = true }):each() do
       got[#got + 1] = { record.time, span.start, span.so_far }
     end
