@@ -27,7 +27,7 @@ endif
 # LUA_INCDIR, has a Lua of its own. EMULATOR runs a program of the machine that is built for.
 CONFIG ?= $(if $(LUA_INCDIR),$(B),build)/config.mk
 EMULATOR ?=
-ifneq ($(filter-out help clean matrix test-foreign,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help dist clean matrix test-foreign,$(or $(MAKECMDGOALS),all)),)
 include $(CONFIG)
 endif
 
@@ -53,7 +53,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	UBSAN_OPTIONS=print_stacktrace=1 HOME="$(CURDIR)/$(B)/home"
 RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.output -e 'warn[[@off]]'
 
-.PHONY: all module demo test matrix test-foreign test-browser test-exports sweep model lint bench counts compare calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-program install-module clean help FORCE
+.PHONY: all module demo test matrix test-foreign test-browser test-exports sweep model lint bench counts compare calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-program install-module dist clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -160,7 +160,7 @@ model: all ## ask the engine and its model in Lua 100 000 random queries; read a
 		$(RUN_BUSTED) spec/query/model_spec.lua
 	@ROADS=all $(TEST_ENV) $(RUN_BUSTED) spec/query/roads_spec.lua
 
-lint: all ## check format, warnings, luacheck, modules, words, API, exports, generated files
+lint: all ## check format, warnings, luacheck, modules, words, commits, API, exports, generated files
 	@.ci/deps lint
 	$(file >$(B)/flags,$(COMPILE) $(EDIT_CFLAGS) -DPERFLUA_VERSION='"$(VERSION)"')
 	@B=$(B) .ci/lint
@@ -307,6 +307,10 @@ install-module: module
 	install -D -m 644 $(B)/meta.lua "$(DESTDIR)$(LUADIR)/perflua/meta.lua"
 	install -D -m 755 $(B)/lib/perflua/core.so "$(DESTDIR)$(LIBDIR)/perflua/core.so"
 	$(if $(LUA_INCDIR)$(DESTDIR)$(filter $(LUADIR),/usr/local/share/lua/5.4 /usr/share/lua/5.4),,@$(LUA_LINES))
+
+dist: ## write a source archive of HEAD, from which make demo and make test work
+	@mkdir -p build
+	git archive --prefix=perflua-$(VERSION)/ -o build/perflua-$(VERSION).tar.gz HEAD
 
 clean: ## remove all that was built
 	rm -rf build
