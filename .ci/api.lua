@@ -213,7 +213,7 @@ end
 -- Globals that Lua has not, which it names itself in a state of its own.
 local function check_globals()
   local lua <close> = assert(io.popen("lua5.4 -e 'for name in pairs(_G) do print(name) end'"))
-  local own, standard = { file = true, help = true }, {} -- there behind -e, at the prompt
+  local own, standard = { file = true, help = true }, {} -- there after -e, at the prompt
   for name in lua:lines() do standard[name] = true end
   for name in pairs(_G) do own[name] = not standard[name] or name == "arg" or nil end
   compare("globals", own, described("globals", "fields"))

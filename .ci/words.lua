@@ -64,7 +64,7 @@ local function check_title(path, number, line)
   end
 end
 
--- Returns how the long string ends that is open behind a line of Lua; nil if none is.
+-- Returns how the long string ends that is open after a line of Lua; nil if none is.
 local function find_long_string(line, closing)
   local rest = line
   if closing then

@@ -1,4 +1,4 @@
-// A page in headless Chromium, by its DevTools protocol over a pipe: messages are JSON with a NUL behind each.
+// A page in headless Chromium, by its DevTools protocol over a pipe: messages are JSON with a NUL after each.
 "use strict";
 const { spawn } = require("node:child_process");
 const fs = require("node:fs");

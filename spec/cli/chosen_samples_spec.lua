@@ -240,7 +240,7 @@ describe("--event", function()
     end
     local got = run.perflua { "report", "--event", "'a'b", path }
     assert.are.equal(2, got.status)
-    assert.matches("a comma expected behind 'a'", got.err, 1, true)
+    assert.matches("a comma expected after 'a'", got.err, 1, true)
   end)
 end)
 

@@ -29,7 +29,7 @@ local path_of_first = [["$perflua" -e 'local f = assert(perflua.open(arg[1])) pr
 local path_of_file = [["$perflua" -e 'print(file.path)' ]]
 
 describe("a chunk of -e", function()
-  it("has recordings behind it as its arguments", function()
+  it("has recordings after it as its arguments", function()
     succeeds("demo.data\n", path_of_first .. "demo.data")
     succeeds("1\tdemo.data\ttrue\tdemo.data\n",
       [["$perflua" -e 'print(#arg, arg[1], arg[0]:find "perflua" ~= nil, ...)' demo.data]])

@@ -97,8 +97,8 @@ describe("perflua completion", function()
   end)
 
   it("says what may follow in a line of bash, and which quote is open", function()
-    local function follows(text, behind)
-      return run.perflua({ "completion", "--line", "--", "perflua " .. text, behind }).out
+    local function follows(text, after)
+      return run.perflua({ "completion", "--line", "--", "perflua " .. text, after }).out
     end
     assert.are.equal("\nt\n", follows("repor", ""))
     assert.are.equal("'\niod\n", follows("-p 'comm, per", "' " .. demo))

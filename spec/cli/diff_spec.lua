@@ -137,7 +137,7 @@ describe("perflua diff", function()
       return frames
     end
 
-    it("is an HTML page with a policy behind a name that ends so", function()
+    it("is an HTML page with a policy after a name that ends so", function()
       local path = files.temporary() .. ".html"
       diff("--flame", path, chains(1, 0.1), chains(2, 0.1))
       local page = files.read(path)
@@ -268,7 +268,7 @@ describe("perflua diff", function()
   it("refuses what it does not understand", function()
     fails(2, "1 recording is named: BEFORE and AFTER", a)
     fails(2, "3 recordings are named", a, b, a)
-    fails(2, "no recording behind %-%-", a, "--")
+    fails(2, "no recording after %-%-", a, "--")
     fails(2, "no recording before %-%-", "--", a)
     fails(2, "standard input is one recording, which can be read only once", "-", "-")
     fails(2, "%-%-per: share, second or event:NAME expected, got 'hour'", "--per", "hour", a, b)

@@ -54,7 +54,7 @@ describe("perflua dump --names", function()
     end
   end)
 
-  it("adds them to a line of text, behind what that is without them", function()
+  it("adds them to a line of text, after what that is without them", function()
     local plain, with = lines_of(words), lines_of("--names", "--symfs", symfs, words)
     assert.are.equal(#plain, #with)
     for i, line in ipairs(plain) do assert.are.equal(line, with[i]:sub(1, #line)) end

@@ -33,7 +33,7 @@ local scripts = {
     .. 'return { meta = { description = "x", record = ("x")["rep"]("x", 1 << 40) } }',
   ran = "-- a function in meta\nreturn function() end, { description = 'ran',\n"
     .. "needs = (function() while true do end end)() }",
-  hidden = "-- a call behind the comment's end\n"
+  hidden = "-- a call after the comment's end\n"
     .. 'return { meta = { description = "hidden", -- \r record = os.exit(7)\n } }',
   nested = "return { meta = { description = " .. ("{"):rep(500000),
   blank = 'return { meta = { description = "blank", needs = "a' .. (" "):rep(500000)
@@ -81,7 +81,7 @@ describe("scripts of the working directory", function()
     assert.are.equal("a call in meta", titles.called)
     assert.are.equal("a function of a string", titles.indexed)
     assert.are.equal("a function in meta", titles.ran)
-    assert.are.equal("a call behind the comment's end", titles.hidden)
+    assert.are.equal("a call after the comment's end", titles.hidden)
     assert.are.equal("\\x1b[2J", titles.escapes)
     assert.are.equal("blank", titles.blank)
     for _, name in ipairs { "nested", "open", "sparse", "kmsg" } do
@@ -124,7 +124,7 @@ describe("scripts of the working directory", function()
     assert.are.equal("a call in meta\n" .. refused("called", 2, no_constant "(")
       .. "a function of a string\n" .. refused("indexed", 2, no_constant "(")
       .. "a function in meta\n" .. refused("ran", 3, no_constant "(")
-      .. "a call behind the comment's end\n" .. refused("hidden", 2, no_constant "os")
+      .. "a call after the comment's end\n" .. refused("hidden", 2, no_constant "os")
       .. refused("nested", 1, "more than 100 tables in one another")
       .. refused("open", 1, "unfinished string")
       .. "perflua: fifo.lua: a file with a script expected\nstatus 1\n"

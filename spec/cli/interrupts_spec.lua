@@ -157,7 +157,7 @@ describe("a table that was interrupted", function()
     end
   end)
 
-  it("ends to write rows when the interrupt comes meanwhile, behind whole ones", function()
+  it("ends to write rows when the interrupt comes meanwhile, after whole ones", function()
     local script = [[
       local t = perflua.open(arg[1]):samples():group_by("addr"):count():sort()
       local n = 0
@@ -328,7 +328,7 @@ describe("a tool that was interrupted", function()
     assert.equal(25001, select(2, report "--csv":gsub("\n", "\n")))
   end)
 
-  it("ends to write a report when the interrupt comes meanwhile, behind whole rows", function()
+  it("ends to write a report when the interrupt comes meanwhile, after whole rows", function()
     local hook = INTERRUPT .. WRITING:format(2)
     local many = many_groups(25000):write()
     for _, how in ipairs { "--csv", "--json" } do

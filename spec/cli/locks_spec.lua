@@ -91,7 +91,7 @@ end
 needs.describe(NEEDS, "perflua locks, of a recording made now", function()
   -- perf leaves out three frames, whatever they are, before it looks for one outside of
   -- .sched.text and .spinlock.text; --stack-skip 0 has it look at all. It has a row for each
-  -- call chain behind that, which are added up here.
+  -- call chain after that, which are added up here.
   it("has the waits of each caller and type that perf lock contention --stack-skip 0 "
     .. "has", function()
     local perf = of_perf "--stack-skip 0"

@@ -13,7 +13,7 @@ local function made(name, command)
   return path
 end
 
--- Words, and what the message begins with or, behind "…", has in it.
+-- Words, and what the message begins with or, after "…", has in it.
 local rows = {
   { "says what else to do with a recording", { DEMO }, 2,
     DEMO .. " is a recording, not a script; try: perflua stat " .. DEMO },

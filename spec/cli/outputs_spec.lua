@@ -4,7 +4,7 @@ local for_all_tools = require "spec.support.for_all_tools"
 local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
 
--- Tools that write a file, with the options behind which its path stands.
+-- Tools that write a file, with the options after which its path stands.
 local WRITERS <const> = {
   { "export", "--to", "csv", "-o" }, { "export", "--to", "sqlite", "-o" },
   { "export", "--to", "pprof", "-o" }, { "flame", "-o" },

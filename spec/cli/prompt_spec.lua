@@ -3,7 +3,7 @@ local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
 
--- Returns what a terminal shows when these lines are typed one after the other, behind these
+-- Returns what a terminal shows when these lines are typed one after the other, after these
 -- words on the command line; the last line ends perflua.
 local function typed(lines, words, term)
   local got = run.shell(([[

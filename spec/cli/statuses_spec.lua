@@ -9,7 +9,7 @@ local WITHOUT = { completion = true, help = true, list = true, map = true, recor
   reduce = true, stubs = true }
 local WORDS = { check = { files.temporary "expect(samples()):above(-1)" },
   export = { "--to", "folded" }, flame = { "-o", "-" }, timechart = { "-o", "-" } }
-local BEHIND = { symbol = { "401000" }, -- that path
+local OPERANDS = { symbol = { "401000" }, -- that path
   diff = { for_all_tools.builder(50):write() } }
 
 -- Tools that have no result without samples.
@@ -42,7 +42,7 @@ local function status_of(name, path, ...)
   local words = { name, table.unpack(WORDS[name] or {}) }
   for _, word in ipairs { ... } do words[#words + 1] = word end
   words[#words + 1] = path
-  for _, word in ipairs(BEHIND[name] or {}) do words[#words + 1] = word end
+  for _, word in ipairs(OPERANDS[name] or {}) do words[#words + 1] = word end
   return run.perflua(words)
 end
 
@@ -107,7 +107,7 @@ describe("the exit status of a tool", function()
       local words = { "-e", INTERRUPT .. "interrupt()", name,
         table.unpack(WORDS[name] or {}) }
       words[#words + 1] = whole
-      for _, word in ipairs(BEHIND[name] or {}) do words[#words + 1] = word end
+      for _, word in ipairs(OPERANDS[name] or {}) do words[#words + 1] = word end
       local got = run.perflua(words)
       is(130, got, "interrupted")
       -- reads no records

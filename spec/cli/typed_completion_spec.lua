@@ -44,7 +44,7 @@ local shells = {
     source "$base/completion"; ready 0]] },
 }
 
--- Types lines into a shell on a terminal, in an empty directory: a Tab behind each, "show" in
+-- Types lines into a shell on a terminal, in an empty directory: a Tab after each, "show" in
 -- front of it. Returns what show wrote, and the files that are in the directory then.
 local function type_lines(shell, base, lines)
   files.write(base .. "/start", shells[shell][2])

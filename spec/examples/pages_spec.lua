@@ -1,7 +1,7 @@
 -- README.md and the pages of docs show the truth: their code runs, prints what they say, and
 -- their links lead somewhere.
 --
--- A ```lua block is a script; a ```text block right behind it is what it prints. If its first
+-- A ```lua block is a script; a ```text block right after it is what it prints. If its first
 -- line is "-- NAME.lua", the ```console blocks of the page, commands and what they print, run
 -- it by that name. Blocks that open no `file` find perf.data there. Everything runs in a
 -- directory that has the recordings of `make demo`.

@@ -28,7 +28,7 @@ static void spend(struct fuzz_output *out, size_t n)
 	out->left -= n < out->left ? n : out->left;
 }
 
-/* A value comes where one may: alone, in an array, or behind a key. */
+/* A value comes where one may: alone, in an array, or after a key. */
 static void place(struct reading_sink *s)
 {
 	if (s->depth)

@@ -1,6 +1,6 @@
 /*
  * A recording that is written around what a target is given: the header of a PERFILE2 file, one
- * attr behind it, then the records.
+ * attr after it, then the records.
  */
 #ifndef PERFLUA_FUZZ_IMAGE_H
 #define PERFLUA_FUZZ_IMAGE_H
@@ -11,7 +11,7 @@
 
 #define IMAGE_HEADER 104
 #define IMAGE_DATA(attr) \
-	(IMAGE_HEADER + (attr) + 16) /* where records begin, behind an attr of so many bytes */
+	(IMAGE_HEADER + (attr) + 16) /* where records begin, after an attr of so many bytes */
 
 struct image {
 	uint8_t *bytes; /* [room] */

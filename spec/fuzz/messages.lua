@@ -30,7 +30,7 @@ local file =
   .. "\tfield:__u8 x[4];\toffset:16;\tsize:4;\tsigned:0;\n"
   .. "\nprint fmt: \"%s %x\", REC->s, REC->x[3]\n"
 
--- 108 bytes of fields, then what the last four say lies behind them
+-- 108 bytes of fields, then what the last four say lies after them
 local function raw(order)
   local fixed = string.pack(order .. "I2I2i4BxhiI8I8", 7, 0, 3, 2, -3, 5, 0x1001, 0x55)
   return fixed .. ("text\0"):rep(3) .. "\0" .. ("\1\2"):rep(4) .. ("\10\0\0\1"):rep(5)

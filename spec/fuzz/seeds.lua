@@ -80,7 +80,7 @@ local function ordered(container, overwrite)
   return b:bytes()
 end
 
---- Records in so many pieces that they are read ahead: what lies behind a record ends one.
+--- Records in so many pieces that they are read ahead: what lies after a record ends one.
 local function pieces(n)
   local b = builder.new()
   local event = b:event { sample_type = { "ip", "tid", "time", "cpu" } }
@@ -111,7 +111,7 @@ end
 --- Samples in what root.lua has: user code, a kernel, code made at run time, each with a call
 --- chain.
 -- times: "found" (its maps have none, as they were there before), "late" (nor have they any,
--- and they come behind a record with a time), "none" (nothing has a time).
+-- and they come after a record with a time), "none" (nothing has a time).
 local function mapped(container, times)
   local b = builder.new { container = container }
   local event = b:event {

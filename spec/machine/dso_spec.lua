@@ -225,7 +225,7 @@ describe("the build-id of a mapping", function()
     }))
   end)
 
-  it("may be recorded behind the mapping", function()
+  it("may be recorded after the mapping", function()
     for _, container in ipairs { "file", "pipe" } do
       local b = system.builder { container = container }
       mapped.add(b, { "- map 7 1000-2000 /bin/a" })

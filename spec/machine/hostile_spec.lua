@@ -48,7 +48,7 @@ end
 --- them.
 local function quickly(list, fn)
   local b = system.builder { container = "pipe" }
-  b:raw(68, 0, "", nil, table.concat(list)) -- behind a record that ends a round
+  b:raw(68, 0, "", nil, table.concat(list)) -- after a record that ends a round
   local path = b:write()
   for _, way in ipairs { "file", "time", "file order" } do
     local file <close> = assert(perflua.open(way == "file" and path or containers.stream(path)))

@@ -85,7 +85,7 @@ describe("where a sample of the kernel was", function()
     return list
   end
 
-  it("is told by its symbols, also behind what was mapped of it, as perf says", function()
+  it("is told by its symbols, also after what was mapped of it, as perf says", function()
     local path, kallsyms = mapped.written(lines), files.temporary(KALLSYMS)
     assert.are.same(expected, places(path, { kallsyms = kallsyms }))
     if needs.missing "perf" then return pending(needs.missing "perf") end

@@ -56,7 +56,7 @@ describe("s.args", function()
     for n = 0, #whole do
       b:sample(events[1], { time = n + 1, raw = whole:sub(1, n), raw_size = n })
     end
-    -- a size that lies shifts what follows, so raw is the only part behind which nothing comes
+    -- a size that lies shifts what follows, so raw is the only part after which nothing comes
     local seen = 0
     for s in reading.open(b):samples() do
       local n = s.time - 1

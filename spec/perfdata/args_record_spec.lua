@@ -43,7 +43,7 @@ describe("a field that the event lacks", function()
     assert.is_nil(s.args.name)
   end)
 
-  it("is not another one whose name it begins with, though it goes on behind a NUL", function()
+  it("is not another one whose name it begins with, though it goes on after a NUL", function()
     local s = reading.open(two()):samples():first()
     for _, name in ipairs { "a\0", "a\0" .. ("b"):rep(30), "text\0" .. ("b"):rep(100000) } do
       local ok, value = pcall(function() return s.args[name] end)

@@ -118,7 +118,7 @@ local function compare_with_counts(counts, by_name, file)
   if #file.damage == 0 then
     return assert.are.same(expected, by_name)
   end
-  -- the inspector stops at damage, perflua goes on behind it
+  -- the inspector stops at damage, perflua goes on after it
   for name, n in pairs(expected) do
     assert.is_true((by_name[name] or 0) >= n,
       ("%d records %s expected, found %d"):format(n, name, by_name[name] or 0))

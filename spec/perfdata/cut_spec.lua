@@ -104,7 +104,7 @@ for number, container in ipairs(harmed.containers()) do
       try(container, harmed.recording(true), check_flip, function(subject, i, part)
         local from, to = subject:range(i)
         local places = {}
-        -- of the large records behind the others one is enough
+        -- of the large records after the others one is enough
         for at = from + 4 * number % FLIPS, math.min(to, from + 3500) - 1, FLIPS do
           places[#places + 1] = at
         end

@@ -158,7 +158,7 @@ describe("a stream of compressed records", function()
     end
   end)
 
-  it("continues behind a damaged size", function()
+  it("continues after a damaged size", function()
     local file = file_of(function(b, payload)
       b:record("compressed", { data = payload(records(b, 1, 2), true) })
       local bad = b:apart(function() b:record("compressed", { data = ("x"):rep(64) }) end)

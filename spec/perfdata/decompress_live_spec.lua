@@ -60,7 +60,7 @@ local function compressed(path)
   return compressed_of(file)
 end
 
---- Counts the lines of records before, at, and behind an offset but outside of compressed
+--- Counts the lines of records before, at, and after an offset but outside of compressed
 --- records.
 local function split(list, offset, inside)
   local before, at, outside = 0, 0, 0
@@ -73,7 +73,7 @@ local function split(list, offset, inside)
   return before, at, outside
 end
 
--- Returns where the largest compressed record behind the first one is, and its size.
+-- Returns where the largest compressed record after the first one is, and its size.
 local function largest(whole, offsets)
   local offset, size = nil, 0
   for i = 2, #offsets do
@@ -176,7 +176,7 @@ needs.describe("tracepoints", "a recording made now with -z", function()
     return lines(file), file
   end
 
-  it("is delivered up to a damaged frame, and behind it what is not compressed", function()
+  it("is delivered up to a damaged frame, and after it what is not compressed", function()
     for _, i in ipairs { 1, 2, #offsets // 2 + 1, #offsets } do
       local offset = offsets[i]
       local got, file = changed(offset + 8, ("\255"):rep(12))
@@ -200,7 +200,7 @@ needs.describe("tracepoints", "a recording made now with -z", function()
       local got, file = changed(at, string.char(byte ~ 0x55))
       local before, _, outside = split(all, offset, inside)
       local got_before, _, got_outside = split(got, offset, inside)
-      -- the one that ends behind the flipped byte may be there or not
+      -- the one that ends after the flipped byte may be there or not
       assert.is_true(got_before == before or got_before == before + 1, "at " .. step)
       assert.are.equal(outside, got_outside, "at " .. step)
       file:close()
@@ -225,7 +225,7 @@ needs.describe("tracepoints", "a recording made now with -z", function()
       end
       -- one that begins in the record before may end here
       local across = #got - before - inside_it
-      assert.is_true(across == 0 or across == 1, across .. " records too many, cut behind "
+      assert.is_true(across == 0 or across == 1, across .. " records too many, cut after "
         .. at)
       assert.is_false(file.complete)
       file:close()
@@ -237,7 +237,7 @@ needs.describe("tracepoints", "a recording made now with -z", function()
     local whole = files.read(path)
     local size = string.unpack("<I2", whole, offsets[1] + 7)
     local data, data_size = string.unpack("<I8I8", whole, 41)
-    -- neither that record nor the features behind the data, whose places would be others
+    -- neither that record nor the features after the data, whose places would be others
     local rest = whole:sub(1, 48) .. string.pack("<I8", data_size - size) .. whole:sub(57, 72)
       .. ("\0"):rep(32)
       .. whole:sub(105, offsets[1]) .. whole:sub(offsets[1] + size + 1, data + data_size)

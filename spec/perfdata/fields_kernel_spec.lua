@@ -87,7 +87,7 @@ reading.either_order(describe, function(endian)
       end
     end)
 
-    it("has the sample_id behind " .. name .. ", case " .. i, function()
+    it("has the sample_id after " .. name .. ", case " .. i, function()
       local r = record_of(endian, name, written, trailer)
       local id = r.sample_id
       for field, value in pairs(trailer) do

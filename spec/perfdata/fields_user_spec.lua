@@ -162,7 +162,7 @@ reading.either_order(describe, function(endian)
     assert.are.equal(1 << 40, r.priv[2])
   end)
 
-  it("hands out the AUX data that follows its record, and goes on behind it", function()
+  it("hands out the AUX data that follows its record, and goes on after it", function()
     local b = builder.new { endian = endian }
     b:event {}
     b:record("auxtrace", { data_offset = 64, reference = 5, idx = 1, tid = 7, cpu = -1,

@@ -85,7 +85,7 @@ describe("a record whose size became larger", function()
     assert.are.equal(#offsets - 1 + 9, #got)
   end)
 
-  it("is believed if nothing lies behind its parts", function()
+  it("is believed if nothing lies after its parts", function()
     local b = recording "little"
     local event = b.events[1]
     b:raw(9, 2, b.stream[10].bytes:sub(9) .. ("\0"):rep(24))
@@ -100,8 +100,8 @@ end)
 
 -- bytes in a record that cannot be read look like tracing data, whose payload would end in a
 -- record
-describe("tracing data behind damage", function()
-  -- nobody can look behind the payload while the stream is read
+describe("tracing data after damage", function()
+  -- nobody can look after the payload while the stream is read
   it("are none on a stream that has some", function()
     local b = recording("little", "pipe")
     local w = b.w

@@ -61,7 +61,7 @@ describe("a compressed frame that begins within a record of the one before", fun
 end)
 
 describe("a payload that is not there", function()
-  it("is noted where it should be, in any order, and costs no record behind it", function()
+  it("is noted where it should be, in any order, and costs no record after it", function()
     warn "@off"
     local found = {}
     for _, order in ipairs { "file", "time" } do

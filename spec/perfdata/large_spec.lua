@@ -14,7 +14,7 @@ local function recording(container)
   end
 end
 
---- A record of type 32769 as simpleperf writes it: n bytes behind its header, a size that may
+--- A record of type 32769 as simpleperf writes it: n bytes after its header, a size that may
 --- be a lie.
 local function large(b, n, claimed)
   local size = claimed or 8 + n

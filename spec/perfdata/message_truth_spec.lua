@@ -50,7 +50,7 @@ local function field_bytes(declaration, n)
   return random_bytes(n, math.random(#kinds))
 end
 
--- Raw data of a sample: fields, then what descriptors say lies behind them.
+-- Raw data of a sample: fields, then what descriptors say lies after them.
 local function random_raw(id, format)
   local raw = ""
   local function put(at, bytes) raw = raw:sub(1, at) .. bytes .. raw:sub(at + #bytes + 1) end
@@ -61,10 +61,10 @@ local function random_raw(id, format)
   end
   for declaration, offset in format:gmatch "field:(__%a+_loc [^;]*);\toffset:(%d+);" do
     offset = tonumber(offset)
-    local behind = field_bytes(declaration:gsub("%[%]", ""), math.random(1, 6) * 8)
+    local after = field_bytes(declaration:gsub("%[%]", ""), math.random(1, 6) * 8)
     local from = #raw - (declaration:find "^__rel_loc" and offset + 4 or 0)
-    put(offset, ("<I4"):pack(from | #behind << 16))
-    raw = raw .. behind
+    put(offset, ("<I4"):pack(from | #after << 16))
+    raw = raw .. after
   end
   put(0, ("<I2"):pack(id))
   return raw

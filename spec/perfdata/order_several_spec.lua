@@ -174,7 +174,7 @@ describe("several recordings", function()
     assert.are.same({ 2, 3, 1, 5, 4, 6 }, timed.read(assert(perflua.open(paths))))
   end)
 
-  it("have their last times behind all others, even if no time of day is so late", function()
+  it("have their last times after all others, even if no time of day is so late", function()
     local paths = recordings({ { 3, -2, 5 }, { 4, -3, -2, 8, -1000 } }, function(b, i)
       b.events[1].use_clockid, b.events[1].clockid = true, 1
       b:feature("clock_data", { clockid = 1, wall_clock = i * 100000000000, clock_time = 10 })

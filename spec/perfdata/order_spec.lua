@@ -31,7 +31,7 @@ describe("a file's records in time order", function()
     timed.same(expected, found)
   end)
 
-  it("stay behind the record before them if they have no time", function()
+  it("stay after the record before them if they have no time", function()
     assert.are.same({ 1, 2, 6, 7, 8, 3, 4, 5 },
       (of_file { NONE, PERFS, 30, NEVER, NONE, 10, NONE, PERFS }))
   end)

@@ -170,7 +170,7 @@ local UNIFORM = { sample_type = { "ip", "tid", "time", "addr", "cpu", "period", 
   ids = { 7 } }
 local TOO_SMALL = string.pack("<I2", 4)
 
-describe("the search behind a damaged record", function()
+describe("the search after a damaged record", function()
   it("finds the next ones if it was not aligned", function()
     local b = samples(5, UNIFORM)
     for _ = 1, 3 do b:raw(67, 0, ("\1"):rep(92)) end -- 100 bytes, as perf inject -b writes them
@@ -258,7 +258,7 @@ describe("a bit of a type", function()
   end)
 end)
 
-describe("damage behind a whole record", function()
+describe("damage after a whole record", function()
   it("costs not that record, and names the one that is bad", function()
     for _, size in ipairs { 13, 24, 101, 3000, 40000 } do
       for _, others in ipairs { ("\0"):rep(8), ("\255"):rep(8), "\9\0\0\0\2\0\3\0" } do

@@ -32,7 +32,7 @@ local ROWS = [[
 	RECORD(25, "page", page_fields, "A page was copied."),
 ]]
 
--- Describes a record of perf's own, behind which other bytes lie.
+-- Describes a record of perf's own, after which other bytes lie.
 local USER_TABLES = [[
 static const struct pd_field blob_fields[] = {
 	{ FIELD(U64, "bytes", 8, "Bytes that follow.") },
@@ -64,7 +64,7 @@ print("damage", #file.damage)
 ]]
 
 -- Records of four types that nobody knows, among samples; one is larger than the kernel's
--- records are, and behind one is no record.
+-- records are, and after one is no record.
 local function recording()
   local b = builder.new()
   local event = b:event { sample_type = { "ip", "tid", "time" } }

@@ -122,7 +122,7 @@ local forms = {
     "__data_loc unsigned int[]", nil, true },
   { "a processor mask", { "__data_loc cpumask_t", "mask" }, "view", "__data_loc cpumask_t", nil,
     true },
-  { "text with brackets behind the name", { "__rel_loc char", "name", brackets = "[]" },
+  { "text with brackets after the name", { "__rel_loc char", "name", brackets = "[]" },
     "string", nil, nil, true },
   { "text with brackets before the name", { "__rel_loc char[]", "name" }, "string", nil, nil,
     true },

@@ -121,13 +121,13 @@ for _, misc in ipairs { 0x8, 0x10, 0x800, 0x1000, 6, 7, 0x8002, 0x4002 } do
   cases[("a large sample of misc 0x%x"):format(misc)] = { sample_of(3004, misc) }
   cases[("a sample of misc 0x%x"):format(misc)] = { sample_of(12, misc) }
 end
-cases["padding behind the raw data"] = { function(b)
+cases["padding after the raw data"] = { function(b)
   b:raw(9, 2, head .. string.pack("<I4", 3004) .. ("y"):rep(3004) .. ("\0"):rep(8))
 end }
-cases["type 200 behind a large record"] = { function(b)
+cases["type 200 after a large record"] = { function(b)
   mmap2 { id = 7 } (b) filled(200, 16) (b)
 end }
-cases["type 200 behind an unaligned record"] = { function(b)
+cases["type 200 after an unaligned record"] = { function(b)
   filled(100, 21) (b) filled(200, 16) (b)
 end }
 cases["unaligned records of type 200"] = { function(b)
@@ -136,7 +136,7 @@ end }
 cases["unaligned records of type 23"] = { function(b)
   for _ = 1, 3 do filled(23, 21) (b) end
 end }
-cases["type 70000 behind a sample that does not add up"] = { function(b)
+cases["type 70000 after a sample that does not add up"] = { function(b)
   filled(9, 48, "q") (b)
   filled(70000, 24) (b)
 end }
@@ -169,7 +169,7 @@ describe("a valid record that nobody here knows", function()
     it("is delivered however the " .. container .. " is read", function()
       for _, name in ipairs { "type 23 of 2056 bytes", "type 1000 of 60000 bytes",
           "type 70000 of 24 bytes",
-        "a long path, an unknown id", "padding behind the raw data",
+        "a long path, an unknown id", "padding after the raw data",
         "unaligned records of type 200" } do
         is_whole(around({ container = container }, cases[name][1], cases[name][2]), name)
       end
@@ -268,7 +268,7 @@ describe("a sample of an event that asks for more than is known here", function(
       assert.is_nil(doctor.find(report, "odd_samples"))
     end)
 
-    it("is found behind damage, by an unknown bit of " .. name, function()
+    it("is found after damage, by an unknown bit of " .. name, function()
       warn "@off"
       local b = builder.new()
       b:event(event(kind[1]))
@@ -300,8 +300,8 @@ describe("a sample whose parts do not add up to its size", function()
     end
   end)
 
-  -- perf inject -s shortens a copy of a stack; what is behind it is what the ring buffer held
-  it("is delivered though an old record lies behind its parts", function()
+  -- perf inject -s shortens a copy of a stack; what is after it is what the ring buffer held
+  it("is delivered though an old record lies after its parts", function()
     local b = around({}, function(b)
       local old = b:apart(function()
         b:record("comm", { pid = 7, tid = 7, comm = "old" }, { time = 1 })
@@ -347,7 +347,7 @@ describe("a sample whose parts do not add up to its size", function()
     assert.are.equal(0, #file.damage)
   end)
 
-  it("is damage if the sizes break off behind it", function()
+  it("is damage if the sizes break off after it", function()
     warn "@off"
     for breaks = 1, 12 do
       -- a size that leads into the record's own raw data, where it looks as if records went on

@@ -82,7 +82,7 @@ describe("a recording that several threads read", function()
     end
   end)
 
-  it("may hold traces behind records", function()
+  it("may hold traces after records", function()
     local with = shared.recording(3000)
     for i, round in ipairs(with.rounds) do
       round[0][#round[0] + 1] = { "auxtrace", { data = ("t"):rep(i * 1000) } }

@@ -170,7 +170,7 @@ describe("a compressed recording", function()
 
   it("has the same answers, and ends, if it claims a record larger than a payload's can "
     .. "be", function()
-    -- behind so many samples it would end
+    -- after so many samples it would end
     for _, n in ipairs { 0x7fffffe, 16384, 12000, 2048 } do
       local path = claiming(8 + 32 * n, 20)
       assert.are.equal(3, #agreed(path, { { "group_by", "ip" }, { "count" } }).rows)

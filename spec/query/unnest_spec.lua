@@ -177,7 +177,7 @@ describe("unnest", function()
     compare(path, nil, "read", { "id" }, "lost")
   end)
 
-  it("filters records before it, and rows behind it", function()
+  it("filters records before it, and rows after it", function()
     local function is_kernel(item) return item.kind == "kernel" end
     compare(path, nil, "callchain", { "symbol" }, nil, "frame.kind == 'kernel'", is_kernel)
     compare(path, nil, "callchain", { "symbol" }, "kind", "frame.kind == 'kernel' and pid == 7",
@@ -190,8 +190,8 @@ describe("unnest", function()
     compare(path, nil, "read", { "id", "value" }, nil, "counter.event == 'few'",
       function(item) return item.event and item.event.name == "few" end)
     local before = file:samples():where "pid == 7":unnest "callchain":count()
-    local behind = file:samples():unnest "callchain":where "pid == 7":count()
-    assert.equal(before, behind)
+    local after = file:samples():unnest "callchain":where "pid == 7":count()
+    assert.equal(before, after)
     assert.is_true(before > 0)
   end)
 
@@ -464,7 +464,7 @@ describe("unnest over spans", function()
     assert.near(100, shares[0x1000], 1e-9) -- it is in every chain
   end)
 
-  it("asks filters before it of spans, those behind it of items", function()
+  it("asks filters before it of spans, those after it of items", function()
     local expected, got = {}, {}
     for span in spans():where "duration > 100" do
       for _, item in ipairs(items_of.callchain(span.open)) do

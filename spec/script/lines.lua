@@ -34,7 +34,7 @@ function lines.of_ours(path, arguments, version)
   return list, got
 end
 
--- The text of a tracepoint begins behind its name.
+-- The text of a tracepoint begins after its name.
 local function same_before_text(theirs, ours)
   local text = ours:match "[%w_]:[%w_]+: ()"
   return text and ours:sub(1, text - 1) == theirs:sub(1, text - 1)

@@ -117,7 +117,7 @@ needs.describe("kernel,tracepoints,cpus", "the lines of a recording made now", f
         if arguments:find "srcline" then theirs, ours = of_program(theirs), of_program(ours) end
         theirs = counted_on(theirs)
         assert.is_true(#theirs > 3, #theirs .. " lines")
-        -- perf shows a sample behind a later one where it came into the file a round late, as
+        -- perf shows a sample after a later one where it came into the file a round late, as
         -- on busy machines
         local times = "--ns -G -F time"
         if one[2]:find "^%-a " and not never_goes_back(lines.of_perf(path, times)) then

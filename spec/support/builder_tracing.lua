@@ -197,7 +197,7 @@ end
 --- is written as it is.
 function Tracing:raw(event, values)
   values = setmetatable({ common_type = event.id }, { __index = values or {} })
-  local out, behind = {}, event.size
+  local out, after = {}, event.size
   for i = 1, event.size do
     out[i] = "\0"
   end
@@ -206,13 +206,13 @@ function Tracing:raw(event, values)
     if f.dynamic then
       local descriptor = type(v) == "table" and v.descriptor
       local bytes = not descriptor and v and value_bytes(self, f, v) or ""
-      local from = f.dynamic == "rel" and behind - (f.at + f.size) or behind
-      place_bytes(out, behind, bytes)
-      behind = behind + #bytes
+      local from = f.dynamic == "rel" and after - (f.at + f.size) or after
+      place_bytes(out, after, bytes)
+      after = after + #bytes
       descriptor = descriptor or f.size == 2 and from or from | #bytes << 16
       place_bytes(out, f.at, f.size == 2 and self.w:u16(descriptor) or self.w:u32(descriptor))
     elseif f.rest then
-      place_bytes(out, behind, value_bytes(self, f, v or ""))
+      place_bytes(out, after, value_bytes(self, f, v or ""))
     elseif v ~= nil then
       place_bytes(out, f.at, pack.chars(value_bytes(self, f, v), f.size))
     end

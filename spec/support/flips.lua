@@ -68,7 +68,7 @@ function Subject:record_at(at)
 end
 
 --- Returns the key of the last record inside a compressed one that begins before the offset
---- `at`, which may end behind it.
+--- `at`, which may end after it.
 function Subject:inside_before(at)
   local found = at << 32
   for _, key in ipairs(self.keys) do

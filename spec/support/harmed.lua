@@ -6,7 +6,7 @@ local perflua = require "perflua"
 
 local harmed = {}
 
-harmed.SEARCHED = 65536 -- bytes behind damage that may be lost to it
+harmed.SEARCHED = 65536 -- bytes after damage that may be lost to it
 
 local function sample(event, cpu, time, raw)
   return { "sample", event,
@@ -76,8 +76,8 @@ local function paths_in(path)
   return { path }
 end
 
--- Records of a part: each with the byte it begins at, that behind which its own bytes have been
--- seen, and that behind which all of it has. What lies in compressed ones has been seen with
+-- Records of a part: each with the byte it begins at, that after which its own bytes have been
+-- seen, and that after which all of it has. What lies in compressed ones has been seen with
 -- that in which it ends, which comes before it.
 local function part_of(list, from, to)
   local part, outer = {}, nil

@@ -1,7 +1,7 @@
 -- The order of time, as a model to compare with: written for being right, not for being quick.
 --
 -- Records are given as streams, arrays of {time =, …} in the order they lie there; the streams
--- in that of their files. A record without a time keeps its place behind the one before it in
+-- in that of their files. A record without a time keeps its place after the one before it in
 -- its stream; at the start it comes first. What has the same time stays in the order of the
 -- file.
 local in_order = {}
@@ -26,7 +26,7 @@ function in_order.exactly(streams)
   return list
 end
 
---- The order in which perf delivers a stream: at the end of a round what is not behind the
+--- The order in which perf delivers a stream: at the end of a round what is not after the
 --- latest time that was met before the round began. {round = true} ends one. Also how many came
 --- when later ones had been delivered.
 function in_order.by_rounds(stream)

@@ -113,7 +113,7 @@ local function count_lost(path)
 end
 
 --- Records a command into buffers of `pages`; with larger ones, at most five times, until the
---- machine is quick enough for them. perf takes what comes behind lost records for what
+--- machine is quick enough for them. perf takes what comes after lost records for what
 --- followed, and perflua does not.
 function oracle.record_whole(pages, arguments, command)
   local lost

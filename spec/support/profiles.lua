@@ -52,7 +52,7 @@ end
 ---@return any
 function profiles.json(text)
   local value, at = json_value(text, 1)
-  assert(not text:find("%S", at), "something is behind the JSON")
+  assert(not text:find("%S", at), "something is after the JSON")
   return value
 end
 
@@ -77,7 +77,7 @@ function profiles.message(bytes)
     else
       assert(tag & 7 == 2, "a kind of field that no profile has")
       n = varint()
-      assert(at + n <= #bytes + 1, "a field ends behind its message")
+      assert(at + n <= #bytes + 1, "a field ends after its message")
       value, at = bytes:sub(at, at + n - 1), at + n
     end
     list[#list + 1] = value

@@ -62,9 +62,9 @@ describe("the symbol of an address", function()
   it("is the one of two that has a size, unless the other one is the last there and gets "
     .. "one", function()
     local sized, empty = { name = "sized", size = 16 }, { name = "longer_but_empty" }
-    local behind = { name = "next", value = 16 }
-    is_named({ "sized+0x4" }, { symbols = { empty, sized, behind } }, { 4 })
-    is_named({ "longer_but_empty+0x4" }, { symbols = { sized, empty, behind } }, { 4 })
+    local after = { name = "next", value = 16 }
+    is_named({ "sized+0x4" }, { symbols = { empty, sized, after } }, { 4 })
+    is_named({ "longer_but_empty+0x4" }, { symbols = { sized, empty, after } }, { 4 })
   end)
 
   it("is a function and not a mere label there, as later versions of perf have it", function()
@@ -105,12 +105,12 @@ describe("the symbol of an address", function()
         { name = "inner", type = kind, value = 16 },
         { name = "outer", size = 64 },
         { name = "also_inner", type = kind, value = 63 },
-        { name = "behind", type = kind, value = 64 },
+        { name = "after", type = kind, value = 64 },
         { name = "outside", value = 80 },
         { name = "last", value = 96, size = 16 },
       } }, { 0, 15, 16, 32, 63, 64, 79, 80, 95, 96 })
       local expected = { "outer+0x0", "outer+0xf", "outer+0x10", "outer+0x20", "outer+0x3f",
-        "behind+0x0", "behind+0xf", "outside+0x0", "outside+0xf", "last+0x0" }
+        "after+0x0", "after+0xf", "outside+0x0", "outside+0xf", "last+0x0" }
       assert.same(expected, ours)
       if perfs then
         expected[3], expected[4], expected[5] = "inner+0x0", "inner+0x10", "also_inner+0x0"
@@ -283,7 +283,7 @@ describe("the symbols of a program", function()
       symbols = { { name = "one", section = 0 }, { name = "two", section = 0 } }, more = {
       { name = ".plt", data = plt, flags = EXEC },
       -- the relocations are of the words at 0x10010 and 0x10018, for the symbols 1 and 2 of the
-      -- table behind them
+      -- table after them
       { name = ".rela.plt", type = 4, flags = 2, link = 5, entsize = 24,
         data = string.pack("<I8I8I8I8I8I8", 0x10010, 1 << 32 | 1026, 0, 0x10018, 2 << 32 | 1026,
           0) },

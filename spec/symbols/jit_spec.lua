@@ -307,8 +307,8 @@ describe("the vdso", function()
     memory:seek("set", tonumber(from, 16))
     local bytes = memory:read(tonumber(to, 16) - tonumber(from, 16))
     -- NT_GNU_BUILD_ID
-    local _, behind = bytes:find(string.pack("I4I4I4z", 4, 20, 3, "GNU"), 1, true)
-    return (bytes:sub(behind + 1, behind + 20):gsub(".", function(c)
+    local _, after = bytes:find(string.pack("I4I4I4z", 4, 20, 3, "GNU"), 1, true)
+    return (bytes:sub(after + 1, after + 20):gsub(".", function(c)
       return ("%02x"):format(c:byte())
     end))
   end

@@ -117,8 +117,8 @@ describe("the symbols of the kernel", function()
   needs.it(needed, "are those of this machine if it is the one that was recorded", function()
     local notes, at = files.read "/sys/kernel/notes", nil
     -- NT_GNU_BUILD_ID
-    local _, behind = notes:find(string.pack("I4I4I4z", 4, 20, 3, "GNU"), 1, true)
-    local id = notes:sub(behind + 1, behind + 20):gsub(".", function(c)
+    local _, after = notes:find(string.pack("I4I4I4z", 4, 20, 3, "GNU"), 1, true)
+    local id = notes:sub(after + 1, after + 20):gsub(".", function(c)
       return ("%02x"):format(c:byte())
     end)
     local f = io.open "/proc/kallsyms"
@@ -332,7 +332,7 @@ describe("a kernel's file", function()
     end
   end)
 
-  it("names the addresses behind a label in a function by it, as its kallsyms do", function()
+  it("names the addresses after a label in a function by it, as its kallsyms do", function()
     local tree = binaries.tree()
     tree:write("vmlinux.S", ".globl _text, entry, after\n.type entry,@function\n_text: nop\n"
       .. "entry: nop\nafter: nop\nnop\n.size entry, . - entry\n")

@@ -113,7 +113,7 @@ describe("the source lines of a module", function()
       for address, symbol in tree:sh "nm mine.ko":gmatch "(%x+) %a (%S+)" do
         at[symbol] = tonumber(address, 16)
       end
-      -- .text.unlikely lies behind .text, at the next place that is aligned
+      -- .text.unlikely lies after .text, at the next place that is aligned
       local size = (tonumber(tree:sh "size -A -x mine.ko":match "%.text%s+0x(%x+)", 16) + 15)
         & ~15
       tree:sh "objcopy -w -N 'in_*' mine.ko"

@@ -145,7 +145,7 @@ describe("the source lines of an address", function()
     end
   end)
 
-  it("is not known without debug information, nor behind the code", function()
+  it("is not known without debug information, nor after the code", function()
     local tree, program = made "-g0"
     unknown(chains(recorded(tree.path .. "/app/spin", places(program), program.build_id)))
     tree, program = made "-g"

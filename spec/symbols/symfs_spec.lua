@@ -12,10 +12,10 @@ local found = {
   { "a link with more .. than there are directories", [[
     mv outside root/real; mkdir root/app; ln -s ../../../../real/prog root/app/prog]] },
   { "an absolute link to a directory", "mv outside root/real; ln -s /real root/app" },
-  { "a directory behind links to links", [[
+  { "a directory after links to links", [[
     mv outside root/real; mkdir root/a; ln -s ../a/b root/app; ln -s ./c root/a/b; ln -s ../../real/ root/a/c]] },
   { "a path with ..", "mv outside root/real; mkdir root/app", "/app/../real/prog" },
-  { "a path with .. behind a link",
+  { "a path with .. after a link",
     "mkdir root/x root/app; mv outside root/x; ln -s /x/outside root/app/l",
     "/app/l/../outside/prog" },
   { "a path that begins with ..", "mv outside root/real", "/../../real/prog" },
@@ -29,7 +29,7 @@ local kept_out = {
   { "a link with ..", "mkdir root/app; ln -s ../../outside/prog root/app/prog" },
   { "a link of a directory", "ln -s ../outside root/app" },
   { "a path with ..", "true", "/../outside/prog" },
-  { "a path with .. behind a link", "mkdir root/x; ln -s x root/app",
+  { "a path with .. after a link", "mkdir root/x; ln -s x root/app",
     "/app/../../outside/prog" },
   { "a link of the build-id cache", [[
     mkdir -p root/.debug/.build-id/$head; ln -s $PWD/outside/prog root/.debug/.build-id/$head/$tail]] },

@@ -14,7 +14,7 @@ struct pd_bounded_map {
 	struct pd_bounded_slot {
 		uint64_t key, time;
 		/* ns; the first of the later samples that were earlier than `time` */
-		uint64_t behind;
+		uint64_t regressed;
 		uint32_t n_behind;
 		bool used;
 	} slots[(1u << PD_BOUNDED_MAP_BITS) + PD_BOUNDED_MAP_NEAR];

@@ -30,13 +30,13 @@ static inline void pd_clock_regressions_add(struct pd_clock_regressions *regress
 		return;
 	}
 	if (!last->n_behind++)
-		last->behind = time;
+		last->regressed = time;
 	if (last->n_behind < PD_CLOCK_REGRESSION_BEHIND)
 		return;
 	if (!regressions->n++)
-		regressions->first = last->behind;
-	if (last->time - last->behind > regressions->worst)
-		regressions->worst = last->time - last->behind;
+		regressions->first = last->regressed;
+	if (last->time - last->regressed > regressions->worst)
+		regressions->worst = last->time - last->regressed;
 	last->time = time;
 	last->n_behind = 0;
 }

@@ -27,7 +27,7 @@ struct pd_gaps {
 };
 
 struct pd_gap {
-	uint64_t from, to; /* ns: the last sample before the gap and the first one behind it */
+	uint64_t from, to; /* ns: the last sample before the gap and the first one after it */
 	uint64_t lost;	   /* records lost in the gap or at its ends */
 };
 

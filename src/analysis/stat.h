@@ -32,7 +32,7 @@ struct pd_stat {
 	/* sum of LOST records, which the kernel had no room for */
 	uint64_t lost_records;
 	uint64_t lost_samples; /* sum of LOST_SAMPLES records */
-	uint64_t payload;      /* bytes behind AUXTRACE and TRACING_DATA records */
+	uint64_t payload;      /* bytes after AUXTRACE and TRACING_DATA records */
 	bool split; /* some samples carry counter values, so `delivered` is counted */
 	struct pd_time_range times; /* times of the samples */
 };

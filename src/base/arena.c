@@ -29,7 +29,7 @@ static void *take_bytes(struct pb_arena *arena, size_t n, size_t align)
 		if (!chunk)
 			return NULL;
 		*chunk = (struct pb_chunk){ arena->chunks, 0, size };
-		/* a large piece has its own, behind the one that is being filled */
+		/* a large piece has its own, after the one that is being filled */
 		if (arena->chunks && size != CHUNK_SIZE) {
 			chunk->next = arena->chunks->next;
 			arena->chunks->next = chunk;

@@ -15,7 +15,7 @@ struct pb_arena {
 /* Aligned for pointers; NULL: no memory. */
 void *pb_arena_get(struct pb_arena *arena, size_t size);
 
-/* A copy of n bytes and a NUL behind them; NULL: no memory. */
+/* A copy of n bytes and a NUL after them; NULL: no memory. */
 char *pb_arena_text(struct pb_arena *arena, const char *text, size_t n);
 
 /* Frees all pieces, but keeps a chunk for the next ones. */

@@ -60,7 +60,7 @@ void pb_map_remove(struct pb_map *map, struct pb_slot *slot)
 {
 	size_t mask = map->n_slots - 1, hole = (size_t)(slot - map->slots);
 
-	/* items behind the hole that would no longer be found from their home move up */
+	/* items after the hole that would no longer be found from their home move up */
 	for (size_t i = (hole + 1) & mask; map->slots[i].item; i = (i + 1) & mask) {
 		size_t home = map->slots[i].hash & mask;
 

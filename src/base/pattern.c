@@ -84,7 +84,7 @@ static bool is_of_class(uint8_t c, char class)
 	}
 }
 
-/* Adds what stands behind a %: a class, its complement in upper case, or the byte itself. */
+/* Adds what stands after a %: a class, its complement in upper case, or the byte itself. */
 static void add_escaped(struct item *item, char escaped)
 {
 	char class = escaped >= 'A' && escaped <= 'Z' ? (char)(escaped + ('a' - 'A')) : escaped;
@@ -121,7 +121,7 @@ static const char *find_lua_set_end(const char *p, const char *end)
 	return p;
 }
 
-/* Takes a set of Lua's, from behind its [ on. */
+/* Takes a set of Lua's, from after its [ on. */
 static void take_lua_set(struct source *s, struct item *item)
 {
 	bool complement = s->p < s->end && *s->p == '^';
@@ -159,7 +159,7 @@ static void take_repeat(struct source *s, struct item *item)
 	s->p += item->repeat != ONCE;
 }
 
-/* Takes what is behind a %, which may be more than a class. */
+/* Takes what is after a %, which may be more than a class. */
 static void take_lua_escape(struct source *s, struct item *item)
 {
 	char c;

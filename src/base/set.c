@@ -19,7 +19,7 @@ void pb_set_deinit(struct pb_set *set)
 	set->n = set->room = 0;
 }
 
-/* Returns true if an item equals the new one, which lies behind the last. */
+/* Returns true if an item equals the new one, which lies after the last. */
 static bool is_new_item(const void *arg, uint32_t item)
 {
 	const struct pb_set *set = arg;

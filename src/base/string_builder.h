@@ -58,7 +58,7 @@ void pb_string_format(struct pb_string *s, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Puts a NUL behind the text, and returns the text, which the string still owns. NULL: the
+ * Puts a NUL after the text, and returns the text, which the string still owns. NULL: the
  * string has failed.
  */
 static inline char *pb_string_end(struct pb_string *s)

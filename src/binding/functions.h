@@ -183,13 +183,13 @@ int pl_power_bucket(lua_State *L);
 int pl_histogram(lua_State *L);
 
 /*
- * core.result_save(result, write, head): writes it as a line (result/saved.h), behind a text of
+ * core.result_save(result, write, head): writes it as a line (result/saved.h), after a text of
  * the caller's
  */
 int pl_result_save(lua_State *L);
 /*
  * core.result_load(head, line, at, shape, sections) -> result | nil, byte, expected: reads such
- * a line from byte `at` on, which is behind the head
+ * a line from byte `at` on, which is after the head
  */
 int pl_result_load(lua_State *L);
 /*

@@ -219,7 +219,7 @@ static int record_copy(lua_State *L)
 	return 1;
 }
 
-/* record:data() -> string: what lies behind a record whose type has a payload */
+/* record:data() -> string: what lies after a record whose type has a payload */
 static int record_data(lua_State *L)
 {
 	struct pl_record *r = pl_check_record(L, 1);

@@ -384,7 +384,7 @@ static enum pc_problem replace_total(const struct pc_comparison *c, const struct
 	size_t first = run->slices.key == PR_NONE ? PN_MAX_SLICES : run->slices.offset;
 
 	total->over[run->number] = 0;
-	/* runs behind it are replaced after it */
+	/* runs after it are replaced after it */
 	for (size_t i = first; total->slices && i < PN_MAX_SLICES; i++)
 		total->slices[i] = 0;
 	for (size_t g = 0; g < pr_size(run->result); g++) {

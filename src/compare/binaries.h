@@ -7,7 +7,7 @@
 /*
  * Keys of a result that tell where an address is: the build-id and the name of the binary, the
  * offset of its map in the file, and the offset in its map: of the start of a function where
- * one is known, else of the address. The size of the function stands behind them.
+ * one is known, else of the address. The size of the function stands after them.
  */
 enum pc_place {
 	PC_BUILD_ID,

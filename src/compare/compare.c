@@ -369,7 +369,7 @@ enum {
 
 /*
  * Makes the keys of a row differ from those of an earlier one, if they are of an unnamed
- * address that two binaries of one name share: the address in the binary stands behind the
+ * address that two binaries of one name share: the address in the binary stands after the
  * symbol, in `text`.
  */
 static void name_binary(const struct pc_comparison *c, size_t i, struct pq_value *keys,

@@ -55,7 +55,7 @@ struct pc_comparison;
 struct pc_comparison *pc_create(const struct pc_options *options, struct pq_stacks *stacks);
 void pc_destroy(struct pc_comparison *c);
 
-/* Slices of time, the values of a key, are joined to `n` and numbered behind `offset`. */
+/* Slices of time, the values of a key, are joined to `n` and numbered after `offset`. */
 struct pc_slices {
 	size_t key; /* PR_NONE: the run is not sliced */
 	int64_t least;

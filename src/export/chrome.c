@@ -75,7 +75,7 @@ static void print_args(const struct chrome *w, const struct pe_entry *entry)
 	pd_print_char(w->out, '}');
 }
 
-/* Prints an entry behind other events. Returns false without memory. */
+/* Prints an entry after other events. Returns false without memory. */
 static bool print_instant(const struct chrome *w, const struct pe_entry *entry)
 {
 	const struct pe_profile *p = w->profile;

@@ -4,7 +4,7 @@
 
 #include "perfdata/format/print.h"
 
-/* Prints microseconds with three digits behind the point. */
+/* Prints microseconds with three digits after the point. */
 void pe_chrome_time(struct pd_print *out, uint64_t ns);
 
 #endif

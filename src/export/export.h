@@ -48,7 +48,7 @@ struct pe_asked {
 /*
  * The formats: constant, name, and whether the text is compressed by gzip.
  *
- * PE_CHROME is only a part of a file, which the caller completes: events, each behind a comma,
+ * PE_CHROME is only a part of a file, which the caller completes: events, each after a comma,
  * then the frames of their stacks. PE_CHROME, PE_FIREFOX and PE_PERFETTO need times; PE_FIREFOX
  * needs stacks, too.
  */

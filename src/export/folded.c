@@ -25,7 +25,7 @@ static bool has_annotation(const struct pr_node *node)
 }
 
 /*
- * Adds the stack of a node, and a byte behind it, to `text`. Returns its size in bytes; 0
+ * Adds the stack of a node, and a byte after it, to `text`. Returns its size in bytes; 0
  * without memory.
  */
 static size_t add_node_text(const struct pr_tree *tree, uint32_t number, bool annotated,

@@ -23,7 +23,7 @@ enum profile_field {
 	DEFAULT_SAMPLE_TYPE = 14,
 };
 
-/* Strings that follow the texts of the profile; behind them are the names of the threads. */
+/* Strings that follow the texts of the profile; after them are the names of the threads. */
 static const char *const fixed[] = { "nanoseconds", "count", "thread", "pid", "tid" };
 enum {
 	NANOSECONDS,
@@ -38,7 +38,7 @@ struct pprof {
 	const struct pe_profile *profile;
 	struct pd_print *out;
 	struct pb_string message, part, whole;
-	uint64_t *limits;   /* [binaries]: the address behind the last in it */
+	uint64_t *limits;   /* [binaries]: the address after the last in it */
 	bool *have_lines;   /* [binaries] */
 	uint32_t *mappings; /* [binaries]: the number of its mapping, from 1 on */
 	uint32_t *by_stack; /* entries in the order of PE_BY_STACK */
@@ -97,7 +97,7 @@ static void add_label(struct pprof *w, unsigned key, unsigned field, uint64_t va
 
 /*
  * Writes the entries from by_stack[at] on of one thread and stack as a sample, which has a
- * value for each event. Returns the position behind them.
+ * value for each event. Returns the position after them.
  */
 static size_t put_sample(struct pprof *w, size_t at)
 {
@@ -215,7 +215,7 @@ static void put_mapping(struct pprof *w, uint32_t binary, uint32_t id)
 
 /*
  * Writes binaries as mappings. Addresses in locations are those in the binary, so a mapping
- * begins at 0 and ends behind the last of them. pprof takes the first mapping for the program.
+ * begins at 0 and ends after the last of them. pprof takes the first mapping for the program.
  */
 static void put_mappings(struct pprof *w)
 {

@@ -229,7 +229,7 @@ uint64_t *pe_thread_times(const struct pe_profile *profile);
 
 /*
  * Threads that differ only in their names are neighbours: one thread that was renamed. Returns
- * the number behind those from `i` on, and sets *named to the one with the last entry, where
+ * the number after those from `i` on, and sets *named to the one with the last entry, where
  * `last` is what pe_thread_times() returned.
  */
 uint32_t pe_find_names(const struct pe_profile *profile, const uint64_t *last, uint32_t i,

@@ -42,7 +42,7 @@ static void find_starts(const struct pq_time *times, size_t n, const uint32_t *r
 }
 
 /*
- * Fills entries[n], those of a run behind one another, in the order of the records. Each start
+ * Fills entries[n], those of a run after one another, in the order of the records. Each start
  * becomes the end of its run.
  */
 static void place_times(const struct pe_profile *p, const struct pq_time *times, size_t n,

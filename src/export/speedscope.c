@@ -51,7 +51,7 @@ struct part {
 	uint32_t event;
 };
 
-/* Returns the next entry of a part from *at on, which is moved behind it; NULL: none. */
+/* Returns the next entry of a part from *at on, which is moved after it; NULL: none. */
 static const struct pe_entry *next_entry(const struct part *part, size_t *at)
 {
 	while (*at < part->to) {

@@ -1,7 +1,7 @@
 /*
  * Stacks of a profile in the order in which a left-heavy flame graph has them: of the lines
  * that a line calls the one first that weighs most with all it calls, and what the line spent
- * itself behind them.
+ * itself after them.
  */
 #ifndef PERFLUA_EXPORT_STACK_ORDER_H
 #define PERFLUA_EXPORT_STACK_ORDER_H

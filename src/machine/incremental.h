@@ -1,6 +1,6 @@
 /*
  * Reads the recorded system while it is asked. Records come as they lie in a recording and
- * wait. They are added in the order of time, up to a time behind which later records are not
+ * wait. They are added in the order of time, up to a time after which later records are not
  * expected to go. An answer given on the way is what the system would say after reading
  * everything. When that cannot be guaranteed, functions return false: all answers so far are
  * void, and the system has to be cleared and read first.

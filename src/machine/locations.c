@@ -32,7 +32,7 @@ void pm_addr_context_of(const struct pm_system *sys, const struct pd_record *rec
 }
 
 /*
- * The recorded mapping of a kernel ends with its code, but some of its symbols lie behind: code
+ * The recorded mapping of a kernel ends with its code, but some of its symbols lie after: code
  * that runs once, and data. Returns the kernel's map if `address` is in a symbol of it. See
  * map__fixup_end in dso__load_kernel_sym, tools/perf/util/symbol.c.
  */

@@ -425,7 +425,7 @@ void pm_system_incarnation_of(const struct pm_system *sys, const struct pm_threa
 		.exit = PM_NO_TIME,
 	};
 	/*
-	 * Otherwise the thread was there before its first record. An event behind an exit is an
+	 * Otherwise the thread was there before its first record. An event after an exit is an
 	 * exec() of another thread that took over the tid.
 	 */
 	if (source->timed && !first->synthesized &&

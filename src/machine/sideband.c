@@ -105,7 +105,7 @@ static void skip_samples(struct pd_run *run, bool swap, struct pd_record *last)
 
 /*
  * Scans the rest of the reader's block. In a row of samples only the time of the last is
- * needed, which a record behind them may have to take. Returns false if that sample has no time
+ * needed, which a record after them may have to take. Returns false if that sample has no time
  * of its own, or there is no room for a record.
  */
 static bool scan_block(struct partition_search *p)

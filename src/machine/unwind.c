@@ -297,7 +297,7 @@ size_t pm_unwind(struct pm_unwinder *u, const struct pd_record *rec,
 	user.mode = PD_CPUMODE_USER;
 	if (!n || !read_unwind_input(&w, rec))
 		return 0;
-	/* show a caller's call, and not the instruction behind it */
+	/* show a caller's call, and not the instruction after it */
 	for (size_t steps = 0; steps < n; steps++) {
 		uint64_t shown = w.regs.pc - w.is_return;
 

@@ -24,7 +24,7 @@ bool pm_unwinder_knows(const struct pd_record *rec);
 /*
  * Writes the addresses of a sample's user frames to `ips`, from its ip on, at most `n`, and
  * returns their number. As in perf, the address of a caller is its return address - 1, which
- * lies in the call, except behind a signal frame: see unwind__get_entries,
+ * lies in the call, except after a signal frame: see unwind__get_entries,
  * tools/perf/util/unwind-libdw.c.
  */
 size_t pm_unwind(struct pm_unwinder *unwinder, const struct pd_record *rec,

@@ -3,7 +3,7 @@
  *
  * A producer thread decompresses (perfdata's record_batches.h), and the caller's thread adds up
  * what it finds. If the query asks the recorded system, that is read on the way (machine's
- * incremental.h): batches wait until two more rounds of perf's have come, behind which nothing
+ * incremental.h): batches wait until two more rounds of perf's have come, after which nothing
  * should be as early as they are.
  */
 #ifndef PERFLUA_QUERY_PIPELINE_H

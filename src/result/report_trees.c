@@ -53,7 +53,7 @@ void pr_report_trees_deinit(struct pr_report_trees *trees)
 }
 
 /*
- * Names a frame, by its function or its address, and behind a NUL tells what else makes it
+ * Names a frame, by its function or its address, and after a NUL tells what else makes it
  * different. Returns its number; PM_NO_STRING: no memory.
  */
 static uint32_t name_of_frame(struct pr_report_trees *trees, uint32_t number)

@@ -29,7 +29,7 @@ struct pr_load_error {
 };
 
 /*
- * Reads what follows the head in such a line: `body`, of n bytes, begins after the tab behind
+ * Reads what follows the head in such a line: `body`, of n bytes, begins after the tab after
  * the head's token, and ends with the "end" of the line. `head` is the head's text. Sections
  * are 0 … n_sections. Adds the stacks to `stacks`, which must outlive the result; NULL: values
  * cannot be stacks. Groups with equal keys add up.

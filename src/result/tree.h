@@ -57,7 +57,7 @@ struct pr_node {
 
 struct pr_tree {
 	struct pr_shape_of_tree shape;
-	const struct pm_string_pool *names; /* borrowed; each may have bytes behind a NUL */
+	const struct pm_string_pool *names; /* borrowed; each may have bytes after a NUL */
 	struct pr_node *nodes;		    /* [n], callers first; the first one is the root */
 	size_t n;
 	uint32_t *order;   /* [n - 1]: nodes below each node side by side; NULL: not sorted */

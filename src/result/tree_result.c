@@ -34,7 +34,7 @@ static void add_address(struct pb_string *text, const struct pq_stack_frame *fra
 }
 
 /*
- * Makes the name of a frame, and behind a NUL what else tells it apart. Returns its number;
+ * Makes the name of a frame, and after a NUL what else tells it apart. Returns its number;
  * UINT32_MAX: no memory.
  */
 static uint32_t name_frame(struct maker *m, const struct pq_stack_frame *frame)

@@ -59,7 +59,7 @@ bool pr_write_csv_row(struct pd_print *out, const struct pr_column *columns, siz
 
 /*
  * Prints what stands before each value of a row of JSON, {"a": and ,"b": and so on, with a NUL
- * behind each.
+ * after each.
  */
 void pr_print_json_names(struct pd_print *out, const struct pr_column *columns, size_t n);
 

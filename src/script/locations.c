@@ -121,7 +121,7 @@ static void print_srcline(struct pd_print *out, const struct pm_location *locati
 }
 
 /*
- * Returns the source line of function number `at` at a location, innermost first; behind the
+ * Returns the source line of function number `at` at a location, innermost first; after the
  * last one that of the outermost. NULL: not known.
  */
 static const char *find_srcline(const struct pm_location *location, size_t at)

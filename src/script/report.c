@@ -118,7 +118,7 @@ static bool begins_as(struct pd_text text, const char *name, char end)
 /* Sets *tid to the digits in the path of a perf map. Returns false if it is none. */
 static bool find_tid(const struct pq_value *path, struct pd_text *tid)
 {
-	static const char before[] = "/tmp/perf-", behind[] = ".map";
+	static const char before[] = "/tmp/perf-", after[] = ".map";
 	size_t n = sizeof(before) - 1;
 
 	if (path->size < n || memcmp(path->p, before, n) != 0)
@@ -126,8 +126,8 @@ static bool find_tid(const struct pq_value *path, struct pd_text *tid)
 	*tid = (struct pd_text){ path->p + n, 0 };
 	for (; n < path->size && path->p[n] >= '0' && path->p[n] <= '9'; n++)
 		tid->n++;
-	return tid->n && path->size - n >= sizeof(behind) - 1 &&
-	       memcmp(path->p + n, behind, sizeof(behind) - 1) == 0;
+	return tid->n && path->size - n >= sizeof(after) - 1 &&
+	       memcmp(path->p + n, after, sizeof(after) - 1) == 0;
 }
 
 /* Returns the length of a module's name in the name of its file; 0: it is none. */

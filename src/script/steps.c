@@ -93,7 +93,7 @@ void px_misc(struct px_line *line)
 	px_print_spaces(line->out, 6 - n);
 }
 
-/* Prints the part of a time, in ns, that is behind its whole seconds. */
+/* Prints the part of a time, in ns, that is after its whole seconds. */
 static void print_fraction(struct px_line *line, uint64_t time)
 {
 	uint32_t rest = (uint32_t)(time % 1000000000);

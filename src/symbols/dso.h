@@ -140,7 +140,7 @@ static inline bool ps_dso_is_unproven(const struct ps_dso *dso)
  */
 bool ps_dso_set_jitdump(struct ps_dso *dso, const char *path, bool monotonic);
 
-/* Returns the part of `path` behind its last slash; all of it if nothing is behind it. */
+/* Returns the part of `path` after its last slash; all of it if nothing is after it. */
 static inline const char *ps_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

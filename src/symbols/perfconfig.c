@@ -24,7 +24,7 @@ static bool equals_text(const struct ps_line_text *text, const char *word)
 }
 
 /*
- * Copies a value, which ends with the line, without quotes around it and a comment behind it.
+ * Copies a value, which ends with the line, without quotes around it and a comment after it.
  */
 static bool take_value(struct ps_line_text value, char *dir, size_t size)
 {

@@ -117,7 +117,7 @@ static bool has_mappings(const struct ps_dso *dso, const char *path, uint64_t si
 
 		/*
 		 * the first segment may be mapped with the length of all of them, the rest
-		 * behind the end
+		 * after the end
 		 */
 		has = (!__builtin_add_overflow(mapping->pgoff, mapping->len, &end) &&
 		       end <= ((size + page - 1) & ~(page - 1))) ||

@@ -17,11 +17,11 @@ return {
 
   PayloadRecord = {
     name = "PayloadRecord", kind = "object", prefix = "record:",
-    doc = "A record with data behind it: `auxtrace` and "
+    doc = "A record with data after it: `auxtrace` and "
       .. "`tracing_data`.",
     types = { "auxtrace", "tracing_data" },
     methods = {
-      { "data", "Reads the data that lie behind the record.", returns = { { "string" } },
+      { "data", "Reads the data that lie after the record.", returns = { { "string" } },
         errors = "a closed file" },
     },
   },

@@ -32,7 +32,7 @@ local function quote_words(text)
   return table.concat(list, " ")
 end
 
--- Returns the words behind -- of perf record: a command, or a shell that runs what needs one.
+-- Returns the words after -- of perf record: a command, or a shell that runs what needs one.
 local function quote_command(text)
   if text:find "[;|&<>()$`*?%[#~\\!{}]" or text:find "^%s*[%a_][%w_]*=" then
     return "sh -c " .. fmt.shell_word(text)

@@ -188,7 +188,7 @@ end
 
 ---@param at table a type
 ---@param separator "."|":"
----@return string[] # the names behind the separator: fields, or methods
+---@return string[] # the names after the separator: fields, or methods
 function chain.members(at, separator)
   if at.class then return members_of_class(at.class, separator) end
   if separator == ":" then return {} end

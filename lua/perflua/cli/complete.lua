@@ -30,7 +30,7 @@ end
 -- Steps whose strings are expressions, in which a name is only a part.
 local of_expressions = { where = true, having = true, column = true, weight = true }
 
--- Returns the names that may stand in a string behind this text; nil: those of files. Returns
+-- Returns the names that may stand in a string after this text; nil: those of files. Returns
 -- also whether a name ends the string.
 local function names_in_string(before)
   local file = chain.file()

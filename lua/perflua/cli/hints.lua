@@ -1,4 +1,4 @@
--- Hints behind errors of Lua: why a value is nil.
+-- Hints after errors of Lua: why a value is nil.
 
 local api = require "perflua.api"
 local perf_names = require "perflua.fields.perf_names"

@@ -89,7 +89,7 @@ local function make_arg(argv, first, of_chunk)
   return args
 end
 
--- Returns true if the words behind the options are recordings, not a script or tool and its
+-- Returns true if the words after the options are recordings, not a script or tool and its
 -- arguments: those of -p, of statements, of a prompt.
 local function are_recordings(argv, host, parsed, first)
   if parsed.list then return true end

@@ -160,7 +160,7 @@ end
 
 ---Writes values: those that take lines of their own one below the other, others as print does.
 ---@param out file*
----@param note (fun(out: file*, result: perflua.Table|perflua.Query))? called behind each result
+---@param note (fun(out: file*, result: perflua.Table|perflua.Query))? called after each result
 ---@param ... any
 function show.values(out, note, ...)
   local texts = {}

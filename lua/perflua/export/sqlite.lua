@@ -59,7 +59,7 @@ local function empty(path)
 end
 
 -- Returns where the core finds the fields of the tables, their names with those of further
--- columns behind them, and the latter.
+-- columns after them, and the latter.
 local function columns_of(spec)
   local at, names = { chain = 1 }, {}
   for _, name in ipairs(OWN) do

@@ -1,4 +1,4 @@
--- The fields of rows that are items of records: those of the item behind a prefix
+-- The fields of rows that are items of records: those of the item after a prefix
 -- ("frame.symbol"), and the record's.
 --
 -- A Ref of an item has `view` and `item`, the name of its member; the core alone reads it.

@@ -3,10 +3,10 @@
 --
 -- For each processor there is a list of times with the thread that ran from each of them to the
 -- next: false where no record says which one. That is so
---   - behind a SWITCH that says who left, but not who came;
+--   - after a SWITCH that says who left, but not who came;
 --   - between two switches of which the later one says that another thread left than came;
 --   - from a switch to the next one, if records of the processor were lost between them;
---   - before the first and behind the last switch, unless all switches of the processor were
+--   - before the first and after the last switch, unless all switches of the processor were
 --     recorded. That is known of SWITCH_CPU_WIDE, and where the idle thread left: events of
 --     threads that were chosen never see that. A thread that came by its own SWITCH stays until
 --     it leaves by another one.
@@ -31,7 +31,7 @@ local SWITCH_EVENT <const> = "sched:sched_switch"
 -- left), left (by the last switch), lost (records, before the first switch) }.
 local known <const> = setmetatable({}, { __mode = "k" })
 
--- From the time behind the last switch on no record says who ran.
+-- From the time after the last switch on no record says who ran.
 local function forget(list)
   local n = #list.times
   if n > 0 and list.tids[n] then

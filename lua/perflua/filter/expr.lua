@@ -41,7 +41,7 @@ function expr.refs(node) return collect(node, {}) end
 ---@return perflua.Filter
 function expr.filter(node) return { node = node, refs = expr.refs(node) } end
 
-local AROUND = 100 -- bytes of a long text before and behind what is wrong with it
+local AROUND = 100 -- bytes of a long text before and after what is wrong with it
 
 -- A text as a message quotes it.
 local function quoted(text, at)

@@ -54,7 +54,7 @@ local function own_options()
 end
 
 -- Adds the number of workers of each process: one if the user said how many recordings are read
--- at a time, otherwise its share of the processors. An option of the user comes behind it, and
+-- at a time, otherwise its share of the processors. An option of the user comes after it, and
 -- wins.
 local function add_workers(words, at_a_time, n)
   local workers = at_a_time and 1 or core.processors() // math.min(core.processors(), n)

@@ -49,7 +49,7 @@ end
 -- their start, which fish expands.
 local function is_plain(name) return fmt.escape(name) == name and name:sub(1, 1) ~= "~" end
 
--- Appends the names that begin with a text, each once, behind what is before it.
+-- Appends the names that begin with a text, each once, after what is before it.
 local function add_matching(list, names, before, text)
   local seen = {}
   for _, name in ipairs(names) do

@@ -40,7 +40,7 @@ local function split_word(word)
   return name or word, value ~= "" and value or nil
 end
 
--- Adds the option at words[i] to the values. Returns the place behind it; or nil and what is
+-- Adds the option at words[i] to the values. Returns the place after it; or nil and what is
 -- wrong.
 local function parse_option(declared, words, i, values)
   local word = words[i]

@@ -96,7 +96,7 @@ end
 ---@return table cursor # to close
 function plan.values(spec, refs, first) return open(spec, values_of(spec, refs, first)) end
 
----Reads values of records behind a call chain, which is a number, equal for equal chains: after
+---Reads values of records after a call chain, which is a number, equal for equal chains: after
 ---the loop cursor:texts() returns their texts by number.
 ---@param spec table
 ---@param refs table[]

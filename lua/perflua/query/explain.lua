@@ -154,7 +154,7 @@ end
 local explain = {}
 
 ---@param spec table
----@param own { steps: string[][]? }? steps behind those of the spec: where each runs, and what
+---@param own { steps: string[][]? }? steps after those of the spec: where each runs, and what
 --- it does
 ---@return string # lines
 ---@return integer # the number of passes

@@ -211,7 +211,7 @@ end
 
 ---@class perflua.Windows
 ---@field from integer ns, the first time in any of them, on any clock
----@field to integer? ns, the first time behind all of them
+---@field to integer? ns, the first time after all of them
 ---@field condition string? a filter of what is in them; nil: from and to say it
 
 ---@param file perflua.File

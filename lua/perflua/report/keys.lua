@@ -18,7 +18,7 @@ function keys.beside(fields)
   return list
 end
 
--- Those of branches, and behind them the members beside them.
+-- Those of branches, and after them the members beside them.
 local function keys_of_branches(prepared)
   local list = {}
   for i, field in ipairs(prepared.fields) do

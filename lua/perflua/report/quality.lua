@@ -55,14 +55,14 @@ end
 ---@param noun string[]? singular and plural of what was counted, if not samples
 ---@return fun(event: table): string # an event's line, escaped: samples, lost, unresolved
 function quality.events(health, noun)
-  local samples, lost, unresolved, before, behind -- of thousands of events most have the same
+  local samples, lost, unresolved, before, after -- of thousands of events most have the same
   return function(event)
     local now_lost = health and quality.lost(event, health)
     if event.samples ~= samples or now_lost ~= lost or event.unresolved ~= unresolved then
       samples, lost, unresolved = event.samples, now_lost, event.unresolved
-      before, behind = describe_counts(samples, lost, unresolved, noun)
+      before, after = describe_counts(samples, lost, unresolved, noun)
     end
-    return before .. name_event(event.event, event.distinction) .. behind
+    return before .. name_event(event.event, event.distinction) .. after
   end
 end
 

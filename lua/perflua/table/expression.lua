@@ -60,7 +60,7 @@ local function fail(text, wrong)
   error(("expression \"%s\", column %d: %s"):format(text, wrong.at, wrong.message), 0)
 end
 
--- Calls fn; a message that it raises is put behind the expression.
+-- Calls fn; a message that it raises is put after the expression.
 local function check(text, fn, ...)
   local ok, wrong = pcall(fn, ...)
   if not ok and type(wrong) == "table" then fail(text, wrong) end

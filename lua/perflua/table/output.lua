@@ -226,7 +226,7 @@ function output.stack_json(stack) return json.encode(frames_of(stack)) end
 ---Writes the array of JSON around rows.
 ---@param out file*|string|nil
 ---@param n integer rows
----@param last string? JSON of an element behind the rows
+---@param last string? JSON of an element after the rows
 ---@param write fun(file: file*): true?, string?, string? writes the rows, each on a line
 ---@param is_whole boolean? see output.replace()
 ---@return true? ok, string? message, string? code

@@ -144,7 +144,7 @@ function saved.refused(head)
     or "not a table saved by perflua"
 end
 
----@param body string the line behind MAGIC
+---@param body string the line after MAGIC
 ---@return table? data, table|string show # nil and what is wrong
 function saved.decode(body)
   body = body:sub(1, -1 - #body:match("\r?\n?$", -2))

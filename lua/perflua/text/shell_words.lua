@@ -2,7 +2,7 @@
 
 ---Splits a command line as bash does, but expands nothing.
 ---@param line string
----@return string[] words without their quotes; the last one is "" behind a space
+---@return string[] words without their quotes; the last one is "" after a space
 ---@return string quote that is open at the end: "'", '"' or ""
 ---@return boolean is_plain false if bash would expand the last word, or it ends with a
 --- backslash

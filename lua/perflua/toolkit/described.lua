@@ -47,7 +47,7 @@ local function literal(value, code, indent)
   return ("{\n%s%s,\n%s}"):format(below, table.concat(parts, ",\n" .. below), indent)
 end
 
--- Steps that begin a line; measures stand behind the keys.
+-- Steps that begin a line; measures stand after the keys.
 local begins_line = { pair = true, where = true, between = true, group_by = true,
   pivot = true }
 
@@ -58,7 +58,7 @@ local function written(name, code, ...)
   return args.n == 1 and text:find "^{" and name .. " " .. text or name .. "(" .. text .. ")"
 end
 
--- Puts a step behind others, on a line of its own if it is one of those or would be too long.
+-- Puts a step after others, on a line of its own if it is one of those or would be too long.
 local function append(text, name, step)
   if begins_line[name] then return text .. "\n  :" .. step end
   local room = WIDTH - #(text:match ".*\n(.*)$" or text) -- of the last line
@@ -128,7 +128,7 @@ function described.with_losses(file, other)
     options)), true)
 end
 
--- Returns the options of perflua.open as they are written behind the path, "" if there are
+-- Returns the options of perflua.open as they are written after the path, "" if there are
 -- none.
 local function written_options(args)
   local options = symbols.of(args)

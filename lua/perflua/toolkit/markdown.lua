@@ -35,7 +35,7 @@ local function cells_of(line)
   return cells
 end
 
--- Adds a row of a table: its first cell, and the others behind it.
+-- Adds a row of a table: its first cell, and the others after it.
 local function add_row(lines, line)
   local cells = cells_of(line)
   if #cells == 0 then return end

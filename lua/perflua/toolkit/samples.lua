@@ -66,16 +66,16 @@ local function split_events(text)
   local list = {}
   local at = 1
   while at <= #text do
-    local _, inside, behind = text:match("^%s*(['\"])(.-)%1%s*()", at)
+    local _, inside, after = text:match("^%s*(['\"])(.-)%1%s*()", at)
     if not inside then
-      inside, behind = text:match("^%s*([^,/]*/[^/]*/[^,]-)%s*()%f[,%z]", at)
+      inside, after = text:match("^%s*([^,/]*/[^/]*/[^,]-)%s*()%f[,%z]", at)
     end
-    if not inside then inside, behind = text:match("^%s*([^,]-)%s*()%f[,%z]", at) end
+    if not inside then inside, after = text:match("^%s*([^,]-)%s*()%f[,%z]", at) end
     if inside ~= "" then list[#list + 1] = inside end
-    if behind <= #text and text:sub(behind, behind) ~= "," then
-      error(("'%s': a comma expected behind '%s'"):format(text, inside), 0)
+    if after <= #text and text:sub(after, after) ~= "," then
+      error(("'%s': a comma expected after '%s'"):format(text, inside), 0)
     end
-    at = behind + 1
+    at = after + 1
   end
   if #list == 0 then error(("'%s' names nothing"):format(text), 0) end
   return list

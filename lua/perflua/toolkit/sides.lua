@@ -91,7 +91,7 @@ function sides.cut(args)
     return nil, fmt.phrase(#args, "{recording is|recordings are} named: BEFORE and AFTER are "
       .. "expected, or several on both sides of --")
   elseif n == 0 or n == #args then
-    return nil, ("no recording %s --"):format(n == 0 and "before" or "behind")
+    return nil, ("no recording %s --"):format(n == 0 and "before" or "after")
   end
   return { table.move(args, 1, n, 1, {}), table.move(args, n + 1, #args, 1, {}) }
 end

@@ -52,7 +52,7 @@ function tool.prepare(args)
   return said
 end
 
--- Returns the recordings behind the spec, and those of the baseline.
+-- Returns the recordings after the spec, and those of the baseline.
 function tool.opens(args, said)
   if args.record then return {} end
   local n = args.before or #args

@@ -70,16 +70,16 @@ Tools, scripts, options, many of their values, and what help explains are comple
 those of the recording on the line.]],
 }
 
--- Characters that bash does not take as they are behind an open quote.
+-- Characters that bash does not take as they are after an open quote.
 local SPECIAL <const> = { ["'"] = "'", ['"'] = '["$`\\!]', [""] = "%c" }
 
 -- Writes the quote that is open at the end of a line, and what may follow there.
-local function complete_line(line, behind, out, host)
+local function complete_line(line, after, out, host)
   local before, quote, is_plain = shell_words(line)
   local last = before[#before]
   out:write(quote, "\n")
   if not is_plain then return end
-  local words = shell_words(line .. "x" .. behind) -- the x: there is a word at the cursor
+  local words = shell_words(line .. "x" .. after) -- the x: there is a word at the cursor
   words[#before] = last
   table.remove(words, 1)
   for _, word in ipairs(candidates(words, #before - 1, host, tools)) do

@@ -17,7 +17,7 @@
 --   refused      why it does not take the other options of samples; or nil
 --   several      true: it reads several recordings as one, "each": one after the other;
 --                default: it reads one
---   operands     { n } of the arguments behind the recording; default: none. If it reads sides
+--   operands     { n } of the arguments after the recording; default: none. If it reads sides
 --                or nothing, which needs it: { least, most } of all arguments
 --   sides        a word that separates the arguments into two sides, such as --; args.before is
 --                then the number of those in front of it, and options may stand on both
@@ -156,15 +156,15 @@ local function check_number(n, least, most, extra)
   if n > most then return ("one argument too many: '%s'"):format(extra(most + 1)) end
 end
 
--- Replaces the operands by those that run gets: the recordings, by -i or without it, and what
--- is behind them. Returns what is wrong with them.
+-- Replaces the operands by those that run gets: the recordings, by -i or without it, and the
+-- words after them. Returns what is wrong with them.
 local function name_recordings(tool, parsed)
-  local behind = table.unpack(tool.operands or { 0 })
-  local paths = parsed.i or table.move(parsed, 1, #parsed - behind, 1, {})
-  local others = table.move(parsed, math.max(#parsed - behind, 0) + 1, #parsed, 1, {})
-  local wrong = parsed.i and check_number(#parsed, behind, behind, function(i)
+  local n_operands = table.unpack(tool.operands or { 0 })
+  local paths = parsed.i or table.move(parsed, 1, #parsed - n_operands, 1, {})
+  local others = table.move(parsed, math.max(#parsed - n_operands, 0) + 1, #parsed, 1, {})
+  local wrong = parsed.i and check_number(#parsed, n_operands, n_operands, function(i)
     return parsed[i]
-  end) or check_number(#others, behind, behind)
+  end) or check_number(#others, n_operands, n_operands)
   if wrong then return wrong end
   if #paths == 0 then
     local there <close>, message = io.open(DEFAULT)
@@ -243,7 +243,7 @@ end
 function tools.declared(tool) return (declare_options(tool)) end
 
 ---@param tool table
----@param args string[] words behind the name of a tool
+---@param args string[] words after the name of a tool
 ---@return boolean # true if they ask for help
 function tools.asks_help(tool, args)
   return load_options().ask_help(declare_options(tool), args)

@@ -20,7 +20,7 @@ local tool = {
   takes = "time", refused = "it counts records of any type",
   options = { json = "one JSON object" },
   help = [[
-Counts every record in one pass. Bytes are those of the records themselves; data behind AUX area and
+Counts every record in one pass. Bytes are those of the records themselves; data after AUX area and
 tracing data records is counted separately, as payload.
 
 A sample with counter values ({a,b}:S, a:S) is delivered once for each value that changed. Events of such

@@ -34,7 +34,7 @@ function off_cpu.check_recording(file)
     .. ": this recording does not say when threads ran again; use perf record --switch-events"
 end
 
--- Begins a loop over the values of fields, behind the number of the call chain, or false if
+-- Begins a loop over the values of fields, after the number of the call chain, or false if
 -- `chain` is nil. Returns the step, and a function that returns the texts of chains by number
 -- when it has ended.
 local function read_rows(query, chain, ...)

@@ -12,7 +12,7 @@ local runs = {}
 -- tid_of: the thread on each processor; 0: it is idle; false: not known. since: the last switch
 -- on each processor. cpu_of: the processor of each thread that runs, ~cpu if the thread was
 -- not seen to leave one before; false: it left. ends, starts: runs without an end, by thread,
--- and without a start. gone: the threads behind which others left a processor.
+-- and without a start. gone: the threads after which others left a processor.
 local Runs = {}
 Runs.__index = Runs
 

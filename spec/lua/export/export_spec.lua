@@ -151,7 +151,7 @@ describe("perflua.export", function()
           seen[key] = true
         end
         if stack[n] and last[1] then
-          assert.is_not_nil(last[n], "what a function spent itself is not behind its callees")
+          assert.is_not_nil(last[n], "what a function spent itself is not after its callees")
           assert.is_true(totals[table.concat(last, ",", 1, n)]
             >= totals[table.concat(stack, ",", 1, n)])
         end

@@ -250,7 +250,7 @@ describe("within() of spans in spans", function()
     assert.equal(#found, inner:within(outer):count())
   end)
 
-  it("filters both before it, and what they are together behind it", function()
+  it("filters both before it, and what they are together after it", function()
     local found = sorted(expected(function(span, around)
       return span.duration > 5 and around.duration > 59 and around.start + 20 < span.start
     end))

@@ -6,7 +6,7 @@ local known = { ["/lib/modules/6.1/fs/ext4.ko"] = "[ext4]",
 local name_of = names.dsos(known)
 
 describe("a binary's short name", function()
-  it("is the part behind the last slash", function()
+  it("is the part after the last slash", function()
     assert.are.equal("libc.so.6", name_of "/usr/lib/x86_64-linux-gnu/libc.so.6")
     assert.are.equal("x (deleted)", name_of "/tmp/x (deleted)")
     assert.are.equal("anon", name_of "//anon")

@@ -76,7 +76,7 @@ pid  cpu=0  cpu=1  cpu=2  cpu=3
       :match("^[^,]+,[^,]+,[^,]+,[^,]+,[^,]+"))
   end)
 
-  it("puts the rest together behind the greatest n", function()
+  it("puts the rest together after the greatest n", function()
     local t, expected = by_pid_and_cpu():sum("period"):pivot("cpu", 1):table(), sums()
     for row in t:rows() do
       local one = expected[row.pid]

@@ -73,10 +73,10 @@ describe("rows", function()
       local parts = {}
       assert.error_matches(function()
         core.write_table(format, function(text) parts[#parts + 1] = text end, {},
-          { { name = "x", kind = "any" } }, { { "before" }, { value }, { "behind" } })
+          { { name = "x", kind = "any" } }, { { "before" }, { value }, { "after" } })
       end, "^no text$")
       local text = table.concat(parts)
-      assert.is_nil(text:find("no text", 1, true) or text:find("behind", 1, true))
+      assert.is_nil(text:find("no text", 1, true) or text:find("after", 1, true))
       assert.equal(format ~= "text", text:find("before", 1, true) ~= nil)
     end
   end)

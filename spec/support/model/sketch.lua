@@ -66,7 +66,7 @@ local function float_value(b)
   if b == 0 then return 0.0 end
   local bits = ((b < 0 and -b or b) - 1 << DROPPED) + (1 << DROPPED - 1)
   local x = unpack("<d", pack("<i8", bits))
-  if x ~= x then x = math.huge end -- an infinity's bucket has the bits of no number behind it
+  if x ~= x then x = math.huge end -- an infinity's bucket has the bits of no number after it
   return b < 0 and -x or x
 end
 

@@ -1,4 +1,4 @@
-/* The loop behind file:run{}, which gives each record to its handler. */
+/* The loop of file:run{}, which gives each record to its handler. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +11,7 @@
 #include "binding/functions.h"
 
 /*
- * Numbers from here on, behind the ids of names, are parts of the cursor: values that trees
+ * Numbers from here on, after the ids of names, are parts of the cursor: values that trees
  * compute, such as "args.prev_pid".
  */
 #define PART PL_METHODS

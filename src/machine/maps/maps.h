@@ -25,7 +25,7 @@ static inline uint64_t pm_key_of(uint32_t machine, int32_t pid)
 }
 
 struct pm_map {
-	uint64_t start, end; /* `end` is the first address behind it */
+	uint64_t start, end; /* `end` is the first address after it */
 	uint64_t pgoff;
 	uint64_t time;	      /* ns; or what stands for it (machine/sources.h) */
 	uint64_t bias;	      /* address + bias = address in `dso` */

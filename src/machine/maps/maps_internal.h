@@ -29,7 +29,7 @@ struct pm_incarnation {
 struct pm_space {
 	uint32_t machine;
 	/*
-	 * [n]: those in the index, ascending by time; behind them those added since, unsorted
+	 * [n]: those in the index, ascending by time; after them those added since, unsorted
 	 */
 	struct pm_map *maps;
 	size_t n, capacity;
@@ -40,7 +40,7 @@ struct pm_space {
 	struct pm_incarnation *incarnations;
 	size_t n_incarnations, incarnations_capacity;
 	struct pm_mapindex index;
-	size_t scanned;	 /* maps behind the index that were searched since it was built */
+	size_t scanned;	 /* maps after the index that were searched since it was built */
 	uint64_t forked; /* an addition before this time may change what was inherited */
 };
 

@@ -251,7 +251,7 @@ static bool get_feature_bit(const struct pd_file *file, const uint8_t *bitmap, u
 static bool is_simpleperf(struct pd_file *file)
 {
 	const struct pd_feature_section *cmdline = pd_file_feature(file, CMDLINE_BIT);
-	/* behind the number of words and the length of the first word */
+	/* after the number of words and the length of the first word */
 	char bytes[256] = "", *word = bytes + 8;
 	size_t got;
 
@@ -270,7 +270,7 @@ static bool is_simpleperf(struct pd_file *file)
 	return strncmp(word, "simpleperf", strlen("simpleperf")) == 0;
 }
 
-/* Reads the table of sections behind the data: an entry for each bit that is set. */
+/* Reads the table of sections after the data: an entry for each bit that is set. */
 static bool read_features(struct pd_file *file, const uint8_t *bitmap, struct pd_error *err)
 {
 	unsigned width = file->big && !get_feature_bit(file, bitmap, HOSTNAME_BIT, 64) &&
@@ -351,7 +351,7 @@ static bool read_file_sections(struct pd_file *file, const uint8_t *header, size
 				       file->data.offset, size);
 	if (file->data.size == 0) {
 		/*
-		 * A recorder that was killed set the bits, but wrote nothing behind the
+		 * A recorder that was killed set the bits, but wrote nothing after the
 		 * records.
 		 */
 		file->unfinished = true;

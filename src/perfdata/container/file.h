@@ -59,7 +59,7 @@ struct pd_feature_section {
 	/* [capacity]: in pipe mode a copy from the feature's record; else NULL */
 	uint8_t *bytes;
 	size_t capacity;
-	/* of a feature that several records add to: offset behind the last of them; else 0 */
+	/* of a feature that several records add to: offset after the last of them; else 0 */
 	uint64_t grown;
 };
 

@@ -16,7 +16,7 @@
 #define HEADER	      8
 #define MAX_BUILD_IDS (16u << 20) /* bytes kept for the feature, at most */
 #define MAX_EVENTS    65536
-#define LATE_EVENTS   256 /* events that may come behind the prologue */
+#define LATE_EVENTS   256 /* events that may come after the prologue */
 
 /*
  * Keeps bytes as the content of a feature's section; the first of a kind counts. Returns false
@@ -164,7 +164,7 @@ static bool take_event_type(struct pd_file *file, struct pb_cursor *c, uint64_t 
 }
 
 /*
- * Keeps the payload behind the record (see perf_event__process_tracing_data). Returns 1; 0 if
+ * Keeps the payload after the record (see perf_event__process_tracing_data). Returns 1; 0 if
  * it is not all there or too large to be kept, so that the pass over the records steps over it;
  * -1 with *err.
  */
@@ -432,7 +432,7 @@ bool pd_prologue_read(struct pd_file *file, struct pd_error *err)
 }
 
 /*
- * Returns the row that takes over a record behind the prologue, and initialises a cursor over
+ * Returns the row that takes over a record after the prologue, and initialises a cursor over
  * its body; NULL if none does.
  */
 static const struct taker *find_late_taker(const struct pd_file *file,

@@ -9,7 +9,7 @@
 struct pd_record;
 
 /*
- * Takes over a record that comes behind the prologue and describes the recording: adds an event
+ * Takes over a record that comes after the prologue and describes the recording: adds an event
  * with its layouts, or a feature, which is applied to the events. Returns false without memory.
  */
 bool pd_prologue_late(struct pd_file *file, const struct pd_record *rec);

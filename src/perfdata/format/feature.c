@@ -125,7 +125,7 @@ LAYOUT e_machine = { NULL, PD_L_STRUCT, e_machine_members };
 	}
 
 /*
- * A decoder that applies a layout behind a u32 version, which must be 1: layouts of other
+ * A decoder that applies a layout after a u32 version, which must be 1: layouts of other
  * versions are not known.
  */
 #define VERSIONED(feature, layout)                                                   \

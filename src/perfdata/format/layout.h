@@ -106,7 +106,7 @@ struct pd_layout {
 	bool swap;  /* copied from the shape */
 	bool split; /* for samples that stand for one counter value: see counters.h */
 	uint32_t trailer_size;
-	/* offset of each part if it is fixed; 0: absent, or behind a part of variable size */
+	/* offset of each part if it is fixed; 0: absent, or after a part of variable size */
 	uint16_t parts[PD_PARTS];
 	uint16_t parts_from; /* offset where walking the parts starts */
 	uint8_t first_var;   /* the first part of variable size, or else the last part */

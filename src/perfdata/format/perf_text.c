@@ -57,7 +57,7 @@ const struct pd_perf_difference pd_perf_differences[] = {
 	{ "few_plt_names", "few entries of procedure linkage tables have names", 0, ALWAYS,
 	  PD_PERF(6, 12) },
 	{ "inner_labels",
-	  "symbols without a size have the addresses behind them inside functions, too", 0,
+	  "symbols without a size have the addresses after them inside functions, too", 0,
 	  ALWAYS, STILL },
 	{ "parameters",
 	  "names of C++ functions have the types of their parameters, as Debian builds it", 0,

@@ -188,7 +188,7 @@ static inline bool pd_is_compressed(uint32_t type)
 bool pd_has_payload(uint32_t type);
 
 /*
- * Returns the size of the payload behind a record; 0 if there is none. It is the record's own
+ * Returns the size of the payload after a record; 0 if there is none. It is the record's own
  * word: the recording may end before.
  */
 uint64_t pd_payload_size(const struct pd_record *rec);

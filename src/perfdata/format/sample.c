@@ -189,7 +189,7 @@ bool pd_part_find(const struct pd_record *rec, enum pd_part part, uint32_t *at, 
 }
 
 /*
- * Returns whether the parts behind the branch stack, which start at `at`, end exactly where the
+ * Returns whether the parts after the branch stack, which start at `at`, end exactly where the
  * record ends.
  */
 static bool fills_record(const struct pd_record *rec, uint32_t at)

@@ -245,8 +245,8 @@ const struct pd_field pd_sample_fields[] = {
 		    "The call chain in one string: functions, caller first, joined by \";\"."),
 	  .part = PD_PART_IP },
 	{ OF_SYSTEM(STR, "annotated_stack", ANNOTATED_STACK,
-		    "The text of stack with _[k] behind the names of kernel frames and _[j] "
-		    "behind those of code made at run time, as flame graph tools take it."),
+		    "The text of stack with _[k] after the names of kernel frames and _[j] "
+		    "after those of code made at run time, as flame graph tools take it."),
 	  .part = PD_PART_IP },
 	{ OF_SYSTEM(STR, "frames", FRAMES,
 		    "The call chain as text, a line for each frame, callee first: level, "

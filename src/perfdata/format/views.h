@@ -21,7 +21,7 @@ PD_VIEW_DECLARE(regs_user);
 PD_VIEW_DECLARE(regs_intr);
 PD_VIEW_DECLARE(data_src);
 PD_VIEW_DECLARE(namespaces);
-PD_VIEW_DECLARE(ids);	   /* of header_attr: the ids behind the attr */
+PD_VIEW_DECLARE(ids);	   /* of header_attr: the ids after the attr */
 PD_VIEW_DECLARE(ips);	   /* a u64 count, then addresses */
 PD_VIEW_DECLARE(priv);	   /* u64 items up to the end of the body */
 PD_VIEW_DECLARE(id_index); /* the items of its field `entries` */
@@ -146,7 +146,7 @@ struct pd_frames {
 	enum pd_cpumode mode;
 };
 
-/* Starts at the first frame. pd_frames_next() returns false behind the last one. */
+/* Starts at the first frame. pd_frames_next() returns false after the last one. */
 void pd_frames_init(struct pd_frames *frames, const struct pd_view *view);
 /* frames->mode becomes its cpumode */
 bool pd_frames_next(struct pd_frames *frames, uint64_t *ip);

@@ -90,7 +90,7 @@ static bool restart_frame(struct pd_decompress *d)
 }
 
 /*
- * Decompresses up to the end of a zstd block, behind the available bytes. Returns as
+ * Decompresses up to the end of a zstd block, after the available bytes. Returns as
  * pd_decompress_append().
  */
 static int decompress_step(struct pd_decompress *d)

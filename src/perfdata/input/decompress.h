@@ -80,7 +80,7 @@ static inline int pd_decompress_fill(struct pd_decompress *d, size_t n)
 void pd_decompress_into(struct pd_decompress *d, uint8_t *block, size_t capacity);
 
 /*
- * Decompresses more bytes behind the available ones, which stay where they are. Returns as
+ * Decompresses more bytes after the available ones, which stay where they are. Returns as
  * pd_decompress_fill(), and 1 if the block is full. A new frame inside a running one is damage
  * here.
  */

@@ -53,7 +53,7 @@ struct pd_chunker {
 	uint64_t next_number;
 };
 
-/* Returns whether `rec` lies directly behind the chunk. */
+/* Returns whether `rec` lies directly after the chunk. */
 static inline bool pd_chunk_continues(const struct pd_chunk *c, const struct pd_record *rec)
 {
 	if (rec->chunk_offset == PD_NO_CHUNK)

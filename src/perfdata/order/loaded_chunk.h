@@ -19,7 +19,7 @@ struct pd_merge_stream {
 
 /*
  * Returns the time by which a record of the stream is merged. Records without a time have 0.
- * Times that are too late to be shifted are equal, so that no earlier one comes behind them.
+ * Times that are too late to be shifted are equal, so that no earlier one comes after them.
  */
 static inline uint64_t pd_merge_time_of(const struct pd_merge_stream *s, uint64_t time)
 {

@@ -106,7 +106,7 @@ bool pd_merge_add(struct pd_merge *m, const struct pd_chunk *chunk, size_t strea
 
 	if (m->n == m->capacity && !grow_merge(m))
 		return false;
-	item = m->heap[m->n].item; /* nodes behind the last one keep the unused items */
+	item = m->heap[m->n].item; /* nodes after the last one keep the unused items */
 	m->items[item] = (struct pd_merge_item){
 		.stream = &m->streams[stream],
 		.chunk = chunk,

@@ -45,7 +45,7 @@ struct pd_merge {
 		n_taken; /* numbers of records that are ready, and that were delivered */
 	/* records still to be taken one by one, as merging runs did not pay */
 	size_t one_by_one;
-	/* its top is the item of the first record behind those in `ready` */
+	/* its top is the item of the first record after those in `ready` */
 	struct pd_merge_node *heap;
 	struct pd_merge_item *items;
 	size_t n, capacity;

@@ -56,7 +56,7 @@ struct worker {
 
 /*
  * Returns whether the stream's records, as the file's features say, are not compressed and have
- * no payload behind them.
+ * no payload after them.
  */
 static bool can_be_cut(const struct pd_stream *stream)
 {
@@ -153,7 +153,7 @@ static uint64_t find_boundary_in(const struct pd_stream *stream, uint64_t nomina
 }
 
 /*
- * Returns where a partition that begins at `from` should end: about `size` bytes behind, at a
+ * Returns where a partition that begins at `from` should end: about `size` bytes after, at a
  * position where records could begin, or at the end of the stream. Mostly the first few
  * kilobytes are enough.
  */

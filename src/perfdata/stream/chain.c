@@ -13,7 +13,7 @@ uint64_t pd_chain_payload(const struct pd_chain *c, const uint8_t *p, uint32_t s
 }
 
 /*
- * Returns whether the record of `size` bytes at `p` is one though nothing is behind it: it is a
+ * Returns whether the record of `size` bytes at `p` is one though nothing is after it: it is a
  * FINISHED_ROUND, all of whose bytes are known, or aligned and whole.
  */
 static bool may_be_last(const struct pd_chain *c, const uint8_t *p, uint32_t size)
@@ -27,7 +27,7 @@ static bool may_be_last(const struct pd_chain *c, const uint8_t *p, uint32_t siz
 }
 
 /*
- * Returns whether the chain may end behind `i` records, the last of which has `size` bytes, at
+ * Returns whether the chain may end after `i` records, the last of which has `size` bytes, at
  * offset `at` from the blocks' position with `left` bytes left, too few for the next.
  */
 static bool may_end(const struct pd_chain *c, unsigned i, uint32_t size, uint64_t at,

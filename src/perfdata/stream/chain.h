@@ -23,15 +23,15 @@ struct pd_chain {
 };
 
 /*
- * Returns the size of the payload behind the record of `size` bytes at `p`, all of which are
+ * Returns the size of the payload after the record of `size` bytes at `p`, all of which are
  * there.
  */
 uint64_t pd_chain_payload(const struct pd_chain *c, const uint8_t *p, uint32_t size);
 
-#define PD_UNSEEN 2 /* on a stream: what lies behind a payload is not there yet */
+#define PD_UNSEEN 2 /* on a stream: what lies after a payload is not there yet */
 
 /*
- * Returns 1 if a known record or the end of the recording is behind the payload at offset `at`
+ * Returns 1 if a known record or the end of the recording is after the payload at offset `at`
  * from the blocks' position, 0 if not, PD_UNSEEN, or -1 with *err.
  */
 int pd_chain_payload_followed(const struct pd_chain *c, uint64_t at, uint64_t payload,

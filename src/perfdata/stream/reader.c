@@ -217,7 +217,7 @@ static bool enter_compressed(struct pd_reader *r, const struct pd_record *rec,
 
 /*
  * Handles a compressed record that the end of the recording cuts: decompresses the bytes that
- * are there, unless records continue behind, which shows that its size is damaged. Returns 1 if
+ * are there, unless records continue after, which shows that its size is damaged. Returns 1 if
  * they do; 0 if not; -1 with *err.
  */
 static int end_in_compressed(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
@@ -322,7 +322,7 @@ struct pd_section pd_record_payload(const struct pd_record *rec)
 }
 
 /*
- * Steps over the payload behind a record. One that is too large is left to
+ * Steps over the payload after a record. One that is too large is left to
  * pd_reader_lose_payload().
  */
 static void skip_payload(struct pd_reader *r, struct pd_record *rec)
@@ -356,7 +356,7 @@ static bool learn_metadata(struct pd_reader *r, const struct pd_record *rec,
 	return true;
 }
 
-/* Returns whether a speculative reader may continue behind this record. */
+/* Returns whether a speculative reader may continue after this record. */
 static bool can_speculate_on(const struct pd_reader *r, const struct pd_record *rec)
 {
 	if (r->uncompressed_only && pd_is_compressed(rec->type))

@@ -89,7 +89,7 @@ int pd_reader_advance(struct pd_reader *reader, struct pd_record *rec, struct pd
  */
 struct pd_run {
 	const uint8_t *at;
-	const uint8_t *front; /* the record PD_CHAIN_LENGTH records behind `at` */
+	const uint8_t *front; /* the record PD_CHAIN_LENGTH records after `at` */
 	const uint8_t *last;  /* last position of the block where a header can be */
 	uint32_t ahead;	      /* size of the record at `front` */
 	struct pd_reader *reader;
@@ -101,7 +101,7 @@ struct pd_run {
 void pd_run_begin(struct pd_run *run, struct pd_reader *reader);
 
 /*
- * Returns the size of the plain record at `p`, not behind `last`, if it has swallowed no other;
+ * Returns the size of the plain record at `p`, not after `last`, if it has swallowed no other;
  * 0 if there is none.
  */
 static inline uint32_t pd_reader_plain_size(struct pd_reader *reader, const uint8_t *p,
@@ -133,7 +133,7 @@ static inline void pd_run_skip(struct pd_run *run, uint32_t size)
 void pd_run_end(const struct pd_run *run, struct pd_reader *reader);
 
 /*
- * Returns the section of the payload behind a record, of size 0 if there is none. The size is
+ * Returns the section of the payload after a record, of size 0 if there is none. The size is
  * the record's own word: the recording may end before.
  */
 struct pd_section pd_record_payload(const struct pd_record *rec);

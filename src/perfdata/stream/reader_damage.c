@@ -68,8 +68,8 @@ int pd_reader_end(struct pd_reader *r)
 
 /*
  * Notes as damage the bytes from `from` to the blocks' position, where record `rec` was
- * expected. `left` bytes were left there; `got` tells whether records continue behind what was
- * skipped.
+ * expected. `left` bytes were left there; `got` tells whether records continue after the
+ * skipped bytes.
  */
 static void note_problem(struct pd_reader *r, const struct pd_record *rec,
 			 enum pd_problem problem, uint64_t from, uint64_t left, int got)

@@ -41,7 +41,7 @@ int pd_reader_end_in_header(struct pd_reader *reader);
 
 /*
  * Skips bytes that cannot be a record and notes them as damage. Returns 1 if records continue
- * behind them; 0 if not, or the reader bailed out; -1 with *err.
+ * after them; 0 if not, or the reader bailed out; -1 with *err.
  */
 int pd_reader_recover(struct pd_reader *reader, const struct pd_record *rec,
 		      enum pd_problem problem, struct pd_error *err);

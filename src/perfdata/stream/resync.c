@@ -26,7 +26,7 @@ static bool has_offset(const struct offsets *set, uint64_t at)
 
 /*
  * Sets *set to the offsets in the first 64 KB of `bytes` from which the sizes of records lead
- * exactly to `end`: it is known for the offsets behind one before it is asked for that.
+ * exactly to `end`: it is known for the offsets after one before it is asked for that.
  */
 static void find_leading(struct offsets *set, const uint8_t *bytes, uint64_t end, bool swap)
 {
@@ -78,7 +78,7 @@ static int holds_records(struct pd_chain c, uint32_t size, bool swallowed, struc
 }
 
 /*
- * Returns 1 if a sound record is believed by the little that is visible behind it, a header of
+ * Returns 1 if a sound record is believed by the little that is visible after it, a header of
  * that trust, 0 if not, -1 with *err.
  */
 static int is_followed(const struct pd_chain *c, uint32_t size, enum pd_trust trust,
@@ -211,7 +211,7 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 	if (ending <= PD_CROSSED)
 		return got < 0 ? got : 0;
 	payload = pd_chain_payload(&chain, b->pos, size);
-	/* records are searched behind a payload that cannot be there */
+	/* records are searched after a payload that cannot be there */
 	if (ending == PD_WHOLE && payload > pd_blocks_left(b) - size)
 		return 1;
 	if (payload)
@@ -229,7 +229,7 @@ int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint
 	is_odd = type == PD_RECORD_SAMPLE && ending == PD_OVERLONG;
 	got = pd_chain_continues(&chain, size, err);
 	/*
-	 * A sample's copy of a stack may hold old records behind what was copied, up to the
+	 * A sample's copy of a stack may hold old records after what was copied, up to the
 	 * sample's end. A small plain record gets no closer look when the reader looks ahead in
 	 * a block, either.
 	 */
@@ -314,7 +314,7 @@ static void skip_zeros(struct pd_blocks *b)
 		if (any)
 			break;
 		p += ZEROS_AT_ONCE -
-		     PD_HEADER_SIZE; /* behind these only a part of the type was checked */
+		     PD_HEADER_SIZE; /* after these only a part of the type was checked */
 	}
 	pd_blocks_skip(b, (uint64_t)(p - b->pos));
 }

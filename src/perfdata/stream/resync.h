@@ -1,5 +1,5 @@
 /*
- * Decides which bytes are believed to be a record, and finds where records continue behind
+ * Decides which bytes are believed to be a record, and finds where records continue after
  * damage.
  *
  * Two things are evidence for a record: its own bytes (type, flags and size, the id of its
@@ -17,7 +17,7 @@
  * Returns 1 if the record at the blocks' position, to which the record before leads, is
  * believed, 0 if damage begins there, -1 with *err. All its `size` bytes must be available.
  * `open_end`: the recording may have been cut off anywhere. On a live stream only records in
- * doubt wait for the bytes behind them.
+ * doubt wait for the bytes after them.
  */
 int pd_record_believed(struct pd_blocks *b, const struct pd_binder *binder, uint32_t size,
 		       bool open_end, struct pd_error *err);
@@ -31,7 +31,7 @@ int pd_type_damaged(struct pd_blocks *b, const struct pd_binder *binder, bool op
 		    struct pd_error *err);
 
 /*
- * Returns 1 if a header can begin behind the large simpleperf record of `size` bytes at the
+ * Returns 1 if a header can begin after the large simpleperf record of `size` bytes at the
  * blocks' position, or the data ends there; 0 if not; -1 with *err. Does not make the record's
  * bytes available, so that its size is checked before memory is allocated.
  */
@@ -39,7 +39,7 @@ int pd_large_followed(struct pd_blocks *b, const struct pd_file *file, uint32_t 
 		      struct pd_error *err);
 
 /*
- * Moves the blocks behind the record at their position, which is damaged, if its own parts tell
+ * Moves the blocks after the record at their position, which is damaged, if its own parts tell
  * where it ends, and records continue there, or before at its size. Returns 1; 0 if they do not
  * tell; -1 with *err.
  */

@@ -5,7 +5,7 @@
  * not known yet, and these checks run for every record of a recording.
  *
  *   check               evidence                          callers
- *   pd_header_fits      8 bytes: PD_FITS, inline          the header behind each record; each
+ *   pd_header_fits      8 bytes: PD_FITS, inline          the header after each record; each
  *                                                         position where records are searched
  *   pd_plain_size       8 bytes: a kernel's type or       runs of records, PD_CHAIN_LENGTH
  *                       FINISHED_ROUND, a usual size      ahead: nearly all of a recording
@@ -15,10 +15,10 @@
  *   pd_record_trust     8 bytes or the whole record       see enum pd_trust
  *   pd_record_believed  the record, to which the one      the reader, for a record outside
  *                       before leads; and a header that   of runs
- *                       fits behind it if it is sound
+ *                       fits after it if it is sound
  *                       and its parts end at its size,
  *                       else a chain of records
- *   pd_resync           a chain of records to which       the reader, behind damage;
+ *   pd_resync           a chain of records to which       the reader, after damage;
  *                       no record leads: known or sound   partitions
  *
  * The last two are in resync.h.
@@ -88,7 +88,7 @@ enum pd_ending {
 	PD_SWALLOWING,
 	/* likewise in a sample: the last one crosses its end, and all are older than it */
 	PD_CROSSED,
-	PD_CUT_SHORT, /* behind the record's end */
+	PD_CUT_SHORT, /* after the record's end */
 	PD_OVERLONG,  /* before the record's end, but no record is there */
 	PD_UNTOLD,    /* they do not tell */
 	PD_WHOLE,     /* at the record's end, padding included */
@@ -150,7 +150,7 @@ bool pd_is_simpleperf(const struct pd_file *file, uint32_t type);
 
 /*
  * Returns whether a type is one of the kernel's or FINISHED_ROUND: such a record has no payload
- * behind it and does not describe the recording.
+ * after it and does not describe the recording.
  */
 static inline bool pd_is_plain(uint32_t type)
 {
@@ -160,7 +160,7 @@ static inline bool pd_is_plain(uint32_t type)
 /*
  * Returns the size of the plain record at `p` if its type and size are usual and it ends at
  * `last` or before; else 0. `last` is the last position of the block where a header can be; `p`
- * must not lie behind it.
+ * must not lie after it.
  */
 static inline uint32_t pd_plain_size(const uint8_t *p, const uint8_t *last, bool swap)
 {

@@ -118,7 +118,7 @@ static bool is_one_of(struct pd_text f, const char *set)
 }
 
 /*
- * Returns how many characters behind a p belong to it. See parse_arg_format_pointer,
+ * Returns how many characters after a p belong to it. See parse_arg_format_pointer,
  * event-parse.c.
  */
 static size_t count_pointer_chars(struct pd_text f)

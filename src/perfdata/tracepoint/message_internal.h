@@ -83,7 +83,7 @@ struct pd_node {
 /* A conversion, as %-08lx. */
 struct pd_conversion {
 	char type;	 /* 'd', 'u', 'x', 'X', 'o', 'c', 's', 'p' */
-	char pointer[8]; /* the characters behind a 'p': "ISpc" */
+	char pointer[8]; /* the characters after a 'p': "ISpc" */
 	bool minus, zero, alternative, plus;
 	bool star_width, star_precision; /* an argument gives it */
 	uint8_t size;			 /* bytes of an integer */

@@ -75,7 +75,7 @@ static uint32_t find_item_size(const struct pd_tracepoint *tracepoint,
 	return 0;
 }
 
-/* Reads [index] behind `x`; both become one operand. */
+/* Reads [index] after `x`; both become one operand. */
 static bool parse_index(struct pd_parser *p, struct pd_node *x)
 {
 	struct pd_node *array = pd_parse_get(p, sizeof(*array));
@@ -213,7 +213,7 @@ static uint64_t find_mask(const char *type, size_t n)
 }
 
 /*
- * Reads "names)" or "names *)" behind a parenthesis: a type, or a constant by its name. Returns
+ * Reads "names)" or "names *)" after a parenthesis: a type, or a constant by its name. Returns
  * false, with the tokens unchanged, if it is none.
  */
 static bool parse_type(struct pd_parser *p, struct pd_text *type)

@@ -12,7 +12,7 @@
 
 #define MAX_ERRNO 4095 /* include/linux/err.h */
 
-/* Returns the rest of a name behind a prefix; NULL if it has another prefix. */
+/* Returns the rest of a name after a prefix; NULL if it has another prefix. */
 static const char *skip_prefix(const char *name, const char *prefix)
 {
 	size_t n = strlen(prefix);

@@ -18,7 +18,7 @@ static size_t count_chars_in(const char *p, const char *end, const char *set)
 
 /*
  * Returns whether the token is a literal in quotes, of printable characters, tabs and line
- * feeds. Two backslashes are refused, as libtraceevent takes the character behind them as
+ * feeds. Two backslashes are refused, as libtraceevent takes the character after them as
  * escaped.
  */
 static bool is_quoted(struct pd_tokens *t, char quote)

@@ -5,7 +5,7 @@
 #include "perfdata/format/event.h"
 #include "tracepoint_type.h"
 
-/* The state of parsing a format file. Texts are copied one behind the other to `room`. */
+/* The state of parsing a format file. Texts are copied one after the other to `room`. */
 struct parser {
 	const struct pd_tracing *tracing;
 	struct pd_tracepoint *made;
@@ -50,7 +50,7 @@ static struct pd_text take_line(struct pd_text *rest)
 }
 
 /*
- * Sets *rest to the text behind a word at its start. Returns false if it does not start with
+ * Sets *rest to the text after a word at its start. Returns false if it does not start with
  * that.
  */
 static bool strip_prefix(struct pd_text text, const char *word, struct pd_text *rest)
@@ -97,7 +97,7 @@ static void take_declaration(struct parser *p, struct pd_text text,
 
 	text = trim_text(text);
 	n = text.n;
-	/* there may be several groups of brackets behind the name */
+	/* there may be several groups of brackets after the name */
 	while (n && text.p[n - 1] == ']') {
 		while (n && text.p[n - 1] != '[')
 			n--;

@@ -44,7 +44,7 @@ static const char *find_in(struct pd_text text, const char *word)
 	return text.n ? memmem(text.p, text.n, word, strlen(word)) : NULL;
 }
 
-/* Reads the number behind a word. Returns false if there is none. */
+/* Reads the number after a word. Returns false if there is none. */
 static bool find_number_after(struct pd_text text, const char *word, uint64_t *out)
 {
 	const char *end = text.p + text.n, *p = find_in(text, word);

@@ -99,7 +99,7 @@ static uint32_t hash_address(const struct pq_chains *c, const struct pq_frame *f
 			    pb_hash_bytes(&c->secret, name, strlen(name)));
 }
 
-/* Returns true if a frame is at the address of the new one, which lies behind the last. */
+/* Returns true if a frame is at the address of the new one, which lies after the last. */
 static bool is_new_address(const void *arg, uint32_t item)
 {
 	const struct pq_chains *c = arg;
@@ -173,7 +173,7 @@ static uint32_t hash_value(const struct pq_chains *c, const struct pq_frame *fra
 	return pb_hash_pair(&c->secret, frame->address, code ^ frame->mode);
 }
 
-/* Returns true if a frame has the value of the new one, which lies behind the last. */
+/* Returns true if a frame has the value of the new one, which lies after the last. */
 static bool is_new_value(const void *arg, uint32_t item)
 {
 	const struct pq_chains *c = arg;

@@ -40,7 +40,7 @@ union pq_target {
 
 struct pq_insn {
 	pq_run *run;		/* NULL: the end */
-	union pq_target yes;	/* next one if a test holds, or behind a value */
+	union pq_target yes;	/* next one if a test holds, or after a value */
 	union pq_target no;	/* next one if a test does not hold */
 	union pq_target absent; /* next one if an operand of a test is absent */
 	uint32_t reg;		/* register of the (left) operand, and of the result */
@@ -85,7 +85,7 @@ struct pq_expr {
 	bool is_condition; /* the end reached is the value; else it is in register 0 */
 };
 
-/* Numbers of the ends of conditions. Values end behind all instructions. */
+/* Numbers of the ends of conditions. Values end after all instructions. */
 #define PQ_CODE_FALSE  0
 #define PQ_CODE_TRUE   1
 #define PQ_CODE_ABSENT 2 /* for `and` and `or` whose operands are not only true or false */

@@ -33,7 +33,7 @@ struct pq_groups {
 	uint32_t section;
 };
 
-/* Returns the states of a group, those of its measures one behind another. */
+/* Returns the states of a group, those of its measures one after another. */
 static inline char *pq_group_states(const struct pq_groups *groups, size_t g)
 {
 	return (char *)(pq_table_group(&groups->table, g) + groups->table.n_words);

@@ -37,7 +37,7 @@ bool pq_report_read_binaries(struct pq_report_maker *m)
 }
 
 /*
- * Returns the end of a path, without slashes behind it: see dso__set_basename,
+ * Returns the end of a path, without slashes after it: see dso__set_basename,
  * tools/perf/util/dso.c.
  */
 static struct pd_text base_of(struct pd_text path)

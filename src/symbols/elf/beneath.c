@@ -30,12 +30,12 @@ static void move_to(struct walk *walk, int fd)
 	walk->at = fd;
 }
 
-/* Puts the target of a link before `behind`, the part of walk->rest that follows the link. */
-static bool follow_link(struct walk *walk, int link, const char *behind)
+/* Puts the target of a link before `after`, the part of walk->rest that follows the link. */
+static bool follow_link(struct walk *walk, int link, const char *after)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlinkat(link, "", target, sizeof(target));
-	size_t left = strlen(behind) + 1;
+	size_t left = strlen(after) + 1;
 
 	if (n < 0)
 		return false;
@@ -43,7 +43,7 @@ static bool follow_link(struct walk *walk, int link, const char *behind)
 		errno = walk->n_links > MAX_LINKS ? ELOOP : ENAMETOOLONG;
 		return false;
 	}
-	memmove(walk->rest + n, behind, left);
+	memmove(walk->rest + n, after, left);
 	memcpy(walk->rest, target, (size_t)n);
 	if (*walk->rest == '/')
 		move_to(walk, walk->root);
@@ -60,7 +60,7 @@ static bool is_root(const struct walk *walk)
 }
 
 /* Goes to `name`. If that is a link, its target takes its place in the path instead. */
-static bool step_to(struct walk *walk, const char *name, const char *behind)
+static bool step_to(struct walk *walk, const char *name, const char *after)
 {
 	struct stat status;
 	bool followed;
@@ -72,12 +72,12 @@ static bool step_to(struct walk *walk, const char *name, const char *behind)
 	if (fd < 0)
 		return false;
 	if (fstat(fd, &status) == 0 && S_ISLNK(status.st_mode)) {
-		followed = follow_link(walk, fd, behind);
+		followed = follow_link(walk, fd, after);
 		close(fd);
 		return followed;
 	}
 	move_to(walk, fd);
-	memmove(walk->rest, behind, strlen(behind) + 1);
+	memmove(walk->rest, after, strlen(after) + 1);
 	return true;
 }
 

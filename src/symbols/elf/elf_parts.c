@@ -12,7 +12,7 @@ static uint64_t align_up(uint64_t value, uint64_t to)
 }
 
 /*
- * Places a section of a module. The kernel puts sections with code one behind another, except
+ * Places a section of a module. The kernel puts sections with code one after another, except
  * for those that it frees after the start. See layout_sections, kernel/module/main.c.
  */
 static void place_code_section(struct ps_section *section, const GElf_Shdr *header,

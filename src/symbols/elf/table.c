@@ -189,7 +189,7 @@ static void keep_one(struct ps_table *table, enum ps_of of)
 
 /*
  * Fills starts and owners. Symbols may nest and overlap: the one that began last counts, and
- * behind its end the one around it. So a stack holds the symbols that have begun.
+ * after its end the one around it. So a stack holds the symbols that have begun.
  */
 static void lay_spans(struct ps_table *table, uint32_t *stack)
 {

@@ -22,7 +22,7 @@ enum ps_binding {
 };
 
 struct ps_symbol {
-	uint64_t start, end; /* `end` is the first address behind it */
+	uint64_t start, end; /* `end` is the first address after it */
 	const char *name;    /* ends with a NUL; owned by the table */
 	uint32_t length;     /* length of the name */
 	uint8_t binding;
@@ -86,7 +86,7 @@ const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t add
 
 /*
  * Sets *before to the last symbol that begins before `address`, and *after to the first one
- * that begins behind it; NULL: none.
+ * that begins after it; NULL: none.
  */
 void ps_table_around(const struct ps_table *table, uint64_t address,
 		     const struct ps_symbol **before, const struct ps_symbol **after);

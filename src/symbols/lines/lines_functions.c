@@ -127,7 +127,7 @@ static bool is_opaque(Dwarf_Die *die, int tag)
 	return !has_functions(tag) && dwarf_hasattr(die, DW_AT_sibling);
 }
 
-/* Moves behind an entry that has no entries in it, or says where they end. */
+/* Moves after an entry that has no entries in it, or says where they end. */
 static bool skip_entry(struct walk *walk)
 {
 	Dwarf_Die next;

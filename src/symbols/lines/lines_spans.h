@@ -13,7 +13,7 @@
 #define PS_NO_OWNER UINT32_MAX
 
 struct ps_span {
-	uint64_t low, high; /* `high` is the first address behind it */
+	uint64_t low, high; /* `high` is the first address after it */
 	uint32_t owner;
 };
 

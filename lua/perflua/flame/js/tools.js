@@ -42,7 +42,7 @@ function compile(text) {
   return (one) => (exact ? one : one.toLowerCase()).includes(text) || (expression !== null && expression.test(one));
 }
 
-// The state behind the "#" of the page's address: names and values, of which "" is the default.
+// The state after the "#" of the page's address: names and values, of which "" is the default.
 function read_state() {
   return new Map(new URLSearchParams(location.hash.slice(1)));
 }

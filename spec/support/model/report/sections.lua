@@ -9,7 +9,7 @@ local PERIOD, CHILDREN = 2, 3 -- places in a row
 
 local plus = sums.adder "unsigned"
 
-local UNKNOWN = math.maxinteger -- of an event: behind all others
+local UNKNOWN = math.maxinteger -- of an event: after all others
 
 -- Sums up the samples by event, in the order of the events.
 local function sum_totals(rows, prepared)

@@ -143,7 +143,7 @@ static uint64_t find_frame(const struct pd_view *view, uint32_t i, enum pd_cpumo
 	if (k < count_markers(view->extra) || !(view->extra & MORE)) {
 		ip = load_entry(view, i + k);
 	} else {
-		/* behind the last marker in extra: walk on from there */
+		/* after the last marker in extra: walk on from there */
 		uint32_t r = k ? get_marker(view->extra, k - 1) + 1 : 0;
 
 		frames.at += 8 * r;

@@ -170,7 +170,7 @@ static void add_lvl(struct text *t, uint64_t v)
 }
 
 /*
- * Appends the level as a column of a line: perf adds a space behind a known level if neither
+ * Appends the level as a column of a line: perf adds a space after a known level if neither
  * hit nor miss is known.
  */
 static void add_lvl_column(struct text *t, uint64_t v)
