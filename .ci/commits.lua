@@ -29,7 +29,7 @@ local function find_fault(subject, body, paths)
   if utf8.len(subject) > COLUMNS then
     return ("the subject has %d columns, at most %d"):format(utf8.len(subject), COLUMNS)
   end
-  if subject:find "wrap.* lines?%f[%W]" then return "line breaks are no change of their own" end
+  if subject:find "wrap.* lines?%f[%W]" then return "a commit does more than wrap lines" end
   local in_program = paths:find "\nsrc/" or paths:find "\nlua/perflua/"
   if body == "" and in_program then
     return "no body says why src or lua/perflua changes"

@@ -143,7 +143,7 @@ local function complaint(path, name, quoted)
   local module = path:match("^src/(.+)/[^/]+$") or ""
   local row = rows[module]
   if not row then
-    return ("src/%s is no module: add a row to .ci/modules.lua"):format(module)
+    return ("src/%s is not a module: add a row to .ci/modules.lua"):format(module)
   elseif lua_headers[name] and not knows_lua[module] then
     return "only src/binding and src/host know Lua"
   elseif not quoted then
@@ -174,7 +174,7 @@ local function lua_complaint(path, name)
   local module = path:match("^lua/perflua/(.+)/[^/]+$") or "perflua"
   local row, other, file = lua_rows[module], required(name)
   if not row then
-    return ("lua/perflua/%s is no module: add a row to .ci/modules.lua"):format(module)
+    return ("lua/perflua/%s is not a module: add a row to .ci/modules.lua"):format(module)
   elseif other == module then
     return nil
   elseif not lua_rows[other] then

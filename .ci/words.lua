@@ -1,10 +1,13 @@
 -- words.lua FILE...: checks how comments, lines and titles of specs are written.
 --
 -- The first sentence of a comment that has lines of its own opens neither with Of, What, As
--- (but As of, As in) nor with The same, and is no question. A line has at most 96 columns; long
--- strings of Lua, which may be expected output, are exempt. The title of a spec reads as a
+-- (but As of, As in) nor with The same, and is not a question. A line has at most 96 columns;
+-- long strings of Lua, which may be expected output, are exempt. The title of a spec reads as a
 -- sentence whose subject is the program or the title around it, so no word in it refers to
 -- another title.
+--
+-- Some phrases read badly wherever they stand, in comments, messages and pages of the manual:
+-- see `phrases`.
 
 local COLUMNS <const>, TAB <const> = 96, 8
 
@@ -28,7 +31,35 @@ local function check_width(path, number, line)
   if n > COLUMNS then report(path, number, ("%d columns, at most %d"):format(n, COLUMNS)) end
 end
 
+-- Phrases that read badly, each with a better one. `except` are harmless ones, which are left
+-- out of the text before.
+local phrases = {
+  { "%f[%w_]behind%f[^%w_]", "after", except = { "le[fa][tv]%a* [%a ]-behind" } },
+  { "%f[%a]parted by%f[%A]", "separated by" },
+  { "%f[%a]unless said%f[%A]", "by default" },
+  { "%f[%a]unless %a+ is said%f[%A]", "by default" },
+  { "%f[%a]asked of%f[%A]", "applied to, or wanted from" },
+  { "%f[%a]is no %a+", "is not a", except = {
+    "there[%a ]- is no", "is no longer", "is no more", "is no less", "is no one" } },
+  { "%f[%a]are no %a+", "are not", except = { "there[%a ]- are no", "are no longer" } },
+  { "%f[%a]ha[sv]e? %a+[%a\" ]- be an? ", "makes it a", except = {
+    "ha[sv]e? to be", "can[%a ]- be", "may[%a ]- be", "must[%a ]- be", "to be" } },
+}
+
+-- Reports phrases in a line or paragraph that begins at a line.
+local function check_phrases(path, number, text)
+  if path:find("%.ci/words%.lua$") then return end -- it names them
+  text = text:lower()
+  for _, phrase in ipairs(phrases) do
+    local rest = text
+    for _, except in ipairs(phrase.except or {}) do rest = rest:gsub(except, "") end
+    local found = rest:match(phrase[1])
+    if found then report(path, number, ("\"%s\": write \"%s\""):format(found, phrase[2])) end
+  end
+end
+
 local function check_comment(path, number, text)
+  check_phrases(path, number, text)
   local plain = text:gsub("`[^`]*`", "x"):gsub("\"[^\"]*\"", "x"):gsub("'[^' ]*'", "x")
   local sentence = plain:match("^(.-[.?!])%f[%s\0]") or plain
   local first, second = sentence:match("^(%a+)%s*(%a*)")
@@ -89,6 +120,7 @@ local function read_line_comments(path, mark, take)
   for line in io.lines(path) do
     number = number + 1
     local inside = closing
+    if not line:find("^%s*" .. mark) then check_phrases(path, number, line) end
     if mark == "%-%-" then closing = find_long_string(line, closing) end
     if not inside then
       if not closing then check_width(path, number, (line:gsub("%[(=*)%[.-%]%1%]", "[[]]"))) end
@@ -118,6 +150,7 @@ local function read_block_comments(path, take)
     elseif words then
       text = line:match("^%s*%*?%s*(.*)$")
     end
+    if not words then check_phrases(path, number, line) end
     if words then
       local last = text:match("^(.-)%s*%*/")
       words[#words + 1] = (last or text) ~= "" and (last or text) or nil
@@ -129,11 +162,33 @@ local function read_block_comments(path, take)
   end
 end
 
+-- Calls take(number, text) for each paragraph of a page, but not for its code.
+local function read_paragraphs(path, take)
+  local number, start, words, in_code = 0, 0, {}, false
+  local function finish()
+    if #words > 0 then take(start, table.concat(words, " ")) end
+    words = {}
+  end
+  for line in io.lines(path) do
+    number = number + 1
+    local is_fence = line:find("^```")
+    if is_fence then in_code = not in_code end
+    if is_fence or in_code or line == "" or line:find("^[|#-]") then finish() end
+    if not (is_fence or in_code or line == "") then
+      if #words == 0 then start = number end
+      words[#words + 1] = line
+    end
+  end
+  finish()
+end
+
 for _, path in ipairs(arg) do
   local function take(number, text) check_comment(path, number, text) end
   local ending = path:match("%.(%w+)$")
   if ending == "c" or ending == "h" or ending == "js" then
     read_block_comments(path, take)
+  elseif ending == "md" then
+    read_paragraphs(path, function(number, text) check_phrases(path, number, text) end)
   else
     read_line_comments(path, ending == "lua" and "%-%-" or "#", take)
   end

@@ -21,7 +21,7 @@ local file <close> = assert(perflua.open(path))
 local function nanoseconds(text)
   local ms = tonumber(text:match "^%+(.+)ms$")
   if ms then return file.first_time + math.floor(ms * 1e6 + 0.5) end
-  return math.floor((tonumber(text) or error(text .. " is no time", 0)) * 1e9 + 0.5)
+  return math.floor((tonumber(text) or error(text .. " is not a time", 0)) * 1e9 + 0.5)
 end
 
 for i = 3, #arg do

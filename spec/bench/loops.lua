@@ -1,5 +1,5 @@
 -- loops.lua LOOP FILE: one way through all samples of a recording; prints how many there were.
--- In the order of time, unless said.
+-- In time order by default.
 
 local perflua = require "perflua"
 

@@ -3,7 +3,7 @@
 --   ours, theirs  commands
 --   recording     figures are divided by its samples (or bytes); default: of a run
 --   absent        why there is no figure of theirs
---   times         runs in a round, 1 unless said
+--   times         runs in a round, default: 1
 --
 -- and its aims, by the names they have in report.lua: faster, limit, over, rate, memory.
 

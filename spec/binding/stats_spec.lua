@@ -66,7 +66,7 @@ describe("comparing two estimates", function()
     assert.same({ 0.0, 0.0, 1.0 }, { core.compare(1, 0, 1, 1, 0, 1, 0.95) })
   end)
 
-  it("shrinks variances, but not those that are no chance", function()
+  it("shrinks variances, but not those that are not chance", function()
     local factor, freedom = core.shrink(0, 0, 30)
     assert.same({ 1.0, 30.0 }, { factor, freedom })
     factor, freedom = core.shrink(8, 4, 30) -- twice as large as expected

@@ -183,7 +183,7 @@ describe("a flame graph of a few stacks", () => {
     assert.equal(await ask(`width("parse")`), 233);
   });
 
-  it("searches for text that is no regular expression", async () => {
+  it("searches for text that is not a regular expression", async () => {
     await chromium.key("/");
     await chromium.type("PP.js:1");
     assert.deepEqual(await ask("hits()"), []);

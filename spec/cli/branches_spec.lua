@@ -29,7 +29,7 @@ local function recording()
   return b:write()
 end
 
--- Rows of a report, without its comments: columns parted by one blank, in alphabetic order.
+-- Rows of a report, without its comments: columns separated by one blank, in alphabetic order.
 local function rows_of(text)
   local rows = {}
   for line in text:gmatch "[^\n]+" do

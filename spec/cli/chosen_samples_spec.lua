@@ -118,11 +118,11 @@ describe("--time", function()
       b:feature("sample_time", { first = 1000000000, last = 2000000000 })
     end)
     for range, message in pairs {
-      ["12:30"] = "--time: '12:30' is no time such as 1718.35, 20ms or 10%; a range is",
+      ["12:30"] = "--time: '12:30' is not a time such as 1718.35, 20ms or 10%; a range is",
       ["5,6"] = "--time: between: 5.000000 to 6.000000 is outside of the recording",
       ["10%/11"] = "--time: between \"10%/11\": no such slice",
       ["1.9,1.5"] = "--time: between: from 1.900000 is not before to 1.500000",
-      ["1,2,3"] = "--time: '1,2,3' is no range of times: FROM,TO is one",
+      ["1,2,3"] = "--time: '1,2,3' is not a range of times, FROM,TO",
       [" "] = "--time: no time is named",
       ["2026-11-20 12:00,"] = "does not say how its clock relates to the time of day",
     } do
@@ -277,7 +277,7 @@ describe("--cpu", function()
     end
   end)
 
-  it("is refused where it is no number, and where no processor is recorded", function()
+  it("is refused where it is not a number, and where no processor is recorded", function()
     local path = switches.recording { { 1000, 0, "switch", 0, RUNNABLE, 7 } }
     for _, tool in ipairs { "sched", "offcpu", "migrations", "timeline" } do
       local got = run.perflua { tool, "--cpu", "x", path }

@@ -148,7 +148,7 @@ describe("perflua flame", function()
     local got = run.perflua({ "flame", "--folded", "-", "-o", "-" },
       { stdin = "no stacks here\n" })
     assert.are.equal(1, got.status)
-    assert.matches("1 line is no folded stack\nperflua: -: no folded stacks\n", got.err, 1,
+    assert.matches("1 line is not a folded stack\nperflua: -: no folded stacks\n", got.err, 1,
       true)
     got = run.perflua({ "flame", "--folded", "-", "-o", "-" },
       { stdin = ("a 9223372036854775807\n"):rep(2) })

@@ -98,7 +98,7 @@ describe("perflua gen", function()
     assert.matches("\n  %-%- comm = function%(r%) end, %-%- 1 record\n", text)
   end)
 
-  it("writes names of any characters so that they are no code", function()
+  it("writes names of any characters so that they are not code", function()
     local names = {
       "comm", "begin", "sample", "[c]omm", "meta", "other", "finish", 'a"]=os.exit(7)--',
       "]]os.exit(7)--[[",

@@ -1,4 +1,4 @@
--- Where tools write: to no recording, but to what is no file; and no bytes to a terminal.
+-- Where tools write: to no recording, but to what is not a file; and no bytes to a terminal.
 local files = require "spec.support.files"
 local for_all_tools = require "spec.support.for_all_tools"
 local needs = require "spec.support.needs"
@@ -32,7 +32,7 @@ describe("a file that a tool writes", function()
     end)
   end
 
-  it("is no other recording, in scripts as well", function()
+  it("is not another recording, in scripts as well", function()
     local path = files.temporary(bytes)
     local message = path .. ": a recording is not overwritten: choose another name"
     assert.equal(("perflua: %s\n"):format(message),

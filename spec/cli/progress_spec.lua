@@ -80,9 +80,9 @@ needs.describe("terminal", "progress", function()
       { got.out:gsub("^10002\r\n10002\n$", "10002\n10002\r\n"), got.err })
   end)
 
-  -- Runs commands at the same time, whose output is no terminal, while they wait for the second
-  -- half of a recording at $fifo. Returns by name what the terminal shows, and the number of
-  -- lines that they write.
+  -- Runs commands at the same time, whose output is not a terminal, while they wait for the
+  -- second half of a recording at $fifo. Returns by name what the terminal shows, and the
+  -- number of lines that they write.
   local function shown_beside(commands, slower)
     local parts, names = {}, {}
     for name, command in pairs(commands) do

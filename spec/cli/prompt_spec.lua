@@ -55,7 +55,7 @@ describe("the prompt", function()
     assert.matches("\n4\n", typed(lines, "-f \"comm == 'wc'\" " .. run.demo))
   end)
 
-  needs.it("terminal", "does not come where standard input or output is no terminal", function()
+  needs.it("terminal", "needs a terminal as standard input and output", function()
     for _, redirected in ipairs { "</dev/null", "| cat" } do
       local script = run.script(('"$perflua" "$demo" %s\n'):format(redirected))
       local got = run.shell_with([[

@@ -166,7 +166,7 @@ describe("a file that is written by name", function()
     assert.same({ "first\nsecond\nx\n", "" }, { got.out, got.err })
   end)
 
-  it("is no file that is open already", function()
+  it("is not a file that is open already", function()
     local got = in_directory [[
       for path in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
         { echo before; write $path; } >x; head -n 1 x | head -c 9; echo; ls -A

@@ -63,7 +63,7 @@ describe("SIGINT", function()
     assert.are.same({ 130, "ready\n" }, { got.status, got.out })
     assert.matches("^perflua: [^\n]*:1: interrupted\nstack traceback:\n[^\n]*in local 'spin'",
       got.err)
-    -- an iterator, a write and a function of Lua's libraries are no passes
+    -- an iterator, a write and a function of Lua's libraries are not passes
     for _, loop in ipairs { "for _ in ipairs { 1, 2 } do end", "print(1)", "io.stdout:write(1)",
         "os.time()" } do
       got = interrupted(1, ([[-e "print(0) io.flush() while true do %s end"]]):format(loop))

@@ -302,11 +302,11 @@ describe("perflua symbol", function()
   it("says what is wrong with its words", function()
     for _, case in ipairs {
       { { path, "wide" },
-        "symbol: 'wide' is no address: hexadecimal digits, with or without 0x" },
-      { { path, "11112222333344445" }, "is no address" },
-      { { "--pid", "x", path, "1" }, "symbol: --pid: 'x' is no id of a process" },
+        "symbol: 'wide' is not an address: hexadecimal digits, with or without 0x" },
+      { { path, "11112222333344445" }, "is not an address" },
+      { { "--pid", "x", path, "1" }, "symbol: --pid: 'x' is not an id of a process" },
       { { "--time", "noon", path, "1" },
-        "symbol: --time: 'noon' is no time of it: seconds as perf prints them, 8590.143543, "
+        "symbol: --time: 'noon' is not a time: seconds as perf prints them, 8590.143543, "
           .. "or after" },
       { { "1234" }, "symbol: no recording is named, and perf.data: " },
     } do

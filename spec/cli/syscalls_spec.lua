@@ -108,7 +108,7 @@ write        1       0     0.001    1.00    1.00    1.00    1.00    1.00    1.00
     assert.are.equal(256, read.hist[1].from)
   end)
 
-  it("says which records are no pair of start and return", function()
+  it("says which records are not a pair of start and return", function()
     local got = json(recording {
       { 1000, 7, 0, 1 }, { 2000, 7, 0 }, { 3000, 7, 0 }, { 3100, 7, 0, 1 }, { 4000, 7, 231 },
     })

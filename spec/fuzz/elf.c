@@ -1,5 +1,5 @@
 /*
- * An ELF file, or what is compressed: all that is asked of one, and tables of its symbols.
+ * An ELF file, or what is compressed: every question about one, and tables of its symbols.
  */
 #include <string.h>
 #include <unistd.h>

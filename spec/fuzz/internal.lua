@@ -9,7 +9,7 @@ local patterns = {
 ---@param message any
 ---@param text string
 return function(message, text)
-  assert(type(message) == "string", "an error that is no string: " .. tostring(message))
+  assert(type(message) == "string", "an error that is not a string: " .. tostring(message))
   for _, pattern in ipairs(patterns) do
     assert(not message:find(pattern) or text:find(pattern), message)
   end

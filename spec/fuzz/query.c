@@ -453,7 +453,7 @@ static void count(const struct pq_scope *scope, struct answer *answer)
 	pd_stat_deinit(&stat);
 }
 
-/* All that is asked of a session by so many threads; false: it cannot be opened. */
+/* Answers all queries over a session with so many threads; false: it cannot be opened. */
 static bool ask(const char *path, const struct fuzz_part *part, unsigned threads,
 		struct answer *answer, size_t *n_damages)
 {

@@ -62,7 +62,7 @@ describe("perflua.open", function()
     assert.equal("ENOENT", code)
   end)
 
-  it("raises for options that are no paths, at the script's line", function()
+  it("raises for options that are not paths, at the script's line", function()
     for _, name in ipairs { "symfs", "kallsyms", "vmlinux", "buildid_dir" } do
       local _, message = pcall(function() print(perflua.open(run.demo, { [name] = 5 })) end)
       assert.matches(

@@ -72,7 +72,7 @@ describe("a call chain with a call stack of branches", function()
     assert.same(perfs, chains_of(path))
   end)
 
-  it("is left as recorded when the branches are none, or are no call stack", function()
+  it("is left as recorded when the branches are none, or are not a call stack", function()
     local b = builder.new()
     local types = { "ip", "tid", "time", "callchain", "branch_stack" }
     local event = b:event { sample_type = types, branch_sample_type = { "user", "call_stack" } }

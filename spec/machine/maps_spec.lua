@@ -118,7 +118,7 @@ local cases = {
     "30 sample 8 3000 in /lib/c",
     "- map 8 3000-4000 /lib/c",
   }, unlike_perf = true },
-  { "of old records is executable unless it is said to be data", {
+  { "of old records is executable unless it is marked as data", {
     "10 mmap 7 1000-2000 //anon",
     "20 sample 7 1000 in /tmp/perf-7.map",
     "30 data 7 2000-3000 //anon",

@@ -110,7 +110,7 @@ describe("a stream of compressed records", function()
     end
   end)
 
-  it("is no danger when its records hold nothing, or each other", function()
+  it("is not a danger when its records hold nothing, or each other", function()
     local file = file_of(function(b, payload)
       b:record("compressed2", { data = "" })
       b:record("compressed", { data = "" })

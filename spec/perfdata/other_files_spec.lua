@@ -1,4 +1,4 @@
--- Files that are no recordings are called by their names.
+-- Files that are not recordings are called by their names.
 local files = require "spec.support.files"
 local perflua = require "perflua"
 
@@ -9,7 +9,7 @@ local function refused(bytes)
   return (message:gsub(path, "PATH", 2)), code
 end
 
-describe("a file that is no recording", function()
+describe("a file that is not a recording", function()
   local tail = ("\0\1\2"):rep(10)
   local compressed = {
     { "\x1f\x8b\8", "a gzip file", "zcat" }, { "\x28\xb5\x2f\xfd", "a zstd file", "zstdcat" },

@@ -151,7 +151,7 @@ local function is_all_but(lost, b, list, what)
     found[at] = nil
   end
   for at in pairs(found) do
-    wrong[#wrong + 1] = at .. " is no record"
+    wrong[#wrong + 1] = at .. " is not a record"
   end
   assert.are.same({}, table.move(wrong, 1, math.min(#wrong, 9), 1, {}), what)
 end

@@ -123,7 +123,7 @@ describe("sample.errno", function()
       { ret = -9 })[2])
   end)
 
-  it("is nil for what is no error, or none that has a name", function()
+  it("is nil for what is not an error, or none that has a name", function()
     for _, ret in ipairs { 0, 2, -4095, -4096, math.mininteger, math.maxinteger } do
       assert.is_false(raw_exit("x86_64", nil, 1, ret)[2])
     end

@@ -87,7 +87,7 @@ describe("perflua.syscall", function()
     end
   end)
 
-  it("raises for a machine it has no numbers of, and for what is no number", function()
+  it("raises for a machine it has no numbers of, and for what is not a number", function()
     assert.error_matches(function()
       perflua.syscall(0, "vax")
     end, "the numbers of 'vax' are not known")

@@ -64,7 +64,7 @@ print("damage", #file.damage)
 ]]
 
 -- Records of four types that nobody knows, among samples; one is larger than the kernel's
--- records are, and after one is no record.
+-- records are, and after one is not a record.
 local function recording()
   local b = builder.new()
   local event = b:event { sample_type = { "ip", "tid", "time" } }

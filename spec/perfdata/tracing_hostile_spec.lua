@@ -43,14 +43,14 @@ local head = "name: ev\nID: 300\nformat:\n"
 describe("a format that cannot be read", function()
   local formats = {
     ["is empty"] = "",
-    ["is no format"] = "hello",
+    ["is not a format"] = "hello",
     ["has no fields"] = head .. "\nprint fmt: \"\"\n",
     ["has a field without a name"] = head .. "\tfield:;\toffset:0;\tsize:4;\tsigned:1;\n",
     ["has a field of nothing but brackets"] = head
       .. "\tfield:[4];\toffset:0;\tsize:4;\tsigned:1;\n",
     ["has a field without an offset"] = head .. "\tfield:int a;\tsize:4;\tsigned:1;\n",
     ["has a field without a size"] = head .. "\tfield:int a;\toffset:0;\tsigned:1;\n",
-    ["has an offset that is no number"] = head
+    ["has an offset that is not a number"] = head
       .. "\tfield:int a;\toffset:x;\tsize:4;\tsigned:1;\n",
     ["has an offset beyond all numbers"] = head
       .. "\tfield:int a;\toffset:99999999999999999999;\tsize:4;\tsigned:1;\n",
@@ -75,7 +75,7 @@ describe("a format that cannot be read", function()
   end
 
   it("is said to be damage, with its event and what is wrong", function()
-    local file = file_of(formats["has an offset that is no number"])
+    local file = file_of(formats["has an offset that is not a number"])
     read_all(file)
     assert.is_nil(file.events[1].fields)
     assert.matches("ev", reading.reasons(file))
@@ -84,7 +84,7 @@ describe("a format that cannot be read", function()
 
   it("is said to be damage once, however many samples there are", function()
     local t = tracing.new()
-    t:event("sys", "ev", { format = formats["has an offset that is no number"] })
+    t:event("sys", "ev", { format = formats["has an offset that is not a number"] })
     local b, events = t:recording()
     for i = 1, 50 do
       b:sample(events[1], { time = i, raw = RAW })

@@ -66,7 +66,7 @@ local measured = {
   share = { "args.flags" },
 }
 
--- Everything above, asked of a File in one way.
+-- Returns the answers to all questions above, from a File that is read in one way.
 local function answers(file, interpreted)
   local list = {}
   local function ask(text, read, query)

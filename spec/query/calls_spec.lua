@@ -26,7 +26,7 @@ describe("a function in a query", function()
     return value, traceback
   end
 
-  it("is asked of records that the described filters let through, filters in their order",
+  it("is applied to records that the described filters let through, filters in their order",
     function()
     local seen = {}
     local function asks(name, answer)

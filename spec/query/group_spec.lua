@@ -144,7 +144,7 @@ describe("measures in the core", function()
       { row.sum, row.avg, row.min, row.max, row.distinct, row.first, row.last, row.median })
   end)
 
-  it("leave NaN out where it is no answer", function()
+  it("leave NaN out where it is not an answer", function()
     local row = scaled({ NAN, 1, NAN, 2.5, NAN }, function(q)
       return q:min("scale"):as("min"):max("scale"):as("max"):first("scale"):as("first")
         :last("scale"):as("last")

@@ -54,7 +54,7 @@ describe("the engine", function()
       "union of spans", "intersection of spans",
       "where of spans", "unnest of spans", "within of spans" } do
       assert.is_true((seen[step] or 0) > QUERIES // 150, step
-        .. (" was asked of too few queries with rows: %d"):format(seen[step] or 0))
+        .. (" was a step of too few queries with rows: %d"):format(seen[step] or 0))
     end
   end)
 end)

@@ -109,7 +109,7 @@ describe("a random query", function()
     check(oracle.record(events, "ls / /usr"), 20)
   end)
 
-  it("has one answer of records that are no samples", function()
+  it("has one answer of records that are not samples", function()
     check("spec/fixtures/demo.perf.data", 20, "mmap2", 10)
     check("spec/fixtures/demo.perf.data", 20, "comm", 3)
   end)

@@ -11,7 +11,7 @@ local MOST = os.getenv "ROADS" == "all" and math.huge or 50
 
 local function check(path, most, symfs)
   local file <close> = perflua.open(path, { symfs = symfs or "spec/fixtures/empty" })
-  if not file then return nil end -- that it is no recording is known by other specs
+  if not file then return nil end -- that it is not a recording is known by other specs
   local kinds = reading.quietly(roads.kinds, file, most)
   local n = 0
   for _, kind in ipairs(kinds) do

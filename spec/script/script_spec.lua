@@ -189,7 +189,7 @@ describe("perflua script", function()
       { "--where", "perod > 3",
         "--where: filter \"perod > 3\", column 1: unknown field 'perod'; the closest is "
           .. "'period'" },
-      { "--time", "abc", "--time: 'abc' is no time such as 1718.35," },
+      { "--time", "abc", "--time: 'abc' is not a time such as 1718.35," },
       { "--cpu", "0,x", "--cpu: 'x' is not a number" },
       { "--max-stack", "x", "--max-stack: 'x' is not a number of frames" },
     } do

@@ -20,8 +20,8 @@ local exit_fields = {
 
 local big = math.mininteger -- without a sign 2^63
 
---- A builder with samples of sys:enter, sys:leave and an event that is no tracepoint. options:
---- endian, long_size, container, sample_type.
+--- Makes a builder with samples of sys:enter, sys:leave and an event that is not a tracepoint.
+--- options: endian, long_size, container, sample_type.
 function args_recording.of(options)
   options = options or {}
   local t = tracing.new(options)

@@ -80,7 +80,7 @@ function Writer:array(kind, values)
   return table.concat(out)
 end
 
--- By kind: what is written for a value that is no number.
+-- By kind: what is written for a value that is not a number.
 local texts = {
   z = pack.text, c = pack.chars, h = function(v, n) return pack.chars(pack.unhex(v), n) end,
   x = function(_, n) return string.rep("\0", n) end,

@@ -42,7 +42,7 @@ end
 -- In which round the record of a cpu is found.
 local function round_of(time, cpu) return math.max(1, -((cpu * TURN - time) // ROUND)) end
 
---- options: late (chance in a hundred that what is no sample is found rounds later),
+--- options: late (chance in a hundred that what is not a sample is found rounds later),
 --- of_all_times (there are records that hold for all times), untimed (chance in a thousand of a
 --- sample that has no time), round (ns).
 function lively.recording(seed, samples, options)

@@ -5,8 +5,8 @@ local oracle = require "spec.support.oracle"
 
 local names = {}
 
--- "comm tid sec.ns:" of a sample; what else there is in a line is not asked for, or is no
--- sample's.
+-- "comm tid sec.ns:" of a sample; anything else in a line was not asked for, or does not
+-- belong to a sample.
 local LINE = "^%s*(.-)%s+(%-?%d+)%s+(%d+)%.(%d%d%d%d%d%d%d%d%d):%s*$"
 local WITHOUT_TIME = "^%s*(.-)%s+(%-?%d+)%s*$"
 

@@ -108,7 +108,7 @@ local function try(command)
   return ok
 end
 
--- A need that is no name in `attempts` is a tracepoint, "gcc" with flags, or a program.
+-- A need that is not a name in `attempts` is a tracepoint, "gcc" with flags, or a program.
 local function attempt_of(name)
   if name:find "^gcc %-" then
     local compile = "echo 'int main(void) { return 0; }' | %s -x c -o $out -"

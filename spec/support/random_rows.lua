@@ -1,5 +1,5 @@
 -- Random columns and rows of every kind of cell, with what is hard to write: corners of
--- numbers, bytes that are no text, texts that spreadsheets take for formulas.
+-- numbers, bytes that are not text, texts that spreadsheets take for formulas.
 
 local sketch = require "spec.support.model.sketch"
 

@@ -45,7 +45,7 @@ local checks = {
   B = check_slice, E = check_slice,
   C = function(trace, event)
     local _, value = next(event.args)
-    assert(math.type(value), "a counter that is no number")
+    assert(math.type(value), "a counter that is not a number")
     table.insert(trace.counters, ("%s %g %d"):format(event.name, event.ts, value))
   end,
   i = function(trace, event)

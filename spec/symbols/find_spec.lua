@@ -211,7 +211,7 @@ describe("a program without symbols", function()
     end)
   end
 
-  it("is missing when its name is no path", function()
+  it("is missing when its name is not a path", function()
     local path = binaries.recorded({ { filename = "prog" } }, { 0x400000 })
     local list, missing = binaries.found(path)
     assert.same({ "[unknown]" }, list)

@@ -229,7 +229,7 @@ describe("a kernel without symbols", function()
     end)
   end
 
-  it("cannot be asked for from what is no list of symbols", function()
+  it("cannot be asked for from what is not a list of symbols", function()
     local path = recorded { TEXT + 0x100 }
     local wrong = {
       ["/nonexistent/kallsyms"] = "ENOENT", ["/"] = "EISDIR", ["/dev/zero"] = "FORMAT",

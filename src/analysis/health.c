@@ -55,7 +55,7 @@ static bool reserve_health_events(struct pd_health_pass *p)
 	return true;
 }
 
-/* Returns the index of an event in health->events; NULL is no known event. */
+/* Returns the index of an event in health->events; NULL is not a known event. */
 static size_t find_event_index(struct pd_health_pass *p, const struct pd_event *event)
 {
 	if (event && (event->number < p->health->n_events || reserve_health_events(p)))
@@ -238,7 +238,7 @@ static void count_unknown(struct pd_health *h, uint32_t type)
 	h->unknown[i].records++;
 }
 
-/* Counts a kernel record that is no sample. Its time matters for rounds. */
+/* Counts a kernel record that is not a sample. Its time matters for rounds. */
 static void count_other(struct pd_health_pass *p, const struct pd_record *rec)
 {
 	uint64_t time;

@@ -44,7 +44,7 @@ static bool is_in_proc(const char *directory)
 }
 
 /*
- * Follows `path` through symbolic links to `target`, which may be no file yet. Returns 0 or an
+ * Follows `path` through symbolic links to `target`, which may not exist yet. Returns 0 or an
  * error of errno.h, and sets *is_handle if a link is an open file of a process, as /dev/stdout.
  */
 static int follow_links(char target[PATH_MAX], const char *path, bool *is_handle)

@@ -164,7 +164,7 @@ int pl_result_tree(lua_State *L);
 int pl_result_places(lua_State *L);
 /*
  * core.result_range(result, key) -> the least and the greatest value of a key; nothing if one
- * is no integer
+ * is not an integer
  */
 int pl_result_range(lua_State *L);
 /*
@@ -284,7 +284,7 @@ int pl_view_section(lua_State *L);
 int pl_view_write(lua_State *L);
 /*
  * core.write_table(format, out, options, columns, rows) does the same for rows of Lua values,
- * arrays by the columns { name, kind, unit, measured }. Values that are no scalars are written
+ * arrays by the columns { name, kind, unit, measured }. Values that are not scalars are written
  * as tostring() has them, histograms as arrays of { from, to, count }.
  */
 int pl_write_table(lua_State *L);

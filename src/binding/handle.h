@@ -90,7 +90,7 @@ unsigned pl_threads(const struct pl_file *file);
 
 /*
  * Returns the number of threads in field `name` of a table; 0 if there is none. Raises if it is
- * no valid number. [-0, +0]
+ * not a valid number. [-0, +0]
  */
 unsigned pl_threads_option(lua_State *L, int table, const char *name);
 

@@ -8,7 +8,7 @@
 
 /*
  * Pushes a value of the record at `record`. If that is 0 there is no record, and the value must
- * be no view, no event, and nothing that the recorded system knows. [-0, +1]
+ * be neither a view nor an event, nor come from the recorded system. [-0, +1]
  */
 void pl_push_value(lua_State *L, int record, const struct pd_value *value);
 

@@ -49,8 +49,8 @@ void pl_push_list(lua_State *L, int record, const struct pd_view *view)
 	struct pd_value value;
 
 	/*
-	 * items of what is no record's part need none, and the table has room for all: nothing
-	 * is made from here on
+	 * items that are not part of a record need no memory, and the table has room for all:
+	 * nothing is allocated from here on
 	 */
 	lua_createtable(L, (int)view->count, 0);
 	if (r->generation != generation)

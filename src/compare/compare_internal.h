@@ -71,7 +71,7 @@ struct pc_comparison {
 	size_t n_special;
 	/*
 	 * [n_rows]: the beginning without the last frame, PC_NO_CALLER of the one without any.
-	 * NULL: rows are no beginnings of stacks. Keys of such are 1 + the parent, or 0, and
+	 * NULL: rows are not beginnings of stacks. Keys of such are 1 + the parent, or 0, and
 	 * the last frame.
 	 */
 	uint32_t *parents;

@@ -145,7 +145,7 @@ struct pe_tree_asked {
  * Makes a tree of a profile that was asked for with `folded`, which must outlive it. Its names
  * are those of functions, its kinds n thread, k kernel, j made at run time, i inlined, u other,
  * its places lines: see pe_profile_line(). *unresolved becomes the weight of the stacks whose
- * callee is no known function. It is not finished. Returns NULL without memory.
+ * callee is not a known function. It is not finished. Returns NULL without memory.
  */
 struct pr_tree *pe_tree_create(const struct pe_profile *profile,
 			       const struct pe_tree_asked *asked, uint64_t *unresolved);

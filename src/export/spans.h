@@ -46,7 +46,7 @@ struct pe_span {
 void pe_span_read(const struct pq_value *row, const size_t *at, struct pe_span *span);
 
 /*
- * Prints a text as a string of JSON, with U+FFFD in place of bytes that are no UTF-8. Missing
+ * Prints a text as a string of JSON, with U+FFFD in place of bytes that are not UTF-8. Missing
  * memory is noted in `scratch`.
  */
 void pe_span_print_text(struct pd_print *out, struct pb_string *scratch, struct pd_text text);

@@ -2,7 +2,7 @@
  * The public header of query: filters, groups and counts records. Nothing here knows Lua.
  *
  * A query is described by trees (node.h), whose fields have names. It is run over a session,
- * for groups (run.h) or for values row by row (rows.h), or asked of one record after another
+ * for groups (run.h) or for values row by row (rows.h), or applied to one record after another
  * (expr.h).
  */
 #ifndef PERFLUA_QUERY_QUERY_H

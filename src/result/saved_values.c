@@ -216,7 +216,7 @@ static bool parse_address(struct pd_text text, uint64_t *address)
 	return true;
 }
 
-/* Reads a frame that is no number, and sets *number to its number among the stacks. */
+/* Reads a frame that is not a number, and sets *number to its number among the stacks. */
 static bool load_frame(struct loader *l, struct pd_text token, uint32_t *number)
 {
 	struct pd_text parts[5];

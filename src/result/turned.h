@@ -11,7 +11,7 @@
 
 struct pr_turned {
 	struct pr_result *rows;	     /* groups without the key */
-	struct pr_result *others;    /* groups by row of values that are no columns */
+	struct pr_result *others;    /* groups by row of values that are not columns */
 	uint32_t *n_merged;	     /* [rows]: groups that were added up to each */
 	uint32_t *n_others;	     /* [others]: likewise */
 	uint32_t *other_of;	     /* [rows]: number in `others`, from 1 on; 0: none */

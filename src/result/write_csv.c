@@ -104,7 +104,7 @@ static bool print_csv_stack(struct pd_print *out, const struct pq_stacks *stacks
 	return true;
 }
 
-/* Returns true if a cell that is no text is none for a spreadsheet: -inf, -8--4:1. */
+/* Returns true if a spreadsheet takes a cell that is not text for a formula: -inf, -8--4:1. */
 static bool is_like_formula(const struct pq_value *cell)
 {
 	struct pq_bucket buckets[PQ_MAX_BUCKETS];

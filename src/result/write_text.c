@@ -134,7 +134,7 @@ static void print_escaped_stack(struct text_writer *w, uint32_t number)
 	free(text);
 }
 
-/* Returns the text of a cell that is no histogram. */
+/* Returns the text of a cell that is not a histogram. */
 static struct pd_text format_cell(struct text_writer *w, size_t i)
 {
 	const struct pq_value *cell = &w->cells[i];

@@ -14,7 +14,7 @@
 struct pt_sql {
 	const struct pt_library *library;
 	pt_handle *handle;
-	struct pb_string text; /* for copies of texts that are no UTF-8 */
+	struct pb_string text; /* for copies of texts that are not UTF-8 */
 	bool failed, is_full;  /* because the device is full */
 	char error[256];
 };
@@ -34,7 +34,7 @@ pt_statement *pt_sql_prepare(struct pt_sql *sql, const char *text);
 
 /*
  * Bind value i of a statement, from 1 on: a text, NULL if its p is, which must stay until the
- * next step and whose bytes that are no UTF-8 become U+FFFD; a number, NULL if it is 0.
+ * next step and whose bytes that are not UTF-8 become U+FFFD; a number, NULL if it is 0.
  */
 void pt_sql_text(struct pt_sql *sql, pt_statement *statement, int i, struct pd_text text);
 void pt_sql_number(struct pt_sql *sql, pt_statement *statement, int i, uint32_t number);

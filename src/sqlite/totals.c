@@ -1,6 +1,6 @@
 /*
  * The table `totals`. SQLite would need a recursive query for it, which takes longer than all
- * else that is asked of a database.
+ * other queries over a database.
  */
 #include <stdlib.h>
 

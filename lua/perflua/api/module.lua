@@ -91,7 +91,7 @@ return {
             .. "made coarser, a size that browsers do not read, and switches of which only "
             .. "some were recorded; nil if `out` cannot be written" },
           { "string?", "what is wrong" }, CODE },
-        errors = "an unknown format; records that are no samples, but for csv and jsonl; an "
+        errors = "an unknown format; records that are not samples, but for csv and jsonl; an "
           .. "option that means nothing to the format; in a profile samples without call chain "
           .. "and address, without times where the format needs them or `timeline` asks for "
           .. "them, and several events where the format has room for one; in a row a view" },

@@ -24,7 +24,7 @@ local classes = {
 local known = { Record = true, Event = true, Features = true }
 for _, class in ipairs(api.classes()) do known[class.name] = true end
 
--- Steps of a Query after which its items are no records; true: the items have no class.
+-- Steps of a Query after which its items are not records; true: the items have no class.
 local items_after = { pair = "Span", within = "Span", select = true, group_by = true,
   unnest = true }
 

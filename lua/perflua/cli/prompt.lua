@@ -95,7 +95,7 @@ function prompt.run(host, environment, traceback)
     if chunk == nil then
       break
     elseif chunk then
-      core.expect_work(nil) -- what was read before is no part of this
+      core.expect_work(nil) -- what was read before is not part of this
       show_results(mark_error, xpcall(chunk, traceback))
     elseif message then
       show_results(mark_error, false, message)

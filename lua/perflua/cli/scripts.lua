@@ -125,7 +125,7 @@ function scripts.run(chunk, message, is_chunk)
   return failed or status
 end
 
----Runs statements that are no script: what they return is not used.
+---Runs statements that are not a script: what they return is not used.
 ---@param chunk function?
 ---@param message string?
 ---@return integer? status

@@ -50,7 +50,7 @@ function basis.of(measure, per)
   elseif name == "quantile" and type(measure.option) == "table" then
     usage_error("diff: one quantile is compared, but %s are several", measure.name)
   elseif name == "quantile" and measure.weight then
-    usage_error("diff: a weighted quantile cannot be compared: its values are no samples")
+    usage_error("diff: a weighted quantile cannot be compared: its values are not samples")
   end
   return { measure = measure, per = "run",
     quantile = name == "quantile" and measure.option or nil }

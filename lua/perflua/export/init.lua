@@ -92,7 +92,7 @@ local function check_options(options, format)
   end
 end
 
----Raises if a format has no room for what is asked of it, whatever the recording has.
+---Raises if a format cannot represent the query, whatever the recording has.
 ---@param query perflua.Query
 ---@param format table
 ---@param options table

@@ -82,7 +82,7 @@ local function check_events(name, file, events)
   end
 end
 
----Raises if the option max_size is no size.
+---Raises if the option max_size is not a size.
 ---@param size any
 function profile.check_size(size)
   if size and (math.type(size) ~= "integer" or size < 1) then
@@ -90,7 +90,7 @@ function profile.check_size(size)
   end
 end
 
----Raises if a format has no room for what is asked of it.
+---Raises if a format cannot represent the query.
 ---@param format table of profile.formats
 ---@param query perflua.Query
 ---@param options table

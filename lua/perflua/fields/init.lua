@@ -85,7 +85,7 @@ function Scope:recorded()
 end
 
 -- Returns one event for each shape, which decides the fields of its records; { nil } if there
--- are no events. Many consecutive events have the same shape.
+-- are not events. Many consecutive events have the same shape.
 local function collect_shapes(list)
   local seen, one_each, sample_type, id_all, branches, read = {}, {}, nil, nil, nil, nil
   for _, event in ipairs(list) do

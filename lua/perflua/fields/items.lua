@@ -41,7 +41,7 @@ end
 
 ---@param view string
 ---@return string? # what stands before the members of its items, if nothing else is said; nil:
---- its items are no rows
+--- its items are not rows
 function items.prefix(view) return views[view] and views[view].prefix end
 
 local function kinds_of(view)

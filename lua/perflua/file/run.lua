@@ -21,7 +21,7 @@ run.stop = setmetatable({}, { __name = "perflua.stop", __tostring = function()
   return "perflua.stop"
 end })
 
--- Keys that are no handlers of records, and the type of their values.
+-- Keys that are not handlers of records, and the type of their values.
 local special = {
   begin = "function", finish = "function", interval = "function", interval_ms = "number",
   interval_clock = "string", meta = "table",

@@ -100,7 +100,7 @@ local function bucket(node, value, width)
   node.kind, node.fn = arith.bucket(kind)
 end
 
--- By name; text: the argument that is meant as a text if it is no field.
+-- By name; text: the argument that is meant as a text if it is not a field.
 local functions = {
   bucket = { make = bucket, n = 2, usage = "bucket(time, '10ms')" },
   find = { make = text_test, n = 2, text = 2, usage = "find(comm, 'text')" },
@@ -120,7 +120,7 @@ local function unknown(node)
   error({ at = node.at, message = message, beyond = true }, 0)
 end
 
----Raises for a word that is no field where a text is expected: comm == wrk.
+---Raises for a word that is not a field where a text is expected: comm == wrk.
 ---@param node table that was not visited
 ---@param scope table
 function calls.check_word(node, scope)

@@ -123,7 +123,7 @@ function Parser:call(name)
     height_of(args) + 1)
 end
 
--- ['a/b']: a name that is no word, as columns of a Table may have.
+-- ['a/b']: a name that is not a word, as columns of a Table may have.
 function Parser:quoted_name(opened)
   local name = self:take()
   if name.kind ~= "string" then

@@ -78,7 +78,7 @@ local function nested_keys(spec, pairing, wanted)
   local refs = inner_keys(spec, pairing, wanted)
   for _, ref in ipairs(refs) do
     if not ref.span or ref.span.own then
-      usage_error("within: key: '%s' is no field of the spans' records", ref.text)
+      usage_error("within: key: '%s' is not a field of the spans' records", ref.text)
     end
   end
   return refs

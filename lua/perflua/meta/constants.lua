@@ -87,7 +87,7 @@ local function open_table(open, table_at, is_named, is_last)
   open[#open + 1] = { from = table_at, is_named = is_named, is_last = is_last }
 end
 
--- Returns the innermost table. What is no constant in it is none in the table around it.
+-- Returns the innermost table. If it is not a constant, the table around it is not one either.
 local function close_table(open, stop)
   local inner = table.remove(open)
   local outer = open[#open]
@@ -96,7 +96,7 @@ local function close_table(open, stop)
   return inner
 end
 
--- Returns the meta, { from, stop, wrong: nil or the first { at, token } that is no constant }.
+-- Returns the meta, { from, stop, wrong }. wrong: the first { at, token } that is not constant.
 local function find_meta(text)
   local open, last, before, earlier = {}, nil, "", ""
   local at = skip_blank(text, 1)

@@ -7,7 +7,7 @@
 --   needs = "sched:*, callchain"
 --
 -- A name is an event's, or a glob, unless it is that of a field of samples. any: one of them is
--- enough. A string that is no list of names is for people to read.
+-- enough. A string that is not a list of names is for people to read.
 
 local api = require "perflua.api"
 local usage_error = require("perflua.errors").usage_error

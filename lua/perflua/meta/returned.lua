@@ -24,7 +24,7 @@ end
 local settings = { interval_ms = true, interval_clock = true, meta = true }
 
 ---@param value table that may be handlers, or values which a script found
----@return boolean # something in it is no handler
+---@return boolean # something in it is not a handler
 function returned.is_list_of_values(value)
   for key, one in pairs(value) do
     local last = type(one) == "table" and one[#one] or one

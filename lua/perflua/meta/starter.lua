@@ -9,7 +9,7 @@ local starter = {}
 
 local SAMPLE = 9
 
--- Keys of handlers that are no events.
+-- Keys of handlers that are not events.
 local reserved = { begin = true, finish = true, other = true, interval = true,
   interval_ms = true, interval_clock = true, meta = true }
 

@@ -97,7 +97,7 @@ local function key_of(name) return (name:gsub("_", "-")) end
 ---Checks a declaration; what is wrong with it raises.
 ---@param list table[] rows
 ---@param aliases table<string, string>? other spellings of names, where these are declared
----@param refused table<string, string>? names that are no options, and why
+---@param refused table<string, string>? names that are not options, and why
 ---@return table # for the other functions
 function declaration.declare(list, aliases, refused)
   if type(list) ~= "table" then

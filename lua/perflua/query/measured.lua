@@ -87,7 +87,7 @@ function Measured:weight(field)
   return derive(self, group.weighted(spec_of(self), field))
 end
 
--- Those that depend on the order of records have methods that without a field are no measure.
+-- Those that depend on the order of records have methods that without a field are not measures.
 for name, row in pairs(measures) do
   if row.takes and not row.ordered and not Measured[name] then
     Measured[name] = function(self, field)

@@ -40,7 +40,7 @@ local function seconds_of(t, zone)
 end
 
 ---@param text string
----@return integer? # nanoseconds since 1970 UTC; nil: it is no such time
+---@return integer? # nanoseconds since 1970 UTC; nil: it is not such a time
 function wall.nanoseconds(text)
   local year, month, day, rest = text:match("^(%d%d%d%d)%-(%d%d)%-(%d%d)(.*)$")
   if not year then return nil end

@@ -86,7 +86,7 @@ end
 ---@param text string
 ---@param columns {name: string, kind: string, barred: string?}[] barred: why expressions
 --- cannot name it
----@return table tree # raises a message if it is no expression of these columns
+---@return table tree # raises a message if it is not an expression of these columns
 ---@return string kind # of its values, as a column's
 function expression.parse(text, columns)
   local _, tree, kind = parse(text, columns)
@@ -95,7 +95,7 @@ end
 
 ---@param text string
 ---@param columns table[] as parse() takes them
----@return table tree # raises a message if it is no condition of these columns
+---@return table tree # raises a message if it is not a condition of these columns
 function expression.parse_condition(text, columns)
   local node, tree, kind = parse(text, columns)
   if kind ~= "boolean" and kind ~= "any" and kind ~= "function" then

@@ -96,7 +96,7 @@ local function set_units(view, list)
   for _, name in ipairs(suggest.names(list)) do
     local column = view.columns[find_column(view.columns, name, "unit")]
     if not counted[column.kind] then
-      fail("unit: '%s' is no column of numbers that have a unit", name)
+      fail("unit: '%s' is not a column of numbers that have a unit", name)
     end
     column.unit = list[name]
   end

@@ -24,7 +24,7 @@ end
 function duration.is_unit(name) return units[name] ~= nil end
 
 ---@param text string
----@return integer? # nanoseconds; nil if it is no length of time
+---@return integer? # nanoseconds; nil if it is not a length of time
 function duration.nanoseconds(text)
   local number, unit = text:match("^([%d.]+)%s*(%a+)$")
   return number and units[unit] and duration.scaled(number, units[unit])

@@ -98,7 +98,7 @@ end
 
 local function add_stage_lines(lines, stages, size)
   for _, stage in ipairs(stages) do
-    -- bytes that are decompressed are no bytes of the file
+    -- bytes that are decompressed are not bytes of the file
     local read = stage.name == "read" and bytes(stage.bytes, size) or bytes(stage.bytes)
     add_line(lines, "    " .. stage.name, duration(stage.wall), duration(stage.processor),
       stage.records and ("%d"):format(stage.records), read)

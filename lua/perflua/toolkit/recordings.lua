@@ -12,7 +12,7 @@ local symbols = require "perflua.toolkit.symbols"
 local recordings = {}
 
 local USAGE <const> = 2
-local EXPLAIN <const> = "print what is asked of the recording as a script, and where it runs"
+local EXPLAIN <const> = "print the queries of the recording as a script, and where they run"
 
 -- Returns the names of the options that the tool takes in common with others, between spaces.
 local function taken_by(tool)

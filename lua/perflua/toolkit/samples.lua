@@ -111,7 +111,8 @@ local function time_of(text)
   if text == "" then return nil end
   if not (text:find "^[%d.]+$" or text:find "^@" or text:find "%%$" or text:find "^%d+%-%d+%-"
     or duration.nanoseconds(text)) then
-    error(("'%s' is no time such as 1718.35, 20ms or 10%%; a range is FROM,TO"):format(text), 0)
+    error(("'%s' is not a time such as 1718.35, 20ms or 10%%; a range is FROM,TO"):format(text),
+      0)
   end
   return (text:gsub("^[%d.]+$", "@%0"))
 end
@@ -133,7 +134,7 @@ local function window_of(text)
   if text:find "%%/" then return text end
   if text:find "^[%d.]+%%$" then return { "0%", text } end
   from, to = text:match "^([^,]*),?([^,]*)$"
-  if not from then error(("'%s' is no range of times: FROM,TO is one"):format(text), 0) end
+  if not from then error(("'%s' is not a range of times, FROM,TO"):format(text), 0) end
   local window = { time_of(from), time_of(to) }
   tell_open_end(text)
   return window

@@ -1,4 +1,4 @@
--- Recordings of the sides that a tool compares, and what is asked of them.
+-- Recordings of the sides that a tool compares, and the queries over them.
 
 local aside = require "perflua.group.aside"
 local core = require "perflua.core"
@@ -23,7 +23,7 @@ local function has_samples(file)
   return not file.size
 end
 
--- Returns what is asked of a recording. Without samples, fields of samples may be absent.
+-- Returns the query over a recording. Without samples, fields of samples may be absent.
 local function make_query(make, file)
   local ok, query = pcall(make, file:samples())
   if not ok and not has_samples(file) then

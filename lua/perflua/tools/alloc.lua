@@ -43,7 +43,7 @@ local kinds = {
   ["kmem:kmem_cache_free"] = "free",
 }
 
--- far more bytes than the kernel gives at once: what says so is no allocation
+-- far more bytes than the kernel gives at once: what says so is not an allocation
 local POSSIBLE <const> =
   "not (args.bytes_req >= 0x100000000 or args.bytes_alloc >= 0x100000000)"
 

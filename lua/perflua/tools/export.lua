@@ -114,7 +114,7 @@ local function read_size(args, format)
   local number, unit = text:match "^(%d+)([kMG]?)B?$"
   local size = number and math.tointeger(tonumber(number) * (factors[unit] or 1))
   if not size or size < 1 then
-    return nil, ("export: --max-size: '%s' is no number of bytes, as 5000000 or 50M")
+    return nil, ("export: --max-size: '%s' is not a number of bytes, as 5000000 or 50M")
       :format(text)
   elseif format.timeline == false and not args.timeline then
     return nil, "export: --max-size makes times coarser: --timeline keeps the times"
@@ -128,7 +128,8 @@ local of_profiles = { "count", "no-lines", "title", "timeline", "max-size" }
 local has_rows = { csv = true, jsonl = true, sqlite = true }
 local is_made_apart = { ["folded-diff"] = true, chrome = true }
 
--- Returns the error if an option is of other formats, or a terminal is to show what is no text.
+-- Returns an error if an option belongs to other formats, or if a terminal would show binary
+-- data.
 local function check_options(args, is_terminal)
   local has_file = args.o and args.o ~= "-"
   if args.to == "sqlite" and not has_file then

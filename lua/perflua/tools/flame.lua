@@ -122,7 +122,7 @@ local function read_set(file, args)
     local set, message = read_folded(args[1])
     if set and set.skipped > 0 then
       folding.log("flame", "%s", fmt.phrase(set.skipped,
-        "{line is no folded stack|lines are no folded stacks}"))
+        "{line is not a folded stack|lines are not folded stacks}"))
     end
     if set and set.total <= 0 then return nil, args[1] .. ": no folded stacks" end
     return set, message
@@ -137,7 +137,7 @@ end
 
 function tool.prepare(args) return nil, check_options(args) end
 
--- Folded stacks are no recording.
+-- Folded stacks are not a recording.
 function tool.opens(args) return { not args.folded and args[1] or nil } end
 
 function tool.explain(file, args)

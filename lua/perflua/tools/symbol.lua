@@ -37,7 +37,7 @@ local function process_of(args, name)
   if not args[name] then return nil end
   local pid = args[name]:find "^%d+$" and math.tointeger(tonumber(args[name]))
   if not pid or pid > 0x7fffffff then
-    return nil, ("--%s: '%s' is no id of a process"):format(name, args[name])
+    return nil, ("--%s: '%s' is not an id of a process"):format(name, args[name])
   end
   return pid
 end
@@ -48,7 +48,7 @@ local function time_of(file, text)
     false)
   if ok then return time end
   return nil,
-    ("symbol: --time: '%s' is no time of it: seconds as perf prints them, 8590.143543%s")
+    ("symbol: --time: '%s' is not a time: seconds as perf prints them, 8590.143543%s")
       :format(text,
     file.first_time and ", or after the first sample, 1.5s 20ms 3us, or 10%" or "")
 end
@@ -72,7 +72,8 @@ end
 function tool.prepare(args)
   local ip = address.parse(args[2])
   if not ip then
-    return nil, ("'%s' is no address: hexadecimal digits, with or without 0x"):format(args[2])
+    return nil,
+      ("'%s' is not an address: hexadecimal digits, with or without 0x"):format(args[2])
   end
   local pid, message = process_of(args, "pid")
   local guest, more = process_of(args, "guest")

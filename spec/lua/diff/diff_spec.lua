@@ -72,7 +72,7 @@ describe("perflua.diff", function()
       seconds = 10 }, by_comm { seed = 3, parts = EQUAL, seconds = 10 })).write.verdict)
   end)
 
-  it("says what is new and what is gone, if that is no chance", function()
+  it("says what is new and what is gone, if that is not chance", function()
     local rows = rows_of(perflua.diff(by_comm { seed = 1, parts = { a = 0.5, old = 0.1,
       rare_old = 0.001 } }, by_comm { seed = 2, parts = { a = 0.5, new = 0.1 } }))
     assert.equal("new", rows.new.verdict)

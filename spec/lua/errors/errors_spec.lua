@@ -9,7 +9,7 @@ describe("an error of the caller", function()
     assert.matches("^spec/lua/errors/errors_spec.lua:8: no luck$", message_of(deep))
   end)
 
-  it("is escaped, and is no format without arguments", function()
+  it("is escaped, and is not a format without arguments", function()
     assert.matches(": a\\x1b%[2J%%s$", message_of(function() usage_error("a\27[2J%s") end))
   end)
 

@@ -448,7 +448,7 @@ describe("perflua export", function()
     assert.equal(2, got.status)
   end)
 
-  it("ends with status 2 if a format has no room for what is asked of it", function()
+  it("ends with status 2 if a format cannot represent the query", function()
     local path, out = recording(), files.temporary()
     local view = "callchain is a view; a column has room for one of its fields; stack is "
       .. "the whole chain as text"

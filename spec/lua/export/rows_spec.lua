@@ -28,7 +28,7 @@ local function export(query, format)
 end
 
 describe("perflua.export of rows", function()
-  it("writes what is mostly asked of samples as CSV", function()
+  it("writes the most used fields of samples as CSV", function()
     local file <close> = open(recording())
     local text, written = export(file:samples(), "csv")
     assert.equal(table.concat({
@@ -98,7 +98,7 @@ describe("perflua.export of rows", function()
     assert.equal("tid\n7\n", export(chosen:select "tid", "csv"))
   end)
 
-  it("refuses what is no row of cells", function()
+  it("refuses what is not a row of cells", function()
     local file <close> = open(recording())
     assert.has_error(function() export(file:samples():select "callchain", "csv") end,
       "export: callchain is a view; a column has room for one of its fields; stack is the "

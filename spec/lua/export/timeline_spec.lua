@@ -80,7 +80,7 @@ describe("an export with times", function()
     assert.same({ "6 bash", "7 bash", "7 bash", "7 bash", "8 bash", "8 bash" }, processes)
   end)
 
-  it("shows of firefox the heaviest rows of the first event that is no tracepoint", function()
+  it("shows of firefox the heaviest rows of the first event other than tracepoints", function()
     local b = builder.new()
     local sample_type = { "ip", "tid", "time", "period", "id" }
     local switch = b:event { name = "sched:sched_switch", type = 2, config = 3, ids = { 1 },
@@ -390,7 +390,7 @@ describe("an export with times", function()
     assert.has_error(function() export(path, "firefox") end,
       "export: firefox needs times, and samples have none: record with -T")
     local got = run.perflua { "export", "--to", "speedscope", "--max-size", "5 MB", path }
-    assert.equal("perflua: export: --max-size: '5 MB' is no number of bytes, as 5000000 or "
+    assert.equal("perflua: export: --max-size: '5 MB' is not a number of bytes, as 5000000 or "
       .. "50M\n", got.err)
   end)
 end)

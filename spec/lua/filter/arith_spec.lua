@@ -140,7 +140,7 @@ describe("arithmetic in filters", function()
     assert.equal(8, shift(1, 3))
   end)
 
-  it("has no value where an operand turns out to be no number", function()
+  it("has no value where an operand turns out to be not a number", function()
     local kind, add = arith.operation("+", "any", "natural")
     assert.equal("any", kind)
     assert.is_nil(add("x", 1))

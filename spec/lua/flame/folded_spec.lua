@@ -17,7 +17,7 @@ describe("folded stacks", function()
     assert.are.equal(43, set.total)
   end)
 
-  it("may have names with blanks, and weights that are no integers", function()
+  it("may have names with blanks, and weights that are not integers", function()
     local set = read "Web Content;operator new(unsigned long) 3\na;b 2.5\n"
     assert.are.equal("Web Content;operator new(unsigned long) 3\na;b 2.5\n", written(set))
     assert.are.equal(5.5, set.total)

@@ -186,7 +186,7 @@ describe("pair() " .. where, function()
     }))
   end)
 
-  it("pairs records that are no samples", function()
+  it("pairs records that are not samples", function()
     local b = spanned.builder()
     b:record("switch", { out = true }, { pid = 7, tid = 7, time = 100 })
     b:record("switch", {}, { pid = 7, tid = 7, time = 130 })

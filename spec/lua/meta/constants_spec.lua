@@ -45,7 +45,7 @@ describe("meta in a text", function()
     end
   end)
 
-  it("is refused with the first thing that is no constant, and its line", function()
+  it("is refused with the first thing that is not a constant, and its line", function()
     local function refuses_word(word, code)
       refuses(("meta is not made of constants only: '%s'"):format(word), 2,
         "\nmeta = { record = " .. code .. ",\nneeds = f() }")

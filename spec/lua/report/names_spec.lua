@@ -12,7 +12,7 @@ describe("a binary's short name", function()
     assert.are.equal("anon", name_of "//anon")
   end)
 
-  it("is the whole name if that is no path", function()
+  it("is the whole name if that is not a path", function()
     for _, name in ipairs { "[kernel.kallsyms]", "[ext4]", "[vdso]", "[unknown]", "a.out" } do
       assert.are.equal(name, name_of(name))
     end

@@ -191,7 +191,7 @@ describe("the presentation of groups", function()
       end
     end)
 
-    it("may name columns that are no words", function()
+    it("may name columns that are not words", function()
       local q = file:samples():group_by("pid"):ratio("cycles:P", "faults")
       local t = q:column("scaled", "['cycles:P/faults'] * 100"):sort("pid", "asc")
       assert.same({ 0.0, 40000.0, 30000.0 }, { t[1].scaled, t[2].scaled, t[3].scaled })
@@ -374,10 +374,10 @@ pid   time  period     page
         function() q:unit("durations") end)
       raises("unit: no unit 'nil'; there are duration, bytes, si", function() q:unit() end)
       raises("unit: no column 'tid'", function() q:unit("si", "tid") end)
-      raises("unit: 'comm' is no column of numbers", function() file:samples():group_by("comm")
-        :unit("si") end)
-      raises("unit: 'ip' is no column of numbers", function() file:samples():group_by("ip")
-        :unit("bytes") end)
+      raises("unit: 'comm' is not a column of numbers",
+        function() file:samples():group_by("comm"):unit("si") end)
+      raises("unit: 'ip' is not a column of numbers",
+        function() file:samples():group_by("ip"):unit("bytes") end)
     end)
   end)
 

@@ -2,8 +2,8 @@
  * The Lua functions that a query calls: leaves of its trees (struct pq_call), given as
  *	{ op = "call", kind = name, fn = function, args = {tree, …} | nil, is = name | nil }
  * Without args the function is given the record. `is` says how its result is converted: a
- * "condition" becomes true or false; a "key" that is no number, string or boolean is told apart
- * by its identity; an "event" is an Event.
+ * "condition" becomes true or false; a "key" that is not a number, string or boolean is
+ * distinguished by its identity; an "event" is an Event.
  *
  * A function may raise an error, which leaves the query. The memory that the query holds is
  * freed by the owner of the calls, at the latest when that is collected.

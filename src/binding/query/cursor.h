@@ -124,7 +124,7 @@ uint16_t pl_field_id(lua_State *L, const struct pl_names *names, int index);
 
 /*
  * Reads field names from the array at `table`, up to `max` strings, into ids. Returns how many
- * there are. Raises if one is no field name.
+ * there are. Raises if one is not the name of a field.
  */
 unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uint16_t *ids);
 
@@ -171,7 +171,7 @@ bool pl_more_values(lua_State *L, struct pl_cursor *c);
  */
 bool pl_cursor_rows(lua_State *L, struct pl_cursor *c, int index);
 
-/* Pushes the values before c->next, of any type; `cursor` is no relative index. [-0, +n] */
+/* Pushes the values before c->next, of any type; `cursor` is not a relative index. [-0, +n] */
 void pl_push_values(lua_State *L, struct pl_cursor *c, int cursor);
 
 /* Yields the next row of those that are left. Most rows are a few integers. */

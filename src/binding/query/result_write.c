@@ -28,7 +28,7 @@ enum {
 	STACKS_AT,
 	CELLS_AT,
 	EVENTS_AT,
-	TEXTS_AT = EVENTS_AT, /* of cells that are no scalars, by the number of their column */
+	TEXTS_AT = EVENTS_AT, /* of cells that are not scalars, by the number of their column */
 	KEEP_AT,
 };
 
@@ -322,7 +322,7 @@ struct lua_rows {
 	const struct pr_column *columns;
 	size_t n_columns;
 	struct pq_sketch *sketches; /* [n_columns]: of histograms */
-	bool raised;		    /* a value has no text, or is no histogram */
+	bool raised;		    /* a value has no text, or is not a histogram */
 };
 
 /*

@@ -70,7 +70,7 @@ struct pq_value pl_to_constant(lua_State *L, int keep)
 		keep_top(L, keep);
 		return v;
 	default:
-		pl_no_tree(L, "a value is no number, string or boolean");
+		pl_no_tree(L, "a value is not a number, string or boolean");
 	}
 	lua_pop(L, 1);
 	return v;

@@ -12,7 +12,7 @@
  * says which pq_chain_kind a call chain has. A field of items is { view = name, item = name of
  * a member }, one of a row of values { row = position }.
  *
- * Scripts can reach the core, so a table that is no tree raises.
+ * Scripts can reach the core, so a table that is not a tree raises.
  */
 #ifndef PERFLUA_BINDING_QUERY_TREES_H
 #define PERFLUA_BINDING_QUERY_TREES_H

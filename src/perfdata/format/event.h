@@ -32,7 +32,7 @@ struct pd_event {
 	uint32_t n_members;
 	char *group_name; /* name of the group that the event leads; NULL: none */
 	/*
-	 * format of the raw data of its samples; NULL: it is no tracepoint, or the format is
+	 * format of the raw data of its samples; NULL: it is not a tracepoint, or the format is
 	 * not known
 	 */
 	const struct pd_tracepoint *tracepoint;

@@ -86,7 +86,7 @@ struct pd_bound {
 	/* a plain load at a fixed offset from the record's start, with no condition */
 	bool direct;
 	bool trailer; /* it lies in the sample_id trailer */
-	bool no_zero; /* a zero is no value in records that perf wrote itself */
+	bool no_zero; /* a zero is not a value in records that perf wrote itself */
 };
 
 /* A field as a printed line shows it. */

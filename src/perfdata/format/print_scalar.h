@@ -70,7 +70,7 @@ static inline void pd_print_name(struct pd_print *out, const char *s)
 size_t pd_utf8_length(const char *p, size_t n);
 
 /*
- * Returns the text with U+FFFD in place of bytes that are no UTF-8: itself, or the content of
+ * Returns the text with U+FFFD in place of bytes that are not UTF-8: itself, or the content of
  * `copy`, which is cleared. Its p is NULL without memory.
  */
 struct pd_text pd_valid_text(struct pb_string *copy, struct pd_text text);
@@ -83,7 +83,7 @@ struct pd_text pd_valid_text(struct pb_string *copy, struct pd_text text);
 uint32_t pd_hidden_character(const char *p, size_t length);
 
 /*
- * Replaces characters that may drive a terminal or hide text, and bytes that are no UTF-8, by
+ * Replaces characters that may drive a terminal or hide text, and bytes that are not UTF-8, by
  * escapes as
  * \x1b in the string text[size], which is cut if it gets too long. Without memory it stays as
  * it is.
@@ -111,7 +111,7 @@ void pd_print_text(struct pd_print *out, const char *p, size_t n, bool in_view);
 void pd_print_cell(struct pd_print *out, const char *p, size_t n);
 /* Prints a cell with a ' before its text, so that a spreadsheet does not evaluate it. */
 void pd_print_formula(struct pd_print *out, const char *p, size_t n);
-/* Prints a line and escapes only what could drive a terminal or is no text. */
+/* Prints a line and escapes only what could drive a terminal or is not text. */
 void pd_print_line(struct pd_print *out, const char *p, size_t n);
 
 #endif

@@ -91,7 +91,7 @@ static inline uint64_t pd_rec64(const struct pd_record *rec, uint32_t at)
 	return pb_load64(rec->bytes + at, rec->layout->swap);
 }
 
-/* Reads any field, as pd_record_get(): the slow path for fields that are no plain load. */
+/* Reads any field, as pd_record_get(): the slow path for fields that are not plain loads. */
 void pd_record_decode(const struct pd_record *rec, unsigned index, struct pd_value *out);
 
 /*
@@ -147,7 +147,7 @@ static inline enum pd_loss pd_record_loss(const struct pd_record *rec)
 
 /*
  * Returns whether perf wrote the record itself, with an empty sample_id: its zero time, id and
- * cpu are no values.
+ * cpu are not values.
  */
 bool pd_record_synthesised(const struct pd_record *rec);
 

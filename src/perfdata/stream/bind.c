@@ -65,7 +65,7 @@ static const struct pd_event *find_described_event(const struct pd_binder *b,
 						       b->first;
 }
 
-/* Returns the event of a record that is no sample, in a file with several events. */
+/* Returns the event of a record that is not a sample, in a file with several events. */
 static const struct pd_event *find_other_event(const struct pd_binder *b, struct pd_record *rec,
 					       uint32_t type)
 {

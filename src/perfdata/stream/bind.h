@@ -44,7 +44,7 @@ static inline const struct pd_event *pd_event_at(const struct pd_binder *binder,
 	return index == UINT32_MAX ? NULL : &file->events[index];
 }
 
-/* Binds a record that is no sample: see pd_bind(). */
+/* Binds a record that is not a sample: see pd_bind(). */
 void pd_bind_other(const struct pd_binder *binder, struct pd_record *rec);
 
 /*

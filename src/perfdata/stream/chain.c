@@ -1,6 +1,6 @@
 #include "chain.h"
 
-#define SOUND_ROW 3 /* so many sound records in a row are no accident */
+#define SOUND_ROW 3 /* so many sound records in a row are not chance */
 
 uint64_t pd_chain_payload(const struct pd_chain *c, const uint8_t *p, uint32_t size)
 {

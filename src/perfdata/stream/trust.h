@@ -29,13 +29,13 @@
 #include "bind.h"
 
 #define PD_LARGE 2048 /* bytes; only few records, of few types, are larger */
-/* records; a chain of sizes that leads over so many is no accident */
+/* records; a chain of sizes that leads over so many is not chance */
 #define PD_CHAIN_LENGTH 16
 
 /* Degrees of evidence that bytes are a record; each value is more than the one before. */
 enum pd_trust {
 	/*
-	 * It is no record: its type has more than 16 bits or its size is less than a header's,
+	 * Not a record: its type has more than 16 bits or its size is less than a header's,
 	 * or its parts do not add up to its size, or no event has its id.
 	 */
 	PD_ODD,

@@ -216,7 +216,7 @@ static bool parse_dynamic(struct pd_parser *p, struct pd_node *x)
 	if (!pd_parse_field(p, x))
 		return false;
 	if (x->field->common || !pd_is_dynamic(x->field))
-		return pd_parse_refuse(p, "the field is no dynamic array");
+		return pd_parse_refuse(p, "the field is not a dynamic array");
 	x->kind = kind;
 	return pd_parse_expect(p, ")");
 }

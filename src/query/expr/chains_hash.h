@@ -64,7 +64,7 @@ static inline struct pq_hash pq_hash_of(const struct pq_hash_keys *keys,
 	}
 	pb_wide_add(&sum, other);
 	/*
-	 * mix each half into the other, as the lower half alone is no good hash; nothing is
+	 * mix each half into the other, as the lower half alone is not a good hash; nothing is
 	 * lost by it
 	 */
 	hash.low = sum.low;

@@ -201,8 +201,8 @@ static bool add_text_work(struct compiler *c, struct pq_insn *insn)
 }
 
 /*
- * Gives an instruction the pattern that is the constant `text`. Returns false if `text` is no
- * pattern, which makers of trees rule out, or if there is no memory.
+ * Gives an instruction the pattern that is the constant `text`. Returns false if `text` is not
+ * a pattern, which makers of trees rule out, or if there is no memory.
  */
 static bool add_pattern(struct compiler *c, struct pq_insn *insn, const struct pq_node *text,
 			bool is_glob)
@@ -275,7 +275,7 @@ static bool is_under(const struct pq_node *node)
 	return node->op == PQ_UNDER && name->op == PQ_CONST && name->constant.type == PQ_TEXT;
 }
 
-/* Returns false if the operand is no name to look for, or if there is no memory. */
+/* Returns false if the operand is not a name to look for, or if there is no memory. */
 static bool compile_under(struct compiler *c, struct pq_insn *insn, const struct pq_node *node)
 {
 	const struct pq_value *name = is_under(node) ? &node->right->constant : NULL;

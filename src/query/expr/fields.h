@@ -31,7 +31,7 @@ struct pq_load {
 		arg;
 	uint16_t index; /* index of `bound` in the layout; for items pq_field.item */
 	uint16_t at;
-	/* position of the size of an argument's raw data; 0: it is no argument */
+	/* position of the size of an argument's raw data; 0: it is not an argument */
 	uint16_t raw_at;
 	uint32_t raw_least; /* bytes that the raw data must have */
 	/* bytes that a record needs for a plain load; UINT32_MAX: use `read` */
@@ -168,7 +168,7 @@ static inline bool pq_raw_holds(const struct pd_record *rec, uint32_t at, uint32
 	return n >= least && n <= rec->size - at - 4;
 }
 
-/* Reads a word of an item. Returns false if the field is none, or the row is no item. */
+/* Reads a word of an item. Returns false if the field is none, or the row is not an item. */
 static inline __attribute__((always_inline)) bool pq_item_word(const struct pq_fields *fields,
 							       const struct pq_load *load,
 							       int64_t *out)

@@ -233,7 +233,7 @@ void pq_groups_state(const struct pq_groups *groups, size_t g, size_t m, struct 
 
 /* A record, as PQ_M_TIMES keeps it. */
 struct pq_time {
-	uint64_t time, weight; /* values of the measure; 0 if they are no integers */
+	uint64_t time, weight; /* values of the measure; 0 if they are not integers */
 	uint32_t group;
 };
 

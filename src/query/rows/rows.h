@@ -166,8 +166,8 @@ struct pq_paired {
 	const struct pq_node *kept; /* a condition on a row; NULL: all of them */
 	uint32_t event;		    /* place of its event in a row, from 1 on; 0: none */
 	/*
-	 * place in a row of an item's index, from 1 on; 0: rows are not items. `kept` is then
-	 * asked of spans.
+	 * Place of an item's index in a row, from 1 on; 0: rows are not items. If they are,
+	 * `kept` applies to their spans.
 	 */
 	uint32_t index;
 	const struct pq_node *item_filter; /* a condition on items; NULL: all of them */

@@ -37,7 +37,7 @@ void pq_made_deinit(struct pq_made *made);
 
 /*
  * Enters a row, and sets *kept to whether it is one of the result: the conditions hold, and it
- * is no span ahead of its items. Returns false without memory.
+ * is not a span ahead of its items. Returns false without memory.
  */
 bool pq_made_enter(struct pq_made *made, const struct pq_value *row, bool *kept);
 

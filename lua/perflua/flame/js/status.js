@@ -12,7 +12,7 @@ function parts_of(i) {
   if (zoomed !== 0 && inside(i, zoomed)) list.push(percent(total[i], total[zoomed]) + " of what is shown");
   list.push("self " + (own[i] ? amount(own[i]) : "0"));
   if (count && PAGE.unit !== "samples") list.push(thousands(count[i]) + " " + COUNTED + (count[i] === 1 ? "" : "s"));
-  const binary = kind[i] && PAGE.binaries && PAGE.binary_of[name[i]]; // kind 0 is no code
+  const binary = kind[i] && PAGE.binaries && PAGE.binary_of[name[i]]; // kind 0 is not code
   if (binary) list.push(PAGE.binaries[binary - 1]);
   const file = PAGE.lines && reversed === PAGE.reversed && PAGE.lines[2 * i];
   if (file) list.push(PAGE.files[file - 1] + ":" + PAGE.lines[2 * i + 1]);
