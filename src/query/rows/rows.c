@@ -236,7 +236,7 @@ static bool is_paired(const struct pq_rows *rows)
 }
 
 /*
- * Adds the row of a pair if the record that was entered makes one. Returns false without
+ * Adds the row of a pair if the current record makes one. Returns false without
  * memory, also if a value read before had none.
  */
 static bool add_pair(struct pq_rows *rows, struct batch *b)
@@ -301,7 +301,7 @@ static bool pairs_failed(const struct pq_rows *rows, struct pd_error *err)
 }
 
 /*
- * Adds a row with the values of the record that was entered. Returns false without memory, also
+ * Adds a row with the values of the current record. Returns false without memory, also
  * if a value or the filter read before had none.
  */
 static bool add_row(struct pq_rows *rows, struct batch *b)

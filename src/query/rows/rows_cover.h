@@ -1,7 +1,7 @@
 /*
- * Rows of the time that spans cover: for each key the time that any span of it covers, or, with
- * spans of two kinds, the time that both kinds cover. Rows are made at the end of the records,
- * in the order of their starts. A row has its start, its stop, and the parts of its key.
+ * Rows of the time that spans cover, by key: the union of the spans of one kind, or the
+ * intersection of the unions of two kinds. Rows are produced at the end of the records, ordered
+ * by start. A row is start, stop, and the parts of the key.
  */
 #ifndef PERFLUA_QUERY_ROWS_COVER_H
 #define PERFLUA_QUERY_ROWS_COVER_H
@@ -19,20 +19,20 @@ struct pq_cover *pq_cover_create(const struct pq_covering *how, const struct pq_
 void pq_cover_destroy(struct pq_cover *cover);
 
 /*
- * Handles the record that was entered. `known` holds the texts of all rows. Returns false
- * without memory, or if a limit was met.
+ * Handles the current record. `known` holds the texts of all rows. Returns false without
+ * memory, or if a limit was reached.
  */
 bool pq_cover_meet(struct pq_cover *cover, struct pq_known_texts *known);
 
-/* Handles the end of the records; call it once. Returns what pq_cover_meet() returns. */
+/* Handles the end of the records; call it once. Fails as pq_cover_meet() does. */
 bool pq_cover_finish(struct pq_cover *cover, struct pq_known_texts *known);
 
 bool pq_cover_has_rows(const struct pq_cover *cover);
 
-/* Makes the next row. Returns false without memory. */
+/* Fills in the next row. Returns false without memory. */
 bool pq_cover_next_row(struct pq_cover *cover, struct pq_pair_row *row);
 
-/* Sets *err if a limit was met. Returns whether it was. */
+/* Returns true, and sets *err, if a limit was reached. */
 bool pq_cover_limit(const struct pq_cover *cover, const char *path, struct pd_error *err);
 
 /* Returns the counts of the first kind of spans. */

@@ -159,7 +159,7 @@ static bool end_unfinished(struct pq_pairs *pairs, struct pq_pair_row *row)
 
 /*
  * Makes a row of the span that ended: of the record that waited whose values are `inner`, or
- * (NULL) of the item that was entered, or its own. Returns false without memory.
+ * (NULL) of the current item, or its own. Returns false without memory.
  */
 static bool make_ended_row(struct pq_pairs *pairs, const struct pq_value *inner,
 			   struct pq_pair_row *row)
@@ -223,7 +223,7 @@ static bool next_own(struct pq_pairs *pairs, struct pq_pair_row *row)
 		go_to_part(pairs);
 		return true;
 	}
-	/* the record that was entered last is the one that closed the span */
+	/* the last record is the one that closed the span */
 	if (pairs->how->items_of == PQ_OF_OPEN &&
 	    !pq_fields_enter(pairs->columns->fields, &ended->opening.rec))
 		return false;

@@ -33,7 +33,7 @@ static bool read_pair_key(struct pq_pairs *pairs, const uint32_t *places, uint32
 }
 
 /*
- * Calls how->ended for a span that ends, with the record that was entered (`is_closed`) or
+ * Calls how->ended for a span that ends, with the current record (`is_closed`) or
  * without one.
  */
 static void tell_ended(struct pq_pairs *pairs, const struct pq_value *kept, bool is_closed)
@@ -111,7 +111,7 @@ static bool may_close(const struct pq_pairs *pairs, uint32_t span)
 	return !pairs->spans.states[span].is_lost || pairs->how->keeps_lost;
 }
 
-/* Opens a span for the record that was entered. Returns false without memory. */
+/* Opens a span for the current record. Returns false without memory. */
 static INLINE bool meet_open(struct pq_pairs *pairs, uint32_t sides,
 			     const struct pq_value *time, struct pq_pair_row *row)
 {
@@ -175,7 +175,7 @@ static void read_own(const struct pq_pairs *pairs, uint32_t span, const struct p
 
 /*
  * Makes the row of a span that ends as `part`, or (NULL: only its key is read) of the record
- * inside a span that was entered. Returns false without memory.
+ * inside the current span. Returns false without memory.
  */
 static bool make_row(struct pq_pairs *pairs, uint32_t span, const struct pq_part *part,
 		     struct pq_pair_row *row)
@@ -203,7 +203,7 @@ static bool make_row(struct pq_pairs *pairs, uint32_t span, const struct pq_part
 	return true;
 }
 
-/* Returns true if the record that was entered answers to the one that opened a span. */
+/* Returns true if the current record answers to the one that opened a span. */
 static INLINE bool answers(struct pq_pairs *pairs, const struct pq_pair_side *side,
 			   const struct pq_value *kept)
 {
@@ -219,7 +219,7 @@ static INLINE bool answers(struct pq_pairs *pairs, const struct pq_pair_side *si
 }
 
 /*
- * Returns the slot of the span that the record that was entered closes, as one of `sides`.
+ * Returns the slot of the span that the current record closes, as one of `sides`.
  * Counts the record, and drops a span that it does not answer to, if there is none: NULL.
  */
 static INLINE struct pb_slot *find_answered(struct pq_pairs *pairs, uint32_t sides,
@@ -257,7 +257,7 @@ static INLINE struct pb_slot *find_answered(struct pq_pairs *pairs, uint32_t sid
 }
 
 /*
- * Closes a span for the record that was entered, which belongs to `sides`. Returns false
+ * Closes a span for the current record, which belongs to `sides`. Returns false
  * without memory.
  */
 static INLINE bool meet_close(struct pq_pairs *pairs, uint32_t sides,
@@ -292,7 +292,7 @@ static INLINE bool meet_close(struct pq_pairs *pairs, uint32_t sides,
 }
 
 /*
- * Changes the states of spans for the record that was entered, which belongs to `sides`.
+ * Changes the states of spans for the current record, which belongs to `sides`.
  * Returns false without memory, or if there are too many changes.
  */
 static bool meet_change(struct pq_pairs *pairs, uint32_t sides, const struct pq_value *time)
@@ -357,14 +357,14 @@ static bool is_lost(const struct pq_pairs *pairs)
 	return pd_record_loss(pairs->columns->fields->rec) != PD_LOSS_NONE;
 }
 
-/* Reads the time of the record that was entered, and notes it. Returns false without memory. */
+/* Reads the time of the current record, and notes it. Returns false without memory. */
 static INLINE bool read_time(struct pq_pairs *pairs, struct pq_value *time)
 {
 	pq_pairs_read(pairs, pairs->how->time, time);
 	return time->type != PQ_INT || pq_pairs_note_time(pairs, time->u);
 }
 
-/* Returns the role of the record that was entered. */
+/* Returns the role of the current record. */
 static INLINE struct pq_pair_role role_of(struct pq_pairs *pairs)
 {
 	const struct pq_bound *bound = pairs->columns->fields->bound;
@@ -388,7 +388,7 @@ static bool is_end(const struct pq_pair_role *role)
 }
 
 /*
- * Closes a nested span for the record that was entered. Returns false as pq_waiting_hold()
+ * Closes a nested span for the current record. Returns false as pq_waiting_hold()
  * does.
  */
 static bool meet_nested_close(struct pq_pairs *pairs, uint32_t sides,

@@ -1,8 +1,8 @@
 /*
- * Rows of pairs: for each record that closes a span, one row with values of that record and of
- * the last record with the same key that opened a span; or such rows for the records inside.
- * Records come in time order. Only open spans are kept, and the records that wait for their
- * ends.
+ * Rows of pairs. Each record that closes a span produces one row, with values of that record
+ * and of the last record that opened a span with the same key; or one row for each record
+ * inside the span. Records come in time order. Only open spans, and the records that wait for
+ * the ends of these, are held in memory.
  */
 #ifndef PERFLUA_QUERY_ROWS_PAIRS_H
 #define PERFLUA_QUERY_ROWS_PAIRS_H
@@ -13,7 +13,7 @@
 
 struct pq_pairs;
 
-/* Columns of the record that was entered: fields by number, or expressions. */
+/* Columns of the current record: fields by number, or expressions. */
 struct pq_columns {
 	struct pq_fields *fields;
 	const struct pq_node *const *nodes;
@@ -39,30 +39,27 @@ struct pq_pairs *pq_pairs_create(const struct pq_pairing *how, const struct pq_c
 void pq_pairs_destroy(struct pq_pairs *pairs);
 
 /*
- * Handles the record that was entered. Call it only if pq_pairs_has_rows() is false. Returns
- * false without memory, or if too many records wait.
+ * Handles the current record, and may fill in *row. Call it only if pq_pairs_has_rows() is
+ * false. Returns false without memory, or if too many records wait.
  */
 bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row);
 
 /*
- * Returns true if rows may be left: of the last span that ended, for records that waited for
- * its end, or for items; or of unfinished spans.
+ * Returns true if rows may be left: of records that waited for the end of the last span, of its
+ * items, or of unfinished spans.
  */
 bool pq_pairs_has_rows(const struct pq_pairs *pairs);
 
 /*
- * Handles the end of the records; call it once. Rows of unfinished spans may be left then.
- * Returns false without memory.
+ * Handles the end of the records; call it once. Afterwards rows of unfinished spans may be
+ * left. Returns false without memory.
  */
 bool pq_pairs_finish(struct pq_pairs *pairs);
 
-/*
- * Makes the next of these rows; row->made says whether there was one. Returns false without
- * memory.
- */
+/* Fills in the next row that is left, and sets row->made. Returns false without memory. */
 bool pq_pairs_next_row(struct pq_pairs *pairs, struct pq_pair_row *row);
 
-/* Sets *err if a limit was met, which is why a call returned false. Returns whether it was. */
+/* Returns true, and sets *err, if a call failed because a limit was reached. */
 bool pq_pairs_limit(const struct pq_pairs *pairs, const char *path, struct pd_error *err);
 
 struct pq_pair_counts pq_pairs_counts(const struct pq_pairs *pairs);

@@ -1,6 +1,6 @@
 /*
- * The state of pairs, for the files that make their rows: rows_pairs.c opens and closes spans,
- * rows_ended.c has the rows that a span makes when it ends, rows_lost.c drops spans.
+ * The state of pairs, for the files that produce their rows: rows_pairs.c opens and closes
+ * spans, rows_ended.c produces the rows of a span that ends, rows_lost.c drops spans.
  */
 #ifndef PERFLUA_QUERY_ROWS_PAIRS_INTERNAL_H
 #define PERFLUA_QUERY_ROWS_PAIRS_INTERNAL_H
@@ -15,12 +15,12 @@
 
 /* The role of all records of one layout and event. */
 struct pq_pair_role {
-	const struct pq_bound *bound; /* NULL: none was met */
-	uint32_t sides[PQ_ROLES];     /* sets of sides that the record belongs to, by role */
+	const struct pq_bound *bound; /* NULL: unused */
+	uint32_t sides[PQ_ROLES];     /* bit sets of sides that the record matches, by role */
 	bool inner;
 };
 
-/* Records that wait for the end of a span: n rows of n_inner values, which are owned. */
+/* Records that wait for the end of a span: n rows of n_inner values. Owns the values. */
 struct pq_waiting {
 	struct pq_value *values;
 	size_t n, capacity;
@@ -33,7 +33,7 @@ struct pq_opening {
 	size_t room;
 };
 
-/* Since when a span has a state. */
+/* A state of a span, and the time at which it began. */
 struct pq_phase {
 	uint64_t since;
 	uint32_t state;
@@ -53,25 +53,25 @@ struct pq_part {
 	bool is_cut;
 };
 
-/* A span that ended, and the rows that are left of it. */
+/* A span that ended, and its rows that are not produced yet. */
 struct pq_ended {
 	struct pq_value *kept;	/* [n_kept] */
 	struct pq_value *close; /* [n_values]: those of PQ_OF_CLOSE, and keys of PQ_OF_SPAN */
-	struct pq_part whole, part; /* the part whose row is next */
+	struct pq_part whole, part; /* the span; the part whose row is next */
 	struct pq_phases phases;
-	size_t phase; /* the last one that began before the part, or the first */
+	size_t phase; /* the last phase that began before the part, or the first */
 	struct pq_waiting waiting;
-	size_t at; /* the record whose row is next */
+	size_t at; /* the waiting record whose row is next */
 	enum {
 		PQ_LEFT_NONE,
-		PQ_LEFT_SPAN,	 /* its own, then those of its items */
-		PQ_LEFT_ITEMS,	 /* more items may come */
-		PQ_LEFT_WAITING, /* of records that waited */
+		PQ_LEFT_SPAN,	 /* the row of the span, then those of its items */
+		PQ_LEFT_ITEMS,	 /* rows of items */
+		PQ_LEFT_WAITING, /* rows of waiting records */
 	} left;
-	struct pq_opening opening; /* if items are of the opening record */
+	struct pq_opening opening; /* if rows are items of the opening record */
 };
 
-/* Times of the last record of a recording, and of each cpu in it; 0: there was none. */
+/* Times of the last record of a recording, and of each of its cpus; 0: there was none. */
 struct pq_last_times {
 	uint64_t time;
 	uint64_t *by_cpu; /* [n_cpus] */
@@ -89,46 +89,46 @@ struct pq_pairs {
 	uint32_t *inner;	    /* [n_inner]: places of their columns */
 	uint32_t *from;		    /* [how->n_values]: index in `kept` or in `inner` */
 	uint32_t *opened_from;	    /* [how->n_opened]: index in `kept` */
-	struct pq_value *opened;    /* [how->n_opened]: values of the span that is looked at */
-	struct pq_value *key;	    /* [how->n_keys]: key of the record that is looked at */
+	struct pq_value *opened;    /* [how->n_opened]: values of the span that is tested */
+	struct pq_value *key;	    /* [how->n_keys]: key of the current record */
 	struct pq_value *args;	    /* arguments of how->ended */
-	struct pq_pairs *nested;    /* spans inside; NULL: records are, or nothing is */
+	struct pq_pairs *nested;    /* inner spans; NULL: rows are spans or inner records */
 	struct pq_value *inner_row; /* [nested->how->n_values]: the nested span that ended */
 	uint64_t ended_serial;	    /* serial number of the span that ended last */
-	uint64_t *serial;	    /* number of the span opened last, here or in `nested` */
+	uint64_t *serial;	    /* that of the span opened last, here or in `nested` */
 	uint64_t own_serial;
 	struct pq_waiting *waiting; /* [n_waiting], by span */
 	size_t n_waiting;
-	struct pq_opening *openings; /* [n_openings], by span; if their items are rows */
+	struct pq_opening *openings; /* [n_openings], by span; used if rows are their items */
 	size_t n_openings;
 	size_t n_held; /* records that wait */
 	enum {
 		PQ_LIMIT_NONE,
-		PQ_LIMIT_WAITING, /* a record found no room to wait */
-		PQ_LIMIT_CHANGES, /* a change of state found none */
+		PQ_LIMIT_WAITING, /* too many records wait */
+		PQ_LIMIT_CHANGES, /* too many changes of state */
 		PQ_LIMIT_PARTS,	  /* spans were cut into too many parts */
-	} limit;		  /* which was met */
+	} limit;		  /* the limit that was reached */
 	struct pq_phases *phases; /* [n_phases], by span; if there are states */
 	size_t n_phases;
 	size_t n_changes; /* phases in all lists */
 	uint64_t n_parts; /* rows that spans were cut into */
 	struct pq_ended ended;
-	size_t n_lost;			  /* records of lost records that named some spans */
+	size_t n_lost;			  /* LOST records that named the spans to drop */
 	struct pq_last_times *last_times; /* [n_sources], by recording */
 	size_t n_sources;
 	/*
-	 * when the record before the one that was entered was, of its cpu if that is known; 0:
-	 * there was none
+	 * time of the record before the current one, on the same cpu if that is known; 0: there
+	 * was none
 	 */
 	uint64_t previous;
-	bool is_finished; /* there are no more records */
+	bool is_finished; /* all records were handled */
 	struct pq_pair_counts counts;
-	bool has_serials; /* spans inside others: their serial numbers are kept */
+	bool has_serials; /* inner spans: their serial numbers are kept */
 	bool by_event;	  /* the event alone decides what a record does */
 	struct pq_pair_role roles[PQ_KNOWN_ROLES];
 };
 
-/* Reads a column of the record that was entered. */
+/* Reads a column of the current record. */
 static inline void pq_pairs_read(const struct pq_pairs *pairs, uint32_t place,
 				 struct pq_value *out)
 {
@@ -141,8 +141,8 @@ static inline void pq_pairs_read(const struct pq_pairs *pairs, uint32_t place,
 }
 
 /*
- * Makes a value ready to be kept by a span: objects are held, and texts copied. Returns false
- * without memory.
+ * Makes a span the owner of a value: holds objects and copies texts. Returns false without
+ * memory.
  */
 static inline bool pq_pairs_own(struct pq_pairs *pairs, struct pq_value *value,
 				struct pq_pair_row *row)
@@ -165,7 +165,7 @@ static inline bool pq_pairs_own(struct pq_pairs *pairs, struct pq_value *value,
 	return true;
 }
 
-/* Makes a value of a span ready to be put into a row. Returns false without memory. */
+/* Prepares a value that a span owns for a row. Returns false without memory. */
 static inline bool pq_pairs_lend(struct pq_pairs *pairs, struct pq_value *value,
 				 struct pq_pair_row *row)
 {
@@ -174,13 +174,13 @@ static inline bool pq_pairs_lend(struct pq_pairs *pairs, struct pq_value *value,
 	return value->type != PQ_TEXT || pq_row_texts_add(row->texts, row->known, value);
 }
 
-/* Returns whether a place of PQ_OF_SPAN is one of the key. */
+/* Returns true if a place of PQ_OF_SPAN belongs to the key. */
 static inline bool pq_is_key(const struct pq_pairing *how, uint32_t place)
 {
 	return place - PQ_SPAN_KEY < how->n_keys;
 }
 
-/* Reads a value of the record inside, or of the span inside. */
+/* Reads a value of the inner record or span. */
 static inline void pq_pairs_read_inner(const struct pq_pairs *pairs, uint32_t place,
 				       struct pq_value *out)
 {
@@ -190,40 +190,40 @@ static inline void pq_pairs_read_inner(const struct pq_pairs *pairs, uint32_t pl
 		pq_pairs_read(pairs, place, out);
 }
 
-/* Drops a span that has no end, with the records that wait for its end. */
+/* Drops a span without an end, and the records that wait for its end. */
 void pq_pairs_drop_span(struct pq_pairs *pairs, uint32_t span);
 
-/* Makes the open spans that may have lost records lost ones. */
+/* Marks as lost the open spans whose closing record may be among lost records. */
 void pq_pairs_lose(struct pq_pairs *pairs);
 
 /*
- * Counts a lost span that is not kept, whose key has the next record at `time`; the caller
- * closes it or opens it again.
+ * Counts a lost span that is not kept. `time` is that of the next record with its key. The
+ * caller closes the span or opens it again.
  */
 void pq_pairs_drop_lost(struct pq_pairs *pairs, uint32_t span, uint64_t time);
 
-/* Adds the spans that are lost at the end to *counts. */
+/* Adds the spans that are still lost at the end to *counts. */
 void pq_pairs_count_lost(const struct pq_pairs *pairs, struct pq_pair_counts *counts);
 
-/* Notes the time and the cpu of the record that was entered. Returns false without memory. */
+/* Notes the time and the cpu of the current record. Returns false without memory. */
 bool pq_pairs_note_time(struct pq_pairs *pairs, uint64_t time);
 
 /* Frees the records that wait for the end of a span. */
 void pq_waiting_forget(struct pq_pairs *pairs, struct pq_waiting *waiting);
 
 /*
- * Keeps the record that was entered until the end of the span that it is in. Returns false
- * without memory, or if too many records wait.
+ * Keeps the current record until the end of the span that it is in. Returns false without
+ * memory, or if too many records wait.
  */
 bool pq_waiting_hold(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *row);
 
-/* Copies the record that was entered, which opens a span. Returns false without memory. */
+/* Copies the current record, which opens a span. Returns false without memory. */
 bool pq_opening_keep(struct pq_pairs *pairs, uint32_t span);
 
 /*
- * Makes the rows of a span that ends those that pq_pairs_next_row() returns: of the records
- * that wait for its end, else its own from `part` on, and those of its items. The record that
- * was entered closes it, unless pairs->is_finished. Returns false without memory.
+ * Queues the rows of a span that ends for pq_pairs_next_row(): those of the records that wait
+ * for its end; or else its own from `part` on, and those of its items. The current record
+ * closes it, unless pairs->is_finished. Returns false without memory.
  */
 bool pq_ended_take(struct pq_pairs *pairs, uint32_t span, const struct pq_part *whole,
 		   const struct pq_part *part, struct pq_pair_row *row);
@@ -232,33 +232,33 @@ bool pq_ended_take(struct pq_pairs *pairs, uint32_t span, const struct pq_part *
 bool pq_phases_begin(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint64_t time);
 
 /*
- * Changes the state of an open span; a time before its last change is a stray one. Returns
- * false without memory, or if there are too many changes.
+ * Changes the state of an open span; a change earlier than its last one counts as stray.
+ * Returns false without memory, or if there are too many changes.
  */
 bool pq_phases_change(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint64_t time);
 void pq_phases_deinit(struct pq_phases *phases);
 
 /*
- * Sets *out to a value of a span itself, except for its key: of a part, in which no phase
- * before `first` lies.
+ * Sets *out to the value at `place` (enum pq_span_value, but not its key) of a part of a span.
+ * `first` is the first phase that may overlap the part.
  */
 void pq_part_value(const struct pq_pairs *pairs, const struct pq_phases *phases, size_t first,
 		   const struct pq_part *part, uint32_t place, struct pq_value *out);
 
 /*
- * Sets *part to the first part of a span that is in the window; pairs->limit to
- * PQ_LIMIT_PARTS if there are too many. Returns false if there is none.
+ * Sets *part to the first part of a span inside the window, or pairs->limit to PQ_LIMIT_PARTS
+ * if there are too many parts. Returns false if no part is inside the window.
  */
 bool pq_part_first(struct pq_pairs *pairs, const struct pq_part *whole, struct pq_part *part);
 
-/* Goes on to the next part. Returns false, with *part unchanged, if there is none. */
+/* Moves *part to the next part. Returns false, with *part unchanged, if it was the last. */
 bool pq_part_next(const struct pq_pairing *how, const struct pq_part *whole,
 		  struct pq_part *part);
 
-/* Returns the time in the window that is next to `time`. */
+/* Returns the time in the window that is nearest to `time`. */
 uint64_t pq_in_window(const struct pq_pairing *how, uint64_t time);
 
-/* Frees what is left of the span that ended last. */
+/* Frees the values, phases and records of the span that ended last. */
 void pq_ended_forget(struct pq_pairs *pairs);
 
 #endif

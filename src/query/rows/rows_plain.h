@@ -1,4 +1,4 @@
-/* Rows whose values are plain loads, as most are: reads them from what is known of a layout. */
+/* Rows whose values are all plain loads at known offsets of a layout, as in most queries. */
 #ifndef PERFLUA_QUERY_ROWS_PLAIN_H
 #define PERFLUA_QUERY_ROWS_PLAIN_H
 
@@ -7,14 +7,14 @@
 /* The loads for the records of one layout and event. */
 struct pq_plain_row {
 	const struct pq_bound *bound; /* NULL: unused */
-	/* bytes that a record needs for all of them; UINT32_MAX: not all are plain loads */
+	/* size that a record needs to have all values; UINT32_MAX: not all are plain loads */
 	uint32_t end;
-	/* position of the size of the raw data that some of them lie in; 0: none do */
+	/* offset of the size of raw data, if values lie in these; 0: none does */
 	uint16_t raw_at;
-	uint32_t raw_least; /* size needed for all of them */
+	uint32_t raw_least; /* size that the raw data need */
 	struct pq_plain_load {
 		int64_t constant;
-		/* PQ_INT; PQ_NIL: absent, which is a constant, too */
+		/* PQ_INT; PQ_NIL: absent, and constant */
 		uint8_t type;
 		uint16_t at;
 		uint8_t narrow;
@@ -24,7 +24,7 @@ struct pq_plain_row {
 
 #define PQ_PLAIN_ROWS 8 /* a power of two */
 
-/* Rows for the layouts met last. All zero at first. */
+/* Rows of the layouts seen last. All zero at first. */
 struct pq_plain_rows {
 	struct pq_plain_row rows[PQ_PLAIN_ROWS];
 };
@@ -33,15 +33,12 @@ struct pq_plain_rows {
 bool pq_plain_rows_init(struct pq_plain_rows *plain, size_t n);
 void pq_plain_rows_deinit(struct pq_plain_rows *plain);
 
-/*
- * Sets *row for the records of a layout. `numbers` are those of fields; UINT32_MAX: not a
- * field.
- */
+/* Sets *row for the records of a layout. `numbers` are numbers of fields, or UINT32_MAX. */
 void pq_plain_row_bind(struct pq_plain_row *row, const struct pq_bound *bound,
 		       const uint32_t *numbers, size_t n);
 
 /*
- * Makes the values of the record that was entered. Returns false, and makes none, if they are
+ * Loads the values of the current record. Returns false, with `values` untouched, if they are
  * not all plain loads.
  */
 static inline bool pq_plain_row(struct pq_plain_rows *plain, const struct pq_fields *fields,

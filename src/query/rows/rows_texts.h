@@ -1,6 +1,6 @@
 /*
- * Texts of rows. Short ones that may come again are kept once as long as the rows, with a
- * number; others are copied into their value batch.
+ * Texts of rows. Short texts, which may come again, are interned for as long as the rows exist,
+ * and have a number; others are copied into their batch.
  */
 #ifndef PERFLUA_QUERY_ROWS_TEXTS_H
 #define PERFLUA_QUERY_ROWS_TEXTS_H
@@ -18,14 +18,14 @@ struct pq_row_texts {
 
 #define PQ_RECENT_TEXTS 64
 
-/* Texts that are kept, numbered from 1 on. All zero at first. */
+/* Interned texts, numbered from 1 on. All zero at first. */
 struct pq_known_texts {
 	struct pd_text *list; /* [n] */
 	size_t n, capacity;
 	struct pb_map map; /* indices in `list` */
 	struct pb_secret secret;
 	struct pb_arena arena;
-	/* Texts found last, by address: equal names often lie at equal addresses. */
+	/* The texts found last, by address, as equal names often lie at equal addresses. */
 	struct {
 		const char *p;
 		uint16_t id;
