@@ -1,4 +1,4 @@
-/* Trees of folded stacks, as they are drawn. */
+/* Trees of folded stacks, for drawings. */
 #ifndef PERFLUA_BINDING_QUERY_CALL_TREE_H
 #define PERFLUA_BINDING_QUERY_CALL_TREE_H
 
@@ -10,21 +10,21 @@
 struct pl_drawn;
 
 /*
- * Pushes an empty tree of the shape that the options at `options` describe: {reversed =
+ * Pushes an empty tree, and returns it. The table at `options` describes its shape: {reversed =
  * boolean, max_depth}. [-0, +1]
  */
 struct pl_drawn *pl_push_folded(lua_State *L, int options, bool is_float);
 
 /*
- * Adds a stack, whose frames ';' separates and whose kinds are letters, of the first callers.
- * Returns false without memory.
+ * Adds a stack: `text` has its frames, separated by ';', and `kinds` one letter for each of
+ * them, the first caller first. Returns false without memory.
  */
 bool pl_add_folded(struct pl_drawn *drawn, const char *text, struct pd_text kinds,
 		   uint64_t count, union pr_amount weight);
 
 /*
- * Leaves the table that is drawn of the tree at the top of the stack, and nothing else: see
- * push_drawn(). Leaves out what is less than `share` percent of all.
+ * Replaces the whole stack by the table that drawings of the tree are made from: see
+ * push_drawn(). Nodes below `share` percent of the total are left out.
  */
 void pl_draw_folded(lua_State *L, struct pl_drawn *drawn, double share);
 

@@ -1,12 +1,12 @@
 /*
- * The Lua functions that a query calls: leaves of its trees (struct pq_call), given as
+ * The Lua functions that a query calls. They are leaves of its trees (struct pq_call), given as
  *	{ op = "call", kind = name, fn = function, args = {tree, …} | nil, is = name | nil }
- * Without args the function is given the record. `is` says how its result is converted: a
- * "condition" becomes true or false; a "key" that is not a number, string or boolean is
- * distinguished by its identity; an "event" is an Event.
+ * Without args the function gets the record. `is` tells how its result is converted: to true or
+ * false ("condition"); to a key, where values other than numbers, strings and booleans are
+ * distinguished by identity ("key"); from an Event ("event").
  *
- * A function may raise an error, which leaves the query. The memory that the query holds is
- * freed by the owner of the calls, at the latest when that is collected.
+ * An error that a function raises aborts the query. The owner of the calls then frees the
+ * memory that the query holds, at the latest when the owner is collected.
  */
 #ifndef PERFLUA_BINDING_QUERY_CALLS_H
 #define PERFLUA_BINDING_QUERY_CALLS_H
@@ -17,17 +17,15 @@
 /* The calls of one query. They are a part of its table of trees (pl_keep). */
 struct pl_calls {
 	struct pq_calls calls;
-	/*
-	 * while they may be called: the state, the file, and the first stack index of the rest
-	 */
+	/* set while calls are entered: the state, the file, the index of the first object */
 	lua_State *L;
 	struct pl_file *file;
 	int at;
-	bool reuse;    /* functions are given one record again and again */
+	bool reuse;    /* functions get the same Record each time, with new content */
 	int most_args; /* greatest number of arguments of a function */
 };
 
-/* Makes the node of the table at `index`, without its arguments. [-0, +0] */
+/* Converts the table at `index` to a node, without its arguments. [-0, +0] */
 struct pq_call *pl_to_call(lua_State *L, int keep, int index);
 
 /* Returns the calls of all trees that `keep` keeps; NULL if there are none. [-0, +0] */
@@ -40,16 +38,16 @@ struct pl_calls *pl_calls_of(lua_State *L, int keep);
 #define PL_CALLS_PLACES 5
 void pl_calls_enter(lua_State *L, struct pl_calls *calls, int file, int keep);
 
-/* Makes the functions be given the Record on top each time, and pops it. [-1, +0] */
+/* Pops the Record on top; the functions get that one each time. [-1, +0] */
 void pl_calls_reuse(lua_State *L, struct pl_calls *calls);
 
 /*
- * Pushes the Record that functions were given for the record read last. Returns false, and
- * pushes nothing, if there was none. [-0, +(0|1)]
+ * Pushes the Record that functions got for the record read last. Returns false, and pushes
+ * nothing, if they got none. [-0, +(0|1)]
  */
 bool pl_calls_push_record(lua_State *L, const struct pl_calls *calls);
 
-/* Pushes the value of a PQ_OBJECT, while the calls are entered. [-0, +1] */
+/* Pushes the Lua value of a PQ_OBJECT; calls must be entered. [-0, +1] */
 void pl_calls_push_object(lua_State *L, const struct pl_calls *calls,
 			  const struct pq_value *value);
 

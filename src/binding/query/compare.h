@@ -1,6 +1,4 @@
-/*
- * Comparisons (src/compare) as Lua values: what lua/perflua/diff makes of results.
- */
+/* Comparisons of results (src/compare) as Lua values, for lua/perflua/diff. */
 #ifndef PERFLUA_BINDING_COMPARE_H
 #define PERFLUA_BINDING_COMPARE_H
 
@@ -17,15 +15,15 @@ enum {
 };
 
 struct pl_comparison {
-	struct pc_comparison *made; /* NULL: it was not made */
+	struct pc_comparison *made; /* NULL: not created yet */
 	size_t n_keys;
 	bool has_beginnings;   /* rows are beginnings of stacks */
-	struct pb_string path; /* of one of them */
+	struct pb_string path; /* scratch: the path of one of them */
 };
 
 extern const char *const pl_side_names[]; /* ends with NULL */
 
-/* Returns what a row weighs on both sides together. */
+/* Returns the weight of a row, added up over both sides. */
 static inline double pl_row_weight(const struct pc_row *row)
 {
 	double weight = 0;
@@ -40,19 +38,19 @@ static inline double pl_row_weight(const struct pc_row *row)
 	return weight;
 }
 
-/* Returns the comparison at index 1. Raises if it is none. */
+/* Returns the comparison at index 1. Raises if the value is not one. */
 struct pl_comparison *pl_check_comparison(lua_State *L);
 
-/* Returns the place in field `name` of the table at `index`, from 0 on; PR_NONE: none. */
+/* Returns the place in field `name` of the table at `index`, counted from 0; PR_NONE: none. */
 size_t pl_get_place(lua_State *L, int index, const char *name);
 
-/* Returns the number in field `name` of the table at `index`; `none` without one. */
+/* Returns the number in field `name` of the table at `index`; `none` if there is none. */
 double pl_get_double(lua_State *L, int index, const char *name, double none);
 
-/* Returns the place of field `name` of the table at `index` among names. */
+/* Returns the index in names[] of the string in field `name` of the table at `index`. */
 int pl_get_option(lua_State *L, int index, const char *name, const char *const names[]);
 
-/* Returns true if the keys from `first` on tell where an address is. */
+/* Returns true if the keys from `first` on locate an address. */
 bool pl_has_places(const struct pr_result *result, size_t first);
 
 int pl_binaries_gc(lua_State *L); /* __gc of PL_BINARIES */

@@ -1,10 +1,8 @@
 /*
- * A cursor walks the records of a File that pass its filters. Lua decides which ones, and
- * passes the options; the loop is here.
- *
- * The options are a table: those of a scope (scope.h), `reuse`, and, unless the cursor
- * yields records, the values: values {tree, …}, or fields {name, …}. With `chain`, the value at
- * that position, a call chain of names or annotated, is a number; cursor:texts() has its text.
+ * A cursor walks the records of a File that pass its filters. Lua chooses them by a table of
+ * options: those of a scope (scope.h); `reuse`; and, if the cursor yields values instead of
+ * records, values = {tree, …} or fields = {name, …}. `chain` is the position of a value that is
+ * a call chain of names or annotated: it is yielded as a number, whose text cursor:texts() has.
  */
 #ifndef PERFLUA_BINDING_QUERY_CURSOR_H
 #define PERFLUA_BINDING_QUERY_CURSOR_H
@@ -14,24 +12,18 @@
 
 #define PL_MAX_FIELDS 255
 
-/*
- * The user values: its File; the record that it reuses, or that functions were given; the
- * metatable of the records it makes; the table that keeps its trees; the Lua objects for values
- * that recur, see values.c; the table for the counts of pairs.
- */
+/* User values of a cursor. */
 enum {
 	PL_CURSOR_FILE = 1,
-	PL_CURSOR_RECORD,
-	PL_CURSOR_META,
-	PL_CURSOR_TREES,
-	PL_CURSOR_OBJECTS,
-	PL_CURSOR_COUNTS,
+	PL_CURSOR_RECORD,  /* the Record that it reuses, or that functions got */
+	PL_CURSOR_META,	   /* the metatable of its Records */
+	PL_CURSOR_TREES,   /* the table that keeps its trees */
+	PL_CURSOR_OBJECTS, /* the Lua objects of values that recur, see values.c */
+	PL_CURSOR_COUNTS,  /* the table for the counts of pairs */
 	PL_CURSOR_VALUES = PL_CURSOR_COUNTS
 };
 
-/*
- * Identifies a loop: by its position in the code, and the first value that it was given last.
- */
+/* Identifies a loop: by its position in the code, and by the value that it got last. */
 struct pl_mark {
 	const void *frame; /* frame of the function */
 	int line;
@@ -47,49 +39,50 @@ struct pl_mark {
 
 struct pl_cursor {
 	uint32_t magic;
-	bool open;	   /* the walk is, or the rows are */
+	bool open;	   /* the walk or the rows are open */
 	bool holds_system; /* until it is collected */
 	bool busy;	/* a value is being handed out: a finalizer must not move the cursor */
 	bool has_idle;	/* idle work is set */
 	bool ended;	/* the idle work ended it */
 	bool contested; /* began while another loop over its Query was unfinished */
 	bool reuse;
-	/* values that are still to be yielded, of `left` rows */
+	/* the values of the `left` rows that are still to be yielded */
 	size_t left;
 	const struct pq_value *next;
 	size_t n_values; /* 0: it yields records, or fields read from them */
 	struct pl_file *file;
 	void *interrupt; /* see pl_interrupt */
 	struct pq_rows *rows;
-	struct pq_chains *chains; /* that a value is a number among; NULL: none is */
-	/* for pairs: the values made of their rows, of which `batch` is the current batch */
+	struct pq_chains *chains; /* numbers the call chains among its values; NULL: none */
+	/* for pairs: the values computed from their rows; `batch` is the current batch */
 	struct pq_made made;
 	struct pq_batch batch;
 	struct pq_value *made_values; /* kept by its trees */
-	bool has_pairs, has_counts;   /* which are set, but not in Lua's table */
+	bool has_pairs;		      /* its rows are pairs */
+	bool has_counts;	      /* `counts` are set, but not in Lua's table yet */
 	struct pq_pair_counts counts; /* counts of pairs, once the rows are closed */
 	struct pq_scope scope;	      /* the records to walk */
 	struct pl_calls *calls;	      /* functions that its trees call; NULL: none */
 	struct pd_walk walk;	      /* the walk over records */
 	struct pq_fields fields;
 	struct pq_expr *filter; /* condition on records; NULL: none */
-	struct pq_expr **parts; /* [n_parts]: values that handlers are given */
+	struct pq_expr **parts; /* [n_parts]: values that handlers get */
 	size_t n_parts, parts_room;
-	struct pd_record
-		last_met; /* offset, source and stream of the last record, for progress */
-	double part;	  /* likewise, of rows */
+	/* for the progress: offset, source and stream of the last record; part of the rows */
+	struct pd_record last_met;
+	double part;
 	struct pl_progress progress;
-	struct pb_pass *pass; /* of the loop, until it ends; NULL: none */
-	uint64_t until_shown; /* records until it may be shown again */
+	struct pb_pass *pass; /* that of the loop, until it ends; NULL: none */
+	uint64_t until_shown; /* records until the progress may be shown again */
 	unsigned time_id;
-	struct pl_mark last; /* the first value that was yielded last, if `contested` */
+	struct pl_mark last; /* the loop, and the value that it got last, if `contested` */
 	unsigned n_names;    /* number of selected fields; 0: the cursor yields records */
 	uint16_t names[PL_MAX_FIELDS];
 };
 
 /*
- * Returns the cursor at `index`; NULL if it is none. Called at every step of a loop, so it
- * tests a mark, which is faster than to look up a metatable by name.
+ * Returns the cursor at `index`; NULL if the value is not one. Every step of a loop calls it,
+ * so it tests a magic number, which is faster than to look up a metatable by name.
  */
 static inline struct pl_cursor *pl_to_cursor(lua_State *L, int index)
 {
@@ -99,14 +92,14 @@ static inline struct pl_cursor *pl_to_cursor(lua_State *L, int index)
 }
 
 /*
- * Does a step: pushes the values of the next record, or the record. Returns how many values it
- * pushed; 0 at the end.
+ * Moves to the next record, and pushes its values, or a Record. Returns the number of pushed
+ * values; 0 at the end.
  */
 int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index);
 
 /*
- * Makes a cursor of a File and a table of options. `pass` says what the pass is for those who
- * ask where the time goes; NULL: it belongs to the current one. [-0, +1]
+ * Pushes a cursor over a File, for a table of options, and returns it. `pass` names its pass
+ * for --timing; NULL: it belongs to the current pass. [-0, +1]
  */
 struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options, const char *pass);
 
@@ -116,15 +109,15 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options, const char
  */
 int pl_cursor_next(lua_State *L, struct pl_cursor *c, int index, struct pd_record *rec);
 
-/* Makes the functions of the trees that `keep` keeps those of the cursor. [-0, +0] */
+/* Gives the cursor the functions that the trees of `keep` call. [-0, +0] */
 void pl_cursor_take_calls(lua_State *L, struct pl_cursor *c, int keep);
 
-/* Returns the id of the field name at `index`. Raises if it is none. */
+/* Returns the id of the field name at `index`. Raises if there is no such field. */
 uint16_t pl_field_id(lua_State *L, const struct pl_names *names, int index);
 
 /*
- * Reads field names from the array at `table`, up to `max` strings, into ids. Returns how many
- * there are. Raises if one is not the name of a field.
+ * Reads field names from the array at `table` into ids[PL_MAX_FIELDS]. Returns their number.
+ * Raises if one is not the name of a field.
  */
 unsigned pl_field_ids(lua_State *L, const struct pl_names *names, int table, uint16_t *ids);
 
@@ -136,38 +129,36 @@ void pl_push_fields(lua_State *L, int cursor, const struct pd_record *rec, const
 		    unsigned n);
 
 /*
- * Calls idle.call(idle.arg) while streams of the cursor's file are waited for, until the cursor
- * is closed. If it returns a negative number the cursor is at its end. It may call Lua, but
- * must not raise, and leaves the stack as it was.
+ * Sets a function that is called while the cursor waits for streams of its file, until the
+ * cursor is closed: idle.call(idle.arg). It returns a negative number to end the cursor. It may
+ * call Lua, but must neither raise nor change the stack.
  */
 void pl_cursor_set_idle(struct pl_cursor *c, struct pd_idle idle);
 
 void pl_cursor_close(struct pl_cursor *c);
 
 /*
- * Closes a cursor at its end, or after *err, which may be NULL, and is raised if it is to be
- * reported (pl_tells). Then reports damage of the file. Returns false.
+ * Closes a cursor at its end (`err` NULL) or after an error, and reports damage of the file.
+ * Raises *err if it is to be reported (pl_tells). Returns false.
  */
 bool pl_cursor_end(lua_State *L, struct pl_cursor *c, const struct pd_error *err);
 
 /*
- * Opens the rows of the values that `options` name (values.c). Returns false if they cannot be
- * read as rows, and must be read from records.
+ * Opens rows of the values that `options` name (values.c). Returns false if these cannot be
+ * read as rows, but only from records.
  */
 bool pl_open_values(lua_State *L, struct pl_cursor *c, int cursor, int options);
 void pl_close_values(struct pl_cursor *c);
 
-/* Sets the counts of pairs in the table that the options gave, once they are known. [-0, +0] */
+/* Copies the counts of pairs, once they are known, to the options' table. [-0, +0] */
 void pl_tell_counts(lua_State *L, struct pl_cursor *c, int cursor);
 
-/*
- * Makes the next rows ready. Returns false if there are none. Raises as pl_cursor_next() does.
- */
+/* Reads the next rows. Returns false if there are none. Raises as pl_cursor_next() does. */
 bool pl_more_values(lua_State *L, struct pl_cursor *c);
 
 /*
- * Makes rows ready as pl_more_values() does, for a loop in C: checks the cursor, which is at
- * `index`, and lets functions be called. [-0, +0]
+ * Reads rows as pl_more_values() does, for a loop in C: checks the cursor at `index`, and
+ * enters its calls. [-0, +0]
  */
 bool pl_cursor_rows(lua_State *L, struct pl_cursor *c, int index);
 
@@ -179,10 +170,7 @@ static inline int pl_next_values(lua_State *L, struct pl_cursor *c, int cursor)
 {
 	const struct pq_value *v = c->next, *end = v + c->n_values;
 
-	/*
-	 * the values were made by another thread, on another processor: prefetch the rows that
-	 * follow
-	 */
+	/* another thread, on another processor, wrote the values: prefetch the rows to come */
 	__builtin_prefetch(v + 64);
 	c->next = end;
 	c->left--;

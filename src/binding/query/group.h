@@ -1,6 +1,4 @@
-/*
- * Declarations that the files of grouped queries share.
- */
+/* Grouped queries: the job that runs one, for the files that make its kinds of results. */
 #ifndef PERFLUA_BINDING_QUERY_GROUP_H
 #define PERFLUA_BINDING_QUERY_GROUP_H
 
@@ -11,25 +9,21 @@
 /* A query to run, its description and its result. A userdata owns it. */
 struct pl_job {
 	struct pq_scope scope;
-	struct pl_calls *calls; /* NULL: no function is called */
+	struct pl_calls *calls; /* NULL: it calls no functions */
 	struct pq_grouping grouping;
-	/* the groups of records by event, where rows are their items and there are shares */
+	/* groups of records by event, which shares are of, if rows are items of records */
 	struct pq_grouping whole;
 	struct pq_groups *groups;
-	struct pm_system *
-		/*
-		 * a system that the query has read and that is not the file's yet; the groups'
-		 * texts belong to it; NULL: none
-		 */
-		system;
-	bool unread;	      /* the system was not read to the end */
-	struct pl_file *held; /* whose system is held; NULL: none */
-	struct pl_progress progress;
-	struct pq_paired pairs; /* with .how rows of pairs are grouped; else records */
 	/*
-	 * by key: its position among those of a group; 0: the key is the group's event, or not
-	 * shown
+	 * the system that the query has read, until the file takes it over; the groups' texts
+	 * belong to it; NULL: none
 	 */
+	struct pm_system *system;
+	bool unread;	      /* the system was not read to the end */
+	struct pl_file *held; /* the file whose system is held; NULL: none */
+	struct pl_progress progress;
+	struct pq_paired pairs; /* if .how is set, rows of pairs are grouped, else records */
+	/* by key: its position in a group, from 1 on; 0: it is the event, or is not shown */
 	int *at;
 	struct pl_report {
 		bool is_asked;
@@ -46,7 +40,7 @@ struct pl_job {
 		bool is_asked;
 		struct pb_secret secret;
 		struct pb_map map; /* numbers of groups, by name and build-id */
-		bool *counted;	   /* [number of groups]: asked for before in this listing */
+		bool *counted;	   /* [number of groups]: already counted in this listing */
 	} hits;
 };
 
@@ -67,46 +61,48 @@ void pl_push_result(lua_State *L);
 const char *pl_wrong_name(enum pq_wrong wrong);
 
 /*
- * Pushes the groups as a result (result.h), which are not the job's any more, and sets `whole`
- * of the description: see pl_file_group(). If a function gave a key that no result can keep,
- * pushes nil and a message. Returns how many values it pushed. [-0, +1 or 2]
+ * Moves the groups to a result (result.h), pushes it, and sets `whole` of the description: see
+ * pl_file_group(). If a function returned a key that results cannot hold, pushes nil and a
+ * message. Returns the number of pushed values. [-0, +1 or 2]
  */
 int pl_push_groups(lua_State *L, struct pl_job *job);
 
 /*
- * Handle a report, whose result has other groups (report.c): read its options; push it and set
- * the sections of the description; free it. pl_push_report() says if a sum has no answer.
+ * Reports, whose result has groups of its own (report.c). pl_report_read() reads the options;
+ * pl_push_report() pushes the result, sets the sections of the description, and returns whether
+ * a sum has no answer.
  */
 void pl_report_read(lua_State *L, struct pl_job *job);
 enum pq_wrong pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job);
 void pl_report_free(struct pl_job *job);
 
 /*
- * Handle a profile, which has entries instead of the groups (profile.c): read its
- * options; push its events at PL_RESULT_AT and, on top, the functions that write it, which keep
- * the job. pl_push_profile() returns false if the sum of its weights has no answer.
+ * Profiles, which have entries instead of groups (profile.c). pl_profile_read() reads the
+ * options. pl_push_profile() pushes the events at PL_RESULT_AT and, on top, the functions that
+ * write the profile, which keep the job; it returns false if the sum of weights has no answer.
  */
 void pl_profile_read(lua_State *L, struct pl_job *job);
 bool pl_push_profile(lua_State *L, struct pl_job *job);
 
-/* Functions of a profile that make its stacks a tree: see call_tree.c. */
+/* Lua functions of a profile that turn its stacks into a tree: see call_tree.c. */
 #define PL_PROFILE_JOB lua_upvalueindex(3) /* the job among their upvalues */
 int pl_profile_fold(lua_State *L);
 int pl_profile_tree(lua_State *L);
 
 /*
- * Handle groups by binary, which are looked up for each binary (hits.c): read the option;
- * push an empty result at PL_RESULT_AT and, on top, the function that lists the binaries, which
- * keeps the job; free what finds the groups.
+ * Groups by binary, which are looked up for each binary of the recording (hits.c).
+ * pl_hits_read() reads the option; pl_push_hits() pushes an empty result at PL_RESULT_AT and,
+ * on top, the function that lists the binaries, which keeps the job; pl_hits_free() frees the
+ * index.
  */
 void pl_hits_read(lua_State *L, struct pl_job *job);
 void pl_push_hits(lua_State *L, struct pl_job *job);
 void pl_hits_free(struct pl_job *job);
 
 /*
- * Handle a query that groups rows of pairs instead of records (group_pairs.c). The first reads
- * the options; the second runs the query as pq_run() does, and sets the counts in `counts` of
- * the options.
+ * Queries that group rows of pairs instead of records (group_pairs.c). pl_pairs_read() reads
+ * the options; pl_pairs_run() runs the query as pq_run() does, and sets the counts in `counts`
+ * of the options.
  */
 void pl_pairs_read(lua_State *L, const struct pl_file *f, struct pl_job *job);
 enum pb_outcome pl_pairs_run(lua_State *L, struct pl_job *job, struct pd_error *err);

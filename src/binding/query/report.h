@@ -8,7 +8,7 @@
 
 #define PL_REPORT_TREES "perflua.report_trees"
 
-/* Returns the trees at `index`. Raises if they are none, or their recording is closed. */
+/* Returns the trees at `index`. Raises for other values, or if their recording is closed. */
 struct pr_report_trees *pl_check_report_trees(lua_State *L, int index);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * Converts the description of a query from Lua tables to trees of query's (node.h), and its
- * answers to Lua values.
+ * Converts descriptions of queries from Lua tables to trees (node.h), and answers to Lua
+ * values.
  *
- * A tree is a table as lua/perflua/plan/lower.lua makes it:
+ * A tree is a table that lua/perflua/plan/lower.lua makes:
  *	{ op = name, kind = name, negated = boolean, left = tree, right = tree, … }
- * Its op decides the other fields:
- *	value (const), field (field), set = {value, …} (in),
- *	events = {[index] = true} (event_in).
- * A field is { name, step, … }, steps being names or positions, with by_event = {[index] =
- * value}, kind = name and types = {[type_id] = true} as struct pq_field has them; chain = name
- * says which pq_chain_kind a call chain has. A field of items is { view = name, item = name of
- * a member }, one of a row of values { row = position }.
+ * Further fields depend on the op:
+ *	const: value    field: field    in: set = {value, …}
+ *	event_in: events = {[index] = true}
+ * A field is { name, step, … }, where steps are names or positions, with by_event = {[index] =
+ * value}, kind = name and types = {[type_id] = true} as in struct pq_field; chain = name gives
+ * the pq_chain_kind of a call chain. A field of items is { view = name, item = name of a member
+ * }; a field of a row of values is { row = position }.
  *
  * Scripts can reach the core, so a table that is not a tree raises.
  */
@@ -30,13 +30,13 @@
  */
 
 /*
- * Makes the tree of the table at `index`. Raises if it is none. Without a file (NULL) its
- * fields are places in a row. [-0, +0]
+ * Converts the table at `index` to a tree. Raises if it does not describe one. Without a file
+ * (NULL), fields are places in a row. [-0, +0]
  */
 const struct pq_node *pl_to_node(lua_State *L, int keep, const struct pl_file *file, int index);
 
 /*
- * Reads which items of records are rows, from the table at `options`: unnest = { view = name,
+ * Reads from the table at `options` the items of records that are rows: unnest = { view = name,
  * filter = tree | nil, once = tree | nil, inline = boolean }. Returns NULL if rows are records.
  * [-0, +0]
  */
@@ -44,7 +44,8 @@ const struct pq_unnest *pl_to_unnest(lua_State *L, int keep, const struct pl_fil
 				     int options);
 
 /*
- * Makes the trees of the array at `index`, and sets *n to their number, at most `max`. [-0, +0]
+ * Converts the array at `index` to trees, and sets *n to their number. Raises if there are more
+ * than `max`. [-0, +0]
  */
 const struct pq_node *const *pl_to_nodes(lua_State *L, int keep, const struct pl_file *file,
 					 int index, size_t max, size_t *n);

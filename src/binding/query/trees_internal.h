@@ -1,10 +1,10 @@
-/* Shared by the files of trees: what their nodes and their leaves are made with. */
+/* The conversion of trees, for the files that convert nodes and leaves. */
 #ifndef PERFLUA_BINDING_QUERY_TREES_INTERNAL_H
 #define PERFLUA_BINDING_QUERY_TREES_INTERNAL_H
 
 #include "trees.h"
 
-/* State of making a tree. */
+/* The state of converting a tree. */
 struct pl_tree_maker {
 	lua_State *L;
 	int keep;
@@ -18,21 +18,18 @@ int pl_no_tree(lua_State *L, const char *what);
 /* Returns zeroed memory for n elements, owned by `keep`; n is at most a table's length. */
 void *pl_keep_array(lua_State *L, int keep, size_t n, size_t size);
 
-/*
- * Reads the value on top, and pops it. Text stays at Lua's address, and `keep` keeps its
- * string.
- */
+/* Pops the value on top, and returns it. `keep` keeps a string alive, which is not copied. */
 struct pq_value pl_to_constant(lua_State *L, int keep);
 
 /* Reads the kind that the table at `index` names. [-0, +0] */
 enum pq_kind pl_to_kind(lua_State *L, int index);
 
-/* Returns the view that the table at `index` names, whose items can be rows. [-0, +0] */
+/* Returns the view, one whose items can be rows, that the table at `index` names. [-0, +0] */
 const struct pd_view_desc *pl_to_view(lua_State *L, int index);
 
 /*
- * Returns the field of the table on top, and pops that. One table is one field, and is read
- * once.
+ * Pops the table on top, and returns its field. A table that was converted before gives the
+ * same field.
  */
 const struct pq_field *pl_to_field(struct pl_tree_maker *m);
 
