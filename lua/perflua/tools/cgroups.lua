@@ -24,14 +24,14 @@ local tool = {
     by = { "WHAT",
       "group by cgroup (default), container, namespace, comm, or several: container,comm",
       values = known },
-    nested = "add the totals of each group and the groups inside of it",
+    nested = "add the totals of each group with the groups inside it",
     full = "show ids of containers and pods in full, as in CSV and JSON",
   }),
   help = [[
-Shares are of the periods of each event, which are nanoseconds for cpu-clock and task-clock. A container
-is the group named by its id; samples outside of containers are [host]. A recording made with --namespaces
-instead of --all-cgroups is grouped by cgroup namespace, device/inode. Groups of one path share
-a row, also those of several recordings.
+Shares are in percent of the period of each event, which is in nanoseconds for cpu-clock and task-clock. A
+container is the group named by its id; samples outside containers are [host]. A recording made with
+--namespaces instead of --all-cgroups is grouped by cgroup namespace, device/inode. Groups with the same
+path share a row, even if they come from several recordings.
 
   nested  percent  samples      period  cgroup
   100.00%   77.19%     3838  1919000000  /

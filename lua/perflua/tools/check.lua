@@ -8,7 +8,7 @@ local strip_position = require("perflua.errors").strip_position
 local write_output = require("perflua.table.output").to
 
 local tool = {
-  description = "check what performance specs expect of recordings, for a CI",
+  description = "check recordings against performance specs, as in a CI",
   usage = "check [options] SPEC.lua REC… [--baseline REC…]",
   reads = "sides", operands = { 1, math.huge }, sides = "--baseline",
   options = {
@@ -19,7 +19,7 @@ local tool = {
   },
   help = [[
 Several recordings are runs of the same work. The exit status is 0 if all expectations hold, 1 if one
-fails, 4 if none fails and one cannot be told: more runs, or longer ones, are needed then.
+fails, and 4 if none fails but one is undecided: that needs more runs, or longer ones.
 
   expect(share "malloc"):below "5 %"
   expect(children "parse"):below "30 %"
@@ -28,7 +28,7 @@ fails, 4 if none fails and one cannot be told: more runs, or longer ones, are ne
   expect(change "parse"):faster():or_gone()
   expect(lost()):below "1 %"
 
-perflua help performance-specs has all words.]],
+perflua help performance-specs describes them all.]],
 }
 
 local USAGE = 2

@@ -20,21 +20,21 @@ local tool = {
     sort = { "FIELDS", "group by these fields, default comm,dso,symbol", fields = true },
     per = { "WHAT", "compare per share, second or event:NAME; default: per run",
       values = { "share", "second", "event:" } },
-    match = { "FROM=TO", "take the name FROM for TO: a function or binary", many = true },
+    match = { "FROM=TO", "match the name FROM with TO: of a function or binary", many = true },
     count = { "N", "show the first N rows of each event; default: 40" },
-    plan = { "PERCENT", "say how many runs, or how long ones, find such a change; the files "
-      .. "are equal runs" },
+    plan = { "PERCENT", "tell how many runs, or how long ones, find such a change; the files "
+      .. "are runs of equal work" },
     flame = { "FILE.svg", "draw call stacks as a flame graph, too: red is more, blue is less; "
       .. "HTML if it ends in .html; - is standard output, without the table" },
     json = "one JSON object",
   },
   help = [[
-Compares the period of each row, a run's worth: a slower function does not make the others look faster.
-Each interval is of one row by itself: samples vary by chance, and runs vary besides, as others did
-that were measured, or as several runs of a side show. Verdicts are corrected for all rows that were
-tested: slower, faster, new, gone (with --per: more, less), or noise. "varies too much" and "too few
-samples" say why a change by half of the row would be missed, "no symbols" that one side lacks the
-names of functions. Files may also be tables that were saved.
+Compares the period of each row per run, so that a slower function does not make the others look faster.
+An interval belongs to one row by itself. It allows for samples that vary by chance, and for runs that vary:
+as much as in measured programs, or as several runs of a side show. Verdicts are corrected for all tested
+rows: slower, faster, new, gone (with --per: more, less), or noise. "varies too much" and "too few samples"
+tell why a change by half of the row would be missed, "no symbols" that one side lacks names of functions.
+Files can also be saved tables.
 
   $ perflua diff old1.data old2.data old3.data -- new1.data new2.data new3.data]],
 }

@@ -7,7 +7,7 @@ local json = require "perflua.text.json"
 local show = require "perflua.doctor.show"
 
 local tool = {
-  description = "check a recording: damage, losses, gaps; what to record better",
+  description = "check a recording: damage, losses, gaps; how to record better",
   usage = "doctor [options] FILE…",
   reads = "records", passes = 4,
   takes = "symbols", refused = "it examines whole recordings",
@@ -15,10 +15,10 @@ local tool = {
     json = "print one JSON object per file, each on one line" },
   several = "each",
   help = [[
-Reads each recording once. Says what is wrong with it, what that means, and which options of
-perf record would do better.
+Reads each recording once. Tells what is wrong with it, what that means, and which options of perf
+record would help.
 
-Exit status: 3 if a recording is damaged or not complete; 1 if one could not be read.]],
+Exit status: 3 if a recording is damaged or incomplete; 1 if one cannot be read.]],
 }
 
 local FAILED, DAMAGED = 1, 3

@@ -33,7 +33,7 @@ local tool = {
     return n
   end,
   options = {
-    to = { "FORMAT", "the format, see below", values = export.formats },
+    to = { "FORMAT", "the format, see above", values = export.formats },
     o = { "OUT", "write to OUT; - is standard output, the default" },
     fields = { "LIST", "columns of csv and jsonl, further columns of sqlite: time,comm,ip",
       fields = true },
@@ -42,15 +42,15 @@ local tool = {
     count = "count samples; default: add up their periods",
     ["no-lines"] = "leave out source lines, and so the functions inlined there",
     timeline = "keep the time of each sample; firefox and perfetto always do",
-    ["max-size"] = { "BYTES", "make times coarser until the profile has at most so many bytes, "
-      .. "also 50M; default: 100M" },
+    ["max-size"] = { "BYTES", "make times coarser until the profile has at most this size, as "
+      .. "5000000 or 50M; default: 100M" },
     title = { "TEXT", "the name of the profile; default: that of FILE" },
   },
   help = [[
 Samples are added up by event, thread and call chain, with --timeline also by time; csv, jsonl
-and sqlite have a row for each. The tables of sqlite: samples, profile and totals (them added
-up, and by function), events, threads, symbols, binaries, stacks; its views: named_samples,
-functions, folded. The formats and what reads them:
+and sqlite have a row for each sample. The tables of sqlite: samples, profile (samples added
+up), totals (by function), events, threads, symbols, binaries, stacks; its views:
+named_samples, functions, folded. The formats, and programs that read them:
 
 ]] .. list_formats(),
 }

@@ -20,7 +20,7 @@ local tool = {
     title = { "TEXT", "the heading" },
     inverted = "draw callers at the top and callees below them (icicle graph)",
     ["no-lines"] = "leave out the source lines of frames",
-    ["max-depth"] = { "N", "leave out what is deeper than N frames of a stack" },
+    ["max-depth"] = { "N", "leave out frames deeper than N in a stack" },
     reverse = "merge stacks from the callee: shows who calls expensive functions",
     colors = { "kind|warm|cool|gray",
       "color by kind of frame: user, kernel, JIT (default), or in one color" },

@@ -13,13 +13,13 @@ local help = {
   usage = "help [TOOL | TOPIC | METHOD | SCRIPT.lua]",
   reads = "nothing", operands = { 0, 1 },
   help = [[
-perflua help topics lists the pages of the manual. A tool, a page or a script of the name of a
-method comes first; perflua help query:top is always the method.
+perflua help topics lists the pages of the manual. A tool, page or script takes precedence over a
+method of the same name; perflua help query:top is always the method.
 
 A script is described by the comment at its top, or by meta = { description = …, needs = …,
 record = … } in the table of handlers that it returns. A script that returns a function or a
-query with groups may return the meta table as its second value. No script is run for that: meta
-is read from its text, and is a table of constants.]],
+query with groups can return the meta table as its second value. help does not run the script: it
+reads meta from the text, so meta must be a table of constants.]],
 }
 
 local function list_tools(out)

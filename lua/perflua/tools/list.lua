@@ -11,8 +11,8 @@ local tool = {
   reads = "nothing", operands = { 0, 0 },
   help = [[
 A script NAME.lua is run as perflua NAME if it is in the working directory, in a directory of
-PERFLUA_PATH, or in $XDG_DATA_HOME/perflua (default: ~/.local/share/perflua). What is found first counts,
-and a tool before all scripts.]],
+PERFLUA_PATH, or in $XDG_DATA_HOME/perflua (default: ~/.local/share/perflua). The first one found is run;
+tools take precedence over scripts.]],
 }
 
 -- Writes a line for each entry, and below it its needs and how to record them.

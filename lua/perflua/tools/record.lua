@@ -7,7 +7,7 @@ local needs = require "perflua.meta.needs"
 local tools = require "perflua.tools"
 
 local tool = {
-  description = "record a command for a tool or script as it asks for, then run that",
+  description = "record a command with the events that a tool or script needs, then run that",
   usage = "record [--force] [-o FILE] NAME -- COMMAND…",
   reads = "nothing", operands = { 1, math.huge },
   options = {

@@ -50,14 +50,14 @@ local tool = {
     ["show-nr-samples"] = "show the number of samples of each row",
     ["show-total-period"] = "show the sum of periods of each row",
     ["time-quantum"] = { "TIME", "the step of the field time; default: 100ms" },
-    stdio = "print text: accepted as in perf, for it is always printed",
+    stdio = "print text, which is the default; accepted as in perf",
     json = "one JSON object",
   },
   help = [[
-Prints a section for each event. Its first line says how many samples were lost, and how many have no
-function. Functions of one name in one binary share a row. An unknown function is shown as an address in
-its binary. With call chains, a sample also counts for each of its callers (column Children), as in perf
-report, unless rows are grouped by srcline or another field that callers lack.]],
+Prints a section for each event. Its first line tells how many samples were lost, and how many have no
+function. Functions with the same name in the same binary share a row. An unknown function is shown as an
+address in its binary. With call chains, a sample also counts for each of its callers (column Children), as
+in perf report, unless rows are grouped by srcline or another field that callers lack.]],
 }
 
 local USAGE = 2

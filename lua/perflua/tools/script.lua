@@ -48,10 +48,10 @@ local tool = {
 setmetatable(tool, { __index = function(_, name)
   if name ~= "help" then return nil end
   return ([[
-The text is that of perf script, version %s or what --as says, but for this:
-names from the recording never drive a terminal (\x1b instead); samples of
-guests are shown; a function that others were inlined into is not called inlined
-itself; some texts of tracepoints are shown that older perfs cannot format.
+Prints the text of perf script %s, or of the version given with --as, except
+that names from the recording never drive a terminal (\x1b instead), samples of
+guests are shown, a function that others were inlined into is not itself called
+inlined, and texts of some tracepoints are shown that older perfs cannot format.
 
 Fields:
 %s
