@@ -11,7 +11,7 @@ local side_of = { open = OPEN, close = CLOSE }
 
 -- The places of values of a span itself; those of its key follow, then those of its states.
 local START <const>, STOP <const>, SO_FAR <const> = 1, 2, 3
-local CUT <const>, END <const>, KEY <const> = 4, 5, 5
+local CUT <const>, END <const>, DURATION <const>, KEY <const> = 4, 5, 6, 6
 
 -- Trees whose fields are places in a row.
 ---@class perflua.RowLowering: perflua.Lowering
@@ -111,10 +111,7 @@ end
 local own = {
   start = function(self) return border(self, START, OPEN, "unsigned") end,
   stop = function(self) return border(self, STOP, CLOSE, "unsigned") end,
-  duration = function(self)
-    return { op = "sub", kind = "signed", left = border(self, STOP, CLOSE, "signed"),
-      right = border(self, START, OPEN, "signed") }
-  end,
+  duration = function(self) return self:value_at(DURATION, SPAN, "signed") end,
   so_far = function(self) return self:value_at(SO_FAR, SPAN, "signed") end,
   cut = function(self) return self:value_at(CUT, SPAN, "boolean") end,
   state = function(self, i)

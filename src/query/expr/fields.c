@@ -33,6 +33,7 @@ static void forget_bounds(struct pq_fields *fields)
 	free(in->bounds);
 	pb_map_deinit(&in->by_layout);
 	in->bounds = NULL;
+	in->before = NULL;
 	in->n_bounds = in->bounds_room = 0;
 	fields->bound = NULL;
 }
@@ -253,7 +254,7 @@ static pq_read_fn *reader_of(const struct pq_fields *fields, const struct pq_fie
 
 static void read_of_row(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
-	uint32_t place = fields->internal->list[field]->row;
+	uint32_t place = fields->bound->loads[field].row;
 
 	if (place <= fields->n_row)
 		*out = fields->row[place - 1];
@@ -297,6 +298,7 @@ static struct pq_load load_of(const struct pq_fields *fields, const struct pq_fi
 		.stays = f->item != 0, /* texts of items are binaries', or constants */
 	};
 
+	load.row = (uint16_t)f->row;
 	load.swap = layout && layout->swap;
 	if (f->item)
 		pq_item_load(fields, f->item, &load);
@@ -370,10 +372,18 @@ static struct pq_bound *make_bound(struct pq_fields *fields)
 bool pq_fields_bind(struct pq_fields *fields, const struct pd_record *rec)
 {
 	struct pq_fields_internal *in = fields->internal;
-	uint32_t hash = hash_layout(rec->layout, rec->event);
+	const struct pq_bound *before = in->before;
+	uint32_t hash;
 	struct pq_bound *made;
 	struct pb_slot *slot;
 
+	/* most often two kinds of records take turns */
+	in->before = fields->bound;
+	if (before && before->layout == rec->layout && before->event == rec->event) {
+		fields->bound = before;
+		return true;
+	}
+	hash = hash_layout(rec->layout, rec->event);
 	fields->bound = NULL;
 	if (!pb_map_reserve(&in->by_layout) ||
 	    !pb_reserve(in->bounds, in->n_bounds, in->bounds_room))

@@ -41,6 +41,7 @@ struct pq_load {
 	bool is_signed; /* less than 8 bytes, signed */
 	bool swap;	/* the layout's byte order is not this host's */
 	bool is_constant;
+	uint16_t row;	   /* place in fields->row, from 1 on; 0: it is no field of rows */
 	bool is_item_word; /* 8 bytes at `at` of fields->item; `end` is UINT32_MAX */
 	bool is_chain;	   /* `stack`, `frames`, or `callchain` as a value */
 	bool stays; /* the text at an address never changes, so the address identifies it */
@@ -179,18 +180,33 @@ static inline __attribute__((always_inline)) bool pq_item_word(const struct pq_f
 	return true;
 }
 
+/* Reads an integer that does not lie in the record: that of a row, or a word of an item. */
+static inline __attribute__((always_inline)) bool pq_integer_beside(
+	const struct pq_fields *fields, const struct pq_load *load, int64_t *out)
+{
+	const struct pq_value *value;
+
+	if (!load->row)
+		return pq_item_word(fields, load, out);
+	if (load->row > fields->n_row)
+		return false;
+	value = &fields->row[load->row - 1];
+	*out = value->i;
+	return value->type == PQ_INT;
+}
+
 /*
  * Reads an integer field that is a plain load, the fastest way. Returns false if it is not: use
  * pq_fields_get().
  */
-static inline bool pq_fields_integer(const struct pq_fields *fields, uint32_t field,
-				     int64_t *out)
+static inline __attribute__((always_inline)) bool pq_fields_integer(
+	const struct pq_fields *fields, uint32_t field, int64_t *out)
 {
 	const struct pq_load *load = &fields->bound->loads[field];
 	const struct pd_record *rec = fields->rec;
 
 	if (load->end > rec->size)
-		return pq_item_word(fields, load, out);
+		return pq_integer_beside(fields, load, out);
 	if (load->raw_at && !pq_raw_holds(rec, load->raw_at, load->raw_least, load->swap))
 		return false;
 	if (load->wide)

@@ -22,6 +22,7 @@ struct pq_fields_internal {
 	struct pq_bound **bounds; /* [n_bounds] */
 	size_t n_bounds, bounds_room;
 	struct pb_map by_layout; /* numbers of `bounds`, by the addresses of layout and event */
+	const struct pq_bound *before; /* fields->bound until it changed last; NULL: nothing */
 	/* names of threads without a name; like other texts of `comm` they do not move */
 	struct pq_texts numbers;
 	struct pq_chains *chains; /* for pq_fields_under(); NULL: not used yet */

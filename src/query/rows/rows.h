@@ -52,6 +52,7 @@ enum pq_span_value {
 	PQ_SPAN_SO_FAR, /* ns from the start to the end of the recording, if it is unfinished */
 	PQ_SPAN_CUT,	/* true for a part of a span */
 	PQ_SPAN_END,	/* its stop, or the end of the recording */
+	PQ_SPAN_DURATION, /* ns from its start to its stop; absent if it is unfinished */
 	PQ_SPAN_KEY,
 };
 

@@ -134,7 +134,7 @@ static bool number_key(struct pq_cover *cover, struct pq_value *key, uint32_t *n
 		*number = slot->item - 1;
 		return true;
 	}
-	*number = pq_spans_open(&cover->keys, key, hash);
+	*number = pq_spans_open(&cover->keys, key, hash, slot);
 	if (*number == PQ_NO_SPAN)
 		return false;
 	own = pq_spans_at(&cover->keys, *number);

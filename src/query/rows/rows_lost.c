@@ -100,12 +100,11 @@ void pq_pairs_count_lost(const struct pq_pairs *pairs, struct pq_pair_counts *co
 	}
 }
 
-/* Returns where the last time of a cpu is; NULL without memory. */
-static uint64_t *time_of_cpu(struct pq_last_times *times, uint64_t cpu)
+/* Makes room for the last time of a cpu. Returns where it is; NULL without memory. */
+static uint64_t *add_cpu(struct pq_last_times *times, uint64_t cpu)
 {
-	if (cpu >= times->n_cpus && !pb_extend(times->by_cpu, times->n_cpus, (size_t)cpu + 1))
-		return NULL;
-	return &times->by_cpu[cpu];
+	return pb_extend(times->by_cpu, times->n_cpus, (size_t)cpu + 1) ? &times->by_cpu[cpu] :
+									  NULL;
 }
 
 bool pq_pairs_note_time(struct pq_pairs *pairs, uint64_t time)
@@ -121,7 +120,7 @@ bool pq_pairs_note_time(struct pq_pairs *pairs, uint64_t time)
 		times->time = time;
 	if (cpu.type != PQ_INT || cpu.u >= MOST_CPUS)
 		return true;
-	last = time_of_cpu(times, cpu.u);
+	last = cpu.u < times->n_cpus ? &times->by_cpu[cpu.u] : add_cpu(times, cpu.u);
 	if (!last)
 		return false;
 	pairs->previous = *last;

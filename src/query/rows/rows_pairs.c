@@ -61,15 +61,16 @@ void pq_pairs_drop_span(struct pq_pairs *pairs, uint32_t span)
 }
 
 /*
- * Opens a span with the key that was read; the values kept of its record are not set yet.
- * Returns its number; PQ_NO_SPAN without memory.
+ * Opens a span with the key that was read, whose slot is free; the values kept of its record
+ * are not set yet. Returns its number; PQ_NO_SPAN without memory.
  */
-static uint32_t open_span(struct pq_pairs *pairs, uint32_t hash, struct pq_pair_row *row)
+static uint32_t open_span(struct pq_pairs *pairs, uint32_t hash, struct pb_slot *slot,
+			  struct pq_pair_row *row)
 {
 	struct pq_value *values;
 	uint32_t span;
 
-	span = pq_spans_open(&pairs->spans, pairs->key, hash);
+	span = pq_spans_open(&pairs->spans, pairs->key, hash, slot);
 	if (span == PQ_NO_SPAN)
 		return span;
 	values = pq_spans_at(&pairs->spans, span);
@@ -139,14 +140,16 @@ static INLINE bool meet_open(struct pq_pairs *pairs, uint32_t sides,
 	if (slot->item) {
 		span = slot->item - 1;
 		pq_spans_reopen(&pairs->spans, span);
+		pq_span_forget(&pairs->spans,
+			       pq_spans_at(&pairs->spans, span) + pairs->how->n_keys,
+			       pairs->n_kept);
 	} else {
-		span = open_span(pairs, hash, row);
+		span = open_span(pairs, hash, slot, row);
 		if (span == PQ_NO_SPAN)
 			return false;
 	}
 	pairs->spans.states[span].source = pairs->columns->fields->rec->source;
 	values = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
-	pq_span_forget(&pairs->spans, values, pairs->n_kept);
 	values[0] = *time;
 	++*pairs->serial;
 	for (size_t i = 1; i < pairs->n_kept; i++) {
@@ -357,6 +360,9 @@ static bool is_lost(const struct pq_pairs *pairs)
 	return pd_record_loss(pairs->columns->fields->rec) != PD_LOSS_NONE;
 }
 
+/* The role of records that neither open, change nor close spans, nor are inside. */
+static const struct pq_pair_role no_role;
+
 /* Reads the time of the current record, and notes it. Returns false without memory. */
 static INLINE bool read_time(struct pq_pairs *pairs, struct pq_value *time)
 {
@@ -364,21 +370,21 @@ static INLINE bool read_time(struct pq_pairs *pairs, struct pq_value *time)
 	return time->type != PQ_INT || pq_pairs_note_time(pairs, time->u);
 }
 
-/* Returns the role of the current record. */
-static INLINE struct pq_pair_role role_of(struct pq_pairs *pairs)
+/* Returns the role of the current record; it is valid until the next call. */
+static INLINE const struct pq_pair_role *role_of(struct pq_pairs *pairs)
 {
 	const struct pq_bound *bound = pairs->columns->fields->bound;
 	struct pq_pair_role *role = &pairs->roles[bound->number % PQ_KNOWN_ROLES];
 	const struct pq_pairing *how = pairs->how;
 
 	if (pairs->by_event && role->bound == bound)
-		return *role;
+		return role;
 	*role = (struct pq_pair_role){ .bound = bound };
 	for (size_t i = 0; i < how->n_sides; i++)
 		if (test_column(pairs, how->sides[i].condition))
 			role->sides[how->sides[i].role] |= UINT32_C(1) << i;
 	role->inner = how->inner != PQ_NO_PLACE && test_column(pairs, how->inner);
-	return *role;
+	return role;
 }
 
 /* Returns true if a record opens, changes or closes spans. */
@@ -407,7 +413,7 @@ static bool meet_nested_close(struct pq_pairs *pairs, uint32_t sides,
 static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
 	struct pq_pairs *nested = pairs->nested;
-	struct pq_pair_role role = { .bound = NULL }, inner = { .bound = NULL };
+	const struct pq_pair_role *role = &no_role, *inner = &no_role;
 	bool lost = is_lost(pairs);
 	struct pq_value time;
 
@@ -417,18 +423,18 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 		role = role_of(pairs);
 	if (!lost || nested->how->pairs_lost)
 		inner = role_of(nested);
-	lost = lost && !is_end(&role) && !is_end(&inner);
-	if (inner.sides[PQ_CLOSES] &&
-	    !meet_nested_close(pairs, inner.sides[PQ_CLOSES], &time, row))
+	lost = lost && !is_end(role) && !is_end(inner);
+	if (inner->sides[PQ_CLOSES] &&
+	    !meet_nested_close(pairs, inner->sides[PQ_CLOSES], &time, row))
 		return false;
-	if (role.sides[PQ_CLOSES] && !meet_close(pairs, role.sides[PQ_CLOSES], &time, row))
+	if (role->sides[PQ_CLOSES] && !meet_close(pairs, role->sides[PQ_CLOSES], &time, row))
 		return false;
-	if (!meet_change(nested, inner.sides[PQ_CHANGES], &time) ||
-	    !meet_change(pairs, role.sides[PQ_CHANGES], &time))
+	if (!meet_change(nested, inner->sides[PQ_CHANGES], &time) ||
+	    !meet_change(pairs, role->sides[PQ_CHANGES], &time))
 		return false;
-	if (role.sides[PQ_OPENS] && !meet_open(pairs, role.sides[PQ_OPENS], &time, row))
+	if (role->sides[PQ_OPENS] && !meet_open(pairs, role->sides[PQ_OPENS], &time, row))
 		return false;
-	if (inner.sides[PQ_OPENS] && !meet_open(nested, inner.sides[PQ_OPENS], &time, row))
+	if (inner->sides[PQ_OPENS] && !meet_open(nested, inner->sides[PQ_OPENS], &time, row))
 		return false;
 	if (lost && time.type == PQ_INT) {
 		pq_pairs_lose(pairs);
@@ -441,7 +447,7 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
 	const struct pq_pairing *how = pairs->how;
 	bool lost = is_lost(pairs);
-	struct pq_pair_role role = { .bound = NULL };
+	const struct pq_pair_role *role = &no_role;
 	struct pq_value time;
 
 	if (pairs->nested)
@@ -450,18 +456,18 @@ bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 		return false;
 	if (!lost || how->pairs_lost || how->inner != PQ_NO_PLACE)
 		role = role_of(pairs);
-	if (role.sides[PQ_CLOSES] && !meet_close(pairs, role.sides[PQ_CLOSES], &time, row))
+	if (role->sides[PQ_CLOSES] && !meet_close(pairs, role->sides[PQ_CLOSES], &time, row))
 		return false;
-	if (role.sides[PQ_CHANGES] && !meet_change(pairs, role.sides[PQ_CHANGES], &time))
+	if (role->sides[PQ_CHANGES] && !meet_change(pairs, role->sides[PQ_CHANGES], &time))
 		return false;
-	if (role.sides[PQ_OPENS] && !meet_open(pairs, role.sides[PQ_OPENS], &time, row))
+	if (role->sides[PQ_OPENS] && !meet_open(pairs, role->sides[PQ_OPENS], &time, row))
 		return false;
-	if (role.inner)
+	if (role->inner)
 		return meet_inner(pairs, row);
 	/*
 	 * records that perf adds at the end have no time: it is not known when others were lost
 	 */
-	if (lost && !is_end(&role) && time.type == PQ_INT)
+	if (lost && !is_end(role) && time.type == PQ_INT)
 		pq_pairs_lose(pairs);
 	return true;
 }

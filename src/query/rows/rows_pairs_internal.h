@@ -174,6 +174,12 @@ static inline bool pq_pairs_lend(struct pq_pairs *pairs, struct pq_value *value,
 	return value->type != PQ_TEXT || pq_row_texts_add(row->texts, row->known, value);
 }
 
+/* Returns true if spans may be cut. */
+static inline bool pq_is_cut(const struct pq_pairing *how)
+{
+	return how->slice || how->from || how->to != UINT64_MAX;
+}
+
 /* Returns true if a place of PQ_OF_SPAN belongs to the key. */
 static inline bool pq_is_key(const struct pq_pairing *how, uint32_t place)
 {

@@ -7,11 +7,6 @@
 /* Most rows that spans may be cut into. */
 #define MOST_PARTS ((uint64_t)1 << 28)
 
-static bool is_cut_at_all(const struct pq_pairing *how)
-{
-	return how->slice || how->from || how->to != UINT64_MAX;
-}
-
 bool pq_phases_begin(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint64_t time)
 {
 	struct pq_phases *phases;
@@ -45,7 +40,7 @@ bool pq_phases_change(struct pq_pairs *pairs, uint32_t span, uint32_t state, uin
 	}
 	if (state == last->state)
 		return true;
-	if (time == last->since || !is_cut_at_all(pairs->how)) {
+	if (time == last->since || !pq_is_cut(pairs->how)) {
 		phases->times[last->state] += time - last->since;
 		*last = (struct pq_phase){ time, state };
 		return true;
@@ -109,6 +104,11 @@ void pq_part_value(const struct pq_pairs *pairs, const struct pq_phases *phases,
 		if (part->has_stop)
 			out->type = PQ_NIL;
 		return;
+	case PQ_SPAN_DURATION:
+		out->u = part->to - part->from;
+		if (!part->has_stop)
+			out->type = PQ_NIL;
+		return;
 	case PQ_SPAN_CUT:
 		*out = (struct pq_value){ .type = PQ_BOOL, .u = part->is_cut };
 		return;
@@ -146,6 +146,8 @@ bool pq_part_first(struct pq_pairs *pairs, const struct pq_part *whole, struct p
 	uint64_t stop = whole->to < how->to ? whole->to : how->to;
 
 	*part = *whole;
+	if (!pq_is_cut(how))
+		return true;
 	part->to = from;
 	if (pq_part_next(how, whole, part)) {
 		if (how->slice)

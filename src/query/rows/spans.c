@@ -28,15 +28,12 @@ void pq_spans_deinit(struct pq_spans *spans)
 	*spans = (struct pq_spans){ 0 };
 }
 
-void pq_span_forget(const struct pq_spans *spans, struct pq_value *values, size_t n)
+void pq_span_release(const struct pq_spans *spans, const struct pq_value *value)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (values[i].type == PQ_TEXT && !values[i].id)
-			free((char *)(uintptr_t)values[i].p);
-		else if (values[i].type == PQ_OBJECT && spans->calls)
-			spans->calls->release(spans->calls, &values[i]);
-		values[i].type = PQ_NIL;
-	}
+	if (value->type == PQ_TEXT && !value->id)
+		free((char *)(uintptr_t)value->p);
+	else if (value->type == PQ_OBJECT && spans->calls)
+		spans->calls->release(spans->calls, value);
 }
 
 static uint64_t word_of(const struct pq_spans *spans, const struct pq_value *value)
@@ -65,7 +62,9 @@ static bool has_key(const void *arg, uint32_t span)
 	const struct pq_value *own = pq_spans_at(wanted->spans, span);
 
 	for (size_t i = 0; i < wanted->spans->n_keys; i++)
-		if (!pq_same(&own[i], &wanted->key[i]))
+		if (own[i].type == PQ_INT && wanted->key[i].type == PQ_INT ?
+			    own[i].u != wanted->key[i].u :
+			    !pq_same(&own[i], &wanted->key[i]))
 			return false;
 	return true;
 }
@@ -165,8 +164,10 @@ void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot)
 	spans->free[spans->n_free++] = span;
 }
 
-uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint32_t hash)
+uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint32_t hash,
+		       struct pb_slot *slot)
 {
+	const struct pb_slot *slots = spans->map.slots;
 	struct pq_value *values;
 	uint32_t span;
 
@@ -177,11 +178,13 @@ uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint3
 		return PQ_NO_SPAN;
 	if (!pb_map_reserve(&spans->map))
 		return PQ_NO_SPAN;
+	if (spans->map.slots != slots)
+		slot = pq_spans_find(spans, key, hash);
 	span = spans->n_free ? spans->free[--spans->n_free] : (uint32_t)spans->n++;
 	values = pq_spans_at(spans, span);
 	for (size_t i = 0; i < spans->stride; i++)
 		values[i].type = PQ_NIL;
-	pb_map_fill(&spans->map, pq_spans_find(spans, key, hash), hash, span);
+	pb_map_fill(&spans->map, slot, hash, span);
 	append_span(spans, span);
 	return span;
 }

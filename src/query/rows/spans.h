@@ -49,11 +49,22 @@ static inline struct pq_value *pq_spans_at(const struct pq_spans *spans, uint32_
 	return &spans->values[span * spans->stride];
 }
 
+/* Frees a text that has no number, or releases an object. */
+void pq_span_release(const struct pq_spans *spans, const struct pq_value *value);
+
 /*
  * Makes n values absent. Frees their texts, except for those with a number, and releases their
  * objects.
  */
-void pq_span_forget(const struct pq_spans *spans, struct pq_value *values, size_t n);
+static inline void pq_span_forget(const struct pq_spans *spans, struct pq_value *values,
+				  size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (values[i].type >= PQ_TEXT)
+			pq_span_release(spans, &values[i]);
+		values[i].type = PQ_NIL;
+	}
+}
 
 /* Returns the hash of a key whose values are normalised (pq_normalise) and not PQ_NIL. */
 uint32_t pq_spans_hash(const struct pq_spans *spans, const struct pq_value *key);
@@ -66,10 +77,11 @@ struct pb_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_valu
 			      uint32_t hash);
 
 /*
- * Opens a span for a key without an open one. Its values are all absent, even those of the key.
- * Returns its number; PQ_NO_SPAN without memory.
+ * Opens a span for a key without an open one, in the free slot that was found for it. Its
+ * values are all absent, even those of the key. Returns its number; PQ_NO_SPAN without memory.
  */
-uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint32_t hash);
+uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint32_t hash,
+		       struct pb_slot *slot);
 
 /* Moves an open or lost span to the end of the list, as if it had been opened now. */
 void pq_spans_reopen(struct pq_spans *spans, uint32_t span);
