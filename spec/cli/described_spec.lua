@@ -107,6 +107,23 @@ describe("--explain", function()
     end
   end)
 
+  it("prints the query of locks", function()
+    local names, lock = { "lock:contention_begin", "lock:contention_end" }, { lock_addr = 0x10 }
+    local path = traced.write(names, {
+      { names[1], 1000, 0, 0, { lock_addr = 0x10, flags = 33 } },
+      { names[1], 1500, 0, 1, { lock_addr = 0x10, flags = 1 } },
+      { names[1], 2000, 0, 0, { lock_addr = 0x10, flags = 32 } },
+      { names[2], 4000, 0, 0, lock }, { names[2], 9000, 0, 1, lock },
+    })
+    local made = tables_of("locks", "--explain", "--by", "thread", path)
+    local ours = {}
+    for row in made[1]:rows() do ours[#ours + 1] = { row.tid, row.count, row.duration } end
+    assert.are.same({ { 0, 1, 7500 }, { 0, 1, 3000 } }, ours)
+    local got = json("locks", "--json", "--by", "thread", path)
+    assert.are.same({ 7.5, 3, made[1].counts.restarted },
+      { got.rows[1].max_us, got.rows[2].max_us, got.restarted })
+  end)
+
   it("prints the query of irqs", function()
     local names = { "irq:softirq_raise", "irq:softirq_entry", "irq:softirq_exit" }
     local path = traced.write(names, {

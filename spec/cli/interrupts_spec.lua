@@ -207,7 +207,7 @@ end)
 describe("a tool that was interrupted", function()
   local LOCKS = { "lock:contention_begin", "lock:contention_end" }
 
-  -- Waits for a lock, of which the 100th of 400 that ends interrupts.
+  -- Waits for a lock, of which the 100th of 400 interrupts when it ends.
   local function locks(...)
     local rows = {}
     for i = 1, 400 do
@@ -215,9 +215,13 @@ describe("a tool that was interrupted", function()
       rows[#rows + 1] = { LOCKS[2], 10 * i + 5, 7, 0, { lock_addr = 0x100 } }
     end
     local hook = INTERRUPT .. [[
-      local totals, n = require "perflua.waits.totals", 0
-      local add = totals.add
-      function totals.add(...) n = n + 1 if n == 100 then interrupt() end return add(...) end]]
+      local described, n = require "perflua.toolkit.described", 0
+      local samples = described.samples
+      function has_begun() n = n + 1 if n == 100 then interrupt() end return true end
+      function described.samples(file)
+        local made = samples(file)
+        return made:where(made:lua "function(s) return not s.args.flags or has_begun() end")
+      end]]
     local got = run.perflua { "-e", hook, "locks", "--by", "lock", ...,
       traced.write(LOCKS, rows) }
     assert.equal(130, got.status)
