@@ -41,7 +41,7 @@ struct pq_load {
 	bool is_signed; /* less than 8 bytes, signed */
 	bool swap;	/* the layout's byte order is not this host's */
 	bool is_constant;
-	uint16_t row;	   /* place in fields->row, from 1 on; 0: it is no field of rows */
+	uint16_t row;	   /* from 1 on: place in fields->row; 0: not a field of rows */
 	bool is_item_word; /* 8 bytes at `at` of fields->item; `end` is UINT32_MAX */
 	bool is_chain;	   /* `stack`, `frames`, or `callchain` as a value */
 	bool stays; /* the text at an address never changes, so the address identifies it */
