@@ -85,8 +85,14 @@ describe("perflua report -b", function()
   it("counts the branches of the samples that are chosen", function()
     assert.are.same({ "50.00% 1 N -", "50.00% 1 N 3" },
       rows_of(report(path, "-s", "mispredict,cycles", "--time", "0,0.000000001")))
-    assert.are.same({ "33.33% 1 N", "33.33% 1 N/A", "33.33% 1 Y" },
-      rows_of(report(path, "-s", "mispredict", "--where", "time == 2")))
+    for of, share in pairs { absolute = "20.00", relative = "33.33" } do
+      local expected = {}
+      for i, word in ipairs { "N", "N/A", "Y" } do
+        expected[i] = ("%s%% 1 %s"):format(share, word)
+      end
+      assert.are.same(expected, rows_of(report(path, "-s", "mispredict", "--where",
+        "time == 2", "--percentage", of)))
+    end
   end)
 
   it("writes CSV and JSON with the members beside what is shown", function()

@@ -126,7 +126,14 @@ passes   2: recorded system, groups
   3  C    count(), sum(period)
   4  C    rows, sorted by their shares
 
-3 passes together
+]] .. reads:format "samples of cpu-clock" .. [[
+order    file: as requested
+workers  1: the input is small
+passes   1: groups
+  1  C    group by event, event
+  2  C    count(), sum(period)
+
+4 passes together
 ]], got.out)
   end)
 

@@ -53,7 +53,8 @@ describe("a tool", function()
 
   it("reads several recordings as one where that has a meaning", function()
     local function report(...)
-      return run.perflua { "report", "--sort", "comm", "-n", "--show-total-period", ... }
+      return run.perflua { "report", "--sort", "comm", "-n", "--show-total-period",
+        "--no-children", ... }
     end
     local once, twice = report(words_data), report(words_data, words_data)
     local expected = counts_in(once.out)
@@ -110,7 +111,8 @@ describe("an option of a tool", function()
   end)
 
   it("may be cut short where one begins so", function()
-    same({ "report", "--percent-limit", "5", words_data }, { "report", "--perc=5", words_data })
+    same({ "report", "--percent-limit", "5", words_data },
+      { "report", "--percent-l=5", words_data })
     local got = run.perflua { "report", "--no", words_data }
     assert.are.equal(2, got.status)
     assert.matches("^perflua: report: option '%-%-no' is ambiguous: %-%-no%-children, "
@@ -135,7 +137,7 @@ describe("perflua report --fields", function()
   it("takes perf's lists, where columns are named among fields", function()
     local got = run.perflua { "report", "-F", "overhead,sample,comm", words_data }
     assert.are.same(run.perflua { "report", "-n", "-s", "comm", words_data }, got)
-    assert.matches("\n# Overhead  Samples  Command\n", got.out, 1, true)
+    assert.matches("\n# Children      Self  Samples  Command\n", got.out, 1, true)
     got = run.perflua { "report", "-F", "overhead,sample", words_data }
     assert.are.equal(2, got.status)
     assert.matches("report: --fields: no field is named", got.err, 1, true)

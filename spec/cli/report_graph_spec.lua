@@ -33,7 +33,7 @@ end
 describe("perflua report -g", function()
   it("draws the calls of each row below it, from the first caller on", function()
     local text = report("-g", "--no-children", "--sort", "comm,symbol", "--where",
-      "comm == 'list'", "--count", "3")
+      "comm == 'list'", "--percentage", "relative", "--count", "3")
     assert.are.equal([[
     67.11%  list     [.] compare
             |
@@ -64,9 +64,11 @@ describe("perflua report -g", function()
   end)
 
   it("is of the shares, the forms, the numbers that perf's words ask for", function()
-    local text = report("-g", "folded,count,3", "--no-children", "--where", "comm == 'list'")
+    local text = report("-g", "folded,count,3", "--no-children", "--where", "comm == 'list'",
+      "--percentage=relative")
     assert.matches("\n102 compare;count_with_list;run;main;_start\n", text)
-    text = report("-g", "fractal,60,caller", "--no-children", "--where", "comm == 'list'")
+    text = report("-g", "fractal,60,caller", "--no-children", "--where", "comm == 'list'",
+      "--percentage=relative")
     assert.matches("\n               |%-%-66.67%%%-%-sort\n", text)
     assert.matches("\n                %-%-33.33%%%-%-%[%.%.%.%]\n", text)
   end)

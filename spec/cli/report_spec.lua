@@ -67,16 +67,49 @@ describe("perflua report", function()
       events)
     out = run.perflua({ "report", "--sort=comm", "--event", "page*", run.demo }).out
     assert.is_nil(out:find("cpu-clock", 1, true))
-    assert.matches("\n    89.21%%  find\n", out)
+    assert.matches("\n    89.21%%    89.21%%  find\n", out)
   end)
 
   it("takes any field, conditions and a least share", function()
     local text = report("--sort", "comm,srcline", "--where", "comm == 'list'",
-      "--percent-limit", "20")
+      "--percent-limit", "4")
     assert.matches("\n# Overhead  Command  Source:Line\n.*%%  list     words%.c:%d+\n", text)
-    assert.matches("^# 152 samples of event 'cpu%-clock:u'", text)
+    assert.matches("^# 152 of 729 samples of event 'cpu%-clock:u'", text)
     for share in text:gmatch "([%d.]+)%%  list" do
-      assert.is_true(tonumber(share) >= 20)
+      assert.is_true(tonumber(share) >= 4)
+    end
+  end)
+
+  it("has shares of all samples of the event, or of those that are chosen", function()
+    local text = report("--comm", "list", "--sort", "comm,symbol", "--no-children",
+      "--count", "1")
+    assert.are.equal([[
+# comm: list
+# 152 of 729 samples of event 'cpu-clock:u', none lost, all have a function
+# Event count: 731193561
+#
+# Overhead  Symbol
+# ........  ...........
+#
+    13.99%  [.] compare
+]], text)
+    text = report("--comm", "list", "--sort", "comm", "--percentage", "relative")
+    assert.are.equal([[
+# 152 samples of event 'cpu-clock:u', none lost
+# Event count: 152457368
+#
+# Children      Self  Command
+# ........  ........  .......
+#
+   100.00%   100.00%  list
+]], text)
+    local event = dkjson.decode(report("--json", "--where", "comm == 'list'", "--sort",
+      "comm")).events[1]
+    assert.are.same({ 152, 152457368, { samples = 729, period = 731193561 } },
+      { event.samples, event.period, event.all })
+    assert.are.equal(100 * 152457368 / 731193561, event.rows[1].percent)
+    for _, option in ipairs { "--time=0%-50%", "--event=cpu-clock:u" } do
+      assert.matches("\n   100.00%%  ", report(option, "--sort", "dso"))
     end
   end)
 
@@ -102,6 +135,10 @@ describe("perflua report", function()
     assert.matches("^# 729 samples of event 'cpu%-clock:u'.-30.18%%  tree", got.out)
     local b = builder.new { container = "pipe" }
     b:sample(b:event { name = "cycles" }, { time = 1, pid = 1, tid = 1, ip = 1 })
+    got = run.shell_with(('cat "$1" | "$perflua" report -s tgid %s --percentage absolute -')
+      :format "--tid 1", b:write())
+    assert.are.same({ status = 2, out = "", err = "perflua: --percentage absolute takes two "
+      .. "passes, and a stream can be read only once\n" }, got)
     got = run.shell_with('cat "$1" | "$perflua" report --sort tgid -', b:write())
     -- of losses it says nothing
     assert.matches("^# 1 sample of event 'cycles'\n.-\n   100.00%%     1\n$", got.out)
@@ -346,6 +383,7 @@ describe("perflua report", function()
       ["--where=pid =="] = "filter \"pid ==\", column 7",
       ["--event=x"] = "this recording has no event 'x'",
       ["--percent-limit=x"] = "a percentage expected",
+      ["--percentage=x"] = "absolute or relative expected, got 'x'",
       ["--count=1.5"] = "a number of rows expected",
     } do
       local got = run.perflua { "report", words_of, run.demo }
@@ -370,6 +408,25 @@ needs.describe("perf", "its rows and those of perf report", function()
         assert.matches(" %d+:%w", theirs)
         assert.are.equal(theirs, ours, name)
       end
+    end
+  end)
+
+  it("match where options choose samples", function()
+    for _, options in ipairs {
+      "--comms list", "--comms list -s comm", "--comms list,tree --no-children",
+      "--dsos words --no-children", "--symbols compare --no-children",
+      "--symbols compare -s sym,comm --no-children",
+      "--comms tree --percentage relative", "--comms list --percent-limit 5",
+      "--comms list,tree --percentage relative --no-children --symbols compare,sort",
+    } do
+      local got = run.shell_with([[
+        show() { "$@" 2>/dev/null | grep -v '^#' | sed 's/ *$//' | grep . | sort; }
+        show perf report --stdio -g none $3 --symfs "$2" -i "$1"
+        echo =
+        show "$perflua" report --symfs "$2" $3 "$1"]], words, symfs[2],
+        options)
+      local theirs, ours = got.out:match "^(.*\n)=\n(.*)$"
+      assert.are.equal(theirs, ours, options)
     end
   end)
 

@@ -3,11 +3,12 @@
 -- report.prepare(file, options) checks the options and describes a report;
 -- report.read(prepared) reads the file and returns
 --
---   events    { event, index, distinction, samples, period, unresolved, first, n, all } for
---             each event with samples. distinction: of recording/distinctions.lua, nil if no
---             other has that name. Of its `all` rows of the view, the greatest first, n are to
---             be shown, from number `first` on. unresolved: samples without a function, nil if
---             functions were not looked up
+--   events    { event, index, distinction, samples, period, whole, unresolved, first, n, all }
+--             for each event with samples. distinction: of recording/distinctions.lua, nil if
+--             no other has that name. Of its `all` rows of the view, the greatest first, n are
+--             to be shown, from number `first` on. unresolved: samples without a function, nil
+--             if functions were not looked up. whole: { samples, period } of the event without
+--             conditions, which shares are of; nil: they are of `period`
 --   names     the names of these events
 --   view      the rows, as core.result_view() makes them
 --   keys      { name, kind } of a row's keys: the fields and, with `symbol`, the cpumode;
@@ -17,7 +18,8 @@
 --             that have the row in their call chain), with children only, percent, samples and
 --             period
 --   symbols   true if the last key is the cpumode of the symbol
---   children  true if callers were counted
+--   children  the number of the measure that a row has with its callers; nil: no call chains
+--             were counted
 --   branches  true if the rows are of branches; `samples` and `period` count these
 --   trees     with `graph` the trees of calls of the rows, for core.report_lines()
 --   aside     the number of samples that were set aside (group/aside.lua)
@@ -133,14 +135,27 @@ local function fields_of(query, sort, options)
   return fields, seen
 end
 
+-- Returns the options of the report of all samples, which shares are of; nil: they are of those
+-- that meet the conditions.
+local function whole_of(file, options)
+  if options.percentage == "relative" or not next(options.where or {}) then return nil end
+  if file.size then
+    return { event = options.event, sort = { "event" }, children = false,
+      branches = options.branches }
+  elseif options.percentage then
+    usage_error("--percentage absolute takes two passes, and a stream can be read only once")
+  end
+end
+
 ---@param file perflua.File
 ---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any:
 --- boolean?, health: table?, quantum: integer?, branches: boolean?, graph: table?,
---- is_explained: boolean?, padded: boolean? } is_explained: nothing is read, for
---- report.reading(); padded: see thread_key; children: nil does as perf, which adds up callers
---- where there are call chains; any: fields may be absent from all samples; health: of
---- core.health(); quantum: of `time`, in ns; branches: count the branches of branch stacks;
---- graph: of report/graph.lua, the calls that are shown of each row
+--- percentage: string?, is_explained: boolean?, padded: boolean? } percentage: "relative" or,
+--- of a stream, nil: shares are of the samples that meet the conditions; is_explained: nothing
+--- is read, for report.reading(); padded: see thread_key; children: nil does as perf, which
+--- adds up callers where there are call chains; any: fields may be absent from all samples;
+--- health: of core.health(); quantum: of `time`, in ns; branches: count the branches of branch
+--- stacks; graph: of report/graph.lua, the calls that are shown of each row
 ---@return table # for report.read; raises what is wrong with the options
 function report.prepare(file, options)
   local query = query_of(file, options)
@@ -164,7 +179,9 @@ function report.prepare(file, options)
   return {
     query = query, fields = fields, place = place, branches = options.branches,
     children = children and (place.dso or place.symbol) and true or false,
+    same = children and not (place.dso or place.symbol),
     graph = options.graph,
+    whole = whole_of(file, options),
   }
 end
 
@@ -195,7 +212,8 @@ local function describe_report(prepared, n_keys)
   if place.symbol then
     list[#list + 1] = { from = "cpumode", key = not children and 2 or nil }
   end
-  local trees = prepared.graph and (prepared.graph.order or children and "caller" or "callee")
+  local trees = prepared.graph and (prepared.graph.order
+    or (children or prepared.same) and "caller" or "callee")
   return { keys = list, event = 1, callers = children, trees = trees }
 end
 
@@ -245,6 +263,22 @@ local function name_sections(list, file)
   return names
 end
 
+---@param prepared table
+---@return table? # the report of the samples without conditions, which shares are of; nil: they
+--- are of those that meet them
+function report.whole(prepared)
+  return prepared.whole and report.prepare(spec_of(prepared.query).file, prepared.whole)
+end
+
+-- Sets `whole` of sections.
+local function read_wholes(prepared, sections)
+  local by_index, whole = {}, report.whole(prepared)
+  if not whole then return end
+  local _, wholes = read_groups(whole, columns_of(whole, whole.fields))
+  for _, one in ipairs(wholes) do by_index[one.index or 0] = one end
+  for _, section in ipairs(sections) do section.whole = by_index[section.index or 0] end
+end
+
 local ALL = { limit = 0 }
 
 ---@param prepared table
@@ -257,10 +291,12 @@ function report.read(prepared, shown)
   local data = columns_of(prepared, keys)
   local result, sections, trees = read_groups(prepared, data)
   local names = name_sections(sections, spec_of(prepared.query).file)
-  local view, places = rows.view(result, data.keys, sections, prepared.children, shown)
+  read_wholes(prepared, sections)
+  local children_at = prepared.children and 3 or prepared.same and 2
+  local view, places = rows.view(result, data.keys, sections, children_at, shown)
   return {
     events = sections, names = names, view = view, keys = keys, places = places,
-    children = prepared.children, branches = prepared.branches,
+    children = children_at, branches = prepared.branches,
     symbols = prepared.place.symbol ~= nil, aside = counted.n,
     graph = trees and prepared.graph, trees = trees,
     begins_with_symbol = prepared.fields[1].name == "symbol",

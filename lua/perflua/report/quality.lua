@@ -39,10 +39,12 @@ local function describe_unresolved(unresolved, samples)
 end
 
 -- Returns the parts of a line before and after the event.
-local function describe_counts(samples, lost, unresolved, noun)
-  local losses = lost and describe_losses(lost, samples, noun) or ""
+local function describe_counts(samples, whole, lost, unresolved, noun)
+  local losses = lost and describe_losses(lost, whole or samples, noun) or ""
   local functions = unresolved and describe_unresolved(unresolved, samples) or ""
-  return count(samples, table.unpack(noun or SAMPLES)) .. " of event ", losses .. functions
+  local counted = count(whole or samples, table.unpack(noun or SAMPLES))
+  if whole then counted = fmt.unsigned(samples) .. " of " .. counted end
+  return counted .. " of event ", losses .. functions
 end
 
 -- Returns an event's name, and what tells it from others of that name.
@@ -55,12 +57,15 @@ end
 ---@param noun string[]? singular and plural of what was counted, if not samples
 ---@return fun(event: table): string # an event's line, escaped: samples, lost, unresolved
 function quality.events(health, noun)
-  local samples, lost, unresolved, before, after -- of thousands of events most have the same
+  local samples, whole, lost, unresolved -- of thousands of events most have the same
+  local before, after
   return function(event)
     local now_lost = health and quality.lost(event, health)
-    if event.samples ~= samples or now_lost ~= lost or event.unresolved ~= unresolved then
-      samples, lost, unresolved = event.samples, now_lost, event.unresolved
-      before, after = describe_counts(samples, lost, unresolved, noun)
+    local now_whole = event.whole and event.whole.samples
+    if event.samples ~= samples or now_whole ~= whole or now_lost ~= lost
+        or event.unresolved ~= unresolved then
+      samples, whole, lost, unresolved = event.samples, now_whole, now_lost, event.unresolved
+      before, after = describe_counts(samples, whole, lost, unresolved, noun)
     end
     return before .. name_event(event.event, event.distinction) .. after
   end

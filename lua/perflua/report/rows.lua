@@ -6,18 +6,21 @@ local usage_error = require("perflua.errors").usage_error
 
 local rows = {}
 
+local MEASURES <const> = { "samples", "period", "children" }
+
 -- Returns the columns of the view.
 local function list_columns(keys, children)
   local columns = { { name = "percent", kind = "percent", measure = 2, share = true } }
   if children then
     columns[2] = columns[1]
-    columns[1] = { name = "children_percent", kind = "percent", measure = 3, share = true }
+    columns[1] = { name = "children_percent", kind = "percent", measure = children,
+      share = true }
   end
   for i, key in ipairs(keys) do
     columns[#columns + 1] = { name = key.name, kind = key.kind, key = i }
   end
-  for m, name in ipairs { "samples", "period", children and "children" or nil } do
-    columns[#columns + 1] = { name = name, kind = "unsigned", measure = m }
+  for i, measure in ipairs { 1, 2, children or nil } do
+    columns[#columns + 1] = { name = MEASURES[i], kind = "unsigned", measure = measure }
   end
   for _, column in ipairs(columns) do column.measured = column.measure ~= nil end
   return columns
@@ -40,8 +43,9 @@ end
 local function totals_of(sections, children)
   local totals = {}
   for i, section in ipairs(sections) do
-    for measure = 2, children and 3 or 2 do
-      totals[#totals + 1] = { measure = measure, whole = i, sum = section.period }
+    for measure = 2, children or 2 do
+      totals[#totals + 1] = { measure = measure, whole = i,
+        sum = (section.whole or section).period }
     end
   end
   return totals
@@ -79,7 +83,7 @@ end
 ---@param result userdata of the core
 ---@param keys { name: string, kind: string }[]
 ---@param sections table[] of report.read
----@param children boolean were callers counted?
+---@param children integer? number of the measure with callers
 ---@param shown { limit: number, count: integer?, by_name: boolean? } as report.read takes it
 ---@return userdata view
 ---@return table<integer|string, integer> places of columns, as of report.read

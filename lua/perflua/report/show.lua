@@ -2,7 +2,9 @@
 
 local branches = require "perflua.report.branches"
 local core = require "perflua.core"
+local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
+local suggest = require "perflua.errors.suggest"
 
 local headings = {
   comm = "Command", pid = "    Pid:Command", dso = "Shared Object",
@@ -54,7 +56,34 @@ end
 local MEASURES <const> = { { "show-nr-samples", "samples", "Samples" },
   { "show-total-period", "period", "Period" } }
 
-local function columns_of(report, shown)
+local CALLERS <const> = 3 -- the measure of samples with their callers
+
+-- Returns the fields that an option gives one value, which then has no column, as in perf; but
+-- one field is left. Callers may have other binaries and functions than those chosen.
+local function elided_of(report, shown)
+  local elided, n = {}, 0
+  for _, key in ipairs(report.keys) do
+    if not key.hidden and key.name ~= "cpumode" then
+      local is_chosen = key.name == "comm"
+        or report.children ~= CALLERS and (key.name == "dso" or key.name == "symbol")
+      local value = is_chosen and not report.branches and shown[key.name]
+      elided[key.name] = value and not value:find(",", 1, true) and value or nil
+      n = n + (elided[key.name] and 0 or 1)
+    end
+  end
+  return n > 0 and elided or {}
+end
+
+-- Returns lines that tell the values of such fields.
+local function tell_elided(elided)
+  local lines = {}
+  for _, name in ipairs(suggest.names(elided)) do
+    lines[#lines + 1] = ("# %s: %s\n"):format(name, fmt.escape(elided[name]))
+  end
+  return table.concat(lines)
+end
+
+local function columns_of(report, shown, elided)
   local columns, keys, places = {}, report.keys, report.places
   local n = #keys
   if report.children then
@@ -70,6 +99,7 @@ local function columns_of(report, shown)
     if report.branches and branches.heading(key.name) then
       columns[#columns + 1] = branch_column(key, places[i],
         key.beside_at and places[key.beside_at])
+    elseif elided[key.name] then -- luacheck: ignore 542
     elseif key.name == "symbol" then
       columns[#columns + 1] = symbol_column(places[i], places[n])
     elseif not key.hidden and not (report.symbols and i == n) then
@@ -98,7 +128,8 @@ local function describe_trees(report, event)
   local graph = report.graph
   if not graph then return nil end
   return { trees = report.trees, form = graph.form, value = graph.value, most = graph.most,
-    least = graph.least / 100, total = event.period, skips_top = report.begins_with_symbol }
+    least = graph.least / 100, total = (event.whole or event).period,
+    skips_top = report.begins_with_symbol }
 end
 
 local function pad_text(text, room, at_right)
@@ -131,13 +162,15 @@ local function make_head_cache()
 end
 
 ---@param report table of report.read
----@param shown table<string, boolean> columns beside shares and keys: "show-nr-samples",
---- "show-total-period"
+---@param shown table<string, any> columns beside shares and keys: "show-nr-samples",
+--- "show-total-period"; and --comm, --dso, --symbol
 ---@param out file*
 ---@return fun(event: table) # writes one of its events, and sets event.written to the number of
 --- rows that it wrote
 function show.sections(report, shown, out)
-  local columns, head, view = columns_of(report, shown), make_head_cache(), report.view
+  local elided = elided_of(report, shown)
+  local columns, head, view = columns_of(report, shown, elided), make_head_cache(), report.view
+  if report.events[1] then out:write(tell_elided(elided)) end
   local stops = not interrupted.now()
   return function(event)
     for _, column in ipairs(columns) do column.room = column.least end

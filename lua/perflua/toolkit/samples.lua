@@ -193,6 +193,24 @@ local steps_of = setmetatable({}, { __mode = "k" })
 ---@return table[] # the steps that chose its samples, as { method, argument }
 function samples.steps(file) return steps_of[file] or {} end
 
+---Returns the conditions of options that a tool applies itself, without that of events.
+---@param args table what tools.parse gave
+---@param owned table<string, any> names of these options
+---@return string[]? # filters; nil: one of them is wrong
+---@return string? message
+function samples.conditions(args, owned)
+  local list = {}
+  for _, one in ipairs(conditions) do
+    local name, value = one[1], args[one[1]]
+    if value and name ~= "event" and owned[name] ~= nil then
+      local ok, text = pcall(apply_option, name, one[2], value)
+      if not ok then return nil, text end
+      list[#list + 1] = text
+    end
+  end
+  return list
+end
+
 ---Names the options that choose samples.
 ---@param args table what tools.parse gave
 ---@return string? # "--comm, --time"; nil: none is given

@@ -28,8 +28,13 @@ local columns_in_fields = {
 local tool = {
   description = "where the time went: shares of commands, binaries, functions, or of any field",
   usage = "report [options] FILE…",
-  reads = "samples", several = true, passes = 2,
-  applies = { event = false, where = false },
+  reads = "samples", several = true,
+  passes = function(args)
+    return args.percentage ~= "relative" and samples.is_chosen(args) and 3 or 2
+  end,
+  -- all but events leave rows out, but not their samples out of what shares are of, as in perf
+  applies = { event = false, where = false, comm = false, pid = false, tid = false,
+    dso = false, symbol = false },
   options = output.with_csv_options {
     sort = { "FIELDS",
       "group by these fields, default comm,dso,symbol; names as in perf or the manual",
@@ -43,6 +48,8 @@ local tool = {
     inverted = "show the calls of each row from the first caller on",
     as = symbols.as,
     ["percent-limit"] = { "PERCENT", "leave out rows with a smaller share" },
+    percentage = { "OF", "absolute: shares of all samples of the event (default); relative: of "
+      .. "those that options such as --comm choose" },
     count = { "N", "show the first N rows of each event" },
     ["branch-stack"] = "count the branches of branch stacks, by source and target",
     fields = { "FIELDS", "as --sort; overhead, sample and period name columns, as in perf",
@@ -113,12 +120,24 @@ local function parse_graph(args)
   return made
 end
 
+-- Returns the conditions on samples; or nil, and what is wrong with them.
+local function parse_filters(args)
+  local of = args.percentage
+  if of and of ~= "absolute" and of ~= "relative" then
+    return nil, ("--percentage: absolute or relative expected, got '%s'"):format(of)
+  end
+  return samples.conditions(args, tool.applies)
+end
+
 -- Parses the options. Returns nil and what is wrong with them.
 function tool.prepare(args)
   local events, message = samples.events(args)
   if message then return nil, message end
   local settings = { limit = 0, by_name = args.json,
-    query = { event = events, where = { args.where }, branches = args["branch-stack"] } }
+    query = { event = events, branches = args["branch-stack"] } }
+  settings.query.where, message = parse_filters(args)
+  if message then return nil, message end
+  settings.query.percentage = args.percentage
   if args.sort and args.fields then return nil, "--sort and --fields exclude each other" end
   local option = args.sort and "sort" or args.fields and "fields"
   if option then
@@ -180,7 +199,7 @@ local function write_text(result, file, health, out, args)
   local line_of = quality.events(health, result.branches and { "branch", "branches" })
   for i, event in ipairs(result.events) do
     out:write(("%s# %s\n# Event count: %s\n#\n"):format(i > 1 and "\n\n" or "",
-      line_of(event), fmt.unsigned(event.period)))
+      line_of(event), fmt.unsigned((event.whole or event).period)))
     write_section(event)
   end
   if #result.events == 0 then
@@ -238,7 +257,8 @@ local function write_json(result, file, health, out)
     local events = json.array()
     for i, event in ipairs(result.events) do
       events[i] = json.object { event = event.event, samples = event.samples,
-        period = event.period, unresolved = event.unresolved,
+        period = event.period, unresolved = event.unresolved, all = event.whole
+          and json.object { samples = event.whole.samples, period = event.whole.period },
         rows = json.written(function() write(event.first, event.n) end),
         lost_samples = health and quality.lost(event, health) }
     end
@@ -265,6 +285,8 @@ function tool.explain(file, _, settings)
     parts[#parts + 1] = explained.names(file)
   end
   parts[#parts + 1] = reading
+  local whole = report.whole(prepared)
+  if whole then parts[#parts + 1] = explained.reading(report.reading(whole)) end
   return parts
 end
 

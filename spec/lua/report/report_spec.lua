@@ -117,7 +117,8 @@ describe("a report", function()
     local file = perflua.open(b:write(), { symfs = "spec/fixtures/empty" })
     assert.error_matches(function() read(file, { sort = { "dso" } }) end, "2%^63")
     assert.are.equal(96 * period, read(file,
-      { sort = { "dso" }, where = { "pid == 7" } }).events[1].period)
+      { sort = { "dso" }, where = { "pid == 7" },
+        percentage = "relative" }).events[1].period)
   end)
 
   it("sorts many addresses of equal periods by value, with and without callers", function()
