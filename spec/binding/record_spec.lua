@@ -210,7 +210,7 @@ describe("a record that is used again", function()
     local file, old = recording(), {}
     for r in file:samples { reuse = true } do
       for _, read in ipairs(old) do
-        assert.error_matches(read, "used again")
+        assert.error_matches(read, "reused")
       end
       local chain, branches, regs = r.callchain, r.branch_stack, r.regs_user
       local item, step = branches[1], pairs(regs)

@@ -54,7 +54,7 @@ describe("a description for the core", function()
     for _ = 1, 300 do deep = { op = "neg", kind = "signed", left = deep } end
     for why, tree in pairs {
       ["no such op"] = { op = "calls", kind = "any" },
-      ["what is called"] = { op = "call", kind = "any" },
+      ["a call needs a function"] = { op = "call", kind = "any" },
       ["no such kind"] = { op = "not", kind = "odd", left = one },
       ["a part is missing"] = { op = "add", kind = "signed", left = one },
       ["no such field"] = { op = "field", kind = "any", field = { "bytes" } },

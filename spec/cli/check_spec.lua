@@ -129,8 +129,8 @@ describe("perflua check", function()
       expect(share "main"):below "49 %"]], few)
     assert.equal("cannot tell  share of parse is above 60 %: 100 % (51 to 100)\n"
       .. "ok           share of parse is above 50 %: 100 % (51 to 100)\n"
-      .. "cannot tell  share of main is below 40 %: 0 % (0 to 49), no sample is of it\n"
-      .. "ok           share of main is below 49 %: 0 % (0 to 49), no sample is of it\n",
+      .. "cannot tell  share of main is below 40 %: 0 % (0 to 49), none of its samples\n"
+      .. "ok           share of main is below 49 %: 0 % (0 to 49), none of its samples\n",
       (got.out:gsub("#[^\n]*\n", "")))
   end)
 
@@ -138,7 +138,7 @@ describe("perflua check", function()
     local caller = recording(3, { { "main", 0 }, { "parse", 1 } })
     local got = check([[expect(share "main"):below "5 %"]], caller)
     assert.equal(0, got.status, got.out .. got.err)
-    assert.matches("no sample is of it\n", got.out)
+    assert.matches("none of its samples\n", got.out)
     local spec = [[expect(share "solve"):below "5 %"]]
     assert.equal(4, check(spec, caller).status)
     assert.equal(0, check(spec, caller, "--baseline", path).status)
@@ -161,7 +161,7 @@ describe("perflua check", function()
     assert.equal(0, got.status, got.out .. got.err)
     got = check([[expect(change "none"):not_slower()]], path, "--baseline", path)
     assert.equal(4, got.status)
-    assert.matches("no sample is of it", got.out)
+    assert.matches("none of its samples", got.out)
     got = check(spec, path)
     assert.equal(2, got.status)
     assert.matches("^perflua: check: %S+ is about changes, and no recording to compare with is "

@@ -260,7 +260,7 @@ describe("the doctor", function()
     b:sample(b.events[1], { time = START })
     report = select(2, doctor(b:write()))
     assert.is_nil(find(report, "aux_only"))
-    assert.equal("beside the samples there are AUX data (Intel PT), which perflua does not "
+    assert.equal("besides samples there are AUX data (Intel PT), which perflua does not "
       .. "decode", find(report, "aux_beside").text)
   end)
 

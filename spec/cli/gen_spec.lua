@@ -74,7 +74,7 @@ describe("perflua gen", function()
     assert.equal(run.perflua({ "gen", run.demo }).out, files.read(path))
     local got = run.perflua { "gen", "-o", path, named { "other" } }
     assert.same({ status = 1, out = "", err = "perflua: gen: " .. path
-      .. " is there already, and is left as it is\n" },
+      .. " exists, and is not overwritten\n" },
       got)
     assert.equal(run.perflua({ "gen", run.demo }).out, files.read(path))
     assert.equal(1, run.perflua({ "gen", "-o", "/", run.demo }).status)

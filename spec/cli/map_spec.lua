@@ -210,7 +210,7 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
     local got = many.map(script, {}, paths)
     assert.are.same({ 1, "" }, { got.status, got.out })
     assert.matches(
-      "^perflua: map: these results cannot be merged: [^\n]*a sum passes 2^63%-1[^\n]*\n$",
+      "^perflua: map: these results cannot be merged: [^\n]*a sum exceeds 2^63%-1[^\n]*\n$",
       got.err)
   end)
 

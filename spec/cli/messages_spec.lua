@@ -120,7 +120,7 @@ local rows = {
     "script: unknown field 'stack'; ip, sym show call chains\n" },
   { "names the field with a call chain as text",
     { "export", "--to", "csv", "--fields", "comm,callchain", DEMO }, 2,
-    "export: callchain is a view; a column has room for one of its fields; stack is the whole "
+    "export: callchain is a view; a column takes one of its fields; stack is the whole "
       .. "chain as text\n" },
   { "says that the name of a function needs quotes",
     { "report", "--where", "under(mein)", DEMO }, 2,

@@ -195,6 +195,6 @@ describe("a file that is written by name", function()
       "$perflua" gen -o f "$demo"]]
     assert.equal("even\n[\n\nperf\n<svg\n-- C\na\na.link\nb\nb.link\nc\nc.link\nd\nd.link\ne\n"
       .. "e.link\nf\n", got.out)
-    assert.equal("perflua: gen: f is there already, and is left as it is\n", got.err)
+    assert.equal("perflua: gen: f exists, and is not overwritten\n", got.err)
   end)
 end)

@@ -315,7 +315,7 @@ describe("perflua report", function()
     got = run.shell_with([["$perflua" "$2" "$1"]], path, run.script(
       "return function(f) return f:samples():group_by('event'):sum('period') end"))
     assert.are.equal(1, got.status)
-    assert.matches("a sum passes 2^63-1", got.err, 1, true)
+    assert.matches("a sum exceeds 2^63-1", got.err, 1, true)
   end)
 
   -- Samples of threads that get their names later: lines of spec.support.system, without names.

@@ -107,7 +107,7 @@ describe("the options of a script", function()
   it("are named by errors, and a wrong command line is status 2", function()
     fails("--min: 'x' is not a number", { as_function, "--min", "x", run.demo })
     fails("--rows: '1.5' is not an integer", { as_function, "--rows=1.5" })
-    fails("--since: '5 apples' is not a length of time such as 1.5s, 20ms, 3us or 4ns",
+    fails("--since: '5 apples' is not a duration such as 1.5s, 20ms, 3us or 4ns",
       { as_function, "--since", "5 apples" })
     fails("--kind: 'tall' is none of long, short", { as_function, "--kind", "tall" })
     fails("option '--kind' needs long|short", { as_function, "--kind" })

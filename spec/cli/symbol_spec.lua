@@ -304,7 +304,7 @@ describe("perflua symbol", function()
       { { path, "wide" },
         "symbol: 'wide' is not an address: hexadecimal digits, with or without 0x" },
       { { path, "11112222333344445" }, "is not an address" },
-      { { "--pid", "x", path, "1" }, "symbol: --pid: 'x' is not an id of a process" },
+      { { "--pid", "x", path, "1" }, "symbol: --pid: 'x' is not a process id" },
       { { "--time", "noon", path, "1" },
         "symbol: --time: 'noon' is not a time: seconds as perf prints them, 8590.143543, "
           .. "or after" },

@@ -234,7 +234,7 @@ describe("a feature", function()
       assert.truthy(name)
     end
     assert.is_nil(file.features.cpu_topology)
-    assert.matches("feature [%w_]+: found bytes that are not one", reading.reasons(file))
+    assert.matches("feature [%w_]+: malformed bytes", reading.reasons(file))
   end)
 end)
 

@@ -90,12 +90,12 @@ describe("measures in the core", function()
       share_stream_id = 100.0 }, row)
   end)
 
-  it("raise when a sum passes 2^63-1, and average it all the same", function()
+  it("raise when a sum exceeds 2^63-1, and average it all the same", function()
     for _, values in ipairs { { math.maxinteger, 1 }, { TOP }, { -1, -1 } } do
       local file <close> = of_values(values)
       for _, measure in ipairs { "sum", "share" } do
         local query = file:samples():group_by("pid")
-        two_events.raises("a sum passes 2%^63%-1", function()
+        two_events.raises("a sum exceeds 2%^63%-1", function()
           query[measure](query, "stream_id"):sort()
         end)
       end
@@ -233,7 +233,7 @@ describe("measures in the core", function()
     end
     local file <close> = of_values { math.maxinteger, math.maxinteger }
     local query = file:samples():group_by("pid"):avg("addr"):weight("stream_id")
-    two_events.raises("averaged adds up", function() query:sort() end)
+    two_events.raises("averaged values add up", function() query:sort() end)
   end)
 
   it("relate the sums of two events", function()

@@ -303,7 +303,7 @@ describe("unnest", function()
     assert.error_matches(function()
       large:samples():unnest "callchain":where "frame.ip == 4096":group_by("frame.ip")
         :share("period"):table()
-    end, "a sum passes 2%^63%-1")
+    end, "a sum exceeds 2%^63%-1")
   end)
 
   it("selects addresses alone", function()

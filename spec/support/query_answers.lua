@@ -91,8 +91,8 @@ end
 
 -- Errors that values of some records raise. Where there are two, either may be met first.
 local of_values = {
-  "^a sum passes 2%^63", "^a weight is an integer", "^weights add up to more",
-  "^what is averaged adds up",
+  "^a sum exceeds 2%^63", "^a weight is an integer", "^weights add up to more",
+  "^the averaged values add up",
 }
 
 local function is_of_values(message)

@@ -86,7 +86,7 @@ static struct args *check_args(lua_State *L, int index)
 	if (!pl_readable(a->record))
 		luaL_error(L, "args of a record of a closed file");
 	if (a->generation != a->record->generation)
-		luaL_error(L, "args of a record that was used again: copy() the record to "
+		luaL_error(L, "args of a record that was reused: copy() the record to "
 			      "keep it");
 	return a;
 }

@@ -49,11 +49,10 @@ static void push_decoded(lua_State *L, const struct decode *d)
 		pl_sink_init(&sink, L);
 		if (!d->feature->decode(&c, &file->context, &sink.sink)) {
 			lua_settop(L, top + 1);
-			pd_file_damaged(
-				file, at.offset, at.size,
-				"feature %s: found bytes that are not one: %s after %zu of %zu",
-				d->feature->name, c.reason ? c.reason : "another value",
-				pb_cursor_offset(&c), (size_t)at.size);
+			pd_file_damaged(file, at.offset, at.size,
+					"feature %s: malformed bytes: %s after %zu of %zu",
+					d->feature->name, c.reason ? c.reason : "another value",
+					pb_cursor_offset(&c), (size_t)at.size);
 			lua_pushnil(L);
 		}
 	}

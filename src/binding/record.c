@@ -203,7 +203,7 @@ static struct pl_record *push_copy(lua_State *L)
 	copy = new_record(L, r->file, lua_gettop(L), PL_FILE_RECORD, r->rec.size, 0);
 	lua_remove(L, -2);
 	if (r->generation != generation)
-		luaL_error(L, "a record was used again while it was read, by a finalizer");
+		luaL_error(L, "a finalizer reused a record while it was read");
 	copy->rec = r->rec;
 	copy->rec.bytes = memcpy(copy->bytes, r->rec.bytes, r->rec.size);
 	return copy;

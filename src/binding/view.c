@@ -32,7 +32,7 @@ static struct pl_view *check_live(lua_State *L, struct pl_view *v)
 	if (!pl_readable(v->record))
 		luaL_error(L, "part of a record of a closed file");
 	if (v->generation != v->record->generation)
-		luaL_error(L, "part of a record that was used again: copy() the record to "
+		luaL_error(L, "part of a record that was reused: copy() the record to "
 			      "keep it");
 	return v;
 }
@@ -54,7 +54,7 @@ void pl_push_list(lua_State *L, int record, const struct pd_view *view)
 	 */
 	lua_createtable(L, (int)view->count, 0);
 	if (r->generation != generation)
-		luaL_error(L, "a record was used again while it was read, by a finalizer");
+		luaL_error(L, "a finalizer reused a record while it was read");
 	for (uint32_t i = 0; i < view->count; i++) {
 		view->desc->item(view, i, 0, &value);
 		lua_pushinteger(L, value.i);

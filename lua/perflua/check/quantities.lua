@@ -78,7 +78,7 @@ local function describe_unknown(name, text, ...)
   local names = {}
   for _, files in ipairs { ... } do
     for _, file in ipairs(files) do
-      if not file.size then return "no sample is of it" end
+      if not file.size then return "none of its samples" end
       for one in pairs(functions.sampled(file)) do names[one] = true end
     end
   end
@@ -104,7 +104,7 @@ local function share_of(quantity, condition, files, baseline)
   local unknown = describe_unknown(quantity.of, "no recording has a function of this name",
     files, baseline)
   return { value = 0.0, low = low, high = high, samples = 0, unknown = unknown and true,
-    note = unknown or "no sample is of it" }
+    note = unknown or "none of its samples" }
 end
 
 local measure = {}
@@ -235,7 +235,7 @@ end
 function measure.change(quantity, files, baseline)
   local name, event = quantity.of, quantity.event
   local pair = compare_by(is_of(name), event, files, baseline)
-  if not pair then return { samples = 0, note = "no sample is of it" } end
+  if not pair then return { samples = 0, note = "none of its samples" } end
   local result = relative(pair)
   local before, after = pair.before.value > 0, pair.after.value > 0
   if before == after then return result end
@@ -244,7 +244,7 @@ function measure.change(quantity, files, baseline)
       .. "see perflua diff" }
   elseif before then
     result.is_gone = true
-    result.note = describe_unknown(name, "gone, or renamed", files) or "no sample is of it"
+    result.note = describe_unknown(name, "gone, or renamed", files) or "none of its samples"
   end
   return result
 end

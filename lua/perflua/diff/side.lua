@@ -37,7 +37,7 @@ end
 -- A Table as a run.
 local function run_of_table(made, what)
   local data = made.data
-  if data.interrupted then usage_error("diff: %s is an interrupted table: not all is there",
+  if data.interrupted then usage_error("diff: %s is an interrupted table, which is incomplete",
     what) end
   return { data = data, result = data.result, count = find_count(data), keys = data.keys,
     measure = data.measures[1], description = data.description }

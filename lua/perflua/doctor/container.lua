@@ -33,7 +33,7 @@ local function check_damage(report)
   end
   if #lines == 0 or report.unfinished and #lines == 1 then -- that it is not finished is said
     return not report.complete and not report.unfinished
-      and { level = "damage", text = "something is missing" } or nil
+      and { level = "damage", text = "a part of the file is missing" } or nil
   end
   local advice = not report.unfinished
     and "check that it was copied completely; what is not damaged is read anyway" or nil
@@ -78,7 +78,7 @@ local function check_aux_only(report)
 end
 
 local function check_aux_beside(report)
-  return report.samples > 0 and find_aux(report, "beside the samples there are") or nil
+  return report.samples > 0 and find_aux(report, "besides samples there are") or nil
 end
 
 local function check_no_samples(report)

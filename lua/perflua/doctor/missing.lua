@@ -35,7 +35,7 @@ end
 -- feature, when it matters, why, what to do
 local wanted = {
   { "build_id", has_maps,
-    "no build-ids: files on this machine are used only if they are proved to be the recorded "
+    "no build-ids: files on this machine are used only if they are provably the recorded "
       .. "ones",
     "perf record --buildid-mmap, or perf inject -b on the recorded machine" },
   { "tracing_data", has_tracepoints,

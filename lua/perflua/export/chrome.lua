@@ -140,7 +140,7 @@ end
 function chrome.check(query, options)
   profile.check_size(options.max_size)
   if spec_of(query).unnest then
-    usage_error "export: chrome has room for samples and spans, not items"
+    usage_error "export: chrome takes samples and spans, not items"
   end
 end
 

@@ -31,7 +31,7 @@ local function collect(query, count)
     for i, event in ipairs { set.event or false, table.unpack(set.others) } do
       names[i] = event and event.name or "unknown event"
     end
-    usage_error("export: folded-diff has room for one event, and there are %s: choose one",
+    usage_error("export: folded-diff takes one event, and there are %s: choose one",
       table.concat(names, ", "))
   end
   return set, n_aside

@@ -77,7 +77,7 @@ local function check_events(name, file, events)
     list[i] = event.index and file.events[event.index].name or "unknown event"
   end
   if list[2] then
-    usage_error("export: %s has room for one event, and there are %s: choose one", name,
+    usage_error("export: %s takes one event, and there are %s: choose one", name,
       fmt.names(list))
   end
 end
@@ -98,12 +98,12 @@ function profile.check(format, query, options)
   if spec_of(query).reader then
     if not format.spans then usage_error "export: a query of samples expected, not of spans" end
   elseif options.timeline and format.timeline == nil then
-    usage_error("export: %s has no room for times", format.name)
+    usage_error("export: %s cannot hold times", format.name)
   end
   profile.check_size(options.max_size)
   if options.max_size and not (options.timeline or format.timeline) then
     usage_error("export: max_size makes times coarser, and %s", format.timeline == nil
-      and format.name .. " has no room for times" or "there are none without timeline")
+      and format.name .. " cannot hold times" or "there are none without timeline")
   end
 end
 

@@ -33,7 +33,7 @@ end
 ---Raises for a column that no cell has room for.
 ---@param ref table
 function rows.refuse_view(ref)
-  usage_error("export: %s is a view; a column has room for one of its fields%s", ref.text,
+  usage_error("export: %s is a view; a column takes one of its fields%s", ref.text,
     ref.text == "callchain" and "; stack is the whole chain as text" or "")
 end
 

@@ -33,8 +33,8 @@ local function further_columns(refs, at, names)
     if ref.kind == "view" or ref.kind == "stack" then
       refuse_view(ref)
     elseif made[name] then
-      usage_error("export: samples has a column %s of its own; %s + 0 gets another one", name,
-        ref.text)
+      usage_error("export: samples already has a column %s; name it by an expression, %s + 0",
+        name, ref.text)
     elseif not at[ref.text] and not named[name] and not known[name] then
       known[name] = true
       more[#more + 1], names[#names + 1] = ref.text, ref.text
@@ -76,7 +76,7 @@ end
 function sqlite.check(query)
   local spec = spec_of(query)
   if spec.reader or spec.unnest then
-    usage_error "export: a database has room for samples, not for spans or items; csv has"
+    usage_error "export: a database takes samples, not spans or items; csv takes all"
   end
   columns_of(spec)
 end

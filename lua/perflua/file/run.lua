@@ -37,7 +37,7 @@ local function with_fields(handler, scope)
   local lowering = lower.of(scope.file)
   if n == 0 then return function() return fn() end end
   if n > plan.MAX_FIELDS then
-    usage_error("a handler is given at most %d fields; here are %d", plan.MAX_FIELDS, n)
+    usage_error("a handler gets at most %d fields, and here are %d", plan.MAX_FIELDS, n)
   end
   for i = 1, n do
     local ref = scope:ref(handler[i])

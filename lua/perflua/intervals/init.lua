@@ -102,7 +102,7 @@ local function cuts_of(file, options)
   if slice == nil and window == nil then return nil end
   local ns = type(slice) == "string" and duration.nanoseconds(slice) or math.tointeger(slice)
   if slice ~= nil and (not ns or ns < 1) then
-    usage_error("pair: slice: a length of time expected, \"10ms\" or nanoseconds, got %s",
+    usage_error("pair: slice: a duration expected, \"10ms\" or nanoseconds, got %s",
       tostring(slice))
   elseif window == nil then
     return { slice = ns }

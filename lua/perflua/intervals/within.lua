@@ -36,7 +36,7 @@ local function check_within(spec, spans, options)
   elseif pairing.cuts or spec.reader and spec.reader.made.cuts then
     usage_error("within: the spans are cut: pair them without `slice` and `window`")
   elseif spec.reader and spec.reader.made.unfinished then
-    usage_error("within: spans inside of others have ended: pair them without `unfinished`")
+    usage_error("within: inner spans must have ended: pair them without `unfinished`")
   elseif pairing.file ~= spec.file then
     usage_error("within: the spans belong to another File")
   end

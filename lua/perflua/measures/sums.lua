@@ -7,11 +7,11 @@ local sums = {}
 
 -- Messages where there is no answer, by the core's words for it.
 sums.wrong = {
-  sum = "a sum passes 2^63-1: sum a part of it, or take avg()",
+  sum = "a sum exceeds 2^63-1: add up fewer records, or use avg()",
   periods = "the periods add up to more than 2^63: count samples (--count) instead",
-  weight = "a weight is an integer from 0 to 2^63-1: leave out records of others with where()",
+  weight = "a weight is an integer from 0 to 2^63-1: leave out other records with where()",
   weights = "weights add up to more than 2^63-1",
-  average = "what is averaged adds up to more than 2^94",
+  average = "the averaged values add up to more than 2^94",
 }
 
 local function overflow() usage_error(sums.wrong.sum) end

@@ -27,7 +27,7 @@ local types = {
   time = { value = "TIME", convert = function(text)
     local value = math.tointeger(tonumber(text)) or duration.nanoseconds(text)
     if value then return value end
-    return nil, "is not a length of time such as 1.5s, 20ms, 3us or 4ns"
+    return nil, "is not a duration such as 1.5s, 20ms, 3us or 4ns"
   end },
 }
 

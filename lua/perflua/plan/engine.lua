@@ -191,10 +191,10 @@ end
 --- functions, if it does
 function engine.grouping(spec, keys, columns)
   if #keys > MAX_KEYS then
-    usage_error("group_by: at most %d keys make a group; here are %d", MAX_KEYS, #keys)
+    usage_error("group_by: at most %d keys expected, got %d", MAX_KEYS, #keys)
   end
   if #columns > MAX_MEASURES then
-    usage_error("at most %d measures; here are %d", MAX_MEASURES, #columns)
+    usage_error("at most %d measures expected, got %d", MAX_MEASURES, #columns)
   end
   if spec.reader then
     local grouping = spec.reader:grouping(spec, refs_of(keys, columns), function(lowering)

@@ -55,7 +55,7 @@ end
 -- lowered values in front of the others.
 local function values_of(spec, refs, first)
   if #refs > MAX_VALUES then
-    usage_error("at most %d values are read of a record; here are %d", MAX_VALUES, #refs)
+    usage_error("at most %d values can be read from a record, got %d", MAX_VALUES, #refs)
   end
   if spec.reader then return spec.reader:loop(spec, refs) end
   local lowering, values = lower.of(spec.file), { table.unpack(first or {}) }

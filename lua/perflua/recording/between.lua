@@ -135,8 +135,10 @@ end
 -- Windows as they were asked for.
 local function windows_of(file, from, to)
   if type(from) ~= "table" then return { window_of(file, from, to) } end
-  if to ~= nil then usage_error("between: a list of windows stands alone: between { { a, b }, "
-    .. "{ c, d } }") end
+  if to ~= nil then
+    usage_error("between: a list of windows must be the only argument: between { { a, b }, "
+      .. "{ c, d } }")
+  end
   local list = {}
   for i, one in ipairs(from) do
     if type(one) == "table" then
@@ -169,7 +171,7 @@ local function show_time(ns) return ns >= 0 and ns < 1000000 and ns .. " ns"
 local function check_window(file, one, from, to)
   local say = one.may_miss and warning or usage_error
   if to and not math.ult(from, to) then
-    return say("between: from %s is not before to %s: no record is in between",
+    return say("between: from %s is not before to %s: no record lies in between",
       show_time(from), show_time(to))
   end
   local first, last = between.known_times(file)

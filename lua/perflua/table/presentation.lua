@@ -70,7 +70,7 @@ end
 local function add_column(view, one)
   local columns, column = view.columns, { name = one.name, measured = true }
   if one.name == "event" then
-    fail("column: rows have their event in 'event'; take another name")
+    fail("column: 'event' is the event of a row; choose another name")
   end
   for _, other in ipairs(columns) do
     if other.name == one.name then
@@ -130,10 +130,10 @@ local function set_pivot(view, pivot)
   view.columns[view.pivot].barred = "is turned into columns by pivot"
   for place, column in ipairs(view.columns) do
     if place ~= view.pivot and reserved[column.name] then
-      fail("pivot: a row's field '%s' has the cells; give the column of that name another one",
+      fail("pivot: a row's field '%s' holds the cells; rename the column of that name",
         column.name)
     elseif column.running then
-      fail("pivot: '%s' is a running column, which a turned table has not", column.name)
+      fail("pivot: '%s' is a running column, which a pivoted table cannot have", column.name)
     end
   end
 end
@@ -153,7 +153,7 @@ local function find_order(view, name)
   if name == nil then return find_default_order(view) end
   local place = find_column(view.columns, name, view.show.top and "top" or "sort")
   local column = view.columns[place]
-  if column.kind == "histogram" then fail("histograms cannot be sorted by") end
+  if column.kind == "histogram" then fail("rows cannot be sorted by a histogram") end
   if column.running then fail("'%s' is added up in the order of another column", name) end
   if place == view.pivot then fail("'%s' %s", name, column.barred) end
   return place

@@ -217,7 +217,7 @@ function tool.run(file, args, out, format, other)
   file = other or file
   local done, written, message = pcall(perflua.export, query, args.to,
     args.o ~= "-" and args.o or out, options)
-  if not done and tostring(written):find "has room for one event" then -- of a stream
+  if not done and tostring(written):find "takes one event" then -- of a stream
     return USAGE, (strip_position(written):gsub("choose one$", "--event chooses one"))
   elseif not done then
     error(written, 0)

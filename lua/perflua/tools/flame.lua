@@ -141,7 +141,7 @@ function tool.prepare(args) return nil, check_options(args) end
 function tool.opens(args) return { not args.folded and args[1] or nil } end
 
 function tool.explain(file, args)
-  if args.folded then return nil, "--explain is of recordings, not of folded stacks", 2 end
+  if args.folded then return nil, "--explain works for recordings, not for folded stacks", 2 end
   return folding.explain(file, args, shown(args),
     { { "C", "the tree of the stacks" }, { "Lua", "the graph, of the frames that it shows" } })
 end

@@ -25,7 +25,7 @@ function tool.prepare(args)
   local there, _, code = io.open(args.o)
   if there then there:close() end
   if there or code ~= ENOENT then
-    return nil, ("gen: %s is there already, and is left as it is"):format(args.o), FAILED
+    return nil, ("gen: %s exists, and is not overwritten"):format(args.o), FAILED
   end
 end
 

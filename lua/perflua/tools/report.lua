@@ -157,7 +157,7 @@ function tool.prepare(args)
   if args["time-quantum"] then
     settings.query.quantum = duration.nanoseconds(args["time-quantum"])
     if (settings.query.quantum or 0) == 0 then
-      return nil, ("--time-quantum: a length of time expected, such as 10ms, got '%s'"):format(
+      return nil, ("--time-quantum: a duration expected, such as 10ms, got '%s'"):format(
         args["time-quantum"])
     end
   end

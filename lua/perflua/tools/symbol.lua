@@ -37,7 +37,7 @@ local function process_of(args, name)
   if not args[name] then return nil end
   local pid = args[name]:find "^%d+$" and math.tointeger(tonumber(args[name]))
   if not pid or pid > 0x7fffffff then
-    return nil, ("--%s: '%s' is not an id of a process"):format(name, args[name])
+    return nil, ("--%s: '%s' is not a process id"):format(name, args[name])
   end
   return pid
 end

@@ -121,7 +121,7 @@ describe("times", function()
       "between: 100 ns to 200 ns is outside of the recording, which lasts from 1.000000 to "
         .. "2.000000", said [[file:samples():between(100, 200):count()]])
     assert.are.equal(
-      "between: from 2.000000 is not before to 1.500000: no record is in between",
+      "between: from 2.000000 is not before to 1.500000: no record lies in between",
       said [[file:samples():between(2000000000, 1500000000):count()]])
     assert.are.equal("",
       said [[file:samples():between("@2", "@3"):count() file:samples():between(nil, "50%"):count()]])

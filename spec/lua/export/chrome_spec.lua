@@ -269,6 +269,6 @@ describe("perflua.export of trace events", function()
     b = chains.recording { chains.kernel }
     assert.has_error(function()
       export(b:write(), function(file) return file:samples():unnest "callchain" end)
-    end, "export: chrome has room for samples and spans, not items")
+    end, "export: chrome takes samples and spans, not items")
   end)
 end)

@@ -255,7 +255,7 @@ describe("perflua.export", function()
       options.kallsyms, "--event", "cpu-clock", path }
     assert.equal(fold.out, files.read(out))
     assert.has_error(function() perflua.export(file:samples(), "folded", out) end,
-      "export: folded has room for one event, and there are cpu-clock, page-faults: choose one")
+      "export: folded takes one event, and there are cpu-clock, page-faults: choose one")
   end)
 
   it("counts samples, and takes filters", function()
@@ -428,7 +428,7 @@ describe("perflua export", function()
   it("has one event chosen of a stream by its user, where a format has room for one", function()
     local path = require "spec.support.two_events".write(function(b) b.container = "pipe" end)
     local got = run.shell_with([[cat "$1" | "$perflua" export --to folded -]], path)
-    assert.are.same({ status = 2, out = "", err = "perflua: export: folded has room for one "
+    assert.are.same({ status = 2, out = "", err = "perflua: export: folded takes one "
       .. "event, and there are cycles:P, faults: --event chooses one\n" }, got)
     got = run.shell_with([[cat "$1" | "$perflua" export --to folded --event faults -]], path)
     assert.are.same({ 0, "" }, { got.status, got.err })
@@ -450,12 +450,12 @@ describe("perflua export", function()
 
   it("ends with status 2 if a format cannot represent the query", function()
     local path, out = recording(), files.temporary()
-    local view = "callchain is a view; a column has room for one of its fields; stack is "
+    local view = "callchain is a view; a column takes one of its fields; stack is "
       .. "the whole chain as text"
     for words, message in pairs {
-      ["--to pprof --timeline"] = "pprof has no room for times",
-      ["--to callgrind --max-size 5M"] = "--max-size makes times coarser, and callgrind has no "
-        .. "room for times",
+      ["--to pprof --timeline"] = "pprof cannot hold times",
+      ["--to callgrind --max-size 5M"] = "--max-size makes times coarser, and callgrind cannot "
+        .. "hold times",
       ["--to speedscope --max-size 5M"] = "--max-size makes times coarser: --timeline keeps "
         .. "the times",
       ["--to csv --fields callchain"] = view,

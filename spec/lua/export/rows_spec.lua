@@ -101,7 +101,7 @@ describe("perflua.export of rows", function()
   it("refuses what is not a row of cells", function()
     local file <close> = open(recording())
     assert.has_error(function() export(file:samples():select "callchain", "csv") end,
-      "export: callchain is a view; a column has room for one of its fields; stack is the "
+      "export: callchain is a view; a column takes one of its fields; stack is the "
         .. "whole chain as text")
     assert.has_error(function() export(file:samples():unnest "callchain", "csv") end,
       "export: select(…) says which fields of the items are written")

@@ -182,9 +182,9 @@ needs.describe("sqlite3", "perflua.export to SQLite", function()
     end
     fails(file:samples(), io.stdout, "export: a database is a file: the path of one is needed")
     fails(file:samples():pair { open = "cpu-clock", close = "cpu-clock" }, "x",
-      "export: a database has room for samples, not for spans or items; csv has")
+      "export: a database takes samples, not spans or items; csv takes all")
     fails(file:samples():select "id", "x",
-      "export: samples has a column id of its own; id + 0 gets another one")
+      "export: samples already has a column id; name it by an expression, id + 0")
     local got = run.perflua { "export", "--to", "sqlite", run.demo }
     assert.equal(2, got.status)
     assert.equal("perflua: export: a database is a file: -o FILE.db says where to write it\n",

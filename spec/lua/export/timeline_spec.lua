@@ -376,11 +376,11 @@ describe("an export with times", function()
   it("refuses formats and samples without times, and sizes that are none", function()
     local path = recording(1)
     assert.has_error(function() export(path, "pprof", { timeline = true }) end,
-      "export: pprof has no room for times")
+      "export: pprof cannot hold times")
     assert.has_error(function() export(path, "firefox", { max_size = 0 }) end,
       "export: max_size: a number of bytes expected")
     assert.has_error(function() export(path, "pprof", { max_size = 9 }) end,
-      "export: max_size makes times coarser, and pprof has no room for times")
+      "export: max_size makes times coarser, and pprof cannot hold times")
     assert.has_error(function() export(path, "speedscope", { max_size = 9 }) end,
       "export: max_size makes times coarser, and there are none without timeline")
     local b = builder.new()

@@ -133,7 +133,7 @@ describe("what is too much", function()
       refused("weights add up to more than 2^63%-1", function()
         return q:quantile("tid", 0.5):weight("period"):sort()[1]
       end)
-      refused("what is averaged adds up to more than 2^94", function()
+      refused("the averaged values add up to more than 2^94", function()
         q:avg("ip"):weight("period"):sort()
       end)
     end)

@@ -165,7 +165,7 @@ describe("slices", function()
       { "close", 7, 100 + 3600 * 10 ^ 9 // 1 | 0 } }))
     local spans = file:samples():pair { open = "open", close = "close", slice = "1ns" }
     raises("slices of 1 ns cut the spans into 3600000000000 rows or more; at most 268435456 "
-      .. "are made: choose longer slices, or a window", function() spans:count() end)
+      .. "are possible: choose longer slices, or a window", function() spans:count() end)
     assert.equal(60, file:samples():pair { open = "open", close = "close", slice = "1ns",
       window = { 200, 260 } }:count())
   end)
@@ -193,8 +193,8 @@ describe("states, slices and windows", function()
       open = { event = "open", state = "on cpu" } })
     fails("change: 'key' is missing", { key = { open = "tid", close = "addr" },
       open = { event = "open", state = "a" }, change = { tick } })
-    fails('slice: a length of time expected, "10ms" or nanoseconds, got 0', { slice = 0 })
-    fails("slice: a length of time expected", { slice = "ten" })
+    fails('slice: a duration expected, "10ms" or nanoseconds, got 0', { slice = 0 })
+    fails("slice: a duration expected", { slice = "ten" })
     fails("window: { from, to } expected", { window = {} })
     fails("window: { from, to } expected", { window = "10ms" })
   end)

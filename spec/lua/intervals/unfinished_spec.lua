@@ -131,7 +131,7 @@ describe("unfinished spans", function()
     raises("'so_far': only spans of pair { unfinished = true } have it", function()
       file:samples():pair({ open = "open", close = "close" }):where("so_far > 1")
     end)
-    raises("within: spans inside of others have ended: pair them without `unfinished`",
+    raises("within: inner spans must have ended: pair them without `unfinished`",
       function()
         file:samples():pair(UNFINISHED):within(file:samples():pair(UNFINISHED))
       end)

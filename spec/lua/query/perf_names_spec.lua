@@ -135,7 +135,7 @@ describe("names of perf's keys", function()
     assert.matches("ticks,60,2000000000,3,3", csv.out, 1, true)
     local got = run.perflua { "report", "--sort", "time", "--time-quantum", "10", path }
     assert.are.equal(2, got.status)
-    assert.matches("--time-quantum: a length of time expected, such as 10ms, got '10'",
+    assert.matches("--time-quantum: a duration expected, such as 10ms, got '10'",
       got.err, 1, true)
   end)
 

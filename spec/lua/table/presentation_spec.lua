@@ -237,7 +237,7 @@ describe("the presentation of groups", function()
       local q = by_pid_and_cpu()
       raises("two columns named 'count'", function() q:column("count", "1") end)
       raises("two columns named 'x'", function() q:column("x", "1"):column("x", "2") end)
-      raises("take another name", function() q:column("event", "1") end)
+      raises("choose another name", function() q:column("event", "1") end)
       raises("column: a column's name expected, got an empty one",
         function() q:column("", "1") end)
       raises("column: a column's name expected, got nil", function() q:column(nil, "1") end)
@@ -281,13 +281,13 @@ describe("the presentation of groups", function()
       end
     end)
 
-    it("raises if a sum passes 2^63-1, from the first row on", function()
+    it("raises if a sum exceeds 2^63-1, from the first row on", function()
       for _, values in ipairs { { math.maxinteger, 1 }, { -1, 2 }, { -1 } } do
         local data = { description = {}, keys = { { name = "k", kind = "signed" } },
           measures = { { name = "m", measure = "max", kind = "unsigned" } } }
         local groups = {}
         for i, value in ipairs(values) do groups[i] = { keys = { i }, value } end
-        raises("a sum passes 2%^63%-1", function()
+        raises("a sum exceeds 2%^63%-1", function()
           tostring(Table.of(data, groups):running("m"):sort("m"))
         end)
       end
@@ -312,7 +312,7 @@ describe("the presentation of groups", function()
         end
       end)))
       local t = huge:samples("faults"):group_by("tid"):sum("period"):running("period"):sort()
-      raises("a sum passes 2%^63%-1", function() return t[1] end)
+      raises("a sum exceeds 2%^63%-1", function() return t[1] end)
       huge:close()
     end)
   end)

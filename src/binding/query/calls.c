@@ -192,7 +192,7 @@ static void run_call(const struct pq_call *pq_call, struct pq_fields *fields,
 	}
 	lua_call(L, pq_call->n_args ? (int)pq_call->n_args : 1, 1);
 	if (c->file->closed)
-		luaL_error(L, "%s: a query goes on over a closed file", c->file->file->path);
+		luaL_error(L, "%s: a query continues over a closed file", c->file->file->path);
 	if (call->is == IS_CONDITION) {
 		out->type = PQ_BOOL;
 		out->u = (uint64_t)lua_toboolean(L, -1);
@@ -223,7 +223,7 @@ struct pq_call *pl_to_call(lua_State *L, int keep, int index)
 	call->call.arg = calls;
 	call->call.number = (uint32_t)lua_rawlen(L, keep) + 1;
 	if (lua_getfield(L, index, "fn") != LUA_TFUNCTION)
-		luaL_error(L, "invalid query: what is called is a function");
+		luaL_error(L, "invalid query: a call needs a function");
 	lua_rawseti(L, keep, call->call.number);
 	lua_pushboolean(L, 0);
 	lua_rawseti(L, keep, (lua_Integer)call->call.number + 1);

@@ -93,10 +93,10 @@ static void check_cursor(lua_State *L, struct pl_cursor *c)
 {
 	if (c->busy && c->calls)
 		luaL_error(L,
-			   "a loop cannot go on inside of a function that it calls, or after "
-			   "an error of one");
+			   "a loop cannot continue inside a function that it calls, or after "
+			   "an error in one");
 	if (c->busy)
-		luaL_error(L, "a loop cannot go on in a finalizer inside of it");
+		luaL_error(L, "a loop cannot continue in a finalizer that runs inside it");
 	if (c->open && c->file->closed) {
 		pl_cursor_close(c);
 		luaL_error(L, "%s: loop over a closed file",

@@ -164,7 +164,7 @@ static void to_pair_values(lua_State *L, struct pq_pair_value *value, size_t n, 
 	of = lua_tointeger(L, -1);
 	if (of < 1 || of > PQ_OF_SPAN + 1)
 		luaL_error(L,
-			   "pairs: a value is of a record of the span, of an item, or its own");
+			   "pairs: a value is from a record of the span, an item, or the span");
 	value->of = (enum pq_of)(of - 1);
 	lua_pop(L, 1);
 	if (lua_rawgeti(L, -1, 1) == LUA_TSTRING && value->of == PQ_OF_OPEN) {

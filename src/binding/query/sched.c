@@ -29,14 +29,14 @@ int pl_write_sched(lua_State *L)
 	struct sched_export *export;
 
 	luaL_argcheck(L, c->n_values >= 3 && n <= PE_SCHED_ARGS, 1, "values expected");
-	luaL_argcheck(L, event > 0 && event < 1 << 16, 3, "no number of a field");
+	luaL_argcheck(L, event > 0 && event < 1 << 16, 3, "not the number of a field");
 	luaL_checktype(L, 4, LUA_TTABLE);
 	export = pl_push_finalized(L, sizeof(*export), sched_export_gc);
 	pl_writer_init(&export->out, out);
 	for (size_t i = 0; i < n; i++) {
 		lua_rawgeti(L, 4, (lua_Integer)i + 1);
 		luaL_argcheck(L, lua_tointeger(L, -1) > 0 && lua_tointeger(L, -1) <= UINT8_MAX,
-			      4, "no number of a field");
+			      4, "not the number of a field");
 		export->numbers[i] = (uint8_t)lua_tointeger(L, -1);
 		lua_pop(L, 1);
 	}

@@ -101,7 +101,7 @@ static void open_made(lua_State *L, struct pl_cursor *c, int keep, int options,
 	c->n_values = n;
 	c->has_pairs = true;
 	if (!n)
-		luaL_error(L, "pairs: what is made of them?");
+		luaL_error(L, "pairs: no values of their rows");
 	if (!pq_made_init(&c->made, &c->scope, c->calls ? &c->calls->calls : NULL, paired,
 			  nodes, n))
 		luaL_error(L, "%s: no memory for rows", c->file->file->path);

@@ -172,20 +172,20 @@ bool pq_pairs_limit(const struct pq_pairs *pairs, const char *path, struct pd_er
 	case PQ_LIMIT_WAITING:
 		pd_error_set(err, "LIMIT", path, PD_NO_OFFSET,
 			     "within: more than %zu records wait for the ends of their spans; "
-			     "ask for what is known when a span begins, or for fewer records",
+			     "use fields known when a span begins, or read fewer records",
 			     PQ_MOST_WAITING);
 		return true;
 	case PQ_LIMIT_CHANGES:
 		pd_error_set(err, "LIMIT", path, PD_NO_OFFSET,
 			     "pair: the open spans changed their states more than %zu times; "
-			     "without slice and window any number is fine",
+			     "without slice and window there is no limit",
 			     MOST_PHASES);
 		return true;
 	case PQ_LIMIT_PARTS:
 		pd_error_set(
 			err, "LIMIT", path, PD_NO_OFFSET,
 			"pair: slices of %llu ns cut the spans into %llu rows or more; at most "
-			"%llu are made: choose longer slices, or a window",
+			"%llu are possible: choose longer slices, or a window",
 			(unsigned long long)pairs->how->slice,
 			(unsigned long long)pairs->n_parts, (unsigned long long)MOST_PARTS);
 		return true;
