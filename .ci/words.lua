@@ -6,6 +6,8 @@
 -- sentence whose subject is the program or the title around it, so no word in it refers to
 -- another title.
 --
+-- In C a comment stands above a declaration or statement, not inside of it.
+--
 -- Some phrases read badly wherever they stand, in comments, messages and pages of the manual:
 -- see `phrases`.
 
@@ -162,6 +164,23 @@ local function read_block_comments(path, take)
   end
 end
 
+-- Reports comments with lines of their own in the middle of a declaration or expression: after
+-- a line of code that ends with a word or an operator.
+local function check_torn(path)
+  local number, before, inside = 0, "", false
+  for line in io.lines(path) do
+    number = number + 1
+    local opens = not inside and line:match("^%s*/%*(.*)$")
+    if opens and before:find("[%w_*=+|&?(<-]$") and not before:find("^#")
+      and not before:find("%f[%w_]else$") and not before:find("%f[%w_]do$") then
+      report(path, number, "a comment tears apart: " .. before)
+    end
+    local code = inside and "" or line:gsub("/%*.-%*/", ""):gsub("/%*.*$", "")
+    inside = (inside or line:find("/%*") ~= nil) and not line:find("%*/%s*$")
+    before = code:match("^%s*(.-)%s*$") ~= "" and code:match("^%s*(.-)%s*$") or before
+  end
+end
+
 -- Calls take(number, text) for each paragraph of a page, but not for its code.
 local function read_paragraphs(path, take)
   local number, start, words, in_code = 0, 0, {}, false
@@ -187,6 +206,7 @@ for _, path in ipairs(arg) do
   local ending = path:match("%.(%w+)$")
   if ending == "c" or ending == "h" or ending == "js" then
     read_block_comments(path, take)
+    if ending ~= "js" then check_torn(path) end
   elseif ending == "md" then
     read_paragraphs(path, function(number, text) check_phrases(path, number, text) end)
   else

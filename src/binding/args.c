@@ -248,9 +248,8 @@ void pl_push_args(lua_State *L, struct pl_record *r, int record, int meta)
 		lua_pushnil(L);
 		return;
 	}
-	at = (uint32_t)(raw -
-			/* computed only now: a step of the collector may reuse the record */
-			r->rec.bytes);
+	/* computed only now, because a step of the collector may reuse the record */
+	at = (uint32_t)(raw - r->rec.bytes);
 	a = lua_newuserdatauv(L, sizeof(*a), 1);
 	*a = (struct args){ MAGIC, generation, r, tracepoint, at, n };
 	lua_pushvalue(L, record);

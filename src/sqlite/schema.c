@@ -40,8 +40,8 @@ const char pt_indexes[] = "CREATE INDEX samples_time ON samples (time);"
 			  "CREATE INDEX stacks_symbol ON stacks (symbol_id);"
 			  "CREATE INDEX symbols_name ON symbols (name);";
 
+/* Functions are named as in perflua report. */
 const char pt_views[] =
-	/* functions as perflua report names them */
 	"CREATE VIEW named_symbols AS SELECT s.id,"
 	" coalesce(s.name, CASE WHEN s.address THEN"
 	" printf('0x%016x', s.address) END, CASE substr(b.name, 1, 1)"

@@ -261,7 +261,8 @@ static bool is_simpleperf(struct pd_file *file)
 		if (bit >= SIMPLEPERF_BIT && bit < HIPERF_BIT)
 			return true;
 	}
-	if (!cmdline || pd_file_feature(file, HOSTNAME_BIT) || /* perf always writes it */
+	/* perf always writes the host name */
+	if (!cmdline || pd_file_feature(file, HOSTNAME_BIT) ||
 	    !pd_input_read(&file->input, cmdline->at.offset, bytes, 0, sizeof(bytes) - 1, &got,
 			   NULL))
 		return false;

@@ -43,11 +43,10 @@ struct pd_event {
 	 * no values with ids
 	 */
 	const struct pd_layout *split;
-	atomic_uint
-		/* kinds of damage of its counter values that were noted: counters.c */
-		counters_noted;
-	const struct pd_layout *const
-		*others; /* [PD_RECORD_TYPES], by type; [0] for unknown types */
+	/* the kinds of damage to its counter values that were noted, see counters.c */
+	atomic_uint counters_noted;
+	/* [PD_RECORD_TYPES], by type; [0] for unknown types */
+	const struct pd_layout *const *others;
 };
 
 /* The events of a recording, by index and by id; filled while the recording is opened. */

@@ -152,13 +152,9 @@ struct pd_record_desc {
 	uint32_t type;	  /* enum pd_record_type */
 	const char *name; /* as scripts spell it: "mmap2" */
 	const char *doc;  /* one sentence */
-	const struct pd_field
-		/*
-		 * ends with a NULL name; if a name comes twice, the first field that a record
-		 * has counts
-		 */
-		*fields;
-	bool container; /* part of the container format: delivered only if asked for by name */
+	/* ends with a NULL name; of fields of one name, the first that a record has counts */
+	const struct pd_field *fields;
+	bool container; /* part of the container format: delivered only if requested by name */
 	bool trailer;	/* ends with a sample_id if the event has sample_id_all */
 	/* describes the recording wherever it comes: see container/prologue.c */
 	bool metadata;

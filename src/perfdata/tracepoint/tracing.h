@@ -24,9 +24,8 @@ struct pd_tracing {
 	uint8_t *bytes; /* owned; the texts point into it */
 	size_t size;
 	uint64_t offset; /* offset of the blob in the file */
-	const struct pd_abi
-		/* numbers of the recording's system calls and errors; NULL: unknown */
-		*abi;
+	/* numbers of the recording's system calls and errors; NULL: unknown */
+	const struct pd_abi *abi;
 	bool complete;	   /* the blob ends where it should */
 	char version[8];   /* "0.6" */
 	bool big;	   /* byte order of the blob and of the raw data of samples */

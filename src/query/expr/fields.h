@@ -23,12 +23,8 @@ struct pq_load {
 	pq_read_fn *read;
 	struct pq_value constant; /* the value, if it is constant; for a plain load PQ_NIL */
 	const struct pd_bound *bound; /* NULL: absent, or a property of the event */
-	const struct pd_tracepoint_field *
-		/*
-		 * the field x of the event's tracepoint, if this is "args.x"; NULL: it is
-		 * looked up by name
-		 */
-		arg;
+	/* for "args.x" the field x of the event's tracepoint; NULL: look it up by name */
+	const struct pd_tracepoint_field *arg;
 	uint16_t index; /* index of `bound` in the layout; for items pq_field.item */
 	uint16_t at;
 	/* position of the size of an argument's raw data; 0: it is not an argument */
@@ -78,14 +74,10 @@ struct pq_fields {
 	const struct pd_session *session;
 	struct pm_resolver *resolver; /* NULL: no field asks the recorded system */
 	struct pq_chains *chains;     /* borrowed; NULL: chains are only read as text */
-	const struct pq_bound *bound; /* loads for the record that was entered */
-	const struct pd_record *rec;  /* the record that was entered */
-	const struct pq_value *
-		/*
-		 * [n_row], for fields of rows; all rows share one record, without bytes or
-		 * layout
-		 */
-		row;
+	const struct pq_bound *bound; /* loads for the current record */
+	const struct pd_record *rec;  /* the current record */
+	/* [n_row], for fields of rows; all rows share one record without bytes or layout */
+	const struct pq_value *row;
 	size_t n_row;
 	struct pq_items *items; /* NULL: rows are records */
 	const uint8_t *item;	/* bytes of the item that the row is; NULL: it has none */

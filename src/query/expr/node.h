@@ -142,12 +142,8 @@ struct pq_node {
 		const struct pq_field *field;
 		const struct pq_call *call;
 		struct {
-			const uint8_t *
-				/*
-				 * [n_events], by number: true for its events; later ones are
-				 * not among them
-				 */
-				events;
+			/* [n_events], by number: true for its events, false for late ones */
+			const uint8_t *events;
 			size_t n_events;
 		};
 		struct {

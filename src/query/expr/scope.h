@@ -53,12 +53,11 @@ struct pq_scope {
 	 */
 	bool *unread;
 	struct pd_types types;
-	const uint8_t *
-		/*
-		 * [n_events + 1], by number, the last for records without an event; NULL: all.
-		 * Late events are not among them.
-		 */
-		events;
+	/*
+	 * [n_events + 1], by number, the last for records without an event; NULL: all. Late
+	 * events are not in it.
+	 */
+	const uint8_t *events;
 	size_t n_events;
 	bool by_time; /* only records with from <= time < to */
 	uint64_t from, to;

@@ -11,12 +11,11 @@
 #include "base/map.h"
 
 struct pq_text {
-	struct pq_text *
-		/*
-		 * while this table is merged or made a report: the same text in the other one,
-		 * once known; while rows are sorted: see rank_texts() (result/order.c)
-		 */
-		moved;
+	/*
+	 * while this table is merged or turned into a report: the same text in the other table,
+	 * once known; while rows are sorted: see rank_texts() (result/order.c)
+	 */
+	struct pq_text *moved;
 	uint32_t size;
 	char bytes[]; /* [size] */
 };

@@ -50,12 +50,11 @@ struct pq_key {
 struct pq_measure {
 	enum pq_measure_kind kind;
 	const struct pq_node *value; /* NULL for PQ_M_COUNT */
-	const struct pq_node *
-		/*
-		 * how often each record counts (AVG, QUANTILE, HIST, COUNT); NULL: once;
-		 * of TIMES what is kept with the value
-		 */
-		weight;
+	/*
+	 * how often each record counts (AVG, QUANTILE, HIST, COUNT); NULL: once. For TIMES, the
+	 * value that is kept with the time.
+	 */
+	const struct pq_node *weight;
 	const uint8_t *events[2]; /* for PQ_M_RATIO, by number of the event: [n_events] */
 	size_t n_events;
 };
