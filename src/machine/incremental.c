@@ -70,8 +70,8 @@ void pm_incremental_destroy(struct pm_incremental *in)
 }
 
 /*
- * Makes room for another record, in the place of added ones if these are many. Returns false
- * without memory.
+ * Reserves a place for another record. If at least half of the list was added to the system,
+ * drops that half. Returns false without memory.
  */
 static bool reserve_waiting(struct pm_incremental *in)
 {
@@ -86,9 +86,9 @@ static bool reserve_waiting(struct pm_incremental *in)
 }
 
 /*
- * Returns true if it is known when a record was written. One without a time, which differs from
- * a time of 0, is of the beginning if no record with a time came before, else perhaps of the
- * end.
+ * Returns true if it is known when a record was written. A record without a time (which is not
+ * the same as a time of 0) was written at the beginning if no record with a time precedes it;
+ * otherwise it may have been written at the end.
  */
 static bool is_time_known(struct pm_incremental *in, const struct pd_record *rec, uint64_t last)
 {
@@ -107,7 +107,7 @@ bool pm_incremental_add(struct pm_incremental *in, const struct pd_record *rec, 
 	if (rec->type < PD_RECORD_USER && !is_time_known(in, rec, last))
 		return false;
 	w.timed = pd_timestamp_of(&in->locator, &w.rec, &w.time);
-	/* a record without a time is of the beginning, or holds at all times */
+	/* a record without a time belongs to the beginning, or holds at all times */
 	if (in->asked && (!w.timed || w.time <= in->until))
 		return false;
 	in->bytes += sizeof(w) + rec->size;

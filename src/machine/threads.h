@@ -29,12 +29,13 @@ struct pm_thread_event {
 	/* written by perf for a thread that it found: true at `time` and before */
 	bool synthesized;
 	/*
-	 * Answers that were found by walking to ancestors, each with the version of the threads
-	 * for which it holds; version 0: not looked up yet.
+	 * Cached results of walking to ancestors. Each holds for one version of the threads;
+	 * version 0: not computed yet.
 	 */
-	bool forgotten; /* for PM_FORK: perf has forgotten the parent */
-	uint32_t forgotten_version;
-	uint32_t inherited, inherited_version; /* name, if `name` is PM_NO_STRING */
+	bool forgotten;		    /* for PM_FORK: perf has forgotten the parent */
+	uint32_t forgotten_version; /* that of `forgotten` */
+	uint32_t inherited;	    /* the name, if `name` is PM_NO_STRING */
+	uint32_t inherited_version; /* that of `inherited` */
 };
 
 struct pm_thread {

@@ -72,7 +72,7 @@ local function check_query(query, format)
   end
 end
 
--- Options of profiles, and of formats that are made in other ways.
+-- The options of formats that hold profiles, and those of other formats by name.
 local PROFILE <const> = { count = true, lines = true, max_size = true, timeline = true,
   title = true }
 local OTHERS <const> = { chrome = { max_size = true }, csv = { safe = true, crlf = true },
@@ -127,11 +127,11 @@ function export.write(query, format, out, options)
   if type(format) ~= "string" then
     usage_error("export: the name of a format expected, got a %s", type(format))
   end
-  local is, message = export.find(format)
-  if not is then usage_error("%s", message) end
-  export.check(query, is, options)
+  local writer, message = export.find(format)
+  if not writer then usage_error("%s", message) end
+  export.check(query, writer, options)
   if type(out) ~= "string" then out = output.file(out) end
-  return is.export(query, out, options)
+  return writer.export(query, out, options)
 end
 
 return export

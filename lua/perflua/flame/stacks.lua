@@ -41,12 +41,12 @@ function stacks.choose(file, name)
 end
 
 ---@class perflua.flame.Stacks
----@field event perflua.Event? the only one that they are of
----@field others (perflua.Event|false)[] events of which nothing is here; false: not known
+---@field event perflua.Event? their only event
+---@field others (perflua.Event|false)[] events that were left out; false: not known
 ---@field samples integer
 ---@field total integer
----@field private is table what the core is asked for
----@field private made table? its functions, see src/binding/query/call_tree.c; nil: no samples
+---@field private request table options of the core functions fold and tree
+---@field private made table? functions of src/binding/query/call_tree.c; nil: no samples
 local Stacks = {}
 Stacks.__index = Stacks
 
@@ -81,15 +81,16 @@ end
 ---@param query perflua.Query samples, in any order
 ---@param options table { by, count, inline, lines, split, names } by: one of stacks.heads;
 --- lines: the tree has source lines; split: only of the first event, not of all together;
---- names: neither binaries nor kinds of frames are asked for
+--- names: binaries and kinds of frames are not needed
 ---@return perflua.flame.Stacks
----@return integer # how many samples were set aside
+---@return integer # number of samples that were set aside
 function stacks.collect(query, options)
   local spec, by = spec_of(query), options.by
   local description, counted = describe(query, options)
   local found, made = engine.groups(spec, description)
   local set = setmetatable({ samples = 0, total = 0, others = {}, made = found[1] and made,
-    is = { head = by ~= "none", inlined = options.inline, lines = options.lines } }, Stacks)
+    request = { head = by ~= "none", inlined = options.inline, lines = options.lines },
+  }, Stacks)
   local first = options.split and find_first(found)
   local function event_of(one) return one and one.index and spec.file.events[one.index] end
   for i, one in ipairs(found) do
@@ -99,7 +100,7 @@ function stacks.collect(query, options)
       set.others[#set.others + 1] = event_of(one) or false
     end
   end
-  if first then set.is.event, set.event = first, event_of(found[first]) end
+  if first then set.request.event, set.event = first, event_of(found[first]) end
   return set, counted.n
 end
 
@@ -111,8 +112,8 @@ end
 ---@return integer? number of the error
 function Stacks:fold(out, annotate)
   if not self.made then return true end
-  self.is.annotate = annotate
-  return self.made.fold(out, self.is)
+  self.request.annotate = annotate
+  return self.made.fold(out, self.request)
 end
 
 ---@param options table? { reverse, max_depth, min_share } as of flame.graph
@@ -120,10 +121,10 @@ end
 function Stacks:tree(options)
   if not self.made then return flame.tree {} end
   options = options or {}
-  local is = self.is
-  is.reversed, is.max_depth = options.reverse, options.max_depth or flame.MAX_DEPTH
-  is.least = self.total * (options.min_share or 0) / 100
-  return self.made.tree(is)
+  local request = self.request
+  request.reversed, request.max_depth = options.reverse, options.max_depth or flame.MAX_DEPTH
+  request.least = self.total * (options.min_share or 0) / 100
+  return self.made.tree(request)
 end
 
 ---Frees the stacks in the core: fold() and tree() must not be called any more.

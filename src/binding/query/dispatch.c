@@ -112,7 +112,7 @@ static void take_handler(lua_State *L, struct handler *h, struct pl_cursor *c)
 	lua_pop(L, 1);
 }
 
-/* Makes the functions that parts call callable. */
+/* Enters the calls of the handlers' values. */
 static void enter_handler_calls(lua_State *L, struct dispatch *d)
 {
 	d->calls = pl_calls_of(L, AT_TREES);
@@ -148,8 +148,8 @@ static const struct handler *find_handler(const struct dispatch *d, const struct
 	return h && h->fn ? h : &d->other;
 }
 
-/* Makes room for the handlers of n events, at AT_EVENTS. */
-static void make_room_for_values(lua_State *L, struct dispatch *d, size_t n)
+/* Allocates handlers for n events, at AT_EVENTS, and keeps those that there are. */
+static void reserve_event_handlers(lua_State *L, struct dispatch *d, size_t n)
 {
 	struct handler *events = lua_newuserdatauv(L, (n + 1) * sizeof(*events), 0);
 
@@ -160,12 +160,12 @@ static void make_room_for_values(lua_State *L, struct dispatch *d, size_t n)
 	lua_replace(L, AT_EVENTS);
 }
 
-/* Asks for the handlers of events that came late, and reads them. */
+/* Calls `late` for the handlers of events that came late, and reads these. */
 static void take_late(lua_State *L, struct dispatch *d, const struct pl_file *f)
 {
 	size_t n = f->session->n_events;
 
-	make_room_for_values(L, d, n);
+	reserve_event_handlers(L, d, n);
 	for (size_t i = d->n_events; i < n; i++) {
 		if (lua_getfield(L, AT_OPTIONS, "late") == LUA_TFUNCTION) {
 			lua_pushinteger(L, (lua_Integer)i + 1);
@@ -179,7 +179,7 @@ static void take_late(lua_State *L, struct dispatch *d, const struct pl_file *f)
 	enter_handler_calls(L, d);
 }
 
-/* Returns true if the function that was called returned `stop`. [-1, +0] */
+/* Pops the result of a handler. Returns true if it is `stop`. [-1, +0] */
 static bool is_stop(lua_State *L)
 {
 	bool stop = !lua_isnil(L, -1) && lua_rawequal(L, -1, AT_STOP);
@@ -197,8 +197,8 @@ static uint64_t read_clock(clockid_t clock)
 }
 
 /*
- * Returns after how many ns interval() is due by the clock on the wall. If it is due now, sets
- * d->next to the first boundary that is still to come, and returns 0.
+ * Returns the ns until interval() is due by the wall clock. If it is due now, returns 0 and
+ * sets d->next to the next boundary.
  */
 static uint64_t until_wall_tick(struct dispatch *d)
 {
@@ -369,7 +369,7 @@ int pl_file_dispatch(lua_State *L)
 	memset(d, 0, sizeof(*d));
 	d->cursor = lua_touserdata(L, AT_CURSOR);
 	lua_pushnil(L);
-	make_room_for_values(L, d, f->session->n_events);
+	reserve_event_handlers(L, d, f->session->n_events);
 	d->n_events = f->session->n_events;
 	lua_newtable(L);
 	lua_newtable(L);

@@ -1,19 +1,21 @@
 /*
- * Grouped queries as a report has them: a result of groups with the visible parts of the
- * query's keys (src/query/group/report.h).
+ * Reports: results whose keys are the visible parts of a query's keys
+ * (src/query/group/report.h).
  *
- * The option report = {keys = {{from = "key"|"dso"|"symbol"|"cpumode", key = number of a key of
- * the query}, …}, event = number of the key that it is, callers = true | nil}: the measures are
- * a count and a sum; with callers the last key is a call chain of functions
- * (PQ_CHAIN_CALLERS), and only keys from a key have one. The shape is that of the result.
+ * The option `report` describes one:
+ *	keys = {{from = "key"|"dso"|"symbol"|"cpumode", key = number of a key of the query}, …}
+ *	event = number of the key that is the event
+ *	callers = true: samples count for their callers, too
+ * The measures of the query are a count and a sum. With `callers` its last key is a call chain
+ * of functions (PQ_CHAIN_CALLERS), and only report keys from "key" have a `key`. The option
+ * `shape` is that of the result.
  *
- * trees = "caller"|"callee"|nil: the last key is such a chain also without callers, and `trees`
- * of the description is set to the trees of calls of the rows, for core.report_lines().
+ * With trees = "caller" or "callee" the last key is such a chain even without `callers`, and
+ * `trees` of the description is set to the call trees of the rows, for core.report_lines().
  *
- * Sets `sections` of the description: for each event with samples, in the order of the result's
- * sections, which are numbered from 1 on, {index = the event's | nil, samples, period,
- * unresolved = samples without a function, which are shown as addresses, if functions are asked
- * for}.
+ * `sections` of the description is set to an array with an entry for each section of the
+ * result, that is, for each event with samples: {index = number of the event | nil, samples,
+ * period, unresolved}. `unresolved` counts samples without a function, if functions are shown.
  */
 #include <stdlib.h>
 #include <string.h>
