@@ -211,6 +211,57 @@ describe("records", function()
   end)
 end)
 
+describe("health counted by several workers", function()
+  local KINDS = { "round", "late", "back", "lost", "throttle", "unthrottle" }
+
+  -- More than 1 MB with faults all over it, so that workers share it in parts.
+  local function ill(parts, seed)
+    local function below(n)
+      seed = (seed * 1103515245 + 12345) % (1 << 31)
+      return seed // 65536 % n
+    end
+    local b = builder.new()
+    local event = b:event { sample_type = parts, ids = { 1, 2, 3 } }
+    local time = START
+    for _ = 1, 24000 do
+      time = time + below(40) * 10000
+      local kind = KINDS[below(200) + 1]
+      local id = below(3) + 1
+      if kind == "round" then
+        b:record "finished_round"
+      elseif kind == "lost" then
+        b:record("lost", { id = id, lost = below(9) }, { time = time })
+      elseif kind == "throttle" or kind == "unthrottle" then
+        b:record(kind, { time = time, id = id, stream_id = 1 }, { time = time, cpu = id })
+      end
+      for i = 1, kind == "back" and 9 or 1 do
+        local earlier = (kind == "back" or kind == "late") and (20 - i) * MS or 0
+        b:sample(event, { time = time - earlier, id = id, cpu = id,
+          callchain = { -512, table.unpack({ 1, 2, 3, 4, 5 }, 1, below(6)) } })
+      end
+      if below(3000) == 0 then time = time + 700 * MS end
+    end
+    return b:write()
+  end
+
+  for name, parts in pairs {
+    ids = { "ip", "tid", "time", "id", "cpu", "callchain" },
+    cpus = { "ip", "tid", "time", "cpu", "callchain" },
+  } do
+    it("is what one counts, with " .. name, function()
+      local path, one = ill(parts, #name)
+      for _, workers in ipairs { 1, 2, 5 } do
+        local file <close> = assert(perflua.open(path, { jobs = workers }))
+        local found = core.health(file)
+        one = one or found
+        assert.are.same(one, found)
+      end
+      assert.is_true(one.order.late > 10 and one.gaps.count > 1 and one.unthrottled > 10
+        and one.lost_records > 10 and (name == "cpus" or one.backsteps.count > 2))
+    end)
+  end
+end)
+
 describe("the health of a real recording", function()
   corpus.each_file(it, "counts what walking it counts", function(recording)
     local file = reading.quietly(perflua.open, recording.path)

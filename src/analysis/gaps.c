@@ -73,6 +73,27 @@ bool pd_gaps_extend(struct pd_gaps *gaps, uint64_t time)
 	return true;
 }
 
+/*
+ * A range of times that needs longer slices makes those of all that include it at least as
+ * long, so no slice of `from` is longer than those that take it in.
+ */
+bool pd_gaps_merge(struct pd_gaps *gaps, const struct pd_gaps *from)
+{
+	if (from->from > from->to)
+		return true;
+	if (!pd_gaps_slice(gaps, from->from << from->shift) ||
+	    !pd_gaps_slice(gaps, from->to << from->shift))
+		return false;
+	for (uint64_t i = 0; i <= from->to - from->from; i++) {
+		uint64_t at = from->from + i;
+
+		merge_slice(pd_gaps_slice(gaps, at << from->shift),
+			    &from->slices[at % PD_GAPS_SLICES]);
+	}
+	gaps->n += from->n;
+	return true;
+}
+
 bool pd_gaps_lost(struct pd_gaps *gaps, uint64_t time, uint64_t lost)
 {
 	struct pd_gaps_slice *slice = pd_gaps_slice(gaps, time);

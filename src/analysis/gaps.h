@@ -74,6 +74,11 @@ static inline bool pd_gaps_add(struct pd_gaps *gaps, uint64_t time)
 /* Adds `lost` records that were lost at about a time (ns). Returns false without memory. */
 bool pd_gaps_lost(struct pd_gaps *gaps, uint64_t time, uint64_t lost);
 
+/*
+ * Adds the samples and losses of `from`, which stays as it is. Returns false without memory.
+ */
+bool pd_gaps_merge(struct pd_gaps *gaps, const struct pd_gaps *from);
+
 /* Finds the gaps among the samples that were added. */
 void pd_gaps_find(const struct pd_gaps *gaps, struct pd_gaps_found *found);
 

@@ -6,7 +6,6 @@
 #include "base/vector.h"
 #include "perfdata/format/fields.h"
 
-#define ASK_EVERY      16384		   /* records between two reports of progress */
 #define WRITE_BACKWARD (UINT64_C(1) << 27) /* bit of attr.flags */
 /* bit of misc: PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT */
 #define MMAP_TIMEOUT (1u << 12)
@@ -36,8 +35,7 @@ static void set_chain_limit(struct pd_health_event *e, const struct pd_attr *att
 	e->chain_limit = attr->sample_max_stack ? attr->sample_max_stack : PD_MAX_STACK;
 }
 
-/* Makes room for events that came late; the entry for no known event stays the last. */
-static bool reserve_health_events(struct pd_health_pass *p)
+bool pd_health_reserve_events(struct pd_health_pass *p)
 {
 	struct pd_health *h = p->health;
 	struct pd_health_event unknown = h->events[h->n_events];
@@ -55,20 +53,14 @@ static bool reserve_health_events(struct pd_health_pass *p)
 	return true;
 }
 
-/* Returns the index of an event in health->events; NULL is not a known event. */
-static size_t find_event_index(struct pd_health_pass *p, const struct pd_event *event)
+struct pd_health_event *pd_health_event_at(struct pd_health_pass *p, uint32_t number)
 {
-	if (event && (event->number < p->health->n_events || reserve_health_events(p)))
-		return event->number;
-	return p->health->n_events;
-}
+	struct pd_health *h = p->health;
 
-struct pd_health_event *pd_health_event_of(struct pd_health_pass *p,
-					   const struct pd_record *rec)
-{
-	size_t index = find_event_index(p, rec->event);
-
-	return &p->health->events[index];
+	if (number != PD_HEALTH_NO_EVENT &&
+	    (number < h->n_events || pd_health_reserve_events(p)))
+		return &h->events[number];
+	return &h->events[h->n_events];
 }
 
 bool pd_health_time_of(const struct pd_record *rec, uint64_t *time)
@@ -117,84 +109,36 @@ static void on_lost_samples(struct pd_health_pass *p, const struct pd_record *re
 	}
 }
 
-/* Returns the counts of the record's cpu; NULL if the cpu is not known or without memory. */
-static struct pd_throttled *get_throttled_cpu(struct pd_health_pass *p,
-					      const struct pd_record *rec)
-{
-	struct pd_health *h = p->health;
-	uint64_t value;
-	size_t cpu;
-
-	if (!get_field(p, rec, PD_HEALTH_CPU, &value) || value >= PD_HEALTH_CPUS)
-		return NULL;
-	cpu = (size_t)value;
-	if (cpu >= h->n_cpus && !pb_extend(h->cpus, h->n_cpus, cpu + 1)) {
-		p->no_memory = true;
-		return NULL;
-	}
-	return &h->cpus[cpu];
-}
-
 /*
- * Finds the slot of the last THROTTLE for a THROTTLE or UNTHROTTLE record, which have a time,
- * id and stream id of their own; the stream id is that of the event on that cpu. Sets *time and
- * *event.
+ * Notes a THROTTLE or UNTHROTTLE record, which have a time, id and stream id of their own; the
+ * stream id is that of the event on that cpu.
  */
-static struct pd_bounded_slot *find_throttled(struct pd_health_pass *p,
-					      const struct pd_record *rec, uint64_t *time,
-					      size_t *event)
+static void note_throttle(struct pd_health_pass *p, const struct pd_record *rec)
 {
 	const struct pd_file *file = p->session->files[rec->source ? rec->source - 1 : 0];
-	uint64_t id = 0, stream_id = 0;
-	const struct pd_event *of;
+	struct pd_moment moment = {
+		.kind = rec->type == PD_RECORD_THROTTLE ? PD_MOMENT_THROTTLE :
+							  PD_MOMENT_UNTHROTTLE,
+		.cpu = PD_HEALTH_CPUS,
+	};
+	uint64_t id = 0, stream_id = 0, cpu;
+	const struct pd_event *event;
 
-	if (!get_field(p, rec, PD_HEALTH_TIME, time))
-		return NULL;
+	moment.is_timed = get_field(p, rec, PD_HEALTH_TIME, &moment.time);
 	get_field(p, rec, PD_HEALTH_ID, &id);
 	get_field(p, rec, PD_HEALTH_STREAM_ID, &stream_id);
-	of = file->n_events > 1 ? pd_event_by_id(&file->ids, id) : rec->event;
-	*event = find_event_index(p, of);
-	return pd_bounded_map_find(&p->throttled, id << 32 ^ stream_id);
+	event = file->n_events > 1 ? pd_event_by_id(&file->ids, id) : rec->event;
+	moment.key = id << 32 ^ stream_id;
+	moment.event = event && moment.is_timed ? event->number : PD_HEALTH_NO_EVENT;
+	if (get_field(p, rec, PD_HEALTH_CPU, &cpu) && cpu < PD_HEALTH_CPUS)
+		moment.cpu = (uint16_t)cpu;
+	pd_health_note(p, &moment);
 }
 
-static void on_throttle(struct pd_health_pass *p, const struct pd_record *rec)
-{
-	struct pd_throttled *cpu = get_throttled_cpu(p, rec);
-	size_t event = p->health->n_events;
-	uint64_t time;
-	struct pd_bounded_slot *since = find_throttled(p, rec, &time, &event);
-
-	if (since) {
-		since->time = time;
-		since->used = true;
-	}
-	p->health->events[event].throttled.count++;
-	if (cpu)
-		cpu->count++;
-}
-
-static void on_unthrottle(struct pd_health_pass *p, const struct pd_record *rec)
-{
-	struct pd_throttled *cpu = get_throttled_cpu(p, rec);
-	size_t event;
-	uint64_t time;
-	struct pd_bounded_slot *since = find_throttled(p, rec, &time, &event);
-
-	p->health->unthrottled++;
-	if (!since || !since->used)
-		return;
-	since->used = false;
-	if (time < since->time)
-		return;
-	p->health->events[event].throttled.time += time - since->time;
-	if (cpu)
-		cpu->time += time - since->time;
-}
-
-static void on_round(struct pd_health_pass *p, const struct pd_record *rec)
+static void note_round(struct pd_health_pass *p, const struct pd_record *rec)
 {
 	(void)rec;
-	pd_rounds_finish(&p->health->rounds);
+	pd_health_note(p, &(struct pd_moment){ .kind = PD_MOMENT_ROUND });
 }
 
 static void on_aux(struct pd_health_pass *p, const struct pd_record *rec)
@@ -218,11 +162,11 @@ static void (*const on[PD_RECORD_TYPES])(struct pd_health_pass *p,
 	[PD_RECORD_SAMPLE] = pd_health_add_sample,
 	[PD_RECORD_LOST] = on_lost,
 	[PD_RECORD_LOST_SAMPLES] = on_lost_samples,
-	[PD_RECORD_THROTTLE] = on_throttle,
-	[PD_RECORD_UNTHROTTLE] = on_unthrottle,
+	[PD_RECORD_THROTTLE] = note_throttle,
+	[PD_RECORD_UNTHROTTLE] = note_throttle,
 	[PD_RECORD_MMAP2] = on_mmap2,
 	[PD_RECORD_AUX] = on_aux,
-	[PD_RECORD_FINISHED_ROUND] = on_round,
+	[PD_RECORD_FINISHED_ROUND] = note_round,
 };
 
 static void count_unknown(struct pd_health *h, uint32_t type)
@@ -241,24 +185,23 @@ static void count_unknown(struct pd_health *h, uint32_t type)
 /* Counts a kernel record that is not a sample. Its time matters for rounds. */
 static void count_other(struct pd_health_pass *p, const struct pd_record *rec)
 {
-	uint64_t time;
+	struct pd_moment moment = { .kind = PD_MOMENT_RECORD };
 
-	if (pd_health_time_of(rec, &time))
-		pd_rounds_add(&p->health->rounds, time);
+	if (pd_health_time_of(rec, &moment.time))
+		pd_health_note(p, &moment);
 	else if (!rec->layout->trailer_size ||
 		 !(rec->layout->shape->sample_type & PD_SAMPLE_TIME))
 		p->health->untimed++;
 }
 
-static void check_record(struct pd_health_pass *p, const struct pd_record *rec)
+void pd_health_add(struct pd_health_pass *p, const struct pd_record *rec)
 {
 	struct pd_health *h = p->health;
 
 	if (rec->source != p->source) {
 		p->source = rec->source;
-		pd_rounds_restart(&h->rounds);
-		memset(&p->streams, 0, sizeof(p->streams));
-		memset(&p->throttled, 0, sizeof(p->throttled));
+		pd_health_note(p, &(struct pd_moment){ .kind = PD_MOMENT_SOURCE,
+						       .key = rec->source });
 	}
 	h->kernel += rec->type < PD_RECORD_USER;
 	if (rec->type >= PD_RECORD_TYPES || !rec->layout->desc) {
@@ -294,79 +237,74 @@ static void prepare_events(struct pd_health_pass *p)
 						strlen(field_names[i]));
 }
 
-static bool set_health_no_memory(const struct pd_session *session, struct pd_error *err)
+bool pd_health_pass_init(struct pd_health_pass *p, struct pd_health *health,
+			 const struct pd_session *session)
 {
-	return pd_error_set(err, "ENOMEM", session->files[0]->path, PD_NO_OFFSET, "no memory");
-}
-
-/* Reports that the pass has come to `rec`. Returns false if it is to end there. */
-static bool continue_health(struct pd_health_pass *p, const struct pd_record *rec,
-			    const struct pb_progress *progress)
-{
-	uint64_t size = pd_session_size(p->session);
-	double part = pd_session_part(p->session, rec);
-	uint64_t done = part > 0 ? (uint64_t)(part * (double)size) : 0;
-
-	if (pb_goes_on(progress, done, size))
-		return true;
-	p->health->part = part;
-	return false;
-}
-
-static bool run_health_pass(struct pd_health_pass *p, struct pd_session *session,
-			    const struct pb_progress *progress, struct pd_error *err)
-{
-	struct pd_walk walk;
-	struct pd_record rec;
-	unsigned asked = 0;
-	int got;
-
-	if (!pd_walk_init(&walk, session, PD_ORDER_FILE, err))
+	*p = (struct pd_health_pass){ .health = health, .session = session };
+	*health = (struct pd_health){ .n_events = session->n_events, .part = 1 };
+	health->events = calloc(health->n_events + 1, sizeof(*health->events));
+	if (!health->events || !pd_gaps_init(&p->gaps))
 		return false;
-	while ((got = pd_walk_next(&walk, &rec, err)) > 0) {
-		if (asked++ % ASK_EVERY == 0 && !continue_health(p, &rec, progress))
-			break;
-		check_record(p, &rec);
-	}
-	pd_walk_deinit(&walk);
-	if (got < 0 && pd_error_interrupted(err)) {
-		p->health->part = -1;
-		got = 0;
-	}
-	if (got >= 0 && p->session->n_events > p->health->n_events)
-		reserve_health_events(p);
-	if (got >= 0 && p->no_memory)
-		return set_health_no_memory(session, err);
-	return got >= 0;
+	prepare_events(p);
+	return true;
 }
 
-bool pd_health_collect(struct pd_health *h, struct pd_session *session,
-		       const struct pb_progress *progress, struct pd_error *err)
+void pd_health_pass_deinit(struct pd_health_pass *p)
 {
-	struct pd_health_pass *p = calloc(1, sizeof(*p));
-	bool ok;
+	pd_gaps_deinit(&p->gaps);
+	free(p->moments);
+}
 
-	*h = (struct pd_health){ .n_events = session->n_events, .part = 1 };
-	h->events = calloc(h->n_events + 1, sizeof(*h->events));
-	if (p)
-		p->counters = pd_counters_create(session);
-	if (!p || !p->counters || !h->events || !pd_gaps_init(&p->gaps)) {
-		ok = set_health_no_memory(session, err);
-	} else {
-		p->health = h;
-		p->session = session;
-		prepare_events(p);
-		ok = run_health_pass(p, session, progress, err);
-		pd_gaps_find(&p->gaps, &h->gaps);
-	}
-	if (p) {
-		pd_gaps_deinit(&p->gaps);
-		pd_counters_destroy(p->counters);
-	}
-	free(p);
-	if (!ok)
-		pd_health_deinit(h);
-	return ok;
+static void merge_longest(struct pd_longest *to, const struct pd_longest *from)
+{
+	if (from->length > to->length)
+		*to = *from;
+	else if (from->length == to->length)
+		to->samples += from->samples;
+}
+
+static void merge_event(struct pd_health_event *to, const struct pd_health_event *from)
+{
+	to->samples += from->samples;
+	to->delivered += from->delivered;
+	to->untimed += from->untimed;
+	to->odd += from->odd;
+	to->of_pid_zero += from->of_pid_zero;
+	to->lost_samples += from->lost_samples;
+	to->filtered += from->filtered;
+	to->chains += from->chains;
+	to->chains_cut += from->chains_cut;
+	to->deferred += from->deferred;
+	to->stacks += from->stacks;
+	to->stacks_full += from->stacks_full;
+	to->branches += from->branches;
+	merge_longest(&to->chain, &from->chain);
+	merge_longest(&to->branch, &from->branch);
+	merge_longest(&to->stack, &from->stack);
+}
+
+bool pd_health_merge(struct pd_health_pass *p, const struct pd_health_pass *other)
+{
+	struct pd_health *h = p->health;
+	const struct pd_health *from = other->health;
+
+	for (size_t i = 0; i < PD_RECORD_TYPES; i++)
+		h->types[i] += from->types[i];
+	for (size_t i = 0; i <= h->n_events; i++)
+		merge_event(&h->events[i], &from->events[i]);
+	h->kernel += from->kernel;
+	h->lost_records += from->lost_records;
+	h->lost_samples += from->lost_samples;
+	h->filtered += from->filtered;
+	h->untimed += from->untimed;
+	h->aux_truncated += from->aux_truncated;
+	h->aux_partial += from->aux_partial;
+	h->aux_collided += from->aux_collided;
+	h->maps_cut += from->maps_cut;
+	h->maps_with_ids += from->maps_with_ids;
+	if (from->times.known)
+		pd_time_range_widen(&h->times, from->times.first, from->times.last);
+	return pd_gaps_merge(&p->gaps, &other->gaps);
 }
 
 void pd_health_deinit(struct pd_health *h)

@@ -81,13 +81,12 @@ struct pd_health {
 };
 
 /*
- * Counts all records, or those before `progress` said no; `progress` is not told how far that
- * is.
+ * Counts all records, or those before `progress` said no, by up to `threads` workers.
  *
  * Returns false with *err on failure, else true, with *health to be freed by
  * pd_health_deinit(). A one-shot stream that was interrupted counts up to there.
  */
-bool pd_health_collect(struct pd_health *health, struct pd_session *session,
+bool pd_health_collect(struct pd_health *health, struct pd_session *session, unsigned threads,
 		       const struct pb_progress *progress, struct pd_error *err);
 void pd_health_deinit(struct pd_health *health);
 

@@ -1,7 +1,14 @@
-/* Shared by the files of health: the state of a pass, and what each of its records is. */
+/*
+ * Shared by the files of health.
+ *
+ * Most counts add up in any order, so workers make them of parts of a session (health.c). What
+ * depends on the order of records, they note as moments, which are gone through in order
+ * (health_order.c).
+ */
 #ifndef PERFLUA_ANALYSIS_HEALTH_INTERNAL_H
 #define PERFLUA_ANALYSIS_HEALTH_INTERNAL_H
 
+#include "base/vector.h"
 #include "health.h"
 
 /* Fields that are looked up by name. */
@@ -15,24 +22,88 @@ enum pd_health_field {
 	PD_HEALTH_FIELDS
 };
 
+#define PD_HEALTH_NO_EVENT UINT32_MAX
+
+/* A record whose place among the others matters. */
+struct pd_moment {
+	uint64_t time; /* ns */
+	/*
+	 * the id or cpu of a sample; of THROTTLE and UNTHROTTLE, what they have in common; the
+	 * number of the recording
+	 */
+	uint64_t key;
+	uint32_t event; /* number; PD_HEALTH_NO_EVENT: it is not known */
+	uint16_t cpu;	/* PD_HEALTH_CPUS: it is not known */
+	uint8_t kind;	/* enum pd_moment_kind */
+	bool is_timed;	/* of THROTTLE and UNTHROTTLE: there is a time */
+};
+
+enum pd_moment_kind {
+	PD_MOMENT_OF_ID,  /* a sample with an id */
+	PD_MOMENT_OF_CPU, /* a sample with a cpu and no id */
+	PD_MOMENT_RECORD, /* another record of the kernel */
+	PD_MOMENT_ROUND,
+	PD_MOMENT_THROTTLE,
+	PD_MOMENT_UNTHROTTLE,
+	PD_MOMENT_SOURCE, /* the records of a recording begin */
+};
+
 struct pd_health_pass {
 	struct pd_health *health;
 	const struct pd_session *session;
 	unsigned fields[PD_HEALTH_FIELDS]; /* numbers of their names */
 	struct pd_gaps gaps;
-	struct pd_counters *counters;
-	struct pd_bounded_map throttled; /* time of the last THROTTLE, by id and stream id */
-	struct pd_bounded_map streams;	 /* time of the last sample, by id or cpu */
+	struct pd_counters *counters; /* NULL: no sample may have counter values */
+	struct pd_moment *moments;    /* [n_moments]; owned */
+	size_t n_moments, moments_room;
 	uint16_t source;
 	bool no_memory;
+	bool needs_order; /* a sample has counter values, but there are no counters */
 };
 
 /*
- * Returns the counts of the record's event, valid until the next call: those for no known event
- * without memory, which sets pass->no_memory.
+ * Begins a pass that counts in *health, which it initializes. Returns false without memory;
+ * the caller calls pd_health_pass_deinit() and pd_health_deinit() also then.
  */
-struct pd_health_event *pd_health_event_of(struct pd_health_pass *pass,
-					   const struct pd_record *rec);
+bool pd_health_pass_init(struct pd_health_pass *pass, struct pd_health *health,
+			 const struct pd_session *session);
+void pd_health_pass_deinit(struct pd_health_pass *pass);
+
+/* Adds a record. */
+void pd_health_add(struct pd_health_pass *pass, const struct pd_record *rec);
+
+/*
+ * Adds what another pass counted, which had the same events, but for its moments. Returns false
+ * without memory.
+ */
+bool pd_health_merge(struct pd_health_pass *pass, const struct pd_health_pass *other);
+
+/* Adds a moment; sets pass->no_memory without memory. */
+static inline void pd_health_note(struct pd_health_pass *p, const struct pd_moment *moment)
+{
+	if (pb_reserve(p->moments, p->n_moments, p->moments_room))
+		p->moments[p->n_moments++] = *moment;
+	else
+		p->no_memory = true;
+}
+
+/*
+ * Makes room for events that came late; the entry for no known event stays the last. Returns
+ * false without memory, and sets pass->no_memory.
+ */
+bool pd_health_reserve_events(struct pd_health_pass *pass);
+
+/*
+ * Returns the counts of an event, by number, valid until the next call: those for no known
+ * event for PD_HEALTH_NO_EVENT, and without memory, which sets pass->no_memory.
+ */
+struct pd_health_event *pd_health_event_at(struct pd_health_pass *pass, uint32_t number);
+
+static inline struct pd_health_event *pd_health_event_of(struct pd_health_pass *pass,
+							 const struct pd_record *rec)
+{
+	return pd_health_event_at(pass, rec->event ? rec->event->number : PD_HEALTH_NO_EVENT);
+}
 
 /*
  * Returns the time (ns) by which perf sorts a record: a sample's own, otherwise the trailer's.
@@ -42,5 +113,16 @@ bool pd_health_time_of(const struct pd_record *rec, uint64_t *time);
 
 /* Counts a sample. */
 void pd_health_add_sample(struct pd_health_pass *pass, const struct pd_record *rec);
+
+/* The state between moments. Zero-initialised: before the first one. */
+struct pd_health_order {
+	struct pd_bounded_map throttled; /* time of the last THROTTLE, by key */
+	struct pd_bounded_map streams;	 /* time of the last sample, by id or cpu */
+	uint16_t source;
+};
+
+/* Goes through `n` moments that follow those before, and adds to pass->health. */
+void pd_health_follow(struct pd_health_pass *pass, struct pd_health_order *order,
+		      const struct pd_moment *moments, size_t n);
 
 #endif

@@ -78,27 +78,26 @@ static void count_stack(struct pd_health_event *event, const struct pd_record *r
 }
 
 /*
- * Looks for clocks that go back. Samples of one id come from one ring buffer, in order. Without
- * ids the samples of a cpu may come from several buffers, which rounds keep in order; then only
- * a sample that is late is evidence.
+ * Notes the time of a sample, with what tells its ring buffer. Samples of one id come from one
+ * buffer, in order; those of a cpu may come from several.
  */
-static void check_clock(struct pd_health_pass *p, const struct pd_record *rec, uint64_t time,
-			bool late)
+static void note_sample(struct pd_health_pass *p, const struct pd_record *rec, uint64_t time)
 {
 	const struct pd_layout *layout = rec->layout;
+	struct pd_moment moment = { .time = time, .kind = PD_MOMENT_OF_ID };
 	uint32_t at = layout->parts[PD_PART_IDENTIFIER];
-	struct pd_bounded_slot *last;
 
 	if (!at)
 		at = layout->parts[PD_PART_ID];
-	late |= at != 0;
-	if (!at)
+	if (!at) {
+		moment.kind = PD_MOMENT_OF_CPU;
 		at = layout->parts[PD_PART_CPU];
+	}
 	if (!at || rec->size < at + 8 || p->health->backward)
-		return;
-	last = pd_bounded_map_find(&p->streams, pd_rec64(rec, at));
-	if (late || !last->used || time >= last->time)
-		pd_clock_regressions_add(&p->health->clock_regressions, last, time);
+		moment.kind = PD_MOMENT_RECORD;
+	else
+		moment.key = pd_rec64(rec, at);
+	pd_health_note(p, &moment);
 }
 
 /* Counts the samples that a record is delivered as. */
@@ -111,6 +110,10 @@ static void count_delivered(struct pd_health_pass *p, const struct pd_record *re
 		pd_health_event_of(p, rec)->delivered++;
 		return;
 	}
+	/* values are differences to those of the sample before */
+	p->needs_order |= !p->counters;
+	if (!p->counters)
+		return;
 	p->health->split = true;
 	pd_counters_split(p->counters, rec);
 	while ((got = pd_counters_next(p->counters, &sample)) > 0)
@@ -141,9 +144,7 @@ void pd_health_add_sample(struct pd_health_pass *p, const struct pd_record *rec)
 	event->odd += rec->event && !rec->layout->shape->unknown && !pd_sample_whole(rec);
 	event->of_pid_zero += is_of_pid_zero(rec);
 	if (pd_health_time_of(rec, &time)) {
-		bool late = pd_rounds_add(&p->health->rounds, time);
-
-		check_clock(p, rec, time, late);
+		note_sample(p, rec, time);
 		pd_time_range_widen(&p->health->times, time, time);
 		p->no_memory |= !pd_gaps_add(&p->gaps, time);
 	} else {

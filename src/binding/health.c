@@ -214,7 +214,7 @@ int pl_file_health(lua_State *L)
 
 	pl_progress_init(L, &progress);
 	pl_check_open_file(L, 1); /* an allocation may have closed it */
-	collected = pd_health_collect(health, f->session, &shown, &err);
+	collected = pd_health_collect(health, f->session, pl_threads(f), &shown, &err);
 	pl_progress_end(&progress);
 	if (!collected)
 		return luaL_error(L, "%s", err.message);
