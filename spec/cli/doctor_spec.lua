@@ -47,6 +47,27 @@ describe("a healthy recording", function()
   end)
 end)
 
+describe("--no-symbols", function()
+  it("leaves out where names come from, and what follows from it", function()
+    local got = run.perflua { "doctor", "--no-symbols", run.demo }
+    assert.matches("\n  binaries   not looked for\n$", got.out)
+    assert.equal("", got.err)
+    local whole = dkjson.decode(run.perflua({ "doctor", "--json", run.demo }).out)
+    local report = dkjson.decode(run.perflua({ "doctor", "--json", "--no-symbols",
+      run.demo }).out)
+    for _, key in ipairs { "binaries", "unproven", "sources" } do
+      assert.is_table(whole[key])
+      assert.is_nil(report[key])
+    end
+    for key, value in pairs(report) do
+      if key ~= "findings" and key ~= "verdict" then assert.are.same(whole[key], value) end
+    end
+    for _, code in ipairs { "symbols", "unproven" } do
+      assert.is_nil(helper.find(report, code))
+    end
+  end)
+end)
+
 describe("a damaged recording", function()
   it("has status 3 and a list of its damage", function()
     local b = ailing(function() end)

@@ -14,11 +14,6 @@ local binaries = {}
 ---Rows of each list that people see.
 binaries.SHOWN = 6
 
-local whole = { order = "file", expand = false }
-
--- Asks for the function of each frame: no function has that name, so none ends the search.
-local function name_all_frames(file) file:samples(whole):where("under('\\n')"):count() end
-
 -- There may be as many binaries as processes, so a list keeps only its first `most` rows. It is
 -- sorted while it is full, and by finish().
 local function add(list, row)
@@ -80,12 +75,10 @@ function binaries.none()
     misses_kernel = false, misses_others = false, is_cut = false }
 end
 
----Reads the samples once more, and call chains a second time. Of a stream nothing is known any
----more. Two binaries of one name and build-id count as one, as their samples cannot be told
----apart.
+---Reads the samples once more. Of a stream nothing is known any more. Two binaries of one name
+---and build-id count as one.
 ---@param file perflua.File
 ---@param samples integer
----@param chains boolean # some samples have call chains
 ---@param most integer? # rows of each list; default: all
 ---@return table # missing: { filename, build_id, reason, tried, samples, samples_percent };
 --- unproven: { filename, path }, used though no build-id was recorded; sources: { name,
@@ -93,7 +86,7 @@ end
 --- n_unproven, n_sources: how many there are; missing_samples: how many they have;
 --- misses_kernel, misses_others: what is missing; is_cut: an interrupt left no time for all.
 --- Most samples come first
-function binaries.of(file, samples, chains, most)
+function binaries.of(file, samples, most)
   local found = binaries.none()
   if not file.size or samples == 0 then return found end
   local function new(before) return { n = 0, most = most or math.huge, before = before } end
@@ -110,10 +103,7 @@ function binaries.of(file, samples, chains, most)
     found.misses_kernel = found.misses_kernel or kernel
     found.misses_others = found.misses_others or not kernel
   end
-  local read, message = pcall(function()
-    if chains then name_all_frames(file) end
-    each_binary(file, "hit", look)
-  end)
+  local read, message = pcall(each_binary, file, "reached", look)
   if not read and not interrupted.stops_pass(message) then error(message, 0) end
   found.is_cut = not read
   found.missing = finish(missing, function(row) return describe_missing(row, samples) end)

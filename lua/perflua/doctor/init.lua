@@ -3,7 +3,6 @@
 
 local core = require "perflua.core"
 local binaries = require "perflua.doctor.binaries"
-local common = require "perflua.doctor.common"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
 local missing = require "perflua.doctor.missing"
@@ -181,10 +180,12 @@ end
 
 ---Reads the whole recording.
 ---@param file perflua.File
----@param brief boolean? the lists of binaries have only the rows that people see
+---@param options { brief: boolean?, no_symbols: boolean? }? brief: the lists of binaries have
+--- only the rows that people see; no_symbols: there are no such lists
 ---@return table report
 ---@return table found # of doctor/binaries.lua: how many binaries there are
-function doctor.examine(file, brief)
+function doctor.examine(file, options)
+  local brief, no_symbols = options and options.brief, options and options.no_symbols
   local health = core.health(file)
   local by_event, samples, sample_records = report_events(file, health)
   local report = {
@@ -214,14 +215,15 @@ function doctor.examine(file, brief)
   report.missing = json.array(missing(file, report))
   local found = binaries.none()
   local is_cut = interrupted.now() -- then there is no time to read names
-  if not is_cut then
-    local chains = common.sum(report, "chains") > 0
-    found = binaries.of(file, sample_records, chains, brief and binaries.SHOWN or nil)
+  if not is_cut and not no_symbols then
+    found = binaries.of(file, sample_records, brief and binaries.SHOWN or nil)
     is_cut = found.is_cut
   end
   report.interrupted = interrupted.value(interrupted.part() or is_cut or nil)
-  report.binaries, report.unproven, report.sources = found.missing, found.unproven,
-    found.sources
+  if not no_symbols then
+    report.binaries, report.unproven, report.sources = found.missing, found.unproven,
+      found.sources
+  end
   report.findings, report.verdict = run_checks(report, found)
   report.damaged = not report.complete or #report.damage > 0
   return report, found

@@ -113,7 +113,8 @@ local function show_stacks(report)
 end
 
 -- Returns a line for each of the first binaries that samples hit.
-local function show_sources(found)
+local function show_sources(report, found)
+  if not report.sources then return { "not looked for" } end
   local lines, shown = {}, binaries.SHOWN
   for i = 1, math.min(#found.sources, shown) do
     lines[i] = binaries.source(found.sources[i])
@@ -172,7 +173,7 @@ return function(report, found)
   for _, fact in ipairs(facts) do
     table.insert(lines, ("  %-9s  %s"):format(fact[1], fact[2](report)))
   end
-  for i, line in ipairs(show_sources(found)) do
+  for i, line in ipairs(show_sources(report, found)) do
     table.insert(lines, ("  %-9s  %s"):format(i == 1 and "binaries" or "", line))
   end
   for i, line in ipairs(lines) do

@@ -24,13 +24,14 @@ local function load_of(options)
   return load
 end
 
--- Counts the samples whose ip lies in each binary. Returns a function that lists the binaries
+-- Counts the samples whose ip lies in each binary; if `chains` is true, also loads the symbols
+-- of the binaries of all frames. Returns a function that lists the binaries
 -- (src/binding/query/hits.c); nil if no sample has an ip.
-local function count_samples(file)
+local function count_samples(file, chains)
   local spec = core.query_spec(records.samples(file, { order = "file", expand = false }))
   local scope = spec.scope
   if not scope:root "dso" then return nil end
-  local keys = { { ref = scope:ref "dso" }, { ref = scope:ref "map.build_id" } }
+  local keys = { { ref = scope:stack("callchain", chains and "binaries" or "binary") } }
   local description = engine.grouping(spec, keys, { { measure = "count" } })
   description.binaries = true
   local _, each = engine.groups(spec, description)
@@ -40,12 +41,12 @@ end
 ---Calls a function for each binary, as they were first mapped. For a stream, which cannot be
 ---read for it, the symbols of all are looked up, and `samples` is nil.
 ---@param file perflua.File
----@param load string of BinariesOptions
+---@param load string of BinariesOptions, or "reached": those of all frames of call chains
 ---@param fn fun(row: perflua.Binary, first: boolean) first: no binary before has its name and
 --- build-id, and so its samples; it must not read records
 function binaries.each(file, load, fn)
   if load == "none" or not file.size then return core.each_binary(file, load ~= "none", fn) end
-  local each = count_samples(file)
+  local each = count_samples(file, load == "reached")
   if each then return each(load == "all", fn) end
   core.each_binary(file, load == "all", function(row, first)
     row.samples = 0

@@ -39,7 +39,9 @@ struct pl_job {
 	struct pl_hits {
 		bool is_asked;
 		struct pb_secret secret;
-		struct pb_map map; /* numbers of groups, by name and build-id */
+		/* groups, one for all with the same name and build-id, by these two */
+		struct pb_map map;
+		uint64_t *samples; /* [number of groups]: of all that a group stands for */
 		bool *counted;	   /* [number of groups]: already counted in this listing */
 	} hits;
 };

@@ -1,23 +1,18 @@
 /*
  * Groups by binary, for lists of all binaries.
  *
- * The option is binaries = true: the keys are `dso` and `map.build_id`, and the measure is a
- * count. The result is empty. A second result is a function: each(load, fn) calls fn(row,
- * first) for each binary of the recording (pl_list_binaries) with its samples, which are also
- * those of all others with its name and build-id; `first` is true for the first of these. The
- * groups stay in the core, as there may be as many as processes.
+ * The option is binaries = true: the key is a call chain of PQ_CHAIN_BINARY or
+ * PQ_CHAIN_BINARIES, and the measure is a count. The result is empty. A second result is a
+ * function: each(load, fn) calls fn(row, first) for each binary of the recording
+ * (pl_list_binaries) with its samples, which are also those of all others with its name and
+ * build-id; `first` is true for the first of these. The groups stay in the core, as there may
+ * be as many as processes.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "group.h"
 #include "binding/system.h"
-
-/* The name and the build-id of a binary, in hex. */
-struct identity {
-	const struct pl_job *job;
-	struct pd_text name, build_id;
-};
 
 void pl_hits_read(lua_State *L, struct pl_job *job)
 {
@@ -27,52 +22,62 @@ void pl_hits_read(lua_State *L, struct pl_job *job)
 	job->hits.is_asked = lua_toboolean(L, -1);
 	lua_pop(L, 1);
 	if (job->hits.is_asked &&
-	    (g->n_keys != 2 || g->n_measures != 1 || g->measures[0].kind != PQ_M_COUNT))
-		luaL_error(L, "invalid query: binaries need two keys and a count");
+	    (g->n_keys != 1 || g->n_measures != 1 || g->measures[0].kind != PQ_M_COUNT))
+		luaL_error(L, "invalid query: binaries need one key and a count");
 }
 
 void pl_hits_free(struct pl_job *job)
 {
 	pb_map_deinit(&job->hits.map);
 	free(job->hits.counted);
+	free(job->hits.samples);
 	job->hits.counted = NULL;
+	job->hits.samples = NULL;
 }
 
-/* Returns a key of a group; a text of size 0 if it is absent. */
-static struct pd_text get_key(const struct pl_job *job, size_t group, size_t key)
+/* Returns the binary of a group; NULL: nothing was mapped at ip, or there is none. */
+static const struct ps_dso *get_binary(const struct pl_job *job, size_t group)
 {
+	const struct pq_chains *chains = pq_groups_chains(job->groups);
 	struct pq_value value;
+	size_t n;
 
-	pq_groups_key(job->groups, group, key, &value);
-	return value.type == PQ_TEXT ? (struct pd_text){ value.p, value.size } :
-				       (struct pd_text){ "", 0 };
+	pq_groups_key(job->groups, group, 0, &value);
+	if (value.type != PQ_CHAIN)
+		return NULL;
+	return pq_chains_frame(chains, *pq_chains_frames(chains, (uint32_t)value.u, &n))->dso;
 }
 
-static bool has_key(const struct pl_job *job, size_t group, size_t key, struct pd_text text)
-{
-	struct pd_text own = get_key(job, group, key);
+struct wanted {
+	const struct pl_job *job;
+	const struct ps_dso *dso;
+};
 
-	return own.n == text.n && memcmp(own.p, text.p, text.n) == 0;
-}
-
+/* Returns true if the binary of a group has the name and the build-id of the wanted one. */
 static bool has_identity(const void *arg, uint32_t group)
 {
-	const struct identity *identity = arg;
+	const struct wanted *wanted = arg;
+	const struct ps_dso *a = get_binary(wanted->job, group), *b = wanted->dso;
+	const struct ps_build_id *id = &a->id.build_id;
 
-	return has_key(identity->job, group, 0, identity->name) &&
-	       has_key(identity->job, group, 1, identity->build_id);
+	return id->size == b->id.build_id.size &&
+	       memcmp(id->bytes, b->id.build_id.bytes, id->size) == 0 &&
+	       strcmp(a->name, b->name) == 0;
 }
 
-static uint32_t hash_identity(const struct pl_job *job, struct pd_text name,
-			      struct pd_text build_id)
+static uint32_t hash_identity(const struct pl_job *job, const struct ps_dso *dso)
 {
 	const struct pb_secret *secret = &job->hits.secret;
 
-	return pb_hash_pair(secret, pb_hash_bytes(secret, name.p, name.n),
-			    pb_hash_bytes(secret, build_id.p, build_id.n));
+	return pb_hash_pair(secret, pb_hash_bytes(secret, dso->name, strlen(dso->name)),
+			    pb_hash_bytes(secret, dso->id.build_id.bytes,
+					  dso->id.build_id.size));
 }
 
-/* Makes the groups findable. Returns false without memory. */
+/*
+ * Adds the samples of binaries up by name and build-id, in the first group of each, and makes
+ * these findable. Returns false without memory.
+ */
 static bool index_groups(struct pl_job *job)
 {
 	size_t n = pq_groups_size(job->groups);
@@ -80,15 +85,22 @@ static bool index_groups(struct pl_job *job)
 	pq_groups_seal(job->groups);
 	pb_secret_make(&job->hits.secret);
 	job->hits.counted = calloc(n + 1, sizeof(*job->hits.counted));
-	if (!job->hits.counted || n >= UINT32_MAX)
+	job->hits.samples = calloc(n + 1, sizeof(*job->hits.samples));
+	if (!job->hits.counted || !job->hits.samples || n >= UINT32_MAX)
 		return false;
 	for (size_t g = 0; g < n; g++) {
-		struct pd_text name = get_key(job, g, 0);
-		uint32_t hash = hash_identity(job, name, get_key(job, g, 1));
+		const struct wanted wanted = { job, get_binary(job, g) };
+		struct pq_state state;
+		uint32_t first;
 
-		/* without a name there was no binary */
-		if (name.n && !pb_map_add(&job->hits.map, hash, (uint32_t)g))
+		if (!wanted.dso)
+			continue;
+		first = pb_map_intern(&job->hits.map, hash_identity(job, wanted.dso),
+				      has_identity, &wanted, (uint32_t)g);
+		if (first == UINT32_MAX)
 			return false;
+		pq_groups_state(job->groups, g, 0, &state);
+		job->hits.samples[first] += state.value.u;
 	}
 	return true;
 }
@@ -97,22 +109,14 @@ static bool index_groups(struct pl_job *job)
 static bool count_hits(void *arg, const struct ps_dso *dso, uint64_t *samples)
 {
 	struct pl_job *job = arg;
-	char id[PS_BUILD_ID_TEXT] = "";
-	struct identity identity = { .job = job };
-	const struct pb_slot *slot;
-	struct pq_state state;
+	const struct wanted wanted = { job, dso };
+	const struct pb_slot *slot = pb_map_find(&job->hits.map, hash_identity(job, dso),
+						 has_identity, &wanted);
 	bool first;
 
-	if (dso->id.build_id.size)
-		ps_build_id_text(&dso->id.build_id, id);
-	identity.name = (struct pd_text){ dso->name, strlen(dso->name) };
-	identity.build_id = (struct pd_text){ id, strlen(id) };
-	slot = pb_map_find(&job->hits.map, hash_identity(job, identity.name, identity.build_id),
-			   has_identity, &identity);
 	if (!slot || !slot->item)
 		return true;
-	pq_groups_state(job->groups, slot->item - 1, 0, &state);
-	*samples = state.value.u;
+	*samples = job->hits.samples[slot->item - 1];
 	first = !job->hits.counted[slot->item - 1];
 	job->hits.counted[slot->item - 1] = true;
 	return first;

@@ -172,6 +172,23 @@ static bool begins_with_ip(unsigned kind)
 	       kind == PQ_CHAIN_FUNCTIONS;
 }
 
+/* Returns the number of the chain of a kind for which pq_is_binary_kind(). */
+static uint32_t resolve_binary(struct pq_chains *c, struct pq_looked *looked,
+			       const struct pd_record *rec, const struct raw *raw)
+{
+	uint32_t own = looked->has_ip ? pq_frame_at(c, looked, &looked->own) : 0, number = own;
+	struct pd_frame frame;
+	struct walk walk;
+
+	walk_init(&walk, raw, rec);
+	while (looked->kind == PQ_CHAIN_BINARIES && number != UINT32_MAX &&
+	       walk_next(&walk, &frame))
+		number = pq_frame_at(c, looked, &frame);
+	if (number == UINT32_MAX)
+		return PQ_CHAIN_NO_MEMORY;
+	return looked->has_ip ? pq_chain_intern(c, PQ_CHAIN_MAPPED, &own, 1) : PQ_NO_CHAIN;
+}
+
 /* Returns the number of the chain of a record's frames, which it resolves. */
 static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
 			      const struct pd_record *rec, const struct raw *raw)
@@ -254,7 +271,10 @@ static void begin_look(struct pq_chains *c, struct pm_resolver *resolver,
 	pm_addr_context_of(system, rec, &looked->context);
 	looked->own = (struct pd_frame){ looked->has_ip ? (uint64_t)ip : 0,
 					 looked->context.mode };
-	find_raw(looked, rec, raw);
+	if (looked->kind == PQ_CHAIN_BINARY)
+		*raw = (struct raw){ 0 };
+	else
+		find_raw(looked, rec, raw);
 	pq_look_when(c, looked);
 }
 
@@ -268,6 +288,8 @@ uint32_t pq_chains_of(struct pq_chains *c, struct pm_resolver *resolver,
 	bool hashed;
 
 	begin_look(c, resolver, rec, &looked, &raw);
+	if (pq_is_binary_kind(kind))
+		return resolve_binary(c, &looked, rec, &raw);
 	if (begins_with_ip(kind) && !looked.has_ip)
 		return PQ_NO_CHAIN;
 	if (kind == PQ_CHAIN_FUNCTIONS && !find_own(c, &looked))

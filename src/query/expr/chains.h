@@ -61,6 +61,13 @@ enum pq_chain_kind {
 	 * address 0. pq_chains_own() tells the address of ip.
 	 */
 	PQ_CHAIN_FUNCTIONS,
+	/*
+	 * one frame: the binary at ip, told apart as by PQ_CHAIN_MAPPED, with address 0;
+	 * without an ip there is no chain
+	 */
+	PQ_CHAIN_BINARY,
+	/* as PQ_CHAIN_BINARY; loads the symbols of the binaries of all frames on the way */
+	PQ_CHAIN_BINARIES,
 };
 
 /*

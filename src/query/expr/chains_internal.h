@@ -10,7 +10,7 @@
 #include "strings.h"
 
 /* A further kind: frames by the names of their functions. */
-#define PQ_SYMBOLS   (PQ_CHAIN_FUNCTIONS + 1)
+#define PQ_SYMBOLS   (PQ_CHAIN_BINARIES + 1)
 #define PQ_KINDS     (PQ_SYMBOLS + 1)
 #define PQ_NO_SYMBOL (UINT32_MAX - 1) /* number of frames without a function */
 
@@ -134,10 +134,16 @@ struct pq_chains {
 	struct pq_seen_name (*names)[2]; /* [PQ_NAME_SETS]; NULL: not needed yet */
 };
 
+/* Returns true if chains of a kind are the binary at ip. */
+static inline bool pq_is_binary_kind(unsigned kind)
+{
+	return kind == PQ_CHAIN_BINARY || kind == PQ_CHAIN_BINARIES;
+}
+
 /* Returns true if frames of a kind of chains are told apart by values, not by texts. */
 static inline bool pq_is_value_kind(unsigned kind)
 {
-	return kind >= PQ_CHAIN_VALUES && kind <= PQ_CHAIN_FUNCTIONS;
+	return kind >= PQ_CHAIN_VALUES && kind <= PQ_CHAIN_BINARIES;
 }
 
 /* Sets looked->tags. */
