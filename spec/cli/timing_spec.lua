@@ -60,7 +60,7 @@ describe("--timing", function()
       assert.equal(samples, groups.groups.records, "with " .. workers)
       -- workers look for the borders of their parts, of which small files have many
       local share = groups.read.bytes / file.size
-      assert.is_true(share > 0.99 and share < 2, ("%g of the file"):format(share))
+      assert.is_true(share > 0.99 and share < 1.3, ("%g of the file"):format(share))
       assert.is_true(stages_of(file, "recorded system").names.records > 0)
     end
   end)
@@ -214,7 +214,7 @@ describe("--timing", function()
     assert.equal(1, n_loops)
   end)
 
-  it("reads names where the index says they are, before a loop in time order", function()
+  it("reads names in the pass that makes the index, before a loop in time order", function()
     local b = builder.new()
     local e = b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
     for i = 1, 40000 do
@@ -234,7 +234,10 @@ describe("--timing", function()
         for _, comm in ipairs(list) do print(comm, n[comm]) end]], path }
       local file = told.files[1]
       assert.equal("name1\t19000\nname19001\t19000\nname38001\t2000\n", got.out)
-      assert.is_true(stages_of(file, "recorded system").read.bytes < file.size / 4)
+      -- the samples hold bytes that look like records, where workers look for borders
+      assert.is_true(stages_of(file, "index of times").read.bytes < 1.3 * file.size)
+      assert.is_nil(stages_of(file, "recorded system").read)
+      assert.equal(3, stages_of(file, "recorded system").names.records)
       assert.is_true(stages_of(file, "index of times").read.bytes >= 0.99 * file.size)
     end
   end)

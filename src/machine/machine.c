@@ -172,15 +172,14 @@ bool pm_system_read(struct pm_system *sys, unsigned threads, bool is_ordered,
 	uint64_t before = sys->revision;
 	struct pd_types types = { .unknown = false };
 	struct pm_sideband found;
-	bool ok;
+	bool has_found, ok;
 
 	pm_system_types(&types);
-	if (is_ordered)
-		pd_time_order_index(session, threads, progress);
+	has_found = is_ordered && pm_sideband_find_indexing(&found, session, threads, progress);
 	pb_set_phase(progress, "reading names");
 	sys->threads.in_order = pm_sources_are_timed(&sys->sources);
-	if (!pd_time_order_has_few(session, &types) &&
-	    pm_sideband_find(&found, session, threads, progress)) {
+	if (has_found || (!pd_time_order_has_few(session, &types) &&
+			  pm_sideband_find(&found, session, threads, progress))) {
 		ok = add_found_records(sys, &found, progress, err);
 		pm_sideband_deinit(&found);
 	} else {

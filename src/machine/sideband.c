@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "perfdata/order/partitions.h"
+#include "perfdata/order/time_order.h"
 #include "symbols/symbols.h"
 
 #define MOST_BYTES ((size_t)64 << 20) /* of all records found: more are read in order instead */
@@ -33,6 +34,7 @@ struct search {
 	struct pd_types types;
 	struct pm_finder *finders; /* [workers] */
 	atomic_size_t bytes;
+	atomic_bool gave_up; /* a record of the pass that makes the index found no room */
 };
 
 /* A partition that is being searched. */
@@ -46,26 +48,27 @@ struct partition_search {
 };
 
 /*
- * Keeps a copy of a record. Until join_found() its `number` says whether its time is of this
- * partition. Returns false if there is no room for it.
+ * Keeps a copy of a record of `reader`, whose time, or that of the record before it, is `time`.
+ * Until join_found() its `number` says whether that is of this partition (`timed`). Returns
+ * false if there is no room for it.
  */
-static bool keep_record(struct partition_search *p, const struct pd_record *rec)
+static bool keep_record(struct search *search, struct pm_finder *f, struct pd_reader *reader,
+			const struct pd_record *rec, uint64_t time, bool timed)
 {
-	struct pm_finder *f = p->finder;
 	size_t size = sizeof(*f->records) + rec->size;
 	struct pm_sideband_record *kept;
 	uint8_t *bytes;
 
-	if (atomic_fetch_add(&p->search->bytes, size) + size > MOST_BYTES ||
+	if (atomic_fetch_add(&search->bytes, size) + size > MOST_BYTES ||
 	    !pb_reserve(f->records, f->n, f->capacity))
 		return false;
 	bytes = pb_arena_get(&f->bytes, rec->size);
 	if (!bytes)
 		return false;
 	kept = &f->records[f->n++];
-	*kept = (struct pm_sideband_record){ p->last, p->timed, *rec };
+	*kept = (struct pm_sideband_record){ time, timed, *rec };
 	kept->rec.bytes = memcpy(bytes, rec->bytes, rec->size);
-	pd_bind(&p->reader->binder, &kept->rec);
+	pd_bind(&reader->binder, &kept->rec);
 	return true;
 }
 
@@ -73,7 +76,37 @@ static bool scan_record(struct partition_search *p, struct pd_record *rec)
 {
 	if (pd_timestamp_of(p->locator, rec, &p->last))
 		p->timed = true;
-	return !pd_types_has(&p->search->types, rec->type) || keep_record(p, rec);
+	return !pd_types_has(&p->search->types, rec->type) ||
+	       keep_record(p->search, p->finder, p->reader, rec, p->last, p->timed);
+}
+
+/*
+ * Lists the records that a worker found in a partition, which are those after the ones of its
+ * partition before. `last` is the time of the last record, if one is `timed`. Returns false
+ * without memory.
+ */
+static bool list_partition(struct pm_finder *f, const struct pd_partition *partition,
+			   uint64_t last, bool timed)
+{
+	const struct partition_records *before;
+	size_t first = 0;
+
+	if (!pb_reserve(f->partitions, f->n_partitions, f->partitions_capacity))
+		return false;
+	if (f->n_partitions) {
+		before = &f->partitions[f->n_partitions - 1];
+		first = before->first + before->n;
+	}
+	f->partitions[f->n_partitions++] = (struct partition_records){
+		.of = f,
+		.partition = partition->number,
+		.first = first,
+		.n = f->n - first,
+		.stream = partition->reader->stream,
+		.last = last,
+		.timed = timed,
+	};
+	return true;
 }
 
 /* Skips samples at the head of a run, and stores the last one in *last. */
@@ -146,7 +179,6 @@ static bool search_partition(void *arg, const struct pd_partition *partition)
 	struct search *s = arg;
 	struct pm_finder *f = &s->finders[partition->worker];
 	struct partition_search p = { s, f, partition->reader, &f->locator, 0, false };
-	size_t first = f->n;
 	struct pd_record rec;
 	struct pd_error err;
 	bool ok = true;
@@ -157,20 +189,28 @@ static bool search_partition(void *arg, const struct pd_partition *partition)
 	while (ok && pb_goes_on(&partition->progress, 0, 0) &&
 	       pd_reader_advance(partition->reader, &rec, &err) > 0)
 		ok = scan_record(&p, &rec) && scan_block(&p);
-	if (!ok || !pb_reserve(f->partitions, f->n_partitions, f->partitions_capacity)) {
+	if (!ok || !list_partition(f, partition, p.last, p.timed))
 		partition->reader->bailed_out = true;
-		return true;
-	}
-	f->partitions[f->n_partitions++] = (struct partition_records){
-		.of = f,
-		.partition = partition->number,
-		.first = first,
-		.n = f->n - first,
-		.stream = partition->reader->stream,
-		.last = p.last,
-		.timed = p.timed,
-	};
 	return true;
+}
+
+static void take_watched(void *arg, const struct pd_partition *partition,
+			 const struct pd_record *rec, uint64_t time, bool timed)
+{
+	struct search *s = arg;
+
+	if (!keep_record(s, &s->finders[partition->worker], partition->reader, rec, time,
+			 timed))
+		atomic_store(&s->gave_up, true);
+}
+
+static void end_watched(void *arg, const struct pd_partition *partition, uint64_t time,
+			bool timed)
+{
+	struct search *s = arg;
+
+	if (!list_partition(&s->finders[partition->worker], partition, time, timed))
+		atomic_store(&s->gave_up, true);
 }
 
 /*
@@ -268,6 +308,26 @@ bool pm_sideband_find(struct pm_sideband *s, struct pd_session *session, unsigne
 	pm_system_types(&search.types);
 	if (s->finders && pd_partitions_read(session, &work) == PB_OK &&
 	    gather_records(s, session))
+		return true;
+	pm_sideband_deinit(s);
+	return false;
+}
+
+bool pm_sideband_find_indexing(struct pm_sideband *s, struct pd_session *session,
+			       unsigned threads, const struct pb_progress *progress)
+{
+	struct search search = { .bytes = 0 };
+	struct pd_index_watch watch = {
+		.take = take_watched,
+		.end = end_watched,
+		.arg = &search,
+	};
+
+	*s = (struct pm_sideband){ .n_finders = threads };
+	s->finders = search.finders = calloc(threads, sizeof(*s->finders));
+	pm_system_types(&watch.types);
+	if (pd_time_order_index(session, threads, s->finders ? &watch : NULL, progress) &&
+	    !search.gave_up && gather_records(s, session))
 		return true;
 	pm_sideband_deinit(s);
 	return false;

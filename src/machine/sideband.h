@@ -28,6 +28,14 @@ struct pm_sideband {
  */
 bool pm_sideband_find(struct pm_sideband *sideband, struct pd_session *session,
 		      unsigned threads, const struct pb_progress *progress);
+
+/*
+ * Does what pm_sideband_find() does, in the pass that makes the session's index of times. Makes
+ * the index also if it returns false, as far as pd_time_order_index() can; returns false if the
+ * session has or needs none.
+ */
+bool pm_sideband_find_indexing(struct pm_sideband *sideband, struct pd_session *session,
+			       unsigned threads, const struct pb_progress *progress);
 void pm_sideband_deinit(struct pm_sideband *sideband);
 
 #endif

@@ -4,6 +4,7 @@
 local aside = require "perflua.group.aside"
 local described = require "perflua.toolkit.described"
 local result_table = require "perflua.table.result_table"
+local samples_with_losses = require "perflua.file.samples_with_losses"
 
 local known = { "caller", "lock", "thread" }
 
@@ -118,6 +119,7 @@ function tool.queries(file, _, by) return { query_of(file, by) } end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(file, args, out, by)
+  if by.caller then samples_with_losses.read_names(file) end
   local query = query_of(file, by)
   local set_aside = aside.from(query.query)
   local list = result_table.new(columns, "total_ms", { lock = not by.lock,

@@ -34,6 +34,9 @@ static inline uint64_t pd_chunk_type(uint32_t type)
 	return UINT64_C(1) << (type < PD_RECORD_USER ? type : 0);
 }
 
+/* Returns the bits of all types of a set. */
+uint64_t pd_chunk_types(const struct pd_types *types);
+
 /*
  * Sizes of chunks, in bytes. A chunk is read whole when its first record is due: large ones
  * fill the memory, small ones cost more to read than to sort. Runs shorter than PD_CHUNK_LEAST

@@ -98,34 +98,43 @@ unsigned pd_partitions_workers(const struct pd_session *session, unsigned most)
 
 /* records of a row: a wrong guess is found out, or leads to real records, within so many */
 #define RECORDS_IN_ROW 32
+#define MOST_IN_ROW    128
+/* records in a row whose types and flags are in use, which end it: wrong guesses have few */
+#define KNOWN_IN_ROW 4
 /* bytes of a row, at most: copies of stacks hold bytes that look like a few records */
 #define ROW_BYTES (64 * 1024)
 
 /*
- * Returns the size in bytes of a row of RECORDS_IN_ROW records, or fewer at the end or with
- * ROW_BYTES, that begins at the blocks' position; 0 if the bytes there cannot all be records.
- * Records begin where the row ends even if those in it are none, as sooner or later what looks
- * like a record leads to one.
+ * Returns the size in bytes of a row of RECORDS_IN_ROW records, or fewer with ROW_BYTES, that
+ * begins at the blocks' position, up to the last of KNOWN_IN_ROW known ones; 0 if the bytes
+ * there cannot all be records, or the blocks end before. Records begin where the row ends even
+ * if those in it are none, as sooner or later what looks like a record leads to one.
  */
 static size_t measure_row(struct pd_blocks *b, const struct pd_binder *binder)
 {
 	bool swap = binder->file->swap;
 	size_t at = 0;
 	struct pd_error err;
+	int known = 0;
 
-	for (int i = 0; i < RECORDS_IN_ROW && at < ROW_BYTES; i++) {
+	for (int i = 0; i < MOST_IN_ROW; i++) {
+		enum pd_trust trust;
 		size_t size;
 
+		if (known >= KNOWN_IN_ROW && (i >= RECORDS_IN_ROW || at >= ROW_BYTES))
+			return at;
 		if (pd_blocks_fill(b, at + 8, &err) <= 0)
 			break;
 		size = pb_load16(b->pos + at + 6, swap);
-		if (size >= 8 && pd_blocks_fill(b, at + size, &err) <= 0)
+		if (size < 8 || pd_blocks_fill(b, at + size, &err) <= 0)
 			break;
-		if (size < 8 || pd_record_trust(binder, b->pos + at, (uint32_t)size) == PD_ODD)
-			return 0;
+		trust = pd_record_trust(binder, b->pos + at, (uint32_t)size);
+		if (trust == PD_ODD)
+			break;
+		known = trust >= PD_KNOWN ? known + 1 : 0;
 		at += size;
 	}
-	return at;
+	return 0;
 }
 
 /*
@@ -162,7 +171,7 @@ static uint64_t find_boundary(const struct pd_stream *stream, uint64_t from, uin
 	uint64_t end = stream->data.offset + stream->data.size;
 	uint64_t nominal = from + size / 8 * 8;
 
-	for (uint64_t part = 96 * 1024; end - from >= size + SMALLEST; part *= 16) {
+	for (uint64_t part = 16 * 1024; end - from >= size + SMALLEST; part *= 6) {
 		uint64_t found;
 
 		if (part > end - nominal)
@@ -376,8 +385,9 @@ static void learn_stream_heads(const struct pd_session *session)
 		if (!pd_reader_init(&reader, stream, &err))
 			continue;
 		reader.speculative = reader.accepts_metadata = reader.uncompressed_only = true;
+		if (reader.blocks.limit - reader.blocks.offset > HEAD)
+			reader.blocks.limit = reader.blocks.offset + HEAD;
 		while (rec.type != PD_RECORD_SAMPLE &&
-		       reader.blocks.offset - stream->data.offset < HEAD &&
 		       pd_reader_advance(&reader, &rec, &err) > 0)
 			;
 		pd_reader_deinit(&reader);

@@ -37,14 +37,20 @@ static bool has_recorded_times(const struct pd_time_order *o)
 	return false;
 }
 
-/* Makes the indexes of all streams, which can be read again. Returns as pd_index_make(). */
+/*
+ * Makes the indexes of all streams, which can be read again. Returns as pd_index_make(). Sets
+ * *told if `watch` (or NULL) knows all its records.
+ */
 static enum pb_outcome index_streams(struct pd_time_order *o, struct pd_session *files,
 				     const struct pd_walk_options *options,
+				     const struct pd_index_watch *watch, bool *told,
 				     struct pd_error *err)
 {
 	enum pb_outcome shared = pd_index_make_parallel(files, o->streams, o->n,
-							options->workers, &options->progress);
+							options->workers, watch,
+							&options->progress);
 
+	*told = watch && shared == PB_OK;
 	if (shared != PB_RETRY_SERIAL)
 		return shared;
 	for (size_t i = 0; i < o->n; i++) {
@@ -63,7 +69,9 @@ static enum pb_outcome index_streams(struct pd_time_order *o, struct pd_session 
  * PB_RETRY_SERIAL for one-shot streams, too.
  */
 static enum pb_outcome make_indexes(struct pd_time_order *o, struct pd_session *files,
-				    const struct pd_walk_options *options, struct pd_error *err)
+				    const struct pd_walk_options *options,
+				    const struct pd_index_watch *watch, bool *told,
+				    struct pd_error *err)
 {
 	struct pb_pass *pass = NULL;
 	enum pb_outcome made;
@@ -76,21 +84,11 @@ static enum pb_outcome make_indexes(struct pd_time_order *o, struct pd_session *
 		pass = pb_pass_begin(files->timing, "index of times", files->number);
 	lap = pb_stage_enter(files->timing, pass ? pass : options->pass, PB_STAGE_ORDER);
 	pb_set_phase(&options->progress, "indexing times");
-	made = index_streams(o, files, options, err);
+	made = index_streams(o, files, options, watch, told, err);
 	pb_set_phase(&options->progress, NULL);
 	pb_stage_leave(&lap);
 	pb_pass_end(pass);
 	return made;
-}
-
-static uint64_t get_type_bits(const struct pd_types *types)
-{
-	uint64_t bits = types->unknown;
-
-	for (uint32_t type = 0; type < PD_RECORD_TYPES; type++)
-		if (pd_types_has(types, type))
-			bits |= pd_chunk_type(type);
-	return bits;
 }
 
 /* Merges the chunks that hold records of the types and times of `options`. */
@@ -98,7 +96,7 @@ static enum pb_outcome merge_chunks(struct pd_time_order *o,
 				    const struct pd_walk_options *options, size_t window,
 				    struct pd_error *err)
 {
-	uint64_t types = get_type_bits(&options->types), all = 0;
+	uint64_t types = pd_chunk_types(&options->types), all = 0;
 
 	o->merge = (struct pd_merge){
 		.streams = o->streams,
@@ -157,6 +155,7 @@ enum pb_outcome pd_time_order_init(struct pd_time_order *o, const struct pd_sess
 {
 	enum pb_outcome ordered = PB_RETRY_SERIAL;
 	struct pd_session files = *session;
+	bool told;
 
 	files.files += first;
 	files.n_files = n;
@@ -166,7 +165,7 @@ enum pb_outcome pd_time_order_init(struct pd_time_order *o, const struct pd_sess
 			     "no memory");
 		ordered = PB_FAILED;
 	} else if (has_recorded_times(o)) {
-		ordered = make_indexes(o, &files, options, err);
+		ordered = make_indexes(o, &files, options, NULL, &told, err);
 		if (ordered == PB_OK)
 			ordered = merge_chunks(o, options, session->window, err);
 		else if (ordered == PB_RETRY_SERIAL)
@@ -204,8 +203,8 @@ bool pd_time_order_needs_index(const struct pd_session *session)
 	return needs;
 }
 
-void pd_time_order_index(struct pd_session *session, unsigned workers,
-			 const struct pb_progress *progress)
+bool pd_time_order_index(struct pd_session *session, unsigned workers,
+			 const struct pd_index_watch *watch, const struct pb_progress *progress)
 {
 	const struct pd_walk_options options = {
 		.types = PD_ALL_TYPES,
@@ -214,20 +213,22 @@ void pd_time_order_index(struct pd_session *session, unsigned workers,
 	};
 	struct pd_time_order o = { 0 };
 	struct pd_error err;
+	bool told = false;
 
 	/* files that follow one another have an index each when their turn comes */
 	if ((session->n_files > 1 && !session->merged) || !pd_time_order_needs_index(session))
-		return;
+		return false;
 	if (list_streams(&o, session, 0, session->n_files, &options.types))
-		make_indexes(&o, session, &options, &err);
+		make_indexes(&o, session, &options, watch, &told, &err);
 	free(o.streams);
+	return told;
 }
 
 #define FEW 4 /* 1 / this part of the bytes */
 
 bool pd_time_order_has_few(const struct pd_session *session, const struct pd_types *types)
 {
-	uint64_t bits = get_type_bits(types), found = 0;
+	uint64_t bits = pd_chunk_types(types), found = 0;
 
 	for (size_t i = 0; i < session->n_files; i++) {
 		for (size_t k = 0; k < session->files[i]->n_streams; k++) {
