@@ -17,7 +17,7 @@
 /* Numbers of the keys of groups; SIZE_MAX: the groups have no such key. */
 struct pe_keys {
 	size_t event, pid, tid, comm;
-	size_t chain; /* of PQ_CHAIN_MAPPED */
+	size_t chain; /* of PQ_CHAIN_MAPPED; without lines also of _STARTS or _STACK */
 	size_t cpu;
 };
 

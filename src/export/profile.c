@@ -161,7 +161,7 @@ static bool fill_entry(struct pe_profile *p, size_t g)
 	entry->cpu = cpu.type == PQ_INT ? (uint32_t)cpu.u : PE_NONE;
 	entry->event = find_event(p, event.type == PQ_EVENT ? event.event : NULL);
 	entry->thread = find_thread(p, g);
-	entry->stack = chain.type == PQ_CHAIN ? (uint32_t)chain.u : PE_NONE;
+	entry->stack = chain.type == PQ_CHAIN ? p->chain_numbers[chain.u] : PE_NONE;
 	pq_groups_state(p->groups, g, 0, &state);
 	entry->count = entry->weight = state.value.u;
 	if (p->asked->sums) {
@@ -251,6 +251,34 @@ static uint32_t *sort_items(struct pe_profile *p, void *items, size_t n, size_t 
 	return moved;
 }
 
+/*
+ * Numbers the texts, those of events and threads, in the order of these: groups have none that
+ * stays the same. Returns false without memory.
+ */
+static bool sort_texts(struct pe_profile *p)
+{
+	struct pm_string_pool found = p->texts;
+	bool ok = true;
+
+	p->texts = (struct pm_string_pool){ 0 };
+	for (size_t i = 0; ok && i < p->n_events; i++) {
+		uint32_t *name = &p->events[i].name;
+
+		*name = pm_string_pool_add(&p->texts, found.texts[*name]);
+		ok = *name != PM_NO_STRING;
+	}
+	for (uint32_t i = 0; ok && i < p->threads.n; i++) {
+		struct pe_thread *thread = (struct pe_thread *)p->threads.items + i;
+
+		if (thread->comm == PE_NONE)
+			continue;
+		thread->comm = pm_string_pool_add(&p->texts, found.texts[thread->comm]);
+		ok = thread->comm != PM_NO_STRING;
+	}
+	pm_string_pool_deinit(&found);
+	return ok;
+}
+
 /* Puts events and threads in order. Returns false without memory. */
 static bool sort_numbers(struct pe_profile *p)
 {
@@ -266,7 +294,7 @@ static bool sort_numbers(struct pe_profile *p)
 	}
 	free(events);
 	free(threads);
-	return ok;
+	return ok && sort_texts(p);
 }
 
 /*
@@ -296,6 +324,8 @@ static bool number_names(struct pe_profile *p)
 	return true;
 }
 
+#define DROP_EVERY (1u << 16) /* groups that are freed together */
+
 /* Fills the entries of a profile, in order. Returns false without memory. */
 static bool make_entries(struct pe_profile *p)
 {
@@ -303,16 +333,34 @@ static bool make_entries(struct pe_profile *p)
 	p->entries = malloc((p->n_entries + 1) * sizeof(*p->entries));
 	if (!p->entries)
 		return false;
-	for (size_t g = 0; g < p->n_entries; g++)
+	/* the last group first, so that groups go while entries come */
+	for (size_t g = p->n_entries; g-- > 0;) {
 		if (!fill_entry(p, g))
 			return false;
-	pq_groups_forget_rows(p->groups);
+		if (g % DROP_EVERY == 0)
+			pq_groups_drop(p->groups, g);
+	}
+	free(p->chain_numbers);
+	p->chain_numbers = NULL;
 	if (!sort_numbers(p) || !number_names(p))
 		return false;
 	if (p->asked->timed)
 		return pe_times_fill(p);
 	pe_sort_profile(p);
 	return true;
+}
+
+/*
+ * Numbers the chains and frames so that what is written does not depend on how many threads
+ * found them. Returns false without memory.
+ */
+static bool sort_chains(struct pe_profile *p)
+{
+	size_t n = p->chains ? pq_chains_size(p->chains) : 0;
+
+	p->chain_numbers = malloc((n + 1) * sizeof(*p->chain_numbers));
+	return p->chain_numbers &&
+	       (!n || pq_chains_sort(pq_groups_chains(p->groups), p->chain_numbers));
 }
 
 /* A part of a profile that needs no other part. */
@@ -374,7 +422,7 @@ struct pe_profile *pe_profile_create(struct pq_groups *groups, const struct pe_a
 	pb_set_init(&p->functions, sizeof(struct pe_function));
 	pb_set_init(&p->lines, sizeof(struct pe_line));
 	pq_groups_seal(groups);
-	if (!fill_profile(p)) {
+	if (!sort_chains(p) || !fill_profile(p)) {
 		pe_profile_destroy(p);
 		return NULL;
 	}
@@ -387,6 +435,7 @@ void pe_profile_destroy(struct pe_profile *p)
 		return;
 	pm_resolver_destroy(p->resolver);
 	free(p->resolved);
+	free(p->chain_numbers);
 	pm_string_pool_deinit(&p->texts);
 	pb_string_deinit(&p->scratch);
 	pb_set_deinit(&p->threads);

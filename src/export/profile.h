@@ -71,6 +71,7 @@ struct pe_profile {
 	/* [frames of the chains + 1], while the profile is made: see pe_frames_resolve() */
 	struct pe_resolved *resolved;
 	struct pm_string_pool texts;
+	uint32_t *chain_numbers; /* of the groups' chains, while entries are made */
 	struct pb_string scratch;
 	struct pe_event *events; /* [n_events], in the order of the recording */
 	size_t n_events, events_room;

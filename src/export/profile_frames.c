@@ -112,8 +112,8 @@ bool pe_frames_resolve(struct pe_profile *p)
 		struct pe_resolved *resolved = &p->resolved[i];
 
 		resolved->symbol = is->symbol;
-		/* frames by name have their functions, as has code made at run time */
-		if (is->dso && !is->symbol && !is->dso->jitdump)
+		/* frames by name or start have their functions, as has code made at run time */
+		if (is->dso && !is->symbol && !is->dso->jitdump && is->kind != PQ_CHAIN_STARTS)
 			resolved->symbol = pm_symbol_at(p->resolver, is->dso, is->address,
 							PM_NO_TIME);
 		if (p->asked->lines && is->dso)

@@ -22,20 +22,25 @@ profile.MAX_SIZE = 100 * 1000 * 1000
 
 ---The formats, by name: see init.lua. The core has their writers.
 ---  timeline  false: it has room for times; true: it is nothing without them
----  keys      further fields that entries are told apart by
+---  keys      the fields that entries are told apart by; default: KEYS
+---  chain     what tells frames apart where there are no lines, as of Scope:stack(); default:
+---            addresses, which are many more than functions
 ---  most      bytes of text that its viewer reads at most
 ---  spans     true: it has room for spans
 ---  binary    true: a terminal cannot show it
 profile.formats = {
   firefox = { description = "https://profiler.firefox.com, over time", lines = true,
     binary = true, timeline = true, most = profile.STRING, spans = true },
-  speedscope = { description = "https://www.speedscope.app", timeline = false,
+  speedscope = { description = "https://www.speedscope.app", timeline = false, chain = "starts",
     most = profile.STRING, spans = true },
   perfetto = { description = "https://ui.perfetto.dev, over time", lines = true,
-    binary = true, timeline = true, keys = { "cpu" }, spans = true },
+    binary = true, timeline = true, keys = { "event", "pid", "tid", "comm", "cpu" },
+    spans = true },
   pprof = { description = "pprof, Pyroscope, Grafana", lines = true, binary = true },
-  callgrind = { description = "kcachegrind, callgrind_annotate", lines = true },
-  folded = { description = "flamegraph.pl, inferno, flamelens", one_event = true },
+  callgrind = { description = "kcachegrind, callgrind_annotate", lines = true,
+    chain = "starts", keys = { "event" } },
+  folded = { description = "flamegraph.pl, inferno, flamelens", one_event = true,
+    chain = "names", keys = { "event", "comm" } },
 }
 
 local KEYS <const> = { "event", "pid", "tid", "comm" }
@@ -60,14 +65,12 @@ end
 local function describe(query, format, options)
   local lines = options.lines
   if lines == nil then lines = format.lines end
-  local names = { table.unpack(KEYS) }
-  for _, name in ipairs(format.keys or {}) do names[#names + 1] = name end
   local wall_time, duration
   if format.name == "pprof" then wall_time, duration = wall_times(spec_of(query)) end
-  return chains.describe(query, spec_of(query), names, { count = options.count,
+  return chains.describe(query, spec_of(query), format.keys or KEYS, { count = options.count,
     timeline = options.timeline, lines = lines, stacks = format.name == "firefox",
-    folded = format.name == "folded", names = format.name == "folded", wall_time = wall_time,
-    duration = duration })
+    chain = not lines and format.chain or nil, folded = format.name == "folded",
+    wall_time = wall_time, duration = duration })
 end
 
 -- Events are never added together.

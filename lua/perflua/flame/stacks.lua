@@ -66,7 +66,7 @@ local function describe(query, options)
   return profile.describe(query, spec_of(query),
     { "event", table.unpack(stacks.heads[by].fields) },
     { count = options.count, lines = options.inline or options.lines, folded = true,
-      names = options.names and not options.inline,
+      chain = options.names and not options.inline and "names" or nil,
       head = by ~= "none" and by or nil })
 end
 

@@ -12,8 +12,8 @@ local profile = {}
 ---@param names string[] the fields, beside the call chain, that tell entries apart
 ---@param options table { count, timeline, lines, stacks, folded, head, names, wall_time,
 --- duration, start } see there; count: samples weigh 1 each, not their periods; timeline: the
---- time of each sample is kept; names: of frames only the names of functions count, which are
---- far fewer than addresses
+--- time of each sample is kept; chain: what tells frames apart, see Scope:stack(); default:
+--- addresses
 ---@return table description for engine.groups
 ---@return { n: integer } # how many samples were set aside, when it has run
 ---@return {ref: table}[] # the keys
@@ -39,7 +39,7 @@ function profile.describe(query, spec, names, options)
   end
   is.chain = #keys + 1
   -- without a call chain it is the address; all addresses where nothing was mapped are one
-  keys[is.chain] = { ref = scope:stack("callchain", options.names and "names" or "mapped") }
+  keys[is.chain] = { ref = scope:stack("callchain", options.chain or "mapped") }
   local description = engine.grouping(spec, keys, columns)
   description.profile = is
   return description, counted, keys, columns

@@ -1,5 +1,6 @@
 local builder = require "spec.support.builder"
 local chains = require "spec.support.chains"
+local export_formats = require("perflua.export").formats
 local exported = require "spec.support.exported"
 local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
@@ -332,6 +333,33 @@ describe("an export with times", function()
       #worker, worker[1].weight, worker[2].time, worker[2].weight, worker[3].time,
       worker[3].weight })
     assert.same(one, threads_of(4))
+  end)
+
+  it("writes the same bytes in every format with any number of workers", function()
+    local order = 0
+    local b, sample = chains.recording { "0 map 7 1000-9000@0 /bin/x" }
+    for i = 1, 30000 do
+      order = order * 1103515245 + 12345 & 0x7fffffff -- chains come back, in no order
+      local caller, leaf = order >> 8 & 255, order >> 16 & 63
+      sample(i, 7 + i % 3, { chains.USER, 0x1000 + leaf, 0x2000 + caller, 0x3000 + i % 7 })
+      if i % 1000 == 0 then
+        b:record("comm", { pid = 7, tid = 7, comm = "name " .. i }, { time = i })
+      end
+    end
+    local path, options = b:write(), chains.options()
+    local function bytes(format, workers)
+      options.jobs = workers
+      local file <close> = assert(perflua.open(path, options))
+      local query = file:samples()
+      local more = format == "folded-diff" and { before = query } or nil
+      local out, written = exported.query(query, format, more)
+      assert.is_true(assert(written).samples >= 30000)
+      return files.read(out)
+    end
+    for _, format in ipairs(export_formats) do
+      local one = bytes(format, 1)
+      assert.is_true(one == bytes(format, 2) and one == bytes(format, 4), format)
+    end
   end)
 
   it("compresses the same file with any number of workers, whatever its size", function()

@@ -219,11 +219,11 @@ static struct pq_field *item_field(lua_State *L, int index, struct pq_field *fie
 static uint8_t to_chain_kind(lua_State *L, int index)
 {
 	static const char *const names[] = {
-		[PQ_CHAIN_STACK] = "names",	    [PQ_CHAIN_ANNOTATED] = "annotated",
-		[PQ_CHAIN_FRAMES] = "frames",	    [PQ_CHAIN_VALUES] = "values",
-		[PQ_CHAIN_MAPPED] = "mapped",	    [PQ_CHAIN_CALLERS] = "callers",
-		[PQ_CHAIN_FUNCTIONS] = "functions", [PQ_CHAIN_BINARY] = "binary",
-		[PQ_CHAIN_BINARIES] = "binaries",
+		[PQ_CHAIN_STACK] = "names",	[PQ_CHAIN_ANNOTATED] = "annotated",
+		[PQ_CHAIN_FRAMES] = "frames",	[PQ_CHAIN_VALUES] = "values",
+		[PQ_CHAIN_MAPPED] = "mapped",	[PQ_CHAIN_STARTS] = "starts",
+		[PQ_CHAIN_CALLERS] = "callers", [PQ_CHAIN_FUNCTIONS] = "functions",
+		[PQ_CHAIN_BINARY] = "binary",	[PQ_CHAIN_BINARIES] = "binaries",
 	};
 	const uint8_t n = sizeof(names) / sizeof(*names);
 	const char *name = lua_getfield(L, index, "chain") ? luaL_checkstring(L, -1) : *names;

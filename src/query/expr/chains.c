@@ -75,7 +75,8 @@ static bool has_frames(const void *arg, uint32_t item)
 		      wanted->n * sizeof(*wanted->frames)) == 0;
 }
 
-uint32_t pq_chain_intern(struct pq_chains *c, unsigned kind, const uint32_t *frames, size_t n)
+uint32_t pq_chain_intern(struct pq_chains *c, unsigned kind, const uint32_t *frames, size_t n,
+			 const struct pq_origin *first)
 {
 	const uint64_t head[PQ_HEAD_WORDS] = { kind, n, n % 2 ? frames[n - 1] : 0 };
 	const struct wanted wanted = { c, frames, n, kind };
@@ -84,10 +85,12 @@ uint32_t pq_chain_intern(struct pq_chains *c, unsigned kind, const uint32_t *fra
 	if (!reserve_chain(c, n + 1)) /* never NULL */
 		return PQ_CHAIN_NO_MEMORY;
 	found = pb_map_intern(&c->by_frames, hash, has_frames, &wanted, (uint32_t)c->n);
+	if (found < c->n && pq_is_earlier(first, &c->list[found].first))
+		c->list[found].first = *first;
 	if (found != c->n)
 		return found;
 	memcpy(c->numbers + c->n_numbers, frames, n * sizeof(*frames));
-	c->list[c->n] = (struct pq_chain){ c->n_numbers, (uint32_t)n, kind };
+	c->list[c->n] = (struct pq_chain){ c->n_numbers, *first, (uint16_t)n, (uint8_t)kind };
 	c->n_numbers += n;
 	return (uint32_t)c->n++;
 }
@@ -177,6 +180,7 @@ static uint32_t resolve_binary(struct pq_chains *c, struct pq_looked *looked,
 			       const struct pd_record *rec, const struct raw *raw)
 {
 	uint32_t own = looked->has_ip ? pq_frame_at(c, looked, &looked->own) : 0, number = own;
+	struct pq_origin first = pq_origin_of(rec);
 	struct pd_frame frame;
 	struct walk walk;
 
@@ -186,7 +190,8 @@ static uint32_t resolve_binary(struct pq_chains *c, struct pq_looked *looked,
 		number = pq_frame_at(c, looked, &frame);
 	if (number == UINT32_MAX)
 		return PQ_CHAIN_NO_MEMORY;
-	return looked->has_ip ? pq_chain_intern(c, PQ_CHAIN_MAPPED, &own, 1) : PQ_NO_CHAIN;
+	return looked->has_ip ? pq_chain_intern(c, PQ_CHAIN_MAPPED, &own, 1, &first) :
+				PQ_NO_CHAIN;
 }
 
 /* Returns the number of the chain of a record's frames, which it resolves. */
@@ -194,6 +199,7 @@ static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
 			      const struct pd_record *rec, const struct raw *raw)
 {
 	uint32_t numbers[PM_MAX_FRAMES + 1];
+	struct pq_origin first;
 	struct pd_frame frame;
 	struct walk walk;
 	size_t n = 0;
@@ -217,7 +223,8 @@ static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
 			return PQ_CHAIN_NO_MEMORY;
 	if (looked->kind < PQ_CHAIN_FRAMES)
 		n = stack_size(c, looked->kind, numbers, n);
-	return pq_chain_intern(c, looked->kind, numbers, n);
+	first = pq_origin_of(rec);
+	return pq_chain_intern(c, looked->kind, numbers, n, &first);
 }
 
 #define FEW 4 /* words: resolving these takes no longer than looking them up */

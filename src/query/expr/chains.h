@@ -14,17 +14,22 @@
 
 struct pq_chains;
 
+/* The position of a record, of 12 bytes: each chain and frame has one. */
+struct pq_origin {
+	uint64_t offset; /* in its recording */
+	uint16_t source, stream;
+} __attribute__((packed, aligned(4)));
+
 /* A frame, with what tells it apart. */
 struct pq_frame {
 	struct ps_dso *dso;		/* NULL: nothing was mapped there */
 	const struct ps_symbol *symbol; /* NULL: it is not known, or was not looked up */
 	/* address in the dso for a frame without a symbol, and in stacks; else 0 */
 	uint64_t address;
-	uint64_t ip;	 /* in stacks: ip of the first record that has the frame */
-	uint64_t offset; /* that record's position in its recording */
+	uint64_t ip;		/* in stacks: ip of the first record that has the frame */
+	struct pq_origin first; /* that record */
 	const struct ps_symbol *function; /* what pq_chains_function() found, once asked */
 	uint32_t text;			  /* number of its text, for the chains' own use */
-	uint16_t source, stream;	  /* where that record was read */
 	uint8_t mode;			  /* enum pd_cpumode */
 	uint8_t kind;			  /* enum pq_chain_kind, of a frame of values */
 	bool is_asked;			  /* pq_chains_function() was asked */
@@ -50,6 +55,11 @@ enum pq_chain_kind {
 	 * have very many of them.
 	 */
 	PQ_CHAIN_MAPPED,
+	/*
+	 * as PQ_CHAIN_MAPPED, but all addresses of a function are one frame, at its start, with
+	 * its symbol; and those of a binary without a function one with address 0
+	 */
+	PQ_CHAIN_STARTS,
 	/*
 	 * functions, or where none is known addresses, by binary and cpumode; functions and
 	 * binaries differ by their names. The first frame is that of ip, even if the call chain
@@ -170,9 +180,18 @@ void pq_chains_forget(struct pq_chains *chains);
 void pq_chains_seal(struct pq_chains *chains);
 
 /*
+ * Puts sealed chains in the order of the records that had each first, and their frames in the
+ * order of the chains, so that numbers depend neither on how many workers found them nor on
+ * who was faster.
+ * Sets numbers[i], for each chain, to the number that chain i has now. Returns false without
+ * memory.
+ */
+bool pq_chains_sort(struct pq_chains *chains, uint32_t *numbers);
+
+/*
  * Frees all frames but the first `n`: there may be very many. Only the numbers of a chain's
  * frames may be asked for after it. Does nothing and returns false if a chain is not of
- * PQ_CHAIN_CALLERS or PQ_CHAIN_MAPPED.
+ * PQ_CHAIN_CALLERS, PQ_CHAIN_MAPPED or PQ_CHAIN_STARTS.
  */
 bool pq_chains_drop_frames(struct pq_chains *chains, uint32_t n);
 

@@ -148,10 +148,15 @@ static bool is_same_function(const struct ps_symbol *a, const struct ps_symbol *
 	return a->length == b->length && memcmp(a->name, b->name, a->length) == 0;
 }
 
+static bool is_mapped_kind(unsigned kind)
+{
+	return kind == PQ_CHAIN_MAPPED || kind == PQ_CHAIN_STARTS;
+}
+
 /* Returns true if binaries and functions of two frames are equal, as their kind has it. */
 static bool is_same_code(const struct pq_frame *a, const struct pq_frame *b)
 {
-	if (a->kind == PQ_CHAIN_MAPPED)
+	if (is_mapped_kind(a->kind))
 		return a->symbol == b->symbol && a->dso == b->dso;
 	return is_same_function(a->symbol, b->symbol) &&
 	       (a->kind == PQ_CHAIN_CALLERS ? is_same_name(a, b) :
@@ -166,7 +171,7 @@ static uint32_t hash_value(const struct pq_chains *c, const struct pq_frame *fra
 		code = pb_hash_bytes(&c->secret, frame->symbol->name, frame->symbol->length);
 	else if (frame->kind == PQ_CHAIN_CALLERS && frame->dso)
 		code = pb_hash_bytes(&c->secret, frame->dso->name, strlen(frame->dso->name));
-	else if (frame->kind == PQ_CHAIN_MAPPED)
+	else if (is_mapped_kind(frame->kind))
 		code = (uintptr_t)frame->dso;
 	else
 		code = hash_binary(c, frame->dso);
@@ -183,14 +188,6 @@ static bool is_new_value(const void *arg, uint32_t item)
 	       is_same_code(a, b);
 }
 
-/* Returns true if frame a was recorded before b: it is the one whose ip is shown. */
-static bool is_earlier(const struct pq_frame *a, const struct pq_frame *b)
-{
-	if (a->source != b->source)
-		return a->source < b->source;
-	return a->stream != b->stream ? a->stream < b->stream : a->offset < b->offset;
-}
-
 uint32_t pq_frame_of_value(struct pq_chains *c, const struct pq_frame *frame)
 {
 	uint32_t number = (uint32_t)c->n_frames, found;
@@ -202,8 +199,8 @@ uint32_t pq_frame_of_value(struct pq_chains *c, const struct pq_frame *frame)
 	found = pb_map_intern(&c->values, hash_value(c, frame), is_new_value, c, number);
 	if (found == number)
 		c->n_frames++;
-	else if (found != UINT32_MAX && is_earlier(frame, &c->frames[found]))
-		c->frames[found] = c->frames[number];
+	else if (found != UINT32_MAX && pq_is_earlier(&frame->first, &c->frames[found].first))
+		c->frames[found] = c->frames[number]; /* whose ip is shown */
 	return found;
 }
 
@@ -214,7 +211,7 @@ uint32_t pq_frame_of_value(struct pq_chains *c, const struct pq_frame *frame)
 static uint32_t unmapped_frame(struct pq_chains *c, uint8_t kind, uint64_t mode)
 {
 	const struct pq_frame frame = { .mode = (uint8_t)mode, .kind = kind };
-	uint32_t *known = &c->unmapped[kind == PQ_CHAIN_MAPPED][mode & PD_MISC_CPUMODE];
+	uint32_t *known = &c->unmapped[is_mapped_kind(kind)][mode & PD_MISC_CPUMODE];
 
 	if (!*known)
 		*known = pq_frame_of_value(c, &frame) + 1;
@@ -241,27 +238,27 @@ static uint32_t binary_at(struct pq_chains *c, unsigned kind, const struct pm_ma
 static uint32_t value_at(struct pq_chains *c, const struct pq_looked *looked,
 			 const struct pd_frame *at, const struct pm_map *map)
 {
-	const struct pd_record *rec = looked->rec;
 	bool by_function = looked->kind >= PQ_CHAIN_CALLERS;
+	bool is_start = looked->kind == PQ_CHAIN_STARTS;
 	struct pq_frame frame = {
 		.dso = map ? map->dso : NULL,
 		.address = map ? pm_map_address(map, at->ip) : at->ip,
 		.ip = at->ip,
-		.offset = rec->offset,
-		.source = rec->source,
-		.stream = rec->stream,
+		.first = pq_origin_of(looked->rec),
 		.mode = (uint8_t)at->mode,
 		.kind = (uint8_t)(by_function ? PQ_CHAIN_CALLERS : looked->kind),
 	};
 	bool is_one = looked->kind == PQ_CHAIN_FUNCTIONS;
 
-	if (!map && (is_one || looked->kind == PQ_CHAIN_MAPPED))
+	if (!map && (is_one || is_mapped_kind(frame.kind)))
 		return unmapped_frame(c, frame.kind, at->mode);
-	if (frame.dso && (by_function || has_several_functions(frame.dso)))
+	if (frame.dso && (by_function || is_start || has_several_functions(frame.dso)))
 		frame.symbol = pm_symbol_at(looked->resolver, frame.dso, frame.address,
 					    looked->context.time);
 	if (is_one || (frame.symbol && by_function))
 		frame.address = 0;
+	else if (is_start)
+		frame.address = frame.symbol ? frame.symbol->start : 0;
 	return pq_frame_of_value(c, &frame);
 }
 

@@ -75,8 +75,9 @@ struct pq_raw {
 
 struct pq_chain {
 	uint64_t at; /* index in `numbers` */
-	uint32_t n;
-	uint32_t kind;
+	struct pq_origin first;
+	uint16_t n;
+	uint8_t kind;
 };
 
 /* The name of the function at an address, for as long as what is mapped there stays. */
@@ -115,7 +116,7 @@ struct pq_chains {
 	/* [n_frames]: no two have the same text in texts[kind] */
 	struct pq_frame *frames;
 	size_t n_frames, frames_room;
-	/* 1 + frame of unmapped_frame(), by whether it is of PQ_CHAIN_MAPPED, and by cpumode */
+	/* 1 + frame of unmapped_frame(), by whether is_mapped_kind(), and by cpumode */
 	uint32_t unmapped[2][PD_MISC_CPUMODE + 1];
 	struct pb_map addresses;  /* frames of PQ_CHAIN_FRAMES without a text */
 	struct pb_map values;	  /* frames of kinds for which pq_is_value_kind() */
@@ -153,6 +154,19 @@ void pq_look_when(struct pq_chains *chains, struct pq_looked *looked);
 uint32_t pq_frame_at(struct pq_chains *chains, struct pq_looked *looked,
 		     const struct pd_frame *at);
 
+/* Returns true if the record at `a` comes before that at `b` in the recordings. */
+static inline bool pq_is_earlier(const struct pq_origin *a, const struct pq_origin *b)
+{
+	if (a->source != b->source)
+		return a->source < b->source;
+	return a->stream != b->stream ? a->stream < b->stream : a->offset < b->offset;
+}
+
+static inline struct pq_origin pq_origin_of(const struct pd_record *rec)
+{
+	return (struct pq_origin){ rec->offset, rec->source, rec->stream };
+}
+
 /*
  * Returns the number of the frame with that text, added as *frame if it is new; UINT32_MAX: no
  * memory.
@@ -166,9 +180,12 @@ uint32_t pq_frame_of_address(struct pq_chains *chains, const struct pq_frame *fr
 /* Returns the number of a frame that is told apart by values, as pq_frame_of_text(). */
 uint32_t pq_frame_of_value(struct pq_chains *chains, const struct pq_frame *frame);
 
-/* Returns the number of the chain with these frames, added if it is new; PQ_CHAIN_NO_MEMORY. */
+/*
+ * Returns the number of the chain with these frames, at most PM_MAX_FRAMES + 1, that the record
+ * at `first` has; added if it is new; PQ_CHAIN_NO_MEMORY.
+ */
 uint32_t pq_chain_intern(struct pq_chains *chains, unsigned kind, const uint32_t *frames,
-			 size_t n);
+			 size_t n, const struct pq_origin *first);
 
 /* Returns the chain of a raw chain, from 1 on; 0: not there. */
 uint32_t pq_raw_find(const struct pq_raw *raw, const struct pq_hash *hash);

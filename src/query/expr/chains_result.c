@@ -38,7 +38,7 @@ bool pq_chains_drop_frames(struct pq_chains *c, uint32_t n)
 	struct pq_frame *kept;
 
 	for (size_t i = 0; i < c->n; i++)
-		if (c->list[i].kind != PQ_CHAIN_CALLERS && c->list[i].kind != PQ_CHAIN_MAPPED)
+		if (c->list[i].kind < PQ_CHAIN_MAPPED || c->list[i].kind > PQ_CHAIN_CALLERS)
 			return false;
 	kept = realloc(c->frames, (n + 1) * sizeof(*kept));
 	if (kept)
@@ -133,10 +133,93 @@ bool pq_chains_merge(struct pq_chains *c, const struct pq_chains *from, uint32_t
 			done = frames[k] != UINT32_MAX;
 		}
 		if (done)
-			numbers[i] = pq_chain_intern(c, kind, frames, chain->n);
+			numbers[i] = pq_chain_intern(c, kind, frames, chain->n, &chain->first);
 		done = done && numbers[i] != PQ_CHAIN_NO_MEMORY;
 	}
 	free(known);
 	free(frames);
 	return done;
+}
+
+/* A chain, and the record that had it first. */
+struct placed_chain {
+	struct pq_origin first;
+	uint32_t number;
+};
+
+static int compare_placed(const void *left, const void *right)
+{
+	const struct placed_chain *a = left, *b = right;
+
+	if (pq_is_earlier(&a->first, &b->first))
+		return -1;
+	if (pq_is_earlier(&b->first, &a->first))
+		return 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Puts the chains in order, and sets numbers[] as pq_chains_sort() does. */
+static bool sort_list(struct pq_chains *c, uint32_t *numbers)
+{
+	struct placed_chain *placed = malloc((c->n + 1) * sizeof(*placed));
+	struct pq_chain *sorted = malloc((c->n + 1) * sizeof(*sorted));
+	bool ok = placed && sorted;
+
+	for (uint32_t i = 0; ok && i < c->n; i++)
+		placed[i] = (struct placed_chain){ c->list[i].first, i };
+	if (ok && c->n)
+		qsort(placed, c->n, sizeof(*placed), compare_placed);
+	for (uint32_t i = 0; ok && i < c->n; i++) {
+		sorted[i] = c->list[placed[i].number];
+		numbers[placed[i].number] = i;
+	}
+	free(placed);
+	if (!ok) {
+		free(sorted);
+		return false;
+	}
+	free(c->list);
+	c->list = sorted;
+	c->room = c->n + 1;
+	return true;
+}
+
+/*
+ * Numbers the frames, and those of chains, as the chains in their order have them first; those
+ * of no chain come last. Returns false without memory.
+ */
+static bool sort_frames(struct pq_chains *c)
+{
+	uint32_t *numbers = calloc(c->n_frames + 1, sizeof(*numbers)), n = 0; /* from 1 on */
+	struct pq_frame *sorted = malloc((c->n_frames + 1) * sizeof(*sorted));
+	bool ok = numbers && sorted;
+
+	for (size_t i = 0; ok && i < c->n; i++) {
+		uint32_t *frames = c->numbers + c->list[i].at;
+
+		for (size_t k = 0; k < c->list[i].n; k++) {
+			if (!numbers[frames[k]])
+				numbers[frames[k]] = ++n;
+			frames[k] = numbers[frames[k]] - 1;
+		}
+	}
+	for (size_t i = 0; ok && i < c->n_frames; i++) {
+		if (!numbers[i])
+			numbers[i] = ++n;
+		sorted[numbers[i] - 1] = c->frames[i];
+	}
+	free(numbers);
+	if (!ok) {
+		free(sorted);
+		return false;
+	}
+	free(c->frames);
+	c->frames = sorted;
+	c->frames_room = c->n_frames + 1;
+	return true;
+}
+
+bool pq_chains_sort(struct pq_chains *c, uint32_t *numbers)
+{
+	return sort_list(c, numbers) && sort_frames(c);
 }

@@ -147,12 +147,12 @@ struct pq_groups *pq_groups_create(const struct pq_grouping *grouping, struct pq
 	return groups;
 }
 
-void pq_groups_deinit_states(struct pq_groups *groups)
+void pq_groups_deinit_states(struct pq_groups *groups, size_t first)
 {
 	for (size_t i = 0; i < groups->grouping->n_measures; i++) {
 		const struct pq_measured *m = &groups->measured[i];
 
-		for (size_t g = 0; m->ops && m->ops->deinit && g < groups->table.n; g++)
+		for (size_t g = first; m->ops && m->ops->deinit && g < groups->table.n; g++)
 			m->ops->deinit(pq_group_states(groups, g) + m->at);
 	}
 }
@@ -185,7 +185,7 @@ void pq_groups_destroy(struct pq_groups *groups)
 	if (!groups)
 		return;
 	if (groups->measured)
-		pq_groups_deinit_states(groups);
+		pq_groups_deinit_states(groups, 0);
 	pq_groups_forget_reads(groups);
 	if (groups->chains)
 		pq_chains_destroy(groups->chains);
@@ -298,10 +298,10 @@ const struct pq_time *pq_groups_times(const struct pq_groups *groups, size_t *n)
 	return groups->times;
 }
 
-void pq_groups_forget_rows(struct pq_groups *groups)
+void pq_groups_drop(struct pq_groups *groups, size_t n)
 {
-	pq_groups_deinit_states(groups);
-	pq_table_deinit(&groups->table);
+	pq_groups_deinit_states(groups, n);
+	pq_table_drop(&groups->table, n);
 }
 
 void pq_groups_forget_times(struct pq_groups *groups)

@@ -253,9 +253,10 @@ static inline void pq_show_state(const struct pq_measure_row *row, const struct 
  */
 const struct pq_time *pq_groups_times(const struct pq_groups *groups, size_t *n);
 
-/* Free them; the other groups, but not their chains and texts. */
-void pq_groups_forget_times(struct pq_groups *groups);
-void pq_groups_forget_rows(struct pq_groups *groups);
+void pq_groups_forget_times(struct pq_groups *groups); /* frees them */
+
+/* Frees all groups but the first `n` of a sealed table; their chains and texts stay. */
+void pq_groups_drop(struct pq_groups *groups, size_t n);
 
 /*
  * Creates an empty table without fields, for pq_groups_put(): of the values of keys and

@@ -48,8 +48,8 @@ size_t pq_groups_place(struct pq_groups *groups);
 /* Initializes the table as it is before the first record. Returns false without memory. */
 bool pq_groups_begin(struct pq_groups *groups);
 
-/* Frees what the states of all groups own. */
-void pq_groups_deinit_states(struct pq_groups *groups);
+/* Frees what the states of the groups from `first` on own. */
+void pq_groups_deinit_states(struct pq_groups *groups, size_t first);
 
 /* Frees how keys and measures are read, and what served to add the last record. */
 void pq_groups_forget_reads(struct pq_groups *groups);

@@ -53,19 +53,25 @@ static bool merge_group(struct pq_groups *groups, struct pq_groups *from, size_t
 	return true;
 }
 
-/* Prefetches, as a table of many groups does not fit the caches. */
+/*
+ * Merges the last groups first, and frees them, so that they go while others come. Prefetches,
+ * as a table of many groups does not fit the caches.
+ */
 static bool merge_groups(struct pq_groups *groups, struct pq_groups *from,
 			 const uint32_t *chains, uint32_t *numbers,
 			 const struct pb_progress *progress)
 {
 	uint32_t hashes[AHEAD];
+	size_t all = from->table.n;
 
-	for (size_t g = 0; g < from->table.n; g += AHEAD) {
-		if (g % PQ_MERGED_AT_ONCE == 0 && !pb_goes_on(progress, 0, 0))
-			break;
-
-		size_t n = from->table.n - g < AHEAD ? from->table.n - g : AHEAD;
-
+	for (size_t end = all, g, n; end; end = g) {
+		n = end < AHEAD ? end : AHEAD;
+		g = end - n;
+		if ((all - end) % PQ_MERGED_AT_ONCE == 0) {
+			pq_groups_drop(from, end);
+			if (!pb_goes_on(progress, 0, 0))
+				break;
+		}
 		for (size_t i = 0; i < n; i++) {
 			uint64_t *words = pq_table_group(&from->table, g + i);
 
@@ -141,7 +147,7 @@ bool pq_groups_merge(struct pq_groups *groups, struct pq_groups *from,
 	if (ok && groups->whole)
 		ok = pq_groups_merge(groups->whole, from->whole, progress);
 	pq_groups_forget_times(from);
-	pq_groups_deinit_states(from);
+	pq_groups_deinit_states(from, 0);
 	pq_table_deinit(&from->table);
 	pq_texts_deinit(&from->texts);
 	pq_texts_init(&from->texts);

@@ -30,6 +30,15 @@ void pq_table_deinit(struct pq_table *table)
 	table->n = table->capacity = 0;
 }
 
+void pq_table_drop(struct pq_table *table, size_t n)
+{
+	char *kept = realloc(table->groups, n * table->stride + 1);
+
+	pb_map_deinit(&table->map);
+	table->groups = kept ? kept : table->groups;
+	table->n = table->capacity = n;
+}
+
 struct wanted {
 	const struct pq_table *table;
 	const uint64_t *words;

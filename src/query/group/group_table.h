@@ -71,6 +71,9 @@ static inline void pq_table_expect_group(const struct pq_table *table, uint32_t 
 		__builtin_prefetch(pq_table_group(table, slot->item - 1));
 }
 
+/* Frees all groups but the first `n`. None can be searched any more. */
+void pq_table_drop(struct pq_table *table, size_t n);
+
 /*
  * Returns the number of the group with these keys and tags, added with zero states if it is
  * new; PQ_NO_GROUP: no memory.
