@@ -176,6 +176,12 @@ static int push_scale(lua_State *L, const struct pd_event *e)
 	return 1;
 }
 
+static int push_samples_time(lua_State *L, const struct pd_event *e)
+{
+	lua_pushboolean(L, pd_attr_samples_time(&e->attr));
+	return 1;
+}
+
 /* Pushes the part of a tracepoint's name that precedes the colon. */
 static int push_system(lua_State *L, const struct pd_event *e)
 {
@@ -262,6 +268,8 @@ static const struct {
 	  "unit of its counts, such as `msec`, from an event_update that was read" },
 	{ "scale", push_scale, PD_FLOAT,
 	  "factor of its counts, from an event_update that was read" },
+	{ "samples_time", push_samples_time, PD_BOOL,
+	  "whether its samples say where time went: it is a clock, or counts cycles" },
 	{ "system", push_system, PD_STR, "subsystem of a tracepoint, such as `sched`" },
 	{ "fields", push_tracepoint_fields, PD_VIEW,
 	  "array of the fields of a tracepoint, `{name, type, kind, offset, size, count, "

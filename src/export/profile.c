@@ -9,16 +9,8 @@
 #include "base/helpers.h"
 #include "base/string_builder.h"
 #include "base/vector.h"
+#include "perfdata/format/format.h"
 #include "perfdata/format/print_scalar.h"
-
-/* enum perf_type_id, perf_hw_id and perf_sw_ids, include/uapi/linux/perf_event.h */
-#define TYPE_HARDWARE	0
-#define TYPE_SOFTWARE	1
-#define TYPE_TRACEPOINT 2
-#define CPU_CYCLES	0
-#define REF_CPU_CYCLES	9
-#define CPU_CLOCK	0
-#define TASK_CLOCK	1
 
 uint32_t pe_text_add(struct pe_profile *p, struct pd_text text)
 {
@@ -43,23 +35,6 @@ static void get_key(const struct pe_profile *p, size_t group, size_t key, struct
 		pq_groups_key(p->groups, group, key, out);
 }
 
-/* Returns true if the weights of an event are nanoseconds: it is one of the two clocks. */
-static bool is_clock(const struct pd_event *event)
-{
-	return event->attr.type == TYPE_SOFTWARE &&
-	       (event->attr.config == CPU_CLOCK || event->attr.config == TASK_CLOCK);
-}
-
-/* Returns true if an event counts the cycles of a processor. */
-static bool counts_cycles(const struct pd_event *event)
-{
-	/* the upper half is the number of a PMU where processors are of several kinds */
-	uint32_t config = (uint32_t)event->attr.config;
-
-	return event->attr.type == TYPE_HARDWARE &&
-	       (config == CPU_CYCLES || config == REF_CPU_CYCLES);
-}
-
 /* Returns the position of an event in profile->events; PE_NONE: no memory. */
 static uint32_t find_event(struct pe_profile *p, const struct pd_event *event)
 {
@@ -81,12 +56,12 @@ static uint32_t find_event(struct pe_profile *p, const struct pd_event *event)
 		.config = event ? event->attr.config : 0,
 	};
 	added->name = pe_text_add(p, (struct pd_text){ name, strlen(name) });
-	added->is_tracepoint = event && event->attr.type == TYPE_TRACEPOINT;
-	added->is_clock = event && is_clock(event);
+	added->is_tracepoint = event && event->attr.type == PD_TYPE_TRACEPOINT;
+	added->is_clock = event && pd_attr_is_clock(&event->attr);
 	added->is_time = added->is_clock && p->asked->sums;
 	if (event && !(event->attr.flags & PD_ATTR_FREQ))
 		added->period = event->attr.sample_period;
-	added->samples_time = added->is_clock || (event && counts_cycles(event));
+	added->samples_time = event && pd_attr_samples_time(&event->attr);
 	return added->name == PE_NONE ? PE_NONE : i;
 }
 

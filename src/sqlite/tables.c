@@ -4,14 +4,10 @@
 
 #include "base/vector.h"
 
-#define SOFTWARE 1 /* PERF_TYPE_SOFTWARE */
-
 /* Returns what periods of an event count: the clocks among the software events ns. */
 static const char *unit_of_event(const struct pd_event *event)
 {
-	/* PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK */
-	return event->attr.type == SOFTWARE && event->attr.config <= 1 ? "nanoseconds" :
-									 "count";
+	return pd_attr_is_clock(&event->attr) ? "nanoseconds" : "count";
 }
 
 static struct pd_text text_of_name(const char *name)

@@ -259,3 +259,19 @@ void pd_attr_member(const struct pd_attr *attr, unsigned m, struct pd_value *out
 	else
 		out->u = v;
 }
+
+bool pd_attr_is_clock(const struct pd_attr *attr)
+{
+	/* PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK */
+	return attr->type == PD_TYPE_SOFTWARE && attr->config <= 1;
+}
+
+bool pd_attr_samples_time(const struct pd_attr *attr)
+{
+	/* the upper half is the number of a PMU where processors are of several kinds */
+	uint32_t config = (uint32_t)attr->config;
+
+	/* PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_REF_CPU_CYCLES */
+	return pd_attr_is_clock(attr) ||
+	       (attr->type == PD_TYPE_HARDWARE && (config == 0 || config == 9));
+}

@@ -57,6 +57,12 @@ struct pd_attr {
 bool pd_attr_parse(struct pd_attr *attr, const uint8_t *bytes, size_t size, bool swap,
 		   bool big);
 
+/* Returns true if the attr's periods are nanoseconds: it is one of the two clocks. */
+bool pd_attr_is_clock(const struct pd_attr *attr);
+
+/* Returns true if samples say where time went: of a clock, or of the cycles of processors. */
+bool pd_attr_samples_time(const struct pd_attr *attr);
+
 /*
  * The members of an attr that scripts see: names and documentation (the last name is NULL), and
  * the value of member `m`.
