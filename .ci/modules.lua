@@ -102,6 +102,7 @@ local lua_modules = {
   { "header", "core text", "init json" },
   { "script", "core errors", "fields" },
   { "doctor", "core file perflua recording table text", "init show words" },
+  { "overview", "doctor meta perflua text", "init show" },
   { "report", "core doctor errors group measures plan recording table text",
     "graph init quality show" },
   { "map", "core errors meta query recording table text", "handlers result run segments" },
@@ -113,11 +114,12 @@ local lua_modules = {
       .. "unchosen" },
   { "tools",
     "address check core diff doctor errors export file flame group header map measures meta "
-      .. "options perflua plan recording report script table text timechart toolkit waits",
+      .. "options overview perflua plan recording report script table text timechart toolkit "
+      .. "waits",
     "init" },
   { "cli",
-    "api core errors fields file filter meta options perflua query recording report table text "
-      .. "timing tools",
+    "api core errors fields file filter meta options overview perflua query recording report "
+      .. "table text timing tools",
     "init" },
 }
 

@@ -15,8 +15,6 @@ end
 
 -- Words, and what the message begins with or, after "…", has in it.
 local rows = {
-  { "says what else to do with a recording", { DEMO }, 2,
-    DEMO .. " is a recording, not a script; try: perflua stat " .. DEMO },
   { "says why a file cannot be opened", { "stat", "no.data" }, 1,
     "no.data: cannot open: No such file or directory" },
   { "says what a directory lacks", { "stat", "src" }, 1,

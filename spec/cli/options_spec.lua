@@ -113,7 +113,7 @@ describe("the options of perflua", function()
       local got = run.perflua(words)
       assert.are.equal(2, got.status)
       assert.are.equal("", got.out)
-      assert.matches("^perflua: .-\nusage: perflua %[options%]", got.err)
+      assert.matches("^perflua: .-\nusage: perflua perf.data", got.err)
     end)
   end
 end)

@@ -153,13 +153,6 @@ stack traceback:
     assert.matches("^perflua: 'stta' is neither a tool nor a script file", got.err)
   end)
 
-  it("is recognized if it is a recording", function()
-    local got = run.perflua { run.demo }
-    assert.are.equal(2, got.status)
-    assert.matches("is a recording, not a script; try: perflua stat " .. run.demo, got.err, 1,
-      true)
-  end)
-
   it("ends with the status it exits with", function()
     assert.are.equal(7, run.perflua { "-e", "os.exit(7)" }.status)
     assert.are.equal(0, run.perflua { "-e", "os.exit(true, true)" }.status)

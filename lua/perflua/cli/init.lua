@@ -89,19 +89,21 @@ local function make_arg(argv, first, of_chunk)
   return args
 end
 
+-- Returns true if a word names a recording. A tool's name wins over a file of that name.
+local function names_recording(word)
+  return word ~= nil and not scripts.find_tool(word) and recordings.is(word)
+end
+
 -- Returns true if the words after the options are recordings, not a script or tool and its
 -- arguments: those of -p, of statements, of a prompt.
-local function are_recordings(argv, host, parsed, first)
+local function are_recordings(argv, parsed, first)
   if parsed.list then return true end
   for _, action in ipairs(parsed.actions) do
     if action.letter == "e" then
       return not argv[first] or recordings.is_for_chunk(argv[first])
     end
   end
-  local is_prompt = parsed.interactive or host.is_terminal "stdin" and host.is_terminal "stdout"
-  if not is_prompt or not argv[first] or not recordings.is(argv[first]) then return false end
-  parsed.interactive = true
-  return true
+  return parsed.interactive and names_recording(argv[first])
 end
 
 -- Says what in the options does not go together; returns true if something does not.
@@ -121,7 +123,9 @@ end
 
 -- Runs what the options name, the script or tool, and the prompt.
 local function run_program(argv, host, parsed, first)
-  local of_chunk = are_recordings(argv, host, parsed, first)
+  local of_chunk = are_recordings(argv, parsed, first)
+  local is_alone = not of_chunk and names_recording(argv[first])
+  if is_alone then table.insert(argv, first, "overview") end
   _G.perflua = require "perflua"
   require("perflua.query").on_empty(function(query)
     require "perflua.cli.unfound"(query) -- loaded when it is asked for
@@ -151,6 +155,7 @@ local function run_program(argv, host, parsed, first)
   end
   if parsed.interactive then
     io.stdout:write(version.line(host), "\n")
+    if of_chunk then io.stdout:write(fmt.escape(recordings.title()), "\n") end
     require "perflua.cli.prompt".run(host, not parsed.no_environment, traceback.handle)
     return 0
   end

@@ -3,7 +3,8 @@
 local options = {}
 
 options.usage = [=[
-usage: perflua [options] script.lua [perf.data [args…]]
+usage: perflua perf.data
+       perflua [options] script.lua [perf.data [args…]]
        perflua [options] tool [args…]
        perflua [options] -e STAT | -p LIST [perf.data…]
 ]=]
@@ -11,8 +12,9 @@ usage: perflua [options] script.lua [perf.data [args…]]
 options.help = options.usage .. [[
 
 An argument with / or . is a script. Any other word is a tool (perflua help lists
-them) or else a script file of that name. - is a script on standard input. Without
-arguments, or with a recording alone, perflua is a prompt on a terminal.
+them) or else a script file of that name. - is a script on standard input. A recording
+is described on one screen (perflua overview). Without arguments, perflua is a prompt on
+a terminal.
 
   -e STAT     run the Lua statements STAT, or print the values of the expression
               STAT; recordings after the options, or -, are arg[1] … and, opened
@@ -21,7 +23,7 @@ arguments, or with a recording alone, perflua is a prompt on a terminal.
               in -e and at the prompt
   -p LIST     print a line for each sample: values of fields or expressions, separated
               by commas in LIST and by tabs in the line; - stands for an absent one
-  -i          start a prompt after the script
+  -i          start a prompt after the script, or with a recording as the global `file`
   -l NAME     require NAME into the global of that name; -l GLOBAL=NAME
   -v          print the version
   -W          turn warnings on (default)

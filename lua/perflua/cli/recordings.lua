@@ -89,4 +89,12 @@ function recordings.define_file(texts)
   setmetatable(_G, globals)
 end
 
+---@return string # what the headers of the recordings say, in one line; or why they do not open
+function recordings.title()
+  local file, message = recordings.file()
+  if not file then return message end
+  -- what a prompt needs is loaded for it
+  return require "perflua.overview.show".line(require "perflua.overview".describe(file))
+end
+
 return recordings

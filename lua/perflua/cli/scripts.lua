@@ -215,6 +215,10 @@ local function tool_inside(word)
   return found
 end
 
+---@param word string an argument
+---@return table? # the tool that it names
+function scripts.find_tool(word) return not word:find "[/.]" and tools.find(word) or nil end
+
 ---Looks up the script or tool that an argument names. The script is loaded at once, so that no
 ---statement of -e runs if the argument is mistaken.
 ---@param word string
@@ -224,7 +228,7 @@ end
 ---@return integer? status
 function scripts.prepare(word, host, may_be_recording)
   if word == "-" then return function() return scripts.run(loadfile()) end end
-  local tool = not word:find("[/.]") and tools.find(word)
+  local tool = scripts.find_tool(word)
   if tool then
     return function() return run_tool(word, tool, host) end
   end
@@ -239,11 +243,8 @@ function scripts.prepare(word, host, may_be_recording)
   end
   local chunk, message = loadfile(path)
   if chunk then return function() return scripts.run(chunk) end end
-  local is_recording = recordings.is(word)
-  print_error(fmt.escape(is_recording
-    and ("%s is a recording, not a script; try: perflua stat %s"):format(word, word)
-    or message))
-  return nil, is_recording and USAGE or FAILED
+  print_error(fmt.escape(message))
+  return nil, FAILED
 end
 
 return scripts

@@ -23,7 +23,8 @@ reads meta from the text, so meta must be a table of constants.]],
 }
 
 local function list_tools(out)
-  out:write("usage: perflua [options] script.lua [perf.data [args…]]\n",
+  out:write("usage: perflua perf.data\n",
+    "       perflua [options] script.lua [perf.data [args…]]\n",
     "       perflua [options] tool [args…]\n",
     "       perflua [options] -e STAT | -p LIST [perf.data…]\n\ntools:\n")
   local names, width = tools.names(), 7
