@@ -4,7 +4,7 @@
 -- changes src or lua/perflua has a body that says why. Nothing is checked where there is no
 -- history: in a source archive, or in a clone that does not reach back to SINCE.
 
-local SINCE <const>, COLUMNS <const> = "c7184239154a", 72
+local SINCE <const>, COLUMNS <const> = "b68de8e09ed7", 72
 
 local function git(arguments)
   local output = assert(io.popen("git " .. arguments .. " 2>/dev/null"))
