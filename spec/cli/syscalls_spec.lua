@@ -97,7 +97,8 @@ write        1       0     0.001    1.00    1.00    1.00    1.00    1.00    1.00
     assert.are.same({ { 2, 1, 7, 7, "read" }, { 1, 0, 7, 7, "write" }, { 1, 1, 8, 8, "read" } },
       rows_by("syscall,thread,process", "pid", "tid", "syscall"))
     local got = run.perflua { "syscalls", "--by", "cgroup", recording(plain) }
-    assert.matches("this recording has no field 'cgroup_path'", got.err, 1, true)
+    assert.matches("this recording has no field 'cgroup_path'; record it with: "
+      .. "perf record --all-cgroups -e 'raw_syscalls:*' -- COMMAND\n", got.err, 1, true)
   end)
 
   it("tells how many calls took how long", function()

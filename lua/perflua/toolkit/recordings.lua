@@ -48,9 +48,9 @@ local Opened = { __close = close_all }
 
 -- Returns what the recordings must have, for perflua.meta.needs; nil: nothing.
 local function needs_of(tool, args, settings)
-  local needed = tool.needs
-  if tool.needed then needed = tool.needed(args, settings) end
-  return needed and { needs = needed, record = tool.record }
+  local needed, record = tool.needs, nil
+  if tool.needed then needed, record = tool.needed(args, settings) end
+  return needed and { needs = needed, record = record or tool.record }
 end
 
 -- Returns a function that opens a path or several as one File and adds it to `opened`; the

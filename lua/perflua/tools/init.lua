@@ -24,7 +24,8 @@
 --   applies      with "samples": options that it applies itself; see samples.choose(); or nil
 --   needs        the needs of the tool, and the perf record command for them
 --   record       (perflua.meta.needs); what a recording lacks is an error; or nil
---   needed       function(args, settings) → the needs with these options; nil: none
+--   needed       function(args, settings) → the needs with these options; nil: none; and the
+--                command that records them, if it is another one
 --   prepare      function(args, out, host) → settings; or nil, what is wrong with the
 --                options, said with the tool's name, status 2; or nil, message, status. It
 --                runs before a recording is opened; or nil

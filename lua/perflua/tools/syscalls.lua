@@ -121,7 +121,8 @@ tool.prepare = result_table.prepare("syscall", known)
 
 -- Control groups are read where they are asked for.
 function tool.needed(_, by)
-  return { "tid", "time", by.cgroup and "cgroup_path", events = tool.needs.events }
+  local record = by.cgroup and tool.record:gsub("^perf record", "%0 --all-cgroups") or nil
+  return { "tid", "time", by.cgroup and "cgroup_path", events = tool.needs.events }, record
 end
 
 local function add_row(list, file, row, keys, by, args)
