@@ -284,10 +284,29 @@ static void get_map_part(struct pm_resolver *r, const struct pd_record *rec,
 		pm_map_member(map, asked->field, out);
 }
 
+static void set_build_id(struct pd_value *out, const struct ps_dso *dso)
+{
+	const struct ps_build_id *id = &dso->id.build_id;
+
+	if (!id->size)
+		return;
+	out->type = PD_HEX;
+	out->s.p = (const char *)id->bytes;
+	out->s.n = id->size;
+}
+
+/* The binary knows it, so that no map has to be looked up. */
+static void get_map_build_id(struct pm_resolver *r, const struct pd_record *rec,
+			     const struct pd_asked *asked, struct pd_value *out)
+{
+	struct pm_dso_address at;
+
+	if (get_dso_address(r, rec, asked, &at) && at.dso)
+		set_build_id(out, at.dso);
+}
+
 void pm_map_member(const struct pm_map *map, uint32_t field, struct pd_value *out)
 {
-	const struct ps_build_id *id = &map->dso->id.build_id;
-
 	switch (field) {
 	case PD_SYS_MAP_START:
 		set_field_integer(out, PD_ADDR, map->start);
@@ -302,11 +321,7 @@ void pm_map_member(const struct pm_map *map, uint32_t field, struct pd_value *ou
 		set_text_value(out, map->filename);
 		break;
 	case PD_SYS_MAP_BUILD_ID:
-		if (!id->size)
-			break;
-		out->type = PD_HEX;
-		out->s.p = (const char *)id->bytes;
-		out->s.n = id->size;
+		set_build_id(out, map->dso);
 		break;
 	case PD_SYS_MAP_PROT:
 		if (map->prot)
@@ -399,7 +414,7 @@ void pm_field(struct pm_resolver *r, const struct pd_record *rec, const struct p
 		[PD_SYS_MAP_LEN] = get_map_part,
 		[PD_SYS_MAP_PGOFF] = get_map_part,
 		[PD_SYS_MAP_FILENAME] = get_map_part,
-		[PD_SYS_MAP_BUILD_ID] = get_map_part,
+		[PD_SYS_MAP_BUILD_ID] = get_map_build_id,
 		[PD_SYS_MAP_PROT] = get_map_part,
 		[PD_SYS_SYMBOL_DADDR] = get_symbol,
 		[PD_SYS_DSO_DADDR] = get_dso,

@@ -20,7 +20,7 @@ bool pq_fields_init(struct pq_fields *fields, const struct pd_session *session,
 	if (session)
 		fields->internal->time = pd_field_name_id(&session->files[0]->field_names,
 							  "time", 4);
-	pq_texts_init(&fields->internal->numbers);
+	pq_texts_init(&fields->internal->texts);
 	return true;
 }
 
@@ -48,7 +48,7 @@ void pq_fields_deinit(struct pq_fields *fields)
 	for (size_t i = 0; i < in->n_rooms; i++)
 		pb_string_deinit(&in->rooms[i]);
 	pq_chains_destroy(in->chains);
-	pq_texts_deinit(&in->numbers);
+	pq_texts_deinit(&in->texts);
 	free(in->rooms);
 	free(in->list);
 	free(in);
@@ -281,6 +281,8 @@ static void load_from(const struct pq_fields *fields, const struct pq_field *f,
 		load->end = (uint32_t)bound->at + bound->width;
 	if (f->n_steps && bound->field->view == &pd_view_args)
 		pq_bind_arg(fields, f, load);
+	if (f->n_steps && bound->field->view == &pd_view_map)
+		pq_bind_map(fields, f, load);
 }
 
 static struct pq_load load_of(const struct pq_fields *fields, const struct pq_field *f,

@@ -27,6 +27,7 @@ struct pq_load {
 	const struct pd_tracepoint_field *arg;
 	uint16_t index; /* index of `bound` in the layout; for items pq_field.item */
 	uint16_t at;
+	uint16_t asked; /* enum pd_system_field of a member of the mapping */
 	/* position of the size of an argument's raw data; 0: it is not an argument */
 	uint16_t raw_at;
 	uint32_t raw_least; /* bytes that the raw data must have */

@@ -41,7 +41,7 @@ static void find_name(struct pq_fields *fields, struct pq_value *out)
 	out->size = (uint32_t)value.s.n;
 	out->p = value.s.p;
 	if (value.s.p == value.text) {
-		text = pq_texts_add(&fields->internal->numbers, value.text, out->size);
+		text = pq_texts_add(&fields->internal->texts, value.text, out->size);
 		fields->failed = fields->failed || !text;
 		if (!text)
 			return;

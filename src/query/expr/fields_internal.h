@@ -8,6 +8,8 @@
 #include "fields.h"
 #include "strings.h"
 
+#define PQ_BUILD_IDS 64 /* a power of two */
+
 struct pq_fields_internal {
 	const struct pq_field **list; /* [n]: by number */
 	size_t n, capacity;
@@ -23,8 +25,16 @@ struct pq_fields_internal {
 	size_t n_bounds, bounds_room;
 	struct pb_map by_layout; /* numbers of `bounds`, by the addresses of layout and event */
 	const struct pq_bound *before; /* fields->bound until it changed last; NULL: nothing */
-	/* names of threads without a name; like other texts of `comm` they do not move */
-	struct pq_texts numbers;
+	/*
+	 * names of threads without a name, and digits of build-ids; like other texts of `comm`
+	 * and of mappings they do not move
+	 */
+	struct pq_texts texts;
+	/* the digits of build-ids, by a hash of where these are */
+	struct pq_build_id {
+		struct ps_build_id id;
+		const struct pq_text *text; /* NULL: free */
+	} build_ids[PQ_BUILD_IDS];
 	struct pq_chains *chains; /* for pq_fields_under(); NULL: not used yet */
 };
 
@@ -40,6 +50,10 @@ void pq_place_comm(const struct pq_fields *fields, const struct pd_layout *layou
  * its tracepoint is not known (yet), pq_follow() finds it for each record.
  */
 void pq_bind_arg(const struct pq_fields *fields, const struct pq_field *field,
+		 struct pq_load *load);
+
+/* Binds a member of the mapping at ip, "map.x". */
+void pq_bind_map(const struct pq_fields *fields, const struct pq_field *field,
 		 struct pq_load *load);
 
 /*
