@@ -50,7 +50,7 @@ local modules = {
     "query" },
   { "result", "base perfdata/format machine query",
     "column report_trees result saved tree view writer" },
-  { "compare", "base perfdata/format query result stats", "binaries compare" },
+  { "compare", "base perfdata/format symbols query result stats", "binaries compare" },
   { "script", "base perfdata/format machine result", "report script" },
   { "sqlite", "base perfdata/format query", "database" },
   { "export", "base perfdata/format symbols/lines machine query query/expr query/group result",

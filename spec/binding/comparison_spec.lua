@@ -109,6 +109,6 @@ describe("a comparison of the core", function()
     refuses({ slices = { key = 2, least = 0, joined = 0, n = 1, offset = 0 } }, "no slices")
     refuses({ slices = { key = 2, least = 0, joined = 1, n = 1, offset = 200 } },
       "no such slice")
-    refuses({ naming = { first = 1 } }, "no keys of addresses")
+    refuses({ naming = { build_id = 9 } }, "no key of build%-ids")
   end)
 end)

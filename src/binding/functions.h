@@ -204,7 +204,7 @@ int pl_comparison(lua_State *L);
  * core.comparison_add(comparison, result, run) -> true | nil, the name of what is wrong with a
  * sum. run: { side = "before"|"after", number, count = measure | nil, kernel = sum | nil,
  * seconds, events = { section → event }, slices = { key, least, joined, n, offset } | nil,
- * naming = { own, other, first = key } | nil, is_taken: the result is freed }
+ * naming = { own, other, build_id = key } | nil, is_taken: the result is freed }
  */
 int pl_comparison_add(lua_State *L);
 /*
@@ -245,8 +245,8 @@ int pl_comparison_rows(lua_State *L);
 int pl_comparison_kinds(lua_State *L);
 int pl_comparison_result(lua_State *L);
 /*
- * core.binaries({ result, first = key, symbol = key, count = measure } …) -> functions by
- * binary: see compare/binaries.h
+ * core.binaries({ result, file, build_id = key, symbol = key, count = measure } …) -> the
+ * binaries of runs: see compare/binaries.h
  * core.binaries_unnamed(binaries, other) -> samples in binaries of both without a function
  */
 int pl_binaries(lua_State *L);

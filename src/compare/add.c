@@ -112,7 +112,7 @@ static void name_address(struct adding *a, size_t g, struct pq_value *symbol,
 {
 	const struct pc_naming *naming = &a->run->naming;
 	struct shown_key *shown = &a->shown[a->c->special[a->c->options.symbol]];
-	struct pq_value keys[PC_PLACE_KEYS];
+	struct pq_value build_id;
 	struct pc_address place;
 	struct pd_text name;
 	uint64_t ip = symbol->u;
@@ -123,11 +123,12 @@ static void name_address(struct adding *a, size_t g, struct pq_value *symbol,
 	*symbol = (struct pq_value){ .type = PQ_NIL };
 	if (!naming->own)
 		return;
-	for (size_t k = 0; k < PC_PLACE_KEYS; k++)
-		pr_key_value(a->run->result, g, naming->first + k, &keys[k]);
-	if (!pc_find_address(keys, &place) || place.build_id.n > 2 * UINT8_MAX ||
-	    !pc_has_binary(naming->own, place.build_id) ||
-	    !pc_has_binary(naming->other, place.build_id))
+	pr_key_value(a->run->result, g, naming->build_id, &build_id);
+	if (build_id.type != PQ_TEXT || build_id.size > 2 * UINT8_MAX)
+		return;
+	name = (struct pd_text){ build_id.p, build_id.size };
+	if (!pc_has_binary(naming->other, name) ||
+	    !pc_find_address(naming->own, a->run->number, name, ip, &place))
 		return;
 	if (pc_find_function(naming->other, &place, &name)) {
 		*symbol = (struct pq_value){ .type = PQ_TEXT,
@@ -154,7 +155,7 @@ static bool read_keys(struct adding *a, size_t g, uint32_t event)
 	memset(a->shown, 0, a->c->n_special * sizeof(*a->shown));
 	for (size_t k = 0; k < options->n_keys; k++)
 		pr_key_value(a->run->result, g, k, &a->keys[k + 1]);
-	if (a->run->naming.first != PR_NONE && options->symbol != PR_NONE)
+	if (a->run->naming.build_id != PR_NONE && options->symbol != PR_NONE)
 		name_address(a, g, &a->keys[options->symbol + 1], address);
 	for (size_t k = 0; k < options->n_keys; k++)
 		if (!match_key(a, k, &a->keys[k + 1]))

@@ -4,25 +4,26 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/id_map.h"
+#include "base/map.h"
 #include "base/vector.h"
+#include "symbols/symbols.h"
 
-struct function {
-	int64_t start, size;
-	struct pd_text name;
+/* A binary as a run mapped it. */
+struct mapped {
+	struct ps_dso *dso;
+	size_t run;
 };
 
 struct binary {
 	struct pd_text build_id;
-	uint64_t unnamed;	    /* samples without a function */
-	struct function *functions; /* [n]: one that starts at each offset */
+	uint64_t unnamed;      /* samples without a function */
+	struct mapped *mapped; /* [n] */
 	size_t n, room;
-	struct pb_id_map starts;
 };
 
 struct pc_binaries {
 	struct binary *list; /* [n] */
-	size_t n, room;
+	size_t n, room, n_runs;
 	struct pb_map map;
 	struct pb_secret secret;
 	struct pb_arena texts;
@@ -41,10 +42,8 @@ void pc_binaries_destroy(struct pc_binaries *binaries)
 {
 	if (!binaries)
 		return;
-	for (size_t i = 0; i < binaries->n; i++) {
-		free(binaries->list[i].functions);
-		pb_id_map_deinit(&binaries->list[i].starts);
-	}
+	for (size_t i = 0; i < binaries->n; i++)
+		free(binaries->list[i].mapped);
 	free(binaries->list);
 	pb_map_deinit(&binaries->map);
 	pb_arena_deinit(&binaries->texts);
@@ -89,99 +88,73 @@ static struct binary *get_binary(struct pc_binaries *binaries, struct pd_text bu
 		return NULL;
 	binary = &binaries->list[binaries->n++];
 	*binary = (struct binary){ .build_id = build_id };
-	binary->starts.secret = binaries->secret;
 	return binary;
 }
 
-static struct pd_text to_text(const struct pq_value *value)
+/* Adds the binaries that samples lie in, and counts those without a function. */
+static bool add_sampled(struct pc_binaries *binaries, const struct pc_sampled *run)
 {
-	return (struct pd_text){ value->p, value->size };
-}
+	const char *last = NULL; /* of a group */
+	size_t number = 0;
 
-bool pc_find_address(const struct pq_value *keys, struct pc_address *address)
-{
-	const struct pq_value *filename = &keys[PC_FILENAME];
+	for (size_t g = 0; g < pr_size(run->result); g++) {
+		struct pq_value build_id, name;
+		struct binary *binary;
+		struct pq_state n;
 
-	if (keys[PC_BUILD_ID].type != PQ_TEXT || filename->type != PQ_TEXT ||
-	    keys[PC_PGOFF].type != PQ_INT || keys[PC_OFFSET].type != PQ_INT)
-		return false;
-	address->build_id = to_text(&keys[PC_BUILD_ID]);
-	address->offset = keys[PC_OFFSET].i;
-	if (!filename->size || filename->p[0] != '[')
-		address->offset = (int64_t)(keys[PC_OFFSET].u + keys[PC_PGOFF].u);
-	return true;
-}
-
-/* Adds a function, unless one begins there. Returns false without memory. */
-static bool add_function(struct pc_binaries *binaries, struct binary *binary,
-			 const struct function *function)
-{
-	struct pd_text name = function->name;
-
-	if (pb_id_map_find(&binary->starts, (uint64_t)function->start) != UINT32_MAX)
-		return true;
-	name.p = pb_arena_text(&binaries->texts, name.p, name.n);
-	if (!name.p || !pb_reserve(binary->functions, binary->n, binary->room) ||
-	    !pb_id_map_add(&binary->starts, (uint64_t)function->start, (uint32_t)binary->n))
-		return false;
-	binary->functions[binary->n++] = (struct function){ function->start, function->size,
-							    name };
-	return true;
-}
-
-bool pc_binaries_add(struct pc_binaries *binaries, const struct pr_result *result, size_t first,
-		     size_t symbol, size_t count)
-{
-	struct pq_value keys[PC_PLACE_KEYS], name;
-	struct pc_address address;
-	struct binary *binary;
-	struct pq_state n;
-
-	for (size_t g = 0; g < pr_size(result); g++) {
-		for (size_t k = 0; k < PC_PLACE_KEYS; k++)
-			pr_key_value(result, g, first + k, &keys[k]);
-		if (keys[PC_BUILD_ID].type != PQ_TEXT)
+		pr_key_value(run->result, g, run->build_id, &build_id);
+		if (build_id.type != PQ_TEXT)
 			continue;
-		binary = get_binary(binaries, to_text(&keys[PC_BUILD_ID]));
-		if (!binary)
-			return false;
-		pr_key_value(result, g, symbol, &name);
-		if (name.type != PQ_TEXT) {
-			pq_groups_state(result->groups, g, count, &n);
-			binary->unnamed += n.value.u;
-		} else if (pc_find_address(keys, &address) &&
-			   keys[PC_FUNCTION_SIZE].type == PQ_INT) {
-			struct function function = { address.offset, keys[PC_FUNCTION_SIZE].i,
-						     to_text(&name) };
-
-			if (!add_function(binaries, binary, &function))
+		if (build_id.p != last) {
+			last = build_id.p;
+			binary = get_binary(binaries, (struct pd_text){ last, build_id.size });
+			if (!binary)
 				return false;
+			number = (size_t)(binary - binaries->list);
 		}
+		pr_key_value(run->result, g, run->symbol, &name);
+		if (name.type == PQ_TEXT)
+			continue;
+		pq_groups_state(run->result->groups, g, run->count, &n);
+		binaries->list[number].unnamed += n.value.u;
 	}
 	return true;
 }
 
-static int compare_functions(const void *a, const void *b)
+/* Notes where binaries with samples come from. */
+static bool add_mapped(struct pc_binaries *binaries, struct ps_store *store)
 {
-	const struct function *x = a, *y = b;
+	for (size_t i = 0; i < ps_store_count(store); i++) {
+		struct ps_dso *dso = ps_store_at(store, i);
+		char text[PS_BUILD_ID_TEXT];
+		struct binary *binary;
 
-	return (x->start > y->start) - (x->start < y->start);
+		ps_build_id_text(&dso->id.build_id, text);
+		binary = find_binary(binaries, (struct pd_text){ text, strlen(text) });
+		if (!binary)
+			continue;
+		if (!pb_reserve(binary->mapped, binary->n, binary->room))
+			return false;
+		binary->mapped[binary->n++] = (struct mapped){ dso, binaries->n_runs };
+	}
+	return true;
 }
 
-static void sort_functions(struct pc_binaries *binaries)
+bool pc_binaries_add(struct pc_binaries *binaries, const struct pc_sampled *run)
 {
-	for (size_t i = 0; i < binaries->n; i++)
-		if (binaries->list[i].n)
-			qsort(binaries->list[i].functions, binaries->list[i].n,
-			      sizeof(*binaries->list[i].functions), compare_functions);
+	if (!add_sampled(binaries, run))
+		return false;
+	for (size_t i = 0; i < run->n_stores; i++)
+		if (run->stores[i] && !add_mapped(binaries, run->stores[i]))
+			return false;
+	binaries->n_runs++;
+	return true;
 }
 
-uint64_t pc_binaries_unnamed(struct pc_binaries *a, struct pc_binaries *b)
+uint64_t pc_binaries_unnamed(const struct pc_binaries *a, const struct pc_binaries *b)
 {
 	uint64_t n = 0;
 
-	sort_functions(a);
-	sort_functions(b);
 	for (size_t i = 0; i < a->n; i++) {
 		const struct binary *other = find_binary(b, a->list[i].build_id);
 
@@ -189,6 +162,33 @@ uint64_t pc_binaries_unnamed(struct pc_binaries *a, struct pc_binaries *b)
 			n += a->list[i].unnamed + other->unnamed;
 	}
 	return n;
+}
+
+/* Returns the address of a dso that has offset 0. */
+static uint64_t start_of(const struct ps_dso *dso)
+{
+	return ps_dso_is_absolute(dso) ? dso->id.start : 0;
+}
+
+bool pc_find_address(const struct pc_binaries *binaries, size_t run, struct pd_text build_id,
+		     uint64_t ip, struct pc_address *address)
+{
+	const struct binary *binary = find_binary(binaries, build_id);
+	const struct ps_dso *found = NULL;
+
+	for (size_t i = 0; binary && i < binary->n; i++) {
+		const struct ps_dso *dso = binary->mapped[i].dso;
+
+		if (binary->mapped[i].run != run)
+			continue;
+		/* several kernels may be one build */
+		if (!found || (ps_dso_is_absolute(dso) && ip - dso->id.start < dso->id.len))
+			found = dso;
+	}
+	if (!found)
+		return false;
+	*address = (struct pc_address){ binary->build_id, ip - start_of(found) };
+	return true;
 }
 
 bool pc_has_binary(const struct pc_binaries *binaries, struct pd_text build_id)
@@ -200,21 +200,16 @@ bool pc_find_function(const struct pc_binaries *binaries, const struct pc_addres
 		      struct pd_text *name)
 {
 	const struct binary *binary = find_binary(binaries, address->build_id);
-	const struct function *found;
-	size_t low = 0, high = binary ? binary->n : 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	for (size_t i = 0; binary && i < binary->n; i++) {
+		struct ps_dso *dso = binary->mapped[i].dso;
+		const struct ps_symbol *symbol = ps_dso_symbol(dso,
+							       start_of(dso) + address->offset);
 
-		if (binary->functions[middle].start <= address->offset)
-			low = middle + 1;
-		else
-			high = middle;
+		if (!symbol)
+			continue;
+		*name = (struct pd_text){ symbol->name, symbol->length };
+		return true;
 	}
-	found = low ? &binary->functions[low - 1] : NULL;
-	if (!found ||
-	    (uint64_t)address->offset - (uint64_t)found->start >= (uint64_t)found->size)
-		return false;
-	*name = found->name;
-	return true;
+	return false;
 }

@@ -1,50 +1,46 @@
-/* The functions that samples of recordings have, by binary, and addresses in binaries. */
+/*
+ * The binaries that samples of runs lie in: they name addresses that stand where no function is
+ * known. The binaries of the recordings must outlive them.
+ */
 #ifndef PERFLUA_COMPARE_BINARIES_H
 #define PERFLUA_COMPARE_BINARIES_H
 
 #include "result/result.h"
 
-/*
- * Keys of a result that tell where an address is: the build-id and the name of the binary, the
- * offset of its map in the file, and the offset in its map: of the start of a function where
- * one is known, else of the address. The size of the function stands after them.
- */
-enum pc_place {
-	PC_BUILD_ID,
-	PC_FILENAME,
-	PC_PGOFF,
-	PC_OFFSET,
-	PC_FUNCTION_SIZE,
-	PC_PLACE_KEYS
-};
-
+struct ps_store;
 struct pc_binaries;
 
 struct pc_binaries *pc_binaries_create(void); /* NULL: no memory */
 void pc_binaries_destroy(struct pc_binaries *binaries);
 
-/*
- * Adds the functions of a result. Its keys from number `first` on are those of enum pc_place,
- * key `symbol` is the name of the function, no text where none is known, and measure `count`
- * counts samples. Returns false without memory.
- */
-bool pc_binaries_add(struct pc_binaries *binaries, const struct pr_result *result, size_t first,
-		     size_t symbol, size_t count);
-
-/*
- * Returns the number of samples of both that have no function, in binaries that both have. It
- * must be called before pc_find_function().
- */
-uint64_t pc_binaries_unnamed(struct pc_binaries *a, struct pc_binaries *b);
-
-/* An address in a binary. */
-struct pc_address {
-	struct pd_text build_id;
-	int64_t offset; /* in the file; of a kernel, whose map has no file, from its start */
+/* A run, and what its recording knows of binaries. */
+struct pc_sampled {
+	const struct pr_result *result;
+	size_t build_id; /* key: digits */
+	size_t symbol;	 /* key: the name of the function, no text where none is known */
+	size_t count;	 /* measure: counts samples */
+	struct ps_store *const *stores;
+	size_t n_stores;
 };
 
-/* Sets *address from keys[PC_PLACE_KEYS]. Returns false if a part of it is not known. */
-bool pc_find_address(const struct pq_value *keys, struct pc_address *address);
+/* Adds the next run, from number 0 on. Returns false without memory. */
+bool pc_binaries_add(struct pc_binaries *binaries, const struct pc_sampled *run);
+
+/* Returns the number of samples of both that have no function, in binaries that both have. */
+uint64_t pc_binaries_unnamed(const struct pc_binaries *a, const struct pc_binaries *b);
+
+/* An address in a binary, wherever that was mapped. */
+struct pc_address {
+	struct pd_text build_id;
+	uint64_t offset; /* in the file; of a kernel, from its start */
+};
+
+/*
+ * Sets *address to `ip`, which a run has in the binary of a build-id. Returns false if that is
+ * not known.
+ */
+bool pc_find_address(const struct pc_binaries *binaries, size_t run, struct pd_text build_id,
+		     uint64_t ip, struct pc_address *address);
 
 bool pc_has_binary(const struct pc_binaries *binaries, struct pd_text build_id);
 

@@ -68,7 +68,7 @@ struct pc_binaries;
 /* Names for addresses that stand where no function is known: see binaries.h. */
 struct pc_naming {
 	const struct pc_binaries *own, *other; /* NULL: addresses are not named */
-	size_t first;			       /* of the keys that tell where an address is */
+	size_t build_id; /* key: of the binary; PR_NONE: no address stands for a function */
 };
 
 struct pc_run {

@@ -10,7 +10,7 @@ local addresses = {}
 
 local LEAST <const> = 20 -- samples of both sides without a function: fewer are not named
 
--- Returns the key of a query that has functions whose addresses have places; nil: none has.
+-- Returns the key of a query that has functions of binaries; nil: none has.
 local function find_symbol(item)
   local spec = query.is(item) and spec_of(item)
   if not spec or not spec.file.size or spec.reader or spec.unnest then return nil end
@@ -37,7 +37,7 @@ local function have_common(a, b)
   return false
 end
 
----Returns whether places of addresses are worth to be read.
+---Returns whether addresses where no function is known are worth to be read.
 ---@param before (perflua.Query|perflua.Table)[]
 ---@param after (perflua.Query|perflua.Table)[]
 ---@return integer? # the key whose values they are; nil: they are not
@@ -56,20 +56,19 @@ end
 local function binaries_of(one)
   local results = {}
   for i, run in ipairs(one.runs) do
-    results[i] = { result = run.result, first = run.place, symbol = one.symbol,
-      count = run.count }
+    results[i] = { result = run.result, file = run.spec.file, build_id = run.build_id,
+      symbol = one.symbol, count = run.count }
   end
   return core.binaries(table.unpack(results))
 end
 
----Returns the functions by binary of both sides, if samples without a function are in binaries
----that both have.
+---Returns the binaries of both sides, if samples without a function are in some that both have.
 ---@param before table a side
 ---@param after table
 ---@return userdata? # of before; nil: addresses are not compared
 ---@return userdata? # of after
 function addresses.binaries(before, after)
-  if not (before.runs[1].place and after.runs[1].place) then return nil end
+  if not (before.runs[1].build_id and after.runs[1].build_id) then return nil end
   local a, b = binaries_of(before), binaries_of(after)
   if core.binaries_unnamed(a, b) < LEAST then return nil end
   return a, b

@@ -64,7 +64,8 @@ local function add_run(joined, one, r, naming)
     side = one.what_side, number = r, count = run.count, kernel = run.kernel,
     seconds = run.seconds,
     events = events, slices = run.slices, is_taken = run.is_taken,
-    naming = run.place and { first = run.place, own = naming.own, other = naming.other },
+    naming = run.build_id
+      and { build_id = run.build_id, own = naming.own, other = naming.other },
   })
   if not ok then usage_error("%s", sums.wrong[wrong]) end
   if run.is_taken then run.result, run.data.result = nil, nil end
@@ -138,8 +139,8 @@ end
 ---Joins sides that have rows.
 ---@param before table a side
 ---@param after table? nil: values of `before` are estimated
----@param own userdata? functions by binary (addresses.lua) of `before`; nil: addresses where no
---- function is known are not compared
+---@param own userdata? binaries (addresses.lua) of `before`; nil: addresses where no function
+--- is known are not compared
 ---@param other userdata? of `after`
 ---@return table
 function join.sides(before, after, own, other)

@@ -99,7 +99,7 @@ end
 ---@param what string
 ---@param options { basis: table, match: table, matched: table, sliced: boolean, like: table?,
 --- symbol: integer? } like: the side that must have the same keys and measure; matched: gets
---- the names of `match` that were found; symbol: the key whose addresses get places
+--- the names of `match` that were found; symbol: the key where addresses stand for functions
 ---@return table
 function side.read(list, what, options)
   local basis, most = options.basis, slices.MOST // #list

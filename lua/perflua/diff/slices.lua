@@ -1,5 +1,5 @@
--- A grouped query read with hidden keys, the slice of time and the place of addresses, and a
--- hidden measure, the number of records.
+-- A grouped query read with hidden keys, the slice of time and the build-id of the binary, and
+-- a hidden measure, the number of records.
 
 local description = require "perflua.table.description"
 local group = require "perflua.group"
@@ -41,23 +41,16 @@ local function read_table(spec, keys, columns)
   return data
 end
 
--- The place of an address, as the core takes it (src/compare/binaries.h): bytes from the start
--- of its map, which is pgoff in the file. Where a function is known it is that of its start.
-local PLACE <const> = { { "map.build_id" }, { "map.filename" }, { "map.pgoff" },
-  { "ip - map.start - symoff", "ip - map.start" }, { "symbol_size" } }
-
 -- The keys of a query and those that are hidden: the slice of time, and with `symbol`, the
--- number of a key, the places of addresses, which stand where no function is known.
+-- number of a key, the build-ids of binaries in which addresses stand where no function is
+-- known.
 local function keys_of(spec, slice, symbol)
   local keys = table.move(spec.keys or {}, 1, #(spec.keys or {}), 1, {})
   keys[#keys + 1] = slice
   if symbol then
     keys[symbol] = { name = keys[symbol].name, ref = keys[symbol].ref,
       other = spec.scope:ref "unresolved" }
-    for _, one in ipairs(PLACE) do
-      keys[#keys + 1] = { name = one[1], ref = spec.scope:ref(one[1]),
-        other = one[2] and spec.scope:ref(one[2]) }
-    end
+    keys[#keys + 1] = { name = "build_id", ref = spec.scope:ref "map.build_id" }
   end
   return keys
 end
@@ -93,9 +86,9 @@ end
 ---@param what string what messages call it
 ---@param most integer? slices at most; nil: no slices are asked for
 ---@param options { columns: table[]?, symbol: integer? } columns: measures; default: the first
---- of the query, and a count; symbol: the key whose addresses get places
+--- of the query, and a count; symbol: the key where addresses stand for unknown functions
 ---@return table # run: { data (of the Table), result, count, kernel (measures), slices (of the
---- core), place (the first key of places), seconds, spec, keys, measure, description }
+--- core), build_id (a key), seconds, spec, keys, measure, description }
 function slices.read(query, what, most, options)
   local spec = spec_of(query)
   local first, last = time_range(spec, what)
@@ -109,7 +102,7 @@ function slices.read(query, what, most, options)
   local data = read_table(spec, keys_of(spec, key, options.symbol), columns)
   local run = { data = data, result = data.result, count = 2, kernel = columns[3] and 3,
     spec = spec, is_taken = true,
-    place = options.symbol and n + (key and 2 or 1) }
+    build_id = options.symbol and n + (key and 2 or 1) }
   for _, filter in ipairs(spec.filters) do run.has_gaps = run.has_gaps or filter.is_window end
   if first and last then run.seconds = math.max(last - first, 1) / SECOND end
   if most and #data.result > 0 then

@@ -283,16 +283,6 @@ enum {
 	AT_EVENTS
 };
 
-static const struct pc_binaries *get_binaries(lua_State *L, const char *name)
-{
-	struct pc_binaries **binaries;
-
-	lua_getfield(L, -1, name);
-	binaries = luaL_testudata(L, -1, PL_BINARIES);
-	lua_pop(L, 1);
-	return binaries ? *binaries : NULL;
-}
-
 static void read_slices(lua_State *L, struct pc_run *run)
 {
 	struct pc_slices *slices = &run->slices;
@@ -315,15 +305,25 @@ static void read_slices(lua_State *L, struct pc_run *run)
 	lua_pop(L, 1);
 }
 
+static const struct pc_binaries *get_binaries(lua_State *L, const char *name)
+{
+	const struct pc_binaries *binaries;
+
+	lua_getfield(L, -1, name);
+	binaries = pl_test_binaries(L, -1);
+	lua_pop(L, 1);
+	return binaries;
+}
+
 static void read_naming(lua_State *L, struct pc_run *run)
 {
-	run->naming.first = PR_NONE;
+	run->naming.build_id = PR_NONE;
 	if (lua_getfield(L, AT_RUN, "naming") == LUA_TTABLE) {
-		run->naming.first = pl_get_place(L, -1, "first");
+		run->naming.build_id = pl_get_place(L, -1, "build_id");
 		run->naming.own = get_binaries(L, "own");
 		run->naming.other = get_binaries(L, "other");
-		luaL_argcheck(L, pl_has_places(run->result, run->naming.first), AT_RUN,
-			      "no keys of addresses");
+		luaL_argcheck(L, run->naming.build_id < run->result->shape.n_keys, AT_RUN,
+			      "no key of build-ids");
 		if (!run->naming.own || !run->naming.other)
 			run->naming.own = run->naming.other = NULL;
 	}

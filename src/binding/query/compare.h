@@ -50,8 +50,14 @@ double pl_get_double(lua_State *L, int index, const char *name, double none);
 /* Returns the index in names[] of the string in field `name` of the table at `index`. */
 int pl_get_option(lua_State *L, int index, const char *name, const char *const names[]);
 
-/* Returns true if the keys from `first` on locate an address. */
-bool pl_has_places(const struct pr_result *result, size_t first);
+struct pl_binaries {
+	struct pc_binaries *made; /* NULL: they were not made, or are gone */
+	size_t n_files;
+	struct pl_file *files[]; /* [n_files]: their systems are held; user values */
+};
+
+/* Returns the binaries at an index; NULL: there are none. */
+const struct pc_binaries *pl_test_binaries(lua_State *L, int index);
 
 int pl_binaries_gc(lua_State *L); /* __gc of PL_BINARIES */
 

@@ -1,62 +1,92 @@
-/* Names of binaries on both sides of a comparison as Lua values. */
+/* The binaries of both sides of a comparison as Lua values. */
+#include <stdlib.h>
+
 #include "binding/functions.h"
+#include "binding/system.h"
 #include "compare.h"
 #include "compare/binaries.h"
 
-bool pl_has_places(const struct pr_result *result, size_t first)
+const struct pc_binaries *pl_test_binaries(lua_State *L, int index)
 {
-	size_t n = result->shape.n_keys;
+	struct pl_binaries *binaries = luaL_testudata(L, index, PL_BINARIES);
 
-	return first < n && n - first >= PC_PLACE_KEYS;
+	return binaries ? binaries->made : NULL;
 }
 
 int pl_binaries_gc(lua_State *L)
 {
-	struct pc_binaries **binaries = luaL_checkudata(L, 1, PL_BINARIES);
+	struct pl_binaries *binaries = luaL_checkudata(L, 1, PL_BINARIES);
 
-	pc_binaries_destroy(*binaries);
-	*binaries = NULL;
+	pc_binaries_destroy(binaries->made);
+	binaries->made = NULL;
+	while (binaries->n_files)
+		pl_system_let_go(binaries->files[--binaries->n_files]);
 	return 0;
+}
+
+/* Reads the run at index `i`, whose result and stores are on the stack. [-0, +2] */
+static void read_sampled(lua_State *L, int i, struct pl_file *f, struct pc_sampled *run)
+{
+	const struct pm_system *system = pl_system(L, f);
+	const struct pr_shape *shape;
+	struct ps_store **stores;
+
+	lua_getfield(L, i, "result");
+	*run = (struct pc_sampled){
+		.result = pl_check_result(L, -1)->result,
+		.build_id = pl_get_place(L, i, "build_id"),
+		.symbol = pl_get_place(L, i, "symbol"),
+		.count = pl_get_place(L, i, "count"),
+		.n_stores = f->session->n_files,
+	};
+	shape = &run->result->shape;
+	luaL_argcheck(L,
+		      run->build_id < shape->n_keys && run->symbol < shape->n_keys &&
+			      run->count < shape->n_measures,
+		      i, "no keys of functions");
+	stores = lua_newuserdatauv(L, (run->n_stores + 1) * sizeof(*stores), 0);
+	for (uint32_t machine = 0; machine < run->n_stores; machine++)
+		stores[machine] = pm_system_store(system, machine);
+	run->stores = stores;
 }
 
 int pl_binaries(lua_State *L)
 {
 	int n = lua_gettop(L);
-	struct pc_binaries **binaries = lua_newuserdatauv(L, sizeof(*binaries), 0);
+	struct pl_binaries *binaries =
+		lua_newuserdatauv(L, sizeof(*binaries) + (size_t)n * sizeof(binaries->files[0]),
+				  n);
 
-	*binaries = NULL;
+	*binaries = (struct pl_binaries){ .made = NULL };
 	luaL_setmetatable(L, PL_BINARIES);
-	*binaries = pc_binaries_create();
-	if (!*binaries)
+	binaries->made = pc_binaries_create();
+	if (!binaries->made)
 		return luaL_error(L, "no memory for binaries");
 	for (int i = 1; i <= n; i++) {
-		const struct pr_result *result;
-		size_t first, symbol, count;
+		struct pc_sampled run;
+		struct pl_file *f;
 
 		luaL_checktype(L, i, LUA_TTABLE);
-		lua_getfield(L, i, "result");
-		result = pl_check_result(L, -1)->result;
-		first = pl_get_place(L, i, "first");
-		symbol = pl_get_place(L, i, "symbol");
-		count = pl_get_place(L, i, "count");
-		luaL_argcheck(L,
-			      pl_has_places(result, first) && symbol < result->shape.n_keys &&
-				      count < result->shape.n_measures,
-			      i, "no keys of functions");
-		if (!pc_binaries_add(*binaries, result, first, symbol, count))
+		lua_getfield(L, i, "file");
+		f = pl_check_open_file(L, -1);
+		lua_setiuservalue(L, n + 1, i);
+		pl_system_hold(f);
+		binaries->files[binaries->n_files++] = f;
+		read_sampled(L, i, f, &run);
+		if (!pc_binaries_add(binaries->made, &run))
 			return luaL_error(L, "no memory for binaries");
-		lua_pop(L, 1);
+		lua_settop(L, n + 1);
 	}
 	return 1;
 }
 
 int pl_binaries_unnamed(lua_State *L)
 {
-	struct pc_binaries **a = luaL_checkudata(L, 1, PL_BINARIES);
-	struct pc_binaries **b = luaL_checkudata(L, 2, PL_BINARIES);
+	const struct pc_binaries *a = pl_test_binaries(L, 1);
+	const struct pc_binaries *b = pl_test_binaries(L, 2);
 
-	luaL_argcheck(L, *a, 1, "no binaries");
-	luaL_argcheck(L, *b, 2, "no binaries");
-	lua_pushinteger(L, (lua_Integer)pc_binaries_unnamed(*a, *b));
+	luaL_argcheck(L, a, 1, "no binaries");
+	luaL_argcheck(L, b, 2, "no binaries");
+	lua_pushinteger(L, (lua_Integer)pc_binaries_unnamed(a, b));
 	return 1;
 }
