@@ -19,6 +19,8 @@ struct pn_bootstrap {
 	uint64_t seed;
 	double shared;			    /* sum */
 	struct weights *weights[N_LENGTHS]; /* NULL until a row needs blocks of that length */
+	/* of rows of one cell, by its slice, in parts of it; freedom 0: not known yet */
+	struct pn_noise of_one[PN_MAX_SLICES];
 	float over[PN_RESAMPLES], under[PN_RESAMPLES];
 	double series[PN_MAX_SLICES];
 };
@@ -138,25 +140,18 @@ static double variance_of(const float *over, const float *under)
 	return n > 1 ? squares / (double)(n - 1) : 0;
 }
 
-bool pn_bootstrap_row(struct pn_bootstrap *b, const struct pn_cell *cells, size_t n,
-		      struct pn_noise *noise)
+/*
+ * Estimates the noise of a row whose largest cell is `scale`, and which is divided by `under`,
+ * in parts of the scale. Returns false without memory.
+ */
+static bool resample(struct pn_bootstrap *b, const struct pn_cell *cells, size_t n, double sum,
+		     double scale, double under, struct pn_noise *noise)
 {
 	enum pn_under divided = b->slices->divided;
-	double sum = 0, scale = 0, own = 0, under, blocks, variance;
-	const struct weights *w;
-	size_t power;
+	size_t power = choose_power(b, cells, n, sum, under);
+	const struct weights *w = get_weights(b, power);
+	double blocks, variance;
 
-	*noise = (struct pn_noise){ 0, 1 };
-	for (size_t c = 0; c < n; c++) {
-		sum += cells[c].value;
-		scale = fmax(scale, fabs(cells[c].value));
-		own += cells[c].under;
-	}
-	under = divided == PN_UNDER_OWN ? own : divided == PN_UNDER_SHARED ? b->shared : 1;
-	if (!(scale > 0 && under > 0))
-		return true;
-	power = choose_power(b, cells, n, sum, under);
-	w = get_weights(b, power);
 	if (!w)
 		return false;
 	memset(b->over, 0, sizeof(b->over));
@@ -174,6 +169,44 @@ bool pn_bootstrap_row(struct pn_bootstrap *b, const struct pn_cell *cells, size_
 	blocks = (double)b->slices->n_slices / (double)((size_t)1 << power);
 	/* k blocks vary about their own mean, so by (k - 1) / k of what one expects */
 	noise->freedom = fmax(blocks - 1, 1);
-	noise->error = sqrt(variance * blocks / noise->freedom) * scale / under;
+	noise->error = sqrt(variance * blocks / noise->freedom);
 	return true;
+}
+
+/*
+ * Sets *noise to that of a row of one cell, whose value and divisor do not matter: most rows
+ * are such, and of each slice one is resampled. Returns false without memory.
+ */
+static bool resample_one(struct pn_bootstrap *b, const struct pn_cell *cell,
+			 struct pn_noise *noise)
+{
+	struct pn_noise *known = &b->of_one[cell->slice];
+	bool ok = known->freedom > 0 ||
+		  resample(b, cell, 1, cell->value, fabs(cell->value), 1, known);
+
+	*noise = *known;
+	return ok;
+}
+
+bool pn_bootstrap_row(struct pn_bootstrap *b, const struct pn_cell *cells, size_t n,
+		      struct pn_noise *noise)
+{
+	enum pn_under divided = b->slices->divided;
+	double sum = 0, scale = 0, own = 0, under;
+	bool ok;
+
+	*noise = (struct pn_noise){ 0, 1 };
+	for (size_t c = 0; c < n; c++) {
+		sum += cells[c].value;
+		scale = fmax(scale, fabs(cells[c].value));
+		own += cells[c].under;
+	}
+	under = divided == PN_UNDER_OWN ? own : divided == PN_UNDER_SHARED ? b->shared : 1;
+	if (!(scale > 0 && under > 0))
+		return true;
+	ok = n == 1 && divided == PN_UNDER_NONE ?
+		     resample_one(b, cells, noise) :
+		     resample(b, cells, n, sum, scale, under, noise);
+	noise->error = noise->error * scale / under;
+	return ok;
 }
