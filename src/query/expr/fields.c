@@ -238,6 +238,14 @@ static bool is_chain(const struct pd_bound *bound)
 					      bound->field->arg == PD_SYS_FRAMES);
 }
 
+/* Returns true if the texts of a field do not move: those that the symbols of binaries own. */
+static bool is_fixed_text(const struct pd_bound *bound)
+{
+	unsigned field = bound->field->arg;
+
+	return bound->kind == PD_K_SYSTEM && (field == PD_SYS_SYMBOL || field == PD_SYS_DSO);
+}
+
 static pq_read_fn *reader_of(const struct pq_fields *fields, const struct pq_field *f,
 			     const struct pd_bound *bound)
 {
@@ -276,7 +284,7 @@ static void load_from(const struct pq_fields *fields, const struct pq_field *f,
 	load->is_signed = bound->kind == PD_K_S32;
 	load->swap = layout->swap;
 	load->is_chain = is_chain(bound) && !f->n_steps;
-	load->stays = bound->field->is_interned;
+	load->stays = bound->field->is_interned || (!f->n_steps && is_fixed_text(bound));
 	if (bound->direct && !f->n_steps)
 		load->end = (uint32_t)bound->at + bound->width;
 	if (f->n_steps && bound->field->view == &pd_view_args)
