@@ -8,6 +8,7 @@
 
 #include "base/vector.h"
 #include "binaries.h"
+#include "met.h"
 
 /* A run on its way into a comparison. */
 struct adding {
@@ -21,7 +22,7 @@ struct adding {
 	struct pb_arena texts;	 /* of `matched` */
 	struct pq_value *keys;	 /* [n_keys + 2]: event, keys, address */
 	struct shown_key *shown; /* [n_special] of the group */
-	struct pq_state *states;
+	struct pc_met met;	 /* rows of groups */
 	char address[PC_ADDRESS_SIZE], name[PC_IP_SIZE];
 	enum pc_problem problem;
 };
@@ -220,10 +221,11 @@ static bool add_to_slice(struct event_total *total, size_t slice, double over)
 }
 
 /* Adds the amounts of a group to its row's slices and to the totals of its event. */
-static bool add_amounts(struct adding *a, size_t g, size_t row, struct event_total *total)
+static bool add_amounts(struct adding *a, size_t g, size_t row, const struct pq_state *own,
+			struct event_total *total)
 {
 	struct pc_comparison *c = a->c;
-	struct amount amount = pc_amount_of(c->options.measure.measure, &a->states[a->number]);
+	struct amount amount = pc_amount_of(c->options.measure.measure, own);
 	double over;
 	size_t slice;
 
@@ -246,12 +248,15 @@ static bool add_amounts(struct adding *a, size_t g, size_t row, struct event_tot
 	return true;
 }
 
-/* Returns true if a group has no function, though rows are by function. */
-static bool is_unnamed(const struct adding *a)
+/* Returns true if a row has no function, though rows are by function. */
+static bool is_unnamed(const struct pc_comparison *c, size_t row)
 {
-	const struct pc_options *options = &a->c->options;
+	struct pq_value symbol;
 
-	return options->symbol != PR_NONE && a->keys[options->symbol + 1].type == PQ_NIL;
+	if (c->options.symbol == PR_NONE)
+		return false;
+	pr_key_value(c->rows, row, c->options.symbol, &symbol);
+	return symbol.type == PQ_NIL;
 }
 
 /* Returns the integer that a sum of a group is. */
@@ -263,45 +268,75 @@ static uint64_t value_in(const struct pr_result *result, size_t g, size_t measur
 	return state.value.type == PQ_INT ? state.value.u : 0;
 }
 
+/* Sets *row to that of a group whose keys were not met before. Returns false if that failed. */
+static bool add_row(struct adding *a, size_t g, uint32_t event, size_t *row)
+{
+	struct pc_comparison *c = a->c;
+
+	if (!read_keys(a, g, event))
+		return false;
+	if (!pr_put(c->rows, a->keys, NULL, row) || !pc_extend_rows(c, *row + 1))
+		return fail(a, PC_NO_MEMORY);
+	c->has[*row * c->n_runs + a->number] = 1;
+	return keep_shown(a, *row);
+}
+
+/* Sets *row to the row of a group. Returns false if that failed. */
+static bool find_row(struct adding *a, size_t g, uint32_t event, size_t *row)
+{
+	uint64_t *known;
+	bool is_new;
+
+	if (!pc_met_find(&a->met, g, &known, &is_new))
+		return fail(a, PC_NO_MEMORY);
+	if (is_new) {
+		if (!add_row(a, g, event, row))
+			return false;
+		*known = *row;
+	}
+	*row = *known;
+	return true;
+}
+
+/* Adds states of the run, and its counts, to a row. Returns false without memory. */
+static bool add_states(struct adding *a, size_t row, const struct pq_state *own, uint64_t count,
+		       uint64_t kernel)
+{
+	struct pr_result *rows = a->c->rows;
+	size_t samples = samples_measure(a->c, a->run->side);
+	struct pq_state n = { .value = { .type = PQ_INT, .u = count } };
+	struct pq_state in_kernel = { .value = { .type = PQ_INT, .u = kernel } };
+
+	return pr_put_state(rows, row, a->number, own) &&
+	       pr_put_state(rows, row, samples, &n) &&
+	       pr_put_state(rows, row, kernel_measure(a->c), &in_kernel);
+}
+
 static bool add_group(struct adding *a, size_t g)
 {
 	const struct pc_run *run = a->run;
 	struct pc_comparison *c = a->c;
 	uint32_t section = pr_section(run->result, g);
 	uint32_t event = section < run->n_events ? run->events[section] : 0;
-	struct pq_state *count = &a->states[samples_measure(c, run->side)];
-	struct pq_state *kernel = &a->states[kernel_measure(c)];
+	uint64_t count = run->count == PR_NONE ? 0 : value_in(run->result, g, run->count);
+	uint64_t kernel = run->kernel == PR_NONE ? 0 : value_in(run->result, g, run->kernel);
 	struct compared_event *known = pc_get_event(c, event);
 	struct event_total *total;
+	struct pq_state own;
 	size_t row;
 
-	if (!known || !read_keys(a, g, event))
+	if (!known || !find_row(a, g, event, &row))
 		return known ? false : fail(a, PC_NO_MEMORY);
 	total = &known->totals[run->side];
-	pq_groups_state(run->result->groups, g, 0, &a->states[a->number]);
-	count->value.u = 0;
-	if (run->count != PR_NONE)
-		pq_groups_state(run->result->groups, g, run->count, count);
-	kernel->value.u = run->kernel == PR_NONE ? 0 : value_in(run->result, g, run->kernel);
-	if (!pr_put(c->rows, a->keys, a->states, &row) || !pc_extend_rows(c, row + 1))
+	pq_groups_state(run->result->groups, g, 0, &own);
+	if (!add_states(a, row, &own, count, kernel))
 		return fail(a, PC_NO_MEMORY);
-	c->has[row * c->n_runs + a->number] = 1;
 	total->has = true;
 	total->lacks_samples = total->lacks_samples || run->count == PR_NONE;
-	total->samples += count->value.u;
-	if (is_unnamed(a))
-		total->unnamed += count->value.u;
-	return keep_shown(a, row) && add_amounts(a, g, row, total);
-}
-
-/* Makes a state that of no values. */
-static void clear_state(enum pq_measure_kind measure, struct pq_state *state)
-{
-	const struct pq_measure_row *row = pq_measure_row(measure);
-
-	*state = (struct pq_state){ 0 };
-	for (size_t i = 0; i < pq_count_parts(row); i++)
-		state->parts[i].type = row->parts[i] < PQ_PART_NUMBER ? PQ_INT : PQ_NIL;
+	total->samples += count;
+	if (is_unnamed(c, row))
+		total->unnamed += count;
+	return add_amounts(a, g, row, &own, total);
 }
 
 static bool start_adding(struct adding *a)
@@ -311,14 +346,11 @@ static bool start_adding(struct adding *a)
 	a->known = calloc(options->n_keys + 1, sizeof(*a->known));
 	a->keys = calloc(options->n_keys + 2, sizeof(*a->keys));
 	a->shown = calloc(a->c->n_special + 1, sizeof(*a->shown));
-	a->states = calloc(a->c->n_runs + N_COUNTS, sizeof(*a->states));
-	if (!a->known || !a->keys || !a->shown || !a->states)
+	if (!a->known || !a->keys || !a->shown)
 		return fail(a, PC_NO_MEMORY);
 	for (size_t k = 0; k < options->n_keys; k++)
 		pb_secret_make(&a->known[k].secret);
-	/* the other runs have none of the group */
-	for (size_t m = 0; m < a->c->n_runs + N_COUNTS; m++)
-		clear_state(a->c->rows->grouping.measures[m].kind, &a->states[m]);
+	pc_met_init(&a->met, a->run->result, options->n_keys, a->run->naming.build_id);
 	return true;
 }
 
@@ -330,7 +362,7 @@ static void stop_adding(struct adding *a)
 	free(a->matched);
 	free(a->keys);
 	free(a->shown);
-	free(a->states);
+	pc_met_deinit(&a->met);
 	pb_arena_deinit(&a->texts);
 }
 

@@ -397,17 +397,20 @@ static bool put_row(const struct pc_comparison *c, size_t i, uint32_t section,
 	struct pq_state states[N_COLUMNS];
 	char text[PC_VERDICT_SIZE], name[PC_ADDRESS_SIZE + PC_IP_SIZE];
 	const char *word = pc_verdict_word(c, row);
-	size_t n = pc_verdict_text(c, row, text), known = pr_size(result);
+	size_t n = pc_verdict_text(c, row, text), known = pr_size(result), g;
 
 	memset(states, 0, sizeof(states));
 	keys[0] = (struct pq_value){ .type = PQ_INT, .u = section };
 	for (size_t k = 0; k < c->options.n_keys; k++)
 		pc_row_key(c, i, k, &keys[k + 1]);
 	/* nothing is added yet: it may be the row of another binary */
-	if (!pr_put(result, keys, states, NULL))
+	if (!pr_put(result, keys, NULL, &g))
 		return false;
-	if (pr_size(result) == known)
+	if (pr_size(result) == known) {
 		name_binary(c, i, keys, name);
+		if (!pr_put(result, keys, NULL, &g))
+			return false;
+	}
 	set_value(&states[BEFORE], &row->parts[PC_BEFORE].value, kinds->value);
 	set_value(&states[AFTER], &row->parts[PC_AFTER].value, kinds->value);
 	set_value(&states[DELTA], &row->delta, kinds->delta);
@@ -417,7 +420,10 @@ static bool put_row(const struct pc_comparison *c, size_t i, uint32_t section,
 		set_text(&states[VERDICT], word, strlen(word));
 		set_text(&states[WORDS], text, n);
 	}
-	return pr_put(result, keys, states, NULL);
+	for (size_t m = 0; m < N_COLUMNS; m++)
+		if (!pr_put_state(result, g, m, &states[m]))
+			return false;
+	return true;
 }
 
 struct pr_result *pc_make_result(const struct pc_comparison *c, const uint32_t *sections)

@@ -74,15 +74,22 @@ static inline void pr_key_value(const struct pr_result *result, size_t g, size_t
 }
 
 /*
- * Adds `states`, one for each measure, to the group with these keys, of which the first is the
- * section; it is added if it is new. The result must be open. Sets *g to its number, unless g
- * is NULL. Texts are copied; a PQ_CHAIN is the number of a stack of `stacks`. Returns false
- * without memory.
+ * Adds `states`, one for each measure, or nothing (NULL) to the group with these keys, of which
+ * the first is the section; it is added if it is new. The result must be open. Sets *g to its
+ * number, unless g is NULL. Texts are copied; a PQ_CHAIN is the number of a stack of `stacks`.
+ * Returns false without memory.
  */
 static inline bool pr_put(struct pr_result *result, const struct pq_value *keys,
 			  const struct pq_state *states, size_t *g)
 {
 	return pq_groups_put(result->groups, keys, states, g);
+}
+
+/* Adds a state of measure `m` to group `g`, likewise. */
+static inline bool pr_put_state(struct pr_result *result, size_t g, size_t m,
+				const struct pq_state *state)
+{
+	return pq_groups_put_state(result->groups, g, m, state);
 }
 
 /*

@@ -266,13 +266,18 @@ void pq_groups_drop(struct pq_groups *groups, size_t n);
 struct pq_groups *pq_groups_create_bare(const struct pq_grouping *grouping);
 
 /*
- * Adds `states`, which has one for each measure, to the group with these keys, which is added
- * if it is new. Sets *g to its number, unless g is NULL. Texts, sketches and sets are copied; a
- * PQ_CHAIN is a number that means the same in all tables. Keys that are equal numbers are one
- * key; NaN is PQ_NIL. Returns false, with part of it added, without memory.
+ * Adds `states`, which has one for each measure, or nothing (NULL) to the group with these
+ * keys, which is added if it is new. Sets *g to its number, unless g is NULL. Texts, sketches
+ * and sets are copied; a PQ_CHAIN is a number that means the same in all tables. Keys that are
+ * equal numbers are one key; NaN is PQ_NIL. Returns false, with part of it added, without
+ * memory.
  */
 bool pq_groups_put(struct pq_groups *groups, const struct pq_value *keys,
 		   const struct pq_state *states, size_t *g);
+
+/* Adds a state of measure `m` to a group, likewise. */
+bool pq_groups_put_state(struct pq_groups *groups, size_t g, size_t m,
+			 const struct pq_state *state);
 
 /*
  * Makes the groups a table of their own, which needs neither fields nor the recording any more,

@@ -61,12 +61,20 @@ bool pq_groups_put(struct pq_groups *groups, const struct pq_value *keys,
 	at = pq_table_search(table, groups->words, pq_table_hash(table, groups->words));
 	if (at == PQ_NO_GROUP)
 		return false;
-	for (const struct pq_measured *m = groups->measured; m < groups->measured_end; m++)
-		if (!m->ops->put(m, pq_group_states(groups, at) + m->at, states++))
+	for (size_t m = 0; states && m < groups->grouping->n_measures; m++)
+		if (!pq_groups_put_state(groups, at, m, &states[m]))
 			return false;
 	if (g)
 		*g = at;
 	return true;
+}
+
+bool pq_groups_put_state(struct pq_groups *groups, size_t g, size_t m,
+			 const struct pq_state *state)
+{
+	const struct pq_measured *measured = &groups->measured[m];
+
+	return measured->ops->put(measured, pq_group_states(groups, g) + measured->at, state);
 }
 
 /* The texts of chains, which are made when the first group that has one is met. */
