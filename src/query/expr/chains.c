@@ -227,7 +227,12 @@ static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
 	return pq_chain_intern(c, looked->kind, numbers, n, &first);
 }
 
-#define FEW 4 /* words: resolving these takes no longer than looking them up */
+/*
+ * words: resolving these takes no longer than looking them up. A frame of which only the binary
+ * counts takes less time.
+ */
+#define FEW	     4
+#define FEW_BINARIES 32
 
 /*
  * Hashes a raw chain and all that decides its frames. Returns false if that is not known, or
@@ -239,12 +244,16 @@ static bool hash_raw(const struct pq_chains *c, const struct pq_looked *looked,
 	const uint64_t head[PQ_HEAD_WORDS] = {
 		looked->tags[0],
 		looked->tags[1],
-		begins_with_ip(looked->kind) ? looked->own.ip : 0,
+		begins_with_ip(looked->kind) || looked->kind == PQ_CHAIN_BINARIES ?
+			looked->own.ip :
+			0,
 		(uint64_t)looked->kind | looked->own.mode << 8 |
 			(uint64_t)rec->layout->swap << 16 | (uint64_t)raw->recorded << 17,
 	};
 
-	if (!looked->known || raw->n <= FEW || raw->n > PQ_HASH_WORDS)
+	if (!looked->known ||
+	    raw->n <= (looked->kind == PQ_CHAIN_BINARIES ? FEW_BINARIES : FEW) ||
+	    raw->n > PQ_HASH_WORDS)
 		return false;
 	*hash = pq_hash_of(&c->keys, head, raw->words, raw->n);
 	return true;
@@ -295,8 +304,6 @@ uint32_t pq_chains_of(struct pq_chains *c, struct pm_resolver *resolver,
 	bool hashed;
 
 	begin_look(c, resolver, rec, &looked, &raw);
-	if (pq_is_binary_kind(kind))
-		return resolve_binary(c, &looked, rec, &raw);
 	if (begins_with_ip(kind) && !looked.has_ip)
 		return PQ_NO_CHAIN;
 	if (kind == PQ_CHAIN_FUNCTIONS && !find_own(c, &looked))
@@ -307,7 +314,8 @@ uint32_t pq_chains_of(struct pq_chains *c, struct pm_resolver *resolver,
 		if (chain)
 			return chain - 1;
 	}
-	chain = resolve_chain(c, &looked, rec, &raw);
+	chain = pq_is_binary_kind(kind) ? resolve_binary(c, &looked, rec, &raw) :
+					  resolve_chain(c, &looked, rec, &raw);
 	/* a chain without frames is its ip, which the hash leaves out */
 	if (hashed && !looked.by_time && !looked.alone && chain < PQ_CHAIN_NO_MEMORY)
 		pq_raw_keep(&c->raw, &hash, chain + 1);
