@@ -1,5 +1,5 @@
 /*
- * Starts other processes. Those of this program each write to an unlinked file, which is read
+ * Starts other processes. Copies of this one each write to an unlinked file, which is read
  * after the process has ended: so no process waits for its reader, and each that ends makes
  * room for the next.
  */
@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,6 @@
 #include <lauxlib.h>
 #include <lualib.h>
 
-#define SELF	  "/proc/self/exe"
 #define MAX_WORDS 1000
 
 extern char **environ;
@@ -66,24 +66,15 @@ static FILE *push_output_file(lua_State *L)
 	return stream->f;
 }
 
-/*
- * Starts this program with `argv`, its input empty and its output to `out`. Returns an errno,
- * or 0.
- */
-static int spawn_self(char *const argv[], int out, pid_t *pid)
+/* Makes standard input empty, and standard output write to `out`. Returns an errno, or 0. */
+static int redirect_streams(int out)
 {
-	posix_spawn_file_actions_t actions;
-	int error = posix_spawn_file_actions_init(&actions);
+	int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	bool ok = input >= 0 && dup2(input, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0;
+	int error = ok ? 0 : errno;
 
-	if (error)
-		return error;
-	error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY,
-						 0);
-	if (!error)
-		error = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-	if (!error)
-		error = posix_spawn(pid, SELF, &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
+	if (input >= 0)
+		close(input);
 	return error;
 }
 
@@ -118,23 +109,27 @@ static int push_start_error(lua_State *L, const char *what, int error)
 	return 2;
 }
 
-/*
- * host.start({word…}) -> pid, file | nil, message
- *
- * Starts this program with these words, the first of which is its name. `file` has its output
- * when it has ended.
- */
-int perflua_start(lua_State *L)
+int perflua_fork(lua_State *L)
 {
-	char *const *argv = push_words(L);
 	FILE *out = push_output_file(L);
 	pid_t pid;
-	int error = out ? spawn_self(argv, fileno(out), &pid) : errno;
+	int error;
 
-	if (error)
-		return push_start_error(L, "a process", error);
-	lua_pushinteger(L, pid);
-	lua_insert(L, -2);
+	if (out)
+		fflush(stdout); /* else both processes write what is in its buffer */
+	pid = out ? fork() : -1;
+	if (pid < 0)
+		return push_start_error(L, "a process", errno);
+	if (pid) {
+		lua_pushinteger(L, pid);
+		lua_insert(L, -2);
+		return 2;
+	}
+	error = redirect_streams(fileno(out));
+	lua_pushboolean(L, 0);
+	if (!error)
+		return 1;
+	lua_pushstring(L, strerror(error));
 	return 2;
 }
 

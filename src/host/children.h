@@ -4,7 +4,15 @@
 
 #include <lua.h>
 
-int perflua_start(lua_State *L);
+/*
+ * host.fork() -> pid, file | nil, message; in the new process false | false, message
+ *
+ * Starts a process that goes on from here, its input empty and its output to `file`, which the
+ * caller reads when the process has ended. It has a copy of this process: its Lua state, with
+ * the library loaded, and its options. The message says why there is none, or why the new one
+ * cannot write its output.
+ */
+int perflua_fork(lua_State *L);
 int perflua_wait(lua_State *L);
 
 /*

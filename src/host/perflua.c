@@ -82,6 +82,16 @@ static int host_run(lua_State *L)
 	return n;
 }
 
+/* host.fork() -> see perflua_fork. A SIGINT of this process is not one of the new one. */
+static int host_fork(lua_State *L)
+{
+	int n = perflua_fork(L);
+
+	if (lua_isboolean(L, -n))
+		perflua_arm_sigint(L);
+	return n;
+}
+
 /* host.set_threads(n): sets the number of workers for recordings opened without the option */
 static int host_set_threads(lua_State *L)
 {
@@ -129,7 +139,7 @@ static const luaL_Reg host[] = {
 	{ "show_progress", host_show_progress },
 	{ "set_threads", host_set_threads },
 	{ "read_line", host_read_line },
-	{ "start", perflua_start },
+	{ "fork", host_fork },
 	{ "wait", perflua_wait },
 	{ NULL, NULL },
 };

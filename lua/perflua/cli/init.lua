@@ -225,6 +225,7 @@ function cli.main(argv, host)
   if parsed.timing then host.measure(parsed.timing) end
   if not parsed.quiet then host.show_progress() end
   traceback.always = parsed.traceback
+  host.workers = parsed.workers
   if parsed.workers then host.set_threads(parsed.workers) end
   local status = run_program(argv, host, parsed, first) or 0
   tell_timing()

@@ -1,4 +1,4 @@
--- Loaded into each process of perflua map for many recordings: handlers without an event are
+-- Loaded in each process of perflua map for many recordings: handlers without an event are
 -- not warned of there, but counted by the process that merges the results. A query may find
 -- nothing in one of many.
 

@@ -1,11 +1,15 @@
 -- Runs a query script: over one recording in this process, over several in a process for each,
--- some of them at a time.
+-- some of them at a time. A process is a copy of this one, which has loaded the library and the
+-- script: that takes a tenth of the time of a start.
 
 local core = require "perflua.core"
 local needs = require "perflua.meta.needs"
+local output = require "perflua.table.output"
 local returned = require "perflua.meta.returned"
 
 local run = {}
+
+local FAILED = 1
 
 -- Redirects what a script prints, which is not part of its result.
 local function quiet_output()
@@ -41,30 +45,26 @@ function run.script(chunk, path, recording)
   return result
 end
 
--- Returns the options of our own command line but for those of a prompt, and those that make a
--- process one of many.
-local function own_options()
-  local words, first = {}, 0
-  while arg[first - 1] do first = first - 1 end
-  for i = first, -1 do
-    if arg[i] ~= "-i" and arg[i] ~= "-v" then words[#words + 1] = arg[i] end
-  end
-  table.insert(words, 2, "-lperflua.map.child")
-  return words
-end
-
--- Adds the number of workers of each process: one if the user said how many recordings are read
--- at a time, otherwise its share of the processors. An option of the user comes after it, and
--- wins.
-local function add_workers(words, at_a_time, n)
+-- Sets the number of workers of a process: one if the user said how many recordings are read at
+-- a time, otherwise its share of the processors; unless the user said that, too.
+local function set_workers(host, at_a_time, n)
+  if host.workers then return end
   local workers = at_a_time and 1 or core.processors() // math.min(core.processors(), n)
-  table.insert(words, 2, "-j")
-  table.insert(words, 3, ("%d"):format(math.min(16, workers)))
+  host.set_threads(math.min(16, workers))
 end
 
-local function words_for(options, script, path)
-  local words = table.move(options, 1, #options, 1, {})
-  return table.move({ "map", "--partial", "--", script, path }, 1, 5, #words + 1, words)
+-- Ends this process, a copy of the one that reads its output, with what read(path) returns.
+local function run_child(read, path, wrong)
+  if wrong then
+    io.stderr:write("perflua: map: ", path, ": no output: ", wrong, "\n")
+    os.exit(FAILED)
+  end
+  require "perflua.map.child"
+  math.randomseed()
+  local stdout = io.stdout -- which a script may not write to
+  local status = read(path)
+  local ok = stdout:flush()
+  os.exit((output.failure or not ok) and FAILED or status)
 end
 
 local function describe_status(status)
@@ -72,28 +72,32 @@ local function describe_status(status)
 end
 
 ---@param host table of the interpreter
----@param script string
+---@param read fun(path: string): integer writes the result of one recording to standard output,
+--- and returns the exit status; called in a process of its own
 ---@param paths string[]
 ---@param at_a_time integer? default: one for each processor
 ---@param done fun(i: integer, out: file*?, message: string?): boolean? for each as it ends,
 --- with what it wrote; or without if it failed, and why if it did not say so itself. false: no
 --- others are to be started
-function run.children(host, script, paths, at_a_time, done)
-  local options, running, n, next_one, going = own_options(), {}, 0, 1, true
-  add_workers(options, at_a_time, #paths)
-  at_a_time = at_a_time or core.processors()
+function run.children(host, read, paths, at_a_time, done)
+  local running, n, next_one, going = {}, 0, 1, true
+  local most = at_a_time or core.processors()
   local function end_child(i, out, message)
     if done(i, out, message) == false then going = false end
     if out then out:close() end
   end
   local function start_child(i)
-    local pid, out = host.start(words_for(options, script, paths[i]))
+    local pid, out = host.fork()
+    if pid == false then
+      set_workers(host, at_a_time, #paths)
+      run_child(read, paths[i], out)
+    end
     if not pid then return end_child(i, nil, out) end
     running[pid], n = { i = i, out = out }, n + 1
   end
   while true do
     going = going and not host.interrupted()
-    while going and n < at_a_time and paths[next_one] do
+    while going and n < most and paths[next_one] do
       start_child(next_one)
       next_one = next_one + 1
     end

@@ -4,7 +4,7 @@
 local handlers = require "perflua.map.handlers"
 local interrupted = require "perflua.table.interrupted"
 local strip_position = require("perflua.errors").strip_position
-local read = require "perflua.table.read"
+local saved = require "perflua.table.read"
 local result = require "perflua.map.result"
 local run = require "perflua.map.run"
 local segments = require "perflua.map.segments"
@@ -56,7 +56,7 @@ end
 -- event.
 local function table_in(out, missing)
   missing:read(out)
-  local data, show = read.all(out)
+  local data, show = saved.all(out)
   if not data then return nil, "its result cannot be read: " .. show end
   return data, show
 end
@@ -68,10 +68,13 @@ local function add_result(all, i, data)
   return added, message
 end
 
-local function run_many(args, out, host, at_a_time)
+local function run_many(chunk, args, out, host, at_a_time)
   local paths, all, missing = table.move(args, 2, #args, 1, {}), segments(), handlers.new()
   local show, failed, n, wrong = nil, 0, 0, nil
-  run.children(host, args[1], paths, at_a_time, function(i, file, message)
+  local function read(path)
+    return run_one(chunk, { args[1], path, partial = true }, out, host)
+  end
+  run.children(host, read, paths, at_a_time, function(i, file, message)
     local data, shown
     if file then
       data, shown = table_in(file, missing)
@@ -117,7 +120,7 @@ function tool.run(args, out, host)
       return USAGE, "map: standard input is one recording, to be read alone"
     end
   end
-  return run_many(args, out, host, at_a_time)
+  return run_many(chunk, args, out, host, at_a_time)
 end
 
 return tool
