@@ -53,7 +53,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	UBSAN_OPTIONS=print_stacktrace=1 HOME="$(CURDIR)/$(B)/home"
 RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.output -e 'warn[[@off]]'
 
-.PHONY: all module demo test matrix test-foreign test-browser test-exports sweep model lint bench counts compare calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-program install-module dist clean help FORCE
+.PHONY: all module demo test matrix test-foreign test-browser test-exports sweep model lint bench growth counts compare calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-program install-module dist clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -172,6 +172,11 @@ $(B)/obj/measure $(B)/obj/limit: $(B)/obj/%: spec/bench/%.c
 bench: all $(B)/obj/measure $(B)/obj/limit ## measure, side by side with perf (QUICK=1: less of it)
 	@$(TEST_ENV) BENCH_MEASURE="$(CURDIR)/$(B)/obj/measure" BENCH_LIMIT="$(CURDIR)/$(B)/obj/limit" \
 		spec/bench/run $(if $(QUICK),--quick)
+
+growth: all $(B)/obj/measure ## measure how time and memory grow with records, groups, processes, binaries, chains, workers (ONLY=TEXT)
+	@mkdir -p $(B)/growth
+	@$(TEST_ENV) BENCH_MEASURE="$(CURDIR)/$(B)/obj/measure" \
+		$(B)/perflua spec/bench/growth.lua $(B)/growth $(if $(ONLY),--only "$(ONLY)")
 
 build/counts/system.data: spec/bench/counts/recordings.lua $(wildcard spec/support/builder*.lua)
 	@mkdir -p $(@D)
