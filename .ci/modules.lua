@@ -104,7 +104,7 @@ local lua_modules = {
   { "doctor", "core file perflua recording table text", "init show words" },
   { "overview", "doctor meta perflua text", "init show" },
   { "report", "core doctor errors group measures plan recording table text",
-    "graph init quality show" },
+    "graph init quality show words written" },
   { "map", "core errors meta query recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },
   { "timechart", "core file flame text waits", "init svg" },

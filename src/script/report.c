@@ -177,12 +177,13 @@ static void print_dso(struct pd_print *out, const struct pq_value *cell)
 	}
 }
 
-static void print_time(struct pd_print *out, const struct pq_value *cell)
+static void print_time(struct pd_print *out, const struct pq_value *cell, bool is_ns)
 {
 	char *p = pd_print_room(out, 40);
+	uint64_t rest = cell->u % 1000000000;
 
-	out->n += (size_t)snprintf(p, 40, "%" PRIu64 ".%06" PRIu64, cell->u / 1000000000,
-				   cell->u % 1000000000 / 1000);
+	out->n += (size_t)snprintf(p, 40, "%" PRIu64 ".%0*" PRIu64, cell->u / 1000000000,
+				   is_ns ? 9 : 6, is_ns ? rest : rest / 1000);
 }
 
 /* Returns the text of a number, which is most often that of the row before. */
@@ -214,7 +215,8 @@ static struct cell format_cell(struct lines *lines, struct px_report_column *col
 		return (struct cell){ { "-", 1 }, 1 };
 	switch (column->shown) {
 	case PX_SHOWN_TIME:
-		print_time(out, cell);
+	case PX_SHOWN_TIME_NS:
+		print_time(out, cell, column->shown == PX_SHOWN_TIME_NS);
 		break;
 	case PX_SHOWN_SYMBOL:
 		print_symbol(out, cell, beside, lines->report->rows->columns[column->at].kind);

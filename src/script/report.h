@@ -10,6 +10,7 @@
 enum px_shown {
 	PX_SHOWN_PLAIN, /* as in any text of rows */
 	PX_SHOWN_TIME,	/* seconds, cut to microseconds */
+	PX_SHOWN_TIME_NS,
 	/* a function, or its address as 0x and 16 digits, after the letter of its cpumode */
 	PX_SHOWN_SYMBOL,
 	PX_SHOWN_DSO,	     /* the short name of a path */

@@ -31,6 +31,7 @@ local distinctions = require "perflua.recording.distinctions"
 local usage_error = require("perflua.errors").usage_error
 local engine = require "perflua.plan.engine"
 local merge = require "perflua.table.merge"
+local report_fields = require "perflua.report.fields"
 local report_keys = require "perflua.report.keys"
 local rows = require "perflua.report.rows"
 local spec_of = core.query_spec
@@ -38,10 +39,8 @@ local spec_of = core.query_spec
 local report = {}
 
 local DEFAULT = { "comm", "dso", "symbol" }
-local CALLCHAIN = 1 << 5 -- PERF_SAMPLE_CALLCHAIN
-
--- perf's names of what is called otherwise.
-local aliases = { sym = "symbol", cgroup = "cgroup_path" }
+-- PERF_SAMPLE_…
+local CALLCHAIN <const>, BRANCH_STACK <const>, STACK_USER <const> = 1 << 5, 1 << 11, 1 << 13
 
 -- Returns whether the query's events have samples. For a stream that is not known.
 local function has_samples(query, health)
@@ -57,22 +56,11 @@ local function query_of(file, options)
   -- Fields that nobody asked for may be absent; without samples, all fields may.
   local may_lack = options.any or not has_samples(query, options.health)
   spec_of(query).scope.any = may_lack
+  if options.is_named then query = query:where "glob(symbol, '*')" end
   for _, condition in ipairs(options.where or {}) do query = query:where(condition) end
   spec_of(query).scope.any = may_lack or not (options.sort or options.branches)
   if options.branches then query = query:unnest "branch_stack" end
   return query
-end
-
--- Fields of a sample that depend on its ip: of its callers they are not known.
-local of_ip = { ip = true, symoff = true, srcline = true, map = true, unresolved = true,
-  srcfile = true, symbol_size = true, dso_size = true,
-  symbol_iaddr = true }
-
--- Returns a field that is known of a sample only, not of its callers; nil if there is none.
-local function not_of_callers(fields)
-  for _, field in ipairs(fields) do
-    if of_ip[field.name:match("^[^.%[]+")] then return field.name end
-  end
 end
 
 local function has_chains(query)
@@ -82,57 +70,16 @@ local function has_chains(query)
   return false
 end
 
-local TIME_QUANTUM <const> = 100000000 -- perf's default, in ns
-
--- Keys that take a pass of their own, loaded when they are asked for.
-local in_two_passes = {
-  parallelism = function() return require "perflua.report.parallelism" end,
-  cgroup_id = function() return require "perflua.report.cgroup_id" end,
-  pid = function() return require "perflua.report.thread_key" end,
-}
-
--- Returns the Ref of such a key; nil: it is none.
-local function ref_in_two_passes(name, file, options)
-  if not in_two_passes[name] then return nil end
-  if options.is_explained then
-    return { text = name, kind = "function", plain = false, get = function() end }
+-- Returns whether all events with samples have branch stacks, and no copied stacks that the
+-- recording was made for: perf report then shows branches.
+local function has_branches(file, options)
+  local has = false
+  for _, event in ipairs(spec_of(query_of(file, options)).scope:events()) do
+    local of_event = event.sample_type & (BRANCH_STACK | STACK_USER)
+    has = has or of_event == BRANCH_STACK
+    if of_event ~= BRANCH_STACK and event.name ~= "dummy:u" then return false end
   end
-  if not file.size then
-    usage_error("%s takes two passes, and a stream can be read only once%s", name,
-      name == "pid" and ": tgid shows the process, tid the thread" or "")
-  end
-  -- a report is prepared twice: before its file is read, and after that
-  options.counted = options.counted or {}
-  options.counted[name] = options.counted[name] or in_two_passes[name]().ref(file, options)
-  return options.counted[name]
-end
-
--- Returns the fields that identify rows, as { name, kind, of }; of: the expression that gives
--- the value, if it is not the field itself.
-local function fields_of(query, sort, options)
-  local fields, seen = {}, {}
-  for i, name in ipairs(sort) do
-    name = aliases[name] or name
-    local branch = options.branches and branches.field(name)
-    -- a field of records has the name of perf's type of data
-    if name == "type" then usage_error("%s", spec_of(query).scope.unanswered(name)) end
-    local of = name == "time" and ("bucket(time, %d)"):format(options.quantum or TIME_QUANTUM)
-      or branch and branch.of or nil
-    local counted = ref_in_two_passes(name, spec_of(query).file, options)
-    local ref = counted or spec_of(query).scope:ref(of or name)
-    if ref.kind == "view" then
-      usage_error("%s is a view; name one of its fields, as in %s[1].x", name, name)
-    end
-    if seen[name] then usage_error("field '%s' is named twice", name) end
-    fields[i] = branch
-      or { name = name, kind = ref.shows or ref.kind, of = of, ref = counted }
-    seen[name] = i
-  end
-  if options.branches then return fields, {} end
-  if seen.symbol and seen.cpumode then
-    usage_error("leave out cpumode: it is shown with the symbol")
-  end
-  return fields, seen
+  return has
 end
 
 -- Returns the options of the report of all samples, which shares are of; nil: they are of those
@@ -141,7 +88,7 @@ local function whole_of(file, options)
   if options.percentage == "relative" or not next(options.where or {}) then return nil end
   if file.size then
     return { event = options.event, sort = { "event" }, children = false,
-      branches = options.branches }
+      branches = options.branches, is_named = options.is_named }
   elseif options.percentage then
     usage_error("--percentage absolute takes two passes, and a stream can be read only once")
   end
@@ -155,18 +102,22 @@ end
 --- is read, for report.reading(); padded: see thread_key; children: nil does as perf, which
 --- adds up callers where there are call chains; any: fields may be absent from all samples;
 --- health: of core.health(); quantum: of `time`, in ns; branches: count the branches of branch
---- stacks; graph: of report/graph.lua, the calls that are shown of each row
+--- stacks, nil: where all events have them; graph: of report/graph.lua, the calls that are
+--- shown of each row; is_named: samples without a function are none
 ---@return table # for report.read; raises what is wrong with the options
 function report.prepare(file, options)
+  if options.branches == nil and has_branches(file, options) then
+    options = setmetatable({ branches = true }, { __index = options })
+  end
   local query = query_of(file, options)
-  local fields, place = fields_of(query, options.sort or options.branches
+  local fields, place = report_fields.of(query, options.sort or options.branches
     and branches.DEFAULT or DEFAULT, options)
   local children = options.children
   if options.branches then
     if children then usage_error("--children and --branch-stack exclude each other") end
     children = false
   end
-  local hindered = not_of_callers(fields)
+  local hindered = report_fields.not_of_callers(fields)
   if children == nil then
     children = not hindered and has_chains(query)
   elseif children and hindered then
@@ -180,7 +131,7 @@ function report.prepare(file, options)
     query = query, fields = fields, place = place, branches = options.branches,
     children = children and (place.dso or place.symbol) and true or false,
     same = children and not (place.dso or place.symbol),
-    graph = options.graph,
+    graph = options.graph, is_named = options.is_named,
     whole = whole_of(file, options),
   }
 end
@@ -214,7 +165,8 @@ local function describe_report(prepared, n_keys)
   end
   local trees = prepared.graph and (prepared.graph.order
     or (children or prepared.same) and "caller" or "callee")
-  return { keys = list, event = 1, callers = children, trees = trees }
+  return { keys = list, event = 1, callers = children, trees = trees,
+    is_named = prepared.is_named and children }
 end
 
 -- Returns the keys and measures of the groups: those of a Table.

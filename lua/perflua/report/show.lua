@@ -34,9 +34,9 @@ local function column_of(title, at, is_right)
   return { title = title, at = at, right = is_right, least = count_columns(title) }
 end
 
-local function key_column(key, at)
+local function key_column(key, at, is_ns)
   local column = column_of(title_of(key.name), at, right[key.kind])
-  column.shown = key.name == "time" and "time" or "plain"
+  column.shown = key.name ~= "time" and "plain" or is_ns and "time_ns" or "time"
   return column
 end
 
@@ -103,7 +103,7 @@ local function columns_of(report, shown, elided)
     elseif key.name == "symbol" then
       columns[#columns + 1] = symbol_column(places[i], places[n])
     elseif not key.hidden and not (report.symbols and i == n) then
-      columns[#columns + 1] = key_column(key, places[i])
+      columns[#columns + 1] = key_column(key, places[i], shown.ns)
     end
   end
   columns[#columns].last = not columns[#columns].right
@@ -163,19 +163,19 @@ end
 
 ---@param report table of report.read
 ---@param shown table<string, any> columns beside shares and keys: "show-nr-samples",
---- "show-total-period"; and --comm, --dso, --symbol
+--- "show-total-period"; --comm, --dso, --symbol; --ns; --quiet: rows alone
 ---@param out file*
 ---@return fun(event: table) # writes one of its events, and sets event.written to the number of
 --- rows that it wrote
 function show.sections(report, shown, out)
   local elided = elided_of(report, shown)
   local columns, head, view = columns_of(report, shown, elided), make_head_cache(), report.view
-  if report.events[1] then out:write(tell_elided(elided)) end
+  if report.events[1] and not shown.quiet then out:write(tell_elided(elided)) end
   local stops = not interrupted.now()
   return function(event)
     for _, column in ipairs(columns) do column.room = column.least end
     local n = each_batch(view, event, event.n, columns, stops)
-    out:write(head(columns))
+    if not shown.quiet then out:write(head(columns)) end
     -- rows that were measured before an interrupt are written
     event.written = each_batch(view, event, n, columns, stops and n == event.n, out,
       describe_trees(report, event))

@@ -35,6 +35,7 @@ function recordings.options(tool)
       end
     end
   end
+  for name, why in pairs(tool.refuses or {}) do refused[name] = why end
   if tool.queries then all.explain = EXPLAIN end
   for name, option in pairs(tool.options or {}) do all[name], refused[name] = option, nil end
   return all, refused

@@ -15,6 +15,7 @@
 --                "symbols" stand for all of toolkit/samples and toolkit/symbols. Default:
 --                "samples symbols" if it reads samples or sides, else none
 --   refused      why it does not take the other options of samples; or nil
+--   refuses      names of options that it does not have, and what to use in their place; or nil
 --   several      true: it reads several recordings as one, "each": one after the other;
 --                default: it reads one
 --   operands     { n } of the arguments after the recording; default: none. If it reads sides
@@ -92,7 +93,8 @@ local spellings = {
   s = "sort", n = "show-nr-samples", F = "fields", b = "branch-stack", g = "call-graph",
   G = "inverted", c = "comm", comms = "comm", d = "dso", dsos = "dso", S = "symbol",
   symbols = "symbol",
-  C = "cpu", k = "vmlinux", input = "i", e = "event",
+  f = "force", q = "quiet", U = "hide-unresolved", C = "cpu", k = "vmlinux", input = "i",
+  e = "event",
 }
 
 -- Returns whether the first arguments name what is read as one recording.

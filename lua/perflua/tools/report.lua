@@ -1,13 +1,10 @@
 -- perflua report FILE: where the time went, as perf report --stdio prints it.
 
-local aside = require "perflua.group.aside"
-local core = require "perflua.core"
 local duration = require "perflua.text.duration"
 local explained = require "perflua.toolkit.explained"
 local fmt = require "perflua.text.fmt"
 local graph = require "perflua.report.graph"
 local interrupted = require "perflua.table.interrupted"
-local json = require "perflua.text.json"
 local list = require "perflua.text.list"
 local output = require "perflua.table.output"
 local samples = require "perflua.toolkit.samples"
@@ -18,6 +15,8 @@ local show = require "perflua.report.show"
 local suggest = require "perflua.errors.suggest"
 local symbols = require "perflua.toolkit.symbols"
 local unchosen = require "perflua.toolkit.unchosen"
+local words = require "perflua.report.words"
+local written = require "perflua.report.written"
 
 -- Columns that perf names as fields: always shown, or by an option.
 local columns_in_fields = {
@@ -35,7 +34,8 @@ local tool = {
   -- all but events leave rows out, but not their samples out of what shares are of, as in perf
   applies = { event = false, where = false, comm = false, pid = false, tid = false,
     dso = false, symbol = false },
-  options = output.with_csv_options {
+  refuses = words.refused,
+  options = words.add_accepted(output.with_csv_options {
     sort = { "FIELDS",
       "group by these fields, default comm,dso,symbol; names as in perf or the manual",
       fields = true },
@@ -51,7 +51,14 @@ local tool = {
     percentage = { "OF", "absolute: shares of all samples of the event (default); relative: of "
       .. "those that options such as --comm choose" },
     count = { "N", "show the first N rows of each event" },
-    ["branch-stack"] = "count the branches of branch stacks, by source and target",
+    ["branch-stack"] = "count the branches of branch stacks, by source and target: default if "
+      .. "all events have them",
+    ["no-branch-stack"] = "count samples also where they have branch stacks",
+    ["hide-unresolved"] = "leave out samples without a function, also of shares",
+    ["symbol-filter"] = { "TEXT", "only samples in functions with TEXT in their names" },
+    ["socket-filter"] = { "N", "only samples on this processor socket" },
+    quiet = "print rows alone, without the lines that begin with #",
+    ns = "show the field time in nanoseconds",
     fields = { "FIELDS", "as --sort; overhead, sample and period name columns, as in perf",
       values = suggest.names(columns_in_fields), fields = true },
     ["show-nr-samples"] = "show the number of samples of each row",
@@ -59,7 +66,7 @@ local tool = {
     ["time-quantum"] = { "TIME", "the step of the field time; default: 100ms" },
     stdio = "print text, which is the default; accepted as in perf",
     json = "one JSON object",
-  },
+  }),
   help = [[
 Prints a section for each event. Its first line tells how many samples were lost, and how many have no
 function. Functions with the same name in the same binary share a row. An unknown function is shown as an
@@ -81,8 +88,8 @@ local function parse_fields(args, option)
   local fields = {}
   for _, part in ipairs(list.split(args[option])) do
     -- plain names may also have spaces between them
-    local words = part:find("^[%w_%s]+$") and "%S+" or ".+"
-    for name in part:gmatch(words) do
+    local pattern = part:find("^[%w_%s]+$") and "%S+" or ".+"
+    for name in part:gmatch(pattern) do
       local column = (option == "fields" or name:find "^overhead") and columns_in_fields[name]
       if column then args[column] = true else table.insert(fields, name) end
     end
@@ -94,16 +101,16 @@ end
 ---@param args string[]
 ---@return string[]
 function tool.spell_out(args)
-  local words = {}
+  local spelled = {}
   for i, word in ipairs(args) do
     local following = args[i + 1]
-    words[#words + 1] = word
+    spelled[#spelled + 1] = word
     if (word == "-g" or word == "--call-graph")
         and not (following and graph.parse(following)) then
-      words[#words + 1] = "graph,caller"
+      spelled[#spelled + 1] = "graph,caller"
     end
   end
-  return words
+  return spelled
 end
 
 -- Parses the words of the calls that are shown. Returns nil, and what is wrong with them, if
@@ -114,7 +121,7 @@ local function parse_graph(args)
   if not made then return nil, "--call-graph: " .. message end
   if args.inverted then made.order = "caller" end
   if made.form == "none" then return nil end
-  for _, option in ipairs { "csv", "json", "branch-stack" } do
+  for _, option in ipairs { "csv", "json", "branch-stack", "hide-unresolved" } do
     if args[option] then return nil, ("--call-graph and --%s"):format(option) end
   end
   return made
@@ -126,18 +133,44 @@ local function parse_filters(args)
   if of and of ~= "absolute" and of ~= "relative" then
     return nil, ("--percentage: absolute or relative expected, got '%s'"):format(of)
   end
-  return samples.conditions(args, tool.applies)
+  local where, message = samples.conditions(args, tool.applies)
+  if not where then return nil, message end
+  if args["symbol-filter"] then
+    where[#where + 1] = ("find(symbol, %q)"):format(args["symbol-filter"])
+      :gsub("\\\n", "\\n")
+  end
+  local socket = args["socket-filter"]
+  if socket then
+    if not parse_number(socket, 0, true) then
+      return nil, "--socket-filter: the number of a socket expected, got " .. socket
+    end
+    where[#where + 1] = "socket == " .. socket
+  end
+  return where
+end
+
+-- Returns whether branches are counted; nil: if all events have branch stacks.
+local function parse_branches(args)
+  if args["branch-stack"] and args["no-branch-stack"] then
+    return nil, "--branch-stack and --no-branch-stack exclude each other"
+  end
+  if args["branch-stack"] then return true end
+  if args["no-branch-stack"] or args.children or args["call-graph"] or args.inverted then
+    return false
+  end
 end
 
 -- Parses the options. Returns nil and what is wrong with them.
 function tool.prepare(args)
   local events, message = samples.events(args)
   if message then return nil, message end
-  local settings = { limit = 0, by_name = args.json,
-    query = { event = events, branches = args["branch-stack"] } }
+  local settings = { limit = 0, by_name = args.json, query = { event = events } }
+  settings.query.branches, message = parse_branches(args)
+  if message then return nil, message end
   settings.query.where, message = parse_filters(args)
   if message then return nil, message end
   settings.query.percentage = args.percentage
+  settings.query.is_named = args["hide-unresolved"]
   if args.sort and args.fields then return nil, "--sort and --fields exclude each other" end
   local option = args.sort and "sort" or args.fields and "fields"
   if option then
@@ -178,99 +211,31 @@ end
 
 -- Says how many rows were written before an interrupt; nil: all.
 local function describe_written(result)
-  local written, all = 0, 0
+  local n, all = 0, 0
   for _, event in ipairs(result.events) do
-    written, all = written + event.written, all + event.n
+    n, all = n + event.written, all + event.n
   end
-  return written < all and interrupted.rows(written, all) or nil
-end
-
--- Says how much was read before an interrupt; nil: all.
-local function describe_read()
-  local part = interrupted.part()
-  return part and interrupted.text(part)
+  return n < all and interrupted.rows(n, all) or nil
 end
 
 local function write_text(result, file, health, out, args)
-  for _, text in ipairs(quality.file(result, file, health)) do
-    out:write("# ", text, "\n")
+  local function note(...)
+    if not args.quiet then out:write("# ", ...) end
   end
+  for _, text in ipairs(quality.file(result, file, health)) do note(text, "\n") end
   local write_section = show.sections(result, args, out)
   local line_of = quality.events(health, result.branches and { "branch", "branches" })
   for i, event in ipairs(result.events) do
-    out:write(("%s# %s\n# Event count: %s\n#\n"):format(i > 1 and "\n\n" or "",
-      line_of(event), fmt.unsigned((event.whole or event).period)))
+    if i > 1 then out:write "\n\n" end
+    note(line_of(event), "\n# Event count: ", fmt.unsigned((event.whole or event).period),
+      "\n#\n")
     write_section(event)
   end
   if #result.events == 0 then
-    out:write("# ", interrupted.part() and "no samples" or unchosen.text(file, args), "\n")
+    note(interrupted.part() and "no samples" or unchosen.text(file, args), "\n")
   end
-  local said = describe_written(result) or describe_read()
-  if said then out:write("# ", said, "\n") end
-end
-
--- Writes the rows of all events; see output.rows(). `write` is called with the destination and
--- a function that writes the rows of the view first … first + n - 1 there, or nothing after an
--- interrupt, and returns nil, a message and a code if it cannot.
-local function write_rows(out, format, options, result, write)
-  local n, done = 0, 0
-  for _, event in ipairs(result.events) do n = n + event.n end
-  return output.with_file(out, function(file)
-    return output.rows(file, n, options, function(to)
-      local ended, message, code
-      write(to, function(first, count)
-        if ended then return end
-        local written
-        written, message, code = core.view_write(format, to, options, result.view, first,
-          first + count - 1)
-        ended, done = (written or -1) < count, done + (written or 0)
-      end)
-      if message then return nil, message, code end
-      return done
-    end)
-  end)
-end
-
-local function write_csv(result, _, _, out, args)
-  local said, ended = aside.said(result.aside), describe_read()
-  if said then io.stderr:write("perflua: report: ", said, "\n") end
-  if ended then interrupted.log(ended) end
-  local options = output.csv_form(args.csv)
-  options.events = result.names
-  return write_rows(out, "csv", options, result, function(_, write)
-    local first, n = 1, 0 -- rows that follow one another
-    write(1, 0)
-    options.no_heads = true
-    for i, event in ipairs(result.events) do
-      n = n + event.n
-      if event.n < event.all or i == #result.events then
-        write(first, n)
-        first, n = event.first + event.all, 0
-      end
-    end
-  end)
-end
-
-local function write_json(result, file, health, out)
-  local options = { one_line = true }
-  return write_rows(out, "json", options, result, function(to, write)
-    local events = json.array()
-    for i, event in ipairs(result.events) do
-      events[i] = json.object { event = event.event, samples = event.samples,
-        period = event.period, unresolved = event.unresolved, all = event.whole
-          and json.object { samples = event.whole.samples, period = event.whole.period },
-        rows = json.written(function() write(event.first, event.n) end),
-        lost_samples = health and quality.lost(event, health) }
-    end
-    local part, unnamed = interrupted.value()
-    local put = type(to) == "function" and to or function(text) to:write(text) end
-    json.write(put, json.object {
-      path = file.path, interrupted = part, unnamed = unnamed, complete = file.complete,
-      damage = #file.damage,
-      lost_records = health and health.lost_records, set_aside = result.aside, events = events,
-    })
-    put "\n"
-  end)
+  local said = describe_written(result) or written.part()
+  if said then note(said, "\n") end
 end
 
 function tool.explain(file, _, settings)
@@ -302,7 +267,8 @@ function tool.run(file, args, out, settings)
   -- what no recording has is refused before this one is read
   query.any = true
   local ok, prepared = true, nil
-  if query.sort or query.branches or query.children ~= nil or query.event or query.where[1] then
+  if query.sort or query.branches or query.is_named or query.children ~= nil or query.event
+      or query.where[1] then
     ok, prepared = pcall(report.prepare, file, query)
   end
   if ok then
@@ -314,9 +280,9 @@ function tool.run(file, args, out, settings)
     return prepared ~= "not enough memory" and USAGE or nil, strip_position(prepared)
   end
   local result = report.read(prepared, settings)
-  local write = args.json and write_json or args.csv and write_csv or write_text
-  local written, why = write(result, file, health, out, args)
-  if written == nil and why then return nil, why end
+  local write = args.json and written.json or args.csv and written.csv or write_text
+  local done, why = write(result, file, health, out, args)
+  if done == nil and why then return nil, why end
 end
 
 return tool

@@ -6,6 +6,7 @@
  *	keys = {{from = "key"|"dso"|"symbol"|"cpumode", key = number of a key of the query}, …}
  *	event = number of the key that is the event
  *	callers = true: samples count for their callers, too
+ *	is_named = true: but not for callers without a function
  * The measures of the query are a count and a sum. With `callers` its last key is a call chain
  * of functions (PQ_CHAIN_CALLERS), and only report keys from "key" have a `key`. The option
  * `shape` is that of the result.
@@ -110,6 +111,7 @@ void pl_report_read(lua_State *L, struct pl_job *job)
 		    g->measures[1].kind != PQ_M_SUM)
 			luaL_error(L, "invalid query: a report needs a count and a sum");
 		report->asked.callers = pl_get_flag(L, -1, "callers");
+		report->asked.is_named = pl_get_flag(L, -1, "is_named");
 		read_trees(L, report);
 		report->asked.event_key = read_key_number(L, job, "event");
 		read_report_keys(L, job);

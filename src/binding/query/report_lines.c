@@ -33,11 +33,11 @@ static size_t get_size(lua_State *L, const char *name, size_t absent)
 static void read_line_column(lua_State *L, size_t n_cells, struct px_report_column *column)
 {
 	static const char *const shown[] = {
-		[PX_SHOWN_PLAIN] = "plain",	      [PX_SHOWN_TIME] = "time",
-		[PX_SHOWN_SYMBOL] = "symbol",	      [PX_SHOWN_DSO] = "dso",
-		[PX_SHOWN_MISPREDICT] = "mispredict", [PX_SHOWN_IN_TX] = "in_tx",
-		[PX_SHOWN_ABORT] = "abort",	      [PX_SHOWN_CYCLES] = "cycles",
-		[PX_SHOWN_CYCLES + 1] = NULL,
+		[PX_SHOWN_PLAIN] = "plain",	[PX_SHOWN_TIME] = "time",
+		[PX_SHOWN_TIME_NS] = "time_ns", [PX_SHOWN_SYMBOL] = "symbol",
+		[PX_SHOWN_DSO] = "dso",		[PX_SHOWN_MISPREDICT] = "mispredict",
+		[PX_SHOWN_IN_TX] = "in_tx",	[PX_SHOWN_ABORT] = "abort",
+		[PX_SHOWN_CYCLES] = "cycles",	[PX_SHOWN_CYCLES + 1] = NULL,
 	};
 
 	luaL_checktype(L, -1, LUA_TTABLE);

@@ -215,7 +215,8 @@ static bool add_frames(struct pq_report_maker *m, uint32_t owner, size_t g,
 	}
 	frames = pq_chains_frames(m->from->chains, (uint32_t)chain.u, &n);
 	for (size_t i = 0; i < n; i++)
-		if (!add_frame(m, owner, &m->parts[frames[i]], g, i, measured))
+		if ((m->parts[frames[i]].is_named || !m->report->is_named) &&
+		    !add_frame(m, owner, &m->parts[frames[i]], g, i, measured))
 			return false;
 	if (m->report->stacks && m->report->stacks->from_caller)
 		m->report->stacks->list[m->latest[m->parts[frames[0]].group].stack].at =

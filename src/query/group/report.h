@@ -46,6 +46,7 @@ struct pq_report {
 	size_t n_keys;
 	size_t event_key; /* number of the query's key; SIZE_MAX: none */
 	bool callers;
+	bool is_named; /* callers without a function have no row */
 	/* they need a chain of PQ_CHAIN_CALLERS without callers, too; NULL: not asked for */
 	struct pq_report_stacks *stacks;
 	const struct pm_system *system; /* has the binaries; NULL: no key shows them */

@@ -1,0 +1,84 @@
+-- The fields that a report adds samples up by: those of samples, of branches, and keys that
+-- take passes of their own.
+
+local branches = require "perflua.report.branches"
+local core = require "perflua.core"
+local usage_error = require("perflua.errors").usage_error
+local spec_of = core.query_spec
+
+local fields = {}
+
+-- perf's names of what is called otherwise.
+local aliases = { sym = "symbol", cgroup = "cgroup_path" }
+
+-- Fields of a sample that depend on its ip: of its callers they are not known.
+local of_ip = { ip = true, symoff = true, srcline = true, map = true, unresolved = true,
+  srcfile = true, symbol_size = true, dso_size = true,
+  symbol_iaddr = true }
+
+---@param list table[] fields
+---@return string? # a field that is known of a sample only, not of its callers; nil: none is
+function fields.not_of_callers(list)
+  for _, field in ipairs(list) do
+    if of_ip[field.name:match("^[^.%[]+")] then return field.name end
+  end
+end
+
+local TIME_QUANTUM <const> = 100000000 -- perf's default, in ns
+
+-- Keys that take a pass of their own, loaded when they are asked for.
+local in_two_passes = {
+  parallelism = function() return require "perflua.report.parallelism" end,
+  cgroup_id = function() return require "perflua.report.cgroup_id" end,
+  pid = function() return require "perflua.report.thread_key" end,
+}
+
+-- Returns the Ref of such a key; nil: it is none.
+local function ref_in_two_passes(name, file, options)
+  if not in_two_passes[name] then return nil end
+  if options.is_explained then
+    return { text = name, kind = "function", plain = false, get = function() end }
+  end
+  if not file.size then
+    usage_error("%s takes two passes, and a stream can be read only once%s", name,
+      name == "pid" and ": tgid shows the process, tid the thread" or "")
+  end
+  -- a report is prepared twice: before its file is read, and after that
+  options.counted = options.counted or {}
+  options.counted[name] = options.counted[name] or in_two_passes[name]().ref(file, options)
+  return options.counted[name]
+end
+
+---@param query perflua.Query
+---@param sort string[] names
+---@param options table of report.prepare
+---@return table[] # the fields that identify rows, as { name, kind, of }; of: the expression
+--- that gives the value, if it is not the field itself
+---@return table<string, integer> # their places by their names; of branches none
+function fields.of(query, sort, options)
+  local made, seen = {}, {}
+  for i, name in ipairs(sort) do
+    name = aliases[name] or name
+    local branch = options.branches and branches.field(name)
+    -- a field of records has the name of perf's type of data
+    if name == "type" then usage_error("%s", spec_of(query).scope.unanswered(name)) end
+    local of = name == "time" and ("bucket(time, %d)"):format(options.quantum or TIME_QUANTUM)
+      or branch and branch.of or nil
+    local counted = ref_in_two_passes(name, spec_of(query).file, options)
+    local ref = counted or spec_of(query).scope:ref(of or name)
+    if ref.kind == "view" then
+      usage_error("%s is a view; name one of its fields, as in %s[1].x", name, name)
+    end
+    if seen[name] then usage_error("field '%s' is named twice", name) end
+    made[i] = branch
+      or { name = name, kind = ref.shows or ref.kind, of = of, ref = counted }
+    seen[name] = i
+  end
+  if options.branches then return made, {} end
+  if seen.symbol and seen.cpumode then
+    usage_error("leave out cpumode: it is shown with the symbol")
+  end
+  return made, seen
+end
+
+return fields

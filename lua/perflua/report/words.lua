@@ -1,0 +1,82 @@
+-- Options of perf report, of 6.1 to 7.3, that this one takes and does nothing about, and those
+-- that it refuses: what to use in their place.
+
+local words = {}
+
+local AS_IN_PERF <const> = "accepted as in perf: "
+
+local accepted = {
+  force = AS_IN_PERF .. "a recording of any user is read",
+  inline = AS_IN_PERF .. "call chains have inlined functions",
+  demangle = AS_IN_PERF .. "names are demangled",
+  ["skip-empty"] = AS_IN_PERF .. "events without samples have no section",
+  ["stdio-color"] = { "WHEN", AS_IN_PERF .. "text has no colors" },
+}
+
+local HEADER <const> = "perflua header FILE shows the header"
+local ANNOTATION <const> = "perflua does not disassemble: perf annotate does; --sort srcline "
+  .. "shows source lines"
+local CALLERS <const> = "--where \"under('FUNCTION')\" chooses samples with a caller"
+local SCREEN <const> = "report prints text: pipe it to less"
+local GROUPS <const> = "each event has a section; --event chooses events"
+local SWITCH <const> = "--time chooses times; perflua dump --where \"event == 'EVENT'\" FILE "
+  .. "finds them"
+local BRANCHES <const> = "--branch-stack counts the branches of branch stacks by their ends"
+local DEBUG_TEXT <const> = "perflua dump FILE prints records"
+local LATENCY <const> = "--sort parallelism counts how many threads ran"
+local TRACES <const> = "perflua does not decode instruction traces: perf inject --itrace "
+  .. "makes samples of them"
+
+words.refused = {
+  header = HEADER, ["header-only"] = HEADER, ["show-info"] = HEADER, I = HEADER,
+  objdump = ANNOTATION, ["disassembler-style"] = ANNOTATION, M = ANNOTATION,
+  source = ANNOTATION, ["asm-raw"] = ANNOTATION, prefix = ANNOTATION,
+  ["prefix-strip"] = ANNOTATION, ["percent-type"] = ANNOTATION,
+  addr2line = "perflua reads lines without a program",
+  tui = SCREEN, gtk = SCREEN, samples = SCREEN, pretty = SCREEN,
+  parent = CALLERS, p = CALLERS, ["exclude-other"] = CALLERS, x = CALLERS,
+  ["ignore-callees"] = "--call-graph caller,… draws callees below the row of a function: "
+    .. "--symbol chooses one",
+  ["max-stack"] = "perf record --call-graph fp --max-stack N records fewer frames; "
+    .. "--call-graph LEAST,MOST draws fewer calls",
+  group = GROUPS, ["group-sort-idx"] = GROUPS,
+  ["show-ref-call-graph"] = "--call-graph draws the call chains that an event has",
+  hierarchy = "rows have all fields: --sort names them in order; a query's table:tree() is of "
+    .. "call chains",
+  ["switch-on"] = SWITCH, ["switch-off"] = SWITCH, ["show-on-off-events"] = SWITCH,
+  ["branch-history"] = BRANCHES, ["total-cycles"] = BRANCHES, ["stitch-lbr"] = BRANCHES,
+  ["mem-mode"] = "--sort local_weight,mem,symbol,dso,symbol_daddr,dso_daddr,snoop,tlb,locked "
+    .. "has its columns, with shares of periods",
+  ["dump-raw-trace"] = DEBUG_TEXT, D = DEBUG_TEXT, ["disable-order"] = DEBUG_TEXT,
+  mmaps = "perflua dump --type mmap,mmap2 FILE prints mappings",
+  tasks = "perflua -e 'for t in file:threads() do print(t.pid, t.tid, t.comm) end' FILE "
+    .. "prints threads",
+  stats = "perflua stat FILE counts records",
+  threads = "perf record -s records counters of threads: perflua dump --type read FILE prints "
+    .. "them",
+  T = "perf record -s records counters of threads: perflua dump --type read FILE prints them",
+  verbose = "--sort symbol,ip shows addresses; --explain and --timing tell what is read",
+  v = "--sort symbol,ip shows addresses; --explain and --timing tell what is read",
+  ["field-separator"] = "--csv separates cells by commas",
+  t = "--csv separates cells by commas",
+  ["column-widths"] = "--csv and --json have cells of any width", w = "--csv and --json have "
+    .. "cells of any width",
+  ["full-source-path"] = "perflua symbol FILE ADDRESS shows the path of a source line",
+  ["show-cpu-utilization"] = "--sort cpumode,comm has rows for the kernel and for user code",
+  ["raw-trace"] = "--sort args.NAME shows an argument as it was recorded",
+  ["demangle-kernel"] = "--no-demangle shows names as they are in binaries",
+  ["ignore-vmlinux"] = "--kallsyms FILE names functions of the kernel",
+  modules = "symbols of modules are read where their files are", m = "symbols of modules are "
+    .. "read where their files are",
+  itrace = TRACES, latency = LATENCY,
+  ["parallelism"] = LATENCY .. ", and --sort parallelism,comm by command",
+}
+
+---@param options table<string, any> of a tool
+---@return table<string, any> # with those that are accepted
+function words.add_accepted(options)
+  for name, option in pairs(accepted) do options[name] = option end
+  return options
+end
+
+return words

@@ -1,0 +1,153 @@
+-- perflua report: every option and every key that perf report of 6.1 to 7.3 has.
+local builder = require "spec.support.builder"
+local files = require "spec.support.files"
+local needs = require "spec.support.needs"
+local run = require "spec.cli.run"
+
+local words = files.fixture "words/perf.data"
+
+-- Options that are taken: as perf takes them, or otherwise (docs/topics/reports.md says how).
+local taken = {
+  ["branch-stack"] = false, comms = "list", cpu = false, dsos = "words", fields = "comm",
+  force = true, ["call-graph"] = "caller", inverted = true, input = words,
+  kallsyms = "/dev/null", vmlinux = false,
+  ["show-nr-samples"] = true,
+  ["percent-limit"] = "1", percentage = "relative", pid = "1", quiet = true, sort = "comm",
+  symbols = "main", tid = "1", time = "0%-50%", ["time-quantum"] = "10ms", children = true,
+  demangle = true, inline = true, ["show-total-period"] = true, ["skip-empty"] = true,
+  ["socket-filter"] = false, stdio = true, ["stdio-color"] = "never",
+  symfs = "spec/fixtures/words",
+  ["hide-unresolved"] = true, ["symbol-filter"] = "main", ns = true,
+}
+
+local refused = {
+  "addr2line", "asm-raw", "branch-history", "column-widths", "demangle-kernel",
+  "disable-order", "disassembler-style", "dump-raw-trace", "exclude-other",
+  "field-separator", "full-source-path", "group", "group-sort-idx", "gtk", "header",
+  "header-only", "hierarchy", "ignore-callees", "ignore-vmlinux", "itrace", "latency",
+  "max-stack", "mem-mode", "mmaps", "modules", "objdump", "parallelism", "parent",
+  "percent-type", "prefix", "prefix-strip", "pretty", "raw-trace", "samples",
+  "show-cpu-utilization", "show-info", "show-on-off-events", "show-ref-call-graph", "source",
+  "stats", "stitch-lbr", "switch-off", "switch-on", "tasks", "threads", "total-cycles", "tui",
+  "verbose",
+}
+
+-- Keys of perf 6.1 to 7.3.
+local keys = [[
+  pid comm dso symbol sym parent cpu socket srcline srcfile local_weight weight transaction trace
+  symbol_size dso_size cgroup cgroup_id ipc_null time code_page_size local_ins_lat ins_lat
+  local_p_stage_cyc p_stage_cyc addr dso_from dso_to symbol_from symbol_to mispredict abort
+  in_tx cycles srcline_from srcline_to ipc_lbr addr_from addr_to symbol_daddr dso_daddr locked
+  tlb mem snoop dcacheline symbol_iaddr phys_daddr data_page_size blocked local_retire_lat
+  retire_lat simd type typeoff typecln symoff parallelism comm_nodigit tgid latency
+  callchain_branch_predicted callchain_branch_abort callchain_branch_cycles
+  weight1 weight2 weight3 cache memory]]
+
+local function report(...) return run.perflua { "report", ... } end
+
+local function is_refused(name)
+  for _, one in ipairs(refused) do
+    if one == name then return true end
+  end
+  return false
+end
+
+describe("perflua report", function()
+  it("takes options of perf", function()
+    for name, value in pairs(taken) do
+      local list = { "--" .. name, type(value) == "string" and value or nil }
+      if name ~= "input" then list[#list + 1] = words end
+      if value then assert.are.same({ 0, "" }, { report(table.unpack(list)).status,
+        report(table.unpack(list)).err }, name) end
+    end
+  end)
+
+  it("says of each other option of perf what to use", function()
+    for _, name in ipairs(refused) do
+      local got = report("--" .. name, words)
+      assert.are.same({ 2, "" }, { got.status, got.out }, name)
+      local said = ("perflua: report: no option '--%s': "):format(name)
+      assert.are.equal(said, got.err:sub(1, #said))
+    end
+    for letter in ("DMITmptvwx"):gmatch "." do
+      assert.matches(("no option '-%s': "):format(letter), report("-" .. letter, words).err, 1,
+        true)
+    end
+  end)
+
+  it("answers each key of perf, or says why it does not", function()
+    for key in keys:gmatch "%S+" do
+      local got = report("--sort", key, words)
+      assert.are.equal(got.status == 0, got.err == "", key)
+      if got.status ~= 0 then
+        assert.are.equal(2, got.status, key)
+        assert.is_true((got.err:find "no record of this query has a field" or got.err:find
+          "is not answered: " or got.err:find "record it with: ") ~= nil, got.err)
+      end
+    end
+  end)
+
+  it("has each option and key in the manual", function()
+    local text = files.read "docs/topics/reports.md"
+    local function check(name)
+      assert.is_truthy(text:find("`" .. name .. "`", 1, true), name)
+    end
+    for name in pairs(taken) do check("--" .. name) end
+    for _, name in ipairs(refused) do check("--" .. name) end
+    for key in keys:gmatch "%S+" do check(key) end
+  end)
+
+  it("shows branches where all samples have branch stacks", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles",
+      sample_type = { "ip", "tid", "time", "branch_stack" } }
+    b:sample(event, { ip = 1, pid = 1, tid = 1, time = 1,
+      branch_stack = { { from = 1, to = 2, flags = 2 } } })
+    local path = b:write()
+    assert.are.same(report("-b", path), report(path))
+    assert.matches("Source Symbol", report(path).out)
+    assert.matches("\n# Overhead  Command  Shared Object  Symbol\n",
+      report("--no-branch-stack", path).out)
+    assert.are.equal(2, report("-b", "--no-branch-stack", path).status)
+  end)
+
+  it("prints rows alone with -q, and times in nanoseconds with --ns", function()
+    assert.are.equal("    62.55%    62.55%  tree\n    20.85%    20.85%  list\n"
+      .. "    16.60%    16.60%  table\n", report("-q", "-s", "comm", words).out)
+    assert.matches("^     9.74%%  14673.800000000\n", report("-q", "--ns", "-s", "time",
+      "--no-children", words).out)
+  end)
+
+  it("leaves out samples and callers without a function with -U", function()
+    local symfs = files.fixture "words"
+    assert.are.equal(report("--symfs", symfs, words).out,
+      report("--symfs", symfs, "-U", words).out)
+    local empty = report("--symfs", "spec/fixtures/empty", "-U", words)
+    assert.are.equal("# no samples\n", (empty.out:gsub(" that the options choose", "")))
+    assert.are.equal(2, report("-U", "-g", words).status)
+  end)
+
+  it("takes the samples of functions and sockets that are asked for", function()
+    local out = report("-q", "--symfs", files.fixture "words", "--symbol-filter", "in_",
+      "--no-children", "-s", "sym", words).out
+    assert.are.equal("    26.06%  [.] find_in_tree\n     5.90%  [.] find_in_list\n",
+      out:match "^.-\n.-\n")
+    assert.matches("number of a socket expected, got x", report("--socket-filter", "x",
+      words).err)
+    assert.are.equal(0, report("--socket-filter", "0", files.fixture "calls.perf.data").status)
+  end)
+
+  needs.it("perf", "has all that the installed perf names", function()
+    local text = files.output "perf report -h 2>&1"
+    for name in text:gmatch "\n    %-?.?,? ?%s*%-%-([%l-]+)" do
+      assert.is_true(taken[name] ~= nil or is_refused(name), name)
+    end
+    local list = keys .. " overhead overhead_sys overhead_us overhead_guest_sys "
+      .. "overhead_guest_us overhead_children sample period "
+    for block in text:gmatch "key%(s%): (.-)\n    %-" do
+      for key in block:gmatch "[%l_%d]+" do
+        assert.is_truthy((" " .. list:gsub("%s+", " ")):find(" " .. key .. " ", 1, true), key)
+      end
+    end
+  end)
+end)
