@@ -96,6 +96,21 @@ describe("a comparison of the core", function()
     assert.error_matches(function() return #taken end, "no result")
   end)
 
+  it("counts as memory for the collector", function()
+    local rows = {}
+    for i = 1, 2000 do rows[i] = { "row" .. i, 0, 1, 1 } end
+    local added, made = result(rows), setmetatable({}, { __mode = "v" })
+    collectgarbage()
+    for i = 1, 400 do
+      made[i] = comparison()
+      core.comparison_add(made[i], added, { side = "before", number = 1, count = 2,
+        events = { [0] = 0 } })
+    end
+    local n = 0
+    for _ in pairs(made) do n = n + 1 end
+    assert.is_true(n < 200, n .. " were left")
+  end)
+
   it("refuses runs, measures and slices that there are not", function()
     local function refuses(options, pattern)
       assert.error_matches(function() add(comparison(), "before", { { "x", 0, 1, 1 } }, options)

@@ -219,6 +219,15 @@ bool pc_has_run(const struct pc_comparison *c, enum pc_which side, size_t run)
 	return run < c->options.n_runs[side];
 }
 
+size_t pc_memory(const struct pc_comparison *c)
+{
+	size_t of_row = c->n_runs * sizeof(*c->has) + c->n_special * sizeof(*c->shown);
+	size_t n_cells = c->cells[PC_BEFORE].room + c->cells[PC_AFTER].room;
+
+	return sizeof(*c) + pq_groups_memory(c->rows->groups) + c->n_rows * of_row +
+	       n_cells * sizeof(struct slice_cell) + c->n_judged * sizeof(*c->judged);
+}
+
 const struct pr_result *pc_rows(const struct pc_comparison *c)
 {
 	return c->rows;

@@ -112,6 +112,9 @@ enum pc_problem pc_divide_by_sum(struct pc_comparison *c, enum pc_which side, si
 /* Returns true if a side has that many runs. */
 bool pc_has_run(const struct pc_comparison *c, enum pc_which side, size_t run);
 
+/* Returns how many bytes the comparison holds, except for what states of its rows own. */
+size_t pc_memory(const struct pc_comparison *c);
+
 /* Returns the rows: their first keys are those they are matched by. */
 const struct pr_result *pc_rows(const struct pc_comparison *c);
 

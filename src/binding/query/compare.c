@@ -382,6 +382,7 @@ int pl_comparison_add(lua_State *L)
 	};
 	struct pc_run run;
 	struct pl_comparison *c = read_run(L, &run);
+	size_t before = pc_memory(c->made);
 	enum pc_problem problem;
 
 	luaL_argcheck(L, pc_fits(c->made, &run), AT_RESULT, "another shape");
@@ -392,6 +393,7 @@ int pl_comparison_add(lua_State *L)
 	check_problem(L, problem, &call);
 	if (pl_get_flag(L, AT_RUN, "is_taken"))
 		pl_free_result(L, AT_RESULT);
+	pl_account_memory(L, pc_memory(c->made), before);
 	if (pl_push_wrong(L, pc_rows(c->made)))
 		return 2;
 	lua_pushboolean(L, 1);

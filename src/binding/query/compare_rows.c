@@ -78,7 +78,7 @@ int pl_comparison_judge(lua_State *L)
 	struct pl_comparison *c = pl_check_comparison(L);
 	struct pq_value only = { .type = PQ_BOOL };
 	struct pc_judging judging;
-	size_t tested;
+	size_t tested, before = pc_memory(c->made);
 
 	luaL_checktype(L, 2, LUA_TTABLE);
 	judging = (struct pc_judging){
@@ -98,6 +98,7 @@ int pl_comparison_judge(lua_State *L)
 	}
 	if (!pc_judge(c->made, &judging, &tested))
 		return luaL_error(L, "no memory for a comparison");
+	pl_account_memory(L, pc_memory(c->made), before);
 	lua_pushinteger(L, (lua_Integer)tested);
 	lua_pushstring(L, load_names[pc_load_of(c->made)]);
 	return 2;

@@ -91,13 +91,17 @@ static int result_gc(lua_State *L)
 	return 0;
 }
 
-void pl_account_result(lua_State *L, const struct pr_result *result, size_t before)
+void pl_account_memory(lua_State *L, size_t memory, size_t before)
 {
-	size_t memory = pq_groups_memory(result->groups);
 	size_t kilobytes = memory > before ? (memory - before) / 1024 : 0;
 
 	if (kilobytes > 16)
 		lua_gc(L, LUA_GCSTEP, kilobytes < 1 << 20 ? (int)kilobytes : 1 << 20);
+}
+
+void pl_account_result(lua_State *L, const struct pr_result *result, size_t before)
+{
+	pl_account_memory(L, pq_groups_memory(result->groups), before);
 }
 
 struct pl_result *pl_push_unmade_result(lua_State *L)

@@ -60,7 +60,8 @@ void pl_read_shape(lua_State *L, int index, struct pr_shape *shape);
  */
 bool pl_push_wrong(lua_State *L, const struct pr_result *result);
 
-/* Makes the collector work as if Lua had allocated the bytes of a result beyond `before`. */
+/* Make the collector work as if Lua had allocated the bytes beyond `before`, or a result's. */
+void pl_account_memory(lua_State *L, size_t memory, size_t before);
 void pl_account_result(lua_State *L, const struct pr_result *result, size_t before);
 
 /* Returns the texts for pr_print_json_names(), and pushes the userdata with them. [-0, +1] */
