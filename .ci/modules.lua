@@ -46,7 +46,9 @@ local modules = {
     "chains_tree expr fields once scope stacks strings value" },
   { "query/group", "base perfdata/format query/expr", "group report" },
   { "query/rows", "base perfdata/format query/expr", "rows rows_made" },
-  { "query", "base perfdata/stream perfdata/order analysis query/expr query/group query/rows",
+  { "query",
+    "base perfdata/format perfdata/stream perfdata/order analysis query/expr query/group "
+      .. "query/rows",
     "query" },
   { "result", "base perfdata/format machine query",
     "column report_trees result saved tree view writer" },

@@ -2,11 +2,10 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 struct pb_helpers {
-	void (*work)(void *item);
+	void (*work)(void *item, unsigned worker);
 	pthread_t threads[PB_HELPERS_MAX];
 	unsigned n_threads;
 	/* with the lock held: */
@@ -15,16 +14,17 @@ struct pb_helpers {
 	void *items[PB_ITEMS_MAX];
 	bool is_done[PB_ITEMS_MAX];
 	size_t given, begun, taken; /* taken <= begun <= given */
+	unsigned n_running;
 	bool stop;
 };
 
 /* Works on the next item, which was given. The lock is held, but not while it works. */
-static void work_on_item(struct pb_helpers *h)
+static void work_on_item(struct pb_helpers *h, unsigned worker)
 {
 	size_t at = h->begun++ % PB_ITEMS_MAX;
 
 	pthread_mutex_unlock(&h->lock);
-	h->work(h->items[at]);
+	h->work(h->items[at], worker);
 	pthread_mutex_lock(&h->lock);
 	h->is_done[at] = true;
 	pthread_cond_signal(&h->done);
@@ -33,11 +33,13 @@ static void work_on_item(struct pb_helpers *h)
 static void *run_helper(void *arg)
 {
 	struct pb_helpers *h = arg;
+	unsigned worker;
 
 	pthread_mutex_lock(&h->lock);
+	worker = ++h->n_running;
 	while (!h->stop) {
 		if (h->begun < h->given)
-			work_on_item(h);
+			work_on_item(h, worker);
 		else
 			pthread_cond_wait(&h->more, &h->lock);
 	}
@@ -45,7 +47,7 @@ static void *run_helper(void *arg)
 	return NULL;
 }
 
-struct pb_helpers *pb_helpers_start(unsigned n, void (*work)(void *item))
+struct pb_helpers *pb_helpers_start(unsigned n, void (*work)(void *item, unsigned worker))
 {
 	struct pb_helpers *h = calloc(1, sizeof(*h));
 	sigset_t all, before;
@@ -75,6 +77,16 @@ void pb_helpers_give(struct pb_helpers *h, void *item)
 	pthread_mutex_unlock(&h->lock);
 }
 
+bool pb_helpers_are_ready(struct pb_helpers *h)
+{
+	bool ready;
+
+	pthread_mutex_lock(&h->lock);
+	ready = h->taken < h->given && h->is_done[h->taken % PB_ITEMS_MAX];
+	pthread_mutex_unlock(&h->lock);
+	return ready;
+}
+
 void *pb_helpers_take(struct pb_helpers *h)
 {
 	void *item = NULL;
@@ -83,7 +95,7 @@ void *pb_helpers_take(struct pb_helpers *h)
 	if (h->taken < h->given) {
 		while (!h->is_done[h->taken % PB_ITEMS_MAX]) {
 			if (h->begun < h->given)
-				work_on_item(h);
+				work_on_item(h, 0);
 			else
 				pthread_cond_wait(&h->done, &h->lock);
 		}

@@ -44,13 +44,14 @@ static struct gzip_block *create_block(void)
 }
 
 /* Compresses a block; it ends at a byte, so that the next one can follow. */
-static void compress_block(void *item)
+static void compress_block(void *item, unsigned worker)
 {
 	struct gzip_block *block = item;
 	z_stream *stream = &block->stream;
 	bool is_whole;
 	int result;
 
+	(void)worker;
 	deflateReset(stream);
 	stream->next_in = block->text;
 	stream->avail_in = (uInt)block->n;

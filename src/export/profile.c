@@ -345,10 +345,11 @@ struct part {
 	bool ok;
 };
 
-static void make_part(void *item)
+static void make_part(void *item, unsigned worker)
 {
 	struct part *part = item;
 
+	(void)worker;
 	part->ok = part->make(part->profile);
 }
 

@@ -140,6 +140,18 @@ static bool is_thread_forgotten(const struct pm_system *sys, const struct pm_thr
 	return forgotten;
 }
 
+void pm_prepare_forgotten(const struct pm_system *sys)
+{
+	for (size_t i = 0; i < sys->threads.n; i++) {
+		const struct pm_thread *thread = &sys->threads.threads[i];
+
+		/* at time 0 no thread has exited, so that its fork is looked at */
+		for (size_t k = 0; k < thread->n; k++)
+			if (thread->events[k].kind == PM_FORK)
+				is_thread_forgotten(sys, thread, (ptrdiff_t)k, 0);
+	}
+}
+
 bool pm_is_forgotten(const struct pm_system *sys, const struct pd_record *rec, int32_t tid)
 {
 	const struct pm_thread *thread = pm_thread_find(&sys->threads, pm_machine_of(sys, rec),

@@ -111,6 +111,11 @@ void pm_comm_of(const struct pm_system *system, const struct pd_record *rec, boo
  * that had: perf has forgotten it then.
  */
 bool pm_is_forgotten(const struct pm_system *system, const struct pd_record *rec, int32_t tid);
+/*
+ * Looks up now which threads were forgotten by their forks. Until the next pm_system_add() any
+ * number of workers may then ask about forgotten threads.
+ */
+void pm_prepare_forgotten(const struct pm_system *system);
 void pm_cgroup_path_of(const struct pm_system *system, const struct pd_record *rec,
 		       struct pd_value *out);
 bool pm_guest_of(const struct pm_system *system, const struct pd_record *rec,

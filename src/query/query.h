@@ -10,6 +10,7 @@
 
 #include "query/group/report.h"
 #include "count.h"
+#include "printer.h"
 #include "query/expr/chains_tree.h"
 #include "query/expr/stacks.h"
 #include "query/rows/rows.h"

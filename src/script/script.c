@@ -282,7 +282,36 @@ static const struct px_event *get_event(struct px_script *script, const struct p
 	return script->events[of->number];
 }
 
-bool px_script_sample(struct px_script *script, const struct pd_record *rec)
+/* Returns true if how a line is written depends on the lines before it. */
+static bool depends_on_lines(const struct px_script *script)
+{
+	const struct px_options *options = &script->options;
+
+	if (options->times != PX_TIMES_RECORDED)
+		return true;
+	for (size_t i = 0; i < options->session->n_events; i++) {
+		const struct pd_event *event = options->session->events[i];
+
+		if (event->attr.sample_type & PD_SAMPLE_DATA_SRC &&
+		    options->fields[get_class(event)] & PX_BIT(PX_DATA_SRC))
+			return true;
+	}
+	return false;
+}
+
+bool px_script_share(struct px_script *script)
+{
+	struct pm_system *system = script->options.system;
+
+	if (depends_on_lines(script) || !pm_system_prepare(system))
+		return false;
+	if (script->text & PD_TEXT_FORGETS_EXITED)
+		pm_prepare_forgotten(system);
+	return true;
+}
+
+bool px_script_sample(struct px_script *script, const struct pd_record *rec,
+		      struct pd_print *out)
 {
 	const struct px_event *event;
 	struct px_line line;
@@ -296,7 +325,7 @@ bool px_script_sample(struct px_script *script, const struct pd_record *rec)
 		return true;
 	line.script = script;
 	line.event = event;
-	line.out = script->options.out;
+	line.out = out;
 	line.rec = rec;
 	line.context_known = false;
 	line.maps_lost = PX_UNKNOWN;

@@ -4,7 +4,7 @@
  *	struct px_script *script = px_script_create(&options);
  *
  *	if (!px_script_check(script, &field, &event)) …
- *	px_script_sample(script, &rec);
+ *	px_script_sample(script, &rec, out);
  *
  * The fields of a line are decided once for each event. The format is that of the session's
  * version of perf: see process_event, tools/perf/builtin-script.c. Names from a recording
@@ -60,7 +60,6 @@ struct px_options {
 	const struct pd_session *session;
 	struct pm_system *system;
 	struct pm_resolver *resolver;
-	struct pd_print *out;
 	uint64_t fields[PX_CLASSES]; /* bits by number */
 	uint64_t asked[PX_CLASSES];  /* subset that is an error if not recorded */
 	bool chosen[PX_CLASSES];     /* `fields` are not the default */
@@ -90,10 +89,18 @@ bool px_script_check(const struct px_script *script, const char **field,
 		     const struct pd_event **event);
 
 /*
- * Writes a line for `rec`. Give it samples in the order of time, split by counter value
- * (perfdata's counters.h). A sample of an unknown event is skipped. Returns false without
+ * Writes a line for `rec` to `out`. Give it samples in the order of time, split by counter
+ * value (perfdata's counters.h). A sample of an unknown event is skipped. Returns false without
  * memory, or if a late event makes px_script_check() false.
  */
-bool px_script_sample(struct px_script *script, const struct pd_record *rec);
+bool px_script_sample(struct px_script *script, const struct pd_record *rec,
+		      struct pd_print *out);
+
+/*
+ * Returns true if several scripts of the same options, each with a resolver of its own, may
+ * write lines at a time, in several threads: then no line depends on those before it, and the
+ * recorded system is prepared for it. Events must not come late.
+ */
+bool px_script_share(struct px_script *script);
 
 #endif

@@ -164,17 +164,25 @@ static void leave_calls(lua_State *L, struct pl_cursor *c, int index, int top)
 	c->busy = false;
 }
 
-int pl_cursor_next(lua_State *L, struct pl_cursor *c, int index, struct pd_record *rec)
+int pl_cursor_read(lua_State *L, struct pl_cursor *c, int index, struct pd_record *rec,
+		   struct pd_error *err)
 {
 	int top = lua_gettop(L), got;
-	struct pd_error err;
 
 	check_cursor(L, c);
 	if (c->calls)
 		enter_cursor_calls(L, c, index);
-	got = next_that_passes(L, c, rec, &err);
+	got = next_that_passes(L, c, rec, err);
 	if (c->calls)
 		leave_calls(L, c, index, top);
+	return got;
+}
+
+int pl_cursor_next(lua_State *L, struct pl_cursor *c, int index, struct pd_record *rec)
+{
+	struct pd_error err;
+	int got = pl_cursor_read(L, c, index, rec, &err);
+
 	return got > 0 ? 1 : pl_cursor_end(L, c, got < 0 ? &err : NULL);
 }
 

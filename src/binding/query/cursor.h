@@ -109,6 +109,13 @@ struct pl_cursor *pl_push_cursor(lua_State *L, int file, int options, const char
  */
 int pl_cursor_next(lua_State *L, struct pl_cursor *c, int index, struct pd_record *rec);
 
+/*
+ * Does the same, but leaves the end to the caller, who calls pl_cursor_end(): returns 0, or -1
+ * with *err set.
+ */
+int pl_cursor_read(lua_State *L, struct pl_cursor *c, int index, struct pd_record *rec,
+		   struct pd_error *err);
+
 /* Gives the cursor the functions that the trees of `keep` call. [-0, +0] */
 void pl_cursor_take_calls(lua_State *L, struct pl_cursor *c, int keep);
 

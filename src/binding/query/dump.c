@@ -1,6 +1,5 @@
 /* core.dump(), which writes every record as a line, from C. */
-#include "cursor.h"
-#include "binding/writer.h"
+#include "printing.h"
 #include "binding/system.h"
 #include "binding/functions.h"
 
@@ -9,31 +8,62 @@ enum {
 	AT_FILE = 1,
 	AT_OUT,
 	AT_OPTIONS,
+	AT_DUMP,
 	AT_CURSOR,
 };
 
-/* The fields that a line has besides the recorded ones. */
-struct names {
-	uint16_t ids[PL_MAX_FIELDS];
-	unsigned n;
+/* The parts of a line. `names` are fields besides the recorded ones. */
+struct dump {
+	bool json;
+	uint16_t names[PL_MAX_FIELDS];
+	unsigned n_names;
+	struct pm_resolver *resolvers[PQ_PRINTERS_MAX]; /* by worker; that of 0 is the File's */
 };
 
-/* Takes the option `names`, and makes the recorded system, which knows these fields. */
-static void take_names(lua_State *L, struct pl_file *f, struct names *names)
+static int dump_gc(lua_State *L)
 {
-	names->n = 0;
-	if (lua_getfield(L, AT_OPTIONS, "names") == LUA_TTABLE)
-		names->n = pl_field_ids(L, f->names, lua_gettop(L), names->ids);
-	lua_pop(L, 1);
-	if (names->n)
-		pl_system(L, f);
+	struct dump *dump = lua_touserdata(L, 1);
+
+	for (unsigned i = 1; i < PQ_PRINTERS_MAX; i++) {
+		pm_resolver_destroy(dump->resolvers[i]);
+		dump->resolvers[i] = NULL;
+	}
+	return 0;
 }
 
-static void print_names(struct pl_writer *w, const struct pl_file *f, const struct names *names,
-			const struct pd_record *rec, bool json)
+/* Takes the options, and makes the recorded system if it knows fields of lines. */
+static void take_options(lua_State *L, struct pl_file *f, struct dump *dump)
 {
-	for (unsigned i = 0; i < names->n; i++) {
-		unsigned index = rec->layout->slot[names->ids[i]];
+	lua_getfield(L, AT_OPTIONS, "json");
+	dump->json = lua_toboolean(L, -1);
+	dump->n_names = 0;
+	if (lua_getfield(L, AT_OPTIONS, "names") == LUA_TTABLE)
+		dump->n_names = pl_field_ids(L, f->names, lua_gettop(L), dump->names);
+	lua_pop(L, 2);
+	if (dump->n_names)
+		pl_system(L, f);
+	dump->resolvers[0] = f->resolver;
+}
+
+/* Prepares the recorded system for `workers`. */
+static void share_system(lua_State *L, const struct pl_file *f, struct dump *dump,
+			 unsigned workers)
+{
+	bool ok = !dump->n_names || workers < 2 || pm_system_prepare(f->system);
+
+	for (unsigned i = 1; ok && dump->n_names && i < workers; i++) {
+		dump->resolvers[i] = pm_resolver_create(f->system);
+		ok = dump->resolvers[i] != NULL;
+	}
+	if (!ok)
+		luaL_error(L, "%s: no memory for names", f->file->path);
+}
+
+static void print_names(struct pd_print *out, const struct dump *dump,
+			struct pm_resolver *resolver, const struct pd_record *rec)
+{
+	for (unsigned i = 0; i < dump->n_names; i++) {
+		unsigned index = rec->layout->slot[dump->names[i]];
 		struct pd_value asked, value = { .type = PD_NIL };
 
 		if (!index)
@@ -41,9 +71,20 @@ static void print_names(struct pl_writer *w, const struct pl_file *f, const stru
 		pd_record_get(rec, index, &asked);
 		if (asked.type != PD_SYSTEM || asked.asked.field == PD_SYS_INLINED)
 			continue; /* recorded, so that the line has it; or no single value */
-		pm_field(f->resolver, rec, &asked.asked, &value);
-		pd_print_field(&w->print, rec->layout->bound[index].field->name, &value, json);
+		pm_field(resolver, rec, &asked.asked, &value);
+		pd_print_field(out, rec->layout->bound[index].field->name, &value, dump->json);
 	}
+}
+
+static bool print_record(void *arg, unsigned worker, const struct pd_record *rec,
+			 struct pd_print *out)
+{
+	const struct dump *dump = arg;
+
+	pd_print_recorded(out, rec, dump->json);
+	print_names(out, dump, dump->resolvers[worker], rec);
+	pd_print_end(out, dump->json);
+	return true;
 }
 
 /*
@@ -56,27 +97,19 @@ int pl_file_dump(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, AT_FILE);
 	luaL_Stream *stream = pl_check_stream(L, AT_OUT);
+	struct pl_printing *printing;
 	struct pl_cursor *cursor;
-	struct pl_writer *w;
-	struct names names;
-	struct pd_record rec;
-	bool json;
+	struct dump *dump;
+	unsigned workers;
 
 	luaL_checktype(L, AT_OPTIONS, LUA_TTABLE);
 	lua_settop(L, AT_OPTIONS);
-	lua_getfield(L, AT_OPTIONS, "json");
-	json = lua_toboolean(L, -1);
-	lua_pop(L, 1);
-	take_names(L, f, &names);
+	dump = pl_push_finalized(L, sizeof(*dump), dump_gc);
+	take_options(L, f, dump);
 	cursor = pl_push_cursor(L, AT_FILE, AT_OPTIONS, NULL);
-	w = lua_newuserdatauv(L, sizeof(*w), 0);
-	pl_writer_init(w, stream);
-	while (!w->error && pl_cursor_next(L, cursor, AT_CURSOR, &rec)) {
-		pd_print_recorded(&w->print, &rec, json);
-		print_names(w, f, &names, &rec, json);
-		pd_print_end(&w->print, json);
-	}
-	pl_cursor_close(cursor);
-	pl_writer_finish(L, w);
+	workers = pq_printer_workers(&cursor->scope);
+	share_system(L, f, dump, workers);
+	printing = pl_push_printing(L, stream);
+	pl_print_records(L, printing, AT_CURSOR, workers, print_record, dump);
 	return 0;
 }

@@ -2,14 +2,14 @@
 #include <string.h>
 
 #include "script/script.h"
-#include "cursor.h"
-#include "binding/writer.h"
+#include "printing.h"
 #include "binding/system.h"
 #include "binding/functions.h"
 
-struct lines {
-	struct pl_writer writer;
-	struct px_script *script; /* NULL: not made */
+/* A script for each worker. The resolver of the first is the File's. */
+struct scripts {
+	struct px_script *scripts[PQ_PRINTERS_MAX]; /* NULL: not made */
+	struct pm_resolver *resolvers[PQ_PRINTERS_MAX];
 };
 
 /* Stack of the loop. */
@@ -17,27 +17,22 @@ enum {
 	AT_FILE = 1,
 	AT_OUT,
 	AT_OPTIONS,
-	AT_LINES,
+	AT_SCRIPTS,
 	AT_SAMPLED,
 	AT_CURSOR,
-	AT_TOP = AT_CURSOR
 };
 
-static int lines_gc(lua_State *L)
+static int scripts_gc(lua_State *L)
 {
-	struct lines *lines = lua_touserdata(L, 1);
+	struct scripts *scripts = lua_touserdata(L, 1);
 
-	px_script_destroy(lines->script);
-	lines->script = NULL;
+	for (unsigned i = 0; i < PQ_PRINTERS_MAX; i++) {
+		px_script_destroy(scripts->scripts[i]);
+		pm_resolver_destroy(i ? scripts->resolvers[i] : NULL);
+		scripts->scripts[i] = NULL;
+		scripts->resolvers[i] = NULL;
+	}
 	return 0;
-}
-
-static struct lines *push_lines(lua_State *L, const luaL_Stream *out)
-{
-	struct lines *lines = pl_push_finalized(L, sizeof(*lines), lines_gc);
-
-	pl_writer_init(&lines->writer, out);
-	return lines;
 }
 
 /* Returns the fields that the array on top of the stack names, as bits. [-1, +0] */
@@ -124,12 +119,12 @@ static void take_options(lua_State *L, struct px_options *options)
  * Returns true if all fields that were asked for were recorded. Else pushes nil and a message.
  * [-0, +0 or +2]
  */
-static bool check_fields(lua_State *L, const struct lines *lines)
+static bool check_fields(lua_State *L, const struct scripts *scripts)
 {
 	const struct pd_event *event;
 	const char *field;
 
-	if (px_script_check(lines->script, &field, &event))
+	if (px_script_check(scripts->scripts[0], &field, &event))
 		return true;
 	lua_pushnil(L);
 	lua_pushfstring(L, "samples of '%s' do not have the data that field '%s' shows%s",
@@ -140,22 +135,46 @@ static bool check_fields(lua_State *L, const struct lines *lines)
 	return false;
 }
 
-/* Makes the script. Returns false if check_fields() refuses it. */
-static bool make_script(lua_State *L, struct pl_file *f, struct lines *lines)
+/* Makes the first script. Returns false if check_fields() refuses it. */
+static bool make_script(lua_State *L, struct pl_file *f, struct scripts *scripts,
+			struct px_options *options)
 {
-	struct px_options options = { 0 };
-
-	options.session = f->session;
-	take_options(L, &options);
-	options.n_sampled = f->session->n_events;
-	options.sampled = push_sampled(L, options.n_sampled);
-	options.system = pl_ordered_system(L, f);
-	options.resolver = f->resolver;
-	options.out = &lines->writer.print;
-	lines->script = px_script_create(&options);
-	if (!lines->script)
+	options->session = f->session;
+	take_options(L, options);
+	options->n_sampled = f->session->n_events;
+	options->sampled = push_sampled(L, options->n_sampled);
+	options->system = pl_ordered_system(L, f);
+	options->resolver = f->resolver;
+	scripts->scripts[0] = px_script_create(options);
+	if (!scripts->scripts[0])
 		luaL_error(L, "no memory for the lines");
-	return check_fields(L, lines);
+	return check_fields(L, scripts);
+}
+
+/* Makes the scripts of the other workers. Returns how many workers there are. */
+static unsigned share_script(lua_State *L, const struct pq_scope *scope,
+			     struct scripts *scripts, struct px_options *options)
+{
+	unsigned workers = pq_printer_workers(scope);
+
+	if (workers > 1 && !px_script_share(scripts->scripts[0]))
+		return 1;
+	for (unsigned i = 1; i < workers; i++) {
+		options->resolver = pm_resolver_create(options->system);
+		scripts->resolvers[i] = options->resolver;
+		scripts->scripts[i] = options->resolver ? px_script_create(options) : NULL;
+		if (!scripts->scripts[i])
+			luaL_error(L, "no memory for the lines");
+	}
+	return workers;
+}
+
+static bool print_sample(void *arg, unsigned worker, const struct pd_record *rec,
+			 struct pd_print *out)
+{
+	struct scripts *scripts = arg;
+
+	return px_script_sample(scripts->scripts[worker], rec, out);
 }
 
 /*
@@ -169,31 +188,28 @@ int pl_file_script(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, AT_FILE);
 	luaL_Stream *stream = pl_check_stream(L, AT_OUT);
-	struct pl_cursor *cursor;
-	struct pd_record rec;
-	struct lines *lines;
-	lua_Integer n = 0;
-	bool enough = true;
+	struct px_options options = { 0 };
+	struct pl_printing *printing;
+	struct scripts *scripts;
+	unsigned workers;
+	lua_Integer n;
 
 	luaL_checktype(L, AT_OPTIONS, LUA_TTABLE);
 	lua_settop(L, AT_OPTIONS);
-	lines = push_lines(L, stream);
+	scripts = pl_push_finalized(L, sizeof(*scripts), scripts_gc);
 	pl_system_hold(f);
-	if (!make_script(L, f, lines)) {
+	if (!make_script(L, f, scripts, &options)) {
 		pl_system_let_go(f);
 		return 2;
 	}
-	cursor = pl_push_cursor(L, AT_FILE, AT_OPTIONS, NULL);
-	while (!lines->writer.error && enough && pl_cursor_next(L, cursor, AT_CURSOR, &rec)) {
-		enough = px_script_sample(lines->script, &rec);
-		n++;
-	}
-	pl_cursor_close(cursor);
+	workers = share_script(L, &pl_push_cursor(L, AT_FILE, AT_OPTIONS, NULL)->scope, scripts,
+			       &options);
+	printing = pl_push_printing(L, stream);
+	n = pl_print_records(L, printing, AT_CURSOR, workers, print_sample, scripts);
 	pl_system_let_go(f);
-	pl_writer_finish(L, &lines->writer);
-	if (!enough && !check_fields(L, lines))
+	if (printing->enough && !check_fields(L, scripts))
 		return 2;
-	if (!enough)
+	if (printing->enough)
 		return luaL_error(L, "no memory for the lines");
 	lua_pushinteger(L, n);
 	return 1;
