@@ -76,13 +76,16 @@ struct px_script {
 	bool use_callchains;  /* some event has them, and they are shown */
 	size_t name_width;    /* width of the longest name of an event */
 	size_t data_src_size; /* size of the longest data_src so far */
-	unsigned text;	      /* enum pd_perf_text */
-	unsigned id_width;    /* width of pid and tid */
-	bool timed;	      /* a line with a time was written: */
-	uint64_t since;	      /* ns: that time from which the next one counts; see times */
-	time_t day_second;    /* time of day_text in s; 0: none */
-	char day_text[32];    /* "2026-11-20 12:28:18" */
+	struct px_located *located;
+	unsigned text;	   /* enum pd_perf_text */
+	unsigned id_width; /* width of pid and tid */
+	bool timed;	   /* a line with a time was written: */
+	uint64_t since;	   /* ns: that time from which the next one counts; see times */
+	time_t day_second; /* time of day_text in s; 0: none */
+	char day_text[32]; /* "2026-11-20 12:28:18" */
 };
+
+#define PX_UNASKED UINT64_MAX /* for px_line.numbers */
 
 /* The sample that is being written. */
 struct px_line {
@@ -92,6 +95,9 @@ struct px_line {
 	const struct pd_record *rec;
 	struct pm_addr_context context;
 	bool context_known; /* `context` is set */
+	bool by_time;	    /* what was looked up is of that time only */
+	/* of what is mapped at addresses of users, and of the kernel: px_located_number() */
+	uint64_t numbers[2];
 	enum {
 		PX_NO,
 		PX_YES,

@@ -3,6 +3,7 @@
  * sample__fprintf_sym, tools/perf/util/evsel_fprintf.c.
  */
 #include "line.h"
+#include "located.h"
 #include "text.h"
 #include "perfdata/format/views.h"
 
@@ -30,6 +31,13 @@ static bool has_lost_maps(struct px_line *line)
 	return line->maps_lost == PX_YES;
 }
 
+/* Returns true if perf has forgotten what was mapped at the line's addresses in `mode`. */
+static bool forgets_maps(struct px_line *line, enum pd_cpumode mode)
+{
+	return mode == PD_CPUMODE_USER && line->script->text & PD_TEXT_FORGETS_EXITED &&
+	       has_lost_maps(line);
+}
+
 /*
  * Finds what is at an address of code in `mode`. If the line shows no symbols, it finds only
  * the map.
@@ -41,13 +49,14 @@ static void find_code_location(struct px_line *line, uint64_t address, enum pd_c
 	struct pm_addr_context *context = get_addr_context(line);
 
 	context->mode = mode;
-	if (mode == PD_CPUMODE_USER && line->script->text & PD_TEXT_FORGETS_EXITED &&
-	    has_lost_maps(line)) {
+	if (forgets_maps(line, mode)) {
 		*location = (struct pm_location){ .address = address };
 		return;
 	}
 	if (line->event->fields & (PX_BIT(PX_SYM) | PX_BIT(PX_SRCLINE))) {
 		pm_location_at(options->resolver, context, address, location);
+		/* code made at run time may replace other code */
+		line->by_time |= location->map && location->map->dso->id.kind == PS_JIT;
 		return;
 	}
 	*location = (struct pm_location){ .map = pm_map_at(options->system, context, address) };
@@ -152,20 +161,77 @@ static void print_location(struct px_line *line, const struct pm_location *locat
 /* Fields for which a line has to look up what is at an address. */
 #define NEEDS_LOCATION (PX_BIT(PX_SYM) | PX_BIT(PX_DSO) | PX_BIT(PX_SRCLINE))
 
-void px_ip(struct px_line *line)
+/* Writes what is at an address: it stands after it. */
+static void write_after_ip(struct px_line *line, uint64_t ip, enum pd_cpumode mode)
 {
-	uint64_t ip = (uint64_t)px_integer(line, line->script->ids.ip, 0);
 	size_t which = line->script->text & PD_TEXT_OUTERMOST_LINE ? SIZE_MAX : 0;
 	struct pm_location location;
 
-	pd_print_char(line->out, ' ');
-	px_print_hex(line->out, ip, 16);
-	if (!(line->event->fields & NEEDS_LOCATION))
-		return;
-	find_code_location(line, ip, line->rec->misc & PD_MISC_CPUMODE, &location);
+	find_code_location(line, ip, mode, &location);
 	print_location(line, &location);
 	if (line->event->fields & PX_BIT(PX_SRCLINE))
 		print_srcline(line->out, &location, find_srcline(&location, which));
+}
+
+typedef void location_writer(struct px_line *line, uint64_t ip, enum pd_cpumode mode);
+
+/*
+ * Returns the tag of the text that `write` writes of addresses in `mode`; 0: it depends on more
+ * than what is mapped.
+ */
+static uint64_t find_tag(struct px_line *line, location_writer *write, enum pd_cpumode mode)
+{
+	bool kernel = mode == PD_CPUMODE_KERNEL || mode == PD_CPUMODE_GUEST_KERNEL;
+	uint64_t fields = line->event->fields, number = line->numbers[kernel];
+	unsigned form = write == write_after_ip;
+
+	if (forgets_maps(line, mode))
+		return 0;
+	if (number == PX_UNASKED)
+		number = px_located_number(line->script->located, line->script->options.system,
+					   get_addr_context(line), kernel);
+	line->numbers[kernel] = number;
+	form |= (unsigned)line->event->unwound << 1;
+	form |= (unsigned)!!(fields & PX_BIT(PX_SYM)) << 2;
+	form |= (unsigned)!!(fields & PX_BIT(PX_DSO)) << 3;
+	form |= (unsigned)!!(fields & PX_BIT(PX_SYMOFF)) << 4;
+	form |= (unsigned)!!(fields & PX_BIT(PX_SRCLINE)) << 5;
+	return number ? px_located_tag(number, mode, form) : 0;
+}
+
+/* Writes what `write` writes of an address, from the texts that are kept if it is there. */
+static void write_located(struct px_line *line, location_writer *write, uint64_t ip,
+			  enum pd_cpumode mode)
+{
+	struct px_located *located = line->script->located;
+	struct pd_print *out = line->out;
+	uint64_t tag = find_tag(line, write, mode);
+	const char *text;
+	size_t n = 0;
+
+	text = tag ? px_located_find(located, ip, tag, &n) : NULL;
+	if (tag && !text) {
+		line->by_time = false;
+		line->out = px_located_begin(located);
+		write(line, ip, mode);
+		line->out = out;
+		if (!line->by_time)
+			text = px_located_keep(located, ip, tag, &n);
+	}
+	if (text)
+		px_print_bytes(out, text, n);
+	else
+		write(line, ip, mode);
+}
+
+void px_ip(struct px_line *line)
+{
+	uint64_t ip = (uint64_t)px_integer(line, line->script->ids.ip, 0);
+
+	pd_print_char(line->out, ' ');
+	px_print_hex(line->out, ip, 16);
+	if (line->event->fields & NEEDS_LOCATION)
+		write_located(line, write_after_ip, ip, line->rec->misc & PD_MISC_CPUMODE);
 }
 
 /* Returns true if functions inlined in a frame of `mode` are shown. */
@@ -226,7 +292,7 @@ static size_t print_inlined(struct px_line *line, const struct pm_location *loca
 	return n ? n - 1 : 0;
 }
 
-static void print_frame(struct px_line *line, uint64_t ip, enum pd_cpumode mode)
+static void write_frame(struct px_line *line, uint64_t ip, enum pd_cpumode mode)
 {
 	struct pm_location location;
 	size_t inlined = 0;
@@ -258,8 +324,29 @@ static bool has_known_contexts(const struct pd_view *view)
 	return frames.mode != PD_CPUMODE_UNKNOWN;
 }
 
+#define FRAMES_AT_ONCE 32
+
+/*
+ * Writes frames of a chain. Texts that are kept are prefetched before the first is copied.
+ */
+static void write_frames(struct px_line *line, const struct pd_frame *frames, size_t n)
+{
+	struct px_located *located = line->script->located;
+	uint64_t tags[FRAMES_AT_ONCE];
+
+	for (size_t i = 0; i < n; i++) {
+		tags[i] = find_tag(line, write_frame, (enum pd_cpumode)frames[i].mode);
+		px_located_prefetch(located, frames[i].ip, tags[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		px_located_prefetch_text(located, frames[i].ip, tags[i]);
+	for (size_t i = 0; i < n; i++)
+		write_located(line, write_frame, frames[i].ip, (enum pd_cpumode)frames[i].mode);
+}
+
 static void print_recorded(struct px_line *line, size_t max)
 {
+	struct pd_frame at_once[FRAMES_AT_ONCE];
 	struct pd_frames frames;
 	struct pd_value v;
 	uint64_t ip;
@@ -268,8 +355,14 @@ static void print_recorded(struct px_line *line, size_t max)
 	if (v.type != PD_VIEW || !has_known_contexts(&v.view))
 		return;
 	pd_frames_init(&frames, &v.view);
-	for (size_t n = 0; n < max && pd_frames_next(&frames, &ip); n++)
-		print_frame(line, ip, frames.mode);
+	for (size_t n = 0, k; n < max; n += k) {
+		for (k = 0; k < FRAMES_AT_ONCE && n + k < max && pd_frames_next(&frames, &ip);
+		     k++)
+			at_once[k] = (struct pd_frame){ .ip = ip, .mode = frames.mode };
+		write_frames(line, at_once, k);
+		if (k < FRAMES_AT_ONCE)
+			break;
+	}
 }
 
 void px_callchain(struct px_line *line)
@@ -284,8 +377,9 @@ void px_callchain(struct px_line *line)
 		return;
 	}
 	frames = pm_frames_of(options->resolver, line->rec, &n);
-	for (size_t i = 0; i < n && i < max; i++)
-		print_frame(line, frames[i].ip, (enum pd_cpumode)frames[i].mode);
+	n = n < max ? n : max;
+	for (size_t i = 0; i < n; i += FRAMES_AT_ONCE)
+		write_frames(line, frames + i, n - i < FRAMES_AT_ONCE ? n - i : FRAMES_AT_ONCE);
 }
 
 void px_addr(struct px_line *line)

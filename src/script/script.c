@@ -4,6 +4,7 @@
 
 #include "base/vector.h"
 #include "line.h"
+#include "located.h"
 #include "text.h"
 
 #define SW_DUMMY	   9
@@ -56,8 +57,10 @@ struct px_script *px_script_create(const struct px_options *options)
 {
 	struct px_script *script = calloc(1, sizeof(*script));
 
-	if (!script)
+	if (!script || !(script->located = px_located_create())) {
+		free(script);
 		return NULL;
+	}
 	script->options = *options;
 	script->ids = find_ids(&options->session->files[0]->field_names);
 	script->text = select_text(options->session);
@@ -81,6 +84,7 @@ void px_script_destroy(struct px_script *script)
 		free(script->events[i]);
 	}
 	free(script->events);
+	px_located_destroy(script->located);
 	free(script);
 }
 
@@ -328,6 +332,7 @@ bool px_script_sample(struct px_script *script, const struct pd_record *rec,
 	line.out = out;
 	line.rec = rec;
 	line.context_known = false;
+	line.numbers[0] = line.numbers[1] = PX_UNASKED;
 	line.maps_lost = PX_UNKNOWN;
 	for (unsigned i = 0; i < event->n; i++)
 		event->steps[i](&line);
