@@ -72,7 +72,9 @@ describe("text that several workers print", function()
     end)
   end
 
-  for _, words in ipairs { "dump", "dump --json --names", "dump --where 'cpu == 1'" } do
+  for _, words in ipairs { "dump", "dump --json --names", "dump --where 'cpu == 1'",
+    "export --to csv", "export --to jsonl --fields comm,symbol,stack,time",
+    "export --to csv --where 'cpu > 1' --fields cpu,event,addr" } do
     it("is that of one: " .. words, function()
       assert.is_true(#same(words .. " " .. quiet).out > 50000)
     end)

@@ -172,7 +172,7 @@ int pl_cursor_read(lua_State *L, struct pl_cursor *c, int index, struct pd_recor
 	check_cursor(L, c);
 	if (c->calls)
 		enter_cursor_calls(L, c, index);
-	got = next_that_passes(L, c, rec, err);
+	got = c->rows ? pl_next_of_rows(c, rec, err) : next_that_passes(L, c, rec, err);
 	if (c->calls)
 		leave_calls(L, c, index, top);
 	return got;

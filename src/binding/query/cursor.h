@@ -111,7 +111,7 @@ int pl_cursor_next(lua_State *L, struct pl_cursor *c, int index, struct pd_recor
 
 /*
  * Does the same, but leaves the end to the caller, who calls pl_cursor_end(): returns 0, or -1
- * with *err set.
+ * with *err set. A cursor over values returns records of which rows are to be made.
  */
 int pl_cursor_read(lua_State *L, struct pl_cursor *c, int index, struct pd_record *rec,
 		   struct pd_error *err);
@@ -162,6 +162,9 @@ void pl_tell_counts(lua_State *L, struct pl_cursor *c, int cursor);
 
 /* Reads the next rows. Returns false if there are none. Raises as pl_cursor_next() does. */
 bool pl_more_values(lua_State *L, struct pl_cursor *c);
+
+/* Reads the next record of which rows are made. Returns as pl_cursor_read(). */
+int pl_next_of_rows(struct pl_cursor *c, struct pd_record *rec, struct pd_error *err);
 
 /*
  * Reads rows as pl_more_values() does, for a loop in C: checks the cursor at `index`, and

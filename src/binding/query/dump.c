@@ -111,5 +111,6 @@ int pl_file_dump(lua_State *L)
 	share_system(L, f, dump, workers);
 	printing = pl_push_printing(L, stream);
 	pl_print_records(L, printing, AT_CURSOR, workers, print_record, dump);
+	pl_writer_finish(L, &printing->writer);
 	return 0;
 }

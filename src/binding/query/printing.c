@@ -55,6 +55,5 @@ lua_Integer pl_print_records(lua_State *L, struct pl_printing *printing, int ind
 	if (got <= 0)
 		pl_cursor_end(L, cursor, got < 0 ? &err : NULL);
 	pl_cursor_close(cursor);
-	pl_writer_finish(L, w);
 	return n;
 }

@@ -24,8 +24,8 @@ struct pl_printing *pl_push_printing(lua_State *L, const luaL_Stream *stream);
 /*
  * Prints the records of the cursor at `index`, and ends it. print(arg, …) is as in
  * pq_printing, for that many workers. Returns how many there were; printing->enough says
- * whether print() has refused one. Raises if the records cannot be read, or the text not
- * written.
+ * whether print() has refused one. The writer knows whether the text could be written. Raises
+ * if the records cannot be read.
  */
 lua_Integer pl_print_records(lua_State *L, struct pl_printing *printing, int index,
 			     unsigned workers, pl_print_fn *print, void *arg);

@@ -207,6 +207,7 @@ int pl_file_script(lua_State *L)
 	printing = pl_push_printing(L, stream);
 	n = pl_print_records(L, printing, AT_CURSOR, workers, print_sample, scripts);
 	pl_system_let_go(f);
+	pl_writer_finish(L, &printing->writer);
 	if (printing->enough && !check_fields(L, scripts))
 		return 2;
 	if (printing->enough)

@@ -241,6 +241,28 @@ static void show_rows_progress(struct pl_cursor *c)
 		pl_progress_at(&c->progress, (uint64_t)(c->part * (double)size), size);
 }
 
+#define SHOW_EVERY 1024 /* records between two looks at the clock */
+
+int pl_next_of_rows(struct pl_cursor *c, struct pd_record *rec, struct pd_error *err)
+{
+	bool goes_on = pl_goes_on(c->interrupt);
+	int got = c->open && goes_on ? pq_rows_next_record(c->rows, rec, err) : 0;
+	bool shows = got > 0 && !--c->until_shown;
+
+	if ((shows || !goes_on) && c->last_met.offset)
+		c->part = pq_rows_part(c->rows, &c->last_met);
+	if (shows) {
+		c->until_shown = SHOW_EVERY;
+		show_rows_progress(c);
+	}
+	if (got > 0) {
+		c->last_met.offset = rec->offset;
+		c->last_met.source = rec->source;
+		c->last_met.stream = rec->stream;
+	}
+	return got;
+}
+
 bool pl_more_values(lua_State *L, struct pl_cursor *c)
 {
 	struct pq_batch batch = { .n_rows = 0 };

@@ -6,8 +6,7 @@
 
 #include "rows_cover.h"
 #include "rows_pairs.h"
-#include "rows_plain.h"
-#include "rows_texts.h"
+#include "rows_maker.h"
 
 #define MOST_ROWS   1024 /* of a batch */
 #define MOST_VALUES (255 * MOST_ROWS)
@@ -35,24 +34,15 @@ struct batch {
 struct pq_rows {
 	const struct pq_scope *scope;
 	size_t n;		/* values of a row */
-	size_t n_nodes;		/* values read of each record; n, unless records are paired */
 	struct pq_pairs *pairs; /* NULL: each record is a row, or `cover` makes them */
 	struct pq_cover *cover;
 	struct pq_columns columns;
 	unsigned time_id;
 	bool passes; /* its records can be read only once */
 	bool looks;  /* each record must be checked for being in the scope */
-	struct pm_resolver *resolver;
-	struct pq_fields fields;
-	struct pq_expr *filter;
-	struct pq_items *items; /* NULL: rows are records */
-	struct pd_record rec;	/* record whose items are rows */
-	bool is_inside;		/* more items of `rec` are to come; else read the next record */
-	struct pq_expr **exprs; /* [n_nodes] */
-	uint32_t *numbers;	/* [n_nodes]: numbers of fields; UINT32_MAX: no field */
-	size_t chain_at; /* value that is a number among fields.chains, if that is not NULL */
-	struct pq_plain_rows plain;
-	struct pq_known_texts known;
+	struct pq_row_maker maker;
+	struct pd_record rec; /* record whose items are rows */
+	bool is_inside;	      /* more items of `rec` are to come; else read the next record */
 	struct pd_walk walk;
 	bool walking;
 	size_t n_batches; /* batches made so far */
@@ -75,43 +65,6 @@ static bool fail_without_memory(const struct pq_rows *rows, struct pd_error *err
 			    "no memory for rows");
 }
 
-static bool rows_ask_system(const struct pq_rows *rows, const struct pq_node *const *nodes)
-{
-	const struct pq_scope *scope = rows->scope;
-	bool asks = (scope->filter && pq_asks_system(scope->filter, scope->session)) ||
-		    pq_items_ask(scope->unnest, scope->session);
-
-	for (size_t i = 0; i < rows->n_nodes; i++)
-		asks = asks || pq_asks_system(nodes[i], scope->session);
-	return asks;
-}
-
-/* The programs of the filter and the values. */
-static bool compile_columns(struct pq_rows *rows, const struct pq_node *const *nodes)
-{
-	const struct pq_scope *scope = rows->scope;
-	bool asks = scope->system && rows_ask_system(rows, nodes);
-
-	rows->exprs = calloc(rows->n_nodes ? rows->n_nodes : 1, sizeof(*rows->exprs));
-	rows->numbers = calloc(rows->n_nodes ? rows->n_nodes : 1, sizeof(*rows->numbers));
-	rows->resolver = asks ? pm_resolver_create(scope->system) : NULL;
-	if (!rows->exprs || !rows->numbers ||
-	    !pq_plain_rows_init(&rows->plain, rows->n_nodes) || (asks && !rows->resolver) ||
-	    !pq_fields_init(&rows->fields, scope->session, rows->resolver))
-		return false;
-	if (scope->filter && !(rows->filter = pq_expr_create(scope->filter, &rows->fields)))
-		return false;
-	if (scope->unnest && !(rows->items = pq_items_create(scope->unnest, &rows->fields)))
-		return false;
-	for (size_t i = 0; i < rows->n_nodes; i++) {
-		rows->exprs[i] = pq_expr_create(nodes[i], &rows->fields);
-		if (!rows->exprs[i])
-			return false;
-		rows->numbers[i] = pq_expr_field(rows->exprs[i]);
-	}
-	return true;
-}
-
 /*
  * Creates rows->pairs or rows->cover. Returns true also if `paired` is NULL: then records are
  * not paired.
@@ -122,11 +75,11 @@ static bool open_pairs(struct pq_rows *rows, const struct pq_node *const *nodes,
 	if (!paired)
 		return true;
 	rows->columns = (struct pq_columns){
-		.fields = &rows->fields,
+		.fields = &rows->maker.fields,
 		.nodes = nodes,
-		.exprs = rows->exprs,
-		.numbers = rows->numbers,
-		.items = rows->items,
+		.exprs = rows->maker.exprs,
+		.numbers = rows->maker.numbers,
+		.items = rows->maker.items,
 	};
 	if (paired->covering)
 		rows->cover = pq_cover_create(paired->covering, rows->scope, &rows->columns);
@@ -148,13 +101,13 @@ static struct pq_rows *open_made_rows(const struct pq_scope *scope,
 	}
 	rows->scope = scope;
 	rows->n = paired ? paired->n_row : n;
-	rows->n_nodes = n;
 	rows->most = 1;
 	rows->most_rows = rows->n * MOST_ROWS > MOST_VALUES ? MOST_VALUES / rows->n : MOST_ROWS;
 	rows->passes = pq_scope_passes(scope);
 	rows->looks = scope->events || scope->by_time;
 	rows->time_id = pd_field_name_id(&scope->session->files[0]->field_names, "time", 4);
-	if (!compile_columns(rows, nodes) || !open_pairs(rows, nodes, paired))
+	if (!pq_row_maker_init(&rows->maker, scope, nodes, n) ||
+	    !open_pairs(rows, nodes, paired))
 		fail_without_memory(rows, err);
 	else /* ahead: a filter drops records faster than they are read; rows take longer */
 		rows->walking = pq_scope_open_walk(scope, scope->filter, &rows->walk, err);
@@ -178,8 +131,8 @@ struct pq_rows *pq_rows_open_pairs(const struct pq_scope *scope, const struct pq
 
 void pq_rows_number_chains(struct pq_rows *rows, size_t at, struct pq_chains *chains)
 {
-	rows->fields.chains = chains;
-	rows->chain_at = at;
+	rows->maker.fields.chains = chains;
+	rows->maker.chain_at = at;
 }
 
 /* Ends the thread and the walk. */
@@ -204,16 +157,7 @@ void pq_rows_close(struct pq_rows *rows)
 	}
 	pq_pairs_destroy(rows->pairs);
 	pq_cover_destroy(rows->cover);
-	for (size_t i = 0; rows->exprs && i < rows->n_nodes; i++)
-		pq_expr_destroy(rows->exprs[i]);
-	pq_expr_destroy(rows->filter);
-	pq_items_destroy(rows->items);
-	pq_fields_deinit(&rows->fields);
-	pq_known_texts_deinit(&rows->known);
-	pq_plain_rows_deinit(&rows->plain);
-	pm_resolver_destroy(rows->resolver);
-	free(rows->exprs);
-	free(rows->numbers);
+	pq_row_maker_deinit(&rows->maker);
 	free(rows);
 }
 
@@ -241,12 +185,13 @@ static bool is_paired(const struct pq_rows *rows)
  */
 static bool add_pair(struct pq_rows *rows, struct batch *b)
 {
-	struct pq_pair_row row = { &b->values[b->n_rows * rows->n], &b->texts, &rows->known,
-				   false };
+	struct pq_pair_row row = { &b->values[b->n_rows * rows->n], &b->texts,
+				   &rows->maker.known, false };
 
 	if (rows->cover)
-		return pq_cover_meet(rows->cover, &rows->known) && !rows->fields.failed;
-	if (!pq_pairs_meet(rows->pairs, &row) || rows->fields.failed)
+		return pq_cover_meet(rows->cover, &rows->maker.known) &&
+		       !rows->maker.fields.failed;
+	if (!pq_pairs_meet(rows->pairs, &row) || rows->maker.fields.failed)
 		return false;
 	b->n_rows += row.made;
 	return true;
@@ -264,7 +209,7 @@ static bool finish_pairs(struct pq_rows *rows)
 {
 	rows->has_all = true;
 	if (rows->cover)
-		return pq_cover_finish(rows->cover, &rows->known);
+		return pq_cover_finish(rows->cover, &rows->maker.known);
 	return !rows->pairs || pq_pairs_finish(rows->pairs);
 }
 
@@ -276,13 +221,13 @@ static bool add_waiting(struct pq_rows *rows, struct batch *b, size_t most)
 {
 	while (b->n_rows < most && has_waiting(rows)) {
 		struct pq_pair_row row = { &b->values[b->n_rows * rows->n], &b->texts,
-					   &rows->known, false };
+					   &rows->maker.known, false };
 
 		if (rows->has_all && rows->scope->calls) /* objects of each row are its own */
 			pq_calls_next(rows->scope->calls);
 		if (!(rows->cover ? pq_cover_next_row(rows->cover, &row) :
 				    pq_pairs_next_row(rows->pairs, &row)) ||
-		    rows->fields.failed)
+		    rows->maker.fields.failed)
 			return false;
 		b->n_rows += row.made;
 	}
@@ -300,30 +245,10 @@ static bool pairs_failed(const struct pq_rows *rows, struct pd_error *err)
 	return fail_without_memory(rows, err);
 }
 
-/*
- * Adds a row with the values of the current record. Returns false without memory, also
- * if a value or the filter read before had none.
- */
+/* Adds a row with the values of the current record. Returns false without memory. */
 static bool add_row(struct pq_rows *rows, struct batch *b)
 {
-	struct pq_value *row = &b->values[b->n_rows * rows->n];
-
-	if (pq_plain_row(&rows->plain, &rows->fields, rows->numbers, rows->n, row)) {
-		b->n_rows++;
-		return true;
-	}
-	for (size_t i = 0; i < rows->n; i++) {
-		if (rows->numbers[i] == UINT32_MAX)
-			pq_expr_value(rows->exprs[i], &rows->fields, &row[i]);
-		else if (!rows->fields.chains || i != rows->chain_at)
-			pq_fields_get(&rows->fields, rows->numbers[i], &row[i]);
-		else if (!pq_fields_key(&rows->fields, rows->numbers[i], &row[i]))
-			return false;
-		if (row[i].type == PQ_TEXT &&
-		    !pq_row_texts_add(&b->texts, &rows->known, &row[i]))
-			return false;
-	}
-	if (rows->fields.failed)
+	if (!pq_row_make(&rows->maker, &b->texts, &b->values[b->n_rows * rows->n]))
 		return false;
 	b->n_rows++;
 	return true;
@@ -332,8 +257,8 @@ static bool add_row(struct pq_rows *rows, struct batch *b)
 /* Goes to the next item of the record, and adds its row. Returns false without memory. */
 static bool add_item(struct pq_rows *rows, struct batch *b)
 {
-	rows->is_inside = pq_items_next(rows->items);
-	return !rows->fields.failed && (!rows->is_inside || add_row(rows, b));
+	rows->is_inside = pq_items_next(rows->maker.items);
+	return !rows->maker.fields.failed && (!rows->is_inside || add_row(rows, b));
 }
 
 /* Adds rows of the records that pass the filter until the batch is full. */
@@ -372,18 +297,19 @@ static bool fill_value_batch(struct pq_rows *rows, struct batch *b, size_t most,
 			b->end = got ? BATCH_FAILED : BATCH_END;
 			/* without memory the filter saw an absent value */
 			return got == 0 &&
-			       (!rows->fields.failed || fail_without_memory(rows, err));
+			       (!rows->maker.fields.failed || fail_without_memory(rows, err));
 		}
 		if (rows->looks && !pq_in_scope(rows->scope, rec, rows->time_id))
 			continue;
 		if (rows->scope->calls)
 			pq_calls_next(rows->scope->calls);
-		if (!pq_fields_enter(&rows->fields, rec))
+		if (!pq_fields_enter(&rows->maker.fields, rec))
 			return fail_without_memory(rows, err);
-		if (rows->filter && !pq_expr_test(rows->filter, &rows->fields))
+		if (rows->maker.filter &&
+		    !pq_expr_test(rows->maker.filter, &rows->maker.fields))
 			continue;
-		if (rows->items && !is_paired(rows)) {
-			pq_items_begin(rows->items);
+		if (rows->maker.items && !is_paired(rows)) {
+			pq_items_begin(rows->maker.items);
 			rows->is_inside = true;
 			continue;
 		}
@@ -467,7 +393,7 @@ static void start_thread(struct pq_rows *rows)
 {
 	rows->asked_thread = true;
 	/* without a thread, or memory for it, rows are made in the caller's thread */
-	if (!rows->resolver || pm_system_prepare(rows->scope->system))
+	if (!rows->maker.resolver || pm_system_prepare(rows->scope->system))
 		rows->producer = pb_producer_start(
 			(struct pb_producing){ make_value_batch, NULL, rows, AHEAD });
 }
@@ -495,4 +421,28 @@ int pq_rows_next(struct pq_rows *rows, struct pq_batch *batch, struct pd_error *
 			return 1;
 		}
 	}
+}
+
+struct pq_record_rows *pq_rows_share(struct pq_rows *rows)
+{
+	struct pm_system *system = rows->maker.resolver ? rows->scope->system : NULL;
+
+	if (system && !pm_system_prepare(system))
+		return NULL;
+	return pq_record_rows_create(&rows->maker);
+}
+
+int pq_rows_next_record(struct pq_rows *rows, struct pd_record *rec, struct pd_error *err)
+{
+	int got;
+
+	do
+		got = pd_walk_next(&rows->walk, rec, err);
+	while (got > 0 && rows->looks && !pq_in_scope(rows->scope, rec, rows->time_id));
+	return got;
+}
+
+double pq_rows_part(const struct pq_rows *rows, const struct pd_record *rec)
+{
+	return pd_walk_part(&rows->walk, rec);
 }

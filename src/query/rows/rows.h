@@ -233,6 +233,29 @@ struct pq_batch {
 int pq_rows_next(struct pq_rows *rows, struct pq_batch *batch, struct pd_error *err);
 
 /*
+ * Rows that are made of one record after another, by a worker of its own: the same as `rows`
+ * would make, which are not pairs, and of which none was made yet.
+ */
+struct pq_record_rows;
+
+/* Creates rows of single records; `rows` must outlive them. Returns NULL without memory. */
+struct pq_record_rows *pq_rows_share(struct pq_rows *rows);
+void pq_record_rows_destroy(struct pq_record_rows *rows);
+
+/* Calls row(arg, values) for each row of *rec. Returns false without memory. */
+bool pq_record_rows_each(struct pq_record_rows *rows, const struct pd_record *rec,
+			 void (*row)(void *arg, const struct pq_value *values), void *arg);
+
+/* Returns how many rows were made. */
+uint64_t pq_record_rows_count(const struct pq_record_rows *rows);
+
+/* Reads the next record that may make rows, in the caller's thread, as pd_walk_next(). */
+int pq_rows_next_record(struct pq_rows *rows, struct pd_record *rec, struct pd_error *err);
+
+/* Returns the part of the session that was read when *rec was delivered: pd_session_part. */
+double pq_rows_part(const struct pq_rows *rows, const struct pd_record *rec);
+
+/*
  * Returns in a few words why there is no producer thread; NULL if there is one. Records that
  * add to the description of a recording are left to the caller's thread.
  */
