@@ -57,13 +57,17 @@ int pl_folded_tree(lua_State *L); /* core.folded_tree(list, options): see query/
 int pl_replace(lua_State *L);	  /* core.replace(path): see replacement.c */
 
 /*
- * core.write_spans(cursor, out, format, at, title, start | nil, most | nil) -> spans | false |
- * nil, message, errno
+ * core.measure_spans(cursor, format, at, most) -> the least length of the spans that have room
+ * in `most` bytes, in ns: 0 if all have, math.maxinteger if not even the longest
+ * core.write_spans(cursor, format, at, most, out, title, start | nil, least | nil)
+ * -> spans, shorter ones, their length | false | nil, message, errno
  *
- * Writes the rows of a cursor as spans. `at` is an array of the positions of the values of enum
- * pe_span_column in a row, from 1 on; 0: there is no such value. `start` is the time of the
- * first sample. Ends with false once there are more than `most` bytes.
+ * Writes the rows of a cursor as spans, but for those shorter than `least`. `at` is an array of
+ * the positions of the values of enum pe_span_column in a row, from 1 on; 0: there is no such
+ * value. `start` is the time of the first sample. Ends with false once there are more than
+ * `most` bytes.
  */
+int pl_measure_spans(lua_State *L);
 int pl_write_spans(lua_State *L);
 /*
  * core.write_sched(cursor, out, event, numbers [, release [, arch]])

@@ -191,13 +191,14 @@ static bool add_chrome_span(void *state, const struct pe_span *span)
 	return true;
 }
 
-static bool finish_chrome_spans(void *state)
+static bool finish_chrome_spans(void *state, uint64_t *size)
 {
 	struct chrome_spans *w = state;
 	struct pd_print *out = w->options->out;
 	uint64_t start = w->options->start;
 	char seconds[40];
 
+	(void)size;
 	pd_print_const(out, PE_CHROME_FRAMES "},\"otherData\":{\"exporter\":\"perflua\","
 					     "\"start\":\"");
 	snprintf(seconds, sizeof(seconds), "%" PRIu64 ".%06" PRIu64 "\"}}\n",
@@ -209,6 +210,8 @@ static bool finish_chrome_spans(void *state)
 
 const struct pe_span_writer pe_chrome_spans = {
 	.format = "chrome",
+	.span_bytes = 200,
+	.names = 2,
 	.create = create_chrome_spans,
 	.add = add_chrome_span,
 	.finish = finish_chrome_spans,

@@ -193,7 +193,7 @@ static void print_span_profile(const struct firefox_spans *spans, struct pd_prin
 	pd_print_flush(out);
 }
 
-static bool finish_firefox_spans(void *state)
+static bool finish_firefox_spans(void *state, uint64_t *size)
 {
 	struct firefox_spans *spans = state;
 	const struct pe_span_options *options = spans->options;
@@ -201,9 +201,10 @@ static bool finish_firefox_spans(void *state)
 	bool ok = gzip && complete_span_threads(spans);
 
 	if (ok) {
-		pe_gzip_init(gzip, UINT64_MAX, options->threads, options->out);
+		pe_gzip_init(gzip, options->most, options->threads, options->out);
 		print_span_profile(spans, &gzip->in);
 		ok = pe_gzip_finish(gzip);
+		*size = gzip->size;
 		pe_gzip_deinit(gzip);
 		pd_print_flush(options->out);
 	}
@@ -213,6 +214,7 @@ static bool finish_firefox_spans(void *state)
 
 const struct pe_span_writer pe_firefox_spans = {
 	.format = "firefox",
+	.span_bytes = 64,
 	.create = create_firefox_spans,
 	.add = add_firefox_span,
 	.finish = finish_firefox_spans,

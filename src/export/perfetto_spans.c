@@ -301,16 +301,19 @@ static bool add_perfetto_span(void *state, const struct pe_span *span)
 	return true;
 }
 
-static bool finish_perfetto_spans(void *state)
+static bool finish_perfetto_spans(void *state, uint64_t *size)
 {
 	const struct perfetto_spans *w = state;
 
+	(void)size;
 	pd_print_flush(w->options->out);
 	return true;
 }
 
 const struct pe_span_writer pe_perfetto_spans = {
 	.format = "perfetto",
+	.span_bytes = 64,
+	.names = 1,
 	.create = create_perfetto_spans,
 	.add = add_perfetto_span,
 	.finish = finish_perfetto_spans,

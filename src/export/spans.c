@@ -18,6 +18,45 @@ const struct pe_span_writer *pe_span_writer_find(const char *format)
 	return NULL;
 }
 
+#define STEPS (UINT64_C(1) << PE_LENGTH_BITS)
+
+/* Returns the class of a length: the length itself where it is short. */
+static uint64_t class_of_length(uint64_t ns)
+{
+	unsigned power = ns < STEPS ? 0 : 63 - (unsigned)__builtin_clzll(ns) - PE_LENGTH_BITS;
+
+	return ns < STEPS ? ns : (power + 1) * STEPS + (ns >> power) % STEPS;
+}
+
+/* Returns the least length of a class. */
+static uint64_t least_of_class(uint64_t class)
+{
+	return class < STEPS ? class : (STEPS + class % STEPS) << (class / STEPS - 1);
+}
+
+void pe_span_measure(struct pe_span_sizes *sizes, const struct pe_span_writer *writer,
+		     const struct pe_span *span)
+{
+	uint64_t names = writer->names * (uint64_t)span->name.n;
+
+	sizes->bytes[class_of_length(pe_span_length(span))] += writer->span_bytes + names;
+}
+
+uint64_t pe_span_least(const struct pe_span_sizes *sizes, uint64_t most)
+{
+	uint64_t least = UINT64_MAX, size = 0;
+
+	for (unsigned i = PE_LENGTH_CLASSES; i--;) {
+		if (!sizes->bytes[i])
+			continue;
+		size += sizes->bytes[i];
+		if (size > most)
+			return least;
+		least = least_of_class(i);
+	}
+	return 0;
+}
+
 /* Returns the value of a column; NULL: it is absent. */
 static const struct pq_value *find_span_value(const struct pq_value *row, const size_t *at,
 					      enum pe_span_column column, enum pq_type type)

@@ -57,6 +57,7 @@ struct pe_span_options {
 	uint32_t n_machines;
 	const char *title;
 	uint64_t start;	  /* ns: time of the first sample; 0: not known */
+	uint64_t most;	  /* bytes of text that may be written */
 	unsigned threads; /* that may compress, the caller's included: at least 1 */
 	struct pd_print *out;
 };
@@ -67,11 +68,40 @@ struct pe_span_options {
  */
 struct pe_span_writer {
 	const char *format;
+	/* text of a span: bytes, rarely more, beside how many times its name */
+	uint16_t span_bytes, names;
 	void *(*create)(const struct pe_span_options *options);
 	bool (*add)(void *state, const struct pe_span *span);
-	bool (*finish)(void *state); /* writes what is left, and flushes `out` */
+	/*
+	 * Writes what is left, and flushes `out`. Returns in *size the bytes of text if they
+	 * were compressed; then a part is missing if they are more than options->most.
+	 */
+	bool (*finish)(void *state, uint64_t *size);
 	void (*destroy)(void *state);
 };
+
+#define PE_LENGTH_BITS	  6 /* classes of lengths in each power of two, as a power of two */
+#define PE_LENGTH_CLASSES ((65 - PE_LENGTH_BITS) << PE_LENGTH_BITS)
+
+/* The text that spans take in a format, by classes of their lengths. Begins with zeros. */
+struct pe_span_sizes {
+	uint64_t bytes[PE_LENGTH_CLASSES];
+};
+
+void pe_span_measure(struct pe_span_sizes *sizes, const struct pe_span_writer *writer,
+		     const struct pe_span *span);
+
+/*
+ * Returns the least length, in ns, of the spans that have room in `most` bytes: 0 if all have,
+ * UINT64_MAX if not even the longest.
+ */
+uint64_t pe_span_least(const struct pe_span_sizes *sizes, uint64_t most);
+
+/* Returns the length of a span, in ns. */
+static inline uint64_t pe_span_length(const struct pe_span *span)
+{
+	return span->stop > span->start ? span->stop - span->start : 0;
+}
 
 /* Returns the writer of the format of that name; NULL: it has no room for spans. */
 const struct pe_span_writer *pe_span_writer_find(const char *format);

@@ -323,12 +323,13 @@ static bool sort_threads(struct speedscope_spans *w)
 	return true;
 }
 
-static bool finish_speedscope_spans(void *state)
+static bool finish_speedscope_spans(void *state, uint64_t *size)
 {
 	struct speedscope_spans *w = state;
 	size_t *open = malloc((w->n + 1) * sizeof(*open));
 	bool ok = open && sort_threads(w);
 
+	(void)size;
 	if (ok && w->n)
 		qsort(w->spans, w->n, sizeof(*w->spans), compare_starts);
 	ok = ok && find_lanes(w);
@@ -342,6 +343,7 @@ static bool finish_speedscope_spans(void *state)
 
 const struct pe_span_writer pe_speedscope_spans = {
 	.format = "speedscope",
+	.span_bytes = 100,
 	.create = create_speedscope_spans,
 	.add = add_speedscope_span,
 	.finish = finish_speedscope_spans,

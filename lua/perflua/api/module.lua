@@ -119,8 +119,9 @@ return {
       { "crlf", "boolean?", "Of csv: lines end with CR LF instead of LF.", default = "false" },
       { "lines", "boolean?", "Look up source lines and inlined functions.",
         default = "true for firefox, perfetto, pprof and callgrind" },
-      { "max_size", "integer?", "Bytes that a profile with times has at most: times are made "
-        .. "coarser until it fits; of chrome, too.", unit = "bytes",
+      { "max_size", "integer?", "Bytes that a profile with times, or a file of spans, has at "
+        .. "most: times are made coarser until it fits; the shortest spans are left out.",
+        unit = "bytes",
         default = "100 MB" },
       { "safe", "boolean?", "Of csv: cells that a spreadsheet would run begin with an "
         .. "apostrophe.", default = "false" },

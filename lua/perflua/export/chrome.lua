@@ -23,8 +23,8 @@ local spec_of = core.query_spec
 local chrome = { name = "chrome", most = profile.STRING,
   description = "chrome://tracing, ui.perfetto.dev: threads on processors, wake-ups, spans" }
 
-local TOO_LARGE <const> = "tracepoints and spans keep their times, as do switches of streams, "
-  .. "and take more than the %s of --max-size: choose fewer, as with --time, or a larger size"
+local TOO_LARGE <const> = "tracepoints keep their times, as do switches of streams, and take "
+  .. "more than the %s of --max-size: choose fewer, as with --time, or a larger size"
 local EVENT <const> = 1000 -- bytes that are drawn of a sample, at most in most traces
 local KEYS <const> = { "event", "pid", "tid", "comm", "cpu" } -- what tells samples apart
 
@@ -175,9 +175,7 @@ function chrome.export(query, out, options)
   local spec, written = spec_of(query), nil
   local most = options.max_size or profile.MAX_SIZE
   local too_large = TOO_LARGE:format(profile.bytes_text(most))
-  if spec.reader then
-    return spans.export(query, "chrome", out, { most = most, too_large = too_large })
-  end
+  if spec.reader then return spans.export(query, "chrome", out, options, most) end
   if not spec.scope:root "time" then
     usage_error "export: these samples have no times, which chrome needs"
   end

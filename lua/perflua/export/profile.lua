@@ -104,7 +104,7 @@ function profile.check(format, query, options)
     usage_error("export: %s cannot hold times", format.name)
   end
   profile.check_size(options.max_size)
-  if options.max_size and not (options.timeline or format.timeline) then
+  if options.max_size and not (spec_of(query).reader or options.timeline or format.timeline) then
     usage_error("export: max_size makes times coarser, and %s", format.timeline == nil
       and format.name .. " cannot hold times" or "there are none without timeline")
   end
@@ -199,7 +199,9 @@ end
 ---@return string? code
 function profile.export(format, query, out, options)
   local spec = spec_of(query)
-  if spec.reader then return spans.export(query, format.name, out, options) end
+  if spec.reader then
+    return spans.export(query, format.name, out, options, options.max_size or profile.MAX_SIZE)
+  end
   if not spec.scope:root "callchain" and not spec.scope:root "ip" then
     usage_error("export: samples have neither a call chain nor an address")
   end

@@ -7,7 +7,15 @@ local output = require "perflua.table.output"
 local plan = require "perflua.plan"
 local spec_of = core.query_spec
 
+local units = require "perflua.text.units"
+
 local spans = {}
+
+local BYTES <const> = 400 -- of the text of a span, at most in most exports
+local NOTE <const> = "spans shorter than %s are left out, so that the file has at most "
+  .. "--max-size: %s of %s, %s in all"
+local TOO_LARGE <const> = "the spans take more than the %sB of --max-size: choose fewer, as "
+  .. "with --time, or a larger size"
 
 -- In the order of enum pe_span_column.
 local FIELDS <const> = { "start", "stop", "open.event", "open.syscall", "open.pid", "open.tid",
@@ -29,26 +37,40 @@ end
 ---@return table[] # what is read, see export.readings
 function spans.readings(query) return { { query = (select_fields(query)) } } end
 
+-- Returns the least length of spans with which all of them have room; nil: they are few, or
+-- read once.
+local function find_least(spec, format, at, most)
+  if not spec.file.size then return nil end
+  local n = 0
+  for _, event in ipairs(core.count(spec.file).events) do n = n + event.count end
+  if n * BYTES <= most then return nil end
+  local cursor <close> = plan.values(spec, spec.refs)
+  return errors.guard(core.measure_spans, cursor, format, at, most - most // 20)
+end
+
 ---@param query perflua.Query of spans
 ---@param format string
 ---@param out file*|string|nil
----@param options table see lua/perflua/api/module.lua; { most = bytes, too_large = message }
----@return { samples: integer, set_aside: integer }?
+---@param options table see lua/perflua/api/module.lua
+---@param most integer bytes of text that it has at most
+---@return { samples: integer, set_aside: integer, notes: string[] }?
 ---@return string? message
 ---@return string? code
-function spans.export(query, format, out, options)
+function spans.export(query, format, out, options, most)
   local selected, at = select_fields(query)
-  local spec, n = spec_of(selected), nil
+  local spec, n, n_short, ns_short = spec_of(selected), nil, nil, nil
+  local least = find_least(spec, format, at, most)
   local ok, message, code = output.with_file(out, function(file)
     local cursor <close> = plan.values(spec, spec.refs)
-    local wrong, number
-    n, wrong, number = errors.errno(errors.guard(core.write_spans, cursor, file, format, at,
-      options.title or fmt.paths(spec.file.path), spec.file.first_time, options.most))
-    if n == false then return nil, options.too_large end
-    return n and true, wrong, number
+    n, n_short, ns_short = errors.errno(errors.guard(core.write_spans, cursor, format, at,
+      most, file, options.title or fmt.paths(spec.file.path), spec.file.first_time, least))
+    if n == false then return nil, TOO_LARGE:format(units.format(most, "si")) end
+    return n and true, n_short, ns_short
   end)
   if not ok then return nil, message, code end
-  return { samples = n, set_aside = 0 }
+  local note = n_short > 0 and NOTE:format(units.format(least, "duration"),
+    fmt.unsigned(n_short), fmt.unsigned(n), units.format(ns_short, "duration")) or nil
+  return { samples = n, set_aside = 0, notes = { note } }
 end
 
 return spans

@@ -161,7 +161,7 @@ describe("perflua.export of trace events", function()
     local out = files.directory {} .. "/trace.json"
     local got = run.shell_with(
       [[cat "$1" | "$perflua" export --to chrome --max-size 5k -o "$2" -]], path, out)
-    assert.same({ status = 1, out = "", err = "perflua: " .. out .. ": tracepoints and spans "
+    assert.same({ status = 1, out = "", err = "perflua: " .. out .. ": tracepoints "
       .. "keep their times, as do switches of streams, and take more than the 5.00kB of "
       .. "--max-size: choose fewer, as with --time, or a larger size\n" }, got)
     assert.is_false(files.exists(out))

@@ -96,7 +96,71 @@ describe("perflua.export of spans", function()
     local out = files.temporary()
     local done, message = perflua.export(query, "chrome", out, { max_size = 100 })
     assert.is_nil(done)
-    assert.matches("take more than the 100B of --max-size", message, 1, true)
+    assert.matches("the spans take more than the 100B of --max-size", message, 1, true)
+  end)
+
+  it("leaves out the shortest spans where --max-size has no room for all", function()
+    local list, n, ns = {}, 4000, 0
+    for i = 1, n do -- span i lasts i µs
+      list[#list + 1] = { 1, 7, i * 10000000, i }
+      list[#list + 1] = { 2, 7, i * 10000000 + i * 1000, i }
+    end
+    local file <close> = assert(perflua.open(recording(list)))
+    local query = file:samples():pair(PAIR)
+    local lengths = {
+      chrome = function(out)
+        local found, begun = {}, {}
+        for _, event in ipairs(profiles.json(files.read(out)).traceEvents) do
+          if event.ph == "b" then begun[event.id] = event.ts end
+          if event.ph == "e" then found[#found + 1] = event.ts - begun[event.id] end
+        end
+        return found
+      end,
+      firefox = function(out)
+        local found = {}
+        for _, marker in ipairs(profiles.firefox(out).threads[1].markers) do
+          found[#found + 1] = (marker.stop - marker.time) * 1000
+        end
+        return found
+      end,
+      speedscope = function(out)
+        local found, open = {}, nil
+        for _, event in ipairs(profiles.json(files.read(out)).profiles[1].events) do
+          if event.type == "C" then found[#found + 1] = (event.at - open) / 1000 end
+          open = event.at
+        end
+        return found
+      end,
+      perfetto = function(out)
+        local found = {}
+        for _, track in pairs(perfetto.read(out).tracks) do
+          for _, slice in ipairs(track.slices or {}) do
+            found[#found + 1] = (slice.stop - slice.start) / 1000
+          end
+        end
+        return found
+      end,
+    }
+    for i = 1, n do ns = ns + i end
+    for format, lengths_in in pairs(lengths) do
+      local out, written = exported.query(query, format, { max_size = 120000 })
+      local found = lengths_in(out)
+      local text = format == "firefox" and files.output("gzip -dc " .. files.quote(out))
+        or files.read(out)
+      assert.is_true(#text <= 120000 and #text > 60000, format .. " has " .. #text)
+      assert.is_true(#found > 300 and #found < n)
+      local kept, least = 0, n
+      for _, us in ipairs(found) do
+        least = math.min(least, math.floor(us + 0.5))
+        kept = kept + math.floor(us + 0.5)
+      end
+      assert.equal(#found, n - least + 1) -- the longest of all
+      assert.equal(n, written.samples)
+      local short = written.notes[1]:match "^spans shorter than .*: (%d+) of 4000,"
+      assert.equal(n - #found, tonumber(short))
+      assert.matches(("%.2fs in all"):format((ns - kept) / 1e6), written.notes[1], 1, true)
+      assert.same({}, select(2, exported.query(query, format)).notes)
+    end
   end)
 
   it("writes firefox a marker for each span, in the thread that opened it", function()
@@ -106,7 +170,7 @@ describe("perflua.export of spans", function()
     }
     local file <close> = assert(perflua.open(path))
     local out, written = exported.query(file:samples():pair(PAIR), "firefox", { title = "a" })
-    assert.same({ samples = 3, set_aside = 0 }, written)
+    assert.same({ samples = 3, set_aside = 0, notes = {} }, written)
     local got = profiles.firefox(out)
     assert.same({ 60, "a", 1 }, { got.meta.preprocessedProfileVersion, got.meta.product,
       got.meta.startTime })
@@ -123,7 +187,7 @@ describe("perflua.export of spans", function()
     local file <close> = assert(perflua.open(recording {}))
     local query = file:samples():pair(PAIR)
     local out, written = exported.query(query, "firefox")
-    assert.same({ samples = 0, set_aside = 0 }, written)
+    assert.same({ samples = 0, set_aside = 0, notes = {} }, written)
     assert.same({}, profiles.firefox(out).threads)
     assert.same({ nil, "/dev/full: No space left on device", "ENOSPC" },
       { perflua.export(query, "firefox", "/dev/full") })
