@@ -70,11 +70,11 @@ int pl_replace(lua_State *L);	  /* core.replace(path): see replacement.c */
 int pl_measure_spans(lua_State *L);
 int pl_write_spans(lua_State *L);
 /*
- * core.write_sched(cursor, out, event, numbers [, release [, arch]])
- * -> true | nil, message, errno
+ * core.write_sched(cursor, out, events [, release [, arch]]) -> true | nil, message, errno
  *
- * Writes rows { time, cpu, tid, argument … } as field `event` of FtraceEvents; `numbers` has
- * the field of each argument. A kernel's release, if given, is written first.
+ * Writes rows { time, cpu, tid, event, argument … } as FtraceEvents. `events` has for each
+ * event a table { index, field of an FtraceEvent, field of each argument, or 0 … }. A kernel's
+ * release, if given, is written first.
  */
 int pl_write_sched(lua_State *L);
 

@@ -170,15 +170,17 @@ struct pd_text pe_profile_text(const struct pe_profile *profile, uint32_t number
  */
 bool pe_tree_fold(const struct pr_tree *tree, bool annotated, struct pd_print *out);
 
-#define PE_SCHED_ARGS 7 /* arguments of an event of the scheduler, at most */
+#define PE_SCHED_FIELDS 4  /* of a row, before its arguments */
+#define PE_SCHED_ARGS	12 /* arguments of all events of the scheduler, at most */
 
 /*
  * Each writes one packet of Perfetto, which may follow those of a profile. `packet` is scratch
  * space; packet->failed is set without memory.
  *
  * pe_write_sched() writes a tracepoint of the scheduler as field `event` of an FtraceEvent. The
- * row has a time, a processor, a thread and `n` arguments; numbers[i] is the field of argument
- * i. Without a time or a processor nothing is written.
+ * row has a time, a processor, a thread, its event and `n` arguments; numbers[i] is the field
+ * of argument i; 0: the event does not have it. Without a time or a processor nothing is
+ * written.
  *
  * pe_write_kernel() writes the kernel's release and, unless it is NULL, the architecture.
  */

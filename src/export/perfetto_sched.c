@@ -58,7 +58,8 @@ void pe_write_sched(const struct pq_value *row, unsigned event, const uint8_t *n
 	add_value(packet, FTRACE_TID, tid);
 	begin[3] = pe_begin_message(packet, event);
 	for (size_t i = 0; i < n; i++)
-		add_value(packet, numbers[i], &row[3 + i]);
+		if (numbers[i])
+			add_value(packet, numbers[i], &row[PE_SCHED_FIELDS + i]);
 	for (size_t i = 4; i--;)
 		pe_end_message(packet, begin[i]);
 	flush_packet(packet, out);

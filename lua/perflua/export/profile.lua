@@ -104,7 +104,8 @@ function profile.check(format, query, options)
     usage_error("export: %s cannot hold times", format.name)
   end
   profile.check_size(options.max_size)
-  if options.max_size and not (spec_of(query).reader or options.timeline or format.timeline) then
+  if options.max_size
+    and not (spec_of(query).reader or options.timeline or format.timeline) then
     usage_error("export: max_size makes times coarser, and %s", format.timeline == nil
       and format.name .. " cannot hold times" or "there are none without timeline")
   end
@@ -184,8 +185,7 @@ function profile.readings(format, query, options)
   local _, _, keys, columns = describe(query, format, is)
   local list = { { query = query, keys = keys, columns = columns } }
   if format.name == "perfetto" then
-    local others = require("perflua.export.sched").readings(query)
-    table.move(others, 1, #others, 2, list)
+    list[2] = require("perflua.export.sched").reading(query)
   end
   return list
 end

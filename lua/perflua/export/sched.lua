@@ -10,6 +10,7 @@ local spec_of = core.query_spec
 
 local sched = {}
 
+local FIELDS <const> = { "time", "cpu", "tid", "event" }
 local WAKEUP <const> = { "comm", "pid", "prio", "success", "target_cpu" }
 
 -- Tracepoints: the number of their event, and their arguments, whose numbers count from 1.
@@ -21,61 +22,55 @@ local tracepoints = {
   sched_wakeup_new = { number = 114, args = WAKEUP },
 }
 
--- Returns the arguments that samples of the query have, and their numbers.
-local function select_args(query, args)
-  local names, numbers = { "time", "cpu", "tid" }, {}
-  for i, arg in ipairs(args) do
-    if pcall(query.select, query, "args." .. arg) then
-      names[#names + 1], numbers[#numbers + 1] = "args." .. arg, i
+-- Returns the query of the scheduler's events among its samples, and these for the core; nil:
+-- there are none.
+local function select_events(query)
+  local spec, found, events = spec_of(query), {}, {}
+  for _, event in ipairs(spec.scope:root "cpu" and spec.scope:events() or {}) do
+    local tracepoint = tracepoints[event.name:match "^sched:([%w_]+)$"]
+    if tracepoint then
+      found[#found + 1] = event
+      events[#events + 1] = { event.index, tracepoint.number, args = tracepoint.args }
     end
   end
-  return query:select(table.unpack(names)), numbers
-end
-
--- Writes the events of a tracepoint. The first one names the kernel: bits of prev_state have
--- meant other states before Linux 4.14, and a trace without a version is taken for one of
--- Linux 4.4.
-local function write_event(file, tracepoint, query, kernel)
-  local selected, numbers = select_args(query, tracepoint.args)
-  local spec = spec_of(selected)
-  local cursor <close> = plan.values(spec, spec.refs)
-  return errors.errno(errors.guard(core.write_sched, cursor, file, tracepoint.number, numbers,
-    kernel.osrelease, kernel.arch))
-end
-
--- Returns an iterator of the scheduler's events: the tracepoint of each, and its samples.
-local function each_tracepoint(query)
-  local spec = spec_of(query)
-  return coroutine.wrap(function()
-    for _, event in ipairs(spec.scope:root "cpu" and spec.scope:events() or {}) do
-      local tracepoint = tracepoints[event.name:match "^sched:([%w_]+)$"]
-      if tracepoint then coroutine.yield(tracepoint, query:where { event = event.name }) end
+  if not found[1] then return nil end
+  local samples, names, at = query:where { event = found }, { table.unpack(FIELDS) }, {}
+  for _, event in ipairs(events) do
+    for i, arg in ipairs(event.args) do
+      if not at[arg] and pcall(samples.select, samples, "args." .. arg) then
+        names[#names + 1] = "args." .. arg
+        at[arg] = #names - #FIELDS
+      end
+      if at[arg] then event[2 + at[arg]] = i end
     end
-  end)
+  end
+  for _, event in ipairs(events) do
+    for i = 3, 2 + #names - #FIELDS do event[i] = event[i] or 0 end
+  end
+  return samples:select(table.unpack(names)), events
 end
 
 ---@param query perflua.Query
----@return table[] # what is read, see export.readings
-function sched.readings(query)
-  local list = {}
-  for tracepoint, samples in each_tracepoint(query) do
-    list[#list + 1] = { query = (select_args(samples, tracepoint.args)) }
-  end
-  return list
+---@return table? # what is read, see export.readings; nil: nothing
+function sched.reading(query)
+  local selected = select_events(query)
+  return selected and { query = selected } or nil
 end
 
----Writes the scheduler's events among the samples of a query.
+---Writes the scheduler's events among the samples of a query. The kernel is named first: bits
+---of prev_state have meant other states before Linux 4.14, and a trace without a version is
+---taken for one of Linux 4.4.
 ---@param file file*
 ---@param query perflua.Query
 ---@return true? ok, string? message, string? code
 function sched.write(file, query)
-  local kernel = spec_of(query).file.features
-  for tracepoint, samples in each_tracepoint(query) do
-    local ok, message, code = write_event(file, tracepoint, samples, kernel)
-    if not ok then return nil, message, code end
-    kernel = {}
-  end
-  return true
+  local selected, events = select_events(query)
+  if not selected then return true end
+  local spec = spec_of(selected)
+  local kernel = spec.file.features
+  local cursor <close> = plan.values(spec, spec.refs)
+  return errors.errno(errors.guard(core.write_sched, cursor, file, events, kernel.osrelease,
+    kernel.arch))
 end
 
 return sched

@@ -277,6 +277,14 @@ describe("an export with times", function()
       "1 1004 0 switch  0 0 -1  7 0" }, got.sched)
   end)
 
+  it("reads what the scheduler did in one pass", function()
+    local file <close> = assert(perflua.open(switches.recording({
+      { 1000, 0, "switch", 7, 1, 8 }, { 1002, 0, "waking", 7, 8 },
+    }, { [7] = "sh", [8] = "worker" })))
+    local exports = require "perflua.export"
+    assert.equal(2, #exports.readings(file:samples(), exports.find "perfetto", {}))
+  end)
+
   it("says that switches were recorded in part only, if it draws them", function()
     local path = switches.recording({ { 1000, 0, "switch", 0, 0, 7 },
       { 2000, 0, "waking", 8, 7 } }, nil, function(b) b.events[1].sample_period = 3 end)
