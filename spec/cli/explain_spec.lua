@@ -164,6 +164,6 @@ passes   1: groups
     assert.matches("unknown field 'nothing'", got.err)
     got = run.perflua { "flame", "--explain", "--folded", run.demo, "-o", "-" }
     assert.equal(2, got.status)
-    assert.matches("is of recordings", got.err)
+    assert.matches("works for recordings", got.err)
   end)
 end)
