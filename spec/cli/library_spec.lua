@@ -103,6 +103,18 @@ describe("perflua record", function()
     assert.matches("a  it's\nhere\tnew.data\n.*\nnew.data\n.*here\tperf.data\n$", got.out)
     assert.matches("# perf record -q -e page-faults:u -c 1 -o new.data -- sh -c "
       .. "'echo \"a  $0\"' 'it'\\''s'\n", got.err, 1, true)
+    assert.matches("# new%.data: [%d.]+ kB, %d+ samples?, nothing lost\n# perflua new%.data\n"
+      .. "# perflua here new%.data\n", got.err)
+  end)
+
+  needs.it("record", "samples a command without a name, and names what shows it", function()
+    local got = beside_scripts [[
+      "$perflua" record -o new.data -- sh -c 'head -c 50000000 /dev/zero | md5sum' &&
+        "$perflua" stat new.data]]
+    assert.matches("# perf record -g -o new.data -- sh -c ", got.err, 1, true)
+    local samples = tonumber(got.err:match("# new%.data: [%d.]+ kB, (%d+) samples, nothing "
+      .. "lost\n# perflua new%.data\n# perflua report new%.data\n$"))
+    assert.are.equal(samples, tonumber(got.out:match "\nsample +(%d+)"))
   end)
 
   needs.it("record,terminal", "runs the script over what was recorded until ^C", function()
@@ -127,7 +139,11 @@ describe("perflua record", function()
   for title, case in pairs {
     ["a command"] = { 2, "here", "a command is missing: perflua record here -- COMMAND" },
     ["a name"] = { 2, "", "an argument is missing\nusage: perflua record [--force] [-o FILE] "
-      .. "NAME -- COMMAND…" },
+      .. "[NAME] -- COMMAND…" },
+    ["a command without a name"] = { 2, "-o x --",
+      "a command is missing: perflua record [NAME] -- COMMAND" },
+    ["a command as well"] = { 2, "true", "no tool and no script 'true'; perflua list shows "
+      .. "them; a command is missing: perflua record [NAME] -- COMMAND" },
     ["a known name"] = { 2, "x -- y", "no tool and no script 'x'; perflua list shows them" },
     ["a declaration"] = { 2, "report -- y", "report does not say how to record for it" },
     ["a command of perf"] = { 1, "-o x odd -- y",

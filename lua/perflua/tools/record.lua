@@ -1,14 +1,16 @@
--- perflua record NAME -- COMMAND: records what a tool or script needs, and runs it.
+-- perflua record [NAME] -- COMMAND: records what a tool or script needs, and runs it.
 
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local library = require "perflua.meta.library"
 local needs = require "perflua.meta.needs"
+local perflua = require "perflua"
 local tools = require "perflua.tools"
+local words_of = require "perflua.doctor.words"
 
 local tool = {
   description = "record a command with the events that a tool or script needs, then run that",
-  usage = "record [--force] [-o FILE] NAME -- COMMAND…",
+  usage = "record [--force] [-o FILE] [NAME] -- COMMAND…",
   reads = "nothing", operands = { 1, math.huge },
   options = {
     force = "replace the recording if there is one; it becomes FILE.old",
@@ -16,10 +18,27 @@ local tool = {
   },
   help = [[
 Prints the perf command that NAME declares (perflua help NAME shows it) with COMMAND in place of its own,
-runs it without a shell, and runs NAME over the recording.]],
+runs it without a shell, says what was recorded and lost, and runs NAME over the recording. Without NAME
+it samples where COMMAND takes its time, with call chains (perf record -g), and names the commands that
+show it.]],
 }
 
 local USAGE <const> = 2
+local SAMPLING <const> = "perf record -g -- COMMAND" -- without a name
+
+---Puts an empty name before -- if there is none.
+---@param args string[]
+---@return string[]
+function tool.spell_out(args)
+  local i = 1
+  while args[i] and args[i]:find "^%-." and args[i] ~= "--" do
+    i = i + (args[i] == "-o" and 2 or 1)
+  end
+  if args[i] ~= "--" then return args end
+  local spelled = table.move(args, 1, #args, 1, {})
+  table.insert(spelled, i, "")
+  return spelled
+end
 
 -- Splits a line into words; quotes are taken off. Returns nil if one is not closed.
 local function split_words(line)
@@ -103,6 +122,33 @@ function tool.completes(_, host)
   return names
 end
 
+-- Says on standard error what was recorded, and which commands show it.
+local function tell_recorded(name, path)
+  local file <close>, message = perflua.open(path)
+  if not file then return message end
+  local counts = core.count(file)
+  local samples = 0
+  for _, event in ipairs(counts.events) do samples = samples + event.count end
+  local lost = counts.lost_records + counts.lost_samples
+  local word = fmt.shell_word(path)
+  io.stderr:write(("# %s: %s, %s, %s\n# perflua %s\n# perflua %s %s\n"):format(fmt.escape(path),
+    words_of.bytes(file.size), words_of.count(samples, "sample"),
+    lost == 0 and "nothing lost" or words_of.count(lost, "record") .. " lost: perflua doctor "
+      .. fmt.escape(word), fmt.escape(word), name == "" and "report" or fmt.shell_word(name),
+    fmt.escape(word)))
+end
+
+-- Returns the line of perf for a name; or nil, what is wrong, and the status.
+local function find_line(name)
+  if name == "" then return SAMPLING end
+  local described, message, unread = find_described(name)
+  if not described then return nil, message, USAGE end
+  local line = needs.record(described)
+  if line then return line end
+  return nil, ("%s does not say how to record for it%s"):format(name,
+    unread and ": " .. unread or ""), USAGE
+end
+
 ---@param args table
 ---@param out file*
 ---@param host table of the interpreter
@@ -110,19 +156,14 @@ end
 ---@return string | nil message
 function tool.run(args, out, host)
   local name = args[1]
-  local described, message, unread = find_described(name)
-  if not described then
-    local hint = not args[2] and not name:find "[/.]"
-      and (": perflua record NAME -- %s records it for the tool or script NAME"):format(name)
-    return USAGE, "record: " .. message .. (hint or "")
-  elseif not args[2] then
-    return USAGE, ("record: a command is missing: perflua record %s -- COMMAND"):format(name)
+  local line, message, status = find_line(name)
+  if not args[2] and (line or status == USAGE) then
+    local shown = line and name ~= "" and name or "[NAME]"
+    message = ("%sa command is missing: perflua record %s -- COMMAND"):format(
+      message and message .. "; " or "", shown)
+    line = nil
   end
-  local line = needs.record(described)
-  if not line then
-    return USAGE, ("record: %s does not say how to record for it%s"):format(name,
-      unread and ": " .. unread or "")
-  end
+  if not line then return status or USAGE, "record: " .. message end
   local words
   words, message = perf_words(name, line)
   if not words then return nil, "record: " .. message end
@@ -136,13 +177,14 @@ function tool.run(args, out, host)
   for i, word in ipairs(words) do shown[i] = fmt.shell_word(word) end
   io.stderr:write("# ", table.concat(shown, " "), "\n")
   out:flush()
-  local status
   status, message = host.run(words)
   if not status then return nil, "record: " .. message end
   if not core.stat(path) then
     return nil, ("record: perf wrote no recording; its status is %d"):format(status)
   end
-  return host.perform(name, path)
+  message = tell_recorded(name, path)
+  if message then return nil, "record: " .. message end
+  return name ~= "" and host.perform(name, path) or nil
 end
 
 return tool
