@@ -53,37 +53,6 @@ bool pd_health_reserve_events(struct pd_health_pass *p)
 	return true;
 }
 
-struct pd_health_event *pd_health_event_at(struct pd_health_pass *p, uint32_t number)
-{
-	struct pd_health *h = p->health;
-
-	if (number != PD_HEALTH_NO_EVENT &&
-	    (number < h->n_events || pd_health_reserve_events(p)))
-		return &h->events[number];
-	return &h->events[h->n_events];
-}
-
-bool pd_health_time_of(const struct pd_record *rec, uint64_t *time)
-{
-	const struct pd_layout *layout = rec->layout;
-	uint64_t type = layout->shape->sample_type;
-	uint32_t at;
-
-	if (!(type & PD_SAMPLE_TIME))
-		return false;
-	if (rec->type == PD_RECORD_SAMPLE) {
-		at = layout->parts[PD_PART_TIME];
-	} else {
-		if (!layout->trailer_size || rec->size < layout->trailer_size + 8)
-			return false;
-		at = rec->size - layout->trailer_size + (type & PD_SAMPLE_TID ? 8 : 0);
-	}
-	if (!at || rec->size < at + 8)
-		return false;
-	*time = pd_rec64(rec, at);
-	return *time != 0 && *time != UINT64_MAX;
-}
-
 static void on_lost(struct pd_health_pass *p, const struct pd_record *rec)
 {
 	uint64_t lost = 0, time;

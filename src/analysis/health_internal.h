@@ -97,7 +97,16 @@ bool pd_health_reserve_events(struct pd_health_pass *pass);
  * Returns the counts of an event, by number, valid until the next call: those for no known
  * event for PD_HEALTH_NO_EVENT, and without memory, which sets pass->no_memory.
  */
-struct pd_health_event *pd_health_event_at(struct pd_health_pass *pass, uint32_t number);
+static inline struct pd_health_event *pd_health_event_at(struct pd_health_pass *pass,
+							 uint32_t number)
+{
+	struct pd_health *h = pass->health;
+
+	if (number != PD_HEALTH_NO_EVENT &&
+	    (number < h->n_events || pd_health_reserve_events(pass)))
+		return &h->events[number];
+	return &h->events[h->n_events];
+}
 
 static inline struct pd_health_event *pd_health_event_of(struct pd_health_pass *pass,
 							 const struct pd_record *rec)
@@ -109,7 +118,26 @@ static inline struct pd_health_event *pd_health_event_of(struct pd_health_pass *
  * Returns the time (ns) by which perf sorts a record: a sample's own, otherwise the trailer's.
  * Returns false if it has none.
  */
-bool pd_health_time_of(const struct pd_record *rec, uint64_t *time);
+static inline bool pd_health_time_of(const struct pd_record *rec, uint64_t *time)
+{
+	const struct pd_layout *layout = rec->layout;
+	uint64_t type = layout->shape->sample_type;
+	uint32_t at;
+
+	if (!(type & PD_SAMPLE_TIME))
+		return false;
+	if (rec->type == PD_RECORD_SAMPLE) {
+		at = layout->parts[PD_PART_TIME];
+	} else {
+		if (!layout->trailer_size || rec->size < layout->trailer_size + 8)
+			return false;
+		at = rec->size - layout->trailer_size + (type & PD_SAMPLE_TID ? 8 : 0);
+	}
+	if (!at || rec->size < at + 8)
+		return false;
+	*time = pd_rec64(rec, at);
+	return *time != 0 && *time != UINT64_MAX;
+}
 
 /* Counts a sample. */
 void pd_health_add_sample(struct pd_health_pass *pass, const struct pd_record *rec);

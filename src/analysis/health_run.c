@@ -24,8 +24,9 @@ struct health_worker {
 
 /* Moments of a partition that wait for those before. */
 struct waiting_moments {
-	struct pd_moment *list;
-	size_t n, number; /* of the partition */
+	struct pd_moment *list; /* NULL: none */
+	size_t n, room;
+	size_t number; /* of the partition */
 };
 
 struct health_team {
@@ -36,7 +37,8 @@ struct health_team {
 	pthread_mutex_t lock;	       /* protects what follows, and the first two */
 	struct waiting_moments *waiting;
 	size_t n_waiting, waiting_room;
-	size_t next; /* the partition whose moments are next */
+	size_t next;		      /* the partition whose moments are next */
+	struct waiting_moments spare; /* memory of some that were followed */
 };
 
 static bool set_health_no_memory(const struct pd_session *session, struct pd_error *err)
@@ -156,7 +158,8 @@ static bool follow_in_turn(struct health_team *team, const struct waiting_moment
 		if (waiting->number != team->next)
 			continue;
 		pd_health_follow(team->pass, team->order, waiting->list, waiting->n);
-		free(waiting->list);
+		free(team->spare.list);
+		team->spare = *waiting;
 		*waiting = team->waiting[--team->n_waiting];
 		team->next++;
 		i = 0;
@@ -181,13 +184,16 @@ static bool read_partition_health(void *arg, const struct pd_partition *partitio
 	add_partition(p, partition);
 	moments.list = p->moments;
 	moments.n = p->n_moments;
-	p->moments = NULL;
-	p->n_moments = p->moments_room = 0;
+	moments.room = p->moments_room;
 	pthread_mutex_lock(&team->lock);
 	if (!follow_in_turn(team, &moments)) {
 		free(moments.list);
 		partition->reader->bailed_out = true;
 	}
+	p->moments = team->spare.list;
+	p->moments_room = team->spare.room;
+	p->n_moments = 0;
+	team->spare = (struct waiting_moments){ .list = NULL };
 	pthread_mutex_unlock(&team->lock);
 	return true;
 }
@@ -239,6 +245,7 @@ static enum pb_outcome share_session(struct health_team *team, struct pd_session
 	for (size_t i = 0; i < team->n_waiting; i++)
 		free(team->waiting[i].list);
 	free(team->waiting);
+	free(team->spare.list);
 	free(team->workers);
 	return team->pass->no_memory ? PB_RETRY_SERIAL : ran;
 }
