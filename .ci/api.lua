@@ -37,13 +37,13 @@ local function described(class, part)
   return set
 end
 
-local function compare(what, there, said)
+local function compare(what, there, described_names)
   for name in pairs(there) do
-    if not said[name] then
+    if not described_names[name] then
       complain("%s: '%s' is not described in lua/perflua/api", what, name)
     end
   end
-  for name in pairs(said) do
+  for name in pairs(described_names) do
     if not there[name] then
       complain("%s: '%s' is described, but perflua has none", what, name)
     end

@@ -170,8 +170,8 @@ local function stub_method(class, row)
     stub("---@return %s%s", full(value[1]), value[2] and " # " .. sentence(value[2]) or "")
   end
   if row.errors then stub("---Raises: %s", sentence(row.errors)) end
-  local of = class.kind == "module" and class.name .. "." or class.name .. ":"
-  stub("function %s%s(%s) end", of, row[1], table.concat(names, ", "))
+  local prefix = class.kind == "module" and class.name .. "." or class.name .. ":"
+  stub("function %s%s(%s) end", prefix, row[1], table.concat(names, ", "))
   stub ""
 end
 

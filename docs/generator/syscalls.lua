@@ -71,16 +71,16 @@ local function read_calls(numbers, path, base)
 end
 
 -- Names with their numbers; what is defined as another name is that one's.
-local function read_errors(of, path)
+local function read_errors(numbers, path)
   for line in read(path):gmatch "[^\n]+" do
     local include = line:match "^#include <(asm%-generic/[%w-]+%.h)>"
     local name, number = line:match "^#%s*define%s+(E%w+)%s+(%d+)"
     if include then
-      read_errors(of, headers .. "/usr/include/" .. include)
+      read_errors(numbers, headers .. "/usr/include/" .. include)
     end
-    of[name or line:match "^#undef%s+(E%w+)" or ""] = tonumber(number)
+    numbers[name or line:match "^#undef%s+(E%w+)" or ""] = tonumber(number)
   end
-  return of
+  return numbers
 end
 
 local function errors_of(arch)

@@ -83,7 +83,7 @@ end
 
 -- The kind of file that each option for symbols must name.
 local sources = { "symfs", "buildid_dir", "vmlinux", "kallsyms" }
-local is = { symfs = "directory", buildid_dir = "directory", vmlinux = "ELF",
+local kind_of = { symfs = "directory", buildid_dir = "directory", vmlinux = "ELF",
   kallsyms = "kallsyms" }
 
 local function check_options(options)
@@ -103,7 +103,7 @@ end
 local function wrong_source(options)
   for _, name in ipairs(sources) do
     local message, code
-    if options[name] then message, code = paths.wrong(options[name], is[name]) end
+    if options[name] then message, code = paths.wrong(options[name], kind_of[name]) end
     if message then return ("%s: %s"):format(name, message), code end
   end
 end

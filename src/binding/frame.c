@@ -27,7 +27,7 @@ void pl_push_frame(lua_State *L, struct pl_stacks *stacks, uint32_t number)
 /* Pushes a field of a Frame. */
 
 typedef void field_fn(lua_State *L, const struct pl_frame *frame,
-		      const struct pq_stack_frame *is);
+		      const struct pq_stack_frame *data);
 
 static void push_frame_text(lua_State *L, struct pd_text text)
 {
@@ -46,53 +46,54 @@ static void push_if(lua_State *L, bool is_known, uint64_t value)
 }
 
 static void push_kind(lua_State *L, const struct pl_frame *frame,
-		      const struct pq_stack_frame *is)
+		      const struct pq_stack_frame *data)
 {
 	(void)frame;
-	lua_pushstring(L, pq_frame_kind_name(is->kind));
+	lua_pushstring(L, pq_frame_kind_name(data->kind));
 }
 
 static void push_frame_symbol(lua_State *L, const struct pl_frame *frame,
-			      const struct pq_stack_frame *is)
+			      const struct pq_stack_frame *data)
 {
 	(void)frame;
-	push_frame_text(L, is->symbol);
+	push_frame_text(L, data->symbol);
 }
 
 static void push_symoff(lua_State *L, const struct pl_frame *frame,
-			const struct pq_stack_frame *is)
+			const struct pq_stack_frame *data)
 {
 	(void)frame;
-	push_if(L, is->has_symoff, is->symoff);
+	push_if(L, data->has_symoff, data->symoff);
 }
 
 static void push_dso(lua_State *L, const struct pl_frame *frame,
-		     const struct pq_stack_frame *is)
+		     const struct pq_stack_frame *data)
 {
 	(void)frame;
-	lua_pushstring(L, is->binary.p ? is->binary.p : PM_UNKNOWN);
+	lua_pushstring(L, data->binary.p ? data->binary.p : PM_UNKNOWN);
 }
 
 static void push_build_id(lua_State *L, const struct pl_frame *frame,
-			  const struct pq_stack_frame *is)
+			  const struct pq_stack_frame *data)
 {
 	char text[PS_BUILD_ID_TEXT];
 
 	(void)frame;
-	lua_pushstring(L, is->build_id.size ? ps_build_id_text(&is->build_id, text) : NULL);
+	lua_pushstring(L, data->build_id.size ? ps_build_id_text(&data->build_id, text) : NULL);
 }
 
 static void push_address(lua_State *L, const struct pl_frame *frame,
-			 const struct pq_stack_frame *is)
+			 const struct pq_stack_frame *data)
 {
 	(void)frame;
-	lua_pushinteger(L, (lua_Integer)is->address);
+	lua_pushinteger(L, (lua_Integer)data->address);
 }
 
-static void push_ip(lua_State *L, const struct pl_frame *frame, const struct pq_stack_frame *is)
+static void push_ip(lua_State *L, const struct pl_frame *frame,
+		    const struct pq_stack_frame *data)
 {
 	(void)frame;
-	push_if(L, is->has_ip, is->ip);
+	push_if(L, data->has_ip, data->ip);
 }
 
 /*
@@ -100,32 +101,32 @@ static void push_ip(lua_State *L, const struct pl_frame *frame, const struct pq_
  * before. Returns their number; 0 if there are none.
  */
 static size_t lines_of(lua_State *L, const struct pl_frame *frame,
-		       const struct pq_stack_frame *is, const struct ps_line **lines)
+		       const struct pq_stack_frame *data, const struct ps_line **lines)
 {
 	size_t n;
 
-	if (!is->dso)
+	if (!data->dso)
 		return 0;
-	n = ps_dso_lines(is->dso, is->address, lines);
+	n = ps_dso_lines(data->dso, data->address, lines);
 	pl_check_lines(L, frame->of);
 	return n;
 }
 
 static void push_srcline(lua_State *L, const struct pl_frame *frame,
-			 const struct pq_stack_frame *is)
+			 const struct pq_stack_frame *data)
 {
 	const struct ps_line *lines;
-	size_t n = lines_of(L, frame, is, &lines);
+	size_t n = lines_of(L, frame, data, &lines);
 
 	/* the line of the function itself, not of one that was inlined there */
 	lua_pushstring(L, n ? lines[n - 1].srcline : NULL);
 }
 
 static void push_frame_inlined(lua_State *L, const struct pl_frame *frame,
-			       const struct pq_stack_frame *is)
+			       const struct pq_stack_frame *data)
 {
 	const struct ps_line *lines;
-	size_t n = lines_of(L, frame, is, &lines);
+	size_t n = lines_of(L, frame, data, &lines);
 
 	pl_push_inlined(L, lines, n ? n - 1 : 0);
 }
@@ -149,11 +150,11 @@ static const struct {
 #define N_KNOWN	 (N_FIELDS - 2) /* are known without a look into the binary */
 
 static const struct pl_frame *check_frame(lua_State *L, int index,
-					  const struct pq_stack_frame **is)
+					  const struct pq_stack_frame **data)
 {
 	const struct pl_frame *frame = luaL_checkudata(L, index, PL_FRAME);
 
-	*is = pq_stacks_frame(frame->of->stacks, frame->number);
+	*data = pq_stacks_frame(frame->of->stacks, frame->number);
 	return frame;
 }
 
@@ -169,14 +170,14 @@ static size_t find_field(const char *name)
 /* frame.name -> value | nil */
 static int frame_index(lua_State *L)
 {
-	const struct pq_stack_frame *is;
-	const struct pl_frame *frame = check_frame(L, 1, &is);
+	const struct pq_stack_frame *data;
+	const struct pl_frame *frame = check_frame(L, 1, &data);
 	const char *name = luaL_checkstring(L, 2);
 	size_t i = find_field(name);
 	struct pl_closest closest;
 
 	if (i < N_FIELDS) {
-		fields[i].push(L, frame, is);
+		fields[i].push(L, frame, data);
 		return 1;
 	}
 	pl_closest_init(&closest, name);
@@ -190,13 +191,13 @@ static int frame_index(lua_State *L)
  */
 static int frame_next(lua_State *L)
 {
-	const struct pq_stack_frame *is;
-	const struct pl_frame *frame = check_frame(L, 1, &is);
+	const struct pq_stack_frame *data;
+	const struct pl_frame *frame = check_frame(L, 1, &data);
 
 	for (size_t i = lua_isnoneornil(L, 2) ? 0 : find_field(luaL_checkstring(L, 2)) + 1;
 	     i < N_KNOWN; i++) {
 		lua_pushstring(L, fields[i].name);
-		fields[i].push(L, frame, is);
+		fields[i].push(L, frame, data);
 		if (!lua_isnil(L, -1))
 			return 2;
 		lua_pop(L, 2);

@@ -22,20 +22,20 @@ struct pl_file *pl_check_open_file(lua_State *L, int index)
 	return f;
 }
 
-void pl_warn(lua_State *L, const struct pd_error *said)
+void pl_warn(lua_State *L, const struct pd_error *error)
 {
-	lua_warning(L, lua_pushfstring(L, "perflua: %s", said->message), 0);
+	lua_warning(L, lua_pushfstring(L, "perflua: %s", error->message), 0);
 	lua_pop(L, 1);
 }
 
 static void report_damage(lua_State *L, struct pl_file *f, const struct pd_damage *d)
 {
-	struct pd_error said;
+	struct pd_error error;
 
-	pd_error_set(&said, "FORMAT", d->path, d->offset, "%s", d->reason);
+	pd_error_set(&error, "FORMAT", d->path, d->offset, "%s", d->reason);
 	if (f->strict)
-		luaL_error(L, "perflua: %s", said.message);
-	pl_warn(L, &said);
+		luaL_error(L, "perflua: %s", error.message);
+	pl_warn(L, &error);
 }
 
 void pl_file_report(lua_State *L, struct pl_file *f)

@@ -137,7 +137,7 @@ static const struct pd_input *find_foreign_input(const struct pd_file *file)
 /* Warns of recordings of other users, who may want to mislead: perf reads them with -f only. */
 static void warn_of_foreign_files(lua_State *L, const struct pl_file *f)
 {
-	struct pd_error said;
+	struct pd_error error;
 
 	/* a warn function of Lua may close or collect the file */
 	for (size_t i = 0; f->session && i < f->session->n_files; i++) {
@@ -145,11 +145,11 @@ static void warn_of_foreign_files(lua_State *L, const struct pl_file *f)
 
 		if (!input)
 			continue;
-		pd_error_set(&said, "EPERM", input->path, PD_NO_OFFSET,
+		pd_error_set(&error, "EPERM", input->path, PD_NO_OFFSET,
 			     "belongs to user %lld, neither to you nor to root; perf would "
 			     "read it only with -f",
 			     (long long)input->owner);
-		pl_warn(L, &said);
+		pl_warn(L, &error);
 	}
 }
 

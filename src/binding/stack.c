@@ -42,19 +42,19 @@ static struct pl_stacks *push_stacks(lua_State *L)
 	return s;
 }
 
-void pl_push_stack(lua_State *L, int of, uint32_t number)
+void pl_push_stack(lua_State *L, int stacks, uint32_t number)
 {
 	struct pl_stack *stack;
 
-	of = lua_absindex(L, of);
-	lua_getiuservalue(L, of, 1);
+	stacks = lua_absindex(L, stacks);
+	lua_getiuservalue(L, stacks, 1);
 	if (lua_rawgeti(L, -1, (lua_Integer)number + 1) == LUA_TNIL) {
 		lua_pop(L, 1);
 		stack = lua_newuserdatauv(L, sizeof(*stack), 1);
-		stack->of = lua_touserdata(L, of);
+		stack->of = lua_touserdata(L, stacks);
 		stack->number = number;
 		luaL_setmetatable(L, PL_STACK);
-		lua_pushvalue(L, of);
+		lua_pushvalue(L, stacks);
 		lua_setiuservalue(L, -2, 1);
 		lua_pushvalue(L, -1);
 		lua_rawseti(L, -3, (lua_Integer)number + 1);

@@ -20,8 +20,8 @@ struct pl_stacks {
 const uint32_t *pl_push_chain_stacks(lua_State *L, int file, const struct pq_chains *chains,
 				     struct pm_system *system);
 
-/* Pushes stack `number` of the stacks at `of`, always the same object. [-0, +1] */
-void pl_push_stack(lua_State *L, int of, uint32_t number);
+/* Pushes stack `number` of the stacks at `stacks`, always the same object. [-0, +1] */
+void pl_push_stack(lua_State *L, int stacks, uint32_t number);
 
 /*
  * Sets *value to a PQ_CHAIN, the number among `stacks` of the Stack at `index`, which is added.

@@ -61,14 +61,14 @@ static void *create_chrome_spans(const struct pe_span_options *options)
  * Notes that something is called `name` from now on. Sets *is_new to whether it was not called
  * so before. Returns false without memory.
  */
-static bool note_name(struct chrome_spans *w, const struct named *of, struct pd_text name,
+static bool note_name(struct chrome_spans *w, const struct named *named, struct pd_text name,
 		      bool *is_new)
 {
 	size_t n = w->named.n;
 	uint32_t number = PE_NONE, text = pm_string_pool_add(&w->names, name);
 
 	if (text != PM_NO_STRING && pb_reserve(w->name_of, n, w->room))
-		number = pb_set_add(&w->named, of);
+		number = pb_set_add(&w->named, named);
 	if (number == PE_NONE)
 		return false;
 	*is_new = number == n || w->name_of[number] != text;
@@ -97,19 +97,19 @@ static void print_ids(struct chrome_spans *w, int32_t pid, int32_t tid)
 }
 
 /* Names a process or thread, unless it is called so already. Returns false without memory. */
-static bool write_name(struct chrome_spans *w, const struct named *of, struct pd_text name)
+static bool write_name(struct chrome_spans *w, const struct named *named, struct pd_text name)
 {
 	struct pd_print *out = w->options->out;
 	bool is_new;
 
-	if (!note_name(w, of, name, &is_new))
+	if (!note_name(w, named, name, &is_new))
 		return false;
 	if (!is_new)
 		return true;
 	begin_event(w, 'M');
-	pd_print_name(out, of->kind == PROCESS ? "\",\"name\":\"process_name\"" :
-						 "\",\"name\":\"thread_name\"");
-	print_ids(w, of->pid, of->tid);
+	pd_print_name(out, named->kind == PROCESS ? "\",\"name\":\"process_name\"" :
+						    "\",\"name\":\"thread_name\"");
+	print_ids(w, named->pid, named->tid);
 	pd_print_const(out, ",\"args\":{\"name\":");
 	pe_span_print_text(out, &w->scratch, name);
 	pd_print_const(out, "}}");

@@ -26,9 +26,9 @@ void pe_print_key(struct pd_print *out, const char *name)
 
 void pe_print_text(const struct firefox *w, uint32_t text)
 {
-	struct pd_text is = pe_text(w->profile, text);
+	struct pd_text string = pe_text(w->profile, text);
 
-	pd_print_json_string(w->out, is.p, is.n);
+	pd_print_json_string(w->out, string.p, string.n);
 }
 
 void pe_print_ms(struct pd_print *out, uint64_t ns)

@@ -127,23 +127,23 @@ static void put_packet(struct perfetto *w)
 }
 
 /* Adds a string of interned data, unless the sequence has it. Returns its number. */
-static uint64_t intern_text(struct perfetto *w, uint32_t *of, enum interned_field field,
+static uint64_t intern_text(struct perfetto *w, uint32_t *sequences, enum interned_field field,
 			    uint32_t text)
 {
-	struct pd_text is;
+	struct pd_text string;
 
 	if (text == PE_NONE)
 		return 0;
-	if (of[text] != w->sequence) {
-		is = pe_text(w->profile, text);
+	if (sequences[text] != w->sequence) {
+		string = pe_text(w->profile, text);
 		/* components of paths are joined by slashes, with one in front */
-		if (field == MAPPING_PATHS && is.n && is.p[0] == '/')
-			is = (struct pd_text){ is.p + 1, is.n - 1 };
+		if (field == MAPPING_PATHS && string.n && string.p[0] == '/')
+			string = (struct pd_text){ string.p + 1, string.n - 1 };
 		pe_add_integer(&w->part, IID, text + UINT64_C(1));
-		pe_add_bytes(&w->part, STRING_BYTES, is.p, is.n);
+		pe_add_bytes(&w->part, STRING_BYTES, string.p, string.n);
 		pe_add_message(&w->interned, field, &w->part);
 	}
-	of[text] = w->sequence;
+	sequences[text] = w->sequence;
 	return text + UINT64_C(1);
 }
 

@@ -111,12 +111,12 @@ static size_t put_sample(struct pprof *w, size_t at)
 		pe_add_varint(&w->part, frames[i] + UINT64_C(1));
 	pe_add_message(&w->message, 1, &w->part);
 	for (uint32_t event = 0; event < p->n_events; event++) {
-		bool is = at < p->n_entries && entry->event == event &&
-			  entry->thread == first->thread && entry->stack == first->stack;
+		bool has_entry = at < p->n_entries && entry->event == event &&
+				 entry->thread == first->thread && entry->stack == first->stack;
 
-		pe_add_varint(&w->part, is ? entry->weight : 0);
-		at += is;
-		if (is && at < p->n_entries)
+		pe_add_varint(&w->part, has_entry ? entry->weight : 0);
+		at += has_entry;
+		if (has_entry && at < p->n_entries)
 			entry = &p->entries[w->by_stack[at]];
 	}
 	pe_add_message(&w->message, 2, &w->part);
@@ -200,13 +200,13 @@ static uint32_t find_program(struct pprof *w)
 /* Writes a binary as the mapping of a number. */
 static void put_mapping(struct pprof *w, uint32_t binary, uint32_t id)
 {
-	const struct pe_binary *is = pe_binary_at(w->profile, binary);
+	const struct pe_binary *entry = pe_binary_at(w->profile, binary);
 
 	w->mappings[binary] = id;
 	pe_add_integer(&w->message, 1, id);
 	pe_add_integer(&w->message, 3, w->limits[binary]);
-	pe_add_integer(&w->message, 5, string_of(is->name));
-	pe_add_integer(&w->message, 6, string_of(is->build_id));
+	pe_add_integer(&w->message, 5, string_of(entry->name));
+	pe_add_integer(&w->message, 6, string_of(entry->build_id));
 	pe_add_integer(&w->message, 7, 1);
 	pe_add_integer(&w->message, 8, w->have_lines[binary]);
 	pe_add_integer(&w->message, 9, w->have_lines[binary]);

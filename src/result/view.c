@@ -68,7 +68,7 @@ static bool is_number(const struct pq_value *value)
 /* Sets the sums of one running column, anew for each section and each value of `per`. */
 static bool add_up_column(struct pr_view *view, size_t column)
 {
-	const struct pr_view_column *of = &view->show.columns[column];
+	const struct pr_view_column *running = &view->show.columns[column];
 	size_t per = view->show.per;
 	struct pq_value sum = { .type = PQ_NIL }, value, of_per, last = { .type = PQ_NIL };
 
@@ -81,10 +81,10 @@ static bool add_up_column(struct pr_view *view, size_t column)
 				  pr_compare(&of_per, &last, false, view->result->stacks) == 0;
 			last = of_per;
 		}
-		pr_lines_value(&view->lines, view->rows[i], of->at, &value);
+		pr_lines_value(&view->lines, view->rows[i], running->at, &value);
 		if (!is_next)
 			sum.type = PQ_NIL;
-		if (is_number(&value) && !add_running(of->shown.kind, &sum, &value))
+		if (is_number(&value) && !add_running(running->shown.kind, &sum, &value))
 			return false;
 		view->sums[i * view->n_running + view->running[column]] = sum;
 	}

@@ -79,13 +79,14 @@ static struct open_node open_callees(const struct writing *w, uint32_t number, d
 {
 	const struct pr_node *node = &w->tree->nodes[number];
 	struct open_node open = { .number = number, .whole = whole };
-	double of = w->how->form == PR_TREE_FRACTAL ? weight_below(w, number) : w->how->total;
+	double total = w->how->form == PR_TREE_FRACTAL ? weight_below(w, number) :
+							 w->how->total;
 	double shown = 0;
 
 	while (open.n < node->n_callees && (!w->how->most || open.n < w->how->most)) {
 		double weight = weight_of(w, w->tree->order[node->first + open.n]);
 
-		if (weight < w->how->least * of)
+		if (weight < w->how->least * total)
 			break;
 		shown += weight;
 		open.n++;

@@ -23,17 +23,17 @@ static const struct {
 bool pt_library_open(struct pt_library *library)
 {
 	/* never unloaded: it keeps state of its own for the process */
-	void *of = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	void *handle = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	struct pt_library found;
 
-	for (size_t i = 0; of && i < sizeof(functions) / sizeof(*functions); i++) {
-		void *function = dlsym(of, functions[i].name);
+	for (size_t i = 0; handle && i < sizeof(functions) / sizeof(*functions); i++) {
+		void *function = dlsym(handle, functions[i].name);
 
 		if (!function)
 			return false;
 		memcpy((char *)&found + functions[i].at, &function, sizeof(function));
 	}
-	if (of)
+	if (handle)
 		*library = found;
-	return of;
+	return handle;
 }

@@ -195,9 +195,9 @@ return function(report)
     local text = ("%-9s  %s"):format(label or "", format:format(...))
     table.insert(lines, fmt.escape(fmt.trim_end(text)))
   end
-  local of = report.guest and (" of guest %d"):format(report.guest) or ""
+  local guest = report.guest and (" of guest %d"):format(report.guest) or ""
   if not report.kind then return { ("%-9s  %s"):format("asked", hex(report.address)) } end
-  add("asked", "%s, an address of %s%s", hex(report.address), halves[report.kind], of)
+  add("asked", "%s, an address of %s%s", hex(report.address), halves[report.kind], guest)
   if #report.processes == 0 then
     add("processes", "none: %s", advice.no_process())
   elseif #report.processes == 1 or report.pid then

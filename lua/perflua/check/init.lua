@@ -78,9 +78,9 @@ local function is_within_run(quantity, files, baseline)
 end
 
 -- Says what the results do not show: the event that was taken, and how far they can be trusted.
-local function notes_of(said, files, baseline)
+local function notes_of(spec, files, baseline)
   local list, is_within, takes_event = {}, false, false
-  for _, condition in ipairs(said.conditions) do
+  for _, condition in ipairs(spec.conditions) do
     local quantity = condition.quantity
     is_within = is_within or is_within_run(quantity, files, baseline)
     takes_event = takes_event or not quantity.event
@@ -101,15 +101,15 @@ local function notes_of(said, files, baseline)
 end
 
 ---Checks recordings.
----@param said table of words.run
+---@param spec table of words.run
 ---@param files perflua.File[] runs of the same work
 ---@param baseline perflua.File[] runs to compare with
 ---@return { text: string, verdict: string, found: string, op: string, seconds: number }[] # in
 --- the order of the spec, with `notes`; op is the condition, seconds are of processor time;
 --- raises if a quantity cannot be measured
-function check.run(said, files, baseline)
-  local list = { notes = notes_of(said, files, baseline) }
-  for i, condition in ipairs(said.conditions) do
+function check.run(spec, files, baseline)
+  local list = { notes = notes_of(spec, files, baseline) }
+  for i, condition in ipairs(spec.conditions) do
     local quantity, started = condition.quantity, os.clock()
     local ok, result = pcall(quantities.measure, quantity, files, baseline)
     if not ok then

@@ -128,13 +128,13 @@ local function calls_of(file, name)
   return file:samples():pair { open = enter, close = exit }
 end
 
-local function spans_of(file, of)
-  if type(of) == "table" then
-    local spans = file:samples():pair { open = of.open, close = of.close, key = of.key }
-    return of.where and spans:where(of.where) or spans
+local function spans_of(file, call)
+  if type(call) == "table" then
+    local spans = file:samples():pair { open = call.open, close = call.close, key = call.key }
+    return call.where and spans:where(call.where) or spans
   end
-  local name = of:match "^syscall ([%w_]+)$"
-  if not name then fail("'%s': only \"syscall NAME\" has a time by its name", of) end
+  local name = call:match "^syscall ([%w_]+)$"
+  if not name then fail("'%s': only \"syscall NAME\" has a time by its name", call) end
   return calls_of(file, name)
 end
 
@@ -153,10 +153,10 @@ function measure.quantile(quantity, files)
 end
 
 -- The largest of what each recording has.
-local function extreme(files, choose, of)
+local function extreme(files, choose, measure_file)
   local value
   for _, file in ipairs(files) do
-    local one = of(file)
+    local one = measure_file(file)
     value = value and choose(value, one) or one
   end
   return { value = value, low = value, high = value }

@@ -13,13 +13,13 @@ local function add_event(list, name)
   list[#list + 1] = name
 end
 
-local function add_spans(events, of)
-  if type(of) == "string" then
+local function add_spans(events, call)
+  if type(call) == "string" then
     add_event(events, "raw_syscalls:sys_enter")
     add_event(events, "raw_syscalls:sys_exit")
     return
   end
-  for _, side in ipairs { of.open, of.close } do
+  for _, side in ipairs { call.open, call.close } do
     local event = type(side) == "table" and (side.event or side[1]) or side
     if type(event) == "string" then add_event(events, event) end
   end
@@ -41,9 +41,9 @@ local function quote_command(text)
 end
 
 -- Returns the options of perf record that the quantities of a spec need.
-local function options_of(said)
+local function options_of(spec)
   local events, has_chains, is_sampled = {}, false, false
-  for _, condition in ipairs(said.conditions) do
+  for _, condition in ipairs(spec.conditions) do
     local quantity = condition.quantity
     if quantity.kind == "quantile" then add_spans(events, quantity.of) end
     if quantity.is_sampled then
@@ -58,32 +58,32 @@ local function options_of(said)
     options[#options + 1] = "-e"
     options[#options + 1] = fmt.shell_word(event)
   end
-  options[#options + 1] = said.options and quote_words(said.options)
+  options[#options + 1] = spec.options and quote_words(spec.options)
   return table.concat(options, " ")
 end
 
-local function add_runs(lines, name, said, options)
+local function add_runs(lines, name, spec, options)
   local paths = {}
-  for i = 1, said.runs or words.RUNS do
+  for i = 1, spec.runs or words.RUNS do
     paths[i] = ("%s%d.data"):format(name, i)
     lines[#lines + 1] = ("perf record %s-o %s -- %s"):format(options ~= "" and options .. " "
-      or "", paths[i], said.workload and quote_command(said.workload) or "COMMAND")
+      or "", paths[i], spec.workload and quote_command(spec.workload) or "COMMAND")
   end
   return table.concat(paths, " ")
 end
 
----@param said table of words.run
+---@param spec table of words.run
 ---@param path string of the spec
 ---@return string[] # lines of a shell script
-function recipe.lines(said, path)
-  local options, lines = options_of(said), {}
+function recipe.lines(spec, path)
+  local options, lines = options_of(spec), {}
   local baseline
-  if words.needs_baseline(said) then
+  if words.needs_baseline(spec) then
     lines[1] = "# with the version to compare with, built and run as the other one is:"
-    baseline = add_runs(lines, "baseline", said, options)
+    baseline = add_runs(lines, "baseline", spec, options)
     lines[#lines + 1] = "# with the version that is checked:"
   end
-  local runs = add_runs(lines, "run", said, options)
+  local runs = add_runs(lines, "run", spec, options)
   lines[#lines + 1] = ("perflua check %s %s%s"):format(fmt.shell_word(path), runs,
     baseline and " --baseline " .. baseline or "")
   return lines

@@ -18,8 +18,8 @@ local Quantity = { __name = "quantity of a performance spec" }
 -- Kinds that are measured by samples of one event.
 local SAMPLED <const> = { share = true, children = true, change = true }
 
-local function quantity(kind, unit, text, of, event)
-  return setmetatable({ kind = kind, unit = unit, text = text, of = of, event = event,
+local function quantity(kind, unit, text, subject, event)
+  return setmetatable({ kind = kind, unit = unit, text = text, of = subject, event = event,
     is_sampled = SAMPLED[kind] }, Quantity)
 end
 
@@ -139,11 +139,11 @@ local plain = { "assert", "error", "ipairs", "math", "next", "pairs", "pcall", "
 
 local QUANTILES = { p50 = 0.5, p90 = 0.9, p95 = 0.95, p99 = 0.99, p999 = 0.999 }
 
-local function span_text(of)
-  if type(of) == "string" then return of end
-  if type(of) == "table" and of.open ~= nil and of.close ~= nil then return "spans" end
+local function span_text(call)
+  if type(call) == "string" then return call end
+  if type(call) == "table" and call.open ~= nil and call.close ~= nil then return "spans" end
   usage_error("a call as in \"syscall read\", or { open = …, close = … } expected, got %s",
-    suggest.kind(of))
+    suggest.kind(call))
 end
 
 -- The functions that make quantities.
@@ -170,8 +170,8 @@ local function quantities()
     return quantity("number", "", check_name("number", text), fn)
   end
   for name, q in pairs(QUANTILES) do
-    env[name] = function(of)
-      local made = quantity("quantile", "ns", ("%s of %s"):format(name, span_text(of)), of)
+    env[name] = function(call)
+      local made = quantity("quantile", "ns", ("%s of %s"):format(name, span_text(call)), call)
       made.q = q
       return made
     end
@@ -189,17 +189,17 @@ end
 
 ---Makes the environment of a spec.
 ---@return table env
----@return { conditions: table[], workload: string?, runs: integer?, options: string? } said
+---@return { conditions: table[], workload: string?, runs: integer?, options: string? } spec
 --- what the spec says when it runs
 function words.new()
-  local env, said, open = quantities(), { conditions = {} }, {}
+  local env, spec, open = quantities(), { conditions = {} }, {}
   for _, name in ipairs(plain) do env[name] = copy_library(_G[name]) end
-  function env.expect(of)
-    if getmetatable(of) ~= Quantity then
+  function env.expect(measured)
+    if getmetatable(measured) ~= Quantity then
       usage_error("expect: a quantity such as share \"malloc\" expected, got %s",
-        suggest.kind(of))
+        suggest.kind(measured))
     end
-    local made = setmetatable({ quantity = of, list = said.conditions, used = false },
+    local made = setmetatable({ quantity = measured, list = spec.conditions, used = false },
       Expectation)
     open[#open + 1] = made
     return made
@@ -212,25 +212,25 @@ function words.new()
         usage_error "workload: one line without control characters expected"
       end
     end
-    said.workload, said.options = command, options
+    spec.workload, spec.options = command, options
   end
   function env.runs(n)
     if math.type(n) ~= "integer" or n < 1 then
       usage_error("runs: a number of runs expected, got %s", suggest.kind(n))
     end
-    said.runs = n
+    spec.runs = n
   end
-  said.open = open
+  spec.open = open
   return setmetatable(env, { __index = function(_, name)
     usage_error(suggest.message(("a performance spec has no word '%s'"):format(name), name,
       suggest.names(env)))
-  end }), said
+  end }), spec
 end
 
----@param said table of words.run
+---@param spec table of words.run
 ---@return boolean # true if a change is expected, which needs recordings to compare with
-function words.needs_baseline(said)
-  for _, condition in ipairs(said.conditions) do
+function words.needs_baseline(spec)
+  for _, condition in ipairs(spec.conditions) do
     if condition.quantity.kind == "change" then return true end
   end
   return false
@@ -238,9 +238,9 @@ end
 
 ---Runs a spec.
 ---@param path string
----@return table? said, string? message
+---@return table? spec, string? message
 function words.run(path)
-  local env, said = words.new()
+  local env, spec = words.new()
   local chunk, message = loadfile(path, "t", env)
   if not chunk then
     return nil, message:find "^attempt to load" and path .. ": " .. message or message
@@ -250,13 +250,13 @@ function words.run(path)
     return nil, type(raised) == "string" and raised
       or ("%s: (error object is a %s value)"):format(path, type(raised))
   end
-  for _, one in ipairs(said.open) do
+  for _, one in ipairs(spec.open) do
     if not one.used then
       return nil, ("%s: nothing is expected of %s"):format(path, one.quantity.text)
     end
   end
-  if #said.conditions == 0 then return nil, path .. ": the spec expects nothing" end
-  return said
+  if #spec.conditions == 0 then return nil, path .. ": the spec expects nothing" end
+  return spec
 end
 
 return words

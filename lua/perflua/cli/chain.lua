@@ -54,8 +54,8 @@ local function type_in(text)
 end
 
 local function step_of_query(query, step)
-  local of = query.of or "Record"
-  local item = type(of) == "string" and { class = of } or nil
+  local class = query.of or "Record"
+  local item = type(class) == "string" and { class = class } or nil
   if not step.called then return nil end
   if step.name == "first" or step.name == "last" then return item end
   if step.name == "collect" then return item and { list = item } end

@@ -76,8 +76,8 @@ end
 ---@param candidates string[]
 ---@return string
 function suggest.among(message, name, candidates)
-  local said = suggest.message(message, name, candidates)
-  if said ~= message or not candidates[1] then return said end
+  local suggestion = suggest.message(message, name, candidates)
+  if suggestion ~= message or not candidates[1] then return suggestion end
   return ("%s; there are %s"):format(message, fmt.names(candidates))
 end
 

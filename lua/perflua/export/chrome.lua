@@ -150,10 +150,10 @@ local function write_trace(trace, file, query)
   local notes = {}
   local n, missing, made, set_aside = write_samples(trace, query)
   if made then
-    local said, message, code = profile.write(chrome, made.write, file, "",
+    local written, message, code = profile.write(chrome, made.write, file, "",
       math.max(trace.most - trace.size, 1))
-    if not said then return nil, message, code end
-    notes = said
+    if not written then return nil, message, code end
+    notes = written
   else
     trace.write '\n],"displayTimeUnit":"ns","stackFrames":{'
   end

@@ -19,8 +19,8 @@ end
 ---@param options { before: perflua.Query, count: boolean? }
 ---@return table[] # what is read, see export.readings
 function folded_diff.readings(query, options)
-  local is = options_of(options.count)
-  return { stacks.reading(options.before, is), stacks.reading(query, is) }
+  local described = options_of(options.count)
+  return { stacks.reading(options.before, described), stacks.reading(query, described) }
 end
 
 -- Returns the stacks of a query over one event.

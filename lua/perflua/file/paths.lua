@@ -28,8 +28,8 @@ function paths.wrong(path, kind)
     return path .. ": not a directory", "ENOTDIR"
   end
   if code then return ("%s: %s"):format(path, message), code end
-  local said = says[kind](head or "")
-  if said ~= true then return ("%s: %s"):format(path, said), "FORMAT" end
+  local verdict = says[kind](head or "")
+  if verdict ~= true then return ("%s: %s"):format(path, verdict), "FORMAT" end
 end
 
 return paths

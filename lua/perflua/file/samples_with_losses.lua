@@ -10,11 +10,11 @@ local samples_with_losses = {}
 
 ---Indexes of events.
 ---@param file perflua.File
----@param is fun(event: table): any what an event is taken for; nil: not at all
+---@param classify fun(event: table): any what an event is taken for; nil: not at all
 ---@return table<integer, any> # by index
-function samples_with_losses.index_events(file, is)
+function samples_with_losses.index_events(file, classify)
   local taken = {}
-  for _, event in ipairs(file.events) do taken[event.index] = is(event) end
+  for _, event in ipairs(file.events) do taken[event.index] = classify(event) end
   return taken
 end
 

@@ -53,11 +53,11 @@ end
 
 -- Returns what fn gives, or nil and the message it raises as { at, message }, which said puts
 -- into words.
-local function caught(said, fn)
+local function caught(describe, fn)
   local ok, result = pcall(fn)
   if ok then return result end
   if type(result) ~= "table" then error(result, 0) end
-  return nil, said(result)
+  return nil, describe(result)
 end
 
 ---@param text string

@@ -13,8 +13,8 @@ local by_kind = {
 ---@param node table that was checked
 ---@return string # what error messages call this part of an expression
 function kinds.called(node)
-  local is = by_kind[node.kind] or "an integer"
-  return node.op == "field" and ("%s (%s)"):format(node.text, is) or is
+  local name = by_kind[node.kind] or "an integer"
+  return node.op == "field" and ("%s (%s)"):format(node.text, name) or name
 end
 
 local text = { string = true, bytes = true, any = true }

@@ -65,29 +65,29 @@ end
 ---@return string
 function page.fixed(value) return (("%.2f"):format(value):gsub("%.?0+$", "")) end
 
-local function write_legend(out, is)
+local function write_legend(out, settings)
   local x = page.PAD
   out '<g class="legend">\n'
-  for _, entry in ipairs(is.legend) do
+  for _, entry in ipairs(settings.legend) do
     out(('<rect class="%s" x="%d" y="60" width="12" height="12" rx="2"/>'):format(entry[1], x))
     out(('<text x="%d" y="70">%s</text>\n'):format(x + 17, entry[2]))
     x = x + 32 + #entry[2] * 7
   end
-  out(('<text id="note" x="%d" y="70">%s</text>\n</g>\n'):format(x, xml.escape(is.note)))
+  out(('<text id="note" x="%d" y="70">%s</text>\n</g>\n'):format(x, xml.escape(settings.note)))
 end
 
 ---Writes the head of a page, after the rows, which pass under it when they are scrolled.
 ---@param out fun(text: string)
----@param is { height: integer, title: string, about: string, note: string,
+---@param settings { height: integer, title: string, about: string, note: string,
 --- legend: string[][] } legend: a class and what it stands for, each
-function page.write_head(out, is)
+function page.write_head(out, settings)
   out '<g id="head">\n'
-  out(('<rect class="paper" width="100%%" height="%d"/>\n'):format(is.height - 4))
+  out(('<rect class="paper" width="100%%" height="%d"/>\n'):format(settings.height - 4))
   out(('<text class="title" id="title" x="%d" y="27">%s</text>\n'):format(page.PAD,
-    xml.escape(is.title)))
+    xml.escape(settings.title)))
   out(('<text class="about" id="about" x="%d" y="47">%s</text>\n'):format(page.PAD,
-    xml.escape(is.about)))
-  write_legend(out, is)
+    xml.escape(settings.about)))
+  write_legend(out, settings)
   out "</g>\n"
 end
 
@@ -102,28 +102,29 @@ end
 
 ---Writes a page.
 ---@param out fun(text: string)
----@param is { title: string, about: string, width: integer, height: number, fixed: boolean?,
---- rules: { light: string[], dark: string[] }, html: boolean? }
+---@param settings { title: string, about: string, width: integer, height: number,
+--- fixed: boolean?, rules: { light: string[], dark: string[] }, html: boolean? }
 ---@param draw fun(out: fun(text: string)) writes what is seen without the script
 ---@param data fun(out: fun(text: string)) writes an object of JSON in which &, < and > stand
 --- only as escapes: its `kind` is one of those above
-function page.write(out, is, draw, data)
+function page.write(out, settings, draw, data)
   local script = "\n" .. page.script()
   local style = ("\n%s%s\n@media (prefers-color-scheme: dark) {\n%s\n}\n"):format(
-    text_of "style.css", table.concat(is.rules.light, "\n"), table.concat(is.rules.dark, "\n"))
-  if is.html then open_html(out, is.title, script, style) end
-  out(('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '):format(is.width,
-    is.height))
-  out(('viewBox="0 0 %d %d"%s>\n'):format(is.width, is.height,
-    is.fixed and ' data-fixed=""' or ""))
-  out(("<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n"):format(xml.escape(is.title),
-    xml.escape(is.about), style))
+    text_of "style.css", table.concat(settings.rules.light, "\n"),
+    table.concat(settings.rules.dark, "\n"))
+  if settings.html then open_html(out, settings.title, script, style) end
+  out(('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '):format(settings.width,
+    settings.height))
+  out(('viewBox="0 0 %d %d"%s>\n'):format(settings.width, settings.height,
+    settings.fixed and ' data-fixed=""' or ""))
+  out(("<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n"):format(
+    xml.escape(settings.title), xml.escape(settings.about), style))
   out '<rect class="paper" width="100%" height="100%"/>\n'
   draw(out)
   out '<metadata>'
   data(out)
   out(("</metadata>\n<script><![CDATA[%s]]></script>\n</svg>\n"):format(script))
-  if is.html then out "</body>\n</html>\n" end
+  if settings.html then out "</body>\n</html>\n" end
 end
 
 return page

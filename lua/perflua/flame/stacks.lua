@@ -10,7 +10,7 @@ local spec_of = require("perflua.core").query_spec
 
 local stacks = {}
 
-local function name_command(of) return of.comm or "[unknown]" end
+local function name_command(thread) return thread.comm or "[unknown]" end
 
 -- The first frames of a stack, by name: the fields that each is made of, and how.
 stacks.heads = {
@@ -18,12 +18,14 @@ stacks.heads = {
   comm = { fields = { "comm" }, text = name_command },
   pid = {
     fields = { "comm", "pid" },
-    text = function(of) return ("%s-%s"):format(name_command(of), of.pid or "?") end,
+    text = function(thread)
+      return ("%s-%s"):format(name_command(thread), thread.pid or "?")
+    end,
   },
   tid = {
     fields = { "comm", "pid", "tid" },
-    text = function(of)
-      return ("%s-%s/%s"):format(name_command(of), of.pid or "?", of.tid or "?")
+    text = function(thread)
+      return ("%s-%s/%s"):format(name_command(thread), thread.pid or "?", thread.tid or "?")
     end,
   },
 }

@@ -78,20 +78,20 @@ end
 
 -- Binaries once each, and for each name the number of its binary; 0: it has none, or several.
 local function write_binaries(out, graph, ids)
-  local list, numbers, of = {}, {}, {}
+  local list, numbers, binary_of = {}, {}, {}
   for name, id in pairs(ids) do
     local binary = graph.tree.binaries[graph.tree.names[name]]
     if binary and not numbers[binary] then
       list[#list + 1] = binary
       numbers[binary] = true
     end
-    of[id + 1] = binary or false
+    binary_of[id + 1] = binary or false
   end
   table.sort(list)
   for i, binary in ipairs(list) do numbers[binary], list[i] = i, xml.script_string(binary) end
-  for i, binary in ipairs(of) do of[i] = binary and numbers[binary] or 0 end
+  for i, binary in ipairs(binary_of) do binary_of[i] = binary and numbers[binary] or 0 end
   write_list(out, "binaries", list)
-  write_list(out, "binary_of", of)
+  write_list(out, "binary_of", binary_of)
 end
 
 -- Writes files once each, and for each frame the number of its file and its line; 0,0: not

@@ -22,12 +22,12 @@ function conditions.events(scope, set)
 end
 
 ---@param scope table
----@param of table from and to, as a query has them
+---@param window table from and to, as a query has them
 ---@return perflua.Filter? # nil: at any time
-function conditions.times(scope, of)
+function conditions.times(scope, window)
   local parts = {}
-  if of.from and of.from ~= 0 then parts[1] = ("time >= 0x%x"):format(of.from) end
-  if of.to then parts[#parts + 1] = ("time < 0x%x"):format(of.to) end
+  if window.from and window.from ~= 0 then parts[1] = ("time >= 0x%x"):format(window.from) end
+  if window.to then parts[#parts + 1] = ("time < 0x%x"):format(window.to) end
   if #parts == 0 then return nil end
   return assert(expr.compile(table.concat(parts, " and "), scope))
 end

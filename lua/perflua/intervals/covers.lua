@@ -84,8 +84,8 @@ function Rows:object()
   return { op = "call", kind = "any", fn = maker(#self.kinds), args = args }
 end
 
-function Rows:call(fn, kind, is, why)
-  return lower.class.call(self, fn, kind, is, why, { self:object() })
+function Rows:call(fn, kind, result, why)
+  return lower.class.call(self, fn, kind, result, why, { self:object() })
 end
 
 local Reader = {}
@@ -163,7 +163,7 @@ local function key_of(spec, wanted, name)
 end
 
 -- Returns a query of the time that spans of these queries cover.
-local function made_of(name, specs, options, said)
+local function made_of(name, specs, options, reads)
   options = options or {}
   if type(options) ~= "table" then
     usage_error("%s: a table { key } expected, got a %s", name, type(options))
@@ -189,7 +189,7 @@ local function made_of(name, specs, options, said)
   return query.new {
     file = first.file, scope = scope, filters = {}, split = false,
     counts = first.reader.made.counts, paired = first.reader.made.events, asked = first.asked,
-    reader = setmetatable({ made = made, reads = said }, Reader),
+    reader = setmetatable({ made = made, reads = reads }, Reader),
   }
 end
 

@@ -72,11 +72,12 @@ end
 ---@param lowering perflua.Lowering
 ---@return table? # nil: rows are records
 function engine.unnest(spec, lowering)
-  local is = spec.unnest
-  if not is then return nil end
+  local unnest = spec.unnest
+  if not unnest then return nil end
   local _, filters = engine.split_filters(spec)
   return {
-    view = is.view, inline = is.inline, once = is.once and lowering:value(is.once, "key"),
+    view = unnest.view, inline = unnest.inline,
+    once = unnest.once and lowering:value(unnest.once, "key"),
     filter = tree_of(filters, lowering),
   }
 end

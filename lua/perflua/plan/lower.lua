@@ -65,13 +65,13 @@ end
 
 ---@param fn function
 ---@param kind string
----@param is "condition"|"key"|"event"|nil
+---@param result "condition"|"key"|"event"|nil
 ---@param why string
 ---@param args table[]? trees; nil: the function is given the record
 ---@return table
-function Lowering:call(fn, kind, is, why, args)
+function Lowering:call(fn, kind, result, why, args)
   self.calls = self.calls or why
-  return { op = "call", kind = kind, fn = fn, is = is, args = args }
+  return { op = "call", kind = kind, fn = fn, is = result, args = args }
 end
 
 -- A member of the items that rows are.
@@ -142,8 +142,8 @@ visit = {
       left = self:node(node.left), right = self:node(node.right) }
   end,
   event = function(self, node)
-    local of = self:node(node.field)
-    return { op = "event_in", kind = "boolean", negated = node.negated, left = of,
+    local field = self:node(node.field)
+    return { op = "event_in", kind = "boolean", negated = node.negated, left = field,
       events = node.set }
   end,
   ["in"] = function(self, node)
@@ -188,16 +188,16 @@ end
 
 ---A value: of a key, of a measure, of a column.
 ---@param ref table
----@param is "key"? objects are told apart by their identity
+---@param result "key"? objects are told apart by their identity
 ---@return table
-function Lowering:value(ref, is)
+function Lowering:value(ref, result)
   if not ref.node then
-    return self:call(ref.get, "any", is, ("%s is a function of Lua"):format(ref.text))
+    return self:call(ref.get, "any", result, ("%s is a function of Lua"):format(ref.text))
   end
   local tree = self:node(ref.node)
   -- a constant alone is not what it would be beside another operand
   if tree.op == "const" then tree.kind = ref.kind end
-  if tree.op == "call" then tree.is = tree.is or is end
+  if tree.op == "call" then tree.is = tree.is or result end
   return tree
 end
 

@@ -74,11 +74,11 @@ local function add_filters(spec, lowering, add)
     end
   end
   add_list(of_records)
-  local is = spec.unnest
-  if is then
-    local once = is.once and (", once for each %s"):format(is.once.text) or ""
-    local inlined = is.inline and " with inlined functions" or ""
-    add("C", ("items of %s as %s%s%s"):format(is.text, is.prefix, inlined, once))
+  local unnest = spec.unnest
+  if unnest then
+    local once = unnest.once and (", once for each %s"):format(unnest.once.text) or ""
+    local inlined = unnest.inline and " with inlined functions" or ""
+    add("C", ("items of %s as %s%s%s"):format(unnest.text, unnest.prefix, inlined, once))
   end
   add_list(of_rows)
 end
@@ -92,9 +92,9 @@ end
 local function columns_of(spec)
   local texts = {}
   for i, column in ipairs(spec.columns) do
-    local of = column.ref and ("(%s)"):format(column.ref.text) or "()"
+    local argument = column.ref and ("(%s)"):format(column.ref.text) or "()"
     local weight = column.weight and (" weighted by %s"):format(column.weight.text) or ""
-    texts[i] = column.measure .. of .. weight
+    texts[i] = column.measure .. argument .. weight
   end
   return #texts > 0 and table.concat(texts, ", ") or "count()"
 end

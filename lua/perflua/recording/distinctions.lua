@@ -153,13 +153,13 @@ local function refine(texts, events, describe)
     list[#list + 1] = i
   end
   for text, list in pairs(by_text) do
-    local said, differ = {}, false
+    local parts, differ = {}, false
     for n, i in ipairs(list) do
-      said[n] = list[2] and describe(events[i])
-      differ = differ or said[n] ~= said[1]
+      parts[n] = list[2] and describe(events[i])
+      differ = differ or parts[n] ~= parts[1]
     end
     for n, i in ipairs(differ and list or {}) do
-      texts[i] = (text ~= "" and text .. ", " or "") .. said[n]
+      texts[i] = (text ~= "" and text .. ", " or "") .. parts[n]
     end
   end
 end

@@ -32,12 +32,13 @@ end
 
 -- Describes the records that a query starts from, and what of them its rows are.
 local function describe_reads(spec)
-  local is = spec.unnest
-  if is then
+  local unnest = spec.unnest
+  if unnest then
     local plain = setmetatable({ unnest = false }, { __index = spec })
-    return ("items of %s%s%s of %s"):format(is.text,
-      is.inline and " with inlined functions" or "",
-      is.once and (", once for each %s,"):format(is.once.text) or "", describe_reads(plain))
+    return ("items of %s%s%s of %s"):format(unnest.text,
+      unnest.inline and " with inlined functions" or "",
+      unnest.once and (", once for each %s,"):format(unnest.once.text) or "",
+      describe_reads(plain))
   end
   if spec.reader then return spec.reader.reads end
   if not spec.types then
@@ -142,12 +143,12 @@ local MIXED = "several parts"
 -- Returns everything that two tables must have in common, as { what, text }; for parts of one
 -- whole, without the selection of records.
 local function lines_of(data, are_parts)
-  local said, lines = data.description or {}, {}
+  local described, lines = data.description or {}, {}
   local function add(what, text) lines[#lines + 1] = { what, text } end
   for _, what in ipairs(are_parts and {} or PARTS) do
-    add(what, said[what] or "nothing said")
+    add(what, described[what] or "nothing said")
   end
-  add("groups", said.groups or "nothing said")
+  add("groups", described.groups or "nothing said")
   for i, key in ipairs(data.keys) do
     add("key " .. i, key_text(key))
     add("name of key " .. i, key.name)

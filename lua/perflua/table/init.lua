@@ -207,10 +207,10 @@ local function add_comments(parts, list)
 end
 
 function meta:__tostring()
-  local parts, said = {}, self.data.comparison or { above = {}, below = {} }
-  add_comments(parts, said.above)
+  local parts, notes = {}, self.data.comparison or { above = {}, below = {} }
+  add_comments(parts, notes.above)
   parts[#parts + 1] = shown.text(self)
-  add_comments(parts, said.below)
+  add_comments(parts, notes.below)
   parts[#parts + 1] = rawget(self, "counts") and counts.text(self.counts)
   add_comments(parts, self.data.notes or {})
   parts[#parts + 1] = (shown.interruption(self))

@@ -17,21 +17,21 @@ local of_rows = { -- what is said of rows
   { "unfinished", ", and %d that had not ended" },
 }
 
----@param of table<string, integer>
+---@param numbers table<string, integer>
 ---@return string? # nil: all were paired
-function counts.text(of)
+function counts.text(numbers)
   local parts = {}
   for _, row in ipairs(rows) do
-    local n = of[row[1]]
+    local n = numbers[row[1]]
     if n and n > 0 then parts[#parts + 1] = ("%d %s"):format(n, row[2]) end
   end
   local more = ""
   for _, row in ipairs(of_rows) do
-    local n = of[row[1]]
+    local n = numbers[row[1]]
     if n and n > 0 then more = more .. row[2]:format(n) end
   end
   if #parts == 0 and more == "" then return nil end
-  return ("# %s%s%s"):format(fmt.phrase(of.pairs, "{span|spans}"), more,
+  return ("# %s%s%s"):format(fmt.phrase(numbers.pairs, "{span|spans}"), more,
     #parts > 0 and "; not counted: " .. table.concat(parts, ", ") or "")
 end
 
@@ -45,12 +45,12 @@ function counts.sum(a, b)
   return sum
 end
 
----@param of table<string, integer>?
+---@param numbers table<string, integer>?
 ---@return table<string, integer>?
-function counts.copy(of)
-  if not of then return nil end
+function counts.copy(numbers)
+  if not numbers then return nil end
   local copy = {}
-  for name, n in pairs(of) do copy[name] = n end
+  for name, n in pairs(numbers) do copy[name] = n end
   return copy
 end
 

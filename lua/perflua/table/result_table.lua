@@ -228,10 +228,10 @@ function ResultTable:write(args, out)
     rows = table.move(rows, 1, math.min(#rows, math.tointeger(tonumber(args.count))), 1, {})
   end
   if args.json then return write_json(out, self.columns, rows, self.notes) end
-  local said = args.csv and io.stderr or out
+  local notes_out = args.csv and io.stderr or out
   for _, note in ipairs(self.notes) do
     local line = text_of(note)
-    if line then said:write(line, "\n") end
+    if line then notes_out:write(line, "\n") end
   end
   if args.csv then
     if text then interrupted.log(text) end

@@ -89,9 +89,9 @@ local function is_measure(one)
     and (measure.takes == nil or measure.takes[one.kind] == true) or false
 end
 
-local function is_description(said)
-  if type(said) ~= "table" then return false end
-  for what, text in pairs(said) do
+local function is_description(value)
+  if type(value) ~= "table" then return false end
+  for what, text in pairs(value) do
     if not is_text(what) or not is_text(text) then return false end
   end
   return true

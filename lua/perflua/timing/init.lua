@@ -36,23 +36,23 @@ end
 -- Returns what was measured of session `number`.
 local function session_of(told, number)
   local session = told.sessions[number]
-  local of = { path = session.path, size = session.size, passes = {}, binaries = {} }
+  local measured = { path = session.path, size = session.size, passes = {}, binaries = {} }
   for _, pass in ipairs(told.passes) do
     if pass.session == number then
-      of.passes[#of.passes + 1] = { what = pass.what, times = pass.times, wall = pass.wall,
-        processor = sum_of(pass.stages, "processor"), stages = pass.stages }
+      measured.passes[#measured.passes + 1] = { what = pass.what, times = pass.times,
+        wall = pass.wall, processor = sum_of(pass.stages, "processor"), stages = pass.stages }
     end
   end
   for _, part in ipairs(told.parts) do
     if part.session == number then
-      of.binaries[#of.binaries + 1] = { name = part.name, wall = part.wall }
+      measured.binaries[#measured.binaries + 1] = { name = part.name, wall = part.wall }
     end
   end
-  table.sort(of.binaries, function(a, b)
+  table.sort(measured.binaries, function(a, b)
     if a.wall ~= b.wall then return a.wall > b.wall end
     return a.name < b.name
   end)
-  return of
+  return measured
 end
 
 -- Passes as the text shows them: those of a kind of which there are many share a line.
@@ -105,21 +105,22 @@ local function add_stage_lines(lines, stages, size)
   end
 end
 
-local function add_session_lines(lines, of)
-  local size = of.size and ", " .. units.format(of.size, "si") .. "B" or ""
-  add_line(lines, fmt.escape(fmt.paths(of.path)) .. size)
-  for _, pass in ipairs(shown_passes(of.passes)) do
+local function add_session_lines(lines, session)
+  local size = session.size and ", " .. units.format(session.size, "si") .. "B" or ""
+  add_line(lines, fmt.escape(fmt.paths(session.path)) .. size)
+  for _, pass in ipairs(shown_passes(session.passes)) do
     local what = pass.times > 1 and ("%s, %d times"):format(pass.what, pass.times) or pass.what
     add_line(lines, "  " .. what, duration(pass.wall), duration(pass.processor))
-    add_stage_lines(lines, pass.stages, of.size)
+    add_stage_lines(lines, pass.stages, session.size)
   end
-  if of.binaries[1] then
+  if session.binaries[1] then
     add_line(lines, "  symbols by binary")
-    for i = 1, math.min(#of.binaries, HEAVIEST) do
-      add_line(lines, "    " .. fmt.escape(of.binaries[i].name), duration(of.binaries[i].wall))
+    for i = 1, math.min(#session.binaries, HEAVIEST) do
+      local binary = session.binaries[i]
+      add_line(lines, "    " .. fmt.escape(binary.name), duration(binary.wall))
     end
-    if #of.binaries > HEAVIEST then
-      add_line(lines, ("    %d others"):format(#of.binaries - HEAVIEST))
+    if #session.binaries > HEAVIEST then
+      add_line(lines, ("    %d others"):format(#session.binaries - HEAVIEST))
     end
   end
 end
@@ -174,7 +175,7 @@ function timing.text()
   if not told then return nil end
   local process, lines = process_of(told), {}
   add_heads(lines)
-  for _, of in ipairs(process.files) do add_session_lines(lines, of) end
+  for _, session in ipairs(process.files) do add_session_lines(lines, session) end
   add_line(lines, "outside of passes")
   add_line(lines, "    start", nil, duration(process.start))
   add_stage_lines(lines, process.stages)

@@ -83,7 +83,7 @@ end
 ---@return true? ok, string? message
 function change_graph.write(before, after, settings, out, is_html, say_empty)
   local event, name
-  local drawn, nodes, said = diff.stacks(before, after, { per = settings.per,
+  local drawn, nodes, notes = diff.stacks(before, after, { per = settings.per,
     match = settings.match }, function(events)
     event, name = first_event(before.files, events)
     name = name or next(events)
@@ -91,14 +91,14 @@ function change_graph.write(before, after, settings, out, is_html, say_empty)
   end, { min_share = flame.MIN_SHARE, max_depth = flame.MAX_DEPTH })
   if not drawn then
     folding.log("diff", "%s", say_empty())
-    said.below, drawn = {}, flame.tree {}
+    notes.below, drawn = {}, flame.tree {}
   elseif drawn.total[1] <= 0 then
     return nil, "diff: all periods are 0"
   end
   drawn.samples = nil
   local about = { "Differential flame graph", name or "all events",
-    table.unpack(said.above) }
-  table.move(said.below, 1, #said.below, #about + 1, about)
+    table.unpack(notes.above) }
+  table.move(notes.below, 1, #notes.below, #about + 1, about)
   -- what is drawn is a bit more: floats may add up to other ones in another order
   local least = drawn.total[1] * flame.MIN_SHARE / 100 * (1 - 1e-9)
   local find = find_nodes(nodes and nodes(least) or {})

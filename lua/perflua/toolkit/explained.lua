@@ -44,12 +44,12 @@ end
 ---@param steps string[][]? further steps, where each runs and what it does
 ---@return { text: string, n: integer }
 function explained.reading(reading, steps)
-  local spec, of = spec_of(reading.query), { steps = steps }
+  local spec, own = spec_of(reading.query), { steps = steps }
   local text, n
   if reading.keys then
-    text, n = explain.grouping(spec, reading.keys, reading.columns, of)
+    text, n = explain.grouping(spec, reading.keys, reading.columns, own)
   else
-    text, n = explain.spec(spec, of)
+    text, n = explain.spec(spec, own)
   end
   return { text = text, n = n }
 end

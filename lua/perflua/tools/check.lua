@@ -47,45 +47,45 @@ function tool.prepare(args)
   if recording.is_at(args[1]) then
     return nil, ("%s is a recording, and the spec comes first"):format(args[1])
   end
-  local said, message = check.read(args[1])
-  if not said then return nil, fmt.escape(message), USAGE end
-  return said
+  local spec, message = check.read(args[1])
+  if not spec then return nil, fmt.escape(message), USAGE end
+  return spec
 end
 
 -- Returns the recordings after the spec, and those of the baseline.
-function tool.opens(args, said)
+function tool.opens(args, spec)
   if args.record then return {} end
   local n = args.before or #args
   local paths = table.move(args, 2, n, 1, {})
   if #paths == 0 then return nil, "no recording is named" end
   local baseline = table.move(args, n + 1, #args, 1, {})
-  if not baseline[1] and check.needs_baseline(said) then
+  if not baseline[1] and check.needs_baseline(spec) then
     return nil, ("%s is about changes, and no recording to compare with is named: "
       .. "--baseline REC…"):format(args[1])
   end
   return { paths, baseline }
 end
 
-local function run_checks(side, args, out, said, baseline)
+local function run_checks(side, args, out, spec, baseline)
   local saved = side.saved or baseline.saved
   if saved then return nil, saved .. ": a recording expected, not a table" end
-  return write_results(check.run(said, side.files, baseline.files), args, args[1], out)
+  return write_results(check.run(spec, side.files, baseline.files), args, args[1], out)
 end
 
 ---@param side table? the recordings
 ---@param args table
 ---@param out file*
----@param said table what tool.prepare gave
+---@param spec table what tool.prepare gave
 ---@param baseline table?
 ---@return integer | nil status
 ---@return string | nil message
-function tool.run(side, args, out, said, baseline)
+function tool.run(side, args, out, spec, baseline)
   if args.record then
     local recipe = require "perflua.check.recipe"
-    out:write(table.concat(recipe.lines(said, args[1]), "\n"), "\n")
+    out:write(table.concat(recipe.lines(spec, args[1]), "\n"), "\n")
     return 0
   end
-  local ok, status, message = pcall(run_checks, side, args, out, said, baseline)
+  local ok, status, message = pcall(run_checks, side, args, out, spec, baseline)
   if ok then return status, message end
   return nil, fmt.escape(strip_position(status))
 end

@@ -96,9 +96,9 @@ function tool.prepare(args)
 end
 
 local function notes_of(made)
-  local said = made.data.comparison
-  return table.move(said.below, 1, #said.below, #said.above + 1,
-    table.move(said.above, 1, #said.above, 1, {}))
+  local notes = made.data.comparison
+  return table.move(notes.below, 1, #notes.below, #notes.above + 1,
+    table.move(notes.above, 1, #notes.above, 1, {}))
 end
 
 local function write_json(made, out)

@@ -24,16 +24,16 @@ end
 ---@param b any
 ---@param what any to be given back at the end; not nil
 function Pending:begin(a, b, what)
-  local of = self.open[a]
-  if not of then
-    of = {}
-    self.open[a] = of
+  local inner = self.open[a]
+  if not inner then
+    inner = {}
+    self.open[a] = inner
   end
-  if of[b] == nil then
-    of[b] = what
+  if inner[b] == nil then
+    inner[b] = what
   else
     self.restarted = self.restarted + 1
-    if not self.keeps_first then of[b] = what end
+    if not self.keeps_first then inner[b] = what end
   end
 end
 
@@ -41,13 +41,13 @@ end
 ---@param b any
 ---@return any # what was begun; nil: nothing
 function Pending:finish(a, b)
-  local of = self.open[a]
-  local what = of and of[b]
+  local inner = self.open[a]
+  local what = inner and inner[b]
   if what == nil then
     self.unopened = self.unopened + 1
     return nil
   end
-  of[b] = nil -- the table stays: there is a next time
+  inner[b] = nil -- the table stays: there is a next time
   self.pairs = self.pairs + 1
   return what
 end
@@ -56,8 +56,8 @@ end
 ---@param b any
 ---@return boolean
 function Pending:has(a, b)
-  local of = self.open[a]
-  return of ~= nil and of[b] ~= nil
+  local inner = self.open[a]
+  return inner ~= nil and inner[b] ~= nil
 end
 
 ---Forgets an open item without counting it.
@@ -70,18 +70,18 @@ function Pending:forget(a, b)
   return had
 end
 
-local function number_of(of)
+local function number_of(inner)
   local n = 0
-  for _ in pairs(of or {}) do n = n + 1 end
+  for _ in pairs(inner or {}) do n = n + 1 end
   return n
 end
 
 ---Records were lost: what is open may have ended.
 ---@param a any of this key; nil: all
 function Pending:drop(a)
-  for key, of in pairs(self.open) do
+  for key, inner in pairs(self.open) do
     if a == nil or a == key then
-      self.lost = self.lost + number_of(of)
+      self.lost = self.lost + number_of(inner)
       self.open[key] = nil
     end
   end
@@ -101,7 +101,7 @@ end
 ---@return integer # what has not ended
 function Pending:unclosed()
   local n = 0
-  for _, of in pairs(self.open) do n = n + number_of(of) end
+  for _, inner in pairs(self.open) do n = n + number_of(inner) end
   return n
 end
 

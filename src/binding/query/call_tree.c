@@ -356,15 +356,15 @@ static bool add_entry(lua_State *L, struct pl_drawn *owner)
 /* Returns whether a value of the list at `index` is a float, and sums are. */
 static bool has_floats(lua_State *L, int index, lua_Integer n)
 {
-	bool is = false;
+	bool is_float = false;
 
-	for (lua_Integer i = 1; i <= n && !is; i++) {
+	for (lua_Integer i = 1; i <= n && !is_float; i++) {
 		lua_rawgeti(L, index, i);
 		lua_getfield(L, -1, "value");
-		is = !lua_isinteger(L, -1);
+		is_float = !lua_isinteger(L, -1);
 		lua_pop(L, 2);
 	}
-	return is;
+	return is_float;
 }
 
 /*

@@ -19,7 +19,7 @@ enum {
 	AT_NUMBERS, /* of those of keys, by object */
 };
 
-enum is {
+enum conversion {
 	IS_VALUE,
 	IS_CONDITION,
 	IS_KEY,
@@ -29,7 +29,7 @@ enum is {
 /* A function, numbered by its position in `keep`. Room for its text follows. */
 struct call {
 	struct pq_call call;
-	enum is is;
+	enum conversion conversion;
 };
 
 struct pl_calls *pl_calls_of(lua_State *L, int keep)
@@ -158,16 +158,16 @@ static void to_call_value(lua_State *L, struct pl_calls *c, const struct call *c
 		return;
 	} else if (lua_type(L, -1) == LUA_TSTRING) {
 		to_text(L, c, call, out);
-	} else if (call->is == IS_EVENT) {
+	} else if (call->conversion == IS_EVENT) {
 		out->event = pl_check_event(L, -1);
 		out->type = PQ_EVENT;
-	} else if (call->is == IS_KEY && luaL_testudata(L, -1, PL_EVENT)) {
+	} else if (call->conversion == IS_KEY && luaL_testudata(L, -1, PL_EVENT)) {
 		lua_pushstring(L, pl_check_event(L, -1)->name);
 		to_text(L, c, call, out);
 		lua_pop(L, 1);
 	} else {
 		lua_pushvalue(L, -1);
-		out->i = call->is == IS_KEY ? intern_key(L, c) : to_known(L, c);
+		out->i = call->conversion == IS_KEY ? intern_key(L, c) : to_known(L, c);
 		out->type = PQ_OBJECT;
 	}
 }
@@ -193,7 +193,7 @@ static void run_call(const struct pq_call *pq_call, struct pq_fields *fields,
 	lua_call(L, pq_call->n_args ? (int)pq_call->n_args : 1, 1);
 	if (c->file->closed)
 		luaL_error(L, "%s: a query continues over a closed file", c->file->file->path);
-	if (call->is == IS_CONDITION) {
+	if (call->conversion == IS_CONDITION) {
 		out->type = PQ_BOOL;
 		out->u = (uint64_t)lua_toboolean(L, -1);
 	} else {
@@ -202,15 +202,15 @@ static void run_call(const struct pq_call *pq_call, struct pq_fields *fields,
 	lua_pop(L, 1);
 }
 
-static enum is to_is(lua_State *L, int index)
+static enum conversion to_conversion(lua_State *L, int index)
 {
 	static const char *const names[] = { "value", "condition", "key", "event", NULL };
-	int is;
+	int number;
 
 	lua_getfield(L, index, "is");
-	is = luaL_checkoption(L, -1, names[0], names);
+	number = luaL_checkoption(L, -1, names[0], names);
 	lua_pop(L, 1);
-	return (enum is)is;
+	return (enum conversion)number;
 }
 
 struct pq_call *pl_to_call(lua_State *L, int keep, int index)
@@ -218,7 +218,7 @@ struct pq_call *pl_to_call(lua_State *L, int keep, int index)
 	struct pl_calls *calls = make_calls(L, keep);
 	struct call *call = pl_keep(L, keep, sizeof(*call));
 
-	call->is = to_is(L, index);
+	call->conversion = to_conversion(L, index);
 	call->call.run = run_call;
 	call->call.arg = calls;
 	call->call.number = (uint32_t)lua_rawlen(L, keep) + 1;

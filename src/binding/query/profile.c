@@ -53,12 +53,12 @@ static const char *const heads[] = {
 
 static bool read_profile_flag(lua_State *L, const char *name)
 {
-	bool is;
+	bool is_set;
 
 	lua_getfield(L, -1, name);
-	is = lua_toboolean(L, -1);
+	is_set = lua_toboolean(L, -1);
 	lua_pop(L, 1);
-	return is;
+	return is_set;
 }
 
 void pl_profile_read(lua_State *L, struct pl_job *job)

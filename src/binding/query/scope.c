@@ -63,11 +63,11 @@ static void set_times(lua_State *L, struct pq_scope *scope, int options)
 
 static bool is_order(lua_State *L, int options, const char *name)
 {
-	bool is = lua_getfield(L, options, "order") == LUA_TSTRING &&
-		  strcmp(lua_tostring(L, -1), name) == 0;
+	bool is_equal = lua_getfield(L, options, "order") == LUA_TSTRING &&
+			strcmp(lua_tostring(L, -1), name) == 0;
 
 	lua_pop(L, 1);
-	return is;
+	return is_equal;
 }
 
 static bool is_set(lua_State *L, int options, const char *name)

@@ -238,12 +238,12 @@ static void push_field(lua_State *L, const struct pl_node *node, enum node_field
 /* Pushes callee `i` of the Node at 1, from 1 on, or nil. [-0, +1] */
 static void push_callee(lua_State *L, const struct pl_node *node, lua_Integer i)
 {
-	const struct pr_node *is = node_of(node);
+	const struct pr_node *data = node_of(node);
 
-	if (i < 1 || (lua_Unsigned)i > is->n_callees)
+	if (i < 1 || (lua_Unsigned)i > data->n_callees)
 		lua_pushnil(L);
 	else
-		push_node(L, 1, node->of, node->of->tree->order[is->first + (size_t)i - 1]);
+		push_node(L, 1, node->of, node->of->tree->order[data->first + (size_t)i - 1]);
 }
 
 /* node[i], node.name -> value | nil */

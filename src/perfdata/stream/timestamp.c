@@ -134,12 +134,12 @@ bool pd_session_times(struct pd_session *session, struct pd_time_range *times,
 {
 	*times = (struct pd_time_range){ 0 };
 	for (size_t i = 0; i < session->n_files; i++) {
-		const struct pd_time_range *of = &session->files[i]->times;
+		const struct pd_time_range *range = &session->files[i]->times;
 
 		if (!find_file_times(session->files[i], err))
 			return false;
-		if (of->known)
-			pd_time_range_widen(times, of->first, of->last);
+		if (range->known)
+			pd_time_range_widen(times, range->first, range->last);
 	}
 	return true;
 }

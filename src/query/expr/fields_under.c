@@ -4,7 +4,7 @@
 bool pq_fields_under(struct pq_fields *fields, struct pq_under *under)
 {
 	struct pq_fields_internal *in = fields->internal;
-	bool is = false;
+	bool is_under = false;
 
 	if (!fields->resolver)
 		return false;
@@ -12,7 +12,7 @@ bool pq_fields_under(struct pq_fields *fields, struct pq_under *under)
 	if (!in->chains)
 		in->chains = pq_chains_create();
 	if (!in->chains ||
-	    !pq_chains_under(in->chains, fields->resolver, fields->rec, under, &is))
+	    !pq_chains_under(in->chains, fields->resolver, fields->rec, under, &is_under))
 		fields->failed = true;
-	return is;
+	return is_under;
 }

@@ -165,14 +165,14 @@ static bool add_one(struct filler *filler, GElf_Sym *symbol, size_t index, const
 	       add_elf_symbol(filler, &added, symbol->st_size);
 }
 
-static const Elf_Data *find_section_indexes(Elf *elf, size_t of)
+static const Elf_Data *find_section_indexes(Elf *elf, size_t table)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr header;
 
 	while ((scn = elf_nextscn(elf, scn)))
 		if (gelf_getshdr(scn, &header) && header.sh_type == SHT_SYMTAB_SHNDX &&
-		    header.sh_link == of)
+		    header.sh_link == table)
 			return ps_elf_data(scn);
 	return NULL;
 }

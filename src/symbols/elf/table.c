@@ -120,14 +120,14 @@ static void drop_inner_unsized(struct ps_table *table)
 	table->n = kept;
 }
 
-static void give_ends(struct ps_table *table, enum ps_of of)
+static void give_ends(struct ps_table *table, enum ps_of kind)
 {
 	for (size_t i = 0; i < table->n; i++) {
 		struct ps_symbol *symbol = &table->symbols[i];
 
 		if (symbol->end != symbol->start)
 			continue;
-		if (i + 1 == table->n || (of == PS_SYSTEM && is_border(symbol, symbol + 1)))
+		if (i + 1 == table->n || (kind == PS_SYSTEM && is_border(symbol, symbol + 1)))
 			symbol->end = get_page_end(symbol->start);
 		else
 			symbol->end = symbol[1].start;
@@ -171,7 +171,7 @@ static bool is_better(const struct ps_symbol *later, const struct ps_symbol *soo
 	return name_begins(sooner, "SyS") || name_begins(sooner, "compat_SyS");
 }
 
-static void keep_one(struct ps_table *table, enum ps_of of)
+static void keep_one(struct ps_table *table, enum ps_of kind)
 {
 	size_t kept = 0;
 
@@ -180,7 +180,7 @@ static void keep_one(struct ps_table *table, enum ps_of of)
 
 		if (symbol->start != last->start)
 			table->symbols[++kept] = *symbol;
-		else if (of == PS_NEWEST || is_better(symbol, last))
+		else if (kind == PS_NEWEST || is_better(symbol, last))
 			*last = *symbol;
 	}
 	if (table->n)
@@ -274,7 +274,7 @@ static void forget_spans(struct ps_table *table)
 	table->shift = 0;
 }
 
-bool ps_table_finish(struct ps_table *table, enum ps_of of)
+bool ps_table_finish(struct ps_table *table, enum ps_of kind)
 {
 	if (table->n == table->finished)
 		return true;
@@ -284,8 +284,8 @@ bool ps_table_finish(struct ps_table *table, enum ps_of of)
 		return false;
 	}
 	drop_inner_unsized(table);
-	give_ends(table, of);
-	keep_one(table, of);
+	give_ends(table, kind);
+	keep_one(table, kind);
 	if (!make_spans(table) || !make_address_buckets(table)) {
 		ps_table_deinit(table);
 		return false;

@@ -76,7 +76,7 @@ enum ps_of {
  * symbols__fixup_end and symbols__fixup_duplicate, tools/perf/util/symbol.c. Returns false
  * without memory: the table is empty then.
  */
-bool ps_table_finish(struct ps_table *table, enum ps_of of);
+bool ps_table_finish(struct ps_table *table, enum ps_of kind);
 
 /* Adds `by` to all addresses. Finish the table after that. */
 void ps_table_move(struct ps_table *table, uint64_t by);
