@@ -86,26 +86,26 @@ static void set_boolean(lua_State *L, const char *name, bool value)
 	lua_setfield(L, -2, name);
 }
 
-/* Sets the members of `of` in the table on top. [-0, +0] */
-static void set_members(lua_State *L, const struct member *m, const void *of)
+/* Sets the members of `counts` in the table on top. [-0, +0] */
+static void set_members(lua_State *L, const struct member *m, const void *counts)
 {
 	uint64_t value;
 
 	for (; m->name; m++) {
-		memcpy(&value, (const char *)of + m->at, sizeof(value));
+		memcpy(&value, (const char *)counts + m->at, sizeof(value));
 		pl_set_integer(L, m->name, value);
 	}
 }
 
-/* Pushes the members of `of` in a new table. [-0, +1] */
-static void push_count_members(lua_State *L, const struct member *m, const void *of)
+/* Pushes the members of `counts` in a new table. [-0, +1] */
+static void push_count_members(lua_State *L, const struct member *m, const void *counts)
 {
 	int n = 0;
 
 	while (m[n].name)
 		n++;
 	lua_createtable(L, 0, n);
-	set_members(L, m, of);
+	set_members(L, m, counts);
 }
 
 /* Pushes the counts of records by type: {type_id → count}. [-0, +1] */

@@ -108,16 +108,18 @@ bool pe_frames_resolve(struct pe_profile *p)
 	if (!p->resolved)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct pq_frame *is = pq_chains_frame(p->chains, i);
+		const struct pq_frame *chain_frame = pq_chains_frame(p->chains, i);
 		struct pe_resolved *resolved = &p->resolved[i];
 
-		resolved->symbol = is->symbol;
+		resolved->symbol = chain_frame->symbol;
 		/* frames by name or start have their functions, as has code made at run time */
-		if (is->dso && !is->symbol && !is->dso->jitdump && is->kind != PQ_CHAIN_STARTS)
-			resolved->symbol = pm_symbol_at(p->resolver, is->dso, is->address,
-							PM_NO_TIME);
-		if (p->asked->lines && is->dso)
-			resolved->n = ps_dso_lines(is->dso, is->address, &resolved->lines);
+		if (chain_frame->dso && !chain_frame->symbol && !chain_frame->dso->jitdump &&
+		    chain_frame->kind != PQ_CHAIN_STARTS)
+			resolved->symbol = pm_symbol_at(p->resolver, chain_frame->dso,
+							chain_frame->address, PM_NO_TIME);
+		if (p->asked->lines && chain_frame->dso)
+			resolved->n = ps_dso_lines(chain_frame->dso, chain_frame->address,
+						   &resolved->lines);
 	}
 	return true;
 }
@@ -159,10 +161,10 @@ bool pe_frames_fill(struct pe_profile *p)
 	p->frames = calloc((size_t)n + 1, sizeof(*p->frames));
 	ok = p->frames != NULL;
 	for (uint32_t i = 0; ok && i < n; i++) {
-		const struct pq_frame *is = pq_chains_frame(p->chains, i);
+		const struct pq_frame *chain_frame = pq_chains_frame(p->chains, i);
 
-		ok = add_frame(p, memos, is->dso, is->address, (uint8_t)pq_frame_kind(is),
-			       &p->resolved[i]);
+		ok = add_frame(p, memos, chain_frame->dso, chain_frame->address,
+			       (uint8_t)pq_frame_kind(chain_frame), &p->resolved[i]);
 	}
 	p->unknown = n;
 	ok = ok && add_frame(p, memos, NULL, 0, PD_CPUMODE_UNKNOWN, &p->resolved[n]);

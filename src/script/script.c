@@ -243,24 +243,24 @@ static bool make_event_name(const struct px_script *script, struct px_event *eve
 	return !event->name.failed;
 }
 
-static struct px_event *make_event(struct px_script *script, const struct pd_event *of)
+static struct px_event *make_event(struct px_script *script, const struct pd_event *recorded)
 {
 	struct px_event *event = calloc(1, sizeof(*event));
 	const struct px_options *options = &script->options;
-	enum px_class class = get_class(of);
+	enum px_class class = get_class(recorded);
 	const struct pd_event *first = find_first_event(options->session, class);
-	uint64_t missing = missing_fields(options, class, first ? first : of);
+	uint64_t missing = missing_fields(options, class, first ? first : recorded);
 
 	if (!event)
 		return NULL;
-	event->event = of;
+	event->event = recorded;
 	/* a field that was asked for is shown for the events that have it */
-	missing &= ~options->asked[class] | missing_fields(options, class, of);
+	missing &= ~options->asked[class] | missing_fields(options, class, recorded);
 	event->fields = options->fields[class] & ~missing;
-	event->in_chain = (event->fields & PX_BIT(PX_IP)) && has_callchain(of) &&
+	event->in_chain = (event->fields & PX_BIT(PX_IP)) && has_callchain(recorded) &&
 			  script->use_callchains;
-	event->data_addr = is_data_addr(&of->attr);
-	event->unwound = (of->attr.sample_type & PD_SAMPLE_STACK_USER) != 0;
+	event->data_addr = is_data_addr(&recorded->attr);
+	event->unwound = (recorded->attr.sample_type & PD_SAMPLE_STACK_USER) != 0;
 	px_compile(event);
 	if (!make_event_name(script, event)) {
 		pb_string_deinit(&event->name);
@@ -271,19 +271,20 @@ static struct px_event *make_event(struct px_script *script, const struct pd_eve
 }
 
 /* Returns NULL without memory, or if a field that was asked for is refused. */
-static const struct px_event *get_event(struct px_script *script, const struct pd_event *of)
+static const struct px_event *get_event(struct px_script *script,
+					const struct pd_event *recorded)
 {
 	const struct pd_event *event;
 	const char *field;
 
 	if (!script->begun)
 		decide_columns(script);
-	if (of->number >= script->n_events &&
+	if (recorded->number >= script->n_events &&
 	    !pb_extend(script->events, script->n_events, script->options.session->n_events))
 		return NULL;
-	if (!script->events[of->number] && px_script_check(script, &field, &event))
-		script->events[of->number] = make_event(script, of);
-	return script->events[of->number];
+	if (!script->events[recorded->number] && px_script_check(script, &field, &event))
+		script->events[recorded->number] = make_event(script, recorded);
+	return script->events[recorded->number];
 }
 
 /* Returns true if how a line is written depends on the lines before it. */

@@ -101,8 +101,8 @@ local function events_of(joined)
 end
 
 -- The description of a Table that compares, without its rows.
-local function describe(run, said, kind, delta_kind, bound_kind)
-  local data = { description = { reads = "a comparison" }, keys = {}, comparison = said,
+local function describe(run, remarks, kind, delta_kind, bound_kind)
+  local data = { description = { reads = "a comparison" }, keys = {}, comparison = remarks,
     measures = {
       { name = "before", measure = "compared", kind = kind },
       { name = "after", measure = "compared", kind = kind },
@@ -119,8 +119,8 @@ local function describe(run, said, kind, delta_kind, bound_kind)
 end
 
 -- The Table of a comparison that was judged.
-local function table_of(joined, said)
-  local data = describe(joined.before.runs[1], said, core.comparison_kinds(joined.core))
+local function table_of(joined, remarks)
+  local data = describe(joined.before.runs[1], remarks, core.comparison_kinds(joined.core))
   local events, sections = events_of(joined)
   data.events, data.result = events, core.comparison_result(joined.core, sections)
   return Table.new(data)
@@ -184,10 +184,10 @@ function diff.compare(before, after, options, only)
   options = check_options(options)
   local joined, first = read_sides(before, after, options)
   if not joined then return empty_table(first), function() return {} end end
-  local said = judge(joined, options, find_family(first), only)
-  said.below[#said.below + 1] = notes.advice(joined)
-  table.move(renamed.hints(joined), 1, 3, #said.below + 1, said.below)
-  return table_of(joined, said), function() return join.rows(joined) end
+  local remarks = judge(joined, options, find_family(first), only)
+  remarks.below[#remarks.below + 1] = notes.advice(joined)
+  table.move(renamed.hints(joined), 1, 3, #remarks.below + 1, remarks.below)
+  return table_of(joined, remarks), function() return join.rows(joined) end
 end
 
 -- Returns the events that both sides have rows of, as keys; false: all events together.
@@ -217,14 +217,14 @@ function diff.stacks(before, after, options, choose, drawing)
   local events = common_events(joined)
   local event = choose(events)
   local drawn = core.comparison_stacks(joined.core, tree.path, events[event] or 0, drawing)
-  local said = judge(joined, options, 1)
+  local remarks = judge(joined, options, 1)
   return drawn, function(least)
     local by_path = {}
     for _, row in ipairs(join.rows(joined, nil, nil, least)) do
       if row.event == event then by_path[row.keys[1]] = row end
     end
     return by_path
-  end, said
+  end, remarks
 end
 
 diff.event_name = names.event

@@ -91,8 +91,8 @@ end
 local function add_damage(list, one)
   for _, run in ipairs(one.runs) do
     local file, set_aside = run.spec and run.spec.file, run.spec and run.spec.aside
-    local said = set_aside and aside.said(set_aside.n)
-    if said then list[#list + 1] = ("%s: %s"):format(one.what, said) end
+    local reason = set_aside and aside.said(set_aside.n)
+    if reason then list[#list + 1] = ("%s: %s"):format(one.what, reason) end
     if file and (#file.damage > 0 or file.complete == false) then
       list[#list + 1] = ("%s: %s is damaged or cut off"):format(one.what,
         fmt.escape(fmt.paths(file.path)))
@@ -162,12 +162,12 @@ local function runs_text(n) return n == 1 and "1 run" or ("%d runs"):format(n) e
 
 -- Says how often equal single runs were taken for different, and under which conditions.
 local function single_rate()
-  local of = calibration.conditions
+  local conditions = calibration.conditions
   local idle, loaded = calibration.idle.equal[1], calibration.loaded.equal[1]
   return ("of equal work %d of %d comparisons of single runs flagged a row on an idle machine, "
     .. "%d of %d beside %d busy loops (%d processors, runs of %.3g s at %d Hz; see the manual)")
-    :format(idle.flagged, idle.comparisons, loaded.flagged, loaded.comparisons, of.loops,
-      of.processors, of.seconds, of.frequency)
+    :format(idle.flagged, idle.comparisons, loaded.flagged, loaded.comparisons,
+      conditions.loops, conditions.processors, conditions.seconds, conditions.frequency)
 end
 
 local NO_INTERVALS = {

@@ -107,17 +107,17 @@ function side.read(list, what, options)
     what = what, match = options.match, matched = options.matched }
   local is_sliced = options.sliced and not basis.quantile
   for r, item in ipairs(list) do
-    local of = #list > 1 and ("%s[%d]"):format(what, r) or what
-    local run = Table.is(item) and run_of_table(item, of)
-      or slices.read(item, of, is_sliced and most or nil, { symbol = options.symbol })
+    local name = #list > 1 and ("%s[%d]"):format(what, r) or what
+    local run = Table.is(item) and run_of_table(item, name)
+      or slices.read(item, name, is_sliced and most or nil, { symbol = options.symbol })
     if run.slices then run.slices.offset = self.n_slices or 0 end
     self.n_slices = self.n_slices and run.slices and self.n_slices + run.slices.n or nil
     self.runs[r] = run
     local like = options.like or self
-    check_alike(like.runs[1], like.what, run, of)
+    check_alike(like.runs[1], like.what, run, name)
     if #run.result == 0 then
       self.n_empty = self.n_empty + 1
-      self.empty = ("%s is empty: no record was read%s, or none passed the filter"):format(of,
+      self.empty = ("%s is empty: no record was read%s, or none passed the filter"):format(name,
         run.spec and " from " .. fmt.paths(run.spec.file.path) or "")
     end
   end

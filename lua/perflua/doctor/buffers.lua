@@ -47,9 +47,9 @@ local function check_losses(report)
   end
 end
 
-local function throttled_of(of)
-  if of.throttles > 0 then
-    return ("%s, for %s"):format(count(of.throttles, "time"), duration(of.throttled_time))
+local function throttled_of(cpu)
+  if cpu.throttles > 0 then
+    return ("%s, for %s"):format(count(cpu.throttles, "time"), duration(cpu.throttled_time))
   end
 end
 

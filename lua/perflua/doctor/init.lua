@@ -143,9 +143,9 @@ local function describe_order(file, health)
 end
 
 local function describe_gaps(health)
-  local of = health.gaps
-  return { interval = of.interval, least = of.least, count = of.count, total = of.total,
-    longest = json.array(of.longest) }
+  local gaps = health.gaps
+  return { interval = gaps.interval, least = gaps.least, count = gaps.count, total = gaps.total,
+    longest = json.array(gaps.longest) }
 end
 
 -- Reports the losses of AUX data and, if the file can be read again, its kind.

@@ -11,13 +11,13 @@ local DEFAULT_DUMP, MAX_DUMP = 8192, 65528
 
 -- Returns a finding about `part` of `whole` of the events' samples, nil if `part` is 0.
 local function describe_share(report, part, whole, about)
-  local n, of = common.sum(report, part), common.sum(report, whole)
+  local n, total = common.sum(report, part), common.sum(report, whole)
   if n == 0 then
     return nil
   end
   return {
-    level = common.level(share(n, of), 1),
-    text = about.text:format(percent(share(n, of))),
+    level = common.level(share(n, total), 1),
+    text = about.text:format(percent(share(n, total))),
     details = common.by_event(report, function(event)
       return (event[part] or 0) > 0 and ("%s of %s"):format(
         percent(share(event[part], event[whole])),

@@ -113,12 +113,12 @@ end
 
 -- Returns the options with `timeline` as the format has it.
 local function with_timeline(format, scope, options)
-  local is = { count = options.count, lines = options.lines, title = options.title,
+  local chosen = { count = options.count, lines = options.lines, title = options.title,
     timeline = options.timeline or format.timeline, max_size = options.max_size }
-  if is.timeline and not scope:root "time" then
+  if chosen.timeline and not scope:root "time" then
     usage_error("export: %s needs times, and samples have none: record with -T", format.name)
   end
-  return is
+  return chosen
 end
 
 ---@param n integer
@@ -181,8 +181,8 @@ end
 ---@return table[] # what is read, see export.readings
 function profile.readings(format, query, options)
   if spec_of(query).reader then return spans.readings(query) end
-  local is = with_timeline(format, spec_of(query).scope, options)
-  local _, _, keys, columns = describe(query, format, is)
+  local chosen = with_timeline(format, spec_of(query).scope, options)
+  local _, _, keys, columns = describe(query, format, chosen)
   local list = { { query = query, keys = keys, columns = columns } }
   if format.name == "perfetto" then
     list[2] = require("perflua.export.sched").reading(query)
@@ -213,13 +213,13 @@ function profile.export(format, query, out, options)
   local notes = {}
   local ok, message, code = output.with_file(out, function(file)
     if not made then return true end
-    local said, wrong, number = profile.write(format, made.write, file, title,
+    local list, wrong, number = profile.write(format, made.write, file, title,
       options.timeline and (options.max_size or profile.MAX_SIZE) or nil)
-    if said and format.name == "perfetto" then
-      said, wrong, number = add_sched(file, query, said)
+    if list and format.name == "perfetto" then
+      list, wrong, number = add_sched(file, query, list)
     end
-    notes = said
-    return said and true, wrong, number
+    notes = list
+    return list and true, wrong, number
   end)
   if not ok then return nil, message, code end
   local written = { samples = 0, set_aside = counted.n, notes = notes }

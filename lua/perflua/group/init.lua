@@ -27,9 +27,10 @@ end
 local function field_key(spec, text)
   local ref = columns_of.stack_ref(spec, spec.scope:ref(text))
   if ref.kind == "view" then
-    local of = text:match "^(.*)%f[%w_]callchain$"
+    local prefix = text:match "^(.*)%f[%w_]callchain$"
     usage_error("group_by: %s is a view; name one of its fields%s, or give a function: "
-      .. "{ name = fn }", text, of and (", or %sstack for its functions"):format(of) or "")
+      .. "{ name = fn }", text,
+      prefix and (", or %sstack for its functions"):format(prefix) or "")
   end
   return { name = text, ref = ref }
 end

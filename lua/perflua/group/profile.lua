@@ -20,13 +20,13 @@ local profile = {}
 ---@return table[] # the measures
 function profile.describe(query, spec, names, options)
   local scope, keys = spec.scope, {}
-  local is = { folded = options.folded, lines = options.lines, stacks = options.stacks,
+  local described = { folded = options.folded, lines = options.lines, stacks = options.stacks,
     head = options.head, wall_time = options.wall_time, duration = options.duration,
     start = options.start }
   for _, name in ipairs(names) do
     if scope:root(name) then
       keys[#keys + 1] = { ref = scope:ref(name) }
-      is[name] = #keys
+      described[name] = #keys
     end
   end
   local columns = { { measure = "count" } }
@@ -37,11 +37,11 @@ function profile.describe(query, spec, names, options)
     columns[#columns + 1] = { measure = "times", ref = scope:ref "time",
       weight = sums and scope:ref "period" or nil }
   end
-  is.chain = #keys + 1
+  described.chain = #keys + 1
   -- without a call chain it is the address; all addresses where nothing was mapped are one
-  keys[is.chain] = { ref = scope:stack("callchain", options.chain or "mapped") }
+  keys[described.chain] = { ref = scope:stack("callchain", options.chain or "mapped") }
   local description = engine.grouping(spec, keys, columns)
-  description.profile = is
+  description.profile = described
   return description, counted, keys, columns
 end
 

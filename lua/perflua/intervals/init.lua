@@ -153,12 +153,12 @@ function intervals.pair(on, options)
   local spans = scope.of(pairing)
   if options.fields ~= nil then pairing.fields = fields_of(options.fields, spans) end
   local by = #open.keys > 0 and "by " .. keys.text(open.keys) or "one at a time"
-  local said = ("spans from %s to %s %s, of %s"):format(open.text, all_sides.close.text, by,
+  local reads = ("spans from %s to %s %s, of %s"):format(open.text, all_sides.close.text, by,
     description.records(spec))
   return query.new {
     file = spec.file, scope = spans, filters = {}, split = false, counts = pairing.counts,
     paired = set, asked = spec.asked,
-    reader = reader(pairing, said),
+    reader = reader(pairing, reads),
   }
 end
 

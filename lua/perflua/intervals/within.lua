@@ -131,11 +131,11 @@ local function within_spans(spec, spans, options)
     closed = options.closed, pairing = within.joined(within.records_of(nested), around),
     nested = within.joined(within.records_of(around), nested),
   }
-  local said = ("%s inside of %s"):format(spec.reader.reads, spec_of(spans).reader.reads)
+  local reads = ("%s inside of %s"):format(spec.reader.reads, spec_of(spans).reader.reads)
   return query.new {
     file = spec.file, scope = scope.inner(spec.scope, spec_of(spans).scope), filters = {},
     split = false, counts = around.counts, paired = around.events, asked = spec.asked,
-    reader = reader(inner, said),
+    reader = reader(inner, reads),
   }
 end
 
@@ -160,13 +160,13 @@ function within.within(on, spans, options)
     keys = inner_keys(spec, pairing, options.key),
     closed = options.closed, filters = filters,
   }
-  local said = ("%s inside of %s"):format(description.records(spec),
+  local reads = ("%s inside of %s"):format(description.records(spec),
     spec_of(spans).reader.reads)
   return query.new {
     file = spec.file, scope = scope.inner(spec.scope, spec_of(spans).scope), filters = {},
     split = spec.split,
     counts = pairing.counts, paired = pairing.events, asked = spec.asked,
-    reader = reader(inner, said),
+    reader = reader(inner, reads),
   }
 end
 

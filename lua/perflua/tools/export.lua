@@ -188,9 +188,9 @@ local function describe(file, args, format, other, query_of_file)
 end
 
 function tool.explain(file, args, format, other)
-  local function select_all(of) -- which of the events have samples is not known yet
-    if args.fields then return select_fields(of:samples(), args.fields) end
-    return of:samples()
+  local function select_all(source) -- which of the events have samples is not known yet
+    if args.fields then return select_fields(source:samples(), args.fields) end
+    return source:samples()
   end
   local query, options = describe(file, args, format, other, select_all)
   if not query then return nil, options, USAGE end

@@ -158,14 +158,14 @@ static void to_sides(lua_State *L, int keep, struct pq_pairing *how, int table, 
 static void to_pair_values(lua_State *L, struct pq_pair_value *value, size_t n, size_t n_inner,
 			   size_t n_own)
 {
-	lua_Integer of;
+	lua_Integer origin;
 
 	lua_rawgeti(L, -1, 2);
-	of = lua_tointeger(L, -1);
-	if (of < 1 || of > PQ_OF_SPAN + 1)
+	origin = lua_tointeger(L, -1);
+	if (origin < 1 || origin > PQ_OF_SPAN + 1)
 		luaL_error(L,
 			   "pairs: a value is from a record of the span, an item, or the span");
-	value->of = (enum pq_of)(of - 1);
+	value->of = (enum pq_of)(origin - 1);
 	lua_pop(L, 1);
 	if (lua_rawgeti(L, -1, 1) == LUA_TSTRING && value->of == PQ_OF_OPEN) {
 		value->place = PQ_SERIAL;

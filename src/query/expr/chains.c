@@ -428,10 +428,11 @@ size_t pq_chains_walk(struct pm_resolver *resolver, const struct pd_record *rec,
 }
 
 /*
- * Sets *is to whether the function of that number has the name. Returns false without memory.
+ * Sets *found to whether the function of that number has the name. Returns false without
+ * memory.
  */
 static bool is_frame_named(const struct pq_chains *c, struct pq_under *under, uint32_t number,
-			   bool *is)
+			   bool *found)
 {
 	struct pd_text text;
 
@@ -442,18 +443,19 @@ static bool is_frame_named(const struct pq_chains *c, struct pq_under *under, ui
 		return false;
 	if (!under->known[number]) {
 		text = c->texts[PQ_SYMBOLS].texts[c->frames[number].text];
-		*is = text.n == under->name.n &&
-		      (!text.n || memcmp(text.p, under->name.p, text.n) == 0);
-		if (!*is && under->glob && !pb_pattern_match(under->glob, text.p, text.n, is))
+		*found = text.n == under->name.n &&
+			 (!text.n || memcmp(text.p, under->name.p, text.n) == 0);
+		if (!*found && under->glob &&
+		    !pb_pattern_match(under->glob, text.p, text.n, found))
 			return false;
-		under->known[number] = *is ? 2 : 1;
+		under->known[number] = *found ? 2 : 1;
 	}
-	*is = under->known[number] == 2;
+	*found = under->known[number] == 2;
 	return true;
 }
 
 bool pq_chains_under(struct pq_chains *c, struct pm_resolver *resolver,
-		     const struct pd_record *rec, struct pq_under *under, bool *is)
+		     const struct pd_record *rec, struct pq_under *under, bool *found)
 {
 	struct pq_looked looked = { .kind = PQ_SYMBOLS };
 	uint32_t number = PQ_NO_SYMBOL;
@@ -461,17 +463,17 @@ bool pq_chains_under(struct pq_chains *c, struct pm_resolver *resolver,
 	struct walk walk;
 	struct raw raw;
 
-	*is = false;
+	*found = false;
 	begin_look(c, resolver, rec, &looked, &raw);
 	walk_init(&walk, &raw, rec);
-	while (!*is && number != UINT32_MAX && walk_next(&walk, &frame)) {
+	while (!*found && number != UINT32_MAX && walk_next(&walk, &frame)) {
 		number = pq_frame_at(c, &looked, &frame);
-		if (number != UINT32_MAX && !is_frame_named(c, under, number, is))
+		if (number != UINT32_MAX && !is_frame_named(c, under, number, found))
 			return false;
 	}
 	if (!walk.n && looked.has_ip) {
 		number = pq_frame_at(c, &looked, &looked.own);
-		if (number != UINT32_MAX && !is_frame_named(c, under, number, is))
+		if (number != UINT32_MAX && !is_frame_named(c, under, number, found))
 			return false;
 	}
 	return number != UINT32_MAX;

@@ -114,11 +114,11 @@ struct pq_under {
 };
 
 /*
- * Sets *is to whether a function of a record's call chain (without one: of its ip) has that
+ * Sets *found to whether a function of a record's call chain (without one: of its ip) has that
  * name, or matches it as a glob. Adds no chain. Returns false if there is no memory.
  */
 bool pq_chains_under(struct pq_chains *chains, struct pm_resolver *resolver,
-		     const struct pd_record *rec, struct pq_under *under, bool *is);
+		     const struct pd_record *rec, struct pq_under *under, bool *found);
 
 /*
  * Sets the record whose addresses pq_chains_at() and pq_chains_name() look up, one by one. The
