@@ -6,7 +6,9 @@
 -- sentence whose subject is the program or the title around it, so no word in it refers to
 -- another title.
 --
--- In C a comment stands above a declaration or statement, not inside of it.
+-- Variables and parameters are nouns: none is called is, of or said. Members of tables and of
+-- structs may be, as in `frame.of`. In C a comment stands above a declaration or statement, not
+-- inside of it.
 --
 -- Some phrases read badly wherever they stand, in comments, messages and pages of the manual:
 -- see `phrases`.
@@ -44,6 +46,10 @@ local phrases = {
   { "%f[%a]is no %a+", "is not a", except = {
     "there[%a ]- is no", "is no longer", "is no more", "is no less", "is no one" } },
   { "%f[%a]are no %a+", "are not", except = { "there[%a ]- are no", "are no longer" } },
+  { "%f[%a]of what is%f[%A]", "of, and a noun" },
+  { "%f[%a]of what are%f[%A]", "of, and a noun" },
+  { "%f[%a]of what was%f[%A]", "of, and a noun" },
+  { "%f[%a]of what were%f[%A]", "of, and a noun" },
   { "%f[%a]ha[sv]e? %a+[%a\" ]- be an? ", "makes it a", except = {
     "ha[sv]e? to be", "can[%a ]- be", "may[%a ]- be", "must[%a ]- be", "to be" } },
 }
@@ -115,6 +121,50 @@ local function find_long_string(line, closing)
   end
 end
 
+local vague = { is = true, of = true, said = true }
+
+-- Reports vague names in a list.
+local function check_names(path, number, names)
+  for name in names:gmatch("[%a_][%w_]*") do
+    if vague[name] then report(path, number, "a variable is called " .. name) end
+  end
+end
+
+-- Reports vague names of variables and parameters that a line of Lua declares.
+local function check_lua_names(path, number, line)
+  line = line:gsub("%-%-.*$", ""):gsub("\"[^\"]*\"", "")
+  if not line:find("^%s*local%s+function") then
+    check_names(path, number, line:match("^%s*local%s+([%w_,%s<>]+)") or "")
+  end
+  check_names(path, number, line:match("^%s*for%s+([%w_,%s]-)%s*=") or "")
+  check_names(path, number, line:match("^%s*for%s+([%w_,%s]-)%sin%s") or "")
+  for parameters in line:gmatch("function[%s%w_.:]*%(([^)]*)") do
+    check_names(path, number, parameters)
+  end
+end
+
+-- Reports vague names of variables and parameters in a file of C, but not those of members.
+local function check_c_names(path)
+  local number, opened = 0, {}
+  for line in io.lines(path) do
+    number = number + 1
+    local code = line:gsub("/%*.-%*/", ""):gsub("/%*.*$", ""):gsub("\"[^\"]*\"", "")
+    if code:find("^%s*%*") then code = "" end
+    if code:find("^%s*}") then opened[#opened] = nil end
+    if not opened[#opened] then
+      for name in code:gmatch("%f[%w_*][%a_][%w_]*[%s*]+([%a_][%w_]*)%s*[;,)=[]") do
+        if vague[name] and not code:find("return%s+" .. name) then
+          report(path, number, "a variable is called " .. name)
+        end
+      end
+    end
+    if code:find("{%s*$") then
+      opened[#opened + 1] = code:find("%f[%w]struct[%s%w_]*{") ~= nil
+        or code:find("%f[%w]union[%s%w_]*{") ~= nil or code:find("%f[%w]enum[%s%w_]*{") ~= nil
+    end
+  end
+end
+
 -- Calls take(number, text) for each comment of lines that begin with the mark, joined by
 -- spaces.
 local function read_line_comments(path, mark, take)
@@ -122,7 +172,10 @@ local function read_line_comments(path, mark, take)
   for line in io.lines(path) do
     number = number + 1
     local inside = closing
-    if not line:find("^%s*" .. mark) then check_phrases(path, number, line) end
+    if not line:find("^%s*" .. mark) then
+      check_phrases(path, number, line)
+      if not path:find("^spec/") and not inside then check_lua_names(path, number, line) end
+    end
     if mark == "%-%-" then closing = find_long_string(line, closing) end
     if not inside then
       if not closing then check_width(path, number, (line:gsub("%[(=*)%[.-%]%1%]", "[[]]"))) end
@@ -206,7 +259,10 @@ for _, path in ipairs(arg) do
   local ending = path:match("%.(%w+)$")
   if ending == "c" or ending == "h" or ending == "js" then
     read_block_comments(path, take)
-    if ending ~= "js" then check_torn(path) end
+    if ending ~= "js" then
+      check_torn(path)
+      if not path:find("^spec/") then check_c_names(path) end
+    end
   elseif ending == "md" then
     read_paragraphs(path, function(number, text) check_phrases(path, number, text) end)
   else

@@ -153,7 +153,7 @@ describe("a flame graph of a few stacks", () => {
     assert.equal(await ask(`width("parse")`), 583);
     assert.equal(await ask(`width("start")`), null);
     await chromium.mouse("mouseMoved", ...await ask(`middle("lex")`));
-    assert.match(await ask("told()"), /12\.00.% of all · 30\.00.% of what is shown · self 120 samples$/);
+    assert.match(await ask("told()"), /12\.00.% of all · 30\.00.% of this view · self 120 samples$/);
     await click("all");
     assert.equal(await ask(`width("start")`), 653);
     await click("main");
@@ -174,7 +174,7 @@ describe("a flame graph of a few stacks", () => {
     assert.deepEqual(await ask("hits()"), ["do_exec", "lex", "parse"]);
     assert.match(await ask("matched()"), /^3 names: 40\.00.% of all$/); // lex is inside parse
     await click("parse");
-    assert.match(await ask("matched()"), /^3 names: 40\.00.% of all, 100.% of what is shown$/);
+    assert.match(await ask("matched()"), /^3 names: 40\.00.% of all, 100.% of this view$/);
     await chromium.key("Escape");
     assert.deepEqual(await ask("hits()"), []);
     assert.equal(await ask("matched()"), "");
@@ -379,7 +379,7 @@ describe("a flame graph of 100 000 stacks", () => {
     assert.equal(await ask(`width("cmd2")`), 1167);
     await chromium.key("/");
     await chromium.type("_1");
-    assert.match(await ask("matched()"), /^\d+ names: [\d.]+.% of all, [\d.]+.% of what is shown$/);
+    assert.match(await ask("matched()"), /^\d+ names: [\d.]+.% of all, [\d.]+.% of this view$/);
     assert.deepEqual(chromium.errors, []);
   });
 });

@@ -37,7 +37,7 @@ local function of_perf(options)
   return rows, summary
 end
 
--- Counts in perf script's text: bytes that are freed, those of second frees of what was
+-- Counts in perf script's text: bytes that are freed, those of second frees of memory that was
 -- allocated once, how often that was.
 local function freed()
   local bytes_of, once, again, times = {}, 0, 0, 0
@@ -174,7 +174,7 @@ allocs  requested  allocated   waste  frees  moved  left  left_bytes  site
 ]], got.out)
   end)
 
-  it("counts what it cannot tell: an end that was not recorded, frees of what is older, "
+  it("counts what it cannot tell: an end that was not recorded, frees of older memory, "
     .. "losses", function()
     local got = json(built {
       { "kmalloc_node", 0, 0x100, 64, 64 }, { "kmalloc_node", 0, 0x100, 64, 64, 0x2000 },

@@ -289,7 +289,7 @@ describe("a tool that was interrupted", function()
     return rows, last
   end
 
-  it("shows all rows of a report of what was read", function()
+  it("shows all rows of a report on the part that was read", function()
     local fifo, written = files.temporary(), files.temporary()
     local b = many_groups(70000)
     b.container = "pipe"

@@ -141,7 +141,7 @@ local cases = {
     "40 sample 7/7 is cat",
     "50 exit 7/7",
   } },
-  { "is not known of a child of what was not known", {
+  { "is not known of a child of an unknown parent", {
     "10 fork 8/8 from 7/7",
     "11 sample 8/8 is :8",
     "20 comm 7/7 sh",

@@ -84,7 +84,7 @@ describe("s.args", function()
         args, file = args_of({ { how, "v" } }, { v = { descriptor = descriptor } })
         value = args.v
         local raw = file:samples():first().raw
-        -- nil, or of what is there: never more
+        -- nil, or made of the bytes that are there: never more
         assert.is_true(value == nil or #value <= #raw * 8, ("%s %x"):format(how, descriptor))
         if descriptor >> 16 > #raw then
           assert.is_nil(value, ("%s %x"):format(how, descriptor))

@@ -134,7 +134,7 @@ describe("a record whose size cannot be", function()
   end
 
   for _, size in ipairs { 0, 1, 7, 65528, 65535 } do
-    it("ends neither the script nor the reading of what was before: " .. size, function()
+    it("ends neither the script nor the reading of earlier records: " .. size, function()
       warn "@off"
       local file = reading.open(with_size(size))
       local records = reading.all(file)

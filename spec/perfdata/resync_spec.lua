@@ -132,8 +132,8 @@ local function with(bytes, at, others)
   return bytes:sub(1, at) .. others .. bytes:sub(at + #others + 1)
 end
 
---- Offsets of what is read of a builder's records, but for those that describe a pipe, and the
---- damage.
+--- Offsets of the records of a builder that are read, but for those that describe a pipe, and
+--- the damage.
 local function read_with(b, at, others)
   local offsets, damage, complete = offsets_in(with(b:bytes(), at, others))
   local first, list = b:offsets()[1], {}

@@ -46,7 +46,7 @@ end
 
 describe("call chains as keys", function()
   for _, n in ipairs { 2, 9 } do
-    it("are of what was mapped when, with " .. n .. " frames", function()
+    it("are those of the mappings at their time, with " .. n .. " frames", function()
       local b, sample = chains.of_processes(n)
       mapped.add(b, { "50 map 8 1000-2000 /bin/child" })
       for _, time in ipairs { 49, 50, 51 } do sample(time, 8, chain(n)) end

@@ -96,7 +96,7 @@ end
 
 describe("group_by 'callchain'", function()
   for _, n in ipairs { 2, 9 } do
-    it("has a row for each stack of what was mapped when, with " .. n .. " frames", function()
+    it("has a row for each stack as mapped at its time, with " .. n .. " frames", function()
       local b, sample = chains.of_processes(n)
       mapped.add(b, { "50 map 8 1000-2000 /bin/child",
         "60 map 12 41000-42000@1000 /bin/child" })
@@ -228,7 +228,7 @@ describe("a Stack", function()
     assert.is_true(rawequal(rows[1].callchain, rows[1].callchain))
   end)
 
-  it("has frames with the fields of what was met first", function()
+  it("has frames with the fields of the first one seen", function()
     local stack
     for row in rows:rows() do
       if tostring(row.callchain) == "[a];[a];[a];read" then stack = row.callchain end

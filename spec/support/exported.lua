@@ -8,7 +8,7 @@ local exported = {}
 ---@param query perflua.Query
 ---@param format string
 ---@param options table?
----@return string # the path of what was written
+---@return string # the path of the written file
 ---@return any ... # what perflua.export() returned
 function exported.query(query, format, options)
   local out = files.temporary()

@@ -1,4 +1,4 @@
--- Recordings of what was mapped where, written as lines of text. Addresses are hexadecimal.
+-- Recordings of mappings, written as lines of text. Addresses are hexadecimal.
 --
 --   "- map 7 1000-3000 /bin/a"          what perf found when it began: a record without a time
 --   "10 map 7 1000-3000@2000 /bin/a"    of a process, with an offset in the file; "data"

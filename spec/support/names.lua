@@ -66,7 +66,7 @@ function names.untimed(file)
   return found
 end
 
---- Raises if two lists differ in more than the order of what is of the same time. perf has no
+--- Raises if two lists differ in more than the order of records of the same time. perf has no
 --- name of those of ours that are in `ended`. With `untimed` names at the end of a recording it
 --- has no name before, or that one in the last round, as it takes records without a time when
 --- it reads them.

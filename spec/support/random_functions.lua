@@ -10,7 +10,7 @@ local function read(value, ...)
   return value
 end
 
--- A number made of a value, 0 of what is none.
+-- A number made of a value, 0 for other types.
 local function number(value)
   if type(value) == "string" then return #value end
   if type(value) == "boolean" then return value and 1 or 2 end

@@ -1,4 +1,4 @@
--- A recording of one tracepoint and one sample of it, for specs of what is read of them.
+-- A recording of one tracepoint and one sample of it, for specs on reading them.
 local reading = require "spec.support.reading"
 local tracing = require "spec.support.builder_tracing"
 

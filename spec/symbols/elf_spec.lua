@@ -141,7 +141,7 @@ describe("the symbol of an address", function()
     } }, { 0, 16, 32, 48, 64, 80, 96 })
   end)
 
-  it("is none of what is not in memory when the program runs", function()
+  it("is none of a section that is not in memory when the program runs", function()
     is_named({ "[unknown]", "work+0x0" }, {
       more = { { name = ".gnu.warning", data = ("\0"):rep(64), flags = 0 } },
       symbols = {

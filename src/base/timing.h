@@ -106,7 +106,7 @@ void pb_pass_end(struct pb_pass *pass);
 /* Returns the pass that began last of those that have not ended; NULL for NULL. */
 struct pb_pass *pb_pass_current(struct pb_timing *timing);
 
-/* Returns the entry of what is done outside of passes; NULL for NULL. */
+/* Returns the entry of work outside passes; NULL for NULL. */
 struct pb_pass *pb_pass_none(struct pb_timing *timing);
 
 /*
@@ -154,7 +154,7 @@ static inline void pb_stage_count(struct pb_timing *timing, struct pb_pass *pass
 
 /* The figures up to now. */
 struct pb_timing_report {
-	/* [n]; the first is of what is done outside of passes */
+	/* [n]; the first is for work outside passes */
 	struct pb_pass passes[PB_PASSES];
 	size_t n;
 	struct pb_timed_part parts[PB_TIMED_PARTS]; /* [n_parts], in no order */

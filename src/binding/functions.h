@@ -145,13 +145,13 @@ void pl_cursor_register(lua_State *L);
 /* core.result(shape) -> an empty result */
 int pl_result_create(lua_State *L);
 /*
- * core.result_add(result, other, sections | nil) -> result | nil, the name of what is wrong
+ * core.result_add(result, other, sections | nil) -> result | nil, the name of the fault
  * with a sum. Adds all groups of another result of its shape; those of section s become groups
  * of section sections[s].
  */
 int pl_result_add(lua_State *L);
 /*
- * core.result_put(result, groups) -> result | nil, the name of what is wrong with a sum. Adds
+ * core.result_put(result, groups) -> result | nil, the name of the fault with a sum. Adds
  * an array of groups, as core.result_groups() returns it.
  */
 int pl_result_put(lua_State *L);
@@ -205,7 +205,7 @@ int pl_result_load(lua_State *L);
  */
 int pl_comparison(lua_State *L);
 /*
- * core.comparison_add(comparison, result, run) -> true | nil, the name of what is wrong with a
+ * core.comparison_add(comparison, result, run) -> true | nil, the name of the fault with a
  * sum. run: { side = "before"|"after", number, count = measure | nil, kernel = sum | nil,
  * seconds, events = { section → event }, slices = { key, least, joined, n, offset } | nil,
  * naming = { own, other, build_id = key } | nil, is_taken: the result is freed }

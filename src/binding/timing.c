@@ -261,7 +261,7 @@ static void push_parts(lua_State *L, const struct pb_timing_report *report)
  * nil: nothing is measured, or the File is not
  *
  * Times are ns, peak is bytes. passes: { what, session, times, wall, stages }, the first, which
- * has no `what`, of what is done outside of passes; stages: { name, wall, processor, records |
+ * has no `what`, for work outside passes; stages: { name, wall, processor, records |
  * nil, bytes | nil } of base/timing.h; parts: { name, session, wall }; sessions: { path, size }
  * by number; number: that of the File.
  */

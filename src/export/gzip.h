@@ -23,7 +23,7 @@ struct pe_gzip {
 	struct gzip_block *block;   /* that is filled; NULL: there is no text yet */
 	struct pb_helpers *helpers; /* that compress the others; NULL: there are none yet */
 	uint32_t crc;
-	uint64_t size; /* bytes of text, also of what is dropped */
+	uint64_t size; /* bytes of text, even if dropped */
 	uint64_t most; /* text after so many bytes is dropped, and the file is not whole */
 	bool failed;   /* no memory: further text is dropped */
 };

@@ -326,7 +326,7 @@ static void move_large_memory(void)
 
 /*
  * Returns why an earlier write to standard output failed, which stdio forgets, if that can be
- * asked without a change of what was written; else 0.
+ * found out without writing anything; else 0.
  */
 static int find_write_error(void)
 {

@@ -148,9 +148,9 @@ enum pr_tree_form {
 
 struct pr_tree_text {
 	enum pr_tree_form form;
-	double total;	 /* what shares are of; PR_TREE_FRACTAL: of what is not below a node */
+	double total;	 /* the whole of shares; PR_TREE_FRACTAL: of those of the first nodes */
 	double whole;	 /* a run of calls with all of that has no share of its own */
-	double least;	 /* share, from 0 to 1, of what is written, of what its share is of */
+	double least;	 /* the smallest share, from 0 to 1, that is written */
 	size_t most;	 /* nodes below one another's caller, or stacks; 0: all */
 	unsigned margin; /* blanks before each line */
 	bool skips_top;	 /* leaves out the first of the calls that `whole` is in */

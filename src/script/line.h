@@ -96,7 +96,7 @@ struct px_line {
 	struct pm_addr_context context;
 	bool context_known; /* `context` is set */
 	bool by_time;	    /* what was looked up is of that time only */
-	/* of what is mapped at addresses of users, and of the kernel: px_located_number() */
+	/* of the mappings at addresses of users, and of the kernel: px_located_number() */
 	uint64_t numbers[2];
 	enum {
 		PX_NO,

@@ -52,7 +52,7 @@ uint64_t px_located_number(struct px_located *located, const struct pm_system *s
 
 /*
  * Returns the tag of texts of a form, which is below 256, of addresses in a cpumode; `number`
- * is that of what is mapped.
+ * is that of the mapping.
  */
 static inline uint64_t px_located_tag(uint64_t number, enum pd_cpumode mode, unsigned form)
 {

@@ -259,7 +259,7 @@ function arith.either(a, b)
   return (a == "signed" or b == "signed") and "signed" or "unsigned"
 end
 
----@param kind string of what is put into buckets
+---@param kind string of the values that are put into buckets
 ---@return string kind # of the buckets
 ---@return function # of a present operand and a width from 1 on; nil: no value
 function arith.bucket(kind)

@@ -40,7 +40,7 @@ local escapes = {
   ["\\"] = "\\", ["'"] = "'", ['"'] = '"', ["\n"] = "\n",
 }
 
-local SHOWN = 100 -- bytes of what is quoted in a message
+local SHOWN = 100 -- bytes that a message quotes
 
 local function shortened(value)
   return type(value) == "string" and #value > SHOWN and value:sub(1, SHOWN) .. "…" or value

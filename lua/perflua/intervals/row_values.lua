@@ -21,15 +21,15 @@ Rows.__index = Rows
 local function itself(record) return record end
 
 -- Fields that only some types have, or that are checked, are not the same on all sides.
-local function side_for(ref, of)
-  return ref and (ref.types or ref.checks or ref.mixed) and of or 0
+local function side_for(ref, side)
+  return ref and (ref.types or ref.checks or ref.mixed) and side or 0
 end
 
 -- Returns the lowering for trees over records of a side, or of a part of one.
-function Rows:of_records(ref, of)
-  local side = side_for(ref, of)
-  self.records[side] = self.records[side] or lower.of(self.file)
-  return self.records[side]
+function Rows:of_records(ref, side)
+  local name = side_for(ref, side)
+  self.records[name] = self.records[name] or lower.of(self.file)
+  return self.records[name]
 end
 
 -- Adds a column of the tree that is read of records. Returns its place.
@@ -39,11 +39,11 @@ function Rows:column(tree)
 end
 
 -- Returns the place of a Ref of records, which is read as it is named.
-function Rows:column_of(ref, of, as_value)
-  local name = ("%s %s %s"):format(side_for(ref, of), as_value, ref.text)
+function Rows:column_of(ref, side, as_value)
+  local name = ("%s %s %s"):format(side_for(ref, side), as_value, ref.text)
   local place = self.places[name]
   if not place then
-    local lowering = self:of_records(ref, of)
+    local lowering = self:of_records(ref, side)
     place = self:column(as_value and lowering:value(ref) or lowering:leaf(ref, ref.kind, false))
     self.places[name] = place
   end
@@ -74,38 +74,38 @@ function Answers:leaf(ref, kind, as_value)
 end
 
 -- Returns the place of a condition on a record of a part and on the opening one.
-function Rows:answers_column(filters, of)
+function Rows:answers_column(filters, side)
   local lowering = setmetatable({ rows = self, file = self.file, fields = {} }, Answers)
   local trees = {}
   for i, one in ipairs(filters) do trees[i] = lowering:condition(one) end
-  self.records["answers " .. of] = lowering
+  self.records["answers " .. side] = lowering
   return self:column(lower.all(trees))
 end
 
 -- Returns the place of the record itself.
-function Rows:record_column(of)
+function Rows:record_column(side)
   self.places.record = self.places.record
-    or self:column(self:of_records(nil, of):call(itself, "any", nil,
+    or self:column(self:of_records(nil, side):call(itself, "any", nil,
       "records are made for Lua"))
   return self.places.record
 end
 
 -- Returns a tree that reads a value of a row.
-function Rows:value_at(column, of, kind)
-  local name = ("%s of %d"):format(column, of)
+function Rows:value_at(column, side, kind)
+  local name = ("%s of %d"):format(column, side)
   if not self.fields[name] then
-    self.row[#self.row + 1] = { column, of }
+    self.row[#self.row + 1] = { column, side }
     self.fields[name] = { row = #self.row }
   end
   return { op = "field", kind = kind, field = self.fields[name] }
 end
 
-function Rows:time(of, kind) return self:value_at(self.time_column, of, kind) end
+function Rows:time(side, kind) return self:value_at(self.time_column, side, kind) end
 
 -- Returns a tree that reads when a span, or the part that it was cut into, begins or ends.
-local function border(self, place, of, kind)
+local function border(self, place, side, kind)
   if self.pairing.cuts then return self:value_at(place, SPAN, kind) end
-  return self:time(of, kind)
+  return self:time(side, kind)
 end
 
 local own = {
@@ -163,13 +163,14 @@ function Rows:leaf(ref, kind, as_value)
   local span = ref.span
   if span and span.own then return own[span.own](self, span.state) end
   if span and span.key and self.pairing.stores_key then return self:key_at(span.key) end
-  local of_record, of = self:record_ref(ref)
-  return self:value_at(self:column_of(of_record, of, as_value), of, kind)
+  local of_record, side = self:record_ref(ref)
+  return self:value_at(self:column_of(of_record, side, as_value), side, kind)
 end
 
 -- Makes a column of a node that asks the record itself. Returns a tree that reads it.
-function Rows:asked(node, of_record, of)
-  return self:value_at(self:column(self:of_records(of_record, of):node(node)), of, node.kind)
+function Rows:asked(node, of_record, side)
+  local column = self:column(self:of_records(of_record, side):node(node))
+  return self:value_at(column, side, node.kind)
 end
 
 local NOTHING = { op = "const", kind = "nil" }
@@ -189,9 +190,10 @@ function Rows:node(node)
     if ref.span and ref.span.key and self.pairing.stores_key then
       return { op = "count", kind = node.kind, left = self:key_at(ref.span.key) }
     end
-    local of_record, of = self:record_ref(ref)
+    local of_record, side = self:record_ref(ref)
     if of_record.node.op ~= "field" and of_record.kind ~= "string" then return NOTHING end
-    return self:asked({ op = "count", kind = node.kind, left = of_record.node }, of_record, of)
+    local count = { op = "count", kind = node.kind, left = of_record.node }
+    return self:asked(count, of_record, side)
   end
   return lower.class.node(self, node)
 end
@@ -238,8 +240,8 @@ function Rows:objects()
   return { self:value_at(self:record_column(INNER), INNER, "any"), self:span() }
 end
 
-function Rows:call(fn, kind, is, why)
-  return lower.class.call(self, fn, kind, is, why, self:objects())
+function Rows:call(fn, kind, result, why)
+  return lower.class.call(self, fn, kind, result, why, self:objects())
 end
 
 -- Returns trees that read the start of a span and its end, that of the recording if it is

@@ -42,37 +42,37 @@ end
 
 -- Describes rows that are items of a span's record.
 local function add_items(self, spec, made)
-  local is = spec.unnest
-  if not is then return end
+  local unnest = spec.unnest
+  if not unnest then return end
   local _, filters = engine.split_filters(spec)
   local trees = {}
   for i, one in ipairs(engine.lowered_filters(filters, self)) do trees[i] = one.tree end
-  made.unnest = { view = is.view, inline = is.inline }
-  made.item_filter, made.once = lower.all(trees), is.once and self:value(is.once, "key")
-  made.index = self:leaf(spec.scope:ref(is.prefix .. ".index"), "unsigned", true).field.row
+  made.unnest = { view = unnest.view, inline = unnest.inline }
+  made.item_filter, made.once = lower.all(trees), unnest.once and self:value(unnest.once, "key")
+  made.index = self:leaf(spec.scope:ref(unnest.prefix .. ".index"), "unsigned", true).field.row
 end
 
 -- Returns a column that tells whether a record opens a span, closes it, or is inside.
-local function condition(self, filters, of)
-  local tree = engine.filters({ filters = filters }, self:of_records(nil, of))
+local function condition(self, filters, side)
+  local tree = engine.filters({ filters = filters }, self:of_records(nil, side))
   return self:column(tree or { op = "const", kind = "boolean", value = true })
 end
 
--- The place of a field of what is inside: of a record's, or among the values of a span inside.
+-- The place of a field of an inner record, or among the values of an inner span.
 local function inner_place(self, ref)
   if not self.nested then return self:column_of(ref, INNER, true) end
-  local of_record, of = self.nested:record_ref(ref)
-  return self.nested:place(self.nested:column_of(of_record, of, true), of)
+  local of_record, side = self.nested:record_ref(ref)
+  return self.nested:place(self.nested:column_of(of_record, side, true), side)
 end
 
 local ROLES = { close = 1, change = 2, open = 3 } -- numbered as in the core
 
 -- Returns the fields that are the key of a part, as columns: the recording first where there
 -- are several.
-local function key_places(self, part, of)
+local function key_places(self, part, side)
   local places = {}
   if self.pairing.several then places[1] = self:column_of(self.pairing.source, OPEN, true) end
-  for _, ref in ipairs(part.keys) do places[#places + 1] = self:column_of(ref, of, true) end
+  for _, ref in ipairs(part.keys) do places[#places + 1] = self:column_of(ref, side, true) end
   if #places == 0 then places[1] = self:one() end
   return places
 end
@@ -83,11 +83,11 @@ local function add_sides(self, pairing)
   for _, name in ipairs { "close", "open", "change" } do
     local parts = pairing[name] and pairing[name].parts or {}
     for i, part in ipairs(parts) do
-      local of = #parts == 1 and side_of[name] or ("%s %d"):format(name, i)
+      local side = #parts == 1 and side_of[name] or ("%s %d"):format(name, i)
       self.sides[#self.sides + 1] = {
-        role = ROLES[name], part = part, of = of,
-        condition = condition(self, part.quick or part.filters, of),
-        answers = part.answers and self:answers_column(part.answers, of),
+        role = ROLES[name], part = part, of = side,
+        condition = condition(self, part.quick or part.filters, side),
+        answers = part.answers and self:answers_column(part.answers, side),
       }
     end
   end
@@ -133,17 +133,17 @@ local Nested = setmetatable({}, { __index = Rows })
 Nested.__index = Nested
 
 -- The place of a value among those that are read of a span inside.
-function Nested:place(column, of)
-  local name = ("%s of %d"):format(column, of)
+function Nested:place(column, side)
+  local name = ("%s of %d"):format(column, side)
   if not self.fields[name] then
-    self.row[#self.row + 1] = { column, of }
+    self.row[#self.row + 1] = { column, side }
     self.fields[name] = #self.row
   end
   return self.fields[name]
 end
 
-function Nested:value_at(column, of, kind)
-  return self.around:value_at(self:place(column, of), INNER, kind)
+function Nested:value_at(column, side, kind)
+  return self.around:value_at(self:place(column, side), INNER, kind)
 end
 
 local function add_conditions(self, pairing)

@@ -170,7 +170,7 @@ function sides.states(all)
   return names
 end
 
--- Returns a set of what is in any of the parts' sets of that name; nil: one of them has none.
+-- Returns the union of the parts' sets of that name; nil: one of them has none.
 local function all_of(parts, name)
   local all = {}
   for _, part in ipairs(parts) do

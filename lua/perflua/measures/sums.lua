@@ -1,11 +1,11 @@
--- Adding up without ever being wrong: what does not fit raises.
+-- Sums that are never wrong: those that do not fit raise.
 
 local arith = require "perflua.filter.arith"
 local usage_error = require("perflua.errors").usage_error
 
 local sums = {}
 
--- Messages where there is no answer, by the core's words for it.
+-- Messages for sums without an answer, by the core's words for the reason.
 sums.wrong = {
   sum = "a sum exceeds 2^63-1: add up fewer records, or use avg()",
   periods = "the periods add up to more than 2^63: count samples (--count) instead",
@@ -34,7 +34,7 @@ local function add_any(a, x)
   return math.type(x) and a + x or a
 end
 
----@param kind string of what is added
+---@param kind string of the values that are added
 ---@return fun(a: number, x: any): number
 function sums.adder(kind)
   if arith.is_unsigned[kind] then return add_unsigned end

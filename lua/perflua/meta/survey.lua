@@ -19,7 +19,8 @@ local function shorten_text(text, width)
   return cut and cut <= #text and text:sub(1, cut - 1) .. "…" or text
 end
 
--- Returns the key of what is described: samples by their event, other records by their type.
+-- Returns the key of a description: samples have that of their event, other records of their
+-- type.
 local function key_of(type_id, event)
   return type_id ~= SAMPLE and type_id or "event " .. (event and event.index or 0)
 end

@@ -214,7 +214,7 @@ end
 ---@class perflua.Windows
 ---@field from integer ns, the first time in any of them, on any clock
 ---@field to integer? ns, the first time after all of them
----@field condition string? a filter of what is in them; nil: from and to say it
+---@field condition string? a filter of the records inside them; nil: from and to suffice
 
 ---@param file perflua.File
 ---@param from integer|string|nil|table[] as Query:between takes it

@@ -8,7 +8,7 @@ local spec_of = core.query_spec
 
 local fields = {}
 
--- perf's names of what is called otherwise.
+-- perf's names of fields that have another name here.
 local aliases = { sym = "symbol", cgroup = "cgroup_path" }
 
 -- Fields of a sample that depend on its ip: of its callers they are not known.
@@ -62,16 +62,17 @@ function fields.of(query, sort, options)
     local branch = options.branches and branches.field(name)
     -- a field of records has the name of perf's type of data
     if name == "type" then usage_error("%s", spec_of(query).scope.unanswered(name)) end
-    local of = name == "time" and ("bucket(time, %d)"):format(options.quantum or TIME_QUANTUM)
+    local expression = name == "time"
+      and ("bucket(time, %d)"):format(options.quantum or TIME_QUANTUM)
       or branch and branch.of or nil
     local counted = ref_in_two_passes(name, spec_of(query).file, options)
-    local ref = counted or spec_of(query).scope:ref(of or name)
+    local ref = counted or spec_of(query).scope:ref(expression or name)
     if ref.kind == "view" then
       usage_error("%s is a view; name one of its fields, as in %s[1].x", name, name)
     end
     if seen[name] then usage_error("field '%s' is named twice", name) end
     made[i] = branch
-      or { name = name, kind = ref.shows or ref.kind, of = of, ref = counted }
+      or { name = name, kind = ref.shows or ref.kind, of = expression, ref = counted }
     seen[name] = i
   end
   if options.branches then return made, {} end

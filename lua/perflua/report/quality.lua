@@ -54,7 +54,7 @@ local function name_event(name, distinction)
 end
 
 ---@param health table?
----@param noun string[]? singular and plural of what was counted, if not samples
+---@param noun string[]? singular and plural of the counted things, if not samples
 ---@return fun(event: table): string # an event's line, escaped: samples, lost, unresolved
 function quality.events(health, noun)
   local samples, whole, lost, unresolved -- of thousands of events most have the same

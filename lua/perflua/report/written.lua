@@ -40,8 +40,8 @@ end
 
 ---Writes CSV.
 function written.csv(result, _, _, out, args)
-  local said, ended = aside.said(result.aside), written.part()
-  if said then io.stderr:write("perflua: report: ", said, "\n") end
+  local remark, ended = aside.said(result.aside), written.part()
+  if remark then io.stderr:write("perflua: report: ", remark, "\n") end
   if ended then interrupted.log(ended) end
   local options = output.csv_form(args.csv)
   options.events = result.names

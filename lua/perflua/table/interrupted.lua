@@ -60,7 +60,7 @@ function interrupted.log(text) io.stderr:write("# ", text, "\n") end
 
 ---@param a number|true|nil
 ---@param b number|true|nil
----@return number|true|nil # of what is made of both
+---@return number|true|nil # the part of a result made of both
 function interrupted.least(a, b)
   if a == nil or b == nil then return a or b end
   if a == true or b == true then return true end

@@ -111,7 +111,7 @@ end
 ---@param path string
 ---@param write fun(path: string): true?, string?, string? writes the file under a name that it
 --- is given; returns nil, a message and a code if it cannot
----@param is_whole boolean? an interrupt that came before cut nothing of what is written
+---@param is_whole boolean? an interrupt that came before cut nothing of the output
 ---@return true? ok, string? message, string? code
 function output.replace(path, write, is_whole)
   local ok, message, code = replace_or_write(path, write, is_whole)

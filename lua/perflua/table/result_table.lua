@@ -100,8 +100,8 @@ local add = sums.adder "unsigned"
 
 ---Puts rows together that are named alike.
 ---@param rows table[]
----@param names string[] of what must be equal
----@param amounts string[] of what is added up
+---@param names string[] of fields that must be equal
+---@param amounts string[] of fields that are added up
 ---@return table[] # the first row of each name, with the sums
 function result_table.added_up(rows, names, amounts)
   local list, by_name = {}, {}

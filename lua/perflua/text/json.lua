@@ -188,7 +188,7 @@ local function write_lazy(write, list, depth)
   write("]")
 end
 
--- Arrays and objects of what is written in parts are written so, too.
+-- Arrays and objects that have such values are also written in parts.
 local function write_value(write, value, depth)
   local meta = type(value) == "table" and getmetatable(value)
   if meta == Lazy then
@@ -217,9 +217,9 @@ local function write_value(write, value, depth)
   end
 end
 
----Writes the text of json.encode in parts. Of what is large only these are in memory: the items
----of json.array and json.object, and those of json.lazy and json.written, which are made when
----they are written.
+---Writes the text of json.encode in parts. Of a large value, only the items of json.array and
+---json.object are in memory; those of json.lazy and json.written are made when they are
+---written.
 ---@param write fun(text: string)
 ---@param value any
 function json.write(write, value) write_value(write, value, 1) end

@@ -115,7 +115,7 @@ local function rows_of(file, made, by, size)
     "allocated", "frees", "freed", "moved", "left", "left_bytes", "unseen" }), failed
 end
 
--- Adds what the tool says of all rows, and of what is in none.
+-- Adds the notes on all rows together, and on events that are in no row.
 local function add_notes(list, rows, made, failed)
   local all = { requested = 0, allocated = 0, freed = 0, unseen = 0, allocs = 0 }
   for _, row in ipairs(rows) do

@@ -90,7 +90,7 @@ local function select_fields(query, list)
   return selected
 end
 
--- Returns the query of what is written of a recording; nil and what is wrong.
+-- Returns the query whose records are written; or nil and what is wrong.
 local function query_of(file, args, format)
   local query = choose_event(file, args, format)
   if not args.fields then return query end
@@ -166,7 +166,7 @@ function tool.prepare(args, out, host)
   return format, check_options(args, out == io.stdout and host.is_terminal "stdout")
 end
 
--- Returns the query and options of what is written, as query_of() chooses them; or nil and what
+-- Returns the query and options of an export, as query_of() chooses them; or nil and what
 -- is wrong.
 local function describe(file, args, format, other, query_of_file)
   local query, message = query_of_file(file, args, format)

@@ -30,7 +30,7 @@
 --   prepare      function(args, out, host) → settings; or nil, what is wrong with the
 --                options, said with the tool's name, status 2; or nil, message, status. It
 --                runs before a recording is opened; or nil
---   opens        function(args, settings) → an array of what is opened: a path or an array of
+--   opens        function(args, settings) → an array of recordings: a path or an array of
 --                paths that are read as one; of sides, an array of paths; or nil, what is
 --                wrong. Default: { args[1] }
 --   completes    function(text, host) → names, to some of which shells may complete the text

@@ -129,9 +129,9 @@ end
 
 -- Returns the conditions on samples; or nil, and what is wrong with them.
 local function parse_filters(args)
-  local of = args.percentage
-  if of and of ~= "absolute" and of ~= "relative" then
-    return nil, ("--percentage: absolute or relative expected, got '%s'"):format(of)
+  local percentage = args.percentage
+  if percentage and percentage ~= "absolute" and percentage ~= "relative" then
+    return nil, ("--percentage: absolute or relative expected, got '%s'"):format(percentage)
   end
   local where, message = samples.conditions(args, tool.applies)
   if not where then return nil, message end
@@ -234,8 +234,8 @@ local function write_text(result, file, health, out, args)
   if #result.events == 0 then
     note(interrupted.part() and "no samples" or unchosen.text(file, args), "\n")
   end
-  local said = describe_written(result) or written.part()
-  if said then note(said, "\n") end
+  local remark = describe_written(result) or written.part()
+  if remark then note(remark, "\n") end
 end
 
 function tool.explain(file, _, settings)

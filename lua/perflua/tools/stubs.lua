@@ -1,4 +1,4 @@
--- perflua stubs FILE: annotations for the Lua language server, of what is in a recording.
+-- perflua stubs FILE: annotations for the Lua language server, from the events of a recording.
 
 local fmt = require "perflua.text.fmt"
 

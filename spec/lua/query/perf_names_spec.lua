@@ -105,7 +105,7 @@ describe("names of perf's keys", function()
     assert.matches("'type' is not answered: perflua does not look up types", got.err, 1, true)
   end)
 
-  it("are the length of what is mapped", function()
+  it("are the length of the mapping", function()
     local b = builder.new()
     b:event { name = "ticks", ids = { 5 }, sample_type = { "ip", "tid", "time" } }
     b:record("mmap2", { pid = 1, tid = 1, addr = 0x400000, len = 0x3000, prot = 5,

@@ -39,7 +39,7 @@ function average.counted(a, n)
   return a + n
 end
 
----@param kind string of what is averaged
+---@param kind string of the averaged values
 ---@return fun(state: table, x: number, n: integer) # adds x n times
 function average.adder(kind)
   local is_unsigned = arith.is_unsigned[kind]

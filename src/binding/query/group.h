@@ -59,7 +59,7 @@ enum {
 /* Pushes an empty table to PL_RESULT_AT. */
 void pl_push_result(lua_State *L);
 
-/* Returns the name of what is wrong with groups, as lua/perflua/measures/sums.lua has it. */
+/* Returns the name of a fault of groups: a key of sums.wrong, lua/perflua/measures/sums.lua. */
 const char *pl_wrong_name(enum pq_wrong wrong);
 
 /*

@@ -65,12 +65,12 @@ static void read_sched_events(lua_State *L, struct sched_export *export)
 
 static void write_row(struct sched_export *export, const struct pq_value *row)
 {
-	const struct pq_value *is = &row[PE_SCHED_FIELDS - 1];
+	const struct pq_value *found = &row[PE_SCHED_FIELDS - 1];
 
-	for (size_t i = 0; is->type == PQ_EVENT && i < export->n_events; i++) {
+	for (size_t i = 0; found->type == PQ_EVENT && i < export->n_events; i++) {
 		const struct sched_event *event = &export->events[i];
 
-		if (event->number == is->event->number + (size_t)1)
+		if (event->number == found->event->number + (size_t)1)
 			pe_write_sched(row, event->field, event->numbers, export->n_args,
 				       &export->packet, &export->out.print);
 	}

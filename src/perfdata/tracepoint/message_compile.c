@@ -218,7 +218,7 @@ static bool take_conversion(struct compiler *c, struct pd_text *f)
 
 /*
  * Reads text up to the next conversion and writes it, without its escapes, to `room`. Returns
- * the end of what was written.
+ * the end of the written text.
  */
 static char *take_literal_text(struct compiler *c, struct pd_text *f, char *room)
 {

@@ -21,7 +21,7 @@ function show_matched() {
   }
   const found = hits.reduce((sum, hit) => sum + hit, 0);
   let text = found + (found === 1 ? " name" : " names") + ": " + percent(matched_of(0), total[0]) + " of all";
-  if (zoomed !== 0) text += ", " + percent(matched_of(zoomed), total[zoomed]) + " of what is shown";
+  if (zoomed !== 0) text += ", " + percent(matched_of(zoomed), total[zoomed]) + " of this view";
   matched.textContent = text;
 }
 

@@ -9,7 +9,7 @@ const tip = element("title");
 function parts_of(i) {
   if (has_changes()) return change_parts(i);
   const list = [amount(total[i]), percent(total[i], total[0]) + " of all"];
-  if (zoomed !== 0 && inside(i, zoomed)) list.push(percent(total[i], total[zoomed]) + " of what is shown");
+  if (zoomed !== 0 && inside(i, zoomed)) list.push(percent(total[i], total[zoomed]) + " of this view");
   list.push("self " + (own[i] ? amount(own[i]) : "0"));
   if (count && PAGE.unit !== "samples") list.push(thousands(count[i]) + " " + COUNTED + (count[i] === 1 ? "" : "s"));
   const binary = kind[i] && PAGE.binaries && PAGE.binary_of[name[i]]; // kind 0 is not code
