@@ -134,8 +134,8 @@ describe("perflua flame", function()
       { "--width: from 200 to 100000 pixels, not '-3'", "x.data", "-o", "x", "--width", "-3" },
       { "--min-share: from 0 to 100 %, not 'few'", "x.data", "-o", "x", "--min-share", "few" },
       { "--colors: no 'blue'", "x.data", "-o", "x", "--colors", "blue" },
-      { "--where is of recordings", "--folded", "x", "-o", "x", "--where", "pid == 1" },
-      { "--no-lines is of recordings", "--folded", "x", "-o", "x", "--no-lines" },
+      { "--where works for recordings", "--folded", "x", "-o", "x", "--where", "pid == 1" },
+      { "--no-lines works for recordings", "--folded", "x", "-o", "x", "--no-lines" },
     }
     for _, words in ipairs(wrong) do
       local got = run.perflua { "flame", table.unpack(words, 2) }

@@ -60,7 +60,7 @@ local function check_options(args)
   end
   for name in pairs(args) do
     if args.folded and (folding.reads(name) or name == "no-lines") then
-      return ("--%s is of recordings, not of folded stacks"):format(name)
+      return ("--%s works for recordings, not of folded stacks"):format(name)
     end
   end
 end

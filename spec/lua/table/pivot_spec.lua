@@ -232,7 +232,7 @@ pid  cpu=0  cpu=1  cpu=2
     raises("'cpu' is turned into columns by pivot", function() q:sort("cpu"):pivot("cpu") end)
     raises("'running_count' is a running column", function() q:running("count")
       :pivot("cpu") end)
-    raises("a row's field 'other' has the cells", function() q:column("other", "1")
+    raises("a row's field 'other' holds the cells", function() q:column("other", "1")
       :pivot("cpu") end)
     raises("count comes before column, having, pivot", function() q:pivot("cpu"):count() end)
   end)
