@@ -12,20 +12,20 @@ return {
 
   Binary = {
     name = "Binary", kind = "result",
-    doc = "A binary of the recording. From `symbols` on fields are nil if it is "
-      .. "not `loaded`.",
+    doc = "A binary of the recording. Unless it is `loaded`, `symbols` and the fields after it "
+      .. "are nil.",
     fields = {
-      { "name", "string", "As `dso` has it." },
+      { "name", "string", "Its name, as in `dso`." },
       { "build_id", "string?", "In hex; nil if it was not recorded." },
       { "kind", "\"file\"|\"kernel\"|\"module\"|\"vdso\"|\"jit\"|\"bpf\"|\"memory\"",
         "The kind of the binary." },
-      { "guest", "boolean?", "True of a guest's." },
+      { "guest", "boolean?", "True if it belongs to a guest." },
       { "source", "integer?",
         "The recording it is of, from 1, where several are systems of their own." },
       { "samples", "integer?",
-        "Samples whose ip lies in it; of two with one name and build-id, of both. Nil: not "
-        .. "counted." },
-      { "loaded", "boolean", "Its symbols were looked for." },
+        "Samples whose ip lies in it; binaries with the same name and build-id share them. "
+        .. "Nil: not counted." },
+      { "loaded", "boolean", "True if its symbols were searched for." },
       { "symbols", "integer?", "Number of its symbols." },
       { "symbol_file", "string?", "The file they were read from." },
       { "found", "string?",
@@ -36,12 +36,12 @@ return {
         "The file with its debug information: source lines, inlined functions." },
       { "unproven", "boolean?", "True if no build-id was recorded that proves the file." },
       { "reason", "string?", "Why it has no symbols." },
-      { "tried", "Tried[]?", "Each file that was looked at, in the order of the search." },
+      { "tried", "Tried[]?", "Each file that was considered, in the order of the search." },
     },
   },
 
   Tried = {
-    name = "Tried", kind = "result", doc = "A file that was looked at for symbols.",
+    name = "Tried", kind = "result", doc = "A file that was considered for symbols.",
     fields = {
       { "path", "string", "The file." },
       { "where", "string?", "Where the path comes from: \"build-id cache\" …." },

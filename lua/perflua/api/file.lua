@@ -11,62 +11,62 @@ return {
       .. "collected.",
     fields = {
       { "path", "string|string[]", "As it was given to open()." },
-      { "size", "integer?", "Its size; nil of a stream.", unit = "bytes" },
+      { "size", "integer?", "Its size; nil for a stream.", unit = "bytes" },
       { "captured_on", "integer?",
-        "When it (of several, the first) was last written, as os.time() has it: perf's time of "
-        .. "the recording; nil of a stream.", unit = "s" },
+        "When it (of several, the first) was last written, as from os.time(): perf's time of "
+        .. "the recording; nil for a stream.", unit = "s" },
       { "mode", "\"file\"|\"directory\"|\"pipe\"",
-        "\"pipe\": what `perf record -o -` wrote, also in a file." },
+        "\"pipe\": the output of `perf record -o -`, even in a file." },
       { "as", "string", "The version of perf whose text is printed: \"7.3\"." },
       { "version", "integer", "The version of the format: 1 is PERFFILE, 2 is PERFILE2." },
       { "byte_order", "\"little\"|\"big\"", "The byte order of the recorded machine." },
       { "complete", "boolean",
-        "False when it is known that something is missing: cut off, never finished, or in part "
-        .. "not readable." },
+        "False if it is known that something is missing: it was cut off, never finished, or is "
+        .. "in part not readable." },
       { "damage", "Damage[]", "Damage that passes have found so far, each position once." },
       { "features", "Features", "The header features, decoded when they are read." },
       { "events", "Events", "The events, by number and by name." },
       { "first_time", "integer?", "Time of the first sample; nil without times.", unit = "ns" },
       { "last_time", "integer?", "Time of the last sample; nil without times.", unit = "ns" },
       { "out_of_order", "integer",
-        "Records that came too late for their place in the order, in the last pass." },
+        "Records of the last pass that came too late to be sorted." },
     },
     methods = {
       { "records", "Starts a query of the records, as they were recorded.",
         params = { { "options", "string|RecordsOptions?",
           "a record type's name is short for { type = name }" } },
         returns = { { "Query" } }, errors = CLOSED .. ", an unknown type, event or option" },
-      { "samples", "Starts a query of samples, delivered for each counter value that moved.",
+      { "samples", "Starts a query of samples, delivered for each counter value that changed.",
         params = { { "event", "string|Event|(string|Event)[]|RecordsOptions?",
           "a name, a glob, an Event, several of them, or options without `type`",
           default = "every event" } },
         returns = { { "Query" } }, errors = CLOSED .. ", an unknown event or option" },
-      { "run", "Calls a handler for each record, in the order of time.",
+      { "run", "Calls a handler for each record, in time order.",
         params = { { "handlers", "Handlers", "functions by record types and events" } },
         errors = CLOSED .. ", an unknown key, and any error of a handler" },
       { "thread", "Looks up the thread that had an id at a time.",
         params = { { "tid", "integer", "id of a thread" }, TIME },
-        returns = { { "Thread?", "nil if the recording says nothing of it" } },
+        returns = { { "Thread?", "nil if it does not occur in the recording" } },
         errors = CLOSED },
       { "threads",
-        "Lists all threads of the recording: of an id that was used again, one for each.",
+        "Lists all threads of the recording. A reused id has several threads.",
         returns = { { "Thread[]" } }, errors = CLOSED },
       { "running", "Looks up the thread that ran on a processor at a time, by the switches "
         .. "that were recorded: sched:sched_switch, or perf record --switch-events.",
         params = { { "cpu", "integer", "number of a processor" },
           { "time", "integer|string",
             "a time in ns, or the text of one as for `between`: \"@440.5\"" } },
-        returns = { { "Thread?", "nil where the recording does not say which; of a thread that "
-          .. "no other record names, what the switches say" },
+        returns = { { "Thread?", "nil if the recording does not tell; a thread that no other "
+          .. "record names is as the switches describe it" },
           { "string?", "the reason, if no record says where and when threads were switched" } },
         errors = CLOSED .. ", a stream that was read, recordings of several systems" },
       { "resolve", "Looks up the map, binary, function and line of an address.",
         params = { { "pid", "integer", "id of a process" },
           { "addr", "integer", "an address in it" }, TIME },
         returns = { { "Resolved?", "nil if nothing was mapped there" } }, errors = CLOSED },
-      { "missing", "Looks for the symbols of all binaries that were mapped.",
+      { "missing", "Searches for the symbols of all binaries that were mapped.",
         returns = { { "Missing[]", "those that have none" },
-          { "Unproven[]", "those that were used so far without a recorded build-id" } },
+          { "Unproven[]", "those used so far without a recorded build-id" } },
             errors = CLOSED },
       { "binaries",
         "Lists every binary of the recording, and where its symbols and lines come from.",
@@ -74,7 +74,7 @@ return {
         returns = { { "Binary[]", "as they were first mapped" } },
         errors = CLOSED .. ", an unknown option or a value that it cannot have" },
       { "history",
-        "Lists what was at an address over time: one item for each time range, without gaps.",
+        "Lists the maps of an address over time: one item for each time range, without gaps.",
         params = {
           { "pid", "integer?", "id of a process; nil: only what the kernel had there" },
           { "address", "integer", "an address in it" },
@@ -83,18 +83,18 @@ return {
             "the pid of a guest: an address of its kernel, or of its process `pid`" },
         },
         returns = {
-          { "Stay[]", "in the order of time" },
+          { "Stay[]", "in time order" },
           { "\"kernel\"|\"user\"|\"either\"",
             "whose address it is, by itself; either: on machines where both have "
             .. "all" },
         }, errors = CLOSED },
-      { "timing", "Says where the time went so far: the passes over the recording, and the "
-        .. "stages of each.",
+      { "timing", "Reports where the time went so far: the passes over the recording, and "
+        .. "the stages of each.",
         returns = { { "Timing", "a table whose tostring() is a text" } },
         errors = "a recording that was opened without `timing = true`" },
       { "close",
-        "Closes the recording, also twice: its records, views and queries raise then; tables, "
-          .. "copies and collected values stay." },
+        "Closes the recording; a second call does nothing. Afterwards its records, views and "
+          .. "queries raise; tables, copies and collected values remain usable." },
     },
   },
 
@@ -103,19 +103,19 @@ return {
     doc = "Options of `file:records(options)`, and without `type` of `file:samples(options)`.",
     fields = {
       { "type", "string|integer|(string|integer)[]?",
-        "Record types by name or number; `\"unknown\"`: all that have no name here.",
+        "Record types by name or number; `\"unknown\"`: all that perflua has no name for.",
         default = "all" },
       { "event", EVENT, "Only records that belong to it: a name, a glob, an Event, or several.",
         default = "all" },
       { "order", "\"time\"|\"file\"?",
-        "Time order, or the order of the file.",
-        default = "\"time\"; of results that are the same in any order \"file\"" },
+        "Time order or file order.",
+        default = "\"time\"; \"file\" for results that are the same in any order" },
       { "reuse", "boolean?",
-        "The loop hands out one record object again and again: fast; copy() keeps one.",
+        "The loop delivers the same object for each record, which is fast; copy() keeps one.",
         default = "false" },
-      { "container", "boolean?", "The container's own records, too.", default = "false" },
+      { "container", "boolean?", "The container's own records as well.", default = "false" },
       { "expand", "boolean?",
-        "Samples with counter values are delivered for each value that moved.",
+        "Delivers samples with counter values once for each value that changed.",
         default = "true for samples(), false for records()" },
     },
   },
@@ -144,19 +144,19 @@ return {
     name = "Pass", kind = "result", doc = "A pass over a recording.",
     fields = {
       { "what", "string", "Its purpose, such as \"groups\", \"loop\" or \"index of times\"." },
-      { "times", "integer", "Passes that it stands for: more than 1 only where there were "
-        .. "very many." },
-      { "wall", "integer", "From its begin to its end, with passes inside of it, and in a "
-        .. "loop with what the script does.", unit = "ns" },
+      { "times", "integer", "Passes that it stands for: more than 1 only if there were very "
+        .. "many." },
+      { "wall", "integer", "From its beginning to its end, including passes inside it and, in "
+        .. "a loop, the work of the script.", unit = "ns" },
       { "processor", "integer", "Processor time of all threads.", unit = "ns" },
-      { "stages", "Stage[]", "What it took." },
+      { "stages", "Stage[]", "Its stages." },
     },
   },
 
   Stage = {
     name = "Stage", kind = "result", doc = "A stage of a pass. The stages add up to the pass.",
     fields = {
-      { "name", "string", "\"read\", \"decompress\", \"order\" (put in the order of time), "
+      { "name", "string", "\"read\", \"decompress\", \"order\" (sorting by time), "
         .. "\"names\" (threads and maps), \"symbols\" (with source lines), \"counts\", "
         .. "\"groups\", \"rows\" or \"text\"." },
       { "wall", "integer", "Time of the caller.", unit = "ns" },
@@ -190,7 +190,7 @@ return {
     fields = {
       { "pid", "integer", "Its process." },
       { "tid", "integer", "Its id." },
-      { "comm", "string", "Its name at the time that was asked for, else its last." },
+      { "comm", "string", "Its name at the given time, or else its last name." },
       { "start", "integer?",
         "The time it began; nil if unknown, or before the recording.", unit = "ns" },
       { "exit", "integer?",
@@ -198,7 +198,7 @@ return {
       { "source", "integer?",
         "The recording it is of, from 1, where several are systems of their own." },
       { "maps", "fun(): View.map[]",
-        "Maps of its process at the time that was asked for, else at the end." },
+        "Maps of its process at the given time, or else at the end." },
     },
   },
 

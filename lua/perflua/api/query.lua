@@ -20,7 +20,7 @@ local function describe_measure(name, returns, doc, column, grouped, errors)
 end
 
 local quantile = describe_measure("quantile", "number?",
-  "The value below or at which the share `q` of all lies, within 1 %.",
+  "The value that a share `q` of all values does not exceed, within 1 %.",
   "quantile_FIELD", "That value of each group.")
 quantile.params = { FIELD, { "q", "number|number[]",
   "from 0 to 1; several are columns p50_FIELD, p99_FIELD …, without group_by an array" } }
@@ -41,14 +41,14 @@ local classes = {
       .. "Query; nothing is read until it is looped over (`for record in query do`) or asked "
       .. "for a result.",
     fields = {
-      { "counts", "PairCounts?", "Counts of what the last pass could not pair." },
+      { "counts", "PairCounts?", "Counts of spans and unpaired records in the last pass." },
     },
     methods = {
-      { "where", "Keeps the records that pass.", step = "before",
+      { "where", "Keeps the records for which a condition holds.", step = "before",
         params = { { "filter", "string|table<string, any>|fun(record: Record): any",
           "an expression, values by fields, or a function" } },
         returns = QUERY, errors = GROUPED .. "a malformed expression, " .. UNKNOWN },
-      { "between", "Keeps the records of a span of time.", step = "before",
+      { "between", "Keeps the records in a time range.", step = "before",
         params = {
           { "from", "integer|string|table[]?",
             "included: ns as recorded, \"@8590.143543\", \"1.5s\" after the start, \"10%\", "
@@ -56,9 +56,8 @@ local classes = {
               .. "{ from, to }", default = "the start" },
           { "to", "integer|string?", "excluded", default = "the end" },
         }, returns = QUERY,
-        errors = GROUPED .. "a malformed time or one outside of the recording; the time of "
-          .. "day "
-          .. "of a recording that does not know it" },
+        errors = GROUPED .. "a malformed time or one outside the recording; a time of day, if "
+          .. "the recording does not know it" },
       { "select",
         "Makes loops yield these values instead of records; an absent value is false.",
         step = "before",
@@ -71,22 +70,22 @@ local classes = {
         errors = GROUPED
           .. "one that selects fields, is of spans or in file order; an unknown name" },
       { "within",
-        "Keeps the records, or the spans, inside of spans; the fields of the span around them "
-          .. "are named `span.FIELD`.",
+        "Keeps the records or spans that lie inside spans; fields of the enclosing span are "
+          .. "named `span.FIELD`.",
         step = "before",
         params = { { "spans", "Query", "spans of pair()" },
-          { "options", "WithinOptions?", "how records and spans meet" } },
-        returns = { { "Query", "whose loops give the record or Span, and that around it" } },
+          { "options", "WithinOptions?", "how records belong to spans" } },
+        returns = { { "Query", "whose loops give the record or Span, and the outer Span" } },
         errors = GROUPED .. "a Query without spans, spans of another File; an unknown option" },
       { "union",
-        "Makes rows of the time that any of the spans covers, by key: with `start`, `stop`, "
+        "Makes rows of the time covered by any of the spans, by key: with `start`, `stop`, "
           .. "`duration` and `key`.",
         step = "before", params = { { "options", "CoverOptions?", "the key" } },
         returns = { { "Query", "whose loops give Covers" } },
         errors = GROUPED .. "a Query without spans, spans filtered by a Lua function; an "
           .. "unknown option" },
       { "intersection",
-        "Makes rows of the time that spans of both queries cover, by key, likewise.",
+        "Makes rows of the time covered by spans of both queries, by key, as union() does.",
         step = "before",
         params = { { "other", "Query", "spans of the same File" },
           { "options", "CoverOptions?", "the key" } },
@@ -94,9 +93,9 @@ local classes = {
         errors = GROUPED .. "a Query without spans, spans of another File, keys that are never "
           .. "equal; an unknown option" },
       { "unnest",
-        "Makes each item of a view a row: frames of a call chain (`frame.symbol`), "
+        "Turns each item of a view into a row: frames of a call chain (`frame.symbol`), "
           .. "branches (`branch.from`), counter values (`counter.value`), registers "
-          .. "(`reg.name`), beside the fields of the record or span.",
+          .. "(`reg.name`), together with the fields of the record or span.",
         step = "before",
         params = {
           { "view", "string",
@@ -108,7 +107,8 @@ local classes = {
         errors = GROUPED .. "one that selects fields, is of records inside of spans or of "
           .. "items already; a view that no record has" },
       { "group_by",
-        "Puts records with the same values together; groups of samples are split by event.",
+        "Puts records with the same values into one group; groups of samples are split by "
+          .. "event.",
         step = "before",
         params = { { "...", "string|table<string, fun(record: Record): any>",
           "fields, expressions such as \"bucket(time, '10ms')\", \"callchain\" (a Stack), or "
@@ -141,13 +141,13 @@ local classes = {
         "Counts the different values of each group."),
       first,
       last,
-      { "share", "Adds the sum of a field as % of its event's.", step = "after",
+      { "share", "Adds the sum of a field in percent of the event's total.", step = "after",
         column = "share_FIELD", params = {
         FIELD },
         returns = QUERY, errors = UNGROUPED .. ", " .. UNKNOWN },
       { "ratio",
-        "Adds the sum of a field over the records of one event, divided by that of another's; "
-          .. "groups hold all events together then.", step = "after", column = "OVER/UNDER",
+        "Adds the sum of a field over the records of one event, divided by that of another; "
+          .. "groups then hold all events together.", step = "after", column = "OVER/UNDER",
         params = { { "over", "string|Event", "an event" },
           { "under", "string|Event", "an event" },
           { "field", "string?", "the field that is added up", default = "\"period\"" } },
@@ -158,23 +158,24 @@ local classes = {
         step = "after", params = { FIELD }, returns = QUERY,
         errors = "another measure before it, a weight that is not an integer or below 0" },
       { "each",
-        "Calls a function for each record, row, or with the selected values; without one it "
-          .. "gives an iterator "
-        .. "for `for`, which may be nested and lets go when the loop is left.",
+        "Calls a function for each record or row, or with the selected values. Without a "
+          .. "function it returns an iterator for `for`, which can be nested and releases the "
+          .. "file when the loop is left.",
         params = { { "fn", "function?", "called for each" } },
         returns = { { "function?", "the iterator" } },
         errors = "a closed file, a second pass over a stream, any error of the function" },
       { "collect",
-        "Reads all into an array: records, rows, or selected values, those of several fields "
-          .. "as arrays.",
+        "Reads all records, rows or selected values into an array; several selected values "
+          .. "are an array each.",
         returns = { { "any[]" } }, errors = "a closed file, a second pass over a stream" },
-      { "table", "Reads, and shows all rows, in the order of the first measure unless a step "
-        .. "says more. tostring() of a grouped query gives its text, made once; over a stream "
-        .. "or a closed file it reads nothing.", step = "after", returns = { { "Table" } },
+      { "table", "Reads, and returns a Table with all rows, sorted by the first measure unless "
+        .. "a step says otherwise. tostring() of a grouped query gives its text, which is made "
+        .. "once; for a stream or a closed file it reads nothing.", step = "after",
+        returns = { { "Table" } },
         errors = UNGROUPED .. ", and any error while reading" },
       { "explain",
-        "Says what is read and in which order, by how many workers, and where each step runs. "
-          .. "Reads nothing.",
+        "Tells what is read and in which order, by how many workers, and where each step "
+          .. "runs. Reads nothing.",
         returns = { { "string" } }, errors = "a closed file" },
     },
   },
@@ -189,26 +190,24 @@ local classes = {
         "string|Event|(string|Event|PairSide)[]|PairSide|fun(record: Record): any",
         "The records that close it." },
       { "key", "string|string[]|table<string, any>|false?",
-        "The fields that both have in common; { open =, close = } where they are called "
-        .. "differently; false: none, so that one span at a time is open in the whole "
-        .. "recording.",
+        "The fields that both have in common; { open =, close = } if their names differ; "
+        .. "false: none, so that one span at a time is open in the whole recording.",
         default = "\"tid\"" },
       { "fields", "string[]?",
-        "Spans that are looped over have tables of these fields instead of records: faster." },
+        "In loops, spans have tables of these fields instead of records, which is faster." },
       { "change", "PairSide|PairSide[]?",
-        "The records that change the state of an open span; each has a `state`, as `open` then "
-          .. "has: spans have fields `in_STATE`, the time that they spent in it." },
+        "The records that change the state of an open span. Each has a `state`, and so has "
+          .. "`open`; spans have fields `in_STATE`, the time that they spent in that state." },
       { "slice", "string|integer?",
         "Spans are cut at multiples of this time, \"10ms\" or nanoseconds." },
       { "window", "any[]?",
-        "The times `{ from, to }`, as between() takes them: only parts of spans in it are "
-          .. "rows." },
+        "Times `{ from, to }` as in between(): only parts of spans inside it are rows." },
       { "lost", "\"drop\"|\"keep\"?",
-        "Whether spans that were open when records were lost are rows if a record closes them "
-          .. "later.",
+        "What to do with spans that were open when records were lost, and that a record "
+          .. "closes later.",
         default = "\"drop\"" },
       { "unfinished", "boolean?",
-        "Spans that are open at the end are rows, too: without `stop`, with `so_far`.",
+        "Spans that are open at the end are rows, too; they have `so_far`, but no `stop`.",
         default = "false" },
     },
   },
@@ -221,13 +220,13 @@ local classes = {
       { "event", "string|Event|(string|Event)[]?", "Their event." },
       { "type", "string?", "Their record type." },
       { "where", "string|table<string, any>|fun(record: Record): any?",
-        "A filter, as where() takes it. In `close` it may name fields of the record that "
-          .. "opened the span: \"args.id == open.args.id\"." },
+        "A filter, as for where(). In `close` it can name fields of the record that opened the "
+          .. "span: \"args.id == open.args.id\"." },
       { "key", "string|string[]|false?", "The fields that are the key of these records.",
         default = "`key` of pair()" },
-      { "state", "string?", "The state that a span has from then on: in `open` and `change`." },
+      { "state", "string?", "In `open` and `change`: the state of a span from then on." },
       { "again", "\"drop\"|\"keep\"?",
-        "In `open`: what becomes of a span of its key that is open already.",
+        "In `open`: what to do with a span of the same key that is open already.",
         default = "\"drop\"" },
     },
   },
@@ -237,12 +236,13 @@ local classes = {
     doc = "Options of `query:within(spans, options)`.",
     fields = {
       { "key", "string|string[]?",
-        "The fields of a record, or of a span inside, that are the key of the spans around.",
+        "The fields of a record or inner span that are compared with the key of the enclosing "
+          .. "spans.",
         default = "those of the spans, if both ends have the same, else \"tid\"" },
       { "closed", "boolean?",
         "Records wait for the end of their span, and those of spans without an end are left "
           .. "out.",
-        default = "true if the end is asked for" },
+        default = "true if the query needs fields of the end" },
     },
   },
 
@@ -251,13 +251,13 @@ local classes = {
     doc = "Options of `spans:union(options)` and `spans:intersection(other, options)`.",
     fields = {
       { "key", "string|string[]|false?",
-        "Fields of the spans by which they are added up; false: all together.",
+        "Fields of the spans by which they are combined; false: all of them.",
         default = "the key of the spans" },
     },
   },
 
   Cover = {
-    name = "Cover", kind = "result", doc = "Time that spans cover, as loops give it.",
+    name = "Cover", kind = "result", doc = "Time that spans cover, in loops.",
     fields = {
       { "start", "integer", "When it began.", unit = "ns" },
       { "stop", "integer", "When it ended.", unit = "ns" },
@@ -272,16 +272,16 @@ local classes = {
       { "as", "string?", "Prefix of the names of an item's members.",
         default = "\"frame\", \"branch\", \"counter\" or \"reg\"" },
       { "once", "string?",
-        "A field or an expression: of the rows of a record, or span, the first with each value "
-          .. "is kept." },
+        "A field or an expression: keeps, of the rows of a record or span, the first with each "
+          .. "value." },
       { "inline", "boolean?",
-        "Of callchain: inlined functions are rows, before the frame whose code they are.",
+        "For callchain: inlined functions are rows, before the frame that they are inlined in.",
         default = "false" },
     },
   },
 
   Span = {
-    name = "Span", kind = "result", doc = "A span of time, as loops over pair() give it.",
+    name = "Span", kind = "result", doc = "A span, in loops over pair().",
     fields = {
       { "start", "integer", "When it began.", unit = "ns" },
       { "stop", "integer?", "When it ended; nil: it has not ended yet.", unit = "ns" },
@@ -291,11 +291,11 @@ local classes = {
       { "key", "any",
         "Value that both records share; an array if the key has several fields." },
       { "so_far", "integer?",
-        "Time from the opening record to the last one that is read, if it had not ended then: "
-          .. "with `unfinished` of pair().",
+        "With `unfinished` of pair(), for a span that has not ended: time from the opening "
+          .. "record to the last one that is read.",
         unit = "ns" },
       { "cut", "boolean?",
-        "Whether it is a part of a span: with `slice` or `window` of pair()." },
+        "With `slice` or `window` of pair(): true for a part of a span." },
       { "open", "Record|table<string, any>", "The record that opened it." },
       { "close", "Record|table<string, any>?",
         "The record that closed it; nil: it has not ended yet." },
@@ -306,21 +306,21 @@ local classes = {
     name = "PairCounts", kind = "result", doc = "Counts of a pass over spans.",
     fields = {
       { "pairs", "integer", "Spans that were opened and closed." },
-      { "unopened", "integer", "Records that closed a span which none opened." },
-      { "unclosed", "integer", "Spans that were still open at the end, and are in no row." },
-      { "unfinished", "integer", "Spans that were still open at the end, and are rows." },
-      { "restarted", "integer", "Spans that were dropped, opened once more before a close." },
-      { "mismatched", "integer", "Spans that were dropped, as a record that closes spans of "
-        .. "their key does not answer to the one that opened them." },
-      { "lost", "integer", "Spans that were dropped, as records were lost." },
-      { "lost_at_least", "integer", "How long these were open: to the last record before the "
-        .. "loss, of the same cpu where records say theirs.", unit = "ns" },
-      { "lost_at_most", "integer", "How long they were open: to the next record of their key "
-        .. "that opens or closes spans, else to the last record.", unit = "ns" },
-      { "kept", "integer", "Spans among `pairs` that were open when records were lost: with "
-        .. "`lost = \"keep\"`." },
+      { "unopened", "integer", "Closing records without an opening record." },
+      { "unclosed", "integer", "Spans that were open at the end, and are not rows." },
+      { "unfinished", "integer", "Spans that were open at the end, and are rows." },
+      { "restarted", "integer", "Spans that were dropped because their key was opened again." },
+      { "mismatched", "integer", "Spans that were dropped because a record that could close "
+        .. "them did not match." },
+      { "lost", "integer", "Spans that were dropped because records were lost." },
+      { "lost_at_least", "integer", "How long these were open at least: up to the last record "
+        .. "before the loss, of the same cpu if records tell theirs.", unit = "ns" },
+      { "lost_at_most", "integer", "How long they were open at most: up to the next record of "
+        .. "their key that opens or closes spans, or else to the last record.", unit = "ns" },
+      { "kept", "integer", "With `lost = \"keep\"`: spans among `pairs` that were open when "
+        .. "records were lost." },
       { "stray", "integer", "Records of `change` that changed no span: none of their key was "
-        .. "open, or it had changed later." },
+        .. "open, or it had a later change." },
       { "unkeyed", "integer", "Records without a key or time." },
     },
   },

@@ -10,34 +10,33 @@ local classes = {
   Table = {
     name = "Table", kind = "object", prefix = "table:", len = true,
     doc = "The groups of a query as rows: `table[i]`, `#table`; tostring() gives aligned text. "
-      .. "All groups are kept, whatever is shown.",
+      .. "It keeps all groups, even those that it does not show.",
     index = {
       { "[integer]", "table<string, any>",
-        "A row that is shown, by its columns' names; `row.event` is the event's "
-        .. "name." },
+        "A shown row, by names of columns; `row.event` is the name of the event." },
     },
     fields = {
       { "counts", "PairCounts?", "For spans: counts of records that could not be paired." },
     },
     methods = {
-      { "rows", "Walks over the rows that are shown.",
+      { "rows", "Iterates over the shown rows.",
         returns = { { "(fun(): table<string, any>?)",
         "an iterator" } } },
-      { "csv", "Writes the rows that are shown as CSV: UTF-8, lines end with LF.",
+      { "csv", "Writes the shown rows as CSV: UTF-8, lines end with LF.",
         params = { OUT, { "options", "CsvOptions?", "how to write cells" } },
         returns = WRITTEN },
-      { "json", "Writes the rows that are shown as JSON.", params = { OUT },
+      { "json", "Writes the shown rows as JSON.", params = { OUT },
         returns = WRITTEN },
       { "tree",
-        "Puts the call stacks of a table that is grouped by `\"callchain\"` together: what "
-          .. "they have in common is a node of a tree once, with what all of them add up to. "
-          .. "Of all groups, whatever is shown; other keys are added up. The first of the "
-          .. "measures `count`, `sum` and `share` is the weight.",
+        "Merges the call stacks of a table that is grouped by `\"callchain\"` into a tree, in "
+          .. "which they share nodes as far as they are equal. The tree has all groups, even "
+          .. "those that are not shown; other keys are added up. The weight is the first "
+          .. "measure `count`, `sum` or `share`.",
         params = { { "options", "TreeOptions?", "what is a node" } },
         returns = { { "Node", "the root" } },
         errors = "no key is a call stack; no measure adds up; several events, and none is "
           .. "named; lines of a closed file" },
-      { "merge", "Puts the groups of both together.",
+      { "merge", "Merges the groups of both tables.",
         params = { { "other", "Table", "a table with the same keys and measures" } },
         returns = { { "Table", "a new one" } },
         errors = "a table of other keys or measures" },
