@@ -128,9 +128,11 @@ end
 local function check_others(file)
   local needs = require "perflua.meta.needs"
   check_taken("PairSide", { event = "cpu-clock", type = "comm",
-    where = "pid == 1", key = "tid", state = "running", again = "keep" }, function(side)
+    where = "pid == 1", key = "tid", state = "running", again = "keep",
+    from = "running" }, function(side)
     if not (side.event or side.type or side.where) then side.event = "cpu-clock" end
-    file:records():pair { open = side, close = "page-faults" }
+    local open = side.from and { event = "cpu-clock", state = "running" } or side
+    file:records():pair { open = open, close = side.from and side or "page-faults" }
   end)
   check_taken("Needs", { events = "cpu-clock", fields = "callchain",
     any = { "cpu-clock" } }, function(value)

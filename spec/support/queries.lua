@@ -184,15 +184,16 @@ local measures = {
 }
 local weighted = { count = true, avg = true, quantile = true, hist = true }
 local names = { "sum", "avg", "min", "max", "quantile", "hist", "distinct" }
-local of_groups = { first = scalar, last = scalar, share = number }
+local of_groups = { first = scalar, last = scalar, share = number, max_by = number }
 local more_names = { "sum", "avg", "min", "max", "quantile", "hist", "distinct", "first",
-  "last", "share" }
+  "last", "share", "max_by" }
 
 function Maker:measure(known)
   if self:chance(15) then return { "count" } end
   local name = self:one_of(known)
   local step = { name, self:value(measures[name] or of_groups[name]) }
   if name == "quantile" then step[3] = self:one_of { 0.0, 0.5, 0.99, 1.0, 0.3333 } end
+  if name == "max_by" then step[3] = self:value { signed = true, unsigned = true } end
   return step
 end
 

@@ -88,9 +88,11 @@ local function add_states(self, options)
     self.pool = common(self.records)
     options.change[i] = { event = self:one_of { "open", "close", "tick" },
       state = i == 1 and "b" or self:one_of { "a", "b" },
+      from = self:chance(30) and self:one_of { "a", "b" } or nil,
       where = self:chance(50) and self:condition(1) or nil }
     self.pool = self.records
   end
+  if self:chance(30) then options.close = { event = "close", from = "a" } end
 end
 
 local function spans(self, steps, keys, fields, ended)

@@ -145,6 +145,13 @@ local classes = {
         column = "share_FIELD", params = {
         FIELD },
         returns = QUERY, errors = UNGROUPED .. ", " .. UNKNOWN },
+      { "max_by",
+        "Adds the value of a field in the record in which another is greatest; of several such "
+          .. "records in the first.", step = "after", column = "max_by_FIELD",
+        params = { FIELD, { "by", "string", "an integer from 0 on; records with 0, or without "
+          .. "it, have no part" } },
+        returns = QUERY, errors = UNGROUPED .. ", " .. UNKNOWN
+          .. ", one that is no integer, an integer below 0" },
       { "ratio",
         "Adds the sum of a field over the records of one event, divided by that of another; "
           .. "groups then hold all events together.", step = "after", column = "OVER/UNDER",
@@ -225,6 +232,8 @@ local classes = {
       { "key", "string|string[]|false?", "The fields that are the key of these records.",
         default = "`key` of pair()" },
       { "state", "string?", "In `open` and `change`: the state of a span from then on." },
+      { "from", "string|string[]?", "In `close` and `change`: the states of the spans that it "
+        .. "closes or changes.", default = "all" },
       { "again", "\"drop\"|\"keep\"?",
         "In `open`: what to do with a span of the same key that is open already.",
         default = "\"drop\"" },

@@ -100,6 +100,18 @@ function columns_of.ratio(spec, over, under, field)
 end
 
 ---@param spec table
+---@param what string names the method in messages
+---@param field string
+---@return table # the Ref of what can be a weight; raises unless it is an integer
+function columns_of.weight(spec, what, field)
+  local ref = spec.scope:ref(field)
+  if not weights[ref.kind] then
+    usage_error("%s: an integer expected, but %s is not one (%s)", what, field, ref.kind)
+  end
+  return ref
+end
+
+---@param spec table
 ---@param field string
 ---@return {columns: table[]} # the changes: the last measure is weighted
 function columns_of.weighted(spec, field)
@@ -115,11 +127,7 @@ function columns_of.weighted(spec, field)
   elseif last.weight then
     usage_error("weight: '%s' is already weighted by %s", last.name, last.weight.text)
   end
-  last.weight = spec.scope:ref(field)
-  if not weights[last.weight.kind] then
-    usage_error("weight: an integer expected, but %s is not one (%s)", field,
-      last.weight.kind)
-  end
+  last.weight = columns_of.weight(spec, "weight", field)
   columns[#columns] = last
   return { columns = columns }
 end

@@ -133,14 +133,6 @@ function intervals.pair(on, options)
   local reading, set = reading_of(spec, all_sides)
   local all = fields.scope(spec.file, reading.types, set, spec.container)
   reading.scope = all
-  for _, side in pairs(all_sides) do
-    for _, part in ipairs(side.parts) do
-      -- of records whose types are the part's, all that are read and do not tell of lost ones,
-      -- that need not be asked
-      local are_all = part.types == spec.types and not pairs_lost(spec)
-      part.quick = are_all and part.untyped
-    end
-  end
   local pairing = {
     on = spec, file = spec.file, events = set, open = open, close = all_sides.close,
     change = all_sides.change, states = sides.states(all_sides), cuts = cuts, reading = reading,

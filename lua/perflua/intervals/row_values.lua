@@ -11,7 +11,7 @@ local side_of = { open = OPEN, close = CLOSE }
 
 -- The places of values of a span itself; those of its key follow, then those of its states.
 local START <const>, STOP <const>, SO_FAR <const> = 1, 2, 3
-local CUT <const>, END <const>, DURATION <const>, KEY <const> = 4, 5, 6, 6
+local CUT <const>, END <const>, DURATION <const>, STATE <const>, KEY <const> = 4, 5, 6, 7, 7
 
 -- Trees whose fields are places in a row.
 ---@class perflua.RowLowering: perflua.Lowering
@@ -50,11 +50,10 @@ function Rows:column_of(ref, side, as_value)
   return place
 end
 
--- Returns the place of a value that all records have.
-function Rows:one()
-  self.places.one = self.places.one
-    or self:column { op = "const", kind = "natural", value = 1 }
-  return self.places.one
+-- Returns the place of a number that all records have.
+function Rows:number(n)
+  self.places[n] = self.places[n] or self:column { op = "const", kind = "natural", value = n }
+  return self.places[n]
 end
 
 -- Trees over a record that closes a span and the values kept of the one that opened it.
@@ -108,13 +107,28 @@ local function border(self, place, side, kind)
   return self:time(side, kind)
 end
 
+-- Returns a tree that tells whether a span ended in a state.
+local function is_state(self, i)
+  return { op = "eq", kind = "boolean", left = self:value_at(STATE, SPAN, "unsigned"),
+    right = { op = "const", kind = "natural", value = i - 1 } }
+end
+
 local own = {
+  state = function(self)
+    local all
+    for i, name in ipairs(self.pairing.states) do
+      local one = { op = "given", kind = "string", left = is_state(self, i),
+        right = { op = "const", kind = "string", value = name } }
+      all = all and { op = "either", kind = "string", left = all, right = one } or one
+    end
+    return all
+  end,
   start = function(self) return border(self, START, OPEN, "unsigned") end,
   stop = function(self) return border(self, STOP, CLOSE, "unsigned") end,
   duration = function(self) return self:value_at(DURATION, SPAN, "signed") end,
   so_far = function(self) return self:value_at(SO_FAR, SPAN, "signed") end,
   cut = function(self) return self:value_at(CUT, SPAN, "boolean") end,
-  state = function(self, i)
+  in_state = function(self, i)
     local pairing = self.pairing
     local n_keys = #pairing.open.keys + (pairing.several and 1 or 0)
     return self:value_at(KEY + math.max(n_keys, 1) + i, SPAN, "signed")
@@ -128,8 +142,9 @@ local function more_fields(self)
   if self.pairing.unfinished then add("so_far", own.so_far(self)) end
   if self.pairing.cuts then add("cut", own.cut(self)) end
   for i, state in ipairs(self.pairing.states or {}) do
-    add("in_" .. state, own.state(self, i))
+    add("in_" .. state, own.in_state(self, i))
   end
+  if self.pairing.states then add("state", own.state(self)) end
   return names, trees
 end
 
@@ -161,7 +176,7 @@ function Rows:leaf(ref, kind, as_value)
   local lowering = self:lowering_of(ref)
   if lowering ~= self then return lowering:leaf(ref, kind, as_value) end
   local span = ref.span
-  if span and span.own then return own[span.own](self, span.state) end
+  if span and span.own then return own[span.own](self, span.number) end
   if span and span.key and self.pairing.stores_key then return self:key_at(span.key) end
   local of_record, side = self:record_ref(ref)
   return self:value_at(self:column_of(of_record, side, as_value), side, kind)
@@ -174,6 +189,23 @@ function Rows:asked(node, of_record, side)
 end
 
 local NOTHING = { op = "const", kind = "nil" }
+
+-- Returns a tree for `state == 'running'`, and `~=`, which compares numbers; nil: the node is
+-- none.
+function Rows:compared_state(node)
+  local ref, name = node.left.ref, node.right and node.right.value
+  if node.comparison ~= "eq" or not ref or not ref.span or ref.span.own ~= "state"
+    or self:lowering_of(ref) ~= self then
+    return nil
+  end
+  for i, known in ipairs(self.pairing.states) do
+    if known == name then
+      local tree = is_state(self, i)
+      tree.negated = node.negated
+      return tree
+    end
+  end
+end
 
 function Rows:node(node)
   if node.op == "under" then
@@ -194,6 +226,8 @@ function Rows:node(node)
     if of_record.node.op ~= "field" and of_record.kind ~= "string" then return NOTHING end
     local count = { op = "count", kind = node.kind, left = of_record.node }
     return self:asked(count, of_record, side)
+  elseif node.op == "compare" then
+    return self:compared_state(node) or lower.class.node(self, node)
   end
   return lower.class.node(self, node)
 end

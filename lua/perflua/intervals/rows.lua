@@ -5,6 +5,7 @@
 
 local engine = require "perflua.plan.engine"
 local expr = require "perflua.filter.expr"
+local keys_text = require("perflua.intervals.keys").text
 local lower = require "perflua.plan.lower"
 local row_values = require "perflua.intervals.row_values"
 
@@ -73,7 +74,7 @@ local function key_places(self, part, side)
   local places = {}
   if self.pairing.several then places[1] = self:column_of(self.pairing.source, OPEN, true) end
   for _, ref in ipairs(part.keys) do places[#places + 1] = self:column_of(ref, side, true) end
-  if #places == 0 then places[1] = self:one() end
+  if #places == 0 then places[1] = self:number(1) end
   return places
 end
 
@@ -86,7 +87,8 @@ local function add_sides(self, pairing)
       local side = #parts == 1 and side_of[name] or ("%s %d"):format(name, i)
       self.sides[#self.sides + 1] = {
         role = ROLES[name], part = part, of = side,
-        condition = condition(self, part.quick or part.filters, side),
+        condition = condition(self, part.kinds, side),
+        test = part.filters[1] and condition(self, part.filters, side),
         answers = part.answers and self:answers_column(part.answers, side),
       }
     end
@@ -121,7 +123,7 @@ local function keys_of(self)
     }
   end
   if #keys == 0 then -- one span at a time
-    local one = self:one()
+    local one = self:number(1)
     keys[1] = { inner = self.nested and self.nested:place(one, OPEN) or one }
   end
   return keys
@@ -185,19 +187,32 @@ function rows.of(pairing, inner, waits, columns)
   return self
 end
 
+-- Returns a function that numbers parts: those with the same fields as keys have one number.
+-- Called without a part it returns how many numbers there are.
+local function numbered_keys()
+  local numbers, n = {}, 0
+  return function(part)
+    if not part then return n end
+    local text = keys_text(part.keys)
+    if not numbers[text] then n, numbers[text] = n + 1, n + 1 end
+    return numbers[text]
+  end
+end
+
 local function describe_pairs(self)
-  local keys, sides = keys_of(self), {} -- it may add values
+  local keys, sides, number_of = keys_of(self), {}, numbered_keys() -- it may add values
   for i, side in ipairs(self.sides) do
     sides[i] = { role = side.role, condition = side.condition, answers = side.answers,
-      keys = key_places(self, side.part, side.of), state = side.part.state,
-      leaves_open = side.part.leaves_open }
+      test = side.test or nil, keys = key_places(self, side.part, side.of),
+      group = number_of(side.part),
+      state = side.part.state, from = side.part.from, leaves_open = side.part.leaves_open }
   end
   local cuts, states = self.pairing.cuts or {}, self.pairing.states
   return {
     sides = sides, opened = self.opened, waits = self.waits, time = self.time_column,
     inner = self.is_inner or nil, pairs_lost = self.pairing.pairs_lost, keys = keys,
     unfinished = self.pairing.unfinished and not self.at_once,
-    n_states = states and #states, slice = cuts.slice, from = cuts.from, to = cuts.to,
+    n_groups = number_of(), n_states = states and #states, slice = cuts.slice, from = cuts.from, to = cuts.to,
     keeps_lost = self.pairing.keeps_lost,
     cpu = self.pairing.cpu and self:column_of(self.pairing.cpu, OPEN, true),
     values = self.row, ended = self.ended, nested = self.nested and describe_pairs(self.nested),

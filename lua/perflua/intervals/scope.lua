@@ -19,6 +19,7 @@ local asked = {
   cut = { kind = "boolean", option = "cuts", shown = "slice = …, window = …" },
 }
 
+
 local Scope = setmetatable({}, { __index = fields.class })
 Scope.__index = Scope
 
@@ -49,7 +50,9 @@ end
 function Scope:state(state, path, text)
   local known = {}
   for i, name in ipairs(self.pairing.states) do
-    if name == state then return made(text, "signed", path, { own = "state", state = i }) end
+    if name == state then
+      return made(text, "signed", path, { own = "in_state", number = i })
+    end
     known[i] = "in_" .. name
   end
   return nil, ("'%s': no such state; there are %s"):format(text, table.concat(known, ", "))
@@ -78,6 +81,11 @@ function Scope:resolve(path, text)
       return nil, ("'%s': only spans of pair { %s } have it"):format(text, asked[name].shown)
     end
     return made(text, asked[name].kind, path, { own = name })
+  end
+  if name == "state" and #path == 1 and self.pairing.states then
+    local ref = made(text, "string", path, { own = name })
+    ref.words = self.pairing.states
+    return ref
   end
   local state = #path == 1 and self.pairing.states and type(name) == "string"
     and name:match "^in_(.+)"

@@ -2,9 +2,10 @@
 -- these are.
 --
 -- A side is { parts, scope, types, events, text }: the records of any of its parts; scope knows
--- their fields. A part is { filters, untyped, answers, key, state, scope, types, events,
--- text }: the records for which all filters hold, those in `untyped` and one that asks their
--- type. Filters in `answers`, if there are any, also ask the record that opened the span.
+-- their fields. A part is { kinds, filters, answers, key, group, from, state, scope, types,
+-- events, text }: the records for which all filters hold, those in `kinds`, which ask their type and
+-- event, and the others. Filters in `answers`, if there are any, also ask the record that
+-- opened the span.
 
 local answering = require("perflua.intervals.scope").answering
 local check_open = require("perflua.recording").check_open
@@ -122,39 +123,62 @@ local function part_of(spec, name, wanted, opening)
   local ids = types_of(spec, name, options)
   local set = options.event ~= nil and events_of(spec, name, options.event) or spec.events
   local scope = fields.scope(spec.file, ids, set, spec.container)
-  local filters, answers = {}, nil
-  if set then filters[#filters + 1] = conditions.events(scope, set) end
+  local kinds, filters, answers = {}, {}, nil
+  if ids then kinds[1] = conditions.types(scope, ids) end
+  if set then kinds[#kinds + 1] = conditions.events(scope, set) end
   if options.where ~= nil then
     local one = filter.of(options.where, opening and answering(scope, opening.scope) or scope)
     answers = asks_opening(one) and { one } or nil
     if not answers then filters[#filters + 1] = one end
   end
   table.move(spec.filters, 1, #spec.filters, #filters + 1, filters)
-  local typed = table.move(filters, 1, #filters, 1, {})
-  if ids then table.insert(typed, 1, conditions.types(scope, ids)) end
-  return { untyped = filters, filters = typed, answers = answers, key = options.key,
-    state = options.state, leaves_open = leaves_open(name, options.again), scope = scope,
+  return { kinds = kinds, filters = filters, answers = answers, key = options.key,
+    from = options.from, state = options.state, leaves_open = leaves_open(name, options.again), scope = scope,
     types = ids, events = set, text = text_of(options) }
 end
 
 -- Returns the number of a state, which is added to `names`.
-local function number_of(names, name, state)
-  if type(state) ~= "string" or not state:find "^[%a_][%w_]*$" then
-    usage_error("pair: %s: a state is a name, \"running\"; found %s", name, tostring(state))
+local function number_of(names, name, word)
+  if type(word) ~= "string" or not word:find "^[%a_][%w_]*$" then
+    usage_error("pair: %s: a state is a name, \"running\"; found %s", name, tostring(word))
   end
   for i, known in ipairs(names) do
-    if known == state then return i end
+    if known == word then return i end
   end
-  names[#names + 1] = state
+  names[#names + 1] = word
   return #names
 end
 
----Numbers the states of spans, as part.state.
+-- Returns a set of states, a bit for each.
+local function set_of(names, name, wanted)
+  local numbers, set = {}, 0
+  for i, known in ipairs(names) do numbers[known] = i end
+  for _, state in ipairs(type(wanted) == "table" and wanted or { wanted }) do
+    if not numbers[state] then
+      usage_error("pair: %s: from: no state '%s'; there are %s", name, tostring(state),
+        table.concat(names, ", "))
+    end
+    set = set | 1 << (numbers[state] - 1)
+  end
+  if set == 0 then usage_error("pair: %s: from: the list is empty", name) end
+  return set
+end
+
+---Numbers the states of spans, as part.state and part.from.
 ---@param all { open: table, close: table, change: table? } sides
 ---@return string[]? # their names; nil: there are none
 function sides.states(all)
   local names, has_states = {}, all.change ~= nil
   for _, part in ipairs(all.open.parts) do has_states = has_states or part.state ~= nil end
+  for name, side in pairs(all) do
+    for _, part in ipairs(side.parts) do
+      if part.from ~= nil and name == "open" then
+        usage_error("pair: open: a span that begins comes 'from' no state")
+      elseif part.from ~= nil and not has_states then
+        usage_error("pair: %s: 'from' names states, which these spans do not have", name)
+      end
+    end
+  end
   for _, part in ipairs(all.close.parts) do
     if part.state ~= nil then usage_error("pair: close: a span that ends has no 'state'") end
   end
@@ -165,6 +189,11 @@ function sides.states(all)
         usage_error("pair: %s: 'state' is missing: the state of a span from then on", name)
       end
       part.state = number_of(names, name, part.state)
+    end
+  end
+  for _, name in ipairs { "close", "change" } do
+    for _, part in ipairs(all[name] and all[name].parts or {}) do
+      part.from = part.from ~= nil and set_of(names, name, part.from) or nil
     end
   end
   return names

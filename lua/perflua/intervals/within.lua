@@ -110,7 +110,7 @@ function within.joined(spec, pairing)
     for i, part in ipairs(pairing[name].parts) do
       local filters = table.move(part.filters, 1, #part.filters, 1, {})
       filters[#filters + 1] = conditions.times(part.scope, pairing.reading)
-      parts[i] = setmetatable({ filters = filters, quick = false }, { __index = part })
+      parts[i] = setmetatable({ filters = filters }, { __index = part })
     end
     changed[name] = setmetatable({ parts = parts }, { __index = pairing[name] })
   end

@@ -68,6 +68,18 @@ end
 
 function Measured:count() return measure(self, "count") end
 
+---@param field string
+---@param by string a field: an integer that is not negative
+---@return perflua.Query # with the field of the record in which the other is greatest
+function Measured:max_by(field, by)
+  if not spec_of(self).keys then usage_error("max_by comes after group_by") end
+  not_final(self, "max_by")
+  local spec = spec_of(self)
+  local column = group.column(spec, "max_by", field)
+  column.weight = group.weight(spec, "max_by", by)
+  return derive(self, { columns = group.added(spec, column) })
+end
+
 ---@param over string|perflua.Event
 ---@param under string|perflua.Event
 ---@param field string? default: "period"

@@ -14,12 +14,13 @@ local sums = require "perflua.measures.sums"
 local measures = { steps = {}, weighted = {} }
 
 local numbers = { count = 0, sum = 0, share = 0 }
-local first_parts = { avg = { 0, 0, 0 }, ratio = { 0, 0 } }
+local first_parts = { avg = { 0, 0, 0 }, ratio = { 0, 0 },
+  max_by = { nil, 0 } }
 
 ---@param name string of a measure
 ---@return any
 function measures.start(name)
-  local state = table.move(first_parts[name] or {}, 1, 3, 1, {})
+  local state = table.move(first_parts[name] or {}, 1, 3, 1, {}) -- of max_by the first is nil
   if name == "hist" then state[1] = {} elseif name == "quantile" then state[3] = {} end
   return numbers[name] or state
 end
@@ -111,6 +112,13 @@ end)
 steps.distinct = function(_, i)
   return function(g, x)
     if x ~= nil and x == x then g[i][x] = true end
+  end
+end
+
+weighted.max_by = function(_, i)
+  return function(g, x, by)
+    local n = math.type(x) and x == x and times_of(by)
+    if n and n > g[i][2] then g[i][1], g[i][2] = x, n end
   end
 end
 

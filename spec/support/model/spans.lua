@@ -152,13 +152,25 @@ end
 function Pass:add_parts(queue, state, stop, has_stop, of)
   local any = false
   self:parts_of(state.start, stop, has_stop, function(from, to, ends, is_cut)
-    local context = { phases = state.phases, from = from, to = to, is_part = true }
+    local context = { phases = state.phases, from = from, to = to, ends = stop, is_part = true }
     for name, value in pairs(of) do context[name] = value end
     context.start, context.stop = from, ends and to or nil
     context.so_far, context.cut = not ends and to - from or nil, is_cut
     queue[#queue + 1], any = context, true
   end)
   return any
+end
+
+-- Returns the number of the state in which a part of a span ends.
+local function last_state(context)
+  local phases = context.phases
+  local number = phases[1].state
+  for i = 2, #phases do
+    if phases[i].since < context.to or context.to == (context.ends or context.to) then
+      number = phases[i].state
+    end
+  end
+  return number
 end
 
 -- Returns the time that a part of a span spent in a state.
@@ -173,6 +185,11 @@ local function time_in(context, number)
   return sum
 end
 
+-- Whether a part closes or changes spans in the state of this one.
+local function is_from(part, state)
+  return not part.from or part.from >> state.phases[#state.phases].state - 1 & 1 == 1
+end
+
 -- Changes the states of spans.
 function Pass:change(parts, record, time)
   for _, part in ipairs(parts) do
@@ -182,10 +199,12 @@ function Pass:change(parts, record, time)
       self:count("unkeyed", time)
     elseif state and self.lost[state] and not self.keeps_lost then
       self:drop(state, time)
-    elseif not state or not part.answers { record = record, opened = state.opened }
+    elseif not state or not is_from(part, state)
+      or not part.answers { record = record, opened = state.opened }
       or time < state.phases[#state.phases].since then
       self:count("stray", time)
     else
+      state.changed = record
       state.phases[#state.phases + 1] = { since = time, state = part.state }
     end
   end
@@ -194,7 +213,7 @@ end
 -- Parts of a key as spans keep it.
 local function kept_key(pairing, state)
   local values = {}
-  for i = pairing.several and 2 or 1, #state.key do
+  for i = #state.key - #pairing.open.keys + 1, #state.key do
     values[#values + 1] = math.tointeger(state.key[i]) or state.key[i]
   end
   return values
@@ -284,6 +303,7 @@ function Pass:close(parts, record, time)
     has_key = has_key or key ~= nil
     if state and time - state.start >= 0 then
       if (not self.lost[state] or self.keeps_lost)
+        and is_from(part, state)
         and part.answers { record = record, opened = state.opened } then
         put(self.root, state.key, nil)
         if self:add_parts({}, state, time, true, {}) then
@@ -307,6 +327,7 @@ function Pass:begin(parts, record, time)
     return
   end
   local before = find(self.root, key)
+  if before and before.changed == record then return end
   if before and parts[1].leaves_open and (not self.lost[before] or self.keeps_lost) then
     self:count("restarted", time)
     return
@@ -356,6 +377,7 @@ local function new_span(pairing, context)
   if pairing.cuts then span.cut = context.cut end
   for i, name in ipairs(context.phases and pairing.states or {}) do
     span["in_" .. name] = time_in(context, i)
+    span.state = pairing.states[last_state(context)]
   end
   return span
 end
@@ -389,9 +411,13 @@ function of_one(ref)
   if not span then
     local get = of_record(ref)
     return function(context) return get(context.record) end
+  elseif span.own == "in_state" then
+    return function(context)
+      if context.phases then return time_in(context, span.number) end
+    end
   elseif span.own == "state" then
     return function(context)
-      if context.phases then return time_in(context, span.state) end
+      if context.phases then return ref.words[last_state(context)] end
     end
   elseif span.own then
     return own[span.own]
@@ -442,7 +468,20 @@ local function kept_by(filters, calls, first)
   end
 end
 
-local function parts_of(pairing, side)
+-- Returns a function that numbers parts: those with the same fields as keys have one number.
+local function numbered_keys()
+  local numbers, n = {}, 0
+  return function(part)
+    if not part then return n end
+    local texts = {}
+    for i, ref in ipairs(part.keys) do texts[i] = ref.text end
+    local text = table.concat(texts, "\n")
+    if not numbers[text] then n, numbers[text] = n + 1, n + 1 end
+    return numbers[text]
+  end
+end
+
+local function parts_of(pairing, side, number_of)
   local parts = {}
   for i, part in ipairs(side.parts) do
     local answers = {}
@@ -451,7 +490,10 @@ local function parts_of(pairing, side)
     end
     parts[i] = {
       leaves_open = part.leaves_open,
-      state = part.state, test = all_of(part.filters), key = key_of(pairing, part.keys),
+      state = part.state, from = part.from, group = number_of(part),
+      test = all_of(table.move(part.filters, 1, #part.filters, #part.kinds + 1,
+        { table.unpack(part.kinds) })),
+      key = key_of(pairing, part.keys),
       answers = function(context)
         for _, test in ipairs(answers) do
           if not test(context) then return false end
@@ -466,13 +508,15 @@ end
 local function begun(pairing, clock)
   local counts = { pairs = 0, unopened = 0, restarted = 0, lost = 0, unkeyed = 0,
     unfinished = 0, mismatched = 0, lost_at_least = 0, lost_at_most = 0, kept = 0, stray = 0 }
-  local cuts = pairing.cuts or {}
+  local cuts, number_of = pairing.cuts or {}, numbered_keys()
+  local close = parts_of(pairing, pairing.close, number_of)
+  local open = parts_of(pairing, pairing.open, number_of)
+  local change = pairing.change and parts_of(pairing, pairing.change, number_of) or {}
   return setmetatable({
     slice = cuts.slice, from = cuts.from, to = cuts.to,
     keeps_lost = pairing.keeps_lost, cpu_of = pairing.cpu and of_record(pairing.cpu),
     counts = counts, root = {}, open = {}, lost = {}, n_lost = 0, clock = clock or { n = 0 },
-    sides = { open = parts_of(pairing, pairing.open), close = parts_of(pairing, pairing.close),
-      change = pairing.change and parts_of(pairing, pairing.change) or {} },
+    sides = { open = open, close = close, change = change }, n_groups = number_of(),
     lost_places = told_of_lost(pairing), last = {}, time_of = of_record(pairing.time),
   }, Pass)
 end
@@ -485,6 +529,28 @@ function Pass:finish(pairing)
   for name, count in pairs(self.counts) do counts[name] = count end
   for _ in pairs(self.open) do n = n + 1 end
   counts.unclosed = n
+end
+
+-- Returns those of a list of parts that have the number of a group; nil: none.
+local function of_group(parts, group)
+  local list = {}
+  for _, part in ipairs(parts or {}) do
+    if part.group == group then list[#list + 1] = part end
+  end
+  return #list > 0 and list or nil
+end
+
+-- Closes, changes and opens spans, those of one key after those of another; `ended` is called
+-- with each that ends.
+function Pass:meet(record, time, closes, changes, opens, ended)
+  for group = 1, self.n_groups do
+    local closing, changing = of_group(closes, group), of_group(changes, group)
+    local opening = of_group(opens, group)
+    local state = closing and self:close(closing, record, time)
+    if state then ended(state, record, time) end
+    if changing then self:change(changing, record, time) end
+    if opening then self:begin(opening, record, time) end
+  end
 end
 
 ---@param pairing table of intervals.pair
@@ -505,19 +571,16 @@ function spans.pair(pairing, spec, next_record)
     end
   end
   local function meet(record)
-    local is_lost, time, state = LOST[record.type_id], pass:time(record), nil
+    local is_lost, time = LOST[record.type_id], pass:time(record)
     local asks = not is_lost or pairing.pairs_lost
     local closes = asks and pass:parts("close", record)
     local opens = asks and pass:parts("open", record)
     local changes = asks and pass:parts("change", record)
-    if closes then state = pass:close(closes, record, time) end
-    if changes then pass:change(changes, record, time) end
-    if opens then pass:begin(opens, record, time) end
+    pass:meet(record, time, closes, changes, opens, function(state)
+      pass:add_parts(queue, state, time, true, described(pairing, state, { closed = record,
+        record = record, key_refs = pairing.close.keys, key_record = record }))
+    end)
     if is_lost and time and not (closes or opens or changes) then pass:lose(record) end
-    if not state then return end
-    pass:add_parts(queue, state, time, true, described(pairing, state, {
-      closed = record, record = record, key_refs = pairing.close.keys, key_record = record,
-    }))
   end
   local function step()
     while not pass.is_finished do
@@ -604,10 +667,7 @@ function spans.within(inner, spec, refs, next_record)
       local is_lost, time = LOST[record.type_id], pass:time(record)
       local closes, opens = pass:parts("close", record), pass:parts("open", record)
       local changes = pass:parts("change", record)
-      local state = closes and pass:close(closes, record, time)
-      if state then ended(state, record, time) end
-      if changes then pass:change(changes, record, time) end
-      if opens then pass:begin(opens, record, time) end
+      pass:meet(record, time, closes, changes, opens, ended)
       if is_inner(record) then
         meet(record)
       elseif is_lost and time and not (closes or opens or changes) then

@@ -1,10 +1,12 @@
 /*
  * Reads from a table how a cursor's records are paired:
  *
- *	pairs = { sides = { { role = 1 | 2 | 3, condition = i, answers = i | nil,
- *				keys = { i … },
- *				state = 1 … n_states | nil } … },
- *		  n_states = n | nil, slice = ns | nil, from = ns | nil, to = ns | nil,
+ *	pairs = { sides = { { role = 1 | 2 | 3, condition = i, test = i | nil,
+ *				answers = i | nil, keys = { i … },
+ *				group = 1 … n_groups | nil, state = 1 … n_states | nil,
+ *				from = set of states, a bit each | nil } … },
+ *		  n_groups = n | nil, n_states = n | nil,
+ *		  slice = ns | nil, from = ns | nil, to = ns | nil,
  *		  opened = { i … } | nil, inner = i | nil, waits = b, time = i,
  *		  cpu = i | nil, pairs_lost = b, keeps_lost = b, unfinished = b,
  *		  keys = { { inner = i, lost = i | nil } … },
@@ -105,6 +107,14 @@ static uint32_t optional_place(lua_State *L, int table, const char *name, size_t
 	return PQ_NO_PLACE;
 }
 
+/* Returns a number from 0 on, below n; 0 if there is none. [-0, +0] */
+static uint32_t number_named(lua_State *L, int table, const char *name, size_t n)
+{
+	uint32_t place = optional_place(L, table, name, n);
+
+	return place == PQ_NO_PLACE ? 0 : place;
+}
+
 /* Reads the array of places on top, and pops it; its length is set in *length. */
 static uint32_t *to_places(lua_State *L, int keep, size_t n, size_t *length)
 {
@@ -136,10 +146,12 @@ static void to_sides(lua_State *L, int keep, struct pq_pairing *how, int table, 
 		lua_getfield(L, top + 2, "role");
 		sides[i].role = (enum pq_side_role)to_place(L, PQ_ROLES);
 		sides[i].condition = place_named(L, top + 2, "condition", n);
-		if (lua_getfield(L, top + 2, "state") != LUA_TNIL)
-			sides[i].state = to_place(L, how->n_states);
-		else
-			lua_pop(L, 1);
+		sides[i].test = optional_place(L, top + 2, "test", n);
+		sides[i].group = number_named(L, top + 2, "group", how->n_groups);
+		sides[i].state = number_named(L, top + 2, "state", how->n_states);
+		sides[i].from = (uint32_t)integer_named(L, top + 2, "from", 0);
+		if (!how->n_states)
+			sides[i].from = 0;
 		sides[i].answers = optional_place(L, top + 2, "answers", n);
 		lua_getfield(L, top + 2, "leaves_open");
 		sides[i].leaves_open = lua_toboolean(L, -1);
@@ -223,8 +235,9 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options,
 	how = pl_keep(L, keep, sizeof(*how));
 	how->time = place_named(L, table, "time", n);
 	how->n_states = (uint32_t)integer_named(L, table, "n_states", 0);
-	if (how->n_states > PQ_MAX_ROW)
-		luaL_error(L, "pairs: too many states");
+	how->n_groups = (uint32_t)integer_named(L, table, "n_groups", 1);
+	if (how->n_states > PQ_MOST_SIDES || how->n_groups < 1 || how->n_groups > PQ_MOST_SIDES)
+		luaL_error(L, "pairs: too many states, or groups");
 	how->slice = (uint64_t)integer_named(L, table, "slice", 0);
 	how->from = (uint64_t)integer_named(L, table, "from", 0);
 	how->to = (uint64_t)integer_named(L, table, "to", -1);

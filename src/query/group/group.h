@@ -30,6 +30,7 @@
 	ROW(DISTINCT, distinct) \
 	ROW(FIRST, first)       \
 	ROW(LAST, last)         \
+	ROW(MAX_BY, max_by)     \
 	ROW(SHARE, share)       \
 	ROW(RATIO, ratio)       \
 	ROW(TIMES, times)       \
@@ -51,8 +52,8 @@ struct pq_measure {
 	enum pq_measure_kind kind;
 	const struct pq_node *value; /* NULL for PQ_M_COUNT */
 	/*
-	 * how often each record counts (AVG, QUANTILE, HIST, COUNT); NULL: once. For TIMES, the
-	 * value that is kept with the time.
+	 * how often each record counts (AVG, QUANTILE, HIST, COUNT); NULL: once. For MAX_BY,
+	 * the value that is greatest; for TIMES, the value that is kept with the time.
 	 */
 	const struct pq_node *weight;
 	const uint8_t *events[2]; /* for PQ_M_RATIO, by number of the event: [n_events] */

@@ -1,4 +1,7 @@
-/* Measures that keep one value: the least, the greatest, the first, the last. */
+/*
+ * Measures that keep one value: the least, the greatest, the first, the last, that of the
+ * record in which another is greatest.
+ */
 
 #include "measure.h"
 
@@ -252,6 +255,66 @@ EXTREME_ROW(max);
 
 ORDERED_ROW(first);
 ORDERED_ROW(last);
+
+struct kept_by {
+	struct kept kept;
+	uint64_t most; /* 0: nothing is kept */
+};
+
+static bool max_by_step(const struct pq_measured *m, void *state, const struct pq_value *value,
+			uint64_t weight)
+{
+	struct kept_by *by = state;
+
+	(void)m;
+	if (is_absent(value) || weight <= by->most)
+		return true;
+	by->most = weight;
+	return keep_value(&by->kept, value);
+}
+
+static bool max_by_merge(const struct pq_measured *m, void *state, void *from)
+{
+	struct kept_by *by = state, *other = from;
+
+	(void)m;
+	if (other->most > by->most) {
+		by->most = other->most;
+		move_kept(&by->kept, &other->kept);
+	}
+	return true;
+}
+
+static void max_by_get(const struct pq_measured *m, const void *state, struct pq_state *out)
+{
+	const struct kept_by *by = state;
+
+	(void)m;
+	out->parts[0] = by->kept.value;
+	out->parts[1] = (struct pq_value){ .type = PQ_INT, .u = by->most };
+}
+
+static bool max_by_put(const struct pq_measured *m, void *state, const struct pq_state *from)
+{
+	return max_by_step(m, state, &from->parts[0], from->parts[1].u);
+}
+
+static const struct pq_measure_ops max_by_ops = {
+	.size = sizeof(struct kept_by),
+	.step = max_by_step,
+	.merge = max_by_merge,
+	.get = max_by_get,
+	.put = max_by_put,
+	.deinit = kept_deinit,
+};
+
+const struct pq_measure_row pq_max_by_row = {
+	.name = "max_by",
+	.takes = PQ_TAKES_NUMBERS,
+	.shows = "same",
+	.parts = { PQ_PART_ORDERED, PQ_PART_NATURAL },
+	.ops = { &max_by_ops, &max_by_ops },
+};
 
 static const struct pq_measure_ops computed_ops = {
 	.size = sizeof(struct kept),

@@ -53,6 +53,7 @@ enum pq_span_value {
 	PQ_SPAN_CUT,	/* true for a part of a span */
 	PQ_SPAN_END,	/* its stop, or the end of the recording */
 	PQ_SPAN_DURATION, /* ns from its start to its stop; absent if it is unfinished */
+	PQ_SPAN_STATE,	  /* number of the state in which it ends, from 0 on */
 	PQ_SPAN_KEY,
 };
 
@@ -70,14 +71,17 @@ struct pq_pair_side {
 		PQ_OPENS,
 		PQ_ROLES,
 	} role;
-	uint32_t condition;
+	uint32_t condition; /* asks the type and the event of a record */
+	uint32_t test;	    /* PQ_NO_PLACE, or another condition on it */
 	/*
 	 * PQ_NO_PLACE, or a condition on the record together with the opening record of the
 	 * span that has its key. Its fields of rows are the values how->opened of the latter.
 	 */
 	uint32_t answers;
 	const uint32_t *keys; /* [how->n_keys] */
+	uint32_t group;	      /* below how->n_groups: sides with the same keys have the same */
 	uint32_t state;	      /* state of the span from this record on; 0: no states */
+	uint32_t from;	      /* bit set of the states that it closes or changes; 0: all */
 	bool leaves_open;     /* does not restart a span of its key that is open already */
 };
 
@@ -86,18 +90,21 @@ struct pq_pair_side {
 /*
  * The rules by which records are paired. Places are indices into the nodes of struct pq_paired.
  *
- * A record with several roles first closes a span, then changes others, then opens the next. It
- * closes and opens as the first side that it matches, and changes as each side that it matches.
- * A record that could close a span, but does not answer to the open one of its key, drops that
- * span.
+ * For each group of sides, a record with several roles first closes a span, then changes
+ * others, then opens the next. It closes and opens as the first side of the group that it
+ * matches, and changes as each side that it matches; it opens no span with the key of one that
+ * it changed. A record that could close a span, but does not answer to the open one of its key,
+ * drops that span.
  *
  * A row is a span. With `inner` it is a record inside a span, from the opening record
  * (included) to the closing record (excluded). With `nested` it is a span inside a span, which
- * opens no earlier and closes no later: the same record may open both, or close both.
+ * opens no earlier and closes no later: the same record may open both, or close both. Then all
+ * sides are one group.
  */
 struct pq_pairing {
 	size_t n_sides;
 	const struct pq_pair_side *sides; /* at most PQ_MOST_SIDES */
+	uint32_t n_groups;		  /* from 1 on */
 	size_t n_opened;
 	const uint32_t *opened; /* [n_opened]: values of the opening record for `answers` */
 	uint32_t time;

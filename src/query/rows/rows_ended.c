@@ -128,7 +128,8 @@ static bool has_unfinished(const struct pq_pairs *pairs)
 
 bool pq_pairs_has_rows(const struct pq_pairs *pairs)
 {
-	return pairs->ended.left != PQ_LEFT_NONE || has_unfinished(pairs);
+	return pairs->ended.left != PQ_LEFT_NONE || pairs->left.role.bound ||
+	       has_unfinished(pairs);
 }
 
 bool pq_pairs_finish(struct pq_pairs *pairs)
@@ -146,6 +147,7 @@ static bool end_unfinished(struct pq_pairs *pairs, struct pq_pair_row *row)
 	struct pq_part part, whole = {
 		.from = key[spans->n_keys].u,
 		.to = pairs->last_times[spans->states[spans->first].source].time,
+		.is_last = true,
 	};
 	bool has_rows = pq_part_first(pairs, &whole, &part);
 
@@ -249,7 +251,8 @@ bool pq_pairs_next_row(struct pq_pairs *pairs, struct pq_pair_row *row)
 			pq_ended_forget(pairs);
 		return true;
 	default:
-		return end_unfinished(pairs, row);
+		return pairs->left.role.bound ? pq_pairs_go_on(pairs, row) :
+						end_unfinished(pairs, row);
 	}
 }
 

@@ -14,6 +14,7 @@ static bool read_lost(struct pq_pairs *pairs)
 	const struct pq_pairing *how = pairs->how;
 	bool says = false;
 
+	pairs->read_key.met = 0;
 	for (size_t i = 0; i < how->n_keys; i++) {
 		pairs->key[i].type = PQ_NIL;
 		if (how->keys[i].lost != PQ_NO_PLACE)

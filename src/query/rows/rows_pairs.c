@@ -9,79 +9,44 @@ static bool test_column(const struct pq_pairs *pairs, uint32_t place)
 }
 
 /*
- * Reads the key of the record, or (NULL) of the record or span inside. Returns false if a part
- * of it is absent.
+ * Returns true if the current record, for which the condition of a side holds, belongs
+ * to it.
  */
-static bool read_pair_key(struct pq_pairs *pairs, const uint32_t *places, uint32_t *hash)
+static INLINE bool belongs(struct pq_pairs *pairs, const struct pq_pair_side *side)
 {
-	const struct pq_pairing *how = pairs->how;
+	struct pq_pair_known *known = pairs->known;
 
-	for (size_t i = 0; i < how->n_keys; i++) {
-		struct pq_value *value = &pairs->key[i];
-
-		if (places)
-			pq_pairs_read(pairs, places[i], value);
-		else
-			pq_pairs_read_inner(pairs, how->keys[i].inner, value);
-		if (value->type != PQ_INT)
-			pq_normalise(value);
-		if (value->type == PQ_NIL || (value->type == PQ_BOOL && !value->u))
-			return false;
+	if (side->test == PQ_NO_PLACE)
+		return true;
+	known = &pairs->known[known[side - pairs->how->sides].test];
+	if (known->tested != pairs->n_met) {
+		known->holds = test_column(pairs, side->test);
+		known->tested = pairs->n_met;
 	}
-	*hash = pq_spans_hash(&pairs->spans, pairs->key);
-	return true;
+	return known->holds;
 }
 
-/*
- * Calls how->ended for a span that ends, with the current record (`is_closed`) or
- * without one.
- */
-static void tell_ended(struct pq_pairs *pairs, const struct pq_value *kept, bool is_closed)
+/* Reads the key of the current record, as pq_pairs_read_key() does. */
+static INLINE bool read_side_key(struct pq_pairs *pairs, const struct pq_pair_side *side,
+				 uint32_t *hash)
 {
-	const struct pq_call *call = pairs->how->ended;
-	struct pq_value nothing;
+	uint8_t first = pairs->known[side - pairs->how->sides].key;
 
-	if (!call)
-		return;
-	pairs->args[0] = kept[1]; /* the serial number: see keep_columns */
-	for (size_t i = 1; i < call->n_args; i++) {
-		if (is_closed)
-			pq_pairs_read(pairs, pairs->how->ended_places[i - 1], &pairs->args[i]);
-		else
-			pairs->args[i].type = PQ_NIL;
+	if (pairs->read_key.met != pairs->n_met || pairs->read_key.side != first) {
+		pairs->read_key.is_whole = pq_pairs_read_key(pairs, side->keys,
+							     &pairs->read_key.hash);
+		pairs->read_key.met = pairs->n_met;
+		pairs->read_key.side = first;
 	}
-	call->run(call, pairs->columns->fields, pairs->args, &nothing);
+	*hash = pairs->read_key.hash;
+	return pairs->read_key.is_whole;
 }
 
-void pq_pairs_drop_span(struct pq_pairs *pairs, uint32_t span)
+/* Returns true if the key that was read last is that of a side. */
+static INLINE bool is_key_read(const struct pq_pairs *pairs, const struct pq_pair_side *side)
 {
-	tell_ended(pairs, pq_spans_at(&pairs->spans, span) + pairs->how->n_keys, false);
-	if (span < pairs->n_waiting)
-		pq_waiting_forget(pairs, &pairs->waiting[span]);
-}
-
-/*
- * Opens a span with the key that was read, whose slot is free; the values kept of its record
- * are not set yet. Returns its number; PQ_NO_SPAN without memory.
- */
-static uint32_t open_span(struct pq_pairs *pairs, uint32_t hash, struct pb_slot *slot,
-			  struct pq_pair_row *row)
-{
-	struct pq_value *values;
-	uint32_t span;
-
-	span = pq_spans_open(&pairs->spans, pairs->key, hash, slot);
-	if (span == PQ_NO_SPAN)
-		return span;
-	values = pq_spans_at(&pairs->spans, span);
-	for (size_t i = 0; i < pairs->how->n_keys; i++) {
-		struct pq_value key = pairs->key[i];
-
-		if (!pq_pairs_own(pairs, &key, row))
-			return PQ_NO_SPAN;
-		values[i] = key;
-	}
-	return span;
+	return pairs->read_key.met == pairs->n_met && pairs->read_key.is_whole &&
+	       pairs->read_key.side == pairs->known[side - pairs->how->sides].key;
 }
 
 /*
@@ -112,20 +77,35 @@ static bool may_close(const struct pq_pairs *pairs, uint32_t span)
 	return !pairs->spans.states[span].is_lost || pairs->how->keeps_lost;
 }
 
-/* Opens a span for the current record. Returns false without memory. */
-static INLINE bool meet_open(struct pq_pairs *pairs, uint32_t sides,
+/* Returns the first of the sides that the record belongs to; NULL: none. */
+static INLINE const struct pq_pair_side *first_side(struct pq_pairs *pairs, uint32_t sides)
+{
+	for (; sides; sides &= sides - 1) {
+		const struct pq_pair_side *side = &pairs->how->sides[__builtin_ctz(sides)];
+
+		if (belongs(pairs, side))
+			return side;
+	}
+	return NULL;
+}
+
+/*
+ * Opens a span for the current record, which belongs to `side`, unless one with its
+ * key is to go on. Returns false without memory.
+ */
+static INLINE bool meet_open(struct pq_pairs *pairs, const struct pq_pair_side *side,
 			     const struct pq_value *time, struct pq_pair_row *row)
 {
-	const struct pq_pair_side *side = &pairs->how->sides[__builtin_ctz(sides)];
-	struct pq_value *values;
 	struct pb_slot *slot;
 	uint32_t hash, span;
 
-	if (time->type != PQ_INT || !read_pair_key(pairs, side->keys, &hash)) {
+	if (time->type != PQ_INT || !read_side_key(pairs, side, &hash)) {
 		count_record(pairs, time, &pairs->counts.unkeyed);
 		return true;
 	}
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
+	if (slot->item && pq_phases_changed(pairs, slot->item - 1))
+		return true;
 	if (slot->item && side->leaves_open && may_close(pairs, slot->item - 1)) {
 		count_record(pairs, time, &pairs->counts.restarted);
 		return true;
@@ -139,71 +119,13 @@ static INLINE bool meet_open(struct pq_pairs *pairs, uint32_t sides,
 	}
 	if (slot->item) {
 		span = slot->item - 1;
-		pq_spans_reopen(&pairs->spans, span);
-		pq_span_forget(&pairs->spans,
-			       pq_spans_at(&pairs->spans, span) + pairs->how->n_keys,
-			       pairs->n_kept);
+		pq_pairs_reopen_span(pairs, span);
 	} else {
-		span = open_span(pairs, hash, slot, row);
+		span = pq_pairs_open_span(pairs, hash, slot, row);
 		if (span == PQ_NO_SPAN)
 			return false;
 	}
-	pairs->spans.states[span].source = pairs->columns->fields->rec->source;
-	values = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
-	values[0] = *time;
-	++*pairs->serial;
-	for (size_t i = 1; i < pairs->n_kept; i++) {
-		struct pq_value value = { .type = PQ_INT, .u = *pairs->serial };
-
-		if (pairs->kept[i] != PQ_SERIAL)
-			pq_pairs_read(pairs, pairs->kept[i], &value);
-		if (!pq_pairs_own(pairs, &value, row))
-			return false;
-		values[i] = value;
-	}
-	return pq_phases_begin(pairs, span, side->state, time->u) &&
-	       pq_opening_keep(pairs, span);
-}
-
-/* Sets *out to a value of a span itself, which ends as `part`. */
-static void read_own(const struct pq_pairs *pairs, uint32_t span, const struct pq_part *part,
-		     uint32_t place, struct pq_value *out)
-{
-	if (pq_is_key(pairs->how, place))
-		*out = pq_spans_at(&pairs->spans, span)[place - PQ_SPAN_KEY];
-	else
-		pq_part_value(pairs, span < pairs->n_phases ? &pairs->phases[span] : NULL, 0,
-			      part, place, out);
-}
-
-/*
- * Makes the row of a span that ends as `part`, or (NULL: only its key is read) of the record
- * inside the current span. Returns false without memory.
- */
-static bool make_row(struct pq_pairs *pairs, uint32_t span, const struct pq_part *part,
-		     struct pq_pair_row *row)
-{
-	const struct pq_value *kept = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
-
-	for (size_t i = 0; i < pairs->how->n_values; i++) {
-		const struct pq_pair_value *value = &pairs->how->values[i];
-
-		if (value->of == PQ_OF_OPEN)
-			row->values[i] = kept[pairs->from[i]];
-		else if (value->of == PQ_OF_INNER)
-			pq_pairs_read_inner(pairs, value->place, &row->values[i]);
-		else if (value->of == PQ_OF_SPAN)
-			read_own(pairs, span, part, value->place, &row->values[i]);
-		else
-			pq_pairs_read(pairs, value->place, &row->values[i]);
-		if (value->of == PQ_OF_OPEN ?
-			    !pq_pairs_lend(pairs, &row->values[i], row) :
-			    row->values[i].type == PQ_TEXT &&
-				    !pq_row_texts_add(row->texts, row->known, &row->values[i]))
-			return false;
-	}
-	row->made = true;
-	return true;
+	return pq_pairs_begin_span(pairs, span, side, time, row);
 }
 
 /* Returns true if the current record answers to the one that opened a span. */
@@ -229,15 +151,18 @@ static INLINE struct pb_slot *find_answered(struct pq_pairs *pairs, uint32_t sid
 					    const struct pq_value *time)
 {
 	struct pb_slot *missed = NULL;
-	bool has_key = false;
+	bool has_key = false, is_any = false;
 
-	for (; sides && time->type == PQ_INT; sides &= sides - 1) {
+	for (; sides; sides &= sides - 1) {
 		const struct pq_pair_side *side = &pairs->how->sides[__builtin_ctz(sides)];
 		const struct pq_value *kept;
 		struct pb_slot *slot;
 		uint32_t hash;
 
-		if (!read_pair_key(pairs, side->keys, &hash))
+		if (!belongs(pairs, side))
+			continue;
+		is_any = true;
+		if (time->type != PQ_INT || !read_side_key(pairs, side, &hash))
 			continue;
 		has_key = true;
 		slot = pq_spans_find(&pairs->spans, pairs->key, hash);
@@ -247,10 +172,14 @@ static INLINE struct pb_slot *find_answered(struct pq_pairs *pairs, uint32_t sid
 		/* a record that comes too late for its place may be earlier than its open */
 		if ((int64_t)(time->u - kept[0].u) < 0)
 			continue;
-		if (may_close(pairs, slot->item - 1) && answers(pairs, side, kept))
+		if (may_close(pairs, slot->item - 1) &&
+		    pq_phases_in(pairs, slot->item - 1, side->from) &&
+		    answers(pairs, side, kept))
 			return slot;
 		missed = slot;
 	}
+	if (!is_any)
+		return NULL;
 	count_record(pairs, time, has_key ? &pairs->counts.unopened : &pairs->counts.unkeyed);
 	if (missed) {
 		drop_open(pairs, missed->item - 1, time->u, &pairs->counts.mismatched);
@@ -260,37 +189,51 @@ static INLINE struct pb_slot *find_answered(struct pq_pairs *pairs, uint32_t sid
 }
 
 /*
- * Closes a span for the current record, which belongs to `sides`. Returns false
- * without memory.
+ * Ends a span for the current record; the caller closes it, or opens it again. Returns
+ * false without memory.
  */
-static INLINE bool meet_close(struct pq_pairs *pairs, uint32_t sides,
-			      const struct pq_value *time, struct pq_pair_row *row)
+static INLINE bool end_span(struct pq_pairs *pairs, uint32_t span, const struct pq_value *time,
+			    struct pq_pair_row *row)
 {
 	const struct pq_pairing *how = pairs->how;
-	struct pb_slot *slot = find_answered(pairs, sides, time);
-	const struct pq_value *kept;
+	const struct pq_value *kept = pq_spans_at(&pairs->spans, span) + how->n_keys;
 	struct pq_part whole, part;
 	bool in_window, is_row;
 
-	if (!slot)
-		return true;
-	kept = pq_spans_at(&pairs->spans, slot->item - 1) + how->n_keys;
-	whole = (struct pq_part){ .from = kept[0].u, .to = time->u, .has_stop = true };
+	whole = (struct pq_part){
+		.from = kept[0].u, .to = time->u, .has_stop = true, .is_last = true
+	};
 	in_window = pq_part_first(pairs, &whole, &part);
 	if (pairs->limit != PQ_LIMIT_NONE)
 		return false;
 	is_row = how->inner == PQ_NO_PLACE && !pairs->nested && !pairs->columns->items &&
 		 !part.is_cut;
-	if (is_row && in_window && !make_row(pairs, slot->item - 1, &part, row))
+	if (is_row && in_window && !pq_pairs_make_row(pairs, span, &part, row))
 		return false;
 	pairs->ended_serial = pairs->has_serials ? kept[1].u : 0; /* see keep_columns */
-	tell_ended(pairs, kept, true);
+	pq_pairs_tell_ended(pairs, kept, true);
 	if ((how->waits || pairs->columns->items || part.is_cut) && in_window &&
-	    !pq_ended_take(pairs, slot->item - 1, &whole, &part, row))
+	    !pq_ended_take(pairs, span, &whole, &part, row))
 		return false;
-	pairs->counts.kept += in_window && pairs->spans.states[slot->item - 1].is_lost;
-	pq_spans_close(&pairs->spans, slot);
+	pairs->counts.kept += in_window && pairs->spans.states[span].is_lost;
 	pairs->counts.pairs += in_window;
+	return true;
+}
+
+/*
+ * Closes a span for the current record, for which the conditions of `sides` hold.
+ * Returns false without memory.
+ */
+static INLINE bool meet_close(struct pq_pairs *pairs, uint32_t sides,
+			      const struct pq_value *time, struct pq_pair_row *row)
+{
+	struct pb_slot *slot = sides ? find_answered(pairs, sides, time) : NULL;
+
+	if (!slot)
+		return true;
+	if (!end_span(pairs, slot->item - 1, time, row))
+		return false;
+	pq_spans_close(&pairs->spans, slot);
 	return true;
 }
 
@@ -305,7 +248,9 @@ static bool meet_change(struct pq_pairs *pairs, uint32_t sides, const struct pq_
 		struct pb_slot *slot;
 		uint32_t hash;
 
-		if (time->type != PQ_INT || !read_pair_key(pairs, side->keys, &hash)) {
+		if (!belongs(pairs, side))
+			continue;
+		if (time->type != PQ_INT || !read_side_key(pairs, side, &hash)) {
 			count_record(pairs, time, &pairs->counts.unkeyed);
 			continue;
 		}
@@ -313,15 +258,48 @@ static bool meet_change(struct pq_pairs *pairs, uint32_t sides, const struct pq_
 		if (slot->item && !may_close(pairs, slot->item - 1)) {
 			pq_pairs_drop_lost(pairs, slot->item - 1, time->u);
 			pq_spans_close(&pairs->spans, slot);
-		} else if (!slot->item || !answers(pairs, side,
-						   pq_spans_at(&pairs->spans, slot->item - 1) +
-							   pairs->how->n_keys)) {
+		} else if (!slot->item || !pq_phases_in(pairs, slot->item - 1, side->from) ||
+			   !answers(pairs, side,
+				    pq_spans_at(&pairs->spans, slot->item - 1) +
+					    pairs->how->n_keys)) {
 			count_record(pairs, time, &pairs->counts.stray);
 		} else if (!pq_phases_change(pairs, slot->item - 1, side->state, time->u)) {
 			return false;
 		}
 	}
 	return true;
+}
+
+/*
+ * Does what a record of some sides does that have the same fields as keys: a span that it
+ * closes is often followed by one with the same key. Returns false as pq_waiting_hold() does.
+ */
+static INLINE bool meet_group(struct pq_pairs *pairs, const struct pq_pair_role *role,
+			      uint32_t group, const struct pq_value *time,
+			      struct pq_pair_row *row)
+{
+	uint32_t closes = role->sides[PQ_CLOSES] & group;
+	uint32_t changes = role->sides[PQ_CHANGES] & group;
+	struct pb_slot *slot = closes ? find_answered(pairs, closes, time) : NULL;
+	const struct pq_pair_side *side;
+
+	if (slot && !end_span(pairs, slot->item - 1, time, row))
+		return false;
+	if (slot && changes) {
+		pq_spans_close(&pairs->spans, slot);
+		slot = NULL;
+	}
+	if (changes && !meet_change(pairs, changes, time))
+		return false;
+	side = first_side(pairs, role->sides[PQ_OPENS] & group);
+	if (!slot)
+		return !side || meet_open(pairs, side, time, row);
+	if (!side || time->u >= pairs->how->to || !is_key_read(pairs, side)) {
+		pq_spans_close(&pairs->spans, slot);
+		return !side || meet_open(pairs, side, time, row);
+	}
+	pq_pairs_reopen_span(pairs, slot->item - 1);
+	return pq_pairs_begin_span(pairs, slot->item - 1, side, time, row);
 }
 
 /*
@@ -334,7 +312,8 @@ static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
 	struct pb_slot *slot;
 	uint32_t hash;
 
-	if (!read_pair_key(pairs, NULL, &hash))
+	pairs->read_key.met = 0;
+	if (!pq_pairs_read_key(pairs, NULL, &hash))
 		return true;
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
 	if (!slot->item)
@@ -348,7 +327,7 @@ static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
 		return true;
 	if (pairs->how->waits)
 		return pq_waiting_hold(pairs, slot->item - 1, row);
-	return make_row(pairs, slot->item - 1, NULL, row);
+	return pq_pairs_make_row(pairs, slot->item - 1, NULL, row);
 }
 
 /*
@@ -360,37 +339,42 @@ static bool is_lost(const struct pq_pairs *pairs)
 	return pd_record_loss(pairs->columns->fields->rec) != PD_LOSS_NONE;
 }
 
-/* The role of records that neither open, change nor close spans, nor are inside. */
-static const struct pq_pair_role no_role;
-
 /* Reads the time of the current record, and notes it. Returns false without memory. */
 static INLINE bool read_time(struct pq_pairs *pairs, struct pq_value *time)
 {
+	pairs->n_met++;
 	pq_pairs_read(pairs, pairs->how->time, time);
 	return time->type != PQ_INT || pq_pairs_note_time(pairs, time->u);
 }
 
-/* Returns the role of the current record; it is valid until the next call. */
-static INLINE const struct pq_pair_role *role_of(struct pq_pairs *pairs)
+/* Sets *role to what the conditions say of the current record. */
+static void find_role(const struct pq_pairs *pairs, struct pq_pair_role *role)
 {
-	const struct pq_bound *bound = pairs->columns->fields->bound;
-	struct pq_pair_role *role = &pairs->roles[bound->number % PQ_KNOWN_ROLES];
 	const struct pq_pairing *how = pairs->how;
 
-	if (pairs->by_event && role->bound == bound)
-		return role;
-	*role = (struct pq_pair_role){ .bound = bound };
+	*role = (struct pq_pair_role){ .bound = pairs->columns->fields->bound };
 	for (size_t i = 0; i < how->n_sides; i++)
 		if (test_column(pairs, how->sides[i].condition))
 			role->sides[how->sides[i].role] |= UINT32_C(1) << i;
 	role->inner = how->inner != PQ_NO_PLACE && test_column(pairs, how->inner);
-	return role;
+}
+
+/* Returns the role of the current record. */
+static INLINE struct pq_pair_role role_of(struct pq_pairs *pairs)
+{
+	const struct pq_bound *bound = pairs->columns->fields->bound;
+	struct pq_pair_role *role = &pairs->roles[bound->number % PQ_KNOWN_ROLES];
+
+	if (!pairs->by_event || role->bound != bound)
+		find_role(pairs, role);
+	return *role;
 }
 
 /* Returns true if a record opens, changes or closes spans. */
-static bool is_end(const struct pq_pair_role *role)
+static bool is_end(struct pq_pairs *pairs, const struct pq_pair_role *role)
 {
-	return role->sides[PQ_CLOSES] || role->sides[PQ_CHANGES] || role->sides[PQ_OPENS];
+	return first_side(pairs, role->sides[PQ_CLOSES] | role->sides[PQ_CHANGES] |
+					 role->sides[PQ_OPENS]) != NULL;
 }
 
 /*
@@ -406,6 +390,15 @@ static bool meet_nested_close(struct pq_pairs *pairs, uint32_t sides,
 	       (!inner.made || meet_inner(pairs, row));
 }
 
+/* Opens a span as the first of the sides. Returns false without memory. */
+static bool open_first(struct pq_pairs *pairs, uint32_t sides, const struct pq_value *time,
+		       struct pq_pair_row *row)
+{
+	const struct pq_pair_side *side = first_side(pairs, sides);
+
+	return !side || meet_open(pairs, side, time, row);
+}
+
 /*
  * Does what pq_pairs_meet() does, for spans that have spans inside: these open last, and close
  * first.
@@ -413,7 +406,7 @@ static bool meet_nested_close(struct pq_pairs *pairs, uint32_t sides,
 static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
 	struct pq_pairs *nested = pairs->nested;
-	const struct pq_pair_role *role = &no_role, *inner = &no_role;
+	struct pq_pair_role role = { .bound = NULL }, inner = { .bound = NULL };
 	bool lost = is_lost(pairs);
 	struct pq_value time;
 
@@ -423,18 +416,18 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 		role = role_of(pairs);
 	if (!lost || nested->how->pairs_lost)
 		inner = role_of(nested);
-	lost = lost && !is_end(role) && !is_end(inner);
-	if (inner->sides[PQ_CLOSES] &&
-	    !meet_nested_close(pairs, inner->sides[PQ_CLOSES], &time, row))
+	nested->n_met = pairs->n_met;
+	lost = lost && !is_end(pairs, &role) && !is_end(nested, &inner);
+	if (inner.sides[PQ_CLOSES] &&
+	    !meet_nested_close(pairs, inner.sides[PQ_CLOSES], &time, row))
 		return false;
-	if (role->sides[PQ_CLOSES] && !meet_close(pairs, role->sides[PQ_CLOSES], &time, row))
+	if (role.sides[PQ_CLOSES] && !meet_close(pairs, role.sides[PQ_CLOSES], &time, row))
 		return false;
-	if (!meet_change(nested, inner->sides[PQ_CHANGES], &time) ||
-	    !meet_change(pairs, role->sides[PQ_CHANGES], &time))
+	if (!meet_change(nested, inner.sides[PQ_CHANGES], &time) ||
+	    !meet_change(pairs, role.sides[PQ_CHANGES], &time))
 		return false;
-	if (role->sides[PQ_OPENS] && !meet_open(pairs, role->sides[PQ_OPENS], &time, row))
-		return false;
-	if (inner->sides[PQ_OPENS] && !meet_open(nested, inner->sides[PQ_OPENS], &time, row))
+	if (!open_first(pairs, role.sides[PQ_OPENS], &time, row) ||
+	    !open_first(nested, inner.sides[PQ_OPENS], &time, row))
 		return false;
 	if (lost && time.type == PQ_INT) {
 		pq_pairs_lose(pairs);
@@ -443,31 +436,59 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 	return true;
 }
 
+/*
+ * Does what the current record does after its groups. Returns false as
+ * pq_waiting_hold() does.
+ */
+static INLINE bool end_record(struct pq_pairs *pairs, const struct pq_pair_role *role,
+			      const struct pq_value *time, struct pq_pair_row *row)
+{
+	if (role->inner)
+		return meet_inner(pairs, row);
+	/*
+	 * records that perf adds at the end have no time: it is not known when others were lost
+	 */
+	if (is_lost(pairs) && !is_end(pairs, role) && time->type == PQ_INT)
+		pq_pairs_lose(pairs);
+	return true;
+}
+
+bool pq_pairs_go_on(struct pq_pairs *pairs, struct pq_pair_row *row)
+{
+	const struct pq_pair_role role = pairs->left.role;
+	const struct pq_value time = pairs->left.time;
+
+	while (pairs->left.group < pairs->how->n_groups) {
+		uint32_t group = pairs->of_group[pairs->left.group++];
+
+		if (!meet_group(pairs, &role, group, &time, row))
+			return false;
+		if (row->made || pairs->ended.left != PQ_LEFT_NONE)
+			return true;
+	}
+	pairs->left.role.bound = NULL;
+	return end_record(pairs, &role, &time, row);
+}
+
 bool pq_pairs_meet(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
 	const struct pq_pairing *how = pairs->how;
-	bool lost = is_lost(pairs);
-	const struct pq_pair_role *role = &no_role;
+	struct pq_pair_role role = { .bound = NULL };
 	struct pq_value time;
 
 	if (pairs->nested)
 		return meet_both(pairs, row);
 	if (!read_time(pairs, &time))
 		return false;
-	if (!lost || how->pairs_lost || how->inner != PQ_NO_PLACE)
+	if (!is_lost(pairs) || how->pairs_lost || how->inner != PQ_NO_PLACE)
 		role = role_of(pairs);
-	if (role->sides[PQ_CLOSES] && !meet_close(pairs, role->sides[PQ_CLOSES], &time, row))
+	if (role.bound && how->n_groups > 1) {
+		pairs->left.role = role;
+		pairs->left.time = time;
+		pairs->left.group = 0;
+		return pq_pairs_go_on(pairs, row);
+	}
+	if (role.bound && !meet_group(pairs, &role, UINT32_MAX, &time, row))
 		return false;
-	if (role->sides[PQ_CHANGES] && !meet_change(pairs, role->sides[PQ_CHANGES], &time))
-		return false;
-	if (role->sides[PQ_OPENS] && !meet_open(pairs, role->sides[PQ_OPENS], &time, row))
-		return false;
-	if (role->inner)
-		return meet_inner(pairs, row);
-	/*
-	 * records that perf adds at the end have no time: it is not known when others were lost
-	 */
-	if (lost && !is_end(role) && time.type == PQ_INT)
-		pq_pairs_lose(pairs);
-	return true;
+	return end_record(pairs, &role, &time, row);
 }

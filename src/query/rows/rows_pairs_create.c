@@ -34,23 +34,59 @@ static void keep_columns(struct pq_pairs *pairs)
 	}
 }
 
-/* Returns true if a condition reads nothing but the event. */
-static bool asks_event(const struct pq_columns *columns, uint32_t place)
+static bool is_field(const struct pq_columns *columns, const struct pq_node *node,
+		     const char *name)
 {
-	const struct pq_node *node = columns->nodes[place];
 	const struct pd_session *session = columns->fields->session;
-	unsigned event = pd_field_name_id(&session->files[0]->field_names, "event", 5);
 
-	return node->op == PQ_EVENT_IN && node->left->op == PQ_FIELD &&
-	       node->left->field->name == event && !node->left->field->n_steps;
+	return node->op == PQ_FIELD && !node->field->n_steps &&
+	       node->field->name ==
+		       pd_field_name_id(&session->files[0]->field_names, name, strlen(name));
+}
+
+/* Returns true if a condition reads nothing but the type and the event. */
+static bool asks_event(const struct pq_columns *columns, const struct pq_node *node)
+{
+	switch (node->op) {
+	case PQ_AND:
+		return asks_event(columns, node->left) && asks_event(columns, node->right);
+	case PQ_EVENT_IN:
+		return is_field(columns, node->left, "event");
+	case PQ_IN:
+		return is_field(columns, node->left, "type_id");
+	case PQ_CONST:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static bool is_by_event(const struct pq_pairing *how, const struct pq_columns *columns)
 {
 	for (size_t i = 0; i < how->n_sides; i++)
-		if (!asks_event(columns, how->sides[i].condition))
+		if (!asks_event(columns, columns->nodes[how->sides[i].condition]))
 			return false;
-	return how->inner == PQ_NO_PLACE || asks_event(columns, how->inner);
+	return how->inner == PQ_NO_PLACE || asks_event(columns, columns->nodes[how->inner]);
+}
+
+/* Sets of_group, and which sides share tests and keys. */
+static void number_sides(struct pq_pairs *pairs)
+{
+	const struct pq_pairing *how = pairs->how;
+	size_t size = how->n_keys * sizeof(*how->sides[0].keys);
+
+	for (size_t i = 0; i < how->n_sides; i++) {
+		const struct pq_pair_side *side = &how->sides[i];
+		size_t test = 0, key = 0;
+
+		pairs->of_group[side->group] |= UINT32_C(1) << i;
+		while (how->sides[test].test != side->test)
+			test++;
+		while (memcmp(how->sides[key].keys, side->keys, size) != 0)
+			key++;
+		pairs->known[i].test = (uint8_t)test;
+		pairs->known[i].key = (uint8_t)key;
+	}
 }
 
 static struct pq_pairs *create_pairs(const struct pq_pairing *how,
@@ -87,6 +123,7 @@ static struct pq_pairs *create_pairs(const struct pq_pairing *how,
 	pairs->serial = &pairs->own_serial;
 	pairs->has_serials = is_nested || how->nested;
 	pairs->by_event = is_by_event(how, columns);
+	number_sides(pairs);
 	pairs->kept = calloc(n, sizeof(*pairs->kept));
 	pairs->inner = calloc(n, sizeof(*pairs->inner));
 	pairs->from = calloc(n, sizeof(*pairs->from));

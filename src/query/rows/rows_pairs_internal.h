@@ -1,6 +1,7 @@
 /*
  * The state of pairs, for the files that produce their rows: rows_pairs.c opens and closes
- * spans, rows_ended.c produces the rows of a span that ends, rows_lost.c drops spans.
+ * spans, rows_pairs_spans.c reads their values, rows_ended.c produces the rows of a span that
+ * ends, rows_lost.c drops spans.
  */
 #ifndef PERFLUA_QUERY_ROWS_PAIRS_INTERNAL_H
 #define PERFLUA_QUERY_ROWS_PAIRS_INTERNAL_H
@@ -16,7 +17,8 @@
 /* The role of all records of one layout and event. */
 struct pq_pair_role {
 	const struct pq_bound *bound; /* NULL: unused */
-	uint32_t sides[PQ_ROLES];     /* bit sets of sides that the record matches, by role */
+	/* bit sets of sides whose condition holds, by role; tests are run when needed */
+	uint32_t sides[PQ_ROLES];
 	bool inner;
 };
 
@@ -43,7 +45,8 @@ struct pq_phase {
 struct pq_phases {
 	struct pq_phase *list;
 	size_t n, capacity;
-	uint64_t *times; /* [how->n_states]: ns in phases that are not in the list */
+	uint64_t *times;  /* [how->n_states]: ns in phases that are not in the list */
+	uint64_t changed; /* number of the record that changed the span, or left its state */
 };
 
 /* A span, or a part of it. */
@@ -51,6 +54,7 @@ struct pq_part {
 	uint64_t from, to;
 	bool has_stop; /* false: `to` is the end of the recording */
 	bool is_cut;
+	bool is_last; /* the part with the end of the span */
 };
 
 /* A span that ended, and its rows that are not produced yet. */
@@ -124,7 +128,30 @@ struct pq_pairs {
 	bool is_finished; /* all records were handled */
 	struct pq_pair_counts counts;
 	bool has_serials; /* inner spans: their serial numbers are kept */
-	bool by_event;	  /* the event alone decides what a record does */
+	bool by_event;	  /* conditions ask nothing but the type and the event */
+	uint64_t n_met;	  /* number of the current record */
+	uint32_t of_group[PQ_MOST_SIDES]; /* sets of sides */
+	/*
+	 * what was read of the current record: of each side its test, and one key;
+	 * sides with the same test, or the same key, share that of the first of them
+	 */
+	struct pq_pair_known {
+		uint8_t test, key; /* number of the first side with it */
+		bool holds;
+		uint64_t tested; /* number of the record */
+	} known[PQ_MOST_SIDES];
+	struct {
+		uint64_t met; /* number of the record, and of the first side with that key */
+		uint8_t side;
+		bool is_whole;
+		uint32_t hash;
+	} read_key;
+	/* the current record, while groups from `group` on are left */
+	struct {
+		struct pq_pair_role role; /* without a bound: none */
+		struct pq_value time;
+		uint32_t group;
+	} left;
 	struct pq_pair_role roles[PQ_KNOWN_ROLES];
 };
 
@@ -196,6 +223,47 @@ static inline void pq_pairs_read_inner(const struct pq_pairs *pairs, uint32_t pl
 		pq_pairs_read(pairs, place, out);
 }
 
+/*
+ * Reads the key of the record, or (NULL) of the record or span inside. Returns false if a part
+ * of it is absent.
+ */
+bool pq_pairs_read_key(struct pq_pairs *pairs, const uint32_t *places, uint32_t *hash);
+
+/*
+ * Calls how->ended for a span that ends, with the current record (`is_closed`) or
+ * without one.
+ */
+void pq_pairs_tell_ended(struct pq_pairs *pairs, const struct pq_value *kept, bool is_closed);
+
+/*
+ * Opens a span with the key that was read, whose slot is free; the values kept of its record
+ * are not set yet.
+ * Returns its number; PQ_NO_SPAN without memory.
+ */
+uint32_t pq_pairs_open_span(struct pq_pairs *pairs, uint32_t hash, struct pb_slot *slot,
+			    struct pq_pair_row *row);
+
+/*
+ * Makes the current record the one that opened a span. Returns false without memory.
+ */
+bool pq_pairs_begin_span(struct pq_pairs *pairs, uint32_t span, const struct pq_pair_side *side,
+			 const struct pq_value *time, struct pq_pair_row *row);
+
+/* Makes a span one that was opened now, and forgets the values kept of its record. */
+static inline void pq_pairs_reopen_span(struct pq_pairs *pairs, uint32_t span)
+{
+	pq_spans_reopen(&pairs->spans, span);
+	pq_span_forget(&pairs->spans, pq_spans_at(&pairs->spans, span) + pairs->how->n_keys,
+		       pairs->n_kept);
+}
+
+/*
+ * Makes the row of a span that ends as `part`, or (NULL: only its key is read) of the record
+ * inside a span that was entered. Returns false without memory.
+ */
+bool pq_pairs_make_row(struct pq_pairs *pairs, uint32_t span, const struct pq_part *part,
+		       struct pq_pair_row *row);
+
 /* Drops a span without an end, and the records that wait for its end. */
 void pq_pairs_drop_span(struct pq_pairs *pairs, uint32_t span);
 
@@ -242,6 +310,21 @@ bool pq_phases_begin(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint
  * Returns false without memory, or if there are too many changes.
  */
 bool pq_phases_change(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint64_t time);
+
+/* Returns true if the current record changed an open span, or left its state. */
+static inline bool pq_phases_changed(const struct pq_pairs *pairs, uint32_t span)
+{
+	return pairs->how->n_states && pairs->phases[span].changed == pairs->n_met;
+}
+
+/* Returns true if an open span has one of a set of states; 0: all. */
+static inline bool pq_phases_in(const struct pq_pairs *pairs, uint32_t span, uint32_t states)
+{
+	const struct pq_phases *phases = &pairs->phases[span];
+
+	return !states || states >> phases->list[phases->n - 1].state & 1;
+}
+
 void pq_phases_deinit(struct pq_phases *phases);
 
 /*
@@ -263,6 +346,9 @@ bool pq_part_next(const struct pq_pairing *how, const struct pq_part *whole,
 
 /* Returns the time in the window that is nearest to `time`. */
 uint64_t pq_in_window(const struct pq_pairing *how, uint64_t time);
+
+/* Does what is left to do for the current record. Returns as pq_pairs_meet() does. */
+bool pq_pairs_go_on(struct pq_pairs *pairs, struct pq_pair_row *row);
 
 /* Frees the values, phases and records of the span that ended last. */
 void pq_ended_forget(struct pq_pairs *pairs);

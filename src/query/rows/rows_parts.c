@@ -19,6 +19,7 @@ bool pq_phases_begin(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint
 	phases = &pairs->phases[span];
 	pairs->n_changes -= phases->n;
 	phases->n = 0;
+	phases->changed = 0;
 	if (!phases->times)
 		phases->times = calloc(pairs->how->n_states, sizeof(*phases->times));
 	if (!phases->times || !pb_reserve(phases->list, phases->n, phases->capacity))
@@ -38,6 +39,7 @@ bool pq_phases_change(struct pq_pairs *pairs, uint32_t span, uint32_t state, uin
 		pairs->counts.stray++;
 		return true;
 	}
+	phases->changed = pairs->n_met;
 	if (state == last->state)
 		return true;
 	if (time == last->since || !pq_is_cut(pairs->how)) {
@@ -82,6 +84,17 @@ static uint64_t time_in(const struct pq_phases *phases, size_t first,
 	return sum;
 }
 
+/* Returns the state in which a part of a span ends. */
+static uint32_t last_state(const struct pq_phases *phases, size_t first,
+			   const struct pq_part *part)
+{
+	size_t i = first;
+
+	while (i + 1 < phases->n && (part->is_last || phases->list[i + 1].since < part->to))
+		i++;
+	return phases->list[i].state;
+}
+
 void pq_part_value(const struct pq_pairs *pairs, const struct pq_phases *phases, size_t first,
 		   const struct pq_part *part, uint32_t place, struct pq_value *out)
 {
@@ -112,6 +125,9 @@ void pq_part_value(const struct pq_pairs *pairs, const struct pq_phases *phases,
 	case PQ_SPAN_CUT:
 		*out = (struct pq_value){ .type = PQ_BOOL, .u = part->is_cut };
 		return;
+	case PQ_SPAN_STATE:
+		out->u = last_state(phases, first, part);
+		return;
 	default:
 		out->u = time_in(phases, first, part, state);
 	}
@@ -136,6 +152,7 @@ bool pq_part_next(const struct pq_pairing *how, const struct pq_part *whole,
 	part->to = border_after(how, part->from, stop);
 	part->has_stop = whole->has_stop || part->to < whole->to || whole->to > how->to;
 	part->is_cut = part->from != whole->from || part->to != whole->to;
+	part->is_last = part->to == whole->to;
 	return true;
 }
 

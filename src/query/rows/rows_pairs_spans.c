@@ -1,0 +1,124 @@
+#include "rows_pairs_internal.h"
+
+bool pq_pairs_read_key(struct pq_pairs *pairs, const uint32_t *places, uint32_t *hash)
+{
+	const struct pq_pairing *how = pairs->how;
+
+	for (size_t i = 0; i < how->n_keys; i++) {
+		struct pq_value *value = &pairs->key[i];
+
+		if (places)
+			pq_pairs_read(pairs, places[i], value);
+		else
+			pq_pairs_read_inner(pairs, how->keys[i].inner, value);
+		if (value->type != PQ_INT)
+			pq_normalise(value);
+		if (value->type == PQ_NIL || (value->type == PQ_BOOL && !value->u))
+			return false;
+	}
+	*hash = pq_spans_hash(&pairs->spans, pairs->key);
+	return true;
+}
+
+void pq_pairs_tell_ended(struct pq_pairs *pairs, const struct pq_value *kept, bool is_closed)
+{
+	const struct pq_call *call = pairs->how->ended;
+	struct pq_value nothing;
+
+	if (!call)
+		return;
+	pairs->args[0] = kept[1]; /* the serial number: see keep_columns */
+	for (size_t i = 1; i < call->n_args; i++) {
+		if (is_closed)
+			pq_pairs_read(pairs, pairs->how->ended_places[i - 1], &pairs->args[i]);
+		else
+			pairs->args[i].type = PQ_NIL;
+	}
+	call->run(call, pairs->columns->fields, pairs->args, &nothing);
+}
+
+void pq_pairs_drop_span(struct pq_pairs *pairs, uint32_t span)
+{
+	pq_pairs_tell_ended(pairs, pq_spans_at(&pairs->spans, span) + pairs->how->n_keys,
+			    false);
+	if (span < pairs->n_waiting)
+		pq_waiting_forget(pairs, &pairs->waiting[span]);
+}
+
+uint32_t pq_pairs_open_span(struct pq_pairs *pairs, uint32_t hash, struct pb_slot *slot,
+			    struct pq_pair_row *row)
+{
+	struct pq_value *values;
+	uint32_t span;
+
+	span = pq_spans_open(&pairs->spans, pairs->key, hash, slot);
+	if (span == PQ_NO_SPAN)
+		return span;
+	values = pq_spans_at(&pairs->spans, span);
+	for (size_t i = 0; i < pairs->how->n_keys; i++) {
+		struct pq_value key = pairs->key[i];
+
+		if (!pq_pairs_own(pairs, &key, row))
+			return PQ_NO_SPAN;
+		values[i] = key;
+	}
+	return span;
+}
+
+bool pq_pairs_begin_span(struct pq_pairs *pairs, uint32_t span, const struct pq_pair_side *side,
+			 const struct pq_value *time, struct pq_pair_row *row)
+{
+	struct pq_value *values = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
+
+	pairs->spans.states[span].source = pairs->columns->fields->rec->source;
+	values[0] = *time;
+	++*pairs->serial;
+	for (size_t i = 1; i < pairs->n_kept; i++) {
+		struct pq_value value = { .type = PQ_INT, .u = *pairs->serial };
+
+		if (pairs->kept[i] != PQ_SERIAL)
+			pq_pairs_read(pairs, pairs->kept[i], &value);
+		if (!pq_pairs_own(pairs, &value, row))
+			return false;
+		values[i] = value;
+	}
+	return pq_phases_begin(pairs, span, side->state, time->u) &&
+	       pq_opening_keep(pairs, span);
+}
+
+/* Sets *out to a value of a span itself, which ends as `part`. */
+static void read_own(const struct pq_pairs *pairs, uint32_t span, const struct pq_part *part,
+		     uint32_t place, struct pq_value *out)
+{
+	if (pq_is_key(pairs->how, place))
+		*out = pq_spans_at(&pairs->spans, span)[place - PQ_SPAN_KEY];
+	else
+		pq_part_value(pairs, span < pairs->n_phases ? &pairs->phases[span] : NULL, 0,
+			      part, place, out);
+}
+
+bool pq_pairs_make_row(struct pq_pairs *pairs, uint32_t span, const struct pq_part *part,
+		       struct pq_pair_row *row)
+{
+	const struct pq_value *kept = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
+
+	for (size_t i = 0; i < pairs->how->n_values; i++) {
+		const struct pq_pair_value *value = &pairs->how->values[i];
+
+		if (value->of == PQ_OF_OPEN)
+			row->values[i] = kept[pairs->from[i]];
+		else if (value->of == PQ_OF_INNER)
+			pq_pairs_read_inner(pairs, value->place, &row->values[i]);
+		else if (value->of == PQ_OF_SPAN)
+			read_own(pairs, span, part, value->place, &row->values[i]);
+		else
+			pq_pairs_read(pairs, value->place, &row->values[i]);
+		if (value->of == PQ_OF_OPEN ?
+			    !pq_pairs_lend(pairs, &row->values[i], row) :
+			    row->values[i].type == PQ_TEXT &&
+				    !pq_row_texts_add(row->texts, row->known, &row->values[i]))
+			return false;
+	}
+	row->made = true;
+	return true;
+}
