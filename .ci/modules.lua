@@ -90,7 +90,7 @@ local lua_modules = {
   { "options", "api errors text", "init" },
   { "flame", "core group plan recording text", "init clean folded kinds page stacks xml" },
   { "waits", "core file group plan text",
-    "comms off_cpu requests runs totals wakes" },
+    "comms off_cpu requests runs switches totals wakes" },
   { "export", "core errors flame group plan recording table text waits", "init" },
   { "timing", "core text", "init" },
   { "diff", "core errors file group flame measures query table text waits",

@@ -23,7 +23,8 @@ describe("perflua timeline", function()
       { 40 * MS, 0, "switch", 8, 0, 7 }, { 43 * MS, 1, "switch", 0, 0, 8 },
       { 44 * MS, 0, "switch", 7, 0, 0 },
     }, { [7] = "a, b", [8] = "c" }))
-    assert.are.equal("", err)
+    assert.are.equal("# 4 spans, and 1 that had not ended; not counted: 3 closed without an "
+      .. "open\n", err)
     assert.are.equal([[
 time,comm,tid,share
 0.000000,"a, b",7,50.000
@@ -54,8 +55,9 @@ time,comm,tid,share
           * (slice:find "ms" and 1 or 1000)
       end
       assert.equal("9.000 3.000", ("%.3f %.3f"):format(ran["7"], ran["8"]), slice)
-      assert.same({ 0, "# 2 runs have no end and 1 no start: they are not counted\n" },
-        { status, err })
+      assert.equal(0, status)
+      assert.equal("# 4 spans, and 1 that had not ended; not counted: 6 closed without an "
+        .. "open, 2 opened again before a close\n", err)
     end
   end)
 
@@ -64,7 +66,8 @@ time,comm,tid,share
       { 5 * MS, 0, "switch", 7, 0, 8 }, { 7 * MS, 0, "switch", 0, 0, 8 },
       { 9 * MS, 0, "switch", 8, 0, 0 },
     })
-    assert.equal("# 1 run has no end and is not counted\n", err)
+    assert.equal("# 1 span; not counted: 2 closed without an open, 1 opened again before a "
+      .. "close\n", err)
   end)
 
   it("has rows of the threads whose switches were recorded", function()
@@ -74,8 +77,10 @@ time,comm,tid,share
       { 9 * MS, 0, "switch", 8, 1, 31 }, { 99 * MS, 1, "switch", 7, 1, 30 },
     }, { [7] = "parent", [8] = "child" }))
     assert.same({ { time = 0.0, comm = "child", tid = 8, share = 30.0 } }, profiles.json(out))
-    assert.same({ 0, "# switches from 2 of 4 threads were not recorded: only the others have "
-      .. "rows; 3 runs have no start and are not counted\n" }, { status, err })
+    assert.equal(0, status)
+    assert.matches("# 2 threads were not seen to leave a processor: they are not shown\n$", err)
+    assert.matches("^# 1 span, and %d+ that had not ended; not counted: 5 closed without an "
+      .. "open, 3 opened again before a close\n", err)
   end)
 
   it("begins slices at multiples of their length, as bucket(time) does", function()
@@ -115,16 +120,18 @@ time,comm,tid,share
     end
   end)
 
-  it("takes slices of other lengths, and long runs in one step", function()
+  it("takes slices of other lengths, but not of too many", function()
     local path = switches.recording {
       { 1000, 0, "switch", 0, 0, 7 }, { 3000, 0, "switch", 7, 0, 0 },
       { 1 << 61, 0, "switch", 0, 0, 7 },
       { (1 << 61) + 500, 0, "switch", 7, 0, 8 }, { 1 << 62, 0, "switch", 8, 0, 0 },
     }
-    local out, err = timeline("--slice", "1us", path)
-    assert.same(
-      { 5, "# 1 run is too long to be counted\n" },
-      { select(2, out:gsub("\n", "")), err })
+    local out, err, status = timeline("--slice", "1us", path)
+    assert.same({ "", 1 }, { out, status })
+    assert.matches("slices of 1000 ns cut the spans into %d+ rows or more; at most %d+ are "
+      .. "possible: choose longer slices, or a window", err)
+    assert.equal("time,comm,tid,share\n0.000000,,7,0.020\n",
+      (timeline("--slice", "10ms", "--time", "0,1", path)))
     for _, wrong in ipairs { "0s", "10", "x" } do
       assert.are.equal(2, select(3, timeline("--slice", wrong, path)))
     end
@@ -136,8 +143,8 @@ time,comm,tid,share
       { 6 * MS, 0, "switch", 8, 0, 0 },
     })
     assert.are.equal("time,comm,tid,share\n0.000000,,8,10.000\n", out)
-    assert.equal("# 1 run has no end and 1 no start: they are not counted\n"
-      .. "# 1 record tells of losses: what ran afterwards is not known\n", err)
+    assert.equal("# 1 span; not counted: 2 closed without an open, 1 dropped because records "
+      .. "were lost\n", err)
   end)
 
   it("is made of samples of a clock where there are no switches", function()
@@ -160,8 +167,38 @@ time,comm,tid,share
     for _, how in ipairs { "--json", "--csv" } do
       local out, err, status = timeline(how, path)
       assert.are.same({ "", 1 }, { out, status })
-      assert.matches("unknown field 'args.prev_pid'", err)
+      assert.matches("unknown field 'args.next_pid'", err)
     end
+  end)
+
+  it("adds up to what sched says of the same times, to the nanosecond", function()
+    local rows, at, on = {}, 0, { [0] = 0, [1] = 0 }
+    math.randomseed(36)
+    for _ = 1, 400 do -- threads that come, leave, and sometimes do so unseen
+      local cpu, tid = math.random(0, 1), math.random(7, 12)
+      at = at + math.random(1, 3000)
+      if math.random(10) > 1 and on[1 - cpu] ~= tid then
+        rows[#rows + 1] = { at, cpu, "switch", on[cpu], math.random(0, 1), tid }
+      end
+      if on[1 - cpu] ~= tid then on[cpu] = tid end
+    end
+    local path = switches.recording(rows)
+    local ours, n = {}, 0
+    for time, tid, share in timeline("--slice", "100us", path):gmatch
+        "(%d+%.%d+),[^,]*,(%d+),([%d.]+)\n" do
+      ours[time .. " " .. tid], n = tonumber(share) * 1000, n + 1
+    end
+    for from = 0, at, 100000 do
+      local range = ("%.9f,%.9f"):format(from / 1e9, (from + 100000) / 1e9)
+      local got = run.perflua { "sched", "--json", "--time", range, path }
+      for _, row in ipairs(profiles.json(got.out).rows) do
+        local key = ("%.6f %d"):format(from / 1e9, row.tid)
+        local ns = math.tointeger(math.floor(row.run_ms * 1e6 + 0.5))
+        assert.equal(ns, math.floor((ours[key] or 0) + 0.5), key)
+        if ns > 0 then n = n - 1 end
+      end
+    end
+    assert.equal(0, n)
   end)
 
   local summed =

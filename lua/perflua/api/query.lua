@@ -151,7 +151,7 @@ local classes = {
         params = { FIELD, { "by", "string", "an integer from 0 on; records with 0, or without "
           .. "it, have no part" } },
         returns = QUERY, errors = UNGROUPED .. ", " .. UNKNOWN
-          .. ", one that is no integer, an integer below 0" },
+          .. ", a `by` that is not an integer, or below 0" },
       { "ratio",
         "Adds the sum of a field over the records of one event, divided by that of another; "
           .. "groups then hold all events together.", step = "after", column = "OVER/UNDER",

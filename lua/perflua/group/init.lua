@@ -14,7 +14,8 @@ local suggest = require "perflua.errors.suggest"
 local Table = require "perflua.table"
 
 local group = { column = columns_of.column, ratio = columns_of.ratio,
-  weight = columns_of.weight, weighted = columns_of.weighted, added = columns_of.added, renamed = columns_of.renamed }
+  weight = columns_of.weight, weighted = columns_of.weighted,
+  added = columns_of.added, renamed = columns_of.renamed }
 
 local function function_key(name, fn)
   if type(name) ~= "string" or type(fn) ~= "function" then

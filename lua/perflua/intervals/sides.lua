@@ -3,9 +3,9 @@
 --
 -- A side is { parts, scope, types, events, text }: the records of any of its parts; scope knows
 -- their fields. A part is { kinds, filters, answers, key, group, from, state, scope, types,
--- events, text }: the records for which all filters hold, those in `kinds`, which ask their type and
--- event, and the others. Filters in `answers`, if there are any, also ask the record that
--- opened the span.
+-- events, text }: the records for which all filters hold, those in `kinds`, which ask their
+-- type and event, and the others. Filters in `answers`, if there are any, also ask the record
+-- that opened the span.
 
 local answering = require("perflua.intervals.scope").answering
 local check_open = require("perflua.recording").check_open
@@ -133,8 +133,8 @@ local function part_of(spec, name, wanted, opening)
   end
   table.move(spec.filters, 1, #spec.filters, #filters + 1, filters)
   return { kinds = kinds, filters = filters, answers = answers, key = options.key,
-    from = options.from, state = options.state, leaves_open = leaves_open(name, options.again), scope = scope,
-    types = ids, events = set, text = text_of(options) }
+    from = options.from, state = options.state, leaves_open = leaves_open(name, options.again),
+    scope = scope, types = ids, events = set, text = text_of(options) }
 end
 
 -- Returns the number of a state, which is added to `names`.

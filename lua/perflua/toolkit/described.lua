@@ -119,13 +119,20 @@ function described.samples(file, event)
 end
 
 ---@param file perflua.File
+---@param types string[] of records
+---@return perflua.Described # of records of these types
+function described.records(file, types)
+  local options = { type = types, expand = true }
+  return chosen(new(file, {}, file:records(options), "file:" .. written("records", {},
+    options)), true)
+end
+
+---@param file perflua.File
 ---@param other string? a type of records that are read, too
 ---@return perflua.Described # of samples, and of records that tell of lost ones: `lost` is
 --- their number
 function described.with_losses(file, other)
-  local options = { type = { "sample", "lost", "lost_samples", other }, expand = true }
-  return chosen(new(file, {}, file:records(options), "file:" .. written("records", {},
-    options)), true)
+  return described.records(file, { "sample", "lost", "lost_samples", other })
 end
 
 -- Returns the options of perflua.open as they are written after the path, "" if there are

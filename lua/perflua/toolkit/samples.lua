@@ -161,6 +161,13 @@ local function apply_option(name, fn, ...)
 end
 
 ---@param args table what tools.parse gave
+---@return any[]? # the range of --time, { from, to }, where it is a single one
+function samples.window(args)
+  local windows = args.time and apply_option("time", windows_of, args.time)
+  return windows and #windows == 1 and type(windows[1]) == "table" and windows[1] or nil
+end
+
+---@param args table what tools.parse gave
 ---@param owned table<string, any>? names of options that the tool understands itself
 ---@return (fun(query: perflua.Query, alone: boolean): perflua.Query)? # nil: nothing asked
 ---@return string[][]? steps of a query over samples that choose the same: { method, argument }
@@ -172,7 +179,8 @@ local function make_selection(args, owned)
       parts[#parts + 1] = { name = name, text = apply_option(name, one[2], value) }
     end
   end
-  local windows = args.time and apply_option("time", windows_of, args.time)
+  local windows = args.time and not (owned and owned.time and samples.window(args))
+    and apply_option("time", windows_of, args.time)
   if #parts == 0 and not windows then return nil end
   local steps = { windows and { "between", windows } }
   for _, part in ipairs(parts) do steps[#steps + 1] = { "where", part.text } end
@@ -262,9 +270,27 @@ function samples.choose(file, args, owned)
   if not ok then return strip_position(message) end
 end
 
--- For choose(), where a tool chooses threads, or processors as well, by itself.
+-- For choose(), where a tool chooses threads, processors as well, or a range of times, too, by
+-- itself.
 samples.of_threads = { comm = true, pid = true, tid = true }
 samples.of_spans = { comm = true, pid = true, tid = true, cpu = true }
+samples.of_cut_spans = { comm = true, pid = true, tid = true, cpu = true, time = true }
+
+---Returns a condition on spans that begin on some processors, or with some threads.
+---@param args table what tools.parse gave
+---@param fields table<string, string> by the names of options: what tells it of a span
+---@return string? # nil: all are chosen
+function samples.span_condition(args, fields)
+  local parts = {}
+  for _, one in ipairs(conditions) do
+    local name, field = one[1], fields[one[1]]
+    if field and args[name] then
+      local condition = apply_option(name, one[2], args[name])
+      parts[#parts + 1] = field .. condition:sub(#name + 1)
+    end
+  end
+  return parts[1] and table.concat(parts, " and ")
+end
 
 ---Chooses the threads and processors whose rows are shown, in tools that read samples of all of
 ---them to know what one did.

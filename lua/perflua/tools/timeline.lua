@@ -1,14 +1,16 @@
 -- perflua timeline FILE: how much of each slice of time each thread ran.
 
 local aside = require "perflua.group.aside"
+local described = require "perflua.toolkit.described"
 local duration = require "perflua.text.duration"
 local fmt = require "perflua.text.fmt"
 local output = require "perflua.table.output"
+local pair_counts = require "perflua.table.pair_counts"
 local perflua = require "perflua"
-local runs = require "perflua.waits.runs"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 local suggest = require "perflua.errors.suggest"
+local switches = require "perflua.waits.switches"
 
 local tool = {
   description = "share of each time slice that each thread ran, as CSV or JSON",
@@ -16,7 +18,7 @@ local tool = {
   reads = "samples",
   takes = "time comm pid tid cpu where symbols",
   refused = "it reads the switches of all threads",
-  applies = samples.of_threads,
+  applies = { comm = true, pid = true, tid = true, time = true },
   needs = { events = { { any = { "sched:sched_switch", "cpu-clock", "task-clock" } } },
     fields = { "time" } },
   record = "perf record -a -e sched:sched_switch",
@@ -33,9 +35,10 @@ A thread that did not run in a slice has no line there, and the idle thread has 
 Slices begin at multiples of their length on the clock of the recording.
 Times come from thread switches, which are exact; without them, from samples of cpu-clock or task-clock,
 each of which stands for the time since the previous one.
-A run is counted if the switches at its start and at its end were recorded. Standard error says how many runs
-lack one of them. Without -a perf record writes only switches from the recorded threads: few of their runs have
-a known start.
+A run is counted if the switches at its start and at its end were recorded, on one processor, or if it goes
+on at the end of the recording and its thread was seen to leave a processor before. The first line on standard
+error counts the others. Without -a perf record writes only switches from the recorded threads: few of their
+runs have a known start. In each slice the times of a thread add up to those of perflua sched --time.
 
   $ perflua timeline --slice 200ms --comm ls,sort perf.data
   time,comm,tid,share
@@ -45,118 +48,50 @@ a known start.
   1071.000000,sort,27977,0.195]],
 }
 
-local MOST <const> = 1000000 -- slices of one run; one that is longer is not known
-
--- Adds up how long threads ran in slices, which begin at multiples of their length.
--- write(start, stop, nanoseconds by tid, or by cpu) gets each slice when it is complete.
-local Line = {}
-Line.__index = Line
-
-local function new_line(length, by_cpu, write)
-  return setmetatable({ length = length, by_cpu = by_cpu, write = write, slices = {},
-    next = math.maxinteger, last = math.mininteger, skipped = 0 }, Line)
+-- Returns the query: of each slice the times that threads ran, also on processors if it is
+-- asked for. Switches are exact; a sample of a clock stands for the time before it.
+local function query_of(file, args, slices)
+  local length, keys = slices.length, { slices.by == "cpu" and "cpu" or nil }
+  if not file.events[switches.event] then
+    local event = file.events["cpu-clock"] or file.events["task-clock"]
+    return described.samples(file, event.name)
+      :group_by(slices.key(false), "tid", table.unpack(keys)):sum("period"):as("ran")
+  end
+  local options = switches.runs()
+  options.slice, options.unfinished, options.window = length, true, samples.window(args)
+  return described.samples(file):pair(options)
+    :group_by(slices.key(true), "key", table.unpack(keys))
+    :sum("close.time ~= nil and duration"):as("ran")
+    :sum("close.time == nil and (duration or so_far)"):as("running")
+    :sum("close.time ~= nil and 1"):as("left")
 end
 
--- Returns what ran in a slice, to add to.
-function Line:slice(number)
-  local ran = self.slices[number]
-  if not ran then
-    ran = {}
-    self.slices[number] = ran
-    self.next, self.last = math.min(self.next, number), math.max(self.last, number)
-  end
-  return ran
-end
+function tool.queries(file, args, slices) return { (query_of(file, args, slices)) } end
 
--- Adds a run that ended to the slices that it touches.
-function Line:add(key, start, stop)
-  local length = self.length
-  local first, last = start // length, stop // length
-  if last - first > MOST then
-    self.skipped = self.skipped + 1
-    return
+-- Returns what ran in each slice, ns by thread or processor, and how many rows or threads are
+-- not among them. Threads that were never seen to leave a processor may have left unseen.
+local function add_up(made, slices)
+  local ran, left, unseen, without = {}, {}, {}, 0
+  local time, thread, is_paired = slices.key, "key", made.counts ~= nil
+  for row in made:rows() do
+    if is_paired and row.left > 0 then left[row.key] = true end
   end
-  for number = first, last do
-    local ns = math.min(stop, (number + 1) * length) - math.max(start, number * length)
-    if ns > 0 then
-      local ran = self:slice(number)
-      ran[key] = (ran[key] or 0) + ns
+  if not is_paired then thread = "tid" end
+  for row in made:rows() do
+    local id, at = row[thread], row[time(is_paired)]
+    local key, ns = slices.by == "cpu" and row.cpu or slices.by ~= "cpu" and id, row.ran
+    if is_paired and left[id] then ns = ns + row.running
+    elseif is_paired then unseen[id] = true end
+    if not (id and at and key) then
+      without = without + 1
+    elseif id ~= 0 and ns > 0 then
+      ran[at] = ran[at] or {}
+      ran[at][key] = (ran[at][key] or 0) + ns
     end
   end
-end
-
--- Writes the slices before that one: nothing will be added to them.
-function Line:write_before(slice)
-  local slices, length = self.slices, self.length
-  for i = self.next, math.min(slice - 1, self.last) do
-    local ran = slices[i]
-    slices[i] = nil
-    if ran and next(ran) then
-      self.write(i * length, (i + 1) * length, ran)
-    end
-  end
-  self.next = next(slices) and math.max(self.next, slice) or math.maxinteger
-end
-
-function Line:finish() self:write_before(math.maxinteger) end
-
--- Writes slices that ended before all runs that go on now.
-local function write_complete(line, running, time)
-  local first = time // line.length
-  for cpu, tid in pairs(running.tid_of) do
-    if tid and tid ~= 0 then first = math.min(first, running.since[cpu] // line.length) end
-  end
-  line:write_before(math.max(first, time // line.length - MOST))
-end
-
--- Returns how many records told of lost ones, how many samples lacked a field, and which runs
--- are missing.
-local function read_switches(file, line)
-  local from, upto, ran, last, lost, unreadable = 0, math.mininteger, nil, 0, 0, 0
-  local by_cpu = line.by_cpu
-  local running = runs.new { stop = function(tid, cpu, start, stop)
-    local key = by_cpu and cpu or tid
-    if start < from or stop >= upto then return line:add(key, start, stop) end
-    if stop > start then ran[key] = (ran[key] or 0) + stop - start end
-  end }
-  local q = samples_with_losses.named(file, { "sched:sched_switch" })
-    :select("args.prev_pid", "args.next_pid", "time", "cpu")
-  for prev, next_tid, time, cpu in q:each() do
-    if not (prev and next_tid and time and cpu) then
-      running:lose()
-      lost, unreadable = lost + (prev and 0 or 1), unreadable + (prev and 1 or 0)
-    else
-      running:switch(cpu, prev, next_tid, time)
-      if time >= upto then
-        write_complete(line, running, time)
-        local number = time // line.length
-        from, upto, ran = number * line.length, (number + 1) * line.length, line:slice(number)
-      end
-      last = time
-    end
-  end
-  running:finish(last)
-  line:finish()
-  return lost, unreadable, running:note "counted"
-end
-
-local function read_samples(file, line)
-  local events, unreadable = { file.events["cpu-clock"] or file.events["task-clock"] }, 0
-  for tid, period, time, cpu in file:samples(events):select("tid", "period", "time",
-    line.by_cpu and "cpu" or "false"):each() do
-    if not (tid and period and time and (cpu or not line.by_cpu)) or aside.is(period) then
-      unreadable = unreadable + 1
-    else
-      local number, key = time // line.length, line.by_cpu and cpu or tid
-      line:write_before(number)
-      if tid ~= 0 then
-        local ran = line:slice(number)
-        ran[key] = (ran[key] or 0) + period
-      end
-    end
-  end
-  line:finish()
-  return 0, unreadable
+  local n = 0
+  for _ in pairs(unseen) do n = n + 1 end
+  return ran, n, without
 end
 
 -- The columns of each way to add up, without time and share.
@@ -216,36 +151,43 @@ function tool.prepare(args)
   elseif by == "cpu" and (args.comm or args.pid or args.tid) then
     return nil, "--by cpu adds up all threads; --comm, --pid and --tid choose some"
   end
-  return { length = length, by = by }
+  local function key(is_paired)
+    return ("bucket(%s, %d)"):format(is_paired and "start" or "time", length)
+  end
+  return { length = length, by = by, key = key }
 end
 
 ---@param file perflua.File
 ---@param args table
 ---@param out file*
----@param slices { length: integer, by: string }
+---@param slices { length: integer, by: string, key: fun(is_paired: boolean): string }
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(file, args, out, slices)
   local length, by, is_chosen = slices.length, slices.by, samples.of_tids(file, args)
   samples_with_losses.read_names(file)
+  local query = query_of(file, args, slices)
+  local set_aside = aside.from(query.query)
+  local made = query:table()
+  local ran, unseen, without = add_up(made, slices)
   local write_row, write_end = writer_of(out, args, by)
-  local line = new_line(length, by == "cpu", function(start, stop, ran)
-    for _, row in ipairs(rows_of(file, by, ran, stop, is_chosen)) do
-      write_row(perflua.seconds(start), row, ("%.3f"):format(100 * row.ns / length))
+  local times = {}
+  for time in pairs(ran) do times[#times + 1] = time end
+  table.sort(times)
+  for _, time in ipairs(times) do
+    for _, row in ipairs(rows_of(file, by, ran[time], time + length, is_chosen)) do
+      write_row(perflua.seconds(time), row, ("%.3f"):format(100 * row.ns / length))
     end
-  end)
-  local read = file.events["sched:sched_switch"] and read_switches or read_samples
-  local lost, unreadable, missing = read(file, line)
+  end
   local ok, message = write_end()
-  if missing then io.stderr:write("# ", missing, "\n") end
-  for _, note in ipairs {
-    { lost, "{record tells|records tell} of losses: what ran afterwards is not known" },
-    { line.skipped,
-      "{run is|runs are} too long to be counted" },
-    { unreadable, "{sample lacks|samples lack} a required field or {has|have} it damaged" },
-  } do
+  local counts = made.counts and pair_counts.text(made.counts)
+  if counts then io.stderr:write(counts, "\n") end
+  for _, note in ipairs { { unseen, switches.UNSEEN },
+    { without, "{group of samples lacks|groups of samples lack} a required field" } } do
     if note[1] > 0 then io.stderr:write("# ", fmt.phrase(note[1], note[2]), "\n") end
   end
+  local said = aside.said(set_aside.n)
+  if said then io.stderr:write("# ", said, "\n") end
   return ok and 0 or nil, message
 end
 

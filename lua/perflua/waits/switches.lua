@@ -1,0 +1,68 @@
+-- Descriptions for pair() of what sched:sched_switch says: records that end and begin the runs
+-- of threads on processors, and the times off them. The idle threads, whose id is 0, have
+-- neither.
+
+local switches = {}
+
+local SWITCH <const> = "sched:sched_switch"
+local COMES <const>, LEAVES <const> = "args.next_pid ~= 0", "args.prev_pid ~= 0"
+
+-- The low bits of prev_state (include/trace/events/sched.h): none is set of a thread that can
+-- go on. 0x200 was parked before Linux 4.14; 0x30 ends a thread.
+local CAN_GO_ON <const> = "args.prev_state & 0x2ff == 0 and " .. LEAVES
+local LIVES_ON <const> = LEAVES .. " and args.prev_state & 0x30 == 0"
+
+switches.event = SWITCH
+
+---A note: what happens to threads of which only the switches to them were recorded.
+switches.UNSEEN = "{thread was|threads were} not seen to leave a processor: {it is|they are} "
+  .. "not shown"
+
+---@return table # pair()'s options for runs: from the switch to a thread to the next one from
+--- it, if both are on one processor
+function switches.runs()
+  return {
+    open = { event = SWITCH, key = "args.next_pid", where = COMES },
+    close = { event = SWITCH, key = "args.prev_pid",
+      where = LEAVES .. " and cpu == open.cpu" },
+  }
+end
+
+---@return table # for the times off processors: which of both states a thread was in is
+--- `state`
+function switches.off()
+  return {
+    open = { { event = SWITCH, key = "args.prev_pid", where = CAN_GO_ON, state = "preempted" },
+      { event = SWITCH, key = "args.prev_pid", where = LIVES_ON, state = "blocked" } },
+    close = { event = SWITCH, key = "args.next_pid", where = COMES },
+  }
+end
+
+---@param file perflua.File
+---@return string[]? # the events that tell of wake-ups; nil: there are none. sched_wakeup says
+--- the same as sched_waking, later and on the other processor
+function switches.wakes(file)
+  local names = {}
+  for _, name in ipairs { file.events["sched:sched_waking"] and "sched:sched_waking"
+    or "sched:sched_wakeup", "sched:sched_wakeup_new" } do
+    if file.events[name] then names[#names + 1] = name end
+  end
+  return names[1] and names
+end
+
+---@param wakes string[]? see switches.wakes()
+---@return table # for both: runs have the state "running", and the times off processors become
+--- "woken"
+function switches.lives(wakes)
+  local run, off = switches.runs(), switches.off()
+  run.open.state, run.close.from = "running", "running"
+  off.close.from = { "blocked", "preempted", wakes and "woken" }
+  local open, change = { run.open, table.unpack(off.open) }, nil
+  if wakes then
+    open[#open + 1] = { event = wakes, key = "args.pid", again = "keep", state = "woken" }
+    change = { event = wakes, key = "args.pid", from = "blocked", state = "woken" }
+  end
+  return { open = open, change = change, close = { run.close, off.close } }
+end
+
+return switches
