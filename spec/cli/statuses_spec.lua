@@ -21,14 +21,14 @@ local EVENT = { flame = true, fold = true, report = true, script = true }
 
 -- Tools that read several recordings.
 local SEVERAL = { cgroups = true, check = true, doctor = true, dump = true, export = true,
-  faults = true, fields = true, flame = true, fold = true, report = true, script = true,
-  stat = true }
+  faults = true, fields = true, flame = true, fold = true, overview = true, report = true,
+  script = true, stat = true }
 
 -- Tools that no recording can lack anything for.
 local FOR_ANY = { check = true, doctor = true, dump = true, export = true, fields = true,
   flame = true,
   fold = true,
-  gen = true, header = true,
+  gen = true, header = true, overview = true,
   report = true, script = true, stat = true, symbol = true, faults = true, offcpu = true,
   timeline = true }
 
@@ -81,7 +81,9 @@ describe("the exit status of a tool", function()
     it("is 0 for a damaged recording, with a warning; 3 for doctor: " .. name, function()
       local got = status_of(name, harmed)
       is(name == "doctor" and 3 or 0, got, "damaged")
-      if name ~= "doctor" and name ~= "header" then
+      if name == "overview" then
+        assert.matches("\n  damage +damaged in 1 place\n", got.out)
+      elseif name ~= "doctor" and name ~= "header" then
         assert.matches("size of a record: found 3", got.err, 1, true)
       end
     end)
