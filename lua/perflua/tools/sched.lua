@@ -60,7 +60,9 @@ local function query_of(file, args)
   local delay = wakes and "in_woken + in_preempted" or "in_preempted"
   query = query:group_by("key", "state"):count():sum("duration"):sum("so_far"):sum(delay)
     :as("delay"):max(delay):as("longest"):max_by("stop - " .. delay:gsub("%+", "-"), delay)
-    :as("longest_at"):last("args.next_comm"):as("comm")
+    :as("longest_at")
+  -- a stream is read once: other recordings are asked for names where they are needed
+  if not file.size then query = query:last "args.next_comm":as "comm" end
   -- a thread that was woken, but not seen to leave, has a delay of unknown wait
   if wakes then query = query:sum("args.pid ~= nil and duration"):as("not_left") end
   -- of spans that the window cuts those that begin in it are counted, or end in it
@@ -86,6 +88,22 @@ local function threads_of(made)
   return threads
 end
 
+-- Returns a function that names threads as the last switch to them did, of a recording whose
+-- other records do not name them.
+local function namer_of(file, args)
+  local names
+  return function(tid)
+    if not names and file.size then
+      names = {}
+      for row in samples.narrow(file:samples(switches.event), { time = args.time })
+          :group_by("args.next_pid"):last "args.next_comm":as "comm":table():rows() do
+        names[row["args.next_pid"]] = row.comm ~= "" and row.comm or nil
+      end
+    end
+    return names and names[tid]
+  end
+end
+
 local NONE <const> = { count = 0, duration = 0, so_far = 0, delay = 0, longest = 0,
   not_left = 0 }
 
@@ -98,7 +116,7 @@ local function columns_of(thread)
   local delays = (woken.ended or woken.count) + (preempted.ended or preempted.count)
   local delay = woken.delay + preempted.delay
   return {
-    tid = thread.tid, comm = run.comm ~= "" and run.comm or nil,
+    tid = thread.tid, comm = run.comm and run.comm ~= "" and run.comm or nil,
     switches = run.begun or run.count, run_ms = (run.duration + run.so_far) / 1e6,
     wait_ms = (blocked.duration + preempted.duration + woken.duration
       - (woken.not_left or 0)) / 1e6,
@@ -119,7 +137,7 @@ function tool.run(file, args, out)
   local list = result_table.new(columns, "max_us")
   samples_with_losses.read_names(file)
   local query = query_of(file, args)
-  local made = query:table()
+  local made, name_of = query:table(), namer_of(file, args)
   for _, thread in ipairs(threads_of(made)) do
     local run, row, without = thread.running, columns_of(thread)
     unwoken = unwoken + without
@@ -127,7 +145,7 @@ function tool.run(file, args, out)
       unseen = unseen + 1
     elseif run and (not is_chosen or is_chosen(thread.tid)) then
       local known = file:thread(thread.tid)
-      row.comm = known and known.comm or row.comm
+      row.comm = known and known.comm or row.comm or name_of(thread.tid)
       list:add(row)
     end
   end
