@@ -186,8 +186,8 @@ function tool.run(file, args, out, slices)
     { without, "{group of samples lacks|groups of samples lack} a required field" } } do
     if note[1] > 0 then io.stderr:write("# ", fmt.phrase(note[1], note[2]), "\n") end
   end
-  local said = aside.said(set_aside.n)
-  if said then io.stderr:write("# ", said, "\n") end
+  local note = aside.said(set_aside.n)
+  if note then io.stderr:write("# ", note, "\n") end
   return ok and 0 or nil, message
 end
 
