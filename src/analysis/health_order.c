@@ -89,7 +89,9 @@ void pd_health_follow(struct pd_health_pass *p, struct pd_health_order *order,
 {
 	struct pd_health *h = p->health;
 
-	for (const struct pd_moment *moment = moments; moment < moments + n; moment++) {
+	for (size_t i = 0; i < n; i++) {
+		const struct pd_moment *moment = &moments[i];
+
 		switch ((enum pd_moment_kind)moment->kind) {
 		case PD_MOMENT_OF_ID:
 		case PD_MOMENT_OF_CPU:
