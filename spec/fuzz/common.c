@@ -298,12 +298,12 @@ static void check_stat(struct pd_session *session, const struct pass *pass)
 	pd_stat_deinit(&stat);
 }
 
-static void check_health(struct pd_session *session, const struct pass *pass)
+static void check_health(struct pd_session *session, const struct pass *pass, unsigned threads)
 {
 	struct pd_health health;
 	uint64_t samples = 0;
 
-	FUZZ_CHECK(pd_health_collect(&health, session, NULL, NULL));
+	FUZZ_CHECK(pd_health_collect(&health, session, threads, NULL, NULL));
 	FUZZ_CHECK(health.n_events == session->n_events);
 	for (size_t i = 0; i <= health.n_events; i++)
 		samples += health.events[i].samples;
@@ -353,7 +353,8 @@ static void read_again(struct pd_session *session, const struct pass *first)
 	FUZZ_CHECK(walk(session, &pass));
 	FUZZ_CHECK(pass.records == first->samples);
 	check_stat(session, first);
-	check_health(session, first);
+	check_health(session, first, 1);
+	check_health(session, first, 3);
 	FUZZ_CHECK(damages(session) == n);
 }
 

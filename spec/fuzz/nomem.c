@@ -74,7 +74,7 @@ static void read_all(const char *path)
 	walk(session, PD_ORDER_FILE);
 	if (pd_stat_collect(&stat, session, NULL, &err))
 		pd_stat_deinit(&stat);
-	if (pd_health_collect(&health, session, NULL, &err))
+	if (pd_health_collect(&health, session, 1, NULL, &err))
 		pd_health_deinit(&health);
 	pd_session_close(session);
 	pd_session_destroy(session);
