@@ -27,6 +27,8 @@ local tool = {
   }),
   help = [[
 run        from switch-in to switch-out, or to the end of the recording
+switches   the number of runs: a switch-in whose switch-out was not recorded is not counted here,
+           but in the first line, as opened again before a close
 wait       from switch-out to the next switch-in, asleep or not
 delay      the part of wait after the wake-up, or after a switch-out while runnable
 preempted  the part of delay after a switch-out while runnable
