@@ -101,12 +101,7 @@ static bool walk_session(struct pd_health_pass *p, struct pd_health_order *order
 static void add_block(struct pd_health_pass *p, struct pd_reader *reader)
 {
 	struct pd_run run;
-	struct pd_record rec = {
-		.offset = reader->blocks.offset,
-		.chunk_offset = PD_NO_CHUNK,
-		.source = reader->file->source,
-		.stream = reader->stream->number,
-	};
+	struct pd_record rec = pd_reader_record(reader);
 
 	pd_run_begin(&run, reader);
 	while (pd_run_has(&run, reader->swap)) {

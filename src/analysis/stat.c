@@ -218,12 +218,7 @@ static void count_block(struct pd_stat *stat, struct counted *c, struct pd_reade
 	const struct pd_event *only = get_only_event(c->binder);
 	struct tally t = { .times = { .first = UINT64_MAX } };
 	struct pd_run run;
-	struct pd_record rec = {
-		.offset = reader->blocks.offset,
-		.chunk_offset = PD_NO_CHUNK,
-		.source = reader->file->source,
-		.stream = reader->stream->number,
-	};
+	struct pd_record rec = pd_reader_record(reader);
 
 	pd_run_begin(&run, reader);
 	while (pd_run_has(&run, reader->swap)) {

@@ -147,11 +147,7 @@ static bool scan_block(struct partition_search *p)
 	const struct pd_blocks *b = &reader->blocks;
 	bool samples = p->locator->at[PD_RECORD_SAMPLE] > 0, ok = true;
 	struct pd_run run;
-	struct pd_record rec = {
-		.chunk_offset = PD_NO_CHUNK,
-		.source = reader->file->source,
-		.stream = reader->stream->number,
-	};
+	struct pd_record rec = pd_reader_record(reader);
 
 	pd_run_begin(&run, reader);
 	while (ok) {

@@ -97,12 +97,7 @@ static inline __attribute__((always_inline)) bool take_plain(struct pq_worker *w
 	uint64_t n = 0;
 	struct pd_run run;
 	bool ok = true;
-	struct pd_record rec = {
-		.offset = reader->blocks.offset,
-		.chunk_offset = PD_NO_CHUNK,
-		.source = reader->file->source,
-		.stream = reader->stream->number,
-	};
+	struct pd_record rec = pd_reader_record(reader);
 
 	pd_run_begin(&run, reader);
 	while (ok && pd_run_has(&run, swap)) {

@@ -96,6 +96,20 @@ struct pd_run {
 };
 
 /*
+ * Returns the record at the reader's position in its block, without header, bytes, event and
+ * layout: those of a run differ in these and in their offset.
+ */
+static inline struct pd_record pd_reader_record(const struct pd_reader *reader)
+{
+	return (struct pd_record){
+		.offset = reader->blocks.offset,
+		.chunk_offset = PD_NO_CHUNK,
+		.source = reader->file->source,
+		.stream = reader->stream->number,
+	};
+}
+
+/*
  * Begins a run at the reader's position. The run is empty if there are too few plain records.
  */
 void pd_run_begin(struct pd_run *run, struct pd_reader *reader);
