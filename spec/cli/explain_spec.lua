@@ -113,7 +113,7 @@ describe("--explain", function()
     local reads = ("reads    %%s in %s, 83040 bytes\n"):format(run.demo)
     assert.equal(reads:format "all records" .. [[
 order    file: the answer is the same in any order
-workers  1: records are compared with those before
+workers  1: the input is small
 passes   1: counts for doctor
   1  C    count samples, losses and damage
 

@@ -37,7 +37,7 @@ int pl_file_script(lua_State *L);   /* core.script(file, out, options) */
 int pl_file_group(lua_State *L);    /* core.group(file, description) -> groups: query/group.c */
 int pl_file_group_threads(lua_State *L); /* core.group_workers(file, description) -> n, why */
 int pl_file_loop_threads(lua_State *L);	 /* core.loop_workers(file, options) -> n, why */
-int pl_file_count_threads(lua_State *L); /* core.count_workers(file) -> n, why */
+int pl_file_count_threads(lua_State *L); /* core.count_workers(file [, is_health]) -> n, why */
 int pl_file_count(lua_State *L);	 /* core.count(file) -> table, see query/count.c */
 
 /*

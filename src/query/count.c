@@ -94,13 +94,15 @@ bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_erro
 	return pd_stat_collect(stat, scope->session, &scope->progress, err);
 }
 
-unsigned pq_count_threads(const struct pq_scope *scope, const char **why)
+unsigned pq_count_threads(const struct pq_scope *scope, bool is_health, const char **why)
 {
 	unsigned n = 1;
 
 	*why = NULL;
 	if (pd_session_has_counters(scope->session)) {
 		*why = "counter values are differences between successive samples";
+	} else if (pq_pipeline_fits(scope) && is_health) {
+		*why = "the worker that decompresses counts, too";
 	} else if (pq_pipeline_fits(scope)) {
 		n = scope->threads > 1 ? 2 : 1;
 		*why = n > 1 ? "one decompresses, the other counts" : NULL;

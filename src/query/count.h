@@ -9,9 +9,10 @@
 bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_error *err);
 
 /*
- * Returns the number of workers that pq_count() would use. Sets *why to the reason for not
- * using more, in a few words; NULL: there is none.
+ * Returns the number of workers that pq_count() would use, or with `is_health`
+ * pd_health_collect(). Sets *why to the reason for not using more, in a few words; NULL: there
+ * is none.
  */
-unsigned pq_count_threads(const struct pq_scope *scope, const char **why);
+unsigned pq_count_threads(const struct pq_scope *scope, bool is_health, const char **why);
 
 #endif

@@ -13,13 +13,10 @@ local explained = {}
 ---@param is_health boolean? it also looks for what is wrong with them
 ---@return { text: string, n: integer }
 function explained.counts(file, is_health)
-  if is_health then
-    return { n = 1, text = explain.all(file, "counts for doctor", 1,
-      "records are compared with those before", "count samples, losses and damage") }
-  end
-  local n, why = guard(core.count_workers, file)
-  return { n = 1, text = explain.all(file, "counts of records", n, why,
-    "count records, samples and losses") }
+  local n, why = guard(core.count_workers, file, is_health)
+  return { n = 1, text = explain.all(file, is_health and "counts for doctor"
+    or "counts of records", n, why, is_health and "count samples, losses and damage"
+    or "count records, samples and losses") }
 end
 
 ---Explains the pass that reads who ran and what was mapped, for functions that ask for it.

@@ -56,14 +56,17 @@ static void push_stat(lua_State *L, const struct pd_stat *stat)
 	}
 }
 
-/* core.count_workers(file) -> the number of threads of core.count(), the reason or nil */
+/*
+ * core.count_workers(file [, is_health]) -> the number of threads of core.count() or
+ * core.health(), the reason or nil
+ */
 int pl_file_count_threads(lua_State *L)
 {
 	const struct pl_file *f = pl_check_open_file(L, 1);
 	const struct pq_scope scope = { .session = f->session, .threads = pl_threads(f) };
 	const char *why;
 
-	lua_pushinteger(L, pq_count_threads(&scope, &why));
+	lua_pushinteger(L, pq_count_threads(&scope, lua_toboolean(L, 2), &why));
 	lua_pushstring(L, why);
 	return 2;
 }
