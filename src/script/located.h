@@ -14,7 +14,7 @@
 #define PX_LOCATED_ROOM	 ((size_t)6 << 20) /* bytes of all */
 #define PX_MAPPINGS_KEPT 256		   /* a power of two */
 
-/* How long a process, or the kernel, has what it has mapped. */
+/* A time during which the mappings of a process, or of the kernel, do not change. */
 struct px_mapping {
 	uint64_t key;	     /* see pm_key_of() */
 	uint64_t taken;	     /* revision of the system, plus 1; 0: free */

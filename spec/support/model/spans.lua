@@ -185,7 +185,7 @@ local function time_in(context, number)
   return sum
 end
 
--- Whether a part closes or changes spans in the state of this one.
+-- Returns true if a part closes or changes spans that are in the state of this one.
 local function is_from(part, state)
   return not part.from or part.from >> state.phases[#state.phases].state - 1 & 1 == 1
 end

@@ -43,7 +43,7 @@ static const struct pr_column *push_row_columns(lua_State *L, size_t n)
 	return columns;
 }
 
-/* How rows are written. */
+/* The form of rows: CSV or JSON lines. */
 struct row_form {
 	const struct pr_column *columns; /* [n] */
 	size_t n;
@@ -74,7 +74,7 @@ static void write_row(struct pd_print *out, const struct row_form *form,
 	pd_print_char(out, '\n');
 }
 
-/* Where the rows of a record are written. */
+/* The destination of the rows of a record. */
 struct rows_out {
 	const struct row_form *form;
 	struct pd_print *out;

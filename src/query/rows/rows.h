@@ -32,7 +32,7 @@ void pq_rows_close(struct pq_rows *rows);
  */
 void pq_rows_number_chains(struct pq_rows *rows, size_t at, struct pq_chains *chains);
 
-/* Where a value of a row comes from. */
+/* The source of a value of a row. */
 enum pq_of {
 	PQ_OF_OPEN,  /* the record that opened the span */
 	PQ_OF_CLOSE, /* the record that closed it */
