@@ -6,7 +6,7 @@ local library = require "perflua.meta.library"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
 local tools = require "perflua.tools"
-local words_of = require "perflua.doctor.words"
+local amounts = require "perflua.doctor.words"
 
 local tool = {
   description = "record a command with the events that a tool or script needs, then run that",
@@ -132,8 +132,8 @@ local function tell_recorded(name, path)
   local lost = counts.lost_records + counts.lost_samples
   local word = fmt.shell_word(path)
   io.stderr:write(("# %s: %s, %s, %s\n# perflua %s\n# perflua %s %s\n"):format(fmt.escape(path),
-    words_of.bytes(file.size), words_of.count(samples, "sample"),
-    lost == 0 and "nothing lost" or words_of.count(lost, "record") .. " lost: perflua doctor "
+    amounts.bytes(file.size), amounts.count(samples, "sample"),
+    lost == 0 and "nothing lost" or amounts.count(lost, "record") .. " lost: perflua doctor "
       .. fmt.escape(word), fmt.escape(word), name == "" and "report" or fmt.shell_word(name),
     fmt.escape(word)))
 end
