@@ -94,16 +94,28 @@ function oracle.script(path, fields)
   return list
 end
 
+-- Returns whether perf reads a recording to its end. Where several processes record all
+-- processors, the kernel now and then writes samples with the id of another process' event,
+-- which the recording does not describe: perf 6.1 stops there, and says "Bad address".
+local function is_read_by_perf(path)
+  local _, ok = files.output(("perf script -F event -i %s 2>&1 >/dev/null"):format(path))
+  return ok
+end
+
 --- Records a command with perf, quickly and without touching its build-id cache; returns the
---- path. Raises what perf said if it cannot: a spec that records says what it needs (see
---- needs.lua).
+--- path. All processors are recorded again, at most five times, until perf reads the recording
+--- to its end. Raises what perf said if it cannot record: a spec that records says what it needs
+--- (see needs.lua).
 function oracle.record(arguments, command)
-  local path = files.temporary()
-  local text, ok = files.output("perf record -q -N -m 64 --no-bpf-event -o " .. path .. " "
-    .. arguments
-    .. " -- " .. command .. " 2>&1 >/dev/null")
-  assert(ok, text)
-  return path
+  for _ = 1, 5 do
+    local path = files.temporary()
+    local text, ok = files.output("perf record -q -N -m 64 --no-bpf-event -o " .. path .. " "
+      .. arguments
+      .. " -- " .. command .. " 2>&1 >/dev/null")
+    assert(ok, text)
+    if not (" " .. arguments):find " %-a " or is_read_by_perf(path) then return path end
+  end
+  error("perf cannot read what it records: " .. arguments)
 end
 
 -- Returns the number of records that a recording lost.
