@@ -104,8 +104,8 @@ end
 
 --- Records a command with perf, quickly and without touching its build-id cache; returns the
 --- path. All processors are recorded again, at most five times, until perf reads the recording
---- to its end. Raises what perf said if it cannot record: a spec that records says what it needs
---- (see needs.lua).
+--- to its end. Raises what perf said if it cannot record: a spec that records says what it
+--- needs (see needs.lua).
 function oracle.record(arguments, command)
   for _ = 1, 5 do
     local path = files.temporary()
