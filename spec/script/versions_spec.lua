@@ -9,8 +9,8 @@ local run = require "spec.cli.run"
 local USER, KERNEL = -512, -128
 
 --- A recording of samples of one event of user code of pid 5, "prog".
-local function recording(event, samples, more)
-  local b = builder.new()
+local function recording(event, samples, more, options)
+  local b = builder.new(options)
   event.ids, event.sample_type = { 1 }, event.sample_type or { "ip", "tid", "time" }
   event.type, event.config = event.type or 1, event.config or 0
   if not event.unnamed then event.name = event.name or "it" end
@@ -209,6 +209,39 @@ describe("the text of a version of perf", function()
     assert.are.same({ "6.12", "cpu-clock:HG" }, { old.as, old.events[1].name })
     assert.matches("of event 'cpu%-clock:HG'",
       run.perflua({ "report", "--as", "6.1", path }).out)
+  end)
+
+  it("is by default of report and script that of the perf that made the recording", function()
+    for made, version in pairs { ["6.1.187"] = "6.1", ["5.15.68.1.gb5fe1633534"] = "6.1",
+      ["4.18.rc3.g9fb4c5250f10"] = "6.1", ["6.18-1"] = "6.18", ["6.12"] = "6.12",
+      ["7.4.rc1"] = "7.3", ["10.1"] = "7.3", unknown = "7.3", [""] = "7.3" } do
+      for _, container in ipairs { "file", "pipe" } do
+        local path = recording({ unnamed = true }, { {} }, function(b)
+          b:feature("version", made)
+        end, { container = container })
+        for _, tool in ipairs { "report", "script" } do
+          local default = run.perflua { tool, "-v", path }
+          assert.are.equal(("perflua: %s: %s: printed as perf %s\n"):format(tool, path,
+            version), default.err)
+          assert.are.equal(run.perflua({ tool, "--as", version, path }).out, default.out)
+        end
+        local file <close> = assert(perflua.open(path, { as = "recorded" }))
+        assert.are.equal(version, file.as)
+        assert.are.equal("7.3", assert(perflua.open(path)).as)
+      end
+    end
+  end)
+
+  it("is that of the first of several recordings", function()
+    local function made_by(version)
+      return recording({ unnamed = true }, { {} },
+        function(b) b:feature("version", version) end)
+    end
+    local old, new = made_by "6.1", made_by "7.2"
+    assert.are.equal(run.perflua({ "script", "--as", "6.1", old, new }).out,
+      run.perflua({ "script", old, new }).out)
+    assert.are.equal(run.perflua({ "script", "--as", "7.2", new, old }).out,
+      run.perflua({ "script", new, old }).out)
   end)
 
   it("is refused where it is not known", function()

@@ -1,18 +1,26 @@
 /* The versions of perf whose text can be printed, and how they differ. */
+#include <string.h>
+
 #include "functions.h"
 #include "perf_text.h"
 #include "perfdata/format/perf_text.h"
 
+#define RECORDED "recorded" /* PD_PERF_RECORDED */
+
 void pl_push_perf(lua_State *L, unsigned perf)
 {
-	lua_pushfstring(L, "%d.%d", (int)(perf >> 16), (int)(perf & 0xffff));
+	if (perf == PD_PERF_RECORDED)
+		lua_pushstring(L, RECORDED);
+	else
+		lua_pushfstring(L, "%d.%d", (int)(perf >> 16), (int)(perf & 0xffff));
 }
 
 bool pl_take_perf(lua_State *L, const char *text, unsigned *perf)
 {
 	unsigned version = pd_perf_version(text);
 
-	if (version >= PD_PERF_OLDEST && version <= PD_PERF_NEWEST) {
+	if (strcmp(text, RECORDED) == 0 ||
+	    (version >= PD_PERF_OLDEST && version <= PD_PERF_NEWEST)) {
 		*perf = version;
 		return true;
 	}

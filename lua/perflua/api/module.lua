@@ -142,7 +142,8 @@ return {
       { "window", "integer?",
         "Bytes of a stream that may wait for earlier records; at least 65536.",
         unit = "bytes", default = "256 MB" },
-      { "as", "string?", "The version of perf whose text is printed: \"6.1\".",
+      { "as", "string?", "The version of perf whose text is printed: \"6.1\", or \"recorded\" "
+          .. "for the one that made the recording; of several, the first.",
         default = "the newest" },
       { "symfs", "string?",
         "A directory in which binaries are looked for by their recorded paths." },

@@ -55,8 +55,6 @@ words.refused = {
   threads = "perf record -s records counters of threads: perflua dump --type read FILE prints "
     .. "them",
   T = "perf record -s records counters of threads: perflua dump --type read FILE prints them",
-  verbose = "--sort symbol,ip shows addresses; --explain and --timing tell what is read",
-  v = "--sort symbol,ip shows addresses; --explain and --timing tell what is read",
   ["field-separator"] = "--csv separates cells by commas",
   t = "--csv separates cells by commas",
   ["column-widths"] = "--csv and --json have cells of any width", w = "--csv and --json have "

@@ -3,6 +3,7 @@
 -- tools/init.lua.
 
 local core = require "perflua.core"
+local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
@@ -57,7 +58,7 @@ end
 -- Returns a function that opens a path or several as one File and adds it to `opened`; the
 -- function returns nil, a message and the status if it cannot.
 local function opener(name, tool, args, settings, opened)
-  local meta, options = needs_of(tool, args, settings), symbols.of(args)
+  local meta, options = needs_of(tool, args, settings), symbols.of(args, tool)
   return function(path)
     local file, message
     if meta then
@@ -67,6 +68,10 @@ local function opener(name, tool, args, settings, opened)
     end
     if not file then return nil, message end
     opened[#opened + 1] = file
+    if args.verbose then
+      io.stderr:write(("perflua: %s: %s: printed as perf %s\n"):format(name,
+        fmt.paths(file.path), file.as))
+    end
     if tool.several ~= "each" then
       local passes = tool.passes or 1
       if type(passes) == "function" then passes = passes(args, file) end

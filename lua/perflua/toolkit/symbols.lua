@@ -18,8 +18,11 @@ symbols.options = {
 local newest, oldest = core.perf_version()
 
 --- The option of tools that print what perf prints.
-symbols.as = { "VERSION", ("print like this version of perf: %s to %s (default)"):format(oldest,
-  newest) }
+symbols.as = { "VERSION", ("print like this version of perf: %s to %s; default: recorded, the "
+  .. "one that made the recording"):format(oldest, newest) }
+
+--- The option that tells which version that is.
+symbols.verbose = "say on standard error which version of perf it prints like"
 
 ---@param args table what tools.parse gave
 ---@return string? message what is wrong with --as
@@ -29,10 +32,11 @@ function symbols.wrong(args)
 end
 
 ---@param args table what tools.parse gave
+---@param tool table? one that may print what perf prints
 ---@return table # options of perflua.open
-function symbols.of(args)
+function symbols.of(args, tool)
   return {
-    as = args.as,
+    as = args.as or tool and tool.options and tool.options.as and "recorded" or nil,
     symfs = args.symfs, kallsyms = args.kallsyms, vmlinux = args.vmlinux,
     buildid_dir = args["buildid-dir"],
     debuginfod = args.debuginfod, demangle = not args["no-demangle"],

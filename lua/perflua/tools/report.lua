@@ -46,7 +46,7 @@ local tool = {
       "show the calls of each row: graph (default), fractal, flat, folded or none; caller or "
         .. "callee; the smallest share in percent; percent, period or count" },
     inverted = "show the calls of each row from the first caller on",
-    as = symbols.as,
+    as = symbols.as, verbose = symbols.verbose,
     ["percent-limit"] = { "PERCENT", "leave out rows with a smaller share" },
     percentage = { "OF", "absolute: shares of all samples of the event (default); relative: of "
       .. "those that options such as --comm choose" },
@@ -68,7 +68,8 @@ local tool = {
     json = "one JSON object",
   }),
   help = [[
-Prints a section for each event. Its first line tells how many samples were lost, and how many have no
+Prints as perf report of the version that made the recording, or of the one given with --as. There is a
+section for each event. Its first line tells how many samples were lost, and how many have no
 function. Functions with the same name in the same binary share a row. An unknown function is shown as an
 address in its binary. With call chains, a sample also counts for each of its callers (column Children), as
 in perf report, unless rows are grouped by srcline or another field that callers lack.]],

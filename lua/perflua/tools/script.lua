@@ -11,6 +11,7 @@ local symbols = require "perflua.toolkit.symbols"
 local spec_of = core.query_spec
 
 local USAGE = 2
+local newest, oldest = core.perf_version()
 local MAX_STACK = 127 -- as perf has it: PERF_MAX_STACK_DEPTH
 
 local function document_fields()
@@ -36,7 +37,7 @@ local tool = {
     comms = { "NAME,…", "as --comm" },
     reltime = "times since the first sample",
     deltatime = "times since the sample before",
-    as = symbols.as,
+    as = symbols.as, verbose = symbols.verbose,
     ns = "times with nine decimals",
     inline = "show inlined functions in all call chains, not only in unwound stacks",
     ["no-inline"] = "no inlined functions",
@@ -48,15 +49,16 @@ local tool = {
 setmetatable(tool, { __index = function(_, name)
   if name ~= "help" then return nil end
   return ([[
-Prints the text of perf script %s, or of the version given with --as, except
-that names from the recording never drive a terminal (\x1b instead), samples of
-guests are shown, a function that others were inlined into is not itself called
-inlined, and texts of some tracepoints are shown that older perfs cannot format.
+Prints as perf script of the version that made the recording, or of the one given
+with --as, from %s to %s, except that names from the recording never drive a
+terminal (\x1b instead), samples of guests are shown, a function that others were
+inlined into is not itself called inlined, and texts of some tracepoints are shown
+that older perfs cannot format.
 
 Fields:
 %s
 
-Types of events are hw, sw, trace, cache, raw, break and other.]]):format((core.perf_version()), document_fields())
+Types of events are hw, sw, trace, cache, raw, break and other.]]):format(oldest, newest, document_fields())
 end })
 
 local function options_of(query, classes, max_stack, args)

@@ -67,6 +67,27 @@ static void read_machine(struct pd_file *file)
 		file->tracing->abi = file->abi;
 }
 
+/* Chooses the texts of the version of perf that was asked for, or made the recording. */
+static void choose_texts(struct pd_file *file)
+{
+	struct pb_cursor c;
+	uint8_t *bytes = NULL;
+	char version[32] = "";
+
+	if (file->perf == PD_PERF_RECORDED)
+		bytes = pd_file_feature_bytes(file, PD_FEATURE_VERSION, &c);
+	if (bytes) {
+		struct pd_text text = pd_take_string(&c);
+
+		if (text.n < sizeof(version))
+			memcpy(version, text.p, text.n);
+		free(bytes);
+	}
+	if (file->perf == PD_PERF_RECORDED)
+		file->perf = pd_perf_closest(version);
+	file->text = pd_perf_text_of(file->perf);
+}
+
 static void skip_strings(struct pb_cursor *c)
 {
 	for (uint32_t n = pb_take32(c); n && !c->failed; n--)
@@ -271,6 +292,7 @@ bool pd_describe(struct pd_file *file, struct pd_error *err)
 	bool ok = true;
 
 	file->context.swap = file->swap;
+	choose_texts(file);
 	read_machine(file);
 	read_times(file);
 	read_sockets(file);

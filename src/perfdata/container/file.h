@@ -82,7 +82,8 @@ struct pd_file {
 	size_t n_streams;
 	/* number of the recording in its session, from 1 on; 0: it is alone */
 	uint16_t source;
-	unsigned text;	  /* enum pd_perf_text */
+	unsigned perf;	  /* version of perf whose texts are printed: PD_PERF(…) */
+	unsigned text;	  /* enum pd_perf_text: the differences that version has */
 	unsigned version; /* 1: PERFFILE, 2: PERFILE2 */
 	bool big, swap;	  /* big-endian; not the host's byte order */
 	bool pipe;	  /* pipe mode: records take the place of sections */

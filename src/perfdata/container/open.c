@@ -62,7 +62,7 @@ static bool make_streams(struct pd_file *file, struct pd_error *err)
 	return true;
 }
 
-bool pd_file_open(struct pd_file **out, const char *path, unsigned text,
+bool pd_file_open(struct pd_file **out, const char *path, unsigned perf,
 		  const volatile sig_atomic_t *interrupt, struct pd_error *err)
 {
 	struct pd_file *file = calloc(1, sizeof(*file));
@@ -70,7 +70,7 @@ bool pd_file_open(struct pd_file **out, const char *path, unsigned text,
 	if (!file)
 		return pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
 	file->input.fd = -1;
-	file->text = text;
+	file->perf = perf;
 	file->complete = true;
 	pthread_mutex_init(&file->damage_lock, NULL);
 	file->path = make_header_path(path, &file->directory);

@@ -8,11 +8,11 @@
 
 /*
  * Opens a recording and reads its description. Damage that leaves something to read is noted
- * and is not a failure. `text` (enum pd_perf_text) decides how events without a recorded name
- * are named. For `interrupt` see pd_input_open(). Returns false with *err, and leaves *out
- * untouched.
+ * and is not a failure. `perf`, a version or PD_PERF_RECORDED, decides how events without a
+ * recorded name are named. For `interrupt` see pd_input_open(). Returns false with *err, and
+ * leaves *out untouched.
  */
-bool pd_file_open(struct pd_file **out, const char *path, unsigned text,
+bool pd_file_open(struct pd_file **out, const char *path, unsigned perf,
 		  const volatile sig_atomic_t *interrupt, struct pd_error *err);
 
 /*

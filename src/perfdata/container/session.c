@@ -13,9 +13,10 @@ static bool open_file(struct pd_session *s, const char *path, bool numbered, siz
 	s->paths[s->n_files] = strdup(path);
 	if (!s->paths[s->n_files])
 		return pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
-	if (!pd_file_open(file, path, s->text, interrupt, err))
+	if (!pd_file_open(file, path, s->perf, interrupt, err))
 		return false;
 	s->n_files++;
+	s->perf = (*file)->perf;
 	(*file)->session = s;
 	(*file)->source = (uint16_t)(numbered ? s->n_files : 0);
 	for (size_t i = 0; i < (*file)->n_events; i++)
@@ -35,16 +36,15 @@ bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n
 
 	if (!ok)
 		pd_error_set(err, "ENOMEM", paths[0], PD_NO_OFFSET, "no memory");
-	if (s) {
+	if (s)
 		s->perf = perf;
-		s->text = pd_perf_text_of(perf);
-	}
 	while (ok && s->n_files < n)
 		ok = open_file(s, paths[s->n_files], numbered, &compared, interrupt, err);
 	if (!ok) {
 		pd_session_destroy(s);
 		return false;
 	}
+	s->text = pd_perf_text_of(s->perf);
 	s->window = PD_WINDOW;
 	pd_session_compare_clocks(s);
 	*out = s;

@@ -38,9 +38,9 @@ struct pd_session {
  * Opens `n` recordings as one session.
  *
  * `numbered` gives records a source even if there is one recording only. `perf` is the version
- * whose texts are printed, from PD_PERF_OLDEST to PD_PERF_NEWEST. For `interrupt` see
- * pd_input_open(). Returns false with *out untouched and *err about the file that could not be
- * opened.
+ * whose texts are printed, from PD_PERF_OLDEST to PD_PERF_NEWEST, or PD_PERF_RECORDED, which is
+ * that of the first recording. For `interrupt` see pd_input_open(). Returns false with *out
+ * untouched and *err about the file that could not be opened.
  */
 bool pd_session_open(struct pd_session **out, const char *const *paths, size_t n, bool numbered,
 		     unsigned perf, const volatile sig_atomic_t *interrupt,

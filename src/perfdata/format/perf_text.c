@@ -102,17 +102,33 @@ unsigned pd_perf_text_of(unsigned version)
 	return text;
 }
 
-unsigned pd_perf_version(const char *text)
+/* Reads "6.12" before *end, which it sets. Returns 0 if the text begins with no version. */
+static unsigned parse_version(const char *text, char **end)
 {
 	unsigned long major, minor;
-	char *end;
 
-	major = strtoul(text, &end, 10);
-	if (end == text || *end != '.' || major > UINT16_MAX)
+	major = strtoul(text, end, 10);
+	if (*end == text || **end != '.' || major > UINT16_MAX)
 		return 0;
-	text = end + 1;
-	minor = strtoul(text, &end, 10);
-	if (end == text || (*end && *end != '.') || minor > UINT16_MAX)
-		return 0;
-	return PD_PERF(major, minor);
+	text = *end + 1;
+	minor = strtoul(text, end, 10);
+	return *end == text || minor > UINT16_MAX ? 0 : PD_PERF(major, minor);
+}
+
+unsigned pd_perf_version(const char *text)
+{
+	char *end;
+	unsigned version = parse_version(text, &end);
+
+	return *end && *end != '.' ? 0 : version;
+}
+
+unsigned pd_perf_closest(const char *text)
+{
+	char *end;
+	unsigned version = parse_version(text, &end);
+
+	if (!version || version > PD_PERF_NEWEST)
+		return PD_PERF_NEWEST;
+	return version < PD_PERF_OLDEST ? PD_PERF_OLDEST : version;
 }

@@ -31,6 +31,7 @@ enum pd_perf_text {
 #define PD_PERF(major, minor) ((unsigned)(major) << 16 | (unsigned)(minor))
 #define PD_PERF_OLDEST	      PD_PERF(6, 1)
 #define PD_PERF_NEWEST	      PD_PERF(7, 3)
+#define PD_PERF_RECORDED      0u /* the version that the recording's header names */
 
 struct pd_perf_difference {
 	const char *name;
@@ -46,5 +47,11 @@ unsigned pd_perf_text_of(unsigned version);
 
 /* Reads a version as "6.12", with or without a patch level. Returns 0 if it is none. */
 unsigned pd_perf_version(const char *text);
+
+/*
+ * Returns the known version that is closest to a recorder's: PD_PERF_OLDEST for "5.15.68.1",
+ * PD_PERF(6, 18) for "6.18-1". Returns PD_PERF_NEWEST if the text begins with no version.
+ */
+unsigned pd_perf_closest(const char *text);
 
 #endif
