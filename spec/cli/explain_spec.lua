@@ -114,13 +114,13 @@ describe("--explain", function()
     assert.equal(reads:format "all records" .. [[
 order    file: the answer is the same in any order
 workers  1: the input is small
-passes   1: counts for doctor
+passes   1: counts for doctor, and with them the recorded system
   1  C    count samples, losses and damage
 
 ]] .. reads:format "samples of cpu-clock" .. [[
 order    file: as requested
 workers  1: the input is small
-passes   2: recorded system, groups
+passes   1: groups
   1  C    where tid > 1
   2  C    group by event, cpumode, comm, symbol
   3  C    count(), sum(period)
@@ -133,7 +133,7 @@ passes   1: groups
   1  C    group by event, event
   2  C    count(), sum(period)
 
-4 passes together
+3 passes together
 ]], got.out)
   end)
 

@@ -61,7 +61,31 @@ describe("--timing", function()
       -- workers look for the borders of their parts, of which small files have many
       local share = groups.read.bytes / file.size
       assert.is_true(share > 0.99 and share < 1.3, ("%g of the file"):format(share))
-      assert.is_true(stages_of(file, "recorded system").names.records > 0)
+      assert.is_true(groups.names.records > 0)
+    end
+  end)
+
+  -- Returns how often a tool reads a recording.
+  local function times_read(words)
+    local file, bytes = timed(words).files[1], 0
+    for _, pass in ipairs(file.passes) do
+      for _, stage in ipairs(pass.stages) do
+        if stage.name == "read" then bytes = bytes + stage.bytes end
+      end
+    end
+    return bytes / file.size
+  end
+
+  it("shows that a tool that counts first finds names on the way", function()
+    for _, workers in ipairs { "1", "2" } do
+      for _, words in ipairs { { "report", "--no-children" }, { "fold" }, { "doctor" },
+        { "flame", "-o", "/dev/null" } } do
+        local line = { "-j", workers, words[1], "--timing=json", table.unpack(words, 2) }
+        line[#line + 1] = many
+        local n = times_read(line)
+        -- see above for the borders
+        assert.is_true(n > 1.99 and n < 2.5, ("%s: %g times"):format(words[1], n))
+      end
     end
   end)
 

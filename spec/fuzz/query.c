@@ -473,7 +473,7 @@ static bool ask(const char *path, const struct fuzz_part *part, unsigned threads
 	known = session->n_events;
 	take_query(&q, part, session);
 	system = pm_system_create(session, &options);
-	FUZZ_CHECK(system && pm_system_read(system, threads, false, NULL, &err));
+	FUZZ_CHECK(system && pm_system_read(system, NULL, threads, false, NULL, &err));
 	scope = (struct pq_scope){
 		.session = session,
 		.system = system,

@@ -115,7 +115,19 @@ static void add_block(struct pd_health_pass *p, struct pd_reader *reader)
 	pd_run_end(&run, reader);
 }
 
-static void add_partition(struct pd_health_pass *p, const struct pd_partition *partition)
+/* Goes through the moments of a partition so far, if all partitions before it were read. */
+static void follow_if_next(struct health_team *team, struct pd_health_pass *p, size_t partition)
+{
+	pthread_mutex_lock(&team->lock);
+	if (team->next == partition) {
+		pd_health_follow(team->pass, team->order, p->moments, p->n_moments);
+		p->n_moments = 0;
+	}
+	pthread_mutex_unlock(&team->lock);
+}
+
+static void add_partition(struct health_team *team, struct pd_health_pass *p,
+			  const struct pd_partition *partition)
 {
 	struct pd_reader *reader = partition->reader;
 	const struct pd_blocks *b = &reader->blocks;
@@ -129,6 +141,7 @@ static void add_partition(struct pd_health_pass *p, const struct pd_partition *p
 		if (b->offset - asked < ASK_BYTES)
 			continue;
 		asked = b->offset;
+		follow_if_next(team, p, partition->number);
 		if (p->no_memory || p->n_moments > MOMENTS_MAX ||
 		    !pb_goes_on(&partition->progress, 0, 0))
 			break;
@@ -176,7 +189,7 @@ static bool read_partition_health(void *arg, const struct pd_partition *partitio
 		return true;
 	}
 	p->source = 0;
-	add_partition(p, partition);
+	add_partition(team, p, partition);
 	moments.list = p->moments;
 	moments.n = p->n_moments;
 	moments.room = p->moments_room;
@@ -254,7 +267,7 @@ static bool collect_in_parts(struct pd_health_pass *p, struct pd_health_order *o
 	struct health_team team = { .pass = p, .order = order, .progress = progress };
 	enum pb_outcome ran;
 
-	if (n <= 1 || pd_session_has_counters(session) ||
+	if ((n <= 1 && !session->watch) || pd_session_has_counters(session) ||
 	    pthread_mutex_init(&team.lock, NULL) != 0)
 		return false;
 	ran = share_session(&team, session, n);

@@ -25,7 +25,7 @@ int pl_file_data_section(lua_State *L); /* core.data_section(file) -> offset, by
 int pl_file_knows_times(lua_State *L);	/* core.knows_times(file) -> boolean */
 int pl_file_clocks(lua_State *L);	/* core.clocks(file) -> array, by_wall */
 int pl_file_members(lua_State *L);	/* core.members("file") -> array of names */
-int pl_file_health(lua_State *L);	/* core.health(file) -> table, see health.c */
+int pl_file_health(lua_State *L);	/* core.health(file [, finds_names]) -> table */
 int pl_file_short_names(lua_State *L);	/* core.short_names(file) -> table, of the
 		* binaries whose short name is not the end of their path */
 
@@ -37,8 +37,9 @@ int pl_file_script(lua_State *L);   /* core.script(file, out, options) */
 int pl_file_group(lua_State *L);    /* core.group(file, description) -> groups: query/group.c */
 int pl_file_group_threads(lua_State *L); /* core.group_workers(file, description) -> n, why */
 int pl_file_loop_threads(lua_State *L);	 /* core.loop_workers(file, options) -> n, why */
-int pl_file_count_threads(lua_State *L); /* core.count_workers(file [, is_health]) -> n, why */
-int pl_file_count(lua_State *L);	 /* core.count(file) -> table, see query/count.c */
+/* core.count_workers(file [, is_health]) -> n, why, can_find */
+int pl_file_count_threads(lua_State *L);
+int pl_file_count(lua_State *L); /* core.count(file [, finds_names]) -> table */
 
 /*
  * core.write_rows(cursor, out, columns [, csv]) -> rows | nil, message, errno;

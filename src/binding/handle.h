@@ -28,7 +28,9 @@ struct pl_file {
 	uint64_t late;	    /* records of the last pass that came too late for their place */
 	uint64_t said_late; /* number of late records that were reported */
 	struct pm_system *system; /* made when it is first asked for, or as a stream passes */
-	struct pm_resolver *resolver;	/* made with it */
+	struct pm_resolver *resolver; /* made with it */
+	/* what an earlier pass found for the system; NULL: nothing, or it is made */
+	struct pm_sideband *sideband;
 	unsigned n_users;		/* of the system: see pl_system_hold() */
 	struct ps_interrupt *interrupt; /* of the loading of symbols */
 	struct ps_options symbols;	/* options for symbols, as given to open */

@@ -5,6 +5,7 @@
 #include "handle.h"
 #include "pass_progress.h"
 #include "functions.h"
+#include "system.h"
 #include "analysis/health.h"
 
 struct member {
@@ -202,7 +203,11 @@ static int health_gc(lua_State *L)
 	return 0;
 }
 
-/* core.health(file) -> table of the counts of src/analysis/health.h */
+/*
+ * core.health(file [, finds_names]) -> table of the counts of src/analysis/health.h
+ *
+ * `finds_names` is that of core.count().
+ */
 int pl_file_health(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
@@ -210,11 +215,14 @@ int pl_file_health(lua_State *L)
 	struct pl_progress progress;
 	const struct pb_progress shown = pl_progress_shown(&progress);
 	struct pd_error err;
-	bool collected;
+	bool finds_names = lua_toboolean(L, 2), collected;
 
 	pl_progress_init(L, &progress);
 	pl_check_open_file(L, 1); /* an allocation may have closed it */
+	if (finds_names)
+		pl_system_watch(f);
 	collected = pd_health_collect(health, f->session, pl_threads(f), &shown, &err);
+	pl_system_end_watch(f);
 	pl_progress_end(&progress);
 	if (!collected)
 		return luaL_error(L, "%s", err.message);

@@ -5,6 +5,12 @@
 #include "pass_progress.h"
 #include "perfdata/format/views.h"
 
+static void forget_sideband(struct pl_file *f)
+{
+	pm_sideband_destroy(f->sideband);
+	f->sideband = NULL;
+}
+
 bool pl_system_make(struct pl_file *f, bool is_ordered, const struct pb_progress *progress,
 		    struct pd_error *err)
 {
@@ -22,14 +28,31 @@ bool pl_system_make(struct pl_file *f, bool is_ordered, const struct pb_progress
 	}
 	/* a system that is only partly read gives wrong names, so an interrupt is an error */
 	if (!pl_file_passes(f) &&
-	    !pm_system_read(system, pl_threads(f), is_ordered, progress, err)) {
+	    !pm_system_read(system, f->sideband, pl_threads(f), is_ordered, progress, err)) {
 		pm_resolver_destroy(resolver);
 		pm_system_destroy(system);
 		return false;
 	}
 	f->system = system;
 	f->resolver = resolver;
+	forget_sideband(f);
 	return true;
+}
+
+void pl_system_watch(struct pl_file *f)
+{
+	if (f->system || f->sideband || pl_file_passes(f))
+		return;
+	f->sideband = pm_sideband_create(f->session, pl_threads(f));
+	if (f->sideband)
+		pm_sideband_watch(f->sideband, f->session);
+}
+
+void pl_system_end_watch(struct pl_file *f)
+{
+	if (f->sideband && !f->sideband->records &&
+	    !pm_sideband_gather(f->sideband, f->session))
+		forget_sideband(f);
 }
 
 bool pl_system_take(struct pl_file *f, struct pm_system *system)
@@ -72,6 +95,7 @@ void pl_system_free(struct pl_file *f)
 	pm_system_destroy(f->system);
 	f->resolver = NULL;
 	f->system = NULL;
+	forget_sideband(f);
 }
 
 /* Makes the recorded system, and shows how far that is. Raises if it cannot. */

@@ -26,6 +26,13 @@ bool pl_system_make(struct pl_file *file, bool is_ordered, const struct pb_progr
 void pl_system_free(struct pl_file *file);
 
 /*
+ * Lets the pass over all records that follows find what the system is made of, unless it is
+ * there. After the pass pl_system_end_watch() keeps that for pl_system_make().
+ */
+void pl_system_watch(struct pl_file *file);
+void pl_system_end_watch(struct pl_file *file);
+
+/*
  * Hold the system, which close() frees, and let go of it: whatever reads it over a call of Lua,
  * or an allocation, in which a finalizer may close the File. After an error that left it held,
  * it is freed with the File.

@@ -162,29 +162,56 @@ static bool add_walked_records(struct pm_system *sys, const struct pb_progress *
 	return got == 0 && pb_goes_on(progress, 0, 0);
 }
 
-bool pm_system_read(struct pm_system *sys, unsigned threads, bool is_ordered,
-		    const struct pb_progress *progress, struct pd_error *err)
+/*
+ * Finds the side-band records of the session: if `is_ordered`, in the pass that makes the index
+ * of times, if there is one. Returns NULL if a walk is to find them.
+ */
+static struct pm_sideband *find_records(struct pd_session *session, unsigned threads,
+					bool is_ordered, const struct pb_progress *progress)
+{
+	struct pm_sideband *found = pm_sideband_create(session, threads);
+	struct pd_types types = { .unknown = false };
+	bool has_all;
+
+	if (found && is_ordered) {
+		pm_sideband_watch(found, session);
+		pd_time_order_index(session, threads, progress);
+		if (pm_sideband_gather(found, session))
+			return found;
+		pm_sideband_destroy(found);
+		found = pm_sideband_create(session, threads);
+	}
+	pb_set_phase(progress, "reading names");
+	pm_system_types(&types);
+	has_all = found && !pd_time_order_has_few(session, &types) &&
+		  pm_sideband_find(found, session, threads, progress);
+	if (has_all)
+		return found;
+	pm_sideband_destroy(found);
+	return NULL;
+}
+
+bool pm_system_read(struct pm_system *sys, const struct pm_sideband *found, unsigned threads,
+		    bool is_ordered, const struct pb_progress *progress, struct pd_error *err)
 {
 	struct pd_session *session = (struct pd_session *)sys->session;
-	struct pb_pass *pass = pb_pass_begin(session->timing, "recorded system",
-					     session->number);
+	struct pb_pass *pass = found ? NULL :
+				       pb_pass_begin(session->timing, "recorded system",
+						     session->number);
 	struct pb_lap lap = pb_stage_enter(session->timing, pass, PB_STAGE_NAMES);
 	uint64_t before = sys->revision;
-	struct pd_types types = { .unknown = false };
-	struct pm_sideband found;
-	bool has_found, ok;
+	struct pm_sideband *own = NULL;
+	bool ok;
 
-	pm_system_types(&types);
-	has_found = is_ordered && pm_sideband_find_indexing(&found, session, threads, progress);
+	if (!found)
+		found = own = find_records(session, threads, is_ordered, progress);
 	pb_set_phase(progress, "reading names");
 	sys->threads.in_order = pm_sources_are_timed(&sys->sources);
-	if (has_found || (!pd_time_order_has_few(session, &types) &&
-			  pm_sideband_find(&found, session, threads, progress))) {
-		ok = add_found_records(sys, &found, progress, err);
-		pm_sideband_deinit(&found);
-	} else {
+	if (found)
+		ok = add_found_records(sys, found, progress, err);
+	else
 		ok = pb_goes_on(progress, 0, 0) && add_walked_records(sys, progress, err);
-	}
+	pm_sideband_destroy(own);
 	pb_set_phase(progress, NULL);
 	pb_stage_leave(&lap);
 	pb_stage_count(session->timing, pass, PB_STAGE_NAMES, sys->revision - before, 0);

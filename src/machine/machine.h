@@ -7,7 +7,7 @@
  *	struct pm_system *system = pm_system_create(session, &options);
  *	struct pm_resolver *resolver = pm_resolver_create(system);
  *
- *	if (!resolver || !pm_system_read(system, 1, false, NULL, &err)) …
+ *	if (!resolver || !pm_system_read(system, NULL, 1, false, NULL, &err)) …
  *	pm_field(resolver, &rec, &(struct pd_asked){ PD_SYS_COMM }, &value);
  *
  * A stream can be read only once: give each of its records to pm_system_add() as it comes,
@@ -30,6 +30,7 @@
 #include "incremental.h"
 #include "machine/maps/maps.h"
 #include "locations.h"
+#include "sideband.h"
 #include "sources.h"
 #include "threads.h"
 
@@ -61,14 +62,14 @@ void pm_system_types(struct pd_types *types);
 #define PM_INTERRUPTED "interrupted while reading names"
 
 /*
- * Adds the records of the whole session, which must be readable again. Up to `threads` workers
- * look for them. If `is_ordered`, the session is to be read in the order of time afterwards:
- * the index that this needs is made first, and says where the records are. Returns false and
- * sets *err if reading fails, memory is short, or `progress` says no: a part of the records
- * would give wrong names. Progress is asked in the calling thread.
+ * Adds the records of the whole session, which must be readable again: those that `found`
+ * gathered, or if it is NULL those that up to `threads` workers look for. If `is_ordered`, the
+ * session is to be read in the order of time afterwards: the pass that makes the index for this
+ * finds them. Returns false and sets *err if reading fails, memory is short, or `progress` says
+ * no: a part of the records would give wrong names. Progress is asked in the calling thread.
  */
-bool pm_system_read(struct pm_system *system, unsigned threads, bool is_ordered,
-		    const struct pb_progress *progress, struct pd_error *err);
+bool pm_system_read(struct pm_system *system, const struct pm_sideband *found, unsigned threads,
+		    bool is_ordered, const struct pb_progress *progress, struct pd_error *err);
 
 /*
  * Adds a record; one of a type that says nothing of the system is ignored. Records may come in

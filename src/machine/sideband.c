@@ -1,12 +1,12 @@
 #include "sideband.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "perfdata/order/partitions.h"
-#include "perfdata/order/time_order.h"
-#include "symbols/symbols.h"
+#include "base/arena.h"
+#include "base/vector.h"
+#include "machine.h"
+#include "perfdata/stream/timestamp.h"
 
 #define MOST_BYTES ((size_t)64 << 20) /* of all records found: more are read in order instead */
 
@@ -21,6 +21,7 @@ struct partition_records {
 
 /* A worker's finds. It owns the bytes of the records. */
 struct pm_finder {
+	struct pm_sideband *sideband;
 	struct pm_sideband_record *records;
 	size_t n, capacity;
 	struct partition_records *partitions;
@@ -28,71 +29,138 @@ struct pm_finder {
 	struct pb_arena bytes;
 	const struct pd_file *file;	     /* the file that was searched last; NULL: none */
 	struct pd_timestamp_locator locator; /* timestamp locator of `file` */
-};
-
-struct search {
-	struct pd_types types;
-	struct pm_finder *finders; /* [workers] */
-	atomic_size_t bytes;
-	atomic_bool gave_up; /* a record of the pass that makes the index found no room */
-};
-
-/* A partition that is being searched. */
-struct partition_search {
-	struct search *search;
-	struct pm_finder *finder;
-	struct pd_reader *reader;
-	const struct pd_timestamp_locator *locator;
-	uint64_t last; /* time of the last record that has one */
-	bool timed;    /* `last` is of this partition */
+	uint64_t last;			     /* time of the last record that has one */
+	bool timed;			     /* `last` is of the current partition */
 };
 
 /*
- * Keeps a copy of a record of `reader`, whose time, or that of the record before it, is `time`.
- * Until join_found() its `number` says whether that is of this partition (`timed`). Returns
- * false if there is no room for it.
+ * Keeps a copy of a record of `reader`. Until join_found() its `number` says whether its time
+ * is of this partition. Returns false if there is no room for it.
  */
-static bool keep_record(struct search *search, struct pm_finder *f, struct pd_reader *reader,
-			const struct pd_record *rec, uint64_t time, bool timed)
+static bool keep_record(struct pm_finder *f, struct pd_reader *reader,
+			const struct pd_record *rec)
 {
 	size_t size = sizeof(*f->records) + rec->size;
 	struct pm_sideband_record *kept;
 	uint8_t *bytes;
 
-	if (atomic_fetch_add(&search->bytes, size) + size > MOST_BYTES ||
+	if (atomic_fetch_add(&f->sideband->bytes, size) + size > MOST_BYTES ||
 	    !pb_reserve(f->records, f->n, f->capacity))
 		return false;
 	bytes = pb_arena_get(&f->bytes, rec->size);
 	if (!bytes)
 		return false;
 	kept = &f->records[f->n++];
-	*kept = (struct pm_sideband_record){ time, timed, *rec };
+	*kept = (struct pm_sideband_record){ f->last, f->timed, *rec };
 	kept->rec.bytes = memcpy(bytes, rec->bytes, rec->size);
 	pd_bind(&reader->binder, &kept->rec);
 	return true;
 }
 
-static bool scan_record(struct partition_search *p, struct pd_record *rec)
+static bool find_record(struct pm_finder *f, struct pd_reader *reader, struct pd_record *rec)
 {
-	if (pd_timestamp_of(p->locator, rec, &p->last))
-		p->timed = true;
-	return !pd_types_has(&p->search->types, rec->type) ||
-	       keep_record(p->search, p->finder, p->reader, rec, p->last, p->timed);
+	if (pd_timestamp_of(&f->locator, rec, &f->last))
+		f->timed = true;
+	return !pd_types_has(&f->sideband->types, rec->type) || keep_record(f, reader, rec);
+}
+
+/*
+ * Steps over samples from `p` on, before `end`. Returns the position after them, and sets *last
+ * to the last one.
+ */
+static inline __attribute__((always_inline)) const uint8_t *skip_samples(const uint8_t *p,
+									 const uint8_t *end,
+									 bool swap,
+									 const uint8_t **last)
+{
+	while (p < end && pb_load32(p, swap) == PD_RECORD_SAMPLE) {
+		*last = p;
+		p += pb_load16(p + 6, swap);
+	}
+	return p;
+}
+
+/*
+ * Takes note of the time of the last sample in a row, which a record after them may have to
+ * take. Returns false if that has no time of its own.
+ */
+static bool note_sample_time(struct pm_finder *f, const uint8_t *sample, size_t size)
+{
+	struct pd_record rec = {
+		.type = PD_RECORD_SAMPLE,
+		.bytes = sample,
+		.size = (uint32_t)size,
+	};
+
+	f->timed = true;
+	return pd_timestamp_of(&f->locator, &rec, &f->last);
+}
+
+/*
+ * Finds records among `size` bytes of plain records, or takes a single record. Most recordings
+ * have the byte order of this host, for which a loop of its own needs no test of it.
+ */
+static void find_in_run(void *arg, struct pd_reader *reader, const struct pd_record *first,
+			size_t size)
+{
+	struct pm_finder *f = arg;
+	const uint8_t *p = first->bytes, *end = p + size;
+	bool samples = f->locator.at[PD_RECORD_SAMPLE] > 0, ok = true;
+	struct pd_record rec = *first;
+
+	if (size == first->size) {
+		ok = find_record(f, reader, &rec);
+		p = end;
+	}
+	while (ok && p < end) {
+		const uint8_t *sample = NULL;
+
+		if (samples && reader->swap)
+			p = skip_samples(p, end, true, &sample);
+		else if (samples)
+			p = skip_samples(p, end, false, &sample);
+		ok = !sample || note_sample_time(f, sample, (size_t)(p - sample));
+		if (!ok || p == end)
+			break;
+		rec.offset = first->offset + (uint64_t)(p - first->bytes);
+		rec.bytes = p;
+		pd_record_header(&rec, p, reader->swap, false);
+		ok = find_record(f, reader, &rec);
+		p += rec.size;
+	}
+	if (!ok)
+		atomic_store(&f->sideband->gave_up, true);
+}
+
+static void begin_partition(void *arg, const struct pd_partition *partition)
+{
+	struct pm_sideband *s = arg;
+	struct pm_finder *f = &s->finders[partition->worker];
+	struct pd_reader *reader = partition->reader;
+
+	if (f->file != reader->file)
+		pd_timestamp_locator_init(&f->locator, reader->file);
+	f->file = reader->file;
+	f->last = 0;
+	f->timed = false;
+	reader->watch = (struct pd_reader_watch){ find_in_run, f };
 }
 
 /*
  * Lists the records that a worker found in a partition, which are those after the ones of its
- * partition before. `last` is the time of the last record, if one is `timed`. Returns false
- * without memory.
+ * partition before.
  */
-static bool list_partition(struct pm_finder *f, const struct pd_partition *partition,
-			   uint64_t last, bool timed)
+static void end_partition(void *arg, const struct pd_partition *partition)
 {
+	struct pm_sideband *s = arg;
+	struct pm_finder *f = &s->finders[partition->worker];
 	const struct partition_records *before;
 	size_t first = 0;
 
-	if (!pb_reserve(f->partitions, f->n_partitions, f->partitions_capacity))
-		return false;
+	if (!pb_reserve(f->partitions, f->n_partitions, f->partitions_capacity)) {
+		atomic_store(&s->gave_up, true);
+		return;
+	}
 	if (f->n_partitions) {
 		before = &f->partitions[f->n_partitions - 1];
 		first = before->first + before->n;
@@ -103,110 +171,9 @@ static bool list_partition(struct pm_finder *f, const struct pd_partition *parti
 		.first = first,
 		.n = f->n - first,
 		.stream = partition->reader->stream,
-		.last = last,
-		.timed = timed,
+		.last = f->last,
+		.timed = f->timed,
 	};
-	return true;
-}
-
-/* Skips samples at the head of a run, and stores the last one in *last. */
-static inline __attribute__((always_inline)) void skip_sample_run(struct pd_run *run, bool swap,
-								  struct pd_record *last)
-{
-	struct pd_run r = *run;
-
-	while (pd_run_has(&r, swap) && pb_load32(r.at, swap) == PD_RECORD_SAMPLE) {
-		last->bytes = r.at;
-		pd_run_skip(&r, pb_load16(r.at + 6, swap));
-	}
-	*run = r;
-	if (last->bytes)
-		last->size = (uint32_t)(r.at - last->bytes);
-}
-
-/*
- * Skips samples. Most recordings have the byte order of this host, for which a loop of its own
- * needs no test of it.
- */
-static void skip_samples(struct pd_run *run, bool swap, struct pd_record *last)
-{
-	if (swap)
-		skip_sample_run(run, true, last);
-	else
-		skip_sample_run(run, false, last);
-}
-
-/*
- * Scans the rest of the reader's block. In a row of samples only the time of the last is
- * needed, which a record after them may have to take. Returns false if that sample has no time
- * of its own, or there is no room for a record.
- */
-static bool scan_block(struct partition_search *p)
-{
-	struct pd_reader *reader = p->reader;
-	const struct pd_blocks *b = &reader->blocks;
-	bool samples = p->locator->at[PD_RECORD_SAMPLE] > 0, ok = true;
-	struct pd_run run;
-	struct pd_record rec = pd_reader_record(reader);
-
-	pd_run_begin(&run, reader);
-	while (ok) {
-		struct pd_record sample = { .type = PD_RECORD_SAMPLE };
-
-		if (samples)
-			skip_samples(&run, reader->swap, &sample);
-		if (sample.bytes && !pd_timestamp_of(p->locator, &sample, &p->last))
-			ok = false;
-		p->timed = p->timed || sample.bytes;
-		if (!ok || !pd_run_has(&run, reader->swap))
-			break;
-		rec.offset = b->offset + (uint64_t)(run.at - b->pos);
-		rec.bytes = run.at;
-		pd_record_header(&rec, run.at, reader->swap, false);
-		pd_run_skip(&run, rec.size);
-		ok = scan_record(p, &rec);
-	}
-	pd_run_end(&run, reader);
-	return ok;
-}
-
-static bool search_partition(void *arg, const struct pd_partition *partition)
-{
-	struct search *s = arg;
-	struct pm_finder *f = &s->finders[partition->worker];
-	struct partition_search p = { s, f, partition->reader, &f->locator, 0, false };
-	struct pd_record rec;
-	struct pd_error err;
-	bool ok = true;
-
-	if (f->file != partition->reader->file)
-		pd_timestamp_locator_init(&f->locator, partition->reader->file);
-	f->file = partition->reader->file;
-	while (ok && pb_goes_on(&partition->progress, 0, 0) &&
-	       pd_reader_advance(partition->reader, &rec, &err) > 0)
-		ok = scan_record(&p, &rec) && scan_block(&p);
-	if (!ok || !list_partition(f, partition, p.last, p.timed))
-		partition->reader->bailed_out = true;
-	return true;
-}
-
-static void take_watched(void *arg, const struct pd_partition *partition,
-			 const struct pd_record *rec, uint64_t time, bool timed)
-{
-	struct search *s = arg;
-
-	if (!keep_record(s, &s->finders[partition->worker], partition->reader, rec, time,
-			 timed))
-		atomic_store(&s->gave_up, true);
-}
-
-static void end_watched(void *arg, const struct pd_partition *partition, uint64_t time,
-			bool timed)
-{
-	struct search *s = arg;
-
-	if (!list_partition(&s->finders[partition->worker], partition, time, timed))
-		atomic_store(&s->gave_up, true);
 }
 
 /*
@@ -263,12 +230,14 @@ static void sort_records(struct pm_sideband *s, bool one_clock)
 	}
 }
 
-/* Gathers what all workers found. Returns false without memory. */
-static bool gather_records(struct pm_sideband *s, const struct pd_session *session)
+bool pm_sideband_gather(struct pm_sideband *s, struct pd_session *session)
 {
 	const struct partition_records **partitions;
 	size_t n = 0, n_partitions = 0;
 
+	session->watch = NULL;
+	if (!s->watch.complete || atomic_load(&s->gave_up))
+		return false;
 	for (unsigned i = 0; i < s->n_finders; i++) {
 		n += s->finders[i].n;
 		n_partitions += s->finders[i].n_partitions;
@@ -287,56 +256,80 @@ static bool gather_records(struct pm_sideband *s, const struct pd_session *sessi
 	return partitions && s->records;
 }
 
-bool pm_sideband_find(struct pm_sideband *s, struct pd_session *session, unsigned threads,
-		      const struct pb_progress *progress)
+struct pm_sideband *pm_sideband_create(const struct pd_session *session, unsigned threads)
 {
-	struct search search = { .bytes = 0 };
-	struct pd_partition_work work = {
-		.workers = pd_partitions_workers(session, threads),
-		.read = search_partition,
-		.arg = &search,
-		.progress = progress,
-		.stage = PB_STAGE_NAMES,
-	};
+	struct pm_sideband *s = calloc(1, sizeof(*s));
 
-	*s = (struct pm_sideband){ .n_finders = work.workers };
-	s->finders = search.finders = calloc(work.workers, sizeof(*s->finders));
-	pm_system_types(&search.types);
-	if (s->finders && pd_partitions_read(session, &work) == PB_OK &&
-	    gather_records(s, session))
-		return true;
-	pm_sideband_deinit(s);
-	return false;
+	if (!s)
+		return NULL;
+	s->n_finders = pd_partitions_workers(session, threads);
+	s->finders = calloc(s->n_finders, sizeof(*s->finders));
+	if (!s->finders) {
+		free(s);
+		return NULL;
+	}
+	for (unsigned i = 0; i < s->n_finders; i++)
+		s->finders[i].sideband = s;
+	pm_system_types(&s->types);
+	return s;
 }
 
-bool pm_sideband_find_indexing(struct pm_sideband *s, struct pd_session *session,
-			       unsigned threads, const struct pb_progress *progress)
+void pm_sideband_destroy(struct pm_sideband *s)
 {
-	struct search search = { .bytes = 0 };
-	struct pd_index_watch watch = {
-		.take = take_watched,
-		.end = end_watched,
-		.arg = &search,
-	};
-
-	*s = (struct pm_sideband){ .n_finders = threads };
-	s->finders = search.finders = calloc(threads, sizeof(*s->finders));
-	pm_system_types(&watch.types);
-	if (pd_time_order_index(session, threads, s->finders ? &watch : NULL, progress) &&
-	    !search.gave_up && gather_records(s, session))
-		return true;
-	pm_sideband_deinit(s);
-	return false;
-}
-
-void pm_sideband_deinit(struct pm_sideband *s)
-{
-	for (unsigned i = 0; s->finders && i < s->n_finders; i++) {
+	if (!s)
+		return;
+	for (unsigned i = 0; i < s->n_finders; i++) {
 		pb_arena_deinit(&s->finders[i].bytes);
 		free(s->finders[i].records);
 		free(s->finders[i].partitions);
 	}
 	free(s->finders);
 	free(s->records);
-	*s = (struct pm_sideband){ 0 };
+	free(s);
+}
+
+void pm_sideband_watch(struct pm_sideband *s, struct pd_session *session)
+{
+	s->watch = (struct pd_partition_watch){
+		.begin = begin_partition,
+		.end = end_partition,
+		.arg = s,
+	};
+	session->watch = &s->watch;
+}
+
+/* Reads a partition for its watch alone. */
+static bool search_partition(void *arg, const struct pd_partition *partition)
+{
+	struct pm_sideband *s = arg;
+	struct pd_reader *reader = partition->reader;
+	struct pd_record rec;
+	struct pd_run run;
+	struct pd_error err;
+
+	while (!atomic_load(&s->gave_up) && pb_goes_on(&partition->progress, 0, 0) &&
+	       pd_reader_advance(reader, &rec, &err) > 0) {
+		pd_run_begin(&run, reader);
+		while (pd_run_has(&run, reader->swap))
+			pd_run_skip(&run, pb_load16(run.at + 6, reader->swap));
+		pd_run_end(&run, reader);
+	}
+	reader->bailed_out = reader->bailed_out || atomic_load(&s->gave_up);
+	return true;
+}
+
+bool pm_sideband_find(struct pm_sideband *s, struct pd_session *session, unsigned threads,
+		      const struct pb_progress *progress)
+{
+	struct pd_partition_work work = {
+		.workers = threads,
+		.read = search_partition,
+		.arg = s,
+		.progress = progress,
+		.stage = PB_STAGE_NAMES,
+	};
+
+	pm_sideband_watch(s, session);
+	pd_partitions_read(session, &work);
+	return pm_sideband_gather(s, session);
 }

@@ -94,6 +94,12 @@ bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_erro
 	return pd_stat_collect(stat, scope->session, &scope->progress, err);
 }
 
+bool pq_count_shares(const struct pq_scope *scope, bool is_health)
+{
+	return !pd_session_has_counters(scope->session) && !pq_scope_passes(scope) &&
+	       (is_health || !pq_pipeline_fits(scope));
+}
+
 unsigned pq_count_threads(const struct pq_scope *scope, bool is_health, const char **why)
 {
 	unsigned n = 1;

@@ -191,8 +191,9 @@ enum pb_outcome pq_pipeline_run(const struct pq_scope *scope,
 
 	if (scope->system && scope->unread && *scope->unread) {
 		piped = run_once(scope, grouping, groups);
-		if (piped == PB_RETRY_SERIAL && !pm_system_read(scope->system, scope->threads,
-								false, &scope->progress, err))
+		if (piped == PB_RETRY_SERIAL &&
+		    !pm_system_read(scope->system, NULL, scope->threads, false,
+				    &scope->progress, err))
 			return PB_FAILED;
 		if (piped == PB_RETRY_SERIAL)
 			*scope->unread = false;

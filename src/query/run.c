@@ -188,8 +188,8 @@ static enum pb_outcome run_pass(const struct pq_scope *scope,
 		if (ran != PB_RETRY_SERIAL)
 			return ran;
 	} else if (scope->unread && *scope->unread) {
-		if (!pm_system_read(scope->system, scope->threads, false, &scope->progress,
-				    err))
+		if (!pm_system_read(scope->system, NULL, scope->threads, false,
+				    &scope->progress, err))
 			return PB_FAILED;
 		*scope->unread = false;
 	}

@@ -186,7 +186,7 @@ end
 ---@return table found # of doctor/binaries.lua: how many binaries there are
 function doctor.examine(file, options)
   local brief, no_symbols = options and options.brief, options and options.no_symbols
-  local health = core.health(file)
+  local health = core.health(file, not no_symbols)
   local by_event, samples, sample_records = report_events(file, health)
   local report = {
     path = file.path,

@@ -143,19 +143,27 @@ local function add_loop(spec, add)
   return true, workers, why, passes
 end
 
--- Says how many passes there are, and which, as --timing names them.
-local function passes_of(passes, own)
-  local names = table.move(passes, 1, #passes, 1, {})
-  names[#names + 1] = own
-  return ("%d: %s%s"):format(#names, table.concat(names, ", "),
-    passes.with_system and ", and with them the recorded system if that is safe" or "")
-end
-
 local explain = {}
 
+-- after the name of a pass: it finds names
+explain.WITH_NAMES = ", and with them the recorded system"
+
+-- Returns the passes, as --timing names them, and how many there are: without the recorded
+-- system if an earlier pass found it.
+local function passes_of(passes, own, has_names)
+  local names = {}
+  for _, name in ipairs(passes) do
+    if not (has_names and name == "recorded system") then names[#names + 1] = name end
+  end
+  names[#names + 1] = own
+  local with_names = passes.with_system and not has_names
+  return ("%d: %s%s"):format(#names, table.concat(names, ", "),
+    with_names and explain.WITH_NAMES .. " if that is safe" or ""), #names
+end
+
 ---@param spec table
----@param own { steps: string[][]? }? steps after those of the spec: where each runs, and what
---- it does
+---@param own { steps: string[][]?, has_names: boolean? }? steps after those of the spec: where
+--- each runs, and what it does; has_names: an earlier pass found names
 ---@return string # lines
 ---@return integer # the number of passes
 function explain.spec(spec, own)
@@ -176,8 +184,10 @@ function explain.spec(spec, own)
   for _, step in ipairs(own and own.steps or {}) do add(step[1], step[2]) end
   line("order", order_of(spec, in_core))
   line("workers", workers .. (why and ": " .. why or ""))
-  line("passes", passes_of(passes, spec.keys and "groups" or "loop"))
-  return table.concat(table.move(steps, 1, #steps, #lines + 1, lines), "\n"), #passes + 1
+  local listed_passes, n_passes = passes_of(passes, spec.keys and "groups" or "loop",
+    own and own.has_names)
+  line("passes", listed_passes)
+  return table.concat(table.move(steps, 1, #steps, #lines + 1, lines), "\n"), n_passes
 end
 
 ---Explains groups of a query by keys and measures that are not those of its group_by.

@@ -12,10 +12,10 @@ local quality = {}
 local SAMPLES <const> = { "sample", "samples" }
 
 ---Returns the health of a whole file for its report; nil for a stream, which can be read only
----once.
+---once. The pass also finds names.
 ---@param file perflua.File
 ---@return table? # of core.health()
-function quality.of(file) return file.size and core.health(file) or nil end
+function quality.of(file) return file.size and core.health(file, true) or nil end
 
 ---@param event table of report.read
 ---@param health table

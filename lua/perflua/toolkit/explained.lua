@@ -10,13 +10,18 @@ local explained = {}
 
 ---Explains a pass that counts all records.
 ---@param file perflua.File
----@param is_health boolean? it also looks for what is wrong with them
+---@param options { is_health: boolean?, names: boolean? }? is_health: it also looks for what is
+--- wrong with them; names: it finds names if it can
 ---@return { text: string, n: integer }
-function explained.counts(file, is_health)
-  local n, why = guard(core.count_workers, file, is_health)
-  return { n = 1, text = explain.all(file, is_health and "counts for doctor"
-    or "counts of records", n, why, is_health and "count samples, losses and damage"
-    or "count records, samples and losses") }
+---@return boolean # whether it finds names
+function explained.counts(file, options)
+  local is_health = options and options.is_health
+  local n, why, can_find = guard(core.count_workers, file, is_health)
+  local finds = options and options.names and can_find or false
+  local pass = is_health and "counts for doctor" or "counts of records"
+  return { n = 1, text = explain.all(file, finds and pass .. explain.WITH_NAMES or pass, n, why,
+    is_health and "count samples, losses and damage"
+    or "count records, samples and losses") }, finds
 end
 
 ---Explains the pass that reads who ran and what was mapped, for functions that ask for it.
@@ -39,9 +44,10 @@ end
 ---@param reading { query: perflua.Query, keys: table[]?, columns: table[]? } groups by keys, or
 --- the values that the query selects
 ---@param steps string[][]? further steps, where each runs and what it does
+---@param has_names boolean? an earlier pass found names
 ---@return { text: string, n: integer }
-function explained.reading(reading, steps)
-  local spec, own = spec_of(reading.query), { steps = steps }
+function explained.reading(reading, steps, has_names)
+  local spec, own = spec_of(reading.query), { steps = steps, has_names = has_names }
   local text, n
   if reading.keys then
     text, n = explain.grouping(spec, reading.keys, reading.columns, own)

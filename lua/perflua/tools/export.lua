@@ -61,7 +61,7 @@ local USAGE = 2
 local function chosen_events(file, args)
   if not (args.event or samples.is_chosen(args)) then
     local all = table.move(file.events, 1, #file.events, 1, {})
-    return folding.with_samples(all, core.count(file))
+    return folding.with_samples(all, core.count(file, true))
   end
   local found = {}
   for row in file:samples():group_by("event.index"):count():sort():rows() do
@@ -195,11 +195,13 @@ function tool.explain(file, args, format, other)
   local query, options = describe(file, args, format, other, select_all)
   if not query then return nil, options, USAGE end
   local parts, counts = {}, format.one_event and file.size and not other
-  if counts then parts[1] = explained.counts(file) end
+  local has_names
+  if counts then parts[1], has_names = explained.counts(file, { names = true }) end
   for _, reading in ipairs(export.readings(query, format, options)) do
     if reading.needs_counts then parts[#parts + 1] = explained.counts(file) end
     if reading.needs_times then parts[#parts + 1] = explained.times(file) end
-    parts[#parts + 1] = explained.reading(reading, { { "C", "the file, for " .. args.to } })
+    parts[#parts + 1] = explained.reading(reading, { { "C", "the file, for " .. args.to } },
+      has_names)
   end
   return parts
 end

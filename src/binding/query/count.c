@@ -1,6 +1,7 @@
 /* core.count(), which counts the records of a whole recording. */
 #include "scope.h"
 #include "binding/functions.h"
+#include "binding/system.h"
 
 /* Pushes a table {count, bytes} of a count. [-0, +1] */
 static void push_count(lua_State *L, const struct pd_count *count)
@@ -58,26 +59,29 @@ static void push_stat(lua_State *L, const struct pd_stat *stat)
 
 /*
  * core.count_workers(file [, is_health]) -> the number of threads of core.count() or
- * core.health(), the reason or nil
+ * core.health(), the reason or nil, whether they can find names
  */
 int pl_file_count_threads(lua_State *L)
 {
 	const struct pl_file *f = pl_check_open_file(L, 1);
 	const struct pq_scope scope = { .session = f->session, .threads = pl_threads(f) };
+	bool is_health = lua_toboolean(L, 2);
+	bool can_find = !f->system && pq_count_shares(&scope, is_health);
 	const char *why;
 
-	lua_pushinteger(L, pq_count_threads(&scope, lua_toboolean(L, 2), &why));
+	lua_pushinteger(L, pq_count_threads(&scope, is_health, &why));
 	lua_pushstring(L, why);
-	return 2;
+	lua_pushboolean(L, can_find);
+	return 3;
 }
 
 /*
- * core.count(file) -> {types, events, unknown_event, split, lost_records, lost_samples,
- * first_time, last_time}
+ * core.count(file [, finds_names]) -> {types, events, unknown_event, split, lost_records,
+ * lost_samples, first_time, last_time}
  *
  * Types and events have {count, bytes}. For events `count` counts samples as they are
  * delivered, and `records` counts them as they are recorded, which differs only if `split` is
- * true.
+ * true. `finds_names`: names will be asked for, and are found in the same pass if possible.
  */
 int pl_file_count(lua_State *L)
 {
@@ -90,11 +94,14 @@ int pl_file_count(lua_State *L)
 		.progress = pl_progress_shown(&progress),
 	};
 	struct pd_error err;
-	bool counted;
+	bool finds_names = lua_toboolean(L, 2), counted;
 
 	pl_progress_init(L, &progress);
 	pl_check_open_file(L, 1); /* an allocation may have closed it */
+	if (finds_names)
+		pl_system_watch(f);
 	counted = pq_count(&scope, stat, &err);
+	pl_system_end_watch(f);
 	pl_progress_end(&progress);
 	if (!counted)
 		return luaL_error(L, "%s", err.message);

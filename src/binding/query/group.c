@@ -262,7 +262,8 @@ static void set_machine(lua_State *L, struct pl_file *f, struct pl_job *job)
 {
 	bool asks = job_asks_system(job);
 
-	if (!asks || f->system || job->pairs.how || job->calls || !pq_run_reads(&job->scope)) {
+	if (!asks || f->system || f->sideband || job->pairs.how || job->calls ||
+	    !pq_run_reads(&job->scope)) {
 		/* a function may ask about a stream, whose system is read with its records */
 		asks = asks || (job->calls && pl_file_passes(f));
 		pl_scope_machine(L, f, PL_OPTIONS_AT, asks, &job->scope);

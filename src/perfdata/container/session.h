@@ -14,6 +14,8 @@
 
 #define PD_MAX_FILES 4096
 
+struct pd_partition_watch; /* see perfdata/order/partitions.h */
+
 struct pd_session {
 	char **paths; /* as given */
 	/* [n_files]; rec->source is the index + 1, or 0 if there is only one */
@@ -28,8 +30,9 @@ struct pd_session {
 	size_t window;	  /* bytes of records that may wait for earlier ones; PD_WINDOW */
 	unsigned perf;	  /* version of perf whose texts are printed: PD_PERF(…) */
 	unsigned text;	  /* enum pd_perf_text: the differences that version has */
-	struct pb_timing *timing; /* NULL: nothing is measured */
-	unsigned number;	  /* of the session, in `timing` */
+	struct pb_timing *timing;	  /* NULL: nothing is measured */
+	unsigned number;		  /* of the session, in `timing` */
+	struct pd_partition_watch *watch; /* watches passes in partitions; NULL: nobody */
 };
 
 #define PD_WINDOW ((size_t)256 << 20)

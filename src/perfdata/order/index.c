@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/vector.h"
-#include "time_order.h"
 
 #define ASK_EVERY 256 /* turns of the loop between two reports of progress */
 
@@ -20,12 +19,11 @@ static bool end_listed_chunk(struct pd_chunk_list *list)
 }
 
 /*
- * Adds records of `run` to the chunk that is begun while they continue it with ascending times,
- * and are not of the `watched` types. This is the fast path: nearly all records of a recording
- * take it.
+ * Adds records of `run` to the chunk that is begun while they continue it with ascending times.
+ * This is the fast path: nearly all records of a recording take it.
  */
 static void add_run_to_chunk(struct pd_run *run, const struct pd_timestamp_locator *locator,
-			     struct pd_chunker *chunker, uint64_t watched)
+			     struct pd_chunker *chunker)
 {
 	struct pd_chunk *c = &chunker->chunk;
 	const uint8_t *start = run->at;
@@ -42,8 +40,7 @@ static void add_run_to_chunk(struct pd_run *run, const struct pd_timestamp_locat
 		if (at <= 0 || (uint32_t)at + 8 > size || (size_t)(r.at - start) + size > room)
 			break;
 		time = pb_load64(r.at + at, swap);
-		if (time < last || time == 0 || time == UINT64_MAX ||
-		    (pd_chunk_type(type) & watched))
+		if (time < last || time == 0 || time == UINT64_MAX)
 			break;
 		types |= pd_chunk_type(type);
 		last = time;
@@ -58,13 +55,11 @@ static void add_run_to_chunk(struct pd_run *run, const struct pd_timestamp_locat
 }
 
 /*
- * Adds the records of the reader's block while nothing about them is unusual, and they are not
- * of the `watched` types. That makes an index for a fraction of what pd_reader_advance() alone
- * would cost.
+ * Adds the records of the reader's block while nothing about them is unusual. That makes an
+ * index for a fraction of what pd_reader_advance() alone would cost.
  */
 static void add_block_to_chunk(struct pd_reader *reader,
-			       const struct pd_timestamp_locator *locator, struct pd_chunker *k,
-			       uint64_t watched)
+			       const struct pd_timestamp_locator *locator, struct pd_chunker *k)
 {
 	const struct pd_blocks *b = &reader->blocks;
 	struct pd_record rec = { .chunk_offset = PD_NO_CHUNK };
@@ -77,14 +72,12 @@ static void add_block_to_chunk(struct pd_reader *reader,
 		rec.offset = b->offset + (uint64_t)(run.at - b->pos);
 		/* The payload of a record may lie in between. */
 		if (rec.offset == k->chunk.offset + k->chunk.size)
-			add_run_to_chunk(&run, locator, k, watched);
+			add_run_to_chunk(&run, locator, k);
 		if (!pd_run_has(&run, locator->swap))
 			break;
 		rec.offset = b->offset + (uint64_t)(run.at - b->pos);
 		rec.bytes = run.at;
 		pd_record_header(&rec, run.at, locator->swap, false);
-		if (pd_chunk_type(rec.type) & watched)
-			break;
 		time = k->last;
 		pd_timestamp_of(locator, &rec, &time);
 		if (!pd_chunker_fits(k, &rec, time))
@@ -100,9 +93,7 @@ enum pb_outcome pd_chunk_list_read(struct pd_chunk_list *list, struct pd_reader 
 				   const struct pb_progress *progress, struct pd_error *err)
 {
 	struct pd_chunker *chunker = &list->chunker;
-	const struct pd_index_watch *watch = list->watch;
 	const struct pd_blocks *b = &reader->blocks;
-	uint64_t watched = watch ? pd_chunk_types(&watch->types) : 0;
 	struct pd_record rec;
 	size_t asked = 0;
 	int got;
@@ -122,10 +113,8 @@ enum pb_outcome pd_chunk_list_read(struct pd_chunk_list *list, struct pd_reader 
 			list->n_leading = list->index.n;
 		}
 		pd_chunker_add(chunker, &rec, time);
-		if (watch && pd_types_has(&watch->types, rec.type))
-			watch->take(watch->arg, list->partition, &rec, time, !list->leading);
 		if (!list->leading)
-			add_block_to_chunk(reader, locator, chunker, watched);
+			add_block_to_chunk(reader, locator, chunker);
 		if (++asked % ASK_EVERY == 0 &&
 		    !pb_goes_on(progress, b->offset - b->start, b->limit - b->start))
 			return PB_STOPPED;

@@ -12,9 +12,6 @@
 #include "perfdata/stream/reader.h"
 #include "perfdata/container/session.h"
 
-struct pd_index_watch; /* see time_order.h */
-struct pd_partition;
-
 struct pd_index {
 	struct pd_chunk *chunks;
 	size_t n;
@@ -33,15 +30,13 @@ enum pb_outcome pd_index_make(struct pd_stream *stream,
 
 /*
  * Makes the indexes of all `n` streams of a session at once, with at most `workers` threads.
- * `watch` (NULL: nobody) gets records meanwhile, and knows all of them if PB_OK is returned.
  *
  * Returns PB_OK; PB_STOPPED if `progress` said no; PB_RETRY_SERIAL if that is not possible or
  * not worth it: then pd_index_make() does it or says what is wrong.
  */
 enum pb_outcome pd_index_make_parallel(struct pd_session *session,
 				       const struct pd_merge_stream *streams, size_t n,
-				       unsigned workers, const struct pd_index_watch *watch,
-				       const struct pb_progress *progress);
+				       unsigned workers, const struct pb_progress *progress);
 
 /* Chunks of consecutive records that are being listed. Zero-initialised: empty. */
 struct pd_chunk_list {
@@ -54,8 +49,6 @@ struct pd_chunk_list {
 	 */
 	bool leading;
 	size_t n_leading;
-	const struct pd_index_watch *watch; /* NULL: nobody gets records of `partition` */
-	const struct pd_partition *partition;
 };
 
 /*

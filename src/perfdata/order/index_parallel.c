@@ -10,7 +10,6 @@
 
 #include "index.h"
 #include "partitions.h"
-#include "time_order.h"
 
 /* The chunks of one partition. */
 struct part {
@@ -23,7 +22,6 @@ struct part {
 struct parallel_index {
 	const struct pd_merge_stream *streams;
 	size_t n;
-	const struct pd_index_watch *watch; /* NULL: nobody gets records */
 	/* protected by `lock`: */
 	pthread_mutex_t lock;
 	struct part *parts; /* unordered */
@@ -68,17 +66,12 @@ static bool cut_partition(void *arg, const struct pd_partition *partition)
 	part->stream = reader->stream;
 	part->number = partition->number;
 	part->list.leading = reader->blocks.start != reader->stream->data.offset;
-	part->list.watch = s->watch;
-	part->list.partition = partition;
 	pthread_mutex_lock(&s->lock);
 	part->next = s->parts;
 	s->parts = part;
 	s->n_parts++;
 	pthread_mutex_unlock(&s->lock);
 	made = pd_chunk_list_read(&part->list, reader, locator, &partition->progress, &err);
-	if (s->watch && made == PB_OK)
-		s->watch->end(s->watch->arg, partition, part->list.chunker.last,
-			      !part->list.leading);
 	if (made == PB_OK || made == PB_STOPPED)
 		return true;
 	fail_index(s);
@@ -200,13 +193,11 @@ static bool can_index_in_parallel(const struct pd_session *session,
 
 enum pb_outcome pd_index_make_parallel(struct pd_session *session,
 				       const struct pd_merge_stream *streams, size_t n,
-				       unsigned workers, const struct pd_index_watch *watch,
-				       const struct pb_progress *progress)
+				       unsigned workers, const struct pb_progress *progress)
 {
 	struct parallel_index s = {
 		.streams = streams,
 		.n = n,
-		.watch = watch,
 		.lock = PTHREAD_MUTEX_INITIALIZER,
 	};
 	struct pd_partition_work work = { .workers = workers,
@@ -217,7 +208,7 @@ enum pb_outcome pd_index_make_parallel(struct pd_session *session,
 	enum pb_outcome made;
 
 	if (!can_index_in_parallel(session, streams, n) ||
-	    (!watch && pd_partitions_workers(session, workers) < 2))
+	    (!session->watch && pd_partitions_workers(session, workers) < 2))
 		return PB_RETRY_SERIAL;
 	made = pd_partitions_read(session, &work);
 	if (made == PB_OK ? !join_parts(&s) : s.failed)

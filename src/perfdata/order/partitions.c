@@ -24,8 +24,9 @@
 struct partition_queue {
 	struct pd_session *session;
 	const struct pd_partition_work *work;
-	struct pb_pass *pass; /* that the workers belong to */
-	uint64_t size, all;   /* bytes of a partition, about; bytes of the session */
+	struct pd_partition_watch *watch; /* NULL: nobody */
+	struct pb_pass *pass;		  /* that the workers belong to */
+	uint64_t size, all; /* bytes of a partition, about; bytes of the session */
 	atomic_bool bailed_out, stop;
 	atomic_uint_least64_t done; /* bytes of the partitions that were read */
 	/* protected by `lock`: */
@@ -250,16 +251,19 @@ static bool read_partition(struct worker *w, const struct partition_bounds *t)
 		atomic_store(&s->bailed_out, true);
 		return false;
 	}
-	if (!s->work->read(s->work->arg, &w->partition)) {
+	if (s->watch)
+		s->watch->begin(s->watch->arg, &w->partition);
+	if (!s->work->read(s->work->arg, &w->partition))
 		atomic_store(&s->stop, true);
-		return false;
-	}
+	w->reader.watch = (struct pd_reader_watch){ .take = NULL };
 	if (atomic_load(&s->stop))
 		return false;
 	if (w->reader.bailed_out || b->limit != t->to || b->offset != t->to) {
 		atomic_store(&s->bailed_out, true);
 		return false;
 	}
+	if (s->watch)
+		s->watch->end(s->watch->arg, &w->partition);
 	atomic_fetch_add(&s->done, t->to - t->from);
 	return true;
 }
@@ -408,6 +412,7 @@ enum pb_outcome pd_partitions_read(struct pd_session *session,
 	struct partition_queue s = {
 		.session = session,
 		.work = work,
+		.watch = session->watch,
 		.pass = pb_pass_current(session->timing),
 		.all = all,
 		/* a single worker reads whole streams */
@@ -417,6 +422,7 @@ enum pb_outcome pd_partitions_read(struct pd_session *session,
 	};
 	struct worker *workers;
 
+	session->watch = NULL;
 	if (session_is_one_shot(session))
 		return PB_RETRY_SERIAL;
 	learn_stream_heads(session);
@@ -438,5 +444,9 @@ enum pb_outcome pd_partitions_read(struct pd_session *session,
 	pthread_cond_destroy(&s.left);
 	if (atomic_load(&s.bailed_out))
 		return PB_RETRY_SERIAL;
-	return atomic_load(&s.stop) ? PB_STOPPED : PB_OK;
+	if (atomic_load(&s.stop))
+		return PB_STOPPED;
+	if (s.watch)
+		s.watch->complete = true;
+	return PB_OK;
 }

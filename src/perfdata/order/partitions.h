@@ -43,13 +43,29 @@ struct pd_partition_work {
 };
 
 /*
+ * Something that watches the next pass in partitions of a session (session->watch), whoever
+ * makes it: it gets all records that the pass reads.
+ */
+struct pd_partition_watch {
+	/*
+	 * Called by the worker of a partition at its begin, where it sets the reader's watch,
+	 * and at its end.
+	 */
+	void (*begin)(void *arg, const struct pd_partition *partition);
+	void (*end)(void *arg, const struct pd_partition *partition);
+	void *arg;
+	bool complete; /* set by a pass: it met each record of the session once */
+};
+
+/*
  * Returns how many workers have work to do, at most `most`. It is 1 if a stream is one-shot or
  * the session is too small to be shared.
  */
 unsigned pd_partitions_workers(const struct pd_session *session, unsigned most);
 
 /*
- * Calls work->read for partitions that together hold each record of the session once.
+ * Calls work->read for partitions that together hold each record of the session once. Ends the
+ * watch of the session.
  *
  * Returns PB_OK; PB_STOPPED if progress or `read` said no; PB_RETRY_SERIAL if the session
  * cannot be shared or a reader bailed out. It never returns PB_FAILED.

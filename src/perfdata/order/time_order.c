@@ -37,20 +37,14 @@ static bool has_recorded_times(const struct pd_time_order *o)
 	return false;
 }
 
-/*
- * Makes the indexes of all streams, which can be read again. Returns as pd_index_make(). Sets
- * *told if `watch` (or NULL) knows all its records.
- */
+/* Makes the indexes of all streams, which can be read again. Returns as pd_index_make(). */
 static enum pb_outcome index_streams(struct pd_time_order *o, struct pd_session *files,
 				     const struct pd_walk_options *options,
-				     const struct pd_index_watch *watch, bool *told,
 				     struct pd_error *err)
 {
 	enum pb_outcome shared = pd_index_make_parallel(files, o->streams, o->n,
-							options->workers, watch,
-							&options->progress);
+							options->workers, &options->progress);
 
-	*told = watch && shared == PB_OK;
 	if (shared != PB_RETRY_SERIAL)
 		return shared;
 	for (size_t i = 0; i < o->n; i++) {
@@ -69,9 +63,7 @@ static enum pb_outcome index_streams(struct pd_time_order *o, struct pd_session 
  * PB_RETRY_SERIAL for one-shot streams, too.
  */
 static enum pb_outcome make_indexes(struct pd_time_order *o, struct pd_session *files,
-				    const struct pd_walk_options *options,
-				    const struct pd_index_watch *watch, bool *told,
-				    struct pd_error *err)
+				    const struct pd_walk_options *options, struct pd_error *err)
 {
 	struct pb_pass *pass = NULL;
 	enum pb_outcome made;
@@ -84,7 +76,7 @@ static enum pb_outcome make_indexes(struct pd_time_order *o, struct pd_session *
 		pass = pb_pass_begin(files->timing, "index of times", files->number);
 	lap = pb_stage_enter(files->timing, pass ? pass : options->pass, PB_STAGE_ORDER);
 	pb_set_phase(&options->progress, "indexing times");
-	made = index_streams(o, files, options, watch, told, err);
+	made = index_streams(o, files, options, err);
 	pb_set_phase(&options->progress, NULL);
 	pb_stage_leave(&lap);
 	pb_pass_end(pass);
@@ -155,7 +147,6 @@ enum pb_outcome pd_time_order_init(struct pd_time_order *o, const struct pd_sess
 {
 	enum pb_outcome ordered = PB_RETRY_SERIAL;
 	struct pd_session files = *session;
-	bool told;
 
 	files.files += first;
 	files.n_files = n;
@@ -165,7 +156,7 @@ enum pb_outcome pd_time_order_init(struct pd_time_order *o, const struct pd_sess
 			     "no memory");
 		ordered = PB_FAILED;
 	} else if (has_recorded_times(o)) {
-		ordered = make_indexes(o, &files, options, NULL, &told, err);
+		ordered = make_indexes(o, &files, options, err);
 		if (ordered == PB_OK)
 			ordered = merge_chunks(o, options, session->window, err);
 		else if (ordered == PB_RETRY_SERIAL)
@@ -203,8 +194,8 @@ bool pd_time_order_needs_index(const struct pd_session *session)
 	return needs;
 }
 
-bool pd_time_order_index(struct pd_session *session, unsigned workers,
-			 const struct pd_index_watch *watch, const struct pb_progress *progress)
+void pd_time_order_index(struct pd_session *session, unsigned workers,
+			 const struct pb_progress *progress)
 {
 	const struct pd_walk_options options = {
 		.types = PD_ALL_TYPES,
@@ -213,15 +204,13 @@ bool pd_time_order_index(struct pd_session *session, unsigned workers,
 	};
 	struct pd_time_order o = { 0 };
 	struct pd_error err;
-	bool told = false;
 
 	/* files that follow one another have an index each when their turn comes */
 	if ((session->n_files > 1 && !session->merged) || !pd_time_order_needs_index(session))
-		return false;
+		return;
 	if (list_streams(&o, session, 0, session->n_files, &options.types))
-		make_indexes(&o, session, &options, watch, &told, &err);
+		make_indexes(&o, session, &options, &err);
 	free(o.streams);
-	return told;
 }
 
 #define FEW 4 /* 1 / this part of the bytes */

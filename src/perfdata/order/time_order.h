@@ -72,31 +72,12 @@ static inline int pd_time_order_next(struct pd_time_order *o, struct pd_record *
  */
 bool pd_time_order_needs_index(const struct pd_session *session);
 
-struct pd_partition;
-
-/* A receiver of some records that are met while indexes are made. */
-struct pd_index_watch {
-	struct pd_types types; /* of the records */
-	/*
-	 * Called for each such record by the worker of its partition. Layout and event of the
-	 * record are not set. `time` (ns) is its time, or that of the record before it; `timed`
-	 * is false if no record of the partition had a time so far.
-	 */
-	void (*take)(void *arg, const struct pd_partition *partition,
-		     const struct pd_record *rec, uint64_t time, bool timed);
-	/* Called at the end of each partition, with the time of its last record. */
-	void (*end)(void *arg, const struct pd_partition *partition, uint64_t time, bool timed);
-	void *arg;
-};
-
 /*
  * Makes the index of times of a session, if a walk in the order of time would: by at most
  * `workers` threads, as long as `progress` says to go on. A walk makes what was not made, and
- * reports errors. Returns true if `watch` got all its records meanwhile; otherwise it is to
- * forget those that it got.
+ * reports errors.
  */
-bool pd_time_order_index(struct pd_session *session, unsigned workers,
-			 const struct pd_index_watch *watch,
+void pd_time_order_index(struct pd_session *session, unsigned workers,
 			 const struct pb_progress *progress);
 
 /*

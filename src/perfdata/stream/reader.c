@@ -82,9 +82,18 @@ void pd_run_begin(struct pd_run *run, struct pd_reader *r)
 
 void pd_run_end(const struct pd_run *run, struct pd_reader *r)
 {
-	if (run->at == r->blocks.pos)
+	size_t size = (size_t)(run->at - r->blocks.pos);
+
+	if (!size)
 		return;
-	pd_blocks_skip(&r->blocks, (uint64_t)(run->at - r->blocks.pos));
+	if (r->watch.take) {
+		struct pd_record first = pd_reader_record(r);
+
+		first.bytes = r->blocks.pos;
+		pd_record_header(&first, first.bytes, r->swap, false);
+		r->watch.take(r->watch.arg, r, &first, size);
+	}
+	pd_blocks_skip(&r->blocks, size);
 	r->lead_at = r->blocks.offset;
 	r->lead_size = (size_t)(run->front - run->at);
 }
@@ -365,7 +374,9 @@ static bool can_speculate_on(const struct pd_reader *r, const struct pd_record *
 	       pd_prologue_knows(r->file, rec);
 }
 
-int pd_reader_advance(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
+/* Does what pd_reader_advance() does, unwatched. */
+static inline int advance_reader(struct pd_reader *r, struct pd_record *rec,
+				 struct pd_error *err)
 {
 	int got;
 
@@ -388,6 +399,15 @@ int pd_reader_advance(struct pd_reader *r, struct pd_record *rec, struct pd_erro
 	if ((!r->speculative || r->accepts_metadata) && is_metadata(rec->type) &&
 	    !learn_metadata(r, rec, err))
 		return r->speculative ? pd_reader_bail_out(r) : -1;
+	return got;
+}
+
+int pd_reader_advance(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
+{
+	int got = advance_reader(r, rec, err);
+
+	if (got > 0 && r->watch.take)
+		r->watch.take(r->watch.arg, r, rec, rec->size);
 	return got;
 }
 

@@ -16,6 +16,20 @@
 #include "perfdata/format/record.h"
 #include "resync.h"
 
+struct pd_reader;
+
+/* Gets the records that a reader delivers, before the next ones are read. */
+struct pd_reader_watch {
+	/*
+	 * Called with `size` bytes of plain records, or of one record of any type. `first` is
+	 * the first record, with its header, and without event and layout. Records of types
+	 * that are not wanted are among them.
+	 */
+	void (*take)(void *arg, struct pd_reader *reader, const struct pd_record *first,
+		     size_t size);
+	void *arg;
+};
+
 struct pd_reader {
 	struct pd_stream *stream;
 	struct pd_file *file; /* stream->file */
@@ -49,9 +63,10 @@ struct pd_reader {
 	 * looks like the end.
 	 */
 	bool speculative;
-	bool accepts_metadata;	/* if speculative: take metadata over nevertheless */
-	bool uncompressed_only; /* if speculative: stop at compressed records, too */
-	bool bailed_out;	/* the reader stopped early */
+	bool accepts_metadata;	      /* if speculative: take metadata over nevertheless */
+	bool uncompressed_only;	      /* if speculative: stop at compressed records, too */
+	bool bailed_out;	      /* the reader stopped early */
+	struct pd_reader_watch watch; /* set by the caller; take NULL: nobody */
 };
 
 /*
