@@ -103,6 +103,7 @@ local function check_options(file)
   end)
   local words <close> = assert(perflua.open("spec/fixtures/words/perf.data",
     { symfs = "spec/fixtures/words" }))
+  check("AnnotateOptions", {}, function(options) words:annotate("compare", options) end)
   check("UnnestOptions", {}, function(options) words:samples():unnest("callchain", options) end)
   check("CsvOptions", {}, function(options)
     local out <close> = assert(io.open("/dev/null", "w"))
@@ -188,6 +189,13 @@ local function check_results(file)
     check_shown("Stay", stay)
     if stay.covered then check_shown("Symbol", stay.covered) end
   end
+  local listing = words:annotate "compare"
+  for _, field in ipairs(api.class("Listing").fields) do
+    if listing[field[1]] == nil and field[2]:sub(-1) ~= "?" then
+      complain("Listing: '%s' is described, but perflua has none", field[1])
+    end
+  end
+  for _, line in ipairs(listing) do check_shown("ListingLine", line) end
   local resolved = {}
   for _, recording in ipairs { file, words } do
     for s in recording:samples():each() do

@@ -35,7 +35,7 @@ local modules = {
   { "symbols/elf", "base",
     "beneath build_id demangle elf elf_parts elf_placing file interrupt table text unpack" },
   { "symbols/jit", "base symbols/elf", "jitdump perfmap" },
-  { "symbols", "base symbols/elf symbols/jit", "dso find internal load memo symbols" },
+  { "symbols", "base symbols/elf symbols/jit", "code dso find internal load memo symbols" },
   { "symbols/lines", "base symbols/elf symbols", "lines" },
   { "machine/maps", "base symbols", "maps" },
   { "machine",
@@ -57,10 +57,14 @@ local modules = {
   { "sqlite", "base perfdata/format query", "database" },
   { "export", "base perfdata/format symbols/lines machine query query/expr query/group result",
     "export spans" },
-  { "binding", "base perfdata/format perfdata/tracepoint analysis machine query export stats",
+  { "disasm", "base", "disasm" },
+  { "annotate", "symbols query/group", "functions" },
+  { "binding",
+    "base perfdata/format perfdata/tracepoint analysis machine query export stats disasm",
     "frame functions handle pass_progress record stack system timing value writer" },
   { "binding/query",
-    "base perfdata/format query result compare script sqlite export binding", "" },
+    "base perfdata/format symbols symbols/lines query result compare script sqlite export "
+      .. "disasm annotate binding", "" },
   { "host", "base", "" },
 }
 local knows_lua = words "binding binding/query host"
@@ -95,7 +99,9 @@ local lua_modules = {
   { "timing", "core text", "init" },
   { "diff", "core errors file group flame measures query table text waits",
     "estimate init plan" },
-  { "perflua", "core diff errors export file intervals options query recording table timing",
+  { "annotate", "core errors file group plan text", "init text" },
+  { "perflua", "annotate core diff errors export file intervals options query recording table "
+      .. "timing",
     "init" },
   { "check", "core diff errors file table text", "init output recipe" },
   { "meta", "api core errors fields filter options perflua recording table text "
@@ -115,7 +121,8 @@ local lua_modules = {
     "change_graph described explained folding recordings samples sides symbols topics "
       .. "unchosen" },
   { "tools",
-    "address check core diff doctor errors export file flame group header map measures meta "
+    "address annotate check core diff doctor errors export file flame group header map "
+      .. "measures meta "
       .. "options overview perflua plan recording report script table text timechart toolkit "
       .. "waits",
     "init" },

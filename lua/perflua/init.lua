@@ -36,6 +36,7 @@ local perflua = {
 local file_methods = core.methods("file")
 local methods = { records = records.records, samples = records.samples, run = run.run,
   binaries = binaries.binaries, running = running.running,
+  annotate = function(...) return require "perflua.annotate".annotate(...) end,
   timing = function(file)
     local told = require "perflua.timing".of(file) -- loaded when it is asked for
     if told then return told end

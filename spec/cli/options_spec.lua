@@ -34,7 +34,8 @@ describe("the options of perflua", function()
     assert.matches(
       "^perflua %d+%.%d+%.%d+, Lua 5%.4%.%d+\nwith zstd [^\n]*\nwith elfutils %d[^\n]*\n",
       got.out)
-    assert.matches("\nwith%a* libiberty[^\n]*\nwith%a* libedit", got.out)
+    assert.matches("\nwith%a* libiberty[^\n]*\nwith%a* libcapstone[^\n]*\nwith%a* libedit",
+      got.out)
   end)
 
   it("are explained by --help", function()

@@ -62,6 +62,9 @@ local attempts = {
   tracefs = { "/sys/kernel/tracing cannot be read here",
     "cat /sys/kernel/tracing/events/sched/sched_switch/format" },
   corpus = { "PERFLUA_CORPUS names no collection of recordings", 'test -d "$PERFLUA_CORPUS"' },
+  capstone = { "perflua was built without libcapstone",
+    '"$PERFLUA" --version | grep -q "^with libcapstone"' },
+  objdump = { "perf annotate needs objdump (binutils)", "objdump --version" },
   libdebuginfod = {
     "libdebuginfod is not installed",
     "ls /usr/lib*/libdebuginfod.so.1 /usr/lib/*/libdebuginfod.so.1 | grep .",

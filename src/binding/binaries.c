@@ -77,10 +77,7 @@ static void set_symbols(lua_State *L, struct ps_dso *dso)
 	lua_setfield(L, -2, "tried");
 }
 
-/*
- * Pushes a row of file:binaries(); looks for the symbols of `dso` if `load` is true. [-0, +1]
- */
-static void push_binary(lua_State *L, struct pl_file *f, struct ps_dso *dso, bool load)
+void pl_push_binary(lua_State *L, struct pl_file *f, struct ps_dso *dso, bool load)
 {
 	if (load)
 		ps_dso_load(dso);
@@ -116,7 +113,7 @@ void pl_list_binaries(lua_State *L, const struct pl_listing *listing)
 				     listing->count(listing->arg, dso, &samples);
 
 			lua_pushvalue(L, listing->fn);
-			push_binary(L, f, dso, listing->load || samples);
+			pl_push_binary(L, f, dso, listing->load || samples);
 			if (listing->count)
 				pl_set_integer(L, "samples", samples);
 			if (f->session->n_files > 1)
@@ -247,7 +244,7 @@ static void set_place(lua_State *L, struct pl_file *f, const struct pm_location 
 	pl_push_map(L, location->map);
 	lua_setfield(L, -2, "map");
 	pl_set_integer(L, "made", location->map->time);
-	push_binary(L, f, dso, true);
+	pl_push_binary(L, f, dso, true);
 	lua_setfield(L, -2, "binary");
 	pl_set_integer(L, "address", location->address);
 	if (ps_dso_elf_address(dso, location->address, &address))

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/pattern.h"
+#include "disasm/disasm.h"
 #include "stack.h"
 #include "names.h"
 #include "frame.h"
@@ -32,7 +33,8 @@ static int core_seconds(lua_State *L)
 }
 
 /*
- * core.stat(path) -> "file", size in bytes | "directory" | "stream" (read once) | "other" | nil
+ * core.stat(path) -> "file", size in bytes, time of the last change in s | "directory" |
+ * "stream" (read once) | "other" | nil
  */
 static int core_stat(lua_State *L)
 {
@@ -43,7 +45,8 @@ static int core_stat(lua_State *L)
 	if (S_ISREG(st.st_mode)) {
 		lua_pushliteral(L, "file");
 		lua_pushinteger(L, st.st_size);
-		return 2;
+		lua_pushinteger(L, st.st_mtime);
+		return 3;
 	}
 	if (S_ISDIR(st.st_mode))
 		lua_pushliteral(L, "directory");
@@ -242,6 +245,7 @@ int luaopen_perflua_core(lua_State *L)
 	pl_frame_register(L);
 	pl_result_register(L);
 	pl_node_register(L);
+	pl_code_register(L);
 	luaL_newlib(L, functions);
 	lua_pushstring(L, pd_zstd_version());
 	lua_setfield(L, -2, "zstd");
@@ -249,5 +253,7 @@ int luaopen_perflua_core(lua_State *L)
 	lua_setfield(L, -2, "elfutils");
 	lua_pushboolean(L, ps_can_demangle());
 	lua_setfield(L, -2, "demangles");
+	lua_pushstring(L, pi_version());
+	lua_setfield(L, -2, "capstone");
 	return 1;
 }

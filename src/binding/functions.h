@@ -296,5 +296,6 @@ int pl_write_table(lua_State *L);
 
 void pl_result_register(lua_State *L);
 void pl_node_register(lua_State *L);
+void pl_code_register(lua_State *L);
 
 #endif

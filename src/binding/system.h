@@ -53,6 +53,12 @@ bool pl_system_take(struct pl_file *file, struct pm_system *system);
 struct pm_map;
 void pl_push_map(lua_State *L, const struct pm_map *map);
 
+/*
+ * Pushes a row of file:binaries(); looks for the symbols of `dso` if `load` is true. [-0, +1]
+ */
+struct ps_dso;
+void pl_push_binary(lua_State *L, struct pl_file *file, struct ps_dso *dso, bool load);
+
 /* How binaries are listed. `file` and `fn` are indices of the stack, or of upvalues. */
 struct pl_listing {
 	int file, fn;

@@ -73,6 +73,12 @@ return {
         params = { { "options", "BinariesOptions?", "whose symbols are looked for" } },
         returns = { { "Binary[]", "as they were first mapped" } },
         errors = CLOSED .. ", an unknown option or a value that it cannot have" },
+      { "annotate", "Lists the code of a function with its samples, in one pass over them.",
+        params = { { "symbol", "string", "the name of the function" },
+          { "options", "AnnotateOptions?", "which samples, and where source files are" } },
+        returns = { { "Listing?", "of several functions of that name, the one with the most "
+          .. "samples; nil: no sample is in one" }, { "string?", "a message" } },
+        errors = CLOSED .. ", an unknown event or option" },
       { "history",
         "Lists the maps of an address over time: one item for each time range, without gaps.",
         params = {

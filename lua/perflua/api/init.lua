@@ -32,6 +32,7 @@ local files = {
   { "file", "File", "RecordsOptions", "Events", "Damage", "Thread", "Resolved", "Missing",
     "Unproven", "Timing", "Pass", "Stage", "TimedBinary" },
   { "binary", "BinariesOptions", "Binary", "Tried", "Stay", "Symbol" },
+  { "listing", "AnnotateOptions", "Listing", "ListingLine" },
   { "query", "Query", "PairOptions", "PairSide", "WithinOptions", "CoverOptions",
     "UnnestOptions", "Span", "Cover", "PairCounts",
     "HistogramBucket" },

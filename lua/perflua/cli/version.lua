@@ -19,6 +19,8 @@ function version.text(host)
     "with elfutils " .. core.elfutils,
     core.demangles and "with libiberty"
       or "without libiberty: names of C++ and Rust are not demangled",
+    core.capstone and "with libcapstone " .. core.capstone
+      or "without libcapstone: annotate shows source lines and offsets, no instructions",
     host.libedit and "with libedit " .. host.libedit
       or "without libedit: the prompt has no line editing and no history",
   }, "\n") .. "\n"

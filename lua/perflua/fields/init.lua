@@ -297,7 +297,7 @@ end
 -- Returns the Ref of a sample's call chain as a Stack, for keys and sets.
 ---@param text string
 ---@param chain "names"|"annotated"|"values"|"mapped"|"starts"|"callers"|"functions"|"binary"
----|"binaries" what tells Stacks apart: see enum pq_chain_kind
+---|"binaries"|"address" what tells Stacks apart: see enum pq_chain_kind
 ---@return table ref
 function Scope.stack(_, text, chain)
   local ref = of_field(text, "stack", { "stack" }, false)

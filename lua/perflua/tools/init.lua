@@ -18,8 +18,8 @@
 --   refuses      names of options that it does not have, and what to use in their place; or nil
 --   several      true: it reads several recordings as one, "each": one after the other;
 --                default: it reads one
---   operands     { n } of the arguments after the recording; default: none. If it reads sides
---                or nothing, which needs it: { least, most } of all arguments
+--   operands     { least, most } of the arguments after the recording; default: none. If it
+--                reads sides or nothing, which needs it: of all arguments
 --   sides        a word that separates the arguments into two sides, such as --; args.before is
 --                then the number of those in front of it, and options may stand on both
 --   applies      with "samples": options that it applies itself; see samples.choose(); or nil
@@ -162,10 +162,13 @@ end
 -- Replaces the operands by those that run gets: the recordings, by -i or without it, and the
 -- words after them. Returns what is wrong with them.
 local function name_recordings(tool, parsed)
-  local n_operands = table.unpack(tool.operands or { 0 })
+  local least, most = table.unpack(tool.operands or { 0 })
+  -- of words that may be left out none is taken for the recording
+  local n_operands = parsed.i and #parsed
+    or math.max(least, math.min(most or least, #parsed - 1))
   local paths = parsed.i or table.move(parsed, 1, #parsed - n_operands, 1, {})
   local others = table.move(parsed, math.max(#parsed - n_operands, 0) + 1, #parsed, 1, {})
-  local wrong = parsed.i and check_number(#parsed, n_operands, n_operands, function(i)
+  local wrong = parsed.i and check_number(#parsed, least, most or least, function(i)
     return parsed[i]
   end) or check_number(#others, n_operands, n_operands)
   if wrong then return wrong end

@@ -20,6 +20,7 @@ static void free_job(struct pl_job *job)
 	pl_progress_end(&job->progress);
 	pl_report_free(job);
 	pl_hits_free(job);
+	pa_functions_destroy(job->functions.made);
 	pe_profile_destroy(job->profile.made);
 	pq_groups_destroy(job->groups);
 	pm_system_destroy(job->system);
@@ -27,6 +28,7 @@ static void free_job(struct pl_job *job)
 		pl_system_let_go(job->held);
 	job->held = NULL;
 	job->profile.made = NULL;
+	job->functions.made = NULL;
 	job->groups = NULL;
 	job->system = NULL;
 }
@@ -204,7 +206,7 @@ static void read_calls(lua_State *L, struct pl_job *job)
 /* Returns true if what the query returns keeps the job. */
 static bool stays_job(const struct pl_job *job)
 {
-	return job->profile.is_asked || job->hits.is_asked;
+	return job->profile.is_asked || job->hits.is_asked || job->functions.is_asked;
 }
 
 /* Makes the functions callable. */
@@ -249,6 +251,7 @@ static struct pl_job *prepare_job(lua_State *L)
 	pl_report_read(L, job);
 	pl_profile_read(L, job);
 	pl_hits_read(L, job);
+	pl_functions_read(L, job);
 	read_calls(L, job);
 	pl_check_open_file(L, PL_FILE_AT);
 	return job;
@@ -303,10 +306,10 @@ const char *pl_wrong_name(enum pq_wrong wrong)
  * The description is that of a scope (scope.h) with keys {{value = tree, other = tree |
  * nil, at = position among a group's keys | nil: its event}, …} and measures {{measure = name,
  * value = tree, weight = tree | nil, events = {set, set} of ratio}, …}. It may have report,
- * profile or binaries, see report.c, profile.c and hits.c, or pairs and values, see pairs.c:
- * then the trees of keys and measures, and `kept`, have fields {row = place} of the rows, and
- * `counts` of the description is set. With `most`, records that measure more are set aside
- * (group.h), and `aside` of the description is set to their number.
+ * profile, binaries or functions, see report.c, profile.c, hits.c and functions.c, or pairs and
+ * values, see pairs.c: then the trees of keys and measures, and `kept`, have fields {row =
+ * place} of the rows, and `counts` of the description is set. With `most`, records that measure
+ * more are set aside (group.h), and `aside` of the description is set to their number.
  *
  * The result has the shape in field `shape` (result.h); sections are the indexes of events of
  * the key without a position, which comes first. Where rows are items of records, field `whole`
@@ -363,6 +366,8 @@ int pl_file_group(lua_State *L)
 		wrong = PQ_WRONG_SUM;
 	if (wrong == PQ_RIGHT && job->hits.is_asked)
 		pl_push_hits(L, job);
+	if (wrong == PQ_RIGHT && job->functions.is_asked)
+		pl_push_functions(L, job);
 	if (wrong == PQ_RIGHT && !job->report.is_asked && !stays_job(job))
 		n_results = pl_push_groups(L, job);
 	pb_stage_leave(&lap);

@@ -2,6 +2,7 @@
 #ifndef PERFLUA_BINDING_QUERY_GROUP_H
 #define PERFLUA_BINDING_QUERY_GROUP_H
 
+#include "annotate/functions.h"
 #include "export/export.h"
 #include "calls.h"
 #include "scope.h"
@@ -44,6 +45,10 @@ struct pl_job {
 		uint64_t *samples; /* [number of groups]: of all that a group stands for */
 		bool *counted;	   /* [number of groups]: already counted in this listing */
 	} hits;
+	struct pl_functions {
+		bool is_asked;
+		struct pa_functions *made;
+	} functions;
 };
 
 /* Places on the stack of file_group and file_group_threads. */
@@ -100,6 +105,14 @@ int pl_profile_tree(lua_State *L);
 void pl_hits_read(lua_State *L, struct pl_job *job);
 void pl_push_hits(lua_State *L, struct pl_job *job);
 void pl_hits_free(struct pl_job *job);
+
+/*
+ * Groups by address, which become functions whose code is shown (functions.c).
+ * pl_functions_read() reads the option; pl_push_functions() pushes an empty result at
+ * PL_RESULT_AT and, on top, the functions of Lua that answer for them, which keep the job.
+ */
+void pl_functions_read(lua_State *L, struct pl_job *job);
+void pl_push_functions(lua_State *L, struct pl_job *job);
 
 /*
  * Queries that group rows of pairs instead of records (group_pairs.c). pl_pairs_read() reads

@@ -194,6 +194,20 @@ static uint32_t resolve_binary(struct pq_chains *c, struct pq_looked *looked,
 				PQ_NO_CHAIN;
 }
 
+/* Returns the number of the chain that is the address at ip. */
+static uint32_t resolve_address(struct pq_chains *c, struct pq_looked *looked)
+{
+	struct pq_origin first = pq_origin_of(looked->rec);
+	uint32_t own;
+
+	if (!looked->has_ip)
+		return PQ_NO_CHAIN;
+	looked->kind = PQ_CHAIN_MAPPED;
+	own = pq_frame_at(c, looked, &looked->own);
+	return own == UINT32_MAX ? PQ_CHAIN_NO_MEMORY :
+				   pq_chain_intern(c, PQ_CHAIN_MAPPED, &own, 1, &first);
+}
+
 /* Returns the number of the chain of a record's frames, which it resolves. */
 static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
 			      const struct pd_record *rec, const struct raw *raw)
@@ -287,7 +301,7 @@ static void begin_look(struct pq_chains *c, struct pm_resolver *resolver,
 	pm_addr_context_of(system, rec, &looked->context);
 	looked->own = (struct pd_frame){ looked->has_ip ? (uint64_t)ip : 0,
 					 looked->context.mode };
-	if (looked->kind == PQ_CHAIN_BINARY)
+	if (looked->kind == PQ_CHAIN_BINARY || looked->kind == PQ_CHAIN_ADDRESS)
 		*raw = (struct raw){ 0 };
 	else
 		find_raw(looked, rec, raw);
@@ -304,6 +318,8 @@ uint32_t pq_chains_of(struct pq_chains *c, struct pm_resolver *resolver,
 	bool hashed;
 
 	begin_look(c, resolver, rec, &looked, &raw);
+	if (kind == PQ_CHAIN_ADDRESS)
+		return resolve_address(c, &looked);
 	if (begins_with_ip(kind) && !looked.has_ip)
 		return PQ_NO_CHAIN;
 	if (kind == PQ_CHAIN_FUNCTIONS && !find_own(c, &looked))

@@ -78,6 +78,8 @@ enum pq_chain_kind {
 	PQ_CHAIN_BINARY,
 	/* as PQ_CHAIN_BINARY; loads the symbols of the binaries of all frames on the way */
 	PQ_CHAIN_BINARIES,
+	/* one frame: the address of ip, as by PQ_CHAIN_MAPPED; without an ip no chain */
+	PQ_CHAIN_ADDRESS,
 };
 
 /*

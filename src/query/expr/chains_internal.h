@@ -10,7 +10,7 @@
 #include "strings.h"
 
 /* A further kind: frames by the names of their functions. */
-#define PQ_SYMBOLS   (PQ_CHAIN_BINARIES + 1)
+#define PQ_SYMBOLS   (PQ_CHAIN_ADDRESS + 1)
 #define PQ_KINDS     (PQ_SYMBOLS + 1)
 #define PQ_NO_SYMBOL (UINT32_MAX - 1) /* number of frames without a function */
 

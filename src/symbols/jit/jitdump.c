@@ -76,8 +76,9 @@ static bool is_span(uint64_t start, uint64_t size)
 static bool read_load(struct reading *reading, uint64_t left, uint64_t stamp)
 {
 	unsigned char body[LOAD_BODY];
+	off_t at = ftello(reading->file);
 	struct ps_jit_span *span;
-	uint64_t start, size;
+	uint64_t start, size, all = left;
 	size_t n;
 
 	if (left < LOAD_BODY || fread(body, sizeof(body), 1, reading->file) != 1)
@@ -95,7 +96,10 @@ static bool read_load(struct reading *reading, uint64_t left, uint64_t stamp)
 	if (!span)
 		return false;
 	span->code = pb_load64(body + 32, reading->swapped);
-	return add_jit_symbol(reading, span, reading->name, (uint32_t)strlen(reading->name));
+	n = strlen(reading->name);
+	if (at >= 0 && size <= all && LOAD_BODY + n + 1 <= all - size)
+		span->bytes = (uint64_t)at + LOAD_BODY + n + 1;
+	return add_jit_symbol(reading, span, reading->name, (uint32_t)n);
 }
 
 /* Reads pid, tid, vma, old address, new address, size, number. */
@@ -156,6 +160,8 @@ static const char *read_header(struct reading *reading)
 			return "no jitdump";
 	}
 	size = pb_load32(header + 8, reading->swapped);
+	reading->dump->machine = (uint16_t)pb_load32(header + 12, reading->swapped);
+	reading->dump->is_big = reading->swapped != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	flags = pb_load64(header + 32, reading->swapped);
 	reading->cycles = flags & CYCLES;
 	if (flags & ~(uint64_t)KNOWN_FLAGS)
@@ -203,6 +209,8 @@ static void name_moved_code(struct reading *reading)
 			named = &dump->table.symbols[last->symbol];
 			if (!add_jit_symbol(reading, &span, named->name, named->length))
 				break;
+			if (last->end - last->start == span.end - span.start)
+				span.bytes = last->bytes;
 		}
 		spans[kept] = span;
 		last = &spans[kept++];
@@ -286,6 +294,15 @@ const struct ps_symbol *ps_jitdump_find(const struct ps_jitdump *dump, uint64_t 
 			found = span;
 	}
 	return found ? &dump->table.symbols[found->symbol] : NULL;
+}
+
+const struct ps_jit_span *ps_jitdump_span(const struct ps_jitdump *dump,
+					  const struct ps_symbol *symbol)
+{
+	for (size_t i = 0; i < dump->n; i++)
+		if (&dump->table.symbols[dump->spans[i].symbol] == symbol)
+			return &dump->spans[i];
+	return NULL;
 }
 
 uint64_t ps_jitdump_last(const struct ps_jitdump *dump, uint64_t address, uint64_t time)

@@ -14,6 +14,7 @@ struct ps_jit_span {
 	uint64_t start, end, from;
 	uint64_t reach;	 /* largest end of this range and those before it */
 	uint64_t code;	 /* the program's number for the function */
+	uint64_t bytes;	 /* where its code is in the file; 0: it is not there */
 	uint32_t order;	 /* position in the file */
 	uint32_t symbol; /* number in the table; PS_JIT_MOVED: that of the same code before */
 };
@@ -23,6 +24,8 @@ struct ps_jit_span {
 struct ps_jitdump {
 	const char *path;	   /* path as recorded; owned by the store */
 	bool monotonic;		   /* the dump has the clock of the recording */
+	uint16_t machine;	   /* EM_… of the code */
+	bool is_big;		   /* the dump is big-endian */
 	struct ps_table table;	   /* not finished: several symbols may have one address */
 	struct ps_jit_span *spans; /* [n], by start */
 	size_t n;
@@ -36,6 +39,10 @@ void ps_jitdump_destroy(struct ps_jitdump *dump);
 /* Returns the function that was at `address` at `time`; NULL: none known. */
 const struct ps_symbol *ps_jitdump_find(const struct ps_jitdump *dump, uint64_t address,
 					uint64_t time);
+
+/* Returns the range whose function `symbol` is, one of the dump's; NULL: it is not one. */
+const struct ps_jit_span *ps_jitdump_span(const struct ps_jitdump *dump,
+					  const struct ps_symbol *symbol);
 
 /* Returns the last time at which ps_jitdump_find() still returns what it returns at `time`. */
 uint64_t ps_jitdump_last(const struct ps_jitdump *dump, uint64_t address, uint64_t time);

@@ -1,0 +1,249 @@
+-- The code of a function, line by line, with its samples: instructions, or where the code is
+-- not known, sampled offsets.
+
+local core = require "perflua.core"
+local fmt = require "perflua.text.fmt"
+local text -- perflua.annotate.text, loaded when it is asked for
+
+---@class perflua.Listing
+local Listing = {}
+local methods = {}
+
+-- Adds the samples at an address to those of a line.
+local function add_hits(self, line, hits)
+  local by_event = self.hits[line] or {}
+  self.hits[line] = by_event
+  local sums = by_event[hits.event] or { samples = 0, period = 0 }
+  sums.samples, sums.period = sums.samples + hits.samples, sums.period + hits.period
+  by_event[hits.event] = sums
+end
+
+-- Gives each sampled address to the instruction that covers it.
+local function place_by_code(self)
+  for _, hits in ipairs(self.func.hits) do
+    local offset = hits.address - self.func.start
+    local line = self.code:find(offset)
+    if line then
+      add_hits(self, line, hits)
+      if self.code:at(line) ~= offset then
+        self.between = self.between + hits.samples
+      end
+    else
+      self.outside = self.outside + hits.samples
+    end
+  end
+end
+
+-- Makes a line of each sampled address.
+local function place_by_offset(self)
+  local last
+  for _, hits in ipairs(self.func.hits) do
+    local offset = hits.address - self.func.start
+    if offset ~= last then self.offsets[#self.offsets + 1] = offset end
+    last = offset
+    add_hits(self, #self.offsets, hits)
+  end
+end
+
+-- Returns what proves that a file is the recorded one, in a few words.
+local function proof_of(binary)
+  if binary.build_id then return "build-id " .. binary.build_id end
+  if binary.kind == "jit" then return "written by the process" end
+  if binary.unproven then
+    return "no build-id recorded; device, inode and generation are the recorded ones, or "
+      .. "--any-binary was given"
+  end
+  return nil
+end
+
+---@param file perflua.File
+---@param read perflua.SampledFunctions
+---@param func table one of read.list
+---@param sources perflua.Sources
+---@return perflua.Listing
+function Listing.new(file, read, func, sources)
+  local code, reason, path = read.calls.code(func.number)
+  local binary = read.calls.binary(func.number)
+  local facts = code and code:facts()
+  local self = {
+    symbol = func.symbol, dso = func.dso, size = func.size, events = {}, binary = binary,
+    code_file = facts and facts.path or path, lines_file = binary.debug_file,
+    proof = proof_of(binary), reason = reason, machine = facts and facts.machine,
+    unknown = facts and facts.unknown or 0, missing = facts and func.size - facts.size or 0,
+    between = 0, outside = 0,
+    address = facts and facts.address or read.calls.elf_address(func.number, func.start)
+      or func.start,
+    file = file, read = read, func = func, code = code, sources = sources, hits = {},
+    offsets = {}, lines = {},
+  }
+  for index, sums in pairs(func.events) do
+    local event = file.events[index]
+    self.events[#self.events + 1] = { index = index, name = event.name,
+      samples = sums.samples, period = sums.period, total = read.totals[index] }
+  end
+  table.sort(self.events, function(a, b) return a.index < b.index end)
+  if code then place_by_code(self) else place_by_offset(self) end
+  return setmetatable(self, Listing)
+end
+
+---@return integer # of lines
+function Listing.__len(self)
+  return rawget(self, "code") and #self.code or #rawget(self, "offsets")
+end
+
+-- Returns the functions at an offset, innermost first: { symbol, file, line, srcline }.
+function methods:frames(offset)
+  return self.read.calls.lines(self.func.number, self.func.start + offset)
+end
+
+-- Returns what an instruction's operands mean: the name of where it goes.
+local function target_of(self, target)
+  local offset = target - self.address
+  local name, distance = self.read.calls.name(self.func.number, self.func.start + offset)
+  if not name then return nil end
+  return distance == 0 and name or ("%s+0x%x"):format(name, distance)
+end
+
+local function add_instruction(self, line, i)
+  local code = self.code
+  local name, operands, target = code:text(i)
+  local offset, size, kind, inside, is_target = code:at(i)
+  line.offset, line.size, line.kind = offset, size, kind
+  line.name, line.operands = name, operands
+  line.bytes = code:bytes(i)
+  line.text = operands == "" and name or name .. " " .. operands
+  line.jump, line.is_target = inside, is_target
+  line.goes_to = target
+  line.target = target and target_of(self, target)
+end
+
+-- Sets what is known of the source of a line.
+local function add_source(self, line)
+  local frames = self:frames(line.offset)
+  local inner = frames[1]
+  if not inner then return end
+  line.frames = frames
+  line.srcline, line.path, line.number = inner.srcline, inner.file, inner.line
+  line.source = inner.file and inner.line and self.sources:line(inner.file, inner.line)
+end
+
+local function add_samples(self, line, i)
+  local by_event = self.hits[i]
+  line.samples, line.period, line.percent = {}, {}, {}
+  if not by_event then return end
+  for _, event in ipairs(self.events) do
+    local sums = by_event[event.index]
+    if sums then
+      line.samples[event.name] = (line.samples[event.name] or 0) + sums.samples
+      line.period[event.name] = (line.period[event.name] or 0) + sums.period
+      line.percent[event.name] = 100 * line.period[event.name] / event.period
+    end
+  end
+end
+
+-- Makes line `i`. Lines are not kept: a function may have millions.
+local function make_line(self, i)
+  local line = { index = i }
+  if self.code then add_instruction(self, line, i) else line.offset = self.offsets[i] end
+  line.address = self.address + line.offset
+  add_source(self, line)
+  add_samples(self, line, i)
+  return line
+end
+
+-- Shares by their names: the sum that they are of, and whether they are of all samples of the
+-- event, not of those of the function.
+local KINDS <const> = {
+  ["local-period"] = { "period" }, ["local-hits"] = { "samples" },
+  ["global-period"] = { "period", true }, ["global-hits"] = { "samples", true },
+}
+
+Listing.percent_types = { "local-period", "local-hits", "global-period", "global-hits" }
+
+---Returns the share of a line.
+---@param i integer its number
+---@param event table one of listing.events
+---@param percent_type string one of Listing.percent_types
+---@return number
+function methods:share(i, event, percent_type)
+  local sums = self.hits[i] and self.hits[i][event.index]
+  if not sums then return 0 end
+  local field, is_global = table.unpack(KINDS[percent_type])
+  local whole = (is_global and event.total or event)[field]
+  return whole == 0 and 0 or 100 * sums[field] / whole
+end
+
+---Returns the numbers of the lines that have samples of an event, in order.
+---@param event table one of listing.events
+---@return integer[]
+function methods:hot_lines(event)
+  local list = {}
+  for i, by_event in pairs(self.hits) do
+    if by_event[event.index] then list[#list + 1] = i end
+  end
+  table.sort(list)
+  return list
+end
+
+-- Returns lines that say where the listing comes from, for its head.
+function methods:origin()
+  local lines = {}
+  local function add(...) lines[#lines + 1] = fmt.escape((...):format(select(2, ...))) end
+  if self.code then
+    add("code: %s (%s)%s", self.code_file, self.machine, self.proof and ", " .. self.proof
+      or "")
+  else
+    add("no instructions: %s%s", self.reason, self.code_file and ": " .. self.code_file or "")
+    if self.proof then add("symbols: %s, %s", self.binary.symbol_file or "?", self.proof) end
+  end
+  add("lines: %s", self.lines_file or "no debug information was found")
+  if self.unknown > 0 then
+    add("%s unknown to libcapstone %s", fmt.phrase(self.unknown, "{byte|bytes}"),
+      core.capstone)
+  end
+  if self.missing > 0 then
+    add("the file ends %s before the function", fmt.phrase(self.missing, "{byte|bytes}"))
+  end
+  if self.between > 0 then
+    add("%s between instructions, shown at the one that covers them",
+      fmt.phrase(self.between, "{sample|samples}"))
+  end
+  if self.outside > 0 then
+    add("%s beyond the code that is there", fmt.phrase(self.outside, "{sample|samples}"))
+  end
+  return lines
+end
+
+---@param found table a file of perflua.Sources
+---@return boolean # true if it was written after the binary
+function methods:is_newer(found)
+  local binary = self.code_file or self.binary.symbol_file
+  local kind, _, written = core.stat(binary or "")
+  return kind == "file" and found.modified ~= nil and found.modified > written
+end
+
+function Listing.__index(self, key)
+  if math.type(key) == "integer" then
+    if key < 1 or key > #self then return nil end
+    return make_line(self, key)
+  end
+  return methods[key]
+end
+
+-- It is a sequence of its lines.
+function Listing.__pairs(self)
+  return function(_, i) if i < #self then return i + 1, self[i + 1] end end, self, 0
+end
+
+Listing.__name = "perflua.Listing"
+
+function Listing.__tostring(self)
+  text = text or require "perflua.annotate.text"
+  local parts = {}
+  for _, event in ipairs(self.events) do
+    text.write(self, event, {}, function(line) parts[#parts + 1] = line end)
+  end
+  return table.concat(parts, "\n")
+end
+
+return Listing

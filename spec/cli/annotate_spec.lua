@@ -1,0 +1,188 @@
+-- perflua annotate: code with its samples.
+local binaries = require "spec.support.binaries"
+local builder = require "spec.support.builder"
+local files = require "spec.support.files"
+local needs = require "spec.support.needs"
+local perflua = require "perflua"
+local run = require "spec.cli.run"
+
+local WORDS <const> = "spec/fixtures/words"
+
+-- Runs the tool with these words and returns its output.
+local function annotate(...)
+  local got = run.perflua { "annotate", ... }
+  assert.same({ 0, "" }, { got.status, got.err })
+  return got.out
+end
+
+local function words(...)
+  return annotate("--symfs", WORDS, "--prefix", WORDS, WORDS .. "/perf.data", ...)
+end
+
+local function has(text, ...)
+  for _, part in ipairs { ... } do
+    assert(text:find(part, 1, true), ("%q is not in\n%s"):format(part, text))
+  end
+end
+
+-- A recording of samples at addresses of a program that is mapped whole at 0x400000.
+local function sampled(path, build_id, addresses)
+  local b = binaries.of_here(builder.new())
+  local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid", "time" } }
+  b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 0x10000, prot = 5, flags = 2,
+    misc = 2, filename = path, build_id = build_id }, { pid = 7, tid = 7, time = 1 })
+  for i, address in ipairs(addresses) do
+    b:sample(event, { ip = 0x400000 + address, pid = 7, tid = 7, time = 10 + i, misc = 2 })
+  end
+  return b:write()
+end
+
+needs.describe("capstone", "perflua annotate", function()
+  it("shows instructions, shares and source lines of a function", function()
+    has(words "compare",
+      "# code: " .. WORDS .. "/usr/local/bin/words (x86-64), build-id "
+      .. "2166e090d498ad2b806ad2cf2b7ff2cf61fd7d23\n",
+      "# lines: " .. WORDS .. "/usr/local/bin/words\n",
+      "Samples: 354  of event 'cpu-clock:u', 997 Hz, Event count (approx.): 355065186, "
+      .. "[percent: local period]\ncompare() /usr/local/bin/words\nPercent\n",
+      [[
+
+              while (*a && *a == *b)
+ 13.84        movzbl (%rdi), %eax
+ 23.16        testb  %al, %al
+            ↓ je     1a
+ 14.41   7:   cmpb   %al, (%rsi)
+            ↓ jne    1a
+]], "\n  5.08      ← retq\n")
+  end)
+
+  it("names the functions that are called", function()
+    has(words "find_in_tree", "            → callq  compare\n", "→ callq  new_entry\n",
+      "→ callq  find_in_tree\n")
+  end)
+
+  it("has a layout of addresses", function()
+    has(words("compare", "--stdio"),
+      " Percent |\tSource code & Disassembly of words for cpu-clock:u (354 samples, "
+      .. "percent: local period)\n" .. ("-"):rep(98) .. "\n",
+      "         : 70   while (*a && *a == *b)\n",
+      "   13.84 :   4010ff:   movzbl (%rdi), %eax\n",
+      "    0.00 :   401104:   je     401119 <compare+0x1a>\n")
+  end)
+
+  it("has four kinds of shares", function()
+    local function share(kind)
+      return tonumber(words("compare", "--percent-type", kind):match "([%d.]+) +← retq")
+    end
+    local file <close> = assert(perflua.open(WORDS .. "/perf.data", { symfs = WORDS }))
+    local query = file:samples():where "symbol == 'compare'"
+    local last = query:where "symoff == 0x22"
+    for kind, part in pairs {
+      ["local-period"] = { last:sum "period", query:sum "period" },
+      ["local-hits"] = { last:count(), query:count() },
+      ["global-period"] = { last:sum "period", file:samples():sum "period" },
+      ["global-hits"] = { last:count(), file:samples():count() },
+    } do
+      assert.are.equal(("%.2f"):format(100 * part[1] / part[2]),
+        ("%.2f"):format(share(kind)), kind)
+    end
+  end)
+
+  it("shows the hot parts of the hottest functions without a name", function()
+    local text = words "--context=1"
+    local shown = {}
+    for name in text:gmatch "\n([%w_]+)%(%) /" do shown[#shown + 1] = name end
+    local file <close> = assert(perflua.open(WORDS .. "/perf.data", { symfs = WORDS }))
+    local rows = file:samples():where "symbol ~= nil":group_by("symbol"):sum "period"
+    local expected, all = {}, file:samples():sum "period"
+    for row in rows:sort "period":rows() do
+      if row.period >= all / 200 then expected[#expected + 1] = row.symbol end
+    end
+    assert.are.same(expected, shown)
+    has(text, "\n        ...\n")
+    assert.are.equal("compare", words("--min-share", "30"):match "\n([%w_]+)%(%) /")
+  end)
+
+  it("takes only the samples that options choose", function()
+    has(words("compare", "--time", "0%-10%"), "Samples: 3")
+    has(words("compare", "--comm", "tree"), "compare() /usr/local/bin/words")
+  end)
+
+  it("says which source files were not found", function()
+    local text = annotate("--symfs", WORDS, WORDS .. "/perf.data", "compare")
+    has(text, "\n              words.c:70\n", "# source ./words.c: not found\n")
+  end)
+
+  it("names the closest function if none of that name has samples", function()
+    local got = run.perflua { "annotate", "--symfs", WORDS, WORDS .. "/perf.data", "compere" }
+    assert.same({ 1, "" }, { got.status, got.out })
+    has(got.err, "no sample is in a function 'compere'", "compare")
+  end)
+
+  it("refuses what its options cannot be", function()
+    for _, words_of in ipairs { { "--percent-type", "local" }, { "--context", "x" },
+      { "--min-share", "-1" }, { "--stdio", "--stdio2" }, { "a", "b" } } do
+      local got = run.perflua { "annotate", WORDS .. "/perf.data", table.unpack(words_of) }
+      assert.are.equal(2, got.status, table.concat(words_of, " "))
+    end
+  end)
+end)
+
+needs.describe("capstone,this architecture", "the head of perflua annotate", function()
+  local tree = binaries.tree()
+  local CODE <const> = [[
+    __asm__(".text\n.globl odd\n.type odd, @function\nodd: nop\nmovl $1, %eax\n"
+      ".byte 0x06, 0x07\nafter: ret\n.size odd, . - odd\n");
+  ]]
+  local program = tree:program("odd", "-g -m64", CODE)
+  local path = tree.path .. "/odd"
+
+  it("counts samples between instructions, which are those of the covering one", function()
+    local at = program.odd
+    local text = annotate(sampled(path, program.build_id, { at, at + 1, at + 3, at + 3 }),
+      "odd")
+    has(text, "# 2 samples between instructions, shown at the one that covers them\n",
+      " 25.00       nop\n", " 75.00       movl  $1, %eax\n")
+  end)
+
+  it("counts bytes that cannot be decoded, which are one line", function()
+    local text = annotate(sampled(path, program.build_id, { program.odd, program.odd + 8 }),
+      "odd")
+    has(text, "# 2 bytes unknown to libcapstone ", "             .byte 0x06, 0x07\n",
+      " 50.00     ← retq\n")
+  end)
+
+  it("says that only a debug file was found", function()
+    tree:sh "objcopy --only-keep-debug odd odd.debug && mkdir -p fs && cp odd.debug fs/odd"
+    local recording = sampled("/odd", program.build_id, { program.odd, program.odd + 6 })
+    local got = run.perflua { "annotate", "--symfs", tree.path .. "/fs", recording, "odd" }
+    if got.out:find "no sample is in" then return end -- its segments are not known
+    has(got.out, "# no instructions: only a debug file was found, which has no code\n")
+  end)
+
+  it("knows no function of a binary that was cut off", function()
+    tree:write("cut", files.read(path):sub(1, program.odd + 3))
+    assert.are.equal("# no sample is in a known function\n", annotate(sampled(tree.path
+      .. "/cut", program.build_id, { program.odd })))
+  end)
+end)
+
+describe("perflua annotate without code", function()
+  it("says that no sample is in a known function", function()
+    assert.are.equal("# no sample is in a known function\n",
+      annotate("--symfs", "spec/fixtures/empty", WORDS .. "/perf.data"))
+  end)
+
+  it("shows sampled offsets, and says why", function()
+    local b = builder.new()
+    local event = b:event { name = "cpu-clock", type = 1, sample_type = { "ip", "tid" } }
+    b:record("mmap", { pid = -1, tid = 0, addr = 0xffffffff81000000, len = 0x2000000,
+      pgoff = 0xffffffff81000000, filename = "[kernel.kallsyms]_text", misc = 1 })
+    b:sample(event, { ip = 0xffffffff81000010, pid = 0, tid = 0, misc = 1 })
+    b:sample(event, { ip = 0xffffffff81000018, pid = 0, tid = 0, misc = 1 })
+    local list = files.temporary "ffffffff81000000 T _text\nffffffff81000000 T idle\n"
+    local text = annotate("--kallsyms", list, b:write(), "idle")
+    has(text, "# no instructions: neither the kernel's file (vmlinux) nor a kcore",
+      "\n 50.00 ", "10:", "18:")
+  end)
+end)
