@@ -83,7 +83,8 @@ local lua_modules = {
   { "measures", "core errors filter", "init sums" },
   { "plan", "core errors measures recording", "init engine lower" },
   { "table", "core errors filter measures plan recording text",
-    "init description interrupted merge origin output pair_counts read result_table" },
+    "init description expression interrupted merge origin output pair_counts read "
+      .. "result_table" },
   { "group", "core errors filter measures plan recording table",
     "init aggregate aside profile" },
   { "query", "core errors fields filter group measures plan recording table text",
@@ -112,7 +113,7 @@ local lua_modules = {
   { "doctor", "core file perflua recording table text", "init show words" },
   { "overview", "doctor meta perflua text", "init show" },
   { "report", "core doctor errors group measures plan recording table text",
-    "graph init quality show words written" },
+    "columns graph init quality show words written" },
   { "map", "core errors meta query recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },
   { "timechart", "core file flame text waits", "init svg" },

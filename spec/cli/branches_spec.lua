@@ -54,7 +54,7 @@ describe("perflua report -b", function()
   it("counts branches by command, source and target", function()
     local out = report(path)
     assert.matches("^# 5 branches of event 'cycles', none lost\n# Event count: 5\n", out)
-    assert.matches("\n# Overhead  Samples  Command  Source Shared Object  Source Symbol +"
+    assert.matches("\n# Overhead       Samples  Command  Source Shared Object  Source Symbol +"
       .. "Target Symbol +Basic Block Cycles\n", out)
     assert.are.same({
       "20.00% 1 prog [kernel.kallsyms] [k] 0xffffffff81000180 [.] 0x0000000000001012 -",

@@ -48,7 +48,7 @@ describe("perflua report --sort parallelism", function()
 
   it("is a key beside others", function()
     local out = run.perflua { "report", "-n", "--sort", "tid,parallelism", recording(busy) }.out
-    assert.matches("\n# Overhead  Samples  Tid  Parallelism\n", out, 1, true)
+    assert.matches("\n# Overhead       Samples  Tid  Parallelism\n", out, 1, true)
     assert.matches("\n +50%.00%% +4 +7 +1\n", out)
     assert.matches("\n +12%.50%% +1 +9 +3\n", out)
   end)

@@ -15,6 +15,7 @@ local taken = {
   ["percent-limit"] = "1", percentage = "relative", pid = "1", quiet = true, sort = "comm",
   symbols = "main", tid = "1", time = "0%-50%", ["time-quantum"] = "10ms", children = true,
   demangle = true, inline = true, ["show-total-period"] = true, ["skip-empty"] = true,
+  ["show-cpu-utilization"] = true,
   ["socket-filter"] = false, stdio = true, ["stdio-color"] = "never",
   symfs = "spec/fixtures/words",
   ["hide-unresolved"] = true, ["symbol-filter"] = "main", ns = true, verbose = false,
@@ -27,7 +28,7 @@ local refused = {
   "header-only", "hierarchy", "ignore-callees", "ignore-vmlinux", "itrace", "latency",
   "max-stack", "mem-mode", "mmaps", "modules", "objdump", "parallelism", "parent",
   "percent-type", "prefix", "prefix-strip", "pretty", "raw-trace", "samples",
-  "show-cpu-utilization", "show-info", "show-on-off-events", "show-ref-call-graph", "source",
+  "show-info", "show-on-off-events", "show-ref-call-graph", "source",
   "stats", "stitch-lbr", "switch-off", "switch-on", "tasks", "threads", "total-cycles", "tui",
 }
 

@@ -32,6 +32,7 @@ enum class {
 	CLASS_NUMBER,
 	CLASS_TEXT,
 	CLASS_STACK,
+	CLASS_ADDRESS, /* in place of a function's name */
 	CLASS_ABSENT
 };
 
@@ -51,6 +52,13 @@ static uint8_t class_of(const struct pq_value *value)
 	default:
 		return CLASS_ABSENT;
 	}
+}
+
+static uint8_t class_of_symbol(const struct pq_value *value)
+{
+	uint8_t class = class_of(value);
+
+	return class == CLASS_NUMBER ? CLASS_ADDRESS : class;
 }
 
 void pr_load_value(struct pr_sorter *s, const struct pr_level *level, uint32_t row,
@@ -80,7 +88,9 @@ void pr_load_value(struct pr_sorter *s, const struct pr_level *level, uint32_t r
 int pr_compare_at(const struct pr_sorter *s, const struct pr_level *level,
 		  const struct pq_value *a, const struct pq_value *b)
 {
-	int order = pr_compare(a, b, level->is_unsigned, s->lines->result->stacks);
+	int order = level->is_symbol && a->type != b->type ?
+			    (int)class_of_symbol(a) - (int)class_of_symbol(b) :
+			    pr_compare(a, b, level->is_unsigned, s->lines->result->stacks);
 
 	return level->descending && !pq_is_unordered(a) && !pq_is_unordered(b) ? -order : order;
 }
@@ -129,7 +139,7 @@ static void rank_texts(struct pr_sorter *s, size_t from, size_t to, bool is_desc
 	for (size_t i = from; i < to; i++) {
 		struct pr_item *item = &s->items[i];
 
-		if (item->class != (is_descending ? CLASS_STACK - CLASS_TEXT : CLASS_TEXT))
+		if (item->class != (is_descending ? CLASS_ADDRESS - CLASS_TEXT : CLASS_TEXT))
 			continue;
 		item->key = (uintptr_t)((struct pq_text *)(uintptr_t)item->key)->moved;
 		if (is_descending)
@@ -172,9 +182,11 @@ static bool set_key(struct pr_sorter *s, const struct pr_level *level,
 		item->key = 0;
 		return true;
 	}
+	if (level->is_symbol)
+		item->class = class_of_symbol(value);
 	if (level->descending) {
-		item->class = (uint8_t)(CLASS_STACK - item->class);
-		if (item->class != CLASS_STACK - CLASS_TEXT)
+		item->class = (uint8_t)(CLASS_ADDRESS - item->class);
+		if (item->class != CLASS_ADDRESS - CLASS_TEXT)
 			item->key = ~item->key;
 	}
 	return !(*has_integers && *has_floats);
@@ -352,32 +364,35 @@ static bool sort_all(struct pr_sorter *s, uint32_t *rows, size_t n)
 	return !s->failed;
 }
 
+static void add_level(struct pr_sorter *s, size_t at, bool is_ascending)
+{
+	const struct pr_view_column *column = &s->lines->show->columns[at];
+
+	s->levels[s->n_levels++] = (struct pr_level){
+		.column = at,
+		.is_unsigned = pr_is_unsigned(column->shown.kind),
+		.descending = !is_ascending,
+		.by_magnitude = column->by_magnitude,
+		.is_symbol = column->shown.kind == PR_SYMBOL,
+	};
+}
+
 /* Lists what rows are compared by. Returns false without memory. */
 static bool list_levels(struct pr_sorter *s)
 {
 	const struct pr_show *show = s->lines->show;
 
-	s->levels = calloc(show->n_columns + 2, sizeof(*s->levels));
+	s->levels = calloc(show->n_columns + show->n_ties + 2, sizeof(*s->levels));
 	if (!s->levels)
 		return false;
 	s->levels[s->n_levels++] = (struct pr_level){ .column = PR_NONE };
-	if (show->by != PR_NONE) {
-		const struct pr_view_column *by = &show->columns[show->by];
-
-		s->levels[s->n_levels++] = (struct pr_level){
-			.column = show->by,
-			.is_unsigned = pr_is_unsigned(by->shown.kind),
-			.descending = !show->ascending,
-			.by_magnitude = by->by_magnitude,
-		};
-	}
+	if (show->by != PR_NONE)
+		add_level(s, show->by, show->ascending);
+	for (size_t i = 0; i < show->n_ties; i++)
+		add_level(s, show->ties[i].column, show->ties[i].ascending);
 	for (size_t i = 0; i < show->n_columns; i++) {
-		const struct pr_column *column = &show->columns[i].shown;
-
-		if (!column->is_measured)
-			s->levels[s->n_levels++] = (struct pr_level){
-				.column = i, .is_unsigned = pr_is_unsigned(column->kind)
-			};
+		if (!show->columns[i].shown.is_measured)
+			add_level(s, i, true);
 	}
 	return true;
 }

@@ -11,9 +11,9 @@ int pr_compare(const struct pq_value *a, const struct pq_value *b, bool is_unsig
 	       const struct pq_stacks *stacks);
 
 /*
- * Sorts rows[n], numbers of groups: by section, by column show->by, then by all keys, and keeps
- * the first show->top of each section, or of each value of show->per, whose rows then stand
- * together. Sets *n to their number. Returns false without memory.
+ * Sorts rows[n], numbers of groups: by section, by column show->by, by show->ties, then by all
+ * keys, and keeps the first show->top of each section, or of each value of show->per, whose
+ * rows then stand together. Sets *n to their number. Returns false without memory.
  */
 bool pr_order_rows(struct pr_lines *lines, uint32_t *rows, size_t *n);
 

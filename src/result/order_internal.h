@@ -8,6 +8,7 @@
 struct pr_level {
 	size_t column; /* PR_NONE: the section */
 	bool is_unsigned, descending, by_magnitude;
+	bool is_symbol; /* addresses, of functions without a name, come after names */
 };
 
 /*

@@ -177,6 +177,7 @@ static enum pr_problem choose_values(struct turner *t, struct pr_turned *turned)
 
 	by_value.top = show->n_pivot;
 	by_value.per = PR_NONE;
+	by_value.n_ties = 0;
 	by_value.ascending = false;
 	if (show->by != PR_NONE && !show->columns[show->by].shown.is_measured)
 		by_value.by = PR_NONE;

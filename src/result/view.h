@@ -44,6 +44,12 @@ struct pr_show {
 	size_t n_conditions;
 	size_t by; /* the column that rows are sorted by; equal rows are in the order of keys */
 	bool ascending;
+	/* before the keys, equal rows are sorted by these, which are none if `by` is PR_NONE */
+	const struct pr_tie {
+		size_t column;
+		bool ascending;
+	} * ties; /* [n_ties] */
+	size_t n_ties;
 	size_t top; /* rows of each section, or of each value of column `per` */
 	size_t per;
 	size_t pivot, n_pivot;	       /* the key that is turned into columns, how many */

@@ -186,6 +186,14 @@ static void print_time(struct pd_print *out, const struct pq_value *cell, bool i
 				   is_ns ? 9 : 6, is_ns ? rest : rest / 1000);
 }
 
+static void print_average(struct pd_print *out, const struct pq_value *sum,
+			  const struct pq_value *n)
+{
+	double average = n->u ? (double)sum->u / (double)n->u : 0;
+
+	out->n += (size_t)snprintf(pd_print_room(out, 40), 40, "%.1f", average);
+}
+
 /* Returns the text of a number, which is most often that of the row before. */
 static struct cell format_number(struct lines *lines, struct px_report_column *column,
 				 const struct pq_value *cell)
@@ -238,6 +246,18 @@ static struct cell format_cell(struct lines *lines, struct px_report_column *col
 		if (!cell->u)
 			return (struct cell){ { "-", 1 }, 1 };
 		pd_print_uint(out, cell->u);
+		break;
+	case PX_SHOWN_CPU:
+		out->n += (size_t)snprintf(pd_print_room(out, 40), 40, "%03" PRIu64, cell->u);
+		break;
+	case PX_SHOWN_NONE:
+		pd_print_const(out, "N/A");
+		break;
+	case PX_SHOWN_TIMES:
+		pd_print_uint(out, cell->u * beside->u);
+		break;
+	case PX_SHOWN_AVERAGE:
+		print_average(out, cell, beside);
 		break;
 	default:
 		if (cell->type == PQ_INT || cell->type == PQ_FLOAT)

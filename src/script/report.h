@@ -18,6 +18,10 @@ enum px_shown {
 	PX_SHOWN_IN_TX,	     /* T or . */
 	PX_SHOWN_ABORT,	     /* A or . */
 	PX_SHOWN_CYCLES,     /* a number, - for 0 */
+	PX_SHOWN_CPU,	     /* a number of at least three digits */
+	PX_SHOWN_NONE,	     /* N/A */
+	PX_SHOWN_TIMES,	     /* a number times the one beside it */
+	PX_SHOWN_AVERAGE,    /* a number divided by the one beside it */
 };
 
 #define PX_NUMBER_TEXT 32

@@ -52,13 +52,13 @@ end
 ---@param query perflua.Query
 ---@param sort string[] names
 ---@param options table of report.prepare
----@return table[] # the fields that identify rows, as { name, kind, of }; of: the expression
---- that gives the value, if it is not the field itself
+---@return table[] # the fields that identify rows, as { name, kind, of, word }; of: the
+--- expression that gives the value, if it is not the field itself; word: what named it
 ---@return table<string, integer> # their places by their names; of branches none
 function fields.of(query, sort, options)
   local made, seen = {}, {}
-  for i, name in ipairs(sort) do
-    name = aliases[name] or name
+  for i, word in ipairs(sort) do
+    local name = aliases[word] or word
     local branch = options.branches and branches.field(name)
     -- a field of records has the name of perf's type of data
     if name == "type" then usage_error("%s", spec_of(query).scope.unanswered(name)) end
@@ -73,6 +73,7 @@ function fields.of(query, sort, options)
     if seen[name] then usage_error("field '%s' is named twice", name) end
     made[i] = branch
       or { name = name, kind = ref.shows or ref.kind, of = expression, ref = counted }
+    made[i].word = word
     seen[name] = i
   end
   if options.branches then return made, {} end

@@ -3,23 +3,25 @@
 -- report.prepare(file, options) checks the options and describes a report;
 -- report.read(prepared) reads the file and returns
 --
---   events    { event, index, distinction, samples, period, whole, unresolved, first, n, all }
---             for each event with samples. distinction: of recording/distinctions.lua, nil if
---             no other has that name. Of its `all` rows of the view, the greatest first, n are
---             to be shown, from number `first` on. unresolved: samples without a function, nil
---             if functions were not looked up. whole: { samples, period } of the event without
---             conditions, which shares are of; nil: they are of `period`
+--   events    { event, index, distinction, samples, period, whole, unresolved, first, n } for
+--             each event with samples. distinction: of recording/distinctions.lua, nil if no
+--             other has that name. Its n rows of the view begin with number `first`.
+--             unresolved: samples without a function, nil if functions were not looked up.
+--             whole: { samples, period } of the event without conditions, which shares are of;
+--             nil: they are of `period`
 --   names     the names of these events
 --   view      the rows, as core.result_view() makes them
 --   keys      { name, kind } of a row's keys: the fields and, with `symbol`, the cpumode;
 --             `time` is in whole quanta, as perf has it
 --   places    the place of each column of the view by its name: those of the keys by their
 --             numbers, the others are children_percent and children (the period of the samples
---             that have the row in their call chain), with children only, percent, samples and
---             period
+--             that have the row in their call chain), with children only, percent, samples,
+--             period and the extra measures
+--   fields    the fields that were asked for, the first of the keys
 --   symbols   true if the last key is the cpumode of the symbol
 --   children  the number of the measure that a row has with its callers; nil: no call chains
 --             were counted
+--   has_callers  whether rows are of callers, too
 --   branches  true if the rows are of branches; `samples` and `period` count these
 --   trees     with `graph` the trees of calls of the rows, for core.report_lines()
 --   aside     the number of samples that were set aside (group/aside.lua)
@@ -27,6 +29,7 @@
 local aside = require "perflua.group.aside"
 local core = require "perflua.core"
 local branches = require "perflua.report.branches"
+local columns = require "perflua.report.columns"
 local distinctions = require "perflua.recording.distinctions"
 local usage_error = require("perflua.errors").usage_error
 local engine = require "perflua.plan.engine"
@@ -38,7 +41,6 @@ local spec_of = core.query_spec
 
 local report = {}
 
-local DEFAULT = { "comm", "dso", "symbol" }
 -- PERF_SAMPLE_…
 local CALLCHAIN <const>, BRANCH_STACK <const>, STACK_USER <const> = 1 << 5, 1 << 11, 1 << 13
 
@@ -94,24 +96,36 @@ local function whole_of(file, options)
   end
 end
 
+-- Returns what is measured of the groups: samples, periods, and what extra columns add up.
+local function measures_of(query, options)
+  local scope, period = spec_of(query).scope, options.branches and "1" or "period"
+  local measures = { { measure = "count" }, { measure = "sum", ref = scope:ref(period) } }
+  for i, name in ipairs(options.extra or {}) do
+    measures[2 + i] = { measure = "sum", ref = scope:ref(columns.added(name, period)) }
+  end
+  return measures
+end
+
 ---@param file perflua.File
 ---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any:
 --- boolean?, health: table?, quantum: integer?, branches: boolean?, graph: table?,
---- percentage: string?, is_explained: boolean?, padded: boolean? } percentage: "relative" or,
---- of a stream, nil: shares are of the samples that meet the conditions; is_explained: nothing
---- is read, for report.reading(); padded: see thread_key; children: nil does as perf, which
---- adds up callers where there are call chains; any: fields may be absent from all samples;
---- health: of core.health(); quantum: of `time`, in ns; branches: count the branches of branch
---- stacks, nil: where all events have them; graph: of report/graph.lua, the calls that are
---- shown of each row; is_named: samples without a function are none
+--- percentage: string?, is_explained: boolean?, padded: boolean?, extra: string[]? }
+--- percentage: "relative" or, of a stream, nil: shares are of the samples that meet the
+--- conditions; is_explained: nothing is read, for report.reading(); padded: see thread_key;
+--- children: nil does as perf, which adds up callers where there are call chains; any: fields
+--- may be absent from all samples; health: of core.health(); quantum: of `time`, in ns;
+--- branches: count the branches of branch stacks, nil: where all events have them; graph: of
+--- report/graph.lua, the calls that are shown of each row; is_named: samples without a function
+--- are none; extra: measures of report/columns.lua
 ---@return table # for report.read; raises what is wrong with the options
 function report.prepare(file, options)
   if options.branches == nil and has_branches(file, options) then
     options = setmetatable({ branches = true }, { __index = options })
   end
   local query = query_of(file, options)
-  local fields, place = report_fields.of(query, options.sort or options.branches
-    and branches.DEFAULT or DEFAULT, options)
+  local sort = options.sort or options.branches and branches.DEFAULT or columns.DEFAULT
+  if #sort == 0 then sort = { "event" } end -- one row of each event
+  local fields, place = report_fields.of(query, sort, options)
   local children = options.children
   if options.branches then
     if children then usage_error("--children and --branch-stack exclude each other") end
@@ -131,7 +145,8 @@ function report.prepare(file, options)
     query = query, fields = fields, place = place, branches = options.branches,
     children = children and (place.dso or place.symbol) and true or false,
     same = children and not (place.dso or place.symbol),
-    graph = options.graph, is_named = options.is_named,
+    graph = options.graph, is_named = options.is_named, extra = options.extra or {},
+    measures = measures_of(query, options),
     whole = whole_of(file, options),
   }
 end
@@ -145,8 +160,7 @@ local function query_keys(prepared, fields)
       ref = field.ref or field.chain and scope:stack(field.name, field.chain)
         or scope:ref(field.of or field.name) }
   end
-  return keys, { { measure = "count" }, { measure = "sum",
-    ref = scope:ref(prepared.branches and "1" or "period") } }
+  return keys, prepared.measures
 end
 
 -- Describes the groups to the core, key by key.
@@ -170,13 +184,15 @@ local function describe_report(prepared, n_keys)
 end
 
 -- Returns the keys and measures of the groups: those of a Table.
-local function columns_of(prepared, keys)
+local function table_of(prepared, keys)
   local data = { keys = {}, measures = { { measure = "count" } } }
   for i, key in ipairs(keys) do
     local is_symbol = i == prepared.place.symbol
-    data.keys[i] = { name = key.name, kind = is_symbol and "symbol" or key.kind }
+    -- an event is its name here: sections are what shares are of
+    data.keys[i] = { name = key.name, kind = is_symbol and "symbol"
+      or key.kind == "event" and "string" or key.kind }
   end
-  for m = 2, prepared.children and 3 or 2 do
+  for m = 2, #prepared.extra + (prepared.children and 3 or 2) do
     data.measures[m] = { measure = "sum", kind = "unsigned" }
   end
   return data
@@ -185,8 +201,8 @@ end
 ---@param prepared table
 ---@return {query: perflua.Query, keys: table[], columns: table[]} # what is read, for explain()
 function report.reading(prepared)
-  local keys, columns = query_keys(prepared, report_keys.of(prepared))
-  return { query = prepared.query, keys = keys, columns = columns }
+  local keys, measures = query_keys(prepared, report_keys.of(prepared))
+  return { query = prepared.query, keys = keys, columns = measures }
 end
 
 -- Returns the result of the core, and its sections.
@@ -226,7 +242,7 @@ end
 local function read_wholes(prepared, sections)
   local by_index, whole = {}, report.whole(prepared)
   if not whole then return end
-  local _, wholes = read_groups(whole, columns_of(whole, whole.fields))
+  local _, wholes = read_groups(whole, table_of(whole, whole.fields))
   for _, one in ipairs(wholes) do by_index[one.index or 0] = one end
   for _, section in ipairs(sections) do section.whole = by_index[section.index or 0] end
 end
@@ -234,24 +250,26 @@ end
 local ALL = { limit = 0 }
 
 ---@param prepared table
----@param shown { limit: number, count: integer?, by_name: boolean? }? rows of that share at
---- least, in percent, and so many at most, default: all; columns in the order of their names
+---@param shown { limit: number, count: integer?, by_name: boolean?, order: string[]? }? rows of
+--- that share at least, in percent, and so many at most, default: all; columns in the order of
+--- their names; what rows are sorted by, default: their shares (report/columns.lua)
 ---@return table
 function report.read(prepared, shown)
   shown = shown or ALL
   local keys, counted = report_keys.shown(prepared), aside.from(prepared.query)
-  local data = columns_of(prepared, keys)
+  local data = table_of(prepared, keys)
   local result, sections, trees = read_groups(prepared, data)
   local names = name_sections(sections, spec_of(prepared.query).file)
   read_wholes(prepared, sections)
-  local children_at = prepared.children and 3 or prepared.same and 2
-  local view, places = rows.view(result, data.keys, sections, children_at, shown)
+  local children_at = prepared.children and #data.measures or prepared.same and 2
+  local view, places = rows.view(result, { keys = data.keys, extra = prepared.extra,
+    children = children_at, fields = prepared.fields }, sections, shown)
   return {
     events = sections, names = names, view = view, keys = keys, places = places,
-    children = children_at, branches = prepared.branches,
+    children = children_at, has_callers = prepared.children, branches = prepared.branches,
     symbols = prepared.place.symbol ~= nil, aside = counted.n,
     graph = trees and prepared.graph, trees = trees,
-    begins_with_symbol = prepared.fields[1].name == "symbol",
+    fields = prepared.fields, begins_with_symbol = prepared.fields[1].name == "symbol",
   }
 end
 

@@ -1,36 +1,38 @@
--- The rows of a report: a view of its result, and which of them each event shows.
+-- The rows of a report: a view of its result, and which of them each event has.
 
+local columns = require "perflua.report.columns"
 local core = require "perflua.core"
+local expression = require "perflua.table.expression"
 local sums = require "perflua.measures.sums"
 local usage_error = require("perflua.errors").usage_error
 
 local rows = {}
 
-local MEASURES <const> = { "samples", "period", "children" }
-
 -- Returns the columns of the view.
-local function list_columns(keys, children)
-  local columns = { { name = "percent", kind = "percent", measure = 2, share = true } }
-  if children then
-    columns[2] = columns[1]
-    columns[1] = { name = "children_percent", kind = "percent", measure = children,
-      share = true }
+local function list_columns(made)
+  local list, children = {}, made.children
+  local function add(name, kind, column)
+    column.name, column.kind, column.measured = name, kind, column.measure ~= nil
+    list[#list + 1] = column
   end
-  for i, key in ipairs(keys) do
-    columns[#columns + 1] = { name = key.name, kind = key.kind, key = i }
+  if children then add("children_percent", "percent", { measure = children, share = true }) end
+  add("percent", "percent", { measure = 2, share = true })
+  for i, key in ipairs(made.keys) do add(key.name, key.kind, { key = i }) end
+  add("samples", "unsigned", { measure = 1 })
+  add("period", "unsigned", { measure = 2 })
+  if children then add("children", "unsigned", { measure = children }) end
+  for i, name in ipairs(made.extra) do
+    local is_share = columns.measure(name).share
+    add(name, is_share and "percent" or "unsigned", { measure = 2 + i, share = is_share })
   end
-  for i, measure in ipairs { 1, 2, children or nil } do
-    columns[#columns + 1] = { name = MEASURES[i], kind = "unsigned", measure = measure }
-  end
-  for _, column in ipairs(columns) do column.measured = column.measure ~= nil end
-  return columns
+  return list
 end
 
 -- Returns columns in the order of their names, of two with one name the last, as objects of
 -- JSON have them.
-local function by_name(columns)
+local function by_name(list)
   local last, names, sorted = {}, {}, {}
-  for _, column in ipairs(columns) do
+  for _, column in ipairs(list) do
     if not last[column.name] then names[#names + 1] = column.name end
     last[column.name] = column
   end
@@ -40,66 +42,74 @@ local function by_name(columns)
 end
 
 -- Returns the sums that shares are of.
-local function totals_of(sections, children)
-  local totals = {}
-  for i, section in ipairs(sections) do
-    for measure = 2, children or 2 do
+local function totals_of(sections, list)
+  local totals, seen = {}, {}
+  for _, column in ipairs(list) do
+    local measure = column.share and column.measure
+    for i, section in ipairs(measure and not seen[measure] and sections or {}) do
       totals[#totals + 1] = { measure = measure, whole = i,
         sum = (section.whole or section).period }
     end
+    seen[measure or false] = true
   end
   return totals
 end
 
--- Returns the last of rows first … last for which a condition holds, which holds for the first
--- of them; first - 1: for none.
-local function last_row(first, last, holds)
-  local low, high = first - 1, last
-  while low < high do
-    local middle = (low + high + 1) // 2
-    if holds(middle) then low = middle else high = middle - 1 end
-  end
-  return low
-end
-
 -- Finds the rows of each section.
-local function place_sections(sections, view, share, limit)
+local function place_sections(sections, view)
   local first = 1
   for i, section in ipairs(sections) do
-    local last = last_row(first, #view, function(row)
-      return core.view_section(view, row) == i
-    end)
-    section.first, section.all = first, last - first + 1
-    if limit > 0 then
-      last = last_row(first, last, function(row)
-        return core.view_row(view, row)[share] >= limit
-      end)
+    local low, high = first - 1, #view -- the last row of the section is between them
+    while low < high do
+      local middle = (low + high + 1) // 2
+      if core.view_section(view, middle) <= i then low = middle else high = middle - 1 end
     end
-    section.n, first = last - first + 1, first + section.all
+    section.first, section.n, first = first, low - first + 1, low + 1
   end
 end
 
----Makes the view, and sets first, n and all of the sections.
+local in_view = { overhead_children = "children", overhead = "period", period = "period",
+  sample = "samples" }
+
+-- Returns the places of what rows are sorted by: { column, ascending }.
+local function order_of(order, made, places)
+  local list = {}
+  for _, name in ipairs(order or { made.children and "overhead_children" or "overhead" }) do
+    local place = places[in_view[name] or name]
+    for i, field in ipairs(in_view[name] and {} or made.fields) do
+      if field.name == name or field.word == name then place = places[i] end
+    end
+    if place then list[#list + 1] = { column = place, ascending = columns.ascends(name) } end
+  end
+  return list
+end
+
+---Makes the view, and sets first and n of the sections.
 ---@param result userdata of the core
----@param keys { name: string, kind: string }[]
+---@param made { keys: table[], extra: string[], children: integer?, fields: table[] } keys: {
+--- name, kind } of the result; extra: measures after samples and period; children: number of
+--- the measure with callers; fields: the keys that were asked for, the first of all
 ---@param sections table[] of report.read
----@param children integer? number of the measure with callers
----@param shown { limit: number, count: integer?, by_name: boolean? } as report.read takes it
+---@param shown table as report.read takes it
 ---@return userdata view
 ---@return table<integer|string, integer> places of columns, as of report.read
-function rows.view(result, keys, sections, children, shown)
-  local columns, places, by = list_columns(keys, children), {}, nil
-  if shown.by_name then columns = by_name(columns) end
-  for place, column in ipairs(columns) do
+function rows.view(result, made, sections, shown)
+  local list, places, conditions = list_columns(made), {}, nil
+  if shown.by_name then list = by_name(list) end
+  for place, column in ipairs(list) do
     places[column.key or column.name] = place
-    if column.name == (children and "children" or "period") and column.measure then
-      by = place
-    end
   end
-  local view, wrong = core.result_view(result, { columns = columns, by = by,
-    top = shown.count, totals = totals_of(sections, children) })
+  if shown.limit > 0 then
+    conditions = { expression.parse_condition(("%s >= %.17g"):format(
+      made.children and "children_percent" or "percent", shown.limit), list) }
+  end
+  local order = order_of(shown.order, made, places)
+  local by = table.remove(order, 1)
+  local view, wrong = core.result_view(result, { columns = list, by = by and by.column,
+    ascending = by and by.ascending, ties = order, conditions = conditions, top = shown.count,
+    totals = totals_of(sections, list) })
   if not view then usage_error("%s", sums.wrong[wrong]) end
-  place_sections(sections, view, children and "children_percent" or "percent", shown.limit)
+  place_sections(sections, view)
   return view, places
 end
 

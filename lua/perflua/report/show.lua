@@ -1,6 +1,7 @@
 -- A report as perf report --stdio prints it: a section for each event.
 
 local branches = require "perflua.report.branches"
+local columns = require "perflua.report.columns"
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
@@ -15,6 +16,9 @@ local headings = {
   dso_size = "DSO size", parent = "Parent symbol", mem = "Memory access", tlb = "TLB access",
   dcacheline = "Data Cacheline", phys_daddr = "Data Physical Address",
   local_weight = "Local Weight", local_ins_lat = "Local INSTR Latency",
+  ins_lat = "INSTR Latency", local_p_stage_cyc = "Local Pipeline Stage Cycle",
+  p_stage_cyc = "Pipeline Stage Cycle", local_retire_lat = "Local Retire Latency",
+  retire_lat = "Retire Latency",
 }
 
 -- Returns the heading of a field's column, as perf report prints it.
@@ -27,7 +31,13 @@ local show = {}
 
 local function count_columns(text) return utf8.len(text) or #text end
 
+local SHARE <const>, COUNT <const> = 8, 12 -- columns that they take at least, as in perf
+
 local right = { signed = true, unsigned = true, address = true, float = true }
+
+-- Numbers that perf has at the left.
+local left = { local_weight = true, weight = true, local_ins_lat = true, ins_lat = true,
+  local_p_stage_cyc = true, p_stage_cyc = true, local_retire_lat = true, retire_lat = true }
 
 -- Columns as the core has them for lines (src/script/report.h).
 local function column_of(title, at, is_right)
@@ -35,13 +45,14 @@ local function column_of(title, at, is_right)
 end
 
 local function key_column(key, at, is_ns)
-  local column = column_of(title_of(key.name), at, right[key.kind])
-  column.shown = key.name ~= "time" and "plain" or is_ns and "time_ns" or "time"
+  local column = column_of(title_of(key.name), at, right[key.kind] and not left[key.name])
+  column.shown = key.name == "cpu" and "cpu" or key.name ~= "time" and "plain"
+    or is_ns and "time_ns" or "time"
   return column
 end
 
 local function branch_column(key, at, beside)
-  local column = column_of(branches.heading(key.name), at, right[key.kind] and not beside)
+  local column = column_of(branches.heading(key.name), at, false)
   column.shown, column.beside = branches.shown(key.name), beside
   return column
 end
@@ -52,12 +63,6 @@ local function symbol_column(at, cpumode)
   return column
 end
 
--- Options that show the first measures of a row, and the titles of these.
-local MEASURES <const> = { { "show-nr-samples", "samples", "Samples" },
-  { "show-total-period", "period", "Period" } }
-
-local CALLERS <const> = 3 -- the measure of samples with their callers
-
 -- Returns the fields that an option gives one value, which then has no column, as in perf; but
 -- one field is left. Callers may have other binaries and functions than those chosen.
 local function elided_of(report, shown)
@@ -65,7 +70,7 @@ local function elided_of(report, shown)
   for _, key in ipairs(report.keys) do
     if not key.hidden and key.name ~= "cpumode" then
       local is_chosen = key.name == "comm"
-        or report.children ~= CALLERS and (key.name == "dso" or key.name == "symbol")
+        or not report.has_callers and (key.name == "dso" or key.name == "symbol")
       local value = is_chosen and not report.branches and shown[key.name]
       elided[key.name] = value and not value:find(",", 1, true) and value or nil
       n = n + (elided[key.name] and 0 or 1)
@@ -83,42 +88,64 @@ local function tell_elided(elided)
   return table.concat(lines)
 end
 
-local function columns_of(report, shown, elided)
-  local columns, keys, places = {}, report.keys, report.places
-  local n = #keys
-  if report.children then
-    columns[1] = column_of("Children", places.children_percent, true)
+local in_view = { overhead_children = "children_percent", overhead = "percent",
+  sample = "samples" }
+
+-- Returns the column of a measure; nil: the report does not have it, and it need not be shown.
+local function measure_column(report, name, is_exact)
+  local places, measure = report.places, columns.measure(name)
+  local at = places[in_view[name] or name]
+  if not at and not is_exact then return nil end
+  local title = name == "overhead" and report.children and "Self" or measure.title
+  local column = column_of(title, at or places.percent, true)
+  if not at then column.shown = "none" end
+  column.least = math.max(column.least, measure.share and SHARE or COUNT)
+  if measure.average then column.shown, column.beside = "average", places.samples end
+  return column
+end
+
+-- Returns the column of a field, which is number i of the keys.
+local function field_column(report, i, is_ns)
+  local key, places = report.keys[i], report.places
+  if report.branches and branches.heading(key.name) then
+    return branch_column(key, places[i], key.beside_at and places[key.beside_at])
+  elseif key.name == "symbol" then
+    return symbol_column(places[i], places[#report.keys])
   end
-  columns[#columns + 1] = column_of(report.children and "Self" or "Overhead", places.percent,
-    true)
-  columns[#columns].least = count_columns "Children" -- as perf has it
-  for _, one in ipairs(MEASURES) do
-    if shown[one[1]] then columns[#columns + 1] = column_of(one[3], places[one[2]], true) end
+  local column = key_column(key, places[i], is_ns)
+  if columns.is_summed(report.fields[i].word) then
+    column.shown, column.beside = "times", places.samples
   end
-  for i, key in ipairs(keys) do
-    if report.branches and branches.heading(key.name) then
-      columns[#columns + 1] = branch_column(key, places[i],
-        key.beside_at and places[key.beside_at])
-    elseif elided[key.name] then -- luacheck: ignore 542
-    elseif key.name == "symbol" then
-      columns[#columns + 1] = symbol_column(places[i], places[n])
-    elseif not key.hidden and not (report.symbols and i == n) then
-      columns[#columns + 1] = key_column(key, places[i], shown.ns)
+  return column
+end
+
+local function columns_of(report, asked, shown, elided)
+  local made, numbers, names = {}, {}, asked.shown or { table.unpack(asked.first) }
+  for i, field in ipairs(report.fields) do
+    numbers[field.word] = i
+    if not asked.shown then names[#names + 1] = field.word end
+  end
+  for _, name in ipairs(names) do
+    local i = numbers[name]
+    if not i then
+      made[#made + 1] = measure_column(report, name, asked.is_exact)
+    elseif not elided[report.keys[i].name] then
+      made[#made + 1] = field_column(report, i, shown.ns)
     end
   end
-  columns[#columns].last = not columns[#columns].right
-  return columns
+  if #made > 0 then made[#made].last = not made[#made].right end
+  return made
 end
 
 local BATCH <const> = 1024 -- rows that are written between two looks at the interrupt
 
 -- Measures the first n rows of an event, or writes them. If `stops` is true, an interrupt ends
 -- it. Returns the number of rows that it came to.
-local function each_batch(view, event, n, columns, stops, out, graph)
+local function each_batch(view, event, n, made, stops, out, graph)
   for from = 0, n - 1, BATCH do
     if stops and interrupted.now() then return from end
     core.report_lines(view, event.first + from, event.first + math.min(n, from + BATCH) - 1,
-      columns, out, graph)
+      made, out, graph)
   end
   return n
 end
@@ -138,9 +165,9 @@ local function pad_text(text, room, at_right)
 end
 
 -- Returns the lines above the rows.
-local function head_of(columns)
+local function head_of(made)
   local titles, dots = {}, {}
-  for c, column in ipairs(columns) do
+  for c, column in ipairs(made) do
     titles[c] = column.last and column.title
       or pad_text(column.title, column.room, column.right)
     dots[c] = ("."):rep(column.room)
@@ -152,32 +179,33 @@ end
 -- event to the next.
 local function make_head_cache()
   local rooms, head = {}, nil
-  return function(columns)
-    for c, column in ipairs(columns) do
+  return function(made)
+    for c, column in ipairs(made) do
       if column.room ~= rooms[c] then rooms[c], head = column.room, nil end
     end
-    head = head or head_of(columns)
+    head = head or head_of(made)
     return head
   end
 end
 
 ---@param report table of report.read
----@param shown table<string, any> columns beside shares and keys: "show-nr-samples",
---- "show-total-period"; --comm, --dso, --symbol; --ns; --quiet: rows alone
+---@param asked table columns, of report/columns.lua
+---@param shown table<string, any> --comm, --dso, --symbol; --ns; --quiet: rows alone
 ---@param out file*
 ---@return fun(event: table) # writes one of its events, and sets event.written to the number of
 --- rows that it wrote
-function show.sections(report, shown, out)
+function show.sections(report, asked, shown, out)
   local elided = elided_of(report, shown)
-  local columns, head, view = columns_of(report, shown, elided), make_head_cache(), report.view
+  local made, head, view = columns_of(report, asked, shown, elided), make_head_cache(),
+    report.view
   if report.events[1] and not shown.quiet then out:write(tell_elided(elided)) end
   local stops = not interrupted.now()
   return function(event)
-    for _, column in ipairs(columns) do column.room = column.least end
-    local n = each_batch(view, event, event.n, columns, stops)
-    if not shown.quiet then out:write(head(columns)) end
+    for _, column in ipairs(made) do column.room = column.least end
+    local n = each_batch(view, event, event.n, made, stops)
+    if not shown.quiet then out:write(head(made)) end
     -- rows that were measured before an interrupt are written
-    event.written = each_batch(view, event, n, columns, stops and n == event.n, out,
+    event.written = each_batch(view, event, n, made, stops and n == event.n, out,
       describe_trees(report, event))
   end
 end

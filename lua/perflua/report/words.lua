@@ -60,7 +60,6 @@ words.refused = {
   ["column-widths"] = "--csv and --json have cells of any width", w = "--csv and --json have "
     .. "cells of any width",
   ["full-source-path"] = "perflua symbol FILE ADDRESS shows the path of a source line",
-  ["show-cpu-utilization"] = "--sort cpumode,comm has rows for the kernel and for user code",
   ["raw-trace"] = "--sort args.NAME shows an argument as it was recorded",
   ["demangle-kernel"] = "--no-demangle shows names as they are in binaries",
   ["ignore-vmlinux"] = "--kallsyms FILE names functions of the kernel",

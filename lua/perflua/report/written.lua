@@ -46,16 +46,7 @@ function written.csv(result, _, _, out, args)
   local options = output.csv_form(args.csv)
   options.events = result.names
   return write_rows(out, "csv", options, result, function(_, write)
-    local first, n = 1, 0 -- rows that follow one another
-    write(1, 0)
-    options.no_heads = true
-    for i, event in ipairs(result.events) do
-      n = n + event.n
-      if event.n < event.all or i == #result.events then
-        write(first, n)
-        first, n = event.first + event.all, 0
-      end
-    end
+    write(1, #result.view)
   end)
 end
 

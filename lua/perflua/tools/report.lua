@@ -1,28 +1,21 @@
 -- perflua report FILE: where the time went, as perf report --stdio prints it.
 
+local columns = require "perflua.report.columns"
 local duration = require "perflua.text.duration"
 local explained = require "perflua.toolkit.explained"
 local fmt = require "perflua.text.fmt"
 local graph = require "perflua.report.graph"
 local interrupted = require "perflua.table.interrupted"
-local list = require "perflua.text.list"
 local output = require "perflua.table.output"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
 local quality = require "perflua.report.quality"
 local report = require "perflua.report"
 local show = require "perflua.report.show"
-local suggest = require "perflua.errors.suggest"
 local symbols = require "perflua.toolkit.symbols"
 local unchosen = require "perflua.toolkit.unchosen"
 local words = require "perflua.report.words"
 local written = require "perflua.report.written"
-
--- Columns that perf names as fields: always shown, or by an option.
-local columns_in_fields = {
-  overhead = "overhead", overhead_children = "children", sample = "show-nr-samples",
-  period = "show-total-period",
-}
 
 local tool = {
   description = "where the time went: shares of commands, binaries, functions, or of any field",
@@ -59,8 +52,9 @@ local tool = {
     ["socket-filter"] = { "N", "only samples on this processor socket" },
     quiet = "print rows alone, without the lines that begin with #",
     ns = "show the field time in nanoseconds",
-    fields = { "FIELDS", "as --sort; overhead, sample and period name columns, as in perf",
-      values = suggest.names(columns_in_fields), fields = true },
+    fields = { "FIELDS", "show these columns in this order: fields as for --sort, and "
+      .. table.concat(columns.names, ", "), values = columns.names, fields = true },
+    ["show-cpu-utilization"] = "show the shares of the kernel and of user code of each row",
     ["show-nr-samples"] = "show the number of samples of each row",
     ["show-total-period"] = "show the sum of periods of each row",
     ["time-quantum"] = { "TIME", "the step of the field time; default: 100ms" },
@@ -81,21 +75,6 @@ local function parse_number(text, least, integer)
   local value = tonumber(text)
   value = integer and value and math.tointeger(value) or not integer and value
   return value and value == value and value >= least and value or nil
-end
-
--- Returns the fields that an option names, without those that are columns, which it sets in
--- args.
-local function parse_fields(args, option)
-  local fields = {}
-  for _, part in ipairs(list.split(args[option])) do
-    -- plain names may also have spaces between them
-    local pattern = part:find("^[%w_%s]+$") and "%S+" or ".+"
-    for name in part:gmatch(pattern) do
-      local column = (option == "fields" or name:find "^overhead") and columns_in_fields[name]
-      if column then args[column] = true else table.insert(fields, name) end
-    end
-  end
-  return fields
 end
 
 ---Writes out what -g stands for without its words, as in perf.
@@ -172,14 +151,10 @@ function tool.prepare(args)
   if message then return nil, message end
   settings.query.percentage = args.percentage
   settings.query.is_named = args["hide-unresolved"]
-  if args.sort and args.fields then return nil, "--sort and --fields exclude each other" end
-  local option = args.sort and "sort" or args.fields and "fields"
-  if option then
-    settings.query.sort = parse_fields(args, option)
-    if #settings.query.sort == 0 then
-      return nil, ("--%s: no field is named"):format(option)
-    end
-  end
+  settings.columns, message = columns.parse(args)
+  if not settings.columns then return nil, message end
+  settings.query.sort, settings.query.extra = settings.columns.keys, settings.columns.extra
+  settings.order = settings.columns.order
   if args.children and args["no-children"] then
     return nil, "--children and --no-children exclude each other"
   end
@@ -219,12 +194,12 @@ local function describe_written(result)
   return n < all and interrupted.rows(n, all) or nil
 end
 
-local function write_text(result, file, health, out, args)
+local function write_text(result, file, health, out, args, settings)
   local function note(...)
     if not args.quiet then out:write("# ", ...) end
   end
   for _, text in ipairs(quality.file(result, file, health)) do note(text, "\n") end
-  local write_section = show.sections(result, args, out)
+  local write_section = show.sections(result, settings.columns, args, out)
   local line_of = quality.events(health, result.branches and { "branch", "branches" })
   for i, event in ipairs(result.events) do
     if i > 1 then out:write "\n\n" end
@@ -286,7 +261,7 @@ function tool.run(file, args, out, settings)
   end
   local result = report.read(prepared, settings)
   local write = args.json and written.json or args.csv and written.csv or write_text
-  local done, why = write(result, file, health, out, args)
+  local done, why = write(result, file, health, out, args, settings)
   if done == nil and why then return nil, why end
 end
 

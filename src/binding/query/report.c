@@ -7,9 +7,9 @@
  *	event = number of the key that is the event
  *	callers = true: samples count for their callers, too
  *	is_named = true: but not for callers without a function
- * The measures of the query are a count and a sum. With `callers` its last key is a call chain
- * of functions (PQ_CHAIN_CALLERS), and only report keys from "key" have a `key`. The option
- * `shape` is that of the result.
+ * The measures of the query are a count, the sum of periods, and other sums. With `callers` its
+ * last key is a call chain of functions (PQ_CHAIN_CALLERS), and only report keys from "key"
+ * have a `key`. The option `shape` is that of the result.
  *
  * With trees = "caller" or "callee" the last key is such a chain even without `callers`, and
  * `trees` of the description is set to the call trees of the rows, for core.report_lines().
@@ -100,6 +100,15 @@ static void read_trees(lua_State *L, struct pl_report *report)
 	lua_pop(L, 1);
 }
 
+static bool has_report_measures(const struct pq_grouping *g)
+{
+	bool has = g->n_measures >= 2 && g->n_measures <= PQ_REPORT_MEASURES;
+
+	for (size_t m = 0; has && m < g->n_measures; m++)
+		has = g->measures[m].kind == (m ? PQ_M_SUM : PQ_M_COUNT);
+	return has;
+}
+
 void pl_report_read(lua_State *L, struct pl_job *job)
 {
 	const struct pq_grouping *g = &job->grouping;
@@ -107,9 +116,9 @@ void pl_report_read(lua_State *L, struct pl_job *job)
 
 	report->is_asked = lua_getfield(L, PL_OPTIONS_AT, "report") == LUA_TTABLE;
 	if (report->is_asked) {
-		if (!g->n_keys || g->n_measures != 2 || g->measures[0].kind != PQ_M_COUNT ||
-		    g->measures[1].kind != PQ_M_SUM)
-			luaL_error(L, "invalid query: a report needs a count and a sum");
+		if (!g->n_keys || !has_report_measures(g))
+			luaL_error(L, "invalid query: a report needs a count and sums");
+		report->asked.n_measures = g->n_measures;
 		report->asked.callers = pl_get_flag(L, -1, "callers");
 		report->asked.is_named = pl_get_flag(L, -1, "is_named");
 		read_trees(L, report);
@@ -185,7 +194,7 @@ static double part_taken(const struct pl_job *job)
 static bool is_report_shape(const struct pr_shape *shape, const struct pq_report *asked)
 {
 	bool fits = shape->n_keys == asked->n_keys &&
-		    shape->n_measures == 2 + (size_t)asked->callers;
+		    shape->n_measures == asked->n_measures + asked->callers;
 
 	for (size_t m = 0; fits && m < shape->n_measures; m++)
 		fits = shape->measures[m].measure == (m ? PQ_M_SUM : PQ_M_COUNT) &&

@@ -37,7 +37,9 @@ static void read_line_column(lua_State *L, size_t n_cells, struct px_report_colu
 		[PX_SHOWN_TIME_NS] = "time_ns", [PX_SHOWN_SYMBOL] = "symbol",
 		[PX_SHOWN_DSO] = "dso",		[PX_SHOWN_MISPREDICT] = "mispredict",
 		[PX_SHOWN_IN_TX] = "in_tx",	[PX_SHOWN_ABORT] = "abort",
-		[PX_SHOWN_CYCLES] = "cycles",	[PX_SHOWN_CYCLES + 1] = NULL,
+		[PX_SHOWN_CYCLES] = "cycles",	[PX_SHOWN_CPU] = "cpu",
+		[PX_SHOWN_NONE] = "none",	[PX_SHOWN_TIMES] = "times",
+		[PX_SHOWN_AVERAGE] = "average", [PX_SHOWN_AVERAGE + 1] = NULL,
 	};
 
 	luaL_checktype(L, -1, LUA_TTABLE);

@@ -181,6 +181,26 @@ static void read_totals(lua_State *L, struct pr_show *show)
 	lua_pop(L, 1);
 }
 
+/* Reads the columns that equal rows are sorted by: those of `ties`, { column, ascending }. */
+static void read_ties(lua_State *L, struct pr_show *show)
+{
+	struct pr_tie *ties;
+
+	if (lua_getfield(L, AT_SHOW, "ties") == LUA_TTABLE) {
+		show->n_ties = (size_t)lua_rawlen(L, -1);
+		show->ties = ties = pl_keep(L, AT_KEEP, (show->n_ties + 1) * sizeof(*ties));
+		for (size_t i = 0; i < show->n_ties; i++, lua_pop(L, 1)) {
+			lua_rawgeti(L, -1, (lua_Integer)i + 1);
+			luaL_checktype(L, -1, LUA_TTABLE);
+			ties[i].column = get_place(L, "column");
+			ties[i].ascending = pl_get_flag(L, -1, "ascending");
+			luaL_argcheck(L, ties[i].column < show->n_columns, AT_SHOW,
+				      "no such column");
+		}
+	}
+	lua_pop(L, 1);
+}
+
 static void read_show(lua_State *L, const struct pr_shape *shape, struct pr_show *show)
 {
 	read_columns(L, shape, show);
@@ -189,6 +209,7 @@ static void read_show(lua_State *L, const struct pr_shape *shape, struct pr_show
 		show->conditions = pl_to_nodes(L, AT_KEEP, NULL, -1, 4096, &show->n_conditions);
 	lua_pop(L, 1);
 	read_totals(L, show);
+	read_ties(L, show);
 	lua_pushvalue(L, AT_SHOW);
 	show->by = get_place(L, "by");
 	show->per = get_place(L, "per");

@@ -136,11 +136,10 @@ static uint64_t *measure_at(const struct pq_report_maker *m, size_t group, size_
 	return (uint64_t *)(pq_group_states(m->to, group) + m->to->measured[measure].at);
 }
 
-static void add_own(const struct pq_report_maker *m, size_t group,
-		    const struct pq_state measured[2])
+static void add_own(const struct pq_report_maker *m, size_t group, const uint64_t *measured)
 {
-	for (size_t i = 0; i < 2; i++)
-		pq_add_natural(measure_at(m, group, i), measured[i].value.u);
+	for (size_t i = 0; i < m->report->n_measures; i++)
+		pq_add_natural(measure_at(m, group, i), measured[i]);
 }
 
 /*
@@ -170,7 +169,7 @@ static uint32_t note_stack(struct pq_report_maker *m, size_t row, size_t g, size
  * memory.
  */
 static bool add_frame(struct pq_report_maker *m, uint32_t owner, struct pq_report_part *part,
-		      size_t g, size_t at, const struct pq_state measured[2])
+		      size_t g, size_t at, const uint64_t *measured)
 {
 	struct latest *latest;
 	bool is_new;
@@ -190,7 +189,7 @@ static bool add_frame(struct pq_report_maker *m, uint32_t owner, struct pq_repor
 	latest = &m->latest[part->group];
 	is_new = latest->group != g + 1;
 	if (is_new) {
-		pq_add_natural(measure_at(m, part->group, 2), measured[1].value.u);
+		pq_add_natural(measure_at(m, part->group, m->report->n_measures), measured[1]);
 		latest->group = (uint32_t)g + 1;
 	}
 	if (!m->report->stacks)
@@ -200,7 +199,7 @@ static bool add_frame(struct pq_report_maker *m, uint32_t owner, struct pq_repor
 }
 
 static bool add_frames(struct pq_report_maker *m, uint32_t owner, size_t g,
-		       const struct pq_state measured[2], bool *is_named)
+		       const uint64_t *measured, bool *is_named)
 {
 	const uint32_t *frames;
 	struct pq_value chain;
@@ -225,8 +224,8 @@ static bool add_frames(struct pq_report_maker *m, uint32_t owner, size_t g,
 	return true;
 }
 
-static bool add_to_section(struct pq_report_maker *m, size_t section,
-			   const struct pq_state measured[2], bool is_named)
+static bool add_to_section(struct pq_report_maker *m, size_t section, const uint64_t *measured,
+			   bool is_named)
 {
 	struct pq_report_sections *sections = m->sections;
 	struct pq_report_section *s;
@@ -235,9 +234,9 @@ static bool add_to_section(struct pq_report_maker *m, size_t section,
 	    !pb_extend(sections->list, sections->n, section + (size_t)1))
 		return false;
 	s = &sections->list[section];
-	s->samples += measured[0].value.u;
-	s->unresolved += is_named ? 0 : measured[0].value.u;
-	pq_add_natural(&s->period, measured[1].value.u);
+	s->samples += measured[0];
+	s->unresolved += is_named ? 0 : measured[0];
+	pq_add_natural(&s->period, measured[1]);
 	return true;
 }
 
@@ -261,15 +260,19 @@ static bool add_whole_stack(struct pq_report_maker *m, size_t g, size_t row)
 static bool add_group(struct pq_report_maker *m, size_t g)
 {
 	size_t section = section_of(m, g), group;
-	struct pq_state measured[2];
+	uint64_t measured[PQ_REPORT_MEASURES];
 	uint32_t owner = 0;
 	bool is_named = false;
 	struct pq_report_part part;
 
 	if (!set_owner(m, g, section, &owner))
 		return false;
-	for (size_t i = 0; i < 2; i++)
-		pq_groups_state(m->from, g, i, &measured[i]);
+	for (size_t i = 0; i < m->report->n_measures; i++) {
+		struct pq_state state;
+
+		pq_groups_state(m->from, g, i, &state);
+		measured[i] = state.value.type == PQ_INT ? state.value.u : 0;
+	}
 	if (m->report->callers) {
 		if (!add_frames(m, owner, g, measured, &is_named))
 			return false;

@@ -1,16 +1,18 @@
 /*
- * The groups of a report, made of those of a query whose measures are a count and a sum: their
- * keys are what is shown.
+ * The groups of a report, made of those of a query whose measures are a count and sums, the
+ * first of them of periods: their keys are what is shown.
  *
  * Without callers, groups that are shown as one are added up. With callers the last key of the
  * query is a chain of PQ_CHAIN_CALLERS: its group adds to that of its first frame, and adds its
- * sum once, as a third measure, to the group of each frame. Binaries have their short names, as
- * in perf report.
+ * period once, as one more measure, to the group of each frame. Binaries have their short
+ * names, as in perf report.
  */
 #ifndef PERFLUA_QUERY_REPORT_H
 #define PERFLUA_QUERY_REPORT_H
 
 #include "group.h"
+
+#define PQ_REPORT_MEASURES 16 /* of the query, at most */
 
 /* A key of a report's groups. */
 struct pq_report_key {
@@ -44,7 +46,8 @@ struct pq_report_stacks {
 struct pq_report {
 	const struct pq_report_key *keys; /* [n_keys] */
 	size_t n_keys;
-	size_t event_key; /* number of the query's key; SIZE_MAX: none */
+	size_t n_measures; /* of the query */
+	size_t event_key;  /* number of the query's key; SIZE_MAX: none */
 	bool callers;
 	bool is_named; /* callers without a function have no row */
 	/* they need a chain of PQ_CHAIN_CALLERS without callers, too; NULL: not asked for */

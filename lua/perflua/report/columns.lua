@@ -1,0 +1,144 @@
+-- The columns of a report and the order of its rows: the words of perf report --sort and
+-- --fields.
+
+local list = require "perflua.text.list"
+local suggest = require "perflua.errors.suggest"
+
+local columns = {}
+
+-- Those that are not fields of samples. share: of the periods of all samples, or of those of a
+-- cpumode; average: of a field of the samples.
+local measures = {
+  overhead_children = { title = "Children", share = true },
+  overhead = { title = "Overhead", share = true },
+  overhead_sys = { title = "sys", share = true, cpumode = "kernel" },
+  overhead_us = { title = "usr", share = true, cpumode = "user" },
+  overhead_guest_sys = { title = "guest sys", share = true, cpumode = "guest_kernel" },
+  overhead_guest_us = { title = "guest usr", share = true, cpumode = "guest_user" },
+  sample = { title = "Samples" }, period = { title = "Period" },
+  weight1 = { title = "Weight1", average = "weight" },
+  weight2 = { title = "Weight2", average = "ins_lat" },
+  weight3 = { title = "Weight3", average = "retire_lat" },
+}
+
+-- Fields of a sample that perf sums: the value of one sample times their number. Rows come
+-- greatest first.
+local summed = { weight = true, ins_lat = true, p_stage_cyc = true, retire_lat = true }
+local descends = { local_weight = true, local_ins_lat = true, local_p_stage_cyc = true,
+  local_retire_lat = true }
+
+columns.DEFAULT = { "comm", "dso", "symbol" }
+
+--- The names of columns that are not fields.
+columns.names = suggest.names(measures)
+
+---@param name string
+---@return { title: string, share: boolean?, average: string? }? # nil: it is a field
+function columns.measure(name) return measures[name] end
+
+---@param name string of a measure
+---@param period string what a sample, or a branch, adds to periods
+---@return string? # the expression that is added up; nil: samples and periods are enough
+function columns.added(name, period)
+  local cpumode = measures[name].cpumode
+  return cpumode and ("cpumode == '%s' and %s"):format(cpumode, period)
+    or measures[name].average
+end
+
+---@param name string of a field
+---@return boolean # whether its column has its value times the number of samples
+function columns.is_summed(name) return summed[name] or false end
+
+---@param name string of a field or measure
+---@return boolean # whether rows come in the order of its values, the least first
+function columns.ascends(name)
+  return not (measures[name] or summed[name] or descends[name])
+end
+
+-- Returns the words of an option, and whether they are added to those that perf has by itself.
+local function parse_words(text)
+  local words, is_added = {}, text:sub(1, 1) == "+"
+  for _, part in ipairs(list.split(is_added and text:sub(2) or text)) do
+    -- plain names may also have spaces between them
+    local pattern = part:find("^[%w_%s]+$") and "%S+" or ".+"
+    for name in part:gmatch(pattern) do words[#words + 1] = name end
+  end
+  return words, is_added
+end
+
+local function is_any_measure(words, pattern)
+  for _, name in ipairs(words) do
+    if measures[name] and name:find(pattern) then return true end
+  end
+  return false
+end
+
+-- Returns the lists one after the other, each name once.
+local function join(...)
+  local joined, seen = {}, {}
+  for _, names in ipairs { ... } do
+    for _, name in ipairs(names) do
+      if not seen[name] then joined[#joined + 1] = name end
+      seen[name] = true
+    end
+  end
+  return joined
+end
+
+local function keep(names, holds)
+  local kept = {}
+  for _, name in ipairs(names) do
+    if holds(name) then kept[#kept + 1] = name end
+  end
+  return kept
+end
+
+-- Returns the columns that come first: those that options ask for.
+local function first_columns(args)
+  return join({ "overhead_children", "overhead" },
+    args["show-cpu-utilization"] and { "overhead_sys", "overhead_us" } or {},
+    args["show-nr-samples"] and { "sample" } or {},
+    args["show-total-period"] and { "period" } or {})
+end
+
+---@param args table of the tool: sort, fields, and options that name columns
+---@return table? # { keys: string[]?, shown: string[]?, order: string[]?, … } keys: the
+--- fields that rows are told apart by; nil: the default ones. shown: all columns in their
+--- order; nil: `first`, then the keys. is_exact: also those that the report does not have.
+--- order: what rows are sorted by, nil: by their shares.
+--- extra: measures beside samples and periods
+---@return string? message what is wrong
+function columns.parse(args)
+  local sort, is_added = parse_words(args.sort or "")
+  local fields, is_more = parse_words(args.fields or "")
+  for _, option in ipairs { "sort", "fields" } do
+    if args[option] and #(option == "sort" and sort or fields) == 0 then
+      return nil, ("--%s: no field is named"):format(option)
+    end
+  end
+  local is_field = function(name) return not measures[name] end
+  if is_added then sort = join(columns.DEFAULT, sort) end
+  local first = first_columns(args)
+  local made = { first = first }
+  if args.fields and not is_more then
+    made.shown, made.is_exact = join(fields, sort), true
+    made.order = join(sort, fields)
+    made.keys = keep(made.shown, is_field)
+  else
+    local words = args.sort and sort or columns.DEFAULT
+    made.keys = args.sort and keep(words, is_field) or nil
+    if is_any_measure(words, "^overhead") then
+      made.order = words
+    elseif is_any_measure(words, "") or is_more then
+      made.order = join({ "overhead_children", "overhead" }, words, fields)
+    end
+    if is_any_measure(words, "") or is_more then made.shown = join(first, fields, words) end
+    if is_more then made.keys = keep(join(fields, words), is_field) end
+  end
+  made.extra = keep(made.shown or first, function(name)
+    return measures[name] and columns.added(name, "1") ~= nil
+  end)
+  return made
+end
+
+return columns
