@@ -51,13 +51,52 @@ needs.describe("capstone", "perflua annotate", function()
  13.84        movzbl (%rdi), %eax
  23.16        testb  %al, %al
             ↓ je     1a
- 14.41   7:   cmpb   %al, (%rsi)
-            ↓ jne    1a
-]], "\n  5.08      ← retq\n")
+ 14.41 ┌ 7:   cmpb   %al, (%rsi)
+       │    ↓ jne    1a
+]], "\n       └    ↑ jne    7\n", "\n  5.08      ← retq\n")
+  end)
+
+  it("hides lines with small shares, but as context of others", function()
+    local function shown(...)
+      local list = {}
+      for percent in words("compare", "--stdio", ...):gmatch "\n +([%d.]+) :" do
+        list[#list + 1] = percent
+      end
+      return list
+    end
+    assert.are.same({ "13.84", "23.16", "14.41", "15.25" }, shown("--percent-limit", "10"))
+    assert.are.same({ "13.84", "23.16", "0.00" },
+      shown("--percent-limit", "20", "--context", "1"))
+  end)
+
+  it("adds up samples by source line", function()
+    has(words("compare", "-l"), [[
+
+# samples by source line
+   59.60 words.c:70  while (*a && *a == *b)
+   18.36 words.c:72  return *a - *b;
+   16.95 words.c:71  a++, b++;
+    5.08 words.c:73  }
+]])
+  end)
+
+  it("lists source lines for editors, hottest first", function()
+    assert.are.equal(WORDS .. "/./words.c:70: 59.60% of compare: while (*a && *a == *b)",
+      words("--quickfix"):match "[^\n]*")
+    assert.are.equal(4, select(2, words("compare", "--quickfix"):gsub("\n", "")))
+  end)
+
+  it("writes JSON with each instruction and source line", function()
+    local text = words("compare", "--json")
+    has(text, '[{"address":"0x4010ff","between":0,"build_id":"2166e090d498ad2b806ad2cf2b7ff',
+      '"lines":[{"address":"0x4010ff","bytes":"0fb607","events":[{"event":"cpu-clock:u",'
+      .. '"period":49147441,"samples":49,"share":13.841', '"jump":26,"kind":"jump","line":70,',
+      '"sources":[{"events":[{"event":"cpu-clock:u",', '"line":70,"path":"./words.c"')
+    assert.are.equal(14, select(2, text:gsub('"offset":', "")))
   end)
 
   it("names the functions that are called", function()
-    has(words "find_in_tree", "            → callq  compare\n", "→ callq  new_entry\n",
+    has(words "find_in_tree", "→ callq  compare\n", "→ callq  new_entry\n",
       "→ callq  find_in_tree\n")
   end)
 
@@ -103,6 +142,27 @@ needs.describe("capstone", "perflua annotate", function()
     assert.are.equal("compare", words("--min-share", "30"):match "\n([%w_]+)%(%) /")
   end)
 
+  it("shows the events of a group beside each other", function()
+    local b = binaries.of_here(builder.new())
+    local event = { type = 1, sample_type = { "ip", "tid", "identifier" } }
+    local events = {}
+    for i, name in ipairs { "cpu-clock", "page-faults" } do
+      events[i] = b:event { name = name, type = 1, config = i, sample_type = event.sample_type }
+    end
+    b:feature("group_desc", { { name = "", leader = 0, members = 2 } })
+    local binary = files.read(WORDS .. "/usr/local/bin/words")
+    assert(#binary > 0)
+    b:record("mmap2", { pid = 7, tid = 7, addr = 0x401000, len = 0x1000, pgoff = 0x1000,
+      prot = 5, flags = 2, misc = 2, filename = "/usr/local/bin/words",
+      build_id = "2166e090d498ad2b806ad2cf2b7ff2cf61fd7d23" }, { pid = 7, tid = 7 })
+    b:sample(events[1], { ip = 0x4010ff, pid = 7, tid = 7, misc = 2 })
+    b:sample(events[2], { ip = 0x401102, pid = 7, tid = 7, misc = 2 })
+    local text = annotate("--symfs", WORDS, "--group", b:write(), "compare")
+    has(text, "events 'anon group { cpu-clock, page-faults }'",
+      "\n100.00   0.00        movzbl (%rdi), %eax\n",
+      "\n  0.00 100.00        testb  %al, %al\n")
+  end)
+
   it("takes only the samples that options choose", function()
     has(words("compare", "--time", "0%-10%"), "Samples: 3")
     has(words("compare", "--comm", "tree"), "compare() /usr/local/bin/words")
@@ -121,7 +181,8 @@ needs.describe("capstone", "perflua annotate", function()
 
   it("refuses what its options cannot be", function()
     for _, words_of in ipairs { { "--percent-type", "local" }, { "--context", "x" },
-      { "--min-share", "-1" }, { "--stdio", "--stdio2" }, { "a", "b" } } do
+      { "--min-share", "-1" }, { "--stdio", "--stdio2" },
+      { "--json", "--quickfix" }, { "a", "b" } } do
       local got = run.perflua { "annotate", WORDS .. "/perf.data", table.unpack(words_of) }
       assert.are.equal(2, got.status, table.concat(words_of, " "))
     end
@@ -158,6 +219,18 @@ needs.describe("capstone,this architecture", "the head of perflua annotate", fun
     local got = run.perflua { "annotate", "--symfs", tree.path .. "/fs", recording, "odd" }
     if got.out:find "no sample is in" then return end -- its segments are not known
     has(got.out, "# no instructions: only a debug file was found, which has no code\n")
+  end)
+
+  it("shows inlined functions as they are nested", function()
+    local nested = tree:program("nested", "-g -O2", [[
+      static inline __attribute__((always_inline)) int deep(volatile int *n) { return *n += 5; }
+      static inline __attribute__((always_inline)) int over(volatile int *n) { return deep(n); }
+      __attribute__((noinline)) int wide(volatile int *n) { return over(n) * 2; }
+      int (*kept)(volatile int *) = wide;
+    ]])
+    has(annotate("--inline", sampled(tree.path .. "/nested", nested.build_id,
+      { nested.wide, nested.wide + 2 }), "wide"),
+      "wide():\n", "  over() inlined at nested.c:3:\n", "    deep() inlined at nested.c:2:\n")
   end)
 
   it("knows no function of a binary that was cut off", function()

@@ -27,11 +27,23 @@ end
 ---@field calls table the functions of the core that answer for them
 ---@field n_aside integer samples that were set aside
 
+-- Sets the totals of events to those of all their samples, which one more pass adds up.
+local function read_totals(totals, query)
+  for row in query:group_by("event.index"):all_events():count():sum("period"):each() do
+    totals[row["event.index"]] = { samples = row.count, period = row.period }
+  end
+end
+
 ---@param file perflua.File
----@param event any what file:samples() takes
+---@param options table { event, symbol, is_whole } event: what file:samples() takes; symbol:
+--- read the samples of this function alone, which takes less time; is_whole: with a symbol,
+--- read the totals of events, too
 ---@return perflua.SampledFunctions? # nil: no sample has an address
-function functions.read(file, event)
-  local query = records.samples(file, event)
+function functions.read(file, options)
+  local all = records.samples(file, options.event)
+  local is_chosen = options.symbol and file.size ~= nil -- a stream is read once
+    and core.query_spec(all).scope:root "symbol" ~= nil
+  local query = is_chosen and all:where { symbol = options.symbol } or all
   local spec = core.query_spec(query)
   local scope = spec.scope
   if not scope:root "ip" then return nil end
@@ -47,6 +59,7 @@ function functions.read(file, event)
   local groups, calls = engine.groups(spec, description)
   if not groups then return nil end
   local list, totals = calls.list()
+  if is_chosen and options.is_whole then read_totals(totals, all) end
   return { list = add_up(list), totals = totals, calls = calls, n_aside = counted.n }
 end
 

@@ -17,10 +17,10 @@ Annotated.__index = Annotated
 
 ---Reads the samples of a recording, in one pass.
 ---@param file perflua.File
----@param options table { event, prefix, prefix_strip }
+---@param options table { event, symbol, is_whole, prefix, prefix_strip }
 ---@return table? # nil: no sample has an address
 function annotate.read(file, options)
-  local read = functions.read(file, options.event)
+  local read = functions.read(file, options)
   return read and setmetatable({ file = file, read = read,
     sources = source.new(options.prefix, options.prefix_strip) }, Annotated)
 end
@@ -67,7 +67,8 @@ function annotate.annotate(file, symbol, options)
   end
   options = options or {}
   errors.check_options(options, "AnnotateOptions", "annotate: unknown option '%s'")
-  local read = annotate.read(file, options)
+  local read = annotate.read(file, { event = options.event, symbol = symbol,
+    prefix = options.prefix, prefix_strip = options.prefix_strip })
   if not read then return nil, "no sample has an address" end
   local func = find_function(read.read, symbol, options.dso)
   if not func then return nil, ("no sample is in a function '%s'"):format(symbol) end

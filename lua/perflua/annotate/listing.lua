@@ -7,6 +7,7 @@ local text -- perflua.annotate.text, loaded when it is asked for
 
 ---@class perflua.Listing
 local Listing = {}
+Listing.__name = "perflua.Listing"
 local methods = {}
 
 -- Adds the samples at an address to those of a line.
@@ -160,29 +161,68 @@ local KINDS <const> = {
 
 Listing.percent_types = { "local-period", "local-hits", "global-period", "global-hits" }
 
----Returns the share of a line.
----@param i integer its number
+---Returns the share that samples have.
+---@param by_event table<integer, table>? sums by the index of the event
 ---@param event table one of listing.events
 ---@param percent_type string one of Listing.percent_types
----@return number
-function methods:share(i, event, percent_type)
-  local sums = self.hits[i] and self.hits[i][event.index]
-  if not sums then return 0 end
+---@return number? # nil: there are none
+function Listing.share(by_event, event, percent_type)
+  local sums = by_event and by_event[event.index]
+  if not sums then return nil end
   local field, is_global = table.unpack(KINDS[percent_type])
   local whole = (is_global and event.total or event)[field]
   return whole == 0 and 0 or 100 * sums[field] / whole
 end
 
----Returns the numbers of the lines that have samples of an event, in order.
----@param event table one of listing.events
+---@param index integer of an event of the recording
+---@return table # one of listing.events, or one without samples
+function methods:event(index)
+  for _, event in ipairs(self.events) do
+    if event.index == index then return event end
+  end
+  return { index = index, name = self.file.events[index].name, samples = 0, period = 0,
+    total = self.read.totals[index] }
+end
+
+---Returns the shares of a line, of several events.
+---@param i integer its number
+---@param events table[] of listing.events
+---@param percent_type string
+---@return number[]? shares nil: it has no samples of them
+---@return number most the largest
+function methods:shares(i, events, percent_type)
+  local shares, most, has = {}, 0, false
+  for at, event in ipairs(events) do
+    local share = Listing.share(self.hits[i], event, percent_type)
+    has = has or share ~= nil
+    shares[at] = share or 0
+    most = math.max(most, shares[at])
+  end
+  return has and shares or nil, most
+end
+
+---Returns the numbers of the lines that have samples of events, in order.
+---@param events table[] of listing.events
+---@param least number? in percent: leave out lines with smaller shares
+---@param percent_type string
 ---@return integer[]
-function methods:hot_lines(event)
+function methods:hot_lines(events, least, percent_type)
   local list = {}
-  for i, by_event in pairs(self.hits) do
-    if by_event[event.index] then list[#list + 1] = i end
+  for i in pairs(self.hits) do
+    local shares, most = self:shares(i, events, percent_type)
+    if shares and most >= (least or 0) then list[#list + 1] = i end
   end
   table.sort(list)
   return list
+end
+
+---Returns where line `i` is in the source, as a line has it, without what it does.
+---@param i integer
+---@return table # { offset, path, number, srcline, source, frames }
+function methods:place(i)
+  local line = { offset = self.code and self.code:at(i) or self.offsets[i] }
+  add_source(self, line)
+  return line
 end
 
 -- Returns lines that say where the listing comes from, for its head.
@@ -235,13 +275,11 @@ function Listing.__pairs(self)
   return function(_, i) if i < #self then return i + 1, self[i + 1] end end, self, 0
 end
 
-Listing.__name = "perflua.Listing"
-
 function Listing.__tostring(self)
   text = text or require "perflua.annotate.text"
   local parts = {}
   for _, event in ipairs(self.events) do
-    text.write(self, event, {}, function(line) parts[#parts + 1] = line end)
+    text.write(self, { event }, {}, function(line) parts[#parts + 1] = line end)
   end
   return table.concat(parts, "\n")
 end

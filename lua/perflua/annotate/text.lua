@@ -1,7 +1,10 @@
 -- Listings as perf annotate prints them: --stdio2, and --stdio.
 
 local fmt = require "perflua.text.fmt"
+local Listing = require "perflua.annotate.listing"
+local loops = require "perflua.annotate.loops"
 local rows = require "perflua.annotate.rows"
+local summary = require "perflua.annotate.summary"
 
 local text = {}
 
@@ -64,46 +67,80 @@ local function spell(line, width)
   elseif line.goes_to then
     arrow, operands = "→", line.target and fmt.escape(line.target) or operands
   end
-  return (("%s %-" .. width .. "s %s"):format(arrow, name, operands):gsub(" +$", ""))
+  return ("%s %-" .. width .. "s %s"):format(arrow, name, operands)
 end
 
-local function share_of(listing, line, event, percent_type)
-  local sums = listing.hits[line.index]
-  if not sums or not sums[event.index] then return nil end
-  return listing:share(line.index, event, percent_type)
+-- Returns the name of an event, or of a group of several, as perf has it.
+local function name_of(events)
+  local names = {}
+  for i, event in ipairs(events) do names[i] = fmt.escape(event.name) end
+  return names[2] and ("anon group { %s }"):format(table.concat(names, ", ")) or names[1]
 end
 
----Writes a listing in the layout of perf annotate --stdio2.
----@param listing perflua.Listing
----@param event table one of listing.events
----@param options table { percent_type, context, least }
----@param put fun(line: string)
-function text.write(listing, event, options, put)
-  local percent_type = options.percent_type or "local-period"
-  local ranges = rows.ranges(listing, event, options.context, options.least, percent_type)
-  local width, target_width = width_of_names(listing, ranges), #("%x"):format(listing.size)
-  write_origin(listing, put)
-  put(("Samples: %s of event '%s',%s Event count (approx.): %s, [percent: %s]"):format(
-    short_count(event.samples), fmt.escape(event.name), frequency(listing, event),
-    fmt.unsigned(event.period), kind_of(percent_type)))
-  put(("%s() %s"):format(fmt.escape(listing.symbol), fmt.escape(listing.dso)))
-  put "Percent"
-  local blank = (" "):rep(8 + target_width + 4)
-  local files = rows.each(listing, ranges, function(row)
-    if row.kind == "gap" then
-      put((" "):rep(8) .. "...")
-    elseif row.kind ~= "line" then
-      put(((blank .. row.text:gsub("^%s+", "")):gsub(" +$", "")))
-    else
-      local line = row.line
-      local share = share_of(listing, line, event, percent_type)
-      local percent = share and ("%6.2f  "):format(share) or (" "):rep(8)
-      local offset = (line.is_target or not listing.code)
-        and ("%" .. target_width .. "x: "):format(line.offset) or (" "):rep(target_width + 2)
-      put(percent .. offset .. spell(line, width))
+local function total_of(events, field)
+  local sum = 0
+  for _, event in ipairs(events) do sum = sum + event[field] end
+  return sum
+end
+
+local function write_summary(listing, events, options, put)
+  put ""
+  put "# samples by source line"
+  for _, row in ipairs(summary.of(listing, events[1])) do
+    local parts = {}
+    for i, event in ipairs(events) do
+      parts[i] = ("%8.2f"):format(Listing.share(row.sums, event, options.percent_type) or 0)
     end
+    put(("%s %s%s"):format(table.concat(parts), fmt.escape(row.srcline),
+      row.source and "  " .. row.source:gsub("^ +", "") or ""))
+  end
+end
+
+-- Writes a listing: a head, the rows that are shown, notes about source files, the summary.
+local function write_listing(listing, events, options, put, layout)
+  local shown = { percent_type = options.percent_type or "local-period",
+    context = options.context, least = options.least }
+  local ranges = rows.ranges(listing, events, shown)
+  write_origin(listing, put)
+  layout.head(listing, events, shown, put)
+  local row_of = layout.rows(listing, events, shown, ranges)
+  local files = rows.each(listing, ranges, options.inline, function(row)
+    put((row_of(row):gsub(" +$", "")))
   end)
   write_notes(listing, files, put)
+  if options.summary then write_summary(listing, events, shown, put) end
+end
+
+local function source_text(row)
+  return ("  "):rep(row.depth or 0) .. row.text:gsub("^ +", "")
+end
+
+local stdio2 = {}
+
+function stdio2.head(listing, events, options, put)
+  put(("Samples: %s of event%s '%s',%s Event count (approx.): %s, [percent: %s]"):format(
+    short_count(total_of(events, "samples")), events[2] and "s" or "", name_of(events),
+    frequency(listing, events[1]), fmt.unsigned(total_of(events, "period")),
+    kind_of(options.percent_type)))
+  put(("%s() %s"):format(fmt.escape(listing.symbol), fmt.escape(listing.dso)))
+  put "Percent"
+end
+
+function stdio2.rows(listing, events, options, ranges)
+  local width, offset_width = width_of_names(listing, ranges), #("%x"):format(listing.size)
+  local blank, margin = (" "):rep(7 * #events), loops.margin(listing)
+  return function(row)
+    if row.kind == "gap" then return blank .. " ..." end
+    if row.kind ~= "line" then
+      return blank .. (" "):rep(1 + offset_width + 4) .. source_text(row)
+    end
+    local line = row.line
+    local shares = listing:shares(line.index, events, options.percent_type)
+    local percent = shares and (("%6.2f "):rep(#events)):format(table.unpack(shares)) or blank
+    local offset = (line.is_target or not listing.code)
+      and ("%" .. offset_width .. "x: "):format(line.offset) or (" "):rep(offset_width + 2)
+    return percent .. margin(line.index) .. offset .. spell(line, width)
+  end
 end
 
 -- Returns an instruction as objdump spells it: "1250 <mix+0x30>".
@@ -114,36 +151,49 @@ local function spell_plain(line, listing)
     local name = line.jump and ("%s+0x%x"):format(listing.symbol, line.jump) or line.target
     operands = ("%x%s"):format(line.goes_to, name and " <" .. fmt.escape(name) .. ">" or "")
   end
-  return (("%-6s %s"):format(line.name, operands):gsub(" +$", ""))
+  return ("%-6s %s"):format(line.name, operands)
+end
+
+local stdio = {}
+
+function stdio.head(listing, events, options, put)
+  local head = (" %-" .. 8 * #events .. "s|\tSource code & Disassembly of %s for %s "
+    .. "(%s samples, percent: %s)"):format("Percent", fmt.escape(fmt.base_name(listing.dso)),
+      name_of(events), fmt.unsigned(total_of(events, "samples")), kind_of(options.percent_type))
+  put(head)
+  put(("-"):rep(#head))
+end
+
+function stdio.rows(listing, events, options)
+  local blank = (" "):rep(8 * #events + 1) .. ":"
+  return function(row)
+    if row.kind == "gap" then return blank .. "   ..." end
+    if row.kind ~= "line" then
+      return ("%s %-4s %s"):format(blank, row.number or "", source_text(row))
+    end
+    local shares = listing:shares(row.line.index, events, options.percent_type) or {}
+    for i = 1, #events do shares[i] = (" %7.2f"):format(shares[i] or 0) end
+    return ("%s :   %x:   %s"):format(table.concat(shares), row.line.address,
+      spell_plain(row.line, listing))
+  end
+end
+
+---Writes a listing in the layout of perf annotate --stdio2.
+---@param listing perflua.Listing
+---@param events table[] of listing.events: a column each
+---@param options table { percent_type, context, least, inline, summary }
+---@param put fun(line: string)
+function text.write(listing, events, options, put)
+  write_listing(listing, events, options, put, stdio2)
 end
 
 ---Writes a listing in the layout of perf annotate --stdio.
 ---@param listing perflua.Listing
----@param event table one of listing.events
+---@param events table[]
 ---@param options table as for text.write
 ---@param put fun(line: string)
-function text.write_plain(listing, event, options, put)
-  local percent_type = options.percent_type or "local-period"
-  local ranges = rows.ranges(listing, event, options.context, options.least, percent_type)
-  write_origin(listing, put)
-  local head = (" Percent |\tSource code & Disassembly of %s for %s (%s samples, percent: %s)")
-    :format(fmt.escape(fmt.base_name(listing.dso)), fmt.escape(event.name),
-      fmt.unsigned(event.samples), kind_of(percent_type))
-  put(head)
-  put(("-"):rep(#head))
-  local files = rows.each(listing, ranges, function(row)
-    if row.kind == "gap" then
-      put "         :   ..."
-    elseif row.kind ~= "line" then
-      put((("         : %-4s %s"):format(row.number or "", row.text:gsub("^%s+", ""))
-        :gsub(" +$", "")))
-    else
-      put((" %7.2f :   %x:   %s"):format(
-        share_of(listing, row.line, event, percent_type) or 0, row.line.address,
-        spell_plain(row.line, listing)))
-    end
-  end)
-  write_notes(listing, files, put)
+function text.write_plain(listing, events, options, put)
+  write_listing(listing, events, options, put, stdio)
 end
 
 return text

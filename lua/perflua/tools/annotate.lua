@@ -2,9 +2,11 @@
 -- prints it.
 
 local annotate = require "perflua.annotate"
+local functions = require "perflua.file.functions"
 local suggest = require "perflua.errors.suggest"
 local text = require "perflua.annotate.text"
 local unchosen = require "perflua.toolkit.unchosen"
+local written = require "perflua.annotate.written"
 
 local tool = {
   description = "which instructions and source lines of a function have the samples",
@@ -20,6 +22,13 @@ local tool = {
     context = { "N", "show only N lines around those with samples; default without SYMBOL: 4" },
     prefix = { "PATH", "put PATH in front of the paths of source files" },
     ["prefix-strip"] = { "N", "leave out the first N parts of absolute ones" },
+    ["percent-limit"] = { "PERCENT",
+      "hide lines with a smaller share; --context shows them around others" },
+    group = "show the events of a group beside each other",
+    inline = "show inlined functions as they are nested, and the files of their lines",
+    ["print-line"] = "show the samples by source line below each listing",
+    json = "a list of objects, one for each function",
+    quickfix = "lines FILE:LINE: TEXT, hottest first, for vim -q, :cfile and Emacs",
     stdio2 = "the layout of perf annotate --stdio2, which is the default",
     stdio = "the layout of perf annotate --stdio",
   },
@@ -54,57 +63,100 @@ function tool.prepare(args)
       settings.percent_type, annotate.percent_types)
   end
   for option, integer in pairs { ["min-share"] = false, context = true,
-    ["prefix-strip"] = true } do
+    ["percent-limit"] = false, ["prefix-strip"] = true } do
     local value, message = parse_number(args, option, integer)
     if message then return nil, message end
     settings[option] = value
   end
-  if args.stdio and args.stdio2 then return nil, "--stdio and --stdio2 exclude each other" end
+  local layout
+  for _, name in ipairs { "json", "quickfix", "stdio", "stdio2" } do
+    if args[name] and layout then
+      return nil, ("--%s and --%s exclude each other"):format(layout, name)
+    end
+    layout = args[name] and name or layout
+  end
   settings.write = args.stdio and text.write_plain or text.write
+  settings.context = settings.context or not args[2] and DEFAULT_CONTEXT or nil
+  settings.least, settings.inline = settings["percent-limit"], args.inline
+  settings.summary = args["print-line"]
   return settings
 end
 
--- Returns the functions of an event that are shown.
-local function choose(read, event, symbol, settings)
-  if not symbol then
-    return read:hottest(event, settings["min-share"] or DEFAULT_SHARE)
-  end
-  local list = {}
-  for _, func in ipairs(read:hottest(event)) do
-    if func.symbol == symbol then list[#list + 1] = func end
+-- Returns the functions of events that are shown, hottest first.
+local function choose(read, indexes, symbol, settings)
+  local list, seen = {}, {}
+  for _, index in ipairs(indexes) do
+    local least = not symbol and (settings["min-share"] or DEFAULT_SHARE) or nil
+    for _, func in ipairs(read:hottest(index, least)) do
+      if not seen[func] and (not symbol or func.symbol == symbol) then
+        list[#list + 1] = func
+      end
+      seen[func] = true
+    end
   end
   return list
 end
 
-local function event_of(listing, index)
-  for _, event in ipairs(listing.events) do
-    if event.index == index then return event end
+-- Returns the events that have a column each in one listing: those of a group, or one alone.
+local function columns_of(file, args)
+  local list = {}
+  for index, event in ipairs(file.events) do
+    local leader = args.group and event.leader and event.leader.index or index
+    if leader == index then list[#list + 1] = {} end
+    list[leader] = list[leader] or {}
+    table.insert(list[leader], index)
   end
+  return list
 end
 
--- Writes the listings of all events. Returns how many there are.
-local function write_all(file, read, out, symbol, settings)
-  local context = settings.context or not symbol and DEFAULT_CONTEXT or nil
+-- Calls fn() with the listings that are shown, and the events of each. Returns their number.
+local function each_listing(file, read, args, settings, fn)
   local n = 0
-  for index = 1, #file.events do
-    for _, func in ipairs(choose(read, index, symbol, settings)) do
-      local listing = read:listing(func)
-      if n > 0 then out:write "\n" end
-      settings.write(listing, event_of(listing, index),
-        { percent_type = settings.percent_type, context = context },
-        function(line) out:write(line, "\n") end)
+  for _, indexes in ipairs(columns_of(file, args)) do
+    for _, func in ipairs(choose(read, indexes, args[2], settings)) do
+      local listing, events = read:listing(func), {}
+      for i, index in ipairs(indexes) do events[i] = listing:event(index) end
+      fn(listing, events, n)
       n = n + 1
     end
   end
   return n
 end
 
+local function write_text(file, read, out, args, settings)
+  return each_listing(file, read, args, settings, function(listing, events, n)
+    if n > 0 then out:write "\n" end
+    settings.write(listing, events, settings, function(line) out:write(line, "\n") end)
+  end)
+end
+
+local function write_json(file, read, out, args, settings)
+  out:write "["
+  local n = each_listing(file, read, args, settings, function(listing, events, i)
+    out:write(i > 0 and ",\n" or "", written.json(listing, events, settings))
+  end)
+  out:write "]\n"
+  return n
+end
+
+local function write_quickfix(file, read, out, args, settings)
+  local list = {}
+  local n = each_listing(file, read, args, settings, function(listing, events)
+    table.move(written.quickfix(listing, events, settings), 1, #listing, #list + 1, list)
+  end)
+  table.sort(list, function(a, b)
+    if a.period ~= b.period then return a.period > b.period end
+    return a.text < b.text
+  end)
+  for _, one in ipairs(list) do out:write(one.text, "\n") end
+  return n
+end
+
 -- Says that no sample is in a function of that name.
-local function explain_none(read, symbol)
-  local names = {}
-  for _, func in ipairs(read.read.list) do names[func.symbol] = true end
+local function explain_none(file, symbol)
   local message = ("annotate: no sample is in a function '%s'"):format(symbol)
-  return suggest.message(message, symbol, suggest.names(names))
+  if not file.size then return message end
+  return suggest.message(message, symbol, suggest.names(functions.sampled(file)))
 end
 
 ---@param file perflua.File
@@ -115,16 +167,17 @@ end
 ---@return string | nil message
 function tool.run(file, args, out, settings)
   local symbol = args[2]
-  local read = annotate.read(file, { prefix = args.prefix,
+  local read = annotate.read(file, { symbol = symbol, prefix = args.prefix,
+    is_whole = settings.percent_type:find "^global" ~= nil,
     prefix_strip = settings["prefix-strip"] })
-  if not read or #read.read.list == 0 then
+  if not read or #read.read.list == 0 and not symbol then
     out:write("# ", read and "no sample is in a known function" or unchosen.text(file, args),
       "\n")
     return 0
   end
-  if write_all(file, read, out, symbol, settings) == 0 and symbol then
-    return nil, explain_none(read, symbol)
-  end
+  if symbol and #read.read.list == 0 then return nil, explain_none(file, symbol) end
+  local write = args.json and write_json or args.quickfix and write_quickfix or write_text
+  write(file, read, out, args, settings)
   return 0
 end
 
