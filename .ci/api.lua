@@ -55,11 +55,14 @@ local function check_methods()
   for name, value in pairs(perflua) do
     (type(value) == "function" and functions or values)[name] = true
   end
-  values.intervals = perflua.intervals ~= nil or nil -- loaded when it is asked for
+  for _, name in ipairs { "intervals", "stop" } do -- loaded when they are asked for
+    values[name] = perflua[name] ~= nil or nil
+  end
   compare("perflua", functions, described("perflua", "methods"))
   compare("perflua", values, described("perflua", "fields"))
   compare("File", keys_of(core.methods "file"), described("File", "methods"))
   compare("File", set_of(core.members "file"), described("File", "fields"))
+  require "perflua.file.records" -- which adds steps to queries
   compare("Query", keys_of(require("perflua.query").methods), described("Query", "methods"))
   compare("Table", keys_of(require("perflua.table").methods), described("Table", "methods"))
   compare("Record", set_of(core.record_methods()), described("AnyRecord", "methods"))

@@ -1,17 +1,11 @@
 -- perflua: recordings of Linux perf, asked from Lua.
 
-local binaries = require "perflua.file.binaries"
 local core = require "perflua.core"
 local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
 local paths = require "perflua.file.paths"
-local query = require "perflua.query"
 local recording = require "perflua.recording"
-local records = require "perflua.file.records"
-local run = require "perflua.file.run"
-local running = require "perflua.file.running"
 local suggest = require "perflua.errors.suggest"
-local Table = require "perflua.table"
 local usage_error, guard = errors.usage_error, errors.guard
 
 ---@class perflua
@@ -23,25 +17,37 @@ local perflua = {
   -- ("aarch64"), else this one.
   syscall = core.syscall,
   errno = core.errno,
-  stop = run.stop,
-  load = Table.load,
   options = {}, -- of the script that the interpreter runs
+  -- Modules are loaded when they are needed: start-up is much of what a short script costs.
+  load = function(from) return require("perflua.table").load(from) end,
   diff = function(before, after, options)
     return (require("perflua.diff").compare(before, after, options))
   end,
-  -- Its formats are loaded when they are needed: start-up is much of what a short script costs.
   export = function(...) return require("perflua.export").write(...) end,
 }
 
 local file_methods = core.methods("file")
-local methods = { records = records.records, samples = records.samples, run = run.run,
-  binaries = binaries.binaries, running = running.running,
+local methods = {
+  records = function(file, options)
+    return require("perflua.file.records").records(file, options)
+  end,
+  samples = function(file, event)
+    return require("perflua.file.records").samples(file, event)
+  end,
+  run = function(file, handlers) return require("perflua.file.run").run(file, handlers) end,
+  binaries = function(file, options)
+    return require("perflua.file.binaries").binaries(file, options)
+  end,
+  running = function(file, cpu, time)
+    return require("perflua.file.running").running(file, cpu, time)
+  end,
   annotate = function(...) return require "perflua.annotate".annotate(...) end,
   timing = function(file)
-    local told = require "perflua.timing".of(file) -- loaded when it is asked for
+    local told = require "perflua.timing".of(file)
     if told then return told end
     usage_error("timing: nothing is measured: open the recording with { timing = true }")
-  end }
+  end,
+}
 for name, method in pairs(errors.checked(methods, "perflua.file", "File")) do
   file_methods[name] = method
 end
@@ -158,26 +164,13 @@ function perflua.parse(list, words)
   return options.read(options.declare(list), words)
 end
 
--- Intervals are loaded when they are asked for.
-local function load_intervals() return require "perflua.intervals" end
-
-query.extend {
-  ---@param options table { open, close, key, fields }
-  ---@return perflua.Query # of spans, from a record that opens one to the record that closes it
-  pair = function(self, options) return load_intervals().pair(self, options) end,
-  union = function(self, options) return load_intervals().union(self, options) end,
-  intersection = function(self, other, options)
-    return load_intervals().intersection(self, other, options)
-  end,
-
-  ---@param spans perflua.Query of pair()
-  ---@param options table? { key, closed }
-  ---@return perflua.Query # of the records inside of these spans
-  within = function(self, spans, options)
-    return load_intervals().within(self, spans, options)
-  end,
+-- Members other than functions, which are loaded when they are asked for.
+local members = {
+  intervals = function() return require "perflua.intervals" end,
+  stop = function() return require("perflua.file.run").stop end,
 }
 
 return setmetatable(perflua, { __index = function(_, name)
-  if name == "intervals" then return load_intervals() end
+  local find = members[name]
+  return find and find()
 end })

@@ -22,6 +22,7 @@ it has read so far, anything else is an error.
 
 -- Returns the functions of objects by the classes of the API.
 local function functions_of(class)
+  require "perflua.file.records" -- which adds steps to queries
   local found = {
     perflua = _G.perflua, File = core.methods "file",
     Query = require("perflua.query").methods, Table = require("perflua.table").methods,

@@ -127,7 +127,7 @@ local function run_program(argv, host, parsed, first)
   local is_alone = not of_chunk and names_recording(argv[first])
   if is_alone then table.insert(argv, first, "overview") end
   _G.perflua = require "perflua"
-  require("perflua.query").on_empty(function(query)
+  require("perflua.query.new").on_empty(function(query)
     require "perflua.cli.unfound"(query) -- loaded when it is asked for
   end)
   _G.arg = make_arg(argv, first, of_chunk)

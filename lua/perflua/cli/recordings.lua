@@ -2,9 +2,7 @@
 
 local core = require "perflua.core"
 local errors = require "perflua.errors"
-local needs = require "perflua.meta.needs"
 local recording = require "perflua.recording"
-local select_samples = require("perflua.file.records").select
 local strip_position, usage_error = errors.strip_position, errors.usage_error
 
 local recordings = {}
@@ -30,7 +28,7 @@ local filters = {} -- of -f
 -- Restricts the samples of a File to those that -f chooses; returns what is wrong with it.
 local function choose_samples(file)
   if #filters == 0 then return nil end
-  select_samples(file, function(query, alone)
+  require("perflua.file.records").select(file, function(query, alone)
     for _, text in ipairs(filters) do
       query = query:where(alone and text or ("type_id ~= 9 or (%s)"):format(text))
     end
@@ -46,6 +44,7 @@ end
 ---@return perflua.File? file, string? message, boolean? is_usage true: a filter is wrong
 function recordings.open(meta, paths)
   paths = paths or table.move(_G.arg, 1, #_G.arg, 1, {})
+  local needs = require "perflua.meta.needs" -- loaded when it is asked for
   local file, message = needs.open(#paths > 1 and paths or paths[1] or "perf.data", meta)
   if not file then return nil, message end
   message = choose_samples(file)

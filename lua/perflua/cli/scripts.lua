@@ -1,7 +1,6 @@
 -- Runs scripts, tools and the statements of -e, and says what was wrong with them.
 
 local fmt = require "perflua.text.fmt"
-local handlers = require "perflua.file.run"
 local interrupted = require "perflua.table.interrupted"
 local output = require "perflua.table.output"
 local recordings = require "perflua.cli.recordings"
@@ -93,7 +92,7 @@ local function use_returned(is_chunk, value, ...)
     _G.perflua.options = values
     local file <close>, why = open(meta)
     if file then file:run(value) else message = why end
-    if file and handlers.has_no_event(file, value) then
+    if file and require("perflua.file.run").has_no_event(file, value) then
       message = "no handler was called: the recording has none of their events"
     end
   else

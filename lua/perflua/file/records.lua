@@ -130,4 +130,24 @@ function records.samples(file, event)
   return open_cursor(file, options, true, true)
 end
 
+-- Steps of queries over spans, which are loaded when they are asked for.
+local function load_intervals() return require "perflua.intervals" end
+
+query.extend {
+  ---@param options table { open, close, key, fields }
+  ---@return perflua.Query # of spans, from a record that opens one to the record that closes it
+  pair = function(self, options) return load_intervals().pair(self, options) end,
+  union = function(self, options) return load_intervals().union(self, options) end,
+  intersection = function(self, other, options)
+    return load_intervals().intersection(self, other, options)
+  end,
+
+  ---@param spans perflua.Query of pair()
+  ---@param options table? { key, closed }
+  ---@return perflua.Query # of the records inside of these spans
+  within = function(self, spans, options)
+    return load_intervals().within(self, spans, options)
+  end,
+}
+
 return records

@@ -2,7 +2,6 @@
 -- not warned of there, but counted by the process that merges the results. A query may find
 -- nothing in one of many.
 
-local query = require "perflua.query"
 local unmatched = require "perflua.recording.unmatched"
 
 local warn_itself, silent = warn, false
@@ -14,7 +13,7 @@ function _G.warn(...)
   warn_itself(...)
 end
 
-query.on_empty(nil)
+require("perflua.query.new").on_empty(nil)
 
 unmatched.collect(function() return not silent end)
 

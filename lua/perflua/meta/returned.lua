@@ -2,9 +2,7 @@
 -- result, calls a function, which returns one of these.
 
 local interrupted = require "perflua.table.interrupted"
-local needs = require "perflua.meta.needs"
 local perflua = require "perflua"
-local Table = require "perflua.table"
 local spec_of = require("perflua.core").query_spec
 
 local returned = {}
@@ -108,13 +106,14 @@ function returned.table(value, open, meta, values)
   end
   perflua.options = values
   if type(value) == "function" then return made_by(value, open, meta, values) end
-  if Table.is(value) then return value end
+  -- what few values need is loaded for them
+  if require("perflua.table").is(value) then return value end
   if class_of(value) ~= "perflua.Query" then return nil end
   if not spec_of(value).keys then
     return nil,
       "the script returned a query without groups: end it with group_by(…) and measures"
   end
-  local lacking = needs.check(spec_of(value).file, meta)
+  local lacking = require("perflua.meta.needs").check(spec_of(value).file, meta)
   if lacking then return nil, lacking end
   return value:table()
 end

@@ -247,8 +247,5 @@ function meta.__pairs() usage_error(NO_ARRAY) end
 ---@return boolean
 local function is(value) return getmetatable(value) == meta end
 
----@param tell fun(query: perflua.Query)? is called with each query that found nothing
-local function on_empty(tell) meta.__empty = tell end
-
-return { new = queries.new, is = is, on_empty = on_empty, extend = extend, methods = Query,
+return { new = queries.new, is = is, extend = extend, methods = Query,
   narrow = narrow }

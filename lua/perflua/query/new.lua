@@ -28,4 +28,7 @@ local function tell_empty(query)
   if meta.__empty then meta.__empty(query) end
 end
 
-return { tell_empty = tell_empty, meta = meta, new = new, derive = derive }
+---@param tell fun(query: perflua.Query)? is called with each query that found nothing
+local function on_empty(tell) meta.__empty = tell end
+
+return { tell_empty = tell_empty, on_empty = on_empty, meta = meta, new = new, derive = derive }

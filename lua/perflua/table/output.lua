@@ -3,7 +3,6 @@
 local core = require "perflua.core"
 local errors = require "perflua.errors"
 local interrupted = require "perflua.table.interrupted"
-local json = require "perflua.text.json"
 local recording = require "perflua.recording"
 local errno, usage_error = errors.errno, errors.usage_error
 
@@ -209,6 +208,7 @@ local BATCH <const> = 1024 -- rows that are made at a time
 
 -- A Stack as an array of its frames.
 local function frames_of(stack)
+  local json = require "perflua.text.json" -- loaded when it is asked for
   local list = {}
   for i = 1, #stack do
     local frame = {}
@@ -221,7 +221,9 @@ end
 
 ---@param stack perflua.Stack
 ---@return string # its frames as JSON
-function output.stack_json(stack) return json.encode(frames_of(stack)) end
+function output.stack_json(stack)
+  return require("perflua.text.json").encode(frames_of(stack))
+end
 
 ---Writes the array of JSON around rows.
 ---@param out file*|string|nil

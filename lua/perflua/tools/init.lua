@@ -54,7 +54,6 @@
 -- "x"` for -o x or -ox. Options of one letter have one dash; a long one may be cut short where
 -- no other begins like it. `args.csv` is { safe =, crlf = } for --csv, --csv-safe and --crlf.
 
-local needs = require "perflua.meta.needs"
 local suggest = require "perflua.errors.suggest"
 
 local tools = {}
@@ -276,6 +275,7 @@ function tools.about(tool)
       :format(DEFAULT, tool.several == true and " Several are read as one." or "")
   end
   if tool.needs or tool.record then
+    local needs = require "perflua.meta.needs" -- loaded when it is asked for
     parts[#parts + 1] = table.concat(needs.lines(tool), "\n") .. "\n"
   end
   return table.concat(parts, "\n")
