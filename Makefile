@@ -256,7 +256,7 @@ $(FUZZ_DIR)/obj/perfdata/container/file.o: FUZZ_CFLAGS += -DMAX_DAMAGE=100
 $(FUZZ_DIR)/obj/perfdata/input/decompress.o: FUZZ_CFLAGS += -DBLOCK=98304
 
 # Memos of a thread's chains are made anew for each input, and few are met.
-$(FUZZ_DIR)/obj/query/expr/%.o: FUZZ_CFLAGS += -DPQ_SEEN_FRAMES=64 -DPQ_SEEN_EPOCHS=16
+$(FUZZ_DIR)/obj/query/chains/%.o: FUZZ_CFLAGS += -DPQ_SEEN_FRAMES=64 -DPQ_SEEN_EPOCHS=16
 
 $(FUZZ_DIR)/obj/fuzz/%.o: spec/fuzz/%.c Makefile | build/fuzz.deps
 	@mkdir -p $(@D)

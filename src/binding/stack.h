@@ -1,5 +1,5 @@
 /*
- * Call stacks as Lua values: see query/expr/stacks.h.
+ * Call stacks as Lua values: see query/chains/stacks.h.
  */
 #ifndef PERFLUA_BINDING_STACK_H
 #define PERFLUA_BINDING_STACK_H

@@ -2,7 +2,7 @@
 #ifndef PERFLUA_QUERY_COUNT_H
 #define PERFLUA_QUERY_COUNT_H
 
-#include "query/expr/scope.h"
+#include "query/scope/scope.h"
 #include "analysis/stat.h"
 
 /* Does what pd_stat_collect() does, with the session, workers and progress of `scope`. */

@@ -17,7 +17,7 @@
 
 #include "base/helpers.h"
 #include "base/timing.h"
-#include "query/expr/scope.h"
+#include "query/scope/scope.h"
 #include "perfdata/format/print.h"
 
 #define PQ_PRINTERS_MAX (PB_HELPERS_MAX + 1) /* workers */

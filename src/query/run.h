@@ -12,7 +12,7 @@
 
 #include "base/outcome.h"
 #include "query/group/group.h"
-#include "query/expr/scope.h"
+#include "query/scope/scope.h"
 
 /*
  * Groups all records in the scope, and sets *groups, which the caller destroys, unless it

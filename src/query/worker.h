@@ -7,7 +7,7 @@
 
 #include "base/outcome.h"
 #include "query/group/group.h"
-#include "query/expr/scope.h"
+#include "query/scope/scope.h"
 #include "perfdata/stream/record_batches.h"
 
 /*

@@ -8,7 +8,7 @@
 #ifndef PERFLUA_QUERY_GROUP_H
 #define PERFLUA_QUERY_GROUP_H
 
-#include "query/expr/expr.h"
+#include "query/program/expr.h"
 #include "sketch.h"
 
 /*

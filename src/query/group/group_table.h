@@ -9,7 +9,7 @@
 #define PERFLUA_QUERY_GROUP_TABLE_H
 
 #include "base/map.h"
-#include "query/expr/strings.h"
+#include "query/chains/strings.h"
 
 struct pq_table {
 	struct pb_secret secret;

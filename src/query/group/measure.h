@@ -6,7 +6,7 @@
 #define PERFLUA_QUERY_MEASURE_H
 
 #include "group.h"
-#include "query/expr/strings.h"
+#include "query/chains/strings.h"
 #include "base/wide.h"
 
 /* A value that is read from records. */

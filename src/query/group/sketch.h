@@ -10,7 +10,7 @@
 #ifndef PERFLUA_QUERY_SKETCH_H
 #define PERFLUA_QUERY_SKETCH_H
 
-#include "query/expr/value.h"
+#include "query/chains/value.h"
 
 struct pq_bucket_count {
 	int32_t bucket;

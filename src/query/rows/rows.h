@@ -10,7 +10,7 @@
 #ifndef PERFLUA_QUERY_ROWS_H
 #define PERFLUA_QUERY_ROWS_H
 
-#include "query/expr/scope.h"
+#include "query/scope/scope.h"
 
 struct pq_rows;
 

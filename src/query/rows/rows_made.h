@@ -5,7 +5,7 @@
 #ifndef PERFLUA_QUERY_ROWS_MADE_H
 #define PERFLUA_QUERY_ROWS_MADE_H
 
-#include "query/expr/once.h"
+#include "query/scope/once.h"
 #include "rows.h"
 
 struct pq_made {

@@ -7,7 +7,7 @@
 #ifndef PERFLUA_QUERY_ROWS_PAIRS_H
 #define PERFLUA_QUERY_ROWS_PAIRS_H
 
-#include "query/expr/scope.h"
+#include "query/scope/scope.h"
 #include "rows.h"
 #include "rows_texts.h"
 

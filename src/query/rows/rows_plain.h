@@ -2,7 +2,7 @@
 #ifndef PERFLUA_QUERY_ROWS_PLAIN_H
 #define PERFLUA_QUERY_ROWS_PLAIN_H
 
-#include "query/expr/fields.h"
+#include "query/fields/fields.h"
 
 /* The loads for the records of one layout and event. */
 struct pq_plain_row {

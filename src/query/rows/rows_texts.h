@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "query/expr/value.h"
+#include "query/chains/value.h"
 
 /* Texts of a batch. All zero at first. */
 struct pq_row_texts {

@@ -8,8 +8,8 @@
 #define PERFLUA_QUERY_SPANS_H
 
 #include "base/map.h"
-#include "query/expr/strings.h"
-#include "query/expr/scope.h"
+#include "query/chains/strings.h"
+#include "query/scope/scope.h"
 
 #define PQ_NO_SPAN UINT32_MAX
 

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "arith.h"
+#include "value.h"
 
 bool pq_same(const struct pq_value *a, const struct pq_value *b)
 {

@@ -6,7 +6,7 @@
 #include "base/string_builder.h"
 #include "base/vector.h"
 #include "fields.h"
-#include "strings.h"
+#include "query/chains/strings.h"
 
 #define PQ_BUILD_IDS 64 /* a power of two */
 
@@ -65,10 +65,6 @@ bool pq_fits(const struct pq_field *field, const struct pd_value *value);
  * Returns a buffer for n bytes of a field's text; NULL: no memory, and fields->failed is set.
  */
 char *pq_room(struct pq_fields *fields, uint32_t field, size_t n);
-
-/* Converts a decoded value. A composite becomes true, to tell it from an absent one. */
-void pq_from_decoded(struct pq_fields *fields, uint32_t field, const struct pd_value *value,
-		     struct pq_value *out);
 
 /*
  * Follows a field's steps from its root, and asks the recorded system if they need it. The

@@ -5,8 +5,7 @@
 #ifndef PERFLUA_QUERY_NODE_H
 #define PERFLUA_QUERY_NODE_H
 
-#include "perfdata/format/views.h"
-#include "value.h"
+#include "query/fields/fields.h"
 
 enum pq_op {
 	PQ_CONST, /* .constant; its text belongs to the maker of the tree */
@@ -63,58 +62,8 @@ enum pq_op {
 	PQ_EITHER, /* the value .left, or .right where .left is absent */
 };
 
-/* A step into a composite field, to a member or an item. */
-struct pq_step {
-	const char *name; /* NULL: the item with number `item`, from 1 on */
-	uint32_t index;
-};
-
-#define PQ_MAX_STEPS 8
-
 #define PQ_MAX_DEPTH 256 /* levels of a tree; its makers see to it */
 
-/*
- * A field as named in a query, "callchain[1].symbol": the number of its name, and steps into
- * it. "event" has no steps: its parts are in `by_event`.
- */
-struct pq_field {
-	unsigned name; /* see field_names.h of perfdata */
-	/*
-	 * number of the member of items that rows are (items.h), if the field is only that;
-	 * else 0
-	 */
-	uint16_t item;
-	/*
-	 * enum pq_chain_kind, from PQ_CHAIN_VALUES on, if the field is the call chain that
-	 * `name` is made of; 0: it is its text
-	 */
-	uint8_t chain_kind;
-	/*
-	 * position in a row of values (pq_fields_enter_row), from 1 on, if the field is only
-	 * that; 0: the field is one of records
-	 */
-	uint32_t row;
-	unsigned n_steps;
-	struct pq_step steps[PQ_MAX_STEPS];
-	/*
-	 * "event.config": values by number of the event; PQ_NIL for further ones. NULL: not
-	 * such a field
-	 */
-	const struct pq_value *by_event;
-	size_t n_by_event;
-	/*
-	 * The kind of its values when the query was made. An event that came later, or another
-	 * recording, may disagree: its values are then absent. PQ_K_ANY: no expectation.
-	 */
-	enum pq_kind kind;
-	/*
-	 * records of these types have the part that the steps name; NULL: all that have the
-	 * field
-	 */
-	const struct pd_types *types;
-};
-
-struct pq_fields;
 struct pq_node;
 
 /*
@@ -158,8 +107,5 @@ struct pq_node {
  * on fields and constants; false of other trees, such as fields alone.
  */
 bool pq_computes_same(const struct pq_node *a, const struct pq_node *b);
-
-/* Returns true if something in the tree, which may be NULL, asks the recorded system. */
-bool pq_asks_system(const struct pq_node *node, const struct pd_session *session);
 
 #endif

@@ -8,7 +8,7 @@
 #ifndef PERFLUA_QUERY_ITEMS_H
 #define PERFLUA_QUERY_ITEMS_H
 
-#include "expr.h"
+#include "query/program/expr.h"
 
 /* The rows that are made of each record. */
 struct pq_unnest {
@@ -32,9 +32,10 @@ const struct pd_view_desc *pq_unnest_view(const char *name);
 uint16_t pq_item_member(const struct pd_view_desc *view, const char *name);
 
 /*
- * Both return true if the recorded system must be asked: for the items, or for a member of
- * them.
+ * These return true if the recorded system must be asked: for a tree, which may be NULL; for
+ * the items; or for a member of them.
  */
+bool pq_asks_system(const struct pq_node *node, const struct pd_session *session);
 bool pq_items_ask(const struct pq_unnest *unnest, const struct pd_session *session);
 bool pq_item_asks(uint16_t item);
 
@@ -55,11 +56,5 @@ void pq_items_begin(struct pq_items *items);
  * failure, which sets fields->failed.
  */
 bool pq_items_next(struct pq_items *items);
-
-/*
- * Sets how a member of items, a number of pq_item_member(), is read, once the items of `fields`
- * were created.
- */
-void pq_item_load(const struct pq_fields *fields, uint16_t item, struct pq_load *load);
 
 #endif

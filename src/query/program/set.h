@@ -5,7 +5,7 @@
 #ifndef PERFLUA_QUERY_SET_H
 #define PERFLUA_QUERY_SET_H
 
-#include "value.h"
+#include "query/chains/value.h"
 
 struct pq_set;
 

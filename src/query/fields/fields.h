@@ -9,9 +9,58 @@
 #ifndef PERFLUA_QUERY_FIELDS_H
 #define PERFLUA_QUERY_FIELDS_H
 
-#include "chains.h"
-#include "node.h"
+#include "query/chains/chains.h"
+#include "perfdata/format/views.h"
 #include "perfdata/tracepoint/tracepoint.h"
+
+/* A step into a composite field, to a member or an item. */
+struct pq_step {
+	const char *name; /* NULL: the item with number `item`, from 1 on */
+	uint32_t index;
+};
+
+#define PQ_MAX_STEPS 8
+
+/*
+ * A field as named in a query, "callchain[1].symbol": the number of its name, and steps into
+ * it. "event" has no steps: its parts are in `by_event`.
+ */
+struct pq_field {
+	unsigned name; /* see field_names.h of perfdata */
+	/*
+	 * number of the member of items that rows are, if the field is only that;
+	 * else 0
+	 */
+	uint16_t item;
+	/*
+	 * enum pq_chain_kind, from PQ_CHAIN_VALUES on, if the field is the call chain that
+	 * `name` is made of; 0: it is its text
+	 */
+	uint8_t chain_kind;
+	/*
+	 * position in a row of values (pq_fields_enter_row), from 1 on, if the field is only
+	 * that; 0: the field is one of records
+	 */
+	uint32_t row;
+	unsigned n_steps;
+	struct pq_step steps[PQ_MAX_STEPS];
+	/*
+	 * "event.config": values by number of the event; PQ_NIL for further ones. NULL: not
+	 * such a field
+	 */
+	const struct pq_value *by_event;
+	size_t n_by_event;
+	/*
+	 * The kind of its values when the query was made. An event that came later, or another
+	 * recording, may disagree: its values are then absent. PQ_K_ANY: no expectation.
+	 */
+	enum pq_kind kind;
+	/*
+	 * records of these types have the part that the steps name; NULL: all that have the
+	 * field
+	 */
+	const struct pd_types *types;
+};
 
 struct pq_fields;
 
@@ -81,7 +130,9 @@ struct pq_fields {
 	const struct pq_value *row;
 	size_t n_row;
 	struct pq_items *items; /* NULL: rows are records */
-	const uint8_t *item;	/* bytes of the item that the row is; NULL: it has none */
+	/* sets how a member of the items is read, see pq_field.item; NULL: rows are records */
+	void (*load_item)(const struct pq_items *items, uint16_t item, struct pq_load *load);
+	const uint8_t *item; /* bytes of the item that the row is; NULL: it has none */
 	struct pq_called called;
 	const uint64_t *taken; /* revision of the system now; NULL without a resolver */
 	/* memory for a value ran out; the value was absent, so the result is useless */
@@ -265,6 +316,10 @@ void pq_fields_count(struct pq_fields *fields, uint32_t field, struct pq_value *
  * name.
  */
 bool pq_fields_under(struct pq_fields *fields, struct pq_under *under);
+
+/* Converts a decoded value. A composite becomes true, to tell it from an absent one. */
+void pq_from_decoded(struct pq_fields *fields, uint32_t field, const struct pd_value *value,
+		     struct pq_value *out);
 
 /* Reads a field that records of this layout and event do not have: sets *out to PQ_NIL. */
 void pq_read_nothing(struct pq_fields *fields, uint32_t field, struct pq_value *out);

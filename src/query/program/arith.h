@@ -51,13 +51,4 @@ static inline void pq_unsigned_to_float(struct pq_value *value)
 	value->f = (double)value->u;
 }
 
-/* Sets *out to the integer that equals `f`. Returns false if there is none. */
-static inline bool pq_float_to_integer(double f, int64_t *out)
-{
-	if (!(f >= -0x1p63 && f < 0x1p63))
-		return false;
-	*out = (int64_t)f;
-	return (double)*out == f;
-}
-
 #endif

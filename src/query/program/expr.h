@@ -6,7 +6,7 @@
 #ifndef PERFLUA_QUERY_EXPR_H
 #define PERFLUA_QUERY_EXPR_H
 
-#include "fields.h"
+#include "node.h"
 
 struct pq_expr;
 

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "fields_internal.h"
-#include "items.h"
 
 bool pq_fields_init(struct pq_fields *fields, const struct pd_session *session,
 		    struct pm_resolver *resolver)
@@ -310,8 +309,8 @@ static struct pq_load load_of(const struct pq_fields *fields, const struct pq_fi
 
 	load.row = (uint16_t)f->row;
 	load.swap = layout && layout->swap;
-	if (f->item)
-		pq_item_load(fields, f->item, &load);
+	if (f->item && fields->load_item)
+		fields->load_item(fields->items, f->item, &load);
 	if (here && !f->by_event)
 		load_from(fields, f, layout, index, &load);
 	return load;
@@ -467,4 +466,20 @@ bool pq_fields_key(struct pq_fields *fields, uint32_t field, struct pq_value *ou
 	out->type = out->u == PQ_NO_CHAIN ? PQ_NIL : PQ_CHAIN;
 	out->size = pq_chains_own(fields->chains);
 	return out->u != PQ_CHAIN_NO_MEMORY;
+}
+
+bool pq_fields_under(struct pq_fields *fields, struct pq_under *under)
+{
+	struct pq_fields_internal *in = fields->internal;
+	bool is_under = false;
+
+	if (!fields->resolver)
+		return false;
+	/* filtering must not add chains to those of a result */
+	if (!in->chains)
+		in->chains = pq_chains_create();
+	if (!in->chains ||
+	    !pq_chains_under(in->chains, fields->resolver, fields->rec, under, &is_under))
+		fields->failed = true;
+	return is_under;
 }

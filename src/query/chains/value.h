@@ -80,6 +80,15 @@ static inline bool pq_is_unsigned(enum pq_kind kind)
 	return kind == PQ_K_UNSIGNED || kind == PQ_K_ADDRESS;
 }
 
+/* Sets *out to the integer that equals `f`. Returns false if there is none. */
+static inline bool pq_float_to_integer(double f, int64_t *out)
+{
+	if (!(f >= -0x1p63 && f < 0x1p63))
+		return false;
+	*out = (int64_t)f;
+	return (double)*out == f;
+}
+
 /*
  * Returns true if two values are one key of a Lua table: an integer equals a float of its
  * value. PQ_NIL and NaN are not keys, and must not be passed.

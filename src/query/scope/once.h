@@ -6,8 +6,8 @@
 #define PERFLUA_QUERY_ONCE_H
 
 #include "base/map.h"
-#include "expr.h"
-#include "strings.h"
+#include "query/program/expr.h"
+#include "query/chains/strings.h"
 
 /* A value that one of the rows had. */
 struct pq_had;

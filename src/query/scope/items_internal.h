@@ -5,7 +5,7 @@
 #include "items.h"
 #include "once.h"
 #include "perfdata/format/views.h"
-#include "stacks.h"
+#include "query/chains/stacks.h"
 
 #define PQ_BRANCH_SIZE 24 /* bytes: source, target and flags */
 
@@ -39,6 +39,9 @@ unsigned pq_items_view_number(const struct pd_view_desc *view);
  * (1) of a branch; valid until the next one is looked up. NULL without memory.
  */
 const struct pq_frame *pq_items_frame(struct pq_items *items, unsigned which);
+
+/* Sets how a member of the items is read: see struct pq_fields. */
+void pq_items_load(const struct pq_items *items, uint16_t item, struct pq_load *load);
 
 /* Returns true if the row is a function that was inlined, not the frame's own. */
 static inline bool pq_items_is_inlined(const struct pq_items *items)

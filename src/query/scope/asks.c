@@ -1,6 +1,7 @@
-#include <string.h>
-
+/* Whether a query asks the recorded system: for names, mappings, made call chains. */
 #include "items.h"
+
+#include <string.h>
 
 /*
  * Returns true if the steps lead to a member of an item that the recorded system knows:
@@ -82,22 +83,6 @@ static bool field_asks(const struct pq_field *field, const struct pd_session *se
 			return true;
 	}
 	return false;
-}
-
-static bool is_same_leaf(const struct pq_node *a, const struct pq_node *b)
-{
-	if (a->op != b->op || a->kind != b->kind)
-		return false;
-	if (a->op == PQ_FIELD)
-		return a->field == b->field;
-	return a->op == PQ_CONST && a->constant.type == PQ_INT && b->constant.type == PQ_INT &&
-	       a->constant.u == b->constant.u;
-}
-
-bool pq_computes_same(const struct pq_node *a, const struct pq_node *b)
-{
-	return a->op == b->op && a->kind == b->kind && a->op >= PQ_ADD && a->op < PQ_NEG &&
-	       is_same_leaf(a->left, b->left) && is_same_leaf(a->right, b->right);
 }
 
 bool pq_asks_system(const struct pq_node *node, const struct pd_session *session)

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "fields_internal.h"
-
 /* Members that are not the view's own; its own ones begin at OWN. */
 enum member {
 	NONE,
@@ -372,13 +370,13 @@ static void read_word(struct pq_fields *fields, uint32_t field, struct pq_value 
 	out->type = is_there ? PQ_INT : PQ_NIL;
 }
 
-void pq_item_load(const struct pq_fields *fields, uint16_t item, struct pq_load *load)
+void pq_items_load(const struct pq_items *items, uint16_t item, struct pq_load *load)
 {
 	unsigned member = item & ((1u << VIEW_SHIFT) - 1);
 	bool is_symbol = member == SYMBOL || member == SYMBOL_FROM || member == SYMBOL_TO;
 	bool is_frame = member == IP || member == SYMBOL;
 
-	if (!fields->items || item >> VIEW_SHIFT != fields->items->view_number)
+	if (item >> VIEW_SHIFT != items->view_number)
 		return;
 	load->index = item;
 	load->is_item_word = member == IP || member == FROM || member == TO;

@@ -6,7 +6,7 @@
 #define PERFLUA_QUERY_SCOPE_H
 
 #include "base/progress.h"
-#include "expr.h"
+#include "query/program/expr.h"
 #include "items.h"
 #include "perfdata/order/walk.h"
 

@@ -20,6 +20,7 @@ struct pq_items *pq_items_create(const struct pq_unnest *unnest, struct pq_field
 	items->view_number = pq_items_view_number(unnest->view);
 	items->fields = fields;
 	fields->items = items;
+	fields->load_item = pq_items_load;
 	if ((unnest->filter && !(items->filter = pq_expr_create(unnest->filter, fields))) ||
 	    !pq_once_init(&items->once, unnest->once, fields)) {
 		pq_items_destroy(items);
@@ -36,6 +37,7 @@ void pq_items_destroy(struct pq_items *items)
 	pq_once_deinit(&items->once);
 	pq_chains_destroy(items->chains);
 	items->fields->items = NULL;
+	items->fields->load_item = NULL;
 	free(items);
 }
 
