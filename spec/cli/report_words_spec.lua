@@ -15,6 +15,7 @@ local taken = {
   ["percent-limit"] = "1", percentage = "relative", pid = "1", quiet = true, sort = "comm",
   symbols = "main", tid = "1", time = "0%-50%", ["time-quantum"] = "10ms", children = true,
   demangle = true, inline = true, ["show-total-period"] = true, ["skip-empty"] = true,
+  group = true, ["group-sort-idx"] = false,
   ["show-cpu-utilization"] = true,
   ["socket-filter"] = false, stdio = true, ["stdio-color"] = "never",
   symfs = "spec/fixtures/words",
@@ -24,7 +25,7 @@ local taken = {
 local refused = {
   "addr2line", "asm-raw", "branch-history", "column-widths", "demangle-kernel",
   "disable-order", "disassembler-style", "dump-raw-trace", "exclude-other",
-  "field-separator", "full-source-path", "group", "group-sort-idx", "gtk", "header",
+  "field-separator", "full-source-path", "gtk", "header",
   "header-only", "hierarchy", "ignore-callees", "ignore-vmlinux", "itrace", "latency",
   "max-stack", "mem-mode", "mmaps", "modules", "objdump", "parallelism", "parent",
   "percent-type", "prefix", "prefix-strip", "pretty", "raw-trace", "samples",

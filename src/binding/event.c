@@ -126,6 +126,12 @@ static int push_group_members(lua_State *L, const struct pd_event *e)
 	return 1;
 }
 
+static int push_group_name(lua_State *L, const struct pd_event *e)
+{
+	lua_pushstring(L, e->recorded_with->list[e->leader].group_name);
+	return 1;
+}
+
 static bool has_event(const struct pd_file *file, uint32_t number)
 {
 	for (size_t i = 0; i < file->n_events; i++)
@@ -259,6 +265,7 @@ static const struct {
 	{ "leader", push_leader, PD_EVENT, "the leader of its group; itself if it has none" },
 	{ "members", push_group_members, PD_VIEW,
 	  "array of the events of its group, the leader first" },
+	{ "group_name", push_group_name, PD_STR, "name of its group, if it was given one" },
 	{ "sources", push_sources, PD_VIEW,
 	  "array of the numbers of the recordings that have it, as a record's `source`, where "
 	  "several are read as one" },

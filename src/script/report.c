@@ -283,7 +283,8 @@ static void print_line_cell(struct pd_print *out, const struct px_report_column 
 {
 	size_t blanks = column->room > cell->width ? column->room - cell->width : 0;
 
-	pd_print_const(out, "  ");
+	if (!column->is_joined)
+		pd_print_const(out, "  ");
 	if (column->is_right_aligned)
 		print_blanks(out, blanks);
 	pd_print_bytes(out, cell->text.p, cell->text.n);

@@ -33,7 +33,8 @@ struct px_report_column {
 	size_t beside; /* of a cell that it needs besides, such as a cpumode */
 	size_t room;   /* in terminal columns */
 	bool is_right_aligned;
-	bool is_last; /* nothing pads it */
+	bool is_last;	/* nothing pads it */
+	bool is_joined; /* no blanks separate it from the column before */
 	/* the number that was printed last, and its text */
 	struct pq_value number;
 	char text[PX_NUMBER_TEXT];

@@ -127,10 +127,10 @@ function columns.parse(args)
   else
     local words = args.sort and sort or columns.DEFAULT
     made.keys = args.sort and keep(words, is_field) or nil
-    if is_any_measure(words, "^overhead") then
-      made.order = words
-    elseif is_any_measure(words, "") or is_more then
-      made.order = join({ "overhead_children", "overhead" }, words, fields)
+    if is_any_measure(words, "") or is_more then
+      made.order = join(is_any_measure(words, "^overhead_children$") and {}
+        or { "overhead_children" }, is_any_measure(words, "^overhead") and {}
+        or { "overhead" }, words, fields)
     end
     if is_any_measure(words, "") or is_more then made.shown = join(first, fields, words) end
     if is_more then made.keys = keep(join(fields, words), is_field) end

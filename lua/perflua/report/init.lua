@@ -8,7 +8,8 @@
 --             other has that name. Its n rows of the view begin with number `first`.
 --             unresolved: samples without a function, nil if functions were not looked up.
 --             whole: { samples, period } of the event without conditions, which shares are of;
---             nil: they are of `period`
+--             nil: they are of `period`. members: events that are shown together, each with
+--             these fields; those of the whole are sums
 --   names     the names of these events
 --   view      the rows, as core.result_view() makes them
 --   keys      { name, kind } of a row's keys: the fields and, with `symbol`, the cpumode;
@@ -19,8 +20,8 @@
 --             period and the extra measures
 --   fields    the fields that were asked for, the first of the keys
 --   symbols   true if the last key is the cpumode of the symbol
---   children  the number of the measure that a row has with its callers; nil: no call chains
---             were counted
+--   children  whether a row has a share of the samples with it in their call chain
+--   slots     number of events that are shown together, at most
 --   has_callers  whether rows are of callers, too
 --   branches  true if the rows are of branches; `samples` and `period` count these
 --   trees     with `graph` the trees of calls of the rows, for core.report_lines()
@@ -36,6 +37,7 @@ local engine = require "perflua.plan.engine"
 local merge = require "perflua.table.merge"
 local report_fields = require "perflua.report.fields"
 local report_keys = require "perflua.report.keys"
+local groups = require "perflua.report.groups"
 local rows = require "perflua.report.rows"
 local spec_of = core.query_spec
 
@@ -109,14 +111,14 @@ end
 ---@param file perflua.File
 ---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any:
 --- boolean?, health: table?, quantum: integer?, branches: boolean?, graph: table?,
---- percentage: string?, is_explained: boolean?, padded: boolean?, extra: string[]? }
+--- percentage: string?, is_explained: boolean?, padded: boolean?, extra: string[]?, group: any}
 --- percentage: "relative" or, of a stream, nil: shares are of the samples that meet the
 --- conditions; is_explained: nothing is read, for report.reading(); padded: see thread_key;
 --- children: nil does as perf, which adds up callers where there are call chains; any: fields
 --- may be absent from all samples; health: of core.health(); quantum: of `time`, in ns;
 --- branches: count the branches of branch stacks, nil: where all events have them; graph: of
 --- report/graph.lua, the calls that are shown of each row; is_named: samples without a function
---- are none; extra: measures of report/columns.lua
+--- are none; extra: measures of report/columns.lua; group: of report/groups.lua
 ---@return table # for report.read; raises what is wrong with the options
 function report.prepare(file, options)
   if options.branches == nil and has_branches(file, options) then
@@ -141,8 +143,10 @@ function report.prepare(file, options)
   if options.graph and not options.any and not has_chains(query) then
     usage_error("--call-graph: no event has call chains; perf record -g records them")
   end
+  local members, slots = groups.of(query, options.group)
   return {
     query = query, fields = fields, place = place, branches = options.branches,
+    members = members, slots = slots,
     children = children and (place.dso or place.symbol) and true or false,
     same = children and not (place.dso or place.symbol),
     graph = options.graph, is_named = options.is_named, extra = options.extra or {},
@@ -180,7 +184,7 @@ local function describe_report(prepared, n_keys)
   local trees = prepared.graph and (prepared.graph.order
     or (children or prepared.same) and "caller" or "callee")
   return { keys = list, event = 1, callers = children, trees = trees,
-    is_named = prepared.is_named and children }
+    members = prepared.members, is_named = prepared.is_named and children }
 end
 
 -- Returns the keys and measures of the groups: those of a Table.
@@ -192,8 +196,11 @@ local function table_of(prepared, keys)
     data.keys[i] = { name = key.name, kind = is_symbol and "symbol"
       or key.kind == "event" and "string" or key.kind }
   end
-  for m = 2, #prepared.extra + (prepared.children and 3 or 2) do
-    data.measures[m] = { measure = "sum", kind = "unsigned" }
+  local slots, n_own = prepared.slots, 2 + #prepared.extra
+  for m = 2, slots * (n_own + (prepared.children and 1 or 0)) do
+    local is_count = m <= slots * n_own and m % n_own == 1
+    data.measures[m] = is_count and { measure = "count" }
+      or { measure = "sum", kind = "unsigned" }
   end
   return data
 end
@@ -221,9 +228,12 @@ end
 local function name_sections(list, file)
   local known, names = {}, {}
   for i, section in ipairs(list) do
-    local event = section.index and file.events[section.index]
-    known[#known + 1] = event
-    section.event = event and event.name or "unknown event"
+    for _, one in ipairs(section.members or { section }) do
+      local event = one.index and file.events[one.index]
+      known[#known + 1] = event
+      one.event = event and event.name or "unknown event"
+    end
+    if section.members then section.event = groups.name(section.members, file) end
     names[i] = section.event
   end
   local found = distinctions.of(file, known)
@@ -238,13 +248,19 @@ function report.whole(prepared)
   return prepared.whole and report.prepare(spec_of(prepared.query).file, prepared.whole)
 end
 
+local NO_SAMPLES <const> = { samples = 0, period = 0 }
+
 -- Sets `whole` of sections.
 local function read_wholes(prepared, sections)
   local by_index, whole = {}, report.whole(prepared)
   if not whole then return end
   local _, wholes = read_groups(whole, table_of(whole, whole.fields))
   for _, one in ipairs(wholes) do by_index[one.index or 0] = one end
-  for _, section in ipairs(sections) do section.whole = by_index[section.index or 0] end
+  for _, section in ipairs(sections) do
+    for _, one in ipairs(section.members or { section }) do
+      one.whole = by_index[one.index or 0] or section.members and NO_SAMPLES
+    end
+  end
 end
 
 local ALL = { limit = 0 }
@@ -261,12 +277,17 @@ function report.read(prepared, shown)
   local result, sections, trees = read_groups(prepared, data)
   local names = name_sections(sections, spec_of(prepared.query).file)
   read_wholes(prepared, sections)
-  local children_at = prepared.children and #data.measures or prepared.same and 2
+  for _, section in ipairs(sections) do
+    if section.members then groups.add_up(section) end
+  end
+  local has_children = prepared.children or prepared.same
   local view, places = rows.view(result, { keys = data.keys, extra = prepared.extra,
-    children = children_at, fields = prepared.fields }, sections, shown)
+    slots = prepared.slots, has_callers = prepared.children, children = has_children,
+    fields = prepared.fields }, sections, shown)
   return {
     events = sections, names = names, view = view, keys = keys, places = places,
-    children = children_at, has_callers = prepared.children, branches = prepared.branches,
+    children = has_children, slots = prepared.slots, has_callers = prepared.children,
+    branches = prepared.branches,
     symbols = prepared.place.symbol ~= nil, aside = counted.n,
     graph = trees and prepared.graph, trees = trees,
     fields = prepared.fields, begins_with_symbol = prepared.fields[1].name == "symbol",

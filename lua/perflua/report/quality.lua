@@ -21,8 +21,12 @@ function quality.of(file) return file.size and core.health(file, true) or nil en
 ---@param health table
 ---@return integer # samples that the kernel had no room for
 function quality.lost(event, health)
-  return event.index and health.events[event.index] and health.events[event.index].lost_samples
-    or 0
+  local lost = 0
+  for _, one in ipairs(event.members or { event }) do
+    local counted = one.index and health.events[one.index]
+    lost = lost + (counted and counted.lost_samples or 0)
+  end
+  return lost
 end
 
 -- Returns ", 2 samples lost (1 %)".
@@ -44,7 +48,7 @@ local function describe_counts(samples, whole, lost, unresolved, noun)
   local functions = unresolved and describe_unresolved(unresolved, samples) or ""
   local counted = count(whole or samples, table.unpack(noun or SAMPLES))
   if whole then counted = fmt.unsigned(samples) .. " of " .. counted end
-  return counted .. " of event ", losses .. functions
+  return counted .. " of ", losses .. functions
 end
 
 -- Returns an event's name, and what tells it from others of that name.
@@ -67,7 +71,8 @@ function quality.events(health, noun)
       samples, whole, lost, unresolved = event.samples, now_whole, now_lost, event.unresolved
       before, after = describe_counts(samples, whole, lost, unresolved, noun)
     end
-    return before .. name_event(event.event, event.distinction) .. after
+    return before .. (event.members and "events " or "event ")
+      .. name_event(event.event, event.distinction) .. after
   end
 end
 

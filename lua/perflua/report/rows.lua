@@ -8,22 +8,41 @@ local usage_error = require("perflua.errors").usage_error
 
 local rows = {}
 
+--- Where events are shown together, their columns have a name each.
+---@param name string of a column
+---@param slot integer place of the event, from 1 on
+---@return string
+function rows.named(name, slot) return slot == 1 and name or ("%s#%d"):format(name, slot) end
+
 -- Returns the columns of the view.
 local function list_columns(made)
-  local list, children = {}, made.children
+  local list, n_own = {}, 2 + #made.extra
   local function add(name, kind, column)
     column.name, column.kind, column.measured = name, kind, column.measure ~= nil
     list[#list + 1] = column
   end
-  if children then add("children_percent", "percent", { measure = children, share = true }) end
-  add("percent", "percent", { measure = 2, share = true })
+  -- measures have those of the first slot, then those of the second one
+  local function add_all(name, is_share, measure, step)
+    for slot = 1, made.slots do
+      add(rows.named(name, slot), is_share and "percent" or "unsigned",
+        { measure = measure + (slot - 1) * step, share = is_share, slot = slot })
+    end
+  end
+  local function add_children(name, is_share)
+    if made.has_callers then
+      add_all(name, is_share, made.slots * n_own + 1, 1)
+    elseif made.children then
+      add_all(name, is_share, 2, n_own)
+    end
+  end
+  add_children("children_percent", true)
+  add_all("percent", true, 2, n_own)
   for i, key in ipairs(made.keys) do add(key.name, key.kind, { key = i }) end
-  add("samples", "unsigned", { measure = 1 })
-  add("period", "unsigned", { measure = 2 })
-  if children then add("children", "unsigned", { measure = children }) end
+  add_all("samples", false, 1, n_own)
+  add_all("period", false, 2, n_own)
+  add_children("children", false)
   for i, name in ipairs(made.extra) do
-    local is_share = columns.measure(name).share
-    add(name, is_share and "percent" or "unsigned", { measure = 2 + i, share = is_share })
+    add_all(name, columns.measure(name).share, 2 + i, n_own)
   end
   return list
 end
@@ -47,8 +66,9 @@ local function totals_of(sections, list)
   for _, column in ipairs(list) do
     local measure = column.share and column.measure
     for i, section in ipairs(measure and not seen[measure] and sections or {}) do
+      local event = section.members and section.members[column.slot] or section
       totals[#totals + 1] = { measure = measure, whole = i,
-        sum = (section.whole or section).period }
+        sum = (event.whole or event).period or 0 }
     end
     seen[measure or false] = true
   end
@@ -68,27 +88,38 @@ local function place_sections(sections, view)
   end
 end
 
+local SHARES <const> = { "overhead_children", "overhead" } -- what rows are sorted by
+
 local in_view = { overhead_children = "children", overhead = "period", period = "period",
   sample = "samples" }
 
--- Returns the places of what rows are sorted by: { column, ascending }.
-local function order_of(order, made, places)
-  local list = {}
-  for _, name in ipairs(order or { made.children and "overhead_children" or "overhead" }) do
-    local place = places[in_view[name] or name]
-    for i, field in ipairs(in_view[name] and {} or made.fields) do
-      if field.name == name or field.word == name then place = places[i] end
-    end
+-- Returns the places of what rows are sorted by: { column, ascending }. first: the slot whose
+-- measures come first.
+local function order_of(order, made, places, first)
+  local list, numbers = {}, {}
+  for i, field in ipairs(made.fields) do numbers[field.word] = i end
+  local function add(name, slot)
+    local place = places[numbers[name] or rows.named(in_view[name] or name, slot)]
     if place then list[#list + 1] = { column = place, ascending = columns.ascends(name) } end
+  end
+  for _, name in ipairs(order or SHARES) do
+    -- as in perf, the other events do not count for shares with callers
+    local is_first = name == "overhead_children"
+    add(name, is_first and 1 or first)
+    for slot = 1, columns.measure(name) and not is_first and made.slots or 0 do
+      if slot ~= first then add(name, slot) end
+    end
   end
   return list
 end
 
 ---Makes the view, and sets first and n of the sections.
 ---@param result userdata of the core
----@param made { keys: table[], extra: string[], children: integer?, fields: table[] } keys: {
---- name, kind } of the result; extra: measures after samples and period; children: number of
---- the measure with callers; fields: the keys that were asked for, the first of all
+---@param made { keys: table[], extra: string[], slots: integer, children: boolean?,
+--- has_callers: boolean?, fields: table[] } keys: { name, kind } of the result; extra: measures
+--- after samples and period; slots: events of a section at most; has_callers: the last measures
+--- are those with callers; children: these are shown, or are the periods; fields: the keys that
+--- were asked for, the first of all
 ---@param sections table[] of report.read
 ---@param shown table as report.read takes it
 ---@return userdata view
@@ -103,7 +134,8 @@ function rows.view(result, made, sections, shown)
     conditions = { expression.parse_condition(("%s >= %.17g"):format(
       made.children and "children_percent" or "percent", shown.limit), list) }
   end
-  local order = order_of(shown.order, made, places)
+  local first = math.min(shown.sort_slot or 1, made.slots)
+  local order = order_of(shown.order, made, places, first)
   local by = table.remove(order, 1)
   local view, wrong = core.result_view(result, { columns = list, by = by and by.column,
     ascending = by and by.ascending, ties = order, conditions = conditions, top = shown.count,

@@ -5,6 +5,7 @@ local columns = require "perflua.report.columns"
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
+local rows = require "perflua.report.rows"
 local suggest = require "perflua.errors.suggest"
 
 local headings = {
@@ -91,17 +92,24 @@ end
 local in_view = { overhead_children = "children_percent", overhead = "percent",
   sample = "samples" }
 
--- Returns the column of a measure; nil: the report does not have it, and it need not be shown.
-local function measure_column(report, name, is_exact)
+-- Adds the columns of a measure, which stand together, one for each of the events that are
+-- shown together. None if the report does not have it, and it need not be shown.
+local function add_measure(list, report, name, slots, is_exact)
   local places, measure = report.places, columns.measure(name)
-  local at = places[in_view[name] or name]
-  if not at and not is_exact then return nil end
   local title = name == "overhead" and report.children and "Self" or measure.title
-  local column = column_of(title, at or places.percent, true)
-  if not at then column.shown = "none" end
-  column.least = math.max(column.least, measure.share and SHARE or COUNT)
-  if measure.average then column.shown, column.beside = "average", places.samples end
-  return column
+  for slot = 1, slots do
+    local at = places[rows.named(in_view[name] or name, slot)]
+    if not at and not is_exact then return end
+    local column = column_of(slot == slots and title or "", at or places.percent, true)
+    local least = measure.share and SHARE or COUNT
+    column.least = slots > 1 and least or math.max(column.least, least)
+    column.joined = slot > 1
+    if not at then column.shown = "none" end
+    if measure.average then
+      column.shown, column.beside = "average", places[rows.named("samples", slot)]
+    end
+    list[#list + 1] = column
+  end
 end
 
 -- Returns the column of a field, which is number i of the keys.
@@ -119,7 +127,7 @@ local function field_column(report, i, is_ns)
   return column
 end
 
-local function columns_of(report, asked, shown, elided)
+local function columns_of(report, asked, shown, elided, slots)
   local made, numbers, names = {}, {}, asked.shown or { table.unpack(asked.first) }
   for i, field in ipairs(report.fields) do
     numbers[field.word] = i
@@ -128,7 +136,7 @@ local function columns_of(report, asked, shown, elided)
   for _, name in ipairs(names) do
     local i = numbers[name]
     if not i then
-      made[#made + 1] = measure_column(report, name, asked.is_exact)
+      add_measure(made, report, name, slots, asked.is_exact)
     elseif not elided[report.keys[i].name] then
       made[#made + 1] = field_column(report, i, shown.ns)
     end
@@ -154,8 +162,9 @@ end
 local function describe_trees(report, event)
   local graph = report.graph
   if not graph then return nil end
+  local drawn = event.members and event.members[1] or event
   return { trees = report.trees, form = graph.form, value = graph.value, most = graph.most,
-    least = graph.least / 100, total = (event.whole or event).period,
+    least = graph.least / 100, total = (drawn.whole or drawn).period,
     skips_top = report.begins_with_symbol }
 end
 
@@ -164,22 +173,26 @@ local function pad_text(text, room, at_right)
   return at_right and blanks .. text or text .. blanks
 end
 
--- Returns the lines above the rows.
+-- Returns the lines above the rows. Columns that stand together have one title.
 local function head_of(made)
-  local titles, dots = {}, {}
+  local titles, dots, room = {}, {}, 0
   for c, column in ipairs(made) do
-    titles[c] = column.last and column.title
-      or pad_text(column.title, column.room, column.right)
-    dots[c] = ("."):rep(column.room)
+    room = (column.joined and room or 0) + column.room
+    if not (made[c + 1] and made[c + 1].joined) then
+      titles[#titles + 1] = column.last and column.title
+        or pad_text(column.title, room, column.right)
+      dots[#dots + 1] = ("."):rep(room)
+    end
   end
   return "# " .. table.concat(titles, "  ") .. "\n# " .. table.concat(dots, "  ") .. "\n#\n"
 end
 
--- Returns a head_of that is computed again only when the width of a column changes from one
--- event to the next.
+-- Returns a head_of that is computed again only when the columns, or the width of one, change
+-- from one event to the next.
 local function make_head_cache()
-  local rooms, head = {}, nil
+  local rooms, head, last = {}, nil, nil
   return function(made)
+    if made ~= last then head, last = nil, made end
     for c, column in ipairs(made) do
       if column.room ~= rooms[c] then rooms[c], head = column.room, nil end
     end
@@ -196,11 +209,13 @@ end
 --- rows that it wrote
 function show.sections(report, asked, shown, out)
   local elided = elided_of(report, shown)
-  local made, head, view = columns_of(report, asked, shown, elided), make_head_cache(),
-    report.view
+  local by_slots, head, view = {}, make_head_cache(), report.view
   if report.events[1] and not shown.quiet then out:write(tell_elided(elided)) end
   local stops = not interrupted.now()
   return function(event)
+    local slots = event.members and #event.members or 1
+    local made = by_slots[slots] or columns_of(report, asked, shown, elided, slots)
+    by_slots[slots] = made
     for _, column in ipairs(made) do column.room = column.least end
     local n = each_batch(view, event, event.n, made, stops)
     if not shown.quiet then out:write(head(made)) end

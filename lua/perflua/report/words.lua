@@ -9,7 +9,7 @@ local accepted = {
   force = AS_IN_PERF .. "a recording of any user is read",
   inline = AS_IN_PERF .. "call chains have inlined functions",
   demangle = AS_IN_PERF .. "names are demangled",
-  ["skip-empty"] = AS_IN_PERF .. "events without samples have no section",
+  ["skip-empty"] = AS_IN_PERF .. "events without samples have no section, and no column",
   ["stdio-color"] = { "WHEN", AS_IN_PERF .. "text has no colors" },
 }
 
@@ -18,7 +18,6 @@ local ANNOTATION <const> = "perflua does not disassemble: perf annotate does; --
   .. "shows source lines"
 local CALLERS <const> = "--where \"under('FUNCTION')\" chooses samples with a caller"
 local SCREEN <const> = "report prints text: pipe it to less"
-local GROUPS <const> = "each event has a section; --event chooses events"
 local SWITCH <const> = "--time chooses times; perflua dump --where \"event == 'EVENT'\" FILE "
   .. "finds them"
 local BRANCHES <const> = "--branch-stack counts the branches of branch stacks by their ends"
@@ -39,7 +38,6 @@ words.refused = {
     .. "--symbol chooses one",
   ["max-stack"] = "perf record --call-graph fp --max-stack N records fewer frames; "
     .. "--call-graph LEAST,MOST draws fewer calls",
-  group = GROUPS, ["group-sort-idx"] = GROUPS,
   ["show-ref-call-graph"] = "--call-graph draws the call chains that an event has",
   hierarchy = "rows have all fields: --sort names them in order; a query's table:tree() is of "
     .. "call chains",

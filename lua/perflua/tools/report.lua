@@ -5,6 +5,7 @@ local duration = require "perflua.text.duration"
 local explained = require "perflua.toolkit.explained"
 local fmt = require "perflua.text.fmt"
 local graph = require "perflua.report.graph"
+local groups = require "perflua.report.groups"
 local interrupted = require "perflua.table.interrupted"
 local output = require "perflua.table.output"
 local samples = require "perflua.toolkit.samples"
@@ -47,6 +48,11 @@ local tool = {
     ["branch-stack"] = "count the branches of branch stacks, by source and target: default if "
       .. "all events have them",
     ["no-branch-stack"] = "count samples also where they have branch stacks",
+    group = "show events together: as they were recorded in groups, which is the default, "
+      .. "else all",
+    ["no-group"] = "show each event by itself",
+    ["no-skip-empty"] = "show events without samples in groups, as perf before 6.12 does",
+    ["group-sort-idx"] = { "N", "sort by event N of a group, the first being 0" },
     ["hide-unresolved"] = "leave out samples without a function, also of shares",
     ["symbol-filter"] = { "TEXT", "only samples in functions with TEXT in their names" },
     ["socket-filter"] = { "N", "only samples on this processor socket" },
@@ -140,11 +146,29 @@ local function parse_branches(args)
   end
 end
 
+-- Sets which events are shown together. Returns what is wrong with the options.
+local function parse_groups(args, settings)
+  local slot = parse_number(args["group-sort-idx"] or "0", 0, true)
+  if not slot then
+    return "--group-sort-idx: the number of an event expected, got " .. args["group-sort-idx"]
+  end
+  settings.sort_slot = slot + 1
+  if args.group and args["no-group"] then
+    return "--group and --no-group exclude each other"
+  elseif not (args["no-group"] or args.csv or args.json) then
+    settings.query.group = { all = args.group }
+  elseif args.group then
+    return ("--group and --%s exclude each other"):format(args.csv and "csv" or "json")
+  end
+end
+
 -- Parses the options. Returns nil and what is wrong with them.
 function tool.prepare(args)
   local events, message = samples.events(args)
   if message then return nil, message end
   local settings = { limit = 0, by_name = args.json, query = { event = events } }
+  message = parse_groups(args, settings)
+  if message then return nil, message end
   settings.query.branches, message = parse_branches(args)
   if message then return nil, message end
   settings.query.where, message = parse_filters(args)
@@ -254,12 +278,19 @@ function tool.run(file, args, out, settings)
   if ok then
     health = quality.of(file)
     query.any, query.health = nil, health
+    if query.group and health and not args["no-skip-empty"] then
+      query.group.skips = groups.skips(file.as, health)
+    end
     ok, prepared = pcall(report.prepare, file, query)
   end
   if not ok then
     return prepared ~= "not enough memory" and USAGE or nil, strip_position(prepared)
   end
   local result = report.read(prepared, settings)
+  if args["group-sort-idx"] and result.slots < settings.sort_slot then
+    return USAGE, "report: --group-sort-idx: not so many events are shown together; perf "
+      .. "record -e '{EVENT,EVENT}' records a group"
+  end
   local write = args.json and written.json or args.csv and written.csv or write_text
   local done, why = write(result, file, health, out, args, settings)
   if done == nil and why then return nil, why end

@@ -6,6 +6,8 @@
  *	keys = {{from = "key"|"dso"|"symbol"|"cpumode", key = number of a key of the query}, …}
  *	event = number of the key that is the event
  *	callers = true: samples count for their callers, too
+ *	members = {{leader = number of an event, slot = its place}, …} by number of the event:
+ *		events that are shown together, slots from 1 on
  *	is_named = true: but not for callers without a function
  * The measures of the query are a count, the sum of periods, and other sums. With `callers` its
  * last key is a call chain of functions (PQ_CHAIN_CALLERS), and only report keys from "key"
@@ -17,6 +19,7 @@
  * `sections` of the description is set to an array with an entry for each section of the
  * result, that is, for each event with samples: {index = number of the event | nil, samples,
  * period, unresolved}. `unresolved` counts samples without a function, if functions are shown.
+ * Where events are shown together, `members` of the entry is an array of such tables by slot.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +103,48 @@ static void read_trees(lua_State *L, struct pl_report *report)
 	lua_pop(L, 1);
 }
 
+/* Returns the integer in a field of the table on top. */
+static lua_Integer get_integer(lua_State *L, const char *name)
+{
+	lua_Integer number;
+
+	lua_getfield(L, -1, name);
+	number = luaL_checkinteger(L, -1);
+	lua_pop(L, 1);
+	return number;
+}
+
+/* Reads which events are shown together. */
+static void read_members(lua_State *L, struct pq_report *asked)
+{
+	struct pq_report_member *members;
+	size_t n;
+
+	asked->n_slots = 1;
+	if (lua_getfield(L, -1, "members") == LUA_TTABLE) {
+		n = (size_t)lua_rawlen(L, -1);
+		members = pl_keep(L, PL_KEEP_AT, (n + 1) * sizeof(*members));
+		members[0] = (struct pq_report_member){ 0 };
+		for (size_t i = 1; i <= n; i++, lua_pop(L, 1)) {
+			lua_Integer leader, slot;
+
+			lua_rawgeti(L, -1, (lua_Integer)i);
+			luaL_checktype(L, -1, LUA_TTABLE);
+			leader = get_integer(L, "leader");
+			slot = get_integer(L, "slot");
+			if (leader < 1 || (size_t)leader > n || slot < 1 || (size_t)slot > n)
+				luaL_error(L, "invalid query: no such event");
+			members[i] = (struct pq_report_member){ (uint32_t)leader,
+								(uint32_t)slot - 1 };
+			if (asked->n_slots < (size_t)slot)
+				asked->n_slots = (size_t)slot;
+		}
+		asked->members = members;
+		asked->n_members = n + 1;
+	}
+	lua_pop(L, 1);
+}
+
 static bool has_report_measures(const struct pq_grouping *g)
 {
 	bool has = g->n_measures >= 2 && g->n_measures <= PQ_REPORT_MEASURES;
@@ -122,6 +167,7 @@ void pl_report_read(lua_State *L, struct pl_job *job)
 		report->asked.callers = pl_get_flag(L, -1, "callers");
 		report->asked.is_named = pl_get_flag(L, -1, "is_named");
 		read_trees(L, report);
+		read_members(L, &report->asked);
 		report->asked.event_key = read_key_number(L, job, "event");
 		read_report_keys(L, job);
 	}
@@ -145,39 +191,82 @@ static bool has_symbols(const struct pl_job *job)
 }
 
 /*
+ * Pushes the entry of an event; `number` is that of the sections. Returns false if its period
+ * has no answer. [-0, +1]
+ */
+static bool push_section(lua_State *L, const struct pl_job *job, size_t number)
+{
+	const struct pq_report_sections *sections = &job->report.sections;
+	struct pq_report_section none = { 0 };
+	const struct pq_report_section *s = number < sections->n ? &sections->list[number] :
+								   &none;
+
+	lua_createtable(L, 0, 5);
+	if (number)
+		pl_set_integer(L, "index", number);
+	pl_set_integer(L, "samples", s->samples);
+	pl_set_integer(L, "period", s->period);
+	if (has_symbols(job))
+		pl_set_integer(L, "unresolved", s->unresolved);
+	return s->period <= INT64_MAX;
+}
+
+/*
+ * Pushes the entry of a section, whose first event has that number. Returns false if a period
+ * has no answer. [-0, +1]
+ */
+static bool push_members(lua_State *L, const struct pl_job *job, size_t first)
+{
+	const struct pq_report *asked = &job->report.asked;
+	bool ok = push_section(L, job, first);
+	size_t n = 0;
+
+	lua_newtable(L);
+	for (size_t i = 1; first && i < asked->n_members; i++) {
+		if (asked->members[i].section != first)
+			continue;
+		ok &= push_section(L, job, i);
+		lua_rawseti(L, -2, (lua_Integer)asked->members[i].slot + 1);
+		n++;
+	}
+	if (n > 1)
+		lua_setfield(L, -2, "members");
+	else
+		lua_pop(L, 1);
+	return ok;
+}
+
+/*
  * Sets `sections` of the description, and numbers those of the result so. Returns false if the
  * period of an event has no answer.
  */
 static bool set_sections(lua_State *L, const struct pl_job *job, struct pq_groups *groups)
 {
+	const struct pq_report *asked = &job->report.asked;
 	const struct pq_report_sections *sections = &job->report.sections;
-	uint32_t *places = lua_newuserdatauv(L, (sections->n + 1) * sizeof(*places), 0);
+	size_t n = sections->n > asked->n_members ? sections->n : asked->n_members;
+	uint32_t *places = lua_newuserdatauv(L, (n + 1) * sizeof(*places), 0);
 	lua_Integer place = 0;
+	bool ok = true;
 
-	memset(places, 0, (sections->n + 1) * sizeof(*places));
+	memset(places, 0, (n + 1) * sizeof(*places));
+	for (size_t i = 0; i < sections->n; i++)
+		if (sections->list[i].samples)
+			places[i < asked->n_members ? asked->members[i].section : i] = 1;
 	lua_newtable(L);
-	for (size_t i = 1; i <= sections->n; i++) {
-		size_t number = i < sections->n ? i : 0; /* without an event: the last */
-		const struct pq_report_section *s = &sections->list[number];
+	for (size_t i = 1; i <= n; i++) {
+		size_t number = i < n ? i : 0; /* without an event: the last */
 
-		if (!s->samples)
+		if (!places[number])
 			continue;
-		if (s->period > INT64_MAX)
-			return false;
-		lua_createtable(L, 0, 4);
-		if (number)
-			pl_set_integer(L, "index", number);
-		pl_set_integer(L, "samples", s->samples);
-		pl_set_integer(L, "period", s->period);
-		if (has_symbols(job))
-			pl_set_integer(L, "unresolved", s->unresolved);
+		ok &= push_members(L, job, number);
 		lua_rawseti(L, -2, ++place);
 		places[number] = (uint32_t)place;
 	}
 	lua_setfield(L, PL_OPTIONS_AT, "sections");
-	if (sections->n)
-		pq_groups_set_sections(groups, places + 1, sections->n - 1, places[0]);
-	return true;
+	if (ok && n)
+		pq_groups_set_sections(groups, places + 1, n - 1, places[0]);
+	return ok;
 }
 
 /*
@@ -193,12 +282,16 @@ static double part_taken(const struct pl_job *job)
 
 static bool is_report_shape(const struct pr_shape *shape, const struct pq_report *asked)
 {
+	size_t n_own = asked->n_slots * asked->n_measures;
 	bool fits = shape->n_keys == asked->n_keys &&
-		    shape->n_measures == asked->n_measures + asked->callers;
+		    shape->n_measures == n_own + asked->callers * asked->n_slots;
 
-	for (size_t m = 0; fits && m < shape->n_measures; m++)
-		fits = shape->measures[m].measure == (m ? PQ_M_SUM : PQ_M_COUNT) &&
-		       (!m || shape->measures[m].kind == PR_UNSIGNED);
+	for (size_t m = 0; fits && m < shape->n_measures; m++) {
+		bool is_count = m < n_own && m % asked->n_measures == 0;
+
+		fits = shape->measures[m].measure == (is_count ? PQ_M_COUNT : PQ_M_SUM) &&
+		       (is_count || shape->measures[m].kind == PR_UNSIGNED);
+	}
 	return fits;
 }
 

@@ -6,7 +6,7 @@
 #include "perfdata/format/print_scalar.h"
 #include "script/report.h"
 
-#define MAX_LINE_COLUMNS 110
+#define MAX_LINE_COLUMNS 4096
 
 /* Places on the stack of pl_report_lines(). */
 enum {
@@ -53,6 +53,7 @@ static void read_line_column(lua_State *L, size_t n_cells, struct px_report_colu
 	column->room = get_size(L, "room", 0);
 	column->is_right_aligned = pl_get_flag(L, -1, "right");
 	column->is_last = pl_get_flag(L, -1, "last");
+	column->is_joined = pl_get_flag(L, -1, "joined");
 	if (column->at >= n_cells || column->beside >= n_cells)
 		luaL_error(L, "no such cell");
 }
@@ -141,8 +142,7 @@ int pl_report_lines(lua_State *L)
 {
 	struct pl_view_of *v = pl_check_view(L, VIEW_AT);
 	lua_Integer from = luaL_checkinteger(L, FROM_AT), to = luaL_checkinteger(L, TO_AT);
-	struct px_report_column columns[MAX_LINE_COLUMNS];
-	struct px_report report = { .columns = columns };
+	struct px_report report = { 0 };
 	luaL_Stream *out = NULL;
 	struct pl_writer writer;
 	struct graph graph = { .view = v->view, .from = (size_t)from - 1 };
@@ -161,11 +161,13 @@ int pl_report_lines(lua_State *L)
 		read_graph(L, &graph);
 	report.n_columns = (size_t)lua_rawlen(L, COLUMNS_AT);
 	luaL_argcheck(L, report.n_columns <= MAX_LINE_COLUMNS, COLUMNS_AT, "too many columns");
+	report.columns = lua_newuserdatauv(L, (report.n_columns + 1) * sizeof(*report.columns),
+					   0);
 	if (!pr_view_source(v->view, (size_t)from - 1, (size_t)to, NULL, 0, true, &rows))
 		luaL_error(L, "no memory for columns");
 	for (size_t i = 0; i < report.n_columns; i++, lua_pop(L, 1)) {
 		lua_rawgeti(L, COLUMNS_AT, (lua_Integer)i + 1);
-		read_line_column(L, rows.n_columns, &columns[i]);
+		read_line_column(L, rows.n_columns, &report.columns[i]);
 	}
 	report.rows = &rows;
 	if (out) {
@@ -183,7 +185,7 @@ int pl_report_lines(lua_State *L)
 		pl_writer_finish(L, &writer);
 	for (size_t i = 0; i < report.n_columns; i++, lua_pop(L, 1)) {
 		lua_rawgeti(L, COLUMNS_AT, (lua_Integer)i + 1);
-		pl_set_integer(L, "room", columns[i].room);
+		pl_set_integer(L, "room", report.columns[i].room);
 	}
 	return 0;
 }

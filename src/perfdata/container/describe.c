@@ -16,6 +16,14 @@ struct groups {
 	uint32_t next; /* the first event that can lead the next group */
 };
 
+/* Returns true for the name that perf gives to a group without one: see write_group_desc(). */
+static bool is_no_name(struct pd_text name)
+{
+	static const char none[] = "{anon_group}";
+
+	return name.n == sizeof(none) - 1 && memcmp(name.p, none, name.n) == 0;
+}
+
 /*
  * Reads a group. Groups come in the order of their leaders, and no event is in two: see
  * process_group_desc.
@@ -32,7 +40,7 @@ static void take_group(void *arg, uint32_t leader, uint32_t members, struct pd_t
 	for (uint32_t i = 0; i < members; i++)
 		file->events[leader + i].leader = leader;
 	file->events[leader].n_members = members;
-	if (name.n)
+	if (name.n && !is_no_name(name))
 		file->events[leader].group_name = strndup(name.p, name.n);
 }
 

@@ -53,14 +53,22 @@ static bool move_key(struct pq_report_maker *m, size_t k, size_t g, size_t at)
 	return text != NULL;
 }
 
-/* Returns the section of a group of the query. */
-static size_t section_of(const struct pq_report_maker *m, size_t g)
+/* Returns the number of the event of a group of the query + 1; 0: it has none. */
+static size_t event_of(const struct pq_report_maker *m, size_t g)
 {
 	struct pq_value value = { .type = PQ_NIL };
 
 	if (m->report->event_key != SIZE_MAX)
 		pq_groups_key(m->from, g, m->report->event_key, &value);
 	return value.type == PQ_EVENT ? (size_t)value.event->number + 1 : 0;
+}
+
+/* Returns the place of an event; `number` is that of event_of(). */
+static struct pq_report_member member_of(const struct pq_report_maker *m, size_t number)
+{
+	if (number < m->report->n_members)
+		return m->report->members[number];
+	return (struct pq_report_member){ (uint32_t)number, 0 };
 }
 
 /*
@@ -138,8 +146,10 @@ static uint64_t *measure_at(const struct pq_report_maker *m, size_t group, size_
 
 static void add_own(const struct pq_report_maker *m, size_t group, const uint64_t *measured)
 {
-	for (size_t i = 0; i < m->report->n_measures; i++)
-		pq_add_natural(measure_at(m, group, i), measured[i]);
+	size_t n = m->report->n_measures;
+
+	for (size_t i = 0; i < n; i++)
+		pq_add_natural(measure_at(m, group, m->slot * n + i), measured[i]);
 }
 
 /*
@@ -189,10 +199,12 @@ static bool add_frame(struct pq_report_maker *m, uint32_t owner, struct pq_repor
 	latest = &m->latest[part->group];
 	is_new = latest->group != g + 1;
 	if (is_new) {
-		pq_add_natural(measure_at(m, part->group, m->report->n_measures), measured[1]);
+		pq_add_natural(measure_at(m, part->group,
+					  m->report->n_slots * m->report->n_measures + m->slot),
+			       measured[1]);
 		latest->group = (uint32_t)g + 1;
 	}
-	if (!m->report->stacks)
+	if (!m->report->stacks || m->slot)
 		return true;
 	latest->stack = note_stack(m, part->group, g, at, is_new ? UINT32_MAX : latest->stack);
 	return latest->stack != UINT32_MAX;
@@ -217,7 +229,7 @@ static bool add_frames(struct pq_report_maker *m, uint32_t owner, size_t g,
 		if ((m->parts[frames[i]].is_named || !m->report->is_named) &&
 		    !add_frame(m, owner, &m->parts[frames[i]], g, i, measured))
 			return false;
-	if (m->report->stacks && m->report->stacks->from_caller)
+	if (m->report->stacks && m->report->stacks->from_caller && !m->slot)
 		m->report->stacks->list[m->latest[m->parts[frames[0]].group].stack].at =
 			(uint32_t)n - 1;
 	*is_named = m->parts[frames[0]].is_named;
@@ -246,7 +258,7 @@ static bool add_whole_stack(struct pq_report_maker *m, size_t g, size_t row)
 	struct pq_value chain;
 	size_t n;
 
-	if (!m->report->stacks)
+	if (!m->report->stacks || m->slot)
 		return true;
 	pq_groups_key(m->from, g, m->from->grouping->n_keys - 1, &chain);
 	if (chain.type != PQ_CHAIN)
@@ -259,13 +271,15 @@ static bool add_whole_stack(struct pq_report_maker *m, size_t g, size_t row)
 /* Adds group `g` of the query. Returns false without memory. */
 static bool add_group(struct pq_report_maker *m, size_t g)
 {
-	size_t section = section_of(m, g), group;
+	size_t event = event_of(m, g), group;
+	struct pq_report_member member = member_of(m, event);
 	uint64_t measured[PQ_REPORT_MEASURES];
 	uint32_t owner = 0;
 	bool is_named = false;
 	struct pq_report_part part;
 
-	if (!set_owner(m, g, section, &owner))
+	m->slot = member.slot;
+	if (!set_owner(m, g, member.section, &owner))
 		return false;
 	for (size_t i = 0; i < m->report->n_measures; i++) {
 		struct pq_state state;
@@ -285,7 +299,7 @@ static bool add_group(struct pq_report_maker *m, size_t g)
 		add_own(m, group, measured);
 		is_named = part.is_named;
 	}
-	return add_to_section(m, section, measured, is_named);
+	return add_to_section(m, event, measured, is_named);
 }
 
 /*

@@ -6,6 +6,9 @@
  * query is a chain of PQ_CHAIN_CALLERS: its group adds to that of its first frame, and adds its
  * period once, as one more measure, to the group of each frame. Binaries have their short
  * names, as in perf report.
+ *
+ * Events that are shown together share a section, with a slot for each of them: a row has the
+ * measures of the first slot, of the second one … and then with callers one measure of each.
  */
 #ifndef PERFLUA_QUERY_REPORT_H
 #define PERFLUA_QUERY_REPORT_H
@@ -43,14 +46,26 @@ struct pq_report_stacks {
 	size_t n, room;
 };
 
+/* The place of an event among those that are shown together. */
+struct pq_report_member {
+	uint32_t section; /* number of the first one + 1 */
+	uint32_t slot;
+};
+
 struct pq_report {
 	const struct pq_report_key *keys; /* [n_keys] */
 	size_t n_keys;
 	size_t n_measures; /* of the query */
 	size_t event_key;  /* number of the query's key; SIZE_MAX: none */
+	/* by number of the event + 1; events from n_members on have a section of their own */
+	const struct pq_report_member *members; /* [n_members] */
+	size_t n_members, n_slots; /* n_slots: of the largest section, at least 1 */
 	bool callers;
 	bool is_named; /* callers without a function have no row */
-	/* they need a chain of PQ_CHAIN_CALLERS without callers, too; NULL: not asked for */
+	/*
+	 * Those of first slots. They need a chain of PQ_CHAIN_CALLERS without callers, too;
+	 * NULL: not asked for
+	 */
 	struct pq_report_stacks *stacks;
 	const struct pm_system *system; /* has the binaries; NULL: no key shows them */
 	uint32_t n_machines;		/* number of machines in the system */

@@ -21,6 +21,7 @@ struct pq_report_maker {
 	struct pq_groups *from, *to;
 	struct pq_report_sections *sections;
 	bool has_dso, has_symbol;
+	size_t slot;		/* of the group that is being added */
 	struct pq_table owners; /* words of `to` without those of frames */
 	/* [to]: group of `from` that was added last, + 1, and the number of its stack */
 	struct latest {
