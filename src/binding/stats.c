@@ -136,9 +136,10 @@ int pl_compare(lua_State *L)
 {
 	struct pn_noise before = { luaL_checknumber(L, 2), luaL_checknumber(L, 3) };
 	struct pn_noise after = { luaL_checknumber(L, 5), luaL_checknumber(L, 6) };
+	struct pn_quantiles quantiles = { 0 };
 	struct pn_interval interval = pn_compare(luaL_checknumber(L, 1), before,
 						 luaL_checknumber(L, 4), after,
-						 luaL_checknumber(L, 7));
+						 luaL_checknumber(L, 7), &quantiles);
 
 	return push_interval(L, &interval);
 }

@@ -156,25 +156,45 @@ struct compared_event *pc_get_event(struct pc_comparison *c, uint32_t number)
 	return event;
 }
 
-static int compare_cells(const void *a, const void *b)
+static size_t digit_of(const struct slice_cell *cell, bool by_row)
 {
-	const struct slice_cell *x = a, *y = b;
+	return by_row ? cell->row : cell->slice;
+}
 
-	if (x->row != y->row)
-		return x->row < y->row ? -1 : 1;
-	return (x->slice > y->slice) - (x->slice < y->slice);
+/* Sorts cells by slice or row to `to`, as a round of a stable sort, with zeros in `at`. */
+static void sort_cells(struct slice_cell *to, const struct slice_cell *from, size_t n,
+		       bool by_row, size_t *at)
+{
+	for (size_t i = 0; i < n; i++)
+		at[digit_of(&from[i], by_row) + 1]++;
+	for (size_t i = 1; at[i - 1] < n; i++)
+		at[i] += at[i - 1];
+	for (size_t i = 0; i < n; i++)
+		to[at[digit_of(&from[i], by_row)]++] = from[i];
 }
 
 bool pc_join_cells(struct slice_cells *cells)
 {
-	struct slice_cell *list = cells->list;
-	size_t n = 0;
+	struct slice_cell *list = cells->list, *spare;
+	size_t n = 0, *at, digits = PN_MAX_SLICES;
 
 	if (cells->n_joined == cells->n)
 		return true;
-	qsort(list, cells->n, sizeof(*list), compare_cells);
+	for (size_t i = 0; i < cells->n; i++)
+		digits = list[i].row >= digits ? list[i].row + (size_t)1 : digits;
+	spare = malloc(cells->n * sizeof(*spare));
+	at = calloc(digits + 1, sizeof(*at));
+	if (spare && at) {
+		sort_cells(spare, list, cells->n, false, at);
+		memset(at, 0, (digits + 1) * sizeof(*at));
+		sort_cells(list, spare, cells->n, true, at);
+	}
+	free(spare);
+	free(at);
+	if (!spare || !at)
+		return false;
 	for (size_t i = 0; i < cells->n; i++) {
-		if (n && !compare_cells(&list[n - 1], &list[i])) {
+		if (n && list[n - 1].row == list[i].row && list[n - 1].slice == list[i].slice) {
 			list[n - 1].over += list[i].over;
 			list[n - 1].under += list[i].under;
 		} else {
@@ -189,8 +209,8 @@ bool pc_join_cells(struct slice_cells *cells)
 
 bool pc_add_cell(struct slice_cells *cells, const struct slice_cell *cell)
 {
-	if (cells->n >= 2 * cells->n_joined + MANY_CELLS)
-		pc_join_cells(cells);
+	if (cells->n >= 2 * cells->n_joined + MANY_CELLS && !pc_join_cells(cells))
+		return false;
 	if (!pb_reserve(cells->list, cells->n, cells->room))
 		return false;
 	cells->list[cells->n++] = *cell;

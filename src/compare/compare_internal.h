@@ -136,7 +136,9 @@ struct compared_event *pc_get_event(struct pc_comparison *c, uint32_t number);
 /* Adds amounts of a slice, from 0 on, to a row. Returns false without memory. */
 bool pc_add_cell(struct slice_cells *cells, const struct slice_cell *cell);
 
-/* Sorts cells by row and slice, and adds up those that are equal. */
+/*
+ * Sorts cells by row and slice, and adds up those that are equal. Returns false without memory.
+ */
 bool pc_join_cells(struct slice_cells *cells);
 
 /*

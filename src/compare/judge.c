@@ -167,7 +167,8 @@ static struct pn_noise common_noise(const struct pc_row *row)
 }
 
 /* Sets the interval of a difference, and its probability by chance. */
-static bool test_row(const struct pc_comparison *c, size_t i, const struct pc_judging *judging)
+static bool test_row(const struct pc_comparison *c, size_t i, const struct pc_judging *judging,
+		     struct pn_quantiles *quantiles)
 {
 	struct pc_row *row = &c->judged[i];
 	const struct pc_part *before = &row->parts[PC_BEFORE], *after = &row->parts[PC_AFTER];
@@ -180,11 +181,11 @@ static bool test_row(const struct pc_comparison *c, size_t i, const struct pc_ju
 	if (row->freedom > 0)
 		interval = pn_compare(to_double(&before->value), (struct pn_noise){ 0, 1 },
 				      to_double(&after->value), common_noise(row),
-				      judging->confidence);
+				      judging->confidence, quantiles);
 	else if (!is_by_order(c, row, judging->method))
 		interval = pn_compare(to_double(&before->value), noise_of(before),
 				      to_double(&after->value), noise_of(after),
-				      judging->confidence);
+				      judging->confidence, quantiles);
 	else if (!compare_quantiles(c, i, judging->confidence, &interval))
 		return false;
 	if (c->is_amount && c->options.per == PC_PER_SHARE) {
@@ -202,7 +203,8 @@ static bool test_row(const struct pc_comparison *c, size_t i, const struct pc_ju
 }
 
 /* Sets the bounds of a value that is compared with nothing. */
-static bool bound_row(const struct pc_comparison *c, size_t i, const struct pc_judging *judging)
+static bool bound_row(const struct pc_comparison *c, size_t i, const struct pc_judging *judging,
+		      struct pn_quantiles *quantiles)
 {
 	struct pc_row *row = &c->judged[i];
 	const struct pc_part *part = &row->parts[PC_BEFORE];
@@ -214,7 +216,7 @@ static bool bound_row(const struct pc_comparison *c, size_t i, const struct pc_j
 		interval = pn_compare(0, (struct pn_noise){ 0, CERTAIN },
 				      to_double(&part->value),
 				      row->freedom > 0 ? common_noise(row) : noise_of(part),
-				      judging->confidence);
+				      judging->confidence, quantiles);
 	else if (!bound_quantile(c, i, judging->confidence, &interval))
 		return false;
 	row->low = interval.low;
@@ -349,6 +351,7 @@ static bool set_verdicts(struct pc_comparison *c, const struct pc_judging *judgi
 bool pc_judge(struct pc_comparison *c, const struct pc_judging *judging, size_t *tested)
 {
 	bool is_single = !c->options.n_runs[PC_AFTER];
+	struct pn_quantiles quantiles = { 0 };
 
 	*tested = c->n_tested = 0;
 	c->load = PC_IDLE;
@@ -367,7 +370,7 @@ bool pc_judge(struct pc_comparison *c, const struct pc_judging *judging, size_t 
 	pc_set_variances(c, judging);
 	for (size_t i = 0; i < pc_size(c); i++)
 		if (pc_is_compared(c, &c->judged[i]) &&
-		    !(is_single ? bound_row : test_row)(c, i, judging))
+		    !(is_single ? bound_row : test_row)(c, i, judging, &quantiles))
 			return false;
 	return is_single || set_verdicts(c, judging, tested);
 }

@@ -119,7 +119,8 @@ static bool start(struct adding_up *a)
 	struct pc_comparison *c = a->c;
 
 	for (size_t side = 0; side < PC_SIDES; side++) {
-		pc_join_cells(&c->cells[side]);
+		if (!pc_join_cells(&c->cells[side]))
+			return false;
 		a->starts[side] = pc_index_cells(&c->cells[side], pc_size(c));
 	}
 	a->rows = pc_create_rows(c, beginning, 2);

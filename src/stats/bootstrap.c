@@ -119,25 +119,38 @@ static size_t choose_power(struct pn_bootstrap *b, const struct pn_cell *cells, 
 	return power;
 }
 
+#define LANES 4 /* sums beside one another, so that none waits for the one before */
+
 /* Returns the variance of resampled sums, or ratios with `under`, which may be 0 in some. */
 static double variance_of(const float *over, const float *under)
 {
-	double mean = 0, squares = 0;
+	double values[PN_RESAMPLES + LANES], sums[LANES] = { 0 }, squares[LANES] = { 0 };
+	double sum = 0, square = 0;
 	size_t n = 0;
 
-	for (size_t r = 0; r < PN_RESAMPLES; r++) {
-		double value = over[r], delta;
+	for (size_t r = 0; r < PN_RESAMPLES; r++)
+		if (!under)
+			values[n++] = over[r];
+		else if (under[r] > 0)
+			values[n++] = over[r] / (double)under[r];
+	if (n < 2)
+		return 0;
+	/* about one of the values, which is near their mean, and adds nothing itself */
+	for (size_t k = 0; k < LANES; k++)
+		values[n + k] = values[0];
+	for (size_t i = 0; i < n; i += LANES) {
+		for (size_t k = 0; k < LANES; k++) {
+			double delta = values[i + k] - values[0];
 
-		if (under && under[r] <= 0)
-			continue;
-		if (under)
-			value /= under[r];
-		n++;
-		delta = value - mean;
-		mean += delta / (double)n;
-		squares += delta * (value - mean);
+			sums[k] += delta;
+			squares[k] += delta * delta;
+		}
 	}
-	return n > 1 ? squares / (double)(n - 1) : 0;
+	for (size_t k = 0; k < LANES; k++) {
+		sum += sums[k];
+		square += squares[k];
+	}
+	return (square - sum * sum / (double)n) / (double)(n - 1);
 }
 
 /*

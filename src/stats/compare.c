@@ -5,8 +5,20 @@
 
 #include "distribution.h"
 
+/* Returns pn_student_quantile(), which is kept for others of the same freedom. */
+static double find_quantile(struct pn_quantiles *quantiles, double tail, double freedom)
+{
+	struct pn_quantile *kept = &quantiles->kept[(size_t)fmin(freedom, 1e6) % 16];
+
+	if (kept->tail != tail || kept->freedom != freedom)
+		*kept = (struct pn_quantile){ tail, freedom,
+					      pn_student_quantile(tail, freedom) };
+	return kept->value;
+}
+
 struct pn_interval pn_compare(double before, struct pn_noise before_noise, double after,
-			      struct pn_noise after_noise, double confidence)
+			      struct pn_noise after_noise, double confidence,
+			      struct pn_quantiles *quantiles)
 {
 	double a = before_noise.error * before_noise.error;
 	double b = after_noise.error * after_noise.error;
@@ -18,7 +30,7 @@ struct pn_interval pn_compare(double before, struct pn_noise before_noise, doubl
 	a /= error * error;
 	b /= error * error;
 	freedom = 1 / (a * a / before_noise.freedom + b * b / after_noise.freedom);
-	half = pn_student_quantile((1 - confidence) / 2, freedom) * error;
+	half = find_quantile(quantiles, (1 - confidence) / 2, freedom) * error;
 	return (struct pn_interval){ delta - half, delta + half,
 				     2 * pn_student_tail(fabs(delta) / error, freedom) };
 }

@@ -12,13 +12,23 @@ struct pn_interval {
 	double p; /* probability of such a difference if there is none; NaN: it is not known */
 };
 
+/* Quantiles that were computed before: most comparisons have the freedom of others. */
+struct pn_quantiles {
+	struct pn_quantile {
+		double tail, freedom; /* 0: none is kept here */
+		double value;
+	} kept[16];
+};
+
 /*
  * Returns the interval of the difference `after` - `before` of two independent estimates with
  * normal errors, and its two-sided p, by Student's distribution with Welch's degrees of
  * freedom. 0 < confidence < 1. Without any error p is 0, or 1 if there is no difference.
+ * `quantiles` begins as { 0 }.
  */
 struct pn_interval pn_compare(double before, struct pn_noise before_noise, double after,
-			      struct pn_noise after_noise, double confidence);
+			      struct pn_noise after_noise, double confidence,
+			      struct pn_quantiles *quantiles);
 
 /* Squares of deviations, each divided by the variance that was expected of it. */
 struct pn_dispersion {
