@@ -116,7 +116,12 @@ demo: all ## look into recordings that come with perflua, which are left in buil
 	@echo "the flame graph, for any browser: $(B)/flame.svg"
 	@echo "the recordings of the guide and the cookbook: $(B)/demo"
 
-test: all ## run the specs (SAN=1: with the address and undefined behaviour sanitizers)
+# Programs on a terminal, for spec/support/terminal.lua.
+$(B)/obj/pty.so: spec/support/pty.c
+	@mkdir -p $(@D)
+	@$(CC) -std=gnu11 $(WARNINGS) $(LUA_CFLAGS) -O1 -fPIC -shared -o $@ $< -lutil
+
+test: all $(B)/obj/pty.so ## run the specs (SAN=1: with the address and undefined behaviour sanitizers)
 	@.ci/deps test
 	@rm -rf $(B)/home && mkdir $(B)/home
 	@$(TEST_ENV) $(if $(BUSTED),,.ci/specs) $(RUN_BUSTED) $(BUSTED)

@@ -16,7 +16,7 @@ end
 -- A row: folder, the modules it uses, its public headers.
 local modules = {
   { "base", "",
-    "arena cursor hash helpers id_map map outcome pattern producer progress radix "
+    "arena columns cursor hash helpers id_map map outcome pattern producer progress radix "
     .. "replacement set string_builder timing vector wide" },
   { "perfdata/format", "base",
     "attr error event feature feature_decode fields format field_names layout perf_text print "

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/columns.h"
 #include "base/pattern.h"
 #include "disasm/disasm.h"
 #include "stack.h"
@@ -17,6 +18,33 @@ static int core_hex(lua_State *L)
 
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)luaL_checkinteger(L, 1));
 	lua_pushstring(L, text);
+	return 1;
+}
+
+/* core.columns(text) -> how many columns of a terminal it takes */
+static int core_columns(lua_State *L)
+{
+	size_t n;
+	const char *text = luaL_checklstring(L, 1, &n);
+
+	lua_pushinteger(L, (lua_Integer)pb_count_columns(text, n));
+	return 1;
+}
+
+/* core.shorten(text, columns) -> it in at most so many columns, with … in its middle */
+static int core_shorten(lua_State *L)
+{
+	lua_Integer columns = luaL_checkinteger(L, 2);
+	size_t n, head, tail;
+	const char *text = luaL_checklstring(L, 1, &n);
+
+	lua_settop(L, 1);
+	if (columns > 0 && pb_shorten(text, n, (size_t)columns, &head, &tail)) {
+		lua_pushlstring(L, text, head);
+		lua_pushliteral(L, "…");
+		lua_pushlstring(L, text + n - tail, tail);
+		lua_concat(L, 3);
+	}
 	return 1;
 }
 
@@ -157,6 +185,8 @@ int luaopen_perflua_core(lua_State *L)
 		{ "dump", pl_file_dump },
 		{ "script", pl_file_script },
 		{ "hex", core_hex },
+		{ "columns", core_columns },
+		{ "shorten", core_shorten },
 		{ "seconds", core_seconds },
 		{ "stat", core_stat },
 		{ "field_names", core_field_names },

@@ -28,6 +28,7 @@
 #include "heap.h"
 #include "line_editor.h"
 #include "signals.h"
+#include "terminal.h"
 
 int luaopen_perflua_core(lua_State *L);
 
@@ -40,16 +41,6 @@ int luaopen_perflua_core(lua_State *L);
 static int host_interrupted(lua_State *L)
 {
 	lua_pushboolean(L, perflua_was_interrupted());
-	return 1;
-}
-
-/* host.is_terminal("stdin" | "stdout") -> boolean */
-static int host_is_terminal(lua_State *L)
-{
-	static const char *const names[] = { "stdin", "stdout", NULL };
-	static const int fds[] = { STDIN_FILENO, STDOUT_FILENO };
-
-	lua_pushboolean(L, isatty(fds[luaL_checkoption(L, 1, NULL, names)]));
 	return 1;
 }
 
@@ -133,7 +124,8 @@ static int host_read_line(lua_State *L)
 
 static const luaL_Reg host[] = {
 	{ "interrupted", host_interrupted },
-	{ "is_terminal", host_is_terminal },
+	{ "is_terminal", perflua_is_terminal },
+	{ "terminal_size", perflua_tell_terminal_size },
 	{ "list", host_list },
 	{ "run", host_run },
 	{ "show_progress", host_show_progress },
