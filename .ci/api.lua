@@ -133,10 +133,12 @@ local function check_others(file)
   local needs = require "perflua.meta.needs"
   check_taken("PairSide", { event = "cpu-clock", type = "comm",
     where = "pid == 1", key = "tid", state = "running", again = "keep",
-    from = "running" }, function(side)
+    from = "running", to = "pid" }, function(side)
     if not (side.event or side.type or side.where) then side.event = "cpu-clock" end
-    local open = side.from and { event = "cpu-clock", state = "running" } or side
-    file:records():pair { open = open, close = side.from and side or "page-faults" }
+    local changes = side.from or side.to
+    local open = changes and { event = "cpu-clock", state = "running" } or side
+    file:records():pair { open = open, close = side.from and side or "page-faults",
+      change = side.to and side or nil }
   end)
   check_taken("Needs", { events = "cpu-clock", fields = "callchain",
     any = { "cpu-clock" } }, function(value)

@@ -204,7 +204,8 @@ local classes = {
         "In loops, spans have tables of these fields instead of records, which is faster." },
       { "change", "PairSide|PairSide[]?",
         "The records that change the state of an open span. Each has a `state`, and so has "
-          .. "`open`; spans have fields `in_STATE`, the time that they spent in that state." },
+          .. "`open`; spans have fields `in_STATE`, the time that they spent in that state, "
+          .. "and `at_STATE.FIELD`, of the record with which they entered it last." },
       { "slice", "string|integer?",
         "Spans are cut at multiples of this time, \"10ms\" or nanoseconds." },
       { "window", "any[]?",
@@ -227,11 +228,14 @@ local classes = {
       { "event", "string|Event|(string|Event)[]?", "Their event." },
       { "type", "string?", "Their record type." },
       { "where", "string|table<string, any>|fun(record: Record): any?",
-        "A filter, as for where(). In `close` it can name fields of the record that opened the "
-          .. "span: \"args.id == open.args.id\"." },
+        "A filter, as for where(). In `close` and `change` it can name fields of the record "
+          .. "that opened the span, or with which it entered a state: "
+          .. "\"args.id == open.args.id\", \"cpu == at_running.cpu\"." },
       { "key", "string|string[]|false?", "The fields that are the key of these records.",
         default = "`key` of pair()" },
       { "state", "string?", "In `open` and `change`: the state of a span from then on." },
+      { "to", "string|string[]?", "In `change`: fields that are the key of the span from then "
+        .. "on; `state` is optional.", default = "the key stays" },
       { "from", "string|string[]?", "In `close` and `change`: the states of the spans that it "
         .. "closes or changes.", default = "all" },
       { "again", "\"drop\"|\"keep\"?",

@@ -125,9 +125,8 @@ function intervals.pair(on, options)
   local spec = spec_of(on)
   sides.check_query(spec, "pair")
   check_options(options)
-  local open = sides.of(spec, "open", options.open)
-  local all_sides = { open = open, close = sides.of(spec, "close", options.close, open),
-    change = options.change ~= nil and sides.of(spec, "change", options.change, open) or nil }
+  local all_sides, names, entered = sides.of(spec, options)
+  local open = all_sides.open
   local cuts = cuts_of(spec.file, options)
   local stores_key, key_kinds = keys.set(all_sides, options.key, options.unfinished or cuts)
   local reading, set = reading_of(spec, all_sides)
@@ -135,7 +134,8 @@ function intervals.pair(on, options)
   reading.scope = all
   local pairing = {
     on = spec, file = spec.file, events = set, open = open, close = all_sides.close,
-    change = all_sides.change, states = sides.states(all_sides), cuts = cuts, reading = reading,
+    change = all_sides.change, states = names, entered = entered, cuts = cuts,
+    reading = reading,
     scope = all, counts = {},
     several = is_several(spec.file), source = all:ref "source", time = all:ref "time",
     pairs_lost = pairs_lost(spec), unfinished = options.unfinished, stores_key = stores_key,

@@ -76,7 +76,8 @@ local function set_keys(side, wanted, what)
   for _, part in ipairs(side.parts) do
     local own = part.key ~= nil
     part.keys = keys.refs(part.scope, own and part.key or not own and wanted, what)
-    has_own = has_own or own
+    part.to_keys = part.to ~= nil and keys.refs(part.scope, part.to, "pair: change: to") or nil
+    has_own = has_own or own or part.to ~= nil
   end
   side.keys = side.parts[1].keys
   if #side.parts > 1 and not has_own then side.keys = keys.refs(side.scope, wanted, what) end
@@ -90,9 +91,11 @@ local function stored_kinds(sides)
   local all = {}
   for _, side in ipairs(sides) do
     for _, part in ipairs(side.parts) do
-      for i, ref in ipairs(part.keys) do
-        local same = (all[i] or ref.kind) == ref.kind and ref.kind ~= "float"
-        all[i] = same and ref.kind or "any"
+      for _, refs in ipairs { part.keys, part.to_keys } do
+        for i, ref in ipairs(refs) do
+          local same = (all[i] or ref.kind) == ref.kind and ref.kind ~= "float"
+          all[i] = same and ref.kind or "any"
+        end
       end
     end
   end
@@ -128,6 +131,7 @@ function keys.set(all, wanted, stores)
   for _, part in ipairs(close.parts) do keys.check(open.keys, part.keys, "open", "close") end
   for _, part in ipairs(change and change.parts or {}) do
     keys.check(open.keys, part.keys, "open", "change")
+    if part.to_keys then keys.check(open.keys, part.to_keys, "open", "to of change") end
   end
   if stores then return true, stored_kinds { open, close, change } end
   local close_kinds = {}

@@ -62,11 +62,11 @@ Answers.__index = Answers
 
 function Answers:leaf(ref, kind, as_value)
   if not ref.span then return lower.class.leaf(self, ref, kind, as_value) end
-  local rows = self.rows
-  local column = rows:column_of(ref.span.ref, OPEN, as_value)
-  local name = "opened " .. column
+  local rows, state = self.rows, ref.span.state
+  local column = rows:column_of(ref.span.ref, state and "state " .. state or OPEN, as_value)
+  local name = ("opened %s in %s"):format(column, state)
   if not self.fields[name] then
-    rows.opened[#rows.opened + 1] = column
+    rows.opened[#rows.opened + 1] = { column, nil, state }
     self.fields[name] = { row = #rows.opened }
   end
   return { op = "field", kind = kind, field = self.fields[name] }
@@ -89,11 +89,12 @@ function Rows:record_column(side)
   return self.places.record
 end
 
--- Returns a tree that reads a value of a row.
-function Rows:value_at(column, side, kind)
-  local name = ("%s of %d"):format(column, side)
+-- Returns a tree that reads a value of a row; `state`: of the record with which the span
+-- entered it.
+function Rows:value_at(column, side, kind, state)
+  local name = ("%s of %d in %s"):format(column, side, state)
   if not self.fields[name] then
-    self.row[#self.row + 1] = { column, side }
+    self.row[#self.row + 1] = { column, side, state }
     self.fields[name] = { row = #self.row }
   end
   return { op = "field", kind = kind, field = self.fields[name] }
@@ -158,13 +159,14 @@ function Rows:key_at(i)
   return self:value_at(self:column_of(ref, self.key_of, true), self.key_of, ref.kind)
 end
 
--- Returns the Ref of a record that a Ref of spans stands for, and which record that is.
+-- Returns the Ref of a record that a Ref of spans stands for, and which record that is: a side,
+-- and the state that the span entered with it.
 function Rows:record_ref(ref)
   local span = ref.span
   if ref.item then return ref, ITEM end
   if not span then return ref, INNER end
   if span.key then return self.keys[span.key], self.key_of end
-  return span.ref, side_of[span.side]
+  return span.ref, side_of[span.side], span.state
 end
 
 -- Returns the lowering for a Ref: that of spans inside, if it names one of their fields.
@@ -178,14 +180,16 @@ function Rows:leaf(ref, kind, as_value)
   local span = ref.span
   if span and span.own then return own[span.own](self, span.number) end
   if span and span.key and self.pairing.stores_key then return self:key_at(span.key) end
-  local of_record, side = self:record_ref(ref)
-  return self:value_at(self:column_of(of_record, side, as_value), side, kind)
+  local of_record, side, state = self:record_ref(ref)
+  local column = self:column_of(of_record, state and "state " .. state or side, as_value)
+  return self:value_at(column, side, kind, state)
 end
 
 -- Makes a column of a node that asks the record itself. Returns a tree that reads it.
-function Rows:asked(node, of_record, side)
-  local column = self:column(self:of_records(of_record, side):node(node))
-  return self:value_at(column, side, node.kind)
+function Rows:asked(node, of_record, side, state)
+  local column = self:column(self:of_records(of_record, state and "state " .. state
+    or side):node(node))
+  return self:value_at(column, side, node.kind, state)
 end
 
 local NOTHING = { op = "const", kind = "nil" }
@@ -222,10 +226,10 @@ function Rows:node(node)
     if ref.span and ref.span.key and self.pairing.stores_key then
       return { op = "count", kind = node.kind, left = self:key_at(ref.span.key) }
     end
-    local of_record, side = self:record_ref(ref)
+    local of_record, side, state = self:record_ref(ref)
     if of_record.node.op ~= "field" and of_record.kind ~= "string" then return NOTHING end
     local count = { op = "count", kind = node.kind, left = of_record.node }
-    return self:asked(count, of_record, side)
+    return self:asked(count, of_record, side, state)
   elseif node.op == "compare" then
     return self:compared_state(node) or lower.class.node(self, node)
   end

@@ -62,18 +62,19 @@ end
 -- The place of a field of an inner record, or among the values of an inner span.
 local function inner_place(self, ref)
   if not self.nested then return self:column_of(ref, INNER, true) end
-  local of_record, side = self.nested:record_ref(ref)
-  return self.nested:place(self.nested:column_of(of_record, side, true), side)
+  local of_record, side, state = self.nested:record_ref(ref)
+  return self.nested:place(self.nested:column_of(of_record, state and "state " .. state or side,
+    true), side, state)
 end
 
 local ROLES = { close = 1, change = 2, open = 3 } -- numbered as in the core
 
--- Returns the fields that are the key of a part, as columns: the recording first where there
--- are several.
-local function key_places(self, part, side)
+-- Returns the fields that are a key of a part, as columns: the recording first where there are
+-- several.
+local function key_places(self, refs, side)
   local places = {}
   if self.pairing.several then places[1] = self:column_of(self.pairing.source, OPEN, true) end
-  for _, ref in ipairs(part.keys) do places[#places + 1] = self:column_of(ref, side, true) end
+  for _, ref in ipairs(refs) do places[#places + 1] = self:column_of(ref, side, true) end
   if #places == 0 then places[1] = self:number(1) end
   return places
 end
@@ -135,17 +136,17 @@ local Nested = setmetatable({}, { __index = Rows })
 Nested.__index = Nested
 
 -- The place of a value among those that are read of a span inside.
-function Nested:place(column, side)
-  local name = ("%s of %d"):format(column, side)
+function Nested:place(column, side, state)
+  local name = ("%s of %d in %s"):format(column, side, state)
   if not self.fields[name] then
-    self.row[#self.row + 1] = { column, side }
+    self.row[#self.row + 1] = { column, side, state }
     self.fields[name] = #self.row
   end
   return self.fields[name]
 end
 
-function Nested:value_at(column, side, kind)
-  return self.around:value_at(self:place(column, side), INNER, kind)
+function Nested:value_at(column, side, kind, state)
+  return self.around:value_at(self:place(column, side, state), INNER, kind)
 end
 
 local function add_conditions(self, pairing)
@@ -203,7 +204,8 @@ local function describe_pairs(self)
   local keys, sides, number_of = keys_of(self), {}, numbered_keys() -- it may add values
   for i, side in ipairs(self.sides) do
     sides[i] = { role = side.role, condition = side.condition, answers = side.answers,
-      test = side.test or nil, keys = key_places(self, side.part, side.of),
+      test = side.test or nil, keys = key_places(self, side.part.keys, side.of),
+      to = side.part.to_keys and key_places(self, side.part.to_keys, side.of),
       group = number_of(side.part),
       state = side.part.state, from = side.part.from, leaves_open = side.part.leaves_open }
   end

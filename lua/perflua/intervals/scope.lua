@@ -1,13 +1,15 @@
 -- The fields of spans: their own, those of the record that opened one ("open.comm", or "comm")
--- and of the record that closed it ("close.comm").
+-- and of those that closed it ("close.comm"), or changed its state ("at_woken.comm").
 --
 -- A Ref of it (fields/init.lua) says in `span` where its value comes from: { own = "duration"
--- }, { key = 2 }, or { side = "open", ref = the record's Ref }. The pass over the spans reads
--- it; there is no get.
+-- }, { key = 2 }, or { side = "open", ref = the record's Ref }; of the record with which the
+-- span entered a state { side = "open", state = its number, ref }. The pass over the spans
+-- reads it; there is no get.
 
 local fields = require "perflua.fields"
 local members = require "perflua.fields.members"
 local parser = require "perflua.filter.parser"
+local states = require "perflua.intervals.states"
 
 local scope = {}
 
@@ -46,16 +48,28 @@ function Scope:key(path, text)
   return made(text, self.pairing.key_kinds[i], path, { key = i })
 end
 
--- The time that a span spent in a state.
-function Scope:state(state, path, text)
-  local known = {}
-  for i, name in ipairs(self.pairing.states) do
-    if name == state then
-      return made(text, "signed", path, { own = "in_state", number = i })
-    end
-    known[i] = "in_" .. name
+-- Resolves a field of a record, of which `text` names the rest.
+local function of_record(records, path, text, span)
+  if not path[2] then
+    return nil, ("'%s' is a record; name a field of it: '%s.comm'"):format(text, text)
   end
-  return nil, ("'%s': no such state; there are %s"):format(text, table.concat(known, ", "))
+  local rest = table.move(path, 2, #path, 1, {})
+  local ref, message = records:resolve(rest, parser.spell(rest))
+  if not ref then return nil, message end
+  span.ref = ref
+  return made(text, ref.kind, path, span)
+end
+
+-- Resolves what begins with the name of a state: the time that a span spent in it, or a field
+-- of the record with which it entered it. Returns false if the name is not of this form.
+local function of_state(names, entered, path, text)
+  local number = #path == 1 and states.named(names, "in_", path[1])
+  if number == 0 then return nil, states.unknown(names, "in_", text) end
+  if number then return made(text, "signed", path, { own = "in_state", number = number }) end
+  number = states.named(names, "at_", path[1])
+  if number == 0 then return nil, states.unknown(names, "at_", text) end
+  if not number then return false end
+  return of_record(entered[number].scope, path, text, { side = "open", state = number })
 end
 
 -- The message about a name that neither spans nor records have.
@@ -65,12 +79,6 @@ function Scope:unknown(path, text, message)
   for name, kind in pairs(own) do kinds[name] = kind end
   for name, one in pairs(self.pairing.open.scope:known()) do kinds[name] = one.kind end
   return members.unknown(text, path[1], kinds)
-end
-
-function Scope:of_side(side, path, text)
-  local ref, message = self.pairing[side].scope:resolve(path, parser.spell(path))
-  if not ref then return nil, message end
-  return made(text, ref.kind, path, { side = side, ref = ref })
 end
 
 function Scope:resolve(path, text)
@@ -87,43 +95,42 @@ function Scope:resolve(path, text)
     ref.words = self.pairing.states
     return ref
   end
-  local state = #path == 1 and self.pairing.states and type(name) == "string"
-    and name:match "^in_(.+)"
-  if state then return self:state(state, path, text) end
+  local ref, message = false, nil
+  if self.pairing.states then
+    ref, message = of_state(self.pairing.states, self.pairing.entered, path, text)
+  end
+  if ref ~= false then return ref, message end
   if name == "key" then return self:key(path, text) end
   if name == "open" or name == "close" then
-    if not path[2] then
-      return nil, ("'%s' is a record; name a field of it: '%s.comm'"):format(text, text)
-    end
-    return self:of_side(name, table.move(path, 2, #path, 1, {}), text)
+    return of_record(self.pairing[name].scope, path, text, { side = name })
   end
-  local ref, message = self:of_side("open", path, text)
-  if ref then return ref end
-  return self:unknown(path, text, message)
+  ref, message = self.pairing.open.scope:resolve(path, parser.spell(path))
+  if not ref then return self:unknown(path, text, message) end
+  return made(text, ref.kind, path, { side = "open", ref = ref })
 end
 
 local Answering = setmetatable({}, { __index = fields.class })
 Answering.__index = Answering
 
---- The fields of records that close spans: their own, and as "open.comm" those of the record
---- that opened the span.
+--- The fields of records that close or change spans: their own, and those of the records that
+--- opened the span ("open.comm") or changed its state ("at_woken.comm").
 ---@param records table the records' scope
 ---@param opening table that of the records that open spans
+---@param names string[]? of states
+---@param entered table[]? as sides.of() returns them
 ---@return table scope
-function scope.answering(records, opening)
-  return setmetatable({ records = records, opening = opening, file = records.file,
-    event_set = records.event_set }, Answering)
+function scope.answering(records, opening, names, entered)
+  return setmetatable({ records = records, opening = opening, names = names or {},
+    entered = entered, file = records.file, event_set = records.event_set }, Answering)
 end
 
 function Answering:resolve(path, text)
-  if path[1] ~= "open" then return self.records:resolve(path, text) end
-  if not path[2] then
-    return nil, "'open' is a record; name a field of it: 'open.comm'"
+  if path[1] == "open" then
+    return of_record(self.opening, path, text, { side = "open" })
+  elseif path[2] and (states.named(self.names, "at_", path[1]) or 0) > 0 then
+    return of_state(self.names, self.entered, path, text)
   end
-  local of_record = table.move(path, 2, #path, 1, {})
-  local ref, message = self.opening:resolve(of_record, parser.spell(of_record))
-  if not ref then return nil, message end
-  return made(text, ref.kind, path, { side = "open", ref = ref })
+  return self.records:resolve(path, text)
 end
 
 local Inner = setmetatable({}, { __index = fields.class })

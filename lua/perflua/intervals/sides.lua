@@ -2,10 +2,10 @@
 -- these are.
 --
 -- A side is { parts, scope, types, events, text }: the records of any of its parts; scope knows
--- their fields. A part is { kinds, filters, answers, key, group, from, state, scope, types,
+-- their fields. A part is { kinds, filters, answers, key, to, group, from, state, scope, types,
 -- events, text }: the records for which all filters hold, those in `kinds`, which ask their
--- type and event, and the others. Filters in `answers`, if there are any, also ask the record
--- that opened the span.
+-- type and event, and the others. Filters in `answers`, if there are any, also ask the records
+-- that opened the span, or changed it.
 
 local answering = require("perflua.intervals.scope").answering
 local check_open = require("perflua.recording").check_open
@@ -15,6 +15,7 @@ local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
 local fields = require "perflua.fields"
 local filter = require "perflua.filter"
+local states = require "perflua.intervals.states"
 local suggest = require "perflua.errors.suggest"
 local types = require("perflua.recording").types
 local usage_error = errors.usage_error
@@ -117,86 +118,32 @@ local function asks_opening(one)
   return false
 end
 
--- Returns a part; `opening`: the side that opens spans, for those that close them.
-local function part_of(spec, name, wanted, opening)
+-- Returns a part without its filters.
+local function part_of(spec, name, wanted)
   local options = options_of(name, wanted)
+  if options.to ~= nil and name ~= "change" then
+    usage_error("pair: %s: 'to' is for records that change spans", name)
+  end
   local ids = types_of(spec, name, options)
   local set = options.event ~= nil and events_of(spec, name, options.event) or spec.events
-  local scope = fields.scope(spec.file, ids, set, spec.container)
-  local kinds, filters, answers = {}, {}, nil
-  if ids then kinds[1] = conditions.types(scope, ids) end
-  if set then kinds[#kinds + 1] = conditions.events(scope, set) end
-  if options.where ~= nil then
-    local one = filter.of(options.where, opening and answering(scope, opening.scope) or scope)
-    answers = asks_opening(one) and { one } or nil
-    if not answers then filters[#filters + 1] = one end
-  end
-  table.move(spec.filters, 1, #spec.filters, #filters + 1, filters)
-  return { kinds = kinds, filters = filters, answers = answers, key = options.key,
-    from = options.from, state = options.state, leaves_open = leaves_open(name, options.again),
-    scope = scope, types = ids, events = set, text = text_of(options) }
+  return { key = options.key, to = options.to, from = options.from, state = options.state,
+    leaves_open = leaves_open(name, options.again), where = options.where,
+    scope = fields.scope(spec.file, ids, set, spec.container), types = ids, events = set,
+    text = text_of(options) }
 end
 
--- Returns the number of a state, which is added to `names`.
-local function number_of(names, name, word)
-  if type(word) ~= "string" or not word:find "^[%a_][%w_]*$" then
-    usage_error("pair: %s: a state is a name, \"running\"; found %s", name, tostring(word))
+-- Adds the filters of a part, whose fields `scope` knows.
+local function add_filters(spec, part, scope)
+  local kinds, filters = {}, {}
+  if part.types then kinds[1] = conditions.types(part.scope, part.types) end
+  if part.events then kinds[#kinds + 1] = conditions.events(part.scope, part.events) end
+  if part.where ~= nil then
+    local one = filter.of(part.where, scope)
+    part.answers = asks_opening(one) and { one } or nil
+    if not part.answers then filters[1] = one end
   end
-  for i, known in ipairs(names) do
-    if known == word then return i end
-  end
-  names[#names + 1] = word
-  return #names
-end
-
--- Returns a set of states, a bit for each.
-local function set_of(names, name, wanted)
-  local numbers, set = {}, 0
-  for i, known in ipairs(names) do numbers[known] = i end
-  for _, state in ipairs(type(wanted) == "table" and wanted or { wanted }) do
-    if not numbers[state] then
-      usage_error("pair: %s: from: no state '%s'; there are %s", name, tostring(state),
-        table.concat(names, ", "))
-    end
-    set = set | 1 << (numbers[state] - 1)
-  end
-  if set == 0 then usage_error("pair: %s: from: the list is empty", name) end
-  return set
-end
-
----Numbers the states of spans, as part.state and part.from.
----@param all { open: table, close: table, change: table? } sides
----@return string[]? # their names; nil: there are none
-function sides.states(all)
-  local names, has_states = {}, all.change ~= nil
-  for _, part in ipairs(all.open.parts) do has_states = has_states or part.state ~= nil end
-  for name, side in pairs(all) do
-    for _, part in ipairs(side.parts) do
-      if part.from ~= nil and name == "open" then
-        usage_error("pair: open: a span that begins comes 'from' no state")
-      elseif part.from ~= nil and not has_states then
-        usage_error("pair: %s: 'from' names states, which these spans do not have", name)
-      end
-    end
-  end
-  for _, part in ipairs(all.close.parts) do
-    if part.state ~= nil then usage_error("pair: close: a span that ends has no 'state'") end
-  end
-  if not has_states then return nil end
-  for _, name in ipairs { "open", "change" } do
-    for _, part in ipairs(all[name] and all[name].parts or {}) do
-      if part.state == nil then
-        usage_error("pair: %s: 'state' is missing: the state of a span from then on", name)
-      end
-      part.state = number_of(names, name, part.state)
-    end
-  end
-  for _, name in ipairs { "close", "change" } do
-    for _, part in ipairs(all[name] and all[name].parts or {}) do
-      part.from = part.from ~= nil and set_of(names, name, part.from) or nil
-    end
-  end
-  return names
+  part.kinds = kinds
+  part.filters = table.move(spec.filters, 1, #spec.filters, #filters + 1, filters)
 end
 
 -- Returns the union of the parts' sets of that name; nil: one of them has none.
@@ -220,28 +167,48 @@ local function is_list(wanted)
   return false
 end
 
----@param spec table the query's
----@param name string "open", "close" or "change"
----@param wanted any
----@param opening table? the side that opens spans
----@return { parts: table[], scope: table, types: table?, events: table?, text: string }
-function sides.of(spec, name, wanted, opening)
-  local list, parts, texts = is_list(wanted) and wanted or { wanted }, {}, {}
-  if #list > MOST_PARTS then
-    usage_error("pair: %s: at most %d kinds of records; here are %d", name, MOST_PARTS, #list)
-  end
-  for i, one in ipairs(list) do
-    parts[i] = part_of(spec, name, one, opening)
-    texts[i] = parts[i].text
-  end
+-- Returns the records of several parts as one side.
+local function joined(spec, parts)
   if #parts == 1 then
     local only = parts[1]
     return { parts = parts, scope = only.scope, types = only.types, events = only.events,
       text = only.text }
   end
-  local ids, set = all_of(parts, "types"), all_of(parts, "events")
+  local ids, set, texts = all_of(parts, "types"), all_of(parts, "events"), {}
+  for i, part in ipairs(parts) do texts[i] = part.text end
   return { parts = parts, scope = fields.scope(spec.file, ids, set, spec.container),
     types = ids, events = set, text = table.concat(texts, " or ") }
+end
+
+-- Returns a side, without the filters of its parts.
+local function side_of(spec, name, wanted)
+  local list, parts = is_list(wanted) and wanted or { wanted }, {}
+  if #list > MOST_PARTS then
+    usage_error("pair: %s: at most %d kinds of records; here are %d", name, MOST_PARTS, #list)
+  end
+  for i, one in ipairs(list) do parts[i] = part_of(spec, name, one) end
+  return joined(spec, parts)
+end
+
+---@param spec table the query's
+---@param options { open: any, close: any, change: any } of pair()
+---@return { open: table, close: table, change: table? }
+---@return string[]? names of the states; nil: there are none
+---@return table[]? entered by state the records with which spans enter it, as a side
+function sides.of(spec, options)
+  local all = { open = side_of(spec, "open", options.open),
+    close = side_of(spec, "close", options.close),
+    change = options.change ~= nil and side_of(spec, "change", options.change) or nil }
+  local names = states.number(all)
+  local entered = names and {}
+  for i in ipairs(names or {}) do entered[i] = joined(spec, states.parts(all, i)) end
+  for _, name in ipairs { "open", "close", all.change and "change" } do
+    for _, part in ipairs(all[name].parts) do
+      add_filters(spec, part, name == "open" and part.scope
+        or answering(part.scope, all.open.scope, names, entered))
+    end
+  end
+  return all, names, entered
 end
 
 return sides

@@ -4,7 +4,8 @@ local expr = require "perflua.filter.expr"
 
 local function of_end(ref)
   local span = ref.span
-  return span and (span.side == "close" or span.own ~= nil and span.own ~= "start") or false
+  return span and (span.side == "close" or span.state ~= nil
+    or span.own ~= nil and span.own ~= "start") or false
 end
 
 -- around: only fields of spans around others count.

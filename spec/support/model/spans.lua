@@ -190,23 +190,54 @@ local function is_from(part, state)
   return not part.from or part.from >> state.phases[#state.phases].state - 1 & 1 == 1
 end
 
--- Changes the states of spans.
-function Pass:change(parts, record, time)
+-- Gives a span another key.
+function Pass:move(state, part, record, time)
+  local key = part.to(record)
+  state.changed, self.moved = record, { record = record, group = part.group }
+  if not key then
+    self.counts.unkeyed = self.counts.unkeyed + 1
+    return
+  end
+  local there = find(self.root, key)
+  if there == state then return end
+  if there then self:drop(there, time, "restarted") end
+  put(self.root, state.key, nil)
+  put(self.root, key, state)
+  state.key = key
+end
+
+-- Returns true if a record changed the span of a part's key, or gave it another.
+function Pass:has_changed(state, part, record)
+  return state and state.changed == record
+    or self.moved and self.moved.record == record and self.moved.group == part.group
+end
+
+-- Changes the states of spans, and their keys; a record that may close one is not stray.
+function Pass:change(parts, may_close, record, time)
   for _, part in ipairs(parts) do
     local key = part.key(record)
     local state = key and find(self.root, key)
     if not (time and key) then
       self:count("unkeyed", time)
+    elseif self:has_changed(state, part, record) then
+      goto continue
     elseif state and self.lost[state] and not self.keeps_lost then
       self:drop(state, time)
     elseif not state or not is_from(part, state)
-      or not part.answers { record = record, opened = state.opened }
-      or time < state.phases[#state.phases].since then
-      self:count("stray", time)
+      or not part.answers { record = record, opened = state.opened,
+        entered = state.entered } then
+      if not may_close then self:count("stray", time) end
+    elseif time < state.phases[#state.phases].since then
+      self.counts.stray = self.counts.stray + 1
     else
       state.changed = record
-      state.phases[#state.phases + 1] = { since = time, state = part.state }
+      if part.state then
+        state.phases[#state.phases + 1] = { since = time, state = part.state }
+        state.entered[part.state] = record
+      end
+      if part.to then self:move(state, part, record, time) end
     end
+    ::continue::
   end
 end
 
@@ -223,6 +254,7 @@ end
 local function described(pairing, state, context)
   context.start, context.opened, context.state = context.start or state.start, state.opened,
     state
+  context.entered = state.entered
   if pairing.stores_key then context.key_values = kept_key(pairing, state) end
   return context
 end
@@ -295,6 +327,8 @@ function Pass:drop(state, time, why)
   self.open[state], self.lost[state] = nil, nil
 end
 
+-- Closes a span, and returns it; else returns nil and a function that counts the record, unless
+-- it changes the span to which it does not answer.
 function Pass:close(parts, record, time)
   local counts, has_key, missed = self.counts, false, nil
   for _, part in ipairs(parts) do
@@ -304,7 +338,8 @@ function Pass:close(parts, record, time)
     if state and time - state.start >= 0 then
       if (not self.lost[state] or self.keeps_lost)
         and is_from(part, state)
-        and part.answers { record = record, opened = state.opened } then
+        and part.answers { record = record, opened = state.opened,
+          entered = state.entered } then
         put(self.root, state.key, nil)
         if self:add_parts({}, state, time, true, {}) then
           if self.lost[state] then counts.kept = counts.kept + 1 end
@@ -316,8 +351,11 @@ function Pass:close(parts, record, time)
       missed = state
     end
   end
-  self:count(time and has_key and "unopened" or "unkeyed", time)
-  if missed then self:drop(missed, time, "mismatched") end
+  return nil, function()
+    if missed and missed.changed == record then return end
+    self:count(time and has_key and "unopened" or "unkeyed", time)
+    if missed then self:drop(missed, time, "mismatched") end
+  end
 end
 
 function Pass:begin(parts, record, time)
@@ -327,7 +365,7 @@ function Pass:begin(parts, record, time)
     return
   end
   local before = find(self.root, key)
-  if before and before.changed == record then return end
+  if self:has_changed(before, parts[1], record) then return end
   if before and parts[1].leaves_open and (not self.lost[before] or self.keeps_lost) then
     self:count("restarted", time)
     return
@@ -336,7 +374,8 @@ function Pass:begin(parts, record, time)
   if self.to and time >= self.to then return end
   self.clock.n = self.clock.n + 1
   local state = { start = time, opened = record, key = key, order = self.clock.n,
-    source = record.source or 1, phases = { { since = time, state = parts[1].state } } }
+    source = record.source or 1, phases = { { since = time, state = parts[1].state } },
+    entered = { [parts[1].state or 0] = record } }
   put(self.root, key, state)
   self.open[state] = true
 end
@@ -431,6 +470,7 @@ function of_one(ref)
   local place = span.side == "open" and "opened" or "closed"
   return function(context)
     local record = context[place]
+    if span.state then record = context.entered and context.entered[span.state] end
     if record ~= nil then return get(record) end
   end
 end
@@ -494,6 +534,7 @@ local function parts_of(pairing, side, number_of)
       test = all_of(table.move(part.filters, 1, #part.filters, #part.kinds + 1,
         { table.unpack(part.kinds) })),
       key = key_of(pairing, part.keys),
+      to = part.to_keys and key_of(pairing, part.to_keys),
       answers = function(context)
         for _, test in ipairs(answers) do
           if not test(context) then return false end
@@ -540,15 +581,22 @@ local function of_group(parts, group)
   return #list > 0 and list or nil
 end
 
+-- Closes and changes spans; `ended` is called with one that ends.
+function Pass:meet_ends(closes, changes, record, time, ended)
+  local state, settle = nil, nil
+  if closes then state, settle = self:close(closes, record, time) end
+  if state then ended(state, record, time) end
+  if changes then self:change(changes, closes, record, time) end
+  if settle then settle() end
+end
+
 -- Closes, changes and opens spans, those of one key after those of another; `ended` is called
 -- with each that ends.
 function Pass:meet(record, time, closes, changes, opens, ended)
   for group = 1, self.n_groups do
     local closing, changing = of_group(closes, group), of_group(changes, group)
     local opening = of_group(opens, group)
-    local state = closing and self:close(closing, record, time)
-    if state then ended(state, record, time) end
-    if changing then self:change(changing, record, time) end
+    self:meet_ends(closing, changing, record, time, ended)
     if opening then self:begin(opening, record, time) end
   end
 end
@@ -775,14 +823,10 @@ function spans.nested(inner, spec, refs, next_record)
       local opens = asks and pass:parts("open", record)
       local closes_inside = asks_inside and inside:parts("close", record)
       local opens_inside = asks_inside and inside:parts("open", record)
-      local state = closes_inside and inside:close(closes_inside, record, time)
-      if state then meet(state, record, time) end
-      state = closes and pass:close(closes, record, time)
-      if state then ended(state, record, time) end
       local changes = asks and pass:parts("change", record)
       local changes_inside = asks_inside and inside:parts("change", record)
-      if changes_inside then inside:change(changes_inside, record, time) end
-      if changes then pass:change(changes, record, time) end
+      inside:meet_ends(closes_inside, changes_inside, record, time, meet)
+      pass:meet_ends(closes, changes, record, time, ended)
       if opens then pass:begin(opens, record, time) end
       if opens_inside then inside:begin(opens_inside, record, time) end
       if is_lost and time and not (closes or opens or changes or closes_inside or opens_inside

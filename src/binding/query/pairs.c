@@ -4,13 +4,15 @@
  *	pairs = { sides = { { role = 1 | 2 | 3, condition = i, test = i | nil,
  *				answers = i | nil, keys = { i … },
  *				group = 1 … n_groups | nil, state = 1 … n_states | nil,
- *				from = set of states, a bit each | nil } … },
+ *				from = set of states, a bit each | nil,
+ *				to = { i … } | nil } … },
  *		  n_groups = n | nil, n_states = n | nil,
  *		  slice = ns | nil, from = ns | nil, to = ns | nil,
- *		  opened = { i … } | nil, inner = i | nil, waits = b, time = i,
+ *		  opened = { { i, nil, state | nil } … } | nil,
+ *		  inner = i | nil, waits = b, time = i,
  *		  cpu = i | nil, pairs_lost = b, keeps_lost = b, unfinished = b,
  *		  keys = { { inner = i, lost = i | nil } … },
- *		  values = { { i | "serial", of } … },
+ *		  values = { { i | "serial", of, state | nil } … },
  *		  ended = { fn, i … } | nil, items_of = 1 | 2 | nil,
  *		  nested = pairs of spans inside | nil }
  *
@@ -18,10 +20,10 @@
  * of the record that opens a span, closes it, is inside, of an item, or of the span itself
  * (then i is one of enum pq_span_value, from 1 on). Roles are those of enum pq_side_role, from
  * 1 on. `answers` is a condition on the record, whose fields { row = place } are `opened`
- * values of the record that opened the span. With `nested`, places of 3 are numbers of its
- * values. `items_of` is the record whose items are rows, if options have `unnest`. `ended` is a
- * function that is called with the serial number of a span that ends, and values of the record
- * that ends it.
+ * values of the record that opened the span, or with which it entered a state, as `values` are.
+ * With `nested`, places of 3 are numbers of its values. `items_of` is the record whose items
+ * are rows, if options have `unnest`. `ended` is a function that is called with the serial
+ * number of a span that ends, and values of the record that ends it.
  *
  * Instead of `pairs`, options may have
  *
@@ -131,12 +133,22 @@ static uint32_t *to_places(lua_State *L, int keep, size_t n, size_t *length)
 	return places;
 }
 
-/* Reads how->sides, and what they need. */
+/* Reads the array on top of places of a key, and pops it. */
+static uint32_t *to_key(lua_State *L, int keep, size_t n, size_t n_keys)
+{
+	size_t length;
+	uint32_t *places = to_places(L, keep, n, &length);
+
+	if (length != n_keys)
+		luaL_error(L, "pairs: %d parts of a key expected", (int)n_keys);
+	return places;
+}
+
+/* Reads how->sides. */
 static void to_sides(lua_State *L, int keep, struct pq_pairing *how, int table, size_t n)
 {
 	int top = lua_gettop(L);
 	struct pq_pair_side *sides;
-	size_t n_keys;
 
 	how->n_sides = list_named(L, table, "sides", PQ_MOST_SIDES);
 	how->sides = sides = pl_keep(L, keep, how->n_sides * sizeof(*sides));
@@ -148,7 +160,7 @@ static void to_sides(lua_State *L, int keep, struct pq_pairing *how, int table, 
 		sides[i].condition = place_named(L, top + 2, "condition", n);
 		sides[i].test = optional_place(L, top + 2, "test", n);
 		sides[i].group = number_named(L, top + 2, "group", how->n_groups);
-		sides[i].state = number_named(L, top + 2, "state", how->n_states);
+		sides[i].state = optional_place(L, top + 2, "state", how->n_states);
 		sides[i].from = (uint32_t)integer_named(L, top + 2, "from", 0);
 		if (!how->n_states)
 			sides[i].from = 0;
@@ -156,22 +168,49 @@ static void to_sides(lua_State *L, int keep, struct pq_pairing *how, int table, 
 		lua_getfield(L, top + 2, "leaves_open");
 		sides[i].leaves_open = lua_toboolean(L, -1);
 		list_named(L, top + 2, "keys", MOST_KEYS);
-		sides[i].keys = to_places(L, keep, n, &n_keys);
-		if (n_keys != how->n_keys)
-			luaL_error(L, "pairs: %d parts of a key expected", (int)how->n_keys);
+		sides[i].keys = to_key(L, keep, n, how->n_keys);
+		if (lua_getfield(L, top + 2, "to") == LUA_TTABLE)
+			sides[i].to = to_key(L, keep, n, how->n_keys);
 	}
-	lua_settop(L, top);
-	if (lua_getfield(L, table, "opened") == LUA_TTABLE)
-		how->opened = to_places(L, keep, n, &how->n_opened);
 	lua_settop(L, top);
 }
 
-/* n_own: how many values a span itself has */
+/* Returns the state of a value of a span, which is on top. [-0, +0] */
+static uint32_t to_state(lua_State *L, uint32_t n_states)
+{
+	uint32_t state = PQ_NO_STATE;
+
+	if (lua_rawgeti(L, -1, 3) == LUA_TNUMBER)
+		return to_place(L, n_states);
+	lua_pop(L, 1);
+	return state;
+}
+
+/* Reads how->opened. */
+static void to_opened(lua_State *L, int keep, struct pq_pairing *how, int table, size_t n)
+{
+	struct pq_kept_value *opened;
+
+	if (lua_getfield(L, table, "opened") == LUA_TTABLE) {
+		how->n_opened = (size_t)lua_rawlen(L, -1);
+		how->opened = opened = pl_keep(L, keep, how->n_opened * sizeof(*opened));
+		for (size_t i = 0; i < how->n_opened; i++, lua_pop(L, 1)) {
+			lua_rawgeti(L, -1, (lua_Integer)i + 1);
+			luaL_checktype(L, -1, LUA_TTABLE);
+			opened[i].state = to_state(L, how->n_states);
+			lua_rawgeti(L, -1, 1);
+			opened[i].place = to_place(L, n);
+		}
+	}
+	lua_pop(L, 1);
+}
+
 static void to_pair_values(lua_State *L, struct pq_pair_value *value, size_t n, size_t n_inner,
-			   size_t n_own)
+			   const struct pq_pairing *how)
 {
 	lua_Integer origin;
 
+	value->state = to_state(L, how->n_states);
 	lua_rawgeti(L, -1, 2);
 	origin = lua_tointeger(L, -1);
 	if (origin < 1 || origin > PQ_OF_SPAN + 1)
@@ -183,7 +222,7 @@ static void to_pair_values(lua_State *L, struct pq_pair_value *value, size_t n, 
 		value->place = PQ_SERIAL;
 		lua_pop(L, 1);
 	} else if (value->of == PQ_OF_SPAN) {
-		value->place = to_place(L, n_own);
+		value->place = to_place(L, PQ_SPAN_KEY + how->n_keys + how->n_states);
 	} else {
 		value->place = to_place(L, value->of == PQ_OF_INNER ? n_inner : n);
 	}
@@ -266,13 +305,13 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options,
 		keys[i].lost = optional_place(L, lua_gettop(L), "lost", n);
 	}
 	to_sides(L, keep, how, table, n);
+	to_opened(L, keep, how, table, n);
 	how->n_values = list_named(L, table, "values", PQ_MAX_ROW);
 	how->values = values = pl_keep(L, keep, how->n_values * sizeof(*values));
 	for (size_t i = 0; i < how->n_values; i++, lua_pop(L, 1)) {
 		if (lua_rawgeti(L, table + 2, (lua_Integer)i + 1) != LUA_TTABLE)
 			luaL_error(L, "pairs: a value is a table");
-		to_pair_values(L, &values[i], n, n_inner,
-			       PQ_SPAN_KEY + how->n_keys + how->n_states);
+		to_pair_values(L, &values[i], n, n_inner, how);
 	}
 	lua_settop(L, top);
 	return how;

@@ -74,27 +74,39 @@ struct pq_pair_side {
 	uint32_t condition; /* asks the type and the event of a record */
 	uint32_t test;	    /* PQ_NO_PLACE, or another condition on it */
 	/*
-	 * PQ_NO_PLACE, or a condition on the record together with the opening record of the
-	 * span that has its key. Its fields of rows are the values how->opened of the latter.
+	 * PQ_NO_PLACE, or a condition on the record together with what is kept of the span that
+	 * has its key. Its fields of rows are the values how->opened of the latter.
 	 */
 	uint32_t answers;
 	const uint32_t *keys; /* [how->n_keys] */
 	uint32_t group;	      /* below how->n_groups: sides with the same keys have the same */
-	uint32_t state;	      /* state of the span from this record on; 0: no states */
-	uint32_t from;	      /* bit set of the states that it closes or changes; 0: all */
-	bool leaves_open;     /* does not restart a span of its key that is open already */
+	uint32_t state;	  /* state of the span from this record on; PQ_NO_STATE: as before */
+	uint32_t from;	  /* bit set of the states that it closes or changes; 0: all */
+	bool leaves_open; /* does not restart a span of its key that is open already */
+	const uint32_t
+		*to; /* [how->n_keys]: key of a changed span from then on; NULL: as before */
 };
 
 #define PQ_MOST_SIDES 32
 
+#define PQ_NO_STATE UINT32_MAX
+
+/*
+ * A value that is kept of a span: one of the record that opened it, or of the last one with
+ * which it entered `state`.
+ */
+struct pq_kept_value {
+	uint32_t place;
+	uint32_t state; /* PQ_NO_STATE: of the opening record */
+};
+
 /*
  * The rules by which records are paired. Places are indices into the nodes of struct pq_paired.
  *
- * For each group of sides, a record with several roles first closes a span, then changes
- * others, then opens the next. It closes and opens as the first side of the group that it
- * matches, and changes as each side that it matches; it opens no span with the key of one that
- * it changed. A record that could close a span, but does not answer to the open one of its key,
- * drops that span.
+ * For each group of sides, a record first closes a span, or else changes one, then opens the
+ * next, each as the first side of the group that it matches; it opens no span with the key of
+ * one that it changed. A record that could close a span, but neither answers to the open one of
+ * its key nor changes it, drops that span.
  *
  * A row is a span. With `inner` it is a record inside a span, from the opening record
  * (included) to the closing record (excluded). With `nested` it is a span inside a span, which
@@ -106,7 +118,7 @@ struct pq_pairing {
 	const struct pq_pair_side *sides; /* at most PQ_MOST_SIDES */
 	uint32_t n_groups;		  /* from 1 on */
 	size_t n_opened;
-	const uint32_t *opened; /* [n_opened]: values of the opening record for `answers` */
+	const struct pq_kept_value *opened; /* [n_opened]: values for `answers` */
 	uint32_t time;
 	uint32_t inner; /* condition on records inside; PQ_NO_PLACE: rows are spans */
 	/*
@@ -148,7 +160,8 @@ struct pq_pairing {
 	const struct pq_pair_value {
 		uint32_t place;
 		enum pq_of of;
-	} * values; /* the source of each value of a row */
+		uint32_t state; /* for PQ_OF_OPEN, as in pq_kept_value */
+	} * values;		/* the source of each value of a row */
 	/*
 	 * NULL, or a function that is called when a span ends, with the serial number of the
 	 * span and values of the closing record

@@ -1,93 +1,4 @@
-#include "rows_pairs_internal.h"
-
-/* Most spans have no spans inside, and shall not pay for calls that two callers need. */
-#define INLINE inline __attribute__((always_inline))
-
-static bool test_column(const struct pq_pairs *pairs, uint32_t place)
-{
-	return pq_expr_test(pairs->columns->exprs[place], pairs->columns->fields);
-}
-
-/*
- * Returns true if the current record, for which the condition of a side holds, belongs
- * to it.
- */
-static INLINE bool belongs(struct pq_pairs *pairs, const struct pq_pair_side *side)
-{
-	struct pq_pair_known *known = pairs->known;
-
-	if (side->test == PQ_NO_PLACE)
-		return true;
-	known = &pairs->known[known[side - pairs->how->sides].test];
-	if (known->tested != pairs->n_met) {
-		known->holds = test_column(pairs, side->test);
-		known->tested = pairs->n_met;
-	}
-	return known->holds;
-}
-
-/* Reads the key of the current record, as pq_pairs_read_key() does. */
-static INLINE bool read_side_key(struct pq_pairs *pairs, const struct pq_pair_side *side,
-				 uint32_t *hash)
-{
-	uint8_t first = pairs->known[side - pairs->how->sides].key;
-
-	if (pairs->read_key.met != pairs->n_met || pairs->read_key.side != first) {
-		pairs->read_key.is_whole = pq_pairs_read_key(pairs, side->keys,
-							     &pairs->read_key.hash);
-		pairs->read_key.met = pairs->n_met;
-		pairs->read_key.side = first;
-	}
-	*hash = pairs->read_key.hash;
-	return pairs->read_key.is_whole;
-}
-
-/* Returns true if the key that was read last is that of a side. */
-static INLINE bool is_key_read(const struct pq_pairs *pairs, const struct pq_pair_side *side)
-{
-	return pairs->read_key.met == pairs->n_met && pairs->read_key.is_whole &&
-	       pairs->read_key.side == pairs->known[side - pairs->how->sides].key;
-}
-
-/*
- * Drops a span because of a record of its key at `time`, and counts it in *count unless it is
- * lost. The caller closes it or opens it again.
- */
-static void drop_open(struct pq_pairs *pairs, uint32_t span, uint64_t time, uint64_t *count)
-{
-	if (pairs->spans.states[span].is_lost) {
-		pq_pairs_drop_lost(pairs, span, time);
-		return;
-	}
-	*count += time >= pairs->how->from;
-	pq_pairs_drop_span(pairs, span);
-}
-
-/* Counts a record in *count if it is in the window, or has no time. */
-static void count_record(const struct pq_pairs *pairs, const struct pq_value *time,
-			 uint64_t *count)
-{
-	*count += time->type != PQ_INT ||
-		  (time->u >= pairs->how->from && time->u < pairs->how->to);
-}
-
-/* Returns false if a span may have ended before, among records that were lost. */
-static bool may_close(const struct pq_pairs *pairs, uint32_t span)
-{
-	return !pairs->spans.states[span].is_lost || pairs->how->keeps_lost;
-}
-
-/* Returns the first of the sides that the record belongs to; NULL: none. */
-static INLINE const struct pq_pair_side *first_side(struct pq_pairs *pairs, uint32_t sides)
-{
-	for (; sides; sides &= sides - 1) {
-		const struct pq_pair_side *side = &pairs->how->sides[__builtin_ctz(sides)];
-
-		if (belongs(pairs, side))
-			return side;
-	}
-	return NULL;
-}
+#include "rows_pairs_sides.h"
 
 /*
  * Opens a span for the current record, which belongs to `side`, unless one with its
@@ -99,19 +10,19 @@ static INLINE bool meet_open(struct pq_pairs *pairs, const struct pq_pair_side *
 	struct pb_slot *slot;
 	uint32_t hash, span;
 
-	if (time->type != PQ_INT || !read_side_key(pairs, side, &hash)) {
-		count_record(pairs, time, &pairs->counts.unkeyed);
+	if (time->type != PQ_INT || !pq_side_key(pairs, side, &hash)) {
+		pq_pairs_count(pairs, time, &pairs->counts.unkeyed);
 		return true;
 	}
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
-	if (slot->item && pq_phases_changed(pairs, slot->item - 1))
+	if (pq_pairs_changed(pairs, side, slot->item - 1))
 		return true;
-	if (slot->item && side->leaves_open && may_close(pairs, slot->item - 1)) {
-		count_record(pairs, time, &pairs->counts.restarted);
+	if (slot->item && side->leaves_open && pq_may_close(pairs, slot->item - 1)) {
+		pq_pairs_count(pairs, time, &pairs->counts.restarted);
 		return true;
 	}
 	if (slot->item)
-		drop_open(pairs, slot->item - 1, time->u, &pairs->counts.restarted);
+		pq_pairs_drop_open(pairs, slot->item - 1, time->u, &pairs->counts.restarted);
 	if (time->u >= pairs->how->to) {
 		if (slot->item)
 			pq_spans_close(&pairs->spans, slot);
@@ -128,43 +39,33 @@ static INLINE bool meet_open(struct pq_pairs *pairs, const struct pq_pair_side *
 	return pq_pairs_begin_span(pairs, span, side, time, row);
 }
 
-/* Returns true if the current record answers to the one that opened a span. */
-static INLINE bool answers(struct pq_pairs *pairs, const struct pq_pair_side *side,
-			   const struct pq_value *kept)
-{
-	struct pq_fields *fields = pairs->columns->fields;
-
-	if (side->answers == PQ_NO_PLACE)
-		return true;
-	for (size_t i = 0; i < pairs->how->n_opened; i++)
-		pairs->opened[i] = kept[pairs->opened_from[i]];
-	fields->row = pairs->opened;
-	fields->n_row = pairs->how->n_opened;
-	return test_column(pairs, side->answers);
-}
+/* A record that could close a span, but does not. */
+struct unanswered {
+	bool is_any;   /* there is such a record */
+	bool has_key;  /* it has a key */
+	uint32_t span; /* the span to which it does not answer; PQ_NO_SPAN: there is none */
+};
 
 /*
- * Returns the slot of the span that the current record closes, as one of `sides`.
- * Counts the record, and drops a span that it does not answer to, if there is none: NULL.
+ * Returns the slot of the span that the current record closes, as one of `sides`; NULL if there
+ * is none, and sets *missed.
  */
 static INLINE struct pb_slot *find_answered(struct pq_pairs *pairs, uint32_t sides,
-					    const struct pq_value *time)
+					    const struct pq_value *time,
+					    struct unanswered *missed)
 {
-	struct pb_slot *missed = NULL;
-	bool has_key = false, is_any = false;
-
 	for (; sides; sides &= sides - 1) {
 		const struct pq_pair_side *side = &pairs->how->sides[__builtin_ctz(sides)];
 		const struct pq_value *kept;
 		struct pb_slot *slot;
 		uint32_t hash;
 
-		if (!belongs(pairs, side))
+		if (!pq_side_has(pairs, side))
 			continue;
-		is_any = true;
-		if (time->type != PQ_INT || !read_side_key(pairs, side, &hash))
+		missed->is_any = true;
+		if (time->type != PQ_INT || !pq_side_key(pairs, side, &hash))
 			continue;
-		has_key = true;
+		missed->has_key = true;
 		slot = pq_spans_find(&pairs->spans, pairs->key, hash);
 		if (!slot->item)
 			continue;
@@ -172,20 +73,42 @@ static INLINE struct pb_slot *find_answered(struct pq_pairs *pairs, uint32_t sid
 		/* a record that comes too late for its place may be earlier than its open */
 		if ((int64_t)(time->u - kept[0].u) < 0)
 			continue;
-		if (may_close(pairs, slot->item - 1) &&
+		if (pq_may_close(pairs, slot->item - 1) &&
 		    pq_phases_in(pairs, slot->item - 1, side->from) &&
-		    answers(pairs, side, kept))
+		    pq_side_answers(pairs, side, kept)) {
+			missed->is_any = false;
 			return slot;
-		missed = slot;
-	}
-	if (!is_any)
-		return NULL;
-	count_record(pairs, time, has_key ? &pairs->counts.unopened : &pairs->counts.unkeyed);
-	if (missed) {
-		drop_open(pairs, missed->item - 1, time->u, &pairs->counts.mismatched);
-		pq_spans_close(&pairs->spans, missed);
+		}
+		missed->span = slot->item - 1;
 	}
 	return NULL;
+}
+
+/*
+ * Counts a record that closed no span, unless it changed the one to which it does not answer,
+ * and drops that span.
+ */
+static INLINE void settle_unanswered(struct pq_pairs *pairs, const struct unanswered *missed,
+				     const struct pq_value *time)
+{
+	const struct pq_value *key;
+	struct pb_slot *slot;
+
+	if (!missed->is_any)
+		return;
+	if (missed->span != PQ_NO_SPAN && pairs->how->n_states &&
+	    pairs->phases[missed->span].changed == pairs->n_met)
+		return;
+	pq_pairs_count(pairs, time,
+		       missed->has_key ? &pairs->counts.unopened : &pairs->counts.unkeyed);
+	if (missed->span == PQ_NO_SPAN)
+		return;
+	key = pq_spans_at(&pairs->spans, missed->span);
+	slot = pq_spans_find(&pairs->spans, key, pq_spans_hash(&pairs->spans, key));
+	if (!slot->item) /* it was lost, and is dropped already */
+		return;
+	pq_pairs_drop_open(pairs, missed->span, time->u, &pairs->counts.mismatched);
+	pq_spans_close(&pairs->spans, slot);
 }
 
 /*
@@ -221,52 +144,30 @@ static INLINE bool end_span(struct pq_pairs *pairs, uint32_t span, const struct 
 }
 
 /*
- * Closes a span for the current record, for which the conditions of `sides` hold.
- * Returns false without memory.
+ * Closes a span for the current record, and changes others: it closes one as one of the sides
+ * `closes`, and changes them as `changes`. Without changes a span that ended is not closed: its
+ * slot is set in *ended. Returns false without memory, or if there are too many changes.
  */
-static INLINE bool meet_close(struct pq_pairs *pairs, uint32_t sides,
-			      const struct pq_value *time, struct pq_pair_row *row)
+static INLINE bool meet_ends(struct pq_pairs *pairs, uint32_t closes, uint32_t changes,
+			     const struct pq_value *time, struct pq_pair_row *row,
+			     struct pb_slot **ended)
 {
-	struct pb_slot *slot = sides ? find_answered(pairs, sides, time) : NULL;
+	struct unanswered missed = { .span = PQ_NO_SPAN };
+	struct pb_slot *slot = NULL;
 
-	if (!slot)
-		return true;
-	if (!end_span(pairs, slot->item - 1, time, row))
+	if (closes)
+		slot = find_answered(pairs, closes, time, &missed);
+	if (slot && !end_span(pairs, slot->item - 1, time, row))
 		return false;
-	pq_spans_close(&pairs->spans, slot);
-	return true;
-}
-
-/*
- * Changes the states of spans for the current record, which belongs to `sides`.
- * Returns false without memory, or if there are too many changes.
- */
-static bool meet_change(struct pq_pairs *pairs, uint32_t sides, const struct pq_value *time)
-{
-	for (; sides; sides &= sides - 1) {
-		const struct pq_pair_side *side = &pairs->how->sides[__builtin_ctz(sides)];
-		struct pb_slot *slot;
-		uint32_t hash;
-
-		if (!belongs(pairs, side))
-			continue;
-		if (time->type != PQ_INT || !read_side_key(pairs, side, &hash)) {
-			count_record(pairs, time, &pairs->counts.unkeyed);
-			continue;
-		}
-		slot = pq_spans_find(&pairs->spans, pairs->key, hash);
-		if (slot->item && !may_close(pairs, slot->item - 1)) {
-			pq_pairs_drop_lost(pairs, slot->item - 1, time->u);
+	if (changes) {
+		if (slot)
 			pq_spans_close(&pairs->spans, slot);
-		} else if (!slot->item || !pq_phases_in(pairs, slot->item - 1, side->from) ||
-			   !answers(pairs, side,
-				    pq_spans_at(&pairs->spans, slot->item - 1) +
-					    pairs->how->n_keys)) {
-			count_record(pairs, time, &pairs->counts.stray);
-		} else if (!pq_phases_change(pairs, slot->item - 1, side->state, time->u)) {
+		slot = NULL;
+		if (!pq_pairs_meet_change(pairs, changes, closes, time, row))
 			return false;
-		}
 	}
+	settle_unanswered(pairs, &missed, time);
+	*ended = slot;
 	return true;
 }
 
@@ -280,21 +181,15 @@ static INLINE bool meet_group(struct pq_pairs *pairs, const struct pq_pair_role 
 {
 	uint32_t closes = role->sides[PQ_CLOSES] & group;
 	uint32_t changes = role->sides[PQ_CHANGES] & group;
-	struct pb_slot *slot = closes ? find_answered(pairs, closes, time) : NULL;
 	const struct pq_pair_side *side;
+	struct pb_slot *slot;
 
-	if (slot && !end_span(pairs, slot->item - 1, time, row))
+	if (!meet_ends(pairs, closes, changes, time, row, &slot))
 		return false;
-	if (slot && changes) {
-		pq_spans_close(&pairs->spans, slot);
-		slot = NULL;
-	}
-	if (changes && !meet_change(pairs, changes, time))
-		return false;
-	side = first_side(pairs, role->sides[PQ_OPENS] & group);
+	side = pq_first_side(pairs, role->sides[PQ_OPENS] & group);
 	if (!slot)
 		return !side || meet_open(pairs, side, time, row);
-	if (!side || time->u >= pairs->how->to || !is_key_read(pairs, side)) {
+	if (!side || time->u >= pairs->how->to || !pq_is_key_read(pairs, side)) {
 		pq_spans_close(&pairs->spans, slot);
 		return !side || meet_open(pairs, side, time, row);
 	}
@@ -354,9 +249,9 @@ static void find_role(const struct pq_pairs *pairs, struct pq_pair_role *role)
 
 	*role = (struct pq_pair_role){ .bound = pairs->columns->fields->bound };
 	for (size_t i = 0; i < how->n_sides; i++)
-		if (test_column(pairs, how->sides[i].condition))
+		if (pq_pairs_test(pairs, how->sides[i].condition))
 			role->sides[how->sides[i].role] |= UINT32_C(1) << i;
-	role->inner = how->inner != PQ_NO_PLACE && test_column(pairs, how->inner);
+	role->inner = how->inner != PQ_NO_PLACE && pq_pairs_test(pairs, how->inner);
 }
 
 /* Returns the role of the current record. */
@@ -373,20 +268,34 @@ static INLINE struct pq_pair_role role_of(struct pq_pairs *pairs)
 /* Returns true if a record opens, changes or closes spans. */
 static bool is_end(struct pq_pairs *pairs, const struct pq_pair_role *role)
 {
-	return first_side(pairs, role->sides[PQ_CLOSES] | role->sides[PQ_CHANGES] |
-					 role->sides[PQ_OPENS]) != NULL;
+	return pq_first_side(pairs, role->sides[PQ_CLOSES] | role->sides[PQ_CHANGES] |
+					    role->sides[PQ_OPENS]) != NULL;
 }
 
 /*
- * Closes a nested span for the current record. Returns false as pq_waiting_hold()
- * does.
+ * Closes and changes the spans that a record of a role does, where spans have spans inside.
+ * Returns false as meet_ends() does.
  */
-static bool meet_nested_close(struct pq_pairs *pairs, uint32_t sides,
-			      const struct pq_value *time, struct pq_pair_row *row)
+static bool meet_ends_alone(struct pq_pairs *pairs, const struct pq_pair_role *role,
+			    const struct pq_value *time, struct pq_pair_row *row)
+{
+	struct pb_slot *slot;
+
+	if (!meet_ends(pairs, role->sides[PQ_CLOSES], role->sides[PQ_CHANGES], time, row,
+		       &slot))
+		return false;
+	if (slot)
+		pq_spans_close(&pairs->spans, slot);
+	return true;
+}
+
+/* Does so for nested spans. Returns false as pq_waiting_hold() does, too. */
+static bool meet_nested_ends(struct pq_pairs *pairs, const struct pq_pair_role *role,
+			     const struct pq_value *time, struct pq_pair_row *row)
 {
 	struct pq_pair_row inner = { pairs->inner_row, row->texts, row->known, false };
 
-	return meet_close(pairs->nested, sides, time, &inner) &&
+	return meet_ends_alone(pairs->nested, role, time, &inner) &&
 	       (!inner.made || meet_inner(pairs, row));
 }
 
@@ -394,7 +303,7 @@ static bool meet_nested_close(struct pq_pairs *pairs, uint32_t sides,
 static bool open_first(struct pq_pairs *pairs, uint32_t sides, const struct pq_value *time,
 		       struct pq_pair_row *row)
 {
-	const struct pq_pair_side *side = first_side(pairs, sides);
+	const struct pq_pair_side *side = pq_first_side(pairs, sides);
 
 	return !side || meet_open(pairs, side, time, row);
 }
@@ -418,13 +327,8 @@ static __attribute__((noinline)) bool meet_both(struct pq_pairs *pairs, struct p
 		inner = role_of(nested);
 	nested->n_met = pairs->n_met;
 	lost = lost && !is_end(pairs, &role) && !is_end(nested, &inner);
-	if (inner.sides[PQ_CLOSES] &&
-	    !meet_nested_close(pairs, inner.sides[PQ_CLOSES], &time, row))
-		return false;
-	if (role.sides[PQ_CLOSES] && !meet_close(pairs, role.sides[PQ_CLOSES], &time, row))
-		return false;
-	if (!meet_change(nested, inner.sides[PQ_CHANGES], &time) ||
-	    !meet_change(pairs, role.sides[PQ_CHANGES], &time))
+	if (!meet_nested_ends(pairs, &inner, &time, row) ||
+	    !meet_ends_alone(pairs, &role, &time, row))
 		return false;
 	if (!open_first(pairs, role.sides[PQ_OPENS], &time, row) ||
 	    !open_first(nested, inner.sides[PQ_OPENS], &time, row))

@@ -12,26 +12,52 @@ static uint32_t add_place(uint32_t *list, size_t *n, uint32_t place)
 	return (uint32_t)i;
 }
 
+/* Does the same for a value in pairs->kept. */
+static uint32_t keep_value(struct pq_pairs *pairs, uint32_t place, uint32_t state)
+{
+	size_t i = 0;
+
+	while (i < pairs->n_kept &&
+	       (pairs->kept[i].place != place || pairs->kept[i].state != state))
+		i++;
+	if (i == pairs->n_kept)
+		pairs->kept[pairs->n_kept++] = (struct pq_kept_value){ place, state };
+	return (uint32_t)i;
+}
+
+/* Keeps the values of opening records, or (`changed`) those of records that change spans. */
+static void keep_values(struct pq_pairs *pairs, bool changed)
+{
+	const struct pq_pairing *how = pairs->how;
+
+	for (size_t i = 0; i < how->n_opened; i++)
+		if ((how->opened[i].state != PQ_NO_STATE) == changed)
+			pairs->opened_from[i] = keep_value(pairs, how->opened[i].place,
+							   how->opened[i].state);
+	for (size_t i = 0; i < how->n_values; i++)
+		if (how->values[i].of == PQ_OF_OPEN &&
+		    (how->values[i].state != PQ_NO_STATE) == changed)
+			pairs->from[i] = keep_value(pairs, how->values[i].place,
+						    how->values[i].state);
+}
+
 /*
- * Lists the columns that are kept of an opening record, and of a record that waits, each once.
+ * Lists the columns that are kept of a span, and of a record that waits, each once.
  */
 static void keep_columns(struct pq_pairs *pairs)
 {
 	const struct pq_pairing *how = pairs->how;
 
-	pairs->kept[pairs->n_kept++] = how->time;
+	keep_value(pairs, how->time, PQ_NO_STATE);
 	if (how->ended || pairs->has_serials)
-		add_place(pairs->kept, &pairs->n_kept, PQ_SERIAL);
-	for (size_t i = 0; i < how->n_opened; i++)
-		pairs->opened_from[i] = add_place(pairs->kept, &pairs->n_kept, how->opened[i]);
-	for (size_t i = 0; i < how->n_values; i++) {
-		uint32_t place = how->values[i].place;
-
-		if (how->values[i].of == PQ_OF_OPEN)
-			pairs->from[i] = add_place(pairs->kept, &pairs->n_kept, place);
-		else if (how->values[i].of == PQ_OF_INNER)
-			pairs->from[i] = add_place(pairs->inner, &pairs->n_inner, place);
-	}
+		keep_value(pairs, PQ_SERIAL, PQ_NO_STATE);
+	keep_values(pairs, false);
+	pairs->n_opening = pairs->n_kept;
+	keep_values(pairs, true);
+	for (size_t i = 0; i < how->n_values; i++)
+		if (how->values[i].of == PQ_OF_INNER)
+			pairs->from[i] = add_place(pairs->inner, &pairs->n_inner,
+						   how->values[i].place);
 }
 
 static bool is_field(const struct pq_columns *columns, const struct pq_node *node,

@@ -1,7 +1,7 @@
 /*
  * The state of pairs, for the files that produce their rows: rows_pairs.c opens and closes
- * spans, rows_pairs_spans.c reads their values, rows_ended.c produces the rows of a span that
- * ends, rows_lost.c drops spans.
+ * spans, rows_changes.c changes them, rows_pairs_spans.c reads their values, rows_ended.c
+ * produces the rows of a span that ends, rows_lost.c drops spans.
  */
 #ifndef PERFLUA_QUERY_ROWS_PAIRS_INTERNAL_H
 #define PERFLUA_QUERY_ROWS_PAIRS_INTERNAL_H
@@ -87,8 +87,9 @@ struct pq_pairs {
 	const struct pq_columns *columns;
 	struct pq_spans spans; /* what is kept of the opening record: the time first */
 	struct pq_calls *calls;
-	size_t n_kept;		    /* number of values kept of an opening record */
-	uint32_t *kept;		    /* [n_kept]: places of their columns */
+	size_t n_kept;		    /* number of values kept of a span */
+	size_t n_opening;	    /* the first of them, which are of the opening record */
+	struct pq_kept_value *kept; /* [n_kept] */
 	size_t n_inner;		    /* number of values of a record that waits */
 	uint32_t *inner;	    /* [n_inner]: places of their columns */
 	uint32_t *from;		    /* [how->n_values]: index in `kept` or in `inner` */
@@ -152,6 +153,11 @@ struct pq_pairs {
 		struct pq_value time;
 		uint32_t group;
 	} left;
+	/* the record that gave a span another key, and the first side with the key it had */
+	struct {
+		uint64_t met;
+		uint8_t side;
+	} moved;
 	struct pq_pair_role roles[PQ_KNOWN_ROLES];
 };
 
@@ -249,6 +255,13 @@ uint32_t pq_pairs_open_span(struct pq_pairs *pairs, uint32_t hash, struct pb_slo
 bool pq_pairs_begin_span(struct pq_pairs *pairs, uint32_t span, const struct pq_pair_side *side,
 			 const struct pq_value *time, struct pq_pair_row *row);
 
+/*
+ * Keeps the values of the current record, with which a span enters `state`. Returns false
+ * without memory.
+ */
+bool pq_pairs_enter_state(struct pq_pairs *pairs, uint32_t span, uint32_t state,
+			  struct pq_pair_row *row);
+
 /* Makes a span one that was opened now, and forgets the values kept of its record. */
 static inline void pq_pairs_reopen_span(struct pq_pairs *pairs, uint32_t span)
 {
@@ -306,16 +319,10 @@ bool pq_ended_take(struct pq_pairs *pairs, uint32_t span, const struct pq_part *
 bool pq_phases_begin(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint64_t time);
 
 /*
- * Changes the state of an open span; a change earlier than its last one counts as stray.
- * Returns false without memory, or if there are too many changes.
+ * Changes the state of an open span (PQ_NO_STATE: leaves it); a change earlier than its last
+ * one counts as stray. Returns false without memory, or if there are too many changes.
  */
 bool pq_phases_change(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint64_t time);
-
-/* Returns true if the current record changed an open span, or left its state. */
-static inline bool pq_phases_changed(const struct pq_pairs *pairs, uint32_t span)
-{
-	return pairs->how->n_states && pairs->phases[span].changed == pairs->n_met;
-}
 
 /* Returns true if an open span has one of a set of states; 0: all. */
 static inline bool pq_phases_in(const struct pq_pairs *pairs, uint32_t span, uint32_t states)

@@ -73,17 +73,37 @@ bool pq_pairs_begin_span(struct pq_pairs *pairs, uint32_t span, const struct pq_
 	pairs->spans.states[span].source = pairs->columns->fields->rec->source;
 	values[0] = *time;
 	++*pairs->serial;
-	for (size_t i = 1; i < pairs->n_kept; i++) {
+	for (size_t i = 1; i < pairs->n_opening; i++) {
 		struct pq_value value = { .type = PQ_INT, .u = *pairs->serial };
 
-		if (pairs->kept[i] != PQ_SERIAL)
-			pq_pairs_read(pairs, pairs->kept[i], &value);
+		if (pairs->kept[i].place != PQ_SERIAL)
+			pq_pairs_read(pairs, pairs->kept[i].place, &value);
 		if (!pq_pairs_own(pairs, &value, row))
 			return false;
 		values[i] = value;
 	}
 	return pq_phases_begin(pairs, span, side->state, time->u) &&
+	       pq_pairs_enter_state(pairs, span, side->state, row) &&
 	       pq_opening_keep(pairs, span);
+}
+
+bool pq_pairs_enter_state(struct pq_pairs *pairs, uint32_t span, uint32_t state,
+			  struct pq_pair_row *row)
+{
+	struct pq_value *values = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
+
+	for (size_t i = pairs->n_opening; i < pairs->n_kept; i++) {
+		struct pq_value value;
+
+		if (pairs->kept[i].state != state)
+			continue;
+		pq_pairs_read(pairs, pairs->kept[i].place, &value);
+		if (!pq_pairs_own(pairs, &value, row))
+			return false;
+		pq_span_forget(&pairs->spans, &values[i], 1);
+		values[i] = value;
+	}
+	return true;
 }
 
 /* Sets *out to a value of a span itself, which ends as `part`. */

@@ -40,7 +40,7 @@ bool pq_phases_change(struct pq_pairs *pairs, uint32_t span, uint32_t state, uin
 		return true;
 	}
 	phases->changed = pairs->n_met;
-	if (state == last->state)
+	if (state == last->state || state == PQ_NO_STATE)
 		return true;
 	if (time == last->since || !pq_is_cut(pairs->how)) {
 		phases->times[last->state] += time - last->since;

@@ -1,6 +1,7 @@
 #include "spans.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vector.h"
 
@@ -162,6 +163,18 @@ void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot)
 	pb_map_remove(&spans->map, slot);
 	pq_span_forget(spans, pq_spans_at(spans, span), spans->stride);
 	spans->free[spans->n_free++] = span;
+}
+
+void pq_spans_move(struct pq_spans *spans, uint32_t span, const struct pq_value *key,
+		   uint32_t hash)
+{
+	struct pq_value *own = pq_spans_at(spans, span);
+
+	pb_map_remove(&spans->map, pq_spans_find(spans, own, pq_spans_hash(spans, own)));
+	pq_span_forget(spans, own, spans->n_keys);
+	memcpy(own, key, spans->n_keys * sizeof(*own));
+	/* there is room: one was removed */
+	pb_map_fill(&spans->map, pq_spans_find(spans, key, hash), hash, span);
 }
 
 uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint32_t hash,

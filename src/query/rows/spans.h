@@ -83,6 +83,13 @@ struct pb_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_valu
 uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint32_t hash,
 		       struct pb_slot *slot);
 
+/*
+ * Gives an open span another key, which no open span has, and which it then owns. The values of
+ * its old key are released.
+ */
+void pq_spans_move(struct pq_spans *spans, uint32_t span, const struct pq_value *key,
+		   uint32_t hash);
+
 /* Moves an open or lost span to the end of the list, as if it had been opened now. */
 void pq_spans_reopen(struct pq_spans *spans, uint32_t span);
 
