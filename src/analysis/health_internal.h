@@ -81,7 +81,8 @@ bool pd_health_merge(struct pd_health_pass *pass, const struct pd_health_pass *o
 /* Adds a moment; sets pass->no_memory without memory. */
 static inline void pd_health_note(struct pd_health_pass *p, const struct pd_moment *moment)
 {
-	if (pb_reserve(p->moments, p->n_moments, p->moments_room))
+	if (p->n_moments < p->moments_room ||
+	    pb_reserve(p->moments, p->n_moments, p->moments_room))
 		p->moments[p->n_moments++] = *moment;
 	else
 		p->no_memory = true;

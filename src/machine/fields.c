@@ -142,8 +142,15 @@ static void get_dso(struct pm_resolver *r, const struct pd_record *rec,
 {
 	struct pm_dso_address at;
 
-	if (get_dso_address(r, rec, asked, &at))
-		set_text_value(out, at.dso ? at.dso->name : PM_UNKNOWN);
+	if (!get_dso_address(r, rec, asked, &at))
+		return;
+	if (!at.dso) {
+		set_text_value(out, PM_UNKNOWN);
+		return;
+	}
+	out->type = PD_STR;
+	out->s.p = at.dso->name;
+	out->s.n = at.dso->name_length;
 }
 
 /*

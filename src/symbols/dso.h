@@ -74,6 +74,7 @@ struct ps_dso {
 	struct ps_dso_id id; /* identity; its strings belong to the store */
 	/* perf's name: "/usr/bin/ls", "[kernel.kallsyms]", "[ext4]", "[vdso]" */
 	const char *name;
+	size_t name_length;
 	const char *short_name; /* perf report's name: "ls", "[ext4]", "[JIT] tid 12" */
 	enum ps_state state;
 	struct ps_table table;

@@ -92,6 +92,7 @@ bool ps_dso_name(struct ps_dso *dso)
 
 	dso->name = dso->id.shown ? dso->id.shown :
 				    ps_store_text(dso->store, name(dso, text, sizeof(text)));
+	dso->name_length = dso->name ? strlen(dso->name) : 0;
 	dso->short_name = ps_store_text(dso->store, short_name(dso, text, sizeof(text)));
 	return dso->name && dso->short_name;
 }

@@ -131,7 +131,7 @@ const struct pd_field pd_common_fields[] = {
 		   "Context: \"kernel\", \"user\", \"hypervisor\", \"guest_kernel\", "
 		   "\"guest_user\" or "
 		   "\"unknown\"."),
-	  .header = true },
+	  .is_interned = true, .header = true },
 	{ COMPUTED(EVENT, "event", 0, compute_event,
 		   "The event that the record belongs to: the one with its id, or the first "
 		   "event if the record has no id; nil if no event has that id."),

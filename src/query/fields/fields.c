@@ -170,6 +170,17 @@ static void read_scalar(struct pq_fields *fields, uint32_t field, struct pq_valu
 	pq_from_decoded(fields, field, &value, out);
 }
 
+/* Reads a field that is computed from the header of a record, which needs no position. */
+static void read_of_header(struct pq_fields *fields, uint32_t field, struct pq_value *out)
+{
+	const struct pq_load *load = &fields->bound->loads[field];
+	struct pd_value value;
+
+	value.type = PD_NIL;
+	load->bound->field->compute(fields->rec, 0, &value);
+	pq_from_decoded(fields, field, &value, out);
+}
+
 static void read_system(struct pq_fields *fields, uint32_t field, struct pq_value *out)
 {
 	const struct pq_load *load = &fields->bound->loads[field];
@@ -250,6 +261,8 @@ static pq_read_fn *reader_of(const struct pq_fields *fields, const struct pq_fie
 {
 	if (f->n_steps)
 		return read_part;
+	if (bound->kind == PD_K_COMPUTE && bound->field->header && !bound->part)
+		return read_of_header;
 	if (bound->kind != PD_K_SYSTEM)
 		return read_scalar;
 	if (!fields->resolver || bound->field->arg == PD_SYS_INLINED)
