@@ -70,6 +70,8 @@ struct pr_tree *pr_tree_create(const struct pr_shape_of_tree *shape,
 	tree->shape = *shape;
 	if (tree->shape.max_depth > MAX_DEPTH)
 		tree->shape.max_depth = MAX_DEPTH;
+	if (!tree->shape.max_nodes || tree->shape.max_nodes > PR_MAX_NODES)
+		tree->shape.max_nodes = PR_MAX_NODES;
 	tree->names = names;
 	tree->work = calloc(1, sizeof(*tree->work));
 	if (!tree->work || !pb_reserve(tree->nodes, 0, tree->work->room)) {
@@ -116,7 +118,7 @@ static bool is_node(const void *arg, uint32_t item)
 	return node->caller == wanted->caller && node->frame == wanted->frame;
 }
 
-/* Returns the number of a node, added if it is new; UINT32_MAX: no memory. */
+/* Returns the number of a node, added if it is new; UINT32_MAX: no memory, or too many. */
 static uint32_t find_node(struct pr_tree *tree, uint32_t caller, uint32_t frame)
 {
 	struct pr_tree_work *work = tree->work;
@@ -127,6 +129,8 @@ static uint32_t find_node(struct pr_tree *tree, uint32_t caller, uint32_t frame)
 		return UINT32_MAX;
 	wanted.nodes = tree->nodes;
 	number = pb_map_intern(&work->by_name, hash, is_node, &wanted, (uint32_t)tree->n);
+	if (number == tree->shape.max_nodes)
+		return UINT32_MAX;
 	if (number == tree->n)
 		tree->nodes[tree->n++] = (struct pr_node){
 			.caller = caller,

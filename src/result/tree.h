@@ -17,8 +17,9 @@
 #include "base/string_builder.h"
 #include "result.h"
 
-#define PR_NO_PLACE UINT32_MAX
-#define PR_NO_FRAME UINT32_MAX
+#define PR_NO_PLACE  UINT32_MAX
+#define PR_NO_FRAME  UINT32_MAX
+#define PR_MAX_NODES (1u << 25) /* of a tree: what has more is too large to be drawn or read */
 
 /* A weight: an integer, or a float, the same for all stacks of a tree. */
 union pr_amount {
@@ -30,6 +31,7 @@ struct pr_shape_of_tree {
 	bool from_callee;   /* the callee is at the root, its callers below it */
 	bool is_float;	    /* weights are floats */
 	uint32_t max_depth; /* frames of a stack; what lies deeper is left out */
+	uint32_t max_nodes; /* 0: PR_MAX_NODES */
 	/* compares places that weigh the same; NULL: the lower number is first */
 	int (*compare_places)(const void *arg, uint32_t a, uint32_t b);
 	const void *arg;
@@ -76,7 +78,10 @@ struct pr_tree *pr_tree_create(const struct pr_shape_of_tree *shape,
 			       const struct pm_string_pool *names);
 void pr_tree_destroy(struct pr_tree *tree);
 
-/* Adds a stack of `n` frames, the first caller first. Returns false without memory. */
+/*
+ * Adds a stack of `n` frames, the first caller first. Returns false without memory, or if the
+ * tree has too many nodes.
+ */
 bool pr_tree_add(struct pr_tree *tree, const struct pr_step *steps, size_t n, uint64_t count,
 		 union pr_amount weight);
 

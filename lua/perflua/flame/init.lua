@@ -47,12 +47,13 @@ end
 ---Makes the tree of a list of stacks. That of a recording is made of its samples: see
 ---stacks.lua.
 ---@param list table[] of { stack, value, kinds, samples }
----@param options table? { reverse, max_depth, min_share } as of flame.graph
+---@param options table? { reverse, max_depth, min_share } as of flame.graph; max_nodes: larger
+--- trees are an error, and those of 2^25 nodes in any case
 ---@return perflua.flame.Tree
 function flame.tree(list, options)
   options = options or {}
   local t = core.folded_tree(list, { reversed = options.reverse,
-    max_depth = options.max_depth or flame.MAX_DEPTH,
+    max_depth = options.max_depth or flame.MAX_DEPTH, max_nodes = options.max_nodes,
     min_share = options.min_share or flame.MIN_SHARE })
   if not (list[1] and list[1].samples) then t.samples = nil end
   return t

@@ -134,4 +134,23 @@ describe("the frames of a flame graph", function()
       _, t = drawn(deep .. "g 1", { max_depth = 200000 })
       assert.same({ 100002, 0, 1 }, { #t.name, t.deep, t.total[100002] })
     end)
+
+  it("are refused where they are too many to be drawn", function()
+    local lines = {}
+    for i = 1, 20 do lines[i] = ("main;f%d;%s 1"):format(i, ("g;"):rep(4)) end
+    local chains = table.concat(lines, "\n") -- of the root, main, and 20 times 5 callees
+    assert.equal(102, #drawn(chains, { max_nodes = 102 }))
+    assert.error_matches(function() drawn(chains, { max_nodes = 101 }) end,
+      "the tree of call stacks is too large: .*; choose fewer samples, or cut deep stacks$")
+    assert.equal(22, #drawn(chains, { max_nodes = 101, max_depth = 2 }))
+  end)
+
+  it("are told apart by case and blanks, but not by control characters, which are not shown",
+    function()
+      assert.same({ "0 all 127 from 0", "1 Main 1 from 0", "2 a 1 from 0", "1 main 126 from 1",
+        "2  a 8 from 1", "2 ?a 96 from 9", "2 A 4 from 105", "2 a 2 from 109",
+        "2 a  16 from 111",
+      }, (drawn("Main;a 1\nmain;a 2\nmain;A 4\nmain; a 8\nmain;a ; 16\nmain;\1a 32\n"
+        .. "main;\27a 64")))
+    end)
 end)

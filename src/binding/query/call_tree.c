@@ -35,20 +35,24 @@ static int tree_gc(lua_State *L)
 	return 0;
 }
 
-static void check_memory(lua_State *L, bool ok)
+void pl_check_tree(lua_State *L, bool ok)
 {
 	if (!ok)
-		luaL_error(L, "no memory for call stacks");
+		luaL_error(L,
+			   "the tree of call stacks is too large: it has more than %d nodes, "
+			   "or there is no memory; choose fewer samples, or cut deep stacks",
+			   (int)PR_MAX_NODES);
 }
 
-static uint32_t get_max_depth(lua_State *L, int index)
+/* Returns the limit in field `name` of the table at `index`; UINT32_MAX: there is none. */
+static uint32_t get_limit(lua_State *L, int index, const char *name)
 {
-	lua_Integer depth;
+	lua_Integer limit;
 
-	lua_getfield(L, index, "max_depth");
-	depth = luaL_optinteger(L, -1, UINT32_MAX);
+	lua_getfield(L, index, name);
+	limit = luaL_optinteger(L, -1, UINT32_MAX);
 	lua_pop(L, 1);
-	return depth < 0 || depth > UINT32_MAX ? UINT32_MAX : (uint32_t)depth;
+	return limit < 0 || limit > UINT32_MAX ? UINT32_MAX : (uint32_t)limit;
 }
 
 /*
@@ -70,12 +74,12 @@ static struct pl_drawn *make_tree(lua_State *L, int index)
 		.has_inlined = pl_get_flag(L, index, "inlined"),
 		.is_reversed = pl_get_flag(L, index, "reversed"),
 		.has_lines = pl_get_flag(L, index, "lines"),
-		.max_depth = get_max_depth(L, index),
+		.max_depth = get_limit(L, index, "max_depth"),
 	};
 	lua_pop(L, 1);
 	owner = pl_push_finalized(L, sizeof(*owner), tree_gc);
 	owner->tree = pe_tree_create(job->profile.made, &asked, &owner->unresolved);
-	check_memory(L, owner->tree);
+	pl_check_tree(L, owner->tree);
 	return owner;
 }
 
@@ -90,9 +94,9 @@ int pl_profile_fold(lua_State *L)
 	struct pl_writer *w = lua_newuserdatauv(L, sizeof(*w), 0);
 
 	pl_writer_init(w, out);
-	check_memory(L, pr_tree_finish(owner->tree, -1) &&
-				pe_tree_fold(owner->tree, pl_get_flag(L, 2, "annotate"),
-					     &w->print));
+	pl_check_tree(L, pr_tree_finish(owner->tree, -1) &&
+				 pe_tree_fold(owner->tree, pl_get_flag(L, 2, "annotate"),
+					      &w->print));
 	free_tree(owner);
 	if (w->error)
 		return pl_writer_failed(L, w);
@@ -218,7 +222,7 @@ static void push_drawn(lua_State *L, struct pl_drawn *owner, double least,
 	size_t n_open = 1;
 
 	lua_settop(L, OWNER_AT);
-	check_memory(L, pr_tree_finish(tree, least) && pr_tree_sort(tree, true));
+	pl_check_tree(L, pr_tree_finish(tree, least) && pr_tree_sort(tree, true));
 	luaL_checkstack(L, 2 * N_ARRAYS + 8, "call stacks");
 	lua_newtable(L);
 	for (int i = NAMES_AT; i < ARRAYS_AT; i++)
@@ -269,7 +273,7 @@ int pl_profile_tree(lua_State *L)
 	lua_getfield(L, 1, "least");
 	least = luaL_optnumber(L, -1, 0);
 	owner->binaries = pe_profile_binaries(job->profile.made);
-	check_memory(L, owner->binaries);
+	pl_check_tree(L, owner->binaries);
 	lua_pop(L, 1);
 	lua_replace(L, OWNER_AT);
 	push_drawn(L, owner, least, job->profile.made);
@@ -280,13 +284,14 @@ struct pl_drawn *pl_push_folded(lua_State *L, int options, bool is_float)
 {
 	struct pr_shape_of_tree shape = {
 		.from_callee = pl_get_flag(L, options, "reversed"),
-		.max_depth = get_max_depth(L, options),
+		.max_depth = get_limit(L, options, "max_depth"),
+		.max_nodes = get_limit(L, options, "max_nodes"),
 		.is_float = is_float,
 	};
 	struct pl_drawn *owner = pl_push_finalized(L, sizeof(*owner), tree_gc);
 
 	owner->tree = pr_tree_create(&shape, &owner->names);
-	check_memory(L, owner->tree);
+	pl_check_tree(L, owner->tree);
 	return owner;
 }
 
@@ -369,7 +374,7 @@ static bool has_floats(lua_State *L, int index, lua_Integer n)
 
 /*
  * core.folded_tree(list, options) -> see push_drawn(). list: entries of add_entry(); options:
- * {reversed = boolean, max_depth, min_share = percent of the total | nil}
+ * {reversed = boolean, max_depth, max_nodes, min_share = percent of the total | nil}
  */
 int pl_folded_tree(lua_State *L)
 {
@@ -389,7 +394,7 @@ int pl_folded_tree(lua_State *L)
 		lua_rawgeti(L, 1, i);
 		ok = add_entry(L, owner);
 	}
-	check_memory(L, ok);
+	pl_check_tree(L, ok);
 	pl_draw_folded(L, owner, share);
 	return 1;
 }

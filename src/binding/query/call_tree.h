@@ -9,9 +9,12 @@
 
 struct pl_drawn;
 
+/* Raises an error unless a tree could be made. */
+void pl_check_tree(lua_State *L, bool ok);
+
 /*
  * Pushes an empty tree, and returns it. The table at `options` describes its shape: {reversed =
- * boolean, max_depth}. [-0, +1]
+ * boolean, max_depth, max_nodes}. [-0, +1]
  */
 struct pl_drawn *pl_push_folded(lua_State *L, int options, bool is_float);
 

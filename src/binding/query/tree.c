@@ -3,6 +3,7 @@
 
 #include "binding/frame.h"
 #include "binding/system.h"
+#include "call_tree.h"
 #include "result.h"
 #include "result/tree.h"
 
@@ -380,8 +381,7 @@ int pl_result_tree(lua_State *L)
 	lua_pushvalue(L, -2);
 	lua_setiuservalue(L, -2, OF_OWNER);
 	owner->tree = pr_tree_of_result(r->result, &asked, &owner->names);
-	if (!owner->tree)
-		return luaL_error(L, "no memory for call stacks");
+	pl_check_tree(L, owner->tree != NULL);
 	if (owner->tree->is_too_heavy)
 		return luaL_error(L, "the weights add up to more than 2^63");
 	if (asked.by == PR_BY_SRCLINE)
