@@ -102,7 +102,8 @@ needs.describe("perf", "the groups of perflua report, and those of perf report",
     "-s comm", "-s comm,sym", "-s comm -n --show-total-period", "-s dso --no-children",
     "-F comm,sample,overhead,period", "-s comm,overhead_us", "-s comm --group-sort-idx 1",
     "--no-group -s comm", "-s comm --percent-limit 20", "-G -s comm", "-g callee -s comm",
-    "-g caller --no-children -s sym", "-g folded,count -s comm",
+    "-g caller --no-children -s sym", "--hierarchy -n", "--hierarchy -s comm -g callee",
+    "--hierarchy -s comm,sym --group-sort-idx 1", "-g folded,count -s comm",
   } do
     it("are the same with " .. options, function()
       options = ("%s %s%s"):format(report_lines.unresolved,

@@ -268,9 +268,10 @@ int pl_result_view(lua_State *L);
 int pl_view_row(lua_State *L);
 /*
  * core.report_lines(view, from, to, columns [, out [, graph]]): without `out` raises `room` of
- * the columns to the widths of their cells; with it, a file, writes lines of that width. A
+ * the columns to the widths of their cells; with it, a file, writes lines of that width, and
+ * returns them if it is true. columns.separator stands between cells that are not padded. A
  * column is { shown = "plain" | … of script/report.h, at, beside = places of cells, room,
- * right, last }. With graph the tree of calls of each row is written below its line:
+ * right, last, joined }. With graph the tree of calls of each row is written below its line:
  * { trees = those of the report, form = "graph" | "fractal" | "flat" | "folded", value =
  * "percent" | "period" | "count", least = share, most = n, skips_top = boolean, total = what
  * shares are of }.

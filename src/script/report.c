@@ -278,6 +278,16 @@ static void print_blanks(struct pd_print *out, size_t n)
 	pd_print_bytes(out, blanks, n);
 }
 
+/* Prints a cell and before it, unless it is the first, a separator. */
+static void print_separated_cell(struct pd_print *out, const char *separator, bool is_first,
+				 const struct pd_text *text)
+{
+	if (!is_first)
+		pd_print_name(out, separator);
+	for (size_t i = 0; i < text->n; i++)
+		pd_print_char(out, text->p[i] == *separator ? '.' : text->p[i]);
+}
+
 static void print_line_cell(struct pd_print *out, const struct px_report_column *column,
 			    const struct cell *cell)
 {
@@ -307,7 +317,9 @@ static bool visit_rows(const struct px_report *report, struct pd_print *out)
 			struct px_report_column *column = &report->columns[c];
 			struct cell cell = format_cell(&lines, column);
 
-			if (out)
+			if (out && report->separator)
+				print_separated_cell(out, report->separator, !c, &cell.text);
+			else if (out)
 				print_line_cell(out, column, &cell);
 			else if (cell.width > column->room)
 				column->room = cell.width;

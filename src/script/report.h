@@ -44,6 +44,11 @@ struct px_report_column {
 struct px_report {
 	struct px_report_column *columns; /* [n_columns] */
 	size_t n_columns;
+	/*
+	 * It stands between cells, which nothing pads then; NULL: two blanks before each. In
+	 * cells a point replaces its first character.
+	 */
+	const char *separator;
 	const struct pr_source *rows;
 	/* prints what follows the line of row i; NULL: nothing */
 	void (*after_row)(void *arg, size_t i, struct pd_print *out);

@@ -106,7 +106,8 @@ local function order_of(order, made, places, first)
     -- as in perf, the other events do not count for shares with callers
     local is_first = name == "overhead_children"
     add(name, is_first and 1 or first)
-    for slot = 1, columns.measure(name) and not is_first and made.slots or 0 do
+    -- nor does the leader, where rows are sorted by another one first
+    for slot = 2, columns.measure(name) and not is_first and made.slots or 0 do
       if slot ~= first then add(name, slot) end
     end
   end

@@ -4,6 +4,7 @@ local branches = require "perflua.report.branches"
 local columns = require "perflua.report.columns"
 local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
+local hierarchy = require "perflua.report.hierarchy"
 local interrupted = require "perflua.table.interrupted"
 local rows = require "perflua.report.rows"
 local suggest = require "perflua.errors.suggest"
@@ -103,7 +104,7 @@ local function add_measure(list, report, name, slots, is_exact)
     local column = column_of(slot == slots and title or "", at or places.percent, true)
     local least = measure.share and SHARE or COUNT
     column.least = slots > 1 and least or math.max(column.least, least)
-    column.joined = slot > 1
+    column.joined, column.measure, column.slot = slot > 1, name, slot
     if not at then column.shown = "none" end
     if measure.average then
       column.shown, column.beside = "average", places[rows.named("samples", slot)]
@@ -168,10 +169,7 @@ local function describe_trees(report, event)
     skips_top = report.begins_with_symbol }
 end
 
-local function pad_text(text, room, at_right)
-  local blanks = (" "):rep(room - count_columns(text))
-  return at_right and blanks .. text or text .. blanks
-end
+local pad_text = hierarchy.pad
 
 -- Returns the lines above the rows. Columns that stand together have one title.
 local function head_of(made)
@@ -208,7 +206,7 @@ end
 ---@return fun(event: table) # writes one of its events, and sets event.written to the number of
 --- rows that it wrote
 function show.sections(report, asked, shown, out)
-  local elided = elided_of(report, shown)
+  local elided = asked.hierarchy and {} or elided_of(report, shown)
   local by_slots, head, view = {}, make_head_cache(), report.view
   if report.events[1] and not shown.quiet then out:write(tell_elided(elided)) end
   local stops = not interrupted.now()
@@ -217,6 +215,10 @@ function show.sections(report, asked, shown, out)
     local made = by_slots[slots] or columns_of(report, asked, shown, elided, slots)
     by_slots[slots] = made
     for _, column in ipairs(made) do column.room = column.least end
+    if asked.hierarchy then
+      return hierarchy.write(report, event, made, asked.hierarchy, out,
+        describe_trees(report, event))
+    end
     local n = each_batch(view, event, event.n, made, stops)
     if not shown.quiet then out:write(head(made)) end
     -- rows that were measured before an interrupt are written

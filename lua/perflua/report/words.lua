@@ -39,8 +39,6 @@ words.refused = {
   ["max-stack"] = "perf record --call-graph fp --max-stack N records fewer frames; "
     .. "--call-graph LEAST,MOST draws fewer calls",
   ["show-ref-call-graph"] = "--call-graph draws the call chains that an event has",
-  hierarchy = "rows have all fields: --sort names them in order; a query's table:tree() is of "
-    .. "call chains",
   ["switch-on"] = SWITCH, ["switch-off"] = SWITCH, ["show-on-off-events"] = SWITCH,
   ["branch-history"] = BRANCHES, ["total-cycles"] = BRANCHES, ["stitch-lbr"] = BRANCHES,
   ["mem-mode"] = "--sort local_weight,mem,symbol,dso,symbol_daddr,dso_daddr,snoop,tlb,locked "

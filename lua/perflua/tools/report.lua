@@ -53,6 +53,7 @@ local tool = {
     ["no-group"] = "show each event by itself",
     ["no-skip-empty"] = "show events without samples in groups, as perf before 6.12 does",
     ["group-sort-idx"] = { "N", "sort by event N of a group, the first being 0" },
+    hierarchy = "show the rows of each field below that of the field before it",
     ["hide-unresolved"] = "leave out samples without a function, also of shares",
     ["symbol-filter"] = { "TEXT", "only samples in functions with TEXT in their names" },
     ["socket-filter"] = { "N", "only samples on this processor socket" },
@@ -162,6 +163,25 @@ local function parse_groups(args, settings)
   end
 end
 
+-- Makes the report one of rows below rows. Returns what is wrong with the options.
+local function parse_hierarchy(args, settings)
+  if not args.hierarchy then return nil end
+  for _, option in ipairs { "fields", "children", "count", "csv", "json" } do
+    if args[option] then
+      return ("--hierarchy and --%s exclude each other"):format(option)
+    end
+  end
+  if settings.columns.shown then
+    return "--hierarchy: -n, --show-total-period and --show-cpu-utilization name its columns"
+  end
+  settings.columns.hierarchy = { limit = settings.limit, first = settings.sort_slot,
+    quiet = args.quiet }
+  settings.query.children, settings.limit = false, 0
+  local drawn = settings.query.graph
+  if drawn then drawn.order = drawn.order or "caller" end -- as in perf
+  settings.order = settings.columns.keys or columns.DEFAULT
+end
+
 -- Parses the options. Returns nil and what is wrong with them.
 function tool.prepare(args)
   local events, message = samples.events(args)
@@ -206,6 +226,8 @@ function tool.prepare(args)
   elseif args.count and not settings.count then
     return nil, "--count: a number of rows expected, got " .. args.count
   end
+  message = parse_hierarchy(args, settings)
+  if message then return nil, message end
   return settings
 end
 

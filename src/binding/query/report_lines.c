@@ -138,6 +138,28 @@ static void print_tree(void *arg, size_t i, struct pd_print *out)
 		pd_print_char(out, '\n');
 }
 
+static void add_to_text(void *arg, const char *p, size_t n)
+{
+	pb_string_add(arg, p, n);
+}
+
+/* Writes the lines into a string, and pushes it. Returns false without memory. */
+static bool push_lines(lua_State *L, const struct px_report *report)
+{
+	struct pb_string text = { 0 };
+	struct pd_print print;
+	bool ok;
+
+	pd_print_init(&print, add_to_text, &text);
+	ok = px_report_write(report, &print);
+	pd_print_flush(&print);
+	ok = ok && !text.failed;
+	if (ok)
+		lua_pushlstring(L, text.n ? text.p : "", text.n);
+	pb_string_deinit(&text);
+	return ok;
+}
+
 int pl_report_lines(lua_State *L)
 {
 	struct pl_view_of *v = pl_check_view(L, VIEW_AT);
@@ -147,7 +169,7 @@ int pl_report_lines(lua_State *L)
 	struct pl_writer writer;
 	struct graph graph = { .view = v->view, .from = (size_t)from - 1 };
 	struct pr_source rows;
-	bool ok;
+	bool ok, is_text;
 
 	luaL_argcheck(L, from >= 1 && to >= from - 1 && (size_t)to <= pr_view_size(v->view),
 		      FROM_AT, "no such rows");
@@ -155,7 +177,8 @@ int pl_report_lines(lua_State *L)
 		return luaL_error(L, "the rows of this view are being written");
 	luaL_checktype(L, COLUMNS_AT, LUA_TTABLE);
 	lua_settop(L, GRAPH_AT);
-	if (!lua_isnil(L, OUT_AT))
+	is_text = lua_isboolean(L, OUT_AT);
+	if (!lua_isnil(L, OUT_AT) && !is_text)
 		out = pl_check_stream(L, OUT_AT);
 	if (!lua_isnil(L, GRAPH_AT))
 		read_graph(L, &graph);
@@ -170,7 +193,12 @@ int pl_report_lines(lua_State *L)
 		read_line_column(L, rows.n_columns, &report.columns[i]);
 	}
 	report.rows = &rows;
-	if (out) {
+	lua_getfield(L, COLUMNS_AT, "separator");
+	report.separator = lua_tostring(L, -1); /* which the table keeps */
+	lua_pop(L, 1);
+	if (is_text) {
+		ok = push_lines(L, &report);
+	} else if (out) {
 		pl_writer_init(&writer, out);
 		report.after_row = graph.trees ? print_tree : NULL;
 		report.arg = &graph;
@@ -181,6 +209,8 @@ int pl_report_lines(lua_State *L)
 	}
 	if (!ok || pr_view_failed(v->view))
 		luaL_error(L, "no memory for a row of a report");
+	if (is_text)
+		return 1;
 	if (out)
 		pl_writer_finish(L, &writer);
 	for (size_t i = 0; i < report.n_columns; i++, lua_pop(L, 1)) {
