@@ -106,4 +106,16 @@ needs.describe("capstone,record,objdump", "perflua annotate, of a recording made
     it("has the addresses, shares and source lines of perf annotate, of C++", function()
       compare(oracle.record("-e cpu-clock:u -F 20000", tree.path .. "/hotter"), 3)
     end)
+
+    it("has the instructions and source code of perf script, of C", function()
+      local path = oracle.record("-e cpu-clock:u -F 5000", tree.path .. "/hot")
+      for _, fields in ipairs { "ip,sym,insn,insnlen", "tid,ip,sym,srccode" } do
+        local ours = run.perflua { "script", "--as", oracle.version, "--symbol", "mix,main",
+          "-F", fields, path }
+        assert.are.equal("", ours.err)
+        local command = "perf script -f -S mix,main -F %s -i %s 2>/dev/null"
+        local theirs = files.output(command:format(fields, path))
+        assert.are.equal(theirs, ours.out)
+      end
+    end)
   end)

@@ -170,7 +170,26 @@ needs.describe("capstone", "perflua annotate", function()
 
   it("says which source files were not found", function()
     local text = annotate("--symfs", WORDS, WORDS .. "/perf.data", "compare")
-    has(text, "\n              words.c:70\n", "# source ./words.c: not found\n")
+    has(text, "\n              words.c:70\n", "# source ./words.c: No such file or directory\n")
+  end)
+
+  it("has instructions and source text as fields of samples", function()
+    local file <close> = assert(perflua.open(WORDS .. "/perf.data", { symfs = WORDS }))
+    local rows = file:samples():where "symbol == 'compare'"
+      :group_by("symoff", "insn", "insnlen", "disasm"):count():sort("symoff", "asc")
+    local listing = file:annotate "compare"
+    local samples = listing[1].samples["cpu-clock:u"]
+    assert.are.same({ 0, "0f b6 07", 3, "movzbl (%rdi), %eax", samples },
+      { rows[1].symoff, rows[1].insn, rows[1].insnlen, rows[1].disasm, rows[1].count })
+    for row in rows:rows() do
+      local same = false
+      for _, line in ipairs(listing) do
+        same = same or line.offset == row.symoff and line.text == row.disasm
+          and line.size == row.insnlen and line.samples["cpu-clock:u"] == row.count
+      end
+      assert.is_true(same, row.disasm)
+    end
+    assert.are.equal(0, file:samples():where "srccode ~= nil":count()) -- ./words.c is not here
   end)
 
   it("names the closest function if none of that name has samples", function()

@@ -77,7 +77,7 @@ describe("perflua script", function()
   it("refuses fields that it does not know, naming the closest", function()
     for _, wrong in ipairs {
       { "perido", "unknown field 'perido'; the closest is 'period'" },
-      { "insn", "field 'insn' of perf script is not supported" },
+      { "ipc", "field 'ipc' of perf script is not supported" },
       { "comm,+ip", "fields with + or - cannot be mixed with fields without" },
       { "tace:comm", "unknown type of events 'tace'; the closest is 'trace'" },
       { "hw:trace", "field 'trace' does not apply to hw events" },

@@ -250,6 +250,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "write_rows", pl_write_rows },
 		{ "write_table", pl_write_table },
 		{ "replace", pl_replace },
+		{ "source", pl_source },
 		{ "measure_spans", pl_measure_spans },
 		{ "write_spans", pl_write_spans },
 		{ "write_sched", pl_write_sched },

@@ -55,6 +55,7 @@ int pl_write_rows(lua_State *L);
 int pl_expect_work(lua_State *L);
 int pl_file_foreign_owner(lua_State *L); /* core.foreign_owner(file): see open.c */
 int pl_folded_tree(lua_State *L); /* core.folded_tree(list, options): see query/call_tree.c */
+int pl_source(lua_State *L);	  /* core.source(path): see source.c */
 int pl_replace(lua_State *L);	  /* core.replace(path): see replacement.c */
 
 /*

@@ -34,16 +34,27 @@ const char *pi_version(void)
 	return NULL;
 }
 
-struct pi_code *pi_code_create(const struct pi_machine *machine, const unsigned char *bytes,
-			       size_t size, uint64_t address, const uint32_t *boundaries,
-			       size_t n, const char **reason)
+struct pi_decoder *pi_decoder_create(const struct pi_machine *machine, const char **reason)
 {
-	(void)machine, (void)bytes, (void)size, (void)address, (void)boundaries, (void)n;
+	(void)machine;
 	*reason = "perflua was built without libcapstone";
 	return NULL;
 }
 
-/* No code is ever made. */
+/* No decoder is ever made, and no code. */
+void pi_decoder_destroy(struct pi_decoder *decoder)
+{
+	(void)decoder;
+}
+
+struct pi_code *pi_code_create(struct pi_decoder *decoder, const unsigned char *bytes,
+			       size_t size, uint64_t address, const uint32_t *boundaries,
+			       size_t n)
+{
+	(void)decoder, (void)bytes, (void)size, (void)address, (void)boundaries, (void)n;
+	return NULL;
+}
+
 void pi_code_destroy(struct pi_code *code)
 {
 	(void)code;
@@ -79,17 +90,28 @@ void pi_code_text(const struct pi_code *code, size_t i, struct pi_text *text)
 	*text = (struct pi_text){ 0 };
 }
 
+size_t pi_decode(struct pi_decoder *decoder, const unsigned char *bytes, size_t size,
+		 uint64_t address, struct pi_text *text)
+{
+	(void)decoder, (void)bytes, (void)size, (void)address, (void)text;
+	return 0;
+}
+
 #else
 
 #include <capstone.h> /* without a folder, as pkg-config has it */
 
-struct pi_code {
+struct pi_decoder {
 	csh handle;
-	cs_insn *scratch;
+	cs_insn *scratch; /* the instruction that was decoded last */
+	uint32_t step;	  /* size of each instruction; 0: they differ */
+};
+
+struct pi_code {
+	struct pi_decoder *decoder;
 	const unsigned char *bytes;
 	size_t size;
 	uint64_t address;
-	uint32_t step;		     /* size of each instruction; 0: they differ */
 	struct pi_instruction *list; /* [n] */
 	size_t n, room;
 	size_t unknown;
@@ -136,29 +158,49 @@ static const struct mode *find_mode(const struct pi_machine *machine)
 	return NULL;
 }
 
-/* Opens the disassembler. Returns false and sets *reason. */
-static bool open_handle(struct pi_code *code, const struct pi_machine *machine,
-			const char **reason)
+/* Opens the disassembler of a decoder. */
+static bool open_handle(struct pi_decoder *decoder, const struct mode *mode, bool is_big)
+{
+	unsigned bits = (unsigned)mode->mode;
+
+	if (mode->has_order && is_big)
+		bits |= (unsigned)CS_MODE_BIG_ENDIAN;
+	if (cs_open(mode->arch, (cs_mode)bits, &decoder->handle) != CS_ERR_OK)
+		return false;
+	cs_option(decoder->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	if (mode->arch == CS_ARCH_X86)
+		cs_option(decoder->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	decoder->step = mode->step;
+	decoder->scratch = cs_malloc(decoder->handle);
+	return decoder->scratch;
+}
+
+struct pi_decoder *pi_decoder_create(const struct pi_machine *machine, const char **reason)
 {
 	const struct mode *mode = find_mode(machine);
-	unsigned bits;
+	struct pi_decoder *decoder;
 
 	if (!mode) {
 		*reason = "libcapstone does not know the code of this machine";
-		return false;
+		return NULL;
 	}
-	bits = (unsigned)mode->mode;
-	if (mode->has_order && machine->is_big)
-		bits |= (unsigned)CS_MODE_BIG_ENDIAN;
 	*reason = "libcapstone cannot be opened";
-	if (cs_open(mode->arch, (cs_mode)bits, &code->handle) != CS_ERR_OK)
-		return false;
-	cs_option(code->handle, CS_OPT_DETAIL, CS_OPT_ON);
-	if (mode->arch == CS_ARCH_X86)
-		cs_option(code->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
-	code->step = mode->step;
-	code->scratch = cs_malloc(code->handle);
-	return code->scratch;
+	decoder = calloc(1, sizeof(*decoder));
+	if (decoder && open_handle(decoder, mode, machine->is_big))
+		return decoder;
+	pi_decoder_destroy(decoder);
+	return NULL;
+}
+
+void pi_decoder_destroy(struct pi_decoder *decoder)
+{
+	if (!decoder)
+		return;
+	if (decoder->scratch)
+		cs_free(decoder->scratch, 1);
+	if (decoder->handle)
+		cs_close(&decoder->handle);
+	free(decoder);
 }
 
 /*
@@ -177,13 +219,15 @@ static bool parse_target(const char *operands, uint64_t *target)
 	return !*end;
 }
 
-static enum pi_kind kind_of(const struct pi_code *code, const cs_insn *insn)
+static enum pi_kind kind_of(const struct pi_decoder *decoder)
 {
-	if (cs_insn_group(code->handle, insn, CS_GRP_CALL))
+	const cs_insn *insn = decoder->scratch;
+
+	if (cs_insn_group(decoder->handle, insn, CS_GRP_CALL))
 		return PI_CALL;
-	if (cs_insn_group(code->handle, insn, CS_GRP_RET))
+	if (cs_insn_group(decoder->handle, insn, CS_GRP_RET))
 		return PI_RETURN;
-	return cs_insn_group(code->handle, insn, CS_GRP_JUMP) ? PI_JUMP : PI_PLAIN;
+	return cs_insn_group(decoder->handle, insn, CS_GRP_JUMP) ? PI_JUMP : PI_PLAIN;
 }
 
 /* Returns the first boundary after `offset`. */
@@ -209,24 +253,26 @@ static bool decode_at(const struct pi_code *code, uint32_t offset)
 	size_t left = code->size - offset;
 	uint64_t address = code->address + offset;
 
-	return cs_disasm_iter(code->handle, &at, &left, &address, code->scratch);
+	return cs_disasm_iter(code->decoder->handle, &at, &left, &address,
+			      code->decoder->scratch);
 }
 
 static void describe_instruction(const struct pi_code *code, struct pi_instruction *insn)
 {
+	const struct pi_decoder *decoder = code->decoder;
 	uint64_t target;
 
 	insn->kind = PI_UNKNOWN;
 	if (!decode_at(code, insn->offset)) {
 		insn->size = next_bound(code, insn->offset) - insn->offset;
-		if (code->step && insn->size > code->step)
-			insn->size = code->step;
+		if (decoder->step && insn->size > decoder->step)
+			insn->size = decoder->step;
 		return;
 	}
-	insn->size = code->scratch->size;
-	insn->kind = (uint8_t)kind_of(code, code->scratch);
+	insn->size = decoder->scratch->size;
+	insn->kind = (uint8_t)kind_of(decoder);
 	if ((insn->kind == PI_JUMP || insn->kind == PI_CALL) &&
-	    parse_target(code->scratch->op_str, &target) &&
+	    parse_target(decoder->scratch->op_str, &target) &&
 	    target - code->address < code->size) {
 		insn->target = (uint32_t)(target - code->address);
 		insn->has_target = true;
@@ -291,27 +337,22 @@ static void mark_targets(struct pi_code *code)
 	}
 }
 
-struct pi_code *pi_code_create(const struct pi_machine *machine, const unsigned char *bytes,
+struct pi_code *pi_code_create(struct pi_decoder *decoder, const unsigned char *bytes,
 			       size_t size, uint64_t address, const uint32_t *boundaries,
-			       size_t n, const char **reason)
+			       size_t n)
 {
 	struct pi_code *code = calloc(1, sizeof(*code));
 
-	*reason = "no memory";
 	if (!code)
 		return NULL;
+	code->decoder = decoder;
 	code->bytes = bytes;
 	code->address = address;
 	code->size = size < UINT32_MAX && size <= UINT64_MAX - address ? size : 0;
-	if (!open_handle(code, machine, reason)) {
-		pi_code_destroy(code);
-		return NULL;
-	}
 	if (n && pb_reserve_more(code->bounds, 0, n, code->bounds_room)) {
 		memcpy(code->bounds, boundaries, n * sizeof(*boundaries));
 		code->n_bounds = n;
 	}
-	*reason = "no memory";
 	/* jumps that come later may lead into bytes that were passed over */
 	if (code->n_bounds != n || !decode_all(code) ||
 	    (code->unknown && !(add_targets(code) && decode_all(code)))) {
@@ -326,10 +367,6 @@ void pi_code_destroy(struct pi_code *code)
 {
 	if (!code)
 		return;
-	if (code->scratch)
-		cs_free(code->scratch, 1);
-	if (code->handle)
-		cs_close(&code->handle);
 	free(code->list);
 	free(code->bounds);
 	free(code);
@@ -372,6 +409,7 @@ static void write_bytes(const struct pi_code *code, const struct pi_instruction 
 {
 	size_t n = 0;
 
+	*text = (struct pi_text){ 0 };
 	snprintf(text->name, sizeof(text->name), ".byte");
 	for (uint32_t i = 0; i < insn->size && i < MOST_SHOWN; i++)
 		n += (size_t)snprintf(text->operands + n, sizeof(text->operands) - n,
@@ -381,19 +419,36 @@ static void write_bytes(const struct pi_code *code, const struct pi_instruction 
 			 insn->size);
 }
 
+/* Sets *text to that of the instruction that was decoded last. */
+static void write_decoded(const struct pi_decoder *decoder, struct pi_text *text)
+{
+	const cs_insn *decoded = decoder->scratch;
+	enum pi_kind kind = kind_of(decoder);
+
+	*text = (struct pi_text){ 0 };
+	snprintf(text->name, sizeof(text->name), "%s", decoded->mnemonic);
+	snprintf(text->operands, sizeof(text->operands), "%.159s", decoded->op_str);
+	if (kind == PI_JUMP || kind == PI_CALL)
+		text->has_target = parse_target(decoded->op_str, &text->target);
+}
+
 void pi_code_text(const struct pi_code *code, size_t i, struct pi_text *text)
 {
 	const struct pi_instruction *insn = &code->list[i];
 
-	*text = (struct pi_text){ 0 };
-	if (insn->kind == PI_UNKNOWN || !decode_at(code, insn->offset)) {
+	if (insn->kind != PI_UNKNOWN && decode_at(code, insn->offset))
+		write_decoded(code->decoder, text);
+	else
 		write_bytes(code, insn, text);
-		return;
-	}
-	snprintf(text->name, sizeof(text->name), "%s", code->scratch->mnemonic);
-	snprintf(text->operands, sizeof(text->operands), "%.159s", code->scratch->op_str);
-	if (insn->kind == PI_JUMP || insn->kind == PI_CALL)
-		text->has_target = parse_target(code->scratch->op_str, &text->target);
+}
+
+size_t pi_decode(struct pi_decoder *decoder, const unsigned char *bytes, size_t size,
+		 uint64_t address, struct pi_text *text)
+{
+	if (!cs_disasm_iter(decoder->handle, &bytes, &size, &address, decoder->scratch))
+		return 0;
+	write_decoded(decoder, text);
+	return decoder->scratch->size;
 }
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * Machine code as instructions, by libcapstone. Knows neither files nor records.
  *
- *	struct pi_code *code = pi_code_create(&machine, bytes, size, address, NULL, 0, &reason);
+ *	struct pi_decoder *decoder = pi_decoder_create(&machine, &reason);
+ *	struct pi_code *code = pi_code_create(decoder, bytes, size, address, NULL, 0);
  *
  *	for (size_t i = 0; i < pi_code_size(code); i++)
  *		pi_code_text(code, i, text, sizeof(text));
@@ -41,6 +42,7 @@ struct pi_instruction {
 	bool is_target; /* a jump goes here */
 };
 
+struct pi_decoder;
 struct pi_code;
 
 /* Returns the version of libcapstone, "4.0.2"; NULL: perflua was built without it. */
@@ -50,14 +52,22 @@ const char *pi_version(void);
 const char *pi_machine_name(const struct pi_machine *machine, char text[32]);
 
 /*
- * Decodes `size` bytes at `address`, which are borrowed until pi_code_destroy(). `boundaries`
- * [n] are offsets in ascending order at which an instruction is known to begin, or sampled. If
- * `address` or `size` are too large, nothing is decoded. Returns NULL and sets *reason, to a
- * constant string, without libcapstone, if it does not know the machine, or without memory.
+ * Creates a decoder for the code of a machine, which one thread may use at a time. Returns NULL
+ * and sets *reason, to a constant string, without libcapstone, if it does not know the machine,
+ * or without memory.
  */
-struct pi_code *pi_code_create(const struct pi_machine *machine, const unsigned char *bytes,
+struct pi_decoder *pi_decoder_create(const struct pi_machine *machine, const char **reason);
+void pi_decoder_destroy(struct pi_decoder *decoder);
+
+/*
+ * Decodes `size` bytes at `address`. Decoder and bytes are borrowed until pi_code_destroy().
+ * `boundaries` [n] are offsets in ascending order at which an instruction is known to begin, or
+ * sampled. If `address` or `size` are too large, nothing is decoded. Returns NULL without
+ * memory.
+ */
+struct pi_code *pi_code_create(struct pi_decoder *decoder, const unsigned char *bytes,
 			       size_t size, uint64_t address, const uint32_t *boundaries,
-			       size_t n, const char **reason);
+			       size_t n);
 void pi_code_destroy(struct pi_code *code);
 
 /* Return the number of instructions, and instruction `i` of them. */
@@ -83,5 +93,12 @@ struct pi_text {
 	uint64_t target;
 };
 void pi_code_text(const struct pi_code *code, size_t i, struct pi_text *text);
+
+/*
+ * Decodes the one instruction that `size` bytes at `address` begin with. Returns its size; 0:
+ * it cannot be decoded, and *text is untouched.
+ */
+size_t pi_decode(struct pi_decoder *decoder, const unsigned char *bytes, size_t size,
+		 uint64_t address, struct pi_text *text);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "instructions.h"
 #include "internal.h"
 #include "resolver.h"
 #include "perfdata/format/perf_text.h"
@@ -376,6 +377,87 @@ static void get_unresolved(struct pm_resolver *r, const struct pd_record *rec,
 		set_field_integer(out, PD_ADDR, at.address);
 }
 
+bool pm_instruction_of(struct pm_resolver *r, const struct pd_record *rec,
+		       struct pm_instruction *out)
+{
+	const struct pd_asked asked = { 0 };
+	struct pm_dso_address at;
+
+	return get_dso_address(r, rec, &asked, &at) && pm_instruction_at(r, &at, out);
+}
+
+bool pm_source_line_of(struct pm_resolver *r, const struct pd_record *rec,
+		       struct pm_source_line *out)
+{
+	const struct pd_asked asked = { 0 };
+	struct pm_dso_address at;
+
+	return get_dso_address(r, rec, &asked, &at) && pm_source_line_at(r, &at, out);
+}
+
+/* Sets *out to the text that the resolver holds. */
+static void set_resolver_text(struct pm_resolver *r, struct pd_value *out)
+{
+	if (!pb_string_end(&r->text))
+		return;
+	out->type = PD_STR;
+	out->s.p = r->text.p;
+	out->s.n = r->text.n;
+}
+
+static void get_insn(struct pm_resolver *r, const struct pd_record *rec,
+		     const struct pd_asked *asked, struct pd_value *out)
+{
+	struct pm_instruction insn;
+
+	(void)asked;
+	if (!pm_instruction_of(r, rec, &insn))
+		return;
+	pb_string_clear(&r->text);
+	for (size_t i = 0; i < insn.size; i++)
+		pb_string_format(&r->text, i ? " %02x" : "%02x", insn.bytes[i]);
+	set_resolver_text(r, out);
+}
+
+static void get_insnlen(struct pm_resolver *r, const struct pd_record *rec,
+			const struct pd_asked *asked, struct pd_value *out)
+{
+	struct pm_instruction insn;
+
+	(void)asked;
+	if (pm_instruction_of(r, rec, &insn))
+		set_field_integer(out, PD_UINT, insn.size);
+}
+
+static void get_disasm(struct pm_resolver *r, const struct pd_record *rec,
+		       const struct pd_asked *asked, struct pd_value *out)
+{
+	struct pm_instruction insn;
+
+	(void)asked;
+	if (!pm_instruction_of(r, rec, &insn))
+		return;
+	pb_string_clear(&r->text);
+	pb_string_format(&r->text, *insn.operands ? "%s %s" : "%s", insn.name, insn.operands);
+	set_resolver_text(r, out);
+}
+
+static void get_srccode(struct pm_resolver *r, const struct pd_record *rec,
+			const struct pd_asked *asked, struct pd_value *out)
+{
+	struct pm_source_line source;
+	size_t blanks = 0;
+
+	(void)asked;
+	if (!pm_source_line_of(r, rec, &source))
+		return;
+	while (blanks < source.text.n && strchr(" \t", source.text.p[blanks]))
+		blanks++;
+	pb_string_clear(&r->text);
+	pb_string_add(&r->text, source.text.p + blanks, source.text.n - blanks);
+	set_resolver_text(r, out);
+}
+
 static void get_guest(struct pm_resolver *r, const struct pd_record *rec,
 		      const struct pd_asked *asked, struct pd_value *out)
 {
@@ -429,6 +511,10 @@ void pm_field(struct pm_resolver *r, const struct pd_record *rec, const struct p
 		[PD_SYS_ANNOTATED_STACK] = get_chain_text,
 		[PD_SYS_FRAMES] = get_chain_text,
 		[PD_SYS_UNRESOLVED] = get_unresolved,
+		[PD_SYS_INSN] = get_insn,
+		[PD_SYS_INSNLEN] = get_insnlen,
+		[PD_SYS_DISASM] = get_disasm,
+		[PD_SYS_SRCCODE] = get_srccode,
 		[PD_SYS_MACHINE_PID] = get_guest,
 		[PD_SYS_VCPU] = get_guest,
 		[PD_SYS_MESSAGE] = get_message,

@@ -46,6 +46,33 @@ const struct pm_comm_memo *pm_comm_at(struct pm_resolver *resolver, const struct
 size_t pm_inlined(struct pm_resolver *resolver, const struct pd_record *rec,
 		  const struct pd_asked *asked, const struct ps_line **lines);
 
+struct pm_instruction {
+	const unsigned char *bytes; /* [size] */
+	size_t size;
+	const char *name, *operands; /* "add", "$1, %eax" */
+};
+
+/*
+ * Sets *out to the instruction at the ip of a record, which is the resolver's until it
+ * is asked again. Returns false if the code is not there, or cannot be decoded.
+ */
+bool pm_instruction_of(struct pm_resolver *resolver, const struct pd_record *rec,
+		       struct pm_instruction *out);
+
+/* A line of a source file. `file` is the same address each time. */
+struct pm_source_line {
+	const char *file;
+	uint32_t line;
+	struct pd_text text; /* without its end; may have no NUL */
+};
+
+/*
+ * Sets *out to the innermost source line of a record's ip, which is the resolver's. Returns
+ * false if it is not known, or the file is not there.
+ */
+bool pm_source_line_of(struct pm_resolver *resolver, const struct pd_record *rec,
+		       struct pm_source_line *out);
+
 /* Sets *out to a member of a map's view, PD_SYS_MAP_…; leaves it untouched if not recorded. */
 void pm_map_member(const struct pm_map *map, uint32_t field, struct pd_value *out);
 

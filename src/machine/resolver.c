@@ -1,4 +1,5 @@
 #include "resolver.h"
+#include "instructions.h"
 
 #include <stdlib.h>
 
@@ -19,6 +20,7 @@ void pm_resolver_destroy(struct pm_resolver *r)
 		return;
 	pm_unwinder_destroy(r->unwinder);
 	pm_messages_destroy(r);
+	pm_instructions_destroy(r->instructions);
 	pb_string_deinit(&r->text);
 	free(r);
 }

@@ -50,6 +50,8 @@ struct pm_dso_address {
 	uint64_t time;	    /* that of the address context */
 };
 
+struct pm_instructions; /* see instructions.h */
+
 struct pm_resolver {
 	struct pm_system *system;
 	struct pm_unwinder *unwinder; /* NULL: not needed yet */
@@ -74,6 +76,7 @@ struct pm_resolver {
 		unsigned text; /* enum pd_perf_text: the version of perf to follow */
 		const struct pd_record *rec; /* being printed */
 	} messages;
+	struct pm_instructions *instructions; /* NULL: not needed yet */
 	struct pm_comm_memo comms[PM_COMM_MEMOS];
 	struct pm_symbol_memo symbols[PM_SYMBOL_MEMOS];
 };

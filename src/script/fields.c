@@ -52,6 +52,10 @@ const struct px_field px_fields[] = {
 	[PX_RETIRE_LAT] = { "retire_lat", "latency of the instruction's retirement", OF(RAW), 0,
 			    PD_SAMPLE_WEIGHT_STRUCT },
 	[PX_TOD] = { "tod", "time of day, local", 0, 0, PD_SAMPLE_TIME },
+	[PX_INSN] = { "insn", "bytes of the instruction at ip", 0, 0, PD_SAMPLE_IP },
+	[PX_INSNLEN] = { "insnlen", "number of these bytes", 0, 0, PD_SAMPLE_IP },
+	[PX_DISASM] = { "disasm", "the instruction at ip", 0, 0, PD_SAMPLE_IP },
+	[PX_SRCCODE] = { "srccode", "text of the source line of ip", 0, 0, PD_SAMPLE_IP },
 	[PX_FIELDS] = { NULL, NULL, 0, 0, 0 },
 };
 
@@ -95,9 +99,13 @@ static const struct {
 	{ PX_BRSTACK, px_brstack },
 	{ PX_BRSTACKSYM, px_brstacksym },
 	{ PX_BPF_OUTPUT, px_bpf_output },
+	{ PX_INSNLEN, px_insnlen },
+	{ PX_INSN, px_insn },
+	{ PX_DISASM, px_disasm },
 	{ PX_PHYS_ADDR, px_phys_addr },
 	{ PX_DATA_PAGE_SIZE, px_data_page_size },
 	{ PX_CODE_PAGE_SIZE, px_code_page_size },
+	{ PX_SRCCODE, px_srccode },
 };
 
 void px_compile(struct px_event *event)

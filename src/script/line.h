@@ -40,6 +40,10 @@ enum {
 	PX_CGROUP,
 	PX_RETIRE_LAT,
 	PX_TOD,
+	PX_INSN,
+	PX_INSNLEN,
+	PX_DISASM,
+	PX_SRCCODE,
 	PX_FIELDS
 };
 
@@ -83,6 +87,7 @@ struct px_script {
 	uint64_t since;	   /* ns: that time from which the next one counts; see times */
 	time_t day_second; /* time of day_text in s; 0: none */
 	char day_text[32]; /* "2026-11-20 12:28:18" */
+	struct px_sources *sources; /* see code.c; NULL: not needed yet */
 };
 
 #define PX_UNASKED UINT64_MAX /* for px_line.numbers */
@@ -134,6 +139,10 @@ px_step px_addr, px_data_src, px_weight, px_ins_lat, px_retire_lat, px_cgroup;
 px_step px_ip, px_callchain;
 px_step px_iregs, px_uregs, px_brstack, px_brstacksym, px_bpf_output;
 px_step px_phys_addr, px_data_page_size, px_code_page_size;
+px_step px_insn, px_insnlen, px_disasm, px_srccode;
+
+/* Frees what px_srccode() remembers. */
+void px_sources_destroy(struct px_sources *sources);
 
 /* Sets the steps of an event, whose fields are set. */
 void px_compile(struct px_event *event);

@@ -85,6 +85,7 @@ void px_script_destroy(struct px_script *script)
 	}
 	free(script->events);
 	px_located_destroy(script->located);
+	px_sources_destroy(script->sources);
 	free(script);
 }
 
@@ -297,8 +298,9 @@ static bool depends_on_lines(const struct px_script *script)
 	for (size_t i = 0; i < options->session->n_events; i++) {
 		const struct pd_event *event = options->session->events[i];
 
-		if (event->attr.sample_type & PD_SAMPLE_DATA_SRC &&
-		    options->fields[get_class(event)] & PX_BIT(PX_DATA_SRC))
+		if (options->fields[get_class(event)] & PX_BIT(PX_SRCCODE) ||
+		    (event->attr.sample_type & PD_SAMPLE_DATA_SRC &&
+		     options->fields[get_class(event)] & PX_BIT(PX_DATA_SRC)))
 			return true;
 	}
 	return false;

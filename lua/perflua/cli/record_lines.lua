@@ -12,7 +12,7 @@ local KNOWN = { "symbol", "symoff", "dso", "srcline", "stack", "syscall", "messa
 -- Fields that repeat these for other programs, and bytes.
 local hidden = { parent = true, comm_nodigit = true, annotated_stack = true, frames = true,
   unresolved = true, symbol_size = true, dso_size = true, map = true, args = true,
-  srcfile = true }
+  srcfile = true, insn = true, insnlen = true, disasm = true, srccode = true }
 
 -- Returns the value of a field as text; nil if the record has none.
 local function format_field(record, name, kind)

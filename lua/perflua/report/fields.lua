@@ -14,7 +14,7 @@ local aliases = { sym = "symbol", cgroup = "cgroup_path" }
 -- Fields of a sample that depend on its ip: of its callers they are not known.
 local of_ip = { ip = true, symoff = true, srcline = true, map = true, unresolved = true,
   srcfile = true, symbol_size = true, dso_size = true,
-  symbol_iaddr = true }
+  symbol_iaddr = true, insn = true, insnlen = true, disasm = true, srccode = true }
 
 ---@param list table[] fields
 ---@return string? # a field that is known of a sample only, not of its callers; nil: none is

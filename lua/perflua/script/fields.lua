@@ -18,8 +18,8 @@ local instead_of = { callchain = "ip, sym", stack = "ip, sym" }
 
 -- perf's fields that need instructions, processor traces or sources
 local perf_only = {}
-for name in ([[brcntr brstackdisasm brstackinsn brstackinsnlen brstackoff callindent disasm dsoff flags insn
-  insnlen ipc metric srccode synth]]):gmatch "%w+" do
+for name in ([[brcntr brstackdisasm brstackinsn brstackinsnlen brstackoff callindent dsoff flags ipc
+  metric synth]]):gmatch "%w+" do
   perf_only[name] = true
 end
 

@@ -21,6 +21,7 @@
 
 struct code {
 	struct ps_code bytes;
+	struct pi_decoder *decoder;
 	struct pi_code *decoded; /* NULL: it is not decoded yet, or was freed */
 	uint32_t *boundaries;	 /* only while it is decoded */
 };
@@ -30,6 +31,7 @@ static int code_gc(lua_State *L)
 	struct code *code = lua_touserdata(L, 1);
 
 	pi_code_destroy(code->decoded);
+	pi_decoder_destroy(code->decoder);
 	ps_code_deinit(&code->bytes);
 	free(code->boundaries);
 	*code = (struct code){ 0 };
@@ -53,6 +55,9 @@ static bool decode_function(struct code *code, const struct pa_function *functio
 	const struct pi_machine machine = { bytes->machine, bytes->is_64, bytes->is_big };
 	size_t n = 0;
 
+	code->decoder = pi_decoder_create(&machine, reason);
+	if (!code->decoder)
+		return false;
 	*reason = "no memory";
 	code->boundaries = malloc(function->n * sizeof(*code->boundaries));
 	if (!code->boundaries)
@@ -60,8 +65,8 @@ static bool decode_function(struct code *code, const struct pa_function *functio
 	for (size_t i = 0; i < function->n; i++)
 		if (function->hits[i].address - start < bytes->size)
 			code->boundaries[n++] = (uint32_t)(function->hits[i].address - start);
-	code->decoded = pi_code_create(&machine, bytes->bytes, bytes->size, bytes->address,
-				       code->boundaries, n, reason);
+	code->decoded = pi_code_create(code->decoder, bytes->bytes, bytes->size, bytes->address,
+				       code->boundaries, n);
 	free(code->boundaries);
 	code->boundaries = NULL;
 	return code->decoded;

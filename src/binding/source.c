@@ -1,0 +1,51 @@
+/* Source files: core.source(). */
+#include "functions.h"
+#include "symbols/source.h"
+
+static int source_gc(lua_State *L)
+{
+	struct ps_source **source = lua_touserdata(L, 1);
+
+	ps_source_destroy(*source);
+	*source = NULL;
+	return 0;
+}
+
+/* (line) -> text | nil; upvalue: the source */
+static int read_line(lua_State *L)
+{
+	struct ps_source **source = lua_touserdata(L, lua_upvalueindex(1));
+	lua_Integer line = luaL_checkinteger(L, 1);
+	const char *text;
+	size_t n;
+
+	if (line < 1 || line > UINT32_MAX)
+		return 0;
+	text = ps_source_line(*source, (uint32_t)line, &n);
+	if (!text)
+		return 0;
+	lua_pushlstring(L, text, n);
+	return 1;
+}
+
+/*
+ * core.source(path) -> function(line) -> text | nil, time of the last change in s | nil, why it
+ * cannot be read
+ */
+int pl_source(lua_State *L)
+{
+	const char *path = luaL_checkstring(L, 1), *reason;
+	struct ps_source **source = pl_push_finalized(L, sizeof(*source), source_gc);
+
+	*source = ps_source_open(NULL, path, &reason);
+	if (!*source) {
+		lua_pushnil(L);
+		lua_pushstring(L, reason);
+		return 2;
+	}
+	lua_pushinteger(L, ps_source_modified(*source));
+	lua_insert(L, -2);
+	lua_pushcclosure(L, read_line, 1);
+	lua_insert(L, -2);
+	return 2;
+}
