@@ -157,6 +157,14 @@ device      operation  requests  errors  bytes  total_ms  avg_us  max_us  queued
       got.rows[1].max_us, got.unopened })
   end)
 
+  it("knows requests of one position that are queued and at the device", function()
+    local got = rows_of { { "insert", 1000, SDB, 64, 8 }, { "issue", 2000, SDB, 64, 8 },
+      { "insert", 3000, SDB, 64, 8 }, { "complete", 4000, SDB, 64, 8 },
+      { "issue", 5000, SDB, 64, 8 }, { "complete", 6000, SDB, 64, 8 } }
+    assert.are.same({ 2, 2, 2, 0 }, { got.rows[1].requests, got.rows[1].queued,
+      got.rows[1].queue_max_us, got.restarted })
+  end)
+
   it("begins anew with a request that was given back, and leaves a merged one out of the "
     .. "queue", function()
     local got = rows_of { { "insert", 1000, SDB, 64, 8 }, { "insert", 1500, SDB, 72, 8 },
@@ -165,8 +173,9 @@ device      operation  requests  errors  bytes  total_ms  avg_us  max_us  queued
       { "issue", 5000, SDB, 64, 16 },
       { "complete", 6000, SDB, 64, 16 }, { "issue", 7000, SDB, 72, 8 },
       { "complete", 8000, SDB, 72, 8 } }
-    assert.are.same({ 2, 1, 0, 0 },
-      { got.rows[1].requests, got.rows[1].max_us, got.rows[1].queued, got.unclosed })
+    -- the first waited from 1000 to 2000 before it was given to the device
+    assert.are.same({ 2, 1, 1, 1, 0, 0 }, { got.rows[1].requests, got.rows[1].max_us,
+      got.rows[1].queued, got.rows[1].queue_max_us, got.unclosed, got.restarted })
   end)
 
   it("knows a flush, which is nowhere, and names operations and who asked", function()
@@ -193,10 +202,21 @@ device      operation  requests  errors  bytes  total_ms  avg_us  max_us  queued
       { "complete", 4000, SDB, 8, 8 }, { "issue", 5000, SDB, 8, 8 },
       { "issue", 6000, SDB, 8, 8, { raw = "\0\0\0\0" } } }
     assert.are.same({ 1, 0.5 }, { got.rows[1].requests, got.rows[1].max_us })
-    assert.are.same({ 2, 1, 1, 1, 2, 1 },
-      { got.unopened, got.restarted, got.lost, got.unclosed, got.lost_records, got.unreadable })
+    assert.are.same({ 2, 1, 1, 1, 1 },
+      { got.unopened, got.restarted, got.lost, got.unclosed, got.unkeyed })
     local text = run.perflua { "io", built { { "complete", 500, SDB, 8, 8 } } }
-    assert.matches("^# 1 request is not counted: its start was not recorded\n", text.out)
+    assert.matches("^# 0 spans; not counted: 1 closed without an open\n", text.out)
+  end)
+
+  it("prints its query as a script, which gives the same rows", function()
+    local file = built { { "insert", 1000, SDB, 64, 24 }, { "issue", 2000, SDB, 64, 24 },
+      { "complete", 3000, SDB, 64, 8, { error = -5 } }, { "complete", 6000, SDB, 72, 16 } }
+    local got, shown = run.perflua { "io", "--explain", "--comm", "dd", file }, nil
+    assert(load(got.out, "=script", "t", setmetatable({ arg = { file },
+      print = function(made) shown = made end }, { __index = _G })))()
+    local row = shown:rows()()
+    assert.are.same({ 1, 4000, 1, 12288, 1000 }, { row.count, row.took, row.errors, row.bytes,
+      row.waited })
   end)
 
   it("says what it needs, and what is wrong with its options", function()

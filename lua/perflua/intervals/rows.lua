@@ -202,6 +202,10 @@ end
 
 local function describe_pairs(self)
   local keys, sides, number_of = keys_of(self), {}, numbered_keys() -- it may add values
+  -- a span that gets the key of another group has it before that group opens spans
+  for _, part in ipairs(self.pairing.change and self.pairing.change.parts or {}) do
+    if part.to_keys then number_of(part) end
+  end
   for i, side in ipairs(self.sides) do
     sides[i] = { role = side.role, condition = side.condition, answers = side.answers,
       test = side.test or nil, keys = key_places(self, side.part.keys, side.of),

@@ -1,14 +1,10 @@
 -- perflua io FILE: how long block devices took for requests, by device and operation.
 
-local core = require "perflua.core"
-local result_table = require "perflua.table.result_table"
+local aside = require "perflua.group.aside"
+local described = require "perflua.toolkit.described"
 local requests = require "perflua.waits.requests"
+local result_table = require "perflua.table.result_table"
 local samples = require "perflua.toolkit.samples"
-local samples_with_losses = require "perflua.file.samples_with_losses"
-local sums = require "perflua.measures.sums"
-local totals = require "perflua.waits.totals"
-
-local add = sums.adder "unsigned"
 
 local known = { "device", "operation", "flags", "comm" }
 
@@ -37,9 +33,10 @@ local tool = {
     hist = "add a histogram of the times: nanoseconds, in powers of two",
   }),
   help = [[
-The time of a request runs from its issue to the device until its completion; if it was requeued, from
-the last issue. queued counts requests whose wait in the queue was recorded; queue_avg_us and
-queue_max_us are these waits. flags are the letters of the tracepoints; comm queued the request.
+The time of a request runs from its issue to the device until its completion, the last one if it completes
+in parts; if it was given back and issued again, from the last issue. queued counts requests whose wait in
+the queue was recorded; queue_avg_us and queue_max_us are these waits. flags are the letters of the
+tracepoints; comm queued the request. A request that was merged into another is not counted.
 
   device  operation  requests  errors     bytes  total_ms   avg_us   max_us  queued  queue_avg_us …
   254:0   write           822       0  34713600    424.74   516.71  4145.18     814       1509.09
@@ -48,40 +45,53 @@ queue_max_us are these waits. flags are the letters of the tracepoints; comm que
   254:0   flush             1       0         0      0.06    56.81    56.81       0             -]],
 }
 
--- Texts of the notes on requests that could not be paired.
-local texts = {
-  unopened = "{request is|requests are} not counted: {its|their} start was not recorded",
-  restarted = "{request was|requests were} given to the device again before completing: "
-    .. "the last time counts",
-  lost = "{request is|requests are} not counted: records were lost before {it|they} completed",
-  unclosed = "{request is|requests are} not counted: {it|they} had not completed when the "
-    .. "recording ended",
-}
-
-
-local function read_requests(file, by, hist, is_chosen)
-  local rows, queues, bucket = totals.new(), totals.new(), core.power_bucket
-  local open, lost, unreadable = requests.each(file, function(request, time)
-    if not is_chosen(nil, request.comm, nil, request.cpu) then return end
-    local parts = {}
-    for i, name in ipairs(known) do parts[i] = by[name] and request[name] or "" end
-    local key, took = table.concat(parts, "\0"), time - request.start
-    local row, queue = rows:row(key), queues:row(key)
-    if not row.bytes then
-      row.bytes, row.errors, row.hist, row.queue = 0, 0, {}, queue
-      for _, name in ipairs(known) do row[name] = request[name] end
-    end
-    totals.add(row, took)
-    row.bytes, row.errors = add(row.bytes, request.bytes),
-      row.errors + (request.failed and 1 or 0)
-    if hist then row.hist[bucket(took)] = (row.hist[bucket(took)] or 0) + 1 end
-    if request.queued then totals.add(queue, request.queued) end
-  end)
-  queues:sorted()
-  return rows:sorted(), open, lost, unreadable
+-- Returns the query, and its keys by the names of known.
+local function query_of(file, args, by)
+  local query = described.samples(file)
+  local failed = query:field("integer", "args.error", "args.errors") -- before Linux 4.14
+  local has_bytes = query:field("integer", "args.bytes")
+  query = query:pair(requests.pairs(file, failed)):where(requests.COMPLETED)
+  local keys = { device = "at_issued.args.dev", operation = requests.OPERATION,
+    flags = "at_issued.args.rwbs or ''",
+    comm = "open.args.comm or at_issued.args.comm or '[unknown]'" }
+  local condition = samples.span_condition(args, { cpu = "at_issued.cpu",
+    comm = "(" .. keys.comm .. ")" })
+  if condition then query = query:where(condition) end
+  local list = {}
+  for _, name in ipairs(known) do
+    if by[name] then list[#list + 1] = keys[name] end
+  end
+  query = query:group_by(table.unpack(list)):count():sum(requests.TOOK):as("took")
+    :max(requests.TOOK):as("longest"):sum(has_bytes
+      and "at_issued.args.bytes or at_issued.args.nr_sector * 512"
+      or "at_issued.args.nr_sector * 512"):as("bytes")
+    :sum(("(close.%s ~= 0 or in_failed > 0) and 1 or 0"):format(failed)):as("errors")
+  if file.events["block:block_rq_insert"] then
+    local wait = "at_queued.time ~= nil and in_queued"
+    query = query:sum("at_queued.time ~= nil and 1"):as("queued"):sum(wait):as("waited")
+      :max(wait):as("longest_wait")
+  end
+  return args.hist and query:hist(requests.TOOK):as "hist" or query, keys
 end
 
+function tool.queries(file, args, by) return { (query_of(file, args, by)) } end
+
 tool.prepare = result_table.prepare("device,operation", known)
+
+-- Formats dev_t as the kernel has it inside: 12 bits and 20.
+local function device_of(dev) return dev and ("%d:%d"):format(dev >> 20, dev & 0xfffff) end
+
+local function add_row(list, row, keys)
+  local queued = row.queued or 0
+  list:add {
+    device = device_of(row[keys.device]), operation = row[keys.operation],
+    flags = row[keys.flags], comm = row[keys.comm], requests = row.count, errors = row.errors,
+    bytes = row.bytes, total_ms = row.took / 1e6, avg_us = row.took / row.count / 1e3,
+    max_us = row.longest / 1e3, queued = queued,
+    queue_avg_us = queued > 0 and row.waited / queued / 1e3 or nil,
+    queue_max_us = queued > 0 and row.longest_wait / 1e3 or nil, hist = row.hist,
+  }
+end
 
 ---@param file perflua.File
 ---@param args table
@@ -90,18 +100,15 @@ tool.prepare = result_table.prepare("device,operation", known)
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(file, args, out, by)
-  local is_chosen = samples.threads(args)
+  local query, keys = query_of(file, args, by)
+  local set_aside = aside.from(query.query)
   local left_out = { hist = not args.hist }
   for _, name in ipairs(known) do left_out[name] = not by[name] end
-  local rows, open, lost, unreadable = read_requests(file, by, args.hist, is_chosen)
   local list = result_table.new(columns, "total_ms", left_out)
-  for _, row in ipairs(rows) do
-    row.requests, row.queued, row.hist = row.count, row.queue.count, core.histogram(row.hist)
-    row.queue_avg_us, row.queue_max_us = row.queue.avg_us, row.queue.avg_us and row.queue.max_us
-    list:add(row)
-  end
-  samples_with_losses.add_notes(list, lost, unreadable)
-  open:add_notes(list, "request", texts)
+  local made = query:table()
+  for row in made:rows() do add_row(list, row, keys) end
+  list:note_spans(made)
+  aside.note(list, set_aside.n)
   return list:write(args, out)
 end
 

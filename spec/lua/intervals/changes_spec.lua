@@ -90,6 +90,18 @@ describe("records that change spans, " .. where, function()
     assert.same({ 1, 1, 2, 0 }, counts(spans, "pairs", "mismatched", "unopened", "stray"))
   end)
 
+  it("move a span to the key of others before the record opens one with that key", function()
+    local options = { close = { event = "close", key = { "tid", "2" } },
+      open = { { event = "open", key = { "tid", "1" }, state = "queued" },
+        { event = "tick", key = { "tid", "2" }, state = "issued" } },
+      change = { event = "tick", key = { "tid", "1" }, to = { "tid", "2" }, state = "issued" } }
+    local spans = pair({ { "open", 7, 100 }, { "tick", 7, 110 }, { "close", 7, 120 },
+      { "tick", 7, 130 }, { "close", 7, 140 } }, options)
+    assert.same({ { 100, 10, 110 }, { 130, 0, 130 } },
+      spans:select("start", "in_queued", "at_issued.time"):collect())
+    assert.same({ 2, 0, 1 }, counts(spans, "pairs", "restarted", "stray"))
+  end)
+
   it("move spans with texts as keys", function()
     local function named(rows)
       return pair(rows, { key = "comm", open = { event = "open", state = "a" },

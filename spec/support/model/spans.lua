@@ -130,6 +130,12 @@ function Pass:count(name, time)
   if self:in_window(time) then self.counts[name] = self.counts[name] + 1 end
 end
 
+-- Counts a record without a key or time, once.
+function Pass:count_unkeyed(record, time)
+  if self.unkeyed ~= record then self:count("unkeyed", time) end
+  self.unkeyed = record
+end
+
 -- Calls `add` with each part of a span that is in the window: from, to, whether the span goes
 -- on after it, and whether it is cut.
 function Pass:parts_of(start, stop, has_stop, add)
@@ -195,7 +201,7 @@ function Pass:move(state, part, record, time)
   local key = part.to(record)
   state.changed, self.moved = record, { record = record, group = part.group }
   if not key then
-    self.counts.unkeyed = self.counts.unkeyed + 1
+    self:count_unkeyed(record)
     return
   end
   local there = find(self.root, key)
@@ -218,7 +224,7 @@ function Pass:change(parts, may_close, record, time)
     local key = part.key(record)
     local state = key and find(self.root, key)
     if not (time and key) then
-      self:count("unkeyed", time)
+      self:count_unkeyed(record, time)
     elseif self:has_changed(state, part, record) then
       goto continue
     elseif state and self.lost[state] and not self.keeps_lost then
@@ -353,7 +359,11 @@ function Pass:close(parts, record, time)
   end
   return nil, function()
     if missed and missed.changed == record then return end
-    self:count(time and has_key and "unopened" or "unkeyed", time)
+    if time and has_key then
+      self:count("unopened", time)
+    else
+      self:count_unkeyed(record, time)
+    end
     if missed then self:drop(missed, time, "mismatched") end
   end
 end
@@ -361,7 +371,7 @@ end
 function Pass:begin(parts, record, time)
   local key = parts[1].key(record)
   if not (time and key) then
-    self:count("unkeyed", time)
+    self:count_unkeyed(record, time)
     return
   end
   local before = find(self.root, key)
@@ -550,6 +560,9 @@ local function begun(pairing, clock)
   local counts = { pairs = 0, unopened = 0, restarted = 0, lost = 0, unkeyed = 0,
     unfinished = 0, mismatched = 0, lost_at_least = 0, lost_at_most = 0, kept = 0, stray = 0 }
   local cuts, number_of = pairing.cuts or {}, numbered_keys()
+  for _, part in ipairs(pairing.change and pairing.change.parts or {}) do
+    if part.to_keys then number_of(part) end
+  end
   local close = parts_of(pairing, pairing.close, number_of)
   local open = parts_of(pairing, pairing.open, number_of)
   local change = pairing.change and parts_of(pairing, pairing.change, number_of) or {}

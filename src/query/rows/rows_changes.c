@@ -35,7 +35,7 @@ static bool move_span(struct pq_pairs *pairs, uint32_t span, const struct pq_pai
 	pairs->moved.side = pairs->known[side - pairs->how->sides].key;
 	pairs->read_key.met = 0;
 	if (!pq_pairs_read_key(pairs, side->to, &hash)) {
-		pairs->counts.unkeyed++;
+		pq_pairs_count_unkeyed(pairs, &(struct pq_value){ .type = PQ_NIL });
 		return true;
 	}
 	if (has_read_key(pairs, span))
@@ -75,7 +75,7 @@ static bool meet_side(struct pq_pairs *pairs, const struct pq_pair_side *side, u
 	uint32_t hash, span;
 
 	if (time->type != PQ_INT || !pq_side_key(pairs, side, &hash)) {
-		pq_pairs_count(pairs, time, &pairs->counts.unkeyed);
+		pq_pairs_count_unkeyed(pairs, time);
 		return true;
 	}
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);

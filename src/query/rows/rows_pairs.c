@@ -11,7 +11,7 @@ static INLINE bool meet_open(struct pq_pairs *pairs, const struct pq_pair_side *
 	uint32_t hash, span;
 
 	if (time->type != PQ_INT || !pq_side_key(pairs, side, &hash)) {
-		pq_pairs_count(pairs, time, &pairs->counts.unkeyed);
+		pq_pairs_count_unkeyed(pairs, time);
 		return true;
 	}
 	slot = pq_spans_find(&pairs->spans, pairs->key, hash);
@@ -99,8 +99,10 @@ static INLINE void settle_unanswered(struct pq_pairs *pairs, const struct unansw
 	if (missed->span != PQ_NO_SPAN && pairs->how->n_states &&
 	    pairs->phases[missed->span].changed == pairs->n_met)
 		return;
-	pq_pairs_count(pairs, time,
-		       missed->has_key ? &pairs->counts.unopened : &pairs->counts.unkeyed);
+	if (missed->has_key)
+		pq_pairs_count(pairs, time, &pairs->counts.unopened);
+	else
+		pq_pairs_count_unkeyed(pairs, time);
 	if (missed->span == PQ_NO_SPAN)
 		return;
 	key = pq_spans_at(&pairs->spans, missed->span);

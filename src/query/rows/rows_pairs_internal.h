@@ -131,6 +131,7 @@ struct pq_pairs {
 	bool has_serials; /* inner spans: their serial numbers are kept */
 	bool by_event;	  /* conditions ask nothing but the type and the event */
 	uint64_t n_met;	  /* number of the current record */
+	uint64_t unkeyed; /* number of the last record without a key or time */
 	uint32_t of_group[PQ_MOST_SIDES]; /* sets of sides */
 	/*
 	 * what was read of the current record: of each side its test, and one key;

@@ -79,6 +79,14 @@ static inline void pq_pairs_count(const struct pq_pairs *pairs, const struct pq_
 		  (time->u >= pairs->how->from && time->u < pairs->how->to);
 }
 
+/* Counts the current record, which lacks a key or a time, once. */
+static inline void pq_pairs_count_unkeyed(struct pq_pairs *pairs, const struct pq_value *time)
+{
+	if (pairs->unkeyed != pairs->n_met)
+		pq_pairs_count(pairs, time, &pairs->counts.unkeyed);
+	pairs->unkeyed = pairs->n_met;
+}
+
 /* Returns false if a span may have ended before, among records that were lost. */
 static inline bool pq_may_close(const struct pq_pairs *pairs, uint32_t span)
 {
