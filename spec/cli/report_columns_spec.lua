@@ -53,6 +53,21 @@ describe("perflua report -F", function()
       run.perflua({ "report", "-q", "-F", "overhead,sample", weights }).out)
   end)
 
+  it("separates or widens them as it is asked to", function()
+    assert.are.equal(" 20.85% ;list\n 16.60% ;table\n 62.55% ;tree\n",
+      run.perflua({ "report", "-q", "--no-children", "-t", ";", "-s", "comm,overhead",
+        words }).out)
+    for message, option in pairs {
+      ["--field-separator: a text other than a point expected"] = "-t.",
+      ["--column-widths: '-1' is not a number of columns"] = "-w-1",
+      ["--column-widths: '5000' is not a number of columns"] = "-w5000",
+    } do
+      local got = run.perflua { "report", option, words }
+      assert.are.same({ 2, "" }, { got.status, got.out })
+      assert.matches(message, got.err, 1, true)
+    end
+  end)
+
   it("says which field a recording lacks", function()
     local got = run.perflua { "report", "-F", "comm,weight2", words }
     assert.are.same({ 2, "" }, { got.status, got.out })
@@ -69,7 +84,8 @@ needs.describe("perf", "the columns of perflua report, and those of perf report"
     "-n --show-total-period -s comm", "-s dso,period,sym", "-F +period", "-s +pid",
     "-F +overhead_us -s comm", "-F overhead,comm -s comm,overhead", "-F sample,period",
     "-F comm,overhead,overhead_children", "-F overhead --percent-limit 20 -s comm",
-    "-F comm,overhead --percent-limit 20",
+    "-F comm,overhead --percent-limit 20", "-t ,", "-t '|' -F comm,period,overhead",
+    "-t x -n", "-w 12,0,20,9", "-w 0,0,3",
   } do
     it("are the same with " .. options, function()
       options = "--no-children -g none --symfs spec/fixtures/words " .. options

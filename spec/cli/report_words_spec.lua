@@ -15,7 +15,8 @@ local taken = {
   ["percent-limit"] = "1", percentage = "relative", pid = "1", quiet = true, sort = "comm",
   symbols = "main", tid = "1", time = "0%-50%", ["time-quantum"] = "10ms", children = true,
   demangle = true, inline = true, ["show-total-period"] = true, ["skip-empty"] = true,
-  group = true, hierarchy = true, ["group-sort-idx"] = false,
+  group = true, hierarchy = true,
+  ["field-separator"] = ",", ["column-widths"] = "9,9", ["group-sort-idx"] = false,
   ["show-cpu-utilization"] = true,
   ["socket-filter"] = false, stdio = true, ["stdio-color"] = "never",
   symfs = "spec/fixtures/words",
@@ -23,9 +24,9 @@ local taken = {
 }
 
 local refused = {
-  "addr2line", "asm-raw", "branch-history", "column-widths", "demangle-kernel",
+  "addr2line", "asm-raw", "branch-history", "demangle-kernel",
   "disable-order", "disassembler-style", "dump-raw-trace", "exclude-other",
-  "field-separator", "full-source-path", "gtk", "header",
+  "full-source-path", "gtk", "header",
   "header-only", "ignore-callees", "ignore-vmlinux", "itrace", "latency",
   "max-stack", "mem-mode", "mmaps", "modules", "objdump", "parallelism", "parent",
   "percent-type", "prefix", "prefix-strip", "pretty", "raw-trace", "samples",
@@ -70,7 +71,7 @@ describe("perflua report", function()
       local said = ("perflua: report: no option '--%s': "):format(name)
       assert.are.equal(said, got.err:sub(1, #said))
     end
-    for letter in ("DMITmptwx"):gmatch "." do
+    for letter in ("DMITmpx"):gmatch "." do
       assert.matches(("no option '-%s': "):format(letter), report("-" .. letter, words).err, 1,
         true)
     end

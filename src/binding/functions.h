@@ -272,8 +272,8 @@ int pl_view_row(lua_State *L);
  * the columns to the widths of their cells; with it, a file, writes lines of that width, and
  * returns them if it is true. columns.separator stands between cells that are not padded. A
  * column is { shown = "plain" | … of script/report.h, at, beside = places of cells, room,
- * right, last, joined }. With graph the tree of calls of each row is written below its line:
- * { trees = those of the report, form = "graph" | "fractal" | "flat" | "folded", value =
+ * right, last, joined, fixed }. With graph the tree of calls of each row is written below its
+ * line: { trees = those of the report, form = "graph" | "fractal" | "flat" | "folded", value =
  * "percent" | "period" | "count", least = share, most = n, skips_top = boolean, total = what
  * shares are of }.
  */

@@ -186,6 +186,14 @@ static void print_time(struct pd_print *out, const struct pq_value *cell, bool i
 				   is_ns ? 9 : 6, is_ns ? rest : rest / 1000);
 }
 
+static void print_exact(struct pd_print *out, const struct pq_value *number)
+{
+	if (number->type == PQ_INT)
+		pd_print_uint(out, number->u);
+	else
+		out->n += (size_t)snprintf(pd_print_room(out, 40), 40, "%.17g", number->f);
+}
+
 static void print_average(struct pd_print *out, const struct pq_value *sum,
 			  const struct pq_value *n)
 {
@@ -253,6 +261,9 @@ static struct cell format_cell(struct lines *lines, struct px_report_column *col
 	case PX_SHOWN_NONE:
 		pd_print_const(out, "N/A");
 		break;
+	case PX_SHOWN_EXACT:
+		print_exact(out, cell);
+		break;
 	case PX_SHOWN_TIMES:
 		pd_print_uint(out, cell->u * beside->u);
 		break;
@@ -278,6 +289,17 @@ static void print_blanks(struct pd_print *out, size_t n)
 	pd_print_bytes(out, blanks, n);
 }
 
+/* Returns the bytes of the first `width` characters of a text. */
+static size_t length_of(struct pd_text text, size_t width)
+{
+	size_t n = 0;
+
+	for (; n < text.n; n++)
+		if (((unsigned char)text.p[n] & 0xc0) != 0x80 && !width--)
+			break;
+	return n;
+}
+
 /* Prints a cell and before it, unless it is the first, a separator. */
 static void print_separated_cell(struct pd_print *out, const char *separator, bool is_first,
 				 const struct pd_text *text)
@@ -291,13 +313,16 @@ static void print_separated_cell(struct pd_print *out, const char *separator, bo
 static void print_line_cell(struct pd_print *out, const struct px_report_column *column,
 			    const struct cell *cell)
 {
+	bool is_cut = column->is_fixed && !column->is_right_aligned &&
+		      cell->width > column->room;
 	size_t blanks = column->room > cell->width ? column->room - cell->width : 0;
+	size_t n = is_cut ? length_of(cell->text, column->room) : cell->text.n;
 
 	if (!column->is_joined)
 		pd_print_const(out, "  ");
 	if (column->is_right_aligned)
 		print_blanks(out, blanks);
-	pd_print_bytes(out, cell->text.p, cell->text.n);
+	pd_print_bytes(out, cell->text.p, n);
 	if (!column->is_right_aligned && !column->is_last)
 		print_blanks(out, blanks);
 }
@@ -321,7 +346,7 @@ static bool visit_rows(const struct px_report *report, struct pd_print *out)
 				print_separated_cell(out, report->separator, !c, &cell.text);
 			else if (out)
 				print_line_cell(out, column, &cell);
-			else if (cell.width > column->room)
+			else if (cell.width > column->room && !column->is_fixed)
 				column->room = cell.width;
 		}
 		if (out)

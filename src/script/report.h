@@ -20,6 +20,7 @@ enum px_shown {
 	PX_SHOWN_CYCLES,     /* a number, - for 0 */
 	PX_SHOWN_CPU,	     /* a number of at least three digits */
 	PX_SHOWN_NONE,	     /* N/A */
+	PX_SHOWN_EXACT,	     /* a number with all its digits */
 	PX_SHOWN_TIMES,	     /* a number times the one beside it */
 	PX_SHOWN_AVERAGE,    /* a number divided by the one beside it */
 };
@@ -34,6 +35,7 @@ struct px_report_column {
 	size_t room;   /* in terminal columns */
 	bool is_right_aligned;
 	bool is_last;	/* nothing pads it */
+	bool is_fixed;	/* its room is not raised, and texts at the left are cut to it */
 	bool is_joined; /* no blanks separate it from the column before */
 	/* the number that was printed last, and its text */
 	struct pq_value number;

@@ -24,7 +24,7 @@ end
 
 -- Splits columns into those of measures and those of fields.
 local function split_columns(made)
-  local measures, keys = {}, { separator = "\t" }
+  local measures, keys = {}, {}
   for _, column in ipairs(made) do
     local list = column.measure and measures or keys
     list[#list + 1] = column
@@ -62,35 +62,41 @@ local function new_node(text, n)
   return { text = text, sums = sums, list = {}, by = {} }
 end
 
--- Adds a row to the nodes of its values, and raises the room of the columns of fields.
-local function add_row(root, row, line, names, keys)
-  local node, level = root, 0
-  for text in line:gmatch "[^\t]*" do
-    level = level + 1
+-- Adds a row, whose line has the values of its fields and then its numbers, to the nodes of its
+-- values, and raises the room of the columns of fields. Returns the node of the row.
+local function add_row(root, line, keys, n)
+  local node, cells = root, line:gmatch "[^\t]*"
+  local path = {}
+  for i = 1, #keys do
+    local text = cells()
     local child = node.by[text]
     if not child then
-      child = new_node(text, #names)
+      child = new_node(text, n)
       node.by[text] = child
       node.list[#node.list + 1] = child
-      keys[level].room = math.max(keys[level].room, count_columns(text))
+      keys[i].room = math.max(keys[i].room, count_columns(text))
     end
-    node = child
-    for i, name in ipairs(names) do node.sums[i] = node.sums[i] + (row[name] or 0) end
+    node, path[i] = child, child
+  end
+  for m = 1, n do
+    local value = tonumber(cells())
+    for i = 1, #keys do path[i].sums[m] = path[i].sums[m] + value end
   end
   return node
 end
 
 -- Reads the rows of an event, which are in the order of their fields. Sets event.written to the
 -- number of those that came before an interrupt.
-local function read_rows(view, event, names, keys)
+local function read_rows(view, event, names, keys, places)
   local root, last = new_node("", 0), event.first + event.n - 1
+  local cells = { separator = "\t", table.unpack(keys) }
+  for i, name in ipairs(names) do cells[#keys + i] = { at = places[name], shown = "exact" } end
   event.written = 0
   for from = event.first, last, BATCH do
     if interrupted.now() then break end
-    local to = math.min(last, from + BATCH - 1)
-    local i = from
-    for line in core.report_lines(view, from, to, keys, true):gmatch "([^\n]*)\n" do
-      add_row(root, core.view_row(view, i), line, names, keys).row = i
+    local to, i = math.min(last, from + BATCH - 1), from
+    for line in core.report_lines(view, from, to, cells, true):gmatch "([^\n]*)\n" do
+      add_row(root, line, keys, #names).row = i
       i = i + 1
     end
     event.written = i - event.first
@@ -128,12 +134,12 @@ Section.__index = Section
 
 -- Writes the cells of a node's measures; `level` is 0 for the first field.
 function Section:write_measures(node, level)
-  local out = self.out
-  out:write((" "):rep(level * INDENT))
+  local cells = {}
   for i, column in ipairs(self.measures) do
-    out:write(column.joined and "" or "  ",
-      hierarchy.pad(self.shown[i](node.sums[i]), column.room, true))
+    local text = self.shown[i](node.sums[i])
+    cells[i] = (" "):rep(column.room - #text + (column.joined and 0 or 2)) .. text
   end
+  self.out:write((" "):rep(level * INDENT), table.concat(cells))
 end
 
 -- Writes nodes that weigh enough, and what is below them.
@@ -145,7 +151,7 @@ function Section:write_nodes(nodes, level)
       n = n + 1
       self:write_measures(node, level)
       out:write((" "):rep(self.margin), node.text)
-      if node.row then
+      if node.row and self.graph then
         core.report_lines(self.view, node.row, node.row, {}, out, self.graph)
       else
         out:write "\n"
@@ -195,7 +201,7 @@ function hierarchy.write(report, event, made, asked, out, graph)
   for _, column in ipairs(measures) do
     before = before + column.room + (column.joined and 0 or 2)
   end
-  local root = read_rows(report.view, event, names, keys)
+  local root = read_rows(report.view, event, names, keys, report.places)
   if not asked.quiet then out:write(head_of(measures, keys, before)) end
   local drawn = event.members and event.members[1] or event
   local section = setmetatable({ view = report.view, out = out, measures = measures,

@@ -7,6 +7,7 @@ local fmt = require "perflua.text.fmt"
 local hierarchy = require "perflua.report.hierarchy"
 local interrupted = require "perflua.table.interrupted"
 local rows = require "perflua.report.rows"
+local separated = require "perflua.report.separated"
 local suggest = require "perflua.errors.suggest"
 
 local headings = {
@@ -142,7 +143,7 @@ local function columns_of(report, asked, shown, elided, slots)
       made[#made + 1] = field_column(report, i, shown.ns)
     end
   end
-  if #made > 0 then made[#made].last = not made[#made].right end
+  if #made > 0 then made[#made].last = asked.separator or not made[#made].right end
   return made
 end
 
@@ -157,6 +158,20 @@ local function each_batch(view, event, n, made, stops, out, graph)
       made, out, graph)
   end
   return n
+end
+
+-- Sets the rooms that -w asks for: numbers of terminal columns, 0 for what cells take. Columns
+-- that stand together are one.
+local function fix_rooms(made, widths)
+  local i = 0
+  for _, column in ipairs(made) do
+    i = i + (column.joined and 0 or 1)
+    local room = widths and widths[i] or 0
+    if room > 0 then
+      column.room, column.fixed = room, true
+      column.title = column.title:sub(1, room)
+    end
+  end
 end
 
 -- Describes the trees below the rows of an event to the core; nil: there are none.
@@ -219,7 +234,13 @@ function show.sections(report, asked, shown, out)
       return hierarchy.write(report, event, made, asked.hierarchy, out,
         describe_trees(report, event))
     end
+    fix_rooms(made, asked.widths)
     local n = each_batch(view, event, event.n, made, stops)
+    if asked.separator then
+      if not shown.quiet then out:write(separated.head(made, asked.separator)) end
+      event.written = separated.write(view, event, made, asked.separator, out)
+      return
+    end
     if not shown.quiet then out:write(head(made)) end
     -- rows that were measured before an interrupt are written
     event.written = each_batch(view, event, n, made, stops and n == event.n, out,

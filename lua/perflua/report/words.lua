@@ -51,10 +51,6 @@ words.refused = {
   threads = "perf record -s records counters of threads: perflua dump --type read FILE prints "
     .. "them",
   T = "perf record -s records counters of threads: perflua dump --type read FILE prints them",
-  ["field-separator"] = "--csv separates cells by commas",
-  t = "--csv separates cells by commas",
-  ["column-widths"] = "--csv and --json have cells of any width", w = "--csv and --json have "
-    .. "cells of any width",
   ["full-source-path"] = "perflua symbol FILE ADDRESS shows the path of a source line",
   ["raw-trace"] = "--sort args.NAME shows an argument as it was recorded",
   ["demangle-kernel"] = "--no-demangle shows names as they are in binaries",

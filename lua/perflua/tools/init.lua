@@ -93,7 +93,8 @@ local spellings = {
   G = "inverted", c = "comm", comms = "comm", d = "dso", dsos = "dso", S = "symbol",
   symbols = "symbol",
   f = "force", q = "quiet", U = "hide-unresolved", C = "cpu", k = "vmlinux", input = "i",
-  e = "event", v = "verbose", l = "print-line",
+  e = "event", v = "verbose",
+  t = "field-separator", w = "column-widths", l = "print-line",
 }
 
 -- Returns whether the first arguments name what is read as one recording.

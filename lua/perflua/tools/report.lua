@@ -7,6 +7,7 @@ local fmt = require "perflua.text.fmt"
 local graph = require "perflua.report.graph"
 local groups = require "perflua.report.groups"
 local interrupted = require "perflua.table.interrupted"
+local list = require "perflua.text.list"
 local output = require "perflua.table.output"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
@@ -54,6 +55,8 @@ local tool = {
     ["no-skip-empty"] = "show events without samples in groups, as perf before 6.12 does",
     ["group-sort-idx"] = { "N", "sort by event N of a group, the first being 0" },
     hierarchy = "show the rows of each field below that of the field before it",
+    ["field-separator"] = { "TEXT", "print TEXT between the columns" },
+    ["column-widths"] = { "N,…", "print columns N wide; 0: as wide as their cells" },
     ["hide-unresolved"] = "leave out samples without a function, also of shares",
     ["symbol-filter"] = { "TEXT", "only samples in functions with TEXT in their names" },
     ["socket-filter"] = { "N", "only samples on this processor socket" },
@@ -108,7 +111,8 @@ local function parse_graph(args)
   if not made then return nil, "--call-graph: " .. message end
   if args.inverted then made.order = "caller" end
   if made.form == "none" then return nil end
-  for _, option in ipairs { "csv", "json", "branch-stack", "hide-unresolved" } do
+  for _, option in ipairs { "csv", "json", "branch-stack", "hide-unresolved",
+    "field-separator" } do
     if args[option] then return nil, ("--call-graph and --%s"):format(option) end
   end
   return made
@@ -163,6 +167,19 @@ local function parse_groups(args, settings)
   end
 end
 
+-- Returns the widths of columns; or nil, and what is wrong with them.
+local function parse_widths(text)
+  local widths = text and {}
+  for _, one in ipairs(list.split(text or "")) do
+    local width = parse_number(one, 0, true)
+    if not width or width > 4096 then
+      return nil, ("--column-widths: '%s' is not a number of columns"):format(one)
+    end
+    widths[#widths + 1] = width
+  end
+  return widths
+end
+
 -- Makes the report one of rows below rows. Returns what is wrong with the options.
 local function parse_hierarchy(args, settings)
   if not args.hierarchy then return nil end
@@ -197,6 +214,13 @@ function tool.prepare(args)
   settings.query.is_named = args["hide-unresolved"]
   settings.columns, message = columns.parse(args)
   if not settings.columns then return nil, message end
+  settings.columns.widths, message = parse_widths(args["column-widths"])
+  if message then return nil, message end
+  settings.columns.separator = args["field-separator"]
+  if args["field-separator"] == "." or args["field-separator"] == "" then
+    return nil, "--field-separator: a text other than a point expected, which stands for it in "
+      .. "cells"
+  end
   settings.query.sort, settings.query.extra = settings.columns.keys, settings.columns.extra
   settings.order = settings.columns.order
   if args.children and args["no-children"] then

@@ -38,8 +38,9 @@ static void read_line_column(lua_State *L, size_t n_cells, struct px_report_colu
 		[PX_SHOWN_DSO] = "dso",		[PX_SHOWN_MISPREDICT] = "mispredict",
 		[PX_SHOWN_IN_TX] = "in_tx",	[PX_SHOWN_ABORT] = "abort",
 		[PX_SHOWN_CYCLES] = "cycles",	[PX_SHOWN_CPU] = "cpu",
-		[PX_SHOWN_NONE] = "none",	[PX_SHOWN_TIMES] = "times",
-		[PX_SHOWN_AVERAGE] = "average", [PX_SHOWN_AVERAGE + 1] = NULL,
+		[PX_SHOWN_NONE] = "none",	[PX_SHOWN_EXACT] = "exact",
+		[PX_SHOWN_TIMES] = "times",	[PX_SHOWN_AVERAGE] = "average",
+		[PX_SHOWN_AVERAGE + 1] = NULL,
 	};
 
 	luaL_checktype(L, -1, LUA_TTABLE);
@@ -53,6 +54,7 @@ static void read_line_column(lua_State *L, size_t n_cells, struct px_report_colu
 	column->room = get_size(L, "room", 0);
 	column->is_right_aligned = pl_get_flag(L, -1, "right");
 	column->is_last = pl_get_flag(L, -1, "last");
+	column->is_fixed = pl_get_flag(L, -1, "fixed");
 	column->is_joined = pl_get_flag(L, -1, "joined");
 	if (column->at >= n_cells || column->beside >= n_cells)
 		luaL_error(L, "no such cell");
