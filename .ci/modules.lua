@@ -33,7 +33,7 @@ local modules = {
   { "analysis", "base perfdata/format perfdata/stream perfdata/order", "health stat" },
   { "stats", "", "compare distribution" },
   { "symbols/elf", "base",
-    "beneath build_id demangle elf elf_parts elf_placing file interrupt table text unpack" },
+    "build_id demangle elf elf_parts elf_placing file interrupt table text" },
   { "symbols/jit", "base symbols/elf", "jitdump perfmap" },
   { "symbols", "base symbols/elf symbols/jit",
     "code dso find internal load memo source symbols" },

@@ -1,15 +1,69 @@
 #define _GNU_SOURCE
 #include "find.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
-#include "debuginfod.h"
-#include "symbols/elf/elf.h"
-#include "symbols/elf/file.h"
+#include "dso.h"
 #include "internal.h"
 #include "module.h"
+#include "symbols/elf/elf.h"
+#include "symbols/elf/file.h"
+
+/*
+ * Fetches files from the servers that DEBUGINFOD_URLS names, through libdebuginfod if this
+ * machine has it.
+ */
+
+/* Declared as in elfutils/debuginfod.h, which need not exist at build time. */
+typedef struct debuginfod_client client;
+typedef client *begin_fn(void);
+typedef void end_fn(client *client);
+typedef int find_fn(client *client, const unsigned char *build_id, int build_id_len,
+		    char **path);
+
+static bool fetch_file(void *library, const struct ps_build_id *id, bool debug, char *path,
+		       size_t size)
+{
+	begin_fn *begin = (begin_fn *)dlsym(library, "debuginfod_begin");
+	end_fn *end = (end_fn *)dlsym(library, "debuginfod_end");
+	find_fn *find = (find_fn *)dlsym(library, debug ? "debuginfod_find_debuginfo" :
+							  "debuginfod_find_executable");
+	client *session;
+	char *found = NULL;
+	int fd, n = -1;
+
+	if (!begin || !end || !find)
+		return false;
+	session = begin();
+	if (!session)
+		return false;
+	fd = find(session, id->bytes, id->size, &found);
+	end(session);
+	if (fd < 0)
+		return false;
+	close(fd);
+	if (found)
+		n = snprintf(path, size, "%s", found);
+	free(found);
+	return n > 0 && (size_t)n < size;
+}
+
+/*
+ * Fetches the file with build-id `id`, its debug information if `debug` is true, into the cache
+ * of the library, and writes its path to path[size]. Returns false if there is none.
+ */
+static bool find_debuginfod(const struct ps_build_id *id, bool debug, char *path, size_t size)
+{
+	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+
+	/* never unload the library: those that it loads in turn do not support that */
+	return library && fetch_file(library, id, debug, path, size);
+}
 
 /* A search: the receiver of paths, and what they are made of. */
 struct search {
@@ -319,7 +373,7 @@ bool ps_find_servers(struct ps_dso *dso, ps_try_fn *fn, void *arg)
 	if (!dso->store->options.debuginfod || !search.id.size)
 		return false;
 	for (int debug = 1; debug >= 0; debug--)
-		if (ps_debuginfod(&search.id, debug, path, sizeof(path)) &&
+		if (find_debuginfod(&search.id, debug, path, sizeof(path)) &&
 		    try_path(&search, debug ? PS_EXTRACT : PS_IMAGE, "%s", path))
 			return true;
 	return false;

@@ -3,6 +3,100 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/producer.h"
+#include "input.h"
+
+/*
+ * Reads a part of a file block by block in a thread, ahead of the caller's use.
+ */
+
+#define PD_READAHEAD_ROOM (128 * 1024) /* bytes before a block that the caller may write */
+
+struct pd_readahead;
+
+#define BLOCK	       (256 * 1024)
+#define BLOCKS_WAITING 2 /* blocks that wait to be taken */
+/* besides: the block in use and the end of the one before it */
+#define BLOCKS (BLOCKS_WAITING + 2)
+
+struct block {
+	size_t size;
+	uint8_t room[PD_READAHEAD_ROOM], bytes[BLOCK];
+};
+
+struct pd_readahead {
+	struct pb_producer *producer;
+	struct pd_error error; /* written in the producer's thread */
+	struct pd_input *input;
+	struct pb_pass *pass;	/* that the reading belongs to */
+	uint64_t offset, limit; /* the rest, in the producer's thread */
+	struct block blocks[BLOCKS];
+};
+
+static void *read_block(void *arg, size_t i)
+{
+	struct pd_readahead *r = arg;
+	struct block *block = &r->blocks[i % BLOCKS];
+	uint64_t left = r->limit - r->offset;
+	size_t n = left < BLOCK ? (size_t)left : BLOCK;
+
+	if (!pd_input_read_timed(r->input, r->pass, r->offset, block->bytes, n, n, &block->size,
+				 &r->error))
+		return NULL;
+	r->offset += block->size;
+	return block->size ? block : NULL;
+}
+
+/*
+ * Starts to read from `offset` up to `limit`, as a stage of `pass` (NULL: the current one).
+ * Returns NULL without memory or if there can be no thread.
+ */
+static struct pd_readahead *readahead_start(struct pd_input *input, struct pb_pass *pass,
+					    uint64_t offset, uint64_t limit)
+{
+	struct pd_readahead *r = malloc(sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->input = input;
+	r->pass = pass ? pass : pb_pass_current(input->timing);
+	r->offset = offset;
+	r->limit = limit;
+	r->error.code = "";
+	r->producer = pb_producer_start(
+		(struct pb_producing){ read_block, NULL, r, BLOCKS_WAITING });
+	if (r->producer)
+		return r;
+	free(r);
+	return NULL;
+}
+
+static void readahead_stop(struct pd_readahead *r)
+{
+	if (!r)
+		return;
+	pb_producer_stop(r->producer);
+	free(r);
+}
+
+/*
+ * Returns the next block and sets *size (bytes), which is less than usual at the end. The block
+ * stays valid until the call after the next. Returns NULL at the end, or with *err if the block
+ * could not be read.
+ */
+static uint8_t *readahead_next(struct pd_readahead *r, size_t *size, struct pd_error *err)
+{
+	struct block *block = pb_producer_next(r->producer);
+
+	if (!block) {
+		if (err)
+			*err = r->error;
+		return NULL;
+	}
+	*size = block->size;
+	return block->bytes;
+}
+
 #define BLOCK	  (256 * 1024) /* bytes; it always holds perf's largest record, of 64 KB */
 #define MIN_BLOCK 64
 
@@ -26,13 +120,13 @@ void pd_blocks_read_ahead(struct pd_blocks *b)
 {
 	if (!b->input->stream && !b->readahead && b->pos == b->end &&
 	    pd_blocks_left(b) >= READ_AHEAD_LEAST)
-		b->readahead = pd_readahead_start(b->input, b->pass, b->offset, b->limit);
+		b->readahead = readahead_start(b->input, b->pass, b->offset, b->limit);
 	b->readahead_at = b->offset;
 }
 
 void pd_blocks_deinit(struct pd_blocks *b)
 {
-	pd_readahead_stop(b->readahead);
+	readahead_stop(b->readahead);
 	b->readahead = NULL;
 	free(b->block);
 	b->block = NULL;
@@ -95,7 +189,7 @@ static int read_more(struct pd_blocks *b, size_t n, struct pd_error *err)
 
 static void stop_readahead(struct pd_blocks *b)
 {
-	pd_readahead_stop(b->readahead);
+	readahead_stop(b->readahead);
 	b->readahead = NULL;
 }
 
@@ -111,7 +205,7 @@ static bool take_readahead_block(struct pd_blocks *b, size_t n)
 	struct pd_error err;
 
 	if (b->readahead_at == b->offset + have && have <= PD_READAHEAD_ROOM)
-		bytes = pd_readahead_next(b->readahead, &size, &err);
+		bytes = readahead_next(b->readahead, &size, &err);
 	if (bytes && have + size >= n) {
 		b->pos = memcpy(bytes - have, b->pos, have);
 		b->end = bytes + size;

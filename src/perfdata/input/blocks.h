@@ -7,7 +7,9 @@
 #ifndef PERFLUA_PERFDATA_BLOCKS_H
 #define PERFLUA_PERFDATA_BLOCKS_H
 
-#include "readahead.h"
+#include "input.h"
+
+struct pd_readahead;
 
 struct pd_blocks {
 	struct pd_input *input;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/producer.h"
 #include "rows_cover.h"
 #include "rows_pairs.h"
 #include "rows_maker.h"

@@ -2,13 +2,198 @@
 #include "elf_plt.h"
 
 #include <gelf.h>
+#include <libelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "demangle.h"
 #include "elf_parts.h"
-#include "elf_slots.h"
+
+/*
+ * Slots: the words of a file that the dynamic linker fills with addresses of functions, as the
+ * relocations name them.
+ */
+
+struct ps_slot {
+	uint64_t address;
+	/*
+	 * without a name: address of the resolver function that chooses the target; 0: not
+	 * known
+	 */
+	uint64_t target;
+	const char *name; /* valid while the file is open; NULL: none */
+};
+
+struct ps_slots {
+	struct ps_slot *all; /* [n] */
+	size_t n, capacity;
+};
+
+/* Types of relocations that fill a slot. */
+struct kinds {
+	uint16_t machine;
+	uint32_t global, jump, relative;
+};
+
+static const struct kinds kinds_of[] = {
+	{ EM_X86_64, R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_IRELATIVE },
+	{ EM_386, R_386_GLOB_DAT, R_386_JMP_SLOT, R_386_IRELATIVE },
+	{ EM_AARCH64, R_AARCH64_GLOB_DAT, R_AARCH64_JUMP_SLOT, R_AARCH64_IRELATIVE },
+};
+
+/* A section of relocations, with the symbols that they name. */
+struct relocations {
+	const Elf_Data *data, *symbols, *strings;
+	bool with_addend;
+};
+
+static bool add_slot(struct ps_slots *slots, const struct ps_slot *slot)
+{
+	if (!pb_reserve(slots->all, slots->n, slots->capacity))
+		return false;
+	slots->all[slots->n++] = *slot;
+	return true;
+}
+
+static bool init_relocations(struct relocations *its, Elf *elf, Elf_Scn *scn,
+			     const GElf_Shdr *header)
+{
+	Elf_Scn *table = header->sh_link ? elf_getscn(elf, header->sh_link) : NULL;
+	GElf_Shdr symbols;
+
+	*its = (struct relocations){ .with_addend = header->sh_type == SHT_RELA };
+	if ((header->sh_type != SHT_RELA && header->sh_type != SHT_REL) ||
+	    !(header->sh_flags & SHF_ALLOC))
+		return false;
+	its->data = ps_elf_data(scn);
+	/* relocations of static programs name no symbols */
+	if (table && gelf_getshdr(table, &symbols)) {
+		its->symbols = ps_elf_data(table);
+		its->strings = ps_elf_data(elf_getscn(elf, symbols.sh_link));
+	}
+	return its->data;
+}
+
+static bool read_relocation(const struct relocations *its, int i, GElf_Rela *rela)
+{
+	GElf_Rel rel;
+
+	if (its->with_addend)
+		return gelf_getrela((Elf_Data *)its->data, i, rela);
+	if (!gelf_getrel((Elf_Data *)its->data, i, &rel))
+		return false;
+	*rela = (GElf_Rela){ .r_offset = rel.r_offset, .r_info = rel.r_info };
+	return true;
+}
+
+static const char *get_relocation_name(const struct relocations *its, const GElf_Rela *rela)
+{
+	GElf_Sym symbol;
+	const char *name;
+	size_t length;
+
+	if (!its->symbols || !its->strings || !GELF_R_SYM(rela->r_info) ||
+	    !gelf_getsym((Elf_Data *)its->symbols, (int)GELF_R_SYM(rela->r_info), &symbol))
+		return NULL;
+	name = ps_elf_string(its->strings, symbol.st_name, &length);
+	return name && length ? name : NULL;
+}
+
+static bool is_slot(const struct kinds *kinds, const GElf_Rela *rela)
+{
+	uint32_t type = (uint32_t)GELF_R_TYPE(rela->r_info);
+
+	return !kinds || type == kinds->global || type == kinds->jump ||
+	       type == kinds->relative;
+}
+
+static bool read_slots(struct ps_slots *slots, const struct relocations *its,
+		       const struct kinds *kinds)
+{
+	GElf_Rela rela;
+
+	for (int i = 0; read_relocation(its, i, &rela); i++) {
+		struct ps_slot slot = { .address = rela.r_offset,
+					.name = get_relocation_name(its, &rela) };
+
+		if (!is_slot(kinds, &rela))
+			continue;
+		if (!slot.name && kinds && GELF_R_TYPE(rela.r_info) == kinds->relative)
+			slot.target = (uint64_t)rela.r_addend;
+		if (!add_slot(slots, &slot))
+			return false;
+	}
+	return true;
+}
+
+static int compare_slots(const void *pa, const void *pb)
+{
+	const struct ps_slot *a = pa, *b = pb;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static void slots_deinit(struct ps_slots *slots)
+{
+	free(slots->all);
+	*slots = (struct ps_slots){ 0 };
+}
+
+/* Reads the slots of all relocations, by address. Returns false without memory. */
+static bool slots_init(struct ps_slots *slots, Elf *elf, uint16_t machine)
+{
+	const struct kinds *kinds = kinds_of;
+	Elf_Scn *scn = NULL;
+
+	*slots = (struct ps_slots){ 0 };
+	while (kinds->machine != machine)
+		if (++kinds == kinds_of + sizeof(kinds_of) / sizeof(kinds_of[0]))
+			return true;
+	while ((scn = elf_nextscn(elf, scn))) {
+		struct relocations its;
+		GElf_Shdr header;
+
+		if (gelf_getshdr(scn, &header) && init_relocations(&its, elf, scn, &header) &&
+		    !read_slots(slots, &its, kinds)) {
+			slots_deinit(slots);
+			return false;
+		}
+	}
+	if (slots->n)
+		qsort(slots->all, slots->n, sizeof(*slots->all), compare_slots);
+	return true;
+}
+
+static bool slots_init_plt(struct ps_slots *slots, Elf *elf)
+{
+	GElf_Shdr header;
+	Elf_Scn *scn = ps_elf_section(elf, SHT_RELA, ".rela.plt", &header);
+	struct relocations its;
+
+	*slots = (struct ps_slots){ 0 };
+	if (!scn)
+		scn = ps_elf_section(elf, SHT_REL, ".rel.plt", &header);
+	if (!scn || !init_relocations(&its, elf, scn, &header))
+		return true;
+	if (!read_slots(slots, &its, NULL)) {
+		slots_deinit(slots);
+		return false;
+	}
+	return true;
+}
+
+static const struct ps_slot *slots_find(const struct ps_slots *slots, uint64_t address)
+{
+	struct ps_slot key = { .address = address };
+
+	return slots->n ? bsearch(&key, slots->all, slots->n, sizeof(key), compare_slots) :
+			  NULL;
+}
 
 struct plt {
 	struct ps_table *table;
@@ -164,7 +349,7 @@ static bool add_decoded(const struct plt *plt, const struct entries *in, decode_
 			at += 4;
 			continue;
 		}
-		slot = ps_slots_find(&plt->slots, address);
+		slot = slots_find(&plt->slots, address);
 		if (slot && !add_entry(plt, in->address + at, size, slot))
 			return false;
 		at += size;
@@ -270,8 +455,8 @@ static bool init_plt(struct plt *plt, uint16_t machine)
 				  ps_elf_section(plt->elf, SHT_PROGBITS, ".got", &header)))
 		plt->got = header.sh_addr;
 	if (machine == EM_386 || machine == EM_X86_64 || machine == EM_AARCH64)
-		return ps_slots_init(&plt->slots, plt->elf, machine);
-	return ps_slots_init_plt(&plt->slots, plt->elf);
+		return slots_init(&plt->slots, plt->elf, machine);
+	return slots_init_plt(&plt->slots, plt->elf);
 }
 
 bool ps_plt_add(struct ps_table *table, Elf *elf, const struct ps_parts *parts, bool mangled)
@@ -285,6 +470,6 @@ bool ps_plt_add(struct ps_table *table, Elf *elf, const struct ps_parts *parts, 
 	ok = init_plt(&plt, header.e_machine) && add_section(&plt, ".plt", header.e_machine) &&
 	     add_section(&plt, ".plt.sec", header.e_machine) &&
 	     add_section(&plt, ".plt.got", header.e_machine);
-	ps_slots_deinit(&plt.slots);
+	slots_deinit(&plt.slots);
 	return ok;
 }

@@ -8,6 +8,9 @@
 #define PERFLUA_SYMBOLS_LINES_IMAGE_H
 
 #include <elfutils/libdw.h>
+#include <libelf.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "symbols/elf/elf.h"
 
@@ -40,5 +43,21 @@ bool ps_image_fits(const char *root, const char *path, const struct ps_build_id 
 
 /* Returns true if libdw may read a .dwo file as it is. */
 bool ps_split_fits(const char *path);
+
+/*
+ * Address of a module's code in its debug information. It is not 0, where the linker puts what
+ * it dropped.
+ */
+#define PS_MODULE_BASE UINT64_C(0x10000000)
+
+/* Returns true if relocation needs a section besides those with debug information. */
+bool ps_relocate_needs(uint32_t type, const char *name);
+
+/*
+ * Fills in the addresses as if the module's code lay at PS_MODULE_BASE, in the order in which
+ * the kernel loads it. Returns false if the machine is not supported, or the relocations make
+ * no sense.
+ */
+bool ps_relocate(Elf *elf);
 
 #endif
