@@ -129,8 +129,8 @@ local lua_modules = {
   { "timechart", "core file flame text waits", "init svg" },
   { "toolkit",
     "core diff doctor errors file filter flame group meta perflua query recording table text",
-    "change_graph described explained folding recordings samples sides symbols topics "
-      .. "unchosen" },
+    "change_graph described explained folded_rows folding recordings samples sides symbols "
+      .. "topics unchosen" },
   { "tools",
     "address annotate check core diff doctor errors export file flame group header map "
       .. "measures meta "

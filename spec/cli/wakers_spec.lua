@@ -75,10 +75,81 @@ needs.describe(NEEDS, "perflua wakers, of a recording made now", function()
     assert.is_nil(out:find "<%- [^\n]*<%- [^\n]*<%- ")
   end)
 
+  it("says so where there are no call chains", function()
+    local got = run.perflua { "wakers", "--chains", path }
+    assert.are.equal(1, got.status)
+    assert.matches("record it with: perf record -a -g -e sched:sched_switch", got.err, 1, true)
+  end)
+
+  it("prints its query as a script, which gives the same rows", function()
+    local shown
+    assert(load(wakers("--explain", path), "=script", "t", setmetatable({ arg = { path },
+      print = function(made) shown = made end }, { __index = _G })))()
+    local sums, got = { 0, 0 }, { 0, 0 }
+    for row in shown:rows() do sums = { sums[1] + row.count, sums[2] + row.total } end
+    for row in tool_rows(wakers("--csv", path)) do
+      got = { got[1] + row.count, got[2] + math.floor(row.total_ms * 1e6 + 0.5) }
+    end
+    assert.are.same(sums, got)
+    assert.is_true(sums[1] > 100)
+    assert.matches("chains of wakers are not a query",
+      run.perflua({ "wakers", "--explain", "--depth", "2", path }).err, 1, true)
+  end)
+
   it("is told what is wrong with an option", function()
     local got = run.perflua { "wakers", "--depth", "0", path }
     assert.are.equal(2, got.status)
     assert.are.equal("perflua: wakers: --depth: a number from 1 to 64 expected, got 0\n",
       got.err)
+    for _, case in ipairs { { "--folded", "--folded and --svg need --chains" },
+      { "--chains", "--depth", "2", "--chains excludes --depth and --by" },
+      { "--chains", "--folded", "--svg", "--folded and --svg exclude each other" } } do
+      local message = table.remove(case)
+      got = run.perflua { "wakers", path, table.unpack(case) }
+      assert.are.same({ 2, "perflua: wakers: " .. message .. "\n" }, { got.status, got.err })
+    end
+  end)
+end)
+
+local with_chains = path and oracle.record_whole(1024, EVENTS .. " -g", switches.workload)
+
+needs.describe(NEEDS, "perflua wakers --chains, of a recording made now", function()
+  -- The time that threads slept until they were woken, where they ran later, by perf script's
+  -- text.
+  local function slept(tids)
+    local total, left, slept_for = 0, {}, {}
+    for _, one in ipairs(switches.of_perf(with_chains)) do
+      if one.prev then
+        total = total + (tids[one.next] and slept_for[one.next] or 0)
+        left[one.next], slept_for[one.next], slept_for[one.prev] = nil, nil, nil
+        left[one.prev] = not one.state:find "^R" and one.time or nil
+      elseif left[one.wakes] then
+        slept_for[one.wakes], left[one.wakes] = one.time - left[one.wakes], nil
+      end
+    end
+    return total
+  end
+
+  it("folds the call chains of both ends, and the time between them", function()
+    local total = 0
+    for stack, ns in wakers("--chains", "--folded", "--comm", "sched-pipe", with_chains)
+      :gmatch "([^\n]+) (%d+)\n" do
+      total = total + ns
+      assert.matches("^sched%-pipe;.*__schedule;%-%-;try_to_wake_up;.*;[^;]+$", stack)
+    end
+    assert.is_true(total > 0)
+    local tids = {}
+    for row in tool_rows(wakers("--by", "thread", "--csv", with_chains)) do
+      if row.woken == "sched-pipe" then tids[row.tid] = true end
+    end
+    assert.are.equal(slept(tids), total)
+  end)
+
+  it("draws them, or shows them in a table", function()
+    local graph = wakers("--chains", "--svg", with_chains)
+    assert.matches("<title>Sleepers and wakers</title>", graph, 1, true)
+    assert.matches("<desc>time asleep until a wake  ·  %d+ times  ·  ", graph)
+    assert.matches(" sched%-pipe;[^\n]*;%-%-;[^\n]*;sched%-pipe\n",
+      wakers("--chains", "--comm", "sched-pipe", with_chains))
   end)
 end)

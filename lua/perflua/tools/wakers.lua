@@ -1,7 +1,11 @@
 -- perflua wakers FILE: which threads woke which, and how long it took until these ran.
 
+local clean = require "perflua.flame.clean"
+local described = require "perflua.toolkit.described"
+local folded_rows = require "perflua.toolkit.folded_rows"
 local result_table = require "perflua.table.result_table"
 local samples = require "perflua.toolkit.samples"
+local switches = require "perflua.waits.switches"
 local totals = require "perflua.waits.totals"
 local wakes = require "perflua.waits.wakes"
 
@@ -12,7 +16,8 @@ local columns = { { "woken", "string" }, { "tid", "signed" }, { "waker", "string
   { "total_ms", "float" }, { "avg_us", "float" }, { "max_us", "float" }, { "chain", "string" } }
 
 local tool = {
-  description = "which threads woke which, how long until they ran, and chains of wakers",
+  description =
+    "which threads woke which, how long until they ran, chains of wakers, call chains of both",
   usage = "wakers [options] FILE",
   reads = "samples",
   takes = "time where symbols", refused = "it reads the switches of all threads",
@@ -24,6 +29,9 @@ local tool = {
   record = "perf record -a -e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new -- "
     .. "COMMAND",
   options = result_table.with_options(columns, {
+    chains = "show the call chains with which threads slept, and with which others woke them",
+    folded = folded_rows.options.folded, svg = folded_rows.options.svg,
+    o = folded_rows.options.o, title = folded_rows.options.title,
     by = { "WHAT", "group by comm (default) or by thread", values = known },
     comm = { "NAME", "show chains of wakers of the threads of this name" },
     tid = { "TID", "show chains of wakers of this thread" },
@@ -34,6 +42,10 @@ local tool = {
 Counts wakes of sleeping threads, and the time from the first wake until the thread runs. A wake from an
 interrupt is attributed to the interrupted thread, with context hardirq or softirq. In a chain each waker
 is followed by the thread that had woken it.
+
+With --chains times are those that threads slept until they were woken. A stack is the name of the thread
+that slept, its call chain, --, and then the call chain of its waker, from the innermost function out, and
+the waker's name; in an interrupt with its context. Record them with -g.
 
   $ perflua wakers --comm sched-pipe --depth 3 --count 3 perf.data
   woken         tid  count  total_ms   avg_us   max_us  chain
@@ -47,7 +59,12 @@ local MAX_DEPTH = 64
 -- Parses the options; returns nil and what is wrong with them.
 function tool.prepare(args)
   local by, wrong = result_table.parse_by(args.by or "comm", known)
-  wrong = wrong or result_table.check_options(args)
+  wrong = wrong or folded_rows.wrong(args)
+  if not args.chains and (args.folded or args.svg) then
+    wrong = wrong or "--folded and --svg need --chains"
+  elseif args.chains and (args.depth or args.by) then
+    wrong = wrong or "--chains excludes --depth and --by"
+  end
   if wrong then return nil, wrong end
   local tid, depth = math.tointeger(tonumber(args.tid)),
     math.tointeger(tonumber(args.depth or 4))
@@ -58,8 +75,112 @@ function tool.prepare(args)
     return nil, ("--depth: a number from 1 to %d expected, got %s"):format(MAX_DEPTH,
       args.depth)
   end
-  local chains = (args.comm or args.tid or args.depth) and { depth = depth, tids = by.thread }
-  return { tids = by.thread, tid = tid, comm = args.comm, chains = chains or nil }
+  local chains = not args.chains and (args.comm or args.tid or args.depth)
+    and { depth = depth, tids = by.thread } or nil
+  return { tids = by.thread, tid = tid, comm = args.comm, chains = chains,
+    stacks = args.chains }
+end
+
+-- Stacks are made of call chains.
+function tool.needed(args)
+  local needs = { "tid", "time", args.chains and "callchain" or nil,
+    events = tool.needs.events }
+  return needs, args.chains and tool.record:gsub("^perf record %-a", "%0 -g") or nil
+end
+
+local COMM <const>, WAKER <const> = "at_woken.args.comm", "at_woken.comm or '[unknown]'"
+local WAKER_TID <const> = "at_woken.args.common_pid"
+local SLEEPS_AT <const>, WAKES_AT <const> = "at_blocked.stack", "at_woken.stack"
+-- HARDIRQ and SOFTIRQ of common_flags: include/linux/trace_events.h
+local CONTEXT <const> = "at_woken.args.common_flags & 8 ~= 0 and 'hardirq' "
+  .. "or at_woken.args.common_flags & 16 ~= 0 and 'softirq' or 'task'"
+
+-- Returns the query over wakes of threads that slept, and then ran.
+local function query_of(file, args, asked)
+  local query = described.samples(file):pair(switches.sleeps(switches.wakes(file)))
+    :where("state == 'woken'")
+  local condition = samples.span_condition(args, { cpu = "at_woken.cpu",
+    comm = asked.stacks and COMM, tid = asked.stacks and "key" })
+  if condition then query = query:where(condition) end
+  if asked.stacks then
+    return query:where("at_blocked.time ~= nil")
+      :group_by(COMM, SLEEPS_AT, WAKER, CONTEXT, WAKES_AT):count()
+      :sum("in_blocked"):as("total"):max("in_blocked"):as("longest")
+  end
+  local keys = { COMM, WAKER, CONTEXT }
+  if asked.tids then table.move({ "key", WAKER_TID }, 1, 2, 4, keys) end
+  return query:group_by(table.unpack(keys)):count():sum("in_woken"):as("total"):max("in_woken")
+    :as("longest")
+end
+
+function tool.queries(file, args, asked)
+  if asked.chains then
+    return nil, "chains of wakers are not a query: leave out --comm, --tid and --depth, or use "
+      .. "--chains"
+  end
+  return { query_of(file, args, asked) }
+end
+
+-- Returns the stack of a row: its sleeper and, in reverse order, its waker.
+local function stack_of(row)
+  local parts = { clean.name(row[COMM] or "[unknown]"),
+    clean.stack(row[SLEEPS_AT] or "[unknown]"), "--" }
+  local frames, waker = {}, clean.name(row[WAKER])
+  for frame in clean.stack(row[WAKES_AT] or "[unknown]"):gmatch "[^;]+" do
+    table.insert(frames, 1, frame)
+  end
+  parts[4] = table.concat(frames, ";")
+  parts[5] = row[CONTEXT] == "task" and waker or ("%s (%s)"):format(waker, row[CONTEXT])
+  return table.concat(parts, ";")
+end
+
+local function add_row(list, row, stack)
+  list:add { woken = row[COMM], tid = row.key, waker = row[WAKER], waker_tid = row[WAKER_TID],
+    context = row[CONTEXT], count = row.count, total_ms = row.total / 1e6,
+    avg_us = row.total / row.count / 1e3, max_us = row.longest / 1e3, chain = stack }
+end
+
+-- Shows the rows of a query.
+local function run_query(file, args, out, asked)
+  local made = query_of(file, args, asked):table()
+  local list = result_table.new(columns, "total_ms", { tid = not asked.tids,
+    waker_tid = not asked.tids, chain = not asked.stacks })
+  local rows = {}
+  for row in made:rows() do
+    local stack = asked.stacks and stack_of(row)
+    rows[#rows + 1] = stack and { stack = stack, value = row.total, count = row.count }
+    add_row(list, row, stack)
+  end
+  if args.folded or args.svg then
+    return folded_rows.write(file, args, out, rows, { title = "Sleepers and wakers",
+      measured = "time asleep until a wake", counts = made.counts })
+  end
+  list:note_spans(made)
+  return list:write(args, out)
+end
+
+-- Shows chains of wakers.
+local function run_chains(file, args, out, asked)
+  local rows, chains, is_chosen = totals.new(), asked.chains, samples.of_cpus(args)
+  local open, awake = wakes.each(file, chains, function(wake, duration)
+    if (asked.tid or wake.tid) ~= wake.tid or (asked.comm or wake.woken) ~= wake.woken
+        or is_chosen and not is_chosen(wake.cpu) then
+      return
+    end
+    wake.chain = table.concat(wake.chain, " <- ")
+    local row = rows:row(wake.woken, wake.tid, wake.chain)
+    row.woken, row.tid, row.chain = wake.woken, wake.tid, wake.chain
+    totals.add(row, duration)
+  end)
+  local list = result_table.new(columns, "total_ms", { waker = true, waker_tid = true,
+    context = true })
+  for _, row in ipairs(rows:sorted()) do list:add(row) end
+  list:note("awake", awake,
+    "{wake is|wakes are} not counted: the thread was running, or its next switch was not "
+      .. "recorded")
+  open:add_notes(list, "wake", {
+    restarted = "{wake is|wakes are} not counted: the thread had been woken before" })
+  return list:write(args, out)
 end
 
 ---@param file perflua.File
@@ -69,31 +190,7 @@ end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(file, args, out, asked)
-  local rows, chains, is_chosen = totals.new(), asked.chains, samples.of_cpus(args)
-  local open, awake = wakes.each(file, chains, function(wake, duration)
-    if (asked.tid or wake.tid) ~= wake.tid or (asked.comm or wake.woken) ~= wake.woken
-        or is_chosen and not is_chosen(wake.cpu) then
-      return
-    end
-    wake.chain = chains and table.concat(wake.chain, " <- ")
-    local row = rows:row(wake.woken, (chains or asked.tids) and wake.tid, wake.chain
-      or wake.waker, wake.context,
-      asked.tids and wake.waker_tid)
-    for _, name in ipairs { "woken", "tid", "waker", "waker_tid", "context", "chain" } do
-      row[name] = wake[name]
-    end
-    totals.add(row, duration)
-  end)
-  local list = result_table.new(columns, "total_ms", { tid = not (asked.tids or chains),
-    waker = chains, waker_tid = chains or not asked.tids, context = chains,
-    chain = not chains })
-  for _, row in ipairs(rows:sorted()) do list:add(row) end
-  list:note("awake", awake,
-    "{wake is|wakes are} not counted: the thread was running, or its next switch was not "
-      .. "recorded")
-  open:add_notes(list, "wake", {
-    restarted = "{wake is|wakes are} not counted: the thread had been woken before" })
-  return list:write(args, out)
+  return (asked.chains and run_chains or run_query)(file, args, out, asked)
 end
 
 return tool

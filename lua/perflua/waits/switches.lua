@@ -50,6 +50,17 @@ function switches.wakes(file)
   return names[1] and names
 end
 
+---@param wakes string[] see switches.wakes()
+---@return table # for times off processors that tell of the first wake: then the state is
+--- "woken"; threads that were not seen to leave have that state alone
+function switches.sleeps(wakes)
+  local off = switches.off()
+  off.open[#off.open + 1] = { event = wakes, key = "args.pid", again = "keep", state = "woken" }
+  off.change = { event = wakes, key = "args.pid", from = { "blocked", "preempted" },
+    state = "woken" }
+  return off
+end
+
 ---@param wakes string[]? see switches.wakes()
 ---@return table # for both: runs have the state "running", and the times off processors become
 --- "woken"
