@@ -242,6 +242,8 @@ $(FUZZ_DIR)/obj/%.o: src/%.c Makefile | build/fuzz.deps
 	@echo "  FUZZ  $<"
 	@$(FUZZ_CC) $(COMPILE) $(FUZZ_CFLAGS) $(FUZZ_SANITIZE) -MMD -MP -c -o $@ $<
 
+$(FUZZ_DIR)/obj/disasm/disasm.o: CPPFLAGS += $(DISASM_CFLAGS)
+
 # Inputs are small, and threads shall share them.
 $(FUZZ_DIR)/obj/perfdata/order/partitions.o: FUZZ_CFLAGS += -DPD_PARTITION_SMALLEST=256
 

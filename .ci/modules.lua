@@ -110,7 +110,7 @@ local lua_modules = {
   { "timing", "core text", "init" },
   { "diff", "core errors file group flame measures query table text waits",
     "estimate init plan" },
-  { "annotate", "core errors file group plan text", "init text written" },
+  { "annotate", "core errors file flame group plan text", "html init text written" },
   { "perflua", "annotate core diff errors export file intervals options query recording table "
       .. "timing",
     "init" },

@@ -142,6 +142,21 @@ needs.describe("capstone", "perflua annotate", function()
     assert.are.equal("compare", words("--min-share", "30"):match "\n([%w_]+)%(%) /")
   end)
 
+  it("writes a page with the source beside the instructions, and a policy", function()
+    local path = files.temporary ""
+    assert.are.equal("", words("compare", "--html", "-o", path))
+    local text = files.read(path)
+    has(text, '<tr class="h4" data-line="70"><td class="share">59.60</td>'
+      .. '<td class="number">70</td><td class="text">        while (*a &amp;&amp; *a == *b)',
+      '<td class="number">401102</td><td class="text">testb %al, %al</td>')
+    local script = text:match "<script>(.-)</script>"
+    local style = text:match "<style>(.-)</style>"
+    local sha256 = require "perflua.text.sha256"
+    has(text, ("default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'"):format(
+      sha256.base64(script), sha256.base64(style)))
+    assert.is_nil(text:find "style=")
+  end)
+
   it("shows the events of a group beside each other", function()
     local b = binaries.of_here(builder.new())
     local event = { type = 1, sample_type = { "ip", "tid", "identifier" } }

@@ -23,7 +23,7 @@ end
 local targets =
   "file nomem pipe directory several script feature sample tracing args message filter expr "
     .. "query "
-  .. "table result kallsyms perfmap jitdump elf"
+  .. "table result kallsyms perfmap jitdump elf disasm"
 for target in targets:gmatch "%S+" do
   os.execute("rm -rf " .. files.quote(root .. "/" .. target))
   assert(os.execute("mkdir -p " .. files.quote(root .. "/" .. target)))
@@ -395,6 +395,11 @@ for name, row in pairs(measures) do
 end
 
 -- Where names of symbols come from, but for ELF files.
+-- A function of x86-64, bytes that it does not have, and of arm64; with and without boundaries.
+write("disasm", "x86", "\0\0\x55\x48\x89\xe5\x75\x02\x31\xc0\xe8\x00\x00\x00\x00\x5d\xc3")
+write("disasm", "unknown", "\0\2\3\0\4\0\x90\x06\x07\x06\xeb\xfa\xc3")
+write("disasm", "arm64",
+  "\2\1\4\0\x1f\x20\x03\xd5\xff\xff\xff\xff\xfe\xff\xff\x17\xc0\x03\x5f\xd6")
 write("kallsyms", "lines",
   "ffffffff81000000 T _text\nffffffff81000010 t _stext\nffffffff81000010 W weak\n"
   .. "ffffffff81000020 d data\nffffffff81000030 A abs\nffffffffa0000010 t work\t[m]\n"

@@ -93,7 +93,12 @@ end
 
 local POLICY <const> = "default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'"
 
-local function open_html(out, title, script, style)
+---Begins an HTML page, whose policy allows this script and this style sheet alone.
+---@param out fun(text: string)
+---@param title string
+---@param script string the text of its only element `script`
+---@param style string the text of its only element `style`
+function page.open_html(out, title, script, style)
   out('<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n')
   out(('<meta http-equiv="Content-Security-Policy" content="%s">\n'):format(POLICY:format(
     sha256.base64(script), sha256.base64(style))))
@@ -112,7 +117,7 @@ function page.write(out, settings, draw, data)
   local style = ("\n%s%s\n@media (prefers-color-scheme: dark) {\n%s\n}\n"):format(
     text_of "style.css", table.concat(settings.rules.light, "\n"),
     table.concat(settings.rules.dark, "\n"))
-  if settings.html then open_html(out, settings.title, script, style) end
+  if settings.html then page.open_html(out, settings.title, script, style) end
   out(('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '):format(settings.width,
     settings.height))
   out(('viewBox="0 0 %d %d"%s>\n'):format(settings.width, settings.height,

@@ -3,6 +3,8 @@
 
 local annotate = require "perflua.annotate"
 local functions = require "perflua.file.functions"
+local html = require "perflua.annotate.html"
+local output = require "perflua.table.output"
 local suggest = require "perflua.errors.suggest"
 local text = require "perflua.annotate.text"
 local unchosen = require "perflua.toolkit.unchosen"
@@ -27,6 +29,9 @@ local tool = {
     group = "show the events of a group beside each other",
     inline = "show inlined functions as they are nested, and the files of their lines",
     ["print-line"] = "show the samples by source line below each listing",
+    html = "a page for any browser: the source of the hottest function, or of SYMBOL, beside "
+      .. "its instructions",
+    o = { "FILE", "write to FILE; default: standard output" },
     json = "a list of objects, one for each function",
     quickfix = "lines FILE:LINE: TEXT, hottest first, for vim -q, :cfile and Emacs",
     stdio2 = "the layout of perf annotate --stdio2, which is the default",
@@ -69,7 +74,7 @@ function tool.prepare(args)
     settings[option] = value
   end
   local layout
-  for _, name in ipairs { "json", "quickfix", "stdio", "stdio2" } do
+  for _, name in ipairs { "html", "json", "quickfix", "stdio", "stdio2" } do
     if args[name] and layout then
       return nil, ("--%s and --%s exclude each other"):format(layout, name)
     end
@@ -152,6 +157,18 @@ local function write_quickfix(file, read, out, args, settings)
   return n
 end
 
+-- Writes a page of the hottest function that is shown, of the first event that has samples.
+local function write_html(file, read, out, args, settings)
+  for _, indexes in ipairs(columns_of(file, args)) do
+    local func = choose(read, indexes, args[2], settings)[1]
+    if func then
+      local listing = read:listing(func)
+      return html.write(listing, listing:event(indexes[1]), settings,
+        function(part) out:write(part) end)
+    end
+  end
+end
+
 -- Says that no sample is in a function of that name.
 local function explain_none(file, symbol)
   local message = ("annotate: no sample is in a function '%s'"):format(symbol)
@@ -176,9 +193,13 @@ function tool.run(file, args, out, settings)
     return 0
   end
   if symbol and #read.read.list == 0 then return nil, explain_none(file, symbol) end
-  local write = args.json and write_json or args.quickfix and write_quickfix or write_text
-  write(file, read, out, args, settings)
-  return 0
+  local write = args.json and write_json or args.quickfix and write_quickfix
+    or args.html and write_html or write_text
+  local ok, message = output.with_file(args.o or out, function(to)
+    write(file, read, to, args, settings)
+    return true
+  end)
+  return ok and 0 or nil, message
 end
 
 return tool
