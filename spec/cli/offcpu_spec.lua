@@ -61,8 +61,9 @@ needs.describe(NEEDS, "perflua offcpu, of a recording made now", function()
   it("says what is not counted", function()
     local again = 0
     for _, thread in pairs(switches.off(list)) do again = again + thread.again end
-    assert.matches(('"restarted":%d,"lost":0,'):format(again), offcpu("--json", path).out, 1,
-      true)
+    local out = offcpu("--json", path).out
+    assert.matches(('"restarted":%d,'):format(again), out, 1, true)
+    assert.matches('"lost":0,', out, 1, true)
   end)
 
   -- perf has no call chain where one has an impossible address. Only the kernel's functions are
@@ -99,6 +100,21 @@ needs.describe(NEEDS, "perflua offcpu, of a recording made now", function()
     assert.matches("<desc>time off the processors, preempted  ·  %d+ times  ·  ", got.out)
     assert.matches(" times? [^·]*not counted: [^·]*  ·  " .. path:gsub("%p", "%%%0"), got.out)
     assert.matches("<title>Mine</title>", offcpu("--svg", "--title", "Mine", path).out, 1, true)
+  end)
+
+  it("prints its query as a script, which gives the same rows", function()
+    local shown, sums, got = nil, { 0, 0 }, { 0, 0 }
+    assert(load(offcpu("--explain", "--state", "preempted", path).out, "=script", "t",
+      setmetatable({ arg = { path }, print = function(made) shown = made end },
+        { __index = _G })))()
+    for row in shown:rows() do sums = { sums[1] + row.count, sums[2] + row.total } end
+    for row in tool_rows(offcpu("--csv", "--state", "preempted", path).out) do
+      got = { got[1] + row.count, got[2] + math.floor(row.total_ms * 1e6 + 0.5) }
+    end
+    assert.are.same(sums, got)
+    assert.is_true(sums[1] > 20)
+    assert.matches("stacks are not a query",
+      run.perflua({ "offcpu", "--explain", "--folded", path }).err, 1, true)
   end)
 
   it("reads a pipe", function()

@@ -1,6 +1,8 @@
 -- perflua offcpu FILE: how long threads were not on a processor, and where in the program.
 
+local aside = require "perflua.group.aside"
 local clean = require "perflua.flame.clean"
+local described = require "perflua.toolkit.described"
 local flame = require "perflua.flame"
 local fmt = require "perflua.text.fmt"
 local folded = require "perflua.flame.folded"
@@ -12,6 +14,7 @@ local output = require "perflua.table.output"
 local folding = require "perflua.toolkit.folding"
 local samples = require "perflua.toolkit.samples"
 local stacks = require "perflua.flame.stacks"
+local switches = require "perflua.waits.switches"
 local totals = require "perflua.waits.totals"
 
 local columns = { { "comm", "string" }, { "tid", "signed" }, { "state", "string" },
@@ -43,15 +46,12 @@ A thread that was still runnable when it left its processor was preempted; other
 times end when it runs again. Folded stacks and graphs mark preempted ones with the frame [preempted].
 Without root: perf record -g -c 1 -e context-switches --switch-events -- COMMAND
 
-  $ perflua offcpu --count 4 perf.data
-  # 68 times are not counted: their start was not recorded
-  # 4 times began again without an end: the last start counts
-  # 14 times are not counted: they had not ended when the recording ended
-  comm          tid  state    count  total_ms     avg_us     max_us
-  perf         7271  blocked      2    344.45  172223.64  344425.88
-  sh           7272  blocked      2    342.49  171246.29  338643.79
-  sh           7274  blocked     13    336.91   25916.47  122756.76
-  rcu_preempt    15  blocked     45    330.89    7353.17   11972.84]],
+  $ perflua offcpu --count 3 perf.data
+  # 6436 spans; not counted: 68 closed without an open, 37 left open, 3 opened again before a close
+  comm           tid  state    count  total_ms     avg_us     max_us
+  rcu_preempt     15  blocked     71    566.93    7985.00   28011.70
+  perf         32047  blocked      2    565.00  282499.86  564957.49
+  sh           32079  blocked      5    558.89  111778.68  264808.96]],
 }
 
 local states = { blocked = true, preempted = true }
@@ -71,18 +71,46 @@ local function check_options(args)
     or result_table.check_options(args)
 end
 
+-- The name of a thread that leaves; the samples of one that has ended have no thread.
+local COMM <const> = "open.tid >= 0 and open.comm or open.args.prev_comm"
+
+-- Returns the query over the times off processors, by thread and state.
+local function query_of(file, args)
+  local by_records = off_cpu.has_switches(file)
+  local query = by_records and described.records(file, switches.RECORDS)
+    or described.samples(file)
+  query = query:pair(by_records and switches.off_by_records() or switches.off())
+  local comm = by_records and "open.comm" or COMM
+  local condition = samples.span_condition(args, { comm = "(" .. comm .. ")",
+    pid = "open.pid", tid = "key", cpu = "open.cpu" })
+  if condition then query = query:where(condition) end
+  if args.state then query = query:where(("state == '%s'"):format(args.state)) end
+  return query:group_by("key", "state"):count():sum("duration"):as("total"):max("duration")
+    :as("longest"):last(comm):as("comm")
+end
+
+function tool.queries(file, args)
+  local message = off_cpu.check_recording(file)
+  if message then return nil, message end
+  if args.folded or args.svg then
+    return nil, "stacks are not a query: leave out --folded and --svg"
+  end
+  return { query_of(file, args) }
+end
+
 -- Makes a table of threads and states.
-local function list_of(file, is_shown)
-  local rows = totals.new()
-  local list = result_table.new(columns, "total_ms")
-  local open = off_cpu.each(file, nil, function(wait, duration)
-    if not is_shown(wait) then return end
-    local row = rows:row(wait.tid, wait.state)
-    row.comm, row.tid, row.state = wait.comm or nil, wait.tid, wait.state
-    totals.add(row, duration)
-  end)
-  for _, row in ipairs(rows:sorted()) do list:add(row) end
-  return list, open
+local function list_of(file, args)
+  local query = query_of(file, args)
+  local set_aside = aside.from(query.query)
+  local made, list = query:table(), result_table.new(columns, "total_ms")
+  for row in made:rows() do
+    list:add { comm = row.comm, tid = row.key, state = row.state, count = row.count,
+      total_ms = row.total / 1e6, avg_us = row.total / row.count / 1e3,
+      max_us = row.longest / 1e3 }
+  end
+  list:note_spans(made)
+  aside.note(list, set_aside.n)
+  return list
 end
 
 -- Returns the folded stack of a row: [preempted] is the last frame of such times.
@@ -175,9 +203,7 @@ function tool.run(file, args, out)
     ok, message = write_stacks(file, args, out, is_shown)
     return ok and 0 or nil, message
   end
-  local list, open = list_of(file, is_shown)
-  open:add_notes(list, "time")
-  return list:write(args, out)
+  return list_of(file, args):write(args, out)
 end
 
 return tool

@@ -19,7 +19,9 @@ local WAITS <const>, ENDED <const> = 0x2ff, 0x30
 ---@return boolean # whether a thread was preempted: it does not wait for anything
 function off_cpu.can_go_on(state) return state & WAITS == 0 end
 
-local function has_switches(file)
+---@param file perflua.File
+---@return boolean # whether it has records of switches: then threads leave and come by these
+function off_cpu.has_switches(file)
   for _, event in ipairs(file.events) do
     if event.context_switch then return true end
   end
@@ -29,7 +31,7 @@ end
 ---@param file perflua.File
 ---@return string? message # nil: it tells when threads came back
 function off_cpu.check_recording(file)
-  if file.events["sched:sched_switch"] or has_switches(file) then return nil end
+  if file.events["sched:sched_switch"] or off_cpu.has_switches(file) then return nil end
   return file.path
     .. ": this recording does not say when threads ran again; use perf record --switch-events"
 end
@@ -109,7 +111,7 @@ function off_cpu.each(file, chains, take)
     local wait = open:finish(tid, 0)
     if wait then open:pass(take, wait, time - wait.start) end
   end
-  local read = has_switches(file) and by_switches or by_samples
+  local read = off_cpu.has_switches(file) and by_switches or by_samples
   local texts = read(file, chains, function(tid, wait)
     open:begin(tid, 0, wait)
   end, end_wait, function() open:drop() end,

@@ -38,6 +38,21 @@ function switches.off()
   }
 end
 
+---Types of the records that tell when threads leave and come, with --switch-events.
+switches.RECORDS = { "switch", "switch_cpu_wide" }
+
+---@return table # as switches.off(), by these records
+function switches.off_by_records()
+  local open, close = {}, {}
+  for _, type in ipairs(switches.RECORDS) do
+    open[#open + 1] = { type = type, where = "out and preempt and tid > 0",
+      state = "preempted" }
+    open[#open + 1] = { type = type, where = "out and tid > 0", state = "blocked" }
+    close[#close + 1] = { type = type, where = "not out and tid > 0" }
+  end
+  return { open = open, close = close, key = "tid" }
+end
+
 ---@param file perflua.File
 ---@return string[]? # the events that tell of wake-ups; nil: there are none. sched_wakeup says
 --- the same as sched_waking, later and on the other processor
