@@ -11,11 +11,13 @@ local words = files.fixture "words/perf.data"
 local function weighed(samples)
   local b = builder.new()
   local event = b:event { type = 4, ids = { 1 }, name = "it",
-    sample_type = { "identifier", "ip", "tid", "time", "period", "weight_struct" } }
+    sample_type = { "identifier", "ip", "tid", "time", "addr", "period", "weight_struct",
+      "data_src" } }
   for tid = 5, 6 do b:record("comm", { pid = 5, tid = tid, comm = "thread" .. tid }) end
   for i, sample in ipairs(samples) do
     b:sample(event, { identifier = 1, ip = 0x400010, pid = 5, tid = sample[4], time = i,
-      period = i, weight = sample[1], ins_lat = sample[2], retire_lat = sample[3] })
+      period = i, addr = 0x1000, data_src = 0x68100142,
+      weight = sample[1], ins_lat = sample[2], retire_lat = sample[3] })
   end
   return b:write()
 end
@@ -98,7 +100,7 @@ needs.describe("perf", "the columns of perflua report, and those of perf report"
   for _, options in ipairs {
     "-s local_weight", "-s weight", "-s comm,weight", "-s weight,comm", "-s ins_lat",
     "-F comm,weight,sample,overhead", "-s local_ins_lat", "-s local_weight,weight",
-    "-F sample,local_weight,comm",
+    "-F sample,local_weight,comm", "--mem-mode -s comm", "--mem-mode -s local_weight,comm",
   } do
     it("are the same with " .. options .. " for weights", function()
       options = report_lines.unresolved .. " " .. options

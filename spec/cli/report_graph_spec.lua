@@ -114,6 +114,8 @@ needs.describe("perf", "the calls below rows, and those of perf report", functio
     "-g -s sym", "-g callee -s sym,comm --no-children", "-g fractal", "-g fractal,5",
     "-g fractal --no-children", "-g flat", "-g flat --no-children", "-g flat,count,1",
     "-g folded", "-g folded,3 --no-children", "-g caller,2,3 --no-children",
+    "-g --max-stack 2", "-g callee --max-stack 3", "-G --max-stack 4 --no-children",
+    "-g callee --max-stack 6 --no-children", "-g none --max-stack 1",
     "-g count --no-children", "-g period,folded", "-g -s dso --no-children", "-g none",
   } do
     it("are the same with " .. options, function()

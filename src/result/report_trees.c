@@ -103,11 +103,14 @@ static bool add_stack(struct pr_report_trees *trees, const struct pq_report_stac
 	if (chain.type != PQ_CHAIN)
 		return true;
 	frames = pq_chains_frames(pq_groups_chains(trees->groups), (uint32_t)chain.u, &n);
-	if (trees->stacks.from_caller)
+	if (trees->stacks.from_caller) {
+		from = trees->max_frames && n > trees->max_frames ? n - trees->max_frames : 0;
 		n = stack->at + (size_t)1;
-	else
+	} else {
 		from = stack->at;
-	n_steps = n - from;
+		n = trees->max_frames && n > trees->max_frames ? trees->max_frames : n;
+	}
+	n_steps = n > from ? n - from : 0;
 	if (!pb_reserve_more(trees->steps, 0, n_steps, trees->room))
 		return false;
 	for (size_t i = 0; i < n_steps; i++)

@@ -19,7 +19,8 @@ struct pr_report_trees {
 	size_t ranks_room;
 	struct pr_step *steps; /* [room] */
 	size_t room;
-	size_t max_depth; /* frames of a tree, at most */
+	size_t max_frames; /* of a chain, counted from where trees begin; 0: all */
+	size_t max_depth;  /* frames of a tree, at most */
 };
 
 /*

@@ -92,15 +92,20 @@ local function whole_of(file, options)
   if options.percentage == "relative" or not next(options.where or {}) then return nil end
   if file.size then
     return { event = options.event, sort = { "event" }, children = false,
-      branches = options.branches, is_named = options.is_named }
+      branches = options.branches, is_named = options.is_named,
+      by_weight = options.by_weight }
   elseif options.percentage then
     usage_error("--percentage absolute takes two passes, and a stream can be read only once")
   end
 end
 
+-- A sample adds up this in place of its period with --mem-mode.
+local WEIGHT <const> = "(weight ~= 0 and weight or 1)"
+
 -- Returns what is measured of the groups: samples, periods, and what extra columns add up.
 local function measures_of(query, options)
-  local scope, period = spec_of(query).scope, options.branches and "1" or "period"
+  local scope = spec_of(query).scope
+  local period = options.branches and "1" or options.by_weight and WEIGHT or "period"
   local measures = { { measure = "count" }, { measure = "sum", ref = scope:ref(period) } }
   for i, name in ipairs(options.extra or {}) do
     measures[2 + i] = { measure = "sum", ref = scope:ref(columns.added(name, period)) }
@@ -118,7 +123,8 @@ end
 --- may be absent from all samples; health: of core.health(); quantum: of `time`, in ns;
 --- branches: count the branches of branch stacks, nil: where all events have them; graph: of
 --- report/graph.lua, the calls that are shown of each row; is_named: samples without a function
---- are none; extra: measures of report/columns.lua; group: of report/groups.lua
+--- are none; extra: measures of report/columns.lua; group: of report/groups.lua;
+--- max_stack: frames of a call chain that count; by_weight: shares are of weights
 ---@return table # for report.read; raises what is wrong with the options
 function report.prepare(file, options)
   if options.branches == nil and has_branches(file, options) then
@@ -146,7 +152,7 @@ function report.prepare(file, options)
   local members, slots = groups.of(query, options.group)
   return {
     query = query, fields = fields, place = place, branches = options.branches,
-    members = members, slots = slots,
+    members = members, slots = slots, max_frames = options.max_stack,
     children = children and (place.dso or place.symbol) and true or false,
     same = children and not (place.dso or place.symbol),
     graph = options.graph, is_named = options.is_named, extra = options.extra or {},
@@ -183,8 +189,11 @@ local function describe_report(prepared, n_keys)
   end
   local trees = prepared.graph and (prepared.graph.order
     or (children or prepared.same) and "caller" or "callee")
-  return { keys = list, event = 1, callers = children, trees = trees,
-    members = prepared.members, is_named = prepared.is_named and children }
+  return {
+    keys = list, event = 1, callers = children, trees = trees, members = prepared.members,
+    is_named = prepared.is_named and children, max_frames = prepared.max_frames,
+    from_callee = (trees or children and "caller") ~= "caller",
+  }
 end
 
 -- Returns the keys and measures of the groups: those of a Table.

@@ -36,13 +36,9 @@ words.refused = {
   parent = CALLERS, p = CALLERS, ["exclude-other"] = CALLERS, x = CALLERS,
   ["ignore-callees"] = "--call-graph caller,… draws callees below the row of a function: "
     .. "--symbol chooses one",
-  ["max-stack"] = "perf record --call-graph fp --max-stack N records fewer frames; "
-    .. "--call-graph LEAST,MOST draws fewer calls",
   ["show-ref-call-graph"] = "--call-graph draws the call chains that an event has",
   ["switch-on"] = SWITCH, ["switch-off"] = SWITCH, ["show-on-off-events"] = SWITCH,
   ["branch-history"] = BRANCHES, ["total-cycles"] = BRANCHES, ["stitch-lbr"] = BRANCHES,
-  ["mem-mode"] = "--sort local_weight,mem,symbol,dso,symbol_daddr,dso_daddr,snoop,tlb,locked "
-    .. "has its columns, with shares of periods",
   ["dump-raw-trace"] = DEBUG_TEXT, D = DEBUG_TEXT, ["disable-order"] = DEBUG_TEXT,
   mmaps = "perflua dump --type mmap,mmap2 FILE prints mappings",
   tasks = "perflua -e 'for t in file:threads() do print(t.pid, t.tid, t.comm) end' FILE "

@@ -57,6 +57,8 @@ local tool = {
     hierarchy = "show the rows of each field below that of the field before it",
     ["field-separator"] = { "TEXT", "print TEXT between the columns" },
     ["column-widths"] = { "N,…", "print columns N wide; 0: as wide as their cells" },
+    ["max-stack"] = { "N", "count and draw at most N frames of a call chain" },
+    ["mem-mode"] = "shares of weights, by local_weight, mem, symbol … of perf mem record",
     ["hide-unresolved"] = "leave out samples without a function, also of shares",
     ["symbol-filter"] = { "TEXT", "only samples in functions with TEXT in their names" },
     ["socket-filter"] = { "N", "only samples on this processor socket" },
@@ -80,6 +82,9 @@ in perf report, unless rows are grouped by srcline or another field that callers
 }
 
 local USAGE = 2
+-- The fields of perf report --mem-mode.
+local MEM_FIELDS <const> = "local_weight,mem,symbol,dso,symbol_daddr,dso_daddr,snoop,tlb,"
+  .. "locked,blocked,local_ins_lat"
 
 local function parse_number(text, least, integer)
   local value = tonumber(text)
@@ -212,7 +217,8 @@ function tool.prepare(args)
   if message then return nil, message end
   settings.query.percentage = args.percentage
   settings.query.is_named = args["hide-unresolved"]
-  settings.columns, message = columns.parse(args)
+  settings.columns, message = columns.parse(args["mem-mode"] and not args.fields
+    and setmetatable({ sort = args.sort or MEM_FIELDS }, { __index = args }) or args)
   if not settings.columns then return nil, message end
   settings.columns.widths, message = parse_widths(args["column-widths"])
   if message then return nil, message end
@@ -221,6 +227,13 @@ function tool.prepare(args)
     return nil, "--field-separator: a text other than a point expected, which stands for it in "
       .. "cells"
   end
+  if args["max-stack"] then
+    settings.query.max_stack = parse_number(args["max-stack"], 1, true)
+    if not settings.query.max_stack then
+      return nil, "--max-stack: a number of frames expected, got " .. args["max-stack"]
+    end
+  end
+  settings.query.by_weight = args["mem-mode"]
   settings.query.sort, settings.query.extra = settings.columns.keys, settings.columns.extra
   settings.order = settings.columns.order
   if args.children and args["no-children"] then

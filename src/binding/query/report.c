@@ -8,6 +8,7 @@
  *	callers = true: samples count for their callers, too
  *	members = {{leader = number of an event, slot = its place}, …} by number of the event:
  *		events that are shown together, slots from 1 on
+ *	max_frames = frames of a call chain that count; from_callee = true: from the callee on
  *	is_named = true: but not for callers without a function
  * The measures of the query are a count, the sum of periods, and other sums. With `callers` its
  * last key is a call chain of functions (PQ_CHAIN_CALLERS), and only report keys from "key"
@@ -166,6 +167,10 @@ void pl_report_read(lua_State *L, struct pl_job *job)
 		report->asked.n_measures = g->n_measures;
 		report->asked.callers = pl_get_flag(L, -1, "callers");
 		report->asked.is_named = pl_get_flag(L, -1, "is_named");
+		report->asked.from_callee = pl_get_flag(L, -1, "from_callee");
+		lua_getfield(L, -1, "max_frames");
+		report->asked.max_frames = (size_t)luaL_optinteger(L, -1, 0);
+		lua_pop(L, 1);
 		read_trees(L, report);
 		read_members(L, &report->asked);
 		report->asked.event_key = read_key_number(L, job, "event");
@@ -330,6 +335,7 @@ static void set_trees(lua_State *L, struct pl_job *job, size_t n_rows)
 	lua_setiuservalue(L, -2, 2);
 	made->groups = job->groups;
 	made->stacks = job->report.stacks;
+	made->max_frames = job->report.asked.max_frames;
 	job->groups = NULL;
 	job->report.stacks.list = NULL;
 	if (!pr_report_trees_begin(made, n_rows))

@@ -210,6 +210,14 @@ static bool add_frame(struct pq_report_maker *m, uint32_t owner, struct pq_repor
 	return latest->stack != UINT32_MAX;
 }
 
+/* Returns true if frame `i` of `n` counts. */
+static bool is_counted(const struct pq_report *report, size_t i, size_t n)
+{
+	size_t max = report->max_frames;
+
+	return !i || !max || (report->from_callee ? i < max : i + max >= n);
+}
+
 static bool add_frames(struct pq_report_maker *m, uint32_t owner, size_t g,
 		       const uint64_t *measured, bool *is_named)
 {
@@ -226,7 +234,8 @@ static bool add_frames(struct pq_report_maker *m, uint32_t owner, size_t g,
 	}
 	frames = pq_chains_frames(m->from->chains, (uint32_t)chain.u, &n);
 	for (size_t i = 0; i < n; i++)
-		if ((m->parts[frames[i]].is_named || !m->report->is_named) &&
+		if (is_counted(m->report, i, n) &&
+		    (m->parts[frames[i]].is_named || !m->report->is_named) &&
 		    !add_frame(m, owner, &m->parts[frames[i]], g, i, measured))
 			return false;
 	if (m->report->stacks && m->report->stacks->from_caller && !m->slot)

@@ -61,6 +61,12 @@ struct pq_report {
 	const struct pq_report_member *members; /* [n_members] */
 	size_t n_members, n_slots; /* n_slots: of the largest section, at least 1 */
 	bool callers;
+	/*
+	 * Frames of a chain that count, beside the callee; 0: all. As in perf, they are those
+	 * of the first callers, or with `from_callee` those next to the callee
+	 */
+	size_t max_frames;
+	bool from_callee;
 	bool is_named; /* callers without a function have no row */
 	/*
 	 * Those of first slots. They need a chain of PQ_CHAIN_CALLERS without callers, too;
