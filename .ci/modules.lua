@@ -109,7 +109,7 @@ local lua_modules = {
   { "export", "core errors flame group plan recording table text waits", "init" },
   { "timing", "core text", "init" },
   { "diff", "core errors file group flame measures query table text waits",
-    "estimate init plan" },
+    "estimate init" },
   { "annotate", "core errors file flame group plan text", "html init text written" },
   { "perflua", "annotate core diff errors export file intervals options query recording table "
       .. "timing",

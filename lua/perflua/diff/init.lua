@@ -1,7 +1,7 @@
 -- Comparisons of two recordings, or of several runs on each side.
 
 local addresses = require "perflua.diff.addresses"
-local basis = require "perflua.diff.basis"
+local clean = require "perflua.flame.clean"
 local core = require "perflua.core"
 local errors = require "perflua.errors"
 local join = require "perflua.diff.join"
@@ -10,7 +10,6 @@ local notes = require "perflua.diff.notes"
 local renamed = require "perflua.diff.renamed"
 local side = require "perflua.diff.side"
 local Table = require "perflua.table"
-local tree = require "perflua.diff.tree"
 local usage_error = errors.usage_error
 
 local diff = {}
@@ -139,7 +138,7 @@ end
 -- both are empty.
 local function read_sides(before, after, options)
   local first, second = side.list(before, "before"), side.list(after, "after")
-  local reads = { basis = basis.of(side.measure(first[1]), options.per),
+  local reads = { basis = side.basis(first[1], options.per),
     match = options.match or {}, matched = {}, symbol = addresses.symbol(first, second) }
   reads.sliced = #first < join.RUNS and #second < join.RUNS
   local a = side.read(first, "before", reads)
@@ -190,6 +189,17 @@ function diff.compare(before, after, options, only)
   return table_of(joined, remarks), function() return join.rows(joined) end
 end
 
+-- Returns the folded stack of a row: the texts of its `n` keys, of which the last is a folded
+-- stack, without what separates frames. A key that is nil is not known.
+local function path_of(keys, n)
+  local parts = {}
+  for i = 1, n - 1 do
+    parts[i] = keys[i] == nil and "[unknown]" or clean.name(tostring(keys[i]))
+  end
+  parts[n] = keys[n] ~= nil and clean.stack(keys[n]) or nil
+  return table.concat(parts, ";")
+end
+
 -- Returns the events that both sides have rows of, as keys; false: all events together.
 local function common_events(joined)
   local events = {}
@@ -216,7 +226,7 @@ function diff.stacks(before, after, options, choose, drawing)
   join.judge(joined, { method = "none", confidence = CONFIDENCE })
   local events = common_events(joined)
   local event = choose(events)
-  local drawn = core.comparison_stacks(joined.core, tree.path, events[event] or 0, drawing)
+  local drawn = core.comparison_stacks(joined.core, path_of, events[event] or 0, drawing)
   local remarks = judge(joined, options, 1)
   return drawn, function(least)
     local by_path = {}

@@ -148,8 +148,8 @@ end
 
 -- Says how many runs each row needs.
 local function write_plan(runs, _, args, settings, out)
-  local plan = require "perflua.diff.plan"
-  local rows, is_empty = plan.rows(runs, settings.change, 0.05)
+  local estimate = require "perflua.diff.estimate"
+  local rows, is_empty = estimate.plan(runs, settings.change, 0.05)
   if is_empty and not (args.csv or args.json) then
     out:write("# ", empty_text(runs, runs, args), "\n")
     return 0
