@@ -270,6 +270,25 @@ describe("keys in the core", function()
     assert.same({}, rows(none:group_by("pid"):count()))
   end)
 
+  it("are the same where they are so many that they are looked up together", function()
+    local N <const> = 10000
+    local path = write(function(b, one)
+      for i = 1, 2 * N + N // 2 do
+        for _ = 1, i % 7 == 0 and 3 or 1 do
+          b:sample(one, { identifier = 1, ip = i * 7919 % N, pid = 7, tid = i % 2, time = i,
+            stream_id = i % 100 })
+        end
+      end
+    end)
+    for jobs = 1, 2 do
+      local file <close> = assert(perflua.open(path, { jobs = jobs }))
+      local got = rows(file:samples("one"):group_by("ip"):count():sum("stream_id"))
+      assert.equal(N, #got)
+      -- a measure that is not a sum
+      assert.equal(N, #rows(file:samples("one"):group_by("ip"):count():max("stream_id")))
+    end
+  end)
+
   it("are texts by what they say, wherever that lies", function()
     local file <close> = opened(function(b, one)
       local names = { "same", "a name of 15 ch", "same", "", "sam\u{e9}" }

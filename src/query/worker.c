@@ -165,7 +165,15 @@ void pq_worker_count(const struct pq_worker *w, uint64_t before)
 		       0);
 }
 
-/* Does what pq_worker_read() does. */
+static enum pb_outcome set_worker_no_memory(const struct pd_reader *reader,
+					    struct pd_error *err)
+{
+	pd_error_set(err, "ENOMEM", reader->stream->input->path, reader->blocks.offset,
+		     "no memory for the groups of records");
+	return PB_FAILED;
+}
+
+/* Does what pq_worker_read() does, but for groups that were deferred. */
 static enum pb_outcome read_records(struct pq_worker *w, struct pd_reader *reader,
 				    const struct pb_progress *progress, struct pd_error *err)
 {
@@ -179,11 +187,8 @@ static enum pb_outcome read_records(struct pq_worker *w, struct pd_reader *reade
 	reader->want = w->scope->types;
 	look_at(w, reader->file);
 	while ((got = pd_reader_next(reader, &rec, err)) > 0) {
-		if (!pq_worker_take(w, &rec) || !take_block(w, reader)) {
-			pd_error_set(err, "ENOMEM", reader->stream->input->path, rec.offset,
-				     "no memory for the groups of records");
-			return PB_FAILED;
-		}
+		if (!pq_worker_take(w, &rec) || !take_block(w, reader))
+			return set_worker_no_memory(reader, err);
 		if (b->offset - asked >= ASK_EVERY) {
 			asked = b->offset;
 			if (!pb_goes_on(progress, asked - b->start, size))
@@ -197,8 +202,11 @@ enum pb_outcome pq_worker_read(struct pq_worker *w, struct pd_reader *reader,
 			       const struct pb_progress *progress, struct pd_error *err)
 {
 	uint64_t before = w->n_records;
-	enum pb_outcome read = read_records(w, reader, progress, err);
+	enum pb_outcome read;
 
+	if (!pq_groups_defer(w->groups))
+		return set_worker_no_memory(reader, err);
+	read = read_records(w, reader, progress, err);
 	pq_worker_count(w, before);
-	return read;
+	return pq_groups_settle(w->groups) ? read : set_worker_no_memory(reader, err);
 }

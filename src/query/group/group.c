@@ -176,6 +176,8 @@ void pq_groups_forget_reads(struct pq_groups *groups)
 	}
 	free(groups->keys);
 	free(groups->words);
+	free(groups->pending);
+	groups->pending = NULL;
 	groups->keys = groups->keys_end = NULL;
 	groups->words = NULL;
 }

@@ -167,6 +167,14 @@ void pq_groups_destroy(struct pq_groups *groups);
 bool pq_groups_add(struct pq_groups *groups);
 
 /*
+ * Lets pq_groups_add() look up groups of a large table together, if their measures allow it,
+ * until pq_groups_settle() has added all of them: it is called before the groups are read or
+ * merged. Both return false without memory.
+ */
+bool pq_groups_defer(struct pq_groups *groups);
+bool pq_groups_settle(struct pq_groups *groups);
+
+/*
  * Adds the record to the groups of grouping.whole, if there are any. Returns false without
  * memory.
  */

@@ -123,6 +123,25 @@ static inline __attribute__((always_inline)) bool look_at_word(struct pq_groups 
 	return true;
 }
 
+/* Returns whether the group of the record that was added last is known. */
+static inline bool has_last(const struct pq_groups *groups)
+{
+	return groups->states || groups->last != PQ_NO_GROUP;
+}
+
+/* Returns the states of that group. */
+static inline char *last_states(const struct pq_groups *groups)
+{
+	return groups->states ? groups->states : pq_group_states(groups, groups->last);
+}
+
+/* Returns NULL. */
+static inline char *forget_last(struct pq_groups *groups)
+{
+	groups->last = PQ_NO_GROUP;
+	return groups->states = NULL;
+}
+
 /* Reads a key. Returns false without memory. */
 static bool look_at_key(struct pq_groups *groups, struct pq_group_key *key, bool *changed)
 {
@@ -140,18 +159,25 @@ static bool look_at_key(struct pq_groups *groups, struct pq_group_key *key, bool
 	       set_word(groups, i, &value, stays, changed);
 }
 
-/* Returns the group of the record that was entered; PQ_NO_GROUP: no memory. */
-static __attribute__((noinline)) size_t find_group(struct pq_groups *groups)
+/*
+ * Returns the states of the group that the record which was entered belongs to; NULL: no
+ * memory.
+ */
+static __attribute__((noinline)) char *find_states(struct pq_groups *groups)
 {
-	bool changed = groups->last == PQ_NO_GROUP;
+	bool changed = !has_last(groups);
 
 	for (struct pq_group_key *key = groups->keys; key < groups->keys_end; key++)
 		if (!look_at_word(groups, key, &changed) && !look_at_key(groups, key, &changed))
-			return groups->last = PQ_NO_GROUP;
-	if (changed)
-		groups->last = pq_table_search(&groups->table, groups->words,
-					       pq_table_hash(&groups->table, groups->words));
-	return groups->last;
+			return forget_last(groups);
+	if (!changed)
+		return last_states(groups);
+	forget_last(groups);
+	if (pq_pending_fits(groups))
+		return groups->states = pq_pending_add(groups);
+	groups->last = pq_table_search(&groups->table, groups->words,
+				       pq_table_hash(&groups->table, groups->words));
+	return groups->last == PQ_NO_GROUP ? NULL : last_states(groups);
 }
 
 /*
@@ -185,7 +211,7 @@ static inline bool is_same_group(const struct pq_groups *groups)
 	for (const struct pq_group_key *key = groups->keys; key < groups->keys_end; key++)
 		if (!is_same(groups->fields, key))
 			return false;
-	return groups->last != PQ_NO_GROUP;
+	return has_last(groups);
 }
 
 /*
@@ -311,10 +337,10 @@ bool pq_groups_add(struct pq_groups *groups)
 		groups->n_aside++;
 		return true;
 	}
-	if ((is_keyed_by_item(groups) || !is_same_group(groups)) &&
-	    find_group(groups) == PQ_NO_GROUP)
+	states = is_keyed_by_item(groups) || !is_same_group(groups) ? find_states(groups) :
+								      last_states(groups);
+	if (!states)
 		return false;
-	states = pq_group_states(groups, groups->last);
 	for (const struct pq_measured *m = groups->measured; m < groups->measured_end; m++) {
 		void *state = states + m->at;
 

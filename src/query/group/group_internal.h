@@ -11,6 +11,8 @@ struct pq_group_key {
 	bool stays;	      /* `last` is text at an address that always has the same text */
 };
 
+#define PQ_PENDING 32
+
 struct pq_groups {
 	const struct pq_grouping *grouping;
 	struct pq_fields *fields;
@@ -28,6 +30,14 @@ struct pq_groups {
 	struct pq_groups *whole; /* groups of grouping.whole; NULL: none */
 	uint64_t *words;	 /* words of the record that was added last, as in a group */
 	size_t last;		 /* its group; PQ_NO_GROUP: it has to be searched */
+	/*
+	 * states of a pending group that the record added last belongs to; NULL: it is not
+	 * pending
+	 */
+	char *states;
+	char *pending; /* [n_pending] groups, as in the table; NULL: see pq_groups_defer() */
+	uint32_t pending_hashes[PQ_PENDING];
+	size_t n_pending;
 	/* of a table of its own: key 0 of all groups, where their words have none */
 	bool is_one_section;
 	uint32_t section;
@@ -47,6 +57,15 @@ size_t pq_groups_place(struct pq_groups *groups);
 
 /* Initializes the table as it is before the first record. Returns false without memory. */
 bool pq_groups_begin(struct pq_groups *groups);
+
+/* Returns whether the table is so large that its groups should be looked up together. */
+bool pq_pending_fits(const struct pq_groups *groups);
+
+/*
+ * Adds a pending group with the words of the record that was entered. Returns its states, which
+ * are zero; NULL: no memory.
+ */
+char *pq_pending_add(struct pq_groups *groups);
 
 /* Frees what the states of the groups from `first` on own. */
 void pq_groups_deinit_states(struct pq_groups *groups, size_t first);
