@@ -270,6 +270,13 @@ describe("keys in the core", function()
     assert.same({}, rows(none:group_by("pid"):count()))
   end)
 
+  it("have keys of the head of a record, which need no position in it or one", function()
+    local file <close> = assert(perflua.open "spec/fixtures/calls.perf.data")
+    for _, key in ipairs { "cpumode", "socket", "type", "size", "misc", "event" } do
+      rows(file:samples():group_by(key):count())
+    end
+  end)
+
   it("are the same where they are so many that they are looked up together", function()
     local N <const> = 10000
     local path = write(function(b, one)

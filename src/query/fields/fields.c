@@ -261,7 +261,7 @@ static pq_read_fn *reader_of(const struct pq_fields *fields, const struct pq_fie
 {
 	if (f->n_steps)
 		return read_part;
-	if (bound->kind == PD_K_COMPUTE && bound->field->header && !bound->part)
+	if (bound->kind == PD_K_COMPUTE && bound->field->header && !bound->field->part)
 		return read_of_header;
 	if (bound->kind != PD_K_SYSTEM)
 		return read_scalar;
