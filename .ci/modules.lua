@@ -85,7 +85,7 @@ local lua_headers = words "lua.h lauxlib.h lualib.h luaconf.h"
 local lua_modules = {
   { "core", "", "init" }, -- in C
   { "api", "", "init" },
-  { "text", "core", "cgroups duration fmt json list sha256 shell_words units" },
+  { "text", "core", "cgroups display duration fmt json list sha256 shell_words units" },
   { "errors", "api text", "init suggest" },
   { "recording", "core errors text", "init between distinctions events sampled unmatched" },
   { "filter", "core errors recording text", "init arith expr kinds lexer named parser" },

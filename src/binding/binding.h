@@ -36,6 +36,7 @@
  */
 #define PL_INTERRUPT  "perflua.interrupt"
 #define PL_PROGRESS   "perflua.progress"
+#define PL_PAGED      "perflua.paged" /* a pager shows standard output */
 #define PL_THREADS    "perflua.threads"
 #define PL_UNFINISHED "perflua.unfinished"
 

@@ -188,6 +188,8 @@ int luaopen_perflua_core(lua_State *L)
 		{ "columns", core_columns },
 		{ "shorten", core_shorten },
 		{ "seconds", core_seconds },
+		{ "share_color", pl_share_color },
+		{ "fit_columns", pl_fit_columns },
 		{ "stat", core_stat },
 		{ "field_names", core_field_names },
 		{ "types", pl_types },

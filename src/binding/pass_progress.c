@@ -84,7 +84,9 @@ void pl_progress_init(lua_State *L, struct pl_progress *p)
 void pl_progress_init_beside_output(lua_State *L, struct pl_progress *p)
 {
 	pl_progress_init(L, p);
-	p->shows = p->shows && !isatty(STDOUT_FILENO);
+	lua_getfield(L, LUA_REGISTRYINDEX, PL_PAGED);
+	p->shows = p->shows && !isatty(STDOUT_FILENO) && !lua_toboolean(L, -1);
+	lua_pop(L, 1);
 }
 
 static double weight_of(const struct pl_progress *p)
@@ -182,8 +184,12 @@ static int print_phase(char *text, size_t room, const struct pl_progress *p, uin
 static void show_line(struct pl_progress *p, uint64_t time)
 {
 	char text[120];
-	int n = print_part(text, sizeof(text), p);
+	int n;
 
+	p->shows = isatty(STDERR_FILENO); /* a pager may have it now */
+	if (!p->shows)
+		return;
+	n = print_part(text, sizeof(text), p);
 	n += print_phase(text + n, sizeof(text) - (size_t)n, p, time);
 	if (p->size && p->work->shown < MOST_SHOWN)
 		n += print_time_left(text + n, sizeof(text) - (size_t)n,
@@ -275,7 +281,7 @@ void pl_progress_end(struct pl_progress *p)
 		p->watched->tick = NULL;
 	ps_interrupt_release(p->watched);
 	p->watched = NULL;
-	if (p->width) {
+	if (p->width && isatty(STDERR_FILENO)) {
 		fprintf(stderr, "\r%*s\r", (int)p->width, "");
 		fflush(stderr);
 	}

@@ -27,6 +27,7 @@
 #include "embed.h"
 #include "heap.h"
 #include "line_editor.h"
+#include "pager.h"
 #include "signals.h"
 #include "terminal.h"
 
@@ -131,6 +132,7 @@ static const luaL_Reg host[] = {
 	{ "show_progress", host_show_progress },
 	{ "set_threads", host_set_threads },
 	{ "read_line", host_read_line },
+	{ "page", perflua_page },
 	{ "fork", host_fork },
 	{ "wait", perflua_wait },
 	{ NULL, NULL },
@@ -366,5 +368,6 @@ int main(int argc, char **argv)
 			error ? ": " : "", error ? strerror(error) : "");
 		status = status ? status : EXIT_FAILURE;
 	}
+	perflua_end_pager();
 	return status;
 }

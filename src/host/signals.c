@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <lauxlib.h>
 #include <lualib.h>
 
 #include "base/progress.h"
 #include "base/replacement.h"
+#include "pager.h"
 
 /* Registry key: address of `interrupt`, for the core's passes over records. */
 #define INTERRUPT_KEY "perflua.interrupt"
@@ -45,6 +47,8 @@ static void remove_unfinished_files(void)
 static void on_ending_signal(int sig)
 {
 	remove_unfinished_files();
+	if (perflua_leave_pager() && sig == SIGPIPE)
+		_exit(EXIT_SUCCESS); /* its user has seen enough */
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
@@ -202,6 +206,8 @@ static void decide_interrupt(lua_State *L, lua_Debug *ar)
 
 static void on_sigint(int sig)
 {
+	if (perflua_is_paged()) /* it is the pager's */
+		return;
 	if (!interrupt.flag) {
 		interrupt.flag = 1;
 		met_pass = interrupt.passes > 0;
@@ -230,8 +236,14 @@ bool perflua_was_interrupted(void)
 	return interrupt.flag != 0;
 }
 
+static void on_last_sigint(int sig)
+{
+	if (!perflua_is_paged())
+		on_ending_signal(sig);
+}
+
 void perflua_disarm_sigint(void)
 {
 	lua_sethook(main_state, NULL, 0, 0);
-	signal(SIGINT, on_ending_signal);
+	signal(SIGINT, on_last_sigint);
 }

@@ -45,4 +45,7 @@ static inline void pr_print_integer(struct pd_print *out, const struct pq_value 
 		pd_print_int(out, value->i);
 }
 
+/* Returns the SGR parameters of a cell's colour; NULL: it has none. */
+const char *pr_cell_color(const struct pq_value *cell, const struct pr_column *column);
+
 #endif

@@ -42,6 +42,7 @@ struct pr_column {
 	enum pr_kind kind;
 	enum pr_unit unit;
 	enum pr_text_form text_form;
+	bool is_verdict;  /* of a comparison: slower, faster … */
 	bool is_measured; /* false: it is a key; with a unit its values are not rounded */
 };
 

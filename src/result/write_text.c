@@ -4,12 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/columns.h"
 #include "base/string_builder.h"
 #include "cell_internal.h"
 #include "perfdata/format/print_scalar.h"
 #include "writer.h"
 
 #define LONGEST_BAR 40 /* columns */
+#define GAP	    2  /* blanks between columns */
+#define SHORTEST    12 /* columns of a name that is shortened */
+#define BOLD	    "1"
 
 /* A histogram as lines: "[64, 128)   3  ####". */
 struct bars {
@@ -29,6 +33,7 @@ struct text_column {
 struct text_writer {
 	struct pd_print *out;
 	const struct pr_source *source;
+	struct pr_display form;
 	struct text_column *columns;
 	struct bars *bars;
 	struct pq_value *cells; /* of a row */
@@ -56,14 +61,9 @@ static struct pd_text end_cell(struct text_writer *w)
 	return text;
 }
 
-/* Returns how many terminal columns UTF-8 text takes: one for each character. */
-static size_t count_characters(struct pd_text text)
+static size_t count_columns(struct pd_text text)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < text.n; i++)
-		n += (text.p[i] & 0xc0) != 0x80;
-	return n;
+	return pb_count_columns(text.p, text.n);
 }
 
 static void print_repeated(struct pd_print *out, char c, size_t n)
@@ -162,7 +162,7 @@ static void widen_columns(struct text_writer *w)
 		struct text_column *column = &w->columns[i];
 		uint8_t type = w->cells[i].type;
 		size_t width = type == PQ_HIST ? measure_bars(w, i) :
-						 count_characters(format_cell(w, i));
+						 count_columns(format_cell(w, i));
 
 		if (width > column->width)
 			column->width = width;
@@ -172,30 +172,41 @@ static void widen_columns(struct text_writer *w)
 	}
 }
 
-/* Prints a text without the blanks at its end, which are due. */
-static void print_until_blanks(struct text_writer *w, struct pd_text text)
+/*
+ * Prints a text in at most `room` columns, but without the blanks at its end, which are due.
+ * Returns the columns that it takes.
+ */
+static size_t print_until_blanks(struct text_writer *w, const char *color, struct pd_text text,
+				 size_t room)
 {
-	size_t n = text.n;
+	size_t n = text.n, width = 0;
 
 	while (n && text.p[n - 1] == ' ')
 		n--;
 	if (n) {
 		print_repeated(w->out, ' ', w->blanks);
-		pd_print_bytes(w->out, text.p, n);
+		width = pr_print_shortened(w->out, color, (struct pd_text){ text.p, n }, room);
 		w->blanks = 0;
 	}
 	w->blanks += text.n - n;
+	return width + text.n - n;
 }
 
+/* Prints a text where its column is; `color`: as of pr_print_colored(). */
 static void print_aligned(struct text_writer *w, const struct text_column *column,
-			  struct pd_text text)
+			  const char *color, struct pd_text text)
 {
-	size_t width = count_characters(text);
+	size_t width = column->is_right_aligned ? count_columns(text) : 0;
 	size_t padding = width < column->width ? column->width - width : 0;
 
-	w->blanks += column->is_right_aligned ? padding : 0;
-	print_until_blanks(w, text);
-	w->blanks += column->is_right_aligned ? 2 : padding + 2;
+	if (column->is_right_aligned) {
+		w->blanks += padding;
+		padding = 0;
+	}
+	width = print_until_blanks(w, w->form.is_colored ? color : NULL, text, column->width);
+	if (!column->is_right_aligned)
+		padding = width < column->width ? column->width - width : 0;
+	w->blanks += padding + GAP;
 }
 
 static void end_line(struct text_writer *w)
@@ -211,7 +222,7 @@ static void write_heads(struct text_writer *w)
 	for (size_t i = 0; i < source->n_columns; i++) {
 		pr_print_escaped(&w->cell, source->columns[i].name.p, source->columns[i].name.n,
 				 false);
-		print_aligned(w, &w->columns[i], end_cell(w));
+		print_aligned(w, &w->columns[i], BOLD, end_cell(w));
 	}
 	end_line(w);
 }
@@ -239,13 +250,16 @@ static void write_row(struct text_writer *w)
 		for (size_t i = 0; i < w->source->n_columns; i++) {
 			const struct text_column *column = &w->columns[i];
 			struct pd_text text = { 0 };
+			const char *color = NULL;
 
 			if (w->cells[i].type != PQ_HIST)
 				text = line ? text : format_cell(w, i);
 			else if (line < column->bars->n)
 				text = format_bar(w, column->bars, line,
 						  w->source->columns[i].unit);
-			print_aligned(w, column, text);
+			if (!line)
+				color = pr_cell_color(&w->cells[i], &w->source->columns[i]);
+			print_aligned(w, column, color, text);
 		}
 		end_line(w);
 	}
@@ -285,7 +299,7 @@ static bool init_columns(struct text_writer *w)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		pr_print_escaped(&w->cell, columns[i].name.p, columns[i].name.n, false);
-		w->columns[i].width = count_characters(end_cell(w));
+		w->columns[i].width = count_columns(end_cell(w));
 		/* numbers, and what turns out to be numbers */
 		w->columns[i].is_right_aligned = columns[i].kind <= PR_PERCENT;
 		if (columns[i].kind == PR_HISTOGRAM)
@@ -294,10 +308,40 @@ static bool init_columns(struct text_writer *w)
 	return !w->long_text.failed;
 }
 
-size_t pr_write_text(struct pd_print *out, const struct pr_source *source,
-		     bool (*goes_on)(void *arg), void *arg)
+/* Returns true if the texts of a column may be shortened. */
+static bool may_shrink(const struct pr_column *column)
 {
-	struct text_writer w = { .out = out, .source = source };
+	return column->kind == PR_STRING || column->kind == PR_SYMBOL ||
+	       column->kind == PR_STACK || column->kind == PR_ANY;
+}
+
+/* Makes columns of names narrower where lines are longer than the terminal. */
+static void fit_columns(struct text_writer *w)
+{
+	size_t n = w->source->n_columns, gaps = n ? (n - 1) * GAP : 0;
+	size_t *widths = calloc(2 * n + 1, sizeof(*widths)), *least = widths + n;
+
+	if (!widths || w->form.columns <= gaps) { /* lines stay as long as they are */
+		free(widths);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		bool shrinks = may_shrink(&w->source->columns[i]) &&
+			       !w->columns[i].is_right_aligned;
+
+		widths[i] = w->columns[i].width;
+		least[i] = shrinks && widths[i] > SHORTEST ? SHORTEST : widths[i];
+	}
+	pr_fit_columns(widths, least, n, w->form.columns - gaps);
+	for (size_t i = 0; i < n; i++)
+		w->columns[i].width = widths[i];
+	free(widths);
+}
+
+size_t pr_write_text(struct pd_print *out, const struct pr_source *source,
+		     struct pr_display form, bool (*goes_on)(void *arg), void *arg)
+{
+	struct text_writer w = { .out = out, .source = source, .form = form };
 	size_t n = SIZE_MAX;
 
 	pd_print_init(&w.cell, add_long_text, &w.long_text);
@@ -306,6 +350,8 @@ size_t pr_write_text(struct pd_print *out, const struct pr_source *source,
 		if (n < source->n_rows || w.long_text.failed) {
 			n = 0;
 		} else {
+			if (form.columns)
+				fit_columns(&w);
 			write_heads(&w);
 			n = visit_rows(&w, write_row, goes_on, arg);
 		}

@@ -10,6 +10,34 @@
 
 #define PR_ROWS_BETWEEN_CALLS 1024 /* rows that are written between calls of goes_on() */
 
+/* How rows are shown to people. Zero-initialised: in full, without colours. */
+struct pr_display {
+	size_t columns; /* of the terminal, to which names are shortened; 0: they are not */
+	bool is_colored;
+};
+
+/*
+ * Returns the SGR parameters of the colour that perf gives a share: red from 5 % on, green
+ * above 0.5 % (see get_percent_color, tools/perf/util/color.c); NULL: none.
+ */
+const char *pr_share_color(double percent);
+
+/* Prints a text, of which no byte is an escape, in a colour; NULL: in none. */
+void pr_print_colored(struct pd_print *out, const char *color, struct pd_text text);
+
+/*
+ * Makes the widest of the columns that may shrink narrower until all have room in `room`, or
+ * they are as narrow as is allowed: least[i], which is the width of one that may not shrink.
+ */
+void pr_fit_columns(size_t *widths, const size_t *least, size_t n, size_t room);
+
+/*
+ * Prints a text in at most `columns` columns: see pb_shorten(). Returns how many it takes.
+ * It is printed in a colour, unless that is NULL.
+ */
+size_t pr_print_shortened(struct pd_print *out, const char *color, struct pd_text text,
+			  size_t columns);
+
 /*
  * Writes the rows aligned in terminal columns, below the names of the columns. Control
  * characters, and what is not UTF-8, are escaped. A histogram takes a line for each bucket.
@@ -22,7 +50,7 @@
  * functions that it calls must return.
  */
 size_t pr_write_text(struct pd_print *out, const struct pr_source *source,
-		     bool (*goes_on)(void *arg), void *arg);
+		     struct pr_display form, bool (*goes_on)(void *arg), void *arg);
 
 /*
  * Prints the text of a cell that is neither a stack nor a histogram, as pr_write_text() has it.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/columns.h"
 #include "base/string_builder.h"
 #include "perfdata/format/print_scalar.h"
 #include "result/writer.h"
@@ -36,7 +37,7 @@ static struct pd_text end_cell(struct lines *lines)
 	return text;
 }
 
-/* The text of a cell, and the terminal columns that it takes: one for each character. */
+/* The text of a cell, and the terminal columns that it takes. */
 struct cell {
 	struct pd_text text;
 	size_t width;
@@ -44,11 +45,7 @@ struct cell {
 
 static struct cell cell_of(struct pd_text text)
 {
-	struct cell cell = { text, 0 };
-
-	for (size_t i = 0; i < text.n; i++)
-		cell.width += ((unsigned char)text.p[i] & 0xc0) != 0x80;
-	return cell;
+	return (struct cell){ text, pb_count_columns(text.p, text.n) };
 }
 
 static bool is_text(const struct pq_value *cell, const char *name)
@@ -310,21 +307,49 @@ static void print_separated_cell(struct pd_print *out, const char *separator, bo
 		pd_print_char(out, text->p[i] == *separator ? '.' : text->p[i]);
 }
 
-static void print_line_cell(struct pd_print *out, const struct px_report_column *column,
-			    const struct cell *cell)
-{
-	bool is_cut = column->is_fixed && !column->is_right_aligned &&
-		      cell->width > column->room;
-	size_t blanks = column->room > cell->width ? column->room - cell->width : 0;
-	size_t n = is_cut ? length_of(cell->text, column->room) : cell->text.n;
+#define KERNEL_COLOR "33"
 
+/* Prints the text of a cell: a share in its colour, and the letter of the kernel. */
+static void print_text(struct pd_print *out, const struct px_report *report,
+		       const struct px_report_column *column, const struct pq_value *value,
+		       struct cell *cell)
+{
+	const char *color = NULL;
+	struct pd_text text = cell->text;
+	size_t room = column->is_cut ? column->room : 0;
+
+	if (report->is_colored && column->shown == PX_SHOWN_SYMBOL && text.n > 3 &&
+	    (text.p[1] == 'k' || text.p[1] == 'g')) {
+		pr_print_colored(out, KERNEL_COLOR, (struct pd_text){ text.p, 3 });
+		text = (struct pd_text){ text.p + 3, text.n - 3 };
+		room -= room > 3 ? 3 : 0;
+		cell->width = 3 + pr_print_shortened(out, NULL, text, room);
+		return;
+	}
+	if (report->is_colored && value->type == PQ_FLOAT &&
+	    report->rows->columns[column->at].kind == PR_PERCENT)
+		color = pr_share_color(value->f);
+	if (room && cell->width > room)
+		cell->width = pr_print_shortened(out, color, text, room);
+	else
+		pr_print_colored(out, color, text);
+}
+
+static void print_line_cell(struct pd_print *out, const struct px_report *report,
+			    const struct px_report_column *column, const struct pq_value *value,
+			    struct cell cell)
+{
+	if (column->is_fixed && !column->is_right_aligned && cell.width > column->room) {
+		cell.text.n = length_of(cell.text, column->room);
+		cell.width = column->room;
+	}
 	if (!column->is_joined)
 		pd_print_const(out, "  ");
-	if (column->is_right_aligned)
-		print_blanks(out, blanks);
-	pd_print_bytes(out, cell->text.p, n);
-	if (!column->is_right_aligned && !column->is_last)
-		print_blanks(out, blanks);
+	if (column->is_right_aligned && column->room > cell.width)
+		print_blanks(out, column->room - cell.width);
+	print_text(out, report, column, value, &cell);
+	if (!column->is_right_aligned && !column->is_last && column->room > cell.width)
+		print_blanks(out, column->room - cell.width);
 }
 
 /* Visits the cells of all rows; `out` is NULL: to measure them. */
@@ -345,7 +370,8 @@ static bool visit_rows(const struct px_report *report, struct pd_print *out)
 			if (out && report->separator)
 				print_separated_cell(out, report->separator, !c, &cell.text);
 			else if (out)
-				print_line_cell(out, column, &cell);
+				print_line_cell(out, report, column, &lines.cells[column->at],
+						cell);
 			else if (cell.width > column->room && !column->is_fixed)
 				column->room = cell.width;
 		}

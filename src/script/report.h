@@ -36,6 +36,7 @@ struct px_report_column {
 	bool is_right_aligned;
 	bool is_last;	/* nothing pads it */
 	bool is_fixed;	/* its room is not raised, and texts at the left are cut to it */
+	bool is_cut;	/* a text that is longer than `room` is shortened */
 	bool is_joined; /* no blanks separate it from the column before */
 	/* the number that was printed last, and its text */
 	struct pq_value number;
@@ -44,6 +45,7 @@ struct px_report_column {
 };
 
 struct px_report {
+	bool is_colored;
 	struct px_report_column *columns; /* [n_columns] */
 	size_t n_columns;
 	/*

@@ -7,6 +7,7 @@ local interrupted = require "perflua.table.interrupted"
 local options = require "perflua.cli.options"
 local output = require "perflua.table.output"
 local recordings = require "perflua.cli.recordings"
+local screen = require "perflua.cli.screen"
 local scripts = require "perflua.cli.scripts"
 local strip_position = require("perflua.errors").strip_position
 local traceback = require "perflua.cli.traceback"
@@ -71,6 +72,7 @@ local function print_lines(list)
     print_error(strip_position(write))
     return USAGE
   end
+  local _ <close> = screen.begin(nil, true)
   local status = scripts.call_protected(write, io.stdout)
   local part = interrupted.part()
   if part then print_error(interrupted.text(part)) end
@@ -203,6 +205,7 @@ function cli.main(argv, host)
   warn("@on")
   refuse_foreign_modules()
   local parsed, first = options.parse(argv)
+  screen.init(host, parsed or {})
   if not parsed then
     print_error(first .. "\n" .. options.usage .. "see perflua --help")
     return USAGE

@@ -1,5 +1,7 @@
 -- The options of the interpreter, before its script or tool.
 
+local screen = require "perflua.cli.screen"
+
 local options = {}
 
 options.usage = [=[
@@ -29,6 +31,10 @@ a terminal.
   -W          turn warnings on (default)
   -E          ignore environment variables
   --quiet     no progress line on the terminal
+  --no-pager  print text longer than the screen without a pager
+  --color WHEN
+              colors: auto (default: on a terminal, unless NO_COLOR is set), always, never
+  --wide      print names in full where lines are longer than the terminal
   --timing    say on standard error where the time went: the passes, and the stages
               of each; --timing=json for programs
   --traceback show a traceback of every error of a script, also of a wrong call
@@ -44,6 +50,8 @@ local flags = {
   ["-W"] = "warnings",
   ["-E"] = "no_environment",
   ["--quiet"] = "quiet",
+  ["--no-pager"] = "no_pager",
+  ["--wide"] = "wide",
   ["--timing"] = "timing",
   ["--traceback"] = "traceback",
   ["--help"] = "help",
@@ -76,6 +84,11 @@ function options.parse(argv)
       parsed[flags[word]] = true
     elseif word == "--timing=json" then
       parsed.timing = "json"
+    elseif word == "--color" or word:find "^%-%-color=" then
+      parsed.color = word:match "=(.*)"
+      if not parsed.color then parsed.color, i = argv[i], i + 1 end
+      local wrong = screen.wrong_color(parsed.color or "")
+      if wrong then return nil, wrong end
     elseif word:find "^%-j" then
       local text = word:match "^%-j(.+)"
       if not text then text, i = argv[i], i + 1 end

@@ -4,6 +4,7 @@ local core = require "perflua.core"
 local complete = require "perflua.cli.complete"
 local help = require "perflua.cli.help"
 local quality = require "perflua.cli.quality"
+local screen = require "perflua.cli.screen"
 local show = require "perflua.cli.show"
 local strip_position = require("perflua.errors").strip_position
 
@@ -53,10 +54,8 @@ local function read_chunk(host, remember_line)
 end
 
 -- Returns a function that marks a text with an escape sequence, where colours are shown.
-local function marker(host, sequence)
-  local no_color = os.getenv "NO_COLOR"
-  local is_shown = host.is_terminal "stdout" and (not no_color or no_color == "")
-    and os.getenv "TERM" ~= "dumb"
+local function marker(sequence)
+  local is_shown = screen.has_colors()
   return function(text)
     return is_shown and ("\27[%sm%s\27[0m"):format(sequence, text) or text
   end
@@ -88,7 +87,7 @@ function prompt.run(host, environment, traceback)
   end
   if host.history then host.history(path, complete.candidates) end
   _G.help = help(host)
-  local mark_error = marker(host, "31")
+  local mark_error = marker "31"
   while true do
     local chunk, message = read_chunk(host, remember_line)
     if message == QUIT then return end

@@ -1,11 +1,13 @@
 -- Runs scripts, tools and the statements of -e, and says what was wrong with them.
 
+local display = require "perflua.text.display"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local output = require "perflua.table.output"
 local recordings = require "perflua.cli.recordings"
 local returned = require "perflua.meta.returned"
 local strip_position = require("perflua.errors").strip_position
+local screen = require "perflua.cli.screen"
 local suggest = require "perflua.errors.suggest"
 local tools = require "perflua.tools"
 local traceback = require "perflua.cli.traceback"
@@ -18,7 +20,7 @@ local FAILED, USAGE = scripts.FAILED, scripts.USAGE
 ---@param message string for standard error
 local function print_error(message)
   io.stdout:flush()
-  io.stderr:write("perflua: ", message, "\n")
+  io.stderr:write(display.error "perflua:", " ", message, "\n")
 end
 
 scripts.print_error = print_error
@@ -74,6 +76,7 @@ local function is_failure(first, second) return first == nil and type(second) ==
 
 local function show_values(first, ...)
   if not is_shown(first) and not is_failure(first, ...) then return end
+  local _ <close> = screen.begin(nil, true)
   require "perflua.cli.show".values(io.stdout, nil, first, ...) -- loaded when it is asked for
 end
 
@@ -98,7 +101,7 @@ local function use_returned(is_chunk, value, ...)
   else
     local result
     result, message = returned.table(value, open, meta, values)
-    if result then print(result) end
+    if result then show_values(result) end
     if not (result or message) then message = returned.useless(value) end
   end
   if message then
@@ -179,9 +182,17 @@ local function run_tool(name, tool, host)
     print_error(("%s: %s\nusage: perflua %s"):format(name, wrong, tool.usage))
     return USAGE
   end
+  wrong = args.color and screen.wrong_color(args.color)
+  if wrong then
+    print_error(("%s: %s"):format(name, wrong))
+    return USAGE
+  end
+  local is_paged = tool.paged ~= false and not (args.csv or args.json)
+  local _ <close> = screen.begin(args, is_paged)
   output.is_tool = true
   local ok, status, message = pcall(tools.run, name, tool, args, io.stdout, host)
   output.is_tool = false
+
   local part = ok and not interrupted.told and interrupted.part()
   if part then print_error(interrupted.text(part)) end
   if part and message then message = nil end -- what there was not may be in what was not read

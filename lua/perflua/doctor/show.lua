@@ -2,11 +2,14 @@
 
 local binaries = require "perflua.doctor.binaries"
 local common = require "perflua.doctor.common"
+local display = require "perflua.text.display"
 local fmt = require "perflua.text.fmt"
 local perflua = require "perflua"
 local words = require "perflua.doctor.words"
 
 local count, duration = words.count, words.duration
+
+local INDENT <const> = 13 -- of what follows the name of a fact
 
 local formats = { "PERFFILE", "PERFILE2" }
 
@@ -138,7 +141,7 @@ local facts = {
   { "stacks", show_stacks },
 }
 
--- Returns the verdict in words: "damaged; 1 problem, 2 notes".
+-- Returns the verdict in words, "damaged; 1 problem, 2 notes", and how bad it is.
 local function show_verdict(report)
   local numbers, parts = { damage = 0, problem = 0, note = 0 }, {}
   for _, finding in ipairs(report.findings) do
@@ -151,23 +154,27 @@ local function show_verdict(report)
   end
   local some_of = table.concat(parts, ", ")
   if numbers.damage > 0 then
-    return "damaged" .. (#parts > 0 and "; " .. some_of or "")
+    return "damaged" .. (#parts > 0 and "; " .. some_of or ""), "damage"
+  elseif numbers.problem > 0 then
+    return some_of, "problem"
   end
-  return numbers.problem > 0 and some_of or "healthy" .. (#parts > 0 and "; " .. some_of or "")
+  return "healthy" .. (#parts > 0 and "; " .. some_of or ""), "good"
 end
 
 ---@param report table
 ---@param found table # of doctor.examine
 ---@return string[]
 return function(report, found)
-  local lines = { report.path .. ": " .. show_verdict(report) }
+  local verdict, level = show_verdict(report)
+  local lines, levels = { report.path .. ": " .. verdict }, {}
   for _, finding in ipairs(report.findings) do
     table.insert(lines, ("  %-9s  %s"):format(finding.level, finding.text))
+    levels[#lines] = finding.level
     for _, detail in ipairs(finding.details or {}) do
-      table.insert(lines, (" "):rep(13) .. detail)
+      table.insert(lines, (" "):rep(INDENT) .. detail)
     end
     if finding.advice then
-      table.insert(lines, (" "):rep(13) .. "-> " .. finding.advice)
+      table.insert(lines, (" "):rep(INDENT) .. "-> " .. finding.advice)
     end
   end
   for _, fact in ipairs(facts) do
@@ -176,8 +183,11 @@ return function(report, found)
   for i, line in ipairs(show_sources(report, found)) do
     table.insert(lines, ("  %-9s  %s"):format(i == 1 and "binaries" or "", line))
   end
-  for i, line in ipairs(lines) do
-    lines[i] = fmt.escape(line)
+  local shown = { fmt.escape(report.path .. ": ") .. display.styled(verdict, level) }
+  for i = 2, #lines do
+    local wrapped = display.wrap(fmt.escape(lines[i]), INDENT)
+    wrapped[1] = display.mark(wrapped[1], levels[i])
+    table.move(wrapped, 1, #wrapped, #shown + 1, shown)
   end
-  return lines
+  return shown
 end

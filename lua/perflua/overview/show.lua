@@ -1,10 +1,11 @@
--- An overview as lines for the eye, part by part, in the order of perflua.overview.
+-- An overview as lines for the eye, part by part, in the order of perflua.overview. A line is a
+-- text, or { text, what } where display.mark() colours it.
 
 local fmt = require "perflua.text.fmt"
 local perflua = require "perflua"
 local words = require "perflua.doctor.words"
 
-local show = {}
+local show = { INDENT = 13 } -- of what follows the name of a fact
 
 local COMMAND <const> = 160 -- bytes of a command that are shown
 local WIDTH <const> = 60 -- of commands whose comments are aligned
@@ -63,7 +64,7 @@ function show.line(found) return title_of(found.recording) .. ": " .. describe_e
 ---Shows what is known before any record is read.
 function show.describe(found)
   local one, lines = found.recording, {}
-  lines[1] = title_of(one)
+  lines[1] = { title_of(one), "heading" }
   local machine = join(one.kernel and "Linux " .. one.kernel, one.architecture,
     one.processors and words.count(one.processors, "processor") .. (one.processor and
       " (" .. one.processor .. ")" or ""), one.memory and words.bytes(one.memory),
@@ -77,9 +78,10 @@ end
 -- Adds a table of the heaviest rows of one event below a title.
 local function add_rows(lines, title, rows, text)
   lines[#lines + 1] = ""
-  lines[#lines + 1] = title
+  lines[#lines + 1] = { title, "heading" }
   for _, row in ipairs(rows) do
-    lines[#lines + 1] = ("  %6.2f%%  %s"):format(row.percent or 0, text(row))
+    lines[#lines + 1] = { ("  %6.2f%%  %s"):format(row.percent or 0, text(row)),
+      row.percent or 0 }
   end
 end
 
@@ -114,6 +116,7 @@ function show.check(found)
     or join(words.count(lost.records, "record"), words.count(lost.samples, "sample")))
   for _, finding in ipairs(health.findings) do
     add(lines, finding.level, finding.text)
+    lines[#lines] = { lines[#lines], finding.level }
     if finding.advice then add(lines, "", "-> " .. finding.advice) end
   end
   return lines
@@ -143,7 +146,7 @@ function show.suggest(found)
     local pad = (" "):rep(width - #row.command)
     lines[#lines + 1] = ("  %s%s  # %s"):format(row.command, pad, row.text)
   end
-  if found.record[1] then lines[#lines + 1] = "to see more, record:" end
+  if found.record[1] then lines[#lines + 1] = { "to see more, record:", "heading" } end
   for _, row in ipairs(found.record) do
     lines[#lines + 1] = ("  %s  # %s"):format(row.command, row.text)
     if row.tools then lines[#lines + 1] = "    " .. table.concat(row.tools, ", ") end

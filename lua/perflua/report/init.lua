@@ -294,7 +294,8 @@ function report.read(prepared, shown)
     slots = prepared.slots, has_callers = prepared.children, children = has_children,
     fields = prepared.fields }, sections, shown)
   return {
-    events = sections, names = names, view = view, keys = keys, places = places,
+    events = sections, names = names, view = view, hidden = #result - #view,
+    keys = keys, places = places,
     children = has_children, slots = prepared.slots, has_callers = prepared.children,
     branches = prepared.branches,
     symbols = prepared.place.symbol ~= nil, aside = counted.n,

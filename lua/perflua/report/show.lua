@@ -3,6 +3,7 @@
 local branches = require "perflua.report.branches"
 local columns = require "perflua.report.columns"
 local core = require "perflua.core"
+local display = require "perflua.text.display"
 local fmt = require "perflua.text.fmt"
 local hierarchy = require "perflua.report.hierarchy"
 local interrupted = require "perflua.table.interrupted"
@@ -32,7 +33,9 @@ end
 
 local show = {}
 
-local function count_columns(text) return utf8.len(text) or #text end
+local count_columns = core.columns
+
+local SHORTEST <const> = 12 -- columns of a name that is shortened
 
 local SHARE <const>, COUNT <const> = 8, 12 -- columns that they take at least, as in perf
 
@@ -144,6 +147,7 @@ local function columns_of(report, asked, shown, elided, slots)
     end
   end
   if #made > 0 then made[#made].last = asked.separator or not made[#made].right end
+  made.color = display.form().color
   return made
 end
 
@@ -186,6 +190,21 @@ end
 
 local pad_text = hierarchy.pad
 
+-- Makes columns of names narrower where lines are longer than the terminal.
+local function fit_columns(made)
+  local room, widths, least = display.form().columns, {}, {}
+  if not room then return end
+  for c, column in ipairs(made) do
+    local gap = column.joined and 0 or 2
+    widths[c] = column.room + gap
+    column.cut = not column.right and column.shown ~= "time" and column.shown ~= "time_ns"
+    least[c] = column.cut and math.min(widths[c], math.max(SHORTEST, column.least) + gap)
+      or widths[c]
+  end
+  core.fit_columns(widths, least, room)
+  for c, column in ipairs(made) do column.room = widths[c] - (column.joined and 0 or 2) end
+end
+
 -- Returns the lines above the rows. Columns that stand together have one title.
 local function head_of(made)
   local titles, dots, room = {}, {}, 0
@@ -197,7 +216,8 @@ local function head_of(made)
       dots[#dots + 1] = ("."):rep(room)
     end
   end
-  return "# " .. table.concat(titles, "  ") .. "\n# " .. table.concat(dots, "  ") .. "\n#\n"
+  return display.styled("# " .. table.concat(titles, "  "), "heading") .. "\n# "
+    .. table.concat(dots, "  ") .. "\n#\n"
 end
 
 -- Returns a head_of that is computed again only when the columns, or the width of one, change
@@ -241,6 +261,7 @@ function show.sections(report, asked, shown, out)
       event.written = separated.write(view, event, made, asked.separator, out)
       return
     end
+    if not asked.widths then fit_columns(made) end
     if not shown.quiet then out:write(head(made)) end
     -- rows that were measured before an interrupt are written
     event.written = each_batch(view, event, n, made, stops and n == event.n, out,

@@ -10,14 +10,13 @@ local accepted = {
   inline = AS_IN_PERF .. "call chains have inlined functions",
   demangle = AS_IN_PERF .. "names are demangled",
   ["skip-empty"] = AS_IN_PERF .. "events without samples have no section, and no column",
-  ["stdio-color"] = { "WHEN", AS_IN_PERF .. "text has no colors" },
 }
 
 local HEADER <const> = "perflua header FILE shows the header"
 local ANNOTATION <const> = "perflua does not disassemble: perf annotate does; --sort srcline "
   .. "shows source lines"
 local CALLERS <const> = "--where \"under('FUNCTION')\" chooses samples with a caller"
-local SCREEN <const> = "report prints text: pipe it to less"
+local SCREEN <const> = "report prints text, through a pager on a terminal"
 local SWITCH <const> = "--time chooses times; perflua dump --where \"event == 'EVENT'\" FILE "
   .. "finds them"
 local BRANCHES <const> = "--branch-stack counts the branches of branch stacks by their ends"

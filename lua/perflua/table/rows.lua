@@ -2,6 +2,7 @@
 -- core makes them, as a view of the result, when they are first asked for.
 
 local core = require "perflua.core"
+local display = require "perflua.text.display"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
@@ -61,7 +62,8 @@ local function text_view(self)
     columns[i] = column
     if column.words then
       has_words = true
-      columns[i] = setmetatable({ measure = column.words }, { __index = column })
+      columns[i] = setmetatable({ measure = column.words, verdict = true },
+        { __index = column })
     end
   end
   return has_words and make_view(self, columns) or rows.view(self)
@@ -138,11 +140,11 @@ function rows.text(self)
   local view, parts = text_view(self), {}
   local function add(text) parts[#parts + 1] = text end
   if not several_events(self) then
-    core.view_write("text", add, {}, view, 1, #view)
+    core.view_write("text", add, display.form(), view, 1, #view)
   else
     for i, section in ipairs(sections_of(self)) do
       add((i > 1 and "\n" or "") .. heading_of(self.data, section.section) .. "\n")
-      core.view_write("text", add, {}, view, section.from, section.to)
+      core.view_write("text", add, display.form(), view, section.from, section.to)
     end
   end
   return (table.concat(parts):gsub("\n$", ""))

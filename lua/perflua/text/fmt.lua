@@ -1,6 +1,7 @@
 -- Values as text for the eyes: aligned, and nothing of a file can move the cursor.
 
 local core = require "perflua.core"
+local display = require "perflua.text.display"
 
 local fmt = {}
 
@@ -149,7 +150,8 @@ end
 ---@return string # lines, each with its end
 function fmt.table(columns, rows)
   local parts = {}
-  core.write_table("text", function(text) parts[#parts + 1] = text end, {}, columns, rows)
+  core.write_table("text", function(text) parts[#parts + 1] = text end, display.form(),
+    columns, rows)
   return table.concat(parts)
 end
 

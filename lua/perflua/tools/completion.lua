@@ -55,7 +55,7 @@ local scripts = { bash = BASH, zsh = ZSH, fish = FISH }
 local tool = {
   description = "write the script by which bash, zsh or fish complete the words of perflua",
   usage = "completion bash | zsh | fish",
-  reads = "nothing", operands = { 0, math.huge },
+  reads = "nothing", operands = { 0, math.huge }, paged = false,
   completes = function() return { "bash", "zsh", "fish" } end,
   options = {
     line = "print what may follow at the end of the first operand, a line of bash",

@@ -24,7 +24,7 @@ end
 local tool = {
   description = "write samples for speedscope, pprof, kcachegrind and others",
   usage = "export --to FORMAT [options] FILE… [-o OUT]",
-  reads = "samples", several = true,
+  reads = "samples", several = true, paged = false,
   passes = function(args, file)
     local n = (args.to == "chrome" or export.find(args.to).one_event) and 2 or 1
     for i = 1, args.to == "perfetto" and #file.events or 0 do

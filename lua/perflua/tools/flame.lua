@@ -12,7 +12,7 @@ local stacks = require "perflua.flame.stacks"
 local tool = {
   description = "draw a flame graph: an SVG to zoom and search in any browser",
   usage = "flame [options] FILE… -o FILE.svg",
-  reads = "samples", several = true, passes = 2,
+  reads = "samples", several = true, passes = 2, paged = false,
   applies = { event = false },
   options = folding.with_options {
     o = { "FILE", "write the SVG to FILE, or HTML if it ends in .html; - is standard output" },

@@ -8,7 +8,7 @@ local stacks = require "perflua.flame.stacks"
 local tool = {
   description = "fold call chains: one line for each distinct chain, with its weight",
   usage = "fold [options] FILE…",
-  reads = "samples", several = true, passes = 2,
+  reads = "samples", several = true, passes = 2, paged = false,
   applies = { event = false },
   options = folding.with_options {
     annotate =

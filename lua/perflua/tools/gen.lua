@@ -7,7 +7,7 @@ local survey = require "perflua.meta.survey"
 local tool = {
   description = "write a script to start from: a handler for each event in a recording",
   usage = "gen [-o SCRIPT.lua] FILE",
-  reads = "records", passes = 2,
+  reads = "records", passes = 2, paged = false,
   refused = "it describes whole recordings",
   options = { o = { "SCRIPT.lua", "write to SCRIPT.lua, unless the file exists" } },
   help = [[

@@ -16,6 +16,8 @@
 --                "samples symbols" if it reads samples or sides, else none
 --   refused      why it does not take the other options of samples; or nil
 --   refuses      names of options that it does not have, and what to use in their place; or nil
+--   paged        false: no pager shows what it prints, which is for programs or comes as it
+--                happens
 --   several      true: it reads several recordings as one, "each": one after the other;
 --                default: it reads one
 --   operands     { least, most } of the arguments after the recording; default: none. If it
@@ -93,7 +95,7 @@ local spellings = {
   G = "inverted", c = "comm", comms = "comm", d = "dso", dsos = "dso", S = "symbol",
   symbols = "symbol",
   f = "force", q = "quiet", U = "hide-unresolved", C = "cpu", k = "vmlinux", input = "i",
-  e = "event", v = "verbose",
+  e = "event", v = "verbose", ["stdio-color"] = "color",
   t = "field-separator", w = "column-widths", l = "print-line",
 }
 
@@ -106,6 +108,11 @@ end
 local common = {
   timing = { choices = { "json" },
     "say on standard error where the time went: the passes, and the stages of each" },
+  color = { "WHEN",
+    "colors: auto (default: on a terminal, unless NO_COLOR is set), always, never",
+    values = { "auto", "always", "never" } },
+  ["no-pager"] = "print text longer than the screen without a pager",
+  wide = "print names in full where lines are longer than the terminal",
 }
 
 local EXPLAIN <const> = "say what would be read, in which order, and where each part runs"

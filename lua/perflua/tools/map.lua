@@ -15,7 +15,7 @@ local log = result.log
 local tool = {
   description = "run a query script over many recordings and merge the results",
   usage = "map [options] QUERY.lua FILE…",
-  reads = "nothing", operands = { 2, math.huge },
+  reads = "nothing", operands = { 2, math.huge }, paged = false,
   options =
     { j = { "N",
       "read N recordings at a time, each by one worker; default: one for each processor" } },

@@ -1,5 +1,6 @@
 -- perflua overview FILE…, or perflua FILE: what a recording is, holds and can answer.
 
+local display = require "perflua.text.display"
 local fmt = require "perflua.text.fmt"
 local json = require "perflua.text.json"
 local overview = require "perflua.overview"
@@ -10,7 +11,7 @@ local tools = require "perflua.tools"
 local tool = {
   description = "what was recorded, whether to trust it, where the time went, what to ask next",
   usage = "[overview] [options] FILE…",
-  reads = "records", passes = 4, several = "each",
+  reads = "records", passes = 4, several = "each", paged = false,
   takes = "symbols", refused = "it describes whole recordings",
   options = { json = "print one JSON object per file, each on one line" },
   help = [[
@@ -50,7 +51,13 @@ local function examine(file, out, args)
   for _, step in ipairs(steps) do
     overview[step](file, found, list, options)
     for _, line in ipairs(args.json and {} or show[step](found)) do
-      out:write(fmt.escape(line), "\n")
+      local text, what = line, nil
+      if type(line) == "table" then text, what = line[1], line[2] end
+      text = fmt.escape(text)
+      -- commands to paste stay on one line
+      local wrapped = step == "suggest" and { text } or display.wrap(text, show.INDENT)
+      wrapped[1] = display.mark(wrapped[1], what)
+      out:write(table.concat(wrapped, "\n"), "\n")
     end
     if not args.json then out:flush() end
   end

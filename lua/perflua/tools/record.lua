@@ -11,7 +11,7 @@ local amounts = require "perflua.doctor.words"
 local tool = {
   description = "record a command with the events that a tool or script needs, then run that",
   usage = "record [--force] [-o FILE] [NAME] -- COMMAND…",
-  reads = "nothing", operands = { 1, math.huge },
+  reads = "nothing", operands = { 1, math.huge }, paged = false,
   options = {
     force = "replace the recording if there is one; it becomes FILE.old",
     o = { "FILE", "record to FILE; default: perf.data" },

@@ -11,7 +11,7 @@ local log = result.log
 local tool = {
   description = "merge partial results, written by perflua map --partial",
   usage = "reduce [options] [FILE… | -]",
-  reads = "nothing", operands = { 0, math.huge },
+  reads = "nothing", operands = { 0, math.huge }, paged = false,
   options =
     { parts = "merge parts of one whole: their filters, times and events may differ" },
   help = [[

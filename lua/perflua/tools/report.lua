@@ -1,6 +1,7 @@
 -- perflua report FILE: where the time went, as perf report --stdio prints it.
 
 local columns = require "perflua.report.columns"
+local display = require "perflua.text.display"
 local duration = require "perflua.text.duration"
 local explained = require "perflua.toolkit.explained"
 local fmt = require "perflua.text.fmt"
@@ -85,6 +86,14 @@ local USAGE = 2
 -- The fields of perf report --mem-mode.
 local MEM_FIELDS <const> = "local_weight,mem,symbol,dso,symbol_daddr,dso_daddr,snoop,tlb,"
   .. "locked,blocked,local_ins_lat"
+
+local CUT <const> = 0.5 -- percent of rows that hardly count
+
+-- Returns true if such rows are left out: on a terminal, unless options choose the rows.
+local function is_cut(args)
+  return display.form().cuts and not (args["percent-limit"] or args.count or args.quiet
+    or args.csv or args.json or args.hierarchy or args["field-separator"])
+end
 
 local function parse_number(text, least, integer)
   local value = tonumber(text)
@@ -251,6 +260,7 @@ function tool.prepare(args)
         args["time-quantum"])
     end
   end
+  if is_cut(args) then settings.limit = CUT end
   if args["percent-limit"] then
     settings.limit = parse_number(args["percent-limit"], 0)
   end
@@ -292,6 +302,10 @@ local function write_text(result, file, health, out, args, settings)
   end
   if #result.events == 0 then
     note(interrupted.part() and "no samples" or unchosen.text(file, args), "\n")
+  end
+  if is_cut(args) and result.hidden > 0 then
+    note(fmt.phrase(result.hidden, ("{row|rows} below %g %% {is|are} not shown: "
+      .. "--percent-limit 0 shows {it|them}\n"):format(CUT)))
   end
   local remark = describe_written(result) or written.part()
   if remark then note(remark, "\n") end

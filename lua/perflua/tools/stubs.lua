@@ -5,7 +5,7 @@ local fmt = require "perflua.text.fmt"
 local tool = {
   description = "write annotations for editors: events and tracepoint fields of a recording",
   usage = "stubs FILE…",
-  reads = "records", several = true,
+  reads = "records", several = true, paged = false,
   help = [[
 The Lua language server reads them beside perflua/meta.lua, which is installed with the module. Then it
 completes and checks names of events, handlers and s.args.NAME:

@@ -55,6 +55,7 @@ static void read_line_column(lua_State *L, size_t n_cells, struct px_report_colu
 	column->is_right_aligned = pl_get_flag(L, -1, "right");
 	column->is_last = pl_get_flag(L, -1, "last");
 	column->is_fixed = pl_get_flag(L, -1, "fixed");
+	column->is_cut = pl_get_flag(L, -1, "cut");
 	column->is_joined = pl_get_flag(L, -1, "joined");
 	if (column->at >= n_cells || column->beside >= n_cells)
 		luaL_error(L, "no such cell");
@@ -185,6 +186,7 @@ int pl_report_lines(lua_State *L)
 	if (!lua_isnil(L, GRAPH_AT))
 		read_graph(L, &graph);
 	report.n_columns = (size_t)lua_rawlen(L, COLUMNS_AT);
+	report.is_colored = pl_get_flag(L, COLUMNS_AT, "color");
 	luaL_argcheck(L, report.n_columns <= MAX_LINE_COLUMNS, COLUMNS_AT, "too many columns");
 	report.columns = lua_newuserdatauv(L, (report.n_columns + 1) * sizeof(*report.columns),
 					   0);

@@ -138,6 +138,7 @@ static void read_columns(lua_State *L, const struct pr_shape *shape, struct pr_s
 		column->shown.kind = pl_to_shown_kind(get_text(L, "kind").p);
 		column->shown.unit = pl_get_unit(L);
 		column->shown.is_measured = pl_get_flag(L, -1, "measured");
+		column->shown.is_verdict = pl_get_flag(L, -1, "verdict");
 		column->by_magnitude = pl_get_flag(L, -1, "by_magnitude");
 		column->is_share = pl_get_flag(L, -1, "share");
 		read_role(L, shape, i, column);

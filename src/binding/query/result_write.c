@@ -39,6 +39,7 @@ struct options {
 		FORMAT_JSON
 	} format;
 	struct pr_csv_form csv;
+	struct pr_display text;
 	bool stops, has_heads, is_one_line;
 	bool *is_busy;	      /* true while the rows are written; NULL: nobody asks */
 	const bool *is_wrong; /* true once a cell could not be made: rows end; NULL: never */
@@ -58,10 +59,14 @@ static void read_options(lua_State *L, struct options *options)
 	*options = (struct options){
 		.format = (enum format)luaL_checkoption(L, FORMAT_AT, NULL, formats),
 		.csv = pl_get_csv_form(L, OPTIONS_AT),
+		.text = { .is_colored = pl_get_flag(L, OPTIONS_AT, "color") },
 		.stops = pl_get_flag(L, OPTIONS_AT, "stops"),
 		.has_heads = !pl_get_flag(L, OPTIONS_AT, "no_heads"),
 		.is_one_line = pl_get_flag(L, OPTIONS_AT, "one_line"),
 	};
+	lua_getfield(L, OPTIONS_AT, "columns");
+	options->text.columns = (size_t)luaL_optinteger(L, -1, 0);
+	lua_pop(L, 1);
 }
 
 /* The destination of text: a file, or a function, whose error is kept until all is done. */
@@ -236,7 +241,7 @@ static int write_source(lua_State *L, const struct pr_source *source,
 		*options->is_busy = true;
 	pd_print_init(&sink.print, write_to_sink, &sink);
 	if (options->format == FORMAT_TEXT) {
-		n = pr_write_text(&sink.print, source, sink_goes_on, &sink);
+		n = pr_write_text(&sink.print, source, options->text, sink_goes_on, &sink);
 	} else {
 		if (options->format == FORMAT_CSV && options->has_heads)
 			pr_write_csv_heads(&sink.print, source->columns, source->n_columns,
@@ -283,6 +288,32 @@ static const struct pd_text *push_events(lua_State *L, size_t *n)
 	}
 	lua_remove(L, -2);
 	return events;
+}
+
+int pl_share_color(lua_State *L)
+{
+	lua_pushstring(L, pr_share_color(luaL_checknumber(L, 1)));
+	return 1;
+}
+
+int pl_fit_columns(lua_State *L)
+{
+	lua_Integer n = luaL_len(L, 1), room = luaL_checkinteger(L, 3);
+	size_t *widths = lua_newuserdatauv(L, 2 * (size_t)n * sizeof(*widths) + 1, 0);
+	size_t *least = widths + n;
+
+	for (lua_Integer i = 0; i < n; i++, lua_pop(L, 2)) {
+		lua_rawgeti(L, 1, i + 1);
+		lua_rawgeti(L, 2, i + 1);
+		widths[i] = (size_t)luaL_checkinteger(L, -2);
+		least[i] = (size_t)luaL_checkinteger(L, -1);
+	}
+	pr_fit_columns(widths, least, (size_t)n, room > 0 ? (size_t)room : 0);
+	for (lua_Integer i = 0; i < n; i++) {
+		lua_pushinteger(L, (lua_Integer)widths[i]);
+		lua_rawseti(L, 1, i + 1);
+	}
+	return 0;
 }
 
 int pl_view_write(lua_State *L)
@@ -432,6 +463,7 @@ static const struct pr_column *read_columns(lua_State *L, size_t n)
 		lua_pop(L, 2);
 		columns[i].unit = pl_get_unit(L);
 		columns[i].is_measured = pl_get_flag(L, -1, "measured");
+		columns[i].is_verdict = pl_get_flag(L, -1, "verdict");
 	}
 	return columns;
 }
