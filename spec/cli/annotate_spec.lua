@@ -227,7 +227,10 @@ needs.describe("capstone,this architecture", "the head of perflua annotate", fun
   local tree = binaries.tree()
   local CODE <const> = [[
     __asm__(".text\n.globl odd\n.type odd, @function\nodd: nop\nmovl $1, %eax\n"
-      ".byte 0x06, 0x07\nafter: ret\n.size odd, . - odd\n");
+      ".byte 0x06, 0x07\nafter: ret\n.size odd, . - odd\n"
+      ".globl wide\n.type wide, @function\nwide: .byte 0x62, 0xf3, 0x6d, 0x22, 0x3e, 0x0f, 0x04\n"
+      ".byte 0xc5, 0xfb, 0x93, 0xc1\n.byte 0x62, 0xf1, 0x7c, 0x48, 0x10, 0x44, 0x24, 0x01\nret\n"
+      ".size wide, . - wide\n");
   ]]
   local program = tree:program("odd", "-g -m64", CODE)
   local path = tree.path .. "/odd"
@@ -245,6 +248,36 @@ needs.describe("capstone,this architecture", "the head of perflua annotate", fun
       "odd")
     has(text, "# 2 bytes unknown to libcapstone ", "             .byte 0x06, 0x07\n",
       " 50.00     ← retq\n")
+  end)
+
+  it("knows the size of AVX instructions that libcapstone lacks", function()
+    local recording = sampled(path, program.build_id, { program.wide })
+    local file <close> = assert(perflua.open(recording))
+    local sizes = {}
+    for _, line in ipairs(file:annotate "wide") do sizes[#sizes + 1] = line.size end
+    assert.are.same({ 7, 4, 8, 1 }, sizes)
+    assert.are.equal("62 f3 6d 22 3e 0f 04", file:samples():first().insn)
+  end)
+
+  it("marks source files that are newer, shorter, or may not be read", function()
+    local name = tree.path .. "/source"
+    local source = tree:program("source", "-g")
+    local recording = sampled(name, source.build_id, { source.first })
+    local function notes(script)
+      tree:sh(script)
+      local text = annotate(recording, "first")
+      return text:match "# source [^\n]*: ([^\n]*)", text
+    end
+    assert.is_nil((notes "touch -d '1 hour ago' source.c"))
+    assert.are.equal("its lines may be others", (notes "touch -d '1 hour' source.c"))
+    local none, text = notes ": > source.c; touch -d '1 hour ago' source.c"
+    assert.is_nil(none)
+    has(text, "\n             source.c:") -- lines beyond its end
+    assert.are.equal("larger than 64 MB",
+      (notes "rm source.c; truncate -s 65M source.c"))
+    assert.are.equal("is a FIFO, not a file", (notes "rm source.c; mkfifo source.c"))
+    assert.matches("^is a .*device, not a file$",
+      (notes "rm source.c; ln -s /dev/zero source.c"))
   end)
 
   it("says that only a debug file was found", function()

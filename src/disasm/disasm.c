@@ -99,12 +99,15 @@ size_t pi_decode(struct pi_decoder *decoder, const unsigned char *bytes, size_t 
 
 #else
 
+#include "vex.h"
+
 #include <capstone.h> /* without a folder, as pkg-config has it */
 
 struct pi_decoder {
 	csh handle;
 	cs_insn *scratch; /* the instruction that was decoded last */
 	uint32_t step;	  /* size of each instruction; 0: they differ */
+	bool is_x86_64;
 };
 
 struct pi_code {
@@ -171,6 +174,7 @@ static bool open_handle(struct pi_decoder *decoder, const struct mode *mode, boo
 	if (mode->arch == CS_ARCH_X86)
 		cs_option(decoder->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	decoder->step = mode->step;
+	decoder->is_x86_64 = mode->machine == EM_X86_64;
 	decoder->scratch = cs_malloc(decoder->handle);
 	return decoder->scratch;
 }
@@ -257,6 +261,18 @@ static bool decode_at(const struct pi_code *code, uint32_t offset)
 			      code->decoder->scratch);
 }
 
+/* Returns the size of what cannot be decoded at `offset`. */
+static uint32_t unknown_size(const struct pi_code *code, uint32_t offset)
+{
+	const struct pi_decoder *decoder = code->decoder;
+	uint32_t size = next_bound(code, offset) - offset;
+	size_t own = decoder->step;
+
+	if (decoder->is_x86_64)
+		own = pi_vex_size(code->bytes + offset, code->size - offset);
+	return own && own < size ? (uint32_t)own : size;
+}
+
 static void describe_instruction(const struct pi_code *code, struct pi_instruction *insn)
 {
 	const struct pi_decoder *decoder = code->decoder;
@@ -264,9 +280,7 @@ static void describe_instruction(const struct pi_code *code, struct pi_instructi
 
 	insn->kind = PI_UNKNOWN;
 	if (!decode_at(code, insn->offset)) {
-		insn->size = next_bound(code, insn->offset) - insn->offset;
-		if (decoder->step && insn->size > decoder->step)
-			insn->size = decoder->step;
+		insn->size = unknown_size(code, insn->offset);
 		return;
 	}
 	insn->size = decoder->scratch->size;
@@ -404,19 +418,18 @@ size_t pi_code_find(const struct pi_code *code, uint32_t offset)
 
 #define MOST_SHOWN 16u /* bytes of a .byte */
 
-static void write_bytes(const struct pi_code *code, const struct pi_instruction *insn,
-			struct pi_text *text)
+static void write_bytes(const unsigned char *bytes, size_t size, struct pi_text *text)
 {
 	size_t n = 0;
 
 	*text = (struct pi_text){ 0 };
 	snprintf(text->name, sizeof(text->name), ".byte");
-	for (uint32_t i = 0; i < insn->size && i < MOST_SHOWN; i++)
+	for (size_t i = 0; i < size && i < MOST_SHOWN; i++)
 		n += (size_t)snprintf(text->operands + n, sizeof(text->operands) - n,
-				      i ? ", 0x%02x" : "0x%02x", code->bytes[insn->offset + i]);
-	if (insn->size > MOST_SHOWN)
-		snprintf(text->operands + n, sizeof(text->operands) - n, ", ... (%u bytes)",
-			 insn->size);
+				      i ? ", 0x%02x" : "0x%02x", bytes[i]);
+	if (size > MOST_SHOWN)
+		snprintf(text->operands + n, sizeof(text->operands) - n, ", ... (%zu bytes)",
+			 size);
 }
 
 /* Sets *text to that of the instruction that was decoded last. */
@@ -439,16 +452,23 @@ void pi_code_text(const struct pi_code *code, size_t i, struct pi_text *text)
 	if (insn->kind != PI_UNKNOWN && decode_at(code, insn->offset))
 		write_decoded(code->decoder, text);
 	else
-		write_bytes(code, insn, text);
+		write_bytes(code->bytes + insn->offset, insn->size, text);
 }
 
 size_t pi_decode(struct pi_decoder *decoder, const unsigned char *bytes, size_t size,
 		 uint64_t address, struct pi_text *text)
 {
-	if (!cs_disasm_iter(decoder->handle, &bytes, &size, &address, decoder->scratch))
-		return 0;
-	write_decoded(decoder, text);
-	return decoder->scratch->size;
+	const uint8_t *at = bytes;
+	size_t left = size;
+
+	if (cs_disasm_iter(decoder->handle, &at, &left, &address, decoder->scratch)) {
+		write_decoded(decoder, text);
+		return decoder->scratch->size;
+	}
+	size = decoder->is_x86_64 ? pi_vex_size(bytes, size) : 0;
+	if (size)
+		write_bytes(bytes, size, text);
+	return size;
 }
 
 #endif

@@ -5,11 +5,12 @@
  *	struct pi_code *code = pi_code_create(decoder, bytes, size, address, NULL, 0);
  *
  *	for (size_t i = 0; i < pi_code_size(code); i++)
- *		pi_code_text(code, i, text, sizeof(text));
+ *		pi_code_text(code, i, &text);
  *
  * Decoding goes from the first byte to the last. Bytes that cannot be decoded are one item, up
- * to the next boundary: one that the caller knows, or the target of a jump. In machines whose
- * instructions have one size they are an item for each instruction.
+ * to the next boundary: one that the caller knows, or the target of a jump. Where the size of
+ * an instruction is known nevertheless, as on machines that have one only, they are an item
+ * each.
  */
 #ifndef PERFLUA_DISASM_DISASM_H
 #define PERFLUA_DISASM_DISASM_H

@@ -93,6 +93,8 @@ function State:add_source(line, put)
     if text then
       put { kind = "source", text = text:gsub("^ +", "") .. (other or ""), number = number,
         path = line.path, depth = depth }
+    elseif number == line.number then -- the file ends before it
+      put { kind = "place", text = fmt.escape(line.srcline), depth = depth }
     end
   end
   known.shown = math.max(known.shown, line.number)
