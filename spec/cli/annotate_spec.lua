@@ -81,7 +81,7 @@ needs.describe("capstone", "perflua annotate", function()
   end)
 
   it("lists source lines for editors, hottest first", function()
-    assert.are.equal(WORDS .. "/./words.c:70: 59.60% of compare: while (*a && *a == *b)",
+    assert.are.equal(WORDS .. "/words.c:70: 59.60% of compare: while (*a && *a == *b)",
       words("--quickfix"):match "[^\n]*")
     assert.are.equal(4, select(2, words("compare", "--quickfix"):gsub("\n", "")))
   end)

@@ -21,7 +21,9 @@ end
 
 -- Returns the path here of a file.
 function Sources:place(path)
-  if path:sub(1, 1) ~= "/" then return self.prefix and self.prefix .. "/" .. path or path end
+  if path:sub(1, 1) ~= "/" then
+    return self.prefix and self.prefix .. "/" .. path:gsub("^%./", "") or path
+  end
   for _ = 1, self.strip do path = path:match "^/+[^/]+(/.*)$" or path end
   return self.prefix and self.prefix:gsub("/+$", "") .. path or path
 end
