@@ -11,7 +11,7 @@ local hierarchy = {}
 local INDENT <const> = 3 -- blanks of a level, as in perf
 local BATCH <const> = 1024 -- rows that are read between two looks at the interrupt
 
-local function count_columns(text) return utf8.len(text) or #text end
+local count_columns = core.columns
 
 ---@param text string
 ---@param room integer terminal columns
