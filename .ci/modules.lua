@@ -123,7 +123,7 @@ local lua_modules = {
   { "doctor", "core file perflua recording table text", "init show words" },
   { "overview", "doctor meta perflua text", "init show" },
   { "report", "core doctor errors group measures plan recording table text",
-    "columns graph groups init quality show words written" },
+    "columns graph groups init quality show stats words written" },
   { "map", "core errors meta query recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },
   { "timechart", "core file flame text waits", "init svg" },

@@ -107,6 +107,18 @@ function kinds.report(add, recording, path)
   }
 end
 
+-- Calls of each row, and rows below rows.
+function kinds.report_trees(add, recording, path)
+  for _, one in ipairs { { "-g", faster = 8 }, { "--hierarchy", faster = 4 } } do
+    add {
+      "perflua report " .. one[1], "perf report " .. one[1], recording = recording,
+      faster = one.faster, memory = 1 / 4,
+      ours = { perflua, "report", one[1], path },
+      theirs = { "perf", "report", "--stdio", one[1], "-i", path },
+    }
+  end
+end
+
 -- Each frame is a row, none of which is in two call chains.
 function kinds.report_deep(add, recording, path)
   add {
@@ -241,6 +253,7 @@ local all = {
   { "query_wide", "wide" },
   { "query_times", "sys" },
   { "report", "flat", "cg" },
+  { "report_trees", "cg" },
   { "report_deep", "deep" },
   { "fold", "cg" },
   { "unwind", "dwarf" },

@@ -16,7 +16,8 @@ local taken = {
   symbols = "main", tid = "1", time = "0%-50%", ["time-quantum"] = "10ms", children = true,
   demangle = true, inline = true, ["show-total-period"] = true, ["skip-empty"] = true,
   group = true, hierarchy = true,
-  ["max-stack"] = "5", ["mem-mode"] = false, ["field-separator"] = ",",
+  ["max-stack"] = "5", ["mem-mode"] = false, header = true,
+  ["header-only"] = true, ["show-info"] = true, stats = true, ["field-separator"] = ",",
   ["column-widths"] = "9,9", ["group-sort-idx"] = false,
   ["show-cpu-utilization"] = true,
   ["socket-filter"] = false, stdio = true, ["stdio-color"] = "never",
@@ -27,12 +28,11 @@ local taken = {
 local refused = {
   "addr2line", "asm-raw", "branch-history", "demangle-kernel",
   "disable-order", "disassembler-style", "dump-raw-trace", "exclude-other",
-  "full-source-path", "gtk", "header",
-  "header-only", "ignore-callees", "ignore-vmlinux", "itrace", "latency",
+  "full-source-path", "gtk", "ignore-callees", "ignore-vmlinux", "itrace", "latency",
   "mmaps", "modules", "objdump", "parallelism", "parent",
   "percent-type", "prefix", "prefix-strip", "pretty", "raw-trace", "samples",
-  "show-info", "show-on-off-events", "show-ref-call-graph", "source",
-  "stats", "stitch-lbr", "switch-off", "switch-on", "tasks", "threads", "total-cycles", "tui",
+  "show-on-off-events", "show-ref-call-graph", "source",
+  "stitch-lbr", "switch-off", "switch-on", "tasks", "threads", "total-cycles", "tui",
 }
 
 -- Keys of perf 6.1 to 7.3.
@@ -72,7 +72,7 @@ describe("perflua report", function()
       local said = ("perflua: report: no option '--%s': "):format(name)
       assert.are.equal(said, got.err:sub(1, #said))
     end
-    for letter in ("DMITmpx"):gmatch "." do
+    for letter in ("DMTmpx"):gmatch "." do
       assert.matches(("no option '-%s': "):format(letter), report("-" .. letter, words).err, 1,
         true)
     end
@@ -128,6 +128,20 @@ describe("perflua report", function()
     local empty = report("--symfs", "spec/fixtures/empty", "-U", words)
     assert.are.equal("# no samples\n", (empty.out:gsub(" that the options choose", "")))
     assert.are.equal(2, report("-U", "-g", words).status)
+  end)
+
+  it("prints the header before the rows, or alone", function()
+    local header = run.perflua({ "header", words }).out
+    assert.are.equal(header, report("--header-only", "-I", words).out)
+    assert.are.equal(header .. report(words).out, report("--header", words).out)
+    assert.are.equal(2, report("--header", "--json", words).status)
+  end)
+
+  needs.it("perf", "prints the numbers of records as perf does", function()
+    for _, path in ipairs { words, files.fixture "calls.perf.data" } do
+      local theirs = files.output("perf report --stats -f -i " .. path .. " 2>/dev/null")
+      assert.are.equal(theirs, report("--stats", path).out)
+    end
   end)
 
   it("takes the samples of functions and sockets that are asked for", function()

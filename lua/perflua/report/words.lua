@@ -7,12 +7,12 @@ local AS_IN_PERF <const> = "accepted as in perf: "
 
 local accepted = {
   force = AS_IN_PERF .. "a recording of any user is read",
+  ["show-info"] = AS_IN_PERF .. "--header has all that it knows",
   inline = AS_IN_PERF .. "call chains have inlined functions",
   demangle = AS_IN_PERF .. "names are demangled",
   ["skip-empty"] = AS_IN_PERF .. "events without samples have no section, and no column",
 }
 
-local HEADER <const> = "perflua header FILE shows the header"
 local ANNOTATION <const> = "perflua does not disassemble: perf annotate does; --sort srcline "
   .. "shows source lines"
 local CALLERS <const> = "--where \"under('FUNCTION')\" chooses samples with a caller"
@@ -26,7 +26,6 @@ local TRACES <const> = "perflua does not decode instruction traces: perf inject 
   .. "makes samples of them"
 
 words.refused = {
-  header = HEADER, ["header-only"] = HEADER, ["show-info"] = HEADER, I = HEADER,
   objdump = ANNOTATION, ["disassembler-style"] = ANNOTATION, M = ANNOTATION,
   source = ANNOTATION, ["asm-raw"] = ANNOTATION, prefix = ANNOTATION,
   ["prefix-strip"] = ANNOTATION, ["percent-type"] = ANNOTATION,
@@ -42,7 +41,6 @@ words.refused = {
   mmaps = "perflua dump --type mmap,mmap2 FILE prints mappings",
   tasks = "perflua -e 'for t in file:threads() do print(t.pid, t.tid, t.comm) end' FILE "
     .. "prints threads",
-  stats = "perflua stat FILE counts records",
   threads = "perf record -s records counters of threads: perflua dump --type read FILE prints "
     .. "them",
   T = "perf record -s records counters of threads: perflua dump --type read FILE prints them",

@@ -96,7 +96,7 @@ local spellings = {
   symbols = "symbol",
   f = "force", q = "quiet", U = "hide-unresolved", C = "cpu", k = "vmlinux", input = "i",
   e = "event", v = "verbose", ["stdio-color"] = "color",
-  t = "field-separator", w = "column-widths", l = "print-line",
+  I = "show-info", t = "field-separator", w = "column-widths", l = "print-line",
 }
 
 -- Returns whether the first arguments name what is read as one recording.

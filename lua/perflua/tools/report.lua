@@ -7,6 +7,7 @@ local explained = require "perflua.toolkit.explained"
 local fmt = require "perflua.text.fmt"
 local graph = require "perflua.report.graph"
 local groups = require "perflua.report.groups"
+local header = require "perflua.tools.header"
 local interrupted = require "perflua.table.interrupted"
 local list = require "perflua.text.list"
 local output = require "perflua.table.output"
@@ -15,6 +16,7 @@ local strip_position = require("perflua.errors").strip_position
 local quality = require "perflua.report.quality"
 local report = require "perflua.report"
 local show = require "perflua.report.show"
+local stats = require "perflua.report.stats"
 local symbols = require "perflua.toolkit.symbols"
 local unchosen = require "perflua.toolkit.unchosen"
 local words = require "perflua.report.words"
@@ -60,6 +62,9 @@ local tool = {
     ["column-widths"] = { "N,…", "print columns N wide; 0: as wide as their cells" },
     ["max-stack"] = { "N", "count and draw at most N frames of a call chain" },
     ["mem-mode"] = "shares of weights, by local_weight, mem, symbol … of perf mem record",
+    header = "print the recording's header before the rows",
+    ["header-only"] = "print nothing but the header",
+    stats = "print nothing but the numbers of records, by type and by event",
     ["hide-unresolved"] = "leave out samples without a function, also of shares",
     ["symbol-filter"] = { "TEXT", "only samples in functions with TEXT in their names" },
     ["socket-filter"] = { "N", "only samples on this processor socket" },
@@ -165,6 +170,17 @@ local function parse_branches(args)
   end
 end
 
+-- Says which options exclude each other; nil: none.
+local function find_exclusion(args)
+  for _, option in ipairs { "header", "header-only", "stats" } do
+    for _, other in ipairs { "csv", "json" } do
+      if args[option] and args[other] then
+        return ("--%s and --%s exclude each other"):format(option, other)
+      end
+    end
+  end
+end
+
 -- Sets which events are shown together. Returns what is wrong with the options.
 local function parse_groups(args, settings)
   local slot = parse_number(args["group-sort-idx"] or "0", 0, true)
@@ -218,7 +234,7 @@ function tool.prepare(args)
   local events, message = samples.events(args)
   if message then return nil, message end
   local settings = { limit = 0, by_name = args.json, query = { event = events } }
-  message = parse_groups(args, settings)
+  message = find_exclusion(args) or parse_groups(args, settings)
   if message then return nil, message end
   settings.query.branches, message = parse_branches(args)
   if message then return nil, message end
@@ -332,6 +348,13 @@ function tool.explain(file, _, settings)
   return parts
 end
 
+-- Prints what is not of samples. Returns whether that is all that is asked for.
+local function write_others(file, args, out)
+  if args.header or args["header-only"] then header.run(file, {}, out) end
+  if args.stats then stats.write(file, out) end
+  return args["header-only"] or args.stats
+end
+
 ---@param file perflua.File
 ---@param args table
 ---@param out file*
@@ -341,6 +364,7 @@ end
 function tool.run(file, args, out, settings)
   local health
   local query = settings.query
+  if write_others(file, args, out) then return 0 end
   -- what no recording has is refused before this one is read
   query.any = true
   local ok, prepared = true, nil

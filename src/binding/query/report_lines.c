@@ -135,7 +135,7 @@ static void print_tree(void *arg, size_t i, struct pd_print *out)
 	if (row < graph->trees->n_rows)
 		pr_report_trees_write(graph->trees, row, &graph->how, &graph->text);
 	graph->failed |= graph->text.failed;
-	if (!graph->failed)
+	if (!graph->failed && graph->text.n)
 		pd_print_bytes(out, graph->text.p, graph->text.n);
 	if (graph->text.n && graph->how.form < PR_TREE_FLAT)
 		pd_print_char(out, '\n');

@@ -1,0 +1,37 @@
+-- The numbers of records that perf report --stats prints: by type, and of samples by event.
+
+local core = require "perflua.core"
+local fmt = require "perflua.text.fmt"
+local types = require("perflua.recording").types
+
+local stats = {}
+
+local function write_count(out, name, count, rest)
+  out:write(("%16s events: %10d%s\n"):format(name, count, rest or ""))
+end
+
+---@param file perflua.File
+---@param out file*
+function stats.write(file, out)
+  local counts, ids, total = core.count(file), {}, 0
+  for id, one in pairs(counts.types) do
+    ids[#ids + 1], total = id, total + one.count
+  end
+  table.sort(ids)
+  out:write "\nAggregated stats:\n"
+  write_count(out, "TOTAL", total)
+  for _, id in ipairs(ids) do
+    local desc, count = types()[id], counts.types[id].count
+    -- perf names records of the header without that word
+    local name = desc and desc.name:gsub("^header_", ""):upper() or "UNKNOWN"
+    write_count(out, name, count, ("  (%4.1f%%)"):format(100.0 * count / total))
+  end
+  for i, one in ipairs(counts.events) do
+    if one.count > 0 then
+      out:write(fmt.escape(file.events[i].name), " stats:\n")
+      write_count(out, "SAMPLE", one.count)
+    end
+  end
+end
+
+return stats
