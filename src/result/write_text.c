@@ -173,40 +173,34 @@ static void widen_columns(struct text_writer *w)
 }
 
 /*
- * Prints a text in at most `room` columns, but without the blanks at its end, which are due.
- * Returns the columns that it takes.
+ * Prints a text where its column is, shortened if the terminal is too narrow for it. Blanks at
+ * its end are due before the next text. `color`: as of pr_print_colored().
  */
-static size_t print_until_blanks(struct text_writer *w, const char *color, struct pd_text text,
-				 size_t room)
-{
-	size_t n = text.n, width = 0;
-
-	while (n && text.p[n - 1] == ' ')
-		n--;
-	if (n) {
-		print_repeated(w->out, ' ', w->blanks);
-		width = pr_print_shortened(w->out, color, (struct pd_text){ text.p, n }, room);
-		w->blanks = 0;
-	}
-	w->blanks += text.n - n;
-	return width + text.n - n;
-}
-
-/* Prints a text where its column is; `color`: as of pr_print_colored(). */
 static void print_aligned(struct text_writer *w, const struct text_column *column,
 			  const char *color, struct pd_text text)
 {
-	size_t width = column->is_right_aligned ? count_columns(text) : 0;
-	size_t padding = width < column->width ? column->width - width : 0;
+	size_t width = count_columns(text), n = text.n;
 
-	if (column->is_right_aligned) {
-		w->blanks += padding;
-		padding = 0;
+	if (!w->form.is_colored)
+		color = NULL;
+	if (column->is_right_aligned && width < column->width)
+		w->blanks += column->width - width;
+	while (n && text.p[n - 1] == ' ')
+		n--;
+	if (n) {
+		struct pd_text shown = { text.p, n };
+
+		print_repeated(w->out, ' ', w->blanks);
+		w->blanks = 0;
+		if (width > column->width)
+			width = pr_print_shortened(w->out, color, shown, column->width) +
+				text.n - n;
+		else
+			pr_print_colored(w->out, color, shown);
 	}
-	width = print_until_blanks(w, w->form.is_colored ? color : NULL, text, column->width);
-	if (!column->is_right_aligned)
-		padding = width < column->width ? column->width - width : 0;
-	w->blanks += padding + GAP;
+	w->blanks += text.n - n + GAP;
+	if (!column->is_right_aligned && width < column->width)
+		w->blanks += column->width - width;
 }
 
 static void end_line(struct text_writer *w)
