@@ -69,12 +69,12 @@ $(CONFIG): src/config $(DEPS)
 
 $(B)/perflua: $(MAIN) $(CORE)
 	@echo "  LINK  $@"
-	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ $(LUA_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(DISASM_LIBS) $(EDIT_LIBS) -lm -ldl
+	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ $(LUA_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(EDIT_LIBS) -lm -ldl
 
 $(B)/lib/perflua/core.so: $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
-	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $(LIBFLAG) -Wl,--exclude-libs,ALL -o $@ $^ $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(DISASM_LIBS) -lm
+	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) $(LIBFLAG) -Wl,--exclude-libs,ALL -o $@ $^ $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) -lm
 
 $(B)/obj/host/perflua.o: CPPFLAGS += -DPERFLUA_VERSION='"$(VERSION)"'
 $(B)/obj/host/line_editor.o: CPPFLAGS += $(EDIT_CFLAGS)
@@ -278,7 +278,7 @@ $(FUZZ_LUA:%=$(FUZZ_DIR)/%): $(patsubst src/%.c,$(FUZZ_DIR)/obj/%.o,$(filter-out
 	$(FUZZ_DIR)/obj/fuzz/state.o $(B)/obj/library.o
 $(FUZZ_LUA:%=$(FUZZ_DIR)/%): FUZZ_LIBS := $(LUA_LIBS)
 $(FUZZ_ALL:%=$(FUZZ_DIR)/%): $(FUZZ_DIR)/%: $(FUZZ_DIR)/obj/fuzz/%.o $(FUZZ_CORE)
-	@$(FUZZ_CC) -g -fsanitize=fuzzer,address,undefined $(FUZZ_LDFLAGS) -o $@ $^ $(FUZZ_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(DISASM_LIBS) -lm -ldl
+	@$(FUZZ_CC) -g -fsanitize=fuzzer,address,undefined $(FUZZ_LDFLAGS) -o $@ $^ $(FUZZ_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) -lm -ldl
 
 -include $(shell find $(FUZZ_DIR)/obj -name '*.d' 2>/dev/null)
 
