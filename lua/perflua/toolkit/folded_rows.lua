@@ -6,7 +6,6 @@ local fmt = require "perflua.text.fmt"
 local folded = require "perflua.flame.folded"
 local kinds = require "perflua.flame.kinds"
 local output = require "perflua.table.output"
-local pair_counts = require "perflua.table.pair_counts"
 local result_table = require "perflua.table.result_table"
 
 local folded_rows = {}
@@ -31,8 +30,8 @@ function folded_rows.wrong(args)
 end
 
 -- Returns the rows of each stack as one, in the order of their names.
-local function added_up(rows)
-  local by_text, list, split = {}, {}, kinds.splitter "n"
+local function added_up(rows, headless)
+  local by_text, list, split = {}, {}, kinds.splitter(not headless and "n" or nil)
   for _, row in ipairs(rows) do
     local entry = by_text[row.stack]
     if not entry then
@@ -47,10 +46,11 @@ local function added_up(rows)
 end
 
 -- The line below the title: what was measured, and what could not be paired.
-local function about(file, tree, measured, counts)
-  local parts = { measured, fmt.phrase(tree.samples and tree.samples[1] or 0, "{time|times}") }
-  local text = counts and pair_counts.text(counts)
-  parts[#parts + 1] = text and text:gsub("^# ", "") or nil
+local function about(file, args, tree, graph)
+  local parts = { graph.measured,
+    fmt.phrase(tree.samples and tree.samples[1] or 0, "{time|times}") }
+  table.move(graph.notes, 1, #graph.notes, #parts + 1, parts)
+  parts[#parts + 1] = args.where and "where " .. args.where or nil
   parts[#parts + 1] = fmt.paths(file.path)
   local cmdline = file.features.cmdline
   parts[#parts + 1] = cmdline and table.concat(cmdline, " ") or nil
@@ -60,19 +60,18 @@ end
 ---@param file perflua.File
 ---@param args table of the command line
 ---@param out file*
----@param rows table[] { stack, value, count }
----@param graph { title: string, measured: string, counts: table? }
+---@param rows table[] { stack, value, count }; frames may have kinds, as in flame/kinds.lua
+---@param graph { title: string, measured: string, notes: string[], headless: boolean? } notes:
+--- what could not be measured; headless: the first frames are no names of threads
 ---@return integer? status
 ---@return string? message
 function folded_rows.write(file, args, out, rows, graph)
-  local list = added_up(rows)
-  local text = graph.counts and pair_counts.text(graph.counts)
-  if text then io.stderr:write(text, "\n") end
+  local list = added_up(rows, graph.headless)
   local ok, message = output.to(args.o and args.o ~= "-" and args.o or out, function(write)
     if args.folded then return folded.write(write, list) end
     local tree = flame.tree(list)
     flame.write(write, flame.graph(tree, { title = args.title or graph.title,
-      about = about(file, tree, graph.measured, graph.counts), unit = "ns", counted = "time",
+      about = about(file, args, tree, graph), unit = "ns", counted = "time",
       html = args.o and args.o:find "%.html?$" ~= nil }))
   end)
   return ok and 0 or nil, message

@@ -3,14 +3,10 @@
 local aside = require "perflua.group.aside"
 local clean = require "perflua.flame.clean"
 local described = require "perflua.toolkit.described"
-local flame = require "perflua.flame"
-local fmt = require "perflua.text.fmt"
-local folded = require "perflua.flame.folded"
+local folded_rows = require "perflua.toolkit.folded_rows"
 local interrupted = require "perflua.table.interrupted"
-local kinds = require "perflua.flame.kinds"
 local result_table = require "perflua.table.result_table"
 local off_cpu = require "perflua.waits.off_cpu"
-local output = require "perflua.table.output"
 local folding = require "perflua.toolkit.folding"
 local samples = require "perflua.toolkit.samples"
 local stacks = require "perflua.flame.stacks"
@@ -33,10 +29,8 @@ local tool = {
     fields = { "tid", "time" } },
   record = "perf record -a -g -e sched:sched_switch -- COMMAND",
   options = result_table.with_options(columns, {
-    folded = "print folded stacks, as perflua fold does; weights are nanoseconds",
-    svg = "draw a flame graph of them, as perflua flame does",
-    o = { "FILE", "write to FILE; default: standard output" },
-    title = { "TEXT", "the heading of the graph" },
+    folded = folded_rows.options.folded, svg = folded_rows.options.svg,
+    o = folded_rows.options.o, title = folded_rows.options.title,
     state = { "blocked|preempted", "only times in this state" },
     by = { "comm|pid|tid|none", "the first frame of each stack; default: comm" },
     cpu = samples.cpu_of_spans,
@@ -57,18 +51,12 @@ Without root: perf record -g -c 1 -e context-switches --switch-events -- COMMAND
 local states = { blocked = true, preempted = true }
 
 local function check_options(args)
-  if args.folded and args.svg then return "--folded and --svg exclude each other" end
-  local of_table = args.csv or args.json or args.count or args.sort
-  if (args.folded or args.svg) and of_table then
-    return "--csv, --json, --count and --sort apply to the table only"
+  local wrong = folded_rows.wrong(args)
+  if args.by and not (args.folded or args.svg) then
+    wrong = wrong or "--by needs --folded or --svg"
   end
-  if not (args.folded or args.svg) and (args.o or args.by) then
-    return "-o and --by need --folded or --svg"
-  end
-  if args.title and not args.svg then return "--title needs --svg" end
-  return folding.wrong("by", args.by, stacks.heads)
+  return wrong or folding.wrong("by", args.by, stacks.heads)
     or folding.wrong("state", args.state, states)
-    or result_table.check_options(args)
 end
 
 -- The name of a thread that leaves; the samples of one that has ended have no thread.
@@ -121,60 +109,33 @@ local function fold_row(row, texts)
   return text ~= "" and text or "[unknown]"
 end
 
--- Returns folded stacks and their nanoseconds, by name: { stack, value, kinds, samples }, where
--- samples is the number of times. These are added up before their stacks become text: there are
--- many times of few stacks.
+-- Returns rows of stacks. Times are added up before their call chains become text: there are
+-- many times of few chains.
 local function stacks_of(file, args, is_shown)
   local head_of, rows = stacks.heads[args.by or "comm"].text, totals.new()
-  local chains = args.svg and "annotated" or "names"
-  local open, texts = off_cpu.each(file, chains, function(wait, duration)
-    if not is_shown(wait) then return end
-    local head = head_of(wait)
-    local row = rows:row(wait.chain, wait.state, head)
-    row.chain, row.state, row.head = wait.chain, wait.state, head
-    totals.add(row, duration)
-  end)
-  local by_text, list = {}, {}
-  local split = kinds.splitter(args.by ~= "none" and "n" or nil)
+  local open, texts = off_cpu.each(file, args.svg and "annotated" or "names",
+    function(wait, duration)
+      if not is_shown(wait) then return end
+      local head = head_of(wait)
+      local row = rows:row(wait.chain, wait.state, head)
+      row.chain, row.state, row.head = wait.chain, wait.state, head
+      totals.add(row, duration)
+    end)
   for _, row in ipairs(rows.rows) do
-    local text = fold_row(row, texts)
-    local entry = by_text[text]
-    if not entry then
-      entry = { stack = text, value = 0, kinds = "", samples = 0 }
-      if args.svg then entry.stack, entry.kinds = split(text) end
-      by_text[text], list[#list + 1] = entry, entry
-    end
-    entry.value, entry.samples = entry.value + row.total, entry.samples + row.count
+    row.stack, row.value = fold_row(row, texts), row.total
   end
-  table.sort(list, function(a, b) return a.stack < b.stack end)
-  return list, open
-end
-
--- The line below the title: what was measured, and what could not be paired.
-local function describe_graph(file, args, tree, open)
-  local parts = { "time off the processors" .. (args.state and ", " .. args.state or "") }
-  parts[2] = fmt.phrase(tree.samples and tree.samples[1] or 0, "{time|times}")
-  for _, phrase in ipairs(open:phrases "time") do parts[#parts + 1] = phrase end
-  if args.where then parts[#parts + 1] = "where " .. args.where end
-  parts[#parts + 1] = fmt.paths(file.path)
-  local cmdline = file.features.cmdline
-  if cmdline then parts[#parts + 1] = table.concat(cmdline, " ") end
-  return table.concat(parts, "  ·  ")
+  return rows.rows, open
 end
 
 local function write_stacks(file, args, out, is_shown)
-  local list, open = stacks_of(file, args, is_shown)
-  if #list == 0 and not interrupted.part() then
+  local rows, open = stacks_of(file, args, is_shown)
+  if #rows == 0 and not interrupted.part() then
     folding.log("offcpu", "%s: no thread left its processor and came back", args[1])
   end
   open:log_notes("offcpu", "time")
-  return output.to(args.o and args.o ~= "-" and args.o or out, function(write)
-    if args.folded then return folded.write(write, list) end
-    local tree = flame.tree(list)
-    flame.write(write, flame.graph(tree, { title = args.title or "Off-CPU time",
-      about = describe_graph(file, args, tree, open), unit = "ns", counted = "time",
-      html = args.o and args.o:find "%.html?$" ~= nil }))
-  end)
+  return folded_rows.write(file, args, out, rows, { title = "Off-CPU time",
+    measured = "time off the processors" .. (args.state and ", " .. args.state or ""),
+    notes = open:phrases "time", headless = args.by == "none" })
 end
 
 function tool.prepare(args) return nil, check_options(args) end
@@ -199,9 +160,7 @@ function tool.run(file, args, out)
   local message = off_cpu.check_recording(file)
   if message then return nil, message end
   if args.folded or args.svg then
-    local ok
-    ok, message = write_stacks(file, args, out, is_shown)
-    return ok and 0 or nil, message
+    return write_stacks(file, args, out, is_shown)
   end
   return list_of(file, args):write(args, out)
 end

@@ -22,7 +22,12 @@ bool pq_phases_begin(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint
 	phases->changed = 0;
 	if (!phases->times)
 		phases->times = calloc(pairs->how->n_states, sizeof(*phases->times));
-	if (!phases->times || !pb_reserve(phases->list, phases->n, phases->capacity))
+	/* most spans are not cut, and have one phase at a time */
+	if (!phases->list) {
+		phases->list = malloc(sizeof(*phases->list));
+		phases->capacity = 1;
+	}
+	if (!phases->times || !phases->list)
 		return false;
 	memset(phases->times, 0, pairs->how->n_states * sizeof(*phases->times));
 	phases->list[phases->n++] = (struct pq_phase){ time, state };
