@@ -69,7 +69,7 @@ $(CONFIG): src/config $(DEPS)
 
 $(B)/perflua: $(MAIN) $(CORE)
 	@echo "  LINK  $@"
-	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ $(LUA_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(EDIT_LIBS) -lm -ldl
+	@$(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ $(LUA_LIBS) $(ZSTD_LIBS) $(ELF_LIBS) $(DEMANGLE_LIBS) $(EDIT_LIBS) $(SCREEN_LIBS) -lm -ldl
 
 $(B)/lib/perflua/core.so: $(CORE)
 	@mkdir -p $(@D)
@@ -79,6 +79,7 @@ $(B)/lib/perflua/core.so: $(CORE)
 $(B)/obj/host/perflua.o: CPPFLAGS += -DPERFLUA_VERSION='"$(VERSION)"'
 $(B)/obj/host/line_editor.o: CPPFLAGS += $(EDIT_CFLAGS)
 $(B)/obj/disasm/disasm.o: CPPFLAGS += $(DISASM_CFLAGS)
+$(B)/obj/host/screen.o: CPPFLAGS += $(SCREEN_CFLAGS)
 
 $(B)/obj/%.o: src/%.c Makefile $(wildcard $(CONFIG))
 	@mkdir -p $(@D)
@@ -168,7 +169,7 @@ model: all ## ask the engine and its model in Lua 100 000 random queries; read a
 
 lint: all ## check format, warnings, luacheck, modules, words, commits, API, exports, generated files
 	@.ci/deps lint
-	$(file >$(B)/flags,$(COMPILE) $(EDIT_CFLAGS) -DPERFLUA_VERSION='"$(VERSION)"')
+	$(file >$(B)/flags,$(COMPILE) $(EDIT_CFLAGS) $(SCREEN_CFLAGS) -DPERFLUA_VERSION='"$(VERSION)"')
 	@B=$(B) .ci/lint
 
 $(B)/obj/measure $(B)/obj/limit: $(B)/obj/%: spec/bench/%.c

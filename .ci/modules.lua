@@ -123,7 +123,9 @@ local lua_modules = {
   { "doctor", "core file perflua recording table text", "init show words" },
   { "overview", "doctor meta perflua text", "init show" },
   { "report", "core doctor errors group measures plan recording table text",
-    "columns graph groups init quality show stats words written" },
+    "columns graph groups init quality show stats text words written" },
+  { "screen", "core report text", "init" },
+  { "top", "core errors report screen text", "init" },
   { "map", "core errors meta query recording table text", "handlers result run segments" },
   { "address", "core table text", "init show" },
   { "timechart", "core file flame text waits", "init svg" },
@@ -134,8 +136,8 @@ local lua_modules = {
   { "tools",
     "address annotate check core diff doctor errors export file flame group header map "
       .. "measures meta "
-      .. "options overview perflua plan recording report script table text timechart toolkit "
-      .. "waits",
+      .. "options overview perflua plan recording report screen script table text timechart "
+      .. "toolkit top waits",
     "init" },
   { "cli",
     "api core errors fields file filter meta options overview perflua query recording report "

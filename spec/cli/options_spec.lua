@@ -34,7 +34,8 @@ describe("the options of perflua", function()
     assert.matches(
       "^perflua %d+%.%d+%.%d+, Lua 5%.4%.%d+\nwith zstd [^\n]*\nwith elfutils %d[^\n]*\n",
       got.out)
-    assert.matches("\nwith%a* libiberty[^\n]*\nwith%a* libcapstone[^\n]*\nwith%a* libedit",
+    assert.matches("\nwith%a* libiberty[^\n]*\nwith%a* libcapstone[^\n]*\n"
+      .. "with%a* libedit[^\n]*\nwith%a* ncurses",
       got.out)
   end)
 

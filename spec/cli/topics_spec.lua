@@ -31,10 +31,10 @@ describe("perflua help TOPIC", function()
   end)
 
   it("shows what methods of a name do", function()
-    local text = help "top"
-    assert.matches("^`query:top%(n %[, column%] %[, options%]%)`\n", text)
-    assert.matches("\n`table:top%(n", text)
-    assert.matches("\n%- `n`: integer%. Rows to show%.\n", text)
+    local text = help "having"
+    assert.matches("^`query:having%(condition%)`\n", text)
+    assert.matches("\n`table:having%(condition", text)
+    assert.matches("\n%- `condition`: string%. Expression of columns", text)
     assert.matches("^`perflua%.open%(", help "open")
     assert.matches("^`query:top%(", help "query:top")
     assert.not_matches("table:top", help "query:top", 1, true)

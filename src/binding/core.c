@@ -177,6 +177,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "count", pl_file_count },
 		{ "count_workers", pl_file_count_threads },
 		{ "group", pl_file_group },
+		{ "walk", pl_open_walk },
 		{ "group_workers", pl_file_group_threads },
 		{ "short_names", pl_file_short_names },
 		{ "loop_workers", pl_file_loop_threads },

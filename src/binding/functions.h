@@ -35,6 +35,7 @@ int pl_file_dispatch(lua_State *L); /* core.dispatch(file, options) */
 int pl_file_dump(lua_State *L);	    /* core.dump(file, out, options) */
 int pl_file_script(lua_State *L);   /* core.script(file, out, options) */
 int pl_file_group(lua_State *L);    /* core.group(file, description) -> groups: query/group.c */
+int pl_open_walk(lua_State *L);	    /* core.walk(file) -> walk, see query/watch.c */
 int pl_file_group_threads(lua_State *L); /* core.group_workers(file, description) -> n, why */
 int pl_file_loop_threads(lua_State *L);	 /* core.loop_workers(file, options) -> n, why */
 /* core.count_workers(file [, is_health]) -> n, why, can_find */

@@ -8,11 +8,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -147,6 +149,105 @@ int perflua_run(lua_State *L)
 	while (ended < 0 && errno == EINTR);
 	lua_pushinteger(L, WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status));
 	return 1;
+}
+
+static int control = -1; /* the socket to perf record */
+
+#define CONTROL_FD 3 /* its number in perf record */
+
+/* Sets the descriptors that perf record begins with. Returns an errno, or 0. */
+static int set_descriptors(posix_spawn_file_actions_t *actions, int pipe_to, int socket,
+			   int errors)
+{
+	int error = posix_spawn_file_actions_adddup2(actions, pipe_to, STDOUT_FILENO);
+
+	if (!error && errors >= 0)
+		error = posix_spawn_file_actions_adddup2(actions, errors, STDERR_FILENO);
+	if (!error && errors >= 0 && isatty(STDIN_FILENO))
+		error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null",
+							 O_RDONLY, 0);
+	/* the last: the others may have its number */
+	if (!error)
+		error = posix_spawn_file_actions_adddup2(actions, socket, CONTROL_FD);
+	return error;
+}
+
+/* Starts the words with standard output in a pipe that becomes our input. Returns an errno. */
+static int start_recording(char *const *argv, int errors, pid_t *pid)
+{
+	int data[2] = { -1, -1 }, sockets[2] = { -1, -1 }, error = 0;
+	posix_spawn_file_actions_t actions;
+
+	if (pipe2(data, O_CLOEXEC) < 0)
+		return errno;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
+		error = errno;
+	/* dup2() to the same number would leave it to be closed */
+	if (!error && sockets[1] == CONTROL_FD &&
+	    (sockets[1] = fcntl(sockets[1], F_DUPFD_CLOEXEC, 10)) < 0)
+		error = errno;
+	if (!error && !(error = posix_spawn_file_actions_init(&actions))) {
+		error = set_descriptors(&actions, data[1], sockets[1], errors);
+		if (!error)
+			error = posix_spawnp(pid, argv[0], &actions, NULL, argv, environ);
+		posix_spawn_file_actions_destroy(&actions);
+	}
+	if (!error && dup2(data[0], STDIN_FILENO) < 0)
+		error = errno;
+	close(data[0]);
+	close(data[1]);
+	if (sockets[1] >= 0)
+		close(sockets[1]);
+	control = sockets[0];
+	return error;
+}
+
+int perflua_record(lua_State *L)
+{
+	bool is_screen = lua_toboolean(L, 2);
+	FILE *errors = NULL;
+	char *const *argv;
+	int error;
+	pid_t pid;
+
+	argv = push_words(L);
+	if (is_screen && !(errors = push_output_file(L)))
+		return push_start_error(L, argv[0], errno);
+	error = start_recording(argv, errors ? fileno(errors) : -1, &pid);
+	if (error)
+		return push_start_error(L, argv[0], error);
+	lua_pushinteger(L, pid);
+	if (!is_screen)
+		return 1;
+	lua_insert(L, -2);
+	return 2;
+}
+
+int perflua_wake(lua_State *L)
+{
+	static const char ping[] = "ping\n";
+
+	(void)L;
+	/* one that has ended, or has not read the last words yet, needs none */
+	if (control >= 0)
+		send(control, ping, sizeof(ping) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return 0;
+}
+
+int perflua_stop(lua_State *L)
+{
+	pid_t pid = (pid_t)luaL_checkinteger(L, 1);
+	lua_Integer ms = luaL_optinteger(L, 2, 0);
+	siginfo_t ended = { 0 };
+
+	while (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT | WNOHANG) == 0 &&
+	       !ended.si_pid && ms > 0) {
+		usleep(10000);
+		ms -= 10;
+	}
+	if (!ended.si_pid)
+		kill(pid, SIGTERM);
+	return 0;
 }
 
 /*

@@ -23,4 +23,22 @@ int perflua_wait(lua_State *L);
  */
 int perflua_run(lua_State *L);
 
+/*
+ * host.record({word…}, is_screen) -> pid, file | pid | nil, message
+ *
+ * Starts perf record with these words, its recording in a pipe that becomes the standard input
+ * of this process, and with --control, by which host.wake() wakes it. is_screen: what perf and
+ * its command print goes to `file`, and they read an empty input if this one is a terminal.
+ */
+int perflua_record(lua_State *L);
+
+/* host.wake(): makes perf record write what it has. */
+int perflua_wake(lua_State *L);
+
+/*
+ * host.stop(pid [, ms]): ends perf record, and its command, unless it ends by itself in that
+ * time.
+ */
+int perflua_stop(lua_State *L);
+
 #endif

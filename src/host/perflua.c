@@ -28,6 +28,7 @@
 #include "heap.h"
 #include "line_editor.h"
 #include "pager.h"
+#include "screen.h"
 #include "signals.h"
 #include "terminal.h"
 
@@ -134,6 +135,9 @@ static const luaL_Reg host[] = {
 	{ "read_line", host_read_line },
 	{ "page", perflua_page },
 	{ "fork", host_fork },
+	{ "record", perflua_record },
+	{ "wake", perflua_wake },
+	{ "stop", perflua_stop },
 	{ "wait", perflua_wait },
 	{ NULL, NULL },
 };
@@ -176,6 +180,7 @@ static void push_host(lua_State *L)
 	lua_pushliteral(L, LUA_RELEASE);
 	lua_setfield(L, -2, "lua");
 	perflua_add_editing(L);
+	perflua_add_screen(L);
 }
 
 /* Loads an embedded module for require: (name, ":preload:") -> module */

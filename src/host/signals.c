@@ -10,6 +10,7 @@
 #include <lauxlib.h>
 #include <lualib.h>
 
+#include "screen.h"
 #include "base/progress.h"
 #include "base/replacement.h"
 #include "pager.h"
@@ -46,6 +47,7 @@ static void remove_unfinished_files(void)
 /* Ends the process by a signal, as it would have been ended without a handler. */
 static void on_ending_signal(int sig)
 {
+	perflua_restore_terminal();
 	remove_unfinished_files();
 	if (perflua_leave_pager() && sig == SIGPIPE)
 		_exit(EXIT_SUCCESS); /* its user has seen enough */

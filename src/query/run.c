@@ -245,7 +245,7 @@ static bool continue_walk(void *arg, uint64_t done, uint64_t size)
 
 	(void)size;
 	done = p->before;
-	if (p->rec && p->size)
+	if (p->walking && p->rec && p->size)
 		done = (uint64_t)(pd_walk_part(&p->walk, p->rec) * (double)p->size);
 	p->ended = !pb_goes_on(&p->scope->progress, done, p->size);
 	return !p->ended;
@@ -280,7 +280,7 @@ static enum pb_outcome read_streams(struct pass *p, struct pd_error *err)
 static enum pb_outcome read_walk(struct pass *p, struct pd_error *err)
 {
 	const struct pq_scope *scope = p->scope;
-	struct pd_walk *walk = &p->walk;
+	struct pd_walk *walk = scope->walk ? scope->walk : &p->walk;
 	struct pd_record rec;
 	size_t asked = 0;
 	int got;
@@ -289,19 +289,22 @@ static enum pb_outcome read_walk(struct pass *p, struct pd_error *err)
 	 * Nothing is read ahead for streams and in time order. For split samples and Lua
 	 * functions it could be.
 	 */
-	if (!pq_scope_open_walk(scope, scope->calls, walk, err))
+	if (!scope->walk && !pq_scope_open_walk(scope, scope->calls, walk, err))
 		return PB_FAILED;
 	/*
 	 * The scope's progress is not used: the records show how far the pass is, and the
 	 * building of an index does not.
 	 */
-	walk->options.progress = (struct pb_progress){ .goes_on = continue_walk, .arg = p };
-	p->walking = true;
+	if (!scope->walk)
+		walk->options.progress = (struct pb_progress){ .goes_on = continue_walk,
+							       .arg = p };
+	p->walking = !scope->walk;
 	while ((got = pd_walk_next(walk, &rec, err)) > 0) {
 		p->rec = &rec;
 		if (scope->calls)
 			pq_calls_next(scope->calls);
-		if ((scope->calls || asked++ % ASK_EVERY == 0) && !continue_walk(p, 0, 0))
+		if (!scope->walk && (scope->calls || asked++ % ASK_EVERY == 0) &&
+		    !continue_walk(p, 0, 0))
 			break;
 		p->before += rec.size;
 		if (!pq_worker_take(&p->worker, &rec)) {
@@ -311,11 +314,15 @@ static enum pb_outcome read_walk(struct pass *p, struct pd_error *err)
 			got = -1;
 			break;
 		}
+		/* the record was taken: the next pass begins with another one */
+		if (scope->walk && !continue_walk(p, 0, 0))
+			break;
 	}
 	p->rec = NULL;
 	p->walking = false;
 	pq_worker_count(&p->worker, 0);
-	pd_walk_deinit(walk);
+	if (!scope->walk)
+		pd_walk_deinit(walk);
 	if (scope->late)
 		*scope->late += walk->late;
 	/* after an interrupt nobody waits for a stream */
@@ -328,8 +335,8 @@ static enum pb_outcome read_alone(struct pass *p, struct pd_error *err)
 {
 	const struct pq_scope *scope = p->scope;
 
-	if (scope->order == PD_ORDER_TIME || scope->calls || pq_scope_passes(scope) ||
-	    pq_scope_splits(scope))
+	if (scope->order == PD_ORDER_TIME || scope->calls || scope->walk ||
+	    pq_scope_passes(scope) || pq_scope_splits(scope))
 		return read_walk(p, err);
 	return read_streams(p, err);
 }
@@ -368,10 +375,15 @@ static enum pb_outcome run_alone(const struct pq_scope *scope,
 		scope->calls->pass = pass;
 		scope->calls->destroy = destroy_pass;
 	}
-	if (pq_worker_init(&pass->worker, scope, grouping))
+	if (pq_worker_init(&pass->worker, scope, grouping)) {
+		if (scope->growing)
+			*scope->growing = pass->worker.groups;
 		read = read_alone(pass, err);
-	else
+	} else {
 		note_no_memory(scope, err);
+	}
+	if (scope->growing)
+		*scope->growing = NULL;
 	if (read != PB_FAILED && pass->worker.fields.failed) {
 		note_no_memory(scope, err);
 		read = PB_FAILED;
@@ -392,10 +404,10 @@ static enum pb_outcome run_pass(const struct pq_scope *scope,
 				struct pd_error *err)
 {
 	const char *why;
-	unsigned threads = parallel_threads(scope, grouping, &why);
+	unsigned threads = scope->growing ? 1 : parallel_threads(scope, grouping, &why);
 	enum pb_outcome ran = PB_RETRY_SERIAL;
 
-	if (pq_pipeline_fits(scope)) {
+	if (!scope->growing && pq_pipeline_fits(scope)) {
 		ran = pq_pipeline_run(scope, grouping, groups, err);
 		if (ran != PB_RETRY_SERIAL)
 			return ran;

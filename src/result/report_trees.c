@@ -42,7 +42,8 @@ bool pr_report_trees_begin(struct pr_report_trees *trees, size_t n_rows)
 
 void pr_report_trees_deinit(struct pr_report_trees *trees)
 {
-	pq_groups_destroy(trees->groups);
+	if (!trees->is_borrowed)
+		pq_groups_destroy(trees->groups);
 	free(trees->stacks.list);
 	free(trees->first);
 	free(trees->known);

@@ -9,6 +9,7 @@
 
 struct pr_report_trees {
 	struct pq_groups *groups;	/* of the query, with the chains */
+	bool is_borrowed;		/* the groups are not destroyed with the trees */
 	struct pq_report_stacks stacks; /* of all rows */
 	uint32_t *first;		/* [n_rows + 1]: the first stack of each row */
 	size_t n_rows;

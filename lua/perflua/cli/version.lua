@@ -23,6 +23,8 @@ function version.text(host)
       or "without libcapstone: annotate shows source lines and offsets, no instructions",
     host.libedit and "with libedit " .. host.libedit
       or "without libedit: the prompt has no line editing and no history",
+    host.screen and "with ncurses " .. host.screen.version
+      or "without ncurses: top and browse print tables",
   }, "\n") .. "\n"
 end
 

@@ -221,16 +221,22 @@ function report.reading(prepared)
   return { query = prepared.query, keys = keys, columns = measures }
 end
 
--- Returns the result of the core, and its sections.
-local function read_groups(prepared, data)
+-- Describes a report to the core.
+local function describe(prepared, data)
   local spec = spec_of(prepared.query)
   local wanted, measured = query_keys(prepared, report_keys.of(prepared))
   local description = engine.grouping(spec, wanted, measured)
   description.later_names = true -- perf report gives them, perf script does not
   description.report = describe_report(prepared, #data.keys)
   description.shape = merge.shape(data)
-  local result = engine.groups(spec, description) or core.result(description.shape)
-  return result, description.sections or {}, description.trees
+  return description
+end
+
+-- Returns the result of the core, and its description with the sections.
+local function read_groups(prepared, data, description)
+  description = description or describe(prepared, data)
+  local result = engine.groups(spec_of(prepared.query), description)
+  return result or core.result(description.shape), description
 end
 
 -- Names the events, which in a stream may have come among the samples.
@@ -263,8 +269,8 @@ local NO_SAMPLES <const> = { samples = 0, period = 0 }
 local function read_wholes(prepared, sections)
   local by_index, whole = {}, report.whole(prepared)
   if not whole then return end
-  local _, wholes = read_groups(whole, table_of(whole, whole.fields))
-  for _, one in ipairs(wholes) do by_index[one.index or 0] = one end
+  local _, description = read_groups(whole, table_of(whole, whole.fields))
+  for _, one in ipairs(description.sections or {}) do by_index[one.index or 0] = one end
   for _, section in ipairs(sections) do
     for _, one in ipairs(section.members or { section }) do
       one.whole = by_index[one.index or 0] or section.members and NO_SAMPLES
@@ -274,16 +280,9 @@ end
 
 local ALL = { limit = 0 }
 
----@param prepared table
----@param shown { limit: number, count: integer?, by_name: boolean?, order: string[]? }? rows of
---- that share at least, in percent, and so many at most, default: all; columns in the order of
---- their names; what rows are sorted by, default: their shares (report/columns.lua)
----@return table
-function report.read(prepared, shown)
-  shown = shown or ALL
-  local keys, counted = report_keys.shown(prepared), aside.from(prepared.query)
-  local data = table_of(prepared, keys)
-  local result, sections, trees = read_groups(prepared, data)
+-- Returns what report.read() does, of a result.
+local function show_result(prepared, shown, data, result, description)
+  local sections = description.sections or {}
   local names = name_sections(sections, spec_of(prepared.query).file)
   read_wholes(prepared, sections)
   for _, section in ipairs(sections) do
@@ -295,13 +294,55 @@ function report.read(prepared, shown)
     fields = prepared.fields }, sections, shown)
   return {
     events = sections, names = names, view = view, hidden = #result - #view,
-    keys = keys, places = places,
+    keys = data.shown, places = places,
     children = has_children, slots = prepared.slots, has_callers = prepared.children,
     branches = prepared.branches,
-    symbols = prepared.place.symbol ~= nil, aside = counted.n,
-    graph = trees and prepared.graph, trees = trees,
+    symbols = prepared.place.symbol ~= nil, aside = description.aside or 0,
+    graph = description.trees and prepared.graph, trees = description.trees,
     fields = prepared.fields, begins_with_symbol = prepared.fields[1].name == "symbol",
   }
+end
+
+-- Returns the keys and measures of a report, and with `shown` the keys of its rows.
+local function data_of(prepared)
+  local keys = report_keys.shown(prepared)
+  local data = table_of(prepared, keys)
+  data.shown = keys
+  return data
+end
+
+---@param prepared table
+---@param shown { limit: number, count: integer?, by_name: boolean?, order: string[]? }? rows of
+--- that share at least, in percent, and so many at most, default: all; columns in the order of
+--- their names; what rows are sorted by, default: their shares (report/columns.lua)
+---@return table
+function report.read(prepared, shown)
+  local data = data_of(prepared)
+  aside.from(prepared.query)
+  return show_result(prepared, shown or ALL, data, read_groups(prepared, data))
+end
+
+---Does what report.read() does, but lets a function look at the report while it grows.
+---@param prepared table
+---@param shown table
+---@param watched { walk: userdata, limit: integer, every: integer, look: fun(take:
+--- (fun(has_trees: boolean, decays: boolean): table?), state: string, now: integer):
+--- boolean } see src/binding/query/watch.c; look: take() returns the report so far; true ends
+--- the reading
+---@return table
+function report.watch(prepared, shown, watched)
+  local data = data_of(prepared)
+  aside.from(prepared.query)
+  local description = describe(prepared, data)
+  local function take(has_trees, decays)
+    description.trees, description.sections = nil, nil
+    local result = description.snapshot(has_trees, decays)
+    return result and show_result(prepared, shown, data, result, description)
+  end
+  description.walk, description.limit = watched.walk, watched.limit
+  description.watch_ns = watched.every
+  function description.watch(...) return watched.look(take, ...) end
+  return show_result(prepared, shown, data, read_groups(prepared, data, description))
 end
 
 return report

@@ -8,16 +8,15 @@ local fmt = require "perflua.text.fmt"
 local graph = require "perflua.report.graph"
 local groups = require "perflua.report.groups"
 local header = require "perflua.tools.header"
-local interrupted = require "perflua.table.interrupted"
 local list = require "perflua.text.list"
 local output = require "perflua.table.output"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
 local quality = require "perflua.report.quality"
 local report = require "perflua.report"
-local show = require "perflua.report.show"
 local stats = require "perflua.report.stats"
 local symbols = require "perflua.toolkit.symbols"
+local report_text = require "perflua.report.text"
 local unchosen = require "perflua.toolkit.unchosen"
 local words = require "perflua.report.words"
 local written = require "perflua.report.written"
@@ -294,37 +293,11 @@ function tool.prepare(args)
   return settings
 end
 
--- Says how many rows were written before an interrupt; nil: all.
-local function describe_written(result)
-  local n, all = 0, 0
-  for _, event in ipairs(result.events) do
-    n, all = n + event.written, all + event.n
-  end
-  return n < all and interrupted.rows(n, all) or nil
-end
-
-local function write_text(result, file, health, out, args, settings)
-  local function note(...)
-    if not args.quiet then out:write("# ", ...) end
-  end
-  for _, text in ipairs(quality.file(result, file, health)) do note(text, "\n") end
-  local write_section = show.sections(result, settings.columns, args, out)
-  local line_of = quality.events(health, result.branches and { "branch", "branches" })
-  for i, event in ipairs(result.events) do
-    if i > 1 then out:write "\n\n" end
-    note(line_of(event), "\n# Event count: ", fmt.unsigned((event.whole or event).period),
-      "\n#\n")
-    write_section(event)
-  end
-  if #result.events == 0 then
-    note(interrupted.part() and "no samples" or unchosen.text(file, args), "\n")
-  end
-  if is_cut(args) and result.hidden > 0 then
-    note(fmt.phrase(result.hidden, ("{row|rows} below %g %% {is|are} not shown: "
-      .. "--percent-limit 0 shows {it|them}\n"):format(CUT)))
-  end
-  local remark = describe_written(result) or written.part()
-  if remark then note(remark, "\n") end
+-- Says how many rows are too small to be shown; nil: none is.
+local function describe_cut(result, args)
+  if not is_cut(args) or result.hidden == 0 then return nil end
+  return fmt.phrase(result.hidden, ("{row|rows} below %g %% {is|are} not shown: "
+    .. "--percent-limit 0 shows {it|them}"):format(CUT))
 end
 
 function tool.explain(file, _, settings)
@@ -388,8 +361,9 @@ function tool.run(file, args, out, settings)
     return USAGE, "report: --group-sort-idx: not so many events are shown together; perf "
       .. "record -e '{EVENT,EVENT}' records a group"
   end
-  local write = args.json and written.json or args.csv and written.csv or write_text
-  local done, why = write(result, file, health, out, args, settings)
+  local write = args.json and written.json or args.csv and written.csv or report_text.write
+  local done, why = write(result, file, health, out, args, settings.columns,
+    #result.events == 0 and unchosen.text(file, args) or nil, describe_cut(result, args))
   if done == nil and why then return nil, why end
 end
 

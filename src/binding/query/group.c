@@ -263,9 +263,12 @@ static struct pl_job *prepare_job(lua_State *L)
  */
 static void set_machine(lua_State *L, struct pl_file *f, struct pl_job *job)
 {
-	bool asks = job_asks_system(job);
+	/* passes that go on with one walk may ask later */
+	bool is_watched = lua_getfield(L, PL_OPTIONS_AT, "watch") != LUA_TNIL;
+	bool asks = job_asks_system(job) || is_watched;
 
-	if (!asks || f->system || f->sideband || job->pairs.how || job->calls ||
+	lua_pop(L, 1);
+	if (is_watched || !asks || f->system || f->sideband || job->pairs.how || job->calls ||
 	    !pq_run_reads(&job->scope)) {
 		/* a function may ask about a stream, whose system is read with its records */
 		asks = asks || (job->calls && pl_file_passes(f));
@@ -306,10 +309,11 @@ const char *pl_wrong_name(enum pq_wrong wrong)
  * The description is that of a scope (scope.h) with keys {{value = tree, other = tree |
  * nil, at = position among a group's keys | nil: its event}, …} and measures {{measure = name,
  * value = tree, weight = tree | nil, events = {set, set} of ratio}, …}. It may have report,
- * profile, binaries or functions, see report.c, profile.c, hits.c and functions.c, or pairs and
- * values, see pairs.c: then the trees of keys and measures, and `kept`, have fields {row =
- * place} of the rows, and `counts` of the description is set. With `most`, records that measure
- * more are set aside (group.h), and `aside` of the description is set to their number.
+ * profile, binaries or functions, see report.c, profile.c, hits.c and functions.c, a report
+ * also watch, see watch.c, or pairs and values, see pairs.c: then the trees of keys and
+ * measures, and `kept`, have fields {row = place} of the rows, and `counts` of the description
+ * is set. With `most`, records that measure more are set aside (group.h), and `aside` of the
+ * description is set to their number.
  *
  * The result has the shape in field `shape` (result.h); sections are the indexes of events of
  * the key without a position, which comes first. Where rows are items of records, field `whole`
@@ -325,6 +329,7 @@ int pl_file_group(lua_State *L)
 	enum pb_outcome ran;
 	enum pq_wrong wrong;
 	struct pb_lap lap;
+	bool has_stopped;
 	int n_results = 1;
 
 	pl_system_hold(f);
@@ -336,17 +341,19 @@ int pl_file_group(lua_State *L)
 		enter_job_calls(L, job);
 	f->late = 0;
 	job->scope.late = &f->late;
+	pl_watch_begin(L, job);
 	ran = job->pairs.how ? pl_pairs_run(L, job, &err) :
 			       pq_run(&job->scope, &job->grouping, &job->groups, &err);
 	keep_system(f, job);
 	pl_progress_end(&job->progress);
+	has_stopped = pl_watch_end(L, job);
 	/* a stream that a reader waited for ends as if the recording had ended */
 	if (ran == PB_FAILED && pl_tells(job->progress.interrupt, &err)) {
 		lua_pushnil(L);
 		lua_pushstring(L, err.message);
 		return 2;
 	}
-	if (ran != PB_OK)
+	if (ran != PB_OK && !has_stopped)
 		pl_cut_pass(L, job->progress.part);
 	pl_file_report(L, f);
 	if (!job->groups) {
@@ -361,7 +368,7 @@ int pl_file_group(lua_State *L)
 	pl_progress_watch(&job->progress, f->interrupt);
 	lap = pb_stage_enter(f->session->timing, NULL, PB_STAGE_ROWS);
 	if (wrong == PQ_RIGHT && job->report.is_asked)
-		wrong = pl_push_report(L, f, job);
+		wrong = pl_push_report(L, f, job, job->groups);
 	if (wrong == PQ_RIGHT && job->profile.is_asked && !pl_push_profile(L, job))
 		wrong = PQ_WRONG_SUM;
 	if (wrong == PQ_RIGHT && job->hits.is_asked)

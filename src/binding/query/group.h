@@ -4,6 +4,7 @@
 
 #include "annotate/functions.h"
 #include "export/export.h"
+#include "result/report_trees.h"
 #include "calls.h"
 #include "scope.h"
 
@@ -31,7 +32,10 @@ struct pl_job {
 		struct pq_report asked;
 		struct pq_report_sections sections;
 		struct pq_report_stacks stacks;
+		/* the trees made last of groups that grow; NULL: none */
+		struct pr_report_trees *growing_trees;
 	} report;
+	struct pl_watch *watch; /* NULL: nobody looks while it runs */
 	struct pl_profile {
 		bool is_asked;
 		struct pe_asked asked;
@@ -77,11 +81,22 @@ int pl_push_groups(lua_State *L, struct pl_job *job);
 /*
  * Reports, whose result has groups of its own (report.c). pl_report_read() reads the options;
  * pl_push_report() pushes the result, sets the sections of the description, and returns whether
- * a sum has no answer.
+ * a sum has no answer; groups other than the job's grow, and what it made of them is forgotten
+ * by pl_report_forget_growing().
  */
 void pl_report_read(lua_State *L, struct pl_job *job);
-enum pq_wrong pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job);
+enum pq_wrong pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job,
+			     struct pq_groups *groups);
+void pl_report_forget_growing(struct pl_job *job);
 void pl_report_free(struct pl_job *job);
+
+/*
+ * Watched passes (watch.c). pl_watch_begin() reads the options, and prepares the job for them;
+ * pl_watch_end() ends it, raises an error of the watching function, and returns true if that
+ * one ended the pass.
+ */
+void pl_watch_begin(lua_State *L, struct pl_job *job);
+bool pl_watch_end(lua_State *L, struct pl_job *job);
 
 /*
  * Profiles, which have entries instead of groups (profile.c). pl_profile_read() reads the

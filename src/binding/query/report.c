@@ -278,11 +278,11 @@ static bool set_sections(lua_State *L, const struct pl_job *job, struct pq_group
  * Returns the part of the recording that the groups are of, if an interrupt ended the adding
  * up.
  */
-static double part_taken(const struct pl_job *job)
+static double part_taken(const struct pl_job *job, const struct pq_groups *groups)
 {
 	double part = job->progress.ended ? job->progress.part : 1;
 
-	return part * (double)job->report.sections.taken / (double)pq_groups_size(job->groups);
+	return part * (double)job->report.sections.taken / (double)pq_groups_size(groups);
 }
 
 static bool is_report_shape(const struct pr_shape *shape, const struct pq_report *asked)
@@ -318,8 +318,11 @@ struct pr_report_trees *pl_check_report_trees(lua_State *L, int index)
 	return trees;
 }
 
-/* Sets `trees` of the description, which take the groups; their grouping is the job's. */
-static void set_trees(lua_State *L, struct pl_job *job, size_t n_rows)
+/*
+ * Sets `trees` of the description, which take the groups, unless these grow; their grouping is
+ * the job's.
+ */
+static void set_trees(lua_State *L, struct pl_job *job, struct pq_groups *groups, size_t n_rows)
 {
 	struct pr_report_trees *made = lua_newuserdatauv(L, sizeof(*made), 2);
 
@@ -333,17 +336,35 @@ static void set_trees(lua_State *L, struct pl_job *job, size_t n_rows)
 	lua_setiuservalue(L, -2, 1);
 	lua_pushvalue(L, PL_FILE_AT);
 	lua_setiuservalue(L, -2, 2);
-	made->groups = job->groups;
+	made->groups = groups;
+	made->is_borrowed = job->report.asked.grows;
 	made->stacks = job->report.stacks;
 	made->max_frames = job->report.asked.max_frames;
-	job->groups = NULL;
+	if (made->is_borrowed) {
+		job->report.growing_trees = made;
+		lua_pushvalue(L, -1); /* it stays while the job may forget its groups */
+		lua_rawsetp(L, PL_KEEP_AT, &job->report);
+	} else {
+		job->groups = NULL;
+	}
 	job->report.stacks.list = NULL;
+	job->report.stacks.n = job->report.stacks.room = 0;
 	if (!pr_report_trees_begin(made, n_rows))
 		luaL_error(L, "no memory for a report");
 	lua_setfield(L, PL_OPTIONS_AT, "trees");
 }
 
-enum pq_wrong pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job)
+void pl_report_forget_growing(struct pl_job *job)
+{
+	if (job->report.growing_trees)
+		pr_report_trees_deinit(job->report.growing_trees);
+	job->report.growing_trees = NULL;
+	free(job->report.sections.list);
+	job->report.sections.list = NULL;
+}
+
+enum pq_wrong pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job,
+			     struct pq_groups *groups)
 {
 	struct pq_report *asked = &job->report.asked;
 	struct ps_interrupt interrupt = { .flag = job->progress.interrupt,
@@ -358,14 +379,14 @@ enum pq_wrong pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job
 		      "not the shape of a report");
 	asked->system = f->system;
 	asked->n_machines = (uint32_t)f->session->n_files;
-	if (!pq_report_make(asked, job->groups, result->groups, &job->report.sections,
-			    &interrupt))
+	asked->grows = groups != job->groups;
+	if (!pq_report_make(asked, groups, result->groups, &job->report.sections, &interrupt))
 		luaL_error(L, "no memory for a report");
 	result->is_open = false;
 	if (atomic_load(&interrupt.cut))
-		pl_cut_pass(L, part_taken(job));
+		pl_cut_pass(L, part_taken(job, groups));
 	if (asked->stacks)
-		set_trees(L, job, pq_groups_size(result->groups));
+		set_trees(L, job, groups, pq_groups_size(result->groups));
 	pq_groups_destroy(job->groups);
 	job->groups = NULL;
 	if (!set_sections(L, job, result->groups))

@@ -12,9 +12,16 @@ struct pq_chains *pq_chains_create(void)
 		free(c);
 		return NULL;
 	}
-	if (c)
+	if (c) {
 		pb_secret_make(&c->secret);
+		c->limit = SIZE_MAX;
+	}
 	return c;
+}
+
+void pq_chains_limit(struct pq_chains *c, size_t limit)
+{
+	c->limit = limit;
 }
 
 void pq_chains_destroy(struct pq_chains *c)
@@ -330,10 +337,16 @@ uint32_t pq_chains_of(struct pq_chains *c, struct pm_resolver *resolver,
 		if (chain)
 			return chain - 1;
 	}
+	if (c->n >= c->limit) {
+		if (c->n / 2 >= c->limit)
+			return PQ_CHAIN_BEYOND;
+		raw = (struct raw){ 0 };
+		hashed = false;
+	}
 	chain = pq_is_binary_kind(kind) ? resolve_binary(c, &looked, rec, &raw) :
 					  resolve_chain(c, &looked, rec, &raw);
 	/* a chain without frames is its ip, which the hash leaves out */
-	if (hashed && !looked.by_time && !looked.alone && chain < PQ_CHAIN_NO_MEMORY)
+	if (hashed && !looked.by_time && !looked.alone && chain < PQ_CHAIN_BEYOND)
 		pq_raw_keep(&c->raw, &hash, chain + 1);
 	return chain;
 }

@@ -90,11 +90,18 @@ struct pq_chains *pq_chains_create(void);
 void pq_chains_destroy(struct pq_chains *chains);
 
 /*
+ * Bounds the memory: from `limit` chains on further ones are taken for their ip alone, and from
+ * twice as many on not resolved.
+ */
+void pq_chains_limit(struct pq_chains *chains, size_t limit);
+
+/*
  * Returns the number of a record's chain. PQ_NO_CHAIN: it has none (no ip); PQ_CHAIN_NO_MEMORY:
  * no memory.
  */
 #define PQ_NO_CHAIN	   UINT32_MAX
 #define PQ_CHAIN_NO_MEMORY (UINT32_MAX - 1)
+#define PQ_CHAIN_BEYOND	   (UINT32_MAX - 2) /* see pq_chains_limit() */
 uint32_t pq_chains_of(struct pq_chains *chains, struct pm_resolver *resolver,
 		      const struct pd_record *rec, enum pq_chain_kind kind);
 

@@ -125,7 +125,7 @@ struct pq_chains {
 	size_t n_aliases, aliases_room;
 	struct pb_map by_place; /* numbers of aliases */
 	struct pq_chain *list;	/* [n] */
-	size_t n, room;
+	size_t n, room, limit;	/* limit: SIZE_MAX: none */
 	uint32_t *numbers; /* [n_numbers]: numbers of frames, callee first, chain after chain */
 	size_t n_numbers, numbers_room;
 	struct pb_map by_frames;	 /* numbers of chains in the list */

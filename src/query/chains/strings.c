@@ -27,6 +27,12 @@ void pq_texts_seal(struct pq_texts *texts)
 	texts->n = texts->capacity = 0;
 }
 
+void pq_texts_unmove(struct pq_texts *texts)
+{
+	for (size_t i = 0; i < texts->n; i++)
+		texts->list[i]->moved = NULL;
+}
+
 struct wanted {
 	const struct pq_texts *texts;
 	const char *p;

@@ -46,6 +46,9 @@ void pq_texts_deinit(struct pq_texts *texts);
 /* Frees memory that only serves to find texts. None may be added after it. */
 void pq_texts_seal(struct pq_texts *texts);
 
+/* Forgets the tables that its texts were moved to. */
+void pq_texts_unmove(struct pq_texts *texts);
+
 /* Returns the text with these bytes, which are copied if they are new; NULL: no memory. */
 struct pq_text *pq_texts_add(struct pq_texts *texts, const char *p, uint32_t size);
 

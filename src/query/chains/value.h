@@ -27,6 +27,9 @@ enum pq_type {
 	PQ_TYPES,
 };
 
+/* The text of keys, but for events and numbers, of records for which there was no group. */
+#define PQ_OTHERS "[others]"
+
 struct pq_value {
 	uint8_t type; /* enum pq_type */
 	/* number that only this PQ_TEXT of a row has (rows.h); 0: none */

@@ -476,6 +476,12 @@ bool pq_fields_key(struct pq_fields *fields, uint32_t field, struct pq_value *ou
 	if (!kind)
 		kind = (enum pq_chain_kind)kinds[load->bound->field->arg];
 	out->u = pq_chains_of(fields->chains, fields->resolver, fields->rec, kind);
+	if (out->u == PQ_CHAIN_BEYOND) {
+		*out = (struct pq_value){ .type = PQ_TEXT,
+					  .p = PQ_OTHERS,
+					  .size = sizeof(PQ_OTHERS) - 1 };
+		return true;
+	}
 	out->type = out->u == PQ_NO_CHAIN ? PQ_NIL : PQ_CHAIN;
 	out->size = pq_chains_own(fields->chains);
 	return out->u != PQ_CHAIN_NO_MEMORY;

@@ -102,7 +102,31 @@ static bool prepare_chains(struct pq_groups *groups)
 		return true;
 	groups->chains = pq_chains_create();
 	groups->fields->chains = groups->chains;
+	if (groups->chains && groups->grouping->limit)
+		pq_chains_limit(groups->chains, groups->grouping->limit);
 	return groups->chains != NULL;
+}
+
+/* Sets the words of the group of others, but for its event. Returns false without memory. */
+static bool prepare_others(struct pq_groups *groups)
+{
+	const struct pq_text *text;
+
+	if (!groups->grouping->limit)
+		return true;
+	groups->others = calloc(groups->table.n_words + 1, sizeof(*groups->others));
+	text = pq_texts_intern(&groups->texts, PQ_OTHERS, sizeof(PQ_OTHERS) - 1);
+	if (!groups->others || !text)
+		return false;
+	for (size_t i = 0; i < groups->grouping->n_keys; i++) {
+		enum pq_kind kind = groups->grouping->keys[i].value->kind;
+
+		if (kind != PQ_K_STRING && kind != PQ_K_STACK)
+			continue;
+		groups->others[i] = (uintptr_t)text->bytes;
+		pq_table_tags(&groups->table, groups->others)[i] = PQ_TEXT;
+	}
+	return true;
 }
 
 bool pq_groups_begin(struct pq_groups *groups)
@@ -139,6 +163,7 @@ struct pq_groups *pq_groups_create(const struct pq_grouping *grouping, struct pq
 	    !prepare_chains(groups) ||
 	    !pq_table_init(&groups->table, grouping->n_keys, states) ||
 	    !(groups->words = calloc(groups->table.n_words + 1, sizeof(*groups->words))) ||
+	    !prepare_others(groups) ||
 	    (grouping->whole && !(groups->whole = pq_groups_create(grouping->whole, fields))) ||
 	    !pq_groups_begin(groups)) {
 		pq_groups_destroy(groups);
@@ -178,8 +203,9 @@ void pq_groups_forget_reads(struct pq_groups *groups)
 	free(groups->words);
 	free(groups->pending);
 	groups->pending = NULL;
+	free(groups->others);
 	groups->keys = groups->keys_end = NULL;
-	groups->words = NULL;
+	groups->words = groups->others = NULL;
 }
 
 void pq_groups_destroy(struct pq_groups *groups)
@@ -232,6 +258,16 @@ struct pq_groups *pq_groups_whole(const struct pq_groups *groups)
 size_t pq_groups_size(const struct pq_groups *groups)
 {
 	return groups->table.n;
+}
+
+void pq_groups_decay(struct pq_groups *groups)
+{
+	for (struct pq_measured *m = groups->measured; m < groups->measured_end; m++)
+		for (size_t g = 0; m->ops->way == PQ_WAY_NATURAL && g < groups->table.n; g++) {
+			uint64_t *sum = (uint64_t *)(pq_group_states(groups, g) + m->at);
+
+			*sum -= *sum / 8 + (*sum % 8 != 0);
+		}
 }
 
 size_t pq_groups_n_keys(const struct pq_groups *groups)

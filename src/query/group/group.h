@@ -151,6 +151,11 @@ struct pq_grouping {
 	 * 0: none
 	 */
 	uint64_t most;
+	/*
+	 * call chains at most, and half the groups at most, 0: any number: see
+	 * pq_chains_limit(); records beyond are of PQ_OTHERS
+	 */
+	size_t limit;
 };
 
 struct pq_groups;
@@ -209,6 +214,12 @@ uint64_t pq_groups_set_aside(const struct pq_groups *groups);
 
 /* Frees memory that only serves to find groups. Nothing may be added or merged after it. */
 void pq_groups_seal(struct pq_groups *groups);
+
+/*
+ * Makes the natural sums of all groups seven eighths of what they are, as perf top's at each
+ * tick; counts stay.
+ */
+void pq_groups_decay(struct pq_groups *groups);
 
 /* Returns the chains that keys of type PQ_CHAIN are numbers in; NULL: none. */
 struct pq_chains *pq_groups_chains(const struct pq_groups *groups);

@@ -160,6 +160,28 @@ static bool look_at_key(struct pq_groups *groups, struct pq_group_key *key, bool
 }
 
 /*
+ * Returns the group of the record's words, or that of others of its event if it would be one
+ * more than there may be; PQ_NO_GROUP: no memory.
+ */
+static size_t search_limited(struct pq_groups *groups)
+{
+	struct pq_table *table = &groups->table;
+	uint64_t *others = groups->others;
+	const uint8_t *tags = pq_table_tags(table, groups->words);
+	uint32_t hash = pq_table_hash(table, groups->words);
+
+	if (table->n / 2 < groups->grouping->limit || pq_table_has(table, groups->words, hash))
+		return pq_table_search(table, groups->words, hash);
+	for (size_t i = 0; i < table->n_keys; i++) {
+		if (groups->grouping->keys[i].value->kind != PQ_K_EVENT)
+			continue;
+		others[i] = groups->words[i];
+		pq_table_tags(table, others)[i] = tags[i];
+	}
+	return pq_table_search(table, others, pq_table_hash(table, others));
+}
+
+/*
  * Returns the states of the group that the record which was entered belongs to; NULL: no
  * memory.
  */
@@ -175,8 +197,10 @@ static __attribute__((noinline)) char *find_states(struct pq_groups *groups)
 	forget_last(groups);
 	if (pq_pending_fits(groups))
 		return groups->states = pq_pending_add(groups);
-	groups->last = pq_table_search(&groups->table, groups->words,
-				       pq_table_hash(&groups->table, groups->words));
+	groups->last = groups->others ?
+			       search_limited(groups) :
+			       pq_table_search(&groups->table, groups->words,
+					       pq_table_hash(&groups->table, groups->words));
 	return groups->last == PQ_NO_GROUP ? NULL : last_states(groups);
 }
 

@@ -38,6 +38,7 @@ struct pq_groups {
 	char *pending; /* [n_pending] groups, as in the table; NULL: see pq_groups_defer() */
 	uint32_t pending_hashes[PQ_PENDING];
 	size_t n_pending;
+	uint64_t *others; /* words of the group of others; NULL: there is no limit */
 	/* of a table of its own: key 0 of all groups, where their words have none */
 	bool is_one_section;
 	uint32_t section;

@@ -57,6 +57,13 @@ static bool has_words(const void *arg, uint32_t group)
 	return true;
 }
 
+bool pq_table_has(const struct pq_table *table, const uint64_t *words, uint32_t hash)
+{
+	const struct wanted wanted = { table, words };
+
+	return table->n && pb_map_find(&table->map, hash, has_words, &wanted)->item;
+}
+
 size_t pq_table_search(struct pq_table *table, const uint64_t *words, uint32_t hash)
 {
 	const struct wanted wanted = { table, words };

@@ -80,4 +80,7 @@ void pq_table_drop(struct pq_table *table, size_t n);
  */
 size_t pq_table_search(struct pq_table *table, const uint64_t *words, uint32_t hash);
 
+/* Returns true if there is such a group. */
+bool pq_table_has(const struct pq_table *table, const uint64_t *words, uint32_t hash);
+
 #endif

@@ -230,6 +230,7 @@ static bool add_frames(struct pq_report_maker *m, uint32_t owner, size_t g,
 	if (chain.type != PQ_CHAIN) {
 		*is_named = false;
 		return pq_report_frame_part(m, NULL, &none) &&
+		       (chain.type != PQ_TEXT || pq_report_name_others(m, &none)) &&
 		       add_frame(m, owner, &none, g, 0, measured);
 	}
 	frames = pq_chains_frames(m->from->chains, (uint32_t)chain.u, &n);
@@ -324,7 +325,7 @@ static bool find_parts(struct pq_report_maker *m)
 	for (uint32_t i = n; m->parts && i-- > 0;) {
 		if (!pq_report_frame_part(m, pq_chains_frame(chains, i), &m->parts[i]))
 			return false;
-		if (i % DROP_EVERY == 0 && !m->report->stacks)
+		if (i % DROP_EVERY == 0 && !m->report->stacks && !m->report->grows)
 			pq_chains_drop_frames(chains, i);
 	}
 	return m->parts;
@@ -364,7 +365,10 @@ bool pq_report_make(const struct pq_report *report, struct pq_groups *from,
 	bool made;
 
 	*sections = (struct pq_report_sections){ 0 };
-	pq_groups_seal(from);
+	if (report->grows)
+		pq_texts_unmove(&from->texts);
+	else
+		pq_groups_seal(from);
 	made = make(&m, interrupt);
 	pq_groups_seal(to);
 	pq_table_deinit(&m.owners);

@@ -68,6 +68,7 @@ struct pq_report {
 	size_t max_frames;
 	bool from_callee;
 	bool is_named; /* callers without a function have no row */
+	bool grows;    /* records are added to the query's groups after it */
 	/*
 	 * Those of first slots. They need a chain of PQ_CHAIN_CALLERS without callers, too;
 	 * NULL: not asked for
@@ -92,7 +93,8 @@ struct pq_report_sections {
 /*
  * Adds the groups of a query to `to`, a bare table whose first key is the section, the number
  * of an event + 1 or 0, and whose further keys are those of the report. Nothing may be added to
- * either after it. The caller frees sections->list, also after a failure.
+ * it after that, nor to `from` unless it grows. The caller frees sections->list, also after a
+ * failure.
  *
  * `interrupt`, which may be NULL, may end it: sections->taken says after how many groups.
  * Returns false without memory.

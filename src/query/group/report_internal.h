@@ -53,6 +53,9 @@ bool pq_report_read_binaries(struct pq_report_maker *m);
 bool pq_report_frame_part(struct pq_report_maker *m, const struct pq_frame *frame,
 			  struct pq_report_part *part);
 
+/* Names a part that stands for call chains beyond the limit. Returns false without memory. */
+bool pq_report_name_others(struct pq_report_maker *m, struct pq_report_part *part);
+
 /* Sets *part to that of the keys of group `g`. Returns false without memory. */
 bool pq_report_group_part(struct pq_report_maker *m, size_t g, struct pq_report_part *part);
 

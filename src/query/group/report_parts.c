@@ -113,6 +113,18 @@ bool pq_report_frame_part(struct pq_report_maker *m, const struct pq_frame *fram
 	return name != NULL;
 }
 
+bool pq_report_name_others(struct pq_report_maker *m, struct pq_report_part *part)
+{
+	const struct pq_text *others;
+
+	if (!pq_report_set_text(&others, m, PQ_OTHERS, sizeof(PQ_OTHERS) - 1))
+		return false;
+	part->dso = part->dso ? others : NULL;
+	if (part->type == PQ_TEXT)
+		part->symbol = (uintptr_t)others->bytes;
+	return true;
+}
+
 static uint8_t mode_of(const struct pq_value *name)
 {
 	for (uint8_t mode = 0; name->type == PQ_TEXT && mode <= PD_CPUMODE_GUEST_USER; mode++) {

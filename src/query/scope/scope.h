@@ -73,6 +73,13 @@ struct pq_scope {
 	struct pb_progress progress; /* asked in the caller's thread, except by rows.h */
 	/* NULL, or the counter of records that came too late for their place in time */
 	uint64_t *late;
+	/*
+	 * Both are NULL unless a grouped pass is watched. Then one worker adds to *growing from
+	 * the first record on, asks progress after each, and goes on with `walk`, which it
+	 * leaves open.
+	 */
+	struct pd_walk *walk;
+	struct pq_groups **growing;
 };
 
 /*

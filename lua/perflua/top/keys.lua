@@ -1,0 +1,42 @@
+-- The commands of top, by their keys.
+
+local graph = require "perflua.report.graph"
+
+local keys = {}
+
+--- How the calls of a row are shown.
+keys.CALLERS = assert(graph.parse "graph,callee")
+
+---@param top table of top/init.lua
+---@return table[] # { key, what it does, fun(screen) }
+function keys.of(top)
+  local function toggle(name, restarts)
+    return function()
+      top[name] = not top[name] or nil
+      if restarts and not top[name] then top:restart() end
+    end
+  end
+  local function ask(label, method, text)
+    return function(screen)
+      screen:ask(label, function(given) return method(top, given) end, text)
+    end
+  end
+  return {
+    { "enter", "the callers of the row", function(screen)
+      screen:open_calls("Calls of the row", keys.CALLERS)
+    end },
+    { "/", "a filter, from the next record on: a part of a function's name, or an expression "
+      .. "such as comm == 'make'; none: everything", ask("filter: ", top.narrow) },
+    { "s", "the keys of rows, from the next record on: fields as for perflua report --sort",
+      ask("sort by: ", top.sort) },
+    { "e", "the next event", function(screen) screen:next_event() end },
+    { "p", "pause and go on; records are counted meanwhile", toggle "paused" },
+    { "z", "count from zero at each tick, or not", toggle("zeroes", true) },
+    { "D", "decay sums at each tick as perf top does, or count all that was read",
+      toggle("decays", true) },
+    { "d", "the delay between ticks", ask("delay in seconds: ", top.delay) },
+    { "q", "quit", function() end },
+  }
+end
+
+return keys

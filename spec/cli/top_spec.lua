@@ -1,0 +1,241 @@
+-- perflua top: tables are those of report of the same samples; keys, on a terminal.
+local builder = require "spec.support.builder"
+local files = require "spec.support.files"
+local needs = require "spec.support.needs"
+local run = require "spec.cli.run"
+
+local function quote(path) return files.quote(path) end
+
+-- Returns the last table of an output, without the lines above its head.
+local function last_table(text)
+  local at, from = 1, 1
+  while at do
+    at = text:find("\n# [^\n]*\n# [. ]+\n", from)
+    if at then from = at + 1 end
+  end
+  return text:sub(from)
+end
+
+-- Writes a pipe's recording: what is sampled is fn(b, cycles).
+local function stream(fn)
+  local b = builder.new { container = "pipe" }
+  local cycles = b:event { name = "cycles",
+    sample_type = { "ip", "tid", "time", "period" } }
+  b:record("comm", { pid = 7, tid = 7, comm = "first" }, { time = 1 })
+  b:record("comm", { pid = 8, tid = 8, comm = "中文\27[2J" }, { time = 1 })
+  fn(b, cycles)
+  return b:write()
+end
+
+local function sample_twice(b, cycles)
+  for i = 1, 30 do
+    b:sample(cycles, { ip = 0x1000 + i % 2, pid = 7, tid = 7, time = 10 + i, period = 3 })
+  end
+  for i = 1, 10 do
+    b:sample(cycles, { ip = 0x2000, pid = 8, tid = 8, time = 100 + i, period = 1 })
+  end
+  for i = 1, 3 do -- two rounds later they are due
+    b:record("finished_round", {})
+    b:record("comm", { pid = 9, tid = 9, comm = "later" }, { time = 200 + i })
+  end
+end
+
+describe("perflua top", function()
+  it("ends with the table of report, of a file and of a stream", function()
+    local report = run.perflua { "report", run.demo }
+    for _, from in ipairs { "<%s", "--sort comm,dso,symbol <%s", "--delay 50ms <%s" } do
+      local got = run.shell(('"$perflua" top - ' .. from):format(quote(run.demo)))
+      assert.equal("", got.err)
+      assert.equal(0, got.status)
+      assert.equal(last_table(report.out), last_table(got.out))
+    end
+    local path = stream(sample_twice)
+    report = run.perflua { "report", path }
+    local got = run.shell(('cat %s | "$perflua" top -'):format(quote(path)))
+    assert.equal(last_table(report.out), last_table(got.out))
+  end)
+
+  it("takes the options of report", function()
+    for _, options in ipairs { "--no-children", "--sort pid", "--sort dso --children",
+      "--comm sort", "--count 3", "--where 'pid > 0' --sort tid" } do
+      local report = run.shell(('"$perflua" report --percentage relative %s %s'):format(
+        options == "--sort pid" and "--sort tgid" or options, quote(run.demo)))
+      local got = run.shell(('"$perflua" top %s - <%s'):format(
+        options == "--sort pid" and "--sort tgid" or options, quote(run.demo)))
+      assert.equal(0, got.status, got.err)
+      assert.equal(last_table(report.out), last_table(got.out), options)
+    end
+  end)
+
+  it("puts what is beyond 100000 groups into [others], and counts all samples", function()
+    local n = 100300
+    local path = stream(function(b, cycles)
+      for i = 1, n do
+        b:sample(cycles, { ip = i, pid = 7, tid = 7, time = 10 + i, period = 1 })
+      end
+    end)
+    local got = run.shell(('cat %s | "$perflua" top --sort comm,ip --no-children -')
+      :format(quote(path)))
+    assert.truthy(got.out:find("# 100300 samples of event 'cycles'", 1, true))
+    local rows = select(2, last_table(got.out):gsub("\n +[%d.]+%%", ""))
+    assert.equal(100001, rows)
+    assert.truthy(last_table(got.out):find "\n +0.30%%  %[others%]")
+  end)
+
+  it("prints a table each interval, until the stream ends", function()
+    local path = stream(sample_twice)
+    local got = run.shell(('{ cat %s; sleep 1; } | "$perflua" top --delay 200ms -')
+      :format(quote(path)))
+    local n = select(2, got.out:gsub("# 40 samples of event 'cycles'", ""))
+    assert.is_true(n >= 3, got.out)
+  end)
+
+  it("says what is wrong with its words", function()
+    for words, message in pairs {
+      ["FILE"] = "'FILE' is neither - nor a command after --",
+      ["--"] = "a command is missing",
+      ["-a -"] = "-a, -F, -g, -p and -t are for recording",
+      ["--delay=1ms -"] = "-d: a time of 50ms or more expected, got '1ms'",
+      ["--count x -"] = "--count: a number of rows expected, got x",
+      ["--children --no-children -"] = "exclude each other",
+    } do
+      local got = run.shell(('"$perflua" top %s </dev/null'):format(words))
+      assert.equal(2, got.status, words)
+      assert.truthy(got.err:find(message, 1, true), got.err)
+    end
+    assert.equal(2, run.shell('"$perflua" top --sort nosuch - <' .. quote(run.demo)).status)
+  end)
+
+  it("says what is wrong with a stream, and shows what came before damage", function()
+    local got = run.shell '"$perflua" top - </dev/null'
+    assert.equal(1, got.status)
+    assert.truthy(got.err:find "^perflua: ")
+    local path = stream(sample_twice)
+    local text = files.read(path)
+    got = run.shell(('head -c %d %s | "$perflua" top -'):format(#text // 2, quote(path)))
+    assert.truthy(got.out:find("samples of event 'cycles'", 1, true), got.out .. got.err)
+  end)
+end)
+
+needs.describe("record", "perflua top of a command", function()
+  it("records it, and has the status of perf record", function()
+    local got = run.shell('"$perflua" top -e page-faults:u --sort comm -- sh -c "exit 3"')
+    assert.equal(3, got.status, got.err)
+    assert.truthy(got.out:find "100.00%%  sh\n", got.out)
+    got = run.shell '"$perflua" top -e nosuch -- true'
+    assert.truthy(got.err:find("perflua: top: perf record ended with status", 1, true))
+    assert.truthy(got.err:find("nosuch", 1, true))
+    assert.is_true(got.status > 1)
+  end)
+end)
+
+needs.describe("terminal", "perflua top on a terminal", function()
+  local terminal = require "spec.support.terminal"
+  local quiet -- a stream that stays open, and ends with the terminal
+
+  -- Starts top over a stream that stays open.
+  local function start(words, options)
+    quiet = quiet or stream(sample_twice)
+    return terminal.shell(("{ cat %s; sleep 60; } | exec %s top %s -"):format(quote(quiet),
+      quote(run.binary), words or ""), options)
+  end
+
+  -- Quits, and checks that the terminal is as it was.
+  local function quit(t)
+    t:send "q"
+    t:expect(function(screen) return not screen.is_alternate end)
+    assert.is_true(t.screen.is_cursor_shown)
+    t:expect(function() return t:modes() == "icanon echo isig" end)
+    t.pty:close()
+  end
+
+  it("shows the rows of report, and follows keys", function()
+    local t = start "--sort comm,symbol"
+    t:expect "45.00%"
+    assert.is_true(t.screen.is_alternate)
+    assert.equal("40 samples of event 'cycles', event count 100", t.screen:line(1))
+    assert.equal("   Change  Overhead  Command      Symbol", t.screen:line(2))
+    assert.equal("             45.00%  first        [.] 0x0000000000001000",
+      t.screen:line(3))
+    assert.truthy(t.screen:line(5):find("中文\\x1b[2J", 1, true), t.screen:line(5))
+    assert.truthy(t.screen:style(3, 15):find "7")
+    t:send "j"
+    t:expect(function(screen) return screen:style(4, 15):find "7" end)
+    t:send "?"
+    t:expect "the callers of the row"
+    t:send "\27"
+    t:expect "Change"
+    quit(t)
+  end)
+
+  it("asks for keys of rows and filters, and says what is wrong with them", function()
+    local t = start "--sort comm"
+    t:expect "90.00%"
+    t:send "snosuch\r"
+    t:expect "nosuch"
+    t:send "/comm ==\r"
+    t:expect(function(screen) return screen:line(24):find "expected" end)
+    t:expect "90.00%"
+    t:send "/malloc\r"
+    t:expect "filter: find(symbol"
+    t:expect "no samples yet"
+    t:send "d0.1\r"
+    t:send "p"
+    t:expect "paused"
+    t:send "pz"
+    t:expect "zeroing"
+    t:send "zD"
+    t:expect "decaying"
+    quit(t)
+  end)
+
+  it("draws in 20 x 5, and after any number of new sizes", function()
+    local t = start("--sort comm", { columns = 20, rows = 5 })
+    t:expect "Overhead"
+    for i = 1, 100 do
+      t.pty:resize(20 + i % 60, 5 + i % 20)
+      t.pty:read(0.01)
+    end
+    while t.pty:read(0.3) do end -- drawn in other sizes
+    t:resize(80, 24)
+    t:expect "40 samples of event"
+    quit(t)
+  end)
+
+  it("prints tables where the terminal cannot place the cursor", function()
+    local t = start("--delay 100ms", { env = { TERM = "dumb" } })
+    t:expect "# Overhead"
+    assert.is_false(t.screen.is_alternate)
+    t.pty:close()
+  end)
+
+  it("leaves the terminal as it was after a signal, and at ^Z", function()
+    for _, signal in ipairs { 15, 11 } do -- SIGTERM, SIGSEGV
+      local t = start()
+      t:expect "Overhead"
+      t:signal(signal)
+      t:expect(function(screen) return not screen.is_alternate end)
+      t:expect(function() return t:modes() == "icanon echo isig" end)
+      t.pty:close()
+    end
+    local t = terminal.shell(("set -m; { cat %s; sleep 60; } | %s top -; echo stopped; fg; "
+      .. "echo done"):format(quote(quiet), quote(run.binary)))
+    t:expect "Overhead"
+    t:send "\26"
+    t:expect(function() return t.output:find "\27%[%?1049l.*stopped.*\27%[%?1049h" end)
+    t:expect "Overhead"
+    t:send "q"
+    t:expect(function(screen) return not screen.is_alternate end)
+    t.pty:close()
+  end)
+
+  it("keeps the last table until q when the stream has ended", function()
+    local t = terminal.shell(("cat %s | exec %s top -"):format(quote(quiet),
+      quote(run.binary)))
+    t:expect ", ended"
+    t:expect "first"
+    t:send "q"
+    assert.equal(0, t:finish())
+    assert.is_false(t.screen.is_alternate)
+  end)
+end)
