@@ -231,7 +231,7 @@ int pl_comparison_events(lua_State *L);
  *
  * Replaces the rows, which are judged, by beginnings of stacks. path(keys, n) returns the path
  * of a row. The tree is that of the rows of the event, as core.folded_tree() makes it with the
- * options.
+ * options; its `nodes` are the keys of rows.
  */
 int pl_comparison_stacks(lua_State *L);
 /*

@@ -379,7 +379,7 @@ static void add_run(struct pc_comparison *c, const struct pc_run *run)
 bool pc_fits(const struct pc_comparison *c, const struct pc_run *run)
 {
 	const struct pr_shape *added = &run->result->shape;
-	bool fits = !c->parents && added->n_measures && added->n_keys >= c->options.n_keys &&
+	bool fits = !c->tree && added->n_measures && added->n_keys >= c->options.n_keys &&
 		    added->measures[0].measure == c->options.measure.measure &&
 		    added->measures[0].kind == c->options.measure.kind &&
 		    (run->count == PR_NONE ||

@@ -116,7 +116,8 @@ void pc_destroy(struct pc_comparison *c)
 	free(c->events);
 	free(c->has);
 	free(c->shown);
-	free(c->parents);
+	pr_tree_destroy(c->tree);
+	pm_string_pool_deinit(&c->frames);
 	free(c->judged);
 	pr_destroy(c->rows);
 	pb_arena_deinit(&c->texts);
@@ -293,9 +294,19 @@ const struct pc_row *pc_row(const struct pc_comparison *c, size_t i)
 	return pc_is_compared(c, &c->judged[i]) ? &c->judged[i] : NULL;
 }
 
+double pc_row_weight(const struct pc_row *row)
+{
+	double weight = 0;
+
+	for (size_t side = 0; side < PC_SIDES; side++)
+		if (row->parts[side].value.type != PQ_NIL)
+			weight += to_double(&row->parts[side].value);
+	return weight;
+}
+
 void pc_row_key(const struct pc_comparison *c, size_t i, size_t k, struct pq_value *out)
 {
-	size_t special = c->parents ? PR_NONE : c->special[k];
+	size_t special = c->tree ? PR_NONE : c->special[k];
 
 	pr_key_value(c->rows, i, k, out);
 	if (special != PR_NONE && c->shown[i * c->n_special + special].is_set)
@@ -407,7 +418,7 @@ static void name_binary(const struct pc_comparison *c, size_t i, struct pq_value
 	struct pq_value *symbol, address;
 	int n;
 
-	if (c->parents || c->options.symbol == PR_NONE)
+	if (c->tree || c->options.symbol == PR_NONE)
 		return;
 	symbol = &keys[c->options.symbol + 1];
 	pr_key_value(c->rows, i, c->options.n_keys, &address);

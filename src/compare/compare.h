@@ -11,6 +11,7 @@
 #define PERFLUA_COMPARE_COMPARE_H
 
 #include "base/string_builder.h"
+#include "result/tree.h"
 #include "result/view.h"
 
 enum pc_which {
@@ -89,6 +90,7 @@ enum pc_problem {
 	PC_NO_MEMORY,
 	PC_NOT_MATCHED, /* match() failed */
 	PC_BAD_SLICE,	/* a slice has no such number */
+	PC_TOO_HEAVY,	/* weights of stacks add up to more than 64 bits */
 };
 
 /*
@@ -130,17 +132,23 @@ void pc_event_facts(const struct pc_comparison *c, uint32_t event,
 		    struct pc_event_facts facts[PC_SIDES]);
 
 /*
- * Replaces rows, whose last key is a folded stack, by rows of what stacks begin with, each with
- * all that it called: from then on the text of its frames is their only key. path() is like
- * options.match() and makes the path of a row of its keys.
+ * Replaces judged rows, whose last key is a folded stack, by rows of what stacks begin with,
+ * each with all that it called. path() is like options.match() and makes the folded stack of a
+ * row of its keys.
  */
 enum pc_problem pc_add_up_stacks(struct pc_comparison *c,
 				 bool (*path)(void *arg, const struct pq_value *keys,
 					      struct pd_text *to),
 				 void *arg);
 
-/* Makes `path` the frames of such a row. Returns false without memory. */
-bool pc_row_path(const struct pc_comparison *c, size_t row, struct pb_string *path);
+/*
+ * Returns the tree of these rows: nodes weigh as much as both sides, the first ones are the
+ * events, and row i is that of node i + 1. NULL: rows were not replaced.
+ */
+const struct pr_tree *pc_tree(const struct pc_comparison *c);
+
+/* Returns the node of an event; 0: there is none. */
+uint32_t pc_event_node(const struct pc_comparison *c, uint32_t event);
 
 /* Says what intervals are made of. */
 enum pc_method {
@@ -232,6 +240,9 @@ enum pc_load pc_load_of(const struct pc_comparison *c);
 /* Returns true if the rows are judged, and nothing was added since. */
 bool pc_is_judged(const struct pc_comparison *c);
 const struct pc_row *pc_row(const struct pc_comparison *c, size_t i);
+
+/* Returns the weight of a row, added up over both sides. */
+double pc_row_weight(const struct pc_row *row);
 
 /* Sets *out to key `k` of row i as it is shown: a PQ_CHAIN is one of the stacks. */
 void pc_row_key(const struct pc_comparison *c, size_t i, size_t k, struct pq_value *out);

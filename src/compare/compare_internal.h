@@ -13,8 +13,7 @@
 
 #define PC_MIN_SAMPLES 20 /* of both sides: with fewer nothing can be told */
 
-#define PC_NO_CALLER UINT32_MAX
-#define N_COUNTS     (PC_SIDES + 1) /* measures of rows that follow those of the runs */
+#define N_COUNTS (PC_SIDES + 1) /* measures of rows that follow those of the runs */
 
 /* The amounts of a row in a slice of time. */
 struct slice_cell {
@@ -70,11 +69,11 @@ struct pc_comparison {
 	size_t n_rows, *special; /* [n_keys]: place among the shown keys; PR_NONE */
 	size_t n_special;
 	/*
-	 * [n_rows]: the beginning without the last frame, PC_NO_CALLER of the one without any.
-	 * NULL: rows are not beginnings of stacks. Keys of such are 1 + the parent, or 0, and
-	 * the last frame.
+	 * The stacks of all rows: the first nodes are the events. NULL: rows are not beginnings
+	 * of stacks. Row i is that of node i + 1, whose number is its key.
 	 */
-	uint32_t *parents;
+	struct pr_tree *tree;
+	struct pm_string_pool frames; /* of the tree */
 	struct slice_cells cells[PC_SIDES];
 	struct compared_event *events; /* [n_events] */
 	size_t n_events;
@@ -146,15 +145,6 @@ bool pc_join_cells(struct slice_cells *cells);
  * result[i] to result[i + 1] - 1. The caller frees it; NULL: no memory.
  */
 size_t *pc_index_cells(const struct slice_cells *cells, size_t n_rows);
-
-/* Returns the last frame of a beginning of stacks. */
-static inline struct pd_text pc_last_frame(const struct pc_comparison *c, size_t row)
-{
-	struct pq_value frame;
-
-	pr_key_value(c->rows, row, 1, &frame);
-	return (struct pd_text){ frame.p, frame.size };
-}
 
 /* Returns true if a side has the row. */
 bool pc_has_row(const struct pc_comparison *c, enum pc_which side, size_t row);

@@ -176,7 +176,7 @@ static bool test_row(const struct pc_comparison *c, size_t i, const struct pc_ju
 
 	if (row->delta.type == PQ_NIL || row->is_unknown)
 		return true;
-	if (c->parents && has_too_few(c, row)) /* such beginnings have no cells */
+	if (c->tree && has_too_few(c, row)) /* such beginnings have no cells */
 		return true;
 	if (row->freedom > 0)
 		interval = pn_compare(to_double(&before->value), (struct pn_noise){ 0, 1 },

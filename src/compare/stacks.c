@@ -1,6 +1,7 @@
 /* Rows of call stacks, added up by what the stacks begin with. */
 #include "compare_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,66 +10,131 @@
 /* The rows of stacks, and those of their beginnings, which replace them. */
 struct adding_up {
 	struct pc_comparison *c;
+	struct pr_tree *tree;
+	struct pm_string_pool frames;
 	struct pr_result *rows;
-	uint8_t *has;	   /* [n * n_runs] */
-	uint32_t *parents; /* [n] */
-	uint32_t *ends;	   /* [rows of c]: the beginning that is all of a stack */
-	bool *is_rare;	   /* [n]: has so few samples that its errors do not matter */
-	size_t n_has, n_parents;
+	uint8_t *has;	/* [nodes * n_runs] */
+	uint32_t *ends; /* [rows of c]: the node of all of a stack */
+	bool *is_rare;	/* [nodes]: has so few samples that its errors do not matter */
 	struct slice_cells cells[PC_SIDES];
 	size_t *starts[PC_SIDES]; /* pc_index_cells() of the stacks */
-	struct pq_state *states;
 	struct pq_value *keys;
+	struct pr_step *steps; /* [room] */
+	size_t room;
 };
 
-/*
- * Adds a stack to one of its beginnings: the row of a frame below that of its caller, *node,
- * which it becomes.
- */
-static bool add_beginning(struct adding_up *a, size_t row, struct pd_text frame, uint32_t *node)
+/* Returns what a row weighs on both sides. */
+static struct pq_value add_sides(const struct pc_row *row)
 {
-	const struct pc_comparison *c = a->c;
-	uint32_t caller = *node;
-	struct pq_value keys[] = {
-		{ .type = PQ_INT, .u = pr_section(c->rows, row) },
-		{ .type = PQ_INT, .u = caller == PC_NO_CALLER ? 0 : (uint64_t)caller + 1 },
-		{ .type = PQ_TEXT, .p = frame.p, .size = (uint32_t)frame.n },
-		{ .type = PQ_NIL },
-	};
-	size_t to, n = pr_size(a->rows);
+	const struct pq_value *a = &row->parts[PC_BEFORE].value;
+	const struct pq_value *b = &row->parts[PC_AFTER].value;
+	struct pq_value sum = { .type = PQ_INT };
 
-	if (!pr_put(a->rows, keys, a->states, &to) || to >= PC_NO_CALLER)
+	if (a->type != PQ_FLOAT && b->type != PQ_FLOAT &&
+	    !__builtin_add_overflow(a->type == PQ_INT ? a->i : 0, b->type == PQ_INT ? b->i : 0,
+				    &sum.i))
+		return sum;
+	return (struct pq_value){ .type = PQ_FLOAT, .f = pc_row_weight(row) };
+}
+
+/* Returns true if the weight of a row is a float, and so are those of the tree. */
+static bool has_float_weights(const struct pc_comparison *c)
+{
+	for (size_t i = 0; i < pc_size(c); i++) {
+		const struct pc_row *row = pc_row(c, i);
+
+		if (row && add_sides(row).type == PQ_FLOAT)
+			return true;
+	}
+	return false;
+}
+
+/* Sets the next step. Returns false without memory. */
+static bool add_step(struct adding_up *a, size_t n, struct pd_text name)
+{
+	uint32_t frame = pm_string_pool_add(&a->frames, name);
+
+	if (frame == PM_NO_STRING || !pb_reserve(a->steps, n, a->room))
 		return false;
-	if (to >= a->n_parents && !pb_extend(a->parents, a->n_parents, 2 * to + 64))
-		return false;
-	if ((to + 1) * c->n_runs > a->n_has &&
-	    !pb_extend(a->has, a->n_has, (2 * to + 64) * c->n_runs))
-		return false;
-	if (to == n) /* it is new */
-		a->parents[to] = caller;
-	for (size_t r = 0; r < c->n_runs; r++)
-		a->has[to * c->n_runs + r] |= c->has[row * c->n_runs + r];
-	*node = (uint32_t)to;
+	a->steps[n] = (struct pr_step){ frame, PR_NO_PLACE, 'u' };
 	return true;
 }
 
-/* Adds a stack to all its beginnings, of which the first one is empty. */
-static bool add_stack(struct adding_up *a, size_t row, struct pd_text path)
+static bool add_event_step(struct adding_up *a, uint32_t event)
 {
-	uint32_t *node = &a->ends[row];
-	size_t from = 0;
+	char text[16];
+	int n = snprintf(text, sizeof(text), "%u", event);
 
-	for (size_t m = 0; m < a->c->rows->shape.n_measures; m++)
-		pq_groups_state(a->c->rows->groups, row, m, &a->states[m]);
-	*node = PC_NO_CALLER;
-	if (!add_beginning(a, row, (struct pd_text){ path.p, 0 }, node))
+	return add_step(a, 0, (struct pd_text){ text, (size_t)n });
+}
+
+/* Adds the stack of a row to the tree. Returns false without memory. */
+static bool add_stack(struct adding_up *a, size_t i, struct pd_text path)
+{
+	const struct pc_row *row = pc_row(a->c, i);
+	union pr_amount weight = { 0 };
+	size_t n = 1;
+
+	if (!add_event_step(a, pr_section(a->c->rows, i)))
 		return false;
-	for (size_t n = 1; n <= path.n; n++) {
-		if (n < path.n && path.p[n] != ';')
-			continue;
-		if (!add_beginning(a, row, (struct pd_text){ path.p + from, n - from }, node))
+	for (const char *at = path.p, *end = at + path.n, *stop; at < end; at = stop + 1) {
+		stop = memchr(at, ';', (size_t)(end - at));
+		stop = stop ? stop : end;
+		if (stop > at && !add_step(a, n++, (struct pd_text){ at, (size_t)(stop - at) }))
 			return false;
-		from = n + 1;
+	}
+	if (row && a->tree->shape.is_float)
+		weight.f = pc_row_weight(row);
+	else if (row)
+		weight.i = add_sides(row).i;
+	if (!pr_tree_add(a->tree, a->steps, n, 1, weight))
+		return false;
+	a->ends[i] = a->tree->end;
+	return true;
+}
+
+/* Makes a row for each node but the root. Returns false without memory. */
+static bool make_rows(struct adding_up *a)
+{
+	static const struct pr_key number[] = { { .kind = PR_UNSIGNED } };
+	const struct pr_node *nodes = a->tree->nodes;
+
+	a->rows = pc_create_rows(a->c, number, 1);
+	a->has = calloc(a->tree->n, a->c->n_runs + 1);
+	a->is_rare = calloc(a->tree->n, sizeof(*a->is_rare));
+	if (!a->rows || !a->has || !a->is_rare)
+		return false;
+	for (uint32_t node = 1; node < a->tree->n; node++) {
+		uint32_t caller = nodes[node].caller;
+		uint64_t event = caller ? pr_section(a->rows, caller - 1) :
+					  strtoul(pr_tree_name(a->tree, node).p, NULL, 10);
+		struct pq_value keys[] = {
+			{ .type = PQ_INT, .u = event },
+			{ .type = PQ_INT, .u = node },
+			{ .type = PQ_NIL },
+		};
+
+		if (!pr_put(a->rows, keys, NULL, NULL))
+			return false;
+	}
+	return true;
+}
+
+/* Adds a row of a stack to those of its beginnings. Returns false without memory. */
+static bool add_states(struct adding_up *a, size_t row)
+{
+	const struct pc_comparison *c = a->c;
+
+	for (uint32_t node = a->ends[row]; node; node = a->tree->nodes[node].caller) {
+		for (size_t m = 0; m < c->rows->shape.n_measures; m++) {
+			struct pq_state state;
+
+			pq_groups_state(c->rows->groups, row, m, &state);
+			if (!pr_put_state(a->rows, node - 1, m, &state))
+				return false;
+		}
+		for (size_t r = 0; r < c->n_runs; r++)
+			a->has[(node - 1) * c->n_runs + r] |= c->has[row * c->n_runs + r];
 	}
 	return true;
 }
@@ -81,19 +147,19 @@ static void find_rare(struct adding_up *a)
 
 	for (size_t r = 0; r < c->n_runs; r++)
 		has_counts = has_counts && c->runs[r].has_count;
-	for (size_t node = 0; has_counts && node < pr_size(a->rows); node++) {
+	for (size_t i = 0; has_counts && i < pr_size(a->rows); i++) {
 		struct pq_state before, after;
 
-		pq_groups_state(a->rows->groups, node, samples_measure(c, PC_BEFORE), &before);
-		pq_groups_state(a->rows->groups, node, samples_measure(c, PC_AFTER), &after);
-		a->is_rare[node] = before.value.u + after.value.u < PC_MIN_SAMPLES;
+		pq_groups_state(a->rows->groups, i, samples_measure(c, PC_BEFORE), &before);
+		pq_groups_state(a->rows->groups, i, samples_measure(c, PC_AFTER), &after);
+		a->is_rare[i + 1] = before.value.u + after.value.u < PC_MIN_SAMPLES;
 	}
 }
 
-/* Adds the cells of a stack to those of its beginnings. */
+/* Adds the cells of a stack to those of its beginnings. Returns false without memory. */
 static bool add_cells(struct adding_up *a, size_t row)
 {
-	for (uint32_t node = a->ends[row]; node != PC_NO_CALLER; node = a->parents[node]) {
+	for (uint32_t node = a->ends[row]; node; node = a->tree->nodes[node].caller) {
 		if (a->is_rare[node])
 			continue;
 		for (size_t side = 0; side < PC_SIDES; side++) {
@@ -103,7 +169,7 @@ static bool add_cells(struct adding_up *a, size_t row)
 			for (size_t i = starts[row]; i < starts[row + 1]; i++) {
 				struct slice_cell cell = list[i];
 
-				cell.row = node;
+				cell.row = node - 1;
 				if (!pc_add_cell(&a->cells[side], &cell))
 					return false;
 			}
@@ -114,21 +180,21 @@ static bool add_cells(struct adding_up *a, size_t row)
 
 static bool start(struct adding_up *a)
 {
-	static const struct pr_key beginning[] = { { .kind = PR_UNSIGNED },
-						   { .kind = PR_STRING } };
 	struct pc_comparison *c = a->c;
+	const struct pr_shape_of_tree shape = {
+		.is_float = has_float_weights(c),
+		.max_depth = UINT32_MAX,
+	};
 
 	for (size_t side = 0; side < PC_SIDES; side++) {
 		if (!pc_join_cells(&c->cells[side]))
 			return false;
 		a->starts[side] = pc_index_cells(&c->cells[side], pc_size(c));
 	}
-	a->rows = pc_create_rows(c, beginning, 2);
+	a->tree = pr_tree_create(&shape, &a->frames);
 	a->ends = malloc((pc_size(c) + 1) * sizeof(*a->ends));
-	a->states = calloc(c->n_runs + N_COUNTS, sizeof(*a->states));
 	a->keys = calloc(c->options.n_keys + 1, sizeof(*a->keys));
-	return a->starts[PC_BEFORE] && a->starts[PC_AFTER] && a->rows && a->ends && a->states &&
-	       a->keys;
+	return a->starts[PC_BEFORE] && a->starts[PC_AFTER] && a->tree && a->ends && a->keys;
 }
 
 /* Makes the beginnings the rows of the comparison. */
@@ -140,7 +206,9 @@ static void replace_rows(struct adding_up *a)
 	c->rows = a->rows;
 	free(c->has);
 	c->has = a->has;
-	c->parents = a->parents;
+	c->tree = a->tree;
+	c->frames = a->frames;
+	c->tree->names = &c->frames;
 	for (size_t side = 0; side < PC_SIDES; side++) {
 		free(c->cells[side].list);
 		c->cells[side] = a->cells[side];
@@ -148,23 +216,40 @@ static void replace_rows(struct adding_up *a)
 	c->options.n_keys = 1;
 	a->rows = NULL;
 	a->has = NULL;
-	a->parents = NULL;
+	a->tree = NULL;
+	a->frames = (struct pm_string_pool){ 0 };
 	memset(a->cells, 0, sizeof(a->cells));
 }
 
 static void stop(struct adding_up *a)
 {
+	pr_tree_destroy(a->tree);
+	pm_string_pool_deinit(&a->frames);
 	pr_destroy(a->rows);
 	free(a->has);
-	free(a->parents);
 	free(a->ends);
 	free(a->is_rare);
 	for (size_t side = 0; side < PC_SIDES; side++) {
 		free(a->cells[side].list);
 		free(a->starts[side]);
 	}
-	free(a->states);
 	free(a->keys);
+	free(a->steps);
+}
+
+/* Adds up all rows by the nodes of the tree. Returns false without memory. */
+static bool add_up(struct adding_up *a)
+{
+	size_t n = pc_size(a->c);
+	bool ok = pr_tree_finish(a->tree, -1) && make_rows(a);
+
+	for (size_t i = 0; ok && i < n; i++)
+		ok = add_states(a, i);
+	if (ok)
+		find_rare(a);
+	for (size_t i = 0; ok && i < n; i++)
+		ok = add_cells(a, i);
+	return ok;
 }
 
 enum pc_problem pc_add_up_stacks(struct pc_comparison *c,
@@ -185,46 +270,25 @@ enum pc_problem pc_add_up_stacks(struct pc_comparison *c,
 		else if (!add_stack(&a, i, text))
 			problem = PC_NO_MEMORY;
 	}
-	if (problem == PC_FINE)
-		a.is_rare = calloc(pr_size(a.rows) + 1, sizeof(*a.is_rare));
-	if (a.is_rare)
-		find_rare(&a);
-	else if (problem == PC_FINE)
+	if (problem == PC_FINE && a.tree->is_too_heavy)
+		problem = PC_TOO_HEAVY;
+	if (problem == PC_FINE && !add_up(&a))
 		problem = PC_NO_MEMORY;
-	for (size_t i = 0; problem == PC_FINE && i < pc_size(c); i++)
-		if (!add_cells(&a, i))
-			problem = PC_NO_MEMORY;
 	if (problem == PC_FINE)
 		replace_rows(&a);
 	stop(&a);
 	return problem;
 }
 
-/* Returns the size of a frame on a path, with the semicolon that parts it from its caller. */
-static size_t step_size(const struct pc_comparison *c, uint32_t node, struct pd_text *frame)
+const struct pr_tree *pc_tree(const struct pc_comparison *c)
 {
-	*frame = pc_last_frame(c, node);
-	return frame->n + (c->parents[c->parents[node]] != PC_NO_CALLER);
+	return c->tree;
 }
 
-bool pc_row_path(const struct pc_comparison *c, size_t row, struct pb_string *path)
+uint32_t pc_event_node(const struct pc_comparison *c, uint32_t event)
 {
-	struct pd_text frame;
-	size_t n = 0;
-
-	for (uint32_t i = (uint32_t)row; c->parents[i] != PC_NO_CALLER; i = c->parents[i])
-		n += step_size(c, i, &frame);
-	pb_string_clear(path);
-	if (!pb_string_reserve(path, n))
-		return false;
-	path->n = n;
-	for (uint32_t i = (uint32_t)row; c->parents[i] != PC_NO_CALLER; i = c->parents[i]) {
-		size_t size = step_size(c, i, &frame);
-
-		n -= size;
-		path->p[n] = ';';
-		if (frame.n)
-			memcpy(path->p + n + size - frame.n, frame.p, frame.n);
-	}
-	return pb_string_end(path);
+	for (uint32_t i = 0; i < pr_size(c->rows); i++)
+		if (!c->tree->nodes[i + 1].caller && pr_section(c->rows, i) == event)
+			return i + 1;
+	return 0;
 }

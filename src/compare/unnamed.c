@@ -53,12 +53,13 @@ static bool lacks_name(struct pd_text stack)
 /* The family of beginnings of stacks are those with the same callers. */
 static void place_stack(struct families *f, size_t row)
 {
-	uint32_t caller = f->c->parents[row];
+	const struct pr_tree *tree = f->c->tree;
+	const struct pr_node *node = &tree->nodes[row + 1];
 
-	if (caller == PC_NO_CALLER || f->c->parents[caller] == PC_NO_CALLER)
+	if (node->depth < 3) /* of an event, or without callers */
 		return;
-	f->of_row[row] = caller + 1;
-	f->is_unnamed[row] = lacks_name(pc_last_frame(f->c, row));
+	f->of_row[row] = node->caller;
+	f->is_unnamed[row] = lacks_name(pr_tree_name(tree, (uint32_t)row + 1));
 }
 
 /* Numbers families by the other keys of rows. */
@@ -183,8 +184,9 @@ static void mark_rows(struct families *f)
 		if (is_of_family(f, i) && is_in_doubt(f, i))
 			refuse_verdict(&c->judged[i]);
 	/* callers come before what they call */
-	for (size_t i = 0; c->parents && i < f->n; i++)
-		if (is_of_family(f, i) && c->judged[c->parents[i]].verdict == PC_NO_SYMBOLS)
+	for (size_t i = 0; c->tree && i < f->n; i++)
+		if (is_of_family(f, i) &&
+		    c->judged[c->tree->nodes[i + 1].caller - 1].verdict == PC_NO_SYMBOLS)
 			refuse_verdict(&c->judged[i]);
 }
 
@@ -197,9 +199,9 @@ bool pc_mark_unnamed(struct pc_comparison *c, size_t key)
 	f.of_row = calloc(f.n + 1, sizeof(*f.of_row));
 	f.is_unnamed = calloc(f.n + 1, sizeof(*f.is_unnamed));
 	ok = f.list && f.of_row && f.is_unnamed;
-	for (size_t i = 0; ok && c->parents && i < f.n; i++)
+	for (size_t i = 0; ok && c->tree && i < f.n; i++)
 		place_stack(&f, i);
-	if (ok && !c->parents)
+	if (ok && !c->tree)
 		ok = place_rows(&f);
 	if (ok)
 		mark_rows(&f);

@@ -71,7 +71,7 @@ static enum pc_kind kind_of_row(const struct pc_comparison *c, size_t i)
 	pq_groups_state(c->rows->groups, i, kernel_measure(c), &kernel);
 	if (kernel.value.u)
 		return kernel.value.u > row->samples / 2 ? PC_KERNEL : PC_PROGRAM;
-	if (c->parents || c->options.binary == PR_NONE)
+	if (c->tree || c->options.binary == PR_NONE)
 		return PC_PROGRAM;
 	pr_key_value(c->rows, i, c->options.binary, &name);
 	return is_kernel_name(&name) ? PC_KERNEL : PC_PROGRAM;

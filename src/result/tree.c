@@ -258,6 +258,7 @@ bool pr_tree_add(struct pr_tree *tree, const struct pr_step *steps, size_t n, ui
 			add_amount(tree, &work->sums[work->last[i].sum].weight, weight);
 	}
 	work->n_last = depth;
+	tree->end = node;
 	tree->nodes[node].own_count += count;
 	add_amount(tree, &tree->nodes[node].own, weight);
 	return depth == n || count_deep(tree, node, step, n - depth, direction);
@@ -331,6 +332,69 @@ bool pr_tree_finish(struct pr_tree *tree, double least)
 	choose_places(tree);
 	free_work(tree);
 	return least < 0 || cut_small(tree, least);
+}
+
+#define NOT_BELOW UINT32_MAX	   /* the node at the top */
+#define LEFT_OUT  (UINT32_MAX - 1) /* but below it */
+
+/*
+ * Adds node `i` to a tree of the nodes below `top`, unless it is left out. `moved` has the
+ * numbers of nodes there. Returns its number.
+ */
+static uint32_t add_below(struct pr_tree *below, const struct pr_tree *tree, uint32_t top,
+			  uint32_t i, double least, const uint32_t *moved)
+{
+	struct pr_node node = tree->nodes[i];
+	uint32_t caller = i == top ? 0 : i ? moved[node.caller] : NOT_BELOW;
+	double total = pr_to_float(tree, node.total);
+
+	if (caller == NOT_BELOW)
+		return NOT_BELOW;
+	node.depth -= tree->nodes[top].depth;
+	if (node.depth > below->shape.max_depth) {
+		below->n_deep += node.own_count != 0;
+		return LEFT_OUT;
+	}
+	if (caller == LEFT_OUT)
+		return LEFT_OUT;
+	if (i != top && (total <= 0 || total < least)) {
+		below->n_small++;
+		add_amount(below, &below->small, node.total);
+		return LEFT_OUT;
+	}
+	if (node.depth == below->shape.max_depth)
+		node.own = node.total;
+	if (i == top) {
+		node.frame = PR_NO_FRAME;
+		node.kind = 'n';
+	}
+	node.caller = caller;
+	node.place = i;
+	below->nodes[below->n] = node;
+	return (uint32_t)below->n++;
+}
+
+struct pr_tree *pr_tree_below(const struct pr_tree *tree, uint32_t top, uint32_t max_depth,
+			      double least)
+{
+	struct pr_tree *below = calloc(1, sizeof(*below));
+	uint32_t *moved = malloc(tree->n * sizeof(*moved));
+
+	if (below) {
+		below->shape = tree->shape;
+		below->shape.max_depth = max_depth;
+		below->names = tree->names;
+		below->nodes = malloc(tree->n * sizeof(*below->nodes));
+	}
+	if (!below || !below->nodes || !moved) {
+		pr_tree_destroy(below);
+		free(moved);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < tree->n; i++)
+		moved[i] = add_below(below, tree, top, i, least, moved);
+	free(moved);
+	return below;
 }
 
 static int compare_names(const struct pr_tree *tree, uint32_t a, uint32_t b)

@@ -67,6 +67,7 @@ struct pr_tree {
 	/* what was left out: nodes and their weight; distinct stacks that were too deep */
 	uint64_t n_small, n_deep;
 	union pr_amount small;
+	uint32_t end;		   /* the node in which the stack ends that was added last */
 	struct pr_tree_work *work; /* until it is finished */
 };
 
@@ -91,6 +92,15 @@ bool pr_tree_add(struct pr_tree *tree, const struct pr_step *steps, size_t n, ui
  * false without memory.
  */
 bool pr_tree_finish(struct pr_tree *tree, double least);
+
+/*
+ * Returns a tree of the nodes below node `top` of a finished tree, which is its root; the place
+ * of each node is its number there. Stacks are cut off below `max_depth` frames, and nodes that
+ * weigh nothing or less than `least` are left out. Names are those of the tree. Returns NULL
+ * without memory.
+ */
+struct pr_tree *pr_tree_below(const struct pr_tree *tree, uint32_t top, uint32_t max_depth,
+			      double least);
 
 /*
  * Sorts the nodes below each node, by name, or the heaviest first. Returns false without

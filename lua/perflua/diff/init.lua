@@ -216,7 +216,7 @@ end
 ---@param choose fun(events: table): string|false the event that is drawn, of keys of `events`
 ---@param drawing { min_share: number, max_depth: integer } see core.folded_tree
 ---@return perflua.flame.Tree? # of both sides together; nil: there are no stacks
----@return (fun(least: number): table<string, table>)? nodes makes rows by path, of those of the
+---@return (fun(least: number): table<string, table>)? nodes makes rows by node, of those of the
 --- event that are at least so much on both sides together
 ---@return { above: string[], below: string[] } said
 function diff.stacks(before, after, options, choose, drawing)
@@ -229,11 +229,11 @@ function diff.stacks(before, after, options, choose, drawing)
   local drawn = core.comparison_stacks(joined.core, path_of, events[event] or 0, drawing)
   local remarks = judge(joined, options, 1)
   return drawn, function(least)
-    local by_path = {}
+    local by_node = {}
     for _, row in ipairs(join.rows(joined, nil, nil, least)) do
-      if row.event == event then by_path[row.keys[1]] = row end
+      if row.event == event then by_node[row.keys[1]] = row end
     end
-    return by_path
+    return by_node
   end, remarks
 end
 

@@ -36,14 +36,12 @@ end
 ---Sets the kinds of a graph's frames, and `graph.changes`: { list = { before, after, number of
 ---the verdict, shade, for each frame }, verdicts }.
 ---@param graph table of flame.graph
----@param find fun(path: string): table # { before, after, verdict, kind } by the names of a
---- frame and its callers, joined by ";"; "" of the root. kind: m(ore), l(ess) or n
+---@param find fun(i: integer): table # { before, after, verdict, kind } of a frame of the
+--- tree. kind: m(ore), l(ess) or n
 function changes.set(graph, find)
-  local t, path, numbers, list, verdicts = graph.tree, {}, {}, {}, {}
-  for i, depth in ipairs(t.depth) do
-    path[depth] = t.names[t.name[i]]
-    for d = #path, depth + 1, -1 do path[d] = nil end
-    local one = find(table.concat(path, ";", 1, depth))
+  local t, numbers, list, verdicts = graph.tree, {}, {}, {}
+  for i in ipairs(t.depth) do
+    local one = find(i)
     if not numbers[one.verdict] then
       verdicts[#verdicts + 1] = one.verdict
       numbers[one.verdict] = #verdicts - 1

@@ -42,10 +42,11 @@ local function unit_of(event, per)
   return event and event.name or "events"
 end
 
--- Returns what finds the frames that are drawn by their paths.
-local function find_nodes(by_path)
-  return function(path)
-    local node = by_path[path] or { before = {}, after = {} } -- no samples
+-- Returns what finds the rows of the frames that are drawn by their nodes.
+local function find_nodes(drawn, by_node)
+  return function(i)
+    local number = drawn.nodes and drawn.nodes[i] -- nil: there are no samples
+    local node = by_node[number or 0] or { before = {}, after = {} }
     return { before = node.before.value or 0, after = node.after.value or 0,
       verdict = node.verdict or "no interval", kind = KINDS[node.verdict] or "n" }
   end
@@ -101,10 +102,10 @@ function change_graph.write(before, after, settings, out, is_html, say_empty)
   table.move(notes.below, 1, #notes.below, #about + 1, about)
   -- what is drawn is a bit more: floats may add up to other ones in another order
   local least = drawn.total[1] * flame.MIN_SHARE / 100 * (1 - 1e-9)
-  local find = find_nodes(nodes and nodes(least) or {})
+  local find = find_nodes(drawn, nodes and nodes(least) or {})
   local unit = unit_of(event, settings.per)
   local graph = flame.graph(drawn, {
-    title = heading_of(before, after, find "", unit),
+    title = heading_of(before, after, find(1), unit),
     about = fmt.escape(table.concat(about, "  ·  ")), unit = unit, html = is_html,
     changes = find,
   })

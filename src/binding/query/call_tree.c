@@ -18,6 +18,7 @@ struct pl_drawn {
 	size_t steps_room;
 	uint32_t *binaries; /* see pe_profile_binaries(); NULL: none is known */
 	uint64_t unresolved;
+	bool is_part; /* places are numbers of nodes in another tree */
 };
 
 static void free_tree(struct pl_drawn *owner)
@@ -110,7 +111,7 @@ enum {
 	RESULT_AT,
 	NAMES_AT,    /* the distinct names */
 	BINARIES_AT, /* binaries by name */
-	SRCLINES_AT, /* source lines of frames that have one */
+	PLACES_AT,   /* source lines of frames that have one; or numbers of nodes */
 	ARRAYS_AT,   /* arrays with an element for each frame, see `arrays` */
 };
 static const char *const arrays[] = { "name",  "kind", "depth",	 "start",
@@ -130,6 +131,7 @@ struct drawing {
 	const struct pr_tree *tree;
 	const struct pe_profile *profile; /* NULL: the stacks were folded */
 	const uint32_t *binaries;
+	bool is_part;
 	union pr_amount *starts; /* [nodes]: what is to the left of each */
 	uint32_t *open;		 /* [nodes]: the last one is drawn next */
 	uint32_t *of_frame;	 /* [names]: position of a name, from 2 on; 0: it is new */
@@ -179,7 +181,11 @@ static void add_drawn(lua_State *L, struct drawing *d, uint32_t number, lua_Inte
 	if (d->profile && node->place != PR_NO_PLACE) {
 		pe_profile_line(d->profile, node->place, &file, &line);
 		lua_pushfstring(L, "%s:%I", file.p, (lua_Integer)line);
-		lua_rawseti(L, SRCLINES_AT, at);
+		lua_rawseti(L, PLACES_AT, at);
+	}
+	if (d->is_part) {
+		lua_pushinteger(L, node->place);
+		lua_rawseti(L, PLACES_AT, at);
 	}
 }
 
@@ -208,21 +214,23 @@ static size_t open_callees(struct drawing *d, uint32_t number, size_t n_open)
 }
 
 /*
- * Finishes the tree of the owner at OWNER_AT, without what weighs less than `least`, frees it,
- * and pushes {names = array, name, kind, depth, start, total, own, samples = arrays with an
- * element for each frame, of which the first is the root and callers come first, with callees
- * by name, small, small_total, deep}: see struct pr_tree; of a profile also {binaries = by
- * name, srclines = "path:line" by frame, unresolved}. [-0, +1]
+ * Frees the finished tree of the owner at OWNER_AT, and pushes {names = array, name, kind,
+ * depth, start, total, own, samples = arrays with an element for each frame, of which the first
+ * is the root and callers come first, with callees by name, small, small_total, deep}: see
+ * struct pr_tree; of a profile also {binaries = by name, srclines = "path:line" by frame,
+ * unresolved}, of a part of a tree {nodes = numbers there by frame}. [-0, +1]
  */
-static void push_drawn(lua_State *L, struct pl_drawn *owner, double least,
-		       const struct pe_profile *profile)
+static void push_drawn(lua_State *L, struct pl_drawn *owner, const struct pe_profile *profile)
 {
 	struct pr_tree *tree = owner->tree;
-	struct drawing d = { .tree = tree, .profile = profile, .binaries = owner->binaries };
+	struct drawing d = { .tree = tree,
+			     .profile = profile,
+			     .binaries = owner->binaries,
+			     .is_part = owner->is_part };
 	size_t n_open = 1;
 
 	lua_settop(L, OWNER_AT);
-	pl_check_tree(L, pr_tree_finish(tree, least) && pr_tree_sort(tree, true));
+	pl_check_tree(L, pr_tree_sort(tree, true));
 	luaL_checkstack(L, 2 * N_ARRAYS + 8, "call stacks");
 	lua_newtable(L);
 	for (int i = NAMES_AT; i < ARRAYS_AT; i++)
@@ -251,6 +259,10 @@ static void push_drawn(lua_State *L, struct pl_drawn *owner, double least,
 		lua_setfield(L, RESULT_AT, "srclines");
 		lua_setfield(L, RESULT_AT, "binaries");
 	}
+	if (owner->is_part) {
+		lua_settop(L, PLACES_AT);
+		lua_setfield(L, RESULT_AT, "nodes");
+	}
 	lua_settop(L, NAMES_AT);
 	lua_setfield(L, RESULT_AT, "names");
 	pl_set_integer(L, "unresolved", owner->unresolved);
@@ -273,14 +285,18 @@ int pl_profile_tree(lua_State *L)
 	lua_getfield(L, 1, "least");
 	least = luaL_optnumber(L, -1, 0);
 	owner->binaries = pe_profile_binaries(job->profile.made);
-	pl_check_tree(L, owner->binaries);
+	pl_check_tree(L, owner->binaries && pr_tree_finish(owner->tree, least));
 	lua_pop(L, 1);
 	lua_replace(L, OWNER_AT);
-	push_drawn(L, owner, least, job->profile.made);
+	push_drawn(L, owner, job->profile.made);
 	return 1;
 }
 
-struct pl_drawn *pl_push_folded(lua_State *L, int options, bool is_float)
+/*
+ * Pushes an empty tree of the shape that the table at `options` describes, and returns it.
+ * [-0, +1]
+ */
+static struct pl_drawn *push_folded(lua_State *L, int options, bool is_float)
 {
 	struct pr_shape_of_tree shape = {
 		.from_callee = pl_get_flag(L, options, "reversed"),
@@ -295,8 +311,12 @@ struct pl_drawn *pl_push_folded(lua_State *L, int options, bool is_float)
 	return owner;
 }
 
-bool pl_add_folded(struct pl_drawn *owner, const char *text, struct pd_text kinds,
-		   uint64_t count, union pr_amount weight)
+/*
+ * Adds a stack: `text` has its frames, separated by ';', and `kinds` one letter for each of
+ * them, the first caller first. Returns false without memory.
+ */
+static bool add_folded(struct pl_drawn *owner, const char *text, struct pd_text kinds,
+		       uint64_t count, union pr_amount weight)
 {
 	const char *stop;
 	size_t n = 0;
@@ -320,14 +340,20 @@ bool pl_add_folded(struct pl_drawn *owner, const char *text, struct pd_text kind
 	return pr_tree_add(owner->tree, owner->steps, n, count, weight);
 }
 
-void pl_draw_folded(lua_State *L, struct pl_drawn *owner, double share)
+void pl_draw_below(lua_State *L, int options, const struct pr_tree *tree, uint32_t top)
 {
-	const struct pr_tree *tree = owner->tree;
+	uint32_t max_depth = get_limit(L, options, "max_depth");
+	struct pl_drawn *owner;
+	double least;
 
-	if (tree->is_too_heavy)
-		luaL_error(L, "the weights add up to more than 2^63");
+	lua_getfield(L, options, "min_share");
+	least = pr_to_float(tree, tree->nodes[top].total) * luaL_optnumber(L, -1, 0) / 100;
+	owner = pl_push_finalized(L, sizeof(*owner), tree_gc);
+	owner->tree = pr_tree_below(tree, top, max_depth, least);
+	pl_check_tree(L, owner->tree);
+	owner->is_part = true;
 	lua_replace(L, OWNER_AT);
-	push_drawn(L, owner, pr_to_float(tree, tree->nodes[0].total) * share / 100, NULL);
+	push_drawn(L, owner, NULL);
 }
 
 /*
@@ -353,7 +379,7 @@ static bool add_entry(lua_State *L, struct pl_drawn *owner)
 		weight.f = luaL_checknumber(L, -1);
 	else
 		weight.i = luaL_checkinteger(L, -1);
-	ok = pl_add_folded(owner, text, kinds, (uint64_t)count, weight);
+	ok = add_folded(owner, text, kinds, (uint64_t)count, weight);
 	lua_pop(L, 4);
 	return ok;
 }
@@ -380,7 +406,7 @@ int pl_folded_tree(lua_State *L)
 {
 	struct pl_drawn *owner;
 	lua_Integer n;
-	double share;
+	double share, least;
 	bool ok = true;
 
 	luaL_checktype(L, 1, LUA_TTABLE);
@@ -389,12 +415,17 @@ int pl_folded_tree(lua_State *L)
 	lua_getfield(L, 2, "min_share");
 	share = luaL_optnumber(L, -1, 0);
 	n = (lua_Integer)lua_rawlen(L, 1);
-	owner = pl_push_folded(L, 2, has_floats(L, 1, n));
+	owner = push_folded(L, 2, has_floats(L, 1, n));
 	for (lua_Integer i = 1; ok && i <= n; i++, lua_pop(L, 1)) {
 		lua_rawgeti(L, 1, i);
 		ok = add_entry(L, owner);
 	}
 	pl_check_tree(L, ok);
-	pl_draw_folded(L, owner, share);
+	if (owner->tree->is_too_heavy)
+		return luaL_error(L, "the weights add up to more than 2^63");
+	least = pr_to_float(owner->tree, owner->tree->nodes[0].total) * share / 100;
+	pl_check_tree(L, pr_tree_finish(owner->tree, least));
+	lua_replace(L, OWNER_AT);
+	push_drawn(L, owner, NULL);
 	return 1;
 }

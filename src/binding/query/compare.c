@@ -21,7 +21,6 @@ static int comparison_gc(lua_State *L)
 
 	pc_destroy(c->made);
 	c->made = NULL;
-	pb_string_deinit(&c->path);
 	return 0;
 }
 
@@ -76,12 +75,6 @@ struct call {
 	const struct pq_value *keys; /* [n_keys] */
 	size_t n_keys;
 	int stacks;
-	/* the tree that gets stacks of one event, and the row that comes next */
-	struct pl_drawn *drawn;
-	const struct pl_comparison *of;
-	uint32_t event;
-	bool is_float;
-	size_t row;
 };
 
 static bool call_function(struct call *call, lua_CFunction push, struct pd_text *to)
@@ -142,53 +135,12 @@ static int call_path(lua_State *L)
 	return 1;
 }
 
-/* Returns what a row weighs on both sides. */
-static struct pq_value weight_of(const struct pc_row *row)
-{
-	const struct pq_value *a = &row->parts[PC_BEFORE].value;
-	const struct pq_value *b = &row->parts[PC_AFTER].value;
-	struct pq_value sum = { .type = PQ_INT };
-
-	if (a->type != PQ_FLOAT && b->type != PQ_FLOAT &&
-	    !__builtin_add_overflow(a->i, b->i, &sum.i))
-		return sum;
-	return (struct pq_value){ .type = PQ_FLOAT, .f = pl_row_weight(row) };
-}
-
-/* Returns whether the weight of a row is a float, and so those of the tree. */
-static bool has_float_weights(const struct pl_comparison *c, uint32_t event)
-{
-	for (size_t i = 0; i < pc_size(c->made); i++) {
-		const struct pc_row *row = pc_row(c->made, i);
-
-		if (row && row->event == event && weight_of(row).type == PQ_FLOAT)
-			return true;
-	}
-	return false;
-}
-
-/* Adds the stack of a row to the tree, if it is of its event. Returns false without memory. */
-static bool draw_row(const struct call *call, const char *path, size_t i)
-{
-	const struct pc_row *row = pc_row(call->of->made, i);
-	const struct pd_text no_kinds = { 0 };
-	union pr_amount weight;
-
-	if (!row || row->event != call->event)
-		return true;
-	if (call->is_float)
-		weight.f = pl_row_weight(row);
-	else
-		weight.i = weight_of(row).i;
-	return pl_add_folded(call->drawn, path, no_kinds, 0, weight);
-}
-
 static bool make_path(void *arg, const struct pq_value *keys, struct pd_text *to)
 {
 	struct call *call = arg;
 
 	call->keys = keys;
-	return call_function(call, call_path, to) && draw_row(call, to->p, call->row++);
+	return call_function(call, call_path, to);
 }
 
 /* Raises if something failed. */
@@ -198,6 +150,8 @@ static void check_problem(lua_State *L, enum pc_problem problem, const struct ca
 		lua_error(L);
 	if (problem == PC_BAD_SLICE)
 		luaL_error(L, "no such slice");
+	if (problem == PC_TOO_HEAVY)
+		luaL_error(L, "the weights add up to more than 2^63");
 	if (problem != PC_FINE)
 		luaL_error(L, "no memory for a comparison");
 }
@@ -446,28 +400,22 @@ int pl_comparison_stacks(lua_State *L)
 		KEPT
 	};
 	struct pl_comparison *c = pl_check_comparison(L);
-	struct call call = { .L = L, .function = PATH, .stacks = SHOWN, .kept = KEPT, .of = c };
+	struct call call = { .L = L, .function = PATH, .stacks = SHOWN, .kept = KEPT };
 	lua_Integer event = luaL_checkinteger(L, EVENT);
-	double share;
 
-	luaL_argcheck(L, !c->has_beginnings, 1, "rows are beginnings of stacks already");
+	luaL_argcheck(L, !pc_tree(c->made), 1, "rows are beginnings of stacks already");
 	luaL_argcheck(L, pc_is_judged(c->made), 1, "rows are not judged");
 	luaL_checktype(L, PATH, LUA_TFUNCTION);
 	luaL_argcheck(L, event >= 0 && event < UINT16_MAX, EVENT, "no event");
 	luaL_checktype(L, OPTIONS, LUA_TTABLE);
 	lua_settop(L, OPTIONS);
-	share = pl_get_double(L, OPTIONS, "min_share", 0);
 	lua_getiuservalue(L, 1, PL_SHOWN_STACKS);
 	lua_pushnil(L);
 	luaL_checkstack(L, 20, "a comparison");
 	call.n_keys = c->n_keys;
-	call.event = (uint32_t)event;
-	call.is_float = has_float_weights(c, call.event);
-	call.drawn = pl_push_folded(L, OPTIONS, call.is_float);
 	check_problem(L, pc_add_up_stacks(c->made, make_path, &call), &call);
 	c->n_keys = 1;
-	c->has_beginnings = true;
-	pl_draw_folded(L, call.drawn, share);
+	pl_draw_below(L, OPTIONS, pc_tree(c->made), pc_event_node(c->made, (uint32_t)event));
 	return 1;
 }
 

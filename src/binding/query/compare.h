@@ -17,26 +17,9 @@ enum {
 struct pl_comparison {
 	struct pc_comparison *made; /* NULL: not created yet */
 	size_t n_keys;
-	bool has_beginnings;   /* rows are beginnings of stacks */
-	struct pb_string path; /* scratch: the path of one of them */
 };
 
 extern const char *const pl_side_names[]; /* ends with NULL */
-
-/* Returns the weight of a row, added up over both sides. */
-static inline double pl_row_weight(const struct pc_row *row)
-{
-	double weight = 0;
-
-	for (size_t side = 0; side < PC_SIDES; side++) {
-		const struct pq_value *value = &row->parts[side].value;
-
-		weight += value->type == PQ_FLOAT ? value->f :
-			  value->type == PQ_INT	  ? (double)value->i :
-						    0;
-	}
-	return weight;
-}
 
 /* Returns the comparison at index 1. Raises if the value is not one. */
 struct pl_comparison *pl_check_comparison(lua_State *L);

@@ -141,12 +141,8 @@ static void push_row(lua_State *L, const struct pl_comparison *c, size_t i,
 	pl_set_integer(L, "event", row->event);
 	lua_createtable(L, (int)c->n_keys, 0);
 	for (size_t k = 0; k < c->n_keys; k++) {
-		if (c->has_beginnings) {
-			lua_pushlstring(L, c->path.p, c->path.n);
-		} else {
-			pc_row_key(c->made, i, k, &key);
-			pl_push_cell(L, 3, &key);
-		}
+		pc_row_key(c->made, i, k, &key);
+		pl_push_cell(L, 3, &key);
 		lua_rawseti(L, -2, (lua_Integer)k + 1);
 	}
 	lua_setfield(L, -2, "keys");
@@ -188,12 +184,10 @@ int pl_comparison_rows(lua_State *L)
 	for (size_t i = 0; n < most && i < pc_size(c->made); i++) {
 		const struct pc_row *row = pc_row(c->made, i);
 
-		if (!row || (least > 0 && pl_row_weight(row) < least))
+		if (!row || (least > 0 && pc_row_weight(row) < least))
 			continue;
 		if (wanted && strcmp(wanted, pc_verdict_word(c->made, row)) != 0)
 			continue;
-		if (c->has_beginnings && !pc_row_path(c->made, i, &c->path))
-			return luaL_error(L, "no memory for a comparison");
 		push_row(L, c, i, row);
 		lua_rawseti(L, -2, ++n);
 	}
