@@ -15,7 +15,8 @@ Top.__index = Top
 
 local USAGE <const> = 2
 local SECOND <const> = 1000000000
-local POLL <const> = SECOND // 20 -- between two looks at the keys
+local POLL <const> = SECOND // 50 -- between two looks at the keys
+local LEAST_DELAY <const> = SECOND // 20
 -- Call chains, and half the groups: samples with call chains beyond count for their own
 -- function.
 local MOST_CHAINS <const>, HALF_OF_GROUPS <const> = 100000, 50000
@@ -81,7 +82,9 @@ end
 ---@return string? # what is wrong with it
 function Top:delay(text)
   local ns = duration.nanoseconds(text:find "^[%d.]+$" and text .. "s" or text)
-  if not ns or ns < POLL then return ("'%s' is not a time of 50ms or more"):format(text) end
+  if not ns or ns < LEAST_DELAY then
+    return ("'%s' is not a time of 50ms or more"):format(text)
+  end
   self.interval = ns
 end
 

@@ -43,8 +43,11 @@ struct pl_watch {
 	struct pl_job *job;
 	struct pl_file *file;
 	struct pq_groups *growing; /* NULL: the pass has not begun, or has ended */
-	/* place of the function on the stack, or of its error; after it is a list of states */
-	int at;
+	/*
+	 * The registry has the function, or its error, by the address of this struct, and the
+	 * list of names of states by that of `states`: a snapshot has a stack of its own.
+	 */
+	char states;
 	pthread_t thread;
 	uint64_t every, next; /* ns */
 	bool has_stopped, has_failed;
@@ -102,12 +105,14 @@ static bool call_watcher(struct pl_watch *w, enum state state)
 	if (now < w->next || !w->growing || !lua_checkstack(L, 8))
 		return true;
 	w->next = now + w->every;
-	lua_pushvalue(L, w->at);
-	lua_rawgeti(L, w->at + 1, state);
+	lua_rawgetp(L, LUA_REGISTRYINDEX, w);
+	lua_rawgetp(L, LUA_REGISTRYINDEX, &w->states);
+	lua_rawgeti(L, -1, state);
+	lua_remove(L, -2);
 	lua_pushinteger(L, (lua_Integer)now);
 	if (lua_pcall(L, 2, 1, 0) != LUA_OK) {
 		w->has_failed = w->has_stopped = true;
-		lua_replace(L, w->at);
+		lua_rawsetp(L, LUA_REGISTRYINDEX, w);
 		return false;
 	}
 	w->has_stopped = w->has_stopped || lua_toboolean(L, -1) || w->file->closed;
@@ -222,9 +227,10 @@ void pl_watch_begin(lua_State *L, struct pl_job *job)
 	*w = (struct pl_watch){ .L = L,
 				.job = job,
 				.file = lua_touserdata(L, PL_FILE_AT),
-				.at = lua_gettop(L),
 				.thread = pthread_self() };
 	push_states(L);
+	lua_rawsetp(L, LUA_REGISTRYINDEX, &w->states);
+	lua_rawsetp(L, LUA_REGISTRYINDEX, w);
 	lua_getfield(L, PL_OPTIONS_AT, "watch_ns");
 	w->every = (uint64_t)luaL_checkinteger(L, -1);
 	lua_getfield(L, PL_OPTIONS_AT, "limit");
@@ -254,9 +260,13 @@ bool pl_watch_end(lua_State *L, struct pl_job *job)
 	w->file->interrupt->tick = NULL;
 	pl_report_forget_growing(job);
 	job->watch = NULL;
-	if (w->has_failed) {
-		lua_pushvalue(L, w->at);
+	lua_rawgetp(L, LUA_REGISTRYINDEX, w);
+	lua_pushnil(L);
+	lua_rawsetp(L, LUA_REGISTRYINDEX, w);
+	lua_pushnil(L);
+	lua_rawsetp(L, LUA_REGISTRYINDEX, &w->states);
+	if (w->has_failed)
 		lua_error(L);
-	}
+	lua_pop(L, 1);
 	return w->has_stopped;
 }
