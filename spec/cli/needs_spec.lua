@@ -100,7 +100,12 @@ describe("a tool that needs something of a recording", function()
       .. "FILE is a recording, or - for standard input; default: perf.data.\n\n"
       .. "needs: event sched:*; field callchain\n"
       .. "record: perf record -g\n\n"
+      .. "  --color WHEN     colors: auto (default: on a terminal, unless NO_COLOR is set), "
+      .. "always, never\n"
+      .. "  --no-pager       print text longer than the screen without a pager\n"
       .. "  --timing[=json]  say on standard error where the time went: the passes, and the "
-      .. "stages of each\n", perflua("help", "waits").out)
+      .. "stages of each\n"
+      .. "  --wide           print names in full where lines are longer than the terminal\n",
+      perflua("help", "waits").out)
   end)
 end)

@@ -4,9 +4,10 @@ local INTERRUPT = require "spec.support.interrupting"
 local files = require "spec.support.files"
 local run = require "spec.cli.run"
 
--- Tools that read no recording, or its header only; and what others need beside its path.
+-- Tools that read no recording, its header only, or a stream; and what others need beside its
+-- path.
 local WITHOUT = { completion = true, help = true, list = true, map = true, record = true,
-  reduce = true, stubs = true }
+  reduce = true, stubs = true, top = true }
 local WORDS = { check = { files.temporary "expect(samples()):above(-1)" },
   export = { "--to", "folded" }, flame = { "-o", "-" }, timechart = { "-o", "-" } }
 local OPERANDS = { symbol = { "401000" }, -- that path
@@ -19,13 +20,13 @@ local NEEDS_SAMPLES = { diff = true }
 local WHERE = { dump = true, flame = true, fold = true, report = true, script = true }
 local EVENT = { flame = true, fold = true, report = true, script = true }
 
--- Tools that read several recordings.
-local SEVERAL = { cgroups = true, check = true, doctor = true, dump = true, export = true,
+-- Tools that read several recordings, or whose second operand is of any kind.
+local SEVERAL = { annotate = true, cgroups = true, check = true, doctor = true, dump = true, export = true,
   faults = true, fields = true, flame = true, fold = true, overview = true, report = true,
   script = true, stat = true }
 
 -- Tools that no recording can lack anything for.
-local FOR_ANY = { check = true, doctor = true, dump = true, export = true, fields = true,
+local FOR_ANY = { annotate = true, check = true, doctor = true, dump = true, export = true, fields = true,
   flame = true,
   fold = true,
   gen = true, header = true, overview = true,

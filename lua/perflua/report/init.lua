@@ -297,7 +297,7 @@ local function show_result(prepared, shown, data, result, description)
     keys = data.shown, places = places,
     children = has_children, slots = prepared.slots, has_callers = prepared.children,
     branches = prepared.branches,
-    symbols = prepared.place.symbol ~= nil, aside = description.aside or 0,
+    symbols = prepared.place.symbol ~= nil, aside = spec_of(prepared.query).aside.n,
     graph = description.trees and prepared.graph, trees = description.trees,
     fields = prepared.fields, begins_with_symbol = prepared.fields[1].name == "symbol",
   }

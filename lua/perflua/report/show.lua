@@ -101,7 +101,8 @@ local in_view = { overhead_children = "children_percent", overhead = "percent",
 -- shown together. None if the report does not have it, and it need not be shown.
 local function add_measure(list, report, name, slots, is_exact)
   local places, measure = report.places, columns.measure(name)
-  local title = name == "overhead" and report.children and "Self" or measure.title
+  local is_self = name == "overhead" and report.children and not is_exact -- as perf calls it
+  local title = is_self and "Self" or measure.title
   for slot = 1, slots do
     local at = places[rows.named(in_view[name] or name, slot)]
     if not at and not is_exact then return end

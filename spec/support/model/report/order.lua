@@ -1,7 +1,10 @@
--- The order of rows: the greatest first, equal ones by their keys: booleans, numbers, texts,
--- what is absent. An address stands for a function and comes before names.
+-- The order of rows: the greatest first, of equal ones those with the greater period of their
+-- own; then by their keys: booleans, numbers, texts, what is absent. An address stands for a function and comes before names.
 
-local RANKS <const> = { boolean = 1, number = 2, string = 3, ["nil"] = 4 }
+local PERIOD <const> = 2 -- place in a row
+
+local RANKS <const> = { boolean = 1, number = 2, string = 3, ["nil"] = 5 }
+local ADDRESS <const> = 4 -- rank
 
 local function is_less(a, b, kind)
   if type(a) == "boolean" then return not a and b end
@@ -17,6 +20,10 @@ local function address_of(value)
   return digits and #digits == 16 and tonumber(digits, 16) or nil
 end
 
+local function rank_of(value, is_symbol)
+  return is_symbol and type(value) == "number" and ADDRESS or RANKS[type(value)]
+end
+
 ---@param list table[] # rows
 ---@param measure integer place of what decides; not negative
 ---@param keys {name: string, kind: string}[]
@@ -30,10 +37,11 @@ return function(list, measure, keys, symbol)
   local sorted = table.move(list, 1, #list, 1, {})
   table.sort(sorted, function(a, b)
     if a[measure] ~= b[measure] then return a[measure] > b[measure] end
+    if a[PERIOD] ~= b[PERIOD] then return a[PERIOD] > b[PERIOD] end
     for i, key in ipairs(keys) do
       local x, y = value_of(a, i), value_of(b, i)
       if x ~= y then
-        local left, right = RANKS[type(x)], RANKS[type(y)]
+        local left, right = rank_of(x, i == symbol), rank_of(y, i == symbol)
         if left ~= right then return left < right end
         return is_less(x, y, i == symbol and "address" or key.kind)
       end
