@@ -78,7 +78,7 @@ $(B)/lib/perflua/core.so: $(CORE)
 
 $(B)/obj/host/perflua.o: CPPFLAGS += -DPERFLUA_VERSION='"$(VERSION)"'
 $(B)/obj/host/line_editor.o: CPPFLAGS += $(EDIT_CFLAGS)
-$(B)/obj/disasm/disasm.o: CPPFLAGS += $(DISASM_CFLAGS)
+$(B)/obj/disasm/%.o: CPPFLAGS += $(DISASM_CFLAGS)
 $(B)/obj/host/screen.o: CPPFLAGS += $(SCREEN_CFLAGS)
 
 $(B)/obj/%.o: src/%.c Makefile $(wildcard $(CONFIG))
@@ -243,7 +243,7 @@ $(FUZZ_DIR)/obj/%.o: src/%.c Makefile | build/fuzz.deps
 	@echo "  FUZZ  $<"
 	@$(FUZZ_CC) $(COMPILE) $(FUZZ_CFLAGS) $(FUZZ_SANITIZE) -MMD -MP -c -o $@ $<
 
-$(FUZZ_DIR)/obj/disasm/disasm.o: CPPFLAGS += $(DISASM_CFLAGS)
+$(FUZZ_DIR)/obj/disasm/%.o: CPPFLAGS += $(DISASM_CFLAGS)
 
 # Inputs are small, and threads shall share them.
 $(FUZZ_DIR)/obj/perfdata/order/partitions.o: FUZZ_CFLAGS += -DPD_PARTITION_SMALLEST=256

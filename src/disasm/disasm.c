@@ -101,56 +101,7 @@ size_t pi_decode(struct pi_decoder *decoder, const unsigned char *bytes, size_t 
 
 #include "vex.h"
 
-#include <capstone.h> /* without a folder, as pkg-config has it */
-#include <dlfcn.h>
-#include <pthread.h>
-
-#define TEXT(x)	 #x
-#define VALUE(x) TEXT(x)
-
-/*
- * The functions of libcapstone. It is opened when the first decoder is made: it would add 1 ms
- * and 3.4 MB to every start.
- */
-static struct {
-	__typeof__(cs_support) *support;
-	__typeof__(cs_open) *open;
-	__typeof__(cs_close) *close;
-	__typeof__(cs_option) *option;
-	__typeof__(cs_malloc) *malloc;
-	__typeof__(cs_free) *free;
-	__typeof__(cs_insn_group) *insn_group;
-	__typeof__(cs_disasm_iter) *disasm_iter;
-	bool there;
-} capstone;
-
-static void load_capstone(void)
-{
-	static const struct {
-		void *at;
-		const char *name;
-	} functions[] = {
-		{ &capstone.support, "cs_support" },
-		{ &capstone.open, "cs_open" },
-		{ &capstone.close, "cs_close" },
-		{ &capstone.option, "cs_option" },
-		{ &capstone.malloc, "cs_malloc" },
-		{ &capstone.free, "cs_free" },
-		{ &capstone.insn_group, "cs_insn_group" },
-		{ &capstone.disasm_iter, "cs_disasm_iter" },
-	};
-	void *handle = dlopen("libcapstone.so." VALUE(CS_API_MAJOR),
-			      RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-
-	for (size_t i = 0; handle && i < sizeof(functions) / sizeof(*functions); i++) {
-		void *function = dlsym(handle, functions[i].name);
-
-		if (!function)
-			return;
-		memcpy(functions[i].at, &function, sizeof(function));
-	}
-	capstone.there = handle;
-}
+#include "library.h"
 
 struct pi_decoder {
 	csh handle;
@@ -196,14 +147,15 @@ static const struct mode modes[] = {
 const char *pi_version(void)
 {
 	/* of the headers: the library tells no more than major and minor number */
-	return VALUE(CS_VERSION_MAJOR) "." VALUE(CS_VERSION_MINOR) "." VALUE(CS_VERSION_EXTRA);
+	return PI_VALUE(CS_VERSION_MAJOR) "." PI_VALUE(CS_VERSION_MINOR) "." PI_VALUE(
+		CS_VERSION_EXTRA);
 }
 
 static const struct mode *find_mode(const struct pi_machine *machine)
 {
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
 		if (modes[i].machine == machine->machine && modes[i].is_64 == machine->is_64 &&
-		    capstone.support((int)modes[i].arch))
+		    pi_capstone.support((int)modes[i].arch))
 			return &modes[i];
 	return NULL;
 }
@@ -215,26 +167,24 @@ static bool open_handle(struct pi_decoder *decoder, const struct mode *mode, boo
 
 	if (mode->has_order && is_big)
 		bits |= (unsigned)CS_MODE_BIG_ENDIAN;
-	if (capstone.open(mode->arch, (cs_mode)bits, &decoder->handle) != CS_ERR_OK)
+	if (pi_capstone.open(mode->arch, (cs_mode)bits, &decoder->handle) != CS_ERR_OK)
 		return false;
-	capstone.option(decoder->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	pi_capstone.option(decoder->handle, CS_OPT_DETAIL, CS_OPT_ON);
 	if (mode->arch == CS_ARCH_X86)
-		capstone.option(decoder->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+		pi_capstone.option(decoder->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	decoder->step = mode->step;
 	decoder->is_x86_64 = mode->machine == EM_X86_64;
-	decoder->scratch = capstone.malloc(decoder->handle);
+	decoder->scratch = pi_capstone.malloc(decoder->handle);
 	return decoder->scratch;
 }
 
 struct pi_decoder *pi_decoder_create(const struct pi_machine *machine, const char **reason)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const struct mode *mode;
 	struct pi_decoder *decoder;
 
-	pthread_once(&once, load_capstone);
-	if (!capstone.there) {
-		*reason = "libcapstone.so." VALUE(CS_API_MAJOR) " is not installed";
+	if (!pi_library_open()) {
+		*reason = PI_LIBRARY " is not installed";
 		return NULL;
 	}
 	mode = find_mode(machine);
@@ -255,9 +205,9 @@ void pi_decoder_destroy(struct pi_decoder *decoder)
 	if (!decoder)
 		return;
 	if (decoder->scratch)
-		capstone.free(decoder->scratch, 1);
+		pi_capstone.free(decoder->scratch, 1);
 	if (decoder->handle)
-		capstone.close(&decoder->handle);
+		pi_capstone.close(&decoder->handle);
 	free(decoder);
 }
 
@@ -281,11 +231,11 @@ static enum pi_kind kind_of(const struct pi_decoder *decoder)
 {
 	const cs_insn *insn = decoder->scratch;
 
-	if (capstone.insn_group(decoder->handle, insn, CS_GRP_CALL))
+	if (pi_capstone.insn_group(decoder->handle, insn, CS_GRP_CALL))
 		return PI_CALL;
-	if (capstone.insn_group(decoder->handle, insn, CS_GRP_RET))
+	if (pi_capstone.insn_group(decoder->handle, insn, CS_GRP_RET))
 		return PI_RETURN;
-	return capstone.insn_group(decoder->handle, insn, CS_GRP_JUMP) ? PI_JUMP : PI_PLAIN;
+	return pi_capstone.insn_group(decoder->handle, insn, CS_GRP_JUMP) ? PI_JUMP : PI_PLAIN;
 }
 
 /* Returns the first boundary after `offset`. */
@@ -311,8 +261,8 @@ static bool decode_at(const struct pi_code *code, uint32_t offset)
 	size_t left = code->size - offset;
 	uint64_t address = code->address + offset;
 
-	return capstone.disasm_iter(code->decoder->handle, &at, &left, &address,
-				    code->decoder->scratch);
+	return pi_capstone.disasm_iter(code->decoder->handle, &at, &left, &address,
+				       code->decoder->scratch);
 }
 
 /* Returns the size of what cannot be decoded at `offset`. */
@@ -515,7 +465,7 @@ size_t pi_decode(struct pi_decoder *decoder, const unsigned char *bytes, size_t 
 	const uint8_t *at = bytes;
 	size_t left = size;
 
-	if (capstone.disasm_iter(decoder->handle, &at, &left, &address, decoder->scratch)) {
+	if (pi_capstone.disasm_iter(decoder->handle, &at, &left, &address, decoder->scratch)) {
 		write_decoded(decoder, text);
 		return decoder->scratch->size;
 	}

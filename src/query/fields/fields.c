@@ -486,19 +486,3 @@ bool pq_fields_key(struct pq_fields *fields, uint32_t field, struct pq_value *ou
 	out->size = pq_chains_own(fields->chains);
 	return out->u != PQ_CHAIN_NO_MEMORY;
 }
-
-bool pq_fields_under(struct pq_fields *fields, struct pq_under *under)
-{
-	struct pq_fields_internal *in = fields->internal;
-	bool is_under = false;
-
-	if (!fields->resolver)
-		return false;
-	/* filtering must not add chains to those of a result */
-	if (!in->chains)
-		in->chains = pq_chains_create();
-	if (!in->chains ||
-	    !pq_chains_under(in->chains, fields->resolver, fields->rec, under, &is_under))
-		fields->failed = true;
-	return is_under;
-}
