@@ -1,4 +1,4 @@
-/* Whether a query asks the recorded system: for names, mappings, made call chains. */
+/* Tells whether a query needs the recorded system: names, mappings, made call chains. */
 #include "items.h"
 
 #include <string.h>
