@@ -31,7 +31,7 @@ end
 
 describe("perflua report -F", function()
   it("has the columns in the order in which they are named", function()
-    assert.are.equal("Command      Self       Samples",
+    assert.are.equal("Command  Overhead       Samples",
       head_of("-F", "comm,overhead,sample", words))
     assert.are.equal("Children      Self        Period  Command",
       head_of("-F", "+period", "-s", "comm", words))
