@@ -138,7 +138,8 @@ describe("perflua report --fields", function()
     local got = run.perflua { "report", "-F", "overhead,sample,comm", words_data }
     assert.matches("\n# Overhead       Samples  Command\n", got.out, 1, true)
     got = run.perflua { "report", "-F", "overhead,sample", words_data }
-    assert.matches("\n# Overhead       Samples\n[^\n]*\n#\n   100.00%%           729\n", got.out)
+    assert.matches("\n# Overhead       Samples\n[^\n]*\n#\n   100.00%%           729\n",
+      got.out)
     got = run.perflua { "report", "-F", "comm", "-s", "dso", words_data }
     assert.matches("\n# Command  Shared Object\n", got.out, 1, true)
   end)

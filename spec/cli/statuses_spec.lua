@@ -21,16 +21,14 @@ local WHERE = { dump = true, flame = true, fold = true, report = true, script = 
 local EVENT = { flame = true, fold = true, report = true, script = true }
 
 -- Tools that read several recordings, or whose second operand is of any kind.
-local SEVERAL = { annotate = true, cgroups = true, check = true, doctor = true, dump = true, export = true,
-  faults = true, fields = true, flame = true, fold = true, overview = true, report = true,
-  script = true, stat = true }
+local SEVERAL = { annotate = true, cgroups = true, check = true, doctor = true, dump = true,
+  export = true, faults = true, fields = true, flame = true, fold = true, overview = true,
+  report = true, script = true, stat = true }
 
 -- Tools that no recording can lack anything for.
-local FOR_ANY = { annotate = true, check = true, doctor = true, dump = true, export = true, fields = true,
-  flame = true,
-  fold = true,
-  gen = true, header = true, overview = true,
-  report = true, script = true, stat = true, symbol = true, faults = true, offcpu = true,
+local FOR_ANY = { annotate = true, check = true, doctor = true, dump = true, export = true,
+  faults = true, fields = true, flame = true, fold = true, gen = true, header = true,
+  offcpu = true, overview = true, report = true, script = true, stat = true, symbol = true,
   timeline = true }
 
 local tools = {}

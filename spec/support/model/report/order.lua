@@ -1,10 +1,11 @@
 -- The order of rows: the greatest first, of equal ones those with the greater period of their
--- own; then by their keys: booleans, numbers, texts, what is absent. An address stands for a function and comes before names.
+-- own; then by their keys: booleans, numbers, texts, addresses, which stand for functions, and
+-- what is absent.
 
 local PERIOD <const> = 2 -- place in a row
 
 local RANKS <const> = { boolean = 1, number = 2, string = 3, ["nil"] = 5 }
-local ADDRESS <const> = 4 -- rank
+local ADDRESS <const> = 4 -- its rank
 
 local function is_less(a, b, kind)
   if type(a) == "boolean" then return not a and b end
