@@ -317,6 +317,8 @@ static void check_report(const struct query *q, struct pq_groups *groups, bool c
 	const struct pq_report report = {
 		.keys = has_key ? shown : shown + 1,
 		.n_keys = has_key ? 4 : 3,
+		.n_measures = 2,
+		.n_slots = 1,
 		.event_key = SIZE_MAX,
 		.callers = callers,
 	};
