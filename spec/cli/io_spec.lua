@@ -23,7 +23,7 @@ local path = not needs.missing(NEEDS) and oracle.record_whole(2048,
 -- "device flags" → { requests, bytes, total, max, queued, total and max in the queue }, in ns,
 -- of perf's text.
 local function of_perf()
-  local rows, queue, given = {}, {}, {}
+  local rows, queue, given, waited = {}, {}, {}, {} -- waited: until they were given back
   for line in files.lines("perf script --ns -F time,event,trace -i " .. files.quote(path)
       .. " 2>/dev/null") do
     local s, ns, event, device, flags, rest =
@@ -37,12 +37,13 @@ local function of_perf()
       elseif event == "merge" then
         queue[key] = nil
       elseif event == "issue" then
+        local last = queue[key] and time - queue[key]
         given[key] = { time = time, flags = flags, bytes = tonumber(rest:match "^%d+"),
           left = tonumber(sectors),
-          queued = queue[key] and time - queue[key] }
-        queue[key] = nil
+          queued = (last or waited[key]) and (last or 0) + (waited[key] or 0) }
+        queue[key], waited[key] = nil, nil
       elseif event == "requeue" then
-        given[key] = nil
+        given[key], waited[key] = nil, one and one.queued
       elseif event == "complete" and one and tonumber(sectors) < one.left then -- its first part
         one.left, given[key] = one.left - sectors, nil
         given[device .. math.tointeger(sector + sectors)] = one
