@@ -130,7 +130,7 @@ needs.describe("record", "perflua top of a command", function()
   end)
 end)
 
-needs.describe("terminal", "perflua top on a terminal", function()
+needs.describe("terminal,ncurses", "perflua top on a terminal", function()
   local terminal = require "spec.support.terminal"
   local quiet -- a stream that stays open, and ends with the terminal
 

@@ -64,6 +64,8 @@ local attempts = {
   corpus = { "PERFLUA_CORPUS names no collection of recordings", 'test -d "$PERFLUA_CORPUS"' },
   capstone = { "perflua was built without libcapstone",
     '"$PERFLUA" --version | grep -q "^with libcapstone"' },
+  ncurses = { "perflua was built without ncurses",
+    '"$PERFLUA" --version | grep -q "^with ncurses"' },
   objdump = { "perf annotate needs objdump (binutils)", "objdump --version" },
   libdebuginfod = {
     "libdebuginfod is not installed",
