@@ -178,6 +178,23 @@ needs.describe("capstone", "perflua annotate", function()
       "\n  0.00 100.00        testb  %al, %al\n")
   end)
 
+  it("shows the events after several groups, too", function()
+    local b = binaries.of_here(builder.new())
+    local events = {}
+    for i = 1, 6 do
+      events[i] = b:event { name = "event" .. i, type = 1, config = i,
+        sample_type = { "ip", "tid", "identifier" } }
+    end
+    b:feature("group_desc", { { name = "", leader = 0, members = 2 },
+      { name = "", leader = 2, members = 3 } })
+    b:record("mmap2", { pid = 7, tid = 7, addr = 0x401000, len = 0x1000, pgoff = 0x1000,
+      prot = 5, flags = 2, misc = 2, filename = "/usr/local/bin/words",
+      build_id = "2166e090d498ad2b806ad2cf2b7ff2cf61fd7d23" }, { pid = 7, tid = 7 })
+    for i = 1, 6 do b:sample(events[i], { ip = 0x4010ff, pid = 7, tid = 7, misc = 2 }) end
+    local text = annotate("--symfs", WORDS, "--group", b:write(), "compare")
+    has(text, "{ event1, event2 }", "{ event3, event4, event5 }", "of event 'event6'")
+  end)
+
   it("takes only the samples that options choose", function()
     has(words("compare", "--time", "0%-10%"), "Samples: 3")
     has(words("compare", "--comm", "tree"), "compare() /usr/local/bin/words")

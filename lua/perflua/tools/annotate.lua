@@ -104,12 +104,14 @@ end
 
 -- Returns the events that have a column each in one listing: those of a group, or one alone.
 local function columns_of(file, args)
-  local list = {}
+  local list, by_leader = {}, {}
   for index, event in ipairs(file.events) do
     local leader = args.group and event.leader and event.leader.index or index
-    if leader == index then list[#list + 1] = {} end
-    list[leader] = list[leader] or {}
-    table.insert(list[leader], index)
+    if not by_leader[leader] then
+      by_leader[leader] = {}
+      list[#list + 1] = by_leader[leader]
+    end
+    table.insert(by_leader[leader], index)
   end
   return list
 end
