@@ -96,7 +96,7 @@ describe("perflua top", function()
       ["FILE"] = "'FILE' is neither - nor a command after --",
       ["--"] = "a command is missing",
       ["-a -"] = "-a, -F, -g, -p and -t are for recording",
-      ["--delay=1ms -"] = "-d: a time of 50ms or more expected, got '1ms'",
+      ["--delay=1ms -"] = "-d: '1ms' is not a time of 50ms or more",
       ["--count x -"] = "--count: a number of rows expected, got x",
       ["--children --no-children -"] = "exclude each other",
     } do

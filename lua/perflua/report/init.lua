@@ -67,7 +67,9 @@ local function query_of(file, options)
   return query
 end
 
-local function has_chains(query)
+---@param query perflua.Query of samples
+---@return boolean # whether one of its events has call chains
+function report.has_chains(query)
   for _, event in ipairs(spec_of(query).scope:events()) do
     if event.sample_type & CALLCHAIN ~= 0 then return true end
   end
@@ -141,12 +143,12 @@ function report.prepare(file, options)
   end
   local hindered = report_fields.not_of_callers(fields)
   if children == nil then
-    children = not hindered and has_chains(query)
+    children = not hindered and report.has_chains(query)
   elseif children and hindered then
     usage_error("--children works for dso and symbol only, not for %s: use --no-children",
       hindered)
   end
-  if options.graph and not options.any and not has_chains(query) then
+  if options.graph and not options.any and not report.has_chains(query) then
     usage_error("--call-graph: no event has call chains; perf record -g records them")
   end
   local members, slots = groups.of(query, options.group)

@@ -228,6 +228,39 @@ local function parse_hierarchy(args, settings)
   settings.order = settings.columns.keys or columns.DEFAULT
 end
 
+-- Sets which columns are shown, and how. Returns what is wrong with the options.
+local function parse_columns(args, settings)
+  local message
+  settings.columns, message = columns.parse(args["mem-mode"] and not args.fields
+    and setmetatable({ sort = args.sort or MEM_FIELDS }, { __index = args }) or args)
+  if not settings.columns then return message end
+  settings.columns.widths, message = parse_widths(args["column-widths"])
+  if message then return message end
+  local separator = args["field-separator"]
+  if separator == "." or separator == "" then
+    return "--field-separator: a text other than a point expected, which stands for it in cells"
+  end
+  settings.columns.separator = separator
+end
+
+-- Sets what options give as numbers. Returns what is wrong with them.
+local function parse_numbers(args, settings)
+  local query, stack, quantum = settings.query, args["max-stack"], args["time-quantum"]
+  query.max_stack = stack and parse_number(stack, 1, true)
+  query.quantum = quantum and duration.nanoseconds(quantum)
+  settings.limit = parse_number(args["percent-limit"] or tostring(is_cut(args) and CUT or 0), 0)
+  settings.count = args.count and parse_number(args.count, 0, true)
+  if stack and not query.max_stack then
+    return "--max-stack: a number of frames expected, got " .. stack
+  elseif quantum and (query.quantum or 0) == 0 then
+    return ("--time-quantum: a duration expected, such as 10ms, got '%s'"):format(quantum)
+  elseif not settings.limit then
+    return "--percent-limit: a percentage expected, got " .. args["percent-limit"]
+  elseif args.count and not settings.count then
+    return "--count: a number of rows expected, got " .. args.count
+  end
+end
+
 -- Parses the options. Returns nil and what is wrong with them.
 function tool.prepare(args)
   local events, message = samples.events(args)
@@ -241,22 +274,8 @@ function tool.prepare(args)
   if message then return nil, message end
   settings.query.percentage = args.percentage
   settings.query.is_named = args["hide-unresolved"]
-  settings.columns, message = columns.parse(args["mem-mode"] and not args.fields
-    and setmetatable({ sort = args.sort or MEM_FIELDS }, { __index = args }) or args)
-  if not settings.columns then return nil, message end
-  settings.columns.widths, message = parse_widths(args["column-widths"])
+  message = parse_columns(args, settings) or parse_numbers(args, settings)
   if message then return nil, message end
-  settings.columns.separator = args["field-separator"]
-  if args["field-separator"] == "." or args["field-separator"] == "" then
-    return nil, "--field-separator: a text other than a point expected, which stands for it in "
-      .. "cells"
-  end
-  if args["max-stack"] then
-    settings.query.max_stack = parse_number(args["max-stack"], 1, true)
-    if not settings.query.max_stack then
-      return nil, "--max-stack: a number of frames expected, got " .. args["max-stack"]
-    end
-  end
   settings.query.by_weight = args["mem-mode"]
   settings.query.sort, settings.query.extra = settings.columns.keys, settings.columns.extra
   settings.order = settings.columns.order
@@ -268,26 +287,7 @@ function tool.prepare(args)
   end
   settings.query.graph, message = parse_graph(args)
   if message then return nil, message end
-  if args["time-quantum"] then
-    settings.query.quantum = duration.nanoseconds(args["time-quantum"])
-    if (settings.query.quantum or 0) == 0 then
-      return nil, ("--time-quantum: a duration expected, such as 10ms, got '%s'"):format(
-        args["time-quantum"])
-    end
-  end
-  if is_cut(args) then settings.limit = CUT end
-  if args["percent-limit"] then
-    settings.limit = parse_number(args["percent-limit"], 0)
-  end
-  if args.count then
-    settings.count = parse_number(args.count, 0, true)
-  end
   settings.query.padded = not (args.csv or args.json)
-  if not settings.limit then
-    return nil, "--percent-limit: a percentage expected, got " .. args["percent-limit"]
-  elseif args.count and not settings.count then
-    return nil, "--count: a number of rows expected, got " .. args.count
-  end
   message = parse_hierarchy(args, settings)
   if message then return nil, message end
   return settings

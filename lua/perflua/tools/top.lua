@@ -1,7 +1,6 @@
 -- perflua top: where the time goes now, as perf top shows it.
 
 local columns = require "perflua.report.columns"
-local duration = require "perflua.text.duration"
 local perflua = require "perflua"
 local samples = require "perflua.toolkit.samples"
 local screen = require "perflua.screen"
@@ -96,11 +95,9 @@ local function parse(args)
   if not parsed then return nil, message end
   local children
   if args.children or args["no-children"] then children = args.children or false end
-  local interval = duration.nanoseconds(args.d and args.d:gsub("^[%d.]+$", "%0s")
-    or "1s")
-  if not interval or interval < 50000000 then
-    return nil, ("-d: a time of 50ms or more expected, got '%s'"):format(args.d)
-  end
+  local interval
+  interval, message = top.parse_delay(args.d or "1s")
+  if not interval then return nil, "-d: " .. message end
   local count = args.count and math.tointeger(tonumber(args.count))
   if args.count and (not count or count < 0) then
     return nil, "--count: a number of rows expected, got " .. args.count

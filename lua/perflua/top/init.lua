@@ -20,21 +20,14 @@ local LEAST_DELAY <const> = SECOND // 20
 -- Call chains, and half the groups: samples with call chains beyond count for their own
 -- function.
 local MOST_CHAINS <const>, HALF_OF_GROUPS <const> = 100000, 50000
-local CALLCHAIN <const> = 1 << 5 -- PERF_SAMPLE_CALLCHAIN
-
-local function has_chains(file)
-  for _, event in ipairs(file.events) do
-    if event.sample_type & CALLCHAIN ~= 0 then return true end
-  end
-  return false
-end
 
 -- Prepares the report that is asked for. Returns nil, and what is wrong with it.
 local function prepare(self)
   local asked = { event = self.event, where = self.filter and { self.filter } or {},
     percentage = "relative", sort = self.columns.keys, extra = self.columns.extra,
     children = self.children, padded = true,
-    graph = self.is_screen and has_chains(self.file) and keys.CALLERS or nil }
+    graph = self.is_screen and report.has_chains(self.file:samples()) and keys.CALLERS
+      or nil }
   local ok, prepared = pcall(report.prepare, self.file, asked)
   if not ok then return nil, strip_position(prepared) end
   return prepared
@@ -78,14 +71,21 @@ function Top:narrow(text)
   return self:change { filter = filter or false }
 end
 
----@param text string a length of time
+---@param text string a length of time; seconds if it has no unit
+---@return integer? ns nil: it is none, or too short
+---@return string? message
+function top.parse_delay(text)
+  local ns = duration.nanoseconds(text:find "^[%d.]+$" and text .. "s" or text)
+  if ns and ns >= LEAST_DELAY then return ns end
+  return nil, ("'%s' is not a time of 50ms or more"):format(text)
+end
+
+---@param text string of top.parse_delay
 ---@return string? # what is wrong with it
 function Top:delay(text)
-  local ns = duration.nanoseconds(text:find "^[%d.]+$" and text .. "s" or text)
-  if not ns or ns < LEAST_DELAY then
-    return ("'%s' is not a time of 50ms or more"):format(text)
-  end
-  self.interval = ns
+  local ns, message = top.parse_delay(text)
+  self.interval = ns or self.interval
+  return message
 end
 
 -- Returns the line above the table.
