@@ -12,7 +12,7 @@ static uint32_t add_place(uint32_t *list, size_t *n, uint32_t place)
 	return (uint32_t)i;
 }
 
-/* Does the same for a value in pairs->kept. */
+/* Returns the index in pairs->kept of a value, which is added if it is not there. */
 static uint32_t keep_value(struct pq_pairs *pairs, uint32_t place, uint32_t state)
 {
 	size_t i = 0;
