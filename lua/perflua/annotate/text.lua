@@ -4,6 +4,7 @@ local fmt = require "perflua.text.fmt"
 local Listing = require "perflua.annotate.listing"
 local loops = require "perflua.annotate.loops"
 local rows = require "perflua.annotate.rows"
+local suggest = require "perflua.errors.suggest"
 local summary = require "perflua.annotate.summary"
 
 local text = {}
@@ -31,7 +32,7 @@ local function write_origin(listing, put)
 end
 
 local function write_notes(listing, files, put)
-  for path in pairs(files) do
+  for _, path in ipairs(suggest.names(files)) do
     local found = listing.sources:file(path)
     if found.reason then
       put(("# source %s: %s"):format(fmt.escape(found.path), found.reason))
@@ -60,7 +61,7 @@ local ARROWS <const> = { call = "→", ["return"] = "←" }
 -- Returns the arrow of an instruction and its text in columns.
 local function spell(line, width)
   local name, operands, arrow = line.name, line.operands, ARROWS[line.kind] or " "
-  if not name then return "  " .. (line.srcline or "") end
+  if not name then return "  " .. fmt.escape(line.srcline or "") end
   if line.kind == "jump" and line.jump then
     arrow = line.jump > line.offset and "↓" or "↑"
     operands = ("%x"):format(line.jump)
@@ -146,7 +147,7 @@ end
 -- Returns an instruction as objdump spells it: "1250 <mix+0x30>".
 local function spell_plain(line, listing)
   local operands = line.operands
-  if not line.name then return line.srcline or "" end
+  if not line.name then return fmt.escape(line.srcline or "") end
   if line.goes_to then
     local name = line.jump and ("%s+0x%x"):format(listing.symbol, line.jump) or line.target
     operands = ("%x%s"):format(line.goes_to, name and " <" .. fmt.escape(name) .. ">" or "")
