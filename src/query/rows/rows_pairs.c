@@ -292,8 +292,8 @@ static bool meet_ends_alone(struct pq_pairs *pairs, const struct pq_pair_role *r
 }
 
 /*
- * Closes and changes nested spans, whose rows may have to wait for the span around them. Returns
- * false as meet_ends() and pq_waiting_hold() do.
+ * Closes and changes nested spans, whose rows may have to wait for the span around them.
+ * Returns false as meet_ends() and pq_waiting_hold() do.
  */
 static bool meet_nested_ends(struct pq_pairs *pairs, const struct pq_pair_role *role,
 			     const struct pq_value *time, struct pq_pair_row *row)
