@@ -132,7 +132,9 @@ int perflua_page(lua_State *L)
 
 	if (pager.is_open || pipe2(ends, O_CLOEXEC) < 0)
 		return 0;
-	setvbuf(stdout, NULL, _IOLBF, 0); /* in order with messages on standard error */
+	/* Lines are in order, and whole: standard error goes to the pager once it runs. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	setvbuf(stderr, NULL, _IOLBF, 0);
 	setenv("LESS", LESS, 0);
 	pager.is_named = lua_toboolean(L, 2);
 	pager.command = strdup(command);
