@@ -53,16 +53,40 @@ static bool read_machine(Elf *elf, struct ps_code *code)
 }
 
 /*
+ * Returns how many bytes the section at an address has from there on: what lies beyond is
+ * something else. UINT64_MAX: no section is there, as a kcore has none.
+ */
+static uint64_t size_of_section(Elf *elf, uint64_t address)
+{
+	uint64_t left = UINT64_MAX;
+	struct ps_parts parts;
+
+	if (!ps_parts_init(&parts, elf))
+		return left;
+	for (size_t i = 0; i < parts.n_sections; i++) {
+		const struct ps_section *section = &parts.sections[i];
+
+		if (section->loaded && address - section->address < section->size)
+			left = section->size - (address - section->address);
+	}
+	ps_parts_deinit(&parts);
+	return left;
+}
+
+/*
  * Reads code at an address of an ELF file, from the segment that has it. Bytes that the segment
- * does not have are not code.
+ * or the section there does not have are not code.
  */
 static bool read_segment(const struct ps_elf *elf, uint64_t address, uint64_t size,
 			 struct ps_code *code)
 {
+	uint64_t left = size_of_section(elf->elf, address);
 	size_t n;
 
 	if (elf_getphdrnum(elf->elf, &n) < 0)
 		return false;
+	if (size > left)
+		size = left;
 	for (size_t i = 0; i < n; i++) {
 		GElf_Phdr header;
 		uint64_t in;

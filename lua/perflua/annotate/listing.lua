@@ -57,6 +57,17 @@ local function proof_of(binary)
   return nil
 end
 
+-- Returns the metatable of tables by the index of an event, which have its name, too: of
+-- several events with one name the first, as file.events has it.
+local function by_name(events)
+  return {
+    __index = function(sums, name)
+      local event = type(name) == "string" and events[name]
+      return event and rawget(sums, event.index) or nil
+    end,
+  }
+end
+
 ---@param file perflua.File
 ---@param read perflua.SampledFunctions
 ---@param func table one of read.list
@@ -75,7 +86,7 @@ function Listing.new(file, read, func, sources)
     address = facts and facts.address or read.calls.elf_address(func.number, func.start)
       or func.start,
     file = file, read = read, func = func, code = code, sources = sources, hits = {},
-    offsets = {}, lines = {},
+    offsets = {}, by_name = by_name(file.events),
   }
   for index, sums in pairs(func.events) do
     local event = file.events[index]
@@ -129,15 +140,14 @@ local function add_source(self, line)
 end
 
 local function add_samples(self, line, i)
-  local by_event = self.hits[i]
-  line.samples, line.period, line.percent = {}, {}, {}
-  if not by_event then return end
+  for _, field in ipairs { "samples", "period", "percent" } do
+    line[field] = setmetatable({}, self.by_name)
+  end
   for _, event in ipairs(self.events) do
-    local sums = by_event[event.index]
+    local sums = self.hits[i] and self.hits[i][event.index]
     if sums then
-      line.samples[event.name] = (line.samples[event.name] or 0) + sums.samples
-      line.period[event.name] = (line.period[event.name] or 0) + sums.period
-      line.percent[event.name] = 100 * line.period[event.name] / event.period
+      line.samples[event.index], line.period[event.index] = sums.samples, sums.period
+      line.percent[event.index] = Listing.share(self.hits[i], event, "local-period")
     end
   end
 end
@@ -242,7 +252,8 @@ function methods:origin()
       core.capstone)
   end
   if self.missing > 0 then
-    add("the file ends %s before the function", fmt.phrase(self.missing, "{byte|bytes}"))
+    add("the file lacks the last %s of the function", fmt.phrase(self.missing,
+      "{byte|bytes}"))
   end
   if self.between > 0 then
     add("%s between instructions, shown at the one that covers them",
