@@ -1,6 +1,5 @@
 -- perflua annotate of functions that are not as they should be.
 local binaries = require "spec.support.binaries"
-local builder = require "spec.support.builder"
 local builder_elf = require "spec.support.builder_elf"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
@@ -41,20 +40,20 @@ local function annotate(words, ...)
   return got.out
 end
 
-needs.describe("capstone", "perflua annotate of a function", function()
+needs.describe("capstone", "perflua annotate", function()
   local tree = binaries.tree()
 
-  it("that is larger than the code that is there shows what is there", function()
+  it("shows what is there of a function that is larger than its code", function()
     local words = sampled(tree, elf("\x90\x90\x90\xc3", { { "large", 0, 100 } }), { 1, 50 })
     local text = annotate(words, "large")
     assert.matches("# the file lacks the last 96 bytes of the function\n", text, 1, true)
     assert.matches("# 1 sample beyond the code that is there\n", text, 1, true)
     assert.matches(" 50.00        nop\n", text, 1, true)
-    assert.is_nil(text:find("int3", 1, true)) -- what is no code of it
+    assert.is_nil(text:find("int3", 1, true)) -- of the next section
     assert.are.equal(4, select(2, text:gsub("nop", "")) + select(2, text:gsub("retq", "")))
   end)
 
-  it("that another one lies in counts each sample once", function()
+  it("counts each sample once where a function lies in another", function()
     local code = ("\x90"):rep(15) .. "\xc3"
     local words = sampled(tree, elf(code, { { "outer", 0, 16 }, { "inner", 4, 4 } }),
       { 1, 4, 6, 6, 9 })
@@ -73,7 +72,7 @@ needs.describe("capstone", "perflua annotate of a function", function()
     assert.are.same({ outer = 16, inner = 4 }, sizes)
   end)
 
-  it("of 10 MB shows its hot parts", function()
+  it("shows the hot parts of a function of 10 MB", function()
     local size <const> = 10 << 20
     local code = ("\x90"):rep(size - 1) .. "\xc3"
     local words = sampled(tree, elf(code, { { "huge", 0, size } }), { 5 << 20, size - 1 })
@@ -83,20 +82,12 @@ needs.describe("capstone", "perflua annotate of a function", function()
       :gsub(" +", " "):gsub("\n ", "\n"):gsub("^ ", "")))
   end)
 
-  it("for a machine that libcapstone does not know shows its offsets, and says so", function()
+  it("shows offsets of code that libcapstone does not know, and says so", function()
     local SPARC <const> = 43
     local words = sampled(tree, elf(("\0"):rep(16), { { "far", 0, 16 } }, SPARC), { 4, 8, 8 })
     local text = annotate(words, "far")
     assert.matches("# no instructions: libcapstone does not know the code of this machine: "
       .. tree.path .. PATH, text, 1, true)
     assert.matches("\n 33.33 +4: *\n 66.67 +8: *\n", text)
-  end)
-
-  it("of a file that ends in it shows what is there", function()
-    local bytes = elf(("\x90"):rep(64), { { "cut", 0, 64 } })
-    tree:write("whole", bytes)
-    -- the symbols are those of a debug file, the code that of a file that was cut
-    local words = sampled(tree, bytes:sub(1, 0x80 + 10), { 2 })
-    assert.are.equal("# no sample is in a known function\n", annotate(words))
   end)
 end)

@@ -90,7 +90,8 @@ needs.describe("capstone", "perflua annotate", function()
     local text = words("compare", "--json")
     has(text, '[{"address":"0x4010ff","between":0,"build_id":"2166e090d498ad2b806ad2cf2b7ff',
       '"lines":[{"address":"0x4010ff","bytes":"0fb607","events":[{"event":"cpu-clock:u",'
-      .. '"period":49147441,"samples":49,"share":13.841', '"jump":26,"kind":"jump","line":70,',
+      .. '"index":1,"period":49147441,"samples":49,"share":13.841',
+      '"jump":26,"kind":"jump","line":70,',
       '"sources":[{"events":[{"event":"cpu-clock:u",', '"line":70,"path":"./words.c"')
     assert.are.equal(14, select(2, text:gsub('"offset":', "")))
   end)

@@ -1,5 +1,6 @@
 -- Listings as perf annotate prints them: --stdio2, and --stdio.
 
+local display = require "perflua.text.display"
 local fmt = require "perflua.text.fmt"
 local Listing = require "perflua.annotate.listing"
 local loops = require "perflua.annotate.loops"
@@ -21,6 +22,16 @@ end
 local function frequency(listing, event)
   local rate = listing.file.events[event.index].sample_freq
   return rate and (" %d Hz,"):format(rate) or ""
+end
+
+-- Returns shares in columns, coloured where they are shown on a terminal.
+local function write_shares(shares, format, is_shown)
+  local parts = {}
+  for i, share in ipairs(shares) do
+    local part = format:format(share)
+    parts[i] = is_shown and display.share(part, share) or part
+  end
+  return table.concat(parts)
 end
 
 -- How perf calls a kind of share: "local period".
@@ -88,19 +99,19 @@ local function write_summary(listing, events, options, put)
   put ""
   put "# samples by source line"
   for _, row in ipairs(summary.of(listing, events[1])) do
-    local parts = {}
+    local shares = {}
     for i, event in ipairs(events) do
-      parts[i] = ("%8.2f"):format(Listing.share(row.sums, event, options.percent_type) or 0)
+      shares[i] = Listing.share(row.sums, event, options.percent_type) or 0
     end
-    put(("%s %s%s"):format(table.concat(parts), fmt.escape(row.srcline),
-      row.source and "  " .. row.source:gsub("^ +", "") or ""))
+    put(("%s %s%s"):format(write_shares(shares, "%8.2f", options.is_shown),
+      fmt.escape(row.srcline), row.source and "  " .. row.source:gsub("^ +", "") or ""))
   end
 end
 
 -- Writes a listing: a head, the rows that are shown, notes about source files, the summary.
 local function write_listing(listing, events, options, put, layout)
   local shown = { percent_type = options.percent_type or "local-period",
-    context = options.context, least = options.least }
+    context = options.context, least = options.least, is_shown = options.is_shown }
   local ranges = rows.ranges(listing, events, shown)
   write_origin(listing, put)
   layout.head(listing, events, shown, put)
@@ -123,7 +134,8 @@ function stdio2.head(listing, events, options, put)
     short_count(total_of(events, "samples")), events[2] and "s" or "", name_of(events),
     frequency(listing, events[1]), fmt.unsigned(total_of(events, "period")),
     kind_of(options.percent_type)))
-  put(("%s() %s"):format(fmt.escape(listing.symbol), fmt.escape(listing.dso)))
+  local title = ("%s() %s"):format(fmt.escape(listing.symbol), fmt.escape(listing.dso))
+  put(options.is_shown and display.mark(title, "heading") or title)
   put "Percent"
 end
 
@@ -137,7 +149,7 @@ function stdio2.rows(listing, events, options, ranges)
     end
     local line = row.line
     local shares = listing:shares(line.index, events, options.percent_type)
-    local percent = shares and (("%6.2f "):rep(#events)):format(table.unpack(shares)) or blank
+    local percent = shares and write_shares(shares, "%6.2f ", options.is_shown) or blank
     local offset = (line.is_target or not listing.code)
       and ("%" .. offset_width .. "x: "):format(line.offset) or (" "):rep(offset_width + 2)
     return percent .. margin(line.index) .. offset .. spell(line, width)
@@ -161,28 +173,29 @@ function stdio.head(listing, events, options, put)
   local head = (" %-" .. 8 * #events .. "s|\tSource code & Disassembly of %s for %s "
     .. "(%s samples, percent: %s)"):format("Percent", fmt.escape(fmt.base_name(listing.dso)),
       name_of(events), fmt.unsigned(total_of(events, "samples")), kind_of(options.percent_type))
-  put(head)
+  put(options.is_shown and display.mark(head, "heading") or head)
   put(("-"):rep(#head))
 end
 
 function stdio.rows(listing, events, options)
-  local blank = (" "):rep(8 * #events + 1) .. ":"
+  local blank, none = (" "):rep(8 * #events + 1) .. ":", {}
+  for i = 1, #events do none[i] = 0 end
   return function(row)
     if row.kind == "gap" then return blank .. "   ..." end
     if row.kind ~= "line" then
       return ("%s %-4s %s"):format(blank, row.number or "", source_text(row))
     end
-    local shares = listing:shares(row.line.index, events, options.percent_type) or {}
-    for i = 1, #events do shares[i] = (" %7.2f"):format(shares[i] or 0) end
-    return ("%s :   %x:   %s"):format(table.concat(shares), row.line.address,
-      spell_plain(row.line, listing))
+    local shares = listing:shares(row.line.index, events, options.percent_type) or none
+    return ("%s :   %x:   %s"):format(write_shares(shares, " %7.2f", options.is_shown),
+      row.line.address, spell_plain(row.line, listing))
   end
 end
 
 ---Writes a listing in the layout of perf annotate --stdio2.
 ---@param listing perflua.Listing
 ---@param events table[] of listing.events: a column each
----@param options table { percent_type, context, least, inline, summary }
+---@param options table { percent_type, context, least, inline, summary, is_shown } is_shown:
+--- on standard output, in colour where that is
 ---@param put fun(line: string)
 function text.write(listing, events, options, put)
   write_listing(listing, events, options, put, stdio2)

@@ -18,7 +18,7 @@ local function add_sums(to, by_event, events, percent_type)
   for _, event in ipairs(events) do
     local sums = by_event and by_event[event.index]
     if sums then
-      list[#list + 1] = { event = event.name, samples = sums.samples,
+      list[#list + 1] = { event = event.name, index = event.index, samples = sums.samples,
         period = json.unsigned(sums.period),
         share = Listing.share(by_event, event, percent_type) }
     end
@@ -59,7 +59,7 @@ function written.json(listing, events, options)
   end
   local all = json.array()
   for i, event in ipairs(events) do
-    all[i] = { event = event.name, samples = event.samples,
+    all[i] = { event = event.name, index = event.index, samples = event.samples,
       period = json.unsigned(event.period) }
   end
   return json.encode { symbol = listing.symbol, dso = listing.dso,

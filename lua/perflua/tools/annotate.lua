@@ -83,7 +83,7 @@ function tool.prepare(args)
   settings.write = args.stdio and text.write_plain or text.write
   settings.context = settings.context or not args[2] and DEFAULT_CONTEXT or nil
   settings.least, settings.inline = settings["percent-limit"], args.inline
-  settings.summary = args["print-line"]
+  settings.summary, settings.is_shown = args["print-line"], not args.o
   return settings
 end
 
