@@ -16,7 +16,7 @@
 -- sh          2         1.32%                98.03%
 -- wc          2         1.32%                99.34%
 -- md5sum      1         0.66%               100.00%
--- # 1 span; not counted: 1 left open
+-- # 1 span; not counted: 1 not over when the recording ended
 
 local path, from, to = table.unpack(arg, 1, 3)
 if not to then

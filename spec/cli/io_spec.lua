@@ -206,7 +206,7 @@ device      operation  requests  errors  bytes  total_ms  avg_us  max_us  queued
     assert.are.same({ 2, 1, 1, 1, 1 },
       { got.unopened, got.restarted, got.lost, got.unclosed, got.unkeyed })
     local text = run.perflua { "io", built { { "complete", 500, SDB, 8, 8 } } }
-    assert.matches("^# 0 spans; not counted: 1 closed without an open\n", text.out)
+    assert.matches("^# 0 requests; not counted: 1 end without a start\n", text.out)
   end)
 
   it("prints its query as a script, which gives the same rows", function()

@@ -113,8 +113,18 @@ needs.describe(NEEDS, "perflua offcpu, of a recording made now", function()
     end
     assert.are.same(sums, got)
     assert.is_true(sums[1] > 20)
-    assert.matches("stacks are not a query",
-      run.perflua({ "offcpu", "--explain", "--folded", path }).err, 1, true)
+  end)
+
+  it("prints the query of stacks as a script, whose rows add up to them", function()
+    local explained, sums, got = offcpu("--explain", "--folded", "--by=tid", path).out, 0, 0
+    assert(load(explained, "=script", "t", setmetatable({ arg = { path },
+      print = function(made) for row in made:rows() do sums = sums + row.total end end },
+        { __index = _G })))()
+    for total in offcpu("--folded", "--by=tid", path).out:gmatch " (%d+)\n" do
+      got = got + math.tointeger(tonumber(total))
+    end
+    assert.are.equal(sums, got)
+    assert.is_true(sums > 0)
   end)
 
   it("reads a pipe", function()

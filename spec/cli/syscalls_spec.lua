@@ -118,7 +118,7 @@ write        1       0     0.001    1.00    1.00    1.00    1.00    1.00    1.00
     assert.are.equal(1, #got.rows)
     assert.are.same({ 1, 100 }, { got.rows[1].calls, got.rows[1].total_ms * 1e6 })
     got = run.perflua { "syscalls", recording { { 1000, 7, 0, 1 } } }
-    assert.matches("^# 0 spans; not counted: 1 closed without an open\n", got.out)
+    assert.matches("^# 0 calls; not counted: 1 end without a start\n", got.out)
     assert.matches("no rows to show", got.err)
   end)
 

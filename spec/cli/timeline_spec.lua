@@ -23,8 +23,8 @@ describe("perflua timeline", function()
       { 40 * MS, 0, "switch", 8, 0, 7 }, { 43 * MS, 1, "switch", 0, 0, 8 },
       { 44 * MS, 0, "switch", 7, 0, 0 },
     }, { [7] = "a, b", [8] = "c" }))
-    assert.are.equal("# 4 spans, and 1 that had not ended; not counted: 3 closed without an "
-      .. "open\n", err)
+    assert.are.equal("# 4 runs, and 1 not over when the recording ended; not counted: 3 ends "
+      .. "without a start\n", err)
     assert.are.equal([[
 time,comm,tid,share
 0.000000,"a, b",7,50.000
@@ -56,8 +56,8 @@ time,comm,tid,share
       end
       assert.equal("9.000 3.000", ("%.3f %.3f"):format(ran["7"], ran["8"]), slice)
       assert.equal(0, status)
-      assert.equal("# 4 spans, and 1 that had not ended; not counted: 6 closed without an "
-        .. "open, 2 opened again before a close\n", err)
+      assert.equal("# 4 runs, and 1 not over when the recording ended; not counted: 6 ends "
+        .. "without a start, 2 starts without an end\n", err)
     end
   end)
 
@@ -66,8 +66,7 @@ time,comm,tid,share
       { 5 * MS, 0, "switch", 7, 0, 8 }, { 7 * MS, 0, "switch", 0, 0, 8 },
       { 9 * MS, 0, "switch", 8, 0, 0 },
     })
-    assert.equal("# 1 span; not counted: 2 closed without an open, 1 opened again before a "
-      .. "close\n", err)
+    assert.equal("# 1 run; not counted: 2 ends without a start, 1 start without an end\n", err)
   end)
 
   it("has rows of the threads whose switches were recorded", function()
@@ -79,8 +78,8 @@ time,comm,tid,share
     assert.same({ { time = 0.0, comm = "child", tid = 8, share = 30.0 } }, profiles.json(out))
     assert.equal(0, status)
     assert.matches("# 2 threads were not seen to leave a processor: they are not shown\n$", err)
-    assert.matches("^# 1 span, and %d+ that had not ended; not counted: 5 closed without an "
-      .. "open, 3 opened again before a close\n", err)
+    assert.matches("^# 1 run, and %d+ not over when the recording ended; not counted: 5 ends "
+      .. "without a start, 3 starts without an end\n", err)
   end)
 
   it("begins slices at multiples of their length, as bucket(time) does", function()
@@ -143,8 +142,8 @@ time,comm,tid,share
       { 6 * MS, 0, "switch", 8, 0, 0 },
     })
     assert.are.equal("time,comm,tid,share\n0.000000,,8,10.000\n", out)
-    assert.equal("# 1 span; not counted: 2 closed without an open, 1 dropped because records "
-      .. "were lost\n", err)
+    assert.equal("# 1 run; not counted: 2 ends without a start, 1 during which records were "
+      .. "lost\n", err)
   end)
 
   it("is made of samples of a clock where there are no switches", function()

@@ -29,7 +29,7 @@ describe("perflua locks", function()
       finish(6000, 7, 1, 0x100) })
     assert.are.equal("count,total_ms,max_us,avg_us,type,comm,tid\n1,0.005,5,5,mutex,:7,7\n",
       output("locks", "--by", "thread", "--csv", path))
-    assert.matches("# 1 span; not counted: 1 opened again before a close\n",
+    assert.matches("# 1 wait; not counted: 1 repeated start\n",
       output("locks", "--by", "lock", path), 1, true)
   end)
 
@@ -93,7 +93,7 @@ describe("perflua irqs", function()
       softirq("entry", 9000, 1, 77), softirq("exit", 9500, 1, 77),
     })
     assert.are.equal([[
-# 4 spans; not counted: 1 closed without an open, 1 opened again before a close
+# 4 runs and raises; not counted: 1 end without a start, 1 repeated start
 type     number  name       cpu  count  total_ms  avg_us  max_us  delays  avg_delay_us  max_delay_us
 softirq       1  TIMER        0      1     0.005    5.00    5.00       1          3.00          3.00
 irq           9  net\x1b;1    0      1     0.001    1.00    1.00       -             -             -
@@ -138,7 +138,7 @@ describe("perflua offcpu", function()
       switch(6000, 0, 9, 0x20, 7), switch(7000, 0, 7, 2, 0),
     }, { [7] = "a;b", [8] = "c\27d" })
     assert.are.equal([[
-# 3 spans; not counted: 2 closed without an open, 1 left open
+# 3 times off CPU; not counted: 2 ends without a start, 1 not over when the recording ended
 comm    tid  state      count  total_ms  avg_us  max_us
 c\x1bd    8  preempted      1     0.003    3.00    3.00
 a;b       7  blocked        1     0.001    1.00    1.00
@@ -206,7 +206,7 @@ describe("perflua wakers", function()
       switch(4500, 0, 0, 0, 8),
     }, { [7] = "se\27ven" })
     assert.are.equal([[
-# 2 spans; not counted: 1 left open, 2 opened again before a close
+# 2 times off CPU; not counted: 1 not over when the recording ended, 1 start without an end, 1 repeated start
 woken  waker      context  count  total_ms  avg_us  max_us
 eight  se\x1bven  task         1     0.001    1.00    1.00
 eight  swapper    hardirq      1    0.0005    0.50    0.50

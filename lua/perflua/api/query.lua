@@ -323,6 +323,8 @@ local classes = {
       { "unclosed", "integer", "Spans that were open at the end, and are not rows." },
       { "unfinished", "integer", "Spans that were open at the end, and are rows." },
       { "restarted", "integer", "Spans that were dropped because their key was opened again." },
+      { "repeated", "integer", "With `again = \"keep\"`: opening records of a key that was "
+        .. "open." },
       { "mismatched", "integer", "Spans that were dropped because a record that could close "
         .. "them did not match." },
       { "lost", "integer", "Spans that were dropped because records were lost." },

@@ -2,8 +2,8 @@
 -- switches, idle processors or clock events show it.
 
 local aside = require "perflua.group.aside"
-local off_cpu = require "perflua.waits.off_cpu"
 local records = require "perflua.file.records"
+local switches = require "perflua.waits.switches"
 
 local crowding = {}
 
@@ -12,12 +12,11 @@ local MUCH <const> = 0.1 -- of the time, by which sides differ that are told
 -- Returns the part of the recording that its threads were preempted for; of several threads
 -- added up. nil: no record says so.
 local function preempted_part(file, seconds)
-  if off_cpu.check_recording(file) then return nil end
-  local sum = 0
-  off_cpu.each(file, nil, function(wait, duration)
-    if wait.state == "preempted" then sum = sum + duration end
-  end)
-  return sum / (seconds * 1e9)
+  if switches.check_off(file) then return nil end
+  local options, types = switches.off_cpu(file)
+  local query = types and records.records(file, { type = types, expand = true })
+    or records.samples(file)
+  return query:pair(options):where("state == 'preempted'"):sum("duration") / (seconds * 1e9)
 end
 
 -- Returns the event whose periods are times on processors.

@@ -5,25 +5,29 @@ local fmt = require "perflua.text.fmt"
 
 local counts = {}
 
-local rows = { -- by name, what is said of one
-  { "unopened", "closed without an open" }, { "unclosed", "left open" },
-  { "restarted", "opened again before a close" },
-  { "mismatched", "dropped at the close of another" },
-  { "lost", "dropped because records were lost" }, { "unkeyed", "without a key or time" },
+local rows = { -- by name, what is said of them
+  { "unopened", "{end|ends} without a start" },
+  { "unclosed", "not over when the recording ended" },
+  { "restarted", "{start|starts} without an end" },
+  { "repeated", "{repeated start|repeated starts}" },
+  { "mismatched", "whose start and end do not match" },
+  { "lost", "during which records were lost" },
+  { "unkeyed", "{record|records} without a key or time" },
 }
 
 local of_rows = { -- what is said of rows
-  { "kept", ", %d of them kept though records were lost" },
-  { "unfinished", ", and %d that had not ended" },
+  { "kept", ", %d of them across lost records" },
+  { "unfinished", ", and %d not over when the recording ended" },
 }
 
 ---@param numbers table<string, integer>
+---@param noun string? what the spans are, for fmt.phrase()
 ---@return string? # nil: all were paired
-function counts.text(numbers)
+function counts.text(numbers, noun)
   local parts = {}
   for _, row in ipairs(rows) do
     local n = numbers[row[1]]
-    if n and n > 0 then parts[#parts + 1] = ("%d %s"):format(n, row[2]) end
+    if n and n > 0 then parts[#parts + 1] = fmt.phrase(n, row[2]) end
   end
   local more = ""
   for _, row in ipairs(of_rows) do
@@ -31,7 +35,7 @@ function counts.text(numbers)
     if n and n > 0 then more = more .. row[2]:format(n) end
   end
   if #parts == 0 and more == "" then return nil end
-  return ("# %s%s%s"):format(fmt.phrase(numbers.pairs, "{span|spans}"), more,
+  return ("# %s%s%s"):format(fmt.phrase(numbers.pairs, noun or "{span|spans}"), more,
     #parts > 0 and "; not counted: " .. table.concat(parts, ", ") or "")
 end
 

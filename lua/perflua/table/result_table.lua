@@ -130,18 +130,17 @@ end
 
 ---Adds what a Table of spans says below its rows, in the same words.
 ---@param made perflua.Table
----@param what string? names one of these spans, where a tool has others, too: "raise"
-function ResultTable:note_spans(made, what)
-  table.insert(self.notes, { counts = made.counts, what = what })
+---@param noun string what the spans are, for fmt.phrase(): "{wait|waits}"
+function ResultTable:note_spans(made, noun)
+  table.insert(self.notes, { counts = made.counts, noun = noun })
   for _, line in ipairs(made.data.notes or {}) do table.insert(self.notes, { line = line }) end
 end
 
 local function write_members(out, note)
   if note.line then return end
-  local prefix, members = note.what and note.what .. "_" or "", note.counts
-    or { [note.name] = note.n }
+  local members = note.counts or { [note.name] = note.n }
   for _, name in ipairs(suggest.names(members)) do
-    out:write(json.encode(prefix .. name), ":", fmt.unsigned(members[name]), ",")
+    out:write(json.encode(name), ":", fmt.unsigned(members[name]), ",")
   end
 end
 
@@ -167,10 +166,7 @@ end
 
 -- Returns a note as a line of text; nil if there is nothing to say.
 local function text_of(note)
-  if note.counts then
-    local text = pair_counts.text(note.counts)
-    return text and note.what and text:gsub("^# ", ("# %ss: "):format(note.what)) or text
-  end
+  if note.counts then return pair_counts.text(note.counts, note.noun) end
   local line = note.line or note.n ~= 0 and fmt.phrase(note.n, note.text)
   return line and "# " .. line or nil
 end

@@ -18,9 +18,9 @@
 
 local comms = require "perflua.waits.comms"
 local core = require "perflua.core"
-local off_cpu = require "perflua.waits.off_cpu"
 local runs = require "perflua.waits.runs"
 local samples_with_losses = require "perflua.file.samples_with_losses"
+local switches = require "perflua.waits.switches"
 
 local timechart = {}
 
@@ -107,7 +107,7 @@ local function read(chart, file, names)
       chart.from, chart.to = chart.from or time, math.max(chart.to or time, time)
       if prev then
         chart.running:switch(cpu, prev, next_tid, time)
-        if prev ~= 0 and off_cpu.can_go_on(state) then chart.waiting[prev] = time end
+        if prev ~= 0 and switches.can_go_on(state) then chart.waiting[prev] = time end
       else
         chart:wake(time, tid or 0, woken)
       end

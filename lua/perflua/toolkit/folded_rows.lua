@@ -6,6 +6,7 @@ local fmt = require "perflua.text.fmt"
 local folded = require "perflua.flame.folded"
 local kinds = require "perflua.flame.kinds"
 local output = require "perflua.table.output"
+local pair_counts = require "perflua.table.pair_counts"
 local result_table = require "perflua.table.result_table"
 
 local folded_rows = {}
@@ -49,7 +50,7 @@ end
 local function about(file, args, tree, graph)
   local parts = { graph.measured,
     fmt.phrase(tree.samples and tree.samples[1] or 0, "{time|times}") }
-  table.move(graph.notes, 1, #graph.notes, #parts + 1, parts)
+  parts[#parts + 1] = graph.note
   parts[#parts + 1] = args.where and "where " .. args.where or nil
   parts[#parts + 1] = fmt.paths(file.path)
   local cmdline = file.features.cmdline
@@ -61,12 +62,15 @@ end
 ---@param args table of the command line
 ---@param out file*
 ---@param rows table[] { stack, value, count }; frames may have kinds, as in flame/kinds.lua
----@param graph { title: string, measured: string, notes: string[], headless: boolean? } notes:
---- what could not be measured; headless: the first frames are no names of threads
+---@param graph { title: string, measured: string, made: perflua.Table, headless: boolean? }
+--- made: of spans, whose notes are told; headless: the first frames are no names of threads
 ---@return integer? status
 ---@return string? message
 function folded_rows.write(file, args, out, rows, graph)
-  local list = added_up(rows, graph.headless)
+  local list, text = added_up(rows, graph.headless), pair_counts.text(graph.made.counts,
+    "{time off CPU|times off CPU}")
+  if text then io.stderr:write(text, "\n") end
+  graph.note = text and text:sub(3)
   local ok, message = output.to(args.o and args.o ~= "-" and args.o or out, function(write)
     if args.folded then return folded.write(write, list) end
     local tree = flame.tree(list)

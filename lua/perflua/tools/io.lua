@@ -107,7 +107,7 @@ function tool.run(file, args, out, by)
   local list = result_table.new(columns, "total_ms", left_out)
   local made = query:table()
   for row in made:rows() do add_row(list, row, keys) end
-  list:note_spans(made)
+  list:note_spans(made, "{request|requests}")
   aside.note(list, set_aside.n)
   return list:write(args, out)
 end

@@ -32,7 +32,7 @@ handler includes handlers that interrupt it. To record the processor's own vecto
 perf record -a -e 'irq:*,irq_vectors:local_timer_*,irq_vectors:reschedule_*' -- COMMAND
 
   $ perflua irqs --by vector --count 3 perf.data
-  # 3157 spans; not counted: 5 opened again before a close
+  # 3157 runs and raises; not counted: 5 repeated starts
   type     number  name         count  total_ms  avg_us  max_us  delays  avg_delay_us  max_delay_us
   vector        -  local_timer    437     12.76   29.20  219.26       -             -             -
   softirq       9  RCU            401      4.18   10.43   53.88     401         87.34       3975.55
@@ -150,7 +150,7 @@ function tool.run(file, args, out, by)
     number = not by.vector, name = not by.vector, cpu = not by.cpu })
   local made = query:table()
   for _, row in ipairs(rows_of(file, made, by)) do list:add(row) end
-  list:note_spans(made)
+  list:note_spans(made, "{run or raise|runs and raises}")
   aside.note(list, set_aside.n)
   return list:write(args, out)
 end

@@ -133,7 +133,7 @@ function tool.run(file, args, out, by)
       comm = row.comm, tid = row.tid, caller = row.caller,
     }
   end
-  list:note_spans(made)
+  list:note_spans(made, "{wait|waits}")
   aside.note(list, set_aside.n)
   return list:write(args, out)
 end

@@ -6,12 +6,10 @@ local described = require "perflua.toolkit.described"
 local folded_rows = require "perflua.toolkit.folded_rows"
 local interrupted = require "perflua.table.interrupted"
 local result_table = require "perflua.table.result_table"
-local off_cpu = require "perflua.waits.off_cpu"
 local folding = require "perflua.toolkit.folding"
 local samples = require "perflua.toolkit.samples"
 local stacks = require "perflua.flame.stacks"
 local switches = require "perflua.waits.switches"
-local totals = require "perflua.waits.totals"
 
 local columns = { { "comm", "string" }, { "tid", "signed" }, { "state", "string" },
   { "count", "unsigned" }, { "total_ms", "float" }, { "avg_us", "float" },
@@ -41,7 +39,7 @@ times end when it runs again. Folded stacks and graphs mark preempted ones with 
 Without root: perf record -g -c 1 -e context-switches --switch-events -- COMMAND
 
   $ perflua offcpu --count 3 perf.data
-  # 6436 spans; not counted: 68 closed without an open, 37 left open, 3 opened again before a close
+  # 6436 times off CPU; not counted: 68 ends without a start, 37 not over when the recording ended
   comm           tid  state    count  total_ms     avg_us     max_us
   rcu_preempt     15  blocked     71    566.93    7985.00   28011.70
   perf         32047  blocked      2    565.00  282499.86  564957.49
@@ -62,32 +60,69 @@ end
 -- The name of a thread that leaves; the samples of one that has ended have no thread.
 local COMM <const> = "open.tid >= 0 and open.comm or open.args.prev_comm"
 
--- Returns the query over the times off processors, by thread and state.
+-- The time of spans that may begin with the sample before a record of a switch.
+local OFF <const> = "in_blocked + in_preempted"
+
+-- The first frame of a stack: the fields of its text.
+local heads = { none = {}, comm = { "comm" }, pid = { "comm", "pid" },
+  tid = { "comm", "pid", "tid" } }
+
+-- Returns the query over the times off processors, by thread and state, or by call chain; and
+-- the fields of threads by name.
 local function query_of(file, args)
-  local by_records = off_cpu.has_switches(file)
-  local query = by_records and described.records(file, switches.RECORDS)
-    or described.samples(file)
-  query = query:pair(by_records and switches.off_by_records() or switches.off())
-  local comm = by_records and "open.comm" or COMM
-  local condition = samples.span_condition(args, { comm = "(" .. comm .. ")",
-    pid = "open.pid", tid = "key", cpu = "open.cpu" })
+  local folds = args.folded or args.svg
+  local options, types = switches.off_cpu(file, folds)
+  local fields = { comm = "(" .. (types and "open.comm" or COMM) .. ")", pid = "open.pid",
+    tid = "key", cpu = "open.cpu" }
+  local query = (types and described.records(file, types) or described.samples(file))
+    :pair(options)
+  local condition = samples.span_condition(args, fields)
   if condition then query = query:where(condition) end
   if args.state then query = query:where(("state == '%s'"):format(args.state)) end
-  return query:group_by("key", "state"):count():sum("duration"):as("total"):max("duration")
-    :as("longest"):last(comm):as("comm")
+  local keys = { "key", "state" }
+  if folds then
+    keys = { args.svg and "open.annotated_stack" or "open.stack", "state" }
+    for _, name in ipairs(heads[args.by or "comm"]) do keys[#keys + 1] = fields[name] end
+  end
+  query = query:group_by(table.unpack(keys)):count()
+    :sum(folds and types and OFF or "duration"):as("total")
+  if not folds then query = query:max("duration"):as("longest"):last(fields.comm):as("comm") end
+  return query, fields
 end
 
 function tool.queries(file, args)
-  local message = off_cpu.check_recording(file)
+  local message = switches.check_off(file)
   if message then return nil, message end
-  if args.folded or args.svg then
-    return nil, "stacks are not a query: leave out --folded and --svg"
-  end
-  return { query_of(file, args) }
+  return { (query_of(file, args)) }
 end
 
--- Makes a table of threads and states.
-local function list_of(file, args)
+-- Returns the folded stack of a row: [preempted] is the last frame of such times.
+local function fold_row(row, head)
+  local parts = { clean.name(head),
+    clean.stack(row["open.stack"] or row["open.annotated_stack"] or "") }
+  if row.state == "preempted" then parts[3] = "[preempted]" end
+  local text = table.concat(parts, ";"):gsub("^;", ""):gsub(";;", ";"):gsub(";$", "")
+  return text ~= "" and text or "[unknown]"
+end
+
+local function write_stacks(file, args, out)
+  local query, fields = query_of(file, args)
+  local made, rows = query:table(), {}
+  local head_of = stacks.heads[args.by or "comm"].text
+  for row in made:rows() do
+    local thread = { comm = row[fields.comm], pid = row[fields.pid], tid = row[fields.tid] }
+    rows[#rows + 1] = { stack = fold_row(row, head_of(thread)), value = row.total,
+      count = row.count }
+  end
+  if #rows == 0 and not interrupted.part() then
+    folding.log("offcpu", "%s: no thread left its processor and came back", args[1])
+  end
+  return folded_rows.write(file, args, out, rows, { title = "Off-CPU time",
+    measured = "time off the processors" .. (args.state and ", " .. args.state or ""),
+    made = made, headless = args.by == "none" })
+end
+
+local function write_table(file, args, out)
   local query = query_of(file, args)
   local set_aside = aside.from(query.query)
   local made, list = query:table(), result_table.new(columns, "total_ms")
@@ -96,46 +131,9 @@ local function list_of(file, args)
       total_ms = row.total / 1e6, avg_us = row.total / row.count / 1e3,
       max_us = row.longest / 1e3 }
   end
-  list:note_spans(made)
+  list:note_spans(made, "{time off CPU|times off CPU}")
   aside.note(list, set_aside.n)
-  return list
-end
-
--- Returns the folded stack of a row: [preempted] is the last frame of such times.
-local function fold_row(row, texts)
-  local parts = { clean.name(row.head), clean.stack(texts[row.chain] or "") }
-  if row.state == "preempted" then parts[3] = "[preempted]" end
-  local text = table.concat(parts, ";"):gsub("^;", ""):gsub(";;", ";"):gsub(";$", "")
-  return text ~= "" and text or "[unknown]"
-end
-
--- Returns rows of stacks. Times are added up before their call chains become text: there are
--- many times of few chains.
-local function stacks_of(file, args, is_shown)
-  local head_of, rows = stacks.heads[args.by or "comm"].text, totals.new()
-  local open, texts = off_cpu.each(file, args.svg and "annotated" or "names",
-    function(wait, duration)
-      if not is_shown(wait) then return end
-      local head = head_of(wait)
-      local row = rows:row(wait.chain, wait.state, head)
-      row.chain, row.state, row.head = wait.chain, wait.state, head
-      totals.add(row, duration)
-    end)
-  for _, row in ipairs(rows.rows) do
-    row.stack, row.value = fold_row(row, texts), row.total
-  end
-  return rows.rows, open
-end
-
-local function write_stacks(file, args, out, is_shown)
-  local rows, open = stacks_of(file, args, is_shown)
-  if #rows == 0 and not interrupted.part() then
-    folding.log("offcpu", "%s: no thread left its processor and came back", args[1])
-  end
-  open:log_notes("offcpu", "time")
-  return folded_rows.write(file, args, out, rows, { title = "Off-CPU time",
-    measured = "time off the processors" .. (args.state and ", " .. args.state or ""),
-    notes = open:phrases "time", headless = args.by == "none" })
+  return list:write(args, out)
 end
 
 function tool.prepare(args) return nil, check_options(args) end
@@ -152,17 +150,10 @@ end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(file, args, out)
-  local is_chosen = samples.threads(args)
-  local function is_shown(wait)
-    return (not args.state or wait.state == args.state)
-      and is_chosen(wait.tid, wait.comm, wait.pid, wait.cpu)
-  end
-  local message = off_cpu.check_recording(file)
+  local message = switches.check_off(file)
   if message then return nil, message end
-  if args.folded or args.svg then
-    return write_stacks(file, args, out, is_shown)
-  end
-  return list_of(file, args):write(args, out)
+  return (args.folded and write_stacks or args.svg and write_stacks or write_table)(file, args,
+    out)
 end
 
 return tool

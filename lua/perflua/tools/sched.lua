@@ -39,7 +39,7 @@ Threads that were not switched in are left out, and so is the idle thread. With 
 times are cut at its ends.
 
   $ perflua sched --sort run_ms --count 2 perf.data
-  # 8226 spans, and 9 that had not ended; not counted: 14 closed without an open
+  # 8226 runs and waits, and 9 not over when the recording ended; not counted: 14 ends without a start
   # 2 threads were switched in after sleeping without a recorded wake-up
   comm       tid  switches   run_ms  wait_ms  delays  delay_ms  preempted_ms   avg_us     max_us  max_at
   perflua  28712         6  1015.08    54.74       5     49.19         13.90  9838.10   35265.93  38461.933316
@@ -151,7 +151,7 @@ function tool.run(file, args, out)
       list:add(row)
     end
   end
-  list:note_spans(made)
+  list:note_spans(made, "{run or wait|runs and waits}")
   list:note("unwoken", unwoken,
     "{thread was|threads were} switched in after sleeping without a recorded wake-up")
   list:note("unseen", unseen, switches.UNSEEN)

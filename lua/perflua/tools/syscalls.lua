@@ -39,7 +39,7 @@ return without a number (-1, as after rt_sigreturn) ends the open call of its th
 execve in the new program. p50, p95 and p99 are within 1 %.
 
   $ perflua syscalls --errno --count 3 perf.data
-  # 124 spans; not counted: 1 closed without an open, 1 left open
+  # 124 calls; not counted: 1 end without a start, 1 not over when the recording ended
   syscall   calls  errors  total_ms  min_us  avg_us  max_us  p50_us  p95_us  p99_us  errno
   mmap         30       0      0.17    1.91    5.74   17.79    4.10   14.72   17.79
   openat       44      19      0.15    1.41    3.36   12.18    2.46    8.30   12.18  ENOENT:19
@@ -160,7 +160,7 @@ function tool.run(file, args, out, by)
     errno = not (by.errno or args.errno), hist = not args.hist })
   local made = query:table()
   for row in made:rows() do add_row(list, file, row, keys, by, args) end
-  list:note_spans(made)
+  list:note_spans(made, "{call|calls}")
   aside.note(list, set_aside.n)
   return list:write(args, out)
 end

@@ -180,7 +180,7 @@ function tool.run(file, args, out, slices)
     end
   end
   local ok, message = write_end()
-  local counts = made.counts and pair_counts.text(made.counts)
+  local counts = made.counts and pair_counts.text(made.counts, "{run|runs}")
   if counts then io.stderr:write(counts, "\n") end
   for _, note in ipairs { { unseen, switches.UNSEEN },
     { without, "{group of samples lacks|groups of samples lack} a required field" } } do

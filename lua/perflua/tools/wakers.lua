@@ -3,7 +3,6 @@
 local clean = require "perflua.flame.clean"
 local described = require "perflua.toolkit.described"
 local folded_rows = require "perflua.toolkit.folded_rows"
-local pair_counts = require "perflua.table.pair_counts"
 local result_table = require "perflua.table.result_table"
 local samples = require "perflua.toolkit.samples"
 local switches = require "perflua.waits.switches"
@@ -153,12 +152,10 @@ local function run_query(file, args, out, asked)
     add_row(list, row, stack)
   end
   if args.folded or args.svg then
-    local text = pair_counts.text(made.counts)
-    if text then io.stderr:write(text, "\n") end
     return folded_rows.write(file, args, out, rows, { title = "Sleepers and wakers",
-      measured = "time asleep until a wake", notes = { text and text:sub(3) } })
+      measured = "time asleep until a wake", made = made })
   end
-  list:note_spans(made)
+  list:note_spans(made, "{time off CPU|times off CPU}")
   return list:write(args, out)
 end
 

@@ -14,6 +14,10 @@ local LIVES_ON <const> = LEAVES .. " and args.prev_state & 0x30 == 0"
 
 switches.event = SWITCH
 
+---@param state integer prev_state
+---@return boolean # whether a thread was preempted: it does not wait for anything
+function switches.can_go_on(state) return state & 0x2ff == 0 end
+
 ---A note: what happens to threads of which only the switches to them were recorded.
 switches.UNSEEN = "{thread was|threads were} not seen to leave a processor: {it is|they are} "
   .. "not shown"
@@ -38,19 +42,58 @@ function switches.off()
   }
 end
 
----Types of the records that tell when threads leave and come, with --switch-events.
-switches.RECORDS = { "switch", "switch_cpu_wide" }
+-- Types of the records that tell when threads leave and come, with --switch-events.
+local RECORDS <const> = { "switch", "switch_cpu_wide" }
 
----@return table # as switches.off(), by these records
-function switches.off_by_records()
-  local open, close = {}, {}
-  for _, type in ipairs(switches.RECORDS) do
-    open[#open + 1] = { type = type, where = "out and preempt and tid > 0",
-      state = "preempted" }
-    open[#open + 1] = { type = type, where = "out and tid > 0", state = "blocked" }
-    close[#close + 1] = { type = type, where = "not out and tid > 0" }
+-- Returns whether a recording has records of switches: then threads leave and come by these.
+local function has_records(file)
+  for _, event in ipairs(file.events) do
+    if event.context_switch then return true end
   end
-  return { open = open, close = close, key = "tid" }
+  return false
+end
+
+---@param file perflua.File
+---@return string? message # nil: it tells when threads came back
+function switches.check_off(file)
+  if file.events[SWITCH] or has_records(file) then return nil end
+  return file.path
+    .. ": this recording does not say when threads ran again; use perf record --switch-events"
+end
+
+-- Returns the events whose samples precede a record of a switch, and have its call chain.
+local function sampled(file)
+  local names = {}
+  for _, name in ipairs { SWITCH, "context-switches", "cs" } do
+    if file.events[name] then names[#names + 1] = name end
+  end
+  return names[1] and names
+end
+
+---@param file perflua.File
+---@param with_chains boolean? whether the call chains are wanted with which threads leave
+---@return table options # for pair(): the times off processors, whose `state` is "preempted" or
+--- "blocked"; the time before it does not count where spans begin with a sample
+---@return string[]? types # of records; nil: samples
+function switches.off_cpu(file, with_chains)
+  if not has_records(file) then return switches.off(), nil end
+  local types, open, change, close = { table.unpack(RECORDS) }, {}, {}, {}
+  local events = with_chains and sampled(file)
+  if events then
+    types[#types + 1] = "sample"
+    open[1] = { type = "sample", event = events, state = "leaving" }
+  end
+  for _, type in ipairs(RECORDS) do
+    for _, way in ipairs { { "out and preempt", "preempted" }, { "out", "blocked" } } do
+      local where = way[1] .. " and tid > 0"
+      open[#open + 1] = { type = type, where = where, state = way[2] }
+      change[#change + 1] = events and { type = type, where = where, from = "leaving",
+        state = way[2] }
+    end
+    close[#close + 1] = { type = type, where = "not out and tid > 0",
+      from = { "preempted", "blocked" } }
+  end
+  return { open = open, change = change[1] and change, close = close, key = "tid" }, types
 end
 
 ---@param file perflua.File

@@ -39,7 +39,7 @@ describe("pair() of several kinds of records, " .. where, function()
     assert.same({ "7:150-160" }, spanned.texts(spans))
     assert.same({ 1, 2, 3, 0 }, { spans.counts.pairs, spans.counts.mismatched,
       spans.counts.unopened, spans.counts.restarted })
-    assert.matches("not counted: 3 closed without an open, 2 dropped at the close of another",
+    assert.matches("not counted: 3 ends without a start, 2 whose start and end do not match",
       tostring(spans:group_by("tid"):count():top(3)))
   end)
 

@@ -35,7 +35,7 @@ describe("spans that one record ends and begins, " .. where, function()
       { 8, 110, 140, 10, 20, 0, "asleep" }, { 5, 130, 140, 10, 0, 0, "running" },
     }, spans:select("key", "start", "stop", "in_running", "in_asleep", "in_ready", "state")
       :collect())
-    assert.same({ 4, 2, 3 }, { spans.counts.pairs, spans.counts.restarted,
+    assert.same({ 4, 2, 3 }, { spans.counts.pairs, spans.counts.repeated,
       spans.counts.unclosed })
   end)
 

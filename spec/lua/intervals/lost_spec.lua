@@ -30,7 +30,7 @@ describe("spans open at a loss, " .. where, function()
     }, DROP)
     -- at least 30 + 20 + 10; at most 120 + 120 + 180, as 9 never comes back
     assert.same({ { "8:230-240" }, 1, 0, 3, 60, 420, 1 }, asked(spans))
-    assert.matches("3 dropped because records were lost", tostring(spans:group_by("tid"):count()
+    assert.matches("3 during which records were lost", tostring(spans:group_by("tid"):count()
       :top(3)))
   end)
 
@@ -58,8 +58,8 @@ describe("spans open at a loss, " .. where, function()
     -- 7 is kept; lost are 8, which another one closes, 9, which opens again, and 6
     assert.same({ { "7:100-210", "9:230-240" }, 2, 1, 3, 9 + 8 + 7, 119 + 128 + 200, 1 },
       asked(spans))
-    assert.matches("# 2 spans, 1 of them kept though records were lost; not counted: 1 closed "
-      .. "without an open, 3 dropped because", tostring(spans:group_by("tid"):count():top(3)))
+    assert.matches("# 2 spans, 1 of them across lost records; not counted: 1 end without a "
+      .. "start, 3 during which", tostring(spans:group_by("tid"):count():top(3)))
     assert.same({ { "9:230-240" }, 1, 0, 4, 10 + 9 + 8 + 7, 110 + 119 + 128 + 200, 2 },
       asked(pair(rows, { open = "open", close = KEEP.close })))
   end)

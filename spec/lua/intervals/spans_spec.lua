@@ -216,8 +216,8 @@ describe("spans", function()
     assert.equal(2 * #expected, both[1].count + both[2].count)
     assert.equal(2 * counts.restarted, both.counts.restarted)
     assert.matches(
-      ("\n# %d spans; not counted: %d closed without an open, .* %d opened again before a "
-        .. "close$")
+      ("\n# %d spans; not counted: %d ends without a start, .* %d starts without an "
+        .. "end$")
       :format(counts.pairs, counts.unopened, counts.restarted), tostring(t:top(5)))
     local path = os.tmpname()
     assert(t:top(5):csv(path))

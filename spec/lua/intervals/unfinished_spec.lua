@@ -52,7 +52,7 @@ describe("pair() with unfinished = true, " .. where, function()
     assert.same({ { key = 7, count = 2, duration = 50, so_far = 30 },
       { key = 8, count = 1, duration = 0, so_far = 110 },
       { key = 9, count = 1, duration = 0, so_far = 45 } }, rows_of(t))
-    assert.matches("# 1 span, and 3 that had not ended; not counted: 1 opened again",
+    assert.matches("# 1 span, and 3 not over when the recording ended; not counted: 1 start",
       tostring(t), 1, true)
   end)
 

@@ -30,7 +30,7 @@ describe("within()", function()
     assert.same({ 2, 4, 5, 7, 8 }, addrs(ticks:within(spans)))
     assert.equal(5, ticks:within(spans):count())
     assert.same({ pairs = 3, unopened = 0, unclosed = 1, unfinished = 0, restarted = 0,
-      mismatched = 0, lost = 0, lost_at_least = 0, lost_at_most = 0, kept = 0,
+      repeated = 0, mismatched = 0, lost = 0, lost_at_least = 0, lost_at_most = 0, kept = 0,
     stray = 0, unkeyed = 0 },
       spans.counts)
   end)

@@ -377,7 +377,7 @@ function Pass:begin(parts, record, time)
   local before = find(self.root, key)
   if self:has_changed(before, parts[1], record) then return end
   if before and parts[1].leaves_open and (not self.lost[before] or self.keeps_lost) then
-    self:count("restarted", time)
+    self:count("repeated", time)
     return
   end
   if before then self:drop(before, time, "restarted") end
@@ -557,7 +557,7 @@ local function parts_of(pairing, side, number_of)
 end
 
 local function begun(pairing, clock)
-  local counts = { pairs = 0, unopened = 0, restarted = 0, lost = 0, unkeyed = 0,
+  local counts = { pairs = 0, unopened = 0, restarted = 0, repeated = 0, lost = 0, unkeyed = 0,
     unfinished = 0, mismatched = 0, lost_at_least = 0, lost_at_most = 0, kept = 0, stray = 0 }
   local cuts, number_of = pairing.cuts or {}, numbered_keys()
   for _, part in ipairs(pairing.change and pairing.change.parts or {}) do

@@ -420,6 +420,7 @@ void pl_set_pair_counts(lua_State *L, const struct pq_pair_counts *counts)
 	set_count(L, "unclosed", counts->unclosed);
 	set_count(L, "unfinished", counts->unfinished);
 	set_count(L, "restarted", counts->restarted);
+	set_count(L, "repeated", counts->repeated);
 	set_count(L, "mismatched", counts->mismatched);
 	set_count(L, "lost", counts->lost);
 	set_count(L, "lost_at_least", counts->lost_at_least);

@@ -214,6 +214,7 @@ struct pq_pair_counts {
 	uint64_t unclosed;   /* spans that are open at the end */
 	uint64_t unfinished; /* rows of spans that are open at the end */
 	uint64_t restarted;  /* spans dropped because their key was opened again */
+	uint64_t repeated;   /* opening records whose key is open, which goes on */
 	uint64_t lost;	     /* spans dropped because records were lost */
 	uint64_t mismatched; /* spans dropped by a record that does not answer to them */
 	/*

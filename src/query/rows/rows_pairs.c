@@ -18,7 +18,7 @@ static INLINE bool meet_open(struct pq_pairs *pairs, const struct pq_pair_side *
 	if (pq_pairs_changed(pairs, side, slot->item - 1))
 		return true;
 	if (slot->item && side->leaves_open && pq_may_close(pairs, slot->item - 1)) {
-		pq_pairs_count(pairs, time, &pairs->counts.restarted);
+		pq_pairs_count(pairs, time, &pairs->counts.repeated);
 		return true;
 	}
 	if (slot->item)
