@@ -25,6 +25,15 @@ local RUNNABLE, SLEEPS, DEAD, PREEMPTED = 0, 1, 16, 256
 local names = { [7] = "a\27b", [8] = "b" }
 
 describe("perflua sched", function()
+  it("has no longest delay where threads ran at once", function()
+    local got = rows_of(switches.recording({
+      { 1000, 0, "switch", 0, 0, 7 }, { 2000, 0, "switch", 7, 0, 8 },
+      { 2000, 1, "switch", 0, 0, 7 }, { 3000, 1, "switch", 7, 1, 0 },
+    }))
+    assert.are.same({ 1, 0, 0 }, { got[7].delays, got[7].delay_ms, got[7].max_us })
+    assert.is_nil(got[7].max_at)
+  end)
+
   it("tells how long threads ran, were off the processor, and could not run though they "
     .. "could", function()
     local path = switches.recording({
@@ -37,13 +46,13 @@ describe("perflua sched", function()
     }, names)
     assert.are.equal([[
 # 8 runs and waits, and 2 not over when the recording ended; not counted: 4 ends without a start
-comm    tid  switches  run_ms  wait_ms  delays  delay_ms  preempted_ms  avg_us  max_us  max_at
-a\x1bb    7         4  0.0048   0.0092       3    0.0087         0.008    2.90    5.00  0.000004
-b         8         1   0.005     0.00       1     0.002          0.00    2.00    2.00  0.000002
+comm    tid  runs  run_ms  wait_ms  delays  delay_ms  preempted_ms  avg_us  max_us  max_at
+a\x1bb    7     4  0.0048   0.0092       3    0.0087         0.008    2.90    5.00  0.000004
+b         8     1   0.005     0.00       1     0.002          0.00    2.00    2.00  0.000002
 ]], (run.perflua({ "sched", path }).out:gsub("0.000004%d*", "0.000004"):gsub("0.000002%d*", "0.000002")))
     local a = rows_of(path)[7]
     assert.are.same({ 4, 4800, 9200, 8700, 8000 },
-      { a.switches, a.run_ms * 1e6, a.wait_ms * 1e6, a.delay_ms * 1e6, a.preempted_ms * 1e6 })
+      { a.runs, a.run_ms * 1e6, a.wait_ms * 1e6, a.delay_ms * 1e6, a.preempted_ms * 1e6 })
   end)
 
   it("tells a thread that was woken just when it left from one that could go on", function()
@@ -62,7 +71,7 @@ b         8         1   0.005     0.00       1     0.002          0.00    2.00  
       { 9000, 1, "waking", 7 }, { 9100, 1, "waking", 7 }, { 9300, 0, "switch", 0, RUNNABLE, 7 },
     }))
     assert.are.same({ 2, 0, 1, 300 },
-      { got[7].switches, got[7].wait_ms, got[7].delays, got[7].max_us * 1e3 })
+      { got[7].runs, got[7].wait_ms, got[7].delays, got[7].max_us * 1e3 })
   end)
 
   it("has no delays where wake-ups were not recorded", function()
@@ -71,8 +80,8 @@ b         8         1   0.005     0.00       1     0.002          0.00    2.00  
       { 5000, 0, "switch", 8, RUNNABLE, 7 }, { 9000, 0, "switch", 7, RUNNABLE, 8 },
     }, nil, nil, { "sched_switch" }))
     assert.are.same({ 2, 5000, 3000, 0 },
-      { got[7].switches, got[7].run_ms * 1e6, got[7].wait_ms * 1e6, got[7].delays })
-    assert.are.same({ 2, 3000, 4000, 1, 4000 }, { got[8].switches, got[8].run_ms * 1e6,
+      { got[7].runs, got[7].run_ms * 1e6, got[7].wait_ms * 1e6, got[7].delays })
+    assert.are.same({ 2, 3000, 4000, 1, 4000 }, { got[8].runs, got[8].run_ms * 1e6,
       got[8].wait_ms * 1e6, got[8].delays, got[8].delay_ms * 1e6 })
   end)
 
@@ -85,7 +94,7 @@ b         8         1   0.005     0.00       1     0.002          0.00    2.00  
     assert.are.same({ 0, 1, 3 }, { got.unseen, got.unwoken, got.lost })
     local of = {}
     for _, row in ipairs(got.rows) do
-      of[row.tid] = { row.switches, row.run_ms * 1e6, row.wait_ms * 1e6, row.delays }
+      of[row.tid] = { row.runs, row.run_ms * 1e6, row.wait_ms * 1e6, row.delays }
     end
     -- 9 came back at the end, and ran for no time
     assert.are.same({ [9] = { 2, 1000, 0, 0 } }, of)
@@ -179,7 +188,7 @@ needs.describe("tracepoints,cpus", "its numbers are those of perf sched", functi
     for tid, runs in pairs(switch_text.whole(list)) do
       local own, sum = ours[tid], theirs[tid]
       n = n + 1
-      assert.are.same({ runs, runs }, { own.switches, sum.n }, tid)
+      assert.are.same({ runs, runs }, { own.runs, sum.n }, tid)
       local forgotten = off[tid] and switch_text.forgotten(sum, off[tid])
       local unseen = forgotten and off[tid].times[forgotten - 1] / 1e6 or 0
       local delay = own.delay_ms

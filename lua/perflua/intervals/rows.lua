@@ -79,9 +79,19 @@ local function key_places(self, refs, side)
   return places
 end
 
+-- Returns the column of the conditions of a part that only records of its types and events are
+-- asked; nil: it has none. Parts with equal descriptions share it.
+local function test_of(self, part, side)
+  if not part.filters[1] then return nil end
+  local known = type(part.where) == "string" and self.tests[part.text]
+  local test = known or condition(self, part.filters, side)
+  if type(part.where) == "string" then self.tests[part.text] = test end
+  return test
+end
+
 -- Describes the parts of both sides. A part has fields of its own if there are several.
 local function add_sides(self, pairing)
-  self.sides, self.opened = {}, {}
+  self.sides, self.opened, self.tests = {}, {}, {}
   for _, name in ipairs { "close", "open", "change" } do
     local parts = pairing[name] and pairing[name].parts or {}
     for i, part in ipairs(parts) do
@@ -89,7 +99,7 @@ local function add_sides(self, pairing)
       self.sides[#self.sides + 1] = {
         role = ROLES[name], part = part, of = side,
         condition = condition(self, part.kinds, side),
-        test = part.filters[1] and condition(self, part.filters, side),
+        test = test_of(self, part, side),
         answers = part.answers and self:answers_column(part.answers, side),
       }
     end
@@ -152,7 +162,6 @@ end
 local function add_conditions(self, pairing)
   add_sides(self, pairing)
   self.time_column = self:column_of(pairing.time, OPEN, true)
-  self:time(OPEN, "unsigned") -- a row is never empty
 end
 
 local function nested_of(around, pairing)
@@ -202,6 +211,7 @@ end
 
 local function describe_pairs(self)
   local keys, sides, number_of = keys_of(self), {}, numbered_keys() -- it may add values
+  if not self.row[1] then self:time(OPEN, "unsigned") end -- a row is never empty
   -- a span that gets the key of another group has it before that group opens spans
   for _, part in ipairs(self.pairing.change and self.pairing.change.parts or {}) do
     if part.to_keys then number_of(part) end

@@ -7,7 +7,7 @@ local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 local switches = require "perflua.waits.switches"
 
-local columns = { { "comm", "string" }, { "tid", "signed" }, { "switches", "unsigned" },
+local columns = { { "comm", "string" }, { "tid", "signed" }, { "runs", "unsigned" },
   { "run_ms", "float" }, { "wait_ms", "float" }, { "delays", "unsigned" },
   { "delay_ms", "float" }, { "preempted_ms", "float" }, { "avg_us", "float" },
   { "max_us", "float" }, { "max_at", "string" } }
@@ -27,8 +27,7 @@ local tool = {
   }),
   help = [[
 run        from switch-in to switch-out, or to the end of the recording
-switches   the number of runs: a switch-in whose switch-out was not recorded is not counted here,
-           but in the first line, as opened again before a close
+runs       how many there were: each switch-in whose switch-out was recorded, or that lasts to the end
 wait       from switch-out to the next switch-in, asleep or not
 delay      the part of wait after the wake-up, or after a switch-out while runnable
 preempted  the part of delay after a switch-out while runnable
@@ -41,34 +40,28 @@ times are cut at its ends.
   $ perflua sched --sort run_ms --count 2 perf.data
   # 8226 runs and waits, and 9 not over when the recording ended; not counted: 14 ends without a start
   # 2 threads were switched in after sleeping without a recorded wake-up
-  comm       tid  switches   run_ms  wait_ms  delays  delay_ms  preempted_ms   avg_us     max_us  max_at
-  perflua  28712         6  1015.08    54.74       5     49.19         13.90  9838.10   35265.93  38461.933316
-  lua5.4   28152       269   214.98   844.72     268    844.72        844.72  3151.96  150218.42  38461.974430]],
+  comm       tid  runs   run_ms  wait_ms  delays  delay_ms  preempted_ms   avg_us     max_us  max_at
+  perflua  28712     6  1015.08    54.74       5     49.19         13.90  9838.10   35265.93  38461.933316
+  lua5.4   28152   269   214.98   844.72     268    844.72        844.72  3151.96  150218.42  38461.974430]],
 }
 
--- Returns the query: of each thread its runs, and the times off processors that ended.
+-- Returns the query: of each thread its runs, and the times off processors.
 local function query_of(file, args)
-  local wakes = switches.wakes(file)
-  local options = switches.lives(wakes)
+  local options = switches.lives(switches.wakes(file))
   options.unfinished, options.window = true, samples.window(args)
-  local cut = options.window ~= nil
   local query = described.samples(file):pair(options)
-    :where("stop ~= nil or state == 'running'")
   local on_cpu = samples.span_condition(args, { cpu = "cpu" })
   if on_cpu then
     query = query:where(("state == 'running' and %s or state ~= 'running' and close.%s")
       :format(on_cpu, on_cpu))
   end
-  local delay = wakes and "in_woken + in_preempted" or "in_preempted"
-  query = query:group_by("key", "state"):count():sum("duration"):sum("so_far"):sum(delay)
-    :as("delay"):max(delay):as("longest"):max_by("stop - " .. delay:gsub("%+", "-"), delay)
-    :as("longest_at")
+  query = query:group_by("key", "state"):count():sum("duration")
+    :sum("duration - in_blocked"):as("ready"):max("duration - in_blocked"):as("longest")
+    :max_by("stop", "duration - in_blocked"):as("longest_end"):max("so_far"):as("so_far")
   -- a stream is read once: other recordings are asked for names where they are needed
   if not file.size then query = query:last "args.next_comm":as "comm" end
-  -- a thread that was woken, but not seen to leave, has a delay of unknown wait
-  if wakes then query = query:sum("args.pid ~= nil and duration"):as("not_left") end
   -- of spans that the window cuts those that begin in it are counted, or end in it
-  return cut and query:sum("start == time and 1"):as("begun")
+  return options.window and query:sum("start == time and 1"):as("begun")
     :sum("stop == close.time and 1"):as("ended") or query
 end
 
@@ -106,27 +99,43 @@ local function namer_of(file, args)
   end
 end
 
-local NONE <const> = { count = 0, duration = 0, so_far = 0, delay = 0, longest = 0,
-  not_left = 0 }
+-- The states of a thread that could run, and did not.
+local READY <const> = { "woken", "preempted", "unseen" }
 
--- Returns the columns of a thread, and how often it came back without a wake-up; nil: it was
--- not seen to leave processors, or to come to them.
+-- Returns a row of a thread's state, with the number of its spans that ended.
+local function ended(row)
+  if not row then return { n = 0, duration = 0, ready = 0 } end
+  row.n = row.ended or row.count - (row.so_far and 1 or 0)
+  return row
+end
+
+-- Compares the longest delays of two states: the longer one, or of equal ones the first.
+local function is_longer(a, b)
+  return a.longest > b.longest
+    or a.longest == b.longest and a.longest_end < (b.longest_end or math.huge)
+end
+
+-- Returns the columns of a thread, and how often it came back without a wake-up.
 local function columns_of(thread)
-  local run, woken = thread.running or NONE, thread.woken or NONE
-  local blocked, preempted = thread.blocked or NONE, thread.preempted or NONE
-  local longest = woken.longest > preempted.longest and woken or preempted
-  local delays = (woken.ended or woken.count) + (preempted.ended or preempted.count)
-  local delay = woken.delay + preempted.delay
+  local run, blocked = ended(thread.running), ended(thread.blocked)
+  local wait, delays, delay, longest = blocked.duration, 0, 0, { longest = 0 }
+  for _, name in ipairs(READY) do
+    local row = ended(thread[name])
+    -- a thread that was woken, but not seen to leave, has a delay of unknown wait
+    wait = wait + (name == "unseen" and 0 or row.duration)
+    delays, delay = delays + row.n, delay + row.ready
+    if row.longest_end and is_longer(row, longest) then longest = row end
+  end
   return {
     tid = thread.tid, comm = run.comm and run.comm ~= "" and run.comm or nil,
-    switches = run.begun or run.count, run_ms = (run.duration + run.so_far) / 1e6,
-    wait_ms = (blocked.duration + preempted.duration + woken.duration
-      - (woken.not_left or 0)) / 1e6,
-    delays = delays, delay_ms = delay / 1e6, preempted_ms = preempted.duration / 1e6,
+    runs = run.begun or run.count or 0, run_ms = (run.duration + (run.so_far or 0)) / 1e6,
+    wait_ms = wait / 1e6, delays = delays, delay_ms = delay / 1e6,
+    preempted_ms = ended(thread.preempted).duration / 1e6,
     avg_us = delays > 0 and delay / delays / 1e3 or nil,
     max_us = delays > 0 and longest.longest / 1e3 or nil,
-    max_at = longest.longest_at and perflua.seconds(longest.longest_at) or nil,
-  }, blocked.ended or blocked.count
+    max_at = longest.longest_end
+      and perflua.seconds(longest.longest_end - longest.longest) or nil,
+  }, blocked.n
 end
 
 ---@param file perflua.File
@@ -143,7 +152,7 @@ function tool.run(file, args, out)
   for _, thread in ipairs(threads_of(made)) do
     local run, row, without = thread.running, columns_of(thread)
     unwoken = unwoken + without
-    if run and run.so_far > 0 and run.duration == 0 then
+    if run and run.so_far and run.count == 1 then
       unseen = unseen + 1
     elseif run and (not is_chosen or is_chosen(thread.tid)) then
       local known = file:thread(thread.tid)

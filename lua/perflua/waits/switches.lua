@@ -121,14 +121,14 @@ end
 
 ---@param wakes string[]? see switches.wakes()
 ---@return table # for both: runs have the state "running", and the times off processors become
---- "woken"
+--- "woken"; those of threads that were not seen to leave are "unseen"
 function switches.lives(wakes)
   local run, off = switches.runs(), switches.off()
   run.open.state, run.close.from = "running", "running"
-  off.close.from = { "blocked", "preempted", wakes and "woken" }
+  off.close.from = { "blocked", "preempted", wakes and "woken", wakes and "unseen" }
   local open, change = { run.open, table.unpack(off.open) }, nil
   if wakes then
-    open[#open + 1] = { event = wakes, key = "args.pid", again = "keep", state = "woken" }
+    open[#open + 1] = { event = wakes, key = "args.pid", again = "keep", state = "unseen" }
     change = { event = wakes, key = "args.pid", from = "blocked", state = "woken" }
   end
   return { open = open, change = change, close = { run.close, off.close } }

@@ -21,6 +21,15 @@ for _, where in ipairs { "in the core", "in Lua" } do
         { tid = 9, event = "tick", at = 140, max_cpu = 1 } }, two_events.rows(t))
     end)
 
+    it("shares the computed value of the measure before, also beside records without "
+      .. "one", function()
+      local t = by_tid:max("cpu * 2"):as("most"):max_by("time", "cpu * 2"):as("at")
+        :sort("tid", "asc")
+      assert.same({ { tid = 7, event = "tick", most = 18, at = 110 },
+        { tid = 8, event = "tick", most = 0 },
+        { tid = 9, event = "tick", most = 2, at = 140 } }, two_events.rows(t))
+    end)
+
     it("is the same in tables that are saved and merged", function()
       local t = by_tid:max_by("time", "cpu"):table()
       local path = os.tmpname()

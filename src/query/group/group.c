@@ -54,6 +54,14 @@ size_t pq_groups_place(struct pq_groups *groups)
 	return states;
 }
 
+/* Returns true if a node is computed as the value of the measure before `m`. */
+static bool is_computed_before(const struct pq_groups *groups, const struct pq_measured *m,
+			       const struct pq_node *node)
+{
+	return m > groups->measured && node && m[-1].measure->value &&
+	       pq_computes_same(node, m[-1].measure->value);
+}
+
 static bool prepare_measures(struct pq_groups *groups)
 {
 	const struct pq_grouping *grouping = groups->grouping;
@@ -64,9 +72,8 @@ static bool prepare_measures(struct pq_groups *groups)
 		if (!prepare_read(&m->value, measure->value, groups->fields) ||
 		    !prepare_read(&m->weight, measure->weight, groups->fields))
 			return false;
-		m->is_same_value = m > groups->measured && measure->value &&
-				   m[-1].measure->value &&
-				   pq_computes_same(measure->value, m[-1].measure->value);
+		m->is_same_value = is_computed_before(groups, m, measure->value);
+		m->is_same_weight = is_computed_before(groups, m, measure->weight);
 		m->way = (m->ops->way == PQ_WAY_SUM || m->ops->way == PQ_WAY_NATURAL) &&
 					 m->value.field == UINT32_MAX ?
 				 PQ_WAY_STEP :

@@ -251,12 +251,17 @@ static inline bool is_keyed_by_item(const struct pq_groups *groups)
 	       fields->bound->loads[key->value.field].is_item_word;
 }
 
-/* Returns how often a record counts: 0 if its weight is not a number, 0, or wrong. */
-static uint64_t read_weight(struct pq_groups *groups, const struct pq_measured *m)
+/*
+ * Returns how often a record counts: 0 if its weight is not a number, 0, or wrong. `before` is
+ * the value of the measure before.
+ */
+static uint64_t read_weight(struct pq_groups *groups, const struct pq_measured *m,
+			    const struct pq_value *before)
 {
-	struct pq_value weight;
+	struct pq_value weight = *before;
 
-	read_value(groups->fields, &m->weight, &weight);
+	if (!m->is_same_weight)
+		read_value(groups->fields, &m->weight, &weight);
 	if (weight.type == PQ_INT && weight.i >= 0)
 		return weight.u;
 	if (weight.type == PQ_INT || (weight.type == PQ_FLOAT && weight.f != 0))
@@ -291,6 +296,7 @@ static bool keep_time(struct pq_groups *groups, const struct pq_measured *m)
 static bool step_measure(struct pq_groups *groups, const struct pq_measured *m, void *state,
 			 struct pq_value *value)
 {
+	const struct pq_value before = *value;
 	uint64_t weight = 1;
 
 	if (m->way == PQ_WAY_TIMES)
@@ -307,7 +313,7 @@ static bool step_measure(struct pq_groups *groups, const struct pq_measured *m, 
 		same_event(groups->fields, value);
 	/* a record without a value may have any weight */
 	if (m->weight.expr && (value->type == PQ_INT || value->type == PQ_FLOAT))
-		weight = read_weight(groups, m);
+		weight = read_weight(groups, m, &before);
 	return !weight || m->ops->step(m, state, value, weight);
 }
 

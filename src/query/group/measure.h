@@ -30,10 +30,11 @@ struct pq_measured {
 	enum pq_way way;
 	const struct pq_measure_ops *ops;
 	const struct pq_measure *measure;
-	enum pq_kind kind;  /* kind of the values */
-	bool is_unsigned;   /* integers of that kind are unsigned */
-	bool is_same_value; /* the value is computed as that of the measure before */
-	size_t at;	    /* offset of the state in a group */
+	enum pq_kind kind; /* kind of the values */
+	bool is_unsigned;  /* integers of that kind are unsigned */
+	/* the value, or the weight, is computed as the value of the measure before */
+	bool is_same_value, is_same_weight;
+	size_t at; /* offset of the state in a group */
 	struct pq_read value, weight;
 	struct pq_texts *texts; /* texts of the groups */
 	/*

@@ -121,22 +121,24 @@ bool pq_pairs_make_row(struct pq_pairs *pairs, uint32_t span, const struct pq_pa
 		       struct pq_pair_row *row)
 {
 	const struct pq_value *kept = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
+	const struct pq_pair_value *value = pairs->how->values;
+	struct pq_value *out = row->values;
 
-	for (size_t i = 0; i < pairs->how->n_values; i++) {
-		const struct pq_pair_value *value = &pairs->how->values[i];
-
-		if (value->of == PQ_OF_OPEN)
-			row->values[i] = kept[pairs->from[i]];
+	for (size_t i = 0; i < pairs->how->n_values; i++, value++, out++) {
+		if (value->of == PQ_OF_SPAN)
+			read_own(pairs, span, part, value->place, out);
+		else if (value->of == PQ_OF_OPEN)
+			*out = kept[pairs->from[i]];
 		else if (value->of == PQ_OF_INNER)
-			pq_pairs_read_inner(pairs, value->place, &row->values[i]);
-		else if (value->of == PQ_OF_SPAN)
-			read_own(pairs, span, part, value->place, &row->values[i]);
+			pq_pairs_read_inner(pairs, value->place, out);
 		else
-			pq_pairs_read(pairs, value->place, &row->values[i]);
+			pq_pairs_read(pairs, value->place, out);
+		if (out->type == PQ_INT)
+			continue;
 		if (value->of == PQ_OF_OPEN ?
-			    !pq_pairs_lend(pairs, &row->values[i], row) :
-			    row->values[i].type == PQ_TEXT &&
-				    !pq_row_texts_add(row->texts, row->known, &row->values[i]))
+			    !pq_pairs_lend(pairs, out, row) :
+			    out->type == PQ_TEXT &&
+				    !pq_row_texts_add(row->texts, row->known, out))
 			return false;
 	}
 	row->made = true;
