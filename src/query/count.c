@@ -61,10 +61,8 @@ static bool count_partitions(struct counting *c, struct pd_stat *stat)
 static bool count_batches(const struct pq_scope *scope, struct pd_stat *stat)
 {
 	struct pd_session *session = scope->session;
-	struct pd_types all = PD_ALL_TYPES, none = { .unknown = false };
 	struct pd_record_batches *batches =
-		pd_record_batches_start(&session->files[0]->streams[0], &all, &none,
-					scope->threads);
+		pd_record_batches_start(&session->files[0]->streams[0], NULL, scope->threads);
 	bool ok = batches && pd_stat_init(stat, session);
 
 	if (ok &&

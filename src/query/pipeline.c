@@ -116,11 +116,10 @@ static bool begin_pipeline(struct pipeline *p, const struct pq_grouping *groupin
 	const struct pq_scope *scope = p->scope;
 	struct pd_types pick = { .unknown = false };
 
-	if (p->incremental)
-		pm_system_types(&pick);
+	pm_system_types(&pick);
 	if (!pq_worker_init(&p->worker, scope, grouping))
 		return false;
-	p->batches = pd_record_batches_start(p->stream, &scope->types, &pick,
+	p->batches = pd_record_batches_start(p->stream, p->incremental ? &pick : NULL,
 					     p->stream->data.size < SMALL ? 1 : scope->threads);
 	if (p->batches)
 		p->binder = pd_record_batches_binder(p->batches);

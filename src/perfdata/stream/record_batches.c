@@ -8,7 +8,7 @@
 #include "base/producer.h"
 
 #define BATCHES_WAITING 8    /* batches made in advance, at most */
-#define BATCH_RECORDS	4096 /* ranges, and picked records, of a batch */
+#define BATCH_RANGES	4096 /* ranges of a batch, at most */
 /* bytes of the stream for a batch, at most: other types of records may lie between */
 #define BATCH_REACH ((uint64_t)4 << 20)
 /* bytes of a block that must be free: zstd's largest output, or the longest record */
@@ -18,10 +18,12 @@ struct pd_record_batches {
 	struct pb_producer *producer; /* NULL: the caller's thread makes the batches */
 	/* used by the producer's thread: */
 	struct pd_reader reader;
-	struct pd_timestamp_locator locator;
-	struct pd_types outer_types, pick;
-	uint64_t rounds, last;
 	bool bailed_out; /* read by others only after the last batch */
+	/* used by the caller's thread: */
+	struct pd_timestamp_locator locator;
+	bool picks; /* `pick` is not empty */
+	struct pd_types pick;
+	uint64_t rounds, last;
 	pthread_mutex_t lock;
 	struct pd_record_batch *spare; /* protected by `lock` */
 	struct pb_pass *pass;	       /* that it belongs to */
@@ -92,39 +94,11 @@ static bool add_range(struct pd_record_batch *batch, struct pd_record_range rang
 
 static bool batch_is_full(const struct pd_record_batch *batch)
 {
-	return batch->n_ranges >= BATCH_RECORDS || batch->n_picked >= BATCH_RECORDS;
-}
-
-/*
- * Notes the time of the record at rec->bytes, and lists it if it is to be picked. Returns false
- * without memory.
- */
-static inline bool note_record(struct pd_record_batches *b, struct pd_record_batch *batch,
-			       struct pd_record *rec)
-{
-	uint64_t before = b->last;
-	bool timed;
-
-	if (rec->type == PD_RECORD_FINISHED_ROUND)
-		b->rounds++;
-	timed = pd_timestamp_of(&b->locator, rec, &b->last);
-	if (rec->type == PD_RECORD_SAMPLE) {
-		if (!timed || b->locator.at[PD_RECORD_SAMPLE] <= 0)
-			batch->untimed = true;
-		else if (b->last > batch->latest)
-			batch->latest = b->last;
-	}
-	if (!pd_types_has(&b->pick, rec->type))
-		return true;
-	if (!pb_reserve(batch->picked, batch->n_picked, batch->picked_capacity))
-		return false;
-	batch->picked[batch->n_picked++] = (struct pd_picked){ *rec, before };
-	return true;
+	return batch->n_ranges >= BATCH_RANGES;
 }
 
 /* Copies a record that lies outside of compressed ones. Returns false without memory. */
-static bool take_uncompressed(struct pd_record_batches *b, struct pd_record_batch *batch,
-			      struct pd_record *rec)
+static bool take_uncompressed(struct pd_record_batch *batch, const struct pd_record *rec)
 {
 	struct pd_record_range range = { .size = rec->size,
 					 .offset = rec->offset,
@@ -133,10 +107,6 @@ static bool take_uncompressed(struct pd_record_batches *b, struct pd_record_batc
 							 NULL;
 	size_t size = batch->uncompressed_size + rec->size;
 
-	if (!note_record(b, batch, rec))
-		return false;
-	if (!pd_types_has(&b->outer_types, rec->type) && !pd_types_has(&b->pick, rec->type))
-		return true;
 	if (!pb_reserve_more(batch->uncompressed, batch->uncompressed_size, rec->size,
 			     batch->uncompressed_capacity))
 		return false;
@@ -166,14 +136,9 @@ static bool take_decompressed(struct pd_record_batches *b, struct pd_record_batc
 		.offset = before ? r->began_offset : r->compressed_at,
 		.chunk_offset = before ? r->began_chunk_offset : (uint64_t)d->at,
 	};
-	struct pd_record rec = {
-		.offset = range.offset,
-		.chunk_offset = range.chunk_offset,
-		.source = r->file->source,
-		.stream = r->stream->number,
-	};
+	struct pd_record rec;
 
-	while (end - p >= 8 && !(before && p > d->pos) && !batch_is_full(batch)) {
+	while (end - p >= 8 && !(before && p > d->pos)) {
 		pd_record_header(&rec, p, r->swap, r->file->simpleperf);
 		/*
 		 * damage can claim a size as simpleperf's large records have, for which a block
@@ -183,11 +148,7 @@ static bool take_decompressed(struct pd_record_batches *b, struct pd_record_batc
 			return false;
 		if ((size_t)(end - p) < rec.size)
 			break;
-		rec.bytes = p;
-		if (!note_record(b, batch, &rec))
-			return false;
 		p += rec.size;
-		rec.chunk_offset += rec.size;
 	}
 	range.size = (size_t)(p - d->pos);
 	pd_decompress_skip(d, range.size);
@@ -221,13 +182,11 @@ static int read_decompressed(struct pd_record_batches *b, struct pd_record_batch
 }
 
 /*
- * Sets the addresses of ranges and picked records outside of compressed ones, as their copies
- * no longer move.
+ * Sets the addresses of ranges outside of compressed records, as their copies no longer move.
  */
 static void place_uncompressed(struct pd_record_batch *batch)
 {
 	const uint8_t *at = batch->uncompressed;
-	size_t k = 0;
 
 	for (size_t i = 0; i < batch->n_ranges; i++) {
 		struct pd_record_range *range = &batch->ranges[i];
@@ -235,12 +194,6 @@ static void place_uncompressed(struct pd_record_batch *batch)
 		if (range->chunk_offset != PD_NO_CHUNK)
 			continue;
 		range->bytes = at;
-		for (; k < batch->n_picked &&
-		       batch->picked[k].rec.offset < range->offset + range->size;
-		     k++)
-			if (batch->picked[k].rec.chunk_offset == PD_NO_CHUNK)
-				batch->picked[k].rec.bytes = at + (batch->picked[k].rec.offset -
-								   range->offset);
 		at += range->size;
 	}
 }
@@ -264,7 +217,7 @@ static int fill_batch(struct pd_record_batches *b, struct pd_record_batch *batch
 			continue;
 		}
 		got = pd_reader_advance(r, &rec, &err);
-		if (got > 0 && !take_uncompressed(b, batch, &rec))
+		if (got > 0 && !take_uncompressed(batch, &rec))
 			got = -1;
 	}
 	return r->bailed_out ? -1 : got;
@@ -288,7 +241,6 @@ static void *make_batch(void *arg, size_t i)
 	if (!batch)
 		return NULL;
 	place_uncompressed(batch);
-	batch->rounds = b->rounds;
 	batch->done = b->reader.blocks.offset - b->reader.stream->data.offset;
 	return batch;
 }
@@ -307,7 +259,6 @@ static bool init_batches(struct pd_record_batches *b, struct pd_stream *stream)
 }
 
 struct pd_record_batches *pd_record_batches_start(struct pd_stream *stream,
-						  const struct pd_types *outer_types,
 						  const struct pd_types *pick, unsigned threads)
 {
 	struct pd_record_batches *b = calloc(1, sizeof(*b));
@@ -315,8 +266,9 @@ struct pd_record_batches *pd_record_batches_start(struct pd_stream *stream,
 	if (!b)
 		return NULL;
 	b->pass = pb_pass_current(stream->input->timing);
-	b->outer_types = *outer_types;
-	b->pick = *pick;
+	b->picks = pick != NULL;
+	if (pick)
+		b->pick = *pick;
 	if (!init_batches(b, stream)) {
 		pd_record_batches_stop(b);
 		return NULL;
@@ -349,11 +301,73 @@ const struct pd_binder *pd_record_batches_binder(const struct pd_record_batches 
 	return &b->reader.binder;
 }
 
+/*
+ * Notes the time of a record, and lists it if it is to be picked. Returns false without memory.
+ */
+static inline bool note_record(struct pd_record_batches *b, struct pd_record_batch *batch,
+			       struct pd_record *rec)
+{
+	uint64_t before = b->last;
+	bool timed = pd_timestamp_of(&b->locator, rec, &b->last);
+
+	if (rec->type == PD_RECORD_FINISHED_ROUND)
+		b->rounds++;
+	if (rec->type == PD_RECORD_SAMPLE) {
+		if (!timed || b->locator.at[PD_RECORD_SAMPLE] <= 0)
+			batch->untimed = true;
+		else if (b->last > batch->latest)
+			batch->latest = b->last;
+	}
+	if (!pd_types_has(&b->pick, rec->type))
+		return true;
+	if (!pb_reserve(batch->picked, batch->n_picked, batch->picked_capacity))
+		return false;
+	batch->picked[batch->n_picked++] = (struct pd_picked){ *rec, before };
+	return true;
+}
+
+/* Notes the records of a range. Returns false without memory. */
+static bool note_range(struct pd_record_batches *b, struct pd_record_batch *batch,
+		       const struct pd_record_range *range)
+{
+	const struct pd_file *file = b->reader.file;
+	const uint8_t *p = range->bytes, *end = p + range->size;
+	bool outside = range->chunk_offset == PD_NO_CHUNK;
+	struct pd_record rec = {
+		.offset = range->offset,
+		.chunk_offset = range->chunk_offset,
+		.source = file->source,
+		.stream = b->reader.stream->number,
+	};
+
+	for (; p < end; p += rec.size) {
+		pd_record_header(&rec, p, file->swap, file->simpleperf);
+		rec.bytes = p;
+		if (!note_record(b, batch, &rec))
+			return false;
+		if (outside)
+			rec.offset += rec.size;
+		else
+			rec.chunk_offset += rec.size;
+	}
+	return true;
+}
+
 struct pd_record_batch *pd_record_batches_next(struct pd_record_batches *b, bool *bailed_out)
 {
 	struct pd_record_batch *batch = b->producer ? pb_producer_next(b->producer) :
 						      make_batch(b, 0);
+	bool ok = true;
 
 	*bailed_out = !batch && b->bailed_out;
+	for (size_t i = 0; ok && batch && b->picks && i < batch->n_ranges; i++)
+		ok = note_range(b, batch, &batch->ranges[i]);
+	if (!ok) {
+		pd_record_batches_give_back(b, batch);
+		*bailed_out = true;
+		return NULL;
+	}
+	if (batch)
+		batch->rounds = b->rounds;
 	return batch;
 }

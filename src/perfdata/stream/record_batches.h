@@ -1,6 +1,7 @@
 /*
  * Delivers the records of a compressed stream in batches. A thread decompresses the next
- * batches while the caller works on earlier ones.
+ * batches while the caller works on earlier ones. The thread finds where records begin; what
+ * they say is the caller's work, as decompression takes longer than most queries.
  *
  * A batch owns its bytes, so several may be kept. The reader is speculative: nothing is noted
  * as damage. If it bails out there are no more batches, and one thread must read the stream
@@ -32,13 +33,14 @@ struct pd_picked {
 struct pd_record_batch {
 	struct pd_record_range *ranges; /* [n_ranges], in file order */
 	size_t n_ranges;
+	uint64_t done; /* bytes of the stream up to the end of the batch */
+	/* with types to pick: */
 	struct pd_picked *picked; /* [n_picked], in file order */
 	size_t n_picked;
 	uint64_t latest; /* ns: latest time of its samples; 0: it has none */
 	/* some samples have no time, or not at the offset common to all events */
 	bool untimed;
 	uint64_t rounds; /* FINISHED_ROUND records in the stream up to the end of the batch */
-	uint64_t done;	 /* bytes of the stream up to the end of the batch */
 	/* private: */
 	struct pd_record_batch *next;
 	/* decompressed bytes; copies of records outside of compressed ones */
@@ -53,12 +55,11 @@ struct pd_record_batches;
 /*
  * Starts to read `stream`, which must be one that can be read again.
  *
- * Records outside of compressed ones are included if their type is in `outer_types`. Records of
- * the types in `pick` are also listed as `picked`. With `threads` 1 there is no thread: a batch
- * is made when it is asked for. Returns NULL without memory.
+ * Records of the types in `pick` are also listed as `picked`. With `pick` NULL nothing is said
+ * about records but where they lie. With `threads` 1 there is no thread: a batch is made when
+ * it is asked for. Returns NULL without memory.
  */
 struct pd_record_batches *pd_record_batches_start(struct pd_stream *stream,
-						  const struct pd_types *outer_types,
 						  const struct pd_types *pick,
 						  unsigned threads);
 void pd_record_batches_stop(struct pd_record_batches *batches);
