@@ -126,7 +126,7 @@ local lua_modules = {
     "columns graph groups init quality show stats text words written" },
   { "screen", "core report text", "init" },
   { "top", "core errors report screen text", "init" },
-  { "map", "core errors meta query recording table text", "handlers result run segments" },
+  { "map", "core errors meta query recording table text", "handlers jobs result run segments" },
   { "address", "core table text", "init show" },
   { "timechart", "core file flame text waits", "init svg" },
   { "toolkit",

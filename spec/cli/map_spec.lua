@@ -2,11 +2,20 @@ local binaries = require "spec.support.binaries"
 local core = require "perflua.core"
 local corpus = require "spec.support.corpus"
 local files = require "spec.support.files"
+local jobs = require "perflua.map.jobs"
 local many = require "spec.cli.many"
 local needs = require "spec.support.needs"
 local patience = require "spec.support.patience"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
+
+-- Messages come as processes end. The script has another name in each run.
+local function lines_in_order(text)
+  local list = {}
+  for line in text:gmatch "[^\n]+" do list[#list + 1] = line:gsub("/[^ ]+:%d: ", "") end
+  table.sort(list)
+  return list
+end
 
 describe("a script that returns a table", function()
   local path, expected
@@ -186,6 +195,47 @@ perflua: map: 4 of 4 recordings have no event for handler 'nothing:like_it'
       assert.are.equal(130, got.status)
       assert.matches("^comm  period  count[^\n]*\nc8", got.out)
       assert.matches("^perflua: map: %d of 9 recordings are not in the result\n$", got.err)
+    end)
+  end)
+
+  describe("over many small recordings", function()
+    local function lengths(script, paths, are_apart)
+      local list = {}
+      for i, job in ipairs(jobs.list(files.temporary(script), paths, are_apart)) do
+        list[i] = #job
+      end
+      return list
+    end
+
+    it("reads several in a process, unless the script could notice, or -j is given", function()
+      local n = 8 * core.processors()
+      local paths = many.recordings(3 * n)
+      local by_threes, by_ones = {}, {}
+      for i = 1, n do by_threes[i] = 3 end
+      for i = 1, 3 * n do by_ones[i] = 1 end
+      assert.are.same(by_threes, lengths(many.QUERY, paths, false))
+      assert.are.same(by_ones, lengths(many.QUERY, paths, true))
+      assert.are.same(by_ones, lengths("print 'x'\n" .. many.QUERY, paths, false))
+      paths[2] = files.temporary(("x"):rep((1 << 20) + 1))
+      by_threes[1] = 1
+      table.insert(by_threes, 2, 1)
+      by_threes[n + 2] = 1
+      assert.are.same(by_threes, lengths(many.QUERY, paths, false))
+    end)
+
+    it("says what a process for each says", function()
+      local paths = many.recordings(24 * core.processors())
+      paths[7], paths[8], paths[9] = "/none", run.script "no recording", many.recording(1, 0)
+      for _, script in ipairs { many.QUERY, many.FUNCTION,
+        "n = (n or 0) + 1; perflua.n = (perflua.n or 0) + 1\n"
+          .. many.FUNCTION:gsub("top%(1%)", "top(n):top(perflua.n)"),
+        "if arg[1]:find 'none' then error 'x' end\n" .. many.QUERY,
+      } do
+        local alone = many.map(script, { "-j", "2" }, paths)
+        local got = many.map(script, {}, paths)
+        assert.are.same({ alone.status, alone.out }, { got.status, got.out })
+        assert.are.same(lines_in_order(alone.err), lines_in_order(got.err))
+      end
     end)
   end)
 

@@ -1,6 +1,6 @@
--- Runs a query script: over one recording in this process, over several in a process for each,
--- some of them at a time. A process is a copy of this one, which has loaded the library and the
--- script: that takes a tenth of the time of a start.
+-- Runs a query script: over one recording in this process, over several in processes, some of
+-- them at a time. A process is a copy of this one, which has loaded the library and the script:
+-- that takes a tenth of the time of a start.
 
 local core = require "perflua.core"
 local needs = require "perflua.meta.needs"
@@ -8,6 +8,8 @@ local output = require "perflua.table.output"
 local returned = require "perflua.meta.returned"
 
 local run = {}
+
+run.STOP, run.APART = "stop", "apart" -- what run.children() may be told when a process ended
 
 local FAILED = 1
 
@@ -53,16 +55,16 @@ local function set_workers(host, at_a_time, n)
   host.set_threads(math.min(16, workers))
 end
 
--- Ends this process, a copy of the one that reads its output, with what read(path) returns.
-local function run_child(read, path, wrong)
+-- Ends this process, a copy of the one that reads its output, with what read(paths) returns.
+local function run_child(read, paths, wrong)
   if wrong then
-    io.stderr:write("perflua: map: ", path, ": no output: ", wrong, "\n")
+    io.stderr:write("perflua: map: ", paths[1], ": no output: ", wrong, "\n")
     os.exit(FAILED)
   end
   require "perflua.map.child"
   math.randomseed()
   local stdout = io.stdout -- which a script may not write to
-  local status = read(path)
+  local status = read(paths)
   local ok = stdout:flush()
   os.exit((output.failure or not ok) and FAILED or status)
 end
@@ -72,33 +74,41 @@ local function describe_status(status)
 end
 
 ---@param host table of the interpreter
----@param read fun(path: string): integer writes the result of one recording to standard output,
---- and returns the exit status; called in a process of its own
----@param paths string[]
+---@param read fun(paths: string[]): integer writes the results of recordings to standard
+--- output, one after another, and returns the exit status; called in a process of its own
+---@param jobs table[] of jobs(): the recordings of each process
 ---@param at_a_time integer? default: one for each processor
----@param done fun(i: integer, out: file*?, message: string?): boolean? for each as it ends,
---- with what it wrote; or without if it failed, and why if it did not say so itself. false: no
---- others are to be started
-function run.children(host, read, paths, at_a_time, done)
+---@param done fun(job: table, out: file*?, message: string?): any for each as it ends, with
+--- what it wrote; or without if it failed, and why if it did not say so itself. run.STOP: no
+--- others are to be started; run.APART: its recordings are to be read again, each alone
+function run.children(host, read, jobs, at_a_time, done)
   local running, n, next_one, going = {}, 0, 1, true
-  local most = at_a_time or core.processors()
-  local function end_child(i, out, message)
-    if done(i, out, message) == false then going = false end
-    if out then out:close() end
+  local most, total = at_a_time or core.processors(), jobs[#jobs].first + #jobs[#jobs] - 1
+  local function read_apart(job)
+    for i, path in ipairs(job) do jobs[#jobs + 1] = { path, first = job.first + i - 1 } end
   end
-  local function start_child(i)
+  local function end_child(job, out, message)
+    local verdict = done(job, out, message)
+    if out then out:close() end
+    if verdict == run.STOP then going = false end
+    if verdict == run.APART then read_apart(job) end
+  end
+  local function start_child(job)
     local pid, out = host.fork()
     if pid == false then
-      set_workers(host, at_a_time, #paths)
-      run_child(read, paths[i], out)
+      set_workers(host, at_a_time, total)
+      run_child(read, job, out)
     end
-    if not pid then return end_child(i, nil, out) end
-    running[pid], n = { i = i, out = out }, n + 1
+    if not pid then
+      for i, path in ipairs(job) do end_child({ path, first = job.first + i - 1 }, nil, out) end
+      return
+    end
+    running[pid], n = { job = job, out = out }, n + 1
   end
   while true do
     going = going and not host.interrupted()
-    while going and n < most and paths[next_one] do
-      start_child(next_one)
+    while going and n < most and jobs[next_one] do
+      start_child(jobs[next_one])
       next_one = next_one + 1
     end
     if n == 0 then return end
@@ -107,7 +117,11 @@ function run.children(host, read, paths, at_a_time, done)
     if child then
       running[pid], n = nil, n - 1
       if status ~= 0 then child.out:close() end
-      end_child(child.i, status == 0 and child.out or nil, describe_status(status))
+      if status ~= 0 and #child.job > 1 then
+        read_apart(child.job) -- some may be well
+      else
+        end_child(child.job, status == 0 and child.out or nil, describe_status(status))
+      end
     end
   end
 end

@@ -1,7 +1,8 @@
--- perflua map QUERY.lua FILE…: a query over many recordings, a process for each, and the merged
+-- perflua map QUERY.lua FILE…: a query over many recordings, in processes, and the merged
 -- result.
 
 local handlers = require "perflua.map.handlers"
+local jobs = require "perflua.map.jobs"
 local interrupted = require "perflua.table.interrupted"
 local strip_position = require("perflua.errors").strip_position
 local saved = require "perflua.table.read"
@@ -26,9 +27,10 @@ of them. perflua QUERY.lua FILE prints the result for one recording:
   local file = assert(perflua.open(arg[1]))
   return file:samples():group_by("comm", "symbol"):sum("period"):top(20)
 
-Each recording is read by its own process. The results are merged exactly, as if one query had read
-all recordings. If a recording fails, perflua reports it, merges the others, and exits with status 1. A
-result written with --partial can be merged with others later, by perflua reduce.]],
+Each recording is read by its own process; with -j always, else small ones share one if the script
+cannot notice. The results are merged exactly, as if one query had read all recordings. If a
+recording fails, perflua reports it, merges the others, and exits with status 1. A result written
+with --partial can be merged with others later, by perflua reduce.]],
 }
 for name, option in pairs(result.options) do tool.options[name] = option end
 
@@ -52,13 +54,15 @@ local function run_one(chunk, args, out, host)
   return FAILED
 end
 
--- Reads the only table in the file that a process wrote, after the handlers that matched no
--- event.
-local function table_in(out, missing)
-  missing:read(out)
-  local data, show = saved.all(out)
-  if not data then return nil, "its result cannot be read: " .. show end
-  return data, show
+-- Reads recordings in this process. Those that fail say so, and have no table in the output.
+local function run_each(chunk, script, paths, out, host)
+  local status
+  for _, path in ipairs(paths) do
+    if host.interrupted() then break end
+    if #paths > 1 then jobs.renew_globals(chunk) end
+    status = run_one(chunk, { script, path, partial = true }, out, host)
+  end
+  return #paths > 1 and 0 or status or FAILED
 end
 
 -- Adds a result to those before; nil and why it cannot be one of them.
@@ -68,24 +72,41 @@ local function add_result(all, i, data)
   return added, message
 end
 
+-- Merges the tables in the file that the process of a job wrote, after the handlers that
+-- matched no event. Returns how many there are, their data, and how the first is shown; nil and
+-- why they cannot be read or merged.
+local function tables_in(out, missing)
+  local n, all, shown = 0, segments(), nil
+  missing:read(out)
+  for _, data, show in saved.each(out) do
+    if not data then return nil, "its result cannot be read: " .. show end
+    n, shown = n + 1, shown or show
+    local ok, why = add_result(all, n, data)
+    if not ok then return nil, why end
+  end
+  return n, all:result(), shown
+end
+
 local function run_many(chunk, args, out, host, at_a_time)
   local paths, all, missing = table.move(args, 2, #args, 1, {}), segments(), handlers.new()
   local show, failed, n, wrong = nil, 0, 0, nil
-  local function read(path)
-    return run_one(chunk, { args[1], path, partial = true }, out, host)
-  end
-  run.children(host, read, paths, at_a_time, function(i, file, message)
-    local data, shown
-    if file then
-      data, shown = table_in(file, missing)
-      message = not data and shown or nil
+  local function read(some) return run_each(chunk, args[1], some, out, host) end
+  local function take(job, file, message)
+    local taken, data, shown = 0, nil, nil
+    if file then taken, data, shown = tables_in(file, missing) end
+    if not taken and #job > 1 then return run.APART end
+    message = message or not taken and data or nil
+    if message then log("map", job[1], message) end
+    if not taken then taken, data = 0, nil end
+    n, failed, show = n + taken, failed + #job - taken, show or shown
+    for i = 1, #job do
+      local ok, why = add_result(all, job.first + i - 1, i == 1 and data or nil)
+      if not ok and #job > 1 then return run.APART end
+      if not ok then wrong = ("%s: %s"):format(job[1], why) end
     end
-    if message then log("map", paths[i], message) end
-    if data then n, show = n + 1, show or shown else failed = failed + 1 end
-    local ok, why = add_result(all, i, data)
-    if not ok then wrong = ("%s: %s"):format(paths[i], why) end
-    return ok and true or false
-  end)
+    return wrong and run.STOP
+  end
+  run.children(host, read, jobs.list(args[1], paths, at_a_time ~= nil), at_a_time, take)
   missing:log_totals(#paths)
   if wrong then return nil, "map: these results cannot be merged: " .. wrong end
   if n < #paths then
