@@ -34,6 +34,7 @@ void pq_chains_destroy(struct pq_chains *c)
 	}
 	pq_chains_seal(c);
 	free(c->frames);
+	free(c->frame_values);
 	free(c->list);
 	free(c->numbers);
 	pb_string_deinit(&c->text);
@@ -374,14 +375,15 @@ uint32_t pq_chains_at(struct pq_chains *c, const struct pd_frame *at)
 
 const struct ps_symbol *pq_chains_function(struct pq_chains *c, uint32_t number)
 {
-	struct pq_frame *frame = &c->frames[number];
+	const struct pq_frame *frame = &c->frames[number];
+	struct pq_frame_value *value = &c->frame_values[number];
 	const struct pq_looked *looked = &c->entered;
 
-	if (!frame->is_asked && frame->dso && !frame->dso->jitdump)
-		frame->function = pm_symbol_at(looked->resolver, frame->dso, frame->address,
+	if (!value->is_asked && frame->dso && !frame->dso->jitdump)
+		value->function = pm_symbol_at(looked->resolver, frame->dso, frame->address,
 					       looked->context.time);
-	frame->is_asked = true;
-	return frame->symbol ? frame->symbol : frame->function;
+	value->is_asked = true;
+	return frame->symbol ? frame->symbol : value->function;
 }
 
 static bool make_names(struct pq_chains *c)

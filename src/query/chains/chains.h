@@ -20,19 +20,15 @@ struct pq_origin {
 	uint16_t source, stream;
 } __attribute__((packed, aligned(4)));
 
-/* A frame, with what tells it apart. */
+/* A frame, with what tells it apart. There may be millions. */
 struct pq_frame {
 	struct ps_dso *dso;		/* NULL: nothing was mapped there */
 	const struct ps_symbol *symbol; /* NULL: it is not known, or was not looked up */
 	/* address in the dso for a frame without a symbol, and in stacks; else 0 */
 	uint64_t address;
-	uint64_t ip;		/* in stacks: ip of the first record that has the frame */
-	struct pq_origin first; /* that record */
-	const struct ps_symbol *function; /* what pq_chains_function() found, once asked */
-	uint32_t text;			  /* number of its text, for the chains' own use */
-	uint8_t mode;			  /* enum pd_cpumode */
-	uint8_t kind;			  /* enum pq_chain_kind, of a frame of values */
-	bool is_asked;			  /* pq_chains_function() was asked */
+	uint32_t text; /* number of its text, for the chains' own use */
+	uint8_t mode;  /* enum pd_cpumode */
+	uint8_t kind;  /* enum pq_chain_kind, of a frame of values */
 };
 
 /*
@@ -173,6 +169,9 @@ const uint32_t *pq_chains_frames(const struct pq_chains *chains, uint32_t chain,
 const struct pq_frame *pq_chains_frame(const struct pq_chains *chains, uint32_t frame);
 uint32_t pq_chains_n_frames(const struct pq_chains *chains);
 
+/* Returns ip of the first record that has a frame of PQ_CHAIN_VALUES. */
+uint64_t pq_chains_ip(const struct pq_chains *chains, uint32_t frame);
+
 /*
  * Returns the text of a chain as the field has it (pm_chain_text), ending with a NUL. It is
  * valid until the next call. Returns NULL without memory.
@@ -189,9 +188,9 @@ void pq_chains_forget(struct pq_chains *chains);
 void pq_chains_seal(struct pq_chains *chains);
 
 /*
- * Puts sealed chains in the order of the records that had each first, and their frames in the
- * order of the chains, so that numbers depend neither on how many workers found them nor on
- * who was faster.
+ * Puts sealed chains, none of PQ_CHAIN_VALUES, in the order of the records that had each first,
+ * and their frames in the order of the chains, so that numbers depend neither on how many
+ * workers found them nor on who was faster.
  * Sets numbers[i], for each chain, to the number that chain i has now. Returns false without
  * memory.
  */

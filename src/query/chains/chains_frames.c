@@ -188,7 +188,28 @@ static bool is_new_value(const void *arg, uint32_t item)
 	       is_same_code(a, b);
 }
 
-uint32_t pq_frame_of_value(struct pq_chains *c, const struct pq_frame *frame)
+/*
+ * Notes where a frame of PQ_CHAIN_VALUES was met, if that is earlier than what is known: its ip
+ * is shown. Returns false without memory.
+ */
+static bool note_seen(struct pq_chains *c, uint32_t number, bool is_new,
+		      const struct pq_frame_value *seen)
+{
+	size_t n = c->n_frame_values, gap = number >= n ? number - n : 0;
+
+	if (is_new) {
+		if (!pb_reserve_more(c->frame_values, n, gap + 1, c->frame_values_room))
+			return false;
+		memset(c->frame_values + n, 0, gap * sizeof(*c->frame_values));
+		c->n_frame_values = number + (size_t)1;
+	}
+	if (is_new || pq_is_earlier(&seen->first, &c->frame_values[number].first))
+		c->frame_values[number] = *seen;
+	return true;
+}
+
+uint32_t pq_frame_of_value(struct pq_chains *c, const struct pq_frame *frame,
+			   const struct pq_frame_value *seen)
 {
 	uint32_t number = (uint32_t)c->n_frames, found;
 
@@ -197,10 +218,10 @@ uint32_t pq_frame_of_value(struct pq_chains *c, const struct pq_frame *frame)
 	c->frames[number] = *frame;
 	c->frames[number].text = PQ_NO_TEXT;
 	found = pb_map_intern(&c->values, hash_value(c, frame), is_new_value, c, number);
-	if (found == number)
-		c->n_frames++;
-	else if (found != UINT32_MAX && pq_is_earlier(&frame->first, &c->frames[found].first))
-		c->frames[found] = c->frames[number]; /* whose ip is shown */
+	if (found == UINT32_MAX ||
+	    (frame->kind == PQ_CHAIN_VALUES && !note_seen(c, found, found == number, seen)))
+		return UINT32_MAX;
+	c->n_frames += found == number;
 	return found;
 }
 
@@ -214,7 +235,7 @@ static uint32_t unmapped_frame(struct pq_chains *c, uint8_t kind, uint64_t mode)
 	uint32_t *known = &c->unmapped[is_mapped_kind(kind)][mode & PD_MISC_CPUMODE];
 
 	if (!*known)
-		*known = pq_frame_of_value(c, &frame) + 1;
+		*known = pq_frame_of_value(c, &frame, NULL) + 1;
 	return *known - 1;
 }
 
@@ -231,7 +252,7 @@ static uint32_t binary_at(struct pq_chains *c, unsigned kind, const struct pm_ma
 
 	if (map && kind == PQ_CHAIN_BINARIES)
 		ps_dso_load(map->dso);
-	return pq_frame_of_value(c, &frame);
+	return pq_frame_of_value(c, &frame, NULL);
 }
 
 /* Returns the number of the frame of an address as a value. */
@@ -243,11 +264,10 @@ static uint32_t value_at(struct pq_chains *c, const struct pq_looked *looked,
 	struct pq_frame frame = {
 		.dso = map ? map->dso : NULL,
 		.address = map ? pm_map_address(map, at->ip) : at->ip,
-		.ip = at->ip,
-		.first = pq_origin_of(looked->rec),
 		.mode = (uint8_t)at->mode,
 		.kind = (uint8_t)(by_function ? PQ_CHAIN_CALLERS : looked->kind),
 	};
+	const struct pq_frame_value seen = { .ip = at->ip, .first = pq_origin_of(looked->rec) };
 	bool is_one = looked->kind == PQ_CHAIN_FUNCTIONS;
 
 	if (!map && (is_one || is_mapped_kind(frame.kind)))
@@ -259,7 +279,7 @@ static uint32_t value_at(struct pq_chains *c, const struct pq_looked *looked,
 		frame.address = 0;
 	else if (is_start)
 		frame.address = frame.symbol ? frame.symbol->start : 0;
-	return pq_frame_of_value(c, &frame);
+	return pq_frame_of_value(c, &frame, &seen);
 }
 
 /*

@@ -105,6 +105,14 @@ struct pq_looked {
 	struct pd_frame own; /* its ip */
 };
 
+/* A frame of PQ_CHAIN_VALUES has these beside its struct pq_frame. */
+struct pq_frame_value {
+	uint64_t ip;			  /* ip of the first record that has the frame */
+	const struct ps_symbol *function; /* what pq_chains_function() found, once asked */
+	struct pq_origin first;		  /* that record */
+	bool is_asked;			  /* pq_chains_function() was asked */
+};
+
 struct pq_chains {
 	struct pq_hash_keys keys;
 	struct pq_raw raw;
@@ -116,6 +124,9 @@ struct pq_chains {
 	/* [n_frames]: no two have the same text in texts[kind] */
 	struct pq_frame *frames;
 	size_t n_frames, frames_room;
+	/* [n_frame_values] by number of a frame, up to the last one of PQ_CHAIN_VALUES */
+	struct pq_frame_value *frame_values;
+	size_t n_frame_values, frame_values_room;
 	/* 1 + frame of unmapped_frame(), by whether is_mapped_kind(), and by cpumode */
 	uint32_t unmapped[2][PD_MISC_CPUMODE + 1];
 	struct pb_map addresses;  /* frames of PQ_CHAIN_FRAMES without a text */
@@ -177,8 +188,12 @@ uint32_t pq_frame_of_text(struct pq_chains *chains, unsigned kind, struct pd_tex
 /* Returns the number of a frame of PQ_CHAIN_FRAMES without a symbol, as pq_frame_of_text(). */
 uint32_t pq_frame_of_address(struct pq_chains *chains, const struct pq_frame *frame);
 
-/* Returns the number of a frame that is told apart by values, as pq_frame_of_text(). */
-uint32_t pq_frame_of_value(struct pq_chains *chains, const struct pq_frame *frame);
+/*
+ * Returns the number of a frame that is told apart by values, as pq_frame_of_text(). `seen` is
+ * where one of PQ_CHAIN_VALUES was met.
+ */
+uint32_t pq_frame_of_value(struct pq_chains *chains, const struct pq_frame *frame,
+			   const struct pq_frame_value *seen);
 
 /*
  * Returns the number of the chain with these frames, at most PM_MAX_FRAMES + 1, that the record

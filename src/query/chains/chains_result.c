@@ -28,6 +28,11 @@ const struct pq_frame *pq_chains_frame(const struct pq_chains *c, uint32_t frame
 	return &c->frames[frame];
 }
 
+uint64_t pq_chains_ip(const struct pq_chains *c, uint32_t frame)
+{
+	return c->frame_values[frame].ip;
+}
+
 uint32_t pq_chains_n_frames(const struct pq_chains *c)
 {
 	return (uint32_t)c->n_frames;
@@ -97,12 +102,15 @@ static uint32_t same_frame(struct pq_chains *c, const struct pq_chains *from, un
 			   uint32_t number, uint32_t *known)
 {
 	const struct pq_frame *frame = &from->frames[number];
+	const struct pq_frame_value *seen = NULL;
 	uint32_t found;
 
 	if (known[number])
 		return known[number] - 1;
+	if (kind == PQ_CHAIN_VALUES)
+		seen = &from->frame_values[number];
 	if (pq_is_value_kind(kind))
-		found = pq_frame_of_value(c, frame);
+		found = pq_frame_of_value(c, frame, seen);
 	else if (frame->text == PQ_NO_TEXT)
 		found = pq_frame_of_address(c, frame);
 	else

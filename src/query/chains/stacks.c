@@ -223,13 +223,14 @@ static void describe_symbol(struct pq_stack_frame *out, const struct ps_symbol *
 }
 
 /* Adds a frame of chains. Returns its number, or UINT32_MAX without memory. */
-static uint32_t add_chain_frame(struct pq_stacks *s, const struct pq_frame *frame,
-				struct pm_resolver *resolver)
+static uint32_t add_chain_frame(struct pq_stacks *s, const struct pq_chains *chains,
+				uint32_t number, struct pm_resolver *resolver)
 {
+	const struct pq_frame *frame = pq_chains_frame(chains, number);
 	struct pq_stack_frame own = {
 		.dso = frame->dso,
 		.address = frame->address,
-		.ip = frame->ip,
+		.ip = pq_chains_ip(chains, number),
 		.has_ip = true,
 		.kind = (uint8_t)pq_frame_kind(frame),
 	};
@@ -264,9 +265,7 @@ static bool add_chain(struct pq_stacks *s, const struct pq_chains *chains, uint3
 		uint32_t *here = &known[frames[i]];
 
 		if (!*here)
-			*here = add_chain_frame(s, pq_chains_frame(chains, frames[i]),
-						resolver) +
-				1;
+			*here = add_chain_frame(s, chains, frames[i], resolver) + 1;
 		if (!*here)
 			return false;
 		numbers[i] = *here - 1;
