@@ -108,6 +108,58 @@ describe("perflua report -g", function()
   end)
 end)
 
+describe("a tree of calls that are mostly too light to be drawn", function()
+  local chained = { sample_type = { "ip", "tid", "time", "period", "callchain" } }
+
+  -- Runs a report of a recording with one function, and returns its lines without the heading.
+  local function drawn(recording, ...)
+    local got = run.perflua { "report", "--no-children", "--timing=json", "-s", "sym",
+      recording, ... }
+    assert.are.equal(0, got.status)
+    return got.out:gsub("#[^\n]*\n", ""):gsub(" +\n", "\n"), got.err
+  end
+
+  it("has a branch where one call is drawn and others are not", function()
+    local b = builder.new()
+    local event = b:event(chained)
+    for i = 1, 1000 do
+      local caller = i > 4 and 0x20 or 0x30 + i
+      b:sample(event, { ip = 0x10, pid = 1, tid = 1, time = i, period = 1,
+        callchain = { -512, 0x10, caller, 0x40 } })
+    end
+    assert.are.equal([[
+   100.00%  [.] 0x0000000000000010
+            |
+             --99.60%--0x20
+                       0x40
+
+]], (drawn(b:write(), "-g", "callee")))
+  end)
+
+  it("takes memory for those that are drawn", function()
+    local CHAINS <const>, FRAMES <const> = 10000, 100
+    local b = builder.new()
+    local event = b:event(chained)
+    for i = 1, CHAINS do
+      local chain = { -512, 0x10 }
+      for k = 1, FRAMES do chain[k + 2] = 0x100000 + 16 * ((i - 1) * FRAMES + k) end
+      table.move({ 0x20, 0x30 }, 1, 2, #chain + 1, chain)
+      b:sample(event, { ip = 0x10, pid = 1, tid = 1, time = i, period = 1, callchain = chain })
+    end
+    local text, timing = drawn(b:write(), "-g", "caller")
+    assert.are.equal([[
+   100.00%  [.] 0x0000000000000010
+            |
+            ---0x20
+
+]], (text))
+    if not run.binary:find("/san/", 1, true) then
+      local peak = math.tointeger(tonumber(timing:match '"peak_memory":(%d+)'))
+      assert.is_true(peak < 120 * CHAINS * FRAMES, peak)
+    end
+  end)
+end)
+
 needs.describe("perf", "the calls below rows, and those of perf report", function()
   for _, options in ipairs {
     "-g", "-g --no-children", "-G --no-children", "-g callee", "-g callee --no-children",

@@ -3,41 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/radix.h"
 #include "base/string_builder.h"
 #include "base/vector.h"
 
-/* Puts the stacks in the order of their rows. Returns false without memory. */
-static bool sort_by_row(struct pr_report_trees *trees)
-{
-	struct pq_report_stacks *stacks = &trees->stacks;
-	struct pq_report_stack *sorted = malloc((stacks->n + 1) * sizeof(*sorted));
-	uint32_t *first = calloc(trees->n_rows + 2, sizeof(*first));
-
-	if (!sorted || !first) {
-		free(sorted);
-		free(first);
-		return false;
-	}
-	for (size_t i = 0; i < stacks->n; i++)
-		first[stacks->list[i].row + 2]++;
-	for (size_t row = 0; row <= trees->n_rows; row++)
-		first[row + 1] += first[row];
-	for (size_t i = 0; i < stacks->n; i++)
-		sorted[first[stacks->list[i].row + 1]++] = stacks->list[i];
-	free(stacks->list);
-	stacks->list = sorted;
-	trees->first = first;
-	return true;
-}
-
-bool pr_report_trees_begin(struct pr_report_trees *trees, size_t n_rows)
+bool pr_report_trees_begin(struct pr_report_trees *trees)
 {
 	const struct pq_chains *chains = pq_groups_chains(trees->groups);
+	size_t n = (chains ? pq_chains_n_frames(chains) : 0) + (size_t)1;
 
-	trees->n_rows = n_rows;
-	trees->known = calloc((chains ? pq_chains_n_frames(chains) : 0) + (size_t)1,
-			      sizeof(*trees->known));
-	return trees->known && sort_by_row(trees);
+	pb_secret_make(&trees->secret);
+	trees->known = calloc(n, sizeof(*trees->known));
+	trees->named = calloc(n, sizeof(*trees->named));
+	return trees->known && trees->named;
 }
 
 void pr_report_trees_deinit(struct pr_report_trees *trees)
@@ -45,21 +25,74 @@ void pr_report_trees_deinit(struct pr_report_trees *trees)
 	if (!trees->is_borrowed)
 		pq_groups_destroy(trees->groups);
 	free(trees->stacks.list);
-	free(trees->first);
+	free(trees->stacks.of_row);
 	free(trees->known);
-	free(trees->steps);
+	free(trees->named);
 	free(trees->ranks);
+	pb_map_deinit(&trees->firsts);
 	pm_string_pool_deinit(&trees->names);
 	*trees = (struct pr_report_trees){ 0 };
+}
+
+static const struct pq_frame *frame_at(const struct pr_report_trees *trees, uint32_t number)
+{
+	return pq_chains_frame(pq_groups_chains(trees->groups), number);
+}
+
+static const char *binary_name(const struct pq_frame *frame)
+{
+	return frame->dso ? frame->dso->name : "";
+}
+
+static uint32_t hash_frame(const struct pr_report_trees *trees, const struct pq_frame *frame)
+{
+	const char *binary = binary_name(frame);
+	uint64_t code = frame->address;
+
+	if (frame->symbol)
+		code = pb_hash_bytes(&trees->secret, frame->symbol->name,
+				     frame->symbol->length);
+	return pb_hash_pair(&trees->secret, code,
+			    pb_hash_bytes(&trees->secret, binary, strlen(binary)));
+}
+
+struct wanted {
+	const struct pr_report_trees *trees;
+	const struct pq_frame *frame;
+};
+
+/* Returns true if two frames have one name: that of a function, or an address, in a binary. */
+static bool has_name_of(const void *arg, uint32_t number)
+{
+	const struct wanted *wanted = arg;
+	const struct pq_frame *a = frame_at(wanted->trees, number), *b = wanted->frame;
+
+	if (!a->symbol != !b->symbol || strcmp(binary_name(a), binary_name(b)) != 0)
+		return false;
+	if (!a->symbol)
+		return a->address == b->address;
+	return a->symbol->length == b->symbol->length &&
+	       memcmp(a->symbol->name, b->symbol->name, a->symbol->length) == 0;
+}
+
+/* Returns 1 + the number of the first frame that has the name of a frame; 0: no memory. */
+static uint32_t find_first(struct pr_report_trees *trees, uint32_t number)
+{
+	const struct wanted wanted = { trees, frame_at(trees, number) };
+	uint32_t *known = &trees->known[number];
+
+	if (!*known)
+		*known = 1 + pb_map_intern(&trees->firsts, hash_frame(trees, wanted.frame),
+					   has_name_of, &wanted, number);
+	return *known;
 }
 
 /*
  * Names a frame, by its function or its address, and after a NUL tells what else makes it
  * different. Returns its number; PM_NO_STRING: no memory.
  */
-static uint32_t name_of_frame(struct pr_report_trees *trees, uint32_t number)
+static uint32_t name_frame(struct pr_report_trees *trees, const struct pq_frame *frame)
 {
-	const struct pq_frame *frame = pq_chains_frame(pq_groups_chains(trees->groups), number);
 	struct pb_string text = { 0 };
 	uint32_t name = PM_NO_STRING;
 
@@ -70,8 +103,7 @@ static uint32_t name_of_frame(struct pr_report_trees *trees, uint32_t number)
 	else
 		pb_string_put(&text, "0");
 	pb_string_add(&text, "", 1);
-	if (frame->dso)
-		pb_string_put(&text, frame->dso->name);
+	pb_string_put(&text, binary_name(frame));
 	if (pb_string_end(&text) && pb_reserve(trees->ranks, trees->names.n, trees->ranks_room))
 		name = pm_string_pool_add(&trees->names, (struct pd_text){ text.p, text.n });
 	if (name != PM_NO_STRING)
@@ -80,47 +112,206 @@ static uint32_t name_of_frame(struct pr_report_trees *trees, uint32_t number)
 	return name;
 }
 
-/* Sets the next of the steps. Returns false without memory. */
-static bool set_step(struct pr_report_trees *trees, uint32_t frame, struct pr_step *step)
+/* Returns the number of the name of a frame; PM_NO_STRING: no memory. */
+static uint32_t name_of_frame(struct pr_report_trees *trees, uint32_t number)
 {
-	uint32_t *known = &trees->known[frame];
+	uint32_t *named = &trees->named[number];
 
-	if (!*known)
-		*known = name_of_frame(trees, frame) + 1;
-	*step = (struct pr_step){ *known - 1, PR_NO_PLACE, 0 };
-	return *known;
+	if (!*named)
+		*named = 1 + name_frame(trees, frame_at(trees, number));
+	return *named - 1;
 }
 
-/* Adds a stack of a row, from the first caller on. Returns false without memory. */
-static bool add_stack(struct pr_report_trees *trees, const struct pq_report_stack *stack,
-		      struct pr_tree *tree)
-{
-	size_t n, from = 0, n_steps;
-	struct pq_state count, weight;
-	struct pq_value chain;
-	const uint32_t *frames;
+/* A stack of the row: frames of a group's chain, from `first` on in the tree's direction. */
+struct grown_stack {
+	uint32_t group;
+	uint16_t first, n;
+};
 
-	pq_groups_key(trees->groups, stack->group, pq_groups_n_keys(trees->groups) - 1, &chain);
+/* A node's stacks, which are those from..to. */
+struct range {
+	uint32_t from, to;
+};
+
+/* A tree in the making. */
+struct growth {
+	struct pr_report_trees *trees;
+	const struct pr_tree_text *how;
+	struct pr_tree *tree;
+	struct grown_stack *stacks, *sorted; /* [n] */
+	uint64_t *words, *spare;	     /* [n] */
+	uint32_t n;
+	struct range *ranges; /* [tree->n] */
+	size_t ranges_room;
+};
+
+static void free_growth(struct growth *g)
+{
+	pr_tree_destroy(g->tree);
+	free(g->stacks);
+	free(g->sorted);
+	free(g->words);
+	free(g->spare);
+	free(g->ranges);
+}
+
+static const uint32_t *frames_of(const struct pr_report_trees *trees, uint32_t group, size_t *n)
+{
+	struct pq_value chain;
+
+	pq_groups_key(trees->groups, group, pq_groups_n_keys(trees->groups) - 1, &chain);
+	*n = 0;
 	if (chain.type != PQ_CHAIN)
-		return true;
-	frames = pq_chains_frames(pq_groups_chains(trees->groups), (uint32_t)chain.u, &n);
+		return NULL;
+	return pq_chains_frames(pq_groups_chains(trees->groups), (uint32_t)chain.u, n);
+}
+
+/* Takes a stack of the row. */
+static void take_stack(struct growth *g, const struct pq_report_stack *stack)
+{
+	const struct pr_report_trees *trees = g->trees;
+	size_t n, max = trees->max_frames, from = stack->at;
+
+	if (!frames_of(trees, stack->group, &n))
+		return;
 	if (trees->stacks.from_caller) {
-		from = trees->max_frames && n > trees->max_frames ? n - trees->max_frames : 0;
+		from = max && n > max ? n - max : 0;
 		n = stack->at + (size_t)1;
 	} else {
-		from = stack->at;
-		n = trees->max_frames && n > trees->max_frames ? trees->max_frames : n;
+		n = max && n > max ? max : n;
 	}
-	n_steps = n > from ? n - from : 0;
-	if (!pb_reserve_more(trees->steps, 0, n_steps, trees->room))
+	n = n > from ? n - from : 0;
+	g->stacks[g->n++] = (struct grown_stack){
+		stack->group,
+		(uint16_t)(trees->stacks.from_caller ? from + n : from),
+		(uint16_t)n,
+	};
+}
+
+/* Takes all stacks of a row. Returns false without memory. */
+static bool take_stacks(struct growth *g, size_t row)
+{
+	const struct pq_report_stacks *stacks = &g->trees->stacks;
+	size_t n = 1;
+
+	for (uint32_t i = stacks->of_row[row]; i; i = stacks->list[i - 1].next)
+		n++;
+	g->stacks = malloc(n * sizeof(*g->stacks));
+	g->sorted = malloc(n * sizeof(*g->sorted));
+	g->words = malloc(n * sizeof(*g->words));
+	g->spare = malloc(n * sizeof(*g->spare));
+	if (!g->stacks || !g->sorted || !g->words || !g->spare)
 		return false;
-	for (size_t i = 0; i < n_steps; i++)
-		if (!set_step(trees, frames[n - 1 - i], &trees->steps[i]))
+	for (uint32_t i = stacks->of_row[row]; i; i = stacks->list[i - 1].next)
+		take_stack(g, &stacks->list[i - 1]);
+	return true;
+}
+
+static int compare_words(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+#define FEW 256 /* words that a comparison sorts as fast */
+
+/*
+ * Puts the stacks of a node in the order of their frames at its depth; g->words[i] of each has
+ * that frame in the upper half, 0 where the stack ends. Returns false without memory.
+ */
+static bool sort_stacks(struct growth *g, const struct range *range, uint32_t depth)
+{
+	uint32_t n = range->to - range->from;
+	struct grown_stack *stacks = g->stacks + range->from;
+	uint64_t *words = g->words;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t frame = 0;
+		size_t all;
+		const uint32_t *frames = frames_of(g->trees, stacks[i].group, &all);
+
+		if (depth < stacks[i].n) {
+			frame = g->trees->stacks.from_caller ?
+					frames[stacks[i].first - 1 - depth] :
+					frames[stacks[i].first + depth];
+			frame = find_first(g->trees, frame);
+			if (!frame)
+				return false;
+		}
+		words[i] = (uint64_t)frame << 32 | i;
+	}
+	if (n == 1)
+		return true;
+	if (n <= FEW)
+		qsort(words, n, sizeof(*words), compare_words);
+	else
+		words = pb_radix_sort(words, g->spare, n, 32);
+	memcpy(g->sorted, stacks, n * sizeof(*stacks));
+	for (uint32_t i = 0; i < n; i++)
+		stacks[i] = g->sorted[(uint32_t)words[i]];
+	if (words != g->words) {
+		g->spare = g->words;
+		g->words = words;
+	}
+	return true;
+}
+
+/* Adds up stacks. */
+static void add_up(const struct growth *g, const struct range *range, uint64_t *count,
+		   union pr_amount *weight)
+{
+	struct pq_state state;
+
+	*count = 0;
+	weight->i = 0;
+	for (uint32_t i = range->from; i < range->to; i++) {
+		pq_groups_state(g->trees->groups, g->stacks[i].group, 0, &state);
+		*count += state.value.u;
+		pq_groups_state(g->trees->groups, g->stacks[i].group, 1, &state);
+		weight->i += state.value.i;
+	}
+}
+
+/* Adds a node of some stacks. Returns false without memory, or if the tree is too large. */
+static bool add_node(struct growth *g, const struct pr_node *node, const struct range *range)
+{
+	if (!pb_reserve(g->ranges, g->tree->n, g->ranges_room))
+		return false;
+	g->ranges[g->tree->n] = *range;
+	return pr_tree_append(g->tree, node);
+}
+
+/* Adds the nodes below a node, those that weigh enough. Returns false as add_node(). */
+static bool grow_node(struct growth *g, uint32_t number)
+{
+	struct pr_node *node = &g->tree->nodes[number];
+	struct range all = g->ranges[number], run = { all.from, all.from };
+	double whole = g->how->total;
+
+	if (!sort_stacks(g, &all, node->depth))
+		return false;
+	while (run.to < all.to && !(g->words[run.to - all.from] >> 32))
+		run.to++;
+	add_up(g, &run, &node->own_count, &node->own);
+	if (g->how->form == PR_TREE_FRACTAL)
+		whole = (double)node->total.i - (double)node->own.i;
+	while (run.to < all.to) {
+		uint32_t frame = (uint32_t)(g->words[run.to - all.from] >> 32);
+		struct pr_node below = { .caller = number, .place = PR_NO_PLACE };
+
+		below.depth = g->tree->nodes[number].depth + 1;
+		run.from = run.to;
+		while (run.to < all.to && g->words[run.to - all.from] >> 32 == frame)
+			run.to++;
+		add_up(g, &run, &below.count, &below.total);
+		if ((double)below.total.i < g->how->least * whole)
+			continue;
+		below.frame = name_of_frame(g->trees, frame - 1);
+		if (below.frame == PM_NO_STRING || !add_node(g, &below, &run))
 			return false;
-	pq_groups_state(trees->groups, stack->group, 0, &count);
-	pq_groups_state(trees->groups, stack->group, 1, &weight);
-	return pr_tree_add(tree, trees->steps, n_steps, count.value.u,
-			   (union pr_amount){ .i = weight.value.i });
+	}
+	return true;
 }
 
 /* Returns true if no node of a row's tree weighs enough to be written. */
@@ -129,41 +320,54 @@ static bool is_too_light(const struct pr_report_trees *trees, size_t row,
 {
 	double least = how->least * how->total, weight = 0;
 
-	for (uint32_t i = trees->first[row]; weight < least && i < trees->first[row + 1]; i++) {
+	for (uint32_t i = trees->stacks.of_row[row]; i && weight < least;
+	     i = trees->stacks.list[i - 1].next) {
 		struct pq_state state;
 
-		pq_groups_state(trees->groups, trees->stacks.list[i].group, 1, &state);
+		pq_groups_state(trees->groups, trees->stacks.list[i - 1].group, 1, &state);
 		weight += (double)state.value.i;
 	}
 	return how->form != PR_TREE_FRACTAL && weight < least;
 }
 
+/* Makes the tree of a row. Returns false as add_node(). */
+static bool grow_tree(struct growth *g, size_t row)
+{
+	const struct pr_shape_of_tree shape = {
+		.from_callee = !g->trees->stacks.from_caller,
+		.max_depth = UINT32_MAX,
+		.ranks = (const uint64_t *const *)&g->trees->ranks,
+	};
+	struct range all = { 0 };
+
+	g->tree = pr_tree_create(&shape, &g->trees->names);
+	if (!g->tree || !take_stacks(g, row) || !pb_reserve(g->ranges, 0, g->ranges_room))
+		return false;
+	all.to = g->n;
+	g->ranges[0] = all;
+	add_up(g, &all, &g->tree->nodes[0].count, &g->tree->nodes[0].total);
+	for (uint32_t i = 0; i < g->tree->n; i++)
+		if (!grow_node(g, i))
+			return false;
+	return pr_tree_finish(g->tree, -1) && pr_tree_sort(g->tree, false);
+}
+
 void pr_report_trees_write(struct pr_report_trees *trees, size_t row,
 			   const struct pr_tree_text *how, struct pb_string *text)
 {
-	const struct pr_shape_of_tree shape = {
-		.from_callee = !trees->stacks.from_caller,
-		.max_depth = UINT32_MAX,
-		.ranks = (const uint64_t *const *)&trees->ranks,
-	};
+	struct growth g = { .trees = trees, .how = how };
 	struct pr_tree_text of_row = *how;
-	struct pr_tree *tree;
-	bool ok;
 
-	if (is_too_light(trees, row, how))
+	if (row >= trees->stacks.n_rows || !trees->stacks.of_row[row] ||
+	    is_too_light(trees, row, how))
 		return;
-	tree = pr_tree_create(&shape, &trees->names);
-	ok = tree != NULL;
-	for (uint32_t i = trees->first[row]; ok && i < trees->first[row + 1]; i++)
-		ok = add_stack(trees, &trees->stacks.list[i], tree);
-	ok = ok && pr_tree_finish(tree, -1) && pr_tree_sort(tree, false);
-	if (ok) {
-		of_row.whole = (double)tree->nodes[0].total.i;
+	if (grow_tree(&g, row)) {
+		of_row.whole = (double)g.tree->nodes[0].total.i;
 		if (how->form == PR_TREE_FRACTAL)
 			of_row.total = of_row.whole;
-		pr_tree_write(tree, 0, &of_row, text);
+		pr_tree_write(g.tree, 0, &of_row, text);
 	} else {
 		text->failed = true;
 	}
-	pr_tree_destroy(tree);
+	free_growth(&g);
 }

@@ -1,5 +1,9 @@
 /*
  * The trees of calls of a report: one for each of its rows, made when it is written.
+ *
+ * A tree has only the nodes that are heavy enough to be written: broken call chains have
+ * millions of others. It grows node by node: the stacks of a node, which lie side by side, are
+ * put in the order of their next frames, and those with the same one become a node below it.
  */
 #ifndef PERFLUA_RESULT_REPORT_TREES_H
 #define PERFLUA_RESULT_REPORT_TREES_H
@@ -11,25 +15,22 @@ struct pr_report_trees {
 	struct pq_groups *groups;	/* of the query, with the chains */
 	bool is_borrowed;		/* the groups are not destroyed with the trees */
 	struct pq_report_stacks stacks; /* of all rows */
-	uint32_t *first;		/* [n_rows + 1]: the first stack of each row */
-	size_t n_rows;
-	uint32_t *known; /* [frames]: 1 + number of the name; 0: not named yet */
-	struct pm_string_pool names;
+	struct pb_secret secret;
+	uint32_t *known;      /* [frames]: 1 + number of the first one of that name; 0: new */
+	struct pb_map firsts; /* numbers of frames, the first one of each name */
+	uint32_t *named;      /* [frames]: 1 + number of the name; 0: not named yet */
+	struct pm_string_pool names; /* of nodes */
 	/* [names]: the higher address is first, as perf has it: see append_chain_children() */
 	uint64_t *ranks;
 	size_t ranks_room;
-	struct pr_step *steps; /* [room] */
-	size_t room;
 	size_t max_frames; /* of a chain, counted from where trees begin; 0: all */
-	size_t max_depth;  /* frames of a tree, at most */
 };
 
 /*
- * Makes the trees of a report of `n_rows` groups, of whose stacks `trees` has those that
- * pq_report_make() noted, and of the query's groups, which must stay as they are. Returns false
- * without memory.
+ * Makes the trees of a report, of whose stacks `trees` has those that pq_report_make() noted,
+ * and of the query's groups, which must stay as they are. Returns false without memory.
  */
-bool pr_report_trees_begin(struct pr_report_trees *trees, size_t n_rows);
+bool pr_report_trees_begin(struct pr_report_trees *trees);
 void pr_report_trees_deinit(struct pr_report_trees *trees); /* frees the stacks, too */
 
 /*

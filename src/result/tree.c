@@ -142,6 +142,15 @@ static uint32_t find_node(struct pr_tree *tree, uint32_t caller, uint32_t frame)
 	return number;
 }
 
+bool pr_tree_append(struct pr_tree *tree, const struct pr_node *node)
+{
+	if (tree->n == tree->shape.max_nodes ||
+	    !pb_reserve(tree->nodes, tree->n, tree->work->room))
+		return false;
+	tree->nodes[tree->n++] = *node;
+	return true;
+}
+
 static bool is_sum(const void *arg, uint32_t item)
 {
 	const struct pr_tree_work *work = arg;

@@ -87,6 +87,12 @@ bool pr_tree_add(struct pr_tree *tree, const struct pr_step *steps, size_t n, ui
 		 union pr_amount weight);
 
 /*
+ * Adds a node below one that is in the tree, without looking for an equal one; its sums are the
+ * caller's to set. Returns false without memory, or if the tree has too many nodes.
+ */
+bool pr_tree_append(struct pr_tree *tree, const struct pr_node *node);
+
+/*
  * Chooses the places of nodes, and frees what is only needed to add stacks. Unless `least` is
  * below 0, leaves out nodes that weigh nothing or less than it, and all below them. Returns
  * false without memory.

@@ -64,12 +64,16 @@ static void add_value(struct writing *w, double weight, uint64_t count, double w
 	}
 }
 
-/* Returns the only node below a node if all of its weight is there; 0: there is none. */
+/*
+ * Returns the only node below a node if all of its stacks go on there; 0: there is none. Others
+ * may have been left out.
+ */
 static uint32_t only_callee(const struct writing *w, uint32_t number)
 {
-	const struct pr_node *node = &w->tree->nodes[number];
+	const struct pr_node *nodes = w->tree->nodes, *node = &nodes[number];
+	uint32_t callee = node->n_callees == 1 ? w->tree->order[node->first] : 0;
 
-	return node->n_callees == 1 && !node->own_count ? w->tree->order[node->first] : 0;
+	return callee && !node->own_count && nodes[callee].count == node->count ? callee : 0;
 }
 
 /*

@@ -193,6 +193,7 @@ local function describe_report(prepared, n_keys)
     or (children or prepared.same) and "caller" or "callee")
   return {
     keys = list, event = 1, callers = children, trees = trees, members = prepared.members,
+    least = trees and prepared.graph.form ~= "fractal" and prepared.graph.least / 100 or 0,
     is_named = prepared.is_named and children, max_frames = prepared.max_frames,
     from_callee = (trees or children and "caller") ~= "caller",
   }

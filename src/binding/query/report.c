@@ -15,7 +15,8 @@
  * have a `key`. The option `shape` is that of the result.
  *
  * With trees = "caller" or "callee" the last key is such a chain even without `callers`, and
- * `trees` of the description is set to the call trees of the rows, for core.report_lines().
+ * `trees` of the description is set to the call trees of the rows, for core.report_lines();
+ * least = the smallest share of an event, from 0 to 1, that a row with a tree has.
  *
  * `sections` of the description is set to an array with an entry for each section of the
  * result, that is, for each event with samples: {index = number of the event | nil, samples,
@@ -101,7 +102,9 @@ static void read_trees(lua_State *L, struct pl_report *report)
 		report->stacks.from_caller = luaL_checkoption(L, -1, NULL, orders);
 		report->asked.stacks = &report->stacks;
 	}
-	lua_pop(L, 1);
+	lua_getfield(L, -2, "least");
+	report->stacks.least = luaL_optnumber(L, -1, 0);
+	lua_pop(L, 2);
 }
 
 /* Returns the integer in a field of the table on top. */
@@ -184,7 +187,9 @@ void pl_report_free(struct pl_job *job)
 	free(job->report.sections.list);
 	job->report.sections.list = NULL;
 	free(job->report.stacks.list);
+	free(job->report.stacks.of_row);
 	job->report.stacks.list = NULL;
+	job->report.stacks.of_row = NULL;
 }
 
 static bool has_symbols(const struct pl_job *job)
@@ -310,7 +315,7 @@ struct pr_report_trees *pl_check_report_trees(lua_State *L, int index)
 {
 	struct pr_report_trees *trees = luaL_checkudata(L, index, PL_REPORT_TREES);
 
-	if (!trees->first)
+	if (!trees->known)
 		luaL_argerror(L, index, "trees that were not made");
 	lua_getiuservalue(L, index, 2);
 	pl_check_open_file(L, -1);
@@ -322,7 +327,7 @@ struct pr_report_trees *pl_check_report_trees(lua_State *L, int index)
  * Sets `trees` of the description, which take the groups, unless these grow; their grouping is
  * the job's.
  */
-static void set_trees(lua_State *L, struct pl_job *job, struct pq_groups *groups, size_t n_rows)
+static void set_trees(lua_State *L, struct pl_job *job, struct pq_groups *groups)
 {
 	struct pr_report_trees *made = lua_newuserdatauv(L, sizeof(*made), 2);
 
@@ -347,9 +352,9 @@ static void set_trees(lua_State *L, struct pl_job *job, struct pq_groups *groups
 	} else {
 		job->groups = NULL;
 	}
-	job->report.stacks.list = NULL;
-	job->report.stacks.n = job->report.stacks.room = 0;
-	if (!pr_report_trees_begin(made, n_rows))
+	job->report.stacks = (struct pq_report_stacks){ .from_caller = made->stacks.from_caller,
+							.least = made->stacks.least };
+	if (!pr_report_trees_begin(made))
 		luaL_error(L, "no memory for a report");
 	lua_setfield(L, PL_OPTIONS_AT, "trees");
 }
@@ -386,7 +391,7 @@ enum pq_wrong pl_push_report(lua_State *L, struct pl_file *f, struct pl_job *job
 	if (atomic_load(&interrupt.cut))
 		pl_cut_pass(L, part_taken(job, groups));
 	if (asked->stacks)
-		set_trees(L, job, groups, pq_groups_size(result->groups));
+		set_trees(L, job, groups);
 	pq_groups_destroy(job->groups);
 	job->groups = NULL;
 	if (!set_sections(L, job, result->groups))

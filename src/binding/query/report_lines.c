@@ -132,8 +132,7 @@ static void print_tree(void *arg, size_t i, struct pd_print *out)
 	size_t row = pr_view_group(graph->view, graph->from + i);
 
 	pb_string_clear(&graph->text);
-	if (row < graph->trees->n_rows)
-		pr_report_trees_write(graph->trees, row, &graph->how, &graph->text);
+	pr_report_trees_write(graph->trees, row, &graph->how, &graph->text);
 	graph->failed |= graph->text.failed;
 	if (!graph->failed && graph->text.n)
 		pd_print_bytes(out, graph->text.p, graph->text.n);

@@ -6,8 +6,7 @@
 #include "base/vector.h"
 #include "perfdata/format/views.h"
 
-#define ASK_EVERY  4096	      /* groups between two calls of ps_interrupted() */
-#define DROP_EVERY (1u << 20) /* frames that are freed together */
+#define ASK_EVERY 4096 /* groups between two calls of ps_interrupted() */
 
 /* Returns the text of a chain that is a key of its own; NULL without memory. */
 static const struct pq_text *text_of_chain(struct pq_report_maker *m, uint32_t chain)
@@ -153,61 +152,78 @@ static void add_own(const struct pq_report_maker *m, size_t group, const uint64_
 }
 
 /*
- * Notes that frame `at` of the chain of group `g` is the row's, which has `stack` of that group
- * (UINT32_MAX: none yet). Returns the number of the stack; UINT32_MAX without memory.
+ * Notes that frame `at` of the chain of group `g` is the row's. Returns false without memory.
  */
-static uint32_t note_stack(struct pq_report_maker *m, size_t row, size_t g, size_t at,
-			   uint32_t stack)
+static bool note_stack(struct pq_report_maker *m, size_t row, size_t g, size_t at)
 {
 	struct pq_report_stacks *stacks = m->report->stacks;
+	uint32_t latest;
 
-	if (stack == UINT32_MAX) {
-		if (stacks->n >= UINT32_MAX - 1 ||
-		    !pb_reserve(stacks->list, stacks->n, stacks->room))
-			return UINT32_MAX;
-		stack = (uint32_t)stacks->n++;
-		stacks->list[stack] = (struct pq_report_stack){ (uint32_t)row, (uint32_t)g,
-								(uint32_t)at };
-	} else if (stacks->from_caller) {
-		stacks->list[stack].at = (uint32_t)at;
+	if (row >= stacks->n_rows && !pb_extend(stacks->of_row, stacks->n_rows, 2 * row + 64))
+		return false;
+	latest = stacks->of_row[row];
+	if (latest && stacks->list[latest - 1].group == g) {
+		if (stacks->from_caller)
+			stacks->list[latest - 1].at = (uint32_t)at;
+		return true;
 	}
-	return stack;
+	if (stacks->n >= UINT32_MAX - 1 || !pb_reserve(stacks->list, stacks->n, stacks->room))
+		return false;
+	stacks->list[stacks->n++] = (struct pq_report_stack){ latest, (uint32_t)g,
+							      (uint32_t)at };
+	stacks->of_row[row] = (uint32_t)stacks->n;
+	return true;
+}
+
+/* The measure of a row that has the periods of all samples that it is in the chain of. */
+static size_t place_of_total(const struct pq_report_maker *m)
+{
+	return m->report->n_slots * m->report->n_measures + m->slot;
+}
+
+/* Returns true if a row weighs enough to have stacks. */
+static bool has_stacks(const struct pq_report_maker *m, size_t row)
+{
+	size_t event = pq_table_group(&m->to->table, row)[0];
+
+	return (double)*measure_at(m, row, place_of_total(m)) >=
+	       m->report->stacks->least * (double)m->sections->list[event].period;
 }
 
 /*
- * Adds group `g` of the query to the group of frame `at` of its chain. Returns false without
- * memory.
+ * Adds group `g` of the query to a row, that of frame `at` of its chain; or notes its stack.
+ * Returns false without memory.
  */
-static bool add_frame(struct pq_report_maker *m, uint32_t owner, struct pq_report_part *part,
-		      size_t g, size_t at, const uint64_t *measured)
+static bool add_to_row(struct pq_report_maker *m, size_t row, size_t g, size_t at,
+		       const uint64_t *measured)
 {
-	struct latest *latest;
-	bool is_new;
-
-	if (part->owner != owner + 1) {
-		size_t group = find_group(m, part);
-
-		if (group == PQ_NO_GROUP ||
-		    (group >= m->n_latest &&
-		     !pb_extend(m->latest, m->n_latest, 2 * group + 64)))
-			return false;
-		part->owner = owner + 1;
-		part->group = (uint32_t)group;
-	}
+	if (m->is_noting)
+		return !has_stacks(m, row) || note_stack(m, row, g, at);
+	if (row >= m->n_latest && !pb_extend(m->latest, m->n_latest, 2 * row + 64))
+		return false;
 	if (!at)
-		add_own(m, part->group, measured);
-	latest = &m->latest[part->group];
-	is_new = latest->group != g + 1;
-	if (is_new) {
-		pq_add_natural(measure_at(m, part->group,
-					  m->report->n_slots * m->report->n_measures + m->slot),
-			       measured[1]);
-		latest->group = (uint32_t)g + 1;
-	}
-	if (!m->report->stacks || m->slot)
-		return true;
-	latest->stack = note_stack(m, part->group, g, at, is_new ? UINT32_MAX : latest->stack);
-	return latest->stack != UINT32_MAX;
+		add_own(m, row, measured);
+	if (m->latest[row] != g + 1)
+		pq_add_natural(measure_at(m, row, place_of_total(m)), measured[1]);
+	m->latest[row] = (uint32_t)g + 1;
+	return true;
+}
+
+/* Returns the row of a frame; PQ_NO_GROUP: no memory. */
+static size_t find_row(struct pq_report_maker *m, uint32_t owner, uint32_t frame)
+{
+	struct pq_report_place *place = &m->places[frame];
+	struct pq_report_part part;
+	size_t row;
+
+	if (place->owner == owner + 1)
+		return place->group;
+	if (!pq_report_frame_part(m, pq_chains_frame(m->from->chains, frame), &part))
+		return PQ_NO_GROUP;
+	row = find_group(m, &part);
+	if (row != PQ_NO_GROUP)
+		*place = (struct pq_report_place){ owner + 1, (uint32_t)row };
+	return row;
 }
 
 /* Returns true if frame `i` of `n` counts. */
@@ -218,32 +234,54 @@ static bool is_counted(const struct pq_report *report, size_t i, size_t n)
 	return !i || !max || (report->from_callee ? i < max : i + max >= n);
 }
 
+/* Returns true if a frame is shown by the name of its function. */
+static bool is_frame_named(const struct pq_report_maker *m, uint32_t frame)
+{
+	return m->has_symbol && pq_chains_frame(m->from->chains, frame)->symbol;
+}
+
+/* Adds a group of the query without a chain to its row. Returns false without memory. */
+static bool add_chainless(struct pq_report_maker *m, size_t g, enum pq_type type,
+			  const uint64_t *measured)
+{
+	struct pq_report_part part;
+	size_t row;
+
+	if (!pq_report_frame_part(m, NULL, &part) ||
+	    (type == PQ_TEXT && !pq_report_name_others(m, &part)))
+		return false;
+	row = find_group(m, &part);
+	return row != PQ_NO_GROUP && add_to_row(m, row, g, 0, measured);
+}
+
+/* Adds a group of the query to the rows of its frames. Returns false without memory. */
 static bool add_frames(struct pq_report_maker *m, uint32_t owner, size_t g,
 		       const uint64_t *measured, bool *is_named)
 {
 	const uint32_t *frames;
 	struct pq_value chain;
-	struct pq_report_part none;
-	size_t n;
+	size_t n, row;
 
 	pq_groups_key(m->from, g, m->from->grouping->n_keys - 1, &chain);
-	if (chain.type != PQ_CHAIN) {
-		*is_named = false;
-		return pq_report_frame_part(m, NULL, &none) &&
-		       (chain.type != PQ_TEXT || pq_report_name_others(m, &none)) &&
-		       add_frame(m, owner, &none, g, 0, measured);
-	}
+	*is_named = false;
+	if (chain.type != PQ_CHAIN)
+		return add_chainless(m, g, chain.type, measured);
 	frames = pq_chains_frames(m->from->chains, (uint32_t)chain.u, &n);
-	for (size_t i = 0; i < n; i++)
-		if (is_counted(m->report, i, n) &&
-		    (m->parts[frames[i]].is_named || !m->report->is_named) &&
-		    !add_frame(m, owner, &m->parts[frames[i]], g, i, measured))
+	*is_named = is_frame_named(m, frames[0]);
+	for (size_t i = 0; i < n; i++) {
+		if (!is_counted(m->report, i, n) ||
+		    (m->report->is_named && !is_frame_named(m, frames[i])))
+			continue;
+		row = find_row(m, owner, frames[i]);
+		if (row == PQ_NO_GROUP || !add_to_row(m, row, g, i, measured))
 			return false;
-	if (m->report->stacks && m->report->stacks->from_caller && !m->slot)
-		m->report->stacks->list[m->latest[m->parts[frames[0]].group].stack].at =
-			(uint32_t)n - 1;
-	*is_named = m->parts[frames[0]].is_named;
-	return true;
+	}
+	/* the row of the callee has the whole stack */
+	if (!m->is_noting || !m->report->stacks->from_caller ||
+	    (m->report->is_named && !*is_named))
+		return true;
+	row = find_row(m, owner, frames[0]);
+	return row != PQ_NO_GROUP && add_to_row(m, row, g, n - 1, measured);
 }
 
 static bool add_to_section(struct pq_report_maker *m, size_t section, const uint64_t *measured,
@@ -274,8 +312,7 @@ static bool add_whole_stack(struct pq_report_maker *m, size_t g, size_t row)
 	if (chain.type != PQ_CHAIN)
 		return true;
 	pq_chains_frames(m->from->chains, (uint32_t)chain.u, &n);
-	return note_stack(m, row, g, m->report->stacks->from_caller ? n - 1 : 0, UINT32_MAX) !=
-	       UINT32_MAX;
+	return note_stack(m, row, g, m->report->stacks->from_caller ? n - 1 : 0);
 }
 
 /* Adds group `g` of the query. Returns false without memory. */
@@ -312,23 +349,16 @@ static bool add_group(struct pq_report_maker *m, size_t g)
 	return add_to_section(m, event, measured, is_named);
 }
 
-/*
- * Finds what is shown of all frames, and frees what that takes, before there are groups. It
- * begins with the last frame, so that frames go while parts come. Returns false without memory.
- */
-static bool find_parts(struct pq_report_maker *m)
+/* Notes the stacks of group `g` of the query. Returns false without memory. */
+static bool note_stacks(struct pq_report_maker *m, size_t g)
 {
-	struct pq_chains *chains = pq_groups_chains(m->from);
-	uint32_t n = chains ? pq_chains_n_frames(chains) : 0;
+	struct pq_report_member member = member_of(m, event_of(m, g));
+	uint32_t owner = 0;
+	bool is_named;
 
-	m->parts = malloc((n + (size_t)1) * sizeof(*m->parts));
-	for (uint32_t i = n; m->parts && i-- > 0;) {
-		if (!pq_report_frame_part(m, pq_chains_frame(chains, i), &m->parts[i]))
-			return false;
-		if (i % DROP_EVERY == 0 && !m->report->stacks && !m->report->grows)
-			pq_chains_drop_frames(chains, i);
-	}
-	return m->parts;
+	m->slot = member.slot;
+	return m->slot || (set_owner(m, g, member.section, &owner) &&
+			   add_frames(m, owner, g, NULL, &is_named));
 }
 
 static bool make(struct pq_report_maker *m, struct ps_interrupt *interrupt)
@@ -343,7 +373,11 @@ static bool make(struct pq_report_maker *m, struct ps_interrupt *interrupt)
 	    !pq_report_set_text(&m->unknown, m, PM_UNKNOWN, strlen(PM_UNKNOWN)) ||
 	    !pq_table_init(&m->owners, m->to->table.n_keys, 0))
 		return false;
-	if (m->report->callers ? !find_parts(m) :
+	if (m->report->callers)
+		m->places = calloc((m->from->chains ? pq_chains_n_frames(m->from->chains) : 0) +
+					   (size_t)1,
+				   sizeof(*m->places));
+	if (m->report->callers ? !m->places :
 				 m->has_dso && m->report->system && !pq_report_read_binaries(m))
 		return false;
 	for (size_t g = 0; g < size; g++, m->sections->taken++) {
@@ -352,6 +386,11 @@ static bool make(struct pq_report_maker *m, struct ps_interrupt *interrupt)
 		if (!add_group(m, g))
 			return false;
 	}
+	m->is_noting = true;
+	size = m->report->callers && m->report->stacks ? m->sections->taken : 0;
+	for (size_t g = 0; g < size; g++)
+		if (!note_stacks(m, g))
+			return false;
 	return true;
 }
 
@@ -376,6 +415,6 @@ bool pq_report_make(const struct pq_report *report, struct pq_groups *from,
 	free(m.binaries.shown);
 	free(m.chain_texts);
 	free(m.latest);
-	free(m.parts);
+	free(m.places);
 	return made;
 }

@@ -30,20 +30,23 @@ struct pq_report_key {
 
 /* A stack of a row: that of a group of the query, or the part of it that the row is in. */
 struct pq_report_stack {
-	uint32_t row;	/* group of the report */
+	uint32_t next;	/* 1 + number of another stack of the row; 0: there is none */
 	uint32_t group; /* of the query */
 	uint32_t at;	/* the frame of the row, the callee being 0 */
 };
 
-/* The stacks of all rows; whoever has them made frees `list`. */
+/* The stacks of rows; whoever has them made frees `list` and `of_row`. */
 struct pq_report_stacks {
 	/*
 	 * A caller is the frame farthest from the callee that is the row's, and the row of the
 	 * callee has the whole stack; else it is the nearest one.
 	 */
 	bool from_caller;
+	double least; /* rows that have less than this share of their event have no stacks */
 	struct pq_report_stack *list; /* [n] in the order of groups */
 	size_t n, room;
+	uint32_t *of_row; /* [n_rows]: 1 + number of a stack of each row; 0: it has none */
+	size_t n_rows;
 };
 
 /* The place of an event among those that are shown together. */

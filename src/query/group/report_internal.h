@@ -5,11 +5,10 @@
 #include "group_internal.h"
 #include "report.h"
 
-/* The shown part of a frame, and the group that it was added to last. They may be many. */
+/* The shown part of a frame. */
 struct pq_report_part {
 	const struct pq_text *dso; /* NULL: not asked for */
 	uint64_t symbol;	   /* as the word of a key */
-	uint32_t owner, group;	   /* owner + 1; 0: no group yet */
 	uint8_t mode;		   /* enum pd_cpumode */
 	uint8_t type;		   /* enum pq_type of the symbol; PQ_NIL: not asked for */
 	bool is_named;
@@ -23,15 +22,16 @@ struct pq_report_maker {
 	bool has_dso, has_symbol;
 	size_t slot;		/* of the group that is being added */
 	struct pq_table owners; /* words of `to` without those of frames */
-	/* [to]: group of `from` that was added last, + 1, and the number of its stack */
-	struct latest {
-		uint32_t group, stack;
-	} * latest;
+	/* [frames]: where each was found last: owner + 1, 0 if nowhere yet; group of `to` */
+	struct pq_report_place {
+		uint32_t owner, group;
+	} * places;
+	uint32_t *latest; /* [n_latest] of `to`: group of `from` that was added last, + 1 */
 	size_t n_latest;
+	bool is_noting; /* stacks of rows are noted; all groups were added */
 	const struct pq_text **chain_texts; /* by number of a chain; NULL: not made yet */
 	const struct pq_text *modes[PD_CPUMODE_GUEST_USER + 1];
 	const struct pq_text *unknown;
-	struct pq_report_part *parts; /* by number of a frame */
 	struct {
 		struct pm_string_pool strings; /* paths */
 		const char **shown;	       /* [strings.n]: NULL: the end of the path */
