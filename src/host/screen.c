@@ -30,6 +30,8 @@ void perflua_restore_terminal(void)
 
 #include "signals.h"
 
+#define STOP 26 /* ^Z */
+
 static SCREEN *screen;
 static FILE *keys; /* the terminal, which is not standard input */
 
@@ -122,6 +124,34 @@ static void use_utf8(void)
 		setlocale(LC_CTYPE, "C.UTF-8");
 }
 
+/* Names sequences of keys that terminals send beside those of their descriptions. */
+static void define_keys(void)
+{
+	static const struct {
+		const char *text;
+		int key;
+	} also[] = {
+		{ "\033[A", KEY_UP },	 { "\033[B", KEY_DOWN }, { "\033[C", KEY_RIGHT },
+		{ "\033[D", KEY_LEFT },	 { "\033[H", KEY_HOME }, { "\033[F", KEY_END },
+		{ "\033[1~", KEY_HOME }, { "\033[4~", KEY_END },
+	};
+
+	for (size_t i = 0; i < sizeof(also) / sizeof(*also); i++)
+		define_key(also[i].text, also[i].key);
+}
+
+/* Makes ^Z a key: the handler of ncurses may not interrupt what draws. */
+static void take_stop_key(void)
+{
+	struct termios modes;
+
+	if (tcgetattr(STDOUT_FILENO, &modes) < 0)
+		return;
+	modes.c_cc[VSUSP] = _POSIX_VDISABLE;
+	if (tcsetattr(STDOUT_FILENO, TCSANOW, &modes) == 0)
+		def_prog_mode();
+}
+
 static int open_screen(lua_State *L)
 {
 	static const short colours[] = { COLOR_RED, COLOR_GREEN, COLOR_BLUE };
@@ -150,7 +180,9 @@ static int open_screen(lua_State *L)
 	cbreak();
 	noecho();
 	nonl();
+	take_stop_key();
 	keypad(stdscr, TRUE);
+	define_keys();
 	set_escdelay(50);
 	curs_set(0);
 	if (has_colors() && start_color() == OK && use_default_colors() == OK)
@@ -248,6 +280,10 @@ static int read_key(lua_State *L)
 	key = getch();
 	if (key == ERR)
 		return 0;
+	if (key == STOP) {
+		kill(0, SIGTSTP); /* ncurses leaves the screen, and comes back */
+		key = KEY_RESIZE;
+	}
 	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++) {
 		if (named[i].key != key)
 			continue;
