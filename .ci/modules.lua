@@ -133,8 +133,9 @@ local lua_modules = {
     "core diff doctor errors file filter flame group meta perflua query recording table text",
     "change_graph described explained folded_rows folding recordings samples sides symbols "
       .. "topics unchosen" },
+  { "browse", "annotate core errors report screen table text", "init" },
   { "tools",
-    "address annotate check core diff doctor errors export file flame group header map "
+    "address annotate browse check core diff doctor errors export file flame group header map "
       .. "measures meta "
       .. "options overview perflua plan recording report screen script table text timechart "
       .. "toolkit top waits",

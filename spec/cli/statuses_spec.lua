@@ -4,10 +4,10 @@ local INTERRUPT = require "spec.support.interrupting"
 local files = require "spec.support.files"
 local run = require "spec.cli.run"
 
--- Tools that read no recording, its header only, or a stream; and what others need beside its
--- path.
-local WITHOUT = { completion = true, help = true, list = true, map = true, record = true,
-  reduce = true, stubs = true, top = true }
+-- Tools that read no recording, its header only, or a stream, or need a terminal; and what
+-- others need beside its path.
+local WITHOUT = { browse = true, completion = true, help = true, list = true, map = true,
+  record = true, reduce = true, stubs = true, top = true }
 local WORDS = { check = { files.temporary "expect(samples()):above(-1)" },
   export = { "--to", "folded" }, flame = { "-o", "-" }, timechart = { "-o", "-" } }
 local OPERANDS = { symbol = { "401000" }, -- that path

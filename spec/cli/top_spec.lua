@@ -163,7 +163,7 @@ needs.describe("terminal,ncurses", "perflua top on a terminal", function()
     t:send "j"
     t:expect(function(screen) return screen:style(4, 15):find "7" end)
     t:send "?"
-    t:expect "the callers of the row"
+    t:expect "the callers and callees of the row"
     t:send "\27"
     t:expect "Change"
     quit(t)

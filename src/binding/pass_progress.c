@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 #define SECOND	   1000000000u
 #define FIRST_TIME (2ull * SECOND) /* what is done sooner needs no line */
 #define AGAIN	   (SECOND / 4)
+#define PREFIX	   "perflua: "
+#define TOLD_AGAIN (SECOND / 50) /* it takes keys, too */
 /* The time that a phase beside the reading takes, as a part of the reading. */
 #define BESIDE	   0.15
 #define NEARLY_ALL 0.98
@@ -62,17 +65,19 @@ void pl_progress_init(lua_State *L, struct pl_progress *p)
 		lua_pushliteral(L, "interrupted"); /* where that is tells nothing */
 		lua_error(L);
 	}
-	*p = (struct pl_progress){ .interrupt = interrupt,
+	*p = (struct pl_progress){ .L = L,
+				   .interrupt = interrupt,
 				   .part = -1,
 				   .work = get_work(L),
 				   .thread = pthread_self() };
 	pl_begin_pass(L);
 	lua_getfield(L, LUA_REGISTRYINDEX, PL_PROGRESS);
-	if (lua_toboolean(L, -1) && isatty(STDERR_FILENO)) {
+	p->is_told = lua_isfunction(L, -1);
+	if (p->is_told || (lua_toboolean(L, -1) && isatty(STDERR_FILENO))) {
 		p->shows = true;
 		p->begun = read_monotonic();
-		p->next = p->begun + AGAIN;
-		if (!p->work->begun || p->begun - p->work->begun < FIRST_TIME)
+		p->next = p->begun + (p->is_told ? 0 : AGAIN);
+		if (!p->is_told && (!p->work->begun || p->begun - p->work->begun < FIRST_TIME))
 			p->next = p->begun + FIRST_TIME;
 	}
 	lua_pop(L, 1);
@@ -155,10 +160,10 @@ static int print_time_left(char *text, size_t room, double seconds, double part)
 static int print_part(char *text, size_t room, struct pl_progress *p)
 {
 	const struct pl_work *work = p->work;
-	int n = snprintf(text, room, "perflua: ");
+	int n = 0;
 
 	if (work->n_parts)
-		n += snprintf(text + n, room - (size_t)n, "pass %u, ", work->n_parts + 1);
+		n = snprintf(text, room, "pass %u, ", work->n_parts + 1);
 	if (p->size || work->shown > 0)
 		n += snprintf(text + n, room - (size_t)n, "%3.0f %%, ", 100 * find_part(p));
 	return n;
@@ -181,35 +186,72 @@ static int print_phase(char *text, size_t room, const struct pl_progress *p, uin
 	return n;
 }
 
-static void show_line(struct pl_progress *p, uint64_t time)
+/* Writes how far all work is. */
+static void print_line(char *text, size_t room, struct pl_progress *p, uint64_t time)
 {
-	char text[120];
-	int n;
+	int n = print_part(text, room, p);
 
+	n += print_phase(text + n, room - (size_t)n, p, time);
+	if (p->size && p->work->shown < MOST_SHOWN)
+		print_time_left(text + n, room - (size_t)n,
+				(double)(time - p->work->begun) / SECOND, p->work->shown);
+}
+
+static void show_line(const char *text, struct pl_progress *p)
+{
 	p->shows = isatty(STDERR_FILENO); /* a pager may have it now */
 	if (!p->shows)
 		return;
-	n = print_part(text, sizeof(text), p);
-	n += print_phase(text + n, sizeof(text) - (size_t)n, p, time);
-	if (p->size && p->work->shown < MOST_SHOWN)
-		n += print_time_left(text + n, sizeof(text) - (size_t)n,
-				     (double)(time - p->work->begun) / SECOND, p->work->shown);
-	fprintf(stderr, "\r%-*s", (int)p->width, text);
+	fprintf(stderr, "\r" PREFIX "%-*s", (int)p->width, text);
 	fflush(stderr);
-	p->width = (unsigned)n;
+	p->width = (unsigned)strlen(text);
+}
+
+/* (text, function) -> what function(text) returns; as C function no error leaves the pass */
+static int call_told(lua_State *L)
+{
+	lua_pushstring(L, lua_touserdata(L, 1));
+	lua_replace(L, 1);
+	lua_insert(L, 1);
+	lua_call(L, 1, 1);
+	return 1;
+}
+
+/*
+ * Tells the function how far all work is. If it returns true, or fails, this pass and all
+ * others end as if there was a SIGINT.
+ */
+static void tell_line(char *text, struct pl_progress *p)
+{
+	struct pb_interrupt *interrupt = p->interrupt;
+	lua_State *L = p->L;
+
+	if (!pthread_equal(p->thread, pthread_self()) || !lua_checkstack(L, 8))
+		return;
+	lua_pushcfunction(L, call_told);
+	lua_pushlightuserdata(L, text);
+	lua_getfield(L, LUA_REGISTRYINDEX, PL_PROGRESS);
+	if (lua_pcall(L, 2, 1, 0) != LUA_OK || lua_toboolean(L, -1))
+		interrupt->flag = 1;
+	lua_pop(L, 1);
 }
 
 void pl_progress_at(struct pl_progress *p, uint64_t done, uint64_t size)
 {
 	uint64_t time = p->shows ? read_monotonic() : 0;
+	char text[120] = "";
 
 	if (size && !p->size)
 		begin_work(p, size);
 	p->done = done;
 	if (!p->shows || time < p->next)
 		return;
-	show_line(p, time);
-	p->next = time + AGAIN;
+	print_line(text, sizeof(text), p, time);
+	if (p->is_told)
+		tell_line(text, p);
+	else
+		show_line(text, p);
+	p->next = time + (p->is_told ? TOLD_AGAIN : AGAIN);
 }
 
 static bool continue_pass(void *arg, uint64_t done, uint64_t size)
@@ -282,7 +324,7 @@ void pl_progress_end(struct pl_progress *p)
 	ps_interrupt_release(p->watched);
 	p->watched = NULL;
 	if (p->width && isatty(STDERR_FILENO)) {
-		fprintf(stderr, "\r%*s\r", (int)p->width, "");
+		fprintf(stderr, "\r%*s\r", (int)(strlen(PREFIX) + p->width), "");
 		fflush(stderr);
 	}
 	p->width = 0;

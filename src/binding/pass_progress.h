@@ -24,13 +24,15 @@ struct pl_work {
 
 /* A long pass, which is shown on a terminal. */
 struct pl_progress {
+	lua_State *L;
 	void *interrupt; /* see pl_interrupt */
 	bool is_open;	 /* the pass is counted there */
 	bool shows;
+	bool is_told; /* to the function that is PL_PROGRESS, in place of a line */
 	struct pl_work *work;
 	uint64_t begun, next; /* ns: when the phase began, when to show the line again */
 	uint64_t done, size;  /* of the phase, as reported last; size is 0 before */
-	unsigned width;	      /* of the line that is shown */
+	unsigned width;	      /* of the text that is shown; 0: none */
 	pthread_t thread;     /* in which the pass began, and the line is shown */
 	/* the loading of symbols that tells it that time passes; NULL: none */
 	struct ps_interrupt *watched;

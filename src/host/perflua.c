@@ -34,7 +34,7 @@
 
 int luaopen_perflua_core(lua_State *L);
 
-/* Registry key: whether the core may show its progress on the terminal. */
+/* Registry key: whether the core may show its progress on the terminal; or a function. */
 #define PROGRESS_KEY "perflua.progress"
 /* Registry key: number of workers for recordings that are opened without the option. */
 #define THREADS_KEY "perflua.threads"
@@ -93,11 +93,22 @@ static int host_set_threads(lua_State *L)
 	return 0;
 }
 
-/* host.show_progress(): shows on a terminal how far long passes are */
+/*
+ * host.show_progress(fn): shows on a terminal how far long passes are. Instead, fn(text) is
+ * called every 20 ms while one runs; if it returns true, all end as at a SIGINT
+ */
 static int host_show_progress(lua_State *L)
 {
-	lua_pushboolean(L, 1);
+	if (!lua_isfunction(L, 1))
+		lua_pushboolean(L, 1);
 	lua_setfield(L, LUA_REGISTRYINDEX, PROGRESS_KEY);
+	return 0;
+}
+
+/* host.forget_interrupt(): passes and Lua run again after a SIGINT */
+static int host_forget_interrupt(lua_State *L)
+{
+	perflua_arm_sigint(L);
 	return 0;
 }
 
@@ -131,6 +142,7 @@ static const luaL_Reg host[] = {
 	{ "list", host_list },
 	{ "run", host_run },
 	{ "show_progress", host_show_progress },
+	{ "forget_interrupt", host_forget_interrupt },
 	{ "set_threads", host_set_threads },
 	{ "read_line", host_read_line },
 	{ "page", perflua_page },

@@ -136,6 +136,7 @@ struct range {
 /* A tree in the making. */
 struct growth {
 	struct pr_report_trees *trees;
+	bool from_caller;
 	const struct pr_tree_text *how;
 	struct pr_tree *tree;
 	struct grown_stack *stacks, *sorted; /* [n] */
@@ -174,7 +175,7 @@ static void take_stack(struct growth *g, const struct pq_report_stack *stack)
 
 	if (!frames_of(trees, stack->group, &n))
 		return;
-	if (trees->stacks.from_caller) {
+	if (g->from_caller) {
 		from = max && n > max ? n - max : 0;
 		n = stack->at + (size_t)1;
 	} else {
@@ -183,7 +184,7 @@ static void take_stack(struct growth *g, const struct pq_report_stack *stack)
 	n = n > from ? n - from : 0;
 	g->stacks[g->n++] = (struct grown_stack){
 		stack->group,
-		(uint16_t)(trees->stacks.from_caller ? from + n : from),
+		(uint16_t)(g->from_caller ? from + n : from),
 		(uint16_t)n,
 	};
 }
@@ -232,9 +233,8 @@ static bool sort_stacks(struct growth *g, const struct range *range, uint32_t de
 		const uint32_t *frames = frames_of(g->trees, stacks[i].group, &all);
 
 		if (depth < stacks[i].n) {
-			frame = g->trees->stacks.from_caller ?
-					frames[stacks[i].first - 1 - depth] :
-					frames[stacks[i].first + depth];
+			frame = g->from_caller ? frames[stacks[i].first - 1 - depth] :
+						 frames[stacks[i].first + depth];
 			frame = find_first(g->trees, frame);
 			if (!frame)
 				return false;
@@ -334,7 +334,7 @@ static bool is_too_light(const struct pr_report_trees *trees, size_t row,
 static bool grow_tree(struct growth *g, size_t row)
 {
 	const struct pr_shape_of_tree shape = {
-		.from_callee = !g->trees->stacks.from_caller,
+		.from_callee = !g->from_caller,
 		.max_depth = UINT32_MAX,
 		.ranks = (const uint64_t *const *)&g->trees->ranks,
 	};
@@ -352,10 +352,10 @@ static bool grow_tree(struct growth *g, size_t row)
 	return pr_tree_finish(g->tree, -1) && pr_tree_sort(g->tree, false);
 }
 
-void pr_report_trees_write(struct pr_report_trees *trees, size_t row,
+void pr_report_trees_write(struct pr_report_trees *trees, size_t row, bool from_caller,
 			   const struct pr_tree_text *how, struct pb_string *text)
 {
-	struct growth g = { .trees = trees, .how = how };
+	struct growth g = { .trees = trees, .from_caller = from_caller, .how = how };
 	struct pr_tree_text of_row = *how;
 
 	if (row >= trees->stacks.n_rows || !trees->stacks.of_row[row] ||

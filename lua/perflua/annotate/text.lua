@@ -117,7 +117,8 @@ local function write_listing(listing, events, options, put, layout)
   layout.head(listing, events, shown, put)
   local row_of = layout.rows(listing, events, shown, ranges)
   local files = rows.each(listing, ranges, options.inline, function(row)
-    put((row_of(row):gsub(" +$", "")))
+    local line, share = row_of(row)
+    put((line:gsub(" +$", "")), share)
   end)
   write_notes(listing, files, put)
   if options.summary then write_summary(listing, events, shown, put) end
@@ -152,7 +153,7 @@ function stdio2.rows(listing, events, options, ranges)
     local percent = shares and write_shares(shares, "%6.2f ", options.is_shown) or blank
     local offset = (line.is_target or not listing.code)
       and ("%" .. offset_width .. "x: "):format(line.offset) or (" "):rep(offset_width + 2)
-    return percent .. margin(line.index) .. offset .. spell(line, width)
+    return percent .. margin(line.index) .. offset .. spell(line, width), shares and shares[1]
   end
 end
 
@@ -196,7 +197,8 @@ end
 ---@param events table[] of listing.events: a column each
 ---@param options table { percent_type, context, least, inline, summary, is_shown } is_shown:
 --- on standard output, in colour where that is
----@param put fun(line: string)
+---@param put fun(line: string, share: number?) share: of a line with samples, in percent, of
+--- the first event
 function text.write(listing, events, options, put)
   write_listing(listing, events, options, put, stdio2)
 end

@@ -283,6 +283,13 @@ end
 
 local ALL = { limit = 0 }
 
+-- Sets the rows of a report.
+local function set_rows(made, shown)
+  made.view, made.places = rows.view(made.result, made, made.events, shown)
+  made.hidden = #made.result - #made.view
+  return made
+end
+
 -- Returns what report.read() does, of a result.
 local function show_result(prepared, shown, data, result, description)
   local sections = description.sections or {}
@@ -291,19 +298,27 @@ local function show_result(prepared, shown, data, result, description)
   for _, section in ipairs(sections) do
     if section.members then groups.add_up(section) end
   end
-  local has_children = prepared.children or prepared.same
-  local view, places = rows.view(result, { keys = data.keys, extra = prepared.extra,
-    slots = prepared.slots, has_callers = prepared.children, children = has_children,
-    fields = prepared.fields }, sections, shown)
-  return {
-    events = sections, names = names, view = view, hidden = #result - #view,
-    keys = data.shown, places = places,
-    children = has_children, slots = prepared.slots, has_callers = prepared.children,
-    branches = prepared.branches,
+  return set_rows({
+    result = result, events = sections, names = names, keys = data.shown,
+    table_keys = data.keys, extra = prepared.extra,
+    children = prepared.children or prepared.same, slots = prepared.slots,
+    has_callers = prepared.children, branches = prepared.branches,
     symbols = prepared.place.symbol ~= nil, aside = spec_of(prepared.query).aside.n,
     graph = description.trees and prepared.graph, trees = description.trees,
     fields = prepared.fields, begins_with_symbol = prepared.fields[1].name == "symbol",
-  }
+  }, shown)
+end
+
+---Returns other rows of a report that was read.
+---@param made table of report.read
+---@param shown table as report.read takes it
+---@return table
+function report.again(made, shown)
+  local again = setmetatable({ events = {} }, { __index = made })
+  for i, section in ipairs(made.events) do
+    again.events[i] = setmetatable({}, { __index = section })
+  end
+  return set_rows(again, shown)
 end
 
 -- Returns the keys and measures of a report, and with `shown` the keys of its rows.
@@ -315,9 +330,10 @@ local function data_of(prepared)
 end
 
 ---@param prepared table
----@param shown { limit: number, count: integer?, by_name: boolean?, order: string[]? }? rows of
---- that share at least, in percent, and so many at most, default: all; columns in the order of
---- their names; what rows are sorted by, default: their shares (report/columns.lua)
+---@param shown { limit: number, count: integer?, by_name: boolean?, order: string[]?, text:
+--- string? }? rows of that share at least, in percent, and so many at most, default: all;
+--- columns in the order of their names; what rows are sorted by, default: their shares
+--- (report/columns.lua); rows with that text in one of their names
 ---@return table
 function report.read(prepared, shown)
   local data = data_of(prepared)

@@ -37,7 +37,7 @@ local function list_columns(made)
   end
   add_children("children_percent", true)
   add_all("percent", true, 2, n_own)
-  for i, key in ipairs(made.keys) do add(key.name, key.kind, { key = i }) end
+  for i, key in ipairs(made.table_keys) do add(key.name, key.kind, { key = i }) end
   add_all("samples", false, 1, n_own)
   add_all("period", false, 2, n_own)
   add_children("children", false)
@@ -114,33 +114,50 @@ local function order_of(order, made, places, first)
   return list
 end
 
+local TEXTS <const> = { string = true, symbol = true }
+
+-- Returns the conditions on rows that are shown.
+local function conditions_of(made, shown, list)
+  local conditions, texts = {}, {}
+  if shown.limit > 0 then
+    conditions[1] = ("%s >= %.17g"):format(
+      made.children and "children_percent" or "percent", shown.limit)
+  end
+  for _, key in ipairs(shown.text and made.keys or {}) do
+    if TEXTS[key.kind] and key.name:find "^[%w_]+$" and key.name ~= "cpumode" then
+      texts[#texts + 1] = ("find(%s, %q)"):format(key.name, shown.text):gsub("\\\n", "\\n")
+    end
+  end
+  conditions[#conditions + 1] = texts[1] and table.concat(texts, " or ")
+  for i, text in ipairs(conditions) do
+    conditions[i] = expression.parse_condition(text, list)
+  end
+  return conditions
+end
+
 ---Makes the view, and sets first and n of the sections.
 ---@param result userdata of the core
----@param made { keys: table[], extra: string[], slots: integer, children: boolean?,
---- has_callers: boolean?, fields: table[] } keys: { name, kind } of the result; extra: measures
---- after samples and period; slots: events of a section at most; has_callers: the last measures
---- are those with callers; children: these are shown, or are the periods; fields: the keys that
---- were asked for, the first of all
+---@param made { table_keys: table[], extra: string[], slots: integer, children: boolean?,
+--- has_callers: boolean?, fields: table[] } table_keys: { name, kind } of the result; extra:
+--- measures after samples and period; slots: events of a section at most; has_callers: the last
+--- measures are those with callers; children: these are shown, or are the periods; fields: the
+--- keys that were asked for, the first of all
 ---@param sections table[] of report.read
 ---@param shown table as report.read takes it
 ---@return userdata view
 ---@return table<integer|string, integer> places of columns, as of report.read
 function rows.view(result, made, sections, shown)
-  local list, places, conditions = list_columns(made), {}, nil
+  local list, places = list_columns(made), {}
   if shown.by_name then list = by_name(list) end
   for place, column in ipairs(list) do
     places[column.key or column.name] = place
-  end
-  if shown.limit > 0 then
-    conditions = { expression.parse_condition(("%s >= %.17g"):format(
-      made.children and "children_percent" or "percent", shown.limit), list) }
   end
   local first = math.min(shown.sort_slot or 1, made.slots)
   local order = order_of(shown.order, made, places, first)
   local by = table.remove(order, 1)
   local view, wrong = core.result_view(result, { columns = list, by = by and by.column,
-    ascending = by and by.ascending, ties = order, conditions = conditions, top = shown.count,
-    totals = totals_of(sections, list) })
+    ascending = by and by.ascending, ties = order, top = shown.count,
+    conditions = conditions_of(made, shown, list), totals = totals_of(sections, list) })
   if not view then usage_error("%s", sums.wrong[wrong]) end
   place_sections(sections, view)
   return view, places

@@ -185,7 +185,7 @@ local function describe_trees(report, event)
   if not graph then return nil end
   local drawn = event.members and event.members[1] or event
   return { trees = report.trees, form = graph.form, value = graph.value, most = graph.most,
-    least = graph.least / 100, total = (drawn.whole or drawn).period,
+    least = graph.least / 100, callees = graph.callees, total = (drawn.whole or drawn).period,
     skips_top = report.begins_with_symbol }
 end
 
@@ -240,7 +240,7 @@ end
 ---@param shown table<string, any> --comm, --dso, --symbol; --ns; --quiet: rows alone
 ---@param out file*
 ---@return fun(event: table) # writes one of its events, and sets event.written to the number of
---- rows that it wrote
+--- rows that it wrote. With event.fits, an event, columns fit the rows of that, too
 function show.sections(report, asked, shown, out)
   local elided = asked.hierarchy and {} or elided_of(report, shown)
   local by_slots, head, view = {}, make_head_cache(), report.view
@@ -256,6 +256,7 @@ function show.sections(report, asked, shown, out)
         describe_trees(report, event))
     end
     fix_rooms(made, asked.widths)
+    if event.fits then each_batch(view, event.fits, event.fits.n, made) end
     local n = each_batch(view, event, event.n, made, stops)
     if asked.separator then
       if not shown.quiet then out:write(separated.head(made, asked.separator)) end

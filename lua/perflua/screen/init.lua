@@ -1,25 +1,31 @@
 -- A report on the whole terminal: rows that are chosen one by one, pages of text beside them,
 -- and commands by keys. Shared by top and browse, which say what the commands do.
 
-local core = require "perflua.core"
 local display = require "perflua.text.display"
 local fmt = require "perflua.text.fmt"
+local graph = require "perflua.report.graph"
 local pages = require "perflua.screen.pages"
-local show = require "perflua.report.show"
+local rows = require "perflua.screen.rows"
 
 local screen = {}
 local Screen = {}
 Screen.__index = Screen
 
-local MOST_KNOWN <const> = 1000 -- rows of an event whose shares are compared with the next ones
+--- How the calls of rows are read.
+screen.CALLS = assert(graph.parse "graph,callee")
+
 local HOT <const>, WARM <const> = 5, 0.5 -- shares in percent, as perf colours them
+
+local CALLEES <const> = setmetatable({ callees = true }, { __index = screen.CALLS })
+local CALL_PARTS <const> = { { "Callers", screen.CALLS }, { "Callees", CALLEES } }
 
 ---Takes the terminal.
 ---@param host table of the interpreter
 ---@param columns table of report/columns.lua
----@param commands table[] { key, what it does, fun(screen) } in the order of the help
+---@param commands table[] { key, what it does, fun(screen) } in the order of the help; of those
+--- that do the same only one says what
 ---@param home string[] lines of the help before the keys
----@return table? # nil: tables have to be printed
+---@return table? # nil: there is no screen. `chosen`: options whose only value has no column
 ---@return string? message why
 function screen.open(host, columns, commands, home)
   local terminal = host.screen
@@ -32,9 +38,10 @@ function screen.open(host, columns, commands, home)
     out:close()
     return nil, message
   end
+  warn "@off" -- there is no place for warnings
   local self = setmetatable({ terminal = terminal, out = out, columns = columns, at = 1,
     top = 1, event = 1, title = "", home = home, by_key = {}, commands = commands,
-    known = {} }, Screen)
+    chosen = {}, empty = "no samples yet", hint = "h: help   q: quit" }, Screen)
   for _, command in ipairs(commands) do self.by_key[command[1]] = command[3] end
   return self
 end
@@ -43,37 +50,16 @@ end
 function Screen:close()
   self.terminal.close()
   self.out:close()
+  warn "@on"
 end
 Screen.__close = Screen.close
-
--- Returns what identifies a row.
-local function key_of(report, row)
-  local cells, parts = core.view_row(report.view, row), {}
-  for i, key in ipairs(report.keys) do parts[i] = tostring(cells[key.name]) end
-  return table.concat(parts, "\0"),
-    cells[report.has_callers and "children_percent" or "percent"]
-end
-
--- Returns the shares of the first rows of each event, by what identifies the rows.
-local function shares_of(report)
-  local all = {}
-  for _, event in ipairs(report.events) do
-    local shares = {}
-    for row = event.first, event.first + math.min(event.n, MOST_KNOWN) - 1 do
-      local key, share = key_of(report, row)
-      shares[key] = share
-    end
-    all[event.index or 0] = shares
-  end
-  return all
-end
 
 ---Shows another report in place of the one before, and what changed.
 ---@param report table of report.read
 ---@param compares boolean? true: its rows tell how their shares changed
 function Screen:set(report, compares)
   self.earlier = compares and (self.shares or {}) or nil
-  self.shares = compares and shares_of(report) or nil
+  self.shares = compares and rows.shares_of(report) or nil
   self.report = report
   self.event = math.min(self.event, math.max(#report.events, 1))
   self:fill_page()
@@ -88,61 +74,10 @@ function Screen:row()
   return event and event.n > 0 and event.first + self.at - 1 or nil
 end
 
--- Returns rows of the event as text, each with the calls below it if `graph` describes them.
-local function write_rows(self, first, n, graph)
-  local event, lines, head = self:current(), {}, nil
-  local report = setmetatable({ graph = graph or false }, { __index = self.report })
-  local _, width = self.terminal.size()
-  display.set { columns = math.max(width - (self.earlier and 9 or 0), 1) }
-  self.out:seek("set", 0)
-  show.sections(report, self.columns, {}, self.out)(
-    setmetatable({ first = first, n = n }, { __index = event }))
-  local size = self.out:seek()
-  self.out:seek("set", 0)
-  for line in (self.out:read(size) or ""):gmatch "([^\n]*)\n" do
-    if line:sub(1, 1) ~= "#" then lines[#lines + 1] = line else head = head or line end
-  end
-  return lines, head and (head:gsub("^#", " ")) or ""
-end
-
--- Returns how much a share changed, in the room of its column; blanks: it was not known.
-local function change_of(self, row)
-  if not self.earlier then return "" end
-  local earlier = self.earlier[self:current().index or 0] or {}
-  local key, share = key_of(self.report, row)
-  local change = earlier[key] and share - earlier[key]
-  local text = change and math.abs(change) >= 0.005 and ("%+.2f%%"):format(change) or ""
-  return ("%9s"):format(text)
-end
-
-local function look_of(share, is_chosen)
-  return is_chosen and "reverse" or share >= HOT and "red" or share >= WARM and "green" or nil
-end
-
-local function draw_rows(self, room, width)
-  local terminal, event = self.terminal, self:current()
-  self.at = math.max(math.min(self.at, event.n), 1)
-  self.top = math.max(math.min(self.top, self.at), self.at - room + 1, 1)
-  local n = math.min(room, event.n - self.top + 1)
-  local lines, head = write_rows(self, event.first + self.top - 1, n)
-  terminal.put(1, 0, (self.earlier and "   Change" or "") .. head, "bold")
-  for i, line in ipairs(lines) do
-    local row = event.first + self.top + i - 2
-    local _, share = key_of(self.report, row)
-    local text = change_of(self, row) .. line
-    local is_chosen = self.top + i - 1 == self.at
-    if is_chosen then text = text .. (" "):rep(width - core.columns(text)) end
-    terminal.put(1 + i, 0, text, look_of(share, is_chosen))
-  end
-end
-
-local function draw_page(self, room)
-  local page, terminal = self.page, self.terminal
-  page.top = math.max(math.min(page.top, #page.lines - room + 1), 1)
-  terminal.put(1, 0, page.title, "bold")
-  for i = 1, math.min(room, #page.lines - page.top + 1) do
-    terminal.put(1 + i, 0, page.lines[page.top + i - 1])
-  end
+---@param share number in percent
+---@return string? # how it is drawn
+function Screen.look_of(share)
+  return share >= HOT and "red" or share >= WARM and "green" or nil
 end
 
 ---Draws everything.
@@ -153,21 +88,25 @@ function Screen:draw()
   self.room = room
   terminal.clear()
   terminal.put(0, 0, self.title, "bold")
+  local event = self:current()
   if self.page then
-    draw_page(self, room)
-  elseif self:current() then
-    draw_rows(self, room, width)
+    pages.draw(self.page, terminal, room)
+  elseif event and event.n > 0 then
+    rows.draw(self, room, width)
   else
-    terminal.put(2, 0, "  no samples yet")
+    terminal.put(2, 0, "  " .. (event and "no row" or self.empty))
   end
   local prompt = self.prompt
   if height > 1 then
     terminal.put(height - 1, 0, prompt and prompt.label .. prompt.text .. "_"
-      or self.message or self.hint or "h: help   q: quit", prompt and "bold"
-        or self.message and "red" or nil)
+      or self.message or self.hint, prompt and "bold" or self.message and "red" or nil)
   end
   terminal.show()
 end
+
+---Tells something in the last line, until the next key.
+---@param text string
+function Screen:tell(text) self.message = fmt.escape(text) end
 
 ---Asks for a line of text; the keys that follow are its letters.
 ---@param label string
@@ -184,8 +123,8 @@ local function press_in_prompt(self, key)
     self.prompt = nil
   elseif key == "enter" then
     self.prompt = nil
-    self.message = prompt.done(prompt.text)
-    if self.message then self.message = fmt.escape(self.message) end
+    local wrong = prompt.done(prompt.text)
+    if wrong then self:tell(wrong) end
   elseif key == "backspace" then
     prompt.text = prompt.text:gsub("[^\x80-\xbf][\x80-\xbf]*$", "")
   elseif #key == 1 and not key:find "%c" then
@@ -195,41 +134,36 @@ end
 
 ---Shows a page of text in place of the rows.
 ---@param title string
----@param lines string[]
-function Screen:open_page(title, lines)
-  self.page = { title = title, lines = lines, top = 1 }
+---@param lines table of pages.lua
+---@param top integer? the line that it begins with
+function Screen:open_page(title, lines, top)
+  self.page = { title = title, lines = lines, top = top or 1 }
 end
 
 ---Shows the keys.
 function Screen:help()
+  local _, width = self.terminal.size()
+  display.set { columns = width }
   self:open_page("Keys", pages.help(self.home, self.commands))
 end
 
----Shows the calls of the row that is chosen.
----@param title string before its name
----@param graph table of report/graph.lua
-function Screen:open_calls(title, graph)
+---Shows the callers and callees of the row that is chosen, of a report with screen.CALLS.
+function Screen:open_calls()
   local row = self:row()
   if not row then return end
-  self.page = { title = title, lines = {}, top = 1, graph = graph,
-    key = key_of(self.report, row) }
+  self.page = { title = "Calls of the row", lines = {}, top = 1, graphs = CALL_PARTS,
+    key = rows.key_of(self.report, row) }
   self:fill_page()
 end
 
 ---@return boolean # true if the next report must have the calls of its rows
-function Screen:needs_trees() return self.page ~= nil and self.page.graph ~= nil end
+function Screen:needs_trees() return self.page ~= nil and self.page.graphs ~= nil end
 
--- Reads the calls of a page again, of the report that is shown now.
+---Reads the calls of a page again.
 function Screen:fill_page()
-  local page, event = self.page, self:current()
-  if not page or not page.graph or not self.report.trees or not event then return end
-  for row = event.first, event.first + math.min(event.n, MOST_KNOWN) - 1 do
-    if key_of(self.report, row) == page.key then
-      page.lines = write_rows(self, row, 1, page.graph)
-      return
-    end
+  if self:needs_trees() and self.report.trees and self:current() then
+    pages.fill_calls(self.page, self)
   end
-  page.lines = { "  the row has no samples" }
 end
 
 local steps = { up = -1, down = 1, k = -1, j = 1 }

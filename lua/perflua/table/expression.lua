@@ -11,7 +11,8 @@ local expression = {}
 
 -- Kinds of columns that a filter does not know, as those that it takes them for. A constant is
 -- of the kind that it is shown as.
-local taken_for = { percent = "float", event = "string", ["function"] = "any" }
+local taken_for = { percent = "float", event = "string", ["function"] = "any",
+  symbol = "any" }
 local shown_as = { natural = "unsigned", bits = "unsigned" }
 
 -- Parts of expressions of records that columns do not have.

@@ -7,6 +7,7 @@ local duration = require "perflua.text.duration"
 local fmt = require "perflua.text.fmt"
 local keys = require "perflua.top.keys"
 local report = require "perflua.report"
+local screen = require "perflua.screen"
 local strip_position = require("perflua.errors").strip_position
 
 local top = {}
@@ -26,7 +27,7 @@ local function prepare(self)
   local asked = { event = self.event, where = self.filter and { self.filter } or {},
     percentage = "relative", sort = self.columns.keys, extra = self.columns.extra,
     children = self.children, padded = true,
-    graph = self.is_screen and report.has_chains(self.file:samples()) and keys.CALLERS
+    graph = self.is_screen and report.has_chains(self.file:samples()) and screen.CALLS
       or nil }
   local ok, prepared = pcall(report.prepare, self.file, asked)
   if not ok then return nil, strip_position(prepared) end
@@ -54,6 +55,9 @@ function Top:restart()
   self.restarts = true
   self.screen.report, self.screen.shares, self.screen.page = nil, nil, nil
 end
+
+---@return boolean # whether the calls of rows can be shown
+function Top:reads_calls() return self.prepared.graph ~= nil end
 
 ---@param text string names of fields
 ---@return string? # what is wrong with them
@@ -113,7 +117,6 @@ local function take_keys(self, ms)
   local key = self.screen.terminal.key(ms)
   if not key then return false end
   while key do
-    if key == "q" and not self.screen.prompt and not self.screen.page then self.quits = true end
     self.screen:press(key)
     key = self.screen.terminal.key(0)
   end

@@ -1,11 +1,6 @@
 -- The commands of top, by their keys.
 
-local graph = require "perflua.report.graph"
-
 local keys = {}
-
---- How the calls of a row are shown.
-keys.CALLERS = assert(graph.parse "graph,callee")
 
 ---@param top table of top/init.lua
 ---@return table[] # { key, what it does, fun(screen) }
@@ -22,8 +17,9 @@ function keys.of(top)
     end
   end
   return {
-    { "enter", "the callers of the row", function(screen)
-      screen:open_calls("Calls of the row", keys.CALLERS)
+    { "enter", "the callers and callees of the row", function(screen)
+      if top:reads_calls() then return screen:open_calls() end
+      screen:tell "there are no call chains: -g records them"
     end },
     { "/", "a filter, from the next record on: a part of a function's name, or an expression "
       .. "such as comm == 'make'; none: everything", ask("filter: ", top.narrow) },
@@ -35,7 +31,7 @@ function keys.of(top)
     { "D", "decay sums at each tick as perf top does, or count all that was read",
       toggle("decays", true) },
     { "d", "the delay between ticks", ask("delay in seconds: ", top.delay) },
-    { "q", "quit", function() end },
+    { "q", "quit", function() top.quits = true end },
   }
 end
 

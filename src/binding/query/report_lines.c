@@ -65,6 +65,7 @@ static void read_line_column(lua_State *L, size_t n_cells, struct px_report_colu
 struct graph {
 	struct pr_report_trees *trees;
 	struct pr_tree_text how;
+	bool from_caller; /* as trees->stacks has it, unless callees are asked for */
 	const struct pr_view *view;
 	size_t from;	       /* row of the view that the first line shows */
 	struct pb_string text; /* of a tree */
@@ -122,6 +123,7 @@ static void read_graph(lua_State *L, struct graph *graph)
 		.margin = GRAPH_MARGIN,
 		.skips_top = pl_get_flag(L, -1, "skips_top"),
 	};
+	graph->from_caller = graph->trees->stacks.from_caller || pl_get_flag(L, -1, "callees");
 	lua_pop(L, 1);
 }
 
@@ -132,7 +134,7 @@ static void print_tree(void *arg, size_t i, struct pd_print *out)
 	size_t row = pr_view_group(graph->view, graph->from + i);
 
 	pb_string_clear(&graph->text);
-	pr_report_trees_write(graph->trees, row, &graph->how, &graph->text);
+	pr_report_trees_write(graph->trees, row, graph->from_caller, &graph->how, &graph->text);
 	graph->failed |= graph->text.failed;
 	if (!graph->failed && graph->text.n)
 		pd_print_bytes(out, graph->text.p, graph->text.n);

@@ -1,0 +1,41 @@
+-- The commands of browse, by their keys.
+
+local keys = {}
+
+--- The last line.
+keys.HINT = "h: help   Enter: calls   a: annotate   /: filter   t: time   Esc: back   q: quit"
+
+---@param browse table of browse/init.lua
+---@return table[] # { key, what it does, fun(screen) }
+function keys.of(browse)
+  local function ask(label, method)
+    return function(screen)
+      screen:ask(label, function(given) return method(browse, given) end)
+    end
+  end
+  local function back() browse:back() end
+  local function open_calls(screen)
+    if screen.report.trees then return screen:open_calls() end
+    screen:tell "the recording has no call chains: perf record -g records them"
+  end
+  local function next_event(screen) screen:next_event() end
+  return {
+    { "enter", "the callers and callees of the row", open_calls },
+    { "right", nil, open_calls },
+    { "a", "the code of the row's function, with its samples", function(screen)
+      local message = browse:annotate()
+      if message then screen:tell(message) end
+    end },
+    { "/", "a filter: a part of a name of rows, or an expression on samples such as "
+      .. "comm == 'make'; none: everything", ask("filter: ", browse.narrow) },
+    { "t", "a range of time, as for --time: 10%-20% or FROM,TO; none: that of the options",
+      ask("time: ", browse.narrow_time) },
+    { "n", "the next event, also Tab", next_event },
+    { "\t", nil, next_event },
+    { "escape", "what was shown before the last / or t, also ←", back },
+    { "left", nil, back },
+    { "q", "quit, also ^C", function() browse.quits = true end },
+  }
+end
+
+return keys
