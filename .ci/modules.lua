@@ -91,7 +91,7 @@ local lua_modules = {
   { "filter", "core errors recording text", "init arith expr kinds lexer named parser" },
   { "fields", "core errors filter recording", "init items members perf_names" },
   { "measures", "core errors filter", "init sums" },
-  { "plan", "core errors measures recording", "init engine lower" },
+  { "plan", "core errors measures recording", "init engine trees" },
   { "table", "core errors filter measures plan recording text",
     "init description expression interrupted merge origin output pair_counts read "
       .. "result_table" },

@@ -6,10 +6,10 @@ local two_events = require "spec.support.two_events"
 local file <const> = perflua.open(two_events.write())
 
 local ops = {
-  "const", "field", "and", "or", "not", "present", "eq", "lt", "le", "gt", "ge", "event_in",
+  "const", "field", "and", "or", "not", "present", "==", "<", "<=", ">", ">=", "event",
   "in", "find", "starts",
-  "under", "add", "sub", "mul", "div", "idiv", "mod", "pow", "band", "bor", "bxor", "shl",
-  "shr", "neg", "bnot",
+  "under", "+", "-", "*", "/", "//", "%", "^", "&", "|", "~", "<<",
+  ">>", "neg", "bnot",
   "bucket", "count", "call",
 }
 local kinds = {
@@ -41,7 +41,7 @@ local function group(filter, more)
   return pcall(core.group, file, description)
 end
 
-local pid = { op = "field", kind = "signed", field = { "pid" } }
+local pid = { op = "field", kind = "signed", ref = { path = { "pid" } } }
 local one = { op = "const", kind = "natural", value = 1 }
 local text = { op = "const", kind = "string", value = "x" }
 
@@ -50,29 +50,33 @@ describe("a description for the core", function()
     local endless = { op = "not", kind = "boolean" }
     endless.left = endless
     local wide, deep = one, one
-    for _ = 1, 40 do wide = { op = "add", kind = "signed", left = wide, right = wide } end
+    for _ = 1, 40 do wide = { op = "+", kind = "signed", left = wide, right = wide } end
     for _ = 1, 300 do deep = { op = "neg", kind = "signed", left = deep } end
     for why, tree in pairs {
       ["no such op"] = { op = "calls", kind = "any" },
       ["a call needs a function"] = { op = "call", kind = "any" },
       ["no such kind"] = { op = "not", kind = "odd", left = one },
-      ["a part is missing"] = { op = "add", kind = "signed", left = one },
-      ["no such field"] = { op = "field", kind = "any", field = { "bytes" } },
-      ["a field is a table"] = { op = "field", kind = "any", field = "pid" },
+      ["a part is missing"] = { op = "+", kind = "signed", left = one },
+      ["no such field"] = { op = "field", kind = "any", ref = { path = { "bytes" } } },
+      ["a field has no Ref"] = { op = "field", kind = "any", ref = "pid" },
+      ["a call needs a function "] = { op = "field", kind = "any", ref = { by_call = "so" } },
+      ["a call needs a function  "] = { op = "count", kind = "any",
+        left = { op = "field", kind = "any", ref = { by_call = "so" } } },
       ["a field has too many parts"] = { op = "field", kind = "any",
-        field = { "read", 1, 2, 3, 4, 5, 6, 7, 8, 9 } },
+        ref = { path = { "read", 1, 2, 3, 4, 5, 6, 7, 8, 9 } } },
       ["a step is a name or a position"] = { op = "field", kind = "any",
-        field = { "read", 1.5 } },
-      ["no such chain"] = { op = "field", kind = "stack", field = { "stack", chain = "odd" } },
-      ["a name has a NUL"] = { op = "field", kind = "any", field = { "read", "a\0b" } },
+        ref = { path = { "read", 1.5 } } },
+      ["no such chain"] = { op = "field", kind = "stack",
+        ref = { path = { "stack" }, chain = "odd" } },
+      ["a name has a NUL"] = { op = "field", kind = "any",
+        ref = { path = { "read", "a\0b" } } },
       ["a value is not a number, string or boolean"] = { op = "const", kind = "any",
         value = {} },
       ["a set is a table"] = { op = "in", kind = "boolean", left = pid },
-      ["events are a table"] = { op = "event_in", kind = "boolean", left = pid },
-      ["no event of that number"] = { op = "event_in", kind = "boolean", left = pid,
-        events = { [3] = true } },
-      ["event_in takes a field"] = { op = "event_in", kind = "boolean",
-        left = one, events = {} },
+      ["events are a table"] = { op = "event", kind = "boolean", left = pid },
+      ["no event of that number"] = { op = "event", kind = "boolean", left = pid,
+        set = { [3] = true } },
+      ["event takes a field"] = { op = "event", kind = "boolean", left = one, set = {} },
       ["under%(%) takes a name"] = { op = "under", kind = "boolean", right = one },
       ["a bucket's size"] = { op = "bucket", kind = "signed", left = pid, right = text },
       ["count takes a field or a text"] = { op = "count", kind = "signed", left = one },
@@ -118,6 +122,18 @@ describe("a description for the core", function()
     end
   end)
 
+  it("calls no function for a column of a result", function()
+    local ref = { by_call = "so", get = print, length = print }
+    local field = { op = "field", kind = "any", ref = ref }
+    for _, tree in ipairs { field, { op = "count", kind = "unsigned", left = field },
+      { op = "call", kind = "any", fn = print } } do
+      local result = core.result { keys = {}, measures = { { measure = "count" } } }
+      local ok, message = pcall(core.result_view, result, { columns = { { tree = tree } } })
+      assert.is_false(ok)
+      assert.matches("that is not for columns", message)
+    end
+  end)
+
   it("is evaluated or refused whatever its shape", function()
     local seed = 1
     local function random(n)
@@ -134,19 +150,28 @@ describe("a description for the core", function()
       for i = 2, random(4) do
         path[i] = ({ 1, 2, 1 << 40, "ip", "symbol", "config", "inlined", "value" })[random(8)]
       end
-      if random(4) == 1 then path.by_event = { value(), value() } end
-      if random(8) == 1 then path.types = { [random(20)] = true } end
-      path.chain = ({ "names", "annotated", "values", "mapped", "callers",
+      local ref = { path = path, get = value, length = value }
+      if random(4) == 1 then ref.by_event = { value(), value() } end
+      if random(8) == 1 then ref.types = { [random(20)] = true } end
+      if random(16) == 1 then ref.by_call = "so" end
+      if random(8) == 1 then ref.as_value = "so" end
+      ref.chain = ({ "names", "annotated", "values", "mapped", "callers",
         "functions" })[random(36)]
-      return path
+      return ref
     end
     local function tree(depth)
       local op = depth == 0 and ops[random(2)] or ops[random(#ops)]
       local node = { op = op, kind = kinds[random(#kinds)], negated = random(2) == 1 }
-      if op == "field" then node.field = field() end
+      if op == "field" then node.ref, node.tested = field(), random(4) == 1 end
       if op == "const" then node.value = value() end
-      if op == "in" then node.set = { value(), value(), value() } end
-      if op == "event_in" then node.events = { random(2) == 1, random(2) == 1 } end
+      if op == "in" then
+        node.set = {}
+        for _ = 1, 3 do
+          local key = value()
+          if key == key then node.set[key] = true end
+        end
+      end
+      if op == "event" then node.set = { random(2) == 1, random(2) == 1 } end
       if depth > 0 then node.left, node.right = tree(depth - 1), tree(depth - 1) end
       if op == "bucket" then
         node.right = { op = "const", kind = "natural", value = random(1 << 20) }
@@ -156,8 +181,8 @@ describe("a description for the core", function()
         node.fn, node.is = value, ({ "key", "condition" })[random(3)]
         if random(2) == 1 then node.args = { node.left, node.right } end
       end
-      if op == "event_in" or op == "count" then
-        node.left = { op = "field", kind = node.kind, field = field() }
+      if op == "event" or op == "count" then
+        node.left = { op = "field", kind = node.kind, ref = field(), tested = true }
       end
       return node
     end

@@ -201,8 +201,8 @@ describe("values of a recording that is harmed", function()
 end)
 
 describe("a cursor", function()
-  local ip = { op = "field", kind = "address", field = { "ip" } }
-  local small = { op = "lt", kind = "boolean", left = ip,
+  local ip = { op = "field", kind = "address", ref = { path = { "ip" } } }
+  local small = { op = "<", kind = "boolean", left = ip,
     right = { op = "const", kind = "natural", value = 0x1000 + 5000 } }
   local file
   setup(function() file = assert(perflua.open(recording())) end)
@@ -232,8 +232,8 @@ describe("a cursor", function()
   end)
 
   it("asks the recorded system for a filter", function()
-    local second = { op = "eq", kind = "boolean",
-      left = { op = "field", kind = "string", field = { "comm" } },
+    local second = { op = "==", kind = "boolean",
+      left = { op = "field", kind = "string", ref = { path = { "comm" } } },
       right = { op = "const", kind = "string", value = "second" } }
     local n = 0
     for s in file:samples() do
@@ -245,7 +245,7 @@ describe("a cursor", function()
   end)
 
   it("yields computed values", function()
-    local sum = { op = "add", kind = "address", left = ip,
+    local sum = { op = "+", kind = "address", left = ip,
       right = { op = "const", kind = "natural", value = 2 } }
     local step = core.cursor(file,
       { types = { [9] = true }, order = "file", values = { sum, ip, sum } })
@@ -256,7 +256,7 @@ describe("a cursor", function()
   it("refuses trees that are neither a filter nor a value", function()
     for _, options in ipairs {
       { filter = {} }, { filter = { op = "nope" } }, { values = { 5 } }, { values = { {} } },
-      { values = { { op = "field", kind = "any", field = { "nope" } } } },
+      { values = { { op = "field", kind = "any", ref = { path = { "nope" } } } } },
     } do
       assert.has_error(function() core.cursor(file, options) end)
     end

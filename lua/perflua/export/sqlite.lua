@@ -17,7 +17,7 @@ local sqlite = { name = "sqlite",
 -- The fields that the tables are made of, and the call chain, of functions.
 local OWN <const> = { "event", "time", "cpu", "pid", "tid", "comm", "period", "ip" }
 local CHAIN <const> = { op = "field", kind = "stack",
-  field = { "stack", chain = "functions" } }
+  ref = { path = { "stack" }, chain = "functions" } }
 
 -- Columns of `samples` that are made of others. SQLite takes names in capitals for the same.
 local made = { id = true, event_id = true, thread_id = true, symbol_id = true, stack_id = true }

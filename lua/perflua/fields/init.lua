@@ -1,11 +1,13 @@
 -- The fields that the records of a query can have, and how each is read.
 --
--- A Ref is what a query names, a field or an expression: { text, kind, root, path, plain, get,
--- node }. plain: the C cursor can yield it by its root name, and an absent value is told from a
--- present one there. get(record) reads it otherwise; nil if absent. node is its checked tree
+-- A Ref stands for what a query names, a field or an expression: { text, kind, root, path,
+-- plain, node }. plain: the C cursor can yield it by its root name, and an absent value is told
+-- from a present one there. reading.lua says how it is read otherwise. node is its checked tree
 -- (filter/check.lua); an expression has neither root nor path. types: the ids of the record
 -- types that have it, if not all that have its root do. Arguments of tracepoints also have
 -- checks and mixed, see Scope:argument.
+--
+-- A scope has one Ref for each field, which the core reads once for all its uses.
 
 local core = require "perflua.core"
 local args = require "perflua.fields.args"
@@ -16,6 +18,7 @@ local expr = require "perflua.filter.expr"
 local suggest = require "perflua.errors.suggest"
 local members = require "perflua.fields.members"
 local perf_names = require "perflua.fields.perf_names"
+local reading = require "perflua.fields.reading"
 local fail = require("perflua.filter.lexer").fail
 local usage_error, guard = errors.usage_error, errors.guard
 local aliases, expressions, unanswered = perf_names.aliases, perf_names.expressions,
@@ -57,7 +60,7 @@ end
 ---@return table scope
 function fields.scope(file, type_ids, event_set, container)
   return setmetatable({ file = file, type_ids = type_ids, event_set = event_set,
-    container = container }, Scope)
+    container = container, refs = {} }, Scope)
 end
 
 function Scope:events()
@@ -174,38 +177,11 @@ local function may_have_others(file)
   return file.mode == "pipe" or type(file.path) == "table"
 end
 
-local function make_getter(root, path)
-  local first, second = path[2], path[3]
-  if not first then return function(record) return record[root] end end
-  if not second then
-    return function(record)
-      local view = record[root]
-      if view == nil then return nil end
-      return view[first]
-    end
-  end
-  return function(record)
-    local value = record[root]
-    for i = 2, #path do
-      if value == nil then return nil end
-      value = value[path[i]]
-    end
-    return value
-  end
-end
-
-local function only_of(having, get)
-  return function(record)
-    if not having[record.type_id] then return nil end
-    return get(record)
-  end
-end
-
-local function of_field(text, kind, path, plain, types)
-  local get = make_getter(path[1], path)
-  if types then get = only_of(types, get) end
-  local ref = { text = text, kind = kind, root = path[1], path = path, plain = plain,
-    types = types, get = get }
+-- Returns the Ref of a field of records. `more`: what else it has, see reading.lua.
+local function of_field(file, text, kind, path, more)
+  local ref = { text = text, kind = kind, root = path[1], path = path, plain = false }
+  for name, value in pairs(more or {}) do ref[name] = value end
+  reading.complete(ref, file)
   ref.node = { op = "field", kind = kind, ref = ref, path = path, text = text }
   return ref
 end
@@ -215,11 +191,9 @@ end
 function Scope:argument(path, text)
   local kind, message, mixed = args.kind(self:recorded(), path)
   if not kind then return nil, message end
-  local ref = of_field(text, kind, path, false)
-  ref.mixed = mixed
-  ref.checks = #path == 2 and may_have_others(self.file) and kind or nil
-  ref.get = args.getter(path, ref.checks)
-  return ref
+  local checks = #path == 2 and may_have_others(self.file) and kind or nil
+  return of_field(self.file, text, kind, path, { mixed = mixed, checks = checks,
+    get = args.getter(path, checks) })
 end
 
 -- Finds the start of a recording before workers ask for it; that of a stream comes with its
@@ -247,20 +221,31 @@ function Scope:expand(name)
   return of_expression(name, node)
 end
 
--- Resolves a parsed path. Returns a Ref, or nil and what is wrong with it. The Ref's path
--- starts with the name as it is known here.
-function Scope:resolve(path, text)
+-- Makes the Ref of a parsed path, or returns nil and what is wrong with it.
+function Scope:make_ref(path, text)
   path = self:meant(path)
   if #path == 1 and expressions[path[1]] then return self:expand(path[1]) end
   local root, entry = self:root(path[1])
   if not root then return nil, entry end
   path = table.move(path, 2, #path, 2, { root })
   if root == "elapsed" then find_start(self.file) end
-  if #path == 1 then return of_field(text, entry.kind, path, entry.plain) end
+  if #path == 1 then
+    return of_field(self.file, text, entry.kind, path, { plain = entry.plain })
+  end
   if root == "args" then return self:argument(path, text) end
   local kind, more = member_kind(root, entry, path)
   if not kind then return nil, more end
-  return of_field(text, kind, path, false, more)
+  return of_field(self.file, text, kind, path, { types = more })
+end
+
+-- Resolves a parsed path. Returns a Ref, or nil and what is wrong with it. The Ref's path
+-- starts with the name as it is known here.
+function Scope:resolve(path, text)
+  local name = ("%d %s"):format(#path, text) -- a quoted name may look like a path
+  local ref, message = self.refs[name], nil
+  if not ref then ref, message = self:make_ref(path, text) end
+  self.refs[name] = ref
+  return ref, message
 end
 
 -- Resolves a name in an expression. Raises { at, message }.
@@ -299,10 +284,11 @@ end
 ---@param chain "names"|"annotated"|"values"|"mapped"|"starts"|"callers"|"functions"|"binary"
 ---|"binaries"|"address" what tells Stacks apart: see enum pq_chain_kind
 ---@return table ref
-function Scope.stack(_, text, chain)
-  local ref = of_field(text, "stack", { "stack" }, false)
-  ref.chain = chain
-  return ref
+function Scope:stack(text, chain)
+  local name = text .. " of " .. chain
+  self.refs[name] = self.refs[name]
+    or of_field(self.file, text, "stack", { "stack" }, { chain = chain })
+  return self.refs[name]
 end
 
 fields.class = Scope -- for scopes of other things than records

@@ -64,6 +64,7 @@ function items.scope(scope, view, prefix)
   local inside = setmetatable({ outer = scope, view = view, prefix = prefix,
     kinds = kinds_of(view) }, Scope)
   for name, value in pairs(scope) do inside[name] = value end
+  inside.members = {} -- their Refs by name, each of which is one
   return inside
 end
 
@@ -76,9 +77,10 @@ function Scope:resolve(path, text)
   end
   local kind = self.kinds[name]
   if not kind or path[3] then return members.unknown(text, name, self.kinds) end
-  local ref = { text = text, kind = kind, path = path, plain = false, view = self.view,
-    item = name }
+  local ref = self.members[name] or { text = text, kind = kind, path = path, plain = false,
+    view = self.view, item = name }
   ref.node = { op = "field", kind = kind, ref = ref, path = path, text = text }
+  self.members[name] = ref
   return ref
 end
 
@@ -86,7 +88,7 @@ end
 ---@return boolean # true if it reads a member of items
 function Scope:reads_items(node)
   if node.ref and node.ref.item then return true end
-  for _, part in ipairs { "left", "right", "field" } do
+  for _, part in ipairs { "left", "right" } do
     if node[part] and self:reads_items(node[part]) then return true end
   end
   return false

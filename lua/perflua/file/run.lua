@@ -5,7 +5,7 @@ local errors = require "perflua.errors"
 local recording = require "perflua.recording"
 local events = require "perflua.recording.events"
 local fields = require "perflua.fields"
-local lower = require "perflua.plan.lower"
+local trees = require "perflua.plan.trees"
 local plan = require "perflua.plan"
 local suggest = require "perflua.errors.suggest"
 local unmatched = require "perflua.recording.unmatched"
@@ -34,14 +34,14 @@ local clocks = { recorded = true, wall = true }
 -- core's: names of plain fields, trees of all others.
 local function with_fields(handler, scope)
   local fn, read, n = handler[#handler], {}, #handler - 1
-  local lowering = lower.of(scope.file)
+  local builder = trees.builder()
   if n == 0 then return function() return fn() end end
   if n > plan.MAX_FIELDS then
     usage_error("a handler gets at most %d fields, and here are %d", plan.MAX_FIELDS, n)
   end
   for i = 1, n do
     local ref = scope:ref(handler[i])
-    read[i] = ref.plain and ref.root or lowering:value(ref)
+    read[i] = ref.plain and ref.root or builder:value(ref)
   end
   read[n + 1] = fn
   return read

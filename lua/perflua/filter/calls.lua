@@ -52,7 +52,8 @@ local function under(node, name, _, scope)
   node.chain = scope:resolve({ "callchain" }, "callchain")
   node.symbol, message = scope:resolve({ "symbol" }, "symbol")
   if not (node.chain or node.symbol) then fail(node.at, "%s", message) end
-  node.value, node.kind = name.value, "boolean"
+  if scope.is_table then fail(node.at, "'under' is not for columns of a table") end
+  node.right, node.kind = name, "boolean"
 end
 
 local pieces = { line = 64, page = 4096 } -- of memory, in bytes
@@ -158,7 +159,9 @@ function calls.count(node, scope, visit)
   elseif operand.kind == "view" and math.type(operand.path[#operand.path]) then
     fail(operand.at, "'#' counts the items of a view, but %s is a single item", operand.text)
   end
-  node.kind = "unsigned"
+  node.kind, operand.tested = "unsigned", true
+  -- a cell has no items: a text has bytes, also where it may be something else
+  if scope.is_table then node.left = { op = "lower", kind = "string", left = operand } end
 end
 
 -- The keys under which values of a kind are found in a table, if they equal the constant.
@@ -177,8 +180,7 @@ local function one_event(node, field, scope)
     end
     for index in pairs(events.resolve(scope.file.events, item.value)) do set[index] = true end
   end
-  node.op, node.field, node.set, node.negated = "event", field, set, false
-  node.left, node.items = nil, nil
+  node.op, node.left, node.set, node.negated, node.items = "event", field, set, false, nil
 end
 
 local function check_items(node, left)

@@ -1,12 +1,13 @@
 -- Gives a parsed expression its meaning: every part gets its kind, and operators become the
--- nodes that plan/lower.lua takes. After that they are:
+-- nodes that the core reads (src/binding/query/trees.c). After that they are:
 --
---   const { value, kind }, field { ref, path, text }, and / or { left, right }, not { left },
---   nil-test { left, present },
---   compare { left, right, negated, comparison = "eq" | "lt" | "le" | "gt" | "ge" },
---   event { field, set, negated }: set by an event's index, in { left, set }: set by value,
---   find / starts { left, right }, under { value }, count { left },
---   bucket { left, right }: a constant,
+--   const { value, kind }, field { ref, tested, path, text }: ref is what its scope says of it,
+--   tested: only whether it is there matters, or how many items it has,
+--   and / or { left, right }, not { left }, present { left, negated },
+--   == / < / <= / > / >= { left, right, negated }, where f ~= g is a negated f == g,
+--   event { left, set, negated }: set by an event's index, in { left, set }: set by value,
+--   find / starts / glob / match { left, right }, lower { left }, under { right }: a constant,
+--   count { left }, bucket { left, right }: a constant,
 --   given { left, right }: the value right if the condition left holds,
 --   either { left, right }: the value left, or right where left is absent,
 --   neg / bnot { left }, and + - * / // % ^ & | ~ << >> { left, right }.
@@ -82,7 +83,8 @@ local function check_event(node, field, const, scope)
       "compare an event with a name in quotes (== or ~=); event.<field> is an attribute of it")
   end
   local set = events.resolve(scope.file.events, const.value)
-  node.op, node.field, node.set, node.negated = "event", field, set, node.op == "~="
+  node.negated = node.op == "~="
+  node.op, node.left, node.right, node.set = "event", field, nil, set
 end
 
 -- A length of time says nothing of the clock that `time` counts on: elapsed was meant.
@@ -104,7 +106,8 @@ local function check_comparison(node, scope)
       fail(node.at, "cannot order nil; use == or ~=")
     end
     local operand = a.kind == "nil" and b or a
-    node.op, node.left, node.right, node.present = "nil-test", operand, nil, node.op == "~="
+    node.negated = node.op == "=="
+    node.op, node.left, node.right, operand.tested = "present", operand, nil, true
     return
   end
   if a.kind == "event" then return check_event(node, a, b, scope) end
@@ -125,9 +128,8 @@ local function check_comparison(node, scope)
     fail(node.at, "cannot order conditions; use == or ~=")
   end
   node.negated = node.op == "~="
-  node.comparison = compare_name[node.negated and "==" or node.op]
-  node.compare = arith.comparison(a.kind, b.kind)[node.comparison]
-  node.op = "compare"
+  node.op = node.negated and "==" or node.op
+  node.fn = arith.comparison(a.kind, b.kind)[compare_name[node.op]]
 end
 
 local function check_condition(node, side)

@@ -17,7 +17,7 @@ local expr = {}
 
 local fail = require("perflua.filter.lexer").fail
 
-local parts = { "left", "right", "field" }
+local parts = { "left", "right" }
 local fields = { "ref", "chain", "symbol" }
 
 local function collect(node, refs)

@@ -42,7 +42,7 @@ end
 local function test(ref, wanted, scope)
   local node = { kind = "boolean", at = 1 }
   if ref.kind == "event" then
-    node.op, node.field, node.negated = "event", ref.node, false
+    node.op, node.left, node.negated = "event", ref.node, false
     node.set = events.resolve(scope.file.events, wanted)
   else
     node.op, node.left, node.set = "in", ref.node, members(ref, wanted)
@@ -79,8 +79,9 @@ local function spelled(wanted)
   return table.concat(parts, " and ")
 end
 
-local always = { eq = "false", lt = "false", le = "false", gt = "true", ge = "true" }
-local mirrored = { eq = "eq", lt = "gt", le = "ge", gt = "lt", ge = "le" }
+local always = { ["=="] = "false", ["<"] = "false", ["<="] = "false", [">"] = "true",
+  [">="] = "true" }
+local mirrored = { ["=="] = "==", ["<"] = ">", ["<="] = ">=", [">"] = "<", [">="] = "<=" }
 local negation = { ["true"] = "false", ["false"] = "true" }
 
 local function is_time(node)
@@ -90,7 +91,7 @@ end
 -- Warns of a time that is compared with a number before the recording began, as seconds are. 0
 -- may ask whether there is a time.
 local function check_time(node, condition, first)
-  local time, const, comparison = node.left, node.right, node.comparison
+  local time, const, comparison = node.left, node.right, node.op
   if is_time(const) then time, const, comparison = const, time, mirrored[comparison] end
   if not is_time(time) or const.op ~= "const" or not math.type(const.value)
     or const.value == 0 then
@@ -106,7 +107,7 @@ local function check_time(node, condition, first)
 end
 
 local function check_times(node, condition, first)
-  if node.op == "compare" then check_time(node, condition, first) end
+  if always[node.op] then check_time(node, condition, first) end
   for _, name in ipairs { "left", "right" } do
     if node[name] then check_times(node[name], condition, first) end
   end

@@ -17,7 +17,7 @@ end
 ---@return perflua.Filter
 function conditions.events(scope, set)
   local field = scope:ref "event"
-  return expr.filter { op = "event", kind = "boolean", at = 1, field = field.node, set = set,
+  return expr.filter { op = "event", kind = "boolean", at = 1, left = field.node, set = set,
     negated = false }
 end
 

@@ -9,11 +9,11 @@ local events = require "perflua.recording.events"
 local expr = require "perflua.filter.expr"
 local fields = require "perflua.fields"
 local keys = require "perflua.intervals.keys"
-local lower = require "perflua.plan.lower"
 local members = require "perflua.fields.members"
 local query = require "perflua.query"
 local rows = require "perflua.intervals.rows"
 local spec_of = core.query_spec
+local trees = require "perflua.plan.trees"
 local within = require "perflua.intervals.within"
 local usage_error = errors.usage_error
 
@@ -40,19 +40,21 @@ function Scope:resolve(path, text)
 end
 
 -- Trees over the places of a row.
-local Rows = setmetatable({}, { __index = lower.class })
+local Rows = setmetatable({}, { __index = trees.class })
 Rows.__index = Rows
 
 function Rows:place(i, kind)
   self.fields[i] = self.fields[i] or { row = i }
-  return { op = "field", kind = kind, field = self.fields[i] }
+  return { op = "field", kind = kind, ref = self.fields[i] }
 end
 
-function Rows:leaf(ref, kind)
-  if ref.cover == "start" then return self:place(1, kind) end
-  if ref.cover == "stop" then return self:place(2, kind) end
-  if ref.cover ~= "duration" then return self:place(2 + ref.cover, kind) end
-  return { op = "sub", kind = "signed", left = self:place(2, "signed"),
+function Rows:node(node)
+  local cover = node.ref and node.ref.cover
+  if not cover then return self:mapped(node) end
+  if cover == "start" then return self:place(1, node.kind) end
+  if cover == "stop" then return self:place(2, node.kind) end
+  if cover ~= "duration" then return self:place(2 + cover, node.kind) end
+  return { op = "-", kind = "signed", left = self:place(2, "signed"),
     right = self:place(1, "signed") }
 end
 
@@ -85,25 +87,24 @@ function Rows:object()
 end
 
 function Rows:call(fn, kind, result, why)
-  return lower.class.call(self, fn, kind, result, why, { self:object() })
+  return trees.class.call(self, fn, kind, result, why, { self:object() })
 end
 
 local Reader = {}
 Reader.__index = Reader
 
-function Reader:lowering()
-  return setmetatable({ file = self.made.on.file, fields = {}, kinds = self.made.kinds }, Rows)
+function Reader:builder()
+  return setmetatable({ fields = {}, kinds = self.made.kinds }, Rows)
 end
 
 -- Completes what the core is told.
-function Reader:description(spec, lowering, description)
-  local filters, trees = engine.split_filters(spec), {}
+function Reader:description(spec, builder, description)
+  local filters = engine.split_filters(spec)
   if spec.from or spec.to then
     local times = ("start >= 0x%x and start < 0x%x"):format(spec.from or 0, spec.to or -1)
     table.insert(filters, 1, assert(expr.compile(times, spec.scope)))
   end
-  for i, one in ipairs(engine.lowered_filters(filters, lowering)) do trees[i] = one.tree end
-  description.kept = lower.all(trees)
+  description.kept = engine.tree_of(filters, builder)
   local made = self.made
   rows.describe_reading(description, made.covers[1].pairing)
   description.cover, description.values = {}, {}
@@ -112,20 +113,20 @@ function Reader:description(spec, lowering, description)
     description.cover[i] = side
     description.calls = description.calls or calls
   end
-  description.calls = description.calls or lowering.calls
+  description.calls = description.calls or builder.calls
   return description
 end
 
 function Reader:loop(spec, refs)
-  local lowering, results = self:lowering(), {}
-  for i, ref in ipairs(refs or {}) do results[i] = lowering:value(ref) end
-  if not refs then results[1] = lowering:object() end
-  return self:description(spec, lowering, { results = results })
+  local builder, results = self:builder(), {}
+  for i, ref in ipairs(refs or {}) do results[i] = builder:value(ref) end
+  if not refs then results[1] = builder:object() end
+  return self:description(spec, builder, { results = results })
 end
 
 function Reader:grouping(spec, _, describe)
-  local lowering = self:lowering()
-  return self:description(spec, lowering, describe(lowering))
+  local builder = self:builder()
+  return self:description(spec, builder, describe(builder))
 end
 
 -- Returns the spec of a query of spans. Raises unless their time can be added up.

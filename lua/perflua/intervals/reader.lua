@@ -7,7 +7,7 @@ local Reader = {}
 Reader.__index = Reader
 
 -- Trees over the rows that a query reads `refs` of.
-function Reader:lowering(spec, refs)
+function Reader:builder(spec, refs)
   local made = self.made
   if not made.pairing then return rows.of(made) end
   return rows.of(made.pairing, made, waits(made, spec, refs))
@@ -17,18 +17,18 @@ end
 ---@param refs table[]? values that a loop gets; nil: spans, or records with their span
 ---@return table # options of a cursor
 function Reader:loop(spec, refs)
-  local lowering, results = self:lowering(spec, refs or {}), {}
-  for i, ref in ipairs(refs or {}) do results[i] = lowering:value(ref) end
-  return lowering:description(spec, { results = refs and results or lowering:objects() })
+  local builder, results = self:builder(spec, refs or {}), {}
+  for i, ref in ipairs(refs or {}) do results[i] = builder:value(ref) end
+  return builder:description(spec, { results = refs and results or builder:objects() })
 end
 
 ---@param spec table
 ---@param refs table[] what keys and measures read
----@param describe fun(lowering: perflua.Lowering): table its keys and measures
+---@param describe fun(builder: perflua.TreeBuilder): table its keys and measures
 ---@return table # the description of a grouped query
 function Reader:grouping(spec, refs, describe)
-  local lowering = self:lowering(spec, refs)
-  return lowering:description(spec, describe(lowering))
+  local builder = self:builder(spec, refs)
+  return builder:description(spec, describe(builder))
 end
 
 ---@param made table of pair() or within()

@@ -1,8 +1,8 @@
 -- The values that queries over spans, and over records inside of spans, read: places in a row,
 -- which the core fills from columns of the records that open spans, close them or are inside.
 
-local lower = require "perflua.plan.lower"
 local spans = require "perflua.intervals.spans"
+local trees = require "perflua.plan.trees"
 
 -- A value is of one of the records of a span, of an item of one, or of the span itself;
 -- numbered as in the core.
@@ -14,8 +14,8 @@ local START <const>, STOP <const>, SO_FAR <const> = 1, 2, 3
 local CUT <const>, END <const>, DURATION <const>, STATE <const>, KEY <const> = 4, 5, 6, 7, 7
 
 -- Trees whose fields are places in a row.
----@class perflua.RowLowering: perflua.Lowering
-local Rows = setmetatable({}, { __index = lower.class })
+---@class perflua.Rows: perflua.TreeBuilder
+local Rows = setmetatable({}, { __index = trees.class })
 Rows.__index = Rows
 
 local function itself(record) return record end
@@ -25,11 +25,10 @@ local function side_for(ref, side)
   return ref and (ref.types or ref.checks or ref.mixed) and side or 0
 end
 
--- Returns the lowering for trees over records of a side, or of a part of one.
-function Rows:of_records(ref, side)
-  local name = side_for(ref, side)
-  self.records[name] = self.records[name] or lower.of(self.file)
-  return self.records[name]
+-- Returns a tree of a Ref of which it matters whether it is there, or how many items it has.
+local function tested(ref)
+  if ref.node.op ~= "field" then return ref.node end
+  return { op = "field", kind = ref.kind, ref = ref, tested = true }
 end
 
 -- Adds a column of the tree that is read of records. Returns its place.
@@ -43,8 +42,8 @@ function Rows:column_of(ref, side, as_value)
   local name = ("%s %s %s"):format(side_for(ref, side), as_value, ref.text)
   local place = self.places[name]
   if not place then
-    local lowering = self:of_records(ref, side)
-    place = self:column(as_value and lowering:value(ref) or lowering:leaf(ref, ref.kind, false))
+    place = self:column(as_value and self.records:value(ref)
+      or self.records:node(tested(ref)))
     self.places[name] = place
   end
   return place
@@ -57,35 +56,36 @@ function Rows:number(n)
 end
 
 -- Trees over a record that closes a span and the values kept of the one that opened it.
-local Answers = setmetatable({}, { __index = lower.class })
+local Answers = setmetatable({}, { __index = trees.class })
 Answers.__index = Answers
 
-function Answers:leaf(ref, kind, as_value)
-  if not ref.span then return lower.class.leaf(self, ref, kind, as_value) end
-  local rows, state = self.rows, ref.span.state
-  local column = rows:column_of(ref.span.ref, state and "state " .. state or OPEN, as_value)
+function Answers:node(node)
+  local span = node.ref and node.ref.span
+  if not node.ref then return self:mapped(node) end
+  if not span then return trees.class.node(self, node) end
+  local rows, state = self.rows, span.state
+  local column = rows:column_of(span.ref, state and "state " .. state or OPEN, not node.tested)
   local name = ("opened %s in %s"):format(column, state)
   if not self.fields[name] then
     rows.opened[#rows.opened + 1] = { column, nil, state }
     self.fields[name] = { row = #rows.opened }
   end
-  return { op = "field", kind = kind, field = self.fields[name] }
+  return { op = "field", kind = node.kind, ref = self.fields[name] }
 end
 
 -- Returns the place of a condition on a record of a part and on the opening one.
-function Rows:answers_column(filters, side)
-  local lowering = setmetatable({ rows = self, file = self.file, fields = {} }, Answers)
-  local trees = {}
-  for i, one in ipairs(filters) do trees[i] = lowering:condition(one) end
-  self.records["answers " .. side] = lowering
-  return self:column(lower.all(trees))
+function Rows:answers_column(filters)
+  local builder = setmetatable({ rows = self, fields = {} }, Answers)
+  local conditions = {}
+  for i, filter in ipairs(filters) do conditions[i] = builder:condition(filter) end
+  self.records.calls = self.records.calls or builder.calls
+  return self:column(trees.all(conditions))
 end
 
 -- Returns the place of the record itself.
-function Rows:record_column(side)
+function Rows:record_column()
   self.places.record = self.places.record
-    or self:column(self:of_records(nil, side):call(itself, "any", nil,
-      "records are made for Lua"))
+    or self:column(self.records:call(itself, "any", nil, "records are made for Lua"))
   return self.places.record
 end
 
@@ -97,7 +97,7 @@ function Rows:value_at(column, side, kind, state)
     self.row[#self.row + 1] = { column, side, state }
     self.fields[name] = { row = #self.row }
   end
-  return { op = "field", kind = kind, field = self.fields[name] }
+  return { op = "field", kind = kind, ref = self.fields[name] }
 end
 
 function Rows:time(side, kind) return self:value_at(self.time_column, side, kind) end
@@ -110,7 +110,7 @@ end
 
 -- Returns a tree that tells whether a span ended in a state.
 local function is_state(self, i)
-  return { op = "eq", kind = "boolean", left = self:value_at(STATE, SPAN, "unsigned"),
+  return { op = "==", kind = "boolean", left = self:value_at(STATE, SPAN, "unsigned"),
     right = { op = "const", kind = "natural", value = i - 1 } }
 end
 
@@ -138,15 +138,15 @@ local own = {
 
 -- Returns the names of the fields that functions see beside the usual ones, and their trees.
 local function more_fields(self)
-  local names, trees = {}, {}
-  local function add(name, tree) names[#names + 1], trees[#trees + 1] = name, tree end
+  local names, values = {}, {}
+  local function add(name, tree) names[#names + 1], values[#values + 1] = name, tree end
   if self.pairing.unfinished then add("so_far", own.so_far(self)) end
   if self.pairing.cuts then add("cut", own.cut(self)) end
   for i, state in ipairs(self.pairing.states or {}) do
     add("in_" .. state, own.in_state(self, i))
   end
   if self.pairing.states then add("state", own.state(self)) end
-  return names, trees
+  return names, values
 end
 
 -- Returns a tree that reads a part of the key.
@@ -169,27 +169,27 @@ function Rows:record_ref(ref)
   return span.ref, side_of[span.side], span.state
 end
 
--- Returns the lowering for a Ref: that of spans inside, if it names one of their fields.
-function Rows:lowering_of(ref)
+-- Returns the builder for a Ref: that of spans inside, if it names one of their fields.
+function Rows:builder_of(ref)
   return self.nested and not self.of_spans and not ref.around and self.nested or self
 end
 
-function Rows:leaf(ref, kind, as_value)
-  local lowering = self:lowering_of(ref)
-  if lowering ~= self then return lowering:leaf(ref, kind, as_value) end
-  local span = ref.span
+-- Returns a tree that reads a field.
+local function read_field(self, node)
+  local ref, span = node.ref, node.ref.span
+  local builder = self:builder_of(ref)
+  if builder ~= self then return builder:node(node) end
   if span and span.own then return own[span.own](self, span.number) end
   if span and span.key and self.pairing.stores_key then return self:key_at(span.key) end
   local of_record, side, state = self:record_ref(ref)
-  local column = self:column_of(of_record, state and "state " .. state or side, as_value)
-  return self:value_at(column, side, kind, state)
+  local column = self:column_of(of_record, state and "state " .. state or side,
+    not node.tested)
+  return self:value_at(column, side, node.kind, state)
 end
 
 -- Makes a column of a node that asks the record itself. Returns a tree that reads it.
-function Rows:asked(node, of_record, side, state)
-  local column = self:column(self:of_records(of_record, state and "state " .. state
-    or side):node(node))
-  return self:value_at(column, side, node.kind, state)
+function Rows:asked(node, side, state)
+  return self:value_at(self:column(self.records:node(node)), side, node.kind, state)
 end
 
 local NOTHING = { op = "const", kind = "nil" }
@@ -197,9 +197,9 @@ local NOTHING = { op = "const", kind = "nil" }
 -- Returns a tree for `state == 'running'`, and `~=`, which compares numbers; nil: the node is
 -- none.
 function Rows:compared_state(node)
-  local ref, name = node.left.ref, node.right and node.right.value
-  if node.comparison ~= "eq" or not ref or not ref.span or ref.span.own ~= "state"
-    or self:lowering_of(ref) ~= self then
+  local ref, name = node.left.ref, node.right.value
+  if not ref or not ref.span or ref.span.own ~= "state"
+    or self:builder_of(ref) ~= self then
     return nil
   end
   for i, known in ipairs(self.pairing.states) do
@@ -212,35 +212,36 @@ function Rows:compared_state(node)
 end
 
 function Rows:node(node)
-  if node.op == "under" then
+  if node.op == "field" then
+    return read_field(self, node)
+  elseif node.op == "under" then
     local ref = node.chain or node.symbol
     if not ref then return { op = "const", kind = "boolean", value = false } end
-    local lowering = self:lowering_of(ref)
-    if lowering ~= self then return lowering:node(node) end
-    return self:asked(node, self:record_ref(ref))
+    local builder = self:builder_of(ref)
+    if builder ~= self then return builder:node(node) end
+    local _, side, state = self:record_ref(ref)
+    return self:asked(node, side, state)
   elseif node.op == "count" and node.left.op == "field" then
     local ref = node.left.ref
-    local lowering = self:lowering_of(ref)
-    if lowering ~= self then return lowering:node(node) end
+    local builder = self:builder_of(ref)
+    if builder ~= self then return builder:node(node) end
     if ref.span and ref.span.own then return NOTHING end
     if ref.span and ref.span.key and self.pairing.stores_key then
       return { op = "count", kind = node.kind, left = self:key_at(ref.span.key) }
     end
     local of_record, side, state = self:record_ref(ref)
     if of_record.node.op ~= "field" and of_record.kind ~= "string" then return NOTHING end
-    local count = { op = "count", kind = node.kind, left = of_record.node }
-    return self:asked(count, of_record, side, state)
-  elseif node.op == "compare" then
-    return self:compared_state(node) or lower.class.node(self, node)
+    local count = { op = "count", kind = node.kind, left = tested(of_record) }
+    return self:asked(count, side, state)
   end
-  return lower.class.node(self, node)
+  return node.op == "==" and self:compared_state(node) or self:mapped(node)
 end
 
 -- Returns the parts of a span's record: itself, or the fields that were asked for.
 function Rows:parts(side)
   local columns, names = {}, {}
   local fields = self.pairing.fields and self.pairing.fields[side]
-  if not fields then return { self:record_column(side_of[side]) } end
+  if not fields then return { self:record_column() } end
   for i, ref in ipairs(fields) do
     columns[i], names[i] = self:column_of(ref.span.ref, side_of[side], true), ref.span.ref.text
   end
@@ -252,14 +253,14 @@ function Rows:span()
   if self.span_tree then return self.span_tree end
   local open, open_names = self:parts "open"
   local close, close_names = self:parts "close"
-  local more, trees = {}, {}
-  if not self.at_once then more, trees = more_fields(self) end
+  local more, values = {}, {}
+  if not self.at_once then more, values = more_fields(self) end
   local made, ended = spans.maker(#self.keys,
     { open = open_names, close = close_names, more = more,
       may_lack_close = self.pairing.cuts and self.pairing.unfinished })
   local args = { self:value_at("serial", OPEN, "unsigned"), own.start(self),
     self.at_once and NOTHING or own.stop(self) }
-  table.move(trees, 1, #trees, 4, args)
+  table.move(values, 1, #values, 4, args)
   for i in ipairs(self.keys) do args[#args + 1] = self:key_at(i) end
   for _, column in ipairs(open) do args[#args + 1] = self:value_at(column, OPEN, "any") end
   if self.at_once then
@@ -275,11 +276,11 @@ end
 function Rows:objects()
   if not self.inner or self.of_spans then return { self:span() } end
   if self.nested then return { self.nested:span(), self:span() } end
-  return { self:value_at(self:record_column(INNER), INNER, "any"), self:span() }
+  return { self:value_at(self:record_column(), INNER, "any"), self:span() }
 end
 
 function Rows:call(fn, kind, result, why)
-  return lower.class.call(self, fn, kind, result, why, self:objects())
+  return trees.class.call(self, fn, kind, result, why, self:objects())
 end
 
 -- Returns trees that read the start of a span and its end, that of the recording if it is

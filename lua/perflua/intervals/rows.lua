@@ -6,8 +6,8 @@
 local engine = require "perflua.plan.engine"
 local expr = require "perflua.filter.expr"
 local keys_text = require("perflua.intervals.keys").text
-local lower = require "perflua.plan.lower"
 local row_values = require "perflua.intervals.row_values"
+local trees = require "perflua.plan.trees"
 
 local rows = {}
 
@@ -22,7 +22,7 @@ local function add_kept(self, kept, spec, time)
     local times = ("%s >= 0x%x and %s < 0x%x"):format(time, spec.from or 0, time, spec.to or -1)
     table.insert(filters, 1, assert(expr.compile(times, spec.scope)))
   end
-  for _, one in ipairs(engine.lowered_filters(filters, self)) do
+  for _, one in ipairs(engine.filter_trees(filters, self)) do
     local list = one.why and kept.calling or kept.described
     list[#list + 1] = one.tree
   end
@@ -37,7 +37,7 @@ local function kept_of(self, spec)
   end
   if self.nested then add_kept(self.nested, kept, self.inner.on, "start") end
   add_kept(self, kept, spec, self.inner and not self.nested and "time" or "start")
-  return lower.all(table.move(kept.calling, 1, #kept.calling, #kept.described + 1,
+  return trees.all(table.move(kept.calling, 1, #kept.calling, #kept.described + 1,
     kept.described))
 end
 
@@ -46,16 +46,15 @@ local function add_items(self, spec, made)
   local unnest = spec.unnest
   if not unnest then return end
   local _, filters = engine.split_filters(spec)
-  local trees = {}
-  for i, one in ipairs(engine.lowered_filters(filters, self)) do trees[i] = one.tree end
   made.unnest = { view = unnest.view, inline = unnest.inline }
-  made.item_filter, made.once = lower.all(trees), unnest.once and self:value(unnest.once, "key")
-  made.index = self:leaf(spec.scope:ref(unnest.prefix .. ".index"), "unsigned", true).field.row
+  made.item_filter = engine.tree_of(filters, self)
+  made.once = unnest.once and self:value(unnest.once, "key")
+  made.index = self:value(spec.scope:ref(unnest.prefix .. ".index")).ref.row
 end
 
 -- Returns a column that tells whether a record opens a span, closes it, or is inside.
-local function condition(self, filters, side)
-  local tree = engine.filters({ filters = filters }, self:of_records(nil, side))
+local function condition(self, filters)
+  local tree = engine.tree_of(filters, self.records)
   return self:column(tree or { op = "const", kind = "boolean", value = true })
 end
 
@@ -81,10 +80,10 @@ end
 
 -- Returns the column of the conditions of a part that only records of its types and events are
 -- asked; nil: it has none. Parts with equal descriptions share it.
-local function test_of(self, part, side)
+local function test_of(self, part)
   if not part.filters[1] then return nil end
   local known = type(part.where) == "string" and self.tests[part.text]
-  local test = known or condition(self, part.filters, side)
+  local test = known or condition(self, part.filters)
   if type(part.where) == "string" then self.tests[part.text] = test end
   return test
 end
@@ -98,9 +97,8 @@ local function add_sides(self, pairing)
       local side = #parts == 1 and side_of[name] or ("%s %d"):format(name, i)
       self.sides[#self.sides + 1] = {
         role = ROLES[name], part = part, of = side,
-        condition = condition(self, part.kinds, side),
-        test = test_of(self, part, side),
-        answers = part.answers and self:answers_column(part.answers, side),
+        condition = condition(self, part.kinds), test = test_of(self, part),
+        answers = part.answers and self:answers_column(part.answers),
       }
     end
   end
@@ -141,7 +139,7 @@ local function keys_of(self)
 end
 
 -- Spans inside spans: their values are those of PQ_OF_INNER of the rows of the spans around.
----@class perflua.NestedLowering: perflua.RowLowering
+---@class perflua.NestedRows: perflua.Rows
 local Nested = setmetatable({}, { __index = Rows })
 Nested.__index = Nested
 
@@ -166,7 +164,7 @@ end
 
 local function nested_of(around, pairing)
   local self = setmetatable({
-    file = pairing.file, pairing = pairing, around = around, at_once = false, records = {},
+    pairing = pairing, around = around, at_once = false, records = trees.builder(),
     columns = around.columns, places = {}, fields = {}, row = {}, keys = pairing.close.keys,
     key_of = CLOSE,
   }, Nested)
@@ -178,12 +176,12 @@ end
 ---@param inner table? of intervals.within: rows are records, or spans, inside
 ---@param waits boolean? they wait for the end of the span around them
 ---@param columns table[]? values of records that others read as well, to add to
----@return perflua.RowLowering
+---@return perflua.Rows
 function rows.of(pairing, inner, waits, columns)
   local at_once = inner and not waits or false
   local self = setmetatable({
-    file = pairing.file, pairing = pairing, inner = inner, waits = waits, at_once = at_once,
-    records = {}, columns = columns or {}, places = {}, fields = {}, row = {},
+    pairing = pairing, inner = inner, waits = waits, at_once = at_once,
+    records = trees.builder(), columns = columns or {}, places = {}, fields = {}, row = {},
     keys = pairing.close.keys, key_of = CLOSE,
   }, Rows)
   if at_once and inner.nested then
@@ -193,7 +191,7 @@ function rows.of(pairing, inner, waits, columns)
   end
   self.nested = inner and inner.nested and nested_of(self, inner.nested)
   add_conditions(self, pairing)
-  self.is_inner = inner and not inner.nested and condition(self, inner.filters, INNER)
+  self.is_inner = inner and not inner.nested and condition(self, inner.filters)
   return self
 end
 
@@ -255,12 +253,11 @@ end
 ---@return string? calls why it calls functions that see records, if it does
 function rows.covered(pairing, spec, refs, columns)
   local self = rows.of(pairing, nil, nil, columns)
-  local nodes, calls = row_values.borders(self), nil
+  local nodes = row_values.borders(self)
   for i, ref in ipairs(refs) do nodes[2 + i] = self:value(ref) end
   if #refs == 0 then nodes[3] = { op = "const", kind = "natural", value = 1 } end
   local side = { kept = kept_of(self, spec), nodes = nodes, pairs = describe_pairs(self) }
-  for _, lowering in pairs(self.records) do calls = calls or lowering.calls end
-  return side, calls
+  return side, self.records.calls
 end
 
 ---@param spec table of the query over the spans, or the records inside
@@ -275,12 +272,11 @@ function Rows:description(spec, made)
   made.values = self.columns
   for _, one in ipairs(made.measures or {}) do
     if one.events then
-      made.event = self:leaf(spec.scope:ref "event", "event", true).field.row
+      made.event = self:value(spec.scope:ref "event").ref.row
     end
   end
   for _, one in ipairs { self, self.nested } do
-    made.calls = made.calls or one.calls or nil
-    for _, lowering in pairs(one.records) do made.calls = made.calls or lowering.calls end
+    made.calls = made.calls or one.calls or one.records.calls
   end
   return made
 end

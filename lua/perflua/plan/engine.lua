@@ -4,7 +4,7 @@
 local core = require "perflua.core"
 local errors = require "perflua.errors"
 local events = require "perflua.recording.events"
-local lower = require "perflua.plan.lower"
+local trees = require "perflua.plan.trees"
 local measures = require "perflua.measures"
 local sums = require "perflua.measures.sums"
 local usage_error, guard = errors.usage_error, errors.guard
@@ -22,31 +22,34 @@ local function scope_of(spec, order)
   }
 end
 
---- Lowers each filter of a query.
 ---@param filters perflua.Filter[]
----@param lowering perflua.Lowering
+---@param builder perflua.TreeBuilder
 ---@return { filter: perflua.Filter, tree: table, why: string? }[] # in the order in which they
---- are asked: those that call functions come last; why: they do
-function engine.lowered_filters(filters, lowering)
+--- are evaluated: those that call functions come last; why: they do
+function engine.filter_trees(filters, builder)
   local described, calling = {}, {}
-  local before = lowering.calls
+  local before = builder.calls
   for _, filter in ipairs(filters) do
-    lowering.calls = nil
-    local one = { filter = filter, tree = lowering:condition(filter), why = nil }
-    one.why = lowering.calls
+    builder.calls = nil
+    local one = { filter = filter, tree = builder:condition(filter), why = nil }
+    one.why = builder.calls
     before = before or one.why
     local list = one.why and calling or described
     list[#list + 1] = one
   end
-  lowering.calls = before
+  builder.calls = before
   return table.move(calling, 1, #calling, #described + 1, described)
 end
 
--- Filters as one tree; nil: there are none.
-local function tree_of(filters, lowering)
-  local trees = {}
-  for i, one in ipairs(engine.lowered_filters(filters, lowering)) do trees[i] = one.tree end
-  return lower.all(trees)
+---@param filters perflua.Filter[]
+---@param builder perflua.TreeBuilder
+---@return table? # nil: there are none
+function engine.tree_of(filters, builder)
+  local conditions = {}
+  for i, filter in ipairs(engine.filter_trees(filters, builder)) do
+    conditions[i] = filter.tree
+  end
+  return trees.all(conditions)
 end
 
 ---Splits the filters of a query.
@@ -61,24 +64,24 @@ end
 
 ---The filters of a query's records as one tree.
 ---@param spec table
----@param lowering perflua.Lowering
+---@param builder perflua.TreeBuilder
 ---@return table? tree nil: none
-function engine.filters(spec, lowering)
-  return tree_of(engine.split_filters(spec), lowering)
+function engine.filters(spec, builder)
+  return engine.tree_of((engine.split_filters(spec)), builder)
 end
 
 ---Describes rows that are items of records to the core.
 ---@param spec table
----@param lowering perflua.Lowering
+---@param builder perflua.TreeBuilder
 ---@return table? # nil: rows are records
-function engine.unnest(spec, lowering)
+function engine.unnest(spec, builder)
   local unnest = spec.unnest
   if not unnest then return nil end
   local _, filters = engine.split_filters(spec)
   return {
     view = unnest.view, inline = unnest.inline,
-    once = unnest.once and lowering:value(unnest.once, "key"),
-    filter = tree_of(filters, lowering),
+    once = unnest.once and builder:value(unnest.once, "key"),
+    filter = engine.tree_of(filters, builder),
   }
 end
 
@@ -94,24 +97,24 @@ local function whole_of(keys, columns, description)
   return false
 end
 
-local function keys_of(keys, lowering)
+local function keys_of(keys, builder)
   local list = {}
   for i, key in ipairs(keys) do
     list[i] = {
-      value = lowering:value(key.ref, "key"), other = key.other
-        and lowering:value(key.other, "key"), at = key.at,
+      value = builder:value(key.ref, "key"), other = key.other
+        and builder:value(key.other, "key"), at = key.at,
     }
   end
   return list
 end
 
-local function measures_of(columns, lowering)
+local function measures_of(columns, builder)
   local list = {}
   for i, column in ipairs(columns) do
     list[i] = {
       measure = column.measure, events = column.events, value = column.ref
-        and lowering:value(column.ref, "key"),
-      weight = column.weight and lowering:value(column.weight),
+        and builder:value(column.ref, "key"),
+      weight = column.weight and builder:value(column.weight),
     }
   end
   return list
@@ -161,13 +164,13 @@ end
 
 -- The description with keys and measures; keys_call, measures_call, calls: why these, or any
 -- part of it, call functions.
-local function described(description, keys, columns, lowering)
-  local before = lowering.calls
-  lowering.calls = nil
-  description.keys = keys_of(keys, lowering)
-  description.keys_call, lowering.calls = lowering.calls, nil
-  description.measures = measures_of(columns, lowering)
-  description.measures_call = lowering.calls
+local function described(description, keys, columns, builder)
+  local before = builder.calls
+  builder.calls = nil
+  description.keys = keys_of(keys, builder)
+  description.keys_call, builder.calls = builder.calls, nil
+  description.measures = measures_of(columns, builder)
+  description.measures_call = builder.calls
   description.calls = before or description.keys_call or description.measures_call
   return description
 end
@@ -198,19 +201,19 @@ function engine.grouping(spec, keys, columns)
     usage_error("at most %d measures expected, got %d", MAX_MEASURES, #columns)
   end
   if spec.reader then
-    local grouping = spec.reader:grouping(spec, refs_of(keys, columns), function(lowering)
-      return described({}, keys, columns, lowering)
+    local grouping = spec.reader:grouping(spec, refs_of(keys, columns), function(builder)
+      return described({}, keys, columns, builder)
     end)
     grouping.whole = whole_of(keys, columns, grouping)
     grouping.most = spec.aside and spec.aside.most
     return grouping
   end
-  local lowering = lower.of(spec.file)
+  local builder = trees.builder()
   local description = scope_of(spec, (engine.order(spec, keys, columns)))
-  description.filter = engine.filters(spec, lowering)
-  description.unnest = engine.unnest(spec, lowering)
+  description.filter = engine.filters(spec, builder)
+  description.unnest = engine.unnest(spec, builder)
   description.most = spec.aside and spec.aside.most
-  described(description, keys, columns, lowering)
+  described(description, keys, columns, builder)
   description.whole = whole_of(keys, columns, description)
   return description
 end

@@ -8,7 +8,7 @@ local usage_error = require("perflua.errors").usage_error
 local core = require "perflua.core"
 local engine = require "perflua.plan.engine"
 local guard = require("perflua.errors").guard
-local lower = require "perflua.plan.lower"
+local trees = require "perflua.plan.trees"
 
 local plan = {}
 
@@ -32,7 +32,7 @@ end
 ---Options of a walk over the records of a query that the core does by itself.
 ---@param spec table
 ---@return table
-function plan.walk(spec) return options_of(spec, engine.filters(spec, lower.of(spec.file))) end
+function plan.walk(spec) return options_of(spec, engine.filters(spec, trees.builder())) end
 
 -- A closing value for a cursor.
 function plan.closing(cursor)
@@ -52,19 +52,19 @@ function plan.records(spec)
 end
 
 -- Describes a loop over values to the core; calls: why it calls functions, if it does; first:
--- lowered values in front of the others.
+-- trees of values in front of the others.
 local function values_of(spec, refs, first)
   if #refs > MAX_VALUES then
     usage_error("at most %d values can be read from a record, got %d", MAX_VALUES, #refs)
   end
   if spec.reader then return spec.reader:loop(spec, refs) end
-  local lowering, values = lower.of(spec.file), { table.unpack(first or {}) }
-  for _, ref in ipairs(refs) do values[#values + 1] = lowering:value(ref) end
+  local builder, values = trees.builder(), { table.unpack(first or {}) }
+  for _, ref in ipairs(refs) do values[#values + 1] = builder:value(ref) end
   local options = options_of(spec, nil, values)
-  options.values_call = lowering.calls
-  options.filter = engine.filters(spec, lowering)
-  options.unnest = engine.unnest(spec, lowering)
-  options.calls = lowering.calls
+  options.values_call = builder.calls
+  options.filter = engine.filters(spec, builder)
+  options.unnest = engine.unnest(spec, builder)
+  options.calls = builder.calls
   return options
 end
 
@@ -91,7 +91,7 @@ end
 
 ---@param spec table
 ---@param refs table[]
----@param first table[]? lowered values in front of those, of records only
+---@param first table[]? trees of values in front of those, of records only
 ---@return function step # -> the next record's values, absent ones false; nil at the end
 ---@return table cursor # to close
 function plan.values(spec, refs, first) return open(spec, values_of(spec, refs, first)) end
@@ -104,8 +104,8 @@ function plan.values(spec, refs, first) return open(spec, values_of(spec, refs, 
 ---@return function step
 ---@return table cursor
 function plan.values_with_chains(spec, refs, chain)
-  local lowering = lower.of(spec.file)
-  local value = lowering:value(spec.scope:stack("callchain", chain))
+  local builder = trees.builder()
+  local value = builder:value(spec.scope:stack("callchain", chain))
   local options = values_of(spec, refs, { value })
   options.chain = 1
   return open(spec, options)

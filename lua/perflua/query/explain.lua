@@ -7,7 +7,7 @@ local description = require "perflua.table.description"
 local engine = require "perflua.plan.engine"
 local fmt = require "perflua.text.fmt"
 local guard = require("perflua.errors").guard
-local lower = require "perflua.plan.lower"
+local trees = require "perflua.plan.trees"
 local plan = require "perflua.plan"
 
 local SHOWN = 8 -- names in a list
@@ -65,10 +65,10 @@ end
 
 -- Filters in the order in which they are asked: those that call functions of Lua come last.
 -- Between those of records and those of rows stands what rows are.
-local function add_filters(spec, lowering, add)
+local function add_filters(spec, builder, add)
   local of_records, of_rows = engine.split_filters(spec)
   local function add_list(filters)
-    for _, one in ipairs(engine.lowered_filters(filters, lowering)) do
+    for _, one in ipairs(engine.filter_trees(filters, builder)) do
       local filter = one.filter
       add(filter.node and "C" or "Lua", "where " .. filter.shown, filter.node and one.why)
     end
@@ -179,7 +179,7 @@ function explain.spec(spec, own)
   local what = spec.reader and spec.reader.reads or records_of(spec) .. events_of(spec)
   line("reads", ("%s in %s"):format(what, place_of(spec.file)))
   line("times", times_of(spec))
-  add_filters(spec, spec.reader and spec.reader:lowering(spec, {}) or lower.of(spec.file), add)
+  add_filters(spec, spec.reader and spec.reader:builder(spec, {}) or trees.builder(), add)
   local in_core, workers, why, passes = (spec.keys and add_grouping or add_loop)(spec, add)
   for _, step in ipairs(own and own.steps or {}) do add(step[1], step[2]) end
   line("order", order_of(spec, in_core))

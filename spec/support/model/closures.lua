@@ -74,6 +74,25 @@ local function matches_glob(text, glob)
   return (first == "?" or first == text:sub(1, 1)) and matches_glob(text:sub(2), rest)
 end
 
+local function compare(node, access)
+  local left, right, negated = closure(node.left, access), closure(node.right, access),
+    node.negated
+  local fn, constant = node.fn, node.right.op == "const" and node.right.value
+  if constant then
+    return function(x)
+      local a = left(x)
+      return a ~= nil and fn(a, constant) ~= negated
+    end
+  end
+  return function(x)
+    local a = left(x)
+    if a == nil then return false end
+    local b = right(x)
+    if b == nil then return false end
+    return fn(a, b) ~= negated
+  end
+end
+
 emit = {
   const = function(node)
     local value = node.value
@@ -108,33 +127,15 @@ emit = {
     local a = closure(node.left, access)
     return function(x) return not a(x) end
   end,
-  ["nil-test"] = function(node, access)
-    local a, present = closure(node.left, access), node.present
-    return function(x) return (a(x) ~= nil) == present end
+  present = function(node, access)
+    local a, negated = closure(node.left, access), node.negated
+    return function(x) return (a(x) == nil) == negated end
   end,
   event = function(node, access)
-    local field, set, negated = closure(node.field, access), node.set, node.negated
+    local field, set, negated = closure(node.left, access), node.set, node.negated
     return function(x)
       local event = field(x)
       return event ~= nil and (set[event.index] or false) ~= negated
-    end
-  end,
-  compare = function(node, access)
-    local left, right, negated = closure(node.left, access), closure(node.right, access),
-      node.negated
-    local compare, constant = node.compare, node.right.op == "const" and node.right.value
-    if constant then
-      return function(x)
-        local a = left(x)
-        return a ~= nil and compare(a, constant) ~= negated
-      end
-    end
-    return function(x)
-      local a = left(x)
-      if a == nil then return false end
-      local b = right(x)
-      if b == nil then return false end
-      return compare(a, b) ~= negated
     end
   end,
   ["in"] = function(node, access)
@@ -168,7 +169,7 @@ emit = {
     end
   end,
   under = function(node, access)
-    local name, none = node.value, function() end
+    local name, none = node.right.value, function() end
     local chain = node.chain and access(node.chain) or none
     local symbol = node.symbol and access(node.symbol) or none
     local function has_name(text)
@@ -201,5 +202,6 @@ emit = {
     end
   end,
 }
+for op in ("== < <= > >="):gmatch("%S+") do emit[op] = compare end
 
 return closure

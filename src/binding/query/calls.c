@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "trees.h"
 #include "binding/value.h"
+#include "trees.h"
 
 /* Names of fields of `keep`. */
 #define CALLS	"calls"
@@ -19,17 +19,10 @@ enum {
 	AT_NUMBERS, /* of those of keys, by object */
 };
 
-enum conversion {
-	IS_VALUE,
-	IS_CONDITION,
-	IS_KEY,
-	IS_EVENT,
-};
-
 /* A function, numbered by its position in `keep`. Room for its text follows. */
 struct call {
 	struct pq_call call;
-	enum conversion conversion;
+	enum pl_call_result result;
 };
 
 struct pl_calls *pl_calls_of(lua_State *L, int keep)
@@ -158,16 +151,13 @@ static void to_call_value(lua_State *L, struct pl_calls *c, const struct call *c
 		return;
 	} else if (lua_type(L, -1) == LUA_TSTRING) {
 		to_text(L, c, call, out);
-	} else if (call->conversion == IS_EVENT) {
-		out->event = pl_check_event(L, -1);
-		out->type = PQ_EVENT;
-	} else if (call->conversion == IS_KEY && luaL_testudata(L, -1, PL_EVENT)) {
+	} else if (call->result == PL_CALL_KEY && luaL_testudata(L, -1, PL_EVENT)) {
 		lua_pushstring(L, pl_check_event(L, -1)->name);
 		to_text(L, c, call, out);
 		lua_pop(L, 1);
 	} else {
 		lua_pushvalue(L, -1);
-		out->i = call->conversion == IS_KEY ? intern_key(L, c) : to_known(L, c);
+		out->i = call->result == PL_CALL_KEY ? intern_key(L, c) : to_known(L, c);
 		out->type = PQ_OBJECT;
 	}
 }
@@ -193,7 +183,7 @@ static void run_call(const struct pq_call *pq_call, struct pq_fields *fields,
 	lua_call(L, pq_call->n_args ? (int)pq_call->n_args : 1, 1);
 	if (c->file->closed)
 		luaL_error(L, "%s: a query continues over a closed file", c->file->file->path);
-	if (call->conversion == IS_CONDITION) {
+	if (call->result == PL_CALL_CONDITION) {
 		out->type = PQ_BOOL;
 		out->u = (uint64_t)lua_toboolean(L, -1);
 	} else {
@@ -202,27 +192,16 @@ static void run_call(const struct pq_call *pq_call, struct pq_fields *fields,
 	lua_pop(L, 1);
 }
 
-static enum conversion to_conversion(lua_State *L, int index)
-{
-	static const char *const names[] = { "value", "condition", "key", "event", NULL };
-	int number;
-
-	lua_getfield(L, index, "is");
-	number = luaL_checkoption(L, -1, names[0], names);
-	lua_pop(L, 1);
-	return (enum conversion)number;
-}
-
-struct pq_call *pl_to_call(lua_State *L, int keep, int index)
+struct pq_call *pl_to_call(lua_State *L, int keep, enum pl_call_result result)
 {
 	struct pl_calls *calls = make_calls(L, keep);
 	struct call *call = pl_keep(L, keep, sizeof(*call));
 
-	call->conversion = to_conversion(L, index);
+	call->result = result;
 	call->call.run = run_call;
 	call->call.arg = calls;
 	call->call.number = (uint32_t)lua_rawlen(L, keep) + 1;
-	if (lua_getfield(L, index, "fn") != LUA_TFUNCTION)
+	if (!lua_isfunction(L, -1))
 		luaL_error(L, "invalid query: a call needs a function");
 	lua_rawseti(L, keep, call->call.number);
 	lua_pushboolean(L, 0);
@@ -264,4 +243,49 @@ bool pl_calls_push_record(lua_State *L, const struct pl_calls *c)
 void pl_calls_push_object(lua_State *L, const struct pl_calls *c, const struct pq_value *value)
 {
 	lua_rawgeti(L, c->at + AT_OBJECTS, value->i);
+}
+
+void pl_push_answer(lua_State *L, int file, const struct pq_value *v)
+{
+	switch (v->type) {
+	case PQ_BOOL:
+		lua_pushboolean(L, v->u != 0);
+		break;
+	case PQ_INT:
+		lua_pushinteger(L, v->i);
+		break;
+	case PQ_FLOAT:
+		lua_pushnumber(L, v->f);
+		break;
+	case PQ_TEXT:
+		lua_pushlstring(L, v->p, v->size);
+		break;
+	case PQ_EVENT:
+		pl_push_event(L, file, v->event);
+		break;
+	default:
+		lua_pushnil(L);
+	}
+}
+
+bool pl_to_scalar(lua_State *L, int index, struct pq_value *value)
+{
+	switch (lua_type(L, index)) {
+	case LUA_TNIL:
+		value->type = PQ_NIL;
+		return true;
+	case LUA_TBOOLEAN:
+		value->type = PQ_BOOL;
+		value->u = (uint64_t)lua_toboolean(L, index);
+		return true;
+	case LUA_TNUMBER:
+		value->type = lua_isinteger(L, index) ? PQ_INT : PQ_FLOAT;
+		if (value->type == PQ_INT)
+			value->i = lua_tointeger(L, index);
+		else
+			value->f = lua_tonumber(L, index);
+		return true;
+	default:
+		return false;
+	}
 }

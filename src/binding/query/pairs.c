@@ -240,10 +240,8 @@ static void to_ended(lua_State *L, int keep, struct pq_pairing *how, int table, 
 
 		if (n_args < 1 || n_args > PQ_MAX_ROW)
 			luaL_error(L, "pairs: a function and its values expected");
-		lua_newtable(L);
 		lua_rawgeti(L, at, 1);
-		lua_setfield(L, -2, "fn");
-		call = pl_to_call(L, keep, at + 1);
+		call = pl_to_call(L, keep, PL_CALL_VALUE);
 		call->n_args = n_args; /* the first is the serial number */
 		places = pl_keep(L, keep, n_args * sizeof(*places));
 		for (size_t i = 1; i < n_args; i++) {

@@ -6,6 +6,7 @@
 
 #include "result.h"
 #include "result/writer.h"
+#include "calls.h"
 #include "trees.h"
 
 #define PL_RESULT_VIEW "perflua.result_view"

@@ -10,6 +10,7 @@
 #include "perfdata/format/print_scalar.h"
 #include "result.h"
 #include "result/writer.h"
+#include "calls.h"
 #include "trees.h"
 
 /*

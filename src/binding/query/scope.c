@@ -17,6 +17,35 @@ static struct pd_types recorded_types(void)
 	return types;
 }
 
+struct pd_types pl_to_types(lua_State *L, int index)
+{
+	struct pd_types types = { 0 };
+
+	index = lua_absindex(L, index);
+	for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+		int is_integer;
+		lua_Integer type = lua_tointegerx(L, -2, &is_integer);
+
+		if (!is_integer || type < 0 || type > UINT32_MAX)
+			luaL_error(L, "no record type of that number");
+		pd_types_add(&types, (uint32_t)type);
+	}
+	return types;
+}
+
+void pl_to_events(lua_State *L, int index, uint8_t *events, size_t n)
+{
+	index = lua_absindex(L, index);
+	for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+		int is_integer;
+		lua_Integer i = lua_tointegerx(L, -2, &is_integer);
+
+		if (!is_integer || i < 1 || (lua_Unsigned)i > n)
+			luaL_error(L, "no event of that number");
+		events[i - 1] = (uint8_t)lua_toboolean(L, -1);
+	}
+}
+
 static void set_types(lua_State *L, struct pq_scope *scope, int options)
 {
 	lua_getfield(L, options, "container");

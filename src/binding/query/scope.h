@@ -20,6 +20,15 @@
 void pl_to_scope(lua_State *L, int keep, const struct pl_file *file, int options,
 		 struct pl_progress *progress, struct pq_scope *scope);
 
+/*
+ * Sets events[n] from the table {[index] = true} at `index`: 1 for events that are in it.
+ * [-0, +0]
+ */
+void pl_to_events(lua_State *L, int index, uint8_t *events, size_t n);
+
+/* Reads the types from the table {[type_id] = true} at `index`. [-0, +0] */
+struct pd_types pl_to_types(lua_State *L, int index);
+
 /* Returns the recorded system for a query with this scope. Raises as pl_system() does. */
 struct pm_system *pl_scope_system(lua_State *L, struct pl_file *file,
 				  const struct pq_scope *scope);

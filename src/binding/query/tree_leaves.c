@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "calls.h"
+#include "scope.h"
+
 static const struct kind {
 	const char *name;
 	enum pq_kind kind;
@@ -14,7 +17,7 @@ static const struct kind {
 	{ "nil", PQ_K_NIL },	     { "stack", PQ_K_STACK },
 };
 
-int pl_no_tree(lua_State *L, const char *what)
+int pl_refuse_tree(lua_State *L, const char *what)
 {
 	return luaL_error(L, "invalid query: %s", what);
 }
@@ -38,7 +41,7 @@ void *pl_keep(lua_State *L, int keep, size_t size)
 void *pl_keep_array(lua_State *L, int keep, size_t n, size_t size)
 {
 	if (n > (size_t)PTRDIFF_MAX / size)
-		pl_no_tree(L, "too large");
+		pl_refuse_tree(L, "too large");
 	return pl_keep(L, keep, n * size);
 }
 
@@ -47,33 +50,34 @@ struct pq_value pl_to_constant(lua_State *L, int keep)
 	struct pq_value v = { .type = PQ_NIL };
 	size_t n;
 
-	switch (lua_type(L, -1)) {
-	case LUA_TNIL:
-		break;
-	case LUA_TBOOLEAN:
-		v.type = PQ_BOOL;
-		v.u = (uint64_t)lua_toboolean(L, -1);
-		break;
-	case LUA_TNUMBER:
-		v.type = lua_isinteger(L, -1) ? PQ_INT : PQ_FLOAT;
-		if (v.type == PQ_INT)
-			v.i = lua_tointeger(L, -1);
-		else
-			v.f = lua_tonumber(L, -1);
-		break;
-	case LUA_TSTRING:
-		v.type = PQ_TEXT;
-		v.p = lua_tolstring(L, -1, &n);
-		if (n > UINT32_MAX)
-			pl_no_tree(L, "a text is too long");
-		v.size = (uint32_t)n;
-		keep_top(L, keep);
+	if (pl_to_scalar(L, -1, &v)) {
+		lua_pop(L, 1);
 		return v;
-	default:
-		pl_no_tree(L, "a value is not a number, string or boolean");
 	}
-	lua_pop(L, 1);
+	if (lua_type(L, -1) != LUA_TSTRING)
+		pl_refuse_tree(L, "a value is not a number, string or boolean");
+	v.type = PQ_TEXT;
+	v.p = lua_tolstring(L, -1, &n);
+	if (n > UINT32_MAX)
+		pl_refuse_tree(L, "a text is too long");
+	v.size = (uint32_t)n;
+	keep_top(L, keep);
 	return v;
+}
+
+enum pq_kind pl_to_kind(lua_State *L, int index, const char *field)
+{
+	const char *name = lua_getfield(L, index, field) == LUA_TSTRING ? lua_tostring(L, -1) :
+									  "";
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].name, name) == 0) {
+			lua_pop(L, 1);
+			return kinds[i].kind;
+		}
+	}
+	pl_refuse_tree(L, "no such kind");
+	return PQ_K_ANY;
 }
 
 /* Reads the name of a step, which `keep` keeps, and which has no NUL. */
@@ -83,7 +87,7 @@ static const char *to_name(lua_State *L, int keep)
 	const char *name = lua_tolstring(L, -1, &n);
 
 	if (strlen(name) != n)
-		pl_no_tree(L, "a name has a NUL");
+		pl_refuse_tree(L, "a name has a NUL");
 	keep_top(L, keep);
 	return name;
 }
@@ -100,80 +104,35 @@ static void to_step(lua_State *L, int keep, struct pq_step *step)
 		step->index = i < 1 || i > UINT32_MAX ? UINT32_MAX : (uint32_t)i;
 		lua_pop(L, 1);
 	} else {
-		pl_no_tree(L, "a step is a name or a position");
+		pl_refuse_tree(L, "a step is a name or a position");
 	}
 }
 
-static unsigned to_field_name(struct pl_tree_maker *m, int index)
+static unsigned to_field_name(struct pl_tree_reader *r, int path)
 {
 	unsigned id = 0;
 
-	if (lua_rawgeti(m->L, index, 1) == LUA_TSTRING)
-		id = pl_names_find(m->file->names, lua_tostring(m->L, -1));
+	if (lua_rawgeti(r->L, path, 1) == LUA_TSTRING)
+		id = pl_names_find(r->file->names, lua_tostring(r->L, -1));
 	if (!id || id >= PL_METHODS)
-		pl_no_tree(m->L, "no such field");
-	lua_pop(m->L, 1);
+		pl_refuse_tree(r->L, "no such field");
+	lua_pop(r->L, 1);
 	return id;
 }
 
-void pl_to_events(lua_State *L, int index, uint8_t *events, size_t n)
+/* Reads {[index] = value} on top. */
+static void to_by_event(struct pl_tree_reader *r, struct pq_field *field)
 {
-	index = lua_absindex(L, index);
-	for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
-		int is_integer;
-		lua_Integer i = lua_tointegerx(L, -2, &is_integer);
-
-		if (!is_integer || i < 1 || (lua_Unsigned)i > n)
-			luaL_error(L, "no event of that number");
-		events[i - 1] = (uint8_t)lua_toboolean(L, -1);
-	}
-}
-
-struct pd_types pl_to_types(lua_State *L, int index)
-{
-	struct pd_types types = { 0 };
-
-	index = lua_absindex(L, index);
-	for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
-		int is_integer;
-		lua_Integer type = lua_tointegerx(L, -2, &is_integer);
-
-		if (!is_integer || type < 0 || type > UINT32_MAX)
-			luaL_error(L, "no record type of that number");
-		pd_types_add(&types, (uint32_t)type);
-	}
-	return types;
-}
-
-/* Reads {[index] = value} on top, and pops it. */
-static void to_by_event(struct pl_tree_maker *m, struct pq_field *field)
-{
-	lua_State *L = m->L;
-	size_t n = m->file->session->n_events;
-	struct pq_value *values = pl_keep_array(L, m->keep, n, sizeof(*values));
+	lua_State *L = r->L;
+	size_t n = r->file->session->n_events;
+	struct pq_value *values = pl_keep_array(L, r->keep, n, sizeof(*values));
 
 	for (size_t i = 0; i < n; i++) {
 		lua_rawgeti(L, -1, (lua_Integer)i + 1);
-		values[i] = pl_to_constant(L, m->keep);
+		values[i] = pl_to_constant(L, r->keep);
 	}
 	field->by_event = values;
 	field->n_by_event = n;
-	lua_pop(L, 1);
-}
-
-enum pq_kind pl_to_kind(lua_State *L, int index)
-{
-	const char *name = lua_getfield(L, index, "kind") == LUA_TSTRING ? lua_tostring(L, -1) :
-									   "";
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i].name, name) == 0) {
-			lua_pop(L, 1);
-			return kinds[i].kind;
-		}
-	}
-	pl_no_tree(L, "no such kind");
-	return PQ_K_ANY;
 }
 
 /*
@@ -185,7 +144,7 @@ static struct pq_field *row_field(lua_State *L, struct pq_field *field)
 	lua_Integer row = lua_tointeger(L, -1);
 
 	if (row < 1 || row > PQ_MAX_ROW)
-		pl_no_tree(L, "a field is not in the row");
+		pl_refuse_tree(L, "a field is not in the row");
 	lua_pop(L, 1);
 	field->row = (uint32_t)row;
 	return field;
@@ -198,7 +157,7 @@ const struct pd_view_desc *pl_to_view(lua_State *L, int index)
 	if (lua_getfield(L, index, "view") == LUA_TSTRING)
 		view = pq_unnest_view(lua_tostring(L, -1));
 	if (!view)
-		pl_no_tree(L, "no view whose items can be rows");
+		pl_refuse_tree(L, "no view whose items can be rows");
 	lua_pop(L, 1);
 	return view;
 }
@@ -210,7 +169,7 @@ static struct pq_field *item_field(lua_State *L, int index, struct pq_field *fie
 
 	field->item = pq_item_member(pl_to_view(L, index), name);
 	if (!field->item)
-		pl_no_tree(L, "items have no such member");
+		pl_refuse_tree(L, "items have no such member");
 	lua_pop(L, 1);
 	return field;
 }
@@ -233,69 +192,74 @@ static uint8_t to_chain_kind(lua_State *L, int index)
 	while (kind < n && strcmp(names[kind], name) != 0)
 		kind++;
 	if (kind == n)
-		pl_no_tree(L, "no such chain");
+		pl_refuse_tree(L, "no such chain");
 	lua_pop(L, 1);
 	return kind;
 }
 
-/* Makes the field that the table at `index` describes. */
-static struct pq_field *make_field(struct pl_tree_maker *m, int index)
+/* Reads the name and the steps of the path on top. */
+static void to_path(struct pl_tree_reader *r, struct pq_field *field)
 {
-	lua_State *L = m->L;
-	size_t n = (size_t)lua_rawlen(L, index);
-	struct pq_field *field;
+	lua_State *L = r->L;
+	int path = lua_gettop(L);
+	size_t n = lua_istable(L, path) ? (size_t)lua_rawlen(L, path) : 0;
 
-	field = pl_keep(L, m->keep, sizeof(*field));
+	if (n < 1 || n > PQ_MAX_STEPS + 1)
+		pl_refuse_tree(L, "a field has too many parts, or none");
+	field->name = to_field_name(r, path);
+	field->n_steps = (unsigned)n - 1;
+	for (unsigned i = 0; i < field->n_steps; i++) {
+		lua_rawgeti(L, path, i + 2);
+		to_step(L, r->keep, &field->steps[i]);
+	}
+}
+
+/* Makes the field that the Ref at `index` stands for. */
+static struct pq_field *make_field(struct pl_tree_reader *r, int index)
+{
+	lua_State *L = r->L;
+	struct pq_field *field = pl_keep(L, r->keep, sizeof(*field));
+
 	if (lua_getfield(L, index, "row") != LUA_TNIL)
 		return row_field(L, field);
 	lua_pop(L, 1);
-	if (!m->file)
-		pl_no_tree(L, "a column is a place in a row");
+	if (!r->file)
+		pl_refuse_tree(L, "a column is a place in a row");
 	if (lua_getfield(L, index, "item") != LUA_TNIL)
 		return item_field(L, index, field);
-	lua_pop(L, 1);
-	if (n < 1 || n > PQ_MAX_STEPS + 1)
-		pl_no_tree(L, "a field has too many parts, or none");
-	field->name = to_field_name(m, index);
-	field->n_steps = (unsigned)n - 1;
-	for (unsigned i = 0; i < field->n_steps; i++) {
-		lua_rawgeti(L, index, i + 2);
-		to_step(L, m->keep, &field->steps[i]);
-	}
+	if (lua_getfield(L, index, "by_event") == LUA_TTABLE)
+		to_by_event(r, field);
+	lua_getfield(L, index, "path");
+	to_path(r, field);
 	field->chain_kind = to_chain_kind(L, index);
 	if (lua_getfield(L, index, "types") == LUA_TTABLE) {
-		struct pd_types *types = pl_keep(L, m->keep, sizeof(*types));
+		struct pd_types *types = pl_keep(L, r->keep, sizeof(*types));
 
 		*types = pl_to_types(L, -1);
 		field->types = types;
 	}
-	lua_pop(L, 1);
-	if (lua_getfield(L, index, "kind") != LUA_TNIL)
-		field->kind = pl_to_kind(L, index);
-	lua_pop(L, 1);
-	if (lua_getfield(L, index, "by_event") == LUA_TTABLE)
-		to_by_event(m, field);
-	else
-		lua_pop(L, 1);
+	if (lua_getfield(L, index, "checks") != LUA_TNIL)
+		field->kind = pl_to_kind(L, index, "checks");
+	lua_pop(L, 4);
 	return field;
 }
 
-const struct pq_field *pl_to_field(struct pl_tree_maker *m)
+const struct pq_field *pl_to_field(struct pl_tree_reader *r)
 {
-	lua_State *L = m->L;
+	lua_State *L = r->L;
 	int index = lua_gettop(L);
 	struct pq_field *field;
 
 	if (!lua_istable(L, index))
-		pl_no_tree(L, "a field is a table");
+		pl_refuse_tree(L, "a field has no Ref");
 	lua_pushvalue(L, index);
-	if (lua_rawget(L, m->keep) == LUA_TLIGHTUSERDATA) {
+	if (lua_rawget(L, r->keep) == LUA_TLIGHTUSERDATA) {
 		field = lua_touserdata(L, -1);
 	} else {
-		field = make_field(m, index);
+		field = make_field(r, index);
 		lua_pushvalue(L, index);
 		lua_pushlightuserdata(L, field);
-		lua_rawset(L, m->keep);
+		lua_rawset(L, r->keep);
 	}
 	lua_settop(L, index - 1);
 	return field;

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "binding/value.h"
 #include "calls.h"
+#include "scope.h"
 
 #define MAX_NODES (1u << 18) /* of one tree: a filter has fewer */
 
@@ -13,70 +13,71 @@ enum {
 	RIGHT = 2,
 	BOTH = LEFT | RIGHT,
 	VALUE = 4,
-	FIELD = 8,
+	REF = 8,
 	EVENTS = 16,
 	SET = 32,
-	CALL = 64,
+	FN = 64,
 };
 
+/* By the names of lua/perflua/filter/check.lua. */
 static const struct op {
 	const char *name;
 	enum pq_op op;
 	unsigned needs;
 } ops[] = {
-	{ "const", PQ_CONST, VALUE },  { "field", PQ_FIELD, FIELD },
+	{ "const", PQ_CONST, VALUE },  { "field", PQ_FIELD, REF },
 	{ "and", PQ_AND, BOTH },       { "or", PQ_OR, BOTH },
 	{ "not", PQ_NOT, LEFT },       { "present", PQ_PRESENT, LEFT },
-	{ "eq", PQ_EQ, BOTH },	       { "lt", PQ_LT, BOTH },
-	{ "le", PQ_LE, BOTH },	       { "gt", PQ_GT, BOTH },
-	{ "ge", PQ_GE, BOTH },	       { "event_in", PQ_EVENT_IN, LEFT | EVENTS },
+	{ "==", PQ_EQ, BOTH },	       { "<", PQ_LT, BOTH },
+	{ "<=", PQ_LE, BOTH },	       { ">", PQ_GT, BOTH },
+	{ ">=", PQ_GE, BOTH },	       { "event", PQ_EVENT_IN, LEFT | EVENTS },
 	{ "in", PQ_IN, LEFT | SET },   { "find", PQ_FIND, BOTH },
 	{ "starts", PQ_STARTS, BOTH }, { "under", PQ_UNDER, RIGHT },
-	{ "add", PQ_ADD, BOTH },       { "sub", PQ_SUB, BOTH },
-	{ "mul", PQ_MUL, BOTH },       { "div", PQ_DIV, BOTH },
-	{ "idiv", PQ_IDIV, BOTH },     { "mod", PQ_MOD, BOTH },
-	{ "pow", PQ_POW, BOTH },       { "band", PQ_BAND, BOTH },
-	{ "bor", PQ_BOR, BOTH },       { "bxor", PQ_BXOR, BOTH },
-	{ "shl", PQ_SHL, BOTH },       { "shr", PQ_SHR, BOTH },
+	{ "+", PQ_ADD, BOTH },	       { "-", PQ_SUB, BOTH },
+	{ "*", PQ_MUL, BOTH },	       { "/", PQ_DIV, BOTH },
+	{ "//", PQ_IDIV, BOTH },       { "%", PQ_MOD, BOTH },
+	{ "^", PQ_POW, BOTH },	       { "&", PQ_BAND, BOTH },
+	{ "|", PQ_BOR, BOTH },	       { "~", PQ_BXOR, BOTH },
+	{ "<<", PQ_SHL, BOTH },	       { ">>", PQ_SHR, BOTH },
 	{ "neg", PQ_NEG, LEFT },       { "bnot", PQ_BNOT, LEFT },
 	{ "bucket", PQ_BUCKET, BOTH }, { "count", PQ_COUNT, LEFT },
-	{ "call", PQ_CALL, CALL },     { "glob", PQ_GLOB, BOTH },
+	{ "call", PQ_CALL, FN },       { "glob", PQ_GLOB, BOTH },
 	{ "match", PQ_MATCH, BOTH },   { "lower", PQ_LOWER, LEFT },
 	{ "given", PQ_GIVEN, BOTH },   { "either", PQ_EITHER, BOTH },
 };
 
-/* Reads the array of values on top, and pops it. */
-static void to_set(struct pl_tree_maker *m, struct pq_node *node)
+/* Reads the keys of the table {[value] = true} on top, and pops it. */
+static void to_set(struct pl_tree_reader *r, struct pq_node *node)
 {
-	lua_State *L = m->L;
+	lua_State *L = r->L;
 	struct pq_value *set;
-	size_t n;
+	size_t n = 0;
 
 	if (!lua_istable(L, -1))
-		pl_no_tree(L, "a set is a table");
-	n = (size_t)lua_rawlen(L, -1);
-	set = pl_keep_array(L, m->keep, n, sizeof(*set));
-	for (size_t i = 0; i < n; i++) {
-		lua_rawgeti(L, -1, (lua_Integer)i + 1);
-		set[i] = pl_to_constant(L, m->keep);
+		pl_refuse_tree(L, "a set is a table");
+	for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+		n++;
+	set = pl_keep_array(L, r->keep, n, sizeof(*set));
+	for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+		lua_pushvalue(L, -2);
+		set[node->n_set++] = pl_to_constant(L, r->keep);
 	}
 	node->set = set;
-	node->n_set = n;
 	lua_pop(L, 1);
 }
 
 /* Reads the table {[index] = true} on top, and pops it. */
-static void to_node_events(struct pl_tree_maker *m, struct pq_node *node)
+static void to_node_events(struct pl_tree_reader *r, struct pq_node *node)
 {
-	size_t n = m->file->session->n_events;
-	uint8_t *events = pl_keep(m->L, m->keep, n);
+	size_t n = r->file->session->n_events;
+	uint8_t *events = pl_keep(r->L, r->keep, n);
 
-	if (!lua_istable(m->L, -1))
-		pl_no_tree(m->L, "events are a table");
-	pl_to_events(m->L, -1, events, n);
+	if (!lua_istable(r->L, -1))
+		pl_refuse_tree(r->L, "events are a table");
+	pl_to_events(r->L, -1, events, n);
 	node->events = events;
 	node->n_events = n;
-	lua_pop(m->L, 1);
+	lua_pop(r->L, 1);
 }
 
 static const struct op *to_op(lua_State *L, int index)
@@ -90,7 +91,7 @@ static const struct op *to_op(lua_State *L, int index)
 			return &ops[i];
 		}
 	}
-	pl_no_tree(L, "no such op");
+	pl_refuse_tree(L, "no such op");
 	return NULL;
 }
 
@@ -102,126 +103,189 @@ static void check_node(lua_State *L, const struct pq_node *node)
 	switch (node->op) {
 	case PQ_EVENT_IN:
 		if (left->op != PQ_FIELD)
-			pl_no_tree(L, "event_in takes a field");
+			pl_refuse_tree(L, "event takes a field");
 		break;
 	case PQ_UNDER:
 		if (right->op != PQ_CONST || right->constant.type != PQ_TEXT)
-			pl_no_tree(L, "under() takes a name");
+			pl_refuse_tree(L, "under() takes a name");
 		break;
 	case PQ_GLOB:
 	case PQ_MATCH:
 		if (right->op != PQ_CONST || right->constant.type != PQ_TEXT)
-			pl_no_tree(L, "a pattern is a text");
+			pl_refuse_tree(L, "a pattern is a text");
 		break;
 	case PQ_BUCKET:
 		if (right->op != PQ_CONST || right->constant.type != PQ_INT ||
 		    right->constant.i <= 0)
-			pl_no_tree(L, "a bucket's size is an integer above 0");
+			pl_refuse_tree(L, "a bucket's size is an integer above 0");
 		break;
 	case PQ_COUNT:
 		if (left->op != PQ_FIELD && left->kind != PQ_K_STRING)
-			pl_no_tree(L, "count takes a field or a text");
+			pl_refuse_tree(L, "count takes a field or a text");
 		break;
 	default:
 		break;
 	}
 }
 
-static const struct pq_node *make_node(struct pl_tree_maker *m, int index);
+static const struct pq_node *make_node(struct pl_tree_reader *r, int index);
 
 /* Makes the call of the table at `index`, with its arguments. */
-static const struct pq_call *make_call(struct pl_tree_maker *m, int index)
+static const struct pq_call *make_call(struct pl_tree_reader *r, int index)
 {
-	lua_State *L = m->L;
-	struct pq_call *call = pl_to_call(L, m->keep, index);
+	static const char *const results[] = { "value", "condition", "key", NULL };
+	lua_State *L = r->L;
 	const struct pq_node **args;
+	struct pq_call *call;
+	int result;
 	size_t n;
 
+	lua_getfield(L, index, "is");
+	result = luaL_checkoption(L, -1, results[PL_CALL_VALUE], results);
+	lua_getfield(L, index, "fn");
+	call = pl_to_call(L, r->keep, (enum pl_call_result)result);
+	lua_pop(L, 1);
 	if (lua_getfield(L, index, "args") == LUA_TTABLE) {
 		n = (size_t)lua_rawlen(L, -1);
 		if (!n || n > PQ_MAX_ROW)
-			pl_no_tree(L, "a function has no arguments, or too many");
-		args = pl_keep_array(L, m->keep, n, sizeof(const struct pq_node *));
+			pl_refuse_tree(L, "a function has no arguments, or too many");
+		args = pl_keep_array(L, r->keep, n, sizeof(const struct pq_node *));
 		for (size_t i = 0; i < n; i++, lua_pop(L, 1)) {
 			lua_rawgeti(L, -1, (lua_Integer)i + 1);
-			args[i] = make_node(m, lua_gettop(L));
+			args[i] = make_node(r, lua_gettop(L));
 		}
 		call->args = args;
 		call->n_args = n;
-		pl_calls_of(L, m->keep)->most_args = PQ_MAX_ROW;
+		pl_calls_of(L, r->keep)->most_args = PQ_MAX_ROW;
 	}
 	lua_pop(L, 1);
 	return call;
 }
 
 /* Raises for parts that only records have, if there is no file. */
-static void check_op(const struct pl_tree_maker *m, const struct op *op)
+static void check_op(const struct pl_tree_reader *r, const struct op *op)
 {
-	if (!m->file && (op->needs & (EVENTS | CALL) || op->op == PQ_UNDER))
-		pl_no_tree(m->L, "that is not for columns");
+	if (!r->file && (op->needs & (EVENTS | FN) || op->op == PQ_UNDER))
+		pl_refuse_tree(r->L, "that is not for columns");
 }
 
-static const struct pq_node *make_part(struct pl_tree_maker *m, int index, const char *name)
+static const struct pq_node *make_part(struct pl_tree_reader *r, int index, const char *name)
 {
 	const struct pq_node *part;
 
-	lua_getfield(m->L, index, name);
-	part = make_node(m, lua_gettop(m->L));
-	lua_pop(m->L, 1);
+	lua_getfield(r->L, index, name);
+	part = make_node(r, lua_gettop(r->L));
+	lua_pop(r->L, 1);
 	return part;
 }
 
-/* Makes the tree of the table at `index`. */
-static const struct pq_node *make_node(struct pl_tree_maker *m, int index)
+/* Returns whether the table at `index` has a value of that name. [-0, +0] */
+static bool has_value(lua_State *L, int index, const char *name)
 {
-	lua_State *L = m->L;
+	bool has = lua_getfield(L, index, name) != LUA_TNIL;
+
+	lua_pop(L, 1);
+	return has;
+}
+
+/* Makes the node a call of that function of the Ref on top, which it pops. */
+static void to_call_of_ref(struct pl_tree_reader *r, const char *name, struct pq_node *node)
+{
+	if (!r->file)
+		pl_refuse_tree(r->L, "that is not for columns");
+	lua_getfield(r->L, -1, name);
+	node->op = PQ_CALL;
+	node->call = pl_to_call(r->L, r->keep, PL_CALL_VALUE);
+	lua_pop(r->L, 1);
+}
+
+/* Makes the field of the table at `index`, or the call of the function that reads it. */
+static void to_leaf(struct pl_tree_reader *r, int index, struct pq_node *node)
+{
+	lua_State *L = r->L;
+
+	if (lua_getfield(L, index, "ref") == LUA_TTABLE &&
+	    (has_value(L, -1, "by_call") ||
+	     (has_value(L, -1, "as_value") && !has_value(L, index, "tested"))))
+		to_call_of_ref(r, "get", node);
+	else
+		node->field = pl_to_field(r);
+}
+
+/* Makes the count of the items of a field, or of the function that counts those of a call. */
+static void to_count(struct pl_tree_reader *r, int index, struct pq_node *node)
+{
+	lua_State *L = r->L;
+	int top = lua_gettop(L);
+
+	if (lua_getfield(L, index, "left") == LUA_TTABLE &&
+	    lua_getfield(L, -1, "ref") == LUA_TTABLE && has_value(L, -1, "by_call"))
+		to_call_of_ref(r, "length", node);
+	else
+		node->left = make_node(r, top + 1);
+	lua_settop(L, top);
+}
+
+/* Reads the parts of a node that are not nodes. */
+static void to_parts(struct pl_tree_reader *r, int index, unsigned needs, struct pq_node *node)
+{
+	lua_State *L = r->L;
+
+	if (needs & VALUE) {
+		lua_getfield(L, index, "value");
+		node->constant = pl_to_constant(L, r->keep);
+	} else if (needs & REF) {
+		to_leaf(r, index, node);
+	} else if (needs & EVENTS) {
+		lua_getfield(L, index, "set");
+		to_node_events(r, node);
+	} else if (needs & SET) {
+		lua_getfield(L, index, "set");
+		to_set(r, node);
+	} else if (needs & FN) {
+		node->call = make_call(r, index);
+	}
+}
+
+/* Makes the tree of the table at `index`. */
+static const struct pq_node *make_node(struct pl_tree_reader *r, int index)
+{
+	lua_State *L = r->L;
 	const struct op *op;
 	struct pq_node *node;
 
 	if (!lua_istable(L, index))
-		pl_no_tree(L, "a part is missing");
-	if (++m->depth > PQ_MAX_DEPTH)
+		pl_refuse_tree(L, "a part is missing");
+	if (++r->depth > PQ_MAX_DEPTH)
 		luaL_error(L, "invalid query: nested deeper than %d levels", PQ_MAX_DEPTH);
-	if (++m->nodes > MAX_NODES)
-		pl_no_tree(L, "too large");
+	if (++r->nodes > MAX_NODES)
+		pl_refuse_tree(L, "too large");
 	luaL_checkstack(L, 8, "query");
 	op = to_op(L, index);
-	check_op(m, op);
-	node = pl_keep(L, m->keep, sizeof(*node));
+	check_op(r, op);
+	node = pl_keep(L, r->keep, sizeof(*node));
 	node->op = op->op;
-	node->kind = pl_to_kind(L, index);
+	node->kind = pl_to_kind(L, index, "kind");
 	lua_getfield(L, index, "negated");
 	node->negated = lua_toboolean(L, -1);
 	lua_pop(L, 1);
-	if (op->needs & LEFT)
-		node->left = make_part(m, index, "left");
+	if (op->op == PQ_COUNT)
+		to_count(r, index, node);
+	else if (op->needs & LEFT)
+		node->left = make_part(r, index, "left");
 	if (op->needs & RIGHT)
-		node->right = make_part(m, index, "right");
-	if (op->needs & VALUE) {
-		lua_getfield(L, index, "value");
-		node->constant = pl_to_constant(L, m->keep);
-	} else if (op->needs & FIELD) {
-		lua_getfield(L, index, "field");
-		node->field = pl_to_field(m);
-	} else if (op->needs & EVENTS) {
-		lua_getfield(L, index, "events");
-		to_node_events(m, node);
-	} else if (op->needs & SET) {
-		lua_getfield(L, index, "set");
-		to_set(m, node);
-	} else if (op->needs & CALL) {
-		node->call = make_call(m, index);
-	}
+		node->right = make_part(r, index, "right");
+	to_parts(r, index, op->needs, node);
 	check_node(L, node);
-	m->depth--;
+	r->depth--;
 	return node;
 }
 
 const struct pq_node *pl_to_node(lua_State *L, int keep, const struct pl_file *file, int index)
 {
-	struct pl_tree_maker m = { L, lua_absindex(L, keep), file, 0, 0 };
+	struct pl_tree_reader r = { L, lua_absindex(L, keep), file, 0, 0 };
 
-	return make_node(&m, lua_absindex(L, index));
+	return make_node(&r, lua_absindex(L, index));
 }
 
 const struct pq_node *const *pl_to_nodes(lua_State *L, int keep, const struct pl_file *file,
@@ -233,7 +297,7 @@ const struct pq_node *const *pl_to_nodes(lua_State *L, int keep, const struct pl
 	keep = lua_absindex(L, keep);
 	*n = lua_istable(L, index) ? (size_t)lua_rawlen(L, index) : 0;
 	if (*n > max)
-		pl_no_tree(L, "too many of them");
+		pl_refuse_tree(L, "too many of them");
 	nodes = pl_keep_array(L, keep, *n, sizeof(const struct pq_node *));
 	for (size_t i = 0; i < *n; i++, lua_pop(L, 1)) {
 		lua_rawgeti(L, index, (lua_Integer)i + 1);
@@ -274,49 +338,4 @@ const struct pq_unnest *pl_to_unnest(lua_State *L, int keep, const struct pl_fil
 	}
 	lua_pop(L, 1);
 	return unnest;
-}
-
-void pl_push_answer(lua_State *L, int file, const struct pq_value *v)
-{
-	switch (v->type) {
-	case PQ_BOOL:
-		lua_pushboolean(L, v->u != 0);
-		break;
-	case PQ_INT:
-		lua_pushinteger(L, v->i);
-		break;
-	case PQ_FLOAT:
-		lua_pushnumber(L, v->f);
-		break;
-	case PQ_TEXT:
-		lua_pushlstring(L, v->p, v->size);
-		break;
-	case PQ_EVENT:
-		pl_push_event(L, file, v->event);
-		break;
-	default:
-		lua_pushnil(L);
-	}
-}
-
-bool pl_to_scalar(lua_State *L, int index, struct pq_value *value)
-{
-	switch (lua_type(L, index)) {
-	case LUA_TNIL:
-		value->type = PQ_NIL;
-		return true;
-	case LUA_TBOOLEAN:
-		value->type = PQ_BOOL;
-		value->u = (uint64_t)lua_toboolean(L, index);
-		return true;
-	case LUA_TNUMBER:
-		value->type = lua_isinteger(L, index) ? PQ_INT : PQ_FLOAT;
-		if (value->type == PQ_INT)
-			value->i = lua_tointeger(L, index);
-		else
-			value->f = lua_tonumber(L, index);
-		return true;
-	default:
-		return false;
-	}
 }

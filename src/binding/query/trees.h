@@ -2,15 +2,18 @@
  * Converts descriptions of queries from Lua tables to trees (node.h), and answers to Lua
  * values.
  *
- * A tree is a table that lua/perflua/plan/lower.lua makes:
+ * A tree is an expression as lua/perflua/filter/check.lua leaves it, which says what its nodes
+ * have:
  *	{ op = name, kind = name, negated = boolean, left = tree, right = tree, … }
- * Further fields depend on the op:
- *	const: value    field: field    in: set = {value, …}
- *	event_in: events = {[index] = true}
- * A field is { name, step, … }, where steps are names or positions, with by_event = {[index] =
- * value}, kind = name and types = {[type_id] = true} as in struct pq_field; chain = name gives
- * the pq_chain_kind of a call chain. A field of items is { view = name, item = name of a member
- * }; a field of a row of values is { row = position }.
+ * Others add calls of functions (calls.h), and fields of rows. A field's `ref` is a table with
+ *	path     { name, step, … }, where steps are names or positions
+ *	types    {[type_id] = true}; checks: the kind; as in struct pq_field
+ *	chain    name of the pq_chain_kind of a call chain
+ *	by_event {[index] = value}
+ *	by_call  present if the function `get`, or `length` for a count, is called in its place
+ *	as_value likewise, unless the node is `tested`
+ * that of items has { view = name, item = name of a member }, that of a row of values { row =
+ * position }.
  *
  * Scripts can reach the core, so a table that is not a tree raises.
  */
@@ -52,26 +55,5 @@ const struct pq_node *const *pl_to_nodes(lua_State *L, int keep, const struct pl
 
 /* Returns `size` zeroed bytes that live as long as the table at `keep` does. [-0, +0] */
 void *pl_keep(lua_State *L, int keep, size_t size);
-
-/*
- * Sets events[n] from the table {[index] = true} at `index`: 1 for events that are in it.
- * [-0, +0]
- */
-void pl_to_events(lua_State *L, int index, uint8_t *events, size_t n);
-
-/* Reads the types from the table {[type_id] = true} at `index`. [-0, +0] */
-struct pd_types pl_to_types(lua_State *L, int index);
-
-/*
- * Pushes a value: an event as the Event object of the File at `file`, and nil if it is absent.
- * It must not be a PQ_CHAIN. [-0, +1]
- */
-void pl_push_answer(lua_State *L, int file, const struct pq_value *value);
-
-/*
- * Sets *value to the nil, boolean or number at `index`. Returns false, and sets nothing, for
- * other types. [-0, +0]
- */
-bool pl_to_scalar(lua_State *L, int index, struct pq_value *value);
 
 #endif
