@@ -2,6 +2,7 @@
 -- `make demo` leaves them in build/demo, so that readers can repeat what the pages show.
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
+local for_all_tools = require "spec.support.for_all_tools"
 local switches = require "spec.support.switches"
 
 local demo = {}
@@ -86,6 +87,7 @@ function demo.recordings()
     ["calls.data"] = files.fixture "calls.perf.data",
     ["switches.data"] = files.fixture "switches.perf.data", words = "spec/fixtures/words",
     ["sched.data"] = scheduling(), ["ipc.data"] = counters(), ["cgroups.data"] = containers(),
+    ["kernel.data"] = for_all_tools.builder(1):write(),
   }
   return made
 end

@@ -25,6 +25,20 @@ local function quote(text)
   return (("%q"):format(text):gsub("\\\n", "\\n"))
 end
 
+-- Options that stand before others.
+local RANKS <const> = { open = 1, change = 2, close = 3, type = 1, event = 2, key = 4, to = 5 }
+
+-- Returns the names of a table's fields as a reader expects them.
+local function ordered_names(value)
+  local names = suggest.names(value)
+  table.sort(names, function(a, b)
+    local first, second = RANKS[a] or math.huge, RANKS[b] or math.huge
+    if first ~= second then return first < second end
+    return a < b
+  end)
+  return names
+end
+
 -- Writes a value of Lua; a function is one of code().
 local function literal(value, code, indent)
   if type(value) == "string" then return quote(value) end
@@ -35,7 +49,7 @@ local function literal(value, code, indent)
   for i = 1, #value > 0 and #value or value[2] ~= nil and 2 or 0 do
     parts[i] = literal(value[i], code, below)
   end
-  for _, name in ipairs(suggest.names(value)) do
+  for _, name in ipairs(ordered_names(value)) do
     if type(name) == "string" then
       local key = is_name(name) and name or "[" .. quote(name) .. "]"
       parts[#parts + 1] = ("%s = %s"):format(key,

@@ -1,5 +1,6 @@
 -- perflua migrations FILE: which threads were moved from processor to processor.
 
+local described = require "perflua.toolkit.described"
 local result_table = require "perflua.table.result_table"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
@@ -63,27 +64,36 @@ local function find_boundary(a, b)
   return "cpu"
 end
 
--- Returns rows of the chosen threads and first processors, added up where they are not by
--- these. nil: all are chosen.
-local function rows_of(file, keys, is_chosen, is_chosen_cpu, by)
-  local rows = file:samples("sched:sched_migrate_task"):group_by(table.unpack(keys)):count()
-    :collect()
-  if not is_chosen and not is_chosen_cpu then return rows end
-  local list, places = {}, {}
-  for _, row in ipairs(rows) do
+-- The keys of the query: what rows have, and what tells whether they were chosen.
+local function keys_of(args, by)
+  local named = by.thread or args.comm or args.pid or args.tid
+  local keys = named and { "args.pid" } or {}
+  if by.cpus or args.cpu then
+    table.move({ "args.orig_cpu", "args.dest_cpu" }, 1, 2, #keys + 1, keys)
+  end
+  return keys, named
+end
+
+local function query_of(file, args, by)
+  return described.samples(file, "sched:sched_migrate_task")
+    :group_by(table.unpack((keys_of(args, by)))):count()
+end
+
+function tool.queries(file, args, by) return { query_of(file, args, by) } end
+
+-- Returns the rows of the chosen threads and first processors.
+local function rows_of(file, args, by)
+  local is_chosen, is_chosen_cpu = samples.of_tids(file, args), samples.of_cpus(args)
+  local rows = {}
+  for row in query_of(file, args, by):table():rows() do
     local tid, from, to = row["args.pid"], row["args.orig_cpu"], row["args.dest_cpu"]
-    local place = ("%s %s %s"):format(by.thread and tid, by.cpus and from, by.cpus and to)
-    local one, chosen = places[place], (not is_chosen or tid and is_chosen(tid))
-      and (not is_chosen_cpu or is_chosen_cpu(from))
-    if chosen and one then
-      one.count = one.count + row.count
-    elseif chosen then
-      places[place] = { ["args.pid"] = tid, ["args.orig_cpu"] = from, ["args.dest_cpu"] = to,
-        count = row.count }
-      list[#list + 1] = places[place]
+    if (not is_chosen or tid and is_chosen(tid)) and (not is_chosen_cpu or is_chosen_cpu(from))
+    then
+      rows[#rows + 1] = { tid = by.thread and tid, from = by.cpus and from, to = by.cpus and to,
+        migrations = row.count }
     end
   end
-  return list
+  return result_table.added_up(rows, { "tid", "from", "to" }, { "migrations" })
 end
 
 tool.prepare = result_table.prepare("thread,cpus", known)
@@ -95,24 +105,15 @@ tool.prepare = result_table.prepare("thread,cpus", known)
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(file, args, out, by)
-  local is_chosen, is_chosen_cpu = samples.of_tids(file, args), samples.of_cpus(args)
-  local named = by.thread or is_chosen
-  local keys = named and { "args.pid" } or {}
-  if by.cpus or is_chosen_cpu then
-    table.move({ "args.orig_cpu", "args.dest_cpu" }, 1, 2, #keys + 1, keys)
-  end
-  if named then samples_with_losses.read_names(file) end
-  local rows = rows_of(file, keys, is_chosen, is_chosen_cpu, by)
+  if select(2, keys_of(args, by)) then samples_with_losses.read_names(file) end
   local places = places_of(file.features)
   local list = result_table.new(columns, "migrations", { comm = not by.thread,
     tid = not by.thread, from = not by.cpus, to = not by.cpus, across = not by.cpus })
-  for _, row in ipairs(rows) do
-    local tid, from, to = row["args.pid"], row["args.orig_cpu"], row["args.dest_cpu"]
-    local thread = tid and file:thread(tid)
-    list:add {
-      comm = thread and thread.comm, tid = tid, from = from, to = to, migrations = row.count,
-      across = by.cpus and find_boundary(places[from], places[to]) or nil,
-    }
+  for _, row in ipairs(rows_of(file, args, by)) do
+    local thread = row.tid and file:thread(row.tid)
+    row.comm = thread and thread.comm
+    row.across = by.cpus and find_boundary(places[row.from], places[row.to]) or nil
+    list:add(row)
   end
   return list:write(args, out)
 end

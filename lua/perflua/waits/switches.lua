@@ -97,7 +97,7 @@ function switches.off_cpu(file, with_chains)
 end
 
 ---@param file perflua.File
----@return string[]? # the events that tell of wake-ups; nil: there are none. sched_wakeup says
+---@return string|string[]? # the events that tell of wake-ups; nil: there are none. sched_wakeup says
 --- the same as sched_waking, later and on the other processor
 function switches.wakes(file)
   local names = {}
@@ -105,10 +105,10 @@ function switches.wakes(file)
     or "sched:sched_wakeup", "sched:sched_wakeup_new" } do
     if file.events[name] then names[#names + 1] = name end
   end
-  return names[1] and names
+  return names[2] and names or names[1]
 end
 
----@param wakes string[] see switches.wakes()
+---@param wakes string|string[] see switches.wakes()
 ---@return table # for times off processors that tell of the first wake: then the state is
 --- "woken"; threads that were not seen to leave have that state alone
 function switches.sleeps(wakes)
@@ -119,7 +119,7 @@ function switches.sleeps(wakes)
   return off
 end
 
----@param wakes string[]? see switches.wakes()
+---@param wakes string|string[]? see switches.wakes()
 ---@return table # for both: runs have the state "running", and the times off processors become
 --- "woken"; those of threads that were not seen to leave are "unseen"
 function switches.lives(wakes)
