@@ -266,7 +266,7 @@ describe("--cpu", function()
     end
     -- by processor: 0, 1
     for tool, expected in pairs {
-      sched = { 4, 1, "switches" }, offcpu = { 2, 1, "count" }, wakers = { 1, 1, "count" },
+      sched = { 4, 1, "runs" }, offcpu = { 2, 1, "count" }, wakers = { 1, 1, "count" },
       migrations = { 1, 1, "migrations" },
     } do
       local column = expected[3]

@@ -92,8 +92,19 @@ needs.describe(NEEDS, "perflua wakers, of a recording made now", function()
     end
     assert.are.same(sums, got)
     assert.is_true(sums[1] > 100)
-    assert.matches("chains of wakers are not a query",
-      run.perflua({ "wakers", "--explain", "--depth", "2", path }).err, 1, true)
+  end)
+
+  it("prints the query of chains as a script, whose rows are their wakes", function()
+    local n, sum, got = 0, 0, { 0, 0 }
+    assert(load(wakers("--explain", "--depth", "2", path), "=script", "t",
+      setmetatable({ arg = { path }, print = function(_, _, _, _, took)
+        n, sum = n + 1, sum + took
+      end }, { __index = _G })))()
+    for row in tool_rows(wakers("--csv", "--depth", "2", path)) do
+      got = { got[1] + row.count, got[2] + math.floor(row.total_ms * 1e6 + 0.5) }
+    end
+    assert.are.same({ n, sum }, got)
+    assert.is_true(n > 100)
   end)
 
   it("is told what is wrong with an option", function()

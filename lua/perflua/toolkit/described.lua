@@ -5,6 +5,7 @@ local samples = require "perflua.toolkit.samples"
 local symbols = require "perflua.toolkit.symbols"
 local suggest = require "perflua.errors.suggest"
 local samples_with_losses = require "perflua.file.samples_with_losses"
+local spec_of = require("perflua.core").query_spec
 
 local described = {}
 
@@ -168,7 +169,8 @@ function described.write(out, list, args, several)
     several and "{ table.unpack(arg) }" or "arg[1]",
     written_options(args), "))\n")
   for _, one in ipairs(list) do
-    out:write("\nprint(", one.text, "\n  :table())\n")
+    if spec_of(one.query).refs then out:write("\n", one.text, "\n  :each(print)\n")
+    else out:write("\nprint(", one.text, "\n  :table())\n") end
     out:write((one.query:explain():gsub("[^\n]+", "-- %0")), "\n")
   end
 end

@@ -1,13 +1,12 @@
 -- perflua wakers FILE: which threads woke which, and how long it took until these ran.
 
+local chains = require "perflua.waits.chains"
 local clean = require "perflua.flame.clean"
 local described = require "perflua.toolkit.described"
 local folded_rows = require "perflua.toolkit.folded_rows"
 local result_table = require "perflua.table.result_table"
 local samples = require "perflua.toolkit.samples"
 local switches = require "perflua.waits.switches"
-local totals = require "perflua.waits.totals"
-local wakes = require "perflua.waits.wakes"
 
 local known = { "comm", "thread" }
 
@@ -75,10 +74,9 @@ function tool.prepare(args)
     return nil, ("--depth: a number from 1 to %d expected, got %s"):format(MAX_DEPTH,
       args.depth)
   end
-  local chains = not args.chains and (args.comm or args.tid or args.depth)
-    and { depth = depth, tids = by.thread } or nil
-  return { tids = by.thread, tid = tid, comm = args.comm, chains = chains,
-    stacks = args.chains }
+  local has_chains = not args.chains and (args.comm or args.tid or args.depth)
+  return { tids = by.thread, tid = tid, comm = args.comm, stacks = args.chains,
+    chains = has_chains and { depth = depth } or nil }
 end
 
 -- Stacks are made of call chains.
@@ -95,10 +93,17 @@ local SLEEPS_AT <const>, WAKES_AT <const> = "at_blocked.stack", "at_woken.stack"
 local CONTEXT <const> = "at_woken.args.common_flags & 8 ~= 0 and 'hardirq' "
   .. "or at_woken.args.common_flags & 16 ~= 0 and 'softirq' or 'task'"
 
+-- The values of wakes, which come in the order in which woken threads ran.
+local WAKE <const> = { "key", "at_woken.time", "stop", "in_woken", COMM, WAKER, WAKER_TID,
+  CONTEXT }
+
 -- Returns the query over wakes of threads that slept, and then ran.
 local function query_of(file, args, asked)
   local query = described.samples(file):pair(switches.sleeps(switches.wakes(file)))
     :where("state == 'woken'")
+  if asked.chains then
+    return query:select(args.cpu and "at_woken.cpu" or "false", table.unpack(WAKE))
+  end
   local condition = samples.span_condition(args, { cpu = "at_woken.cpu",
     comm = asked.stacks and COMM, tid = asked.stacks and "key" })
   if condition then query = query:where(condition) end
@@ -113,13 +118,7 @@ local function query_of(file, args, asked)
     :as("longest")
 end
 
-function tool.queries(file, args, asked)
-  if asked.chains then
-    return nil, "chains of wakers are not a query: leave out --comm, --tid and --depth, or use "
-      .. "--chains"
-  end
-  return { query_of(file, args, asked) }
-end
+function tool.queries(file, args, asked) return { query_of(file, args, asked) } end
 
 -- Returns the stack of a row: its sleeper and, in reverse order, its waker.
 local function stack_of(row)
@@ -159,27 +158,54 @@ local function run_query(file, args, out, asked)
   return list:write(args, out)
 end
 
+-- Returns when records were lost: what is known of the order of wakes ends there.
+local function losses_of(file)
+  return file.size and file:records { type = { "lost", "lost_samples" } }
+    :where("time ~= nil"):select("time"):collect() or {} -- a stream is read once
+end
+
+-- Returns the row of a thread and its chain, added if there is none.
+local function row_of(rows, woken, tid, chain)
+  local by_chain = rows[tid] or {}
+  rows[tid] = by_chain
+  local row = by_chain[chain]
+  while row and row[COMM] ~= woken do row = row.other_name end
+  if not row then
+    row = { [COMM] = woken, key = tid, count = 0, total = 0, longest = 0,
+      chain = table.concat(chain, " <- "), other_name = by_chain[chain] }
+    by_chain[chain], rows.list[#rows.list + 1] = row, row
+  end
+  return row
+end
+
+-- Returns the rows of chains of wakers, from the wakes of a query.
+local function chains_of(file, args, asked, query)
+  local chain_of = chains.reader(asked.chains.depth, losses_of(file))
+  local is_chosen, rows = samples.of_cpus(args), { list = {} }
+  for cpu, tid, time, stop, took, woken, waker, waker_tid, context in query:each() do
+    local name, by_task = asked.tids and ("%s/%d"):format(waker, waker_tid) or waker,
+      context == "task"
+    local chain = chain_of(tid, stop, by_task and name or ("%s (%s)"):format(name, context),
+      by_task and waker_tid or nil, time)
+    if (asked.tid or tid) == tid and (asked.comm or woken) == woken
+        and not (is_chosen and not is_chosen(cpu)) then
+      local row = row_of(rows, woken, tid, chain)
+      row.count, row.total = row.count + 1, row.total + took
+      row.longest = math.max(row.longest, took)
+    end
+  end
+  return rows.list
+end
+
 -- Shows chains of wakers.
 local function run_chains(file, args, out, asked)
-  local rows, chains, is_chosen = totals.new(), asked.chains, samples.of_cpus(args)
-  local open, awake = wakes.each(file, chains, function(wake, duration)
-    if (asked.tid or wake.tid) ~= wake.tid or (asked.comm or wake.woken) ~= wake.woken
-        or is_chosen and not is_chosen(wake.cpu) then
-      return
-    end
-    wake.chain = table.concat(wake.chain, " <- ")
-    local row = rows:row(wake.woken, wake.tid, wake.chain)
-    row.woken, row.tid, row.chain = wake.woken, wake.tid, wake.chain
-    totals.add(row, duration)
-  end)
+  local query = query_of(file, args, asked).query
   local list = result_table.new(columns, "total_ms", { waker = true, waker_tid = true,
     context = true })
-  for _, row in ipairs(rows:sorted()) do list:add(row) end
-  list:note("awake", awake,
-    "{wake is|wakes are} not counted: the thread was running, or its next switch was not "
-      .. "recorded")
-  open:add_notes(list, "wake", {
-    restarted = "{wake is|wakes are} not counted: the thread had been woken before" })
+  for _, row in ipairs(chains_of(file, args, asked, query)) do add_row(list, row, row.chain) end
+  list:note_spans({ counts = query.counts, data = {} }, "{time off CPU|times off CPU}")
+  list:note("unsure", file.size and 0 or query.counts.lost, "{time|times} off CPU saw losses: "
+    .. "chains may lead across these")
   return list:write(args, out)
 end
 

@@ -97,8 +97,8 @@ function switches.off_cpu(file, with_chains)
 end
 
 ---@param file perflua.File
----@return string|string[]? # the events that tell of wake-ups; nil: there are none. sched_wakeup says
---- the same as sched_waking, later and on the other processor
+---@return string|string[]? # the events that tell of wake-ups; nil: there are none.
+--- sched_wakeup says the same as sched_waking, later and on the other processor
 function switches.wakes(file)
   local names = {}
   for _, name in ipairs { file.events["sched:sched_waking"] and "sched:sched_waking"
