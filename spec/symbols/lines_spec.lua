@@ -238,4 +238,15 @@ describe("the names of inlined functions", function()
       assert.same("box.cc:8", frame.srcline)
     end)
   end
+
+  it("have the path of their file, from the unit's directory on, if asked for", function()
+    tree:sh "mkdir -p below && cp box.cc below/part.cc"
+    tree:sh "g++ -g -O2 -no-pie -Wl,--build-id -o part below/part.cc"
+    local program = marked(tree, "part")
+    local path = recorded(tree.path .. "/part", { program.in_get }, program.build_id)
+    local file <close> = assert(perflua.open(path, { full_source_path = true }))
+    local frame = file:samples():first().callchain[1]
+    assert.same(tree.path .. "/below/part.cc:5", frame.inlined[1].srcline)
+    assert.same(tree.path .. "/below/part.cc:8", frame.srcline)
+  end)
 end)

@@ -63,7 +63,9 @@ static void read_symbol_options(lua_State *L, struct pl_file *f)
 	f->symbols.any_binary = lua_toboolean(L, -1);
 	f->symbols.mangled = lua_getfield(L, 2, "demangle") == LUA_TBOOLEAN &&
 			     !lua_toboolean(L, -1);
-	lua_pop(L, 3);
+	lua_getfield(L, 2, "full_source_path");
+	f->symbols.whole_paths = lua_toboolean(L, -1);
+	lua_pop(L, 4);
 	lua_setiuservalue(L, file, PL_FILE_SYMBOLS);
 }
 

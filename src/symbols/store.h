@@ -26,6 +26,7 @@ struct ps_options {
 	bool debuginfod;	 /* ask the servers in DEBUGINFOD_URLS */
 	bool any_binary;	 /* believe files without a recorded build-id */
 	bool mangled;		 /* do not demangle names of C++ and Rust */
+	bool whole_paths;	 /* source files have their whole paths */
 	/* ends loading; the store is one of its users */
 	struct ps_interrupt *interrupt;
 	struct pb_timing *timing; /* measures loading; NULL: nothing is measured */

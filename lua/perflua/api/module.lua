@@ -158,6 +158,8 @@ return {
         default = "false" },
       { "demangle", "boolean?", "Names of C++, Rust and OCaml are demangled.",
         default = "true" },
+      { "full_source_path", "boolean?", "Source lines have the path of their file, as "
+        .. "`perf report --full-source-path` prints them.", default = "false" },
       { "timing", "boolean?", "Where the time goes is measured, for file:timing().",
         default = "false" },
     },

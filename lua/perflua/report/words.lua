@@ -17,10 +17,7 @@ local ANNOTATION <const> = "perflua does not disassemble: perf annotate does; --
   .. "shows source lines"
 local CALLERS <const> = "--where \"under('FUNCTION')\" chooses samples with a caller"
 local SCREEN <const> = "report prints text, through a pager on a terminal"
-local SWITCH <const> = "--time chooses times; perflua dump --where \"event == 'EVENT'\" FILE "
-  .. "finds them"
 local BRANCHES <const> = "--branch-stack counts the branches of branch stacks by their ends"
-local DEBUG_TEXT <const> = "perflua dump FILE prints records"
 local LATENCY <const> = "--sort parallelism counts how many threads ran"
 local TRACES <const> = "perflua does not decode instruction traces: perf inject --itrace "
   .. "makes samples of them"
@@ -30,21 +27,13 @@ words.refused = {
   source = ANNOTATION, ["asm-raw"] = ANNOTATION, prefix = ANNOTATION,
   ["prefix-strip"] = ANNOTATION, ["percent-type"] = ANNOTATION,
   addr2line = "perflua reads lines without a program",
-  tui = SCREEN, gtk = SCREEN, samples = SCREEN, pretty = SCREEN,
+  tui = SCREEN, gtk = SCREEN, samples = SCREEN, pretty = "--threads prints counters in columns",
   parent = CALLERS, p = CALLERS, ["exclude-other"] = CALLERS, x = CALLERS,
   ["ignore-callees"] = "--call-graph caller,… draws callees below the row of a function: "
     .. "--symbol chooses one",
   ["show-ref-call-graph"] = "--call-graph draws the call chains that an event has",
-  ["switch-on"] = SWITCH, ["switch-off"] = SWITCH, ["show-on-off-events"] = SWITCH,
   ["branch-history"] = BRANCHES, ["total-cycles"] = BRANCHES, ["stitch-lbr"] = BRANCHES,
-  ["dump-raw-trace"] = DEBUG_TEXT, D = DEBUG_TEXT, ["disable-order"] = DEBUG_TEXT,
-  mmaps = "perflua dump --type mmap,mmap2 FILE prints mappings",
-  tasks = "perflua -e 'for t in file:threads() do print(t.pid, t.tid, t.comm) end' FILE "
-    .. "prints threads",
-  threads = "perf record -s records counters of threads: perflua dump --type read FILE prints "
-    .. "them",
-  T = "perf record -s records counters of threads: perflua dump --type read FILE prints them",
-  ["full-source-path"] = "perflua symbol FILE ADDRESS shows the path of a source line",
+  ["disable-order"] = "perflua dump prints records in the order of the file",
   ["raw-trace"] = "--sort args.NAME shows an argument as it was recorded",
   ["demangle-kernel"] = "--no-demangle shows names as they are in binaries",
   ["ignore-vmlinux"] = "--kallsyms FILE names functions of the kernel",

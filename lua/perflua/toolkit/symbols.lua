@@ -40,7 +40,7 @@ function symbols.of(args, tool)
     symfs = args.symfs, kallsyms = args.kallsyms, vmlinux = args.vmlinux,
     buildid_dir = args["buildid-dir"],
     debuginfod = args.debuginfod, demangle = not args["no-demangle"],
-    any_binary = args["any-binary"],
+    any_binary = args["any-binary"], full_source_path = args["full-source-path"],
   }
 end
 

@@ -22,11 +22,12 @@ struct ps_lines {
 	struct ps_lines *before;
 	pthread_mutex_t mutex;
 	bool opened, found;
-	bool mangled;
+	bool mangled, whole_paths;
 	struct ps_debug debug;
 	struct ps_units units;
 	struct ps_memo answers;	 /* address → struct answer */
 	struct ps_memo names;	 /* address of the name in the file → name */
+	struct ps_memo paths;	 /* address of the file's name → whole path */
 	struct ps_memo srclines; /* address of the file's name, and line → text */
 	struct pb_arena arena;
 };
@@ -75,15 +76,39 @@ static const char *make_srcline(struct ps_lines *lines, const char *srcfile, uin
 	return ps_memo_put(&lines->srclines, (uintptr_t)srcfile, line, text) ? text : NULL;
 }
 
-static void set_source_line(struct ps_lines *lines, struct ps_line *line, const char *file,
-			    uint32_t n)
+/* Returns the path of a source file, which begins in the directory of its unit. */
+static const char *make_whole_path(struct ps_lines *lines, struct ps_unit *unit,
+				   const char *file)
 {
-	const char *slash = file ? strrchr(file, '/') : NULL;
+	const char *kept = ps_memo_get(&lines->paths, (uintptr_t)file, 0), *dir = NULL;
+	size_t size;
+	char *text;
 
+	if (kept)
+		return kept;
+	if (file[0] != '/')
+		dir = ps_unit_dir(unit);
+	size = (dir ? strlen(dir) : 0) + strlen(file) + sizeof("/");
+	text = pb_arena_get(&lines->arena, size);
+	if (!text)
+		return NULL;
+	snprintf(text, size, "%s%s%s", dir ? dir : "", dir ? "/" : "", file);
+	return ps_memo_put(&lines->paths, (uintptr_t)file, 0, text) ? text : NULL;
+}
+
+static const char *base_name(const char *file)
+{
+	return file ? ps_base_name(file) : NULL;
+}
+
+static void set_source_line(struct ps_lines *lines, struct ps_unit *unit, struct ps_line *line,
+			    const char *file, uint32_t n)
+{
 	line->file = file;
-	line->srcfile = slash ? slash + 1 : file;
+	line->srcfile = file && lines->whole_paths ? make_whole_path(lines, unit, file) :
+						     base_name(file);
 	line->line = n;
-	line->srcline = file ? make_srcline(lines, line->srcfile, n) : NULL;
+	line->srcline = line->srcfile ? make_srcline(lines, line->srcfile, n) : NULL;
 }
 
 static uint32_t get_number_attr(Dwarf_Die *die, unsigned int name)
@@ -102,7 +127,7 @@ static void set_call_line(struct ps_lines *lines, struct ps_unit *unit, Dwarf_Di
 {
 	uint32_t file = get_number_attr(inlined, DW_AT_call_file);
 
-	set_source_line(lines, line, ps_unit_file(&lines->units, unit, file),
+	set_source_line(lines, unit, line, ps_unit_file(&lines->units, unit, file),
 			get_number_attr(inlined, DW_AT_call_line));
 }
 
@@ -114,7 +139,7 @@ static void set_address_line(struct ps_lines *lines, struct ps_unit *unit, uint6
 
 	if (!at || dwarf_lineno(at, &n) != 0 || n < 0)
 		return;
-	set_source_line(lines, line, dwarf_linesrc(at, NULL, NULL), (uint32_t)n);
+	set_source_line(lines, unit, line, dwarf_linesrc(at, NULL, NULL), (uint32_t)n);
 }
 
 /*
@@ -181,6 +206,7 @@ static const struct answer *find_answer(struct ps_lines *lines, struct ps_dso *d
 			return &nothing;
 		lines->opened = true;
 		lines->mangled = dso->store->options.mangled;
+		lines->whole_paths = dso->store->options.whole_paths;
 		lines->found = ps_debug_open(&lines->debug, dso);
 		if (lines->found)
 			ps_units_read(&lines->units, &lines->debug, interrupt);
@@ -231,9 +257,8 @@ static void copy_answers(struct ps_lines *lines)
 		for (size_t k = 0; k < answer->n; k++) {
 			copy_string(lines, &copies, &answer->lines[k].function);
 			copy_string(lines, &copies, &answer->lines[k].file);
-			answer->lines[k].srcfile = answer->lines[k].file ?
-							   ps_base_name(answer->lines[k].file) :
-							   NULL;
+			if (!lines->whole_paths)
+				answer->lines[k].srcfile = base_name(answer->lines[k].file);
 		}
 	}
 	ps_memo_deinit(&copies);
@@ -248,6 +273,7 @@ static void close_lines(struct ps_lines *lines)
 		ps_debug_close(&lines->debug);
 	lines->found = false;
 	ps_memo_deinit(&lines->names);
+	ps_memo_deinit(&lines->paths);
 	ps_memo_deinit(&lines->srclines);
 }
 

@@ -19,7 +19,7 @@ struct ps_lines;
 struct ps_line {
 	const char *function; /* demangled unless the store's options say otherwise */
 	const char *file;     /* whole path, as the compiler wrote it */
-	const char *srcfile;  /* as perf prints it: "file.c" */
+	const char *srcfile;  /* as perf prints it: "file.c", or with the option its path */
 	const char *srcline;  /* the same with its line: "file.c:12" */
 	uint32_t line;	      /* 0: not known */
 };

@@ -124,6 +124,11 @@ struct ps_unit *ps_units_find(struct ps_units *units, uint64_t address)
 	return unit;
 }
 
+const char *ps_unit_dir(struct ps_unit *unit)
+{
+	return get_attr_string(&unit->die, DW_AT_comp_dir, DW_AT_comp_dir);
+}
+
 static bool table_fits(struct ps_units *units, const struct ps_table_sections *sections,
 		       Dwarf_Die *die, bool split)
 {

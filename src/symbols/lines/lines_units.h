@@ -71,6 +71,9 @@ struct ps_unit *ps_units_find(struct ps_units *units, uint64_t address);
 /* Returns the line of an address; NULL: not known. */
 Dwarf_Line *ps_unit_line(struct ps_units *units, struct ps_unit *unit, uint64_t address);
 
+/* Returns the directory in which a unit was compiled; NULL: not known. */
+const char *ps_unit_dir(struct ps_unit *unit);
+
 /* Returns the path of a file by its number in entries of functions; NULL: not known. */
 const char *ps_unit_file(struct ps_units *units, struct ps_unit *unit, uint32_t file);
 

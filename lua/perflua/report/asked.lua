@@ -1,0 +1,196 @@
+-- The settings that the options of perflua report stand for: those of report.prepare() and
+-- report.read(), and the columns of report/columns.lua.
+
+local columns = require "perflua.report.columns"
+local display = require "perflua.text.display"
+local duration = require "perflua.text.duration"
+local graph = require "perflua.report.graph"
+local list = require "perflua.text.list"
+
+local asked = {}
+
+-- The fields of perf report --mem-mode.
+local MEM_FIELDS <const> = "local_weight,mem,symbol,dso,symbol_daddr,dso_daddr,snoop,tlb,"
+  .. "locked,blocked,local_ins_lat"
+
+--- Percent of rows that hardly count.
+asked.CUT = 0.5
+
+---@param args table options of the tool
+---@return boolean # whether such rows are left out: on a terminal, unless options choose rows
+function asked.is_cut(args)
+  return display.form().cuts and not (args["percent-limit"] or args.count or args.quiet
+    or args.csv or args.json or args.hierarchy or args["field-separator"])
+end
+
+---@param text string
+---@param least number
+---@param integer boolean?
+---@return number? # nil: it is no such number, or a smaller one
+function asked.number(text, least, integer)
+  local value = tonumber(text)
+  value = integer and value and math.tointeger(value) or not integer and value
+  return value and value == value and value >= least and value or nil
+end
+
+-- Parses the words of the calls that are shown. Returns nil, and what is wrong with them, if
+-- there is anything.
+local function parse_graph(args)
+  if not args["call-graph"] and not args.inverted then return nil end
+  local made, message = graph.parse(args["call-graph"] or "")
+  if not made then return nil, "--call-graph: " .. message end
+  if args.inverted then made.order = "caller" end
+  if made.form == "none" then return nil end
+  for _, option in ipairs { "csv", "json", "branch-stack", "hide-unresolved",
+    "field-separator" } do
+    if args[option] then return nil, ("--call-graph and --%s"):format(option) end
+  end
+  return made
+end
+
+-- Returns whether branches are counted; nil: if all events have branch stacks.
+local function parse_branches(args)
+  if args["branch-stack"] and args["no-branch-stack"] then
+    return nil, "--branch-stack and --no-branch-stack exclude each other"
+  end
+  if args["branch-stack"] then return true end
+  if args["no-branch-stack"] or args.children or args["call-graph"] or args.inverted then
+    return false
+  end
+end
+
+-- Says which options exclude each other; nil: none.
+local function find_exclusion(args)
+  for _, option in ipairs { "header", "header-only", "stats", "tasks", "mmaps",
+    "dump-raw-trace", "threads" } do
+    for _, other in ipairs { "csv", "json" } do
+      if args[option] and args[other] then
+        return ("--%s and --%s exclude each other"):format(option, other)
+      end
+    end
+  end
+end
+
+-- Sets which events are shown together. Returns what is wrong with the options.
+local function parse_groups(args, settings)
+  local slot = asked.number(args["group-sort-idx"] or "0", 0, true)
+  if not slot then
+    return "--group-sort-idx: the number of an event expected, got " .. args["group-sort-idx"]
+  end
+  settings.sort_slot = slot + 1
+  if args.group and args["no-group"] then
+    return "--group and --no-group exclude each other"
+  elseif not (args["no-group"] or args.csv or args.json) then
+    settings.query.group = { all = args.group }
+  elseif args.group then
+    return ("--group and --%s exclude each other"):format(args.csv and "csv" or "json")
+  end
+end
+
+-- Returns the widths of columns; or nil, and what is wrong with them.
+local function parse_widths(text)
+  local widths = text and {}
+  for _, one in ipairs(list.split(text or "")) do
+    local width = asked.number(one, 0, true)
+    if not width or width > 4096 then
+      return nil, ("--column-widths: '%s' is not a number of columns"):format(one)
+    end
+    widths[#widths + 1] = width
+  end
+  return widths
+end
+
+-- Makes the report one of rows below rows. Returns what is wrong with the options.
+local function parse_hierarchy(args, settings)
+  if not args.hierarchy then return nil end
+  for _, option in ipairs { "fields", "children", "count", "csv", "json" } do
+    if args[option] then
+      return ("--hierarchy and --%s exclude each other"):format(option)
+    end
+  end
+  if settings.columns.shown then
+    return "--hierarchy: -n, --show-total-period and --show-cpu-utilization name its columns"
+  end
+  settings.columns.hierarchy = { limit = settings.limit, first = settings.sort_slot,
+    quiet = args.quiet }
+  settings.query.children, settings.limit = false, 0
+  local drawn = settings.query.graph
+  if drawn then drawn.order = drawn.order or "caller" end -- as in perf
+  settings.order = settings.columns.keys or columns.DEFAULT
+end
+
+-- Sets which columns are shown, and how. Returns what is wrong with the options.
+local function parse_columns(args, settings)
+  local message
+  settings.columns, message = columns.parse(args["mem-mode"] and not args.fields
+    and setmetatable({ sort = args.sort or MEM_FIELDS }, { __index = args }) or args)
+  if not settings.columns then return message end
+  settings.columns.widths, message = parse_widths(args["column-widths"])
+  if message then return message end
+  local separator = args["field-separator"]
+  if separator == "." or separator == "" then
+    return "--field-separator: a text other than a point expected, which stands for it in cells"
+  end
+  settings.columns.separator = separator
+end
+
+-- Sets what options give as numbers. Returns what is wrong with them.
+local function parse_numbers(args, settings)
+  local query, stack, quantum = settings.query, args["max-stack"], args["time-quantum"]
+  query.max_stack = stack and asked.number(stack, 1, true)
+  query.quantum = quantum and duration.nanoseconds(quantum)
+  local limit = args["percent-limit"] or asked.is_cut(args) and asked.CUT or 0
+  settings.limit = asked.number(tostring(limit), 0)
+  settings.count = args.count and asked.number(args.count, 0, true)
+  if stack and not query.max_stack then
+    return "--max-stack: a number of frames expected, got " .. stack
+  elseif quantum and (query.quantum or 0) == 0 then
+    return ("--time-quantum: a duration expected, such as 10ms, got '%s'"):format(quantum)
+  elseif not settings.limit then
+    return "--percent-limit: a percentage expected, got " .. args["percent-limit"]
+  elseif args.count and not settings.count then
+    return "--count: a number of rows expected, got " .. args.count
+  end
+end
+
+---Parses the options.
+---@param args table of the tool
+---@param events string[]? names of events; nil: all
+---@param where string[] conditions on samples
+---@return table? # { query, columns, limit, count, order, by_name, sort_slot }
+---@return string? message what is wrong with them
+function asked.settings(args, events, where)
+  local settings = { limit = 0, by_name = args.json,
+    query = { event = events, where = where } }
+  local message = find_exclusion(args) or parse_groups(args, settings)
+  if message then return nil, message end
+  settings.query.branches, message = parse_branches(args)
+  if message then return nil, message end
+  settings.query.percentage = args.percentage
+  if args["switch-on"] or args["switch-off"] then
+    settings.query.switched = { on = args["switch-on"], off = args["switch-off"],
+      shows = args["show-on-off-events"] }
+  elseif args["show-on-off-events"] then
+    return nil, "--show-on-off-events: --switch-on and --switch-off name these events"
+  end
+  settings.query.is_named = args["hide-unresolved"]
+  message = parse_columns(args, settings) or parse_numbers(args, settings)
+  if message then return nil, message end
+  settings.query.by_weight = args["mem-mode"]
+  settings.query.sort, settings.query.extra = settings.columns.keys, settings.columns.extra
+  settings.order = settings.columns.order
+  if args.children and args["no-children"] then
+    return nil, "--children and --no-children exclude each other"
+  end
+  if args.children or args["no-children"] then
+    settings.query.children = args.children or false
+  end
+  settings.query.graph, message = parse_graph(args)
+  if message then return nil, message end
+  settings.query.padded = not (args.csv or args.json)
+  message = parse_hierarchy(args, settings)
+  if message then return nil, message end
+  return settings
+end
+
+return asked

@@ -1,0 +1,146 @@
+-- The query of a report, the fields that identify its rows, and what is measured.
+
+local branches = require "perflua.report.branches"
+local columns = require "perflua.report.columns"
+local core = require "perflua.core"
+local groups = require "perflua.report.groups"
+local report_fields = require "perflua.report.fields"
+local switched = require "perflua.report.switched"
+local usage_error = require("perflua.errors").usage_error
+local spec_of = core.query_spec
+
+local prepared = {}
+
+-- PERF_SAMPLE_…
+local CALLCHAIN <const>, BRANCH_STACK <const>, STACK_USER <const> = 1 << 5, 1 << 11, 1 << 13
+
+-- Returns whether the query's events have samples. For a stream that is not known.
+local function has_samples(query, health)
+  if not health then return true end
+  for _, event in ipairs(spec_of(query).scope:events()) do
+    if health.events[event.index].samples > 0 then return true end
+  end
+  return not spec_of(query).events and health.unknown_event.samples > 0
+end
+
+-- Returns the times that events switch the report on for; nil: all.
+local function windows_of(file, options)
+  if not options.switched or options.is_explained then return nil end
+  local asked = options.switched
+  -- a report is prepared several times
+  asked.windows = asked.windows or switched.windows(file, asked)
+  return asked.windows
+end
+
+local function query_of(file, options)
+  local query = file:samples { event = options.event, order = file.size and "file" or nil }
+  -- Fields that nobody asked for may be absent; without samples, all fields may.
+  local may_lack = options.any or not has_samples(query, options.health)
+  spec_of(query).scope.any = may_lack
+  local windows = windows_of(file, options)
+  if windows then query = query:between(windows) end
+  if options.is_named then query = query:where "glob(symbol, '*')" end
+  for _, condition in ipairs(options.where or {}) do query = query:where(condition) end
+  spec_of(query).scope.any = may_lack or not (options.sort or options.branches)
+  if options.branches then query = query:unnest "branch_stack" end
+  return query
+end
+
+---@param query perflua.Query of samples
+---@return boolean # whether one of its events has call chains
+function prepared.has_chains(query)
+  for _, event in ipairs(spec_of(query).scope:events()) do
+    if event.sample_type & CALLCHAIN ~= 0 then return true end
+  end
+  return false
+end
+
+-- Returns whether all events with samples have branch stacks, and no copied stacks that the
+-- recording was made for: perf report then shows branches.
+local function has_branches(file, options)
+  local has = false
+  for _, event in ipairs(spec_of(query_of(file, options)).scope:events()) do
+    local of_event = event.sample_type & (BRANCH_STACK | STACK_USER)
+    has = has or of_event == BRANCH_STACK
+    if of_event ~= BRANCH_STACK and event.name ~= "dummy:u" then return false end
+  end
+  return has
+end
+
+-- Returns the options of the report of all samples, which shares are of; nil: they are of those
+-- that meet the conditions.
+local function whole_of(file, options)
+  if options.percentage == "relative" or not next(options.where or {}) then return nil end
+  if file.size then
+    return { event = options.event, sort = { "event" }, children = false,
+      branches = options.branches, is_named = options.is_named, switched = options.switched,
+      by_weight = options.by_weight }
+  elseif options.percentage then
+    usage_error("--percentage absolute takes two passes, and a stream can be read only once")
+  end
+end
+
+-- A sample adds up this in place of its period with --mem-mode.
+local WEIGHT <const> = "(weight ~= 0 and weight or 1)"
+
+-- Returns what is measured of the groups: samples, periods, and what extra columns add up.
+local function measures_of(query, options)
+  local scope = spec_of(query).scope
+  local period = options.branches and "1" or options.by_weight and WEIGHT or "period"
+  local measures = { { measure = "count" }, { measure = "sum", ref = scope:ref(period) } }
+  for i, name in ipairs(options.extra or {}) do
+    measures[2 + i] = { measure = "sum", ref = scope:ref(columns.added(name, period)) }
+  end
+  return measures
+end
+
+---@param file perflua.File
+---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any:
+--- boolean?, health: table?, quantum: integer?, branches: boolean?, graph: table?,
+--- percentage: string?, is_explained: boolean?, padded: boolean?, extra: string[]?, group: any}
+--- percentage: "relative" or, of a stream, nil: shares are of the samples that meet the
+--- conditions; is_explained: nothing is read, for report.reading(); padded: see thread_key;
+--- children: nil does as perf, which adds up callers where there are call chains; any: fields
+--- may be absent from all samples; health: of core.health(); quantum: of `time`, in ns;
+--- branches: count the branches of branch stacks, nil: where all events have them; graph: of
+--- report/graph.lua, the calls that are shown of each row; is_named: samples without a function
+--- are none; extra: measures of report/columns.lua; group: of report/groups.lua;
+--- switched: of report/switched.lua, events between which samples count;
+--- max_stack: frames of a call chain that count; by_weight: shares are of weights
+---@return table # for report.read; raises what is wrong with the options
+function prepared.of(file, options)
+  if options.branches == nil and has_branches(file, options) then
+    options = setmetatable({ branches = true }, { __index = options })
+  end
+  local query = query_of(file, options)
+  local sort = options.sort or options.branches and branches.DEFAULT or columns.DEFAULT
+  if #sort == 0 then sort = { "event" } end -- one row of each event
+  local fields, place = report_fields.of(query, sort, options)
+  local children = options.children
+  if options.branches then
+    if children then usage_error("--children and --branch-stack exclude each other") end
+    children = false
+  end
+  local hindered = report_fields.not_of_callers(fields)
+  if children == nil then
+    children = not hindered and prepared.has_chains(query)
+  elseif children and hindered then
+    usage_error("--children works for dso and symbol only, not for %s: use --no-children",
+      hindered)
+  end
+  if options.graph and not options.any and not prepared.has_chains(query) then
+    usage_error("--call-graph: no event has call chains; perf record -g records them")
+  end
+  local members, slots = groups.of(query, options.group)
+  return {
+    query = query, fields = fields, place = place, branches = options.branches,
+    members = members, slots = slots, max_frames = options.max_stack,
+    children = children and (place.dso or place.symbol) and true or false,
+    same = children and not (place.dso or place.symbol),
+    graph = options.graph, is_named = options.is_named, extra = options.extra or {},
+    measures = measures_of(query, options),
+    whole = whole_of(file, options),
+  }
+end
+
+return prepared
