@@ -41,6 +41,10 @@ local cases = {
     data = true,
     build_id = build_id, prot = 1, flags = 1, filename = ("/deep"):rep(100) },
     { maj = "nil", min = "nil", ino = "nil", ino_generation = "nil" } },
+  -- perf inject --jit writes the mode of the file as its protection
+  { "mmap2", 10, { pid = 7, tid = 8, addr = 0x7f0000000000, len = 0x200, pgoff = 0x80, maj = 8,
+    min = 1, ino = 7, ino_generation = 1, prot = 0x81a4, flags = 1, filename = "/jitted-7.so" },
+    { build_id = "nil" } },
   { "mmap2", 10, { pid = 7, tid = 8, build_id = "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
     filename = "x" } },
   { "aux", 11, { aux_offset = 1 << 33, aux_size = 4096, flags = 5 } },

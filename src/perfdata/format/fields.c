@@ -75,12 +75,13 @@ static void compute_mmap2_inode(const struct pd_record *rec, uint32_t at, struct
 
 /*
  * Returns whether the record has prot and flags. Linux 3.12 to 3.15 wrote the filename at their
- * offset. No field says so, but a name begins with a printable character, and the first byte of
- * prot is a smaller number.
+ * offset. No field says so, but a name has more than two bytes, and prot is a small number; in
+ * records of perf inject --jit it is a file's mode, see jit_repipe_code_load,
+ * tools/perf/util/jitdump.c.
  */
 static bool mmap2_has_protection(const struct pd_record *rec)
 {
-	return pd_fits(rec, MMAP2_PROT, 8) && rec->bytes[MMAP2_PROT] < ' ';
+	return pd_fits(rec, MMAP2_PROT, 8) && pd_rec32(rec, MMAP2_PROT) <= UINT16_MAX;
 }
 
 static void compute_mmap2_protection(const struct pd_record *rec, uint32_t at,
