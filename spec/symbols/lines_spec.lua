@@ -135,6 +135,20 @@ describe("the source lines of an address", function()
     assert.same(oracle.does.outermost_line and outermost or innermost, list)
   end)
 
+  needs.it("this architecture", "are known of a unit that says no addresses, as perf inject "
+    .. "--jit writes it", function()
+    local tree = binaries.tree()
+    local program = tree:program("jitted", "", [[
+      __asm__(".section .text.made,\"ax\"\n.file 1 \"made.js\"\n.globl made\n.type made, @function\n"
+        ".loc 1 7\nmade: nop\n.loc 1 9\nnop\nnop\n.size made, . - made\n"
+        ".section .debug_info\n.long 2f - 1f\n1: .short 2\n.long 0\n.byte 8, 1\n.long 0\n2:\n"
+        ".section .debug_abbrev\n.byte 1, 0x11, 0, 0x10, 6, 0, 0, 0\n.text\n");
+    ]])
+    local path = recorded(tree.path .. "/jitted",
+      { program.made, program.made + 1, program.made + 2, program.main }, program.build_id)
+    assert.same({ "made.js:7", "made.js:9", "made.js:9", "nil" }, srclines(path))
+  end)
+
   it("is one where nothing is inlined", function()
     local tree, program = made "-g -fno-inline"
     local path = recorded(tree.path .. "/app/spin", { program.in_main }, program.build_id)

@@ -28,6 +28,58 @@ static bool add_unit(struct ps_units *units, const Dwarf_Die *die)
 	return true;
 }
 
+static const char *get_attr_string(Dwarf_Die *die, unsigned int first, unsigned int second)
+{
+	Dwarf_Attribute attr;
+
+	if (!dwarf_attr(die, first, &attr) && !dwarf_attr(die, second, &attr))
+		return NULL;
+	return dwarf_formstring(&attr);
+}
+
+static bool table_fits(struct ps_units *units, const struct ps_table_sections *sections,
+		       Dwarf_Die *die, bool split)
+{
+	const char *dir = get_attr_string(die, DW_AT_comp_dir, DW_AT_comp_dir);
+	Dwarf_Attribute attr;
+	Dwarf_Word offset = 0;
+
+	/* a .dwo file has only one */
+	if (dwarf_attr(die, DW_AT_stmt_list, &attr) ? dwarf_formudata(&attr, &offset) != 0 :
+						      !split)
+		return false;
+	return ps_table_fits(sections, offset, dir ? strnlen(dir, PATH_MAX + 1) : 0,
+			     &units->tables);
+}
+
+static bool lines_table_fits(struct ps_units *units, struct ps_unit *unit)
+{
+	if (unit->lines == PS_TABLE_UNREAD)
+		unit->lines = table_fits(units, &units->sections, &unit->die, false) ?
+				      PS_TABLE_FITS :
+				      PS_TABLE_UNFIT;
+	return unit->lines == PS_TABLE_FITS;
+}
+
+/*
+ * Adds the addresses of a unit that has lines alone, such as perf inject --jit writes: see
+ * jit_add_debug_info, tools/perf/util/genelf_debug.c. Returns false without memory or budget.
+ */
+static bool add_lines_span(struct ps_units *units, struct ps_unit *unit)
+{
+	Dwarf_Addr low, high;
+	Dwarf_Lines *lines;
+	size_t n;
+
+	if (dwarf_hasattr(&unit->die, DW_AT_low_pc) ||
+	    dwarf_hasattr(&unit->die, DW_AT_ranges) || !lines_table_fits(units, unit) ||
+	    dwarf_getsrclines(&unit->die, &lines, &n) != 0 || !n ||
+	    dwarf_lineaddr(dwarf_onesrcline(lines, 0), &low) != 0 ||
+	    dwarf_lineaddr(dwarf_onesrcline(lines, n - 1), &high) != 0)
+		return true;
+	return ps_spans_add(&units->spans, low, high, (uint32_t)(units->n - 1), &units->budget);
+}
+
 void ps_units_read(struct ps_units *units, const struct ps_debug *debug,
 		   struct ps_interrupt *interrupt)
 {
@@ -50,6 +102,7 @@ void ps_units_read(struct ps_units *units, const struct ps_debug *debug,
 		if (!add_unit(units, &die) ||
 		    !ps_spans_add_die(&units->spans, &die, (uint32_t)(units->n - 1),
 				      &units->budget) ||
+		    !add_lines_span(units, &units->units[units->n - 1]) ||
 		    ps_budget_late(&units->budget))
 			break;
 	}
@@ -63,15 +116,6 @@ void ps_units_deinit(struct ps_units *units)
 		ps_functions_deinit(&units->units[i].functions);
 	free(units->units);
 	ps_spans_deinit(&units->spans);
-}
-
-static const char *get_attr_string(Dwarf_Die *die, unsigned int first, unsigned int second)
-{
-	Dwarf_Attribute attr;
-
-	if (!dwarf_attr(die, first, &attr) && !dwarf_attr(die, second, &attr))
-		return NULL;
-	return dwarf_formstring(&attr);
 }
 
 /* Returns true if the unit has a .dwo file that libdw may open, as it opens it by itself. */
@@ -127,30 +171,6 @@ struct ps_unit *ps_units_find(struct ps_units *units, uint64_t address)
 const char *ps_unit_dir(struct ps_unit *unit)
 {
 	return get_attr_string(&unit->die, DW_AT_comp_dir, DW_AT_comp_dir);
-}
-
-static bool table_fits(struct ps_units *units, const struct ps_table_sections *sections,
-		       Dwarf_Die *die, bool split)
-{
-	const char *dir = get_attr_string(die, DW_AT_comp_dir, DW_AT_comp_dir);
-	Dwarf_Attribute attr;
-	Dwarf_Word offset = 0;
-
-	/* a .dwo file has only one */
-	if (dwarf_attr(die, DW_AT_stmt_list, &attr) ? dwarf_formudata(&attr, &offset) != 0 :
-						      !split)
-		return false;
-	return ps_table_fits(sections, offset, dir ? strnlen(dir, PATH_MAX + 1) : 0,
-			     &units->tables);
-}
-
-static bool lines_table_fits(struct ps_units *units, struct ps_unit *unit)
-{
-	if (unit->lines == PS_TABLE_UNREAD)
-		unit->lines = table_fits(units, &units->sections, &unit->die, false) ?
-				      PS_TABLE_FITS :
-				      PS_TABLE_UNFIT;
-	return unit->lines == PS_TABLE_FITS;
 }
 
 static bool files_table_fits(struct ps_units *units, struct ps_unit *unit)
