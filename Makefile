@@ -53,7 +53,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	UBSAN_OPTIONS=print_stacktrace=1 HOME="$(CURDIR)/$(B)/home"
 RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.output -e 'warn[[@off]]'
 
-.PHONY: all module demo test matrix test-foreign test-browser test-exports sweep model lint bench growth counts compare calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-program install-module dist clean help FORCE
+.PHONY: all module demo test matrix test-foreign test-browser test-exports test-annotate sweep model lint bench growth counts compare calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-program install-module dist clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -159,6 +159,11 @@ sweep: all ## many random queries; cut and damage recordings at every place (min
 	@.ci/deps test
 	@SWEEP=1 $(TEST_ENV) $(RUN_BUSTED) spec/query/property_spec.lua spec/perfdata/cut_spec.lua \
 		spec/perfdata/damage_spec.lua spec/perfdata/resync_spec.lua spec/perfdata/flips_spec.lua
+
+test-annotate: all ## lay perflua annotate beside perf annotate, of programs that run now (ANNOTATE="FILE …": and of these; ONLY=NAME: of one)
+	@.ci/deps annotate
+	@mkdir -p $(B)/annotate
+	@PERFLUA="$(CURDIR)/$(B)/perflua" LUA_PATH="$(CURDIR)/?.lua;;" $(B)/perflua spec/annotate/run.lua "$(CURDIR)/$(B)/annotate" $(ANNOTATE)
 
 # A shard asks 10 000 queries of a hundred recordings of its own.
 model: all ## ask the engine and its model in Lua 100 000 random queries; read all fields on all roads (minutes)

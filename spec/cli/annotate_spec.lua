@@ -47,7 +47,7 @@ needs.describe("capstone", "perflua annotate", function()
       .. "[percent: local period]\ncompare() /usr/local/bin/words\nPercent\n",
       [[
 
-              while (*a && *a == *b)
+            while (*a && *a == *b)
  13.84        movzbl (%rdi), %eax
  23.16        testb  %al, %al
             ↓ je     1a
@@ -203,7 +203,7 @@ needs.describe("capstone", "perflua annotate", function()
 
   it("says which source files were not found", function()
     local text = annotate("--symfs", WORDS, WORDS .. "/perf.data", "compare")
-    has(text, "\n              words.c:70\n", "# source ./words.c: No such file or directory\n")
+    has(text, "\n            words.c:70\n", "# source ./words.c: No such file or directory\n")
   end)
 
   it("has instructions and source text as fields of samples", function()
@@ -290,7 +290,7 @@ needs.describe("capstone,this architecture", "the head of perflua annotate", fun
     assert.are.equal("its lines may be others", (notes "touch -d '1 hour' source.c"))
     local none, text = notes ": > source.c; touch -d '1 hour ago' source.c"
     assert.is_nil(none)
-    has(text, "\n             source.c:") -- lines beyond its end
+    has(text, "\n           source.c:") -- lines beyond its end
     assert.are.equal("larger than 64 MB",
       (notes "rm source.c; truncate -s 65M source.c"))
     assert.are.equal("is a FIFO, not a file", (notes "rm source.c; mkfifo source.c"))

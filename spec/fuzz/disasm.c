@@ -44,8 +44,9 @@ static void check_code(const struct pi_code *code, size_t size, const uint32_t *
 			const struct pi_instruction *to =
 				pi_code_at(code, pi_code_find(code, insn->target));
 
-			FUZZ_CHECK(to->offset == insn->target);
-			FUZZ_CHECK(insn->kind != PI_JUMP || to->is_target);
+			FUZZ_CHECK(insn->target < size);
+			FUZZ_CHECK(insn->kind != PI_JUMP || to->is_target ||
+				   to->offset != insn->target);
 		}
 		if (insn->kind != PI_UNKNOWN)
 			continue;

@@ -340,18 +340,17 @@ static bool add_targets(struct pi_code *code)
 	return true;
 }
 
-/* Marks the instructions that jumps go to. A target inside of an instruction is none. */
+/* Marks the instructions that jumps go to. Some jumps go past the prefix of an instruction. */
 static void mark_targets(struct pi_code *code)
 {
 	for (size_t i = 0; i < code->n; i++) {
-		struct pi_instruction *insn = &code->list[i], *to;
+		const struct pi_instruction *insn = &code->list[i];
+		struct pi_instruction *to;
 
-		if (!insn->has_target)
+		if (!insn->has_target || insn->kind != PI_JUMP)
 			continue;
 		to = &code->list[pi_code_find(code, insn->target)];
-		insn->has_target = to->offset == insn->target;
-		if (insn->kind == PI_JUMP)
-			to->is_target |= insn->has_target;
+		to->is_target |= to->offset == insn->target;
 	}
 }
 

@@ -67,7 +67,7 @@ local function width_of_names(listing, ranges)
   return width
 end
 
-local ARROWS <const> = { call = "→", ["return"] = "←" }
+local ARROWS <const> = { call = "→", jump = "→", ["return"] = "←" }
 
 -- Returns the arrow of an instruction and its text in columns.
 local function spell(line, width)
@@ -77,7 +77,7 @@ local function spell(line, width)
     arrow = line.jump > line.offset and "↓" or "↑"
     operands = ("%x"):format(line.jump)
   elseif line.goes_to then
-    arrow, operands = "→", line.target and fmt.escape(line.target) or operands
+    operands = line.target and fmt.escape(line.target) or operands
   end
   return ("%s %-" .. width .. "s %s"):format(arrow, name, operands)
 end
@@ -146,7 +146,7 @@ function stdio2.rows(listing, events, options, ranges)
   return function(row)
     if row.kind == "gap" then return blank .. " ..." end
     if row.kind ~= "line" then
-      return blank .. (" "):rep(1 + offset_width + 4) .. source_text(row)
+      return blank .. (" "):rep(1 + offset_width + 2) .. source_text(row)
     end
     local line = row.line
     local shares = listing:shares(line.index, events, options.percent_type)

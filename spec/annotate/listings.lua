@@ -1,0 +1,69 @@
+-- Makes rows that can be compared of listings of perf annotate and perflua annotate:
+-- instructions by address and share, and the source lines between them. The spelling of
+-- instructions, and of names of functions and files, differs: they are left out.
+
+local listings = {}
+
+-- Returns a source line without its blanks; nil: it is a label, or names a place.
+local function source_row(text)
+  text = text:gsub("%s+", " "):gsub("^ ", ""):gsub(" $", "")
+  if text == "" or text:find ":$" or text:find ":%d+$" or text:find "^Disassembly of"
+    or text:find "discriminator" then
+    return nil
+  end
+  return text
+end
+
+---@param text string in the layout of --stdio
+---@return string[] # "401136 13.84" for an instruction, and source lines
+function listings.stdio(text)
+  local rows = {}
+  for line in text:gmatch "[^\n]+" do
+    local percent, address = line:match "^ +(%d+%.%d%d) +: +(%x+):%s"
+    local source = line:match "^ +: %d* *(.*)$"
+    if percent then
+      rows[#rows + 1] = address .. " " .. percent
+    elseif source then
+      rows[#rows + 1] = source_row(source)
+    end
+  end
+  return rows
+end
+
+local ARROWS <const> = { "↓", "↑", "→", "←" }
+
+-- Returns the arrow that a text begins with, and where a jump goes in the function.
+local function arrow_of(text)
+  for i, arrow in ipairs(ARROWS) do
+    if text:sub(1, #arrow) == arrow then
+      return arrow .. (i < 3 and text:match "%s(%x+)%s*$" or "")
+    end
+  end
+  return nil
+end
+
+-- Returns the row of a line; nil: it has none. indent: where source begins.
+local function stdio2_row(line, indent)
+  -- a line of a loop is drawn in one column
+  for _, mark in ipairs { "┌", "│", "└" } do line = line:gsub(mark, " ", 1) end
+  local percent, label = line:sub(1, 7):gsub(" ", ""), line:sub(8, indent):match "(%x+): *$"
+  local rest = line:sub(indent + 1)
+  local arrow = arrow_of(rest)
+  if arrow or label or percent ~= "" or rest:find "^  %S" then
+    return ("%s|%s|%s"):format(percent, label or "", arrow or "")
+  end
+  return source_row(rest)
+end
+
+---@param text string one listing of one event in the layout of --stdio2
+---@return string[] # "13.84|1a|↓22" for an instruction: share, label, arrow, and source lines
+function listings.stdio2(text)
+  local rows, indent = {}, nil
+  for line in (text:match "\nPercent[^\n]*\n(.*)" or ""):gmatch "[^\n]+" do
+    indent = indent or line:find "%S" and #line:match "^ *"
+    if indent and not line:find "^#" then rows[#rows + 1] = stdio2_row(line, indent) end
+  end
+  return rows
+end
+
+return listings
