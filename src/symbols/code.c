@@ -230,6 +230,8 @@ bool ps_dso_code(struct ps_dso *dso, const struct ps_symbol *symbol, struct ps_c
 	*reason = "code of this kind is in no file";
 	if (!ps_dso_load(dso))
 		*reason = "its symbols are not known";
+	else if (dso->id.kind == PS_BPF)
+		*reason = "the recording does not have the code of this program";
 	else if (dso->id.kind == PS_JIT)
 		found = read_jit(&asked, symbol, code, reason);
 	else if (dso->list || dso->kallsyms) {

@@ -3,6 +3,7 @@
 
 local fmt = require "perflua.text.fmt"
 local Listing = require "perflua.annotate.listing"
+local origin = require "perflua.annotate.origin"
 local page = require "perflua.flame.page"
 local summary = require "perflua.annotate.summary"
 local xml = require "perflua.flame.xml"
@@ -115,7 +116,9 @@ function html.write(listing, event, options, out)
   out(("<style>%s</style>\n<header><h1>%s</h1>\n<p>%s</p>\n"):format(style,
     xml.escape(listing.symbol), xml.escape(("%s samples of %s in %s"):format(
       fmt.unsigned(event.samples), event.name, listing.dso))))
-  for _, text in ipairs(listing:origin()) do out(("<p>%s</p>\n"):format(xml.escape(text))) end
+  for _, text in ipairs(origin.lines(listing)) do
+    out(("<p>%s</p>\n"):format(xml.escape(text)))
+  end
   if #listing > MOST then out(("<p>the first %d of %d lines</p>\n"):format(MOST, #listing)) end
   out '</header>\n<main><section id="source"><table>\n'
   if first then write_source(out, listing, event, options, file, first, last) end

@@ -1,8 +1,9 @@
 -- The code of a function, line by line, with its samples: instructions, or where the code is
 -- not known, sampled offsets.
 
+local bpf = require "perflua.annotate.bpf"
 local core = require "perflua.core"
-local fmt = require "perflua.text.fmt"
+local origin = require "perflua.annotate.origin"
 local text -- perflua.annotate.text, loaded when it is asked for
 
 ---@class perflua.Listing
@@ -46,17 +47,6 @@ local function place_by_offset(self)
   end
 end
 
--- Returns what proves that a file is the recorded one, in a few words.
-local function proof_of(binary)
-  if binary.build_id then return "build-id " .. binary.build_id end
-  if binary.kind == "jit" then return "written by the process" end
-  if binary.unproven then
-    return "no build-id recorded; device, inode and generation are the recorded ones, or "
-      .. "--any-binary was given"
-  end
-  return nil
-end
-
 -- Returns the metatable of tables by the index of an event, which have its name, too: of
 -- several events with one name the first, as file.events has it.
 local function by_name(events)
@@ -74,13 +64,16 @@ end
 ---@param sources perflua.Sources
 ---@return perflua.Listing
 function Listing.new(file, read, func, sources)
-  local code, reason, path = read.calls.code(func.number)
   local binary = read.calls.binary(func.number)
+  local program = binary.kind == "bpf" and bpf.find(file, func) or nil
+  local code, reason, path = read.calls.code(func.number, program)
+  if program then sources:add(program.texts) end
   local facts = code and code:facts()
   local self = {
     symbol = func.symbol, dso = func.dso, size = func.size, events = {}, binary = binary,
     code_file = facts and facts.path or path, lines_file = binary.debug_file,
-    proof = proof_of(binary), reason = reason, machine = facts and facts.machine,
+    program = program, proof = origin.proof(binary, program), reason = reason,
+    machine = facts and facts.machine,
     unknown = facts and facts.unknown or 0, missing = facts and func.size - facts.size or 0,
     between = 0, outside = 0,
     address = facts and facts.address or read.calls.elf_address(func.number, func.start)
@@ -105,6 +98,7 @@ end
 
 -- Returns the functions at an offset, innermost first: { symbol, file, line, srcline }.
 function methods:frames(offset)
+  if self.program then return self.program.frames(offset) end
   return self.read.calls.lines(self.func.number, self.func.start + offset)
 end
 
@@ -233,36 +227,6 @@ function methods:place(i)
   local line = { offset = self.code and self.code:at(i) or self.offsets[i] }
   add_source(self, line)
   return line
-end
-
--- Returns lines that say where the listing comes from, for its head.
-function methods:origin()
-  local lines = {}
-  local function add(...) lines[#lines + 1] = fmt.escape((...):format(select(2, ...))) end
-  if self.code then
-    add("code: %s (%s)%s", self.code_file, self.machine, self.proof and ", " .. self.proof
-      or "")
-  else
-    add("no instructions: %s%s", self.reason, self.code_file and ": " .. self.code_file or "")
-    if self.proof then add("symbols: %s, %s", self.binary.symbol_file or "?", self.proof) end
-  end
-  add("lines: %s", self.lines_file or "no debug information was found")
-  if self.unknown > 0 then
-    add("%s unknown to libcapstone %s", fmt.phrase(self.unknown, "{byte|bytes}"),
-      core.capstone)
-  end
-  if self.missing > 0 then
-    add("the file lacks the last %s of the function", fmt.phrase(self.missing,
-      "{byte|bytes}"))
-  end
-  if self.between > 0 then
-    add("%s between instructions, shown at the one that covers them",
-      fmt.phrase(self.between, "{sample|samples}"))
-  end
-  if self.outside > 0 then
-    add("%s beyond the code that is there", fmt.phrase(self.outside, "{sample|samples}"))
-  end
-  return lines
 end
 
 ---@param found table a file of perflua.Sources

@@ -28,6 +28,18 @@ function Sources:place(path)
   return self.prefix and self.prefix:gsub("/+$", "") .. path or path
 end
 
+---Adds lines of files whose text is known.
+---@param texts table<string, table<integer, string>> by path, by number
+function Sources:add(texts)
+  for path, lines in pairs(texts) do
+    local known = self.files[path]
+    local all = known and known.lines or {}
+    for number, text in pairs(lines) do all[number] = text end
+    self.files[path] = { path = path, lines = all,
+      line_of = function(number) return all[number] end }
+  end
+end
+
 ---@param path string as the compiler wrote it
 ---@return table # { path, reason } or { path, line_of, modified }
 function Sources:file(path)

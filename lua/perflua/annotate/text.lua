@@ -4,6 +4,7 @@ local display = require "perflua.text.display"
 local fmt = require "perflua.text.fmt"
 local Listing = require "perflua.annotate.listing"
 local loops = require "perflua.annotate.loops"
+local origin = require "perflua.annotate.origin"
 local rows = require "perflua.annotate.rows"
 local suggest = require "perflua.errors.suggest"
 local summary = require "perflua.annotate.summary"
@@ -39,7 +40,7 @@ local function kind_of(percent_type) return (percent_type:gsub("-", " ")) end
 
 -- Writes where the listing comes from, and notes about source files.
 local function write_origin(listing, put)
-  for _, line in ipairs(listing:origin()) do put("# " .. line) end
+  for _, line in ipairs(origin.lines(listing)) do put("# " .. line) end
 end
 
 local function write_notes(listing, files, put)

@@ -13,6 +13,7 @@
  * - find(offset) -> number of the instruction that covers it | nil
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "code.h"
 #include "disasm/disasm.h"
@@ -72,16 +73,44 @@ static bool decode_function(struct code *code, const struct pa_function *functio
 	return code->decoded;
 }
 
+/* Sets *code to the bytes and the machine in a table. Returns false and sets *reason. */
+static bool take_bytes(lua_State *L, const struct pa_function *function, struct ps_code *code,
+		       const char **reason)
+{
+	const char *bytes;
+
+	luaL_checkstack(L, 4, "code");
+	lua_getfield(L, 2, "bytes");
+	lua_getfield(L, 2, "machine");
+	lua_getfield(L, 2, "is_64");
+	lua_getfield(L, 2, "is_big");
+	bytes = luaL_checklstring(L, -4, &code->size);
+	code->address = function->hits->symbol->start;
+	code->machine = (uint16_t)luaL_checkinteger(L, -3);
+	code->is_64 = lua_toboolean(L, -2);
+	code->is_big = lua_toboolean(L, -1);
+	code->bytes = malloc(code->size + 1);
+	if (code->bytes)
+		memcpy(code->bytes, bytes, code->size);
+	lua_pop(L, 4);
+	*reason = "no memory";
+	return code->bytes;
+}
+
 int pl_push_code(lua_State *L, const struct pa_function *function, struct ps_dso *dso)
 {
 	const char *reason;
 	struct code *code;
+	bool found;
 
 	luaL_checkstack(L, 4, "code");
 	code = lua_newuserdatauv(L, sizeof(*code), 0);
 	*code = (struct code){ 0 };
 	luaL_setmetatable(L, PL_CODE);
-	if (!ps_dso_code(dso, function->hits->symbol, &code->bytes, &reason))
+	found = lua_istable(L, 2) ?
+			take_bytes(L, function, &code->bytes, &reason) :
+			ps_dso_code(dso, function->hits->symbol, &code->bytes, &reason);
+	if (!found)
 		return refuse_code(L, reason, NULL);
 	if (!decode_function(code, function, &reason))
 		return refuse_code(L, reason, code->bytes.path);

@@ -9,7 +9,8 @@
  *   … }, { [event] = { samples, period } }: all functions, and the totals of events. Addresses
  *   are of the binary, events are indexes.
  * - binary(i) -> its row of file:binaries()
- * - code(i) -> Code | nil, reason, path | nil: see code.c
+ * - code(i [, { bytes, machine, is_64, is_big }]) -> Code | nil, reason, path | nil: of these
+ *   bytes, or of those of its file: see code.c
  * - lines(i, address) -> { { symbol, file, line, srcline } … }: innermost first
  * - name(i, address) -> symbol, offset in it | nil
  * - elf_address(i, address) -> as the file with the symbols has it | nil
