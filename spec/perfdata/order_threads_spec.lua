@@ -1,4 +1,5 @@
 -- The order of time where several threads find out what lies where: of large recordings.
+local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local in_order = require "spec.support.in_order"
 local perflua = require "perflua"
@@ -77,5 +78,29 @@ describe("a large recording", function()
     assert.equal("2: values are made ahead of the loop", threads_of(path, 4))
     assert.equal("1", threads_of(path, 1))
     assert.equal("1: the input is small", threads_of(written({ 1, 2 }), 4))
+  end)
+
+  it("is read once by several threads, even if the stacks that it copies hold records which "
+    .. "lead from one copy to the next", function()
+    local SIZE, AT, N = 512, 104, 6000
+    local b = builder.new()
+    local event = b:event { sample_type = { "ip", "tid", "time", "stack_user" },
+      sample_stack_user = SIZE }
+    for i = 1, N do
+      -- a sample of the same size, which ends in the next copy before the sample there
+      local stack = ("\0"):rep(AT - 8) .. ("<I8"):pack(64)
+        .. ("<I4I2I2I8I4I4I8I8"):pack(9, 2, 48 + SIZE, 4096, 9, 9, i, SIZE)
+      b:sample(event, { ip = 4096, pid = 7, tid = 7, time = 1000000 + i,
+        stack_user = stack .. ("\0"):rep(SIZE - #stack), dyn_size = SIZE })
+    end
+    local of = b:write()
+    local file <close> = assert(perflua.open(of, { jobs = 2, timing = true }))
+    local rows = file:samples():group_by("tid"):count():collect()
+    assert.same({ 1, 7, N }, { #rows, rows[1].tid, rows[1].count })
+    local bytes = 0
+    for _, stage in ipairs(file:timing().passes[1].stages) do
+      bytes = bytes + (stage.bytes or 0)
+    end
+    assert.is_true(bytes < 1.1 * #files.read(of), bytes)
   end)
 end)

@@ -162,19 +162,65 @@ static uint64_t find_boundary_in(const struct pd_stream *stream, uint64_t nomina
 	return found;
 }
 
+/* Returns whether samples hold copies of stacks: then most records are large. */
+static bool copies_stacks(const struct pd_file *file)
+{
+	for (size_t i = 0; i < file->n_events; i++)
+		if (file->events[i].shape.sample_type & PD_SAMPLE_STACK_USER)
+			return true;
+	return false;
+}
+
+#define FOLLOWED 512 /* bytes that are read at once: small records lie between large ones */
+
+/*
+ * Returns the offset of the first record from `nominal` on to which the sizes of records lead,
+ * from the one at `from` on; 0 if they lead to none.
+ */
+static uint64_t follow_records(struct pd_stream *stream, uint64_t from, uint64_t nominal)
+{
+	uint64_t end = stream->data.offset + stream->data.size, at = from, limit = from;
+	struct pd_section part = { from, 0 };
+	uint8_t bytes[FOLLOWED];
+	struct pd_error err;
+
+	while (at < nominal) {
+		const uint8_t *header;
+
+		if (at + 8 > limit) {
+			part.offset = at;
+			part.size = end - at < FOLLOWED ? end - at : FOLLOWED;
+			limit = at + part.size;
+			if (part.size < 8 || !pd_stream_read(stream, part, bytes, &err))
+				return 0;
+		}
+		header = bytes + (at - part.offset);
+		if (!pd_header_fits(header, stream->file->swap))
+			return 0;
+		at += pb_load16(header + 6, stream->file->swap);
+	}
+	return at <= end ? at : 0;
+}
+
 /*
  * Returns where a partition that begins at `from` should end: about `size` bytes after, at a
  * position where records could begin, or at the end of the stream. Mostly the first few
  * kilobytes are enough.
+ *
+ * Copies of stacks may hold records: those of a program that reads or writes recordings lead
+ * from one copy to the next as the real ones do. But few headers lead through large records, so
+ * that takes less time than a guess.
  */
-static uint64_t find_boundary(const struct pd_stream *stream, uint64_t from, uint64_t size)
+static uint64_t find_boundary(struct pd_stream *stream, uint64_t from, uint64_t size)
 {
 	uint64_t end = stream->data.offset + stream->data.size;
-	uint64_t nominal = from + size / 8 * 8;
+	uint64_t nominal = from + size / 8 * 8, found = 0;
 
+	if (end - from >= size + SMALLEST && copies_stacks(stream->file))
+		found = follow_records(stream, from, nominal);
+	if (found)
+		return found;
 	for (uint64_t part = 16 * 1024; end - from >= size + SMALLEST; part *= 6) {
-		uint64_t found;
-
 		if (part > end - nominal)
 			part = end - nominal;
 		found = find_boundary_in(stream, nominal, part);

@@ -3,10 +3,10 @@
  * stream where it cannot be cut.
  *
  * The start of a partition is a guess: a position where several records in a row could begin
- * (resync.h). The guess holds if the partition before ends exactly there. Until then nothing
- * that was read counts: if a partition does not end where the next one begins, or a reader
- * bails out, all results must be thrown away and one thread must read the session, which
- * reports what is wrong.
+ * (resync.h), or to which the sizes of the records before lead, if these are large. The guess
+ * holds if the partition before ends exactly there. Until then nothing that was read counts: if
+ * a partition does not end where the next one begins, or a reader bails out, all results must
+ * be thrown away and one thread must read the session, which reports what is wrong.
  */
 #ifndef PERFLUA_PERFDATA_PARTITIONS_H
 #define PERFLUA_PERFDATA_PARTITIONS_H
