@@ -65,6 +65,14 @@ describe("a recording as the only argument", function()
         found.health.last_time })
   end)
 
+  it("is read three times, the first of which finds the names", function()
+    local got = run.perflua { run.demo, "--json", "--timing=json" }
+    local passes = dkjson.decode(got.err:match "{\"files\".*").files[1].passes
+    local times = {}
+    for _, pass in ipairs(passes) do times[pass.what] = (times[pass.what] or 0) + pass.times end
+    assert.are.same({ ["counts for doctor"] = 1, groups = 2 }, times)
+  end)
+
   it("names the tools that it answers, and the others", function()
     local found = parsed { run.demo, "--json" }
     local commands, lacking = {}, {}

@@ -180,13 +180,14 @@ end
 
 ---Reads the whole recording.
 ---@param file perflua.File
----@param options { brief: boolean?, no_symbols: boolean? }? brief: the lists of binaries have
---- only the rows that people see; no_symbols: there are no such lists
+---@param options { brief: boolean?, no_symbols: boolean?, finds_names: boolean? }? brief: the
+--- lists of binaries have only the rows that people see; no_symbols: there are no such lists;
+--- finds_names: the pass collects what the names of threads and maps are made of, even then
 ---@return table report
 ---@return table found # of doctor/binaries.lua: how many binaries there are
 function doctor.examine(file, options)
   local brief, no_symbols = options and options.brief, options and options.no_symbols
-  local health = core.health(file, not no_symbols)
+  local health = core.health(file, not no_symbols or options.finds_names)
   local by_event, samples, sample_records = report_events(file, health)
   local report = {
     path = file.path,

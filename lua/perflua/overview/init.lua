@@ -119,7 +119,7 @@ end
 ---@param file perflua.File
 ---@param found table gets `health`
 function overview.check(file, found)
-  local report = doctor.examine(file, { no_symbols = true })
+  local report = doctor.examine(file, { no_symbols = true, finds_names = true })
   found.health = { verdict = report.verdict, findings = report.findings, lost = report.lost,
     first_time = report.first_time, last_time = report.last_time,
     interrupted = report.interrupted }

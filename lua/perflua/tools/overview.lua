@@ -11,7 +11,7 @@ local tools = require "perflua.tools"
 local tool = {
   description = "what was recorded, whether to trust it, where the time went, what to ask next",
   usage = "[overview] [options] FILE…",
-  reads = "records", passes = 4, several = "each", paged = false,
+  reads = "records", passes = 3, several = "each", paged = false,
   takes = "symbols", refused = "it describes whole recordings",
   options = { json = "print one JSON object per file, each on one line" },
   help = [[
@@ -23,7 +23,15 @@ is none, of each event that is not a tracepoint.]],
 
 local FAILED <const> = 1
 
-local steps <const> = { "describe", "count", "check", "name", "suggest" }
+-- The functions of overview that find parts, in order, and the parts that are shown after each.
+-- The pass of the check finds the names of threads on the way, which the others need.
+local steps <const> = {
+  { find = "describe", "describe" },
+  { find = "check" },
+  { find = "count", "count", "check" },
+  { find = "name", "name" },
+  { find = "suggest", "suggest" },
+}
 
 local function list_tools()
   local list = {}
@@ -45,21 +53,25 @@ local function spell_options(args)
   return table.concat(words)
 end
 
+local function show_part(part, found, out)
+  for _, line in ipairs(show[part](found)) do
+    local text, what = line, nil
+    if type(line) == "table" then text, what = line[1], line[2] end
+    text = fmt.escape(text)
+    -- commands to paste stay on one line
+    local wrapped = part == "suggest" and { text } or display.wrap(text, show.INDENT)
+    wrapped[1] = display.mark(wrapped[1], what)
+    out:write(table.concat(wrapped, "\n"), "\n")
+  end
+  out:flush()
+end
+
 -- Finds the parts one after the other, and shows each at once where somebody looks.
 local function examine(file, out, args)
   local found, list, options = {}, list_tools(), spell_options(args)
   for _, step in ipairs(steps) do
-    overview[step](file, found, list, options)
-    for _, line in ipairs(args.json and {} or show[step](found)) do
-      local text, what = line, nil
-      if type(line) == "table" then text, what = line[1], line[2] end
-      text = fmt.escape(text)
-      -- commands to paste stay on one line
-      local wrapped = step == "suggest" and { text } or display.wrap(text, show.INDENT)
-      wrapped[1] = display.mark(wrapped[1], what)
-      out:write(table.concat(wrapped, "\n"), "\n")
-    end
-    if not args.json then out:flush() end
+    overview[step.find](file, found, list, options)
+    for _, part in ipairs(args.json and {} or step) do show_part(part, found, out) end
   end
   return found
 end
