@@ -94,7 +94,7 @@ local lua_modules = {
   { "plan", "core errors measures recording", "init engine trees" },
   { "table", "core errors filter measures plan recording text",
     "init description expression interrupted merge origin output pair_counts read "
-      .. "result_table" },
+      .. "regrouped result_table" },
   { "group", "core errors filter measures plan recording table",
     "init aggregate aside profile" },
   { "query", "core errors fields filter group measures plan recording table text",

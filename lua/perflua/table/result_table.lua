@@ -7,7 +7,6 @@ local json = require "perflua.text.json"
 local output = require "perflua.table.output"
 local pair_counts = require "perflua.table.pair_counts"
 local suggest = require "perflua.errors.suggest"
-local sums = require "perflua.measures.sums"
 
 local result_table = {}
 local ResultTable = {}
@@ -94,31 +93,6 @@ end
 ---@param text string see fmt.phrase()
 function ResultTable:note(name, n, text)
   table.insert(self.notes, { name = name, n = n, text = text })
-end
-
-local add = sums.adder "unsigned"
-
----Puts rows together that are named alike.
----@param rows table[]
----@param names string[] of fields that must be equal
----@param amounts string[] of fields that are added up
----@return table[] # the first row of each name, with the sums
-function result_table.added_up(rows, names, amounts)
-  local list, by_name = {}, {}
-  for _, row in ipairs(rows) do
-    local parts = {}
-    for i, name in ipairs(names) do
-      parts[i] = row[name] == nil and "" or "=" .. tostring(row[name])
-    end
-    local key = table.concat(parts, "\0")
-    local sum = by_name[key]
-    if sum then
-      for _, name in ipairs(amounts) do sum[name] = add(sum[name], row[name]) end
-    else
-      by_name[key], list[#list + 1] = row, row
-    end
-  end
-  return list
 end
 
 ---Adds notes on records that the kernel lost.

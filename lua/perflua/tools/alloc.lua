@@ -3,6 +3,7 @@
 local core = require "perflua.core"
 local described = require "perflua.toolkit.described"
 local perflua = require "perflua"
+local regrouped = require "perflua.table.regrouped"
 local result_table = require "perflua.table.result_table"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 
@@ -97,22 +98,23 @@ end
 
 tool.prepare = result_table.prepare("site", known)
 
--- Returns the rows of a table, those of one name put together, and how many allocations failed.
+-- Returns the rows of a table by what is shown of its keys, and how many allocations failed.
 local function rows_of(file, made, by, size)
   local rows, failed = {}, 0
-  for row in made:rows() do
+  made = regrouped(made, { "site", "cache", "comm" }, function(row, put)
+    local site = row["args.call_site"]
     if row["args.ptr == 0"] then
       failed = failed + row.count
     else
-      local site = row["args.call_site"]
-      row.site = site and site_of(file, site, by)
-      row["function"], row.allocs, row.moved = row.site, row.count, row.moved or 0
-      row.cache = by.cache and (row["args.name"] or ("kmalloc-%d"):format(row[size])) or nil
-      rows[#rows + 1] = row
+      put { site = site and site_of(file, site, by), comm = row.comm,
+        cache = by.cache and (row["args.name"] or ("kmalloc-%d"):format(row[size])) or nil }
     end
+  end)
+  for row in made:rows() do
+    row["function"], row.allocs, row.moved = row.site, row.count, row.moved or 0
+    rows[#rows + 1] = row
   end
-  return result_table.added_up(rows, { "site", "cache", "comm" }, { "allocs", "requested",
-    "allocated", "frees", "freed", "moved", "left", "left_bytes", "unseen" }), failed
+  return rows, failed
 end
 
 -- Adds the notes on all rows together, and on events that are in no row.

@@ -4,7 +4,9 @@ local aside = require "perflua.group.aside"
 local cgroups = require "perflua.text.cgroups"
 local described = require "perflua.toolkit.described"
 local needs = require "perflua.meta.needs"
+local regrouped = require "perflua.table.regrouped"
 local result_table = require "perflua.table.result_table"
+local sums = require "perflua.measures.sums"
 
 local known = { "cgroup", "container", "namespace", "comm" }
 
@@ -57,55 +59,47 @@ local NAMESPACE <const> = [[(function()
   end)()]]
 
 -- Returns the query, and its key for groups or namespaces.
-local function query_of(file, by)
+local function query_of(file, args, by)
   local query = described.with_losses(file, by.namespace and "namespaces" or nil)
   local key = by.namespace and { namespace = query:lua(NAMESPACE) } or "cgroup_path"
   local keys = { "type", "event.name", key, by.comm and "comm" or nil }
-  return query:group_by(table.unpack(keys)):sum("period"):count():as("samples"):sum("lost"),
+  query = query:group_by(table.unpack(keys))
+  if args.nested then query = query:sum("period"):as("nested") end
+  return query:sum("period"):count():as("samples"):sum("lost"),
     by.namespace and "namespace" or key
 end
 
--- Returns the rows of a table by event, group and command, and what was lost.
-local function rows_of(made, key, by)
-  local rows, lost = {}, { lost = 0, lost_samples = 0 }
-  for row in made:rows() do
+-- Returns the groups of a table by event, group and command, with --nested also those that they
+-- are nested in, and what was lost.
+local function groups_of(made, key, args, by)
+  local lost = { lost = 0, lost_samples = 0 }
+  return regrouped(made, { "event", "group", "comm" }, function(row, put)
     local group = row[key]
     if lost[row.type] then
       lost[row.type] = lost[row.type] + row.lost
     elseif row.type == "sample" then
       if by.container and group then group = cgroups.container(group) or "[host]" end
-      rows[#rows + 1] = { event = row["event.name"] or "(event unknown)", group = group,
-        comm = row.comm, samples = row.samples, period = row.period }
+      local keys = { event = row["event.name"] or "(event unknown)", group = group,
+        comm = row.comm }
+      put(keys)
+      for _, above in ipairs(args.nested and group and cgroups.above(group) or {}) do
+        keys.group = above
+        put(keys, { nested = row.period })
+      end
     end
-  end
-  rows = result_table.added_up(rows, { "event", "group", "comm" }, { "samples", "period" })
-  return rows, lost
+  end), lost
 end
 
--- Returns rows with what is nested in each, also of groups that have nothing else.
-local function nest_rows(rows)
-  local all = {}
-  local function add_row(row, group, samples, period)
-    all[#all + 1] = { event = row.event, group = group, comm = row.comm,
-      samples = samples, period = period, nested = row.period }
-  end
-  for _, row in ipairs(rows) do
-    add_row(row, row.group, row.samples, row.period)
-    for _, path in ipairs(row.group and cgroups.above(row.group) or {}) do
-      add_row(row, path, 0, 0)
-    end
-  end
-  return result_table.added_up(all, { "event", "group", "comm" },
-    { "samples", "period", "nested" })
-end
+local add = sums.adder "unsigned"
 
--- Returns the periods of each event, and whether there are several events.
-local function periods_of(rows)
-  local all = {}
-  for i, row in ipairs(rows) do all[i] = { event = row.event, period = row.period } end
-  local periods, list = {}, result_table.added_up(all, { "event" }, { "period" })
-  for _, row in ipairs(list) do periods[row.event] = row.period end
-  return periods, #list > 1
+-- Returns rows, the periods of each event, and whether there are several events.
+local function rows_of(made)
+  local rows, periods = {}, {}
+  for row in made:rows() do
+    rows[#rows + 1] = row
+    periods[row.event] = add(periods[row.event] or 0, row.period)
+  end
+  return rows, periods, next(periods, next(periods)) ~= nil
 end
 
 local function check_by(by, args)
@@ -142,7 +136,7 @@ end
 function tool.queries(file, args, by)
   local found, lacking = grouped_by(file, args, by)
   if not found then return nil, lacking end
-  return { (query_of(file, found)) }
+  return { (query_of(file, args, found)) }
 end
 
 ---@param file perflua.File
@@ -155,11 +149,10 @@ function tool.run(file, args, out, by)
   local found, lacking = grouped_by(file, args, by)
   if not found then return nil, lacking end
   by = found
-  local query, key = query_of(file, by)
+  local query, key = query_of(file, args, by)
   local set_aside = aside.from(query.query)
-  local rows, lost = rows_of(query:table(), key, by)
-  local periods, several = periods_of(rows)
-  if args.nested then rows = nest_rows(rows) end
+  local made, lost = groups_of(query:table(), key, args, by)
+  local rows, periods, several = rows_of(made)
   local list = result_table.new(columns, several and "event" or args.nested and "nested"
     or "percent", { event = not several, nested = not args.nested, comm = not by.comm,
     container = by.namespace or not by.container, namespace = not by.namespace,

@@ -1,6 +1,7 @@
 -- perflua migrations FILE: which threads were moved from processor to processor.
 
 local described = require "perflua.toolkit.described"
+local regrouped = require "perflua.table.regrouped"
 local result_table = require "perflua.table.result_table"
 local samples = require "perflua.toolkit.samples"
 local samples_with_losses = require "perflua.file.samples_with_losses"
@@ -81,19 +82,18 @@ end
 
 function tool.queries(file, args, by) return { query_of(file, args, by) } end
 
--- Returns the rows of the chosen threads and first processors.
-local function rows_of(file, args, by)
+-- Returns a table of the chosen threads and first processors.
+local function table_of(file, args, by)
   local is_chosen, is_chosen_cpu = samples.of_tids(file, args), samples.of_cpus(args)
-  local rows = {}
-  for row in query_of(file, args, by):table():rows() do
+  local made = query_of(file, args, by):table()
+  return regrouped(made, { "tid", "from", "to" }, function(row, put)
     local tid, from, to = row["args.pid"], row["args.orig_cpu"], row["args.dest_cpu"]
     if (not is_chosen or tid and is_chosen(tid)) and (not is_chosen_cpu or is_chosen_cpu(from))
     then
-      rows[#rows + 1] = { tid = by.thread and tid, from = by.cpus and from, to = by.cpus and to,
-        migrations = row.count }
+      put { tid = by.thread and tid or nil, from = by.cpus and from or nil,
+        to = by.cpus and to or nil }
     end
-  end
-  return result_table.added_up(rows, { "tid", "from", "to" }, { "migrations" })
+  end)
 end
 
 tool.prepare = result_table.prepare("thread,cpus", known)
@@ -109,11 +109,11 @@ function tool.run(file, args, out, by)
   local places = places_of(file.features)
   local list = result_table.new(columns, "migrations", { comm = not by.thread,
     tid = not by.thread, from = not by.cpus, to = not by.cpus, across = not by.cpus })
-  for _, row in ipairs(rows_of(file, args, by)) do
+  for row in table_of(file, args, by):rows() do
     local thread = row.tid and file:thread(row.tid)
-    row.comm = thread and thread.comm
-    row.across = by.cpus and find_boundary(places[row.from], places[row.to]) or nil
-    list:add(row)
+    list:add { comm = thread and thread.comm, tid = row.tid, from = row.from, to = row.to,
+      across = by.cpus and find_boundary(places[row.from], places[row.to]) or nil,
+      migrations = row.count }
   end
   return list:write(args, out)
 end
