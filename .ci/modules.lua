@@ -62,7 +62,7 @@ local modules = {
   { "result", "base perfdata/format machine query",
     "column report_trees result saved tree view writer" },
   { "compare", "base perfdata/format symbols query result stats", "binaries compare" },
-  { "script", "base perfdata/format machine result", "report script" },
+  { "script", "base perfdata/format machine result", "levels report script" },
   { "sqlite", "base perfdata/format query", "database" },
   { "export",
     "base perfdata/format symbols/lines machine query query/chains query/group result",

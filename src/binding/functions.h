@@ -282,6 +282,23 @@ int pl_view_row(lua_State *L);
  * shares are of }.
  */
 int pl_report_lines(lua_State *L);
+/*
+ * core.report_levels(view, columns, measures) -> levels: rows below rows, see script/levels.h,
+ * for the columns of core.report_lines(); a measure is { at = place of the cell, room, shown =
+ * "share" of `total` | "shares" that are added up | "number", total, joined }.
+ */
+int pl_report_levels(lua_State *L);
+/*
+ * core.report_levels_add(levels, view, from, to, columns): adds rows, and raises `room` of the
+ * columns
+ */
+int pl_report_levels_add(lua_State *L);
+/*
+ * core.report_levels_write(levels, out, how [, view, graph]). how: an array of the numbers of
+ * measures that rows are sorted by, with limited = number of a measure, limit = percent of
+ * `total` that rows have at least. view and graph: as of core.report_lines().
+ */
+int pl_report_levels_write(lua_State *L);
 /* core.view_section(view, i) -> section of row i */
 int pl_view_section(lua_State *L);
 /*

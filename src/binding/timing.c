@@ -40,6 +40,8 @@ static const struct timed_function timed_functions[] = {
 	{ "comparison_rows", PB_STAGE_ROWS, NULL },
 	{ "comparison_result", PB_STAGE_ROWS, NULL },
 	{ "report_lines", PB_STAGE_TEXT, NULL },
+	{ "report_levels_add", PB_STAGE_ROWS, NULL },
+	{ "report_levels_write", PB_STAGE_TEXT, NULL },
 	{ "view_write", PB_STAGE_TEXT, NULL },
 	{ "write_table", PB_STAGE_TEXT, NULL },
 	{ "write_rows", PB_STAGE_TEXT, NULL },

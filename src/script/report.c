@@ -10,42 +10,28 @@
 #include "perfdata/format/print_scalar.h"
 #include "result/writer.h"
 
-/* A cell in the making: its text is here as long as it fits, then in `long_text`. */
-struct lines {
-	const struct px_report *report;
-	struct pq_value *cells; /* of a row */
-	struct pd_print cell;
-	struct pb_string long_text;
-};
-
 static void add_long_text(void *arg, const char *p, size_t n)
 {
 	pb_string_add(arg, p, n);
 }
 
 /* Ends the text of a cell, and returns it; it is valid until the next cell begins. */
-static struct pd_text end_cell(struct lines *lines)
+static struct pd_text end_cell(struct px_cells *cells)
 {
-	struct pd_text text = { .p = lines->cell.buffer, .n = lines->cell.n };
+	struct pd_text text = { .p = cells->cell.buffer, .n = cells->cell.n };
 
-	if (lines->long_text.n) {
-		pd_print_flush(&lines->cell);
-		text = (struct pd_text){ .p = lines->long_text.p, .n = lines->long_text.n };
-		lines->long_text.n = 0;
+	if (cells->long_text.n) {
+		pd_print_flush(&cells->cell);
+		text = (struct pd_text){ .p = cells->long_text.p, .n = cells->long_text.n };
+		cells->long_text.n = 0;
 	}
-	lines->cell.n = 0;
+	cells->cell.n = 0;
 	return text;
 }
 
-/* The text of a cell, and the terminal columns that it takes. */
-struct cell {
-	struct pd_text text;
-	size_t width;
-};
-
-static struct cell cell_of(struct pd_text text)
+static struct px_cell cell_of(struct pd_text text)
 {
-	return (struct cell){ text, pb_count_columns(text.p, text.n) };
+	return (struct px_cell){ text, pb_count_columns(text.p, text.n) };
 }
 
 static bool is_text(const struct pq_value *cell, const char *name)
@@ -200,39 +186,38 @@ static void print_average(struct pd_print *out, const struct pq_value *sum,
 }
 
 /* Returns the text of a number, which is most often that of the row before. */
-static struct cell format_number(struct lines *lines, struct px_report_column *column,
-				 const struct pq_value *cell)
+static struct px_cell format_number(struct px_cells *cells, struct px_report_column *column,
+				    const struct pq_value *cell)
 {
 	struct pd_text text;
 
 	if (column->n && column->number.type == cell->type && column->number.u == cell->u)
-		return (struct cell){ { column->text, column->n }, column->n };
-	pr_print_cell(&lines->cell, cell, &lines->report->rows->columns[column->at]);
-	text = end_cell(lines);
+		return (struct px_cell){ { column->text, column->n }, column->n };
+	pr_print_cell(&cells->cell, cell, &cells->report->rows->columns[column->at]);
+	text = end_cell(cells);
 	if (text.n < sizeof(column->text)) {
 		memcpy(column->text, text.p, text.n);
 		column->n = text.n;
 		column->number = *cell;
 	}
-	return (struct cell){ text, text.n };
+	return (struct px_cell){ text, text.n };
 }
 
-/* Returns the text of a cell; it is valid until the next one is made. */
-static struct cell format_cell(struct lines *lines, struct px_report_column *column)
+struct px_cell px_cell_text(struct px_cells *cells, struct px_report_column *column)
 {
-	const struct pq_value *cell = &lines->cells[column->at];
-	const struct pq_value *beside = &lines->cells[column->beside];
-	struct pd_print *out = &lines->cell;
+	const struct pq_value *cell = &cells->row[column->at];
+	const struct pq_value *beside = &cells->row[column->beside];
+	struct pd_print *out = &cells->cell;
 
 	if (cell->type == PQ_NIL)
-		return (struct cell){ { "-", 1 }, 1 };
+		return (struct px_cell){ { "-", 1 }, 1 };
 	switch (column->shown) {
 	case PX_SHOWN_TIME:
 	case PX_SHOWN_TIME_NS:
 		print_time(out, cell, column->shown == PX_SHOWN_TIME_NS);
 		break;
 	case PX_SHOWN_SYMBOL:
-		print_symbol(out, cell, beside, lines->report->rows->columns[column->at].kind);
+		print_symbol(out, cell, beside, cells->report->rows->columns[column->at].kind);
 		break;
 	case PX_SHOWN_DSO:
 		if (cell->type == PQ_TEXT)
@@ -249,7 +234,7 @@ static struct cell format_cell(struct lines *lines, struct px_report_column *col
 		break;
 	case PX_SHOWN_CYCLES:
 		if (!cell->u)
-			return (struct cell){ { "-", 1 }, 1 };
+			return (struct px_cell){ { "-", 1 }, 1 };
 		pd_print_uint(out, cell->u);
 		break;
 	case PX_SHOWN_CPU:
@@ -269,15 +254,15 @@ static struct cell format_cell(struct lines *lines, struct px_report_column *col
 		break;
 	default:
 		if (cell->type == PQ_INT || cell->type == PQ_FLOAT)
-			return format_number(lines, column, cell);
+			return format_number(cells, column, cell);
 		if (cell->type == PQ_TEXT && is_printable(cell))
-			return (struct cell){ { cell->p, cell->size }, cell->size };
-		pr_print_cell(out, cell, &lines->report->rows->columns[column->at]);
+			return (struct px_cell){ { cell->p, cell->size }, cell->size };
+		pr_print_cell(out, cell, &cells->report->rows->columns[column->at]);
 	}
-	return cell_of(end_cell(lines));
+	return cell_of(end_cell(cells));
 }
 
-static void print_blanks(struct pd_print *out, size_t n)
+void px_print_blanks(struct pd_print *out, size_t n)
 {
 	static const char blanks[] = "                                ";
 
@@ -312,7 +297,7 @@ static void print_separated_cell(struct pd_print *out, const char *separator, bo
 /* Prints the text of a cell: a share in its colour, and the letter of the kernel. */
 static void print_text(struct pd_print *out, const struct px_report *report,
 		       const struct px_report_column *column, const struct pq_value *value,
-		       struct cell *cell)
+		       struct px_cell *cell)
 {
 	const char *color = NULL;
 	struct pd_text text = cell->text;
@@ -337,7 +322,7 @@ static void print_text(struct pd_print *out, const struct px_report *report,
 
 static void print_line_cell(struct pd_print *out, const struct px_report *report,
 			    const struct px_report_column *column, const struct pq_value *value,
-			    struct cell cell)
+			    struct px_cell cell)
 {
 	if (column->is_fixed && !column->is_right_aligned && cell.width > column->room) {
 		cell.text.n = length_of(cell.text, column->room);
@@ -346,31 +331,46 @@ static void print_line_cell(struct pd_print *out, const struct px_report *report
 	if (!column->is_joined)
 		pd_print_const(out, "  ");
 	if (column->is_right_aligned && column->room > cell.width)
-		print_blanks(out, column->room - cell.width);
+		px_print_blanks(out, column->room - cell.width);
 	print_text(out, report, column, value, &cell);
 	if (!column->is_right_aligned && !column->is_last && column->room > cell.width)
-		print_blanks(out, column->room - cell.width);
+		px_print_blanks(out, column->room - cell.width);
+}
+
+bool px_cells_init(struct px_cells *cells, const struct px_report *report)
+{
+	*cells = (struct px_cells){ .report = report };
+	pd_print_init(&cells->cell, add_long_text, &cells->long_text);
+	cells->row = calloc(report->rows->n_columns + 1, sizeof(*cells->row));
+	return cells->row;
+}
+
+bool px_cells_deinit(struct px_cells *cells)
+{
+	bool ok = cells->row && !cells->long_text.failed;
+
+	free(cells->row);
+	pb_string_deinit(&cells->long_text);
+	return ok;
 }
 
 /* Visits the cells of all rows; `out` is NULL: to measure them. */
 static bool visit_rows(const struct px_report *report, struct pd_print *out)
 {
 	const struct pr_source *rows = report->rows;
-	struct lines lines = { .report = report };
-	bool ok;
+	struct px_cells cells;
+	bool ok = px_cells_init(&cells, report);
 
-	pd_print_init(&lines.cell, add_long_text, &lines.long_text);
-	lines.cells = calloc(rows->n_columns + 1, sizeof(*lines.cells));
-	for (size_t i = 0; lines.cells && !lines.long_text.failed && i < rows->n_rows; i++) {
-		rows->row(rows->arg, i, lines.cells);
+	for (size_t i = 0; ok && !cells.long_text.failed && i < rows->n_rows; i++) {
+		rows->row(rows->arg, i, cells.row);
 		for (size_t c = 0; c < report->n_columns; c++) {
 			struct px_report_column *column = &report->columns[c];
-			struct cell cell = format_cell(&lines, column);
+			struct px_cell cell = px_cell_text(&cells, column);
 
 			if (out && report->separator)
 				print_separated_cell(out, report->separator, !c, &cell.text);
 			else if (out)
-				print_line_cell(out, report, column, &lines.cells[column->at],
+				print_line_cell(out, report, column, &cells.row[column->at],
 						cell);
 			else if (cell.width > column->room && !column->is_fixed)
 				column->room = cell.width;
@@ -380,10 +380,7 @@ static bool visit_rows(const struct px_report *report, struct pd_print *out)
 		if (out && report->after_row)
 			report->after_row(report->arg, i, out);
 	}
-	ok = lines.cells && !lines.long_text.failed;
-	free(lines.cells);
-	pb_string_deinit(&lines.long_text);
-	return ok;
+	return px_cells_deinit(&cells);
 }
 
 bool px_report_measure(const struct px_report *report)

@@ -4,6 +4,7 @@
 #ifndef PERFLUA_SCRIPT_REPORT_H
 #define PERFLUA_SCRIPT_REPORT_H
 
+#include "base/string_builder.h"
 #include "perfdata/format/print.h"
 #include "result/column.h"
 
@@ -65,5 +66,31 @@ struct px_report {
  */
 bool px_report_measure(const struct px_report *report);
 bool px_report_write(const struct px_report *report, struct pd_print *out);
+
+/* The cells of a row as texts: one is made in `cell`, or in `long_text` if it is long. */
+struct px_cells {
+	const struct px_report *report;
+	struct pq_value *row; /* set by whoever visits rows */
+	struct pd_print cell;
+	struct pb_string long_text;
+};
+
+/* The text of a cell, and the terminal columns that it takes. */
+struct px_cell {
+	struct pd_text text;
+	size_t width;
+};
+
+/*
+ * Both return false without memory, the latter also if a text was lost for it; it is needed
+ * after a failure, too.
+ */
+bool px_cells_init(struct px_cells *cells, const struct px_report *report);
+bool px_cells_deinit(struct px_cells *cells);
+
+/* Returns the text of a cell of the row; it is valid until the next one is made. */
+struct px_cell px_cell_text(struct px_cells *cells, struct px_report_column *column);
+
+void px_print_blanks(struct pd_print *out, size_t n);
 
 #endif

@@ -18,8 +18,7 @@ enum {
 	GRAPH_AT
 };
 
-/* Returns the integer in a field of the table on top; `absent` if there is none. */
-static size_t get_size(lua_State *L, const char *name, size_t absent)
+size_t pl_get_size(lua_State *L, const char *name, size_t absent)
 {
 	size_t size = absent;
 
@@ -29,8 +28,7 @@ static size_t get_size(lua_State *L, const char *name, size_t absent)
 	return size;
 }
 
-/* Reads the column that the table on top describes; rows have n_cells cells. */
-static void read_line_column(lua_State *L, size_t n_cells, struct px_report_column *column)
+void pl_read_report_column(lua_State *L, size_t n_cells, struct px_report_column *column)
 {
 	static const char *const shown[] = {
 		[PX_SHOWN_PLAIN] = "plain",	[PX_SHOWN_TIME] = "time",
@@ -49,9 +47,9 @@ static void read_line_column(lua_State *L, size_t n_cells, struct px_report_colu
 		.shown = (enum px_shown)luaL_checkoption(L, -1, "plain", shown),
 	};
 	lua_pop(L, 1);
-	column->at = get_size(L, "at", 0) - 1;
-	column->beside = get_size(L, "beside", column->at + 1) - 1;
-	column->room = get_size(L, "room", 0);
+	column->at = pl_get_size(L, "at", 0) - 1;
+	column->beside = pl_get_size(L, "beside", column->at + 1) - 1;
+	column->room = pl_get_size(L, "room", 0);
 	column->is_right_aligned = pl_get_flag(L, -1, "right");
 	column->is_last = pl_get_flag(L, -1, "last");
 	column->is_fixed = pl_get_flag(L, -1, "fixed");
@@ -60,17 +58,6 @@ static void read_line_column(lua_State *L, size_t n_cells, struct px_report_colu
 	if (column->at >= n_cells || column->beside >= n_cells)
 		luaL_error(L, "no such cell");
 }
-
-/* The trees of calls that are written below lines. */
-struct graph {
-	struct pr_report_trees *trees;
-	struct pr_tree_text how;
-	bool from_caller; /* as trees->stacks has it, unless callees are asked for */
-	const struct pr_view *view;
-	size_t from;	       /* row of the view that the first line shows */
-	struct pb_string text; /* of a tree */
-	bool failed;
-};
 
 static double get_number(lua_State *L, const char *name)
 {
@@ -94,8 +81,7 @@ static int get_word(lua_State *L, const char *name, const char *const *words)
 
 #define GRAPH_MARGIN 12 /* blanks before the lines of a tree: those of perf report */
 
-/* Reads the option graph, a table. */
-static void read_graph(lua_State *L, struct graph *graph)
+void pl_read_graph(lua_State *L, int index, struct pl_graph *graph)
 {
 	static const char *const forms[] = {
 		[PR_TREE_GRAPH] = "graph",   [PR_TREE_FRACTAL] = "fractal",
@@ -109,17 +95,17 @@ static void read_graph(lua_State *L, struct graph *graph)
 		[PR_TREE_COUNT + 1] = NULL,
 	};
 
-	luaL_checktype(L, GRAPH_AT, LUA_TTABLE);
-	lua_getfield(L, GRAPH_AT, "trees");
+	luaL_checktype(L, index, LUA_TTABLE);
+	lua_getfield(L, index, "trees");
 	graph->trees = pl_check_report_trees(L, -1);
 	lua_pop(L, 1);
-	lua_pushvalue(L, GRAPH_AT);
+	lua_pushvalue(L, index);
 	graph->how = (struct pr_tree_text){
 		.form = (enum pr_tree_form)get_word(L, "form", forms),
 		.value = (enum pr_tree_value)get_word(L, "value", values),
 		.total = get_number(L, "total"),
 		.least = get_number(L, "least"),
-		.most = get_size(L, "most", 0),
+		.most = pl_get_size(L, "most", 0),
 		.margin = GRAPH_MARGIN,
 		.skips_top = pl_get_flag(L, -1, "skips_top"),
 	};
@@ -127,10 +113,9 @@ static void read_graph(lua_State *L, struct graph *graph)
 	lua_pop(L, 1);
 }
 
-/* Prints the tree of the row that line i shows, and after branches a blank line. */
-static void print_tree(void *arg, size_t i, struct pd_print *out)
+void pl_print_tree(void *arg, size_t i, struct pd_print *out)
 {
-	struct graph *graph = arg;
+	struct pl_graph *graph = arg;
 	size_t row = pr_view_group(graph->view, graph->from + i);
 
 	pb_string_clear(&graph->text);
@@ -171,7 +156,7 @@ int pl_report_lines(lua_State *L)
 	struct px_report report = { 0 };
 	luaL_Stream *out = NULL;
 	struct pl_writer writer;
-	struct graph graph = { .view = v->view, .from = (size_t)from - 1 };
+	struct pl_graph graph = { .view = v->view, .from = (size_t)from - 1 };
 	struct pr_source rows;
 	bool ok, is_text;
 
@@ -185,7 +170,7 @@ int pl_report_lines(lua_State *L)
 	if (!lua_isnil(L, OUT_AT) && !is_text)
 		out = pl_check_stream(L, OUT_AT);
 	if (!lua_isnil(L, GRAPH_AT))
-		read_graph(L, &graph);
+		pl_read_graph(L, GRAPH_AT, &graph);
 	report.n_columns = (size_t)lua_rawlen(L, COLUMNS_AT);
 	report.is_colored = pl_get_flag(L, COLUMNS_AT, "color");
 	luaL_argcheck(L, report.n_columns <= MAX_LINE_COLUMNS, COLUMNS_AT, "too many columns");
@@ -195,7 +180,7 @@ int pl_report_lines(lua_State *L)
 		luaL_error(L, "no memory for columns");
 	for (size_t i = 0; i < report.n_columns; i++, lua_pop(L, 1)) {
 		lua_rawgeti(L, COLUMNS_AT, (lua_Integer)i + 1);
-		read_line_column(L, rows.n_columns, &report.columns[i]);
+		pl_read_report_column(L, rows.n_columns, &report.columns[i]);
 	}
 	report.rows = &rows;
 	lua_getfield(L, COLUMNS_AT, "separator");
@@ -205,7 +190,7 @@ int pl_report_lines(lua_State *L)
 		ok = push_lines(L, &report);
 	} else if (out) {
 		pl_writer_init(&writer, out);
-		report.after_row = graph.trees ? print_tree : NULL;
+		report.after_row = graph.trees ? pl_print_tree : NULL;
 		report.arg = &graph;
 		ok = px_report_write(&report, &writer.print) && !graph.failed;
 		pb_string_deinit(&graph.text);
