@@ -31,6 +31,8 @@ local modules = {
   { "perfdata/order", "base perfdata/format perfdata/input perfdata/container perfdata/stream",
     "partitions time_order walk" },
   { "analysis", "base perfdata/format perfdata/stream perfdata/order", "health stat" },
+  { "write", "base perfdata/format perfdata/container perfdata/stream",
+    "compress selection writer" },
   { "stats", "", "compare distribution" },
   { "symbols/elf", "base",
     "build_id demangle elf elf_parts elf_placing file interrupt table text" },
@@ -74,7 +76,7 @@ local modules = {
     "frame functions handle pass_progress record stack system timing value writer" },
   { "binding/query",
     "base perfdata/format symbols symbols/lines query result compare script sqlite export "
-      .. "disasm annotate binding", "" },
+      .. "disasm annotate write binding", "" },
   { "host", "base", "" },
 }
 local knows_lua = words "binding binding/query host"
@@ -97,7 +99,8 @@ local lua_modules = {
       .. "regrouped result_table" },
   { "group", "core errors filter measures plan recording table",
     "init aggregate aside profile" },
-  { "query", "core errors fields filter group measures plan recording table text",
+  { "write", "core errors plan table", "init" },
+  { "query", "core errors fields filter group measures plan recording table text write",
     "init explain new" },
   { "intervals", "core errors fields filter plan query recording table text", "init" },
   { "file", "core errors fields filter intervals plan query recording table",
@@ -132,7 +135,7 @@ local lua_modules = {
   { "toolkit",
     "core diff doctor errors file filter flame group meta perflua query recording table text",
     "change_graph described explained folded_rows folding recordings samples sides symbols "
-      .. "topics unchosen" },
+      .. "topics unchosen writing" },
   { "browse", "annotate core errors report screen table text", "init" },
   { "tools",
     "address annotate browse check core diff doctor errors export file flame group header map "

@@ -24,7 +24,7 @@ end
 
 -- A command line up to the cursor, the rest of it, and what the word at the cursor may become.
 local cases = {
-  { "rep", "", { "report" } },
+  { "repo", "", { "report" } },
   { "", "", tool_names() },
   { "--ver", "", { "--version" } },
   { "help sym", "", { "symbol", "symbols" } },

@@ -9,12 +9,14 @@ local run = require "spec.cli.run"
 local WITHOUT = { browse = true, completion = true, help = true, list = true, map = true,
   record = true, reduce = true, stubs = true, top = true }
 local WORDS = { check = { files.temporary "expect(samples()):above(-1)" },
-  export = { "--to", "folded" }, flame = { "-o", "-" }, timechart = { "-o", "-" } }
+  export = { "--to", "folded" }, flame = { "-o", "-" }, timechart = { "-o", "-" },
+  convert = { "-o", "-" }, cut = { "--where", "period >= 0", "-o", "-" },
+  repair = { "-o", "-" } }
 local OPERANDS = { symbol = { "401000" }, -- that path
   diff = { for_all_tools.builder(50):write() } }
 
 -- Tools that have no result without samples.
-local NEEDS_SAMPLES = { diff = true }
+local NEEDS_SAMPLES = { cut = true, diff = true }
 
 -- Options that choose samples, and the tools that have them.
 local WHERE = { dump = true, flame = true, fold = true, report = true, script = true }
@@ -26,10 +28,10 @@ local SEVERAL = { annotate = true, cgroups = true, check = true, doctor = true, 
   report = true, script = true, stat = true }
 
 -- Tools that no recording can lack anything for.
-local FOR_ANY = { annotate = true, check = true, doctor = true, dump = true, export = true,
-  faults = true, fields = true, flame = true, fold = true, gen = true, header = true,
-  offcpu = true, overview = true, report = true, script = true, stat = true, symbol = true,
-  timeline = true }
+local FOR_ANY = { annotate = true, check = true, convert = true, cut = true, doctor = true,
+  dump = true, export = true, faults = true, fields = true, flame = true, fold = true,
+  gen = true, header = true, offcpu = true, overview = true, repair = true, report = true,
+  script = true, stat = true, symbol = true, timeline = true }
 
 local tools = {}
 for name in run.perflua({ "help" }).out:match "\ntools:\n(.-)\n\n"

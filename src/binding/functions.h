@@ -34,6 +34,9 @@ int pl_file_cursor(lua_State *L);   /* core.cursor(file, options) -> cursor */
 int pl_file_dispatch(lua_State *L); /* core.dispatch(file, options) */
 int pl_file_dump(lua_State *L);	    /* core.dump(file, out, options) */
 int pl_file_script(lua_State *L);   /* core.script(file, out, options) */
+int pl_file_write(lua_State *L);    /* core.write(file, out, options): see write.c */
+int pl_compress_most(lua_State *L); /* core.compress_most() */
+int pl_file_reads(lua_State *L);    /* core.reads(file, path) */
 int pl_file_group(lua_State *L);    /* core.group(file, description) -> groups: query/group.c */
 int pl_open_walk(lua_State *L);	    /* core.walk(file) -> walk, see query/watch.c */
 int pl_file_group_threads(lua_State *L); /* core.group_workers(file, description) -> n, why */

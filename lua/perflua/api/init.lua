@@ -36,6 +36,7 @@ local files = {
   { "query", "Query", "PairOptions", "PairSide", "WithinOptions", "CoverOptions",
     "UnnestOptions", "Span", "Cover", "PairCounts",
     "HistogramBucket" },
+  { "writing", "WriteOptions", "WriteSummary" },
   { "table", "Table", "TopOptions", "CsvOptions", "TreeOptions" },
   { "stack", "Stack", "Frame", "Node" },
   { "record", "AnyRecord", "PayloadRecord" },

@@ -184,6 +184,18 @@ local classes = {
         "Tells what is read and in which order, by how many workers, and where each step "
           .. "runs. Reads nothing.",
         returns = { { "string" } }, errors = "a closed file" },
+      { "write",
+        "Writes the records as a recording, with the records of other types that they need; a "
+          .. "warning says what fails, too. Nothing is overwritten unless forced, and an old "
+          .. "file is replaced once the new one is whole.", step = "before",
+        params = {
+          { "target", "string|file*", "a path, or an open file, which gets pipe mode" },
+          { "options", "WriteOptions?", "the form" },
+        },
+        returns = { { "WriteSummary?", "nil: see the message" }, { "string?", "message" },
+          { "string?", "code: \"EEXIST\", \"ENODATA\" if no sample is chosen …" } },
+        errors = GROUPED .. "one that selects fields, of spans or items, or of several "
+          .. "recordings; an unknown option" },
     },
   },
 

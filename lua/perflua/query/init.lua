@@ -198,6 +198,13 @@ end
 -- loaded when it is asked for
 function Query:explain() return (require "perflua.query.explain".spec(spec_of(self))) end
 
+---@param target string|file*
+---@param options table?
+---@return table? summary, string? message, string? code
+function Query:write(target, options)
+  return require "perflua.write".query(spec_of(self), target, options) -- loaded when asked for
+end
+
 -- Tables that were made to be shown, by the specs of their queries.
 local shown <const> = setmetatable({}, { __mode = "k" })
 

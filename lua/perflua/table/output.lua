@@ -59,9 +59,9 @@ function output.is_said_at_end(message)
   return message ~= nil and message == output.failure_of_stdout
 end
 
-local function check_path(path)
+local function check_path(path, replaces_recordings)
   if output.refusal then usage_error("%s: %s", path, output.refusal) end
-  if recording.is_at(path) then
+  if not replaces_recordings and recording.is_at(path) then
     return nil, path .. ": a recording is not overwritten: choose another name", "EEXIST"
   end
   return true
@@ -87,8 +87,8 @@ local function replace(path, write, was_before, temporary, commit, replacement)
   return true
 end
 
-local function replace_or_write(path, write, is_whole)
-  local ok, message, code = check_path(path)
+local function replace_or_write(path, write, is_whole, replaces_recordings)
+  local ok, message, code = check_path(path, replaces_recordings)
   if not ok then return nil, message, code end
   local was_before = is_whole and interrupted.now()
   local temporary, detail, last = core.replace(path)
@@ -106,14 +106,16 @@ end
 ---Writes a file through `write`, and replaces the old file at the end: on a failure, an error
 ---or an interrupt the old file is unchanged. A file that cannot be replaced is written in
 ---place, with a warning. Failures are warned of, too. Raises if the file is refused. A
----recording is never overwritten: it may be the one that is read.
+---recording is not overwritten, as it may be the one that is read, unless the caller knows that
+---it is not.
 ---@param path string
 ---@param write fun(path: string): true?, string?, string? writes the file under a name that it
 --- is given; returns nil, a message and a code if it cannot
 ---@param is_whole boolean? an interrupt that came before cut nothing of the output
+---@param replaces_recordings boolean? the caller knows that no recording there is read
 ---@return true? ok, string? message, string? code
-function output.replace(path, write, is_whole)
-  local ok, message, code = replace_or_write(path, write, is_whole)
+function output.replace(path, write, is_whole, replaces_recordings)
+  local ok, message, code = replace_or_write(path, write, is_whole, replaces_recordings)
   if not ok then return output.fail(message, code) end
   return true
 end

@@ -123,6 +123,8 @@ static int next_that_passes(lua_State *L, struct pl_cursor *c, struct pd_record 
 		c->last_met.stream = rec->stream;
 		if (!--c->until_shown)
 			show_walk_progress(c);
+		if (pd_types_has(&c->others, rec->type))
+			return 1;
 		if (looks && !pq_in_scope(&c->scope, rec, c->time_id))
 			continue;
 		if (c->calls)

@@ -62,8 +62,13 @@ struct pl_cursor {
 	bool has_counts;	      /* `counts` are set, but not in Lua's table yet */
 	struct pq_pair_counts counts; /* counts of pairs, once the rows are closed */
 	struct pq_scope scope;	      /* the records to walk */
-	struct pl_calls *calls;	      /* functions that its trees call; NULL: none */
-	struct pd_walk walk;	      /* the walk over records */
+	/*
+	 * Types of records that are delivered beside those of the scope, whatever the filters;
+	 * none, unless the caller sets them before the first record
+	 */
+	struct pd_types others;
+	struct pl_calls *calls; /* functions that its trees call; NULL: none */
+	struct pd_walk walk;	/* the walk over records */
 	struct pq_fields fields;
 	struct pq_expr *filter; /* condition on records; NULL: none */
 	struct pq_expr **parts; /* [n_parts]: values that handlers get */

@@ -29,6 +29,7 @@ void pd_event_deinit(struct pd_event *event)
 	free(event->group_name);
 	free(event->unit);
 	free(event->ids);
+	free(event->attr_bytes);
 }
 
 void pd_destroy_other_layouts(const struct pd_layout **layouts)

@@ -47,8 +47,10 @@ static bool keep_feature(struct pd_file *file, uint64_t bit, uint64_t offset,
 static bool take_attr(struct pd_file *file, struct pb_cursor *c, uint64_t offset,
 		      struct pd_event **out)
 {
+	const uint8_t *bytes = c->pos;
 	struct pd_event *event;
 	struct pd_attr attr;
+	uint8_t *copy;
 	uint64_t *ids;
 	size_t size, n;
 
@@ -64,12 +66,15 @@ static bool take_attr(struct pd_file *file, struct pb_cursor *c, uint64_t offset
 	size -= pb_cursor_left(c);
 	n = pb_cursor_left(c) / 8;
 	ids = n ? malloc(n * 8) : NULL;
-	event = n && !ids ? NULL : pd_file_add_event(file);
+	copy = malloc(size + 1);
+	event = !copy || (n && !ids) ? NULL : pd_file_add_event(file);
 	if (!event) {
 		free(ids);
+		free(copy);
 		return false;
 	}
 	event->attr = attr;
+	event->attr_bytes = memcpy(copy, bytes, size);
 	event->attr_size = (uint32_t)size;
 	event->offset = offset;
 	event->ids = ids;

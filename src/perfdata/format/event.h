@@ -19,12 +19,13 @@ struct pd_event {
 	uint32_t index;
 	uint32_t number; /* among the events of all recordings of a session */
 	struct pd_attr attr;
-	uint32_t attr_size; /* bytes that the file has for the attr; attr.size may differ */
-	char *name;	    /* perf's name of the event */
-	bool made_up;	    /* the name is derived from the attr, as the recording has none */
-	char *unit;	    /* unit of the counts; NULL: none */
-	double scale;	    /* factor for its counts; 0: not recorded */
-	uint64_t offset;    /* in pipe mode, of the record that described it; else 0 */
+	uint32_t attr_size;  /* bytes that the file has for the attr; attr.size may differ */
+	uint8_t *attr_bytes; /* [attr_size], as in the file */
+	char *name;	     /* perf's name of the event */
+	bool made_up;	     /* the name is derived from the attr, as the recording has none */
+	char *unit;	     /* unit of the counts; NULL: none */
+	double scale;	     /* factor for its counts; 0: not recorded */
+	uint64_t offset;     /* in pipe mode, of the record that described it; else 0 */
 	uint64_t *ids;
 	size_t n_ids;
 	uint32_t leader; /* index of its group's leader; its own if it leads or has no group */

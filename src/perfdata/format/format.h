@@ -154,6 +154,7 @@ enum pd_feature_bit {
 	PD_FEATURE_COMPRESSED = 27,
 	PD_FEATURE_CLOCK_DATA = 29,
 	PD_FEATURE_E_MACHINE = 33,
+	PD_FEATURE_KNOWN = 34, /* the last of perf's; simpleperf and hiperf have others */
 };
 
 #endif

@@ -1,0 +1,91 @@
+-- Options and messages of the tools that write a recording.
+
+local amounts = require "perflua.doctor.words"
+local core = require "perflua.core"
+
+local writing = {}
+
+local options = {
+  o = { "OUT", "write to OUT; - is standard output, which gets pipe mode" },
+  force = "replace OUT if it exists; never the recording that is read",
+  pipe = "in pipe mode, as perf record -o - writes it; default: a file",
+  compress = { choices = { "1", "2" },
+    "compress the records by zstd; 2: in records of type COMPRESSED2, which perf 6.1 "
+      .. "does not read" },
+  level = { "N", "the level of compression; default: 1, which is fast" },
+}
+
+---@param more table<string, string|table> options of a tool
+---@return table<string, string|table> # with those of all
+function writing.with_options(more)
+  for name, option in pairs(options) do more[name] = option end
+  return more
+end
+
+---Checks the options. Returns those of Query:write(); or nil and what is wrong.
+---@param args table
+---@param is_terminal boolean whether standard output is a terminal
+---@return table?
+---@return string?
+function writing.prepare(args, is_terminal)
+  if not args.o then return nil, "-o OUT says where to write the recording" end
+  if args.o == "-" and is_terminal then
+    return nil, "a recording is binary, which a terminal cannot show: -o FILE says where to "
+      .. "write it"
+  end
+  local level = args.level and math.tointeger(tonumber(args.level))
+  if args.level and (not level or level < 1 or level > core.compress_most()) then
+    return nil, ("--level: '%s' is not a level from 1 to %d"):format(args.level,
+      core.compress_most())
+  end
+  local compress = args.compress and (tonumber(args.compress) or 1)
+  return { pipe = args.pipe or args.o == "-", compress = compress and math.tointeger(compress),
+    level = level, force = args.force }
+end
+
+local function list(names) return table.concat(names, ", ") end
+
+-- Returns what the written recording lacks, a line each.
+local function notes(summary, selects)
+  local lines = {}
+  if summary.aux_records > 0 then
+    lines[#lines + 1] = ("%s of AUX areas (%s) left out: %s"):format(
+      amounts.count(summary.aux_records, "record"), amounts.bytes(summary.aux_bytes),
+      selects and "a selection cannot be decoded" or "the data is not all there")
+  end
+  if summary.unfit[1] then
+    lines[#lines + 1] = "features that a pipe cannot carry: " .. list(summary.unfit)
+  end
+  if summary.unreadable[1] then
+    lines[#lines + 1] = "features that cannot be read: " .. list(summary.unreadable)
+  end
+  return lines
+end
+
+---Writes the recording, and says what was written.
+---@param name string of the tool
+---@param query perflua.Query
+---@param args table
+---@param out file*
+---@param settings table of writing.prepare()
+---@param selects boolean whether records are left out
+---@return integer? status
+---@return string? message
+function writing.run(name, query, args, out, settings, selects)
+  local target = args.o == "-" and out or args.o
+  local summary, message, code = query:write(target, settings)
+  if not summary then
+    if code == "EEXIST" and not args.force then
+      message = message:gsub("or force it$", "or --force replaces it")
+    end
+    return nil, message
+  end
+  local shown = args.o == "-" and io.stderr or out
+  shown:write(("%s: %s, %s\n"):format(args.o == "-" and "perflua: " .. name or args.o,
+    amounts.count(summary.samples, "sample") .. " in "
+      .. amounts.count(summary.records, "record"), amounts.bytes(summary.bytes)))
+  for _, line in ipairs(notes(summary, selects)) do shown:write("  ", line, "\n") end
+  return 0
+end
+
+return writing

@@ -1,0 +1,112 @@
+-- Writes the records of a query, and what they need, as a recording.
+
+local core = require "perflua.core"
+local errors = require "perflua.errors"
+local output = require "perflua.table.output"
+local plan = require "perflua.plan"
+local errno, guard, usage_error = errors.errno, errors.guard, errors.usage_error
+
+local write = {}
+
+local OPTIONS <const> = { pipe = "boolean", compress = "number", level = "number",
+  sort = "boolean", force = "boolean" }
+
+-- The types of compressed records: perf 6.1 does not know the second one.
+local COMPRESSED <const>, COMPRESSED2 <const> = 1, 2
+
+local function check_number(options, name, least, most)
+  local value = options[name]
+  if value == nil then return nil end
+  local number = math.tointeger(value)
+  if not number or number < least or number > most then
+    usage_error("%s: an integer from %d to %d expected, got %s", name, least, most, value)
+  end
+  return number
+end
+
+local function check(options)
+  for name, value in pairs(options) do
+    local expected = OPTIONS[name]
+    if not expected then
+      usage_error("unknown option '%s' of write(); it knows compress, force, level, pipe, sort",
+        name)
+    elseif type(value) ~= expected then
+      usage_error("%s: a %s expected, got a %s", name, expected, type(value))
+    end
+  end
+  return check_number(options, "compress", COMPRESSED, COMPRESSED2),
+    check_number(options, "level", 1, core.compress_most())
+end
+
+-- Returns the options of core.write().
+local function options_of(spec, options)
+  local compress, level = check(options)
+  local described = plan.walk(spec)
+  -- names of a stream are known in the order of time only
+  described.sorts = options.sort or spec.file.mode == "directory"
+    or (not spec.file.size and #spec.filters > 0)
+  described.order = described.sorts and "time" or "file"
+  described.selects = spec.from ~= nil or spec.to ~= nil or spec.events ~= nil
+    or #spec.filters > 0
+  described.pipe = options.pipe
+  if compress or level then
+    described.level, described.padded = level or 1, compress == COMPRESSED2
+  end
+  return described
+end
+
+-- Writes to an open file, or to one at a path. Returns the summary; or nil, a message and a
+-- code.
+local function write_to(spec, target, shown, options)
+  local summary, message, code = guard(core.write, spec.file, target, options)
+  if not summary then
+    if not math.type(code) then return nil, message, code end -- of the recording that is read
+    return errno(nil, ("%s: %s"):format(shown, message), code)
+  elseif options.selects and summary.samples == 0 then
+    return nil, shown .. ": no sample is chosen: nothing is written", "ENODATA"
+  end
+  return summary
+end
+
+local function check_target(file, path, force)
+  if core.reads(file, path) then
+    return nil, path .. ": this is the recording that is read: choose another name", "EEXIST"
+  elseif not force and core.stat(path) and core.stat(path) ~= "stream" then
+    return nil, path .. ": the file exists: choose another name, or force it", "EEXIST"
+  end
+  return true
+end
+
+---Writes the records of a query as a recording, with those of other types that they need.
+---@param spec table
+---@param target string|file* a path, or an open file, which gets pipe mode
+---@param options table? WriteOptions
+---@return table? summary, string? message, string? code
+function write.query(spec, target, options)
+  options = options or {}
+  if spec.keys or spec.reader or spec.refs then
+    usage_error("write() takes records: a query without group_by, select, pair and unnest")
+  elseif #(type(spec.file.path) == "table" and spec.file.path or {}) > 1 then
+    usage_error("write() takes the records of one recording")
+  end
+  local described = options_of(spec, options)
+  if io.type(target) == "file" then
+    described.pipe = true
+    return write_to(spec, target, "cannot write", described)
+  elseif type(target) ~= "string" then
+    usage_error("a path or an open file expected, got a %s", io.type(target) or type(target))
+  end
+  local ok, message, code = check_target(spec.file, target, options.force)
+  if not ok then return output.fail(message, code) end
+  described.pipe = described.pipe or core.stat(target) == "stream"
+  local summary
+  ok, message, code = output.replace(target, function(path)
+    local reason, kind
+    summary, reason, kind = write_to(spec, path, target, described)
+    return summary and true, reason, kind
+  end, false, true)
+  if not ok then return nil, message, code end
+  return summary
+end
+
+return write

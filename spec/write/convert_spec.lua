@@ -1,0 +1,238 @@
+-- write() of whole recordings: the same to a script, whatever they lie in.
+local builder = require "spec.support.builder"
+local busy = require "spec.support.busy"
+local containers = require "spec.support.containers"
+local everything = require "spec.support.everything"
+local files = require "spec.support.files"
+local perflua = require "perflua"
+local reading = require "spec.support.reading"
+local rewritten = require "spec.support.rewritten"
+local run = require "spec.cli.run"
+local seen = require "spec.support.seen"
+
+local recordings = { [false] = busy.recording(false), [true] = busy.recording(true) }
+
+--- The events of a File, as text.
+local function events_of(file)
+  local list = {}
+  for i, event in ipairs(file.events) do
+    list[i] = seen.of(event)
+  end
+  return list
+end
+
+--- The recording without data of AUX areas, which cannot be copied from a stream.
+local function without_aux(recording)
+  local rounds = {}
+  for i, round in ipairs(recording.rounds) do
+    rounds[i] = {}
+    for cpu, records in pairs(round) do
+      local kept = {}
+      for _, r in ipairs(records) do
+        if r[1] ~= "auxtrace" then kept[#kept + 1] = r end
+      end
+      rounds[i][cpu] = kept
+    end
+  end
+  return setmetatable({ rounds = rounds }, { __index = recording })
+end
+
+local names = { "file", "pipe", "compressed", "compressed2", "compressed pipe", "sorted" }
+
+--- Two of the forms, others for each container.
+local function forms_of(container)
+  for i, other in ipairs(containers.list) do
+    if other == container then return { names[i % #names + 1], names[(i + 2) % #names + 1] } end
+  end
+end
+
+describe("a recording that write() wrote", function()
+  for _, container in ipairs(containers.list) do
+    if not container.name:find "pieces" then
+      it("has the records, events and features of a " .. container.name, function()
+        local recording = recordings[container.old or false]
+        local path = container.write(container.seekable and recording or without_aux(recording))
+        local sorted = container.name:find "directory"
+        for _, name in ipairs(forms_of(container)) do
+          local form = rewritten.forms[name]
+          local order = (sorted or form.sort) and "time" or "file"
+          local file <close> = assert(perflua.open(path))
+          local through <close> = assert(perflua.open(containers.through(container, path)))
+          local copy <close>, summary = rewritten.open(through, form)
+          local expected = rewritten.records(file, order)
+          local found = rewritten.copied(copy, container.name:find "pipe" and {} or form)
+          assert.is_nil(seen.difference(expected, found), name)
+          assert.are.same(events_of(file), events_of(copy))
+          assert.are.equal(file.features.hostname, copy.features.hostname)
+          assert.are.equal(0, #copy.damage)
+          assert.are.equal(file.byte_order, copy.byte_order)
+          assert.are.equal(form.pipe and "pipe" or "file", copy.mode)
+          assert.are.equal(file:samples { expand = false }:count(), summary.samples)
+        end
+      end)
+    end
+  end
+
+  reading.either_order(describe, function(endian)
+    it("has one of everything, byte by byte", function()
+      local b = everything.builder(endian)
+      local file <close> = assert(perflua.open(b:write()))
+      for name, form in pairs(rewritten.forms) do
+        local copy <close> = rewritten.open(file, form)
+        local expected = rewritten.records(file, form.sort and "time" or "file")
+        assert.is_nil(seen.difference(expected, rewritten.copied(copy, form)), name)
+      end
+    end)
+
+    it("has the features that it is written with", function()
+      local file <close> = assert(perflua.open(everything.builder(endian):write()))
+      local copy <close>, summary = rewritten.open(file)
+      for name in pairs(everything.features) do
+        local is_of_file = name ~= "dir_format" and name ~= "compressed" and name ~= "auxtrace"
+        if type(name) == "string" and is_of_file then
+          assert.are.equal(seen.of(file.features[name]), seen.of(copy.features[name]), name)
+        end
+      end
+      assert.is_nil(copy.features.dir_format)
+      assert.is_nil(copy.features.compressed)
+      assert.are.same({}, summary.unreadable)
+      local pipe <close>, of_pipe = rewritten.open(file, { pipe = true })
+      assert.are.equal(seen.of(file.features.cpu_topology),
+        seen.of(pipe.features.cpu_topology))
+      assert.are.same({ "branch_stack", "stat", "cache", "hybrid_topology", "feature 200" },
+        of_pipe.unfit)
+    end)
+  end)
+
+  it("has the index of AUX areas at their new places", function()
+    local b = builder.new {}
+    b:event { sample_type = { "ip", "tid", "time" } }
+    b:record "finished_round"
+    b:record "finished_round" -- an empty one, which is not written again
+    b:record("auxtrace", { data = ("trace!!!"):rep(100), idx = 3 })
+    local at = b:offsets()[3]
+    b:feature("auxtrace", { { offset = at, size = 48 }, { offset = 1, size = 2 } })
+    local file <close> = assert(perflua.open(b:write()))
+    local copy <close> = rewritten.open(file)
+    local record = copy:records("auxtrace"):first()
+    assert.are.equal(("trace!!!"):rep(100), record:data())
+    assert.are_not.equal(at, record.offset)
+    local index = copy.features.auxtrace
+    assert.are.equal(1, #index)
+    assert.are.same({ record.offset, 48 }, { index[1].offset, index[1].size })
+  end)
+
+  it("has events that come late", function()
+    local b = builder.new { container = "pipe" }
+    local first = b:event { name = "one", sample_type = { "identifier", "ip", "time" },
+      ids = { 11 } }
+    b:sample(first, { identifier = 11, ip = 1, time = 1 })
+    local late = b:event { name = "two", type = 1, sample_type = { "identifier", "ip", "time" },
+      ids = { 12 } }
+    table.remove(b.events)
+    b:record("header_attr", { event = late })
+    b:sample(late, { identifier = 12, ip = 2, time = 2 })
+    for _, form in ipairs { {}, { pipe = true } } do
+      local file <close> = assert(perflua.open(b:write()))
+      local copy <close> = rewritten.open(file, form)
+      local ids = {}
+      for s in copy:samples() do ids[#ids + 1] = s.event.index .. " " .. s.ip end
+      assert.are.same({ "1 1", "2 2" }, ids)
+    end
+  end)
+
+  it("is written again the same", function()
+    for name, form in pairs(rewritten.forms) do
+      local file <close> = assert(perflua.open(run.demo))
+      local path, again = rewritten.path(), rewritten.path()
+      assert(file:records { container = true }:write(path, form))
+      local copy <close> = assert(perflua.open(path))
+      assert(copy:records { container = true }:write(again, form))
+      assert.is_true(files.read(path) == files.read(again), name)
+    end
+  end)
+end)
+
+describe("write()", function()
+  local function demo() return assert(perflua.open(run.demo)) end
+
+  it("overwrites nothing unless forced, and never what is read", function()
+    local file <close> = demo()
+    local path = files.temporary "old"
+    local all = file:records { container = true }
+    warn "@off"
+    local ok, message, code = all:write(path)
+    assert.are.same({ nil, path .. ": the file exists: choose another name, or force it",
+      "EEXIST" }, { ok, message, code })
+    assert.are.equal("old", files.read(path))
+    assert.is_truthy(all:write(path, { force = true }))
+    local link = rewritten.path()
+    assert(os.execute(("cp %s %s.data && ln -s %s.data %s.link && ln %s.data %s.hard"):format(
+      files.quote(run.demo), link, link, link, link, link)))
+    local copy <close> = assert(perflua.open(link .. ".data"))
+    for _, name in ipairs { ".data", ".link", ".hard" } do
+      ok, message, code = copy:records():write(link .. name, { force = true })
+      assert.are.same({ nil, "EEXIST" }, { ok, code })
+      assert.matches("this is the recording that is read", message)
+    end
+    assert.is_true(files.read(run.demo) == files.read(link .. ".data"))
+  end)
+
+  it("says what cannot be written", function()
+    local file <close> = demo()
+    warn "@off"
+    local ok, message, code = file:records():write "/nonexist/x"
+    assert.are.same({ nil, "/nonexist/x: No such file or directory", "ENOENT" },
+      { ok, message, code })
+    ok, message, code = file:samples():where("comm == 'nobody'"):write(rewritten.path())
+    assert.are.same({ nil, "ENODATA" }, { ok, code })
+    assert.matches("no sample is chosen: nothing is written", message)
+    assert.has_error(function() file:samples():write(rewritten.path(), { sorted = true }) end)
+    assert.has_error(function() file:samples():write(rewritten.path(), { level = 0 }) end)
+    assert.has_error(function() file:samples():write(7) end)
+    assert.has_error(function() file:samples():group_by("comm"):write(rewritten.path()) end)
+    local two <close> = assert(perflua.open { run.demo, run.demo })
+    assert.has_error(function() two:samples():write(rewritten.path()) end)
+  end)
+
+  it("says what a pipe has no room for", function()
+    local ids = {}
+    for i = 1, 9000 do ids[i] = i end
+    local b = builder.new {}
+    b:event { name = "x", sample_type = { "identifier" }, ids = ids }
+    b:feature("cmdline", { ("x"):rep(70000) })
+    local file <close> = assert(perflua.open(b:write()))
+    warn "@off"
+    local ok, message, code = file:records():write(rewritten.path(), { pipe = true })
+    assert.are.same({ nil, "FORMAT" }, { ok, code })
+    assert.matches("found 9000 ids of event 1, expected at most %d+", message)
+    local copy <close> = rewritten.open(file)
+    assert.are.equal(9000, #copy.events[1].ids)
+  end)
+
+  it("writes to an open file as a pipe", function()
+    local file <close> = demo()
+    local path = rewritten.path()
+    local out = assert(io.open(path, "wb"))
+    assert(file:records { container = true }:write(out))
+    out:close()
+    local copy <close> = assert(perflua.open(path))
+    assert.are.equal("pipe", copy.mode)
+    assert.is_nil(seen.difference(rewritten.records(file),
+      rewritten.copied(copy, { pipe = true })))
+  end)
+
+  it("says that it cannot copy data of AUX areas from a stream", function()
+    for _, container in ipairs(containers.list) do
+      if container.name == "stream, little-endian" then
+        local path = containers.through(container, container.write(recordings[false]))
+        local file <close> = assert(perflua.open(path))
+        warn "@off"
+        local ok, message, code = file:records():write(rewritten.path())
+        assert.are.same({ nil, "ESPIPE" }, { ok, code })
+        assert.matches("found data of an AUX area in a stream, which can be read only once",
+          message)
+      end
+    end
+  end)
+end)

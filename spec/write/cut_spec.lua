@@ -1,0 +1,99 @@
+-- perflua cut: chosen samples, and what they need.
+local files = require "spec.support.files"
+local needs = require "spec.support.needs"
+local perflua = require "perflua"
+local rewritten = require "spec.support.rewritten"
+local run = require "spec.cli.run"
+local seen = require "spec.support.seen"
+
+--- Samples with the names that other records tell.
+local function named(query)
+  local list = {}
+  for s in query do
+    list[#list + 1] = ("%d %s %s %s %s"):format(s.time, s.comm, s.dso, s.symbol, s.callchain
+      and seen.of(s.stack))
+  end
+  table.sort(list)
+  return list
+end
+
+describe("perflua cut", function()
+  for _, case in ipairs {
+    { "--time 20%-40%", "20%", "40%" }, { "--time 90%-99%", "90%", "99%" },
+    { "--comm sort", nil, nil, "comm == 'sort'" },
+    { "--where \"starts(symbol, '_') and period > 0\"", nil, nil,
+      "starts(symbol, '_') and period > 0" },
+  } do
+    it("has the samples of " .. case[1] .. ", with their names", function()
+      local path = rewritten.path()
+      local got = run.shell_with(("\"$perflua\" cut %s \"$1\" -o \"$2\""):format(case[1]),
+        run.demo, path)
+      assert.are.same({ 0, "" }, { got.status, got.err })
+      local file <close> = assert(perflua.open(run.demo))
+      local copy <close> = assert(perflua.open(path))
+      local query = file:samples { expand = false }
+      if case[2] then query = query:between(case[2], case[3]) end
+      if case[4] then query = query:where(case[4]) end
+      local expected = named(query)
+      assert.is_true(#expected > 0)
+      assert.are.same(expected, named(copy:samples { expand = false }))
+      assert.matches(("^%s: %d samples? in %%d+ records?, "):format(
+        (path:gsub("%p", "%%%0")), #expected), got.out)
+      assert.is_true(copy.size < file.size)
+      assert.are.equal(0, #copy.damage)
+      local times = copy.features.sample_time
+      assert.are.same({ copy:samples():min "time", copy:samples():max "time" },
+        { times.first, times.last })
+    end)
+  end
+
+  it("makes parts that have all samples together", function()
+    local file <close> = assert(perflua.open(run.demo))
+    local parts, all = {}, {}
+    local middle = file:samples():quantile("time", 0.5)
+    for i, range in ipairs { { nil, middle }, { middle, nil } } do
+      parts[i] = rewritten.open(file:samples { expand = false }:between(range[1], range[2]))
+      for _, line in ipairs(named(parts[i]:samples { expand = false })) do
+        all[#all + 1] = line
+      end
+    end
+    table.sort(all)
+    assert.are.same(named(file:samples { expand = false }), all)
+  end)
+
+  it("leaves out what came after the chosen time", function()
+    local file <close> = assert(perflua.open(run.demo))
+    local middle = file:samples():quantile("time", 0.5)
+    local copy <close> = rewritten.open(file:samples { expand = false }:between(nil, middle))
+    assert.is_true(copy:records():where("time ~= nil"):max "time" < middle)
+    local comms = file:records("comm"):where(("time == nil or time < %d"):format(middle))
+    assert.are.equal(comms:count(), copy:records("comm"):count())
+  end)
+
+  it("says what is missing or wrong", function()
+    local path = rewritten.path()
+    for words, said in pairs {
+      ["cut -o x"] = "an option that chooses samples is missing",
+      ["cut --comm sort"] = "-o OUT says where to write the recording",
+      ["cut --comm nobody -o " .. path] = "no sample is chosen: nothing is written",
+      ["convert --level 99 -o x"] = "'99' is not a level from 1 to %d+",
+      ["convert -o /dev/full"] = "No space left on device",
+    } do
+      local got = run.shell_with(("\"$perflua\" %s \"$1\""):format(words), run.demo)
+      assert.is_true(got.status ~= 0, words)
+      assert.matches(said, got.err)
+      assert.is_false(files.exists(path))
+    end
+    assert.are.equal(2, run.perflua { "cut", "-o", "x", run.demo }.status)
+  end)
+
+  needs.it("perf", "is read by perf as the same samples", function()
+    local path = rewritten.path()
+    local got = run.shell_with([[
+      "$perflua" cut --time 20%-60% --compress "$1" -o "$2" >/dev/null || exit
+      perf script -F comm,tid,time,event,ip,sym,dso --time 20%-60% -i "$1" >"$2.1" 2>/dev/null
+      perf script -F comm,tid,time,event,ip,sym,dso -i "$2" >"$2.2" 2>/dev/null
+      test -s "$2.1" && cmp "$2.1" "$2.2"]], run.demo, path)
+    assert.are.same({ status = 0, out = "", err = "" }, got)
+  end)
+end)

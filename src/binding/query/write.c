@@ -1,0 +1,215 @@
+/*
+ * core.write(file, out, options) -> summary | nil, message, error number
+ *
+ * Writes the records that a cursor of the options yields (cursor.h) as a recording, with those
+ * of other types that they need. `out` is the path of a file, or an open file. Further options:
+ * pipe, level, padded and sorts, see struct pw_how; `selects`: records are left out. The
+ * summary is that of struct pw_summary, with names of features.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "binding/writer.h"
+#include "cursor.h"
+#include "perfdata/format/feature.h"
+#include "write/compress.h"
+#include "write/selection.h"
+#include "write/writer.h"
+
+enum {
+	AT_FILE = 1,
+	AT_OUT,
+	AT_OPTIONS,
+	AT_WRITING,
+	AT_CURSOR,
+};
+
+struct writing {
+	struct pw_writer writer;
+	int fd; /* opened for it; -1: none, or closed */
+};
+
+static int writing_gc(lua_State *L)
+{
+	struct writing *writing = lua_touserdata(L, 1);
+
+	pw_writer_deinit(&writing->writer);
+	if (writing->fd >= 0)
+		close(writing->fd);
+	writing->fd = -1;
+	return 0;
+}
+
+static struct pw_how to_how(lua_State *L, const struct pd_session *session)
+{
+	struct pw_how how = {
+		.pipe = pl_get_flag(L, AT_OPTIONS, "pipe"),
+		.padded = pl_get_flag(L, AT_OPTIONS, "padded"),
+		.selects = pl_get_flag(L, AT_OPTIONS, "selects"),
+		.sorts = pl_get_flag(L, AT_OPTIONS, "sorts"),
+	};
+
+	luaL_argcheck(L, session->n_files == 1, AT_FILE, "one recording expected");
+	if (lua_getfield(L, AT_OPTIONS, "level") != LUA_TNIL)
+		how.level = (int)luaL_checkinteger(L, -1);
+	lua_pop(L, 1);
+	return how;
+}
+
+/* Returns the descriptor to write to; -1, with errno, if the file cannot be opened. */
+static int open_output(lua_State *L, struct writing *writing)
+{
+	luaL_Stream *stream;
+
+	if (lua_type(L, AT_OUT) == LUA_TSTRING) {
+		writing->fd = open(lua_tostring(L, AT_OUT),
+				   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		return writing->fd;
+	}
+	stream = pl_check_stream(L, AT_OUT);
+	return fflush(stream->f) ? -1 : fileno(stream->f);
+}
+
+/* Writes the records. Returns false with *err. */
+static bool write_records(lua_State *L, struct writing *writing, struct pd_error *err)
+{
+	struct pl_cursor *cursor = lua_touserdata(L, AT_CURSOR);
+	struct pw_writer *w = &writing->writer;
+	struct pw_selection selection = { cursor->scope.from, cursor->scope.to };
+	struct pd_record rec;
+	bool ok = true;
+	int got = 0;
+
+	while (ok && (got = pl_cursor_read(L, cursor, AT_CURSOR, &rec, err)) > 0) {
+		if (w->how.selects && pd_types_has(&cursor->others, rec.type) &&
+		    !pw_keeps(&selection, &w->locator, &rec))
+			continue;
+		ok = pw_write(w, &rec, err);
+	}
+	if (ok)
+		pl_cursor_end(L, cursor, got < 0 ? err : NULL);
+	pl_cursor_close(cursor);
+	return ok && pw_writer_finish(w, err);
+}
+
+/* Makes the cursor walk all records, of which those of other types pass its filters. */
+static void add_others(struct pl_cursor *cursor)
+{
+	struct pd_walk_options *walk = &cursor->walk.options;
+
+	cursor->others = PD_ALL_TYPES;
+	for (size_t i = 0; i < 2; i++)
+		cursor->others.bits[i] &= ~cursor->scope.types.bits[i];
+	cursor->others.unknown = !cursor->scope.types.unknown;
+	walk->types = PD_ALL_TYPES;
+	walk->from = 0;
+	walk->to = UINT64_MAX;
+	walk->split = false;
+}
+
+static void push_features(lua_State *L, const bool *set, const char *name)
+{
+	lua_Integer n = 0;
+
+	lua_newtable(L);
+	for (unsigned bit = 0; bit < PD_FEATURES; bit++) {
+		const struct pd_feature *feature = pd_feature_by_bit(bit);
+
+		if (!set[bit])
+			continue;
+		if (feature)
+			lua_pushstring(L, feature->name);
+		else
+			lua_pushfstring(L, "feature %d", (int)bit);
+		lua_rawseti(L, -2, ++n);
+	}
+	lua_setfield(L, -2, name);
+}
+
+static void push_summary(lua_State *L, const struct pw_summary *summary)
+{
+	lua_newtable(L);
+	pl_set_integer(L, "records", summary->records);
+	pl_set_integer(L, "samples", summary->samples);
+	pl_set_integer(L, "bytes", summary->bytes);
+	pl_set_integer(L, "aux_records", summary->aux_records);
+	pl_set_integer(L, "aux_bytes", summary->aux_bytes);
+	push_features(L, summary->unreadable, "unreadable");
+	push_features(L, summary->unfit, "unfit");
+}
+
+/* Pushes what core.write() returns after a failure. */
+static int push_failure(lua_State *L, const struct pw_writer *w, const struct pd_error *err)
+{
+	int error = w->out.error;
+
+	lua_pushnil(L);
+	lua_pushstring(L, error ? strerror(error) : err->message);
+	if (error)
+		lua_pushinteger(L, error);
+	else
+		lua_pushstring(L, err->code);
+	return 3;
+}
+
+int pl_file_write(lua_State *L)
+{
+	struct pl_file *f = pl_check_open_file(L, AT_FILE);
+	struct writing *writing;
+	struct pw_how how;
+	struct pd_error err;
+	int fd;
+
+	luaL_checktype(L, AT_OPTIONS, LUA_TTABLE);
+	lua_settop(L, AT_OPTIONS);
+	how = to_how(L, f->session);
+	writing = pl_push_finalized(L, sizeof(*writing), writing_gc);
+	writing->fd = -1;
+	add_others(pl_push_cursor(L, AT_FILE, AT_OPTIONS, "write"));
+	fd = open_output(L, writing);
+	if (fd < 0)
+		return luaL_fileresult(L, 0, NULL);
+	if (!pw_writer_init(&writing->writer, f->session->files[0], fd, &how, &err) ||
+	    !write_records(L, writing, &err))
+		return push_failure(L, &writing->writer, &err);
+	if (writing->fd >= 0 && close(writing->fd)) {
+		writing->fd = -1;
+		return luaL_fileresult(L, 0, NULL);
+	}
+	writing->fd = -1;
+	push_summary(L, &writing->writer.summary);
+	return 1;
+}
+
+/* core.compress_most() -> the highest level of compression */
+int pl_compress_most(lua_State *L)
+{
+	lua_pushinteger(L, pw_compress_most());
+	return 1;
+}
+
+/* core.reads(file, path) -> whether the path leads to a file that the File reads */
+int pl_file_reads(lua_State *L)
+{
+	const struct pl_file *f = pl_check_open_file(L, 1);
+	struct stat st, read;
+	bool reads = false;
+
+	if (stat(luaL_checkstring(L, 2), &st) < 0)
+		st.st_ino = 0;
+	for (size_t i = 0; st.st_ino && i < f->session->n_files; i++) {
+		const struct pd_file *file = f->session->files[i];
+
+		for (size_t k = 0; k < file->n_streams; k++) {
+			int fd = file->streams[k].input->fd;
+
+			reads = reads || (fd >= 0 && fstat(fd, &read) == 0 &&
+					  read.st_ino == st.st_ino && read.st_dev == st.st_dev);
+		}
+	}
+	lua_pushboolean(L, reads);
+	return 1;
+}

@@ -1,0 +1,135 @@
+#include <stdlib.h>
+
+#include "perfdata/format/format.h"
+#include "sections.h"
+
+#define ZSTD 1 /* enum perf_compress_type */
+
+/* Returns whether the bytes of a feature are there. A writer that failed leaves zeros. */
+static bool is_readable(const struct pw_writer *w, const struct pd_feature_section *s)
+{
+	uint64_t size = w->like->input.size;
+
+	if (s->bytes)
+		return true;
+	return s->at.offset && s->at.size <= PD_SECTION_MOST && s->at.offset <= size &&
+	       s->at.size <= size - s->at.offset;
+}
+
+/* Returns whether the feature's times are those of the samples that are written. */
+static bool has_times(struct pw_writer *w, const struct pd_feature_section *s)
+{
+	uint8_t times[16];
+
+	return s && !w->how.selects && s->at.size == sizeof(times) &&
+	       pd_file_read_feature(w->like, s, times, NULL) &&
+	       pb_load64(times + 8, w->like->swap);
+}
+
+enum pw_feature pw_find_feature(struct pw_writer *w, unsigned bit)
+{
+	const struct pd_feature_section *s = pd_file_feature(w->like, bit);
+
+	switch (bit) {
+	case PD_FEATURE_COMPRESSED:
+		return w->compressor ? PW_MADE : PW_ABSENT;
+	case PD_FEATURE_SAMPLE_TIME:
+		if (has_times(w, s))
+			return PW_COPIED;
+		/* a recorder that was killed would have written it */
+		return w->summary.times.known && (s || w->like->unfinished) ? PW_MADE :
+									      PW_ABSENT;
+	case PD_FEATURE_DIR_FORMAT:
+		return PW_ABSENT;
+	case PD_FEATURE_AUXTRACE:
+		return s && w->n_moved ? PW_MADE : PW_ABSENT;
+	default:
+		break;
+	}
+	if (s && !is_readable(w, s))
+		w->summary.unreadable[bit] = true;
+	return s && is_readable(w, s) ? PW_COPIED : PW_ABSENT;
+}
+
+uint8_t *pw_feature_bytes(struct pw_writer *w, const struct pd_feature_section *s,
+			  struct pd_error *err)
+{
+	uint8_t *bytes = malloc((size_t)s->at.size + 1);
+
+	if (!bytes) {
+		pd_error_set(err, "ENOMEM", w->like->path, s->at.offset, "no memory");
+	} else if (s->at.size && !pd_file_read_feature(w->like, s, bytes, err)) {
+		free(bytes);
+		bytes = NULL;
+	}
+	return bytes;
+}
+
+static int compare_moved(const void *a, const void *b)
+{
+	const struct pw_moved *x = a, *y = b;
+
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/*
+ * Puts the index of AUX areas: of each of its records the new offset. See
+ * auxtrace_index__process, tools/perf/util/auxtrace.c.
+ */
+static bool put_aux_index(struct pw_writer *w, struct pd_error *err)
+{
+	const struct pd_feature_section *s = pd_file_feature(w->like, PD_FEATURE_AUXTRACE);
+	uint8_t *bytes = pw_feature_bytes(w, s, err);
+	struct pb_cursor c;
+	uint64_t n, found = 0;
+
+	if (!bytes)
+		return false;
+	qsort(w->moved, w->n_moved, sizeof(*w->moved), compare_moved);
+	for (int pass = 0; pass < 2; pass++) {
+		pb_cursor_init(&c, bytes, (size_t)s->at.size, w->like->swap);
+		n = pb_take64(&c);
+		for (uint64_t i = 0; i < n && pb_cursor_left(&c) >= 16; i++) {
+			struct pw_moved key = { pb_take64(&c), 0 }, *to;
+			uint64_t size = pb_take64(&c);
+
+			to = bsearch(&key, w->moved, w->n_moved, sizeof(key), compare_moved);
+			if (to && pass) {
+				pw_put64(&w->out, to->to);
+				pw_put64(&w->out, size);
+			}
+			found += to && !pass;
+		}
+		if (!pass)
+			pw_put64(&w->out, found);
+	}
+	free(bytes);
+	return true;
+}
+
+/* See write_compressed, tools/perf/util/header.c. */
+static void put_compression(struct pw_writer *w)
+{
+	uint64_t bytes = w->data.size ? w->data.size : 1;
+
+	pw_put32(&w->out, 0); /* version */
+	pw_put32(&w->out, ZSTD);
+	pw_put32(&w->out, (uint32_t)w->how.level);
+	pw_put32(&w->out, (uint32_t)((w->summary.plain_bytes + bytes / 2) / bytes));
+	pw_put32(&w->out, PW_BLOCK);
+}
+
+bool pw_put_feature(struct pw_writer *w, unsigned bit, struct pd_error *err)
+{
+	switch (bit) {
+	case PD_FEATURE_COMPRESSED:
+		put_compression(w);
+		return true;
+	case PD_FEATURE_SAMPLE_TIME:
+		pw_put64(&w->out, w->summary.times.first);
+		pw_put64(&w->out, w->summary.times.last);
+		return true;
+	default:
+		return put_aux_index(w, err);
+	}
+}

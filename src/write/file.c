@@ -1,0 +1,153 @@
+/*
+ * The sections of a file: header, ids, attrs, records, table of features, features. See struct
+ * perf_file_header, tools/perf/util/header.h.
+ */
+#include <stdlib.h>
+
+#include "perfdata/format/format.h"
+#include "sections.h"
+
+#define HEADER_SIZE 104
+#define IDS_ENTRY   16 /* bytes of the section that follows each attr */
+
+/* Puts the ids of all events, then their attrs, each with the section of its ids. */
+static void put_attrs(struct pw_writer *w)
+{
+	const struct pd_file *like = w->like;
+	uint64_t ids = w->out.at;
+
+	for (size_t i = 0; i < like->n_events; i++)
+		for (size_t j = 0; j < like->events[i].n_ids; j++)
+			pw_put64(&w->out, like->events[i].ids[j]);
+	w->stride = PD_ATTR_MIN + IDS_ENTRY;
+	for (size_t i = 0; i < like->n_events; i++)
+		if (like->events[i].attr_size + IDS_ENTRY > w->stride)
+			w->stride = like->events[i].attr_size + IDS_ENTRY;
+	w->attrs.offset = w->out.at;
+	for (size_t i = 0; i < like->n_events; i++) {
+		const struct pd_event *event = &like->events[i];
+
+		pw_put(&w->out, event->attr_bytes, event->attr_size);
+		pw_put_zeros(&w->out, (size_t)(w->stride - IDS_ENTRY - event->attr_size));
+		pw_put64(&w->out, event->n_ids ? ids : 0);
+		pw_put64(&w->out, event->n_ids * 8);
+		ids += event->n_ids * 8;
+	}
+	w->attrs.size = w->out.at - w->attrs.offset;
+	w->n_events = like->n_events;
+}
+
+/* Puts the names of events that recordings of version 1 have. */
+static bool put_event_types(struct pw_writer *w, struct pd_error *err)
+{
+	struct pd_section at = w->like->event_types;
+	uint8_t *bytes;
+
+	if (!at.size || at.offset > w->like->input.size ||
+	    at.size > w->like->input.size - at.offset)
+		return true;
+	bytes = pd_section_alloc(at);
+	if (!bytes)
+		return pd_error_set(err, "ENOMEM", w->like->path, at.offset, "no memory");
+	if (!pd_file_read(w->like, at, bytes, err)) {
+		free(bytes);
+		return false;
+	}
+	w->event_types = (struct pd_section){ w->out.at, at.size };
+	pw_put(&w->out, bytes, (size_t)at.size);
+	free(bytes);
+	return true;
+}
+
+bool pw_begin_file(struct pw_writer *w, struct pd_error *err)
+{
+	pw_put_zeros(&w->out, HEADER_SIZE);
+	put_attrs(w);
+	return put_event_types(w, err);
+}
+
+static void store64(uint8_t *p, uint64_t value, bool swap)
+{
+	value = swap ? __builtin_bswap64(value) : value;
+	memcpy(p, &value, sizeof(value));
+}
+
+static bool put_section(struct pw_writer *w, unsigned bit, enum pw_feature how,
+			struct pd_error *err)
+{
+	const struct pd_feature_section *s;
+	uint8_t *bytes;
+
+	if (how == PW_MADE)
+		return pw_put_feature(w, bit, err);
+	s = pd_file_feature(w->like, bit);
+	bytes = pw_feature_bytes(w, s, err);
+	if (!bytes)
+		return false;
+	pw_put(&w->out, bytes, (size_t)s->at.size);
+	free(bytes);
+	return true;
+}
+
+/* Puts the features after their table, and sets their bits in `bitmap`. */
+static bool put_features(struct pw_writer *w, uint64_t bitmap[PD_FEATURES / 64],
+			 struct pd_error *err)
+{
+	uint8_t table[PD_FEATURES * 16];
+	enum pw_feature how[PD_FEATURES];
+	uint64_t table_at = w->out.at;
+	size_t n = 0;
+
+	for (unsigned bit = 0; bit < PD_FEATURES; bit++) {
+		how[bit] = pw_find_feature(w, bit);
+		if (how[bit] == PW_ABSENT)
+			continue;
+		bitmap[bit / 64] |= UINT64_C(1) << bit % 64;
+		n += 16;
+	}
+	pw_put_zeros(&w->out, n);
+	n = 0;
+	for (unsigned bit = 0; bit < PD_FEATURES; bit++) {
+		uint64_t at = w->out.at;
+
+		if (how[bit] == PW_ABSENT)
+			continue;
+		if (!put_section(w, bit, how[bit], err))
+			return false;
+		store64(table + n, at, w->out.swap);
+		store64(table + n + 8, w->out.at - at, w->out.swap);
+		n += 16;
+	}
+	pw_output_replace(&w->out, table_at, table, n);
+	return true;
+}
+
+/* Writes the header, once all that it tells is known. */
+static void replace_header(struct pw_writer *w, const uint64_t bitmap[PD_FEATURES / 64])
+{
+	const uint64_t words[] = {
+		HEADER_SIZE,	w->stride,    w->attrs.offset,	     w->attrs.size,
+		w->data.offset, w->data.size, w->event_types.offset, w->event_types.size,
+	};
+	uint8_t header[HEADER_SIZE];
+	size_t at = 8;
+
+	memcpy(header, w->like->big ? "2ELIFREP" : "PERFILE2", 8);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++, at += 8)
+		store64(header + at, words[i], w->out.swap);
+	for (size_t i = 0; i < PD_FEATURES / 64; i++, at += 8)
+		store64(header + at, bitmap[i], w->out.swap);
+	pw_output_replace(&w->out, 0, header, sizeof(header));
+}
+
+bool pw_end_file(struct pw_writer *w, struct pd_error *err)
+{
+	uint64_t bitmap[PD_FEATURES / 64] = { 0 };
+
+	if (!put_features(w, bitmap, err))
+		return false;
+	if (w->like->n_events > w->n_events)
+		put_attrs(w); /* some came late; those at the beginning are not used */
+	replace_header(w, bitmap);
+	return true;
+}

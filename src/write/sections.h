@@ -1,0 +1,45 @@
+/*
+ * The parts of a recording beside its records: the header, attrs and features of a file, or the
+ * records that take their place in pipe mode. Shared by the files of this module.
+ */
+#ifndef PERFLUA_WRITE_SECTIONS_H
+#define PERFLUA_WRITE_SECTIONS_H
+
+#include "writer.h"
+
+/* Writes what comes before the records of a file. The header is written at the end. */
+bool pw_begin_file(struct pw_writer *w, struct pd_error *err);
+
+/* Writes the features, then the header. Returns false with *err. */
+bool pw_end_file(struct pw_writer *w, struct pd_error *err);
+
+/* Writes what comes before the records in pipe mode. Returns false with *err. */
+bool pw_begin_pipe(struct pw_writer *w, struct pd_error *err);
+
+/*
+ * Returns whether a record that describes the recording tells, in pipe mode, what was not known
+ * before the records.
+ */
+bool pw_is_late(const struct pw_writer *w, const struct pd_record *rec);
+
+/* How a feature is written. */
+enum pw_feature {
+	PW_ABSENT,
+	PW_COPIED,
+	PW_MADE, /* by pw_put_feature(), from what was written */
+};
+
+/* Finds how a feature is written; notes one that cannot be read. */
+enum pw_feature pw_find_feature(struct pw_writer *w, unsigned bit);
+
+/*
+ * Returns the bytes of a feature of `like`, which the caller frees; NULL with *err. The size is
+ * that of its section.
+ */
+uint8_t *pw_feature_bytes(struct pw_writer *w, const struct pd_feature_section *section,
+			  struct pd_error *err);
+
+/* Puts a feature whose content follows from what was written. Returns false with *err. */
+bool pw_put_feature(struct pw_writer *w, unsigned bit, struct pd_error *err);
+
+#endif

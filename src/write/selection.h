@@ -1,0 +1,19 @@
+/*
+ * Which records a selection of samples keeps beside them: those that describe the recorded
+ * system up to its end, whenever they came, and of the others those of its time. So names,
+ * mappings and cgroups of its samples are those of the whole recording.
+ */
+#ifndef PERFLUA_WRITE_SELECTION_H
+#define PERFLUA_WRITE_SELECTION_H
+
+#include "perfdata/stream/timestamp.h"
+
+struct pw_selection {
+	uint64_t from, to; /* ns: from <= time < to */
+};
+
+/* Returns whether a record other than the samples is kept. */
+bool pw_keeps(const struct pw_selection *selection, const struct pd_timestamp_locator *locator,
+	      struct pd_record *rec);
+
+#endif

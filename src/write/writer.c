@@ -1,0 +1,211 @@
+#include "writer.h"
+
+#include <stdlib.h>
+
+#include "base/vector.h"
+#include "perfdata/stream/reader.h"
+#include "sections.h"
+
+#define HEADER_SIZE 8
+#define AUX_BLOCK   ((size_t)64 << 10)
+#define ROUND	    PW_BLOCK /* bytes of a round, if the writer makes them */
+
+static bool fail_write(struct pw_writer *w, struct pd_error *err)
+{
+	return w->out.error ? pd_error_set(err, "WRITE", "", PD_NO_OFFSET, "cannot write") :
+			      true;
+}
+
+static bool fail_memory(const struct pw_writer *w, struct pd_error *err)
+{
+	return pd_error_set(err, "ENOMEM", w->like->path, PD_NO_OFFSET, "no memory to write");
+}
+
+bool pw_writer_init(struct pw_writer *w, struct pd_file *like, int fd, const struct pw_how *how,
+		    struct pd_error *err)
+{
+	*w = (struct pw_writer){ .like = like, .how = *how, .n_events = like->n_events };
+	pd_timestamp_locator_init(&w->locator, like);
+	if (!pw_output_init(&w->out, fd, like->swap))
+		return fail_memory(w, err);
+	if (how->level) {
+		w->compressor = pw_compressor_create(&w->out, how->level, how->padded);
+		if (!w->compressor)
+			return fail_memory(w, err);
+	}
+	if (how->pipe ? !pw_begin_pipe(w, err) : !pw_begin_file(w, err))
+		return false;
+	w->data.offset = w->round_at = w->out.at;
+	return fail_write(w, err);
+}
+
+void pw_writer_deinit(struct pw_writer *w)
+{
+	pw_compressor_destroy(w->compressor);
+	w->compressor = NULL;
+	pw_output_deinit(&w->out);
+	free(w->moved);
+	w->moved = NULL;
+}
+
+/*
+ * Writes the records that are compressed together. Returns false without memory, after which
+ * zstd cannot continue.
+ */
+static bool end_block(struct pw_writer *w, struct pd_error *err)
+{
+	return !w->compressor || pw_compress_flush(w->compressor) || fail_memory(w, err);
+}
+
+/* Ends a round, unless it would be empty. */
+static bool end_round(struct pw_writer *w, struct pd_error *err)
+{
+	if (!w->in_round)
+		return true;
+	if (!end_block(w, err))
+		return false;
+	w->in_round = 0;
+	pw_put_header(&w->out, PD_RECORD_FINISHED_ROUND, 0, HEADER_SIZE);
+	w->round_at = w->out.at;
+	return true;
+}
+
+/* Copies `n` bytes of the recording that are not a record. */
+static bool copy_payload(struct pw_writer *w, struct pd_stream *stream, struct pd_section at,
+			 struct pd_error *err)
+{
+	uint8_t block[AUX_BLOCK];
+
+	while (at.size && !w->out.error) {
+		struct pd_section part = { at.offset,
+					   at.size < sizeof(block) ? at.size : sizeof(block) };
+
+		if (!pd_stream_read(stream, part, block, err))
+			return false;
+		pw_put(&w->out, block, (size_t)part.size);
+		at.offset += part.size;
+		at.size -= part.size;
+	}
+	return true;
+}
+
+/* Adds a record of perf's own, before which the records so far are written. */
+static bool write_alone(struct pw_writer *w, const struct pd_record *rec, struct pd_error *err)
+{
+	struct pd_section payload = pd_record_payload(rec);
+
+	if (!end_block(w, err))
+		return false;
+	if (rec->type == PD_RECORD_AUXTRACE) {
+		struct pd_stream *stream = &w->like->streams[rec->stream];
+
+		if (payload.size && !pd_stream_holds(stream, payload)) {
+			w->summary.aux_records++;
+			w->summary.aux_bytes += payload.size;
+			return true;
+		}
+		if (payload.size && stream->input->stream)
+			return pd_error_set(err, "ESPIPE", stream->input->path, rec->offset,
+					    "found data of an AUX area in a stream, which can "
+					    "be read only once; save the stream to a file");
+		if (!pb_reserve(w->moved, w->n_moved, w->moved_room))
+			return fail_memory(w, err);
+		w->moved[w->n_moved++] = (struct pw_moved){ rec->offset, w->out.at };
+		pw_put(&w->out, rec->bytes, rec->size);
+		return copy_payload(w, stream, payload, err);
+	}
+	pw_put(&w->out, rec->bytes, rec->size);
+	return true;
+}
+
+/* How a record is written. */
+enum fate {
+	MADE_ANEW, /* the writer makes its own */
+	ROUND_END,
+	LEFT_OUT, /* of an AUX area, most of which a selection would not have */
+	ALONE,	  /* never compressed */
+	COPIED,
+};
+
+static enum fate find_fate(const struct pw_writer *w, const struct pd_record *rec)
+{
+	switch (rec->type) {
+	case PD_RECORD_COMPRESSED:
+	case PD_RECORD_COMPRESSED2:
+		return MADE_ANEW;
+	case PD_RECORD_HEADER_ATTR:
+	case PD_RECORD_EVENT_TYPE:
+	case PD_RECORD_TRACING_DATA:
+	case PD_RECORD_BUILD_ID:
+	case PD_RECORD_HEADER_FEATURE:
+		return w->how.pipe && pw_is_late(w, rec) ? ALONE : MADE_ANEW;
+	case PD_RECORD_FINISHED_ROUND:
+		return ROUND_END;
+	case PD_RECORD_AUX:
+	case PD_RECORD_AUXTRACE:
+	case PD_RECORD_AUXTRACE_INFO:
+	case PD_RECORD_ITRACE_START:
+		if (w->how.selects)
+			return LEFT_OUT;
+		return rec->type < PD_RECORD_USER ? COPIED : ALONE;
+	default:
+		return rec->type < PD_RECORD_USER ? COPIED : ALONE;
+	}
+}
+
+static void count_record(struct pw_writer *w, struct pd_record *rec)
+{
+	uint64_t time;
+
+	w->summary.records++;
+	w->summary.plain_bytes += rec->size;
+	w->in_round++;
+	if (rec->type != PD_RECORD_SAMPLE)
+		return;
+	w->summary.samples++;
+	if (pd_timestamp_of(&w->locator, rec, &time))
+		pd_time_range_widen(&w->summary.times, time, time);
+}
+
+bool pw_write(struct pw_writer *w, struct pd_record *rec, struct pd_error *err)
+{
+	bool ok = true;
+
+	switch (find_fate(w, rec)) {
+	case MADE_ANEW:
+		return true;
+	case LEFT_OUT:
+		w->summary.aux_records++;
+		w->summary.aux_bytes += pd_payload_size(rec);
+		return true;
+	case ROUND_END:
+		return w->how.sorts || (end_round(w, err) && fail_write(w, err));
+	case ALONE:
+		ok = write_alone(w, rec, err);
+		break;
+	case COPIED:
+		if (!w->compressor)
+			pw_put(&w->out, rec->bytes, rec->size);
+		else if (!pw_compress(w->compressor, rec->bytes, rec->size))
+			ok = fail_memory(w, err);
+		break;
+	}
+	count_record(w, rec);
+	if (ok && w->how.sorts && w->out.at - w->round_at > ROUND)
+		ok = end_round(w, err);
+	return ok && fail_write(w, err);
+}
+
+bool pw_writer_finish(struct pw_writer *w, struct pd_error *err)
+{
+	if (!end_block(w, err) || (w->how.sorts && !end_round(w, err)))
+		return false;
+	if (w->out.at == w->data.offset) /* a file without data would be an unfinished one */
+		pw_put_header(&w->out, PD_RECORD_FINISHED_ROUND, 0, HEADER_SIZE);
+	w->data.size = w->out.at - w->data.offset;
+	if (!w->how.pipe && !pw_end_file(w, err))
+		return false;
+	pw_output_flush(&w->out);
+	w->summary.bytes = w->out.at;
+	return fail_write(w, err);
+}

@@ -1,0 +1,85 @@
+/*
+ * Writes a recording: a file of version 2, or pipe mode. It is described as the recording that
+ * its records come from: attrs and ids have the same bytes, as have the header features, except
+ * those that depend on the data. Records keep their bytes, and so the byte order.
+ *
+ *	if (!pw_writer_init(&w, file, fd, &how, &err)) …
+ *	while (… reads a record …)
+ *		if (!pw_write(&w, &rec, &err)) …
+ *	if (!pw_writer_finish(&w, &err)) …
+ *	pw_writer_deinit(&w);
+ *
+ * See tools/perf/util/header.c for the form of both, and perf_session__write_header there for
+ * the order of a file's sections.
+ */
+#ifndef PERFLUA_WRITE_WRITER_H
+#define PERFLUA_WRITE_WRITER_H
+
+#include "compress.h"
+#include "perfdata/container/file.h"
+#include "perfdata/format/record.h"
+#include "perfdata/stream/timestamp.h"
+
+struct pw_how {
+	bool pipe;    /* in pipe mode; else as a file, for which the descriptor must seek */
+	int level;    /* of zstd; 0: records are not compressed */
+	bool padded;  /* compressed records are of type COMPRESSED2 */
+	bool selects; /* only some records are written */
+	bool sorts;   /* records come in the order of time: they get rounds of their own */
+};
+
+/* The contents of a written recording, and what was left out. */
+struct pw_summary {
+	uint64_t records, samples;
+	uint64_t plain_bytes;	    /* of the records, before they are compressed */
+	uint64_t bytes;		    /* of the whole recording */
+	struct pd_time_range times; /* of samples */
+	/* records of AUX areas that were left out, and the bytes of the areas */
+	uint64_t aux_records, aux_bytes;
+	/* features, by bit, that could not be read, or that a pipe cannot have */
+	bool unreadable[PD_FEATURES], unfit[PD_FEATURES];
+};
+
+/* Where the record of a piece of an AUX area was, and where it is. */
+struct pw_moved {
+	uint64_t from, to;
+};
+
+struct pw_writer {
+	struct pd_file *like;
+	struct pw_how how;
+	struct pw_output out;
+	struct pw_compressor *compressor; /* NULL: nothing is compressed */
+	struct pw_summary summary;
+	/* private: */
+	struct pd_timestamp_locator locator;
+	size_t n_events;	     /* of `like` that were described before the records */
+	bool described[PD_FEATURES]; /* features of a pipe that were written before them */
+	uint64_t stride; /* of a file: bytes of an attr and of the section of its ids */
+	struct pd_section attrs, event_types, data;
+	uint64_t in_round;	/* records since the last round ended */
+	uint64_t round_at;	/* offset where the round began, if how.sorts */
+	struct pw_moved *moved; /* in the order of `from` within each stream */
+	size_t n_moved, moved_room;
+};
+
+/*
+ * Begins a recording like `like`, which must outlive the writer, at offset 0 of `fd`, which
+ * stays the caller's. Returns false with *err if it cannot be described, or without memory; the
+ * caller calls pw_writer_deinit() also then.
+ */
+bool pw_writer_init(struct pw_writer *w, struct pd_file *like, int fd, const struct pw_how *how,
+		    struct pd_error *err);
+void pw_writer_deinit(struct pw_writer *w);
+
+/*
+ * Adds a record of `like`, with the payload after it. Records that only describe the recording,
+ * and compressed ones, are left out: the writer makes its own. Returns false with *err, of the
+ * code "WRITE" if the output fails (out.error).
+ */
+bool pw_write(struct pw_writer *w, struct pd_record *rec, struct pd_error *err);
+
+/* Writes what follows the records. Returns false as pw_write() does. */
+bool pw_writer_finish(struct pw_writer *w, struct pd_error *err);
+
+#endif
