@@ -149,7 +149,8 @@ needs.describe("capstone", "perflua annotate", function()
     local text = files.read(path)
     has(text, '<tr class="h4" data-line="70"><td class="share">59.60</td>'
       .. '<td class="number">70</td><td class="text">        while (*a &amp;&amp; *a == *b)',
-      '<td class="number">401102</td><td class="text">testb %al, %al</td>')
+      '<td class="number">401102</td><td class="place">words.c:70</td>'
+      .. '<td class="text">testb  %al, %al</td>')
     local script = text:match "<script>(.-)</script>"
     local style = text:match "<style>(.-)</style>"
     local sha256 = require "perflua.text.sha256"

@@ -6,6 +6,7 @@ local Listing = require "perflua.annotate.listing"
 local origin = require "perflua.annotate.origin"
 local page = require "perflua.flame.page"
 local summary = require "perflua.annotate.summary"
+local text = require "perflua.annotate.text"
 local xml = require "perflua.flame.xml"
 
 local html = {}
@@ -33,19 +34,26 @@ rows.forEach((row) => {
 ]]
 
 local STYLE <const> = [[
-body { margin: 0; font: 13px system-ui, sans-serif; background: #fff; color: #1c1e24 }
+body { margin: 0; height: 100vh; display: flex; flex-direction: column;
+  font: 13px system-ui, sans-serif; background: #fff; color: #1c1e24 }
 header { padding: 10px 16px } h1 { font-size: 17px; margin: 0 0 4px; overflow-wrap: anywhere }
 header p { margin: 0; color: #5d6270; overflow-wrap: anywhere }
-main { display: grid; grid-template-columns: 1fr 1fr; height: calc(100vh - 130px) }
-section { overflow: auto; border-top: 1px solid #dfe1e7 } #code { border-left: 1px solid #dfe1e7 }
-table { border-collapse: collapse; font: 12px ui-monospace, "DejaVu Sans Mono", monospace }
+main { display: grid; grid-template-columns: 1fr 1fr; flex: 1; min-height: 0 }
+section { overflow: auto; border-top: 1px solid #dfe1e7 }
+#code { border-left: 1px solid #dfe1e7 }
+table { border-collapse: collapse; min-width: 100%; font: 12px ui-monospace, monospace }
+th { position: sticky; top: 0; padding: 4px 8px; background: #f3f4f7; text-align: left;
+  font: 12px system-ui, sans-serif; color: #5d6270 }
 td { padding: 1px 8px; white-space: pre; vertical-align: top }
+td.text:last-child { width: 100% }
+td.place { color: #5d6270 }
 td.share, td.number { text-align: right; color: #5d6270 } tr[data-line] { cursor: pointer }
 tr.h1 { background: #fff4ea } tr.h2 { background: #ffe4cc } tr.h3 { background: #ffcfa3 }
 tr.h4 { background: #ffb070 } tr.on { outline: 2px solid #1f6feb; outline-offset: -2px }
 @media (prefers-color-scheme: dark) {
 body { background: #15171c; color: #eef0f4 } header p, td.share, td.number { color: #a3a9b8 }
-section, #code { border-color: #2e323c }
+section, #code { border-color: #2e323c } th { background: #1f222a; color: #a3a9b8 }
+td.place { color: #a3a9b8 }
 tr.h1 { background: #2a2018 } tr.h2 { background: #42291a } tr.h3 { background: #66371b }
 tr.h4 { background: #8f4a1c }
 }
@@ -64,6 +72,10 @@ local function write_row(out, share, line, cells)
     out(('<td class="%s">%s</td>'):format(cell[1], xml.escape(cell[2])))
   end
   out "</tr>\n"
+end
+
+local function write_heading(out, columns, title)
+  out(('<tr><th colspan="%d">%s</th></tr>\n'):format(columns, xml.escape(fmt.escape(title))))
 end
 
 -- Returns the file that most of the function's own code is of, and the first and last of its
@@ -89,9 +101,9 @@ local function write_source(out, listing, event, options, file, first, last)
     end
   end
   for number = math.max(first - AROUND, 1), math.min(last + AROUND, first + MOST) do
-    local text = listing.sources:line(file, number)
-    if not text then break end
-    write_row(out, shares[number], number, { { "number", tostring(number) }, { "text", text } })
+    local line = listing.sources:line(file, number)
+    if not line then break end
+    write_row(out, shares[number], number, { { "number", tostring(number) }, { "text", line } })
   end
 end
 
@@ -100,7 +112,8 @@ local function write_code(out, listing, event, options, file)
     local line = listing[i]
     write_row(out, Listing.share(listing.hits[i], event, options.percent_type),
       line.path == file and line.number or nil, { { "number", ("%x"):format(line.address) },
-        { "text", fmt.escape(line.text or "") }, { "text", line.srcline or "" } })
+        { "place", fmt.escape(line.srcline or "") },
+        { "text", line.text and text.instruction(line, listing) or "" } })
   end
 end
 
@@ -116,13 +129,15 @@ function html.write(listing, event, options, out)
   out(("<style>%s</style>\n<header><h1>%s</h1>\n<p>%s</p>\n"):format(style,
     xml.escape(listing.symbol), xml.escape(("%s samples of %s in %s"):format(
       fmt.unsigned(event.samples), event.name, listing.dso))))
-  for _, text in ipairs(origin.lines(listing)) do
-    out(("<p>%s</p>\n"):format(xml.escape(text)))
+  for _, line in ipairs(origin.lines(listing)) do
+    out(("<p>%s</p>\n"):format(xml.escape(line)))
   end
   if #listing > MOST then out(("<p>the first %d of %d lines</p>\n"):format(MOST, #listing)) end
   out '</header>\n<main><section id="source"><table>\n'
+  write_heading(out, 3, file and listing.sources:file(file).path or "no source")
   if first then write_source(out, listing, event, options, file, first, last) end
   out '</table></section>\n<section id="code"><table>\n'
+  write_heading(out, 4, listing.symbol)
   write_code(out, listing, event, options, file)
   out(("</table></section></main>\n<script>%s</script>\n</body>\n</html>\n"):format(script))
 end

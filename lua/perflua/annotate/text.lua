@@ -158,8 +158,11 @@ function stdio2.rows(listing, events, options, ranges)
   end
 end
 
--- Returns an instruction as objdump spells it: "1250 <mix+0x30>".
-local function spell_plain(line, listing)
+---Returns an instruction as objdump spells it: "jne 1250 <mix+0x30>"; without code: its place.
+---@param line perflua.ListingLine
+---@param listing perflua.Listing
+---@return string
+function text.instruction(line, listing)
   local operands = line.operands
   if not line.name then return fmt.escape(line.srcline or "") end
   if line.goes_to then
@@ -189,7 +192,7 @@ function stdio.rows(listing, events, options)
     end
     local shares = listing:shares(row.line.index, events, options.percent_type) or none
     return ("%s :   %x:   %s"):format(write_shares(shares, " %7.2f", options.is_shown),
-      row.line.address, spell_plain(row.line, listing))
+      row.line.address, text.instruction(row.line, listing))
   end
 end
 
