@@ -22,10 +22,11 @@ local function add_up(list)
 end
 
 ---@class perflua.SampledFunctions
----@field list table[] { number, symbol, dso, start, size, hits, events } by address
+---@field list table[] { number, symbol, dso, start, address, size, hits, events }
 ---@field totals table[] { samples, period } by the index of an event: of all its samples
 ---@field calls table the functions of the core that answer for them
 ---@field n_aside integer samples that were set aside
+---@field pokes table[]? see annotate/pokes.lua
 
 -- Sets the totals of events to those of all their samples, which one more pass adds up.
 local function read_totals(totals, query)

@@ -4,6 +4,7 @@
 local bpf = require "perflua.annotate.bpf"
 local core = require "perflua.core"
 local origin = require "perflua.annotate.origin"
+local pokes = require "perflua.annotate.pokes"
 local text -- perflua.annotate.text, loaded when it is asked for
 
 ---@class perflua.Listing
@@ -66,14 +67,16 @@ end
 function Listing.new(file, read, func, sources)
   local binary = read.calls.binary(func.number)
   local program = binary.kind == "bpf" and bpf.find(file, func) or nil
-  local code, reason, path = read.calls.code(func.number, program)
+  local is_kernel = binary.kind == "kernel" or binary.kind == "module"
+  local changes = is_kernel and pokes.find(file, read, func) or nil
+  local code, reason, path = read.calls.code(func.number, program, changes and changes.patches)
   if program then sources:add(program.texts) end
   local facts = code and code:facts()
   local self = {
     symbol = func.symbol, dso = func.dso, size = func.size, events = {}, binary = binary,
     code_file = facts and facts.path or path, lines_file = binary.debug_file,
-    program = program, proof = origin.proof(binary, program), reason = reason,
-    machine = facts and facts.machine,
+    program = program, changes = changes and changes.lines or {},
+    proof = origin.proof(binary, program), reason = reason, machine = facts and facts.machine,
     unknown = facts and facts.unknown or 0, missing = facts and func.size - facts.size or 0,
     between = 0, outside = 0,
     address = facts and facts.address or read.calls.elf_address(func.number, func.start)

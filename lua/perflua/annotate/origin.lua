@@ -38,6 +38,7 @@ function origin.lines(self)
   end
   add("lines: %s", self.program and next(self.program.texts) and "the recording itself"
     or self.lines_file or "no debug information was found")
+  for _, change in ipairs(self.changes) do add("%s", change) end
   if self.unknown > 0 then
     add("%s unknown to libcapstone %s", fmt.phrase(self.unknown, "{byte|bytes}"),
       core.capstone)

@@ -97,6 +97,26 @@ static bool take_bytes(lua_State *L, const struct pa_function *function, struct 
 	return code->bytes;
 }
 
+/* Changes bytes of the code as an array { offset, bytes, offset, bytes … } says. */
+static void patch_bytes(lua_State *L, struct ps_code *code)
+{
+	lua_Integer n = lua_istable(L, 3) ? luaL_len(L, 3) : 0;
+
+	for (lua_Integer i = 1; i < n; i += 2, lua_pop(L, 2)) {
+		uint64_t offset;
+		const char *bytes;
+		size_t size;
+
+		lua_rawgeti(L, 3, i);
+		lua_rawgeti(L, 3, i + 1);
+		offset = (uint64_t)luaL_checkinteger(L, -2);
+		bytes = luaL_checklstring(L, -1, &size);
+		for (size_t k = 0; k < size; k++)
+			if (offset + k < code->size)
+				code->bytes[offset + k] = (unsigned char)bytes[k];
+	}
+}
+
 int pl_push_code(lua_State *L, const struct pa_function *function, struct ps_dso *dso)
 {
 	const char *reason;
@@ -112,6 +132,7 @@ int pl_push_code(lua_State *L, const struct pa_function *function, struct ps_dso
 			ps_dso_code(dso, function->hits->symbol, &code->bytes, &reason);
 	if (!found)
 		return refuse_code(L, reason, NULL);
+	patch_bytes(L, &code->bytes);
 	if (!decode_function(code, function, &reason))
 		return refuse_code(L, reason, code->bytes.path);
 	return 1;

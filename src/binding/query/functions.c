@@ -5,12 +5,13 @@
  * and the measures a count and, or not, a sum. The result is empty. A second result is a table
  * of functions, in which `i` is the number of a function:
  *
- * - list() -> { { symbol, dso, start, size, hits = { { address, event, samples, period } … } }
- *   … }, { [event] = { samples, period } }: all functions, and the totals of events. Addresses
- *   are of the binary, events are indexes.
+ * - list() -> { { symbol, dso, start, address, size, hits } … }, { [event] = { samples,
+ *   period } }: all functions, and the totals of events. hits is { { address, event,
+ *   samples, period } … }. `start` and the addresses of hits are of the
+ *   binary, `address` is where the function was. Events are indexes.
  * - binary(i) -> its row of file:binaries()
- * - code(i [, { bytes, machine, is_64, is_big }]) -> Code | nil, reason, path | nil: of these
- *   bytes, or of those of its file: see code.c
+ * - code(i [, { bytes, machine, is_64, is_big }, { offset, bytes … }]) -> Code | nil, reason,
+ *   path | nil: of these bytes, or of those of its file, with changes: see code.c
  * - lines(i, address) -> { { symbol, file, line, srcline } … }: innermost first
  * - name(i, address) -> symbol, offset in it | nil
  * - elf_address(i, address) -> as the file with the symbols has it | nil
@@ -21,6 +22,7 @@
 #include "group.h"
 #include "binding/system.h"
 #include "symbols/code.h"
+#include "symbols/dso.h"
 
 void pl_functions_read(lua_State *L, struct pl_job *job)
 {
@@ -72,12 +74,15 @@ static void push_hits(lua_State *L, const struct pa_function *function)
 static void push_function(lua_State *L, const struct pa_function *function)
 {
 	const struct pa_hits *hits = function->hits;
+	const struct ps_dso_id *id = &hits->dso->id;
 
-	lua_createtable(L, 0, 5);
+	lua_createtable(L, 0, 6);
 	lua_pushlstring(L, hits->symbol->name, hits->symbol->length);
 	lua_setfield(L, -2, "symbol");
 	pl_set_string(L, "dso", hits->dso->name);
 	pl_set_integer(L, "start", hits->symbol->start);
+	pl_set_integer(L, "address",
+		       hits->symbol->start + (id->kind == PS_MODULE ? id->start : 0));
 	pl_set_integer(L, "size", hits->symbol->end - hits->symbol->start);
 	push_hits(L, function);
 	lua_setfield(L, -2, "hits");
