@@ -151,6 +151,36 @@ needs.describe("terminal", "colors", function()
     end
   end)
 
+  it("mark shares in trees of calls and in hierarchies, and nothing else there", function()
+    for _, words in ipairs { { "-g", "caller" }, { "-g", "fractal" }, { "--hierarchy" },
+      { "--hierarchy", "-g", "caller" } } do
+      local function report(color)
+        return run.perflua { "report", "--color", color, "--symfs", "spec/fixtures/words",
+          "spec/fixtures/words/perf.data", table.unpack(words) }.out
+      end
+      local plain, n = report "never", 0
+      local colored = report "always":gsub(ESC .. "%[1m(#[^\n]-)" .. ESC .. "%[0m", "%1")
+      local bare = colored:gsub(ESC .. "%[(%d+)m([%d.]+)%%" .. ESC .. "%[0m",
+        function(color, share)
+          n = n + 1
+          assert.equal(tonumber(share) >= 5 and "31" or "32", color, share)
+          return share .. "%"
+        end):gsub(ESC .. "%[33m(%[k%])" .. ESC .. "%[0m", "%1")
+      assert.equal(plain, bare)
+      assert.is_true(n > 10, table.concat(words, " "))
+    end
+  end)
+
+  it("mark shares in tables at the prompt", function()
+    local t = terminal.shell(files.quote(run.binary) .. " -i spec/fixtures/words/perf.data")
+    t:expect "cpu-clock:u at 997 Hz"
+    t:send 'file:samples():group_by("comm"):count():share("period")\r'
+    local row, column = t:expect "62.55"
+    assert.equal("31", t.screen:style(row, column))
+    t:send "\4"
+    t:finish()
+  end)
+
   it("mark verdicts of doctor, and errors", function()
     local t = output("doctor --no-pager " .. demo)
     local row, column = t.screen:find "healthy"

@@ -299,7 +299,8 @@ int pl_report_levels_add(lua_State *L);
 /*
  * core.report_levels_write(levels, out, how [, view, graph]). how: an array of the numbers of
  * measures that rows are sorted by, with limited = number of a measure, limit = percent of
- * `total` that rows have at least. view and graph: as of core.report_lines().
+ * `total` that rows have at least, color = true: shares have the colours of their size. view
+ * and graph: as of core.report_lines().
  */
 int pl_report_levels_write(lua_State *L);
 /* core.view_section(view, i) -> section of row i */

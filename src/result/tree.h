@@ -175,6 +175,7 @@ struct pr_tree_text {
 	size_t most;	 /* nodes below one another's caller, or stacks; 0: all */
 	unsigned margin; /* blanks before each line */
 	bool skips_top;	 /* leaves out the first of the calls that `whole` is in */
+	bool is_colored; /* numbers have the colours of their shares */
 	enum pr_tree_value {
 		PR_TREE_PERCENT,
 		PR_TREE_WEIGHT,

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "writer.h"
+
 #define LEVELS 64 /* of lines beside one another: what branches off further is left out */
 
 /* A tree that is written. */
@@ -51,9 +53,14 @@ static void add_levels(struct writing *w, unsigned n)
 
 static void add_value(struct writing *w, double weight, uint64_t count, double whole)
 {
+	double share = whole > 0 ? 100 * weight / whole : 0;
+	const char *color = w->how->is_colored ? pr_share_color(share) : NULL;
+
+	if (color)
+		pb_string_format(w->text, "\033[%sm", color);
 	switch (w->how->value) {
 	case PR_TREE_PERCENT:
-		pb_string_format(w->text, "%.2f%%", whole > 0 ? 100 * weight / whole : 0);
+		pb_string_format(w->text, "%.2f%%", share);
 		break;
 	case PR_TREE_WEIGHT:
 		pb_string_format(w->text, "%.0f", weight);
@@ -62,6 +69,8 @@ static void add_value(struct writing *w, double weight, uint64_t count, double w
 		pb_string_format(w->text, "%" PRIu64, count);
 		break;
 	}
+	if (color)
+		pb_string_put(w->text, "\033[0m");
 }
 
 /*

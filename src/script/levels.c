@@ -12,6 +12,7 @@
 #include "base/vector.h"
 #include "machine/machine.h"
 #include "perfdata/format/print_scalar.h"
+#include "result/writer.h"
 
 #define INDENT 3 /* blanks of a level, as in perf */
 #define GAP    2 /* blanks between columns */
@@ -226,18 +227,18 @@ static void print_measures(struct writing *w, uint32_t node)
 		const struct px_level_measure *measure = &l->measures[m];
 		double sum = sum_of(l, node, m), total = measure->total;
 		size_t room = measure->room + (measure->is_joined ? 0 : GAP), n;
+		double share = measure->is_share ? sum : total > 0 ? 100 * sum / total : 0;
+		bool is_colored = w->how->is_colored && !measure->is_number;
 		char text[PX_NUMBER_TEXT];
 
 		if (measure->is_number)
 			n = (size_t)snprintf(text, sizeof(text), "%" PRIu64,
 					     l->sums[node * l->n_measures + m].u);
 		else
-			n = (size_t)snprintf(text, sizeof(text), "%.2f%%",
-					     measure->is_share ? sum :
-					     total > 0	       ? 100 * sum / total :
-								 0);
+			n = (size_t)snprintf(text, sizeof(text), "%.2f%%", share);
 		px_print_blanks(w->out, room > n ? room - n : 0);
-		pd_print_bytes(w->out, text, n);
+		pr_print_colored(w->out, is_colored ? pr_share_color(share) : NULL,
+				 (struct pd_text){ text, n });
 	}
 }
 

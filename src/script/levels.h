@@ -37,9 +37,10 @@ size_t px_levels_room(const struct px_levels *levels, size_t column);
 struct px_levels_how {
 	const size_t *order; /* [n_order]: measures that rows are sorted by, greatest first */
 	size_t n_order;
-	size_t limited; /* the measure that decides whether a row is written: */
-	double limit;	/* at least so many percent */
-	double total;	/* of this */
+	size_t limited;	 /* the measure that decides whether a row is written: */
+	double limit;	 /* at least so many percent */
+	double total;	 /* of this */
+	bool is_colored; /* shares have the colours of their size */
 	/* prints what follows a row of the last level, whose number it gets; NULL: nothing */
 	void (*after_row)(void *arg, size_t row, struct pd_print *out);
 	void *arg;

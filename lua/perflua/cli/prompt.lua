@@ -65,6 +65,7 @@ local function show_results(mark_error, ok, ...)
   if not ok then
     io.stderr:write(mark_error("perflua: " .. tostring((...))), "\n")
   elseif select("#", ...) > 0 then
+    local _ <close> = screen.begin()
     local shown, message = pcall(show.values, io.stdout, quality.write, ...)
     if not shown then
       io.stderr:write(mark_error("perflua: " .. strip_position(message)), "\n")

@@ -3,6 +3,7 @@
 -- second field with it …
 
 local core = require "perflua.core"
+local display = require "perflua.text.display"
 local interrupted = require "perflua.table.interrupted"
 local rows = require "perflua.report.rows"
 
@@ -94,7 +95,7 @@ local function head_of(measures, keys, before)
     widest = math.max(widest, key.room + (i - 1) * INDENT)
   end
   local title = table.concat(titles, " / ")
-  return ("%s  %s\n# %s  %s\n#\n"):format(line, title,
+  return ("%s\n# %s  %s\n#\n"):format(display.styled(line .. "  " .. title, "heading"),
     ("."):rep(before - 2 + (#keys - 1) * INDENT), ("."):rep(math.max(widest, #title)))
 end
 
@@ -121,6 +122,7 @@ function hierarchy.write(report, event, made, asked, out, graph)
   if not asked.quiet then out:write(head_of(measures, keys, before)) end
   local drawn = event.members and event.members[1] or event
   order.limit, order.total = asked.limit, (drawn.whole or drawn).period
+  order.color = made.color
   core.report_levels_write(levels, out, order, report.view, graph)
 end
 

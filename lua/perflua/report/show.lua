@@ -186,7 +186,7 @@ local function describe_trees(report, event)
   local drawn = event.members and event.members[1] or event
   return { trees = report.trees, form = graph.form, value = graph.value, most = graph.most,
     least = graph.least / 100, callees = graph.callees, total = (drawn.whole or drawn).period,
-    skips_top = report.begins_with_symbol }
+    skips_top = report.begins_with_symbol, color = display.form().color }
 end
 
 local pad_text = hierarchy.pad

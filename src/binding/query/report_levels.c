@@ -165,6 +165,7 @@ int pl_report_levels_write(lua_State *L)
 	lua_settop(L, GRAPH_AT);
 	how.limit = get_how(L, "limit");
 	how.total = get_how(L, "total");
+	how.is_colored = pl_get_flag(L, HOW_AT, "color");
 	how.n_order = (size_t)lua_rawlen(L, HOW_AT);
 	luaL_argcheck(L, how.n_order <= MAX_MEASURES, HOW_AT, "too many measures");
 	for (size_t i = 0; i < how.n_order; i++, lua_pop(L, 1)) {

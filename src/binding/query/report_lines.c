@@ -108,6 +108,7 @@ void pl_read_graph(lua_State *L, int index, struct pl_graph *graph)
 		.most = pl_get_size(L, "most", 0),
 		.margin = GRAPH_MARGIN,
 		.skips_top = pl_get_flag(L, -1, "skips_top"),
+		.is_colored = pl_get_flag(L, -1, "color"),
 	};
 	graph->from_caller = graph->trees->stacks.from_caller || pl_get_flag(L, -1, "callees");
 	lua_pop(L, 1);
