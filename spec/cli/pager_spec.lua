@@ -23,7 +23,7 @@ needs.describe("terminal", "text longer than the screen", function()
     return t.screen:text(), status, t
   end
 
-  it("goes through less, which the user leaves with status 0", function()
+  needs.it("less", "goes through less, which the user leaves with status 0", function()
     local t = terminal.shell(command("report " .. demo .. "; echo status $?"),
       { columns = 100, rows = 20 })
     t:expect "Command"
@@ -99,7 +99,7 @@ needs.describe("terminal", "text longer than the screen", function()
     assert.matches("^# 457", t.screen:text())
   end)
 
-  it("leaves ^C to the pager", function()
+  needs.it("less", "leaves ^C to the pager", function()
     local t = terminal.start({ run.binary, "report", demo }, { columns = 100, rows = 20 })
     t:expect(function(screen) return screen:line(20) == ":" end)
     t:send "\3\3\3"

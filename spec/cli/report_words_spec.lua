@@ -159,7 +159,7 @@ describe("perflua report", function()
 
   needs.it("perf", "has all that the installed perf names", function()
     local text = files.output "perf report -h 2>&1"
-    for name in text:gmatch "\n    %-?.?,? ?%s*%-%-([%l-]+)" do
+    for name in text:gmatch "\n    %-?.?,? ?%s*%-%-([%l%d-]+)" do
       assert.is_true(taken[name] ~= nil or is_refused(name), name)
     end
     local list = keys .. " overhead overhead_sys overhead_us overhead_guest_sys "
