@@ -47,8 +47,7 @@ needs.describe(NEEDS, "perflua offcpu, of a recording made now", function()
     end
     for tid, thread in pairs(theirs) do
       local known = off[tid]
-      if known and known.again == 0 and not known.ended
-          and not switches.forgotten(thread, known) then
+      if known and known.again == 0 and not known.ended and not thread.forgotten then
         compared = compared + 1
         local mine = (ours[tid] or 0) - known.last / 1e6
         local said = ("%d: %s, perf: %s"):format(tid, mine, thread.wait)

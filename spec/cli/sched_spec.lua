@@ -189,19 +189,16 @@ needs.describe("tracepoints,cpus", "its numbers are those of perf sched", functi
       local own, sum = ours[tid], theirs[tid]
       n = n + 1
       assert.are.same({ runs, runs }, { own.runs, sum.n }, tid)
-      local forgotten = off[tid] and switch_text.forgotten(sum, off[tid])
-      local unseen = forgotten and off[tid].times[forgotten - 1] / 1e6 or 0
+      local unseen = off[tid] and off[tid].times[(sum.forgotten or 0) - 1] or 0
       local delay = own.delay_ms
       if not oracle.does.preempted_delays then
         delay = delay - own.preempted_ms + (woken_ready[tid] or 0) / 1e6
       end
-      for name, value in pairs { run = own.run_ms, wait = own.wait_ms - unseen,
+      for name, value in pairs { run = own.run_ms, wait = own.wait_ms - unseen / 1e6,
           delay = delay } do
         local more = value - sum[name] -- it cuts digits off
         -- the delay before the first run of what perf takes for a new thread is not known to it
-        local unknown = name == "delay"
-          and (forgotten or runs == 1 and oracle.does.forgets_exited)
-        local most = unknown and math.huge or 0.001 * runs
+        local most = name == "delay" and sum.forgotten and math.huge or 0.001 * runs
         assert.is_true(more > -1e-6 and more < most,
           ("%d, %s: %g, %g in %d runs"):format(tid, name, value, sum[name], runs))
       end

@@ -57,7 +57,7 @@ needs.describe(NEEDS, "perflua wakers, of a recording made now", function()
     for tid, thread in pairs(theirs) do
       local known = off[tid]
       local whole = known and known.again == 0 and not unseen[tid] and not (newer and both[tid])
-      local over = known and (known.ended or switches.forgotten(thread, known))
+      local over = known and (known.ended or thread.forgotten)
       -- timehist tells of a time when the thread next leaves
       if whole and not over and known.last == 0 then
         compared = compared + 1

@@ -197,7 +197,9 @@ function switches.stacks(path, options)
   return stacks
 end
 
---- perf sched timehist, by tid: { n, wait, delay, run, waits (each) } in ms.
+--- perf sched timehist, by tid: { n, wait, delay, run } in ms, and the number of the run since
+--- which perf takes the thread for a new one, without a name, which was not off before: perf
+--- 6.12 and later forget a thread at its EXIT record; nil if there is none.
 function switches.timehist(path)
   local threads = {}
   for line in files.lines("perf sched timehist -i " .. files.quote(path) .. " 2>/dev/null") do
@@ -205,24 +207,16 @@ function switches.timehist(path)
     local tid, wait, delay, run =
       line:match "[%[:](%d+)[/%d%]]*%s+(%d+%.%d+)%s+(%d+%.%d+)%s+(%d+%.%d+)"
     if tid then
-      local thread = threads[integer(tid)]
-        or { n = 0, wait = 0, delay = 0, run = 0, waits = {} }
+      local thread = threads[integer(tid)] or { n = 0, wait = 0, delay = 0, run = 0 }
       threads[integer(tid)] = thread
       thread.n, thread.run = thread.n + 1, thread.run + tonumber(run)
       thread.wait, thread.delay = thread.wait + tonumber(wait), thread.delay + tonumber(delay)
-      thread.waits[thread.n] = tonumber(wait)
+      if oracle.does.forgets_exited and line:find "^%s*[%d.]+%s+%[%d+%]%s+:" then
+        thread.forgotten = thread.forgotten or thread.n
+      end
     end
   end
   return threads
-end
-
---- The run of a thread, as timehist and switches.off have it, since which perf takes it for a
---- new thread, which was not off before: perf 6.12 and later forget a thread at its EXIT
---- record. nil if there is none.
-function switches.forgotten(thread, off)
-  for run = 2, oracle.does.forgets_exited and thread.n or 0 do
-    if thread.waits[run] == 0 and (off.times[run - 1] or 0) >= 1000 then return run end
-  end
 end
 
 return switches
