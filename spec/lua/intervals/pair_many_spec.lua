@@ -1,5 +1,6 @@
 -- Spans of many records: what is held of them, and that core and Lua say the same.
 local perflua = require "perflua"
+local run = require "spec.cli.run"
 local interpret = require("spec.support.model").interpret
 local spanned = require "spec.support.spanned"
 
@@ -64,5 +65,48 @@ describe("pair() of many records", function()
       key = "filename" }
     assert.equal(33, by_name:count())
     assert.equal(7, #by_name:group_by("key"):count():top(99))
+  end)
+
+  it("takes keys as long as records can be", function()
+    local b, events = spanned.builder()
+    local function path_of(i) return ("/%d"):format(i):rep(30000) end
+    for i = 1, 4 do
+      local map = { pid = 7, tid = 7, addr = i << 20, len = 4096, filename = path_of(i) }
+      for round = 0, 1 do
+        b:record("mmap2", map, { pid = 7, tid = 7, time = 10 * i + round })
+      end
+    end
+    spanned.add(b, events, { { "tick", 1, 1000 } })
+    local file <close> = assert(perflua.open(b:write()))
+    local spans = file:records():pair { open = { type = "mmap2" }, close = { type = "mmap2" },
+      key = "filename", unfinished = true }
+    local list = spans:select("key", "duration", "so_far"):collect()
+    assert.equal(8, #list)
+    for i = 1, 4 do
+      assert.same({ path_of(i), 1, false }, list[i])
+      assert.same({ path_of(i), false, 1000 - 10 * i - 1 }, list[4 + i])
+    end
+  end)
+
+  it("holds little of each span that is open", function()
+    local n, rows = 200000, {}
+    for i = 1, n do rows[i] = { "open", i, i } end
+    local path = spanned.write(rows)
+    local function peak_of(query)
+      local got = run.perflua { "-e", ([[print(%s) print(require "spec.support.peak"())]])
+        :format(query), path }
+      assert.equal("", got.err)
+      local count, peak = got.out:match "^(%d+)\n(%d+)\n$"
+      assert.equal(n, tonumber(count))
+      return tonumber(peak)
+    end
+    local base = peak_of "file:samples { order = 'time' }:count()"
+    local bytes = (peak_of [[(function()
+      local spans = file:samples():pair { open = { event = "open", state = "a" },
+        change = { event = "tick", state = "b" }, close = "close" }
+      spans:count()
+      return spans.counts.unclosed
+    end)()]] - base) * 1024 / n
+    assert.is_true(bytes < 180, ("%.0f bytes for each span"):format(bytes))
   end)
 end)

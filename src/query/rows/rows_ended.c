@@ -170,7 +170,7 @@ static bool make_ended_row(struct pq_pairs *pairs, const struct pq_value *inner,
 	const struct pq_phases *phases = &ended->phases;
 
 	while (ended->phase + 1 < phases->n &&
-	       phases->list[ended->phase + 1].since <= ended->part.from)
+	       pq_phases_list(phases)[ended->phase + 1].since <= ended->part.from)
 		ended->phase++;
 	for (size_t i = 0; i < pairs->how->n_values; i++) {
 		const struct pq_pair_value *value = &pairs->how->values[i];

@@ -41,13 +41,20 @@ struct pq_phase {
 	uint32_t state;
 };
 
-/* The states of a span. Unless spans are cut, only the last phase is in the list. */
+/* The states of a span: n phases. Unless spans are cut, these are the last one alone. */
 struct pq_phases {
-	struct pq_phase *list;
-	size_t n, capacity;
-	uint64_t *times;  /* [how->n_states]: ns in phases that are not in the list */
+	struct pq_phase one;
+	uint32_t n, capacity;
+	struct pq_phase *list; /* [capacity]; NULL: the phase is `one` */
+	uint64_t *times;  /* [how->n_states]: ns in earlier phases; NULL: there were none */
 	uint64_t changed; /* number of the record that changed the span, or left its state */
 };
+
+/* Returns the phases of a span. */
+static inline const struct pq_phase *pq_phases_list(const struct pq_phases *phases)
+{
+	return phases->list ? phases->list : &phases->one;
+}
 
 /* A span, or a part of it. */
 struct pq_part {
@@ -330,7 +337,7 @@ static inline bool pq_phases_in(const struct pq_pairs *pairs, uint32_t span, uin
 {
 	const struct pq_phases *phases = &pairs->phases[span];
 
-	return !states || states >> phases->list[phases->n - 1].state & 1;
+	return !states || states >> pq_phases_list(phases)[phases->n - 1].state & 1;
 }
 
 void pq_phases_deinit(struct pq_phases *phases);

@@ -7,6 +7,12 @@
 /* Most rows that spans may be cut into. */
 #define MOST_PARTS ((uint64_t)1 << 28)
 
+/* Returns the last phase of a span. */
+static struct pq_phase *last_phase(struct pq_phases *phases)
+{
+	return phases->list ? &phases->list[phases->n - 1] : &phases->one;
+}
+
 bool pq_phases_begin(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint64_t time)
 {
 	struct pq_phases *phases;
@@ -14,31 +20,51 @@ bool pq_phases_begin(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint
 	if (!pairs->how->n_states)
 		return true;
 	if (span >= pairs->n_phases &&
-	    !pb_extend(pairs->phases, pairs->n_phases, pairs->spans.capacity))
+	    !pb_extend(pairs->phases, pairs->n_phases, (size_t)span + span / 8 + 16))
 		return false;
 	phases = &pairs->phases[span];
 	pairs->n_changes -= phases->n;
-	phases->n = 0;
+	phases->n = 1;
 	phases->changed = 0;
+	*last_phase(phases) = (struct pq_phase){ time, state };
+	if (phases->times)
+		memset(phases->times, 0, pairs->how->n_states * sizeof(*phases->times));
+	pairs->n_changes++;
+	return true;
+}
+
+/* Adds the time of a phase to those of its state. Returns false without memory. */
+static bool add_time(const struct pq_pairs *pairs, struct pq_phases *phases,
+		     const struct pq_phase *phase, uint64_t until)
+{
 	if (!phases->times)
 		phases->times = calloc(pairs->how->n_states, sizeof(*phases->times));
-	/* most spans are not cut, and have one phase at a time */
-	if (!phases->list) {
-		phases->list = malloc(sizeof(*phases->list));
-		phases->capacity = 1;
-	}
-	if (!phases->times || !phases->list)
+	if (!phases->times)
 		return false;
-	memset(phases->times, 0, pairs->how->n_states * sizeof(*phases->times));
+	phases->times[phase->state] += until - phase->since;
+	return true;
+}
+
+/* Adds a phase to the list, which it makes of `one` at first. Returns false without memory. */
+static bool append_phase(struct pq_phases *phases, uint64_t time, uint32_t state)
+{
+	bool is_first = !phases->list;
+	size_t capacity = phases->capacity;
+
+	if (is_first ? !pb_reserve_more(phases->list, 0, 2, capacity) :
+		       !pb_reserve(phases->list, phases->n, capacity))
+		return false;
+	phases->capacity = (uint32_t)capacity;
+	if (is_first)
+		phases->list[0] = phases->one;
 	phases->list[phases->n++] = (struct pq_phase){ time, state };
-	pairs->n_changes++;
 	return true;
 }
 
 bool pq_phases_change(struct pq_pairs *pairs, uint32_t span, uint32_t state, uint64_t time)
 {
 	struct pq_phases *phases = &pairs->phases[span];
-	struct pq_phase *last = &phases->list[phases->n - 1];
+	struct pq_phase *last = last_phase(phases);
 
 	if ((int64_t)(time - last->since) < 0) {
 		pairs->counts.stray++;
@@ -48,7 +74,8 @@ bool pq_phases_change(struct pq_pairs *pairs, uint32_t span, uint32_t state, uin
 	if (state == last->state || state == PQ_NO_STATE)
 		return true;
 	if (time == last->since || !pq_is_cut(pairs->how)) {
-		phases->times[last->state] += time - last->since;
+		if (!add_time(pairs, phases, last, time))
+			return false;
 		*last = (struct pq_phase){ time, state };
 		return true;
 	}
@@ -56,9 +83,8 @@ bool pq_phases_change(struct pq_pairs *pairs, uint32_t span, uint32_t state, uin
 		pairs->limit = PQ_LIMIT_CHANGES;
 		return false;
 	}
-	if (!pb_reserve(phases->list, phases->n, phases->capacity))
+	if (!append_phase(phases, time, state))
 		return false;
-	phases->list[phases->n++] = (struct pq_phase){ time, state };
 	pairs->n_changes++;
 	return true;
 }
@@ -73,17 +99,18 @@ void pq_phases_deinit(struct pq_phases *phases)
 static uint64_t time_in(const struct pq_phases *phases, size_t first,
 			const struct pq_part *part, uint32_t state)
 {
-	uint64_t sum = phases->times[state];
+	const struct pq_phase *list = pq_phases_list(phases);
+	uint64_t sum = phases->times ? phases->times[state] : 0;
 
-	for (size_t i = first; i < phases->n && phases->list[i].since < part->to; i++) {
-		uint64_t from = phases->list[i].since;
-		uint64_t to = i + 1 < phases->n ? phases->list[i + 1].since : part->to;
+	for (size_t i = first; i < phases->n && list[i].since < part->to; i++) {
+		uint64_t from = list[i].since;
+		uint64_t to = i + 1 < phases->n ? list[i + 1].since : part->to;
 
 		if (from < part->from)
 			from = part->from;
 		if (to > part->to)
 			to = part->to;
-		if (phases->list[i].state == state && to > from)
+		if (list[i].state == state && to > from)
 			sum += to - from;
 	}
 	return sum;
@@ -93,11 +120,12 @@ static uint64_t time_in(const struct pq_phases *phases, size_t first,
 static uint32_t last_state(const struct pq_phases *phases, size_t first,
 			   const struct pq_part *part)
 {
+	const struct pq_phase *list = pq_phases_list(phases);
 	size_t i = first;
 
-	while (i + 1 < phases->n && (part->is_last || phases->list[i + 1].since < part->to))
+	while (i + 1 < phases->n && (part->is_last || list[i + 1].since < part->to))
 		i++;
-	return phases->list[i].state;
+	return list[i].state;
 }
 
 void pq_part_value(const struct pq_pairs *pairs, const struct pq_phases *phases, size_t first,

@@ -13,6 +13,7 @@ bool pq_spans_init(struct pq_spans *spans, size_t n_keys, size_t n_kept, struct 
 		.stride = n_keys + n_kept,
 		.first = PQ_NO_SPAN,
 		.last = PQ_NO_SPAN,
+		.closed = PQ_NO_SPAN,
 	};
 	pb_secret_make(&spans->secret);
 	return pb_map_reserve(&spans->map);
@@ -24,7 +25,6 @@ void pq_spans_deinit(struct pq_spans *spans)
 	pq_span_forget(spans, spans->values, spans->n * spans->stride);
 	pb_map_deinit(&spans->map);
 	free(spans->values);
-	free(spans->free);
 	free(spans->states);
 	*spans = (struct pq_spans){ 0 };
 }
@@ -82,8 +82,7 @@ struct pb_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_valu
 static void append_span(struct pq_spans *spans, uint32_t span)
 {
 	spans->states[span] = (struct pq_span_state){ .before = spans->last,
-						      .after = PQ_NO_SPAN,
-						      .order = ++spans->n_opened };
+						      .after = PQ_NO_SPAN };
 	if (spans->last == PQ_NO_SPAN)
 		spans->first = span;
 	else
@@ -122,16 +121,23 @@ void pq_spans_lose(struct pq_spans *spans, uint32_t span)
 	spans->n_lost++;
 }
 
-static int compare_orders(const void *a, const void *b)
-{
-	const struct pq_span_state *const *x = a, *const *y = b;
+/* A span, and when it was opened. */
+struct opened {
+	uint64_t time;
+	uint32_t span;
+};
 
-	return ((*x)->order > (*y)->order) - ((*x)->order < (*y)->order);
+static int compare_times(const void *a, const void *b)
+{
+	const struct opened *x = a, *y = b;
+
+	return x->time == y->time ? (x->span > y->span) - (x->span < y->span) :
+				    (x->time > y->time) - (x->time < y->time);
 }
 
 bool pq_spans_find_lost(struct pq_spans *spans)
 {
-	struct pq_span_state **all;
+	struct opened *all;
 	size_t n = 0;
 
 	if (!spans->n_lost)
@@ -140,16 +146,21 @@ bool pq_spans_find_lost(struct pq_spans *spans)
 	if (!all)
 		return false;
 	for (size_t i = 0; i < spans->map.n_slots; i++)
-		if (spans->map.slots[i].item)
-			all[n++] = &spans->states[spans->map.slots[i].item - 1];
-	qsort(all, n, sizeof(struct pq_span_state *), compare_orders);
+		if (spans->map.slots[i].item) {
+			uint32_t span = spans->map.slots[i].item - 1;
+
+			all[n++] = (struct opened){ pq_spans_at(spans, span)[spans->n_keys].u,
+						    span };
+		}
+	qsort(all, n, sizeof(*all), compare_times);
 	spans->first = spans->last = PQ_NO_SPAN;
 	spans->n_lost = 0;
 	for (size_t i = 0; i < n; i++) {
-		uint16_t source = all[i]->source;
+		struct pq_span_state *state = &spans->states[all[i].span];
+		uint16_t source = state->source;
 
-		append_span(spans, (uint32_t)(all[i] - spans->states));
-		all[i]->source = source;
+		append_span(spans, all[i].span);
+		state->source = source;
 	}
 	free(all);
 	return true;
@@ -162,7 +173,8 @@ void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot)
 	unlist_span(spans, span);
 	pb_map_remove(&spans->map, slot);
 	pq_span_forget(spans, pq_spans_at(spans, span), spans->stride);
-	spans->free[spans->n_free++] = span;
+	spans->states[span].after = spans->closed;
+	spans->closed = span;
 }
 
 void pq_spans_move(struct pq_spans *spans, uint32_t span, const struct pq_value *key,
@@ -184,16 +196,20 @@ uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint3
 	struct pq_value *values;
 	uint32_t span;
 
-	if (!spans->n_free && (!pb_reserve_bytes(&spans->values, spans->n, 1, &spans->capacity,
-						 spans->stride * sizeof(*values)) ||
-			       !pb_reserve(spans->free, spans->n, spans->free_room) ||
-			       !pb_reserve(spans->states, spans->n, spans->states_room)))
+	if (spans->closed == PQ_NO_SPAN &&
+	    (!pb_reserve_bytes(&spans->values, spans->n, 1, &spans->capacity,
+			       spans->stride * sizeof(*values)) ||
+	     !pb_reserve(spans->states, spans->n, spans->states_room)))
 		return PQ_NO_SPAN;
 	if (!pb_map_reserve(&spans->map))
 		return PQ_NO_SPAN;
 	if (spans->map.slots != slots)
 		slot = pq_spans_find(spans, key, hash);
-	span = spans->n_free ? spans->free[--spans->n_free] : (uint32_t)spans->n++;
+	span = spans->closed;
+	if (span == PQ_NO_SPAN)
+		span = (uint32_t)spans->n++;
+	else
+		spans->closed = spans->states[span].after;
 	values = pq_spans_at(spans, span);
 	for (size_t i = 0; i < spans->stride; i++)
 		values[i].type = PQ_NIL;

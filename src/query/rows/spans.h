@@ -13,14 +13,21 @@
 
 #define PQ_NO_SPAN UINT32_MAX
 
-/* The state of an open span besides its values. */
+/* The state of a span besides its values: 12 bytes, as there may be millions of them. */
 struct pq_span_state {
-	uint32_t before, after; /* numbers of the spans opened before and after this one */
-	uint16_t source;	/* number of its recording; set by the caller */
-	bool is_lost;		/* its closing record may be among lost records */
-	uint64_t at_least;	/* ns that it was open, if is_lost; set by the caller */
-	uint64_t order;		/* spans opened up to this one, itself included */
-};
+	union {
+		/*
+		 * numbers of the spans opened before and after this one; of a closed one
+		 * `after` is the next closed one
+		 */
+		struct {
+			uint32_t before, after;
+		};
+		uint64_t at_least; /* if is_lost: ns that it was open; set by the caller */
+	};
+	uint16_t source; /* number of its recording; set by the caller */
+	bool is_lost;	 /* its closing record may be among lost records */
+} __attribute__((packed, aligned(4)));
 
 struct pq_spans {
 	struct pq_calls *calls; /* holds the objects among values; NULL: there are none */
@@ -28,12 +35,10 @@ struct pq_spans {
 	struct pb_map map; /* numbers of open spans, by key */
 	struct pq_value *values;
 	size_t n, capacity;
-	uint32_t *free; /* [free_room]: numbers of closed spans, n_free of them */
-	size_t n_free, free_room;
 	struct pq_span_state *states; /* [states_room], by span */
 	size_t states_room;
 	uint32_t first, last;  /* of the list; PQ_NO_SPAN: it is empty */
-	uint64_t n_opened;     /* spans opened so far */
+	uint32_t closed;       /* the span that was closed last; PQ_NO_SPAN: none */
 	size_t n_lost;	       /* spans that are lost */
 	size_t n_keys, stride; /* values of a key; values of a span */
 };
@@ -98,7 +103,10 @@ void pq_spans_lose(struct pq_spans *spans, uint32_t span);
 
 void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot);
 
-/* Marks lost spans as open, and puts them back into the list. Returns false without memory. */
+/*
+ * Marks lost spans as open, and puts them back into the list, by their first kept values, which
+ * are times. Returns false without memory.
+ */
 bool pq_spans_find_lost(struct pq_spans *spans);
 
 static inline size_t pq_spans_n_open(const struct pq_spans *spans)
