@@ -94,13 +94,26 @@ local function chained(depth)
   end
 end
 
+-- A sample whose chain has 50 frames that no other has, below the first caller of all.
+local function branched(i)
+  local ips = { -512, 0x400000 }
+  for level = 1, 50 do ips[level + 2] = 0x500000 + 16 * (i * 50 + level) end
+  ips[#ips + 1] = 0x400040
+  return sample(0x400000, 7, i * 1000, 0,
+    ("<I8" .. ("i8"):rep(#ips)):pack(#ips, table.unpack(ips)))
+end
+
 -- Runs code with `samples`, the query of all samples, in a process of its own.
 local function query(code, workers)
   return { PERFLUA, "-j", ("%d"):format(workers or 2), "-e",
     ("local samples = perflua.open(%q):samples() %s"):format(PATH, code) }
 end
 
-local function tool(...) return { PERFLUA, "-j", "2", ..., PATH } end
+local function tool(...)
+  local words = { PERFLUA, "-j", "2", ... }
+  words[#words + 1] = PATH
+  return words
+end
 
 -- The rows: what grows, from which size to which; how a recording of a size is written (nil:
 -- the one before is taken), and the jobs.
@@ -127,6 +140,14 @@ local growing = {
     jobs = {
       { "fold", function() return tool "fold" end },
       { "doctor", function() return tool "doctor" end },
+    } },
+  { what = "nodes of a tree of calls", sizes = { 10000, 100000, 1000000, 4000000 },
+    write = function(n) write_recording(n // 50, CHAINED, branched) end,
+    jobs = {
+      { "report -g", function() return tool("report", "--no-children", "-g", "caller") end },
+      { "report -g of all nodes",
+        function() return tool("report", "--no-children", "-g", "caller,0") end },
+      { "fold", function() return tool "fold" end },
     } },
   { what = "groups", sizes = { 100, 10000, 1000000, 10000000 },
     write = function(n)
