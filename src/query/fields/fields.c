@@ -32,7 +32,7 @@ static void forget_bounds(struct pq_fields *fields)
 	free(in->bounds);
 	pb_map_deinit(&in->by_layout);
 	in->bounds = NULL;
-	in->before = NULL;
+	memset(in->recent, 0, sizeof(in->recent));
 	in->n_bounds = in->bounds_room = 0;
 	fields->bound = NULL;
 }
@@ -394,18 +394,16 @@ static struct pq_bound *make_bound(struct pq_fields *fields)
 bool pq_fields_bind(struct pq_fields *fields, const struct pd_record *rec)
 {
 	struct pq_fields_internal *in = fields->internal;
-	const struct pq_bound *before = in->before;
-	uint32_t hash;
+	uint32_t hash = hash_layout(rec->layout, rec->event);
+	const struct pq_bound **recent = &in->recent[hash % PQ_RECENT_BOUNDS];
 	struct pq_bound *made;
 	struct pb_slot *slot;
 
-	/* most often two kinds of records take turns */
-	in->before = fields->bound;
-	if (before && before->layout == rec->layout && before->event == rec->event) {
-		fields->bound = before;
+	/* most often a few kinds of records take turns */
+	if (*recent && (*recent)->layout == rec->layout && (*recent)->event == rec->event) {
+		fields->bound = *recent;
 		return true;
 	}
-	hash = hash_layout(rec->layout, rec->event);
 	fields->bound = NULL;
 	if (!pb_map_reserve(&in->by_layout) ||
 	    !pb_reserve(in->bounds, in->n_bounds, in->bounds_room))
@@ -418,7 +416,7 @@ bool pq_fields_bind(struct pq_fields *fields, const struct pd_record *rec)
 		pb_map_fill(&in->by_layout, slot, hash, (uint32_t)in->n_bounds);
 		in->bounds[in->n_bounds++] = made;
 	}
-	fields->bound = in->bounds[slot->item - 1];
+	fields->bound = *recent = in->bounds[slot->item - 1];
 	return true;
 }
 

@@ -10,6 +10,8 @@
 
 #define PQ_BUILD_IDS 64 /* a power of two */
 
+#define PQ_RECENT_BOUNDS 16
+
 struct pq_fields_internal {
 	const struct pq_field **list; /* [n]: by number */
 	size_t n, capacity;
@@ -24,7 +26,8 @@ struct pq_fields_internal {
 	struct pq_bound **bounds; /* [n_bounds] */
 	size_t n_bounds, bounds_room;
 	struct pb_map by_layout; /* numbers of `bounds`, by the addresses of layout and event */
-	const struct pq_bound *before; /* fields->bound until it changed last; NULL: nothing */
+	/* those entered last, by the hash of layout and event; NULL: none */
+	const struct pq_bound *recent[PQ_RECENT_BOUNDS];
 	/*
 	 * names of threads without a name, and digits of build-ids; like other texts of `comm`
 	 * and of mappings they do not move
