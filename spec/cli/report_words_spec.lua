@@ -23,6 +23,7 @@ local taken = {
   ["socket-filter"] = false, stdio = true, ["stdio-color"] = "never",
   symfs = "spec/fixtures/words",
   ["dump-raw-trace"] = true, ["full-source-path"] = true, mmaps = true, tasks = true,
+  parent = "run", ["exclude-other"] = true, ["ignore-callees"] = "run",
   threads = false, ["switch-on"] = false, ["switch-off"] = false,
   ["show-on-off-events"] = false,
   ["hide-unresolved"] = true, ["symbol-filter"] = "main", ns = true, verbose = false,
@@ -30,9 +31,9 @@ local taken = {
 
 local refused = {
   "addr2line", "asm-raw", "branch-history", "demangle-kernel",
-  "disable-order", "disassembler-style", "exclude-other",
-  "gtk", "ignore-callees", "ignore-vmlinux", "itrace", "latency",
-  "modules", "objdump", "parallelism", "parent",
+  "disable-order", "disassembler-style",
+  "gtk", "ignore-vmlinux", "itrace", "latency",
+  "modules", "objdump", "parallelism",
   "percent-type", "prefix", "prefix-strip", "pretty", "raw-trace", "samples",
   "show-ref-call-graph", "source",
   "stitch-lbr", "total-cycles", "tui",
@@ -75,7 +76,7 @@ describe("perflua report", function()
       local said = ("perflua: report: no option '--%s': "):format(name)
       assert.are.equal(said, got.err:sub(1, #said))
     end
-    for letter in ("Mmpx"):gmatch "." do
+    for letter in ("Mm"):gmatch "." do
       assert.matches(("no option '-%s': "):format(letter), report("-" .. letter, words).err, 1,
         true)
     end

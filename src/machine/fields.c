@@ -197,16 +197,10 @@ static void get_symbol_size(struct pm_resolver *r, const struct pd_record *rec,
 		set_field_integer(out, PD_UINT, symbol->end - symbol->start);
 }
 
-/* See default_parent_pattern, tools/perf/util/sort.c. */
-static bool is_parent(const struct ps_symbol *symbol)
-{
-	return symbol && (strncmp(symbol->name, "sys_", 4) == 0 ||
-			  strncmp(symbol->name, "do_page_fault", 13) == 0);
-}
-
 static void get_parent(struct pm_resolver *r, const struct pd_record *rec,
 		       const struct pd_asked *asked, struct pd_value *out)
 {
+	const struct ps_patterns *patterns = r->system->binaries.options.patterns;
 	struct pm_addr_context context;
 	size_t n;
 	const struct pd_frame *frames = pm_frames_of(r, rec, &n);
@@ -215,11 +209,13 @@ static void get_parent(struct pm_resolver *r, const struct pd_record *rec,
 	set_text_value(out, "[other]");
 	pm_addr_context_of(r->system, rec, &context);
 	for (size_t i = 0; i < n; i++) {
+		const struct pd_frame *frame =
+			&frames[patterns && patterns->from_caller ? n - 1 - i : i];
 		struct pm_location location;
 
-		context.mode = (enum pd_cpumode)frames[i].mode;
-		pm_location_at(r, &context, frames[i].ip, &location);
-		if (is_parent(location.symbol)) {
+		context.mode = (enum pd_cpumode)frame->mode;
+		pm_location_at(r, &context, frame->ip, &location);
+		if (pm_is_parent(r, location.symbol)) {
 			set_text_value(out, location.symbol->name);
 			return;
 		}

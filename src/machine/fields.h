@@ -40,6 +40,16 @@ const struct pm_comm_memo *pm_comm_at(struct pm_resolver *resolver, const struct
 				      int32_t tid, uint64_t time);
 
 /*
+ * Return whether there are functions that call chains of reports begin with, and whether
+ * `symbol`, which may be NULL, is one: see struct ps_patterns.
+ */
+bool pm_has_roots(const struct pm_resolver *resolver);
+bool pm_is_root(struct pm_resolver *resolver, const struct ps_symbol *symbol);
+
+/* Returns whether the field `parent` looks for a function, which may be NULL. */
+bool pm_is_parent(struct pm_resolver *resolver, const struct ps_symbol *symbol);
+
+/*
  * Sets *lines to the functions inlined at the address that `asked` is about, innermost first.
  * Returns their number. The lines are the binary's.
  */

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "internal.h"
 #include "resolver.h"
+#include "symbols/lines/lines.h"
 
 void pm_addr_context_of(const struct pm_system *sys, const struct pd_record *rec,
 			struct pm_addr_context *context)
@@ -109,6 +110,12 @@ const struct pm_map *pm_map_at(const struct pm_system *sys,
 		return map;
 	mode = pm_implied_mode(sys, context, address);
 	return mode == context->mode ? NULL : find_map_in_mode(sys, context, mode, address);
+}
+
+size_t pm_inlined_at(const struct pm_map *map, uint64_t address,
+		     const struct ps_symbol **symbols, size_t room)
+{
+	return map ? ps_dso_inlined(map->dso, pm_map_address(map, address), symbols, room) : 0;
 }
 
 /*

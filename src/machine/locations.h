@@ -69,6 +69,13 @@ const struct pm_map *pm_map_at(const struct pm_system *system,
 			       const struct pm_addr_context *context, uint64_t address);
 
 /*
+ * Writes symbols of the functions inlined at the address in a map, which may be NULL, innermost
+ * first: see ps_dso_inlined(). Returns their number.
+ */
+size_t pm_inlined_at(const struct pm_map *map, uint64_t address,
+		     const struct ps_symbol **symbols, size_t room);
+
+/*
  * Sets *version to that of the maps at the addresses of a context: those of the kernel if
  * `kernel` is true, else of the process. Returns false if the version cannot be trusted, which
  * is so in recordings with guests.

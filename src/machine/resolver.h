@@ -18,6 +18,14 @@ struct pm_symbol_memo {
 	const struct ps_symbol *symbol;
 };
 
+/* entries in the memo of functions that patterns match: a power of two */
+#define PM_MATCH_MEMOS 1024
+
+struct pm_match_memo {
+	const struct ps_symbol *symbol; /* NULL: free */
+	bool is_parent, is_root;
+};
+
 /* entries in the memo of thread names: a power of two */
 #define PM_COMM_MEMOS 256
 
@@ -79,6 +87,7 @@ struct pm_resolver {
 	struct pm_instructions *instructions; /* NULL: not needed yet */
 	struct pm_comm_memo comms[PM_COMM_MEMOS];
 	struct pm_symbol_memo symbols[PM_SYMBOL_MEMOS];
+	struct pm_match_memo matches[PM_MATCH_MEMOS];
 };
 
 /* Destroys the printers. */

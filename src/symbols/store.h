@@ -2,6 +2,7 @@
 #ifndef PERFLUA_SYMBOLS_STORE_H
 #define PERFLUA_SYMBOLS_STORE_H
 
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +13,13 @@ struct ps_interrupt;
 struct ps_dso;
 struct ps_dso_id;
 struct ps_store;
+
+/* Extended regular expressions of functions' names; NULL: not given. */
+struct ps_patterns {
+	const regex_t *parent; /* of perf report --parent */
+	const regex_t *root;   /* of perf report --ignore-callees */
+	bool from_caller;      /* the parent is the match nearest to the first caller */
+};
 
 /* Options of a store. Strings, which are copied, and `interrupt` may be NULL: not given. */
 struct ps_options {
@@ -29,7 +37,8 @@ struct ps_options {
 	bool whole_paths;	 /* source files have their whole paths */
 	/* ends loading; the store is one of its users */
 	struct ps_interrupt *interrupt;
-	struct pb_timing *timing; /* measures loading; NULL: nothing is measured */
+	const struct ps_patterns *patterns; /* borrowed; NULL: none */
+	struct pb_timing *timing;	    /* measures loading; NULL: nothing is measured */
 };
 
 /* Creates a store without binaries. Returns NULL without memory. */

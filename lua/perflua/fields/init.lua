@@ -281,8 +281,8 @@ end
 
 -- Returns the Ref of a sample's call chain as a Stack, for keys and sets.
 ---@param text string
----@param chain "names"|"annotated"|"values"|"mapped"|"starts"|"callers"|"functions"|"binary"
----|"binaries"|"address" what tells Stacks apart: see enum pq_chain_kind
+---@param chain "names"|"annotated"|"values"|"mapped"|"starts"|"callers"|"inlined"|"unwound"
+---|"functions"|"binary"|"binaries"|"address" what tells Stacks apart: see enum pq_chain_kind
 ---@return table ref
 function Scope:stack(text, chain)
   local name = text .. " of " .. chain

@@ -122,8 +122,13 @@ end
 -- Sets which columns are shown, and how. Returns what is wrong with the options.
 local function parse_columns(args, settings)
   local message
-  settings.columns, message = columns.parse(args["mem-mode"] and not args.fields
-    and setmetatable({ sort = args.sort or MEM_FIELDS }, { __index = args }) or args)
+  local sort = args.sort or args["mem-mode"] and not args.fields and MEM_FIELDS or nil
+  if args.parent then
+    sort = sort or not args.fields and table.concat(columns.DEFAULT, ",") or nil
+    local is_named = ("," .. (sort or "") .. ","):find ",parent,"
+    sort = is_named and sort or sort and sort .. ",parent" or "parent"
+  end
+  settings.columns, message = columns.parse(setmetatable({ sort = sort }, { __index = args }))
   if not settings.columns then return message end
   settings.columns.widths, message = parse_widths(args["column-widths"])
   if message then return message end
@@ -153,6 +158,14 @@ local function parse_numbers(args, settings)
   end
 end
 
+-- Returns the patterns of functions, for core.set_patterns(); nil: none.
+local function parse_patterns(args, settings)
+  if not args.parent and not args["ignore-callees"] then return nil end
+  local order = settings.query.graph and settings.query.graph.order
+  return { parent = args.parent, root = args["ignore-callees"], from_caller = order == "caller"
+    or not order and settings.query.children ~= false }
+end
+
 ---Parses the options.
 ---@param args table of the tool
 ---@param events string[]? names of events; nil: all
@@ -176,6 +189,8 @@ function asked.settings(args, events, where)
   settings.query.is_named = args["hide-unresolved"]
   message = parse_columns(args, settings) or parse_numbers(args, settings)
   if message then return nil, message end
+  settings.query.has_roots = args["ignore-callees"] ~= nil
+  settings.query.without_inlined = args["no-inline"]
   settings.query.by_weight = args["mem-mode"]
   settings.query.sort, settings.query.extra = settings.columns.keys, settings.columns.extra
   settings.order = settings.columns.order
@@ -187,6 +202,7 @@ function asked.settings(args, events, where)
   end
   settings.query.graph, message = parse_graph(args)
   if message then return nil, message end
+  settings.patterns = parse_patterns(args, settings)
   settings.query.padded = not (args.csv or args.json)
   message = parse_hierarchy(args, settings)
   if message then return nil, message end

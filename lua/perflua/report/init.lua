@@ -69,7 +69,7 @@ local function describe_report(prepared, n_keys)
     list[#list + 1] = { from = "cpumode", key = not children and 2 or nil }
   end
   local trees = prepared.graph and (prepared.graph.order
-    or (children or prepared.same) and "caller" or "callee")
+    or (children and not prepared.is_own or prepared.same) and "caller" or "callee")
   return {
     keys = list, event = 1, callers = children, trees = trees, members = prepared.members,
     least = trees and prepared.graph.form ~= "fractal" and prepared.graph.least / 100 or 0,
@@ -177,11 +177,12 @@ local function show_result(prepared, shown, data, result, description)
   for _, section in ipairs(sections) do
     if section.members then groups.add_up(section) end
   end
+  local has_callers = prepared.children and not prepared.is_own
   return set_rows({
     result = result, events = sections, names = names, keys = data.shown,
     table_keys = data.keys, extra = prepared.extra,
-    children = prepared.children or prepared.same, slots = prepared.slots,
-    has_callers = prepared.children, branches = prepared.branches,
+    children = has_callers or prepared.same, slots = prepared.slots,
+    has_callers = has_callers, is_own = prepared.is_own, branches = prepared.branches,
     symbols = prepared.place.symbol ~= nil, aside = spec_of(prepared.query).aside.n,
     graph = description.trees and prepared.graph, trees = description.trees,
     fields = prepared.fields, begins_with_symbol = prepared.fields[1].name == "symbol",

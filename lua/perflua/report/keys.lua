@@ -40,7 +40,7 @@ local function keys_of_callers(prepared)
       list[#list + 1] = { name = field.name, of = field.of, ref = field.ref, at = #list + 1 }
     end
   end
-  list[#list + 1] = { name = "callchain", chain = "callers", at = #list + 1 }
+  list[#list + 1] = { name = "callchain", chain = prepared.chain, at = #list + 1 }
   return list
 end
 
@@ -54,7 +54,7 @@ local function keys_of_samples(prepared)
   -- the first: it has the fewest values
   if symbol then table.insert(list, 1, { name = "cpumode", at = #list + 1 }) end
   if prepared.graph then
-    list[#list + 1] = { name = "callchain", chain = "callers", at = #list + 1 }
+    list[#list + 1] = { name = "callchain", chain = prepared.chain, at = #list + 1 }
   end
   return list
 end

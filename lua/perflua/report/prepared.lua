@@ -7,6 +7,7 @@ local groups = require "perflua.report.groups"
 local report_fields = require "perflua.report.fields"
 local switched = require "perflua.report.switched"
 local usage_error = require("perflua.errors").usage_error
+local version = require "perflua.report.version"
 local spec_of = core.query_spec
 
 local prepared = {}
@@ -53,6 +54,18 @@ function prepared.has_chains(query)
     if event.sample_type & CALLCHAIN ~= 0 then return true end
   end
   return false
+end
+
+-- Returns which frames chains have, a kind of Scope:stack(): inlined functions are in those
+-- that perf unwinds, and from 7.2 on in all.
+local function chain_of(query, options)
+  if options.without_inlined then return "callers" end
+  local scope = spec_of(query).scope
+  if not version.is_before(spec_of(query).file.as, 7, 2) then return "inlined" end
+  for _, event in ipairs(scope:events()) do
+    if event.sample_type & STACK_USER ~= 0 then return "unwound" end
+  end
+  return "callers"
 end
 
 -- Returns whether all events with samples have branch stacks, and no copied stacks that the
@@ -105,6 +118,8 @@ end
 --- branches: count the branches of branch stacks, nil: where all events have them; graph: of
 --- report/graph.lua, the calls that are shown of each row; is_named: samples without a function
 --- are none; extra: measures of report/columns.lua; group: of report/groups.lua;
+--- has_roots: functions were set that call chains begin with (core.set_patterns);
+--- without_inlined: chains have no inlined functions;
 --- switched: of report/switched.lua, events between which samples count;
 --- max_stack: frames of a call chain that count; by_weight: shares are of weights
 ---@return table # for report.read; raises what is wrong with the options
@@ -122,6 +137,9 @@ function prepared.of(file, options)
     children = false
   end
   local hindered = report_fields.not_of_callers(fields)
+  if hindered and options.has_roots then
+    usage_error("--ignore-callees works for dso and symbol only, not for %s", hindered)
+  end
   if children == nil then
     children = not hindered and prepared.has_chains(query)
   elseif children and hindered then
@@ -132,12 +150,15 @@ function prepared.of(file, options)
     usage_error("--call-graph: no event has call chains; perf record -g records them")
   end
   local members, slots = groups.of(query, options.group)
+  local is_of_frames = (place.dso or place.symbol) and true or false
   return {
     query = query, fields = fields, place = place, branches = options.branches,
     members = members, slots = slots, max_frames = options.max_stack,
-    children = children and (place.dso or place.symbol) and true or false,
-    same = children and not (place.dso or place.symbol),
+    children = is_of_frames and (children or options.has_roots) or false,
+    is_own = is_of_frames and options.has_roots and not children,
+    same = children and not is_of_frames,
     graph = options.graph, is_named = options.is_named, extra = options.extra or {},
+    chain = chain_of(query, options),
     measures = measures_of(query, options),
     whole = whole_of(file, options),
   }

@@ -118,9 +118,9 @@ local TEXTS <const> = { string = true, symbol = true }
 
 -- Returns the conditions on rows that are shown.
 local function conditions_of(made, shown, list)
-  local conditions, texts = {}, {}
+  local conditions, texts = { made.is_own and "samples > 0" or nil }, {}
   if shown.limit > 0 then
-    conditions[1] = ("%s >= %.17g"):format(
+    conditions[#conditions + 1] = ("%s >= %.17g"):format(
       made.children and "children_percent" or "percent", shown.limit)
   end
   for _, key in ipairs(shown.text and made.keys or {}) do
@@ -138,10 +138,11 @@ end
 ---Makes the view, and sets first and n of the sections.
 ---@param result userdata of the core
 ---@param made { table_keys: table[], extra: string[], slots: integer, children: boolean?,
---- has_callers: boolean?, fields: table[] } table_keys: { name, kind } of the result; extra:
---- measures after samples and period; slots: events of a section at most; has_callers: the last
---- measures are those with callers; children: these are shown, or are the periods; fields: the
---- keys that were asked for, the first of all
+--- has_callers: boolean?, is_own: boolean?, fields: table[] } table_keys: { name, kind } of the
+--- result; extra: measures after samples and period; slots: events of a section at most;
+--- has_callers: the last measures are those with callers; is_own: callers have no rows;
+--- children: these are shown, or are the periods; fields: the keys that were asked for, the
+--- first of all
 ---@param sections table[] of report.read
 ---@param shown table as report.read takes it
 ---@return userdata view

@@ -8,14 +8,13 @@ local AS_IN_PERF <const> = "accepted as in perf: "
 local accepted = {
   force = AS_IN_PERF .. "a recording of any user is read",
   ["show-info"] = AS_IN_PERF .. "--header has all that it knows",
-  inline = AS_IN_PERF .. "call chains have inlined functions",
+  inline = AS_IN_PERF .. "call chains have inlined functions where perf has them",
   demangle = AS_IN_PERF .. "names are demangled",
   ["skip-empty"] = AS_IN_PERF .. "events without samples have no section, and no column",
 }
 
 local ANNOTATION <const> = "perflua does not disassemble: perf annotate does; --sort srcline "
   .. "shows source lines"
-local CALLERS <const> = "--where \"under('FUNCTION')\" chooses samples with a caller"
 local SCREEN <const> = "report prints text, through a pager on a terminal"
 local BRANCHES <const> = "--branch-stack counts the branches of branch stacks by their ends"
 local LATENCY <const> = "--sort parallelism counts how many threads ran"
@@ -28,9 +27,6 @@ words.refused = {
   ["prefix-strip"] = ANNOTATION, ["percent-type"] = ANNOTATION,
   addr2line = "perflua reads lines without a program",
   tui = SCREEN, gtk = SCREEN, samples = SCREEN, pretty = "--threads prints counters in columns",
-  parent = CALLERS, p = CALLERS, ["exclude-other"] = CALLERS, x = CALLERS,
-  ["ignore-callees"] = "--call-graph caller,… draws callees below the row of a function: "
-    .. "--symbol chooses one",
   ["show-ref-call-graph"] = "--call-graph draws the call chains that an event has",
   ["branch-history"] = BRANCHES, ["total-cycles"] = BRANCHES, ["stitch-lbr"] = BRANCHES,
   ["disable-order"] = "perflua dump prints records in the order of the file",

@@ -96,7 +96,7 @@ local spellings = {
   symbols = "symbol",
   f = "force", q = "quiet", U = "hide-unresolved", C = "cpu", k = "vmlinux", input = "i",
   e = "event", v = "verbose", ["stdio-color"] = "color",
-  D = "dump-raw-trace", T = "threads",
+  D = "dump-raw-trace", T = "threads", p = "parent", x = "exclude-other",
   I = "show-info", t = "field-separator", w = "column-widths", l = "print-line",
 }
 

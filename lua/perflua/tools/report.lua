@@ -2,6 +2,7 @@
 
 local asked = require "perflua.report.asked"
 local columns = require "perflua.report.columns"
+local core = require "perflua.core"
 local explained = require "perflua.toolkit.explained"
 local fmt = require "perflua.text.fmt"
 local graph = require "perflua.report.graph"
@@ -73,6 +74,11 @@ local tool = {
     ["switch-off"] = { "EVENT", "only samples before one of this event, and from the next of "
       .. "--switch-on on" },
     ["show-on-off-events"] = "count these events themselves",
+    parent = { "REGEX", "show the first function of each call chain that matches" },
+    ["exclude-other"] = "only samples with such a function",
+    ["ignore-callees"] = { "REGEX", "let call chains begin with functions that match, without "
+      .. "what these called" },
+    ["no-inline"] = "leave inlined functions out of call chains",
     ["full-source-path"] = "show source lines with the path of their file",
     ["hide-unresolved"] = "leave out samples without a function, also of shares",
     ["symbol-filter"] = { "TEXT", "only samples in functions with TEXT in their names" },
@@ -126,6 +132,9 @@ local function parse_filters(args)
     where[#where + 1] = ("find(symbol, %q)"):format(args["symbol-filter"])
       :gsub("\\\n", "\\n")
   end
+  if args["exclude-other"] then
+    where[#where + 1] = "parent ~= '[other]'"
+  end
   local socket = args["socket-filter"]
   if socket then
     if not asked.number(socket, 0, true) then
@@ -151,6 +160,13 @@ local function describe_cut(result, args)
   if not asked.is_cut(args) or result.hidden == 0 then return nil end
   return fmt.phrase(result.hidden, ("{row|rows} below %g %% {is|are} not shown: "
     .. "--percent-limit 0 shows {it|them}"):format(asked.CUT))
+end
+
+-- Sets the patterns of functions. Returns what is wrong with them.
+local function set_patterns(file, settings)
+  if not settings.patterns then return nil end
+  local ok, message = pcall(core.set_patterns, file, settings.patterns)
+  return not ok and "report: " .. strip_position(message) or nil
 end
 
 function tool.explain(file, _, settings)
@@ -205,6 +221,8 @@ function tool.run(file, args, out, settings)
     return USAGE, "report: --threads: this recording has no counters of threads; record it "
       .. "with: perf record -s"
   end
+  local wrong = set_patterns(file, settings)
+  if wrong then return USAGE, wrong end
   -- what no recording has is refused before this one is read
   query.any = true
   local ok, prepared = true, nil

@@ -181,7 +181,8 @@ static uint8_t to_chain_kind(lua_State *L, int index)
 		[PQ_CHAIN_STACK] = "names",	[PQ_CHAIN_ANNOTATED] = "annotated",
 		[PQ_CHAIN_FRAMES] = "frames",	[PQ_CHAIN_VALUES] = "values",
 		[PQ_CHAIN_MAPPED] = "mapped",	[PQ_CHAIN_STARTS] = "starts",
-		[PQ_CHAIN_CALLERS] = "callers", [PQ_CHAIN_FUNCTIONS] = "functions",
+		[PQ_CHAIN_CALLERS] = "callers", [PQ_CHAIN_INLINED] = "inlined",
+		[PQ_CHAIN_UNWOUND] = "unwound", [PQ_CHAIN_FUNCTIONS] = "functions",
 		[PQ_CHAIN_BINARY] = "binary",	[PQ_CHAIN_BINARIES] = "binaries",
 		[PQ_CHAIN_ADDRESS] = "address",
 	};

@@ -183,6 +183,12 @@ static bool begins_with_ip(unsigned kind)
 	       kind == PQ_CHAIN_FUNCTIONS;
 }
 
+/* Returns true if chains of a kind depend on ip. */
+static bool needs_ip(unsigned kind)
+{
+	return begins_with_ip(kind) || pq_is_inlined_kind(kind);
+}
+
 /* Returns the number of the chain of a kind for which pq_is_binary_kind(). */
 static uint32_t resolve_binary(struct pq_chains *c, struct pq_looked *looked,
 			       const struct pd_record *rec, const struct raw *raw)
@@ -216,6 +222,39 @@ static uint32_t resolve_address(struct pq_chains *c, struct pq_looked *looked)
 				   pq_chain_intern(c, PQ_CHAIN_MAPPED, &own, 1, &first);
 }
 
+/*
+ * Returns the number of the chain of a record's frames with the functions inlined there, and
+ * the frame of ip at the end.
+ */
+static uint32_t resolve_inlined(struct pq_chains *c, struct pq_looked *looked,
+				const struct pd_record *rec, const struct raw *raw)
+{
+	uint32_t numbers[PM_MAX_FRAMES + 1];
+	struct pq_origin first = pq_origin_of(rec);
+	struct pd_frame frame;
+	struct walk walk;
+	size_t n = 0, from;
+
+	walk_init(&walk, raw, rec);
+	while (n < PM_MAX_FRAMES && walk_next(&walk, &frame)) {
+		if (looked->kind == PQ_CHAIN_INLINED || !raw->recorded)
+			n += pq_add_inlined(c, looked, &frame, numbers + n,
+					    PM_MAX_FRAMES - 1 - n);
+		numbers[n++] = pq_frame_at(c, looked, &frame);
+	}
+	looked->alone = !walk.n;
+	if (!n)
+		numbers[n++] = pq_frame_at(c, looked, &looked->own);
+	numbers[n++] = pq_frame_at(c, looked, &looked->own);
+	for (size_t i = 0; i < n; i++)
+		if (numbers[i] == UINT32_MAX)
+			return PQ_CHAIN_NO_MEMORY;
+	from = pq_find_root(c, looked, numbers, n - 1);
+	if (from)
+		numbers[n - 1] = numbers[from];
+	return pq_chain_intern(c, looked->kind, numbers + from, n - from, &first);
+}
+
 /* Returns the number of the chain of a record's frames, which it resolves. */
 static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
 			      const struct pd_record *rec, const struct raw *raw)
@@ -224,7 +263,7 @@ static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
 	struct pq_origin first;
 	struct pd_frame frame;
 	struct walk walk;
-	size_t n = 0;
+	size_t n = 0, from = 0;
 
 	walk_init(&walk, raw, rec);
 	if (begins_with_ip(looked->kind))
@@ -245,8 +284,10 @@ static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
 			return PQ_CHAIN_NO_MEMORY;
 	if (looked->kind < PQ_CHAIN_FRAMES)
 		n = stack_size(c, looked->kind, numbers, n);
+	if (looked->kind == PQ_CHAIN_CALLERS)
+		from = pq_find_root(c, looked, numbers, n);
 	first = pq_origin_of(rec);
-	return pq_chain_intern(c, looked->kind, numbers, n, &first);
+	return pq_chain_intern(c, looked->kind, numbers + from, n - from, &first);
 }
 
 /*
@@ -266,9 +307,8 @@ static bool hash_raw(const struct pq_chains *c, const struct pq_looked *looked,
 	const uint64_t head[PQ_HEAD_WORDS] = {
 		looked->tags[0],
 		looked->tags[1],
-		begins_with_ip(looked->kind) || looked->kind == PQ_CHAIN_BINARIES ?
-			looked->own.ip :
-			0,
+		needs_ip(looked->kind) || looked->kind == PQ_CHAIN_BINARIES ? looked->own.ip :
+									      0,
 		(uint64_t)looked->kind | looked->own.mode << 8 |
 			(uint64_t)rec->layout->swap << 16 | (uint64_t)raw->recorded << 17,
 	};
@@ -328,7 +368,7 @@ uint32_t pq_chains_of(struct pq_chains *c, struct pm_resolver *resolver,
 	begin_look(c, resolver, rec, &looked, &raw);
 	if (kind == PQ_CHAIN_ADDRESS)
 		return resolve_address(c, &looked);
-	if (begins_with_ip(kind) && !looked.has_ip)
+	if (needs_ip(kind) && !looked.has_ip)
 		return PQ_NO_CHAIN;
 	if (kind == PQ_CHAIN_FUNCTIONS && !find_own(c, &looked))
 		return PQ_CHAIN_NO_MEMORY;
@@ -344,8 +384,9 @@ uint32_t pq_chains_of(struct pq_chains *c, struct pm_resolver *resolver,
 		raw = (struct raw){ 0 };
 		hashed = false;
 	}
-	chain = pq_is_binary_kind(kind) ? resolve_binary(c, &looked, rec, &raw) :
-					  resolve_chain(c, &looked, rec, &raw);
+	chain = pq_is_binary_kind(kind)	 ? resolve_binary(c, &looked, rec, &raw) :
+		pq_is_inlined_kind(kind) ? resolve_inlined(c, &looked, rec, &raw) :
+					   resolve_chain(c, &looked, rec, &raw);
 	/* a chain without frames is its ip, which the hash leaves out */
 	if (hashed && !looked.by_time && !looked.alone && chain < PQ_CHAIN_BEYOND)
 		pq_raw_keep(&c->raw, &hash, chain + 1);
@@ -384,60 +425,6 @@ const struct ps_symbol *pq_chains_function(struct pq_chains *c, uint32_t number)
 					       looked->context.time);
 	value->is_asked = true;
 	return frame->symbol ? frame->symbol : value->function;
-}
-
-static bool make_names(struct pq_chains *c)
-{
-	size_t size = PQ_NAME_SETS * sizeof(*c->names);
-
-	c->names = aligned_alloc(64, size);
-	if (c->names)
-		memset(c->names, 0, size);
-	return c->names;
-}
-
-static bool is_seen(const struct pq_seen_name *seen, uint64_t ip, uint64_t tag)
-{
-	return seen->ip == ip && seen->tag == tag && seen->is_filled;
-}
-
-bool pq_chains_name(struct pq_chains *c, const struct pd_frame *at, struct pd_text *name)
-{
-	const struct pq_looked *looked = &c->entered;
-	uint64_t tag = looked->tags[at->mode == PD_CPUMODE_KERNEL] +
-		       at->mode * c->keys.factors[1];
-	uint64_t hash = pb_scatter(at->ip ^ tag);
-	const struct ps_symbol *symbol;
-	struct pq_seen_name *seen, other;
-	uint32_t number;
-
-	if (!c->names && !make_names(c))
-		return false;
-	seen = c->names[hash >> 40 & (PQ_NAME_SETS - 1)];
-	if (looked->known && is_seen(&seen[0], at->ip, tag)) {
-		*name = (struct pd_text){ seen[0].name, seen[0].size };
-		return true;
-	}
-	if (looked->known && is_seen(&seen[1], at->ip, tag)) {
-		other = seen[0];
-		seen[0] = seen[1];
-		seen[1] = other;
-		*name = (struct pd_text){ seen[0].name, seen[0].size };
-		return true;
-	}
-	number = pq_chains_at(c, at);
-	if (number == UINT32_MAX)
-		return false;
-	symbol = pq_chains_function(c, number);
-	*name = (struct pd_text){ 0 };
-	if (symbol)
-		*name = (struct pd_text){ symbol->name, symbol->length };
-	if (looked->known && !(c->frames[number].dso && c->frames[number].dso->jitdump)) {
-		seen[1] = seen[0];
-		seen[0] = (struct pq_seen_name){ at->ip, tag, name->p, (uint32_t)name->n,
-						 true };
-	}
-	return true;
 }
 
 size_t pq_chains_walk(struct pm_resolver *resolver, const struct pd_record *rec,

@@ -63,6 +63,13 @@ enum pq_chain_kind {
 	 */
 	PQ_CHAIN_CALLERS,
 	/*
+	 * frames as PQ_CHAIN_CALLERS has them, and before each the functions that were inlined
+	 * there; but the chain begins as it was recorded, and pq_chains_leaf() is the frame of
+	 * ip. PQ_CHAIN_UNWOUND: only where a copied stack was unwound.
+	 */
+	PQ_CHAIN_INLINED,
+	PQ_CHAIN_UNWOUND,
+	/*
 	 * as PQ_CHAIN_CALLERS, but all code of a binary without a function is one frame, with
 	 * address 0. pq_chains_own() tells the address of ip.
 	 */
@@ -165,6 +172,12 @@ enum pq_chain_kind pq_chains_kind(const struct pq_chains *chains, uint32_t chain
 /* Returns the numbers of the frames of a chain, from the callee on, and sets *n. */
 const uint32_t *pq_chains_frames(const struct pq_chains *chains, uint32_t chain, size_t *n);
 
+/*
+ * Returns the number of the frame of the ip of a chain's records: its first one, but of
+ * PQ_CHAIN_INLINED and PQ_CHAIN_UNWOUND.
+ */
+uint32_t pq_chains_leaf(const struct pq_chains *chains, uint32_t chain);
+
 /* Returns a frame by its number, below pq_chains_n_frames(). */
 const struct pq_frame *pq_chains_frame(const struct pq_chains *chains, uint32_t frame);
 uint32_t pq_chains_n_frames(const struct pq_chains *chains);
@@ -199,7 +212,7 @@ bool pq_chains_sort(struct pq_chains *chains, uint32_t *numbers);
 /*
  * Frees all frames but the first `n`: there may be very many. Only the numbers of a chain's
  * frames may be asked for after it. Does nothing and returns false if a chain is not of
- * PQ_CHAIN_CALLERS, PQ_CHAIN_MAPPED or PQ_CHAIN_STARTS.
+ * a kind from PQ_CHAIN_MAPPED to PQ_CHAIN_UNWOUND.
  */
 bool pq_chains_drop_frames(struct pq_chains *chains, uint32_t n);
 

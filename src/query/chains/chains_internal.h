@@ -152,6 +152,12 @@ static inline bool pq_is_binary_kind(unsigned kind)
 	return kind == PQ_CHAIN_BINARY || kind == PQ_CHAIN_BINARIES;
 }
 
+/* Returns true if chains of a kind have inlined functions, and the frame of ip at their end. */
+static inline bool pq_is_inlined_kind(unsigned kind)
+{
+	return kind == PQ_CHAIN_INLINED || kind == PQ_CHAIN_UNWOUND;
+}
+
 /* Returns true if frames of a kind of chains are told apart by values, not by texts. */
 static inline bool pq_is_value_kind(unsigned kind)
 {
@@ -164,6 +170,20 @@ void pq_look_when(struct pq_chains *chains, struct pq_looked *looked);
 /* Returns the number of the frame of an address; UINT32_MAX: no memory. */
 uint32_t pq_frame_at(struct pq_chains *chains, struct pq_looked *looked,
 		     const struct pd_frame *at);
+
+/*
+ * Returns the frame farthest from the callee that call chains begin with: perf report
+ * --ignore-callees; 0: the callee.
+ */
+size_t pq_find_root(struct pq_chains *chains, const struct pq_looked *looked,
+		    const uint32_t *numbers, size_t n);
+
+/*
+ * Adds the functions that were inlined at an address, as frames, to numbers[room]. Returns
+ * their number.
+ */
+size_t pq_add_inlined(struct pq_chains *chains, struct pq_looked *looked,
+		      const struct pd_frame *at, uint32_t *numbers, size_t room);
 
 /* Returns true if the record at `a` comes before that at `b` in the recordings. */
 static inline bool pq_is_earlier(const struct pq_origin *a, const struct pq_origin *b)

@@ -19,8 +19,15 @@ enum pq_chain_kind pq_chains_kind(const struct pq_chains *c, uint32_t chain)
 
 const uint32_t *pq_chains_frames(const struct pq_chains *c, uint32_t chain, size_t *n)
 {
-	*n = c->list[chain].n;
+	*n = c->list[chain].n - pq_is_inlined_kind(c->list[chain].kind);
 	return c->numbers + c->list[chain].at;
+}
+
+uint32_t pq_chains_leaf(const struct pq_chains *c, uint32_t chain)
+{
+	const struct pq_chain *found = &c->list[chain];
+
+	return c->numbers[found->at + (pq_is_inlined_kind(found->kind) ? found->n - 1 : 0)];
 }
 
 const struct pq_frame *pq_chains_frame(const struct pq_chains *c, uint32_t frame)
@@ -43,7 +50,7 @@ bool pq_chains_drop_frames(struct pq_chains *c, uint32_t n)
 	struct pq_frame *kept;
 
 	for (size_t i = 0; i < c->n; i++)
-		if (c->list[i].kind < PQ_CHAIN_MAPPED || c->list[i].kind > PQ_CHAIN_CALLERS)
+		if (c->list[i].kind < PQ_CHAIN_MAPPED || c->list[i].kind > PQ_CHAIN_UNWOUND)
 			return false;
 	kept = realloc(c->frames, (n + 1) * sizeof(*kept));
 	if (kept)

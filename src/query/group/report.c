@@ -201,11 +201,23 @@ static bool add_to_row(struct pq_report_maker *m, size_t row, size_t g, size_t a
 		return !has_stacks(m, row) || note_stack(m, row, g, at);
 	if (row >= m->n_latest && !pb_extend(m->latest, m->n_latest, 2 * row + 64))
 		return false;
-	if (!at)
-		add_own(m, row, measured);
 	if (m->latest[row] != g + 1)
 		pq_add_natural(measure_at(m, row, place_of_total(m)), measured[1]);
 	m->latest[row] = (uint32_t)g + 1;
+	return true;
+}
+
+/*
+ * Adds group `g` of the query to the row of its callee as add_to_row() does, and the period and
+ * samples of its own.
+ */
+static bool add_to_own_row(struct pq_report_maker *m, size_t row, size_t g,
+			   const uint64_t *measured)
+{
+	if (row == PQ_NO_GROUP || !add_to_row(m, row, g, 0, measured))
+		return false;
+	if (!m->is_noting)
+		add_own(m, row, measured);
 	return true;
 }
 
@@ -245,13 +257,11 @@ static bool add_chainless(struct pq_report_maker *m, size_t g, enum pq_type type
 			  const uint64_t *measured)
 {
 	struct pq_report_part part;
-	size_t row;
 
 	if (!pq_report_frame_part(m, NULL, &part) ||
 	    (type == PQ_TEXT && !pq_report_name_others(m, &part)))
 		return false;
-	row = find_group(m, &part);
-	return row != PQ_NO_GROUP && add_to_row(m, row, g, 0, measured);
+	return add_to_own_row(m, find_group(m, &part), g, measured);
 }
 
 /* Adds a group of the query to the rows of its frames. Returns false without memory. */
@@ -260,6 +270,8 @@ static bool add_frames(struct pq_report_maker *m, uint32_t owner, size_t g,
 {
 	const uint32_t *frames;
 	struct pq_value chain;
+	bool has_own;
+	uint32_t leaf;
 	size_t n, row;
 
 	pq_groups_key(m->from, g, m->from->grouping->n_keys - 1, &chain);
@@ -267,8 +279,12 @@ static bool add_frames(struct pq_report_maker *m, uint32_t owner, size_t g,
 	if (chain.type != PQ_CHAIN)
 		return add_chainless(m, g, chain.type, measured);
 	frames = pq_chains_frames(m->from->chains, (uint32_t)chain.u, &n);
-	*is_named = is_frame_named(m, frames[0]);
-	for (size_t i = 0; i < n; i++) {
+	leaf = pq_chains_leaf(m->from->chains, (uint32_t)chain.u);
+	*is_named = is_frame_named(m, leaf);
+	has_own = *is_named || !m->report->is_named;
+	if (has_own && !add_to_own_row(m, find_row(m, owner, leaf), g, measured))
+		return false;
+	for (size_t i = leaf == frames[0]; i < n; i++) {
 		if (!is_counted(m->report, i, n) ||
 		    (m->report->is_named && !is_frame_named(m, frames[i])))
 			continue;
@@ -277,10 +293,9 @@ static bool add_frames(struct pq_report_maker *m, uint32_t owner, size_t g,
 			return false;
 	}
 	/* the row of the callee has the whole stack */
-	if (!m->is_noting || !m->report->stacks->from_caller ||
-	    (m->report->is_named && !*is_named))
+	if (!m->is_noting || !m->report->stacks->from_caller || !has_own)
 		return true;
-	row = find_row(m, owner, frames[0]);
+	row = find_row(m, owner, leaf);
 	return row != PQ_NO_GROUP && add_to_row(m, row, g, n - 1, measured);
 }
 

@@ -27,6 +27,7 @@ struct ps_lines {
 	struct ps_units units;
 	struct ps_memo answers;	 /* address → struct answer */
 	struct ps_memo names;	 /* address of the name in the file → name */
+	struct ps_memo inlined;	 /* address of the name → symbol */
 	struct ps_memo paths;	 /* address of the file's name → whole path */
 	struct ps_memo srclines; /* address of the file's name, and line → text */
 	struct pb_arena arena;
@@ -336,6 +337,48 @@ size_t ps_dso_lines(struct ps_dso *dso, uint64_t address, const struct ps_line *
 	return answer->n;
 }
 
+/* Returns the symbol of an inlined function; NULL without memory. */
+static const struct ps_symbol *inlined_symbol(struct ps_lines *lines, const char *function)
+{
+	const char *name = function ? function : "[unknown]";
+	const struct ps_symbol *kept = ps_memo_get(&lines->inlined, (uintptr_t)name, 0);
+	size_t size = strlen(name) + sizeof(" (inlined)");
+	struct ps_symbol *symbol;
+	char *text;
+
+	if (kept)
+		return kept;
+	symbol = pb_arena_get(&lines->arena, sizeof(*symbol));
+	text = pb_arena_get(&lines->arena, size);
+	if (!symbol || !text)
+		return NULL;
+	snprintf(text, size, "%s (inlined)", name);
+	*symbol = (struct ps_symbol){ .name = text,
+				      .length = (uint32_t)size - 1,
+				      .function = true };
+	return ps_memo_put(&lines->inlined, (uintptr_t)name, 0, symbol) ? symbol : NULL;
+}
+
+size_t ps_dso_inlined(struct ps_dso *dso, uint64_t address, const struct ps_symbol **symbols,
+		      size_t room)
+{
+	const struct ps_line *found;
+	size_t all = ps_dso_lines(dso, address, &found), n = 0;
+	struct ps_lines *lines = all > 1 ? get_dso_lines(dso) : NULL;
+
+	if (!lines)
+		return 0;
+	pthread_mutex_lock(&lines->mutex);
+	while (n + 1 < all && n < room) {
+		symbols[n] = inlined_symbol(lines, found[n].function);
+		if (!symbols[n])
+			break;
+		n++;
+	}
+	pthread_mutex_unlock(&lines->mutex);
+	return n;
+}
+
 void ps_lines_destroy(struct ps_lines *lines)
 {
 	if (!lines)
@@ -343,6 +386,7 @@ void ps_lines_destroy(struct ps_lines *lines)
 	ps_lines_destroy(lines->before);
 	close_lines(lines);
 	ps_memo_deinit(&lines->answers);
+	ps_memo_deinit(&lines->inlined);
 	pb_arena_deinit(&lines->arena);
 	pthread_mutex_destroy(&lines->mutex);
 	free(lines);

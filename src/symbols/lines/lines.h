@@ -11,6 +11,7 @@
 
 struct ps_dso;
 struct ps_lines;
+struct ps_symbol;
 
 /*
  * A function at an address. The strings live as long as the dso, end with a NUL, and are NULL
@@ -29,6 +30,14 @@ struct ps_line {
  * inlined. They are the dso's. Returns their number; 0: there is no debug information for it.
  */
 size_t ps_dso_lines(struct ps_dso *dso, uint64_t address, const struct ps_line **lines);
+
+/*
+ * Writes symbols of the functions inlined at an address of a dso, innermost first, to
+ * symbols[room], of further ones none. Their names end with " (inlined)", as perf shows them,
+ * and live as long as the dso. Returns their number.
+ */
+size_t ps_dso_inlined(struct ps_dso *dso, uint64_t address, const struct ps_symbol **symbols,
+		      size_t room);
 
 /*
  * Finds the file with the debug information of `dso`, without reading it, and writes its path,

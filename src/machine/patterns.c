@@ -1,0 +1,51 @@
+/* Functions that patterns match: struct ps_patterns. */
+#include "fields.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "internal.h"
+#include "resolver.h"
+
+/* Returns what the patterns of a store say of a function. */
+static struct pm_match_memo match_patterns(const struct ps_patterns *patterns,
+					   const struct ps_symbol *symbol)
+{
+	struct pm_match_memo match = { .symbol = symbol };
+
+	if (patterns && patterns->parent)
+		match.is_parent = regexec(patterns->parent, symbol->name, 0, NULL, 0) == 0;
+	else /* see default_parent_pattern, tools/perf/util/sort.c */
+		match.is_parent = strncmp(symbol->name, "sys_", 4) == 0 ||
+				  strncmp(symbol->name, "do_page_fault", 13) == 0;
+	if (patterns && patterns->root)
+		match.is_root = regexec(patterns->root, symbol->name, 0, NULL, 0) == 0;
+	return match;
+}
+
+static const struct pm_match_memo *find_match(struct pm_resolver *r,
+					      const struct ps_symbol *symbol)
+{
+	struct pm_match_memo *memo =
+		&r->matches[pb_scatter((uintptr_t)symbol) >> 40 & (PM_MATCH_MEMOS - 1)];
+
+	if (memo->symbol != symbol)
+		*memo = match_patterns(r->system->binaries.options.patterns, symbol);
+	return memo;
+}
+
+bool pm_has_roots(const struct pm_resolver *r)
+{
+	return r->system->binaries.options.patterns &&
+	       r->system->binaries.options.patterns->root;
+}
+
+bool pm_is_root(struct pm_resolver *r, const struct ps_symbol *symbol)
+{
+	return symbol && find_match(r, symbol)->is_root;
+}
+
+bool pm_is_parent(struct pm_resolver *r, const struct ps_symbol *symbol)
+{
+	return symbol && find_match(r, symbol)->is_parent;
+}
