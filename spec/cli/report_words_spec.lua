@@ -148,6 +148,19 @@ describe("perflua report", function()
     end
   end)
 
+  it("prints the numbers of lost samples, and that traces are not counted", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", ids = { 1 },
+      sample_type = { "ip", "tid", "time", "id" } }
+    b:sample(event, { ip = 1, pid = 1, tid = 1, time = 1, id = 1 })
+    b:record("lost_samples", { lost = 5 }, { pid = 1, tid = 1, time = 2, id = 1 })
+    b:record("lost_samples", { lost = 2 }, { pid = 1, tid = 1, time = 3, id = 1 })
+    assert.matches("cycles stats:\n          SAMPLE events:          1\n"
+      .. "    LOST_SAMPLES events:          7\n$", report("--stats", b:write()).out)
+    b:feature("auxtrace", "")
+    assert.matches("^\nAggregated stats: %(excludes AUX area", report("--stats", b:write()).out)
+  end)
+
   it("takes the samples of functions and sockets that are asked for", function()
     local out = report("-q", "--symfs", files.fixture "words", "--symbol-filter", "in_",
       "--no-children", "-s", "sym", words).out

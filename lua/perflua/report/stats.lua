@@ -6,8 +6,22 @@ local types = require("perflua.recording").types
 
 local stats = {}
 
+local LOST_SAMPLES <const> = 13 -- PERF_RECORD_…
+local WITHOUT_TRACES <const> =
+  " (excludes AUX area (e.g. instruction trace) decoded / synthesized events)"
+
 local function write_count(out, name, count, rest)
   out:write(("%16s events: %10d%s\n"):format(name, count, rest or ""))
+end
+
+-- Returns the samples that records say are lost, by number of their event.
+local function count_lost(file, has_lost)
+  local lost = {}
+  for record in has_lost and file:records "lost_samples" or function() end do
+    local event = record.event
+    if event then lost[event.index] = (lost[event.index] or 0) + record.lost end
+  end
+  return lost
 end
 
 ---@param file perflua.File
@@ -18,7 +32,7 @@ function stats.write(file, out)
     ids[#ids + 1], total = id, total + one.count
   end
   table.sort(ids)
-  out:write "\nAggregated stats:\n"
+  out:write("\nAggregated stats:", file.features.auxtrace and WITHOUT_TRACES or "", "\n")
   write_count(out, "TOTAL", total)
   for _, id in ipairs(ids) do
     local desc, count = types()[id], counts.types[id].count
@@ -26,10 +40,12 @@ function stats.write(file, out)
     local name = desc and desc.name:gsub("^header_", ""):upper() or "UNKNOWN"
     write_count(out, name, count, ("  (%4.1f%%)"):format(100.0 * count / total))
   end
+  local lost = count_lost(file, counts.types[LOST_SAMPLES])
   for i, one in ipairs(counts.events) do
-    if one.count > 0 then
+    if one.count > 0 or lost[i] then
       out:write(fmt.escape(file.events[i].name), " stats:\n")
-      write_count(out, "SAMPLE", one.count)
+      if one.count > 0 then write_count(out, "SAMPLE", one.count) end
+      if lost[i] then write_count(out, "LOST_SAMPLES", lost[i]) end
     end
   end
 end
