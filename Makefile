@@ -53,7 +53,7 @@ TEST_ENV = PERFLUA="$(CURDIR)/$(B)/perflua" \
 	UBSAN_OPTIONS=print_stacktrace=1 HOME="$(CURDIR)/$(B)/home"
 RUN_BUSTED = busted --lua="$(if $(SAN),$(B)/perflua,lua5.4)" -o spec.support.output -e 'warn[[@off]]'
 
-.PHONY: all module demo test matrix test-foreign test-browser test-exports test-annotate sweep model lint bench growth counts compare calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-program install-module dist clean help FORCE
+.PHONY: all module demo test matrix test-foreign test-browser test-exports test-annotate sweep model lint bench growth counts compare compare-perf calibrate fuzz fuzz-all fuzz-minimize fuzz-seeds docs pictures install install-program install-module dist clean help FORCE
 .DELETE_ON_ERROR:
 
 all: $(B)/perflua module ## build build/perflua and the Lua module below build/lib
@@ -164,6 +164,9 @@ test-annotate: all ## lay perflua annotate beside perf annotate, of programs tha
 	@.ci/deps annotate
 	@mkdir -p $(B)/annotate
 	@PERFLUA="$(CURDIR)/$(B)/perflua" LUA_PATH="$(CURDIR)/?.lua;;" $(B)/perflua spec/annotate/run.lua "$(CURDIR)/$(B)/annotate" $(ANNOTATE)
+
+compare-perf: all ## lay perflua report beside perf report, option by option, line by line (minutes)
+	@$(TEST_ENV) $(B)/perflua spec/compare/perf_report.lua $(FILES)
 
 # A shard asks 10 000 queries of a hundred recordings of its own.
 model: all ## ask the engine and its model in Lua 100 000 random queries; read all fields on all roads (minutes)
