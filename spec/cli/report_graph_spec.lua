@@ -87,6 +87,8 @@ describe("perflua report -g", function()
     local event = b:event { sample_type = { "ip", "tid", "time", "period" } }
     b:sample(event, { ip = 1, pid = 1, tid = 1, time = 1, period = 1 })
     for _, case in ipairs {
+      { "--call-graph=address", words, "'address' is not answered: frames are told apart by "
+        .. "function" },
       { "--call-graph=grahp", words, "'grahp' is not a word of it: there are callee, caller, "
         .. "count, flat, folded, fractal, function, graph, none, percent, period; the closest "
         .. "is 'graph'" },
@@ -102,9 +104,9 @@ describe("perflua report -g", function()
       assert.are.equal(2, got.status)
       assert.are.equal("", got.out)
     end
-    local got = run.perflua { "report", "-g", "grahp", words } -- it is taken for a recording
+    local got = run.perflua { "report", "-g", "grahp.data", words } -- taken for a recording
     assert.are.equal(1, got.status)
-    assert.matches("grahp: cannot open: No such file or directory", got.err, 1, true)
+    assert.matches("grahp.data: cannot open: No such file or directory", got.err, 1, true)
   end)
 end)
 

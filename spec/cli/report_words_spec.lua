@@ -148,6 +148,16 @@ describe("perflua report", function()
     end
   end)
 
+  it("names the closest column, and how to record what is missing", function()
+    assert.matches("unknown field 'overheat'; the closest is 'overhead'",
+      report("-F", "overheat", words).err, 1, true)
+    assert.matches("no event has data sources; perf mem record records them",
+      report("--mem-mode", words).err, 1, true)
+    assert.matches("'grap' is not a word of it", report("-g", "grap", words).err, 1, true)
+    assert.matches("no.such.file: cannot open", report("-g", "no.such.file", words).err, 1,
+      true)
+  end)
+
   it("prints the numbers of lost samples, and that traces are not counted", function()
     local b = builder.new()
     local event = b:event { name = "cycles", ids = { 1 },

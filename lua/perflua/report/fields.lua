@@ -2,7 +2,9 @@
 -- take passes of their own.
 
 local branches = require "perflua.report.branches"
+local columns = require "perflua.report.columns"
 local core = require "perflua.core"
+local suggest = require "perflua.errors.suggest"
 local usage_error = require("perflua.errors").usage_error
 local spec_of = core.query_spec
 
@@ -49,6 +51,18 @@ local function ref_in_two_passes(name, file, options)
   return options.counted[name]
 end
 
+-- Returns the Ref of a field or expression. Raises what is wrong with it, and which column has
+-- a name that is close.
+local function find_ref(scope, text)
+  local ok, ref = pcall(scope.ref, scope, text)
+  if ok then return ref end
+  local column = text:find "^%a[%w_]*$" and suggest.closest(text, columns.names)
+  if column and tostring(ref):find "unknown field" and not tostring(ref):find "closest" then
+    usage_error("unknown field '%s'; the closest is '%s'", text, column)
+  end
+  error(ref, 0)
+end
+
 ---@param query perflua.Query
 ---@param sort string[] names
 ---@param options table of report.prepare
@@ -66,7 +80,7 @@ function fields.of(query, sort, options)
       and ("bucket(time, %d)"):format(options.quantum or TIME_QUANTUM)
       or branch and branch.of or nil
     local counted = ref_in_two_passes(name, spec_of(query).file, options)
-    local ref = counted or spec_of(query).scope:ref(expression or name)
+    local ref = counted or find_ref(spec_of(query).scope, expression or name)
     if ref.kind == "view" then
       usage_error("%s is a view; name one of its fields, as in %s[1].x", name, name)
     end

@@ -10,12 +10,30 @@ local WORDS <const> = { graph = "form", fractal = "form", flat = "form", folded 
   none = "form", caller = "order", callee = "order", percent = "value", period = "value",
   count = "value", ["function"] = "key" }
 
+-- Words of perf's that are not answered, and what to use.
+local FRAMES <const> = "frames are told apart by function; --sort srcline --no-children tells "
+  .. "source lines apart"
+local refused = { address = FRAMES, srcline = FRAMES,
+  branch = "-b counts the branches of branch stacks by their ends" }
+
 -- Says what is wrong with a word that is none of these.
 local function wrong_word(word)
+  if refused[word] then return ("'%s' is not answered: %s"):format(word, refused[word]) end
   local names = suggest.names(WORDS)
   local message = ("'%s' is not a word of it: there are %s"):format(word,
     table.concat(names, ", "))
   return suggest.message(message, word, names)
+end
+
+---@param text string an argument after -g
+---@return boolean # whether it may be its words; else it is a recording
+function graph.is_words(text)
+  if graph.parse(text) then return true end
+  for _, word in ipairs(list.split(text)) do
+    if not (tonumber(word) or word:find "^%a+$") then return false end
+  end
+  local there <close> = io.open(text)
+  return not there
 end
 
 ---@param text string as perf report -g takes it: words in any order; the first number is the

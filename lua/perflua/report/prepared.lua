@@ -14,6 +14,7 @@ local prepared = {}
 
 -- PERF_SAMPLE_…
 local CALLCHAIN <const>, BRANCH_STACK <const>, STACK_USER <const> = 1 << 5, 1 << 11, 1 << 13
+local DATA_SRC <const> = 1 << 15
 
 -- Returns whether the query's events have samples. For a stream that is not known.
 local function has_samples(query, health)
@@ -47,25 +48,23 @@ local function query_of(file, options)
   return query
 end
 
----@param query perflua.Query of samples
----@return boolean # whether one of its events has call chains
-function prepared.has_chains(query)
+local function has_type(query, bit)
   for _, event in ipairs(spec_of(query).scope:events()) do
-    if event.sample_type & CALLCHAIN ~= 0 then return true end
+    if event.sample_type & bit ~= 0 then return true end
   end
   return false
 end
+
+---@param query perflua.Query of samples
+---@return boolean # whether one of its events has call chains
+function prepared.has_chains(query) return has_type(query, CALLCHAIN) end
 
 -- Returns which frames chains have, a kind of Scope:stack(): inlined functions are in those
 -- that perf unwinds, and from 7.2 on in all.
 local function chain_of(query, options)
   if options.without_inlined then return "callers" end
-  local scope = spec_of(query).scope
   if not version.is_before(spec_of(query).file.as, 7, 2) then return "inlined" end
-  for _, event in ipairs(scope:events()) do
-    if event.sample_type & STACK_USER ~= 0 then return "unwound" end
-  end
-  return "callers"
+  return has_type(query, STACK_USER) and "unwound" or "callers"
 end
 
 -- Returns whether all events with samples have branch stacks, and no copied stacks that the
@@ -128,6 +127,9 @@ function prepared.of(file, options)
     options = setmetatable({ branches = true }, { __index = options })
   end
   local query = query_of(file, options)
+  if options.by_weight and not options.any and not has_type(query, DATA_SRC) then
+    usage_error("--mem-mode: no event has data sources; perf mem record records them")
+  end
   local sort = options.sort or options.branches and branches.DEFAULT or columns.DEFAULT
   if #sort == 0 then sort = { "event" } end -- one row of each event
   local fields, place = report_fields.of(query, sort, options)

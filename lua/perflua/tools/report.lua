@@ -113,7 +113,7 @@ function tool.spell_out(args)
     local following = args[i + 1]
     spelled[#spelled + 1] = word
     if (word == "-g" or word == "--call-graph")
-        and not (following and graph.parse(following)) then
+        and not (following and graph.is_words(following)) then
       spelled[#spelled + 1] = "graph,caller"
     end
   end
