@@ -34,6 +34,8 @@ bool pw_output_replace(struct pw_output *out, uint64_t offset, const void *bytes
 
 static inline void pw_put(struct pw_output *out, const void *bytes, size_t n)
 {
+	if (!n)
+		return; /* there may be no bytes to point to */
 	if (n > out->capacity - out->n) {
 		pw_put_large(out, bytes, n);
 		return;
