@@ -205,9 +205,47 @@ describe("write()", function()
     warn "@off"
     local ok, message, code = file:records():write(rewritten.path(), { pipe = true })
     assert.are.same({ nil, "FORMAT" }, { ok, code })
-    assert.matches("found 9000 ids of event 1, expected at most %d+", message)
+    assert.matches("event 1: found an attr of %d+ bytes and 9000 ids, expected 65520 bytes",
+      message)
     local copy <close> = rewritten.open(file)
     assert.are.equal(9000, #copy.events[1].ids)
+  end)
+
+  it("refuses attrs whose sizes a pipe has no room for", function()
+    local b = builder.new {}
+    b:event { name = "x", size = 0xffffffff }
+    local file <close> = assert(perflua.open(b:write()))
+    warn "@off"
+    local ok, message = file:records():write(rewritten.path(), { pipe = true })
+    assert.is_nil(ok)
+    assert.matches("event 1: found an attr of 4294967295 bytes and 1 ids", message)
+    local copy <close> = rewritten.open(file)
+    assert.are.equal(1, #copy.events)
+  end)
+
+  it("leaves out features that cannot be read, or that would end those of a pipe", function()
+    local b = builder.new {}
+    b:event {}
+    b:record("comm", { comm = "x" })
+    b:feature("hostname", "here")
+    b:feature("cpuid", "y")
+    b:feature("auxtrace", { { offset = 1, size = 2 } })
+    local bytes = b:bytes()
+    local at = string.unpack("<I8", bytes, 41) + string.unpack("<I8", bytes, 49)
+    -- sections in the order of bits: the host's name gets no bytes, AUX areas too many
+    local path = files.temporary(bytes:sub(1, at + 8) .. string.pack("<I8", 0)
+      .. bytes:sub(at + 17))
+    warn "@off"
+    local file <close> = assert(perflua.open(path))
+    local copy <close>, summary = rewritten.open(file, { pipe = true })
+    assert.are.equal("y", copy.features.cpuid)
+    assert.are.equal("hostname", summary.unfit[1])
+    local last = at + 16 * 2
+    local huge = files.temporary(bytes:sub(1, last + 8) .. string.pack("<I8", 1 << 40)
+      .. bytes:sub(last + 17))
+    local damaged <close> = assert(perflua.open(huge))
+    local _, of_damaged = rewritten.open(damaged)
+    assert.are.equal("auxtrace", of_damaged.unreadable[1])
   end)
 
   it("writes to an open file as a pipe", function()

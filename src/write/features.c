@@ -30,25 +30,23 @@ enum pw_feature pw_find_feature(struct pw_writer *w, unsigned bit)
 {
 	const struct pd_feature_section *s = pd_file_feature(w->like, bit);
 
-	switch (bit) {
-	case PD_FEATURE_COMPRESSED:
+	if (bit == PD_FEATURE_COMPRESSED)
 		return w->compressor ? PW_MADE : PW_ABSENT;
-	case PD_FEATURE_SAMPLE_TIME:
-		if (has_times(w, s))
-			return PW_COPIED;
-		/* a recorder that was killed would have written it */
-		return w->summary.times.known && (s || w->like->unfinished) ? PW_MADE :
-									      PW_ABSENT;
-	case PD_FEATURE_DIR_FORMAT:
-		return PW_ABSENT;
-	case PD_FEATURE_AUXTRACE:
-		return s && w->n_moved ? PW_MADE : PW_ABSENT;
-	default:
-		break;
-	}
-	if (s && !is_readable(w, s))
+	if (!s || bit == PD_FEATURE_DIR_FORMAT)
+		/* a recorder that was killed would have written the times */
+		return bit == PD_FEATURE_SAMPLE_TIME && w->like->unfinished &&
+				       w->summary.times.known ?
+			       PW_MADE :
+			       PW_ABSENT;
+	if (!is_readable(w, s)) {
 		w->summary.unreadable[bit] = true;
-	return s && is_readable(w, s) ? PW_COPIED : PW_ABSENT;
+		return PW_ABSENT;
+	}
+	if (bit == PD_FEATURE_AUXTRACE)
+		return w->n_moved ? PW_MADE : PW_ABSENT;
+	if (bit != PD_FEATURE_SAMPLE_TIME || has_times(w, s))
+		return PW_COPIED;
+	return w->summary.times.known ? PW_MADE : PW_ABSENT;
 }
 
 uint8_t *pw_feature_bytes(struct pw_writer *w, const struct pd_feature_section *s,

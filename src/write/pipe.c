@@ -28,14 +28,14 @@ static bool put_attr(struct pw_writer *w, const struct pd_event *event, struct p
 {
 	uint32_t size = event->attr.size ? event->attr.size : PD_ATTR_MIN;
 	uint32_t n = event->attr_size < size ? event->attr_size : size;
-	uint64_t whole = HEADER + size + event->n_ids * UINT64_C(8);
+	uint64_t whole = HEADER + (uint64_t)size + event->n_ids * UINT64_C(8);
 
 	if (whole > RECORD_MOST)
 		return pd_error_set(err, "FORMAT", w->like->path, PD_NO_OFFSET,
-				    "found %zu ids of event %u, expected at most %u: a pipe "
-				    "has no room for more; write a file",
-				    event->n_ids, event->index + 1,
-				    (RECORD_MOST - HEADER - size) / 8);
+				    "event %u: found an attr of %u bytes and %zu ids, expected "
+				    "%u bytes in all at most, which a pipe has room for; write "
+				    "a file",
+				    event->index + 1, size, event->n_ids, RECORD_MOST - HEADER);
 	pw_put_header(&w->out, PD_RECORD_HEADER_ATTR, 0, (uint16_t)whole);
 	pw_put(&w->out, event->attr_bytes, n);
 	pw_put_zeros(&w->out, size - n);
@@ -104,9 +104,12 @@ static bool put_feature(struct pw_writer *w, unsigned bit, struct pd_error *err)
 	if (!bytes)
 		return false;
 	n = (size_t)s->at.size;
-	fits = bit == PD_FEATURE_TRACING_DATA ? put_tracing_data(w, bytes, n) :
-	       bit == PD_FEATURE_BUILD_ID     ? put_build_ids(w, bytes, n) :
-						put_header_feature(w, bit, bytes, n);
+	if (bit == PD_FEATURE_TRACING_DATA)
+		fits = put_tracing_data(w, bytes, n);
+	else if (bit == PD_FEATURE_BUILD_ID)
+		fits = put_build_ids(w, bytes, n);
+	else /* one without bytes would be the mark that ends the features */
+		fits = n && put_header_feature(w, bit, bytes, n);
 	free(bytes);
 	w->summary.unfit[bit] = !fits;
 	w->described[bit] = fits;

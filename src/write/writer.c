@@ -200,7 +200,8 @@ bool pw_writer_finish(struct pw_writer *w, struct pd_error *err)
 {
 	if (!end_block(w, err) || (w->how.sorts && !end_round(w, err)))
 		return false;
-	if (w->out.at == w->data.offset) /* a file without data would be an unfinished one */
+	/* a file without data would be an unfinished one */
+	if (w->out.at == w->data.offset && !w->how.pipe)
 		pw_put_header(&w->out, PD_RECORD_FINISHED_ROUND, 0, HEADER_SIZE);
 	w->data.size = w->out.at - w->data.offset;
 	if (!w->how.pipe && !pw_end_file(w, err))
