@@ -14,11 +14,19 @@ local function source_row(text)
   return text
 end
 
+-- Returns a listing up to the end of its first section: in a module several have code at the
+-- same addresses, and perf shows all of it, with the same shares.
+local function first_section(text)
+  local _, first = text:find("Disassembly of section", 1, true)
+  local second = first and text:find("\n[^\n]*Disassembly of section", first)
+  return second and text:sub(1, second) or text
+end
+
 ---@param text string in the layout of --stdio
 ---@return string[] # "401136 13.84" for an instruction, and source lines
 function listings.stdio(text)
   local rows = {}
-  for line in text:gmatch "[^\n]+" do
+  for line in first_section(text):gmatch "[^\n]+" do
     local percent, address = line:match "^ +(%d+%.%d%d) +: +(%x+):%s"
     local source = line:match "^ +: %d* *(.*)$"
     if percent then
@@ -59,7 +67,7 @@ end
 ---@return string[] # "13.84|1a|↓22" for an instruction: share, label, arrow, and source lines
 function listings.stdio2(text)
   local rows, indent = {}, nil
-  for line in (text:match "\nPercent[^\n]*\n(.*)" or ""):gmatch "[^\n]+" do
+  for line in (first_section(text):match "\nPercent[^\n]*\n(.*)" or ""):gmatch "[^\n]+" do
     indent = indent or line:find "%S" and #line:match "^ *"
     if indent and not line:find "^#" then rows[#rows + 1] = stdio2_row(line, indent) end
   end
