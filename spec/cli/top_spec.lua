@@ -234,6 +234,28 @@ needs.describe("terminal,ncurses", "perflua top on a terminal", function()
     t.pty:close()
   end)
 
+  it("answers keys while records come as fast as it reads them", function()
+    local function write(n)
+      return files.read(stream(function(b, cycles)
+        for i = 1, n do
+          b:sample(cycles, { ip = i % 5000, pid = 7, tid = 7, time = 10, period = 1 })
+        end
+      end))
+    end
+    local head = write(0)
+    local samples = write(20000):sub(#head + 1)
+    local t = terminal.shell(("{ cat %s; while cat %s; do :; done; } | exec %s top -"):format(
+      quote(files.temporary(head)), quote(files.temporary(samples)), quote(run.binary)))
+    t:expect "first"
+    for _ = 1, 5 do
+      t:send "?"
+      t:expect "the callers and callees"
+      t:send "\27"
+      t:expect "Change"
+    end
+    quit(t)
+  end)
+
   it("keeps the last table until q when the stream has ended", function()
     local t = terminal.shell(("cat %s | exec %s top -"):format(quote(quiet),
       quote(run.binary)))

@@ -57,7 +57,7 @@ local function read_report(self)
     query.group.skips = groups.skips(self.file.as, query.health)
   end
   return read(self, function()
-    if report.has_chains(self.file:samples { event = query.event }) and not query.branches then
+    if report.has_chains(self.file:samples { event = query.event }) and not query.is_named then
       query.graph = screen.CALLS
     end
     return report.read(report.prepare(self.file, query), self:shown())
@@ -130,6 +130,13 @@ end
 ---@param text string as option --time takes it; "": that of the options
 ---@return string? # what is wrong with it
 function Browse:narrow_time(text) return self:change { time = text ~= "" and text } end
+
+---@return string # why the report has no calls of rows
+function Browse:why_no_calls()
+  return self.screen.report.branches and "branches have no call chains: --no-branch-stack"
+    or self.settings.query.is_named and "there are no calls with --hide-unresolved"
+    or "the recording has no call chains: perf record -g records them"
+end
 
 ---Shows the code of the function of the row that is chosen, with its samples.
 ---@return string? # why it cannot

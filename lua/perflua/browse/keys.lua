@@ -16,7 +16,7 @@ function keys.of(browse)
   local function back() browse:back() end
   local function open_calls(screen)
     if screen.report.trees then return screen:open_calls() end
-    screen:tell "the recording has no call chains: perf record -g records them"
+    screen:tell(browse:why_no_calls())
   end
   local function next_event(screen) screen:next_event() end
   return {

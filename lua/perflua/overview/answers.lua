@@ -22,6 +22,7 @@ end
 -- what they show.
 local general <const> = {
   { "report", "counted", "functions, binaries and threads by their share" },
+  { "browse", "counted", "the same on the whole terminal, with callers and code of each row" },
   { "report -g caller", "chains", "the callers of each function as well" },
   { "flame -o flame.svg", "chains", "a flame graph, for any browser" },
   { "script", "tracepoints", "a line for each sample, with its arguments" },

@@ -115,8 +115,9 @@ end
 --- children: nil does as perf, which adds up callers where there are call chains; any: fields
 --- may be absent from all samples; health: of core.health(); quantum: of `time`, in ns;
 --- branches: count the branches of branch stacks, nil: where all events have them; graph: of
---- report/graph.lua, the calls that are shown of each row; is_named: samples without a function
---- are none; extra: measures of report/columns.lua; group: of report/groups.lua;
+--- report/graph.lua, the calls that are shown of each row, but of branches; is_named: samples
+--- without a function are none; extra: measures of report/columns.lua; group: of
+--- report/groups.lua;
 --- has_roots: functions were set that call chains begin with (core.set_patterns);
 --- without_inlined: chains have no inlined functions;
 --- switched: of report/switched.lua, events between which samples count;
@@ -159,7 +160,8 @@ function prepared.of(file, options)
     children = is_of_frames and (children or options.has_roots) or false,
     is_own = is_of_frames and options.has_roots and not children,
     same = children and not is_of_frames,
-    graph = options.graph, is_named = options.is_named, extra = options.extra or {},
+    graph = not options.branches and options.graph or nil, is_named = options.is_named,
+    extra = options.extra or {},
     chain = chain_of(query, options),
     measures = measures_of(query, options),
     whole = whole_of(file, options),

@@ -61,7 +61,7 @@ function pages.fill_calls(page, screen)
     if page.lines[#page.lines] ~= "" then add "" end
     add { part[1], "bold" }
     for at = 2, #lines do add(lines[at]) end
-    if not lines[2] then add "  none" end
+    if not lines[2] then add(("  none of %g %% or more"):format(part[2].least)) end
   end
 end
 
