@@ -59,7 +59,10 @@ local function run_each(chunk, script, paths, out, host)
   local status
   for _, path in ipairs(paths) do
     if host.interrupted() then break end
-    if #paths > 1 then jobs.renew_globals(chunk) end
+    if #paths > 1 then
+      collectgarbage "step" -- frees the File before with its symbols
+      jobs.renew_globals(chunk)
+    end
     status = run_one(chunk, { script, path, partial = true }, out, host)
   end
   return #paths > 1 and 0 or status or FAILED
