@@ -2,9 +2,9 @@
  * A block bootstrap of many rows over the same slices of time. It estimates the error of each
  * row's sum, or of a ratio of sums.
  *
- * A resample draws each slice for all rows at once, and draws neighbouring slices together if
- * the row's values are correlated (block_length.h). Rows are sparse. Equal input gives equal
- * results: the caller gives the seed.
+ * A resample draws each slice for all rows together, and draws neighbouring slices together if
+ * the row's values are correlated (see choose_block_length()). Rows are sparse. Equal input
+ * gives equal results: the caller gives the seed.
  */
 #ifndef PERFLUA_STATS_BOOTSTRAP_H
 #define PERFLUA_STATS_BOOTSTRAP_H

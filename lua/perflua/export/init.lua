@@ -15,6 +15,7 @@
 local errors = require "perflua.errors"
 local output = require "perflua.table.output"
 local profile = require "perflua.export.profile"
+local rows = require "perflua.export.rows"
 local spec_of = require("perflua.core").query_spec
 local suggest = require "perflua.errors.suggest"
 local usage_error = errors.usage_error
@@ -35,7 +36,7 @@ for name, format in pairs(profile.formats) do
 end
 for _, module in ipairs {
   require "perflua.export.folded_diff",
-  require "perflua.export.chrome", require "perflua.export.csv", require "perflua.export.jsonl",
+  require "perflua.export.chrome", rows.csv, rows.jsonl,
   (require "perflua.export.sqlite"),
 } do modules[module.name] = module end
 

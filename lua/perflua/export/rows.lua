@@ -78,4 +78,15 @@ function rows.export(query, out, csv)
   return { samples = n, set_aside = 0 }
 end
 
+-- CSV is RFC 4180, but lines end with LF by default: times in nanoseconds, addresses in
+-- hexadecimal, nothing for what is absent.
+rows.csv = { name = "csv", description = "spreadsheets, pandas, DuckDB", takes_records = true,
+  check = rows.check, readings = rows.readings, export = rows.export }
+
+-- Lines of JSON (https://jsonlines.org) have an object each: numbers exact, addresses as "0x…"
+-- strings, null for what is absent.
+rows.jsonl = { name = "jsonl", takes_records = true, check = rows.check,
+  readings = rows.readings, description = "jq, pandas, DuckDB; an object for each sample",
+  export = function(query, out) return rows.export(query, out) end }
+
 return rows

@@ -5,10 +5,15 @@
 #define PERFLUA_PERFDATA_LOADED_CHUNK_H
 
 #include "chunk.h"
-#include "perfdata/format/error.h"
 #include "perfdata/container/file.h"
-#include "chunk_sort.h"
+#include "perfdata/format/error.h"
 #include "perfdata/stream/reader.h"
+
+/* A record's time (ns), its offset in the chunk and its size. */
+struct pd_position {
+	uint64_t time;
+	uint32_t at, size;
+};
 
 struct pd_merge_stream {
 	struct pd_stream *stream;
