@@ -206,7 +206,8 @@ needs.describe("sqlite3", "perflua.export to SQLite", function()
       "SELECT count(*), event_id, symbol_id, stack_id FROM samples GROUP BY 2, 3, 4"))
     for _, chain in ipairs { "names", "frames", "values", "callers" } do
       local other <close> = core.cursor(file, { types = { [9] = true },
-        values = { { op = "field", kind = "stack", field = { "stack", chain = chain } } } })
+        values = { { op = "field", kind = "stack",
+          ref = { path = { "stack" }, chain = chain } } } })
       assert.has_error(function()
         core.sqlite(other, files.temporary(), { at = { chain = 1 }, more = {},
           most = math.maxinteger, notes = {} })
