@@ -26,7 +26,7 @@ for _, name in ipairs { "sort", "fields", "children", "no-children", "percent-li
   "percentage", "count", "branch-stack", "no-branch-stack", "group", "no-group",
   "group-sort-idx", "max-stack", "mem-mode", "hide-unresolved", "symbol-filter",
   "socket-filter", "show-cpu-utilization", "show-nr-samples", "show-total-period",
-  "time-quantum", "ns" } do
+  "time-quantum", "ns", "as", "verbose", "no-inline" } do
   tool.options[name] = report_tool.options[name]
 end
 

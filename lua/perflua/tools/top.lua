@@ -120,7 +120,7 @@ end
 
 -- Opens the stream, and shows it. Returns as top.run().
 local function show(args, out, host, options, is_screen, is_recorded)
-  local file <close>, message = perflua.open("-", symbols.of(args))
+  local file <close>, message = perflua.open("-", symbols.of(args, { options = { as = true } }))
   if not file then return nil, message end
   message = samples.choose(file, chosen_of(args, is_recorded))
   if message then return nil, message, USAGE end
