@@ -63,6 +63,7 @@ needs.describe("perf", "the rows of perflua report --hierarchy, and those of per
     "-g none -s comm,dso,sym --percent-limit 16", "-g none -s dso", "-s sym,comm -g caller",
     "-g none -s comm,sym --show-cpu-utilization --show-total-period", "-s comm,sym -g folded",
     "-s dso,sym -g flat", "-g none -s comm,sym --comm list,tree", "-s comm,sym -g callee",
+    "--no-children -s dso,sym -g flat", "--no-children -s sym,comm -g graph",
   } do
     it("are the same with " .. options, function()
       options = "--hierarchy --symfs spec/fixtures/words " .. options

@@ -61,8 +61,39 @@ end
 
 local weight = "         0 it:                3               4"
 
--- By the name of a difference: -F, what the first version with it prints, what the last one
--- without it does, and of which recording.
+-- Two weights, a process without samples, and a group of events, of which one has no samples.
+local function various()
+  local event = { sample_type = { "identifier", "ip", "tid", "time", "period",
+    "weight_struct" } }
+  return recording(event, { { identifier = 1, weight = 3, period = 1 },
+    { identifier = 1, weight = 6, period = 1 } }, function(b, i)
+    if i == 2 then return end
+    b:event { type = 1, name = "none", ids = { 2 }, sample_type = event.sample_type }
+    b:feature("group_desc", { { name = "", leader = 0, members = 2 } })
+    b:record("comm", { pid = 256, tid = 256, comm = "other" })
+  end)
+end
+
+local function counts_of(width)
+  local text = "\nAggregated stats:\nTOTAL events:          5\n"
+    .. "COMM events:          2  (40.0%)\nSAMPLE events:          2  (40.0%)\n"
+    .. "MMAP2 events:          1  (20.0%)\n"
+    .. "it stats:\nSAMPLE events:          2\n"
+  local form = "%" .. width + 1 .. "s"
+  return (text:gsub("%u[%u%d]+ ", function(name) return form:format(name) end))
+end
+
+local function tasks_of(...)
+  local comms, text = { [0] = "swapper", [5] = "prog", [256] = "other" },
+    "#      pid      tid     ppid  comm\n"
+  for _, id in ipairs { ... } do
+    text = text .. ("  %8d %8d       -1 |%s\n"):format(id, id, comms[id])
+  end
+  return text
+end
+
+-- By the name of a difference: -F of script, or the words of report, what the first version
+-- with it prints, what the last one without it does, and of which recording.
 local cases = {
   wide_ids = { "pid,tid", "      5/5       \n", "    5/5     \n", function()
     return recording({}, { {} })
@@ -132,12 +163,19 @@ local cases = {
       return messages.recording { { [["%c %zu %zd", 'A', REC->v, REC->v]],
         values = { v = 0x123456789 } } }
     end },
+  skips_empty = { { "-q", "-s", "comm" }, "   100.00%  prog\n", "   100.00%   0.00%  prog\n",
+    various },
+  wide_counts = { { "--stats" }, counts_of(20), counts_of(16), various },
+  task_order = { { "--tasks" }, tasks_of(0, 5, 256), tasks_of(0, 256, 5), various },
+  average_weights = { { "-q", "--no-group", "-F", "comm,weight" }, "  prog              4.5\n",
+    "  prog     6\n  prog     3\n", various },
 }
 
-local function printed(path, fields, version)
-  local got = run.perflua { "script", "--as", version, "--symfs", symfs, "--kallsyms",
-    "/dev/null",
-    "-F", fields, path }
+local function printed(path, words, version)
+  local is_report = type(words) == "table"
+  local got = run.perflua { is_report and "report" or "script", "--as", version, "--symfs",
+    symfs, "--kallsyms", "/dev/null", path,
+    table.unpack(is_report and words or { "-F", words }) }
   local err =
     got.err:gsub("[^\n]*counter values of 'it' go back: found 30, expected at least 100\n", "")
   assert.are.same({ 0, "" }, { got.status, err })

@@ -6,6 +6,7 @@ local display = require "perflua.text.display"
 local duration = require "perflua.text.duration"
 local graph = require "perflua.report.graph"
 local list = require "perflua.text.list"
+local perf_text = require "perflua.report.perf_text"
 
 local asked = {}
 
@@ -115,12 +116,14 @@ local function parse_hierarchy(args, settings)
     quiet = args.quiet }
   settings.query.children, settings.limit = false, 0
   local drawn = settings.query.graph
-  if drawn then drawn.order = drawn.order or "caller" end -- as in perf
+  if drawn then -- as in perf
+    drawn.order = drawn.order or args["no-children"] and "callee" or "caller"
+  end
   settings.order = settings.columns.keys or columns.DEFAULT
 end
 
 -- Sets which columns are shown, and how. Returns what is wrong with the options.
-local function parse_columns(args, settings)
+local function parse_columns(args, settings, has_averages)
   local message
   local sort = args.sort or args["mem-mode"] and not args.fields and MEM_FIELDS or nil
   if args.parent then
@@ -128,8 +131,11 @@ local function parse_columns(args, settings)
     local is_named = ("," .. (sort or "") .. ","):find ",parent,"
     sort = is_named and sort or sort and sort .. ",parent" or "parent"
   end
-  settings.columns, message = columns.parse(setmetatable({ sort = sort }, { __index = args }))
+  settings.columns, message = columns.parse(setmetatable({ sort = sort }, { __index = args }),
+    has_averages)
   if not settings.columns then return message end
+  settings.query.sort, settings.query.extra = settings.columns.keys, settings.columns.extra
+  settings.order = settings.columns.order
   settings.columns.widths, message = parse_widths(args["column-widths"])
   if message then return message end
   local separator = args["field-separator"]
@@ -192,8 +198,6 @@ function asked.settings(args, events, where)
   settings.query.has_roots = args["ignore-callees"] ~= nil
   settings.query.without_inlined = args["no-inline"]
   settings.query.by_weight = args["mem-mode"]
-  settings.query.sort, settings.query.extra = settings.columns.keys, settings.columns.extra
-  settings.order = settings.columns.order
   if args.children and args["no-children"] then
     return nil, "--children and --no-children exclude each other"
   end
@@ -207,6 +211,16 @@ function asked.settings(args, events, where)
   message = parse_hierarchy(args, settings)
   if message then return nil, message end
   return settings
+end
+
+---Gives --fields the meaning that it has in the version of perf whose text is printed.
+---@param args table of the tool
+---@param settings table of asked.settings()
+---@param file perflua.File
+function asked.follow(args, settings, file)
+  if args.fields and perf_text.has(file, "average_weights") then
+    parse_columns(args, settings, true)
+  end
 end
 
 return asked

@@ -21,6 +21,10 @@ local measures = {
   weight3 = { title = "Weight3", average = "retire_lat" },
 }
 
+-- The measures that perf 6.12 and later have for these words of --fields.
+local averages = { weight = "weight1", ins_lat = "weight2", retire_lat = "weight3",
+  p_stage_cyc = "weight3" }
+
 -- Fields of a sample that perf sums: the value of one sample times their number. Rows come
 -- greatest first.
 local summed = { weight = true, ins_lat = true, p_stage_cyc = true, retire_lat = true }
@@ -102,13 +106,14 @@ local function first_columns(args)
 end
 
 ---@param args table of the tool: sort, fields, and options that name columns
+---@param has_averages boolean? whether weights of `fields` are averages
 ---@return table? # { keys: string[]?, shown: string[]?, order: string[]?, … } keys: the
 --- fields that rows are told apart by; nil: the default ones. shown: all columns in their
 --- order; nil: `first`, then the keys. is_exact: also those that the report does not have.
 --- order: what rows are sorted by, nil: by their shares.
 --- extra: measures beside samples and periods
 ---@return string? message what is wrong
-function columns.parse(args)
+function columns.parse(args, has_averages)
   local sort, is_added = parse_words(args.sort or "")
   local fields, is_more = parse_words(args.fields or "")
   for _, option in ipairs { "sort", "fields" } do
@@ -117,6 +122,9 @@ function columns.parse(args)
     end
   end
   local is_field = function(name) return not measures[name] end
+  if has_averages then
+    for i, name in ipairs(fields) do fields[i] = averages[name] or name end
+  end
   if is_added then sort = join(columns.DEFAULT, sort) end
   local first = first_columns(args)
   local made = { first = first }

@@ -1,7 +1,7 @@
 -- Events that a report shows together: the groups in which they were recorded, or all of them.
 
 local core = require "perflua.core"
-local version = require "perflua.report.version"
+local perf_text = require "perflua.report.perf_text"
 local spec_of = core.query_spec
 
 local groups = {}
@@ -48,12 +48,12 @@ function groups.of(query, how)
   return members, math.max(most, 1)
 end
 
----@param as string version of perf, whose report is printed
+---@param file perflua.File
 ---@param health table of core.health()
----@return (fun(event: table): boolean)? # whether that version has no column of an event in a
+---@return (fun(event: table): boolean)? # whether perf has no column of an event in a
 --- group, since it has no samples; nil: it has all
-function groups.skips(as, health)
-  if version.is_before(as, 6, 12) then return nil end
+function groups.skips(file, health)
+  if not perf_text.has(file, "skips_empty") then return nil end
   return function(event) return health.events[event.index].samples == 0 end
 end
 

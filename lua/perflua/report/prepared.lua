@@ -4,10 +4,10 @@ local branches = require "perflua.report.branches"
 local columns = require "perflua.report.columns"
 local core = require "perflua.core"
 local groups = require "perflua.report.groups"
+local perf_text = require "perflua.report.perf_text"
 local report_fields = require "perflua.report.fields"
 local switched = require "perflua.report.switched"
 local usage_error = require("perflua.errors").usage_error
-local version = require "perflua.report.version"
 local spec_of = core.query_spec
 
 local prepared = {}
@@ -60,10 +60,10 @@ end
 function prepared.has_chains(query) return has_type(query, CALLCHAIN) end
 
 -- Returns which frames chains have, a kind of Scope:stack(): inlined functions are in those
--- that perf unwinds, and from 7.2 on in all.
+-- that perf unwinds, or in all.
 local function chain_of(query, options)
   if options.without_inlined then return "callers" end
-  if not version.is_before(spec_of(query).file.as, 7, 2) then return "inlined" end
+  if perf_text.has(spec_of(query).file, "inlined_always") then return "inlined" end
   return has_type(query, STACK_USER) and "unwound" or "callers"
 end
 

@@ -2,7 +2,7 @@
 -- what they had mapped at the end.
 
 local fmt = require "perflua.text.fmt"
-local version = require "perflua.report.version"
+local perf_text = require "perflua.report.perf_text"
 
 local tasks = {}
 
@@ -108,8 +108,8 @@ local function read_threads(file, has_maps)
 end
 
 -- Returns the threads below each, by its id, and those that no record says the maker of, in
--- the order of their ids; by_list: in that of perf before 6.12, which keeps them in 256 lists,
--- and puts each thread and then those above it below their makers.
+-- the order of their ids; by_list: in that of older perfs, which keep them in 256 lists,
+-- and put each thread and then those above it below their makers.
 local function list_children(threads, by_list)
   local all, children, roots, is_listed = {}, {}, {}, {}
   for _, thread in pairs(threads) do all[#all + 1] = thread end
@@ -171,7 +171,7 @@ end
 ---@param has_maps boolean?
 function tasks.write(file, out, has_maps)
   local threads = read_threads(file, has_maps)
-  local children, roots, all = list_children(threads, version.is_before(file.as, 6, 12))
+  local children, roots, all = list_children(threads, not perf_text.has(file, "task_order"))
   out:write(("# %8s %8s %8s  %s\n"):format("pid", "tid", "ppid", "comm"))
   local written = {}
   for _, thread in ipairs(roots) do write_tree(thread, children, out, has_maps, written) end

@@ -169,8 +169,9 @@ local function set_patterns(file, settings)
   return not ok and "report: " .. strip_position(message) or nil
 end
 
-function tool.explain(file, _, settings)
+function tool.explain(file, args, settings)
   local query = settings.query
+  asked.follow(args, settings, file)
   query.is_explained = true
   local ok, prepared = pcall(report.prepare, file, query)
   if not ok then return nil, strip_position(prepared), USAGE end
@@ -217,6 +218,7 @@ function tool.run(file, args, out, settings)
   local health
   local query = settings.query
   if write_others(file, args, out) then return 0 end
+  asked.follow(args, settings, file)
   if args.threads and not read_values.are_recorded(file) then
     return USAGE, "report: --threads: this recording has no counters of threads; record it "
       .. "with: perf record -s"
@@ -234,7 +236,7 @@ function tool.run(file, args, out, settings)
     health = quality.of(file)
     query.any, query.health = nil, health
     if query.group and health and not args["no-skip-empty"] then
-      query.group.skips = groups.skips(file.as, health)
+      query.group.skips = groups.skips(file, health)
     end
     ok, prepared = pcall(report.prepare, file, query)
   end

@@ -25,6 +25,11 @@ enum pd_perf_text {
 	PD_TEXT_OUTERMOST_LINE = 1 << 12,
 	PD_TEXT_ARRAY_AS_KERNEL = 1 << 13,
 	PD_TEXT_CONVERSIONS = 1 << 14,
+	/* of report, which asks for them by name */
+	PD_TEXT_SKIPS_EMPTY = 1 << 15,
+	PD_TEXT_WIDE_COUNTS = 1 << 16,
+	PD_TEXT_TASK_ORDER = 1 << 17,
+	PD_TEXT_AVERAGE_WEIGHTS = 1 << 18,
 };
 
 /* Versions are PD_PERF(6, 12). */
