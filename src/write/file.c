@@ -10,8 +10,35 @@
 #define HEADER_SIZE 104
 #define IDS_ENTRY   16 /* bytes of the section that follows each attr */
 
-/* Puts the ids of all events, then their attrs, each with the section of its ids. */
-static void put_attrs(struct pw_writer *w)
+bool pw_put_attr(struct pw_writer *w, const struct pd_event *event, size_t size,
+		 struct pd_error *err)
+{
+	size_t n = event->attr_size < size ? event->attr_size : size;
+	uint8_t *bytes = event->attr_bytes;
+
+	if (!bytes) {
+		bytes = malloc(n + 1);
+		if (!bytes)
+			return pd_error_set(err, "ENOMEM", w->like->path, event->attr_at,
+					    "no memory");
+		if (!pd_file_read(w->like, (struct pd_section){ event->attr_at, n }, bytes,
+				  err)) {
+			free(bytes);
+			return false;
+		}
+	}
+	pw_put(&w->out, bytes, n);
+	pw_put_zeros(&w->out, size - n);
+	if (bytes != event->attr_bytes)
+		free(bytes);
+	return true;
+}
+
+/*
+ * Puts the ids of all events, then their attrs, each with the section of its ids. Returns false
+ * with *err.
+ */
+static bool put_attrs(struct pw_writer *w, struct pd_error *err)
 {
 	const struct pd_file *like = w->like;
 	uint64_t ids = w->out.at;
@@ -27,14 +54,15 @@ static void put_attrs(struct pw_writer *w)
 	for (size_t i = 0; i < like->n_events; i++) {
 		const struct pd_event *event = &like->events[i];
 
-		pw_put(&w->out, event->attr_bytes, event->attr_size);
-		pw_put_zeros(&w->out, (size_t)(w->stride - IDS_ENTRY - event->attr_size));
+		if (!pw_put_attr(w, event, (size_t)w->stride - IDS_ENTRY, err))
+			return false;
 		pw_put64(&w->out, event->n_ids ? ids : 0);
 		pw_put64(&w->out, event->n_ids * 8);
 		ids += event->n_ids * 8;
 	}
 	w->attrs.size = w->out.at - w->attrs.offset;
 	w->n_events = like->n_events;
+	return true;
 }
 
 /* Puts the names of events that recordings of version 1 have. */
@@ -62,8 +90,7 @@ static bool put_event_types(struct pw_writer *w, struct pd_error *err)
 bool pw_begin_file(struct pw_writer *w, struct pd_error *err)
 {
 	pw_put_zeros(&w->out, HEADER_SIZE);
-	put_attrs(w);
-	return put_event_types(w, err);
+	return put_attrs(w, err) && put_event_types(w, err);
 }
 
 static void store64(uint8_t *p, uint64_t value, bool swap)
@@ -146,8 +173,9 @@ bool pw_end_file(struct pw_writer *w, struct pd_error *err)
 
 	if (!put_features(w, bitmap, err))
 		return false;
-	if (w->like->n_events > w->n_events)
-		put_attrs(w); /* some came late; those at the beginning are not used */
+	/* if some came late, those at the beginning are not used */
+	if (w->like->n_events > w->n_events && !put_attrs(w, err))
+		return false;
 	replace_header(w, bitmap);
 	return true;
 }

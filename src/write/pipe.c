@@ -27,7 +27,6 @@ static bool is_unfit(unsigned bit)
 static bool put_attr(struct pw_writer *w, const struct pd_event *event, struct pd_error *err)
 {
 	uint32_t size = event->attr.size ? event->attr.size : PD_ATTR_MIN;
-	uint32_t n = event->attr_size < size ? event->attr_size : size;
 	uint64_t whole = HEADER + (uint64_t)size + event->n_ids * UINT64_C(8);
 
 	if (whole > RECORD_MOST)
@@ -37,8 +36,8 @@ static bool put_attr(struct pw_writer *w, const struct pd_event *event, struct p
 				    "a file",
 				    event->index + 1, size, event->n_ids, RECORD_MOST - HEADER);
 	pw_put_header(&w->out, PD_RECORD_HEADER_ATTR, 0, (uint16_t)whole);
-	pw_put(&w->out, event->attr_bytes, n);
-	pw_put_zeros(&w->out, size - n);
+	if (!pw_put_attr(w, event, size, err))
+		return false;
 	for (size_t i = 0; i < event->n_ids; i++)
 		pw_put64(&w->out, event->ids[i]);
 	return true;

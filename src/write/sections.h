@@ -22,6 +22,13 @@ bool pw_begin_pipe(struct pw_writer *w, struct pd_error *err);
  */
 bool pw_is_late(const struct pw_writer *w, const struct pd_record *rec);
 
+/*
+ * Puts the first `size` bytes of an event's attr, and zeros where it has fewer. Returns false
+ * with *err.
+ */
+bool pw_put_attr(struct pw_writer *w, const struct pd_event *event, size_t size,
+		 struct pd_error *err);
+
 /* How a feature is written. */
 enum pw_feature {
 	PW_ABSENT,

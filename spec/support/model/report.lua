@@ -13,11 +13,14 @@ local spec_of = core.query_spec
 
 local model = {}
 
--- The model reads call chains as text.
+-- The kinds of chains that reports read, which differ in inlined functions only.
+local kinds = { callers = true, unwound = true, inlined = true }
+
+-- The model reads call chains as text, in which no function is inlined.
 local stack = Scope.stack
 function Scope:stack(text, chain) -- luacheck: ignore 122
   local ref = stack(self, text, chain)
-  if chain == "callers" then ref.get = function(sample) return sample.frames end end
+  if kinds[chain] then ref.get = function(sample) return sample.frames end end
   return ref
 end
 

@@ -179,11 +179,9 @@ static void read_ids(struct pd_file *file, struct pd_event *event, struct pd_sec
 						     file->swap);
 }
 
-/*
- * Adds the event whose attr lies at `entry`, followed by the section of its ids. Returns false
- * without memory.
- */
-static bool add_event(struct pd_file *file, const uint8_t *entry, size_t stride, uint64_t *left)
+/* Adds the event whose attr lies at `entry`, offset `at`, with the section of its ids after. */
+static void add_event(struct pd_file *file, const uint8_t *entry, uint64_t at, size_t stride,
+		      uint64_t *left)
 {
 	struct pd_event *event = &file->events[file->n_events];
 	struct pd_section ids;
@@ -193,16 +191,12 @@ static bool add_event(struct pd_file *file, const uint8_t *entry, size_t stride,
 	pb_cursor_init(&c, entry + stride - IDS_ENTRY, IDS_ENTRY, file->swap);
 	ids.offset = pb_take64(&c);
 	ids.size = pb_take64(&c);
-	event->attr_bytes = malloc(stride - IDS_ENTRY);
-	if (!event->attr_bytes)
-		return false;
-	memcpy(event->attr_bytes, entry, stride - IDS_ENTRY);
+	event->attr_at = at;
 	event->attr_size = (uint32_t)(stride - IDS_ENTRY);
 	event->recorded_with = &file->ids;
 	event->index = event->leader = (uint32_t)file->n_events++;
 	event->n_members = 1;
 	read_ids(file, event, ids, left);
-	return true;
 }
 
 static bool read_attrs(struct pd_file *file, struct pd_section attrs, size_t stride,
@@ -223,12 +217,10 @@ static bool read_attrs(struct pd_file *file, struct pd_section attrs, size_t str
 	}
 	while (got > 0 && file->n_events < n) {
 		got = pd_blocks_fill(&b, stride, err);
-		if (got > 0 && !add_event(file, b.pos, stride, &left)) {
-			pd_error_set(err, "ENOMEM", file->path, b.offset, "no memory");
-			got = -1;
-		}
-		if (got > 0)
+		if (got > 0) {
+			add_event(file, b.pos, b.offset, stride, &left);
 			pd_blocks_skip(&b, stride);
+		}
 	}
 	if (!got)
 		pd_error_set(err, "FORMAT", file->path, b.offset,

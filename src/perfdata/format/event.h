@@ -20,7 +20,8 @@ struct pd_event {
 	uint32_t number; /* among the events of all recordings of a session */
 	struct pd_attr attr;
 	uint32_t attr_size;  /* bytes that the file has for the attr; attr.size may differ */
-	uint8_t *attr_bytes; /* [attr_size], as in the file */
+	uint64_t attr_at;    /* offset of the attr in the file */
+	uint8_t *attr_bytes; /* [attr_size], in pipe mode; NULL: the file has them */
 	char *name;	     /* perf's name of the event */
 	bool made_up;	     /* the name is derived from the attr, as the recording has none */
 	char *unit;	     /* unit of the counts; NULL: none */
