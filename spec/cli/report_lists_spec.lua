@@ -41,10 +41,10 @@ describe("perflua report --tasks", function()
     assert.are.equal([[
 #      pid      tid     ppid  comm
          0        0       -1 |swapper
-       300      300       -1 |sh
-       301      301      300 | ls
-       302      302      301 |  sh
-       520      520      300 | sh
+       300      300       -1 | sh
+       301      301      300 |  ls
+       302      302      301 |   sh
+       520      520      300 |  sh
 ]], report("--tasks", "--as", "6.12", tree).out)
   end)
 
@@ -94,11 +94,17 @@ describe("perflua report --mmaps", function()
                                  2000-3000 r-xp 00001000 77 /lib/b
                                  3000-4000 r-xp 00003000 77 /bin/a
                                  4000-6000 rwxp 00001000 77 /tmp/perf-6.map
-]], report("--mmaps", path).out)
+]], report("--mmaps", "--as", "6.1", path).out)
+  end)
+
+  it("calls maps shared as perf 6.12 does, whatever their flags say", function()
+    assert.matches("\n +1000%-2000 r%-xs 00001000 77 /bin/a\n",
+      report("--mmaps", "--as", "6.12", path).out)
   end)
 
   needs.it("perf", "prints what perf does", function()
-    assert.are.equal(theirs("--mmaps", path), report("--mmaps", path).out)
+    assert.are.equal(theirs("--mmaps", path),
+      report("--mmaps", "--as", oracle.version, path).out)
   end)
 end)
 

@@ -83,11 +83,12 @@ local function counts_of(width)
   return (text:gsub("%u[%u%d]+ ", function(name) return form:format(name) end))
 end
 
-local function tasks_of(...)
+local function tasks_of(indent, ...)
   local comms, text = { [0] = "swapper", [5] = "prog", [256] = "other" },
     "#      pid      tid     ppid  comm\n"
   for _, id in ipairs { ... } do
-    text = text .. ("  %8d %8d       -1 |%s\n"):format(id, id, comms[id])
+    text = text .. ("  %8d %8d       -1 |%s%s\n"):format(id, id, id > 0 and indent or "",
+      comms[id])
   end
   return text
 end
@@ -166,7 +167,7 @@ local cases = {
   skips_empty = { { "-q", "-s", "comm" }, "   100.00%  prog\n", "   100.00%   0.00%  prog\n",
     various },
   wide_counts = { { "--stats" }, counts_of(20), counts_of(16), various },
-  task_order = { { "--tasks" }, tasks_of(0, 5, 256), tasks_of(0, 256, 5), various },
+  task_order = { { "--tasks" }, tasks_of(" ", 0, 5, 256), tasks_of("", 0, 256, 5), various },
   average_weights = { { "-q", "--no-group", "-F", "comm,weight" }, "  prog              4.5\n",
     "  prog     6\n  prog     3\n", various },
 }

@@ -10,6 +10,7 @@ local USER <const>, CPUMODE <const> = 2, 7 -- PERF_RECORD_MISC_…
 local FORK_EXEC <const>, MMAP_BUILD_ID <const> = 1 << 13, 1 << 14
 local READ <const>, WRITE <const>, EXEC <const> = 1, 2, 4 -- PROT_…
 local SHARED <const>, HUGETLB <const> = 1, 0x40000 -- MAP_…
+local ANY <const> = -1 -- of the flags
 
 -- Threads by their ids. Those of a process share their maps, as do those of which it is not
 -- known whose they are.
@@ -130,23 +131,26 @@ local function list_children(threads, by_list)
   return children, roots, all
 end
 
-local function describe_map(map)
+-- shared: the flags of which one makes perf call a map shared.
+local function describe_map(map, shared)
   local function letter(bit, text) return map.prot & bit ~= 0 and text or "-" end
   return ("  %x-%x %s%s%s%s %08x %d %s\n"):format(map.first, map.last, letter(READ, "r"),
-    letter(WRITE, "w"), letter(EXEC, "x"), map.flags & SHARED ~= 0 and "s" or "p", map.offset,
+    letter(WRITE, "w"), letter(EXEC, "x"), map.flags & shared ~= 0 and "s" or "p", map.offset,
     map.inode, fmt.escape(map.name))
 end
 
-local function write_maps(maps, indent, out)
+local function write_maps(maps, shared, indent, out)
   local blanks = (" "):rep(indent)
   for _, map in ipairs(maps) do
-    map.text = map.text or describe_map(map) -- processes that were forked share maps
+    -- processes that were forked share maps
+    map.text = map.text or describe_map(map, shared)
     out:write(blanks, map.text)
   end
 end
 
--- Writes a thread and those below it, but for those that were written.
-local function write_tree(root, children, out, has_maps, written)
+-- Writes a thread and those below it, but for those that were written. shared: as above; nil:
+-- maps are not written.
+local function write_tree(root, level, children, out, shared, written)
   local stack = { { { root }, 0 } } -- a list, and the place in it
   while stack[1] do
     local top = stack[#stack]
@@ -157,9 +161,9 @@ local function write_tree(root, children, out, has_maps, written)
     elseif not written[thread] then
       written[thread] = true
       local start = ("  %8d %8d %8d |%s"):format(thread.pid, thread.tid, thread.ppid,
-        (" "):rep(#stack - 1))
+        (" "):rep(level + #stack - 1))
       out:write(start, fmt.escape(thread.comm or (":%d"):format(thread.tid)), "\n")
-      if has_maps then write_maps(thread.maps, #start, out) end
+      if shared then write_maps(thread.maps, shared, #start, out) end
       stack[#stack + 1] = { children[thread] or {}, 0 }
     end
   end
@@ -170,13 +174,27 @@ end
 ---@param out file*
 ---@param has_maps boolean?
 function tasks.write(file, out, has_maps)
-  local threads = read_threads(file, has_maps)
-  local children, roots, all = list_children(threads, not perf_text.has(file, "task_order"))
+  local threads, ordered = read_threads(file, has_maps), perf_text.has(file, "task_order")
+  local children, roots, all = list_children(threads, not ordered)
+  local shared, written = has_maps and (ordered and ANY or SHARED) or nil, {}
+  local function write_all(list, level)
+    for _, thread in ipairs(list or {}) do
+      write_tree(thread, level, children, out, shared, written)
+    end
+  end
   out:write(("# %8s %8s %8s  %s\n"):format("pid", "tid", "ppid", "comm"))
-  local written = {}
-  for _, thread in ipairs(roots) do write_tree(thread, children, out, has_maps, written) end
+  if ordered then -- swapper is above all, those that it made come last
+    local swapper = threads[0]
+    local made = children[swapper]
+    children[swapper] = nil
+    write_all({ swapper }, 0)
+    write_all(roots, 1)
+    write_all(made, 1)
+  else
+    write_all(roots, 0)
+  end
   -- ids that are used again may make a circle of makers
-  for _, thread in ipairs(all) do write_tree(thread, children, out, has_maps, written) end
+  write_all(all, ordered and 1 or 0)
 end
 
 return tasks
