@@ -177,6 +177,8 @@ needs.describe("terminal", "colors", function()
     t:send 'file:samples():group_by("comm"):count():share("period")\r'
     local row, column = t:expect "62.55"
     assert.equal("31", t.screen:style(row, column))
+    -- the prompt drops keys that come before it reads them one by one
+    t:expect(function() return not t:modes():find "icanon" end)
     t:send "\4"
     t:finish()
   end)
