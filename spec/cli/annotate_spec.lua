@@ -226,6 +226,21 @@ needs.describe("capstone", "perflua annotate", function()
     assert.are.equal(0, file:samples():where "srccode ~= nil":count()) -- ./words.c is not here
   end)
 
+  it("has the instructions of functions without symbols", function()
+    local dir = files.temporary()
+    os.remove(dir)
+    assert(os.execute(("cp -r %s %s && strip -K main %s/usr/local/bin/words")
+      :format(WORDS, dir, dir)))
+    local counts = {}
+    for i, symfs in ipairs { WORDS, dir } do
+      local file <close> = assert(perflua.open(WORDS .. "/perf.data", { symfs = symfs }))
+      counts[i] = file:samples():where "insn ~= nil":count()
+      assert.are.equal(i == 1, file:samples():where "symbol == 'compare'":count() > 0)
+    end
+    assert.is_true(counts[1] > 600)
+    assert.are.equal(counts[1], counts[2])
+  end)
+
   it("names the closest function if none of that name has samples", function()
     local got = run.perflua { "annotate", "--symfs", WORDS, WORDS .. "/perf.data", "compere" }
     assert.same({ 1, "" }, { got.status, got.out })

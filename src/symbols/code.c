@@ -75,12 +75,12 @@ static uint64_t size_of_section(Elf *elf, uint64_t address)
 
 /*
  * Reads code at an address of an ELF file, from the segment that has it. Bytes that the segment
- * or the section there does not have are not code.
+ * does not have are not code, nor are those of a function that its section does not have.
  */
 static bool read_segment(const struct ps_elf *elf, uint64_t address, uint64_t size,
-			 struct ps_code *code)
+			 bool is_function, struct ps_code *code)
 {
-	uint64_t left = size_of_section(elf->elf, address);
+	uint64_t left = is_function ? size_of_section(elf->elf, address) : UINT64_MAX;
 	size_t n;
 
 	if (elf_getphdrnum(elf->elf, &n) < 0)
@@ -128,10 +128,11 @@ static bool read_section(const struct ps_elf *elf, uint64_t placed, uint64_t siz
 	return found;
 }
 
-/* The range of a function in the file that has its code. */
+/* The range of a function, or another one, in the file that has its code. */
 struct asked {
 	struct ps_dso *dso;
 	uint64_t start, size;
+	bool is_function;
 };
 
 static bool read_file(const struct asked *asked, const char *path, struct ps_code *code,
@@ -149,7 +150,8 @@ static bool read_file(const struct asked *asked, const char *path, struct ps_cod
 		if (elf.relocatable)
 			found = read_section(&elf, asked->start, asked->size, code);
 		else if (!offsets || ps_elf_address(&elf, asked->start, &address))
-			found = read_segment(&elf, address, asked->size, code);
+			found = read_segment(&elf, address, asked->size, asked->is_function,
+					     code);
 	}
 	ps_elf_close(&elf);
 	code->path = path;
@@ -180,7 +182,7 @@ static bool read_kcore(const struct asked *asked, const char *list, struct ps_co
 	if (elf.fd >= 0)
 		elf.elf = elf_begin(elf.fd, ELF_C_READ, NULL);
 	if (elf.elf && read_machine(elf.elf, code))
-		found = read_segment(&elf, asked->start, asked->size, code);
+		found = read_segment(&elf, asked->start, asked->size, asked->is_function, code);
 	ps_elf_close(&elf);
 	pthread_mutex_lock(&asked->dso->store->lock);
 	code->path = ps_store_text(asked->dso->store, path);
@@ -223,7 +225,8 @@ static bool read_jit(const struct asked *asked, const struct ps_symbol *symbol,
 bool ps_dso_code(struct ps_dso *dso, const struct ps_symbol *symbol, struct ps_code *code,
 		 const char **reason)
 {
-	struct asked asked = { dso, symbol->start, symbol->end - symbol->start };
+	struct asked asked = { dso, symbol->start, symbol->end - symbol->start,
+			       symbol->name != NULL };
 	bool found = false;
 
 	*code = (struct ps_code){ 0 };

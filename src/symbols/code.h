@@ -20,9 +20,9 @@ struct ps_code {
 };
 
 /*
- * Reads the code of a function of `dso`, which the caller frees with ps_code_deinit(). Takes
- * bytes from proven files alone, as symbols are. Returns false and sets *reason to a constant
- * string if there are none.
+ * Reads the code of a function of `dso`, or without a name that of the range, which may be of
+ * several sections. The caller frees it with ps_code_deinit(). Takes bytes from proven files
+ * alone, as symbols are. Returns false and sets *reason to a constant string if there are none.
  */
 bool ps_dso_code(struct ps_dso *dso, const struct ps_symbol *symbol, struct ps_code *code,
 		 const char **reason);
