@@ -162,8 +162,7 @@ describe("write()", function()
     local all = file:records { container = true }
     warn "@off"
     local ok, message, code = all:write(path)
-    assert.are.same({ nil, path .. ": the file exists: choose another name, or force it",
-      "EEXIST" }, { ok, message, code })
+    assert.are.same({ nil, path .. ": the file exists", "EEXIST" }, { ok, message, code })
     assert.are.equal("old", files.read(path))
     assert.is_truthy(all:write(path, { force = true }))
     local link = rewritten.path()
@@ -172,7 +171,7 @@ describe("write()", function()
     local copy <close> = assert(perflua.open(link .. ".data"))
     for _, name in ipairs { ".data", ".link", ".hard" } do
       ok, message, code = copy:records():write(link .. name, { force = true })
-      assert.are.same({ nil, "EEXIST" }, { ok, code })
+      assert.are.same({ nil, "EBUSY" }, { ok, code })
       assert.matches("this is the recording that is read", message)
     end
     assert.is_true(files.read(run.demo) == files.read(link .. ".data"))
@@ -189,6 +188,9 @@ describe("write()", function()
     assert.matches("no sample is chosen: nothing is written", message)
     assert.has_error(function() file:samples():write(rewritten.path(), { sorted = true }) end)
     assert.has_error(function() file:samples():write(rewritten.path(), { level = 0 }) end)
+    assert.has_error(function() file:samples():write(rewritten.path(), { compress = true }) end)
+    assert.has_error(function() file:records("comm"):write(rewritten.path()) end)
+    assert.has_error(function() file:samples():unnest("callchain"):write(rewritten.path()) end)
     assert.has_error(function() file:samples():write(7) end)
     assert.has_error(function() file:samples():group_by("comm"):write(rewritten.path()) end)
     local two <close> = assert(perflua.open { run.demo, run.demo })

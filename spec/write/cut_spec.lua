@@ -77,6 +77,7 @@ describe("perflua cut", function()
       ["cut --comm sort"] = "-o OUT says where to write the recording",
       ["cut --comm nobody -o " .. path] = "no sample is chosen: nothing is written",
       ["convert --level 99 -o x"] = "'99' is not a level from 1 to %d+",
+      ["convert -o spec/write/cut_spec.lua"] = "cut_spec.lua: the file exists; %-%-force",
       ["convert -o /dev/full"] = "No space left on device",
     } do
       local got = run.shell_with(("\"$perflua\" %s \"$1\""):format(words), run.demo)

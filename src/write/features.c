@@ -21,9 +21,14 @@ static bool has_times(struct pw_writer *w, const struct pd_feature_section *s)
 {
 	uint8_t times[16];
 
-	return s && !w->how.selects && s->at.size == sizeof(times) &&
+	return !w->how.selects && s->at.size == sizeof(times) &&
 	       pd_file_read_feature(w->like, s, times, NULL) &&
 	       pb_load64(times + 8, w->like->swap);
+}
+
+static enum pw_feature make_times(const struct pw_writer *w)
+{
+	return w->summary.times.known ? PW_MADE : PW_ABSENT;
 }
 
 enum pw_feature pw_find_feature(struct pw_writer *w, unsigned bit)
@@ -32,12 +37,11 @@ enum pw_feature pw_find_feature(struct pw_writer *w, unsigned bit)
 
 	if (bit == PD_FEATURE_COMPRESSED)
 		return w->compressor ? PW_MADE : PW_ABSENT;
-	if (!s || bit == PD_FEATURE_DIR_FORMAT)
-		/* a recorder that was killed would have written the times */
-		return bit == PD_FEATURE_SAMPLE_TIME && w->like->unfinished &&
-				       w->summary.times.known ?
-			       PW_MADE :
-			       PW_ABSENT;
+	if (bit == PD_FEATURE_DIR_FORMAT)
+		return PW_ABSENT;
+	if (!s) /* a recorder that was killed would have written the times */
+		return bit == PD_FEATURE_SAMPLE_TIME && w->like->unfinished ? make_times(w) :
+									      PW_ABSENT;
 	if (!is_readable(w, s)) {
 		w->summary.unreadable[bit] = true;
 		return PW_ABSENT;
@@ -46,7 +50,7 @@ enum pw_feature pw_find_feature(struct pw_writer *w, unsigned bit)
 		return w->n_moved ? PW_MADE : PW_ABSENT;
 	if (bit != PD_FEATURE_SAMPLE_TIME || has_times(w, s))
 		return PW_COPIED;
-	return w->summary.times.known ? PW_MADE : PW_ABSENT;
+	return make_times(w);
 }
 
 uint8_t *pw_feature_bytes(struct pw_writer *w, const struct pd_feature_section *s,

@@ -10,10 +10,10 @@
 #define AUX_BLOCK   ((size_t)64 << 10)
 #define ROUND	    PW_BLOCK /* bytes of a round, if the writer makes them */
 
-static bool fail_write(struct pw_writer *w, struct pd_error *err)
+/* Returns false with *err if a write failed. */
+static bool check_output(const struct pw_writer *w, struct pd_error *err)
 {
-	return w->out.error ? pd_error_set(err, "WRITE", "", PD_NO_OFFSET, "cannot write") :
-			      true;
+	return !w->out.error || pd_error_set(err, "WRITE", "", PD_NO_OFFSET, "cannot write");
 }
 
 static bool fail_memory(const struct pw_writer *w, struct pd_error *err)
@@ -36,7 +36,7 @@ bool pw_writer_init(struct pw_writer *w, struct pd_file *like, int fd, const str
 	if (how->pipe ? !pw_begin_pipe(w, err) : !pw_begin_file(w, err))
 		return false;
 	w->data.offset = w->round_at = w->out.at;
-	return fail_write(w, err);
+	return check_output(w, err);
 }
 
 void pw_writer_deinit(struct pw_writer *w)
@@ -70,7 +70,7 @@ static bool end_round(struct pw_writer *w, struct pd_error *err)
 	return true;
 }
 
-/* Copies `n` bytes of the recording that are not a record. */
+/* Copies bytes of the recording that are not a record. */
 static bool copy_payload(struct pw_writer *w, struct pd_stream *stream, struct pd_section at,
 			 struct pd_error *err)
 {
@@ -89,43 +89,38 @@ static bool copy_payload(struct pw_writer *w, struct pd_stream *stream, struct p
 	return true;
 }
 
-/* Adds a record of perf's own, before which the records so far are written. */
-static bool write_alone(struct pw_writer *w, const struct pd_record *rec, struct pd_error *err)
+/* Adds a piece of an AUX area, with the data after it. */
+static bool write_aux(struct pw_writer *w, const struct pd_record *rec, struct pd_error *err)
 {
+	struct pd_stream *stream = &w->like->streams[rec->stream];
 	struct pd_section payload = pd_record_payload(rec);
 
-	if (!end_block(w, err))
-		return false;
-	if (rec->type == PD_RECORD_AUXTRACE) {
-		struct pd_stream *stream = &w->like->streams[rec->stream];
-
-		if (payload.size && !pd_stream_holds(stream, payload)) {
-			w->summary.aux_records++;
-			w->summary.aux_bytes += payload.size;
-			return true;
-		}
-		if (payload.size && stream->input->stream)
-			return pd_error_set(err, "ESPIPE", stream->input->path, rec->offset,
-					    "found data of an AUX area in a stream, which can "
-					    "be read only once; save the stream to a file");
-		if (!pb_reserve(w->moved, w->n_moved, w->moved_room))
-			return fail_memory(w, err);
-		w->moved[w->n_moved++] = (struct pw_moved){ rec->offset, w->out.at };
-		pw_put(&w->out, rec->bytes, rec->size);
-		return copy_payload(w, stream, payload, err);
-	}
+	if (payload.size && stream->input->stream)
+		return pd_error_set(err, "ESPIPE", stream->input->path, rec->offset,
+				    "found data of an AUX area in a stream, which can be read "
+				    "only once; save the stream to a file");
+	if (!pb_reserve(w->moved, w->n_moved, w->moved_room))
+		return fail_memory(w, err);
+	w->moved[w->n_moved++] = (struct pw_moved){ rec->offset, w->out.at };
 	pw_put(&w->out, rec->bytes, rec->size);
-	return true;
+	return copy_payload(w, stream, payload, err);
 }
 
 /* How a record is written. */
 enum fate {
 	MADE_ANEW, /* the writer makes its own */
 	ROUND_END,
-	LEFT_OUT, /* of an AUX area, most of which a selection would not have */
-	ALONE,	  /* never compressed */
+	LEFT_OUT,  /* of an AUX area that the copy does not have whole */
+	AUX_PIECE, /* with the data after it */
+	ALONE,	   /* perf's own: never compressed */
 	COPIED,
 };
+
+static bool is_aux(uint32_t type)
+{
+	return type == PD_RECORD_AUX || type == PD_RECORD_ITRACE_START ||
+	       type == PD_RECORD_AUXTRACE_INFO;
+}
 
 static enum fate find_fate(const struct pw_writer *w, const struct pd_record *rec)
 {
@@ -141,14 +136,14 @@ static enum fate find_fate(const struct pw_writer *w, const struct pd_record *re
 		return w->how.pipe && pw_is_late(w, rec) ? ALONE : MADE_ANEW;
 	case PD_RECORD_FINISHED_ROUND:
 		return ROUND_END;
-	case PD_RECORD_AUX:
 	case PD_RECORD_AUXTRACE:
-	case PD_RECORD_AUXTRACE_INFO:
-	case PD_RECORD_ITRACE_START:
-		if (w->how.selects)
-			return LEFT_OUT;
-		return rec->type < PD_RECORD_USER ? COPIED : ALONE;
+		return !w->how.selects && pd_stream_holds(&w->like->streams[rec->stream],
+							  pd_record_payload(rec)) ?
+			       AUX_PIECE :
+			       LEFT_OUT;
 	default:
+		if (w->how.selects && is_aux(rec->type))
+			return LEFT_OUT;
 		return rec->type < PD_RECORD_USER ? COPIED : ALONE;
 	}
 }
@@ -179,9 +174,13 @@ bool pw_write(struct pw_writer *w, struct pd_record *rec, struct pd_error *err)
 		w->summary.aux_bytes += pd_payload_size(rec);
 		return true;
 	case ROUND_END:
-		return w->how.sorts || (end_round(w, err) && fail_write(w, err));
+		return w->how.sorts || (end_round(w, err) && check_output(w, err));
+	case AUX_PIECE:
+		ok = end_block(w, err) && write_aux(w, rec, err);
+		break;
 	case ALONE:
-		ok = write_alone(w, rec, err);
+		ok = end_block(w, err);
+		pw_put(&w->out, rec->bytes, rec->size);
 		break;
 	case COPIED:
 		if (!w->compressor)
@@ -193,7 +192,7 @@ bool pw_write(struct pw_writer *w, struct pd_record *rec, struct pd_error *err)
 	count_record(w, rec);
 	if (ok && w->how.sorts && w->out.at - w->round_at > ROUND)
 		ok = end_round(w, err);
-	return ok && fail_write(w, err);
+	return ok && check_output(w, err);
 }
 
 bool pw_writer_finish(struct pw_writer *w, struct pd_error *err)
@@ -208,5 +207,5 @@ bool pw_writer_finish(struct pw_writer *w, struct pd_error *err)
 		return false;
 	pw_output_flush(&w->out);
 	w->summary.bytes = w->out.at;
-	return fail_write(w, err);
+	return check_output(w, err);
 }

@@ -193,9 +193,10 @@ local classes = {
           { "options", "WriteOptions?", "the form" },
         },
         returns = { { "WriteSummary?", "nil: see the message" }, { "string?", "message" },
-          { "string?", "code: \"EEXIST\", \"ENODATA\" if no sample is chosen …" } },
-        errors = GROUPED .. "one that selects fields, of spans or items, or of several "
-          .. "recordings; an unknown option" },
+          { "string?", "code: \"EEXIST\"; \"EBUSY\": it is the file that is read; "
+            .. "\"ENODATA\": no sample is chosen …" } },
+        errors = GROUPED .. "one that selects fields, of spans or items, of records without "
+          .. "samples, or of several recordings; an unknown option" },
     },
   },
 

@@ -5,31 +5,28 @@ local core = require "perflua.core"
 
 local writing = {}
 
-local options = {
+-- The options of these tools.
+writing.options = {
   o = { "OUT", "write to OUT; - is standard output, which gets pipe mode" },
   force = "replace OUT if it exists; never the recording that is read",
   pipe = "in pipe mode, as perf record -o - writes it; default: a file",
   compress = { choices = { "1", "2" },
     "compress the records by zstd; 2: in records of type COMPRESSED2, which perf 6.1 "
       .. "does not read" },
+  sort = "in the order of time; a directory always is",
   level = { "N", "the level of compression; default: 1, which is fast" },
 }
 
----@param more table<string, string|table> options of a tool
----@return table<string, string|table> # with those of all
-function writing.with_options(more)
-  for name, option in pairs(options) do more[name] = option end
-  return more
-end
-
----Checks the options. Returns those of Query:write(); or nil and what is wrong.
+---Checks the options of a tool, as its `prepare` (tools/init.lua). Returns those of
+---Query:write(); or nil and what is wrong.
 ---@param args table
----@param is_terminal boolean whether standard output is a terminal
+---@param out file*
+---@param host table
 ---@return table?
 ---@return string?
-function writing.prepare(args, is_terminal)
+function writing.prepare(args, out, host)
   if not args.o then return nil, "-o OUT says where to write the recording" end
-  if args.o == "-" and is_terminal then
+  if args.o == "-" and out == io.stdout and host.is_terminal "stdout" then
     return nil, "a recording is binary, which a terminal cannot show: -o FILE says where to "
       .. "write it"
   end
@@ -38,9 +35,8 @@ function writing.prepare(args, is_terminal)
     return nil, ("--level: '%s' is not a level from 1 to %d"):format(args.level,
       core.compress_most())
   end
-  local compress = args.compress and (tonumber(args.compress) or 1)
-  return { pipe = args.pipe or args.o == "-", compress = compress and math.tointeger(compress),
-    level = level, force = args.force }
+  return { pipe = args.pipe or args.o == "-", level = level, sort = args.sort,
+    compress = args.compress and (tonumber(args.compress) or 1), force = args.force }
 end
 
 local function list(names) return table.concat(names, ", ") end
@@ -75,10 +71,8 @@ function writing.run(name, query, args, out, settings, selects)
   local target = args.o == "-" and out or args.o
   local summary, message, code = query:write(target, settings)
   if not summary then
-    if code == "EEXIST" and not args.force then
-      message = message:gsub("or force it$", "or --force replaces it")
-    end
-    return nil, message
+    local may_force = code == "EEXIST" and not args.force
+    return nil, may_force and message .. "; --force replaces it" or message
   end
   local shown = args.o == "-" and io.stderr or out
   shown:write(("%s: %s, %s\n"):format(args.o == "-" and "perflua: " .. name or args.o,

@@ -6,9 +6,7 @@ local tool = {
   description = "write a recording in another form: file or pipe, compressed or not, sorted",
   usage = "convert [--pipe] [--compress[=2]] [--sort] IN -o OUT",
   reads = "records", paged = false,
-  options = writing.with_options {
-    sort = "in the order of time; a directory always is",
-  },
+  options = writing.options, prepare = writing.prepare,
   help = [[
 All records keep their bytes, and the header features theirs; OUT is a file of version 2, or in
 pipe mode. Compressed records are decompressed unless --compress is given. What pipe mode cannot
@@ -18,10 +16,6 @@ carry is left out, and said.
   $ perflua convert --compress perf.data -o small.data]],
 }
 
-function tool.prepare(args, out, host)
-  return writing.prepare(args, out == io.stdout and host.is_terminal "stdout")
-end
-
 ---@param file perflua.File
 ---@param args table
 ---@param out file*
@@ -29,7 +23,6 @@ end
 ---@return integer? status
 ---@return string? message
 function tool.run(file, args, out, settings)
-  settings.sort = args.sort
   return writing.run("convert", file:records { container = true }, args, out, settings)
 end
 

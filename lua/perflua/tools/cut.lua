@@ -9,9 +9,7 @@ local tool = {
   description = "write a recording of the chosen samples, such as the interesting second",
   usage = "cut [--time RANGES] [--comm NAME,…] [--where EXPR] [OPTION]… IN -o OUT",
   reads = "samples", paged = false,
-  options = writing.with_options {
-    sort = "in the order of time; a directory always is",
-  },
+  options = writing.options, prepare = writing.prepare,
   help = [[
 OUT has the chosen samples, and the records that tell what they belong to: threads, mappings, cgroups
 and namespaces up to the last chosen time, so that their names are those of the whole recording. Of other
@@ -21,10 +19,6 @@ decoded as a whole only, are left out, and said.
   $ perflua cut --time 20.5,21.5 perf.data -o second.data
   $ perflua cut --where "comm == 'postgres' and find(symbol, 'lock')" perf.data -o locks.data]],
 }
-
-function tool.prepare(args, out, host)
-  return writing.prepare(args, out == io.stdout and host.is_terminal "stdout")
-end
 
 ---@param file perflua.File
 ---@param args table
@@ -37,7 +31,6 @@ function tool.run(file, args, out, settings)
     return USAGE, "cut: an option that chooses samples is missing, such as --time or --where; "
       .. "convert writes all of them"
   end
-  settings.sort = args.sort
   return writing.run("cut", file:samples { expand = false }, args, out, settings, true)
 end
 

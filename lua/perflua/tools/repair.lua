@@ -7,9 +7,7 @@ local tool = {
   description = "write what can be saved of a cut, unfinished or damaged recording",
   usage = "repair [--sort] IN -o OUT",
   reads = "records", paged = false,
-  options = writing.with_options {
-    sort = "in the order of time; a directory always is",
-  },
+  options = writing.options,
   help = [[
 OUT has all records of IN that are whole, and the header features that can be read; perf opens it
 without complaint. What is lost is said: the damaged places, and the features.
@@ -19,7 +17,7 @@ without complaint. What is lost is said: the damaged places, and the features.
 
 function tool.prepare(args, out, host)
   warn "@off" -- run() says the damage
-  return writing.prepare(args, out == io.stdout and host.is_terminal "stdout")
+  return writing.prepare(args, out, host)
 end
 
 ---@param file perflua.File
@@ -29,7 +27,6 @@ end
 ---@return integer? status
 ---@return string? message
 function tool.run(file, args, out, settings)
-  settings.sort = args.sort
   local status, message = writing.run("repair", file:records { container = true }, args, out,
     settings)
   if not status then return nil, message end

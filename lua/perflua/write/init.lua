@@ -8,39 +8,25 @@ local errno, guard, usage_error = errors.errno, errors.guard, errors.usage_error
 
 local write = {}
 
-local OPTIONS <const> = { pipe = "boolean", compress = "number", level = "number",
-  sort = "boolean", force = "boolean" }
+local SAMPLE <const> = 9 -- PERF_RECORD_SAMPLE
+local COMPRESSED2 <const> = 2 -- compress: the type of compressed records
 
--- The types of compressed records: perf 6.1 does not know the second one.
-local COMPRESSED <const>, COMPRESSED2 <const> = 1, 2
-
-local function check_number(options, name, least, most)
+local function check_number(options, name, most)
   local value = options[name]
   if value == nil then return nil end
-  local number = math.tointeger(value)
-  if not number or number < least or number > most then
-    usage_error("%s: an integer from %d to %d expected, got %s", name, least, most, value)
+  local number = math.type(value) and math.tointeger(value)
+  if not number or number < 1 or number > most then
+    usage_error("write: %s: an integer from 1 to %d expected, got %s", name, most,
+      tostring(value))
   end
   return number
 end
 
-local function check(options)
-  for name, value in pairs(options) do
-    local expected = OPTIONS[name]
-    if not expected then
-      usage_error("unknown option '%s' of write(); it knows compress, force, level, pipe, sort",
-        name)
-    elseif type(value) ~= expected then
-      usage_error("%s: a %s expected, got a %s", name, expected, type(value))
-    end
-  end
-  return check_number(options, "compress", COMPRESSED, COMPRESSED2),
-    check_number(options, "level", 1, core.compress_most())
-end
-
 -- Returns the options of core.write().
 local function options_of(spec, options)
-  local compress, level = check(options)
+  errors.check_options(options, "WriteOptions", "write: unknown option '%s'")
+  local compress = check_number(options, "compress", COMPRESSED2)
+  local level = check_number(options, "level", core.compress_most())
   local described = plan.walk(spec)
   -- names of a stream are known in the order of time only
   described.sorts = options.sort or spec.file.mode == "directory"
@@ -70,9 +56,9 @@ end
 
 local function check_target(file, path, force)
   if core.reads(file, path) then
-    return nil, path .. ": this is the recording that is read: choose another name", "EEXIST"
+    return nil, path .. ": this is the recording that is read: choose another name", "EBUSY"
   elseif not force and core.stat(path) and core.stat(path) ~= "stream" then
-    return nil, path .. ": the file exists: choose another name, or force it", "EEXIST"
+    return nil, path .. ": the file exists", "EEXIST"
   end
   return true
 end
@@ -84,8 +70,10 @@ end
 ---@return table? summary, string? message, string? code
 function write.query(spec, target, options)
   options = options or {}
-  if spec.keys or spec.reader or spec.refs then
+  if spec.keys or spec.reader or spec.refs or spec.unnest then
     usage_error("write() takes records: a query without group_by, select, pair and unnest")
+  elseif spec.types and not spec.types[SAMPLE] then
+    usage_error("write() takes samples, or all records: a query of samples() or records()")
   elseif #(type(spec.file.path) == "table" and spec.file.path or {}) > 1 then
     usage_error("write() takes the records of one recording")
   end
