@@ -180,6 +180,8 @@ describe("perflua report", function()
     assert.matches("number of a socket expected, got x", report("--socket-filter", "x",
       words).err)
     assert.are.equal(0, report("--socket-filter", "0", files.fixture "calls.perf.data").status)
+    assert.matches("%% +000 *\n$", report("-q", "--no-children", "-s", "socket",
+      files.fixture "calls.perf.data").out)
   end)
 
   needs.it("perf", "has all that the installed perf names", function()

@@ -50,10 +50,13 @@ local function column_of(title, at, is_right)
   return { title = title, at = at, right = is_right, least = count_columns(title) }
 end
 
+-- How the core shows fields, if not as they are.
+local shown_as = { cpu = "cpu", socket = "cpu", time = "time" }
+
 local function key_column(key, at, is_ns)
   local column = column_of(title_of(key.name), at, right[key.kind] and not left[key.name])
-  column.shown = key.name == "cpu" and "cpu" or key.name ~= "time" and "plain"
-    or is_ns and "time_ns" or "time"
+  column.shown = shown_as[key.name] or "plain"
+  if is_ns and key.name == "time" then column.shown = "time_ns" end
   return column
 end
 
