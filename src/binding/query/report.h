@@ -19,6 +19,9 @@ void pl_read_report_column(lua_State *L, size_t n_cells, struct px_report_column
 /* Returns the integer in a field of the table on top; `absent` if there is none. */
 size_t pl_get_size(lua_State *L, const char *name, size_t absent);
 
+/* Returns the number in a field of the table on top. Raises if there is none. */
+double pl_get_number(lua_State *L, const char *name);
+
 /* The trees of calls that are written below lines. */
 struct pl_graph {
 	struct pr_report_trees *trees;

@@ -130,17 +130,6 @@ enum {
 	GRAPH_AT
 };
 
-/* Returns the number in a field of the table at HOW_AT. */
-static double get_how(lua_State *L, const char *name)
-{
-	double number;
-
-	lua_getfield(L, HOW_AT, name);
-	number = luaL_checknumber(L, -1);
-	lua_pop(L, 1);
-	return number;
-}
-
 /* Returns a number of a measure, which is on top. */
 static size_t to_measure(lua_State *L, const struct levels *owner)
 {
@@ -163,8 +152,9 @@ int pl_report_levels_write(lua_State *L)
 
 	luaL_checktype(L, HOW_AT, LUA_TTABLE);
 	lua_settop(L, GRAPH_AT);
-	how.limit = get_how(L, "limit");
-	how.total = get_how(L, "total");
+	lua_pushvalue(L, HOW_AT);
+	how.limit = pl_get_number(L, "limit");
+	how.total = pl_get_number(L, "total");
 	how.is_colored = pl_get_flag(L, HOW_AT, "color");
 	how.n_order = (size_t)lua_rawlen(L, HOW_AT);
 	luaL_argcheck(L, how.n_order <= MAX_MEASURES, HOW_AT, "too many measures");

@@ -59,7 +59,7 @@ void pl_read_report_column(lua_State *L, size_t n_cells, struct px_report_column
 		luaL_error(L, "no such cell");
 }
 
-static double get_number(lua_State *L, const char *name)
+double pl_get_number(lua_State *L, const char *name)
 {
 	double number;
 
@@ -103,8 +103,8 @@ void pl_read_graph(lua_State *L, int index, struct pl_graph *graph)
 	graph->how = (struct pr_tree_text){
 		.form = (enum pr_tree_form)get_word(L, "form", forms),
 		.value = (enum pr_tree_value)get_word(L, "value", values),
-		.total = get_number(L, "total"),
-		.least = get_number(L, "least"),
+		.total = pl_get_number(L, "total"),
+		.least = pl_get_number(L, "least"),
 		.most = pl_get_size(L, "most", 0),
 		.margin = GRAPH_MARGIN,
 		.skips_top = pl_get_flag(L, -1, "skips_top"),
