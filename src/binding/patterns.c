@@ -25,8 +25,8 @@ static int patterns_gc(lua_State *L)
 }
 
 /*
- * Compiles the expression in a field of the table at 2. Returns NULL if there is none. Raises
- * if it is none.
+ * Compiles the expression in a field of the table at 2. Returns NULL if the field is nil.
+ * Raises if it is not a regular expression.
  */
 static const regex_t *compile(lua_State *L, const char *field, regex_t *regex)
 {

@@ -35,8 +35,8 @@ void pr_report_trees_deinit(struct pr_report_trees *trees); /* frees the stacks,
 
 /*
  * Adds the tree of a row to `text`: of its callees if it is `from_caller`, else of its callers.
- * how->whole is that of the row's stacks, and so is
- * how->total of PR_TREE_FRACTAL. Missing memory is noted in `text`.
+ * The weight of the row's stacks replaces how->whole, and with PR_TREE_FRACTAL how->total.
+ * Missing memory is noted in `text`.
  */
 void pr_report_trees_write(struct pr_report_trees *trees, size_t row, bool from_caller,
 			   const struct pr_tree_text *how, struct pb_string *text);
