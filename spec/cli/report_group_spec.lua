@@ -87,7 +87,7 @@ describe("perflua report of groups", function()
       ["--group and --no-group exclude each other"] = { "--group", "--no-group" },
       ["--group and --json exclude each other"] = { "--group", "--json" },
       ["--group-sort-idx: the number of an event expected, got x"] = { "--group-sort-idx=x" },
-      ["--group-sort-idx: not so many events are shown together; perf record -e "
+      ["--group-sort-idx: 2 events are shown together, numbered from 0; perf record -e "
         .. "'{EVENT,EVENT}' records a group"] = { "--group-sort-idx", "2" },
     } do
       local got = run.perflua { "report", path, table.unpack(words) }

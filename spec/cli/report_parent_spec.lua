@@ -48,9 +48,13 @@ describe("perflua report --parent", function()
   end)
 
   it("says what is wrong with an expression", function()
-    local got = report("-p", "(")
-    assert.are.equal(2, got.status)
-    assert.matches("report: '%(' is not a regular expression: ", got.err)
+    for _, option in ipairs { "--parent", "--ignore-callees" } do
+      for _, explained in ipairs { false, true } do
+        local got = report(option, "(", explained and "--explain" or nil)
+        assert.are.equal(2, got.status)
+        assert.matches("report: '%(' is not a regular expression: ", got.err)
+      end
+    end
   end)
 
   needs.it("perf", "prints what perf does", function()

@@ -173,6 +173,8 @@ function tool.explain(file, args, settings)
   local query = settings.query
   asked.follow(args, settings, file)
   query.is_explained = true
+  local wrong = set_patterns(file, settings)
+  if wrong then return nil, wrong, USAGE end
   local ok, prepared = pcall(report.prepare, file, query)
   if not ok then return nil, strip_position(prepared), USAGE end
   local counts, has_names
@@ -245,8 +247,8 @@ function tool.run(file, args, out, settings)
   end
   local result = report.read(prepared, settings)
   if args["group-sort-idx"] and result.slots < settings.sort_slot then
-    return USAGE, "report: --group-sort-idx: not so many events are shown together; perf "
-      .. "record -e '{EVENT,EVENT}' records a group"
+    return USAGE, "report: --group-sort-idx: " .. fmt.phrase(result.slots, "{event is|events "
+      .. "are} shown together, numbered from 0; perf record -e '{EVENT,EVENT}' records a group")
   end
   local write = args.json and written.json or args.csv and written.csv or report_text.write
   local done, why = write(result, file, health, out, args, settings.columns,
