@@ -95,7 +95,7 @@ describe("perflua report -g", function()
       { "--call-graph=-1", words, "'-1': a share in percent expected" },
       { "--call-graph=1,1.5", words, "'1.5': a share in percent expected, and then a number "
         .. "of calls" },
-      { "-g", "--json", words, "--call-graph and --json" },
+      { "-g", "--json", words, "--call-graph and --json exclude each other" },
       { "-g", b:write(), "no event has call chains; perf record -g records them" },
     } do
       local message = table.remove(case)

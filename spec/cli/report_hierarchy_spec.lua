@@ -34,6 +34,7 @@ describe("perflua report --hierarchy", function()
     for _, case in ipairs {
       { "--csv", "--hierarchy and --csv exclude each other" },
       { "--fields=comm", "--hierarchy and --fields exclude each other" },
+      { "--field-separator=,", "--hierarchy and --field-separator exclude each other" },
       { "--sort=comm,period", "--hierarchy: -n, --show-total-period and "
         .. "--show-cpu-utilization name its columns" },
     } do

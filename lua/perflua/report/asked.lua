@@ -34,8 +34,7 @@ function asked.number(text, least, integer)
   return value and value == value and value >= least and value or nil
 end
 
--- Parses the words of the calls that are shown. Returns nil, and what is wrong with them, if
--- there is anything.
+-- Parses --call-graph. Returns nil if no calls are shown; or nil, and what is wrong with it.
 local function parse_graph(args)
   if not args["call-graph"] and not args.inverted then return nil end
   local made, message = graph.parse(args["call-graph"] or "")
@@ -44,7 +43,9 @@ local function parse_graph(args)
   if made.form == "none" then return nil end
   for _, option in ipairs { "csv", "json", "branch-stack", "hide-unresolved",
     "field-separator" } do
-    if args[option] then return nil, ("--call-graph and --%s"):format(option) end
+    if args[option] then
+      return nil, ("--call-graph and --%s exclude each other"):format(option)
+    end
   end
   return made
 end
@@ -104,7 +105,8 @@ end
 -- Makes the report one of rows below rows. Returns what is wrong with the options.
 local function parse_hierarchy(args, settings)
   if not args.hierarchy then return nil end
-  for _, option in ipairs { "fields", "children", "count", "csv", "json" } do
+  for _, option in ipairs { "fields", "children", "count", "csv", "json",
+    "field-separator" } do
     if args[option] then
       return ("--hierarchy and --%s exclude each other"):format(option)
     end
