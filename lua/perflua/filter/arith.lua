@@ -1,5 +1,5 @@
--- Arithmetic and comparison of filter operands, exact for every mix of signed, unsigned and
--- float.
+-- Arithmetic and equality of constants in filters, exact for every mix of signed, unsigned and
+-- float. The core does the same with the operands of records (src/query/program/arith.c).
 --
 -- Kinds of numbers: "signed"; "unsigned" and "address", whose 64 bits are read without a sign;
 -- "natural", a constant of 0 … 2^63-1; "bits", a hex constant with the top bit set, which takes
@@ -23,114 +23,26 @@ for kind in pairs(integer) do numeric[kind] = true end
 arith.is_unsigned, arith.is_number = unsigned, numeric
 arith.is_constant = adaptable -- kinds that only constants have
 
-local function swapped(compare)
-  return {
-    eq = function(a, b) return compare.eq(b, a) end,
-    lt = function(a, b) return compare.gt(b, a) end,
-    le = function(a, b) return compare.ge(b, a) end,
-    gt = function(a, b) return compare.lt(b, a) end,
-    ge = function(a, b) return compare.le(b, a) end,
-  }
-end
-
-local function equal(a, b) return a == b end
-
-local native = {
-  eq = equal,
-  lt = function(a, b) return a < b end,
-  le = function(a, b) return a <= b end,
-  gt = function(a, b) return a > b end,
-  ge = function(a, b) return a >= b end,
-}
-
-local both_unsigned = {
-  eq = equal,
-  lt = ult,
-  le = function(a, b) return not ult(b, a) end,
-  gt = function(a, b) return ult(b, a) end,
-  ge = function(a, b) return not ult(a, b) end,
-}
-
-local signed_unsigned = {
-  eq = function(s, u) return s == u and s >= 0 end,
-  lt = function(s, u) return s < 0 or ult(s, u) end,
-  le = function(s, u) return s < 0 or not ult(u, s) end,
-  gt = function(s, u) return s >= 0 and ult(u, s) end,
-  ge = function(s, u) return s >= 0 and not ult(s, u) end,
-}
-
 -- u < 0 stands for u + 2^64; for f in [2^63, 2^64) f - 2^64 is exact.
-local float_unsigned = {
-  eq = function(f, u)
-    if u >= 0 then return f == u end
-    return f >= TWO63 and f < TWO64 and f - TWO64 == u
-  end,
-  lt = function(f, u)
-    if u >= 0 then return f < u end
-    return f < TWO63 or f < TWO64 and f - TWO64 < u
-  end,
-  le = function(f, u)
-    if u >= 0 then return f <= u end
-    return f < TWO63 or f < TWO64 and f - TWO64 <= u
-  end,
-  gt = function(f, u)
-    if u >= 0 then return f > u end
-    return f >= TWO64 or f >= TWO63 and f - TWO64 > u
-  end,
-  ge = function(f, u)
-    if u >= 0 then return f >= u end
-    return f >= TWO64 or f >= TWO63 and f - TWO64 >= u
-  end,
-}
-
--- Operands that may turn out to be of different types: then they are unequal and in no order.
-local function guarded(compare)
-  local function guard(fn)
-    return function(a, b)
-      local x, y = type(a), type(b)
-      return x == y and (x == "number" or x == "string") and fn(a, b)
-    end
+local function equal_unsigned(u, x, kind)
+  if kind_of(x) == "float" and u < 0 then
+    return x >= TWO63 and x < TWO64 and x - TWO64 == u
   end
-  return {
-    eq = function(a, b) return type(a) == type(b) and compare.eq(a, b) end,
-    lt = guard(compare.lt), le = guard(compare.le), gt = guard(compare.gt),
-    ge = guard(compare.ge),
-  }
+  return u == x and (kind ~= "signed" or x >= 0)
 end
 
-local anything = guarded(native)
-local unsigned_float, unsigned_signed = swapped(float_unsigned), swapped(signed_unsigned)
-
--- An operand of kind "any" beside an unsigned one: an integer is taken as unsigned, too.
-local unsigned_any = {}
-for name in pairs(native) do
-  unsigned_any[name] = function(u, x)
-    local kind = kind_of(x)
-    if kind == "integer" then return both_unsigned[name](u, x) end
-    return kind == "float" and unsigned_float[name](u, x)
+---@param a any a present value
+---@param kind_a string
+---@param b any
+---@param kind_b string
+---@return boolean # an operand of kind "any" beside an unsigned one is taken as unsigned, too
+function arith.equal(a, kind_a, b, kind_b)
+  if unsigned[kind_a] or kind_a == "bits" and kind_b == "any" then
+    return equal_unsigned(a, b, kind_b)
+  elseif unsigned[kind_b] or kind_b == "bits" and kind_a == "any" then
+    return equal_unsigned(b, a, kind_a)
   end
-end
-local any_unsigned = swapped(unsigned_any)
-
----@param a string the kind of the left operand
----@param b string
----@return table<string, function> # eq lt le gt ge, for operands that are present
-function arith.comparison(a, b)
-  if unsigned[a] then
-    if unsigned[b] or adaptable[b] then return both_unsigned end
-    if b == "signed" then return unsigned_signed end
-    if b == "float" then return unsigned_float end
-    return b == "any" and unsigned_any or anything
-  elseif unsigned[b] then
-    if adaptable[a] then return both_unsigned end
-    if a == "signed" then return signed_unsigned end
-    if a == "float" then return float_unsigned end
-    return a == "any" and any_unsigned or anything
-  end
-  if b == "bits" and a == "any" then return any_unsigned end
-  if a == "bits" and b == "any" then return unsigned_any end
-  if a == "any" or b == "any" then return anything end
-  return native
+  return a == b
 end
 
 local function float_of(u) -- of an unsigned integer, correctly rounded

@@ -166,9 +166,8 @@ end
 
 -- The keys under which values of a kind are found in a table, if they equal the constant.
 local function add_keys(set, kind, item)
-  local equal = arith.comparison(kind, item.kind).eq
   for _, key in ipairs(arith.readings(kind, item.value)) do
-    if equal(key, item.value) then set[key] = true end
+    if arith.equal(key, kind, item.value, item.kind) then set[key] = true end
   end
 end
 

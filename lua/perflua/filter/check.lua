@@ -21,7 +21,6 @@ local kinds = require "perflua.filter.kinds"
 
 local fail = require("perflua.filter.lexer").fail
 local family, word = kinds.family, kinds.called
-local compare_name = { ["=="] = "eq", ["<"] = "lt", ["<="] = "le", [">"] = "gt", [">="] = "ge" }
 local condition = { boolean = true, any = true, ["nil"] = true }
 
 local check -- by op: (node, scope) sets node.kind, and may replace what the node is
@@ -129,7 +128,6 @@ local function check_comparison(node, scope)
   end
   node.negated = node.op == "~="
   node.op = node.negated and "==" or node.op
-  node.fn = arith.comparison(a.kind, b.kind)[compare_name[node.op]]
 end
 
 local function check_condition(node, side)
@@ -206,7 +204,7 @@ check = {
   ["and"] = check_logic, ["or"] = check_logic, ["not"] = check_not,
   ["~="] = check_comparison,
 }
-for op in pairs(compare_name) do check[op] = check_comparison end
+for op in ("== < <= > >="):gmatch("%S+") do check[op] = check_comparison end
 for op in ("+ - * / // % ^ & | ~ << >>"):gmatch("%S+") do check[op] = check_arithmetic end
 
 ---@class perflua.Node

@@ -1,6 +1,7 @@
--- Filter arithmetic and comparison, held against an oracle that splits numbers into 32-bit
--- halves.
+-- Filter arithmetic, equality, and the model's comparison, held against an oracle that splits
+-- numbers into 32-bit halves.
 local arith = require "perflua.filter.arith"
+local comparison = require "spec.support.model.comparison"
 
 -- A number's value as (n, m) with value = n * 2^32 + m, 0 <= m < 2^32: exact for every kind.
 local function halves(x, kind)
@@ -45,9 +46,10 @@ end
 describe("comparison in filters", function()
   it("is by value for every mix of signed, unsigned and float", function()
     each_pair(function(a, kind_a, b, kind_b)
-      local want, got = oracle(a, kind_a, b, kind_b), arith.comparison(kind_a, kind_b)
+      local want, got = oracle(a, kind_a, b, kind_b), comparison(kind_a, kind_b)
       local what = ("%s %s against %s %s"):format(kind_a, a, kind_b, b)
       assert.equal(want == 0, got.eq(a, b), what)
+      assert.equal(want == 0, arith.equal(a, kind_a, b, kind_b), what)
       assert.equal(want < 0, got.lt(a, b), what)
       assert.equal(want <= 0, got.le(a, b), what)
       assert.equal(want > 0, got.gt(a, b), what)
@@ -58,10 +60,11 @@ describe("comparison in filters", function()
   it("finds nothing equal to, below or above NaN", function()
     local nan = 0 / 0
     for _, kind in ipairs { "signed", "unsigned", "float" } do
-      for _, fn in pairs(arith.comparison("float", kind)) do
+      for _, fn in pairs(comparison("float", kind)) do
         assert.is_false(fn(nan, kind == "float" and 1.0 or -1))
       end
-      for _, fn in pairs(arith.comparison(kind, "float")) do
+      assert.is_false(arith.equal(nan, "float", kind == "float" and 1.0 or -1, kind))
+      for _, fn in pairs(comparison(kind, "float")) do
         assert.is_false(fn(kind == "float" and 1.0 or -1, nan))
       end
     end
@@ -69,20 +72,23 @@ describe("comparison in filters", function()
 
   it("reads a hex constant with the top bit set as its other operand is", function()
     local kernel = 0xffffffff80000000
-    assert.is_true(arith.comparison("address", "bits").ge(0xffffffff81000000, kernel))
-    assert.is_false(arith.comparison("address", "bits").ge(0x400000, kernel))
-    assert.is_true(arith.comparison("signed", "bits").eq(-1, 0xffffffffffffffff))
-    assert.is_false(arith.comparison("any", "bits").ge(0x400000, kernel))
+    assert.is_true(comparison("address", "bits").ge(0xffffffff81000000, kernel))
+    assert.is_false(comparison("address", "bits").ge(0x400000, kernel))
+    assert.is_true(comparison("signed", "bits").eq(-1, 0xffffffffffffffff))
+    assert.is_true(arith.equal(-1, "signed", 0xffffffffffffffff, "bits"))
+    assert.is_true(arith.equal(0x1p63, "any", 1 << 63, "bits"))
+    assert.is_false(comparison("any", "bits").ge(0x400000, kernel))
   end)
 
   it("finds values of different types unequal and in no order", function()
-    local any = arith.comparison("any", "any")
+    local any = comparison("any", "any")
     for _, pair in ipairs { { 1, "1" }, { "a", true }, { true, 1 } } do
       for _, fn in pairs(any) do assert.is_false(fn(pair[1], pair[2])) end
     end
     assert.is_true(any.lt("a", "b"))
     assert.is_true(any.eq(true, true))
-    assert.is_false(arith.comparison("unsigned", "any").eq(1, "1"))
+    assert.is_false(comparison("unsigned", "any").eq(1, "1"))
+    assert.is_false(arith.equal(1, "unsigned", "1", "any"))
   end)
 end)
 

@@ -1,5 +1,9 @@
 -- A checked expression as closures of a record, or of whatever its fields are read from.
 
+local comparison = require "spec.support.model.comparison"
+
+local names = { ["=="] = "eq", ["<"] = "lt", ["<="] = "le", [">"] = "gt", [">="] = "ge" }
+
 local emit -- [op](node, access) -> closure of a context
 
 local function closure(node, access) return (emit[node.op] or emit.binary)(node, access) end
@@ -77,7 +81,8 @@ end
 local function compare(node, access)
   local left, right, negated = closure(node.left, access), closure(node.right, access),
     node.negated
-  local fn, constant = node.fn, node.right.op == "const" and node.right.value
+  local fn = comparison(node.left.kind, node.right.kind)[names[node.op]]
+  local constant = node.right.op == "const" and node.right.value
   if constant then
     return function(x)
       local a = left(x)
@@ -202,6 +207,6 @@ emit = {
     end
   end,
 }
-for op in ("== < <= > >="):gmatch("%S+") do emit[op] = compare end
+for op in pairs(names) do emit[op] = compare end
 
 return closure

@@ -6,7 +6,7 @@
 -- measure. start(name) is the state before the first record, as core.result_put() takes it.
 -- The core says what states show.
 
-local arith = require "perflua.filter.arith"
+local comparison = require "spec.support.model.comparison"
 local average = require "spec.support.model.average"
 local sketch = require "spec.support.model.sketch"
 local sums = require "perflua.measures.sums"
@@ -44,9 +44,9 @@ end
 -- Least and greatest: numbers are below strings, and what is neither is left out, as NaN is.
 local function comes_first(kind, name) -- "lt" or "gt"
   if kind ~= "any" and kind ~= "string" and kind ~= "bytes" then
-    return arith.comparison(kind, kind)[name]
+    return comparison(kind, kind)[name]
   end
-  local compare = arith.comparison("any", "any")[name]
+  local compare = comparison("any", "any")[name]
   return function(x, best)
     if type(x) == type(best) then return compare(x, best) end
     return (type(x) == "number") == (name == "lt")
@@ -99,7 +99,7 @@ counting("hist", function(kind)
 end)
 
 counting("quantile", function(kind)
-  local bucket, less = sketch.scale(kind).bucket, arith.comparison(kind, kind).lt
+  local bucket, less = sketch.scale(kind).bucket, comparison(kind, kind).lt
   return function(state, x, n)
     if x ~= x then return end
     local counts, b = state[3], bucket(x)
