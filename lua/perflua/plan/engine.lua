@@ -13,8 +13,11 @@ local engine = {}
 
 local MAX_KEYS, MAX_MEASURES = 4096, 4096 -- as the core has them
 
--- The part of a description that all ways to read share.
-local function scope_of(spec, order)
+---The part of a description that all ways to read share.
+---@param spec table
+---@param order string
+---@return table
+function engine.reading(spec, order)
   return {
     types = spec.types, events = spec.events, event_nil = spec.event_nil,
     container = spec.container,
@@ -209,7 +212,7 @@ function engine.grouping(spec, keys, columns)
     return grouping
   end
   local builder = trees.builder()
-  local description = scope_of(spec, (engine.order(spec, keys, columns)))
+  local description = engine.reading(spec, (engine.order(spec, keys, columns)))
   description.filter = engine.filters(spec, builder)
   description.unnest = engine.unnest(spec, builder)
   description.most = spec.aside and spec.aside.most

@@ -18,21 +18,15 @@ plan.MAX_FIELDS = 255
 -- Values that it reads for one step of a loop.
 local MAX_VALUES = 4096
 
--- The options of core.cursor() for a query; others that walk records take the same.
-local function options_of(spec, filter, values)
-  return {
-    types = spec.types, events = spec.events, event_nil = spec.event_nil,
-    container = spec.container,
-    order = spec.order or "time", from = spec.from, to = spec.to, expand = spec.expand,
-    filter = filter,
-    values = values, reuse = spec.reuse,
-  }
-end
-
----Options of a walk over the records of a query that the core does by itself.
+---Options of a walk over the records of a query that the core does by itself: of a cursor, or
+---of others that walk records.
 ---@param spec table
 ---@return table
-function plan.walk(spec) return options_of(spec, engine.filters(spec, trees.builder())) end
+function plan.walk(spec)
+  local options = engine.reading(spec, spec.order or "time")
+  options.filter = engine.filters(spec, trees.builder())
+  return options
+end
 
 -- A closing value for a cursor.
 function plan.closing(cursor)
@@ -60,8 +54,8 @@ local function values_of(spec, refs, first)
   if spec.reader then return spec.reader:loop(spec, refs) end
   local builder, values = trees.builder(), { table.unpack(first or {}) }
   for _, ref in ipairs(refs) do values[#values + 1] = builder:value(ref) end
-  local options = options_of(spec, nil, values)
-  options.values_call = builder.calls
+  local options = engine.reading(spec, spec.order or "time")
+  options.values, options.values_call = values, builder.calls
   options.filter = engine.filters(spec, builder)
   options.unnest = engine.unnest(spec, builder)
   options.calls = builder.calls

@@ -21,7 +21,7 @@ function trees.builder() return setmetatable({}, Builder) end
 
 ---@param fn function
 ---@param kind string
----@param result "condition"|"key"|"event"|nil
+---@param result "condition"|"key"|nil what is made of its value
 ---@param why string
 ---@param args table[]? trees; nil: the function is given the record
 ---@return table
