@@ -1,5 +1,6 @@
 -- perflua sched FILE: how long threads ran, and how long they waited for a processor.
 
+local comms = require "perflua.waits.comms"
 local described = require "perflua.toolkit.described"
 local result_table = require "perflua.table.result_table"
 local perflua = require "perflua"
@@ -58,7 +59,7 @@ local function query_of(file, args)
   query = query:group_by("key", "state"):count():sum("duration")
     :sum("duration - in_blocked"):as("ready"):max("duration - in_blocked"):as("longest")
     :max_by("stop", "duration - in_blocked"):as("longest_end"):max("so_far"):as("so_far")
-  -- a stream is read once: other recordings are asked for names where they are needed
+  -- a stream is read once: of other recordings switches are read for names that are missing
   if not file.size then query = query:last "args.next_comm":as "comm" end
   -- of spans that the window cuts those that begin in it are counted, or end in it
   return options.window and query:sum("start == time and 1"):as("begun")
@@ -81,22 +82,6 @@ local function threads_of(made)
     thread[row.state] = row
   end
   return threads
-end
-
--- Returns a function that names threads as the last switch to them did, of a recording whose
--- other records do not name them.
-local function namer_of(file, args)
-  local names
-  return function(tid)
-    if not names and file.size then
-      names = {}
-      for row in samples.narrow(file:samples(switches.event), { time = args.time })
-          :group_by("args.next_pid"):last "args.next_comm":as "comm":table():rows() do
-        names[row["args.next_pid"]] = row.comm ~= "" and row.comm or nil
-      end
-    end
-    return names and names[tid]
-  end
 end
 
 -- The states of a thread that could run, and did not.
@@ -148,15 +133,15 @@ function tool.run(file, args, out)
   local list = result_table.new(columns, "max_us")
   samples_with_losses.read_names(file)
   local query = query_of(file, args)
-  local made, name_of = query:table(), namer_of(file, args)
+  local made, comm_of = query:table(), comms.reader(file,
+    samples.narrow(file:samples(switches.event), { time = args.time }))
   for _, thread in ipairs(threads_of(made)) do
     local run, row, without = thread.running, columns_of(thread)
     unwoken = unwoken + without
     if run and run.so_far and run.count == 1 then
       unseen = unseen + 1
     elseif run and (not is_chosen or is_chosen(thread.tid)) then
-      local known = file:thread(thread.tid)
-      row.comm = known and known.comm or row.comm or name_of(thread.tid)
+      row.comm = comm_of(thread.tid) or row.comm
       list:add(row)
     end
   end
