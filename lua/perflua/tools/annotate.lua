@@ -149,7 +149,8 @@ end
 local function write_quickfix(file, read, out, args, settings)
   local list = {}
   local n = each_listing(file, read, args, settings, function(listing, events)
-    table.move(written.quickfix(listing, events, settings), 1, #listing, #list + 1, list)
+    local lines = written.quickfix(listing, events, settings)
+    table.move(lines, 1, #lines, #list + 1, list)
   end)
   table.sort(list, function(a, b)
     if a.period ~= b.period then return a.period > b.period end
