@@ -3,8 +3,8 @@
  * row's sum, or of a ratio of sums.
  *
  * A resample draws each slice for all rows together, and draws neighbouring slices together if
- * the row's values are correlated (see choose_block_length()). Rows are sparse. Equal input
- * gives equal results: the caller gives the seed.
+ * the row's values in them are correlated. Rows are sparse. Equal input gives equal results:
+ * the caller gives the seed.
  */
 #ifndef PERFLUA_STATS_BOOTSTRAP_H
 #define PERFLUA_STATS_BOOTSTRAP_H

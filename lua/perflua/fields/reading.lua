@@ -14,7 +14,7 @@ local MAX_STEPS <const> = 8 -- as the core has them
 
 local constant = { number = true, string = true, boolean = true }
 
--- Members of events that are told by records which are met while others are read.
+-- Members of events that come with records among the others.
 local late = { unit = true, scale = true }
 
 local function getter_of(root, path)
@@ -73,7 +73,8 @@ local function values_by_event(ref, file)
   return values
 end
 
--- A composite is there or not; as a value only Lua has it.
+-- Returns whether a field is an object: the core knows whether it is there, but only Lua has
+-- its value.
 local function is_composite(ref)
   local path = ref.path
   return ref.kind == "view" or math.type(path[#path]) ~= nil and path[#path - 1] == "inlined"

@@ -25,7 +25,8 @@ local function side_for(ref, side)
   return ref and (ref.types or ref.checks or ref.mixed) and side or 0
 end
 
--- Returns a tree of a Ref of which it matters whether it is there, or how many items it has.
+-- Returns a tree of a Ref that is not read for its value: it tells whether the field is there,
+-- or how many items it has.
 local function tested(ref)
   if ref.node.op ~= "field" then return ref.node end
   return { op = "field", kind = ref.kind, ref = ref, tested = true }

@@ -78,8 +78,8 @@ local function key_places(self, refs, side)
   return places
 end
 
--- Returns the column of the conditions of a part that only records of its types and events are
--- asked; nil: it has none. Parts with equal descriptions share it.
+-- Returns the column of the conditions of a part, which apply to records of its types and
+-- events only; nil: it has none. Parts with equal descriptions share it.
 local function test_of(self, part)
   if not part.filters[1] then return nil end
   local known = type(part.where) == "string" and self.tests[part.text]

@@ -1,6 +1,6 @@
--- Runs a query script: over one recording in this process, over several in processes, some of
--- them at a time. A process is a copy of this one, which has loaded the library and the script:
--- that takes a tenth of the time of a start.
+-- Runs a query script: over one recording in this process, over several in child processes, a
+-- few of them at a time. A child is a copy of this process, with the library and the script
+-- loaded: forking takes a tenth of the time of a start.
 
 local core = require "perflua.core"
 local needs = require "perflua.meta.needs"
@@ -9,7 +9,7 @@ local returned = require "perflua.meta.returned"
 
 local run = {}
 
-run.STOP, run.APART = "stop", "apart" -- what run.children() may be told when a process ended
+run.STOP, run.APART = "stop", "apart" -- verdicts of done(), see run.children()
 
 local FAILED = 1
 
@@ -79,8 +79,9 @@ end
 ---@param jobs table[] of jobs(): the recordings of each process
 ---@param at_a_time integer? default: one for each processor
 ---@param done fun(job: table, out: file*?, message: string?): any for each as it ends, with
---- what it wrote; or without if it failed, and why if it did not say so itself. run.STOP: no
---- others are to be started; run.APART: its recordings are to be read again, each alone
+--- what it wrote; without it if the process failed, and with a message if it wrote none.
+--- Returns run.STOP to start no others, run.APART to read the job's recordings again, each in
+--- a process of its own
 function run.children(host, read, jobs, at_a_time, done)
   local running, n, next_one, going = {}, 0, 1, true
   local most, total = at_a_time or core.processors(), jobs[#jobs].first + #jobs[#jobs] - 1
@@ -118,7 +119,7 @@ function run.children(host, read, jobs, at_a_time, done)
       running[pid], n = nil, n - 1
       if status ~= 0 then child.out:close() end
       if status ~= 0 and #child.job > 1 then
-        read_apart(child.job) -- some may be well
+        read_apart(child.job) -- some of its recordings may have results
       else
         end_child(child.job, status == 0 and child.out or nil, describe_status(status))
       end

@@ -132,7 +132,7 @@ function engine.calls_lua(spec)
   return false
 end
 
--- Says what is not the same in every order; nil: nothing.
+-- Returns why the answer depends on the order of records; nil: it does not.
 local function depends(spec, keys, columns)
   for _, column in ipairs(columns) do
     local row = measures[column.measure] -- none of what only programs keep
@@ -165,8 +165,8 @@ function engine.order(spec, keys, columns)
   return "any", "the answer is the same in any order"
 end
 
--- The description with keys and measures; keys_call, measures_call, calls: why these, or any
--- part of it, call functions.
+-- Adds keys and measures to a description, and as keys_call, measures_call and calls why these,
+-- or any part of it, call functions. Returns it.
 local function described(description, keys, columns, builder)
   local before = builder.calls
   builder.calls = nil

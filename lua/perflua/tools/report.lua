@@ -193,7 +193,7 @@ function tool.explain(file, args, settings)
   return parts
 end
 
--- Prints what is not of samples. Returns whether that is all that is asked for.
+-- Prints what the options ask for besides rows. Returns whether they ask for no rows.
 local function write_others(file, args, out)
   if args.header or args["header-only"] then header.run(file, {}, out) end
   if args["header-only"] then

@@ -106,7 +106,8 @@ local function parse(args)
     count = count }
 end
 
--- Returns what of the options chooses samples of a stream: what is recorded is chosen already.
+-- Returns the options that choose samples of the stream. perf record has applied --event and
+-- --cpu to what it records.
 local function chosen_of(args, is_recorded)
   if not is_recorded then return args end
   return setmetatable({ event = false, cpu = false }, { __index = args })

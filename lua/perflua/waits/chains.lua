@@ -1,10 +1,10 @@
--- Chains of wakers: who woke a thread, before it who had woken that one when it last slept, and
--- so on, until an interrupt woke one.
+-- Chains of wakers: the thread that woke a thread, the thread that had woken that one before
+-- its last run, and so on, up to an interrupt.
 
 local chains = {}
 
--- Runs of each thread that are remembered. Wakes are told when the woken thread runs; until
--- then its waker may have slept, and run, again.
+-- Runs of each thread that are remembered. A wake is known when the woken thread runs: by then
+-- its waker may have slept and run again.
 local MOST_RUNS <const> = 64
 
 -- Returns the chain of the last run of a waker before a time; nil: none is known.

@@ -1,4 +1,4 @@
--- Names of threads. Where nothing was recorded of a thread's start, switches to it say its
+-- Names of threads. If the start of a thread was not recorded, the last switch to it has its
 -- name.
 
 local switches = require "perflua.waits.switches"

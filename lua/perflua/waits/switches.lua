@@ -1,22 +1,22 @@
--- Descriptions for pair() of what sched:sched_switch says: records that end and begin the runs
--- of threads on processors, and the times off them. The idle threads, whose id is 0, have
--- neither.
+-- Options of pair() for switches: for the runs of threads on processors, and for the times off
+-- them. The idle threads, whose id is 0, have neither.
 
 local switches = {}
 
 local SWITCH <const> = "sched:sched_switch"
 local COMES <const>, LEAVES <const> = "args.next_pid ~= 0", "args.prev_pid ~= 0"
 
--- The low bits of prev_state (include/trace/events/sched.h): none is set of a thread that can
--- go on. 0x200 was parked before Linux 4.14; 0x30 ends a thread.
-local CAN_GO_ON <const> = "args.prev_state & 0x2ff == 0 and " .. LEAVES
+-- The bits of prev_state (include/trace/events/sched.h) with which a thread waits: without any
+-- it can go on. 0x200 was parked before Linux 4.14. A thread with 0x30 has ended.
+local WAITS <const> = 0x2ff
+local CAN_GO_ON <const> = ("args.prev_state & 0x%x == 0 and %s"):format(WAITS, LEAVES)
 local LIVES_ON <const> = LEAVES .. " and args.prev_state & 0x30 == 0"
 
 switches.event = SWITCH
 
 ---@param state integer prev_state
 ---@return boolean # whether a thread was preempted: it does not wait for anything
-function switches.can_go_on(state) return state & 0x2ff == 0 end
+function switches.can_go_on(state) return state & WAITS == 0 end
 
 ---A note: what happens to threads of which only the switches to them were recorded.
 switches.UNSEEN = "{thread was|threads were} not seen to leave a processor: {it is|they are} "
@@ -45,7 +45,8 @@ end
 -- Types of the records that tell when threads leave and come, with --switch-events.
 local RECORDS <const> = { "switch", "switch_cpu_wide" }
 
--- Returns whether a recording has records of switches: then threads leave and come by these.
+-- Returns whether a recording has records of switches, which then tell when threads leave and
+-- come.
 local function has_records(file)
   for _, event in ipairs(file.events) do
     if event.context_switch then return true end
