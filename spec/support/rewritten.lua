@@ -1,6 +1,7 @@
 -- Recordings that perflua wrote, compared with those that they were written from.
 local files = require "spec.support.files"
 local perflua = require "perflua"
+local recording = require "perflua.recording"
 local seen = require "spec.support.seen"
 
 local rewritten = {}
@@ -19,22 +20,37 @@ function rewritten.path()
   return path
 end
 
---- The records of a File, without those of the container, as text.
-function rewritten.records(file, order)
-  return seen.each(file:records { order = order or "file" })
-end
-
---- The records of a File that was written in a form, without the names that a pipe gets.
-function rewritten.copied(file, form)
-  local list, names = {}, {}
-  for _, event in ipairs(form.pipe and file.events or {}) do
-    names[('name=%q '):format(event.name)] = true
-  end
-  for _, line in ipairs(rewritten.records(file)) do
-    local name = line:find 'type="event_update"' and line:match '(name="[^"]*" )'
-    if not names[name or ""] then list[#list + 1] = line end
+--- The records of a File as text; of the container's those of build-ids and of formats of
+--- tracepoints, which count in files, too, but if they go to or come from a pipe.
+function rewritten.records(file, order, pipes)
+  local list, counts = {}, { build_id = true, tracing_data = true }
+  for r in file:records { order = order or "file", container = true } do
+    local desc = recording.types()[r.type]
+    if not (desc and desc.container) or not pipes and counts[r.type] then
+      list[#list + 1] = seen.of(r)
+    end
   end
   return list
+end
+
+-- Leaves out the records that name events.
+local function without_names(list, events)
+  local names, kept = {}, {}
+  for _, event in ipairs(events) do names[('name=%q '):format(event.name)] = true end
+  for _, line in ipairs(list) do
+    local name = line:find 'type="event_update"' and line:match '(name="[^"]*" )'
+    if not names[name or ""] then kept[#kept + 1] = line end
+  end
+  return kept
+end
+
+--- Those of a File, and of its copy in a form; without the names that events get in a pipe.
+function rewritten.both(file, copy, form, order)
+  local pipes = file.mode == "pipe" or form.pipe
+  local expected = rewritten.records(file, order, pipes)
+  local found = rewritten.records(copy, nil, pipes)
+  if not form.pipe or file.mode == "pipe" then return expected, found end
+  return without_names(expected, copy.events), without_names(found, copy.events)
 end
 
 --- Writes a query, or all records of a File, in a form; returns the new File and the summary.

@@ -89,8 +89,9 @@ static bool copy_payload(struct pw_writer *w, struct pd_stream *stream, struct p
 	return true;
 }
 
-/* Adds a piece of an AUX area, with the data after it. */
-static bool write_aux(struct pw_writer *w, const struct pd_record *rec, struct pd_error *err)
+/* Adds a record and the data after it, such as a piece of an AUX area. */
+static bool write_with_data(struct pw_writer *w, const struct pd_record *rec,
+			    struct pd_error *err)
 {
 	struct pd_stream *stream = &w->like->streams[rec->stream];
 	struct pd_section payload = pd_record_payload(rec);
@@ -111,7 +112,7 @@ enum fate {
 	MADE_ANEW, /* the writer makes its own */
 	ROUND_END,
 	LEFT_OUT,  /* of an AUX area that the copy does not have whole */
-	AUX_PIECE, /* with the data after it */
+	WITH_DATA, /* with the data after it */
 	ALONE,	   /* perf's own: never compressed */
 	COPIED,
 };
@@ -119,11 +120,26 @@ enum fate {
 static bool is_aux(uint32_t type)
 {
 	return type == PD_RECORD_AUX || type == PD_RECORD_ITRACE_START ||
-	       type == PD_RECORD_AUXTRACE_INFO;
+	       type == PD_RECORD_AUXTRACE_INFO || type == PD_RECORD_AUXTRACE;
+}
+
+/*
+ * Returns how a record is written that describes the recording in pipe mode. In a file only
+ * those of build-ids count, and simpleperf's formats of tracepoints.
+ */
+static enum fate fate_of_metadata(const struct pw_writer *w, const struct pd_record *rec)
+{
+	if (w->like->pipe)
+		return w->how.pipe && pw_is_late(w, rec) ? ALONE : MADE_ANEW;
+	if (w->how.pipe && rec->type != PD_RECORD_BUILD_ID)
+		return MADE_ANEW;
+	return pd_payload_size(rec) ? WITH_DATA : ALONE;
 }
 
 static enum fate find_fate(const struct pw_writer *w, const struct pd_record *rec)
 {
+	enum fate fate = rec->type < PD_RECORD_USER ? COPIED : ALONE;
+
 	switch (rec->type) {
 	case PD_RECORD_COMPRESSED:
 	case PD_RECORD_COMPRESSED2:
@@ -133,19 +149,22 @@ static enum fate find_fate(const struct pw_writer *w, const struct pd_record *re
 	case PD_RECORD_TRACING_DATA:
 	case PD_RECORD_BUILD_ID:
 	case PD_RECORD_HEADER_FEATURE:
-		return w->how.pipe && pw_is_late(w, rec) ? ALONE : MADE_ANEW;
+		fate = fate_of_metadata(w, rec);
+		break;
 	case PD_RECORD_FINISHED_ROUND:
 		return ROUND_END;
 	case PD_RECORD_AUXTRACE:
-		return !w->how.selects && pd_stream_holds(&w->like->streams[rec->stream],
-							  pd_record_payload(rec)) ?
-			       AUX_PIECE :
-			       LEFT_OUT;
+		fate = WITH_DATA;
+		break;
 	default:
-		if (w->how.selects && is_aux(rec->type))
-			return LEFT_OUT;
-		return rec->type < PD_RECORD_USER ? COPIED : ALONE;
+		break;
 	}
+	if (w->how.selects && is_aux(rec->type))
+		return LEFT_OUT;
+	if (fate == WITH_DATA &&
+	    !pd_stream_holds(&w->like->streams[rec->stream], pd_record_payload(rec)))
+		return LEFT_OUT;
+	return fate;
 }
 
 static void count_record(struct pw_writer *w, struct pd_record *rec)
@@ -175,8 +194,8 @@ bool pw_write(struct pw_writer *w, struct pd_record *rec, struct pd_error *err)
 		return true;
 	case ROUND_END:
 		return w->how.sorts || (end_round(w, err) && check_output(w, err));
-	case AUX_PIECE:
-		ok = end_block(w, err) && write_aux(w, rec, err);
+	case WITH_DATA:
+		ok = end_block(w, err) && write_with_data(w, rec, err);
 		break;
 	case ALONE:
 		ok = end_block(w, err);

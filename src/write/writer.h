@@ -34,13 +34,13 @@ struct pw_summary {
 	uint64_t plain_bytes;	    /* of the records, before they are compressed */
 	uint64_t bytes;		    /* of the whole recording */
 	struct pd_time_range times; /* of samples */
-	/* records of AUX areas that were left out, and the bytes of the areas */
+	/* records, mostly of AUX areas, that were left out, and the bytes of data after them */
 	uint64_t aux_records, aux_bytes;
 	/* features, by bit, that could not be read, or that a pipe cannot have */
 	bool unreadable[PD_FEATURES], unfit[PD_FEATURES];
 };
 
-/* Where the record of a piece of an AUX area was, and where it is. */
+/* Where a record with data after it was, and where it is. */
 struct pw_moved {
 	uint64_t from, to;
 };
@@ -73,9 +73,9 @@ bool pw_writer_init(struct pw_writer *w, struct pd_file *like, int fd, const str
 void pw_writer_deinit(struct pw_writer *w);
 
 /*
- * Adds a record of `like`, with the payload after it. Records that only describe the recording,
- * and compressed ones, are left out: the writer makes its own. Returns false with *err, of the
- * code "WRITE" if the output fails (out.error).
+ * Adds a record of `like`, with the payload after it. Records that describe a recording in pipe
+ * mode, and compressed ones, are left out: the writer makes its own. Returns false with *err,
+ * of the code "WRITE" if the output fails (out.error).
  */
 bool pw_write(struct pw_writer *w, struct pd_record *rec, struct pd_error *err);
 
