@@ -318,7 +318,6 @@ needs.describe("capstone,this architecture", "the head of perflua annotate", fun
     tree:sh "objcopy --only-keep-debug odd odd.debug && mkdir -p fs && cp odd.debug fs/odd"
     local recording = sampled("/odd", program.build_id, { program.odd, program.odd + 6 })
     local got = run.perflua { "annotate", "--symfs", tree.path .. "/fs", recording, "odd" }
-    if got.out:find "no sample is in" then return end -- its segments are not known
     has(got.out, "# no instructions: only a debug file was found, which has no code\n")
   end)
 
