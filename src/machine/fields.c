@@ -2,84 +2,11 @@
 
 #include <string.h>
 
-#include "instructions.h"
+#include "asked.h"
 #include "internal.h"
 #include "resolver.h"
 #include "perfdata/format/perf_text.h"
 #include "perfdata/format/views.h"
-
-static bool asks_data_address(const struct pd_asked *asked)
-{
-	return asked->field == PD_SYS_SYMBOL_DADDR || asked->field == PD_SYS_DSO_DADDR;
-}
-
-/*
- * Finds the address that is asked about, the record's ip or addr unless `asked` names one, and
- * its context. Returns false if the record has none.
- */
-static bool find_asked_address(const struct pm_resolver *r, const struct pd_record *rec,
-			       const struct pd_asked *asked, struct pm_addr_context *context,
-			       uint64_t *address)
-{
-	const struct pm_field_ids *ids = &r->system->ids;
-	bool data = asks_data_address(asked);
-	int64_t v;
-
-	pm_addr_context_of(r->system, rec, context);
-	if (asked->of_address) {
-		context->mode = (enum pd_cpumode)asked->mode;
-		*address = asked->address;
-		if (asked->is_implied)
-			context->mode = pm_implied_mode(r->system, context, *address);
-		return true;
-	}
-	context->any_mode = data;
-	if (!pm_integer(rec, data ? ids->addr : ids->ip, &v))
-		return false;
-	*address = (uint64_t)v;
-	return true;
-}
-
-static bool find_dso_address(const struct pm_resolver *r, const struct pd_record *rec,
-			     const struct pd_asked *asked, struct pm_dso_address *at)
-{
-	const struct pm_map *map;
-	struct pm_addr_context context;
-	uint64_t address;
-
-	if (!find_asked_address(r, rec, asked, &context, &address))
-		return false;
-	map = pm_map_at(r->system, &context, address);
-	at->dso = map ? map->dso : NULL;
-	at->address = map ? pm_map_address(map, address) : address;
-	at->time = context.time;
-	return true;
-}
-
-/* Finds the binary at the address that is asked about, without opening it. */
-static bool get_dso_address(struct pm_resolver *r, const struct pd_record *rec,
-			    const struct pd_asked *asked, struct pm_dso_address *at)
-{
-	uint64_t revision = r->system->revision;
-
-	if (asked->of_address || asks_data_address(asked))
-		return find_dso_address(r, rec, asked, at);
-	if (!pm_is_at_position(&r->own.position, rec) || r->own.revision != revision) {
-		r->own.position.is_set = false;
-		if (!find_dso_address(r, rec, asked, &r->own.at))
-			return false;
-		pm_set_position(&r->own.position, rec);
-		r->own.revision = revision;
-	}
-	*at = r->own.at;
-	return true;
-}
-
-static const struct ps_symbol *find_symbol_at(struct pm_resolver *r,
-					      const struct pm_dso_address *at)
-{
-	return at->dso ? pm_symbol_at(r, at->dso, at->address, at->time) : NULL;
-}
 
 static void set_text_value(struct pd_value *out, const char *text)
 {
@@ -116,10 +43,9 @@ static void get_cgroup_path(struct pm_resolver *r, const struct pd_record *rec,
 static void get_symbol(struct pm_resolver *r, const struct pd_record *rec,
 		       const struct pd_asked *asked, struct pd_value *out)
 {
-	const struct ps_symbol *symbol;
 	struct pm_dso_address at;
+	const struct ps_symbol *symbol = pm_asked_symbol(r, rec, asked, &at);
 
-	symbol = get_dso_address(r, rec, asked, &at) ? find_symbol_at(r, &at) : NULL;
 	if (!symbol)
 		return;
 	out->type = PD_STR;
@@ -130,10 +56,9 @@ static void get_symbol(struct pm_resolver *r, const struct pd_record *rec,
 static void get_symoff(struct pm_resolver *r, const struct pd_record *rec,
 		       const struct pd_asked *asked, struct pd_value *out)
 {
-	const struct ps_symbol *symbol;
 	struct pm_dso_address at;
+	const struct ps_symbol *symbol = pm_asked_symbol(r, rec, asked, &at);
 
-	symbol = get_dso_address(r, rec, asked, &at) ? find_symbol_at(r, &at) : NULL;
 	if (symbol)
 		set_field_integer(out, PD_UINT, at.address - symbol->start);
 }
@@ -143,7 +68,7 @@ static void get_dso(struct pm_resolver *r, const struct pd_record *rec,
 {
 	struct pm_dso_address at;
 
-	if (!get_dso_address(r, rec, asked, &at))
+	if (!pm_asked_dso(r, rec, asked, &at))
 		return;
 	if (!at.dso) {
 		set_text_value(out, PM_UNKNOWN);
@@ -154,26 +79,10 @@ static void get_dso(struct pm_resolver *r, const struct pd_record *rec,
 	out->s.n = at.dso->name_length;
 }
 
-/*
- * Returns the source line that is asked for; NULL if it is not known. Frames of a call chain
- * have the line of their own function, not of one inlined there.
- */
-static const struct ps_line *find_asked_line(struct pm_resolver *r, const struct pd_record *rec,
-					     const struct pd_asked *asked)
-{
-	const struct ps_line *lines;
-	struct pm_dso_address at;
-	size_t n = 0;
-
-	if (get_dso_address(r, rec, asked, &at) && at.dso)
-		n = ps_dso_lines(at.dso, at.address, &lines);
-	return n ? &lines[asked->of_address ? n - 1 : 0] : NULL;
-}
-
 static void get_srcline(struct pm_resolver *r, const struct pd_record *rec,
 			const struct pd_asked *asked, struct pd_value *out)
 {
-	const struct ps_line *line = find_asked_line(r, rec, asked);
+	const struct ps_line *line = pm_asked_line(r, rec, asked);
 
 	set_text_value(out, line ? line->srcline : NULL);
 }
@@ -181,7 +90,7 @@ static void get_srcline(struct pm_resolver *r, const struct pd_record *rec,
 static void get_srcfile(struct pm_resolver *r, const struct pd_record *rec,
 			const struct pd_asked *asked, struct pd_value *out)
 {
-	const struct ps_line *line = find_asked_line(r, rec, asked);
+	const struct ps_line *line = pm_asked_line(r, rec, asked);
 
 	set_text_value(out, line ? line->srcfile : NULL);
 }
@@ -189,10 +98,9 @@ static void get_srcfile(struct pm_resolver *r, const struct pd_record *rec,
 static void get_symbol_size(struct pm_resolver *r, const struct pd_record *rec,
 			    const struct pd_asked *asked, struct pd_value *out)
 {
-	const struct ps_symbol *symbol;
 	struct pm_dso_address at;
+	const struct ps_symbol *symbol = pm_asked_symbol(r, rec, asked, &at);
 
-	symbol = get_dso_address(r, rec, asked, &at) ? find_symbol_at(r, &at) : NULL;
 	if (symbol)
 		set_field_integer(out, PD_UINT, symbol->end - symbol->start);
 }
@@ -247,33 +155,10 @@ static void get_comm_nodigit(struct pm_resolver *r, const struct pd_record *rec,
 	out->s.n = n;
 }
 
-size_t pm_inlined(struct pm_resolver *r, const struct pd_record *rec,
-		  const struct pd_asked *asked, const struct ps_line **lines)
-{
-	struct pm_dso_address at;
-	size_t n = 0;
-
-	if (get_dso_address(r, rec, asked, &at) && at.dso)
-		n = ps_dso_lines(at.dso, at.address, lines);
-	return n ? n - 1 : 0; /* the last one is not inlined */
-}
-
-/* Each member of a map is looked up anew, so that no map has to be kept. */
-static const struct pm_map *find_asked_map(struct pm_resolver *r, const struct pd_record *rec,
-					   const struct pd_asked *asked)
-{
-	struct pm_addr_context context;
-	uint64_t address;
-
-	if (!find_asked_address(r, rec, asked, &context, &address))
-		return NULL;
-	return pm_map_at(r->system, &context, address);
-}
-
 static void get_map_view(struct pm_resolver *r, const struct pd_record *rec,
 			 const struct pd_asked *asked, struct pd_value *out)
 {
-	if (!find_asked_map(r, rec, asked))
+	if (!pm_asked_map(r, rec, asked))
 		return;
 	out->type = PD_VIEW;
 	out->view = (struct pd_view){ .desc = &pd_view_map, .rec = rec };
@@ -282,7 +167,7 @@ static void get_map_view(struct pm_resolver *r, const struct pd_record *rec,
 static void get_map_part(struct pm_resolver *r, const struct pd_record *rec,
 			 const struct pd_asked *asked, struct pd_value *out)
 {
-	const struct pm_map *map = find_asked_map(r, rec, asked);
+	const struct pm_map *map = pm_asked_map(r, rec, asked);
 
 	if (map)
 		pm_map_member(map, asked->field, out);
@@ -305,7 +190,7 @@ static void get_map_build_id(struct pm_resolver *r, const struct pd_record *rec,
 {
 	struct pm_dso_address at;
 
-	if (get_dso_address(r, rec, asked, &at) && at.dso)
+	if (pm_asked_dso(r, rec, asked, &at) && at.dso)
 		set_build_id(out, at.dso);
 }
 
@@ -338,7 +223,7 @@ void pm_map_member(const struct pm_map *map, uint32_t field, struct pd_value *ou
 static void get_dso_size(struct pm_resolver *r, const struct pd_record *rec,
 			 const struct pd_asked *asked, struct pd_value *out)
 {
-	const struct pm_map *map = find_asked_map(r, rec, asked);
+	const struct pm_map *map = pm_asked_map(r, rec, asked);
 	const struct ps_table *table;
 
 	if (!map)
@@ -369,26 +254,9 @@ static void get_unresolved(struct pm_resolver *r, const struct pd_record *rec,
 {
 	struct pm_dso_address at;
 
-	if (get_dso_address(r, rec, asked, &at) && !find_symbol_at(r, &at))
+	if (pm_asked_dso(r, rec, asked, &at) &&
+	    !(at.dso && pm_symbol_at(r, at.dso, at.address, at.time)))
 		set_field_integer(out, PD_ADDR, at.address);
-}
-
-bool pm_instruction_of(struct pm_resolver *r, const struct pd_record *rec,
-		       struct pm_instruction *out)
-{
-	const struct pd_asked asked = { 0 };
-	struct pm_dso_address at;
-
-	return get_dso_address(r, rec, &asked, &at) && pm_instruction_at(r, &at, out);
-}
-
-bool pm_source_line_of(struct pm_resolver *r, const struct pd_record *rec,
-		       struct pm_source_line *out)
-{
-	const struct pd_asked asked = { 0 };
-	struct pm_dso_address at;
-
-	return get_dso_address(r, rec, &asked, &at) && pm_source_line_at(r, &at, out);
 }
 
 /* Sets *out to the text that the resolver holds. */

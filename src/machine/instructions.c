@@ -1,17 +1,22 @@
-#include "instructions.h"
+/* The instruction and the line of source text at the ip of a record. */
+#include "fields.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "asked.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/vector.h"
 #include "disasm/disasm.h"
+#include "resolver.h"
 #include "symbols/code.h"
 #include "symbols/source.h"
 
 #define PAGE	UINT64_C(4096)
 #define LONGEST 16 /* bytes of an instruction */
+
+static const struct pd_asked own_ip = { 0 };
 
 /* The code of a function, or where none is known of a page and the start of the next. */
 struct function {
@@ -158,22 +163,23 @@ static struct function *find_code(struct pm_instructions *instructions, struct p
 	return function;
 }
 
-bool pm_instruction_at(struct pm_resolver *r, const struct pm_dso_address *at,
+bool pm_instruction_of(struct pm_resolver *r, const struct pd_record *rec,
 		       struct pm_instruction *out)
 {
 	struct pm_instructions *instructions = get_instructions(r);
+	struct pm_dso_address at;
 	const struct ps_symbol *symbol;
 	const struct function *function;
 	uint64_t offset;
 	size_t size;
 
-	if (!instructions || !at->dso)
+	if (!instructions || !pm_asked_dso(r, rec, &own_ip, &at) || !at.dso)
 		return false;
-	symbol = pm_symbol_at(r, at->dso, at->address, at->time);
-	function = find_code(instructions, at->dso, symbol, at->address);
+	symbol = pm_symbol_at(r, at.dso, at.address, at.time);
+	function = find_code(instructions, at.dso, symbol, at.address);
 	if (!function || !function->decoder)
 		return false;
-	offset = at->address - function->start;
+	offset = at.address - function->start;
 	if (offset >= function->code.size)
 		return false;
 	size = pi_decode(function->decoder, function->code.bytes + offset,
@@ -209,15 +215,16 @@ static struct ps_source *find_file(struct pm_instructions *instructions, const c
 	return file->source;
 }
 
-bool pm_source_line_at(struct pm_resolver *r, const struct pm_dso_address *at,
+bool pm_source_line_of(struct pm_resolver *r, const struct pd_record *rec,
 		       struct pm_source_line *out)
 {
 	struct pm_instructions *instructions = get_instructions(r);
 	const struct ps_line *lines;
+	struct pm_dso_address at;
 	struct ps_source *source;
 
-	if (!instructions || !at->dso || !ps_dso_lines(at->dso, at->address, &lines) ||
-	    !lines[0].file || !lines[0].line)
+	if (!instructions || !pm_asked_dso(r, rec, &own_ip, &at) || !at.dso ||
+	    !ps_dso_lines(at.dso, at.address, &lines) || !lines[0].file || !lines[0].line)
 		return false;
 	source = find_file(instructions, lines[0].file);
 	out->file = lines[0].file;

@@ -1,5 +1,4 @@
 #include "resolver.h"
-#include "instructions.h"
 
 #include <stdlib.h>
 

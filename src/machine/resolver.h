@@ -58,7 +58,7 @@ struct pm_dso_address {
 	uint64_t time;	    /* that of the address context */
 };
 
-struct pm_instructions; /* see instructions.h */
+struct pm_instructions; /* see instructions.c */
 
 struct pm_resolver {
 	struct pm_system *system;
@@ -92,5 +92,8 @@ struct pm_resolver {
 
 /* Destroys the printers. */
 void pm_messages_destroy(struct pm_resolver *resolver);
+
+/* Frees the code and the source files that a resolver remembers. */
+void pm_instructions_destroy(struct pm_instructions *instructions);
 
 #endif
