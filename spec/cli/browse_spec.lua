@@ -119,6 +119,20 @@ needs.describe("terminal,ncurses", "perflua browse", function()
     quit(t)
   end)
 
+  it("colours shares as report does", function()
+    local b = builder.new()
+    local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time" } }
+    for ip, n in ipairs { 939, 50, 6, 5 } do -- in 1000
+      for i = 1, n do b:sample(event, { ip = ip, pid = 7, tid = 7, time = i }) end
+    end
+    local t = start("--sort symbol " .. files.quote(b:write()))
+    t:expect "0.50%"
+    local styles = {}
+    for i = 1, 4 do styles[i] = t.screen:style(2 + i, 8) end
+    assert.are.same({ "7", "31", "32", "" }, styles) -- the first row is chosen
+    quit(t)
+  end)
+
   it("says why a row has no calls", function()
     local b = builder.new()
     local event = b:event { name = "cycles", sample_type = { "ip", "tid", "time", "callchain",

@@ -1,6 +1,7 @@
 -- A report on the whole terminal: rows that are chosen one by one, pages of text beside them,
 -- and commands by keys. Shared by top and browse, which say what the commands do.
 
+local core = require "perflua.core"
 local display = require "perflua.text.display"
 local fmt = require "perflua.text.fmt"
 local graph = require "perflua.report.graph"
@@ -14,7 +15,7 @@ Screen.__index = Screen
 --- How the calls of rows are read.
 screen.CALLS = assert(graph.parse "graph,callee")
 
-local HOT <const>, WARM <const> = 5, 0.5 -- shares in percent, as perf colours them
+local LOOKS <const> = { ["31"] = "red", ["32"] = "green" } -- by colours of SGR
 
 local CALLEES <const> = setmetatable({ callees = true }, { __index = screen.CALLS })
 local CALL_PARTS <const> = { { "Callers", screen.CALLS }, { "Callees", CALLEES } }
@@ -77,7 +78,7 @@ end
 ---@param share number in percent
 ---@return string? # how it is drawn
 function Screen.look_of(share)
-  return share >= HOT and "red" or share >= WARM and "green" or nil
+  return LOOKS[core.share_color(share)]
 end
 
 ---Draws everything.
