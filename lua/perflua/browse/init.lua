@@ -46,7 +46,7 @@ end
 -- Reads the report that is asked for.
 local function read_report(self)
   local settings, asked = self.settings, self.asked
-  local query = setmetatable({ any = nil, where = table.move(asked.where, 1, #asked.where,
+  local query = setmetatable({ where = table.move(asked.where, 1, #asked.where,
     #settings.query.where + 1, { table.unpack(settings.query.where) }) },
     { __index = settings.query })
   self.health = self.health or read(self, function() return quality.of(self.file) end)
@@ -121,7 +121,7 @@ end
 ---@return string? # what is wrong with it
 function Browse:narrow(text)
   if text == "" then return self:change { text = false, where = {} } end
-  if not text:find "[=<>~()]" then return self:change { text = text } end
+  if not screen.is_expression(text) then return self:change { text = text } end
   local where = { table.unpack(self.asked.where) }
   where[#where + 1] = text
   return self:change { where = where }
@@ -214,7 +214,8 @@ function browse.run(file, options)
   if self.quits then return true end
   if not made then return nil, message end
   opened.empty = "no samples"
-  table.move(quality.file(made, file, self.health), 1, 100, 2, home)
+  local notes = quality.file(made, file, self.health)
+  table.move(notes, 1, #notes, 2, home)
   if home[2] then opened:tell(home[2]) end
   set_report(self, made)
   take_keys(self)

@@ -1,5 +1,7 @@
 -- The commands of browse, by their keys.
 
+local asking = require("perflua.screen").asking
+
 local keys = {}
 
 --- The last line.
@@ -8,11 +10,6 @@ keys.HINT = "h: help   Enter: calls   a: annotate   /: filter   t: time   Esc: b
 ---@param browse table of browse/init.lua
 ---@return table[] # { key, what it does, fun(screen) }
 function keys.of(browse)
-  local function ask(label, method)
-    return function(screen)
-      screen:ask(label, function(given) return method(browse, given) end)
-    end
-  end
   local function back() browse:back() end
   local function open_calls(screen)
     if screen.report.trees then return screen:open_calls() end
@@ -27,9 +24,9 @@ function keys.of(browse)
       if message then screen:tell(message) end
     end },
     { "/", "a filter: a part of a name of rows, or an expression on samples such as "
-      .. "comm == 'make'; none: everything", ask("filter: ", browse.narrow) },
+      .. "comm == 'make'; none: everything", asking("filter: ", browse, browse.narrow) },
     { "t", "a range of time, as for --time: 10%-20% or FROM,TO; none: that of the options",
-      ask("time: ", browse.narrow_time) },
+      asking("time: ", browse, browse.narrow_time) },
     { "n", "the next event, also Tab", next_event },
     { "\t", nil, next_event },
     { "escape", "what was shown before the last / or t, also ←", back },

@@ -112,10 +112,22 @@ function Screen:tell(text) self.message = fmt.escape(text) end
 ---Asks for a line of text; the keys that follow are its letters.
 ---@param label string
 ---@param done fun(text: string): string? called with the text; returns what is wrong with it
----@param text string? to begin with
-function Screen:ask(label, done, text)
-  self.prompt = { label = label, text = text or "", done = done }
+function Screen:ask(label, done) self.prompt = { label = label, text = "", done = done } end
+
+---Makes a command that asks for a line of text.
+---@param label string
+---@param object table
+---@param method fun(object: table, text: string): string? as for Screen:ask
+---@return fun(screen: table)
+function screen.asking(label, object, method)
+  return function(self)
+    self:ask(label, function(given) return method(object, given) end)
+  end
 end
+
+---@param text string given for a filter
+---@return boolean # whether it is an expression, not a part of a name
+function screen.is_expression(text) return text:find "[=<>~()]" ~= nil end
 
 -- Takes a key of the line that is asked for.
 local function press_in_prompt(self, key)

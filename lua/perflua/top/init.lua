@@ -71,7 +71,9 @@ end
 ---@return string? # what is wrong with it
 function Top:narrow(text)
   local filter = text ~= "" and text
-  if filter and not filter:find "[=<>~()]" then filter = ("find(symbol, %q)"):format(text) end
+  if filter and not screen.is_expression(filter) then
+    filter = ("find(symbol, %q)"):format(text)
+  end
   return self:change { filter = filter or false }
 end
 
@@ -178,7 +180,7 @@ local function linger(self, made)
   while not self.quits do
     draw(self)
     take_keys(self, 1000)
-    if self.restarts then self.screen.message = "there are no further records" end
+    if self.restarts then self.screen:tell "there are no further records" end
     self.restarts = false
   end
 end
