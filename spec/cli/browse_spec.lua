@@ -209,6 +209,13 @@ needs.describe("terminal,ncurses", "perflua browse", function()
     t:send "\27/main\ra"
     t:expect "no sample was taken in main itself"
     quit(t)
+    t = start("--no-children --sort symbol " .. OF_WORDS)
+    t:expect "h: help"
+    t:send "a"
+    t:expect "compare  /usr/local/bin/words"
+    t:send "q" -- the page
+    t:expect "Overhead"
+    quit(t)
   end)
 
   -- Returns the path of a recording of two events, with names that are hostile to terminals.
@@ -237,6 +244,8 @@ needs.describe("terminal,ncurses", "perflua browse", function()
     t:expect "event 1 of 2"
     t:send "\r"
     t:expect "the recording has no call chains: perf record -g records them"
+    t:send "a"
+    t:expect "the row names no function: a needs a symbol"
     t:send "?"
     t:expect "the callers and callees of the row"
     t:send "q" -- the help

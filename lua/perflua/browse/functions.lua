@@ -10,17 +10,19 @@ local ABOVE <const> = 5 -- lines
 
 ---@param report table of report.read
 ---@param row integer of its view
----@return table? # its cells; nil: it is not of a function
+---@return table? # its cells; nil: it names no function
 function functions.cells(report, row)
   local cells = core.view_row(report.view, row)
-  return type(cells.symbol) == "string" and cells or nil
+  local symbol = cells.symbol -- an address where no function is known
+  return symbol and not symbol:find "^0x%x+$" and cells or nil
 end
 
 ---@param read table of annotate.read
 ---@param cells table of functions.cells
 ---@param screen table on which they are shown, with the event
----@return table # lines of a page, its `title`; `hottest`: the line that it begins with, some
---- above that with most samples; empty: the function has no samples of the event
+---@return table # the lines of a page, and its `title`; `hottest`: the number of the line to
+--- begin with, some lines above the one with the most samples. Empty if the function has no
+--- samples of the event
 function functions.lines(read, cells, screen)
   local event = screen:current()
   local index = (event.members and event.members[1] or event).index

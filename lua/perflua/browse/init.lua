@@ -144,7 +144,7 @@ function Browse:annotate()
   local row = self.screen:row()
   if not row then return nil end
   local cells = functions.cells(self.screen.report, row)
-  if not cells then return "the row is not of a function: a needs the fields dso and symbol" end
+  if not cells then return "the row names no function: a needs a symbol" end
   self.choose(self.asked.time, self.asked.where)
   local lines, message = read(self, function()
     local all = annotate.read(self.file, { symbol = cells.symbol,
