@@ -12,7 +12,7 @@
 #define FIRST_TIME (2ull * SECOND) /* what is done sooner needs no line */
 #define AGAIN	   (SECOND / 4)
 #define PREFIX	   "perflua: "
-#define TOLD_AGAIN (SECOND / 50) /* it takes keys, too */
+#define TOLD_AGAIN (SECOND / 50) /* the function that is told takes keys, too */
 /* The time that a phase beside the reading takes, as a part of the reading. */
 #define BESIDE	   0.15
 #define NEARLY_ALL 0.98
@@ -207,7 +207,7 @@ static void show_line(const char *text, struct pl_progress *p)
 	p->width = (unsigned)strlen(text);
 }
 
-/* (text, function) -> what function(text) returns; as C function no error leaves the pass */
+/* (text, function) -> what function(text) returns. Runs under lua_pcall: see tell_line() */
 static int call_told(lua_State *L)
 {
 	lua_pushstring(L, lua_touserdata(L, 1));

@@ -34,7 +34,10 @@
 
 int luaopen_perflua_core(lua_State *L);
 
-/* Registry key: whether the core may show its progress on the terminal; or a function. */
+/*
+ * Registry key: true if the core may show its progress on the terminal, or the function that it
+ * tells its progress instead.
+ */
 #define PROGRESS_KEY "perflua.progress"
 /* Registry key: number of workers for recordings that are opened without the option. */
 #define THREADS_KEY "perflua.threads"

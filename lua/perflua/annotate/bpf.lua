@@ -6,12 +6,13 @@ local fmt = require "perflua.text.fmt"
 
 local bpf = {}
 
--- Numbers of machines in ELF headers, by their names in recordings; those whose name ends with
--- 64 or 64le have 64 bits, and s390x.
+-- Numbers of machines in ELF headers, by their names in recordings.
 local MACHINES <const> = {
   x86_64 = 62, aarch64 = 183, s390x = 22, ppc64 = 21, ppc64le = 21, riscv64 = 243, i686 = 3,
   armv7l = 40,
 }
+
+local HAVE_32_BITS <const> = { i686 = true, armv7l = true }
 
 local BTF_MAGIC <const> = 0xeb9f
 
@@ -90,8 +91,8 @@ function bpf.find(file, func)
         and func.symbol:sub(1, #tag + 9) == "bpf_prog_" .. tag then
         local frames, texts = source_of(lines_of(program, features, order, address, #bytes),
           func)
-        return { bytes = bytes, machine = machine, is_64 = features.arch:find "64" ~= nil
-          or machine == 22, is_big = order == ">", tag = tag, frames = frames, texts = texts }
+        return { bytes = bytes, machine = machine, is_64 = not HAVE_32_BITS[features.arch],
+          is_big = order == ">", tag = tag, frames = frames, texts = texts }
       end
     end
   end

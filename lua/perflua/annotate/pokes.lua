@@ -51,6 +51,8 @@ function pokes.find(file, read, func)
   local list = pokes_in(read.pokes, func)
   if #list == 0 then return nil end
   local last = records.samples(file):where({ symbol = func.symbol }):max "time"
+  -- The code that is read may be older or newer than a change: undo those after the last
+  -- sample, newest first, then make those before it.
   local patches, lines = {}, {}
   for i = #list, 1, -1 do
     local poke = list[i]
