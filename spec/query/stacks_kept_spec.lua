@@ -187,6 +187,7 @@ describe("the recorded system of a file", function()
         for _ = 1, 30 do
           victim = perflua.open(path, options)
           local ok, message = pcall(look, victim)
+          message = tostring(message) -- of an assertion it is a table
           assert.is_true(ok or message:find("closed", 1, true) ~= nil, message)
         end
       end, function()
