@@ -107,8 +107,6 @@ bool ps_is_jitdump(const char *path, int32_t pid)
 	return strcmp(end, ".dump") == 0 && number == pid;
 }
 
-/* Makes the names of binaries that perf script and perf report show. */
-
 static const char *get_recorded_name(const struct ps_dso *dso, char *text, size_t size)
 {
 	(void)text, (void)size;

@@ -92,8 +92,6 @@ bool ps_load_module(struct ps_dso *dso, ps_load_other_fn *load_other)
 	return true;
 }
 
-/* Finds files of kernel modules by their names in brackets. */
-
 static bool same_name(char a, char b)
 {
 	return a == b || ((a == '-' || a == '_') && (b == '-' || b == '_'));

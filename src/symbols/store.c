@@ -402,8 +402,6 @@ struct ps_dso *ps_store_at(const struct ps_store *store, size_t i)
 	return store->dsos[i];
 }
 
-/* Strings and paths of a store, for the files that look for symbols. */
-
 const char *ps_store_text(struct ps_store *store, const char *text)
 {
 	return pb_arena_text(&store->texts, text, strlen(text));
