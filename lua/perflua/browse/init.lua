@@ -32,9 +32,13 @@ local function show_progress(self, text)
 end
 
 -- Calls fn(), which reads the recording. Returns its result; nil and a message if it cannot.
--- ^C ends one pass.
+-- ^C ends one pass; one that came between two passes ends neither.
 local function read(self, fn)
   local ok, result = pcall(fn)
+  if not ok and interrupted.came_before(result) then
+    self.host.forget_interrupt()
+    ok, result = pcall(fn)
+  end
   local part = interrupted.part()
   self.part = part and interrupted.text(part) or nil
   self.host.forget_interrupt()

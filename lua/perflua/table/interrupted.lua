@@ -16,12 +16,17 @@ function interrupted.part()
 end
 
 ---@param message any of an error
+---@return boolean # is it of a pass that began after an interrupt, and read nothing?
+function interrupted.came_before(message)
+  return type(message) == "string" and message:find "interrupted$" ~= nil and interrupted.now()
+end
+
+---@param message any of an error
 ---@return boolean # is it of a pass that came to nothing because of an interrupt: one that
 --- began later, or one that read names?
 function interrupted.stops_pass(message)
-  if type(message) ~= "string" then return false end
-  return message:find "interrupted while reading names$" ~= nil
-    or message:find "interrupted$" ~= nil and interrupted.now()
+  return interrupted.came_before(message)
+    or type(message) == "string" and message:find "interrupted while reading names$" ~= nil
 end
 
 ---@param part number|true
