@@ -141,6 +141,26 @@ describe("a recording that write() wrote", function()
     end
   end)
 
+  it("keeps the names that records of old pipes tell", function()
+    for _, endian in ipairs { "little", "big" } do
+      local b = builder.new { container = "pipe", endian = endian, event_desc = false }
+      for i = 1, 2 do
+        b:event { type = 2, config = 300 + i, sample_type = { "id", "ip", "time" },
+          ids = { i } }
+      end
+      b:record("event_type", { event_id = 301, name = "sched:sched_switch" })
+      b:record("event_type", { event_id = 302, name = "irq:irq_handler_entry" })
+      b:sample(b.events[2], { id = 2, ip = 1, time = 1 })
+      for _, form in ipairs { {}, { pipe = true }, { compress = 1 } } do
+        local file <close> = assert(perflua.open(b:write()))
+        local copy <close> = rewritten.open(file, form)
+        assert.are.same({ "sched:sched_switch", "irq:irq_handler_entry" },
+          { copy.events[1].name, copy.events[2].name })
+        assert.are.equal("irq:irq_handler_entry", copy:samples():first().event.name)
+      end
+    end
+  end)
+
   it("is written again the same", function()
     for name, form in pairs(rewritten.forms) do
       local file <close> = assert(perflua.open(run.demo))

@@ -31,17 +31,46 @@ static enum pw_feature make_times(const struct pw_writer *w)
 	return w->summary.times.known ? PW_MADE : PW_ABSENT;
 }
 
+/* Returns the feature of the writer's own description; NULL: that of the recording counts. */
+static const struct pw_described_feature *find_described(const struct pw_writer *w,
+							 unsigned bit)
+{
+	const struct pw_description *d = w->how.description;
+
+	return d && d->features[bit].origin != PW_ORIGINAL ? &d->features[bit] : NULL;
+}
+
+/* Returns whether names that records of a pipe told are to be kept in a file. */
+static bool needs_names(const struct pw_writer *w)
+{
+	for (size_t i = 0; w->like->pipe && !w->how.pipe && i < w->like->n_events; i++)
+		if (w->like->events[i].name && !w->like->events[i].made_up)
+			return true;
+	return false;
+}
+
+/* Returns how a feature is written that the recording does not have. */
+static enum pw_feature find_absent(const struct pw_writer *w, unsigned bit)
+{
+	/* a recorder that was killed would have written the times */
+	if (bit == PD_FEATURE_SAMPLE_TIME && w->like->unfinished)
+		return make_times(w);
+	return bit == PD_FEATURE_EVENT_DESC && needs_names(w) ? PW_MADE : PW_ABSENT;
+}
+
 enum pw_feature pw_find_feature(struct pw_writer *w, unsigned bit)
 {
 	const struct pd_feature_section *s = pd_file_feature(w->like, bit);
+	const struct pw_described_feature *described = find_described(w, bit);
 
+	if (described)
+		return described->origin == PW_REPLACED ? PW_COPIED : PW_ABSENT;
 	if (bit == PD_FEATURE_COMPRESSED)
 		return w->compressor ? PW_MADE : PW_ABSENT;
 	if (bit == PD_FEATURE_DIR_FORMAT)
 		return PW_ABSENT;
-	if (!s) /* a recorder that was killed would have written the times */
-		return bit == PD_FEATURE_SAMPLE_TIME && w->like->unfinished ? make_times(w) :
-									      PW_ABSENT;
+	if (!s)
+		return find_absent(w, bit);
 	if (!is_readable(w, s)) {
 		w->summary.unreadable[bit] = true;
 		return PW_ABSENT;
@@ -53,14 +82,19 @@ enum pw_feature pw_find_feature(struct pw_writer *w, unsigned bit)
 	return make_times(w);
 }
 
-uint8_t *pw_feature_bytes(struct pw_writer *w, const struct pd_feature_section *s,
-			  struct pd_error *err)
+uint8_t *pw_feature_bytes(struct pw_writer *w, unsigned bit, size_t *n, struct pd_error *err)
 {
-	uint8_t *bytes = malloc((size_t)s->at.size + 1);
+	const struct pd_feature_section *s = pd_file_feature(w->like, bit);
+	const struct pw_described_feature *described = find_described(w, bit);
+	uint8_t *bytes;
 
+	*n = described ? described->n : (size_t)s->at.size;
+	bytes = malloc(*n + 1);
 	if (!bytes) {
-		pd_error_set(err, "ENOMEM", w->like->path, s->at.offset, "no memory");
-	} else if (s->at.size && !pd_file_read_feature(w->like, s, bytes, err)) {
+		pd_error_set(err, "ENOMEM", w->like->path, PD_NO_OFFSET, "no memory");
+	} else if (described) {
+		memcpy(bytes, described->bytes, *n);
+	} else if (*n && !pd_file_read_feature(w->like, s, bytes, err)) {
 		free(bytes);
 		bytes = NULL;
 	}
@@ -80,8 +114,8 @@ static int compare_moved(const void *a, const void *b)
  */
 static bool put_aux_index(struct pw_writer *w, struct pd_error *err)
 {
-	const struct pd_feature_section *s = pd_file_feature(w->like, PD_FEATURE_AUXTRACE);
-	uint8_t *bytes = pw_feature_bytes(w, s, err);
+	size_t size;
+	uint8_t *bytes = pw_feature_bytes(w, PD_FEATURE_AUXTRACE, &size, err);
 	struct pb_cursor c;
 	uint64_t n, found = 0;
 
@@ -89,16 +123,16 @@ static bool put_aux_index(struct pw_writer *w, struct pd_error *err)
 		return false;
 	qsort(w->moved, w->n_moved, sizeof(*w->moved), compare_moved);
 	for (int pass = 0; pass < 2; pass++) {
-		pb_cursor_init(&c, bytes, (size_t)s->at.size, w->like->swap);
+		pb_cursor_init(&c, bytes, size, w->like->swap);
 		n = pb_take64(&c);
 		for (uint64_t i = 0; i < n && pb_cursor_left(&c) >= 16; i++) {
 			struct pw_moved key = { pb_take64(&c), 0 }, *to;
-			uint64_t size = pb_take64(&c);
+			uint64_t bytes_there = pb_take64(&c);
 
 			to = bsearch(&key, w->moved, w->n_moved, sizeof(key), compare_moved);
 			if (to && pass) {
 				pw_put64(&w->out, to->to);
-				pw_put64(&w->out, size);
+				pw_put64(&w->out, bytes_there);
 			}
 			found += to && !pass;
 		}
@@ -121,6 +155,23 @@ static void put_compression(struct pw_writer *w)
 	pw_put32(&w->out, PW_BLOCK);
 }
 
+static bool put_event_desc(struct pw_writer *w, struct pd_error *err)
+{
+	struct pw_description d;
+	uint8_t *bytes = NULL;
+	size_t n;
+
+	pw_description_init(&d);
+	if (pw_add_events(&d, w->like, err))
+		bytes = pw_make_event_desc(d.events, d.n_events, w->like->swap, &n, err);
+	pw_description_deinit(&d);
+	if (!bytes)
+		return false;
+	pw_put(&w->out, bytes, n);
+	free(bytes);
+	return true;
+}
+
 bool pw_put_feature(struct pw_writer *w, unsigned bit, struct pd_error *err)
 {
 	switch (bit) {
@@ -131,6 +182,8 @@ bool pw_put_feature(struct pw_writer *w, unsigned bit, struct pd_error *err)
 		pw_put64(&w->out, w->summary.times.first);
 		pw_put64(&w->out, w->summary.times.last);
 		return true;
+	case PD_FEATURE_EVENT_DESC:
+		return put_event_desc(w, err);
 	default:
 		return put_aux_index(w, err);
 	}

@@ -10,28 +10,29 @@
 #define HEADER_SIZE 104
 #define IDS_ENTRY   16 /* bytes of the section that follows each attr */
 
+const struct pd_event *pw_events(const struct pw_writer *w, size_t *n)
+{
+	const struct pw_description *d = w->how.description;
+
+	*n = d ? d->n_events : w->like->n_events;
+	return d ? d->events : w->like->events;
+}
+
 bool pw_put_attr(struct pw_writer *w, const struct pd_event *event, size_t size,
 		 struct pd_error *err)
 {
+	uint8_t *bytes = malloc((size_t)event->attr_size + 1);
 	size_t n = event->attr_size < size ? event->attr_size : size;
-	uint8_t *bytes = event->attr_bytes;
+	bool ok = bytes ? pw_read_attr(w->like, event, bytes, err) :
+			  pd_error_set(err, "ENOMEM", w->like->path, event->attr_at,
+				       "no memory");
 
-	if (!bytes) {
-		bytes = malloc(n + 1);
-		if (!bytes)
-			return pd_error_set(err, "ENOMEM", w->like->path, event->attr_at,
-					    "no memory");
-		if (!pd_file_read(w->like, (struct pd_section){ event->attr_at, n }, bytes,
-				  err)) {
-			free(bytes);
-			return false;
-		}
+	if (ok) {
+		pw_put(&w->out, bytes, n);
+		pw_put_zeros(&w->out, size - n);
 	}
-	pw_put(&w->out, bytes, n);
-	pw_put_zeros(&w->out, size - n);
-	if (bytes != event->attr_bytes)
-		free(bytes);
-	return true;
+	free(bytes);
+	return ok;
 }
 
 /*
@@ -40,28 +41,27 @@ bool pw_put_attr(struct pw_writer *w, const struct pd_event *event, size_t size,
  */
 static bool put_attrs(struct pw_writer *w, struct pd_error *err)
 {
-	const struct pd_file *like = w->like;
+	size_t n;
+	const struct pd_event *events = pw_events(w, &n);
 	uint64_t ids = w->out.at;
 
-	for (size_t i = 0; i < like->n_events; i++)
-		for (size_t j = 0; j < like->events[i].n_ids; j++)
-			pw_put64(&w->out, like->events[i].ids[j]);
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < events[i].n_ids; j++)
+			pw_put64(&w->out, events[i].ids[j]);
 	w->stride = PD_ATTR_MIN + IDS_ENTRY;
-	for (size_t i = 0; i < like->n_events; i++)
-		if (like->events[i].attr_size + IDS_ENTRY > w->stride)
-			w->stride = like->events[i].attr_size + IDS_ENTRY;
+	for (size_t i = 0; i < n; i++)
+		if (events[i].attr_size + IDS_ENTRY > w->stride)
+			w->stride = events[i].attr_size + IDS_ENTRY;
 	w->attrs.offset = w->out.at;
-	for (size_t i = 0; i < like->n_events; i++) {
-		const struct pd_event *event = &like->events[i];
-
-		if (!pw_put_attr(w, event, (size_t)w->stride - IDS_ENTRY, err))
+	for (size_t i = 0; i < n; i++) {
+		if (!pw_put_attr(w, &events[i], (size_t)w->stride - IDS_ENTRY, err))
 			return false;
-		pw_put64(&w->out, event->n_ids ? ids : 0);
-		pw_put64(&w->out, event->n_ids * 8);
-		ids += event->n_ids * 8;
+		pw_put64(&w->out, events[i].n_ids ? ids : 0);
+		pw_put64(&w->out, events[i].n_ids * 8);
+		ids += events[i].n_ids * 8;
 	}
 	w->attrs.size = w->out.at - w->attrs.offset;
-	w->n_events = like->n_events;
+	w->n_events = n;
 	return true;
 }
 
@@ -102,16 +102,15 @@ static void store64(uint8_t *p, uint64_t value, bool swap)
 static bool put_section(struct pw_writer *w, unsigned bit, enum pw_feature how,
 			struct pd_error *err)
 {
-	const struct pd_feature_section *s;
 	uint8_t *bytes;
+	size_t n;
 
 	if (how == PW_MADE)
 		return pw_put_feature(w, bit, err);
-	s = pd_file_feature(w->like, bit);
-	bytes = pw_feature_bytes(w, s, err);
+	bytes = pw_feature_bytes(w, bit, &n, err);
 	if (!bytes)
 		return false;
-	pw_put(&w->out, bytes, (size_t)s->at.size);
+	pw_put(&w->out, bytes, n);
 	free(bytes);
 	return true;
 }
@@ -170,11 +169,13 @@ static void replace_header(struct pw_writer *w, const uint64_t bitmap[PD_FEATURE
 bool pw_end_file(struct pw_writer *w, struct pd_error *err)
 {
 	uint64_t bitmap[PD_FEATURES / 64] = { 0 };
+	size_t n;
 
 	if (!put_features(w, bitmap, err))
 		return false;
 	/* if some came late, those at the beginning are not used */
-	if (w->like->n_events > w->n_events && !put_attrs(w, err))
+	pw_events(w, &n);
+	if (n > w->n_events && !put_attrs(w, err))
 		return false;
 	replace_header(w, bitmap);
 	return true;

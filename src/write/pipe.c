@@ -90,7 +90,6 @@ static bool put_header_feature(struct pw_writer *w, unsigned bit, const uint8_t 
 /* Puts a feature of the recording by `put`; notes one that does not fit. */
 static bool put_feature(struct pw_writer *w, unsigned bit, struct pd_error *err)
 {
-	const struct pd_feature_section *s = pd_file_feature(w->like, bit);
 	uint8_t *bytes;
 	size_t n;
 	bool fits;
@@ -99,10 +98,9 @@ static bool put_feature(struct pw_writer *w, unsigned bit, struct pd_error *err)
 		w->summary.unfit[bit] = true;
 		return true;
 	}
-	bytes = pw_feature_bytes(w, s, err);
+	bytes = pw_feature_bytes(w, bit, &n, err);
 	if (!bytes)
 		return false;
-	n = (size_t)s->at.size;
 	if (bit == PD_FEATURE_TRACING_DATA)
 		fits = put_tracing_data(w, bytes, n);
 	else if (bit == PD_FEATURE_BUILD_ID)
@@ -123,26 +121,38 @@ static bool put_compressed_feature(struct pw_writer *w)
 }
 
 /* Puts the names of events: the feature does not tell perf those of a pipe. */
-static void put_names(struct pw_writer *w)
+static bool put_names(struct pw_writer *w, struct pd_error *err)
 {
-	for (size_t i = 0; i < w->like->n_events; i++) {
-		const struct pd_event *event = &w->like->events[i];
+	size_t n_events;
+	const struct pd_event *events = pw_events(w, &n_events);
+
+	for (size_t i = 0; i < n_events; i++) {
+		const struct pd_event *event = &events[i];
 		size_t n = event->name ? strlen(event->name) + 1 : 0;
 		size_t padded = (n + 7) & ~(size_t)7;
 
-		if (!n || event->made_up || !event->n_ids || padded > RECORD_MOST - 24)
+		if (!n || event->made_up || !event->n_ids)
 			continue;
+		if (padded > RECORD_MOST - 24)
+			return pd_error_set(
+				err, "FORMAT", w->like->path, PD_NO_OFFSET,
+				"event %zu: found a name of %zu bytes, expected %u at "
+				"most, which a pipe has room for; write a file",
+				i + 1, n - 1, RECORD_MOST - 24);
 		pw_put_header(&w->out, PD_RECORD_EVENT_UPDATE, 0, (uint16_t)(24 + padded));
 		pw_put64(&w->out, UPDATE_NAME);
 		pw_put64(&w->out, event->ids[0]);
 		pw_put(&w->out, event->name, n);
 		pw_put_zeros(&w->out, padded - n);
 	}
+	return true;
 }
 
 bool pw_begin_pipe(struct pw_writer *w, struct pd_error *err)
 {
 	static const unsigned later[] = { PD_FEATURE_TRACING_DATA, PD_FEATURE_BUILD_ID };
+	const struct pd_event *events;
+	size_t n;
 
 	if (w->like->simpleperf)
 		return pd_error_set(err, "FORMAT", w->like->path, PD_NO_OFFSET,
@@ -150,8 +160,9 @@ bool pw_begin_pipe(struct pw_writer *w, struct pd_error *err)
 				    "write a file");
 	pw_put(&w->out, w->like->big ? "2ELIFREP" : "PERFILE2", 8);
 	pw_put64(&w->out, 16);
-	for (size_t i = 0; i < w->like->n_events; i++)
-		if (!put_attr(w, &w->like->events[i], err))
+	events = pw_events(w, &n);
+	for (size_t i = 0; i < n; i++)
+		if (!put_attr(w, &events[i], err))
 			return false;
 	for (unsigned bit = PD_FEATURE_HOSTNAME; bit < PD_FEATURES; bit++) {
 		enum pw_feature how = pw_find_feature(w, bit);
@@ -165,9 +176,9 @@ bool pw_begin_pipe(struct pw_writer *w, struct pd_error *err)
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
 		if (pw_find_feature(w, later[i]) == PW_COPIED && !put_feature(w, later[i], err))
 			return false;
-	if (!w->like->pipe)
-		put_names(w); /* else its records do */
-	return true;
+	if (w->like->pipe && !w->how.description)
+		return true; /* its records name them */
+	return put_names(w, err);
 }
 
 bool pw_is_late(const struct pw_writer *w, const struct pd_record *rec)

@@ -22,6 +22,9 @@ bool pw_begin_pipe(struct pw_writer *w, struct pd_error *err);
  */
 bool pw_is_late(const struct pw_writer *w, const struct pd_record *rec);
 
+/* Returns the events that the recording is described by, and sets *n to their number. */
+const struct pd_event *pw_events(const struct pw_writer *w, size_t *n);
+
 /*
  * Puts the first `size` bytes of an event's attr, and zeros where it has fewer. Returns false
  * with *err.
@@ -40,11 +43,10 @@ enum pw_feature {
 enum pw_feature pw_find_feature(struct pw_writer *w, unsigned bit);
 
 /*
- * Returns the bytes of a feature of `like`, which the caller frees; NULL with *err. The size is
- * that of its section.
+ * Returns the bytes of a feature that is copied, which the caller frees, and sets *n to their
+ * number; NULL with *err.
  */
-uint8_t *pw_feature_bytes(struct pw_writer *w, const struct pd_feature_section *section,
-			  struct pd_error *err);
+uint8_t *pw_feature_bytes(struct pw_writer *w, unsigned bit, size_t *n, struct pd_error *err);
 
 /* Puts a feature whose content follows from what was written. Returns false with *err. */
 bool pw_put_feature(struct pw_writer *w, unsigned bit, struct pd_error *err);

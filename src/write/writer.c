@@ -129,6 +129,8 @@ static bool is_aux(uint32_t type)
  */
 static enum fate fate_of_metadata(const struct pw_writer *w, const struct pd_record *rec)
 {
+	if (w->like->pipe && w->how.pipe && rec->type == PD_RECORD_EVENT_TYPE)
+		return ALONE; /* its names have no other place there */
 	if (w->like->pipe)
 		return w->how.pipe && pw_is_late(w, rec) ? ALONE : MADE_ANEW;
 	if (w->how.pipe && rec->type != PD_RECORD_BUILD_ID)

@@ -16,6 +16,7 @@
 #define PERFLUA_WRITE_WRITER_H
 
 #include "compress.h"
+#include "description.h"
 #include "perfdata/container/file.h"
 #include "perfdata/format/record.h"
 #include "perfdata/stream/timestamp.h"
@@ -26,6 +27,8 @@ struct pw_how {
 	bool padded;  /* compressed records are of type COMPRESSED2 */
 	bool selects; /* only some records are written */
 	bool sorts;   /* records come in the order of time: they get rounds of their own */
+	/* NULL: that of `like`; may change until pw_writer_finish(), which must find it */
+	const struct pw_description *description;
 };
 
 /* The contents of a written recording, and what was left out. */
