@@ -6,8 +6,8 @@
 local figures = {}
 
 local MORE_INSTRUCTIONS, MORE_MEMORY = 1.03, 1.10
--- The kernel maps what it has cached of libraries beside the pages that are touched: the peak of
--- one program varies by more than half a megabyte from day to day.
+-- The kernel maps what it has cached of libraries beside the pages that are touched: the peak
+-- of one program varies by more than half a megabyte from day to day.
 local MAPPED_MORE = 1024 * 1024
 
 local HEADER = [[
