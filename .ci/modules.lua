@@ -131,11 +131,11 @@ local lua_modules = {
   { "top", "core errors report screen text", "init" },
   { "map", "core errors meta query recording table text", "handlers jobs result run segments" },
   { "address", "core table text", "init show" },
-  { "timechart", "core file flame text waits", "init svg" },
   { "toolkit",
     "core diff doctor errors file filter flame group meta perflua query recording table text",
     "change_graph described explained folded_rows folding recordings samples sides symbols "
       .. "topics unchosen writing" },
+  { "timechart", "core file flame text toolkit waits", "init svg" },
   { "browse", "annotate core errors report screen table text", "init" },
   { "tools",
     "address annotate browse check core diff doctor errors export file flame group header map "

@@ -1,5 +1,6 @@
 -- --explain of analyses prints a script that asks the same: its tables have what tools show.
 local builder = require "spec.support.builder"
+local demo = require "spec.support.demo"
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
 local perflua = require "perflua"
@@ -161,6 +162,16 @@ describe("--explain", function()
     end
     assert.are.same({ 3, 1, 1, 1, 1 },
       { row.count, row.frees, row.moved, row.left, row.unseen })
+  end)
+
+  it("prints a script that runs, of each analysis", function()
+    for path, tools in pairs { ["sched.data"] = "sched offcpu wakers timeline timechart",
+      ["calls.data"] = "syscalls", ["cgroups.data"] = "cgroups",
+      ["kernel.data"] = "migrations locks irqs faults io alloc" } do
+      for tool in tools:gmatch "%S+" do
+        assert.is_true(#tables_of(tool, "--explain", demo.recordings()[path]) > 0, tool)
+      end
+    end
   end)
 
   it("is an option of tools with queries only", function()

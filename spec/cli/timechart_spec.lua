@@ -79,8 +79,9 @@ describe("perflua timechart", function()
     assert.same({ "cpu 1", 0.0, "", "", "0-45 -1, 45-60 -1" }, rows[2])
     assert.same({ 25.0 * US, 60.0 * US }, { data.rows[1].unknown, data.rows[2].unknown })
     assert.matches("  ·  who ran is not known for 85.0us of the processors&#39; time  ·  "
-      .. "3 runs have no end and 4 no start: they are not drawn  ·  "
-      .. "1 record tells of losses  ·  ", got.out, 1, true)
+      .. "9 runs and waits, and 4 not over when the recording ended; not counted: 7 ends "
+      .. "without a start, 2 starts without an end, 2 during which records were lost  ·  ",
+      got.out, 1, true)
     assert.matches('<path class="gap" d="M0 108h', got.out, 1, true)
     assert.matches(">not known who ran</text>", got.out, 1, true)
     assert.not_matches(">not known who ran</text>", timechart(path).out, 1, true)

@@ -1,5 +1,5 @@
 -- A timechart: which threads ran on which processors, when they waited for one, and who woke
--- whom, from switches and wake-ups in the order of time.
+-- whom.
 --
 -- A chart is
 --   from, to   ns
@@ -8,9 +8,9 @@
 --   step       ns: runs that lie closer are one, so that a long recording makes no larger chart
 --   merged     number of runs that became part of another; left_out: number of threads without
 --              a row, and left_out_ns: how long they ran
---   missing    text: which runs are not known; nil: all are
 --   unknown    ns of the processors' time in which it is not known who ran
---   lost       number of records of losses
+--   unseen     number of threads that were not seen to leave a processor
+--   counts     of the spans: see table/pair_counts.lua
 --
 -- A row is { id, name, ran, unknown, runs, waits, gaps }; ran and unknown are in ns, and runs,
 -- waits and gaps, when it is not known who ran, are lists of start, stop, ran, other: the
@@ -18,7 +18,7 @@
 
 local comms = require "perflua.waits.comms"
 local core = require "perflua.core"
-local runs = require "perflua.waits.runs"
+local described = require "perflua.toolkit.described"
 local samples_with_losses = require "perflua.file.samples_with_losses"
 local switches = require "perflua.waits.switches"
 
@@ -29,20 +29,13 @@ local STEPS <const> = 8000 -- of other charts: about ten for each pixel of a win
 
 local DEFAULT_STEP <const> = 10000 -- ns, of streams
 
-local SWITCH <const> = "sched:sched_switch"
-local WAKES <const> = { "sched:sched_waking", "sched:sched_wakeup" } -- the first that is there
-
-local function new_row(id)
-  return { id = id, ran = 0, unknown = 0, runs = {}, waits = {}, gaps = {} }
-end
-
 local Chart = {}
 Chart.__index = Chart
 
 local function row_of(list, id)
   local row = list[id]
   if not row then
-    row = new_row(id)
+    row = { id = id, ran = 0, unknown = 0, runs = {}, waits = {}, gaps = {} }
     list[id] = row
   end
   return row
@@ -60,60 +53,95 @@ function Chart:add(list, start, stop, other)
   list[n + 1], list[n + 2], list[n + 3], list[n + 4] = start, stop, stop - start, other
 end
 
--- Returns the functions that take runs: see waits/runs.lua.
-function Chart:handlers()
-  local function start(tid, _, time)
-    local since = self.waiting[tid]
-    self.waiting[tid] = nil
-    if since and time > since then
-      self:add(row_of(self.by_tid, tid).waits, since, time, false)
-    end
-  end
-  local function stop(tid, cpu, since, time)
-    local thread, processor = row_of(self.by_tid, tid), row_of(self.by_cpu, cpu)
-    thread.ran, processor.ran = thread.ran + time - since, processor.ran + time - since
-    self:add(thread.runs, since, time, cpu)
-    self:add(processor.runs, since, time, tid)
-  end
-  local function unknown(cpu, since, time)
-    local processor = row_of(self.by_cpu, cpu)
-    processor.unknown = processor.unknown + time - since
-    self:add(processor.gaps, since, time, false)
-  end
-  return { start = start, stop = stop, unknown = unknown }
+-- Adds a time in which it is not known who ran on a processor, unless it is empty.
+function Chart:add_gap(processor, start, stop)
+  if stop <= start then return end
+  processor.unknown = processor.unknown + stop - start
+  self.unknown = self.unknown + stop - start
+  self:add(processor.gaps, start, stop, false)
 end
 
--- Notes a wake-up; of those between the same threads within a step the first.
-function Chart:wake(time, waker, woken)
-  if not self.running.cpu_of[woken] then self.waiting[woken] = self.waiting[woken] or time end
+-- Adds the time between two switches of a processor: from `before` to tid, and then from
+-- `after`.
+function Chart:add_run(cpu, start, stop, before, tid, after)
+  local processor = row_of(self.by_cpu, cpu)
+  if not processor.since then processor.since, processor.idled = start, before == 0 end
+  self:add_gap(processor, processor.last or start, after == tid and start or stop)
+  processor.last = stop
+  if after ~= tid or tid == 0 then return end
+  local thread = row_of(self.by_tid, tid)
+  thread.ran, processor.ran = thread.ran + stop - start, processor.ran + stop - start
+  self:add(thread.runs, start, stop, cpu)
+  self:add(processor.runs, start, stop, tid)
+end
+
+-- Adds a wake-up; of those between the same threads within a step the first.
+function Chart:add_wake(time, waker, woken)
   local key = waker << 32 | woken
   local last = self.woken[key]
   if waker == 0 or last and time - last < self.step then return end
   self.woken[key] = time
-  local list = self.wakes
-  list[#list + 1], list[#list + 2], list[#list + 3] = time, waker, woken
+  self.wakes[#self.wakes + 1] = { time, waker, woken }
 end
 
-local function read(chart, file, names)
-  local query = samples_with_losses.named(file, names)
-  local columns = { "time", "cpu", "tid", "args.prev_pid", "args.next_pid", "args.prev_state",
-    names[2] and "args.pid" or "false" }
-  query = query:select(table.unpack(columns))
-  for time, cpu, tid, prev, next_tid, state, woken in query:each() do
-    if not (time and cpu) or not (prev or woken) then
-      chart.running:lose()
-      chart.lost, chart.waiting = chart.lost + 1, {}
+---@param file perflua.File
+---@return perflua.Described # of the times between switches of processors, whose key is below
+--- 0, and of threads off them
+function timechart.query(file)
+  local wakes = switches.wakes(file)
+  local options = wakes and switches.sleeps(wakes) or switches.off()
+  local between = { event = switches.event, key = "-1 - cpu", state = "between" }
+  table.insert(options.open, 1, between)
+  options.close = { { event = switches.event, key = between.key }, options.close }
+  options.unfinished = true
+  return described.samples(file):pair(options):select("key", "start", "stop",
+    "open.args.prev_pid", "open.args.next_pid", "close.args.prev_pid", "duration - in_blocked",
+    table.unpack(wakes and { "at_woken.time", "at_woken.tid" } or {}))
+end
+
+-- Reads spans. A thread that runs at the end does so until the end if it was seen to leave a
+-- processor before.
+local function read(chart, query)
+  local last, left, unseen = {}, {}, {}
+  local from, to = math.maxinteger, 0
+  for key, start, stop, before, tid, after, ready, woken_at, waker in query:each() do
+    local last_time = stop or start
+    if start < from then from = start end
+    if last_time > to then to = last_time end
+    if key < 0 then
+      left[before] = true
+      if stop then chart:add_run(-1 - key, start, stop, before, tid, after)
+      else last[#last + 1] = { -1 - key, start, before, tid } end
     else
-      chart.from, chart.to = chart.from or time, math.max(chart.to or time, time)
-      if prev then
-        chart.running:switch(cpu, prev, next_tid, time)
-        if prev ~= 0 and switches.can_go_on(state) then chart.waiting[prev] = time end
-      else
-        chart:wake(time, tid or 0, woken)
+      if woken_at then chart:add_wake(woken_at, waker or 0, key) end
+      if stop and ready > 0 then
+        chart:add(row_of(chart.by_tid, key).waits, stop - ready, stop, false)
       end
     end
   end
-  chart.running:finish(chart.to or 0)
+  chart.from, chart.to = from, to
+  for _, one in ipairs(last) do
+    local cpu, start, before, tid = table.unpack(one)
+    local is_known = tid == 0 or left[tid]
+    if not is_known then unseen[tid] = true end
+    chart:add_run(cpu, start, to, before, tid, is_known and tid)
+  end
+  for _ in pairs(unseen) do chart.unseen = chart.unseen + 1 end
+  table.sort(chart.wakes, function(a, b) return a[1] < b[1] end)
+end
+
+-- Adds the times before the first and after the last spans of processors.
+local function finish_gaps(chart)
+  for _, processor in pairs(chart.by_cpu) do
+    local first = processor.since
+    if not processor.idled and first > chart.from then
+      chart.unknown, processor.unknown = chart.unknown + first - chart.from,
+        processor.unknown + first - chart.from
+      processor.gaps = table.move(processor.gaps, 1, #processor.gaps, 5,
+        { chart.from, first, first - chart.from, false })
+    end
+    chart:add_gap(processor, processor.last, chart.to)
+  end
 end
 
 local function sorted(by_id, before)
@@ -134,9 +162,10 @@ local function finish_rows(chart, file, is_chosen, most)
   end)
   chart.threads, chart.names = {}, {}
   for _, row in ipairs(all) do
+    if row.ran == 0 then break end
     row.name = ("%s %d"):format(comm_of(row.id, chart.to) or "[unknown]", row.id)
     chart.names[row.id] = row.name
-    local is_shown = row.ran > 0 and (not is_chosen or is_chosen(row.id, chart.to))
+    local is_shown = not is_chosen or is_chosen(row.id, chart.to)
     if is_shown and #chart.threads < most then
       chart.threads[#chart.threads + 1] = row
     elseif is_shown then
@@ -149,7 +178,7 @@ end
 local function step_of(file)
   if not file.size then return DEFAULT_STEP end -- a stream, of which nothing is known yet
   for i, count in ipairs(core.count(file).events) do
-    if file.events[i].name == SWITCH and count.count > MOST_RUNS then
+    if file.events[i].name == switches.event and count.count > MOST_RUNS then
       return (file.last_time - file.first_time) // STEPS
     end
   end
@@ -163,17 +192,13 @@ end
 ---@return table? # a chart; nil: nothing ran
 function timechart.read(file, options)
   samples_with_losses.read_names(file)
-  local chart = setmetatable({ by_tid = {}, by_cpu = {}, waiting = {}, woken = {}, wakes = {},
-    step = step_of(file), merged = 0, lost = 0, left_out = 0,
-    left_out_ns = 0 }, Chart)
-  local names = { SWITCH }
-  for _, name in ipairs(WAKES) do
-    if not names[2] and file.events[name] then names[2] = name end
-  end
-  chart.running = runs.new(chart:handlers())
-  read(chart, file, names)
+  local chart = setmetatable({ by_tid = {}, by_cpu = {}, woken = {}, wakes = {}, unknown = 0,
+    step = step_of(file), merged = 0, left_out = 0, left_out_ns = 0, unseen = 0 }, Chart)
+  local query = timechart.query(file).query
+  read(chart, query)
   if not next(chart.by_cpu) then return nil end
-  chart.missing, chart.unknown = chart.running:note "drawn", chart.running.unknown
+  finish_gaps(chart)
+  chart.counts = query.counts
   finish_rows(chart, file, options.is_chosen, options.most)
   return chart
 end

@@ -113,11 +113,11 @@ local function add_data(out, chart, rows)
   end
   out '],\n"wakes":['
   local list, last, first = chart.wakes, chart.from, true
-  for i = 1, #list, 3 do
-    local from, to = row_of[list[i + 1]], row_of[list[i + 2]]
+  for _, wake in ipairs(list) do
+    local from, to = row_of[wake[2]], row_of[wake[3]]
     if from and to then
-      out(("%s%d,%d,%d"):format(first and "" or ",", list[i] - last, from, to))
-      last, first = list[i], false
+      out(("%s%d,%d,%d"):format(first and "" or ",", wake[1] - last, from, to))
+      last, first = wake[1], false
     end
   end
   out(('],\n"names":[%s]}'):format(table.concat(names, ",")))

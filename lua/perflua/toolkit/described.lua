@@ -64,7 +64,7 @@ end
 
 -- Steps that begin a line; measures stand after the keys.
 local begins_line = { pair = true, where = true, between = true, group_by = true,
-  pivot = true }
+  pivot = true, select = true }
 
 local function written(name, code, ...)
   local args = table.pack(...)

@@ -4,8 +4,10 @@ local core = require "perflua.core"
 local fmt = require "perflua.text.fmt"
 local folding = require "perflua.toolkit.folding"
 local output = require "perflua.table.output"
+local pair_counts = require "perflua.table.pair_counts"
 local samples = require "perflua.toolkit.samples"
 local svg = require "perflua.timechart.svg"
+local switches = require "perflua.waits.switches"
 local timechart = require "perflua.timechart"
 local units = require "perflua.text.units"
 
@@ -36,7 +38,9 @@ the switch before to the next one.]],
 
 -- Options that are numbers become numbers; what is wrong with one.
 local function check_options(args)
-  if not args.o then return "-o FILE.svg says where to write it; -o - is standard output" end
+  if not (args.o or args.explain) then
+    return "-o FILE.svg says where to write it; -o - is standard output"
+  end
   for name, range in pairs { width = { 400, 100000 }, count = { 1, 10000 } } do
     local value = args[name] and math.tointeger(tonumber(args[name]))
     if args[name] and not (value and value >= range[1] and value <= range[2]) then
@@ -55,15 +59,16 @@ local function describe(file, chart)
     parts[#parts + 1] = ("who ran is not known for %s of the processors' time"):format(
       units.format(chart.unknown, "duration"))
   end
-  parts[#parts + 1] = chart.missing
-  if chart.lost > 0 then
-    parts[#parts + 1] = fmt.phrase(chart.lost, "{record tells|records tell} of losses")
-  end
+  local counted = pair_counts.text(chart.counts, "{run or wait|runs and waits}")
+  parts[#parts + 1] = counted and counted:sub(3)
+  if chart.unseen > 0 then parts[#parts + 1] = fmt.phrase(chart.unseen, switches.UNSEEN) end
   parts[#parts + 1] = fmt.paths(file.path)
   local cmdline = file.features.cmdline
   if cmdline then parts[#parts + 1] = table.concat(cmdline, " ") end
   return table.concat(parts, "  ·  ")
 end
+
+function tool.queries(file) return { (timechart.query(file)) } end
 
 function tool.prepare(args) return nil, check_options(args) end
 
