@@ -24,6 +24,7 @@ local perflua = {
     return (require("perflua.diff").compare(before, after, options))
   end,
   export = function(...) return require("perflua.export").write(...) end,
+  writer = function(...) return require("perflua.write.writer").open(...) end,
 }
 
 local file_methods = core.methods("file")

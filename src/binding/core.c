@@ -186,6 +186,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "dump", pl_file_dump },
 		{ "script", pl_file_script },
 		{ "write", pl_file_write },
+		{ "writer", pl_push_writer },
 		{ "compress_most", pl_compress_most },
 		{ "reads", pl_file_reads },
 		{ "hex", core_hex },

@@ -35,6 +35,7 @@ int pl_file_dispatch(lua_State *L); /* core.dispatch(file, options) */
 int pl_file_dump(lua_State *L);	    /* core.dump(file, out, options) */
 int pl_file_script(lua_State *L);   /* core.script(file, out, options) */
 int pl_file_write(lua_State *L);    /* core.write(file, out, options): see write.c */
+int pl_push_writer(lua_State *L);   /* core.writer(file, path, options): see write_records.c */
 int pl_compress_most(lua_State *L); /* core.compress_most() */
 int pl_file_reads(lua_State *L);    /* core.reads(file, path) */
 int pl_file_group(lua_State *L);    /* core.group(file, description) -> groups: query/group.c */

@@ -36,7 +36,7 @@ local files = {
   { "query", "Query", "PairOptions", "PairSide", "WithinOptions", "CoverOptions",
     "UnnestOptions", "Span", "Cover", "PairCounts",
     "HistogramBucket" },
-  { "writing", "WriteOptions", "WriteSummary" },
+  { "writing", "WriteOptions", "WriterOptions", "WriteSummary", "Writer" },
   { "table", "Table", "TopOptions", "CsvOptions", "TreeOptions" },
   { "stack", "Stack", "Frame", "Node" },
   { "record", "AnyRecord", "PayloadRecord" },

@@ -95,6 +95,17 @@ return {
           .. "option that means nothing to the format; in a profile samples without call chain "
           .. "and address, without times where the format needs them or `timeline` asks for "
           .. "them, and several events where the format has room for one; in a row a view" },
+      { "writer", "Begins a recording to which records are written one by one. Its header, "
+          .. "events and features are those of another.",
+        params = {
+          { "path", "string", "the file to write; it is there once the Writer is closed" },
+          { "like", "File", "the recording that it is like, and whose records it gets" },
+          { "options", "WriterOptions?", "its form, and what is written by itself" },
+        },
+        returns = { { "Writer?", "nil if the file cannot be written" },
+          { "string?", "the error" }, CODE },
+        errors = "a File of several recordings, an unknown option, a value that it cannot "
+          .. "have" },
     },
   },
 

@@ -1,4 +1,6 @@
--- Options and results of query:write(): see init.lua for the form.
+-- Recordings that scripts write: see init.lua for the form.
+
+local CODE = { "string?", "a code such as \"ENOSPC\"" }
 
 return {
   WriteOptions = {
@@ -17,8 +19,48 @@ return {
     },
   },
 
+  WriterOptions = {
+    name = "WriterOptions", kind = "options",
+    doc = "Options of `perflua.writer(path, like, options)`.",
+    fields = {
+      { "sideband", "boolean?",
+        "First writes the records of `like` that describe threads, mappings, namespaces, "
+          .. "cgroups, code of the kernel and ids; `write` leaves these out then.",
+        default = "true; false if `like` is a stream" },
+      { "pipe", "boolean?", "In pipe mode, as perf record -o - writes it; else a file.",
+        default = "false" },
+      { "compress", "integer?",
+        "Compresses the records by zstd: 1 in records of type COMPRESSED, 2 of COMPRESSED2.",
+        default = "they are not compressed" },
+      { "level", "integer?", "The level of compression.", default = "1" },
+      { "force", "boolean?",
+        "Replaces a file that exists, but never the recording that is read.",
+        default = "false" },
+    },
+  },
+
+  Writer = {
+    name = "Writer", kind = "object", prefix = "writer:",
+    doc = "A recording that a script writes. As a to-be-closed variable it is closed at the "
+      .. "end of its block; an error there, and a Writer that is never closed, leaves no file.",
+    methods = {
+      { "write", "Adds a record, as it was recorded. A sample that stands for several counter "
+          .. "values is written once.",
+        params = { { "record", "Record",
+          "of `like`, or of another File if `like` has its event" } },
+        returns = { { "true?", "nil if it cannot be written" }, { "string?", "the error" },
+          CODE },
+        errors = "anything but a record, a Writer that is closed, a File that is closed" },
+      { "close", "Writes the end of the recording, and gives the file its name.",
+        returns = { { "WriteSummary?",
+          "what was written; nil if that or an earlier write failed" },
+          { "string?", "the error" }, CODE },
+        errors = "a Writer that is closed, a File that is closed" },
+    },
+  },
+
   WriteSummary = {
-    name = "WriteSummary", kind = "result", doc = "What `query:write()` wrote.",
+    name = "WriteSummary", kind = "result", doc = "What `query:write()` or a Writer wrote.",
     fields = {
       { "records", "integer", "The number of records." },
       { "samples", "integer", "How many of them are samples." },

@@ -22,22 +22,30 @@ local function check_number(options, name, most)
   return number
 end
 
+---Adds the options of a recording's form, pipe, compress and level, to those of core.write().
+---@param described table
+---@param options table as a script gives them
+---@return table described
+function write.add_form(described, options)
+  local compress = check_number(options, "compress", COMPRESSED2)
+  local level = check_number(options, "level", core.compress_most())
+  described.pipe = options.pipe
+  if compress or level then
+    described.level, described.padded = level or 1, compress == COMPRESSED2
+  end
+  return described
+end
+
 -- Returns the options of core.write().
 local function options_of(spec, options)
   errors.check_options(options, "WriteOptions", "write: unknown option '%s'")
-  local compress = check_number(options, "compress", COMPRESSED2)
-  local level = check_number(options, "level", core.compress_most())
-  local described = plan.walk(spec)
+  local described = write.add_form(plan.walk(spec), options)
   -- names of a stream are known in the order of time only
   described.sorts = options.sort or spec.file.mode == "directory"
     or (not spec.file.size and #spec.filters > 0)
   described.order = described.sorts and "time" or "file"
   described.selects = spec.from ~= nil or spec.to ~= nil or spec.events ~= nil
     or #spec.filters > 0
-  described.pipe = options.pipe
-  if compress or level then
-    described.level, described.padded = level or 1, compress == COMPRESSED2
-  end
   return described
 end
 
@@ -54,8 +62,13 @@ local function write_to(spec, target, shown, options)
   return summary
 end
 
-local function check_target(file, path, force)
-  if core.reads(file, path) then
+---Checks that a recording may be written to a path.
+---@param file perflua.File? that is read
+---@param path string
+---@param force boolean? an existing file is replaced
+---@return true?, string?, string? # nil, a message and a code if it may not
+function write.check_target(file, path, force)
+  if file and core.reads(file, path) then
     return nil, path .. ": this is the recording that is read: choose another name", "EBUSY"
   elseif not force and core.stat(path) and core.stat(path) ~= "stream" then
     return nil, path .. ": the file exists", "EEXIST"
@@ -84,7 +97,7 @@ function write.query(spec, target, options)
   elseif type(target) ~= "string" then
     usage_error("a path or an open file expected, got a %s", io.type(target) or type(target))
   end
-  local ok, message, code = check_target(spec.file, target, options.force)
+  local ok, message, code = write.check_target(spec.file, target, options.force)
   if not ok then return output.fail(message, code) end
   described.pipe = described.pipe or core.stat(target) == "stream"
   local summary

@@ -15,9 +15,9 @@
 #include "binding/writer.h"
 #include "cursor.h"
 #include "perfdata/format/feature.h"
+#include "write.h"
 #include "write/compress.h"
 #include "write/selection.h"
-#include "write/writer.h"
 
 enum {
 	AT_FILE = 1,
@@ -27,54 +27,92 @@ enum {
 	AT_CURSOR,
 };
 
-struct writing {
-	struct pw_writer writer;
-	int fd; /* opened for it; -1: none, or closed */
-};
-
-static int writing_gc(lua_State *L)
+static void push_features(lua_State *L, const bool *set, const char *name)
 {
-	struct writing *writing = lua_touserdata(L, 1);
+	lua_Integer n = 0;
 
+	lua_newtable(L);
+	for (unsigned bit = 0; bit < PD_FEATURES; bit++) {
+		const struct pd_feature *feature = pd_feature_by_bit(bit);
+
+		if (!set[bit])
+			continue;
+		if (feature)
+			lua_pushstring(L, feature->name);
+		else
+			lua_pushfstring(L, "feature %d", (int)bit);
+		lua_rawseti(L, -2, ++n);
+	}
+	lua_setfield(L, -2, name);
+}
+
+static void push_summary(lua_State *L, const struct pw_summary *summary)
+{
+	lua_newtable(L);
+	pl_set_integer(L, "records", summary->records);
+	pl_set_integer(L, "samples", summary->samples);
+	pl_set_integer(L, "bytes", summary->bytes);
+	pl_set_integer(L, "aux_records", summary->aux_records);
+	pl_set_integer(L, "aux_bytes", summary->aux_bytes);
+	push_features(L, summary->unreadable, "unreadable");
+	push_features(L, summary->unfit, "unfit");
+}
+
+void pl_writing_end(struct pl_writing *writing)
+{
 	pw_writer_deinit(&writing->writer);
 	if (writing->fd >= 0)
 		close(writing->fd);
 	writing->fd = -1;
+}
+
+static int writing_gc(lua_State *L)
+{
+	pl_writing_end(lua_touserdata(L, 1));
 	return 0;
 }
 
-static struct pw_how to_how(lua_State *L, const struct pd_session *session)
+struct pw_how pl_get_how(lua_State *L, int options)
 {
 	struct pw_how how = {
-		.pipe = pl_get_flag(L, AT_OPTIONS, "pipe"),
-		.padded = pl_get_flag(L, AT_OPTIONS, "padded"),
-		.selects = pl_get_flag(L, AT_OPTIONS, "selects"),
-		.sorts = pl_get_flag(L, AT_OPTIONS, "sorts"),
+		.pipe = pl_get_flag(L, options, "pipe"),
+		.padded = pl_get_flag(L, options, "padded"),
+		.selects = pl_get_flag(L, options, "selects"),
+		.sorts = pl_get_flag(L, options, "sorts"),
 	};
 
-	luaL_argcheck(L, session->n_files == 1, AT_FILE, "one recording expected");
-	if (lua_getfield(L, AT_OPTIONS, "level") != LUA_TNIL)
+	if (lua_getfield(L, options, "level") != LUA_TNIL)
 		how.level = (int)luaL_checkinteger(L, -1);
 	lua_pop(L, 1);
 	return how;
 }
 
-/* Returns the descriptor to write to; -1, with errno, if the file cannot be opened. */
-static int open_output(lua_State *L, struct writing *writing)
+int pl_writing_open(lua_State *L, struct pl_writing *writing, int out)
 {
 	luaL_Stream *stream;
 
-	if (lua_type(L, AT_OUT) == LUA_TSTRING) {
-		writing->fd = open(lua_tostring(L, AT_OUT),
+	if (lua_type(L, out) == LUA_TSTRING) {
+		writing->fd = open(lua_tostring(L, out),
 				   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 		return writing->fd;
 	}
-	stream = pl_check_stream(L, AT_OUT);
+	stream = pl_check_stream(L, out);
 	return fflush(stream->f) ? -1 : fileno(stream->f);
 }
 
+int pl_writing_close(lua_State *L, struct pl_writing *writing)
+{
+	int fd = writing->fd;
+
+	writing->fd = -1;
+	if (fd >= 0 && close(fd))
+		return luaL_fileresult(L, 0, NULL);
+	push_summary(L, &writing->writer.summary);
+	return 1;
+}
+
 /* Writes the records. Returns false with *err. */
-static bool write_records(lua_State *L, struct writing *writing, struct pd_error *err)
+static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_error *err)
 {
 	struct pl_cursor *cursor = lua_touserdata(L, AT_CURSOR);
 	struct pw_writer *w = &writing->writer;
@@ -110,39 +148,7 @@ static void add_others(struct pl_cursor *cursor)
 	walk->split = false;
 }
 
-static void push_features(lua_State *L, const bool *set, const char *name)
-{
-	lua_Integer n = 0;
-
-	lua_newtable(L);
-	for (unsigned bit = 0; bit < PD_FEATURES; bit++) {
-		const struct pd_feature *feature = pd_feature_by_bit(bit);
-
-		if (!set[bit])
-			continue;
-		if (feature)
-			lua_pushstring(L, feature->name);
-		else
-			lua_pushfstring(L, "feature %d", (int)bit);
-		lua_rawseti(L, -2, ++n);
-	}
-	lua_setfield(L, -2, name);
-}
-
-static void push_summary(lua_State *L, const struct pw_summary *summary)
-{
-	lua_newtable(L);
-	pl_set_integer(L, "records", summary->records);
-	pl_set_integer(L, "samples", summary->samples);
-	pl_set_integer(L, "bytes", summary->bytes);
-	pl_set_integer(L, "aux_records", summary->aux_records);
-	pl_set_integer(L, "aux_bytes", summary->aux_bytes);
-	push_features(L, summary->unreadable, "unreadable");
-	push_features(L, summary->unfit, "unfit");
-}
-
-/* Pushes what core.write() returns after a failure. */
-static int push_failure(lua_State *L, const struct pw_writer *w, const struct pd_error *err)
+int pl_writing_failed(lua_State *L, const struct pw_writer *w, const struct pd_error *err)
 {
 	int error = w->out.error;
 
@@ -158,30 +164,25 @@ static int push_failure(lua_State *L, const struct pw_writer *w, const struct pd
 int pl_file_write(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, AT_FILE);
-	struct writing *writing;
+	struct pl_writing *writing;
 	struct pw_how how;
 	struct pd_error err;
 	int fd;
 
 	luaL_checktype(L, AT_OPTIONS, LUA_TTABLE);
 	lua_settop(L, AT_OPTIONS);
-	how = to_how(L, f->session);
+	luaL_argcheck(L, f->session->n_files == 1, AT_FILE, "one recording expected");
+	how = pl_get_how(L, AT_OPTIONS);
 	writing = pl_push_finalized(L, sizeof(*writing), writing_gc);
 	writing->fd = -1;
 	add_others(pl_push_cursor(L, AT_FILE, AT_OPTIONS, "write"));
-	fd = open_output(L, writing);
+	fd = pl_writing_open(L, writing, AT_OUT);
 	if (fd < 0)
 		return luaL_fileresult(L, 0, NULL);
 	if (!pw_writer_init(&writing->writer, f->session->files[0], fd, &how, &err) ||
 	    !write_records(L, writing, &err))
-		return push_failure(L, &writing->writer, &err);
-	if (writing->fd >= 0 && close(writing->fd)) {
-		writing->fd = -1;
-		return luaL_fileresult(L, 0, NULL);
-	}
-	writing->fd = -1;
-	push_summary(L, &writing->writer.summary);
-	return 1;
+		return pl_writing_failed(L, &writing->writer, &err);
+	return pl_writing_close(L, writing);
 }
 
 /* core.compress_most() -> the highest level of compression */

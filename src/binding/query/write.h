@@ -1,0 +1,33 @@
+/*
+ * A recording that is being written, as a userdata: see write.c and write_records.c.
+ */
+#ifndef PERFLUA_BINDING_QUERY_WRITE_H
+#define PERFLUA_BINDING_QUERY_WRITE_H
+
+#include "binding/handle.h"
+#include "write/writer.h"
+
+struct pl_writing {
+	struct pw_writer writer;
+	int fd; /* opened for it; -1: none, or closed */
+};
+
+/* Frees the writer, and closes the file without finishing it. */
+void pl_writing_end(struct pl_writing *writing);
+
+/* Reads the options pipe, padded, selects, sorts and level from the table at `options`. */
+struct pw_how pl_get_how(lua_State *L, int options);
+
+/*
+ * Returns the descriptor to write to, of the path or open file at `out`; -1, with errno, if the
+ * file cannot be opened.
+ */
+int pl_writing_open(lua_State *L, struct pl_writing *writing, int out);
+
+/* Closes a finished file, and pushes its summary, or what a failure returns. [-0, +1 | +3] */
+int pl_writing_close(lua_State *L, struct pl_writing *writing);
+
+/* Pushes nil, the message and the code, or the error number, of a failure. [-0, +3] */
+int pl_writing_failed(lua_State *L, const struct pw_writer *w, const struct pd_error *err);
+
+#endif
