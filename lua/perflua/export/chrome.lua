@@ -96,11 +96,10 @@ local function write_samples(trace, query)
   if others[1] then
     n_drawn = trace:draw(plain[1] and query:where { event = others } or query)
   end
-  trace.runs:finish(trace.last)
+  trace.processors:finish(trace.last)
   trace.counts:add_ended(spec_of(query))
-  return n + n_drawn, (',"runs_without_end":%d,"runs_without_start":%d,"seconds_not_known":%s')
-    :format(trace.runs.dropped, trace.runs.starts, core.seconds(trace.runs.unknown)), made,
-    set_aside
+  return n + n_drawn, (',"seconds_not_known":%s'):format(core.seconds(
+    trace.processors.unknown)), made, set_aside
 end
 
 -- Returns how many samples of events a recording has.
@@ -122,7 +121,7 @@ local function find_least(query, most)
   end
   local trace = measured_trace.new(spec.file, most)
   trace:draw(plain[1] and query:where { event = others } or query)
-  trace.runs:finish(trace.last)
+  trace.processors:finish(trace.last)
   local has_plain = count_samples(spec.file, plain) > 0
   return trace:find_least(has_plain and most // 2 or most - most // 20)
 end

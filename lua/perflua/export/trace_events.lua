@@ -3,8 +3,7 @@
 local core = require "perflua.core"
 local counts = require "perflua.export.counts"
 local json = require "perflua.text.json"
-local long_runs = require "perflua.export.long_runs"
-local runs = require "perflua.waits.runs"
+local processors = require "perflua.export.processors"
 local stack_frames = require "perflua.export.stack_frames"
 local spec_of = core.query_spec
 
@@ -33,8 +32,8 @@ trace_events.TOO_LARGE = {}
 function trace_events.new(file, write, most, least)
   local trace = setmetatable({ file = file, write = write, most = most, size = 0, last = 0,
     frames = stack_frames.new(), named = {}, comms = {}, placed = {}, shown = {}, flows = 0,
-    woken = {}, n_running = 0, least = least, n_short = 0, ns_short = 0 }, Trace)
-  trace.runs = runs.new(least and long_runs(trace, CPUS) or trace:handlers())
+    woken = {}, least = least, n_short = 0, ns_short = 0 }, Trace)
+  trace.processors = processors.new(trace:handlers())
   trace.counts = counts.new(function(pid, name, count, time)
     trace:counter(pid, name, "count", count, trace:stamp(time))
   end)
@@ -117,10 +116,6 @@ function Trace:name_cpu(cpu)
   self:name("thread_name", CPUS, cpu, ("cpu %d"):format(cpu))
 end
 
-function Trace:slice(phase, pid, tid, name, stamp)
-  self:add('{"ph":"%s","pid":%d,"tid":%d,"ts":%s,"name":%s}', phase, pid, tid, stamp, name)
-end
-
 function Trace:counter(pid, name, key, value, stamp)
   self:add('{"ph":"C","pid":%d,"ts":%s,"name":%s,"args":{"%s":%d}}', pid, stamp,
     json.string(name), key, value)
@@ -135,45 +130,50 @@ function Trace:arrow(wake, pid, tid, stamp)
     .. '"ts":%s}', self.flows, pid, tid, stamp)
 end
 
--- Draws a time in which nobody knows who ran on a processor.
-function Trace:draw_unknown(cpu, start, stop)
-  self:name_cpu(cpu)
-  self:slice("B", CPUS, cpu, UNKNOWN, self:stamp(start))
-  self:slice("E", CPUS, cpu, UNKNOWN, self:stamp(stop))
+-- Draws a time on a thread's track.
+function Trace:draw_slice(pid, tid, name, from, to)
+  self:add('{"ph":"B","pid":%d,"tid":%d,"ts":%s,"name":%s}', pid, tid, from, name)
+  self:add('{"ph":"E","pid":%d,"tid":%d,"ts":%s,"name":%s}', pid, tid, to, name)
 end
 
-function Trace.run_name(comm, tid) return json.string(("%s (%d)"):format(comm, tid)) end
+-- Draws a time in which it is not known who ran on a processor.
+function Trace:draw_unknown(cpu, start, stop)
+  self:name_cpu(cpu)
+  self:draw_slice(CPUS, cpu, UNKNOWN, self:stamp(start), self:stamp(stop))
+end
 
--- Returns the functions that write when threads start and stop to run.
+-- Draws how many threads run.
+function Trace:draw_running(stamp)
+  self:counter(CPUS, "running threads", "threads", self.processors.n_running, stamp)
+end
+
+-- Draws a run on its processor and of its thread, and the arrow of a wake-up before it.
+function Trace:draw_run(tid, cpu, start, stop, wake)
+  local pid, comm = self:process_of(tid, start)
+  local from, to = self:stamp(start), self:stamp(stop)
+  self:name_cpu(cpu)
+  self:draw_slice(CPUS, cpu, json.string(("%s (%d)"):format(comm, tid)), from, to)
+  self:draw_slice(pid, tid, ('"cpu %d"'):format(cpu), from, to)
+  self:draw_running(to)
+  if wake then self:arrow(wake, pid, tid, from) end
+end
+
+-- Returns the functions that draw what processors do. Where not all runs have room, threads
+-- are counted at the ends of those that have.
 function Trace:handlers()
-  local names, pids = {}, {}
-  local function finish(tid, cpu, time)
-    local stamp = self:stamp(time)
-    self:slice("E", CPUS, cpu, names[cpu], stamp)
-    self:slice("E", pids[cpu], tid, ('"cpu %d"'):format(cpu), stamp)
-    self.n_running = self.n_running - 1
-  end
-  local function start(tid, cpu, time)
-    local pid, comm = self:process_of(tid, time)
-    local stamp = self:stamp(time)
-    names[cpu], pids[cpu] = self.run_name(comm, tid), pid
-    self:name_cpu(cpu)
-    self:slice("B", CPUS, cpu, names[cpu], stamp)
-    self:slice("B", pid, tid, ('"cpu %d"'):format(cpu), stamp)
-    self.n_running = self.n_running + 1
-    self:counter(CPUS, "running threads", "threads", self.n_running, stamp)
-    local wake = self.woken[tid]
-    self.woken[tid] = nil
-    if wake then self:arrow(wake, pid, tid, stamp) end
-  end
   return {
-    start = start,
-    stop = function(tid, cpu, _, time)
-      finish(tid, cpu, time)
-      self:counter(CPUS, "running threads", "threads", self.n_running, self:stamp(time))
+    begin = function(tid, time)
+      local wake = self.woken[tid]
+      self.woken[tid] = nil
+      if not self.least then self:draw_running(self:stamp(time)) end
+      return wake
     end,
-    drop = finish, -- without length, since it is not known
-    unknown = function(...) self:draw_unknown(...) end,
+    run = function(tid, cpu, start, stop, wake)
+      self:draw_long(stop - start, self.draw_run, self, tid, cpu, start, stop, wake)
+    end,
+    unknown = function(cpu, start, stop)
+      self:draw_long(stop - start, self.draw_unknown, self, cpu, start, stop)
+    end,
   }
 end
 
@@ -182,7 +182,7 @@ local taken = {}
 function taken.sched_switch(self, s)
   if not (s.cpu and s["args.prev_pid"] and s["args.next_pid"]) then return end
   if s["args.next_comm"] ~= "" then self.comms[s["args.next_pid"]] = s["args.next_comm"] end
-  self.runs:switch(s.cpu, s["args.prev_pid"], s["args.next_pid"], s.time)
+  self.processors:switch(s.cpu, s["args.prev_pid"], s["args.next_pid"], s.time)
   return true
 end
 
@@ -190,7 +190,7 @@ end
 local function wake(self, s)
   local woken = s["args.pid"]
   if not woken then return end
-  if self.runs.cpu_of[s.tid] and not self.woken[woken] then
+  if s.tid ~= 0 and self.processors.tid_of[s.cpu] == s.tid and not self.woken[woken] then
     self.woken[woken] = { pid = s.pid, tid = s.tid, time = s.time }
   end
   return true

@@ -46,8 +46,8 @@ describe("perflua.export of trace events", function()
     assert.same({ "processors", "cpu 1", 'a"<b>', "c" }, { trace.names["process_name 0/0"],
       trace.names["thread_name 0/1"], trace.names["process_name 7/7"],
       trace.names["thread_name 8/8"] })
-    assert.same({ exporter = "perflua", start = "0.001000", runs_without_end = 0,
-      runs_without_start = 0, seconds_not_known = 0 }, trace.other)
+    assert.same({ exporter = "perflua", start = "0.001000", seconds_not_known = 0 },
+      trace.other)
   end)
 
   it("names threads by switches to them, and puts those below the recorded ones", function()
@@ -68,11 +68,18 @@ describe("perflua.export of trace events", function()
       { 30 * US, 0, "switch", 0, 0, 9 }, { 40 * US, 1, "switch", 0, 0, 9 },
       { 50 * US, 1, "switch", 9, 0, 0 },
     })
-    assert.same({ "0/0 [unknown] (7) 0+0", "0/0 [unknown] (9) 20+0",
-      "0/0 not known who ran 0+10", "0/0 not known who ran 20+20", "0/1 [unknown] (9) 30+10",
-      "7/7 cpu 0 0+0", "9/9 cpu 0 20+0", "9/9 cpu 1 30+10" }, show(trace.slices))
-    assert.same({ 2, 1, 30e-6 }, { trace.other.runs_without_end, trace.other.runs_without_start,
-      trace.other.seconds_not_known })
+    assert.same({ "0/0 not known who ran 0+10", "0/0 not known who ran 20+20",
+      "0/1 [unknown] (9) 30+10", "9/9 cpu 1 30+10" }, show(trace.slices))
+    assert.equal(30e-6, trace.other.seconds_not_known)
+  end)
+
+  it("draws no run during which its thread left another processor", function()
+    local trace = export(switches.recording {
+      { 10 * US, 0, "switch", 0, 0, 7 }, { 20 * US, 1, "switch", 0, 0, 7 },
+      { 30 * US, 1, "switch", 7, 0, 0 }, { 40 * US, 0, "switch", 7, 0, 0 },
+    })
+    assert.same({ "0/0 not known who ran 0+30", "0/1 [unknown] (7) 10+10", "7/7 cpu 1 10+10" },
+      show(trace.slices))
   end)
 
   it("shows other samples as instants with their call chains", function()
