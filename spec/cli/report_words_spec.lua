@@ -27,14 +27,14 @@ local taken = {
   parent = "run", ["exclude-other"] = true, ["ignore-callees"] = "run",
   threads = false, ["switch-on"] = false, ["switch-off"] = false,
   ["show-on-off-events"] = false,
+  latency = false, parallelism = false,
   ["hide-unresolved"] = true, ["symbol-filter"] = "main", ns = true, verbose = false,
 }
 
 local refused = {
   "addr2line", "asm-raw", "branch-history", "demangle-kernel",
   "disable-order", "disassembler-style",
-  "gtk", "ignore-vmlinux", "itrace", "latency",
-  "modules", "objdump", "parallelism",
+  "gtk", "ignore-vmlinux", "itrace", "modules", "objdump",
   "percent-type", "prefix", "prefix-strip", "pretty", "raw-trace", "samples",
   "show-ref-call-graph", "source",
   "stitch-lbr", "total-cycles", "tui",
@@ -49,7 +49,7 @@ local keys = [[
   tlb mem snoop dcacheline symbol_iaddr phys_daddr data_page_size blocked local_retire_lat
   retire_lat simd type typeoff typecln symoff parallelism comm_nodigit tgid latency
   callchain_branch_predicted callchain_branch_abort callchain_branch_cycles
-  weight1 weight2 weight3 cache memory]]
+  weight1 weight2 weight3 cache memory latency_children]]
 
 local function report(...) return run.perflua { "report", ... } end
 

@@ -1,6 +1,6 @@
--- perf_report.lua [FILE…]: compares perflua report with the installed perf report, option by
--- option, line by line. Without files: with ten recordings of $PERFLUA_CORPUS, and with fresh
--- ones of C and of the kernel.
+-- perf_report.lua [FILE…]: compares perflua report with the perf report of $PERF, or the
+-- installed one, option by option, line by line. Without files: with ten recordings of
+-- $PERFLUA_CORPUS, and with fresh ones of C and of the kernel.
 --
 -- Lines are compared without heads, and blanks as one: perf widens columns for rows that it
 -- does not show. A line that stands elsewhere, as equal rows of a report may, counts as moved.
@@ -9,6 +9,9 @@ local core = require "perflua.core"
 local files = require "spec.support.files"
 
 local ONLY <const>, SHOW <const> = os.getenv "ONLY", tonumber(os.getenv "SHOW" or "0")
+local PERF <const> = os.getenv "PERF" or "perf"
+local VERSION <const> = core.perf_version(files.output(PERF .. " --version"):match "[%d.]+")
+  or core.perf_version()
 
 -- Options, and whether a recording needs chains of calls, branch stacks or weights for them.
 local all = {
@@ -71,12 +74,11 @@ end
 -- Returns the lines of perf, those that are equal in their order, and those equal elsewhere.
 local function compare(path, options, symbols)
   local quoted = files.quote(path)
-  local theirs, first = read_lines(("timeout 120 perf report --stdio %s %s -f -i %s"):format(
-    symbols, options, quoted))
+  local theirs, first = read_lines(("timeout 120 %s report --stdio %s %s -f -i %s"):format(
+    PERF, symbols, options, quoted))
   if #theirs == 0 then return 0, 0, 0 end
   local ours, second = read_lines(("timeout 120 %s report %s %s --as %s %s"):format(
-    os.getenv "PERFLUA" or "build/perflua", symbols, options, core.perf_version(
-      files.output "perf --version":match "[%d.]+") or core.perf_version(), quoted))
+    os.getenv "PERFLUA" or "build/perflua", symbols, options, VERSION, quoted))
   local different, n = files.output(("diff %s %s"):format(first, second)), 0
   for _ in different:gmatch "\n<" do n = n + 1 end
   if different:find "^<" then n = n + 1 end
@@ -111,8 +113,8 @@ local function record()
   local list = {}
   local function add(options, command)
     local path = files.temporary()
-    local _, ok = files.output(("perf record -q -N --no-bpf-event -o %s %s -- %s 2>&1"):format(
-      path, options, command))
+    local _, ok = files.output(("%s record -q -N --no-bpf-event -o %s %s -- %s 2>&1")
+      :format(PERF, path, options, command))
     if ok then list[#list + 1] = path else print("not recorded: " .. options) end
   end
   local busy = "sh -c 'ls -lR /usr/share >/dev/null; gzip -c /usr/bin/perf | cksum >/dev/null'"

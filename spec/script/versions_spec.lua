@@ -93,6 +93,18 @@ local function tasks_of(indent, ...)
   return text
 end
 
+-- Two threads that run beside one another when the second sample is taken.
+local function parallel()
+  local event = { sample_type = { "identifier", "ip", "tid", "time", "period" },
+    context_switch = true }
+  return recording(event, { { identifier = 1, period = 1, time = 10 },
+    { identifier = 1, period = 1, time = 30 } }, function(b, i)
+    if i == 2 then
+      b:record("switch", {}, { pid = 5, tid = 6, time = 20, identifier = 1 })
+    end
+  end)
+end
+
 -- By the name of a difference: -F of script, or the words of report, what the first version
 -- with it prints, what the last one without it does, and of which recording.
 local cases = {
@@ -164,6 +176,15 @@ local cases = {
       return messages.recording { { [["%c %zu %zd", 'A', REC->v, REC->v]],
         values = { v = 0x123456789 } } }
     end },
+  shows_latency = { { "-q", "-s", "comm,parallelism" },
+    "    50.00%    66.67%  prog               1\n    50.00%    33.33%  prog               2\n",
+    "    50.00%  prog               1\n    50.00%  prog               2\n", parallel },
+  exact_shares = { { "-q", "--children", "-s", "overhead,sym", "--symfs",
+      "spec/fixtures/empty" },
+    "   100.00%  [.] 0x0000000000000010\n     0.00%  [.] 0x000000000000014e\n"
+      .. "     0.00%  [.] 0x000000000000018a\n",
+    "   100.00%   100.00%  [.] 0x0000000000000010\n   100.00%     0.00%  [.] "
+      .. "0x000000000000014e\n   100.00%     0.00%  [.] 0x000000000000018a\n", inlined },
   skips_empty = { { "-q", "-s", "comm" }, "   100.00%  prog\n", "   100.00%   0.00%  prog\n",
     various },
   wide_counts = { { "--stats" }, counts_of(20), counts_of(16), various },

@@ -6,7 +6,9 @@ local display = require "perflua.text.display"
 local duration = require "perflua.text.duration"
 local graph = require "perflua.report.graph"
 local list = require "perflua.text.list"
+local parallelism = require "perflua.report.parallelism"
 local perf_text = require "perflua.report.perf_text"
+local report = require "perflua.report"
 
 local asked = {}
 
@@ -125,7 +127,7 @@ local function parse_hierarchy(args, settings)
 end
 
 -- Sets which columns are shown, and how. Returns what is wrong with the options.
-local function parse_columns(args, settings, has_averages)
+local function parse_columns(args, settings, form)
   local message
   local sort = args.sort or args["mem-mode"] and not args.fields and MEM_FIELDS or nil
   if args.parent then
@@ -134,7 +136,7 @@ local function parse_columns(args, settings, has_averages)
     sort = is_named and sort or sort and sort .. ",parent" or "parent"
   end
   settings.columns, message = columns.parse(setmetatable({ sort = sort }, { __index = args }),
-    has_averages)
+    form)
   if not settings.columns then return message end
   settings.query.sort, settings.query.extra = settings.columns.keys, settings.columns.extra
   settings.order = settings.columns.order
@@ -145,6 +147,24 @@ local function parse_columns(args, settings, has_averages)
     return "--field-separator: a text other than a point expected, which stands for it in cells"
   end
   settings.columns.separator = separator
+end
+
+-- Sets the numbers of threads that run at a time. Returns what is wrong with the option.
+local function parse_parallelism(args, settings)
+  if not args.parallelism then return nil end
+  local levels = {}
+  for _, part in ipairs(list.split(args.parallelism)) do
+    local first, last = part:match "^(%d+)%-(%d+)$"
+    first, last = asked.number(first or part, 1, true), asked.number(last or part, 1, true)
+    if not first or not last or last < first then
+      levels = {}
+      break
+    end
+    levels[#levels + 1] = { first, last }
+  end
+  settings.query.parallelism = levels
+  return #levels == 0 and ("--parallelism: numbers of threads expected, such as 1,4-8, got "
+    .. "'%s'"):format(args.parallelism) or nil
 end
 
 -- Sets what options give as numbers. Returns what is wrong with them.
@@ -195,7 +215,8 @@ function asked.settings(args, events, where)
     return nil, "--show-on-off-events: --switch-on and --switch-off name these events"
   end
   settings.query.is_named = args["hide-unresolved"]
-  message = parse_columns(args, settings) or parse_numbers(args, settings)
+  message = parse_columns(args, settings, {}) or parse_parallelism(args, settings)
+    or parse_numbers(args, settings)
   if message then return nil, message end
   settings.query.has_roots = args["ignore-callees"] ~= nil
   settings.query.without_inlined = args["no-inline"]
@@ -215,14 +236,34 @@ function asked.settings(args, events, where)
   return settings
 end
 
----Gives --fields the meaning that it has in the version of perf whose text is printed.
+---Gives --fields and --sort the meaning that they have in the version of perf whose text is
+---printed, and adds the columns that this version shows by default.
 ---@param args table of the tool
 ---@param settings table of asked.settings()
 ---@param file perflua.File
 function asked.follow(args, settings, file)
-  if args.fields and perf_text.has(file, "average_weights") then
-    parse_columns(args, settings, true)
-  end
+  if args.hierarchy then return end
+  local adds_latency = not (args.latency or args.csv or args.json or args["mem-mode"]
+    or settings.query.branches) and file.size and perf_text.has(file, "shows_latency")
+    and parallelism.is_known(file)
+  parse_columns(args, settings, { averages = perf_text.has(file, "average_weights"),
+    exact_shares = perf_text.has(file, "exact_shares"), latency = adds_latency })
+  settings.columns.adds_latency = adds_latency
+end
+
+---Takes away the latencies that were added where they are those of one thread, as perf does.
+---@param result table of report.read
+---@param args table of the tool
+---@param settings table of asked.settings()
+---@param file perflua.File
+---@return table # the report that is shown
+function asked.without_latency(result, args, settings, file)
+  local named = args.sort and args.sort:find "latency" or args.fields
+    and not args.fields:find "^%+"
+  if not settings.columns.adds_latency or result.is_parallel or named then return result end
+  parse_columns(args, settings, { averages = perf_text.has(file, "average_weights"),
+    exact_shares = perf_text.has(file, "exact_shares") })
+  return report.again(result, settings)
 end
 
 return asked

@@ -7,10 +7,13 @@ local suggest = require "perflua.errors.suggest"
 local columns = {}
 
 -- Those that are not fields of samples. share: of the periods of all samples, or of those of a
--- cpumode; average: of a field of the samples.
+-- cpumode, or with `also` of latencies; average: of a field of the samples; least: columns that
+-- it takes.
 local measures = {
   overhead_children = { title = "Children", share = true },
   overhead = { title = "Overhead", share = true },
+  latency_children = { title = "Latency", share = true, also = true, least = 7 },
+  latency = { title = "Latency", share = true, also = true },
   overhead_sys = { title = "sys", share = true, cpumode = "kernel" },
   overhead_us = { title = "usr", share = true, cpumode = "user" },
   overhead_guest_sys = { title = "guest sys", share = true, cpumode = "guest_kernel" },
@@ -37,7 +40,8 @@ columns.DEFAULT = { "comm", "dso", "symbol" }
 columns.names = suggest.names(measures)
 
 ---@param name string
----@return { title: string, share: boolean?, average: string? }? # nil: it is a field
+---@return { title: string, share: boolean?, also: boolean?, average: string?, least: integer?
+--- }? # nil: it is a field
 function columns.measure(name) return measures[name] end
 
 ---@param name string of a measure
@@ -97,23 +101,62 @@ local function keep(names, holds)
   return kept
 end
 
+-- The shares of perf, in the order of their columns.
+local SHARES <const> = { "overhead_children", "latency_children", "overhead", "latency" }
+
+-- Returns the shares that are shown whether or not they are named, in the order of columns.
+local function shares_of(args, form)
+  if args.latency then
+    return { "latency_children", "overhead_children", "latency", "overhead" }
+  end
+  return keep(SHARES, function(name) return form.latency or not measures[name].also end)
+end
+
+-- Returns whether a list names a measure, or one whose name begins with that.
+local function is_named(words, name) return is_any_measure(words, "^" .. name) end
+
 -- Returns the columns that come first: those that options ask for.
-local function first_columns(args)
-  return join({ "overhead_children", "overhead" },
+local function first_columns(args, shares)
+  return join(shares,
     args["show-cpu-utilization"] and { "overhead_sys", "overhead_us" } or {},
     args["show-nr-samples"] and { "sample" } or {},
     args["show-total-period"] and { "period" } or {})
 end
 
+-- Sets the columns and their order where there are some in any case, beside which others may be
+-- named: `words` to sort by, and `fields` besides.
+local function add_to_default(made, args, words, fields, form)
+  local shares = shares_of(args, form)
+  local order
+  if form.exact_shares and not args.latency
+      and (is_named(words, "overhead") or is_named(words, "latency")) then
+    shares = keep(SHARES, function(name) return is_named(words, name .. "$") end)
+    order = join(words, fields)
+  else
+    local unnamed = keep(shares, function(name)
+      return not is_named(words, name == "overhead_children" and name .. "$" or name)
+    end)
+    order = join(unnamed, words, fields)
+  end
+  made.first = first_columns(args, shares)
+  if is_any_measure(words, "") or #fields > 0 then
+    made.order, made.shown = order, join(made.first, fields, words)
+  elseif #shares > 2 then
+    made.order = order
+  end
+end
+
 ---@param args table of the tool: sort, fields, and options that name columns
----@param has_averages boolean? whether weights of `fields` are averages
+---@param form { averages: boolean?, exact_shares: boolean?, latency: boolean? } averages:
+--- weights of `fields` are averages; exact_shares: if `sort` names a share, no other is shown;
+--- latency: latencies are shown by default
 ---@return table? # { keys: string[]?, shown: string[]?, order: string[]?, … } keys: the
 --- fields that rows are told apart by; nil: the default ones. shown: all columns in their
 --- order; nil: `first`, then the keys. is_exact: also those that the report does not have.
 --- order: what rows are sorted by, nil: by their shares.
 --- extra: measures beside samples and periods
 ---@return string? message what is wrong
-function columns.parse(args, has_averages)
+function columns.parse(args, form)
   local sort, is_added = parse_words(args.sort or "")
   local fields, is_more = parse_words(args.fields or "")
   for _, option in ipairs { "sort", "fields" } do
@@ -122,12 +165,11 @@ function columns.parse(args, has_averages)
     end
   end
   local is_field = function(name) return not measures[name] end
-  if has_averages then
+  if form.averages then
     for i, name in ipairs(fields) do fields[i] = averages[name] or name end
   end
   if is_added then sort = join(columns.DEFAULT, sort) end
-  local first = first_columns(args)
-  local made = { first = first }
+  local made = { first = {} }
   if args.fields and not is_more then
     made.shown, made.is_exact = join(fields, sort), true
     made.order = join(sort, fields)
@@ -135,17 +177,16 @@ function columns.parse(args, has_averages)
   else
     local words = args.sort and sort or columns.DEFAULT
     made.keys = args.sort and keep(words, is_field) or nil
-    if is_any_measure(words, "") or is_more then
-      made.order = join(is_any_measure(words, "^overhead_children$") and {}
-        or { "overhead_children" }, is_any_measure(words, "^overhead") and {}
-        or { "overhead" }, words, fields)
-    end
-    if is_any_measure(words, "") or is_more then made.shown = join(first, fields, words) end
+    add_to_default(made, args, words, is_more and fields or {}, form)
     if is_more then made.keys = keep(join(fields, words), is_field) end
   end
-  made.extra = keep(made.shown or first, function(name)
+  local shown = made.shown or made.first
+  made.extra = keep(shown, function(name)
     return measures[name] and columns.added(name, "1") ~= nil
   end)
+  if #keep(shown, function(name) return measures[name] and measures[name].also end) > 0 then
+    made.extra[#made.extra + 1] = "latency"
+  end
   return made
 end
 

@@ -35,8 +35,11 @@ local in_two_passes = {
   pid = function() return require "perflua.report.thread_key" end,
 }
 
--- Returns the Ref of such a key; nil: it is none.
-local function ref_in_two_passes(name, file, options)
+---@param name string of a key
+---@param file perflua.File
+---@param options table of report.prepare
+---@return table? # the Ref of a key that takes a pass of its own; nil: it is none
+function fields.in_two_passes(name, file, options)
   if not in_two_passes[name] then return nil end
   if options.is_explained then
     return { text = name, kind = "function", plain = false, get = function() end }
@@ -45,8 +48,6 @@ local function ref_in_two_passes(name, file, options)
     usage_error("%s takes two passes, and a stream can be read only once%s", name,
       name == "pid" and ": tgid shows the process, tid the thread" or "")
   end
-  -- a report is prepared twice: before its file is read, and after that
-  options.counted = options.counted or {}
   options.counted[name] = options.counted[name] or in_two_passes[name]().ref(file, options)
   return options.counted[name]
 end
@@ -79,7 +80,7 @@ function fields.of(query, sort, options)
     local expression = name == "time"
       and ("bucket(time, %d)"):format(options.quantum or TIME_QUANTUM)
       or branch and branch.of or nil
-    local counted = ref_in_two_passes(name, spec_of(query).file, options)
+    local counted = fields.in_two_passes(name, spec_of(query).file, options)
     local ref = counted or find_ref(spec_of(query).scope, expression or name)
     if ref.kind == "view" then
       usage_error("%s is a view; name one of its fields, as in %s[1].x", name, name)

@@ -69,7 +69,7 @@ function groups.name(members, file)
 end
 
 local function add_counts(to, from)
-  for _, name in ipairs { "samples", "period", "unresolved" } do
+  for _, name in ipairs { "samples", "period", "also", "unresolved" } do
     to[name] = from[name] and (to[name] or 0) + from[name] or to[name]
   end
 end
@@ -77,7 +77,7 @@ end
 ---Sets the sums of a section.
 ---@param section table of report.read
 function groups.add_up(section)
-  section.samples, section.period, section.unresolved = 0, 0, nil
+  section.samples, section.period, section.also, section.unresolved = 0, 0, nil, nil
   for _, one in ipairs(section.members) do
     add_counts(section, one)
     if one.whole then

@@ -24,6 +24,7 @@
 --   slots     number of events that are shown together, at most
 --   has_callers  whether rows are of callers, too
 --   branches  true if the rows are of branches; `samples` and `period` count these
+--   is_parallel  whether latencies differ from periods, if they were asked for
 --   trees     with `graph` the trees of calls of the rows, for core.report_lines()
 --   aside     the number of samples that were set aside (group/aside.lua)
 
@@ -71,7 +72,8 @@ local function describe_report(prepared, n_keys)
   local trees = prepared.graph and (prepared.graph.order
     or (children and not prepared.is_own or prepared.same) and "caller" or "callee")
   return {
-    keys = list, event = 1, callers = children, trees = trees, members = prepared.members,
+    keys = list, event = 1, callers = children, also = prepared.also, trees = trees,
+    members = prepared.members,
     least = trees and prepared.graph.form ~= "fractal" and prepared.graph.least / 100 or 0,
     is_named = prepared.is_named and children, max_frames = prepared.max_frames,
     from_callee = (trees or children and "caller") ~= "caller",
@@ -88,7 +90,8 @@ local function table_of(prepared, keys)
       or key.kind == "event" and "string" or key.kind }
   end
   local slots, n_own = prepared.slots, 2 + #prepared.extra
-  for m = 2, slots * (n_own + (prepared.children and 1 or 0)) do
+  local n_totals = prepared.children and (prepared.also and 2 or 1) or 0
+  for m = 2, slots * (n_own + n_totals) do
     local is_count = m <= slots * n_own and m % n_own == 1
     data.measures[m] = is_count and { measure = "count" }
       or { measure = "sum", kind = "unsigned" }
@@ -145,12 +148,12 @@ function report.whole(prepared)
   return prepared.whole and report.prepare(spec_of(prepared.query).file, prepared.whole)
 end
 
-local NO_SAMPLES <const> = { samples = 0, period = 0 }
+local NO_SAMPLES <const> = { samples = 0, period = 0, also = 0 }
 
--- Sets `whole` of sections.
+-- Sets `whole` of sections. Returns the report that it is of; nil: none.
 local function read_wholes(prepared, sections)
   local by_index, whole = {}, report.whole(prepared)
-  if not whole then return end
+  if not whole then return nil end
   local _, description = read_groups(whole, table_of(whole, whole.fields))
   for _, one in ipairs(description.sections or {}) do by_index[one.index or 0] = one end
   for _, section in ipairs(sections) do
@@ -158,6 +161,15 @@ local function read_wholes(prepared, sections)
       one.whole = by_index[one.index or 0] or section.members and NO_SAMPLES
     end
   end
+  return whole
+end
+
+local FEW <const> = 99 -- percent of samples beside which no thread ran: perf takes it for all
+
+-- Returns whether threads ran beside one another, in more than a few samples.
+local function is_parallel(prepared)
+  local latency = prepared.also and prepared.measures[prepared.also].ref
+  return latency and latency.n_alone * 100 // math.max(latency.n, 1) < FEW
 end
 
 local ALL = { limit = 0 }
@@ -173,18 +185,19 @@ end
 local function show_result(prepared, shown, data, result, description)
   local sections = description.sections or {}
   local names = name_sections(sections, spec_of(prepared.query).file)
-  read_wholes(prepared, sections)
+  local whole = read_wholes(prepared, sections)
   for _, section in ipairs(sections) do
     if section.members then groups.add_up(section) end
   end
   local has_callers = prepared.children and not prepared.is_own
   return set_rows({
     result = result, events = sections, names = names, keys = data.shown,
-    table_keys = data.keys, extra = prepared.extra,
+    table_keys = data.keys, extra = prepared.extra, also = prepared.also,
     children = has_callers or prepared.same, slots = prepared.slots,
     has_callers = has_callers, is_own = prepared.is_own, branches = prepared.branches,
     symbols = prepared.place.symbol ~= nil, aside = spec_of(prepared.query).aside.n,
     graph = description.trees and prepared.graph, trees = description.trees,
+    is_parallel = is_parallel(whole or prepared),
     fields = prepared.fields, begins_with_symbol = prepared.fields[1].name == "symbol",
   }, shown)
 end

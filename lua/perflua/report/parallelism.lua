@@ -1,35 +1,35 @@
 -- The key parallelism of reports: the number of recorded threads that ran when a sample was
 -- taken, as perf counts it from the records of their switches. It is at least 1, the thread of
--- the sample.
+-- the sample. The latency of a sample is its period divided by that number.
 
 local usage_error = require("perflua.errors").usage_error
 
 local parallelism = {}
 
+local SCALE <const> = 1000 -- of latencies, as perf has it, so that small periods have parts
+
 -- PERF_RECORD_…
 local SWITCH <const>, SWITCH_CPU_WIDE <const> = 14, 15
 
--- Counts the threads that run. Returns by recording the times at which their number changed,
--- and the numbers from then on.
+-- Counts the threads that run, as perf does: the first one runs when the recording begins, and
+-- a thread that ends says no more that it is switched out. Returns by recording the times at
+-- which their number changed, and the numbers from then on.
 local function read_switches(file)
   local by_source = {}
-  for source, type_id, time, tid, out in file:records {
+  for source, type_id, time, out in file:records {
     type = { "switch", "switch_cpu_wide", "exit" } }
-      :select("source", "type_id", "time", "tid", "out") do
+      :select("source", "type_id", "time", "out") do
     if type_id == SWITCH_CPU_WIDE then
       usage_error("parallelism is counted for recorded commands, not for all processors: "
         .. "perflua timeline shows these")
     end
     local list = by_source[source]
     if not list then
-      list = { times = {}, counts = {}, running = {}, n = 0 }
+      list = { times = {}, counts = {}, n = 1 }
       by_source[source] = list
     end
-    -- a thread that ends says no more that it is switched out
-    local runs = type_id == SWITCH and not out or nil
-    if time and tid and tid > 0 and list.running[tid] ~= runs then
-      list.running[tid] = runs
-      list.n = list.n + (runs and 1 or -1)
+    if time then
+      list.n = list.n + (type_id == SWITCH and not out and 1 or -1)
       list.times[#list.times + 1], list.counts[#list.counts + 1] = time, list.n
     end
   end
@@ -46,7 +46,9 @@ local function count_at(list, time)
   return math.max(1, list.counts[low] or 1)
 end
 
-local function has_switches(file)
+---@param file perflua.File
+---@return boolean # whether the switches of threads were recorded
+function parallelism.is_known(file)
   for i = 1, #file.events do
     if file.events[i].context_switch then return true end
   end
@@ -56,7 +58,7 @@ end
 ---@param file perflua.File
 ---@return table # the key's Ref, a function of a sample; raises if the recording does not tell
 function parallelism.ref(file)
-  if not has_switches(file) then
+  if not parallelism.is_known(file) then
     usage_error("parallelism: this recording has no records of switches; record it with: "
       .. "perf record --switch-events -- COMMAND")
   end
@@ -67,6 +69,35 @@ function parallelism.ref(file)
   end
   return { text = "parallelism", kind = "function", shows = "unsigned", plain = false,
     get = count_threads }
+end
+
+---@param ref table of parallelism.ref()
+---@param period table the Ref of what a sample adds to periods
+---@return table # the Ref of latencies; n and n_alone count the samples that it was asked of,
+--- and those of them that no other thread ran beside
+function parallelism.latency(ref, period)
+  local made = { text = "latency", kind = "function", shows = "unsigned", plain = false, n = 0,
+    n_alone = 0 }
+  local count_threads, get_period = ref.get, period.get
+  function made.get(sample)
+    local n, amount = count_threads(sample), get_period(sample)
+    made.n, made.n_alone = made.n + 1, made.n_alone + (n == 1 and 1 or 0)
+    return n and amount and amount * SCALE // n
+  end
+  return made
+end
+
+---@param ref table of parallelism.ref()
+---@param levels integer[][] { first, last } numbers of threads
+---@return fun(sample: perflua.Record): boolean # whether one of them ran
+function parallelism.filter(ref, levels)
+  return function(sample)
+    local n = ref.get(sample)
+    for _, level in ipairs(levels) do
+      if n and n >= level[1] and n <= level[2] then return true end
+    end
+    return false
+  end
 end
 
 return parallelism

@@ -4,8 +4,9 @@ local branches = require "perflua.report.branches"
 local columns = require "perflua.report.columns"
 local core = require "perflua.core"
 local groups = require "perflua.report.groups"
+local parallelism = require "perflua.report.parallelism"
 local perf_text = require "perflua.report.perf_text"
-local report_fields = require "perflua.report.fields"
+local fields = require "perflua.report.fields"
 local switched = require "perflua.report.switched"
 local usage_error = require("perflua.errors").usage_error
 local spec_of = core.query_spec
@@ -43,6 +44,10 @@ local function query_of(file, options)
   if windows then query = query:between(windows) end
   if options.is_named then query = query:where "glob(symbol, '*')" end
   for _, condition in ipairs(options.where or {}) do query = query:where(condition) end
+  if options.parallelism then
+    query = query:where(parallelism.filter(fields.in_two_passes("parallelism", file, options),
+      options.parallelism))
+  end
   spec_of(query).scope.any = may_lack or not (options.sort or options.branches)
   if options.branches then query = query:unnest "branch_stack" end
   return query
@@ -82,13 +87,23 @@ end
 -- Returns the options of the report of all samples, which shares are of; nil: they are of those
 -- that meet the conditions.
 local function whole_of(file, options)
-  if options.percentage == "relative" or not next(options.where or {}) then return nil end
+  if options.percentage == "relative" or not (options.parallelism
+      or next(options.where or {})) then return nil end
   if file.size then
     return { event = options.event, sort = { "event" }, children = false,
+      extra = prepared.also_of(options.extra) and { "latency" }, counted = options.counted,
       branches = options.branches, is_named = options.is_named, switched = options.switched,
       by_weight = options.by_weight }
   elseif options.percentage then
     usage_error("--percentage absolute takes two passes, and a stream can be read only once")
+  end
+end
+
+---@param extra string[]? measures of report/columns.lua
+---@return integer? # number of the measure that counts for callers beside periods
+function prepared.also_of(extra)
+  for i, name in ipairs(extra or {}) do
+    if name == "latency" then return 2 + i end
   end
 end
 
@@ -101,7 +116,9 @@ local function measures_of(query, options)
   local period = options.branches and "1" or options.by_weight and WEIGHT or "period"
   local measures = { { measure = "count" }, { measure = "sum", ref = scope:ref(period) } }
   for i, name in ipairs(options.extra or {}) do
-    measures[2 + i] = { measure = "sum", ref = scope:ref(columns.added(name, period)) }
+    measures[2 + i] = { measure = "sum", ref = name == "latency"
+      and parallelism.latency(fields.in_two_passes("parallelism", spec_of(query).file, options),
+        scope:ref(period)) or scope:ref(columns.added(name, period)) }
   end
   return measures
 end
@@ -109,7 +126,8 @@ end
 ---@param file perflua.File
 ---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any:
 --- boolean?, health: table?, quantum: integer?, branches: boolean?, graph: table?,
---- percentage: string?, is_explained: boolean?, padded: boolean?, extra: string[]?, group: any}
+--- percentage: string?, is_explained: boolean?, padded: boolean?, extra: string[]?, group: any,
+--- parallelism: integer[][]? }
 --- percentage: "relative" or, of a stream, nil: shares are of the samples that meet the
 --- conditions; is_explained: nothing is read, for report.reading(); padded: see thread_key;
 --- children: nil does as perf, which adds up callers where there are call chains; any: fields
@@ -121,9 +139,11 @@ end
 --- has_roots: functions were set that call chains begin with (core.set_patterns);
 --- without_inlined: chains have no inlined functions;
 --- switched: of report/switched.lua, events between which samples count;
+--- parallelism: numbers of threads, of which one runs when a sample that counts was taken;
 --- max_stack: frames of a call chain that count; by_weight: shares are of weights
 ---@return table # for report.read; raises what is wrong with the options
 function prepared.of(file, options)
+  options.counted = options.counted or {} -- a report is prepared several times
   if options.branches == nil and has_branches(file, options) then
     options = setmetatable({ branches = true }, { __index = options })
   end
@@ -133,13 +153,13 @@ function prepared.of(file, options)
   end
   local sort = options.sort or options.branches and branches.DEFAULT or columns.DEFAULT
   if #sort == 0 then sort = { "event" } end -- one row of each event
-  local fields, place = report_fields.of(query, sort, options)
+  local list, place = fields.of(query, sort, options)
   local children = options.children
   if options.branches then
     if children then usage_error("--children and --branch-stack exclude each other") end
     children = false
   end
-  local hindered = report_fields.not_of_callers(fields)
+  local hindered = fields.not_of_callers(list)
   if hindered and options.has_roots then
     usage_error("--ignore-callees works for dso and symbol only, not for %s", hindered)
   end
@@ -155,7 +175,7 @@ function prepared.of(file, options)
   local members, slots = groups.of(query, options.group)
   local is_of_frames = (place.dso or place.symbol) and true or false
   return {
-    query = query, fields = fields, place = place, branches = options.branches,
+    query = query, fields = list, place = place, branches = options.branches,
     members = members, slots = slots, max_frames = options.max_stack,
     children = is_of_frames and (children or options.has_roots) or false,
     is_own = is_of_frames and options.has_roots and not children,
@@ -163,7 +183,7 @@ function prepared.of(file, options)
     graph = not options.branches and options.graph or nil, is_named = options.is_named,
     extra = options.extra or {},
     chain = chain_of(query, options),
-    measures = measures_of(query, options),
+    measures = measures_of(query, options), also = prepared.also_of(options.extra),
     whole = whole_of(file, options),
   }
 end

@@ -22,10 +22,11 @@ local function list_columns(made)
     list[#list + 1] = column
   end
   -- measures have those of the first slot, then those of the second one
-  local function add_all(name, is_share, measure, step)
+  local function add_all(name, is_share, measure, step, is_also)
     for slot = 1, made.slots do
       add(rows.named(name, slot), is_share and "percent" or "unsigned",
-        { measure = measure + (slot - 1) * step, share = is_share, slot = slot })
+        { measure = measure + (slot - 1) * step, share = is_share, slot = slot,
+          also = is_also })
     end
   end
   local function add_children(name, is_share)
@@ -42,7 +43,13 @@ local function list_columns(made)
   add_all("period", false, 2, n_own)
   add_children("children", false)
   for i, name in ipairs(made.extra) do
-    add_all(name, columns.measure(name).share, 2 + i, n_own)
+    local measure = columns.measure(name)
+    add_all(name, measure.share, 2 + i, n_own, measure.also)
+  end
+  if made.also and made.has_callers then
+    add_all("latency_children", true, made.slots * (n_own + 1) + 1, 1, true)
+  elseif made.also and made.children then
+    add_all("latency_children", true, made.also, n_own, true)
   end
   return list
 end
@@ -68,7 +75,7 @@ local function totals_of(sections, list)
     for i, section in ipairs(measure and not seen[measure] and sections or {}) do
       local event = section.members and section.members[column.slot] or section
       totals[#totals + 1] = { measure = measure, whole = i,
-        sum = (event.whole or event).period or 0 }
+        sum = (event.whole or event)[column.also and "also" or "period"] or 0 }
     end
     seen[measure or false] = true
   end
@@ -137,9 +144,10 @@ end
 
 ---Makes the view, and sets first and n of the sections.
 ---@param result userdata of the core
----@param made { table_keys: table[], extra: string[], slots: integer, children: boolean?,
---- has_callers: boolean?, is_own: boolean?, fields: table[] } table_keys: { name, kind } of the
---- result; extra: measures after samples and period; slots: events of a section at most;
+---@param made { table_keys: table[], extra: string[], also: integer?, slots: integer,
+--- children: boolean?, has_callers: boolean?, is_own: boolean?, fields: table[] } table_keys:
+--- { name, kind } of the result; extra: measures after samples and period, of which number
+--- `also`, counted from samples on, is also of callers; slots: events of a section at most;
 --- has_callers: the last measures are those with callers; is_own: callers have no rows;
 --- children: these are shown, or are the periods; fields: the keys that were asked for, the
 --- first of all

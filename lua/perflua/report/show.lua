@@ -110,7 +110,7 @@ local function add_measure(list, report, name, slots, is_exact)
     local at = places[rows.named(in_view[name] or name, slot)]
     if not at and not is_exact then return end
     local column = column_of(slot == slots and title or "", at or places.percent, true)
-    local least = measure.share and SHARE or COUNT
+    local least = measure.least or measure.share and SHARE or COUNT
     column.least = slots > 1 and least or math.max(column.least, least)
     column.joined, column.measure, column.slot = slot > 1, name, slot
     if not at then column.shown = "none" end

@@ -17,7 +17,6 @@ local ANNOTATION <const> = "perflua does not disassemble: perf annotate does; --
   .. "shows source lines"
 local SCREEN <const> = "report prints text, through a pager on a terminal"
 local BRANCHES <const> = "--branch-stack counts the branches of branch stacks by their ends"
-local LATENCY <const> = "--sort parallelism counts how many threads ran"
 local TRACES <const> = "perflua does not decode instruction traces: perf inject --itrace "
   .. "makes samples of them"
 
@@ -35,8 +34,7 @@ words.refused = {
   ["ignore-vmlinux"] = "--kallsyms FILE names functions of the kernel",
   modules = "symbols of modules are read where their files are", m = "symbols of modules are "
     .. "read where their files are",
-  itrace = TRACES, latency = LATENCY,
-  ["parallelism"] = LATENCY .. ", and --sort parallelism,comm by command",
+  itrace = TRACES,
 }
 
 ---@param options table<string, any> of a tool

@@ -61,6 +61,9 @@ local tool = {
     hierarchy = "show the rows of each field below that of the field before it",
     ["field-separator"] = { "TEXT", "print TEXT between the columns" },
     ["column-widths"] = { "N,…", "print columns N wide; 0: as wide as their cells" },
+    latency = "shares of the time that passed: periods divided by the number of threads that "
+      .. "ran; perf record --latency",
+    parallelism = { "N,…", "only samples that were taken while N threads ran, or M-N" },
     ["max-stack"] = { "N", "count and draw at most N frames of a call chain" },
     ["mem-mode"] = "shares of weights, by local_weight, mem, symbol … of perf mem record",
     header = "print the recording's header before the rows",
@@ -245,7 +248,7 @@ function tool.run(file, args, out, settings)
   if not ok then
     return prepared ~= "not enough memory" and USAGE or nil, strip_position(prepared)
   end
-  local result = report.read(prepared, settings)
+  local result = asked.without_latency(report.read(prepared, settings), args, settings, file)
   if args["group-sort-idx"] and result.slots < settings.sort_slot then
     return USAGE, "report: --group-sort-idx: " .. fmt.phrase(result.slots, "{event is|events "
       .. "are} shown together, numbered from 0; perf record -e '{EVENT,EVENT}' records a group")

@@ -91,7 +91,7 @@ local function parse(args)
   elseif args.children and args["no-children"] then
     return nil, "--children and --no-children exclude each other"
   end
-  local parsed, message = columns.parse { sort = args.sort }
+  local parsed, message = columns.parse({ sort = args.sort }, {})
   if not parsed then return nil, message end
   local children
   if args.children or args["no-children"] then children = args.children or false end

@@ -62,7 +62,7 @@ function Top:reads_calls() return self.prepared.graph ~= nil end
 ---@param text string names of fields
 ---@return string? # what is wrong with them
 function Top:sort(text)
-  local parsed, message = columns.parse { sort = text }
+  local parsed, message = columns.parse({ sort = text }, {})
   if not parsed then return message end
   return self:change { columns = parsed }
 end

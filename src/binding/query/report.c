@@ -6,6 +6,7 @@
  *	keys = {{from = "key"|"dso"|"symbol"|"cpumode", key = number of a key of the query}, …}
  *	event = number of the key that is the event
  *	callers = true: samples count for their callers, too
+ *	also = number of a measure that counts for callers beside periods
  *	members = {{leader = number of an event, slot = its place}, …} by number of the event:
  *		events that are shown together, slots from 1 on
  *	max_frames = frames of a call chain that count; from_callee = true: from the callee on
@@ -20,7 +21,8 @@
  *
  * `sections` of the description is set to an array with an entry for each section of the
  * result, that is, for each event with samples: {index = number of the event | nil, samples,
- * period, unresolved}. `unresolved` counts samples without a function, if functions are shown.
+ * period, also, unresolved}. `unresolved` counts samples without a function, if functions are
+ * shown, `also` is the sum of that measure.
  * Where events are shown together, `members` of the entry is an array of such tables by slot.
  */
 #include <stdlib.h>
@@ -118,6 +120,27 @@ static lua_Integer get_integer(lua_State *L, const char *name)
 	return number;
 }
 
+/* Returns the integer in a field of the table on top; 0: there is none. */
+static lua_Integer get_optional(lua_State *L, const char *name)
+{
+	lua_Integer number;
+
+	lua_getfield(L, -1, name);
+	number = luaL_optinteger(L, -1, 0);
+	lua_pop(L, 1);
+	return number;
+}
+
+/* Returns which sum has callers beside periods; 0: none. */
+static size_t read_also(lua_State *L, const struct pq_grouping *g)
+{
+	lua_Integer number = get_optional(L, "also");
+
+	if (number && (number < 3 || (size_t)number > g->n_measures))
+		luaL_error(L, "invalid query: no such measure");
+	return number ? (size_t)number - 1 : 0;
+}
+
 /* Reads which events are shown together. */
 static void read_members(lua_State *L, struct pq_report *asked)
 {
@@ -171,9 +194,8 @@ void pl_report_read(lua_State *L, struct pl_job *job)
 		report->asked.callers = pl_get_flag(L, -1, "callers");
 		report->asked.is_named = pl_get_flag(L, -1, "is_named");
 		report->asked.from_callee = pl_get_flag(L, -1, "from_callee");
-		lua_getfield(L, -1, "max_frames");
-		report->asked.max_frames = (size_t)luaL_optinteger(L, -1, 0);
-		lua_pop(L, 1);
+		report->asked.max_frames = (size_t)get_optional(L, "max_frames");
+		report->asked.also = read_also(L, g);
 		read_trees(L, report);
 		read_members(L, &report->asked);
 		report->asked.event_key = read_key_number(L, job, "event");
@@ -201,7 +223,7 @@ static bool has_symbols(const struct pl_job *job)
 }
 
 /*
- * Pushes the entry of an event; `number` is that of the sections. Returns false if its period
+ * Pushes the entry of an event; `number` is that of the sections. Returns false if a sum of it
  * has no answer. [-0, +1]
  */
 static bool push_section(lua_State *L, const struct pl_job *job, size_t number)
@@ -211,14 +233,16 @@ static bool push_section(lua_State *L, const struct pl_job *job, size_t number)
 	const struct pq_report_section *s = number < sections->n ? &sections->list[number] :
 								   &none;
 
-	lua_createtable(L, 0, 5);
+	lua_createtable(L, 0, 6);
 	if (number)
 		pl_set_integer(L, "index", number);
 	pl_set_integer(L, "samples", s->samples);
 	pl_set_integer(L, "period", s->period);
 	if (has_symbols(job))
 		pl_set_integer(L, "unresolved", s->unresolved);
-	return s->period <= INT64_MAX;
+	if (job->report.asked.also)
+		pl_set_integer(L, "also", s->also);
+	return s->period <= INT64_MAX && s->also <= INT64_MAX;
 }
 
 /*
@@ -293,8 +317,9 @@ static double part_taken(const struct pl_job *job, const struct pq_groups *group
 static bool is_report_shape(const struct pr_shape *shape, const struct pq_report *asked)
 {
 	size_t n_own = asked->n_slots * asked->n_measures;
+	size_t n_totals = asked->callers ? 1 + (asked->also > 0) : 0;
 	bool fits = shape->n_keys == asked->n_keys &&
-		    shape->n_measures == n_own + asked->callers * asked->n_slots;
+		    shape->n_measures == n_own + n_totals * asked->n_slots;
 
 	for (size_t m = 0; fits && m < shape->n_measures; m++) {
 		bool is_count = m < n_own && m % asked->n_measures == 0;

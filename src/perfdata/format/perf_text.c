@@ -60,6 +60,12 @@ const struct pd_perf_difference pd_perf_differences[] = {
 	{ "average_weights",
 	  "weight, ins_lat, p_stage_cyc and retire_lat of report --fields are averages",
 	  PD_TEXT_AVERAGE_WEIGHTS, PD_PERF(6, 12), STILL },
+	{ "shows_latency",
+	  "report shows latencies of recordings with the switches of threads, if threads ran "
+	  "beside one another",
+	  PD_TEXT_SHOWS_LATENCY, PD_PERF(7, 2), STILL },
+	{ "exact_shares", "report shows no share beside those that --sort names",
+	  PD_TEXT_EXACT_SHARES, PD_PERF(7, 2), STILL },
 	{ "plugin_texts",
 	  "texts of some tracepoints are those of libtraceevent's plugins, if it has them", 0,
 	  PD_PERF(6, 12), STILL },

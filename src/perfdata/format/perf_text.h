@@ -30,6 +30,8 @@ enum pd_perf_text {
 	PD_TEXT_WIDE_COUNTS = 1 << 16,
 	PD_TEXT_TASK_ORDER = 1 << 17,
 	PD_TEXT_AVERAGE_WEIGHTS = 1 << 18,
+	PD_TEXT_SHOWS_LATENCY = 1 << 19,
+	PD_TEXT_EXACT_SHARES = 1 << 20,
 };
 
 /* Versions are PD_PERF(6, 12). */

@@ -175,10 +175,13 @@ static bool note_stack(struct pq_report_maker *m, size_t row, size_t g, size_t a
 	return true;
 }
 
-/* The measure of a row that has the periods of all samples that it is in the chain of. */
-static size_t place_of_total(const struct pq_report_maker *m)
+/*
+ * Returns the measure of a row that has the periods (0), or the other sum (1), of all samples
+ * that it is in the chain of.
+ */
+static size_t place_of_total(const struct pq_report_maker *m, size_t which)
 {
-	return m->report->n_slots * m->report->n_measures + m->slot;
+	return m->report->n_slots * (m->report->n_measures + which) + m->slot;
 }
 
 /* Returns true if a row weighs enough to have stacks. */
@@ -186,7 +189,7 @@ static bool has_stacks(const struct pq_report_maker *m, size_t row)
 {
 	size_t event = pq_table_group(&m->to->table, row)[0];
 
-	return (double)*measure_at(m, row, place_of_total(m)) >=
+	return (double)*measure_at(m, row, place_of_total(m, 0)) >=
 	       m->report->stacks->least * (double)m->sections->list[event].period;
 }
 
@@ -201,8 +204,12 @@ static bool add_to_row(struct pq_report_maker *m, size_t row, size_t g, size_t a
 		return !has_stacks(m, row) || note_stack(m, row, g, at);
 	if (row >= m->n_latest && !pb_extend(m->latest, m->n_latest, 2 * row + 64))
 		return false;
-	if (m->latest[row] != g + 1)
-		pq_add_natural(measure_at(m, row, place_of_total(m)), measured[1]);
+	if (m->latest[row] == g + 1)
+		return true;
+	pq_add_natural(measure_at(m, row, place_of_total(m, 0)), measured[1]);
+	if (m->report->also)
+		pq_add_natural(measure_at(m, row, place_of_total(m, 1)),
+			       measured[m->report->also]);
 	m->latest[row] = (uint32_t)g + 1;
 	return true;
 }
@@ -312,6 +319,8 @@ static bool add_to_section(struct pq_report_maker *m, size_t section, const uint
 	s->samples += measured[0];
 	s->unresolved += is_named ? 0 : measured[0];
 	pq_add_natural(&s->period, measured[1]);
+	if (m->report->also)
+		pq_add_natural(&s->also, measured[m->report->also]);
 	return true;
 }
 

@@ -8,7 +8,8 @@
  * names, as in perf report.
  *
  * Events that are shown together share a section, with a slot for each of them: a row has the
- * measures of the first slot, of the second one … and then with callers one measure of each.
+ * measures of the first slot, of the second one … and then with callers one measure of each,
+ * and one more if another sum is asked for with callers.
  */
 #ifndef PERFLUA_QUERY_REPORT_H
 #define PERFLUA_QUERY_REPORT_H
@@ -59,6 +60,7 @@ struct pq_report {
 	const struct pq_report_key *keys; /* [n_keys] */
 	size_t n_keys;
 	size_t n_measures; /* of the query */
+	size_t also;	   /* number of a sum that has callers beside periods; 0: none */
 	size_t event_key;  /* number of the query's key; SIZE_MAX: none */
 	/* by number of the event + 1; events from n_members on have a section of their own */
 	const struct pq_report_member *members; /* [n_members] */
@@ -84,6 +86,7 @@ struct pq_report {
 /* The sums of an event. */
 struct pq_report_section {
 	uint64_t samples, period; /* period: from 2^63 on without an answer */
+	uint64_t also;		  /* as period, of the measure of that name */
 	uint64_t unresolved;	  /* samples whose function has no name */
 };
 
