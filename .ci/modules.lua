@@ -31,8 +31,6 @@ local modules = {
   { "perfdata/order", "base perfdata/format perfdata/input perfdata/container perfdata/stream",
     "partitions time_order walk" },
   { "analysis", "base perfdata/format perfdata/stream perfdata/order", "health stat" },
-  { "write", "base perfdata/format perfdata/container perfdata/stream",
-    "adopt compress selection writer" },
   { "stats", "", "compare distribution" },
   { "symbols/elf", "base",
     "build_id demangle elf elf_parts elf_placing file interrupt table text" },
@@ -46,6 +44,8 @@ local modules = {
     "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream "
       .. "perfdata/order symbols symbols/lines disasm machine/maps",
     "machine" },
+  { "write", "base perfdata/format perfdata/container perfdata/stream machine",
+    "adopt compress rewriter selection writer" },
   { "query/chains", "base perfdata/format machine",
     "chains chains_tree stacks strings value" },
   { "query/fields", "base perfdata/format perfdata/tracepoint machine query/chains",

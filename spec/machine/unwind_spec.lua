@@ -1,10 +1,10 @@
 -- Call chains that are unwound from the registers and the stack of a sample.
 local binaries = require "spec.support.binaries"
-local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
+local stacked = require "spec.support.stacked"
 
 local KERNEL, USER = -128 & -1, -512 & -1
 
@@ -91,49 +91,7 @@ local function agrees(ours, perfs)
   return #own - #theirs <= 1
 end
 
--- bottom() calls itself without end; its frame is a return address, and what is said of it. The
--- frame of based() is found by rbx, as that of the dynamic linker's resolver.
-local program = [[
-  __asm__(".globl bottom\nbottom:\n.cfi_startproc\nnop\nnop\ncall bottom\nnop\n.cfi_endproc\n"
-          ".globl lost\nlost:\n.cfi_startproc\n.cfi_undefined rip\nnop\nnop\n.cfi_endproc\n"
-          ".globl based\nbased:\n.cfi_startproc\n.cfi_def_cfa rbx, 16\n.cfi_offset rbx, -16\n"
-          "nop\nnop\n.cfi_endproc\n"
-          ".globl bare\nbare:\nnop\nnop\nnop\nnop\n");
-]]
-
-local AX, SP, IP, MASK = 1, 8, 9, 0xff0fff
-
---- Registers as perf has them in its mask.
-local function registers(sp, ip, bp)
-  local regs = { abi = 2 }
-  for i = AX, 20 do
-    regs[i] = 0
-  end
-  regs[SP - 1], regs[SP], regs[IP] = bp or 0, sp, ip
-  return regs
-end
-
---- A recording of one sample with a stack of words at 0x7ffe0000, of the program that was
---- mapped at 0x400000.
-local function recorded(tree, build_id, sample)
-  local b = builder.new()
-  local event = b:event { sample_type = { "ip", "tid", "time", "callchain", "regs_user",
-    "stack_user" },
-    sample_regs_user = MASK, sample_stack_user = 8192 }
-  b:feature("arch", "x86_64")
-  b:record("mmap2", { pid = 7, tid = 7, addr = 0x400000, len = 0x100000, prot = 5, flags = 2,
-    misc = 2 | 1 << 14,
-    build_id = build_id, filename = tree.path .. "/a" })
-  for k, v in pairs { ip = sample.regs_user[IP], pid = 7, time = 1, callchain = {} } do
-    sample[k] = sample[k] or v
-  end
-  if type(sample.stack_user) == "table" then
-    sample.stack_user = string.pack("<" .. ("I8"):rep(#sample.stack_user),
-      table.unpack(sample.stack_user))
-  end
-  b:sample(event, sample)
-  return b:write()
-end
+local registers = stacked.registers
 
 describe("a call chain unwound from a sample's stack", function()
   for name, flags in pairs { ["position-independent"] = "-O2",
@@ -158,11 +116,11 @@ describe("a call chain unwound from a sample's stack", function()
 
     setup(function()
       tree = binaries.tree()
-      code = tree:program("a", "-O1", program)
+      code = tree:program("a", "-O1", stacked.program)
     end)
 
     local function chain(sample)
-      return binaries.chain(recorded(tree, code.build_id, sample))
+      return binaries.chain(stacked.recorded(tree, code.build_id, { sample }))
     end
 
     local function address(symbol, offset)
@@ -195,7 +153,7 @@ describe("a call chain unwound from a sample's stack", function()
 
     it("takes rbx of a caller for what it is in a function that says nothing of it", function()
       local regs = registers(0x7ffe0000, address("bottom", 1))
-      regs[AX + 1] = 0x7ffe0010
+      regs[stacked.BX] = 0x7ffe0010
       local ret = address("bottom", 7)
       assert.same({ address("bottom", 1), address("based", 1), ret - 1 }, chain {
         regs_user = regs, stack_user = { address("based", 2), 1, 0, ret },
@@ -240,17 +198,17 @@ describe("a call chain unwound from a sample's stack", function()
 
     it("has only its first frame when the file is another build", function()
       local ret = address("bottom", 7)
-      local path = recorded(tree, ("ab"):rep(20), {
+      local path = stacked.recorded(tree, ("ab"):rep(20), { {
         regs_user = registers(0x7ffe0000, address("bottom", 1)), stack_user = { ret, ret },
-      })
+      } })
       assert.same({ address("bottom", 1) }, binaries.chain(path))
     end)
 
     it("is the same when it is asked for again, and its own of each sample", function()
       local ret = address("bottom", 7)
-      local path = recorded(tree, code.build_id, {
+      local path = stacked.recorded(tree, code.build_id, { {
         regs_user = registers(0x7ffe0000, address("bottom", 1)), stack_user = { ret, ret },
-      })
+      } })
       local file <close> = assert(perflua.open(path))
       local s = file:samples():first()
       assert.equal(3, #s.callchain)

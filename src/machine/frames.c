@@ -146,30 +146,46 @@ static void append_recorded(struct pm_resolver *r, const struct pd_view *chain, 
 	}
 }
 
+bool pm_deferred_frames(struct pm_resolver *r, const struct pd_record *rec, uint64_t cookie,
+			uint64_t *ips, size_t *n)
+{
+	const struct pm_system *sys = r->system;
+	int64_t tid;
+
+	return pm_integer(rec, sys->ids.tid, &tid) &&
+	       pm_deferred_find(&sys->deferred, pm_machine_of(sys, rec), (int32_t)tid, cookie,
+				ips, PM_MAX_FRAMES, n);
+}
+
 /* Returns false if the deferred frames are not known yet; they may come later. */
 static bool append_deferred(struct pm_resolver *r, const struct pd_record *rec, uint64_t cookie,
 			    size_t *n)
 {
-	const struct pm_system *sys = r->system;
 	uint64_t ips[PM_MAX_FRAMES];
 	size_t got;
-	int64_t tid;
 
-	if (!pm_integer(rec, sys->ids.tid, &tid) ||
-	    !pm_deferred_find(&sys->deferred, pm_machine_of(sys, rec), (int32_t)tid, cookie,
-			      ips, PM_MAX_FRAMES, &got))
+	if (!pm_deferred_frames(r, rec, cookie, ips, &got))
 		return false;
 	for (size_t i = 0; i < got; i++)
 		append_frame(r, n, ips[i], PD_CPUMODE_USER);
 	return true;
 }
 
-static void append_unwound(struct pm_resolver *r, const struct pd_record *rec, size_t *n)
+size_t pm_unwound_frames(struct pm_resolver *r, const struct pd_record *rec, uint64_t *ips,
+			 bool *is_whole)
 {
 	struct pm_addr_context context;
 	struct pm_unwinder *unwinder = prepare_unwinder(r, rec, &context);
+
+	*is_whole = false;
+	return unwinder ? pm_unwind(unwinder, rec, &context, ips, PM_MAX_UNWOUND, is_whole) : 0;
+}
+
+static void append_unwound(struct pm_resolver *r, const struct pd_record *rec, size_t *n)
+{
 	uint64_t ips[PM_MAX_UNWOUND];
-	size_t got = unwinder ? pm_unwind(unwinder, rec, &context, ips, PM_MAX_UNWOUND) : 0;
+	bool is_whole;
+	size_t got = pm_unwound_frames(r, rec, ips, &is_whole);
 
 	for (size_t i = 0; i < got; i++)
 		append_frame(r, n, ips[i], PD_CPUMODE_USER);

@@ -28,4 +28,18 @@ bool pm_frames_may_differ(const struct pd_record *rec);
 const struct pd_frame *pm_frames_of(struct pm_resolver *resolver, const struct pd_record *rec,
 				    size_t *n);
 
+/*
+ * Writes the user frames that a sample's copy of the stack leads to, from its ip on, to
+ * ips[PM_MAX_UNWOUND], and returns their number. Sets *is_whole as pm_unwind() does.
+ */
+size_t pm_unwound_frames(struct pm_resolver *resolver, const struct pd_record *rec,
+			 uint64_t *ips, bool *is_whole);
+
+/*
+ * Writes the user frames that were recorded later than the sample, under `cookie`, to
+ * ips[PM_MAX_FRAMES], and sets *n to their number. Returns false if they are not known (yet).
+ */
+bool pm_deferred_frames(struct pm_resolver *resolver, const struct pd_record *rec,
+			uint64_t cookie, uint64_t *ips, size_t *n);
+
 #endif

@@ -77,6 +77,8 @@ struct walk {
 	uint64_t start, size;
 	struct pm_regs regs; /* registers of the frame that was reached */
 	bool is_return;	     /* the pc of that frame is a return address */
+	bool at_root;	     /* that frame is the outermost of its thread */
+	bool guessed;	     /* one of the callers was guessed */
 };
 
 static uint64_t load_little_endian(const uint8_t *bytes, unsigned n)
@@ -167,7 +169,8 @@ static bool apply_cfi_row(struct walk *w, const struct ps_row *row)
 	struct pm_regs *regs = &w->regs;
 
 	/* the outermost frame of a thread is marked so: see the AMD64 ABI, 3.4.1 */
-	if (row->lost >> w->arch->fp & 1)
+	w->at_root = (row->lost >> w->arch->fp & 1) || (row->lost >> row->ra & 1);
+	if (w->at_root)
 		return false;
 	/*
 	 * On x86 the return address has a DWARF number but no register; expressions use the
@@ -197,6 +200,7 @@ static bool apply_cfi_row(struct walk *w, const struct ps_row *row)
 		return false;
 	regs->pc = pc;
 	w->is_return = !row->signal;
+	w->at_root = !pc;
 	return pc != 0;
 }
 
@@ -230,6 +234,7 @@ static bool guess_caller(struct walk *w)
 		    !read_memory(w, fp, arch->word, &caller_fp) ||
 		    !read_memory(w, fp + arch->word, arch->word, &pc))
 			return false;
+		w->guessed = true;
 		w->regs.known = 0;
 		pm_regs_set(&w->regs, arch->fp, caller_fp);
 		pm_regs_set(&w->regs, arch->sp, fp + 2u * arch->word);
@@ -245,7 +250,9 @@ static bool find_caller(struct walk *w)
 	const struct pm_map *map = pm_map_at(w->u->system, w->context, address);
 	const struct ps_row *row;
 	struct ps_cfi *cfi;
+	uint64_t fp;
 
+	w->at_root = false;
 	if (!map)
 		return false;
 	/* Close files only here: a CFI row belongs to one while it is applied. */
@@ -257,7 +264,11 @@ static bool find_caller(struct walk *w)
 	if (!cfi || !w->arch->elf_machine || ps_cfi_machine(cfi) != w->arch->elf_machine)
 		return false;
 	row = ps_cfi_row(cfi, pm_map_address(map, address));
-	return row ? apply_cfi_row(w, row) : guess_caller(w);
+	if (row)
+		return apply_cfi_row(w, row);
+	/* the code that a process begins with has no CFI; see the AMD64 ABI, 3.4.1 */
+	w->at_root = pm_regs_get(&w->regs, w->arch->fp, &fp) && !fp;
+	return guess_caller(w);
 }
 
 /* Reads the parts of a sample that unwinding needs. Returns false if one is missing. */
@@ -288,13 +299,14 @@ bool pm_unwinder_knows(const struct pd_record *rec)
 }
 
 size_t pm_unwind(struct pm_unwinder *u, const struct pd_record *rec,
-		 const struct pm_addr_context *context, uint64_t *ips, size_t n)
+		 const struct pm_addr_context *context, uint64_t *ips, size_t n, bool *is_whole)
 {
 	struct pm_addr_context user = *context;
 	struct walk w = { .u = u, .context = &user };
 	size_t got = 0;
 
 	user.mode = PD_CPUMODE_USER;
+	*is_whole = false;
 	if (!n || !read_unwind_input(&w, rec))
 		return 0;
 	/* show a caller's call, and not the instruction after it */
@@ -303,8 +315,10 @@ size_t pm_unwind(struct pm_unwinder *u, const struct pd_record *rec,
 
 		if (shown)
 			ips[got++] = shown;
-		if (!find_caller(&w))
+		if (!find_caller(&w)) {
+			*is_whole = w.at_root && !w.guessed;
 			break;
+		}
 	}
 	return got;
 }

@@ -25,10 +25,12 @@ bool pm_unwinder_knows(const struct pd_record *rec);
  * Writes the addresses of a sample's user frames to `ips`, from its ip on, at most `n`, and
  * returns their number. As in perf, the address of a caller is its return address - 1, which
  * lies in the call, except after a signal frame: see unwind__get_entries,
- * tools/perf/util/unwind-libdw.c.
+ * tools/perf/util/unwind-libdw.c. Sets *is_whole to whether the last of them is the outermost
+ * frame of the thread, and call frame information led to each.
  */
 size_t pm_unwind(struct pm_unwinder *unwinder, const struct pd_record *rec,
-		 const struct pm_addr_context *context, uint64_t *ips, size_t n);
+		 const struct pm_addr_context *context, uint64_t *ips, size_t n,
+		 bool *is_whole);
 
 /*
  * Returns true if the samples of `shape` may lack the caller of a leaf function. On arm64 a

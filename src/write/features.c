@@ -98,6 +98,8 @@ uint8_t *pw_feature_bytes(struct pw_writer *w, unsigned bit, size_t *n, struct p
 		free(bytes);
 		bytes = NULL;
 	}
+	if (bytes && bit == PD_FEATURE_EVENT_DESC)
+		pw_change_event_desc(w, bytes, *n);
 	return bytes;
 }
 
@@ -167,6 +169,7 @@ static bool put_event_desc(struct pw_writer *w, struct pd_error *err)
 	pw_description_deinit(&d);
 	if (!bytes)
 		return false;
+	pw_change_event_desc(w, bytes, n);
 	pw_put(&w->out, bytes, n);
 	free(bytes);
 	return true;

@@ -28,6 +28,7 @@ bool pw_put_attr(struct pw_writer *w, const struct pd_event *event, size_t size,
 				       "no memory");
 
 	if (ok) {
+		pw_change_attr(w, bytes, n);
 		pw_put(&w->out, bytes, n);
 		pw_put_zeros(&w->out, size - n);
 	}

@@ -32,6 +32,13 @@ const struct pd_event *pw_events(const struct pw_writer *w, size_t *n);
 bool pw_put_attr(struct pw_writer *w, const struct pd_event *event, size_t size,
 		 struct pd_error *err);
 
+/*
+ * Change an attr, and those of a feature EVENT_DESC, which have the byte order of `like`, to
+ * tell of the records as w->how has them written.
+ */
+void pw_change_attr(const struct pw_writer *w, uint8_t *attr, size_t n);
+void pw_change_event_desc(const struct pw_writer *w, uint8_t *bytes, size_t n);
+
 /* How a feature is written. */
 enum pw_feature {
 	PW_ABSENT,

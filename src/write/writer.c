@@ -107,6 +107,29 @@ static bool write_with_data(struct pw_writer *w, const struct pd_record *rec,
 	return copy_payload(w, stream, payload, err);
 }
 
+/* Adds a record of perf's own. Those that describe events tell of the records as written. */
+static bool write_alone(struct pw_writer *w, const struct pd_record *rec, struct pd_error *err)
+{
+	uint8_t *bytes;
+
+	if (rec->type != PD_RECORD_HEADER_ATTR && rec->type != PD_RECORD_HEADER_FEATURE) {
+		pw_put(&w->out, rec->bytes, rec->size);
+		return true;
+	}
+	bytes = malloc(rec->size);
+	if (!bytes)
+		return fail_memory(w, err);
+	memcpy(bytes, rec->bytes, rec->size);
+	if (rec->type == PD_RECORD_HEADER_ATTR)
+		pw_change_attr(w, bytes + HEADER_SIZE, rec->size - HEADER_SIZE);
+	else if (rec->size > 2 * HEADER_SIZE &&
+		 pd_rec64(rec, HEADER_SIZE) == PD_FEATURE_EVENT_DESC)
+		pw_change_event_desc(w, bytes + 2 * HEADER_SIZE, rec->size - 2 * HEADER_SIZE);
+	pw_put(&w->out, bytes, rec->size);
+	free(bytes);
+	return true;
+}
+
 /* How a record is written. */
 enum fate {
 	MADE_ANEW, /* the writer makes its own */
@@ -200,8 +223,7 @@ bool pw_write(struct pw_writer *w, struct pd_record *rec, struct pd_error *err)
 		ok = end_block(w, err) && write_with_data(w, rec, err);
 		break;
 	case ALONE:
-		ok = end_block(w, err);
-		pw_put(&w->out, rec->bytes, rec->size);
+		ok = end_block(w, err) && write_alone(w, rec, err);
 		break;
 	case COPIED:
 		if (!w->compressor)

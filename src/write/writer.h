@@ -27,9 +27,18 @@ struct pw_how {
 	bool padded;  /* compressed records are of type COMPRESSED2 */
 	bool selects; /* only some records are written */
 	bool sorts;   /* records come in the order of time: they get rounds of their own */
+	/*
+	 * The records come from a pw_rewriter (rewriter.h), which makes call chains of copies
+	 * of user stacks, and of chains that were recorded later. Attrs tell of it.
+	 */
+	bool unwinds, joins;
+	bool keeps_stacks; /* some samples keep their copy: those without one tell so */
 	/* NULL: that of `like`; may change until pw_writer_finish(), which must find it */
 	const struct pw_description *description;
 };
+
+/* Returns whether copies of stacks in samples of a type become call chains. */
+bool pw_unwinds(const struct pw_how *how, uint64_t sample_type);
 
 /* The contents of a written recording, and what was left out. */
 struct pw_summary {

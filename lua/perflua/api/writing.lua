@@ -13,6 +13,14 @@ return {
           .. "which perf 6.1 does not read.", default = "they are not compressed" },
       { "level", "integer?", "The level of compression.", default = "1" },
       { "sort", "boolean?", "In the order of time; a directory always is.", default = "false" },
+      { "unwind", "boolean?",
+        "Replaces copies of user stacks by the call chains that they lead to. A stack that "
+          .. "does not lead to the outermost frame keeps its bytes; other samples have no "
+          .. "registers.",
+        default = "false" },
+      { "merge_callchains", "boolean?",
+        "Puts the user's part of a call chain that was recorded later into its sample. Not for "
+          .. "streams.", default = "false" },
       { "force", "boolean?",
         "Replaces a file that exists, but never the recording that is read.",
         default = "false" },
@@ -67,6 +75,15 @@ return {
       { "bytes", "integer", "The size of the recording.", unit = "bytes" },
       { "aux_records", "integer", "Records of AUX areas that were left out." },
       { "aux_bytes", "integer", "The data of these.", unit = "bytes" },
+      { "unwound", "integer", "Samples whose copy of the stack became a call chain." },
+      { "kept_stacks", "integer",
+        "Samples that keep their copy, as it does not lead to the outermost frame, or not by "
+          .. "call frame information of proven binaries alone." },
+      { "merged_callchains", "integer",
+        "Samples that got the part of their call chain that was recorded later." },
+      { "unmatched_callchains", "integer", "Samples whose part was not recorded." },
+      { "damaged_samples", "integer",
+        "Samples that are left out, or keep their call chain, as the new one does not fit." },
       { "unreadable", "string[]", "Header features that cannot be read, and are left out." },
       { "unfit", "string[]", "Header features that pipe mode cannot carry." },
     },

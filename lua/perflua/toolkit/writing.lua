@@ -17,6 +17,13 @@ writing.options = {
   level = { "N", "the level of compression; default: 1, which is fast" },
 }
 
+---@param more table options of a tool
+---@return table # with those of these tools
+function writing.with_options(more)
+  for name, option in pairs(writing.options) do more[name] = option end
+  return more
+end
+
 ---Checks the options of a tool, as its `prepare` (tools/init.lua). Returns those of
 ---Query:write(); or nil and what is wrong.
 ---@param args table
@@ -41,9 +48,24 @@ end
 
 local function list(names) return table.concat(names, ", ") end
 
+-- Adds what became of call chains.
+local function note_chains(lines, summary)
+  local function add(n, text, ...)
+    if n > 0 then lines[#lines + 1] = text:format(amounts.count(n, "sample"), ...) end
+  end
+  add(summary.unwound, "%s unwound")
+  add(summary.kept_stacks, "%s not unwound: the stack keeps its bytes, as it does not lead to "
+    .. "the outermost frame")
+  add(summary.merged_callchains, "%s merged with the user's part of the call chain")
+  add(summary.unmatched_callchains, "%s without the user's part of the call chain, which was "
+    .. "not recorded")
+  add(summary.damaged_samples, "%s left out or without a new call chain: the parts do not fit")
+end
+
 -- Returns what the written recording lacks, a line each.
 local function notes(summary, selects)
   local lines = {}
+  note_chains(lines, summary)
   if summary.aux_records > 0 then
     lines[#lines + 1] = ("%s of AUX areas (%s) left out: %s"):format(
       amounts.count(summary.aux_records, "record"), amounts.bytes(summary.aux_bytes),

@@ -4,17 +4,33 @@ local writing = require "perflua.toolkit.writing"
 
 local tool = {
   description = "write a recording in another form: file or pipe, compressed or not, sorted",
-  usage = "convert [--pipe] [--compress[=2]] [--sort] IN -o OUT",
+  usage = "convert [--pipe] [--compress[=2]] [--sort] [--unwind] [OPTION]… IN -o OUT",
   reads = "records", paged = false,
-  options = writing.options, prepare = writing.prepare,
+  options = writing.with_options {
+    unwind = "replace copies of user stacks by the call chains that they lead to",
+    ["merge-callchains"] = "put the user's part of call chains that were recorded later into "
+      .. "their samples",
+  },
   help = [[
 All records keep their bytes, and the header features theirs; OUT is a file of version 2, or in
 pipe mode. Compressed records are decompressed unless --compress is given. What pipe mode cannot
 carry is left out, and said.
 
+With --unwind a recording of --call-graph dwarf becomes one of call chains, which is a fraction of its
+size, and needs the binaries for names only. A stack that cannot be followed to the outermost frame
+keeps its bytes, so that it can be unwound where more is known.
+
   $ perflua convert perf.data -o - | perf report -i -
-  $ perflua convert --compress perf.data -o small.data]],
+  $ perflua convert --compress perf.data -o small.data
+  $ perflua convert --unwind perf.data -o chains.data]],
 }
+
+function tool.prepare(args, out, host)
+  local settings, message = writing.prepare(args, out, host)
+  if not settings then return nil, message end
+  settings.unwind, settings.merge_callchains = args.unwind, args["merge-callchains"]
+  return settings
+end
 
 ---@param file perflua.File
 ---@param args table

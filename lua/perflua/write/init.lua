@@ -40,9 +40,10 @@ end
 local function options_of(spec, options)
   errors.check_options(options, "WriteOptions", "write: unknown option '%s'")
   local described = write.add_form(plan.walk(spec), options)
+  described.unwinds, described.joins = options.unwind, options.merge_callchains
   -- names of a stream are known in the order of time only
   described.sorts = options.sort or spec.file.mode == "directory"
-    or (not spec.file.size and #spec.filters > 0)
+    or (not spec.file.size and (#spec.filters > 0 or options.unwind))
   described.order = described.sorts and "time" or "file"
   described.selects = spec.from ~= nil or spec.to ~= nil or spec.events ~= nil
     or #spec.filters > 0
@@ -60,6 +61,12 @@ local function write_to(spec, target, shown, options)
     return nil, shown .. ": no sample is chosen: nothing is written", "ENODATA"
   end
   return summary
+end
+
+local function check_stream(file, options)
+  if file.size or not options.merge_callchains then return true end
+  return nil, "merge_callchains: the user's part of a call chain comes after its sample, so it "
+    .. "takes a recording that can be read again: save the stream to a file", "ESPIPE"
 end
 
 ---Checks that a recording may be written to a path.
@@ -91,13 +98,15 @@ function write.query(spec, target, options)
     usage_error("write() takes the records of one recording")
   end
   local described = options_of(spec, options)
+  local ok, message, code = check_stream(spec.file, options)
+  if not ok then return output.fail(message, code) end
   if io.type(target) == "file" then
     described.pipe = true
     return write_to(spec, target, "cannot write", described)
   elseif type(target) ~= "string" then
     usage_error("a path or an open file expected, got a %s", io.type(target) or type(target))
   end
-  local ok, message, code = write.check_target(spec.file, target, options.force)
+  ok, message, code = write.check_target(spec.file, target, options.force)
   if not ok then return output.fail(message, code) end
   described.pipe = described.pipe or core.stat(target) == "stream"
   local summary

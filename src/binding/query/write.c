@@ -3,8 +3,9 @@
  *
  * Writes the records that a cursor of the options yields (cursor.h) as a recording, with those
  * of other types that they need. `out` is the path of a file, or an open file. Further options:
- * pipe, level, padded and sorts, see struct pw_how; `selects`: records are left out. The
- * summary is that of struct pw_summary, with names of features.
+ * pipe, level, padded, sorts, unwinds and joins, see struct pw_how; `selects`: records are left
+ * out. The summary is that of struct pw_summary, with names of features, and of struct
+ * pw_chain_counts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "binding/system.h"
 #include "binding/writer.h"
 #include "cursor.h"
 #include "perfdata/format/feature.h"
+#include "query/query.h"
 #include "write.h"
 #include "write/compress.h"
 #include "write/selection.h"
@@ -46,21 +49,36 @@ static void push_features(lua_State *L, const bool *set, const char *name)
 	lua_setfield(L, -2, name);
 }
 
-static void push_summary(lua_State *L, const struct pw_summary *summary)
+static void push_summary(lua_State *L, const struct pl_writing *writing)
 {
+	const struct pw_summary *summary = &writing->writer.summary;
+	const struct pw_chain_counts *counts = &writing->counts;
+
 	lua_newtable(L);
 	pl_set_integer(L, "records", summary->records);
 	pl_set_integer(L, "samples", summary->samples);
 	pl_set_integer(L, "bytes", summary->bytes);
 	pl_set_integer(L, "aux_records", summary->aux_records);
 	pl_set_integer(L, "aux_bytes", summary->aux_bytes);
+	pl_set_integer(L, "unwound", counts->unwound);
+	pl_set_integer(L, "kept_stacks", counts->kept);
+	pl_set_integer(L, "merged_callchains", counts->joined);
+	pl_set_integer(L, "unmatched_callchains", counts->unmatched);
+	pl_set_integer(L, "damaged_samples", counts->damaged);
 	push_features(L, summary->unreadable, "unreadable");
 	push_features(L, summary->unfit, "unfit");
 }
 
+static void end_writer(struct pl_writing *writing)
+{
+	pw_rewriter_destroy(writing->rewriter);
+	writing->rewriter = NULL;
+	pw_writer_deinit(&writing->writer);
+}
+
 void pl_writing_end(struct pl_writing *writing)
 {
-	pw_writer_deinit(&writing->writer);
+	end_writer(writing);
 	if (writing->fd >= 0)
 		close(writing->fd);
 	writing->fd = -1;
@@ -79,6 +97,8 @@ struct pw_how pl_get_how(lua_State *L, int options)
 		.padded = pl_get_flag(L, options, "padded"),
 		.selects = pl_get_flag(L, options, "selects"),
 		.sorts = pl_get_flag(L, options, "sorts"),
+		.unwinds = pl_get_flag(L, options, "unwinds"),
+		.joins = pl_get_flag(L, options, "joins"),
 	};
 
 	if (lua_getfield(L, options, "level") != LUA_TNIL)
@@ -107,8 +127,33 @@ int pl_writing_close(lua_State *L, struct pl_writing *writing)
 	writing->fd = -1;
 	if (fd >= 0 && close(fd))
 		return luaL_fileresult(L, 0, NULL);
-	push_summary(L, &writing->writer.summary);
+	push_summary(L, writing);
 	return 1;
+}
+
+/* Adds a record to what is written. Returns false with *err. */
+static bool add_record(struct pl_writing *writing, struct pd_record *rec, struct pd_error *err)
+{
+	return writing->rewriter ? pw_rewriter_add(writing->rewriter, rec, err) :
+				   pw_write(&writing->writer, rec, err);
+}
+
+/* Makes the rewriter. Returns false with *err. */
+static bool open_rewriter(lua_State *L, struct pl_writing *writing,
+			  const struct pl_cursor *cursor, struct pd_error *err)
+{
+	const struct pw_how *how = &writing->writer.how;
+	unsigned workers = pq_printer_workers(&cursor->scope);
+	struct pm_system *system;
+
+	if (!how->unwinds && !how->joins)
+		return true;
+	system = pl_system(L, cursor->file);
+	if (workers > 1 && !pm_system_prepare(system))
+		workers = 1;
+	writing->rewriter = pw_rewriter_create(&writing->writer, system, workers);
+	return writing->rewriter || pd_error_set(err, "ENOMEM", cursor->file->file->path,
+						 PD_NO_OFFSET, "no memory to rewrite records");
 }
 
 /* Writes the records. Returns false with *err. */
@@ -118,14 +163,18 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 	struct pw_writer *w = &writing->writer;
 	struct pw_selection selection = { cursor->scope.from, cursor->scope.to };
 	struct pd_record rec;
-	bool ok = true;
+	bool ok = open_rewriter(L, writing, cursor, err);
 	int got = 0;
 
 	while (ok && (got = pl_cursor_read(L, cursor, AT_CURSOR, &rec, err)) > 0) {
 		if (w->how.selects && pd_types_has(&cursor->others, rec.type) &&
 		    !pw_keeps(&selection, &w->locator, &rec))
 			continue;
-		ok = pw_write(w, &rec, err);
+		ok = add_record(writing, &rec, err);
+	}
+	if (ok && writing->rewriter) {
+		ok = pw_rewriter_finish(writing->rewriter, err);
+		pw_rewriter_count(writing->rewriter, &writing->counts);
 	}
 	if (ok)
 		pl_cursor_end(L, cursor, got < 0 ? err : NULL);
@@ -161,12 +210,39 @@ int pl_writing_failed(lua_State *L, const struct pw_writer *w, const struct pd_e
 	return 3;
 }
 
+/*
+ * Writes the recording to `fd`. Whether a sample keeps its copy of the stack, which attrs tell
+ * of all, is known when it was unwound; so the first one makes the writing begin again, if what
+ * was written can be dropped. Returns false with *err.
+ */
+static bool write_recording(lua_State *L, struct pl_writing *writing, struct pw_how *how,
+			    int fd, struct pd_error *err)
+{
+	struct pl_file *f = lua_touserdata(L, AT_FILE);
+	bool can_restart = !how->pipe && !pl_file_passes(f);
+
+	how->keeps_stacks = how->unwinds && !can_restart;
+	for (;;) {
+		add_others(pl_push_cursor(L, AT_FILE, AT_OPTIONS, "write"));
+		if (pw_writer_init(&writing->writer, f->session->files[0], fd, how, err) &&
+		    write_records(L, writing, err))
+			return true;
+		if (how->keeps_stacks || strcmp(err->code, "STACKS") != 0 ||
+		    ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+			return false;
+		end_writer(writing);
+		how->keeps_stacks = true;
+		lua_settop(L, AT_WRITING);
+	}
+}
+
 int pl_file_write(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, AT_FILE);
 	struct pl_writing *writing;
 	struct pw_how how;
 	struct pd_error err;
+	bool ok;
 	int fd;
 
 	luaL_checktype(L, AT_OPTIONS, LUA_TTABLE);
@@ -175,14 +251,13 @@ int pl_file_write(lua_State *L)
 	how = pl_get_how(L, AT_OPTIONS);
 	writing = pl_push_finalized(L, sizeof(*writing), writing_gc);
 	writing->fd = -1;
-	add_others(pl_push_cursor(L, AT_FILE, AT_OPTIONS, "write"));
 	fd = pl_writing_open(L, writing, AT_OUT);
 	if (fd < 0)
 		return luaL_fileresult(L, 0, NULL);
-	if (!pw_writer_init(&writing->writer, f->session->files[0], fd, &how, &err) ||
-	    !write_records(L, writing, &err))
-		return pl_writing_failed(L, &writing->writer, &err);
-	return pl_writing_close(L, writing);
+	pl_system_hold(f);
+	ok = write_recording(L, writing, &how, fd, &err);
+	pl_system_let_go(f);
+	return ok ? pl_writing_close(L, writing) : pl_writing_failed(L, &writing->writer, &err);
 }
 
 /* core.compress_most() -> the highest level of compression */

@@ -5,17 +5,19 @@
 #define PERFLUA_BINDING_QUERY_WRITE_H
 
 #include "binding/handle.h"
-#include "write/writer.h"
+#include "write/rewriter.h"
 
 struct pl_writing {
 	struct pw_writer writer;
+	struct pw_rewriter *rewriter; /* NULL: records are written as they are */
+	struct pw_chain_counts counts;
 	int fd; /* opened for it; -1: none, or closed */
 };
 
 /* Frees the writer, and closes the file without finishing it. */
 void pl_writing_end(struct pl_writing *writing);
 
-/* Reads the options pipe, padded, selects, sorts and level from the table at `options`. */
+/* Reads the options of struct pw_how from the table at `options`. */
 struct pw_how pl_get_how(lua_State *L, int options);
 
 /*
