@@ -71,12 +71,12 @@ describe("perflua report -b", function()
       ["pid,dso_from"] = { "20.00% 1 7 [kernel.kallsyms]", "20.00% 1 7 [unknown]",
         "60.00% 3 7 prog" },
       cycles = { "20.00% 1 3", "80.00% 4 -" },
-      addr_to = { "20.00% 1 0x0", "20.00% 1 0x400012",
-        "20.00% 1 0xffffffff81000100", "40.00% 2 0x400010" },
+      addr_to = { "20.00% 1 [.] 0x0000000000001012", "20.00% 1 [H] 0000000000000000",
+        "20.00% 1 [k] 0xffffffff81000100", "40.00% 2 [.] 0x0000000000001010" },
       -- the function and the binary of a branch are those of its target
       ["dso,sym"] = { "20.00% 1 [kernel.kallsyms] [k] 0xffffffff81000100",
-        "20.00% 1 [unknown] [H] 0000000000000000", "20.00% 1 prog [.] 0x0000000000001012",
-        "40.00% 2 prog [.] 0x0000000000001010" },
+        "20.00% 1 [unknown] [H] 0000000000000000", "20.00% 1 prog [.] 0x0000000000400012",
+        "40.00% 2 prog [.] 0x0000000000400010" },
     } do
       assert.are.same(expected, rows_of(report(path, "-s", keys)), keys)
     end

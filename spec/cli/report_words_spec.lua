@@ -27,7 +27,7 @@ local taken = {
   parent = "run", ["exclude-other"] = true, ["ignore-callees"] = "run",
   threads = false, ["switch-on"] = false, ["switch-off"] = false,
   ["show-on-off-events"] = false,
-  latency = false, parallelism = false,
+  latency = false, parallelism = false, ["total-cycles"] = false,
   ["hide-unresolved"] = true, ["symbol-filter"] = "main", ns = true, verbose = false,
 }
 
@@ -37,7 +37,7 @@ local refused = {
   "gtk", "ignore-vmlinux", "itrace", "modules", "objdump",
   "percent-type", "prefix", "prefix-strip", "pretty", "raw-trace", "samples",
   "show-ref-call-graph", "source",
-  "stitch-lbr", "total-cycles", "tui",
+  "stitch-lbr", "tui",
 }
 
 -- Keys of perf 6.1 to 7.3.

@@ -8,6 +8,7 @@
 #include "base/columns.h"
 #include "base/string_builder.h"
 #include "perfdata/format/print_scalar.h"
+#include "machine/machine.h"
 #include "result/writer.h"
 
 static void add_long_text(void *arg, const char *p, size_t n)
@@ -160,6 +161,41 @@ static void print_dso(struct pd_print *out, const struct pq_value *cell)
 	}
 }
 
+/* Prints the distance from the start of a function, after its name. */
+static void print_offset(struct pd_print *out, const struct pq_value *offset,
+			 const char *format)
+{
+	if (offset->type == PQ_INT)
+		out->n += (size_t)snprintf(pd_print_room(out, 40), 40, format, offset->u);
+}
+
+static void print_location(struct pd_print *out, const struct pq_value *row,
+			   const struct px_report_column *column)
+{
+	const struct pq_value *cell = &row[column->at], *offset = &row[column->offset];
+
+	print_symbol(out, cell, &row[column->beside], PR_ADDRESS);
+	if (cell->type == PQ_TEXT && offset->u)
+		print_offset(out, offset, "+0x%" PRIx64);
+}
+
+/* Prints what stands for the source line of an address that has none: see get_srcline. */
+static void print_lineless(struct pd_print *out, const struct pq_value *row,
+			   const struct px_report_column *column)
+{
+	const struct pq_value *symbol = &row[column->beside], *dso = &row[column->binary];
+
+	if (symbol->type == PQ_TEXT) {
+		pr_print_escaped(out, symbol->p, symbol->size, false);
+		print_offset(out, &row[column->offset], "+%" PRIu64);
+	} else if (dso->type == PQ_TEXT && !is_text(dso, PM_UNKNOWN)) {
+		print_dso(out, dso);
+		print_offset(out, &row[column->at], "[%" PRIx64 "]");
+	} else {
+		pd_print_const(out, "??:0");
+	}
+}
+
 static void print_time(struct pd_print *out, const struct pq_value *cell, bool is_ns)
 {
 	char *p = pd_print_room(out, 40);
@@ -203,6 +239,18 @@ static struct px_cell format_number(struct px_cells *cells, struct px_report_col
 	return (struct px_cell){ text, text.n };
 }
 
+/* Returns the text that a cell has in any text of rows. */
+static struct px_cell print_plain(struct px_cells *cells, struct px_report_column *column,
+				  const struct pq_value *cell)
+{
+	if (cell->type == PQ_INT || cell->type == PQ_FLOAT)
+		return format_number(cells, column, cell);
+	if (cell->type == PQ_TEXT && is_printable(cell))
+		return (struct px_cell){ { cell->p, cell->size }, cell->size };
+	pr_print_cell(&cells->cell, cell, &cells->report->rows->columns[column->at]);
+	return cell_of(end_cell(cells));
+}
+
 struct px_cell px_cell_text(struct px_cells *cells, struct px_report_column *column)
 {
 	const struct pq_value *cell = &cells->row[column->at];
@@ -212,6 +260,14 @@ struct px_cell px_cell_text(struct px_cells *cells, struct px_report_column *col
 	if (cell->type == PQ_NIL)
 		return (struct px_cell){ { "-", 1 }, 1 };
 	switch (column->shown) {
+	case PX_SHOWN_LOCATION:
+		print_location(out, cells->row, column);
+		break;
+	case PX_SHOWN_SRCLINE:
+		if (cell->type != PQ_INT)
+			return print_plain(cells, column, cell);
+		print_lineless(out, cells->row, column);
+		break;
 	case PX_SHOWN_TIME:
 	case PX_SHOWN_TIME_NS:
 		print_time(out, cell, column->shown == PX_SHOWN_TIME_NS);
@@ -253,11 +309,7 @@ struct px_cell px_cell_text(struct px_cells *cells, struct px_report_column *col
 		print_average(out, cell, beside);
 		break;
 	default:
-		if (cell->type == PQ_INT || cell->type == PQ_FLOAT)
-			return format_number(cells, column, cell);
-		if (cell->type == PQ_TEXT && is_printable(cell))
-			return (struct px_cell){ { cell->p, cell->size }, cell->size };
-		pr_print_cell(out, cell, &cells->report->rows->columns[column->at]);
+		return print_plain(cells, column, cell);
 	}
 	return cell_of(end_cell(cells));
 }

@@ -14,6 +14,12 @@ enum px_shown {
 	PX_SHOWN_TIME_NS,
 	/* a function, or its address as 0x and 16 digits, after the letter of its cpumode */
 	PX_SHOWN_SYMBOL,
+	PX_SHOWN_LOCATION, /* likewise, and the distance from the function's start */
+	/*
+	 * a source line; without it a function (beside) and the distance from its start, or a
+	 * binary and the address in it
+	 */
+	PX_SHOWN_SRCLINE,
 	PX_SHOWN_DSO,	     /* the short name of a path */
 	PX_SHOWN_MISPREDICT, /* Y, N or N/A; beside: whether it was predicted */
 	PX_SHOWN_IN_TX,	     /* T or . */
@@ -31,9 +37,10 @@ enum px_shown {
 /* A column of lines: it shows a cell of a row. */
 struct px_report_column {
 	enum px_shown shown;
-	size_t at;     /* the place of the cell in its row */
-	size_t beside; /* of a cell that it needs besides, such as a cpumode */
-	size_t room;   /* in terminal columns */
+	size_t at; /* the place of the cell in its row */
+	/* of cells that it needs besides: such as a cpumode, a distance, a binary */
+	size_t beside, offset, binary;
+	size_t room; /* in terminal columns */
 	bool is_right_aligned;
 	bool is_last;	/* nothing pads it */
 	bool is_fixed;	/* its room is not raised, and texts at the left are cut to it */

@@ -18,6 +18,8 @@ local branch = {
   symbol_from = "string", symbol_to = "string", dso_from = "string", dso_to = "string",
   srcline_from = "string", srcline_to = "string", address_from = "address",
   address_to = "address", kind_from = "string", kind_to = "string",
+  symoff_from = "unsigned", symoff_to = "unsigned", symoff_block = "unsigned",
+  srcline_block = "string",
 }
 local register = { name = "string", value = "address" }
 

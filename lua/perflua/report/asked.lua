@@ -65,6 +65,12 @@ end
 
 -- Says which options exclude each other; nil: none.
 local function find_exclusion(args)
+  for _, other in ipairs { "csv", "json", "hierarchy", "children", "call-graph", "sort",
+    "fields", "mem-mode", "no-branch-stack", "latency" } do
+    if args["total-cycles"] and args[other] then
+      return ("--total-cycles and --%s exclude each other"):format(other)
+    end
+  end
   for _, option in ipairs { "header", "header-only", "stats", "tasks", "mmaps",
     "dump-raw-trace", "threads" } do
     for _, other in ipairs { "csv", "json" } do

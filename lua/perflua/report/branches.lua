@@ -1,21 +1,31 @@
 -- The keys that perf report -b has for branches: fields { name, kind, of, other, beside } of
 -- rows that are branches. of: the member of a branch; other: what is shown where it is absent;
--- beside: another member by which rows are told apart, and which shows in the same cell.
+-- beside: other members by which rows are told apart, and which show in the same cell, by the
+-- places that they have there (src/script/report.h).
 
 local branches = {}
 
 local fields = {}
 
 for _, side in ipairs { "from", "to" } do
-  fields["symbol_" .. side] = { kind = "address", of = "branch.symbol_" .. side,
-    other = "branch.address_" .. side, beside = "branch.kind_" .. side }
-  fields["dso_" .. side] = { kind = "string", of = "branch.dso_" .. side }
-  fields["srcline_" .. side] = { kind = "string", of = "branch.srcline_" .. side }
-  fields["addr_" .. side] = { kind = "address", of = "branch." .. side }
+  local function of(name) return ("branch.%s_%s"):format(name, side) end
+  -- of branches without a line
+  local function else_of(name) return ("%s == nil and %s"):format(of "srcline", of(name)) end
+  fields["symbol_" .. side] = { kind = "address", of = of "symbol", other = of "address",
+    beside = { beside = of "kind" } }
+  fields["dso_" .. side] = { kind = "string", of = of "dso" }
+  fields["srcline_" .. side] = { kind = "address", of = of "srcline", other = of "address",
+    beside = { beside = else_of "symbol", offset = else_of "symoff", binary = else_of "dso" } }
+  fields["addr_" .. side] = { kind = "address", of = of "symbol", other = of "address",
+    beside = { beside = of "kind", offset = of "symoff", binary = of "dso" } }
 end
--- perf takes the target for the function and the binary of a branch
-fields.symbol, fields.dso, fields.srcline = fields.symbol_to, fields.dso_to, fields.srcline_to
-fields.mispredict = { kind = "boolean", of = "branch.mispred", beside = "branch.predicted" }
+-- perf takes the target for the function and the binary of a branch, and shows the address of
+-- an unknown one as it was recorded
+fields.dso, fields.srcline = fields.dso_to, fields.srcline_to
+fields.symbol = { kind = "address", of = "branch.symbol_to", other = "branch.to",
+  beside = { beside = "branch.kind_to" } }
+fields.mispredict = { kind = "boolean", of = "branch.mispred",
+  beside = { beside = "branch.predicted" } }
 fields.in_tx = { kind = "boolean", of = "branch.in_tx" }
 fields.abort = { kind = "boolean", of = "branch.abort" }
 fields.cycles = { kind = "unsigned", of = "branch.cycles" }
@@ -48,6 +58,8 @@ local shown = {
   mispredict = "mispredict", in_tx = "in_tx", abort = "abort", cycles = "cycles",
   dso = "dso", dso_from = "dso", dso_to = "dso",
   symbol = "symbol", symbol_from = "symbol", symbol_to = "symbol",
+  addr_from = "location", addr_to = "location",
+  srcline = "srcline", srcline_from = "srcline", srcline_to = "srcline",
 }
 
 ---@param name string of a field of branches

@@ -10,9 +10,14 @@ local keys = {}
 function keys.beside(fields)
   local list = {}
   for _, field in ipairs(fields) do
-    if field.beside then
-      list[#list + 1] = { name = field.beside, kind = "string", hidden = true }
-      field.beside_at = #fields + #list
+    field.beside_at = {}
+    for _, place in ipairs { "beside", "offset", "binary" } do
+      local member = field.beside and field.beside[place]
+      if member then
+        list[#list + 1] = { name = member, kind = place == "offset" and "unsigned" or "string",
+          hidden = true }
+        field.beside_at[place] = #fields + #list
+      end
     end
   end
   return list
@@ -73,7 +78,8 @@ end
 function keys.shown(prepared)
   local list = table.move(prepared.fields, 1, #prepared.fields, 1, {})
   if prepared.place.symbol then list[#list + 1] = { name = "cpumode", kind = "string" } end
-  return table.move(keys.beside(prepared.fields), 1, #prepared.fields, #list + 1, list)
+  local beside = keys.beside(prepared.fields)
+  return table.move(beside, 1, #beside, #list + 1, list)
 end
 
 return keys

@@ -35,7 +35,10 @@ local function windows_of(file, options)
   return asked.windows
 end
 
-local function query_of(file, options)
+---@param file perflua.File
+---@param options table of prepared.of()
+---@return perflua.Query # of the samples, or of their branches
+function prepared.query_of(file, options)
   local query = file:samples { event = options.event, order = file.size and "file" or nil }
   -- Fields that nobody asked for may be absent; without samples, all fields may.
   local may_lack = options.any or not has_samples(query, options.health)
@@ -76,7 +79,7 @@ end
 -- recording was made for: perf report then shows branches.
 local function has_branches(file, options)
   local has = false
-  for _, event in ipairs(spec_of(query_of(file, options)).scope:events()) do
+  for _, event in ipairs(spec_of(prepared.query_of(file, options)).scope:events()) do
     local of_event = event.sample_type & (BRANCH_STACK | STACK_USER)
     has = has or of_event == BRANCH_STACK
     if of_event ~= BRANCH_STACK and event.name ~= "dummy:u" then return false end
@@ -147,7 +150,7 @@ function prepared.of(file, options)
   if options.branches == nil and has_branches(file, options) then
     options = setmetatable({ branches = true }, { __index = options })
   end
-  local query = query_of(file, options)
+  local query = prepared.query_of(file, options)
   if options.by_weight and not options.any and not has_type(query, DATA_SRC) then
     usage_error("--mem-mode: no event has data sources; perf mem record records them")
   end

@@ -60,9 +60,10 @@ local function key_column(key, at, is_ns)
   return column
 end
 
-local function branch_column(key, at, beside)
+local function branch_column(key, at, places)
   local column = column_of(branches.heading(key.name), at, false)
-  column.shown, column.beside = branches.shown(key.name), beside
+  column.shown = branches.shown(key.name)
+  for place, number in pairs(key.beside_at) do column[place] = places[number] end
   return column
 end
 
@@ -125,7 +126,7 @@ end
 local function field_column(report, i, is_ns)
   local key, places = report.keys[i], report.places
   if report.branches and branches.heading(key.name) then
-    return branch_column(key, places[i], key.beside_at and places[key.beside_at])
+    return branch_column(key, places[i], places)
   elseif key.name == "symbol" then
     return symbol_column(places[i], places[#report.keys])
   end

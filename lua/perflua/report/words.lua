@@ -27,7 +27,7 @@ words.refused = {
   addr2line = "perflua reads lines without a program",
   tui = SCREEN, gtk = SCREEN, samples = SCREEN, pretty = "--threads prints counters in columns",
   ["show-ref-call-graph"] = "--call-graph draws the call chains that an event has",
-  ["branch-history"] = BRANCHES, ["total-cycles"] = BRANCHES, ["stitch-lbr"] = BRANCHES,
+  ["branch-history"] = BRANCHES, ["stitch-lbr"] = BRANCHES,
   ["disable-order"] = "perflua dump prints records in the order of the file",
   ["raw-trace"] = "--sort args.NAME shows an argument as it was recorded",
   ["demangle-kernel"] = "--no-demangle shows names as they are in binaries",

@@ -1,6 +1,7 @@
 -- perflua report FILE: where the time went, as perf report --stdio prints it.
 
 local asked = require "perflua.report.asked"
+local blocks = require "perflua.report.blocks"
 local columns = require "perflua.report.columns"
 local core = require "perflua.core"
 local explained = require "perflua.toolkit.explained"
@@ -53,6 +54,7 @@ local tool = {
     ["branch-stack"] = "count the branches of branch stacks, by source and target: default if "
       .. "all events have them",
     ["no-branch-stack"] = "count samples also where they have branch stacks",
+    ["total-cycles"] = "show blocks of instructions by their cycles, of perf record -b",
     group = "show events together: as they were recorded in groups, which is the default, "
       .. "else all",
     ["no-group"] = "show each event by itself",
@@ -213,6 +215,15 @@ local function write_others(file, args, out)
   return true
 end
 
+local function write_blocks(file, args, out, settings)
+  local health = quality.of(file)
+  settings.query.health = health
+  local ok, result = pcall(blocks.read, file, settings.query)
+  if not ok then return USAGE, strip_position(result) end
+  blocks.write(result, file, health, out, args, settings)
+  return 0
+end
+
 ---@param file perflua.File
 ---@param args table
 ---@param out file*
@@ -228,6 +239,7 @@ function tool.run(file, args, out, settings)
     return USAGE, "report: --threads: this recording has no counters of threads; record it "
       .. "with: perf record -s"
   end
+  if args["total-cycles"] then return write_blocks(file, args, out, settings) end
   local wrong = set_patterns(file, settings)
   if wrong then return USAGE, wrong end
   -- what no recording has is refused before this one is read

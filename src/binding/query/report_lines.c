@@ -31,13 +31,14 @@ size_t pl_get_size(lua_State *L, const char *name, size_t absent)
 void pl_read_report_column(lua_State *L, size_t n_cells, struct px_report_column *column)
 {
 	static const char *const shown[] = {
-		[PX_SHOWN_PLAIN] = "plain",	[PX_SHOWN_TIME] = "time",
-		[PX_SHOWN_TIME_NS] = "time_ns", [PX_SHOWN_SYMBOL] = "symbol",
-		[PX_SHOWN_DSO] = "dso",		[PX_SHOWN_MISPREDICT] = "mispredict",
-		[PX_SHOWN_IN_TX] = "in_tx",	[PX_SHOWN_ABORT] = "abort",
-		[PX_SHOWN_CYCLES] = "cycles",	[PX_SHOWN_CPU] = "cpu",
-		[PX_SHOWN_NONE] = "none",	[PX_SHOWN_EXACT] = "exact",
-		[PX_SHOWN_TIMES] = "times",	[PX_SHOWN_AVERAGE] = "average",
+		[PX_SHOWN_PLAIN] = "plain",	  [PX_SHOWN_TIME] = "time",
+		[PX_SHOWN_TIME_NS] = "time_ns",	  [PX_SHOWN_SYMBOL] = "symbol",
+		[PX_SHOWN_LOCATION] = "location", [PX_SHOWN_SRCLINE] = "srcline",
+		[PX_SHOWN_DSO] = "dso",		  [PX_SHOWN_MISPREDICT] = "mispredict",
+		[PX_SHOWN_IN_TX] = "in_tx",	  [PX_SHOWN_ABORT] = "abort",
+		[PX_SHOWN_CYCLES] = "cycles",	  [PX_SHOWN_CPU] = "cpu",
+		[PX_SHOWN_NONE] = "none",	  [PX_SHOWN_EXACT] = "exact",
+		[PX_SHOWN_TIMES] = "times",	  [PX_SHOWN_AVERAGE] = "average",
 		[PX_SHOWN_AVERAGE + 1] = NULL,
 	};
 
@@ -49,13 +50,16 @@ void pl_read_report_column(lua_State *L, size_t n_cells, struct px_report_column
 	lua_pop(L, 1);
 	column->at = pl_get_size(L, "at", 0) - 1;
 	column->beside = pl_get_size(L, "beside", column->at + 1) - 1;
+	column->offset = pl_get_size(L, "offset", column->at + 1) - 1;
+	column->binary = pl_get_size(L, "binary", column->at + 1) - 1;
 	column->room = pl_get_size(L, "room", 0);
 	column->is_right_aligned = pl_get_flag(L, -1, "right");
 	column->is_last = pl_get_flag(L, -1, "last");
 	column->is_fixed = pl_get_flag(L, -1, "fixed");
 	column->is_cut = pl_get_flag(L, -1, "cut");
 	column->is_joined = pl_get_flag(L, -1, "joined");
-	if (column->at >= n_cells || column->beside >= n_cells)
+	if (column->at >= n_cells || column->beside >= n_cells || column->offset >= n_cells ||
+	    column->binary >= n_cells)
 		luaL_error(L, "no such cell");
 }
 

@@ -111,7 +111,7 @@ static inline bool step_item(struct pq_items *items)
 	items->index = items->next++;
 	items->fields->item = items->words;
 	items->words += items->size;
-	items->at[0] = items->at[1] = UINT32_MAX;
+	items->at[0] = items->at[1] = items->at[2] = UINT32_MAX;
 	if (items->unnest->inlined)
 		find_lines(items);
 	return true;

@@ -28,7 +28,7 @@ struct pq_items {
 	/* Resolves addresses; NULL until the first one is looked up. */
 	struct pq_chains *chains;
 	bool entered;	/* the record was entered in `chains` */
-	uint32_t at[2]; /* frames at the row's addresses; UINT32_MAX: not asked yet */
+	uint32_t at[3]; /* frames at the row's addresses; UINT32_MAX: not asked yet */
 };
 
 /* Returns the number of a view whose items can be rows, as those of its members have it. */
@@ -36,7 +36,8 @@ unsigned pq_items_view_number(const struct pd_view_desc *view);
 
 /*
  * Returns the frame at an address of the row, that of its frame, or the source (0) or target
- * (1) of a branch; valid until the next one is looked up. NULL without memory.
+ * (1) of a branch, or the target of the branch before it (2), which must be there; valid until
+ * the next one is looked up. NULL without memory.
  */
 const struct pq_frame *pq_items_frame(struct pq_items *items, unsigned which);
 

@@ -29,6 +29,10 @@ enum member {
 	ADDRESS_TO,
 	KIND_FROM,
 	KIND_TO,
+	SYMOFF_FROM,
+	SYMOFF_TO,
+	SYMOFF_BLOCK,
+	SRCLINE_BLOCK,
 	/* These are members of registers. */
 	NAME,
 	VALUE,
@@ -60,6 +64,10 @@ static const struct member_name of_branches[] = {
 	{ "address_to", ADDRESS_TO },
 	{ "kind_from", KIND_FROM },
 	{ "kind_to", KIND_TO },
+	{ "symoff_from", SYMOFF_FROM },
+	{ "symoff_to", SYMOFF_TO },
+	{ "symoff_block", SYMOFF_BLOCK },
+	{ "srcline_block", SRCLINE_BLOCK },
 	{ NULL, NONE },
 };
 
@@ -134,19 +142,21 @@ bool pq_item_asks(uint16_t item)
 	unsigned member = item & ((1u << VIEW_SHIFT) - 1);
 
 	return (member >= ADDRESS && member <= INLINED) ||
-	       (member >= SYMBOL_FROM && member <= KIND_TO);
+	       (member >= SYMBOL_FROM && member <= SRCLINE_BLOCK);
 }
 
 /*
- * Returns an address of the row: that of its frame, or the source (0) or target (1) of a
- * branch.
+ * Returns an address of the row: that of its frame; or the source (0) or target (1) of a
+ * branch, or the target of the branch before it (2), which must be there.
  */
 static uint64_t address_of(const struct pq_items *items, unsigned which)
 {
+	uint32_t index = items->index + (which == 2 ? 1u : 0u);
+
 	if (items->unnest->view == &pd_view_callchain)
 		return items->frames[items->index].ip;
 	return pd_rec64(items->view.rec,
-			items->view.at + PQ_BRANCH_SIZE * items->index + 8 * which);
+			items->view.at + PQ_BRANCH_SIZE * index + 8 * (which ? 1u : 0u));
 }
 
 /* Has `chains` look up addresses of the record. Returns false without memory. */
@@ -216,6 +226,55 @@ static void read_srcline(struct pq_items *items, const struct pq_frame *frame,
 	}
 	if (n && lines[line].srcline)
 		set_item_text(out, lines[line].srcline, strlen(lines[line].srcline));
+}
+
+/*
+ * Sets *symbol to the function that a branch leaves, which is NULL if it is not known, and *dso
+ * to its binary. Returns true and sets *start to the address in it where the block of
+ * instructions begins that ends with the branch: the target of the branch before, if that is in
+ * the function.
+ */
+static bool find_block(struct pq_items *items, const struct ps_symbol **symbol,
+		       struct ps_dso **dso, uint64_t *start)
+{
+	const struct pq_frame *frame = pq_items_frame(items, 0);
+	uint64_t end = frame ? frame->address : 0;
+
+	*dso = frame ? frame->dso : NULL;
+	*symbol = frame ? pq_chains_function(items->chains, items->at[0]) : NULL;
+	if (!*symbol || items->index + 1 >= items->n)
+		return false;
+	frame = pq_items_frame(items, 2);
+	if (!frame || frame->dso != *dso || frame->address >= end ||
+	    pq_chains_function(items->chains, items->at[2]) != *symbol)
+		return false;
+	*start = frame->address;
+	return true;
+}
+
+/* Reads where the block of a branch begins; of an unknown block the line of its function. */
+static void read_block(struct pq_items *items, unsigned member, struct pq_value *out)
+{
+	const struct ps_symbol *symbol;
+	const struct ps_line *lines;
+	struct ps_dso *dso;
+	uint64_t start;
+	bool is_known;
+	size_t n;
+
+	if (!items->fields->resolver)
+		return;
+	is_known = find_block(items, &symbol, &dso, &start);
+	if (items->at[0] == UINT32_MAX) {
+		items->fields->failed = true;
+	} else if (member == SYMOFF_BLOCK) {
+		if (is_known)
+			set_integer(out, start - symbol->start);
+	} else if (symbol) {
+		n = ps_dso_lines(dso, is_known ? start : symbol->start, &lines);
+		if (n && lines[n - 1].srcline)
+			set_item_text(out, lines[n - 1].srcline, strlen(lines[n - 1].srcline));
+	}
 }
 
 /* Reads the function at an address that is a word of the item. It is a pq_read_fn. */
@@ -324,6 +383,7 @@ static void read_item(struct pq_fields *fields, uint32_t field, struct pq_value 
 		[SRCLINE_FROM] = { 0, SRCLINE }, [SRCLINE_TO] = { 1, SRCLINE },
 		[ADDRESS_FROM] = { 0, ADDRESS }, [ADDRESS_TO] = { 1, ADDRESS },
 		[KIND_FROM] = { 0, KIND },	 [KIND_TO] = { 1, KIND },
+		[SYMOFF_FROM] = { 0, SYMOFF },	 [SYMOFF_TO] = { 1, SYMOFF },
 	};
 	unsigned member = fields->bound->loads[field].index & ((1u << VIEW_SHIFT) - 1);
 	struct pq_items *items = fields->items;
@@ -352,7 +412,13 @@ static void read_item(struct pq_fields *fields, uint32_t field, struct pq_value 
 	case ADDRESS_TO:
 	case KIND_FROM:
 	case KIND_TO:
+	case SYMOFF_FROM:
+	case SYMOFF_TO:
 		read_place(items, of_branch[member].member, of_branch[member].which, out);
+		break;
+	case SYMOFF_BLOCK:
+	case SRCLINE_BLOCK:
+		read_block(items, member, out);
 		break;
 	default:
 		if (member >= OWN)

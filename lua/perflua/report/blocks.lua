@@ -1,0 +1,201 @@
+-- The report of perf report --total-cycles: blocks of instructions, by the cycles that they
+-- took. A block ends with a branch and begins at the target of the branch before it.
+--
+-- As in perf, blocks that end with the same branch are one, which begins where the longest of
+-- them does, or with the function if no beginning is known. An event has the blocks of the
+-- functions that its branches lead to.
+
+local core = require "perflua.core"
+local distinctions = require "perflua.recording.distinctions"
+local fmt = require "perflua.text.fmt"
+local prepared = require "perflua.report.prepared"
+local quality = require "perflua.report.quality"
+local usage_error = require("perflua.errors").usage_error
+local spec_of = core.query_spec
+
+local blocks = {}
+
+local ANY <const> = 1 << 3 -- PERF_SAMPLE_BRANCH_ANY
+
+-- Titles and widths of the columns, which are perf's.
+local TITLES <const> = { { "Sampled Cycles%", 15 }, { "Sampled Cycles", 14 },
+  { "Avg Cycles%", 11 }, { "Avg Cycles", 10 }, { "[Program Block Range]", 70 },
+  { "Shared Object", 20 } }
+
+local START <const> = "branch.address_%s - branch.symoff_%s" -- of a function, in its binary
+
+-- Tells functions apart.
+local function name_function(dso, start) return ("%s\0%d"):format(dso, start) end
+
+-- Adds the branches of a row to the block that ends with them. block.own: the cycles of the
+-- longest ones.
+local function add_to_block(block, row, begin)
+  block.n, block.cycles = block.n + row.count, block.cycles + row.cycles
+  local is_longer = begin and (not block.begin or begin < block.begin)
+  if is_longer or block.n == row.count then
+    block.begin, block.first, block.own = begin, row["branch.srcline_block"], 0
+    block.last = row["branch.srcline_from"]
+  end
+  if begin == block.begin then block.own = block.own + row.cycles end
+end
+
+-- Returns the blocks of all events by function and by the place of their branch, and the sum of
+-- all cycles.
+local function read_blocks(query, knows_beginnings)
+  local functions, total = {}, 0
+  query = query:where "branch_stack[1].cycles > 0":unnest "branch_stack"
+    :where "branch.cycles > 0":all_events()
+    :group_by("branch.dso_from", "branch.symbol_from", "branch.symoff_from",
+      "branch.symoff_block", "branch.srcline_block", "branch.srcline_from",
+      START:format("from", "from")):as "start":count():sum "branch.cycles":as "cycles"
+  for row in query:table():rows() do
+    total = total + row.cycles
+    if row.start then
+      local name, at = name_function(row["branch.dso_from"], row.start),
+        row["branch.symoff_from"]
+      local list = functions[name] or {}
+      functions[name] = list
+      list[at] = list[at] or { dso = row["branch.dso_from"],
+        symbol = row["branch.symbol_from"], at = at, n = 0, cycles = 0 }
+      add_to_block(list[at], row, knows_beginnings and row["branch.symoff_block"] or nil)
+    end
+  end
+  return functions, total
+end
+
+-- Returns the events by their number: { samples, period, targets }. period: the number of
+-- branches; targets: by function, how many rows of report -b lead to it.
+local function read_events(query)
+  local by_index = {}
+  for row in query:all_events():group_by "event.index":as "event":count():table():rows() do
+    by_index[row.event] = { samples = row.count, period = 0, targets = {} }
+  end
+  query = query:unnest "branch_stack":all_events():group_by("event.index", "comm",
+    "branch.dso_from", "branch.symbol_from",
+    "branch.symbol_from == nil and branch.address_from", "branch.cycles", "branch.dso_to",
+    START:format("to", "to")):as "start":count()
+  for row in query:table():rows() do
+    local one = by_index[row["event.index"]]
+    one.period = one.period + row.count
+    if row.start then
+      local name = name_function(row["branch.dso_to"], row.start)
+      one.targets[name] = (one.targets[name] or 0) + 1
+    end
+  end
+  return by_index
+end
+
+-- Sets the blocks of an event, those with the most cycles first, and the sum of their averages.
+local function set_rows(one, functions)
+  local list, average = {}, 0
+  for name, n in pairs(one.targets) do
+    for _, block in pairs(functions[name] or {}) do
+      list[#list + 1] = block
+      average = average + n * (block.cycles // block.n)
+    end
+  end
+  table.sort(list, function(a, b)
+    if a.cycles ~= b.cycles then return a.cycles > b.cycles end
+    if a.symbol ~= b.symbol then return a.symbol > b.symbol end
+    if a.begin ~= b.begin then return (a.begin or 0) < (b.begin or 0) end
+    if a.at ~= b.at then return a.at < b.at end
+    return a.dso < b.dso
+  end)
+  one.rows, one.average = list, average
+end
+
+---@param file perflua.File
+---@param options table of report.prepare
+---@return { events: table[], total: integer } # events: { event, index, samples, period, rows,
+--- average } in their order; rows: blocks { dso, symbol, begin, at, cycles, own, n, first,
+--- last }, begin and at being offsets in the function, first and last source lines; raises if
+--- no event has branch stacks
+function blocks.read(file, options)
+  local query = prepared.query_of(file, setmetatable({ branches = false },
+    { __index = options }))
+  local types = 0
+  for _, event in ipairs(spec_of(query).scope:events()) do
+    types = types | event.branch_sample_type
+  end
+  if types == 0 then
+    usage_error("--total-cycles: no event has branch stacks; perf record -b records them")
+  end
+  local functions, total = read_blocks(query, types & ANY ~= 0)
+  local by_index, list = read_events(query), {}
+  for i = 1, #file.events do
+    local one = by_index[i]
+    if one then
+      one.event, one.index = file.events[i].name, i
+      set_rows(one, functions)
+      list[#list + 1] = one
+    end
+  end
+  return { events = list, total = total, aside = 0 }
+end
+
+local function cycles_text(cycles)
+  if cycles >= 1000000 then return ("%.1fM"):format(cycles / 1000000) end
+  return cycles >= 1000 and ("%.1fK"):format(cycles / 1000) or ("%d"):format(cycles)
+end
+
+local function share_text(part, whole)
+  return ("%.2f%%"):format(whole > 0 and 100 * part / whole or 0)
+end
+
+-- Returns where a block begins and ends: its lines, or its function and offsets.
+local function range_of(block)
+  local function place(srcline, offset)
+    return srcline or ("%s+%d"):format(block.symbol, offset)
+  end
+  return ("[%s -> %s]"):format(place(block.first, block.begin or 0),
+    place(block.last, block.at))
+end
+
+local function line_of(cells)
+  for i, title in ipairs(TITLES) do
+    cells[i] = (" "):rep(title[2] - core.columns(cells[i])) .. cells[i]
+  end
+  return table.concat(cells, "  ") .. "\n"
+end
+
+local function write_head(out)
+  local titles, dots = {}, {}
+  for i, title in ipairs(TITLES) do titles[i], dots[i] = title[1], ("."):rep(title[2]) end
+  out:write("# ", line_of(titles), "# ", table.concat(dots, "  "), "\n#\n")
+end
+
+---Writes them.
+---@param result table of blocks.read
+---@param file perflua.File
+---@param health table? of core.health()
+---@param out file*
+---@param args { quiet: boolean? }
+---@param shown { limit: number, count: integer? } rows of that share at least, in percent, and
+--- so many at most
+function blocks.write(result, file, health, out, args, shown)
+  local function note(...)
+    if not args.quiet then out:write("# ", ...) end
+  end
+  for _, line in ipairs(quality.file(result, file, health)) do note(line, "\n") end
+  local line_of_event, known = quality.events(health), {}
+  for i, one in ipairs(result.events) do known[i] = file.events[one.index] end
+  local found, short_names = distinctions.of(file, known), core.short_names(file)
+  for i, one in ipairs(result.events) do
+    if i > 1 then out:write "\n\n" end
+    one.distinction = found[one.index]
+    note(line_of_event(one), "\n# Event count: ", fmt.unsigned(one.period), "\n#\n")
+    if not args.quiet then write_head(out) end
+    for r, block in ipairs(one.rows) do
+      if shown.count and r > shown.count then break end
+      if 100 * block.own >= shown.limit * result.total then -- as in perf
+        out:write("  ", line_of { share_text(block.cycles, result.total),
+          cycles_text(block.cycles), share_text(block.cycles // block.n, one.average),
+          cycles_text(block.cycles // block.n), fmt.escape(range_of(block)),
+          fmt.escape(short_names[block.dso] or fmt.base_name(block.dso)) })
+      end
+    end
+  end
+  if #result.events == 0 then note("no samples\n") end
+end
+
+return blocks
