@@ -17,7 +17,7 @@ end
 local modules = {
   { "base", "",
     "arena columns cursor hash helpers id_map map outcome pattern producer progress radix "
-    .. "replacement set string_builder timing vector wide" },
+    .. "replacement set sha256 string_builder timing vector wide" },
   { "perfdata/format", "base",
     "attr error event feature feature_decode fields format field_names layout perf_text print "
     .. "print_scalar record regs rows sample text value views" },
@@ -45,7 +45,9 @@ local modules = {
       .. "perfdata/order symbols symbols/lines disasm machine/maps",
     "machine" },
   { "write", "base perfdata/format perfdata/container perfdata/stream machine",
-    "adopt compress rewriter selection writer" },
+    "adopt compress description rewriter selection writer" },
+  { "scrub", "base perfdata/format perfdata/tracepoint perfdata/container write",
+    "names rules scrub" },
   { "query/chains", "base perfdata/format machine",
     "chains chains_tree stacks strings value" },
   { "query/fields", "base perfdata/format perfdata/tracepoint machine query/chains",
@@ -76,7 +78,7 @@ local modules = {
     "frame functions handle pass_progress record stack system timing value writer" },
   { "binding/query",
     "base perfdata/format symbols symbols/lines query result compare script sqlite export "
-      .. "disasm annotate write binding", "" },
+      .. "disasm annotate write scrub binding", "" },
   { "host", "base", "" },
 }
 local knows_lua = words "binding binding/query host"
@@ -99,7 +101,7 @@ local lua_modules = {
       .. "regrouped result_table" },
   { "group", "core errors filter measures plan recording table",
     "init aggregate aside profile" },
-  { "write", "core errors plan table", "init writer" },
+  { "write", "core errors plan table", "init rules writer" },
   { "query", "core errors fields filter group measures plan recording table text write",
     "init explain new" },
   { "intervals", "core errors fields filter plan query recording table text", "init" },
@@ -122,7 +124,8 @@ local lua_modules = {
     "candidates describe library needs returned starter survey" },
   { "header", "core text", "init json" },
   { "script", "core errors", "fields" },
-  { "doctor", "core file perflua recording table text", "init show words" },
+  { "doctor", "core errors file perflua recording table text write",
+    "init sharing show words" },
   { "overview", "doctor meta perflua text", "init show" },
   { "report", "core doctor errors group measures plan recording table text",
     "asked blocks columns graph groups init quality read_values show stats tasks text words "
@@ -141,7 +144,7 @@ local lua_modules = {
     "address annotate browse check core diff doctor errors export file flame group header map "
       .. "measures meta "
       .. "options overview perflua plan recording report screen script table text timechart "
-      .. "toolkit top waits",
+      .. "toolkit top waits write",
     "init" },
   { "cli",
     "api core errors fields file filter meta options overview perflua query recording report "

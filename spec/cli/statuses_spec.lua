@@ -11,7 +11,7 @@ local WITHOUT = { browse = true, completion = true, help = true, list = true, ma
 local WORDS = { check = { files.temporary "expect(samples()):above(-1)" },
   export = { "--to", "folded" }, flame = { "-o", "-" }, timechart = { "-o", "-" },
   convert = { "-o", "-" }, cut = { "--where", "period >= 0", "-o", "-" },
-  repair = { "-o", "-" } }
+  repair = { "-o", "-" }, scrub = { "-o", "-" } }
 local OPERANDS = { symbol = { "401000" }, -- that path
   diff = { for_all_tools.builder(50):write() } }
 
@@ -31,7 +31,7 @@ local SEVERAL = { annotate = true, cgroups = true, check = true, doctor = true, 
 local FOR_ANY = { annotate = true, check = true, convert = true, cut = true, doctor = true,
   dump = true, export = true, faults = true, fields = true, flame = true, fold = true,
   gen = true, header = true, offcpu = true, overview = true, repair = true, report = true,
-  script = true, stat = true, symbol = true, timeline = true }
+  script = true, scrub = true, stat = true, symbol = true, timeline = true }
 
 local tools = {}
 for name in run.perflua({ "help" }).out:match "\ntools:\n(.-)\n\n"

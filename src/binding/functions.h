@@ -37,9 +37,15 @@ int pl_file_script(lua_State *L);   /* core.script(file, out, options) */
 int pl_file_write(lua_State *L);    /* core.write(file, out, options): see write.c */
 int pl_push_writer(lua_State *L);   /* core.writer(file, path, options): see write_records.c */
 int pl_compress_most(lua_State *L); /* core.compress_most() */
-int pl_file_reads(lua_State *L);    /* core.reads(file, path) */
-int pl_file_group(lua_State *L);    /* core.group(file, description) -> groups: query/group.c */
-int pl_open_walk(lua_State *L);	    /* core.walk(file) -> walk, see query/watch.c */
+/* core.sharing(file, options) -> what the records that a cursor yields would tell: scrub.h */
+int pl_file_sharing(lua_State *L);
+/* core.scrub_kinds() -> { { name =, doc =, share =, anonymous = ACTION, can = {} }, … } */
+int pl_scrub_kinds(lua_State *L);
+int pl_sha256(lua_State *L);	 /* core.sha256(text) -> 32 bytes: scrub.c */
+int pl_random_key(lua_State *L); /* core.random_key() -> 32 random bytes: scrub.c */
+int pl_file_reads(lua_State *L); /* core.reads(file, path) */
+int pl_file_group(lua_State *L); /* core.group(file, description) -> groups: query/group.c */
+int pl_open_walk(lua_State *L);	 /* core.walk(file) -> walk, see query/watch.c */
 int pl_file_group_threads(lua_State *L); /* core.group_workers(file, description) -> n, why */
 int pl_file_loop_threads(lua_State *L);	 /* core.loop_workers(file, options) -> n, why */
 /* core.count_workers(file [, is_health]) -> n, why, can_find */

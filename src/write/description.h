@@ -25,6 +25,7 @@ struct pw_description {
 	struct pd_event *events; /* they own `attr_bytes` and `ids`, and borrow all else */
 	size_t n_events, room;
 	struct pw_described_feature features[PD_FEATURES];
+	bool drops_event_types; /* the names of events that recordings of version 1 have */
 };
 
 /* Prepares a description without events, and with the features of the recording. */

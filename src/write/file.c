@@ -72,6 +72,8 @@ static bool put_event_types(struct pw_writer *w, struct pd_error *err)
 	struct pd_section at = w->like->event_types;
 	uint8_t *bytes;
 
+	if (w->how.description && w->how.description->drops_event_types)
+		return true;
 	if (!at.size || at.offset > w->like->input.size ||
 	    at.size > w->like->input.size - at.offset)
 		return true;

@@ -24,6 +24,25 @@ return {
       { "force", "boolean?",
         "Replaces a file that exists, but never the recording that is read.",
         default = "false" },
+      { "scrub", "ScrubOptions?", "Drops or hashes names and other data, by rules.",
+        default = "nothing is changed" },
+    },
+  },
+
+  ScrubOptions = {
+    name = "ScrubOptions", kind = "options",
+    doc = "The option `scrub` of `query:write(target, options)`. `perflua scrub --rules` lists "
+      .. "the kinds of data. What no rule knows is dropped.",
+    fields = {
+      { "preset", "string?", "The rules to begin with: \"anonymous\" or \"share\".",
+        default = "\"anonymous\"" },
+      { "keep", "string|string[]?", "Kinds that are kept.", default = "those of the preset" },
+      { "hash", "string|string[]?", "Kinds whose names are replaced by keyed hashes.",
+        default = "those of the preset" },
+      { "drop", "string|string[]?", "Kinds that are dropped.",
+        default = "those of the preset" },
+      { "key", "string?", "The key of the hashes: of one key, equal names have equal hashes "
+        .. "in all recordings.", default = "a random one" },
     },
   },
 
@@ -86,6 +105,34 @@ return {
         "Samples that are left out, or keep their call chain, as the new one does not fit." },
       { "unreadable", "string[]", "Header features that cannot be read, and are left out." },
       { "unfit", "string[]", "Header features that pipe mode cannot carry." },
+      { "scrubbed", "Scrubbed?", "What became of its data; nil unless it was scrubbed." },
+    },
+  },
+
+  Scrubbed = {
+    name = "Scrubbed", kind = "result", doc = "What scrubbing did.",
+    fields = {
+      { "kinds", "ScrubbedKind[]", "The kinds of data, in a fixed order." },
+      { "names", "string[][]",
+        "The names that were hashed: what took their place, the kind, the name." },
+      { "left_out", "integer", "Records that were not written." },
+      { "unreadable", "integer", "How many of them could not be read as their type." },
+      { "features", "string[]", "Header features that could not be read, and were left out." },
+    },
+  },
+
+  ScrubbedKind = {
+    name = "ScrubbedKind", kind = "result", doc = "What became of a kind of data.",
+    fields = {
+      { "name", "string", "The kind: \"comm\", \"binary\" …" },
+      { "doc", "string", "The data of this kind." },
+      { "action", "string", "\"keep\", \"hash\", \"drop\"; \"base\": of a path only the "
+        .. "directory was hashed." },
+      { "n", "integer", "How often there was such data." },
+      { "bytes", "integer", "The size of data that are not names.", unit = "bytes" },
+      { "distinct", "integer",
+        "How many different names there were, if they were not dropped." },
+      { "examples", "string[]", "The most frequent of them, as the recording has them now." },
     },
   },
 }

@@ -86,10 +86,12 @@ end
 ---@param args table
 ---@param out file*
 ---@param settings table of writing.prepare()
----@param selects boolean whether records are left out
+---@param selects boolean? whether records are left out
+---@param more (fun(shown: file*, summary: table): string?)? says more of what was written, or
+--- returns what went wrong
 ---@return integer? status
 ---@return string? message
-function writing.run(name, query, args, out, settings, selects)
+function writing.run(name, query, args, out, settings, selects, more)
   local target = args.o == "-" and out or args.o
   local summary, message, code = query:write(target, settings)
   if not summary then
@@ -101,6 +103,10 @@ function writing.run(name, query, args, out, settings, selects)
     amounts.count(summary.samples, "sample") .. " in "
       .. amounts.count(summary.records, "record"), amounts.bytes(summary.bytes)))
   for _, line in ipairs(notes(summary, selects)) do shown:write("  ", line, "\n") end
+  if more then
+    message = more(shown, summary)
+    if message then return nil, message end
+  end
   return 0
 end
 

@@ -4,6 +4,7 @@ local doctor = require "perflua.doctor"
 local fmt = require "perflua.text.fmt"
 local interrupted = require "perflua.table.interrupted"
 local json = require "perflua.text.json"
+local sharing = require "perflua.doctor.sharing"
 local show = require "perflua.doctor.show"
 
 local tool = {
@@ -13,6 +14,7 @@ local tool = {
   takes = "symbols", refused = "it examines whole recordings",
   options = {
     json = "print one JSON object per file, each on one line",
+    sharing = "instead tell what it would tell a stranger, by kind: see perflua scrub",
     ["no-symbols"] = "do not look for symbols; says the rest several times faster" },
   several = "each",
   help = [[
@@ -36,6 +38,21 @@ local function convert_unsigned(value)
   return value
 end
 
+-- Prints what a recording would tell a stranger.
+local function print_sharing(file, args, out, separator)
+  local found, message = sharing.of(file)
+  if not found then return nil, message end
+  if args.json then
+    json.write(function(text) out:write(text) end, json.object(convert_unsigned {
+      path = file.path, kinds = found.kinds, unreadable = found.unreadable }))
+    out:write("\n")
+  else
+    out:write(separator, "what ", fmt.escape(file.path), " tells\n")
+    for _, line in ipairs(sharing.lines(found)) do out:write("  ", line, "\n") end
+  end
+  return { damaged = #file.damage > 0 }
+end
+
 ---@param files fun(): integer?, perflua.File?, string? opens the next recording
 ---@param args table
 ---@param out file*
@@ -45,13 +62,18 @@ function tool.run(files, args, out)
   warn "@off" -- what it would say of damage is in the report
   for _, file, message in files do
     local report, found
-    if file then
+    if file and args.sharing then
+      report, message = print_sharing(file, args, out, separator)
+      separator = "\n"
+    elseif file then
       report, found = doctor.examine(file,
         { brief = not args.json, no_symbols = args["no-symbols"] })
     end
     if not report then
       io.stderr:write("perflua: ", fmt.escape(message), "\n")
       failed = true
+    elseif args.sharing then
+      damaged = damaged or report.damaged -- it is printed
     elseif args.json then
       json.write(function(text) out:write(text) end, json.object(convert_unsigned(report)))
       out:write("\n")

@@ -4,6 +4,7 @@ local core = require "perflua.core"
 local errors = require "perflua.errors"
 local output = require "perflua.table.output"
 local plan = require "perflua.plan"
+local rules = require "perflua.write.rules"
 local errno, guard, usage_error = errors.errno, errors.guard, errors.usage_error
 
 local write = {}
@@ -47,6 +48,10 @@ local function options_of(spec, options)
   described.order = described.sorts and "time" or "file"
   described.selects = spec.from ~= nil or spec.to ~= nil or spec.events ~= nil
     or #spec.filters > 0
+  described.scrub = options.scrub and rules.of(options.scrub)
+  if options.scrub and (options.unwind or options.merge_callchains) then
+    usage_error("write: scrub takes records as they are: unwind and write them first")
+  end
   return described
 end
 

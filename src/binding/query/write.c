@@ -3,9 +3,15 @@
  *
  * Writes the records that a cursor of the options yields (cursor.h) as a recording, with those
  * of other types that they need. `out` is the path of a file, or an open file. Further options:
+<<<<<<< HEAD
  * pipe, level, padded, sorts, unwinds and joins, see struct pw_how; `selects`: records are left
  * out. The summary is that of struct pw_summary, with names of features, and of struct
  * pw_chain_counts.
+=======
+ * pipe, level, padded and sorts, see struct pw_how; `selects`: records are left out; `scrub`:
+ * see scrub.h. The summary is that of struct pw_summary, with names of features, and in
+ * `scrubbed` what scrubbing did.
+>>>>>>> 4753b1a3 (scrub: write recordings without what may not leave the house)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +24,7 @@
 #include "cursor.h"
 #include "perfdata/format/feature.h"
 #include "query/query.h"
+#include "scrub.h"
 #include "write.h"
 #include "write/compress.h"
 #include "write/selection.h"
@@ -27,6 +34,7 @@ enum {
 	AT_OUT,
 	AT_OPTIONS,
 	AT_WRITING,
+	AT_SCRUBBING,
 	AT_CURSOR,
 };
 
@@ -162,6 +170,7 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 	struct pl_cursor *cursor = lua_touserdata(L, AT_CURSOR);
 	struct pw_writer *w = &writing->writer;
 	struct pw_selection selection = { cursor->scope.from, cursor->scope.to };
+	struct pl_scrubbing *scrubbing = lua_touserdata(L, AT_SCRUBBING);
 	struct pd_record rec;
 	bool ok = open_rewriter(L, writing, cursor, err);
 	int got = 0;
@@ -170,7 +179,8 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 		if (w->how.selects && pd_types_has(&cursor->others, rec.type) &&
 		    !pw_keeps(&selection, &w->locator, &rec))
 			continue;
-		ok = add_record(writing, &rec, err);
+		if (!scrubbing || pv_record(scrubbing->scrubber, &rec))
+			ok = add_record(writing, &rec, err);
 	}
 	if (ok && writing->rewriter) {
 		ok = pw_rewriter_finish(writing->rewriter, err);
@@ -179,7 +189,8 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 	if (ok)
 		pl_cursor_end(L, cursor, got < 0 ? err : NULL);
 	pl_cursor_close(cursor);
-	return ok && pw_writer_finish(w, err);
+	return ok && (!scrubbing || pl_scrubbing_describe(scrubbing, err)) &&
+	       pw_writer_finish(w, err);
 }
 
 /* Makes the cursor walk all records, of which those of other types pass its filters. */
@@ -232,18 +243,19 @@ static bool write_recording(lua_State *L, struct pl_writing *writing, struct pw_
 			return false;
 		end_writer(writing);
 		how->keeps_stacks = true;
-		lua_settop(L, AT_WRITING);
+		lua_settop(L, AT_SCRUBBING);
 	}
 }
 
 int pl_file_write(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, AT_FILE);
+	struct pl_scrubbing *scrubbing;
 	struct pl_writing *writing;
 	struct pw_how how;
 	struct pd_error err;
 	bool ok;
-	int fd;
+	int fd, n;
 
 	luaL_checktype(L, AT_OPTIONS, LUA_TTABLE);
 	lua_settop(L, AT_OPTIONS);
@@ -251,13 +263,21 @@ int pl_file_write(lua_State *L)
 	how = pl_get_how(L, AT_OPTIONS);
 	writing = pl_push_finalized(L, sizeof(*writing), writing_gc);
 	writing->fd = -1;
+	scrubbing = pl_push_scrubbing(L, f->file, AT_OPTIONS);
+	how.description = scrubbing ? &scrubbing->description : NULL;
 	fd = pl_writing_open(L, writing, AT_OUT);
 	if (fd < 0)
 		return luaL_fileresult(L, 0, NULL);
 	pl_system_hold(f);
-	ok = write_recording(L, writing, &how, fd, &err);
+	ok = (!scrubbing || pl_scrubbing_describe(scrubbing, &err)) &&
+	     write_recording(L, writing, &how, fd, &err);
 	pl_system_let_go(f);
-	return ok ? pl_writing_close(L, writing) : pl_writing_failed(L, &writing->writer, &err);
+	n = ok ? pl_writing_close(L, writing) : pl_writing_failed(L, &writing->writer, &err);
+	if (scrubbing && n == 1) {
+		pl_push_scrubbed(L, scrubbing);
+		lua_setfield(L, -2, "scrubbed");
+	}
+	return n;
 }
 
 /* core.compress_most() -> the highest level of compression */

@@ -1,0 +1,309 @@
+/*
+ * The header features, and names of events. See the write_… functions,
+ * tools/perf/util/header.c, for the forms of features.
+ */
+#include <stdlib.h>
+
+#include "internal.h"
+#include "perfdata/format/attr.h"
+#include "perfdata/format/event.h"
+
+#define ALIGN 64 /* bytes: strings of a header are padded to these */
+
+/* A feature in the making. */
+struct maker {
+	struct pv_scrubber *s;
+	struct pb_cursor c;
+	struct pb_string out;
+	enum pv_kind kind;
+};
+
+static void put_number(struct maker *m, uint64_t value, unsigned bytes)
+{
+	uint8_t p[8];
+
+	if (bytes == 8)
+		pv_store64(p, value, m->c.swap);
+	else
+		pv_store32(p, (uint32_t)value, m->c.swap);
+	pb_string_add(&m->out, (const char *)p, bytes);
+}
+
+/* Puts a string as perf does: its padded size, the text, zeros. */
+static void put_string(struct maker *m, struct pd_text text)
+{
+	size_t size = (text.n + ALIGN) & ~(size_t)(ALIGN - 1);
+
+	put_number(m, size, 4);
+	pb_string_add(&m->out, text.p, text.n);
+	pb_string_fill(&m->out, 0, size - text.n);
+}
+
+static uint64_t copy_number(struct maker *m, unsigned bytes)
+{
+	uint64_t value = bytes == 8 ? pb_take64(&m->c) : pb_take32(&m->c);
+
+	put_number(m, value, bytes);
+	return value;
+}
+
+static void copy_bytes(struct maker *m, uint64_t n)
+{
+	const uint8_t *p = pb_take(&m->c, n);
+
+	if (p)
+		pb_string_add(&m->out, (const char *)p, (size_t)n);
+}
+
+/* Returns the end of a list's form, after its parenthesis. */
+static const char *skip_form(const char *form)
+{
+	unsigned depth = 0;
+
+	do {
+		depth += *form == '(';
+		depth -= *form == ')';
+	} while (*form++ && depth);
+	return form;
+}
+
+/*
+ * Copies a feature of a form: 4 and 8 are integers of so many bytes, s is a string, a bitmap b
+ * has the u64 number of its bits before it; *(…) is a list after its u32 count, #(…) after a
+ * u64. Returns the end of the form.
+ */
+static const char *copy_form(struct maker *m, const char *form)
+{
+	while (*form && *form != ')' && !m->c.failed) {
+		char what = *form++;
+		uint64_t n;
+
+		switch (what) {
+		case '4':
+		case '8':
+			copy_number(m, (unsigned)(what - '0'));
+			break;
+		case 's':
+			put_string(m, pv_meet_name(m->s, m->kind, pd_take_string(&m->c)));
+			break;
+		case 'b':
+			n = copy_number(m, 8);
+			copy_bytes(m, n / 64 * 8 + (n % 64 ? 8 : 0));
+			break;
+		default:
+			n = copy_number(m, what == '#' ? 8 : 4);
+			for (uint64_t i = 0; i < n && !m->c.failed; i++)
+				copy_form(m, form + 1);
+			form = skip_form(form);
+		}
+	}
+	return form;
+}
+
+/* Copies processors by socket, die and core: pd_decode_cpu_topology() has the revisions. */
+static void copy_topology(struct maker *m)
+{
+	uint64_t n = m->s->file->context.nr_cpus_avail;
+
+	copy_form(m, "*(s)*(s)");
+	if (n && pb_cursor_left(&m->c))
+		copy_bytes(m, 8 * n);
+	if (n && pb_cursor_left(&m->c)) {
+		copy_form(m, "*(s)");
+		copy_bytes(m, 4 * n);
+	}
+}
+
+static void copy_domains(struct maker *m)
+{
+	enum {
+		NAMED_SINCE = 17
+	};
+	uint64_t version = copy_number(m, 4), n = m->s->file->context.nr_cpus_online;
+
+	copy_number(m, 4);
+	for (uint64_t i = 0; (n ? i < n : pb_cursor_left(&m->c) > 0) && !m->c.failed; i++)
+		copy_form(m, version >= NAMED_SINCE ? "4*(4sss)" : "4*(4ss)");
+}
+
+/* Names, ids and attrs of events: see write_event_desc. */
+static void copy_event_desc(struct maker *m)
+{
+	uint64_t n = copy_number(m, 4), attr_size = copy_number(m, 4), n_ids;
+
+	if (attr_size < PD_ATTR_MIN)
+		pb_cursor_fail(&m->c, "an attr that is too short");
+	for (uint64_t i = 0; i < n && !m->c.failed; i++) {
+		size_t attr = m->out.n;
+		struct pd_text name;
+
+		copy_bytes(m, attr_size);
+		if (!m->c.failed && !m->out.failed)
+			pv_attr((uint8_t *)m->out.p + attr, (size_t)attr_size);
+		n_ids = copy_number(m, 4);
+		name = pd_take_string(&m->c);
+		if (i < m->s->file->n_events)
+			name = pv_event_name(m->s, &m->s->file->events[i]);
+		else
+			name.n = 0;
+		put_string(m, name);
+		copy_bytes(m, n_ids * 8);
+	}
+}
+
+static void copy_groups(struct maker *m)
+{
+	static const struct pd_text anonymous = { "{anon_group}", 12 };
+	uint64_t n = copy_number(m, 4);
+
+	for (uint64_t i = 0; i < n && !m->c.failed; i++) {
+		struct pd_text name = pd_take_string(&m->c);
+		bool keeps = m->s->rules.of[PV_ALIAS] == PV_KEEP;
+
+		put_string(m, keeps ? pv_meet_name(m->s, PV_ALIAS, name) : anonymous);
+		copy_form(m, "44");
+	}
+}
+
+static void copy_build_ids(struct maker *m)
+{
+	enum {
+		HEAD = 8,
+		ID = 12,
+		SIZE = 32,
+		NAME = 36
+	};
+
+	while (pb_cursor_left(&m->c) >= HEAD) {
+		uint16_t size = pb_load16(m->c.pos + 6, m->c.swap);
+		const uint8_t *entry = size > NAME ? pb_take(&m->c, size) : NULL;
+		uint8_t head[NAME] = { 0 };
+		struct pd_text text;
+		size_t padded;
+
+		if (!entry) {
+			pb_cursor_fail(&m->c, "an entry that is too short");
+			return;
+		}
+		text = pv_meet_name(m->s, PV_BINARY, pd_text_in(entry + NAME, size - NAME));
+		padded = (text.n + ALIGN) & ~(size_t)(ALIGN - 1);
+		memcpy(head, entry, SIZE + 1);
+		pv_build_id(m->s, head + ID,
+			    pv_build_id_size(pb_load16(entry + 4, m->c.swap), entry[SIZE]));
+		pv_store16(head + 6, (uint16_t)(NAME + padded), m->c.swap);
+		pb_string_add(&m->out, (const char *)head, NAME);
+		pb_string_add(&m->out, text.p, text.n);
+		pb_string_fill(&m->out, 0, padded - text.n);
+	}
+}
+
+/* Without the kernel's release, of a version of perf only its first two numbers stay. */
+static void copy_version(struct maker *m)
+{
+	struct pd_text text = pd_take_string(&m->c);
+	size_t n = 0;
+
+	for (unsigned dots = 0; n < text.n; n++) {
+		dots += text.p[n] == '.';
+		if (dots > 1 || !strchr("0123456789.", text.p[n]))
+			break;
+	}
+	if (m->s->rules.of[PV_KERNEL] != PV_KEEP)
+		text.n = n;
+	put_string(m, pv_meet_name(m->s, PV_BASICS, text));
+}
+
+/*
+ * perf finds no features in a recording of the other byte order without this one: see
+ * perf_file_header__read, tools/perf/util/header.c.
+ */
+static void copy_host(struct maker *m)
+{
+	put_string(m, pv_meet_name(m->s, PV_HOST, pd_take_string(&m->c)));
+}
+
+static void copy_tracing(struct maker *m)
+{
+	size_t n = pb_cursor_left(&m->c);
+
+	if (!pv_tracing(m->s, m->c.pos, n, &m->out))
+		pb_cursor_fail(&m->c, "tracing data that cannot be read");
+}
+
+static void copy_all(struct maker *m)
+{
+	copy_bytes(m, pb_cursor_left(&m->c));
+}
+
+static const struct {
+	enum pv_kind kind;
+	const char *form; /* NULL: the function copies it */
+	void (*copy)(struct maker *m);
+} features[] = {
+	[PD_FEATURE_TRACING_DATA] = { PV_EVENT, NULL, copy_tracing },
+	[PD_FEATURE_BUILD_ID] = { PV_BUILDID, NULL, copy_build_ids },
+	[PD_FEATURE_HOSTNAME] = { PV_HOST, NULL, copy_host },
+	[PD_FEATURE_OSRELEASE] = { PV_KERNEL, "s", NULL },
+	[PD_FEATURE_VERSION] = { PV_BASICS, NULL, copy_version },
+	[PD_FEATURE_ARCH] = { PV_BASICS, "s", NULL },
+	[PD_FEATURE_NRCPUS] = { PV_BASICS, "44", NULL },
+	[PD_FEATURE_CPUDESC] = { PV_CPU, "s", NULL },
+	[PD_FEATURE_CPUID] = { PV_CPU, "s", NULL },
+	[10] = { PV_HARDWARE, "8", NULL },
+	[11] = { PV_CMDLINE, "*(s)", NULL },
+	[PD_FEATURE_EVENT_DESC] = { PV_EVENT, NULL, copy_event_desc },
+	[PD_FEATURE_CPU_TOPOLOGY] = { PV_HARDWARE, NULL, copy_topology },
+	[14] = { PV_HARDWARE, "*(488s)", NULL },
+	[15] = { PV_BASICS, "", NULL },
+	[PD_FEATURE_PMU_MAPPINGS] = { PV_HARDWARE, "*(4s)", NULL },
+	[PD_FEATURE_GROUP_DESC] = { PV_EVENT, NULL, copy_groups },
+	[PD_FEATURE_AUXTRACE] = { PV_AUX, NULL, copy_all },
+	[19] = { PV_BASICS, "", NULL },
+	[20] = { PV_HARDWARE, "4*(4444sss)", NULL },
+	[PD_FEATURE_SAMPLE_TIME] = { PV_BASICS, "88", NULL },
+	[22] = { PV_HARDWARE, "88#(88b)", NULL },
+	[23] = { PV_BASICS, "8", NULL },
+	[PD_FEATURE_DIR_FORMAT] = { PV_BASICS, "8", NULL },
+	[25] = { PV_BPF, NULL, copy_all },
+	[26] = { PV_BPF, NULL, copy_all },
+	[PD_FEATURE_COMPRESSED] = { PV_BASICS, "44444", NULL },
+	[28] = { PV_HARDWARE, "*(ss)", NULL },
+	[PD_FEATURE_CLOCK_DATA] = { PV_CLOCK, "4488", NULL },
+	[30] = { PV_HARDWARE, "*(ss)", NULL },
+	[31] = { PV_HARDWARE, "*(*(ss)s)", NULL },
+	[32] = { PV_HARDWARE, NULL, copy_domains },
+	[PD_FEATURE_E_MACHINE] = { PV_BASICS, "44", NULL },
+	[34] = { PV_HARDWARE, "4", NULL },
+};
+
+uint8_t *pv_feature(struct pv_scrubber *s, unsigned bit, const uint8_t *bytes, size_t n,
+		    size_t *size)
+{
+	struct maker m = { .s = s };
+
+	if (bit >= sizeof(features) / sizeof(features[0]) ||
+	    (!features[bit].form && !features[bit].copy)) {
+		pv_meet(s, PV_UNKNOWN, n);
+		return NULL;
+	}
+	m.kind = features[bit].kind;
+	if (s->rules.of[m.kind] == PV_DROP && bit != PD_FEATURE_HOSTNAME) {
+		pv_meet(s, m.kind, n);
+		return NULL;
+	}
+	if (bit == PD_FEATURE_TRACING_DATA && !s->has_formats)
+		return NULL;
+	pb_cursor_init(&m.c, bytes, n, s->file->swap);
+	if (features[bit].form)
+		copy_form(&m, features[bit].form);
+	else
+		features[bit].copy(&m);
+	if (!m.c.failed && pb_string_end(&m.out)) {
+		*size = m.out.n;
+		return (uint8_t *)m.out.p;
+	}
+	s->failed = s->failed || m.out.failed;
+	s->unread[bit] = !m.out.failed;
+	pb_string_deinit(&m.out);
+	return NULL;
+}

@@ -1,0 +1,106 @@
+/* Shared by the files of this module. */
+#ifndef PERFLUA_SCRUB_INTERNAL_H
+#define PERFLUA_SCRUB_INTERNAL_H
+
+#include "base/string_builder.h"
+#include "perfdata/tracepoint/tracepoint.h"
+#include "scrub.h"
+
+#define PV_RECORD_MOST (UINT16_MAX - 7u) /* bytes: a multiple of 8 */
+
+static inline void pv_store16(uint8_t *p, uint16_t value, bool swap)
+{
+	value = swap ? __builtin_bswap16(value) : value;
+	memcpy(p, &value, sizeof(value));
+}
+
+static inline void pv_store32(uint8_t *p, uint32_t value, bool swap)
+{
+	value = swap ? __builtin_bswap32(value) : value;
+	memcpy(p, &value, sizeof(value));
+}
+
+static inline void pv_store64(uint8_t *p, uint64_t value, bool swap)
+{
+	value = swap ? __builtin_bswap64(value) : value;
+	memcpy(p, &value, sizeof(value));
+}
+
+/* Returns the bytes of a build-id in a table of them: see perf_record_header_build_id. */
+static inline size_t pv_build_id_size(uint16_t misc, uint8_t size)
+{
+	return misc & PD_MISC_BUILD_ID_SIZE && size < 20 ? size : 20;
+}
+
+/* Counts bytes of a kind that are not a name. Returns whether they stay. */
+static inline bool pv_meet(struct pv_scrubber *s, enum pv_kind kind, uint64_t bytes)
+{
+	s->found[kind].n++;
+	s->found[kind].bytes += bytes;
+	return s->rules.of[kind] == PV_KEEP;
+}
+
+/* Counts a name of a kind, and returns what takes its place. */
+static inline struct pd_text pv_meet_name(struct pv_scrubber *s, enum pv_kind kind,
+					  struct pd_text text)
+{
+	s->found[kind].n++;
+	return pv_show(&s->names, kind, text);
+}
+
+/*
+ * Makes *rec point to the record of `size` bytes in s->room, whose header gets that size.
+ * Returns false if it is too large.
+ */
+bool pv_finish(struct pv_scrubber *s, struct pd_record *rec, uint32_t size);
+
+/*
+ * Scrubs the content of a header feature. Returns the new content, which the caller frees, and
+ * sets *size; NULL if the feature is to be left out: by a rule, or because it cannot be read.
+ */
+uint8_t *pv_feature(struct pv_scrubber *s, unsigned bit, const uint8_t *bytes, size_t n,
+		    size_t *size);
+
+/* Returns the name of an event, which ends with a NUL; it is the scrubber's. */
+struct pd_text pv_event_name(struct pv_scrubber *s, const struct pd_event *event);
+
+/* Makes zeros of the bytes of an attr that are not known. */
+void pv_attr(uint8_t *bytes, size_t n);
+
+/*
+ * Scrubs the `n` bytes of a build-id, at most 20, in place. Returns false if build-ids are
+ * dropped.
+ */
+bool pv_build_id(struct pv_scrubber *s, uint8_t *id, size_t n);
+
+/* Scrubs a sample, as pv_record(). */
+bool pv_sample(struct pv_scrubber *s, struct pd_record *rec);
+
+/* How the raw data of a tracepoint is scrubbed: see raw.c. */
+struct pv_plan;
+
+/*
+ * Writes the `n` bytes of raw data at `raw` of a sample to `out`, scrubbed, which has room for
+ * `room` bytes. Returns their number.
+ */
+uint32_t pv_raw(struct pv_scrubber *s, const struct pd_record *rec, const uint8_t *raw,
+		uint32_t n, uint8_t *out, uint32_t room);
+
+/* Returns whether pv_raw() would write the same bytes: all are numbers. */
+bool pv_raw_stays(struct pv_scrubber *s, const struct pd_record *rec, const uint8_t *raw,
+		  uint32_t n);
+void pv_plan_destroy(struct pv_plan *plan);
+
+/* Returns what takes the place of a word of a probe: of its system, its name, an argument's. */
+struct pd_text pv_probe_word(struct pv_scrubber *s, const char *word);
+
+/* Returns whether a tracepoint is a probe, or another whose names a user gave. */
+bool pv_is_probe(const struct pd_tracepoint *tracepoint);
+
+/*
+ * Scrubs tracing data, which begin at `bytes`, and adds them to `out`. Returns false if they
+ * cannot be read.
+ */
+bool pv_tracing(struct pv_scrubber *s, const uint8_t *bytes, size_t n, struct pb_string *out);
+
+#endif
