@@ -88,6 +88,14 @@ describe("spans open at a loss, " .. where, function()
     assert.same({ 1, 1, 3, 0 }, { counts.pairs, counts.kept, counts.unfinished, counts.lost })
   end)
 
+  it("has those that began at one time in the order of the recording, if kept", function()
+    local spans = pair({
+      { "open", 9, 90 }, { "open", 8, 100 }, { "close", 9, 100 }, { "open", 7, 100 },
+      { "lost", 0, 200 }, { "open", 6, 210 }, { "tick", 5, 300 },
+    }, { open = "open", close = "close", lost = "keep", unfinished = true })
+    assert.same({ 9, 8, 7, 6 }, spans:select("key"):collect())
+  end)
+
   it("keeps records inside of them until it is known", function()
     local spans, file = pair({
       { "open", 7, 100, 1 }, { "tick", 7, 110 }, { "lost", 0, 200 }, { "tick", 7, 205 },

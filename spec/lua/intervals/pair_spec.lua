@@ -89,6 +89,15 @@ describe("pair() " .. where, function()
     counted(spans, { pairs = 1, unopened = 2, unclosed = 1 })
   end)
 
+  it("counts the records of recordings with one side only", function()
+    local spans = spans_of { { "open", 7, 100 }, { "open", 8, 110 }, { "tick", 7, 120 } }
+    assert.same({}, spanned.texts(spans))
+    counted(spans, { unclosed = 2 })
+    spans = spans_of { { "close", 7, 100 }, { "close", 8, 110 }, { "close", 7, 120 } }
+    assert.same({}, spanned.texts(spans))
+    counted(spans, { unopened = 3 })
+  end)
+
   it("starts again at a second open, and counts the first one", function()
     local spans = spans_of { { "open", 7, 100 }, { "open", 7, 120 }, { "close", 7, 150 } }
     assert.same({ "7:120-150" }, spanned.texts(spans))

@@ -147,7 +147,7 @@ static struct pq_pairs *create_pairs(const struct pq_pairing *how,
 	pairs->columns = columns;
 	pairs->calls = calls;
 	pairs->serial = &pairs->own_serial;
-	pairs->has_serials = is_nested || how->nested;
+	pairs->has_serials = is_nested || how->nested || (how->keeps_lost && how->unfinished);
 	pairs->by_event = is_by_event(how, columns);
 	number_sides(pairs);
 	pairs->kept = calloc(n, sizeof(*pairs->kept));

@@ -135,7 +135,7 @@ struct pq_pairs {
 	uint64_t previous;
 	bool is_finished; /* all records were handled */
 	struct pq_pair_counts counts;
-	bool has_serials; /* inner spans: their serial numbers are kept */
+	bool has_serials; /* serial numbers are kept: there are inner or lost spans */
 	bool by_event;	  /* conditions ask nothing but the type and the event */
 	uint64_t n_met;	  /* number of the current record */
 	uint64_t unkeyed; /* number of the last record without a key or time */

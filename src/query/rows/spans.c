@@ -121,18 +121,17 @@ void pq_spans_lose(struct pq_spans *spans, uint32_t span)
 	spans->n_lost++;
 }
 
-/* A span, and when it was opened. */
+/* An open span. */
 struct opened {
-	uint64_t time;
+	uint64_t serial; /* of its opening */
 	uint32_t span;
 };
 
-static int compare_times(const void *a, const void *b)
+static int compare_openings(const void *a, const void *b)
 {
 	const struct opened *x = a, *y = b;
 
-	return x->time == y->time ? (x->span > y->span) - (x->span < y->span) :
-				    (x->time > y->time) - (x->time < y->time);
+	return (x->serial > y->serial) - (x->serial < y->serial);
 }
 
 bool pq_spans_find_lost(struct pq_spans *spans)
@@ -149,10 +148,11 @@ bool pq_spans_find_lost(struct pq_spans *spans)
 		if (spans->map.slots[i].item) {
 			uint32_t span = spans->map.slots[i].item - 1;
 
-			all[n++] = (struct opened){ pq_spans_at(spans, span)[spans->n_keys].u,
-						    span };
+			all[n++] = (struct opened){
+				pq_spans_at(spans, span)[spans->n_keys + 1].u, span
+			};
 		}
-	qsort(all, n, sizeof(*all), compare_times);
+	qsort(all, n, sizeof(*all), compare_openings);
 	spans->first = spans->last = PQ_NO_SPAN;
 	spans->n_lost = 0;
 	for (size_t i = 0; i < n; i++) {

@@ -104,8 +104,8 @@ void pq_spans_lose(struct pq_spans *spans, uint32_t span);
 void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot);
 
 /*
- * Marks lost spans as open, and puts them back into the list, by their first kept values, which
- * are times. Returns false without memory.
+ * Marks lost spans as open, and puts them back into the list, by their second kept values: the
+ * serial numbers of their openings. Returns false without memory.
  */
 bool pq_spans_find_lost(struct pq_spans *spans);
 
