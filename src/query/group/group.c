@@ -54,12 +54,12 @@ size_t pq_groups_place(struct pq_groups *groups)
 	return states;
 }
 
-/* Returns true if a node is computed as the value of the measure before `m`. */
+/* Returns true if a node has the value of the measure before `m`. */
 static bool is_computed_before(const struct pq_groups *groups, const struct pq_measured *m,
 			       const struct pq_node *node)
 {
 	return m > groups->measured && node && m[-1].measure->value &&
-	       pq_computes_same(node, m[-1].measure->value);
+	       m[-1].ops->way != PQ_WAY_TIMES && pq_computes_same(node, m[-1].measure->value);
 }
 
 static bool prepare_measures(struct pq_groups *groups)

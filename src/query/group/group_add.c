@@ -260,7 +260,7 @@ static uint64_t read_weight(struct pq_groups *groups, const struct pq_measured *
 {
 	struct pq_value weight = *before;
 
-	if (!m->is_same_weight)
+	if (!m->is_same_weight || before->type == PQ_NIL)
 		read_value(groups->fields, &m->weight, &weight);
 	if (weight.type == PQ_INT && weight.i >= 0)
 		return weight.u;
@@ -292,7 +292,10 @@ static bool keep_time(struct pq_groups *groups, const struct pq_measured *m)
 	return true;
 }
 
-/* `value` is that of the measure before, and becomes that of this one. */
+/*
+ * `value` is that of the measure before, PQ_NIL if it was not read. It becomes that of this
+ * one.
+ */
 static bool step_measure(struct pq_groups *groups, const struct pq_measured *m, void *state,
 			 struct pq_value *value)
 {
@@ -306,7 +309,7 @@ static bool step_measure(struct pq_groups *groups, const struct pq_measured *m, 
 			return false;
 	} else if (!m->value.expr) {
 		*value = (struct pq_value){ .type = PQ_INT };
-	} else if (!m->is_same_value) {
+	} else if (!m->is_same_value || value->type == PQ_NIL) {
 		read_value(groups->fields, &m->value, value);
 	}
 	if (value->type == PQ_EVENT)

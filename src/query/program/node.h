@@ -103,8 +103,8 @@ struct pq_node {
 };
 
 /*
- * Returns true if both trees compute the same from the same fields, by operators of arithmetic
- * on fields and constants; false of other trees, such as fields alone.
+ * Returns true if both trees are the same field, or compute the same by operators of arithmetic
+ * on fields and constants; false of other trees.
  */
 bool pq_computes_same(const struct pq_node *a, const struct pq_node *b);
 

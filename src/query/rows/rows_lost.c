@@ -115,7 +115,7 @@ bool pq_pairs_note_time(struct pq_pairs *pairs, uint64_t time)
 	uint64_t *last;
 
 	if (pairs->how->cpu != PQ_NO_PLACE)
-		pq_pairs_read(pairs, pairs->how->cpu, &cpu);
+		pq_pairs_load(pairs, pairs->how->cpu, &cpu);
 	pairs->previous = times->time;
 	if (time > times->time)
 		times->time = time;

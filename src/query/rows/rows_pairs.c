@@ -240,7 +240,7 @@ static bool is_lost(const struct pq_pairs *pairs)
 static INLINE bool read_time(struct pq_pairs *pairs, struct pq_value *time)
 {
 	pairs->n_met++;
-	pq_pairs_read(pairs, pairs->how->time, time);
+	pq_pairs_load(pairs, pairs->how->time, time);
 	return time->type != PQ_INT || pq_pairs_note_time(pairs, time->u);
 }
 

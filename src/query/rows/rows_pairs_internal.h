@@ -182,6 +182,21 @@ static inline void pq_pairs_read(const struct pq_pairs *pairs, uint32_t place,
 }
 
 /*
+ * Does what pq_pairs_read() does, without a call if the column is a plain load of an integer.
+ */
+static inline __attribute__((always_inline)) void pq_pairs_load(const struct pq_pairs *pairs,
+								uint32_t place,
+								struct pq_value *out)
+{
+	const struct pq_columns *columns = pairs->columns;
+
+	out->type = PQ_INT;
+	if (columns->numbers[place] == UINT32_MAX ||
+	    !pq_fields_integer(columns->fields, columns->numbers[place], &out->i))
+		pq_pairs_read(pairs, place, out);
+}
+
+/*
  * Makes a span the owner of a value: holds objects and copies texts. Returns false without
  * memory.
  */

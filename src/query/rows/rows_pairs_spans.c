@@ -8,7 +8,7 @@ bool pq_pairs_read_key(struct pq_pairs *pairs, const uint32_t *places, uint32_t 
 		struct pq_value *value = &pairs->key[i];
 
 		if (places)
-			pq_pairs_read(pairs, places[i], value);
+			pq_pairs_load(pairs, places[i], value);
 		else
 			pq_pairs_read_inner(pairs, how->keys[i].inner, value);
 		if (value->type != PQ_INT)
