@@ -44,7 +44,8 @@ local modules = {
     "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream "
       .. "perfdata/order symbols symbols/lines disasm machine/maps",
     "machine" },
-  { "write", "base perfdata/format perfdata/container perfdata/stream machine",
+  { "write",
+    "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream machine",
     "adopt compress description rewriter selection writer" },
   { "scrub", "base perfdata/format perfdata/tracepoint perfdata/container write",
     "names rules scrub" },

@@ -12,7 +12,7 @@
 #include "common.h"
 #include "write/writer.h"
 
-#define FORMS 8
+#define FORMS 16
 
 static struct pw_how form_of(unsigned n)
 {
@@ -20,6 +20,7 @@ static struct pw_how form_of(unsigned n)
 		.pipe = n & 1,
 		.level = n & 2 ? 1 : 0,
 		.padded = n & 4,
+		.order = n & 8 ? PW_BIG : PW_SAME_ORDER,
 	};
 }
 

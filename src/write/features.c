@@ -2,6 +2,7 @@
 
 #include "perfdata/format/format.h"
 #include "sections.h"
+#include "turn.h"
 
 #define ZSTD 1 /* enum perf_compress_type */
 
@@ -58,30 +59,6 @@ static enum pw_feature find_absent(const struct pw_writer *w, unsigned bit)
 	return bit == PD_FEATURE_EVENT_DESC && needs_names(w) ? PW_MADE : PW_ABSENT;
 }
 
-enum pw_feature pw_find_feature(struct pw_writer *w, unsigned bit)
-{
-	const struct pd_feature_section *s = pd_file_feature(w->like, bit);
-	const struct pw_described_feature *described = find_described(w, bit);
-
-	if (described)
-		return described->origin == PW_REPLACED ? PW_COPIED : PW_ABSENT;
-	if (bit == PD_FEATURE_COMPRESSED)
-		return w->compressor ? PW_MADE : PW_ABSENT;
-	if (bit == PD_FEATURE_DIR_FORMAT)
-		return PW_ABSENT;
-	if (!s)
-		return find_absent(w, bit);
-	if (!is_readable(w, s)) {
-		w->summary.unreadable[bit] = true;
-		return PW_ABSENT;
-	}
-	if (bit == PD_FEATURE_AUXTRACE)
-		return w->n_moved ? PW_MADE : PW_ABSENT;
-	if (bit != PD_FEATURE_SAMPLE_TIME || has_times(w, s))
-		return PW_COPIED;
-	return make_times(w);
-}
-
 uint8_t *pw_feature_bytes(struct pw_writer *w, unsigned bit, size_t *n, struct pd_error *err)
 {
 	const struct pd_feature_section *s = pd_file_feature(w->like, bit);
@@ -100,7 +77,52 @@ uint8_t *pw_feature_bytes(struct pw_writer *w, unsigned bit, size_t *n, struct p
 	}
 	if (bytes && bit == PD_FEATURE_EVENT_DESC)
 		pw_change_event_desc(w, bytes, *n);
+	if (bytes && w->turns && !pw_turn_feature(w->like, bit, bytes, *n)) {
+		pd_error_set(err, "FORMAT", w->like->path, PD_NO_OFFSET,
+			     "a header feature cannot be turned to the other byte order");
+		free(bytes);
+		bytes = NULL;
+	}
 	return bytes;
+}
+
+/* Returns how a feature is written that is copied: notes one that cannot be turned. */
+static enum pw_feature find_copied(struct pw_writer *w, unsigned bit)
+{
+	struct pd_error err;
+	uint8_t *bytes;
+	size_t n;
+
+	if (!w->turns)
+		return PW_COPIED;
+	bytes = pw_feature_bytes(w, bit, &n, &err);
+	w->summary.unturned[bit] = !bytes;
+	free(bytes);
+	return bytes ? PW_COPIED : PW_ABSENT;
+}
+
+enum pw_feature pw_find_feature(struct pw_writer *w, unsigned bit)
+{
+	const struct pd_feature_section *s = pd_file_feature(w->like, bit);
+	const struct pw_described_feature *described = find_described(w, bit);
+
+	if (described)
+		return described->origin == PW_REPLACED ? find_copied(w, bit) : PW_ABSENT;
+	if (bit == PD_FEATURE_COMPRESSED)
+		return w->compressor ? PW_MADE : PW_ABSENT;
+	if (bit == PD_FEATURE_DIR_FORMAT)
+		return PW_ABSENT;
+	if (!s)
+		return find_absent(w, bit);
+	if (!is_readable(w, s)) {
+		w->summary.unreadable[bit] = true;
+		return PW_ABSENT;
+	}
+	if (bit == PD_FEATURE_AUXTRACE)
+		return w->n_moved ? PW_MADE : PW_ABSENT;
+	if (bit != PD_FEATURE_SAMPLE_TIME || has_times(w, s))
+		return find_copied(w, bit);
+	return make_times(w);
 }
 
 static int compare_moved(const void *a, const void *b)
@@ -170,6 +192,8 @@ static bool put_event_desc(struct pw_writer *w, struct pd_error *err)
 	if (!bytes)
 		return false;
 	pw_change_event_desc(w, bytes, n);
+	if (w->turns)
+		pw_turn_feature(w->like, PD_FEATURE_EVENT_DESC, bytes, n);
 	pw_put(&w->out, bytes, n);
 	free(bytes);
 	return true;

@@ -6,8 +6,10 @@
 
 #include "perfdata/format/format.h"
 #include "sections.h"
+#include "turn.h"
 
 #define HEADER_SIZE 104
+#define EVENT_TYPE  72 /* bytes of a number and a name */
 #define IDS_ENTRY   16 /* bytes of the section that follows each attr */
 
 const struct pd_event *pw_events(const struct pw_writer *w, size_t *n)
@@ -29,6 +31,8 @@ bool pw_put_attr(struct pw_writer *w, const struct pd_event *event, size_t size,
 
 	if (ok) {
 		pw_change_attr(w, bytes, n);
+		if (w->turns)
+			pw_turn_attr(bytes, n, w->like->swap, w->like->big);
 		pw_put(&w->out, bytes, n);
 		pw_put_zeros(&w->out, size - n);
 	}
@@ -84,6 +88,8 @@ static bool put_event_types(struct pw_writer *w, struct pd_error *err)
 		free(bytes);
 		return false;
 	}
+	for (uint64_t i = 0; w->turns && at.size - i >= EVENT_TYPE; i += EVENT_TYPE)
+		pw_turn_number(&(struct pw_turn){ .bytes = bytes + i, .n = 8 }, 8);
 	w->event_types = (struct pd_section){ w->out.at, at.size };
 	pw_put(&w->out, bytes, (size_t)at.size);
 	free(bytes);
@@ -161,7 +167,7 @@ static void replace_header(struct pw_writer *w, const uint64_t bitmap[PD_FEATURE
 	uint8_t header[HEADER_SIZE];
 	size_t at = 8;
 
-	memcpy(header, w->like->big ? "2ELIFREP" : "PERFILE2", 8);
+	memcpy(header, w->big ? "2ELIFREP" : "PERFILE2", 8);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++, at += 8)
 		store64(header + at, words[i], w->out.swap);
 	for (size_t i = 0; i < PD_FEATURES / 64; i++, at += 8)

@@ -58,7 +58,7 @@ static bool put_tracing_data(struct pw_writer *w, const uint8_t *bytes, size_t n
 /* Puts the build-ids: the feature has records without a type, of any size. */
 static bool put_build_ids(struct pw_writer *w, const uint8_t *bytes, size_t n)
 {
-	bool swap = w->like->swap;
+	bool swap = w->out.swap;
 
 	while (n >= HEADER) {
 		uint16_t misc = pb_load16(bytes + 4, swap), size = pb_load16(bytes + 6, swap);
@@ -158,7 +158,7 @@ bool pw_begin_pipe(struct pw_writer *w, struct pd_error *err)
 		return pd_error_set(err, "FORMAT", w->like->path, PD_NO_OFFSET,
 				    "found a recording of simpleperf, which has no pipe mode; "
 				    "write a file");
-	pw_put(&w->out, w->like->big ? "2ELIFREP" : "PERFILE2", 8);
+	pw_put(&w->out, w->big ? "2ELIFREP" : "PERFILE2", 8);
 	pw_put64(&w->out, 16);
 	events = pw_events(w, &n);
 	for (size_t i = 0; i < n; i++)

@@ -5,6 +5,7 @@
 #include "base/vector.h"
 #include "perfdata/stream/reader.h"
 #include "sections.h"
+#include "turn.h"
 
 #define HEADER_SIZE 8
 #define AUX_BLOCK   ((size_t)64 << 10)
@@ -26,7 +27,9 @@ bool pw_writer_init(struct pw_writer *w, struct pd_file *like, int fd, const str
 {
 	*w = (struct pw_writer){ .like = like, .how = *how, .n_events = like->n_events };
 	pd_timestamp_locator_init(&w->locator, like);
-	if (!pw_output_init(&w->out, fd, like->swap))
+	w->big = how->order == PW_SAME_ORDER ? like->big : how->order == PW_BIG;
+	w->turns = w->big != like->big;
+	if (!pw_output_init(&w->out, fd, like->swap != w->turns))
 		return fail_memory(w, err);
 	if (how->level) {
 		w->compressor = pw_compressor_create(&w->out, how->level, how->padded);
@@ -44,6 +47,8 @@ void pw_writer_deinit(struct pw_writer *w)
 	pw_compressor_destroy(w->compressor);
 	w->compressor = NULL;
 	pw_output_deinit(&w->out);
+	pb_string_deinit(&w->changed);
+	pb_string_deinit(&w->turned);
 	free(w->moved);
 	w->moved = NULL;
 }
@@ -107,29 +112,6 @@ static bool write_with_data(struct pw_writer *w, const struct pd_record *rec,
 	return copy_payload(w, stream, payload, err);
 }
 
-/* Adds a record of perf's own. Those that describe events tell of the records as written. */
-static bool write_alone(struct pw_writer *w, const struct pd_record *rec, struct pd_error *err)
-{
-	uint8_t *bytes;
-
-	if (rec->type != PD_RECORD_HEADER_ATTR && rec->type != PD_RECORD_HEADER_FEATURE) {
-		pw_put(&w->out, rec->bytes, rec->size);
-		return true;
-	}
-	bytes = malloc(rec->size);
-	if (!bytes)
-		return fail_memory(w, err);
-	memcpy(bytes, rec->bytes, rec->size);
-	if (rec->type == PD_RECORD_HEADER_ATTR)
-		pw_change_attr(w, bytes + HEADER_SIZE, rec->size - HEADER_SIZE);
-	else if (rec->size > 2 * HEADER_SIZE &&
-		 pd_rec64(rec, HEADER_SIZE) == PD_FEATURE_EVENT_DESC)
-		pw_change_event_desc(w, bytes + 2 * HEADER_SIZE, rec->size - 2 * HEADER_SIZE);
-	pw_put(&w->out, bytes, rec->size);
-	free(bytes);
-	return true;
-}
-
 /* How a record is written. */
 enum fate {
 	MADE_ANEW, /* the writer makes its own */
@@ -184,7 +166,7 @@ static enum fate find_fate(const struct pw_writer *w, const struct pd_record *re
 	default:
 		break;
 	}
-	if (w->how.selects && is_aux(rec->type))
+	if ((w->how.selects || w->turns) && is_aux(rec->type))
 		return LEFT_OUT;
 	if (fate == WITH_DATA &&
 	    !pd_stream_holds(&w->like->streams[rec->stream], pd_record_payload(rec)))
@@ -192,12 +174,12 @@ static enum fate find_fate(const struct pw_writer *w, const struct pd_record *re
 	return fate;
 }
 
-static void count_record(struct pw_writer *w, struct pd_record *rec)
+static void count_record(struct pw_writer *w, struct pd_record *rec, uint32_t size)
 {
 	uint64_t time;
 
 	w->summary.records++;
-	w->summary.plain_bytes += rec->size;
+	w->summary.plain_bytes += size;
 	w->in_round++;
 	if (rec->type != PD_RECORD_SAMPLE)
 		return;
@@ -206,36 +188,89 @@ static void count_record(struct pw_writer *w, struct pd_record *rec)
 		pd_time_range_widen(&w->summary.times, time, time);
 }
 
+/*
+ * Changes a record that describes events in pipe mode, to tell of the records as they are
+ * written. Its bytes are the writer's then. Returns false with *err.
+ */
+static bool change_record(struct pw_writer *w, struct pd_record *rec, struct pd_error *err)
+{
+	uint8_t *bytes;
+
+	if (rec->type != PD_RECORD_HEADER_ATTR && rec->type != PD_RECORD_HEADER_FEATURE)
+		return true;
+	pb_string_clear(&w->changed);
+	pb_string_add(&w->changed, (const char *)rec->bytes, rec->size);
+	if (w->changed.failed)
+		return fail_memory(w, err);
+	rec->bytes = bytes = (uint8_t *)w->changed.p;
+	if (rec->type == PD_RECORD_HEADER_ATTR)
+		pw_change_attr(w, bytes + HEADER_SIZE, rec->size - HEADER_SIZE);
+	else if (rec->size > 2 * HEADER_SIZE &&
+		 pd_rec64(rec, HEADER_SIZE) == PD_FEATURE_EVENT_DESC)
+		pw_change_event_desc(w, bytes + 2 * HEADER_SIZE, rec->size - 2 * HEADER_SIZE);
+	return true;
+}
+
+/*
+ * Turns a record to the other byte order. Its bytes are the writer's then. Returns 1; 0 if it
+ * cannot be turned, and is left out; -1 with *err.
+ */
+static int turn_record(struct pw_writer *w, struct pd_record *rec, struct pd_error *err)
+{
+	bool drops_data = false;
+
+	pb_string_clear(&w->turned);
+	if (!pw_turn_record(w->like, rec, &w->turned, &drops_data)) {
+		w->summary.unturned_records++;
+		return w->turned.failed ? fail_memory(w, err) - 1 : 0;
+	}
+	w->summary.unturned_data += drops_data;
+	rec->bytes = (const uint8_t *)w->turned.p;
+	rec->size = (uint32_t)w->turned.n;
+	return 1;
+}
+
+/* Adds the bytes of a record. Returns false with *err. */
+static bool put_record(struct pw_writer *w, const struct pd_record *rec, enum fate fate,
+		       struct pd_error *err)
+{
+	if (fate != COPIED && !end_block(w, err))
+		return false;
+	if (fate == WITH_DATA)
+		return write_with_data(w, rec, err);
+	if (fate == COPIED && w->compressor)
+		return pw_compress(w->compressor, rec->bytes, rec->size) || fail_memory(w, err);
+	pw_put(&w->out, rec->bytes, rec->size);
+	return true;
+}
+
 bool pw_write(struct pw_writer *w, struct pd_record *rec, struct pd_error *err)
 {
-	bool ok = true;
+	struct pd_record written = *rec;
+	enum fate fate = find_fate(w, rec);
+	int turned = 1;
 
-	switch (find_fate(w, rec)) {
-	case MADE_ANEW:
+	if (fate == MADE_ANEW)
 		return true;
-	case LEFT_OUT:
+	if (fate == ROUND_END)
+		return w->how.sorts || (end_round(w, err) && check_output(w, err));
+	if (fate == LEFT_OUT) {
 		w->summary.aux_records++;
 		w->summary.aux_bytes += pd_payload_size(rec);
 		return true;
-	case ROUND_END:
-		return w->how.sorts || (end_round(w, err) && check_output(w, err));
-	case WITH_DATA:
-		ok = end_block(w, err) && write_with_data(w, rec, err);
-		break;
-	case ALONE:
-		ok = end_block(w, err) && write_alone(w, rec, err);
-		break;
-	case COPIED:
-		if (!w->compressor)
-			pw_put(&w->out, rec->bytes, rec->size);
-		else if (!pw_compress(w->compressor, rec->bytes, rec->size))
-			ok = fail_memory(w, err);
-		break;
 	}
-	count_record(w, rec);
-	if (ok && w->how.sorts && w->out.at - w->round_at > ROUND)
-		ok = end_round(w, err);
-	return ok && check_output(w, err);
+	if (!change_record(w, &written, err))
+		return false;
+	if (w->turns)
+		turned = turn_record(w, &written, err);
+	if (turned <= 0)
+		return turned == 0;
+	if (!put_record(w, &written, fate, err))
+		return false;
+	count_record(w, rec, written.size);
+	if (w->how.sorts && w->out.at - w->round_at > ROUND && !end_round(w, err))
+		return false;
+	return check_output(w, err);
 }
 
 bool pw_writer_finish(struct pw_writer *w, struct pd_error *err)

@@ -1,7 +1,8 @@
 /*
  * Writes a recording: a file of version 2, or pipe mode. It is described as the recording that
  * its records come from: attrs and ids have the same bytes, as have the header features, except
- * those that depend on the data. Records keep their bytes, and so the byte order.
+ * those that depend on the data. Records keep their bytes, unless they are turned to the other
+ * byte order (turn.h).
  *
  *	if (!pw_writer_init(&w, file, fd, &how, &err)) …
  *	while (… reads a record …)
@@ -15,11 +16,18 @@
 #ifndef PERFLUA_WRITE_WRITER_H
 #define PERFLUA_WRITE_WRITER_H
 
+#include "base/string_builder.h"
 #include "compress.h"
 #include "description.h"
 #include "perfdata/container/file.h"
 #include "perfdata/format/record.h"
 #include "perfdata/stream/timestamp.h"
+
+enum pw_byte_order {
+	PW_SAME_ORDER, /* that of `like` */
+	PW_LITTLE,
+	PW_BIG,
+};
 
 struct pw_how {
 	bool pipe;    /* in pipe mode; else as a file, for which the descriptor must seek */
@@ -27,6 +35,7 @@ struct pw_how {
 	bool padded;  /* compressed records are of type COMPRESSED2 */
 	bool selects; /* only some records are written */
 	bool sorts;   /* records come in the order of time: they get rounds of their own */
+	enum pw_byte_order order;
 	/*
 	 * The records come from a pw_rewriter (rewriter.h), which makes call chains of copies
 	 * of user stacks, and of chains that were recorded later. Attrs tell of it.
@@ -48,8 +57,13 @@ struct pw_summary {
 	struct pd_time_range times; /* of samples */
 	/* records, mostly of AUX areas, that were left out, and the bytes of data after them */
 	uint64_t aux_records, aux_bytes;
-	/* features, by bit, that could not be read, or that a pipe cannot have */
-	bool unreadable[PD_FEATURES], unfit[PD_FEATURES];
+	/* records that cannot be turned to the other byte order; samples that lost data so */
+	uint64_t unturned_records, unturned_data;
+	/*
+	 * features, by bit, that could not be read, that a pipe cannot have, or that cannot be
+	 * turned
+	 */
+	bool unreadable[PD_FEATURES], unfit[PD_FEATURES], unturned[PD_FEATURES];
 };
 
 /* Where a record with data after it was, and where it is. */
@@ -63,15 +77,18 @@ struct pw_writer {
 	struct pw_output out;
 	struct pw_compressor *compressor; /* NULL: nothing is compressed */
 	struct pw_summary summary;
+	bool big;   /* byte order that is written */
+	bool turns; /* it is not that of `like` */
 	/* private: */
 	struct pd_timestamp_locator locator;
 	size_t n_events;	     /* of `like` that were described before the records */
 	bool described[PD_FEATURES]; /* features of a pipe that were written before them */
 	uint64_t stride; /* of a file: bytes of an attr and of the section of its ids */
 	struct pd_section attrs, event_types, data;
-	uint64_t in_round;	/* records since the last round ended */
-	uint64_t round_at;	/* offset where the round began, if how.sorts */
-	struct pw_moved *moved; /* in the order of `from` within each stream */
+	uint64_t in_round;		  /* records since the last round ended */
+	uint64_t round_at;		  /* offset where the round began, if how.sorts */
+	struct pb_string changed, turned; /* bytes of the record that is being written */
+	struct pw_moved *moved;		  /* in the order of `from` within each stream */
 	size_t n_moved, moved_room;
 };
 

@@ -13,6 +13,10 @@ return {
           .. "which perf 6.1 does not read.", default = "they are not compressed" },
       { "level", "integer?", "The level of compression.", default = "1" },
       { "sort", "boolean?", "In the order of time; a directory always is.", default = "false" },
+      { "byte_order", "\"little\"|\"big\"|\"native\"?",
+        "The byte order. Of another one than the recording's, records of AUX areas, unknown "
+          .. "records and raw data whose format is not known are left out.",
+        default = "that of the recording" },
       { "unwind", "boolean?",
         "Replaces copies of user stacks by the call chains that they lead to. A stack that "
           .. "does not lead to the outermost frame keeps its bytes; other samples have no "
@@ -103,6 +107,10 @@ return {
       { "unmatched_callchains", "integer", "Samples whose part was not recorded." },
       { "damaged_samples", "integer",
         "Samples that are left out, or keep their call chain, as the new one does not fit." },
+      { "unturned_records", "integer",
+        "Records that are left out, as they cannot be turned to the other byte order." },
+      { "unturned_data", "integer", "Samples that lost raw data or AUX data so." },
+      { "unturned", "string[]", "Header features that are left out so." },
       { "unreadable", "string[]", "Header features that cannot be read, and are left out." },
       { "unfit", "string[]", "Header features that pipe mode cannot carry." },
       { "scrubbed", "Scrubbed?", "What became of its data; nil unless it was scrubbed." },

@@ -62,14 +62,30 @@ local function note_chains(lines, summary)
   add(summary.damaged_samples, "%s left out or without a new call chain: the parts do not fit")
 end
 
+-- Adds what could not be turned to another byte order.
+local function note_order(lines, summary)
+  local what = {}
+  local function add(n, noun) if n > 0 then what[#what + 1] = amounts.count(n, noun) end end
+  add(summary.unturned_records, "record")
+  add(summary.unturned_data, "sample's data")
+  if summary.unturned[1] then what[#what + 1] = "features: " .. list(summary.unturned) end
+  if what[1] then
+    lines[#lines + 1] = "left out, as the form is not known in the other byte order: "
+      .. list(what)
+  end
+end
+
 -- Returns what the written recording lacks, a line each.
-local function notes(summary, selects)
+local function notes(summary, selects, turns)
   local lines = {}
   note_chains(lines, summary)
+  note_order(lines, summary)
   if summary.aux_records > 0 then
     lines[#lines + 1] = ("%s of AUX areas (%s) left out: %s"):format(
       amounts.count(summary.aux_records, "record"), amounts.bytes(summary.aux_bytes),
-      selects and "a selection cannot be decoded" or "the data is not all there")
+      selects and "a selection cannot be decoded"
+        or turns and "they have the byte order of their processor"
+        or "the data is not all there")
   end
   if summary.unfit[1] then
     lines[#lines + 1] = "features that a pipe cannot carry: " .. list(summary.unfit)
@@ -102,7 +118,8 @@ function writing.run(name, query, args, out, settings, selects, more)
   shown:write(("%s: %s, %s\n"):format(args.o == "-" and "perflua: " .. name or args.o,
     amounts.count(summary.samples, "sample") .. " in "
       .. amounts.count(summary.records, "record"), amounts.bytes(summary.bytes)))
-  for _, line in ipairs(notes(summary, selects)) do shown:write("  ", line, "\n") end
+  local turns = settings.byte_order
+  for _, line in ipairs(notes(summary, selects, turns)) do shown:write("  ", line, "\n") end
   if more then
     message = more(shown, summary)
     if message then return nil, message end

@@ -2,11 +2,16 @@
 
 local writing = require "perflua.toolkit.writing"
 
+local orders = { "little", "big", "native" }
+local is_order = { little = true, big = true, native = true }
+
 local tool = {
   description = "write a recording in another form: file or pipe, compressed or not, sorted",
   usage = "convert [--pipe] [--compress[=2]] [--sort] [--unwind] [OPTION]… IN -o OUT",
   reads = "records", paged = false,
   options = writing.with_options {
+    ["byte-order"] = { "ORDER", "turn all whose form is known to byte order little, big, or "
+      .. "native, which is this machine's", values = orders },
     unwind = "replace copies of user stacks by the call chains that they lead to",
     ["merge-callchains"] = "put the user's part of call chains that were recorded later into "
       .. "their samples",
@@ -28,6 +33,11 @@ keeps its bytes, so that it can be unwound where more is known.
 function tool.prepare(args, out, host)
   local settings, message = writing.prepare(args, out, host)
   if not settings then return nil, message end
+  local order = args["byte-order"]
+  if order and not is_order[order] then
+    return nil, ("--byte-order: '%s' is none of little, big and native"):format(order)
+  end
+  settings.byte_order = order
   settings.unwind, settings.merge_callchains = args.unwind, args["merge-callchains"]
   return settings
 end

@@ -23,14 +23,26 @@ local function check_number(options, name, most)
   return number
 end
 
----Adds the options of a recording's form, pipe, compress and level, to those of core.write().
+-- Returns whether an order is big-endian; nil: it is that of the recording.
+local function is_big(order)
+  if order == nil then return nil end
+  if order == "native" then return string.pack("=I2", 1) == "\0\1" end
+  if order ~= "big" and order ~= "little" then
+    usage_error("write: byte_order: 'little', 'big' or 'native' expected, got %s",
+      tostring(order))
+  end
+  return order == "big"
+end
+
+---Adds the options of a recording's form, pipe, byte_order, compress and level, to those of
+---core.write().
 ---@param described table
 ---@param options table as a script gives them
 ---@return table described
 function write.add_form(described, options)
   local compress = check_number(options, "compress", COMPRESSED2)
   local level = check_number(options, "level", core.compress_most())
-  described.pipe = options.pipe
+  described.pipe, described.big = options.pipe, is_big(options.byte_order)
   if compress or level then
     described.level, described.padded = level or 1, compress == COMPRESSED2
   end

@@ -73,6 +73,9 @@ static void push_summary(lua_State *L, const struct pl_writing *writing)
 	pl_set_integer(L, "merged_callchains", counts->joined);
 	pl_set_integer(L, "unmatched_callchains", counts->unmatched);
 	pl_set_integer(L, "damaged_samples", counts->damaged);
+	pl_set_integer(L, "unturned_records", summary->unturned_records);
+	pl_set_integer(L, "unturned_data", summary->unturned_data);
+	push_features(L, summary->unturned, "unturned");
 	push_features(L, summary->unreadable, "unreadable");
 	push_features(L, summary->unfit, "unfit");
 }
@@ -109,6 +112,9 @@ struct pw_how pl_get_how(lua_State *L, int options)
 		.joins = pl_get_flag(L, options, "joins"),
 	};
 
+	if (lua_getfield(L, options, "big") != LUA_TNIL)
+		how.order = lua_toboolean(L, -1) ? PW_BIG : PW_LITTLE;
+	lua_pop(L, 1);
 	if (lua_getfield(L, options, "level") != LUA_TNIL)
 		how.level = (int)luaL_checkinteger(L, -1);
 	lua_pop(L, 1);

@@ -57,6 +57,9 @@ bool pd_feature_event_desc(struct pb_cursor *c, pd_event_desc_fn *fn, void *arg)
 typedef void pd_pmu_fn(void *arg, uint32_t type, struct pd_text name);
 bool pd_feature_pmu_mappings(struct pb_cursor *c, pd_pmu_fn *fn, void *arg);
 
+/* Returns whether the entries of a table of build-ids, as old perfs wrote them, lack a pid. */
+bool pd_build_ids_are_old(struct pb_cursor c);
+
 typedef void pd_group_fn(void *arg, uint32_t leader, uint32_t members, struct pd_text name);
 bool pd_feature_group_desc(struct pb_cursor *c, pd_group_fn *fn, void *arg);
 

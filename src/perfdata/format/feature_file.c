@@ -35,10 +35,10 @@ static const uint8_t *take_build_id_entry(struct pb_cursor *c, uint32_t at_least
 }
 
 /*
- * Returns whether the table has the old layout. Without a pid its names read as if they began
- * four bytes late, which is perf's test, too. See perf_header__read_build_ids_abi_quirk.
+ * Without a pid the names read as if they began four bytes late, which is perf's test, too. See
+ * perf_header__read_build_ids_abi_quirk.
  */
-static bool is_old_layout(struct pb_cursor c)
+bool pd_build_ids_are_old(struct pb_cursor c)
 {
 	static const char late[] = "nel.kallsyms]";
 	uint32_t at = build_id_layout.filename, size;
@@ -85,7 +85,7 @@ bool pd_decode_build_id(struct pb_cursor *c, const struct pd_feature_context *ct
 	uint32_t size;
 
 	(void)ctx;
-	if (is_old_layout(*c))
+	if (pd_build_ids_are_old(*c))
 		at = &old_build_id_layout;
 	pd_sink_begin(sink, NULL, true);
 	while (pb_cursor_left(c)) {

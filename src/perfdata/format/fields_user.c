@@ -475,7 +475,7 @@ const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER] = 
 	     "Metadata that a BPF program carries.",
 	     COUNTED_FROM(16 + PROG_NAME_SIZE, 64 + 256)),
 	USER(PD_RECORD_SCHEDSTAT_CPU, "schedstat_cpu", pd_schedstat_cpu_fields,
-	     "Scheduler statistics of a processor."),
+	     "Scheduler statistics of a processor.", ENDS_AT(72)),
 	USER(PD_RECORD_SCHEDSTAT_DOMAIN, "schedstat_domain", pd_schedstat_domain_fields,
-	     "Scheduler statistics of a scheduling domain of a processor."),
+	     "Scheduler statistics of a scheduling domain of a processor.", ENDS_AT(208)),
 };
