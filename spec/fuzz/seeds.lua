@@ -23,7 +23,7 @@ end
 local targets =
   "file nomem pipe directory several script feature sample tracing args message filter expr "
     .. "query "
-  .. "table result kallsyms perfmap jitdump elf disasm write"
+  .. "table result kallsyms perfmap jitdump elf disasm write scrub"
 for target in targets:gmatch "%S+" do
   os.execute("rm -rf " .. files.quote(root .. "/" .. target))
   assert(os.execute("mkdir -p " .. files.quote(root .. "/" .. target)))
@@ -203,6 +203,7 @@ end
 for name, bytes in pairs(recordings) do
   write("file", name, bytes)
   for form = 0, 7 do write("write", name .. form, bytes .. string.char(form)) end
+  for form = 0, 3 do write("scrub", name .. form, bytes .. string.char(form)) end
   if #bytes <= SMALL then write_small(name, bytes) end
   -- which allocation fails is in the last two bytes
   for i = 0, 3 do

@@ -76,6 +76,19 @@ bool pv_build_id(struct pv_scrubber *s, uint8_t *id, size_t n);
 /* Scrubs a sample, as pv_record(). */
 bool pv_sample(struct pv_scrubber *s, struct pd_record *rec);
 
+/* The places of addresses that are relative to their binary: see addresses.c. */
+struct pv_places *pv_places_create(struct pm_system *system);
+void pv_places_destroy(struct pv_places *places);
+
+/*
+ * Move the addresses of a record, which then is in s->room; those of a mapping called `name`,
+ * which is there already.
+ */
+void pv_move_sample(struct pv_scrubber *s, struct pd_record *rec);
+void pv_move_deferred(struct pv_scrubber *s, struct pd_record *rec);
+void pv_move_symbol(struct pv_scrubber *s, struct pd_record *rec);
+void pv_move_mapping(struct pv_scrubber *s, const struct pd_record *rec, struct pd_text name);
+
 /* How the raw data of a tracepoint is scrubbed: see raw.c. */
 struct pv_plan;
 

@@ -104,11 +104,7 @@ static void add_path(const struct pv_names *names, struct made *made, struct pd_
 	add_text(made, text.p + text.n - tail, tail);
 }
 
-/*
- * Returns whether a mapping has a name that the kernel or perf gives to all of its kind. See
- * is_anon_memory and is_no_dso_memory, tools/perf/util/map.c.
- */
-static bool is_common_mapping(struct pd_text text)
+bool pv_is_common_mapping(struct pd_text text)
 {
 	static const char *const common[] = {
 		"//anon",
@@ -148,7 +144,7 @@ static bool is_common_mapping(struct pd_text text)
 static void add_binary(const struct pv_names *names, struct made *made, struct pd_text text,
 		       enum pv_action action)
 {
-	if (is_common_mapping(text)) {
+	if (pv_is_common_mapping(text)) {
 		add_text(made, text.p, text.n);
 	} else if (text.n > 2 && text.p[0] == '[' && text.p[text.n - 1] == ']') {
 		add_text(made, "[", 1);
@@ -167,7 +163,7 @@ static void make_name(const struct pv_names *names, struct made *made, enum pv_k
 {
 	bool is_path = kind == PV_PATH || kind == PV_CGROUP;
 
-	if (action == PV_DROP && !(kind == PV_BINARY && is_common_mapping(text)))
+	if (action == PV_DROP && !(kind == PV_BINARY && pv_is_common_mapping(text)))
 		add_text(made, PV_SHOWN_DROP, strlen(PV_SHOWN_DROP));
 	else if (kind == PV_BINARY)
 		add_binary(names, made, text, action);

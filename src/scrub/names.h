@@ -50,6 +50,12 @@ struct pd_text pv_show(struct pv_names *names, enum pv_kind kind, struct pd_text
 struct pd_text pv_show_as(struct pv_names *names, enum pv_kind kind, struct pd_text text,
 			  struct pd_text shown);
 
+/*
+ * Returns whether a mapping has a name that the kernel or perf gives to all of its kind. See
+ * is_anon_memory and is_no_dso_memory, tools/perf/util/map.c.
+ */
+bool pv_is_common_mapping(struct pd_text text);
+
 /* Returns the keyed hash of bytes as a number, for what is not a name. */
 uint64_t pv_hash_number(const struct pv_names *names, const void *bytes, size_t n);
 

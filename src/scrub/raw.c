@@ -60,9 +60,26 @@ static enum pv_kind kind_of_text(const struct pd_tracepoint *tp,
 	return PV_STRING;
 }
 
-/* Returns whether a field holds numbers. Lists of bytes may be a text. */
-static bool has_numbers(const struct pd_tracepoint_field *field)
+/* Returns whether a field may hold addresses, by its type and name. */
+static bool has_addresses(const struct pd_tracepoint_field *field)
 {
+	static const char *const words[] = { "addr", "ip",    "ptr", "call", "func",
+					     "brk",  "stack", "buf", "args" };
+
+	if (field->kind == PD_ARG_POINTER)
+		return true;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if ((field->size == 4 || field->size >= 8) && !field->common &&
+		    strstr(field->name, words[i]))
+			return true;
+	return false;
+}
+
+/* Returns whether a field holds numbers that stay. Lists of bytes may be a text. */
+static bool has_numbers(const struct pv_scrubber *s, const struct pd_tracepoint_field *field)
+{
+	if (s->places && has_addresses(field))
+		return false;
 	return field->kind == PD_ARG_INT || field->kind == PD_ARG_POINTER ||
 	       field->kind == PD_ARG_BITS || (field->kind == PD_ARG_LIST && field->element > 1);
 }
@@ -98,7 +115,8 @@ static bool make_ranges(struct pv_plan *plan, const uint8_t *marks, size_t most)
 }
 
 /* Plans how the raw data of a tracepoint is scrubbed. Returns false without memory. */
-static bool fill_plan(struct pv_plan *plan, const struct pd_tracepoint *tp)
+static bool fill_plan(const struct pv_scrubber *s, struct pv_plan *plan,
+		      const struct pd_tracepoint *tp)
 {
 	uint8_t *marks = calloc(1, DATA_MOST);
 	bool ok;
@@ -110,7 +128,7 @@ static bool fill_plan(struct pv_plan *plan, const struct pd_tracepoint *tp)
 	}
 	for (uint32_t i = 0; i < tp->n_fields; i++) {
 		const struct pd_tracepoint_field *field = &tp->fields[i];
-		bool is_number = has_numbers(field);
+		bool is_number = has_numbers(s, field);
 
 		if (is_number && field->storage == PD_ARG_FIXED)
 			mark_field(marks, field, 1);
@@ -137,7 +155,7 @@ static const struct pv_plan *plan_of(struct pv_scrubber *s, const struct pd_even
 	if (s->plans[event->index])
 		return s->plans[event->index];
 	plan = calloc(1, sizeof(*plan));
-	if (!plan || !fill_plan(plan, event->tracepoint)) {
+	if (!plan || !fill_plan(s, plan, event->tracepoint)) {
 		pv_plan_destroy(plan);
 		return NULL;
 	}

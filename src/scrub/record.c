@@ -12,9 +12,10 @@
 #define MMAP2_ID      40  /* device and inode, or a build-id */
 #define MMAP2_ID_SIZE 24
 
-struct pv_scrubber *pv_scrubber_create(struct pd_file *file, const struct pv_rules *rules,
-				       const void *key, size_t n)
+struct pv_scrubber *pv_scrubber_create(struct pd_file *file, struct pm_system *system,
+				       const struct pv_rules *rules, const void *key, size_t n)
 {
+	bool moves = rules->of[PV_ADDRESSES] == PV_RELATIVE;
 	struct pv_scrubber *s = calloc(1, sizeof(*s));
 	const struct pd_field_names *names = &file->field_names;
 
@@ -30,7 +31,9 @@ struct pv_scrubber *pv_scrubber_create(struct pd_file *file, const struct pv_rul
 	s->has_formats = file->tracing && file->tracing->complete &&
 			 pd_file_feature(file, PD_FEATURE_TRACING_DATA);
 	s->room = malloc(ROOM);
-	if (s->room)
+	if (moves)
+		s->places = pv_places_create(system);
+	if (s->room && (!moves || s->places))
 		return s;
 	pv_scrubber_destroy(s);
 	return NULL;
@@ -44,6 +47,7 @@ void pv_scrubber_destroy(struct pv_scrubber *s)
 		pv_plan_destroy(s->plans[i]);
 	free(s->plans);
 	free(s->room);
+	pv_places_destroy(s->places);
 	pv_names_deinit(&s->names);
 	free(s);
 }
@@ -165,6 +169,8 @@ static bool scrub_mapping(struct pv_scrubber *s, struct pd_record *rec)
 	memcpy(s->room, rec->bytes, at);
 	if (rec->type == PD_RECORD_MMAP2 && at >= MMAP2_ID + MMAP2_ID_SIZE)
 		scrub_identity(s, rec);
+	if (s->places)
+		pv_move_mapping(s, rec, text);
 	return put_text(s, rec, at, pv_meet_name(s, PV_BINARY, text));
 }
 
@@ -296,6 +302,24 @@ static bool scrub_header_feature(struct pv_scrubber *s, struct pd_record *rec)
 	return n <= PV_RECORD_MOST - BODY && pv_finish(s, rec, BODY + (uint32_t)n);
 }
 
+static bool scrub_deferred(struct pv_scrubber *s, struct pd_record *rec)
+{
+	if (!scrub_plain(s, rec))
+		return false;
+	if (s->places)
+		pv_move_deferred(s, rec);
+	return true;
+}
+
+static bool scrub_symbol(struct pv_scrubber *s, struct pd_record *rec)
+{
+	if (!scrub_text(s, rec, PV_FUNCTION, s->name))
+		return false;
+	if (s->places)
+		pv_move_symbol(s, rec);
+	return true;
+}
+
 /* Statistics of the scheduler: numbers only, of which no record has more than this. */
 static bool scrub_schedstat(struct pv_scrubber *s, struct pd_record *rec)
 {
@@ -329,12 +353,12 @@ static const struct {
 	[PD_RECORD_SWITCH] = { .scrub = scrub_plain },
 	[PD_RECORD_SWITCH_CPU_WIDE] = { .scrub = scrub_plain },
 	[PD_RECORD_NAMESPACES] = { .kind = PV_NAMESPACE },
-	[PD_RECORD_KSYMBOL] = { .kind = PV_FUNCTION },
+	[PD_RECORD_KSYMBOL] = { .scrub = scrub_symbol },
 	[PD_RECORD_BPF_EVENT] = { .kind = PV_BPF },
 	[PD_RECORD_CGROUP] = { .kind = PV_CGROUP },
 	[PD_RECORD_TEXT_POKE] = { .kind = PV_CODE },
 	[PD_RECORD_AUX_OUTPUT_HW_ID] = { .kind = PV_AUX },
-	[PD_RECORD_CALLCHAIN_DEFERRED] = { .scrub = scrub_plain },
+	[PD_RECORD_CALLCHAIN_DEFERRED] = { .scrub = scrub_deferred },
 	[PD_RECORD_HEADER_ATTR] = { .scrub = scrub_header_attr },
 	[PD_RECORD_BUILD_ID] = { .scrub = scrub_build_id },
 	[PD_RECORD_FINISHED_ROUND] = { .scrub = scrub_plain },
@@ -366,8 +390,6 @@ static bool scrub_by_kind(struct pv_scrubber *s, struct pd_record *rec, enum pv_
 		return scrub_text(s, rec, kind, s->comm);
 	if (kind == PV_CGROUP)
 		return scrub_text(s, rec, kind, s->path);
-	if (kind == PV_FUNCTION)
-		return scrub_text(s, rec, kind, s->name);
 	return pv_meet(s, kind, rec->size);
 }
 

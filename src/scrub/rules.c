@@ -7,10 +7,8 @@
 #define ALL (DHK | 1u << PV_BASE)
 
 const char *const pv_actions[PV_ACTIONS] = {
-	[PV_DROP] = "drop",
-	[PV_HASH] = "hash",
-	[PV_BASE] = "base",
-	[PV_KEEP] = "keep",
+	[PV_DROP] = "drop",	    [PV_HASH] = "hash", [PV_BASE] = "base",
+	[PV_RELATIVE] = "relative", [PV_KEEP] = "keep",
 };
 
 const struct pv_kind_desc pv_kinds[PV_KINDS] = {
@@ -46,7 +44,8 @@ const struct pv_kind_desc pv_kinds[PV_KINDS] = {
 	[PV_REGISTERS] = { "registers", "values of registers", DK, PV_DROP, PV_DROP },
 	[PV_STACKS] = { "stacks", "copies of stacks", DK, PV_DROP, PV_DROP },
 	[PV_AUX] = { "aux", "AUX areas: traces of instructions", DK, PV_DROP, PV_DROP },
-	[PV_ADDRESSES] = { "addresses", "addresses of code and data", K, PV_KEEP, PV_KEEP },
+	[PV_ADDRESSES] = { "addresses", "addresses of code and data", 1u << PV_RELATIVE | K,
+			   PV_KEEP, PV_KEEP },
 	[PV_BASICS] = { "basics", "architecture, version of perf, number of processors, clocks",
 			K, PV_KEEP, PV_KEEP },
 	[PV_UNKNOWN] = { "unknown", "records and features that perflua does not know", D,

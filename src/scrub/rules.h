@@ -41,8 +41,9 @@ enum pv_kind {
 
 enum pv_action {
 	PV_DROP,
-	PV_HASH, /* a keyed hash takes the place of a name */
-	PV_BASE, /* the same of the directory, but the name of the file stays */
+	PV_HASH,     /* a keyed hash takes the place of a name */
+	PV_BASE,     /* the same of the directory, but the name of the file stays */
+	PV_RELATIVE, /* of addresses: to their binary */
 	PV_KEEP,
 	PV_ACTIONS,
 };

@@ -87,19 +87,27 @@ static bool has_plain_raw(struct pv_scrubber *s, const struct pd_record *rec)
 	       pd_args_raw(rec, &raw, &n) && pv_raw_stays(s, rec, raw, n);
 }
 
-bool pv_sample(struct pv_scrubber *s, struct pd_record *rec)
+/* Scrubs all but addresses. */
+static bool scrub_sample(struct pv_scrubber *s, struct pd_record *rec)
 {
 	uint32_t extent = pd_sample_extent(rec);
 
-	if (!extent || extent > rec->size || !pd_recorded_event(rec)) {
-		s->unreadable++;
+	if (!extent || extent > rec->size || !pd_recorded_event(rec))
 		return false;
-	}
 	if (extent == rec->size &&
 	    (!(rec->layout->shape->sample_type & PARTS) || has_plain_raw(s, rec)))
 		return true;
-	if (scrub_parts(s, rec, extent))
-		return true;
-	s->unreadable++;
-	return false;
+	return scrub_parts(s, rec, extent);
+}
+
+bool pv_sample(struct pv_scrubber *s, struct pd_record *rec)
+{
+	if (!scrub_sample(s, rec)) {
+		s->unreadable++;
+		return false;
+	}
+	s->found[PV_ADDRESSES].n++;
+	if (s->places)
+		pv_move_sample(s, rec);
+	return true;
 }

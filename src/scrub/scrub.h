@@ -15,6 +15,7 @@
 #ifndef PERFLUA_SCRUB_SCRUB_H
 #define PERFLUA_SCRUB_SCRUB_H
 
+#include "machine/machine.h"
 #include "names.h"
 #include "perfdata/container/file.h"
 #include "perfdata/format/record.h"
@@ -37,6 +38,7 @@ struct pv_scrubber {
 	bool failed;		  /* no memory */
 	/* private: */
 	uint8_t *room;			 /* a record in the making */
+	struct pv_places *places;	 /* NULL: addresses stay */
 	uint64_t described[PD_FEATURES]; /* sizes of the features that were described, and 1 */
 	/* [n_plans], by event: how its raw data is scrubbed */
 	struct pv_plan **plans;
@@ -47,10 +49,11 @@ struct pv_scrubber {
 
 /*
  * Creates a scrubber for the records of `file`, which must outlive it, with a key of `n` bytes
- * for its hashes. Returns NULL without memory.
+ * for its hashes. If addresses become relative, `system` knows of what the records before one
+ * tell; else it may be NULL. Returns NULL without memory.
  */
-struct pv_scrubber *pv_scrubber_create(struct pd_file *file, const struct pv_rules *rules,
-				       const void *key, size_t n);
+struct pv_scrubber *pv_scrubber_create(struct pd_file *file, struct pm_system *system,
+				       const struct pv_rules *rules, const void *key, size_t n);
 void pv_scrubber_destroy(struct pv_scrubber *s);
 
 /* Returns whether memory ran out: then what was written lacks names. */

@@ -262,7 +262,7 @@ bool pv_tracing(struct pv_scrubber *s, const uint8_t *bytes, size_t n, struct pb
 		return false;
 	pb_string_add(out, (const char *)bytes, pb_cursor_offset(&c));
 	put_systems(s, out);
-	put_part(s, PV_FUNCTION, t->kallsyms, 4, out);
+	put_part(s, PV_FUNCTION, s->places ? (struct pd_text){ "", 0 } : t->kallsyms, 4, out);
 	put_part(s, PV_STRING, t->printk, 4, out);
 	if (strcmp(t->version, "0.6") >= 0) {
 		if (s->rules.of[PV_COMM] != PV_DROP)

@@ -45,6 +45,8 @@ return {
         default = "those of the preset" },
       { "drop", "string|string[]?", "Kinds that are dropped.",
         default = "those of the preset" },
+      { "addresses", "boolean?", "Makes addresses relative to their binary; 0 takes the place "
+        .. "of those that were mapped nowhere.", default = "false: they stay" },
       { "key", "string?", "The key of the hashes: of one key, equal names have equal hashes "
         .. "in all recordings.", default = "a random one" },
     },

@@ -8,7 +8,7 @@ local words = require "perflua.doctor.words"
 
 local sharing = {}
 
-local STAYS <const> = { keep = "kept", hash = "hashed", base = "base" }
+local STAYS <const> = { keep = "kept", hash = "hashed", base = "base", relative = "relative" }
 
 -- Returns how much there is of a kind.
 local function amount(kind)

@@ -18,6 +18,7 @@ local tool = {
     keep = { "KINDS", "keep data of these kinds, which commas separate" },
     hash = { "KINDS", "replace names of these kinds by hashes" },
     drop = { "KINDS", "drop data of these kinds" },
+    addresses = "make addresses relative to their binary",
     key = { "FILE", "the key of the hashes: with it they are the same in all recordings" },
     map = { "FILE", "write the table of hashes and names, for the owner of the recording" },
   },
@@ -61,7 +62,7 @@ function tool.prepare(args, out, host)
     return nil, ("--map: %s: the file exists; --force replaces it"):format(args.map)
   end
   settings.scrub = { preset = args.preset, keep = args.keep, hash = args.hash,
-    drop = args.drop, key = key }
+    drop = args.drop, addresses = args.addresses, key = key }
   local ok, wrong = pcall(rules.of, settings.scrub)
   if not ok then
     return nil, (errors.strip_position(wrong):gsub("^scrub: ", "--", 1))

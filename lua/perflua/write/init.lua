@@ -56,7 +56,8 @@ local function options_of(spec, options)
   described.unwinds, described.joins = options.unwind, options.merge_callchains
   -- names of a stream are known in the order of time only
   described.sorts = options.sort or spec.file.mode == "directory"
-    or (not spec.file.size and (#spec.filters > 0 or options.unwind))
+    or (not spec.file.size and (#spec.filters > 0 or options.unwind
+      or options.scrub and options.scrub.addresses))
   described.order = described.sorts and "time" or "file"
   described.selects = spec.from ~= nil or spec.to ~= nil or spec.events ~= nil
     or #spec.filters > 0

@@ -45,6 +45,20 @@ local function apply(actions, by_name, kinds, option, value)
   end
 end
 
+-- Kinds that hold addresses, which cannot be made relative.
+local ABSOLUTE <const> = { "registers", "stacks", "aux", "raw", "bpf", "code" }
+
+-- Makes addresses relative to their binary.
+local function make_relative(actions)
+  for _, name in ipairs(ABSOLUTE) do
+    if actions[name] == "keep" then
+      usage_error("scrub: addresses: those in data of the kind %s cannot be made relative",
+        name)
+    end
+  end
+  actions.addresses = "relative"
+end
+
 ---Returns what becomes of each kind, as core.write() takes it, and the key of the hashes.
 ---@param options table ScrubOptions
 ---@return table
@@ -65,6 +79,7 @@ function rules.of(options)
   for _, option in ipairs(ACTIONS) do
     if options[option] ~= nil then apply(actions, by_name, kinds, option, options[option]) end
   end
+  if options.addresses then make_relative(actions) end
   return { rules = actions, key = key or core.random_key() }
 end
 

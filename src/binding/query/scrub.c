@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "binding/system.h"
 #include "cursor.h"
 #include "perfdata/format/feature.h"
 
@@ -30,8 +31,9 @@ static enum pv_action to_action(lua_State *L, enum pv_kind kind)
 	return PV_DROP;
 }
 
-struct pl_scrubbing *pl_push_scrubbing(lua_State *L, struct pd_file *file, int options)
+struct pl_scrubbing *pl_push_scrubbing(lua_State *L, struct pl_file *file, int options)
 {
+	struct pm_system *system = NULL;
 	struct pl_scrubbing *scrubbing;
 	struct pv_rules rules;
 	const char *key;
@@ -50,7 +52,9 @@ struct pl_scrubbing *pl_push_scrubbing(lua_State *L, struct pd_file *file, int o
 	key = luaL_checklstring(L, -1, &n);
 	scrubbing = pl_push_finalized(L, sizeof(*scrubbing), scrubbing_gc);
 	pw_description_init(&scrubbing->description);
-	scrubbing->scrubber = pv_scrubber_create(file, &rules, key, n);
+	if (rules.of[PV_ADDRESSES] == PV_RELATIVE)
+		system = pl_system(L, file);
+	scrubbing->scrubber = pv_scrubber_create(file->file, system, &rules, key, n);
 	if (!scrubbing->scrubber)
 		luaL_error(L, "no memory to scrub");
 	lua_replace(L, -3);
@@ -233,7 +237,7 @@ int pl_file_sharing(lua_State *L)
 	cursor = pl_push_cursor(L, AT_FILE, AT_OPTIONS, "sharing");
 	cursor->walk.options.types = cursor->others = PD_ALL_TYPES;
 	cursor->walk.options.split = false;
-	scrubbing = pl_push_scrubbing(L, f->file, AT_OPTIONS);
+	scrubbing = pl_push_scrubbing(L, f, AT_OPTIONS);
 	luaL_argcheck(L, scrubbing, AT_OPTIONS, "no rules");
 	while ((got = pl_cursor_read(L, cursor, AT_CURSOR, &rec, &err)) > 0)
 		pv_record(scrubbing->scrubber, &rec);

@@ -22,7 +22,7 @@ struct pl_scrubbing {
  * Pushes the scrubbing of `file` that the table at `options` describes, and returns it; pushes
  * nil and returns NULL if it describes none. [-0, +1]
  */
-struct pl_scrubbing *pl_push_scrubbing(lua_State *L, struct pd_file *file, int options);
+struct pl_scrubbing *pl_push_scrubbing(lua_State *L, struct pl_file *file, int options);
 
 /* Describes the scrubbed recording: see pv_describe(). */
 bool pl_scrubbing_describe(struct pl_scrubbing *scrubbing, struct pd_error *err);

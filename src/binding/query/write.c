@@ -269,12 +269,15 @@ int pl_file_write(lua_State *L)
 	how = pl_get_how(L, AT_OPTIONS);
 	writing = pl_push_finalized(L, sizeof(*writing), writing_gc);
 	writing->fd = -1;
-	scrubbing = pl_push_scrubbing(L, f->file, AT_OPTIONS);
+	pl_system_hold(f);
+	scrubbing = pl_push_scrubbing(L, f, AT_OPTIONS);
 	how.description = scrubbing ? &scrubbing->description : NULL;
 	fd = pl_writing_open(L, writing, AT_OUT);
-	if (fd < 0)
-		return luaL_fileresult(L, 0, NULL);
-	pl_system_hold(f);
+	if (fd < 0) {
+		n = luaL_fileresult(L, 0, NULL);
+		pl_system_let_go(f);
+		return n;
+	}
 	ok = (!scrubbing || pl_scrubbing_describe(scrubbing, &err)) &&
 	     write_recording(L, writing, &how, fd, &err);
 	pl_system_let_go(f);
