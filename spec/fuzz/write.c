@@ -1,6 +1,7 @@
 /*
  * A recording that is read, written in some form, and written again from that. The first copy
- * can be opened; unless something in it is taken for damage, the second one has its bytes.
+ * can be opened; unless something in it is taken for damage, the second one has its bytes. What
+ * it and its copy are merged to can be read.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include <unistd.h>
 
 #include "common.h"
-#include "write/writer.h"
+#include "write/merge.h"
 
 #define FORMS 16
 
@@ -60,6 +61,39 @@ static bool rewrite(const char *path, int fd, const struct pw_how *how, bool *is
 	return ok;
 }
 
+/* Writes two recordings as one. Returns false if they cannot be joined. */
+static bool merge(const char *const *paths, int fd, struct pw_how how)
+{
+	struct pd_session *session;
+	struct pw_merge m;
+	struct pw_writer w = { 0 };
+	struct pd_walk walk;
+	struct pd_record rec;
+	struct pd_error err;
+	bool ok;
+	int got = 0;
+
+	if (!pd_session_open(&session, paths, 2, true, PD_PERF_NEWEST, NULL, &err))
+		return false;
+	how.selects = how.sorts = true;
+	ok = pw_merge_init(&m, session, &err);
+	how.description = &m.description;
+	ok = ok && pw_writer_init(&w, session->files[0], fd, &how, &err) &&
+	     pd_walk_init(&walk, session, PD_ORDER_TIME, &err);
+	if (ok) {
+		while (ok && (got = pd_walk_next(&walk, &rec, &err)) > 0)
+			ok = pw_merge_write(&m, &w, &rec, &err);
+		pd_walk_deinit(&walk);
+		ok = ok && got == 0 && pw_merge_finish(&m, &w, &err) &&
+		     pw_writer_finish(&w, &err);
+	}
+	pw_writer_deinit(&w);
+	pw_merge_deinit(&m);
+	pd_session_close(session);
+	pd_session_destroy(session);
+	return ok;
+}
+
 static void check_equal(int a, int b)
 {
 	struct stat one, other;
@@ -79,8 +113,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct pw_how how = form_of(n ? bytes[n - 1] % FORMS : 0);
 	char path[FUZZ_PATH], copied[FUZZ_PATH], again[FUZZ_PATH];
+	char whole[FUZZ_PATH];
 	int fd = fuzz_file(bytes, n, path), copy = fuzz_file(NULL, 0, copied);
 	int second = fuzz_file(NULL, 0, again);
+	int third = fuzz_file(NULL, 0, whole);
 	bool was_plain, is_plain;
 
 	if (rewrite(path, copy, &how, &was_plain)) {
@@ -90,9 +126,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		FUZZ_CHECK(rewrite(copied, second, &how, &is_plain));
 		if (was_plain && is_plain)
 			check_equal(copy, second);
+		if (merge((const char *[]){ path, copied }, third, how))
+			fuzz_read((const char *[]){ whole }, 1);
 	}
 	close(fd);
 	close(copy);
 	close(second);
+	close(third);
 	return 0;
 }

@@ -62,4 +62,15 @@ function rewritten.open(from, form)
   return assert(perflua.open(path)), summary
 end
 
+--- The samples of a query with the names that other records tell, as sorted lines.
+function rewritten.named(query)
+  local list = {}
+  for s in query do
+    list[#list + 1] = ("%s %s %s %s %s %s %s %s"):format(s.time, s.event and s.event.name,
+      s.tid, s.period, s.comm, s.dso, s.symbol, s.callchain and seen.of(s.stack))
+  end
+  table.sort(list)
+  return list
+end
+
 return rewritten

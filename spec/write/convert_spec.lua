@@ -213,8 +213,6 @@ describe("write()", function()
     assert.has_error(function() file:samples():unnest("callchain"):write(rewritten.path()) end)
     assert.has_error(function() file:samples():write(7) end)
     assert.has_error(function() file:samples():group_by("comm"):write(rewritten.path()) end)
-    local two <close> = assert(perflua.open { run.demo, run.demo })
-    assert.has_error(function() two:samples():write(rewritten.path()) end)
   end)
 
   it("says what a pipe has no room for", function()

@@ -4,18 +4,8 @@ local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local rewritten = require "spec.support.rewritten"
 local run = require "spec.cli.run"
-local seen = require "spec.support.seen"
 
---- Samples with the names that other records tell.
-local function named(query)
-  local list = {}
-  for s in query do
-    list[#list + 1] = ("%d %s %s %s %s"):format(s.time, s.comm, s.dso, s.symbol, s.callchain
-      and seen.of(s.stack))
-  end
-  table.sort(list)
-  return list
-end
+local named = rewritten.named
 
 describe("perflua cut", function()
   for _, case in ipairs {

@@ -15,6 +15,7 @@ void pw_description_deinit(struct pw_description *d)
 	for (size_t i = 0; i < d->n_events; i++) {
 		free(d->events[i].attr_bytes);
 		free(d->events[i].ids);
+		free(d->events[i].name);
 	}
 	free(d->events);
 	for (unsigned bit = 0; bit < PD_FEATURES; bit++)
@@ -44,9 +45,10 @@ struct pd_event *pw_add_event(struct pw_description *d, struct pd_file *file,
 	uint32_t size = event->attr_size > PD_ATTR_MIN ? event->attr_size : PD_ATTR_MIN;
 	uint64_t *ids = malloc((event->n_ids + 1) * sizeof(*ids));
 	uint8_t *attr = calloc(1, size);
+	char *name = strdup(event->name ? event->name : "");
 	struct pd_event *added;
 
-	if (!ids || !attr || !pb_reserve(d->events, d->n_events, d->room)) {
+	if (!ids || !attr || !name || !pb_reserve(d->events, d->n_events, d->room)) {
 		fail_memory(file->path, err);
 	} else if (pw_read_attr(file, event, attr, err)) {
 		if (event->n_ids)
@@ -57,10 +59,12 @@ struct pd_event *pw_add_event(struct pw_description *d, struct pd_file *file,
 		added->attr_size = size;
 		added->attr_bytes = attr;
 		added->ids = ids;
+		added->name = name;
 		return added;
 	}
 	free(ids);
 	free(attr);
+	free(name);
 	return NULL;
 }
 
@@ -101,6 +105,14 @@ void pw_add_text(struct pb_string *s, const char *text, bool swap)
 	pb_string_fill(s, '\0', padded - n);
 }
 
+void pw_add_string(struct pb_string *s, struct pb_string *from)
+{
+	if (from->n)
+		pb_string_add(s, from->p, from->n);
+	s->failed = s->failed || from->failed;
+	pb_string_deinit(from);
+}
+
 uint8_t *pw_take_bytes(struct pb_string *s, size_t *size, struct pd_error *err)
 {
 	uint8_t *bytes = (uint8_t *)pb_string_end(s);
@@ -129,7 +141,7 @@ uint8_t *pw_make_event_desc(const struct pd_event *events, size_t n, bool swap, 
 		pb_string_add(&s, (const char *)events[i].attr_bytes, events[i].attr_size);
 		pb_string_fill(&s, '\0', attr_size - events[i].attr_size);
 		pw_add32(&s, (uint32_t)events[i].n_ids, swap);
-		pw_add_text(&s, events[i].name ? events[i].name : "", swap);
+		pw_add_text(&s, events[i].name, swap);
 		for (size_t k = 0; k < events[i].n_ids; k++) {
 			uint64_t id = events[i].ids[k];
 

@@ -22,13 +22,14 @@ struct pw_described_feature {
 };
 
 struct pw_description {
-	struct pd_event *events; /* they own `attr_bytes` and `ids`, and borrow all else */
-	size_t n_events, room;
+	/* they own `attr_bytes`, `ids` and `name`, which late records may change elsewhere */
+	struct pd_event *events;
+	size_t n_events, room; /* n_events 0: those of the recording */
 	struct pw_described_feature features[PD_FEATURES];
 	bool drops_event_types; /* the names of events that recordings of version 1 have */
 };
 
-/* Prepares a description without events, and with the features of the recording. */
+/* Prepares a description with the events and features of the recording. */
 void pw_description_init(struct pw_description *d);
 void pw_description_deinit(struct pw_description *d);
 
@@ -62,6 +63,9 @@ uint8_t *pw_make_event_desc(const struct pd_event *events, size_t n, bool swap, 
 /* Add a number, or a text as features have it, to the content of a feature. */
 void pw_add32(struct pb_string *s, uint32_t value, bool swap);
 void pw_add_text(struct pb_string *s, const char *text, bool swap);
+
+/* Adds what another string has, and its failure, and frees that. */
+void pw_add_string(struct pb_string *s, struct pb_string *from);
 
 /*
  * Returns the bytes of a string, which the caller frees, and sets *size. NULL with *err without

@@ -54,7 +54,7 @@ static bool needs_names(const struct pw_writer *w)
 static enum pw_feature find_absent(const struct pw_writer *w, unsigned bit)
 {
 	/* a recorder that was killed would have written the times */
-	if (bit == PD_FEATURE_SAMPLE_TIME && w->like->unfinished)
+	if (bit == PD_FEATURE_SAMPLE_TIME && (w->like->unfinished || w->how.description))
 		return make_times(w);
 	return bit == PD_FEATURE_EVENT_DESC && needs_names(w) ? PW_MADE : PW_ABSENT;
 }

@@ -16,6 +16,8 @@ const struct pd_event *pw_events(const struct pw_writer *w, size_t *n)
 {
 	const struct pw_description *d = w->how.description;
 
+	if (d && !d->n_events)
+		d = NULL; /* only features differ */
 	*n = d ? d->n_events : w->like->n_events;
 	return d ? d->events : w->like->events;
 }

@@ -22,7 +22,7 @@ void pw_output_deinit(struct pw_output *out)
 
 static void write_all(struct pw_output *out, const uint8_t *p, size_t n)
 {
-	while (n && !out->error) {
+	while (n && !out->error && out->fd >= 0) {
 		ssize_t done = write(out->fd, p, n);
 
 		if (done < 0 && errno != EINTR)
@@ -58,7 +58,7 @@ bool pw_output_replace(struct pw_output *out, uint64_t offset, const void *bytes
 	const uint8_t *p = bytes;
 
 	pw_output_flush(out);
-	while (n && !out->error) {
+	while (n && !out->error && out->fd >= 0) {
 		ssize_t done = pwrite(out->fd, p, n, (off_t)offset);
 
 		if (done < 0 && errno != EINTR)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct pw_output {
-	int fd;
+	int fd;		 /* -1: bytes are only counted */
 	bool swap;	 /* numbers are of the other byte order than this host's */
 	int error;	 /* errno of the first write that failed; 0: none did */
 	uint64_t at;	 /* offset of the next byte that is added */

@@ -134,9 +134,12 @@ static bool is_aux(uint32_t type)
  */
 static enum fate fate_of_metadata(const struct pw_writer *w, const struct pd_record *rec)
 {
-	if (w->like->pipe && w->how.pipe && rec->type == PD_RECORD_EVENT_TYPE)
+	const struct pd_file *from = rec->source ? w->like->session->files[rec->source - 1] :
+						   w->like;
+
+	if (from->pipe && w->how.pipe && rec->type == PD_RECORD_EVENT_TYPE)
 		return ALONE; /* its names have no other place there */
-	if (w->like->pipe)
+	if (from->pipe)
 		return w->how.pipe && pw_is_late(w, rec) ? ALONE : MADE_ANEW;
 	if (w->how.pipe && rec->type != PD_RECORD_BUILD_ID)
 		return MADE_ANEW;
@@ -174,17 +177,17 @@ static enum fate find_fate(const struct pw_writer *w, const struct pd_record *re
 	return fate;
 }
 
-static void count_record(struct pw_writer *w, struct pd_record *rec, uint32_t size)
+static void count_record(struct pw_writer *w, const struct pd_record *rec, uint32_t size,
+			 uint64_t time)
 {
-	uint64_t time;
-
 	w->summary.records++;
 	w->summary.plain_bytes += size;
 	w->in_round++;
 	if (rec->type != PD_RECORD_SAMPLE)
 		return;
 	w->summary.samples++;
-	if (pd_timestamp_of(&w->locator, rec, &time))
+	w->summary.sample_bytes += rec->size;
+	if (time)
 		pd_time_range_widen(&w->summary.times, time, time);
 }
 
@@ -246,6 +249,16 @@ static bool put_record(struct pw_writer *w, const struct pd_record *rec, enum fa
 
 bool pw_write(struct pw_writer *w, struct pd_record *rec, struct pd_error *err)
 {
+	uint64_t time = 0;
+
+	if (rec->type == PD_RECORD_SAMPLE)
+		pd_timestamp_of(&w->locator, rec, &time);
+	return pw_write_timed(w, rec, time, err);
+}
+
+bool pw_write_timed(struct pw_writer *w, const struct pd_record *rec, uint64_t time,
+		    struct pd_error *err)
+{
 	struct pd_record written = *rec;
 	enum fate fate = find_fate(w, rec);
 	int turned = 1;
@@ -267,7 +280,7 @@ bool pw_write(struct pw_writer *w, struct pd_record *rec, struct pd_error *err)
 		return turned == 0;
 	if (!put_record(w, &written, fate, err))
 		return false;
-	count_record(w, rec, written.size);
+	count_record(w, rec, written.size, time);
 	if (w->how.sorts && w->out.at - w->round_at > ROUND && !end_round(w, err))
 		return false;
 	return check_output(w, err);

@@ -52,7 +52,8 @@ bool pw_unwinds(const struct pw_how *how, uint64_t sample_type);
 /* The contents of a written recording, and what was left out. */
 struct pw_summary {
 	uint64_t records, samples;
-	uint64_t plain_bytes;	    /* of the records, before they are compressed */
+	/* of the records, and of samples among them, before they are compressed */
+	uint64_t plain_bytes, sample_bytes;
 	uint64_t bytes;		    /* of the whole recording */
 	struct pd_time_range times; /* of samples */
 	/* records, mostly of AUX areas, that were left out, and the bytes of data after them */
@@ -107,6 +108,10 @@ void pw_writer_deinit(struct pw_writer *w);
  * of the code "WRITE" if the output fails (out.error).
  */
 bool pw_write(struct pw_writer *w, struct pd_record *rec, struct pd_error *err);
+
+/* Does the same for a record whose time the caller knows; `time` (ns) is 0 if it has none. */
+bool pw_write_timed(struct pw_writer *w, const struct pd_record *rec, uint64_t time,
+		    struct pd_error *err);
 
 /* Writes what follows the records. Returns false as pw_write() does. */
 bool pw_writer_finish(struct pw_writer *w, struct pd_error *err);

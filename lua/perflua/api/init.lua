@@ -37,7 +37,7 @@ local files = {
     "UnnestOptions", "Span", "Cover", "PairCounts",
     "HistogramBucket" },
   { "writing", "WriteOptions", "ScrubOptions", "WriterOptions", "WriteSummary",
-    "Scrubbed", "ScrubbedKind", "Writer" },
+    "MergeSummary", "Scrubbed", "ScrubbedKind", "Writer" },
   { "table", "Table", "TopOptions", "CsvOptions", "TreeOptions" },
   { "stack", "Stack", "Frame", "Node" },
   { "record", "AnyRecord", "PayloadRecord" },

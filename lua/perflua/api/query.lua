@@ -185,7 +185,8 @@ local classes = {
           .. "runs. Reads nothing.",
         returns = { { "string" } }, errors = "a closed file" },
       { "write",
-        "Writes the records as a recording, with the records of other types that they need; a "
+        "Writes the records as a recording, with those of other types that they need. All "
+          .. "records of several recordings become one, if these are of one system. A "
           .. "warning says what fails, too. Nothing is overwritten unless forced, and an old "
           .. "file is replaced once the new one is whole.", step = "before",
         params = {
@@ -196,7 +197,7 @@ local classes = {
           { "string?", "code: \"EEXIST\"; \"EBUSY\": it is the file that is read; "
             .. "\"ENODATA\": no sample is chosen …" } },
         errors = GROUPED .. "one that selects fields, of spans or items, of records without "
-          .. "samples, or of several recordings; an unknown option" },
+          .. "samples, or of some records of several recordings; an unknown option" },
     },
   },
 

@@ -115,7 +115,23 @@ return {
       { "unturned", "string[]", "Header features that are left out so." },
       { "unreadable", "string[]", "Header features that cannot be read, and are left out." },
       { "unfit", "string[]", "Header features that pipe mode cannot carry." },
+      { "merged", "MergeSummary?", "How several recordings became one; nil: there was one." },
       { "scrubbed", "Scrubbed?", "What became of its data; nil unless it was scrubbed." },
+    },
+  },
+
+  MergeSummary = {
+    name = "MergeSummary", kind = "result",
+    doc = "How `query:write()` made one recording of several.",
+    fields = {
+      { "events", "integer", "The number of events." },
+      { "doubles", "integer",
+        "Records that an earlier recording has, too, and that were written once." },
+      { "rebuilt", "integer",
+        "Build-ids left out, as an earlier recording has another one of the same binary." },
+      { "shifts", "integer[]",
+        "For each recording, what was added to its times to have those of one clock.",
+        unit = "ns" },
     },
   },
 

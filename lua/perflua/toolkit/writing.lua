@@ -75,15 +75,34 @@ local function note_order(lines, summary)
   end
 end
 
+-- Adds lines on how several recordings became one.
+local function note_merged(lines, merged, paths)
+  for i, shift in ipairs(merged.shifts) do
+    if shift ~= 0 then
+      lines[#lines + 1] = ("%s: %.9f s added to its times: clocks are aligned by the wall "
+        .. "clock"):format(paths[i], shift / 1e9)
+    end
+  end
+  if merged.doubles > 0 then
+    lines[#lines + 1] = ("%s of several recordings written once"):format(
+      amounts.count(merged.doubles, "record"))
+  end
+  if merged.rebuilt > 0 then
+    lines[#lines + 1] = amounts.count(merged.rebuilt, "build-id") .. " left out: an earlier "
+      .. "recording has another one of the same binary"
+  end
+end
+
 -- Returns what the written recording lacks, a line each.
-local function notes(summary, selects, turns)
+local function notes(summary, selects, turns, paths)
   local lines = {}
+  if summary.merged then note_merged(lines, summary.merged, paths) end
   note_chains(lines, summary)
   note_order(lines, summary)
   if summary.aux_records > 0 then
     lines[#lines + 1] = ("%s of AUX areas (%s) left out: %s"):format(
       amounts.count(summary.aux_records, "record"), amounts.bytes(summary.aux_bytes),
-      selects and "a selection cannot be decoded"
+      (selects or summary.merged) and "a selection cannot be decoded"
         or turns and "they have the byte order of their processor"
         or "the data is not all there")
   end
@@ -119,7 +138,9 @@ function writing.run(name, query, args, out, settings, selects, more)
     amounts.count(summary.samples, "sample") .. " in "
       .. amounts.count(summary.records, "record"), amounts.bytes(summary.bytes)))
   local turns = settings.byte_order
-  for _, line in ipairs(notes(summary, selects, turns)) do shown:write("  ", line, "\n") end
+  for _, line in ipairs(notes(summary, selects, turns, args[1])) do
+    shown:write("  ", line, "\n")
+  end
   if more then
     message = more(shown, summary)
     if message then return nil, message end

@@ -49,13 +49,15 @@ function write.add_form(described, options)
   return described
 end
 
+local function is_several(file) return type(file.path) == "table" and #file.path > 1 end
+
 -- Returns the options of core.write().
 local function options_of(spec, options)
   errors.check_options(options, "WriteOptions", "write: unknown option '%s'")
   local described = write.add_form(plan.walk(spec), options)
   described.unwinds, described.joins = options.unwind, options.merge_callchains
   -- names of a stream are known in the order of time only
-  described.sorts = options.sort or spec.file.mode == "directory"
+  described.sorts = options.sort or spec.file.mode == "directory" or is_several(spec.file)
     or (not spec.file.size and (#spec.filters > 0 or options.unwind
       or options.scrub and options.scrub.addresses))
   described.order = described.sorts and "time" or "file"
@@ -112,10 +114,12 @@ function write.query(spec, target, options)
     usage_error("write() takes records: a query without group_by, select, pair and unnest")
   elseif spec.types and not spec.types[SAMPLE] then
     usage_error("write() takes samples, or all records: a query of samples() or records()")
-  elseif #(type(spec.file.path) == "table" and spec.file.path or {}) > 1 then
-    usage_error("write() takes the records of one recording")
   end
   local described = options_of(spec, options)
+  if is_several(spec.file) and (described.selects or described.unwinds or described.joins
+    or described.scrub or described.big ~= nil) then
+    usage_error("write() takes some records of one recording, or all of several as they are")
+  end
   local ok, message, code = check_stream(spec.file, options)
   if not ok then return output.fail(message, code) end
   if io.type(target) == "file" then

@@ -2,19 +2,17 @@
  * core.write(file, out, options) -> summary | nil, message, error number
  *
  * Writes the records that a cursor of the options yields (cursor.h) as a recording, with those
- * of other types that they need. `out` is the path of a file, or an open file. Further options:
-<<<<<<< HEAD
- * pipe, level, padded, sorts, unwinds and joins, see struct pw_how; `selects`: records are left
- * out. The summary is that of struct pw_summary, with names of features, and of struct
- * pw_chain_counts.
-=======
- * pipe, level, padded and sorts, see struct pw_how; `selects`: records are left out; `scrub`:
- * see scrub.h. The summary is that of struct pw_summary, with names of features, and in
- * `scrubbed` what scrubbing did.
->>>>>>> 4753b1a3 (scrub: write recordings without what may not leave the house)
+ * of other types that they need. `out` is the path of a file, or an open file; nil: bytes are
+ * only counted. Further options: pipe, level, padded, sorts, unwinds and joins, see struct
+ * pw_how; `selects`: records are left out; `every`: one of so many samples is kept, see thin.h;
+ * `scrub`: see scrub.h. The summary is that of struct pw_summary, with names of features, and
+ * of struct pw_chain_counts, and in `scrubbed` what scrubbing did. Several recordings become
+ * one, if all their records are written, in the order of time: `merged` is what struct pw_merge
+ * counted.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,6 +55,22 @@ static void push_features(lua_State *L, const bool *set, const char *name)
 	lua_setfield(L, -2, name);
 }
 
+/* Sets the field `merged` of the table on the top: what was done to join recordings. */
+static void push_merged(lua_State *L, const struct pw_merge *m)
+{
+	lua_newtable(L);
+	pl_set_integer(L, "events", m->description.n_events);
+	pl_set_integer(L, "doubles", m->doubles);
+	pl_set_integer(L, "rebuilt", m->rebuilt);
+	lua_newtable(L);
+	for (size_t i = 0; i < m->session->n_files; i++) {
+		lua_pushinteger(L, (lua_Integer)m->parts[i].edits.shift);
+		lua_rawseti(L, -2, (lua_Integer)i + 1);
+	}
+	lua_setfield(L, -2, "shifts");
+	lua_setfield(L, -2, "merged");
+}
+
 static void push_summary(lua_State *L, const struct pl_writing *writing)
 {
 	const struct pw_summary *summary = &writing->writer.summary;
@@ -66,6 +80,8 @@ static void push_summary(lua_State *L, const struct pl_writing *writing)
 	pl_set_integer(L, "records", summary->records);
 	pl_set_integer(L, "samples", summary->samples);
 	pl_set_integer(L, "bytes", summary->bytes);
+	pl_set_integer(L, "plain_bytes", summary->plain_bytes);
+	pl_set_integer(L, "sample_bytes", summary->sample_bytes);
 	pl_set_integer(L, "aux_records", summary->aux_records);
 	pl_set_integer(L, "aux_bytes", summary->aux_bytes);
 	pl_set_integer(L, "unwound", counts->unwound);
@@ -78,6 +94,8 @@ static void push_summary(lua_State *L, const struct pl_writing *writing)
 	push_features(L, summary->unturned, "unturned");
 	push_features(L, summary->unreadable, "unreadable");
 	push_features(L, summary->unfit, "unfit");
+	if (writing->merge)
+		push_merged(L, writing->merge);
 }
 
 static void end_writer(struct pl_writing *writing)
@@ -85,6 +103,14 @@ static void end_writer(struct pl_writing *writing)
 	pw_rewriter_destroy(writing->rewriter);
 	writing->rewriter = NULL;
 	pw_writer_deinit(&writing->writer);
+	if (writing->merge)
+		pw_merge_deinit(writing->merge);
+	free(writing->merge);
+	writing->merge = NULL;
+	if (writing->thinning)
+		pw_thinning_deinit(writing->thinning);
+	free(writing->thinning);
+	writing->thinning = NULL;
 }
 
 void pl_writing_end(struct pl_writing *writing)
@@ -125,6 +151,8 @@ int pl_writing_open(lua_State *L, struct pl_writing *writing, int out)
 {
 	luaL_Stream *stream;
 
+	if (lua_isnil(L, out))
+		return -1;
 	if (lua_type(L, out) == LUA_TSTRING) {
 		writing->fd = open(lua_tostring(L, out),
 				   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -148,6 +176,8 @@ int pl_writing_close(lua_State *L, struct pl_writing *writing)
 /* Adds a record to what is written. Returns false with *err. */
 static bool add_record(struct pl_writing *writing, struct pd_record *rec, struct pd_error *err)
 {
+	if (writing->merge)
+		return pw_merge_write(writing->merge, &writing->writer, rec, err);
 	return writing->rewriter ? pw_rewriter_add(writing->rewriter, rec, err) :
 				   pw_write(&writing->writer, rec, err);
 }
@@ -185,6 +215,9 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 		if (w->how.selects && pd_types_has(&cursor->others, rec.type) &&
 		    !pw_keeps(&selection, &w->locator, &rec))
 			continue;
+		if (writing->thinning && rec.type == PD_RECORD_SAMPLE &&
+		    !pw_thin(writing->thinning, &rec))
+			continue;
 		if (!scrubbing || pv_record(scrubbing->scrubber, &rec))
 			ok = add_record(writing, &rec, err);
 	}
@@ -195,6 +228,10 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 	if (ok)
 		pl_cursor_end(L, cursor, got < 0 ? err : NULL);
 	pl_cursor_close(cursor);
+	if (ok && writing->merge)
+		ok = pw_merge_finish(writing->merge, w, err);
+	if (ok && writing->thinning)
+		ok = pw_thinning_finish(writing->thinning, err);
 	return ok && (!scrubbing || pl_scrubbing_describe(scrubbing, err)) &&
 	       pw_writer_finish(w, err);
 }
@@ -227,6 +264,44 @@ int pl_writing_failed(lua_State *L, const struct pw_writer *w, const struct pd_e
 	return 3;
 }
 
+/* Makes what thins out the samples of a file. Returns false with *err. */
+static bool begin_thinning(struct pl_writing *writing, struct pd_file *like, struct pw_how *how,
+			   uint64_t every, struct pd_error *err)
+{
+	writing->thinning = malloc(sizeof(*writing->thinning));
+	if (!writing->thinning)
+		return pd_error_set(err, "ENOMEM", like->path, PD_NO_OFFSET,
+				    "no memory to write");
+	how->description = &writing->thinning->description;
+	return pw_thinning_init(writing->thinning, like, every, err);
+}
+
+/* Makes what joins the recordings of a session. Returns false with *err. */
+static bool begin_merge(struct pl_writing *writing, struct pd_session *session,
+			struct pw_how *how, struct pd_error *err)
+{
+	writing->merge = malloc(sizeof(*writing->merge));
+	if (!writing->merge)
+		return pd_error_set(err, "ENOMEM", session->paths[0], PD_NO_OFFSET,
+				    "no memory to join it");
+	how->selects = how->sorts = true; /* data of AUX areas cannot be joined */
+	how->description = &writing->merge->description;
+	return pw_merge_init(writing->merge, session, err);
+}
+
+/* Begins to write the recordings of a session to `fd`. Returns false with *err. */
+static bool begin_writing(struct pl_writing *writing, struct pd_session *session, int fd,
+			  struct pw_how *how, uint64_t every, struct pd_error *err)
+{
+	struct pd_file *like = session->files[0];
+
+	if (every > 1 && !begin_thinning(writing, like, how, every, err))
+		return false;
+	if (session->n_files > 1 && !begin_merge(writing, session, how, err))
+		return false;
+	return pw_writer_init(&writing->writer, like, fd, how, err);
+}
+
 /*
  * Writes the recording to `fd`. Whether a sample keeps its copy of the stack, which attrs tell
  * of all, is known when it was unwound; so the first one makes the writing begin again, if what
@@ -237,15 +312,19 @@ static bool write_recording(lua_State *L, struct pl_writing *writing, struct pw_
 {
 	struct pl_file *f = lua_touserdata(L, AT_FILE);
 	bool can_restart = !how->pipe && !pl_file_passes(f);
+	uint64_t every;
 
+	lua_getfield(L, AT_OPTIONS, "every");
+	every = (uint64_t)luaL_optinteger(L, -1, 1);
+	lua_pop(L, 1);
 	how->keeps_stacks = how->unwinds && !can_restart;
 	for (;;) {
 		add_others(pl_push_cursor(L, AT_FILE, AT_OPTIONS, "write"));
-		if (pw_writer_init(&writing->writer, f->session->files[0], fd, how, err) &&
+		if (begin_writing(writing, f->session, fd, how, every, err) &&
 		    write_records(L, writing, err))
 			return true;
 		if (how->keeps_stacks || strcmp(err->code, "STACKS") != 0 ||
-		    ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		    (fd >= 0 && (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0)))
 			return false;
 		end_writer(writing);
 		how->keeps_stacks = true;
@@ -265,7 +344,6 @@ int pl_file_write(lua_State *L)
 
 	luaL_checktype(L, AT_OPTIONS, LUA_TTABLE);
 	lua_settop(L, AT_OPTIONS);
-	luaL_argcheck(L, f->session->n_files == 1, AT_FILE, "one recording expected");
 	how = pl_get_how(L, AT_OPTIONS);
 	writing = pl_push_finalized(L, sizeof(*writing), writing_gc);
 	writing->fd = -1;
@@ -273,7 +351,7 @@ int pl_file_write(lua_State *L)
 	scrubbing = pl_push_scrubbing(L, f, AT_OPTIONS);
 	how.description = scrubbing ? &scrubbing->description : NULL;
 	fd = pl_writing_open(L, writing, AT_OUT);
-	if (fd < 0) {
+	if (fd < 0 && !lua_isnil(L, AT_OUT)) {
 		n = luaL_fileresult(L, 0, NULL);
 		pl_system_let_go(f);
 		return n;

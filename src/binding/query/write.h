@@ -5,13 +5,17 @@
 #define PERFLUA_BINDING_QUERY_WRITE_H
 
 #include "binding/handle.h"
+#include "write/merge.h"
 #include "write/rewriter.h"
+#include "write/thin.h"
 
 struct pl_writing {
 	struct pw_writer writer;
 	struct pw_rewriter *rewriter; /* NULL: records are written as they are */
 	struct pw_chain_counts counts;
-	int fd; /* opened for it; -1: none, or closed */
+	struct pw_merge *merge;	      /* NULL: there is one recording */
+	struct pw_thinning *thinning; /* NULL: all samples are written */
+	int fd;			      /* opened for it; -1: none, or closed */
 };
 
 /* Frees the writer, and closes the file without finishing it. */
@@ -22,7 +26,7 @@ struct pw_how pl_get_how(lua_State *L, int options);
 
 /*
  * Returns the descriptor to write to, of the path or open file at `out`; -1, with errno, if the
- * file cannot be opened.
+ * file cannot be opened, or if `out` is nil.
  */
 int pl_writing_open(lua_State *L, struct pl_writing *writing, int out);
 
