@@ -46,7 +46,7 @@ local modules = {
     "machine" },
   { "write",
     "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream machine",
-    "adopt compress description merge rewriter selection thin writer" },
+    "adopt compress description directory merge rewriter selection thin writer" },
   { "scrub",
     "base perfdata/format perfdata/tracepoint perfdata/container machine machine/maps write",
     "names rules scrub" },

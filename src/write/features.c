@@ -111,7 +111,7 @@ enum pw_feature pw_find_feature(struct pw_writer *w, unsigned bit)
 	if (bit == PD_FEATURE_COMPRESSED)
 		return w->compressor ? PW_MADE : PW_ABSENT;
 	if (bit == PD_FEATURE_DIR_FORMAT)
-		return PW_ABSENT;
+		return w->how.directory ? PW_MADE : PW_ABSENT;
 	if (!s)
 		return find_absent(w, bit);
 	if (!is_readable(w, s)) {
@@ -208,6 +208,9 @@ bool pw_put_feature(struct pw_writer *w, unsigned bit, struct pd_error *err)
 	case PD_FEATURE_SAMPLE_TIME:
 		pw_put64(&w->out, w->summary.times.first);
 		pw_put64(&w->out, w->summary.times.last);
+		return true;
+	case PD_FEATURE_DIR_FORMAT:
+		pw_put64(&w->out, 1); /* PERF_DIR_VERSION */
 		return true;
 	case PD_FEATURE_EVENT_DESC:
 		return put_event_desc(w, err);

@@ -4,6 +4,7 @@
 
 #include "base/vector.h"
 #include "perfdata/stream/reader.h"
+#include "directory.h"
 #include "sections.h"
 #include "turn.h"
 
@@ -247,6 +248,14 @@ static bool put_record(struct pw_writer *w, const struct pd_record *rec, enum fa
 	return true;
 }
 
+/* Returns whether a record has a time of its own. */
+static bool has_time(const struct pw_writer *w, struct pd_record rec)
+{
+	uint64_t time;
+
+	return pd_timestamp_of(&w->locator, &rec, &time);
+}
+
 bool pw_write(struct pw_writer *w, struct pd_record *rec, struct pd_error *err)
 {
 	uint64_t time = 0;
@@ -262,11 +271,13 @@ bool pw_write_timed(struct pw_writer *w, const struct pd_record *rec, uint64_t t
 	struct pd_record written = *rec;
 	enum fate fate = find_fate(w, rec);
 	int turned = 1;
+	bool ok;
 
 	if (fate == MADE_ANEW)
 		return true;
 	if (fate == ROUND_END)
-		return w->how.sorts || (end_round(w, err) && check_output(w, err));
+		return w->how.sorts || w->how.directory ||
+		       (end_round(w, err) && check_output(w, err));
 	if (fate == LEFT_OUT) {
 		w->summary.aux_records++;
 		w->summary.aux_bytes += pd_payload_size(rec);
@@ -278,17 +289,22 @@ bool pw_write_timed(struct pw_writer *w, const struct pd_record *rec, uint64_t t
 		turned = turn_record(w, &written, err);
 	if (turned <= 0)
 		return turned == 0;
-	if (!put_record(w, &written, fate, err))
+	if (fate == COPIED && w->how.directory && has_time(w, *rec))
+		ok = pw_directory_put(w->how.directory, w, rec, &written, err);
+	else
+		ok = put_record(w, &written, fate, err);
+	if (!ok)
 		return false;
 	count_record(w, rec, written.size, time);
-	if (w->how.sorts && w->out.at - w->round_at > ROUND && !end_round(w, err))
+	if (w->how.sorts && !w->how.directory && w->out.at - w->round_at > ROUND &&
+	    !end_round(w, err))
 		return false;
 	return check_output(w, err);
 }
 
 bool pw_writer_finish(struct pw_writer *w, struct pd_error *err)
 {
-	if (!end_block(w, err) || (w->how.sorts && !end_round(w, err)))
+	if (!end_block(w, err) || (w->how.sorts && !w->how.directory && !end_round(w, err)))
 		return false;
 	/* a file without data would be an unfinished one */
 	if (w->out.at == w->data.offset && !w->how.pipe)
@@ -298,5 +314,7 @@ bool pw_writer_finish(struct pw_writer *w, struct pd_error *err)
 		return false;
 	pw_output_flush(&w->out);
 	w->summary.bytes = w->out.at;
+	if (w->how.directory && !pw_directory_finish(w->how.directory, &w->summary.bytes, err))
+		return false;
 	return check_output(w, err);
 }

@@ -36,6 +36,8 @@ struct pw_how {
 	bool selects; /* only some records are written */
 	bool sorts;   /* records come in the order of time: they get rounds of their own */
 	enum pw_byte_order order;
+	/* NULL, or the file is "data" of it, and records with a time go to those beside it */
+	struct pw_directory *directory;
 	/*
 	 * The records come from a pw_rewriter (rewriter.h), which makes call chains of copies
 	 * of user stacks, and of chains that were recorded later. Attrs tell of it.

@@ -13,6 +13,10 @@ return {
           .. "which perf 6.1 does not read.", default = "they are not compressed" },
       { "level", "integer?", "The level of compression.", default = "1" },
       { "sort", "boolean?", "In the order of time; a directory always is.", default = "false" },
+      { "directory", "boolean?",
+        "As a directory, with a file of records for each processor, or each thread where "
+          .. "processors were not recorded, as perf record --threads writes it.",
+        default = "false; true if the path ends with /" },
       { "byte_order", "\"little\"|\"big\"|\"native\"?",
         "The byte order. Of another one than the recording's, records of AUX areas, unknown "
           .. "records and raw data whose format is not known are left out.",

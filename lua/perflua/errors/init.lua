@@ -64,8 +64,8 @@ local codes = {
   [20] = "ENOTDIR",
   [21] = "EISDIR", [22] = "EINVAL", [23] = "ENFILE", [24] = "EMFILE", [26] = "ETXTBSY",
   [27] = "EFBIG",
-  [28] = "ENOSPC", [30] = "EROFS", [32] = "EPIPE", [36] = "ENAMETOOLONG", [40] = "ELOOP",
-  [122] = "EDQUOT",
+  [28] = "ENOSPC", [30] = "EROFS", [32] = "EPIPE", [36] = "ENAMETOOLONG", [39] = "ENOTEMPTY",
+  [40] = "ELOOP", [122] = "EDQUOT",
 }
 
 ---Takes what an io function returned: nil, message, number become nil, message, code.

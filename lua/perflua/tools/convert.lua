@@ -12,6 +12,8 @@ local tool = {
   options = writing.with_options {
     ["byte-order"] = { "ORDER", "turn all whose form is known to byte order little, big, or "
       .. "native, which is this machine's", values = orders },
+    directory = "as a directory with a file for each processor, as perf record --threads "
+      .. "writes it; so is an OUT that ends with /",
     unwind = "replace copies of user stacks by the call chains that they lead to",
     ["merge-callchains"] = "put the user's part of call chains that were recorded later into "
       .. "their samples",
@@ -37,7 +39,7 @@ function tool.prepare(args, out, host)
   if order and not is_order[order] then
     return nil, ("--byte-order: '%s' is none of little, big and native"):format(order)
   end
-  settings.byte_order = order
+  settings.byte_order, settings.directory = order, args.directory
   settings.unwind, settings.merge_callchains = args.unwind, args["merge-callchains"]
   return settings
 end

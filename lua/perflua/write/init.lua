@@ -95,7 +95,7 @@ end
 ---@param force boolean? an existing file is replaced
 ---@return true?, string?, string? # nil, a message and a code if it may not
 function write.check_target(file, path, force)
-  if file and core.reads(file, path) then
+  if file and (core.reads(file, path) or core.reads(file, path .. "/data")) then
     return nil, path .. ": this is the recording that is read: choose another name", "EBUSY"
   elseif not force and core.stat(path) and core.stat(path) ~= "stream" then
     return nil, path .. ": the file exists", "EEXIST"
@@ -130,6 +130,14 @@ function write.query(spec, target, options)
   end
   ok, message, code = write.check_target(spec.file, target, options.force)
   if not ok then return output.fail(message, code) end
+  if options.directory or target:find "./$" then
+    if options.pipe then usage_error("write: a directory has no pipe mode") end
+    described.directory = true
+    local summary
+    summary, message, code = write_to(spec, target, target, described)
+    if not summary then return output.fail(message, code) end
+    return summary
+  end
   described.pipe = described.pipe or core.stat(target) == "stream"
   local summary
   ok, message, code = output.replace(target, function(path)

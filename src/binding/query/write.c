@@ -4,7 +4,8 @@
  * Writes the records that a cursor of the options yields (cursor.h) as a recording, with those
  * of other types that they need. `out` is the path of a file, or an open file; nil: bytes are
  * only counted. Further options: pipe, level, padded, sorts, unwinds and joins, see struct
- * pw_how; `selects`: records are left out; `every`: one of so many samples is kept, see thin.h;
+ * pw_how; `big`: the byte order; `directory`: the path is that of one, which is replaced;
+ * `selects`: records are left out; `every`: one of so many samples is kept, see thin.h;
  * `scrub`: see scrub.h. The summary is that of struct pw_summary, with names of features, and
  * of struct pw_chain_counts, and in `scrubbed` what scrubbing did. Several recordings become
  * one, if all their records are written, in the order of time: `merged` is what struct pw_merge
@@ -119,6 +120,10 @@ void pl_writing_end(struct pl_writing *writing)
 	if (writing->fd >= 0)
 		close(writing->fd);
 	writing->fd = -1;
+	if (writing->directory)
+		pw_directory_discard(writing->directory);
+	free(writing->directory);
+	writing->directory = NULL;
 }
 
 static int writing_gc(lua_State *L)
@@ -168,6 +173,11 @@ int pl_writing_close(lua_State *L, struct pl_writing *writing)
 
 	writing->fd = -1;
 	if (fd >= 0 && close(fd))
+		return luaL_fileresult(L, 0, NULL);
+	/* a selection without samples is not to be there */
+	if (writing->directory &&
+	    (writing->writer.summary.samples || !writing->writer.how.selects) &&
+	    !pw_directory_commit(writing->directory))
 		return luaL_fileresult(L, 0, NULL);
 	push_summary(L, writing);
 	return 1;
@@ -302,6 +312,26 @@ static bool begin_writing(struct pl_writing *writing, struct pd_session *session
 	return pw_writer_init(&writing->writer, like, fd, how, err);
 }
 
+/* Opens the file with the header of a directory. Returns -1 with errno. */
+static int open_directory(struct pl_writing *writing, const struct pd_file *like)
+{
+	writing->fd = pw_directory_open(writing->directory, like);
+	return writing->fd;
+}
+
+/* Makes the directory, and opens its first file. Returns -1 with errno. */
+static int make_directory(lua_State *L, struct pl_writing *writing, const struct pd_file *like)
+{
+	writing->directory = calloc(1, sizeof(*writing->directory));
+	if (!writing->directory) {
+		errno = ENOMEM;
+		return -1;
+	}
+	if (!pw_directory_begin(writing->directory, luaL_checkstring(L, AT_OUT)))
+		return -1;
+	return open_directory(writing, like);
+}
+
 /*
  * Writes the recording to `fd`. Whether a sample keeps its copy of the stack, which attrs tell
  * of all, is known when it was unwound; so the first one makes the writing begin again, if what
@@ -317,16 +347,22 @@ static bool write_recording(lua_State *L, struct pl_writing *writing, struct pw_
 	lua_getfield(L, AT_OPTIONS, "every");
 	every = (uint64_t)luaL_optinteger(L, -1, 1);
 	lua_pop(L, 1);
+	how->directory = writing->directory;
 	how->keeps_stacks = how->unwinds && !can_restart;
 	for (;;) {
 		add_others(pl_push_cursor(L, AT_FILE, AT_OPTIONS, "write"));
 		if (begin_writing(writing, f->session, fd, how, every, err) &&
 		    write_records(L, writing, err))
 			return true;
-		if (how->keeps_stacks || strcmp(err->code, "STACKS") != 0 ||
-		    (fd >= 0 && (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0)))
+		if (how->keeps_stacks || strcmp(err->code, "STACKS") != 0)
 			return false;
 		end_writer(writing);
+		if (how->directory) {
+			close(fd);
+			fd = open_directory(writing, f->file);
+		}
+		if (fd >= 0 && (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0))
+			return false;
 		how->keeps_stacks = true;
 		lua_settop(L, AT_SCRUBBING);
 	}
@@ -350,7 +386,8 @@ int pl_file_write(lua_State *L)
 	pl_system_hold(f);
 	scrubbing = pl_push_scrubbing(L, f, AT_OPTIONS);
 	how.description = scrubbing ? &scrubbing->description : NULL;
-	fd = pl_writing_open(L, writing, AT_OUT);
+	fd = pl_get_flag(L, AT_OPTIONS, "directory") ? make_directory(L, writing, f->file) :
+						       pl_writing_open(L, writing, AT_OUT);
 	if (fd < 0 && !lua_isnil(L, AT_OUT)) {
 		n = luaL_fileresult(L, 0, NULL);
 		pl_system_let_go(f);
@@ -360,6 +397,7 @@ int pl_file_write(lua_State *L)
 	     write_recording(L, writing, &how, fd, &err);
 	pl_system_let_go(f);
 	n = ok ? pl_writing_close(L, writing) : pl_writing_failed(L, &writing->writer, &err);
+	pl_writing_end(writing);
 	if (scrubbing && n == 1) {
 		pl_push_scrubbed(L, scrubbing);
 		lua_setfield(L, -2, "scrubbed");

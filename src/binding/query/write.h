@@ -5,6 +5,7 @@
 #define PERFLUA_BINDING_QUERY_WRITE_H
 
 #include "binding/handle.h"
+#include "write/directory.h"
 #include "write/merge.h"
 #include "write/rewriter.h"
 #include "write/thin.h"
@@ -13,9 +14,10 @@ struct pl_writing {
 	struct pw_writer writer;
 	struct pw_rewriter *rewriter; /* NULL: records are written as they are */
 	struct pw_chain_counts counts;
-	struct pw_merge *merge;	      /* NULL: there is one recording */
-	struct pw_thinning *thinning; /* NULL: all samples are written */
-	int fd;			      /* opened for it; -1: none, or closed */
+	struct pw_merge *merge;		/* NULL: there is one recording */
+	struct pw_thinning *thinning;	/* NULL: all samples are written */
+	struct pw_directory *directory; /* NULL: it is not a directory */
+	int fd;				/* opened for it; -1: none, or closed */
 };
 
 /* Frees the writer, and closes the file without finishing it. */
@@ -30,7 +32,10 @@ struct pw_how pl_get_how(lua_State *L, int options);
  */
 int pl_writing_open(lua_State *L, struct pl_writing *writing, int out);
 
-/* Closes a finished file, and pushes its summary, or what a failure returns. [-0, +1 | +3] */
+/*
+ * Closes a finished file or directory, and pushes its summary, or what a failure returns.
+ * [-0, +1 | +3]
+ */
 int pl_writing_close(lua_State *L, struct pl_writing *writing);
 
 /* Pushes nil, the message and the code, or the error number, of a failure. [-0, +3] */
