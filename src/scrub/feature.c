@@ -153,14 +153,18 @@ static void copy_event_desc(struct maker *m)
 
 static void copy_groups(struct maker *m)
 {
-	static const struct pd_text anonymous = { "{anon_group}", 12 };
+	static const struct pd_text own = { "{anon_group}", 12 };
+	bool keeps = m->s->rules.of[PV_ALIAS] == PV_KEEP;
 	uint64_t n = copy_number(m, 4);
 
 	for (uint64_t i = 0; i < n && !m->c.failed; i++) {
 		struct pd_text name = pd_take_string(&m->c);
-		bool keeps = m->s->rules.of[PV_ALIAS] == PV_KEEP;
 
-		put_string(m, keeps ? pv_meet_name(m->s, PV_ALIAS, name) : anonymous);
+		if (name.n && (name.n != own.n || memcmp(name.p, own.p, own.n) != 0)) {
+			m->s->found[PV_ALIAS].n++;
+			name = keeps ? pv_show(&m->s->names, PV_ALIAS, name) : own;
+		}
+		put_string(m, name);
 		copy_form(m, "44");
 	}
 }
