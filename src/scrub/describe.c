@@ -20,9 +20,11 @@ static bool describe_events(struct pv_scrubber *s, struct pw_description *d,
 		if (!added)
 			return false;
 		pv_attr(added->attr_bytes, added->attr_size);
-		/* descriptions borrow names, and do not change them */
-		name = (char *)(uintptr_t)pv_event_name(s, event).p;
-		added->name = event->name ? name : NULL;
+		name = event->name ? strdup(pv_event_name(s, event).p) : NULL;
+		if (event->name && !name)
+			return fail_memory(s, err);
+		free(added->name);
+		added->name = name;
 		added->group_name = NULL;
 	}
 	return true;
