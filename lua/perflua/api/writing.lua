@@ -29,6 +29,12 @@ return {
       { "merge_callchains", "boolean?",
         "Puts the user's part of a call chain that was recorded later into its sample. Not for "
           .. "streams.", default = "false" },
+      { "every", "integer?",
+        "Keeps one of so many samples of each event, whose period is multiplied by that; where "
+          .. "samples have no periods, that of the attr.", default = "1" },
+      { "max_size", "integer?",
+        "Thins out samples, as `every` does, until the recording has no more bytes. Not for "
+          .. "streams.", default = "none", unit = "bytes" },
       { "force", "boolean?",
         "Replaces a file that exists, but never the recording that is read.",
         default = "false" },
@@ -119,6 +125,10 @@ return {
       { "unturned", "string[]", "Header features that are left out so." },
       { "unreadable", "string[]", "Header features that cannot be read, and are left out." },
       { "unfit", "string[]", "Header features that pipe mode cannot carry." },
+      { "every", "integer?", "Of how many samples one was kept; nil: all were." },
+      { "plain_bytes", "integer", "The size of the records before they are compressed.",
+        unit = "bytes" },
+      { "sample_bytes", "integer", "The size of samples among them.", unit = "bytes" },
       { "merged", "MergeSummary?", "How several recordings became one; nil: there was one." },
       { "scrubbed", "Scrubbed?", "What became of its data; nil unless it was scrubbed." },
     },

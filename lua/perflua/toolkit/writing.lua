@@ -24,6 +24,17 @@ function writing.with_options(more)
   return more
 end
 
+local units <const> = { [""] = 1, k = 1e3, m = 1e6, g = 1e9, t = 1e12 }
+
+---@param word string "20M", "1.5 GB"
+---@return integer? bytes
+function writing.size_of(word)
+  local number, unit = word:lower():match "^([%d.]+) ?([kmgt]?)b?$"
+  number = number and tonumber(number)
+  local bytes = number and number * units[unit]
+  return bytes and bytes >= 1 and bytes < 2 ^ 62 and math.floor(bytes) or nil
+end
+
 ---Checks the options of a tool, as its `prepare` (tools/init.lua). Returns those of
 ---Query:write(); or nil and what is wrong.
 ---@param args table
@@ -97,6 +108,10 @@ end
 local function notes(summary, selects, turns, paths)
   local lines = {}
   if summary.merged then note_merged(lines, summary.merged, paths) end
+  if summary.every then
+    lines[#lines + 1] = ("1 of %s of each event, with the period of all"):format(
+      amounts.count(summary.every, "sample"))
+  end
   note_chains(lines, summary)
   note_order(lines, summary)
   if summary.aux_records > 0 then

@@ -4,6 +4,7 @@ local core = require "perflua.core"
 local errors = require "perflua.errors"
 local output = require "perflua.table.output"
 local plan = require "perflua.plan"
+local thinned = require "perflua.write.thinned"
 local rules = require "perflua.write.rules"
 local errno, guard, usage_error = errors.errno, errors.guard, errors.usage_error
 
@@ -63,16 +64,22 @@ local function options_of(spec, options)
   described.order = described.sorts and "time" or "file"
   described.selects = spec.from ~= nil or spec.to ~= nil or spec.events ~= nil
     or #spec.filters > 0
+  described.every = check_number(options, "every", math.maxinteger)
+  described.max_size = check_number(options, "max_size", math.maxinteger)
+  described.selects = described.selects or described.every ~= nil
+    or described.max_size ~= nil
   described.scrub = options.scrub and rules.of(options.scrub)
   if options.scrub and (options.unwind or options.merge_callchains) then
     usage_error("write: scrub takes records as they are: unwind and write them first")
+  elseif options.scrub and (described.every or described.max_size) then
+    usage_error("write: scrub takes all samples: thin them out and write them first")
   end
   return described
 end
 
--- Writes to an open file, or to one at a path. Returns the summary; or nil, a message and a
--- code.
-local function write_to(spec, target, shown, options)
+-- Writes to an open file, or to one at a path; nil: only counts. Returns the summary; or nil, a
+-- message and a code.
+local function write_all(spec, target, shown, options)
   local summary, message, code = guard(core.write, spec.file, target, options)
   if not summary then
     if not math.type(code) then return nil, message, code end -- of the recording that is read
@@ -80,10 +87,29 @@ local function write_to(spec, target, shown, options)
   elseif options.selects and summary.samples == 0 then
     return nil, shown .. ": no sample is chosen: nothing is written", "ENODATA"
   end
+  summary.every = options.every
   return summary
 end
 
+-- Does the same, with as few samples as the options ask for.
+local function write_to(spec, target, shown, options)
+  if options.max_size then
+    local directory = options.directory
+    options.directory = nil -- it is counted as one file
+    local ok, message, code = thinned.fit(options, options.max_size, function()
+      return write_all(spec, nil, shown, options)
+    end)
+    if not ok then return nil, message, code end
+    options.directory = directory
+  end
+  return write_all(spec, target, shown, options)
+end
+
 local function check_stream(file, options)
+  if not file.size and options.max_size then
+    return nil, "max_size: how many samples fit is counted first, so it takes a recording that "
+      .. "can be read again: save the stream to a file", "ESPIPE"
+  end
   if file.size or not options.merge_callchains then return true end
   return nil, "merge_callchains: the user's part of a call chain comes after its sample, so it "
     .. "takes a recording that can be read again: save the stream to a file", "ESPIPE"
@@ -117,7 +143,8 @@ function write.query(spec, target, options)
   end
   local described = options_of(spec, options)
   if is_several(spec.file) and (described.selects or described.unwinds or described.joins
-    or described.scrub or described.big ~= nil) then
+    or described.scrub or described.big ~= nil or options.directory
+    or type(target) == "string" and target:find "./$") then
     usage_error("write() takes some records of one recording, or all of several as they are")
   end
   local ok, message, code = check_stream(spec.file, options)
