@@ -1,9 +1,10 @@
 -- Runs every tool over recordings in one process: perflua every_tool.lua SEED MUTATIONS PATH…
 --
--- Each recording is read as it is, or, of so many MUTATIONS, damaged in as many ways. Prints a
--- line before each run, so that the last one tells where the process ended, and below it what a
--- tool raised. Tools get their words from a command line, as users give them; what they print
--- is thrown away.
+-- Each recording is read as it is, or, of so many MUTATIONS, damaged in as many ways. Where
+-- there are many, command lines with the same tool take turns at them. Prints a line before
+-- each run, so that the last one tells where the process ended, and below it what a tool
+-- raised. Tools get their words from a command line, as users give them; what they print is
+-- thrown away.
 local files = require "spec.support.files"
 local output = require "perflua.table.output"
 local perflua = require "perflua"
@@ -31,6 +32,8 @@ local lines = {
     "timechart -o /dev/null", "timeline",
   "timeline --slice 1s --by comm --json", "timeline --by cpu", "wakers",
 }
+
+local MANY <const> = 8 -- recordings, or ways to damage one
 
 -- Reading the functions of the kernel that runs here takes longer than all else that is read,
 -- and is the same each time. So it is done once for a recording, and damaged ones have others.
@@ -106,9 +109,25 @@ local function run(line, path, out)
   output.failure = nil -- it would be the status of this script
 end
 
-local function run_all(name, path)
-  local out <close> = assert(io.open("/dev/null", "w"))
+-- Returns the command lines for the recording of this number: all, or of each tool the one
+-- whose turn it is.
+local function lines_for(number, takes_turns)
+  if not takes_turns then return lines end
+  local of_tool, chosen = {}, {}
   for _, line in ipairs(lines) do
+    local name = line:match "^%S+"
+    if not of_tool[name] then of_tool[#of_tool + 1], of_tool[name] = name, {} end
+    table.insert(of_tool[name], line)
+  end
+  for i, name in ipairs(of_tool) do
+    chosen[i] = of_tool[name][number % #of_tool[name] + 1]
+  end
+  return chosen
+end
+
+local function run_all(name, path, chosen)
+  local out <close> = assert(io.open("/dev/null", "w"))
+  for _, line in ipairs(chosen) do
     print("run", line, name)
     run(line, path, out)
   end
@@ -122,10 +141,10 @@ if mutations > 0 then kernel = write_kernel() end
 for i = 3, #arg do
   if mutations == 0 then
     kernel = copy_kernel_of(arg[i])
-    run_all(arg[i], arg[i])
+    run_all(arg[i], arg[i], lines_for(i, #arg > MANY))
   end
   for k = 1, mutations do
     files.write(path, damaged(files.read(arg[i]), seed + k))
-    run_all(("%s %d"):format(arg[i], seed + k), path)
+    run_all(("%s %d"):format(arg[i], seed + k), path, lines_for(i + k, mutations > MANY))
   end
 end
