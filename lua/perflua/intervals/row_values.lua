@@ -109,22 +109,8 @@ local function border(self, place, side, kind)
   return self:time(side, kind)
 end
 
--- Returns a tree that tells whether a span ended in a state.
-local function is_state(self, i)
-  return { op = "==", kind = "boolean", left = self:value_at(STATE, SPAN, "unsigned"),
-    right = { op = "const", kind = "natural", value = i - 1 } }
-end
-
 local own = {
-  state = function(self)
-    local all
-    for i, name in ipairs(self.pairing.states) do
-      local one = { op = "given", kind = "string", left = is_state(self, i),
-        right = { op = "const", kind = "string", value = name } }
-      all = all and { op = "either", kind = "string", left = all, right = one } or one
-    end
-    return all
-  end,
+  state = function(self) return self:value_at(STATE, SPAN, "string") end,
   start = function(self) return border(self, START, OPEN, "unsigned") end,
   stop = function(self) return border(self, STOP, CLOSE, "unsigned") end,
   duration = function(self) return self:value_at(DURATION, SPAN, "signed") end,
@@ -195,23 +181,6 @@ end
 
 local NOTHING = { op = "const", kind = "nil" }
 
--- Returns a tree for `state == 'running'`, and `~=`, which compares numbers; nil: the node is
--- none.
-function Rows:compared_state(node)
-  local ref, name = node.left.ref, node.right.value
-  if not ref or not ref.span or ref.span.own ~= "state"
-    or self:builder_of(ref) ~= self then
-    return nil
-  end
-  for i, known in ipairs(self.pairing.states) do
-    if known == name then
-      local tree = is_state(self, i)
-      tree.negated = node.negated
-      return tree
-    end
-  end
-end
-
 function Rows:node(node)
   if node.op == "field" then
     return read_field(self, node)
@@ -235,7 +204,7 @@ function Rows:node(node)
     local count = { op = "count", kind = node.kind, left = tested(of_record) }
     return self:asked(count, side, state)
   end
-  return node.op == "==" and self:compared_state(node) or self:mapped(node)
+  return self:mapped(node)
 end
 
 -- Returns the parts of a span's record: itself, or the fields that were asked for.

@@ -226,7 +226,7 @@ local function describe_pairs(self)
     sides = sides, opened = self.opened, waits = self.waits, time = self.time_column,
     inner = self.is_inner or nil, pairs_lost = self.pairing.pairs_lost, keys = keys,
     unfinished = self.pairing.unfinished and not self.at_once,
-    n_groups = number_of(), n_states = states and #states,
+    n_groups = number_of(), states = states,
     slice = cuts.slice, from = cuts.from, to = cuts.to,
     keeps_lost = self.pairing.keeps_lost,
     cpu = self.pairing.cpu and self:column_of(self.pairing.cpu, OPEN, true),

@@ -6,7 +6,7 @@
  *				group = 1 … n_groups | nil, state = 1 … n_states | nil,
  *				from = set of states, a bit each | nil,
  *				to = { i … } | nil } … },
- *		  n_groups = n | nil, n_states = n | nil,
+ *		  n_groups = n | nil, states = { name … } | nil,
  *		  slice = ns | nil, from = ns | nil, to = ns | nil,
  *		  opened = { { i, nil, state | nil } … } | nil,
  *		  inner = i | nil, waits = b, time = i,
@@ -41,6 +41,8 @@
 #include "pairs.h"
 
 #include <string.h>
+
+#include "trees_internal.h"
 
 #define MOST_KEYS 16
 
@@ -175,6 +177,24 @@ static void to_sides(lua_State *L, int keep, struct pq_pairing *how, int table, 
 	lua_settop(L, top);
 }
 
+/* Reads the names of the states, if there are any. [-0, +0] */
+static void to_states(lua_State *L, int keep, struct pq_pairing *how, int table)
+{
+	struct pq_value *states;
+	int top = lua_gettop(L);
+
+	if (lua_getfield(L, table, "states") != LUA_TNIL) {
+		how->n_states = (uint32_t)list_named(L, table, "states", PQ_MOST_SIDES);
+		how->states = states = pl_keep(L, keep, how->n_states * sizeof(*states));
+		for (uint32_t i = 0; i < how->n_states; i++) {
+			if (lua_rawgeti(L, -1, (lua_Integer)i + 1) != LUA_TSTRING)
+				luaL_error(L, "pairs: the name of a state is a text");
+			states[i] = pl_to_constant(L, keep);
+		}
+	}
+	lua_settop(L, top);
+}
+
 /* Returns the state of a value of a span, which is on top. [-0, +0] */
 static uint32_t to_state(lua_State *L, uint32_t n_states)
 {
@@ -271,10 +291,10 @@ static const struct pq_pairing *to_pairing(lua_State *L, int keep, int options,
 	}
 	how = pl_keep(L, keep, sizeof(*how));
 	how->time = place_named(L, table, "time", n);
-	how->n_states = (uint32_t)integer_named(L, table, "n_states", 0);
+	to_states(L, keep, how, table);
 	how->n_groups = (uint32_t)integer_named(L, table, "n_groups", 1);
-	if (how->n_states > PQ_MOST_SIDES || how->n_groups < 1 || how->n_groups > PQ_MOST_SIDES)
-		luaL_error(L, "pairs: too many states, or groups");
+	if (how->n_groups < 1 || how->n_groups > PQ_MOST_SIDES)
+		luaL_error(L, "pairs: too many groups");
 	how->slice = (uint64_t)integer_named(L, table, "slice", 0);
 	how->from = (uint64_t)integer_named(L, table, "from", 0);
 	how->to = (uint64_t)integer_named(L, table, "to", -1);

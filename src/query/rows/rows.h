@@ -53,7 +53,7 @@ enum pq_span_value {
 	PQ_SPAN_CUT,	/* true for a part of a span */
 	PQ_SPAN_END,	/* its stop, or the end of the recording */
 	PQ_SPAN_DURATION, /* ns from its start to its stop; absent if it is unfinished */
-	PQ_SPAN_STATE,	  /* number of the state in which it ends, from 0 on */
+	PQ_SPAN_STATE,	  /* name of the state in which it ends */
 	PQ_SPAN_KEY,
 };
 
@@ -132,6 +132,7 @@ struct pq_pairing {
 	 */
 	bool waits;
 	uint32_t n_states;
+	const struct pq_value *states; /* [n_states]: their names, which are texts */
 	/*
 	 * Spans are cut at multiples of `slice` (ns; 0: uncut), and clipped to the window from
 	 * `from` to `to` (0 and UINT64_MAX: unlimited).

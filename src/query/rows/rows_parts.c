@@ -159,7 +159,7 @@ void pq_part_value(const struct pq_pairs *pairs, const struct pq_phases *phases,
 		*out = (struct pq_value){ .type = PQ_BOOL, .u = part->is_cut };
 		return;
 	case PQ_SPAN_STATE:
-		out->u = last_state(phases, first, part);
+		*out = pairs->how->states[last_state(phases, first, part)];
 		return;
 	default:
 		out->u = time_in(phases, first, part, state);
