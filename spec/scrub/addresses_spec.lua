@@ -133,6 +133,27 @@ describe("an address in a scrubbed recording", function()
     assert.are.equal(expected.out, found.out)
   end)
 
+  it("stays in call chains only if it can be one", function()
+    for _, arch in ipairs { "x86_64", "aarch64", false } do
+      local b = builder.new {}
+      local event = b:event { name = "cycles", type = 0,
+        sample_type = { "ip", "tid", "callchain" } }
+      local text, cookie = string.unpack("<i8", "/usr/inc"), 0x0012000000000007
+      b:record("callchain_deferred", { cookie = cookie, ips = { FIRST, text } })
+      b:sample(event, { ip = FIRST, pid = 1, tid = 1,
+        callchain = { -128, KERNEL, -512, FIRST, text, -640, cookie } })
+      if arch then b:feature("arch", arch) end
+      local file <close> = assert(perflua.open(b:write()))
+      local path = scrubbed.write(file)
+      assert.is_nil(files.read(path):find("/usr/inc", 1, true))
+      local copy <close> = assert(perflua.open(path))
+      assert.are.same({ KERNEL, FIRST, 0 },
+        { table.unpack(chain_of(samples_of(copy)[1]), 1, 3) })
+      local bytes = string.pack("<i8i8", -640, cookie)
+      assert.is_truthy(files.read(path):find(bytes, 1, true))
+    end
+  end)
+
   it("is not made relative in what holds registers or stacks", function()
     local file <close> = assert(perflua.open(recording("little"):write()))
     assert.error_matches(function()

@@ -73,6 +73,13 @@ void pv_attr(uint8_t *bytes, size_t n);
  */
 bool pv_build_id(struct pv_scrubber *s, uint8_t *id, size_t n);
 
+/*
+ * Makes zeros of `n` entries of a call chain, from offset `at` of the record on, that cannot be
+ * addresses: where code keeps no frame pointers, the chain has words of the stack, such as
+ * texts. *rec then may be in s->room.
+ */
+void pv_clean_chain(struct pv_scrubber *s, struct pd_record *rec, uint32_t at, uint64_t n);
+
 /* Scrubs a sample, as pv_record(). */
 bool pv_sample(struct pv_scrubber *s, struct pd_record *rec);
 

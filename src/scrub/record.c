@@ -16,6 +16,7 @@ struct pv_scrubber *pv_scrubber_create(struct pd_file *file, struct pm_system *s
 				       const struct pv_rules *rules, const void *key, size_t n)
 {
 	bool moves = rules->of[PV_ADDRESSES] == PV_RELATIVE;
+	bool is_x86 = file->arch && strcmp(file->arch->name, "x86") == 0;
 	struct pv_scrubber *s = calloc(1, sizeof(*s));
 	const struct pd_field_names *names = &file->field_names;
 
@@ -30,6 +31,9 @@ struct pv_scrubber *pv_scrubber_create(struct pd_file *file, struct pm_system *s
 	s->name = pd_field_name_id(names, "name", 4);
 	s->has_formats = file->tracing && file->tracing->complete &&
 			 pd_file_feature(file, PD_FEATURE_TRACING_DATA);
+	/* x86 has user addresses of 47 bits; elsewhere kernels begin at 0xc000000000000000 */
+	s->impossible.from = UINT64_C(1) << (is_x86 ? 47 : 56);
+	s->impossible.to = is_x86 ? UINT64_C(0xff00000000000000) : UINT64_C(0xc000000000000000);
 	s->room = malloc(ROOM);
 	if (moves)
 		s->places = pv_places_create(system);
@@ -304,8 +308,14 @@ static bool scrub_header_feature(struct pv_scrubber *s, struct pd_record *rec)
 
 static bool scrub_deferred(struct pv_scrubber *s, struct pd_record *rec)
 {
+	enum {
+		COUNT = 16,
+		FIRST = 24
+	};
+
 	if (!scrub_plain(s, rec))
 		return false;
+	pv_clean_chain(s, rec, FIRST, pd_rec64(rec, COUNT));
 	if (s->places)
 		pv_move_deferred(s, rec);
 	return true;

@@ -37,8 +37,11 @@ struct pv_scrubber {
 	bool unread[PD_FEATURES]; /* features that cannot be read, and were left out */
 	bool failed;		  /* no memory */
 	/* private: */
-	uint8_t *room;			 /* a record in the making */
-	struct pv_places *places;	 /* NULL: addresses stay */
+	uint8_t *room;		  /* a record in the making */
+	struct pv_places *places; /* NULL: addresses stay */
+	struct {
+		uint64_t from, to; /* no address lies in from <= word < to */
+	} impossible;
 	uint64_t described[PD_FEATURES]; /* sizes of the features that were described, and 1 */
 	/* [n_plans], by event: how its raw data is scrubbed */
 	struct pv_plan **plans;
