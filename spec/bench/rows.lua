@@ -11,6 +11,7 @@ local query = require "spec.bench.query"
 local script = require "spec.bench.script"
 local stopwatch = require "spec.bench.stopwatch"
 local tools = require "perflua.tools"
+local write = require "spec.bench.write"
 
 local perflua = assert(os.getenv "PERFLUA", "start the benchmark by make bench")
 
@@ -96,6 +97,7 @@ function kinds.dump(add, recording, path)
 end
 
 kinds.script = script
+kinds.write = write
 for name, kind in pairs(query) do kinds["query_" .. name] = kind end
 
 function kinds.report(add, recording, path)
@@ -263,6 +265,7 @@ local all = {
   { "args", "sys" },
   { "syscalls", "sys" },
   { "sched", "sched" },
+  { "write", "flat", "cg" },
 }
 
 ---@param dir string # where the recordings are

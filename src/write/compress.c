@@ -89,6 +89,11 @@ bool pw_compress_flush(struct pw_compressor *c)
 	return !n || compress(c, c->block, n);
 }
 
+size_t pw_compress_room(const struct pw_compressor *c)
+{
+	return sizeof(c->block) - c->n;
+}
+
 bool pw_compress(struct pw_compressor *c, const void *record, size_t n)
 {
 	if (n > sizeof(c->block) - c->n && !pw_compress_flush(c))

@@ -20,6 +20,9 @@ struct pw_compressor;
 struct pw_compressor *pw_compressor_create(struct pw_output *out, int level, bool padded);
 void pw_compressor_destroy(struct pw_compressor *c);
 
+/* Returns how many bytes of records fit in the block that is filled. */
+size_t pw_compress_room(const struct pw_compressor *c);
+
 /* Returns the highest level of zstd. */
 int pw_compress_most(void);
 

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define CAPACITY ((size_t)1 << 20)
+/* runs of records that are larger are written from where they were read */
+#define CAPACITY ((size_t)128 << 10)
 
 bool pw_output_init(struct pw_output *out, int fd, bool swap)
 {

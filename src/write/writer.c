@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/vector.h"
-#include "perfdata/stream/reader.h"
 #include "directory.h"
 #include "sections.h"
 #include "turn.h"
@@ -299,6 +298,55 @@ bool pw_write_timed(struct pw_writer *w, const struct pd_record *rec, uint64_t t
 	if (w->how.sorts && !w->how.directory && w->out.at - w->round_at > ROUND &&
 	    !end_round(w, err))
 		return false;
+	return check_output(w, err);
+}
+
+bool pw_copies_runs(const struct pw_writer *w)
+{
+	return !w->how.selects && !w->how.sorts && !w->how.directory && !w->turns;
+}
+
+bool pw_write_run(struct pw_writer *w, struct pd_reader *reader, struct pd_error *err)
+{
+	struct pd_record rec = pd_reader_record(reader);
+	uint64_t time, first = UINT64_MAX, last = 0, samples = 0, sample_bytes = 0, records = 0;
+	const uint8_t *start;
+	struct pd_run run;
+	/* blocks that are compressed do not depend on those that are read */
+	size_t n = 0, most = w->compressor ? pw_compress_room(w->compressor) : SIZE_MAX;
+
+	pd_run_begin(&run, reader);
+	start = run.at;
+	for (; pd_run_has(&run, reader->swap); records++) {
+		pd_record_header(&rec, run.at, reader->swap, false);
+		if (rec.type >= PD_RECORD_USER || n + rec.size > most)
+			break;
+		rec.bytes = run.at;
+		if (rec.type == PD_RECORD_SAMPLE) {
+			samples++;
+			sample_bytes += rec.size;
+			if (pd_timestamp_of(&w->locator, &rec, &time)) {
+				first = time < first ? time : first;
+				last = time > last ? time : last;
+			}
+		}
+		n += rec.size;
+		pd_run_skip(&run, rec.size);
+	}
+	pd_run_end(&run, reader);
+	w->summary.records += records;
+	w->summary.samples += samples;
+	w->summary.sample_bytes += sample_bytes;
+	w->summary.plain_bytes += n;
+	w->in_round += records;
+	if (first <= last)
+		pd_time_range_widen(&w->summary.times, first, last);
+	if (!n)
+		return true;
+	if (!w->compressor)
+		pw_put(&w->out, start, n);
+	else if (!pw_compress(w->compressor, start, n))
+		return fail_memory(w, err);
 	return check_output(w, err);
 }
 

@@ -21,6 +21,7 @@
 #include "description.h"
 #include "perfdata/container/file.h"
 #include "perfdata/format/record.h"
+#include "perfdata/stream/reader.h"
 #include "perfdata/stream/timestamp.h"
 
 enum pw_byte_order {
@@ -114,6 +115,18 @@ bool pw_write(struct pw_writer *w, struct pd_record *rec, struct pd_error *err);
 /* Does the same for a record whose time the caller knows; `time` (ns) is 0 if it has none. */
 bool pw_write_timed(struct pw_writer *w, const struct pd_record *rec, uint64_t time,
 		    struct pd_error *err);
+
+/*
+ * Returns whether records are written as they come, so that pw_write_run() may be called where
+ * all are read in the order of the file.
+ */
+bool pw_copies_runs(const struct pw_writer *w);
+
+/*
+ * Adds the records of the kernel that follow in the reader's block, as far as they are beyond
+ * doubt, and moves the reader after them. Returns as pw_write().
+ */
+bool pw_write_run(struct pw_writer *w, struct pd_reader *reader, struct pd_error *err);
 
 /* Writes what follows the records. Returns false as pw_write() does. */
 bool pw_writer_finish(struct pw_writer *w, struct pd_error *err);

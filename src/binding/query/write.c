@@ -210,6 +210,19 @@ static bool open_rewriter(lua_State *L, struct pl_writing *writing,
 						 PD_NO_OFFSET, "no memory to rewrite records");
 }
 
+/*
+ * Adds the records after one that the cursor yielded, if all are written as they come. Returns
+ * false with *err.
+ */
+static bool add_run(struct pl_writing *writing, struct pl_cursor *cursor, struct pd_error *err)
+{
+	struct pd_walk *walk = &cursor->walk;
+
+	if (walk->state != PD_WALK_READING || walk->special || walk->options.on_sideband.call)
+		return true;
+	return pw_write_run(&writing->writer, &walk->reader, err);
+}
+
 /* Writes the records. Returns false with *err. */
 static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_error *err)
 {
@@ -219,6 +232,7 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 	struct pl_scrubbing *scrubbing = lua_touserdata(L, AT_SCRUBBING);
 	struct pd_record rec;
 	bool ok = open_rewriter(L, writing, cursor, err);
+	bool copies = pw_copies_runs(w) && !writing->rewriter && !scrubbing;
 	int got = 0;
 
 	while (ok && (got = pl_cursor_read(L, cursor, AT_CURSOR, &rec, err)) > 0) {
@@ -230,6 +244,8 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 			continue;
 		if (!scrubbing || pv_record(scrubbing->scrubber, &rec))
 			ok = add_record(writing, &rec, err);
+		if (ok && copies)
+			ok = add_run(writing, cursor, err);
 	}
 	if (ok && writing->rewriter) {
 		ok = pw_rewriter_finish(writing->rewriter, err);

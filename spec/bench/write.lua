@@ -1,0 +1,28 @@
+-- Recordings that are written, beside programs that copy or compress the same bytes.
+
+local stopwatch = require "spec.bench.stopwatch"
+
+local perflua = assert(os.getenv "PERFLUA", "start the benchmark by make bench")
+
+local has_zstd = stopwatch.output("command -v zstd || true") ~= ""
+
+return function(add, recording, path)
+  local copy = path .. ".copy"
+  local convert = { perflua, "convert", "--force", path, "-o", copy }
+  add {
+    "perflua convert", "cp", recording = recording, faster = 0.6,
+    ours = convert,
+    theirs = { "cp", path, copy },
+  }
+  add {
+    "perflua convert", "perf inject", recording = recording, faster = 1,
+    ours = convert,
+    theirs = { "perf", "inject", "-i", path, "-o", copy },
+  }
+  add {
+    "perflua convert --compress", "zstd -1", recording = recording, faster = 0.8,
+    ours = { perflua, "convert", "--force", "--compress", path, "-o", copy },
+    theirs = { "zstd", "-1", "-qf", path, "-o", copy },
+    absent = not has_zstd and "no zstd",
+  }
+end
