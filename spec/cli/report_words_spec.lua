@@ -27,7 +27,7 @@ local taken = {
   parent = "run", ["exclude-other"] = true, ["ignore-callees"] = "run",
   threads = false, ["switch-on"] = false, ["switch-off"] = false,
   ["show-on-off-events"] = false,
-  latency = false, parallelism = false, ["total-cycles"] = false,
+  latency = false, parallelism = false, ["total-cycles"] = false, ["raw-trace"] = true,
   ["hide-unresolved"] = true, ["symbol-filter"] = "main", ns = true, verbose = false,
 }
 
@@ -35,7 +35,7 @@ local refused = {
   "addr2line", "asm-raw", "branch-history", "demangle-kernel",
   "disable-order", "disassembler-style",
   "gtk", "ignore-vmlinux", "itrace", "modules", "objdump",
-  "percent-type", "prefix", "prefix-strip", "pretty", "raw-trace", "samples",
+  "percent-type", "prefix", "prefix-strip", "pretty", "samples",
   "show-ref-call-graph", "source",
   "stitch-lbr", "tui",
 }
@@ -173,6 +173,21 @@ describe("perflua report", function()
       .. "        LOST_SAMPLES events:          7\n$", report("--stats", b:write()).out)
     b:feature("auxtrace", "")
     assert.matches("^\nAggregated stats: %(excludes AUX area", report("--stats", b:write()).out)
+  end)
+
+  it("prints the fields of tracepoints with --raw-trace", function()
+    local calls = files.fixture "calls.perf.data"
+    local function shown(...)
+      local out = report("-q", "-s", "trace", "--where", "args.id == 9 and event == '*enter'",
+        "--count", "1", calls, ...).out
+      return out:match "^ *%S+  (.-) *\n"
+    end
+    assert.are.equal("NR 9 (0, 2000, 3, 22, ffffffff, 0)", shown())
+    -- as perf 7.3 prints it
+    assert.are.equal(" id=9 args=ARRAY[00, 00, 00, 00, 00, 00, 00, 00, 00, 20, 00, 00, 00, 00, "
+      .. "00, 00, 03, 00, 00, 00, 00, 00, 00, 00, 22, 00, 00, 00, 00, 00, 00, 00, ff, ff, ff, "
+      .. "ff, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00]", shown "--raw-trace")
+    assert.matches("Overhead  Trace output", report("-s", "trace", calls).out, 1, true)
   end)
 
   it("takes the samples of functions and sockets that are asked for", function()

@@ -336,10 +336,11 @@ static void get_message(struct pm_resolver *r, const struct pd_record *rec,
 			const struct pd_asked *asked, struct pd_value *out)
 {
 	/* follow the newest perf */
-	unsigned as = PD_TEXT_ARRAY_AS_KERNEL | PD_TEXT_CONVERSIONS;
+	unsigned as = asked->field == PD_SYS_RAW_MESSAGE ?
+			      PD_TEXT_AS_FIELDS :
+			      PD_TEXT_ARRAY_AS_KERNEL | PD_TEXT_CONVERSIONS;
 	struct pd_text text;
 
-	(void)asked;
 	if (!pm_message(r, rec, as, &text))
 		return;
 	out->type = PD_STR;
@@ -382,6 +383,7 @@ void pm_field(struct pm_resolver *r, const struct pd_record *rec, const struct p
 		[PD_SYS_MACHINE_PID] = get_guest,
 		[PD_SYS_VCPU] = get_guest,
 		[PD_SYS_MESSAGE] = get_message,
+		[PD_SYS_RAW_MESSAGE] = get_message,
 	};
 	uint32_t field = asked->field; /* *out may hold *asked */
 	struct pd_asked copy = *asked;

@@ -143,8 +143,11 @@ local classes = {
       last,
       { "share", "Adds the sum of a field in percent of the event's total.", step = "after",
         column = "share_FIELD", params = {
-        FIELD },
-        returns = QUERY, errors = UNGROUPED .. ", " .. UNKNOWN },
+        FIELD, { "whole", "string?",
+          "\"absolute\": of all samples of the event, whatever filters leave of them, as perf "
+            .. "report has it", default = "\"relative\", of those that the query reads" } },
+        returns = QUERY, errors = UNGROUPED .. ", " .. UNKNOWN
+          .. ", \"absolute\" of spans or of a stream" },
       { "max_by",
         "Adds the value of a field in the record in which another is greatest; of several such "
           .. "records in the first.", step = "after", column = "max_by_FIELD",

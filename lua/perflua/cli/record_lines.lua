@@ -11,7 +11,8 @@ local KNOWN = { "symbol", "symoff", "dso", "srcline", "stack", "syscall", "messa
 
 -- Fields that repeat these for other programs, and bytes.
 local hidden = { parent = true, comm_nodigit = true, annotated_stack = true, frames = true,
-  unresolved = true, symbol_size = true, dso_size = true, map = true, args = true,
+  unresolved = true, raw_message = true,
+  symbol_size = true, dso_size = true, map = true, args = true,
   srcfile = true, insn = true, insnlen = true, disasm = true, srccode = true }
 
 -- Returns the value of a field as text; nil if the record has none.

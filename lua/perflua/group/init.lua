@@ -1,6 +1,7 @@
 -- The grouped half of a Query's description: its keys, its columns, and the Table it ends in.
 
 local usage_error = require("perflua.errors").usage_error
+local absolute = require "perflua.group.absolute"
 local aggregate = require "perflua.group.aggregate"
 local columns_of = require "perflua.group.columns"
 local core = require "perflua.core"
@@ -164,7 +165,9 @@ end
 function group.table(spec)
   local empty, columns = empty_table(spec) -- raises before anything is read
   local data = empty.data
+  local is_absolute = absolute.is_asked(columns)
   data.result, data.events, data.whole = result_of(spec, columns)
+  if is_absolute then data.whole = absolute.whole(spec, columns) end
   data.distinctions = data.events and distinctions_of(spec)
   data.interrupted, data.is_unnamed = interrupted.part()
   data.counts = counts.copy(spec.counts)

@@ -99,6 +99,18 @@ function Measured:weight(field)
   return derive(self, group.weighted(spec_of(self), field))
 end
 
+---@param field string
+---@param whole "absolute"|"relative"|nil of all samples of the event, whatever conditions leave
+--- of them; default: of those that the query reads
+---@return perflua.Query
+function Measured:share(field, whole)
+  if field == nil then usage_error("share: a field's name expected, got none") end
+  if whole ~= nil and whole ~= "absolute" and whole ~= "relative" then
+    usage_error("share: \"absolute\" or \"relative\" expected, got %s", tostring(whole))
+  end
+  return measure(self, "share", field, whole == "absolute" and whole or nil)
+end
+
 -- Those that depend on the order of records have methods that without a field are not measures.
 for name, row in pairs(measures) do
   if row.takes and not row.ordered and not Measured[name] then

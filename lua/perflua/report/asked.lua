@@ -221,6 +221,7 @@ function asked.settings(args, events, where)
     return nil, "--show-on-off-events: --switch-on and --switch-off name these events"
   end
   settings.query.is_named = args["hide-unresolved"]
+  settings.query.is_raw = args["raw-trace"]
   message = parse_columns(args, settings, {}) or parse_parallelism(args, settings)
     or parse_numbers(args, settings)
   if message then return nil, message end

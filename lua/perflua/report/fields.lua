@@ -79,7 +79,7 @@ function fields.of(query, sort, options)
     if name == "type" then usage_error("%s", spec_of(query).scope.unanswered(name)) end
     local expression = name == "time"
       and ("bucket(time, %d)"):format(options.quantum or TIME_QUANTUM)
-      or branch and branch.of or nil
+      or branch and branch.of or name == "trace" and options.is_raw and "raw_message" or nil
     local counted = fields.in_two_passes(name, spec_of(query).file, options)
     local ref = counted or find_ref(spec_of(query).scope, expression or name)
     if ref.kind == "view" then

@@ -130,7 +130,7 @@ end
 ---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any:
 --- boolean?, health: table?, quantum: integer?, branches: boolean?, graph: table?,
 --- percentage: string?, is_explained: boolean?, padded: boolean?, extra: string[]?, group: any,
---- parallelism: integer[][]? }
+--- parallelism: integer[][]?, is_raw: boolean? }
 --- percentage: "relative" or, of a stream, nil: shares are of the samples that meet the
 --- conditions; is_explained: nothing is read, for report.reading(); padded: see thread_key;
 --- children: nil does as perf, which adds up callers where there are call chains; any: fields
@@ -143,6 +143,7 @@ end
 --- without_inlined: chains have no inlined functions;
 --- switched: of report/switched.lua, events between which samples count;
 --- parallelism: numbers of threads, of which one runs when a sample that counts was taken;
+--- is_raw: `trace` has the names and values of fields;
 --- max_stack: frames of a call chain that count; by_weight: shares are of weights
 ---@return table # for report.read; raises what is wrong with the options
 function prepared.of(file, options)

@@ -16,6 +16,7 @@ local headings = {
   srcline = "Source:Line", cpu = "CPU",
   cgroup_path = "Cgroup", cgroup_id = "cgroup id (dev/inode)",
   symbol_daddr = "Data Symbol", dso_daddr = "Data Object",
+  trace = "Trace output",
   comm_nodigit = "CommandNoDigit", srcfile = "Source File", symbol_size = "Symbol size",
   dso_size = "DSO size", parent = "Parent symbol", mem = "Memory access", tlb = "TLB access",
   dcacheline = "Data Cacheline", phys_daddr = "Data Physical Address",

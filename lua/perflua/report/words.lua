@@ -29,7 +29,6 @@ words.refused = {
   ["show-ref-call-graph"] = "--call-graph draws the call chains that an event has",
   ["branch-history"] = BRANCHES, ["stitch-lbr"] = BRANCHES,
   ["disable-order"] = "perflua dump prints records in the order of the file",
-  ["raw-trace"] = "--sort args.NAME shows an argument as it was recorded",
   ["demangle-kernel"] = "--no-demangle shows names as they are in binaries",
   ["ignore-vmlinux"] = "--kallsyms FILE names functions of the kernel",
   modules = "symbols of modules are read where their files are", m = "symbols of modules are "

@@ -89,6 +89,7 @@ local tool = {
     ["symbol-filter"] = { "TEXT", "only samples in functions with TEXT in their names" },
     ["socket-filter"] = { "N", "only samples on this processor socket" },
     quiet = "print rows alone, without the lines that begin with #",
+    ["raw-trace"] = "show the field trace as the names and values that were recorded",
     ns = "show the field time in nanoseconds",
     fields = { "FIELDS", "show these columns in this order: fields as for --sort, and "
       .. table.concat(columns.names, ", "), values = columns.names, fields = true },

@@ -72,6 +72,7 @@ enum pd_system_field {
 	PD_SYS_MACHINE_PID,
 	PD_SYS_VCPU,
 	PD_SYS_MESSAGE,
+	PD_SYS_RAW_MESSAGE,
 };
 
 /* Limits; the compiler checks the tables against them. */

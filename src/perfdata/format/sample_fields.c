@@ -283,6 +283,10 @@ const struct pd_field pd_sample_fields[] = {
 	{ OF_SYSTEM(STR, "message", MESSAGE,
 		    "A tracepoint's formatted text, as perf script shows it."),
 	  .part = PD_PART_RAW },
+	{ OF_SYSTEM(STR, "raw_message", RAW_MESSAGE,
+		    "The fields of a tracepoint, name=value, as perf report --raw-trace shows "
+		    "them."),
+	  .part = PD_PART_RAW },
 	END_OF_FIELDS,
 };
 

@@ -314,23 +314,24 @@ static bool print_steps(struct pd_printer *printer, const struct pd_program *pro
 bool pd_message(struct pd_printer *printer, const struct pd_tracepoint *tracepoint,
 		const uint8_t *raw, uint32_t n, struct pd_text *out)
 {
+	bool as_fields = printer->text & PD_TEXT_AS_FIELDS;
 	const struct pd_program *program = find_program(printer, tracepoint);
 	struct pb_string *line = &printer->line;
 
 	if (!program)
 		return false;
 	pb_string_clear(line);
-	if (program->wrong || !print_steps(printer, program, raw, n)) {
+	if (as_fields || program->wrong || !print_steps(printer, program, raw, n)) {
 		pb_string_clear(line);
-		pb_string_put(line,
-			      program->wrong ? "[FAILED TO PARSE]" : ""); /* perf's text */
+		pb_string_put(line, program->wrong && !as_fields ? "[FAILED TO PARSE]" : "");
 		fields_print(line, tracepoint, raw, n);
 		line->failed = false; /* a line that is too long is cut */
 	}
 	if (!pb_string_end(line))
 		return false;
 	/* a C text ends at a NUL, which only %c can print */
-	*out = (struct pd_text){ line->p, program->has_char ? strlen(line->p) : line->n };
+	*out = (struct pd_text){ line->p,
+				 program->has_char && !as_fields ? strlen(line->p) : line->n };
 	return true;
 }
 

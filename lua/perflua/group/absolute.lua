@@ -1,0 +1,71 @@
+-- Shares of all samples of an event, whatever the conditions of a query leave of them: those of
+-- share(f, "absolute"). They take a pass of their own.
+
+local aggregate = require "perflua.group.aggregate"
+local core = require "perflua.core"
+local usage_error = require("perflua.errors").usage_error
+
+local absolute = {}
+
+---@param columns table[] measures of a query
+---@return boolean # whether shares are absolute; raises if some are, and others not
+function absolute.is_asked(columns)
+  local n, all = 0, 0
+  for _, column in ipairs(columns) do
+    all = all + (column.measure == "share" and 1 or 0)
+    n = n + (column.measure == "share" and column.option == "absolute" and 1 or 0)
+  end
+  if n > 0 and n < all then
+    usage_error("share: absolute and relative shares cannot stand side by side")
+  end
+  return n > 0
+end
+
+-- Returns the spec of all samples: conditions are left out, but not windows of time.
+local function spec_of_all(spec)
+  local kept = {}
+  for _, filter in ipairs(spec.filters) do
+    if filter.is_window then kept[#kept + 1] = filter end
+  end
+  return setmetatable({ filters = kept }, { __index = function(_, name)
+    return name ~= "unnest" and spec[name] or nil
+  end })
+end
+
+---@param spec table
+---@param columns table[] measures of the query
+---@return table[] # sums as of table/whole.lua; raises where the recording cannot be read twice
+function absolute.whole(spec, columns)
+  if spec.reader then usage_error("share: absolute shares are of samples, not of spans") end
+  if not spec.file.size then
+    usage_error("share: absolute shares take two passes, and a stream can be read only once")
+  end
+  local summed, shown, list, seen = {}, { { name = "index", key = 1 } }, {}, {}
+  for _, column in ipairs(columns) do
+    if column.measure == "share" then
+      summed[#summed + 1] = { name = column.name, measure = "sum", ref = column.ref,
+        kind = column.kind }
+      shown[#shown + 1] = { name = tostring(#summed), measure = #summed }
+    end
+  end
+  local result = aggregate(spec_of_all(spec),
+    { { ref = spec.scope:ref "event.index", at = 1 } }, summed)
+  local view = core.result_view(result, { columns = shown })
+  local sums = {}
+  for i = 1, #view do
+    local row = core.view_row(view, i)
+    sums[row.index or 0] = row
+  end
+  for _, event in ipairs(spec.scope:events()) do
+    seen[event.name] = (seen[event.name] or 0) + 1
+    local row = sums[event.index]
+    if row then
+      local one = { event = event.name, nth = seen[event.name] }
+      for n = 1, #summed do one[n] = row[tostring(n)] end
+      list[#list + 1] = one
+    end
+  end
+  return list
+end
+
+return absolute
