@@ -36,8 +36,9 @@ local modules = {
     "build_id demangle elf elf_parts elf_placing file interrupt table text" },
   { "symbols/jit", "base symbols/elf", "jitdump perfmap" },
   { "symbols", "base symbols/elf symbols/jit",
-    "code dso find internal load memo source symbols" },
+    "bundle code dso find internal load memo source symbols" },
   { "symbols/lines", "base symbols/elf symbols", "lines" },
+  { "pack", "base symbols symbols/jit symbols/lines", "pack" },
   { "disasm", "base", "disasm" },
   { "machine/maps", "base symbols", "maps" },
   { "machine",
@@ -75,8 +76,8 @@ local modules = {
     "export spans" },
   { "annotate", "symbols query/group", "functions" },
   { "binding",
-    "base perfdata/format perfdata/tracepoint analysis symbols machine query export stats "
-      .. "disasm",
+    "base perfdata/format perfdata/tracepoint analysis symbols pack machine query export "
+      .. "stats disasm",
     "frame functions handle pass_progress record stack system timing value writer" },
   { "binding/query",
     "base perfdata/format symbols symbols/lines query result compare script sqlite export "
@@ -137,9 +138,10 @@ local lua_modules = {
   { "map", "core errors meta query recording table text", "handlers jobs result run segments" },
   { "address", "core table text", "init show" },
   { "toolkit",
-    "core diff doctor errors file filter flame group meta perflua query recording table text",
-    "change_graph described explained folded_rows folding recordings samples sides symbols "
-      .. "topics unchosen writing" },
+    "core diff doctor errors file filter flame group meta perflua query recording table text "
+      .. "write",
+    "change_graph described explained folded_rows folding names recordings samples sides "
+      .. "symbols topics unchosen writing" },
   { "timechart", "core file flame text toolkit waits", "init svg" },
   { "browse", "annotate core errors report screen table text", "init" },
   { "tools",

@@ -23,7 +23,7 @@ end
 local targets =
   "file nomem pipe directory several script feature sample tracing args message filter expr "
     .. "query "
-  .. "table result kallsyms perfmap jitdump elf disasm write scrub"
+  .. "table result kallsyms perfmap jitdump bundle elf disasm write scrub"
 for target in targets:gmatch "%S+" do
   os.execute("rm -rf " .. files.quote(root .. "/" .. target))
   assert(os.execute("mkdir -p " .. files.quote(root .. "/" .. target)))
@@ -416,6 +416,18 @@ for _, endian in ipairs { "little", "big" } do
   write("jitdump", endian, jitdump(records, { endian = endian }))
   write("jitdump", endian .. "cycles", jitdump(records, { endian = endian, flags = 1 }))
 end
+
+-- Parts of a binary in a bundle, a kind before them: see symbols/bundle.h.
+local function part(number, bytes) return string.char(number, #bytes) .. bytes end
+local functions = part(2, "\2\1\4\2\5\8\16\3\5")
+local lines = part(4, "\2\1\2\2\3\4\12\2\3\4\13\1\1\0\3\3\7")
+local rule, no_rule = "\7\0\7\0\8", "\16\2\0\0\120"
+local cfi = part(5, "\62\1\1\1\16\0\0\0\3\0\1\0" .. rule .. "\34\8\0\0"
+  .. "\2\1\0\2\0\1\2\8ABCDEFGH") .. part(9, no_rule)
+local jit = part(3, "\62\0\2\1\8\2\5\10\0\0\8\3\5\20\1")
+write("bundle", "file", "\0" .. part(1, "\1\0\16\16") .. functions .. lines .. cfi)
+write("bundle", "kernel", "\1" .. functions .. lines)
+write("bundle", "jit", "\4" .. functions .. jit)
 
 local builder_elf = require "spec.support.builder_elf"
 for _, endian in ipairs { "little", "big" } do

@@ -3,6 +3,7 @@
  */
 #include <limits.h>
 
+#include "symbols/bundle.h"
 #include "system.h"
 #include "value.h"
 #include "functions.h"
@@ -65,12 +66,16 @@ static void set_symbols(lua_State *L, struct ps_dso *dso)
 		pl_set_string(L, "symbol_file", path);
 		pl_set_string(L, "found", origin_of(dso, path));
 		pl_set_string(L, "mapped_file", dso->runtime);
+		if (dso->packed)
+			pl_set_string(L, "proof", dso->packed->proof);
 		if (ps_dso_is_unproven(dso)) {
 			lua_pushboolean(L, true);
 			lua_setfield(L, -2, "unproven");
 		}
 		if (ps_dso_debug_file(dso, debug, sizeof(debug)))
 			pl_set_string(L, "debug_file", debug);
+		else if (dso->packed)
+			pl_set_string(L, "debug_file", dso->packed->debug);
 	}
 	pl_set_string(L, "reason", dso->reason);
 	push_verdicts(L, dso);

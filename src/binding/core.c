@@ -192,6 +192,8 @@ int luaopen_perflua_core(lua_State *L)
 		{ "sha256", pl_sha256 },
 		{ "writer", pl_push_writer },
 		{ "compress_most", pl_compress_most },
+		{ "collect", pl_file_collect },
+		{ "pack", pl_file_pack },
 		{ "reads", pl_file_reads },
 		{ "hex", core_hex },
 		{ "columns", core_columns },

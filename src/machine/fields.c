@@ -224,15 +224,11 @@ static void get_dso_size(struct pm_resolver *r, const struct pd_record *rec,
 			 const struct pd_asked *asked, struct pd_value *out)
 {
 	const struct pm_map *map = pm_asked_map(r, rec, asked);
-	const struct ps_table *table;
 
 	if (!map)
 		return;
-	table = &map->dso->table;
-	if (map->dso->id.kind == PS_KERNEL && ps_dso_load(map->dso) && map->dso->kallsyms &&
-	    table->n)
-		set_field_integer(out, PD_UINT,
-				  table->symbols[table->n - 1].end - table->symbols[0].start);
+	if (map->dso->id.kind == PS_KERNEL && ps_dso_load(map->dso) && map->dso->listed)
+		set_field_integer(out, PD_UINT, map->dso->listed);
 	else
 		pm_map_member(map, PD_SYS_MAP_LEN, out);
 }

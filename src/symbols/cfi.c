@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/vector.h"
+#include "bundle.h"
 #include "symbols/elf/elf.h"
 #include "symbols/elf/elf_parts.h"
 #include "find.h"
@@ -20,7 +21,9 @@
 
 struct ps_cfi {
 	struct ps_dso *dso;
-	struct ps_elf file, debug; /* the mapped file, and its debug information */
+	bool is_packed;		     /* rows and bytes are those of a bundle, and all known */
+	struct ps_memo packed_bytes; /* address and number → bytes */
+	struct ps_elf file, debug;   /* the mapped file, and its debug information */
 	bool has_debug, asked_debug;
 	uint16_t machine;
 	Dwarf *dwarf;
@@ -62,6 +65,108 @@ static bool try_file(void *arg, const struct ps_candidate *candidate)
 	return false;
 }
 
+static bool take_rule(struct pb_cursor *c, unsigned n_ops, struct ps_rule *rule)
+{
+	uint64_t value;
+
+	rule->reg = pb_take8(c);
+	rule->kind = pb_take8(c);
+	rule->from = pb_take8(c);
+	rule->n_ops = pb_take8(c);
+	value = ps_take_number(c);
+	rule->value = (int32_t)(uint32_t)value;
+	if (rule->kind < PS_EXPRESSION)
+		return rule->reg < PS_REGISTERS && rule->from < PS_REGISTERS;
+	return rule->kind <= PS_AT_EXPRESSION && rule->reg < PS_REGISTERS && value <= n_ops &&
+	       rule->n_ops <= n_ops - value;
+}
+
+/*
+ * Takes a row: number of rules, number of operations, return address, 1 for a signal frame,
+ * lost registers, the CFA, the rules, the operations. Returns false if it is none, or without
+ * memory.
+ */
+static bool take_row(struct pb_cursor *c, struct ps_row **ret)
+{
+	unsigned n_rules = pb_take8(c), n_ops = pb_take8(c);
+	size_t size = sizeof(**ret) + n_rules * sizeof(struct ps_rule) +
+		      n_ops * sizeof(struct ps_op);
+	struct ps_row *row = n_rules <= PS_REGISTERS && !c->failed ? calloc(1, size) : NULL;
+	struct ps_op *ops;
+	bool ok;
+
+	if (!row)
+		return false;
+	row->size = (uint32_t)size;
+	row->n_rules = (uint16_t)n_rules;
+	row->ra = pb_take8(c);
+	row->signal = pb_take8(c);
+	row->lost = ps_take_number(c);
+	ok = row->ra < PS_REGISTERS && take_rule(c, n_ops, &row->cfa);
+	for (unsigned i = 0; ok && i < n_rules; i++)
+		ok = take_rule(c, n_ops, &row->rules[i]);
+	ops = (struct ps_op *)(row->rules + n_rules);
+	for (unsigned i = 0; ok && i < n_ops; i++) {
+		ops[i].atom = ps_take_number(c);
+		ops[i].number = ps_take_number(c);
+		ops[i].number2 = ps_take_number(c);
+		ops[i].offset = ps_take_number(c);
+	}
+	*ret = row;
+	if (ok && !c->failed)
+		return true;
+	free(row);
+	return false;
+}
+
+/*
+ * Reads the CFI of a bundle: machine; number of rows, and the rows; number of addresses, of
+ * each the distance and the number of its row; number of pieces, of each the distance of its
+ * address, its length and the bytes.
+ */
+static bool read_packed_cfi(struct ps_cfi *cfi, struct pb_cursor *c)
+{
+	uint64_t address = 0;
+
+	cfi->machine = (uint16_t)ps_take_number(c);
+	for (size_t n = ps_take_count(c); n; n--) {
+		if (!pb_reserve(cfi->rows, cfi->n_rows, cfi->rows_room) ||
+		    !take_row(c, &cfi->rows[cfi->n_rows]))
+			return false;
+		cfi->n_rows++;
+	}
+	for (size_t n = ps_take_count(c); n; n--) {
+		uint64_t row;
+
+		address += ps_take_number(c);
+		row = ps_take_number(c);
+		if (row >= cfi->n_rows || !ps_memo_put(&cfi->known, address, 0, cfi->rows[row]))
+			return false;
+	}
+	address = 0;
+	for (size_t n = ps_take_count(c); n; n--) {
+		const uint8_t *bytes;
+		uint64_t size;
+
+		address += ps_take_number(c);
+		size = ps_take_number(c);
+		bytes = pb_take(c, size);
+		if (!bytes || !ps_memo_put(&cfi->packed_bytes, address, size, bytes))
+			return false;
+	}
+	return !c->failed;
+}
+
+/* Takes the CFI of a bundle. Returns false if there is none. */
+static bool open_packed(struct ps_cfi *cfi)
+{
+	const struct ps_packed *packed = ps_dso_packed(cfi->dso);
+	struct pb_cursor c;
+
+	cfi->is_packed = true;
+	return packed && ps_packed_read(packed, PS_PACKED_CFI, &c) && read_packed_cfi(cfi, &c);
+}
+
 struct ps_cfi *ps_cfi_create(struct ps_dso *dso)
 {
 	struct ps_cfi *cfi = calloc(1, sizeof(*cfi));
@@ -72,17 +177,21 @@ struct ps_cfi *ps_cfi_create(struct ps_dso *dso)
 	if (!cfi)
 		return NULL;
 	cfi->dso = dso;
+	cfi->file.fd = -1;
 	/* the kernel's own image is not a file: the dso knows where it was written */
 	if (dso->id.kind == PS_VDSO)
 		ps_dso_load(dso);
-	if (!open_as(&cfi->file, dso, ps_dso_runtime(dso)) &&
-	    !(ps_is_proven(dso, &doubt) && ps_find(dso, try_file, &search))) {
-		free(cfi);
+	if (open_as(&cfi->file, dso, ps_dso_runtime(dso)) ||
+	    (ps_is_proven(dso, &doubt) && ps_find(dso, try_file, &search))) {
+		if (gelf_getehdr(cfi->file.elf, &ehdr))
+			cfi->machine = ehdr.e_machine;
+		cfi->eh = dwarf_getcfi_elf(cfi->file.elf);
+	} else if (!open_packed(cfi)) {
+		ps_cfi_destroy(cfi);
 		return NULL;
 	}
-	if (gelf_getehdr(cfi->file.elf, &ehdr))
-		cfi->machine = ehdr.e_machine;
-	cfi->eh = dwarf_getcfi_elf(cfi->file.elf);
+	if (dso->asked)
+		ps_note_machine(dso->asked, cfi->machine);
 	return cfi;
 }
 
@@ -102,6 +211,7 @@ void ps_cfi_destroy(struct ps_cfi *cfi)
 	if (!cfi)
 		return;
 	forget_rows(cfi);
+	ps_memo_deinit(&cfi->packed_bytes);
 	if (cfi->eh)
 		dwarf_cfi_end(cfi->eh);
 	if (cfi->dwarf)
@@ -117,10 +227,26 @@ uint16_t ps_cfi_machine(const struct ps_cfi *cfi)
 	return cfi->machine;
 }
 
+static bool read_cfi_bytes(const struct ps_cfi *cfi, uint64_t address, void *bytes, size_t n)
+{
+	const void *packed;
+
+	if (!cfi->is_packed)
+		return address <= INT64_MAX &&
+		       pread(cfi->file.fd, bytes, n, (off_t)address) == (ssize_t)n;
+	packed = ps_memo_get(&cfi->packed_bytes, address, n);
+	if (packed)
+		memcpy(bytes, packed, n);
+	return packed;
+}
+
 bool ps_cfi_bytes(const struct ps_cfi *cfi, uint64_t address, void *bytes, size_t n)
 {
-	return address <= INT64_MAX &&
-	       pread(cfi->file.fd, bytes, n, (off_t)address) == (ssize_t)n;
+	bool read = read_cfi_bytes(cfi, address, bytes, n);
+
+	if (read && cfi->dso->asked)
+		ps_note_bytes(cfi->dso->asked, address, bytes, n);
+	return read;
 }
 
 static bool has_debug_frame(Elf *elf)
@@ -142,7 +268,7 @@ static void open_debug(struct ps_cfi *cfi)
 	cfi->asked_debug = true;
 	if (!has_debug_frame(elf)) {
 		ps_dso_load(dso);
-		cfi->has_debug = open_as(&cfi->debug, dso, dso->path);
+		cfi->has_debug = !dso->packed && open_as(&cfi->debug, dso, dso->path);
 		elf = cfi->has_debug ? cfi->debug.elf : NULL;
 		if (!elf || !has_debug_frame(elf))
 			return;
@@ -316,13 +442,13 @@ static const struct ps_row *build_row(struct ps_cfi *cfi, uint64_t address)
 	return row;
 }
 
-const struct ps_row *ps_cfi_row(struct ps_cfi *cfi, uint64_t address)
+static const struct ps_row *find_row(struct ps_cfi *cfi, uint64_t address)
 {
 	static const struct ps_row nothing; /* stands for an address without a row */
 	const struct ps_row *row = ps_memo_get(&cfi->known, address, 0);
 	uint64_t in_file;
 
-	if (row)
+	if (row || cfi->is_packed)
 		return row == &nothing ? NULL : row;
 	/*
 	 * addresses outside the file are not remembered: a recording could ask for any number
@@ -334,5 +460,14 @@ const struct ps_row *ps_cfi_row(struct ps_cfi *cfi, uint64_t address)
 		forget_rows(cfi);
 	row = build_row(cfi, in_file);
 	ps_memo_put(&cfi->known, address, 0, row ? row : &nothing);
+	return row;
+}
+
+const struct ps_row *ps_cfi_row(struct ps_cfi *cfi, uint64_t address)
+{
+	const struct ps_row *row = find_row(cfi, address);
+
+	if (row && cfi->dso->asked)
+		ps_note_row(cfi->dso->asked, address, row);
 	return row;
 }

@@ -237,6 +237,8 @@ bool ps_dso_code(struct ps_dso *dso, const struct ps_symbol *symbol, struct ps_c
 		*reason = "the recording does not have the code of this program";
 	else if (dso->id.kind == PS_JIT)
 		found = read_jit(&asked, symbol, code, reason);
+	else if (dso->packed && !dso->runtime)
+		*reason = "the bundle has its names alone";
 	else if (dso->list || dso->kallsyms) {
 		if (dso->id.kind == PS_MODULE)
 			asked.start += dso->id.start;

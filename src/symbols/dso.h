@@ -79,7 +79,8 @@ struct ps_dso {
 	enum ps_state state;
 	struct ps_table table;
 	/* Files that the symbols come from; the strings are the store's. */
-	const char *path; /* the file with the symbol table, maybe a debug file */
+	/* the file with the symbol table, maybe a debug file; with `packed` as it was there */
+	const char *path;
 	/* was mapped: its program headers say where; may be `path` */
 	const char *runtime;
 	/* for PS_MODULE: a list of the kernel's symbols that has the module's; may be NULL */
@@ -91,6 +92,8 @@ struct ps_dso {
 	struct ps_segment *segments;
 	size_t n_segments;
 	uint64_t bias; /* for PS_KERNEL: address in the file + bias = address in the dso */
+	/* for PS_KERNEL: bytes from the first to the last symbol of its list; 0: it had none */
+	uint64_t listed;
 	struct ps_mapping *mappings; /* [n_mappings]: different ones, for PS_USER */
 	size_t n_mappings, mappings_room;
 	const char *reason;	/* for PS_MISSING: "no file with its build-id was found" … */
@@ -102,6 +105,10 @@ struct ps_dso {
 	/* for PS_KERNEL: has the modules' symbols, too; may be NULL */
 	struct ps_kallsyms *kallsyms;
 	struct ps_jitdump *jitdump; /* for PS_JIT; may be NULL */
+	/* the symbols are those of a bundle, which has no file; NULL: they are not */
+	const struct ps_packed *packed;
+	bool is_stripped;	/* the symbols are those that a stripped file has */
+	struct ps_asked *asked; /* collects what is asked; NULL: nothing does */
 };
 
 /* Returns true if addresses of the dso are those that the processor used. */
@@ -130,7 +137,7 @@ static inline bool ps_dso_is_unproven(const struct ps_dso *dso)
 {
 	return __atomic_load_n(&dso->state, __ATOMIC_ACQUIRE) == PS_LOADED &&
 	       (dso->id.kind == PS_USER || dso->id.kind == PS_MODULE) &&
-	       !dso->id.build_id.size && dso->path;
+	       !dso->id.build_id.size && dso->path && !dso->packed;
 }
 
 /*

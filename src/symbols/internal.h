@@ -19,6 +19,8 @@ struct ps_store {
 	struct pb_map by_id;	 /* numbers of `dsos` */
 	struct pb_secret secret; /* secret of the hashes */
 	struct pb_arena texts;
+	struct ps_bundle **bundles; /* [n_bundles]: set before binaries are asked for */
+	size_t n_bundles, bundles_room;
 	int vdso_fd; /* the vdso of this process as a file; -1: not needed yet */
 	unsigned n_users;
 	bool has_owner;	      /* ps_store_destroy() was not called yet */

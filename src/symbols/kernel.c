@@ -44,6 +44,9 @@ static bool load_kallsyms(struct ps_dso *dso, const char *path, const char *wher
 	dso->kallsyms = kallsyms;
 	dso->table = kallsyms->kernel;
 	kallsyms->kernel = (struct ps_table){ 0 };
+	if (dso->table.n)
+		dso->listed = dso->table.symbols[dso->table.n - 1].end -
+			      dso->table.symbols[0].start;
 	dso->path = ps_store_text(dso->store, path);
 	return true;
 }
@@ -137,6 +140,7 @@ static bool load_running_as_placed(struct ps_dso *dso)
 	ps_table_deinit(&dso->table);
 	ps_kallsyms_destroy(dso->kallsyms);
 	dso->kallsyms = NULL;
+	dso->listed = 0;
 	dso->path = NULL;
 	return false;
 }

@@ -4,6 +4,7 @@
 #include "load_internal.h"
 #include "load.h"
 #include "base/timing.h"
+#include "bundle.h"
 #include "symbols/elf/elf.h"
 #include "symbols/jit/jitdump.h"
 
@@ -56,6 +57,8 @@ static bool load_locked(struct ps_dso *dso)
 		dso->n_tried = 0;
 		return false;
 	}
+	if ((!loaded || dso->is_stripped) && ps_load_packed(dso))
+		loaded = true;
 	if (!loaded && !dso->reason)
 		dso->reason = "no memory";
 	/*
@@ -85,7 +88,7 @@ bool ps_dso_elf_address(struct ps_dso *dso, uint64_t address, uint64_t *elf_addr
 	const char *reason;
 	bool found;
 
-	if (dso->id.kind == PS_KERNEL && dso->path && !dso->kallsyms) {
+	if (dso->id.kind == PS_KERNEL && dso->path && !dso->listed) {
 		*elf_address = address - dso->bias;
 		return true;
 	}

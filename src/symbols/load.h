@@ -2,6 +2,7 @@
 #ifndef PERFLUA_SYMBOLS_LOAD_H
 #define PERFLUA_SYMBOLS_LOAD_H
 
+#include "asked.h"
 #include "dso.h"
 
 /*
@@ -17,6 +18,8 @@ static inline const struct ps_symbol *ps_dso_symbol(struct ps_dso *dso, uint64_t
 
 	if (state != PS_LOADED && (state == PS_MISSING || !ps_dso_load(dso)))
 		return NULL;
+	if (dso->asked)
+		ps_note_address(dso->asked, address);
 	return ps_table_find(&dso->table, address);
 }
 

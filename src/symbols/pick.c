@@ -180,6 +180,7 @@ bool ps_pick_load(struct ps_pick *pick, enum ps_addresses addresses)
 		return false;
 	}
 	dso->path = ps_store_text(dso->store, pick->syms->path);
+	dso->is_stripped = !has_table;
 	if (!has_table)
 		ps_dso_judge(dso, pick->syms->tried,
 			     "is what was mapped: has only the symbols of a stripped file");

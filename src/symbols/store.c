@@ -11,7 +11,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "asked.h"
 #include "base/vector.h"
+#include "bundle.h"
 #include "internal.h"
 #include "kallsyms.h"
 #include "symbols/elf/text.h"
@@ -198,6 +200,7 @@ static void destroy_dso(struct ps_dso *dso)
 	forget_symbols(dso);
 	if (dso->lines)
 		dso->destroy_lines(dso->lines);
+	ps_asked_destroy(dso->asked);
 	free(dso);
 }
 
@@ -232,6 +235,20 @@ void ps_store_end_lines(struct ps_store *store)
 	shrink(store);
 }
 
+bool ps_store_add_bundle(struct ps_store *store, const uint8_t *bytes, size_t n,
+			 const char **reason)
+{
+	struct ps_bundle *bundle;
+
+	*reason = "no memory";
+	if (!pb_reserve(store->bundles, store->n_bundles, store->bundles_room))
+		return false;
+	bundle = ps_bundle_open(bytes, n, reason);
+	if (bundle)
+		store->bundles[store->n_bundles++] = bundle;
+	return bundle;
+}
+
 bool ps_store_was_cut(const struct ps_store *store)
 {
 	return ps_interrupt_was_cut(store->options.interrupt);
@@ -249,6 +266,9 @@ void ps_store_release(struct ps_store *store)
 		close(store->vdso_fd);
 	pthread_mutex_destroy(&store->lock);
 	free(store->dsos);
+	for (size_t i = 0; i < store->n_bundles; i++)
+		ps_bundle_destroy(store->bundles[i]);
+	free(store->bundles);
 	pb_map_deinit(&store->by_id);
 	free(store);
 }
@@ -317,9 +337,13 @@ static struct ps_dso *make_dso(struct ps_store *store, const struct ps_dso_id *i
 	dso->store = store;
 	dso->table.interrupt = store->options.interrupt;
 	dso->id = *id;
+	if (store->options.collects)
+		dso->asked = ps_asked_create();
 	if (copy_option(store, &dso->id.name) && copy_option(store, &dso->id.shown) &&
-	    copy_option(store, &dso->id.reference) && ps_dso_name(dso))
+	    copy_option(store, &dso->id.reference) && ps_dso_name(dso) &&
+	    (dso->asked || !store->options.collects))
 		return dso;
+	ps_asked_destroy(dso->asked);
 	free(dso);
 	return NULL;
 }

@@ -35,6 +35,7 @@ struct ps_options {
 	bool any_binary;	 /* believe files without a recorded build-id */
 	bool mangled;		 /* do not demangle names of C++ and Rust */
 	bool whole_paths;	 /* source files have their whole paths */
+	bool collects;		 /* note what is wanted from binaries: asked.h */
 	/* ends loading; the store is one of its users */
 	struct ps_interrupt *interrupt;
 	const struct ps_patterns *patterns; /* borrowed; NULL: none */
@@ -59,6 +60,13 @@ void ps_store_release(struct ps_store *store);
  * known any more.
  */
 void ps_store_end_lines(struct ps_store *store);
+
+/*
+ * Adds the section of a recording that perflua pack made: binaries that are not found here have
+ * its names. Returns false and sets *reason, a constant, if it cannot be used.
+ */
+bool ps_store_add_bundle(struct ps_store *store, const uint8_t *bytes, size_t n,
+			 const char **reason);
 
 /* Returns, once, whether names that were asked for were not read because of an interrupt. */
 bool ps_store_was_cut(const struct ps_store *store);

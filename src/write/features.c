@@ -112,6 +112,8 @@ enum pw_feature pw_find_feature(struct pw_writer *w, unsigned bit)
 		return w->compressor ? PW_MADE : PW_ABSENT;
 	if (bit == PD_FEATURE_DIR_FORMAT)
 		return w->how.directory ? PW_MADE : PW_ABSENT;
+	if (bit == PD_FEATURE_BUNDLE && w->how.bundle)
+		return PW_MADE;
 	if (!s)
 		return find_absent(w, bit);
 	if (!is_readable(w, s)) {
@@ -214,6 +216,9 @@ bool pw_put_feature(struct pw_writer *w, unsigned bit, struct pd_error *err)
 		return true;
 	case PD_FEATURE_EVENT_DESC:
 		return put_event_desc(w, err);
+	case PD_FEATURE_BUNDLE:
+		pw_put(&w->out, w->how.bundle, w->how.bundle_size);
+		return true;
 	default:
 		return put_aux_index(w, err);
 	}

@@ -244,6 +244,8 @@ bool pw_turn_feature(const struct pd_file *file, unsigned bit, uint8_t *bytes, s
 	struct pw_turn t = { .bytes = bytes, .n = n, .swap = file->swap };
 
 	switch (bit) {
+	case PD_FEATURE_BUNDLE: /* the same in both orders */
+		break;
 	case PD_FEATURE_TRACING_DATA:
 		turn_tracing_data(file, &t);
 		break;

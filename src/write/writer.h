@@ -47,6 +47,9 @@ struct pw_how {
 	bool keeps_stacks; /* some samples keep their copy: those without one tell so */
 	/* NULL: that of `like`; may change until pw_writer_finish(), which must find it */
 	const struct pw_description *description;
+	/* [bundle_size]: instead of that of `like`, borrowed; NULL: its own is copied */
+	const char *bundle;
+	size_t bundle_size;
 };
 
 /* Returns whether copies of stacks in samples of a type become call chains. */

@@ -67,6 +67,9 @@ local function source_lines(add, binary)
   if binary.symbols > 0 then
     add("symbols", "%d of %s%s", binary.symbols, binary.symbol_file or binary.found,
       binary.symbol_file and binary.found and (" (%s)"):format(binary.found) or "")
+    if binary.proof then
+      add(nil, "where the recording was packed, %s proved them", binary.proof)
+    end
   else
     add("symbols", "none: %s", binary.reason or "not looked for")
   end

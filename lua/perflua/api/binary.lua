@@ -29,7 +29,10 @@ return {
       { "symbols", "integer?", "Number of its symbols." },
       { "symbol_file", "string?", "The file they were read from." },
       { "found", "string?",
-        "Where that file was found: \"recorded path\", \"build-id cache\", \"debug link\" …." },
+        "Where that file was found: \"recorded path\", \"build-id cache\", \"debug link\" …; "
+        .. "\"the bundle\": where `perflua pack` made it, and not here." },
+      { "proof", "string?",
+        "What proved there that the symbols are its own, if they are from the bundle." },
       { "mapped_file", "string?",
         "The file that was mapped: its program headers place symbols and lines." },
       { "debug_file", "string?",

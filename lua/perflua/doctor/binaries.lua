@@ -65,7 +65,7 @@ local function describe_source(row, samples)
     samples = row.samples,
     samples_percent = share(row.samples, samples), symbols = row.symbols,
     symbol_file = row.symbol_file,
-    found = row.found, reason = row.reason }
+    found = row.found, proof = row.proof, reason = row.reason }
 end
 
 ---@return table # what binaries.of returns if it does not look
@@ -82,8 +82,8 @@ end
 ---@param most integer? # rows of each list; default: all
 ---@return table # missing: { filename, build_id, reason, tried, samples, samples_percent };
 --- unproven: { filename, path }, used though no build-id was recorded; sources: { name,
---- build_id, kind, samples, samples_percent, symbols, symbol_file, found, reason }; n_missing,
---- n_unproven, n_sources: how many there are; missing_samples: how many they have;
+--- build_id, kind, samples, samples_percent, symbols, symbol_file, found, proof, reason };
+--- n_missing, n_unproven, n_sources: how many there are; missing_samples: how many they have;
 --- misses_kernel, misses_others: what is missing; is_cut: an interrupt left no time for all.
 --- Most samples come first
 function binaries.of(file, samples, most)
@@ -124,6 +124,7 @@ function binaries.source(one)
     or ("%s of %s"):format(count(one.symbols, "symbol"), one.symbol_file or one.found
       or "the recording")
   local found = one.symbol_file and one.found and (" (%s)"):format(one.found) or ""
+  if one.proof then found = (" (%s: there %s proved them)"):format(one.found, one.proof) end
   return ("%s of the samples in %s: %s%s"):format(percent(one.samples_percent), one.name, from,
     found)
 end

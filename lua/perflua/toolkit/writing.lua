@@ -2,6 +2,7 @@
 
 local amounts = require "perflua.doctor.words"
 local core = require "perflua.core"
+local write = require "perflua.write"
 
 local writing = {}
 
@@ -139,11 +140,12 @@ end
 ---@param selects boolean? whether records are left out
 ---@param more (fun(shown: file*, summary: table): string?)? says more of what was written, or
 --- returns what went wrong
+---@param bundle string? of core.pack()
 ---@return integer? status
 ---@return string? message
-function writing.run(name, query, args, out, settings, selects, more)
+function writing.run(name, query, args, out, settings, selects, more, bundle)
   local target = args.o == "-" and out or args.o
-  local summary, message, code = query:write(target, settings)
+  local summary, message, code = write.query(core.query_spec(query), target, settings, bundle)
   if not summary then
     local may_force = code == "EEXIST" and not args.force
     return nil, may_force and message .. "; --force replaces it" or message

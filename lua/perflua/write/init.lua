@@ -133,8 +133,9 @@ end
 ---@param spec table
 ---@param target string|file* a path, or an open file, which gets pipe mode
 ---@param options table? WriteOptions
+---@param bundle string? of core.pack(), instead of that of the recording
 ---@return table? summary, string? message, string? code
-function write.query(spec, target, options)
+function write.query(spec, target, options, bundle)
   options = options or {}
   if spec.keys or spec.reader or spec.refs or spec.unnest then
     usage_error("write() takes records: a query without group_by, select, pair and unnest")
@@ -147,6 +148,7 @@ function write.query(spec, target, options)
     or type(target) == "string" and target:find "./$") then
     usage_error("write() takes some records of one recording, or all of several as they are")
   end
+  described.bundle = bundle
   local ok, message, code = check_stream(spec.file, options)
   if not ok then return output.fail(message, code) end
   if io.type(target) == "file" then

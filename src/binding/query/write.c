@@ -49,6 +49,8 @@ static void push_features(lua_State *L, const bool *set, const char *name)
 			continue;
 		if (feature)
 			lua_pushstring(L, feature->name);
+		else if (bit == PD_FEATURE_BUNDLE)
+			lua_pushliteral(L, "names that were packed");
 		else
 			lua_pushfstring(L, "feature %d", (int)bit);
 		lua_rawseti(L, -2, ++n);
@@ -149,6 +151,9 @@ struct pw_how pl_get_how(lua_State *L, int options)
 	if (lua_getfield(L, options, "level") != LUA_TNIL)
 		how.level = (int)luaL_checkinteger(L, -1);
 	lua_pop(L, 1);
+	if (lua_getfield(L, options, "bundle") != LUA_TNIL)
+		how.bundle = luaL_checklstring(L, -1, &how.bundle_size);
+	lua_pop(L, 1); /* the table keeps it */
 	return how;
 }
 

@@ -160,7 +160,8 @@ enum pd_feature_bit {
 	PD_FEATURE_COMPRESSED = 27,
 	PD_FEATURE_CLOCK_DATA = 29,
 	PD_FEATURE_E_MACHINE = 33,
-	PD_FEATURE_KNOWN = 34, /* the last of perf's; simpleperf and hiperf have others */
+	PD_FEATURE_KNOWN = 34,	 /* the last of perf's; simpleperf and hiperf have others */
+	PD_FEATURE_BUNDLE = 250, /* of perflua pack: symbols/bundle.h */
 };
 
 #endif

@@ -218,7 +218,7 @@ static void name_moved_code(struct reading *reading)
 	dump->n = kept;
 }
 
-static void sort_jit_spans(struct ps_jitdump *dump)
+void ps_jitdump_sort(struct ps_jitdump *dump)
 {
 	uint64_t reach = 0;
 
@@ -240,7 +240,7 @@ bool ps_jitdump_parse(struct ps_jitdump *dump, FILE *file, const char **reason)
 		while (read_record(&reading))
 			continue;
 		name_moved_code(&reading);
-		sort_jit_spans(dump);
+		ps_jitdump_sort(dump);
 		if (reading.no_memory || !dump->n)
 			*reason = reading.no_memory ? "no memory" : "no functions in it";
 	}

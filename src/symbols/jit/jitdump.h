@@ -31,6 +31,9 @@ struct ps_jitdump {
 	size_t n;
 };
 
+/* Sorts the ranges, which are found only then. */
+void ps_jitdump_sort(struct ps_jitdump *dump);
+
 /* Reads `file`, up to where it is damaged. Returns false and sets *reason if it has nothing. */
 bool ps_jitdump_parse(struct ps_jitdump *dump, FILE *file, const char **reason);
 

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/timing.h"
+#include "symbols/bundle.h"
 #include "symbols/elf/demangle.h"
 #include "symbols/internal.h"
 #include "symbols/memo.h"
@@ -195,6 +196,66 @@ static const struct answer *look_up_lines(struct ps_lines *lines, uint64_t addre
 	return answer;
 }
 
+static bool take_line(struct ps_lines *lines, const struct ps_bundle *bundle,
+		      struct pb_cursor *c, struct ps_line *line)
+{
+	const char *whole;
+	uint64_t n;
+
+	line->function = ps_take_string(c, bundle);
+	line->file = ps_take_string(c, bundle);
+	whole = ps_take_string(c, bundle);
+	n = ps_take_number(c);
+	line->line = (uint32_t)n;
+	line->srcfile = lines->whole_paths ? whole : base_name(line->file);
+	line->srcline = line->srcfile ? make_srcline(lines, line->srcfile, line->line) : NULL;
+	return !c->failed && n <= UINT32_MAX;
+}
+
+/*
+ * Takes the lines of an address: their number, then of each function, file, whole path, line.
+ */
+static const struct answer *take_answer(struct ps_lines *lines, const struct ps_bundle *bundle,
+					struct pb_cursor *c)
+{
+	uint64_t n = ps_take_number(c);
+	struct answer *answer = n && n <= MAX_INLINED ?
+					pb_arena_get(&lines->arena,
+						     sizeof(*answer) +
+							     n * sizeof(answer->lines[0])) :
+					NULL;
+
+	if (!answer)
+		return NULL;
+	answer->n = (size_t)n;
+	for (size_t i = 0; i < n; i++)
+		if (!take_line(lines, bundle, c, &answer->lines[i]))
+			return NULL;
+	return answer;
+}
+
+/*
+ * Reads the lines of a bundle, up to where they are damaged: the number of addresses, then of
+ * each the distance and its lines. They are answers to addresses that were asked for before.
+ */
+static void read_packed_lines(struct ps_lines *lines, const struct ps_dso *dso)
+{
+	const struct ps_packed *packed = ps_dso_packed(dso);
+	uint64_t address = 0;
+	struct pb_cursor c;
+
+	if (!packed || !ps_packed_read(packed, PS_PACKED_LINES, &c))
+		return;
+	for (size_t n = ps_take_count(&c); n; n--) {
+		const struct answer *answer;
+
+		address += ps_take_number(&c);
+		answer = take_answer(lines, packed->bundle, &c);
+		if (!answer || !ps_memo_put(&lines->answers, address, 0, answer))
+			return;
+	}
+}
+
 /* Returns the lines at an address that was not asked for before. */
 static const struct answer *find_answer(struct ps_lines *lines, struct ps_dso *dso,
 					uint64_t address)
@@ -211,9 +272,13 @@ static const struct answer *find_answer(struct ps_lines *lines, struct ps_dso *d
 		lines->found = ps_debug_open(&lines->debug, dso);
 		if (lines->found)
 			ps_units_read(&lines->units, &lines->debug, interrupt);
+		else
+			read_packed_lines(lines, dso);
 	}
-	if (!lines->found)
-		return &nothing;
+	if (!lines->found) {
+		answer = ps_memo_get(&lines->answers, address, 0);
+		return answer ? answer : &nothing;
+	}
 	answer = look_up_lines(lines, address);
 	ps_memo_put(&lines->answers, address, 0, answer);
 	return answer;

@@ -141,10 +141,12 @@ static bool find_debug(struct ps_debug *debug, struct ps_dso *dso, ps_try_fn *fn
 		if (!search.wanted.size)
 			search.wanted = debug->runtime.build_id;
 	}
-	if (dso->path && fn(&search, &(struct ps_candidate){ dso->path, PS_EXTRACT, NULL }))
+	if (dso->path && !dso->packed &&
+	    fn(&search, &(struct ps_candidate){ dso->path, PS_EXTRACT, NULL }))
 		return true;
-	/* any kernel's file may be at that path */
-	if ((debug->offsets || search.wanted.size) && ps_find(dso, fn, &search))
+	/* any kernel's file may be at that path; names of a bundle prove no file */
+	if (((debug->offsets && !dso->packed) || search.wanted.size) &&
+	    ps_find(dso, fn, &search))
 		return true;
 	ps_debug_close(debug);
 	return false;
