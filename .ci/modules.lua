@@ -19,8 +19,8 @@ local modules = {
     "arena columns cursor hash helpers id_map map outcome pattern producer progress radix "
     .. "replacement set sha256 string_builder timing vector wide" },
   { "perfdata/format", "base",
-    "attr error event feature feature_decode fields format field_names layout perf_text print "
-    .. "print_scalar record regs rows sample text value views" },
+    "attr coder error event feature feature_decode fields format field_names layout perf_text "
+    .. "print print_scalar record regs rows sample text value views" },
   { "perfdata/format/views", "perfdata/format", "" },
   { "perfdata/tracepoint", "base perfdata/format", "message tracepoint tracing syscalls" },
   { "perfdata/input", "base perfdata/format", "blocks decompress input" },
@@ -47,7 +47,8 @@ local modules = {
     "machine" },
   { "write",
     "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream machine",
-    "adopt compress description directory merge rewriter selection thin writer" },
+    "adopt compress description directory merge output rewriter selection thin writer" },
+  { "describe", "base perfdata/format perfdata/container write", "build describe" },
   { "scrub",
     "base perfdata/format perfdata/tracepoint perfdata/container machine machine/maps write",
     "names rules scrub" },
@@ -81,7 +82,7 @@ local modules = {
     "frame functions handle pass_progress record stack system timing value writer" },
   { "binding/query",
     "base perfdata/format symbols symbols/lines query result compare script sqlite export "
-      .. "disasm annotate write scrub binding", "" },
+      .. "disasm annotate describe write scrub binding", "" },
   { "host", "base", "" },
 }
 local knows_lua = words "binding binding/query host"
@@ -104,7 +105,7 @@ local lua_modules = {
       .. "regrouped result_table" },
   { "group", "core errors filter measures plan recording table",
     "init aggregate aside profile" },
-  { "write", "core errors plan table", "init rules writer" },
+  { "write", "core errors plan table", "build init rules writer" },
   { "query", "core errors fields filter group measures plan recording table text write",
     "init explain new" },
   { "intervals", "core errors fields filter plan query recording table text", "init" },

@@ -6,8 +6,8 @@ local run = require "spec.cli.run"
 
 -- Tools that read no recording, its header only, or a stream, or need a terminal; and what
 -- others need beside its path.
-local WITHOUT = { browse = true, completion = true, help = true, list = true, map = true,
-  record = true, reduce = true, stubs = true, top = true }
+local WITHOUT = { browse = true, build = true, completion = true, help = true, list = true,
+  map = true, record = true, reduce = true, stubs = true, top = true }
 local WORDS = { check = { files.temporary "expect(samples()):above(-1)" },
   export = { "--to", "folded" }, flame = { "-o", "-" }, timechart = { "-o", "-" },
   convert = { "-o", "-" }, cut = { "--where", "period >= 0", "-o", "-" },

@@ -17,7 +17,7 @@ local lines = {
     "convert --pipe --compress -o COPY --force", "cut --where period>1 --sort -o COPY --force",
     "repair -o COPY --force", "diff FILE FILE",
     "diff --csv --per share FILE FILE FILE -- FILE",
-  "doctor", "doctor --json", "dump", "dump --json",
+  "doctor", "doctor --json", "dump", "dump --json", "dump --lua",
   "export --to chrome", "export --to csv", "export --to jsonl",
   "export --to callgrind", "export --to folded", "export --to pprof --count",
     "export --to speedscope --timeline", "export --to firefox", "export --to perfetto",

@@ -26,7 +26,8 @@ end
 --- more before the text.
 ---@return string # path of the program
 function extended.build(dir, edits)
-  local perflua = os.getenv "PERFLUA"
+  local perflua, top = os.getenv "PERFLUA", files.output "pwd":match "[^\n]+"
+  if perflua:sub(1, #top + 1) == top .. "/" then perflua = perflua:sub(#top + 2) end
   local b = perflua:match "(build[^ ]*)/perflua$"
   run(PREPARE, dir, b)
   for _, edit in ipairs(edits) do

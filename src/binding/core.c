@@ -191,6 +191,8 @@ int luaopen_perflua_core(lua_State *L)
 		{ "random_key", pl_random_key },
 		{ "sha256", pl_sha256 },
 		{ "writer", pl_push_writer },
+		{ "describe", pl_file_describe },
+		{ "build", pl_build },
 		{ "compress_most", pl_compress_most },
 		{ "collect", pl_file_collect },
 		{ "pack", pl_file_pack },

@@ -38,6 +38,8 @@ int pl_file_dump(lua_State *L);	    /* core.dump(file, out, options) */
 int pl_file_script(lua_State *L);   /* core.script(file, out, options) */
 int pl_file_write(lua_State *L);    /* core.write(file, out, options): see write.c */
 int pl_push_writer(lua_State *L);   /* core.writer(file, path, options): see write_records.c */
+int pl_file_describe(lua_State *L); /* core.describe(file, out, options): see describe.c */
+int pl_build(lua_State *L);	    /* core.build(from, path, out): see describe.c */
 int pl_compress_most(lua_State *L); /* core.compress_most() */
 /* core.sharing(file, options) -> what the records that a cursor yields would tell: scrub.h */
 int pl_file_sharing(lua_State *L);

@@ -17,11 +17,14 @@ local NAMES = { "comm", "dso", "symbol", "symoff", "stack" }
 
 local tool = {
   description = "print one line for each record, with its recorded fields",
-  usage = "dump [--json] [--names] [--type TYPE,…] [--where EXPR] [--time RANGES] FILE…",
+  usage = "dump [--json | --lua] [--names] [--type TYPE,…] [--where EXPR] [--time RANGES] "
+    .. "FILE…",
   reads = "records", several = true,
   takes = "samples symbols",
   options = {
     json = "print one JSON object per line; integers are exact",
+    lua = "print the whole recording as a description in Lua, of which perflua build makes the "
+      .. "same bytes",
     names = "also show " .. table.concat(NAMES, ", "),
     type = { "TYPE,…", "only records of these types, by name or number",
       values = suggest.names(known_types()) },
@@ -38,6 +41,11 @@ samples choose records here: those of a thread, of an event, and so on.
 Times are as in between(): nanoseconds, seconds as a line of text shows them (1718.320686), time since
 the first record (20ms, 1.5s) or a percentage of the recording (10%). Records without a time never match.
 
+--lua describes one whole recording: header, attrs, ids, features, and every record by its fields, in the
+order of the file. See perflua help writing for its form. Compressed records stay as they are; perflua
+convert decompresses them first.
+
+  $ perflua dump --lua perf.data >perf.lua && perflua build perf.lua -o same.data
   $ perflua dump --names --type sample --where "symbol == 'compare'" --between 10%,20% perf.data]],
 }
 
@@ -65,12 +73,35 @@ local function query_of(file, args)
   return samples.narrow(query, args, { where = true })
 end
 
+-- Options that choose or show records, which a description has all.
+local OTHERS <const> = { "json", "names", "type", "where", "between" }
+
+function tool.prepare(args)
+  if not args.lua then return nil end
+  for _, name in ipairs(OTHERS) do
+    if args[name] then return nil, "--lua describes the whole recording: without --" .. name end
+  end
+  if samples.is_chosen(args) then
+    return nil, "--lua describes the whole recording: perflua cut writes a part of it first"
+  elseif type(args[1]) == "table" and #args[1] > 1 then
+    return nil, "--lua describes one recording"
+  end
+end
+
+local function describe(file, out)
+  local query = file:records { container = true, order = "file" }
+  local ok, message = core.describe(file, out, plan.walk(spec_of(query)))
+  if not ok then return nil, message end
+  return 0
+end
+
 ---@param file perflua.File
 ---@param args table
 ---@param out file*
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(file, args, out)
+  if args.lua then return describe(file, out) end
   local ok, query = pcall(query_of, file, args)
   if not ok then return USAGE, "dump: " .. strip_position(query) end
   local options = plan.walk(spec_of(query))

@@ -134,6 +134,14 @@ static int writing_gc(lua_State *L)
 	return 0;
 }
 
+struct pl_writing *pl_push_writing(lua_State *L)
+{
+	struct pl_writing *writing = pl_push_finalized(L, sizeof(*writing), writing_gc);
+
+	writing->fd = -1;
+	return writing;
+}
+
 struct pw_how pl_get_how(lua_State *L, int options)
 {
 	struct pw_how how = {
@@ -405,8 +413,7 @@ int pl_file_write(lua_State *L)
 	luaL_checktype(L, AT_OPTIONS, LUA_TTABLE);
 	lua_settop(L, AT_OPTIONS);
 	how = pl_get_how(L, AT_OPTIONS);
-	writing = pl_push_finalized(L, sizeof(*writing), writing_gc);
-	writing->fd = -1;
+	writing = pl_push_writing(L);
 	pl_system_hold(f);
 	scrubbing = pl_push_scrubbing(L, f, AT_OPTIONS);
 	how.description = scrubbing ? &scrubbing->description : NULL;

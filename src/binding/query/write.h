@@ -20,6 +20,9 @@ struct pl_writing {
 	int fd;				/* opened for it; -1: none, or closed */
 };
 
+/* Pushes one that writes nothing yet. [-0, +1] */
+struct pl_writing *pl_push_writing(lua_State *L);
+
 /* Frees the writer, and closes the file without finishing it. */
 void pl_writing_end(struct pl_writing *writing);
 

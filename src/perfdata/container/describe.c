@@ -158,28 +158,14 @@ static bool has_group_counters(const struct pd_file *file, const struct pd_event
 	return false;
 }
 
-/* Returns whether the attr has bits set that may add unknown parts to a sample. */
-static bool asks_unknown(const struct pd_attr *attr)
-{
-	return attr->sample_type & ~PD_SAMPLE_KNOWN || attr->read_format & ~PD_READ_KNOWN ||
-	       attr->branch_sample_type & ~PD_BRANCH_KNOWN;
-}
-
 static void set_shape(struct pd_file *file, struct pd_event *event)
 {
 	struct pd_shape *shape = &event->shape;
 
 	/* also the padding, as shapes are compared as bytes */
 	memset(shape, 0, sizeof(*shape));
-	shape->sample_type = event->attr.sample_type & PD_SAMPLE_KNOWN;
-	shape->read_format = event->attr.read_format;
-	shape->branch_sample_type = event->attr.branch_sample_type;
-	shape->regs_user = event->attr.sample_regs_user;
-	shape->regs_intr = event->attr.sample_regs_intr;
-	shape->sample_id_all = (event->attr.flags & PD_ATTR_SAMPLE_ID_ALL) != 0;
+	pd_shape_set(shape, &event->attr);
 	shape->counters = has_group_counters(file, event);
-	shape->defer = (event->attr.flags & PD_ATTR_DEFER_CALLCHAIN) != 0;
-	shape->unknown = asks_unknown(&event->attr);
 	shape->swap = file->swap;
 	shape->big = file->big;
 	shape->arch = file->arch;

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "text.h"
-#include "format.h"
+#include "coder.h"
 
 /*
  * Conditions for scripts to see a member: several members share an offset, and which one is
@@ -258,6 +257,145 @@ void pd_attr_member(const struct pd_attr *attr, unsigned m, struct pd_value *out
 		out->i = (int32_t)v; /* clockid is the only signed member */
 	else
 		out->u = v;
+}
+
+/* The inverse of normalise_bits(). */
+static void denormalise_bits(struct pd_attr *attr, unsigned member, unsigned width)
+{
+	uint64_t v = load_member((const uint8_t *)attr + member, width, false);
+	uint64_t mask;
+
+	for (const struct attr_row *row = rows; row < rows + N_ROWS; row++) {
+		if (row->bits < 2 || row->member != member)
+			continue;
+		mask = ((UINT64_C(1) << row->bits) - 1) << row->bit;
+		v = (v & ~mask) | reverse_bits((v & mask) >> row->bit, row->bits) << row->bit;
+	}
+	set_attr_value(attr, member, width, reverse_bits(v, 8 * width));
+}
+
+static uint64_t get_row_mask(const struct attr_row *row)
+{
+	return ((UINT64_C(1) << row->bits) - 1) << row->bit;
+}
+
+/* Describes a member that is not zero. */
+static void describe_member(struct pd_coder *c, const struct pd_attr *attr, unsigned m)
+{
+	const struct attr_row *row = &rows[m];
+	uint64_t value = get_attr_value(attr, row);
+
+	if (row->bits)
+		value = (value & get_row_mask(row)) >> row->bit;
+	/* the bits of aux_action, bp_len and bp_addr are described with the whole member */
+	if (!value || !is_member_present(attr, (enum presence)row->presence) ||
+	    (row->presence == IF_BREAKPOINT &&
+	     row->member != offsetof(struct pd_attr, bp_type)) ||
+	    (row->bits && row->member != offsetof(struct pd_attr, flags)))
+		return;
+	if (row->type == PD_BOOL)
+		pd_code_bool(c, pd_attr_members[m].name, true);
+	else
+		pd_code_value(c, pd_attr_members[m].name, value, row->width,
+			      row->type == PD_ADDR ? PD_AS_HEX :
+			      row->type == PD_INT  ? PD_AS_INT :
+						     PD_AS_UINT);
+}
+
+/* Returns the bits of the flags that have no names. */
+static uint64_t get_unnamed_flags(const struct pd_attr *attr)
+{
+	uint64_t left = attr->flags;
+
+	for (const struct attr_row *row = rows; row < rows + N_ROWS; row++)
+		if (row->bits && row->member == offsetof(struct pd_attr, flags))
+			left &= ~get_row_mask(row);
+	return left;
+}
+
+static void encode_member(struct pd_coder *c, struct pd_attr *attr, unsigned m)
+{
+	const struct attr_row *row = &rows[m];
+	const char *name = pd_attr_members[m].name;
+	uint64_t value = get_attr_value(attr, row), given;
+
+	if (!pd_code_find(c, name))
+		return;
+	given = row->type == PD_BOOL ? pd_code_bool(c, name, false) :
+				       pd_code_value(c, name, 0, row->width, PD_AS_UINT);
+	if (row->bits && given >> row->bits)
+		pd_code_fail(c, pd_code_find(c, name), name, "a smaller number");
+	if (row->bits)
+		given = (value & ~get_row_mask(row)) | given << row->bit;
+	set_attr_value(attr, row->member, row->width, given);
+}
+
+/* Encodes an attr of `size` bytes. */
+static void encode_attr(struct pd_coder *c, uint32_t size)
+{
+	uint32_t start = c->at;
+	struct pd_attr attr = { .size = size };
+
+	attr.flags = pd_code_value(c, "flags", 0, 8, PD_AS_HEX);
+	for (unsigned m = 0; m < N_ROWS; m++)
+		encode_member(c, &attr, m);
+	if (c->shape->big) {
+		denormalise_bits(&attr, offsetof(struct pd_attr, flags), sizeof(attr.flags));
+		denormalise_bits(&attr, offsetof(struct pd_attr, aux_action),
+				 sizeof(attr.aux_action));
+	}
+	for (const struct attr_row *row = rows; row < rows + N_ROWS; row++) {
+		c->at = start + row->at;
+		if (!row->bits && row->at + (uint32_t)row->width <= size)
+			pd_code_store(c, row->width, get_attr_value(&attr, row));
+	}
+	c->at = start + FLAGS_AT;
+	pd_code_store(c, 8, attr.flags);
+	c->at = start;
+	pd_code_zeros(c, size);
+}
+
+static void describe_attr(struct pd_coder *c, uint32_t size)
+{
+	struct pd_attr attr;
+
+	if (!pd_attr_parse(&attr, c->bytes + c->at, size, c->swap, c->shape->big)) {
+		c->failed = true;
+		return;
+	}
+	for (unsigned m = 0; m < N_ROWS; m++)
+		describe_member(c, &attr, m);
+	if (get_unnamed_flags(&attr))
+		pd_code_value(c, "flags", get_unnamed_flags(&attr), 8, PD_AS_HEX);
+	c->at += size;
+	c->most = c->at;
+}
+
+void pd_code_attr(struct pd_coder *c, const char *key, uint32_t size)
+{
+	uint32_t own = c->encodes ? 0 : (uint32_t)pd_code_peek(c, c->at + 4, 4);
+
+	pd_code_begin(c, key);
+	if (c->encodes && !c->failed) {
+		const struct pd_node *node = pd_code_find(c, "size");
+
+		own = node && node->kind == PD_N_INT ? (uint32_t)node->u : PD_ATTR_SIZE;
+	}
+	if (!size)
+		size = own ? own : PD_ATTR_MIN;
+	if (size < PD_ATTR_MIN || size > UINT16_MAX || (!c->encodes && size > c->end - c->at))
+		pd_code_fail(c, NULL, "size", "a size from 64 to 65535 bytes");
+	if (c->failed) {
+		pd_code_end(c);
+		return;
+	}
+	if (c->encodes && pd_code_find(c, "bytes"))
+		pd_code_bytes(c, "bytes", size);
+	else if (c->encodes)
+		encode_attr(c, size);
+	else
+		describe_attr(c, size);
+	pd_code_end(c);
 }
 
 bool pd_attr_is_clock(const struct pd_attr *attr)

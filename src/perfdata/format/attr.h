@@ -13,7 +13,8 @@
 
 #include "value.h"
 
-#define PD_ATTR_MIN 64 /* PERF_ATTR_SIZE_VER0, also meant by an attr.size of 0 */
+#define PD_ATTR_SIZE 136 /* PERF_ATTR_SIZE_VER8: of perf 6.1 to 6.17 */
+#define PD_ATTR_MIN  64	 /* PERF_ATTR_SIZE_VER0, also meant by an attr.size of 0 */
 
 struct pd_attr {
 	uint32_t type, size;

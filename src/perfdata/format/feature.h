@@ -11,6 +11,8 @@
 
 #define PD_FEATURES 256 /* bits in the header's bitmap */
 
+struct pd_layout_row;
+
 /* Facts from elsewhere that decoding a feature needs. */
 struct pd_feature_context {
 	bool swap;
@@ -29,6 +31,9 @@ struct pd_feature {
 	 */
 	bool (*decode)(struct pb_cursor *c, const struct pd_feature_context *ctx,
 		       struct pd_sink *sink);
+	/* the layout of its bytes, see feature_decode.h; NULL: it has none */
+	const struct pd_layout_row *layout;
+	bool versioned; /* a u32 version, which is 1, comes before it */
 };
 
 /* Return the feature with a bit or a name, or NULL. */

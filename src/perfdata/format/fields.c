@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "coder.h"
 #include "event.h"
 #include "rows.h"
 #include "views.h"
@@ -73,6 +74,39 @@ static void compute_mmap2_inode(const struct pd_record *rec, uint32_t at, struct
 		pd_set_uint(out, PD_UINT, pd_rec64(rec, at));
 }
 
+/* Codes what identifies the file: device and inode, or a build-id. */
+static void code_mmap2_file(struct pd_coder *c, const struct pd_field *field)
+{
+	uint32_t end = c->at + 24;
+	bool has_build_id = c->encodes ? pd_code_find(c, "build_id") != NULL :
+					 pd_mmap2_has_build_id(c->rec);
+	uint64_t size = 0;
+
+	(void)field;
+	if (!has_build_id) {
+		pd_code_int(c, "maj", 4, PD_AS_UINT);
+		pd_code_int(c, "min", 4, PD_AS_UINT);
+		pd_code_int(c, "ino", 8, PD_AS_UINT);
+		pd_code_int(c, "ino_generation", 8, PD_AS_UINT);
+		return;
+	}
+	if (c->encodes) {
+		struct pd_node *node = pd_code_find(c, "build_id");
+
+		size = node->kind == PD_N_BYTES ? node->s.n : 0;
+		if (size > 20)
+			pd_code_fail(c, node, "build_id", "a string of at most 20 bytes");
+		c->misc |= PD_MISC_MMAP_BUILD_ID;
+		pd_code_store(c, 4, 0);
+		c->out.p[c->at - 4] = (char)size;
+	} else {
+		size = c->bytes[c->at];
+		c->at += 4;
+	}
+	pd_code_bytes(c, "build_id", (uint32_t)size);
+	pd_code_pad(c, end - c->at);
+}
+
 /*
  * Returns whether the record has prot and flags. Linux 3.12 to 3.15 wrote the filename at their
  * offset. No field says so, but a name has more than two bytes, and prot is a small number; in
@@ -97,6 +131,17 @@ static void compute_mmap2_filename(const struct pd_record *rec, uint32_t at,
 	at += mmap2_has_protection(rec) ? 8 : 0;
 	if (pd_fits(rec, at, 1))
 		pd_set_text(out, rec->bytes + at, pd_body_end(rec) - at);
+}
+
+/* Codes the protection, and the name after it. */
+static void code_mmap2_protection(struct pd_coder *c, const struct pd_field *field)
+{
+	(void)field;
+	if (c->encodes || mmap2_has_protection(c->rec)) {
+		pd_code_int(c, "prot", 4, PD_AS_HEX);
+		pd_code_int(c, "flags", 4, PD_AS_HEX);
+	}
+	pd_code_text(c, "filename", 0, 8);
 }
 
 static uint32_t measure_mmap2_end(const struct pd_record *rec)
@@ -137,7 +182,8 @@ static const struct pd_field mmap_fields[] = {
 static const struct pd_field mmap2_fields[] = {
 	MMAP_FIELDS,
 	{ COMPUTED(UINT, "maj", MMAP2_INODE, compute_mmap2_device,
-		   "Major device number of the file; nil when build_id is recorded.") },
+		   "Major device number of the file; nil when build_id is recorded."),
+	  .code = code_mmap2_file },
 	{ COMPUTED(UINT, "min", MMAP2_INODE + 4, compute_mmap2_device,
 		   "Minor device number of the file; nil when build_id is recorded.") },
 	{ COMPUTED(UINT, "ino", MMAP2_INODE + 8, compute_mmap2_inode,
@@ -147,7 +193,8 @@ static const struct pd_field mmap2_fields[] = {
 	{ COMPUTED(HEX, "build_id", MMAP2_INODE, compute_mmap2_build_id,
 		   "Build-id of the file in hex; nil when its inode is recorded.") },
 	{ COMPUTED(ADDR, "prot", MMAP2_PROT, compute_mmap2_protection,
-		   "Protection: 1 read, 2 write, 4 execute; nil before Linux 3.16.") },
+		   "Protection: 1 read, 2 write, 4 execute; nil before Linux 3.16."),
+	  .code = code_mmap2_protection },
 	{ COMPUTED(ADDR, "flags", MMAP2_PROT + 4, compute_mmap2_protection,
 		   "MAP_* flags: 1 shared, 2 private …; nil before Linux 3.16.") },
 	{ COMPUTED(STR, "filename", MMAP2_PROT, compute_mmap2_filename,
@@ -285,11 +332,34 @@ static const struct pd_field cgroup_fields[] = {
 	END_OF_FIELDS,
 };
 
+/* Codes both texts, with their sizes before them. */
+static void code_poke(struct pd_coder *c, const struct pd_field *field)
+{
+	uint32_t at = c->at - 4, sizes[2];
+
+	(void)field;
+	for (int i = 0; i < 2; i++) {
+		const struct pd_node *node = pd_code_find(c, i ? "new" : "old");
+
+		sizes[i] = c->encodes ?
+				   node && node->kind == PD_N_BYTES ? (uint32_t)node->s.n : 0 :
+				   (uint32_t)pd_code_peek(c, at + 2 * (uint32_t)i, 2);
+	}
+	c->at = at;
+	if (c->encodes && (sizes[0] > UINT16_MAX || sizes[1] > UINT16_MAX))
+		pd_code_fail(c, NULL, "old", "at most 65535 bytes");
+	for (int i = 0; i < 2 && c->encodes; i++)
+		pd_code_store(c, 2, sizes[i]);
+	c->at = at + 4;
+	pd_code_bytes(c, "old", sizes[0]);
+	pd_code_bytes(c, "new", sizes[1]);
+}
+
 static const struct pd_field text_poke_fields[] = {
 	{ FIELD(X64, "addr", 8, "Address of the kernel code that changed.") },
-	{ FIELD(U16, "old_len", 16, "Bytes of old.") },
-	{ FIELD(U16, "new_len", 18, "Bytes of new.") },
-	{ COMPUTED(BLOB, "old", 20, compute_old_bytes, "The code before.") },
+	{ FIELD(U16, "old_len", 16, "Bytes of old."), .derived = true },
+	{ FIELD(U16, "new_len", 18, "Bytes of new."), .derived = true },
+	{ COMPUTED(BLOB, "old", 20, compute_old_bytes, "The code before."), .code = code_poke },
 	{ COMPUTED(BLOB, "new", 20, compute_new_bytes, "The code after.") },
 	END_OF_FIELDS,
 };

@@ -7,6 +7,8 @@
 
 #include "value.h"
 
+struct pd_coder;
+
 enum pd_kind {
 	PD_K_NONE,
 	/*
@@ -108,6 +110,12 @@ struct pd_field {
 	 * of what it reads.
 	 */
 	void (*compute)(const struct pd_record *rec, uint32_t at, struct pd_value *out);
+	/*
+	 * Codes the bytes of the field, which is PD_K_COMPUTE, and of those that share them;
+	 * see coder.h. NULL: other fields do, or nothing is stored.
+	 */
+	void (*code)(struct pd_coder *c, const struct pd_field *field);
+	bool derived; /* its bytes are coded with those of another field */
 };
 
 /* Facts of the recorded system that a record states. */

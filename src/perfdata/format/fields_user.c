@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "coder.h"
 #include "event.h"
 #include "feature.h"
 #include "rows.h"
@@ -59,6 +60,27 @@ static void compute_build_id(const struct pd_record *rec, uint32_t at, struct pd
 	pd_set_bytes(out, PD_HEX, rec->bytes + at, n);
 }
 
+/* Codes a build-id, and its size where misc says that it is there. */
+static void code_build_id(struct pd_coder *c, const struct pd_field *field)
+{
+	const struct pd_node *node = pd_code_find(c, field->name);
+	uint32_t start = c->at, size = 20;
+	bool has_size = c->misc & PD_MISC_BUILD_ID_SIZE;
+
+	if (has_size && c->encodes)
+		size = node && node->kind == PD_N_BYTES ? (uint32_t)node->s.n : 0;
+	else if (has_size)
+		size = (uint32_t)pd_code_peek(c, start + 20, 1);
+	if (size > 20)
+		pd_code_fail(c, node, field->name, "a string of at most 20 bytes");
+	pd_code_bytes(c, field->name, size > 20 ? 20 : size);
+	c->at = start + 20;
+	if (has_size && c->encodes)
+		pd_code_store(c, 1, size);
+	c->at = start + 20;
+	pd_code_pad(c, 4);
+}
+
 #define BUILD_ID_NAME 36
 #define NAME_ALIGN    64 /* perf pads the name with zeros: see write_padded() */
 
@@ -78,8 +100,9 @@ static uint32_t measure_build_id(const struct pd_record *rec)
 static const struct pd_field build_id_fields[] = {
 	{ FIELD(S32, "pid", 8,
 		"Process id of the virtual machine that the file is in; -1 for the host.") },
-	{ COMPUTED(HEX, "build_id", 12, compute_build_id, "Build-id of the file in hex.") },
-	{ FIELD(CSTR, "filename", BUILD_ID_NAME, "The file.") },
+	{ COMPUTED(HEX, "build_id", 12, compute_build_id, "Build-id of the file in hex."),
+	  .code = code_build_id },
+	{ FIELD(CSTR, "filename", BUILD_ID_NAME, "The file."), .arg = NAME_ALIGN },
 	END_OF_FIELDS,
 };
 
@@ -112,9 +135,23 @@ static uint32_t measure_feature(const struct pd_record *rec)
 				  rec->layout->swap);
 }
 
+/* Codes the number of the feature, and its content. */
+static void code_feature(struct pd_coder *c, const struct pd_field *field)
+{
+	uint64_t bit = c->encodes ? 0 : pd_code_load(c, 8);
+	const struct pd_feature *feature;
+
+	bit = pd_code_feature_bit(c, field->name, bit);
+	if (c->encodes)
+		pd_code_store(c, 8, bit);
+	feature = bit < PD_FEATURES ? pd_feature_by_bit((unsigned)bit) : NULL;
+	pd_code_feature(c, feature);
+}
+
 static const struct pd_field header_feature_fields[] = {
 	{ COMPUTED(STR, "feature", 8, compute_feature,
-		   "Name of the header feature; an unknown one has its number.") },
+		   "Name of the header feature; an unknown one has its number."),
+	  .code = code_feature },
 	{ COMPUTED(BLOB, "value", 16, compute_rest, "Bytes of the header feature.") },
 	END_OF_FIELDS,
 };
@@ -262,10 +299,25 @@ STAT_CONFIG(interval, 1)
 STAT_CONFIG(scale, 2)
 STAT_CONFIG(aggr_level, 3)
 
+static void code_config(struct pd_coder *c, const struct pd_field *field)
+{
+	uint32_t n = pd_code_count(c, "config", 8, 16);
+
+	(void)field;
+	for (uint32_t i = 0; i < n; i++) {
+		pd_code_begin(c, NULL);
+		pd_code_int(c, "tag", 8, PD_AS_UINT);
+		pd_code_int(c, "val", 8, PD_AS_UINT);
+		pd_code_end(c);
+	}
+	pd_code_end(c);
+}
+
 static const struct pd_field stat_config_fields[] = {
 	{ COMPUTED(UINT, "aggr_mode", 8, compute_aggr_mode,
 		   "Mode in which counts are summed up, as the writer numbers it: versions of "
-		   "perf differ.") },
+		   "perf differ."),
+	  .code = code_config },
 	{ COMPUTED(UINT, "interval", 8, compute_interval,
 		   "Milliseconds between rounds; 0 for only one.") },
 	{ COMPUTED(UINT, "scale", 8, compute_scale,
@@ -350,15 +402,38 @@ static uint32_t measure_update(const struct pd_record *rec)
 	return UINT32_MAX;
 }
 
+/* Codes the value that the record updates. */
+static void code_update(struct pd_coder *c, const struct pd_field *field)
+{
+	(void)field;
+	switch (pd_code_peek(c, 8, 8)) {
+	case UPDATE_UNIT:
+		pd_code_text(c, "unit", 0, 8);
+		break;
+	case UPDATE_SCALE:
+		pd_code_float(c, "scale");
+		break;
+	case UPDATE_NAME:
+		pd_code_text(c, "name", 0, 8);
+		break;
+	case UPDATE_CPUS:
+		pd_view_cpus.code(c, "cpus");
+		break;
+	default: /* the tail */
+		break;
+	}
+}
+
 static const struct pd_field event_update_fields[] = {
 	{ FIELD(U64, "update_type", 8,
 		"Number of the value that the record has: 0 unit, 1 scale, 2 name, 3 cpus.") },
 	{ FIELD(U64, "id", 16, "Id of the event.") },
-	{ COMPUTED(STR, "unit", 24, compute_unit, "Unit of its counts.") },
+	{ COMPUTED(STR, "unit", 24, compute_unit, "Unit of its counts."), .code = code_update },
 	{ COMPUTED(FLOAT, "scale", 24, compute_scale_factor, "The factor of its counts.") },
 	{ COMPUTED(STR, "name", 24, compute_name, "Name of the event or thread.") },
 	{ FIELD(VIEW, "cpus", 24, "The processors that the event is counted on."),
-	  .type = PD_VIEW, .view = &pd_view_cpus, .compute = compute_update_cpus },
+	  .type = PD_VIEW, .view = &pd_view_cpus, .compute = compute_update_cpus,
+	  .derived = true },
 	END_OF_FIELDS,
 };
 
@@ -396,8 +471,14 @@ static void compute_prog_name(const struct pd_record *rec, uint32_t at, struct p
 		pd_set_text(out, rec->bytes + at, PROG_NAME_SIZE);
 }
 
+static void code_prog_name(struct pd_coder *c, const struct pd_field *field)
+{
+	pd_code_chars(c, field->name, PROG_NAME_SIZE);
+}
+
 static const struct pd_field bpf_metadata_fields[] = {
-	{ COMPUTED(STR, "prog_name", 8, compute_prog_name, "Name of the BPF program.") },
+	{ COMPUTED(STR, "prog_name", 8, compute_prog_name, "Name of the BPF program."),
+	  .code = code_prog_name },
 	{ VIEWED(bpf_metadata, "entries", 8 + PROG_NAME_SIZE,
 		 "The program's description of itself.") },
 	END_OF_FIELDS,

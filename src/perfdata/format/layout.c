@@ -14,6 +14,26 @@ static const uint8_t trailer_parts[] = {
 	PD_PART_STREAM_ID, PD_PART_CPU,	 PD_PART_IDENTIFIER,
 };
 
+/* Returns whether the attr has bits set that may add unknown parts to a sample. */
+static bool asks_unknown(const struct pd_attr *attr)
+{
+	return attr->sample_type & ~PD_SAMPLE_KNOWN || attr->read_format & ~PD_READ_KNOWN ||
+	       attr->branch_sample_type & ~PD_BRANCH_KNOWN;
+}
+
+void pd_shape_set(struct pd_shape *shape, const struct pd_attr *attr)
+{
+	shape->sample_type = attr->sample_type & PD_SAMPLE_KNOWN;
+	shape->read_format = attr->read_format;
+	shape->branch_sample_type = attr->branch_sample_type;
+	shape->regs_user = attr->sample_regs_user;
+	shape->regs_intr = attr->sample_regs_intr;
+	shape->sample_id_all = (attr->flags & PD_ATTR_SAMPLE_ID_ALL) != 0;
+	shape->counters = (attr->branch_sample_type & PD_BRANCH_COUNTERS) != 0;
+	shape->defer = (attr->flags & PD_ATTR_DEFER_CALLCHAIN) != 0;
+	shape->unknown = asks_unknown(attr);
+}
+
 uint32_t pd_trailer_size(const struct pd_shape *shape)
 {
 	uint32_t size = 0;

@@ -97,6 +97,9 @@ struct pd_shape {
 	const struct pd_sockets *sockets; /* the file's */
 };
 
+/* Sets what the event's own attr says; `counters` as if it were in no group. */
+void pd_shape_set(struct pd_shape *shape, const struct pd_attr *attr);
+
 /* A field of a layout: the field and its offset. */
 struct pd_bound {
 	const struct pd_field *field;

@@ -2,6 +2,7 @@
  * The fields of samples, by the part they lie in: see enum perf_event_sample_format and
  * perf_output_sample, kernel/events/core.c.
  */
+#include "coder.h"
 #include "event.h"
 #include "rows.h"
 #include "views.h"
@@ -136,6 +137,47 @@ static void compute_socket(const struct pd_record *rec, uint32_t at, struct pd_v
 	out->i = sockets->list[cpu];
 }
 
+static void code_raw(struct pd_coder *c, const struct pd_field *field)
+{
+	pd_code_sized(c, field->name, 4);
+}
+
+static void code_aux(struct pd_coder *c, const struct pd_field *field)
+{
+	pd_code_sized(c, field->name, 8);
+}
+
+/* Codes the copy of the stack, and the size of its valid part if that is another. */
+static void code_stack_user(struct pd_coder *c, const struct pd_field *field)
+{
+	uint64_t size = pd_code_sized(c, field->name, 8), valid = size;
+
+	if (!size)
+		return;
+	if (!c->encodes)
+		valid = pd_code_load(c, 8);
+	if (c->encodes ? pd_code_find(c, "dyn_size") != NULL : valid != size)
+		valid = pd_code_value(c, "dyn_size", valid, 8, PD_AS_UINT);
+	if (c->encodes)
+		pd_code_store(c, 8, valid);
+}
+
+static void code_weights(struct pd_coder *c, const struct pd_field *field)
+{
+	uint64_t word;
+
+	if (!(c->shape->sample_type & PD_SAMPLE_WEIGHT_STRUCT)) {
+		pd_code_int(c, field->name, 8, PD_AS_UINT);
+		return;
+	}
+	word = c->encodes ? 0 : pd_code_load(c, 8);
+	word = pd_code_value(c, field->name, word & UINT32_MAX, 4, PD_AS_UINT) |
+	       pd_code_value(c, "ins_lat", word >> 32 & UINT16_MAX, 2, PD_AS_UINT) << 32 |
+	       pd_code_value(c, "retire_lat", word >> 48, 2, PD_AS_UINT) << 48;
+	if (c->encodes)
+		pd_code_store(c, 8, word);
+}
+
 const struct pd_field pd_sample_fields[] = {
 	{ FIELD(X64, "ip", 0, "Address of the instruction."), .part = PD_PART_IP },
 	{ FIELD(S32, "pid", 0, "Process id; -1 if it has none any more."),
@@ -168,17 +210,17 @@ const struct pd_field pd_sample_fields[] = {
 	  .part = PD_PART_CALLCHAIN },
 	{ COMPUTED(BLOB, "raw", 0, compute_raw,
 		   "Raw data; those of a tracepoint are its fields."),
-	  .part = PD_PART_RAW },
+	  .part = PD_PART_RAW, .code = code_raw },
 	{ VIEWED(branch_stack, "branch_stack", 0, "The latest taken branches, newest first."),
 	  .part = PD_PART_BRANCH_STACK },
 	{ VIEWED(regs_user, "regs_user", 0, "Registers of the user context."),
 	  .part = PD_PART_REGS_USER },
 	{ COMPUTED(BLOB, "stack_user", 0, compute_stack_user,
 		   "The user stack from its pointer on."),
-	  .part = PD_PART_STACK_USER },
+	  .part = PD_PART_STACK_USER, .code = code_stack_user },
 	{ COMPUTED(UINT, "weight", 0, compute_weight,
 		   "Cost of the access, mostly its latency in cycles."),
-	  .part = PD_PART_WEIGHT },
+	  .part = PD_PART_WEIGHT, .code = code_weights },
 	{ COMPUTED(UINT, "ins_lat", 0, compute_ins_lat,
 		   "Latency of the instruction in cycles; nil if only one weight is recorded."),
 	  .part = PD_PART_WEIGHT },
@@ -208,7 +250,7 @@ const struct pd_field pd_sample_fields[] = {
 	{ FIELD(U64, "code_page_size", 0, "Bytes of the page at ip; 0 if unknown."),
 	  .part = PD_PART_CODE_PAGE_SIZE },
 	{ COMPUTED(BLOB, "aux", 0, compute_aux, "A piece of the AUX area."),
-	  .part = PD_PART_AUX },
+	  .part = PD_PART_AUX, .code = code_aux },
 	{ OF_SYSTEM(STR, "symbol", SYMBOL, "Function at ip; nil if it is not known."),
 	  .part = PD_PART_IP },
 	{ OF_SYSTEM(UINT, "symoff", SYMOFF, "Bytes from the start of the function to ip."),

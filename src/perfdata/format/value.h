@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct pd_coder;
 struct pd_event;
 struct pd_record;
 struct pd_value;
@@ -90,6 +91,10 @@ struct pd_view_desc {
 	const char *(*key)(const struct pd_view *view, uint32_t i);
 	/* Writes perf's text of the view into text[size], with a NUL; NULL: perf has none. */
 	void (*print)(const struct pd_view *view, char *text, size_t size);
+	/*
+	 * Codes the bytes of the view as `name`; see coder.h. NULL: another field's code does.
+	 */
+	void (*code)(struct pd_coder *c, const char *name);
 };
 
 struct pd_value {

@@ -1,6 +1,7 @@
 /*
  * The attr of the event in a header_attr record.
  */
+#include "perfdata/format/coder.h"
 #include "perfdata/format/views.h"
 
 /* view.extra: bytes of the attr */
@@ -30,9 +31,15 @@ static void get_attr_member(const struct pd_view *view, unsigned m, struct pd_va
 		pd_attr_member(&attr, m, out);
 }
 
+static void code_attr(struct pd_coder *c, const char *name)
+{
+	pd_code_attr(c, name, 0);
+}
+
 const struct pd_view_desc pd_view_attr = {
 	.name = "attr",
 	.doc = "An event's attribute, by the names of struct perf_event_attr.",
 	.members = pd_attr_members,
 	.member = get_attr_member,
+	.code = code_attr,
 };

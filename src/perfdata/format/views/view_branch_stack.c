@@ -2,6 +2,7 @@
  * The branch stack of a sample: the latest taken branches, newest first. See struct
  * perf_branch_entry, include/uapi/linux/perf_event.h.
  */
+#include "perfdata/format/coder.h"
 #include "perfdata/format/sample.h"
 #include "perfdata/format/fields.h"
 #include "perfdata/format/views.h"
@@ -185,6 +186,90 @@ static void get_branch(const struct pd_view *view, uint32_t i, unsigned m, struc
 			    get_branch_flag(view, word, m));
 }
 
+/* Returns where the bit-field of a member lies: see get_branch_flag(). */
+static unsigned find_flag(const struct pd_coder *c, unsigned m)
+{
+	return c->shape->big ? 64u - flags[m].at - flags[m].width : flags[m].at;
+}
+
+/* Describes the flags of a branch: those that are set. */
+static void describe_flags(struct pd_coder *c)
+{
+	uint64_t word = pd_code_load(c, 8), left = word, value;
+
+	for (unsigned m = MISPRED; m <= NOT_TAKEN; m++) {
+		uint64_t mask = (UINT64_C(1) << flags[m].width) - 1;
+
+		value = word >> find_flag(c, m) & mask;
+		left &= ~(mask << find_flag(c, m));
+		if (!value)
+			continue;
+		if (flags[m].width == 1)
+			pd_code_bool(c, items[m].name, true);
+		else
+			pd_code_value(c, items[m].name, value, 2, PD_AS_UINT);
+	}
+	if (left)
+		pd_code_value(c, "flags", left, 8, PD_AS_HEX);
+}
+
+static void encode_flags(struct pd_coder *c)
+{
+	uint64_t word = pd_code_value(c, "flags", 0, 8, PD_AS_HEX), value;
+
+	for (unsigned m = MISPRED; m <= NOT_TAKEN; m++) {
+		struct pd_node *node = pd_code_find(c, items[m].name);
+
+		if (!node)
+			continue;
+		if (flags[m].width == 1)
+			value = pd_code_bool(c, items[m].name, false);
+		else
+			value = pd_code_value(c, items[m].name, 0, 2, PD_AS_UINT);
+		if (value >> flags[m].width)
+			pd_code_fail(c, node, items[m].name, "a smaller number");
+		word |= value << find_flag(c, m);
+	}
+	pd_code_store(c, 8, word);
+}
+
+static void code_branch(struct pd_coder *c)
+{
+	pd_code_begin(c, NULL);
+	pd_code_int(c, items[FROM].name, 8, PD_AS_HEX);
+	pd_code_int(c, items[TO].name, 8, PD_AS_HEX);
+	if (c->encodes)
+		encode_flags(c);
+	else
+		describe_flags(c);
+	pd_code_end(c);
+}
+
+static void code_branch_stack(struct pd_coder *c, const char *name)
+{
+	struct pd_branches b = { 0 };
+	uint32_t n;
+	bool has_hw_idx;
+
+	if (!c->encodes && !pd_branches_read(c->rec, c->at, &b))
+		c->failed = true;
+	n = pd_code_count(c, name, 8, 24);
+	has_hw_idx = c->encodes ? c->shape->branch_sample_type & PD_BRANCH_HW_INDEX &&
+					  (n || pd_code_find(c, members[0].name)) :
+				  b.has_hw_idx;
+	if (has_hw_idx)
+		pd_code_int(c, members[0].name, 8, PD_AS_INT);
+	for (uint32_t i = 0; i < n; i++)
+		code_branch(c);
+	if (c->shape->counters) {
+		pd_code_begin(c, items[COUNTERS].name);
+		for (uint32_t i = 0; i < n; i++)
+			pd_code_int(c, NULL, 8, PD_AS_HEX);
+		pd_code_end(c);
+	}
+	pd_code_end(c);
+}
+
 const struct pd_view_desc pd_view_branch_stack = {
 	.name = "branch_stack",
 	.doc = "The latest taken branches, newest first.",
@@ -192,4 +277,5 @@ const struct pd_view_desc pd_view_branch_stack = {
 	.items = items,
 	.member = get_branch_stack_member,
 	.item = get_branch,
+	.code = code_branch_stack,
 };

@@ -6,6 +6,7 @@
  * To find a frame without walking the chain, view.extra holds the indices of the first three
  * markers (16 bits each), their number, and whether more follow.
  */
+#include "perfdata/format/coder.h"
 #include "perfdata/format/fields.h"
 #include "perfdata/format/views.h"
 
@@ -21,23 +22,63 @@
 #define CONTEXT_GUEST_KERNEL  ((uint64_t)-2176)
 #define CONTEXT_GUEST_USER    ((uint64_t)-2560)
 
+/* The markers by name, as descriptions write them. */
+static const struct {
+	uint64_t marker;
+	const char *name;
+	enum pd_cpumode mode;
+} markers[] = {
+	{ CONTEXT_HV, "hypervisor", PD_CPUMODE_HYPERVISOR },
+	{ CONTEXT_KERNEL, "kernel", PD_CPUMODE_KERNEL },
+	{ CONTEXT_USER, "user", PD_CPUMODE_USER },
+	{ CONTEXT_USER_DEFERRED, "user_deferred", PD_CPUMODE_USER },
+	{ CONTEXT_GUEST_KERNEL, "guest_kernel", PD_CPUMODE_GUEST_KERNEL },
+	{ CONTEXT_GUEST_USER, "guest_user", PD_CPUMODE_GUEST_USER },
+};
+
+#define N_MARKERS (sizeof(markers) / sizeof(markers[0]))
+
 static enum pd_cpumode get_marker_mode(uint64_t marker)
 {
-	switch (marker) {
-	case CONTEXT_HV:
-		return PD_CPUMODE_HYPERVISOR;
-	case CONTEXT_KERNEL:
-		return PD_CPUMODE_KERNEL;
-	case CONTEXT_USER:
-	case CONTEXT_USER_DEFERRED:
-		return PD_CPUMODE_USER;
-	case CONTEXT_GUEST_KERNEL:
-		return PD_CPUMODE_GUEST_KERNEL;
-	case CONTEXT_GUEST_USER:
-		return PD_CPUMODE_GUEST_USER;
-	default:
-		return PD_CPUMODE_UNKNOWN;
+	for (size_t i = 0; i < N_MARKERS; i++)
+		if (markers[i].marker == marker)
+			return markers[i].mode;
+	return PD_CPUMODE_UNKNOWN;
+}
+
+/* Codes an entry: an address, or the name of a marker. */
+static void code_entry(struct pd_coder *c)
+{
+	const struct pd_node *node = pd_code_next(c);
+	uint64_t value = c->encodes ? 0 : pd_code_load(c, 8);
+	size_t i = 0;
+
+	if (!c->encodes) {
+		while (i < N_MARKERS && markers[i].marker != value)
+			i++;
+		if (i < N_MARKERS)
+			pd_code_name(c, NULL, markers[i].name);
+		else
+			pd_code_value(c, NULL, value, 8, PD_AS_HEX);
+		return;
 	}
+	while (i < N_MARKERS && node && !pd_node_is(node, markers[i].name))
+		i++;
+	if (i < N_MARKERS && node) {
+		pd_code_skip(c);
+		pd_code_store(c, 8, markers[i].marker);
+	} else {
+		pd_code_int(c, NULL, 8, PD_AS_HEX);
+	}
+}
+
+static void code_callchain(struct pd_coder *c, const char *name)
+{
+	uint32_t n = pd_code_count(c, name, 8, 8);
+
+	for (uint32_t i = 0; i < n; i++)
+		code_entry(c);
+	pd_code_end(c);
 }
 
 static uint32_t get_marker(uint64_t extra, unsigned k)
@@ -223,4 +264,5 @@ const struct pd_view_desc pd_view_callchain = {
 	.items = items,
 	.member = get_callchain_member,
 	.item = get_callchain_item,
+	.code = code_callchain,
 };

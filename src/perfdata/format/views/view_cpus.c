@@ -2,6 +2,7 @@
  * A set of processors in one of three encodings: a list, a bitmap, a range. See struct
  * perf_record_cpu_map_data, tools/lib/perf/include/perf/event.h.
  */
+#include "perfdata/format/coder.h"
 #include "perfdata/format/views.h"
 
 enum {
@@ -137,8 +138,58 @@ static void get_cpu(const struct pd_view *view, uint32_t i, unsigned m, struct p
 		pd_set_int(out, (int64_t)START(extra) + i - ANY(extra));
 }
 
+static void code_range(struct pd_coder *c)
+{
+	pd_code_int(c, "any", 1, PD_AS_UINT);
+	c->at++; /* padding */
+	pd_code_int(c, "first", 2, PD_AS_UINT);
+	pd_code_int(c, "last", 2, PD_AS_UINT);
+}
+
+/* Codes the words of a bitmap after their number and size. */
+static void code_mask(struct pd_coder *c)
+{
+	uint32_t n = c->encodes ? 0 : (uint32_t)pd_code_load(c, 2), size;
+
+	n = (uint32_t)pd_code_value(c, "words", n, 2, PD_AS_UINT);
+	if (c->encodes)
+		pd_code_store(c, 2, n);
+	size = (uint32_t)pd_code_int(c, "long_size", 2, PD_AS_UINT);
+	if (size != 4 && size != 8) {
+		pd_code_fail(c, pd_code_find(c, "long_size"), "long_size", "4 or 8");
+		return;
+	}
+	c->at += size - 4;
+	for (uint32_t i = 0; i < n && !c->failed; i++)
+		pd_code_int(c, NULL, size, PD_AS_HEX);
+}
+
+static void code_cpus(struct pd_coder *c, const char *name)
+{
+	uint64_t encoding;
+	uint32_t n;
+
+	pd_code_begin(c, name);
+	encoding = pd_code_int(c, "encoding", 2, PD_AS_UINT);
+	if (encoding == MASK) {
+		code_mask(c);
+	} else if (encoding == RANGE) {
+		code_range(c);
+	} else if (encoding == LIST) {
+		n = pd_code_count(c, "list", 2, 2);
+		for (uint32_t i = 0; i < n; i++)
+			pd_code_int(c, NULL, 2, PD_AS_INT);
+		pd_code_end(c);
+	} else {
+		pd_code_fail(c, pd_code_find(c, "encoding"), "encoding",
+			     "0 (a list), 1 (a bitmap) or 2 (a range)");
+	}
+	pd_code_end(c);
+}
+
 const struct pd_view_desc pd_view_cpus = {
 	.name = "cpus",
 	.doc = "Numbers of processors, ascending; -1 stands for any.",
 	.item = get_cpu,
+	.code = code_cpus,
 };

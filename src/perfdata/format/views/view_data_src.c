@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "perfdata/format/coder.h"
 #include "perfdata/format/perf_text.h"
 #include "perfdata/format/views.h"
 
@@ -332,6 +333,11 @@ static void print_data_src(const struct pd_view *view, char *text, size_t size)
 	pd_data_src_print(view, pd_perf_text_of(PD_PERF_NEWEST), text, size);
 }
 
+static void code_data_src(struct pd_coder *c, const char *name)
+{
+	pd_code_int(c, name, 8, PD_AS_HEX);
+}
+
 const struct pd_view_desc pd_view_data_src = {
 	.name = "data_src",
 	.doc = "A memory access, and the level that served it; as a string, the text of "
@@ -339,4 +345,5 @@ const struct pd_view_desc pd_view_data_src = {
 	.members = members,
 	.member = get_data_src_member,
 	.print = print_data_src,
+	.code = code_data_src,
 };

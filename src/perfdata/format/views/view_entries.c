@@ -1,4 +1,5 @@
 /* Arrays of structs in perf's own records: see tools/lib/perf/include/perf/event.h. */
+#include "perfdata/format/coder.h"
 #include "perfdata/format/views.h"
 
 #define ID_ENTRY     32
@@ -62,11 +63,40 @@ static void get_id_item(const struct pd_view *view, uint32_t i, unsigned m,
 			    pd_rec64(view->rec, guests + GUEST_ENTRY * i + 8 * (m - 4)));
 }
 
+/* Codes the entries, and the guests after them, which lie apart. */
+static void code_id_index(struct pd_coder *c, const char *name)
+{
+	uint32_t n = pd_code_count(c, name, 8, ID_ENTRY), at = c->at;
+	uint32_t guests = at + ID_ENTRY * n, end = guests;
+	bool has_guests = !c->encodes && n && c->end == guests + (uint64_t)GUEST_ENTRY * n;
+
+	for (uint32_t i = 0; i < n && !c->failed; i++) {
+		c->at = at + ID_ENTRY * i;
+		pd_code_begin(c, NULL);
+		pd_code_int(c, "id", 8, PD_AS_UINT);
+		pd_code_int(c, "idx", 8, PD_AS_UINT);
+		pd_code_int(c, "cpu", 8, PD_AS_INT);
+		pd_code_int(c, "tid", 8, PD_AS_INT);
+		if (c->encodes && i == 0)
+			has_guests = pd_code_find(c, "machine_pid") || pd_code_find(c, "vcpu");
+		c->at = guests + GUEST_ENTRY * i;
+		if (has_guests) {
+			pd_code_int(c, "machine_pid", 8, PD_AS_UINT);
+			pd_code_int(c, "vcpu", 8, PD_AS_UINT);
+			end = c->at;
+		}
+		pd_code_end(c);
+	}
+	c->at = end;
+	pd_code_end(c);
+}
+
 const struct pd_view_desc pd_view_id_index = {
 	.name = "id_index",
 	.doc = "The event that each id belongs to.",
 	.items = id_members,
 	.item = get_id_item,
+	.code = code_id_index,
 };
 
 void pd_open_thread_map(const struct pd_record *rec, uint32_t at, struct pd_value *out)
@@ -91,12 +121,26 @@ static void get_thread_item(const struct pd_view *view, uint32_t i, unsigned m,
 		pd_set_text(out, view->rec->bytes + at + 8, 16);
 }
 
+static void code_thread_map(struct pd_coder *c, const char *name)
+{
+	uint32_t n = pd_code_count(c, name, 8, THREAD_ENTRY);
+
+	for (uint32_t i = 0; i < n; i++) {
+		pd_code_begin(c, NULL);
+		pd_code_int(c, "pid", 8, PD_AS_INT);
+		pd_code_chars(c, "comm", 16);
+		pd_code_end(c);
+	}
+	pd_code_end(c);
+}
+
 const struct pd_view_desc pd_view_thread_map = {
 	.name = "thread_map",
 	.doc = "The threads that were recorded, in the order in which stat records number "
 	       "them.",
 	.items = thread_members,
 	.item = get_thread_item,
+	.code = code_thread_map,
 };
 
 void pd_open_bpf_metadata(const struct pd_record *rec, uint32_t at, struct pd_value *out)
@@ -121,9 +165,23 @@ static void get_bpf_item(const struct pd_view *view, uint32_t i, unsigned m,
 		pd_set_text(out, p + BPF_KEY, BPF_VALUE);
 }
 
+static void code_bpf_metadata(struct pd_coder *c, const char *name)
+{
+	uint32_t n = pd_code_count(c, name, 8, BPF_KEY + BPF_VALUE);
+
+	for (uint32_t i = 0; i < n; i++) {
+		pd_code_begin(c, NULL);
+		pd_code_chars(c, "key", BPF_KEY);
+		pd_code_chars(c, "value", BPF_VALUE);
+		pd_code_end(c);
+	}
+	pd_code_end(c);
+}
+
 const struct pd_view_desc pd_view_bpf_metadata = {
 	.name = "bpf_metadata",
 	.doc = "Metadata that a BPF program carries.",
 	.items = bpf_members,
 	.item = get_bpf_item,
+	.code = code_bpf_metadata,
 };

@@ -2,6 +2,7 @@
  * The namespaces of a thread, each as the device and inode of its /proc/PID/ns file. See
  * perf_event_namespaces, kernel/events/core.c.
  */
+#include "perfdata/format/coder.h"
 #include "perfdata/format/views.h"
 
 /* In the order of the enum in include/uapi/linux/perf_event.h; later ones have numbers. */
@@ -37,10 +38,24 @@ static const char *get_namespace_name(const struct pd_view *view, uint32_t i)
 	return names[i];
 }
 
+static void code_namespaces(struct pd_coder *c, const char *name)
+{
+	uint32_t n = pd_code_members(c, name, 8, 16);
+
+	for (uint32_t i = 0; i < n && i < NAMES; i++) {
+		pd_code_begin(c, names[i]);
+		pd_code_int(c, "dev", 8, PD_AS_UINT);
+		pd_code_int(c, "ino", 8, PD_AS_UINT);
+		pd_code_end(c);
+	}
+	pd_code_end(c);
+}
+
 const struct pd_view_desc pd_view_namespaces = {
 	.name = "namespaces",
 	.doc = "Namespaces by name: net, uts, ipc, pid, user, mnt, cgroup.",
 	.items = items,
 	.item = get_namespace,
 	.key = get_namespace_name,
+	.code = code_namespaces,
 };

@@ -2,6 +2,7 @@
  * Counter values as read() returns them, of one event or of a whole group. See
  * perf_output_read, kernel/events/core.c.
  */
+#include "perfdata/format/coder.h"
 #include "perfdata/format/event.h"
 #include "perfdata/format/sample.h"
 #include "perfdata/format/views.h"
@@ -133,6 +134,49 @@ static void get_read_item(const struct pd_view *view, uint32_t i, unsigned m,
 		set_event(view->rec, pd_rec64(view->rec, at + 8), out);
 }
 
+static void code_counter(struct pd_coder *c)
+{
+	uint64_t format = c->shape->read_format;
+
+	if (format & PD_READ_ID)
+		pd_code_int(c, "id", 8, PD_AS_UINT);
+	if (format & PD_READ_LOST)
+		pd_code_int(c, "lost", 8, PD_AS_UINT);
+}
+
+static void code_times(struct pd_coder *c)
+{
+	uint64_t format = c->shape->read_format;
+
+	if (format & PD_READ_TOTAL_TIME_ENABLED)
+		pd_code_int(c, "time_enabled", 8, PD_AS_UINT);
+	if (format & PD_READ_TOTAL_TIME_RUNNING)
+		pd_code_int(c, "time_running", 8, PD_AS_UINT);
+}
+
+static void code_read(struct pd_coder *c, const char *name)
+{
+	uint32_t n;
+
+	if (!(c->shape->read_format & PD_READ_GROUP)) {
+		pd_code_begin(c, name);
+		pd_code_int(c, "value", 8, PD_AS_UINT);
+		code_times(c);
+		code_counter(c);
+		pd_code_end(c);
+		return;
+	}
+	n = pd_code_count(c, name, 8, 8);
+	code_times(c);
+	for (uint32_t i = 0; i < n; i++) {
+		pd_code_begin(c, NULL);
+		pd_code_int(c, "value", 8, PD_AS_UINT);
+		code_counter(c);
+		pd_code_end(c);
+	}
+	pd_code_end(c);
+}
+
 const struct pd_view_desc pd_view_read = {
 	.name = "read",
 	.doc = "Counter values that were read with the record: the value of one event, or "
@@ -141,4 +185,5 @@ const struct pd_view_desc pd_view_read = {
 	.items = items,
 	.member = get_read_member,
 	.item = get_read_item,
+	.code = code_read,
 };

@@ -2,6 +2,7 @@
  * The registers of a sample: an abi, then one u64 for each bit of the event's mask, which is
  * view.extra. See perf_output_sample_regs, kernel/events/core.c.
  */
+#include "perfdata/format/coder.h"
 #include "perfdata/format/views.h"
 
 static void open_regs(const struct pd_record *rec, uint32_t at, uint64_t mask,
@@ -67,18 +68,42 @@ static const char unnamed[64][4] = {
 	"r55", "r56", "r57", "r58", "r59", "r60", "r61", "r62", "r63",
 };
 
+static const char *get_bit_name(const struct pd_shape *shape, unsigned bit)
+{
+	const char *name = shape->arch ? shape->arch->reg(bit) : NULL;
+
+	return name ? name : unnamed[bit];
+}
+
 static const char *get_reg_name(const struct pd_view *view, uint32_t i)
 {
-	const struct pd_arch *arch = view->rec->layout->shape->arch;
 	uint64_t mask = view->extra;
-	const char *name;
-	unsigned bit;
 
 	for (; i; i--)
 		mask &= mask - 1;
-	bit = (unsigned)__builtin_ctzll(mask);
-	name = arch ? arch->reg(bit) : NULL;
-	return name ? name : unnamed[bit];
+	return get_bit_name(view->rec->layout->shape, (unsigned)__builtin_ctzll(mask));
+}
+
+static void code_regs(struct pd_coder *c, const char *name, uint64_t mask)
+{
+	uint64_t abi;
+
+	pd_code_begin(c, name);
+	abi = pd_code_int(c, "abi", 8, PD_AS_UINT);
+	for (; abi && mask; mask &= mask - 1)
+		pd_code_int(c, get_bit_name(c->shape, (unsigned)__builtin_ctzll(mask)), 8,
+			    PD_AS_HEX);
+	pd_code_end(c);
+}
+
+static void code_regs_user(struct pd_coder *c, const char *name)
+{
+	code_regs(c, name, c->shape->regs_user);
+}
+
+static void code_regs_intr(struct pd_coder *c, const char *name)
+{
+	code_regs(c, name, c->shape->regs_intr);
 }
 
 #define REGS_VIEW(v, text)                        \
@@ -89,6 +114,7 @@ static const char *get_reg_name(const struct pd_view *view, uint32_t i)
 		.member = get_regs_member,        \
 		.item = get_regs_item,            \
 		.key = get_reg_name,              \
+		.code = code_##v,                 \
 	}
 
 REGS_VIEW(regs_user, "Registers of the user context, by name in lower case.");

@@ -3,6 +3,7 @@
  * the event's sample_type has, eight bytes each. See perf_event__output_id_sample,
  * kernel/events/core.c.
  */
+#include "perfdata/format/coder.h"
 #include "perfdata/format/views.h"
 
 void pd_open_sample_id(const struct pd_record *rec, uint32_t at, struct pd_value *out)
@@ -29,19 +30,20 @@ static const struct pd_member members[] = {
 	{ .name = NULL },
 };
 
+/* The bit of each member, and its offset in those eight bytes. */
+static const struct {
+	uint64_t bit;
+	uint32_t at;
+	bool s32;
+} words[] = {
+	{ PD_SAMPLE_TID, 0, true },	    { PD_SAMPLE_TID, 4, true },
+	{ PD_SAMPLE_TIME, 0, false },	    { PD_SAMPLE_ID, 0, false },
+	{ PD_SAMPLE_STREAM_ID, 0, false },  { PD_SAMPLE_CPU, 0, true },
+	{ PD_SAMPLE_IDENTIFIER, 0, false },
+};
+
 static void get_sample_id_member(const struct pd_view *view, unsigned m, struct pd_value *out)
 {
-	/* of each member: its bit, and its offset in those eight bytes */
-	static const struct {
-		uint64_t bit;
-		uint32_t at;
-		bool s32;
-	} words[] = {
-		{ PD_SAMPLE_TID, 0, true },	    { PD_SAMPLE_TID, 4, true },
-		{ PD_SAMPLE_TIME, 0, false },	    { PD_SAMPLE_ID, 0, false },
-		{ PD_SAMPLE_STREAM_ID, 0, false },  { PD_SAMPLE_CPU, 0, true },
-		{ PD_SAMPLE_IDENTIFIER, 0, false },
-	};
 	uint64_t type = view->rec->layout->shape->sample_type;
 	uint32_t at = view->at + words[m].at;
 
@@ -57,9 +59,24 @@ static void get_sample_id_member(const struct pd_view *view, unsigned m, struct 
 		pd_set_uint(out, PD_UINT, pd_rec64(view->rec, at));
 }
 
+static void code_sample_id(struct pd_coder *c, const char *name)
+{
+	pd_code_begin(c, name);
+	for (unsigned m = 0; members[m].name; m++) {
+		if (!(c->shape->sample_type & words[m].bit))
+			continue;
+		pd_code_int(c, members[m].name, words[m].s32 ? 4 : 8,
+			    words[m].s32 ? PD_AS_INT : PD_AS_UINT);
+		if (words[m].bit == PD_SAMPLE_CPU)
+			pd_code_pad(c, 4); /* reserved */
+	}
+	pd_code_end(c);
+}
+
 const struct pd_view_desc pd_view_sample_id = {
 	.name = "sample_id",
 	.doc = "The trailer of a record that is not a sample, as recorded.",
 	.members = members,
 	.member = get_sample_id_member,
+	.code = code_sample_id,
 };
