@@ -1,6 +1,7 @@
 -- perflua scrub: what it writes and says, and what it refuses.
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local perflua = require "perflua"
 local rewritten = require "spec.support.rewritten"
 local run = require "spec.cli.run"
@@ -68,6 +69,25 @@ describe("perflua scrub", function()
     local result = scrub(b:write(), "-o", rewritten.path())
     assert.are.equal(0, result.status)
     assert.matches("1 record left out: it cannot be read", result.out, 1, true)
+  end)
+
+  needs.it("perf", "writes what perf reads without complaint, with its counts", function()
+    -- the counts of rows, whatever their names
+    local rows = "perf report --stdio -f --symfs=spec/fixtures/empty --kallsyms=/dev/null "
+      .. "-g none --sort %s -n -F sample,period -i %s 2>%s "
+      .. "| grep -v '^#' | sed 's/:.*//' | grep ."
+    for _, name in ipairs { "demo.perf.data", "calls.perf.data" } do
+      local path, said = rewritten.path(), files.temporary()
+      for _, words in ipairs { {}, { "--addresses" }, { "--preset", "share" } } do
+        local result = scrub("--force", files.fixture(name), "-o", path, table.unpack(words))
+        assert.are.equal(0, result.status)
+        local found = files.output(rows:format("pid", path, said))
+        assert.are.equal(files.output(rows:format("pid", files.fixture(name), "/dev/null")),
+          found)
+        assert.is_true(#found > 50)
+        assert.are.equal("", files.read(said))
+      end
+    end
   end)
 
   it("refuses a target that exists, and the recording that it reads", function()

@@ -133,6 +133,24 @@ describe("an address in a scrubbed recording", function()
     assert.are.equal(expected.out, found.out)
   end)
 
+  it("is not told by breakpoints", function()
+    for _, container in ipairs { "file", "pipe" } do
+      local b = builder.new { container = container }
+      b:event { name = ("mem:%#x:rw"):format(HEAP), type = 5, bp_type = 3, bp_addr = HEAP,
+        bp_len = 4 }
+      b:record("comm", { comm = "sh" })
+      local file <close> = assert(perflua.open(b:write()))
+      for _, form in ipairs { {}, { pipe = true } } do
+        local path = scrubbed.write(file, { addresses = true }, form)
+        local bytes = files.read(path)
+        assert.is_nil(bytes:find(string.pack("<i8", HEAP), 1, true))
+        assert.is_nil(bytes:find(("%x"):format(HEAP), 1, true))
+        local copy <close> = assert(perflua.open(path))
+        assert.matches("^mem:0x?0?:rw", copy.events[1].name)
+      end
+    end
+  end)
+
   it("stays in call chains only if it can be one", function()
     for _, arch in ipairs { "x86_64", "aarch64", false } do
       local b = builder.new {}

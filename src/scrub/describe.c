@@ -19,7 +19,7 @@ static bool describe_events(struct pv_scrubber *s, struct pw_description *d,
 
 		if (!added)
 			return false;
-		pv_attr(added->attr_bytes, added->attr_size);
+		pv_attr(s, added->attr_bytes, added->attr_size);
 		name = event->name ? strdup(pv_event_name(s, event).p) : NULL;
 		if (event->name && !name)
 			return fail_memory(s, err);

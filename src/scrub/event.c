@@ -85,6 +85,20 @@ static struct pd_text show_probe(struct pv_scrubber *s, const struct pd_event *e
 	return pv_show_as(&s->names, PV_PROBE, name, (struct pd_text){ shown, (size_t)n });
 }
 
+/* Returns the name of a breakpoint without its address. */
+static struct pd_text show_breakpoint(struct pv_scrubber *s, const struct pd_event *event)
+{
+	struct pd_attr attr = event->attr;
+	const char *name = event->name ? event->name : "";
+	char shown[NAME_MOST];
+
+	attr.config1 = 0;
+	pd_event_name(&attr, NULL, s->file->text, shown, sizeof(shown));
+	s->found[PV_EVENT].n++;
+	return pv_show_as(&s->names, PV_EVENT, (struct pd_text){ name, strlen(name) },
+			  (struct pd_text){ shown, strlen(shown) });
+}
+
 struct pd_text pv_event_name(struct pv_scrubber *s, const struct pd_event *event)
 {
 	const struct pd_tracepoint *tp = event->tracepoint;
@@ -92,6 +106,8 @@ struct pd_text pv_event_name(struct pv_scrubber *s, const struct pd_event *event
 	struct pd_text text = { name, strlen(name) };
 	char plain[NAME_MOST];
 
+	if (s->places && event->attr.type == PD_TYPE_BREAKPOINT)
+		return show_breakpoint(s, event);
 	if (event->attr.type == PD_TYPE_TRACEPOINT && !event->made_up &&
 	    (!tp || pv_is_probe(tp))) {
 		s->found[PV_PROBE].n++;

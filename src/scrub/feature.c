@@ -139,7 +139,7 @@ static void copy_event_desc(struct maker *m)
 
 		copy_bytes(m, attr_size);
 		if (!m->c.failed && !m->out.failed)
-			pv_attr((uint8_t *)m->out.p + attr, (size_t)attr_size);
+			pv_attr(m->s, (uint8_t *)m->out.p + attr, (size_t)attr_size);
 		n_ids = copy_number(m, 4);
 		name = pd_take_string(&m->c);
 		if (i < m->s->file->n_events)

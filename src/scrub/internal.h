@@ -64,8 +64,8 @@ uint8_t *pv_feature(struct pv_scrubber *s, unsigned bit, const uint8_t *bytes, s
 /* Returns the name of an event, which ends with a NUL; it is the scrubber's. */
 struct pd_text pv_event_name(struct pv_scrubber *s, const struct pd_event *event);
 
-/* Makes zeros of the bytes of an attr that are not known. */
-void pv_attr(uint8_t *bytes, size_t n);
+/* Makes zeros of the bytes of an attr that are not known, and of an address that is to go. */
+void pv_attr(const struct pv_scrubber *s, uint8_t *bytes, size_t n);
 
 /*
  * Scrubs the `n` bytes of a build-id, at most 20, in place. Returns false if build-ids are

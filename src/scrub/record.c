@@ -71,8 +71,15 @@ bool pv_finish(struct pv_scrubber *s, struct pd_record *rec, uint32_t size)
 	return true;
 }
 
-void pv_attr(uint8_t *bytes, size_t n)
+void pv_attr(const struct pv_scrubber *s, uint8_t *bytes, size_t n)
 {
+	enum {
+		BREAKPOINT_ADDRESS = 56
+	};
+
+	if (s->places && n >= PD_ATTR_MIN &&
+	    pb_load32(bytes, s->file->swap) == PD_TYPE_BREAKPOINT)
+		memset(bytes + BREAKPOINT_ADDRESS, 0, 8);
 	if (n > ATTR_KNOWN)
 		memset(bytes + ATTR_KNOWN, 0, n - ATTR_KNOWN);
 }
@@ -274,11 +281,11 @@ static bool scrub_header_attr(struct pv_scrubber *s, struct pd_record *rec)
 	if (!s->file->pipe || !scrub_plain(s, rec))
 		return false;
 	size = rec->size >= HEADER + PD_ATTR_MIN ? pd_rec32(rec, HEADER + 4) : 0;
-	if (size <= ATTR_KNOWN || size > rec->size - HEADER)
+	if (size < PD_ATTR_MIN || size > rec->size - HEADER)
 		return true;
 	if (rec->bytes != s->room)
 		memcpy(s->room, rec->bytes, rec->size);
-	pv_attr(s->room + HEADER, size);
+	pv_attr(s, s->room + HEADER, size);
 	return pv_finish(s, rec, rec->size);
 }
 

@@ -376,9 +376,6 @@ static bool write_recording(lua_State *L, struct pl_writing *writing, struct pw_
 	lua_getfield(L, AT_OPTIONS, "every");
 	every = (uint64_t)luaL_optinteger(L, -1, 1);
 	lua_pop(L, 1);
-	if (every > 1 && lua_touserdata(L, AT_SCRUBBING))
-		return pd_error_set(err, "EINVAL", f->file->path, PD_NO_OFFSET,
-				    "samples are scrubbed or thinned out, not both together");
 	how->directory = writing->directory;
 	how->keeps_stacks = how->unwinds && !can_restart;
 	for (;;) {
