@@ -36,7 +36,7 @@ local modules = {
     "build_id demangle elf elf_parts elf_placing file interrupt table text" },
   { "symbols/jit", "base symbols/elf", "jitdump perfmap" },
   { "symbols", "base symbols/elf symbols/jit",
-    "bundle code dso find internal load memo source symbols" },
+    "asked bundle code dso find internal load memo source symbols" },
   { "symbols/lines", "base symbols/elf symbols", "lines" },
   { "pack", "base symbols symbols/jit symbols/lines", "pack" },
   { "disasm", "base", "disasm" },
@@ -139,8 +139,8 @@ local lua_modules = {
   { "map", "core errors meta query recording table text", "handlers jobs result run segments" },
   { "address", "core table text", "init show" },
   { "toolkit",
-    "core diff doctor errors file filter flame group meta perflua query recording table text "
-      .. "write",
+    "annotate core diff doctor errors file filter flame group meta perflua query recording "
+      .. "table text write",
     "change_graph described explained folded_rows folding names recordings samples sides "
       .. "symbols topics unchosen writing" },
   { "timechart", "core file flame text toolkit waits", "init svg" },

@@ -196,3 +196,21 @@ describe("a damaged bundle", function()
     end)
   end
 end)
+
+describe("perflua pack --source", function()
+  it("keeps the code and the source text of hot functions", function()
+    local tree = binaries.tree()
+    local words = files.output "pwd":match "[^\n]+" .. "/" .. WORDS
+    tree:sh("cp -r " .. files.quote(words) .. "/. .")
+    local program = files.output "realpath build/perflua":match "[^\n]+"
+    tree:sh(("%s pack --source --symfs . perf.data -o packed"):format(program))
+    local there = tree:sh(("%s annotate --symfs . perf.data"):format(program))
+    tree:sh "rm -r usr words.c"
+    local here = tree:sh(("%s annotate packed"):format(program))
+    local function without_head(text) return (text:gsub("# %a+: [^\n]*", "")) end
+    assert.equal(without_head(there), without_head(here))
+    assert.match("# code: ./usr/local/bin/words", here, 1, true)
+    assert.match("static int compare%(", here)
+    tree:sh(("%s pack packed -o again && cmp packed again"):format(program))
+  end)
+end)

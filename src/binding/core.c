@@ -196,6 +196,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "compress_most", pl_compress_most },
 		{ "collect", pl_file_collect },
 		{ "pack", pl_file_pack },
+		{ "has_source", pl_file_has_source },
 		{ "reads", pl_file_reads },
 		{ "hex", core_hex },
 		{ "columns", core_columns },

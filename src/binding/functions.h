@@ -20,9 +20,10 @@ int pl_file_resolve(lua_State *L);    /* file:resolve(pid, addr [, time]) -> tab
 int pl_file_missing(lua_State *L);    /* file:missing() -> array of tables */
 int pl_file_history(lua_State *L); /* file:history(pid, address [, time]) -> array of tables */
 int pl_file_collect(lua_State *L); /* core.collect(file): see pack.c */
-int pl_file_pack(lua_State *L);	   /* core.pack(file) -> bundle, summary */
-int pl_each_binary(lua_State *L);  /* core.each_binary(file, load, fn) */
-int pl_file_fields(lua_State *L);  /* core.fields_of(file, type_id [, event_index]) -> array */
+int pl_file_has_source(lua_State *L); /* core.has_source(file) -> boolean */
+int pl_file_pack(lua_State *L);	      /* core.pack(file) -> bundle, summary */
+int pl_each_binary(lua_State *L);     /* core.each_binary(file, load, fn) */
+int pl_file_fields(lua_State *L); /* core.fields_of(file, type_id [, event_index]) -> array */
 int pl_file_data_section(lua_State *L); /* core.data_section(file) -> offset, bytes */
 int pl_file_knows_times(lua_State *L);	/* core.knows_times(file) -> boolean */
 int pl_file_clocks(lua_State *L);	/* core.clocks(file) -> array, by_wall */

@@ -24,7 +24,20 @@ static int free_bundle(lua_State *L)
 	return 0;
 }
 
-/* core.pack(file) -> bundle, { binaries, symbols, lines } | nil, message, code */
+/* core.has_source(file) -> whether its bundle has code or source text */
+int pl_file_has_source(lua_State *L)
+{
+	const struct pm_system *system = pl_system(L, pl_check_open_file(L, 1));
+	const struct ps_store *store = pm_system_store(system, 0);
+
+	lua_pushboolean(L, store && ps_store_has_source(store));
+	return 1;
+}
+
+/*
+ * core.pack(file) -> bundle, { binaries, symbols, lines, functions, texts } | nil, message,
+ * code
+ */
 int pl_file_pack(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
@@ -47,5 +60,7 @@ int pl_file_pack(lua_State *L)
 	pl_set_integer(L, "binaries", summary.binaries);
 	pl_set_integer(L, "symbols", summary.symbols);
 	pl_set_integer(L, "lines", summary.lines);
+	pl_set_integer(L, "functions", summary.functions);
+	pl_set_integer(L, "texts", summary.texts);
 	return 2;
 }

@@ -1,6 +1,7 @@
 /* Source files: core.source(). */
 #include "functions.h"
 #include "symbols/source.h"
+#include "system.h"
 
 static int source_gc(lua_State *L)
 {
@@ -29,15 +30,34 @@ static int read_line(lua_State *L)
 }
 
 /*
- * core.source(path) -> function(line) -> text | nil, time of the last change in s | nil, why it
- * cannot be read
+ * Returns the binaries of the File at index 2, which may be in the bundle of one; NULL: none.
+ */
+static struct ps_store *get_store(lua_State *L)
+{
+	struct pl_file *f = lua_isnoneornil(L, 2) ? NULL : pl_check_open_file(L, 2);
+	struct ps_store *store = NULL;
+
+	for (uint32_t i = 0; f && i < f->session->n_files; i++) {
+		struct ps_store *other = pm_system_store(pl_system(L, f), i);
+
+		if (other && (!store || ps_store_has_source(other)))
+			store = other;
+	}
+	return store;
+}
+
+/*
+ * core.source(path [, file]) -> function(line) -> text | nil, time of the last change in s |
+ * nil, why it cannot be read
  */
 int pl_source(lua_State *L)
 {
 	const char *path = luaL_checkstring(L, 1), *reason;
+	struct ps_store *store = get_store(L);
 	struct ps_source **source = pl_push_finalized(L, sizeof(*source), source_gc);
 
-	*source = ps_source_open(NULL, path, &reason);
+	*source = store ? ps_source_open_of(store, path, &reason) :
+			  ps_source_open(NULL, path, &reason);
 	if (!*source) {
 		lua_pushnil(L);
 		lua_pushstring(L, reason);

@@ -195,7 +195,8 @@ bool pm_instruction_of(struct pm_resolver *r, const struct pd_record *rec,
 }
 
 /* Returns the text of a file; NULL: it cannot be read. */
-static struct ps_source *find_file(struct pm_instructions *instructions, const char *path)
+static struct ps_source *find_file(struct pm_instructions *instructions, struct ps_store *store,
+				   const char *path)
 {
 	uint32_t hash = pb_hash_pair(&instructions->secret, (uintptr_t)path, 0);
 	const struct wanted wanted = { instructions, path, 0 };
@@ -211,7 +212,7 @@ static struct ps_source *find_file(struct pm_instructions *instructions, const c
 		return NULL;
 	file = &instructions->files[instructions->n_files++];
 	file->path = path;
-	file->source = ps_source_open(NULL, path, &reason);
+	file->source = ps_source_open_of(store, path, &reason);
 	return file->source;
 }
 
@@ -226,7 +227,7 @@ bool pm_source_line_of(struct pm_resolver *r, const struct pd_record *rec,
 	if (!instructions || !pm_asked_dso(r, rec, &own_ip, &at) || !at.dso ||
 	    !ps_dso_lines(at.dso, at.address, &lines) || !lines[0].file || !lines[0].line)
 		return false;
-	source = find_file(instructions, lines[0].file);
+	source = find_file(instructions, at.dso->store, lines[0].file);
 	out->file = lines[0].file;
 	out->line = lines[0].line;
 	out->text.p = source ? ps_source_line(source, out->line, &out->text.n) : NULL;

@@ -204,6 +204,40 @@ static void put_lines(struct binary *b)
 	pk_put_part(b->out, PS_PACKED_LINES, &b->part);
 }
 
+static int compare_codes(const void *a, const void *b)
+{
+	const struct ps_asked_code *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->size > y->size) - (x->size < y->size);
+}
+
+/* Adds the code that was read, as code.c reads it. */
+static void put_code(struct binary *b)
+{
+	struct ps_asked *asked = b->dso->asked;
+
+	if (asked->n_codes) {
+		qsort(asked->codes, asked->n_codes, sizeof(*asked->codes), compare_codes);
+		pk_put(&b->part, asked->n_codes);
+	}
+	for (size_t i = 0; i < asked->n_codes; i++) {
+		const struct ps_asked_code *one = &asked->codes[i];
+
+		pk_put(&b->part, one->start);
+		pk_put(&b->part, one->size);
+		pk_put(&b->part, one->code.address);
+		pk_put(&b->part, one->code.machine);
+		pk_put(&b->part, (one->code.is_64 ? 1u : 0u) | (one->code.is_big ? 2u : 0u));
+		pk_put_text(&b->part, b->texts, one->path);
+		pk_put(&b->part, one->code.size);
+		pb_string_add(&b->part, (const char *)one->code.bytes, one->code.size);
+		b->summary->functions++;
+	}
+	pk_put_part(b->out, PS_PACKED_CODE, &b->part);
+}
+
 /* Returns what proves that the symbols of a binary are its own. */
 static const char *name_proof(const struct ps_dso *dso)
 {
@@ -298,6 +332,7 @@ bool pk_put_binary(struct ps_dso *dso, struct pk_texts *texts, struct pb_string 
 		put_lines(&b);
 		ok = ok && pk_put_cfi(asked, &b.part);
 		pk_put_part(out, PS_PACKED_CFI, &b.part);
+		put_code(&b);
 	}
 	if (ok && out->n) {
 		put_id(&b);

@@ -5,6 +5,7 @@
 
 #include "binary.h"
 #include "symbols/bundle.h"
+#include "symbols/internal.h"
 #include "symbols/symbols.h"
 
 #define LEVEL	     6
@@ -41,6 +42,65 @@ static int compare_binaries(const void *a, const void *b)
 	return 0;
 }
 
+static int compare_sources(const void *a, const void *b)
+{
+	return strcmp((*(struct ps_noted_source *const *)a)->path,
+		      (*(struct ps_noted_source *const *)b)->path);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct ps_memo_entry *x = a, *y = b;
+
+	return compare_numbers(x->a, y->a);
+}
+
+/* Adds the lines of a source file, as source.c reads them. Returns false without memory. */
+static bool put_source(const struct ps_noted_source *source, struct pk_texts *texts,
+		       struct pb_string *out)
+{
+	size_t n = source->lines.n;
+	struct ps_memo_entry *lines = malloc((n + 1) * sizeof(*lines));
+	uint64_t before = 0;
+
+	if (!lines)
+		return false;
+	if (n)
+		memcpy(lines, source->lines.entries, n * sizeof(*lines));
+	qsort(lines, n, sizeof(*lines), compare_lines);
+	pk_put_text(out, texts, source->path);
+	pk_put(out, (uint64_t)source->modified);
+	pk_put(out, n);
+	for (size_t i = 0; i < n; i++) {
+		pk_put(out, lines[i].a - before);
+		pk_put_text(out, texts, lines[i].value);
+		before = lines[i].a;
+	}
+	free(lines);
+	return true;
+}
+
+/* Adds the lines of all source files that have some. Returns false without memory. */
+static bool put_sources(struct ps_store *store, struct pk_texts *texts, struct pb_string *parts,
+			struct pk_summary *summary)
+{
+	struct pb_string part = { 0 };
+	bool ok = true;
+
+	if (store->n_sources)
+		qsort(store->sources, store->n_sources, sizeof(struct ps_noted_source *),
+		      compare_sources);
+	for (size_t i = 0; ok && i < store->n_sources; i++) {
+		if (!store->sources[i]->lines.n)
+			continue;
+		ok = put_source(store->sources[i], texts, &part);
+		summary->texts += store->sources[i]->lines.n;
+		pk_put_part(parts, PS_BUNDLE_SOURCE, &part);
+	}
+	pb_string_deinit(&part);
+	return ok;
+}
+
 /* Adds the parts of all binaries, and of their strings. Returns false without memory. */
 static bool put_parts(struct ps_store *store, struct pb_string *parts,
 		      struct pk_summary *summary)
@@ -59,6 +119,7 @@ static bool put_parts(struct ps_store *store, struct pb_string *parts,
 		ok = pk_put_binary(dsos[i], &texts, &binary, summary);
 		pk_put_part(&binaries, PS_BUNDLE_DSO, &binary);
 	}
+	ok = ok && put_sources(store, &texts, &binaries, summary) && !texts.bytes.failed;
 	pk_put_part(parts, PS_BUNDLE_STRINGS, &texts.bytes);
 	pk_append(parts, &binaries);
 	ok = ok && !parts->failed;

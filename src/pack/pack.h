@@ -13,6 +13,7 @@ struct ps_store;
 /* The contents of a bundle. */
 struct pk_summary {
 	uint64_t binaries, symbols, lines; /* lines: addresses that have some */
+	uint64_t functions, texts;	   /* functions with code; lines of source text */
 };
 
 /*

@@ -23,6 +23,11 @@ void ps_asked_destroy(struct ps_asked *asked)
 		return;
 	for (size_t i = 0; i < asked->n_rows; i++)
 		free(asked->rows[i]);
+	for (size_t i = 0; i < asked->n_codes; i++) {
+		ps_code_deinit(&asked->codes[i].code);
+		free(asked->codes[i].path);
+	}
+	free(asked->codes);
 	free(asked->rows);
 	pb_map_deinit(&asked->by_content);
 	pb_set_deinit(&asked->addresses);
@@ -103,5 +108,36 @@ void ps_note_row(struct ps_asked *asked, uint64_t address, const struct ps_row *
 	item.row = number;
 	asked->failed |= number == UINT32_MAX ||
 			 pb_set_add(&asked->rows_at, &item) == UINT32_MAX;
+	pthread_mutex_unlock(&asked->mutex);
+}
+
+static bool keep_code(struct ps_asked *asked, uint64_t start, uint64_t size,
+		      const struct ps_code *code)
+{
+	struct ps_asked_code *kept;
+
+	for (size_t i = 0; i < asked->n_codes; i++)
+		if (asked->codes[i].start == start && asked->codes[i].size == size)
+			return true;
+	if (!pb_reserve(asked->codes, asked->n_codes, asked->codes_room))
+		return false;
+	kept = &asked->codes[asked->n_codes];
+	*kept = (struct ps_asked_code){ start, size, *code, strdup(code->path ? code->path : "") };
+	kept->code.bytes = malloc(code->size + 1);
+	if (!kept->code.bytes || !kept->path) {
+		free(kept->code.bytes);
+		free(kept->path);
+		return false;
+	}
+	memcpy(kept->code.bytes, code->bytes, code->size);
+	asked->n_codes++;
+	return true;
+}
+
+void ps_note_code(struct ps_asked *asked, uint64_t start, uint64_t size,
+		  const struct ps_code *code)
+{
+	pthread_mutex_lock(&asked->mutex);
+	asked->failed |= !keep_code(asked, start, size, code);
 	pthread_mutex_unlock(&asked->mutex);
 }

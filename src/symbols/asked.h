@@ -9,6 +9,7 @@
 
 #include "base/set.h"
 #include "cfi.h"
+#include "code.h"
 #include "memo.h"
 
 /* Bytes that were read of a binary while stacks were unwound. Without padding: see pb_set. */
@@ -23,6 +24,13 @@ struct ps_asked_row {
 	uint64_t row; /* number in `rows` */
 };
 
+/* Code that was read: that of a range of addresses. */
+struct ps_asked_code {
+	uint64_t start, size; /* of the range, which may be longer than the code */
+	struct ps_code code;
+	char *path;
+};
+
 struct ps_asked {
 	pthread_mutex_t mutex;
 	struct pb_set addresses; /* uint64_t */
@@ -31,8 +39,10 @@ struct ps_asked {
 	struct pb_set rows_at; /* struct ps_asked_row */
 	struct ps_row **rows;  /* [n_rows]: distinct ones */
 	size_t n_rows, rows_room;
-	struct pb_map by_content; /* numbers of `rows` */
-	bool failed;		  /* no memory: something is missing */
+	struct pb_map by_content;    /* numbers of `rows` */
+	struct ps_asked_code *codes; /* [n_codes] */
+	size_t n_codes, codes_room;
+	bool failed; /* no memory: something is missing */
 };
 
 struct ps_asked *ps_asked_create(void); /* NULL: no memory */
@@ -44,5 +54,8 @@ void ps_note_row(struct ps_asked *asked, uint64_t address, const struct ps_row *
 
 /* Notes `n` bytes, at most 8. */
 void ps_note_bytes(struct ps_asked *asked, uint64_t address, const void *bytes, size_t n);
+
+void ps_note_code(struct ps_asked *asked, uint64_t start, uint64_t size,
+		  const struct ps_code *code);
 
 #endif

@@ -18,6 +18,11 @@ struct ps_bundle {
 	size_t n_strings, strings_room;
 	struct ps_packed *packed; /* [n] */
 	size_t n, room;
+	struct ps_part {
+		const uint8_t *bytes;
+		size_t n;
+	} * sources; /* [n_sources]: lines of source files, each after its path */
+	size_t n_sources, sources_room;
 	struct pb_map by_name; /* of those with one name the first; `next` leads on */
 	uint32_t *next;	       /* [n]: number + 1 of the next one with that name; 0: none */
 	struct pb_secret secret;
@@ -209,6 +214,12 @@ static bool read_parts(struct ps_bundle *bundle, size_t n)
 			return false;
 		if (number == PS_BUNDLE_DSO && !read_packed(bundle, bytes, n))
 			return false;
+		if (number == PS_BUNDLE_SOURCE) {
+			if (!pb_reserve(bundle->sources, bundle->n_sources,
+					bundle->sources_room))
+				return false;
+			bundle->sources[bundle->n_sources++] = (struct ps_part){ bytes, n };
+		}
 	}
 	return !c.failed;
 }
@@ -273,6 +284,7 @@ void ps_bundle_destroy(struct ps_bundle *bundle)
 	pb_map_deinit(&bundle->by_name);
 	free(bundle->next);
 	free(bundle->packed);
+	free(bundle->sources);
 	free(bundle->strings);
 	free(bundle->bytes);
 	free(bundle);
@@ -314,4 +326,25 @@ const struct ps_packed *ps_bundle_find(const struct ps_bundle *bundle,
 		best = sure > best ? sure : best;
 	}
 	return found;
+}
+
+bool ps_bundle_has_source(const struct ps_bundle *bundle)
+{
+	for (size_t i = 0; i < bundle->n; i++)
+		if (bundle->packed[i].parts[PS_PACKED_CODE].bytes)
+			return true;
+	return bundle->n_sources;
+}
+
+bool ps_bundle_source(const struct ps_bundle *bundle, const char *path, struct pb_cursor *c)
+{
+	for (size_t i = 0; i < bundle->n_sources; i++) {
+		const char *name;
+
+		pb_cursor_init(c, bundle->sources[i].bytes, bundle->sources[i].n, false);
+		name = ps_take_string(c, bundle);
+		if (name && strcmp(name, path) == 0)
+			return true;
+	}
+	return false;
 }

@@ -25,6 +25,7 @@
 enum ps_bundle_part {
 	PS_BUNDLE_STRINGS, /* each ends with a NUL; string 0 is none */
 	PS_BUNDLE_DSO,	   /* parts of one binary: enum ps_packed_part, the identity first */
+	PS_BUNDLE_SOURCE,  /* lines of a source file */
 };
 
 enum ps_packed_part {
@@ -34,6 +35,7 @@ enum ps_packed_part {
 	PS_PACKED_JIT,
 	PS_PACKED_LINES,
 	PS_PACKED_CFI,
+	PS_PACKED_CODE,
 	PS_PACKED_PARTS,
 };
 
@@ -66,6 +68,16 @@ void ps_bundle_destroy(struct ps_bundle *bundle);
 /* Returns the binary that *id identifies; NULL: the bundle does not have it. */
 const struct ps_packed *ps_bundle_find(const struct ps_bundle *bundle,
 				       const struct ps_dso_id *id);
+
+/* Returns whether a bundle has code or source text. */
+bool ps_bundle_has_source(const struct ps_bundle *bundle);
+
+/*
+ * Finds the lines of a source file, and begins to read them: when the file was last written, in
+ * s, their number, then of each the distance of its number, and its text. Returns false if
+ * there are none.
+ */
+bool ps_bundle_source(const struct ps_bundle *bundle, const char *path, struct pb_cursor *c);
 
 /* Begins to read a part. Returns false if it is not there. */
 bool ps_packed_read(const struct ps_packed *packed, enum ps_packed_part part,

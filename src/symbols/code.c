@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "asked.h"
+#include "bundle.h"
 #include "internal.h"
 #include "load.h"
 #include "kallsyms.h"
@@ -222,9 +224,57 @@ static bool read_jit(const struct asked *asked, const struct ps_symbol *symbol,
 	return false;
 }
 
+/* Takes a piece of code from a bundle. Returns false at its end, or without memory. */
+static bool take_code(const struct ps_packed *packed, struct pb_cursor *c,
+		      const struct asked *asked, bool *found, struct ps_code *code)
+{
+	uint64_t start = ps_take_number(c), size = ps_take_number(c), flags;
+	struct ps_code taken = { .address = ps_take_number(c) };
+	const uint8_t *bytes;
+
+	taken.machine = (uint16_t)ps_take_number(c);
+	flags = ps_take_number(c);
+	taken.is_64 = flags & 1;
+	taken.is_big = flags & 2;
+	taken.path = ps_take_string(c, packed->bundle);
+	taken.size = ps_take_count(c);
+	bytes = pb_take(c, taken.size);
+	if (!bytes || !taken.size || !taken.path)
+		return false;
+	*found = start == asked->start && size == asked->size;
+	if (!*found)
+		return true;
+	taken.bytes = malloc(taken.size);
+	if (!taken.bytes)
+		return false;
+	memcpy(taken.bytes, bytes, taken.size);
+	*code = taken;
+	return true;
+}
+
+/*
+ * Reads the code of a bundle: the number of pieces; of each the start and the size of the
+ * range, the address in its file, the machine, 1 if it has 64 bits and 2 if it is big-endian,
+ * the path, the number of bytes, and the bytes.
+ */
+static bool read_packed_code(const struct asked *asked, struct ps_code *code)
+{
+	const struct ps_packed *packed = ps_dso_packed(asked->dso);
+	bool found = false;
+	struct pb_cursor c;
+
+	if (!packed || !ps_packed_read(packed, PS_PACKED_CODE, &c))
+		return false;
+	for (size_t n = ps_take_count(&c); n && !found; n--)
+		if (!take_code(packed, &c, asked, &found, code))
+			return false;
+	return found;
+}
+
 bool ps_dso_code(struct ps_dso *dso, const struct ps_symbol *symbol, struct ps_code *code,
 		 const char **reason)
 {
+	const uint64_t start = symbol->start, size = symbol->end - symbol->start;
 	struct asked asked = { dso, symbol->start, symbol->end - symbol->start,
 			       symbol->name != NULL };
 	bool found = false;
@@ -238,7 +288,7 @@ bool ps_dso_code(struct ps_dso *dso, const struct ps_symbol *symbol, struct ps_c
 	else if (dso->id.kind == PS_JIT)
 		found = read_jit(&asked, symbol, code, reason);
 	else if (dso->packed && !dso->runtime)
-		*reason = "the bundle has its names alone";
+		*reason = "the bundle has its names, and not the code of this function";
 	else if (dso->list || dso->kallsyms) {
 		if (dso->id.kind == PS_MODULE)
 			asked.start += dso->id.start;
@@ -246,8 +296,13 @@ bool ps_dso_code(struct ps_dso *dso, const struct ps_symbol *symbol, struct ps_c
 	} else if (dso->runtime || dso->path)
 		found = read_file(&asked, dso->runtime ? dso->runtime : dso->path, code,
 				  reason);
-	if (!found)
+	if (!found) {
 		ps_code_deinit(code);
+		asked.start = start;
+		found = read_packed_code(&asked, code);
+	}
+	if (found && dso->asked)
+		ps_note_code(dso->asked, start, size, code);
 	return found;
 }
 

@@ -8,7 +8,15 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "dso.h"
+#include "memo.h"
 #include "store.h"
+
+/* Lines of a source file that were asked for, in a store that collects. */
+struct ps_noted_source {
+	const char *path;     /* the store's */
+	int64_t modified;     /* s */
+	struct ps_memo lines; /* number → text */
+};
 
 struct ps_store {
 	struct ps_options options; /* options; their strings belong to the store */
@@ -21,6 +29,8 @@ struct ps_store {
 	struct pb_arena texts;
 	struct ps_bundle **bundles; /* [n_bundles]: set before binaries are asked for */
 	size_t n_bundles, bundles_room;
+	struct ps_noted_source **sources; /* [n_sources] */
+	size_t n_sources, sources_room;
 	int vdso_fd; /* the vdso of this process as a file; -1: not needed yet */
 	unsigned n_users;
 	bool has_owner;	      /* ps_store_destroy() was not called yet */
@@ -32,6 +42,14 @@ struct ps_store {
  * the lock.
  */
 const char *ps_store_text(struct ps_store *store, const char *text);
+
+/* Returns the entry of a source file, added if there is none; NULL: no memory. */
+struct ps_noted_source *ps_store_note_source(struct ps_store *store, const char *path,
+					     int64_t modified);
+
+/* Notes a line of `n` bytes; without memory nothing is noted. */
+void ps_store_note_line(struct ps_store *store, struct ps_noted_source *noted, uint32_t line,
+			const char *text, size_t n);
 
 /*
  * Writes the path here that stands for a path of the recorded machine. Returns false if that is

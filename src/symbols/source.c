@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "base/vector.h"
+#include "bundle.h"
+#include "internal.h"
 #include "symbols/elf/file.h"
 #include "symbols/elf/text.h"
 
@@ -16,6 +18,13 @@ struct ps_source {
 	int64_t modified;
 	uint32_t *starts; /* [n]: where lines begin, as far as they were asked for */
 	size_t n, room;
+	struct packed_line {
+		uint64_t number;
+		const char *text;
+	} * packed; /* [n_packed]: of a bundle, by number */
+	size_t n_packed, packed_room;
+	struct ps_store *store; /* notes the lines that were asked for; NULL: none does */
+	struct ps_noted_source *noted;
 };
 
 struct ps_source *ps_source_open(const char *symfs, const char *path, const char **reason)
@@ -51,6 +60,7 @@ void ps_source_destroy(struct ps_source *source)
 		return;
 	free(source->text);
 	free(source->starts);
+	free(source->packed);
 	free(source);
 }
 
@@ -78,9 +88,34 @@ static bool add_start(struct ps_source *source)
 	return true;
 }
 
-const char *ps_source_line(struct ps_source *source, uint32_t line, size_t *n)
+/* Returns the line that a bundle has; NULL: it does not have it. */
+static const char *find_packed_line(const struct ps_source *source, uint32_t line)
 {
-	const char *at, *end;
+	size_t low = 0, high = source->n_packed;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (source->packed[middle].number < line)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < source->n_packed && source->packed[low].number == line ?
+		       source->packed[low].text :
+		       NULL;
+}
+
+static const char *find_line(struct ps_source *source, uint32_t line, size_t *n)
+{
+	const char *at = find_packed_line(source, line), *end;
+
+	if (at) {
+		*n = strlen(at);
+		return at;
+	}
+	if (!source->text)
+		return NULL;
 
 	while (source->n < line && add_start(source))
 		continue;
@@ -94,4 +129,65 @@ const char *ps_source_line(struct ps_source *source, uint32_t line, size_t *n)
 	if (*n && at[*n - 1] == '\r')
 		--*n;
 	return at;
+}
+
+const char *ps_source_line(struct ps_source *source, uint32_t line, size_t *n)
+{
+	const char *text = find_line(source, line, n);
+
+	if (text && source->store)
+		ps_store_note_line(source->store, source->noted, line, text, *n);
+	return text;
+}
+
+/*
+ * Reads the lines of a bundle, up to where they are damaged. Returns false if there are none.
+ */
+static bool read_packed_source(struct ps_source *source, const struct ps_bundle *bundle,
+			       const char *path)
+{
+	uint64_t number = 0;
+	struct pb_cursor c;
+
+	if (!ps_bundle_source(bundle, path, &c))
+		return false;
+	source->modified = (int64_t)ps_take_number(&c);
+	for (size_t n = ps_take_count(&c); n; n--) {
+		const char *text;
+
+		number += ps_take_number(&c);
+		text = ps_take_string(&c, bundle);
+		if (!text || !pb_reserve(source->packed, source->n_packed, source->packed_room))
+			break;
+		source->packed[source->n_packed++] = (struct packed_line){ number, text };
+	}
+	return source->n_packed;
+}
+
+struct ps_source *ps_source_open_of(struct ps_store *store, const char *path,
+				    const char **reason)
+{
+	struct ps_source packed = { .n = 0 }, *source;
+	bool found = false;
+
+	for (size_t i = 0; i < store->n_bundles && !found; i++)
+		found = read_packed_source(&packed, store->bundles[i], path);
+	source = ps_source_open(NULL, path, reason);
+	if (!source && found) {
+		source = calloc(1, sizeof(*source));
+		*reason = "no memory";
+	}
+	if (!source) {
+		free(packed.packed);
+		return NULL;
+	}
+	source->packed = packed.packed;
+	source->n_packed = packed.n_packed;
+	if (found)
+		source->modified = packed.modified;
+	if (store->options.collects) {
+		source->noted = ps_store_note_source(store, path, source->modified);
+		source->store = source->noted ? store : NULL;
+	}
+	return source;
 }

@@ -249,6 +249,59 @@ bool ps_store_add_bundle(struct ps_store *store, const uint8_t *bytes, size_t n,
 	return bundle;
 }
 
+bool ps_store_has_source(const struct ps_store *store)
+{
+	for (size_t i = 0; i < store->n_bundles; i++)
+		if (ps_bundle_has_source(store->bundles[i]))
+			return true;
+	return false;
+}
+
+static struct ps_noted_source *find_noted(struct ps_store *store, const char *path)
+{
+	struct ps_noted_source *noted;
+
+	for (size_t i = 0; i < store->n_sources; i++)
+		if (strcmp(store->sources[i]->path, path) == 0)
+			return store->sources[i];
+	if (!pb_reserve(store->sources, store->n_sources, store->sources_room))
+		return NULL;
+	noted = calloc(1, sizeof(*noted));
+	if (noted)
+		noted->path = ps_store_text(store, path);
+	if (noted && noted->path)
+		return store->sources[store->n_sources++] = noted;
+	free(noted);
+	return NULL;
+}
+
+struct ps_noted_source *ps_store_note_source(struct ps_store *store, const char *path,
+					     int64_t modified)
+{
+	struct ps_noted_source *noted;
+
+	pthread_mutex_lock(&store->lock);
+	noted = find_noted(store, path);
+	if (noted)
+		noted->modified = modified;
+	pthread_mutex_unlock(&store->lock);
+	return noted;
+}
+
+void ps_store_note_line(struct ps_store *store, struct ps_noted_source *noted, uint32_t line,
+			const char *text, size_t n)
+{
+	const char *kept;
+
+	pthread_mutex_lock(&store->lock);
+	if (!ps_memo_get(&noted->lines, line, 0) && !memchr(text, '\0', n)) {
+		kept = pb_arena_text(&store->texts, text, n);
+		if (kept)
+			ps_memo_put(&noted->lines, line, 0, kept);
+	}
+	pthread_mutex_unlock(&store->lock);
+}
+
 bool ps_store_was_cut(const struct ps_store *store)
 {
 	return ps_interrupt_was_cut(store->options.interrupt);
@@ -269,6 +322,11 @@ void ps_store_release(struct ps_store *store)
 	for (size_t i = 0; i < store->n_bundles; i++)
 		ps_bundle_destroy(store->bundles[i]);
 	free(store->bundles);
+	for (size_t i = 0; i < store->n_sources; i++) {
+		ps_memo_deinit(&store->sources[i]->lines);
+		free(store->sources[i]);
+	}
+	free(store->sources);
 	pb_map_deinit(&store->by_id);
 	free(store);
 }

@@ -68,6 +68,9 @@ void ps_store_end_lines(struct ps_store *store);
 bool ps_store_add_bundle(struct ps_store *store, const uint8_t *bytes, size_t n,
 			 const char **reason);
 
+/* Returns whether a bundle has code or source text. */
+bool ps_store_has_source(const struct ps_store *store);
+
 /* Returns, once, whether names that were asked for were not read because of an interrupt. */
 bool ps_store_was_cut(const struct ps_store *store);
 

@@ -22,7 +22,7 @@ Annotated.__index = Annotated
 function annotate.read(file, options)
   local read = functions.read(file, options)
   return read and setmetatable({ file = file, read = read,
-    sources = source.new(options.prefix, options.prefix_strip) }, Annotated)
+    sources = source.new(options.prefix, options.prefix_strip, file) }, Annotated)
 end
 
 ---@param event integer index of an event

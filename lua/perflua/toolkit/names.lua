@@ -1,5 +1,6 @@
 -- Asks for the names of all addresses that occur in a recording.
 
+local annotate = require "perflua.annotate"
 local amounts = require "perflua.doctor.words"
 
 local names = {}
@@ -31,6 +32,28 @@ function names.ask(file)
   end
 end
 
+---Reads the code and the source text of hot functions, as perflua annotate shows them.
+---@param file perflua.File
+---@param least number share of an event, in percent
+function names.ask_source(file, least)
+  local html = require "perflua.annotate.html" -- loaded when it is asked for
+  local text = require "perflua.annotate.text"
+  local read = annotate.read(file, {})
+  local settings, seen = { percent_type = "local-period" }, {}
+  local function drop() end
+  for index in ipairs(read and file.events or {}) do
+    for _, func in ipairs(read:hottest(index, least)) do
+      if not seen[func] then
+        local listing = read:listing(func)
+        local event = listing:event(index)
+        text.write(listing, { event }, settings, drop)
+        html.write(listing, event, settings, drop)
+        seen[func] = true
+      end
+    end
+  end
+end
+
 ---@param found table the summary of core.pack()
 ---@param bytes integer of the bundle
 ---@return string
@@ -38,6 +61,8 @@ function names.describe(found, bytes)
   return ("%s of %s, and the lines of %s: %s"):format(amounts.count(found.symbols, "symbol"),
     amounts.count(found.binaries, "binary", "binaries"),
     amounts.count(found.lines, "address", "addresses"), amounts.bytes(bytes))
+    .. (found.functions > 0 and ("; the code of %s, and %s of source"):format(
+      amounts.count(found.functions, "function"), amounts.count(found.texts, "line")) or "")
 end
 
 return names

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/timing.h"
+#include "symbols/asked.h"
 #include "symbols/bundle.h"
 #include "symbols/elf/demangle.h"
 #include "symbols/internal.h"
@@ -391,6 +392,8 @@ size_t ps_dso_lines(struct ps_dso *dso, uint64_t address, const struct ps_line *
 
 	if (!lines)
 		return 0;
+	if (dso->asked)
+		ps_note_address(dso->asked, address);
 	pthread_mutex_lock(&lines->mutex);
 	answer = get_answer(lines, dso, address);
 	/* what was read when it was interrupted would be taken for all of it */
