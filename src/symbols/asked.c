@@ -122,7 +122,8 @@ static bool keep_code(struct ps_asked *asked, uint64_t start, uint64_t size,
 	if (!pb_reserve(asked->codes, asked->n_codes, asked->codes_room))
 		return false;
 	kept = &asked->codes[asked->n_codes];
-	*kept = (struct ps_asked_code){ start, size, *code, strdup(code->path ? code->path : "") };
+	*kept = (struct ps_asked_code){ .start = start, .size = size, .code = *code };
+	kept->path = strdup(code->path ? code->path : "");
 	kept->code.bytes = malloc(code->size + 1);
 	if (!kept->code.bytes || !kept->path) {
 		free(kept->code.bytes);
