@@ -11,9 +11,11 @@ local WITHOUT = { browse = true, build = true, completion = true, help = true, l
 local WORDS = { check = { files.temporary "expect(samples()):above(-1)" },
   export = { "--to", "folded" }, flame = { "-o", "-" }, timechart = { "-o", "-" },
   convert = { "-o", "-" }, cut = { "--where", "period >= 0", "-o", "-" },
-  repair = { "-o", "-" }, scrub = { "-o", "-" } }
+  merge = { "-o", "-" }, pack = { "--force", "-o", files.temporary() }, repair = { "-o", "-" },
+  scrub = { "-o", "-" } }
 local OPERANDS = { symbol = { "401000" }, -- that path
-  diff = { for_all_tools.builder(50):write() } }
+  diff = { for_all_tools.builder(50):write() },
+  merge = { for_all_tools.builder(50):write() } }
 
 -- Tools that have no result without samples.
 local NEEDS_SAMPLES = { cut = true, diff = true }
@@ -24,14 +26,15 @@ local EVENT = { flame = true, fold = true, report = true, script = true }
 
 -- Tools that read several recordings, or whose second operand is of any kind.
 local SEVERAL = { annotate = true, cgroups = true, check = true, doctor = true, dump = true,
-  export = true, faults = true, fields = true, flame = true, fold = true, overview = true,
-  report = true, script = true, stat = true }
+  export = true, faults = true, fields = true, flame = true, fold = true, merge = true,
+  overview = true, report = true, script = true, stat = true }
 
 -- Tools that no recording can lack anything for.
 local FOR_ANY = { annotate = true, check = true, convert = true, cut = true, doctor = true,
   dump = true, export = true, faults = true, fields = true, flame = true, fold = true,
-  gen = true, header = true, offcpu = true, overview = true, repair = true, report = true,
-  script = true, scrub = true, stat = true, symbol = true, timeline = true }
+  gen = true, header = true, merge = true, offcpu = true, overview = true, pack = true,
+  repair = true, report = true, script = true, scrub = true, stat = true, symbol = true,
+  timeline = true }
 
 local tools = {}
 for name in run.perflua({ "help" }).out:match "\ntools:\n(.-)\n\n"

@@ -164,7 +164,7 @@ return {
   ScrubbedKind = {
     name = "ScrubbedKind", kind = "result", doc = "What became of a kind of data.",
     fields = {
-      { "name", "string", "The kind: \"comm\", \"binary\" …" },
+      { "name", "string", "The kind, as of perflua scrub --keep." },
       { "doc", "string", "The data of this kind." },
       { "action", "string", "\"keep\", \"hash\", \"drop\"; \"base\": of a path only the "
         .. "directory was hashed." },
