@@ -1,4 +1,4 @@
--- What cannot be written: a clear error, and nothing is left behind or lost.
+-- Recordings that cannot be written: a clear error, and nothing is left behind or lost.
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"

@@ -157,6 +157,7 @@ describe("recordings that are merged", function()
         b:event(parts[i].events[1])
         b:record("mmap", { pid = -1, tid = 0, addr = 0x1000, len = 16,
           filename = "[kernel.kallsyms]_text" })
+        b:record("fork", { pid = 7, tid = 7, ppid = 1, ptid = 1 })
         b:record("comm", { pid = 7, tid = 7, comm = comm })
         b:sample(b.events[1], { id = 5, ip = i, pid = 7, tid = 7, time = i * 100 })
         parts[i] = b
@@ -168,6 +169,9 @@ describe("recordings that are merged", function()
       local times = {}
       for r in copy:records("comm") do times[#times + 1] = r.time or "none" end
       assert.are.same({ "none", 199 }, times)
+      local forks = {}
+      for r in copy:records("fork") do forks[#forks + 1] = r.time or "none" end
+      assert.are.same({ "none", 199 }, forks)
       assert.are.equal(1, copy:records("mmap"):count())
       assert.are.equal(1, summary.merged.doubles)
     end)

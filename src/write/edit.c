@@ -99,7 +99,10 @@ static void edit_body(const struct copy *c)
 	switch (c->rec->type) {
 	case PD_RECORD_FORK:
 	case PD_RECORD_EXIT:
-		shift_time(c, HEADER + 16);
+		if (c->edits->begin && end >= HEADER + 24 && pd_record_synthesised(c->rec))
+			pw_store64(c->bytes + HEADER + 16, c->edits->begin, c->swap);
+		else
+			shift_time(c, HEADER + 16);
 		break;
 	case PD_RECORD_THROTTLE:
 	case PD_RECORD_UNTHROTTLE:

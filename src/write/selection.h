@@ -1,15 +1,19 @@
 /*
  * Which records a selection of samples keeps beside them: those that describe the recorded
  * system up to its end, whenever they came, and of the others those of its time. So names,
- * mappings and cgroups of its samples are those of the whole recording.
+ * mappings and cgroups of its samples are those of the whole recording. Threads that no sample
+ * needs may be left out.
  */
 #ifndef PERFLUA_WRITE_SELECTION_H
 #define PERFLUA_WRITE_SELECTION_H
 
+#include "base/id_map.h"
 #include "perfdata/stream/timestamp.h"
 
 struct pw_selection {
 	uint64_t from, to; /* ns: from <= time < to */
+	/* those whose records are kept, by id; NULL: all */
+	const struct pb_id_map *threads, *processes;
 };
 
 /* Returns whether a record other than the samples is kept. */

@@ -202,7 +202,8 @@ function Query:explain() return (require "perflua.query.explain".spec(spec_of(se
 ---@param options table?
 ---@return table? summary, string? message, string? code
 function Query:write(target, options)
-  return require "perflua.write".query(spec_of(self), target, options) -- loaded when asked for
+  -- loaded when asked for
+  return require "perflua.write".query(spec_of(self), target, options, self)
 end
 
 -- Tables that were made to be shown, by the specs of their queries.

@@ -145,7 +145,8 @@ end
 ---@return string? message
 function writing.run(name, query, args, out, settings, selects, more, bundle)
   local target = args.o == "-" and out or args.o
-  local summary, message, code = write.query(core.query_spec(query), target, settings, bundle)
+  local summary, message, code = write.query(core.query_spec(query), target, settings, query,
+    bundle)
   if not summary then
     local may_force = code == "EEXIST" and not args.force
     return nil, may_force and message .. "; --force replaces it" or message

@@ -17,9 +17,10 @@ local tool = {
   },
   help = [[
 OUT has the chosen samples, and the records that tell what they belong to: threads, mappings, cgroups
-and namespaces up to the last chosen time, so that their names are those of the whole recording. Of other
-records, such as switches and losses, it has those of the chosen time. Data of AUX areas, which can be
-decoded as a whole only, are left out, and said.
+and namespaces up to the last chosen time, so that their names are those of the whole recording.
+Threads without a chosen sample are left out, unless others may name them. Of other records, such as
+switches and losses, it has those of the chosen time. Data of AUX areas, which can be decoded as a
+whole only, are left out, and said.
 
 --every and --max-size thin out samples. The period of those that are kept is multiplied, or
 where samples have none, that of the event, so that shares and sums are estimates of the whole;

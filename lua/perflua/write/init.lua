@@ -5,6 +5,7 @@ local errors = require "perflua.errors"
 local output = require "perflua.table.output"
 local plan = require "perflua.plan"
 local thinned = require "perflua.write.thinned"
+local threads = require "perflua.write.threads"
 local rules = require "perflua.write.rules"
 local errno, guard, usage_error = errors.errno, errors.guard, errors.usage_error
 
@@ -133,9 +134,10 @@ end
 ---@param spec table
 ---@param target string|file* a path, or an open file, which gets pipe mode
 ---@param options table? WriteOptions
+---@param query perflua.Query of the spec
 ---@param bundle string? of core.pack(), instead of that of the recording
 ---@return table? summary, string? message, string? code
-function write.query(spec, target, options, bundle)
+function write.query(spec, target, options, query, bundle)
   options = options or {}
   if spec.keys or spec.reader or spec.refs or spec.unnest then
     usage_error("write() takes records: a query without group_by, select, pair and unnest")
@@ -159,6 +161,10 @@ function write.query(spec, target, options, bundle)
   end
   ok, message, code = write.check_target(spec.file, target, options.force)
   if not ok then return output.fail(message, code) end
+  local is_chosen = #spec.filters > 0 or spec.from or spec.to
+  if is_chosen and not select(2, plan.calls(spec, {})) then
+    described.kept_threads, described.kept_processes = threads.of(query, spec.file)
+  end
   if options.directory or target:find "./$" then
     if options.pipe then usage_error("write: a directory has no pipe mode") end
     described.directory = true

@@ -5,11 +5,11 @@
  * of other types that they need. `out` is the path of a file, or an open file; nil: bytes are
  * only counted. Further options: pipe, level, padded, sorts, unwinds and joins, see struct
  * pw_how; `big`: the byte order; `directory`: the path is that of one, which is replaced;
- * `selects`: records are left out; `every`: one of so many samples is kept, see thin.h;
- * `scrub`: see scrub.h. The summary is that of struct pw_summary, with names of features, and
- * of struct pw_chain_counts, and in `scrubbed` what scrubbing did. Several recordings become
- * one, if all their records are written, in the order of time: `merged` is what struct pw_merge
- * counted.
+ * `selects`: records are left out, with kept_threads and kept_processes also those that tell of
+ * other ids; `every`: one of so many samples is kept, see thin.h; `scrub`: see scrub.h. The
+ * summary is that of struct pw_summary, with names of features, and of struct pw_chain_counts,
+ * and in `scrubbed` what scrubbing did. Several recordings become one, if all their records are
+ * written, in the order of time: `merged` is what struct pw_merge counted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -119,6 +119,9 @@ static void end_writer(struct pl_writing *writing)
 void pl_writing_end(struct pl_writing *writing)
 {
 	end_writer(writing);
+	pb_id_map_deinit(&writing->threads);
+	pb_id_map_deinit(&writing->processes);
+	writing->threads = writing->processes = (struct pb_id_map){ 0 };
 	if (writing->fd >= 0)
 		close(writing->fd);
 	writing->fd = -1;
@@ -241,7 +244,12 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 {
 	struct pl_cursor *cursor = lua_touserdata(L, AT_CURSOR);
 	struct pw_writer *w = &writing->writer;
-	struct pw_selection selection = { cursor->scope.from, cursor->scope.to };
+	struct pw_selection selection = {
+		cursor->scope.from,
+		cursor->scope.to,
+		writing->has_threads ? &writing->threads : NULL,
+		&writing->processes,
+	};
 	struct pl_scrubbing *scrubbing = lua_touserdata(L, AT_SCRUBBING);
 	struct pd_record rec;
 	bool ok = open_rewriter(L, writing, cursor, err);
@@ -397,6 +405,22 @@ static bool write_recording(lua_State *L, struct pl_writing *writing, struct pw_
 	}
 }
 
+/* Reads a list of ids, if the options have it. Returns false if they have not. [-0, +0] */
+static bool read_ids(lua_State *L, const char *name, struct pb_id_map *ids)
+{
+	bool has = lua_getfield(L, AT_OPTIONS, name) == LUA_TTABLE;
+	lua_Integer n = has ? luaL_len(L, -1) : 0;
+
+	for (lua_Integer i = 1; i <= n; i++) {
+		lua_geti(L, -1, i);
+		if (!pb_id_map_add(ids, (uint32_t)luaL_checkinteger(L, -1), 0))
+			luaL_error(L, "not enough memory");
+		lua_pop(L, 1);
+	}
+	lua_pop(L, 1);
+	return has;
+}
+
 int pl_file_write(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, AT_FILE);
@@ -411,6 +435,8 @@ int pl_file_write(lua_State *L)
 	lua_settop(L, AT_OPTIONS);
 	how = pl_get_how(L, AT_OPTIONS);
 	writing = pl_push_writing(L);
+	writing->has_threads = read_ids(L, "kept_threads", &writing->threads) &&
+			       read_ids(L, "kept_processes", &writing->processes);
 	pl_system_hold(f);
 	scrubbing = pl_push_scrubbing(L, f, AT_OPTIONS);
 	how.description = scrubbing ? &scrubbing->description : NULL;

@@ -14,8 +14,11 @@ struct pl_writing {
 	struct pw_writer writer;
 	struct pw_rewriter *rewriter; /* NULL: records are written as they are */
 	struct pw_chain_counts counts;
-	struct pw_merge *merge;		/* NULL: there is one recording */
-	struct pw_thinning *thinning;	/* NULL: all samples are written */
+	struct pw_merge *merge;	      /* NULL: there is one recording */
+	struct pw_thinning *thinning; /* NULL: all samples are written */
+	/* whose records a selection keeps, if has_threads; see selection.h */
+	struct pb_id_map threads, processes;
+	bool has_threads;
 	struct pw_directory *directory; /* NULL: it is not a directory */
 	int fd;				/* opened for it; -1: none, or closed */
 };
