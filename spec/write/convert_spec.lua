@@ -21,22 +21,6 @@ local function events_of(file)
   return list
 end
 
---- The recording without data of AUX areas, which cannot be copied from a stream.
-local function without_aux(recording)
-  local rounds = {}
-  for i, round in ipairs(recording.rounds) do
-    rounds[i] = {}
-    for cpu, records in pairs(round) do
-      local kept = {}
-      for _, r in ipairs(records) do
-        if r[1] ~= "auxtrace" then kept[#kept + 1] = r end
-      end
-      rounds[i][cpu] = kept
-    end
-  end
-  return setmetatable({ rounds = rounds }, { __index = recording })
-end
-
 local names = { "file", "pipe", "compressed", "compressed2", "compressed pipe", "sorted" }
 
 --- Two of the forms, others for each container.
@@ -51,7 +35,7 @@ describe("a recording that write() wrote", function()
     if not container.name:find "pieces" then
       it("has the records, events and features of a " .. container.name, function()
         local recording = recordings[container.old or false]
-        local path = container.write(container.seekable and recording or without_aux(recording))
+        local path = container.write(recording)
         local sorted = container.name:find "directory"
         for _, name in ipairs(forms_of(container)) do
           local form = rewritten.forms[name]
@@ -279,17 +263,45 @@ describe("write()", function()
     assert.is_nil(seen.difference(rewritten.both(file, copy, { pipe = true })))
   end)
 
-  it("says that it cannot copy data of AUX areas from a stream", function()
-    for _, container in ipairs(containers.list) do
-      if container.name == "stream, little-endian" then
-        local path = containers.through(container, container.write(recordings[false]))
-        local file <close> = assert(perflua.open(path))
-        warn "@off"
-        local ok, message, code = file:records():write(rewritten.path())
-        assert.are.same({ nil, "ESPIPE" }, { ok, code })
-        assert.matches("found data of an AUX area in a stream, which can be read only once",
-          message)
-      end
+  --- A recording in pipe mode with three pieces of AUX areas, of which the last may be cut.
+  local function with_aux()
+    local b = builder.new { container = "pipe" }
+    local event = b:event { sample_type = { "ip", "tid", "time" } }
+    b:record("auxtrace_info", { auxtrace_type = 1, priv = { 1, 2 } })
+    for i, size in ipairs { 8, 200000, 64 } do
+      b:sample(event, { ip = i, pid = 7, tid = 7, time = 4 - i })
+      b:record("auxtrace", { data = string.char(64 + i):rep(size), idx = i })
     end
+    return b:write()
+  end
+
+  for name, form in pairs { file = {}, pipe = { pipe = true }, sorted = { sort = true } } do
+    it("copies data of AUX areas from a stream, and makes their index: " .. name, function()
+      local path = with_aux()
+      local file <close> = assert(perflua.open(containers.through({}, path)))
+      local copy <close>, summary = rewritten.open(file, form)
+      assert.are.equal(0, summary.aux_records)
+      local index = copy.features.auxtrace or {}
+      local n = 0
+      for r in copy:records { type = "auxtrace", order = "file" } do
+        n = n + 1
+        assert.is_true(r:data() == string.char(64 + r.idx):rep(({ 8, 200000, 64 })[r.idx]))
+        if not form.pipe then
+          assert.are.same({ r.offset, 48 }, { index[n].offset, index[n].size })
+        end
+      end
+      assert.are.equal(3, n)
+      assert.are.equal(form.pipe and 0 or 3, #index)
+    end)
+  end
+
+  it("leaves out the data of an AUX area that a stream has only a part of", function()
+    local path = files.temporary(files.read(with_aux()):sub(1, -17))
+    warn "@off"
+    local file <close> = assert(perflua.open(containers.through({}, path)))
+    local copy <close>, summary = rewritten.open(file)
+    assert.are.equal(1, summary.aux_records)
+    assert.are.equal(2, copy:records("auxtrace"):count())
+    assert.are.equal(2, #copy.features.auxtrace)
   end)
 end)

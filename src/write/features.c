@@ -4,7 +4,8 @@
 #include "sections.h"
 #include "turn.h"
 
-#define ZSTD 1 /* enum perf_compress_type */
+#define ZSTD	      1	 /* enum perf_compress_type */
+#define AUXTRACE_SIZE 48 /* bytes of a record AUXTRACE */
 
 /* Returns whether the bytes of a feature are there. A writer that failed leaves zeros. */
 static bool is_readable(const struct pw_writer *w, const struct pd_feature_section *s)
@@ -56,6 +57,8 @@ static enum pw_feature find_absent(const struct pw_writer *w, unsigned bit)
 	/* a recorder that was killed would have written the times */
 	if (bit == PD_FEATURE_SAMPLE_TIME && (w->like->unfinished || w->how.description))
 		return make_times(w);
+	if (bit == PD_FEATURE_AUXTRACE) /* a pipe has none */
+		return w->like->pipe && !w->how.pipe && w->n_moved ? PW_MADE : PW_ABSENT;
 	return bit == PD_FEATURE_EVENT_DESC && needs_names(w) ? PW_MADE : PW_ABSENT;
 }
 
@@ -132,6 +135,16 @@ static int compare_moved(const void *a, const void *b)
 	const struct pw_moved *x = a, *y = b;
 
 	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Makes the index of AUX areas for those of a pipe. */
+static void make_aux_index(struct pw_writer *w)
+{
+	pw_put64(&w->out, w->n_moved);
+	for (size_t i = 0; i < w->n_moved; i++) {
+		pw_put64(&w->out, w->moved[i].to);
+		pw_put64(&w->out, AUXTRACE_SIZE);
+	}
 }
 
 /*
@@ -220,6 +233,9 @@ bool pw_put_feature(struct pw_writer *w, unsigned bit, struct pd_error *err)
 		pw_put(&w->out, w->how.bundle, w->how.bundle_size);
 		return true;
 	default:
-		return put_aux_index(w, err);
+		if (pd_file_feature(w->like, PD_FEATURE_AUXTRACE))
+			return put_aux_index(w, err);
+		make_aux_index(w);
+		return true;
 	}
 }

@@ -101,7 +101,7 @@ static bool write_with_data(struct pw_writer *w, const struct pd_record *rec,
 	struct pd_stream *stream = &w->like->streams[rec->stream];
 	struct pd_section payload = pd_record_payload(rec);
 
-	if (payload.size && stream->input->stream)
+	if (payload.size && stream->input->stream && !stream->input->keeps_payloads)
 		return pd_error_set(err, "ESPIPE", stream->input->path, rec->offset,
 				    "found data of an AUX area in a stream, which can be read "
 				    "only once; save the stream to a file");
@@ -146,6 +146,16 @@ static enum fate fate_of_metadata(const struct pw_writer *w, const struct pd_rec
 	return pd_payload_size(rec) ? WITH_DATA : ALONE;
 }
 
+/* Returns whether all data after a record is there, of a stream that keeps it. */
+static bool has_data(const struct pd_stream *stream, const struct pd_record *rec)
+{
+	struct pd_section at = pd_record_payload(rec);
+
+	if (stream->input->keeps_payloads)
+		return !at.size || pd_input_read_kept(stream->input, at.offset, at.size, NULL);
+	return pd_stream_holds(stream, at);
+}
+
 static enum fate find_fate(const struct pw_writer *w, const struct pd_record *rec)
 {
 	enum fate fate = rec->type < PD_RECORD_USER ? COPIED : ALONE;
@@ -171,8 +181,7 @@ static enum fate find_fate(const struct pw_writer *w, const struct pd_record *re
 	}
 	if ((w->how.selects || w->turns) && is_aux(rec->type))
 		return LEFT_OUT;
-	if (fate == WITH_DATA &&
-	    !pd_stream_holds(&w->like->streams[rec->stream], pd_record_payload(rec)))
+	if (fate == WITH_DATA && !has_data(&w->like->streams[rec->stream], rec))
 		return LEFT_OUT;
 	return fate;
 }

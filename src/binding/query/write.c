@@ -385,6 +385,7 @@ static bool write_recording(lua_State *L, struct pl_writing *writing, struct pw_
 	every = (uint64_t)luaL_optinteger(L, -1, 1);
 	lua_pop(L, 1);
 	how->directory = writing->directory;
+	f->file->input.keeps_payloads = pl_file_passes(f) && !how->selects;
 	how->keeps_stacks = how->unwinds && !can_restart;
 	for (;;) {
 		add_others(pl_push_cursor(L, AT_FILE, AT_OPTIONS, "write"));

@@ -116,6 +116,8 @@ bool pd_stream_read(struct pd_stream *stream, struct pd_section at, void *bytes,
 				    "%llu",
 				    (unsigned long long)(at.offset < end ? end - at.offset : 0),
 				    (unsigned long long)at.size);
+	if (pd_input_read_kept(stream->input, at.offset, at.size, bytes))
+		return true;
 	return read_whole(stream->input, at, bytes, err);
 }
 

@@ -89,6 +89,12 @@ void pd_input_close(struct pd_input *in)
 	if (fd >= 0)
 		close(fd);
 	drop_head(in);
+	if (in->kept_fd > 0)
+		close(in->kept_fd);
+	free(in->kept);
+	in->kept = NULL;
+	in->kept_fd = 0;
+	in->n_kept = in->kept_room = 0;
 }
 
 /*
@@ -302,6 +308,53 @@ static int open_spool_file(struct pd_error *err)
 		unlink(path);
 	free(path);
 	return fd;
+}
+
+bool pd_input_keep(struct pd_input *in, uint64_t offset, const void *bytes, size_t n,
+		   struct pd_error *err)
+{
+	struct pd_kept *last = in->n_kept ? &in->kept[in->n_kept - 1] : NULL;
+
+	if (in->kept_fd <= 0)
+		in->kept_fd = open_spool_file(err);
+	if (in->kept_fd < 0)
+		return false;
+	if (!last || last->offset + last->size != offset) {
+		uint64_t at = last ? last->at + last->size : 0;
+
+		if (!pb_reserve(in->kept, in->n_kept, in->kept_room))
+			return pd_error_set(err, "ENOMEM", in->path, offset, "no memory");
+		last = &in->kept[in->n_kept++];
+		*last = (struct pd_kept){ offset, 0, at };
+	}
+	if (!write_to_spool_file(in->kept_fd, bytes, n)) {
+		pd_error_errno(err, in->path,
+			       "cannot copy data of the stream to a file in "
+			       "$TMPDIR");
+		return false;
+	}
+	last->size += n;
+	return true;
+}
+
+bool pd_input_read_kept(const struct pd_input *in, uint64_t offset, uint64_t n, void *bytes)
+{
+	size_t low = 0, high = in->n_kept;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (in->kept[middle].offset + in->kept[middle].size <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == in->n_kept || offset < in->kept[low].offset ||
+	    n > in->kept[low].size - (offset - in->kept[low].offset))
+		return false;
+	return !bytes ||
+	       pread(in->kept_fd, bytes, (size_t)n,
+		     (off_t)(in->kept[low].at + (offset - in->kept[low].offset))) == (ssize_t)n;
 }
 
 bool pd_input_spool(struct pd_input *in, struct pd_error *err)

@@ -24,6 +24,12 @@ struct pd_idle {
 
 #define PD_UNKNOWN_SIZE (UINT64_MAX / 2) /* size of a stream until its end is met */
 
+/* Bytes of a stream that are kept in a nameless file. */
+struct pd_kept {
+	uint64_t offset, size; /* in the stream */
+	uint64_t at;	       /* in the file */
+};
+
 struct pd_input {
 	atomic_int fd; /* -1: closed */
 	/* reads of a file in progress, in any thread; pd_input_close() waits for them */
@@ -40,6 +46,14 @@ struct pd_input {
 	uint64_t at;   /* offset up to which the stream was read */
 	uint8_t *head; /* the kept bytes: the stream's first head_size bytes */
 	size_t head_size, head_capacity;
+	/*
+	 * of a stream: payloads of records are kept in a file when they pass. The caller sets
+	 * it before the pass over the stream.
+	 */
+	bool keeps_payloads;
+	int kept_fd;	      /* the file; 0: none is kept */
+	struct pd_kept *kept; /* [n_kept]: in ascending order */
+	size_t n_kept, kept_room;
 	struct pb_timing *timing; /* NULL: nothing is measured */
 };
 
@@ -66,6 +80,16 @@ bool pd_input_is_foreign(const struct pd_input *in);
  * without a name. Returns false with *err.
  */
 bool pd_input_spool(struct pd_input *in, struct pd_error *err);
+
+/* Keeps bytes at an offset of a stream, after those kept before. Returns false with *err. */
+bool pd_input_keep(struct pd_input *in, uint64_t offset, const void *bytes, size_t n,
+		   struct pd_error *err);
+
+/*
+ * Returns whether all bytes of a range were kept. Reads them into `bytes`, unless that is NULL;
+ * false then also means that they cannot be read.
+ */
+bool pd_input_read_kept(const struct pd_input *in, uint64_t offset, uint64_t n, void *bytes);
 
 /*
  * Reads at least `least` and at most `most` bytes at `offset`; `bytes` has room for `most`.

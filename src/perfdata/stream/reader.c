@@ -7,7 +7,8 @@
 #include "reader_damage.h"
 #include "resync.h"
 
-#define HEADER_SIZE 8
+#define HEADER_SIZE  8
+#define KEPT_AT_ONCE ((size_t)64 << 10) /* bytes of a payload */
 bool pd_reader_init(struct pd_reader *r, struct pd_stream *stream, struct pd_error *err)
 {
 	*r = (struct pd_reader){
@@ -330,20 +331,48 @@ struct pd_section pd_record_payload(const struct pd_record *rec)
 	return (struct pd_section){ rec->offset + rec->size, pd_payload_size(rec) };
 }
 
+/* Keeps the payload of a stream, as far as it is there. Returns false with *err. */
+static bool keep_payload(struct pd_reader *r, uint64_t n, struct pd_error *err)
+{
+	struct pd_blocks *b = &r->blocks;
+	int got = 1;
+
+	while (n && got > 0) {
+		size_t part = n < KEPT_AT_ONCE ? (size_t)n : KEPT_AT_ONCE;
+
+		got = pd_blocks_fill(b, part, err);
+		if (got < 0)
+			return false;
+		if (!got)
+			part = (size_t)(b->end - b->pos);
+		if (part && !pd_input_keep(b->input, b->offset, b->pos, part, err))
+			return false;
+		pd_blocks_skip(b, got ? part : n);
+		n -= part;
+	}
+	return true;
+}
+
 /*
  * Steps over the payload after a record. One that is too large is left to
- * pd_reader_lose_payload().
+ * pd_reader_lose_payload(). Returns false with *err if it cannot be kept.
  */
-static void skip_payload(struct pd_reader *r, struct pd_record *rec)
+static bool skip_payload(struct pd_reader *r, struct pd_record *rec, struct pd_error *err)
 {
 	uint64_t left = pd_blocks_left(&r->blocks), payload;
 
 	pd_bind(&r->binder, rec);
 	payload = pd_record_payload(rec).size;
-	if (payload > (left < PD_MAX_PAYLOAD ? left : PD_MAX_PAYLOAD))
+	if (payload > (left < PD_MAX_PAYLOAD ? left : PD_MAX_PAYLOAD)) {
 		r->missing = payload;
-	else
+	} else if (r->blocks.input->keeps_payloads && rec->size <= sizeof(r->before_payload)) {
+		/* the block moves on */
+		rec->bytes = memcpy(r->before_payload, rec->bytes, rec->size);
+		return keep_payload(r, payload, err);
+	} else {
 		pd_blocks_skip(&r->blocks, payload);
+	}
+	return true;
 }
 
 static bool is_metadata(uint32_t type)
@@ -394,8 +423,8 @@ static inline int advance_reader(struct pd_reader *r, struct pd_record *rec,
 		return got;
 	if (pd_is_compressed(rec->type) && !enter_compressed(r, rec, err))
 		return r->speculative ? pd_reader_bail_out(r) : -1;
-	if (pd_has_payload(rec->type))
-		skip_payload(r, rec);
+	if (pd_has_payload(rec->type) && !skip_payload(r, rec, err))
+		return -1;
 	if ((!r->speculative || r->accepts_metadata) && is_metadata(rec->type) &&
 	    !learn_metadata(r, rec, err))
 		return r->speculative ? pd_reader_bail_out(r) : -1;

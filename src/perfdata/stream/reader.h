@@ -42,6 +42,7 @@ struct pd_reader {
 	bool cut; /* the recording ends inside a compressed record, and that was noted */
 	/* bytes of the last record's payload, if not all of them are there; else 0 */
 	uint64_t missing;
+	uint8_t before_payload[64]; /* the last record, if its payload was kept */
 	/* the compressed stream is damaged; it continues at the start of a new frame */
 	bool lost;
 	/*
