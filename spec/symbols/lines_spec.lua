@@ -114,6 +114,28 @@ describe("the source lines of an address", function()
     end)
   end
 
+  --- The chains of all samples after those of the first one and a profile of the second.
+  local function chains_after_profile(path, change)
+    local file <close> = assert(perflua.open(path))
+    local first = file:samples():first().callchain[1]
+    local before = chain(first)
+    assert(perflua.export(file:samples():where "time == 2", "pprof", files.temporary()))
+    change()
+    assert.same(before, chain(first))
+    local list = {}
+    for s in file:samples() do list[#list + 1] = chain(s.callchain[1]) end
+    return list
+  end
+
+  needs.it("gcc -g", "stay after a profile, which closes the debug file, and are read from it "
+    .. "again for other addresses", function()
+    local tree, program = made "-g"
+    local path = recorded(tree.path .. "/app/spin", places(program), program.build_id)
+    assert.same(expected, chains_after_profile(path, function() end))
+    local list = chains_after_profile(path, function() os.remove(tree.path .. "/app/spin") end)
+    assert.same({ expected[1], expected[2], { "outer nil" }, { "main nil" } }, list)
+  end)
+
   for _, version in ipairs { 4, 5 } do
     it("are known of programs by clang, with DWARF " .. version, function()
       local tree = binaries.tree()

@@ -100,6 +100,51 @@ struct pe_resolved {
 	size_t n;
 };
 
+/* A frame of a binary. */
+struct binary_frame {
+	struct ps_dso *dso;
+	uint64_t address;
+	uint32_t number;
+};
+
+static int compare_binary_frames(const void *a, const void *b)
+{
+	const struct binary_frame *x = a, *y = b;
+
+	if (x->dso != y->dso)
+		return (uintptr_t)x->dso < (uintptr_t)y->dso ? -1 : 1;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/*
+ * Sets the lines of `n` frames, binary after binary: only one debug file is open. Returns false
+ * without memory.
+ */
+static bool resolve_lines(struct pe_profile *p, uint32_t n)
+{
+	struct binary_frame *list = malloc(((size_t)n + 1) * sizeof(*list));
+	size_t n_list = 0;
+
+	if (!list)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pq_frame *frame = pq_chains_frame(p->chains, i);
+
+		if (frame->dso)
+			list[n_list++] = (struct binary_frame){ frame->dso, frame->address, i };
+	}
+	qsort(list, n_list, sizeof(*list), compare_binary_frames);
+	for (size_t i = 0; i < n_list; i++) {
+		struct pe_resolved *resolved = &p->resolved[list[i].number];
+
+		resolved->n = ps_dso_lines(list[i].dso, list[i].address, &resolved->lines);
+		if (i + 1 == n_list || list[i + 1].dso != list[i].dso)
+			ps_dso_close_lines(list[i].dso);
+	}
+	free(list);
+	return true;
+}
+
 bool pe_frames_resolve(struct pe_profile *p)
 {
 	uint32_t n = p->chains ? pq_chains_n_frames(p->chains) : 0;
@@ -117,11 +162,8 @@ bool pe_frames_resolve(struct pe_profile *p)
 		    chain_frame->kind != PQ_CHAIN_STARTS)
 			resolved->symbol = pm_symbol_at(p->resolver, chain_frame->dso,
 							chain_frame->address, PM_NO_TIME);
-		if (p->asked->lines && chain_frame->dso)
-			resolved->n = ps_dso_lines(chain_frame->dso, chain_frame->address,
-						   &resolved->lines);
 	}
-	return true;
+	return !p->asked->lines || resolve_lines(p, n);
 }
 
 /* Fills the next frame. Returns false without memory. */

@@ -29,9 +29,10 @@ struct ps_lines {
 	struct ps_units units;
 	struct ps_memo answers;	 /* address → struct answer */
 	struct ps_memo names;	 /* address of the name in the file → name */
+	struct ps_memo files;	 /* likewise, of a source file */
 	struct ps_memo inlined;	 /* address of the name → symbol */
-	struct ps_memo paths;	 /* address of the file's name → whole path */
-	struct ps_memo srclines; /* address of the file's name, and line → text */
+	struct ps_memo paths;	 /* address of the source file's name → whole path */
+	struct ps_memo srclines; /* likewise, and line → text */
 	struct pb_arena arena;
 };
 
@@ -42,6 +43,18 @@ struct answer {
 
 static const struct answer nothing;
 
+/*
+ * Returns the copy of a text of the debug file, made of `shown`, which stands for it. Answers
+ * have copies, so that the file may be closed.
+ */
+static const char *keep_text(struct ps_lines *lines, struct ps_memo *memo, const char *text,
+			     const char *shown)
+{
+	const char *kept = pb_arena_text(&lines->arena, shown, strlen(shown));
+
+	return kept && ps_memo_put(memo, (uintptr_t)text, 0, kept) ? kept : NULL;
+}
+
 /* Returns the name of a function, demangled as the store's options say. */
 static const char *get_function_name(struct ps_lines *lines, Dwarf_Die *die)
 {
@@ -50,18 +63,21 @@ static const char *get_function_name(struct ps_lines *lines, Dwarf_Die *die)
 
 	if (!name || strnlen(name, MAX_NAME) == MAX_NAME)
 		return NULL;
-	if (lines->mangled)
-		return name;
 	kept = ps_memo_get(&lines->names, (uintptr_t)name, 0);
 	if (kept)
 		return kept;
-	kept = name;
-	demangled = ps_demangle(name);
-	if (demangled) {
-		kept = pb_arena_text(&lines->arena, demangled, strlen(demangled));
-		free(demangled);
-	}
-	return kept && ps_memo_put(&lines->names, (uintptr_t)name, 0, kept) ? kept : NULL;
+	demangled = lines->mangled ? NULL : ps_demangle(name);
+	kept = keep_text(lines, &lines->names, name, demangled ? demangled : name);
+	free(demangled);
+	return kept;
+}
+
+/* Returns the name of a source file; NULL if it is not known. */
+static const char *get_file_name(struct ps_lines *lines, const char *file)
+{
+	const char *kept = file ? ps_memo_get(&lines->files, (uintptr_t)file, 0) : NULL;
+
+	return kept || !file ? kept : keep_text(lines, &lines->files, file, file);
 }
 
 static const char *make_srcline(struct ps_lines *lines, const char *srcfile, uint32_t line)
@@ -105,8 +121,10 @@ static const char *base_name(const char *file)
 }
 
 static void set_source_line(struct ps_lines *lines, struct ps_unit *unit, struct ps_line *line,
-			    const char *file, uint32_t n)
+			    const char *name, uint32_t n)
 {
+	const char *file = get_file_name(lines, name);
+
 	line->file = file;
 	line->srcfile = file && lines->whole_paths ? make_whole_path(lines, unit, file) :
 						     base_name(file);
@@ -301,45 +319,17 @@ static const struct answer *get_answer(struct ps_lines *lines, struct ps_dso *ds
 	return answer;
 }
 
-/* Replaces a string of the debug file by a copy, once for all that have it. */
-static void copy_string(struct ps_lines *lines, struct ps_memo *copies, const char **text)
-{
-	const char *copy = *text ? ps_memo_get(copies, (uintptr_t)*text, 0) : NULL;
-
-	if (*text && !copy) {
-		copy = pb_arena_text(&lines->arena, *text, strlen(*text));
-		if (copy)
-			ps_memo_put(copies, (uintptr_t)*text, 0, copy);
-	}
-	*text = copy;
-}
-
-static void copy_answers(struct ps_lines *lines)
-{
-	struct ps_memo copies = { 0 };
-
-	for (size_t i = 0; i < lines->answers.n; i++) {
-		struct answer *answer = (struct answer *)lines->answers.entries[i].value;
-
-		for (size_t k = 0; k < answer->n; k++) {
-			copy_string(lines, &copies, &answer->lines[k].function);
-			copy_string(lines, &copies, &answer->lines[k].file);
-			if (!lines->whole_paths)
-				answer->lines[k].srcfile = base_name(answer->lines[k].file);
-		}
-	}
-	ps_memo_deinit(&copies);
-}
-
-/* Closes the debug file: only what was asked for stays. */
+/* Closes the debug file. */
 static void close_lines(struct ps_lines *lines)
 {
 	ps_units_deinit(&lines->units);
 	lines->units = (struct ps_units){ 0 };
-	if (lines->found)
+	if (lines->found) {
 		ps_debug_close(&lines->debug);
-	lines->found = false;
+		lines->opened = lines->found = false;
+	}
 	ps_memo_deinit(&lines->names);
+	ps_memo_deinit(&lines->files);
 	ps_memo_deinit(&lines->paths);
 	ps_memo_deinit(&lines->srclines);
 }
@@ -348,7 +338,6 @@ static void end_lines(struct ps_lines *lines)
 {
 	for (; lines; lines = lines->before) {
 		pthread_mutex_lock(&lines->mutex);
-		copy_answers(lines);
 		close_lines(lines);
 		pthread_mutex_unlock(&lines->mutex);
 	}
@@ -403,6 +392,11 @@ size_t ps_dso_lines(struct ps_dso *dso, uint64_t address, const struct ps_line *
 		renew_lines(dso, lines);
 	*found = answer->lines;
 	return answer->n;
+}
+
+void ps_dso_close_lines(struct ps_dso *dso)
+{
+	end_lines(dso->lines);
 }
 
 /* Returns the symbol of an inlined function; NULL without memory. */

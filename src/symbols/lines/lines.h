@@ -32,6 +32,12 @@ struct ps_line {
 size_t ps_dso_lines(struct ps_dso *dso, uint64_t address, const struct ps_line **lines);
 
 /*
+ * Closes the file with the debug information of a dso: it takes much memory. Lines that were
+ * asked for stay; for others it is opened again.
+ */
+void ps_dso_close_lines(struct ps_dso *dso);
+
+/*
  * Writes symbols of the functions inlined at an address of a dso, innermost first, to
  * symbols[room], of further ones none. Their names end with " (inlined)", as perf shows them,
  * and live as long as the dso. Returns their number.
