@@ -1,4 +1,4 @@
-#include "coder.h"
+#include "coder_internal.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -96,8 +96,7 @@ struct pd_node *pd_node_new(struct pb_arena *arena, struct pd_node *table, const
 	return node;
 }
 
-/* Adds a node to the table that is being described. */
-static struct pd_node *add_node(struct pd_coder *c, const char *key, enum pd_node_kind kind)
+struct pd_node *pd_code_add(struct pd_coder *c, const char *key, enum pd_node_kind kind)
 {
 	struct pd_node *node = NULL;
 
@@ -141,8 +140,7 @@ struct pd_node *pd_code_next(struct pd_coder *c)
 	return node;
 }
 
-/* Takes the member of a tree, or with a key of NULL the next item. */
-static struct pd_node *take_node(struct pd_coder *c, const char *key)
+struct pd_node *pd_code_take(struct pd_coder *c, const char *key)
 {
 	struct pd_node *node = key ? pd_code_find(c, key) : pd_code_next(c);
 
@@ -168,8 +166,7 @@ uint64_t pd_code_load(struct pd_coder *c, uint32_t width)
 	return value;
 }
 
-/* Makes room for `n` bytes at c->at, and returns it; NULL: it failed. Gaps are 0. */
-static uint8_t *make_room(struct pd_coder *c, uint32_t n)
+uint8_t *pd_code_room(struct pd_coder *c, uint32_t n)
 {
 	uint8_t *p;
 
@@ -194,7 +191,7 @@ static uint8_t *make_room(struct pd_coder *c, uint32_t n)
 
 void pd_code_store(struct pd_coder *c, uint32_t width, uint64_t value)
 {
-	uint8_t *p = make_room(c, width);
+	uint8_t *p = pd_code_room(c, width);
 	uint16_t v16 = (uint16_t)value;
 	uint32_t v32 = (uint32_t)value;
 
@@ -245,7 +242,8 @@ static uint64_t get_integer(struct pd_coder *c, const struct pd_node *node, cons
 uint64_t pd_code_value(struct pd_coder *c, const char *key, uint64_t value, uint32_t width,
 		       enum pd_shown shown)
 {
-	struct pd_node *node = c->encodes ? take_node(c, key) : add_node(c, key, PD_N_INT);
+	struct pd_node *node = c->encodes ? pd_code_take(c, key) :
+					    pd_code_add(c, key, PD_N_INT);
 
 	if (!node)
 		return c->encodes ? 0 : value;
@@ -267,12 +265,12 @@ bool pd_code_bool(struct pd_coder *c, const char *key, bool value)
 	struct pd_node *node;
 
 	if (!c->encodes) {
-		node = add_node(c, key, PD_N_BOOL);
+		node = pd_code_add(c, key, PD_N_BOOL);
 		if (node)
 			node->u = value;
 		return value;
 	}
-	node = take_node(c, key);
+	node = pd_code_take(c, key);
 	if (node && node->kind != PD_N_BOOL)
 		pd_code_fail(c, node, key, "true or false");
 	return node && node->u;
@@ -291,7 +289,8 @@ uint64_t pd_code_int(struct pd_coder *c, const char *key, uint32_t width, enum p
 void pd_code_float(struct pd_coder *c, const char *key)
 {
 	uint64_t bits = c->encodes ? 0 : pd_code_load(c, 8);
-	struct pd_node *node = c->encodes ? take_node(c, key) : add_node(c, key, PD_N_FLOAT);
+	struct pd_node *node = c->encodes ? pd_code_take(c, key) :
+					    pd_code_add(c, key, PD_N_FLOAT);
 	double value = 0;
 
 	if (!c->encodes) {
@@ -312,195 +311,15 @@ void pd_code_float(struct pd_coder *c, const char *key)
 	pd_code_store(c, 8, bits);
 }
 
-/* Returns how many bytes a node has: a string, or a list of strings. */
-static size_t count_bytes(struct pd_coder *c, const struct pd_node *node, const char *key)
-{
-	size_t n = 0;
-
-	if (node->kind == PD_N_BYTES)
-		return node->s.n;
-	if (node->kind != PD_N_TABLE)
-		pd_code_fail(c, node, key, "a string, or a list of strings");
-	for (struct pd_node *part = node->t.first; !c->failed && part; part = part->next) {
-		if (part->kind != PD_N_BYTES || part->key)
-			pd_code_fail(c, part, key, "a string");
-		else
-			n += part->s.n;
-	}
-	return n;
-}
-
-static void put_part(struct pd_coder *c, const struct pd_node *node)
-{
-	uint8_t *p = make_room(c,
-			       node->s.n > PD_RECORD_MOST ? UINT32_MAX : (uint32_t)node->s.n);
-
-	if (p && node->s.n)
-		memcpy(p, node->s.p, node->s.n);
-}
-
-static void put_bytes(struct pd_coder *c, const struct pd_node *node)
-{
-	if (node->kind == PD_N_BYTES) {
-		put_part(c, node);
-		return;
-	}
-	for (struct pd_node *part = node->t.first; !c->failed && part; part = part->next) {
-		part->used = true;
-		put_part(c, part);
-	}
-}
-
-/* Describes `n` bytes from c->at on. */
-static void add_bytes(struct pd_coder *c, const char *key, uint32_t n)
-{
-	struct pd_node *node;
-
-	if (c->at > c->end || c->end - c->at < n)
-		c->failed = true;
-	node = add_node(c, key, PD_N_BYTES);
-	if (!node)
-		return;
-	node->s.p = (const char *)c->bytes + c->at;
-	node->s.n = n;
-	c->at += n;
-	if (c->at > c->most)
-		c->most = c->at;
-}
-
-void pd_code_bytes(struct pd_coder *c, const char *key, uint32_t size)
-{
-	struct pd_node *node;
-	char expected[48];
-	uint32_t start = c->at;
-
-	if (!c->encodes) {
-		add_bytes(c, key, size);
-		return;
-	}
-	node = take_node(c, key);
-	if (node && count_bytes(c, node, key) != size) {
-		snprintf(expected, sizeof(expected), "a string of %u bytes", size);
-		pd_code_fail(c, node, key, expected);
-	} else if (node) {
-		put_bytes(c, node);
-	}
-	c->at = start;
-	make_room(c, size);
-}
-
-/* Describes a text of at most `size` bytes, and leaves c->at after all of them. */
-static void describe_text(struct pd_coder *c, const char *key, uint32_t size)
-{
-	struct pd_text text;
-	uint32_t start = c->at;
-
-	if (c->failed || c->at > c->end || c->end - c->at < size) {
-		c->failed = true;
-		return;
-	}
-	text = pd_text_in(c->bytes + c->at, size);
-	add_bytes(c, key, (uint32_t)text.n);
-	c->at = start + size;
-}
-
-void pd_code_chars(struct pd_coder *c, const char *key, uint32_t size)
-{
-	struct pd_node *node;
-	char expected[48];
-	uint32_t start = c->at;
-
-	if (!c->encodes) {
-		describe_text(c, key, size);
-		if (c->at > c->most)
-			c->most = c->at;
-		return;
-	}
-	node = take_node(c, key);
-	if (node && count_bytes(c, node, key) > size) {
-		snprintf(expected, sizeof(expected), "a string of at most %u bytes", size);
-		pd_code_fail(c, node, key, expected);
-	} else if (node) {
-		put_bytes(c, node);
-	}
-	c->at = start;
-	make_room(c, size);
-}
-
-void pd_code_text(struct pd_coder *c, const char *key, uint32_t from, uint32_t align)
-{
-	struct pd_node *node;
-	uint32_t padded;
-	struct pd_text text;
-
-	if (!c->encodes) {
-		if (c->failed || c->at >= c->end) {
-			c->failed = true;
-			return;
-		}
-		text = pd_text_in(c->bytes + c->at, c->end - c->at);
-		padded = c->at + (uint32_t)text.n + 1 - from;
-		padded = from + (padded + align - 1) / align * align;
-		add_bytes(c, key, (uint32_t)text.n);
-		/* with another padding, all that follows the NUL is the tail */
-		c->at = padded == c->end ? padded : c->at + (c->at < c->end);
-		c->most = c->at;
-		return;
-	}
-	node = take_node(c, key);
-	if (node) {
-		count_bytes(c, node, key);
-		put_bytes(c, node);
-	}
-	padded = from + (c->at + 1 - from + align - 1) / align * align;
-	make_room(c, pd_code_find(c, "tail") ? 1 : padded - c->at);
-}
-
-uint32_t pd_code_sized(struct pd_coder *c, const char *key, uint32_t width)
-{
-	struct pd_node *node;
-	uint64_t n = 0;
-
-	if (!c->encodes) {
-		n = pd_code_load(c, width);
-		if (n > c->end)
-			c->failed = true;
-		add_bytes(c, key, (uint32_t)n);
-		return c->failed ? 0 : (uint32_t)n;
-	}
-	node = take_node(c, key);
-	if (node)
-		n = count_bytes(c, node, key);
-	pd_code_store(c, width, n);
-	if (node)
-		put_bytes(c, node);
-	return (uint32_t)n;
-}
-
-void pd_code_rest(struct pd_coder *c, const char *key)
-{
-	struct pd_node *node;
-
-	if (!c->encodes) {
-		add_bytes(c, key, c->at <= c->end ? c->end - c->at : 0);
-		return;
-	}
-	node = take_node(c, key);
-	if (node) {
-		count_bytes(c, node, key);
-		put_bytes(c, node);
-	}
-}
-
 void pd_code_zeros(struct pd_coder *c, uint32_t n)
 {
-	make_room(c, n);
+	pd_code_room(c, n);
 }
 
 void pd_code_pad(struct pd_coder *c, uint32_t n)
 {
 	if (c->encodes)
-		make_room(c, n);
+		pd_code_room(c, n);
 	else if (c->at <= c->end && c->end - c->at >= n)
 		c->at += n;
 	else
@@ -509,17 +328,7 @@ void pd_code_pad(struct pd_coder *c, uint32_t n)
 
 void pd_code_skip(struct pd_coder *c)
 {
-	take_node(c, NULL);
-}
-
-void pd_code_name(struct pd_coder *c, const char *key, const char *text)
-{
-	struct pd_node *node = add_node(c, key, PD_N_BYTES);
-
-	if (!node)
-		return;
-	node->s.p = text;
-	node->s.n = strlen(text);
+	pd_code_take(c, NULL);
 }
 
 static void push_level(struct pd_coder *c, struct pd_node *node, const char *key)
@@ -536,7 +345,8 @@ static void push_level(struct pd_coder *c, struct pd_node *node, const char *key
 
 void pd_code_begin(struct pd_coder *c, const char *key)
 {
-	struct pd_node *node = c->encodes ? take_node(c, key) : add_node(c, key, PD_N_TABLE);
+	struct pd_node *node = c->encodes ? pd_code_take(c, key) :
+					    pd_code_add(c, key, PD_N_TABLE);
 
 	if (node && node->kind != PD_N_TABLE) {
 		pd_code_fail(c, node, key, "a table");

@@ -1,0 +1,16 @@
+/* Shared by the files that code values. */
+#ifndef PERFLUA_PERFDATA_CODER_INTERNAL_H
+#define PERFLUA_PERFDATA_CODER_INTERNAL_H
+
+#include "coder.h"
+
+/* Adds a node to the table that is being described. Returns NULL if the coder has failed. */
+struct pd_node *pd_code_add(struct pd_coder *c, const char *key, enum pd_node_kind kind);
+
+/* Takes the member of a tree, or with a key of NULL the next item; NULL: there is none. */
+struct pd_node *pd_code_take(struct pd_coder *c, const char *key);
+
+/* Makes room for `n` bytes at c->at, and returns it; NULL: it failed. Gaps are 0. */
+uint8_t *pd_code_room(struct pd_coder *c, uint32_t n);
+
+#endif
