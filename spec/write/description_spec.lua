@@ -62,6 +62,18 @@ describe("dump --lua and build", function()
     end)
   end
 
+  it("give the same bytes of recordings whose records lie nowhere", function()
+    local b = builder.new()
+    b:event { name = "one" }
+    local bytes = b:bytes()
+    for _, at in ipairs { 1 << 40, 1 << 62, -256 } do
+      warn "@off"
+      assert.is_nil(check_bytes(bytes:sub(1, 40) .. string.pack("<I8", at) .. bytes:sub(49),
+        "data at " .. at))
+    end
+    warn "@on"
+  end)
+
   it("give the same bytes of recordings in every container", function()
     local recording = {
       events = { { name = "cycles", sample_type = { "ip", "tid", "time" }, ids = { 1 } } },

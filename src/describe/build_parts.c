@@ -22,18 +22,11 @@ static void seek_output(struct pw_builder *b, uint64_t at)
 	b->out.at = at;
 }
 
-bool pw_begin_data(struct pw_builder *b, struct pd_error *err)
+/* Writes what a file has before its records. */
+static void put_head(struct pw_builder *b)
 {
 	struct pw_header *h = &b->header;
 
-	if (b->has_data)
-		return true;
-	b->has_data = true;
-	if (b->pipe) {
-		pw_put(&b->out, h->magic, sizeof(h->magic));
-		pw_put64(&b->out, PW_PIPE_SIZE);
-		return pw_check_output(b, err);
-	}
 	pw_put_zeros(&b->out, (size_t)h->size);
 	pw_put(&b->out, b->ids.p, b->ids.n);
 	if (!b->has_attrs_size)
@@ -46,8 +39,23 @@ bool pw_begin_data(struct pw_builder *b, struct pd_error *err)
 	}
 	if (!b->has_data_at)
 		h->data.offset = b->out.at;
-	else if (h->data.offset != b->out.at)
-		seek_output(b, h->data.offset);
+}
+
+bool pw_begin_data(struct pw_builder *b, struct pd_error *err)
+{
+	struct pw_header *h = &b->header;
+
+	if (b->has_data)
+		return true;
+	b->has_data = true;
+	if (b->pipe) {
+		pw_put(&b->out, h->magic, sizeof(h->magic));
+		pw_put64(&b->out, PW_PIPE_SIZE);
+	} else {
+		put_head(b);
+		if (h->data.offset != b->out.at)
+			seek_output(b, h->data.offset);
+	}
 	return pw_check_output(b, err);
 }
 
@@ -114,14 +122,18 @@ static void put_header(struct pw_builder *b)
 bool pw_end_parts(struct pw_builder *b, struct pd_error *err)
 {
 	struct pw_header *h = &b->header;
+	/* nothing lies at data.offset, which may be one that no file has */
+	bool is_bare = !b->pipe && !b->has_data && !b->n_features;
 
 	if (b->ended)
 		return true;
-	if (!pw_begin_data(b, err))
+	if (is_bare)
+		put_head(b);
+	else if (!pw_begin_data(b, err))
 		return false;
-	b->ended = true;
+	b->has_data = b->ended = true;
 	if (!b->pipe) {
-		if (!b->has_data_size)
+		if (!b->has_data_size && !is_bare)
 			h->data.size = b->out.at - h->data.offset;
 		else if (b->n_features && h->data.offset + h->data.size != b->out.at)
 			seek_output(b, h->data.offset + h->data.size);

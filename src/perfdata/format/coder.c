@@ -182,7 +182,7 @@ uint8_t *pd_code_room(struct pd_coder *c, uint32_t n)
 			 c->what);
 		return NULL;
 	}
-	p = (uint8_t *)c->out.p + c->at;
+	p = c->out.p ? (uint8_t *)c->out.p + c->at : NULL;
 	c->at += n;
 	if (c->at > c->most)
 		c->most = c->at;

@@ -10,7 +10,10 @@ struct pd_node *pd_code_add(struct pd_coder *c, const char *key, enum pd_node_ki
 /* Takes the member of a tree, or with a key of NULL the next item; NULL: there is none. */
 struct pd_node *pd_code_take(struct pd_coder *c, const char *key);
 
-/* Makes room for `n` bytes at c->at, and returns it; NULL: it failed. Gaps are 0. */
+/*
+ * Makes room for `n` bytes at c->at, where gaps are 0, and returns it. NULL: it failed, or
+ * there are no bytes.
+ */
 uint8_t *pd_code_room(struct pd_coder *c, uint32_t n);
 
 #endif
