@@ -2,6 +2,7 @@
 -- small recordings of everything the builder knows, and those of $PERFLUA_CORPUS that are small
 -- enough.
 local builder = require "spec.support.builder"
+local described = require "spec.support.described"
 local everything = require "spec.support.everything"
 local features = require "spec.support.builder_features"
 local files = require "spec.support.files"
@@ -23,7 +24,7 @@ end
 local targets =
   "file nomem pipe directory several script feature sample tracing args message filter expr "
     .. "query "
-  .. "table result kallsyms perfmap jitdump bundle elf disasm write scrub"
+  .. "table result kallsyms perfmap jitdump bundle elf disasm write scrub build"
 for target in targets:gmatch "%S+" do
   os.execute("rm -rf " .. files.quote(root .. "/" .. target))
   assert(os.execute("mkdir -p " .. files.quote(root .. "/" .. target)))
@@ -180,6 +181,16 @@ local questions = {
 ---in parts.
 local SMALL, PARTS, THINGS = 2048, 8, 8
 
+--- A recording, and its description.
+local function write_described(name, bytes)
+  local path = files.temporary(bytes)
+  write("build", name, bytes)
+  warn "@off"
+  write("build", name .. "-text", described.text(path) or "")
+  warn "@on"
+  os.remove(path)
+end
+
 local function write_small(name, bytes)
   -- see script.lua
   for i = 1, THINGS do write("script", name .. i, string.char(i - 1) .. bytes) end
@@ -196,7 +207,9 @@ for _, endian in ipairs { "little", "big" } do
       if i % PARTS == part - 1 then own[#own + 1] = record end
     end
     b.stream = own
-    write_small(("part%d-%s"):format(part, endian), b:bytes { no_features = part > 1 })
+    local name, bytes = ("part%d-%s"):format(part, endian), b:bytes { no_features = part > 1 }
+    write_small(name, bytes)
+    write_described(name, bytes)
   end
 end
 
@@ -204,6 +217,7 @@ for name, bytes in pairs(recordings) do
   write("file", name, bytes)
   for form = 0, 7 do write("write", name .. form, bytes .. string.char(form)) end
   for form = 0, 3 do write("scrub", name .. form, bytes .. string.char(form)) end
+  write_described(name, bytes)
   if #bytes <= SMALL then write_small(name, bytes) end
   -- which allocation fails is in the last two bytes
   for i = 0, 3 do
@@ -468,6 +482,7 @@ if corpus and corpus ~= "" then
     local bytes = files.read(path)
     write("file", "corpus" .. n, bytes)
     write("write", "corpus" .. n, bytes)
+    write_described("corpus" .. n, bytes)
     write("pipe", "corpus" .. n, bytes)
     local beside = path:match "^(.*/)data$"
     if beside and files.exists(beside .. "data.0") then
