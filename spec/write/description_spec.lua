@@ -235,6 +235,8 @@ describe("a description", function()
     ["perf_data {}\nevent {}\nsample { event = 2 }"] =
       "line 3: sample.event: found 2, expected the number of an event before this statement",
     ["perf_data {}\nsample {}\nevent {}"] = "line 3: event: found it after records",
+    ["perf_data { attr_size = 65535 }" .. ("\nevent {}"):rep(1024)] =
+      "line 1025: event: found it after records, or too many, expected at most 65536 of 64 MB",
     ["perf_data {}\nexit { pid = 4294967296 }"] =
       "line 2: exit.pid: found 4294967296, expected an integer of 32 bits",
     ["perf_data {}\nexit { pid = 'x' }"] =

@@ -198,10 +198,11 @@ static bool take_event(struct pw_builder *b, struct pd_node *root, struct pd_err
 
 	if (b->pipe)
 		return pw_refuse(b, root, "found it in a pipe, expected header_attr", err);
-	if (b->has_data || b->scribe.n_events == MOST_EVENTS)
+	if (b->has_data || b->scribe.n_events == MOST_EVENTS ||
+	    b->entries.n + b->header.stride > PD_SECTION_MOST)
 		return pw_refuse(b, root,
 				 "found it after records, or too many, expected at most 65536 "
-				 "before all records",
+				 "of 64 MB before all records",
 				 err);
 	pd_code_attr(c, "attr", size);
 	n = pd_code_count(c, "ids", 0, 8);
