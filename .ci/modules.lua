@@ -93,7 +93,7 @@ local lua_headers = words "lua.h lauxlib.h lualib.h luaconf.h"
 local lua_modules = {
   { "core", "", "init" }, -- in C
   { "api", "", "init" },
-  { "text", "core", "cgroups display duration fmt json list sha256 shell_words units" },
+  { "text", "core", "cgroups display duration fmt json list sha256 shell_words tar units" },
   { "errors", "api text", "init suggest" },
   { "recording", "core errors text", "init between distinctions events sampled unmatched" },
   { "filter", "core errors recording text", "init arith expr kinds lexer named parser" },
@@ -141,8 +141,8 @@ local lua_modules = {
   { "toolkit",
     "annotate core diff doctor errors file filter flame group meta perflua query recording "
       .. "table text write",
-    "change_graph described explained folded_rows folding names recordings samples sides "
-      .. "symbols topics unchosen writing" },
+    "archive change_graph described explained folded_rows folding names recordings samples "
+      .. "sides symbols topics unchosen writing" },
   { "timechart", "core file flame text toolkit waits", "init svg" },
   { "browse", "annotate core errors report screen table text", "init" },
   { "tools",

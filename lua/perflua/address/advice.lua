@@ -5,8 +5,8 @@ local advice = {}
 
 local KERNEL = "use --kallsyms with a copy of /proc/kallsyms made by root, or --vmlinux"
 local FILES =
-  "install its debug symbols, use --debuginfod, or copy the binaries here (perf archive, or "
-    .. "--symfs with a copy)"
+  "install its debug symbols, use --debuginfod, or copy the binaries here (perflua pack "
+    .. "--archive, or --symfs with a copy)"
 
 -- By kind of a binary: how it gets symbols.
 local symbols = {

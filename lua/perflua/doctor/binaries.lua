@@ -134,8 +134,8 @@ local function write_advice(found)
   local parts = {}
   if found.misses_others then
     parts[1] =
-      "install their debug symbols, or copy the binaries here (perf archive, or --symfs with "
-        .. "a copy)"
+      "install their debug symbols, or copy the binaries here (perflua pack --archive, or "
+        .. "--symfs with a copy)"
   end
   if found.misses_kernel then
     table.insert(parts,
