@@ -125,6 +125,20 @@ describe("a recording that write() wrote", function()
     end
   end)
 
+  it("says why records of AUX areas are left out", function()
+    local b = builder.new()
+    b:event {}
+    b:record("auxtrace", { data = ("x"):rep(64), idx = 1 })
+    local bytes = b:bytes()
+    for order, reason in pairs { little = "the data is not all there",
+      big = "they have the byte order of their processor" } do
+      local path = files.temporary(order == "big" and bytes or bytes:sub(1, -17))
+      local out = run.perflua({ "convert", "--byte-order", order, path, "-o",
+        rewritten.path() }).out
+      assert.matches("1 record of AUX areas .* left out: " .. reason, out)
+    end
+  end)
+
   it("keeps the names that records of old pipes tell", function()
     for _, endian in ipairs { "little", "big" } do
       local b = builder.new { container = "pipe", endian = endian, event_desc = false }

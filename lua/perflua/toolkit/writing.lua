@@ -155,7 +155,7 @@ function writing.run(name, query, args, out, settings, selects, more, bundle)
   shown:write(("%s: %s, %s\n"):format(args.o == "-" and "perflua: " .. name or args.o,
     amounts.count(summary.samples, "sample") .. " in "
       .. amounts.count(summary.records, "record"), amounts.bytes(summary.bytes)))
-  local turns = settings.byte_order
+  local turns = write.turns(core.query_spec(query).file, settings.byte_order)
   for _, line in ipairs(notes(summary, selects, turns, args[1])) do
     shown:write("  ", line, "\n")
   end

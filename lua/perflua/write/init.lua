@@ -36,6 +36,13 @@ local function is_big(order)
   return order == "big"
 end
 
+---@param file perflua.File
+---@param order string? of WriteOptions
+---@return boolean # is it another byte order than that of the recording?
+function write.turns(file, order)
+  return order ~= nil and is_big(order) ~= (file.byte_order == "big")
+end
+
 ---Adds the options of a recording's form, pipe, byte_order, compress and level, to those of
 ---core.write().
 ---@param described table
