@@ -398,6 +398,9 @@ static bool write_recording(lua_State *L, struct pl_writing *writing, struct pw_
 		if (how->directory) {
 			close(fd);
 			fd = open_directory(writing, f->file);
+			if (fd < 0)
+				return pd_error_set(err, "WRITE", writing->directory->target,
+						    PD_NO_OFFSET, "%s", strerror(errno));
 		}
 		if (fd >= 0 && (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0))
 			return false;
