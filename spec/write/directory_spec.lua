@@ -106,6 +106,27 @@ describe("a directory that write() wrote", function()
     assert.has_error(function() file:samples():write(parent .. "/x/", { pipe = true }) end)
   end)
 
+  it("leaves nothing behind where a signal ends the program", function()
+    local path = rewritten.path()
+    local got = run.shell_with([[
+      demo=$(realpath "$1")
+      perflua=$(realpath "$perflua")
+      mkdir "$2" && cd "$2" || exit
+      timeout 60 "$perflua" -e 'local n = 0
+        file:samples():where(function()
+          n = n + 1
+          while n == 100 do
+            pcall(function() io.popen("ls -A . .x.* >seen; kill -TERM $PPID"):close() end)
+          end
+          return true
+        end):write("x/")' "$demo"
+      echo $?
+      grep -c "^data\\.[0-9]" seen
+      ls -A]], run.demo, path)
+    assert.matches("^143\n%d+\nseen\n$", got.out)
+    assert.not_matches("\n0\n", got.out)
+  end)
+
   needs.it("perf", "is read by perf as the file", function()
     local path = rewritten.path()
     local got = run.shell_with([[

@@ -162,24 +162,24 @@ static void block_signals(sigset_t *before)
 	pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
-static void add_unfinished(struct pb_replacement *r, struct pb_unfinished *unfinished)
+void pb_unfinished_add(struct pb_unfinished *unfinished, struct pb_unfinished_entry *entry)
 {
-	r->unfinished = unfinished;
+	entry->list = unfinished;
 	if (!unfinished)
 		return;
-	r->next = unfinished->first;
-	unfinished->first = r;
+	entry->next = unfinished->first;
+	unfinished->first = entry;
 }
 
-static void remove_unfinished(struct pb_replacement *r)
+void pb_unfinished_drop(struct pb_unfinished_entry *entry)
 {
-	struct pb_replacement *_Atomic *at = r->unfinished ? &r->unfinished->first : NULL;
+	struct pb_unfinished_entry *_Atomic *at = entry->list ? &entry->list->first : NULL;
 
-	while (at && *at && *at != r)
+	while (at && *at && *at != entry)
 		at = &(*at)->next;
 	if (at && *at)
-		*at = r->next;
-	r->unfinished = NULL;
+		*at = entry->next;
+	entry->list = NULL;
 }
 
 /* Returns true if the directory refuses new files, as opposed to a lack of space. */
@@ -202,7 +202,7 @@ enum pb_replace pb_replacement_begin(struct pb_replacement *r, const char *path,
 	*reason = NULL;
 	r->fd = -1;
 	r->is_old = false;
-	r->unfinished = NULL;
+	r->entry = (struct pb_unfinished_entry){ .path = r->path };
 	error = follow_links(r->target, path, &is_handle);
 	if (error) {
 		errno = error;
@@ -218,7 +218,7 @@ enum pb_replace pb_replacement_begin(struct pb_replacement *r, const char *path,
 	block_signals(&before);
 	error = make_temporary_file(r, directory, name) < 0 ? errno : 0;
 	if (!error)
-		add_unfinished(r, unfinished);
+		pb_unfinished_add(unfinished, &r->entry);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error && r->is_old && is_refused(error))
 		*reason = "no file can be made in its directory";
@@ -253,7 +253,7 @@ int pb_replacement_commit(struct pb_replacement *r)
 	block_signals(&before);
 	error = rename(r->path, r->target) < 0 ? errno : 0;
 	if (!error) {
-		remove_unfinished(r);
+		pb_unfinished_drop(&r->entry);
 		close(r->fd);
 		r->fd = -1;
 	}
@@ -267,13 +267,16 @@ void pb_replacement_discard(struct pb_replacement *r)
 	if (r->fd < 0)
 		return;
 	unlink(r->path);
-	remove_unfinished(r);
+	pb_unfinished_drop(&r->entry);
 	close(r->fd);
 	r->fd = -1;
 }
 
 void pb_unfinished_remove(struct pb_unfinished *unfinished)
 {
-	for (struct pb_replacement *r = unfinished->first; r; r = r->next)
-		unlink(r->path);
+	for (struct pb_unfinished_entry *e = unfinished->first; e; e = e->next)
+		if (e->remove)
+			e->remove(e->path);
+		else
+			unlink(e->path);
 }

@@ -12,9 +12,17 @@
 
 struct pb_replacement;
 
-/* The replacements that are neither committed nor discarded. All zero: there are none. */
+/* A file or directory that is removed if the process ends before it is complete. */
+struct pb_unfinished_entry {
+	const char *path;		  /* temporary; "" or of nothing that exists: nothing */
+	void (*remove)(const char *path); /* for a signal handler; NULL: it is a file */
+	struct pb_unfinished *list;	  /* that it is in, or NULL */
+	struct pb_unfinished_entry *_Atomic next;
+};
+
+/* All that is neither committed nor discarded. All zero: there is nothing. */
 struct pb_unfinished {
-	struct pb_replacement *_Atomic first;
+	struct pb_unfinished_entry *_Atomic first;
 };
 
 struct pb_replacement {
@@ -25,8 +33,7 @@ struct pb_replacement {
 	mode_t mode;
 	uid_t uid;
 	gid_t gid;
-	struct pb_unfinished *unfinished; /* list that it is in, or NULL */
-	struct pb_replacement *_Atomic next;
+	struct pb_unfinished_entry entry;
 };
 
 /* How a file is to be written. */
@@ -59,6 +66,11 @@ int pb_replacement_commit(struct pb_replacement *r);
 
 /* Removes the temporary file. Does nothing after a commit. */
 void pb_replacement_discard(struct pb_replacement *r);
+
+/* Adds an entry, whose path and function are set, to a list, unless that is NULL. */
+void pb_unfinished_add(struct pb_unfinished *unfinished, struct pb_unfinished_entry *entry);
+/* Takes an entry out of its list, if it is in one. */
+void pb_unfinished_drop(struct pb_unfinished_entry *entry);
 
 /*
  * Removes the temporary files of all that are unfinished. A signal handler may call this; the

@@ -39,7 +39,30 @@ static bool clear_directory(const char *path, bool removes)
 	return ok;
 }
 
-bool pw_directory_begin(struct pw_directory *d, const char *target)
+/* Removes a directory that was begun. A signal handler calls this. */
+static void remove_unfinished(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	unlinkat(fd, "data", 0);
+	for (unsigned i = 0; i < PW_PARTS_MOST; i++) {
+		char name[] = "data.\0\0\0", *p = name + 5;
+
+		if (i >= 100)
+			*p++ = (char)('0' + i / 100);
+		if (i >= 10)
+			*p++ = (char)('0' + i / 10 % 10);
+		*p = (char)('0' + i % 10);
+		unlinkat(fd, name, 0);
+	}
+	close(fd);
+	rmdir(path);
+}
+
+bool pw_directory_begin(struct pw_directory *d, const char *target,
+			struct pb_unfinished *unfinished)
 {
 	size_t n = strlen(target), at;
 	int length;
@@ -58,7 +81,10 @@ bool pw_directory_begin(struct pw_directory *d, const char *target)
 		return false;
 	}
 	memcpy(d->target, target, n); /* it is shorter than the path */
+	d->entry = (struct pb_unfinished_entry){ .path = d->path, .remove = remove_unfinished };
+	pb_unfinished_add(unfinished, &d->entry);
 	if (!mkdtemp(d->path)) {
+		pb_unfinished_drop(&d->entry);
 		d->path[0] = '\0';
 		return false;
 	}
@@ -216,9 +242,10 @@ void pw_directory_discard(struct pw_directory *d)
 	if (d->fd >= 0)
 		close(d->fd);
 	d->fd = -1;
-	if (!d->path[0])
-		return;
-	clear_directory(d->path, true);
-	rmdir(d->path);
-	d->path[0] = '\0';
+	if (d->path[0]) {
+		clear_directory(d->path, true);
+		rmdir(d->path);
+		d->path[0] = '\0';
+	}
+	pb_unfinished_drop(&d->entry);
 }

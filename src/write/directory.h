@@ -8,6 +8,7 @@
 
 #include <limits.h>
 
+#include "base/replacement.h"
 #include "writer.h"
 
 #define PW_PARTS_MOST 512 /* files beside "data"; further processors or threads share them */
@@ -20,13 +21,18 @@ struct pw_data_file {
 struct pw_directory {
 	char path[PATH_MAX]; /* temporary; "": there is none, or it was committed */
 	char target[PATH_MAX];
+	struct pb_unfinished_entry entry;
 	int fd;					   /* of the directory */
 	unsigned cpu_id, tid_id;		   /* numbers of field names */
 	struct pw_data_file *parts[PW_PARTS_MOST]; /* NULL: not needed yet */
 };
 
-/* Makes the temporary directory. Returns false with errno. */
-bool pw_directory_begin(struct pw_directory *d, const char *target);
+/*
+ * Makes the temporary directory, and adds it to `unfinished`, unless that is NULL: it must then
+ * stay where it is. Returns false with errno.
+ */
+bool pw_directory_begin(struct pw_directory *d, const char *target,
+			struct pb_unfinished *unfinished);
 
 /*
  * Drops what was written before, and opens "data" for a recording like `like`. Returns -1 with

@@ -359,12 +359,17 @@ static int open_directory(struct pl_writing *writing, const struct pd_file *like
 /* Makes the directory, and opens its first file. Returns -1 with errno. */
 static int make_directory(lua_State *L, struct pl_writing *writing, const struct pd_file *like)
 {
+	struct pb_unfinished *unfinished;
+
 	writing->directory = calloc(1, sizeof(*writing->directory));
 	if (!writing->directory) {
 		errno = ENOMEM;
 		return -1;
 	}
-	if (!pw_directory_begin(writing->directory, luaL_checkstring(L, AT_OUT)))
+	lua_getfield(L, LUA_REGISTRYINDEX, PL_UNFINISHED);
+	unfinished = lua_touserdata(L, -1);
+	lua_pop(L, 1);
+	if (!pw_directory_begin(writing->directory, luaL_checkstring(L, AT_OUT), unfinished))
 		return -1;
 	return open_directory(writing, like);
 }
