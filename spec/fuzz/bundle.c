@@ -131,7 +131,7 @@ static void read_section(enum ps_kind kind, const uint8_t *section, size_t n)
 	const char *reason = NULL;
 
 	FUZZ_CHECK(store);
-	if (ps_store_add_bundle(store, section, n, &reason))
+	if (ps_store_set_bundle(store, section, n, &reason))
 		read_binary(ps_store_dso(store, &id));
 	else
 		FUZZ_CHECK(reason && *reason);

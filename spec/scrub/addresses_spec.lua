@@ -81,7 +81,7 @@ describe("an address in a scrubbed recording", function()
       assert.are.equal(0x5000, copy:records("ksymbol"):first().addr - kernel.addr)
       assert.are.equal(0x20, one.branch_stack[1].to - kernel.addr)
       assert.are.equal(0x10, one.branch_stack[1].from - one.map.start)
-      assert.are.equal("relative", summary.scrubbed.kinds[24].action)
+      assert.are.equal("relative", summary.scrubbed.kinds[25].action)
     end)
   end)
 

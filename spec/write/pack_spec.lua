@@ -135,12 +135,8 @@ describe("a packed recording", function()
     assert.same(whole, binaries.chain(copy))
   end)
 
-  it("has the names of code that was made at run time, at each time", function()
-    local tree = binaries.tree()
-    local dump = ("%s/jit-%d.dump"):format(tree.path, binaries.PID)
-    files.write(dump, jitdump({
-      { "load", 10, "first", 0x1000, 16, 1 }, { "load", 20, "second", 0x1000, 16, 2 },
-    }))
+  --- A recording of a process that made code at run time, with samples of it at times.
+  local function jitted(dump, times)
     local b = binaries.of_here(builder.new())
     local event = b:event { sample_type = { "ip", "tid", "time" }, use_clockid = true,
       clockid = 1 }
@@ -148,21 +144,72 @@ describe("a packed recording", function()
       len = 4096, prot = 5, flags = 2, misc = 2, filename = dump })
     b:record("mmap2", { pid = binaries.PID, tid = binaries.PID, addr = 0x1000, len = 4096,
       prot = 5, flags = 2, misc = 2, filename = "//anon" })
-    for _, time in ipairs { 15, 25 } do
+    for _, time in ipairs(times) do
       b:sample(event, { ip = 0x1004, pid = binaries.PID, tid = binaries.PID, time = time })
     end
-    local path = b:write()
-    local function names(of)
-      local file <close> = assert(perflua.open(of))
-      local list = {}
-      for sample in file:samples() do list[#list + 1] = sample.symbol or "?" end
-      return table.concat(list, " ")
-    end
+    return b:write()
+  end
+
+  local function names(of)
+    local file <close> = assert(perflua.open(of))
+    local list = {}
+    for sample in file:samples() do list[#list + 1] = sample.symbol or "?" end
+    return table.concat(list, " ")
+  end
+
+  it("has the names of code that was made at run time, at each time", function()
+    local tree = binaries.tree()
+    local dump = ("%s/jit-%d.dump"):format(tree.path, binaries.PID)
+    files.write(dump, jitdump({
+      { "load", 10, "first", 0x1000, 16, 1 }, { "load", 20, "second", 0x1000, 16, 2 },
+    }))
+    local path = jitted(dump, { 15, 25 })
     assert.equal("first second", names(path))
     local copy = packed(path)
     os.remove(dump)
     assert.equal("? ?", names(path))
     assert.equal("first second", names(copy))
+  end)
+
+  it("answers for itself alone beside others, and merged with them for none", function()
+    local tree, copies = binaries.tree(), {}
+    local dump = ("%s/jit-%d.dump"):format(tree.path, binaries.PID)
+    for i, name in ipairs { "one", "other" } do
+      files.write(dump, jitdump { { "load", 1, name, 0x1000, 16, 1 } })
+      copies[i] = packed(jitted(dump, { 10 * i, 10 * i + 5 }))
+    end
+    os.remove(dump)
+    assert.equal("one one other other", names(copies))
+    assert.equal("? ? one one other other",
+      names { copies[2], packed(jitted(dump, { 1, 2 })), copies[1] })
+    local out = files.temporary()
+    local result = perflua_ok("merge", "--force", copies[1], copies[2], "-o", out)
+    assert.match("names that were packed left out: those of one recording may", result.out)
+    assert.equal("? ? ? ?", names(out))
+    assert.is_nil(files.read(out):find(MAGIC, 1, true))
+  end)
+
+  it("stays packed when parts of it are merged", function()
+    local copy, parts = packed(WORDS .. "/perf.data", "--symfs", WORDS), {}
+    for i, time in ipairs { "0%-50%", "50%-100%" } do
+      parts[i] = files.temporary()
+      perflua_ok("cut", "--force", "--time", time, copy, "-o", parts[i])
+    end
+    local out = files.temporary()
+    local result = perflua_ok("merge", "--force", parts[1], parts[2], "-o", out)
+    assert.is_nil(result.out:find("packed", 1, true))
+    local file <close> = assert(perflua.open(out))
+    assert.equal("the bundle", file:binaries()[1].found)
+  end)
+
+  it("is scrubbed of the bundle, which is said", function()
+    local copy, out = packed(WORDS .. "/perf.data", "--symfs", WORDS), files.temporary()
+    local result = perflua_ok("scrub", "--preset", "share", "--force", copy, "-o", out)
+    assert.match("dropped: [^\n]*packed", result.out)
+    assert.is_nil(files.read(out):find(MAGIC, 1, true))
+    local file <close> = assert(perflua.open(out))
+    assert.is_nil(file:samples():first().symbol)
+    assert.match("packed +kept +1 time, %d+ bytes", perflua_ok("doctor", "--sharing", copy).out)
   end)
 end)
 

@@ -98,25 +98,18 @@ static const char *find_kcore_dir(const struct pd_file *file, char *path, size_t
 	return n > 0 && (size_t)n < size && access(path, F_OK) == 0 ? path : NULL;
 }
 
-/* Adds the bundles of a machine's recordings to its store; notes those that are not usable. */
-static void add_bundles(struct pm_binaries *b, uint32_t machine, struct ps_store *store)
+/* Gives a store the bundle of a machine's recordings, which is the same; notes a bad one. */
+static void add_bundle(struct pd_file *file, struct ps_store *store)
 {
-	for (size_t i = 0; store && i < b->sources->n; i++) {
-		struct pd_file *file = b->session->files[i];
-		const struct pd_feature_section *s = pd_file_feature(file, PD_FEATURE_BUNDLE);
-		const char *reason;
-		struct pb_cursor c;
-		uint8_t *bytes;
+	const char *reason;
+	struct pb_cursor c;
+	uint8_t *bytes = pd_file_feature_bytes(file, PD_FEATURE_BUNDLE, &c);
 
-		if (b->sources->list[i].machine != machine || !s)
-			continue;
-		bytes = pd_file_feature_bytes(file, PD_FEATURE_BUNDLE, &c);
-		if (bytes && !ps_store_add_bundle(store, bytes, pb_cursor_left(&c), &reason))
-			pd_file_damaged(file, s->at.offset, 0,
-					"the bundle of names (feature %d) is not used: %s",
-					PD_FEATURE_BUNDLE, reason);
-		free(bytes);
-	}
+	if (bytes && !ps_store_set_bundle(store, bytes, pb_cursor_left(&c), &reason))
+		pd_file_damaged(file, pd_file_feature(file, PD_FEATURE_BUNDLE)->at.offset, 0,
+				"the bundle of names (feature %d) is not used: %s",
+				PD_FEATURE_BUNDLE, reason);
+	free(bytes);
 }
 
 static struct ps_store *get_store(struct pm_binaries *b, uint32_t machine)
@@ -135,7 +128,8 @@ static struct ps_store *get_store(struct pm_binaries *b, uint32_t machine)
 	options.arch = arch;
 	options.kcore_dir = find_kcore_dir(file, path, sizeof(path));
 	b->stores[machine] = ps_store_create(&options);
-	add_bundles(b, machine, b->stores[machine]);
+	if (b->stores[machine])
+		add_bundle(file, b->stores[machine]);
 	free(release);
 	free(arch);
 	free(host);

@@ -21,7 +21,6 @@ struct pm_kernel {
 
 struct pm_binaries {
 	const struct pd_session *session;
-	const struct pm_sources *sources; /* set by the caller, once initialized */
 	struct pm_string_pool *strings;
 	struct ps_options options;
 	struct ps_store **stores;  /* [n_files], by machine; NULL: not needed yet */

@@ -38,7 +38,6 @@ static bool init_system(struct pm_system *sys, const struct pd_session *session,
 	    !pm_binaries_init(&sys->binaries, session, options, &sys->strings) ||
 	    !pm_guests_init(&sys->guests, session) || sys->threads.idle == PM_NO_STRING)
 		return false;
-	sys->binaries.sources = &sys->sources;
 	set_field_ids(&sys->ids, &session->files[0]->field_names);
 	for (size_t i = 0; i < session->n_files; i++)
 		if (!pm_buildids_read(&sys->binaries.build_ids, session->files[i],

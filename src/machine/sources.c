@@ -29,10 +29,26 @@ static bool add_stream_sizes(struct pm_source *source, const struct pd_file *fil
 	return source->before != NULL;
 }
 
+/*
+ * Returns the machine of recording `i`: that of the first one whose clock agrees. Names that
+ * perflua pack added are of the addresses of their own recording alone, so recordings with
+ * other names are of other machines.
+ */
+static uint32_t find_machine(struct pm_sources *s, const struct pd_session *session, size_t i)
+{
+	for (size_t k = 0; session->one_clock && s->list[i].timed && k < i; k++) {
+		if (!s->list[k].timed || s->list[k].machine != k ||
+		    !pd_file_feature_equal(session->files[k], session->files[i],
+					   PD_FEATURE_BUNDLE))
+			continue;
+		s->list[k].alone = s->list[i].alone = false;
+		return (uint32_t)k;
+	}
+	return (uint32_t)i;
+}
+
 bool pm_sources_init(struct pm_sources *s, const struct pd_session *session)
 {
-	size_t first = SIZE_MAX, timed = 0; /* recordings with times */
-
 	*s = (struct pm_sources){ .n = session->n_files };
 	s->time_id = pd_field_name_id(&session->files[0]->field_names, "time", 4);
 	s->list = calloc(s->n, sizeof(*s->list));
@@ -42,18 +58,11 @@ bool pm_sources_init(struct pm_sources *s, const struct pd_session *session)
 		struct pm_source *source = &s->list[i];
 
 		source->timed = samples_have_times(session->files[i]);
-		timed += source->timed;
-		source->machine = (uint32_t)i;
-		if (source->timed && first == SIZE_MAX)
-			first = i;
-		if (source->timed && session->one_clock)
-			source->machine = (uint32_t)first;
+		source->alone = s->n > 1;
+		source->machine = find_machine(s, session, i);
 		if (!source->timed && !add_stream_sizes(source, session->files[i]))
 			return false;
 	}
-	for (size_t i = 0; i < s->n; i++)
-		s->list[i].alone = s->n > 1 &&
-				   !(session->one_clock && s->list[i].timed && timed > 1);
 	return true;
 }
 

@@ -236,6 +236,7 @@ static void copy_tracing(struct maker *m)
 
 static void copy_all(struct maker *m)
 {
+	pv_meet(m->s, m->kind, pb_cursor_left(&m->c));
 	copy_bytes(m, pb_cursor_left(&m->c));
 }
 
@@ -278,6 +279,7 @@ static const struct {
 	[32] = { PV_HARDWARE, NULL, copy_domains },
 	[PD_FEATURE_E_MACHINE] = { PV_BASICS, "44", NULL },
 	[34] = { PV_HARDWARE, "4", NULL },
+	[PD_FEATURE_BUNDLE] = { PV_PACKED, NULL, copy_all },
 };
 
 uint8_t *pv_feature(struct pv_scrubber *s, unsigned bit, const uint8_t *bytes, size_t n,

@@ -41,6 +41,8 @@ const struct pv_kind_desc pv_kinds[PV_KINDS] = {
 	[PV_BUILDID] = { "buildid", "build-ids of binaries", DHK, PV_KEEP, PV_HASH },
 	[PV_BPF] = { "bpf", "BPF programs, their tags and types", DK, PV_DROP, PV_DROP },
 	[PV_CODE] = { "code", "bytes of kernel code", DK, PV_DROP, PV_DROP },
+	[PV_PACKED] = { "packed", "names, lines, code and source that perflua pack added", DK,
+			PV_DROP, PV_DROP },
 	[PV_REGISTERS] = { "registers", "values of registers", DK, PV_DROP, PV_DROP },
 	[PV_STACKS] = { "stacks", "copies of stacks", DK, PV_DROP, PV_DROP },
 	[PV_AUX] = { "aux", "AUX areas: traces of instructions", DK, PV_DROP, PV_DROP },

@@ -30,6 +30,7 @@ enum pv_kind {
 	PV_BUILDID,
 	PV_BPF,
 	PV_CODE,
+	PV_PACKED,
 	PV_REGISTERS,
 	PV_STACKS,
 	PV_AUX,

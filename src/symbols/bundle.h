@@ -92,7 +92,7 @@ size_t ps_take_count(struct pb_cursor *c);
 /* Takes the number of a string of the bundle. Returns NULL for none; fails on other numbers. */
 const char *ps_take_string(struct pb_cursor *c, const struct ps_bundle *bundle);
 
-/* Returns what the bundles of the store of `dso` have of it; NULL: nothing. */
+/* Returns what the bundle of the store of `dso` has of it; NULL: nothing. */
 const struct ps_packed *ps_dso_packed(const struct ps_dso *dso);
 
 /*

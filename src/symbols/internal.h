@@ -27,8 +27,7 @@ struct ps_store {
 	struct pb_map by_id;	 /* numbers of `dsos` */
 	struct pb_secret secret; /* secret of the hashes */
 	struct pb_arena texts;
-	struct ps_bundle **bundles; /* [n_bundles]: set before binaries are asked for */
-	size_t n_bundles, bundles_room;
+	struct ps_bundle *bundle;	  /* set before binaries are asked for; NULL: none */
 	struct ps_noted_source **sources; /* [n_sources] */
 	size_t n_sources, sources_room;
 	int vdso_fd; /* the vdso of this process as a file; -1: not needed yet */

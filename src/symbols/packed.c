@@ -8,12 +8,9 @@
 
 const struct ps_packed *ps_dso_packed(const struct ps_dso *dso)
 {
-	const struct ps_store *store = dso->store;
-	const struct ps_packed *packed = NULL;
+	const struct ps_bundle *bundle = dso->store->bundle;
 
-	for (size_t i = 0; i < store->n_bundles && !packed; i++)
-		packed = ps_bundle_find(store->bundles[i], &dso->id);
-	return packed;
+	return bundle ? ps_bundle_find(bundle, &dso->id) : NULL;
 }
 
 /*

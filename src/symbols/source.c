@@ -168,10 +168,8 @@ struct ps_source *ps_source_open_of(struct ps_store *store, const char *path,
 				    const char **reason)
 {
 	struct ps_source packed = { .n = 0 }, *source;
-	bool found = false;
+	bool found = store->bundle && read_packed_source(&packed, store->bundle, path);
 
-	for (size_t i = 0; i < store->n_bundles && !found; i++)
-		found = read_packed_source(&packed, store->bundles[i], path);
 	source = ps_source_open(NULL, path, reason);
 	if (!source && found) {
 		source = calloc(1, sizeof(*source));

@@ -235,26 +235,16 @@ void ps_store_end_lines(struct ps_store *store)
 	shrink(store);
 }
 
-bool ps_store_add_bundle(struct ps_store *store, const uint8_t *bytes, size_t n,
+bool ps_store_set_bundle(struct ps_store *store, const uint8_t *bytes, size_t n,
 			 const char **reason)
 {
-	struct ps_bundle *bundle;
-
-	*reason = "no memory";
-	if (!pb_reserve(store->bundles, store->n_bundles, store->bundles_room))
-		return false;
-	bundle = ps_bundle_open(bytes, n, reason);
-	if (bundle)
-		store->bundles[store->n_bundles++] = bundle;
-	return bundle;
+	store->bundle = ps_bundle_open(bytes, n, reason);
+	return store->bundle;
 }
 
 bool ps_store_has_source(const struct ps_store *store)
 {
-	for (size_t i = 0; i < store->n_bundles; i++)
-		if (ps_bundle_has_source(store->bundles[i]))
-			return true;
-	return false;
+	return store->bundle && ps_bundle_has_source(store->bundle);
 }
 
 static struct ps_noted_source *find_noted(struct ps_store *store, const char *path)
@@ -319,9 +309,7 @@ void ps_store_release(struct ps_store *store)
 		close(store->vdso_fd);
 	pthread_mutex_destroy(&store->lock);
 	free(store->dsos);
-	for (size_t i = 0; i < store->n_bundles; i++)
-		ps_bundle_destroy(store->bundles[i]);
-	free(store->bundles);
+	ps_bundle_destroy(store->bundle);
 	for (size_t i = 0; i < store->n_sources; i++) {
 		ps_memo_deinit(&store->sources[i]->lines);
 		free(store->sources[i]);

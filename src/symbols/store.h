@@ -62,13 +62,14 @@ void ps_store_release(struct ps_store *store);
 void ps_store_end_lines(struct ps_store *store);
 
 /*
- * Adds the section of a recording that perflua pack made: binaries that are not found here have
- * its names. Returns false and sets *reason, a constant, if it cannot be used.
+ * Unpacks the section of a recording that perflua pack made: binaries that are not found here
+ * have its names. Is called once. Returns false and sets *reason, a constant, if it cannot be
+ * used.
  */
-bool ps_store_add_bundle(struct ps_store *store, const uint8_t *bytes, size_t n,
+bool ps_store_set_bundle(struct ps_store *store, const uint8_t *bytes, size_t n,
 			 const char **reason);
 
-/* Returns whether a bundle has code or source text. */
+/* Returns whether the bundle has code or source text. */
 bool ps_store_has_source(const struct ps_store *store);
 
 /* Returns, once, whether names that were asked for were not read because of an interrupt. */

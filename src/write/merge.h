@@ -52,8 +52,9 @@ struct pw_merge {
 	struct pd_record last; /* that record, if `now` does not have it yet */
 	uint16_t last_part;
 	uint8_t *last_bytes, *bytes; /* [PW_EDITED_MOST]: of `last`; of the next */
-	uint64_t doubles; /* records that an earlier part has, too, and were left out */
-	uint64_t rebuilt; /* binaries of another build-id than in an earlier part */
+	uint64_t doubles;     /* records that an earlier part has, too, and were left out */
+	uint64_t rebuilt;     /* binaries of another build-id than in an earlier part */
+	bool has_other_names; /* names that were packed differ, and were left out */
 	bool began;
 	uint64_t first;		 /* ns: the least time */
 	struct pd_types written; /* types of records of which perf reads the first alone */

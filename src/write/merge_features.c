@@ -295,6 +295,21 @@ static bool join_build_ids(struct joining *j, struct pd_error *err)
 	return join_first(j, err);
 }
 
+/* Keeps the names that were packed if they are the same: they are of their recording alone. */
+static bool join_bundles(struct joining *j, struct pd_error *err)
+{
+	size_t n = j->m->session->n_files;
+
+	(void)err;
+	j->m->has_other_names = false;
+	for (size_t i = 1; i < n; i++)
+		if (!pd_file_feature_equal(file_at(j, 0), file_at(j, i), j->bit))
+			j->m->has_other_names = true;
+	if (j->m->has_other_names)
+		pw_drop_feature(&j->m->description, j->bit);
+	return true;
+}
+
 static bool join_tracing(struct joining *j, struct pd_error *err)
 {
 	if (!pw_merge_tracing(j->m->session, &j->out, err))
@@ -334,6 +349,7 @@ static bool (*const joins[PD_FEATURES])(struct joining *j, struct pd_error *err)
 	[PD_FEATURE_BPF_BTF] = join_btf,
 	[PD_FEATURE_COMPRESSED] = keep,
 	[PD_FEATURE_CLOCK_DATA] = join_clock,
+	[PD_FEATURE_BUNDLE] = join_bundles,
 };
 
 bool pw_merge_features(struct pw_merge *m, struct pd_error *err)

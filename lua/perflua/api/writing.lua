@@ -143,6 +143,8 @@ return {
         "Records that an earlier recording has, too, and that were written once." },
       { "rebuilt", "integer",
         "Build-ids left out, as an earlier recording has another one of the same binary." },
+      { "unpacked", "boolean",
+        "Whether names that `perflua pack` added are left out: they differ." },
       { "shifts", "integer[]",
         "For each recording, what was added to its times to have those of one clock.",
         unit = "ns" },

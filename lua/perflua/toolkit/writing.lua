@@ -103,6 +103,10 @@ local function note_merged(lines, merged, paths)
     lines[#lines + 1] = amounts.count(merged.rebuilt, "build-id") .. " left out: an earlier "
       .. "recording has another one of the same binary"
   end
+  if merged.unpacked then
+    lines[#lines + 1] = "names that were packed left out: those of one recording may not be "
+      .. "those of another"
+  end
 end
 
 -- Returns what the written recording lacks, a line each.

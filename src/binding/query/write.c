@@ -65,6 +65,8 @@ static void push_merged(lua_State *L, const struct pw_merge *m)
 	pl_set_integer(L, "events", m->description.n_events);
 	pl_set_integer(L, "doubles", m->doubles);
 	pl_set_integer(L, "rebuilt", m->rebuilt);
+	lua_pushboolean(L, m->has_other_names);
+	lua_setfield(L, -2, "unpacked");
 	lua_newtable(L);
 	for (size_t i = 0; i < m->session->n_files; i++) {
 		lua_pushinteger(L, (lua_Integer)m->parts[i].edits.shift);

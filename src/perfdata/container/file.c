@@ -163,6 +163,24 @@ uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pb_cur
 	return bytes;
 }
 
+bool pd_file_feature_equal(struct pd_file *a, struct pd_file *b, unsigned bit)
+{
+	const struct pd_feature_section *x = pd_file_feature(a, bit);
+	const struct pd_feature_section *y = pd_file_feature(b, bit);
+	struct pb_cursor cx, cy;
+	uint8_t *bytes, *others;
+	bool equal;
+
+	if (!x || !y || x->at.size != y->at.size)
+		return !x && !y;
+	bytes = pd_file_feature_bytes(a, bit, &cx);
+	others = pd_file_feature_bytes(b, bit, &cy);
+	equal = bytes && others && memcmp(bytes, others, (size_t)x->at.size) == 0;
+	free(bytes);
+	free(others);
+	return equal;
+}
+
 struct pd_event *pd_file_add_event(struct pd_file *file)
 {
 	struct pd_event *event;

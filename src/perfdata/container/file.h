@@ -173,6 +173,12 @@ bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section 
  */
 uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pb_cursor *c);
 
+/*
+ * Returns whether a feature has the same bytes in two recordings, or is in neither. One that
+ * cannot be read is taken for another.
+ */
+bool pd_file_feature_equal(struct pd_file *a, struct pd_file *b, unsigned bit);
+
 /* Makes `events` the array of the file's events, for the table of ids as well. */
 static inline void pd_file_set_events(struct pd_file *file, struct pd_event *events)
 {
