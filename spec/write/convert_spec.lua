@@ -125,6 +125,21 @@ describe("a recording that write() wrote", function()
     end
   end)
 
+  it("can be opened if an attr in the pipe is larger than a file may have", function()
+    warn "@off"
+    local b = builder.new { container = "pipe" }
+    local event = b:event { sample_type = { "ip", "time" } }
+    b:sample(event, { ip = 1, time = 1 })
+    local size = 4088
+    b:record("header_attr", { event = b:event { sample_type = { "ip", "time" },
+      attr_size = size } })
+    table.remove(b.events)
+    local file <close> = assert(perflua.open(b:write()))
+    local copy <close> = rewritten.open(file)
+    assert.are.equal(1, #copy.events)
+    assert.are.equal(1, copy:samples():count())
+  end)
+
   it("says why records of AUX areas are left out", function()
     local b = builder.new()
     b:event {}

@@ -15,7 +15,6 @@
 #define BITMAP_AT	 72
 #define IDS_ENTRY	 16 /* bytes of the section that follows each attr */
 #define MAX_EVENTS	 65536
-#define MAX_ATTR_STRIDE	 4096
 #define HOSTNAME_BIT	 3
 #define CMDLINE_BIT	 11
 #define SIMPLEPERF_BIT	 128 /* first bit of simpleperf's features, which end before: */
@@ -336,7 +335,7 @@ static bool read_file_sections(struct pd_file *file, const uint8_t *header, size
 	file->event_types.offset = pb_take64(&c);
 	file->event_types.size = pb_take64(&c);
 
-	if (stride < PD_ATTR_MIN + IDS_ENTRY || stride > MAX_ATTR_STRIDE)
+	if (stride < PD_ATTR_MIN + IDS_ENTRY || stride > PD_ATTR_MOST + IDS_ENTRY)
 		return fail_unexpected(file, err, 16, "size of an attr entry (at least)",
 				       stride, PD_ATTR_MIN + IDS_ENTRY);
 	if (attrs.offset > file->input.size || attrs.size > file->input.size - attrs.offset)

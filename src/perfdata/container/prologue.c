@@ -56,7 +56,8 @@ static bool take_attr(struct pd_file *file, struct pb_cursor *c, uint64_t offset
 
 	if (file->n_events >= MAX_EVENTS ||
 	    (file->session && file->n_events == file->events_capacity) ||
-	    !pd_attr_parse(&attr, c->pos, pb_cursor_left(c), file->swap, file->big)) {
+	    !pd_attr_parse(&attr, c->pos, pb_cursor_left(c), file->swap, file->big) ||
+	    attr.size > PD_ATTR_MOST) {
 		pd_file_damaged(file, offset, 0,
 				"header_attr: found no attr or too many, expected one");
 		return true;
