@@ -236,8 +236,11 @@ static void copy_tracing(struct maker *m)
 
 static void copy_all(struct maker *m)
 {
-	pv_meet(m->s, m->kind, pb_cursor_left(&m->c));
-	copy_bytes(m, pb_cursor_left(&m->c));
+	size_t n = pb_cursor_left(&m->c);
+
+	if (n > sizeof(uint32_t)) /* a list without entries is their number alone */
+		pv_meet(m->s, m->kind, n);
+	copy_bytes(m, n);
 }
 
 static const struct {
