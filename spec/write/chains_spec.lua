@@ -124,16 +124,24 @@ describe("write() with unwind", function()
   end)
 
   needs.it("record", "shows the chains of the original, to perf as well", function()
-    local path = oracle.record("-F 1999 -e cpu-clock:u --call-graph dwarf",
-      "bash -c 'for ((i = 0; i < 200000; i++)); do :; done'")
-    local copy = rewritten.path()
-    local got = run.shell_with([["$perflua" convert --unwind "$1" -o "$2" >"$2.said" || exit
-      for i in "$1" "$2"; do
-        "$perflua" script --no-inline "$i" >"$i.lines" || exit
-      done
-      perf script --no-inline -f -i "$2" 2>/dev/null | cmp - "$2.lines"
-      cmp "$1.lines" "$2.lines"]], path, copy)
-    assert.are.same({ 0, "", "" }, { got.status, got.out, got.err })
+    local path, copy, got
+    -- On a busy machine perf's lines of one recording in a hundred differed near its end, which
+    -- could not be repeated. A second recording must not differ as well.
+    for _ = 1, 2 do
+      path = oracle.record("-F 1999 -e cpu-clock:u --call-graph dwarf",
+        "bash -c 'for ((i = 0; i < 200000; i++)); do :; done'")
+      copy = rewritten.path()
+      got = run.shell_with([["$perflua" convert --unwind "$1" -o "$2" >"$2.said" || exit
+        for i in "$1" "$2"; do
+          "$perflua" script --no-inline "$i" >"$i.lines" || exit
+        done
+        cmp "$1.lines" "$2.lines" || exit
+        perf script --no-inline -f -i "$2" 2>/dev/null | diff - "$2.lines" | head -n 20]],
+        path, copy)
+      assert.are.same({ 0, "" }, { got.status, got.err })
+      if got.out == "" then break end
+    end
+    assert.are.equal("", got.out)
     assert.is_true(#files.read(copy) < #files.read(path) // 2)
     assert.matches("samples unwound", files.read(copy .. ".said"))
   end)
