@@ -24,7 +24,9 @@ local function recording(lines, options)
       id.period = what
       b:sample(event, id)
     else
-      b:record("switch", { misc = what == "out" and OUT or 0 }, id)
+      local type = options and options.processors and "switch_cpu_wide" or "switch"
+      b:record(type, { misc = what == "out" and OUT or 0, next_prev_pid = 7,
+        next_prev_tid = 8 }, id)
     end
   end
   return b:write()
@@ -89,6 +91,11 @@ describe("perflua report --latency", function()
     assert.are.equal("    75.00%  main\n    25.00%  work\n", report(apart, "-s", "comm"))
     assert.are.equal("    75.00%    75.00%  main\n    25.00%    25.00%  work\n",
       report(apart, "--latency", "-s", "comm"))
+  end)
+
+  it("is not added where switches are those of processors (-a)", function()
+    assert.are.equal("    50.05%  work\n    49.95%  main\n",
+      report(recording(busy, { processors = true }), "-s", "comm"))
   end)
 
   it("is a share in CSV and JSON", function()

@@ -252,7 +252,7 @@ function asked.follow(args, settings, file)
   if args.hierarchy then return end
   local adds_latency = not (args.latency or args.csv or args.json or args["mem-mode"]
     or settings.query.branches) and file.size and perf_text.has(file, "shows_latency")
-    and parallelism.is_known(file)
+    and parallelism.is_known(file) and parallelism.is_of_command(file)
   parse_columns(args, settings, { averages = perf_text.has(file, "average_weights"),
     exact_shares = perf_text.has(file, "exact_shares"), latency = adds_latency })
   settings.columns.adds_latency = adds_latency

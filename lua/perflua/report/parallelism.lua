@@ -56,6 +56,18 @@ function parallelism.is_known(file)
 end
 
 ---@param file perflua.File
+---@return boolean # whether its switches are those of a command's threads, not of processors
+function parallelism.is_of_command(file)
+  local records = file:records { type = { "switch", "switch_cpu_wide" }, order = "file" }
+  local is_switch = true
+  for type_id in records:select "type_id" do
+    is_switch = type_id == SWITCH
+    if type_id then break end
+  end
+  return is_switch
+end
+
+---@param file perflua.File
 ---@return table # the key's Ref, a function of a sample; raises if the recording does not tell
 function parallelism.ref(file)
   if not parallelism.is_known(file) then
