@@ -155,10 +155,9 @@ test-exports: all ## read exports by pprof, callgrind_annotate, protoc, Perfetto
 	@PERFLUA="$(B)/perflua" $(if $(EXPORTS),,SYMFS=$(WORDS)) $(if $(PERFETTO),PERFETTO="$(PERFETTO)") \
 		$(B)/perflua .ci/exports.lua build/exports $(or $(EXPORTS),$(WORDS)/perf.data $(CALLS))
 
-sweep: all ## many random queries; cut and damage recordings at every place (minutes; SAN=1: longer)
+sweep: all ## run whole the specs that try a part in make test: cuts and damage at every place, every form of each recording (long; SAN=1: longer)
 	@.ci/deps test
-	@SWEEP=1 $(TEST_ENV) $(RUN_BUSTED) spec/query/property_spec.lua spec/perfdata/cut_spec.lua \
-		spec/perfdata/damage_spec.lua spec/perfdata/resync_spec.lua spec/perfdata/flips_spec.lua
+	@grep -rlZ --include='*_spec.lua' SWEEP spec | sort -z | SWEEP=1 $(TEST_ENV) xargs -0 -P $$(nproc) -n 1 $(RUN_BUSTED)
 
 test-annotate: all ## lay perflua annotate beside perf annotate, of programs that run now (ANNOTATE="FILE …": and of these; ONLY=NAME: of one)
 	@.ci/deps annotate

@@ -1,10 +1,10 @@
 /*
  * measure OUT COMMAND...: runs a command once, its standard output to the file OUT, and prints
- * what it took: nanoseconds of wall clock from fork to exit, microseconds of user and of system
- * time, peak resident kilobytes (getrusage of the child), exit status, and how many kilobytes of
- * files were resident at its exit (-1 where it may not be traced). The kernel maps what it has
- * cached of libraries beside the pages that a program touches, so that part of the peak varies
- * from day to day.
+ * what it took: nanoseconds of wall clock from fork to exit, microseconds of user and of
+ * system time, peak resident kilobytes (getrusage of the child), exit status, and how many
+ * kilobytes of files were resident at its exit (-1 where it may not be traced). The kernel maps
+ * what it has cached of libraries beside the pages that a program touches, so that part of the
+ * peak varies from day to day.
  */
 #include <fcntl.h>
 #include <stdbool.h>

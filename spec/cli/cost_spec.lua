@@ -31,7 +31,7 @@ local function cost_of(...)
   return tonumber(kb), tonumber(seconds), tonumber(lines)
 end
 
-local ROWS = 50000
+local ROWS = 100000
 local MB_OF_MILLION = 300
 
 --- Samples at ROWS addresses of a binary that is not here; with callers, of a thousand

@@ -1,5 +1,5 @@
 -- Every tool over every recording: it ends by itself, and what it cannot do it says in a line
--- of its own.
+-- of its own. SWEEP=1: with every command line of spec/support/every_tool.lua.
 local builder = require "spec.support.builder"
 local corpus = require "spec.support.corpus"
 local everything = require "spec.support.everything"

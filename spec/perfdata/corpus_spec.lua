@@ -169,7 +169,7 @@ describe("a real recording", function()
       everything.read(r)
       assert.is_string(tostring(r))
       n = n + 1
-      if n == 150 then
+      if n == 400 then
         break
       end
     end

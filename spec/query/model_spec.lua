@@ -9,7 +9,7 @@ local query_fields = require "spec.support.query_fields"
 local random_recording = require "spec.support.random_recording"
 
 local SEED = math.tointeger(tonumber(os.getenv "QUERY_SEED")) or 1
-local QUERIES = math.tointeger(tonumber(os.getenv "QUERIES")) or 1000
+local QUERIES = math.tointeger(tonumber(os.getenv "QUERIES")) or 1500
 local OF_ONE = 100 -- queries of one recording
 
 -- Asks a recording its queries; how many had an answer, rows, and what each thing the queries

@@ -1,10 +1,10 @@
 -- Runs every tool over recordings in one process: perflua every_tool.lua SEED MUTATIONS PATH…
 --
 -- Each recording is read as it is, or, of so many MUTATIONS, damaged in as many ways. Where
--- there are many, command lines with the same tool take turns at them. Prints a line before
--- each run, so that the last one tells where the process ended, and below it what a tool
--- raised. Tools get their words from a command line, as users give them; what they print is
--- thrown away.
+-- there are many, command lines with the same tool take turns at them; SWEEP=1: each gets all.
+-- Prints a line before each run, so that the last one tells where the process ended, and below
+-- it what a tool raised. Tools get their words from a command line, as users give them; what
+-- they print is thrown away.
 local files = require "spec.support.files"
 local output = require "perflua.table.output"
 local perflua = require "perflua"
@@ -33,7 +33,7 @@ local lines = {
   "timeline --slice 1s --by comm --json", "timeline --by cpu", "wakers",
 }
 
-local MANY <const> = 8 -- recordings, or ways to damage one
+local MANY <const> = os.getenv "SWEEP" and math.maxinteger or 8 -- recordings, or ways of damage
 
 -- Reading the functions of the kernel that runs here takes longer than all else that is read,
 -- and is the same each time. So it is done once for a recording, and damaged ones have others.
