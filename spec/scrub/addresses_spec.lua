@@ -7,6 +7,7 @@ local perflua = require "perflua"
 local reading = require "spec.support.reading"
 local run = require "spec.cli.run"
 local scrubbed = require "spec.support.scrubbed"
+local tracing = require "spec.support.builder_tracing"
 
 local KERNEL <const> = 0xffffffff9e600000
 local FIRST <const>, SECOND <const>, HEAP <const> = 0x7f3322110000, 0x7f5544330000,
@@ -148,6 +149,32 @@ describe("an address in a scrubbed recording", function()
         local copy <close> = assert(perflua.open(path))
         assert.matches("^mem:0x?0?:rw", copy.events[1].name)
       end
+    end
+  end)
+
+  it("is not told by system calls", function()
+    for _, endian in ipairs { "little", "big" } do
+      local t = tracing.new { endian = endian }
+      local enter = t:event("syscalls", "sys_enter_mprotect", { fields = {
+        { "int", "__syscall_nr" }, { "unsigned long", "start" }, { "size_t", "len" } } })
+      local exit = t:event("syscalls", "sys_exit_mmap", { fields = {
+        { "int", "__syscall_nr" }, { "long", "ret" } } })
+      local b, events = t:recording()
+      local expected, found = { -12, 4096, 0 }, {}
+      for i, ret in ipairs { -12, 4096, HEAP } do
+        b:sample(events[2], { ip = 1, pid = 7, tid = 7, time = i,
+          identifier = events[2].ids[1], raw = t:raw(exit, { __syscall_nr = 9, ret = ret }) })
+      end
+      b:sample(events[1], { ip = 1, pid = 7, tid = 7, time = 9, identifier = events[1].ids[1],
+        raw = t:raw(enter, { __syscall_nr = 10, start = HEAP, len = 4097 }) })
+      local file <close> = assert(perflua.open(b:write()))
+      local copy <close> = assert(perflua.open((scrubbed.write(file, { addresses = true }))))
+      for sample in copy:samples("syscalls:sys_exit_mmap") do
+        found[#found + 1] = sample.args.ret
+      end
+      assert.are.same(expected, found)
+      local args = copy:samples("syscalls:sys_enter_mprotect"):first().args
+      assert.are.same({ 0, 4097 }, { args.start, args.len })
     end
   end)
 

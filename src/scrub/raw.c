@@ -19,6 +19,7 @@ struct special {
 	const struct pd_tracepoint_field *field;
 	enum pv_kind kind;
 	bool is_number; /* items or bits: they stay */
+	bool is_result; /* a number that stays unless it may be an address */
 };
 
 struct pv_plan {
@@ -63,8 +64,8 @@ static enum pv_kind kind_of_text(const struct pd_tracepoint *tp,
 /* Returns whether a field may hold addresses, by its type and name. */
 static bool has_addresses(const struct pd_tracepoint_field *field)
 {
-	static const char *const words[] = { "addr", "ip",    "ptr", "call", "func",
-					     "brk",  "stack", "buf", "args" };
+	static const char *const words[] = { "addr",  "ip",  "ptr",  "call",  "func", "brk",
+					     "stack", "buf", "args", "start", "vm_" };
 
 	if (field->kind == PD_ARG_POINTER)
 		return true;
@@ -129,12 +130,13 @@ static bool fill_plan(const struct pv_scrubber *s, struct pv_plan *plan,
 	for (uint32_t i = 0; i < tp->n_fields; i++) {
 		const struct pd_tracepoint_field *field = &tp->fields[i];
 		bool is_number = has_numbers(s, field);
+		bool is_result = s->places && i == tp->arg_ret;
 
-		if (is_number && field->storage == PD_ARG_FIXED)
+		if (is_number && !is_result && field->storage == PD_ARG_FIXED)
 			mark_field(marks, field, 1);
 		else
 			plan->specials[plan->n_specials++] = (struct special){
-				field, kind_of_text(tp, field), is_number
+				field, kind_of_text(tp, field), is_number, is_result
 			};
 	}
 	for (size_t i = 0; i < plan->n_specials; i++)
@@ -228,6 +230,17 @@ static void put_text(struct pv_scrubber *s, const struct special *special, struc
 }
 
 /*
+ * Returns whether the result of a system call may be an address, as those of mmap() are: not an
+ * error, and larger than the bytes that a call can read or write.
+ */
+static bool may_be_address(const struct made *made, uint32_t at, uint32_t n)
+{
+	uint64_t result = n == 8 ? pb_load64(made->raw + at, made->swap) : 0;
+
+	return result > UINT32_MAX && result < (uint64_t)-4095;
+}
+
+/*
  * Puts the fields that are not numbers at fixed offsets. In damaged data they overlap: texts
  * take the place of numbers.
  */
@@ -255,7 +268,7 @@ static void put_specials(struct pv_scrubber *s, const struct pd_tracepoint *tp,
 				memset(made->out + at, 0, n);
 			else if (step == TEXTS)
 				put_text(s, special, made, at, n);
-			else
+			else if (!special->is_result || !may_be_address(made, at, n))
 				memcpy(made->out + at, made->raw + at, n);
 			if (step == NUMBERS)
 				put_descriptor(made, field, at, n);
@@ -306,7 +319,7 @@ uint32_t pv_raw(struct pv_scrubber *s, const struct pd_record *rec, const uint8_
 	if (has_format(s, event->tracepoint)) {
 		plan = plan_of(s, event);
 		s->failed = s->failed || !plan;
-	} else if (pv_meet(s, PV_RAW, n)) {
+	} else if (pv_meet(s, PV_RAW, n) && !event->tracepoint) {
 		memcpy(out, raw, n);
 		return n;
 	}
