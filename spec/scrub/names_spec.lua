@@ -162,6 +162,22 @@ describe("a name in a scrubbed recording", function()
   end)
 end)
 
+describe("the name of a BPF program", function()
+  it("is dropped where functions are kept, but BPF programs are not", function()
+    for _, case in ipairs { { {}, "^x%x+$" }, { { preset = "share" }, "^%[dropped%]$" },
+      { { preset = "share", keep = "bpf" }, "^bpf_prog_7_acme$" } } do
+      local b = builder.new {}
+      b:event { name = "cycles", type = 0 }
+      b:record("ksymbol", { addr = 4096, len = 64, ksym_type = 1, name = "bpf_prog_7_acme" })
+      b:record("ksymbol", { addr = 8192, len = 64, ksym_type = 2, name = "ftrace_trampoline" })
+      local copy <close> = copy_of(b:write(), case[1])
+      local names = list(copy, "ksymbol", "name")
+      assert.matches(case[2], names[1])
+      assert.are.equal(case[1].preset == "share", names[2] == "ftrace_trampoline")
+    end
+  end)
+end)
+
 describe("the name of an event", function()
   local function name_of(members, options)
     local b = builder.new {}
@@ -180,10 +196,25 @@ describe("the name of an event", function()
 
   it("is that of its attr if a user gave it, unless aliases are kept", function()
     assert.are.equal("cycles", name_of { name = "our-cycles", type = 0, config = 0 })
-    assert.are.equal("cycles", name_of { name = "cycles:acme-x", type = 0, config = 0 })
+    for _, name in ipairs { "cycles:acme-x", "cycles:secret" } do
+      assert.are.equal("cycles", name_of { name = name, type = 0, config = 0 })
+    end
     assert.are.equal("our-cycles",
       name_of({ name = "our-cycles", type = 0, config = 0 }, { preset = "share" }))
     assert.matches("config=0x5", name_of { name = "acme/e/", type = 77, config = 5 }, 1, true)
+  end)
+
+  it("has no name of a PMU that a recording without names gave it", function()
+    local b = builder.new { event_desc = false }
+    b:event { type = 77, config = 5 }
+    b:record("comm", { comm = "sh" })
+    b:event { type = 2, config = 7 }
+    b.event_types[1] = { id = 7, name = "probe:acme" }
+    b:feature("pmu_mappings", { acme = 77 })
+    local path = b:write()
+    local file <close> = assert(perflua.open(path))
+    assert.matches("acme", file.events[1].name, 1, true)
+    assert.is_nil(files.read((scrubbed.write(file))):find("acme", 1, true))
   end)
 
   it("is hashed if it may be a probe's", function()

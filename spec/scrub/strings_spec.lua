@@ -104,6 +104,9 @@ describe("a scrubbed recording", function()
       b:raw(73, 0, w:u64(1) .. w:u64(7) .. "sh\0" .. SECRET .. ("\0"):rep(7)) -- thread_map
       b:sample(event, { ip = 1, pid = 7, tid = 7 })
       b:raw(9, 2, w:u64(1) .. w:u32(7) .. w:u32(7) .. SECRET .. "..") -- a sample, and more
+      b:raw(85, 0, ("\1"):rep(64) .. SECRET .. "..") -- schedstat_cpu
+      b:raw(67, 1 << 15, w:u32(7) .. ("\1"):rep(8) .. SECRET .. ("\0"):rep(6) -- build_id
+        .. "\8" .. SECRET:sub(1, 3) .. "/bin/sh" .. ("\0"):rep(57))
       b:feature("hostname", "h")
       b:feature(6, w:u32(16) .. "x86_64\0" .. SECRET .. "...") -- arch
       b:feature(7, w:u32(2) .. w:u32(2) .. SECRET) -- nrcpus
@@ -113,13 +116,55 @@ describe("a scrubbed recording", function()
       local attr = at - 4
       bytes = bytes:sub(1, attr + 149) .. SECRET .. bytes:sub(attr + 150 + #SECRET)
       local path = files.temporary(bytes)
-      assert.is_true(find_secrets(path) >= 7)
+      assert.is_true(find_secrets(path) >= 9)
       local file <close> = assert(perflua.open(path))
       local copied = scrubbed.write(file)
       assert.are.equal(0, find_secrets(copied))
       local copy <close> = assert(perflua.open(copied))
       assert.are.equal(2, copy:samples():count())
       assert.are.equal("x86_64", copy.features.arch)
+      local entry = copy:records { type = "build_id", container = true }:first()
+      assert.are.equal(16, #entry.build_id)
+    end)
+
+    it("has no build-id that mapped files only seem to have", function()
+      local b = builder.new { endian = endian }
+      local w = b.w
+      b:raw(10, 1 << 14 | 2, w:u32(7) .. w:u32(7) .. ("\1"):rep(24) .. "\20\0\0\1" .. SECRET
+        .. ("\1"):rep(14) .. w:u32(5) .. w:u32(2) .. "/bin/sh\0")
+      local file <close> = assert(perflua.open(b:write()))
+      local copied = scrubbed.write(file, { keep = "binary", drop = "buildid" })
+      assert.are.equal(0, find_secrets(copied))
+      local copy <close> = assert(perflua.open(copied))
+      assert.are.equal("/bin/sh", copy:records("mmap2"):first().filename)
+    end)
+
+    it("has none of the names of probes that look like the kernel's", function()
+      local t = tracing.new { endian = endian }
+      local probe = t:event("probe", "one", { fields = { { "u64", "__probe_ip" },
+        { "u64", "common_" .. SECRET } } })
+      t:event(SECRET, SECRET .. "0", { print_fmt = '""' }) -- an event probe without arguments
+      local b, events = t:recording()
+      b:sample(events[1], { ip = 1, pid = 7, tid = 7, time = 1, identifier = events[1].ids[1],
+        raw = t:raw(probe, { ["common_" .. SECRET] = 7 }) })
+      local file <close> = assert(perflua.open(b:write()))
+      assert.are.equal(0, find_secrets(scrubbed.write(file)))
+    end)
+
+    it("has no raw data whose format it drops", function()
+      local t = tracing.new { endian = endian }
+      local probe = t:event("probe", "one", { fields = { { "u64", "__probe_ip" },
+        { "__data_loc char[]", "text" } } })
+      local b, events = t:recording()
+      b:sample(events[1], { ip = 1, pid = 7, tid = 7, time = 1, identifier = events[1].ids[1],
+        raw = t:raw(probe, { text = SECRET }) })
+      local path = b:write()
+      assert.is_true(find_secrets(path) > 0)
+      local file <close> = assert(perflua.open(path))
+      local copied = scrubbed.write(file, { keep = "raw", drop = "probe" })
+      assert.are.equal(0, find_secrets(copied))
+      local copy <close> = assert(perflua.open(copied))
+      assert.are.equal(1, copy:samples():count())
     end)
 
     it("has none of the texts among the arguments of tracepoints", function()

@@ -2,7 +2,6 @@
  * Names of events. Those that perf makes of an attr, and those of tracepoints that the kernel
  * has, tell nothing of their user; others are probes', or were given by name=, or are a PMU's.
  */
-#include <ctype.h>
 #include <stdio.h>
 
 #include "internal.h"
@@ -11,8 +10,8 @@
 #define NAME_MOST 256 /* bytes of a name that is made here, the NUL included */
 
 /*
- * Probes have fields of their own before their arguments; print formats of event probes begin
- * with a blank. See kernel/trace/trace_probe.c.
+ * Probes have fields of their own before their arguments. Event probes have none: their print
+ * formats begin with a blank, and are empty without arguments. See kernel/trace/trace_probe.c.
  */
 bool pv_is_probe(const struct pd_tracepoint *tp)
 {
@@ -25,7 +24,8 @@ bool pv_is_probe(const struct pd_tracepoint *tp)
 	for (uint32_t i = tp->n_common; i < tp->n_fields; i++)
 		if (strncmp(tp->fields[i].name, "__probe_", 8) == 0)
 			return true;
-	return strncmp(tp->print_fmt, "\" ", 2) == 0;
+	return strncmp(tp->print_fmt, "\" ", 2) == 0 ||
+	       (strcmp(tp->print_fmt, "\"\"") == 0 && tp->n_fields == tp->n_common);
 }
 
 struct pd_text pv_probe_word(struct pv_scrubber *s, const char *word)
@@ -39,18 +39,20 @@ struct pd_text pv_probe_word(struct pv_scrubber *s, const char *word)
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (strcmp(word, own[i]) == 0)
 			return text;
-	return strncmp(word, "common_", 7) == 0 ? text : pv_show(&s->names, PV_PROBE, text);
+	return pv_show(&s->names, PV_PROBE, text);
 }
 
-/* Returns the size of a name without the modifiers after its last colon. */
+/*
+ * Returns the size of a name without the modifiers after its last colon: see
+ * parse_events__modifier_event, tools/perf/util/parse-events.c.
+ */
 static size_t measure_plain(const char *name)
 {
 	const char *colon = strrchr(name, ':');
 
-	for (const char *p = colon ? colon + 1 : ""; *p; p++)
-		if (!isalpha((unsigned char)*p))
-			return strlen(name);
-	return colon && strlen(colon) <= 8 ? (size_t)(colon - name) : strlen(name);
+	if (!colon || colon[1 + strspn(colon + 1, "ukhGHpPSDIWebRXrwx")])
+		return strlen(name);
+	return strlen(colon) <= 8 ? (size_t)(colon - name) : strlen(name);
 }
 
 /* Returns whether a name is `plain`, or that and modifiers. */
@@ -119,7 +121,7 @@ struct pd_text pv_event_name(struct pv_scrubber *s, const struct pd_event *event
 		pd_event_name(&event->attr, NULL, s->file->text, plain, sizeof(plain));
 	if (!tp)
 		plain[measure_plain(plain)] = '\0';
-	if (event->made_up || is_plainly(name, plain))
+	if (is_plainly(name, plain))
 		return pv_meet_name(s, PV_EVENT, text);
 	s->found[PV_ALIAS].n++;
 	if (s->rules.of[PV_ALIAS] == PV_KEEP)

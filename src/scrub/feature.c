@@ -173,15 +173,13 @@ static void copy_build_ids(struct maker *m)
 {
 	enum {
 		HEAD = 8,
-		ID = 12,
-		SIZE = 32,
-		NAME = 36
+		NAME = PV_BUILD_ID_HEAD
 	};
 
 	while (pb_cursor_left(&m->c) >= HEAD) {
 		uint16_t size = pb_load16(m->c.pos + 6, m->c.swap);
 		const uint8_t *entry = size > NAME ? pb_take(&m->c, size) : NULL;
-		uint8_t head[NAME] = { 0 };
+		uint8_t head[NAME];
 		struct pd_text text;
 		size_t padded;
 
@@ -191,9 +189,7 @@ static void copy_build_ids(struct maker *m)
 		}
 		text = pv_meet_name(m->s, PV_BINARY, pd_text_in(entry + NAME, size - NAME));
 		padded = (text.n + ALIGN) & ~(size_t)(ALIGN - 1);
-		memcpy(head, entry, SIZE + 1);
-		pv_build_id(m->s, head + ID,
-			    pv_build_id_size(pb_load16(entry + 4, m->c.swap), entry[SIZE]));
+		pv_build_id_entry(m->s, entry, pb_load16(entry + 4, m->c.swap), head);
 		pv_store16(head + 6, (uint16_t)(NAME + padded), m->c.swap);
 		pb_string_add(&m->out, (const char *)head, NAME);
 		pb_string_add(&m->out, text.p, text.n);

@@ -6,7 +6,9 @@
 #include "perfdata/tracepoint/tracepoint.h"
 #include "scrub.h"
 
-#define PV_RECORD_MOST (UINT16_MAX - 7u) /* bytes: a multiple of 8 */
+#define PV_RECORD_MOST	 (UINT16_MAX - 7u) /* bytes: a multiple of 8 */
+#define PV_BUILD_ID_MOST 20
+#define PV_BUILD_ID_HEAD 36 /* bytes before the name in a table of build-ids */
 
 static inline void pv_store16(uint8_t *p, uint16_t value, bool swap)
 {
@@ -24,12 +26,6 @@ static inline void pv_store64(uint8_t *p, uint64_t value, bool swap)
 {
 	value = swap ? __builtin_bswap64(value) : value;
 	memcpy(p, &value, sizeof(value));
-}
-
-/* Returns the bytes of a build-id in a table of them: see perf_record_header_build_id. */
-static inline size_t pv_build_id_size(uint16_t misc, uint8_t size)
-{
-	return misc & PD_MISC_BUILD_ID_SIZE && size < 20 ? size : 20;
 }
 
 /* Counts bytes of a kind that are not a name. Returns whether they stay. */
@@ -72,6 +68,13 @@ void pv_attr(const struct pv_scrubber *s, uint8_t *bytes, size_t n);
  * dropped.
  */
 bool pv_build_id(struct pv_scrubber *s, uint8_t *id, size_t n);
+
+/*
+ * Writes the PV_BUILD_ID_HEAD bytes of a perf_record_header_build_id before its name to `head`,
+ * with the build-id scrubbed. Returns false if build-ids are dropped.
+ */
+bool pv_build_id_entry(struct pv_scrubber *s, const uint8_t *entry, uint16_t misc,
+		       uint8_t *head);
 
 /*
  * Makes zeros of `n` entries of a call chain, from offset `at` of the record on, that cannot be

@@ -4,6 +4,7 @@
 #include "perfdata/format/attr.h"
 #include "perfdata/format/event.h"
 #include "perfdata/format/fields.h"
+#include "perfdata/format/views.h"
 
 #define HEADER	      8
 #define MISC_AT	      4
@@ -153,10 +154,12 @@ static bool scrub_text(struct pv_scrubber *s, struct pd_record *rec, enum pv_kin
 static void scrub_identity(struct pv_scrubber *s, const struct pd_record *rec)
 {
 	bool swap = rec->layout->swap, has_build_id = pd_mmap2_has_build_id(rec);
+	bool is_marked = rec->misc & PD_MISC_MMAP_BUILD_ID; /* as one that may be damaged */
 	uint8_t *id = s->room + MMAP2_ID;
 	uint64_t inode = 0;
 
-	if (has_build_id ? pv_build_id(s, id + 4, id[0]) : s->rules.of[PV_BINARY] == PV_KEEP)
+	if (has_build_id ? pv_build_id(s, id + 4, id[0]) :
+			   s->rules.of[PV_BINARY] == PV_KEEP && !is_marked)
 		return;
 	for (size_t i = 0; !has_build_id && !inode && i < MMAP2_ID_SIZE; i++)
 		inode = id[i];
@@ -197,13 +200,27 @@ bool pv_build_id(struct pv_scrubber *s, uint8_t *id, size_t n)
 	return s->rules.of[PV_BUILDID] != PV_DROP;
 }
 
+bool pv_build_id_entry(struct pv_scrubber *s, const uint8_t *entry, uint16_t misc,
+		       uint8_t *head)
+{
+	enum {
+		ID = 12,
+		SIZE = 32
+	};
+	bool has_size = misc & PD_MISC_BUILD_ID_SIZE && entry[SIZE] <= PV_BUILD_ID_MOST;
+	size_t n = has_size ? entry[SIZE] : PV_BUILD_ID_MOST;
+
+	memset(head, 0, PV_BUILD_ID_HEAD);
+	memcpy(head, entry, ID + n);
+	head[SIZE] = misc & PD_MISC_BUILD_ID_SIZE ? (uint8_t)n : 0;
+	return pv_build_id(s, head + ID, n);
+}
+
 /* Scrubs the name and the build-id of a file. */
 static bool scrub_build_id(struct pv_scrubber *s, struct pd_record *rec)
 {
 	enum {
-		ID = 12,
-		SIZE = 32,
-		NAME = 36,
+		NAME = PV_BUILD_ID_HEAD,
 		ALIGN = 64
 	};
 	struct pd_text text, shown;
@@ -217,10 +234,8 @@ static bool scrub_build_id(struct pv_scrubber *s, struct pd_record *rec)
 	shown = pv_meet_name(s, PV_BINARY, text);
 	size = (NAME + (((uint32_t)shown.n + ALIGN) & ~(ALIGN - 1u)) + 7) & ~7u;
 	memset(s->room, 0, size);
-	memcpy(s->room, rec->bytes, SIZE + 1);
 	memcpy(s->room + NAME, shown.p, shown.n);
-	return pv_build_id(s, s->room + ID, pv_build_id_size(rec->misc, rec->bytes[SIZE])) &&
-	       pv_finish(s, rec, size);
+	return pv_build_id_entry(s, rec->bytes, rec->misc, s->room) && pv_finish(s, rec, size);
 }
 
 static bool scrub_thread_map(struct pv_scrubber *s, struct pd_record *rec)
@@ -280,12 +295,10 @@ static bool scrub_header_attr(struct pv_scrubber *s, struct pd_record *rec)
 
 	if (!s->file->pipe || !scrub_plain(s, rec))
 		return false;
-	size = rec->size >= HEADER + PD_ATTR_MIN ? pd_rec32(rec, HEADER + 4) : 0;
-	if (size < PD_ATTR_MIN || size > rec->size - HEADER)
-		return true;
+	size = pd_rec32(rec, HEADER + 4); /* it fits: see pd_record_extent() */
 	if (rec->bytes != s->room)
 		memcpy(s->room, rec->bytes, rec->size);
-	pv_attr(s, s->room + HEADER, size);
+	pv_attr(s, s->room + HEADER, size ? size : PD_ATTR_MIN);
 	return pv_finish(s, rec, rec->size);
 }
 
@@ -330,22 +343,27 @@ static bool scrub_deferred(struct pv_scrubber *s, struct pd_record *rec)
 
 static bool scrub_symbol(struct pv_scrubber *s, struct pd_record *rec)
 {
-	if (!scrub_text(s, rec, PV_FUNCTION, s->name))
+	enum {
+		KIND = 20,
+		OF_BPF = 1 /* PERF_RECORD_KSYMBOL_TYPE_BPF: the name has the program's tag */
+	};
+	bool is_bpf = pd_fits(rec, KIND, 2) && pd_rec16(rec, KIND) == OF_BPF;
+	bool shows = s->rules.of[PV_FUNCTION] == PV_KEEP && s->rules.of[PV_BPF] == PV_DROP;
+
+	if (!scrub_text(s, rec, is_bpf && shows ? PV_BPF : PV_FUNCTION, s->name))
 		return false;
 	if (s->places)
 		pv_move_symbol(s, rec);
 	return true;
 }
 
-/* Statistics of the scheduler: numbers only, of which no record has more than this. */
+/* Keeps statistics of the scheduler, which are numbers; some versions have fewer of them. */
 static bool scrub_schedstat(struct pv_scrubber *s, struct pd_record *rec)
 {
-	enum {
-		MOST = 208
-	};
+	bool is_known = rec->size <= rec->layout->desc->extent.fixed;
 
-	s->unreadable += rec->size > MOST;
-	return rec->size <= MOST;
+	s->unreadable += !is_known;
+	return is_known;
 }
 
 /* How the records of a type are scrubbed. */

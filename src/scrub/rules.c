@@ -39,7 +39,7 @@ const struct pv_kind_desc pv_kinds[PV_KINDS] = {
 	[PV_CGROUP] = { "cgroup", "paths of control groups", ALL, PV_HASH, PV_HASH },
 	[PV_NAMESPACE] = { "namespace", "namespaces of threads", DK, PV_DROP, PV_DROP },
 	[PV_BUILDID] = { "buildid", "build-ids of binaries", DHK, PV_KEEP, PV_HASH },
-	[PV_BPF] = { "bpf", "BPF programs, their tags and types", DK, PV_DROP, PV_DROP },
+	[PV_BPF] = { "bpf", "BPF programs, their names, tags and types", DK, PV_DROP, PV_DROP },
 	[PV_CODE] = { "code", "bytes of kernel code", DK, PV_DROP, PV_DROP },
 	[PV_PACKED] = { "packed", "names, lines, code and source that perflua pack added", DK,
 			PV_DROP, PV_DROP },

@@ -106,7 +106,10 @@ static void put_probe(struct pv_scrubber *s, const struct pd_tracepoint *tp,
 		if (i == tp->n_common)
 			pb_string_put(out, "\n");
 		pb_string_put(out, "\tfield:");
-		put_declaration(out, field, pv_probe_word(s, field->name));
+		put_declaration(out, field,
+				field->common ?
+					(struct pd_text){ field->name, strlen(field->name) } :
+					pv_probe_word(s, field->name));
 		pb_string_format(out, ";\toffset:%" PRIu32 ";\tsize:%" PRIu32, field->offset,
 				 field->size);
 		pb_string_format(out, ";\tsigned:%d;\n", field->is_signed);
