@@ -8,8 +8,9 @@ local OUT <const>, USER <const> = 1 << 13, -512
 -- Writes a recording, which thread 7 begins, of lines: { time, what, tid, chain }. what: "in",
 -- "out", or the period of a sample.
 local function recording(lines, options)
-  local b = builder.new()
-  local parts = { "ip", "tid", "time", "period" }
+  local b = builder.new { container = options and options.container }
+  local parts = { "ip", "tid", "period" }
+  if not (options and options.timeless) then parts[#parts + 1] = "time" end
   if options and options.chains then parts[#parts + 1] = "callchain" end
   local event = b:event { name = "cpu-clock", type = 1, config = 0, sample_type = parts,
     sample_id_all = true, context_switch = not (options and options.alone) }
@@ -93,9 +94,27 @@ describe("perflua report --latency", function()
       report(apart, "--latency", "-s", "comm"))
   end)
 
-  it("is not added where switches are those of processors (-a)", function()
+  it("is not added where switches are of processors (-a) or have no time, or in pipe mode",
+    function()
+      for _, options in ipairs { { processors = true }, { timeless = true },
+        { container = "pipe" } } do
+        assert.are.equal("    50.05%  work\n    49.95%  main\n",
+          report(recording(busy, options), "-s", "comm"))
+      end
+    end)
+
+  it("is not added to several recordings if the switches of one are of processors", function()
     assert.are.equal("    50.05%  work\n    49.95%  main\n",
-      report(recording(busy, { processors = true }), "-s", "comm"))
+      report(recording(busy), "-s", "comm", recording(busy, { processors = true })))
+  end)
+
+  it("calls no function of Lua for samples where threads ran one after the other", function()
+    local apart = recording { { 20, 300, 7 }, { 30, "out", 7 }, { 40, "in", 8 },
+      { 50, 100, 8 } }
+    for path, is_called in pairs { [apart] = false, [recording(busy)] = true } do
+      local got = run.perflua { "report", "--as", "7.3", "--explain", path }
+      assert.equal(is_called, got.out:find("is a function of Lua", 1, true) ~= nil, got.out)
+    end
   end)
 
   it("is a share in CSV and JSON", function()

@@ -235,7 +235,7 @@ describe("--timing", function()
     b:sample(event, { pid = 7, tid = 7, time = 2 })
     local told = timed { "report", "--timing=json", "--sort", "parallelism", b:write() }
     local _, n_loops = stages_of(told.files[1], "loop")
-    assert.equal(2, n_loops) -- one ends at the first switch: is it of a thread or a processor?
+    assert.equal(1, n_loops)
   end)
 
   it("reads names in the pass that makes the index, before a loop in time order", function()

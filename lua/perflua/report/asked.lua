@@ -243,6 +243,18 @@ function asked.settings(args, events, where)
   return settings
 end
 
+-- Returns whether the version of perf whose text is printed shows latencies by default. They
+-- take the switches of threads, which are read for that, and threads that ran at one time.
+local function shows_latency(args, settings, file)
+  if args.latency or args.csv or args.json or args["mem-mode"] or settings.query.branches
+      or not file.size or file.mode == "pipe" or not perf_text.has(file, "shows_latency") then
+    return false
+  end
+  local counted = parallelism.find(file)
+  settings.query.counted = { parallelism = counted }
+  return counted ~= nil and counted.most > 1
+end
+
 ---Gives --fields and --sort the meaning that they have in the version of perf whose text is
 ---printed, and adds the columns that this version shows by default.
 ---@param args table of the tool
@@ -250,9 +262,7 @@ end
 ---@param file perflua.File
 function asked.follow(args, settings, file)
   if args.hierarchy then return end
-  local adds_latency = not (args.latency or args.csv or args.json or args["mem-mode"]
-    or settings.query.branches) and file.size and perf_text.has(file, "shows_latency")
-    and parallelism.is_known(file) and parallelism.is_of_command(file)
+  local adds_latency = shows_latency(args, settings, file)
   parse_columns(args, settings, { averages = perf_text.has(file, "average_weights"),
     exact_shares = perf_text.has(file, "exact_shares"), latency = adds_latency })
   settings.columns.adds_latency = adds_latency

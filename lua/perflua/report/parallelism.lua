@@ -13,74 +13,81 @@ local SWITCH <const>, SWITCH_CPU_WIDE <const> = 14, 15
 
 -- Counts the threads that run, as perf does: the first one runs when the recording begins, and
 -- a thread that ends says no more that it is switched out. Returns by recording the times at
--- which their number changed, and the numbers from then on.
+-- which their number changed, and the numbers from then on; and the greatest number. Returns
+-- nil if switches are those of processors.
 local function read_switches(file)
-  local by_source = {}
+  local by_source, most = {}, 1
   for source, type_id, time, out in file:records {
     type = { "switch", "switch_cpu_wide", "exit" } }
       :select("source", "type_id", "time", "out") do
-    if type_id == SWITCH_CPU_WIDE then
-      usage_error("parallelism is counted for recorded commands, not for all processors: "
-        .. "perflua timeline shows these")
-    end
+    if type_id == SWITCH_CPU_WIDE then return nil end
     local list = by_source[source]
     if not list then
-      list = { times = {}, counts = {}, n = 1 }
+      list = { times = {}, counts = {}, n = 1, at = 0 }
       by_source[source] = list
     end
     if time then
       list.n = list.n + (type_id == SWITCH and not out and 1 or -1)
       list.times[#list.times + 1], list.counts[#list.counts + 1] = time, list.n
+      most = math.max(most, list.n)
     end
   end
-  return by_source
+  return by_source, most
 end
 
--- Returns how many threads ran at a time, by the last change that is not later.
+-- Returns how many threads ran at a time, by the last change that is not later: list.at, which
+-- is often that of the time that was asked for before.
 local function count_at(list, time)
-  local low, high = 0, #list.times
-  while low < high do
-    local middle = (low + high + 1) // 2
-    if list.times[middle] <= time then low = middle else high = middle - 1 end
+  local times = list.times
+  local low, high = list.at, #times
+  local first, following = times[low] or math.mininteger, times[low + 1] or math.maxinteger
+  if time < first or time >= following then
+    low = time < first and 0 or low
+    while low < high do
+      local middle = (low + high + 1) // 2
+      if times[middle] <= time then low = middle else high = middle - 1 end
+    end
+    list.at = low
   end
   return math.max(1, list.counts[low] or 1)
 end
 
----@param file perflua.File
----@return boolean # whether the switches of threads were recorded
-function parallelism.is_known(file)
+-- Returns whether the switches of threads were recorded.
+local function are_recorded(file)
   for i = 1, #file.events do
     if file.events[i].context_switch then return true end
   end
   return false
 end
 
+---Reads the switches of a recording.
 ---@param file perflua.File
----@return boolean # whether its switches are those of a command's threads, not of processors
-function parallelism.is_of_command(file)
-  local records = file:records { type = { "switch", "switch_cpu_wide" }, order = "file" }
-  local is_switch = true
-  for type_id in records:select "type_id" do
-    is_switch = type_id == SWITCH
-    if type_id then break end
+---@return table? # the key's Ref, a function of a sample; most: of threads that ran at a time.
+--- nil: the recording does not tell
+---@return string? message why not
+function parallelism.find(file)
+  if not are_recorded(file) then
+    return nil, "parallelism: this recording has no records of switches; record it with: "
+      .. "perf record --switch-events -- COMMAND"
   end
-  return is_switch
+  local by_source, most = read_switches(file)
+  if not by_source then
+    return nil, "parallelism is counted for recorded commands, not for all processors: "
+      .. "perflua timeline shows these"
+  end
+  local function count_threads(sample)
+    local list, time = by_source[sample.source or false], sample.time
+    return time and (list and count_at(list, time) or 1)
+  end
+  return { text = "parallelism", kind = "function", shows = "unsigned", plain = false,
+    get = count_threads, most = most }
 end
 
 ---@param file perflua.File
----@return table # the key's Ref, a function of a sample; raises if the recording does not tell
+---@return table # of parallelism.find(); raises if the recording does not tell
 function parallelism.ref(file)
-  if not parallelism.is_known(file) then
-    usage_error("parallelism: this recording has no records of switches; record it with: "
-      .. "perf record --switch-events -- COMMAND")
-  end
-  local by_source = read_switches(file)
-  local function count_threads(sample)
-    local list = by_source[sample.source or false]
-    return sample.time and (list and count_at(list, sample.time) or 1)
-  end
-  return { text = "parallelism", kind = "function", shows = "unsigned", plain = false,
-    get = count_threads }
+  local ref, message = parallelism.find(file)
+  return ref or usage_error("%s", message)
 end
 
 ---@param ref table of parallelism.ref()
