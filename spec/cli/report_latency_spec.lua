@@ -8,26 +8,30 @@ local OUT <const>, USER <const> = 1 << 13, -512
 -- Writes a recording, which thread 7 begins, of lines: { time, what, tid, chain }. what: "in",
 -- "out", or the period of a sample.
 local function recording(lines, options)
-  local b = builder.new { container = options and options.container }
+  options = options or {}
+  local b = builder.new { container = options.container }
   local parts = { "ip", "tid", "period" }
-  if not (options and options.timeless) then parts[#parts + 1] = "time" end
-  if options and options.chains then parts[#parts + 1] = "callchain" end
+  if not options.timeless then parts[#parts + 1] = "time" end
+  if options.chains then parts[#parts + 1] = "callchain" end
+  if options.branches then parts[#parts + 1] = "branch_stack" end
+  if options.weighed then table.move({ "weight", "data_src" }, 1, 2, #parts + 1, parts) end
   local event = b:event { name = "cpu-clock", type = 1, config = 0, sample_type = parts,
-    sample_id_all = true, context_switch = not (options and options.alone) }
+    branch_sample_type = options.branches and 1 or 0, sample_id_all = true,
+    context_switch = not options.alone }
   for tid, comm in pairs { [7] = "main", [8] = "work" } do
     b:record("comm", { pid = 7, tid = tid, comm = comm }, { pid = 7, tid = tid, time = 1 })
   end
   for _, line in ipairs(lines) do
     local time, what, tid, chain = table.unpack(line)
     local id = { pid = 7, tid = tid, time = time, ip = chain and chain[2] or 0x10,
-      callchain = chain }
+      callchain = chain, branch_stack = { { from = 0x10, to = 0x20, flags = 0 } },
+      weight = tid, data_src = 0x68100142 }
     if math.type(what) then
       id.period = what
       b:sample(event, id)
     else
-      local type = options and options.processors and "switch_cpu_wide" or "switch"
-      b:record(type, { misc = what == "out" and OUT or 0, next_prev_pid = 7,
-        next_prev_tid = 8 }, id)
+      b:record(options.processors and "switch_cpu_wide" or "switch",
+        { misc = what == "out" and OUT or 0, next_prev_pid = 7, next_prev_tid = 8 }, id)
     end
   end
   return b:write()
@@ -115,6 +119,24 @@ describe("perflua report --latency", function()
       local got = run.perflua { "report", "--as", "7.3", "--explain", path }
       assert.equal(is_called, got.out:find("is a function of Lua", 1, true) ~= nil, got.out)
     end
+  end)
+
+  it("adds the period of its sample for each branch", function()
+    local path = recording({ { 20, 300, 7 }, { 30, "in", 8 }, { 40, 200, 8 } },
+      { branches = true })
+    assert.are.equal("    50.00%    75.00%  main\n    50.00%    25.00%  work\n",
+      report(path, "-s", "comm"))
+    assert.are.equal("    75.00%    50.00%  main\n    25.00%    50.00%  work\n",
+      report(path, "-b", "--latency", "-s", "comm"))
+  end)
+
+  it("adds the period of a sample with --mem-mode", function()
+    local path = recording({ { 20, 300, 7 }, { 30, "in", 8 }, { 40, 200, 8 } },
+      { weighed = true })
+    assert.are.equal("    53.33%    25.00%  work\n    46.67%    75.00%  main\n",
+      report(path, "--mem-mode", "-s", "comm"))
+    assert.are.equal("    75.00%    46.67%  main\n    25.00%    53.33%  work\n",
+      report(path, "--mem-mode", "--latency", "-s", "comm"))
   end)
 
   it("is a share in CSV and JSON", function()

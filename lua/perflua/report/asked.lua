@@ -246,8 +246,8 @@ end
 -- Returns whether the version of perf whose text is printed shows latencies by default. They
 -- take the switches of threads, which are read for that, and threads that ran at one time.
 local function shows_latency(args, settings, file)
-  if args.latency or args.csv or args.json or args["mem-mode"] or settings.query.branches
-      or not file.size or file.mode == "pipe" or not perf_text.has(file, "shows_latency") then
+  if args.latency or args.csv or args.json or not file.size or file.mode == "pipe"
+      or not perf_text.has(file, "shows_latency") then
     return false
   end
   local counted = parallelism.find(file)

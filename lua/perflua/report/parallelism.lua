@@ -1,6 +1,7 @@
 -- The key parallelism of reports: the number of recorded threads that ran when a sample was
 -- taken, as perf counts it from the records of their switches. It is at least 1, the thread of
--- the sample. The latency of a sample is its period divided by that number.
+-- the sample. The latency of a sample is its period divided by that number; as in perf, also
+-- that of a branch, which counts as 1 otherwise, and with --mem-mode.
 
 local usage_error = require("perflua.errors").usage_error
 
@@ -75,12 +76,13 @@ function parallelism.find(file)
     return nil, "parallelism is counted for recorded commands, not for all processors: "
       .. "perflua timeline shows these"
   end
-  local function count_threads(sample)
-    local list, time = by_source[sample.source or false], sample.time
+  local function count_threads(source, time)
+    local list = by_source[source or false]
     return time and (list and count_at(list, time) or 1)
   end
   return { text = "parallelism", kind = "function", shows = "unsigned", plain = false,
-    get = count_threads, most = most }
+    get = function(sample) return count_threads(sample.source, sample.time) end,
+    count = count_threads, most = most }
 end
 
 ---@param file perflua.File
@@ -91,18 +93,20 @@ function parallelism.ref(file)
 end
 
 ---@param ref table of parallelism.ref()
----@param period table the Ref of what a sample adds to periods
+---@param scope table of the query
 ---@return table # the Ref of latencies; n and n_alone count the samples that it was asked of,
 --- and those of them that no other thread ran beside
-function parallelism.latency(ref, period)
-  local made = { text = "latency", kind = "function", shows = "unsigned", plain = false, n = 0,
-    n_alone = 0 }
-  local count_threads, get_period = ref.get, period.get
-  function made.get(sample)
-    local n, amount = count_threads(sample), get_period(sample)
+function parallelism.latency(ref, scope)
+  local made = { text = "latency", kind = "unsigned", plain = false, n = 0, n_alone = 0,
+    by_call = "latency is a function of Lua" }
+  local count_threads, args = ref.count, {}
+  local function divide(period, time, source)
+    local n = count_threads(source, time)
     made.n, made.n_alone = made.n + 1, made.n_alone + (n == 1 and 1 or 0)
-    return n and amount and amount * SCALE // n
+    return n and period and period * SCALE // n
   end
+  for i, text in ipairs { "period", "time", "source" } do args[i] = scope:ref(text).node end
+  made.node = { op = "call", kind = "any", fn = divide, args = args, ref = made }
   return made
 end
 

@@ -121,7 +121,7 @@ local function measures_of(query, options)
   for i, name in ipairs(options.extra or {}) do
     measures[2 + i] = { measure = "sum", ref = name == "latency"
       and parallelism.latency(fields.in_two_passes("parallelism", spec_of(query).file, options),
-        scope:ref(period)) or scope:ref(columns.added(name, period)) }
+        scope) or scope:ref(columns.added(name, period)) }
   end
   return measures
 end
