@@ -88,6 +88,39 @@ describe("a recording that write() wrote", function()
     end)
   end)
 
+  it("has the features that a file's data begin with, as perf inject writes a pipe to a file",
+    function()
+      local b = builder.new {}
+      b:feature("osrelease", "6.1")
+      local event = b:event { sample_type = { "ip", "time" } }
+      local w = b.w
+      b:record("header_feature", { feature = 7, data = w:u32(4) .. w:u32(8) }) -- nrcpus
+      b:record("header_feature", { feature = 3, data = w:u32(8) .. "machine\0" }) -- hostname
+      b:sample(event, { ip = 1, time = 1 })
+      b:record("header_feature", { feature = 6, data = w:u32(4) .. "arm\0" }) -- arch, late
+      local file <close> = assert(perflua.open(b:write()))
+      assert.are.equal("machine", file.features.hostname)
+      for name, form in pairs { file = {}, pipe = { pipe = true } } do
+        local copy <close> = rewritten.open(file, form)
+        assert.are.same({ 4, 8 },
+          { copy.features.nrcpus.available, copy.features.nrcpus.online }, name)
+        assert.are.equal("machine", copy.features.hostname, name)
+        assert.are.equal("6.1", copy.features.osrelease, name)
+        for _ in copy:records() do end
+        assert.are.equal("arm", copy.features.arch, name)
+      end
+    end)
+
+  it("ends the features of a pipe by no mark, which another version of perf refuses", function()
+    local file <close> = assert(perflua.open(run.demo))
+    local copy <close> = rewritten.open(file, { pipe = true })
+    local is_empty = {}
+    for r in copy:records { type = "header_feature", container = true } do
+      if r.size <= 16 then is_empty[#is_empty + 1] = r.feature end
+    end
+    assert.are.same({}, is_empty)
+  end)
+
   it("has the index of AUX areas at their new places", function()
     local b = builder.new {}
     b:event { sample_type = { "ip", "tid", "time" } }

@@ -10,7 +10,6 @@
 #define HEADER	    8
 #define RECORD_MOST (UINT16_MAX - 7u) /* a multiple of 8 */
 #define UPDATE_NAME 2		      /* PERF_EVENT_UPDATE__NAME */
-#define END_MARK    32		      /* HEADER_LAST_FEATURE of perf 6.1 */
 
 /* Features that no record carries, because they say how the sections of a file are used. */
 static bool is_unfit(unsigned bit)
@@ -105,7 +104,7 @@ static bool put_feature(struct pw_writer *w, unsigned bit, struct pd_error *err)
 		fits = put_tracing_data(w, bytes, n);
 	else if (bit == PD_FEATURE_BUILD_ID)
 		fits = put_build_ids(w, bytes, n);
-	else /* one without bytes would be the mark that ends the features */
+	else /* an empty one would be the mark that ends the features */
 		fits = n && put_header_feature(w, bit, bytes, n);
 	free(bytes);
 	w->summary.unfit[bit] = !fits;
@@ -172,7 +171,10 @@ bool pw_begin_pipe(struct pw_writer *w, struct pd_error *err)
 		if (how == PW_MADE && bit == PD_FEATURE_COMPRESSED)
 			put_compressed_feature(w);
 	}
-	put_header_feature(w, END_MARK, NULL, 0);
+	/*
+	 * No mark ends the features: its number differs between versions of perf, which do not
+	 * need it, and refuse one that they take for another feature.
+	 */
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
 		if (pw_find_feature(w, later[i]) == PW_COPIED && !put_feature(w, later[i], err))
 			return false;

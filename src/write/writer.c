@@ -129,8 +129,8 @@ static bool is_aux(uint32_t type)
 }
 
 /*
- * Returns how a record is written that describes the recording in pipe mode. In a file only
- * those of build-ids count, and simpleperf's formats of tracepoints.
+ * Returns how a record is written that describes the recording in pipe mode. Of those in a file
+ * only features and build-ids count, and simpleperf's formats of tracepoints.
  */
 static enum fate fate_of_metadata(const struct pw_writer *w, const struct pd_record *rec)
 {
@@ -139,7 +139,7 @@ static enum fate fate_of_metadata(const struct pw_writer *w, const struct pd_rec
 
 	if (from->pipe && w->how.pipe && rec->type == PD_RECORD_EVENT_TYPE)
 		return ALONE; /* its names have no other place there */
-	if (from->pipe)
+	if (from->pipe || (w->how.pipe && rec->type == PD_RECORD_HEADER_FEATURE))
 		return w->how.pipe && pw_is_late(w, rec) ? ALONE : MADE_ANEW;
 	if (w->how.pipe && rec->type != PD_RECORD_BUILD_ID)
 		return MADE_ANEW;

@@ -79,7 +79,7 @@ bool pd_file_open(struct pd_file **out, const char *path, unsigned perf,
 	if (!file->path) {
 		pd_error_set(err, "ENOMEM", path, PD_NO_OFFSET, "no memory");
 	} else if (open_input(file, path, interrupt, err) && pd_envelope_read(file, err) &&
-		   (!file->pipe || pd_prologue_read(file, err)) && pd_describe(file, err) &&
+		   pd_prologue_read(file, err) && pd_describe(file, err) &&
 		   (!file->directory || pd_directory_read(file, err)) &&
 		   make_streams(file, err)) {
 		file->input.keep = false;

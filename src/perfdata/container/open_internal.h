@@ -16,8 +16,8 @@ bool pd_file_open(struct pd_file **out, const char *path, unsigned perf,
 		  const volatile sig_atomic_t *interrupt, struct pd_error *err);
 
 /*
- * The steps of pd_file_open(), in this order: read header and sections (envelope.c), or in pipe
- * mode the records that take their place (prologue.c); apply the features to the events
+ * The steps of pd_file_open(), in this order: read header and sections (envelope.c), and the
+ * records that take their place in pipe mode (prologue.c); apply the features to the events
  * (describe.c), first their names (naming.c); open the other files of a directory
  * (directory.c). All return false with *err.
  */

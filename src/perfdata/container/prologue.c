@@ -1,6 +1,7 @@
 /*
- * The records that a recording in pipe mode begins with, in place of a file's sections. See
- * perf_event__process_attr and perf_event__process_feature, tools/perf/util/header.c.
+ * The records that a recording in pipe mode begins with, in place of a file's sections, and the
+ * features that a file written from a pipe begins its data with. See perf_event__process_attr
+ * and perf_event__process_feature, tools/perf/util/header.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -366,7 +367,7 @@ static bool knows_build_id(const struct pd_file *file, struct pb_cursor *c,
  */
 static const struct taker {
 	uint32_t type;
-	bool in_files; /* late records count also outside of pipe mode */
+	bool in_files; /* the records count also outside of pipe mode */
 	bool (*take)(struct pd_file *file, struct pb_cursor *c, uint64_t offset);
 	/* in place of `take`, for a record with a payload: as take_next() */
 	int (*take_payload)(struct pd_file *file, struct pd_blocks *b, uint32_t size,
@@ -377,7 +378,7 @@ static const struct taker {
 		      const struct pd_record *rec);
 } takers[] = {
 	{ PD_RECORD_HEADER_ATTR, false, take_header_attr, NULL, take_late_attr, knows_attr },
-	{ PD_RECORD_HEADER_FEATURE, false, take_feature, NULL, take_late_feature,
+	{ PD_RECORD_HEADER_FEATURE, true, take_feature, NULL, take_late_feature,
 	  knows_feature },
 	{ PD_RECORD_EVENT_UPDATE, true, take_event_update, NULL, take_late_event_update,
 	  knows_event_update },
@@ -406,7 +407,8 @@ static int take_next(struct pd_file *file, struct pd_blocks *b, struct pd_error 
 		return got;
 	taker = find_taker(pb_load32(b->pos, file->swap));
 	size = pb_load16(b->pos + 6, file->swap);
-	if (!taker || (!taker->take && !taker->take_payload) || size < HEADER)
+	if (!taker || (!taker->take && !taker->take_payload) || size < HEADER ||
+	    !(file->pipe || taker->in_files))
 		return 0;
 	got = pd_blocks_fill(b, size, err);
 	if (got <= 0)
@@ -422,18 +424,31 @@ static int take_next(struct pd_file *file, struct pd_blocks *b, struct pd_error 
 	return 1;
 }
 
+/* Returns whether the data of a file begin with a feature, as perf inject -i - writes them. */
+static bool begins_with_feature(struct pd_file *file)
+{
+	uint8_t type[4];
+
+	return file->data.size >= sizeof(type) &&
+	       pd_file_read(file, (struct pd_section){ file->data.offset, sizeof(type) }, type,
+			    NULL) &&
+	       pb_load32(type, file->swap) == PD_RECORD_HEADER_FEATURE;
+}
+
 bool pd_prologue_read(struct pd_file *file, struct pd_error *err)
 {
 	struct pd_blocks blocks;
 	int got;
 
+	if (!file->pipe && !begins_with_feature(file))
+		return true;
 	if (!pd_blocks_init(&blocks, &file->input, file->data.offset,
 			    file->data.offset + file->data.size, err))
 		return false;
 	while ((got = take_next(file, &blocks, err)) > 0)
 		;
 	pd_blocks_deinit(&blocks);
-	return got == 0 && (reserve_late_events(file) ||
+	return got == 0 && (!file->pipe || reserve_late_events(file) ||
 			    pd_error_set(err, "ENOMEM", file->path, PD_NO_OFFSET, "no memory"));
 }
 
