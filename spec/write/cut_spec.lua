@@ -1,4 +1,5 @@
 -- perflua cut: chosen samples, and what they need.
+local builder = require "spec.support.builder"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local perflua = require "perflua"
@@ -87,6 +88,25 @@ describe("perflua cut", function()
     assert.is_true(copy:records():where("time ~= nil"):max "time" < middle)
     local comms = file:records("comm"):where(("time == nil or time < %d"):format(middle))
     assert.is_true(comms:count() >= copy:records("comm"):count())
+  end)
+
+  it("has what tells of threads and the kernel's code from before the chosen time", function()
+    local b = builder.new {}
+    local event = b:event { sample_type = { "ip", "tid", "time" }, sample_id_all = true }
+    for tid = 7, 8 do
+      b:record("namespaces", { pid = tid, tid = tid, namespaces = { { dev = 1, ino = tid } } },
+        { pid = tid, tid = tid, time = tid })
+    end
+    b:record("text_poke", { addr = 1, old = "a", new = "b" }, { time = 9 })
+    b:record("bpf_event", { bpf_type = 1, prog_id = 5, tag = "0123456789abcdef" }, { time = 9 })
+    b:record("switch", {}, { pid = 7, tid = 7, time = 9 })
+    b:sample(event, { ip = 1, pid = 7, tid = 7, time = 10 })
+    b:sample(event, { ip = 1, pid = 7, tid = 7, time = 20 })
+    local file <close> = assert(perflua.open(b:write()))
+    local copy <close> = rewritten.open(file:samples():between(15, 25))
+    local found = {}
+    for r in copy:records() do found[#found + 1] = r.type .. " " .. r.tid end
+    assert.are.same({ "namespaces 7", "text_poke 0", "bpf_event 0", "sample 7" }, found)
   end)
 
   it("says what is missing or wrong", function()

@@ -22,16 +22,25 @@ static bool is_of_kept(const struct pw_selection *selection, const struct pd_rec
 		return has_id(selection->threads, rec, 16);
 	case PD_RECORD_MMAP:
 	case PD_RECORD_MMAP2: /* the kernel's have no process */
-		return pd_rec32(rec, 8) == UINT32_MAX || has_id(selection->processes, rec, 8);
+		return has_id(selection->processes, rec, 8) || pd_rec32(rec, 8) == UINT32_MAX;
 	default:
 		return true;
 	}
 }
 
+/* Returns whether a record tells how the recorded system is from its time on. */
+static bool is_lasting(const struct pd_record *rec)
+{
+	enum pd_sideband sideband = pd_record_sideband(rec);
+
+	return (sideband != PD_SB_NONE && sideband != PD_SB_CALLCHAIN) ||
+	       rec->type == PD_RECORD_NAMESPACES || rec->type == PD_RECORD_BPF_EVENT ||
+	       rec->type == PD_RECORD_TEXT_POKE;
+}
+
 bool pw_keeps(const struct pw_selection *selection, const struct pd_timestamp_locator *locator,
 	      struct pd_record *rec)
 {
-	enum pd_sideband sideband = pd_record_sideband(rec);
 	uint64_t time;
 
 	if (!is_of_kept(selection, rec))
@@ -40,6 +49,5 @@ bool pw_keeps(const struct pw_selection *selection, const struct pd_timestamp_lo
 		return true;
 	if (time >= selection->to)
 		return false;
-	return time >= selection->from ||
-	       (sideband != PD_SB_NONE && sideband != PD_SB_CALLCHAIN);
+	return time >= selection->from || is_lasting(rec);
 }
