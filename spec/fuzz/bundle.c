@@ -8,15 +8,18 @@
 #include <zstd.h>
 
 #include "symbols/bundle.h"
+#include "symbols/code.h"
 #include "symbols/jit/jitdump.h"
 #include "symbols/lines/lines.h"
+#include "symbols/source.h"
 #include "symbols/symbols.h"
 #include "common.h"
 
-#define NAME "/a"
+#define NAME   "/a"
+#define SOURCE "/src/g.c"
 
-/* String 1 is the name. */
-static const char strings[] = NAME "\0f\0g.c\0/src/g.c";
+/* String 1 is the name, string 4 the source file. */
+static const char strings[] = NAME "\0f\0g.c\0" SOURCE;
 
 /* Returns the section with these parts, and sets *size. The caller frees it. */
 static uint8_t *make_section(const uint8_t *parts, size_t n, size_t *size)
@@ -42,11 +45,14 @@ static size_t put_number(uint8_t *at, size_t number)
 	return n;
 }
 
-/* Returns parts with the strings and a binary, whose identity is followed by the input. */
+/*
+ * Returns parts with the strings, a binary, whose identity is followed by the input, and a
+ * source file, whose path is followed by it.
+ */
 static uint8_t *make_parts(enum ps_kind kind, const uint8_t *bytes, size_t n, size_t *size)
 {
 	uint8_t id[23] = { (uint8_t)kind, 0, 1 };
-	uint8_t *parts = malloc(n + sizeof(strings) + sizeof(id) + 32);
+	uint8_t *parts = malloc(2 * n + sizeof(strings) + sizeof(id) + 64);
 	size_t at = 0;
 
 	FUZZ_CHECK(parts);
@@ -60,7 +66,12 @@ static uint8_t *make_parts(enum ps_kind kind, const uint8_t *bytes, size_t n, si
 	parts[at++] = sizeof(id);
 	memcpy(parts + at, id, sizeof(id));
 	memcpy(parts + at + sizeof(id), bytes, n);
-	*size = at + sizeof(id) + n;
+	at += sizeof(id) + n;
+	parts[at++] = PS_BUNDLE_SOURCE;
+	at += put_number(parts + at, 1 + n);
+	parts[at++] = 4;
+	memcpy(parts + at, bytes, n);
+	*size = at + n;
 	return parts;
 }
 
@@ -100,6 +111,35 @@ static void check_cfi(struct ps_dso *dso, uint64_t address)
 	ps_cfi_destroy(cfi);
 }
 
+static void check_code(struct ps_dso *dso, const struct ps_symbol *symbol)
+{
+	struct ps_code code;
+	const char *reason = NULL;
+
+	if (ps_dso_code(dso, symbol, &code, &reason)) {
+		FUZZ_CHECK(code.path && code.size && code.bytes);
+		FUZZ_CHECK(code.size <= symbol->end - symbol->start);
+	} else {
+		FUZZ_CHECK(reason && *reason);
+	}
+	ps_code_deinit(&code);
+}
+
+static void check_source(struct ps_store *store)
+{
+	const char *reason = NULL;
+	struct ps_source *source = ps_source_open(store, SOURCE, &reason);
+
+	FUZZ_CHECK(source || (reason && *reason));
+	for (uint32_t line = 0; source && line < 32; line++) {
+		size_t n;
+		const char *text = ps_source_line(source, line, &n);
+
+		FUZZ_CHECK(!text || (line && strlen(text) == n));
+	}
+	ps_source_destroy(source);
+}
+
 static void read_binary(struct ps_dso *dso)
 {
 	uint64_t elf;
@@ -113,6 +153,7 @@ static void read_binary(struct ps_dso *dso)
 		FUZZ_CHECK(ps_dso_symbol(dso, symbol->start));
 		ps_dso_elf_address(dso, symbol->start, &elf);
 		check_lines(dso, symbol->start);
+		check_code(dso, symbol);
 	}
 	for (size_t i = 0; dso->jitdump && i < dso->jitdump->n; i++)
 		FUZZ_CHECK(ps_dso_symbol_at(dso, dso->jitdump->spans[i].start, UINT64_MAX));
@@ -120,6 +161,7 @@ static void read_binary(struct ps_dso *dso)
 		check_lines(dso, address);
 		check_cfi(dso, address);
 	}
+	check_code(dso, &(struct ps_symbol){ .end = 8 });
 }
 
 static void read_section(enum ps_kind kind, const uint8_t *section, size_t n)
@@ -131,10 +173,12 @@ static void read_section(enum ps_kind kind, const uint8_t *section, size_t n)
 	const char *reason = NULL;
 
 	FUZZ_CHECK(store);
-	if (ps_store_set_bundle(store, section, n, &reason))
+	if (ps_store_set_bundle(store, section, n, &reason)) {
 		read_binary(ps_store_dso(store, &id));
-	else
+		check_source(store);
+	} else {
 		FUZZ_CHECK(reason && *reason);
+	}
 	ps_store_end_lines(store);
 	ps_store_destroy(store);
 }

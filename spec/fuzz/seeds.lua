@@ -439,9 +439,14 @@ local rule, no_rule = "\7\0\7\0\8", "\16\2\0\0\120"
 local cfi = part(5, "\62\1\1\1\16\0\0\0\3\0\1\0" .. rule .. "\34\8\0\0"
   .. "\2\1\0\2\0\1\2\8ABCDEFGH") .. part(9, no_rule)
 local jit = part(3, "\62\0\2\1\8\2\5\10\0\0\8\3\5\20\1")
-write("bundle", "file", "\0" .. part(1, "\1\0\16\16") .. functions .. lines .. cfi)
-write("bundle", "kernel", "\1" .. functions .. lines)
-write("bundle", "jit", "\4" .. functions .. jit)
+-- of f, and of the range from 0 to 8
+local piece = part(6, "\2\1\4\2\62\1\4\2\144\195" .. "\0\8\0\62\3\1\1\144")
+write("bundle", "file", "\0" .. part(1, "\1\0\16\16") .. functions .. lines .. cfi .. piece)
+write("bundle", "code", "\0" .. functions .. piece)
+write("bundle", "kernel", "\1" .. functions .. lines .. piece)
+write("bundle", "jit", "\4" .. functions .. jit .. piece)
+-- when the source file was written, and two lines
+write("bundle", "source", "\0\100\2\3\2\4\3")
 
 local builder_elf = require "spec.support.builder_elf"
 for _, endian in ipairs { "little", "big" } do

@@ -1,4 +1,5 @@
 -- perflua pack: a recording that has the names of its addresses on any machine.
+local annotate = require "perflua.annotate"
 local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
@@ -245,12 +246,23 @@ describe("a damaged bundle", function()
 end)
 
 describe("perflua pack --source", function()
-  it("keeps the code and the source text of hot functions", function()
+  local program = files.output "realpath build/perflua":match "[^\n]+"
+
+  --- A tree with the words recording, its binary and its source.
+  local function words_tree()
     local tree = binaries.tree()
     local words = files.output "pwd":match "[^\n]+" .. "/" .. WORDS
     tree:sh("cp -r " .. files.quote(words) .. "/. .")
-    local program = files.output "realpath build/perflua":match "[^\n]+"
-    tree:sh(("%s pack --source --symfs . perf.data -o packed"):format(program))
+    return tree
+  end
+
+  local function pack_source(tree, out)
+    tree:sh(("%s pack --source --symfs . perf.data -o %s"):format(program, out))
+  end
+
+  it("keeps the code and the source text of hot functions", function()
+    local tree = words_tree()
+    pack_source(tree, "packed")
     local there = tree:sh(("%s annotate --symfs . perf.data"):format(program))
     tree:sh "rm -r usr words.c"
     local here = tree:sh(("%s annotate packed"):format(program))
@@ -259,5 +271,43 @@ describe("perflua pack --source", function()
     assert.match("# code: ./usr/local/bin/words", here, 1, true)
     assert.match("static int compare%(", here)
     tree:sh(("%s pack packed -o again && cmp packed again"):format(program))
+  end)
+
+  it("shows the source text of each recording that is opened with others", function()
+    local tree = words_tree()
+    pack_source(tree, "one")
+    tree:sh "sed -i 's/[*]a == [*]b/*b == *a/' words.c"
+    pack_source(tree, "other")
+    local file <close> = assert(perflua.open { tree.path .. "/one", tree.path .. "/other" })
+    local read, shown = annotate.read(file, { symbol = "compare" }), {}
+    for _, func in ipairs(read:hottest(1)) do
+      shown[#shown + 1] = read:listing(func)[1].source:match "%*%a == %*%a"
+    end
+    table.sort(shown)
+    assert.same({ "*a == *b", "*b == *a" }, shown)
+  end)
+
+  it("shows no lines of a source file here that is another version", function()
+    local tree = words_tree()
+    pack_source(tree, "packed")
+    tree:write("script.lua", [[
+      local file <close> = assert(perflua.open "packed")
+      local listing = assert(file:annotate "compare")
+      print(listing.sources:line(listing[1].path, 1))]])
+    local script = program .. " script.lua"
+    assert.equal("/*\n", tree:sh(script))
+    tree:sh "sed -i 's/[*]a == [*]b/*b == *a/' words.c"
+    assert.equal("nil\n", tree:sh(script))
+  end)
+
+  it("keeps the text when the file is closed", function()
+    local tree = words_tree()
+    pack_source(tree, "packed")
+    local file <close> = assert(perflua.open(tree.path .. "/packed"))
+    local listing = assert(file:annotate "compare")
+    local line = listing[1]
+    assert.match("%*a == %*b", line.source)
+    file:close()
+    assert.equal(line.source, listing.sources:line(line.path, line.number))
   end)
 end)

@@ -71,7 +71,7 @@ int pl_write_rows(lua_State *L);
 int pl_expect_work(lua_State *L);
 int pl_file_foreign_owner(lua_State *L); /* core.foreign_owner(file): see open.c */
 int pl_folded_tree(lua_State *L); /* core.folded_tree(list, options): see query/call_tree.c */
-int pl_source(lua_State *L);	  /* core.source(path): see source.c */
+int pl_source(lua_State *L);	  /* core.source(path, file, machine): see source.c */
 int pl_share_color(lua_State *L); /* core.share_color(percent) -> SGR parameters | nil */
 /* core.fit_columns(widths, least, room): see pr_fit_columns() */
 int pl_fit_columns(lua_State *L);

@@ -212,7 +212,7 @@ static struct ps_source *find_file(struct pm_instructions *instructions, struct 
 		return NULL;
 	file = &instructions->files[instructions->n_files++];
 	file->path = path;
-	file->source = ps_source_open_of(store, path, &reason);
+	file->source = ps_source_open(store, path, &reason);
 	return file->source;
 }
 

@@ -55,6 +55,17 @@ size_t ps_take_count(struct pb_cursor *c)
 	return 0;
 }
 
+bool ps_take_distance(struct pb_cursor *c, uint64_t least, uint64_t *at)
+{
+	uint64_t distance = ps_take_number(c);
+
+	if (distance < least || distance > UINT64_MAX - *at)
+		pb_cursor_fail(c, "addresses that do not ascend");
+	else
+		*at += distance;
+	return !c->failed;
+}
+
 const char *ps_take_string(struct pb_cursor *c, const struct ps_bundle *bundle)
 {
 	uint64_t number = ps_take_number(c);

@@ -1,16 +1,17 @@
 /*
  * A bundle: what perflua pack adds to a recording, so that its addresses have on any machine
  * the names that they had where it was packed. It has, of each binary, the symbols, lines, call
- * frame information and code that were asked for there, and how that binary was proven. It is
- * the section of a header feature, which other programs ignore:
+ * frame information and code that were asked for there, and how that binary was proven.
  *
- * * 8 bytes PS_BUNDLE_MAGIC * u32 PS_BUNDLE_VERSION, little-endian * a zstd frame with its size
- * and a checksum, of parts
+ * It is the section of a header feature, which other programs ignore: 8 bytes PS_BUNDLE_MAGIC;
+ * PS_BUNDLE_VERSION as a little-endian u32; a zstd frame, with its size and a checksum, of
+ * parts. A part is a number (enum ps_bundle_part, enum ps_packed_part), the number of its
+ * bytes, and the bytes; parts with unknown numbers are ignored.
  *
- * A part is a number (enum ps_bundle_part, enum ps_packed_part), the number of its bytes, and
- * the bytes; parts with unknown numbers are ignored. All numbers are LEB128, strings are named
- * by their numbers, and addresses ascend: each is the distance from the one before. src/pack
- * writes it; each part is described where it is read.
+ * All numbers are LEB128, and strings are named by their numbers. Addresses and lines ascend:
+ * each is written as the distance from the one before, which readers demand, since a repeated
+ * key would cost a memo a search through all of its copies. src/pack writes bundles; each part
+ * is described where it is read.
  */
 #ifndef PERFLUA_SYMBOLS_BUNDLE_H
 #define PERFLUA_SYMBOLS_BUNDLE_H
@@ -88,6 +89,12 @@ uint64_t ps_take_number(struct pb_cursor *c);
 
 /* Takes the number of items that take at least a byte each, so that it can be trusted. */
 size_t ps_take_count(struct pb_cursor *c);
+
+/*
+ * Takes the distance to the next address, or line, and adds it to *at. Fails, and returns
+ * false, if it is less than `least`, or leads beyond 64 bits.
+ */
+bool ps_take_distance(struct pb_cursor *c, uint64_t least, uint64_t *at);
 
 /* Takes the number of a string of the bundle. Returns NULL for none; fails on other numbers. */
 const char *ps_take_string(struct pb_cursor *c, const struct ps_bundle *bundle);

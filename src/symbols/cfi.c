@@ -119,6 +119,27 @@ static bool take_row(struct pb_cursor *c, struct ps_row **ret)
 	return false;
 }
 
+/* Reads the pieces of a binary that a bundle has: of one address the shorter ones first. */
+static bool read_packed_bytes(struct ps_cfi *cfi, struct pb_cursor *c)
+{
+	uint64_t address = 0, before = 0;
+
+	for (size_t n = ps_take_count(c); n; n--) {
+		uint64_t from = address, size;
+		const uint8_t *bytes;
+
+		if (!ps_take_distance(c, 0, &address))
+			return false;
+		size = ps_take_number(c);
+		bytes = pb_take(c, size);
+		if (!bytes || (address == from && size <= before) ||
+		    !ps_memo_put(&cfi->packed_bytes, address, size, bytes))
+			return false;
+		before = size;
+	}
+	return !c->failed;
+}
+
 /*
  * Reads the CFI of a bundle: machine; number of rows, and the rows; number of addresses, of
  * each the distance and the number of its row; number of pieces, of each the distance of its
@@ -126,7 +147,7 @@ static bool take_row(struct pb_cursor *c, struct ps_row **ret)
  */
 static bool read_packed_cfi(struct ps_cfi *cfi, struct pb_cursor *c)
 {
-	uint64_t address = 0;
+	uint64_t address = 0, least = 0;
 
 	cfi->machine = (uint16_t)ps_take_number(c);
 	for (size_t n = ps_take_count(c); n; n--) {
@@ -135,26 +156,16 @@ static bool read_packed_cfi(struct ps_cfi *cfi, struct pb_cursor *c)
 			return false;
 		cfi->n_rows++;
 	}
-	for (size_t n = ps_take_count(c); n; n--) {
+	for (size_t n = ps_take_count(c); n; n--, least = 1) {
 		uint64_t row;
 
-		address += ps_take_number(c);
+		if (!ps_take_distance(c, least, &address))
+			return false;
 		row = ps_take_number(c);
 		if (row >= cfi->n_rows || !ps_memo_put(&cfi->known, address, 0, cfi->rows[row]))
 			return false;
 	}
-	address = 0;
-	for (size_t n = ps_take_count(c); n; n--) {
-		const uint8_t *bytes;
-		uint64_t size;
-
-		address += ps_take_number(c);
-		size = ps_take_number(c);
-		bytes = pb_take(c, size);
-		if (!bytes || !ps_memo_put(&cfi->packed_bytes, address, size, bytes))
-			return false;
-	}
-	return !c->failed;
+	return !c->failed && read_packed_bytes(cfi, c);
 }
 
 /* Takes the CFI of a bundle. Returns false if there is none. */

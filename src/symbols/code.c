@@ -239,7 +239,7 @@ static bool take_code(const struct ps_packed *packed, struct pb_cursor *c,
 	taken.path = ps_take_string(c, packed->bundle);
 	taken.size = ps_take_count(c);
 	bytes = pb_take(c, taken.size);
-	if (!bytes || !taken.size || !taken.path)
+	if (!bytes || !taken.size || taken.size > size || !taken.path)
 		return false;
 	*found = start == asked->start && size == asked->size;
 	if (!*found)

@@ -43,11 +43,9 @@ static bool read_symbols(const struct ps_packed *packed, struct ps_table *table)
 
 	if (!ps_packed_read(packed, PS_PACKED_SYMBOLS, &c))
 		return true;
-	for (size_t n = ps_take_count(&c); n; n--) {
-		at += ps_take_number(&c);
-		if (!take_symbol(packed, &c, at, &size, table))
+	for (size_t n = ps_take_count(&c); n; n--)
+		if (!ps_take_distance(&c, 0, &at) || !take_symbol(packed, &c, at, &size, table))
 			return false;
-	}
 	return !c.failed && ps_table_finish(table, PS_FILE);
 }
 
@@ -69,8 +67,7 @@ static struct ps_jitdump *read_jit(const struct ps_packed *packed, struct pb_cur
 	for (n = ps_take_count(c); n; n--) {
 		struct ps_jit_span *span;
 
-		at += ps_take_number(c);
-		if (!pb_reserve(dump->spans, dump->n, room) ||
+		if (!ps_take_distance(c, 0, &at) || !pb_reserve(dump->spans, dump->n, room) ||
 		    !take_symbol(packed, c, at, &size, &dump->table))
 			break;
 		span = &dump->spans[dump->n];
@@ -102,7 +99,8 @@ static bool read_segments(const struct ps_packed *packed, struct ps_segment **se
 	for (n = ps_take_count(&c); n; n--) {
 		struct ps_segment segment;
 
-		offset += ps_take_number(&c);
+		if (!ps_take_distance(&c, 0, &offset))
+			return false;
 		segment = (struct ps_segment){ .offset = offset, .size = ps_take_number(&c) };
 		segment.address = ps_take_number(&c);
 		if (!pb_reserve(*segments, *n_segments, room))

@@ -27,11 +27,12 @@ struct ps_source {
 	struct ps_noted_source *noted;
 };
 
-struct ps_source *ps_source_open(const char *symfs, const char *path, const char **reason)
+/* Reads a file here. Returns NULL and sets *reason if it cannot be read. */
+static struct ps_source *open_file(const char *path, const char **reason)
 {
 	struct ps_source *source;
 	struct stat status;
-	int fd = ps_file_open(symfs, path, &status, reason);
+	int fd = ps_file_open(NULL, path, &status, reason);
 
 	if (fd < 0)
 		return NULL;
@@ -106,17 +107,13 @@ static const char *find_packed_line(const struct ps_source *source, uint32_t lin
 		       NULL;
 }
 
-static const char *find_line(struct ps_source *source, uint32_t line, size_t *n)
+/* Returns the line that the file here has; NULL: it does not have it. */
+static const char *find_text_line(struct ps_source *source, uint64_t line, size_t *n)
 {
-	const char *at = find_packed_line(source, line), *end;
+	const char *at, *end;
 
-	if (at) {
-		*n = strlen(at);
-		return at;
-	}
 	if (!source->text)
 		return NULL;
-
 	while (source->n < line && add_start(source))
 		continue;
 	if (!line || source->n < line)
@@ -133,8 +130,12 @@ static const char *find_line(struct ps_source *source, uint32_t line, size_t *n)
 
 const char *ps_source_line(struct ps_source *source, uint32_t line, size_t *n)
 {
-	const char *text = find_line(source, line, n);
+	const char *text = find_packed_line(source, line);
 
+	if (text)
+		*n = strlen(text);
+	else
+		text = find_text_line(source, line, n);
 	if (text && source->store)
 		ps_store_note_line(source->store, source->noted, line, text, *n);
 	return text;
@@ -155,7 +156,8 @@ static bool read_packed_source(struct ps_source *source, const struct ps_bundle 
 	for (size_t n = ps_take_count(&c); n; n--) {
 		const char *text;
 
-		number += ps_take_number(&c);
+		if (!ps_take_distance(&c, 1, &number))
+			break;
 		text = ps_take_string(&c, bundle);
 		if (!text || !pb_reserve(source->packed, source->n_packed, source->packed_room))
 			break;
@@ -164,13 +166,27 @@ static bool read_packed_source(struct ps_source *source, const struct ps_bundle 
 	return source->n_packed;
 }
 
-struct ps_source *ps_source_open_of(struct ps_store *store, const char *path,
-				    const char **reason)
+/* Forgets the text of the file here if it is another version than that of the bundle. */
+static void compare_versions(struct ps_source *source)
+{
+	for (size_t i = 0; source->text && i < source->n_packed; i++) {
+		const struct packed_line *line = &source->packed[i];
+		size_t n;
+		const char *here = find_text_line(source, line->number, &n);
+
+		if (here && strlen(line->text) == n && memcmp(here, line->text, n) == 0)
+			continue;
+		free(source->text);
+		source->text = NULL;
+	}
+}
+
+struct ps_source *ps_source_open(struct ps_store *store, const char *path, const char **reason)
 {
 	struct ps_source packed = { .n = 0 }, *source;
 	bool found = store->bundle && read_packed_source(&packed, store->bundle, path);
 
-	source = ps_source_open(NULL, path, reason);
+	source = open_file(path, reason);
 	if (!source && found) {
 		source = calloc(1, sizeof(*source));
 		*reason = "no memory";
@@ -181,8 +197,10 @@ struct ps_source *ps_source_open_of(struct ps_store *store, const char *path,
 	}
 	source->packed = packed.packed;
 	source->n_packed = packed.n_packed;
-	if (found)
+	if (found) {
 		source->modified = packed.modified;
+		compare_versions(source);
+	}
 	if (store->options.collects) {
 		source->noted = ps_store_note_source(store, path, source->modified);
 		source->store = source->noted ? store : NULL;

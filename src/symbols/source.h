@@ -13,16 +13,12 @@ struct ps_source;
 struct ps_store;
 
 /*
- * Opens and reads a file. Returns NULL and sets *reason, to a constant string, if it cannot be
- * read. `symfs` is ignored if it is NULL: see ps_file_open().
+ * Opens a file that debug information of the store's binaries names. Lines that a bundle of the
+ * store has come before those of the file here, which has no others to tell if it differs in
+ * one of them. Returns NULL and sets *reason, to a constant string, if there are none. `store`
+ * must outlive the source.
  */
-struct ps_source *ps_source_open(const char *symfs, const char *path, const char **reason);
-/*
- * Does the same for a file that debug information of the store's binaries names. Lines that a
- * bundle of the store has come before those of the file here. `store` must outlive it.
- */
-struct ps_source *ps_source_open_of(struct ps_store *store, const char *path,
-				    const char **reason);
+struct ps_source *ps_source_open(struct ps_store *store, const char *path, const char **reason);
 void ps_source_destroy(struct ps_source *source);
 
 /* Returns when the file was last written, in s. */

@@ -22,7 +22,8 @@ local function add_up(list)
 end
 
 ---@class perflua.SampledFunctions
----@field list table[] { number, symbol, dso, start, address, size, hits, events }
+---@field list table[] { number, symbol, dso, machine, start, address, size, hits, events };
+--- machine: the number of the first recording of the machine that has the binary
 ---@field totals table[] { samples, period } by the index of an event: of all its samples
 ---@field calls table the functions of the core that answer for them
 ---@field n_aside integer samples that were set aside

@@ -11,7 +11,8 @@ local annotate = {}
 ---@class perflua.Annotated
 ---@field file perflua.File
 ---@field read perflua.SampledFunctions
----@field sources perflua.Sources
+---@field options table
+---@field sources table<integer, perflua.Sources> by machine
 local Annotated = {}
 Annotated.__index = Annotated
 
@@ -21,8 +22,8 @@ Annotated.__index = Annotated
 ---@return table? # nil: no sample has an address
 function annotate.read(file, options)
   local read = functions.read(file, options)
-  return read and setmetatable({ file = file, read = read,
-    sources = source.new(options.prefix, options.prefix_strip, file) }, Annotated)
+  return read and setmetatable({ file = file, read = read, options = options, sources = {} },
+    Annotated)
 end
 
 ---@param event integer index of an event
@@ -35,7 +36,10 @@ end
 ---@param func table one of hottest()
 ---@return perflua.Listing
 function Annotated:listing(func)
-  return Listing.new(self.file, self.read, func, self.sources)
+  local sources, options = self.sources, self.options
+  sources[func.machine] = sources[func.machine] or source.new(options.prefix,
+    options.prefix_strip, self.file, func.machine)
+  return Listing.new(self.file, self.read, func, sources[func.machine])
 end
 
 -- Returns the function of that name with the most samples, of all events.

@@ -8,18 +8,20 @@ local source = {}
 ---@class perflua.Sources
 ---@field prefix string?
 ---@field strip integer leading parts of a path to leave out before the prefix is put in front
----@field file_read perflua.File?
+---@field recording perflua.File
+---@field machine integer see annotate/functions.lua
 ---@field files table<string, table> by path as the compiler wrote it
 local Sources = {}
 Sources.__index = Sources
 
 ---@param prefix string? put in front of paths
 ---@param strip integer? default: 0
----@param file perflua.File? whose bundle may have lines
+---@param recording perflua.File
+---@param machine integer of the binaries that name the files: its bundle may have their lines
 ---@return perflua.Sources
-function source.new(prefix, strip, file)
-  return setmetatable({ prefix = prefix, strip = strip or 0, file_read = file, files = {} },
-    Sources)
+function source.new(prefix, strip, recording, machine)
+  return setmetatable({ prefix = prefix, strip = strip or 0, recording = recording,
+    machine = machine, files = {} }, Sources)
 end
 
 -- Returns the path here of a file.
@@ -49,7 +51,7 @@ function Sources:file(path)
   local found = self.files[path]
   if not found then
     local place = self:place(path)
-    local line_of, told = core.source(place, self.file_read)
+    local line_of, told = core.source(place, self.recording, self.machine)
     found = { path = place, line_of = line_of, modified = line_of and told,
       reason = not line_of and told or nil }
     self.files[path] = found

@@ -5,10 +5,11 @@
  * and the measures a count and, or not, a sum. The result is empty. A second result is a table
  * of functions, in which `i` is the number of a function:
  *
- * - list() -> { { symbol, dso, start, address, size, hits } … }, { [event] = { samples,
- *   period } }: all functions, and the totals of events. hits is { { address, event,
- *   samples, period } … }. `start` and the addresses of hits are of the
- *   binary, `address` is where the function was. Events are indexes.
+ * - list() -> { { symbol, dso, machine, start, address, size, hits } … }, { [event] =
+ *   { samples, period } }: all functions, and the totals of events. hits is { { address,
+ *   event, samples, period } … }. `start` and the addresses of hits are of the binary,
+ *   `address` is where the function was. `machine` is the number of the first recording of
+ *   the machine that has the binary. Events are indexes.
  * - binary(i) -> its row of file:binaries()
  * - code(i [, { bytes, machine, is_64, is_big }, { offset, bytes … }]) -> Code | nil, reason,
  *   path | nil: of these bytes, or of those of its file, with changes: see code.c
@@ -71,12 +72,24 @@ static void push_hits(lua_State *L, const struct pa_function *function)
 	}
 }
 
+/* Returns the number of the machine that has a binary, from 1 on. */
+static lua_Integer number_machine(lua_State *L, struct pl_file *f, const struct ps_dso *dso)
+{
+	for (uint32_t i = 0; i < f->session->n_files; i++)
+		if (pm_system_store(pl_system(L, f), i) == dso->store)
+			return i + INT64_C(1);
+	return luaL_error(L, "a binary of no machine");
+}
+
 static void push_function(lua_State *L, const struct pa_function *function)
 {
+	struct pl_file *f = lua_touserdata(L, lua_upvalueindex(1));
 	const struct pa_hits *hits = function->hits;
 	const struct ps_dso_id *id = &hits->dso->id;
 
-	lua_createtable(L, 0, 6);
+	lua_createtable(L, 0, 7);
+	lua_pushinteger(L, number_machine(L, f, hits->dso));
+	lua_setfield(L, -2, "machine");
 	lua_pushlstring(L, hits->symbol->name, hits->symbol->length);
 	lua_setfield(L, -2, "symbol");
 	pl_set_string(L, "dso", hits->dso->name);

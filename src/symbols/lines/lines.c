@@ -260,15 +260,16 @@ static const struct answer *take_answer(struct ps_lines *lines, const struct ps_
 static void read_packed_lines(struct ps_lines *lines, const struct ps_dso *dso)
 {
 	const struct ps_packed *packed = ps_dso_packed(dso);
-	uint64_t address = 0;
+	uint64_t address = 0, least = 0;
 	struct pb_cursor c;
 
 	if (!packed || !ps_packed_read(packed, PS_PACKED_LINES, &c))
 		return;
-	for (size_t n = ps_take_count(&c); n; n--) {
+	for (size_t n = ps_take_count(&c); n; n--, least = 1) {
 		const struct answer *answer;
 
-		address += ps_take_number(&c);
+		if (!ps_take_distance(&c, least, &address))
+			return;
 		answer = take_answer(lines, packed->bundle, &c);
 		if (!answer || !ps_memo_put(&lines->answers, address, 0, answer))
 			return;
