@@ -253,8 +253,9 @@ int pl_comparison_stacks(lua_State *L);
 /*
  * core.comparison_judge(comparison, { method = "none"|"runs"|"slices"|"order", confidence,
  * family = key | nil, only = boolean | nil, priors = { idle = { program = { dispersion, drift,
- * freedom }, kernel }, loaded }, sampled = { boolean … } of events }) -> number of rows that
- * were tested, the load under which runs vary so; "none" needs no priors
+ * freedom }, kernel }, loaded }, sampled = { boolean … } of events, file: its workers judge |
+ * nil: one does }) -> number of rows that were tested, the load under which runs vary so;
+ * "none" needs no priors
  */
 int pl_comparison_judge(lua_State *L);
 /*

@@ -226,6 +226,7 @@ static bool add_amounts(struct adding *a, size_t g, size_t row, const struct pq_
 {
 	struct pc_comparison *c = a->c;
 	struct amount amount = pc_amount_of(c->options.measure.measure, own);
+	struct slice_cell cell, under;
 	double over;
 	size_t slice;
 
@@ -240,9 +241,10 @@ static bool add_amounts(struct adding *a, size_t g, size_t row, const struct pq_
 		return true;
 	if (slice >= PN_MAX_SLICES)
 		return fail(a, PC_BAD_SLICE);
-	if (!pc_add_cell(&c->cells[a->run->side],
-			 &(struct slice_cell){ (uint32_t)row, (uint32_t)slice, over,
-					       amount.under }) ||
+	cell = (struct slice_cell){ (uint32_t)row, (uint32_t)slice, over };
+	under = (struct slice_cell){ cell.row, PC_UNDER + cell.slice, amount.under };
+	if (!pc_add_cell(&c->cells[a->run->side], &cell) ||
+	    (!c->is_amount && !pc_add_cell(&c->cells[a->run->side], &under)) ||
 	    !add_to_slice(total, slice, over))
 		return fail(a, PC_NO_MEMORY);
 	return true;
@@ -251,12 +253,12 @@ static bool add_amounts(struct adding *a, size_t g, size_t row, const struct pq_
 /* Returns true if a row has no function, though rows are by function. */
 static bool is_unnamed(const struct pc_comparison *c, size_t row)
 {
-	struct pq_value symbol;
+	uint8_t type;
 
 	if (c->options.symbol == PR_NONE)
 		return false;
-	pr_key_value(c->rows, row, c->options.symbol, &symbol);
-	return symbol.type == PQ_NIL;
+	pr_key_bits(c->rows, row, c->options.symbol, &type);
+	return type == PQ_NIL;
 }
 
 /* Returns the integer that a sum of a group is. */
@@ -339,6 +341,19 @@ static bool add_group(struct adding *a, size_t g)
 	return add_amounts(a, g, row, &own, total);
 }
 
+/* Adds all groups, or those before one that fails. */
+static void add_groups(struct adding *a)
+{
+	size_t first = 0, n;
+
+	while ((n = pc_met_look_ahead(&a->met, first, a->c->rows))) {
+		for (size_t g = first; g < first + n; g++)
+			if (!add_group(a, g))
+				return;
+		first += n;
+	}
+}
+
 static bool start_adding(struct adding *a)
 {
 	const struct pc_options *options = &a->c->options;
@@ -350,7 +365,8 @@ static bool start_adding(struct adding *a)
 		return fail(a, PC_NO_MEMORY);
 	for (size_t k = 0; k < options->n_keys; k++)
 		pb_secret_make(&a->known[k].secret);
-	pc_met_init(&a->met, a->run->result, options->n_keys, a->run->naming.build_id);
+	if (!pc_met_init(&a->met, a->run->result, options->n_keys, a->run->naming.build_id))
+		return fail(a, PC_NO_MEMORY);
 	return true;
 }
 
@@ -403,9 +419,7 @@ enum pc_problem pc_add(struct pc_comparison *c, const struct pc_run *run, void *
 	c->n_judged = 0;
 	add_run(c, run);
 	if (start_adding(&a))
-		for (size_t g = 0; g < pr_size(run->result); g++)
-			if (!add_group(&a, g))
-				break;
+		add_groups(&a);
 	stop_adding(&a);
 	return a.problem;
 }

@@ -177,7 +177,7 @@ static void sort_cells(struct slice_cell *to, const struct slice_cell *from, siz
 bool pc_join_cells(struct slice_cells *cells)
 {
 	struct slice_cell *list = cells->list, *spare;
-	size_t n = 0, *at, digits = PN_MAX_SLICES;
+	size_t n = 0, *at, digits = PC_UNDER + PN_MAX_SLICES;
 
 	if (cells->n_joined == cells->n)
 		return true;
@@ -196,8 +196,7 @@ bool pc_join_cells(struct slice_cells *cells)
 		return false;
 	for (size_t i = 0; i < cells->n; i++) {
 		if (n && list[n - 1].row == list[i].row && list[n - 1].slice == list[i].slice) {
-			list[n - 1].over += list[i].over;
-			list[n - 1].under += list[i].under;
+			list[n - 1].amount += list[i].amount;
 		} else {
 			list[n++] = list[i];
 		}

@@ -187,6 +187,7 @@ struct pc_judging {
 	size_t n_events;
 	size_t family; /* the key whose values may lack names; PR_NONE: none does */
 	const struct pq_value *only; /* value of key 0 of rows that get a verdict; NULL: all */
+	unsigned workers;	     /* 1 or more threads; the answer does not depend on it */
 };
 
 /*

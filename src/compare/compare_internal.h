@@ -15,11 +15,15 @@
 
 #define N_COUNTS (PC_SIDES + 1) /* measures of rows that follow those of the runs */
 
-/* The amounts of a row in a slice of time. */
+/*
+ * An amount of a row in a slice of time. What it is divided by, if a row's amounts do not just
+ * add up, is a cell of its own, at PC_UNDER + slice: each of the amounts has one.
+ */
 struct slice_cell {
 	uint32_t row, slice;
-	double over, under;
+	double amount;
 };
+#define PC_UNDER PN_MAX_SLICES
 
 struct slice_cells {
 	struct slice_cell *list; /* [n]; of the first n_joined each (row, slice) is one */
@@ -132,7 +136,7 @@ bool pc_extend_rows(struct pc_comparison *c, size_t n_rows);
 /* Returns an event by its number, which may be new; NULL: no memory. */
 struct compared_event *pc_get_event(struct pc_comparison *c, uint32_t number);
 
-/* Adds amounts of a slice, from 0 on, to a row. Returns false without memory. */
+/* Adds an amount to that of a row and slice. Returns false without memory. */
 bool pc_add_cell(struct slice_cells *cells, const struct slice_cell *cell);
 
 /*
@@ -159,10 +163,13 @@ void pc_set_values(struct pc_comparison *c);
  * Sets the errors of all values, by the variation of runs or over slices of time. Returns false
  * without memory.
  */
-bool pc_set_errors(struct pc_comparison *c, enum pc_method method);
+bool pc_set_errors(struct pc_comparison *c, enum pc_method method, unsigned workers);
 
-/* Corrects the errors of amounts: they vary at least as much as their samples by chance. */
-void pc_set_variances(struct pc_comparison *c, const struct pc_judging *judging);
+/*
+ * Corrects the errors of amounts: they vary at least as much as their samples by chance.
+ * Returns false without memory.
+ */
+bool pc_set_variances(struct pc_comparison *c, const struct pc_judging *judging);
 
 /*
  * Returns the probability of so uneven a division of few samples between the sides, if nothing

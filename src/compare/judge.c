@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "shared.h"
+
 #define FEW_SAMPLES 100 /* whose division is also tested as such */
 #define CERTAIN	    1e9 /* degrees of freedom of an error that is known */
 
@@ -348,10 +350,31 @@ static bool set_verdicts(struct pc_comparison *c, const struct pc_judging *judgi
 	return ok;
 }
 
+/* Rows that are tested, with what each thread remembers. */
+struct testing {
+	struct pc_comparison *c;
+	const struct pc_judging *judging;
+	struct pn_quantiles quantiles[PB_HELPERS_MAX + 1];
+};
+
+static bool test_rows(const struct pc_share *share, unsigned worker)
+{
+	struct testing *all = share->arg;
+	struct pc_comparison *c = all->c;
+	bool is_single = !c->options.n_runs[PC_AFTER];
+
+	for (size_t i = share->first; i < share->first + share->n; i++)
+		if (pc_is_compared(c, &c->judged[i]) &&
+		    !(is_single ? bound_row : test_row)(c, i, all->judging,
+							&all->quantiles[worker]))
+			return false;
+	return true;
+}
+
 bool pc_judge(struct pc_comparison *c, const struct pc_judging *judging, size_t *tested)
 {
 	bool is_single = !c->options.n_runs[PC_AFTER];
-	struct pn_quantiles quantiles = { 0 };
+	struct testing all = { .c = c, .judging = judging };
 
 	*tested = c->n_tested = 0;
 	c->load = PC_IDLE;
@@ -365,12 +388,9 @@ bool pc_judge(struct pc_comparison *c, const struct pc_judging *judging, size_t 
 		return false;
 	if (judging->method == PC_BY_NOTHING)
 		return true;
-	if (!pc_set_errors(c, judging->method))
+	if (!pc_set_errors(c, judging->method, judging->workers) ||
+	    !pc_set_variances(c, judging) ||
+	    !pc_share_rows(pc_size(c), judging->workers, test_rows, &all))
 		return false;
-	pc_set_variances(c, judging);
-	for (size_t i = 0; i < pc_size(c); i++)
-		if (pc_is_compared(c, &c->judged[i]) &&
-		    !(is_single ? bound_row : test_row)(c, i, judging, &quantiles))
-			return false;
 	return is_single || set_verdicts(c, judging, tested);
 }

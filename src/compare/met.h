@@ -1,6 +1,8 @@
 /*
  * Groups of a result that were met, by the keys that tell their rows: most groups differ from
  * one that was met in the slice of time alone, and are of its row.
+ *
+ * The next groups are looked up together, as each look-up waits for memory.
  */
 #ifndef PERFLUA_COMPARE_MET_H
 #define PERFLUA_COMPARE_MET_H
@@ -8,6 +10,8 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "result/view.h"
+
+#define PC_AHEAD 32 /* groups that are looked up together */
 
 struct pc_met {
 	const struct pr_result *result;
@@ -17,16 +21,27 @@ struct pc_met {
 	size_t n_words, n, room;
 	struct pb_map map; /* numbers of groups */
 	struct pb_secret secret;
+	/* the groups from number `first` on: words and hashes */
+	size_t first;
+	uint64_t *ahead; /* [PC_AHEAD * n_words] */
+	uint32_t hashes[PC_AHEAD];
 };
 
-/* Initializes *met for a result, which must outlive it. */
-void pc_met_init(struct pc_met *met, const struct pr_result *result, size_t n_keys,
+/* Initializes *met for a result, which must outlive it. Returns false without memory. */
+bool pc_met_init(struct pc_met *met, const struct pr_result *result, size_t n_keys,
 		 size_t other);
 void pc_met_deinit(struct pc_met *met);
 
 /*
- * Finds group `g`. Sets *row to where its row is, until the next call, and *is_new if the
- * caller has to put it there. Returns false without memory.
+ * Looks up to PC_AHEAD groups up, from number `first` on, which pc_met_find() may find then.
+ * Returns how many; 0: there are no more. The rows of those that were met are prefetched from
+ * `rows`.
+ */
+size_t pc_met_look_ahead(struct pc_met *met, size_t first, const struct pr_result *rows);
+
+/*
+ * Finds group `g`, which was looked up. Sets *row to where its row is, until the next call, and
+ * *is_new if the caller has to put it there. Returns false without memory.
  */
 bool pc_met_find(struct pc_met *met, size_t g, uint64_t **row, bool *is_new);
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "shared.h"
 #include "stats/distribution.h"
 
 #define SEED	 20231 /* of the bootstrap: equal recordings have equal intervals */
@@ -234,30 +235,52 @@ struct resampling {
 	size_t n;
 	double factor; /* from the error of a sum, or of a ratio, to that of the value */
 	struct pn_slices slices;
+	unsigned workers;
+	struct pn_bootstrap *bootstraps[PB_HELPERS_MAX + 1]; /* by worker; NULL: none yet */
 };
 
-static bool resample_rows(const struct resampling *r)
+/* Sets the error of a row. Returns false without memory. */
+static bool resample_row(const struct resampling *r, struct pn_bootstrap *bootstrap, size_t row)
 {
-	const struct slice_cell *list = r->c->cells[r->side].list;
-	struct pn_bootstrap *bootstrap = pn_bootstrap_create(&r->slices, SEED);
-	bool ok = bootstrap != NULL;
+	const struct slice_cell *list = &r->c->cells[r->side].list[r->cells[row]];
+	struct pc_part *part = &r->c->judged[row].parts[r->side];
+	size_t n = (r->cells[row + 1] - r->cells[row]) / (r->c->is_amount ? 1 : 2);
+	struct pn_cell cells[PN_MAX_SLICES];
+	struct pn_noise noise;
+	bool ok;
 
-	for (size_t i = 0; ok && i < r->n; i++) {
-		struct pc_part *part = &r->c->judged[r->rows[i]].parts[r->side];
-		size_t n = r->cells[r->rows[i] + 1] - r->cells[r->rows[i]];
-		struct pn_cell cells[PN_MAX_SLICES];
-		struct pn_noise noise;
+	for (size_t k = 0; k < n; k++)
+		cells[k] = (struct pn_cell){ list[k].slice, list[k].amount,
+					     r->c->is_amount ? 0 : list[n + k].amount };
+	ok = pn_bootstrap_row(bootstrap, cells, n, &noise);
+	part->error = noise.error * r->factor;
+	part->freedom = noise.freedom;
+	return ok;
+}
 
-		for (size_t k = 0; k < n; k++) {
-			const struct slice_cell *cell = &list[r->cells[r->rows[i]] + k];
+static bool resample_part(const struct pc_share *share, unsigned worker)
+{
+	struct resampling *r = share->arg;
+	struct pn_bootstrap **bootstrap = &r->bootstraps[worker];
+	bool ok;
 
-			cells[k] = (struct pn_cell){ cell->slice, cell->over, cell->under };
-		}
-		ok = pn_bootstrap_row(bootstrap, cells, n, &noise);
-		part->error = noise.error * r->factor;
-		part->freedom = noise.freedom;
+	if (!*bootstrap)
+		*bootstrap = pn_bootstrap_create(&r->slices, SEED);
+	ok = *bootstrap != NULL;
+	for (size_t i = share->first; ok && i < share->first + share->n; i++)
+		ok = resample_row(r, *bootstrap, r->rows[i]);
+	return ok;
+}
+
+/* Sets the errors of the rows, which do not depend on who resamples them. */
+static bool resample_rows(struct resampling *r)
+{
+	bool ok = pc_share_rows(r->n, r->workers, resample_part, r);
+
+	for (size_t i = 0; i <= PB_HELPERS_MAX; i++) {
+		pn_bootstrap_destroy(r->bootstraps[i]);
+		r->bootstraps[i] = NULL;
 	}
-	pn_bootstrap_destroy(bootstrap);
 	return ok;
 }
 
@@ -286,10 +309,10 @@ static void set_divisor(struct resampling *r, uint32_t event, const double *zero
 
 /* Sets the errors of one side's rows by a bootstrap over slices of time. */
 static bool set_slice_errors(const struct pc_comparison *c, enum pc_which side,
-			     const struct by_event *order)
+			     const struct by_event *order, unsigned workers)
 {
 	static const double zeros[PN_MAX_SLICES];
-	struct resampling r = { .c = c, .side = side };
+	struct resampling r = { .c = c, .side = side, .workers = workers };
 	size_t *cells = pc_index_cells(&c->cells[side], pc_size(c));
 	bool ok = cells != NULL;
 
@@ -306,7 +329,7 @@ static bool set_slice_errors(const struct pc_comparison *c, enum pc_which side,
 	return ok;
 }
 
-bool pc_set_errors(struct pc_comparison *c, enum pc_method method)
+bool pc_set_errors(struct pc_comparison *c, enum pc_method method, unsigned workers)
 {
 	struct by_event order = { 0 };
 	bool ok = true;
@@ -316,7 +339,7 @@ bool pc_set_errors(struct pc_comparison *c, enum pc_method method)
 		for (size_t side = 0; ok && side < PC_SIDES; side++)
 			ok = !c->n_slices[side] ||
 			     (pc_join_cells(&c->cells[side]) &&
-			      set_slice_errors(c, (enum pc_which)side, &order));
+			      set_slice_errors(c, (enum pc_which)side, &order, workers));
 		free(order.rows);
 		free(order.starts);
 	}

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "shared.h"
 #include "stats/distribution.h"
 
 /* Returns the part of an event's samples that are of a row; NAN: it is not known. */
@@ -112,15 +113,22 @@ static bool is_sampled(const struct pc_comparison *c, const struct pc_row *row,
 	       judging->is_sampled[row->event];
 }
 
-/*
- * Returns the load under which runs are most likely to vary as those of all rows do together:
- * idle, if there is no more than one run of a side.
- */
-static enum pc_load choose_load(const struct pc_comparison *c, const struct pc_judging *judging)
-{
-	double likelihoods[PC_LOADS] = { 0 };
+/* Rows whose variances are corrected. */
+struct correcting {
+	struct pc_comparison *c;
+	const struct pc_judging *judging;
+	double likelihoods[PB_ITEMS_MAX][PC_LOADS]; /* by part */
+};
 
-	for (size_t i = 0; i < pc_size(c); i++) {
+static bool add_likelihoods(const struct pc_share *share, unsigned worker)
+{
+	struct correcting *all = share->arg;
+	const struct pc_comparison *c = all->c;
+	const struct pc_judging *judging = all->judging;
+	double *likelihoods = all->likelihoods[share->number];
+
+	(void)worker;
+	for (size_t i = share->first; i < share->first + share->n; i++) {
 		const struct pc_row *row = &c->judged[i];
 		enum pc_kind kind;
 
@@ -135,7 +143,22 @@ static enum pc_load choose_load(const struct pc_comparison *c, const struct pc_j
 					     e.logarithms / 2;
 		}
 	}
-	return likelihoods[PC_LOADED] > likelihoods[PC_IDLE] ? PC_LOADED : PC_IDLE;
+	return true;
+}
+
+/*
+ * Sets the load to that under which runs are most likely to vary as those of all rows do
+ * together: idle, if there is no more than one run of a side.
+ */
+static void choose_load(struct correcting *all)
+{
+	double idle = 0, loaded = 0;
+
+	for (size_t i = 0; i < PB_ITEMS_MAX; i++) {
+		idle += all->likelihoods[i][PC_IDLE];
+		loaded += all->likelihoods[i][PC_LOADED];
+	}
+	all->c->load = loaded > idle ? PC_LOADED : PC_IDLE;
 }
 
 #define SURPRISING 0.01 /* probability of slices that vary so much by chance */
@@ -203,14 +226,15 @@ static void add_counting(const struct pc_comparison *c, struct pc_row *row)
 	row->counting = sqrt(sum);
 }
 
-void pc_set_variances(struct pc_comparison *c, const struct pc_judging *judging)
+static bool correct_errors(const struct pc_share *share, unsigned worker)
 {
+	const struct correcting *all = share->arg;
+	const struct pc_comparison *c = all->c;
+	const struct pc_judging *judging = all->judging;
 	bool within = judging->method == PC_BY_SLICES;
 
-	if (!c->is_amount)
-		return;
-	c->load = choose_load(c, judging);
-	for (size_t i = 0; i < pc_size(c); i++) {
+	(void)worker;
+	for (size_t i = share->first; i < share->first + share->n; i++) {
 		struct pc_row *row = &c->judged[i];
 
 		if (pc_is_compared(c, row))
@@ -220,4 +244,17 @@ void pc_set_variances(struct pc_comparison *c, const struct pc_judging *judging)
 			set_sampled_errors(c, row, &judging->priors[c->load][kind_of_row(c, i)],
 					   within);
 	}
+	return true;
+}
+
+bool pc_set_variances(struct pc_comparison *c, const struct pc_judging *judging)
+{
+	struct correcting all = { .c = c, .judging = judging };
+
+	if (!c->is_amount)
+		return true;
+	if (!pc_share_rows(pc_size(c), judging->workers, add_likelihoods, &all))
+		return false;
+	choose_load(&all);
+	return pc_share_rows(pc_size(c), judging->workers, correct_errors, &all);
 }

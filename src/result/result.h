@@ -73,6 +73,13 @@ static inline void pr_key_value(const struct pr_result *result, size_t g, size_t
 	pq_groups_key(result->groups, g, k + 1, out);
 }
 
+/* Returns the bits of key `k`, and its type, an enum pq_type: see pq_groups_key_bits(). */
+static inline uint64_t pr_key_bits(const struct pr_result *result, size_t g, size_t k,
+				   uint8_t *type)
+{
+	return pq_groups_key_bits(result->groups, g, k + 1, type);
+}
+
 /*
  * Adds `states`, one for each measure, or nothing (NULL) to the group with these keys, of which
  * the first is the section; it is added if it is new. The result must be open. Sets *g to its

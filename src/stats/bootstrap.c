@@ -267,14 +267,14 @@ static bool resample(struct pn_bootstrap *b, const struct pn_cell *cells, size_t
 
 /*
  * Sets *noise to that of a row of one cell, whose value and divisor do not matter: most rows
- * are such, and of each slice one is resampled. Returns false without memory.
+ * are such, and of each slice a 1 is resampled, whatever row comes first. Returns false without
+ * memory.
  */
-static bool resample_one(struct pn_bootstrap *b, const struct pn_cell *cell,
-			 struct pn_noise *noise)
+static bool resample_one(struct pn_bootstrap *b, uint32_t slice, struct pn_noise *noise)
 {
-	struct pn_noise *known = &b->of_one[cell->slice];
-	bool ok = known->freedom > 0 ||
-		  resample(b, cell, 1, cell->value, fabs(cell->value), 1, known);
+	const struct pn_cell one = { slice, 1, 1 };
+	struct pn_noise *known = &b->of_one[slice];
+	bool ok = known->freedom > 0 || resample(b, &one, 1, 1, 1, 1, known);
 
 	*noise = *known;
 	return ok;
@@ -297,7 +297,7 @@ bool pn_bootstrap_row(struct pn_bootstrap *b, const struct pn_cell *cells, size_
 	if (!(scale > 0 && under > 0))
 		return true;
 	ok = n == 1 && divided == PN_UNDER_NONE ?
-		     resample_one(b, cells, noise) :
+		     resample_one(b, cells->slice, noise) :
 		     resample(b, cells, n, sum, scale, under, noise);
 	noise->error = noise->error * scale / under;
 	return ok;

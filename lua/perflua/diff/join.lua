@@ -160,7 +160,9 @@ end
 function join.judge(joined, options)
   local sampled = {}
   for i, name in ipairs(joined.names) do sampled[i] = names.is_sampled(name) end
+  local spec = joined.before.runs[1].spec
   options.priors, options.sampled = calibration.priors, sampled
+  options.file = spec and spec.file
   return core.comparison_judge(joined.core, options)
 end
 

@@ -412,6 +412,34 @@ describe("perflua.diff", function()
       { match = { app = "tool" } }))
   end)
 
+  it("answers alike with one worker and with several", function()
+    local b = builder.new()
+    local event = b:event { name = "cpu-clock", type = 1, config = 0,
+      sample_type = { "ip", "tid", "time", "period" } }
+    math.randomseed(5)
+    for i = 1, 9000 do
+      b:sample(event, { ip = 1, pid = 1, tid = math.random(1500), time = i * 100000,
+        period = math.random(1000) })
+    end
+    local path, answers = b:write(), {}
+    for i, jobs in ipairs { 1, 3 } do
+      local file = assert(perflua.open(path, { jobs = jobs }))
+      open[#open + 1] = file
+      local even = file:samples():where("period % 2 == 0"):group_by("tid")
+      local odd = file:samples():where("period % 2 == 1"):group_by("tid")
+      answers[i] = {}
+      for _, t in ipairs { perflua.diff(even, odd), perflua.diff(even:avg "period",
+        odd:avg "period") } do
+        for row in t:rows() do
+          table.insert(answers[i], table.concat({ row.tid, row.before or "-",
+            row.after or "-", row.low or "-", row.high or "-", row.verdict or "-" }, " "))
+        end
+      end
+    end
+    assert.is_true(#answers[1] > 2000)
+    assert.same(answers[1], answers[2])
+  end)
+
   it("says which names to be renamed no row has", function()
     local function compare(...)
       return tostring(perflua.diff(by_comm { seed = 1, parts = EQUAL },

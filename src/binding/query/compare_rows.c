@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "binding/functions.h"
+#include "binding/handle.h"
 #include "compare.h"
 
 int pl_comparison_events(lua_State *L)
@@ -85,7 +86,11 @@ int pl_comparison_judge(lua_State *L)
 		.method = (enum pc_method)pl_get_option(L, 2, "method", methods),
 		.confidence = pl_get_double(L, 2, "confidence", 0.95),
 		.family = pl_get_place(L, 2, "family"),
+		.workers = 1,
 	};
+	if (lua_getfield(L, 2, "file") != LUA_TNIL)
+		judging.workers = pl_threads(pl_check_file(L, -1));
+	lua_pop(L, 1);
 	luaL_argcheck(L, judging.family == PR_NONE || judging.family < c->n_keys, 2,
 		      "no such key");
 	if (judging.method != PC_BY_NOTHING) {

@@ -329,6 +329,19 @@ void pq_groups_key(const struct pq_groups *groups, size_t g, size_t k, struct pq
 	}
 }
 
+uint64_t pq_groups_key_bits(const struct pq_groups *groups, size_t g, size_t k, uint8_t *type)
+{
+	uint64_t *words = pq_table_group(&groups->table, g);
+	size_t at = k - groups->is_one_section;
+
+	if (groups->is_one_section && !k) {
+		*type = PQ_INT;
+		return groups->section;
+	}
+	*type = pq_table_tags(&groups->table, words)[at];
+	return words[at];
+}
+
 void pq_groups_state(const struct pq_groups *groups, size_t g, size_t m, struct pq_state *out)
 {
 	const struct pq_measured *measured = &groups->measured[m];

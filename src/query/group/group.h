@@ -234,6 +234,12 @@ void pq_groups_expect(const struct pq_groups *groups, size_t g);
 void pq_groups_key(const struct pq_groups *groups, size_t g, size_t k, struct pq_value *out);
 
 /*
+ * Returns the bits of key `k` of group `g` and sets *type: groups of a table have the same ones
+ * for equal keys. Text is not read.
+ */
+uint64_t pq_groups_key_bits(const struct pq_groups *groups, size_t g, size_t k, uint8_t *type);
+
+/*
  * The result of a measure, as its row describes it. Pointers are the table's.
  *
  * Parts of an average are the number of values, and their sum as high * 2^32 + low with
