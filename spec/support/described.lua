@@ -8,6 +8,19 @@ local rewritten = require "spec.support.rewritten"
 
 local described = {}
 
+local silent = 0
+
+--- Calls fn(...) without warnings, and returns what it returns.
+function described.silently(fn, ...)
+  silent = silent + 1
+  warn "@off"
+  local results = table.pack(pcall(fn, ...))
+  silent = silent - 1
+  if silent == 0 then warn "@on" end
+  if not results[1] then error(results[2], 0) end
+  return table.unpack(results, 2, results.n)
+end
+
 --- The description of a recording; nil and a message if it cannot be opened or described.
 function described.text(path)
   local file <close>, message = perflua.open(path)
@@ -26,9 +39,7 @@ end
 --- Builds a recording of a description: its path, and the summary; or nil and what is wrong.
 function described.build(text)
   local from, to = files.temporary(text), rewritten.path()
-  warn "@off"
-  local summary, message, code = build.file(from, to, {})
-  warn "@on"
+  local summary, message, code = described.silently(build.file, from, to, {})
   os.remove(from)
   if not summary then return nil, message:gsub(from:gsub("%p", "%%%0"), "X.lua"), code end
   return to, summary

@@ -281,7 +281,7 @@ static bool set_integer(struct pd_node *node, const char *digits, bool negative)
 	node->negative = negative && node->u;
 	if (negative)
 		node->u = -node->u;
-	return hex || !negative || node->u >= (uint64_t)INT64_MIN;
+	return hex || !node->negative || node->u >= (uint64_t)INT64_MIN;
 }
 
 /* Reads a number, whose sign was taken. */

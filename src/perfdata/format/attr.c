@@ -380,10 +380,13 @@ void pd_code_attr(struct pd_coder *c, const char *key, uint32_t size)
 		const struct pd_node *node = pd_code_find(c, "size");
 
 		own = node && node->kind == PD_N_INT ? (uint32_t)node->u : PD_ATTR_SIZE;
+		if (pd_code_find(c, "bytes"))
+			own = pd_code_size(c, "bytes", UINT16_MAX);
 	}
 	if (!size)
 		size = own ? own : PD_ATTR_MIN;
-	if (size < PD_ATTR_MIN || size > UINT16_MAX || (!c->encodes && size > c->end - c->at))
+	if (size < PD_ATTR_MIN || size > UINT16_MAX ||
+	    (!c->encodes && c->at + (uint64_t)size > c->end))
 		pd_code_fail(c, NULL, "size", "a size from 64 to 65535 bytes");
 	if (c->failed) {
 		pd_code_end(c);

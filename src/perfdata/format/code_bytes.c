@@ -49,37 +49,54 @@ static void add_bytes(struct pd_coder *c, const char *key, uint32_t n)
 {
 	struct pd_node *node;
 
-	if (c->at > c->end || c->end - c->at < n)
+	if (pd_code_left(c) < n)
 		c->failed = true;
 	node = pd_code_add(c, key, PD_N_BYTES);
 	if (!node)
 		return;
 	node->s.p = (const char *)c->bytes + c->at;
 	node->s.n = n;
-	c->at += n;
-	if (c->at > c->most)
-		c->most = c->at;
+	pd_code_move(c, n);
 }
 
-void pd_code_bytes(struct pd_coder *c, const char *key, uint32_t size)
+/* Encodes a string of `size` bytes; with `may_be_less` of at most as many, and then zeros. */
+static void encode_bytes(struct pd_coder *c, const char *key, uint32_t size, bool may_be_less)
 {
-	struct pd_node *node;
+	struct pd_node *node = pd_code_take(c, key);
+	size_t n = node ? count_bytes(c, node, key) : 0;
 	char expected[48];
 	uint32_t start = c->at;
 
-	if (!c->encodes) {
-		add_bytes(c, key, size);
-		return;
-	}
-	node = pd_code_take(c, key);
-	if (node && count_bytes(c, node, key) != size) {
-		snprintf(expected, sizeof(expected), "a string of %u bytes", size);
+	if (node && (n > size || (n < size && !may_be_less))) {
+		snprintf(expected, sizeof(expected), "a string of %s%u bytes",
+			 may_be_less ? "at most " : "", size);
 		pd_code_fail(c, node, key, expected);
 	} else if (node) {
 		put_bytes(c, node);
 	}
 	c->at = start;
 	pd_code_room(c, size);
+}
+
+void pd_code_bytes(struct pd_coder *c, const char *key, uint32_t size)
+{
+	if (c->encodes)
+		encode_bytes(c, key, size, false);
+	else
+		add_bytes(c, key, size);
+}
+
+uint32_t pd_code_size(struct pd_coder *c, const char *key, uint32_t most)
+{
+	const struct pd_node *node = pd_code_find(c, key);
+	size_t n = node ? count_bytes(c, node, key) : 0;
+	char expected[48];
+
+	if (n <= most)
+		return (uint32_t)n;
+	snprintf(expected, sizeof(expected), "a string of at most %u bytes", most);
+	pd_code_fail(c, node, key, expected);
+	return 0;
 }
 
 /* Describes a text of at most `size` bytes, and leaves c->at after all of them. */
@@ -88,36 +105,22 @@ static void describe_text(struct pd_coder *c, const char *key, uint32_t size)
 	struct pd_text text;
 	uint32_t start = c->at;
 
-	if (c->failed || c->at > c->end || c->end - c->at < size) {
+	if (c->failed || pd_code_left(c) < size) {
 		c->failed = true;
 		return;
 	}
 	text = pd_text_in(c->bytes + c->at, size);
 	add_bytes(c, key, (uint32_t)text.n);
-	c->at = start + size;
+	c->at = start;
+	pd_code_move(c, size);
 }
 
 void pd_code_chars(struct pd_coder *c, const char *key, uint32_t size)
 {
-	struct pd_node *node;
-	char expected[48];
-	uint32_t start = c->at;
-
-	if (!c->encodes) {
+	if (c->encodes)
+		encode_bytes(c, key, size, true);
+	else
 		describe_text(c, key, size);
-		if (c->at > c->most)
-			c->most = c->at;
-		return;
-	}
-	node = pd_code_take(c, key);
-	if (node && count_bytes(c, node, key) > size) {
-		snprintf(expected, sizeof(expected), "a string of at most %u bytes", size);
-		pd_code_fail(c, node, key, expected);
-	} else if (node) {
-		put_bytes(c, node);
-	}
-	c->at = start;
-	pd_code_room(c, size);
 }
 
 void pd_code_text(struct pd_coder *c, const char *key, uint32_t from, uint32_t align)
@@ -175,7 +178,7 @@ void pd_code_rest(struct pd_coder *c, const char *key)
 	struct pd_node *node;
 
 	if (!c->encodes) {
-		add_bytes(c, key, c->at <= c->end ? c->end - c->at : 0);
+		add_bytes(c, key, pd_code_left(c));
 		return;
 	}
 	node = pd_code_take(c, key);

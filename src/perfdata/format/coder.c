@@ -155,14 +155,12 @@ uint64_t pd_code_load(struct pd_coder *c, uint32_t width)
 {
 	uint64_t value;
 
-	if (c->failed || c->at > c->end || c->end - c->at < width) {
+	if (c->failed || pd_code_left(c) < width) {
 		c->failed = true;
 		return 0;
 	}
 	value = pb_load_bytes(c->bytes + c->at, width, c->swap);
-	c->at += width;
-	if (c->at > c->most)
-		c->most = c->at;
+	pd_code_move(c, width);
 	return value;
 }
 
@@ -170,10 +168,10 @@ uint8_t *pd_code_room(struct pd_coder *c, uint32_t n)
 {
 	uint8_t *p;
 
-	if (c->failed || n > PD_RECORD_MOST || c->at > PD_RECORD_MOST) {
-		c->failed = true;
+	if (c->at + (uint64_t)n > PD_RECORD_MOST)
+		pd_code_fail_found(c, NULL, NULL, "a statement of more bytes", "at most 64 MB");
+	if (c->failed)
 		return NULL;
-	}
 	if (c->at + (size_t)n > c->out.n)
 		pb_string_fill(&c->out, '\0', c->at + (size_t)n - c->out.n);
 	if (c->out.failed) {
@@ -183,9 +181,7 @@ uint8_t *pd_code_room(struct pd_coder *c, uint32_t n)
 		return NULL;
 	}
 	p = c->out.p ? (uint8_t *)c->out.p + c->at : NULL;
-	c->at += n;
-	if (c->at > c->most)
-		c->most = c->at;
+	pd_code_move(c, n);
 	return p;
 }
 
@@ -226,14 +222,14 @@ static bool fits_width(const struct pd_node *node, uint32_t width)
 	return width >= 8 || node->u >> 8 * width == 0;
 }
 
-/* Returns the integer of a node, which has at most `width` bytes. */
+/* Returns the integer of a node, cut to `width` bytes, which must be enough for it. */
 static uint64_t get_integer(struct pd_coder *c, const struct pd_node *node, const char *key,
 			    uint32_t width)
 {
 	char expected[40];
 
 	if (node->kind == PD_N_INT && fits_width(node, width))
-		return node->u;
+		return width < 8 ? node->u & ((UINT64_C(1) << 8 * width) - 1) : node->u;
 	snprintf(expected, sizeof(expected), "an integer of %u bits", 8 * width);
 	pd_code_fail(c, node, key, expected);
 	return 0;
@@ -320,7 +316,7 @@ void pd_code_pad(struct pd_coder *c, uint32_t n)
 {
 	if (c->encodes)
 		pd_code_room(c, n);
-	else if (c->at <= c->end && c->end - c->at >= n)
+	else if (pd_code_left(c) >= n)
 		c->at += n;
 	else
 		c->failed = true;
@@ -369,8 +365,8 @@ static uint32_t begin_list(struct pd_coder *c, const char *key, uint32_t width, 
 	uint64_t n = 0;
 
 	if (!c->encodes) {
-		n = width ? pd_code_load(c, width) : (c->end - c->at) / each;
-		if (c->failed || n > (c->end - c->at) / each) {
+		n = width ? pd_code_load(c, width) : pd_code_left(c) / each;
+		if (c->failed || n > pd_code_left(c) / each) {
 			c->failed = true;
 			n = 0;
 		}

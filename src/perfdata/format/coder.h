@@ -118,6 +118,12 @@ void pd_code_float(struct pd_coder *c, const char *key);
 
 /* Code `size` bytes, of which the tree must have as many; a text, which ends at its NUL. */
 void pd_code_bytes(struct pd_coder *c, const char *key, uint32_t size);
+
+/*
+ * Returns how many bytes a member of the tree has: a string, or a list of strings; 0 if the
+ * tree lacks it. Fails if they are more than `most`.
+ */
+uint32_t pd_code_size(struct pd_coder *c, const char *key, uint32_t most);
 void pd_code_chars(struct pd_coder *c, const char *key, uint32_t size);
 
 /* Codes a text and its NUL, with zeros up to a multiple of `align` bytes from `from` on. */

@@ -80,7 +80,7 @@ static void code_mmap2_file(struct pd_coder *c, const struct pd_field *field)
 	uint32_t end = c->at + 24;
 	bool has_build_id = c->encodes ? pd_code_find(c, "build_id") != NULL :
 					 pd_mmap2_has_build_id(c->rec);
-	uint64_t size = 0;
+	uint32_t size;
 
 	(void)field;
 	if (!has_build_id) {
@@ -91,20 +91,16 @@ static void code_mmap2_file(struct pd_coder *c, const struct pd_field *field)
 		return;
 	}
 	if (c->encodes) {
-		struct pd_node *node = pd_code_find(c, "build_id");
-
-		size = node->kind == PD_N_BYTES ? node->s.n : 0;
-		if (size > 20)
-			pd_code_fail(c, node, "build_id", "a string of at most 20 bytes");
+		size = pd_code_size(c, "build_id", 20);
 		c->misc |= PD_MISC_MMAP_BUILD_ID;
-		pd_code_store(c, 4, 0);
-		c->out.p[c->at - 4] = (char)size;
+		pd_code_store(c, 1, size);
 	} else {
-		size = c->bytes[c->at];
-		c->at += 4;
+		size = (uint32_t)pd_code_load(c, 1);
 	}
-	pd_code_bytes(c, "build_id", (uint32_t)size);
-	pd_code_pad(c, end - c->at);
+	pd_code_pad(c, 3);
+	pd_code_bytes(c, "build_id", size);
+	if (c->at < end)
+		pd_code_pad(c, end - c->at);
 }
 
 /*
@@ -335,22 +331,18 @@ static const struct pd_field cgroup_fields[] = {
 /* Codes both texts, with their sizes before them. */
 static void code_poke(struct pd_coder *c, const struct pd_field *field)
 {
-	uint32_t at = c->at - 4, sizes[2];
+	uint32_t sizes[2];
 
 	(void)field;
+	c->at -= 4;
 	for (int i = 0; i < 2; i++) {
-		const struct pd_node *node = pd_code_find(c, i ? "new" : "old");
-
-		sizes[i] = c->encodes ?
-				   node && node->kind == PD_N_BYTES ? (uint32_t)node->s.n : 0 :
-				   (uint32_t)pd_code_peek(c, at + 2 * (uint32_t)i, 2);
+		if (c->encodes) {
+			sizes[i] = pd_code_size(c, i ? "new" : "old", UINT16_MAX);
+			pd_code_store(c, 2, sizes[i]);
+		} else {
+			sizes[i] = (uint32_t)pd_code_load(c, 2);
+		}
 	}
-	c->at = at;
-	if (c->encodes && (sizes[0] > UINT16_MAX || sizes[1] > UINT16_MAX))
-		pd_code_fail(c, NULL, "old", "at most 65535 bytes");
-	for (int i = 0; i < 2 && c->encodes; i++)
-		pd_code_store(c, 2, sizes[i]);
-	c->at = at + 4;
 	pd_code_bytes(c, "old", sizes[0]);
 	pd_code_bytes(c, "new", sizes[1]);
 }

@@ -63,17 +63,16 @@ static void compute_build_id(const struct pd_record *rec, uint32_t at, struct pd
 /* Codes a build-id, and its size where misc says that it is there. */
 static void code_build_id(struct pd_coder *c, const struct pd_field *field)
 {
-	const struct pd_node *node = pd_code_find(c, field->name);
 	uint32_t start = c->at, size = 20;
 	bool has_size = c->misc & PD_MISC_BUILD_ID_SIZE;
 
 	if (has_size && c->encodes)
-		size = node && node->kind == PD_N_BYTES ? (uint32_t)node->s.n : 0;
+		size = pd_code_size(c, field->name, 20);
 	else if (has_size)
 		size = (uint32_t)pd_code_peek(c, start + 20, 1);
 	if (size > 20)
-		pd_code_fail(c, node, field->name, "a string of at most 20 bytes");
-	pd_code_bytes(c, field->name, size > 20 ? 20 : size);
+		c->failed = true;
+	pd_code_bytes(c, field->name, size);
 	c->at = start + 20;
 	if (has_size && c->encodes)
 		pd_code_store(c, 1, size);
