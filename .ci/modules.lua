@@ -38,7 +38,7 @@ local modules = {
   { "symbols", "base symbols/elf symbols/jit",
     "asked bundle code dso find internal load memo source symbols" },
   { "symbols/lines", "base symbols/elf symbols", "lines" },
-  { "pack", "base symbols symbols/jit symbols/lines", "pack" },
+  { "pack", "base symbols symbols/jit symbols/lines", "pack text" },
   { "disasm", "base", "disasm" },
   { "machine/maps", "base symbols", "maps" },
   { "machine",
@@ -50,7 +50,8 @@ local modules = {
     "adopt compress description directory merge output rewriter selection thin writer" },
   { "describe", "base perfdata/format perfdata/container write", "build describe" },
   { "scrub",
-    "base perfdata/format perfdata/tracepoint perfdata/container machine machine/maps write",
+    "base perfdata/format perfdata/tracepoint perfdata/container symbols pack machine "
+      .. "machine/maps write",
     "names rules scrub" },
   { "query/chains", "base perfdata/format machine",
     "chains chains_tree stacks strings value" },

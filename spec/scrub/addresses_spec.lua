@@ -82,7 +82,9 @@ describe("an address in a scrubbed recording", function()
       assert.are.equal(0x5000, copy:records("ksymbol"):first().addr - kernel.addr)
       assert.are.equal(0x20, one.branch_stack[1].to - kernel.addr)
       assert.are.equal(0x10, one.branch_stack[1].from - one.map.start)
-      assert.are.equal("relative", summary.scrubbed.kinds[25].action)
+      for _, kind in ipairs(summary.scrubbed.kinds) do
+        if kind.name == "addresses" then assert.are.equal("relative", kind.action) end
+      end
     end)
   end)
 

@@ -238,6 +238,22 @@ static void put_code(struct binary *b)
 	pk_put_part(b->out, PS_PACKED_CODE, &b->part);
 }
 
+static const struct {
+	const char *named, *build_id, *nothing;
+	const char *of[PS_DATA + 1]; /* by kind */
+} proofs = {
+	"the file that was named for the kernel",
+	"its build-id",
+	"nothing (any binary was believed)",
+	{
+		[PS_USER] = "the host, its kernel, and the file's device and inode",
+		[PS_KERNEL] = "the kernel, which ran and lay there",
+		[PS_MODULE] = "the kernel, which ran and lay there",
+		[PS_VDSO] = "the kernel, which ran there",
+		[PS_JIT] = "the host and its kernel",
+	},
+};
+
 /* Returns what proves that the symbols of a binary are its own. */
 static const char *name_proof(const struct ps_dso *dso)
 {
@@ -245,22 +261,19 @@ static const char *name_proof(const struct ps_dso *dso)
 
 	if (dso->id.kind == PS_KERNEL && !dso->id.guest &&
 	    (options->kallsyms || options->vmlinux))
-		return "the file that was named for the kernel";
+		return proofs.named;
 	if (dso->id.build_id.size)
-		return "its build-id";
-	if (options->symfs || options->any_binary)
-		return "nothing (any binary was believed)";
-	switch (dso->id.kind) {
-	case PS_KERNEL:
-	case PS_MODULE:
-		return "the kernel, which ran and lay there";
-	case PS_VDSO:
-		return "the kernel, which ran there";
-	case PS_JIT:
-		return "the host and its kernel";
-	default:
-		return "the host, its kernel, and the file's device and inode";
-	}
+		return proofs.build_id;
+	return options->symfs || options->any_binary ? proofs.nothing : proofs.of[dso->id.kind];
+}
+
+bool pk_is_proof(const char *text)
+{
+	for (unsigned kind = 0; kind <= PS_DATA; kind++)
+		if (proofs.of[kind] && strcmp(text, proofs.of[kind]) == 0)
+			return true;
+	return strcmp(text, proofs.named) == 0 || strcmp(text, proofs.build_id) == 0 ||
+	       strcmp(text, proofs.nothing) == 0;
 }
 
 /* Returns the source of the path that the symbols were read from; NULL: it is not known. */

@@ -101,14 +101,13 @@ static bool put_sources(struct ps_store *store, struct pk_texts *texts, struct p
 	return ok;
 }
 
-/* Adds the parts of all binaries, and of their strings. Returns false without memory. */
-static bool put_parts(struct ps_store *store, struct pb_string *parts,
+/* Adds the parts of all binaries, and of their sources. Returns false without memory. */
+static bool put_parts(struct ps_store *store, struct pk_texts *texts, struct pb_string *parts,
 		      struct pk_summary *summary)
 {
 	size_t n = ps_store_count(store);
 	struct ps_dso **dsos = malloc((n + 1) * sizeof(struct ps_dso *));
-	struct pb_string binary = { 0 }, binaries = { 0 };
-	struct pk_texts texts = { .n = 0 };
+	struct pb_string binary = { 0 };
 	bool ok = dsos;
 
 	for (size_t i = 0; ok && i < n; i++)
@@ -116,16 +115,11 @@ static bool put_parts(struct ps_store *store, struct pb_string *parts,
 	if (ok)
 		qsort(dsos, n, sizeof(struct ps_dso *), compare_binaries);
 	for (size_t i = 0; ok && i < n; i++) {
-		ok = pk_put_binary(dsos[i], &texts, &binary, summary);
-		pk_put_part(&binaries, PS_BUNDLE_DSO, &binary);
+		ok = pk_put_binary(dsos[i], texts, &binary, summary);
+		pk_put_part(parts, PS_BUNDLE_DSO, &binary);
 	}
-	ok = ok && put_sources(store, &texts, &binaries, summary) && !texts.bytes.failed;
-	pk_put_part(parts, PS_BUNDLE_STRINGS, &texts.bytes);
-	pk_append(parts, &binaries);
-	ok = ok && !parts->failed;
-	pk_texts_deinit(&texts);
+	ok = ok && put_sources(store, texts, parts, summary);
 	pb_string_deinit(&binary);
-	pb_string_deinit(&binaries);
 	free(dsos);
 	return ok;
 }
@@ -157,20 +151,36 @@ static bool put_frame(struct pb_string *out, const struct pb_string *parts)
 	return ok;
 }
 
-bool pk_pack(struct ps_store *store, struct pb_string *out, struct pk_summary *summary,
+bool pk_seal(struct pk_texts *texts, const struct pb_string *parts, struct pb_string *out,
 	     const char **reason)
 {
-	struct pb_string parts = { 0 };
+	struct pb_string all = { 0 };
 	bool ok;
 
-	*summary = (struct pk_summary){ 0 };
 	*reason = "no memory";
+	pk_put_part(&all, PS_BUNDLE_STRINGS, &texts->bytes);
+	pk_append(&all, parts);
 	put_header(out);
-	ok = put_parts(store, &parts, summary) && put_frame(out, &parts);
-	pb_string_deinit(&parts);
+	ok = !all.failed && put_frame(out, &all);
+	pb_string_deinit(&all);
 	if (ok && out->n > MOST_SECTION) {
 		*reason = "the names are larger than 64 MB";
 		return false;
 	}
 	return ok && !out->failed;
+}
+
+bool pk_pack(struct ps_store *store, struct pb_string *out, struct pk_summary *summary,
+	     const char **reason)
+{
+	struct pk_texts texts = { .n = 0 };
+	struct pb_string parts = { 0 };
+	bool ok;
+
+	*summary = (struct pk_summary){ 0 };
+	*reason = "no memory";
+	ok = put_parts(store, &texts, &parts, summary) && pk_seal(&texts, &parts, out, reason);
+	pk_texts_deinit(&texts);
+	pb_string_deinit(&parts);
+	return ok;
 }

@@ -1,4 +1,4 @@
-/* Internal to the module: the bytes of a bundle in the making. */
+/* The bytes of a bundle in the making: see symbols/bundle.h. */
 #ifndef PERFLUA_PACK_TEXT_H
 #define PERFLUA_PACK_TEXT_H
 
@@ -28,5 +28,15 @@ void pk_append(struct pb_string *out, const struct pb_string *from);
 
 /* Adds a part with the bytes of `from`, which it empties. Nothing is added of no bytes. */
 void pk_put_part(struct pb_string *out, unsigned number, struct pb_string *from);
+
+/*
+ * Adds the bundle of the strings, which it empties, and these parts to *out. Returns false and
+ * sets *reason, a constant, without memory or if it is too large.
+ */
+bool pk_seal(struct pk_texts *texts, const struct pb_string *parts, struct pb_string *out,
+	     const char **reason);
+
+/* Returns whether `text` is one that packing has for what proved a binary. */
+bool pk_is_proof(const char *text);
 
 #endif

@@ -316,3 +316,12 @@ void pv_move_mapping(struct pv_scrubber *s, const struct pd_record *rec, struct 
 	pv_store64(s->room + START, start, swap);
 	pv_store64(s->room + PGOFF, pgoff, swap);
 }
+
+bool pv_move(struct pv_scrubber *s, int32_t pid, uint64_t *address)
+{
+	const struct pm_addr_context context = { .pid = pid, .time = PM_NO_TIME - 1 };
+
+	*address = pid == PM_KERNEL ? move_kernel(s->places, 0, *address) :
+				      move_address(s, &context, PD_CPUMODE_USER, *address);
+	return *address;
+}

@@ -87,13 +87,17 @@ bool pv_describe(struct pv_scrubber *s, struct pw_description *d, struct pd_erro
 
 		if (is_writers(bit))
 			continue;
-		if (!section || section->at.size > PD_SECTION_MOST) {
-			s->unread[bit] = section != NULL;
+		/* where a bundle's code is to go is known when all records were met */
+		if (bit == PD_FEATURE_BUNDLE && s->places && !s->has_described)
+			size = 0;
+		if (!size || section->at.size > PD_SECTION_MOST) {
+			s->unread[bit] = size != 0;
 			pw_drop_feature(d, bit);
 		} else if (size != s->described[bit] && !describe_feature(s, d, section, err)) {
 			return false;
 		}
 		s->described[bit] = size;
 	}
+	s->has_described = true;
 	return pd_file_feature(s->file, PD_FEATURE_EVENT_DESC) || describe_names(s, d, err);
 }

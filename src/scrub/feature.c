@@ -239,6 +239,12 @@ static void copy_all(struct maker *m)
 	copy_bytes(m, n);
 }
 
+static void copy_bundle(struct maker *m)
+{
+	if (!pv_bundle(m->s, m->c.pos, pb_cursor_left(&m->c), &m->out))
+		pb_cursor_fail(&m->c, "a bundle that cannot be read");
+}
+
 static const struct {
 	enum pv_kind kind;
 	const char *form; /* NULL: the function copies it */
@@ -278,7 +284,7 @@ static const struct {
 	[32] = { PV_HARDWARE, NULL, copy_domains },
 	[PD_FEATURE_E_MACHINE] = { PV_BASICS, "44", NULL },
 	[34] = { PV_HARDWARE, "4", NULL },
-	[PD_FEATURE_BUNDLE] = { PV_PACKED, NULL, copy_all },
+	[PD_FEATURE_BUNDLE] = { PV_BASICS, NULL, copy_bundle },
 };
 
 uint8_t *pv_feature(struct pv_scrubber *s, unsigned bit, const uint8_t *bytes, size_t n,
@@ -303,6 +309,8 @@ uint8_t *pv_feature(struct pv_scrubber *s, unsigned bit, const uint8_t *bytes, s
 		copy_form(&m, features[bit].form);
 	else
 		features[bit].copy(&m);
+	if (bit == PD_FEATURE_BUNDLE && !m.c.failed && !m.out.failed && !m.out.n)
+		return NULL; /* nothing is left of it */
 	if (!m.c.failed && pb_string_end(&m.out)) {
 		*size = m.out.n;
 		return (uint8_t *)m.out.p;

@@ -9,6 +9,7 @@
 #define PV_RECORD_MOST	 (UINT16_MAX - 7u) /* bytes: a multiple of 8 */
 #define PV_BUILD_ID_MOST 20
 #define PV_BUILD_ID_HEAD 36 /* bytes before the name in a table of build-ids */
+#define PV_INODE_SIZE	 24 /* bytes of the device, inode and generation of a mapping */
 
 static inline void pv_store16(uint8_t *p, uint16_t value, bool swap)
 {
@@ -57,6 +58,18 @@ bool pv_finish(struct pv_scrubber *s, struct pd_record *rec, uint32_t size);
 uint8_t *pv_feature(struct pv_scrubber *s, unsigned bit, const uint8_t *bytes, size_t n,
 		    size_t *size);
 
+/*
+ * Scrubs a bundle of names, and adds what is left to `out`, which stays empty if that is
+ * nothing. Returns false if it cannot be read.
+ */
+bool pv_bundle(struct pv_scrubber *s, const uint8_t *bytes, size_t n, struct pb_string *out);
+
+/*
+ * Makes the device, inode and generation of a mapped file, as records have them, a hash of
+ * these: equal ones stay equal.
+ */
+void pv_inode(const struct pv_scrubber *s, uint8_t *id);
+
 /* Returns the name of an event, which ends with a NUL; it is the scrubber's. */
 struct pd_text pv_event_name(struct pv_scrubber *s, const struct pd_event *event);
 
@@ -98,6 +111,12 @@ void pv_move_sample(struct pv_scrubber *s, struct pd_record *rec);
 void pv_move_deferred(struct pv_scrubber *s, struct pd_record *rec);
 void pv_move_symbol(struct pv_scrubber *s, struct pd_record *rec);
 void pv_move_mapping(struct pv_scrubber *s, const struct pd_record *rec, struct pd_text name);
+
+/*
+ * Moves an address of a process, or of the kernel and its modules (pid PM_KERNEL), at the end
+ * of the recording. Returns false if nothing was mapped there.
+ */
+bool pv_move(struct pv_scrubber *s, int32_t pid, uint64_t *address);
 
 /* How the raw data of a tracepoint is scrubbed: see raw.c. */
 struct pv_plan;

@@ -161,7 +161,7 @@ static void add_binary(const struct pv_names *names, struct made *made, struct p
 static void make_name(const struct pv_names *names, struct made *made, enum pv_kind kind,
 		      enum pv_action action, struct pd_text text)
 {
-	bool is_path = kind == PV_PATH || kind == PV_CGROUP;
+	bool is_path = kind == PV_PATH || kind == PV_CGROUP || kind == PV_SOURCE;
 
 	if (action == PV_DROP && !(kind == PV_BINARY && pv_is_common_mapping(text)))
 		add_text(made, PV_SHOWN_DROP, strlen(PV_SHOWN_DROP));

@@ -6,12 +6,11 @@
 #include "perfdata/format/fields.h"
 #include "perfdata/format/views.h"
 
-#define HEADER	      8
-#define MISC_AT	      4
-#define ROOM	      ((size_t)UINT16_MAX + 1)
-#define ATTR_KNOWN    144 /* PERF_ATTR_SIZE_VER9 */
-#define MMAP2_ID      40  /* device and inode, or a build-id */
-#define MMAP2_ID_SIZE 24
+#define HEADER	   8
+#define MISC_AT	   4
+#define ROOM	   ((size_t)UINT16_MAX + 1)
+#define ATTR_KNOWN 144 /* PERF_ATTR_SIZE_VER9 */
+#define MMAP2_ID   40  /* device and inode, or a build-id */
 
 struct pv_scrubber *pv_scrubber_create(struct pd_file *file, struct pm_system *system,
 				       const struct pv_rules *rules, const void *key, size_t n)
@@ -150,25 +149,38 @@ static bool scrub_text(struct pv_scrubber *s, struct pd_record *rec, enum pv_kin
 	return put_text(s, rec, at, pv_meet_name(s, kind, text));
 }
 
+void pv_inode(const struct pv_scrubber *s, uint8_t *id)
+{
+	enum {
+		INODE = 8
+	};
+	uint64_t inode = 0;
+
+	for (size_t i = 0; !inode && i < PV_INODE_SIZE; i++)
+		inode = id[i];
+	if (inode)
+		inode = pv_hash_number(&s->names, id, PV_INODE_SIZE);
+	memset(id, 0, PV_INODE_SIZE);
+	if (s->rules.of[PV_BINARY] != PV_DROP)
+		pv_store64(id + INODE, inode, s->file->swap);
+}
+
 /* Replaces the inode, or drops the build-id, of the MMAP2 record in s->room. */
 static void scrub_identity(struct pv_scrubber *s, const struct pd_record *rec)
 {
-	bool swap = rec->layout->swap, has_build_id = pd_mmap2_has_build_id(rec);
+	bool has_build_id = pd_mmap2_has_build_id(rec);
 	bool is_marked = rec->misc & PD_MISC_MMAP_BUILD_ID; /* as one that may be damaged */
 	uint8_t *id = s->room + MMAP2_ID;
-	uint64_t inode = 0;
 
 	if (has_build_id ? pv_build_id(s, id + 4, id[0]) :
 			   s->rules.of[PV_BINARY] == PV_KEEP && !is_marked)
 		return;
-	for (size_t i = 0; !has_build_id && !inode && i < MMAP2_ID_SIZE; i++)
-		inode = id[i];
-	if (inode) /* equal ones stay equal */
-		inode = pv_hash_number(&s->names, id, MMAP2_ID_SIZE);
-	memset(id, 0, MMAP2_ID_SIZE);
-	if (s->rules.of[PV_BINARY] != PV_DROP)
-		pv_store64(id + 8, inode, swap);
-	pv_store16(s->room + MISC_AT, rec->misc & (uint16_t)~PD_MISC_MMAP_BUILD_ID, swap);
+	if (has_build_id)
+		memset(id, 0, PV_INODE_SIZE);
+	else
+		pv_inode(s, id);
+	pv_store16(s->room + MISC_AT, rec->misc & (uint16_t)~PD_MISC_MMAP_BUILD_ID,
+		   rec->layout->swap);
 }
 
 static bool scrub_mapping(struct pv_scrubber *s, struct pd_record *rec)
@@ -181,7 +193,7 @@ static bool scrub_mapping(struct pv_scrubber *s, struct pd_record *rec)
 		return false;
 	}
 	memcpy(s->room, rec->bytes, at);
-	if (rec->type == PD_RECORD_MMAP2 && at >= MMAP2_ID + MMAP2_ID_SIZE)
+	if (rec->type == PD_RECORD_MMAP2 && at >= MMAP2_ID + PV_INODE_SIZE)
 		scrub_identity(s, rec);
 	if (s->places)
 		pv_move_mapping(s, rec, text);

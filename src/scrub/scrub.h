@@ -46,7 +46,8 @@ struct pv_scrubber {
 	/* [n_plans], by event: how its raw data is scrubbed */
 	struct pv_plan **plans;
 	size_t n_plans;
-	bool has_formats; /* the scrubbed recording has those of tracepoints */
+	bool has_formats;   /* the scrubbed recording has those of tracepoints */
+	bool has_described; /* pv_describe() was called */
 	unsigned filename, comm, path, name; /* numbers of field names */
 };
 

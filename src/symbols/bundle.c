@@ -339,6 +339,11 @@ const struct ps_packed *ps_bundle_find(const struct ps_bundle *bundle,
 	return found;
 }
 
+const struct ps_packed *ps_bundle_at(const struct ps_bundle *bundle, size_t i)
+{
+	return i < bundle->n ? &bundle->packed[i] : NULL;
+}
+
 bool ps_bundle_has_source(const struct ps_bundle *bundle)
 {
 	for (size_t i = 0; i < bundle->n; i++)
@@ -347,13 +352,19 @@ bool ps_bundle_has_source(const struct ps_bundle *bundle)
 	return bundle->n_sources;
 }
 
+bool ps_bundle_source_at(const struct ps_bundle *bundle, size_t i, struct pb_cursor *c)
+{
+	if (i >= bundle->n_sources)
+		return false;
+	pb_cursor_init(c, bundle->sources[i].bytes, bundle->sources[i].n, false);
+	return true;
+}
+
 bool ps_bundle_source(const struct ps_bundle *bundle, const char *path, struct pb_cursor *c)
 {
-	for (size_t i = 0; i < bundle->n_sources; i++) {
-		const char *name;
+	for (size_t i = 0; ps_bundle_source_at(bundle, i, c); i++) {
+		const char *name = ps_take_string(c, bundle);
 
-		pb_cursor_init(c, bundle->sources[i].bytes, bundle->sources[i].n, false);
-		name = ps_take_string(c, bundle);
 		if (name && strcmp(name, path) == 0)
 			return true;
 	}

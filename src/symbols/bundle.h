@@ -70,8 +70,17 @@ void ps_bundle_destroy(struct ps_bundle *bundle);
 const struct ps_packed *ps_bundle_find(const struct ps_bundle *bundle,
 				       const struct ps_dso_id *id);
 
+/* Returns the binary with number `i`, from 0 on; NULL: there are no more. */
+const struct ps_packed *ps_bundle_at(const struct ps_bundle *bundle, size_t i);
+
 /* Returns whether a bundle has code or source text. */
 bool ps_bundle_has_source(const struct ps_bundle *bundle);
+
+/*
+ * Begins to read the source file with number `i`: its path, and what ps_bundle_source() says.
+ * Returns false if there are no more.
+ */
+bool ps_bundle_source_at(const struct ps_bundle *bundle, size_t i, struct pb_cursor *c);
 
 /*
  * Finds the lines of a source file, and begins to read them: when the file was last written, in

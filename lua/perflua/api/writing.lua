@@ -45,7 +45,7 @@ return {
 
   ScrubOptions = {
     name = "ScrubOptions", kind = "options",
-    doc = "The option `scrub` of `query:write(target, options)`. `perflua scrub --rules` lists "
+    doc = "The option `scrub` of `query:write(target, options)`. `perflua scrub --help` lists "
       .. "the kinds of data. What no rule knows is dropped.",
     fields = {
       { "preset", "string?", "The rules to begin with: \"anonymous\" or \"share\".",

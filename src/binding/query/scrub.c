@@ -145,6 +145,8 @@ static void push_unread(lua_State *L, const struct pv_scrubber *s)
 			continue;
 		if (feature)
 			lua_pushstring(L, feature->name);
+		else if (bit == PD_FEATURE_BUNDLE)
+			lua_pushliteral(L, "names that were packed");
 		else
 			lua_pushfstring(L, "feature %d", (int)bit);
 		lua_rawseti(L, -2, ++n);
