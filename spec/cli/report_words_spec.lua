@@ -25,7 +25,7 @@ local taken = {
   symfs = "spec/fixtures/words",
   ["dump-raw-trace"] = true, ["full-source-path"] = true, mmaps = true, tasks = true,
   parent = "run", ["exclude-other"] = true, ["ignore-callees"] = "run",
-  threads = false, ["switch-on"] = false, ["switch-off"] = false,
+  threads = false, ["stitch-lbr"] = false, ["switch-on"] = false, ["switch-off"] = false,
   ["show-on-off-events"] = false,
   latency = false, parallelism = false, ["total-cycles"] = false, ["raw-trace"] = true,
   ["hide-unresolved"] = true, ["symbol-filter"] = "main", ns = true, verbose = false,
@@ -37,7 +37,7 @@ local refused = {
   "gtk", "ignore-vmlinux", "itrace", "modules", "objdump",
   "percent-type", "prefix", "prefix-strip", "pretty", "samples",
   "show-ref-call-graph", "source",
-  "stitch-lbr", "tui",
+  "tui",
 }
 
 -- Keys of perf 6.1 to 7.3.

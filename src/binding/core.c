@@ -220,7 +220,7 @@ int luaopen_perflua_core(lua_State *L)
 		{ "query_call", pl_query_call },
 		{ "script_fields", pl_script_fields },
 		{ "perf_version", pl_perf_version },
-		{ "set_patterns", pl_set_patterns },
+		{ "set_chain_options", pl_set_chain_options },
 		{ "perf_differences", pl_perf_differences },
 		{ "syscall", pl_syscall },
 		{ "errno", pl_errno },

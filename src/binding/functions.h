@@ -133,7 +133,7 @@ int pl_feature_names(lua_State *L);
 int pl_event_members(lua_State *L);
 int pl_record_methods(lua_State *L); /* core.record_methods() -> array of names */
 int pl_perf_version(lua_State *L);
-int pl_set_patterns(lua_State *L);
+int pl_set_chain_options(lua_State *L);
 int pl_perf_differences(lua_State *L);
 int pl_processors(lua_State *L); /* core.processors() -> integer: how many perflua may use */
 

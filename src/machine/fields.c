@@ -108,7 +108,7 @@ static void get_symbol_size(struct pm_resolver *r, const struct pd_record *rec,
 static void get_parent(struct pm_resolver *r, const struct pd_record *rec,
 		       const struct pd_asked *asked, struct pd_value *out)
 {
-	const struct ps_patterns *patterns = r->system->binaries.options.patterns;
+	const struct ps_chain_options *patterns = r->system->binaries.options.chains;
 	struct pm_addr_context context;
 	size_t n;
 	const struct pd_frame *frames = pm_frames_of(r, rec, &n);

@@ -41,7 +41,7 @@ const struct pm_comm_memo *pm_comm_at(struct pm_resolver *resolver, const struct
 
 /*
  * Return whether there are functions that call chains of reports begin with, and whether
- * `symbol`, which may be NULL, is one: see struct ps_patterns.
+ * `symbol`, which may be NULL, is one: see struct ps_chain_options.
  */
 bool pm_has_roots(const struct pm_resolver *resolver);
 bool pm_is_root(struct pm_resolver *resolver, const struct ps_symbol *symbol);

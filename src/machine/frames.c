@@ -28,10 +28,9 @@ static bool samples_user_stack(const struct pd_shape *shape)
 	       shape->sample_type & PD_SAMPLE_STACK_USER;
 }
 
-/* Returns true if samples of `shape` have their branches recorded as a call stack. */
-static bool has_lbr_stack(const struct pd_shape *shape)
+bool pm_has_lbr_stack(const struct pd_record *rec)
 {
-	return shape->branch_sample_type & BRANCH_CALL_STACK;
+	return rec->layout->shape->branch_sample_type & BRANCH_CALL_STACK;
 }
 
 /*
@@ -58,18 +57,20 @@ static bool read_kernel_part(const struct pd_view *chain, struct pd_frame *frame
 }
 
 /*
- * Reads the frames of a sample whose branches are a call stack, at most n, and stores their
+ * Reads the frames of a sample whose branches are a call stack to r->frames, and stores their
  * number in *got: the kernel's frames of its call chain, then the target of the latest call and
  * the source of each. Returns false if the chain has no user part, which they would replace, or
- * there are no branches. See resolve_lbr_callchain_sample, tools/perf/util/machine.c. Samples
- * are not stitched, as by default in perf.
+ * there are no branches. See resolve_lbr_callchain_sample, tools/perf/util/machine.c.
  */
-static bool read_lbr_frames(const struct pd_view *chain, struct pd_frame *frames, size_t n,
-			    size_t *got)
+static bool read_lbr_frames(struct pm_resolver *r, const struct pd_view *chain, size_t *got)
 {
+	const struct ps_chain_options *options = r->system->binaries.options.chains;
 	const struct pd_record *rec = chain->rec;
+	struct pd_frame *frames = r->frames;
 	struct pd_branches branches;
+	const uint64_t *callers;
 	uint32_t at, size;
+	size_t n = PM_MAX_FRAMES, n_callers = 0;
 
 	*got = 0;
 	if (!pd_part_find(rec, PD_PART_BRANCH_STACK, &at, &size) ||
@@ -81,6 +82,11 @@ static bool read_lbr_frames(const struct pd_view *chain, struct pd_frame *frames
 		frames[(*got)++] = (struct pd_frame){ pd_rec64(rec, at + 8), PD_CPUMODE_USER };
 	for (uint32_t i = 0; i < branches.count && *got < n; i++, at += 24)
 		frames[(*got)++] = (struct pd_frame){ pd_rec64(rec, at), PD_CPUMODE_USER };
+	if (options && options->lbr_depth)
+		n_callers = pm_stitch(&r->stitches, r->system, rec, options->lbr_depth,
+				      &callers);
+	for (size_t i = 0; i < n_callers && *got < n; i++)
+		frames[(*got)++] = (struct pd_frame){ callers[i], PD_CPUMODE_USER };
 	return true;
 }
 
@@ -93,7 +99,7 @@ bool pm_frames_may_differ(const struct pd_record *rec)
 	if (rec->type != PD_RECORD_SAMPLE || !(shape->sample_type & PD_SAMPLE_CALLCHAIN))
 		return false;
 	return pm_unwinder_knows_leaf(shape) ||
-	       (samples_user_stack(shape) && pm_unwinder_knows(rec)) || has_lbr_stack(shape) ||
+	       (samples_user_stack(shape) && pm_unwinder_knows(rec)) || pm_has_lbr_stack(rec) ||
 	       (shape->defer && open_callchain(rec, &chain) &&
 		pd_frames_cookie(&chain, &cookie));
 }
@@ -207,8 +213,7 @@ const struct pd_frame *pm_frames_of(struct pm_resolver *r, const struct pd_recor
 	r->latest.position.is_set = false;
 	if (!open_callchain(rec, &chain))
 		return r->frames;
-	if (!has_lbr_stack(rec->layout->shape) ||
-	    !read_lbr_frames(&chain, r->frames, PM_MAX_FRAMES, &got)) {
+	if (!pm_has_lbr_stack(rec) || !read_lbr_frames(r, &chain, &got)) {
 		got = 0;
 		append_recorded(r, &chain, &got);
 	}

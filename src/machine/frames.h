@@ -21,6 +21,9 @@
  */
 bool pm_frames_may_differ(const struct pd_record *rec);
 
+/* Returns true if a sample's branches were recorded as a call stack, which is its chain. */
+bool pm_has_lbr_stack(const struct pd_record *rec);
+
 /*
  * Returns the frames of a sample, from the callee on, and sets *n to their number: at most
  * PM_MAX_FRAMES, 0 if it has no call chain. They are the resolver's until the next sample.

@@ -1,4 +1,4 @@
-/* Functions that patterns match: struct ps_patterns. */
+/* Functions that patterns match: struct ps_chain_options. */
 #include "fields.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "resolver.h"
 
 /* Returns what the patterns of a store say of a function. */
-static struct pm_match_memo match_patterns(const struct ps_patterns *patterns,
+static struct pm_match_memo match_patterns(const struct ps_chain_options *patterns,
 					   const struct ps_symbol *symbol)
 {
 	struct pm_match_memo match = { .symbol = symbol };
@@ -30,14 +30,13 @@ static const struct pm_match_memo *find_match(struct pm_resolver *r,
 		&r->matches[pb_scatter((uintptr_t)symbol) >> 40 & (PM_MATCH_MEMOS - 1)];
 
 	if (memo->symbol != symbol)
-		*memo = match_patterns(r->system->binaries.options.patterns, symbol);
+		*memo = match_patterns(r->system->binaries.options.chains, symbol);
 	return memo;
 }
 
 bool pm_has_roots(const struct pm_resolver *r)
 {
-	return r->system->binaries.options.patterns &&
-	       r->system->binaries.options.patterns->root;
+	return r->system->binaries.options.chains && r->system->binaries.options.chains->root;
 }
 
 bool pm_is_root(struct pm_resolver *r, const struct ps_symbol *symbol)

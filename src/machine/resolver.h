@@ -5,6 +5,7 @@
 #include "base/string_builder.h"
 #include "frames.h"
 #include "fields.h"
+#include "stitch.h"
 #include "unwind.h"
 
 /* entries in the memo of symbols: a power of two */
@@ -85,6 +86,7 @@ struct pm_resolver {
 		const struct pd_record *rec; /* being printed */
 	} messages;
 	struct pm_instructions *instructions; /* NULL: not needed yet */
+	struct pm_stitches stitches;
 	struct pm_comm_memo comms[PM_COMM_MEMOS];
 	struct pm_symbol_memo symbols[PM_SYMBOL_MEMOS];
 	struct pm_match_memo matches[PM_MATCH_MEMOS];

@@ -14,11 +14,17 @@ struct ps_dso;
 struct ps_dso_id;
 struct ps_store;
 
-/* Extended regular expressions of functions' names; NULL: not given. */
-struct ps_patterns {
+/* Options of call chains: which functions a report looks for, and where chains come from. */
+struct ps_chain_options {
+	/* extended regular expressions of functions' names; NULL: not given */
 	const regex_t *parent; /* of perf report --parent */
 	const regex_t *root;   /* of perf report --ignore-callees */
 	bool from_caller;      /* the parent is the match nearest to the first caller */
+	/*
+	 * Branches that the processor keeps of a call stack, of perf report --stitch-lbr; 0:
+	 * call stacks are as they were recorded
+	 */
+	uint32_t lbr_depth;
 };
 
 /* Options of a store. Strings, which are copied, and `interrupt` may be NULL: not given. */
@@ -38,8 +44,8 @@ struct ps_options {
 	bool collects;		 /* note what is wanted from binaries: asked.h */
 	/* ends loading; the store is one of its users */
 	struct ps_interrupt *interrupt;
-	const struct ps_patterns *patterns; /* borrowed; NULL: none */
-	struct pb_timing *timing;	    /* measures loading; NULL: nothing is measured */
+	const struct ps_chain_options *chains; /* borrowed; NULL: none */
+	struct pb_timing *timing;	       /* measures loading; NULL: nothing is measured */
 };
 
 /* Creates a store without binaries. Returns NULL without memory. */

@@ -192,9 +192,9 @@ local function parse_numbers(args, settings)
   end
 end
 
--- Returns the patterns of functions, for core.set_patterns(); nil: none.
-local function parse_patterns(args, settings)
-  if not args.parent and not args["ignore-callees"] then return nil end
+-- Returns the options of call chains, for core.set_chain_options(); nil: nothing.
+local function parse_chains(args, settings)
+  if not (args.parent or args["ignore-callees"] or args["stitch-lbr"]) then return nil end
   local order = settings.query.graph and settings.query.graph.order
   return { parent = args.parent, root = args["ignore-callees"], from_caller = order == "caller"
     or not order and settings.query.children ~= false }
@@ -236,7 +236,8 @@ function asked.settings(args, events, where)
   end
   settings.query.graph, message = parse_graph(args)
   if message then return nil, message end
-  settings.patterns = parse_patterns(args, settings)
+  settings.query.is_stitched = args["stitch-lbr"]
+  settings.chains = parse_chains(args, settings)
   settings.query.padded = not (args.csv or args.json)
   message = parse_hierarchy(args, settings)
   if message then return nil, message end

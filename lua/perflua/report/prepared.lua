@@ -39,7 +39,9 @@ end
 ---@param options table of prepared.of()
 ---@return perflua.Query # of the samples, or of their branches
 function prepared.query_of(file, options)
-  local query = file:samples { event = options.event, order = file.size and "file" or nil }
+  -- stacks are stitched in the order of time
+  local query = file:samples { event = options.event,
+    order = file.size and not options.is_stitched and "file" or nil }
   -- Fields that nobody asked for may be absent; without samples, all fields may.
   local may_lack = options.any or not has_samples(query, options.health)
   spec_of(query).scope.any = may_lack
@@ -139,7 +141,8 @@ end
 --- report/graph.lua, the calls that are shown of each row, but of branches; is_named: samples
 --- without a function are none; extra: measures of report/columns.lua; group: of
 --- report/groups.lua;
---- has_roots: functions were set that call chains begin with (core.set_patterns);
+--- is_stitched: call stacks are completed by earlier ones (core.set_chain_options);
+--- has_roots: functions were set that call chains begin with (core.set_chain_options);
 --- without_inlined: chains have no inlined functions;
 --- switched: of report/switched.lua, events between which samples count;
 --- parallelism: numbers of threads, of which one runs when a sample that counts was taken;

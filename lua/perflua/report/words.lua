@@ -27,7 +27,7 @@ words.refused = {
   addr2line = "perflua reads lines without a program",
   tui = SCREEN, gtk = SCREEN, samples = SCREEN, pretty = "--threads prints counters in columns",
   ["show-ref-call-graph"] = "--call-graph draws the call chains that an event has",
-  ["branch-history"] = BRANCHES, ["stitch-lbr"] = BRANCHES,
+  ["branch-history"] = BRANCHES,
   ["disable-order"] = "perflua dump prints records in the order of the file",
   ["demangle-kernel"] = "--no-demangle shows names as they are in binaries",
   ["ignore-vmlinux"] = "--kallsyms FILE names functions of the kernel",

@@ -10,6 +10,7 @@ local graph = require "perflua.report.graph"
 local groups = require "perflua.report.groups"
 local dump = require "perflua.tools.dump"
 local header = require "perflua.tools.header"
+local lbr = require "perflua.report.lbr"
 local output = require "perflua.table.output"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
@@ -83,6 +84,8 @@ local tool = {
     ["exclude-other"] = "only samples with such a function",
     ["ignore-callees"] = { "REGEX", "let call chains begin with functions that match, without "
       .. "what these called" },
+    ["stitch-lbr"] = "complete call stacks of perf record --call-graph lbr that outgrew the "
+      .. "processor's buffer, by the sample before",
     ["no-inline"] = "leave inlined functions out of call chains",
     ["full-source-path"] = "show source lines with the path of their file",
     ["hide-unresolved"] = "leave out samples without a function, also of shares",
@@ -168,10 +171,18 @@ local function describe_cut(result, args)
     .. "--percent-limit 0 shows {it|them}"):format(asked.CUT))
 end
 
--- Sets the patterns of functions. Returns what is wrong with them.
-local function set_patterns(file, settings)
-  if not settings.patterns then return nil end
-  local ok, message = pcall(core.set_patterns, file, settings.patterns)
+-- Sets the options of call chains. Returns what is wrong with them.
+local function set_chains(file, settings)
+  local chains = settings.chains
+  if not chains then return nil end
+  if settings.query.is_stitched then
+    if not lbr.has_call_stacks(file) then
+      return "report: --stitch-lbr: no event has call stacks of branches; perf record "
+        .. "--call-graph lbr records them"
+    end
+    chains.lbr_depth = lbr.depth(file)
+  end
+  local ok, message = pcall(core.set_chain_options, file, chains)
   return not ok and "report: " .. strip_position(message) or nil
 end
 
@@ -179,7 +190,7 @@ function tool.explain(file, args, settings)
   local query = settings.query
   asked.follow(args, settings, file)
   query.is_explained = true
-  local wrong = set_patterns(file, settings)
+  local wrong = set_chains(file, settings)
   if wrong then return nil, wrong, USAGE end
   local ok, prepared = pcall(report.prepare, file, query)
   if not ok then return nil, strip_position(prepared), USAGE end
@@ -241,7 +252,7 @@ function tool.run(file, args, out, settings)
       .. "with: perf record -s"
   end
   if args["total-cycles"] then return write_blocks(file, args, out, settings) end
-  local wrong = set_patterns(file, settings)
+  local wrong = set_chains(file, settings)
   if wrong then return USAGE, wrong end
   -- what no recording has is refused before this one is read
   query.any = true

@@ -223,6 +223,18 @@ static uint32_t resolve_address(struct pq_chains *c, struct pq_looked *looked)
 }
 
 /*
+ * Returns true if the first frame of a call chain stands for ip. A call stack of branches
+ * begins where the latest call went to, in the function that ip is in.
+ */
+static bool is_own_frame(const struct pq_looked *looked, const struct pd_record *rec,
+			 const struct pd_frame *frame)
+{
+	return frame->mode == looked->own.mode &&
+	       (frame->ip == looked->own.ip ||
+		(frame->mode == PD_CPUMODE_USER && pm_has_lbr_stack(rec)));
+}
+
+/*
  * Returns the number of the chain of a record's frames with the functions inlined there, and
  * the frame of ip at the end.
  */
@@ -237,7 +249,10 @@ static uint32_t resolve_inlined(struct pq_chains *c, struct pq_looked *looked,
 
 	walk_init(&walk, raw, rec);
 	while (n < PM_MAX_FRAMES && walk_next(&walk, &frame)) {
-		if (looked->kind == PQ_CHAIN_INLINED || !raw->recorded)
+		if (walk.n == 1 && is_own_frame(looked, rec, &frame))
+			frame = looked->own;
+		if ((looked->kind == PQ_CHAIN_INLINED || !raw->recorded) &&
+		    !pm_has_lbr_stack(rec))
 			n += pq_add_inlined(c, looked, &frame, numbers + n,
 					    PM_MAX_FRAMES - 1 - n);
 		numbers[n++] = pq_frame_at(c, looked, &frame);
@@ -269,8 +284,7 @@ static uint32_t resolve_chain(struct pq_chains *c, struct pq_looked *looked,
 	if (begins_with_ip(looked->kind))
 		numbers[n++] = pq_frame_at(c, looked, &looked->own);
 	while (walk_next(&walk, &frame)) {
-		if (n == 1 && walk.n == 1 && frame.ip == looked->own.ip &&
-		    frame.mode == looked->own.mode)
+		if (n == 1 && walk.n == 1 && is_own_frame(looked, rec, &frame))
 			continue;
 		numbers[n++] = pq_frame_at(c, looked, &frame);
 	}
