@@ -36,7 +36,7 @@ local modules = {
     "build_id demangle elf elf_parts elf_placing file interrupt table text" },
   { "symbols/jit", "base symbols/elf", "jitdump perfmap" },
   { "symbols", "base symbols/elf symbols/jit",
-    "asked bundle code dso find internal load memo source symbols" },
+    "asked bundle code dso find identify internal load memo source symbols" },
   { "symbols/lines", "base symbols/elf symbols", "lines" },
   { "pack", "base symbols symbols/jit symbols/lines", "pack text" },
   { "disasm", "base", "disasm" },
@@ -47,12 +47,16 @@ local modules = {
     "machine" },
   { "write",
     "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream machine",
-    "adopt compress description directory merge output rewriter selection thin writer" },
+    "adopt compress description directory edit merge output rewriter selection thin writer" },
   { "describe", "base perfdata/format perfdata/container write", "build describe" },
   { "scrub",
     "base perfdata/format perfdata/tracepoint perfdata/container symbols pack machine "
       .. "machine/maps write",
     "names rules scrub" },
+  { "inject",
+    "base perfdata/format perfdata/container perfdata/stream symbols machine machine/maps "
+      .. "write",
+    "inject" },
   { "query/chains", "base perfdata/format machine",
     "chains chains_tree stacks strings value" },
   { "query/fields", "base perfdata/format perfdata/tracepoint machine query/chains",
@@ -83,7 +87,7 @@ local modules = {
     "frame functions handle pass_progress record stack system timing value writer" },
   { "binding/query",
     "base perfdata/format symbols symbols/lines query result compare script sqlite export "
-      .. "disasm annotate describe write scrub binding", "" },
+      .. "disasm annotate describe write scrub inject binding", "" },
   { "host", "base", "" },
 }
 local knows_lua = words "binding binding/query host"

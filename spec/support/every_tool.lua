@@ -15,7 +15,8 @@ local tools = require "perflua.tools"
 local lines = {
   "alloc", "cgroups", "cgroups --nested", "convert -o COPY --force",
     "convert --pipe --compress -o COPY --force", "cut --where period>1 --sort -o COPY --force",
-    "repair -o COPY --force", "diff FILE FILE",
+    "repair -o COPY --force", "inject --buildid-all -B -o COPY --force",
+    "inject -b --pipe -o COPY --force", "diff FILE FILE",
     "diff --csv --per share FILE FILE FILE -- FILE",
   "doctor", "doctor --json", "dump", "dump --json", "dump --lua",
   "export --to chrome", "export --to csv", "export --to jsonl",

@@ -266,33 +266,57 @@ static uint32_t find_space_machine(struct pm_system *sys, const struct pd_record
 	return guest;
 }
 
-static bool add_mapping(struct pm_system *sys, const struct pd_record *rec)
+/*
+ * Finds where a record maps something: the machine whose space it is, PM_NO_MACHINE without
+ * memory. Returns false if it maps nothing that has a name.
+ */
+static bool find_place(struct pm_system *sys, const struct pd_record *rec,
+		       struct pm_mapped *mapped, uint32_t *machine)
 {
-	struct pm_mapped mapped = {
+	int64_t pid = 0;
+
+	*mapped = (struct pm_mapped){
 		.machine = pm_machine_of(sys, rec),
 		.mode = rec->misc & PD_MISC_CPUMODE,
 	};
+	if (pd_record_sideband(rec) == PD_SB_KERNEL_CODE)
+		mapped->mode = PD_CPUMODE_KERNEL;
+	else if (!pm_integer(rec, sys->ids.pid, &pid))
+		return false;
+	mapped->pid = (int32_t)pid;
+	/* what processes without a pid of their own have mapped is a heap that names nothing */
+	if (!pm_is_kernel(mapped->mode) && pid <= 0)
+		return false;
+	*machine = find_space_machine(sys, rec, &mapped->pid);
+	return true;
+}
+
+static bool add_mapping(struct pm_system *sys, const struct pd_record *rec)
+{
+	struct pm_mapped mapped;
 	uint32_t machine;
 	struct pm_map map;
-	int64_t pid = 0;
-	bool synthesized, kernel, removed;
+	bool synthesized, removed;
 
-	if (pd_record_sideband(rec) == PD_SB_KERNEL_CODE)
-		mapped.mode = PD_CPUMODE_KERNEL;
-	else if (!pm_integer(rec, sys->ids.pid, &pid))
+	if (!find_place(sys, rec, &mapped, &machine))
 		return true;
-	mapped.pid = (int32_t)pid;
-	kernel = pm_is_kernel(mapped.mode);
-	/* what processes without a pid of their own have mapped is a heap that names nothing */
-	if (!kernel && pid <= 0)
-		return true;
-	machine = find_space_machine(sys, rec, &mapped.pid);
 	if (machine == PM_NO_MACHINE ||
 	    !pm_binaries_map(&sys->binaries, rec, &mapped, &map, &removed))
 		return false;
 	map.time = find_valid_time(sys, rec, &synthesized);
 	return (!map.dso && !removed) ||
-	       pm_spaces_add(sys->spaces, machine, kernel ? PM_KERNEL : mapped.pid, &map);
+	       pm_spaces_add(sys->spaces, machine,
+			     pm_is_kernel(mapped.mode) ? PM_KERNEL : mapped.pid, &map);
+}
+
+bool pm_system_mapped(struct pm_system *sys, const struct pd_record *rec, struct pm_map *map)
+{
+	struct pm_mapped mapped;
+	uint32_t machine;
+	bool removed;
+
+	return find_place(sys, rec, &mapped, &machine) && machine != PM_NO_MACHINE &&
+	       pm_binaries_map(&sys->binaries, rec, &mapped, map, &removed) && map->dso;
 }
 
 /*

@@ -79,6 +79,13 @@ bool pm_system_read(struct pm_system *system, const struct pm_sideband *found, u
 bool pm_system_add(struct pm_system *system, const struct pd_record *rec);
 
 /*
+ * Sets *map to what a record of a mapping that was added maps, except for its time. Returns
+ * false if that has no binary, or without memory.
+ */
+bool pm_system_mapped(struct pm_system *system, const struct pd_record *rec,
+		      struct pm_map *map);
+
+/*
  * Builds now what lookups would build on first use. Until the next pm_system_add() any number
  * of workers may then ask, each with its own resolver. Binaries are still opened on first use;
  * they and their line tables have locks of their own. Returns false without memory.

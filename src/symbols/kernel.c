@@ -1,7 +1,6 @@
 /* Loads symbols of the kernel: see dso__load_kernel_sym, tools/perf/util/symbol.c. */
 #define _GNU_SOURCE
 #include <dirent.h>
-#include <elf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "symbols/elf/file.h"
 #include "load_internal.h"
 #include "kallsyms.h"
+#include "notes.h"
 #include "pick.h"
 #include "symbols/elf/text.h"
 
@@ -76,39 +76,6 @@ static bool load_vmlinux(struct ps_dso *dso, ps_find_fn *find)
 }
 
 /*
- * Reads the build-id of the running kernel from its notes, as in ELF files the one of type 3 of
- * "GNU".
- */
-static bool read_running_build_id(struct ps_build_id *id)
-{
-	const char *reason;
-	size_t size, at = 0;
-	char *notes = ps_text_read("/sys/kernel/notes", &size, &reason);
-	bool found = false;
-	Elf64_Nhdr note;
-
-	while (notes && !found && size - at >= sizeof(note)) {
-		size_t name, desc;
-
-		memcpy(&note, notes + at, sizeof(note));
-		at += sizeof(note);
-		name = ((size_t)note.n_namesz + 3) & ~(size_t)3;
-		desc = ((size_t)note.n_descsz + 3) & ~(size_t)3;
-		if (size - at < name || size - at - name < note.n_descsz)
-			break;
-		found = note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-			memcmp(notes + at, "GNU", 4) == 0 && note.n_descsz <= PS_MAX_BUILD_ID;
-		if (found) {
-			id->size = (uint8_t)note.n_descsz;
-			memcpy(id->bytes, notes + at + name, note.n_descsz);
-		}
-		at = size - at - name < desc ? size : at + name + desc;
-	}
-	free(notes);
-	return found;
-}
-
-/*
  * Loads the running kernel's symbols for a recording without build-ids, such as a piped or a
  * compressed one. They are used if machine and release have the recorded names, and the code
  * begins and ends where the recorded one did, which differs between builds, and between boots
@@ -153,7 +120,7 @@ static bool load_running(struct ps_dso *dso)
 
 	if (dso->id.guest || dso->store->options.symfs)
 		return false;
-	if (!read_running_build_id(&id)) {
+	if (!ps_read_notes(PS_KERNEL_NOTES, &id)) {
 		ps_dso_tried(dso, RUNNING, HERE,
 			     "the build-id of the kernel that runs is not known");
 		return false;

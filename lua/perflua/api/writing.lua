@@ -40,6 +40,46 @@ return {
         default = "false" },
       { "scrub", "ScrubOptions?", "Drops or hashes names and other data, by rules.",
         default = "nothing is changed" },
+      { "inject", "InjectOptions?",
+        "Adds what files of this machine tell of the recording, as perf inject does.",
+        default = "nothing is added" },
+    },
+  },
+
+  InjectOptions = {
+    name = "InjectOptions", kind = "options",
+    doc = "The option `inject` of `query:write(target, options)`. A build-id is the recorded "
+      .. "one, else that of the file here, if that is provably the one that was mapped.",
+    fields = {
+      { "build_ids", "\"hit\"|\"all\"?",
+        "Adds the build-ids of binaries to the table of the header, in pipe mode as records: "
+          .. "of those of the frames of samples, or of all mappings.",
+        default = "none is added" },
+      { "mappings", "\"all\"|\"used\"?",
+        "Makes records of mappings MMAP2 with the build-id of their binary; \"used\" leaves "
+          .. "out those of binaries whose symbols this File was never asked for.",
+        default = "they stay" },
+      { "known", "table<string, string>?",
+        "Build-ids by the names of binaries, in hexadecimal digits, in place of those that are "
+          .. "recorded or found.", default = "none" },
+    },
+  },
+
+  Injected = {
+    name = "Injected", kind = "result", doc = "What injecting did.",
+    fields = {
+      { "build_ids", "integer", "Build-ids that the table did not have." },
+      { "mappings", "integer", "Records of mappings that got a build-id." },
+      { "dropped", "integer", "Records of mappings that were left out." },
+      { "unidentified", "Unidentified[]", "Binaries without a build-id." },
+    },
+  },
+
+  Unidentified = {
+    name = "Unidentified", kind = "result", doc = "A binary that got no build-id.",
+    fields = {
+      { "filename", "string", "Its name." },
+      { "reason", "string", "Why it has none." },
     },
   },
 
@@ -131,6 +171,7 @@ return {
       { "sample_bytes", "integer", "The size of samples among them.", unit = "bytes" },
       { "merged", "MergeSummary?", "How several recordings became one; nil: there was one." },
       { "scrubbed", "Scrubbed?", "What became of its data; nil unless it was scrubbed." },
+      { "injected", "Injected?", "What was added to it; nil unless that was asked for." },
     },
   },
 

@@ -16,6 +16,7 @@
 --                "samples symbols" if it reads samples or sides, else none
 --   refused      why it does not take the other options of samples; or nil
 --   refuses      names of options that it does not have, and what to use in their place; or nil
+--   letters      options by letters that stand for others in other tools; or nil
 --   paged        false: no pager shows what it prints, which is for programs or comes as it
 --                happens
 --   several      true: it reads several recordings as one, "each": one after the other;
@@ -100,6 +101,15 @@ local spellings = {
   I = "show-info", t = "field-separator", w = "column-widths", l = "print-line",
 }
 
+-- Returns the names that a tool's options have beside their own.
+local function spellings_of(tool)
+  if not tool.letters then return spellings end
+  local own = {}
+  for name, meant in pairs(spellings) do own[name] = meant end
+  for letter, meant in pairs(tool.letters) do own[letter] = meant end
+  return own
+end
+
 -- Returns whether the first arguments name what is read as one recording.
 local function names_recording(tool)
   return tool.reads ~= "nothing" and tool.reads ~= "sides"
@@ -152,7 +162,7 @@ local function declare_options(tool)
   if names_recording(tool) and not given.i then
     rows[#rows + 1] = { "i", "string", value = "FILE", many = true }
   end
-  local declared = load_options().declare(rows, spellings, refused)
+  local declared = load_options().declare(rows, spellings_of(tool), refused)
   for _, row in ipairs(rows) do
     local option = given[row[1]]
     if type(option) == "table" then row.values, row.fields = option.values, option.fields end
@@ -264,9 +274,9 @@ function tools.asks_help(tool, args)
 end
 
 -- Returns the letter that perf has for an option, and that no option of the tool is called.
-local function letter_of(name, options)
+local function letter_of(tool, name, options)
   local letter
-  for other, meant in pairs(spellings) do
+  for other, meant in pairs(spellings_of(tool)) do
     if meant == name and #other == 1 and #name > 1 and not options[other] then
       letter = other
     end
@@ -297,8 +307,10 @@ function tools.option_rows(tool)
   local options, lines = options_of(tool), {}
   for _, row in ipairs(rows) do
     if row.help then
-      lines[#lines + 1] = { load_options().spelled(row, letter_of(row[1], options)), row.help,
-        row[1]:lower() .. row[1] }
+      lines[#lines + 1] = {
+        load_options().spelled(row, letter_of(tool, row[1], options)), row.help,
+        row[1]:lower() .. row[1],
+      }
     end
   end
   table.sort(lines, function(a, b) return a[3] < b[3] end)

@@ -2,6 +2,7 @@
 
 local core = require "perflua.core"
 local errors = require "perflua.errors"
+local inject = require "perflua.write.inject"
 local output = require "perflua.table.output"
 local plan = require "perflua.plan"
 local thinned = require "perflua.write.thinned"
@@ -68,7 +69,7 @@ local function options_of(spec, options)
   -- names of a stream are known in the order of time only
   described.sorts = options.sort or spec.file.mode == "directory" or is_several(spec.file)
     or (not spec.file.size and (#spec.filters > 0 or options.unwind
-      or options.scrub and options.scrub.addresses))
+      or options.scrub and options.scrub.addresses or options.inject))
   described.order = described.sorts and "time" or "file"
   described.selects = spec.from ~= nil or spec.to ~= nil or spec.events ~= nil
     or #spec.filters > 0
@@ -77,10 +78,14 @@ local function options_of(spec, options)
   described.selects = described.selects or described.every ~= nil
     or described.max_size ~= nil
   described.scrub = options.scrub and rules.of(options.scrub)
-  if options.scrub and (options.unwind or options.merge_callchains) then
-    usage_error("write: scrub takes records as they are: unwind and write them first")
-  elseif options.scrub and (described.every or described.max_size) then
-    usage_error("write: scrub takes all samples: thin them out and write them first")
+  described.inject = options.inject and inject.of(options.inject)
+  local changes = options.scrub and "scrub" or options.inject and "inject"
+  if options.scrub and options.inject then
+    usage_error("write: scrub takes records as they are: inject and write them first")
+  elseif changes and (options.unwind or options.merge_callchains) then
+    usage_error("write: %s takes records as they are: unwind and write them first", changes)
+  elseif changes and (described.every or described.max_size) then
+    usage_error("write: %s takes all samples: thin them out and write them first", changes)
   end
   return described
 end
@@ -153,7 +158,7 @@ function write.query(spec, target, options, query, bundle)
   end
   local described = options_of(spec, options)
   if is_several(spec.file) and (described.selects or described.unwinds or described.joins
-    or described.scrub or described.big ~= nil or options.directory
+    or described.scrub or described.inject or described.big ~= nil or options.directory
     or type(target) == "string" and target:find "./$") then
     usage_error("write() takes some records of one recording, or all of several as they are")
   end

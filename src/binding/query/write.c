@@ -6,10 +6,11 @@
  * only counted. Further options: pipe, level, padded, sorts, unwinds and joins, see struct
  * pw_how; `big`: the byte order; `directory`: the path is that of one, which is replaced;
  * `selects`: records are left out, with kept_threads and kept_processes also those that tell of
- * other ids; `every`: one of so many samples is kept, see thin.h; `scrub`: see scrub.h. The
- * summary is that of struct pw_summary, with names of features, and of struct pw_chain_counts,
- * and in `scrubbed` what scrubbing did. Several recordings become one, if all their records are
- * written, in the order of time: `merged` is what struct pw_merge counted.
+ * other ids; `every`: one of so many samples is kept, see thin.h; `scrub`: see scrub.h;
+ * `inject`: see inject.h. The summary is that of struct pw_summary, with names of features, and
+ * of struct pw_chain_counts, with what scrubbing did in `scrubbed`, and injecting in
+ * `injected`. Several recordings become one, if all their records are written, in the order of
+ * time: `merged` is what struct pw_merge counted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 #include "binding/system.h"
 #include "binding/writer.h"
 #include "cursor.h"
-#include "perfdata/format/feature.h"
+#include "inject.h"
 #include "query/query.h"
 #include "scrub.h"
 #include "write.h"
@@ -34,74 +35,9 @@ enum {
 	AT_OPTIONS,
 	AT_WRITING,
 	AT_SCRUBBING,
+	AT_INJECTING,
 	AT_CURSOR,
 };
-
-static void push_features(lua_State *L, const bool *set, const char *name)
-{
-	lua_Integer n = 0;
-
-	lua_newtable(L);
-	for (unsigned bit = 0; bit < PD_FEATURES; bit++) {
-		const struct pd_feature *feature = pd_feature_by_bit(bit);
-
-		if (!set[bit])
-			continue;
-		if (feature)
-			lua_pushstring(L, feature->name);
-		else if (bit == PD_FEATURE_BUNDLE)
-			lua_pushliteral(L, "names that were packed");
-		else
-			lua_pushfstring(L, "feature %d", (int)bit);
-		lua_rawseti(L, -2, ++n);
-	}
-	lua_setfield(L, -2, name);
-}
-
-/* Sets the field `merged` of the table on the top: what was done to join recordings. */
-static void push_merged(lua_State *L, const struct pw_merge *m)
-{
-	lua_newtable(L);
-	pl_set_integer(L, "events", m->description.n_events);
-	pl_set_integer(L, "doubles", m->doubles);
-	pl_set_integer(L, "rebuilt", m->rebuilt);
-	lua_pushboolean(L, m->has_other_names);
-	lua_setfield(L, -2, "unpacked");
-	lua_newtable(L);
-	for (size_t i = 0; i < m->session->n_files; i++) {
-		lua_pushinteger(L, (lua_Integer)m->parts[i].edits.shift);
-		lua_rawseti(L, -2, (lua_Integer)i + 1);
-	}
-	lua_setfield(L, -2, "shifts");
-	lua_setfield(L, -2, "merged");
-}
-
-static void push_summary(lua_State *L, const struct pl_writing *writing)
-{
-	const struct pw_summary *summary = &writing->writer.summary;
-	const struct pw_chain_counts *counts = &writing->counts;
-
-	lua_newtable(L);
-	pl_set_integer(L, "records", summary->records);
-	pl_set_integer(L, "samples", summary->samples);
-	pl_set_integer(L, "bytes", summary->bytes);
-	pl_set_integer(L, "plain_bytes", summary->plain_bytes);
-	pl_set_integer(L, "sample_bytes", summary->sample_bytes);
-	pl_set_integer(L, "aux_records", summary->aux_records);
-	pl_set_integer(L, "aux_bytes", summary->aux_bytes);
-	pl_set_integer(L, "unwound", counts->unwound);
-	pl_set_integer(L, "kept_stacks", counts->kept);
-	pl_set_integer(L, "merged_callchains", counts->joined);
-	pl_set_integer(L, "unmatched_callchains", counts->unmatched);
-	pl_set_integer(L, "damaged_samples", counts->damaged);
-	pl_set_integer(L, "unturned_records", summary->unturned_records);
-	pl_set_integer(L, "unturned_data", summary->unturned_data);
-	push_features(L, summary->unturned, "unturned");
-	push_features(L, summary->unreadable, "unreadable");
-	push_features(L, summary->unfit, "unfit");
-	if (writing->merge)
-		push_merged(L, writing->merge);
-}
 
 static void end_writer(struct pl_writing *writing)
 {
@@ -197,7 +133,7 @@ int pl_writing_close(lua_State *L, struct pl_writing *writing)
 	    (writing->writer.summary.samples || !writing->writer.how.selects) &&
 	    !pw_directory_commit(writing->directory))
 		return luaL_fileresult(L, 0, NULL);
-	push_summary(L, writing);
+	pl_push_summary(L, writing);
 	return 1;
 }
 
@@ -253,9 +189,10 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 		&writing->processes,
 	};
 	struct pl_scrubbing *scrubbing = lua_touserdata(L, AT_SCRUBBING);
+	struct pl_injecting *injecting = lua_touserdata(L, AT_INJECTING);
 	struct pd_record rec;
 	bool ok = open_rewriter(L, writing, cursor, err);
-	bool copies = pw_copies_runs(w) && !writing->rewriter && !scrubbing;
+	bool copies = pw_copies_runs(w) && !writing->rewriter && !scrubbing && !injecting;
 	int got = 0;
 
 	while (ok && (got = pl_cursor_read(L, cursor, AT_CURSOR, &rec, err)) > 0) {
@@ -265,7 +202,9 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 		if (writing->thinning && rec.type == PD_RECORD_SAMPLE &&
 		    !pw_thin(writing->thinning, &rec))
 			continue;
-		if (!scrubbing || pv_record(scrubbing->scrubber, &rec))
+		if (injecting)
+			ok = pj_write(injecting->injector, w, &rec, err);
+		else if (!scrubbing || pv_record(scrubbing->scrubber, &rec))
 			ok = add_record(writing, &rec, err);
 		if (ok && copies)
 			ok = add_run(writing, cursor, err);
@@ -282,6 +221,7 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 	if (ok && writing->thinning)
 		ok = pw_thinning_finish(writing->thinning, err);
 	return ok && (!scrubbing || pl_scrubbing_describe(scrubbing, err)) &&
+	       (!injecting || pj_finish(injecting->injector, w, err)) &&
 	       pw_writer_finish(w, err);
 }
 
@@ -412,7 +352,7 @@ static bool write_recording(lua_State *L, struct pl_writing *writing, struct pw_
 		if (fd >= 0 && (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0))
 			return false;
 		how->keeps_stacks = true;
-		lua_settop(L, AT_SCRUBBING);
+		lua_settop(L, AT_INJECTING);
 	}
 }
 
@@ -436,6 +376,7 @@ int pl_file_write(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, AT_FILE);
 	struct pl_scrubbing *scrubbing;
+	struct pl_injecting *injecting;
 	struct pl_writing *writing;
 	struct pw_how how;
 	struct pd_error err;
@@ -450,7 +391,10 @@ int pl_file_write(lua_State *L)
 			       read_ids(L, "kept_processes", &writing->processes);
 	pl_system_hold(f);
 	scrubbing = pl_push_scrubbing(L, f, AT_OPTIONS);
-	how.description = scrubbing ? &scrubbing->description : NULL;
+	injecting = pl_push_injecting(L, f, AT_OPTIONS);
+	if (scrubbing || injecting)
+		how.description = scrubbing ? &scrubbing->description :
+					      &injecting->injector->description;
 	fd = pl_get_flag(L, AT_OPTIONS, "directory") ? make_directory(L, writing, f->file) :
 						       pl_writing_open(L, writing, AT_OUT);
 	if (fd < 0 && !lua_isnil(L, AT_OUT)) {
@@ -466,6 +410,9 @@ int pl_file_write(lua_State *L)
 	if (scrubbing && n == 1) {
 		pl_push_scrubbed(L, scrubbing);
 		lua_setfield(L, -2, "scrubbed");
+	} else if (injecting && n == 1) {
+		pl_push_injected(L, injecting);
+		lua_setfield(L, -2, "injected");
 	}
 	return n;
 }
