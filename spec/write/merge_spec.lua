@@ -170,10 +170,44 @@ describe("recordings that are merged", function()
       for r in copy:records("comm") do times[#times + 1] = r.time or "none" end
       assert.are.same({ "none", 199 }, times)
       local forks = {}
-      for r in copy:records("fork") do forks[#forks + 1] = r.time or "none" end
-      assert.are.same({ "none", 199 }, forks)
+      for r in copy:records("fork") do
+        forks[#forks + 1] = ("%s %s"):format(r.time, r.restated)
+      end
+      assert.are.same({ "nil nil", "199 true" }, forks)
       assert.are.equal(1, copy:records("mmap"):count())
       assert.are.equal(1, summary.merged.doubles)
+    end)
+
+    it("mark what was restated, for dump and doctor, also where samples got an id", function()
+      for _, is_alone in ipairs { true, false } do
+        local parts = {}
+        for i = 1, 2 do
+          local b = builder.new(order)
+          parts[i] = b
+          b:event { name = "e" .. i, config = i, ids = is_alone and { 1 } or { i, 10 * i },
+            sample_type = is_alone and { "ip", "tid", "time", "cpu" } or KINDS }
+          b:record("namespaces", { pid = 7, tid = 7, namespaces = { { dev = 1, ino = i } } })
+          b:record("mmap", { pid = 7, tid = 7, addr = i, len = 1, filename = "/a" })
+          b:record("mmap2", { pid = 7, tid = 7, addr = i, len = 1, filename = "/b" })
+          b:record("comm", { pid = 7, tid = 7, comm = "found" })
+          b:record("fork", { pid = 7, tid = 7, ppid = 1, ptid = 1 })
+          b:record("comm", { pid = 7, tid = 7, comm = "named", exec = true },
+            { pid = 7, tid = 7, time = 20 * i, id = i })
+          b:record("comm", { pid = 0, tid = 0, comm = "outside" }, { time = 20 * i, id = i })
+          b:sample(b.events[1], { ip = 1, pid = 7, tid = 7, time = 30 * i, id = i })
+        end
+        local copy <close> = assert(merged(parts[1], parts[2]))
+        local found = {}
+        for r in copy:records():where "restated" do found[#found + 1] = r.type .. r.time end
+        assert.are.same({ "namespaces39", "mmap39", "mmap239", "comm39", "fork39" }, found)
+        local got = run.perflua { "dump", copy.path, "--type", "comm", "--where", "restated" }
+        assert.matches("^[^\n]* comm=found exec=false restated=true time=0%.000000039 "
+          .. "[^\n]*\n$", got.out)
+        got = run.perflua { "doctor", "--no-symbols", copy.path }
+        assert.matches("note +5 records of threads and mappings that perf found when it began "
+          .. "a part of this merged recording: they have the time at which that part begins",
+          got.out)
+      end
     end)
 
     it("have the groups, build-ids, command lines and programs of all", function()

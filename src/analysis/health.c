@@ -120,8 +120,14 @@ static void on_aux(struct pd_health_pass *p, const struct pd_record *rec)
 	p->health->aux_collided += flags >> 3 & 1;
 }
 
+static void count_restated(struct pd_health_pass *p, const struct pd_record *rec)
+{
+	p->health->restated += pd_record_restated(rec);
+}
+
 static void on_mmap2(struct pd_health_pass *p, const struct pd_record *rec)
 {
+	count_restated(p, rec);
 	p->health->maps_cut += (rec->misc & MMAP_TIMEOUT) != 0;
 	p->health->maps_with_ids += pd_mmap2_has_build_id(rec);
 }
@@ -133,7 +139,11 @@ static void (*const on[PD_RECORD_TYPES])(struct pd_health_pass *p,
 	[PD_RECORD_LOST_SAMPLES] = on_lost_samples,
 	[PD_RECORD_THROTTLE] = note_throttle,
 	[PD_RECORD_UNTHROTTLE] = note_throttle,
+	[PD_RECORD_MMAP] = count_restated,
 	[PD_RECORD_MMAP2] = on_mmap2,
+	[PD_RECORD_COMM] = count_restated,
+	[PD_RECORD_FORK] = count_restated,
+	[PD_RECORD_NAMESPACES] = count_restated,
 	[PD_RECORD_AUX] = on_aux,
 	[PD_RECORD_FINISHED_ROUND] = note_round,
 };
@@ -271,6 +281,7 @@ bool pd_health_merge(struct pd_health_pass *p, const struct pd_health_pass *othe
 	h->aux_collided += from->aux_collided;
 	h->maps_cut += from->maps_cut;
 	h->maps_with_ids += from->maps_with_ids;
+	h->restated += from->restated;
 	if (from->times.known)
 		pd_time_range_widen(&h->times, from->times.first, from->times.last);
 	return pd_gaps_merge(&p->gaps, &other->gaps);

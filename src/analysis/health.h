@@ -67,6 +67,7 @@ struct pd_health {
 	/* MMAP2 records that end a list of mappings that took too long to read */
 	uint64_t maps_cut;
 	uint64_t maps_with_ids; /* MMAP2 with a build-id */
+	uint64_t restated;	/* records that pd_record_restated() tells */
 	bool ordered;		/* perf can sort the records: all have times */
 	bool backward;		/* a ring buffer was written backwards (--overwrite) */
 	/* some samples carry counter values, so `delivered` differs from `samples` */

@@ -19,12 +19,19 @@ struct member {
 	}
 
 static const struct member of_all[] = {
-	MEMBER(pd_health, kernel),	  MEMBER(pd_health, lost_records),
-	MEMBER(pd_health, lost_samples),  MEMBER(pd_health, filtered),
-	MEMBER(pd_health, unthrottled),	  MEMBER(pd_health, untimed),
-	MEMBER(pd_health, aux_truncated), MEMBER(pd_health, aux_partial),
-	MEMBER(pd_health, aux_collided),  MEMBER(pd_health, maps_cut),
-	MEMBER(pd_health, maps_with_ids), { NULL, 0 },
+	MEMBER(pd_health, kernel),
+	MEMBER(pd_health, lost_records),
+	MEMBER(pd_health, lost_samples),
+	MEMBER(pd_health, filtered),
+	MEMBER(pd_health, unthrottled),
+	MEMBER(pd_health, untimed),
+	MEMBER(pd_health, aux_truncated),
+	MEMBER(pd_health, aux_partial),
+	MEMBER(pd_health, aux_collided),
+	MEMBER(pd_health, maps_cut),
+	MEMBER(pd_health, maps_with_ids),
+	MEMBER(pd_health, restated),
+	{ NULL, 0 },
 };
 
 static const struct member of_event[] = {

@@ -174,6 +174,19 @@ local function check_maps_cut(report)
   end
 end
 
+-- Says of a merged recording what is not as perf recorded it.
+local function check_restated(report)
+  local n = report.restated
+  if n > 0 then
+    return {
+      level = "note",
+      text = ("%s of threads and mappings that perf found when it began a part of this merged "
+        .. "recording: they have the time at which that part begins"):format(
+          count(n, "record")),
+    }
+  end
+end
+
 -- Checks for processes outside the PID namespace in which perf ran: they all have pid 0.
 local function check_pid_namespace(report)
   local n = common.sum(report, "of_pid_zero")
@@ -249,6 +262,7 @@ return {
   { "untimed_samples", check_untimed_samples },
   { "untimed_records", check_untimed_records },
   { "maps_cut", check_maps_cut },
+  { "restated", check_restated },
   { "pid_namespace", check_pid_namespace },
   { "inherit", check_inherit },
   { "owner", check_owner },

@@ -210,6 +210,7 @@ function doctor.examine(file, options)
     gaps = describe_gaps(health),
     records_without_time = health.untimed,
     aux = describe_aux(file, health),
+    restated = health.restated,
     maps = { cut = health.maps_cut, with_build_ids = health.maps_with_ids },
     command = json.array(file.features.cmdline),
   }

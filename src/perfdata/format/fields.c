@@ -32,6 +32,21 @@ static void compute_unregister(const struct pd_record *rec, uint32_t at, struct 
 		pd_set_uint(out, PD_BOOL, pd_rec16(rec, at) & 1);
 }
 
+static void compute_restated(const struct pd_record *rec, uint32_t at, struct pd_value *out)
+{
+	(void)at;
+	if (pd_record_restated(rec))
+		pd_set_uint(out, PD_BOOL, 1);
+}
+
+/* A field of the types whose body begins with a pid, and which perf also writes itself. */
+#define RESTATED                                                                             \
+	{                                                                                    \
+		COMPUTED(BOOL, "restated", 8, compute_restated,                              \
+			 "True if perf found it when it began to record a part of a merged " \
+			 "recording, which is what its time says; else nil.")                \
+	}
+
 #define MMAP2_INODE 40
 #define MMAP2_PROT  64
 
@@ -172,6 +187,7 @@ static const struct pd_field mmap_fields[] = {
 	MMAP_FIELDS,
 	{ FIELD(CSTR, "filename", 40, "The file, or a name like \"[vdso]\" or \"//anon\".") },
 	MMAP_DATA("data"),
+	RESTATED,
 	END_OF_FIELDS,
 };
 
@@ -196,6 +212,7 @@ static const struct pd_field mmap2_fields[] = {
 	{ COMPUTED(STR, "filename", MMAP2_PROT, compute_mmap2_filename,
 		   "The file, or a name like \"[vdso]\" or \"//anon\".") },
 	MMAP_DATA("data"),
+	RESTATED,
 	END_OF_FIELDS,
 };
 
@@ -212,6 +229,7 @@ static const struct pd_field comm_fields[] = {
 	{ FIELD(S32, "tid", 12, "Thread that is named.") },
 	{ FIELD(CSTR, "comm", 16, "The new name.") },
 	{ FLAG("exec", 13, "True if exec() named the thread.") },
+	RESTATED,
 	END_OF_FIELDS,
 };
 
@@ -235,6 +253,7 @@ static const struct pd_field fork_fields[] = {
 	{ FLAG("exec", 13,
 	       "True if perf wrote the record for a thread that it found, whose mappings "
 	       "follow.") },
+	RESTATED,
 	END_OF_FIELDS,
 };
 
@@ -299,6 +318,7 @@ static const struct pd_field namespaces_fields[] = {
 	{ FIELD(S32, "pid", 8, "Process of the thread.") },
 	{ FIELD(S32, "tid", 12, "The thread.") },
 	{ VIEWED(namespaces, "namespaces", 16, "The namespaces it is in.") },
+	RESTATED,
 	END_OF_FIELDS,
 };
 

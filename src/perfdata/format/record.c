@@ -23,6 +23,23 @@ bool pd_record_synthesised(const struct pd_record *rec)
 	return true;
 }
 
+bool pd_record_restated(const struct pd_record *rec)
+{
+	const uint64_t others = PD_SAMPLE_ID | PD_SAMPLE_STREAM_ID | PD_SAMPLE_CPU;
+	uint64_t type = rec->layout->shape->sample_type;
+	uint32_t n = rec->layout->trailer_size, at = rec->size - n;
+
+	if (!(type & PD_SAMPLE_TID) || !(type & PD_SAMPLE_TIME) || !n || rec->size < n + 16)
+		return false;
+	if (!pd_rec32(rec, 8) || pd_rec64(rec, at) || !pd_rec64(rec, at + 8))
+		return false;
+	n = at + 16 + 8 * (uint32_t)__builtin_popcountll(type & others);
+	for (at += 16; at < n; at += 8)
+		if (pd_rec64(rec, at))
+			return false;
+	return true;
+}
+
 static void set_uint(struct pd_value *out, enum pd_type type, uint64_t v)
 {
 	out->type = type;

@@ -151,6 +151,13 @@ static inline enum pd_loss pd_record_loss(const struct pd_record *rec)
  */
 bool pd_record_synthesised(const struct pd_record *rec);
 
+/*
+ * Returns whether perf wrote the record itself, of a process (whose pid the body begins with),
+ * and somebody gave it a time (merge.h): the rest of its sample_id is empty, which is never so
+ * in the kernel's own. An IDENTIFIER may have come with the time.
+ */
+bool pd_record_restated(const struct pd_record *rec);
+
 /* A set of record types. `unknown` stands for all types from PD_RECORD_TYPES on. */
 struct pd_types {
 	uint64_t bits[2]; /* bit n: type n */
