@@ -54,8 +54,8 @@ local modules = {
       .. "machine/maps write",
     "names rules scrub" },
   { "inject",
-    "base perfdata/format perfdata/container perfdata/stream symbols machine machine/maps "
-      .. "write",
+    "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream symbols "
+      .. "symbols/elf symbols/jit machine machine/maps write",
     "inject" },
   { "query/chains", "base perfdata/format machine",
     "chains chains_tree stacks strings value" },

@@ -233,7 +233,8 @@ function Tracing:recording(options, wrong)
     list[i] = b:event {
       name = event.system .. ":" .. event.name, type = 2, config = event.config or event.id,
       sample_period = 1,
-      sample_type = { "ip", "tid", "time", "cpu", "period", "raw", "identifier" },
+      sample_type = own.sample_type
+        or { "ip", "tid", "time", "cpu", "period", "raw", "identifier" },
       ids = { 100 + i },
     }
   end

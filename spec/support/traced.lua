@@ -11,6 +11,8 @@ local formats = {
     { "long", "prev_state" },
     char16 "next_comm", { "pid_t", "next_pid" } },
   ["sched:sched_waking"] = { char16 "comm", { "pid_t", "pid" } },
+  ["sched:sched_stat_sleep"] = { char16 "comm", { "pid_t", "pid" }, { "u64", "delay" } },
+  ["sched:sched_process_exit"] = { char16 "comm", { "pid_t", "pid" } },
   ["lock:contention_begin"] = { { "void *", "lock_addr" }, { "unsigned int", "flags" } },
   ["lock:contention_end"] = { { "void *", "lock_addr" }, { "int", "ret" } },
   ["irq:irq_handler_entry"] = { { "int", "irq" }, { "__data_loc char[]", "name" } },
@@ -26,8 +28,9 @@ local formats = {
 local softirq =
   [["vec=%u [action=%s]", REC->vec, __print_symbolic(REC->vec, { 0, "HI" }, { 1, "TIMER" })]]
 
---- Writes a recording of these events; rows are { event, time, tid, cpu, args }, or { type,
---- time, tid, cpu, fields } of another record; comms are names by tid. Returns its path.
+--- Writes a recording of these events; rows are { event, time, tid, cpu, args, period = 1 },
+--- or { type, time, tid, cpu, fields } of another record; comms are names by tid. Returns its
+--- path.
 function traced.write(events, rows, comms)
   local t, made, by_name = tracing.new(), {}, {}
   for i, name in ipairs(events) do
@@ -46,7 +49,8 @@ function traced.write(events, rows, comms)
     local at = { time = time, pid = tid, tid = tid, cpu = cpu, identifier = 101, id = 101 }
     if i then
       values = setmetatable({ common_pid = tid }, { __index = values })
-      at.identifier, at.ip, at.period, at.raw = 100 + i, 0x1000, 1, t:raw(made[i], values)
+      at.identifier, at.ip, at.period, at.raw = 100 + i, 0x1000, row.period or 1,
+        t:raw(made[i], values)
       b:sample(list[i], at)
     else
       b:record(name, values or {}, at)

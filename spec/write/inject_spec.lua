@@ -2,10 +2,13 @@
 local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
 local files = require "spec.support.files"
+local jitdump = require "spec.support.jitdump"
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
+local traced = require "spec.support.traced"
+local tracing = require "spec.support.builder_tracing"
 
 local PID <const> = binaries.PID
 
@@ -245,8 +248,8 @@ describe("perflua inject", function()
       inject = { build_ids = "hit", mappings = "all",
         known = { [tree.path .. "/hit"] = "abcd" } },
     }))
-    assert.same({ build_ids = 2, mappings = 3, dropped = 0, unidentified = {} },
-      summary.injected)
+    assert.same({ build_ids = 2, mappings = 3, dropped = 0, unidentified = {}, jitdumps = 0,
+      functions = 0, merged = 0, unread = {} }, summary.injected)
     assert.same({ hit = "abcd", calling = ids.calling }, table_of(out))
     for _, options in ipairs { { build_ids = "some" }, { mappings = true }, { other = 1 },
       { known = { a = "xyz" } } } do
@@ -257,5 +260,218 @@ describe("perflua inject", function()
     assert.error_matches(function()
       file:records { container = true }:write(out, { inject = {}, unwind = true })
     end, "inject takes records as they are")
+  end)
+end)
+
+describe("perflua inject -j", function()
+  local CODE <const> = 0x7f0000000000
+
+  --- A directory with a jitdump of records, the recording of the process that made it, with
+  --- samples at { time, address }, and the path of the jitdump. options: those of the builder;
+  --- `untimed`: with another clock; `ino`: the recorded inode.
+  local function jitted(records, samples, options)
+    options = options or {}
+    local dir = binaries.tree()
+    local dump = dir:write(("jit-%d.dump"):format(PID),
+      type(records) == "string" and records or jitdump(records, options))
+    local b = binaries.of_here(builder.new(options))
+    local event = b:event { sample_type = { "ip", "tid", "time" }, clockid = 1,
+      use_clockid = not options.untimed }
+    b:record("mmap2", mapped(dump, CODE, { len = 4096, ino = options.ino }), { time = 2 })
+    for _, time in ipairs { 1, 30 } do
+      b:record("mmap2", mapped("//anon", 0x1000, { len = 4096 }), { time = time })
+    end
+    for _, at in ipairs(samples) do
+      b:sample(event, { time = at[1], ip = at[2], pid = PID, tid = PID, misc = 2 })
+    end
+    return dir, b:write(), dump
+  end
+
+  local two = {
+    { "load", 10, "first", 0x1000, 16, 1 }, { "load", 20, "second", 0x1000, 16, 2 },
+  }
+  local both = { { 15, 0x1004 }, { 25, 0x1004 }, { 35, 0x1004 } }
+
+  --- The functions of the samples of a recording, and the base names of their binaries.
+  local function names(path)
+    local file <close> = assert(perflua.open(path))
+    local list = {}
+    for sample in file:samples() do
+      list[#list + 1] = ("%s %s"):format(sample.symbol or "?",
+        (sample.dso or "?"):match "[^/]*$")
+    end
+    return list
+  end
+
+  --- The names of files in a directory, without the jitdump.
+  local function list(dir) return dir:sh "ls | grep -v dump || true" end
+
+  local function file_of(number) return ("jitted-%d-%d.so"):format(PID, number) end
+
+  local found = { "first " .. file_of(1), "second " .. file_of(2), "second " .. file_of(2) }
+
+  for _, endian in ipairs { "little", "big" } do
+    it("makes functions mappings of files, " .. endian, function()
+      local dir, path = jitted(two, both, { endian = endian })
+      local copy, said = injected(path, "-j")
+      assert.match("2 functions of 1 jitdump\n", said)
+      assert.same(found, names(copy))
+      assert.equal(file_of(1) .. "\n" .. file_of(2) .. "\n", list(dir))
+      local file <close> = assert(perflua.open(copy))
+      local times = {}
+      for map in file:records "mmap2" do times[#times + 1] = map.time end
+      assert.same({ 1, 10, 20 }, times)
+      assert.equal(3, file:samples():count())
+      -- nothing is left for a second time
+      local result = run.perflua { "inject", "-j", copy, "-o", files.temporary(), "--force" }
+      assert.equal(1, result.status)
+      assert.match("no process of the recording mapped a jitdump", result.err)
+    end)
+  end
+
+  it("takes a stream, and writes one", function()
+    local _, path = jitted(two, both, { container = "pipe" })
+    local out = files.temporary()
+    local result = run.shell_with([[cat "$1" | "$perflua" inject -j - -o - >"$2"]], path, out)
+    assert.equal(0, result.status, result.err)
+    assert.same(found, names(out))
+  end)
+
+  needs.it("perf", "has the functions that perf report finds", function()
+    local _, path = jitted(two, both)
+    local copy = injected(path, "-j")
+    local shown = files.output("perf report --stdio -i " .. copy .. " --sort sym 2>/dev/null")
+    assert.match("%[%.%] first%s.*%[%.%] second", shown)
+    assert.is_nil(shown:find("0x", 1, true))
+  end)
+
+  it("follows code that moves, and tells apart code with one number", function()
+    local dir, path = jitted({
+      { "load", 10, "first", 0x1000, 16, 1 }, { "move", 20, 1, 0x1000, 0x1100, 16 },
+      { "load", 22, "other", 0x1200, 32, 1 },
+    }, { { 15, 0x1004 }, { 25, 0x1104 }, { 26, 0x1204 } })
+    assert.same({ "first " .. file_of(1), "first " .. file_of(1), "other " .. file_of(2) },
+      names(injected(path, "-j")))
+    assert.equal(file_of(1) .. "\n" .. file_of(2) .. "\n", list(dir))
+  end)
+
+  it("replaces files with other bytes when it is told to", function()
+    local dir, path = jitted(two, both)
+    local copy = injected(path, "-j")
+    assert.same(found, names(injected(path, "-j")))
+    dir:write(file_of(2), "of somebody else")
+    local result = run.perflua { "inject", "-j", path, "-o", files.temporary() .. ".data" }
+    assert.equal(1, result.status)
+    assert.match(file_of(2):gsub("%p", "%%%0") .. ": the file exists; %-%-force replaces it",
+      result.err)
+    assert.equal("of somebody else", files.read(dir.path .. "/" .. file_of(2)))
+    assert.same(found, names(injected(path, "-j")))
+    dir:sh("rm " .. file_of(1) .. "; mkdir " .. file_of(1))
+    result = run.perflua { "inject", "-j", "--force", path, "-o", copy }
+    assert.equal(1, result.status)
+    assert.match("cannot write the code of a function: .*irectory", result.err)
+  end)
+
+  it("says what is wrong with a jitdump", function()
+    local function said(...)
+      local _, path = jitted(...)
+      local out = files.temporary()
+      os.remove(out)
+      local result = run.perflua { "inject", "-j", path, "-o", out }
+      assert.equal(1, result.status)
+      assert.is_false(files.exists(out))
+      return result.err
+    end
+    assert.match("the jitdump cannot be used: no jitdump", said(("x"):rep(64), both))
+    assert.match("the jitdump cannot be used: shorter than its header", said("x", both))
+    assert.match("the jitdump cannot be used: no functions in it", said({}, both))
+    assert.match("its times are not those of the recording: perf record %-k mono",
+      said(two, both, { untimed = true }))
+    assert.match("the file here is not the one that was mapped", said(two, both, { ino = 7 }))
+    local dir, path, dump = jitted(two, both)
+    os.remove(dump)
+    local result = run.perflua { "inject", "-j", path, "-o", files.temporary(), "--force" }
+    assert.equal(1, result.status)
+    assert.match("the jitdump cannot be used: No such file", result.err)
+    assert.equal("", list(dir))
+  end)
+
+  it("takes what a jitdump has that is cut", function()
+    local bytes = jitdump(two)
+    local _, path = jitted(bytes:sub(1, -60), both)
+    local copy, said = injected(path, "-j")
+    assert.match("1 function of 1 jitdump\n", said)
+    assert.match("jit%-%d+%.dump: it is cut or damaged, and was read up to there", said)
+    assert.same({ found[1], found[1], found[1] }, names(copy))
+    _, path = jitted(bytes:sub(1, -4), both) -- a function without all of its code
+    assert.same(found, names(injected(path, "-j")))
+    _, path = jitted({ two[1], { "move", 20, 1, 0x1000, 0x1000, 32 } }, both)
+    copy, said = injected(path, "-j")
+    assert.match("functions without their code are left out", said)
+    assert.same({ found[1], found[1], found[1] }, names(copy))
+  end)
+end)
+
+describe("perflua inject -s", function()
+  local function samples_of(path)
+    local file <close> = assert(perflua.open(path))
+    local rows = {}
+    for s in file:samples() do
+      rows[#rows + 1] = { s.event.name, s.time, s.period, s.tid, s.args.next_pid or s.args.pid }
+    end
+    return rows
+  end
+
+  local SWITCH <const>, STAT <const> = "sched:sched_switch", "sched:sched_stat_sleep"
+  local EXIT <const>, WAKING <const> = "sched:sched_process_exit", "sched:sched_waking"
+  local path = traced.write({ SWITCH, STAT, EXIT, WAKING }, {
+    { STAT, 5, 1, 0, { pid = 7 }, period = 1000 }, -- of no switch
+    { SWITCH, 10, 7, 0, { prev_pid = 7, next_pid = 8 } },
+    { WAKING, 11, 8, 0, { pid = 7 } },
+    { STAT, 20, 8, 0, { pid = 7 }, period = 2000 },
+    { STAT, 21, 8, 0, { pid = 7 }, period = 3000 },
+    { SWITCH, 30, 7, 0, { prev_pid = 7, next_pid = 9 } },
+    { STAT, 40, 9, 0, { pid = 7 }, period = 4000 },
+    { EXIT, 50, 7, 0, { pid = 7 } },
+    { STAT, 60, 9, 0, { pid = 7 }, period = 5000 },
+  }, { [7] = "sleeper" })
+  local merged = {
+    { WAKING, 11, 1, 8, 7 }, { SWITCH, 20, 2000, 7, 8 }, { SWITCH, 21, 3000, 7, 8 },
+    { SWITCH, 40, 4000, 7, 9 },
+  }
+
+  it("gives switches the time and the period of the statistics", function()
+    local copy, said = injected(path, "-s")
+    assert.same(merged, samples_of(copy))
+    assert.match("3 samples merged with their switch", said)
+    assert.same(merged, samples_of(injected(path, "-s", "--pipe")))
+    local result = run.shell_with([[cat "$1" | "$perflua" inject -s - -o - >"$2"]], path, copy)
+    assert.equal(0, result.status, result.err)
+    assert.same(merged, samples_of(copy))
+  end)
+
+  it("needs times and periods", function()
+    local t = tracing.new()
+    local switch = t:event("sched", "sched_switch", { fields = { { "pid_t", "next_pid" } } })
+    local stat = t:event("sched", "sched_stat_wait", { fields = { { "pid_t", "pid" } } })
+    local b, events = t:recording { sample_type = { "identifier", "ip", "tid", "time", "raw" } }
+    b:sample(events[1], { tid = 7, time = 1, raw = t:raw(switch, {}) })
+    b:sample(events[2], { tid = 7, time = 2, raw = t:raw(stat, { pid = 7 }) })
+    local result = run.perflua { "inject", "-s", b:write(), "-o", files.temporary(),
+      "--force" }
+    assert.equal(1, result.status)
+    assert.match("tracepoints have no times or no periods: perf record %-e", result.err)
+  end)
+
+  needs.it("tracepoints", "writes the samples that perf inject writes", function()
+    local recorded_path = oracle.record("-a -g -e " .. SWITCH .. " -e " .. EXIT
+      .. " -e sched:sched_stat_runtime", "sh -c 'for i in 1 2 3; do sleep 0.02; ls; done'")
+    local theirs, ours = files.temporary(), injected(recorded_path, "-s")
+    assert(os.execute(("perf inject -s -i %s -o %s"):format(recorded_path, theirs)))
+    -- perf damages the raw data, so not what is printed of it
+    local fields = " -F comm,pid,tid,cpu,time,event,period,ip,sym -i "
+    local expected = files.output("perf script" .. fields .. theirs .. " 2>/dev/null")
+    assert.match("sched_switch", expected)
+    assert.equal(expected, (files.output("perf script" .. fields .. ours .. " 2>/dev/null")))
   end)
 end)

@@ -145,11 +145,11 @@ static bool write_row(struct pj_injector *in, struct pw_writer *writer,
 {
 	struct pd_record rec = { .chunk_offset = PD_NO_CHUNK };
 
-	pb_string_clear(&in->made);
-	add_row(&in->made, PD_RECORD_BUILD_ID, binary, in->file->swap);
-	if (in->made.failed)
+	pb_string_clear(&in->row);
+	add_row(&in->row, PD_RECORD_BUILD_ID, binary, in->file->swap);
+	if (in->row.failed)
 		return pj_fail_memory(in, err);
-	pj_make_record(in, &in->made, &rec);
+	pj_make_record(in, &in->row, &rec);
 	return pw_write(writer, &rec, err);
 }
 

@@ -37,6 +37,14 @@ struct pj_injector *pj_create(struct pd_file *file, struct pm_system *system,
 		in->resolver = pm_resolver_create(system);
 		ok = in->resolver != NULL;
 	}
+	if (asked->jit) {
+		in->jit = pj_jit_create(in);
+		ok = ok && in->jit;
+	}
+	if (asked->sched_stat) {
+		in->sched = pj_sched_create();
+		ok = ok && in->sched;
+	}
 	/* in pipe mode the rows of a pipe are its records */
 	if (asked->pipe && file->pipe)
 		pw_drop_feature(&in->description, PD_FEATURE_BUILD_ID);
@@ -57,26 +65,64 @@ void pj_destroy(struct pj_injector *in)
 	pb_id_map_deinit(&in->by_dso);
 	pb_string_deinit(&in->table);
 	pb_string_deinit(&in->made);
+	pb_string_deinit(&in->row);
+	pj_jit_destroy(in->jit);
+	pj_sched_destroy(in->sched);
+	free(in->failures);
 	free(in->binaries);
 	free(in);
+}
+
+/*
+ * Makes the record what is written in its place. Returns 1; 0 if it is left out; -1 with *err.
+ */
+static int change(struct pj_injector *in, struct pd_record *rec, struct pd_error *err)
+{
+	int kept = 1;
+
+	if (in->jit)
+		kept = pj_jit_take(in, rec, err);
+	if (kept > 0 && in->sched && rec->type == PD_RECORD_SAMPLE)
+		kept = pj_merge_sched(in, rec, err);
+	if (kept > 0 && in->asked.mappings != PJ_AS_RECORDED)
+		kept = pj_identify_mapping(in, rec, err);
+	return kept;
 }
 
 bool pj_write(struct pj_injector *in, struct pw_writer *writer, struct pd_record *rec,
 	      struct pd_error *err)
 {
-	int kept = 1;
+	uint64_t time;
+	int kept;
 
-	if (in->asked.ids != PJ_NONE && !pj_add_ids(in, writer, rec, err))
+	if (in->jit && pd_timestamp_of(&writer->locator, rec, &time) &&
+	    !pj_jit_write(in, writer, time, err))
 		return false;
-	if (in->asked.mappings != PJ_AS_RECORDED)
-		kept = pj_identify_mapping(in, rec, err);
+	kept = change(in, rec, err);
 	if (kept <= 0)
 		return kept == 0;
+	if (in->asked.ids != PJ_NONE && !pj_add_ids(in, writer, rec, err))
+		return false;
 	return pj_correct_id(in, rec, err) && pw_write(writer, rec, err);
+}
+
+/* Returns false with *err if no jitdump could be used. */
+static bool check_dumps(const struct pj_injector *in, struct pd_error *err)
+{
+	const char *path = in->file->path;
+
+	if (in->n_dumps)
+		return true;
+	if (in->n_failures)
+		return pd_error_set(err, "ENODATA", in->failures[0].path, PD_NO_OFFSET,
+				    "the jitdump cannot be used: %s", in->failures[0].reason);
+	return pd_error_set(err, "ENODATA", path, PD_NO_OFFSET,
+			    "no process of the recording mapped a jitdump, jit-PID.dump");
 }
 
 bool pj_finish(struct pj_injector *in, struct pw_writer *writer, struct pd_error *err)
 {
-	(void)writer;
+	if (in->jit && (!pj_jit_write(in, writer, UINT64_MAX, err) || !check_dumps(in, err)))
+		return false;
 	return in->asked.pipe || pj_make_table(in, err);
 }

@@ -1,6 +1,7 @@
 /*
  * Adds to a recording what files of this machine tell of it, as perf inject does: the build-ids
- * of binaries, in the table of the header or in the records of their mappings.
+ * of binaries, in the table of the header or in the records of their mappings; code that was
+ * made at run time, as files that are mapped. Merges what the scheduler's tracepoints tell.
  *
  *	struct pj_injector *injector = pj_create(file, system, &asked);
  *
@@ -10,7 +11,8 @@
  *	if (!pj_finish(injector, &writer, &err) || !pw_writer_finish(&writer, &err)) …
  *	pj_destroy(injector);
  *
- * `system` knows of what the records before one tell, or of the whole recording.
+ * `system` knows of what the records before one tell, or of the whole recording. For code and
+ * tracepoints, records come in the order of time.
  */
 #ifndef PERFLUA_INJECT_INJECT_H
 #define PERFLUA_INJECT_INJECT_H
@@ -46,7 +48,10 @@ struct pj_asked {
 	enum pj_mappings mappings;
 	const struct pj_known *known; /* [n_known], instead of those that are found */
 	size_t n_known;
-	bool pipe; /* the recording is written in pipe mode */
+	bool pipe;	 /* the recording is written in pipe mode */
+	bool jit;	 /* functions of jitdumps become mappings of files beside them */
+	bool replaces;	 /* files of these that exist */
+	bool sched_stat; /* samples of sched_stat_* become those of the switch before */
 };
 
 /* A binary that was met. */
@@ -58,13 +63,23 @@ struct pj_binary {
 	bool is_added;	       /* its build-id is in the table */
 };
 
+/* A file that could not be used, or not whole. The strings are the system's. */
+struct pj_failure {
+	const char *path, *reason;
+};
+
 struct pj_injector {
 	struct pw_description description;
 	struct pj_binary *binaries; /* [n_binaries], as they were met */
 	size_t n_binaries;
-	uint64_t n_added;   /* build-ids that the table did not have */
-	uint64_t n_mapped;  /* records of mappings that got a build-id */
-	uint64_t n_dropped; /* those that were left out */
+	uint64_t n_added;	     /* build-ids that the table did not have */
+	uint64_t n_mapped;	     /* records of mappings that got a build-id */
+	uint64_t n_dropped;	     /* those that were left out */
+	uint64_t n_dumps;	     /* jitdumps whose functions became mappings */
+	uint64_t n_functions;	     /* those */
+	uint64_t n_merged;	     /* samples */
+	struct pj_failure *failures; /* [n_failures]: jitdumps */
+	size_t n_failures;
 	/* private: */
 	struct pd_file *file;
 	struct pm_system *system;
@@ -72,8 +87,12 @@ struct pj_injector {
 	struct pj_asked asked;
 	struct pb_id_map by_dso; /* numbers of `binaries`, by their address */
 	size_t binaries_room;
+	size_t failures_room;
+	struct pj_jit *jit;	/* NULL: not asked for */
+	struct pj_sched *sched; /* NULL: not asked for */
 	struct pb_string table; /* the rows that are added */
-	struct pb_string made;	/* the bytes of a record in the making */
+	/* the bytes of a record in the making, and of a build-id's that comes before it */
+	struct pb_string made, row;
 };
 
 /* Creates an injector for the records of `file`. Returns NULL without memory. */

@@ -33,6 +33,31 @@ bool pj_make_table(struct pj_injector *injector, struct pd_error *err);
 int pj_identify_mapping(struct pj_injector *injector, struct pd_record *rec,
 			struct pd_error *err);
 
+/*
+ * Jitdumps. pj_jit_take() takes a record of a mapping: returns 1; 0 if it is to be left out; -1
+ * with *err. pj_jit_write() writes the mappings up to a time (ns), and their files; returns
+ * false with *err.
+ */
+struct pj_jit;
+struct pj_jit *pj_jit_create(const struct pj_injector *injector);
+void pj_jit_destroy(struct pj_jit *jit);
+int pj_jit_take(struct pj_injector *injector, const struct pd_record *rec,
+		struct pd_error *err);
+bool pj_jit_write(struct pj_injector *injector, struct pw_writer *writer, uint64_t time,
+		  struct pd_error *err);
+
+/*
+ * The scheduler's tracepoints. pj_merge_sched() returns 1 if a sample is to be written, maybe
+ * with bytes of the injector's; 0 if it is left out; -1 with *err.
+ */
+struct pj_sched;
+struct pj_sched *pj_sched_create(void);
+void pj_sched_destroy(struct pj_sched *sched);
+int pj_merge_sched(struct pj_injector *injector, struct pd_record *rec, struct pd_error *err);
+
+#define PJ_READ_EXEC 5u /* PROT_READ | PROT_EXEC */
+#define PJ_PRIVATE   2u /* MAP_PRIVATE */
+
 /* Returns false, with *err set: there is no memory. */
 bool pj_fail_memory(const struct pj_injector *injector, struct pd_error *err);
 

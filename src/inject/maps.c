@@ -11,7 +11,6 @@
 #define PROT_AT	  64
 #define NAME_AT	  72
 #define MMAP_NAME 40
-#define READ_EXEC 5u /* PROT_READ | PROT_EXEC */
 #define PRIVATE	  2u /* MAP_PRIVATE */
 
 /* Adds the bytes of the record with a build-id. */
@@ -30,8 +29,8 @@ static void make_mapping(const struct pd_record *rec, const struct ps_build_id *
 	if (is_mmap2) {
 		pb_string_add(out, (const char *)rec->bytes + PROT_AT, NAME_AT - PROT_AT);
 	} else {
-		pj_add32(out, rec->misc & PD_MISC_MMAP_DATA ? 1 : READ_EXEC, swap);
-		pj_add32(out, PRIVATE, swap);
+		pj_add32(out, rec->misc & PD_MISC_MMAP_DATA ? 1 : PJ_READ_EXEC, swap);
+		pj_add32(out, PJ_PRIVATE, swap);
 	}
 	pb_string_add(out, (const char *)rec->bytes + name_at, rec->size - name_at);
 }

@@ -62,6 +62,14 @@ return {
       { "known", "table<string, string>?",
         "Build-ids by the names of binaries, in hexadecimal digits, in place of those that are "
           .. "recorded or found.", default = "none" },
+      { "jit", "boolean?",
+        "Makes the functions of jitdumps mappings of ELF files, jitted-PID-N.so, which are "
+          .. "written beside the jitdump; one that exists with other bytes is replaced with "
+          .. "`force` only. Not for streams.", default = "false" },
+      { "sched_stat", "boolean?",
+        "Makes samples of sched:sched_stat_* those of the last sched:sched_switch of their "
+          .. "thread, with their own time and period, and leaves out the others of these.",
+        default = "false" },
     },
   },
 
@@ -71,15 +79,20 @@ return {
       { "build_ids", "integer", "Build-ids that the table did not have." },
       { "mappings", "integer", "Records of mappings that got a build-id." },
       { "dropped", "integer", "Records of mappings that were left out." },
+      { "jitdumps", "integer", "Jitdumps whose functions became mappings." },
+      { "functions", "integer", "The functions." },
+      { "merged", "integer", "Samples of sched:sched_stat_* that became those of a switch." },
       { "unidentified", "Unidentified[]", "Binaries without a build-id." },
+      { "unread", "Unidentified[]", "Jitdumps that were not used, or not whole." },
     },
   },
 
   Unidentified = {
-    name = "Unidentified", kind = "result", doc = "A binary that got no build-id.",
+    name = "Unidentified", kind = "result",
+    doc = "A binary that got no build-id, or a jitdump.",
     fields = {
       { "filename", "string", "Its name." },
-      { "reason", "string", "Why it has none." },
+      { "reason", "string", "What is wrong with it." },
     },
   },
 

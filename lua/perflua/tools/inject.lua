@@ -3,13 +3,15 @@
 local amounts = require "perflua.doctor.words"
 local fmt = require "perflua.text.fmt"
 local names = require "perflua.toolkit.names"
+local perflua = require "perflua"
+local symbols = require "perflua.toolkit.symbols"
 local writing = require "perflua.toolkit.writing"
 
 local USAGE <const> = 2
 
 local tool = {
-  description = "write a recording with the build-ids of its binaries",
-  usage = "inject [-b] [-B] [OPTION]… IN -o OUT",
+  description = "write a recording with build-ids, names of generated code, or merged switches",
+  usage = "inject [-b] [-B] [-j] [-s] [OPTION]… IN -o OUT",
   reads = "records", takes = "symbols", paged = false,
   options = writing.with_options {
     ["build-ids"] = "add the build-ids of the binaries of samples and their call chains",
@@ -20,8 +22,12 @@ local tool = {
     ["known-build-ids"] = { "LIST", "build-ids of binaries, in place of those that are "
       .. "recorded or found: pairs of a build-id and a path, with commas between them, or "
       .. "file://FILE with a pair a line, as perf buildid-list writes them" },
+    jit = "make functions of jitdumps mappings of ELF files, which are written beside the "
+      .. "jitdump: jitted-PID-N.so",
+    ["sched-stat"] = "merge sched_stat_* with the sched_switch before: where and how long "
+      .. "threads slept",
   },
-  letters = { b = "build-ids", B = "mmap2-buildids" },
+  letters = { b = "build-ids", B = "mmap2-buildids", j = "jit", s = "sched-stat" },
   refuses = {
     itrace = "traces of instructions are not decoded: perf inject --itrace",
     strip = "it belongs to --itrace of perf inject",
@@ -47,7 +53,13 @@ A build-id is the recorded one, else that of the file here, if nothing speaks ag
 that was mapped: host, kernel release, device and inode are the recorded ones. perf inject takes
 whatever is at the path, as --any-binary does. What has no build-id is said.
 
+-j is for programs that know no jitdumps, such as perf report; perflua reads them as they are. -s
+leaves samples of sched:sched_switch alone that have the time and the period of a sched:sched_stat_*
+of their thread. Both write in the order of time.
+
   $ perflua inject -b perf.data -o named.data
+  $ perf record -k mono -o js.data -- node --perf-prof app.js
+  $ perflua inject -j js.data -o js.jit.data && perf report -i js.jit.data
   $ perf record -o - -- COMMAND | perflua inject -b - -o - | perf report -i -]],
 }
 
@@ -94,13 +106,24 @@ function tool.prepare(args, out, host)
   settings.inject = {
     build_ids = args["buildid-all"] and "all" or args["build-ids"] and "hit" or nil,
     mappings = args["mmap2-buildid-all"] and "all" or args["mmap2-buildids"] and "used" or nil,
-    known = known,
+    known = known, jit = args.jit, sched_stat = args["sched-stat"],
   }
   return settings
 end
 
 -- Says what was added, and what could not be.
 local function describe(shown, injected, inject)
+  if inject.jit then
+    shown:write(("  %s of %s\n"):format(amounts.count(injected.functions, "function"),
+      amounts.count(injected.jitdumps, "jitdump")))
+  end
+  for _, one in ipairs(injected.unread) do
+    shown:write(("  %s: %s\n"):format(fmt.escape(one.filename), one.reason))
+  end
+  if inject.sched_stat then
+    shown:write(("  %s merged with their switch\n"):format(amounts.count(injected.merged,
+      "sample")))
+  end
   if inject.build_ids then
     shown:write(("  %s added\n"):format(amounts.count(injected.build_ids, "build-id")))
   end
@@ -125,6 +148,17 @@ local function describe(shown, injected, inject)
   end
 end
 
+-- Returns the File to read: of a stream a copy, if its jitdumps are to be whole, which grow
+-- beside it. Returns nil and what went wrong.
+local function saved_of(file, args)
+  if file.size or not args.jit then return file end
+  local path = os.tmpname()
+  local saved, message = file:records { container = true }:write(path, { force = true })
+  if saved then saved, message = perflua.open(path, symbols.of(args)) end
+  os.remove(path)
+  return saved, message
+end
+
 ---@param file perflua.File
 ---@param args table
 ---@param out file*
@@ -133,10 +167,13 @@ end
 ---@return string? message
 function tool.run(file, args, out, settings)
   local inject = settings.inject
-  if not inject.build_ids and not inject.mappings then
+  if not next(inject) then
     return USAGE, "inject: an option that says what to inject is missing, such as -b; convert "
       .. "writes a recording as it is"
   end
+  local saved <close>, message = saved_of(file, args)
+  if not saved then return nil, message end
+  file = saved
   if inject.mappings == "used" then
     if file.size then names.ask(file) else inject.mappings = "all" end
   end

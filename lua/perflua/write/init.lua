@@ -68,6 +68,7 @@ local function options_of(spec, options)
   described.unwinds, described.joins = options.unwind, options.merge_callchains
   -- names of a stream are known in the order of time only
   described.sorts = options.sort or spec.file.mode == "directory" or is_several(spec.file)
+    or (options.inject and (options.inject.jit or options.inject.sched_stat))
     or (not spec.file.size and (#spec.filters > 0 or options.unwind
       or options.scrub and options.scrub.addresses or options.inject))
   described.order = described.sorts and "time" or "file"
@@ -78,7 +79,7 @@ local function options_of(spec, options)
   described.selects = described.selects or described.every ~= nil
     or described.max_size ~= nil
   described.scrub = options.scrub and rules.of(options.scrub)
-  described.inject = options.inject and inject.of(options.inject)
+  described.inject = options.inject and inject.of(options.inject, options.force)
   local changes = options.scrub and "scrub" or options.inject and "inject"
   if options.scrub and options.inject then
     usage_error("write: scrub takes records as they are: inject and write them first")

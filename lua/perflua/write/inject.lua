@@ -34,13 +34,15 @@ end
 
 ---Returns the option `inject` of core.write().
 ---@param options table InjectOptions
+---@param force boolean? files that exist are replaced
 ---@return table
-function inject.of(options)
+function inject.of(options, force)
   errors.check_options(options, "InjectOptions", "inject: unknown option '%s'")
   return {
     ids = choose(options, "build_ids", WHICH, "'hit' or 'all'"),
     mappings = choose(options, "mappings", MAPPINGS, "'all' or 'used'"),
     known = read_known(options.known),
+    jit = options.jit, sched_stat = options.sched_stat, replaces = force,
   }
 end
 

@@ -67,6 +67,9 @@ struct pl_injecting *pl_push_injecting(lua_State *L, struct pl_file *file, int o
 	asked.ids = (enum pj_which)read_word(L, at, "ids", which);
 	asked.mappings = (enum pj_mappings)read_word(L, at, "mappings", mappings);
 	asked.pipe = pl_get_flag(L, options, "pipe");
+	asked.jit = pl_get_flag(L, at, "jit");
+	asked.replaces = pl_get_flag(L, at, "replaces");
+	asked.sched_stat = pl_get_flag(L, at, "sched_stat");
 	injecting = pl_push_finalized(L, sizeof(*injecting), injecting_gc);
 	if (lua_getfield(L, at, "known") == LUA_TTABLE)
 		read_known(L, lua_gettop(L), injecting, &asked);
@@ -78,23 +81,35 @@ struct pl_injecting *pl_push_injecting(lua_State *L, struct pl_file *file, int o
 	return injecting;
 }
 
+/* Adds a file and what is wrong with it to the array on top. [-0, +0] */
+static void push_problem(lua_State *L, const char *filename, const char *reason, lua_Integer i)
+{
+	lua_createtable(L, 0, 2);
+	pl_set_string(L, "filename", filename);
+	pl_set_string(L, "reason", reason);
+	lua_rawseti(L, -2, i);
+}
+
 void pl_push_injected(lua_State *L, const struct pl_injecting *injecting)
 {
 	const struct pj_injector *in = injecting->injector;
 	lua_Integer n = 0;
 
-	lua_createtable(L, 0, 4);
+	lua_createtable(L, 0, 8);
+	pl_set_integer(L, "jitdumps", in->n_dumps);
+	pl_set_integer(L, "functions", in->n_functions);
+	pl_set_integer(L, "merged", in->n_merged);
 	pl_set_integer(L, "build_ids", in->n_added);
 	pl_set_integer(L, "mappings", in->n_mapped);
 	pl_set_integer(L, "dropped", in->n_dropped);
 	lua_newtable(L);
-	for (size_t i = 0; i < in->n_binaries; i++) {
-		if (!in->binaries[i].reason)
-			continue;
-		lua_createtable(L, 0, 2);
-		pl_set_string(L, "filename", in->binaries[i].dso->name);
-		pl_set_string(L, "reason", in->binaries[i].reason);
-		lua_rawseti(L, -2, ++n);
-	}
+	for (size_t i = 0; i < in->n_binaries; i++)
+		if (in->binaries[i].reason)
+			push_problem(L, in->binaries[i].dso->name, in->binaries[i].reason, ++n);
 	lua_setfield(L, -2, "unidentified");
+	lua_newtable(L);
+	for (size_t i = 0; i < in->n_failures; i++)
+		push_problem(L, in->failures[i].path, in->failures[i].reason,
+			     (lua_Integer)i + 1);
+	lua_setfield(L, -2, "unread");
 }

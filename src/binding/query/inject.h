@@ -1,7 +1,7 @@
 /*
- * Injecting for Lua, as a userdata of core.write(). The option `inject` is { ids =, mappings =,
- * known = }: `ids` is "hit" or "all", `mappings` "identified" or "used" (enum pj_which, enum
- * pj_mappings), and `known` has build-ids as strings of bytes, by the names of binaries.
+ * Injecting for Lua, as a userdata of core.write(). The option `inject` is struct pj_asked:
+ * `ids` is "hit" or "all", `mappings` "identified" or "used", and `known` has build-ids as
+ * strings of bytes, by the names of binaries.
  */
 #ifndef PERFLUA_BINDING_QUERY_INJECT_H
 #define PERFLUA_BINDING_QUERY_INJECT_H
@@ -21,8 +21,8 @@ struct pl_injecting {
 struct pl_injecting *pl_push_injecting(lua_State *L, struct pl_file *file, int options);
 
 /*
- * Pushes { build_ids =, mappings =, dropped =, unidentified = { { filename =, reason = } … } }.
- * [-0, +1]
+ * Pushes the numbers that an injector counted, and `unidentified` binaries and `unread`
+ * jitdumps: { { filename =, reason = } … }. [-0, +1]
  */
 void pl_push_injected(lua_State *L, const struct pl_injecting *injecting);
 

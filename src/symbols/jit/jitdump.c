@@ -26,6 +26,7 @@ struct reading {
 	FILE *file;
 	bool swapped, cycles;
 	bool no_memory;
+	off_t end;	 /* of the last whole record */
 	size_t capacity; /* capacity of the dump's ranges */
 	char *name;	 /* [MAX_NAME] */
 };
@@ -42,7 +43,7 @@ static struct ps_jit_span *add_span(struct reading *reading, uint64_t start, uin
 	}
 	span = &dump->spans[dump->n];
 	*span = (struct ps_jit_span){ .start = start, .end = start + size };
-	span->from = reading->dump->monotonic && !reading->cycles ? stamp : 0;
+	span->from = dump->monotonic && !reading->cycles ? stamp : 0;
 	span->order = (uint32_t)dump->n++;
 	return span;
 }
@@ -143,7 +144,16 @@ static bool read_record(struct reading *reading)
 	if ((id == LOAD && !read_load(reading, size, stamp)) ||
 	    (id == MOVE && !read_move(reading, size, stamp)))
 		return false;
-	return fseeko(reading->file, at + (off_t)size, SEEK_SET) == 0;
+	if (fseeko(reading->file, at + (off_t)size, SEEK_SET) != 0)
+		return false;
+	reading->end = at + (off_t)size;
+	return true;
+}
+
+/* Returns whether the file ends with a whole record. */
+static bool is_whole(const struct reading *reading)
+{
+	return fseeko(reading->file, 0, SEEK_END) == 0 && ftello(reading->file) == reading->end;
 }
 
 static const char *read_header(struct reading *reading)
@@ -237,8 +247,11 @@ bool ps_jitdump_parse(struct ps_jitdump *dump, FILE *file, const char **reason)
 
 	*reason = reading.name ? read_header(&reading) : "no memory";
 	if (!*reason) {
+		reading.end = ftello(file);
 		while (read_record(&reading))
 			continue;
+		dump->is_cut = !is_whole(&reading);
+		dump->timed = dump->monotonic && !reading.cycles;
 		name_moved_code(&reading);
 		ps_jitdump_sort(dump);
 		if (reading.no_memory || !dump->n)

@@ -24,6 +24,8 @@ struct ps_jit_span {
 struct ps_jitdump {
 	const char *path;	   /* path as recorded; owned by the store */
 	bool monotonic;		   /* the dump has the clock of the recording */
+	bool timed;		   /* its ranges have times of that clock */
+	bool is_cut;		   /* it does not end with a whole record */
 	uint16_t machine;	   /* EM_… of the code */
 	bool is_big;		   /* the dump is big-endian */
 	struct ps_table table;	   /* not finished: several symbols may have one address */
