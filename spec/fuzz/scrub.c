@@ -1,6 +1,7 @@
 /*
- * A recording that is scrubbed, in some form. The copy can be opened and read; what it tells of
- * the kinds that are hashed are hashes, and of those that are dropped it tells nothing.
+ * A recording that is scrubbed, in some form, or the parts of a bundle. The copy can be opened
+ * and read; what it tells of the kinds that are hashed are hashes, and of those that are
+ * dropped it tells nothing.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -8,10 +9,13 @@
 #include <unistd.h>
 
 #include "common.h"
-#include "scrub/scrub.h"
+#include "pack/text.h"
+#include "scrub/internal.h"
+#include "symbols/bundle.h"
 #include "write/writer.h"
 
-#define FORMS 4
+#define FORMS  5
+#define BUNDLE 4 /* the form of parts of a bundle */
 
 struct scrubbing {
 	struct pd_session *session;
@@ -106,42 +110,83 @@ static bool says_nothing(const struct pv_scrubber *original, const struct pv_nam
 	return true;
 }
 
-static void check_copy(const struct pv_scrubber *original, const char *path)
+/* Checks what a scrubber of the copy, which keeps all, found in it. */
+static void check_found(const struct pv_scrubber *original, const struct pv_scrubber *copy)
 {
 	static const enum pv_kind none[] = { PV_CMDLINE, PV_CPU,       PV_HARDWARE,  PV_CLOCK,
 					     PV_BPF,	 PV_NAMESPACE, PV_REGISTERS, PV_STACKS,
-					     PV_CODE,	 PV_AUX,       PV_UNKNOWN,   PV_ALIAS };
-	struct pv_rules keep;
-	struct scrubbing s;
-	struct pw_how how = { 0 };
+					     PV_CODE,	 PV_AUX,       PV_UNKNOWN,   PV_ALIAS,
+					     PV_TEXT };
 
-	for (unsigned kind = 0; kind < PV_KINDS; kind++)
-		keep.of[kind] = pv_kinds[kind].can >> PV_KEEP & 1 ? PV_KEEP : PV_DROP;
-	FUZZ_CHECK(begin(&s, path, &keep));
-	FUZZ_CHECK(scrub(&s, -1, &how));
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
-		FUZZ_CHECK(s.scrubber->found[none[i]].n == 0);
-	for (size_t i = 0; i < s.scrubber->names.n; i++) {
-		const struct pv_name *name = &s.scrubber->names.list[i];
+		FUZZ_CHECK(copy->found[none[i]].n == 0 ||
+			   original->rules.of[none[i]] == PV_KEEP);
+	for (size_t i = 0; i < copy->names.n; i++) {
+		const struct pv_name *name = &copy->names.list[i];
 
 		if (original->rules.of[name->kind] != PV_KEEP)
 			FUZZ_CHECK(says_nothing(original, name));
 	}
+}
+
+static struct pv_rules keep_all(void)
+{
+	struct pv_rules rules;
+
+	for (unsigned kind = 0; kind < PV_KINDS; kind++)
+		rules.of[kind] = pv_kinds[kind].can >> PV_KEEP & 1 ? PV_KEEP : PV_DROP;
+	return rules;
+}
+
+static void check_copy(const struct pv_scrubber *original, const char *path)
+{
+	const struct pv_rules keep = keep_all();
+	struct scrubbing s;
+	struct pw_how how = { 0 };
+
+	FUZZ_CHECK(begin(&s, path, &keep));
+	FUZZ_CHECK(scrub(&s, -1, &how));
+	check_found(original, s.scrubber);
 	end(&s);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+/* Scrubs the parts of a bundle, and what that made, which is a bundle again. */
+static void scrub_bundle(const struct pv_rules *rules, const uint8_t *bytes, size_t n)
 {
-	unsigned form = n ? bytes[n - 1] % FORMS : 0;
+	const struct pv_rules keep = keep_all();
+	struct pb_string parts = { 0 }, section = { 0 }, copy = { 0 }, again = { 0 };
+	struct pk_texts texts = { .n = 0 };
+	struct pd_file file = { .path = "" };
+	struct pv_scrubber *first = pv_scrubber_create(&file, NULL, rules, "fuzz", 4);
+	struct pv_scrubber *second = pv_scrubber_create(&file, NULL, &keep, "fuzz", 4);
+	const char *reason;
+
+	FUZZ_CHECK(first && second);
+	pb_string_add(&parts, (const char *)bytes, n);
+	FUZZ_CHECK(pk_seal(&texts, &parts, &section, &reason));
+	if (pv_bundle(first, (const uint8_t *)section.p, section.n, &copy) && copy.n) {
+		FUZZ_CHECK(pv_bundle(second, (const uint8_t *)copy.p, copy.n, &again));
+		check_found(first, second);
+		FUZZ_CHECK(again.n && !again.failed);
+	}
+	pv_scrubber_destroy(first);
+	pv_scrubber_destroy(second);
+	pb_string_deinit(&parts);
+	pb_string_deinit(&section);
+	pb_string_deinit(&copy);
+	pb_string_deinit(&again);
+	pk_texts_deinit(&texts);
+}
+
+static void scrub_recording(const struct pv_rules *rules, unsigned form, const uint8_t *bytes,
+			    size_t n)
+{
 	struct pw_how how = { .pipe = form & 1, .level = form & 2 ? 1 : 0 };
 	char path[FUZZ_PATH], copied[FUZZ_PATH];
 	int fd = fuzz_file(bytes, n, path), copy = fuzz_file(NULL, 0, copied);
-	struct pv_rules rules;
 	struct scrubbing s;
 
-	for (unsigned kind = 0; kind < PV_KINDS; kind++)
-		rules.of[kind] = (enum pv_action)pv_kinds[kind].anonymous;
-	if (begin(&s, path, &rules)) {
+	if (begin(&s, path, rules)) {
 		if (scrub(&s, copy, &how)) {
 			const char *paths[] = { copied };
 
@@ -152,5 +197,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	}
 	close(fd);
 	close(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	unsigned form = n ? bytes[n - 1] % FORMS : 0;
+	bool keeps = n && bytes[n - 1] / FORMS & 1; /* what cannot be hashed */
+	struct pv_rules rules;
+
+	for (unsigned kind = 0; kind < PV_KINDS; kind++) {
+		rules.of[kind] = (enum pv_action)pv_kinds[kind].anonymous;
+		if (keeps && !(pv_kinds[kind].can >> PV_HASH & 1) &&
+		    pv_kinds[kind].can >> PV_KEEP & 1)
+			rules.of[kind] = PV_KEEP;
+	}
+	if (form == BUNDLE)
+		scrub_bundle(&rules, bytes, n - 1);
+	else
+		scrub_recording(&rules, form, bytes, n);
 	return 0;
 }

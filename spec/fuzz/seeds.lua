@@ -216,7 +216,10 @@ end
 for name, bytes in pairs(recordings) do
   write("file", name, bytes)
   for form = 0, 7 do write("write", name .. form, bytes .. string.char(form)) end
-  for form = 0, 3 do write("scrub", name .. form, bytes .. string.char(form)) end
+  for form = 0, 3 do
+    write("scrub", name .. form, bytes .. string.char(form))
+    write("scrub", name .. form .. "kept", bytes .. string.char(form + 5))
+  end
   write_described(name, bytes)
   if #bytes <= SMALL then write_small(name, bytes) end
   -- which allocation fails is in the last two bytes
@@ -447,6 +450,16 @@ write("bundle", "kernel", "\1" .. functions .. lines .. piece)
 write("bundle", "jit", "\4" .. functions .. jit .. piece)
 -- when the source file was written, and two lines
 write("bundle", "source", "\0\100\2\3\2\4\3")
+do -- whole bundles, whose last byte says so to the target scrub
+  local strings = part(0, "/a\0f\0g.c\0/src/g.c\0")
+  for kind, more in pairs { [0] = lines .. cfi .. piece, [1] = lines, [4] = lines .. jit } do
+    local id = part(0, string.char(kind) .. "\0\1" .. ("\0"):rep(20))
+    for _, last in ipairs { "\4", "\9" } do
+      write("scrub", "bundle" .. kind .. last:byte(), strings
+        .. part(1, id .. functions .. more) .. part(2, "\4\100\2\3\2\4\3") .. last)
+    end
+  end
+end
 
 local builder_elf = require "spec.support.builder_elf"
 for _, endian in ipairs { "little", "big" } do

@@ -161,8 +161,8 @@ static void copy_list(struct maker *m, const char *form, struct pb_string *out)
 	for (size_t n = ps_take_count(&m->c); n && !m->c.failed; n--) {
 		struct item item = { .from = bytes.n };
 
-		if (has_address)
-			address += ps_take_number(&m->c);
+		if (has_address && !ps_take_distance(&m->c, 0, &address))
+			break;
 		item.address = address;
 		copy_form(m, form + has_address, &bytes);
 		item.n = bytes.n - item.from;

@@ -128,9 +128,19 @@ struct pv_plan;
 uint32_t pv_raw(struct pv_scrubber *s, const struct pd_record *rec, const uint8_t *raw,
 		uint32_t n, uint8_t *out, uint32_t room);
 
-/* Returns whether pv_raw() would write the same bytes: all are numbers. */
-bool pv_raw_stays(struct pv_scrubber *s, const struct pd_record *rec, const uint8_t *raw,
-		  uint32_t n);
+/*
+ * Returns the plan of raw data of `n` bytes whose fields are all there, as numbers and texts of
+ * fixed size; NULL: it is not so.
+ */
+const struct pv_plan *pv_plain_plan(struct pv_scrubber *s, const struct pd_record *rec,
+				    uint32_t n);
+
+/* Returns whether all of such raw data stays: it has numbers alone, and zeros between them. */
+bool pv_plain_stays(const struct pv_plan *plan, const uint8_t *raw, uint32_t n);
+
+/* Scrubs such raw data in their copy at `out`. */
+void pv_put_plain(struct pv_scrubber *s, const struct pv_plan *plan, const uint8_t *raw,
+		  uint32_t n, uint8_t *out);
 void pv_plan_destroy(struct pv_plan *plan);
 
 /* Returns what takes the place of a word of a probe: of its system, its name, an argument's. */

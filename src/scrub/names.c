@@ -203,40 +203,46 @@ static bool add_name(struct pv_names *names, const struct key *key, struct pd_te
 	return true;
 }
 
-/* Finds a name that was met before, or adds it; `shown` NULL: by its rule. */
-static struct pd_text show(struct pv_names *names, enum pv_kind kind, struct pd_text text,
-			   const struct pd_text *shown)
+/* Adds a name that was not met before to the slot for it; `shown` NULL: by its rule. */
+static struct pd_text add_met(struct pv_names *names, const struct key *key, uint32_t hash,
+			      struct pb_slot *slot, const struct pd_text *shown)
 {
 	static const struct pd_text dropped = { PV_SHOWN_DROP, sizeof(PV_SHOWN_DROP) - 1 };
-	enum pv_action action = names->rules->of[kind];
-	struct key key = { names, kind, text };
-	struct pd_text made_text = text;
-	struct made made = { .n = 0 };
-	struct pb_slot *slot;
-	uint32_t hash;
+	enum pv_action action = names->rules->of[key->kind];
+	struct pd_text made_text = shown ? *shown : key->text;
+	struct made made;
 
-	if (!text.n)
-		return (struct pd_text){ "", 0 };
-	hash = pb_hash_bytes(&names->secret, text.p, text.n);
-	slot = pb_map_reserve(&names->map) ? pb_map_find(&names->map, hash, has_name, &key) :
-					     NULL;
-	if (slot && slot->item) {
-		names->list[slot->item - 1].n++;
-		return names->list[slot->item - 1].shown;
-	}
-	if (shown) {
-		made_text = *shown;
-	} else if (action != PV_KEEP) {
-		make_name(names, &made, kind, action, text);
+	made.n = 0;
+	if (!shown && action != PV_KEEP) {
+		make_name(names, &made, key->kind, action, key->text);
 		made_text = (struct pd_text){ made.p, made.n };
 	}
-	if (!slot || !add_name(names, &key, made_text)) {
+	if (!slot || !add_name(names, key, made_text)) {
 		names->failed = true;
 		return dropped;
 	}
 	pb_map_fill(&names->map, slot, hash, (uint32_t)names->n - 1);
 	names->list[names->n - 1].n = 1;
 	return names->list[names->n - 1].shown;
+}
+
+/* Finds a name that was met before, or adds it; `shown` NULL: by its rule. */
+static struct pd_text show(struct pv_names *names, enum pv_kind kind, struct pd_text text,
+			   const struct pd_text *shown)
+{
+	const struct key key = { names, kind, text };
+	struct pb_slot *slot = NULL;
+	uint32_t hash;
+
+	if (!text.n)
+		return (struct pd_text){ "", 0 };
+	hash = pb_hash_bytes(&names->secret, text.p, text.n);
+	if (pb_map_reserve(&names->map))
+		slot = pb_map_find(&names->map, hash, has_name, &key);
+	if (!slot || !slot->item)
+		return add_met(names, &key, hash, slot, shown);
+	names->list[slot->item - 1].n++;
+	return names->list[slot->item - 1].shown;
 }
 
 struct pd_text pv_show(struct pv_names *names, enum pv_kind kind, struct pd_text text)

@@ -27,6 +27,8 @@ struct pv_plan {
 	size_t n_ranges;
 	struct special *specials; /* [n_specials] */
 	size_t n_specials;
+	/* bytes that have all fields, if the specials are texts of fixed size; else 0 */
+	uint32_t plain_size;
 };
 
 void pv_plan_destroy(struct pv_plan *plan)
@@ -115,6 +117,26 @@ static bool make_ranges(struct pv_plan *plan, const uint8_t *marks, size_t most)
 	return true;
 }
 
+/*
+ * Returns the bytes that have all fields, if those that are not numbers are texts of fixed
+ * size; else 0.
+ */
+static uint32_t measure_plain(const struct pv_plan *plan)
+{
+	uint32_t size = plan->n_ranges ? plan->ranges[plan->n_ranges - 1].to : 0;
+
+	for (size_t i = 0; i < plan->n_specials; i++) {
+		const struct pd_tracepoint_field *field = plan->specials[i].field;
+
+		if (field->kind != PD_ARG_TEXT || field->storage != PD_ARG_FIXED ||
+		    field->offset >= DATA_MOST || field->size > DATA_MOST)
+			return 0;
+		if (field->offset + field->size > size)
+			size = field->offset + field->size;
+	}
+	return size;
+}
+
 /* Plans how the raw data of a tracepoint is scrubbed. Returns false without memory. */
 static bool fill_plan(const struct pv_scrubber *s, struct pv_plan *plan,
 		      const struct pd_tracepoint *tp)
@@ -142,6 +164,7 @@ static bool fill_plan(const struct pv_scrubber *s, struct pv_plan *plan,
 	for (size_t i = 0; i < plan->n_specials; i++)
 		mark_field(marks, plan->specials[i].field, 0);
 	ok = make_ranges(plan, marks, tp->n_fields + plan->n_specials + 1);
+	plan->plain_size = ok ? measure_plain(plan) : 0;
 	free(marks);
 	return ok;
 }
@@ -291,22 +314,46 @@ static bool is_zero(const uint8_t *p, uint32_t n)
 	return !n;
 }
 
-bool pv_raw_stays(struct pv_scrubber *s, const struct pd_record *rec, const uint8_t *raw,
-		  uint32_t n)
+const struct pv_plan *pv_plain_plan(struct pv_scrubber *s, const struct pd_record *rec,
+				    uint32_t n)
 {
 	const struct pd_event *event = pd_recorded_event(rec);
 	const struct pv_plan *plan = has_format(s, event->tracepoint) ? plan_of(s, event) :
 									NULL;
+
+	return plan && plan->plain_size && plan->plain_size <= n ? plan : NULL;
+}
+
+bool pv_plain_stays(const struct pv_plan *plan, const uint8_t *raw, uint32_t n)
+{
 	uint32_t at = 0;
 
-	if (!plan || plan->n_specials)
+	if (plan->n_specials)
 		return false;
-	for (size_t i = 0; i < plan->n_ranges && plan->ranges[i].from < n; i++) {
+	for (size_t i = 0; i < plan->n_ranges; i++) {
 		if (!is_zero(raw + at, plan->ranges[i].from - at))
 			return false;
 		at = plan->ranges[i].to;
 	}
-	return at >= n || is_zero(raw + at, n - at);
+	return is_zero(raw + at, n - at);
+}
+
+void pv_put_plain(struct pv_scrubber *s, const struct pv_plan *plan, const uint8_t *raw,
+		  uint32_t n, uint8_t *out)
+{
+	struct made made = { raw, n, out, n, n, false };
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < plan->n_ranges; i++) {
+		memset(out + at, 0, plan->ranges[i].from - at);
+		at = plan->ranges[i].to;
+	}
+	memset(out + at, 0, n - at);
+	for (size_t i = 0; i < plan->n_specials; i++) {
+		const struct special *special = &plan->specials[i];
+
+		put_text(s, special, &made, special->field->offset, special->field->size);
+	}
 }
 
 uint32_t pv_raw(struct pv_scrubber *s, const struct pd_record *rec, const uint8_t *raw,

@@ -77,14 +77,28 @@ static bool scrub_parts(struct pv_scrubber *s, struct pd_record *rec, uint32_t e
 	return pv_finish(s, rec, made.n + rec->size - extent);
 }
 
-/* Returns whether raw data, which stay as they are, are the only part that could change. */
-static bool has_plain_raw(struct pv_scrubber *s, const struct pd_record *rec)
+/*
+ * Scrubs a sample in place, or leaves it as it is, if plain raw data are the only part that
+ * could change. Returns false if they are not.
+ */
+static bool scrub_plain_raw(struct pv_scrubber *s, struct pd_record *rec)
 {
+	const struct pv_plan *plan;
 	const uint8_t *raw;
 	uint32_t n;
 
-	return (rec->layout->shape->sample_type & PARTS) == PD_SAMPLE_RAW &&
-	       pd_args_raw(rec, &raw, &n) && pv_raw_stays(s, rec, raw, n);
+	if ((rec->layout->shape->sample_type & PARTS) != PD_SAMPLE_RAW ||
+	    !pd_args_raw(rec, &raw, &n))
+		return false;
+	plan = pv_plain_plan(s, rec, n);
+	if (!plan)
+		return false;
+	if (!pv_plain_stays(plan, raw, n)) {
+		memcpy(s->room, rec->bytes, rec->size);
+		pv_put_plain(s, plan, raw, n, s->room + (raw - rec->bytes));
+		rec->bytes = s->room;
+	}
+	return true;
 }
 
 /* Scrubs all but addresses. */
@@ -95,7 +109,7 @@ static bool scrub_sample(struct pv_scrubber *s, struct pd_record *rec)
 	if (!extent || extent > rec->size || !pd_recorded_event(rec))
 		return false;
 	if (extent == rec->size &&
-	    (!(rec->layout->shape->sample_type & PARTS) || has_plain_raw(s, rec)))
+	    (!(rec->layout->shape->sample_type & PARTS) || scrub_plain_raw(s, rec)))
 		return true;
 	return scrub_parts(s, rec, extent);
 }
@@ -129,7 +143,8 @@ bool pv_sample(struct pv_scrubber *s, struct pd_record *rec)
 		return false;
 	}
 	s->found[PV_ADDRESSES].n++;
-	if (pd_part_find(rec, PD_PART_CALLCHAIN, &at, &size))
+	if (rec->layout->shape->sample_type & PD_SAMPLE_CALLCHAIN &&
+	    pd_part_find(rec, PD_PART_CALLCHAIN, &at, &size))
 		pv_clean_chain(s, rec, at + 8, size / 8 - 1);
 	if (s->places)
 		pv_move_sample(s, rec);

@@ -315,47 +315,108 @@ bool pw_copies_runs(const struct pw_writer *w)
 	return !w->how.selects && !w->how.sorts && !w->how.directory && !w->turns;
 }
 
+/* Adds bytes of records to the block in the making, which has room for them. */
+static bool put_bytes(struct pw_writer *w, const uint8_t *bytes, size_t n, struct pd_error *err)
+{
+	if (n && w->compressor)
+		return pw_compress(w->compressor, bytes, n) || fail_memory(w, err);
+	if (n)
+		pw_put(&w->out, bytes, n);
+	return true;
+}
+
+/* The records that a run has written. */
+struct counts {
+	uint64_t first, last; /* times of its samples */
+	uint64_t records, samples, sample_bytes, bytes;
+};
+
+static void count_in_run(const struct pw_writer *w, struct counts *counts,
+			 struct pd_record *rec)
+{
+	uint64_t time;
+
+	counts->records++;
+	counts->bytes += rec->size;
+	if (rec->type != PD_RECORD_SAMPLE)
+		return;
+	counts->samples++;
+	counts->sample_bytes += rec->size;
+	if (pd_timestamp_of(&w->locator, rec, &time)) {
+		counts->first = time < counts->first ? time : counts->first;
+		counts->last = time > counts->last ? time : counts->last;
+	}
+}
+
+static void add_counts(struct pw_writer *w, const struct counts *counts)
+{
+	w->summary.records += counts->records;
+	w->summary.samples += counts->samples;
+	w->summary.sample_bytes += counts->sample_bytes;
+	w->summary.plain_bytes += counts->bytes;
+	w->in_round += counts->records;
+	if (counts->first <= counts->last)
+		pd_time_range_widen(&w->summary.times, counts->first, counts->last);
+}
+
 bool pw_write_run(struct pw_writer *w, struct pd_reader *reader, struct pd_error *err)
 {
 	struct pd_record rec = pd_reader_record(reader);
-	uint64_t time, first = UINT64_MAX, last = 0, samples = 0, sample_bytes = 0, records = 0;
+	struct counts counts = { .first = UINT64_MAX };
 	const uint8_t *start;
 	struct pd_run run;
 	/* blocks that are compressed do not depend on those that are read */
-	size_t n = 0, most = w->compressor ? pw_compress_room(w->compressor) : SIZE_MAX;
+	size_t most = w->compressor ? pw_compress_room(w->compressor) : SIZE_MAX;
 
 	pd_run_begin(&run, reader);
 	start = run.at;
-	for (; pd_run_has(&run, reader->swap); records++) {
+	while (pd_run_has(&run, reader->swap)) {
 		pd_record_header(&rec, run.at, reader->swap, false);
-		if (rec.type >= PD_RECORD_USER || n + rec.size > most)
+		if (rec.type >= PD_RECORD_USER || counts.bytes + rec.size > most)
 			break;
 		rec.bytes = run.at;
-		if (rec.type == PD_RECORD_SAMPLE) {
-			samples++;
-			sample_bytes += rec.size;
-			if (pd_timestamp_of(&w->locator, &rec, &time)) {
-				first = time < first ? time : first;
-				last = time > last ? time : last;
-			}
-		}
-		n += rec.size;
+		count_in_run(w, &counts, &rec);
 		pd_run_skip(&run, rec.size);
 	}
 	pd_run_end(&run, reader);
-	w->summary.records += records;
-	w->summary.samples += samples;
-	w->summary.sample_bytes += sample_bytes;
-	w->summary.plain_bytes += n;
-	w->in_round += records;
-	if (first <= last)
-		pd_time_range_widen(&w->summary.times, first, last);
-	if (!n)
-		return true;
-	if (!w->compressor)
-		pw_put(&w->out, start, n);
-	else if (!pw_compress(w->compressor, start, n))
-		return fail_memory(w, err);
+	add_counts(w, &counts);
+	return put_bytes(w, start, (size_t)counts.bytes, err) && check_output(w, err);
+}
+
+bool pw_change_run(struct pw_writer *w, struct pd_reader *reader, pw_change_fn *change,
+		   void *arg, struct pd_error *err)
+{
+	struct pd_record rec = pd_reader_record(reader);
+	struct counts counts = { .first = UINT64_MAX };
+	const uint8_t *start;
+	struct pd_run run;
+
+	pd_run_begin(&run, reader);
+	start = run.at;
+	while (pd_run_has(&run, reader->swap)) {
+		uint32_t size;
+		bool stays;
+
+		pd_record_header(&rec, run.at, reader->swap, false);
+		if (rec.type != PD_RECORD_SAMPLE)
+			break;
+		rec.bytes = run.at;
+		size = rec.size;
+		pd_bind(&reader->binder, &rec);
+		stays = change(arg, &rec);
+		if (stays)
+			count_in_run(w, &counts, &rec);
+		if (!stays || rec.bytes != run.at) {
+			pw_put(&w->out, start, (size_t)(run.at - start));
+			start = run.at + size;
+			if (stays)
+				pw_put(&w->out, rec.bytes, rec.size);
+		}
+		pd_run_skip(&run, size);
+	}
+	pd_run_end(&run, reader);
+	pw_put(&w->out, start, (size_t)(run.at - start));
+	add_counts(w, &counts);
 	return check_output(w, err);
 }
 

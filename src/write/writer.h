@@ -131,6 +131,13 @@ bool pw_copies_runs(const struct pw_writer *w);
  */
 bool pw_write_run(struct pw_writer *w, struct pd_reader *reader, struct pd_error *err);
 
+/* Changes a sample: it then may have other bytes. Returns false if it is to be left out. */
+typedef bool pw_change_fn(void *arg, struct pd_record *rec);
+
+/* Does the same for samples alone, as `change` makes them, in a file without compression. */
+bool pw_change_run(struct pw_writer *w, struct pd_reader *reader, pw_change_fn *change,
+		   void *arg, struct pd_error *err);
+
 /* Writes what follows the records. Returns false as pw_write() does. */
 bool pw_writer_finish(struct pw_writer *w, struct pd_error *err);
 

@@ -164,17 +164,26 @@ static bool open_rewriter(lua_State *L, struct pl_writing *writing,
 						 PD_NO_OFFSET, "no memory to rewrite records");
 }
 
+static bool scrub_sample(void *scrubber, struct pd_record *rec)
+{
+	return pv_record(scrubber, rec);
+}
+
 /*
- * Adds the records after one that the cursor yielded, if all are written as they come. Returns
- * false with *err.
+ * Adds the records after one that the cursor yielded, if all are written as they come, or
+ * scrubbed one by one. Returns false with *err.
  */
-static bool add_run(struct pl_writing *writing, struct pl_cursor *cursor, struct pd_error *err)
+static bool add_run(struct pl_writing *writing, struct pl_cursor *cursor,
+		    struct pl_scrubbing *scrubbing, struct pd_error *err)
 {
 	struct pd_walk *walk = &cursor->walk;
 
 	if (walk->state != PD_WALK_READING || walk->special || walk->options.on_sideband.call)
 		return true;
-	return pw_write_run(&writing->writer, &walk->reader, err);
+	if (!scrubbing)
+		return pw_write_run(&writing->writer, &walk->reader, err);
+	return pw_change_run(&writing->writer, &walk->reader, scrub_sample, scrubbing->scrubber,
+			     err);
 }
 
 /* Writes the records. Returns false with *err. */
@@ -192,7 +201,8 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 	struct pl_injecting *injecting = lua_touserdata(L, AT_INJECTING);
 	struct pd_record rec;
 	bool ok = open_rewriter(L, writing, cursor, err);
-	bool copies = pw_copies_runs(w) && !writing->rewriter && !scrubbing && !injecting;
+	bool copies = pw_copies_runs(w) && !writing->rewriter && !injecting &&
+		      !(scrubbing && (w->compressor || scrubbing->scrubber->places));
 	int got = 0;
 
 	while (ok && (got = pl_cursor_read(L, cursor, AT_CURSOR, &rec, err)) > 0) {
@@ -207,7 +217,7 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 		else if (!scrubbing || pv_record(scrubbing->scrubber, &rec))
 			ok = add_record(writing, &rec, err);
 		if (ok && copies)
-			ok = add_run(writing, cursor, err);
+			ok = add_run(writing, cursor, scrubbing, err);
 	}
 	if (ok && writing->rewriter) {
 		ok = pw_rewriter_finish(writing->rewriter, err);
