@@ -1,11 +1,13 @@
 -- perflua pack: a recording that has the names of its addresses on any machine.
-local annotate = require "perflua.annotate"
 local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
+local chains = require "spec.support.chains"
 local files = require "spec.support.files"
 local jitdump = require "spec.support.jitdump"
+local mapped = require "spec.support.mapped"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
+local tracing = require "spec.support.builder_tracing"
 
 local MAGIC <const> = "PERFLUAB"
 
@@ -172,6 +174,22 @@ describe("a packed recording", function()
     assert.equal("first second", names(copy))
   end)
 
+  it("has the functions of the kernel that texts of tracepoints name", function()
+    local t = tracing.new()
+    local event = t:event("timer", "timer_start", { fields = { { "void *", "function" } },
+      print_fmt = [["timer=%d function=%ps %-30pS", 7, REC->function, REC->function]] })
+    local b, events = t:recording()
+    mapped.add(b, {
+      "- kernel ffffffff81000000-ffffffff81001000@ffffffff81000000 [kernel.kallsyms]_text" })
+    b:sample(events[1], { ip = 0, pid = 7, tid = 7, time = 1000, cpu = 0, period = 1,
+      raw = t:raw(event, { ["function"] = 0xffffffff81000108 }) })
+    local path, options = b:write(), chains.options()
+    local there = perflua_ok("script", "--kallsyms", options.kallsyms, path).out
+    assert.match("function=read read%+0x8", there)
+    local copy = packed(path, "--kallsyms", options.kallsyms)
+    assert.equal(there, perflua_ok("script", copy).out)
+  end)
+
   it("answers for itself alone beside others, and merged with them for none", function()
     local tree, copies = binaries.tree(), {}
     local dump = ("%s/jit-%d.dump"):format(tree.path, binaries.PID)
@@ -233,71 +251,4 @@ describe("a damaged bundle", function()
       assert.match("the bundle of names %(feature 250%) is not used: .*" .. case[3], result.err)
     end)
   end
-end)
-
-describe("perflua pack --source", function()
-  local program = files.output "realpath build/perflua":match "[^\n]+"
-
-  --- A tree with the words recording, its binary and its source.
-  local function words_tree()
-    local tree = binaries.tree()
-    local words = files.output "pwd":match "[^\n]+" .. "/" .. WORDS
-    tree:sh("cp -r " .. files.quote(words) .. "/. .")
-    return tree
-  end
-
-  local function pack_source(tree, out)
-    tree:sh(("%s pack --source --symfs . perf.data -o %s"):format(program, out))
-  end
-
-  it("keeps the code and the source text of hot functions", function()
-    local tree = words_tree()
-    pack_source(tree, "packed")
-    local there = tree:sh(("%s annotate --symfs . perf.data"):format(program))
-    tree:sh "rm -r usr words.c"
-    local here = tree:sh(("%s annotate packed"):format(program))
-    local function without_head(text) return (text:gsub("# %a+: [^\n]*", "")) end
-    assert.equal(without_head(there), without_head(here))
-    assert.match("# code: ./usr/local/bin/words", here, 1, true)
-    assert.match("static int compare%(", here)
-    tree:sh(("%s pack packed -o again && cmp packed again"):format(program))
-  end)
-
-  it("shows the source text of each recording that is opened with others", function()
-    local tree = words_tree()
-    pack_source(tree, "one")
-    tree:sh "sed -i 's/[*]a == [*]b/*b == *a/' words.c"
-    pack_source(tree, "other")
-    local file <close> = assert(perflua.open { tree.path .. "/one", tree.path .. "/other" })
-    local read, shown = annotate.read(file, { symbol = "compare" }), {}
-    for _, func in ipairs(read:hottest(1)) do
-      shown[#shown + 1] = read:listing(func)[1].source:match "%*%a == %*%a"
-    end
-    table.sort(shown)
-    assert.same({ "*a == *b", "*b == *a" }, shown)
-  end)
-
-  it("shows no lines of a source file here that is another version", function()
-    local tree = words_tree()
-    pack_source(tree, "packed")
-    tree:write("script.lua", [[
-      local file <close> = assert(perflua.open "packed")
-      local listing = assert(file:annotate "compare")
-      print(listing.sources:line(listing[1].path, 1))]])
-    local script = program .. " script.lua"
-    assert.equal("/*\n", tree:sh(script))
-    tree:sh "sed -i 's/[*]a == [*]b/*b == *a/' words.c"
-    assert.equal("nil\n", tree:sh(script))
-  end)
-
-  it("keeps the text when the file is closed", function()
-    local tree = words_tree()
-    pack_source(tree, "packed")
-    local file <close> = assert(perflua.open(tree.path .. "/packed"))
-    local listing = assert(file:annotate "compare")
-    local line = listing[1]
-    assert.match("%*a == %*b", line.source)
-    file:close()
-    assert.equal(line.source, listing.sources:line(line.path, line.number))
-  end)
 end)

@@ -231,6 +231,7 @@ static void put_code(struct binary *b)
 		pk_put(&b->part, one->code.machine);
 		pk_put(&b->part, (one->code.is_64 ? 1u : 0u) | (one->code.is_big ? 2u : 0u));
 		pk_put_text(&b->part, b->texts, one->path);
+		pk_put(&b->part, (uint64_t)one->code.written);
 		pk_put(&b->part, one->code.size);
 		pb_string_add(&b->part, (const char *)one->code.bytes, one->code.size);
 		b->summary->functions++;

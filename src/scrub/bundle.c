@@ -198,7 +198,7 @@ static const struct {
 	[PS_PACKED_JIT] = { "nn*(anfnnn)", PV_FUNCTION },
 	[PS_PACKED_LINES] = { "*(a*(fppl))", PV_BASICS },
 	[PS_PACKED_CFI] = { "n*(r)*(nn)*(nx)", PV_STACKS },
-	[PS_PACKED_CODE] = { "*(nnnnnbx)", PV_CODE },
+	[PS_PACKED_CODE] = { "*(nnnnnbnx)", PV_CODE },
 };
 
 /* Copies the parts of the binary at hand but for its identity. */

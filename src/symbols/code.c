@@ -26,6 +26,7 @@ static bool read_bytes(int fd, uint64_t offset, uint64_t size, struct ps_code *c
 
 	if (fstat(fd, &status) != 0 || offset >= (uint64_t)status.st_size)
 		return false;
+	code->written = status.st_mtime;
 	if (size > (uint64_t)status.st_size - offset)
 		size = (uint64_t)status.st_size - offset;
 	if (size > MOST_CODE)
@@ -186,6 +187,7 @@ static bool read_kcore(const struct asked *asked, const char *list, struct ps_co
 	if (elf.elf && read_machine(elf.elf, code))
 		found = read_segment(&elf, asked->start, asked->size, asked->is_function, code);
 	ps_elf_close(&elf);
+	code->written = 0; /* a copy of memory */
 	pthread_mutex_lock(&asked->dso->store->lock);
 	code->path = ps_store_text(asked->dso->store, path);
 	pthread_mutex_unlock(&asked->dso->store->lock);
@@ -237,6 +239,7 @@ static bool take_code(const struct ps_packed *packed, struct pb_cursor *c,
 	taken.is_64 = flags & 1;
 	taken.is_big = flags & 2;
 	taken.path = ps_take_string(c, packed->bundle);
+	taken.written = (int64_t)ps_take_number(c);
 	taken.size = ps_take_count(c);
 	bytes = pb_take(c, taken.size);
 	if (!bytes || !taken.size || taken.size > size || !taken.path)
@@ -255,7 +258,7 @@ static bool take_code(const struct ps_packed *packed, struct pb_cursor *c,
 /*
  * Reads the code of a bundle: the number of pieces; of each the start and the size of the
  * range, the address in its file, the machine, 1 if it has 64 bits and 2 if it is big-endian,
- * the path, the number of bytes, and the bytes.
+ * the path, when that file was written, the number of bytes, and the bytes.
  */
 static bool read_packed_code(const struct asked *asked, struct ps_code *code)
 {

@@ -17,6 +17,7 @@ struct ps_code {
 	uint16_t machine;
 	bool is_64, is_big;
 	const char *path; /* of the file; the store's */
+	int64_t written;  /* when the file was last written, in s; 0: it is not known */
 };
 
 /*

@@ -77,6 +77,7 @@ function Listing.new(file, read, func, sources)
     code_file = facts and facts.path or path, lines_file = binary.debug_file,
     program = program, changes = changes and changes.lines or {},
     proof = origin.proof(binary, program), reason = reason, machine = facts and facts.machine,
+    written = facts and facts.written,
     unknown = facts and facts.unknown or 0, missing = facts and func.size - facts.size or 0,
     between = 0, outside = 0,
     address = facts and facts.address or read.calls.elf_address(func.number, func.start)
@@ -235,9 +236,12 @@ end
 ---@param found table a file of perflua.Sources
 ---@return boolean # true if it was written after the binary
 function methods:is_newer(found)
-  local binary = self.code_file or self.binary.symbol_file
-  local kind, _, written = core.stat(binary or "")
-  return kind == "file" and found.modified ~= nil and found.modified > written
+  local written = self.written
+  if not self.code and not self.binary.proof then
+    local kind, _, changed = core.stat(self.code_file or self.binary.symbol_file or "")
+    written = kind == "file" and changed or nil
+  end
+  return written ~= nil and found.modified ~= nil and found.modified > written
 end
 
 function Listing.__index(self, key)

@@ -14,7 +14,7 @@ function origin.proof(binary, program)
   if program then return "tag " .. program.tag end
   if binary.build_id then return "build-id " .. binary.build_id end
   if binary.kind == "jit" then return "written by the process" end
-  if binary.unproven then
+  if binary.unproven or binary.proof and (binary.kind == "file" or binary.kind == "module") then
     return "no build-id recorded; device, inode and generation are the recorded ones, or "
       .. "--any-binary was given"
   end

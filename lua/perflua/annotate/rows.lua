@@ -100,6 +100,18 @@ function State:add_source(line, put)
   known.shown = math.max(known.shown, line.number)
 end
 
+---Reads whatever the rows may need, in any ranges: the lines, and the source before each.
+---@param listing perflua.Listing
+function rows.ask(listing)
+  for _, line in ipairs(listing) do
+    if line.path and line.number then
+      for number = math.max(line.number - BEFORE, 1), line.number do
+        listing.sources:line(line.path, number)
+      end
+    end
+  end
+end
+
 ---Calls a function with each row: { kind = "label" | "source", text, number, depth }, { kind =
 ---"place", text, depth } for source that is not there, { kind = "line", line } or { kind =
 ---"gap" }. `depth` says how often code is inlined.

@@ -9,7 +9,7 @@ local rows = require "perflua.annotate.rows"
 local suggest = require "perflua.errors.suggest"
 local summary = require "perflua.annotate.summary"
 
-local text = {}
+local text = { ask = rows.ask }
 
 local MEASURED <const> = 10000 -- lines whose names are looked at for the width of their column
 

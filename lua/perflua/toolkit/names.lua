@@ -17,7 +17,17 @@ local function has(file, bits)
   return false
 end
 
----Looks up the functions of all samples, call chains, branches and data addresses.
+-- Returns the names of tracepoints whose texts name functions of the kernel.
+local function naming_events(file)
+  local found = {}
+  for _, event in ipairs(file.events) do
+    if (event.print_fmt or ""):find "%%[^%a%%]*p[FfSs]" then found[#found + 1] = event.name end
+  end
+  return found
+end
+
+---Looks up the functions of all samples, call chains, branches, data addresses, and texts of
+---tracepoints.
 ---@param file perflua.File
 function names.ask(file)
   local function each(query) query:count():first() end
@@ -30,6 +40,9 @@ function names.ask(file)
     each(file:samples():unnest "branch_stack"
       :group_by("branch.symbol_from", "branch.symbol_to"))
   end
+  local naming = naming_events(file)
+  -- no text is empty: each is made, and no row of them
+  if naming[1] then file:samples { event = naming }:where("message == ''"):count() end
 end
 
 ---Reads the code and the source text of hot functions, as perflua annotate shows them.
@@ -46,7 +59,7 @@ function names.ask_source(file, least)
       if not seen[func] then
         local listing = read:listing(func)
         local event = listing:event(index)
-        text.write(listing, { event }, settings, drop)
+        text.ask(listing)
         html.write(listing, event, settings, drop)
         seen[func] = true
       end

@@ -5,8 +5,9 @@
  * A Code owns its bytes, so it outlives the File. Its methods, of instruction `i` from 1 on:
  *
  * - #code: number of instructions
- * - facts() -> { path, machine, address, size, unknown }: of the file; the address of the first
- *   byte in it; the number of bytes, and of those that cannot be decoded
+ * - facts() -> { path, machine, address, size, unknown, written }: of the file; the address of
+ *   the first byte in it; the number of bytes, and of those that cannot be decoded; when the
+ *   file was last written, in s
  * - at(i) -> offset, size, kind, target | nil, is_target: offsets in the code
  * - text(i) -> name, operands, target: address | nil
  * - bytes(i) -> string
@@ -218,12 +219,16 @@ static int code_facts(lua_State *L)
 	const struct pi_machine machine = { bytes->machine, bytes->is_64, bytes->is_big };
 	char text[32];
 
-	lua_createtable(L, 0, 5);
+	lua_createtable(L, 0, 6);
 	pl_set_string(L, "path", bytes->path);
 	pl_set_string(L, "machine", pi_machine_name(&machine, text));
 	pl_set_integer(L, "address", bytes->address);
 	pl_set_integer(L, "size", bytes->size);
 	pl_set_integer(L, "unknown", pi_code_unknown(check_code(L)->decoded));
+	if (bytes->written) {
+		lua_pushinteger(L, bytes->written);
+		lua_setfield(L, -2, "written");
+	}
 	return 1;
 }
 
