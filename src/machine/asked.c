@@ -51,22 +51,32 @@ static bool find_dso_address(const struct pm_resolver *r, const struct pd_record
 	return true;
 }
 
-bool pm_asked_dso(struct pm_resolver *r, const struct pd_record *rec,
-		  const struct pd_asked *asked, struct pm_dso_address *at)
+const struct pm_dso_address *pm_own_dso(struct pm_resolver *r, const struct pd_record *rec)
 {
+	static const struct pd_asked own_ip = { .field = PD_SYS_DSO };
 	uint64_t revision = r->system->revision;
 
-	if (asked->of_address || asks_data_address(asked))
-		return find_dso_address(r, rec, asked, at);
 	if (!pm_is_at_position(&r->own.position, rec) || r->own.revision != revision) {
 		r->own.position.is_set = false;
-		if (!find_dso_address(r, rec, asked, &r->own.at))
-			return false;
+		if (!find_dso_address(r, rec, &own_ip, &r->own.at))
+			return NULL;
 		pm_set_position(&r->own.position, rec);
 		r->own.revision = revision;
 	}
-	*at = r->own.at;
-	return true;
+	return &r->own.at;
+}
+
+bool pm_asked_dso(struct pm_resolver *r, const struct pd_record *rec,
+		  const struct pd_asked *asked, struct pm_dso_address *at)
+{
+	const struct pm_dso_address *own;
+
+	if (asked->of_address || asks_data_address(asked))
+		return find_dso_address(r, rec, asked, at);
+	own = pm_own_dso(r, rec);
+	if (own)
+		*at = *own;
+	return own != NULL;
 }
 
 const struct ps_symbol *pm_asked_symbol(struct pm_resolver *r, const struct pd_record *rec,

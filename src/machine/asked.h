@@ -15,6 +15,13 @@
 bool pm_asked_dso(struct pm_resolver *resolver, const struct pd_record *rec,
 		  const struct pd_asked *asked, struct pm_dso_address *at);
 
+/*
+ * Does what pm_asked_dso() does, for the ip of the record. The binary belongs to the resolver
+ * until it is asked again; NULL: the record has no ip.
+ */
+const struct pm_dso_address *pm_own_dso(struct pm_resolver *resolver,
+					const struct pd_record *rec);
+
 /* Returns the function at the address, and sets *at as well; NULL: not known. */
 const struct ps_symbol *pm_asked_symbol(struct pm_resolver *resolver,
 					const struct pd_record *rec,

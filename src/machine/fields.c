@@ -40,17 +40,46 @@ static void get_cgroup_path(struct pm_resolver *r, const struct pd_record *rec,
 	pm_cgroup_path_of(r->system, rec, out);
 }
 
-static void get_symbol(struct pm_resolver *r, const struct pd_record *rec,
-		       const struct pd_asked *asked, struct pd_value *out)
+/*
+ * Sets *name to the name of the binary at an address, or of the function. Returns false if it
+ * is not known.
+ */
+static bool find_name(struct pm_resolver *r, const struct pm_dso_address *at, bool function,
+		      struct pd_text *name)
 {
-	struct pm_dso_address at;
-	const struct ps_symbol *symbol = pm_asked_symbol(r, rec, asked, &at);
+	const struct ps_symbol *symbol;
 
-	if (!symbol)
+	if (!function) {
+		*name = at->dso ? (struct pd_text){ at->dso->name, at->dso->name_length } :
+				  (struct pd_text){ PM_UNKNOWN, sizeof(PM_UNKNOWN) - 1 };
+		return true;
+	}
+	symbol = at->dso ? pm_symbol_at(r, at->dso, at->address, at->time) : NULL;
+	if (symbol)
+		*name = (struct pd_text){ symbol->name, symbol->length };
+	return symbol != NULL;
+}
+
+bool pm_own_name(struct pm_resolver *r, const struct pd_record *rec, bool function,
+		 struct pd_text *name)
+{
+	const struct pm_dso_address *at = pm_own_dso(r, rec);
+
+	return at && find_name(r, at, function, name);
+}
+
+static void get_name(struct pm_resolver *r, const struct pd_record *rec,
+		     const struct pd_asked *asked, struct pd_value *out)
+{
+	bool function = asked->field == PD_SYS_SYMBOL || asked->field == PD_SYS_SYMBOL_DADDR;
+	struct pm_dso_address at;
+	struct pd_text name;
+
+	if (!pm_asked_dso(r, rec, asked, &at) || !find_name(r, &at, function, &name))
 		return;
 	out->type = PD_STR;
-	out->s.p = symbol->name;
-	out->s.n = symbol->length;
+	out->s.p = name.p;
+	out->s.n = name.n;
 }
 
 static void get_symoff(struct pm_resolver *r, const struct pd_record *rec,
@@ -61,22 +90,6 @@ static void get_symoff(struct pm_resolver *r, const struct pd_record *rec,
 
 	if (symbol)
 		set_field_integer(out, PD_UINT, at.address - symbol->start);
-}
-
-static void get_dso(struct pm_resolver *r, const struct pd_record *rec,
-		    const struct pd_asked *asked, struct pd_value *out)
-{
-	struct pm_dso_address at;
-
-	if (!pm_asked_dso(r, rec, asked, &at))
-		return;
-	if (!at.dso) {
-		set_text_value(out, PM_UNKNOWN);
-		return;
-	}
-	out->type = PD_STR;
-	out->s.p = at.dso->name;
-	out->s.n = at.dso->name_length;
 }
 
 static void get_srcline(struct pm_resolver *r, const struct pd_record *rec,
@@ -350,9 +363,9 @@ void pm_field(struct pm_resolver *r, const struct pd_record *rec, const struct p
 	static field_getter *const fields[] = {
 		[PD_SYS_COMM] = get_comm,
 		[PD_SYS_CGROUP_PATH] = get_cgroup_path,
-		[PD_SYS_SYMBOL] = get_symbol,
+		[PD_SYS_SYMBOL] = get_name,
 		[PD_SYS_SYMOFF] = get_symoff,
-		[PD_SYS_DSO] = get_dso,
+		[PD_SYS_DSO] = get_name,
 		[PD_SYS_SRCLINE] = get_srcline,
 		[PD_SYS_SRCFILE] = get_srcfile,
 		[PD_SYS_SYMBOL_SIZE] = get_symbol_size,
@@ -366,8 +379,8 @@ void pm_field(struct pm_resolver *r, const struct pd_record *rec, const struct p
 		[PD_SYS_MAP_FILENAME] = get_map_part,
 		[PD_SYS_MAP_BUILD_ID] = get_map_build_id,
 		[PD_SYS_MAP_PROT] = get_map_part,
-		[PD_SYS_SYMBOL_DADDR] = get_symbol,
-		[PD_SYS_DSO_DADDR] = get_dso,
+		[PD_SYS_SYMBOL_DADDR] = get_name,
+		[PD_SYS_DSO_DADDR] = get_name,
 		[PD_SYS_STACK] = get_chain_text,
 		[PD_SYS_ANNOTATED_STACK] = get_chain_text,
 		[PD_SYS_FRAMES] = get_chain_text,

@@ -17,6 +17,14 @@ void pm_field(struct pm_resolver *resolver, const struct pd_record *rec,
 	      const struct pd_asked *asked, struct pd_value *out);
 
 /*
+ * Sets *name to the name of the function at the record's ip, or else of the binary, as
+ * pm_field() does for PD_SYS_SYMBOL and PD_SYS_DSO, but faster. Returns false if it is not
+ * known.
+ */
+bool pm_own_name(struct pm_resolver *resolver, const struct pd_record *rec, bool function,
+		 struct pd_text *name);
+
+/*
  * Sets *out to the name of the record's thread, as pm_field() does for PD_SYS_COMM, but faster.
  * Leaves *out untouched if the record has no thread.
  */

@@ -191,6 +191,21 @@ static void read_system(struct pq_fields *fields, uint32_t field, struct pq_valu
 	pq_from_decoded(fields, field, &value, out);
 }
 
+/* Reads the name of the function or binary at ip. */
+static void read_name(struct pq_fields *fields, uint32_t field, struct pq_value *out)
+{
+	const struct pq_load *load = &fields->bound->loads[field];
+	struct pd_text name;
+
+	out->type = PQ_NIL;
+	if (!pm_own_name(fields->resolver, fields->rec,
+			 load->bound->field->arg == PD_SYS_SYMBOL, &name))
+		return;
+	out->type = PQ_TEXT;
+	out->size = (uint32_t)name.n;
+	out->p = name.p;
+}
+
 static const struct pm_field_ids *ids_of(const struct pq_fields *fields)
 {
 	return pm_system_field_ids(pm_resolver_system(fields->resolver));
@@ -269,6 +284,8 @@ static pq_read_fn *reader_of(const struct pq_fields *fields, const struct pq_fie
 		return pq_read_nothing;
 	if (bound->field->arg == PD_SYS_COMM)
 		return pq_read_comm;
+	if (is_fixed_text(bound))
+		return read_name;
 	return is_chain(bound) ? read_chain : read_system;
 }
 

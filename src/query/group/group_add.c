@@ -102,14 +102,25 @@ static __attribute__((noinline)) bool set_word(struct pq_groups *groups, size_t 
 }
 
 /*
+ * Returns true if a key has one value in all records of this layout and event, which is also
+ * that of the last record.
+ */
+static inline bool is_same_constant(const struct pq_load *load, const struct pq_group_key *key)
+{
+	return load->is_constant && key->stays && load->constant.type != PQ_NIL &&
+	       load->constant.type == key->last.type &&
+	       pq_bits(&load->constant) == pq_bits(&key->last);
+}
+
+/*
  * Reads a key that is a word of an item, as the last one was. Returns false if it is something
  * else.
  */
 static inline __attribute__((always_inline)) bool look_at_word(struct pq_groups *groups,
-							       struct pq_group_key *key,
-							       bool *changed)
+							       size_t at, bool *changed)
 {
 	const struct pq_fields *fields = groups->fields;
+	struct pq_group_key *key = &groups->keys[at];
 	int64_t i;
 
 	if (key->last.type != PQ_INT || key->value.field == UINT32_MAX ||
@@ -117,7 +128,7 @@ static inline __attribute__((always_inline)) bool look_at_word(struct pq_groups 
 		return false;
 	if (key->last.i != i) {
 		key->last.i = i;
-		groups->words[key - groups->keys] = (uint64_t)i;
+		groups->words[at] = (uint64_t)i;
 		*changed = true;
 	}
 	return true;
@@ -143,13 +154,16 @@ static inline char *forget_last(struct pq_groups *groups)
 }
 
 /* Reads a key. Returns false without memory. */
-static bool look_at_key(struct pq_groups *groups, struct pq_group_key *key, bool *changed)
+static bool look_at_key(struct pq_groups *groups, size_t i, bool *changed)
 {
 	struct pq_fields *fields = groups->fields;
-	size_t i = (size_t)(key - groups->keys);
+	struct pq_group_key *key = &groups->keys[i];
 	struct pq_value value;
 	bool stays;
 
+	if (key->value.field != UINT32_MAX &&
+	    is_same_constant(&fields->bound->loads[key->value.field], key))
+		return true;
 	if (!read_group_key(fields, &key->value, &value, &stays))
 		return false;
 	if (value.type == PQ_NIL && key->other.expr &&
@@ -189,8 +203,8 @@ static __attribute__((noinline)) char *find_states(struct pq_groups *groups)
 {
 	bool changed = !has_last(groups);
 
-	for (struct pq_group_key *key = groups->keys; key < groups->keys_end; key++)
-		if (!look_at_word(groups, key, &changed) && !look_at_key(groups, key, &changed))
+	for (size_t i = 0; i < groups->table.n_keys; i++)
+		if (!look_at_word(groups, i, &changed) && !look_at_key(groups, i, &changed))
 			return forget_last(groups);
 	if (!changed)
 		return last_states(groups);
@@ -223,9 +237,7 @@ static inline bool is_same(const struct pq_fields *fields, const struct pq_group
 		       called->text == key->last.p;
 	}
 	if (load->is_constant)
-		return key->stays && load->constant.type != PQ_NIL &&
-		       load->constant.type == key->last.type &&
-		       pq_bits(&load->constant) == pq_bits(&key->last);
+		return is_same_constant(load, key);
 	return pq_fields_integer(fields, key->value.field, &i) && key->last.type == PQ_INT &&
 	       key->last.i == i;
 }
