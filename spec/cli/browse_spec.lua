@@ -114,6 +114,16 @@ needs.describe("terminal,ncurses", "perflua browse", function()
     end
     expect_text("Callers\n" .. callers)
     expect_text("Callees\n" .. callees)
+    local shares = 0
+    for row, line in ipairs(t.screen:lines()) do
+      local at, share = line:match "%-%-()([%d.]+)%%%-%-"
+      if at then
+        shares = shares + 1
+        assert.equal(tonumber(share) >= 5 and "31" or "32", t.screen:style(row, at), line)
+        assert.equal("", t.screen:style(row, at + #share + 1), line)
+      end
+    end
+    assert.equal(2, shares)
     t:send "\27"
     t:expect "Shared Object"
     quit(t)

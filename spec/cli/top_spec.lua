@@ -190,6 +190,33 @@ needs.describe("terminal,ncurses", "perflua top on a terminal", function()
     quit(t)
   end)
 
+  it("shows the next event, and the calls of a row", function()
+    local b = builder.new { container = "pipe" }
+    local parts = { "identifier", "ip", "tid", "time", "period", "callchain" }
+    local events = {}
+    for i, name in ipairs { "cycles", "faults" } do
+      events[i] = b:event { name = name, type = 1, config = i, sample_type = parts,
+        ids = { i } }
+    end
+    for i = 1, 4 do
+      b:sample(events[i // 4 + 1], { identifier = i // 4 + 1, ip = 0x1000, pid = 7, tid = 7,
+        time = 9 + i, period = 1, callchain = { -512, 0x1000, 0x2000 + i % 2 } })
+    end
+    for _ = 1, 3 do b:record("finished_round", {}) end
+    local t = terminal.shell(("{ cat %s; sleep 60; } | exec %s top --no-children -"):format(
+      quote(b:write()), quote(run.binary)))
+    t:expect "3 samples of event 'cycles'"
+    t:send "\r"
+    t:expect "Callers"
+    t:expect "--66.67%--0x2001"
+    t:expect "--33.33%--0x2000"
+    t:send "\27"
+    t:expect "Overhead"
+    t:send "e"
+    t:expect "1 sample of event 'faults', event count 1"
+    quit(t)
+  end)
+
   it("draws in 20 x 5, and after any number of new sizes", function()
     local t = start("--sort comm", { columns = 20, rows = 5 })
     t:expect "Overhead"
@@ -232,6 +259,18 @@ needs.describe("terminal,ncurses", "perflua top on a terminal", function()
     t:send "q"
     t:expect(function(screen) return not screen.is_alternate end)
     t.pty:close()
+  end)
+
+  it("goes on after damage, and keeps what came before it", function()
+    local bytes = files.read(stream(sample_twice))
+    local path = files.temporary(bytes .. ("\xff"):rep(64) .. bytes:sub(-400))
+    local t = terminal.shell(("{ cat %s; sleep 1; } | exec %s top --sort comm -"):format(
+      quote(path), quote(run.binary)))
+    t:expect ", ended"
+    t:expect "first"
+    local samples = tonumber(t.screen:line(1):match "^(%d+) samples of event 'cycles'")
+    assert.is_true(samples > 40, samples)
+    quit(t)
   end)
 
   it("answers keys while records come as fast as it reads them", function()

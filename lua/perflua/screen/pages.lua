@@ -1,5 +1,5 @@
 -- Pages of text that a screen shows in place of rows: { title, lines, top }. A line is a text,
--- or { text, how it is drawn }.
+-- or { text, how it is drawn, share = { at, text, how it is drawn }? }.
 
 local display = require "perflua.text.display"
 local rows = require "perflua.screen.rows"
@@ -40,10 +40,18 @@ function pages.draw(page, terminal, room)
     local line = page.lines[page.top + i - 1]
     if type(line) == "table" then
       terminal.put(1 + i, 0, line[1], line[2])
+      if line.share then terminal.put(1 + i, table.unpack(line.share)) end
     else
       terminal.put(1 + i, 0, line)
     end
   end
+end
+
+-- Returns a line of a tree of calls, whose share is drawn as that of a row.
+local function color_share(line, look_of)
+  local at, share = line:match "^[ |]*%-%-()([%d.]+)%%%-%-"
+  local look = share and look_of(tonumber(share))
+  return look and { line, share = { at - 1, share .. "%", look } } or line
 end
 
 ---Reads the calls of a row for a page, of the report that is shown now.
@@ -60,7 +68,7 @@ function pages.fill_calls(page, screen)
     if i == 1 then add { lines[1], look } end
     if page.lines[#page.lines] ~= "" then add "" end
     add { part[1], "bold" }
-    for at = 2, #lines do add(lines[at]) end
+    for at = 2, #lines do add(color_share(lines[at], screen.look_of)) end
     if not lines[2] then add(("  none of %g %% or more"):format(part[2].least)) end
   end
 end

@@ -98,8 +98,9 @@ end
 local function title_of(self)
   local event = self.screen:current()
   local parts = {
-    event and ("%s samples of event '%s', event count %s"):format(fmt.unsigned(event.samples),
-      fmt.escape(event.event), fmt.unsigned(event.period)) or "waiting for samples",
+    event and ("%s %s of event '%s', event count %s"):format(fmt.unsigned(event.samples),
+      event.samples == 1 and "sample" or "samples", fmt.escape(event.event),
+      fmt.unsigned(event.period)) or "waiting for samples",
     self.filter and "filter: " .. fmt.escape(self.filter) or nil }
   local function add(holds, word) if holds then parts[#parts + 1] = word end end
   add(self.zeroes, "zeroing")
