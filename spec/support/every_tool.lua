@@ -16,7 +16,7 @@ local lines = {
   "alloc", "cgroups", "cgroups --nested", "convert -o COPY --force",
     "convert --pipe --compress -o COPY --force", "cut --where period>1 --sort -o COPY --force",
     "repair -o COPY --force", "inject --buildid-all -B -o COPY --force",
-    "inject -b --pipe -o COPY --force", "diff FILE FILE",
+    "inject -b -s --pipe -o COPY --force", "diff FILE FILE",
     "diff --csv --per share FILE FILE FILE -- FILE",
   "doctor", "doctor --json", "dump", "dump --json", "dump --lua",
   "export --to chrome", "export --to csv", "export --to jsonl",

@@ -241,6 +241,14 @@ describe("perflua inject", function()
     end
   end)
 
+  local function build_ids_of(path)
+    local file <close> = assert(perflua.open(path))
+    assert.equal("big", file.byte_order)
+    local list = {}
+    for map in file:records "mmap2" do list[#list + 1] = map.build_id or false end
+    return list
+  end
+
   it("is an option of write()", function()
     local file <close> = assert(perflua.open(recorded():write()))
     local out = files.temporary()
@@ -251,6 +259,12 @@ describe("perflua inject", function()
     assert.same({ build_ids = 2, mappings = 3, dropped = 0, unidentified = {}, jitdumps = 0,
       functions = 0, merged = 0, unread = {} }, summary.injected)
     assert.same({ hit = "abcd", calling = ids.calling }, table_of(out))
+    for _, pipe in ipairs { false, true } do
+      assert(file:records { container = true }:write(out, { force = true, pipe = pipe,
+        byte_order = "big", inject = { build_ids = "hit", mappings = "all" } }))
+      assert.same(hits, table_of(out))
+      assert.same({ ids.hit, ids.calling, ids.idle, false }, build_ids_of(out))
+    end
     for _, options in ipairs { { build_ids = "some" }, { mappings = true }, { other = 1 },
       { known = { a = "xyz" } } } do
       assert.error_matches(function()

@@ -257,7 +257,8 @@ bool pj_make_table(struct pj_injector *in, struct pd_error *err)
 	while (bytes && next_row(&c, &row))
 		copy_row(in, &table, &row);
 	free(bytes);
-	pb_string_add(&table, in->table.p, in->table.n);
+	if (in->table.n)
+		pb_string_add(&table, in->table.p, in->table.n);
 	table.failed |= in->table.failed;
 	if (!table.n && !table.failed)
 		return true;
