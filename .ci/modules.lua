@@ -50,8 +50,8 @@ local modules = {
     "adopt compress description directory edit merge output rewriter selection thin writer" },
   { "describe", "base perfdata/format perfdata/container write", "build describe" },
   { "scrub",
-    "base perfdata/format perfdata/tracepoint perfdata/container symbols pack machine "
-      .. "machine/maps write",
+    "base perfdata/format perfdata/tracepoint perfdata/container perfdata/order symbols pack "
+      .. "machine machine/maps write",
     "names rules scrub" },
   { "inject",
     "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream symbols "

@@ -35,6 +35,7 @@ static bool begin(struct scrubbing *s, const char *path, const struct pv_rules *
 		return false;
 	s->scrubber = pv_scrubber_create(s->session->files[0], NULL, rules, "fuzz", 4);
 	FUZZ_CHECK(s->scrubber);
+	s->scrubber->session = s->session;
 	pw_description_init(&s->description);
 	return true;
 }

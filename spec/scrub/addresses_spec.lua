@@ -5,6 +5,7 @@ local containers = require "spec.support.containers"
 local files = require "spec.support.files"
 local perflua = require "perflua"
 local reading = require "spec.support.reading"
+local rewritten = require "spec.support.rewritten"
 local run = require "spec.cli.run"
 local scrubbed = require "spec.support.scrubbed"
 local tracing = require "spec.support.builder_tracing"
@@ -200,6 +201,37 @@ describe("an address in a scrubbed recording", function()
       assert.is_truthy(files.read(path):find(bytes, 1, true))
     end
   end)
+
+  for name, form in pairs { file = {}, ["compressed file"] = { compress = 1 },
+    ["pipe"] = { pipe = true } } do
+    it("stays in call chains of a " .. name .. " only if it is not a text", function()
+      local function word(text) return (string.unpack("<i8", text .. ("\0"):rep(8 - #text))) end
+      for _, endian in ipairs { "little", "big" } do
+        local b = builder.new { endian = endian }
+        local event = b:event { name = "cycles", type = 0,
+          sample_type = { "ip", "tid", "callchain" } }
+        local mapped, early = word "Nn!rZU", word "abc!rZU"
+        local words = { mapped, early, word "sesame", word "ab12", word "\1abcd\1", word "abc",
+          FIRST }
+        b:record("mmap", { pid = 1, tid = 1, addr = mapped - 9, len = 99, filename = "/early" })
+        b:record("mmap", { pid = -1, addr = word "kern", len = 9, misc = 1, filename = "[k]" })
+        b:sample(event, { ip = FIRST, pid = 1, tid = 1,
+          callchain = { -128, word "kern", -512, table.unpack(words) } })
+        b:record("callchain_deferred", { cookie = 7, ips = words })
+        b:record("mmap2", { pid = 2, tid = 2, addr = early, len = 1, filename = "/late" })
+        b:feature("arch", "aarch64")
+        local original <close> = assert(perflua.open(b:write()))
+        local file <close> = rewritten.open(original, form)
+        local copy <close> = assert(perflua.open((scrubbed.write(file))))
+        local expected = { mapped, early, 0, 0, 0, word "abc", FIRST }
+        local chain = chain_of(samples_of(copy)[1])
+        assert.are.same({ word "kern", table.unpack(expected) }, chain)
+        local rest = {}
+        for i, ip in ipairs(copy:records("callchain_deferred"):first().ips) do rest[i] = ip end
+        assert.are.same(expected, rest)
+      end
+    end)
+  end
 
   it("is not made relative in what holds registers or stacks", function()
     local file <close> = assert(perflua.open(recording("little"):write()))

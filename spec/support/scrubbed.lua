@@ -40,6 +40,34 @@ local fields = { comm = { "comm" }, mmap = { "filename" }, mmap2 = { "filename",
   build_id = { "filename", "build_id" }, cgroup = { "path" }, ksymbol = { "name" },
   auxtrace_error = { "msg" }, bpf_event = { "tag" }, bpf_metadata = { "prog_name" } }
 
+-- Returns a function that tells whether an address was mapped by a process, at any time.
+local function mapped_in(file)
+  local ranges = {}
+  for record in file:records { order = "file" } do
+    if record.type:find "^mmap" and record.len and record.cpumode ~= "kernel" then
+      ranges[#ranges + 1] = { record.addr, record.addr + record.len }
+    end
+  end
+  return function(address)
+    for _, range in ipairs(ranges) do
+      if address >= range[1] and address < range[2] then return true end
+    end
+    return false
+  end
+end
+
+-- Adds the letters among words of the stack in a call chain, which nothing had mapped.
+local function add_words(set, record, is_mapped)
+  for _, entry in ipairs(record.type == "sample" and record.callchain or {}) do
+    local word = entry.ip
+    if word > 0 and word < 1 << 47 then
+      for text in string.pack("<i8", word):gmatch "[ -~]+" do
+        if #text >= LEAST and not is_mapped(word) then add(set, text) end
+      end
+    end
+  end
+end
+
 local function add_record(set, record)
   for _, name in ipairs(fields[record.type] or {}) do
     local value = record[name]
@@ -55,7 +83,11 @@ end
 --- The strings of at least four bytes that the preset `anonymous` drops or hashes.
 function scrubbed.strings(file)
   local set = {}
-  for record in file:records { container = true, order = "file" } do add_record(set, record) end
+  local is_mapped = mapped_in(file)
+  for record in file:records { container = true, order = "file" } do
+    add_record(set, record)
+    add_words(set, record, is_mapped)
+  end
   for _, name in ipairs { "hostname", "osrelease", "cpudesc", "cpuid", "cmdline",
     "bpf_prog_info" } do
     add_all(set, file.features[name])

@@ -90,11 +90,18 @@ bool pv_build_id_entry(struct pv_scrubber *s, const uint8_t *entry, uint16_t mis
 		       uint8_t *head);
 
 /*
- * Makes zeros of `n` entries of a call chain, from offset `at` of the record on, that cannot be
- * addresses: where code keeps no frame pointers, the chain has words of the stack, such as
- * texts. *rec then may be in s->room.
+ * Makes zeros of those of `n` words of a call chain, from offset `at` of the record on, that
+ * cannot be addresses, or are letters and lie in no mapping of a process: see chain.c. *rec
+ * then may be in s->room.
  */
 void pv_clean_chain(struct pv_scrubber *s, struct pd_record *rec, uint32_t at, uint64_t n);
+
+/* Notes where a record with the fixed part of a mapping says that something is mapped. */
+void pv_note_mapping(struct pv_scrubber *s, const struct pd_record *rec);
+
+/* The mappings that were noted. */
+struct pv_mapped *pv_mapped_create(void);
+void pv_mapped_destroy(struct pv_mapped *mapped);
 
 /* Scrubs a sample, as pv_record(). */
 bool pv_sample(struct pv_scrubber *s, struct pd_record *rec);

@@ -35,9 +35,10 @@ struct pv_scrubber *pv_scrubber_create(struct pd_file *file, struct pm_system *s
 	s->impossible.from = UINT64_C(1) << (is_x86 ? 47 : 56);
 	s->impossible.to = is_x86 ? UINT64_C(0xff00000000000000) : UINT64_C(0xc000000000000000);
 	s->room = malloc(ROOM);
+	s->mapped = pv_mapped_create();
 	if (moves)
 		s->places = pv_places_create(system);
-	if (s->room && (!moves || s->places))
+	if (s->room && s->mapped && (!moves || s->places))
 		return s;
 	pv_scrubber_destroy(s);
 	return NULL;
@@ -52,6 +53,7 @@ void pv_scrubber_destroy(struct pv_scrubber *s)
 	free(s->plans);
 	free(s->room);
 	pv_places_destroy(s->places);
+	pv_mapped_destroy(s->mapped);
 	pv_names_deinit(&s->names);
 	free(s);
 }
@@ -192,6 +194,7 @@ static bool scrub_mapping(struct pv_scrubber *s, struct pd_record *rec)
 		s->unreadable++;
 		return false;
 	}
+	pv_note_mapping(s, rec);
 	memcpy(s->room, rec->bytes, at);
 	if (rec->type == PD_RECORD_MMAP2 && at >= MMAP2_ID + PV_INODE_SIZE)
 		scrub_identity(s, rec);

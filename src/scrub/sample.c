@@ -114,26 +114,6 @@ static bool scrub_sample(struct pv_scrubber *s, struct pd_record *rec)
 	return scrub_parts(s, rec, extent);
 }
 
-void pv_clean_chain(struct pv_scrubber *s, struct pd_record *rec, uint32_t at, uint64_t n)
-{
-	const uint64_t deferred =
-		(uint64_t)-640; /* PERF_CONTEXT_USER_DEFERRED: a cookie follows */
-	uint64_t from = s->impossible.from, many = s->impossible.to - from;
-	bool swap = rec->layout->swap, is_cookie = false;
-
-	for (uint64_t i = 0; i < n; i++, at += 8) {
-		uint64_t word = pb_load64(rec->bytes + at, swap);
-
-		if (word - from < many && !is_cookie) {
-			if (rec->bytes != s->room)
-				memcpy(s->room, rec->bytes, rec->size);
-			rec->bytes = s->room;
-			memset(s->room + at, 0, 8);
-		}
-		is_cookie = word == deferred;
-	}
-}
-
 bool pv_sample(struct pv_scrubber *s, struct pd_record *rec)
 {
 	uint32_t at, size;

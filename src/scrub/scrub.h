@@ -17,7 +17,7 @@
 
 #include "machine/machine.h"
 #include "names.h"
-#include "perfdata/container/file.h"
+#include "perfdata/container/session.h"
 #include "perfdata/format/record.h"
 #include "write/description.h"
 
@@ -29,6 +29,8 @@ struct pv_found {
 
 struct pv_scrubber {
 	struct pd_file *file;
+	/* of the file: set by the caller if its records can be read again, else NULL */
+	struct pd_session *session;
 	struct pv_rules rules;
 	struct pv_names names;
 	struct pv_found found[PV_KINDS];
@@ -39,6 +41,7 @@ struct pv_scrubber {
 	/* private: */
 	uint8_t *room;		  /* a record in the making */
 	struct pv_places *places; /* NULL: addresses stay */
+	struct pv_mapped *mapped; /* where processes had mappings */
 	struct {
 		uint64_t from, to; /* no address lies in from <= word < to */
 	} impossible;

@@ -57,6 +57,8 @@ struct pl_scrubbing *pl_push_scrubbing(lua_State *L, struct pl_file *file, int o
 	scrubbing->scrubber = pv_scrubber_create(file->file, system, &rules, key, n);
 	if (!scrubbing->scrubber)
 		luaL_error(L, "no memory to scrub");
+	if (!pl_file_passes(file))
+		scrubbing->scrubber->session = file->session;
 	lua_replace(L, -3);
 	lua_pop(L, 1);
 	return scrubbing;
