@@ -6,6 +6,7 @@ local dkjson = require "dkjson"
 local files = require "spec.support.files"
 local many_records = require "spec.support.many_records"
 local run = require "spec.cli.run"
+local switches = require "spec.support.switches"
 
 local commands = {
   { "report" }, { "report", "--no-children" }, { "report", "--sort", "tgid,tid" },
@@ -87,6 +88,15 @@ describe("--explain", function()
   it("names the passes that are made", function()
     check_passes { run.demo }
     check_passes { scheduled() }
+  end)
+
+  it("names no index of times where the pass that counts makes it", function()
+    local list = {}
+    for i = 1, 100 do list[i] = { 10 * i, 0, "switch", i % 2, 0, (i + 1) % 2 } end
+    local paths, command = { switches.recording(list) }, { "export", "--to", "chrome" }
+    local made = made_passes(run_with("--timing=json", "2", command, paths).err)
+    assert.same({ "counts of records", "loop", "recorded system" }, made)
+    assert.same(made, explained_passes(run_with("--explain", "2", command, paths).out))
   end)
 
   it("names the pass for the last names of threads", function()

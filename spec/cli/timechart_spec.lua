@@ -1,4 +1,5 @@
 -- perflua timechart: threads on processors over time, as a page.
+local dkjson = require "dkjson"
 local files = require "spec.support.files"
 local needs = require "spec.support.needs"
 local oracle = require "spec.support.oracle"
@@ -37,6 +38,13 @@ describe("perflua timechart", function()
     { 115 * US, 0, "switch", 9, 1, 7 }, { 120 * US, 1, "switch", 8, 1, 0 },
     { 125 * US, 0, "switch", 7, 1, 0 },
   }, { [7] = "a<b>&\"]]>", [8] = "b", [9] = "c" })
+
+  it("reads a recording twice: to count its switches, and to draw them", function()
+    local told = dkjson.decode(timechart("--timing=json", path).err)
+    local names = {}
+    for i, pass in ipairs(told.files[1].passes) do names[i] = pass.what end
+    assert.same({ "counts of records", "loop" }, names)
+  end)
 
   it("has a row for each processor and thread: runs, waits and wake-ups", function()
     local got = timechart(path)

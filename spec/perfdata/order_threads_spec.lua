@@ -1,5 +1,6 @@
 -- The order of time where several threads find out what lies where: of large recordings.
 local builder = require "spec.support.builder"
+local core = require "perflua.core"
 local files = require "spec.support.files"
 local in_order = require "spec.support.in_order"
 local perflua = require "perflua"
@@ -45,6 +46,18 @@ describe("a large recording", function()
       local found, damage = read(path, threads)
       timed.same(expected, found)
       assert.same({}, damage)
+    end
+  end)
+
+  it("is so if the pass that counts its records finds out what lies where", function()
+    local expected = timed.pids_of(in_order.exactly { stream })
+    for _, threads in ipairs { 1, 2, 3 } do
+      local file <close> = assert(perflua.open(path, { jobs = threads, timing = true }))
+      core.count(file, { names = true, order = true })
+      timed.same(expected, timed.read(file))
+      local names = {}
+      for i, pass in ipairs(file:timing().passes) do names[i] = pass.what end
+      assert.same({ "counts of records", "loop" }, names)
     end
   end)
 

@@ -267,7 +267,7 @@ static bool collect_in_parts(struct pd_health_pass *p, struct pd_health_order *o
 	struct health_team team = { .pass = p, .order = order, .progress = progress };
 	enum pb_outcome ran;
 
-	if ((n <= 1 && !session->watch) || pd_session_has_counters(session) ||
+	if ((n <= 1 && !session->watches) || pd_session_has_counters(session) ||
 	    pthread_mutex_init(&team.lock, NULL) != 0)
 		return false;
 	ran = share_session(&team, session, n);

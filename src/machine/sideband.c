@@ -31,6 +31,7 @@ struct pm_finder {
 	struct pd_timestamp_locator locator; /* timestamp locator of `file` */
 	uint64_t last;			     /* time of the last record that has one */
 	bool timed;			     /* `last` is of the current partition */
+	struct pd_reader_watch watch;
 };
 
 /*
@@ -143,7 +144,8 @@ static void begin_partition(void *arg, const struct pd_partition *partition)
 	f->file = reader->file;
 	f->last = 0;
 	f->timed = false;
-	reader->watch = (struct pd_reader_watch){ find_in_run, f };
+	f->watch = (struct pd_reader_watch){ .take = find_in_run, .arg = f };
+	pd_reader_add_watch(reader, &f->watch);
 }
 
 /*
@@ -235,7 +237,7 @@ bool pm_sideband_gather(struct pm_sideband *s, struct pd_session *session)
 	const struct partition_records **partitions;
 	size_t n = 0, n_partitions = 0;
 
-	session->watch = NULL;
+	session->watches = NULL;
 	if (!s->watch.complete || atomic_load(&s->gave_up))
 		return false;
 	for (unsigned i = 0; i < s->n_finders; i++) {
@@ -295,7 +297,7 @@ void pm_sideband_watch(struct pm_sideband *s, struct pd_session *session)
 		.end = end_partition,
 		.arg = s,
 	};
-	session->watch = &s->watch;
+	pd_session_add_watch(session, &s->watch);
 }
 
 /* Reads a partition for its watch alone. */
@@ -304,16 +306,11 @@ static bool search_partition(void *arg, const struct pd_partition *partition)
 	struct pm_sideband *s = arg;
 	struct pd_reader *reader = partition->reader;
 	struct pd_record rec;
-	struct pd_run run;
 	struct pd_error err;
 
 	while (!atomic_load(&s->gave_up) && pb_goes_on(&partition->progress, 0, 0) &&
-	       pd_reader_advance(reader, &rec, &err) > 0) {
-		pd_run_begin(&run, reader);
-		while (pd_run_has(&run, reader->swap))
-			pd_run_skip(&run, pb_load16(run.at + 6, reader->swap));
-		pd_run_end(&run, reader);
-	}
+	       pd_reader_advance(reader, &rec, &err) > 0)
+		pd_run_pass(reader);
 	reader->bailed_out = reader->bailed_out || atomic_load(&s->gave_up);
 	return true;
 }

@@ -15,7 +15,7 @@ bool pq_count(const struct pq_scope *scope, struct pd_stat *stat, struct pd_erro
  */
 unsigned pq_count_threads(const struct pq_scope *scope, bool is_health, const char **why);
 
-/* Returns whether they read in partitions, which session->watch needs. */
+/* Returns whether they read in partitions, which session->watches need. */
 bool pq_count_shares(const struct pq_scope *scope, bool is_health);
 
 #endif

@@ -102,10 +102,10 @@ local function write_samples(trace, query)
     trace.processors.unknown)), made, set_aside
 end
 
--- Returns how many samples of events a recording has.
-local function count_samples(file, events)
-  local n, counted = 0, core.count(file)
-  for _, event in ipairs(events) do n = n + counted.events[event.index].count end
+-- Returns how many samples events have, of what core.count() says of them by their index.
+local function count_samples(counted, events)
+  local n = 0
+  for _, event in ipairs(events) do n = n + counted[event.index].count end
   return n
 end
 
@@ -115,14 +115,13 @@ end
 local function find_least(query, most)
   local spec = spec_of(query)
   local plain, others = split_events(spec)
-  if not (others[1] and spec.file.size)
-      or count_samples(spec.file, spec.scope:events()) * EVENT <= most then
-    return nil
-  end
+  if not (others[1] and spec.file.size) then return nil end
+  local counted = core.count(spec.file, { order = true }).events
+  if count_samples(counted, spec.scope:events()) * EVENT <= most then return nil end
   local trace = measured_trace.new(spec.file, most)
   trace:draw(plain[1] and query:where { event = others } or query)
   trace.processors:finish(trace.last)
-  local has_plain = count_samples(spec.file, plain) > 0
+  local has_plain = count_samples(counted, plain) > 0
   return trace:find_least(has_plain and most // 2 or most - most // 20)
 end
 

@@ -42,7 +42,9 @@ function spans.readings(query) return { { query = (select_fields(query)) } } end
 local function find_least(spec, format, at, most)
   if not spec.file.size then return nil end
   local n = 0
-  for _, event in ipairs(core.count(spec.file).events) do n = n + event.count end
+  for _, event in ipairs(core.count(spec.file, { order = true }).events) do
+    n = n + event.count
+  end
   if n * BYTES <= most then return nil end
   local cursor <close> = plan.values(spec, spec.refs)
   return errors.guard(core.measure_spans, cursor, format, at, most - most // 20)

@@ -148,22 +148,22 @@ local explain = {}
 -- after the name of a pass: it finds names
 explain.WITH_NAMES = ", and with them the recorded system"
 
--- Returns the passes, as --timing names them, and how many there are: without the recorded
--- system if an earlier pass found it.
-local function passes_of(passes, own, has_names)
+-- Returns the passes, as --timing names them, and how many there are: without those whose
+-- result an earlier pass found.
+local function passes_of(passes, own, found)
   local names = {}
   for _, name in ipairs(passes) do
-    if not (has_names and name == "recorded system") then names[#names + 1] = name end
+    if not found[name] then names[#names + 1] = name end
   end
   names[#names + 1] = own
-  local with_names = passes.with_system and not has_names
+  local with_names = passes.with_system and not found["recorded system"]
   return ("%d: %s%s"):format(#names, table.concat(names, ", "),
     with_names and explain.WITH_NAMES .. " if that is safe" or ""), #names
 end
 
 ---@param spec table
----@param own { steps: string[][]?, has_names: boolean? }? steps after those of the spec: where
---- each runs, and what it does; has_names: an earlier pass found names
+---@param own { steps: string[][]?, found: table<string, boolean>? }? steps after those of the
+--- spec: where each runs, and what it does; found: passes whose result an earlier pass found
 ---@return string # lines
 ---@return integer # the number of passes
 function explain.spec(spec, own)
@@ -185,7 +185,7 @@ function explain.spec(spec, own)
   line("order", order_of(spec, in_core))
   line("workers", workers .. (why and ": " .. why or ""))
   local listed_passes, n_passes = passes_of(passes, spec.keys and "groups" or "loop",
-    own and own.has_names)
+    own and own.found or {})
   line("passes", listed_passes)
   return table.concat(table.move(steps, 1, #steps, #lines + 1, lines), "\n"), n_passes
 end

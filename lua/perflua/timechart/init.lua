@@ -177,7 +177,7 @@ end
 -- Returns the step of a chart: 0 if a recording is short.
 local function step_of(file)
   if not file.size then return DEFAULT_STEP end -- a stream, of which nothing is known yet
-  for i, count in ipairs(core.count(file).events) do
+  for i, count in ipairs(core.count(file, { names = true, order = true }).events) do
     if file.events[i].name == switches.event and count.count > MOST_RUNS then
       return (file.last_time - file.first_time) // STEPS
     end
@@ -191,9 +191,10 @@ end
 --- rows of threads
 ---@return table? # a chart; nil: nothing ran
 function timechart.read(file, options)
+  local step = step_of(file)
   samples_with_losses.read_names(file)
   local chart = setmetatable({ by_tid = {}, by_cpu = {}, woken = {}, wakes = {}, unknown = 0,
-    step = step_of(file), merged = 0, left_out = 0, left_out_ns = 0, unseen = 0 }, Chart)
+    step = step, merged = 0, left_out = 0, left_out_ns = 0, unseen = 0 }, Chart)
   local query = timechart.query(file).query
   read(chart, query)
   if not next(chart.by_cpu) then return nil end

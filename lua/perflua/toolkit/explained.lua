@@ -10,10 +10,11 @@ local explained = {}
 
 ---Explains a pass that counts all records.
 ---@param file perflua.File
----@param options { is_health: boolean?, names: boolean? }? is_health: it also looks for what is
---- wrong with them; names: it finds names if it can
+---@param options { is_health: boolean?, names: boolean?, order: boolean? }? is_health: it also
+--- looks for what is wrong with them; names, order: it finds names, or the index of times, if
+--- it can
 ---@return { text: string, n: integer }
----@return boolean # whether it finds names
+---@return table<string, boolean> # by name: passes that are not made, as it finds their results
 function explained.counts(file, options)
   local is_health = options and options.is_health
   local n, why, can_find = guard(core.count_workers, file, is_health)
@@ -21,7 +22,8 @@ function explained.counts(file, options)
   local pass = is_health and "counts for doctor" or "counts of records"
   return { n = 1, text = explain.all(file, finds and pass .. explain.WITH_NAMES or pass, n, why,
     is_health and "count samples, losses and damage"
-    or "count records, samples and losses") }, finds
+    or "count records, samples and losses") }, {
+    ["recorded system"] = finds, ["index of times"] = options and options.order and can_find }
 end
 
 ---Explains the pass that reads who ran and what was mapped, for functions that ask for it.
@@ -44,10 +46,10 @@ end
 ---@param reading { query: perflua.Query, keys: table[]?, columns: table[]? } groups by keys, or
 --- the values that the query selects
 ---@param steps string[][]? further steps, where each runs and what it does
----@param has_names boolean? an earlier pass found names
+---@param found table<string, boolean>? passes whose result an earlier pass found
 ---@return { text: string, n: integer }
-function explained.reading(reading, steps, has_names)
-  local spec, own = spec_of(reading.query), { steps = steps, has_names = has_names }
+function explained.reading(reading, steps, found)
+  local spec, own = spec_of(reading.query), { steps = steps, found = found }
   local text, n
   if reading.keys then
     text, n = explain.grouping(spec, reading.keys, reading.columns, own)

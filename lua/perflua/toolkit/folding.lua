@@ -96,8 +96,8 @@ end
 function folding.explain(file, args, shows, steps)
   local events, message = stacks.choose(file, args.event)
   if message then return nil, message, USAGE end
-  local counts, has_names
-  if file.size then counts, has_names = explained.counts(file, { names = true }) end
+  local counts, found = nil, {}
+  if file.size then counts, found = explained.counts(file, { names = true }) end
   local parts = { counts }
   local is_first = file.size and #events > 1 and not samples.is_chosen(args)
   local query = file:samples { event = (args.event or is_first) and events or nil,
@@ -106,7 +106,7 @@ function folding.explain(file, args, shows, steps)
     table.insert(steps, 1, { "Lua", "only the first of these events that has samples is read" })
   end
   parts[#parts + 1] = explained.reading(stacks.reading(query, stacks_options(args, shows)),
-    steps, has_names)
+    steps, found)
   return parts
 end
 
@@ -118,7 +118,7 @@ end
 ---@return string? message
 ---@return integer? status of the tool, if it is not 1
 function folding.recording(tool, file, args, shows)
-  local counts = file.size and core.count(file, true) or nil
+  local counts = file.size and core.count(file, { names = true }) or nil
   local all, query, set, n_aside
   local events, message = stacks.choose(file, args.event)
   if message then return nil, message, USAGE end

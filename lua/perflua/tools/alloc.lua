@@ -146,7 +146,10 @@ end
 ---@return integer | nil status
 ---@return string | nil message
 function tool.run(file, args, out, by)
-  if by.site or by["function"] then samples_with_losses.read_names(file) end
+  local has_names = by.site or by["function"]
+  -- of a stream, which can be read only once, it is not known
+  local counts = file.size and core.count(file, { names = has_names, order = true })
+  if has_names then samples_with_losses.read_names(file) end
   local query, size = query_of(file, by)
   local made = query:table()
   local list = result_table.new(columns, "allocated", { site = not by.site,
@@ -158,8 +161,6 @@ function tool.run(file, args, out, by)
     list:add(row)
   end
   add_notes(list, rows, made, failed)
-  -- of a stream, which can be read only once, it is not known
-  local counts = file.size and core.count(file)
   if counts then
     list:note_losses { lost = counts.lost_records, lost_samples = counts.lost_samples }
   end

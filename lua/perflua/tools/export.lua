@@ -61,7 +61,7 @@ local USAGE = 2
 local function chosen_events(file, args)
   if not (args.event or samples.is_chosen(args)) then
     local all = table.move(file.events, 1, #file.events, 1, {})
-    return folding.with_samples(all, core.count(file, true))
+    return folding.with_samples(all, core.count(file, { names = true }))
   end
   local found = {}
   for row in file:samples():group_by("event.index"):count():sort():rows() do
@@ -195,13 +195,15 @@ function tool.explain(file, args, format, other)
   local query, options = describe(file, args, format, other, select_all)
   if not query then return nil, options, USAGE end
   local parts, counts = {}, format.one_event and file.size and not other
-  local has_names
-  if counts then parts[1], has_names = explained.counts(file, { names = true }) end
+  local found = {}
+  if counts then parts[1], found = explained.counts(file, { names = true }) end
   for _, reading in ipairs(export.readings(query, format, options)) do
-    if reading.needs_counts then parts[#parts + 1] = explained.counts(file) end
+    if reading.needs_counts then
+      parts[#parts + 1], found = explained.counts(file, { order = true })
+    end
     if reading.needs_times then parts[#parts + 1] = explained.times(file) end
     parts[#parts + 1] = explained.reading(reading, { { "C", "the file, for " .. args.to } },
-      has_names)
+      found)
   end
   return parts
 end

@@ -194,19 +194,20 @@ function tool.explain(file, args, settings)
   if wrong then return nil, wrong, USAGE end
   local ok, prepared = pcall(report.prepare, file, query)
   if not ok then return nil, strip_position(prepared), USAGE end
-  local counts, has_names
+  local counts, found = nil, {}
   if file.size then
-    counts, has_names = explained.counts(file, { is_health = true, names = true })
+    counts, found = explained.counts(file, { is_health = true, names = true })
   end
   local parts = { counts }
   local reading = explained.reading(report.reading(prepared),
-    { { "C", "rows, sorted by their shares" } }, has_names)
-  if prepared.place.pid and not has_names and not reading.text:find "recorded system" then
+    { { "C", "rows, sorted by their shares" } }, found)
+  if prepared.place.pid and not found["recorded system"]
+    and not reading.text:find "recorded system" then
     parts[#parts + 1] = explained.names(file)
   end
   parts[#parts + 1] = reading
   local whole = report.whole(prepared)
-  if whole then parts[#parts + 1] = explained.reading(report.reading(whole), nil, has_names) end
+  if whole then parts[#parts + 1] = explained.reading(report.reading(whole), nil, found) end
   return parts
 end
 

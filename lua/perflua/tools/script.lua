@@ -85,7 +85,9 @@ end
 local function find_sampled(file)
   if not file.size then return nil end
   local set = {}
-  for i, count in ipairs(core.count(file).events) do set[i] = count.count > 0 or nil end
+  for i, count in ipairs(core.count(file, { order = true }).events) do
+    set[i] = count.count > 0 or nil
+  end
   return set
 end
 

@@ -16,7 +16,7 @@ local MOST_ROWS <const> = 40
 local tool = {
   description = "draw threads on processors over time: an SVG to zoom in any browser",
   usage = "timechart [options] FILE -o FILE.svg",
-  reads = "samples", passes = 3, paged = false,
+  reads = "samples", passes = 2, paged = false,
   takes = "time comm pid tid", refused = "it reads the switches of all threads",
   applies = samples.of_threads,
   needs = { events = { "sched:sched_switch" }, fields = { "time", "cpu" } },

@@ -75,17 +75,32 @@ int pl_file_count_threads(lua_State *L)
 	return 3;
 }
 
+/* Returns whether an option is set in the table at index 2, which may be absent. */
+static bool find_option(lua_State *L, const char *name)
+{
+	bool is_set;
+
+	if (lua_isnoneornil(L, 2))
+		return false;
+	lua_getfield(L, 2, name);
+	is_set = lua_toboolean(L, -1);
+	lua_pop(L, 1);
+	return is_set;
+}
+
 /*
- * core.count(file [, finds_names]) -> {types, events, unknown_event, split, lost_records,
+ * core.count(file [, {names, order}]) -> {types, events, unknown_event, split, lost_records,
  * lost_samples, first_time, last_time}
  *
  * Types and events have {count, bytes}. For events `count` counts samples as they are
  * delivered, and `records` counts them as they are recorded, which differs only if `split` is
- * true. `finds_names`: names will be asked for, and are found in the same pass if possible.
+ * true. What later passes need is found in this one if possible: with `names` the recorded
+ * system, with `order` the index of times.
  */
 int pl_file_count(lua_State *L)
 {
 	struct pl_file *f = pl_check_open_file(L, 1);
+	bool finds_names = find_option(L, "names"), finds_order = find_option(L, "order");
 	struct pd_stat *stat = pl_push_finalized(L, sizeof(*stat), stat_gc);
 	struct pl_progress progress;
 	struct pq_scope scope = {
@@ -94,14 +109,18 @@ int pl_file_count(lua_State *L)
 		.progress = pl_progress_shown(&progress),
 	};
 	struct pd_error err;
-	bool finds_names = lua_toboolean(L, 2), counted;
+	struct pd_time_watch times = { .index = NULL };
+	bool counted;
 
 	pl_progress_init(L, &progress);
 	pl_check_open_file(L, 1); /* an allocation may have closed it */
 	if (finds_names)
 		pl_system_watch(f);
+	if (finds_order)
+		pd_time_watch_begin(&times, f->session);
 	counted = pq_count(&scope, stat, &err);
 	pl_system_end_watch(f);
+	pd_time_watch_end(&times);
 	pl_progress_end(&progress);
 	if (!counted)
 		return luaL_error(L, "%s", err.message);

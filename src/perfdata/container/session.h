@@ -30,9 +30,10 @@ struct pd_session {
 	size_t window;	  /* bytes of records that may wait for earlier ones; PD_WINDOW */
 	unsigned perf;	  /* version of perf whose texts are printed: PD_PERF(…) */
 	unsigned text;	  /* enum pd_perf_text: the differences that version has */
-	struct pb_timing *timing;	  /* NULL: nothing is measured */
-	unsigned number;		  /* of the session, in `timing` */
-	struct pd_partition_watch *watch; /* watches passes in partitions; NULL: nobody */
+	struct pb_timing *timing; /* NULL: nothing is measured */
+	unsigned number;	  /* of the session, in `timing` */
+	/* they watch the next pass in partitions; NULL: nobody */
+	struct pd_partition_watch *watches;
 };
 
 #define PD_WINDOW ((size_t)256 << 20)

@@ -38,9 +38,30 @@ enum pb_outcome pd_index_make_parallel(struct pd_session *session,
 				       const struct pd_merge_stream *streams, size_t n,
 				       unsigned workers, const struct pb_progress *progress);
 
-/* Chunks of consecutive records that are being listed. Zero-initialised: empty. */
+/* The indexes that a pass in partitions makes on its way. */
+struct pd_index_watch;
+
+/*
+ * Lets the next pass of a session make the indexes of its `n` streams, which costs that pass
+ * little; `streams` must outlive the watch. Returns NULL without memory, and if some stream has
+ * an index or compressed records.
+ */
+struct pd_index_watch *pd_index_watch(struct pd_session *session,
+				      const struct pd_merge_stream *streams, size_t n);
+
+/*
+ * Ends a watch, and frees it. Returns false if the streams have no indexes: the pass was not
+ * made in partitions or was ended early, or memory is short. NULL is ignored.
+ */
+bool pd_index_watch_end(struct pd_index_watch *watch);
+
+/* Chunks of consecutive records that are listed while a reader delivers these. */
 struct pd_chunk_list {
 	struct pd_index index;
+	const struct pd_timestamp_locator *locator; /* for the file; borrowed */
+	struct pd_reader_watch watch;
+	/* PB_RETRY_SERIAL: records are compressed; PB_FAILED: no memory; else PB_OK */
+	enum pb_outcome wrong;
 	size_t capacity;
 	struct pd_chunker chunker;
 	/*
@@ -52,14 +73,14 @@ struct pd_chunk_list {
 };
 
 /*
- * Appends the chunks of all records of `reader` to *list.
- *
- * Returns PB_OK; PB_STOPPED if `progress` said no; PB_RETRY_SERIAL at a compressed record;
- * PB_FAILED with *err. In any case the caller frees list->index.chunks.
+ * Begins *list, which watches all records that a reader delivers from its position on. The
+ * caller frees list->index.chunks.
  */
-enum pb_outcome pd_chunk_list_read(struct pd_chunk_list *list, struct pd_reader *reader,
-				   const struct pd_timestamp_locator *locator,
-				   const struct pb_progress *progress, struct pd_error *err);
+void pd_chunk_list_begin(struct pd_chunk_list *list, struct pd_reader *reader,
+			 const struct pd_timestamp_locator *locator);
+
+/* Ends the last chunk, after all records. Returns list->wrong. */
+enum pb_outcome pd_chunk_list_end(struct pd_chunk_list *list);
 
 /* Frees an index and its chunks; NULL is ignored. */
 void pd_index_destroy(struct pd_index *index);

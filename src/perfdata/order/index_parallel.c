@@ -1,6 +1,6 @@
 /*
- * Makes indexes with several workers: each lists the chunks of the partitions it takes, and at
- * the end the lists are joined.
+ * Makes indexes on the way of a pass in partitions, whoever makes it: the workers list the
+ * chunks of the partitions they take, and at the end the lists are joined.
  *
  * A chunk ends with its partition, so there are a few more chunks than in an index made by one
  * thread. The records are delivered in the same order.
@@ -19,63 +19,68 @@ struct part {
 	struct pd_chunk_list list;
 };
 
-struct parallel_index {
+struct pd_index_watch {
+	struct pd_partition_watch watch;
+	struct pd_session *session;
 	const struct pd_merge_stream *streams;
 	size_t n;
 	/* protected by `lock`: */
 	pthread_mutex_t lock;
-	struct part *parts; /* unordered */
+	struct part *parts; /* unordered; first the one that was begun last */
 	size_t n_parts;
 	bool failed;
 };
 
-static const struct pd_timestamp_locator *find_locator(const struct parallel_index *s,
+static const struct pd_timestamp_locator *find_locator(const struct pd_index_watch *w,
 						       const struct pd_stream *stream)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (s->streams[i].stream == stream)
-			return &s->streams[i].locator;
+	for (size_t i = 0; i < w->n; i++)
+		if (w->streams[i].stream == stream)
+			return &w->streams[i].locator;
 	return NULL;
 }
 
-static void fail_index(struct parallel_index *s)
+static void fail_index(struct pd_index_watch *w)
 {
-	pthread_mutex_lock(&s->lock);
-	s->failed = true;
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_lock(&w->lock);
+	w->failed = true;
+	pthread_mutex_unlock(&w->lock);
 }
 
-/*
- * Callback of pd_partition_work. Returns false if one thread must make the index and report
- * errors.
- */
-static bool cut_partition(void *arg, const struct pd_partition *partition)
+static void begin_part(void *arg, const struct pd_partition *partition)
 {
-	struct parallel_index *s = arg;
+	struct pd_index_watch *w = arg;
 	struct pd_reader *reader = partition->reader;
-	const struct pd_timestamp_locator *locator = find_locator(s, reader->stream);
+	const struct pd_timestamp_locator *locator = find_locator(w, reader->stream);
 	struct part *part = calloc(1, sizeof(*part));
-	enum pb_outcome made;
-	struct pd_error err;
 
 	if (!part || !locator) {
 		free(part);
-		fail_index(s);
-		return false;
+		fail_index(w);
+		return;
 	}
 	part->stream = reader->stream;
 	part->number = partition->number;
-	part->list.leading = reader->blocks.start != reader->stream->data.offset;
-	pthread_mutex_lock(&s->lock);
-	part->next = s->parts;
-	s->parts = part;
-	s->n_parts++;
-	pthread_mutex_unlock(&s->lock);
-	made = pd_chunk_list_read(&part->list, reader, locator, &partition->progress, &err);
-	if (made == PB_OK || made == PB_STOPPED)
-		return true;
-	fail_index(s);
-	return false;
+	pd_chunk_list_begin(&part->list, reader, locator);
+	pthread_mutex_lock(&w->lock);
+	part->next = w->parts;
+	w->parts = part;
+	w->n_parts++;
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void end_part(void *arg, const struct pd_partition *partition)
+{
+	struct pd_index_watch *w = arg;
+	struct part *part;
+
+	pthread_mutex_lock(&w->lock);
+	part = w->parts;
+	while (part && part->number != partition->number)
+		part = part->next;
+	pthread_mutex_unlock(&w->lock);
+	if (!part || pd_chunk_list_end(&part->list) != PB_OK)
+		fail_index(w);
 }
 
 static int compare_parts(const void *a, const void *b)
@@ -120,11 +125,11 @@ static bool join_stream(struct part *const *parts, size_t n)
 }
 
 /* Destroys the indexes that were made. */
-static void drop_indexes(const struct parallel_index *s)
+static void drop_indexes(const struct pd_index_watch *w)
 {
-	for (size_t i = 0; i < s->n; i++) {
-		pd_index_destroy(s->streams[i].stream->index);
-		s->streams[i].stream->index = NULL;
+	for (size_t i = 0; i < w->n; i++) {
+		pd_index_destroy(w->streams[i].stream->index);
+		w->streams[i].stream->index = NULL;
 	}
 }
 
@@ -132,10 +137,10 @@ static void drop_indexes(const struct parallel_index *s)
  * Gives an empty index to each stream without a partition, as it has no records. Returns false
  * without memory.
  */
-static bool add_empty_indexes(const struct parallel_index *s)
+static bool add_empty_indexes(const struct pd_index_watch *w)
 {
-	for (size_t i = 0; i < s->n; i++) {
-		struct pd_stream *stream = s->streams[i].stream;
+	for (size_t i = 0; i < w->n; i++) {
+		struct pd_stream *stream = w->streams[i].stream;
 
 		if (!stream->index)
 			pd_stream_set_index(stream, calloc(1, sizeof(*stream->index)));
@@ -145,13 +150,13 @@ static bool add_empty_indexes(const struct parallel_index *s)
 	return true;
 }
 
-static bool join_parts(const struct parallel_index *s)
+static bool join_parts(const struct pd_index_watch *w)
 {
-	struct part **parts = malloc((s->n_parts + 1) * sizeof(*parts));
+	struct part **parts = malloc((w->n_parts + 1) * sizeof(*parts));
 	bool done = parts;
 	size_t n = 0;
 
-	for (struct part *part = s->parts; done && part; part = part->next)
+	for (struct part *part = w->parts; done && part; part = part->next)
 		parts[n++] = part;
 	if (done)
 		qsort(parts, n, sizeof(*parts), compare_parts);
@@ -161,18 +166,18 @@ static bool join_parts(const struct parallel_index *s)
 		done = join_stream(parts + i, end - i);
 	}
 	free(parts);
-	done = done && add_empty_indexes(s);
+	done = done && add_empty_indexes(w);
 	if (!done)
-		drop_indexes(s);
+		drop_indexes(w);
 	return done;
 }
 
-static void drop_parts(struct parallel_index *s)
+static void drop_parts(struct pd_index_watch *w)
 {
-	while (s->parts) {
-		struct part *part = s->parts;
+	while (w->parts) {
+		struct part *part = w->parts;
 
-		s->parts = part->next;
+		w->parts = part->next;
 		free(part->list.index.chunks);
 		free(part);
 	}
@@ -191,29 +196,69 @@ static bool can_index_in_parallel(const struct pd_session *session,
 	return true;
 }
 
+struct pd_index_watch *pd_index_watch(struct pd_session *session,
+				      const struct pd_merge_stream *streams, size_t n)
+{
+	struct pd_index_watch *w;
+
+	if (!can_index_in_parallel(session, streams, n) || !(w = calloc(1, sizeof(*w))))
+		return NULL;
+	w->watch = (struct pd_partition_watch){
+		.begin = begin_part,
+		.end = end_part,
+		.arg = w,
+	};
+	w->session = session;
+	w->streams = streams;
+	w->n = n;
+	pthread_mutex_init(&w->lock, NULL);
+	pd_session_add_watch(session, &w->watch);
+	return w;
+}
+
+bool pd_index_watch_end(struct pd_index_watch *w)
+{
+	bool made;
+
+	if (!w)
+		return false;
+	w->session->watches = NULL;
+	made = w->watch.complete && !w->failed && join_parts(w);
+	drop_parts(w);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+	return made;
+}
+
+/* Reads a partition for its watches alone. */
+static bool pass_partition(void *arg, const struct pd_partition *partition)
+{
+	struct pd_record rec;
+	struct pd_error err;
+
+	(void)arg;
+	while (pb_goes_on(&partition->progress, 0, 0) &&
+	       pd_reader_advance(partition->reader, &rec, &err) > 0)
+		pd_run_pass(partition->reader);
+	return true;
+}
+
 enum pb_outcome pd_index_make_parallel(struct pd_session *session,
 				       const struct pd_merge_stream *streams, size_t n,
 				       unsigned workers, const struct pb_progress *progress)
 {
-	struct parallel_index s = {
-		.streams = streams,
-		.n = n,
-		.lock = PTHREAD_MUTEX_INITIALIZER,
-	};
 	struct pd_partition_work work = { .workers = workers,
 					  .progress = progress,
-					  .read = cut_partition,
-					  .arg = &s,
+					  .read = pass_partition,
 					  .stage = PB_STAGE_ORDER };
+	bool is_shared = session->watches || pd_partitions_workers(session, workers) > 1;
+	struct pd_index_watch *w = is_shared ? pd_index_watch(session, streams, n) : NULL;
 	enum pb_outcome made;
 
-	if (!can_index_in_parallel(session, streams, n) ||
-	    (!session->watch && pd_partitions_workers(session, workers) < 2))
+	if (!w)
 		return PB_RETRY_SERIAL;
 	made = pd_partitions_read(session, &work);
-	if (made == PB_OK ? !join_parts(&s) : s.failed)
+	if (!pd_index_watch_end(w) && made == PB_OK)
 		made = PB_RETRY_SERIAL;
-	drop_parts(&s);
-	pthread_mutex_destroy(&s.lock);
 	return made;
 }

@@ -24,8 +24,8 @@
 struct partition_queue {
 	struct pd_session *session;
 	const struct pd_partition_work *work;
-	struct pd_partition_watch *watch; /* NULL: nobody */
-	struct pb_pass *pass;		  /* that the workers belong to */
+	struct pd_partition_watch *watches; /* NULL: nobody */
+	struct pb_pass *pass;		    /* that the workers belong to */
 	uint64_t size, all; /* bytes of a partition, about; bytes of the session */
 	atomic_bool bailed_out, stop;
 	atomic_uint_least64_t done; /* bytes of the partitions that were read */
@@ -297,19 +297,19 @@ static bool read_partition(struct worker *w, const struct partition_bounds *t)
 		atomic_store(&s->bailed_out, true);
 		return false;
 	}
-	if (s->watch)
-		s->watch->begin(s->watch->arg, &w->partition);
+	for (const struct pd_partition_watch *watch = s->watches; watch; watch = watch->next)
+		watch->begin(watch->arg, &w->partition);
 	if (!s->work->read(s->work->arg, &w->partition))
 		atomic_store(&s->stop, true);
-	w->reader.watch = (struct pd_reader_watch){ .take = NULL };
+	w->reader.watches = NULL;
 	if (atomic_load(&s->stop))
 		return false;
 	if (w->reader.bailed_out || b->limit != t->to || b->offset != t->to) {
 		atomic_store(&s->bailed_out, true);
 		return false;
 	}
-	if (s->watch)
-		s->watch->end(s->watch->arg, &w->partition);
+	for (const struct pd_partition_watch *watch = s->watches; watch; watch = watch->next)
+		watch->end(watch->arg, &w->partition);
 	atomic_fetch_add(&s->done, t->to - t->from);
 	return true;
 }
@@ -458,7 +458,7 @@ enum pb_outcome pd_partitions_read(struct pd_session *session,
 	struct partition_queue s = {
 		.session = session,
 		.work = work,
-		.watch = session->watch,
+		.watches = session->watches,
 		.pass = pb_pass_current(session->timing),
 		.all = all,
 		/* a single worker reads whole streams */
@@ -468,7 +468,7 @@ enum pb_outcome pd_partitions_read(struct pd_session *session,
 	};
 	struct worker *workers;
 
-	session->watch = NULL;
+	session->watches = NULL;
 	if (session_is_one_shot(session))
 		return PB_RETRY_SERIAL;
 	learn_stream_heads(session);
@@ -492,7 +492,7 @@ enum pb_outcome pd_partitions_read(struct pd_session *session,
 		return PB_RETRY_SERIAL;
 	if (atomic_load(&s.stop))
 		return PB_STOPPED;
-	if (s.watch)
-		s.watch->complete = true;
+	for (struct pd_partition_watch *watch = s.watches; watch; watch = watch->next)
+		watch->complete = true;
 	return PB_OK;
 }

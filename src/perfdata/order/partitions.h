@@ -43,19 +43,28 @@ struct pd_partition_work {
 };
 
 /*
- * Something that watches the next pass in partitions of a session (session->watch), whoever
+ * Something that watches the next pass in partitions of a session (session->watches), whoever
  * makes it: it gets all records that the pass reads.
  */
 struct pd_partition_watch {
+	struct pd_partition_watch *next; /* another watch of the same pass, or NULL */
 	/*
-	 * Called by the worker of a partition at its begin, where it sets the reader's watch,
-	 * and at its end.
+	 * Called by the worker of a partition at its begin, where it adds a watch to the
+	 * reader, and at its end.
 	 */
 	void (*begin)(void *arg, const struct pd_partition *partition);
 	void (*end)(void *arg, const struct pd_partition *partition);
 	void *arg;
 	bool complete; /* set by a pass: it met each record of the session once */
 };
+
+/* Adds a watch to the next pass in partitions of a session. */
+static inline void pd_session_add_watch(struct pd_session *session,
+					struct pd_partition_watch *watch)
+{
+	watch->next = session->watches;
+	session->watches = watch;
+}
 
 /*
  * Returns how many workers have work to do, at most `most`. It is 1 if a stream is one-shot or
@@ -65,7 +74,7 @@ unsigned pd_partitions_workers(const struct pd_session *session, unsigned most);
 
 /*
  * Calls work->read for partitions that together hold each record of the session once. Ends the
- * watch of the session.
+ * watches of the session.
  *
  * Returns PB_OK; PB_STOPPED if progress or `read` said no; PB_RETRY_SERIAL if the session
  * cannot be shared or a reader bailed out. It never returns PB_FAILED.

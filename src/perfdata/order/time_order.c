@@ -194,6 +194,13 @@ bool pd_time_order_needs_index(const struct pd_session *session)
 	return needs;
 }
 
+/* Returns true if the first walk in the order of time makes all indexes in one pass. */
+static bool makes_all_indexes(const struct pd_session *session)
+{
+	/* files that follow one another have an index each when their turn comes */
+	return (session->n_files <= 1 || session->merged) && pd_time_order_needs_index(session);
+}
+
 void pd_time_order_index(struct pd_session *session, unsigned workers,
 			 const struct pb_progress *progress)
 {
@@ -205,12 +212,31 @@ void pd_time_order_index(struct pd_session *session, unsigned workers,
 	struct pd_time_order o = { 0 };
 	struct pd_error err;
 
-	/* files that follow one another have an index each when their turn comes */
-	if ((session->n_files > 1 && !session->merged) || !pd_time_order_needs_index(session))
+	if (!makes_all_indexes(session))
 		return;
 	if (list_streams(&o, session, 0, session->n_files, &options.types))
 		make_indexes(&o, session, &options, &err);
 	free(o.streams);
+}
+
+void pd_time_watch_begin(struct pd_time_watch *watch, struct pd_session *session)
+{
+	const struct pd_types types = PD_ALL_TYPES;
+	struct pd_time_order o = { 0 };
+
+	*watch = (struct pd_time_watch){ 0 };
+	if (!makes_all_indexes(session) ||
+	    !list_streams(&o, session, 0, session->n_files, &types))
+		return;
+	watch->streams = o.streams;
+	watch->index = pd_index_watch(session, o.streams, o.n);
+}
+
+void pd_time_watch_end(struct pd_time_watch *watch)
+{
+	pd_index_watch_end(watch->index);
+	free(watch->streams);
+	*watch = (struct pd_time_watch){ 0 };
 }
 
 #define FEW 4 /* 1 / this part of the bytes */

@@ -80,6 +80,19 @@ bool pd_time_order_needs_index(const struct pd_session *session);
 void pd_time_order_index(struct pd_session *session, unsigned workers,
 			 const struct pb_progress *progress);
 
+/* The making of the index of times on the way of another pass. */
+struct pd_time_watch {
+	struct pd_merge_stream *streams;
+	struct pd_index_watch *index; /* NULL: nothing is made */
+};
+
+/*
+ * Lets the next pass in partitions of a session make the index of times, if a walk in the order
+ * of time would: that pass then takes little longer. End the watch after the pass.
+ */
+void pd_time_watch_begin(struct pd_time_watch *watch, struct pd_session *session);
+void pd_time_watch_end(struct pd_time_watch *watch);
+
 /*
  * Returns true if an index of the session says that records of these types lie in less than a
  * quarter of its bytes: a walk in the order of time then reads little more than these.

@@ -81,22 +81,38 @@ void pd_run_begin(struct pd_run *run, struct pd_reader *r)
 	run->last = b->end - HEADER_SIZE;
 }
 
+static void tell_watches(struct pd_reader *r, const struct pd_record *first, size_t size)
+{
+	for (const struct pd_reader_watch *watch = r->watches; watch; watch = watch->next)
+		watch->take(watch->arg, r, first, size);
+}
+
 void pd_run_end(const struct pd_run *run, struct pd_reader *r)
 {
 	size_t size = (size_t)(run->at - r->blocks.pos);
 
 	if (!size)
 		return;
-	if (r->watch.take) {
+	if (r->watches) {
 		struct pd_record first = pd_reader_record(r);
 
 		first.bytes = r->blocks.pos;
 		pd_record_header(&first, first.bytes, r->swap, false);
-		r->watch.take(r->watch.arg, r, &first, size);
+		tell_watches(r, &first, size);
 	}
 	pd_blocks_skip(&r->blocks, size);
 	r->lead_at = r->blocks.offset;
 	r->lead_size = (size_t)(run->front - run->at);
+}
+
+void pd_run_pass(struct pd_reader *r)
+{
+	struct pd_run run;
+
+	pd_run_begin(&run, r);
+	while (pd_run_has(&run, r->swap))
+		pd_run_skip(&run, pb_load16(run.at + 6, r->swap));
+	pd_run_end(&run, r);
 }
 
 /*
@@ -435,8 +451,8 @@ int pd_reader_advance(struct pd_reader *r, struct pd_record *rec, struct pd_erro
 {
 	int got = advance_reader(r, rec, err);
 
-	if (got > 0 && r->watch.take)
-		r->watch.take(r->watch.arg, r, rec, rec->size);
+	if (got > 0)
+		tell_watches(r, rec, rec->size);
 	return got;
 }
 

@@ -20,6 +20,7 @@ struct pd_reader;
 
 /* Gets the records that a reader delivers, before the next ones are read. */
 struct pd_reader_watch {
+	struct pd_reader_watch *next; /* another watch of the same reader, or NULL */
 	/*
 	 * Called with `size` bytes of plain records, or of one record of any type. `first` is
 	 * the first record, with its header, and without event and layout. Records of types
@@ -64,10 +65,10 @@ struct pd_reader {
 	 * looks like the end.
 	 */
 	bool speculative;
-	bool accepts_metadata;	      /* if speculative: take metadata over nevertheless */
-	bool uncompressed_only;	      /* if speculative: stop at compressed records, too */
-	bool bailed_out;	      /* the reader stopped early */
-	struct pd_reader_watch watch; /* set by the caller; take NULL: nobody */
+	bool accepts_metadata;		 /* if speculative: take metadata over nevertheless */
+	bool uncompressed_only;		 /* if speculative: stop at compressed records, too */
+	bool bailed_out;		 /* the reader stopped early */
+	struct pd_reader_watch *watches; /* the caller's; NULL: nobody watches */
 };
 
 /*
@@ -76,6 +77,13 @@ struct pd_reader {
  */
 bool pd_reader_init(struct pd_reader *reader, struct pd_stream *stream, struct pd_error *err);
 void pd_reader_deinit(struct pd_reader *reader);
+
+/* Adds a watch, which must outlive its use by the reader. */
+static inline void pd_reader_add_watch(struct pd_reader *reader, struct pd_reader_watch *watch)
+{
+	watch->next = reader->watches;
+	reader->watches = watch;
+}
 
 /*
  * Reads the next record of a type in reader->want, with its event and layout, into *rec.
@@ -161,6 +169,9 @@ static inline void pd_run_skip(struct pd_run *run, uint32_t size)
 
 /* Moves the reader to run->at. */
 void pd_run_end(const struct pd_run *run, struct pd_reader *reader);
+
+/* Steps over the run at the reader's position: its records are for the watches alone. */
+void pd_run_pass(struct pd_reader *reader);
 
 /*
  * Returns the section of the payload after a record, of size 0 if there is none. The size is
