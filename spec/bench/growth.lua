@@ -159,6 +159,17 @@ local growing = {
       { "quantile",
         function() return query "samples:group_by('ip'):quantile('period', 0.5):top(1)" end },
     } },
+  { what = "open spans", sizes = { 10000, 100000, 1000000, 10000000 },
+    write = function(n)
+      write_recording(math.max(n, BASE), PARTS,
+        function(i) return sample(i % n, 7, i * 1000, 0) end)
+    end,
+    jobs = {
+      { "spans that never close", function()
+        return query("samples:pair { open = { where = 'cpu == 0' }, close = "
+          .. "{ where = 'cpu == 1' }, key = 'ip' }:group_by('pid'):count():table()")
+      end },
+    } },
   { what = "short processes", sizes = { 10000, 100000, 1000000 },
     write = function(n)
       write_recording(n, PARTS, function(i)

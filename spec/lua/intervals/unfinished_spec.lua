@@ -45,6 +45,37 @@ describe("pair() with unfinished = true, " .. where, function()
     assert.matches("%- %? %(30 ns so far%)", tostring(last))
   end)
 
+  it("counts those of several recordings up to the last record of their own", function()
+    local function write(tid, last)
+      return spanned.write { { "open", tid, 100 + tid }, { "open", tid + 10, 110 + tid },
+        { "open", tid, 120 + tid }, { "tick", 1, last } }
+    end
+    local file <close> = assert(perflua.open { write(1, 200), write(2, 300), write(3, 400) })
+    assert.same({ "11:111-nil 89", "12:112-nil 188", "13:113-nil 287", "1:121-nil 79",
+      "2:122-nil 178", "3:123-nil 277" }, texts(pair(file)))
+  end)
+
+  it("keeps fractions and texts beside integers that it met before", function()
+    local rows = { { "comm", 7, 1, "seven" } }
+    for i, tid in ipairs { 2, 4, 6, 8, 10, 12, 7, 14 } do
+      rows[i + 1] = { "open", tid, 100 + i, tid }
+    end
+    rows[#rows + 1] = { "close", 4, 300 }
+    rows[#rows + 1] = { "close", 7, 310 }
+    rows[#rows + 1] = { "open", 16, 320, 16 }
+    local file <close> = assert(perflua.open(spanned.write(rows)))
+    local spans = pair(file, { open = "open", close = "close", unfinished = true,
+      key = "tid / 2" })
+    local got = {}
+    for key, addr, name in spans:select("key", "open.addr", "open.comm"):each() do
+      got[#got + 1] = ("%s %d %s"):format(key, addr, name)
+    end
+    assert.same({ "2 4 :4", "3.5 7 seven", "1 2 :2", "3 6 :6", "4 8 :8", "5 10 :10", "6 12 :12",
+      "7 14 :14", "8 16 :16" }, got)
+    spans = pair(file, { open = "open", close = "close", unfinished = true, key = "tid / 2" })
+    assert.same({ 2, 3.5, 1, 3, 4, 5, 6, 7, 8 }, spans:select("key"):collect())
+  end)
+
   it("groups them with the others, and says how many there are", function()
     local file <close> = assert(perflua.open(spanned.write(plain)))
     local t = pair(file):group_by("key"):count():sum("duration"):sum("so_far")

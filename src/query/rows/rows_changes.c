@@ -3,11 +3,13 @@
 /* Returns true if a span has the key that was read last. */
 static bool has_read_key(const struct pq_pairs *pairs, uint32_t span)
 {
-	const struct pq_value *own = pq_spans_at(&pairs->spans, span);
+	for (size_t i = 0; i < pairs->how->n_keys; i++) {
+		struct pq_value own;
 
-	for (size_t i = 0; i < pairs->how->n_keys; i++)
-		if (!pq_same(&own[i], &pairs->key[i]))
+		pq_span_get(&pairs->spans, span, i, &own);
+		if (!pq_same(&own, &pairs->key[i]))
 			return false;
+	}
 	return true;
 }
 
@@ -44,8 +46,7 @@ static bool move_span(struct pq_pairs *pairs, uint32_t span, const struct pq_pai
 	for (size_t i = 0; i < pairs->how->n_keys; i++)
 		if (!pq_pairs_own(pairs, &pairs->key[i], row))
 			return false;
-	pq_spans_move(&pairs->spans, span, pairs->key, hash);
-	return true;
+	return pq_spans_move(&pairs->spans, span, pairs->key, hash);
 }
 
 /* Changes an open span. Returns false as pq_pairs_meet_change() does. */
@@ -70,7 +71,6 @@ static bool change_span(struct pq_pairs *pairs, uint32_t span, const struct pq_p
 static bool meet_side(struct pq_pairs *pairs, const struct pq_pair_side *side, uint32_t closes,
 		      const struct pq_value *time, struct pq_pair_row *row)
 {
-	const struct pq_value *kept;
 	struct pb_slot *slot;
 	uint32_t hash, span;
 
@@ -87,11 +87,9 @@ static bool meet_side(struct pq_pairs *pairs, const struct pq_pair_side *side, u
 		pq_spans_close(&pairs->spans, slot);
 		return true;
 	}
-	if (span != PQ_NO_SPAN) {
-		kept = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
-		if (pq_phases_in(pairs, span, side->from) && pq_side_answers(pairs, side, kept))
-			return change_span(pairs, span, side, time->u, row);
-	}
+	if (span != PQ_NO_SPAN && pq_phases_in(pairs, span, side->from) &&
+	    pq_side_answers(pairs, side, span))
+		return change_span(pairs, span, side, time->u, row);
 	if (!pq_first_side(pairs, closes))
 		pq_pairs_count(pairs, time, &pairs->counts.stray);
 	return true;

@@ -118,7 +118,6 @@ static bool own_text(struct pq_value *value)
  */
 static bool number_key(struct pq_cover *cover, struct pq_value *key, uint32_t *number)
 {
-	struct pq_value *own;
 	struct pb_slot *slot;
 	uint32_t hash;
 
@@ -137,13 +136,15 @@ static bool number_key(struct pq_cover *cover, struct pq_value *key, uint32_t *n
 	*number = pq_spans_open(&cover->keys, key, hash, slot);
 	if (*number == PQ_NO_SPAN)
 		return false;
-	own = pq_spans_at(&cover->keys, *number);
 	for (size_t i = 0; i < cover->how->n_keys; i++) {
 		struct pq_value value = key[i];
 
 		if (!own_text(&value))
 			return false;
-		own[i] = value;
+		if (!pq_span_set(&cover->keys, *number, i, &value)) {
+			pq_span_forget(&cover->keys, &value, 1);
+			return false;
+		}
 	}
 	return true;
 }
@@ -310,14 +311,13 @@ bool pq_cover_has_rows(const struct pq_cover *cover)
 bool pq_cover_next_row(struct pq_cover *cover, struct pq_pair_row *row)
 {
 	const struct cover_row *next = &cover->rows[cover->at++];
-	const struct pq_value *key = pq_spans_at(&cover->keys, next->key);
 
 	row->values[0] = (struct pq_value){ .type = PQ_INT, .u = next->time.start };
 	row->values[1] = (struct pq_value){ .type = PQ_INT, .u = next->time.stop };
 	for (size_t i = 0; i < cover->how->n_keys; i++) {
 		struct pq_value *out = &row->values[2 + i];
 
-		*out = key[i];
+		pq_span_get(&cover->keys, next->key, i, out);
 		if (out->type == PQ_TEXT && !pq_row_texts_add(row->texts, row->known, out))
 			return false;
 	}

@@ -54,13 +54,13 @@ static void read_ended(struct pq_pairs *pairs, uint32_t span, const struct pq_pa
 	if (value->of == PQ_OF_CLOSE && !pairs->is_finished)
 		pq_pairs_read(pairs, value->place, out);
 	else if (value->of == PQ_OF_SPAN && pq_is_key(pairs->how, value->place))
-		*out = pq_spans_at(&pairs->spans, span)[value->place - PQ_SPAN_KEY];
+		pq_span_get(&pairs->spans, span, value->place - PQ_SPAN_KEY, out);
 }
 
 /* Takes the values that rows need from a span that ends. Returns false without memory. */
 static bool take_span(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row *row)
 {
-	struct pq_value *kept = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
+	static const struct pq_value moved = { .type = PQ_NIL };
 	struct pq_ended *ended = &pairs->ended;
 
 	for (size_t i = 0; i < pairs->how->n_values; i++) {
@@ -70,9 +70,11 @@ static bool take_span(struct pq_pairs *pairs, uint32_t span, struct pq_pair_row 
 			return false;
 		}
 	}
-	memcpy(ended->kept, kept, pairs->n_kept * sizeof(*kept));
-	for (size_t i = 0; i < pairs->n_kept; i++)
-		kept[i].type = PQ_NIL;
+	for (size_t i = 0; i < pairs->n_kept; i++) {
+		pq_pairs_kept(pairs, span, i, &ended->kept[i]);
+		if (pairs->spans.kinds) /* else they are integers, of which nothing is owned */
+			pq_span_set(&pairs->spans, span, pairs->how->n_keys + i, &moved);
+	}
 	return true;
 }
 
@@ -143,10 +145,9 @@ bool pq_pairs_finish(struct pq_pairs *pairs)
 static bool end_unfinished(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
 	struct pq_spans *spans = &pairs->spans;
-	const struct pq_value *key = pq_spans_at(spans, spans->first);
 	struct pq_part part, whole = {
-		.from = key[spans->n_keys].u,
-		.to = pairs->last_times[spans->states[spans->first].source].time,
+		.from = pq_pairs_start(pairs, spans->first),
+		.to = pq_pairs_last_time(pairs, spans->first),
 		.is_last = true,
 	};
 	bool has_rows = pq_part_first(pairs, &whole, &part);
@@ -154,7 +155,7 @@ static bool end_unfinished(struct pq_pairs *pairs, struct pq_pair_row *row)
 	if (pairs->limit != PQ_LIMIT_NONE ||
 	    (has_rows && !pq_ended_take(pairs, spans->first, &whole, &part, row)))
 		return false;
-	pq_spans_close(spans, pq_spans_find(spans, key, pq_spans_hash(spans, key)));
+	pq_spans_close(spans, pq_spans_slot(spans, spans->first));
 	pairs->counts.unfinished += has_rows;
 	return true;
 }

@@ -27,22 +27,19 @@ static bool read_lost(struct pq_pairs *pairs)
 /* Returns true if a span has the parts of the key that were read. */
 static bool is_meant(const struct pq_pairs *pairs, uint32_t span)
 {
-	const struct pq_value *key = pq_spans_at(&pairs->spans, span);
+	for (size_t i = 0; i < pairs->how->n_keys; i++) {
+		struct pq_value own;
 
-	for (size_t i = 0; i < pairs->how->n_keys; i++)
-		if (pairs->key[i].type != PQ_NIL && !pq_same(&pairs->key[i], &key[i]))
+		pq_span_get(&pairs->spans, span, i, &own);
+		if (pairs->key[i].type != PQ_NIL && !pq_same(&pairs->key[i], &own))
 			return false;
+	}
 	return true;
-}
-
-static uint64_t start_of(const struct pq_pairs *pairs, uint32_t span)
-{
-	return pq_spans_at(&pairs->spans, span)[pairs->how->n_keys].u;
 }
 
 static void lose_span(struct pq_pairs *pairs, uint32_t span)
 {
-	uint64_t start = pq_in_window(pairs->how, start_of(pairs, span));
+	uint64_t start = pq_in_window(pairs->how, pq_pairs_start(pairs, span));
 	uint64_t previous = pq_in_window(pairs->how, pairs->previous);
 
 	pq_spans_lose(&pairs->spans, span);
@@ -66,17 +63,17 @@ void pq_pairs_lose(struct pq_pairs *pairs)
 static void count_lost(const struct pq_pairs *pairs, uint32_t span, uint64_t time,
 		       struct pq_pair_counts *counts)
 {
-	const struct pq_span_state *state = &pairs->spans.states[span];
+	uint64_t at_least = pairs->spans.states[span].at_least;
 	uint64_t at_most = pq_in_window(pairs->how, time) -
-			   pq_in_window(pairs->how, start_of(pairs, span));
+			   pq_in_window(pairs->how, pq_pairs_start(pairs, span));
 
 	if (time < pairs->how->from)
 		return;
 	/* a record that comes too late for its place may be earlier than others */
-	if ((int64_t)at_most < 0 || at_most < state->at_least)
-		at_most = state->at_least;
+	if ((int64_t)at_most < 0 || at_most < at_least)
+		at_most = at_least;
 	counts->lost++;
-	counts->lost_at_least += state->at_least;
+	counts->lost_at_least += at_least;
 	counts->lost_at_most += at_most;
 }
 
@@ -94,10 +91,8 @@ void pq_pairs_count_lost(const struct pq_pairs *pairs, struct pq_pair_counts *co
 	for (size_t i = 0; pairs->spans.n_lost && i < map->n_slots; i++) {
 		uint32_t span = map->slots[i].item - 1;
 
-		if (map->slots[i].item && pairs->spans.states[span].is_lost)
-			count_lost(pairs, span,
-				   pairs->last_times[pairs->spans.states[span].source].time,
-				   counts);
+		if (map->slots[i].item && pq_span_is_lost(&pairs->spans, span))
+			count_lost(pairs, span, pq_pairs_last_time(pairs, span), counts);
 	}
 }
 

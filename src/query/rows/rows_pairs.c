@@ -56,7 +56,6 @@ static INLINE struct pb_slot *find_answered(struct pq_pairs *pairs, uint32_t sid
 {
 	for (; sides; sides &= sides - 1) {
 		const struct pq_pair_side *side = &pairs->how->sides[__builtin_ctz(sides)];
-		const struct pq_value *kept;
 		struct pb_slot *slot;
 		uint32_t hash;
 
@@ -69,13 +68,12 @@ static INLINE struct pb_slot *find_answered(struct pq_pairs *pairs, uint32_t sid
 		slot = pq_spans_find(&pairs->spans, pairs->key, hash);
 		if (!slot->item)
 			continue;
-		kept = pq_spans_at(&pairs->spans, slot->item - 1) + pairs->how->n_keys;
 		/* a record that comes too late for its place may be earlier than its open */
-		if ((int64_t)(time->u - kept[0].u) < 0)
+		if ((int64_t)(time->u - pq_pairs_start(pairs, slot->item - 1)) < 0)
 			continue;
 		if (pq_may_close(pairs, slot->item - 1) &&
 		    pq_phases_in(pairs, slot->item - 1, side->from) &&
-		    pq_side_answers(pairs, side, kept)) {
+		    pq_side_answers(pairs, side, slot->item - 1)) {
 			missed->is_any = false;
 			return slot;
 		}
@@ -91,7 +89,6 @@ static INLINE struct pb_slot *find_answered(struct pq_pairs *pairs, uint32_t sid
 static INLINE void settle_unanswered(struct pq_pairs *pairs, const struct unanswered *missed,
 				     const struct pq_value *time)
 {
-	const struct pq_value *key;
 	struct pb_slot *slot;
 
 	if (!missed->is_any)
@@ -105,8 +102,7 @@ static INLINE void settle_unanswered(struct pq_pairs *pairs, const struct unansw
 		pq_pairs_count_unkeyed(pairs, time);
 	if (missed->span == PQ_NO_SPAN)
 		return;
-	key = pq_spans_at(&pairs->spans, missed->span);
-	slot = pq_spans_find(&pairs->spans, key, pq_spans_hash(&pairs->spans, key));
+	slot = pq_spans_slot(&pairs->spans, missed->span);
 	if (!slot->item) /* it was lost, and is dropped already */
 		return;
 	pq_pairs_drop_open(pairs, missed->span, time->u, &pairs->counts.mismatched);
@@ -121,12 +117,14 @@ static INLINE bool end_span(struct pq_pairs *pairs, uint32_t span, const struct 
 			    struct pq_pair_row *row)
 {
 	const struct pq_pairing *how = pairs->how;
-	const struct pq_value *kept = pq_spans_at(&pairs->spans, span) + how->n_keys;
 	struct pq_part whole, part;
 	bool in_window, is_row;
 
 	whole = (struct pq_part){
-		.from = kept[0].u, .to = time->u, .has_stop = true, .is_last = true
+		.from = pq_pairs_start(pairs, span),
+		.to = time->u,
+		.has_stop = true,
+		.is_last = true,
 	};
 	in_window = pq_part_first(pairs, &whole, &part);
 	if (pairs->limit != PQ_LIMIT_NONE)
@@ -135,12 +133,12 @@ static INLINE bool end_span(struct pq_pairs *pairs, uint32_t span, const struct 
 		 !part.is_cut;
 	if (is_row && in_window && !pq_pairs_make_row(pairs, span, &part, row))
 		return false;
-	pairs->ended_serial = pairs->has_serials ? kept[1].u : 0; /* see keep_columns */
-	pq_pairs_tell_ended(pairs, kept, true);
+	pairs->ended_serial = pq_pairs_serial(pairs, span);
+	pq_pairs_tell_ended(pairs, span, true);
 	if ((how->waits || pairs->columns->items || part.is_cut) && in_window &&
 	    !pq_ended_take(pairs, span, &whole, &part, row))
 		return false;
-	pairs->counts.kept += in_window && pairs->spans.states[span].is_lost;
+	pairs->counts.kept += in_window && pq_span_is_lost(&pairs->spans, span);
 	pairs->counts.pairs += in_window;
 	return true;
 }
@@ -205,7 +203,6 @@ static INLINE bool meet_group(struct pq_pairs *pairs, const struct pq_pair_role 
  */
 static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
 {
-	const struct pq_value *kept;
 	struct pb_slot *slot;
 	uint32_t hash;
 
@@ -216,12 +213,12 @@ static bool meet_inner(struct pq_pairs *pairs, struct pq_pair_row *row)
 	if (!slot->item)
 		return true;
 	/* it is known at its end whether it is inside a lost one */
-	if (pairs->spans.states[slot->item - 1].is_lost &&
+	if (pq_span_is_lost(&pairs->spans, slot->item - 1) &&
 	    !(pairs->how->keeps_lost && pairs->how->waits))
 		return true;
-	kept = pq_spans_at(&pairs->spans, slot->item - 1) + pairs->how->n_keys;
-	if (pairs->nested && kept[1].u > pairs->nested->ended_serial) /* it was opened later */
-		return true;
+	if (pairs->nested &&
+	    pq_pairs_serial(pairs, slot->item - 1) > pairs->nested->ended_serial)
+		return true; /* it was opened later */
 	if (pairs->how->waits)
 		return pq_waiting_hold(pairs, slot->item - 1, row);
 	return pq_pairs_make_row(pairs, slot->item - 1, NULL, row);

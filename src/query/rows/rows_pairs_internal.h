@@ -262,7 +262,7 @@ bool pq_pairs_read_key(struct pq_pairs *pairs, const uint32_t *places, uint32_t 
  * Calls how->ended for a span that ends, with the current record (`is_closed`) or
  * without one.
  */
-void pq_pairs_tell_ended(struct pq_pairs *pairs, const struct pq_value *kept, bool is_closed);
+void pq_pairs_tell_ended(struct pq_pairs *pairs, uint32_t span, bool is_closed);
 
 /*
  * Opens a span with the key that was read, whose slot is free; the values kept of its record
@@ -289,8 +289,33 @@ bool pq_pairs_enter_state(struct pq_pairs *pairs, uint32_t span, uint32_t state,
 static inline void pq_pairs_reopen_span(struct pq_pairs *pairs, uint32_t span)
 {
 	pq_spans_reopen(&pairs->spans, span);
-	pq_span_forget(&pairs->spans, pq_spans_at(&pairs->spans, span) + pairs->how->n_keys,
-		       pairs->n_kept);
+	pq_span_clear(&pairs->spans, span, pairs->how->n_keys, pairs->n_kept);
+}
+
+/* Returns the time at which a span was opened: see keep_columns. */
+static inline uint64_t pq_pairs_start(const struct pq_pairs *pairs, uint32_t span)
+{
+	return pq_span_word(&pairs->spans, span, pairs->how->n_keys);
+}
+
+/* Returns the serial number of its opening; 0: serial numbers are not kept. */
+static inline uint64_t pq_pairs_serial(const struct pq_pairs *pairs, uint32_t span)
+{
+	return pairs->has_serials ? pq_span_word(&pairs->spans, span, pairs->how->n_keys + 1) :
+				    0;
+}
+
+/* Sets *out to the value at `i` of those kept of its record. */
+static inline void pq_pairs_kept(const struct pq_pairs *pairs, uint32_t span, size_t i,
+				 struct pq_value *out)
+{
+	pq_span_get(&pairs->spans, span, pairs->how->n_keys + i, out);
+}
+
+/* Returns the time of the last record of a span's recording. */
+static inline uint64_t pq_pairs_last_time(const struct pq_pairs *pairs, uint32_t span)
+{
+	return pairs->last_times[pq_span_source(&pairs->spans, span)].time;
 }
 
 /*

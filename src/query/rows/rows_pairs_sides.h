@@ -63,7 +63,7 @@ static INLINE bool pq_is_key_read(const struct pq_pairs *pairs, const struct pq_
 static inline void pq_pairs_drop_open(struct pq_pairs *pairs, uint32_t span, uint64_t time,
 				      uint64_t *count)
 {
-	if (pairs->spans.states[span].is_lost) {
+	if (pq_span_is_lost(&pairs->spans, span)) {
 		pq_pairs_drop_lost(pairs, span, time);
 		return;
 	}
@@ -90,7 +90,7 @@ static inline void pq_pairs_count_unkeyed(struct pq_pairs *pairs, const struct p
 /* Returns false if a span may have ended before, among records that were lost. */
 static inline bool pq_may_close(const struct pq_pairs *pairs, uint32_t span)
 {
-	return !pairs->spans.states[span].is_lost || pairs->how->keeps_lost;
+	return !pq_span_is_lost(&pairs->spans, span) || pairs->how->keeps_lost;
 }
 
 /* Returns the first of the sides that the record belongs to; NULL: none. */
@@ -105,16 +105,16 @@ static INLINE const struct pq_pair_side *pq_first_side(struct pq_pairs *pairs, u
 	return NULL;
 }
 
-/* Returns true if the current record answers to a span with the values `kept`. */
+/* Returns true if the current record answers to a span. */
 static INLINE bool pq_side_answers(struct pq_pairs *pairs, const struct pq_pair_side *side,
-				   const struct pq_value *kept)
+				   uint32_t span)
 {
 	struct pq_fields *fields = pairs->columns->fields;
 
 	if (side->answers == PQ_NO_PLACE)
 		return true;
 	for (size_t i = 0; i < pairs->how->n_opened; i++)
-		pairs->opened[i] = kept[pairs->opened_from[i]];
+		pq_pairs_kept(pairs, span, pairs->opened_from[i], &pairs->opened[i]);
 	fields->row = pairs->opened;
 	fields->n_row = pairs->how->n_opened;
 	return pq_pairs_test(pairs, side->answers);

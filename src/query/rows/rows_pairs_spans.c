@@ -20,14 +20,15 @@ bool pq_pairs_read_key(struct pq_pairs *pairs, const uint32_t *places, uint32_t 
 	return true;
 }
 
-void pq_pairs_tell_ended(struct pq_pairs *pairs, const struct pq_value *kept, bool is_closed)
+void pq_pairs_tell_ended(struct pq_pairs *pairs, uint32_t span, bool is_closed)
 {
 	const struct pq_call *call = pairs->how->ended;
 	struct pq_value nothing;
 
 	if (!call)
 		return;
-	pairs->args[0] = kept[1]; /* the serial number: see keep_columns */
+	pq_pairs_kept(pairs, span, 1,
+		      &pairs->args[0]); /* its serial number: see keep_columns */
 	for (size_t i = 1; i < call->n_args; i++) {
 		if (is_closed)
 			pq_pairs_read(pairs, pairs->how->ended_places[i - 1], &pairs->args[i]);
@@ -39,28 +40,35 @@ void pq_pairs_tell_ended(struct pq_pairs *pairs, const struct pq_value *kept, bo
 
 void pq_pairs_drop_span(struct pq_pairs *pairs, uint32_t span)
 {
-	pq_pairs_tell_ended(pairs, pq_spans_at(&pairs->spans, span) + pairs->how->n_keys,
-			    false);
+	pq_pairs_tell_ended(pairs, span, false);
 	if (span < pairs->n_waiting)
 		pq_waiting_forget(pairs, &pairs->waiting[span]);
+}
+
+/* Makes a span the owner of its value at `i`. Returns false without memory. */
+static inline bool own_value(struct pq_pairs *pairs, uint32_t span, size_t i,
+			     struct pq_value *value, struct pq_pair_row *row)
+{
+	if (value->type != PQ_INT && !pq_pairs_own(pairs, value, row))
+		return false;
+	if (pq_span_set(&pairs->spans, span, i, value))
+		return true;
+	pq_span_forget(&pairs->spans, value, 1);
+	return false;
 }
 
 uint32_t pq_pairs_open_span(struct pq_pairs *pairs, uint32_t hash, struct pb_slot *slot,
 			    struct pq_pair_row *row)
 {
-	struct pq_value *values;
-	uint32_t span;
+	uint32_t span = pq_spans_open(&pairs->spans, pairs->key, hash, slot);
 
-	span = pq_spans_open(&pairs->spans, pairs->key, hash, slot);
 	if (span == PQ_NO_SPAN)
 		return span;
-	values = pq_spans_at(&pairs->spans, span);
 	for (size_t i = 0; i < pairs->how->n_keys; i++) {
 		struct pq_value key = pairs->key[i];
 
-		if (!pq_pairs_own(pairs, &key, row))
+		if (!own_value(pairs, span, i, &key, row))
 			return PQ_NO_SPAN;
-		values[i] = key;
 	}
 	return span;
 }
@@ -68,20 +76,24 @@ uint32_t pq_pairs_open_span(struct pq_pairs *pairs, uint32_t hash, struct pb_slo
 bool pq_pairs_begin_span(struct pq_pairs *pairs, uint32_t span, const struct pq_pair_side *side,
 			 const struct pq_value *time, struct pq_pair_row *row)
 {
-	struct pq_value *values = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
+	static const struct pq_value absent = { .type = PQ_NIL };
+	size_t n_keys = pairs->how->n_keys;
 
-	pairs->spans.states[span].source = pairs->columns->fields->rec->source;
-	values[0] = *time;
+	if (!pq_span_set_source(&pairs->spans, span, pairs->columns->fields->rec->source) ||
+	    !pq_span_set(&pairs->spans, span, n_keys, time))
+		return false;
 	++*pairs->serial;
 	for (size_t i = 1; i < pairs->n_opening; i++) {
 		struct pq_value value = { .type = PQ_INT, .u = *pairs->serial };
 
 		if (pairs->kept[i].place != PQ_SERIAL)
 			pq_pairs_read(pairs, pairs->kept[i].place, &value);
-		if (!pq_pairs_own(pairs, &value, row))
+		if (!own_value(pairs, span, n_keys + i, &value, row))
 			return false;
-		values[i] = value;
 	}
+	for (size_t i = pairs->n_opening; i < pairs->n_kept; i++)
+		if (!pq_span_set(&pairs->spans, span, n_keys + i, &absent))
+			return false;
 	return pq_phases_begin(pairs, span, side->state, time->u) &&
 	       pq_pairs_enter_state(pairs, span, side->state, row) &&
 	       pq_opening_keep(pairs, span);
@@ -90,18 +102,16 @@ bool pq_pairs_begin_span(struct pq_pairs *pairs, uint32_t span, const struct pq_
 bool pq_pairs_enter_state(struct pq_pairs *pairs, uint32_t span, uint32_t state,
 			  struct pq_pair_row *row)
 {
-	struct pq_value *values = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
-
 	for (size_t i = pairs->n_opening; i < pairs->n_kept; i++) {
+		size_t at = pairs->how->n_keys + i;
 		struct pq_value value;
 
 		if (pairs->kept[i].state != state)
 			continue;
 		pq_pairs_read(pairs, pairs->kept[i].place, &value);
-		if (!pq_pairs_own(pairs, &value, row))
+		pq_span_clear(&pairs->spans, span, at, 1);
+		if (!own_value(pairs, span, at, &value, row))
 			return false;
-		pq_span_forget(&pairs->spans, &values[i], 1);
-		values[i] = value;
 	}
 	return true;
 }
@@ -111,7 +121,7 @@ static void read_own(const struct pq_pairs *pairs, uint32_t span, const struct p
 		     uint32_t place, struct pq_value *out)
 {
 	if (pq_is_key(pairs->how, place))
-		*out = pq_spans_at(&pairs->spans, span)[place - PQ_SPAN_KEY];
+		pq_span_get(&pairs->spans, span, place - PQ_SPAN_KEY, out);
 	else
 		pq_part_value(pairs, span < pairs->n_phases ? &pairs->phases[span] : NULL, 0,
 			      part, place, out);
@@ -120,7 +130,6 @@ static void read_own(const struct pq_pairs *pairs, uint32_t span, const struct p
 bool pq_pairs_make_row(struct pq_pairs *pairs, uint32_t span, const struct pq_part *part,
 		       struct pq_pair_row *row)
 {
-	const struct pq_value *kept = pq_spans_at(&pairs->spans, span) + pairs->how->n_keys;
 	const struct pq_pair_value *value = pairs->how->values;
 	struct pq_value *out = row->values;
 
@@ -128,7 +137,7 @@ bool pq_pairs_make_row(struct pq_pairs *pairs, uint32_t span, const struct pq_pa
 		if (value->of == PQ_OF_SPAN)
 			read_own(pairs, span, part, value->place, out);
 		else if (value->of == PQ_OF_OPEN)
-			*out = kept[pairs->from[i]];
+			pq_pairs_kept(pairs, span, pairs->from[i], out);
 		else if (value->of == PQ_OF_INNER)
 			pq_pairs_read_inner(pairs, value->place, out);
 		else

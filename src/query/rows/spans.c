@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* reallocarray */
 #include "spans.h"
 
 #include <stdlib.h>
@@ -22,10 +23,14 @@ bool pq_spans_init(struct pq_spans *spans, size_t n_keys, size_t n_kept, struct 
 void pq_spans_deinit(struct pq_spans *spans)
 {
 	spans->calls = NULL; /* objects end with the calls that know them */
-	pq_span_forget(spans, spans->values, spans->n * spans->stride);
+	for (size_t span = 0; spans->kinds && span < spans->n; span++)
+		pq_span_clear(spans, (uint32_t)span, 0, spans->stride);
 	pb_map_deinit(&spans->map);
-	free(spans->values);
+	free(spans->words);
+	free(spans->kinds);
 	free(spans->states);
+	free(spans->lost);
+	free(spans->sources);
 	*spans = (struct pq_spans){ 0 };
 }
 
@@ -37,10 +42,70 @@ void pq_span_release(const struct pq_spans *spans, const struct pq_value *value)
 		spans->calls->release(spans->calls, value);
 }
 
+void pq_span_clear(const struct pq_spans *spans, uint32_t span, size_t i, size_t n)
+{
+	for (size_t end = i + n; spans->kinds && i < end; i++) {
+		struct pq_value value;
+
+		pq_span_get(spans, span, i, &value);
+		if (value.type >= PQ_TEXT)
+			pq_span_release(spans, &value);
+		spans->kinds[span * spans->stride + i].type = PQ_NIL;
+	}
+}
+
+/* Makes room for the kinds of all values. Returns false without memory. */
+static bool reserve_kinds(struct pq_spans *spans)
+{
+	struct pq_word_kind *kinds;
+
+	if (spans->kinds_room >= spans->capacity)
+		return true;
+	kinds = reallocarray(spans->kinds, spans->capacity * spans->stride, sizeof(*kinds));
+	if (!kinds)
+		return false;
+	spans->kinds = kinds;
+	spans->kinds_room = spans->capacity;
+	return true;
+}
+
+bool pq_spans_make_kinds(struct pq_spans *spans)
+{
+	if (!reserve_kinds(spans))
+		return false;
+	for (size_t i = 0; i < spans->n * spans->stride; i++)
+		spans->kinds[i] = (struct pq_word_kind){ .type = PQ_INT };
+	return true;
+}
+
+bool pq_span_set_source(struct pq_spans *spans, uint32_t span, uint16_t source)
+{
+	bool is_first = !spans->sources;
+
+	if (is_first && (source == spans->source || spans->map.n <= 1)) {
+		spans->source = source;
+		return true;
+	}
+	if (spans->n_sources < spans->states_room &&
+	    !pb_extend(spans->sources, spans->n_sources, spans->states_room))
+		return false;
+	for (size_t i = 0; is_first && i < spans->n; i++)
+		spans->sources[i] = spans->source;
+	spans->sources[span] = source;
+	return true;
+}
+
 static uint64_t word_of(const struct pq_spans *spans, const struct pq_value *value)
 {
 	return value->type == PQ_TEXT ? pb_hash_bytes(&spans->secret, value->p, value->size) :
 					value->u;
+}
+
+/* Returns `hash` with a value of a key mixed in. */
+static inline uint64_t hash_value(const struct pq_spans *spans, uint64_t hash,
+				  const struct pq_value *value)
+{
+	return pb_mix(word_of(spans, value) ^ spans->secret.a, hash ^ value->type);
 }
 
 uint32_t pq_spans_hash(const struct pq_spans *spans, const struct pq_value *key)
@@ -48,7 +113,7 @@ uint32_t pq_spans_hash(const struct pq_spans *spans, const struct pq_value *key)
 	uint64_t hash = spans->secret.b;
 
 	for (size_t i = 0; i < spans->n_keys; i++)
-		hash = pb_mix(word_of(spans, &key[i]) ^ spans->secret.a, hash ^ key[i].type);
+		hash = hash_value(spans, hash, &key[i]);
 	return (uint32_t)hash;
 }
 
@@ -60,13 +125,16 @@ struct wanted {
 static bool has_key(const void *arg, uint32_t span)
 {
 	const struct wanted *wanted = arg;
-	const struct pq_value *own = pq_spans_at(wanted->spans, span);
 
-	for (size_t i = 0; i < wanted->spans->n_keys; i++)
-		if (own[i].type == PQ_INT && wanted->key[i].type == PQ_INT ?
-			    own[i].u != wanted->key[i].u :
-			    !pq_same(&own[i], &wanted->key[i]))
+	for (size_t i = 0; i < wanted->spans->n_keys; i++) {
+		struct pq_value own;
+
+		pq_span_get(wanted->spans, span, i, &own);
+		if (own.type == PQ_INT && wanted->key[i].type == PQ_INT ?
+			    own.u != wanted->key[i].u :
+			    !pq_same(&own, &wanted->key[i]))
 			return false;
+	}
 	return true;
 }
 
@@ -78,11 +146,28 @@ struct pb_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_valu
 	return pb_map_find(&spans->map, hash, has_key, &wanted);
 }
 
+struct pb_slot *pq_spans_slot(const struct pq_spans *spans, uint32_t span)
+{
+	struct pb_slot *slots = spans->map.slots;
+	size_t mask = spans->map.n_slots - 1;
+	uint64_t hash = spans->secret.b;
+
+	for (size_t i = 0; i < spans->n_keys; i++) {
+		struct pq_value value;
+
+		pq_span_get(spans, span, i, &value);
+		hash = hash_value(spans, hash, &value);
+	}
+	for (size_t at = (uint32_t)hash & mask;; at = (at + 1) & mask)
+		if (!slots[at].item || slots[at].item - 1 == span)
+			return &slots[at];
+}
+
 /* Lists a span as the one that was opened last. */
 static void append_span(struct pq_spans *spans, uint32_t span)
 {
-	spans->states[span] = (struct pq_span_state){ .before = spans->last,
-						      .after = PQ_NO_SPAN };
+	spans->states[span] = (union pq_span_state){ .before = spans->last,
+						     .after = PQ_NO_SPAN };
 	if (spans->last == PQ_NO_SPAN)
 		spans->first = span;
 	else
@@ -92,9 +177,10 @@ static void append_span(struct pq_spans *spans, uint32_t span)
 
 static void unlist_span(struct pq_spans *spans, uint32_t span)
 {
-	struct pq_span_state links = spans->states[span];
+	union pq_span_state links = spans->states[span];
 
-	if (links.is_lost) {
+	if (pq_span_is_lost(spans, span)) {
+		spans->lost[span / 8] &= (uint8_t) ~(1 << span % 8);
 		spans->n_lost--;
 		return;
 	}
@@ -117,7 +203,7 @@ void pq_spans_reopen(struct pq_spans *spans, uint32_t span)
 void pq_spans_lose(struct pq_spans *spans, uint32_t span)
 {
 	unlist_span(spans, span);
-	spans->states[span].is_lost = true;
+	spans->lost[span / 8] |= (uint8_t)(1 << span % 8);
 	spans->n_lost++;
 }
 
@@ -149,19 +235,15 @@ bool pq_spans_find_lost(struct pq_spans *spans)
 			uint32_t span = spans->map.slots[i].item - 1;
 
 			all[n++] = (struct opened){
-				pq_spans_at(spans, span)[spans->n_keys + 1].u, span
+				pq_span_word(spans, span, spans->n_keys + 1), span
 			};
 		}
 	qsort(all, n, sizeof(*all), compare_openings);
 	spans->first = spans->last = PQ_NO_SPAN;
 	spans->n_lost = 0;
-	for (size_t i = 0; i < n; i++) {
-		struct pq_span_state *state = &spans->states[all[i].span];
-		uint16_t source = state->source;
-
+	memset(spans->lost, 0, spans->n_lost_bytes);
+	for (size_t i = 0; i < n; i++)
 		append_span(spans, all[i].span);
-		state->source = source;
-	}
 	free(all);
 	return true;
 }
@@ -172,36 +254,50 @@ void pq_spans_close(struct pq_spans *spans, struct pb_slot *slot)
 
 	unlist_span(spans, span);
 	pb_map_remove(&spans->map, slot);
-	pq_span_forget(spans, pq_spans_at(spans, span), spans->stride);
+	pq_span_clear(spans, span, 0, spans->stride);
 	spans->states[span].after = spans->closed;
 	spans->closed = span;
 }
 
-void pq_spans_move(struct pq_spans *spans, uint32_t span, const struct pq_value *key,
+bool pq_spans_move(struct pq_spans *spans, uint32_t span, const struct pq_value *key,
 		   uint32_t hash)
 {
-	struct pq_value *own = pq_spans_at(spans, span);
+	bool ok = true;
 
-	pb_map_remove(&spans->map, pq_spans_find(spans, own, pq_spans_hash(spans, own)));
-	pq_span_forget(spans, own, spans->n_keys);
-	memcpy(own, key, spans->n_keys * sizeof(*own));
+	pb_map_remove(&spans->map, pq_spans_slot(spans, span));
+	pq_span_clear(spans, span, 0, spans->n_keys);
+	for (size_t i = 0; i < spans->n_keys; i++)
+		ok = pq_span_set(spans, span, i, &key[i]) && ok;
 	/* there is room: one was removed */
 	pb_map_fill(&spans->map, pq_spans_find(spans, key, hash), hash, span);
+	return ok;
+}
+
+/*
+ * Makes room for one more span, unless a closed one leaves its place. Returns false without
+ * memory.
+ */
+static bool reserve_span(struct pq_spans *spans)
+{
+	if (spans->closed != PQ_NO_SPAN)
+		return true;
+	if (!pb_reserve_bytes(&spans->words, spans->n, 1, &spans->capacity,
+			      spans->stride * sizeof(*spans->words)) ||
+	    !pb_reserve(spans->states, spans->n, spans->states_room))
+		return false;
+	if (spans->n_lost_bytes * 8 < spans->states_room &&
+	    !pb_extend(spans->lost, spans->n_lost_bytes, spans->states_room / 8 + 1))
+		return false;
+	return !spans->kinds || reserve_kinds(spans);
 }
 
 uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint32_t hash,
 		       struct pb_slot *slot)
 {
 	const struct pb_slot *slots = spans->map.slots;
-	struct pq_value *values;
 	uint32_t span;
 
-	if (spans->closed == PQ_NO_SPAN &&
-	    (!pb_reserve_bytes(&spans->values, spans->n, 1, &spans->capacity,
-			       spans->stride * sizeof(*values)) ||
-	     !pb_reserve(spans->states, spans->n, spans->states_room)))
-		return PQ_NO_SPAN;
-	if (!pb_map_reserve(&spans->map))
+	if (!reserve_span(spans) || !pb_map_reserve(&spans->map))
 		return PQ_NO_SPAN;
 	if (spans->map.slots != slots)
 		slot = pq_spans_find(spans, key, hash);
@@ -210,9 +306,8 @@ uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint3
 		span = (uint32_t)spans->n++;
 	else
 		spans->closed = spans->states[span].after;
-	values = pq_spans_at(spans, span);
-	for (size_t i = 0; i < spans->stride; i++)
-		values[i].type = PQ_NIL;
+	for (size_t i = 0; spans->kinds && i < spans->stride; i++)
+		spans->kinds[span * spans->stride + i].type = PQ_NIL;
 	pb_map_fill(&spans->map, slot, hash, span);
 	append_span(spans, span);
 	return span;

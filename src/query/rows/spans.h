@@ -1,8 +1,9 @@
 /*
  * Open spans by key. One array holds the values of all spans: the key of each, then the kept
- * values of the record that opened it. A list links the spans in the order in which they were
- * opened; lost spans are not in it, and are found by key only. The places of closed spans are
- * used again.
+ * values of the record that opened it. There may be millions of spans, so a value is a word,
+ * and its type lies in a second array, which is made for the first one that is not an integer.
+ * A list links the spans in the order in which they were opened; lost spans are not in it, and
+ * are found by key only. The places of closed spans are used again.
  */
 #ifndef PERFLUA_QUERY_SPANS_H
 #define PERFLUA_QUERY_SPANS_H
@@ -13,30 +14,40 @@
 
 #define PQ_NO_SPAN UINT32_MAX
 
-/* The state of a span besides its values: 12 bytes, as there may be millions of them. */
-struct pq_span_state {
-	union {
-		/*
-		 * numbers of the spans opened before and after this one; of a closed one
-		 * `after` is the next closed one
-		 */
-		struct {
-			uint32_t before, after;
-		};
-		uint64_t at_least; /* if is_lost: ns that it was open; set by the caller */
+/* The state of a span besides its values. */
+union pq_span_state {
+	/*
+	 * numbers of the spans opened before and after this one; of a closed one `after` is the
+	 * next closed one
+	 */
+	struct {
+		uint32_t before, after;
 	};
-	uint16_t source; /* number of its recording; set by the caller */
-	bool is_lost;	 /* its closing record may be among lost records */
-} __attribute__((packed, aligned(4)));
+	uint64_t at_least; /* of a lost one: ns that it was open; set by the caller */
+};
+
+/* The rest of a value besides its word, as in struct pq_value. */
+struct pq_word_kind {
+	uint8_t type;
+	uint16_t id;
+	uint32_t size;
+};
 
 struct pq_spans {
 	struct pq_calls *calls; /* holds the objects among values; NULL: there are none */
 	struct pb_secret secret;
 	struct pb_map map; /* numbers of open spans, by key */
-	struct pq_value *values;
 	size_t n, capacity;
-	struct pq_span_state *states; /* [states_room], by span */
+	uint64_t *words;	    /* [capacity * stride] */
+	struct pq_word_kind *kinds; /* [kinds_room * stride]; NULL: all are integers */
+	size_t kinds_room;
+	union pq_span_state *states; /* [states_room], by span */
 	size_t states_room;
+	uint8_t *lost; /* [n_lost_bytes], a bit by span: its closing record may be lost */
+	size_t n_lost_bytes;
+	uint16_t *sources; /* [n_sources], by span: its recording; NULL: all have `source` */
+	size_t n_sources;
+	uint16_t source;
 	uint32_t first, last;  /* of the list; PQ_NO_SPAN: it is empty */
 	uint32_t closed;       /* the span that was closed last; PQ_NO_SPAN: none */
 	size_t n_lost;	       /* spans that are lost */
@@ -48,18 +59,74 @@ bool pq_spans_init(struct pq_spans *spans, size_t n_keys, size_t n_kept,
 		   struct pq_calls *calls);
 void pq_spans_deinit(struct pq_spans *spans);
 
-/* Returns the values of a span: its key, then its kept values. */
-static inline struct pq_value *pq_spans_at(const struct pq_spans *spans, uint32_t span)
+/* Returns the word of the value at `i` of a span: those of its key, then the kept ones. */
+static inline uint64_t pq_span_word(const struct pq_spans *spans, uint32_t span, size_t i)
 {
-	return &spans->values[span * spans->stride];
+	return spans->words[span * spans->stride + i];
 }
+
+/* Sets *out to that value; it still belongs to the span. */
+static inline void pq_span_get(const struct pq_spans *spans, uint32_t span, size_t i,
+			       struct pq_value *out)
+{
+	size_t at = span * spans->stride + i;
+
+	out->type = PQ_INT;
+	out->u = spans->words[at];
+	if (!spans->kinds)
+		return;
+	out->type = spans->kinds[at].type;
+	out->id = spans->kinds[at].id;
+	out->size = spans->kinds[at].size;
+	if (sizeof(out->p) < sizeof(out->u) && (out->type == PQ_TEXT || out->type == PQ_EVENT))
+		out->p = (const char *)(uintptr_t)spans->words[at];
+}
+
+/* Makes spans->kinds. Returns false without memory. */
+bool pq_spans_make_kinds(struct pq_spans *spans);
+
+/*
+ * Sets that value, which the span then owns; the one before is not released. Returns false
+ * without memory.
+ */
+static inline bool pq_span_set(struct pq_spans *spans, uint32_t span, size_t i,
+			       const struct pq_value *value)
+{
+	size_t at = span * spans->stride + i;
+
+	if (value->type != PQ_INT && !spans->kinds && !pq_spans_make_kinds(spans))
+		return false;
+	spans->words[at] = pq_bits(value);
+	if (spans->kinds)
+		spans->kinds[at] = (struct pq_word_kind){ value->type, value->id, value->size };
+	return true;
+}
+
+static inline bool pq_span_is_lost(const struct pq_spans *spans, uint32_t span)
+{
+	return spans->n_lost && spans->lost[span / 8] >> span % 8 & 1;
+}
+
+static inline uint16_t pq_span_source(const struct pq_spans *spans, uint32_t span)
+{
+	return spans->sources ? spans->sources[span] : spans->source;
+}
+
+/* Sets the recording of a span. Returns false without memory. */
+bool pq_span_set_source(struct pq_spans *spans, uint32_t span, uint16_t source);
 
 /* Frees a text that has no number, or releases an object. */
 void pq_span_release(const struct pq_spans *spans, const struct pq_value *value);
 
 /*
- * Makes n values absent. Frees their texts, except for those with a number, and releases their
- * objects.
+ * Makes n values of a span absent from `i` on, and releases them; integers stay where all
+ * values are such.
+ */
+void pq_span_clear(const struct pq_spans *spans, uint32_t span, size_t i, size_t n);
+
+/*
+ * Makes n values absent that lie elsewhere. Frees their texts, except for those with a number,
+ * and releases their objects.
  */
 static inline void pq_span_forget(const struct pq_spans *spans, struct pq_value *values,
 				  size_t n)
@@ -81,18 +148,21 @@ uint32_t pq_spans_hash(const struct pq_spans *spans, const struct pq_value *key)
 struct pb_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_value *key,
 			      uint32_t hash);
 
+/* Returns the slot of an open span. */
+struct pb_slot *pq_spans_slot(const struct pq_spans *spans, uint32_t span);
+
 /*
- * Opens a span for a key without an open one, in the free slot that was found for it. Its
- * values are all absent, even those of the key. Returns its number; PQ_NO_SPAN without memory.
+ * Opens a span for a key without an open one, in the free slot that was found for it. The
+ * caller sets its values, also those of the key. Returns its number; PQ_NO_SPAN without memory.
  */
 uint32_t pq_spans_open(struct pq_spans *spans, const struct pq_value *key, uint32_t hash,
 		       struct pb_slot *slot);
 
 /*
  * Gives an open span another key, which no open span has, and which it then owns. The values of
- * its old key are released.
+ * its old key are released. Returns false without memory.
  */
-void pq_spans_move(struct pq_spans *spans, uint32_t span, const struct pq_value *key,
+bool pq_spans_move(struct pq_spans *spans, uint32_t span, const struct pq_value *key,
 		   uint32_t hash);
 
 /* Moves an open or lost span to the end of the list, as if it had been opened now. */
