@@ -59,13 +59,18 @@ local function print_counts(name, counts)
   print(("%s: %s"):format(name, table.concat(parts, ", ")))
 end
 
+local function without_label(row) return ((row or ""):gsub("|%x+|", "||")) end
+
 -- Returns true if rows differ in a way that docs/topics/annotate.md proves to be perf's: it
 -- takes a jump to the address after the function, where the next one begins, for one inside;
--- and where it shows several sections, its labels may be in another one.
-local function is_excepted(theirs, ours, size, has_sections)
+-- and where it shows several sections, its labels may be in another one, and the last
+-- instruction of one has no share, as the addresses after it are lower.
+local function is_excepted(theirs, ours, size, sections)
   local before, target = (theirs or ""):match "^(.*|)[↓↑]+(%x+)$"
+  local without_share = (ours or ""):gsub("%d+%.%d%d", "")
   return target and tonumber(target, 16) == size and ours == before .. "→"
-    or has_sections and theirs == (ours or ""):gsub("|%x+|", "||")
+    or sections.several and without_label(theirs) == without_label(ours)
+    or sections.ends and (theirs or ""):gsub("0%.00", "") == without_share
 end
 
 -- Returns the rows that differ, as "theirs | ours", and the number of those that are excepted.
@@ -73,7 +78,8 @@ local function differences(theirs, ours, size, has_sections)
   local list, excepted = {}, 0
   for i = 1, math.max(#theirs, #ours) do
     if theirs[i] == ours[i] then goto next end
-    if is_excepted(theirs[i], ours[i], size, has_sections) then
+    if is_excepted(theirs[i], ours[i], size, { several = has_sections,
+      ends = has_sections and i == #ours }) then
       excepted = excepted + 1
     else
       list[#list + 1] = ("%5d: %-40s | %s"):format(i, theirs[i] or "", ours[i] or "")
@@ -86,16 +92,36 @@ end
 -- Returns what a program prints of a function, and as rows.
 local function listing(command, layout, path, symbol)
   local text = shell(("%s --%s %s %s"):format(command, layout, path, symbol))
-  return listings[layout](text), text
+  local rows, is_bare = listings[layout](text)
+  return rows, text, is_bare
+end
+
+-- Returns the name that perf has for a function: some builds write types of C++, too.
+local function name_in_perf(path, symbol)
+  local found = symbol
+  for name in shell("perf report -f --stdio -F sym -i " .. path):gmatch "%[[.k]%] (%C+)" do
+    name = name:gsub("%s+$", "")
+    if name == symbol then return symbol end
+    local at = name:find(symbol .. "(", 1, true)
+    if at == 1 or at and name:sub(at - 1, at - 1) == " " then found = name end
+  end
+  return found
 end
 
 -- Lays a function's listings in one layout beside each other.
 local function compare(path, func, layout, counts, vmlinux)
-  local file, symbol = files.quote(path), files.quote(func.symbol)
-  if vmlinux then symbol = symbol .. " --vmlinux " .. files.quote(vmlinux) end
-  local ours = listing(files.quote(os.getenv "PERFLUA") .. " annotate", layout, file, symbol)
-  local theirs, text = listing("perf annotate -f", layout, "-i " .. file, symbol)
+  local file, more = files.quote(path), ""
+  if vmlinux then more = " --vmlinux " .. files.quote(vmlinux) end
+  local ours = listing(files.quote(os.getenv "PERFLUA") .. " annotate", layout, file,
+    files.quote(func.symbol) .. more)
+  local theirs, text, is_bare = listing("perf annotate -f", layout, "-i " .. file,
+    files.quote(vmlinux and func.symbol or name_in_perf(file, func.symbol)) .. more)
   local _, sections = text:gsub("Disassembly of section", "")
+  func.has_sections = func.has_sections or sections > 1
+  if is_bare then -- without a line where the first section ends
+    ours = listings.instructions(ours)
+    if func.has_sections then theirs = table.move(theirs, 1, #ours, 1, {}) end
+  end
   if layout == "stdio" then
     counts.functions = counts.functions + 1
     for _, row in ipairs(theirs) do
@@ -103,7 +129,7 @@ local function compare(path, func, layout, counts, vmlinux)
       counts[kind] = counts[kind] + 1
     end
   end
-  local list, excepted = differences(theirs, ours, func.size, sections > 1)
+  local list, excepted = differences(theirs, ours, func.size, func.has_sections)
   counts.excepted = counts.excepted + excepted
   if #list == 0 then return end
   counts["listings that differ"] = counts["listings that differ"] + 1
