@@ -97,6 +97,14 @@ describe("perflua pack --archive", function()
     tree:sh "mkdir cache; tar xf OUT.tar -C cache; cmp tool.debug cache/.build-id/*/*/debug"
   end)
 
+  it("has binaries without symbols", function()
+    local tree = binaries.tree()
+    tree:sh [[echo 'void _start(void) { for (;;) ; }' >tool.c
+      gcc -nostdlib -static -Wl,--build-id -o tool tool.c; strip tool]]
+    packed(tree, recorded(tree, "tool"))
+    tree:sh "mkdir cache; tar xf OUT.tar -C cache; cmp tool cache/.build-id/*/*/elf"
+  end)
+
   it("has the kernel's symbols if its build-id is that of the list", function()
     local tree, id = binaries.tree(), ("c0ffee42"):rep(5)
     local text = ("%x T _text\n%x T do_work\n"):format(KERNEL, KERNEL + 0x100)

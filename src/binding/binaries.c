@@ -65,7 +65,6 @@ static void set_symbols(lua_State *L, struct ps_dso *dso)
 	if (dso->state == PS_LOADED) {
 		pl_set_string(L, "symbol_file", path);
 		pl_set_string(L, "found", origin_of(dso, path));
-		pl_set_string(L, "mapped_file", dso->runtime);
 		if (dso->packed)
 			pl_set_string(L, "proof", dso->packed->proof);
 		if (ps_dso_is_unproven(dso)) {
@@ -77,6 +76,7 @@ static void set_symbols(lua_State *L, struct ps_dso *dso)
 		else if (dso->packed)
 			pl_set_string(L, "debug_file", dso->packed->debug);
 	}
+	pl_set_string(L, "mapped_file", dso->runtime);
 	pl_set_string(L, "reason", dso->reason);
 	push_verdicts(L, dso);
 	lua_setfield(L, -2, "tried");

@@ -96,17 +96,17 @@ local function files_of(row)
   local debug = row.debug_file or row.symbol_file
   if row.proof then -- these paths are of where the recording was packed
     debug = row.mapped_file
-  elseif not row.symbol_file then
-    return {}
-  elseif row.kind == "vdso" then
+  elseif row.symbol_file and row.kind == "vdso" then
     return { { "vdso", row.symbol_file, add_file } }
-  elseif row.kind == "kernel" then
+  elseif row.symbol_file and row.kind == "kernel" then
     return { is_elf(row.symbol_file) and { "elf", row.symbol_file, add_file }
       or { "kallsyms", row.symbol_file, add_list } }
   end
   local files = {}
   if row.mapped_file then files[1] = { "elf", row.mapped_file, add_file } end
-  if debug ~= row.mapped_file then files[#files + 1] = { "debug", debug, add_file } end
+  if debug and debug ~= row.mapped_file then
+    files[#files + 1] = { "debug", debug, add_file }
+  end
   return files
 end
 
