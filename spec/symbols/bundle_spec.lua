@@ -83,6 +83,17 @@ describe("a bundle", function()
     assert.equal("g.c:7 ?", (values(bundle(both .. part(LINES, lines)), "srcline", { 8, 16 })))
   end)
 
+  it("has no functions that are inlined without end", function()
+    local function inlined(n)
+      local lines = { 2, 8, n }
+      for _ = 1, n do table.move({ FIRST, FILE, 0, 7 }, 1, 4, #lines + 1, lines) end
+      table.move({ 8, 1, SECOND, FILE, 0, 9 }, 1, 6, #lines + 1, lines)
+      return values(bundle(both .. part(LINES, numbers(lines))), "srcline", { 8, 16 })
+    end
+    assert.equal("g.c:7 g.c:9", (inlined(256)))
+    assert.equal("? ?", (inlined(257)))
+  end)
+
   it("takes no control of the terminal", function()
     local path = recording(bundle(both, "\27[31mred\n"), { 8 })
     local result = run.perflua { "report", "--sort", "symbol", path }
