@@ -188,6 +188,21 @@ describe("a name of several files", function()
     assert.same({ "none", "none" }, ids({ row }, { one, other }))
   end)
 
+  it("has that of the table if it names as many files, each on a device of its own", function()
+    local function of(minor, ino, addr)
+      return { filename = "/bin/a", maj = 0, min = minor, ino = ino, addr = addr }
+    end
+    local first, copy = of(50, 7), of(51, 9, 0x800000)
+    assert.same({ A, A }, ids({ row, row }, { first, copy }))
+    assert.same({ A, A }, ids({ row, row }, { first, copy, of(50, 7, 0x900000) }))
+    local none <const> = { "none", "none" }
+    assert.same(none, ids({ row }, { first, copy }))
+    assert.same(none, ids({ row, { build_id = B, filename = "/bin/a" } }, { first, copy }))
+    assert.same(none, ids({ row, row }, { first, of(50, 8, 0x800000) }))
+    assert.same(none, ids({ row, row, row }, { first, of(51, 10, 0x900000), copy }))
+    assert.same(none, ids({ row, row }, { first, of(52, 9, 0x900000), copy }))
+  end)
+
   it("has no build-id where the table has several", function()
     assert.same({ "none", "none" },
       ids({ row, { build_id = B, filename = "/bin/a" } }, { one, again }))

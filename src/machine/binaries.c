@@ -211,7 +211,7 @@ static bool find_file_dso(struct pm_binaries *b, const struct pm_mapped *mapped,
 		return false;
 	by_name = !id->build_id.size;
 	if (by_name && id->kind == PS_USER)
-		pm_named_binary_note_inode(named, id->file.inode);
+		pm_named_binary_note_file(named, &id->file);
 	if (by_name && !named->is_ambiguous)
 		id->build_id = named->build_id;
 	id->file.is_ambiguous = named->is_ambiguous && !id->file.inode;

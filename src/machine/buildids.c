@@ -36,6 +36,8 @@ void pm_buildids_init(struct pm_buildids *ids, const struct pd_session *session,
 
 void pm_buildids_deinit(struct pm_buildids *ids)
 {
+	for (size_t i = 0; i < ids->n; i++)
+		free(ids->list[i].more);
 	free(ids->list);
 	pb_id_map_deinit(&ids->by_name);
 	*ids = (struct pm_buildids){ 0 };
@@ -106,12 +108,32 @@ static void make_ambiguous(struct pm_named_binary *named)
 		ps_dso_set_build_id(named->dso, &unknown);
 }
 
-void pm_named_binary_note_inode(struct pm_named_binary *named, uint64_t inode)
+/* Returns true if the files are one; sets *same_device. */
+static bool is_same_file(const struct pm_inode *a, const struct pm_inode *b, bool *same_device)
 {
-	if (!named->inode)
-		named->inode = inode;
-	else if (inode && inode != named->inode)
+	*same_device = a->major == b->major && a->minor == b->minor;
+	return *same_device && a->number == b->number;
+}
+
+void pm_named_binary_note_file(struct pm_named_binary *named, const struct ps_file_id *file)
+{
+	const struct pm_inode mapped = { file->major, file->minor, file->inode };
+	bool replaced = false;
+
+	if (!mapped.number || named->is_ambiguous)
+		return;
+	if (!named->file.number)
+		named->file = mapped;
+	if (is_same_file(&named->file, &mapped, &replaced))
+		return;
+	for (size_t i = 0; i < named->n_more && !replaced; i++)
+		if (is_same_file(&named->more[i], &mapped, &replaced))
+			return;
+	if (replaced || named->n_more + 2 > named->n_rows ||
+	    !pb_reserve(named->more, named->n_more, named->room))
 		make_ambiguous(named);
+	else
+		named->more[named->n_more++] = mapped;
 }
 
 /*
@@ -145,6 +167,7 @@ static bool add_build_id(struct pm_buildids *ids, uint32_t machine, enum pd_cpum
 	if (named->build_id.size && !of_kernel && !ps_build_id_equal(&id, &named->build_id))
 		make_ambiguous(named);
 	named->build_id = id;
+	named->n_rows++;
 	if (named->dso && !named->is_ambiguous)
 		ps_dso_set_build_id(named->dso, &id);
 	return true;

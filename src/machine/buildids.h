@@ -9,13 +9,22 @@
 #include "string_pool.h"
 #include "sources.h"
 
+/* A file, by its device and inode. */
+struct pm_inode {
+	uint32_t major, minor;
+	uint64_t number; /* 0: not known */
+};
+
 /* Facts about all binaries of one name. */
 struct pm_named_binary {
 	struct ps_build_id build_id; /* build-id in the table; size 0: none */
+	uint32_t n_rows;	     /* rows of the table with it */
 	const char *path;	     /* spelling in the table; NULL: not there */
 	/* first that was mapped without a build-id of its own; NULL: none */
 	struct ps_dso *dso;
-	uint64_t inode; /* inode of the first file mapped by this name; 0: not known */
+	struct pm_inode file;  /* first that was mapped by this name */
+	struct pm_inode *more; /* [n_more]: others of the name, on a device each */
+	size_t n_more, room;
 	/* several files have the name, so the table does not say which one it means */
 	bool is_ambiguous;
 };
@@ -40,10 +49,12 @@ struct pm_named_binary *pm_buildids_get(struct pm_buildids *ids, uint32_t machin
 					enum pd_cpumode mode, const char *path);
 
 /*
- * Notes that a file with that inode was mapped by the name; 0: not recorded. A second inode
- * makes the name ambiguous, as the table's build-id is that of one file.
+ * Notes that a file was mapped by the name. A second one makes the name ambiguous, as a row of
+ * the table is of one file; but files on as many devices as the table has rows with one
+ * build-id are copies, as containers of one image have them: perf reads the build-id of each in
+ * the mount namespace of its process (see __dsos__read_build_ids, tools/perf/util/dsos.c).
  */
-void pm_named_binary_note_inode(struct pm_named_binary *named, uint64_t inode);
+void pm_named_binary_note_file(struct pm_named_binary *named, const struct ps_file_id *file);
 
 /*
  * Add the table in the header of a recording, and a BUILD_ID record, which stands for a row of
