@@ -1,8 +1,9 @@
 -- Who runs on processors, from the switches of a trace as they come.
 --
--- pair() says the same of a recording (perflua timechart --explain). A trace is drawn in one
--- pass, which is all that a stream has, and in which the samples beside the switches have their
--- place; a pass of pair() delivers spans alone.
+-- pair() says the same of a recording (perflua timechart --explain), but tells of a run when it
+-- ends, and of nothing else. A trace is drawn in one pass, as a stream has no other: in it the
+-- samples beside the switches have their place, an arrow begins at what runs at that time, and
+-- the number of running threads is drawn when a run begins.
 
 local processors = {}
 

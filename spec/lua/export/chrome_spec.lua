@@ -5,6 +5,7 @@ local files = require "spec.support.files"
 local mapped = require "spec.support.mapped"
 local perflua = require "perflua"
 local run = require "spec.cli.run"
+local timechart = require "perflua.timechart"
 local switches = require "spec.support.switches"
 local trace_events = require "spec.support.trace_events"
 
@@ -48,6 +49,40 @@ describe("perflua.export of trace events", function()
       trace.names["thread_name 8/8"] })
     assert.same({ exporter = "perflua", start = "0.001000", seconds_not_known = 0 },
       trace.other)
+  end)
+
+  it("draws the runs that the spans between switches are", function()
+    local on, list, seed = { [0] = 0, 0, 0 }, {}, 7
+    local function random(n)
+      seed = seed * 6364136223846793005 + 1442695040888963407
+      return (seed >> 33) % n
+    end
+    for i = 1, 2000 do
+      local cpu, tid = random(3), random(9)
+      for other = 0, 2 do tid = on[other] == tid and 0 or tid end
+      list[i] = { 10 * i * US, cpu, "switch", on[cpu], random(2), tid }
+      on[cpu] = tid
+    end
+    local path, drawn, runs = switches.recording(list), {}, {}
+    for _, slice in ipairs(export(path).slices) do
+      local cpu, tid = slice.track:match "^0/(%d+)$", slice.name:match "%((%d+)%)$"
+      if cpu and tid then
+        drawn[#drawn + 1] = ("%s %s %g+%g"):format(cpu, tid, slice.ts, slice.dur)
+      end
+    end
+    local file <close> = assert(perflua.open(path))
+    local chart = timechart.read(file, { most = 100 })
+    for _, row in ipairs(chart.cpus) do
+      for i = 1, #row.runs, 4 do
+        local start, stop, _, tid = table.unpack(row.runs, i, i + 3)
+        runs[#runs + 1] = ("%d %d %g+%g"):format(row.id, tid, (start - chart.from) / US,
+          (stop - start) / US)
+      end
+    end
+    table.sort(drawn)
+    table.sort(runs)
+    assert.is_true(#runs > 1000)
+    assert.same(runs, drawn)
   end)
 
   it("names threads by switches to them, and puts those below the recorded ones", function()

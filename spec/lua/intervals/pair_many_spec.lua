@@ -102,12 +102,16 @@ describe("pair() of many records", function()
       return tonumber(peak)
     end
     local base = peak_of "file:samples { order = 'time' }:count()"
-    local bytes = (peak_of [[(function()
-      local spans = file:samples():pair { open = { event = "open", state = "a" },
-        change = { event = "tick", state = "b" }, close = "close" }
-      spans:count()
-      return spans.counts.unclosed
-    end)()]] - base) * 1024 / n
-    assert.is_true(bytes < 180, ("%.0f bytes for each span"):format(bytes))
+    local function bytes_of(options)
+      return (peak_of(([[(function()
+        local spans = file:samples():pair { %s, close = "close" }
+        spans:count()
+        return spans.counts.unclosed
+      end)()]]):format(options)) - base) * 1024 / n
+    end
+    local plain, with_states = bytes_of [[open = "open"]],
+      bytes_of [[open = { event = "open", state = "a" }, change = { event = "tick", state = "b" }]]
+    assert.is_true(plain < 68 and with_states < 119,
+      ("%.0f bytes for each span, %.0f with states"):format(plain, with_states))
   end)
 end)
