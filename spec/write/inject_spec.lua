@@ -410,6 +410,34 @@ describe("perflua inject -j", function()
     assert.equal("", list(dir))
   end)
 
+  it("leaves the mapping of a jitdump that it cannot use beside others", function()
+    local b, dir = binaries.of_here(builder.new()), binaries.tree()
+    local event = b:event { sample_type = { "ip", "tid", "time" }, clockid = 1,
+      use_clockid = true }
+    local dumps = {}
+    for i = 1, 3 do
+      local pid = PID + i
+      dumps[i] = ("%s/jit-%d.dump"):format(dir.path, pid)
+      b:record("mmap2", mapped(dumps[i], CODE, { pid = pid, tid = pid, len = 4096 }),
+        { time = i, pid = pid, tid = pid })
+      b:sample(event, { time = 30 + i, ip = 0x1004, pid = pid, tid = pid, misc = 2 })
+    end
+    files.write(dumps[1], jitdump { { "load", 20, "one", 0x1000, 16, 1 } })
+    files.write(dumps[3], jitdump { { "load", 10, "three", 0x1000, 16, 1 } })
+    local copy, said = injected(b:write(), "-j")
+    assert.match("2 functions of 2 jitdumps\n", said)
+    assert.match(dumps[2]:gsub("%p", "%%%0") .. ": No such file", said)
+    local file <close> = assert(perflua.open(copy))
+    local maps = {}
+    for map in file:records "mmap2" do
+      maps[#maps + 1] = ("%d %d %s"):format(map.time, map.pid - PID,
+        map.filename:match "[^/-]*$")
+    end
+    assert.same({ "2 2 " .. PID + 2 .. ".dump", "10 3 1.so", "20 1 1.so" }, maps)
+    assert.same({ "one", "?", "three" }, { names(copy)[1]:match "%S+",
+      names(copy)[2]:match "%S+", names(copy)[3]:match "%S+" })
+  end)
+
   it("takes what a jitdump has that is cut", function()
     local bytes = jitdump(two)
     local _, path = jitted(bytes:sub(1, -60), both)
