@@ -54,8 +54,8 @@ that was mapped: host, kernel release, device and inode are the recorded ones. p
 whatever is at the path, as --any-binary does. What has no build-id is said.
 
 -j is for programs that know no jitdumps, such as perf report; perflua reads them as they are. -s
-leaves samples of sched:sched_switch alone that have the time and the period of a sched:sched_stat_*
-of their thread. Both write in the order of time.
+writes each sample of a sched:sched_stat_* as the last sched:sched_switch of its thread, with the time
+and the period of the statistic, and no other samples of these. Both write in the order of time.
 
   $ perflua inject -b perf.data -o named.data
   $ perf record -k mono -o js.data -- node --perf-prof app.js
