@@ -99,6 +99,28 @@ describe("the symbol of an address", function()
       "across+0x0", "across+0x13", "[unknown]" }, ours)
   end)
 
+  it("is the same in whatever order addresses are looked up", function()
+    local symbols = { { name = "first", size = 8 }, { name = "outer", value = 16, size = 80 },
+      { name = "inner", value = 24, size = 8 }, { name = "deep", value = 26, size = 2 },
+      { name = "across", value = 90, size = 20 }, { name = "last", value = 130, size = 9 } }
+    local function expected(at) -- that of the symbols around it which begins last
+      local name = "[unknown]"
+      for _, symbol in ipairs(symbols) do
+        local from = symbol.value or 0
+        if at >= from and at < from + symbol.size then
+          name = ("%s+0x%x"):format(symbol.name, at - from)
+        end
+      end
+      return name
+    end
+    local offsets, names = {}, {}
+    for i = 1, 600 do
+      offsets[i] = i * 97 % 150
+      names[i] = expected(offsets[i])
+    end
+    assert.same(names, (named({ symbols = symbols }, offsets)))
+  end)
+
   it("is the function, not what has no size in it, as perf has it", function()
     for _, kind in ipairs { "notype", "func" } do
       local ours, perfs = named({ symbols = {

@@ -118,21 +118,25 @@ size_t pm_inlined_at(const struct pm_map *map, uint64_t address,
 	return map ? ps_dso_inlined(map->dso, pm_map_address(map, address), symbols, room) : 0;
 }
 
+#define BLOCK_BITS 7 /* addresses of a block share a memo, as they are mostly of one symbol */
+
 /*
- * Remembers symbols, as the same address is often looked up again. Symbols of a jitdump depend
- * on the time, and are not remembered.
+ * Remembers symbols, as addresses of the same ones are often looked up again. Symbols of a
+ * jitdump depend on the time, and are not remembered.
  */
 const struct ps_symbol *pm_symbol_at(struct pm_resolver *r, struct ps_dso *dso,
 				     uint64_t address, uint64_t time)
 {
-	uint64_t hash = pb_scatter(address ^ (uintptr_t)dso);
+	uint64_t hash = pb_scatter(address >> BLOCK_BITS ^ (uintptr_t)dso);
 	struct pm_symbol_memo *memo = &r->symbols[hash >> 32 & (PM_SYMBOL_MEMOS - 1)];
 
-	if (memo->dso == dso && memo->address == address)
+	if (memo->dso == dso &&
+	    address - memo->range.first <= memo->range.last - memo->range.first)
 		return memo->symbol;
 	if (dso->id.kind == PS_JIT)
 		return ps_dso_symbol_at(dso, address, time);
-	*memo = (struct pm_symbol_memo){ dso, address, ps_dso_symbol(dso, address) };
+	memo->symbol = ps_dso_symbol_range(dso, address, &memo->range);
+	memo->dso = dso;
 	return memo->symbol;
 }
 

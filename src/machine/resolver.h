@@ -10,12 +10,12 @@
 
 /* entries in the memo of symbols: a power of two */
 #ifndef PM_SYMBOL_MEMOS
-#define PM_SYMBOL_MEMOS 16384
+#define PM_SYMBOL_MEMOS 8192
 #endif
 
 struct pm_symbol_memo {
 	const struct ps_dso *dso; /* NULL: free */
-	uint64_t address;
+	struct ps_range range;	  /* of addresses with this symbol */
 	const struct ps_symbol *symbol;
 };
 

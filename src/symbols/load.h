@@ -11,16 +11,37 @@
  */
 bool ps_dso_load(struct ps_dso *dso);
 
-/* Returns the symbol that covers an address; NULL: none. Any number of threads may call it. */
-static inline const struct ps_symbol *ps_dso_symbol(struct ps_dso *dso, uint64_t address)
+/* Returns whether an address can be looked up. Notes it where that is wanted. */
+static inline bool ps_dso_prepare(struct ps_dso *dso, uint64_t address)
 {
 	enum ps_state state = __atomic_load_n(&dso->state, __ATOMIC_ACQUIRE);
 
 	if (state != PS_LOADED && (state == PS_MISSING || !ps_dso_load(dso)))
-		return NULL;
+		return false;
 	if (dso->asked)
 		ps_note_address(dso->asked, address);
-	return ps_table_find(&dso->table, address);
+	return true;
+}
+
+/* Returns the symbol that covers an address; NULL: none. Any number of threads may call it. */
+static inline const struct ps_symbol *ps_dso_symbol(struct ps_dso *dso, uint64_t address)
+{
+	return ps_dso_prepare(dso, address) ? ps_table_find(&dso->table, address) : NULL;
+}
+
+/*
+ * Does what ps_dso_symbol() does, and sets *ret to addresses around this one, and it, that need
+ * not be looked up, as the answer is the same.
+ */
+static inline const struct ps_symbol *ps_dso_symbol_range(struct ps_dso *dso, uint64_t address,
+							  struct ps_range *ret)
+{
+	*ret = (struct ps_range){ address, address };
+	if (!ps_dso_prepare(dso, address))
+		return NULL;
+	if (dso->asked)
+		return ps_table_find(&dso->table, address);
+	return ps_table_find_range(&dso->table, address, ret);
 }
 
 /*

@@ -303,14 +303,14 @@ void ps_table_move(struct ps_table *table, uint64_t by)
 	table->finished = 0;
 }
 
-const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t address)
+/* Returns the last span that begins at or before an address; SIZE_MAX: none does. */
+static inline size_t find_span(const struct ps_table *table, uint64_t address)
 {
-	const struct ps_symbol *symbol;
 	size_t low, high;
 	uint64_t bucket;
 
 	if (!table->n_spans || address < table->starts[0])
-		return NULL;
+		return SIZE_MAX;
 	bucket = (address - table->starts[0]) >> table->shift;
 	if (bucket >= table->n_buckets)
 		bucket = table->n_buckets - 1;
@@ -325,9 +325,44 @@ const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t add
 		else
 			high = middle;
 	}
-	low--;
-	symbol = &table->symbols[table->owners ? table->owners[low] : low];
+	return low - 1;
+}
+
+static inline const struct ps_symbol *symbol_of_span(const struct ps_table *table, size_t span)
+{
+	return &table->symbols[table->owners ? table->owners[span] : span];
+}
+
+const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t address)
+{
+	size_t span = find_span(table, address);
+	const struct ps_symbol *symbol;
+
+	if (span == SIZE_MAX)
+		return NULL;
+	symbol = symbol_of_span(table, span);
 	return address < symbol->end ? symbol : NULL;
+}
+
+const struct ps_symbol *ps_table_find_range(const struct ps_table *table, uint64_t address,
+					    struct ps_range *ret)
+{
+	size_t span = find_span(table, address), next = span + 1; /* 0: the first one */
+	const struct ps_symbol *symbol;
+
+	ret->first = 0;
+	ret->last = next < table->n_spans ? table->starts[next] - 1 : UINT64_MAX;
+	if (span == SIZE_MAX)
+		return NULL;
+	symbol = symbol_of_span(table, span);
+	if (address >= symbol->end) {
+		ret->first = symbol->end;
+		return NULL;
+	}
+	ret->first = table->starts[span];
+	if (symbol->end - 1 < ret->last)
+		ret->last = symbol->end - 1;
+	return symbol;
 }
 
 void ps_table_around(const struct ps_table *table, uint64_t address,

@@ -84,6 +84,18 @@ void ps_table_move(struct ps_table *table, uint64_t by);
 /* Returns the symbol that covers `address`; NULL: none. */
 const struct ps_symbol *ps_table_find(const struct ps_table *table, uint64_t address);
 
+/* Addresses, of which the last one is included. */
+struct ps_range {
+	uint64_t first, last;
+};
+
+/*
+ * Does what ps_table_find() does, and sets *ret to addresses around this one, and it, for which
+ * the answer is the same.
+ */
+const struct ps_symbol *ps_table_find_range(const struct ps_table *table, uint64_t address,
+					    struct ps_range *ret);
+
 /*
  * Sets *before to the last symbol that begins before `address`, and *after to the first one
  * that begins after it; NULL: none.
