@@ -14,6 +14,13 @@ return function(add, recording, path)
     ours = convert,
     theirs = { "cp", path, copy },
   }
+  for _, options in ipairs { { "--time", ",50%" }, { "--time", "40%-43%" } } do
+    add {
+      "perflua cut " .. table.concat(options, " "), "cp", recording = recording, faster = 0.6,
+      ours = { perflua, "cut", "--force", path, "-o", copy, table.unpack(options) },
+      theirs = { "cp", path, copy },
+    }
+  end
   add {
     "perflua convert", "perf inject", recording = recording, faster = 1,
     ours = convert,

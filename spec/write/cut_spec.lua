@@ -109,6 +109,63 @@ describe("perflua cut", function()
     assert.are.same({ "namespaces 7", "text_poke 0", "bpf_event 0", "sample 7" }, found)
   end)
 
+  -- A recording that workers share: threads that fork others, samples of two events, of which
+  -- some have no time, and not all lie in the order of time.
+  local function large()
+    local b = builder.new {}
+    local events = {}
+    for i, parts in ipairs { { "identifier", "ip", "tid", "time" },
+      { "identifier", "tid", "time", "period" } } do
+      events[i] = b:event { config = i, ids = { i }, sample_type = parts, sample_id_all = true }
+    end
+    for i = 1, 30000 do
+      local tid = 10 + i // 1000
+      if i % 1000 == 0 then
+        local trailer = { pid = tid - 1, tid = tid - 1, time = i, identifier = 1 }
+        b:record("fork", { pid = tid, tid = tid, ppid = tid - 1, ptid = tid - 1, time = i },
+          trailer)
+        b:record("comm", { pid = tid, tid = tid, comm = "t" .. tid }, trailer)
+        b:record("switch", {}, trailer)
+        b:record("aux", { aux_offset = i, aux_size = 1, flags = 0 }, trailer)
+      end
+      b:sample(events[i % 3 == 0 and 2 or 1], { identifier = i % 3 == 0 and 2 or 1, ip = i,
+        pid = tid, tid = tid, period = i, time = i % 7 == 0 and 0 or i + i * 7919 % 50 })
+    end
+    return b:write()
+  end
+
+  it("is the same by time alone, and where another condition is tested", function()
+    local file <close> = assert(perflua.open(large()))
+    for _, range in ipairs { { 5010, 5020 }, { nil, 20123 }, { 29990, nil }, { 0, 1 << 40 } } do
+      local chosen = file:samples { expand = false }:between(range[1], range[2])
+      local paths, found = {}, {}
+      for i, query in ipairs { chosen, chosen:where "tid > 0" } do
+        paths[i] = rewritten.path()
+        assert(query:write(paths[i]))
+      end
+      assert.is_true(files.read(paths[1]) == files.read(paths[2]))
+      local copy <close> = assert(perflua.open(paths[1]))
+      for s in copy:samples { order = "file" } do
+        found[#found + 1] = s.tid .. s.event.index .. s.time
+      end
+      local expected = {}
+      for s in file:samples { order = "file" } do
+        if s.time >= (range[1] or 0) and s.time < (range[2] or 1 << 40) then
+          expected[#expected + 1] = s.tid .. s.event.index .. s.time
+        end
+      end
+      assert.are.same(expected, found)
+      assert.is_true(#found > 0)
+    end
+    local last <close> = rewritten.open(file:samples():between(29990, nil))
+    local forks = {}
+    for r in last:records("fork") do forks[#forks + 1] = r.tid end
+    assert.are.equal(30, #forks) -- each is an ancestor of the last
+    assert.are.equal(11, forks[1])
+    local early <close> = rewritten.open(file:samples():between(5010, 5020))
+    assert.are.equal(5, early:records("fork"):count())
+  end)
+
   it("says what is missing or wrong", function()
     local path = rewritten.path()
     for words, said in pairs {

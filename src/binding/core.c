@@ -186,6 +186,8 @@ int luaopen_perflua_core(lua_State *L)
 		{ "dump", pl_file_dump },
 		{ "script", pl_file_script },
 		{ "write", pl_file_write },
+		{ "watch_forks", pl_watch_forks },
+		{ "forks", pl_push_forks },
 		{ "sharing", pl_file_sharing },
 		{ "scrub_kinds", pl_scrub_kinds },
 		{ "random_key", pl_random_key },

@@ -19,6 +19,7 @@ bool pl_system_make(struct pl_file *f, bool is_ordered, const struct pb_progress
 
 	if (system)
 		return true;
+	pl_system_end_watch(f); /* of a pass that failed */
 	system = pm_system_create(f->session, &f->symbols);
 	resolver = system ? pm_resolver_create(system) : NULL;
 	if (!resolver) {
@@ -393,5 +394,40 @@ int pl_file_resolve(lua_State *L)
 		pl_set_string(L, "srcline", lines[0].srcline);
 	pl_system_let_go(f);
 	pl_check_names(L, f);
+	return 1;
+}
+
+/* core.watch_forks(file): lets the pass that follows find what core.forks() returns. */
+int pl_watch_forks(lua_State *L)
+{
+	pl_system_watch(pl_check_open_file(L, 1));
+	return 0;
+}
+
+/*
+ * core.forks(file) -> { { tid =, ptid =, ppid = }, … } of the records of forks that a pass
+ * found; nil: none did
+ */
+int pl_push_forks(lua_State *L)
+{
+	struct pl_file *f = pl_check_open_file(L, 1);
+	bool swap = f->file->swap;
+	lua_Integer n = 0;
+
+	pl_system_end_watch(f);
+	if (!f->sideband)
+		return 0;
+	lua_newtable(L);
+	for (size_t i = 0; f->sideband && i < f->sideband->n; i++) {
+		const struct pd_record *rec = &f->sideband->records[i].rec;
+
+		if (rec->type != PD_RECORD_FORK || rec->size < 24)
+			continue;
+		lua_createtable(L, 0, 3);
+		pl_set_integer(L, "ppid", pb_load32(rec->bytes + 12, swap));
+		pl_set_integer(L, "tid", pb_load32(rec->bytes + 16, swap));
+		pl_set_integer(L, "ptid", pb_load32(rec->bytes + 20, swap));
+		lua_rawseti(L, -2, ++n);
+	}
 	return 1;
 }

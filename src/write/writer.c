@@ -312,7 +312,7 @@ bool pw_write_timed(struct pw_writer *w, const struct pd_record *rec, uint64_t t
 
 bool pw_copies_runs(const struct pw_writer *w)
 {
-	return !w->how.selects && !w->how.sorts && !w->how.directory && !w->turns;
+	return !w->how.sorts && !w->how.directory && !w->turns;
 }
 
 /* Adds bytes of records to the block in the making, which has room for them. */
@@ -381,6 +381,40 @@ bool pw_write_run(struct pw_writer *w, struct pd_reader *reader, struct pd_error
 	pd_run_end(&run, reader);
 	add_counts(w, &counts);
 	return put_bytes(w, start, (size_t)counts.bytes, err) && check_output(w, err);
+}
+
+bool pw_choose_run(struct pw_writer *w, struct pd_reader *reader,
+		   const struct pw_selection *selection, struct pd_error *err)
+{
+	struct pd_record rec = pd_reader_record(reader);
+	struct counts counts = { .first = UINT64_MAX };
+	size_t most = w->compressor ? pw_compress_room(w->compressor) : SIZE_MAX;
+	const uint8_t *start;
+	struct pd_run run;
+	bool ok = true;
+
+	pd_run_begin(&run, reader);
+	start = run.at;
+	while (ok && pd_run_has(&run, reader->swap)) {
+		uint64_t time;
+
+		pd_record_header(&rec, run.at, reader->swap, false);
+		rec.bytes = run.at;
+		if (rec.type != PD_RECORD_SAMPLE || counts.bytes + rec.size > most ||
+		    !pd_timestamp_of(&w->locator, &rec, &time))
+			break;
+		if (time >= selection->from && time < selection->to) {
+			count_in_run(w, &counts, &rec);
+		} else {
+			ok = put_bytes(w, start, (size_t)(run.at - start), err);
+			start = run.at + rec.size;
+		}
+		pd_run_skip(&run, rec.size);
+	}
+	ok = ok && put_bytes(w, start, (size_t)(run.at - start), err);
+	pd_run_end(&run, reader);
+	add_counts(w, &counts);
+	return ok && check_output(w, err);
 }
 
 bool pw_change_run(struct pw_writer *w, struct pd_reader *reader, pw_change_fn *change,

@@ -1,5 +1,7 @@
 -- The threads and processes whose records a selection of samples needs.
 
+local core = require "perflua.core"
+
 local threads = {}
 
 -- Whether samples or switches may name threads that have no sample.
@@ -13,13 +15,24 @@ local function name_others(events)
   return false
 end
 
--- Adds those that threads were forked from, and those that these were forked from.
-local function add_ancestors(file, tids, pids)
+-- Returns the forks of each tid: those that a pass found, or else by a pass of their own.
+local function forks_of(file)
   local forks = {}
-  for row in file:records("fork"):group_by("tid", "ptid", "ppid"):count():table():rows() do
-    forks[row.tid] = forks[row.tid] or {}
-    table.insert(forks[row.tid], row)
+  local function add(fork)
+    forks[fork.tid] = forks[fork.tid] or {}
+    table.insert(forks[fork.tid], fork)
   end
+  local found = core.forks(file)
+  for _, fork in ipairs(found or {}) do add(fork) end
+  if found then return forks end
+  for row in file:records("fork"):group_by("tid", "ptid", "ppid"):count():table():rows() do
+    add(row)
+  end
+  return forks
+end
+
+-- Adds those that threads were forked from, and those that these were forked from.
+local function add_ancestors(forks, tids, pids)
   local waiting = {}
   for tid in pairs(tids) do waiting[#waiting + 1] = tid end
   while #waiting > 0 do
@@ -50,11 +63,13 @@ function threads.of(query, file)
   local has_ids, groups = pcall(query.group_by, query, "pid", "tid")
   if not has_ids then return nil end
   local tids, pids = {}, {}
+  -- conditions may ask the recorded system, which the pass reads in a way of its own
+  if #core.query_spec(query).filters == 0 then core.watch_forks(file) end
   for row in groups:count():table():rows() do
     if not row.pid or not row.tid then return nil end
     tids[row.tid], tids[row.pid], pids[row.pid] = true, true, true
   end
-  add_ancestors(file, tids, pids)
+  add_ancestors(forks_of(file), tids, pids)
   return list_of(tids), list_of(pids)
 end
 

@@ -174,16 +174,40 @@ static bool scrub_sample(void *scrubber, struct pd_record *rec)
  * scrubbed one by one. Returns false with *err.
  */
 static bool add_run(struct pl_writing *writing, struct pl_cursor *cursor,
-		    struct pl_scrubbing *scrubbing, struct pd_error *err)
+		    const struct pw_selection *selection, struct pl_scrubbing *scrubbing,
+		    struct pd_error *err)
 {
 	struct pd_walk *walk = &cursor->walk;
 
 	if (walk->state != PD_WALK_READING || walk->special || walk->options.on_sideband.call)
 		return true;
+	if (writing->writer.how.selects)
+		return pw_choose_run(&writing->writer, &walk->reader, selection, err);
 	if (!scrubbing)
 		return pw_write_run(&writing->writer, &walk->reader, err);
 	return pw_change_run(&writing->writer, &walk->reader, scrub_sample, scrubbing->scrubber,
 			     err);
+}
+
+/*
+ * Returns whether runs of records may be added. If samples are chosen by their time alone, the
+ * cursor yields all of them then, so that no run is missed among those of other times.
+ */
+static bool begin_runs(const struct pl_writing *writing, struct pl_cursor *cursor,
+		       const struct pl_scrubbing *scrubbing)
+{
+	const struct pw_writer *w = &writing->writer;
+	const struct pq_scope *scope = &cursor->scope;
+
+	if (!pw_copies_runs(w) || writing->rewriter || writing->thinning)
+		return false;
+	if (!w->how.selects)
+		return !scrubbing || (!w->compressor && !scrubbing->scrubber->places);
+	if (scrubbing || !scope->by_time || scope->events || cursor->filter ||
+	    pd_types_has(&scope->types, PD_RECORD_COMM))
+		return false;
+	cursor->others = PD_ALL_TYPES;
+	return true;
 }
 
 /* Writes the records. Returns false with *err. */
@@ -201,13 +225,15 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 	struct pl_injecting *injecting = lua_touserdata(L, AT_INJECTING);
 	struct pd_record rec;
 	bool ok = open_rewriter(L, writing, cursor, err);
-	bool copies = pw_copies_runs(w) && !writing->rewriter && !injecting &&
-		      !(scrubbing && (w->compressor || scrubbing->scrubber->places));
+	bool copies = !injecting && begin_runs(writing, cursor, scrubbing);
 	int got = 0;
 
-	while (ok && (got = pl_cursor_read(L, cursor, AT_CURSOR, &rec, err)) > 0) {
+	while (ok && (!copies || (ok = add_run(writing, cursor, &selection, scrubbing, err))) &&
+	       (got = pl_cursor_read(L, cursor, AT_CURSOR, &rec, err)) > 0) {
 		if (w->how.selects && pd_types_has(&cursor->others, rec.type) &&
-		    !pw_keeps(&selection, &w->locator, &rec))
+		    !(pd_types_has(&cursor->scope.types, rec.type) ?
+			      pq_in_scope(&cursor->scope, &rec, cursor->time_id) :
+			      pw_keeps(&selection, &w->locator, &rec)))
 			continue;
 		if (writing->thinning && rec.type == PD_RECORD_SAMPLE &&
 		    !pw_thin(writing->thinning, &rec))
@@ -216,8 +242,6 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 			ok = pj_write(injecting->injector, w, &rec, err);
 		else if (!scrubbing || pv_record(scrubbing->scrubber, &rec))
 			ok = add_record(writing, &rec, err);
-		if (ok && copies)
-			ok = add_run(writing, cursor, scrubbing, err);
 	}
 	if (ok && writing->rewriter) {
 		ok = pw_rewriter_finish(writing->rewriter, err);
