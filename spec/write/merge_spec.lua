@@ -167,15 +167,43 @@ describe("recordings that are merged", function()
       for s in copy:samples() do comms[#comms + 1] = s.comm end
       assert.are.same({ "old", "new" }, comms)
       local times = {}
-      for r in copy:records("comm") do times[#times + 1] = r.time or "none" end
-      assert.are.same({ "none", 199 }, times)
-      local forks = {}
-      for r in copy:records("fork") do
-        forks[#forks + 1] = ("%s %s"):format(r.time, r.restated)
+      for r in copy:records("comm") do
+        times[#times + 1] = ("%s %s"):format(r.time, r.restated)
       end
-      assert.are.same({ "nil nil", "199 true" }, forks)
+      assert.are.same({ "nil nil", "199 true" }, times)
       assert.are.equal(1, copy:records("mmap"):count())
-      assert.are.equal(1, summary.merged.doubles)
+      assert.are.equal(1, copy:records("fork"):count()) -- nothing changed in between
+      assert.are.equal(2, summary.merged.doubles)
+    end)
+
+    it("tell again what was there only if something changed since the whole began", function()
+      for _, comm in ipairs { 20, 30 } do -- when the first part has it
+        local parts = {}
+        for i = 1, 2 do
+          local b = builder.new(order)
+          parts[i] = b
+          b:event { name = "cycles", ids = { 5 }, sample_type = KINDS }
+          for tid = 1, 4000 do
+            b:record("fork", { pid = tid, tid = tid, ppid = 1, ptid = 1 })
+            b:record("comm", { pid = tid, tid = tid, comm = "found" })
+          end
+          for time = 10, i == 1 and 30 or 0, 20 do
+            b:sample(b.events[1], { id = 5, ip = 1, pid = 9, tid = 9, time = time })
+          end
+          b:record("comm", { pid = 9, tid = 9, comm = "named" },
+            { pid = 9, tid = 9, time = i == 1 and comm or 30, id = 5 })
+          b:sample(b.events[1], { id = 5, ip = 1, pid = 9, tid = 9, time = 40 + i })
+        end
+        local copy <close>, summary = merged(parts[1], parts[2])
+        local again = comm == 20
+        assert.are.equal(again and 0 or 8001, summary.merged.doubles)
+        assert.are.equal(again and 8000 or 0, copy:records():where "restated":count())
+        local names = {}
+        for s in copy:samples() do names[#names + 1] = s.comm end
+        assert.are.same({ "found", "named", "named", "named" }, names)
+        local got = run.perflua { "doctor", "--no-symbols", copy.path }
+        assert.matches("nothing too late for perf", got.out)
+      end
     end)
 
     it("mark what was restated, for dump and doctor, also where samples got an id", function()
@@ -251,6 +279,18 @@ describe("recordings that are merged", function()
       assert.are.equal(3, #copy.features.bpf_btf)
       assert.are.same({ "x", "x" }, { copy.features.cpuid, copy.features.cpudesc })
       assert.is_nil(copy.features.branch_stack)
+    end)
+
+    it("have no names of events where none had", function()
+      local parts = {}
+      for i = 1, 2 do
+        local b = builder.new(order)
+        b:sample(b:event { sample_type = { "ip", "time" } }, { ip = 1, time = i })
+        parts[i] = b
+      end
+      local copy <close> = merged(parts[1], parts[2])
+      assert.is_nil(copy.features.event_desc)
+      assert.are.equal(2, copy:samples():count())
     end)
 
     it("have the formats of all tracepoints", function()

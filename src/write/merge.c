@@ -35,7 +35,7 @@ static bool fail_memory(const struct pw_merge *m, struct pd_error *err)
 
 bool pw_merge_init(struct pw_merge *m, struct pd_session *session, struct pd_error *err)
 {
-	*m = (struct pw_merge){ .session = session };
+	*m = (struct pw_merge){ .session = session, .changed = UINT64_MAX };
 	pw_description_init(&m->description);
 	pw_met_init(&m->now);
 	pw_met_init(&m->lasting);
@@ -121,14 +121,15 @@ static bool is_double(struct pw_merge *m, const struct pd_record *rec, uint16_t 
 
 /*
  * Returns whether an earlier part has a record. `at` (ns) is the time for which it counts, 0 if
- * it has none; `edited` is the record as it is written.
+ * it has none; `edited` is the record as it is written. What the whole began with is so until a
+ * record tells of a change.
  */
 static bool was_met(struct pw_merge *m, const struct pd_record *rec,
 		    const struct pd_record *edited, uint16_t part, bool has_time, uint64_t at)
 {
 	uint32_t first;
 
-	if (has_time || !is_lasting(rec))
+	if (has_time || !(is_lasting(rec) || (at && at <= m->changed)))
 		return at && is_double(m, edited, part, at);
 	if (rec->type >= PD_RECORD_USER) /* else it may differ by the time that it got */
 		rec = edited;
@@ -162,6 +163,8 @@ static bool write_record(struct pw_merge *m, struct pw_writer *w, struct pw_part
 		m->doubles++;
 		return true;
 	}
+	if (time && time < m->changed && pw_tells_of_system(rec))
+		m->changed = time;
 	return pw_write_timed(w, &edited, time, err);
 }
 
@@ -175,6 +178,7 @@ static bool write_waiting(struct pw_merge *m, struct pw_writer *w, struct pw_par
 	if (!part->waiting.n)
 		return true;
 	end = p + part->waiting.n;
+	w->keeps_round = true; /* their time is before that of records already written */
 	while (ok && p < end) {
 		struct pd_record rec;
 
@@ -183,6 +187,7 @@ static bool write_waiting(struct pw_merge *m, struct pw_writer *w, struct pw_par
 		p += sizeof(rec) + rec.size;
 		ok = write_record(m, w, part, &rec, 0, part->first, err);
 	}
+	w->keeps_round = false;
 	pb_string_deinit(&part->waiting);
 	part->waiting = (struct pb_string){ 0 };
 	return ok;

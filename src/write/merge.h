@@ -56,7 +56,9 @@ struct pw_merge {
 	uint64_t rebuilt;     /* binaries of another build-id than in an earlier part */
 	bool has_other_names; /* names that were packed differ, and were left out */
 	bool began;
-	uint64_t first;		 /* ns: the least time */
+	uint64_t first; /* ns: the least time */
+	/* ns: the least time of a record that tells of a change; UINT64_MAX: none was met */
+	uint64_t changed;
 	struct pd_types written; /* types of records of which perf reads the first alone */
 };
 

@@ -198,9 +198,14 @@ static bool join_btf(struct joining *j, struct pd_error *err)
 static bool join_events(struct joining *j, struct pd_error *err)
 {
 	const struct pw_description *d = &j->m->description;
-	size_t n;
-	uint8_t *bytes = pw_make_event_desc(d->events, d->n_events, j->swap, &n, err);
+	size_t n, named = 0;
+	uint8_t *bytes;
 
+	for (size_t i = 0; i < d->n_events; i++)
+		named += !d->events[i].made_up;
+	if (!named)
+		return true; /* no part has names, which perf then makes itself */
+	bytes = pw_make_event_desc(d->events, d->n_events, j->swap, &n, err);
 	if (bytes)
 		pw_replace_feature(&j->m->description, j->bit, bytes, n);
 	return bytes != NULL;

@@ -21,15 +21,15 @@ static bool is_of_kept(const struct pw_selection *selection, const struct pd_rec
 	case PD_RECORD_EXIT:
 		return has_id(selection->threads, rec, 16);
 	case PD_RECORD_MMAP:
-	case PD_RECORD_MMAP2: /* the kernel's have no process */
-		return has_id(selection->processes, rec, 8) || pd_rec32(rec, 8) == UINT32_MAX;
+	case PD_RECORD_MMAP2: /* the kernel's have no process: -1, or 0 of other recorders */
+		return has_id(selection->processes, rec, 8) || pd_rec32(rec, 8) == UINT32_MAX ||
+		       (rec->misc & PD_MISC_CPUMODE) == PD_CPUMODE_KERNEL;
 	default:
 		return true;
 	}
 }
 
-/* Returns whether a record tells how the recorded system is from its time on. */
-static bool is_lasting(const struct pd_record *rec)
+bool pw_tells_of_system(const struct pd_record *rec)
 {
 	enum pd_sideband sideband = pd_record_sideband(rec);
 
@@ -49,5 +49,5 @@ bool pw_keeps(const struct pw_selection *selection, const struct pd_timestamp_lo
 		return true;
 	if (time >= selection->to)
 		return false;
-	return time >= selection->from || is_lasting(rec);
+	return time >= selection->from || pw_tells_of_system(rec);
 }

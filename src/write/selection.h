@@ -16,6 +16,9 @@ struct pw_selection {
 	const struct pb_id_map *threads, *processes;
 };
 
+/* Returns whether a record tells how the recorded system is from its time on. */
+bool pw_tells_of_system(const struct pd_record *rec);
+
 /* Returns whether a record other than the samples is kept. */
 bool pw_keeps(const struct pw_selection *selection, const struct pd_timestamp_locator *locator,
 	      struct pd_record *rec);

@@ -304,8 +304,8 @@ bool pw_write_timed(struct pw_writer *w, const struct pd_record *rec, uint64_t t
 	if (!ok)
 		return false;
 	count_record(w, rec, written.size, time);
-	if (w->how.sorts && !w->how.directory && w->out.at - w->round_at > ROUND &&
-	    !end_round(w, err))
+	if (w->how.sorts && !w->keeps_round && !w->how.directory &&
+	    w->out.at - w->round_at > ROUND && !end_round(w, err))
 		return false;
 	return check_output(w, err);
 }

@@ -94,6 +94,7 @@ struct pw_writer {
 	uint64_t stride; /* of a file: bytes of an attr and of the section of its ids */
 	struct pd_section attrs, event_types, data;
 	uint64_t in_round;		  /* records since the last round ended */
+	bool keeps_round;		  /* it does not end yet, if how.sorts */
 	uint64_t round_at;		  /* offset where the round began, if how.sorts */
 	struct pb_string changed, turned; /* bytes of the record that is being written */
 	struct pw_moved *moved;		  /* in the order of `from` within each stream */
