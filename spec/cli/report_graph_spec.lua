@@ -87,11 +87,9 @@ describe("perflua report -g", function()
     local event = b:event { sample_type = { "ip", "tid", "time", "period" } }
     b:sample(event, { ip = 1, pid = 1, tid = 1, time = 1, period = 1 })
     for _, case in ipairs {
-      { "--call-graph=address", words, "'address' is not answered: frames are told apart by "
-        .. "function" },
-      { "--call-graph=grahp", words, "'grahp' is not a word of it: there are callee, caller, "
-        .. "count, flat, folded, fractal, function, graph, none, percent, period; the closest "
-        .. "is 'graph'" },
+      { "--call-graph=grahp", words, "'grahp' is not a word of it: there are address, branch, "
+        .. "callee, caller, count, flat, folded, fractal, function, graph, none, percent, "
+        .. "period, srcline; the closest is 'graph'" },
       { "--call-graph=-1", words, "'-1': a share in percent expected" },
       { "--call-graph=1,1.5", words, "'1.5': a share in percent expected, and then a number "
         .. "of calls" },

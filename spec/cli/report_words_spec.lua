@@ -25,14 +25,15 @@ local taken = {
   symfs = "spec/fixtures/words",
   ["dump-raw-trace"] = true, ["full-source-path"] = true, mmaps = true, tasks = true,
   parent = "run", ["exclude-other"] = true, ["ignore-callees"] = "run",
-  threads = false, ["stitch-lbr"] = false, ["switch-on"] = false, ["switch-off"] = false,
+  threads = false, ["stitch-lbr"] = false,
+  ["branch-history"] = false, ["switch-on"] = false, ["switch-off"] = false,
   ["show-on-off-events"] = false,
   latency = false, parallelism = false, ["total-cycles"] = false, ["raw-trace"] = true,
   ["hide-unresolved"] = true, ["symbol-filter"] = "main", ns = true, verbose = false,
 }
 
 local refused = {
-  "addr2line", "asm-raw", "branch-history", "demangle-kernel",
+  "addr2line", "asm-raw", "demangle-kernel",
   "disable-order", "disassembler-style",
   "gtk", "ignore-vmlinux", "itrace", "modules", "objdump",
   "percent-type", "prefix", "prefix-strip", "pretty", "samples",
@@ -90,7 +91,8 @@ describe("perflua report", function()
       if got.status ~= 0 then
         assert.are.equal(2, got.status, key)
         assert.is_true((got.err:find "no record of this query has a field" or got.err:find
-          "is not answered: " or got.err:find "record it with: ") ~= nil, got.err)
+          "is not answered: " or got.err:find "record it with: "
+          or got.err:find "%-%-branch%-history") ~= nil, got.err)
       end
     end
   end)

@@ -51,7 +51,7 @@ static bool read_kernel_part(const struct pd_view *chain, struct pd_frame *frame
 		if (mode == PD_CPUMODE_UNKNOWN)
 			mode = PD_CPUMODE_USER;
 		if (*got < n)
-			frames[(*got)++] = (struct pd_frame){ ip, mode };
+			frames[(*got)++] = (struct pd_frame){ ip, mode, 0 };
 	}
 	return walk.mode == PD_CPUMODE_USER;
 }
@@ -79,14 +79,15 @@ static bool read_lbr_frames(struct pm_resolver *r, const struct pd_view *chain, 
 		return false;
 	at = branches.entries;
 	if (*got < n)
-		frames[(*got)++] = (struct pd_frame){ pd_rec64(rec, at + 8), PD_CPUMODE_USER };
+		frames[(*got)++] = (struct pd_frame){ pd_rec64(rec, at + 8), PD_CPUMODE_USER,
+						      0 };
 	for (uint32_t i = 0; i < branches.count && *got < n; i++, at += 24)
-		frames[(*got)++] = (struct pd_frame){ pd_rec64(rec, at), PD_CPUMODE_USER };
+		frames[(*got)++] = (struct pd_frame){ pd_rec64(rec, at), PD_CPUMODE_USER, 0 };
 	if (options && options->lbr_depth)
 		n_callers = pm_stitch(&r->stitches, r->system, rec, options->lbr_depth,
 				      &callers);
 	for (size_t i = 0; i < n_callers && *got < n; i++)
-		frames[(*got)++] = (struct pd_frame){ callers[i], PD_CPUMODE_USER };
+		frames[(*got)++] = (struct pd_frame){ callers[i], PD_CPUMODE_USER, 0 };
 	return true;
 }
 
@@ -107,7 +108,7 @@ bool pm_frames_may_differ(const struct pd_record *rec)
 static void append_frame(struct pm_resolver *r, size_t *n, uint64_t ip, enum pd_cpumode mode)
 {
 	if (*n < PM_MAX_FRAMES)
-		r->frames[(*n)++] = (struct pd_frame){ ip, mode };
+		r->frames[(*n)++] = (struct pd_frame){ ip, mode, 0 };
 }
 
 /* Returns the unwinder, and sets *context to that of `rec`; NULL: no memory. */
@@ -211,6 +212,10 @@ const struct pd_frame *pm_frames_of(struct pm_resolver *r, const struct pd_recor
 		return r->frames;
 	}
 	r->latest.position.is_set = false;
+	if (pm_adds_branches(r, rec)) {
+		*n = pm_branch_frames(r, rec, r->frames);
+		return r->frames;
+	}
 	if (!open_callchain(rec, &chain))
 		return r->frames;
 	if (!pm_has_lbr_stack(rec) || !read_lbr_frames(r, &chain, &got)) {

@@ -17,7 +17,7 @@
 
 /*
  * Returns true if pm_frames_of() may give other frames than the call chain in `rec`. It is
- * cheap.
+ * cheap. Branches that options add (branches.h) do not count.
  */
 bool pm_frames_may_differ(const struct pd_record *rec);
 

@@ -25,6 +25,7 @@
 #ifndef PERFLUA_MACHINE_MACHINE_H
 #define PERFLUA_MACHINE_MACHINE_H
 
+#include "branches.h"
 #include "fields.h"
 #include "frames.h"
 #include "history.h"

@@ -39,6 +39,13 @@ bool pm_has_roots(const struct pm_resolver *r)
 	return r->system->binaries.options.chains && r->system->binaries.options.chains->root;
 }
 
+enum ps_inlined pm_exact_inlined(const struct pm_resolver *r)
+{
+	const struct ps_chain_options *options = r->system->binaries.options.chains;
+
+	return options ? options->inlined : PS_INLINED_NONE;
+}
+
 bool pm_is_root(struct pm_resolver *r, const struct ps_symbol *symbol)
 {
 	return symbol && find_match(r, symbol)->is_root;

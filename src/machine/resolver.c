@@ -20,6 +20,7 @@ void pm_resolver_destroy(struct pm_resolver *r)
 	pm_unwinder_destroy(r->unwinder);
 	pm_messages_destroy(r);
 	pm_instructions_destroy(r->instructions);
+	pb_set_deinit(&r->branches);
 	pm_stitches_deinit(&r->stitches);
 	pb_string_deinit(&r->text);
 	free(r);

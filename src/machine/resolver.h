@@ -5,6 +5,7 @@
 #include "base/string_builder.h"
 #include "frames.h"
 #include "fields.h"
+#include "branches.h"
 #include "stitch.h"
 #include "unwind.h"
 
@@ -87,6 +88,7 @@ struct pm_resolver {
 	} messages;
 	struct pm_instructions *instructions; /* NULL: not needed yet */
 	struct pm_stitches stitches;
+	struct pb_set branches; /* struct pm_branch */
 	struct pm_comm_memo comms[PM_COMM_MEMOS];
 	struct pm_symbol_memo symbols[PM_SYMBOL_MEMOS];
 	struct pm_match_memo matches[PM_MATCH_MEMOS];

@@ -156,7 +156,7 @@ static bool make_stack_text(struct pm_resolver *r, const struct pd_record *rec, 
 	if (!n) {
 		if (!pm_integer(rec, pm_system_field_ids(r->system)->ip, &ip))
 			return false;
-		alone = (struct pd_frame){ (uint64_t)ip, context.mode };
+		alone = (struct pd_frame){ (uint64_t)ip, context.mode, 0 };
 		frames = &alone;
 		n = 1;
 	}

@@ -1,5 +1,6 @@
 #include "report_trees.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,12 +45,27 @@ static const char *binary_name(const struct pq_frame *frame)
 	return frame->dso ? frame->dso->name : "";
 }
 
-static uint32_t hash_frame(const struct pr_report_trees *trees, const struct pq_frame *frame)
+/* Returns the address of a frame as it was recorded, or else in its binary. */
+static uint64_t address_of(const struct pr_report_trees *trees, uint32_t number)
 {
-	const char *binary = binary_name(frame);
-	uint64_t code = frame->address;
+	const struct pq_exact *exact = pq_chains_exact(pq_groups_chains(trees->groups), number);
 
-	if (frame->symbol)
+	return exact ? exact->ip : frame_at(trees, number)->address;
+}
+
+/* Returns true if a node is a function, not one of its addresses. */
+static bool is_by_function(const struct pr_report_trees *trees, const struct pq_frame *frame)
+{
+	return frame->symbol && trees->key == PR_TREE_FUNCTION;
+}
+
+static uint32_t hash_frame(const struct pr_report_trees *trees, uint32_t number)
+{
+	const struct pq_frame *frame = frame_at(trees, number);
+	const char *binary = binary_name(frame);
+	uint64_t code = address_of(trees, number);
+
+	if (is_by_function(trees, frame))
 		code = pb_hash_bytes(&trees->secret, frame->symbol->name,
 				     frame->symbol->length);
 	return pb_hash_pair(&trees->secret, code,
@@ -58,56 +74,71 @@ static uint32_t hash_frame(const struct pr_report_trees *trees, const struct pq_
 
 struct wanted {
 	const struct pr_report_trees *trees;
-	const struct pq_frame *frame;
+	uint32_t number;
 };
 
 /* Returns true if two frames have one name: that of a function, or an address, in a binary. */
 static bool has_name_of(const void *arg, uint32_t number)
 {
 	const struct wanted *wanted = arg;
-	const struct pq_frame *a = frame_at(wanted->trees, number), *b = wanted->frame;
+	const struct pr_report_trees *trees = wanted->trees;
+	const struct pq_frame *a = frame_at(trees, number);
+	const struct pq_frame *b = frame_at(trees, wanted->number);
 
-	if (!a->symbol != !b->symbol || strcmp(binary_name(a), binary_name(b)) != 0)
+	if (!a->symbol != !b->symbol || strcmp(binary_name(a), binary_name(b)) != 0 ||
+	    (!is_by_function(trees, a) &&
+	     address_of(trees, number) != address_of(trees, wanted->number)))
 		return false;
-	if (!a->symbol)
-		return a->address == b->address;
-	return a->symbol->length == b->symbol->length &&
-	       memcmp(a->symbol->name, b->symbol->name, a->symbol->length) == 0;
+	return !a->symbol || (a->symbol->length == b->symbol->length &&
+			      memcmp(a->symbol->name, b->symbol->name, a->symbol->length) == 0);
 }
 
-/* Returns 1 + the number of the first frame that has the name of a frame; 0: no memory. */
-static uint32_t find_first(struct pr_report_trees *trees, uint32_t number)
-{
-	const struct wanted wanted = { trees, frame_at(trees, number) };
-	uint32_t *known = &trees->known[number];
+#define INLINED " (inlined)" /* ends the names of inlined functions */
 
-	if (!*known)
-		*known = 1 + pb_map_intern(&trees->firsts, hash_frame(trees, wanted.frame),
-					   has_name_of, &wanted, number);
-	return *known;
+/* Adds the name of a function and the line of an address in it to `text`. */
+static void add_place(const struct pr_report_trees *trees, uint32_t number,
+		      struct pb_string *text)
+{
+	const struct ps_symbol *symbol = frame_at(trees, number)->symbol;
+	size_t n = symbol->length, end = sizeof(INLINED) - 1;
+	bool is_inlined = n > end && memcmp(symbol->name + n - end, INLINED, end) == 0;
+
+	pb_string_add(text, symbol->name, is_inlined ? n - end : n);
+	if (trees->key != PR_TREE_FUNCTION) {
+		pb_string_put(text, " ");
+		pq_chains_add_srcline(pq_groups_chains(trees->groups), number,
+				      trees->key == PR_TREE_ADDRESS, text);
+	}
+	if (is_inlined)
+		pb_string_put(text, INLINED);
 }
 
 /*
  * Names a frame, by its function or its address, and after a NUL tells what else makes it
  * different. Returns its number; PM_NO_STRING: no memory.
  */
-static uint32_t name_frame(struct pr_report_trees *trees, const struct pq_frame *frame)
+static uint32_t name_frame(struct pr_report_trees *trees, uint32_t number)
 {
+	const struct pq_frame *frame = frame_at(trees, number);
+	uint64_t address = address_of(trees, number);
 	struct pb_string text = { 0 };
 	uint32_t name = PM_NO_STRING;
 
 	if (frame->symbol)
-		pb_string_add(&text, frame->symbol->name, frame->symbol->length);
-	else if (frame->address)
-		pb_string_format(&text, "0x%llx", (unsigned long long)frame->address);
+		add_place(trees, number, &text);
+	else if (address)
+		pb_string_format(&text, "0x%" PRIx64, address);
 	else
 		pb_string_put(&text, "0");
 	pb_string_add(&text, "", 1);
 	pb_string_put(&text, binary_name(frame));
+	if (trees->key == PR_TREE_ADDRESS)
+		pb_string_format(&text, " %" PRIx64, address);
 	if (pb_string_end(&text) && pb_reserve(trees->ranks, trees->names.n, trees->ranks_room))
 		name = pm_string_pool_add(&trees->names, (struct pd_text){ text.p, text.n });
 	if (name != PM_NO_STRING)
-		trees->ranks[name] = ~(frame->symbol ? frame->symbol->start : frame->address);
+		trees->ranks[name] = ~(is_by_function(trees, frame) ? frame->symbol->start :
+								      address);
 	pb_string_deinit(&text);
 	return name;
 }
@@ -118,8 +149,25 @@ static uint32_t name_of_frame(struct pr_report_trees *trees, uint32_t number)
 	uint32_t *named = &trees->named[number];
 
 	if (!*named)
-		*named = 1 + name_frame(trees, frame_at(trees, number));
+		*named = 1 + name_frame(trees, number);
 	return *named - 1;
+}
+
+/*
+ * Returns 1 + the number of the first frame that has the name of a frame, or by source lines of
+ * the name; 0: no memory.
+ */
+static uint32_t find_first(struct pr_report_trees *trees, uint32_t number)
+{
+	const struct wanted wanted = { trees, number };
+	uint32_t *known = &trees->known[number];
+
+	if (!*known)
+		*known = 1 + (trees->key == PR_TREE_SRCLINE ?
+				      name_of_frame(trees, number) :
+				      pb_map_intern(&trees->firsts, hash_frame(trees, number),
+						    has_name_of, &wanted, number));
+	return *known;
 }
 
 /* A stack of the row: frames of a group's chain, from `first` on in the tree's direction. */
@@ -156,37 +204,33 @@ static void free_growth(struct growth *g)
 	free(g->ranges);
 }
 
-static const uint32_t *frames_of(const struct pr_report_trees *trees, uint32_t group, size_t *n)
+/* Returns the frame of a stack at a depth, of fewer than it has. */
+static uint32_t frame_at_depth(const struct growth *g, const struct grown_stack *stack,
+			       uint32_t depth)
 {
 	struct pq_value chain;
+	const uint32_t *frames;
+	size_t n;
 
-	pq_groups_key(trees->groups, group, pq_groups_n_keys(trees->groups) - 1, &chain);
-	*n = 0;
-	if (chain.type != PQ_CHAIN)
-		return NULL;
-	return pq_chains_frames(pq_groups_chains(trees->groups), (uint32_t)chain.u, n);
+	pq_groups_key(g->trees->groups, stack->group, pq_groups_n_keys(g->trees->groups) - 1,
+		      &chain);
+	frames = pq_chains_frames(pq_groups_chains(g->trees->groups), (uint32_t)chain.u, &n);
+	return g->from_caller ? frames[stack->first - 1 - depth] : frames[stack->first + depth];
 }
 
 /* Takes a stack of the row. */
 static void take_stack(struct growth *g, const struct pq_report_stack *stack)
 {
-	const struct pr_report_trees *trees = g->trees;
-	size_t n, max = trees->max_frames, from = stack->at;
+	struct pq_report_frames frames = pq_report_frames_of(g->trees->groups, stack,
+							     g->from_caller,
+							     g->trees->max_frames);
 
-	if (!frames_of(trees, stack->group, &n))
-		return;
-	if (g->from_caller) {
-		from = max && n > max ? n - max : 0;
-		n = stack->at + (size_t)1;
-	} else {
-		n = max && n > max ? max : n;
-	}
-	n = n > from ? n - from : 0;
-	g->stacks[g->n++] = (struct grown_stack){
-		stack->group,
-		(uint16_t)(g->from_caller ? from + n : from),
-		(uint16_t)n,
-	};
+	if (frames.all)
+		g->stacks[g->n++] = (struct grown_stack){
+			stack->group,
+			(uint16_t)frames.first,
+			(uint16_t)frames.n,
+		};
 }
 
 /* Takes all stacks of a row. Returns false without memory. */
@@ -229,13 +273,9 @@ static bool sort_stacks(struct growth *g, const struct range *range, uint32_t de
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t frame = 0;
-		size_t all;
-		const uint32_t *frames = frames_of(g->trees, stacks[i].group, &all);
 
 		if (depth < stacks[i].n) {
-			frame = g->from_caller ? frames[stacks[i].first - 1 - depth] :
-						 frames[stacks[i].first + depth];
-			frame = find_first(g->trees, frame);
+			frame = find_first(g->trees, frame_at_depth(g, &stacks[i], depth));
 			if (!frame)
 				return false;
 		}
@@ -307,7 +347,9 @@ static bool grow_node(struct growth *g, uint32_t number)
 		add_up(g, &run, &below.count, &below.total);
 		if ((double)below.total.i < g->how->least * whole)
 			continue;
-		below.frame = name_of_frame(g->trees, frame - 1);
+		below.frame = g->trees->key == PR_TREE_SRCLINE ?
+				      frame - 1 :
+				      name_of_frame(g->trees, frame - 1);
 		if (below.frame == PM_NO_STRING || !add_node(g, &below, &run))
 			return false;
 	}
@@ -352,6 +394,25 @@ static bool grow_tree(struct growth *g, size_t row)
 	return pr_tree_finish(g->tree, -1) && pr_tree_sort(g->tree, false);
 }
 
+/* Adds what a node tells of the branches that it is an end of. */
+static void add_branch_note(void *arg, uint32_t number, struct pb_string *text)
+{
+	const struct growth *g = arg;
+	const struct pq_chains *chains = pq_groups_chains(g->trees->groups);
+	const struct range *range = &g->ranges[number];
+	struct pr_branch_counts counts = { 0 };
+	struct pq_state samples;
+
+	for (uint32_t i = range->from; i < range->to; i++) {
+		uint32_t frame = frame_at_depth(g, &g->stacks[i],
+						g->tree->nodes[number].depth - 1);
+
+		pq_groups_state(g->trees->groups, g->stacks[i].group, 0, &samples);
+		pr_branch_counts_add(&counts, pq_chains_exact(chains, frame), samples.value.u);
+	}
+	pr_branch_counts_write(&counts, text);
+}
+
 void pr_report_trees_write(struct pr_report_trees *trees, size_t row, bool from_caller,
 			   const struct pr_tree_text *how, struct pb_string *text)
 {
@@ -365,6 +426,8 @@ void pr_report_trees_write(struct pr_report_trees *trees, size_t row, bool from_
 		of_row.whole = (double)g.tree->nodes[0].total.i;
 		if (how->form == PR_TREE_FRACTAL)
 			of_row.total = of_row.whole;
+		of_row.add_note = trees->shows_branches ? add_branch_note : NULL;
+		of_row.arg = &g;
 		pr_tree_write(g.tree, 0, &of_row, text);
 	} else {
 		text->failed = true;

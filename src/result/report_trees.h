@@ -9,6 +9,7 @@
 #define PERFLUA_RESULT_REPORT_TREES_H
 
 #include "query/query.h"
+#include "branch_counts.h"
 #include "tree.h"
 
 struct pr_report_trees {
@@ -24,6 +25,12 @@ struct pr_report_trees {
 	uint64_t *ranks;
 	size_t ranks_room;
 	size_t max_frames; /* of a chain, counted from where trees begin; 0: all */
+	enum pr_tree_key {
+		PR_TREE_FUNCTION, /* functions are one node, wherever in them */
+		PR_TREE_ADDRESS,  /* nodes are addresses; of frames of PQ_CHAIN_EXACT */
+		PR_TREE_SRCLINE,  /* and source lines */
+	} key;
+	bool shows_branches; /* nodes tell of the branches that they are ends of */
 };
 
 /*

@@ -176,6 +176,9 @@ struct pr_tree_text {
 	unsigned margin; /* blanks before each line */
 	bool skips_top;	 /* leaves out the first of the calls that `whole` is in */
 	bool is_colored; /* numbers have the colours of their shares */
+	/* adds to the name of a node in branches; NULL: nothing */
+	void (*add_note)(void *arg, uint32_t node, struct pb_string *text);
+	void *arg;
 	enum pr_tree_value {
 		PR_TREE_PERCENT,
 		PR_TREE_WEIGHT,

@@ -43,6 +43,15 @@ static void add_name(struct writing *w, uint32_t node)
 	pb_string_put(w->text, pr_tree_name(w->tree, node).p); /* to the NUL */
 }
 
+/* Ends a line of branches with the name of a node. */
+static void end_line(struct writing *w, uint32_t node)
+{
+	add_name(w, node);
+	if (w->how->add_note)
+		w->how->add_note(w->how->arg, node, w->text);
+	pb_string_put(w->text, "\n");
+}
+
 /* Begins a line with the lines of `n` levels. */
 static void add_levels(struct writing *w, unsigned n)
 {
@@ -116,12 +125,10 @@ static uint32_t write_run(struct writing *w, uint32_t node, unsigned level, doub
 	pb_string_format(w->text, "%c--", w->has_more[level] ? '|' : ' ');
 	add_value(w, weight_of(w, node), w->tree->nodes[node].count, whole);
 	pb_string_put(w->text, "--");
-	add_name(w, node);
-	pb_string_put(w->text, "\n");
+	end_line(w, node);
 	for (uint32_t next; (next = only_callee(w, node)); node = next) {
 		add_levels(w, level + 1);
-		add_name(w, next);
-		pb_string_put(w->text, "\n");
+		end_line(w, next);
 	}
 	return node;
 }
@@ -152,8 +159,7 @@ static uint32_t write_trunk(struct writing *w, uint32_t top)
 		}
 		pb_string_fill(w->text, ' ', w->how->margin);
 		pb_string_put(w->text, n ? "   " : "---");
-		add_name(w, next);
-		pb_string_put(w->text, "\n");
+		end_line(w, next);
 		n++;
 		w->margin = w->how->margin + 3;
 	}

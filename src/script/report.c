@@ -221,6 +221,14 @@ static void print_average(struct pd_print *out, const struct pq_value *sum,
 	out->n += (size_t)snprintf(pd_print_room(out, 40), 40, "%.1f", average);
 }
 
+static void print_ratio(struct pd_print *out, const struct pq_value *part,
+			const struct pq_value *whole)
+{
+	double percent = whole->u ? 100 * (double)part->u / (double)whole->u : 0;
+
+	out->n += (size_t)snprintf(pd_print_room(out, 40), 40, "%.1f%%", percent);
+}
+
 /* Returns the text of a number, which is most often that of the row before. */
 static struct px_cell format_number(struct px_cells *cells, struct px_report_column *column,
 				    const struct pq_value *cell)
@@ -307,6 +315,15 @@ struct px_cell px_cell_text(struct px_cells *cells, struct px_report_column *col
 		break;
 	case PX_SHOWN_AVERAGE:
 		print_average(out, cell, beside);
+		break;
+	case PX_SHOWN_QUOTIENT:
+		pd_print_uint(out, beside->u ? cell->u / beside->u : 0);
+		break;
+	case PX_SHOWN_RATIO:
+		print_ratio(out, cell, beside);
+		break;
+	case PX_SHOWN_IPC:
+		pd_print_const(out, "-      -");
 		break;
 	default:
 		return print_plain(cells, column, cell);

@@ -30,6 +30,9 @@ enum px_shown {
 	PX_SHOWN_EXACT,	     /* a number with all its digits */
 	PX_SHOWN_TIMES,	     /* a number times the one beside it */
 	PX_SHOWN_AVERAGE,    /* a number divided by the one beside it */
+	PX_SHOWN_QUOTIENT,   /* likewise, without a fraction */
+	PX_SHOWN_RATIO,	     /* likewise, in percent */
+	PX_SHOWN_IPC,	     /* no instructions per cycle */
 };
 
 #define PX_NUMBER_TEXT 32

@@ -25,6 +25,19 @@ struct ps_chain_options {
 	 * call stacks are as they were recorded
 	 */
 	uint32_t lbr_depth;
+	/* Chains begin with the branches of branch stacks, in the order of the chain */
+	enum ps_branches {
+		PS_BRANCHES_NONE,
+		PS_BRANCHES_CALLEE,
+		PS_BRANCHES_CALLER
+	} branches;
+	uint32_t max_frames; /* branches, and calls, of such a chain; 0: as many as in perf */
+	/* which chains have inlined functions, where frames are addresses */
+	enum ps_inlined {
+		PS_INLINED_NONE,
+		PS_INLINED_UNWOUND,
+		PS_INLINED_ALL
+	} inlined;
 };
 
 /* Options of a store. Strings, which are copied, and `interrupt` may be NULL: not given. */

@@ -282,7 +282,8 @@ end
 -- Returns the Ref of a sample's call chain as a Stack, for keys and sets.
 ---@param text string
 ---@param chain "names"|"annotated"|"values"|"mapped"|"starts"|"callers"|"inlined"|"unwound"
----|"functions"|"binary"|"binaries"|"address" what tells Stacks apart: see enum pq_chain_kind
+---|"exact"|"functions"|"binary"|"binaries"|"address"
+--- what tells Stacks apart: see enum pq_chain_kind
 ---@return table ref
 function Scope:stack(text, chain)
   local name = text .. " of " .. chain

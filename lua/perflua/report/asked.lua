@@ -16,6 +16,10 @@ local asked = {}
 local MEM_FIELDS <const> = "local_weight,mem,symbol,dso,symbol_daddr,dso_daddr,snoop,tlb,"
   .. "locked,blocked,local_ins_lat"
 
+-- Columns that perf report --branch-history has since 7.2.
+local BRANCH_COLUMNS <const> = "callchain_branch_predicted,callchain_branch_abort,"
+  .. "callchain_branch_cycles,"
+
 --- Percent of rows that hardly count.
 asked.CUT = 0.5
 
@@ -38,11 +42,16 @@ end
 
 -- Parses --call-graph. Returns nil if no calls are shown; or nil, and what is wrong with it.
 local function parse_graph(args)
-  if not args["call-graph"] and not args.inverted then return nil end
+  local history = args["branch-history"]
+  if not (args["call-graph"] or args.inverted or history) then return nil end
   local made, message = graph.parse(args["call-graph"] or "")
   if not made then return nil, "--call-graph: " .. message end
   if args.inverted then made.order = "caller" end
-  if made.form == "none" then return nil end
+  if history then made.key, made.branches = "address", "branch" end
+  if made.branches then -- they are in the order of the calls
+    made.order = made.order or args["no-children"] and "callee" or "caller"
+  end
+  if made.form == "none" and not history then return nil end
   for _, option in ipairs { "csv", "json", "branch-stack", "hide-unresolved",
     "field-separator" } do
     if args[option] then
@@ -57,6 +66,7 @@ local function parse_branches(args)
   if args["branch-stack"] and args["no-branch-stack"] then
     return nil, "--branch-stack and --no-branch-stack exclude each other"
   end
+  if args["branch-history"] then return false end
   if args["branch-stack"] then return true end
   if args["no-branch-stack"] or args.children or args["call-graph"] or args.inverted then
     return false
@@ -66,7 +76,7 @@ end
 -- Says which options exclude each other; nil: none.
 local function find_exclusion(args)
   for _, other in ipairs { "csv", "json", "hierarchy", "children", "call-graph", "sort",
-    "fields", "mem-mode", "no-branch-stack", "latency" } do
+    "fields", "mem-mode", "no-branch-stack", "latency", "branch-history" } do
     if args["total-cycles"] and args[other] then
       return ("--total-cycles and --%s exclude each other"):format(other)
     end
@@ -132,10 +142,22 @@ local function parse_hierarchy(args, settings)
   settings.order = settings.columns.keys or columns.DEFAULT
 end
 
+-- Returns the fields to sort by that options without --sort stand for; nil: the default ones.
+local function default_sort(args, form)
+  if args.fields then return nil end
+  return args["mem-mode"] and MEM_FIELDS or args["branch-history"]
+    and "srcline,symbol,dso," .. (form.branch_columns and BRANCH_COLUMNS or "") .. "ipc_null"
+    or nil
+end
+
 -- Sets which columns are shown, and how. Returns what is wrong with the options.
 local function parse_columns(args, settings, form)
   local message
-  local sort = args.sort or args["mem-mode"] and not args.fields and MEM_FIELDS or nil
+  local sort = args.sort or default_sort(args, form)
+  local of_branches = columns.of_branches((sort or "") .. "," .. (args.fields or ""))
+  if of_branches and not args["branch-history"] then
+    return ("%s: --branch-history tells of the branches in call chains"):format(of_branches)
+  end
   if args.parent then
     sort = sort or not args.fields and table.concat(columns.DEFAULT, ",") or nil
     local is_named = ("," .. (sort or "") .. ","):find ",parent,"
@@ -145,6 +167,7 @@ local function parse_columns(args, settings, form)
     form)
   if not settings.columns then return message end
   settings.query.sort, settings.query.extra = settings.columns.keys, settings.columns.extra
+  settings.query.shown = settings.columns.shown
   settings.order = settings.columns.order
   settings.columns.widths, message = parse_widths(args["column-widths"])
   if message then return message end
@@ -192,12 +215,17 @@ local function parse_numbers(args, settings)
   end
 end
 
--- Returns the options of call chains, for core.set_chain_options(); nil: nothing.
+-- Returns what call chains are asked for, of report/chain_options.lua; nil: nothing.
 local function parse_chains(args, settings)
-  if not (args.parent or args["ignore-callees"] or args["stitch-lbr"]) then return nil end
-  local order = settings.query.graph and settings.query.graph.order
-  return { parent = args.parent, root = args["ignore-callees"], from_caller = order == "caller"
-    or not order and settings.query.children ~= false }
+  local drawn = settings.query.graph
+  local is_exact = drawn and (drawn.branches or drawn.key ~= "function")
+  if not (args.parent or args["ignore-callees"] or args["stitch-lbr"] or is_exact) then
+    return nil
+  end
+  local order = drawn and drawn.order
+  return { parent = args.parent, root = args["ignore-callees"], is_exact = is_exact,
+    branches = drawn and drawn.branches and order,
+    from_caller = order == "caller" or not order and settings.query.children ~= false }
 end
 
 ---Parses the options.
@@ -237,6 +265,7 @@ function asked.settings(args, events, where)
   settings.query.graph, message = parse_graph(args)
   if message then return nil, message end
   settings.query.is_stitched = args["stitch-lbr"]
+  settings.query.branch_history = args["branch-history"]
   settings.chains = parse_chains(args, settings)
   settings.query.padded = not (args.csv or args.json)
   message = parse_hierarchy(args, settings)
@@ -265,7 +294,8 @@ function asked.follow(args, settings, file)
   if args.hierarchy then return end
   local adds_latency = shows_latency(args, settings, file)
   parse_columns(args, settings, { averages = perf_text.has(file, "average_weights"),
-    exact_shares = perf_text.has(file, "exact_shares"), latency = adds_latency })
+    exact_shares = perf_text.has(file, "exact_shares"),
+    branch_columns = perf_text.has(file, "branch_columns"), latency = adds_latency })
   settings.columns.adds_latency = adds_latency
 end
 
@@ -280,7 +310,8 @@ function asked.without_latency(result, args, settings, file)
     and not args.fields:find "^%+"
   if not settings.columns.adds_latency or result.is_parallel or named then return result end
   parse_columns(args, settings, { averages = perf_text.has(file, "average_weights"),
-    exact_shares = perf_text.has(file, "exact_shares") })
+    exact_shares = perf_text.has(file, "exact_shares"),
+    branch_columns = perf_text.has(file, "branch_columns") })
   return report.again(result, settings)
 end
 

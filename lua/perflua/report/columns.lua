@@ -7,8 +7,8 @@ local suggest = require "perflua.errors.suggest"
 local columns = {}
 
 -- Those that are not fields of samples. share: of the periods of all samples, or of those of a
--- cpumode, or with `also` of latencies; average: of a field of the samples; least: columns that
--- it takes.
+-- cpumode, or with `also` of latencies; average: of a field of the samples; of_branches: of the
+-- branches in call chains, and how it is shown; least: columns that it takes.
 local measures = {
   overhead_children = { title = "Children", share = true },
   overhead = { title = "Overhead", share = true },
@@ -22,6 +22,11 @@ local measures = {
   weight1 = { title = "Weight1", average = "weight" },
   weight2 = { title = "Weight2", average = "ins_lat" },
   weight3 = { title = "Weight3", average = "retire_lat" },
+  callchain_branch_predicted = { title = "Predicted", of_branches = "ratio", least = 0 },
+  callchain_branch_abort = { title = "Abort", of_branches = "plain", least = 0 },
+  callchain_branch_cycles = { title = "Cycles", of_branches = "quotient", least = 0 },
+  -- perf shows nothing in it but with --branch-stack
+  ipc_null = { title = "IPC   [IPC Coverage]", of_branches = "ipc", least = 0 },
 }
 
 -- The measures that perf 6.12 and later have for these words of --fields.
@@ -36,8 +41,20 @@ local descends = { local_weight = true, local_ins_lat = true, local_p_stage_cyc 
 
 columns.DEFAULT = { "comm", "dso", "symbol" }
 
+--- Sums of the branches in call chains: of their ends, and of those that columns show.
+columns.BRANCH_SUMS = { "callchain_branch_ends", "callchain_branch_predicted",
+  "callchain_branch_abort", "callchain_branch_cycles" }
+
 --- The names of columns that are not fields.
 columns.names = suggest.names(measures)
+
+---@param words string a list of columns
+---@return string? # one of the branches in call chains; nil: none is named
+function columns.of_branches(words)
+  for word in words:gmatch "[%w_]+" do
+    if measures[word] and measures[word].of_branches then return word end
+  end
+end
 
 ---@param name string
 ---@return { title: string, share: boolean?, also: boolean?, average: string?, least: integer?

@@ -19,10 +19,11 @@ local of_ip = { ip = true, symoff = true, srcline = true, map = true, unresolved
   symbol_iaddr = true, insn = true, insnlen = true, disasm = true, srccode = true }
 
 ---@param list table[] fields
+---@param known integer? the number of a field that is known of callers, too
 ---@return string? # a field that is known of a sample only, not of its callers; nil: none is
-function fields.not_of_callers(list)
-  for _, field in ipairs(list) do
-    if of_ip[field.name:match("^[^.%[]+")] then return field.name end
+function fields.not_of_callers(list, known)
+  for i, field in ipairs(list) do
+    if i ~= known and of_ip[field.name:match("^[^.%[]+")] then return field.name end
   end
 end
 

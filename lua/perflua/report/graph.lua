@@ -5,20 +5,13 @@ local suggest = require "perflua.errors.suggest"
 
 local graph = {}
 
--- Each word, and which of the settings it is. Frames of a tree are told apart by function.
+-- Each word, and which of the settings it is.
 local WORDS <const> = { graph = "form", fractal = "form", flat = "form", folded = "form",
   none = "form", caller = "order", callee = "order", percent = "value", period = "value",
-  count = "value", ["function"] = "key" }
-
--- Words of perf's that are not answered, and what to use.
-local FRAMES <const> = "frames are told apart by function; --sort srcline --no-children tells "
-  .. "source lines apart"
-local refused = { address = FRAMES, srcline = FRAMES,
-  branch = "-b counts the branches of branch stacks by their ends" }
+  count = "value", ["function"] = "key", address = "key", srcline = "key", branch = "branches" }
 
 -- Says what is wrong with a word that is none of these.
 local function wrong_word(word)
-  if refused[word] then return ("'%s' is not answered: %s"):format(word, refused[word]) end
   local names = suggest.names(WORDS)
   local message = ("'%s' is not a word of it: there are %s"):format(word,
     table.concat(names, ", "))
@@ -39,10 +32,11 @@ end
 ---@param text string as perf report -g takes it: words in any order; the first number is the
 --- share, in percent, of the smallest call that is shown, the second the number of calls shown
 --- of each caller
----@return { form: string, order: string?, value: string, least: number, most: integer }?
+---@return { form: string, order: string?, value: string, least: number, most: integer, key:
+--- string, branches: string? }? key: what a call is; branches: they are in the chains, too
 ---@return string? message what is wrong with it
 function graph.parse(text)
-  local made = { form = "graph", value = "percent", most = 0 }
+  local made = { form = "graph", value = "percent", most = 0, key = "function" }
   for _, word in ipairs(list.split(text)) do
     local number = tonumber(word)
     if not number then

@@ -29,6 +29,7 @@
 --   aside     the number of samples that were set aside (group/aside.lua)
 
 local aside = require "perflua.group.aside"
+local columns = require "perflua.report.columns"
 local core = require "perflua.core"
 local distinctions = require "perflua.recording.distinctions"
 local engine = require "perflua.plan.engine"
@@ -61,7 +62,8 @@ local function describe_report(prepared, n_keys)
   -- the event is the first key; without callers the cpumode is the second
   local key = not children and place.symbol and 2 or 1
   for i = 1, prepared.branches and n_keys or #prepared.fields do
-    local from = i == place.dso and "dso" or i == place.symbol and "symbol" or "key"
+    local from = i == place.dso and "dso" or i == place.symbol and "symbol"
+      or i == place.frame_srcline and "srcline" or "key"
     local is_key = from == "key" or not children
     if is_key then key = key + 1 end
     list[i] = { from = from, key = is_key and key or nil }
@@ -74,7 +76,10 @@ local function describe_report(prepared, n_keys)
   return {
     keys = list, event = 1, callers = children, also = prepared.also, trees = trees,
     members = prepared.members,
-    least = trees and prepared.graph.form ~= "fractal" and prepared.graph.least / 100 or 0,
+    least = trees and prepared.graph.form ~= "fractal" and not prepared.sums_branches
+      and prepared.graph.least / 100 or 0,
+    tree_key = trees and prepared.graph.key, sums_branches = prepared.sums_branches,
+    shows_branches = prepared.shows_branches, is_own = prepared.is_own,
     is_named = prepared.is_named and children, max_frames = prepared.max_frames,
     from_callee = (trees or children and "caller") ~= "caller",
   }
@@ -91,7 +96,8 @@ local function table_of(prepared, keys)
   end
   local slots, n_own = prepared.slots, 2 + #prepared.extra
   local n_totals = prepared.children and (prepared.also and 2 or 1) or 0
-  for m = 2, slots * (n_own + n_totals) do
+  local n_sums = prepared.sums_branches and #columns.BRANCH_SUMS or 0
+  for m = 2, slots * (n_own + n_totals) + n_sums do
     local is_count = m <= slots * n_own and m % n_own == 1
     data.measures[m] = is_count and { measure = "count" }
       or { measure = "sum", kind = "unsigned" }
@@ -194,7 +200,9 @@ local function show_result(prepared, shown, data, result, description)
     result = result, events = sections, names = names, keys = data.shown,
     table_keys = data.keys, extra = prepared.extra, also = prepared.also,
     children = has_callers or prepared.same, slots = prepared.slots,
-    has_callers = has_callers, is_own = prepared.is_own, branches = prepared.branches,
+    has_callers = has_callers, has_totals = prepared.children,
+    sums_branches = prepared.sums_branches, is_own = prepared.is_own,
+    branches = prepared.branches,
     symbols = prepared.place.symbol ~= nil, aside = spec_of(prepared.query).aside.n,
     graph = description.trees and prepared.graph, trees = description.trees,
     is_parallel = is_parallel(whole or prepared),

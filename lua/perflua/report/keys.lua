@@ -41,7 +41,7 @@ end
 local function keys_of_callers(prepared)
   local list, place = {}, prepared.place
   for i, field in ipairs(prepared.fields) do
-    if i ~= place.dso and i ~= place.symbol then
+    if i ~= place.dso and i ~= place.symbol and i ~= place.frame_srcline then
       list[#list + 1] = { name = field.name, of = field.of, ref = field.ref, at = #list + 1 }
     end
   end

@@ -72,6 +72,8 @@ function prepared.has_chains(query) return has_type(query, CALLCHAIN) end
 -- Returns which frames chains have, a kind of Scope:stack(): inlined functions are in those
 -- that perf unwinds, or in all.
 local function chain_of(query, options)
+  local graph = options.graph
+  if graph and (graph.branches or graph.key ~= "function") then return "exact" end
   if options.without_inlined then return "callers" end
   if perf_text.has(spec_of(query).file, "inlined_always") then return "inlined" end
   return has_type(query, STACK_USER) and "unwound" or "callers"
@@ -142,6 +144,7 @@ end
 --- without a function are none; extra: measures of report/columns.lua; group: of
 --- report/groups.lua;
 --- is_stitched: call stacks are completed by earlier ones (core.set_chain_options);
+--- branch_history: branches are in the call chains; shown: the columns, if they were named;
 --- has_roots: functions were set that call chains begin with (core.set_chain_options);
 --- without_inlined: chains have no inlined functions;
 --- switched: of report/switched.lua, events between which samples count;
@@ -158,6 +161,10 @@ function prepared.of(file, options)
   if options.by_weight and not options.any and not has_type(query, DATA_SRC) then
     usage_error("--mem-mode: no event has data sources; perf mem record records them")
   end
+  local history = options.branch_history
+  if history and not options.any and not has_type(query, BRANCH_STACK) then
+    usage_error("--branch-history: no event has branch stacks; perf record -b records them")
+  end
   local sort = options.sort or options.branches and branches.DEFAULT or columns.DEFAULT
   if #sort == 0 then sort = { "event" } end -- one row of each event
   local list, place = fields.of(query, sort, options)
@@ -166,7 +173,9 @@ function prepared.of(file, options)
     if children then usage_error("--children and --branch-stack exclude each other") end
     children = false
   end
-  local hindered = fields.not_of_callers(list)
+  -- of frames that are told apart by their addresses, lines are known
+  place.frame_srcline = history and place.srcline
+  local hindered = fields.not_of_callers(list, place.frame_srcline)
   if hindered and options.has_roots then
     usage_error("--ignore-callees works for dso and symbol only, not for %s", hindered)
   end
@@ -176,16 +185,22 @@ function prepared.of(file, options)
     usage_error("--children works for dso and symbol only, not for %s: use --no-children",
       hindered)
   end
-  if options.graph and not options.any and not prepared.has_chains(query) then
+  if options.graph and not (options.any or history or prepared.has_chains(query)) then
     usage_error("--call-graph: no event has call chains; perf record -g records them")
   end
   local members, slots = groups.of(query, options.group)
-  local is_of_frames = (place.dso or place.symbol) and true or false
+  local is_of_frames = (place.dso or place.symbol or place.frame_srcline) and true or false
+  local has_roots = options.has_roots or history -- rows are made of the frames of chains
   return {
     query = query, fields = list, place = place, branches = options.branches,
-    members = members, slots = slots, max_frames = options.max_stack,
-    children = is_of_frames and (children or options.has_roots) or false,
-    is_own = is_of_frames and options.has_roots and not children,
+    members = members, slots = slots,
+    -- branches are cut when they are added
+    max_frames = not (options.graph and options.graph.branches) and options.max_stack or nil,
+    children = is_of_frames and (children or has_roots) or false,
+    is_own = is_of_frames and has_roots and not children,
+    sums_branches = history and columns.of_branches(table.concat(options.shown or {}, ","))
+      ~= nil,
+    shows_branches = history and spec_of(query).file.features.branch_stack ~= nil,
     same = children and not is_of_frames,
     graph = not options.branches and options.graph or nil, is_named = options.is_named,
     extra = options.extra or {},

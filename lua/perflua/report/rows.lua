@@ -51,6 +51,12 @@ local function list_columns(made)
   elseif made.also and made.children then
     add_all("latency_children", true, made.also, n_own, true)
   end
+  if made.sums_branches then
+    local n_totals = made.has_totals and (made.also and 2 or 1) or 0
+    for i, name in ipairs(columns.BRANCH_SUMS) do
+      add(name, "unsigned", { measure = made.slots * (n_own + n_totals) + i })
+    end
+  end
   return list
 end
 

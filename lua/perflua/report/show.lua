@@ -102,6 +102,13 @@ end
 local in_view = { overhead_children = "children_percent", overhead = "percent",
   sample = "samples" }
 
+-- Adds a column of the branches in call chains. Events that are shown together have one.
+local function add_branches(list, name, measure, places)
+  local column = column_of(measure.title, places[name] or places.percent, false)
+  column.shown, column.beside = measure.of_branches, places.callchain_branch_ends
+  list[#list + 1] = column
+end
+
 -- Adds the columns of a measure, which stand together, one for each of the events that are
 -- shown together. None if the report does not have it, and it need not be shown.
 local function add_measure(list, report, name, slots, is_exact)
@@ -110,6 +117,7 @@ local function add_measure(list, report, name, slots, is_exact)
   local title = is_self and "Self" or measure.title
   for slot = 1, slots do
     local at = places[rows.named(in_view[name] or name, slot)]
+    if measure.of_branches then return add_branches(list, name, measure, places) end
     if not at and not is_exact then return end
     local column = column_of(slot == slots and title or "", at or places.percent, true)
     local least = measure.least or measure.share and SHARE or COUNT
@@ -187,7 +195,7 @@ end
 -- Describes the trees below the rows of an event to the core; nil: there are none.
 local function describe_trees(report, event)
   local graph = report.graph
-  if not graph then return nil end
+  if not graph or graph.form == "none" then return nil end
   local drawn = event.members and event.members[1] or event
   return { trees = report.trees, form = graph.form, value = graph.value, most = graph.most,
     least = graph.least / 100, callees = graph.callees, total = (drawn.whole or drawn).period,

@@ -16,7 +16,6 @@ local accepted = {
 local ANNOTATION <const> = "perflua does not disassemble: perf annotate does; --sort srcline "
   .. "shows source lines"
 local SCREEN <const> = "report prints text, through a pager on a terminal"
-local BRANCHES <const> = "--branch-stack counts the branches of branch stacks by their ends"
 local TRACES <const> = "perflua does not decode instruction traces: perf inject --itrace "
   .. "makes samples of them"
 
@@ -27,7 +26,6 @@ words.refused = {
   addr2line = "perflua reads lines without a program",
   tui = SCREEN, gtk = SCREEN, samples = SCREEN, pretty = "--threads prints counters in columns",
   ["show-ref-call-graph"] = "--call-graph draws the call chains that an event has",
-  ["branch-history"] = BRANCHES,
   ["disable-order"] = "perflua dump prints records in the order of the file",
   ["demangle-kernel"] = "--no-demangle shows names as they are in binaries",
   ["ignore-vmlinux"] = "--kallsyms FILE names functions of the kernel",

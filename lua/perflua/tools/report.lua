@@ -2,6 +2,7 @@
 
 local asked = require "perflua.report.asked"
 local blocks = require "perflua.report.blocks"
+local chain_options = require "perflua.report.chain_options"
 local columns = require "perflua.report.columns"
 local core = require "perflua.core"
 local explained = require "perflua.toolkit.explained"
@@ -10,7 +11,6 @@ local graph = require "perflua.report.graph"
 local groups = require "perflua.report.groups"
 local dump = require "perflua.tools.dump"
 local header = require "perflua.tools.header"
-local lbr = require "perflua.report.lbr"
 local output = require "perflua.table.output"
 local samples = require "perflua.toolkit.samples"
 local strip_position = require("perflua.errors").strip_position
@@ -45,7 +45,8 @@ local tool = {
     ["no-children"] = "count a sample for its own function only",
     ["call-graph"] = { "WORDS",
       "show the calls of each row: graph (default), fractal, flat, folded or none; caller or "
-        .. "callee; the smallest share in percent; percent, period or count" },
+        .. "callee; function, address or srcline; branch; the smallest share in percent; "
+        .. "percent, period or count" },
     inverted = "show the calls of each row from the first caller on",
     as = symbols.as, verbose = symbols.verbose,
     ["percent-limit"] = { "PERCENT", "leave out rows with a smaller share" },
@@ -55,6 +56,8 @@ local tool = {
     ["branch-stack"] = "count the branches of branch stacks, by source and target: default if "
       .. "all events have them",
     ["no-branch-stack"] = "count samples also where they have branch stacks",
+    ["branch-history"] = "draw the branches of branch stacks with the call chains, by address, "
+      .. "and tell how they went",
     ["total-cycles"] = "show blocks of instructions by their cycles, of perf record -b",
     group = "show events together: as they were recorded in groups, which is the default, "
       .. "else all",
@@ -173,16 +176,10 @@ end
 
 -- Sets the options of call chains. Returns what is wrong with them.
 local function set_chains(file, settings)
-  local chains = settings.chains
-  if not chains then return nil end
-  if settings.query.is_stitched then
-    if not lbr.has_call_stacks(file) then
-      return "report: --stitch-lbr: no event has call stacks of branches; perf record "
-        .. "--call-graph lbr records them"
-    end
-    chains.lbr_depth = lbr.depth(file)
-  end
-  local ok, message = pcall(core.set_chain_options, file, chains)
+  if not settings.chains then return nil end
+  local options, wrong = chain_options.of(file, settings)
+  if not options then return wrong end
+  local ok, message = pcall(core.set_chain_options, file, options)
   return not ok and "report: " .. strip_position(message) or nil
 end
 

@@ -32,6 +32,8 @@ struct pl_job {
 		struct pq_report asked;
 		struct pq_report_sections sections;
 		struct pq_report_stacks stacks;
+		enum pr_tree_key tree_key;
+		bool shows_branches;
 		/* the trees made last of groups that grow; NULL: none */
 		struct pr_report_trees *growing_trees;
 	} report;

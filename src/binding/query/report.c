@@ -3,7 +3,8 @@
  * (src/query/group/report.h).
  *
  * The option `report` describes one:
- *	keys = {{from = "key"|"dso"|"symbol"|"cpumode", key = number of a key of the query}, …}
+ *	keys = {{from = "key"|"dso"|"symbol"|"cpumode"|"srcline", key = number of a key of the
+ *		query}, …}
  *	event = number of the key that is the event
  *	callers = true: samples count for their callers, too
  *	also = number of a measure that counts for callers beside periods
@@ -11,13 +12,17 @@
  *		events that are shown together, slots from 1 on
  *	max_frames = frames of a call chain that count; from_callee = true: from the callee on
  *	is_named = true: but not for callers without a function
+ *	is_own = true: callers have no rows; sums_branches = true: rows have four more sums, see
+ *		enum pq_branch_sum
  * The measures of the query are a count, the sum of periods, and other sums. With `callers` its
  * last key is a call chain of functions (PQ_CHAIN_CALLERS), and only report keys from "key"
  * have a `key`. The option `shape` is that of the result.
  *
  * With trees = "caller" or "callee" the last key is such a chain even without `callers`, and
  * `trees` of the description is set to the call trees of the rows, for core.report_lines();
- * least = the smallest share of an event, from 0 to 1, that a row with a tree has.
+ * least = the smallest share of an event, from 0 to 1, that a row with a tree has; tree_key =
+ * "function" (default), "address" or "srcline": what nodes are; shows_branches: see struct
+ * pr_report_trees.
  *
  * `sections` of the description is set to an array with an entry for each section of the
  * result, that is, for each event with samples: {index = number of the event | nil, samples,
@@ -60,9 +65,9 @@ static size_t read_key_number(lua_State *L, const struct pl_job *job, const char
 static void read_report_key(lua_State *L, const struct pl_job *job, struct pq_report_key *key)
 {
 	static const char *const from[] = {
-		[PQ_FROM_KEY] = "key",	     [PQ_FROM_DSO] = "dso",
-		[PQ_FROM_SYMBOL] = "symbol", [PQ_FROM_MODE] = "cpumode",
-		[PQ_FROM_MODE + 1] = NULL,
+		[PQ_FROM_KEY] = "key",	       [PQ_FROM_DSO] = "dso",
+		[PQ_FROM_SYMBOL] = "symbol",   [PQ_FROM_MODE] = "cpumode",
+		[PQ_FROM_SRCLINE] = "srcline", [PQ_FROM_SRCLINE + 1] = NULL,
 	};
 	bool needs_key;
 
@@ -99,6 +104,12 @@ static void read_report_keys(lua_State *L, struct pl_job *job)
 static void read_trees(lua_State *L, struct pl_report *report)
 {
 	static const char *const orders[] = { "callee", "caller", NULL };
+	static const char *const tree_keys[] = {
+		[PR_TREE_FUNCTION] = "function",
+		[PR_TREE_ADDRESS] = "address",
+		[PR_TREE_SRCLINE] = "srcline",
+		[PR_TREE_SRCLINE + 1] = NULL,
+	};
 
 	if (lua_getfield(L, -1, "trees") != LUA_TNIL) {
 		report->stacks.from_caller = luaL_checkoption(L, -1, NULL, orders);
@@ -106,7 +117,10 @@ static void read_trees(lua_State *L, struct pl_report *report)
 	}
 	lua_getfield(L, -2, "least");
 	report->stacks.least = luaL_optnumber(L, -1, 0);
-	lua_pop(L, 2);
+	lua_getfield(L, -3, "tree_key");
+	report->tree_key = (enum pr_tree_key)luaL_checkoption(L, -1, "function", tree_keys);
+	lua_pop(L, 3);
+	report->shows_branches = pl_get_flag(L, -1, "shows_branches");
 }
 
 /* Returns the integer in a field of the table on top. */
@@ -193,6 +207,8 @@ void pl_report_read(lua_State *L, struct pl_job *job)
 		report->asked.n_measures = g->n_measures;
 		report->asked.callers = pl_get_flag(L, -1, "callers");
 		report->asked.is_named = pl_get_flag(L, -1, "is_named");
+		report->asked.is_own = pl_get_flag(L, -1, "is_own");
+		report->asked.sums_branches = pl_get_flag(L, -1, "sums_branches");
 		report->asked.from_callee = pl_get_flag(L, -1, "from_callee");
 		report->asked.max_frames = (size_t)get_optional(L, "max_frames");
 		report->asked.also = read_also(L, g);
@@ -318,8 +334,9 @@ static bool is_report_shape(const struct pr_shape *shape, const struct pq_report
 {
 	size_t n_own = asked->n_slots * asked->n_measures;
 	size_t n_totals = asked->callers ? 1 + (asked->also > 0) : 0;
+	size_t n_sums = asked->sums_branches ? PQ_BRANCH_SUMS : 0;
 	bool fits = shape->n_keys == asked->n_keys &&
-		    shape->n_measures == n_own + n_totals * asked->n_slots;
+		    shape->n_measures == n_own + n_totals * asked->n_slots + n_sums;
 
 	for (size_t m = 0; fits && m < shape->n_measures; m++) {
 		bool is_count = m < n_own && m % asked->n_measures == 0;
@@ -370,6 +387,8 @@ static void set_trees(lua_State *L, struct pl_job *job, struct pq_groups *groups
 	made->is_borrowed = job->report.asked.grows;
 	made->stacks = job->report.stacks;
 	made->max_frames = job->report.asked.max_frames;
+	made->key = job->report.tree_key;
+	made->shows_branches = job->report.shows_branches;
 	if (made->is_borrowed) {
 		job->report.growing_trees = made;
 		lua_pushvalue(L, -1); /* it stays while the job may forget its groups */

@@ -39,7 +39,8 @@ void pl_read_report_column(lua_State *L, size_t n_cells, struct px_report_column
 		[PX_SHOWN_CYCLES] = "cycles",	  [PX_SHOWN_CPU] = "cpu",
 		[PX_SHOWN_NONE] = "none",	  [PX_SHOWN_EXACT] = "exact",
 		[PX_SHOWN_TIMES] = "times",	  [PX_SHOWN_AVERAGE] = "average",
-		[PX_SHOWN_AVERAGE + 1] = NULL,
+		[PX_SHOWN_QUOTIENT] = "quotient", [PX_SHOWN_RATIO] = "ratio",
+		[PX_SHOWN_IPC] = "ipc",		  [PX_SHOWN_IPC + 1] = NULL,
 	};
 
 	luaL_checktype(L, -1, LUA_TTABLE);

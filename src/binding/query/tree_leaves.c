@@ -184,7 +184,7 @@ static uint8_t to_chain_kind(lua_State *L, int index)
 		[PQ_CHAIN_CALLERS] = "callers", [PQ_CHAIN_INLINED] = "inlined",
 		[PQ_CHAIN_UNWOUND] = "unwound", [PQ_CHAIN_FUNCTIONS] = "functions",
 		[PQ_CHAIN_BINARY] = "binary",	[PQ_CHAIN_BINARIES] = "binaries",
-		[PQ_CHAIN_ADDRESS] = "address",
+		[PQ_CHAIN_ADDRESS] = "address", [PQ_CHAIN_EXACT] = "exact",
 	};
 	const uint8_t n = sizeof(names) / sizeof(*names);
 	const char *name = lua_getfield(L, index, "chain") ? luaL_checkstring(L, -1) : *names;

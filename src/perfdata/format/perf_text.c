@@ -66,6 +66,8 @@ const struct pd_perf_difference pd_perf_differences[] = {
 	  PD_TEXT_SHOWS_LATENCY, PD_PERF(7, 2), STILL },
 	{ "exact_shares", "report shows no share beside those that --sort names",
 	  PD_TEXT_EXACT_SHARES, PD_PERF(7, 2), STILL },
+	{ "branch_columns", "report --branch-history has columns of the branches", 0,
+	  PD_PERF(7, 2), STILL },
 	{ "plugin_texts",
 	  "texts of some tracepoints are those of libtraceevent's plugins, if it has them", 0,
 	  PD_PERF(6, 12), STILL },

@@ -66,7 +66,8 @@ struct pd_view {
 /* An address of a call chain and its cpumode. */
 struct pd_frame {
 	uint64_t ip;
-	uint64_t mode; /* enum pd_cpumode */
+	uint32_t mode;	 /* enum pd_cpumode */
+	uint32_t branch; /* 0; else it is an end of a branch: machine/branches.h */
 };
 
 /* A question to the recorded system about a record, or about an address in it. */

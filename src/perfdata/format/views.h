@@ -151,6 +151,12 @@ void pd_frames_init(struct pd_frames *frames, const struct pd_view *view);
 /* frames->mode becomes its cpumode */
 bool pd_frames_next(struct pd_frames *frames, uint64_t *ip);
 
+/* Returns the name of a type of branch, as branch stacks have it. */
+const char *pd_branch_type_name(unsigned type, unsigned new_type);
+
+/* Returns true if an entry of a call chain is a context marker. */
+bool pd_is_chain_marker(uint64_t entry);
+
 /*
  * Reads the cookie of a chain whose user part comes later, see PERF_RECORD_CALLCHAIN_DEFERRED.
  * Returns false if the chain has none.

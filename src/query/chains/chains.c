@@ -33,6 +33,7 @@ void pq_chains_destroy(struct pq_chains *c)
 		free(c->by_text[kind]);
 	}
 	pq_chains_seal(c);
+	pb_set_deinit(&c->exact);
 	free(c->frames);
 	free(c->frame_values);
 	free(c->list);
@@ -129,7 +130,7 @@ static void find_raw(const struct pq_looked *looked, const struct pd_record *rec
 	uint32_t at, size;
 
 	*raw = (struct raw){ .words = rec->bytes };
-	if (pm_frames_may_differ(rec)) {
+	if (pm_adds_branches(looked->resolver, rec) || pm_frames_may_differ(rec)) {
 		raw->words = pm_frames_of(looked->resolver, rec, &raw->n);
 		raw->n *= sizeof(struct pd_frame) / 8;
 	} else if (pd_part_find(rec, PD_PART_CALLCHAIN, &at, &size) && size >= 8) {
@@ -234,6 +235,21 @@ static bool is_own_frame(const struct pq_looked *looked, const struct pd_record 
 		(frame->mode == PD_CPUMODE_USER && pm_has_lbr_stack(rec)));
 }
 
+/* Returns true if functions that were inlined at a frame are frames, too. */
+static bool has_inlined(const struct pq_looked *looked, const struct pd_record *rec,
+			const struct raw *raw, const struct pd_frame *frame)
+{
+	enum ps_inlined inlined = looked->kind == PQ_CHAIN_EXACT ?
+					  pm_exact_inlined(looked->resolver) :
+				  looked->kind == PQ_CHAIN_INLINED ? PS_INLINED_ALL :
+								     PS_INLINED_UNWOUND;
+
+	if (frame->branch || pm_has_lbr_stack(rec))
+		return false;
+	return inlined == PS_INLINED_ALL || (inlined == PS_INLINED_UNWOUND && !raw->recorded &&
+					     frame->mode == PD_CPUMODE_USER);
+}
+
 /*
  * Returns the number of the chain of a record's frames with the functions inlined there, and
  * the frame of ip at the end.
@@ -249,17 +265,17 @@ static uint32_t resolve_inlined(struct pq_chains *c, struct pq_looked *looked,
 
 	walk_init(&walk, raw, rec);
 	while (n < PM_MAX_FRAMES && walk_next(&walk, &frame)) {
-		if (walk.n == 1 && is_own_frame(looked, rec, &frame))
+		if (walk.n == 1 && !frame.branch && is_own_frame(looked, rec, &frame))
 			frame = looked->own;
-		if ((looked->kind == PQ_CHAIN_INLINED || !raw->recorded) &&
-		    !pm_has_lbr_stack(rec))
+		if (has_inlined(looked, rec, raw, &frame))
 			n += pq_add_inlined(c, looked, &frame, numbers + n,
 					    PM_MAX_FRAMES - 1 - n);
 		numbers[n++] = pq_frame_at(c, looked, &frame);
 	}
 	looked->alone = !walk.n;
-	if (!n)
+	if (!n && looked->kind != PQ_CHAIN_EXACT)
 		numbers[n++] = pq_frame_at(c, looked, &looked->own);
+	looked->is_own = true;
 	numbers[n++] = pq_frame_at(c, looked, &looked->own);
 	for (size_t i = 0; i < n; i++)
 		if (numbers[i] == UINT32_MAX)
@@ -362,7 +378,7 @@ static void begin_look(struct pq_chains *c, struct pm_resolver *resolver,
 	looked->has_ip = pm_integer(rec, pm_system_field_ids(system)->ip, &ip);
 	pm_addr_context_of(system, rec, &looked->context);
 	looked->own = (struct pd_frame){ looked->has_ip ? (uint64_t)ip : 0,
-					 looked->context.mode };
+					 looked->context.mode, 0 };
 	if (looked->kind == PQ_CHAIN_BINARY || looked->kind == PQ_CHAIN_ADDRESS)
 		*raw = (struct raw){ 0 };
 	else
@@ -455,7 +471,7 @@ size_t pq_chains_walk(struct pm_resolver *resolver, const struct pd_record *rec,
 	while (walk_next(&walk, &frames[n]))
 		n++;
 	if (!n && pm_integer(rec, pm_system_field_ids(pm_resolver_system(resolver))->ip, &ip))
-		frames[n++] = (struct pd_frame){ (uint64_t)ip, rec->misc & PD_MISC_CPUMODE };
+		frames[n++] = (struct pd_frame){ (uint64_t)ip, rec->misc & PD_MISC_CPUMODE, 0 };
 	return n;
 }
 

@@ -10,6 +10,8 @@
 #define PERFLUA_QUERY_CHAINS_H
 
 #include "base/pattern.h"
+#include "base/string_builder.h"
+#include "machine/machine.h"
 #include "value.h"
 
 struct pq_chains;
@@ -69,6 +71,12 @@ enum pq_chain_kind {
 	 */
 	PQ_CHAIN_INLINED,
 	PQ_CHAIN_UNWOUND,
+	/*
+	 * as PQ_CHAIN_INLINED, but frames are told apart by their recorded addresses, too, and
+	 * by the ends of branches that they are (pq_chains_exact()); the options of chains tell
+	 * whether they have inlined functions. A chain may have no frame but pq_chains_leaf().
+	 */
+	PQ_CHAIN_EXACT,
 	/*
 	 * as PQ_CHAIN_CALLERS, but all code of a binary without a function is one frame, with
 	 * address 0. pq_chains_own() tells the address of ip.
@@ -181,6 +189,23 @@ uint32_t pq_chains_leaf(const struct pq_chains *chains, uint32_t chain);
 /* Returns a frame by its number, below pq_chains_n_frames(). */
 const struct pq_frame *pq_chains_frame(const struct pq_chains *chains, uint32_t frame);
 uint32_t pq_chains_n_frames(const struct pq_chains *chains);
+
+/* Beside a frame of PQ_CHAIN_EXACT. No padding: equal ones have equal bytes. */
+struct pq_exact {
+	uint64_t ip; /* as it was recorded */
+	struct pm_branch branch;
+};
+
+/* Returns what is beside a frame; NULL: it is not of PQ_CHAIN_EXACT. */
+const struct pq_exact *pq_chains_exact(const struct pq_chains *chains, uint32_t frame);
+
+/*
+ * Adds the source line of such a frame to `text`, as perf has it. Without one it is "??:0", or
+ * if `has_address` is true the distance from the function's start, with its name if the frame
+ * is the ip of a sample; or without a function the binary and the address in it.
+ */
+void pq_chains_add_srcline(const struct pq_chains *chains, uint32_t frame, bool has_address,
+			   struct pb_string *text);
 
 /* Returns ip of the first record that has a frame of PQ_CHAIN_VALUES. */
 uint64_t pq_chains_ip(const struct pq_chains *chains, uint32_t frame);

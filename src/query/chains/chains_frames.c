@@ -159,7 +159,7 @@ static bool is_same_code(const struct pq_frame *a, const struct pq_frame *b)
 	if (is_mapped_kind(a->kind))
 		return a->symbol == b->symbol && a->dso == b->dso;
 	return is_same_function(a->symbol, b->symbol) &&
-	       (a->kind == PQ_CHAIN_CALLERS ? is_same_name(a, b) :
+	       (a->kind >= PQ_CHAIN_CALLERS ? is_same_name(a, b) :
 					      is_same_binary(a->dso, b->dso));
 }
 
@@ -167,15 +167,16 @@ static uint32_t hash_value(const struct pq_chains *c, const struct pq_frame *fra
 {
 	uint64_t code;
 
-	if (frame->kind == PQ_CHAIN_CALLERS && frame->symbol)
+	if (frame->kind >= PQ_CHAIN_CALLERS && frame->symbol)
 		code = pb_hash_bytes(&c->secret, frame->symbol->name, frame->symbol->length);
-	else if (frame->kind == PQ_CHAIN_CALLERS && frame->dso)
+	else if (frame->kind >= PQ_CHAIN_CALLERS && frame->dso)
 		code = pb_hash_bytes(&c->secret, frame->dso->name, strlen(frame->dso->name));
 	else if (is_mapped_kind(frame->kind))
 		code = (uintptr_t)frame->dso;
 	else
 		code = hash_binary(c, frame->dso);
-	return pb_hash_pair(&c->secret, frame->address, code ^ frame->mode);
+	return pb_hash_pair(&c->secret, frame->address,
+			    code ^ frame->mode ^ (uint64_t)frame->text << 8);
 }
 
 /* Returns true if a frame has the value of the new one, which lies after the last. */
@@ -185,7 +186,7 @@ static bool is_new_value(const void *arg, uint32_t item)
 	const struct pq_frame *a = &c->frames[item], *b = &c->frames[c->n_frames];
 
 	return a->address == b->address && a->mode == b->mode && a->kind == b->kind &&
-	       is_same_code(a, b);
+	       a->text == b->text && is_same_code(a, b);
 }
 
 /*
@@ -216,7 +217,6 @@ uint32_t pq_frame_of_value(struct pq_chains *c, const struct pq_frame *frame,
 	if (!pb_reserve(c->frames, c->n_frames, c->frames_room))
 		return UINT32_MAX;
 	c->frames[number] = *frame;
-	c->frames[number].text = PQ_NO_TEXT;
 	found = pb_map_intern(&c->values, hash_value(c, frame), is_new_value, c, number);
 	if (found == UINT32_MAX ||
 	    (frame->kind == PQ_CHAIN_VALUES && !note_seen(c, found, found == number, seen)))
@@ -225,13 +225,29 @@ uint32_t pq_frame_of_value(struct pq_chains *c, const struct pq_frame *frame,
 	return found;
 }
 
+uint32_t pq_frame_of_exact(struct pq_chains *c, const struct pq_looked *looked,
+			   struct pq_frame *frame, const struct pd_frame *at)
+{
+	struct pq_exact exact = { at->ip, *pm_branch_of(looked->resolver, at) };
+
+	if (looked->is_own)
+		exact.branch.end = PM_BRANCH_OWN;
+	if (!c->exact.size)
+		pb_set_init(&c->exact, sizeof(exact));
+	frame->kind = PQ_CHAIN_EXACT;
+	frame->text = pb_set_add(&c->exact, &exact);
+	return frame->text == UINT32_MAX ? UINT32_MAX : pq_frame_of_value(c, frame, NULL);
+}
+
 /*
  * Returns the number of the one frame that a kind of frames has for all addresses of a cpumode
  * where nothing was mapped; UINT32_MAX: no memory. Broken call chains have very many of them.
  */
 static uint32_t unmapped_frame(struct pq_chains *c, uint8_t kind, uint64_t mode)
 {
-	const struct pq_frame frame = { .mode = (uint8_t)mode, .kind = kind };
+	const struct pq_frame frame = { .mode = (uint8_t)mode,
+					.kind = kind,
+					.text = PQ_NO_TEXT };
 	uint32_t *known = &c->unmapped[is_mapped_kind(kind)][mode & PD_MISC_CPUMODE];
 
 	if (!*known)
@@ -248,7 +264,9 @@ static bool has_several_functions(const struct ps_dso *dso)
 /* Returns the number of the frame of a binary. */
 static uint32_t binary_at(struct pq_chains *c, unsigned kind, const struct pm_map *map)
 {
-	const struct pq_frame frame = { .dso = map ? map->dso : NULL, .kind = PQ_CHAIN_MAPPED };
+	const struct pq_frame frame = { .dso = map ? map->dso : NULL,
+					.kind = PQ_CHAIN_MAPPED,
+					.text = PQ_NO_TEXT };
 
 	if (map && kind == PQ_CHAIN_BINARIES)
 		ps_dso_load(map->dso);
@@ -266,6 +284,7 @@ static uint32_t value_at(struct pq_chains *c, const struct pq_looked *looked,
 		.address = map ? pm_map_address(map, at->ip) : at->ip,
 		.mode = (uint8_t)at->mode,
 		.kind = (uint8_t)(by_function ? PQ_CHAIN_CALLERS : looked->kind),
+		.text = PQ_NO_TEXT,
 	};
 	const struct pq_frame_value seen = { .ip = at->ip, .first = pq_origin_of(looked->rec) };
 	bool is_one = looked->kind == PQ_CHAIN_FUNCTIONS;
@@ -275,6 +294,8 @@ static uint32_t value_at(struct pq_chains *c, const struct pq_looked *looked,
 	if (frame.dso && (by_function || is_start || has_several_functions(frame.dso)))
 		frame.symbol = pm_symbol_at(looked->resolver, frame.dso, frame.address,
 					    looked->context.time);
+	if (looked->kind == PQ_CHAIN_EXACT)
+		return pq_frame_of_exact(c, looked, &frame, at);
 	if (is_one || (frame.symbol && by_function))
 		frame.address = 0;
 	else if (is_start)
@@ -358,13 +379,15 @@ static uint32_t frame_of(struct pq_chains *c, const struct pq_looked *looked,
 uint32_t pq_frame_at(struct pq_chains *c, struct pq_looked *looked, const struct pd_frame *at)
 {
 	uint64_t tag = looked->tags[at->mode == PD_CPUMODE_KERNEL] +
-		       (at->mode << 8 | looked->kind) * c->keys.factors[1];
+		       ((uint64_t)at->branch << 32 | at->mode << 8 | looked->kind) *
+			       c->keys.factors[1];
 	struct pq_seen_frame *seen =
 		&c->seen[pb_scatter(at->ip ^ tag) >> 40 & (PQ_SEEN_FRAMES - 1)];
 	struct pm_location location;
 	uint32_t number;
 
-	if (looked->known && seen->ip == at->ip && seen->tag == tag && seen->number)
+	if (looked->known && !looked->is_own && seen->ip == at->ip && seen->tag == tag &&
+	    seen->number)
 		return seen->number - 1;
 	looked->context.mode = (enum pd_cpumode)at->mode;
 	if (pq_is_value_kind(looked->kind)) {
@@ -379,7 +402,7 @@ uint32_t pq_frame_at(struct pq_chains *c, struct pq_looked *looked, const struct
 	}
 	if (location.map && location.map->dso->jitdump)
 		looked->by_time = true;
-	else if (looked->known && number != UINT32_MAX)
+	else if (looked->known && !looked->is_own && number != UINT32_MAX)
 		*seen = (struct pq_seen_frame){ at->ip, tag, number + 1 };
 	return number;
 }

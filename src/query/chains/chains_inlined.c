@@ -18,20 +18,24 @@ size_t pq_add_inlined(struct pq_chains *c, struct pq_looked *looked, const struc
 	const struct pm_map *map;
 	size_t n;
 
-	if (looked->kind == PQ_CHAIN_UNWOUND && at->mode != PD_CPUMODE_USER)
-		return 0;
 	looked->context.mode = (enum pd_cpumode)at->mode;
 	map = pm_map_at(pm_resolver_system(looked->resolver), &looked->context, at->ip);
 	n = pm_inlined_at(map, at->ip, symbols, room);
 	for (size_t i = 0; i < n; i++) {
-		const struct pq_frame frame = {
+		struct pq_frame frame = {
 			.dso = map->dso,
 			.symbol = symbols[i],
 			.mode = (uint8_t)at->mode,
 			.kind = PQ_CHAIN_CALLERS,
+			.text = PQ_NO_TEXT,
 		};
 
-		numbers[i] = pq_frame_of_value(c, &frame, NULL);
+		if (looked->kind == PQ_CHAIN_EXACT) {
+			frame.address = pm_map_address(map, at->ip);
+			numbers[i] = pq_frame_of_exact(c, looked, &frame, at);
+		} else {
+			numbers[i] = pq_frame_of_value(c, &frame, NULL);
+		}
 	}
 	return n;
 }

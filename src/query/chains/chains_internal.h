@@ -3,6 +3,7 @@
 #define PERFLUA_QUERY_CHAINS_INTERNAL_H
 
 #include "base/map.h"
+#include "base/set.h"
 #include "base/string_builder.h"
 #include "base/vector.h"
 #include "chains.h"
@@ -102,6 +103,7 @@ struct pq_looked {
 	bool by_time;	  /* mappings depend on more than the tags: nothing is kept */
 	bool alone;	  /* it has no frames but its ip */
 	bool has_ip;
+	bool is_own;	     /* the frame that is looked up stands for the sample's ip */
 	struct pd_frame own; /* its ip */
 };
 
@@ -129,6 +131,7 @@ struct pq_chains {
 	size_t n_frame_values, frame_values_room;
 	/* 1 + frame of unmapped_frame(), by whether is_mapped_kind(), and by cpumode */
 	uint32_t unmapped[2][PD_MISC_CPUMODE + 1];
+	struct pb_set exact;	  /* struct pq_exact, by `text` of a frame */
 	struct pb_map addresses;  /* frames of PQ_CHAIN_FRAMES without a text */
 	struct pb_map values;	  /* frames of kinds for which pq_is_value_kind() */
 	struct pb_secret secret;  /* key of the hashes of both */
@@ -155,7 +158,7 @@ static inline bool pq_is_binary_kind(unsigned kind)
 /* Returns true if chains of a kind have inlined functions, and the frame of ip at their end. */
 static inline bool pq_is_inlined_kind(unsigned kind)
 {
-	return kind == PQ_CHAIN_INLINED || kind == PQ_CHAIN_UNWOUND;
+	return kind == PQ_CHAIN_INLINED || kind == PQ_CHAIN_UNWOUND || kind == PQ_CHAIN_EXACT;
 }
 
 /* Returns true if frames of a kind of chains are told apart by values, not by texts. */
@@ -214,6 +217,10 @@ uint32_t pq_frame_of_address(struct pq_chains *chains, const struct pq_frame *fr
  */
 uint32_t pq_frame_of_value(struct pq_chains *chains, const struct pq_frame *frame,
 			   const struct pq_frame_value *seen);
+
+/* Returns the number of a frame of PQ_CHAIN_EXACT, as pq_frame_of_text(). */
+uint32_t pq_frame_of_exact(struct pq_chains *chains, const struct pq_looked *looked,
+			   struct pq_frame *frame, const struct pd_frame *at);
 
 /*
  * Returns the number of the chain with these frames, at most PM_MAX_FRAMES + 1, that the record

@@ -1,4 +1,5 @@
 /* Chains as a result: their frames, their texts, and merging those of several workers. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,34 @@ uint32_t pq_chains_leaf(const struct pq_chains *c, uint32_t chain)
 const struct pq_frame *pq_chains_frame(const struct pq_chains *c, uint32_t frame)
 {
 	return &c->frames[frame];
+}
+
+const struct pq_exact *pq_chains_exact(const struct pq_chains *c, uint32_t frame)
+{
+	return c->frames[frame].kind == PQ_CHAIN_EXACT ?
+		       pb_set_at(&c->exact, c->frames[frame].text) :
+		       NULL;
+}
+
+void pq_chains_add_srcline(const struct pq_chains *c, uint32_t number, bool has_address,
+			   struct pb_string *text)
+{
+	const struct pq_frame *frame = &c->frames[number];
+	bool is_own = pq_chains_exact(c, number)->branch.end == PM_BRANCH_OWN;
+	const struct ps_line *lines;
+
+	if (frame->dso && ps_dso_lines(frame->dso, frame->address, &lines) && lines->srcline) {
+		pb_string_put(text, lines->srcline);
+	} else if (!frame->dso || !has_address) {
+		pb_string_put(text, "??:0");
+	} else if (frame->symbol) {
+		if (is_own)
+			pb_string_add(text, frame->symbol->name, frame->symbol->length);
+		pb_string_format(text, "+%" PRIu64, frame->address - frame->symbol->start);
+	} else {
+		pb_string_format(text, "%s[%" PRIx64 "]", frame->dso->short_name,
+				 frame->address);
+	}
 }
 
 uint64_t pq_chains_ip(const struct pq_chains *c, uint32_t frame)
@@ -108,7 +137,7 @@ const char *pq_chains_text(struct pq_chains *c, uint32_t number, size_t *n)
 static uint32_t same_frame(struct pq_chains *c, const struct pq_chains *from, unsigned kind,
 			   uint32_t number, uint32_t *known)
 {
-	const struct pq_frame *frame = &from->frames[number];
+	struct pq_frame frame = from->frames[number];
 	const struct pq_frame_value *seen = NULL;
 	uint32_t found;
 
@@ -116,12 +145,19 @@ static uint32_t same_frame(struct pq_chains *c, const struct pq_chains *from, un
 		return known[number] - 1;
 	if (kind == PQ_CHAIN_VALUES)
 		seen = &from->frame_values[number];
+	if (frame.kind == PQ_CHAIN_EXACT) {
+		if (!c->exact.size)
+			pb_set_init(&c->exact, from->exact.size);
+		frame.text = pb_set_add(&c->exact, pb_set_at(&from->exact, frame.text));
+		if (frame.text == UINT32_MAX)
+			return UINT32_MAX;
+	}
 	if (pq_is_value_kind(kind))
-		found = pq_frame_of_value(c, frame, seen);
-	else if (frame->text == PQ_NO_TEXT)
-		found = pq_frame_of_address(c, frame);
+		found = pq_frame_of_value(c, &frame, seen);
+	else if (frame.text == PQ_NO_TEXT)
+		found = pq_frame_of_address(c, &frame);
 	else
-		found = pq_frame_of_text(c, kind, from->texts[kind].texts[frame->text], frame);
+		found = pq_frame_of_text(c, kind, from->texts[kind].texts[frame.text], &frame);
 	if (found != UINT32_MAX)
 		known[number] = found + 1;
 	return found;

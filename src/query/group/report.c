@@ -113,6 +113,8 @@ static bool set_part_words(struct pq_report_maker *m, const struct pq_report_par
 		tags[i + 1] = PQ_TEXT;
 		if (from == PQ_FROM_DSO) {
 			*word = (uintptr_t)part->dso->bytes;
+		} else if (from == PQ_FROM_SRCLINE) {
+			*word = (uintptr_t)part->srcline->bytes;
 		} else if (from == PQ_FROM_SYMBOL) {
 			*word = part->symbol;
 			tags[i + 1] = part->type;
@@ -237,7 +239,7 @@ static size_t find_row(struct pq_report_maker *m, uint32_t owner, uint32_t frame
 
 	if (place->owner == owner + 1)
 		return place->group;
-	if (!pq_report_frame_part(m, pq_chains_frame(m->from->chains, frame), &part))
+	if (!pq_report_frame_part(m, frame, &part))
 		return PQ_NO_GROUP;
 	row = find_group(m, &part);
 	if (row != PQ_NO_GROUP)
@@ -265,7 +267,7 @@ static bool add_chainless(struct pq_report_maker *m, size_t g, enum pq_type type
 {
 	struct pq_report_part part;
 
-	if (!pq_report_frame_part(m, NULL, &part) ||
+	if (!pq_report_frame_part(m, PQ_NO_FRAME, &part) ||
 	    (type == PQ_TEXT && !pq_report_name_others(m, &part)))
 		return false;
 	return add_to_own_row(m, find_group(m, &part), g, measured);
@@ -291,7 +293,7 @@ static bool add_frames(struct pq_report_maker *m, uint32_t owner, size_t g,
 	has_own = *is_named || !m->report->is_named;
 	if (has_own && !add_to_own_row(m, find_row(m, owner, leaf), g, measured))
 		return false;
-	for (size_t i = leaf == frames[0]; i < n; i++) {
+	for (size_t i = leaf == frames[0]; i < n && !m->report->is_own; i++) {
 		if (!is_counted(m->report, i, n) ||
 		    (m->report->is_named && !is_frame_named(m, frames[i])))
 			continue;
@@ -300,7 +302,7 @@ static bool add_frames(struct pq_report_maker *m, uint32_t owner, size_t g,
 			return false;
 	}
 	/* the row of the callee has the whole stack */
-	if (!m->is_noting || !m->report->stacks->from_caller || !has_own)
+	if (!m->is_noting || !m->report->stacks->from_caller || !has_own || !n)
 		return true;
 	row = find_row(m, owner, leaf);
 	return row != PQ_NO_GROUP && add_to_row(m, row, g, n - 1, measured);
@@ -336,7 +338,7 @@ static bool add_whole_stack(struct pq_report_maker *m, size_t g, size_t row)
 	if (chain.type != PQ_CHAIN)
 		return true;
 	pq_chains_frames(m->from->chains, (uint32_t)chain.u, &n);
-	return note_stack(m, row, g, m->report->stacks->from_caller ? n - 1 : 0);
+	return !n || note_stack(m, row, g, m->report->stacks->from_caller ? n - 1 : 0);
 }
 
 /* Adds group `g` of the query. Returns false without memory. */
@@ -385,6 +387,68 @@ static bool note_stacks(struct pq_report_maker *m, size_t g)
 			   add_frames(m, owner, g, NULL, &is_named));
 }
 
+struct pq_report_frames pq_report_frames_of(const struct pq_groups *groups,
+					    const struct pq_report_stack *stack,
+					    bool from_caller, size_t max)
+{
+	struct pq_report_frames frames = { 0 };
+	size_t n, from = stack->at;
+	struct pq_value chain;
+
+	pq_groups_key(groups, stack->group, groups->grouping->n_keys - 1, &chain);
+	if (chain.type != PQ_CHAIN)
+		return frames;
+	frames.all = pq_chains_frames(groups->chains, (uint32_t)chain.u, &n);
+	if (from_caller) {
+		from = max && n > max ? n - max : 0;
+		n = stack->at + (size_t)1;
+	} else {
+		n = max && n > max ? max : n;
+	}
+	frames.n = n > from ? n - from : 0;
+	frames.first = from_caller ? from + frames.n : from;
+	return frames;
+}
+
+/* Adds the branches of a stack to the sums of its row. */
+static void add_branches_of(const struct pq_report_maker *m, size_t row,
+			    const struct pq_report_stack *stack)
+{
+	const struct pq_report_stacks *stacks = m->report->stacks;
+	struct pq_report_frames frames = pq_report_frames_of(m->from, stack,
+							     stacks->from_caller,
+							     m->report->max_frames);
+	const uint32_t *numbers = frames.all + frames.first -
+				  (stacks->from_caller ? frames.n : 0);
+	size_t at = m->to->grouping->n_measures - PQ_BRANCH_SUMS;
+	uint64_t sums[PQ_BRANCH_SUMS] = { 0 };
+	struct pq_state samples;
+
+	for (size_t i = 0; i < frames.n; i++) {
+		const struct pq_exact *exact = pq_chains_exact(m->from->chains, numbers[i]);
+
+		if (!exact || (exact->branch.end != PM_BRANCH_TARGET &&
+			       exact->branch.end != PM_BRANCH_SOURCE))
+			continue;
+		sums[PQ_BRANCH_ENDS]++;
+		sums[PQ_BRANCH_PREDICTED] += exact->branch.predicted;
+		sums[PQ_BRANCH_ABORTED] += exact->branch.aborted;
+		sums[PQ_BRANCH_CYCLES] += exact->branch.cycles;
+	}
+	pq_groups_state(m->from, stack->group, 0, &samples);
+	for (size_t i = 0; i < PQ_BRANCH_SUMS; i++)
+		pq_add_natural(measure_at(m, row, at + i), sums[i] * samples.value.u);
+}
+
+static void add_branches(const struct pq_report_maker *m)
+{
+	const struct pq_report_stacks *stacks = m->report->stacks;
+
+	for (size_t row = 0; stacks && row < stacks->n_rows; row++)
+		for (uint32_t i = stacks->of_row[row]; i; i = stacks->list[i - 1].next)
+			add_branches_of(m, row, &stacks->list[i - 1]);
+}
+
 static bool make(struct pq_report_maker *m, struct ps_interrupt *interrupt)
 {
 	size_t size = pq_groups_size(m->from);
@@ -392,6 +456,7 @@ static bool make(struct pq_report_maker *m, struct ps_interrupt *interrupt)
 	for (size_t i = 0; i < m->report->n_keys; i++) {
 		m->has_dso = m->has_dso || m->report->keys[i].from == PQ_FROM_DSO;
 		m->has_symbol = m->has_symbol || m->report->keys[i].from == PQ_FROM_SYMBOL;
+		m->has_srcline = m->has_srcline || m->report->keys[i].from == PQ_FROM_SRCLINE;
 	}
 	if (size >= UINT32_MAX ||
 	    !pq_report_set_text(&m->unknown, m, PM_UNKNOWN, strlen(PM_UNKNOWN)) ||
@@ -415,6 +480,8 @@ static bool make(struct pq_report_maker *m, struct ps_interrupt *interrupt)
 	for (size_t g = 0; g < size; g++)
 		if (!note_stacks(m, g))
 			return false;
+	if (m->report->sums_branches)
+		add_branches(m);
 	return true;
 }
 

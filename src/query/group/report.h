@@ -24,7 +24,12 @@ struct pq_report_key {
 		PQ_FROM_KEY,	/* the key as it is */
 		PQ_FROM_DSO,	/* the short name of a binary */
 		PQ_FROM_SYMBOL, /* the name of a function, or its address in its binary */
-		PQ_FROM_MODE	/* the cpumode */
+		PQ_FROM_MODE,	/* the cpumode */
+		/*
+		 * with callers, of frames of PQ_CHAIN_EXACT: the source line, else the distance
+		 * from the function's start, or the address in the binary
+		 */
+		PQ_FROM_SRCLINE
 	} from;
 	size_t key; /* number of the query's key: for PQ_FROM_KEY; without callers for all */
 };
@@ -34,6 +39,15 @@ struct pq_report_stack {
 	uint32_t next;	/* 1 + number of another stack of the row; 0: there is none */
 	uint32_t group; /* of the query */
 	uint32_t at;	/* the frame of the row, the callee being 0 */
+};
+
+/* Sums of the branches in the stacks of a row, which are its last measures. */
+enum pq_branch_sum {
+	PQ_BRANCH_ENDS, /* targets and sources */
+	PQ_BRANCH_PREDICTED,
+	PQ_BRANCH_ABORTED,
+	PQ_BRANCH_CYCLES,
+	PQ_BRANCH_SUMS
 };
 
 /* The stacks of rows; whoever has them made frees `list` and `of_row`. */
@@ -49,6 +63,20 @@ struct pq_report_stacks {
 	uint32_t *of_row; /* [n_rows]: 1 + number of a stack of each row; 0: it has none */
 	size_t n_rows;
 };
+
+/* Frames of a stack, in a tree's direction. */
+struct pq_report_frames {
+	const uint32_t *all; /* of its chain, callee first */
+	size_t first, n;     /* from_caller: those before `first`; else from it on */
+};
+
+/*
+ * Returns the frames that a stack of a row has: at most `max` of them, counted from where trees
+ * begin; 0: all.
+ */
+struct pq_report_frames pq_report_frames_of(const struct pq_groups *groups,
+					    const struct pq_report_stack *stack,
+					    bool from_caller, size_t max);
 
 /* The place of an event among those that are shown together. */
 struct pq_report_member {
@@ -66,6 +94,8 @@ struct pq_report {
 	const struct pq_report_member *members; /* [n_members] */
 	size_t n_members, n_slots; /* n_slots: of the largest section, at least 1 */
 	bool callers;
+	bool is_own;	    /* with callers: but only callees have rows */
+	bool sums_branches; /* rows have the measures of enum pq_branch_sum */
 	/*
 	 * Frames of a chain that count, beside the callee; 0: all. As in perf, they are those
 	 * of the first callers, or with `from_callee` those next to the callee

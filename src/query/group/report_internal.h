@@ -7,10 +7,11 @@
 
 /* The shown part of a frame. */
 struct pq_report_part {
-	const struct pq_text *dso; /* NULL: not asked for */
-	uint64_t symbol;	   /* as the word of a key */
-	uint8_t mode;		   /* enum pd_cpumode */
-	uint8_t type;		   /* enum pq_type of the symbol; PQ_NIL: not asked for */
+	const struct pq_text *dso;     /* NULL: not asked for */
+	const struct pq_text *srcline; /* likewise */
+	uint64_t symbol;	       /* as the word of a key */
+	uint8_t mode;		       /* enum pd_cpumode */
+	uint8_t type;		       /* enum pq_type of the symbol; PQ_NIL: not asked for */
 	bool is_named;
 };
 
@@ -19,7 +20,7 @@ struct pq_report_maker {
 	const struct pq_report *report;
 	struct pq_groups *from, *to;
 	struct pq_report_sections *sections;
-	bool has_dso, has_symbol;
+	bool has_dso, has_symbol, has_srcline;
 	size_t slot;		/* of the group that is being added */
 	struct pq_table owners; /* words of `to` without those of frames */
 	/* [frames]: where each was found last: owner + 1, 0 if nowhere yet; group of `to` */
@@ -49,8 +50,12 @@ bool pq_report_set_text(const struct pq_text **text, struct pq_report_maker *m, 
  */
 bool pq_report_read_binaries(struct pq_report_maker *m);
 
-/* Sets *part to that of a frame; NULL: of no address. Returns false without memory. */
-bool pq_report_frame_part(struct pq_report_maker *m, const struct pq_frame *frame,
+#define PQ_NO_FRAME UINT32_MAX
+
+/*
+ * Sets *part to that of a frame; PQ_NO_FRAME: of no address. Returns false without memory.
+ */
+bool pq_report_frame_part(struct pq_report_maker *m, uint32_t number,
 			  struct pq_report_part *part);
 
 /* Names a part that stands for call chains beyond the limit. Returns false without memory. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/string_builder.h"
 #include "base/vector.h"
 #include "perfdata/format/views.h"
 
@@ -85,9 +86,41 @@ static uint8_t level_of(uint8_t mode)
 		       mode;
 }
 
-bool pq_report_frame_part(struct pq_report_maker *m, const struct pq_frame *frame,
+/* Sets part->srcline to that of a frame. Returns false without memory. */
+static bool set_srcline(struct pq_report_maker *m, uint32_t number, struct pq_report_part *part)
+{
+	struct pb_string text = { 0 };
+	bool ok = true;
+
+	part->srcline = m->unknown;
+	if (number != PQ_NO_FRAME && pq_chains_exact(m->from->chains, number)) {
+		pq_chains_add_srcline(m->from->chains, number, true, &text);
+		ok = pb_string_end(&text) &&
+		     pq_report_set_text(&part->srcline, m, text.p, text.n);
+	}
+	pb_string_deinit(&text);
+	return ok;
+}
+
+/*
+ * Returns the address that stands for a function: as perf has it, that in the binary, or where
+ * frames are addresses, of callers the recorded one.
+ */
+static uint64_t address_of(const struct pq_report_maker *m, uint32_t number)
+{
+	const struct pq_exact *exact = pq_chains_exact(m->from->chains, number);
+
+	return exact && exact->branch.end != PM_BRANCH_OWN ?
+		       exact->ip :
+		       pq_chains_frame(m->from->chains, number)->address;
+}
+
+bool pq_report_frame_part(struct pq_report_maker *m, uint32_t number,
 			  struct pq_report_part *part)
 {
+	const struct pq_frame *frame = number == PQ_NO_FRAME ?
+					       NULL :
+					       pq_chains_frame(m->from->chains, number);
 	const struct ps_dso *dso = frame ? frame->dso : NULL;
 	const struct pq_text *name = m->unknown;
 
@@ -99,6 +132,8 @@ bool pq_report_frame_part(struct pq_report_maker *m, const struct pq_frame *fram
 						      (uint32_t)strlen(dso->short_name));
 	if (m->has_dso && !part->dso)
 		return false;
+	if (m->has_srcline && !set_srcline(m, number, part))
+		return false;
 	if (!m->has_symbol)
 		return true;
 	part->type = frame && !frame->symbol ? PQ_INT : PQ_TEXT;
@@ -107,7 +142,7 @@ bool pq_report_frame_part(struct pq_report_maker *m, const struct pq_frame *fram
 		name = pq_texts_add_fixed(&m->to->texts, frame->symbol->name,
 					  frame->symbol->length);
 	if (part->type == PQ_INT)
-		part->symbol = frame->address;
+		part->symbol = address_of(m, number);
 	else if (name)
 		part->symbol = (uintptr_t)name->bytes;
 	return name != NULL;
@@ -120,6 +155,7 @@ bool pq_report_name_others(struct pq_report_maker *m, struct pq_report_part *par
 	if (!pq_report_set_text(&others, m, PQ_OTHERS, sizeof(PQ_OTHERS) - 1))
 		return false;
 	part->dso = part->dso ? others : NULL;
+	part->srcline = part->srcline ? others : NULL;
 	if (part->type == PQ_TEXT)
 		part->symbol = (uintptr_t)others->bytes;
 	return true;

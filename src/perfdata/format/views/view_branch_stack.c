@@ -116,6 +116,14 @@ static const char *const new_types[16] = {
 	"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
 	"ARCH_2",     "ARCH_3",	    "ARCH_4",	  "ARCH_5",
 };
+
+const char *pd_branch_type_name(unsigned type, unsigned new_type)
+{
+	bool is_new = type == 15 && new_types[new_type & 15];
+
+	return is_new ? new_types[new_type & 15] : types[type & 15];
+}
+
 static const char *const specs[4] = {
 	NULL,
 	"SPEC_WRONG_PATH",

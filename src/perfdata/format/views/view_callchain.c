@@ -160,6 +160,11 @@ bool pd_frames_next(struct pd_frames *frames, uint64_t *ip)
 	return false;
 }
 
+bool pd_is_chain_marker(uint64_t entry)
+{
+	return entry >= CONTEXT_MAX;
+}
+
 bool pd_frames_cookie(const struct pd_view *view, uint64_t *cookie)
 {
 	if (view->extra & DEFERRED)
