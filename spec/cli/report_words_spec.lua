@@ -33,12 +33,19 @@ local taken = {
 }
 
 local refused = {
-  "addr2line", "asm-raw", "demangle-kernel",
+  "addr2line", "addr2line-style", "asm-raw", "demangle-kernel",
   "disable-order", "disassembler-style",
   "gtk", "ignore-vmlinux", "itrace", "modules", "objdump",
   "percent-type", "prefix", "prefix-strip", "pretty", "samples",
   "show-ref-call-graph", "source",
-  "tui",
+  "tui", "unwind-style",
+}
+
+-- Their letters, in both versions, and with which value they are tried; false: not by itself.
+local letters = {
+  b = false, c = "list", C = false, d = "words", D = true, F = "comm", f = true, g = "caller",
+  G = true, H = true, i = words, I = true, k = false, n = true, p = "run", q = true, s = "comm",
+  S = "main", t = ",", T = false, U = true, v = false, w = "9,9", x = false,
 }
 
 -- Keys of perf 6.1 to 7.3.
@@ -50,7 +57,7 @@ local keys = [[
   tlb mem snoop dcacheline symbol_iaddr phys_daddr data_page_size blocked local_retire_lat
   retire_lat simd type typeoff typecln symoff parallelism comm_nodigit tgid latency
   callchain_branch_predicted callchain_branch_abort callchain_branch_cycles
-  weight1 weight2 weight3 cache memory latency_children]]
+  weight1 weight2 weight3 op cache memory dtlb latency_children]]
 
 local function report(...) return run.perflua { "report", ... } end
 
@@ -68,6 +75,15 @@ describe("perflua report", function()
       if name ~= "input" then list[#list + 1] = words end
       if value then assert.are.same({ 0, "" }, { report(table.unpack(list)).status,
         report(table.unpack(list)).err }, name) end
+    end
+  end)
+
+  it("takes letters of perf", function()
+    for letter, value in pairs(letters) do
+      local list = { "-" .. letter, type(value) == "string" and value or nil }
+      if letter ~= "i" then list[#list + 1] = words end
+      local got = report(table.unpack(list))
+      if value then assert.are.same({ 0, "" }, { got.status, got.err }, letter) end
     end
   end)
 
@@ -208,6 +224,9 @@ describe("perflua report", function()
     local text = files.output "perf report -h 2>&1"
     for name in text:gmatch "\n    %-?.?,? ?%s*%-%-([%l%d-]+)" do
       assert.is_true(taken[name] ~= nil or is_refused(name), name)
+    end
+    for letter in text:gmatch "\n    %-(%a)," do
+      assert.is_true(letters[letter] ~= nil or letter == "M" or letter == "m", letter)
     end
     local list = keys .. " overhead overhead_sys overhead_us overhead_guest_sys "
       .. "overhead_guest_us overhead_children sample period "

@@ -211,10 +211,11 @@ needs.describe("record,kernel", "the fields of samples of a program", function()
     local file <close> = assert(perflua.open(path))
     for s in file:samples() do
       if s.dso_daddr == program then
-        ours[#ours + 1] = ("%x %s"):format(s.addr, s.symbol_daddr or "[unknown]")
+        ours[#ours + 1] = ("%x %s"):format(s.addr, s.symbol_daddr
+          and ("%s+0x%x"):format(s.symbol_daddr, s.symoff_daddr) or "[unknown]")
       end
     end
     assert.is_true(#ours > 0)
-    names.same(of_perf(path, "addr,sym,dso,ip", "^%s*(%x+ %S+) %(%S+/main%) "), ours)
+    names.same(of_perf(path, "addr,sym,symoff,dso,ip", "^%s*(%x+ %S+) %(%S+/main%) "), ours)
   end)
 end)

@@ -38,6 +38,11 @@ local function weighed()
     { { weight = 3, ins_lat = 4, retire_lat = 5 } })
 end
 
+local function accessed()
+  return recording({ sample_type = { "ip", "tid", "time", "period", "weight", "data_src" } },
+    { { weight = 3, data_src = 2 }, { weight = 1, data_src = 4 } })
+end
+
 local counted = { { value = 100, tid = 5 }, { value = 30, tid = 6 }, { value = 130, tid = 5 } }
 
 local function counters()
@@ -189,6 +194,8 @@ local cases = {
     various },
   wide_counts = { { "--stats" }, counts_of(20), counts_of(16), various },
   task_order = { { "--tasks" }, tasks_of(" ", 0, 5, 256), tasks_of("", 0, 256, 5), various },
+  split_shares = { { "-q", "--mem-mode", "-F", "overhead,op" },
+    "   100.00%    75.0%  25.0%\n", "    75.00%  LOAD\n    25.00%  STORE\n", accessed },
   average_weights = { { "-q", "--no-group", "-F", "comm,weight" }, "  prog              4.5\n",
     "  prog     6\n  prog     3\n", various },
 }

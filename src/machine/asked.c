@@ -5,7 +5,8 @@
 
 static bool asks_data_address(const struct pd_asked *asked)
 {
-	return asked->field == PD_SYS_SYMBOL_DADDR || asked->field == PD_SYS_DSO_DADDR;
+	return asked->field == PD_SYS_SYMBOL_DADDR || asked->field == PD_SYS_SYMOFF_DADDR ||
+	       asked->field == PD_SYS_DSO_DADDR;
 }
 
 /*

@@ -380,6 +380,7 @@ void pm_field(struct pm_resolver *r, const struct pd_record *rec, const struct p
 		[PD_SYS_MAP_BUILD_ID] = get_map_build_id,
 		[PD_SYS_MAP_PROT] = get_map_part,
 		[PD_SYS_SYMBOL_DADDR] = get_name,
+		[PD_SYS_SYMOFF_DADDR] = get_symoff,
 		[PD_SYS_DSO_DADDR] = get_name,
 		[PD_SYS_STACK] = get_chain_text,
 		[PD_SYS_ANNOTATED_STACK] = get_chain_text,

@@ -8,8 +8,10 @@
 #include "base/columns.h"
 #include "base/string_builder.h"
 #include "perfdata/format/print_scalar.h"
+#include "perfdata/format/views.h"
 #include "machine/machine.h"
 #include "result/writer.h"
+#include "text.h"
 
 static void add_long_text(void *arg, const char *p, size_t n)
 {
@@ -229,6 +231,46 @@ static void print_ratio(struct pd_print *out, const struct pq_value *part,
 	out->n += (size_t)snprintf(pd_print_room(out, 40), 40, "%.1f%%", percent);
 }
 
+/* Returns the value of a data source, of the number that its level is sorted by. */
+static uint64_t level_value(uint64_t number)
+{
+	return number >> 8 << 5 | (number >> 3 & 31) << 33 | (number & 7) << 43;
+}
+
+/* Prints what the value of a data source says. */
+static void print_access(struct pd_print *out, enum px_shown shown, uint64_t value)
+{
+	static const enum pd_data_src_part parts[] = {
+		[PX_SHOWN_LEVEL] = PD_SRC_LEVEL, [PX_SHOWN_LEVELS] = PD_SRC_LEVELS,
+		[PX_SHOWN_SNOOP] = PD_SRC_SNOOP, [PX_SHOWN_DTLB] = PD_SRC_DTLB,
+		[PX_SHOWN_LOCK] = PD_SRC_LOCK,	 [PX_SHOWN_BLK] = PD_SRC_BLK,
+	};
+	char text[200];
+
+	if (shown == PX_SHOWN_BLK)
+		pd_print_char(out, ' ');
+	if (shown <= PX_SHOWN_LEVELS)
+		value = level_value(value);
+	pd_data_src_print_part(parts[shown], value, text, sizeof(text));
+	pd_print_name(out, text);
+}
+
+/* Prints what is known of a branch. */
+static void print_branch(struct pd_print *out, enum px_shown shown, const struct pq_value *cell,
+			 const struct pq_value *beside)
+{
+	if (shown == PX_SHOWN_MISPREDICT)
+		pd_print_name(out, is_true(beside) ? "N" : is_true(cell) ? "Y" : "N/A");
+	else if (shown == PX_SHOWN_IN_TX)
+		pd_print_char(out, is_true(cell) ? 'T' : '.');
+	else if (shown == PX_SHOWN_ABORT)
+		pd_print_char(out, is_true(cell) ? 'A' : '.');
+	else if (cell->u)
+		pd_print_uint(out, cell->u);
+	else
+		pd_print_char(out, '-');
+}
+
 /* Returns the text of a number, which is most often that of the row before. */
 static struct px_cell format_number(struct px_cells *cells, struct px_report_column *column,
 				    const struct pq_value *cell)
@@ -288,18 +330,10 @@ struct px_cell px_cell_text(struct px_cells *cells, struct px_report_column *col
 			print_dso(out, cell);
 		break;
 	case PX_SHOWN_MISPREDICT:
-		pd_print_name(out, is_true(beside) ? "N" : is_true(cell) ? "Y" : "N/A");
-		break;
 	case PX_SHOWN_IN_TX:
-		pd_print_char(out, is_true(cell) ? 'T' : '.');
-		break;
 	case PX_SHOWN_ABORT:
-		pd_print_char(out, is_true(cell) ? 'A' : '.');
-		break;
 	case PX_SHOWN_CYCLES:
-		if (!cell->u)
-			return (struct px_cell){ { "-", 1 }, 1 };
-		pd_print_uint(out, cell->u);
+		print_branch(out, column->shown, cell, beside);
 		break;
 	case PX_SHOWN_CPU:
 		out->n += (size_t)snprintf(pd_print_room(out, 40), 40, "%03" PRIu64, cell->u);
@@ -324,6 +358,20 @@ struct px_cell px_cell_text(struct px_cells *cells, struct px_report_column *col
 		break;
 	case PX_SHOWN_IPC:
 		pd_print_const(out, "-      -");
+		break;
+	case PX_SHOWN_TENTHS:
+		out->n += (size_t)snprintf(pd_print_room(out, 40), 40, "%.1f%%", cell->f);
+		break;
+	case PX_SHOWN_PAGE:
+		px_print_page_size(out, cell->u);
+		break;
+	case PX_SHOWN_LEVEL:
+	case PX_SHOWN_LEVELS:
+	case PX_SHOWN_SNOOP:
+	case PX_SHOWN_DTLB:
+	case PX_SHOWN_LOCK:
+	case PX_SHOWN_BLK:
+		print_access(out, column->shown, cell->u);
 		break;
 	default:
 		return print_plain(cells, column, cell);

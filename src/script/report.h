@@ -33,6 +33,19 @@ enum px_shown {
 	PX_SHOWN_QUOTIENT,   /* likewise, without a fraction */
 	PX_SHOWN_RATIO,	     /* likewise, in percent */
 	PX_SHOWN_IPC,	     /* no instructions per cycle */
+	PX_SHOWN_TENTHS,     /* a share with one digit after the point */
+	PX_SHOWN_PAGE,	     /* the size of a page */
+	/*
+	 * of a data source: its mem_lvl, and below that in 5 bits mem_lvl_num and mem_remote,
+	 * in 3 bits mem_hops
+	 */
+	PX_SHOWN_LEVEL,
+	PX_SHOWN_LEVELS, /* by mask and by number */
+	/* of the value of a data source: see enum pd_data_src_part */
+	PX_SHOWN_SNOOP,
+	PX_SHOWN_DTLB,
+	PX_SHOWN_LOCK,
+	PX_SHOWN_BLK, /* after a blank */
 };
 
 #define PX_NUMBER_TEXT 32

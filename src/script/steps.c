@@ -273,31 +273,16 @@ void px_phys_addr(struct px_line *line)
 	px_print_hex(line->out, (uint64_t)px_integer(line, line->script->ids.phys_addr, 0), 16);
 }
 
-/* See get_page_size_name, tools/perf/util/event.c. */
-static void print_page_size(struct pd_print *out, uint64_t size)
-{
-	static const char units[] = "BKMG";
-	size_t unit = 0;
-
-	pd_print_char(out, ' ');
-	if (!size) {
-		pd_print_const(out, "N/A");
-		return;
-	}
-	for (; size / 1024 > 1 && units[unit + 1]; size /= 1024)
-		unit++;
-	px_print_uint(out, size, 0);
-	pd_print_char(out, units[unit]);
-}
-
 void px_data_page_size(struct px_line *line)
 {
-	print_page_size(line->out,
-			(uint64_t)px_integer(line, line->script->ids.data_page_size, 0));
+	pd_print_char(line->out, ' ');
+	px_print_page_size(line->out,
+			   (uint64_t)px_integer(line, line->script->ids.data_page_size, 0));
 }
 
 void px_code_page_size(struct px_line *line)
 {
-	print_page_size(line->out,
-			(uint64_t)px_integer(line, line->script->ids.code_page_size, 0));
+	pd_print_char(line->out, ' ');
+	px_print_page_size(line->out,
+			   (uint64_t)px_integer(line, line->script->ids.code_page_size, 0));
 }

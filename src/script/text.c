@@ -33,3 +33,19 @@ void px_print_text(struct pd_print *out, const char *p, size_t n, size_t width)
 	else
 		pd_print_line(out, p, n);
 }
+
+/* See get_page_size_name, tools/perf/util/event.c. */
+void px_print_page_size(struct pd_print *out, uint64_t size)
+{
+	static const char units[] = "BKMG";
+	size_t unit = 0;
+
+	if (!size) {
+		pd_print_const(out, "N/A");
+		return;
+	}
+	for (; size / 1024 > 1 && units[unit + 1]; size /= 1024)
+		unit++;
+	px_print_uint(out, size, 0);
+	pd_print_char(out, units[unit]);
+}

@@ -15,6 +15,9 @@ static inline void px_print_name(struct pd_print *out, const char *s)
 	px_print_text(out, s, strlen(s), 0);
 }
 
+/* Writes the size of a page, such as 4K; 0: N/A. */
+void px_print_page_size(struct pd_print *out, uint64_t size);
+
 #define PX_SPACES 64 /* written at once */
 
 /* Writes any number of spaces: the width of a column depends on the recording. */

@@ -30,8 +30,10 @@ local recorded_by = {
 }
 
 local DWARF_TYPES <const> = "perflua does not look up types of data in debug information"
-local OF_CODE <const> = "perflua does not decode instructions"
-local OF_SHARES <const> = "it is a breakdown of shares: group by mem, the level"
+local OF_CODE <const> = "perf adds it by itself to --sort symbol, and refuses it there, too; "
+  .. "report --total-cycles shows the cycles of blocks"
+local OF_SHARES <const> = "it breaks shares down: report --mem-mode --as 7.3 -F overhead,%s; a "
+  .. "query groups by data_src.lvl_num"
 local OF_SPEEDUP <const> = "report --sort parallelism counts how many threads ran"
 local OF_CHAINS <const> = "unnest('branch_stack') and measure branch.mispred, branch.abort, "
   .. "branch.cycles"
@@ -40,7 +42,8 @@ local OF_CHAINS <const> = "unnest('branch_stack') and measure branch.mispred, br
 local unanswered = {
   type = DWARF_TYPES, typeoff = DWARF_TYPES, typecln = DWARF_TYPES,
   simd = "perflua does not decode Arm SPE", ipc_null = OF_CODE, ipc_lbr = OF_CODE,
-  cache = OF_SHARES, memory = OF_SHARES, parallelism = OF_SPEEDUP, latency = OF_SPEEDUP,
+  cache = OF_SHARES:format "cache", memory = OF_SHARES:format "memory",
+  parallelism = OF_SPEEDUP, latency = OF_SPEEDUP,
   cgroup_id = "report --sort cgroup_id and perflua cgroups --by namespace show it",
   callchain_branch_predicted = OF_CHAINS, callchain_branch_abort = OF_CHAINS,
   callchain_branch_cycles = OF_CHAINS,

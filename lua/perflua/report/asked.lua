@@ -6,15 +6,12 @@ local display = require "perflua.text.display"
 local duration = require "perflua.text.duration"
 local graph = require "perflua.report.graph"
 local list = require "perflua.text.list"
+local memory = require "perflua.report.memory"
 local parallelism = require "perflua.report.parallelism"
 local perf_text = require "perflua.report.perf_text"
 local report = require "perflua.report"
 
 local asked = {}
-
--- The fields of perf report --mem-mode.
-local MEM_FIELDS <const> = "local_weight,mem,symbol,dso,symbol_daddr,dso_daddr,snoop,tlb,"
-  .. "locked,blocked,local_ins_lat"
 
 -- Columns that perf report --branch-history has since 7.2.
 local BRANCH_COLUMNS <const> = "callchain_branch_predicted,callchain_branch_abort,"
@@ -81,6 +78,9 @@ local function find_exclusion(args)
       return ("--total-cycles and --%s exclude each other"):format(other)
     end
   end
+  if args["mem-mode"] and args.children then
+    return "--mem-mode and --children exclude each other"
+  end
   for _, option in ipairs { "header", "header-only", "stats", "tasks", "mmaps",
     "dump-raw-trace", "threads" } do
     for _, other in ipairs { "csv", "json" } do
@@ -144,8 +144,12 @@ end
 
 -- Returns the fields to sort by that options without --sort stand for; nil: the default ones.
 local function default_sort(args, form)
-  if args.fields then return nil end
-  return args["mem-mode"] and MEM_FIELDS or args["branch-history"]
+  if args["mem-mode"] and not (args.fields or "+"):find "^[^+]" then
+    return form.mem_fields or memory.DEFAULT
+  elseif args.fields then
+    return nil
+  end
+  return args["branch-history"]
     and "srcline,symbol,dso," .. (form.branch_columns and BRANCH_COLUMNS or "") .. "ipc_null"
     or nil
 end
@@ -259,11 +263,14 @@ function asked.settings(args, events, where)
   if args.children and args["no-children"] then
     return nil, "--children and --no-children exclude each other"
   end
-  if args.children or args["no-children"] then
+  if args.children or args["no-children"] or args["mem-mode"] then
     settings.query.children = args.children or false
   end
   settings.query.graph, message = parse_graph(args)
   if message then return nil, message end
+  if settings.query.graph and args["mem-mode"] and not args["no-children"] then -- as in perf
+    settings.query.graph.order = settings.query.graph.order or "caller"
+  end
   settings.query.is_stitched = args["stitch-lbr"]
   settings.query.branch_history = args["branch-history"]
   settings.chains = parse_chains(args, settings)
@@ -285,6 +292,15 @@ local function shows_latency(args, settings, file)
   return counted ~= nil and counted.most > 1
 end
 
+-- Returns what columns are like in the version of perf whose text is printed.
+local function form_of(args, file, has_latency)
+  return { averages = perf_text.has(file, "average_weights"),
+    exact_shares = perf_text.has(file, "exact_shares"), latency = has_latency,
+    branch_columns = perf_text.has(file, "branch_columns"),
+    splits = args["mem-mode"] and perf_text.has(file, "split_shares"),
+    mem_fields = memory.default(file) }
+end
+
 ---Gives --fields and --sort the meaning that they have in the version of perf whose text is
 ---printed, and adds the columns that this version shows by default.
 ---@param args table of the tool
@@ -293,9 +309,7 @@ end
 function asked.follow(args, settings, file)
   if args.hierarchy then return end
   local adds_latency = shows_latency(args, settings, file)
-  parse_columns(args, settings, { averages = perf_text.has(file, "average_weights"),
-    exact_shares = perf_text.has(file, "exact_shares"),
-    branch_columns = perf_text.has(file, "branch_columns"), latency = adds_latency })
+  parse_columns(args, settings, form_of(args, file, adds_latency))
   settings.columns.adds_latency = adds_latency
 end
 
@@ -309,9 +323,7 @@ function asked.without_latency(result, args, settings, file)
   local named = args.sort and args.sort:find "latency" or args.fields
     and not args.fields:find "^%+"
   if not settings.columns.adds_latency or result.is_parallel or named then return result end
-  parse_columns(args, settings, { averages = perf_text.has(file, "average_weights"),
-    exact_shares = perf_text.has(file, "exact_shares"),
-    branch_columns = perf_text.has(file, "branch_columns") })
+  parse_columns(args, settings, form_of(args, file, false))
   return report.again(result, settings)
 end
 

@@ -33,14 +33,6 @@ fields.cycles = { kind = "unsigned", of = "branch.cycles" }
 --- The keys of perf report -b, if none are named.
 branches.DEFAULT = { "comm", "dso_from", "symbol_from", "symbol_to", "cycles" }
 
----@param name string
----@return table? # a copy of the field; nil: it is not of branches
-function branches.field(name)
-  local field = fields[name]
-  return field and { name = name, kind = field.kind, of = field.of, other = field.other,
-    beside = field.beside }
-end
-
 local headings = {
   dso_from = "Source Shared Object", dso_to = "Target Shared Object",
   symbol_from = "Source Symbol", symbol_to = "Target Symbol",
@@ -50,10 +42,6 @@ local headings = {
   cycles = "Basic Block Cycles", dso = "Shared Object", symbol = "Symbol",
 }
 
----@param name string of a field of branches
----@return string # the heading of its column
-function branches.heading(name) return headings[name] end
-
 local shown = {
   mispredict = "mispredict", in_tx = "in_tx", abort = "abort", cycles = "cycles",
   dso = "dso", dso_from = "dso", dso_to = "dso",
@@ -62,8 +50,13 @@ local shown = {
   srcline = "srcline", srcline_from = "srcline", srcline_to = "srcline",
 }
 
----@param name string of a field of branches
----@return string # how its cells are shown (src/script/report.h)
-function branches.shown(name) return shown[name] or "plain" end
+---@param name string
+---@return table? # a copy of the field, with its heading, and how its cells are shown
+--- (src/script/report.h); nil: it is not of branches
+function branches.field(name)
+  local field = fields[name]
+  return field and { name = name, kind = field.kind, of = field.of, other = field.other,
+    beside = field.beside, heading = headings[name], shown = shown[name] or "plain" }
+end
 
 return branches

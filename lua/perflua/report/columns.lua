@@ -2,6 +2,7 @@
 -- --fields.
 
 local list = require "perflua.text.list"
+local memory = require "perflua.report.memory"
 local suggest = require "perflua.errors.suggest"
 
 local columns = {}
@@ -28,6 +29,21 @@ local measures = {
   -- perf shows nothing in it but with --branch-stack
   ipc_null = { title = "IPC   [IPC Coverage]", of_branches = "ipc", least = 0 },
 }
+
+-- The parts of shares that memory.breakdowns has, by their names. group: the title above them;
+-- when: the condition on samples; number: place among the parts.
+local parts = {}
+
+for name, breakdown in pairs(memory.breakdowns) do
+  for i, part in ipairs(breakdown.parts) do
+    local own = ("%s_%s"):format(name, part.title:lower():gsub("%W+", "_"))
+    breakdown.parts[i].name = own
+    parts[own] = { title = part.title, share = true, group = breakdown.title,
+      when = part.when, number = i }
+  end
+end
+
+local function measure_of(name) return measures[name] or parts[name] end
 
 -- The measures that perf 6.12 and later have for these words of --fields.
 local averages = { weight = "weight1", ins_lat = "weight2", retire_lat = "weight3",
@@ -57,17 +73,18 @@ function columns.of_branches(words)
 end
 
 ---@param name string
----@return { title: string, share: boolean?, also: boolean?, average: string?, least: integer?
---- }? # nil: it is a field
-function columns.measure(name) return measures[name] end
+---@return { title: string, share: boolean?, also: boolean?, average: string?, least: integer?,
+--- group: string?, number: integer? }? # nil: it is a field
+columns.measure = measure_of
 
 ---@param name string of a measure
 ---@param period string what a sample, or a branch, adds to periods
 ---@return string? # the expression that is added up; nil: samples and periods are enough
 function columns.added(name, period)
-  local cpumode = measures[name].cpumode
-  return cpumode and ("cpumode == '%s' and %s"):format(cpumode, period)
-    or measures[name].average
+  local measure = measure_of(name)
+  local when = measure.when
+    or measure.cpumode and ("cpumode == '%s'"):format(measure.cpumode)
+  return when and ("%s and %s"):format(when, period) or measure.average
 end
 
 ---@param name string of a field
@@ -77,7 +94,7 @@ function columns.is_summed(name) return summed[name] or false end
 ---@param name string of a field or measure
 ---@return boolean # whether rows come in the order of its values, the least first
 function columns.ascends(name)
-  return not (measures[name] or summed[name] or descends[name])
+  return not (measure_of(name) or summed[name] or descends[name])
 end
 
 -- Returns the words of an option, and whether they are added to those that perf has by itself.
@@ -93,7 +110,7 @@ end
 
 local function is_any_measure(words, pattern)
   for _, name in ipairs(words) do
-    if measures[name] and name:find(pattern) then return true end
+    if measure_of(name) and name:find(pattern) then return true end
   end
   return false
 end
@@ -163,10 +180,33 @@ local function add_to_default(made, args, words, fields, form)
   end
 end
 
+-- Returns the measures that words of --fields stand for.
+local function spell_out(words, form)
+  local spelled = {}
+  for _, name in ipairs(words) do
+    local breakdown = form.splits and memory.breakdowns[name]
+    for _, part in ipairs(breakdown and breakdown.parts or {}) do
+      spelled[#spelled + 1] = part.name
+    end
+    if not breakdown then
+      spelled[#spelled + 1] = form.averages and averages[name] or name
+    end
+  end
+  return spelled
+end
+
+-- Returns what rows are sorted by: for parts of shares it is the period, as in perf.
+local function order_by(names)
+  local order = {}
+  for i, name in ipairs(names) do order[i] = parts[name] and "period" or name end
+  return join(order)
+end
+
 ---@param args table of the tool: sort, fields, and options that name columns
----@param form { averages: boolean?, exact_shares: boolean?, latency: boolean? } averages:
---- weights of `fields` are averages; exact_shares: if `sort` names a share, no other is shown;
---- latency: latencies are shown by default
+---@param form { averages: boolean?, exact_shares: boolean?, latency: boolean?, splits:
+--- boolean? } averages: weights of `fields` are averages; exact_shares: if `sort` names a
+--- share, no other is shown; latency: latencies are shown by default; splits: `fields` may
+--- name memory.breakdowns
 ---@return table? # { keys: string[]?, shown: string[]?, order: string[]?, … } keys: the
 --- fields that rows are told apart by; nil: the default ones. shown: all columns in their
 --- order; nil: `first`, then the keys. is_exact: also those that the report does not have.
@@ -181,10 +221,8 @@ function columns.parse(args, form)
       return nil, ("--%s: no field is named"):format(option)
     end
   end
-  local is_field = function(name) return not measures[name] end
-  if form.averages then
-    for i, name in ipairs(fields) do fields[i] = averages[name] or name end
-  end
+  local is_field = function(name) return not measure_of(name) end
+  fields = spell_out(fields, form)
   if is_added then sort = join(columns.DEFAULT, sort) end
   local made = { first = {} }
   if args.fields and not is_more then
@@ -197,9 +235,10 @@ function columns.parse(args, form)
     add_to_default(made, args, words, is_more and fields or {}, form)
     if is_more then made.keys = keep(join(fields, words), is_field) end
   end
+  made.order = made.order and order_by(made.order)
   local shown = made.shown or made.first
   made.extra = keep(shown, function(name)
-    return measures[name] and columns.added(name, "1") ~= nil
+    return measure_of(name) and columns.added(name, "1") ~= nil
   end)
   if #keep(shown, function(name) return measures[name] and measures[name].also end) > 0 then
     made.extra[#made.extra + 1] = "latency"

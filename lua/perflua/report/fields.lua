@@ -4,6 +4,7 @@
 local branches = require "perflua.report.branches"
 local columns = require "perflua.report.columns"
 local core = require "perflua.core"
+local memory = require "perflua.report.memory"
 local suggest = require "perflua.errors.suggest"
 local usage_error = require("perflua.errors").usage_error
 local spec_of = core.query_spec
@@ -65,6 +66,12 @@ local function find_ref(scope, text)
   error(ref, 0)
 end
 
+-- Returns a field that perf shows otherwise than queries do; nil: it does not.
+local function shown_otherwise(name, file, options)
+  if options.branches then return branches.field(name) end
+  return options.by_weight and options.padded and memory.field(name, file) or nil
+end
+
 ---@param query perflua.Query
 ---@param sort string[] names
 ---@param options table of report.prepare
@@ -75,19 +82,20 @@ function fields.of(query, sort, options)
   local made, seen = {}, {}
   for i, word in ipairs(sort) do
     local name = aliases[word] or word
-    local branch = options.branches and branches.field(name)
+    local otherwise = shown_otherwise(name, spec_of(query).file, options)
     -- a field of records has the name of perf's type of data
     if name == "type" then usage_error("%s", spec_of(query).scope.unanswered(name)) end
     local expression = name == "time"
       and ("bucket(time, %d)"):format(options.quantum or TIME_QUANTUM)
-      or branch and branch.of or name == "trace" and options.is_raw and "raw_message" or nil
+      or otherwise and otherwise.of
+      or name == "trace" and options.is_raw and "raw_message" or nil
     local counted = fields.in_two_passes(name, spec_of(query).file, options)
     local ref = counted or find_ref(spec_of(query).scope, expression or name)
     if ref.kind == "view" then
       usage_error("%s is a view; name one of its fields, as in %s[1].x", name, name)
     end
     if seen[name] then usage_error("field '%s' is named twice", name) end
-    made[i] = branch
+    made[i] = otherwise
       or { name = name, kind = ref.shows or ref.kind, of = expression, ref = counted }
     made[i].word = word
     seen[name] = i

@@ -4,6 +4,7 @@
 
 local core = require "perflua.core"
 local display = require "perflua.text.display"
+local heads = require "perflua.report.heads"
 local interrupted = require "perflua.table.interrupted"
 local rows = require "perflua.report.rows"
 
@@ -11,17 +12,6 @@ local hierarchy = {}
 
 local INDENT <const> = 3 -- blanks of a level, as in perf
 local BATCH <const> = 1024 -- rows that are added between two looks at the interrupt
-
-local count_columns = core.columns
-
----@param text string
----@param room integer terminal columns
----@param at_right boolean?
----@return string
-function hierarchy.pad(text, room, at_right)
-  local blanks = (" "):rep(room - count_columns(text))
-  return at_right and blanks .. text or text .. blanks
-end
 
 -- Splits columns into those of measures and those of fields.
 local function split_columns(made)
@@ -86,7 +76,7 @@ local function head_of(measures, keys, before)
     room = (column.joined and room or 0) + column.room
     if not (measures[i + 1] and measures[i + 1].joined) then
       local indent = line == "#" and 1 + (#keys - 1) * INDENT or 2
-      line = line .. (" "):rep(indent) .. hierarchy.pad(column.title, room, true)
+      line = line .. (" "):rep(indent) .. heads.pad(column.title, room, true)
     end
   end
   local widest = 0

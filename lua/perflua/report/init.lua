@@ -61,7 +61,7 @@ local function describe_report(prepared, n_keys)
   local place, list, children = prepared.place, {}, prepared.children
   -- the event is the first key; without callers the cpumode is the second
   local key = not children and place.symbol and 2 or 1
-  for i = 1, prepared.branches and n_keys or #prepared.fields do
+  for i = 1, n_keys - (place.symbol and 1 or 0) do
     local from = i == place.dso and "dso" or i == place.symbol and "symbol"
       or i == place.frame_srcline and "srcline" or "key"
     local is_key = from == "key" or not children

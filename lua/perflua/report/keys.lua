@@ -54,7 +54,10 @@ local function keys_of_samples(prepared)
   local list, symbol = {}, prepared.place.symbol
   for i, field in ipairs(prepared.fields) do
     list[i] = { name = field.name, of = field.of, ref = field.ref,
-      other = i == symbol and "unresolved" or nil, at = i }
+      other = i == symbol and "unresolved" or field.other, at = i }
+  end
+  for _, key in ipairs(keys.beside(prepared.fields)) do
+    list[#list + 1] = { name = key.name, of = key.name, at = #list + 1 }
   end
   -- the first: it has the fewest values
   if symbol then table.insert(list, 1, { name = "cpumode", at = #list + 1 }) end
@@ -77,9 +80,10 @@ end
 ---@return {name: string, kind: string}[]
 function keys.shown(prepared)
   local list = table.move(prepared.fields, 1, #prepared.fields, 1, {})
-  if prepared.place.symbol then list[#list + 1] = { name = "cpumode", kind = "string" } end
   local beside = keys.beside(prepared.fields)
-  return table.move(beside, 1, #beside, #list + 1, list)
+  table.move(beside, 1, #beside, #list + 1, list)
+  if prepared.place.symbol then list[#list + 1] = { name = "cpumode", kind = "string" } end
+  return list
 end
 
 return keys

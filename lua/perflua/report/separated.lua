@@ -2,6 +2,7 @@
 -- are at the left, after a blank, and all cells are padded.
 
 local core = require "perflua.core"
+local heads = require "perflua.report.heads"
 local interrupted = require "perflua.table.interrupted"
 
 local separated = {}
@@ -17,7 +18,11 @@ local function join_cells(line, made)
   local cells, texts, room = line:gmatch "[^\t]*", {}, 0
   for _, column in ipairs(made) do
     local text = cells()
-    if column.measure then text = " " .. text end
+    if column.group then
+      text = (" "):rep(column.room - #text) .. text
+    elseif column.measure then
+      text = " " .. text
+    end
     if column.joined then
       texts[#texts], room = texts[#texts]:gsub(" *$", "") .. text, room + column.room
     else
@@ -30,15 +35,19 @@ end
 
 -- Returns the line above the rows.
 function separated.head(made, separator)
-  local titles, room = {}, 0
+  local titles, room, title = {}, 0, ""
   for c, column in ipairs(made) do
     room = (column.joined and room or 0) + column.room
+    local blanks = column.group and (" "):rep(column.room - #column.title) or ""
+    title = (column.joined and title or "") .. blanks .. column.title
     if not (made[c + 1] and made[c + 1].joined) then
-      local blanks = (" "):rep(room - (utf8.len(column.title) or #column.title))
-      titles[#titles + 1] = column.measure and blanks .. column.title or column.title .. blanks
+      blanks = (" "):rep(room - (utf8.len(title) or #title))
+      titles[#titles + 1] = column.measure and blanks .. title or title .. blanks
     end
   end
-  return "# " .. table.concat(titles, separator) .. "\n"
+  local above = heads.above(made, separator)
+  return (above and "# " .. above .. "\n" or "") .. "# " .. table.concat(titles, separator)
+    .. "\n"
 end
 
 ---Writes rows of a report.

@@ -1,10 +1,10 @@
 -- A report as perf report --stdio prints it: a section for each event.
 
-local branches = require "perflua.report.branches"
 local columns = require "perflua.report.columns"
 local core = require "perflua.core"
 local display = require "perflua.text.display"
 local fmt = require "perflua.text.fmt"
+local heads = require "perflua.report.heads"
 local hierarchy = require "perflua.report.hierarchy"
 local interrupted = require "perflua.table.interrupted"
 local rows = require "perflua.report.rows"
@@ -39,6 +39,7 @@ local count_columns = core.columns
 local SHORTEST <const> = 12 -- columns of a name that is shortened
 
 local SHARE <const>, COUNT <const> = 8, 12 -- columns that they take at least, as in perf
+local PART <const> = 7 -- columns of a part of shares
 
 local right = { signed = true, unsigned = true, address = true, float = true }
 
@@ -61,9 +62,10 @@ local function key_column(key, at, is_ns)
   return column
 end
 
-local function branch_column(key, at, places)
-  local column = column_of(branches.heading(key.name), at, false)
-  column.shown = branches.shown(key.name)
+-- Returns the column of a field that perf shows otherwise than queries do.
+local function perf_column(key, at, places)
+  local column = column_of(key.heading or title_of(key.name), at, false)
+  column.shown, column.least = key.shown, math.max(column.least, key.least or 0)
   for place, number in pairs(key.beside_at) do column[place] = places[number] end
   return column
 end
@@ -109,6 +111,19 @@ local function add_branches(list, name, measure, places)
   list[#list + 1] = column
 end
 
+-- Adds the column of a part of shares, unless it is that of no sample. The parts of a column
+-- stand together; of several events, they are those of the first.
+local function add_part(list, report, event, name, measure)
+  local own = event.members and event.members[1] or event
+  for i, extra in ipairs(report.extra) do
+    if extra == name and (own.whole or own).sums[i] == 0 then return end
+  end
+  local column, before = column_of(measure.title, report.places[name], true), list[#list]
+  column.shown, column.least, column.measure, column.slot = "tenths", PART, name, 1
+  column.group, column.joined = measure.group, before and before.group == measure.group
+  list[#list + 1] = column
+end
+
 -- Adds the columns of a measure, which stand together, one for each of the events that are
 -- shown together. None if the report does not have it, and it need not be shown.
 local function add_measure(list, report, name, slots, is_exact)
@@ -134,8 +149,8 @@ end
 -- Returns the column of a field, which is number i of the keys.
 local function field_column(report, i, is_ns)
   local key, places = report.keys[i], report.places
-  if report.branches and branches.heading(key.name) then
-    return branch_column(key, places[i], places)
+  if key.shown then
+    return perf_column(key, places[i], places)
   elseif key.name == "symbol" then
     return symbol_column(places[i], places[#report.keys])
   end
@@ -146,15 +161,20 @@ local function field_column(report, i, is_ns)
   return column
 end
 
-local function columns_of(report, asked, shown, elided, slots)
+-- Returns the columns of an event, or of `slots` of them; and whether they are those of others.
+local function columns_of(report, asked, shown, elided, slots, event)
   local made, numbers, names = {}, {}, asked.shown or { table.unpack(asked.first) }
   for i, field in ipairs(report.fields) do
     numbers[field.word] = i
     if not asked.shown then names[#names + 1] = field.word end
   end
+  local has_parts = false
   for _, name in ipairs(names) do
-    local i = numbers[name]
-    if not i then
+    local i, measure = numbers[name], columns.measure(name)
+    if not i and measure.group then
+      add_part(made, report, event, name, measure)
+      has_parts = true
+    elseif not i then
       add_measure(made, report, name, slots, asked.is_exact)
     elseif not elided[report.keys[i].name] then
       made[#made + 1] = field_column(report, i, shown.ns)
@@ -162,7 +182,7 @@ local function columns_of(report, asked, shown, elided, slots)
   end
   if #made > 0 then made[#made].last = asked.separator or not made[#made].right end
   made.color = display.form().color
-  return made
+  return made, not has_parts
 end
 
 local BATCH <const> = 1024 -- rows that are written between two looks at the interrupt
@@ -184,7 +204,7 @@ local function fix_rooms(made, widths)
   local i = 0
   for _, column in ipairs(made) do
     i = i + (column.joined and 0 or 1)
-    local room = widths and widths[i] or 0
+    local room = widths and not column.group and widths[i] or 0
     if room > 0 then
       column.room, column.fixed = room, true
       column.title = column.title:sub(1, room)
@@ -202,8 +222,6 @@ local function describe_trees(report, event)
     skips_top = report.begins_with_symbol, color = display.form().color }
 end
 
-local pad_text = hierarchy.pad
-
 -- Makes columns of names narrower where lines are longer than the terminal.
 local function fit_columns(made)
   local room, widths, least = display.form().columns, {}, {}
@@ -219,35 +237,6 @@ local function fit_columns(made)
   for c, column in ipairs(made) do column.room = widths[c] - (column.joined and 0 or 2) end
 end
 
--- Returns the lines above the rows. Columns that stand together have one title.
-local function head_of(made)
-  local titles, dots, room = {}, {}, 0
-  for c, column in ipairs(made) do
-    room = (column.joined and room or 0) + column.room
-    if not (made[c + 1] and made[c + 1].joined) then
-      titles[#titles + 1] = column.last and column.title
-        or pad_text(column.title, room, column.right)
-      dots[#dots + 1] = ("."):rep(room)
-    end
-  end
-  return display.styled("# " .. table.concat(titles, "  "), "heading") .. "\n# "
-    .. table.concat(dots, "  ") .. "\n#\n"
-end
-
--- Returns a head_of that is computed again only when the columns, or the width of one, change
--- from one event to the next.
-local function make_head_cache()
-  local rooms, head, last = {}, nil, nil
-  return function(made)
-    if made ~= last then head, last = nil, made end
-    for c, column in ipairs(made) do
-      if column.room ~= rooms[c] then rooms[c], head = column.room, nil end
-    end
-    head = head or head_of(made)
-    return head
-  end
-end
-
 ---@param report table of report.read
 ---@param asked table columns, of report/columns.lua
 ---@param shown table<string, any> --comm, --dso, --symbol; --ns; --quiet: rows alone
@@ -256,13 +245,17 @@ end
 --- rows that it wrote. With event.fits, an event, columns fit the rows of that, too
 function show.sections(report, asked, shown, out)
   local elided = asked.hierarchy and {} or elided_of(report, shown)
-  local by_slots, head, view = {}, make_head_cache(), report.view
+  local by_slots, head, view = {}, heads.cache(), report.view
   if report.events[1] and not shown.quiet then out:write(tell_elided(elided)) end
   local stops = not interrupted.now()
   return function(event)
     local slots = event.members and #event.members or 1
-    local made = by_slots[slots] or columns_of(report, asked, shown, elided, slots)
-    by_slots[slots] = made
+    local made = by_slots[slots]
+    if not made then
+      local is_for_others
+      made, is_for_others = columns_of(report, asked, shown, elided, slots, event)
+      by_slots[slots] = is_for_others and made or nil
+    end
     for _, column in ipairs(made) do column.room = column.least end
     if asked.hierarchy then
       return hierarchy.write(report, event, made, asked.hierarchy, out,

@@ -16,6 +16,7 @@ local accepted = {
 local ANNOTATION <const> = "perflua does not disassemble: perf annotate does; --sort srcline "
   .. "shows source lines"
 local SCREEN <const> = "report prints text, through a pager on a terminal"
+local OWN_LINES <const> = "perflua reads lines without a program"
 local TRACES <const> = "perflua does not decode instruction traces: perf inject --itrace "
   .. "makes samples of them"
 
@@ -23,7 +24,8 @@ words.refused = {
   objdump = ANNOTATION, ["disassembler-style"] = ANNOTATION, M = ANNOTATION,
   source = ANNOTATION, ["asm-raw"] = ANNOTATION, prefix = ANNOTATION,
   ["prefix-strip"] = ANNOTATION, ["percent-type"] = ANNOTATION,
-  addr2line = "perflua reads lines without a program",
+  addr2line = OWN_LINES, ["addr2line-style"] = OWN_LINES,
+  ["unwind-style"] = "perflua unwinds stacks by itself, without libraries",
   tui = SCREEN, gtk = SCREEN, samples = SCREEN, pretty = "--threads prints counters in columns",
   ["show-ref-call-graph"] = "--call-graph draws the call chains that an event has",
   ["disable-order"] = "perflua dump prints records in the order of the file",

@@ -93,7 +93,8 @@ end
 -- Names that perf has for options of tools, where they are called otherwise here.
 local spellings = {
   s = "sort", n = "show-nr-samples", F = "fields", b = "branch-stack", g = "call-graph",
-  G = "inverted", c = "comm", comms = "comm", d = "dso", dsos = "dso", S = "symbol",
+  G = "inverted", H = "hierarchy", c = "comm", comms = "comm", d = "dso", dsos = "dso",
+  S = "symbol",
   symbols = "symbol",
   f = "force", q = "quiet", U = "hide-unresolved", C = "cpu", k = "vmlinux", input = "i",
   e = "event", v = "verbose", ["stdio-color"] = "color",

@@ -26,8 +26,8 @@
  *
  * `sections` of the description is set to an array with an entry for each section of the
  * result, that is, for each event with samples: {index = number of the event | nil, samples,
- * period, also, unresolved}. `unresolved` counts samples without a function, if functions are
- * shown, `also` is the sum of that measure.
+ * period, also, unresolved, sums}. `unresolved` counts samples without a function, if functions
+ * are shown, `also` is the sum of that measure, `sums` are those of the measures after periods.
  * Where events are shown together, `members` of the entry is an array of such tables by slot.
  */
 #include <stdlib.h>
@@ -245,20 +245,27 @@ static bool has_symbols(const struct pl_job *job)
 static bool push_section(lua_State *L, const struct pl_job *job, size_t number)
 {
 	const struct pq_report_sections *sections = &job->report.sections;
+	const struct pq_report *asked = &job->report.asked;
 	struct pq_report_section none = { 0 };
 	const struct pq_report_section *s = number < sections->n ? &sections->list[number] :
 								   &none;
 
-	lua_createtable(L, 0, 6);
+	lua_createtable(L, 0, 7);
 	if (number)
 		pl_set_integer(L, "index", number);
 	pl_set_integer(L, "samples", s->samples);
-	pl_set_integer(L, "period", s->period);
+	pl_set_integer(L, "period", s->sums[1]);
 	if (has_symbols(job))
 		pl_set_integer(L, "unresolved", s->unresolved);
-	if (job->report.asked.also)
-		pl_set_integer(L, "also", s->also);
-	return s->period <= INT64_MAX && s->also <= INT64_MAX;
+	if (asked->also)
+		pl_set_integer(L, "also", s->sums[asked->also]);
+	lua_newtable(L);
+	for (size_t m = 2; m < asked->n_measures; m++) {
+		lua_pushinteger(L, (lua_Integer)s->sums[m]);
+		lua_rawseti(L, -2, (lua_Integer)m - 1);
+	}
+	lua_setfield(L, -2, "sums");
+	return s->sums[1] <= INT64_MAX && s->sums[asked->also] <= INT64_MAX;
 }
 
 /*

@@ -40,7 +40,11 @@ void pl_read_report_column(lua_State *L, size_t n_cells, struct px_report_column
 		[PX_SHOWN_NONE] = "none",	  [PX_SHOWN_EXACT] = "exact",
 		[PX_SHOWN_TIMES] = "times",	  [PX_SHOWN_AVERAGE] = "average",
 		[PX_SHOWN_QUOTIENT] = "quotient", [PX_SHOWN_RATIO] = "ratio",
-		[PX_SHOWN_IPC] = "ipc",		  [PX_SHOWN_IPC + 1] = NULL,
+		[PX_SHOWN_IPC] = "ipc",		  [PX_SHOWN_TENTHS] = "tenths",
+		[PX_SHOWN_PAGE] = "page",	  [PX_SHOWN_LEVEL] = "level",
+		[PX_SHOWN_LEVELS] = "levels",	  [PX_SHOWN_SNOOP] = "snoop",
+		[PX_SHOWN_DTLB] = "dtlb",	  [PX_SHOWN_LOCK] = "lock",
+		[PX_SHOWN_BLK] = "blk",		  [PX_SHOWN_BLK + 1] = NULL,
 	};
 
 	luaL_checktype(L, -1, LUA_TTABLE);

@@ -61,6 +61,7 @@ enum pd_system_field {
 	PD_SYS_MAP_PROT,
 	/* for a sample's addr */
 	PD_SYS_SYMBOL_DADDR,
+	PD_SYS_SYMOFF_DADDR,
 	PD_SYS_DSO_DADDR,
 	/* for samples */
 	PD_SYS_STACK,

@@ -32,6 +32,7 @@ enum pd_perf_text {
 	PD_TEXT_AVERAGE_WEIGHTS = 1 << 18,
 	PD_TEXT_SHOWS_LATENCY = 1 << 19,
 	PD_TEXT_EXACT_SHARES = 1 << 20,
+	PD_TEXT_SPLIT_SHARES = 1 << 22,
 	PD_TEXT_AS_FIELDS = 1 << 21, /* texts of tracepoints are name=value; no version's */
 };
 

@@ -124,6 +124,19 @@ static inline unsigned pd_member_find(const struct pd_member *members, const cha
  */
 void pd_data_src_print(const struct pd_view *view, unsigned as, char *text, size_t size);
 
+/* A part of what the value of a data source says. */
+enum pd_data_src_part {
+	PD_SRC_LEVEL,
+	PD_SRC_LEVELS, /* by mask and by number, as before PD_TEXT_ONE_LEVEL */
+	PD_SRC_SNOOP,
+	PD_SRC_DTLB,
+	PD_SRC_LOCK,
+	PD_SRC_BLK
+};
+
+void pd_data_src_print_part(enum pd_data_src_part part, uint64_t value, char *text,
+			    size_t size);
+
 /* Returns the name of a cpumode: "kernel", "user" … */
 const char *pd_cpumode_name(unsigned mode);
 

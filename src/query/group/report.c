@@ -192,7 +192,7 @@ static bool has_stacks(const struct pq_report_maker *m, size_t row)
 	size_t event = pq_table_group(&m->to->table, row)[0];
 
 	return (double)*measure_at(m, row, place_of_total(m, 0)) >=
-	       m->report->stacks->least * (double)m->sections->list[event].period;
+	       m->report->stacks->least * (double)m->sections->list[event].sums[1];
 }
 
 /*
@@ -320,9 +320,8 @@ static bool add_to_section(struct pq_report_maker *m, size_t section, const uint
 	s = &sections->list[section];
 	s->samples += measured[0];
 	s->unresolved += is_named ? 0 : measured[0];
-	pq_add_natural(&s->period, measured[1]);
-	if (m->report->also)
-		pq_add_natural(&s->also, measured[m->report->also]);
+	for (size_t i = 1; i < m->report->n_measures; i++)
+		pq_add_natural(&s->sums[i], measured[i]);
 	return true;
 }
 

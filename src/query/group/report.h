@@ -16,7 +16,7 @@
 
 #include "group.h"
 
-#define PQ_REPORT_MEASURES 16 /* of the query, at most */
+#define PQ_REPORT_MEASURES 64 /* of the query, at most */
 
 /* A key of a report's groups. */
 struct pq_report_key {
@@ -115,9 +115,9 @@ struct pq_report {
 
 /* The sums of an event. */
 struct pq_report_section {
-	uint64_t samples, period; /* period: from 2^63 on without an answer */
-	uint64_t also;		  /* as period, of the measure of that name */
-	uint64_t unresolved;	  /* samples whose function has no name */
+	uint64_t samples;
+	uint64_t sums[PQ_REPORT_MEASURES]; /* [n_measures]; from 2^63 on without an answer */
+	uint64_t unresolved;		   /* samples whose function has no name */
 };
 
 struct pq_report_sections {

@@ -302,6 +302,19 @@ static void get_data_src_member(const struct pd_view *view, unsigned m, struct p
 		pd_set_bytes(out, PD_STR, out->text, t.n);
 }
 
+void pd_data_src_print_part(enum pd_data_src_part part, uint64_t value, char *text, size_t size)
+{
+	static void (*const add[])(struct text * t, uint64_t v) = {
+		[PD_SRC_LEVEL] = add_lvl,   [PD_SRC_LEVELS] = add_both_levels,
+		[PD_SRC_SNOOP] = add_snoop, [PD_SRC_DTLB] = add_dtlb,
+		[PD_SRC_LOCK] = add_lock,   [PD_SRC_BLK] = add_blk,
+	};
+	struct text t = { text, 0, size };
+
+	text[0] = '\0';
+	add[part](&t, value);
+}
+
 void pd_data_src_print(const struct pd_view *view, unsigned as, char *text, size_t size)
 {
 	const struct {
