@@ -87,6 +87,14 @@ describe("perflua report", function()
     end
   end)
 
+  it("takes the layout that perf names after the directory of --symfs", function()
+    local symfs = files.fixture "words"
+    assert.are.same(report("--symfs", symfs, words), report("--symfs", symfs .. ",hierarchy",
+      words))
+    assert.matches("found by their whole path below the directory; --buildid-dir",
+      report("--symfs", symfs .. ",flat", words).err, 1, true)
+  end)
+
   it("says of each other option of perf what to use", function()
     for _, name in ipairs(refused) do
       local got = report("--" .. name, words)

@@ -28,6 +28,15 @@ local function one_sample(parts, values, change)
   return b:write()
 end
 
+-- Writes a recording with a sample at ip, default: in /bin/prog.
+local function mapped(ip)
+  local sample = { ip = ip or 0x400010, pid = 7, tid = 7, time = 9 }
+  return one_sample({ "ip", "tid", "time" }, sample, function(b)
+    b:record("mmap", { pid = 7, tid = 7, addr = 0x400000, len = 0x1000, pgoff = 0,
+      filename = "/bin/prog" }, { pid = 7, tid = 7, time = 1 })
+  end)
+end
+
 describe("perflua script", function()
   local path = two_events.write()
 
@@ -74,10 +83,31 @@ describe("perflua script", function()
     assert.are.equal(script(path, "-F", "ip,sym"), (script(path, "-F", "ip,symbol")))
   end)
 
+  it("knows each field of perf 6.1 to 7.3, or says why it does not answer it", function()
+    for name in ([[comm tid pid time cpu event trace ip sym dso dsoff addr symoff srcline period
+      iregs uregs brstack brstacksym flags data_src weight bpf-output brstackinsn brstackinsnlen
+      brstackdisasm brstackoff callindent insn disasm insnlen synth phys_addr metric misc srccode
+      ipc tod data_page_size code_page_size ins_lat machine_pid vcpu cgroup retire_lat
+      brcntr]]):gmatch "%S+" do
+      local _, got = script(path, "-F", name)
+      assert.is_nil(got.err:find "unknown field", name)
+      assert.are.equal(got.status == 0, got.err == "", name)
+    end
+  end)
+
+  it("prints binaries with the address in them", function()
+    assert.are.equal("           400010 (/bin/prog+0x10)\n", (script(mapped(), "-F",
+      "ip,dsoff")))
+    assert.are.equal(script(mapped(), "-F", "ip,dsoff"), (script(mapped(), "-F",
+      "ip,dso,dsoff")))
+    assert.are.equal("           700000 ([unknown])\n", (script(mapped(0x700000), "-F",
+      "ip,dsoff")))
+  end)
+
   it("refuses fields that it does not know, naming the closest", function()
     for _, wrong in ipairs {
       { "perido", "unknown field 'perido'; the closest is 'period'" },
-      { "ipc", "field 'ipc' of perf script is not supported" },
+      { "ipc", "field 'ipc' of perf script is not answered: it is of instruction traces" },
       { "comm,+ip", "fields with + or - cannot be mixed with fields without" },
       { "tace:comm", "unknown type of events 'tace'; the closest is 'trace'" },
       { "hw:trace", "field 'trace' does not apply to hw events" },

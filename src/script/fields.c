@@ -23,6 +23,7 @@ const struct px_field px_fields[] = {
 	[PX_IP] = { "ip", "address, or the call chain", LOCATED, 0, PD_SAMPLE_IP },
 	[PX_SYM] = { "sym", "function at ip and at addr", LOCATED, 0, 0 },
 	[PX_DSO] = { "dso", "binary at ip and at addr", LOCATED, 0, 0 },
+	[PX_DSOFF] = { "dsoff", "binaries, with the address in them", 0, 0, 0 },
 	[PX_ADDR] = { "addr", "address the event is about", OF(RAW), 0, PD_SAMPLE_ADDR },
 	[PX_SYMOFF] = { "symoff", "offset in the function", LOCATED, 0, 0 },
 	[PX_SRCLINE] = { "srcline", "source file and line of ip", 0, 0, 0 },

@@ -19,6 +19,7 @@ enum {
 	PX_IP,
 	PX_SYM,
 	PX_DSO,
+	PX_DSOFF,
 	PX_ADDR,
 	PX_SYMOFF,
 	PX_SRCLINE,
@@ -130,7 +131,7 @@ void px_find_branch_location(struct px_line *line, uint64_t address,
 /* Writes "name+0x12", "name" or "[unknown]". */
 void px_print_symbol(struct pd_print *out, const struct pm_location *location, bool offset);
 /* Writes "(dso)". */
-void px_print_dso(struct pd_print *out, const struct pm_location *location);
+void px_print_dso(struct px_line *line, const struct pm_location *location);
 
 px_step px_comm, px_pid, px_tid, px_pid_tid, px_cpu, px_misc, px_tod, px_time, px_period,
 	px_event_name, px_trace;

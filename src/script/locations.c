@@ -97,13 +97,19 @@ void px_print_symbol(struct pd_print *out, const struct pm_location *location, b
 	px_print_hex(out, pm_location_offset(location), 0);
 }
 
-void px_print_dso(struct pd_print *out, const struct pm_location *location)
+void px_print_dso(struct px_line *line, const struct pm_location *location)
 {
+	struct pd_print *out = line->out;
+
 	pd_print_char(out, '(');
 	if (location->map)
 		px_print_name(out, location->map->dso->name);
 	else
 		pd_print_const(out, PM_UNKNOWN);
+	if (location->map && (line->event->fields & PX_BIT(PX_DSOFF))) {
+		pd_print_const(out, "+0x");
+		px_print_hex(out, location->address, 0);
+	}
 	pd_print_char(out, ')');
 }
 
@@ -154,7 +160,7 @@ static void print_location(struct px_line *line, const struct pm_location *locat
 	}
 	if (fields & PX_BIT(PX_DSO)) {
 		pd_print_char(line->out, ' ');
-		px_print_dso(line->out, location);
+		px_print_dso(line, location);
 	}
 }
 
@@ -196,6 +202,7 @@ static uint64_t find_tag(struct px_line *line, location_writer *write, enum pd_c
 	form |= (unsigned)!!(fields & PX_BIT(PX_DSO)) << 3;
 	form |= (unsigned)!!(fields & PX_BIT(PX_SYMOFF)) << 4;
 	form |= (unsigned)!!(fields & PX_BIT(PX_SRCLINE)) << 5;
+	form |= (unsigned)!!(fields & PX_BIT(PX_DSOFF)) << 6;
 	return number ? px_located_tag(number, mode, form) : 0;
 }
 

@@ -75,14 +75,14 @@ static bool is_printable(const struct pq_value *cell)
 	return true;
 }
 
-/* Prints a function or an address; of branches perf has the address 0 without 0x. */
+/* Prints a function or an address; perf has the address 0 without 0x. */
 static void print_symbol(struct pd_print *out, const struct pq_value *cell,
-			 const struct pq_value *mode, enum pr_kind kind)
+			 const struct pq_value *mode)
 {
 	pd_print_char(out, '[');
 	pd_print_char(out, letter_of(mode));
 	pd_print_const(out, "] ");
-	if (cell->type == PQ_INT && !cell->u && kind != PR_SYMBOL)
+	if (cell->type == PQ_INT && !cell->u)
 		pd_print_const(out, "0000000000000000");
 	else if (cell->type == PQ_INT)
 		pr_print_symbol_address(out, cell->u);
@@ -176,7 +176,7 @@ static void print_location(struct pd_print *out, const struct pq_value *row,
 {
 	const struct pq_value *cell = &row[column->at], *offset = &row[column->offset];
 
-	print_symbol(out, cell, &row[column->beside], PR_ADDRESS);
+	print_symbol(out, cell, &row[column->beside]);
 	if (cell->type == PQ_TEXT && offset->u)
 		print_offset(out, offset, "+0x%" PRIx64);
 }
@@ -323,7 +323,7 @@ struct px_cell px_cell_text(struct px_cells *cells, struct px_report_column *col
 		print_time(out, cell, column->shown == PX_SHOWN_TIME_NS);
 		break;
 	case PX_SHOWN_SYMBOL:
-		print_symbol(out, cell, beside, cells->report->rows->columns[column->at].kind);
+		print_symbol(out, cell, beside);
 		break;
 	case PX_SHOWN_DSO:
 		if (cell->type == PQ_TEXT)

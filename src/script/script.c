@@ -258,6 +258,8 @@ static struct px_event *make_event(struct px_script *script, const struct pd_eve
 	/* a field that was asked for is shown for the events that have it */
 	missing &= ~options->asked[class] | missing_fields(options, class, recorded);
 	event->fields = options->fields[class] & ~missing;
+	if (event->fields & PX_BIT(PX_DSOFF))
+		event->fields |= PX_BIT(PX_DSO);
 	event->in_chain = (event->fields & PX_BIT(PX_IP)) && has_callchain(recorded) &&
 			  script->use_callchains;
 	event->data_addr = is_data_addr(&recorded->attr);

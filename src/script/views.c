@@ -120,7 +120,7 @@ static void print_branch_dso(struct px_line *line, const struct pm_location *loc
 {
 	if (line->script->text & PD_TEXT_BRANCH_DSO_APART)
 		pd_print_char(line->out, ' ');
-	px_print_dso(line->out, location);
+	px_print_dso(line, location);
 }
 
 static void print_branch_end(struct px_line *line, uint64_t address, bool symbols)

@@ -16,12 +16,20 @@ local aliases = {
 -- Fields of queries that lines show in another way.
 local instead_of = { callchain = "ip, sym", stack = "ip, sym" }
 
--- perf's fields that need instructions, processor traces or sources
-local perf_only = {}
-for name in ([[brcntr brstackdisasm brstackinsn brstackinsnlen brstackoff callindent dsoff flags ipc
-  metric synth]]):gmatch "%w+" do
-  perf_only[name] = true
-end
+local OF_TRACES <const> = "it is of instruction traces, which perflua does not decode; perf "
+  .. "prints nothing there of other samples"
+local OF_BRANCHES <const> = "perflua does not print the code between branches; brstack and "
+  .. "brstacksym print the branches, annotate prints code"
+
+-- Fields of perf that are not answered, and why.
+local refused = {
+  brstackinsn = OF_BRANCHES, brstackinsnlen = OF_BRANCHES, brstackdisasm = OF_BRANCHES,
+  brstackoff = "brstack,dsoff prints the addresses of branches in their binaries, too",
+  brcntr = "the counters of branches are in the field branch_stack of queries",
+  flags = OF_TRACES, callindent = OF_TRACES, ipc = OF_TRACES, synth = OF_TRACES,
+  metric = "perflua does not know the metrics of processors; queries compute with the counters "
+    .. "in the field read",
+}
 
 ---@return table[] # array of {name, doc, by_default, invalid}, the last two sets of classes of
 --- events
@@ -41,8 +49,8 @@ local function list_defaults(all, classes)
 end
 
 local function describe_unknown(name, known)
-  if perf_only[name] then
-    return ("field '%s' of perf script is not supported"):format(name)
+  if refused[name] then
+    return ("field '%s' of perf script is not answered: %s"):format(name, refused[name])
   end
   local message, closest = ("unknown field '%s'"):format(name), instead_of[name]
   if closest then return ("%s; %s show call chains"):format(message, closest) end

@@ -25,10 +25,14 @@ symbols.as = { "VERSION", ("print like this version of perf: %s to %s; default: 
 symbols.verbose = "say on standard error which version of perf it prints like"
 
 ---@param args table what tools.parse gave
----@return string? message what is wrong with --as
+---@return string? message what is wrong with --as or --symfs
 function symbols.wrong(args)
   local known, message = core.perf_version(args.as)
   if not known then return "--as: " .. message end
+  if args.symfs and args.symfs:find ",flat$" then -- as perf has it
+    return "--symfs: files are found by their whole path below the directory; --buildid-dir "
+      .. "finds them by their build-id"
+  end
 end
 
 ---@param args table what tools.parse gave
@@ -37,7 +41,8 @@ end
 function symbols.of(args, tool)
   return {
     as = args.as or tool and tool.options and tool.options.as and "recorded" or nil,
-    symfs = args.symfs, kallsyms = args.kallsyms, vmlinux = args.vmlinux,
+    symfs = args.symfs and args.symfs:match "^(.*),hierarchy$" or args.symfs,
+    kallsyms = args.kallsyms, vmlinux = args.vmlinux,
     buildid_dir = args["buildid-dir"],
     debuginfod = args.debuginfod, demangle = not args["no-demangle"],
     any_binary = args["any-binary"], full_source_path = args["full-source-path"],
