@@ -91,6 +91,21 @@ describe("perflua top", function()
     assert.is_true(n >= 3, got.out)
   end)
 
+  it("names all rows of the last table, whatever became of the tables before it", function()
+    local path = stream(function(b, cycles)
+      for i = 1, 3000 do
+        b:record("comm", { pid = i, tid = i, comm = ("thread-%d"):format(i) }, { time = i })
+        b:sample(cycles, { ip = i, pid = i, tid = i, time = i, period = 1 })
+      end
+    end)
+    local got = run.shell(([[for part in 0 1 2 3 4 5 6 7 8 9; do
+      tail -c +$((part * 40000 + 1)) %s | head -c 40000; sleep 0.1
+    done | cat - | "$perflua" top -d 50ms --sort comm -]]):format(quote(path)))
+    assert.equal(0, got.status, got.err)
+    local named = select(2, last_table(got.out):gsub("%%  thread%-%d+", ""))
+    assert.equal(3000, named, got.err)
+  end)
+
   it("says what is wrong with its words", function()
     for words, message in pairs {
       ["FILE"] = "'FILE' is neither - nor a command after --",

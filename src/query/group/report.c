@@ -494,12 +494,13 @@ bool pq_report_make(const struct pq_report *report, struct pq_groups *from,
 	bool made;
 
 	*sections = (struct pq_report_sections){ 0 };
-	if (report->grows)
-		pq_texts_unmove(&from->texts);
-	else
+	if (!report->grows)
 		pq_groups_seal(from);
 	made = make(&m, interrupt);
 	pq_groups_seal(to);
+	/* the query's groups may be moved to others while, or after, this report is freed */
+	if (report->grows)
+		pq_texts_unmove(&from->texts);
 	pq_table_deinit(&m.owners);
 	pm_string_pool_deinit(&m.binaries.strings);
 	free(m.binaries.shown);
