@@ -20,7 +20,9 @@ local function recording(samples, options)
   options = options or {}
   local b = builder.new()
   local parts = { "ip", "tid", "time", "addr", "period", "data_src", "data_page_size",
-    "phys_addr", options.plain and "weight" or "weight_struct" }
+    "phys_addr" }
+  parts[#parts + 1] = options.plain and "weight" or not options.weightless and "weight_struct"
+    or nil
   if options.chains then parts[#parts + 1] = "callchain" end
   local event = b:event { name = "mem-loads", type = 4, config = 0x1cd, sample_type = parts }
   b:feature("arch", options.arch or "x86_64")
@@ -90,6 +92,14 @@ describe("perflua report --mem-mode", function()
   it("shows 0 for a latency that was not recorded", function()
     local plain = recording({ { 5, { op = 2, num = 1 } } }, { plain = true })
     assert.are.equal("   100.00%  0\n", report(plain, "-q", "-s", "local_ins_lat"))
+  end)
+
+  it("counts each sample as 1 where no weights were recorded", function()
+    local path = recording({ { nil, { op = 2, lvl = 1 }, 0, "a" },
+      { nil, { op = 2, lvl = 1 }, 0, "b" }, { nil, { op = 2, lvl = 1 }, 0, "b" } },
+      { weightless = true })
+    assert.truthy(report(path, "--sort", "comm,local_weight,local_ins_lat"):find(
+      "66.67%%  b +0 +0 *\n +33.33%%  a +0 +0"))
   end)
 
   it("shows sizes of pages and physical addresses as perf does", function()

@@ -20,7 +20,8 @@ local LEVEL <const> = ("%s << 8 | %s << 3 | %s"):format(bits(5, 14), bits(33, 5)
 local SNOOP <const> = 0x1f << 19 | 3 << 38
 
 local function zero_for_absent(name, least)
-  return { kind = "unsigned", of = name .. " or 0", shown = "plain", least = least }
+  return { kind = "unsigned", of = name .. " or 0", weighs = true, shown = "plain",
+    least = least }
 end
 
 local ADDRESS_ROOM <const> = 22 -- columns that perf has for an address after a letter
@@ -49,6 +50,18 @@ local function has_retire_latency(file)
   return perf_text.has(file, "retire_lat") and (arch:find "^x86" or arch:find "^i%d86")
 end
 
+-- PERF_SAMPLE_WEIGHT, PERF_SAMPLE_WEIGHT_STRUCT
+local WEIGHTS <const> = 1 << 14 | 1 << 24
+
+---@param file perflua.File
+---@return boolean # whether samples of an event have weights; perf counts others as 1
+function memory.has_weights(file)
+  for _, event in ipairs(file.events) do
+    if event.sample_type & WEIGHTS ~= 0 then return true end
+  end
+  return false
+end
+
 ---@param name string
 ---@param file perflua.File
 ---@return table? # a copy of the field; nil: perf shows it as queries do
@@ -57,7 +70,9 @@ function memory.field(name, file)
   if not field then return nil end
   local copy = { name = name }
   for member, value in pairs(field) do copy[member] = value end
-  if name == "mem" and not perf_text.has(file, "one_level") then
+  if field.weighs and not memory.has_weights(file) then
+    copy.of = "0"
+  elseif name == "mem" and not perf_text.has(file, "one_level") then
     copy.shown, copy.least = "levels", 24 -- by mask and by number
   elseif name == "local_p_stage_cyc" and has_retire_latency(file) then
     copy.heading = "Local Retire Latency"
