@@ -11,7 +11,8 @@ local WITHOUT = { browse = true, build = true, completion = true, help = true, l
 local WORDS = { check = { files.temporary "expect(samples()):above(-1)" },
   export = { "--to", "folded" }, flame = { "-o", "-" }, timechart = { "-o", "-" },
   convert = { "-o", "-" }, cut = { "--where", "period >= 0", "-o", "-" },
-  merge = { "-o", "-" }, pack = { "--force", "-o", files.temporary() }, repair = { "-o", "-" },
+  inject = { "-b", "-o", "-" }, merge = { "-o", "-" },
+  pack = { "--force", "-o", files.temporary() }, repair = { "-o", "-" },
   scrub = { "-o", "-" } }
 local OPERANDS = { symbol = { "401000" }, -- that path
   diff = { for_all_tools.builder(50):write() },
@@ -32,9 +33,9 @@ local SEVERAL = { annotate = true, cgroups = true, check = true, doctor = true, 
 -- Tools that no recording can lack anything for.
 local FOR_ANY = { annotate = true, check = true, convert = true, cut = true, doctor = true,
   dump = true, export = true, faults = true, fields = true, flame = true, fold = true,
-  gen = true, header = true, merge = true, offcpu = true, overview = true, pack = true,
-  repair = true, report = true, script = true, scrub = true, stat = true, symbol = true,
-  timeline = true }
+  gen = true, header = true, inject = true, merge = true, offcpu = true, overview = true,
+  pack = true, repair = true, report = true, script = true, scrub = true, stat = true,
+  symbol = true, timeline = true }
 
 local tools = {}
 for name in run.perflua({ "help" }).out:match "\ntools:\n(.-)\n\n"

@@ -88,7 +88,8 @@ describe("names of perf's keys", function()
   it("say why they are not answered", function()
     for name, why in pairs {
       typeoff = "does not look up types of data", simd = "Arm SPE",
-      parallelism = "how many threads ran", cache = "group by mem", ipc_lbr = "instructions",
+      parallelism = "how many threads ran", cache = "a query groups by data_src.lvl_num",
+      ipc_lbr = "the cycles of blocks",
       cgroup_id = "perflua cgroups --by namespace",
       symbol_from = "report -b, or unnest('branch_stack') and branch.symbol_from",
       mispredict = "branch.mispred", callchain_branch_cycles = "unnest('branch_stack')",
