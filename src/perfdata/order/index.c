@@ -95,7 +95,8 @@ static void list_records(void *arg, struct pd_reader *reader, const struct pd_re
 		if (p == end)
 			break;
 		rec.bytes = p;
-		pd_record_header(&rec, p, reader->swap, false);
+		if (p != first->bytes) /* which may be larger than 64 KB: it is not in a run */
+			pd_record_header(&rec, p, reader->swap, false);
 		if (!list_record(list, &rec))
 			list->wrong = PB_FAILED;
 		p += rec.size;
