@@ -173,6 +173,7 @@ static bool walk_next(struct walk *walk, struct pd_frame *frame)
 	if (!pd_frames_next(&walk->recorded, &frame->ip))
 		return false;
 	frame->mode = walk->recorded.mode;
+	frame->branch = 0;
 	walk->n++;
 	return true;
 }
