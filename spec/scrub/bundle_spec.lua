@@ -72,7 +72,7 @@ local function words_with_source()
   local here = files.output "pwd":match "[^\n]+"
   tree:sh(("cp -r %s/. ."):format(files.quote(here .. "/" .. WORDS)))
   tree:sh(("%s pack --source --symfs . perf.data -o %s"):format(
-    files.output "realpath build/perflua":match "[^\n]+", files.quote(out)))
+    files.output('realpath "${PERFLUA:-build/perflua}"'):match "[^\n]+", files.quote(out)))
   return out
 end
 

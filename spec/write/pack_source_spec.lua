@@ -7,7 +7,7 @@ local perflua = require "perflua"
 local WORDS = files.fixture "words"
 
 describe("perflua pack --source", function()
-  local program = files.output "realpath build/perflua":match "[^\n]+"
+  local program = files.output('realpath "${PERFLUA:-build/perflua}"'):match "[^\n]+"
 
   --- A tree with the words recording, its binary and its source.
   local function words_tree()
