@@ -102,6 +102,20 @@ describe("perflua report --mem-mode", function()
       "66.67%%  b +0 +0 *\n +33.33%%  a +0 +0"))
   end)
 
+  it("counts each sample of an event without weights as 1 if another event has weights",
+    function()
+      local b, parts = builder.new(), { "identifier", "ip", "tid", "time", "data_src" }
+      local bare = b:event { name = "bare", ids = { 1 }, sample_type = parts }
+      b:event { name = "weighed", ids = { 2 },
+        sample_type = { "weight", table.unpack(parts) } }
+      for i = 1, 3 do
+        b:sample(bare, { identifier = 1, ip = 1, pid = 7, tid = 7 + i // 3, time = i,
+          data_src = 2 })
+      end
+      assert.are.equal("    66.67%  :7       0\n    33.33%  :8       0\n",
+        report(b:write(), "-q", "-e", "bare", "-s", "comm,local_weight"))
+    end)
+
   it("shows sizes of pages and physical addresses as perf does", function()
     local pages = recording { { 9, { op = 2 }, 1, nil, nil, 0, 4096 },
       { 8, { op = 2 }, 1, nil, nil, 0, 2 << 20 }, { 7, { op = 2 }, 1, nil, nil, 0, 1 << 30 } }

@@ -26,20 +26,20 @@ local measures = {
   callchain_branch_predicted = { title = "Predicted", of_branches = "ratio", least = 0 },
   callchain_branch_abort = { title = "Abort", of_branches = "plain", least = 0 },
   callchain_branch_cycles = { title = "Cycles", of_branches = "quotient", least = 0 },
-  -- perf shows nothing in it but with --branch-stack
+  -- perf fills this column with --branch-stack only
   ipc_null = { title = "IPC   [IPC Coverage]", of_branches = "ipc", least = 0 },
 }
 
 -- The parts of shares that memory.breakdowns has, by their names. group: the title above them;
--- when: the condition on samples; number: place among the parts.
+-- when: the condition on samples.
 local parts = {}
 
 for name, breakdown in pairs(memory.breakdowns) do
-  for i, part in ipairs(breakdown.parts) do
+  for _, part in ipairs(breakdown.parts) do
     local own = ("%s_%s"):format(name, part.title:lower():gsub("%W+", "_"))
-    breakdown.parts[i].name = own
+    part.name = own
     parts[own] = { title = part.title, share = true, group = breakdown.title,
-      when = part.when, number = i }
+      when = part.when }
   end
 end
 
@@ -74,7 +74,7 @@ end
 
 ---@param name string
 ---@return { title: string, share: boolean?, also: boolean?, average: string?, least: integer?,
---- group: string?, number: integer? }? # nil: it is a field
+--- group: string? }? # nil: it is a field
 columns.measure = measure_of
 
 ---@param name string of a measure

@@ -67,9 +67,9 @@ local function find_ref(scope, text)
 end
 
 -- Returns a field that perf shows otherwise than queries do; nil: it does not.
-local function shown_otherwise(name, file, options)
+local function shown_otherwise(name, query, options)
   if options.branches then return branches.field(name) end
-  return options.by_weight and options.padded and memory.field(name, file) or nil
+  return options.by_weight and options.padded and memory.field(name, query) or nil
 end
 
 ---@param query perflua.Query
@@ -82,7 +82,7 @@ function fields.of(query, sort, options)
   local made, seen = {}, {}
   for i, word in ipairs(sort) do
     local name = aliases[word] or word
-    local otherwise = shown_otherwise(name, spec_of(query).file, options)
+    local otherwise = shown_otherwise(name, query, options)
     -- a field of records has the name of perf's type of data
     if name == "type" then usage_error("%s", spec_of(query).scope.unanswered(name)) end
     local expression = name == "time"

@@ -2,7 +2,9 @@
 -- rows ({ kind, of, other, beside, shown, heading, least }, as report/branches.lua has them),
 -- and the columns that break shares down by kinds of memory accesses.
 
+local core = require "perflua.core"
 local perf_text = require "perflua.report.perf_text"
+local spec_of = core.query_spec
 
 local memory = {}
 
@@ -53,24 +55,24 @@ end
 -- PERF_SAMPLE_WEIGHT, PERF_SAMPLE_WEIGHT_STRUCT
 local WEIGHTS <const> = 1 << 14 | 1 << 24
 
----@param file perflua.File
----@return boolean # whether samples of an event have weights; perf counts others as 1
-function memory.has_weights(file)
-  for _, event in ipairs(file.events) do
+---@param query perflua.Query
+---@return boolean # whether one of its events has weights; perf counts samples without as 1
+function memory.has_weights(query)
+  for _, event in ipairs(spec_of(query).scope:events()) do
     if event.sample_type & WEIGHTS ~= 0 then return true end
   end
   return false
 end
 
 ---@param name string
----@param file perflua.File
+---@param query perflua.Query
 ---@return table? # a copy of the field; nil: perf shows it as queries do
-function memory.field(name, file)
-  local field = fields[name]
+function memory.field(name, query)
+  local field, file = fields[name], spec_of(query).file
   if not field then return nil end
   local copy = { name = name }
   for member, value in pairs(field) do copy[member] = value end
-  if field.weighs and not memory.has_weights(file) then
+  if field.weighs and not memory.has_weights(query) then
     copy.of = "0"
   elseif name == "mem" and not perf_text.has(file, "one_level") then
     copy.shown, copy.least = "levels", 24 -- by mask and by number

@@ -3,11 +3,11 @@
 local branches = require "perflua.report.branches"
 local columns = require "perflua.report.columns"
 local core = require "perflua.core"
+local fields = require "perflua.report.fields"
 local groups = require "perflua.report.groups"
 local memory = require "perflua.report.memory"
 local parallelism = require "perflua.report.parallelism"
 local perf_text = require "perflua.report.perf_text"
-local fields = require "perflua.report.fields"
 local switched = require "perflua.report.switched"
 local usage_error = require("perflua.errors").usage_error
 local spec_of = core.query_spec
@@ -121,7 +121,7 @@ local WEIGHT <const> = "(weight ~= 0 and weight or 1)"
 -- Returns what is measured of the groups: samples, periods, and what extra columns add up.
 local function measures_of(query, options)
   local scope = spec_of(query).scope
-  local weight = memory.has_weights(spec_of(query).file) and WEIGHT or "1"
+  local weight = memory.has_weights(query) and WEIGHT or "1"
   local period = options.branches and "1" or options.by_weight and weight or "period"
   local measures = { { measure = "count" }, { measure = "sum", ref = scope:ref(period) } }
   for i, name in ipairs(options.extra or {}) do
