@@ -107,7 +107,7 @@ describe("perflua script", function()
   it("refuses fields that it does not know, naming the closest", function()
     for _, wrong in ipairs {
       { "perido", "unknown field 'perido'; the closest is 'period'" },
-      { "ipc", "field 'ipc' of perf script is not answered: it is of instruction traces" },
+      { "ipc", "field 'ipc' of perf script is not answered: it comes from instruction traces" },
       { "comm,+ip", "fields with + or - cannot be mixed with fields without" },
       { "tace:comm", "unknown type of events 'tace'; the closest is 'trace'" },
       { "hw:trace", "field 'trace' does not apply to hw events" },

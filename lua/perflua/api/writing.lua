@@ -53,7 +53,7 @@ return {
     fields = {
       { "build_ids", "\"hit\"|\"all\"?",
         "Adds the build-ids of binaries to the table of the header, in pipe mode as records: "
-          .. "of those of the frames of samples, or of all mappings.",
+          .. "\"hit\" of those of the frames of samples, \"all\" of those that were mapped.",
         default = "none is added" },
       { "mappings", "\"all\"|\"used\"?",
         "Makes records of mappings MMAP2 with the build-id of their binary; \"used\" leaves "
@@ -68,7 +68,8 @@ return {
           .. "`force` only. Not for streams.", default = "false" },
       { "sched_stat", "boolean?",
         "Makes samples of sched:sched_stat_* those of the last sched:sched_switch of their "
-          .. "thread, with their own time and period, and leaves out the others of these.",
+          .. "thread, with their own time and period, and leaves out the other samples of "
+          .. "both.",
         default = "false" },
     },
   },
@@ -80,7 +81,7 @@ return {
       { "mappings", "integer", "Records of mappings that got a build-id." },
       { "dropped", "integer", "Records of mappings that were left out." },
       { "jitdumps", "integer", "Jitdumps whose functions became mappings." },
-      { "functions", "integer", "The functions." },
+      { "functions", "integer", "Functions that became mappings." },
       { "merged", "integer", "Samples of sched:sched_stat_* that became those of a switch." },
       { "unidentified", "Unidentified[]", "Binaries without a build-id." },
       { "unread", "Unidentified[]", "Jitdumps that were not used, or not whole." },
@@ -89,7 +90,7 @@ return {
 
   Unidentified = {
     name = "Unidentified", kind = "result",
-    doc = "A binary that got no build-id, or a jitdump.",
+    doc = "A binary that got no build-id, or a jitdump that was not used as a whole.",
     fields = {
       { "filename", "string", "Its name." },
       { "reason", "string", "What is wrong with it." },

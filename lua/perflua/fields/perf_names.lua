@@ -30,13 +30,13 @@ local recorded_by = {
 }
 
 local DWARF_TYPES <const> = "perflua does not look up types of data in debug information"
-local OF_CODE <const> = "perf adds it by itself to --sort symbol, and refuses it there, too; "
+local OF_CODE <const> = "perf adds this column by itself, and refuses it as a key; "
   .. "report --total-cycles shows the cycles of blocks"
 local OF_SHARES <const> = "it breaks shares down: report --mem-mode --as 7.3 -F overhead,%s; a "
   .. "query groups by data_src.lvl_num"
 local OF_SPEEDUP <const> = "report --sort parallelism counts how many threads ran"
-local OF_CHAINS <const> = "unnest('branch_stack') and measure branch.mispred, branch.abort, "
-  .. "branch.cycles"
+local OF_CHAINS <const> = "report --branch-history shows it; a query measures branch.mispred, "
+  .. "branch.abort and branch.cycles after unnest('branch_stack')"
 
 -- Names of perf that records do not answer, and why.
 local unanswered = {

@@ -16,8 +16,8 @@ local aliases = {
 -- Fields of queries that lines show in another way.
 local instead_of = { callchain = "ip, sym", stack = "ip, sym" }
 
-local OF_TRACES <const> = "it is of instruction traces, which perflua does not decode; perf "
-  .. "prints nothing there of other samples"
+local OF_TRACES <const> = "it comes from instruction traces, which perflua does not decode; "
+  .. "perf prints nothing there for other samples"
 local OF_BRANCHES <const> = "perflua does not print the code between branches; brstack and "
   .. "brstacksym print the branches, annotate prints code"
 
@@ -25,7 +25,7 @@ local OF_BRANCHES <const> = "perflua does not print the code between branches; b
 local refused = {
   brstackinsn = OF_BRANCHES, brstackinsnlen = OF_BRANCHES, brstackdisasm = OF_BRANCHES,
   brstackoff = "brstack,dsoff prints the addresses of branches in their binaries, too",
-  brcntr = "the counters of branches are in the field branch_stack of queries",
+  brcntr = "queries read branch.counters after unnest('branch_stack')",
   flags = OF_TRACES, callindent = OF_TRACES, ipc = OF_TRACES, synth = OF_TRACES,
   metric = "perflua does not know the metrics of processors; queries compute with the counters "
     .. "in the field read",

@@ -56,8 +56,8 @@ local tool = {
     ["branch-stack"] = "count the branches of branch stacks, by source and target: default if "
       .. "all events have them",
     ["no-branch-stack"] = "count samples also where they have branch stacks",
-    ["branch-history"] = "draw the branches of branch stacks with the call chains, by address, "
-      .. "and tell how they went",
+    ["branch-history"] = "draw call trees by address, with the branches of branch stacks: "
+      .. "their predictions, aborts and cycles",
     ["total-cycles"] = "show blocks of instructions by their cycles, of perf record -b",
     group = "show events together: as they were recorded in groups, which is the default, "
       .. "else all",
@@ -71,7 +71,8 @@ local tool = {
       .. "ran; perf record --latency",
     parallelism = { "N,…", "only samples that were taken while N threads ran, or M-N" },
     ["max-stack"] = { "N", "count and draw at most N frames of a call chain" },
-    ["mem-mode"] = "shares of weights, by local_weight, mem, symbol … of perf mem record",
+    ["mem-mode"] = "shares of weights, by local_weight, mem, symbol … of perf mem record; "
+      .. "-F op, cache, memory, snoop and dtlb break them down",
     header = "print the recording's header before the rows",
     ["header-only"] = "print nothing but the header",
     stats = "print nothing but the numbers of records, by type and by event",
@@ -88,7 +89,7 @@ local tool = {
     ["ignore-callees"] = { "REGEX", "let call chains begin with functions that match, without "
       .. "what these called" },
     ["stitch-lbr"] = "complete call stacks of perf record --call-graph lbr that outgrew the "
-      .. "processor's buffer, by the sample before",
+      .. "processor's buffer, from the thread's sample before",
     ["no-inline"] = "leave inlined functions out of call chains",
     ["full-source-path"] = "show source lines with the path of their file",
     ["hide-unresolved"] = "leave out samples without a function, also of shares",

@@ -44,7 +44,7 @@ static void compute_restated(const struct pd_record *rec, uint32_t at, struct pd
 	{                                                                                    \
 		COMPUTED(BOOL, "restated", 8, compute_restated,                              \
 			 "True if perf found it when it began to record a part of a merged " \
-			 "recording, which is what its time says; else nil.")                \
+			 "recording: time is that beginning; else nil.")                     \
 	}
 
 #define MMAP2_INODE 40
