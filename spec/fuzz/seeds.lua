@@ -442,7 +442,7 @@ local rule, no_rule = "\7\0\7\0\8", "\16\2\0\0\120"
 local cfi = part(5, "\62\1\1\1\16\0\0\0\3\0\1\0" .. rule .. "\34\8\0\0"
   .. "\2\1\0\2\0\1\2\8ABCDEFGH") .. part(9, no_rule)
 local jit = part(3, "\62\0\2\1\8\2\5\10\0\0\8\3\5\20\1")
--- of f, and of the range from 0 to 8
+-- a piece of code of f, and one of the range from 0 to 8
 local piece = part(6, "\2\1\4\2\62\1\4\100\2\144\195" .. "\0\8\0\62\3\1\0\1\144")
 write("bundle", "file", "\0" .. part(1, "\1\0\16\16") .. functions .. lines .. cfi .. piece)
 write("bundle", "code", "\0" .. functions .. piece)

@@ -30,7 +30,7 @@ enum pj_which {
 	PJ_ALL, /* those of all mappings */
 };
 
-/* How records of mappings get build-ids. */
+/* The ways to put build-ids into records of mappings. */
 enum pj_mappings {
 	PJ_AS_RECORDED,
 	PJ_IDENTIFIED,

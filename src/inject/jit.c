@@ -242,7 +242,10 @@ static int take_dump(struct pj_injector *in, const struct pm_map *map, int32_t p
 	return 0;
 }
 
-/* Memory that the code of a process may be in: a later record of it would cover that. */
+/*
+ * Returns whether a mapping is memory that the code of a jitdump may be in: a later record of
+ * such memory would hide the mappings of functions.
+ */
 static bool is_covering(const struct pj_jit *jit, const struct pm_map *map, int32_t pid)
 {
 	bool is_memory = map->dso->id.kind == PS_JIT ||

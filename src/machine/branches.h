@@ -16,10 +16,10 @@ struct pm_branch {
 		PM_BRANCH_SOURCE,
 		PM_BRANCH_OWN /* the frame is the ip of the sample */
 	} end;
-	/* of a target */
+	/* members of targets */
 	uint8_t predicted, aborted, type, new_type;	    /* type: 0 if it was not recorded */
 	uint8_t is_forward, crosses_2m, crosses_4k, unused; /* of one with a type */
-	/* of a source; iterations: loops that were left out before it, and their cycles */
+	/* members of sources; iterations: loops left out before it, and their cycles */
 	uint32_t cycles, iterations, iteration_cycles;
 };
 

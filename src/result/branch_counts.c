@@ -102,7 +102,7 @@ void pr_branch_counts_write(const struct pr_branch_counts *counts, struct pb_str
 		pb_string_put(text, " (calltrace)");
 		return;
 	}
-	/* of a node that is both, perf tells what the latest sample has it for */
+	/* perf treats a node that is both as the latest sample does */
 	if (counts->targets >= counts->sources)
 		add_targets(counts, n, text, &has_words);
 	else

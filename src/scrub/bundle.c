@@ -90,9 +90,10 @@ static const char *skip_list(const char *form)
 }
 
 /*
- * Copies what has a form: n is a number, l that of a source line, f the name of a function, p
- * that of a source file, b that of a binary, t source text, x bytes of code, r a row; *(…) is a
- * list after its number, whose items may begin with the distance of an address, a.
+ * Copies data as a form describes them: n is a number, l that of a source line, f the name of
+ * a function, p that of a source file, b that of a binary, t source text, x bytes of code, r a
+ * row; *(…) is a list after its number, whose items may begin with the distance of an address,
+ * a.
  */
 static void copy_form(struct maker *m, const char *form, struct pb_string *out)
 {
@@ -188,7 +189,7 @@ static void copy_list(struct maker *m, const char *form, struct pb_string *out)
 	free(items);
 }
 
-/* How the parts of a binary are copied; each is as it is described where it is read. */
+/* The forms of the parts of a binary, as symbols/ reads them; see copy_form(). */
 static const struct {
 	const char *form;
 	enum pv_kind kind; /* it is left out if this is dropped */

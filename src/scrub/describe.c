@@ -87,7 +87,7 @@ bool pv_describe(struct pv_scrubber *s, struct pw_description *d, struct pd_erro
 
 		if (is_writers(bit))
 			continue;
-		/* where a bundle's code is to go is known when all records were met */
+		/* the new addresses of a bundle's code are known after the last record */
 		if (bit == PD_FEATURE_BUNDLE && s->places && !s->has_described)
 			size = 0;
 		if (!size || section->at.size > PD_SECTION_MOST) {

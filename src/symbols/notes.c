@@ -5,7 +5,7 @@
 
 #include "symbols/elf/text.h"
 
-/* As in ELF files, it is the one of type 3 of "GNU". */
+/* The note has type 3 (NT_GNU_BUILD_ID) and the owner "GNU", as in ELF files. */
 bool ps_read_notes(const char *path, struct ps_build_id *id)
 {
 	const char *reason;

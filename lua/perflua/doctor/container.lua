@@ -174,7 +174,7 @@ local function check_maps_cut(report)
   end
 end
 
--- Says of a merged recording what is not as perf recorded it.
+-- Counts the records of a merged recording whose time is not the recorded one.
 local function check_restated(report)
   local n = report.restated
   if n > 0 then

@@ -7,9 +7,10 @@ local suggest = require "perflua.errors.suggest"
 
 local columns = {}
 
--- Those that are not fields of samples. share: of the periods of all samples, or of those of a
--- cpumode, or with `also` of latencies; average: of a field of the samples; of_branches: of the
--- branches in call chains, and how it is shown; least: columns that it takes.
+-- The columns that are not fields of samples. share: of the periods of all samples, or of
+-- those of a cpumode, or with `also` of latencies; average: of a field of the samples;
+-- of_branches: of the branches in call chains, and how it is shown; least: columns that it
+-- takes.
 local measures = {
   overhead_children = { title = "Children", share = true },
   overhead = { title = "Overhead", share = true },

@@ -82,7 +82,7 @@ function memory.field(name, query)
   return copy
 end
 
--- Those that each version has.
+-- The keys that all versions have by default.
 memory.DEFAULT = "local_weight,mem,symbol,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,"
   .. "local_ins_lat"
 

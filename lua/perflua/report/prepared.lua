@@ -175,7 +175,7 @@ function prepared.of(file, options)
     if children then usage_error("--children and --branch-stack exclude each other") end
     children = false
   end
-  -- of frames that are told apart by their addresses, lines are known
+  -- frames that are told apart by their addresses have source lines
   place.frame_srcline = history and place.srcline
   local hindered = fields.not_of_callers(list, place.frame_srcline)
   if hindered and options.has_roots then
@@ -196,7 +196,7 @@ function prepared.of(file, options)
   return {
     query = query, fields = list, place = place, branches = options.branches,
     members = members, slots = slots,
-    -- branches are cut when they are added
+    -- the core cuts chains with branches when it makes them
     max_frames = not (options.graph and options.graph.branches) and options.max_stack or nil,
     children = is_of_frames and (children or has_roots) or false,
     is_own = is_of_frames and has_roots and not children,

@@ -41,7 +41,7 @@ function names.ask(file)
       :group_by("branch.symbol_from", "branch.symbol_to"))
   end
   local naming = naming_events(file)
-  -- no text is empty: each is made, and no row of them
+  -- no text is empty: the pass makes all texts, and keeps none
   if naming[1] then file:samples { event = naming }:where("message == ''"):count() end
 end
 

@@ -147,7 +147,7 @@ end
 ---@return string | nil message
 function tool.run(file, args, out, by)
   local has_names = by.site or by["function"]
-  -- of a stream, which can be read only once, it is not known
+  -- losses of a stream are unknown: it can be read only once
   local counts = file.size and core.count(file, { names = has_names, order = true })
   if has_names then samples_with_losses.read_names(file) end
   local query, size = query_of(file, by)

@@ -190,7 +190,7 @@ uint32_t pq_chains_leaf(const struct pq_chains *chains, uint32_t chain);
 const struct pq_frame *pq_chains_frame(const struct pq_chains *chains, uint32_t frame);
 uint32_t pq_chains_n_frames(const struct pq_chains *chains);
 
-/* Beside a frame of PQ_CHAIN_EXACT. No padding: equal ones have equal bytes. */
+/* The facts beside a frame of PQ_CHAIN_EXACT. No padding: equal ones have equal bytes. */
 struct pq_exact {
 	uint64_t ip; /* as it was recorded */
 	struct pm_branch branch;
