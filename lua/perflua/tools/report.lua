@@ -1,6 +1,7 @@
 -- perflua report FILE: where the time went, as perf report --stdio prints it.
 
 local asked = require "perflua.report.asked"
+local asked_columns = require "perflua.report.asked_columns"
 local blocks = require "perflua.report.blocks"
 local chain_options = require "perflua.report.chain_options"
 local columns = require "perflua.report.columns"
@@ -186,7 +187,7 @@ end
 
 function tool.explain(file, args, settings)
   local query = settings.query
-  asked.follow(args, settings, file)
+  asked_columns.follow(args, settings, file)
   query.is_explained = true
   local wrong = set_chains(file, settings)
   if wrong then return nil, wrong, USAGE end
@@ -245,7 +246,7 @@ function tool.run(file, args, out, settings)
   local health
   local query = settings.query
   if write_others(file, args, out) then return 0 end
-  asked.follow(args, settings, file)
+  asked_columns.follow(args, settings, file)
   if args.threads and not read_values.are_recorded(file) then
     return USAGE, "report: --threads: this recording has no counters of threads; record it "
       .. "with: perf record -s"
@@ -271,7 +272,8 @@ function tool.run(file, args, out, settings)
   if not ok then
     return prepared ~= "not enough memory" and USAGE or nil, strip_position(prepared)
   end
-  local result = asked.without_latency(report.read(prepared, settings), args, settings, file)
+  local result = asked_columns.without_latency(report.read(prepared, settings), args, settings,
+    file)
   if args["group-sort-idx"] and result.slots < settings.sort_slot then
     return USAGE, "report: --group-sort-idx: " .. fmt.phrase(result.slots, "{event is|events "
       .. "are} shown together, numbered from 0; perf record -e '{EVENT,EVENT}' records a group")
