@@ -369,6 +369,41 @@ describe("perflua inject -j", function()
     assert.equal(file_of(1) .. "\n" .. file_of(2) .. "\n", list(dir))
   end)
 
+  for _, endian in ipairs { "little", "big" } do
+    it("has the build-ids of the files with -b and -B, " .. endian, function()
+      local dir, path = jitted({
+        { "load", 10, "first", 0x1000, 16, 1 }, { "move", 20, 1, 0x1000, 0x1100, 16 },
+        { "load", 22, "second", 0x1200, 32, 2 },
+      }, both, { endian = endian })
+      local copy, said = injected(path, "-j", "-b")
+      local expected = {}
+      for number = 1, 2 do
+        local notes = dir:sh(("readelf -n %s 2>&1"):format(file_of(number)))
+        expected[file_of(number)] = notes:match "Build ID: (%x+)"
+        assert.is_nil(notes:find("Warning", 1, true), notes)
+      end
+      assert.is_not_nil(expected[file_of(2)])
+      assert.same(expected, table_of(copy))
+      assert.match("2 build%-ids added", said)
+      assert.same(expected, table_of(injected(path, "-j", "--buildid-all", "--pipe")))
+      assert.same({}, table_of(injected(path, "-j")))
+      copy, said = injected(path, "-j", "-B")
+      assert.match("3 mappings with a build%-id", said)
+      local file <close> = assert(perflua.open(copy))
+      local maps = {}
+      for map in file:records "mmap2" do
+        maps[#maps + 1] = ("%d %s %s"):format(map.time, map.filename:match "[^/]*$",
+          map.build_id)
+      end
+      assert.same({
+        "1 anon nil",
+        ("10 %s %s"):format(file_of(1), expected[file_of(1)]),
+        ("20 %s %s"):format(file_of(1), expected[file_of(1)]),
+        ("22 %s %s"):format(file_of(2), expected[file_of(2)]),
+      }, maps)
+    end)
+  end
+
   it("replaces files with other bytes when it is told to", function()
     local dir, path = jitted(two, both)
     local copy = injected(path, "-j")

@@ -71,19 +71,17 @@ static enum pd_cpumode mode_of(const struct ps_dso *dso)
 }
 
 /* Adds the row of a binary, as a record of `type`; those of the table have none. */
-static void add_row(struct pb_string *out, uint32_t type, const struct pj_binary *binary,
-		    bool swap)
+static void add_row(struct pb_string *out, uint32_t type, const char *name,
+		    enum pd_cpumode mode, const struct ps_build_id *id, bool swap)
 {
-	const struct ps_dso *dso = binary->dso;
-	const char *name = name_of(dso);
 	size_t n = strlen(name) + 1, size = (NAME_AT + n + 7) & ~(size_t)7;
 
 	pj_add32(out, type, swap);
-	pj_add16(out, (uint16_t)(mode_of(dso) | PD_MISC_BUILD_ID_SIZE), swap);
+	pj_add16(out, (uint16_t)(mode | PD_MISC_BUILD_ID_SIZE), swap);
 	pj_add16(out, (uint16_t)size, swap);
 	pj_add32(out, UINT32_MAX, swap); /* the pid: of the host */
-	pb_string_add(out, (const char *)binary->id.bytes, PS_MAX_BUILD_ID);
-	pb_string_add(out, (const char[]){ (char)binary->id.size, 0, 0, 0 }, 4);
+	pb_string_add(out, (const char *)id->bytes, PS_MAX_BUILD_ID);
+	pb_string_add(out, (const char[]){ (char)id->size, 0, 0, 0 }, 4);
 	pb_string_add(out, name, n);
 	pb_string_fill(out, '\0', size - NAME_AT - n);
 }
@@ -139,14 +137,18 @@ static bool is_in_table(const struct pj_injector *in, const struct pj_binary *bi
 	return found;
 }
 
-/* Writes the build-id of a binary as a record. Returns false with *err. */
-static bool write_row(struct pj_injector *in, struct pw_writer *writer,
-		      const struct pj_binary *binary, struct pd_error *err)
+bool pj_add_id(struct pj_injector *in, struct pw_writer *writer, const char *name,
+	       enum pd_cpumode mode, const struct ps_build_id *id, struct pd_error *err)
 {
 	struct pd_record rec = { .chunk_offset = PD_NO_CHUNK };
 
+	in->n_added++;
+	if (!in->asked.pipe) {
+		add_row(&in->table, 0, name, mode, id, in->file->swap);
+		return !in->table.failed || pj_fail_memory(in, err);
+	}
 	pb_string_clear(&in->row);
-	add_row(&in->row, PD_RECORD_BUILD_ID, binary, in->file->swap);
+	add_row(&in->row, PD_RECORD_BUILD_ID, name, mode, id, in->file->swap);
 	if (in->row.failed)
 		return pj_fail_memory(in, err);
 	pj_make_record(in, &in->row, &rec);
@@ -166,11 +168,7 @@ static bool add_binary(struct pj_injector *in, struct pw_writer *writer, struct 
 	binary->is_added = true;
 	if (is_in_table(in, binary))
 		return true;
-	in->n_added++;
-	if (in->asked.pipe)
-		return write_row(in, writer, binary, err);
-	add_row(&in->table, 0, binary, in->file->swap);
-	return !in->table.failed || pj_fail_memory(in, err);
+	return pj_add_id(in, writer, name_of(dso), mode_of(dso), &binary->id, err);
 }
 
 static bool add_at(struct pj_injector *in, struct pw_writer *writer,

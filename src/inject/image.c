@@ -1,11 +1,13 @@
+#define _GNU_SOURCE
 #include "image.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "base/sha256.h"
 #include "internal.h"
-
-#define ID_SIZE 20
 
 enum {
 	TEXT = 1,
@@ -96,8 +98,8 @@ static void add_symbols(struct image *image, const struct pj_function *f)
 	end_section(image, STRTAB);
 }
 
-/* Adds a build-id, the hash of all bytes before it. */
-static void add_build_id(struct image *image)
+/* Adds a build-id, the hash of all bytes before it, and sets *id to it. */
+static void add_build_id(struct image *image, struct ps_build_id *id)
 {
 	struct pb_string *out = image->out;
 	uint8_t digest[PB_SHA256_SIZE];
@@ -106,13 +108,20 @@ static void add_build_id(struct image *image)
 	pb_sha256_init(&sha);
 	pb_sha256_add(&sha, out->p, out->n);
 	pb_sha256_end(&sha, digest);
+	id->size = PS_MAX_BUILD_ID;
+	memcpy(id->bytes, digest, PS_MAX_BUILD_ID);
 	begin_section(image, NOTE);
 	pj_add32(out, 4, image->swap);
-	pj_add32(out, ID_SIZE, image->swap);
+	pj_add32(out, id->size, image->swap);
 	pj_add32(out, NT_GNU_BUILD_ID, image->swap);
 	pb_string_add(out, ELF_NOTE_GNU, 4);
-	pb_string_add(out, (const char *)digest, ID_SIZE);
+	pb_string_add(out, (const char *)id->bytes, id->size);
 	end_section(image, NOTE);
+}
+
+static uint64_t alignment_of(unsigned section)
+{
+	return section == TEXT ? 16 : section == NOTE ? 4 : 8;
 }
 
 static void add_section(struct image *image, unsigned section, uint32_t type, uint64_t flags,
@@ -129,7 +138,7 @@ static void add_section(struct image *image, unsigned section, uint32_t type, ui
 	pj_add64(out, image->sections[section].size, image->swap);
 	pj_add32(out, (uint32_t)link, image->swap);
 	pj_add32(out, section == SYMTAB, image->swap); /* one symbol is local */
-	pj_add64(out, is_loaded ? 16 : 8, image->swap);
+	pj_add64(out, alignment_of(section), image->swap);
 	pj_add64(out, section == SYMTAB ? sizeof(Elf64_Sym) : 0, image->swap);
 }
 
@@ -144,7 +153,7 @@ static void name_sections(struct image *image)
 	}
 }
 
-void pj_make_image(const struct pj_function *f, struct pb_string *out)
+void pj_make_image(const struct pj_function *f, struct pb_string *out, struct ps_build_id *id)
 {
 	struct image image = { .out = out };
 	uint64_t at;
@@ -157,7 +166,7 @@ void pj_make_image(const struct pj_function *f, struct pb_string *out)
 	pb_string_add(out, (const char *)f->code, f->size);
 	end_section(&image, TEXT);
 	add_symbols(&image, f);
-	add_build_id(&image);
+	add_build_id(&image, id);
 	begin_section(&image, SHSTRTAB);
 	pb_string_add(out, names, sizeof(names));
 	end_section(&image, SHSTRTAB);
@@ -173,4 +182,63 @@ void pj_make_image(const struct pj_function *f, struct pb_string *out)
 		return;
 	at = image.swap ? __builtin_bswap64(at) : at;
 	memcpy(out->p + offsetof(Elf64_Ehdr, e_shoff), &at, sizeof(at));
+}
+
+/* Returns whether a file has the bytes of the image. */
+static bool has_image(const struct pb_string *image, const char *path, struct stat *status)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	bool same = fd >= 0 && fstat(fd, status) == 0 && S_ISREG(status->st_mode) &&
+		    (uint64_t)status->st_size == image->n;
+	uint8_t block[4096];
+
+	for (size_t at = 0; same && at < image->n; at += sizeof(block)) {
+		size_t n = image->n - at;
+
+		n = n < sizeof(block) ? n : sizeof(block);
+		same = pread(fd, block, n, (off_t)at) == (ssize_t)n &&
+		       memcmp(block, image->p + at, n) == 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return same;
+}
+
+/* Writes the image to a new file. Returns false with errno. */
+static bool write_new(const struct pb_string *image, const char *path, struct stat *status)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	size_t at = 0;
+	ssize_t n = 0;
+	int error = 0;
+
+	if (fd < 0)
+		return false;
+	while (at < image->n && n >= 0) {
+		n = write(fd, image->p + at, image->n - at);
+		at += n > 0 ? (size_t)n : 0;
+	}
+	if (n < 0 || fstat(fd, status) != 0)
+		error = errno;
+	if (close(fd) != 0 && !error)
+		error = errno;
+	if (!error)
+		return true;
+	unlink(path);
+	errno = error;
+	return false;
+}
+
+bool pj_write_image(const struct pb_string *image, const char *path, bool replaces,
+		    struct stat *status, struct pd_error *err)
+{
+	if (write_new(image, path, status))
+		return true;
+	if (errno == EEXIST && has_image(image, path, status))
+		return true;
+	if (errno == EEXIST && !replaces)
+		return pd_error_set(err, "EEXIST", path, PD_NO_OFFSET, "the file exists");
+	if (errno == EEXIST && unlink(path) == 0 && write_new(image, path, status))
+		return true;
+	return pd_error_errno(err, path, "cannot write the code of a function");
 }

@@ -15,6 +15,13 @@ bool pj_add_ids(struct pj_injector *injector, struct pw_writer *writer,
 		const struct pd_record *rec, struct pd_error *err);
 
 /*
+ * Adds the build-id of a binary, of user space or of the kernel as `mode` tells, to the table,
+ * or writes its record. Returns false with *err.
+ */
+bool pj_add_id(struct pj_injector *injector, struct pw_writer *writer, const char *name,
+	       enum pd_cpumode mode, const struct ps_build_id *id, struct pd_error *err);
+
+/*
  * Gives a record of a build-id the one that the caller knows; its bytes are the injector's
  * then. Returns false with *err.
  */
@@ -67,6 +74,9 @@ bool pj_fail_memory(const struct pj_injector *injector, struct pd_error *err);
  */
 void pj_make_record(const struct pj_injector *injector, const struct pb_string *bytes,
 		    struct pd_record *rec);
+
+/* Adds the build-id of a binary to the bytes of its mapping, in the place of the inode. */
+void pj_add_mapped_id(struct pb_string *out, const struct ps_build_id *id);
 
 /* Add a number to the bytes of a record, in the byte order of the recording. */
 static inline void pj_add16(struct pb_string *s, uint16_t value, bool swap)

@@ -3,8 +3,6 @@
  * programs that know no jitdumps find their names. See jit_process, tools/perf/util/jitdump.c.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -283,102 +281,72 @@ static void read_code(struct pj_jit *jit, const struct dump *dump,
 		memset(jit->code.p, 0, size);
 }
 
-/* Returns the number of the file of a span: that of the program, unless other code has it. */
-static bool find_number(struct dump *dump, uint32_t i, uint64_t *number)
+/*
+ * Sets *number to that of the file of a span, the program's unless other code has it, and
+ * *is_new if no span before has the file. Returns false without memory.
+ */
+static bool find_number(struct dump *dump, uint32_t i, uint64_t *number, bool *is_new)
 {
 	const struct ps_jit_span *spans = dump->jitdump->spans, *first;
 	uint32_t found = pb_id_map_find(&dump->files, spans[i].code);
 
 	*number = spans[i].code;
+	*is_new = true;
 	if (found == UINT32_MAX)
 		return pb_id_map_add(&dump->files, *number, i);
 	first = &spans[found];
-	if (first->bytes != spans[i].bytes ||
-	    first->end - first->start != spans[i].end - spans[i].start)
+	*is_new = first->bytes != spans[i].bytes ||
+		  first->end - first->start != spans[i].end - spans[i].start;
+	if (*is_new)
 		*number = dump->next++;
 	return true;
 }
 
-/* Returns whether a file has the bytes of the image. */
-static bool has_image(const struct pj_jit *jit, const char *path, struct stat *status)
+/* A function's file. */
+struct image_file {
+	char path[PATH_MAX + 64]; /* as it is mapped */
+	struct ps_build_id id;
+	struct stat status;
+	bool is_new; /* no function before has it */
+};
+
+/* Adds what tells of a file in a record of its mapping: its build-id if that is asked for. */
+static void add_identity(const struct pj_injector *in, const struct image_file *file,
+			 struct pb_string *out)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	bool same = fd >= 0 && fstat(fd, status) == 0 && S_ISREG(status->st_mode) &&
-		    (uint64_t)status->st_size == jit->image.n;
-	uint8_t block[4096];
+	bool swap = in->file->swap;
 
-	for (size_t at = 0; same && at < jit->image.n; at += sizeof(block)) {
-		size_t n = jit->image.n - at;
-
-		n = n < sizeof(block) ? n : sizeof(block);
-		same = pread(fd, block, n, (off_t)at) == (ssize_t)n &&
-		       memcmp(block, jit->image.p + at, n) == 0;
+	if (in->asked.mappings != PJ_AS_RECORDED) {
+		pj_add_mapped_id(out, &file->id);
+		return;
 	}
-	if (fd >= 0)
-		close(fd);
-	return same;
-}
-
-/* Writes the image to a new file. Returns false with errno. */
-static bool write_new(const struct pj_jit *jit, const char *path, struct stat *status)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-	size_t at = 0;
-	ssize_t n = 0;
-	int error;
-
-	if (fd < 0)
-		return false;
-	while (at < jit->image.n && n >= 0) {
-		n = write(fd, jit->image.p + at, jit->image.n - at);
-		at += n > 0 ? (size_t)n : 0;
-	}
-	if (n >= 0 && fstat(fd, status) == 0 && close(fd) == 0)
-		return true;
-	error = errno;
-	unlink(path);
-	errno = error;
-	return false;
-}
-
-/* Writes the image, unless the file has it. Returns false with *err. */
-static bool write_image(const struct pj_injector *in, const char *path, struct stat *status,
-			struct pd_error *err)
-{
-	if (write_new(in->jit, path, status))
-		return true;
-	if (errno == EEXIST && has_image(in->jit, path, status))
-		return true;
-	if (errno == EEXIST && !in->asked.replaces)
-		return pd_error_set(err, "EEXIST", path, PD_NO_OFFSET, "the file exists");
-	if (errno == EEXIST && unlink(path) == 0 && write_new(in->jit, path, status))
-		return true;
-	return pd_error_errno(err, path, "cannot write the code of a function");
+	pj_add32(out, major(file->status.st_dev), swap);
+	pj_add32(out, minor(file->status.st_dev), swap);
+	pj_add64(out, file->status.st_ino, swap);
+	pj_add64(out, 0, swap); /* the generation: not known */
 }
 
 /* Makes the record of the mapping of a function's file. */
 static void make_mapping(const struct pj_injector *in, const struct dump *dump,
-			 const struct ps_jit_span *span, const struct stat *file,
-			 const char *name, uint64_t time, struct pb_string *out)
+			 const struct ps_jit_span *span, const struct image_file *file,
+			 uint64_t time, struct pb_string *out)
 {
 	bool swap = in->file->swap;
-	size_t n = strlen(name) + 1, padded = (n + 7) & ~(size_t)7;
+	size_t n = strlen(file->path) + 1, padded = (n + 7) & ~(size_t)7;
+	bool has_id = in->asked.mappings != PJ_AS_RECORDED;
 
 	pj_add32(out, PD_RECORD_MMAP2, swap);
-	pj_add16(out, PD_CPUMODE_USER, swap);
+	pj_add16(out, PD_CPUMODE_USER | (has_id ? PD_MISC_MMAP_BUILD_ID : 0), swap);
 	pj_add16(out, (uint16_t)(NAME_AT + padded + dump->trailer.n), swap);
 	pj_add32(out, (uint32_t)dump->pid, swap);
 	pj_add32(out, (uint32_t)dump->pid, swap);
 	pj_add64(out, span->start, swap);
 	pj_add64(out, span->end - span->start, swap);
 	pj_add64(out, PJ_TEXT_AT, swap);
-	pj_add32(out, major(file->st_dev), swap);
-	pj_add32(out, minor(file->st_dev), swap);
-	pj_add64(out, file->st_ino, swap);
-	pj_add64(out, 0, swap); /* the generation: not known */
+	add_identity(in, file, out);
 	pj_add32(out, PJ_READ_EXEC, swap);
 	pj_add32(out, PJ_PRIVATE, swap);
-	pb_string_add(out, name, n);
+	pb_string_add(out, file->path, n);
 	pb_string_fill(out, '\0', padded - n);
 	pb_string_add(out, dump->trailer.p, dump->trailer.n);
 	if (!out->failed)
@@ -386,9 +354,9 @@ static void make_mapping(const struct pj_injector *in, const struct dump *dump,
 			   swap);
 }
 
-/* Writes the file of a function, and the record of its mapping. Returns false with *err. */
-static bool write_load(struct pj_injector *in, struct pw_writer *writer,
-		       const struct load *load, struct pd_error *err)
+/* Writes the file of a function. Returns false with *err. */
+static bool write_file(struct pj_injector *in, const struct load *load, struct image_file *file,
+		       struct pd_error *err)
 {
 	struct pj_jit *jit = in->jit;
 	struct dump *dump = jit->dumps[load->dump];
@@ -398,29 +366,45 @@ static bool write_load(struct pj_injector *in, struct pw_writer *writer,
 		symbol->name,		symbol->length,	      NULL, span->end - span->start,
 		dump->jitdump->machine, dump->jitdump->is_big
 	};
-	struct pd_record rec = { .chunk_offset = PD_NO_CHUNK };
-	char base[64], path[PATH_MAX + 64];
-	struct stat status;
+	char base[64];
 	uint64_t number;
 
 	read_code(jit, dump, span);
 	function.code = (const uint8_t *)jit->code.p;
 	pb_string_clear(&jit->image);
 	if (!jit->code.failed)
-		pj_make_image(&function, &jit->image);
-	if (jit->code.failed || jit->image.failed || !find_number(dump, load->span, &number))
+		pj_make_image(&function, &jit->image, &file->id);
+	if (jit->code.failed || jit->image.failed ||
+	    !find_number(dump, load->span, &number, &file->is_new))
 		return pj_fail_memory(in, err);
 	snprintf(base, sizeof(base), "jitted-%" PRId32 "-%" PRIu64 ".so", dump->pid, number);
-	snprintf(path, sizeof(path), "%s%s", dump->dir_here, base);
-	if (!write_image(in, path, &status, err))
+	snprintf(file->path, sizeof(file->path), "%s%s", dump->dir_here, base);
+	if (!pj_write_image(&jit->image, file->path, in->asked.replaces, &file->status, err))
 		return false;
-	snprintf(path, sizeof(path), "%s%s", dump->dir, base);
+	snprintf(file->path, sizeof(file->path), "%s%s", dump->dir, base);
+	return true;
+}
+
+/* Writes the file of a function, and the records of it. Returns false with *err. */
+static bool write_load(struct pj_injector *in, struct pw_writer *writer,
+		       const struct load *load, struct pd_error *err)
+{
+	const struct dump *dump = in->jit->dumps[load->dump];
+	struct pd_record rec = { .chunk_offset = PD_NO_CHUNK };
+	struct image_file file;
+
+	if (!write_file(in, load, &file, err))
+		return false;
+	if (in->asked.ids != PJ_NONE && file.is_new &&
+	    !pj_add_id(in, writer, file.path, PD_CPUMODE_USER, &file.id, err))
+		return false;
 	pb_string_clear(&in->made);
-	make_mapping(in, dump, span, &status, path, load->time, &in->made);
+	make_mapping(in, dump, &dump->jitdump->spans[load->span], &file, load->time, &in->made);
 	if (in->made.failed)
 		return pj_fail_memory(in, err);
 	pj_make_record(in, &in->made, &rec);
 	in->n_functions++;
+	in->n_mapped += in->asked.mappings != PJ_AS_RECORDED;
 	return pw_write(writer, &rec, err);
 }
 

@@ -11,7 +11,12 @@
 #define PROT_AT	  64
 #define NAME_AT	  72
 #define MMAP_NAME 40
-#define PRIVATE	  2u /* MAP_PRIVATE */
+
+void pj_add_mapped_id(struct pb_string *out, const struct ps_build_id *id)
+{
+	pb_string_add(out, (const char[]){ (char)id->size, 0, 0, 0 }, 4);
+	pb_string_add(out, (const char *)id->bytes, PS_MAX_BUILD_ID);
+}
 
 /* Adds the bytes of the record with a build-id. */
 static void make_mapping(const struct pd_record *rec, const struct ps_build_id *id,
@@ -24,8 +29,7 @@ static void make_mapping(const struct pd_record *rec, const struct ps_build_id *
 	pj_add16(out, rec->misc | PD_MISC_MMAP_BUILD_ID, swap);
 	pj_add16(out, (uint16_t)(rec->size + NAME_AT - name_at), swap);
 	pb_string_add(out, (const char *)rec->bytes + HEADER, INODE_AT - HEADER);
-	pb_string_add(out, (const char[]){ (char)id->size, 0, 0, 0 }, 4);
-	pb_string_add(out, (const char *)id->bytes, PS_MAX_BUILD_ID);
+	pj_add_mapped_id(out, id);
 	if (is_mmap2) {
 		pb_string_add(out, (const char *)rec->bytes + PROT_AT, NAME_AT - PROT_AT);
 	} else {
@@ -36,12 +40,15 @@ static void make_mapping(const struct pd_record *rec, const struct ps_build_id *
 }
 
 /* Returns whether no sample needs a mapping. A jitdump is found by the mapping of its file. */
-static bool is_unused(const struct pm_map *map)
+static bool is_unused(const struct pj_injector *in, const struct pd_record *rec,
+		      const struct pm_map *map)
 {
 	const struct ps_dso *dso = map->dso;
+	int64_t pid;
 
 	return dso->state == PS_UNTRIED && dso->id.kind != PS_KERNEL &&
-	       !strstr(map->filename, "/jit-");
+	       !(pm_integer(rec, pm_system_field_ids(in->system)->pid, &pid) &&
+		 ps_is_jitdump(map->filename, (int32_t)pid));
 }
 
 int pj_identify_mapping(struct pj_injector *in, struct pd_record *rec, struct pd_error *err)
@@ -54,7 +61,7 @@ int pj_identify_mapping(struct pj_injector *in, struct pd_record *rec, struct pd
 	    rec->size < (is_mmap2 ? NAME_AT : MMAP_NAME) ||
 	    !pm_system_mapped(in->system, rec, &map))
 		return 1;
-	if (in->asked.mappings == PJ_USED && is_unused(&map)) {
+	if (in->asked.mappings == PJ_USED && is_unused(in, rec, &map)) {
 		in->n_dropped++;
 		return 0;
 	}

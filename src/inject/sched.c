@@ -12,7 +12,7 @@
 
 /* The last switch of a thread. */
 struct slept {
-	struct pd_record rec;
+	const struct pd_layout *layout;
 	struct pb_string bytes;
 	bool is_there; /* it did not exit since */
 };
@@ -60,7 +60,7 @@ static bool keep_switch(struct pj_injector *in, const struct pd_record *rec, int
 		slept = &sched->list[sched->n++];
 		*slept = (struct slept){ .is_there = false };
 	}
-	slept->rec = *rec;
+	slept->layout = rec->layout;
 	slept->is_there = true;
 	pb_string_clear(&slept->bytes);
 	pb_string_add(&slept->bytes, (const char *)rec->bytes, rec->size);
@@ -103,7 +103,7 @@ static int merge(struct pj_injector *in, const struct pd_tracepoint *tracepoint,
 	slept = find(in->sched, pid);
 	if (!slept || !slept->is_there)
 		return 0;
-	parts = slept->rec.layout->parts;
+	parts = slept->layout->parts;
 	if (!own[PD_PART_PERIOD] || !own[PD_PART_TIME] || !parts[PD_PART_PERIOD] ||
 	    !parts[PD_PART_TIME])
 		return fail_parts(in, err) - 1;
