@@ -3,11 +3,11 @@
 -- After choose() all queries over samples of a File look at those that were chosen, also for
 -- what pairs samples.
 
-local duration = require "perflua.text.duration"
-local errors = require "perflua.errors"
-local strip_position = errors.strip_position
 local narrow = require("perflua.query").narrow
 local select = require("perflua.file.records").select
+local strip_position = require("perflua.errors").strip_position
+local words = require "perflua.toolkit.sample_words"
+local apply_option = words.apply
 
 local samples = {}
 
@@ -27,143 +27,10 @@ samples.options = {
 --- The option of tools that count spans by the processor on which they begin.
 samples.cpu_of_spans = { "LIST", "only what begins on these processors: 0,2-3" }
 
-local function split_list(text)
-  local list = {}
-  for one in text:gmatch "[^,]+" do list[#list + 1] = one end
-  if #list == 0 then error(("'%s' names nothing"):format(text), 0) end
-  return list
-end
-
-local MOST_NUMBERS <const> = 65536 -- of a range
-
-local function each_number(text, fn)
-  for _, one in ipairs(split_list(text)) do
-    local first, last = one:match "^(%d+)%-(%d+)$"
-    first, last = math.tointeger(tonumber(first or one)), math.tointeger(tonumber(last or one))
-    if not first or not last or last < first or last - first > MOST_NUMBERS then
-      error(("'%s' is not a number, nor a range such as 0-3"):format(one), 0)
-    end
-    for i = first, last do fn(i) end
-  end
-end
-
-local function list_numbers(text)
-  local list = {}
-  each_number(text, function(i) list[#list + 1] = ("%d"):format(i) end)
-  return table.concat(list, ", ")
-end
-
-local function quote(text) return ("%q"):format(text):gsub("\\\n", "\\n") end
-
-local function quote_texts(text, split)
-  local list = (split or split_list)(text)
-  for i, one in ipairs(list) do list[i] = quote(one) end
-  return table.concat(list, ", ")
-end
-
--- Events, whose names may have commas: those of a PMU between slashes, those in quotes.
-local function split_events(text)
-  local list = {}
-  local at = 1
-  while at <= #text do
-    local _, inside, after = text:match("^%s*(['\"])(.-)%1%s*()", at)
-    if not inside then
-      inside, after = text:match("^%s*([^,/]*/[^/]*/[^,]-)%s*()%f[,%z]", at)
-    end
-    if not inside then inside, after = text:match("^%s*([^,]-)%s*()%f[,%z]", at) end
-    if inside ~= "" then list[#list + 1] = inside end
-    if after <= #text and text:sub(after, after) ~= "," then
-      error(("'%s': a comma expected after '%s'"):format(text, inside), 0)
-    end
-    at = after + 1
-  end
-  if #list == 0 then error(("'%s' names nothing"):format(text), 0) end
-  return list
-end
-
--- A binary is named by its path, or by its last part.
-local function match_binaries(text)
-  local terms = {}
-  for i, one in ipairs(split_list(text)) do
-    terms[i] = ("dso == %s"):format(quote(one))
-    if not one:find "/" then
-      terms[i] = ("%s or glob(dso, %s)"):format(terms[i], quote("*/" .. one:gsub("[*?%[\\]",
-        "[%0]")))
-    end
-  end
-  return table.concat(terms, " or ")
-end
-
-local conditions = {
-  { "where", function(text) return text end },
-  { "comm", function(text) return "comm in { " .. quote_texts(text) .. " }" end },
-  { "pid", function(text) return "pid in { " .. list_numbers(text) .. " }" end },
-  { "tid", function(text) return "tid in { " .. list_numbers(text) .. " }" end },
-  { "cpu", function(text) return "cpu in { " .. list_numbers(text) .. " }" end },
-  { "dso", match_binaries },
-  { "symbol", function(text) return "symbol in { " .. quote_texts(text) .. " }" end },
-  { "event", function(text) return "event in { " .. quote_texts(text, split_events)
-    .. " }" end },
-}
-
--- A time as perf's option has it: seconds need no sign.
-local function time_of(text)
-  if text == "" then return nil end
-  if not (text:find "^[%d.]+$" or text:find "^@" or text:find "%%$" or text:find "^%d+%-%d+%-"
-    or duration.nanoseconds(text)) then
-    error(("'%s' is not a time such as 1718.35, 20ms or 10%%; a range is FROM,TO"):format(text),
-      0)
-  end
-  return (text:gsub("^[%d.]+$", "@%0"))
-end
-
-local is_open_end_told = false
-
--- Tells that a single time is the beginning of a range, once.
-local function tell_open_end(text)
-  if is_open_end_told or text:find "," then return end
-  is_open_end_told = true
-  errors.warning("--time %s: from %s%s on; a range with an end is FROM,TO", text, text,
-    text:find "^[%d.]+$" and " s" or "")
-end
-
--- One range as a window of between().
-local function window_of(text)
-  local from, to = text:match "^([%d.]+%%)%-([%d.]+%%)$"
-  if from then return { from, to } end
-  if text:find "%%/" then return text end
-  if text:find "^[%d.]+%%$" then return { "0%", text } end
-  from, to = text:match "^([^,]*),?([^,]*)$"
-  if not from then error(("'%s' is not a range of times, FROM,TO"):format(text), 0) end
-  local window = { time_of(from), time_of(to) }
-  tell_open_end(text)
-  return window
-end
-
--- Ranges as perf has them: shares of the time are separated by commas, FROM,TO by spaces.
-local function windows_of(text)
-  local list = {}
-  -- a date and its time are one word
-  text = text:gsub("(%d%d%d%d%-%d%d%-%d%d) +(%d%d:)", "%1T%2")
-  for word in text:gmatch "%S+" do
-    local shares = word:find "%%[/-]" or not word:find "," and word:find "%%"
-    for one in word:gmatch(shares and "[^,]+" or ".+") do list[#list + 1] = window_of(one) end
-  end
-  if #list == 0 then error("no time is named", 0) end
-  return list
-end
-
--- Returns the result of fn; raises its error with the option's name in front.
-local function apply_option(name, fn, ...)
-  local ok, result = pcall(fn, ...)
-  if not ok then error(("--%s: %s"):format(name, strip_position(result)), 0) end
-  return result
-end
-
 ---@param args table what tools.parse gave
 ---@return any[]? # the range of --time, { from, to }, where it is a single one
 function samples.window(args)
-  local windows = args.time and apply_option("time", windows_of, args.time)
+  local windows = args.time and apply_option("time", words.windows, args.time)
   return windows and #windows == 1 and type(windows[1]) == "table" and windows[1] or nil
 end
 
@@ -173,14 +40,14 @@ end
 ---@return string[][]? steps of a query over samples that choose the same: { method, argument }
 local function make_selection(args, owned)
   local parts = {}
-  for _, one in ipairs(conditions) do
+  for _, one in ipairs(words.conditions) do
     local name, value = one[1], args[one[1]]
     if value and not (owned and owned[name] ~= nil) then
       parts[#parts + 1] = { name = name, text = apply_option(name, one[2], value) }
     end
   end
   local windows = args.time and not (owned and owned.time and samples.window(args))
-    and apply_option("time", windows_of, args.time)
+    and apply_option("time", words.windows, args.time)
   if #parts == 0 and not windows then return nil end
   local steps = { windows and { "between", windows } }
   for _, part in ipairs(parts) do steps[#steps + 1] = { "where", part.text } end
@@ -208,7 +75,7 @@ function samples.steps(file) return steps_of[file] or {} end
 ---@return string? message
 function samples.conditions(args, owned)
   local list = {}
-  for _, one in ipairs(conditions) do
+  for _, one in ipairs(words.conditions) do
     local name, value = one[1], args[one[1]]
     if value and name ~= "event" and owned[name] ~= nil then
       local ok, text = pcall(apply_option, name, one[2], value)
@@ -282,7 +149,7 @@ samples.of_cut_spans = { comm = true, pid = true, tid = true, cpu = true, time =
 ---@return string? # nil: all are chosen
 function samples.span_condition(args, fields)
   local parts = {}
-  for _, one in ipairs(conditions) do
+  for _, one in ipairs(words.conditions) do
     local name, field = one[1], fields[one[1]]
     if field and args[name] then
       local condition = apply_option(name, one[2], args[name])
@@ -300,10 +167,12 @@ function samples.threads(args)
   local sets = {}
   for _, name in ipairs { "pid", "tid", "cpu" } do
     local set = args[name] and {}
-    if set then apply_option(name, each_number, args[name], function(i) set[i] = true end) end
+    if set then
+      apply_option(name, words.each_number, args[name], function(i) set[i] = true end)
+    end
     sets[name] = set
   end
-  for _, name in ipairs(args.comm and apply_option("comm", split_list, args.comm) or {}) do
+  for _, name in ipairs(args.comm and apply_option("comm", words.split, args.comm) or {}) do
     sets.comm = sets.comm or {}
     sets.comm[name] = true
   end
@@ -349,7 +218,7 @@ end
 ---@return string? message
 function samples.events(args)
   if not args.event then return nil end
-  local ok, names = pcall(apply_option, "event", split_events, args.event)
+  local ok, names = pcall(apply_option, "event", words.split_events, args.event)
   return ok and names or nil, not ok and names or nil
 end
 
