@@ -43,6 +43,41 @@ describe("perflua scrub", function()
     assert.are.equal(shown, copy:records("comm"):first().comm)
   end)
 
+  it("writes the names for their owner alone, unless the file is there", function()
+    local path = recording():write()
+    local function modes(before)
+      local result = run.shell_with(before .. [[ umask 022
+        "$perflua" scrub --force --map "$2" "$1" -o "$3" >"$4" && stat -c %a "$2" "$3"]],
+        path, rewritten.path(), rewritten.path(), files.temporary())
+      assert.are.equal("", result.err)
+      return result.out
+    end
+    assert.are.equal("600\n644\n", modes "")
+    assert.are.equal("640\n644\n", modes [[touch "$2"; chmod 640 "$2";]])
+  end)
+
+  it("writes the names over no recording", function()
+    local path, target = recording():write(), rewritten.path()
+    local bytes = files.read(path)
+    local result = scrub("--force", "--map", path, path, "-o", target)
+    assert.are.equal(2, result.status)
+    assert.matches("a recording is not overwritten", result.err, 1, true)
+    assert.is_true(bytes == files.read(path))
+    assert.is_false(files.exists(target))
+    result = scrub("--force", "--map", target, path, "-o", target)
+    assert.are.equal(1, result.status)
+    assert.matches("a recording is not overwritten", result.err, 1, true)
+    local copy <close> = assert(perflua.open(target))
+    assert.are.equal(2, copy:samples():count())
+  end)
+
+  it("says that the names cannot be written", function()
+    local result = scrub("--force", "--map", "/dev/full", recording():write(), "-o",
+      rewritten.path())
+    assert.are.equal(1, result.status)
+    assert.matches("/dev/full: No space left on device", result.err, 1, true)
+  end)
+
   it("writes pipe mode to standard output, and reads a stream", function()
     local result = run.shell_with('"$perflua" scrub - -o - <"$1" | "$perflua" stat -',
       recording():write())

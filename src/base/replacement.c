@@ -143,7 +143,7 @@ static int make_temporary_file(struct pb_replacement *r, const char *directory,
 		}
 		/* an old file's permissions are given at the end, a new one has the umask's */
 		r->fd = open(r->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-			     r->is_old ? 0600 : 0666);
+			     r->is_old || r->is_private ? 0600 : 0666);
 		if (r->fd >= 0 || errno != EEXIST)
 			return r->fd;
 	}
@@ -190,7 +190,8 @@ static bool is_refused(int error)
 }
 
 enum pb_replace pb_replacement_begin(struct pb_replacement *r, const char *path,
-				     struct pb_unfinished *unfinished, const char **reason)
+				     bool is_private, struct pb_unfinished *unfinished,
+				     const char **reason)
 {
 	char directory[PATH_MAX];
 	const char *name;
@@ -201,6 +202,7 @@ enum pb_replace pb_replacement_begin(struct pb_replacement *r, const char *path,
 
 	*reason = NULL;
 	r->fd = -1;
+	r->is_private = is_private;
 	r->is_old = false;
 	r->entry = (struct pb_unfinished_entry){ .path = r->path };
 	error = follow_links(r->target, path, &is_handle);

@@ -29,6 +29,7 @@ struct pb_replacement {
 	char path[PATH_MAX];   /* temporary file, which the caller writes */
 	char target[PATH_MAX]; /* file that it replaces */
 	int fd;		       /* of the temporary file; -1: it was committed or discarded */
+	bool is_private;       /* a new file is for its owner alone */
 	bool is_old;	       /* the target exists; mode, uid and gid are its own */
 	mode_t mode;
 	uid_t uid;
@@ -44,8 +45,8 @@ enum pb_replace {
 };
 
 /*
- * Begins to replace the file `path`, or to create it. Only for PB_REPLACE is there anything to
- * commit or to discard. Devices, FIFOs, sockets, directories and what /proc/PID/fd leads to
+ * Begins to replace the file `path`, or to create it: with is_private, so that its owner alone
+ * may read it. Only for PB_REPLACE is there anything to commit or to discard. Devices, FIFOs, sockets, directories and what /proc/PID/fd leads to
  * are written in place without a reason. With a reason, a constant text, so are files with
  * several hard links or an access control list, mount points, files that the sticky bit of
  * their directory protects, and files beside which no temporary file can be made.
@@ -54,7 +55,8 @@ enum pb_replace {
  * is.
  */
 enum pb_replace pb_replacement_begin(struct pb_replacement *r, const char *path,
-				     struct pb_unfinished *unfinished, const char **reason);
+				     bool is_private, struct pb_unfinished *unfinished,
+				     const char **reason);
 
 /*
  * Gives the temporary file the name of the old file, with the permissions of that one, and its

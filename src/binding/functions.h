@@ -77,7 +77,7 @@ int pl_source(lua_State *L);	  /* core.source(path, file, machine): see source.c
 int pl_share_color(lua_State *L); /* core.share_color(percent) -> SGR parameters | nil */
 /* core.fit_columns(widths, least, room): see pr_fit_columns() */
 int pl_fit_columns(lua_State *L);
-int pl_replace(lua_State *L); /* core.replace(path): see replacement.c */
+int pl_replace(lua_State *L); /* core.replace(): see replacement.c */
 
 /*
  * core.measure_spans(cursor, format, at, most) -> the least length of the spans that have room

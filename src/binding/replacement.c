@@ -1,5 +1,5 @@
 /*
- * core.replace(path) -> temporary path, commit, replacement
+ * core.replace(path [, is_private]) -> temporary path, commit, replacement
  *                    |  false, reason | nil: the file is to be written in place
  *                    |  nil, message, error number
  *
@@ -37,6 +37,7 @@ static int commit_replacement(lua_State *L)
 int pl_replace(lua_State *L)
 {
 	const char *path = luaL_checkstring(L, 1), *reason;
+	bool is_private = lua_toboolean(L, 2);
 	struct pb_replacement *r;
 	struct pb_unfinished *unfinished;
 	enum pb_replace how;
@@ -48,7 +49,7 @@ int pl_replace(lua_State *L)
 	lua_pushvalue(L, -1);
 	lua_pushcclosure(L, commit_replacement, 1);
 	lua_insert(L, -2);
-	how = pb_replacement_begin(r, path, unfinished, &reason);
+	how = pb_replacement_begin(r, path, is_private, unfinished, &reason);
 	if (how == PB_REPLACE_FAILED)
 		return luaL_fileresult(L, 0, NULL);
 	if (how == PB_REPLACE_IN_PLACE) {

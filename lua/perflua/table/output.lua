@@ -87,11 +87,11 @@ local function replace(path, write, was_before, temporary, commit, replacement)
   return true
 end
 
-local function replace_or_write(path, write, is_whole, replaces_recordings)
+local function replace_or_write(path, write, is_whole, replaces_recordings, is_private)
   local ok, message, code = check_path(path, replaces_recordings)
   if not ok then return nil, message, code end
   local was_before = is_whole and interrupted.now()
-  local temporary, detail, last = core.replace(path)
+  local temporary, detail, last = core.replace(path, is_private)
   if temporary then return replace(path, write, was_before, temporary, detail, last) end
   if temporary == nil then return errno(nil, ("%s: %s"):format(path, detail), last) end
   if detail then
@@ -113,9 +113,11 @@ end
 --- is given; returns nil, a message and a code if it cannot
 ---@param is_whole boolean? an interrupt that came before cut nothing of the output
 ---@param replaces_recordings boolean? the caller knows that no recording there is read
+---@param is_private boolean? a new file is for its owner alone
 ---@return true? ok, string? message, string? code
-function output.replace(path, write, is_whole, replaces_recordings)
-  local ok, message, code = replace_or_write(path, write, is_whole, replaces_recordings)
+function output.replace(path, write, is_whole, replaces_recordings, is_private)
+  local ok, message, code = replace_or_write(path, write, is_whole, replaces_recordings,
+    is_private)
   if not ok then return output.fail(message, code) end
   return true
 end
@@ -145,10 +147,12 @@ end
 ---@param write fun(file: file*): true?, string?, string? returns nil, a message and a code if
 --- it cannot
 ---@param is_whole boolean? see output.replace()
+---@param is_private boolean? see output.replace()
 ---@return true? ok, string? message, string? code
-function output.with_file(out, write, is_whole)
+function output.with_file(out, write, is_whole, is_private)
   if type(out) == "string" then
-    return output.replace(out, function(path) return write_at(path, out, write) end, is_whole)
+    return output.replace(out, function(path) return write_at(path, out, write) end, is_whole,
+      false, is_private)
   end
   local is_object = type(out) == "table" and type(out.write) == "function"
   local file = is_object and out or output.file(out)
@@ -162,9 +166,11 @@ end
 ---@param out file*|string|nil an open file or a path; default: standard output
 ---@param produce fun(write: fun(text: string), file: file*)
 ---@param is_whole boolean? see output.replace()
+---@param is_private boolean? see output.replace()
 ---@return true? ok, string? message, string? code
-function output.to(out, produce, is_whole)
-  return output.with_file(out, function(file) return write_to(file, produce) end, is_whole)
+function output.to(out, produce, is_whole, is_private)
+  return output.with_file(out, function(file) return write_to(file, produce) end, is_whole,
+    is_private)
 end
 
 ---Has rows written by the core. Says on standard error if an interrupt ends that; one that came

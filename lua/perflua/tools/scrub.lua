@@ -4,6 +4,7 @@ local amounts = require "perflua.doctor.words"
 local core = require "perflua.core"
 local errors = require "perflua.errors"
 local output = require "perflua.table.output"
+local recording = require "perflua.recording"
 local rules = require "perflua.write.rules"
 local sharing = require "perflua.doctor.sharing"
 local writing = require "perflua.toolkit.writing"
@@ -58,7 +59,10 @@ function tool.prepare(args, out, host)
     key, message = read_key(args.key)
     if not key then return nil, message end
   end
-  if args.map and not args.force and core.stat(args.map) then
+  if args.map and recording.is_at(args.map) then
+    return nil, ("--map: %s: a recording is not overwritten: choose another name"):format(
+      args.map)
+  elseif args.map and not args.force and core.stat(args.map) then
     return nil, ("--map: %s: the file exists; --force replaces it"):format(args.map)
   end
   settings.scrub = { preset = args.preset, keep = args.keep, hash = args.hash,
@@ -75,14 +79,12 @@ local function escape(text)
   return (text:gsub("[%c\\]", function(c) return ("\\x%02x"):format(c:byte()) end))
 end
 
--- Writes the table of names. Returns what went wrong.
+-- Writes the table of names, for its owner alone. Returns what went wrong.
 local function write_map(path, names)
-  local ok, message = output.replace(path, function(temporary)
-    local file <close> = assert(io.open(temporary, "wb"))
+  local ok, message = output.to(path, function(write)
     for _, name in ipairs(names) do
-      file:write(escape(name[1]), "\t", name[2], "\t", escape(name[3]), "\n")
+      write(("%s\t%s\t%s\n"):format(escape(name[1]), name[2], escape(name[3])))
     end
-    return file:close()
   end, false, true)
   return not ok and message or nil
 end
