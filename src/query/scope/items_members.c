@@ -282,8 +282,8 @@ static void read_symbol(struct pq_fields *fields, uint32_t field, struct pq_valu
 {
 	const struct pq_load *load = &fields->bound->loads[field];
 	struct pq_items *items = fields->items;
+	struct pd_frame at = { 0 };
 	struct pd_text name = { 0 };
-	struct pd_frame at;
 
 	out->type = PQ_NIL;
 	if (!fields->item || !fields->resolver)
