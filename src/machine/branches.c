@@ -49,8 +49,10 @@ bool pm_adds_branches(const struct pm_resolver *r, const struct pd_record *rec)
 
 const struct pm_branch *pm_branch_of(const struct pm_resolver *r, const struct pd_frame *frame)
 {
-	static const struct pm_branch none;
+	static const struct pm_branch none, own = { .end = PM_BRANCH_OWN };
 
+	if (frame->branch == PM_OWN_FRAME)
+		return &own;
 	return frame->branch ? pb_set_at(&r->branches, frame->branch - 1) : &none;
 }
 

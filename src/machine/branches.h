@@ -33,7 +33,9 @@ bool pm_adds_branches(const struct pm_resolver *resolver, const struct pd_record
 size_t pm_branch_frames(struct pm_resolver *resolver, const struct pd_record *rec,
 			struct pd_frame *frames);
 
-/* Returns the end of a branch that a frame of the resolver's is. */
+#define PM_OWN_FRAME UINT32_MAX /* member `branch` of a frame that is the ip of a sample */
+
+/* Returns what the member `branch` of a frame of the resolver's says. */
 const struct pm_branch *pm_branch_of(const struct pm_resolver *resolver,
 				     const struct pd_frame *frame);
 

@@ -67,7 +67,7 @@ struct pd_view {
 struct pd_frame {
 	uint64_t ip;
 	uint32_t mode;	 /* enum pd_cpumode */
-	uint32_t branch; /* 0; else it is an end of a branch: machine/branches.h */
+	uint32_t branch; /* 0; else see pm_branch_of() */
 };
 
 /* A question to the recorded system about a record, or about an address in it. */

@@ -236,19 +236,28 @@ static bool is_own_frame(const struct pq_looked *looked, const struct pd_record 
 		(frame->mode == PD_CPUMODE_USER && pm_has_lbr_stack(rec)));
 }
 
-/* Returns true if functions that were inlined at a frame are frames, too. */
-static bool has_inlined(const struct pq_looked *looked, const struct pd_record *rec,
-			const struct raw *raw, const struct pd_frame *frame)
+/*
+ * Returns at which frames of a chain functions that were inlined are frames, too:
+ * PS_INLINED_UNWOUND: at those of users.
+ */
+static enum ps_inlined inlined_of(const struct pq_looked *looked, const struct pd_record *rec,
+				  const struct raw *raw)
 {
 	enum ps_inlined inlined = looked->kind == PQ_CHAIN_EXACT ?
 					  pm_exact_inlined(looked->resolver) :
 				  looked->kind == PQ_CHAIN_INLINED ? PS_INLINED_ALL :
 								     PS_INLINED_UNWOUND;
 
-	if (frame->branch || pm_has_lbr_stack(rec))
-		return false;
-	return inlined == PS_INLINED_ALL || (inlined == PS_INLINED_UNWOUND && !raw->recorded &&
-					     frame->mode == PD_CPUMODE_USER);
+	if (pm_has_lbr_stack(rec) || (inlined == PS_INLINED_UNWOUND && raw->recorded))
+		return PS_INLINED_NONE;
+	return inlined;
+}
+
+static bool has_inlined(enum ps_inlined inlined, const struct pd_frame *frame)
+{
+	return !frame->branch &&
+	       (inlined == PS_INLINED_ALL ||
+		(inlined == PS_INLINED_UNWOUND && frame->mode == PD_CPUMODE_USER));
 }
 
 /*
@@ -259,6 +268,7 @@ static uint32_t resolve_inlined(struct pq_chains *c, struct pq_looked *looked,
 				const struct pd_record *rec, const struct raw *raw)
 {
 	uint32_t numbers[PM_MAX_FRAMES + 1];
+	enum ps_inlined inlined = inlined_of(looked, rec, raw);
 	struct pq_origin first = pq_origin_of(rec);
 	struct pd_frame frame;
 	struct walk walk;
@@ -268,16 +278,18 @@ static uint32_t resolve_inlined(struct pq_chains *c, struct pq_looked *looked,
 	while (n < PM_MAX_FRAMES && walk_next(&walk, &frame)) {
 		if (walk.n == 1 && !frame.branch && is_own_frame(looked, rec, &frame))
 			frame = looked->own;
-		if (has_inlined(looked, rec, raw, &frame))
-			n += pq_add_inlined(c, looked, &frame, numbers + n,
-					    PM_MAX_FRAMES - 1 - n);
-		numbers[n++] = pq_frame_at(c, looked, &frame);
+		if (has_inlined(inlined, &frame))
+			n += pq_frames_at(c, looked, &frame, numbers + n, PM_MAX_FRAMES - n);
+		else
+			numbers[n++] = pq_frame_at(c, looked, &frame);
 	}
 	looked->alone = !walk.n;
 	if (!n && looked->kind != PQ_CHAIN_EXACT)
 		numbers[n++] = pq_frame_at(c, looked, &looked->own);
-	looked->is_own = true;
-	numbers[n++] = pq_frame_at(c, looked, &looked->own);
+	frame = looked->own;
+	if (looked->kind == PQ_CHAIN_EXACT)
+		frame.branch = PM_OWN_FRAME;
+	numbers[n++] = pq_frame_at(c, looked, &frame);
 	for (size_t i = 0; i < n; i++)
 		if (numbers[i] == UINT32_MAX)
 			return PQ_CHAIN_NO_MEMORY;

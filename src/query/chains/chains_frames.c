@@ -230,8 +230,6 @@ uint32_t pq_frame_of_exact(struct pq_chains *c, const struct pq_looked *looked,
 {
 	struct pq_exact exact = { at->ip, *pm_branch_of(looked->resolver, at) };
 
-	if (looked->is_own)
-		exact.branch.end = PM_BRANCH_OWN;
 	if (!c->exact.size)
 		pb_set_init(&c->exact, sizeof(exact));
 	frame->kind = PQ_CHAIN_EXACT;
@@ -376,18 +374,33 @@ static uint32_t frame_of(struct pq_chains *c, const struct pq_looked *looked,
 	return alias.number;
 }
 
+/*
+ * Returns where the frame of an address is remembered, and sets *tag: frames of one address
+ * and tag are one.
+ */
+static inline struct pq_seen_frame *place_of(struct pq_chains *c,
+					     const struct pq_looked *looked,
+					     const struct pd_frame *at, uint64_t *tag)
+{
+	*tag = looked->tags[at->mode == PD_CPUMODE_KERNEL] +
+	       ((uint64_t)at->branch << 32 | at->mode << 8 | looked->kind) * c->keys.factors[1];
+	return &c->seen[pb_scatter(at->ip ^ *tag) >> 40 & (PQ_SEEN_FRAMES - 1)];
+}
+
+static inline bool is_seen(const struct pq_looked *looked, const struct pq_seen_frame *seen,
+			   uint64_t ip, uint64_t tag)
+{
+	return looked->known && seen->ip == ip && seen->tag == tag && seen->number;
+}
+
 uint32_t pq_frame_at(struct pq_chains *c, struct pq_looked *looked, const struct pd_frame *at)
 {
-	uint64_t tag = looked->tags[at->mode == PD_CPUMODE_KERNEL] +
-		       ((uint64_t)at->branch << 32 | at->mode << 8 | looked->kind) *
-			       c->keys.factors[1];
-	struct pq_seen_frame *seen =
-		&c->seen[pb_scatter(at->ip ^ tag) >> 40 & (PQ_SEEN_FRAMES - 1)];
+	uint64_t tag;
+	struct pq_seen_frame *seen = place_of(c, looked, at, &tag);
 	struct pm_location location;
 	uint32_t number;
 
-	if (looked->known && !looked->is_own && seen->ip == at->ip && seen->tag == tag &&
-	    seen->number)
+	if (is_seen(looked, seen, at->ip, tag))
 		return seen->number - 1;
 	looked->context.mode = (enum pd_cpumode)at->mode;
 	if (pq_is_value_kind(looked->kind)) {
@@ -402,7 +415,25 @@ uint32_t pq_frame_at(struct pq_chains *c, struct pq_looked *looked, const struct
 	}
 	if (location.map && location.map->dso->jitdump)
 		looked->by_time = true;
-	else if (looked->known && !looked->is_own && number != UINT32_MAX)
-		*seen = (struct pq_seen_frame){ at->ip, tag, number + 1 };
+	else if (looked->known && number != UINT32_MAX)
+		*seen = (struct pq_seen_frame){ at->ip, tag, number + 1, false };
 	return number;
+}
+
+size_t pq_frames_at(struct pq_chains *c, struct pq_looked *looked, const struct pd_frame *at,
+		    uint32_t *numbers, size_t room)
+{
+	uint64_t tag;
+	struct pq_seen_frame *seen = place_of(c, looked, at, &tag);
+	size_t n;
+
+	if (is_seen(looked, seen, at->ip, tag) && seen->is_alone) {
+		numbers[0] = seen->number - 1;
+		return 1;
+	}
+	n = pq_add_inlined(c, looked, at, numbers, room - 1);
+	numbers[n] = pq_frame_at(c, looked, at);
+	if (!n && room > 1 && is_seen(looked, seen, at->ip, tag))
+		seen->is_alone = true;
+	return n + 1;
 }

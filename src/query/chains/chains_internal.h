@@ -33,6 +33,7 @@ struct pq_alias {
 struct pq_seen_frame {
 	uint64_t ip, tag;
 	uint32_t number; /* from 1 on; 0: free */
+	bool is_alone;	 /* it is known that no function was inlined there */
 };
 
 #ifndef PQ_SEEN_FRAMES
@@ -103,7 +104,6 @@ struct pq_looked {
 	bool by_time;	  /* mappings depend on more than the tags: nothing is kept */
 	bool alone;	  /* it has no frames but its ip */
 	bool has_ip;
-	bool is_own;	     /* the frame that is looked up stands for the sample's ip */
 	struct pd_frame own; /* its ip */
 };
 
@@ -180,6 +180,13 @@ uint32_t pq_frame_at(struct pq_chains *chains, struct pq_looked *looked,
  */
 size_t pq_find_root(struct pq_chains *chains, const struct pq_looked *looked,
 		    const uint32_t *numbers, size_t n);
+
+/*
+ * Writes the numbers of the functions that were inlined at an address, as frames, and that of
+ * its frame to numbers[room], which has room for one. Returns how many they are.
+ */
+size_t pq_frames_at(struct pq_chains *chains, struct pq_looked *looked,
+		    const struct pd_frame *at, uint32_t *numbers, size_t room);
 
 /*
  * Adds the functions that were inlined at an address, as frames, to numbers[room]. Returns
