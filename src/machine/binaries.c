@@ -61,28 +61,6 @@ void pm_binaries_deinit(struct pm_binaries *b)
 }
 
 /*
- * Returns a feature that is a string, to be freed by the caller. NULL: the recording does not
- * have it, or no memory.
- */
-static char *read_recorded_feature(struct pd_file *file, unsigned bit)
-{
-	struct pb_cursor c;
-	uint8_t *bytes = pd_file_feature_bytes(file, bit, &c);
-	const uint8_t *text;
-	char *copy = NULL;
-	uint32_t n;
-
-	if (!bytes)
-		return NULL;
-	n = pb_take32(&c);
-	text = pb_take(&c, n);
-	if (text && n)
-		copy = strndup((const char *)text, n);
-	free(bytes);
-	return copy;
-}
-
-/*
  * Returns the directory kcore_dir of a recording that is a directory, which perf record --kcore
  * makes; NULL: there is none. `path` is a buffer.
  */
@@ -120,9 +98,9 @@ static struct ps_store *get_store(struct pm_binaries *b, uint32_t machine)
 
 	if (b->stores[machine])
 		return b->stores[machine];
-	release = read_recorded_feature(file, PD_FEATURE_OSRELEASE);
-	arch = read_recorded_feature(file, PD_FEATURE_ARCH);
-	host = read_recorded_feature(file, PD_FEATURE_HOSTNAME);
+	release = pd_file_feature_text(file, PD_FEATURE_OSRELEASE);
+	arch = pd_file_feature_text(file, PD_FEATURE_ARCH);
+	host = pd_file_feature_text(file, PD_FEATURE_HOSTNAME);
 	options.release = release;
 	options.host = host;
 	options.arch = arch;
@@ -331,7 +309,7 @@ static void map_entry_trampoline(const struct pm_binaries *b, const struct pm_ma
 static void note_kernel(struct pm_binaries *b, uint32_t machine, const struct pm_map *map)
 {
 	struct pm_kernel *kernel = &b->kernels[machine];
-	char *arch = read_recorded_feature(b->session->files[machine], PD_FEATURE_ARCH);
+	char *arch = pd_file_feature_text(b->session->files[machine], PD_FEATURE_ARCH);
 
 	*kernel = (struct pm_kernel){ map->dso, map->start, HIGH_HALF };
 	if (arch && (pm_begins(arch, "s390") || pm_begins(arch, "sparc")))

@@ -1,6 +1,6 @@
 /*
- * Whether recordings are of one system: perf names binaries and threads of one kernel, whose
- * records are all in one byte order.
+ * Checks that recordings are of one system: perf names binaries and threads of one kernel, and
+ * reads records of one byte order.
  */
 #include <stdlib.h>
 
@@ -15,24 +15,6 @@ static bool refuse(struct pd_file *a, struct pd_file *b, const char *what, const
 		"%s is \"%.60s\" here, \"%.60s\" in %.80s: recordings of several "
 		"systems cannot be one; open() of several reads them beside each other",
 		what, y, x, a->path);
-}
-
-/* Returns the text of a feature, which the caller frees; NULL if there is none. */
-static char *read_text(struct pd_file *file, unsigned bit)
-{
-	struct pb_cursor c;
-	uint8_t *bytes = pd_file_feature_bytes(file, bit, &c);
-	char *text = NULL;
-
-	if (bytes) {
-		struct pd_text t;
-
-		pb_take32(&c);
-		t = pd_text_in(c.pos, pb_cursor_left(&c));
-		text = t.n ? strndup(t.p, t.n) : NULL;
-	}
-	free(bytes);
-	return text;
 }
 
 /* Compares the features that name the system. */
@@ -50,7 +32,8 @@ static bool check_names(struct pd_file *a, struct pd_file *b, struct pd_error *e
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < sizeof(texts) / sizeof(texts[0]); i++) {
-		char *x = read_text(a, texts[i].bit), *y = read_text(b, texts[i].bit);
+		char *x = pd_file_feature_text(a, texts[i].bit),
+		     *y = pd_file_feature_text(b, texts[i].bit);
 
 		ok = !x || !y || strcmp(x, y) == 0 || refuse(a, b, texts[i].what, x, y, err);
 		free(x);

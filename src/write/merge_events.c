@@ -214,7 +214,7 @@ static bool add_ids(struct pw_merge *m, struct pw_part *part)
 	return true;
 }
 
-/* The position of the id in samples, and in trailers from their end; -1: there is none. */
+/* Finds the position of the id in samples, and in trailers from their end; -1: none. */
 static void find_id(uint64_t type, int at[2])
 {
 	at[0] = at[1] = type & PD_SAMPLE_ID ? 0 : -1;

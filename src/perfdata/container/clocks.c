@@ -49,31 +49,10 @@ static void read_wall(struct pd_file *file)
 	free(bytes);
 }
 
-/*
- * Returns the text of a feature, which the caller frees: u32 length, then as many bytes. NULL
- * if the feature is absent.
- */
-static char *read_clock_text(struct pd_file *file, unsigned bit)
-{
-	struct pb_cursor c;
-	uint8_t *bytes = pd_file_feature_bytes(file, bit, &c);
-	char *text = NULL;
-
-	if (bytes) {
-		struct pd_text t;
-
-		pb_take32(&c);
-		t = pd_text_in(c.pos, pb_cursor_left(&c));
-		text = strndup(t.p, t.n);
-	}
-	free(bytes);
-	return text;
-}
-
 static bool feature_texts_agree(struct pd_session *s, struct pd_file *a, struct pd_file *b,
 				unsigned bit, const char *what)
 {
-	char *x = read_clock_text(a, bit), *y = read_clock_text(b, bit);
+	char *x = pd_file_feature_text(a, bit), *y = pd_file_feature_text(b, bit);
 	bool same = !x || !y || strcmp(x, y) == 0;
 
 	if (!same)

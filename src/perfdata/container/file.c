@@ -163,6 +163,21 @@ uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pb_cur
 	return bytes;
 }
 
+char *pd_file_feature_text(struct pd_file *file, unsigned bit)
+{
+	struct pb_cursor c;
+	uint8_t *bytes = pd_file_feature_bytes(file, bit, &c);
+	char *text = NULL;
+
+	if (bytes) {
+		struct pd_text t = pd_take_string(&c);
+
+		text = t.n ? strndup(t.p, t.n) : NULL;
+	}
+	free(bytes);
+	return text;
+}
+
 bool pd_file_feature_equal(struct pd_file *a, struct pd_file *b, unsigned bit)
 {
 	const struct pd_feature_section *x = pd_file_feature(a, bit);

@@ -174,6 +174,12 @@ bool pd_file_read_feature(struct pd_file *file, const struct pd_feature_section 
 uint8_t *pd_file_feature_bytes(struct pd_file *file, unsigned bit, struct pb_cursor *c);
 
 /*
+ * Returns the text of a feature that consists of one, which the caller frees; NULL if it is
+ * absent or empty, or without memory.
+ */
+char *pd_file_feature_text(struct pd_file *file, unsigned bit);
+
+/*
  * Returns whether a feature has the same bytes in two recordings, or is in neither. One that
  * cannot be read is taken for another.
  */
