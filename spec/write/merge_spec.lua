@@ -206,6 +206,25 @@ describe("recordings that are merged", function()
       end
     end)
 
+    it("tell again what changed, and changed back, while nobody recorded", function()
+      local parts = {}
+      for i, comm in ipairs { "one", "two", "one" } do
+        local b = builder.new(order)
+        parts[i] = b
+        b:event { name = "cycles", ids = { 5 }, sample_type = KINDS }
+        b:record("mmap", { pid = -1, tid = 0, addr = i, len = 1, filename = "[module" .. i })
+        for tid, name in pairs { [7] = comm, [8] = "same" } do
+          b:record("comm", { pid = tid, tid = tid, comm = name })
+        end
+        b:sample(b.events[1], { id = 5, ip = 1, pid = 7, tid = 7, time = 10 * i })
+      end
+      local copy <close>, summary = merged(table.unpack(parts))
+      local comms = {}
+      for s in copy:samples() do comms[#comms + 1] = s.comm end
+      assert.are.same({ "one", "two", "one" }, comms)
+      assert.are.equal(1, summary.merged.doubles) -- the second part has the same thread 8
+    end)
+
     it("mark what was restated, for dump and doctor, also where samples got an id", function()
       for _, is_alone in ipairs { true, false } do
         local parts = {}

@@ -147,6 +147,7 @@ static bool write_record(struct pw_merge *m, struct pw_writer *w, struct pw_part
 {
 	const struct pw_edits *edits = &part->edits;
 	struct pd_record edited = *rec;
+	uint64_t change = time;
 
 	if (edits->shift || edits->begin || edits->renumbered.n || edits->adds_id) {
 		edited.size = pw_edit(edits, rec, m->bytes);
@@ -163,8 +164,11 @@ static bool write_record(struct pw_merge *m, struct pw_writer *w, struct pw_part
 		m->doubles++;
 		return true;
 	}
-	if (time && time < m->changed && pw_tells_of_system(rec))
-		m->changed = time;
+	/* a part may also find what changed while nobody recorded */
+	if (!time && edits->begin && !is_lasting(rec))
+		change = since;
+	if (change && change < m->changed && pw_tells_of_system(rec))
+		m->changed = change;
 	return pw_write_timed(w, &edited, time, err);
 }
 
