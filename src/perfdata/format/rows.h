@@ -55,7 +55,10 @@ void pd_field_errno(const struct pd_record *rec, uint32_t at, struct pd_value *o
 
 /* The record types from PD_RECORD_USER on: fields_user.c. */
 extern const struct pd_record_desc pd_user_records[PD_RECORD_TYPES - PD_RECORD_USER];
+
+/* Fields of such types in files of their own: fields_schedstat.c, fields_update.c. */
 extern const struct pd_field pd_schedstat_cpu_fields[PD_MAX_FIELDS],
-	pd_schedstat_domain_fields[PD_MAX_FIELDS];
+	pd_schedstat_domain_fields[PD_MAX_FIELDS], pd_event_update_fields[PD_MAX_FIELDS];
+uint32_t pd_measure_update(const struct pd_record *rec);
 
 #endif
