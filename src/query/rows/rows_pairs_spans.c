@@ -27,8 +27,8 @@ void pq_pairs_tell_ended(struct pq_pairs *pairs, uint32_t span, bool is_closed)
 
 	if (!call)
 		return;
-	pq_pairs_kept(pairs, span, 1,
-		      &pairs->args[0]); /* its serial number: see keep_columns */
+	/* its serial number: see keep_columns */
+	pq_pairs_kept(pairs, span, 1, &pairs->args[0]);
 	for (size_t i = 1; i < call->n_args; i++) {
 		if (is_closed)
 			pq_pairs_read(pairs, pairs->how->ended_places[i - 1], &pairs->args[i]);

@@ -146,10 +146,13 @@ struct pb_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_valu
 	return pb_map_find(&spans->map, hash, has_key, &wanted);
 }
 
+static bool is_span(const void *arg, uint32_t span)
+{
+	return *(const uint32_t *)arg == span;
+}
+
 struct pb_slot *pq_spans_slot(const struct pq_spans *spans, uint32_t span)
 {
-	struct pb_slot *slots = spans->map.slots;
-	size_t mask = spans->map.n_slots - 1;
 	uint64_t hash = spans->secret.b;
 
 	for (size_t i = 0; i < spans->n_keys; i++) {
@@ -158,9 +161,7 @@ struct pb_slot *pq_spans_slot(const struct pq_spans *spans, uint32_t span)
 		pq_span_get(spans, span, i, &value);
 		hash = hash_value(spans, hash, &value);
 	}
-	for (size_t at = (uint32_t)hash & mask;; at = (at + 1) & mask)
-		if (!slots[at].item || slots[at].item - 1 == span)
-			return &slots[at];
+	return pb_map_find(&spans->map, (uint32_t)hash, is_span, &span);
 }
 
 /* Lists a span as the one that was opened last. */

@@ -148,7 +148,7 @@ uint32_t pq_spans_hash(const struct pq_spans *spans, const struct pq_value *key)
 struct pb_slot *pq_spans_find(const struct pq_spans *spans, const struct pq_value *key,
 			      uint32_t hash);
 
-/* Returns the slot of an open span. */
+/* Returns the slot of an open span; a free one if the span is not open. */
 struct pb_slot *pq_spans_slot(const struct pq_spans *spans, uint32_t span);
 
 /*
