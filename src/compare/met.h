@@ -2,7 +2,7 @@
  * Groups of a result that were met, by the keys that tell their rows: most groups differ from
  * one that was met in the slice of time alone, and are of its row.
  *
- * The next groups are looked up together, as each look-up waits for memory.
+ * Groups are read some at a time, so that the look-ups of all of them wait for memory together.
  */
 #ifndef PERFLUA_COMPARE_MET_H
 #define PERFLUA_COMPARE_MET_H
@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "result/view.h"
 
-#define PC_AHEAD 32 /* groups that are looked up together */
+#define PC_AHEAD 32 /* groups that are read together */
 
 struct pc_met {
 	const struct pr_result *result;
@@ -33,14 +33,13 @@ bool pc_met_init(struct pc_met *met, const struct pr_result *result, size_t n_ke
 void pc_met_deinit(struct pc_met *met);
 
 /*
- * Looks up to PC_AHEAD groups up, from number `first` on, which pc_met_find() may find then.
- * Returns how many; 0: there are no more. The rows of those that were met are prefetched from
- * `rows`.
+ * Reads and hashes the next groups, from number `first` on, for pc_met_find(), and prefetches
+ * their rows from `rows`. Returns how many groups, at most PC_AHEAD; 0: there are no more.
  */
 size_t pc_met_look_ahead(struct pc_met *met, size_t first, const struct pr_result *rows);
 
 /*
- * Finds group `g`, which was looked up. Sets *row to where its row is, until the next call, and
+ * Finds group `g`, one of those that pc_met_look_ahead() read last. Sets *row to where its row is, until the next call, and
  * *is_new if the caller has to put it there. Returns false without memory.
  */
 bool pc_met_find(struct pc_met *met, size_t g, uint64_t **row, bool *is_new);

@@ -1,6 +1,6 @@
 #include "shared.h"
 
-#define FEW_ROWS 1024 /* which are not worth a thread */
+#define FEW_ROWS 1024 /* fewer are not worth a thread */
 
 struct part {
 	struct pc_share share;
