@@ -41,7 +41,8 @@ local refused = {
   "tui", "unwind-style",
 }
 
--- Their letters, in both versions, and with which value they are tried; false: not by itself.
+-- The letters of options in both versions, with the value that they are tried with; false: this
+-- recording, or the letter alone, is not enough for them.
 local letters = {
   b = false, c = "list", C = false, d = "words", D = true, F = "comm", f = true, g = "caller",
   G = true, H = true, i = words, I = true, k = false, n = true, p = "run", q = true, s = "comm",
@@ -83,6 +84,7 @@ describe("perflua report", function()
       local list = { "-" .. letter, type(value) == "string" and value or nil }
       if letter ~= "i" then list[#list + 1] = words end
       local got = report(table.unpack(list))
+      assert.is_nil(got.err:find "unrecognized option", letter)
       if value then assert.are.same({ 0, "" }, { got.status, got.err }, letter) end
     end
   end)
