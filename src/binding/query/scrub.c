@@ -6,7 +6,7 @@
 
 #include "binding/system.h"
 #include "cursor.h"
-#include "perfdata/format/feature.h"
+#include "write.h"
 
 #define EXAMPLES 3
 
@@ -135,26 +135,6 @@ static void push_names(lua_State *L, const struct pv_scrubber *s)
 	}
 }
 
-static void push_unread(lua_State *L, const struct pv_scrubber *s)
-{
-	lua_Integer n = 0;
-
-	lua_newtable(L);
-	for (unsigned bit = 0; bit < PD_FEATURES; bit++) {
-		const struct pd_feature *feature = pd_feature_by_bit(bit);
-
-		if (!s->unread[bit])
-			continue;
-		if (feature)
-			lua_pushstring(L, feature->name);
-		else if (bit == PD_FEATURE_BUNDLE)
-			lua_pushliteral(L, "names that were packed");
-		else
-			lua_pushfstring(L, "feature %d", (int)bit);
-		lua_rawseti(L, -2, ++n);
-	}
-}
-
 void pl_push_scrubbed(lua_State *L, const struct pl_scrubbing *scrubbing)
 {
 	const struct pv_scrubber *s = scrubbing->scrubber;
@@ -171,7 +151,7 @@ void pl_push_scrubbed(lua_State *L, const struct pl_scrubbing *scrubbing)
 	lua_setfield(L, -2, "kinds");
 	push_names(L, s);
 	lua_setfield(L, -2, "names");
-	push_unread(L, s);
+	pl_push_feature_names(L, s->unread);
 	lua_setfield(L, -2, "features");
 	pl_set_integer(L, "left_out", s->left_out);
 	pl_set_integer(L, "unreadable", s->unreadable);

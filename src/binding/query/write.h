@@ -47,6 +47,9 @@ int pl_writing_close(lua_State *L, struct pl_writing *writing);
 /* Pushes the summary of a recording, also of one that is not finished. [-0, +1] */
 void pl_push_summary(lua_State *L, const struct pl_writing *writing);
 
+/* Pushes an array of the names of features that are set. [-0, +1] */
+void pl_push_feature_names(lua_State *L, const bool set[PD_FEATURES]);
+
 /* Pushes nil, the message and the code, or the error number, of a failure. [-0, +3] */
 int pl_writing_failed(lua_State *L, const struct pw_writer *w, const struct pd_error *err);
 

@@ -2,7 +2,7 @@
 #include "perfdata/format/feature.h"
 #include "write.h"
 
-static void push_features(lua_State *L, const bool *set, const char *name)
+void pl_push_feature_names(lua_State *L, const bool set[PD_FEATURES])
 {
 	lua_Integer n = 0;
 
@@ -20,6 +20,11 @@ static void push_features(lua_State *L, const bool *set, const char *name)
 			lua_pushfstring(L, "feature %d", (int)bit);
 		lua_rawseti(L, -2, ++n);
 	}
+}
+
+static void set_features(lua_State *L, const char *name, const bool set[PD_FEATURES])
+{
+	pl_push_feature_names(L, set);
 	lua_setfield(L, -2, name);
 }
 
@@ -61,9 +66,9 @@ void pl_push_summary(lua_State *L, const struct pl_writing *writing)
 	pl_set_integer(L, "damaged_samples", counts->damaged);
 	pl_set_integer(L, "unturned_records", summary->unturned_records);
 	pl_set_integer(L, "unturned_data", summary->unturned_data);
-	push_features(L, summary->unturned, "unturned");
-	push_features(L, summary->unreadable, "unreadable");
-	push_features(L, summary->unfit, "unfit");
+	set_features(L, "unturned", summary->unturned);
+	set_features(L, "unreadable", summary->unreadable);
+	set_features(L, "unfit", summary->unfit);
 	if (writing->merge)
 		push_merged(L, writing->merge);
 }
