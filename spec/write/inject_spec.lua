@@ -1,6 +1,7 @@
 -- perflua inject: what files of this machine tell of a recording, written into it.
 local binaries = require "spec.support.binaries"
 local builder = require "spec.support.builder"
+local containers = require "spec.support.containers"
 local files = require "spec.support.files"
 local jitdump = require "spec.support.jitdump"
 local needs = require "spec.support.needs"
@@ -349,6 +350,21 @@ describe("perflua inject -j", function()
     local result = run.shell_with([[cat "$1" | "$perflua" inject -j - -o - >"$2"]], path, out)
     assert.equal(0, result.status, result.err)
     assert.same(found, names(out))
+  end)
+
+  it("is an option of write() for recordings that can be read again", function()
+    local _, path = jitted(two, both)
+    local out = files.temporary()
+    local file <close> = assert(perflua.open(path))
+    local options = { force = true, inject = { jit = true } }
+    local summary = assert(file:records { container = true }:write(out, options))
+    assert.equal(2, summary.injected.functions)
+    assert.same(found, names(out))
+    _, path = jitted(two, both, { container = "pipe" })
+    local stream <close> = assert(perflua.open(containers.stream(path)))
+    local ok, message, code = stream:records { container = true }:write(out, options)
+    assert.same({ nil, "ESPIPE" }, { ok, code })
+    assert.match("inject: jit: .*save the stream to a file", message)
   end)
 
   needs.it("perf", "has the functions that perf report finds", function()

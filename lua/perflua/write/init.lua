@@ -124,7 +124,12 @@ local function check_stream(file, options)
     return nil, "max_size: how many samples fit is counted first, so it takes a recording that "
       .. "can be read again: save the stream to a file", "ESPIPE"
   end
-  if file.size or not options.merge_callchains then return true end
+  if file.size then return true end
+  if options.inject and options.inject.jit then
+    return nil, "inject: jit: the program that is recorded may still write its jitdump: save "
+      .. "the stream to a file", "ESPIPE"
+  end
+  if not options.merge_callchains then return true end
   return nil, "merge_callchains: the user's part of a call chain comes after its sample, so it "
     .. "takes a recording that can be read again: save the stream to a file", "ESPIPE"
 end
