@@ -144,10 +144,10 @@ local lua_modules = {
   { "map", "core errors meta query recording table text", "handlers jobs result run segments" },
   { "address", "core table text", "init show" },
   { "toolkit",
-    "annotate core diff doctor errors file filter flame group meta perflua query recording "
-      .. "table text write",
-    "archive change_graph described explained folded_rows folding names recordings samples "
-      .. "sides symbols topics unchosen writing" },
+    "annotate core diff doctor errors file filter flame group meta options perflua query "
+      .. "recording table text write",
+    "archive change_graph declared described explained folded_rows folding names recordings "
+      .. "samples sides symbols topics unchosen writing" },
   { "timechart", "core file flame text toolkit waits", "init svg" },
   { "browse", "annotate core errors report screen table text", "init" },
   { "tools",

@@ -1,6 +1,7 @@
 -- man.lua DIR: writes the man page of each tool, perflua-TOOL.1, with the text that perflua
 -- help shows. `make install` runs it.
 
+local declared = require "perflua.toolkit.declared"
 local tools = require "perflua.tools"
 
 local here = arg[0]:match "^(.*/)" or ""
@@ -23,7 +24,7 @@ local function page_of(name, tool)
   add(date, "\n.Dt PERFLUA-", name:upper(), " 1\n.Os\n.Sh NAME\n.Nm perflua-", name, "\n.Nd ",
     escape(tool.description), "\n.Sh SYNOPSIS\n.Bd -literal\nperflua ", escape(tool.usage),
     "\n.Ed\n")
-  local about, rows = tools.about(tool), tools.option_rows(tool)
+  local about, rows = tools.about(tool), declared.lines(tool)
   if about ~= "" then add(".Sh DESCRIPTION\n.Bd -literal\n", escape(about), ".Ed\n") end
   if #rows > 0 then add ".Sh OPTIONS\n.Bd -literal\n" end
   for _, row in ipairs(rows) do add(escape(row[1]), "\n        ", escape(row[2]), "\n") end

@@ -57,14 +57,13 @@
 -- "x"` for -o x or -ox. Options of one letter have one dash; a long one may be cut short where
 -- no other begins like it. `args.csv` is { safe =, crlf = } for --csv, --csv-safe and --crlf.
 
-local suggest = require "perflua.errors.suggest"
-
 local tools = {}
 
 local PREFIX = "perflua.tools."
 
--- Options are parsed by a module that is loaded when a tool is run.
+-- The modules of options are loaded when a tool is run.
 local function load_options() return require "perflua.options" end
+local function load_declared() return require "perflua.toolkit.declared" end
 
 ---@param name string
 ---@return table | nil
@@ -88,87 +87,6 @@ function tools.names()
   end
   table.sort(names)
   return names
-end
-
--- Names that perf has for options of tools, where they are called otherwise here.
-local spellings = {
-  s = "sort", n = "show-nr-samples", F = "fields", b = "branch-stack", g = "call-graph",
-  G = "inverted", H = "hierarchy", c = "comm", comms = "comm", d = "dso", dsos = "dso",
-  S = "symbol",
-  symbols = "symbol",
-  f = "force", q = "quiet", U = "hide-unresolved", C = "cpu", k = "vmlinux", input = "i",
-  e = "event", v = "verbose", ["stdio-color"] = "color",
-  D = "dump-raw-trace", T = "threads", p = "parent", x = "exclude-other",
-  I = "show-info", t = "field-separator", w = "column-widths", l = "print-line",
-}
-
--- Returns the names that a tool's options have beside their own.
-local function spellings_of(tool)
-  if not tool.letters then return spellings end
-  local own = {}
-  for name, meant in pairs(spellings) do own[name] = meant end
-  for letter, meant in pairs(tool.letters) do own[letter] = meant end
-  return own
-end
-
--- Returns whether the first arguments name what is read as one recording.
-local function names_recording(tool)
-  return tool.reads ~= "nothing" and tool.reads ~= "sides"
-end
-
--- The options of all tools.
-local common = {
-  timing = { choices = { "json" },
-    "say on standard error where the time went: the passes, and the stages of each" },
-  color = { "WHEN",
-    "colors: auto (default: on a terminal, unless NO_COLOR is set), always, never",
-    values = { "auto", "always", "never" } },
-  ["no-pager"] = "print text longer than the screen without a pager",
-  wide = "print names in full where lines are longer than the terminal",
-}
-
-local EXPLAIN <const> = "say what would be read, in which order, and where each part runs"
-
--- Returns the options of a tool, and those that it refuses with the reason.
-local function options_of(tool)
-  local options, refused
-  if tool.reads == "nothing" then
-    options = {}
-    for name, option in pairs(tool.options or {}) do options[name] = option end
-  else
-    options, refused = require "perflua.toolkit.recordings".options(tool)
-  end
-  for name, option in pairs(common) do options[name] = option end
-  if tool.explain then options.explain = EXPLAIN end
-  return options, refused
-end
-
--- Returns an option as a row of perflua.options.
-local function row_of(name, option)
-  if type(option) ~= "table" then return { name, "flag", help = option } end
-  if option.choices then
-    return { name, "flag", help = option[1], choices = option.choices }
-  end
-  return { name, "string", value = option[1], help = option[2], many = option.many }
-end
-
--- Returns the options of a tool as rows of perflua.options, by their names, and the option of
--- the recording.
-local function declare_options(tool)
-  local given, refused = options_of(tool)
-  local rows = {}
-  for _, name in ipairs(suggest.names(given)) do
-    rows[#rows + 1] = row_of(name, given[name])
-  end
-  if names_recording(tool) and not given.i then
-    rows[#rows + 1] = { "i", "string", value = "FILE", many = true }
-  end
-  local declared = load_options().declare(rows, spellings_of(tool), refused)
-  for _, row in ipairs(rows) do
-    local option = given[row[1]]
-    if type(option) == "table" then row.values, row.fields = option.values, option.fields end
-  end
-  return declared, rows
 end
 
 local DEFAULT <const> = "perf.data"
@@ -228,7 +146,7 @@ end
 ---@return table?
 ---@return string?
 function tools.parse(tool, args)
-  local declared, before = declare_options(tool), nil
+  local declared, before = load_declared().of(tool), nil
   if tool.spell_out then args = tool.spell_out(args) end
   if tool.sides then args, before = join_sides(declared, args, tool.sides) end
   local parsed, operands = load_options().parse(declared, args)
@@ -239,7 +157,7 @@ function tools.parse(tool, args)
     parsed.csv = { safe = parsed["csv-safe"], crlf = parsed.crlf }
   end
   local wrong
-  if names_recording(tool) then
+  if load_declared().names_recording(tool) then
     wrong = name_recordings(tool, parsed)
   else
     local least, most = table.unpack(tool.operands)
@@ -265,24 +183,13 @@ end
 
 ---@param tool table
 ---@return table # its options, for perflua.options
-function tools.declared(tool) return (declare_options(tool)) end
+function tools.declared(tool) return (load_declared().of(tool)) end
 
 ---@param tool table
 ---@param args string[] words after the name of a tool
 ---@return boolean # true if they ask for help
 function tools.asks_help(tool, args)
-  return load_options().ask_help(declare_options(tool), args)
-end
-
--- Returns the letter that perf has for an option, and that no option of the tool is called.
-local function letter_of(tool, name, options)
-  local letter
-  for other, meant in pairs(spellings_of(tool)) do
-    if meant == name and #other == 1 and #name > 1 and not options[other] then
-      letter = other
-    end
-  end
-  return letter
+  return load_options().ask_help(load_declared().of(tool), args)
 end
 
 ---@param tool table
@@ -290,7 +197,7 @@ end
 function tools.about(tool)
   local parts = {}
   if tool.help then parts[#parts + 1] = tool.help:gsub("\n*$", "\n") end
-  if names_recording(tool) then
+  if load_declared().names_recording(tool) then
     parts[#parts + 1] = ("FILE is a recording, or - for standard input; default: %s.%s\n")
       :format(DEFAULT, tool.several == true and " Several are read as one." or "")
   end
@@ -301,27 +208,10 @@ function tools.about(tool)
   return table.concat(parts, "\n")
 end
 
----@param tool table
----@return string[][] # its options in order: as they are written, and what they do
-function tools.option_rows(tool)
-  local _, rows = declare_options(tool)
-  local options, lines = options_of(tool), {}
-  for _, row in ipairs(rows) do
-    if row.help then
-      lines[#lines + 1] = {
-        load_options().spelled(row, letter_of(tool, row[1], options)), row.help,
-        row[1]:lower() .. row[1],
-      }
-    end
-  end
-  table.sort(lines, function(a, b) return a[3] < b[3] end)
-  return lines
-end
-
 ---Returns the text of `perflua help NAME`.
 ---@return string
 function tools.help(name, tool)
-  local about, rows = tools.about(tool), tools.option_rows(tool)
+  local about, rows = tools.about(tool), load_declared().lines(tool)
   return ("perflua %s: %s\nusage: perflua %s\n"):format(name, tool.description, tool.usage)
     .. (about ~= "" and "\n" .. about or "")
     .. (#rows > 0 and "\n" .. load_options().columns(rows) or "")
