@@ -46,10 +46,11 @@ enum pb_replace {
 
 /*
  * Begins to replace the file `path`, or to create it: with is_private, so that its owner alone
- * may read it. Only for PB_REPLACE is there anything to commit or to discard. Devices, FIFOs, sockets, directories and what /proc/PID/fd leads to
- * are written in place without a reason. With a reason, a constant text, so are files with
- * several hard links or an access control list, mount points, files that the sticky bit of
- * their directory protects, and files beside which no temporary file can be made.
+ * may read it. Only for PB_REPLACE is there anything to commit or to discard. Devices, FIFOs,
+ * sockets, directories and what /proc/PID/fd leads to are written in place without a reason.
+ * With a reason, a constant text, so are files with several hard links or an access control
+ * list, mount points, files that the sticky bit of their directory protects, and files beside
+ * which no temporary file can be made.
  *
  * The replacement is added to `unfinished`, unless that is NULL, and must then stay where it
  * is.

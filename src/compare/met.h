@@ -39,8 +39,9 @@ void pc_met_deinit(struct pc_met *met);
 size_t pc_met_look_ahead(struct pc_met *met, size_t first, const struct pr_result *rows);
 
 /*
- * Finds group `g`, one of those that pc_met_look_ahead() read last. Sets *row to where its row is, until the next call, and
- * *is_new if the caller has to put it there. Returns false without memory.
+ * Finds group `g`, one of those that pc_met_look_ahead() read last. Sets *row to where its row
+ * is, until the next call, and *is_new if the caller has to put it there. Returns false without
+ * memory.
  */
 bool pc_met_find(struct pc_met *met, size_t g, uint64_t **row, bool *is_new);
 
