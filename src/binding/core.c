@@ -213,6 +213,8 @@ int luaopen_perflua_core(lua_State *L)
 		{ "features", pl_feature_names },
 		{ "event_members", pl_event_members },
 		{ "each_binary", pl_each_binary },
+		{ "function_code", pl_function_code },
+		{ "labels", pl_labels },
 		{ "members", pl_file_members },
 		{ "record_methods", pl_record_methods },
 		{ "methods", core_methods },

@@ -23,6 +23,11 @@ int pl_file_collect(lua_State *L); /* core.collect(file): see pack.c */
 int pl_file_has_source(lua_State *L); /* core.has_source(file) -> boolean */
 int pl_file_pack(lua_State *L);	      /* core.pack(file) -> bundle, summary */
 int pl_each_binary(lua_State *L);     /* core.each_binary(file, load, fn) */
+/*
+ * core.function_code(file, dso, address) -> Code | nil, reason, path | nil: of the function at
+ * an address in the first binary of that name that has one there; see query/code.c
+ */
+int pl_function_code(lua_State *L);
 int pl_file_fields(lua_State *L); /* core.fields_of(file, type_id [, event_index]) -> array */
 int pl_file_data_section(lua_State *L); /* core.data_section(file) -> offset, bytes */
 int pl_file_knows_times(lua_State *L);	/* core.knows_times(file) -> boolean */
@@ -301,6 +306,11 @@ int pl_view_row(lua_State *L);
  * shares are of }.
  */
 int pl_report_lines(lua_State *L);
+/*
+ * core.labels({ symbol, binary, text … }, none) -> labels: the texts of functions, and that of
+ * others, for a column { shown = "label", labels, binary }
+ */
+int pl_labels(lua_State *L);
 /*
  * core.report_levels(view, columns, measures) -> levels: rows below rows, see script/levels.h,
  * for the columns of core.report_lines(); a measure is { at = place of the cell, room, shown =

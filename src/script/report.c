@@ -359,6 +359,9 @@ struct px_cell px_cell_text(struct px_cells *cells, struct px_report_column *col
 	case PX_SHOWN_IPC:
 		pd_print_const(out, "-      -");
 		break;
+	case PX_SHOWN_LABEL:
+		px_labels_print(column->labels, cell, &cells->row[column->binary], out);
+		break;
 	case PX_SHOWN_TENTHS:
 		out->n += (size_t)snprintf(pd_print_room(out, 40), 40, "%.1f%%", cell->f);
 		break;

@@ -33,6 +33,7 @@ enum px_shown {
 	PX_SHOWN_QUOTIENT,   /* likewise, without a fraction */
 	PX_SHOWN_RATIO,	     /* likewise, in percent */
 	PX_SHOWN_IPC,	     /* no instructions per cycle */
+	PX_SHOWN_LABEL,	     /* the text that `labels` have for a function of a binary */
 	PX_SHOWN_TENTHS,     /* a share with one digit after the point */
 	PX_SHOWN_PAGE,	     /* the size of a page */
 	/*
@@ -50,6 +51,26 @@ enum px_shown {
 
 #define PX_NUMBER_TEXT 32
 
+/* A text of a function, for a column of PX_SHOWN_LABEL. */
+struct px_label {
+	struct pd_text symbol, binary; /* the function */
+	struct pd_text text;
+};
+
+/* The texts are borrowed. */
+struct px_labels {
+	struct pd_text none; /* of other functions */
+	size_t n;
+	struct px_label list[]; /* [n] */
+};
+
+/* Puts the list into the order that px_labels_print() needs. */
+void px_labels_sort(struct px_labels *labels);
+
+/* Prints the text of a function; if `symbol` is not its name, a dash. */
+void px_labels_print(const struct px_labels *labels, const struct pq_value *symbol,
+		     const struct pq_value *binary, struct pd_print *out);
+
 /* A column of lines: it shows a cell of a row. */
 struct px_report_column {
 	enum px_shown shown;
@@ -62,6 +83,7 @@ struct px_report_column {
 	bool is_fixed;	/* its room is not raised, and texts at the left are cut to it */
 	bool is_cut;	/* a text that is longer than `room` is shortened */
 	bool is_joined; /* no blanks separate it from the column before */
+	const struct px_labels *labels;
 	/* the number that was printed last, and its text */
 	struct pq_value number;
 	char text[PX_NUMBER_TEXT];

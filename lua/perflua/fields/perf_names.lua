@@ -31,7 +31,7 @@ local recorded_by = {
 
 local DWARF_TYPES <const> = "perflua does not look up types of data in debug information"
 local OF_CODE <const> = "perf adds this column by itself, and refuses it as a key; "
-  .. "report --total-cycles shows the cycles of blocks"
+  .. "report --branch-stack --sort symbol has it where cycles were recorded"
 local OF_SHARES <const> = "it breaks shares down: report --mem-mode --as 7.3 -F overhead,%s; a "
   .. "query groups by data_src.lvl_num"
 local OF_SPEEDUP <const> = "report --sort parallelism counts how many threads ran"

@@ -61,6 +61,8 @@ function asked_columns.parse(args, settings, form)
   if not settings.columns then return message end
   settings.query.sort, settings.query.extra = settings.columns.keys, settings.columns.extra
   settings.query.shown = settings.columns.shown
+  settings.query.adds_ipc = not (args.csv or args.json)
+    and (args.sort or ""):find "symbol" ~= nil
   settings.order = settings.columns.order
   settings.columns.widths, message = parse_widths(args["column-widths"])
   if message then return message end

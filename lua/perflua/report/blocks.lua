@@ -1,67 +1,20 @@
 -- The report of perf report --total-cycles: blocks of instructions, by the cycles that they
--- took. A block ends with a branch and begins at the target of the branch before it.
---
--- As in perf, blocks that end with the same branch are one, which begins where the longest of
--- them does, or with the function if no beginning is known. An event has the blocks of the
--- functions that its branches lead to.
+-- took. An event has the blocks of the functions that its branches lead to.
 
+local block_cycles = require "perflua.report.block_cycles"
 local core = require "perflua.core"
 local distinctions = require "perflua.recording.distinctions"
 local fmt = require "perflua.text.fmt"
 local prepared = require "perflua.report.prepared"
 local quality = require "perflua.report.quality"
 local usage_error = require("perflua.errors").usage_error
-local spec_of = core.query_spec
 
 local blocks = {}
-
-local ANY <const> = 1 << 3 -- PERF_SAMPLE_BRANCH_ANY
 
 -- Titles and widths of the columns, which are perf's.
 local TITLES <const> = { { "Sampled Cycles%", 15 }, { "Sampled Cycles", 14 },
   { "Avg Cycles%", 11 }, { "Avg Cycles", 10 }, { "[Program Block Range]", 70 },
   { "Shared Object", 20 } }
-
-local START <const> = "branch.address_%s - branch.symoff_%s" -- of a function, in its binary
-
--- Tells functions apart.
-local function name_function(dso, start) return ("%s\0%d"):format(dso, start) end
-
--- Adds the branches of a row to the block that ends with them. block.own: the cycles of the
--- longest ones.
-local function add_to_block(block, row, begin)
-  block.n, block.cycles = block.n + row.count, block.cycles + row.cycles
-  local is_longer = begin and (not block.begin or begin < block.begin)
-  if is_longer or block.n == row.count then
-    block.begin, block.first, block.own = begin, row["branch.srcline_block"], 0
-    block.last = row["branch.srcline_from"]
-  end
-  if begin == block.begin then block.own = block.own + row.cycles end
-end
-
--- Returns the blocks of all events by function and by the place of their branch, and the sum of
--- all cycles.
-local function read_blocks(query, knows_beginnings)
-  local functions, total = {}, 0
-  query = query:where "branch_stack[1].cycles > 0":unnest "branch_stack"
-    :where "branch.cycles > 0":all_events()
-    :group_by("branch.dso_from", "branch.symbol_from", "branch.symoff_from",
-      "branch.symoff_block", "branch.srcline_block", "branch.srcline_from",
-      START:format("from", "from")):as "start":count():sum "branch.cycles":as "cycles"
-  for row in query:table():rows() do
-    total = total + row.cycles
-    if row.start then
-      local name, at = name_function(row["branch.dso_from"], row.start),
-        row["branch.symoff_from"]
-      local list = functions[name] or {}
-      functions[name] = list
-      list[at] = list[at] or { dso = row["branch.dso_from"],
-        symbol = row["branch.symbol_from"], at = at, n = 0, cycles = 0 }
-      add_to_block(list[at], row, knows_beginnings and row["branch.symoff_block"] or nil)
-    end
-  end
-  return functions, total
-end
 
 -- Returns the events by their number: { samples, period, targets }. period: the number of
 -- branches; targets: by function, how many rows of report -b lead to it.
@@ -73,12 +26,12 @@ local function read_events(query)
   query = query:unnest "branch_stack":all_events():group_by("event.index", "comm",
     "branch.dso_from", "branch.symbol_from",
     "branch.symbol_from == nil and branch.address_from", "branch.cycles", "branch.dso_to",
-    START:format("to", "to")):as "start":count()
+    block_cycles.START:format("to", "to")):as "start":count()
   for row in query:table():rows() do
     local one = by_index[row["event.index"]]
     one.period = one.period + row.count
     if row.start then
-      local name = name_function(row["branch.dso_to"], row.start)
+      local name = block_cycles.name_function(row["branch.dso_to"], row.start)
       one.targets[name] = (one.targets[name] or 0) + 1
     end
   end
@@ -89,7 +42,9 @@ end
 local function set_rows(one, functions)
   local list, average = {}, 0
   for name, n in pairs(one.targets) do
-    for _, block in pairs(functions[name] or {}) do
+    local func = functions[name]
+    for _, block in pairs(func and func.blocks or {}) do
+      block.dso, block.symbol = func.dso, func.symbol
       list[#list + 1] = block
       average = average + n * (block.cycles // block.n)
     end
@@ -113,14 +68,10 @@ end
 function blocks.read(file, options)
   local query = prepared.query_of(file, setmetatable({ branches = false },
     { __index = options }))
-  local types = 0
-  for _, event in ipairs(spec_of(query).scope:events()) do
-    types = types | event.branch_sample_type
-  end
-  if types == 0 then
+  if block_cycles.branch_types(query) == 0 then
     usage_error("--total-cycles: no event has branch stacks; perf record -b records them")
   end
-  local functions, total = read_blocks(query, types & ANY ~= 0)
+  local functions, total = block_cycles.read(query, true)
   local by_index, list = read_events(query), {}
   for i = 1, #file.events do
     local one = by_index[i]

@@ -59,4 +59,10 @@ function branches.field(name)
     beside = field.beside, heading = headings[name], shown = shown[name] or "plain" }
 end
 
+--- The column of instructions per cycle (report/ipc.lua), which options cannot name. As in
+--- perf, it tells rows apart by the function that branches lead to.
+branches.IPC = { name = "ipc_lbr", word = "ipc_lbr", kind = "address", of = "branch.symbol_to",
+  other = "branch.to", beside = { binary = "branch.dso_to" },
+  heading = "IPC   [IPC Coverage]", shown = "label" }
+
 return branches

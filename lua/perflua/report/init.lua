@@ -202,7 +202,7 @@ local function show_result(prepared, shown, data, result, description)
     children = has_callers or prepared.same, slots = prepared.slots,
     has_callers = has_callers, has_totals = prepared.children,
     sums_branches = prepared.sums_branches, is_own = prepared.is_own,
-    branches = prepared.branches,
+    branches = prepared.branches, labels = prepared.labels,
     symbols = prepared.place.symbol ~= nil, aside = spec_of(prepared.query).aside.n,
     graph = description.trees and prepared.graph, trees = description.trees,
     is_parallel = is_parallel(whole or prepared),

@@ -5,6 +5,7 @@ local columns = require "perflua.report.columns"
 local core = require "perflua.core"
 local fields = require "perflua.report.fields"
 local groups = require "perflua.report.groups"
+local ipc = require "perflua.report.ipc"
 local memory = require "perflua.report.memory"
 local parallelism = require "perflua.report.parallelism"
 local perf_text = require "perflua.report.perf_text"
@@ -132,6 +133,17 @@ local function measures_of(query, options)
   return measures
 end
 
+-- Returns the instructions per cycle of functions, where perf adds them to branches; nil or
+-- false: there is no such column.
+local function labels_of(file, options)
+  if not options.adds_ipc or options.is_explained or not file.size then return nil end
+  if options.counted.ipc == nil then
+    options.counted.ipc = ipc.labels(prepared.query_of(file, setmetatable({ branches = false },
+      { __index = options }))) or false
+  end
+  return options.counted.ipc
+end
+
 ---@param file perflua.File
 ---@param options { sort: string[]?, event: any, where: any[]?, children: boolean?, any:
 --- boolean?, health: table?, quantum: integer?, branches: boolean?, graph: table?,
@@ -151,6 +163,8 @@ end
 --- without_inlined: chains have no inlined functions;
 --- switched: of report/switched.lua, events between which samples count;
 --- parallelism: numbers of threads, of which one runs when a sample that counts was taken;
+--- adds_ipc: rows of branches show the instructions per cycle of their functions, where cycles
+--- were recorded;
 --- is_raw: `trace` has the names and values of fields;
 --- max_stack: frames of a call chain that count; by_weight: shares are of weights
 ---@return table # for report.read; raises what is wrong with the options
@@ -170,6 +184,8 @@ function prepared.of(file, options)
   local sort = options.sort or options.branches and branches.DEFAULT or columns.DEFAULT
   if #sort == 0 then sort = { "event" } end -- one row of each event
   local list, place = fields.of(query, sort, options)
+  local labels = options.branches and labels_of(file, options) or nil
+  if labels then list[#list + 1] = setmetatable({}, { __index = branches.IPC }) end
   local children = options.children
   if options.branches then
     if children then usage_error("--children and --branch-stack exclude each other") end
@@ -195,6 +211,7 @@ function prepared.of(file, options)
   local has_roots = options.has_roots or history -- rows are made of the frames of chains
   return {
     query = query, fields = list, place = place, branches = options.branches,
+    labels = labels,
     members = members, slots = slots,
     -- the core cuts chains with branches when it makes them
     max_frames = not (options.graph and options.graph.branches) and options.max_stack or nil,

@@ -63,10 +63,11 @@ local function key_column(key, at, is_ns)
 end
 
 -- Returns the column of a field that perf shows otherwise than queries do.
-local function perf_column(key, at, places)
+local function perf_column(key, at, places, labels)
   local column = column_of(key.heading or title_of(key.name), at, false)
   column.shown, column.least = key.shown, math.max(column.least, key.least or 0)
   for place, number in pairs(key.beside_at) do column[place] = places[number] end
+  column.labels = labels
   return column
 end
 
@@ -150,7 +151,7 @@ end
 local function field_column(report, i, is_ns)
   local key, places = report.keys[i], report.places
   if key.shown then
-    return perf_column(key, places[i], places)
+    return perf_column(key, places[i], places, report.labels)
   elseif key.name == "symbol" then
     return symbol_column(places[i], places[#report.keys])
   end
@@ -163,10 +164,11 @@ end
 
 -- Returns the columns of an event, or of `slots` of them; and whether they are those of others.
 local function columns_of(report, asked, shown, elided, slots, event)
-  local made, numbers, names = {}, {}, asked.shown or { table.unpack(asked.first) }
+  local made, numbers, names = {}, {}, { table.unpack(asked.shown or asked.first) }
   for i, field in ipairs(report.fields) do
     numbers[field.word] = i
-    if not asked.shown then names[#names + 1] = field.word end
+    -- perf adds instructions per cycle after what was asked for
+    if not asked.shown or field.name == "ipc_lbr" then names[#names + 1] = field.word end
   end
   local has_parts = false
   for _, name in ipairs(names) do

@@ -89,7 +89,7 @@ describe("names of perf's keys", function()
     for name, why in pairs {
       typeoff = "does not look up types of data", simd = "Arm SPE",
       parallelism = "how many threads ran", cache = "a query groups by data_src.lvl_num",
-      ipc_lbr = "the cycles of blocks",
+      ipc_lbr = "report --branch-stack --sort symbol",
       cgroup_id = "perflua cgroups --by namespace",
       symbol_from = "report -b, or unnest('branch_stack') and branch.symbol_from",
       mispredict = "branch.mispred", callchain_branch_cycles = "unnest('branch_stack')",

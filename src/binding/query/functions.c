@@ -18,6 +18,7 @@
  * - elf_address(i, address) -> as the file with the symbols has it | nil
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "code.h"
 #include "group.h"
@@ -180,6 +181,43 @@ static int push_elf_address(lua_State *L)
 		return 0;
 	lua_pushinteger(L, (lua_Integer)address);
 	return 1;
+}
+
+/* Returns the function at an address of a binary, which is in *dso; NULL: none. */
+static const struct ps_symbol *find_function(lua_State *L, struct pl_file *f, const char *name,
+					     uint64_t address, struct ps_dso **dso)
+{
+	const struct pm_system *system = pl_system(L, f);
+
+	for (uint32_t machine = 0; machine < f->session->n_files; machine++) {
+		struct ps_store *store = pm_system_store(system, machine);
+
+		for (size_t i = 0; store && i < ps_store_count(store); i++) {
+			const struct ps_symbol *symbol;
+
+			*dso = ps_store_at(store, i);
+			symbol = strcmp((*dso)->name, name) == 0 ?
+					 ps_dso_symbol(*dso, address) :
+					 NULL;
+			if (symbol)
+				return symbol;
+		}
+	}
+	return NULL;
+}
+
+int pl_function_code(lua_State *L)
+{
+	struct pl_file *f = pl_check_open_file(L, 1);
+	const char *name = luaL_checkstring(L, 2);
+	struct pa_hits hits = { .address = (uint64_t)luaL_checkinteger(L, 3) };
+
+	hits.symbol = find_function(L, f, name, hits.address, &hits.dso);
+	if (!hits.symbol)
+		return 0;
+	lua_settop(L, 1);
+	lua_settop(L, 3); /* neither other bytes nor changes of them */
+	return pl_push_code(L, &(struct pa_function){ &hits, 1 }, hits.dso);
 }
 
 void pl_push_functions(lua_State *L, struct pl_job *job)

@@ -40,11 +40,12 @@ void pl_read_report_column(lua_State *L, size_t n_cells, struct px_report_column
 		[PX_SHOWN_NONE] = "none",	  [PX_SHOWN_EXACT] = "exact",
 		[PX_SHOWN_TIMES] = "times",	  [PX_SHOWN_AVERAGE] = "average",
 		[PX_SHOWN_QUOTIENT] = "quotient", [PX_SHOWN_RATIO] = "ratio",
-		[PX_SHOWN_IPC] = "ipc",		  [PX_SHOWN_TENTHS] = "tenths",
-		[PX_SHOWN_PAGE] = "page",	  [PX_SHOWN_LEVEL] = "level",
-		[PX_SHOWN_LEVELS] = "levels",	  [PX_SHOWN_SNOOP] = "snoop",
-		[PX_SHOWN_DTLB] = "dtlb",	  [PX_SHOWN_LOCK] = "lock",
-		[PX_SHOWN_BLK] = "blk",		  [PX_SHOWN_BLK + 1] = NULL,
+		[PX_SHOWN_IPC] = "ipc",		  [PX_SHOWN_LABEL] = "label",
+		[PX_SHOWN_TENTHS] = "tenths",	  [PX_SHOWN_PAGE] = "page",
+		[PX_SHOWN_LEVEL] = "level",	  [PX_SHOWN_LEVELS] = "levels",
+		[PX_SHOWN_SNOOP] = "snoop",	  [PX_SHOWN_DTLB] = "dtlb",
+		[PX_SHOWN_LOCK] = "lock",	  [PX_SHOWN_BLK] = "blk",
+		[PX_SHOWN_BLK + 1] = NULL,
 	};
 
 	luaL_checktype(L, -1, LUA_TTABLE);
@@ -63,6 +64,11 @@ void pl_read_report_column(lua_State *L, size_t n_cells, struct px_report_column
 	column->is_fixed = pl_get_flag(L, -1, "fixed");
 	column->is_cut = pl_get_flag(L, -1, "cut");
 	column->is_joined = pl_get_flag(L, -1, "joined");
+	if (column->shown == PX_SHOWN_LABEL) {
+		lua_getfield(L, -1, "labels");
+		column->labels = pl_check_labels(L, -1); /* which the table keeps */
+		lua_pop(L, 1);
+	}
 	if (column->at >= n_cells || column->beside >= n_cells || column->offset >= n_cells ||
 	    column->binary >= n_cells)
 		luaL_error(L, "no such cell");

@@ -68,6 +68,10 @@ const struct pd_perf_difference pd_perf_differences[] = {
 	  PD_TEXT_EXACT_SHARES, PD_PERF(7, 2), STILL },
 	{ "branch_columns", "report --branch-history has columns of the branches", 0,
 	  PD_PERF(7, 2), STILL },
+	{ "coverage_of_ends",
+	  "IPC Coverage of report --branch-stack counts the instructions that end blocks, not "
+	  "those in blocks",
+	  0, PD_PERF(6, 12), STILL },
 	{ "split_shares",
 	  "op, cache, memory, snoop and dtlb of report --mem-mode --fields split shares",
 	  PD_TEXT_SPLIT_SHARES, PD_PERF(7, 2), STILL },
