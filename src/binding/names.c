@@ -7,13 +7,13 @@ static const char names_key;
 
 static void add_name(lua_State *L, struct pl_names *names, const char *name, unsigned id)
 {
-	const char *interned = lua_pushstring(L, name);
-	unsigned h = pl_names_hash(interned);
+	unsigned h;
 
-	while (names->key[h])
+	lua_pushstring(L, name);
+	h = pl_names_hash(lua_topointer(L, -1));
+	while (names->slots[h].key)
 		h = (h + 1) % PL_NAME_SLOTS;
-	names->key[h] = interned;
-	names->id[h] = (uint16_t)id;
+	names->slots[h] = (struct pl_name){ lua_topointer(L, -1), id };
 	/* the table of strings, made below, keeps the string whose address is taken */
 	lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }

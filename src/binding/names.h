@@ -18,28 +18,34 @@
  */
 struct pl_names {
 	struct pd_field_names names;
-	const char *key[PL_NAME_SLOTS];
-	uint16_t id[PL_NAME_SLOTS];
+	struct pl_name {
+		const void *key; /* as lua_topointer() returns it; NULL: no name is here */
+		unsigned id;
+	} slots[PL_NAME_SLOTS];
 };
 
-static inline unsigned pl_names_hash(const char *interned)
+static inline unsigned pl_names_hash(const void *interned)
 {
 	uintptr_t p = (uintptr_t)interned;
 
 	return (unsigned)((p >> 4 ^ p >> 13) % PL_NAME_SLOTS);
 }
 
-/* Returns the id of the name whose Lua string is at `interned`; 0 if there is none. */
-static inline unsigned pl_names_find(const struct pl_names *names, const char *interned)
+/*
+ * Returns the id of the name that is the Lua string at `index`; 0 if it is none, or another
+ * value.
+ */
+static inline unsigned pl_names_find(lua_State *L, const struct pl_names *names, int index)
 {
+	const void *interned = lua_topointer(L, index);
 	unsigned h = pl_names_hash(interned);
 
-	while (names->key[h]) {
-		if (names->key[h] == interned)
-			return names->id[h];
+	while (names->slots[h].key != interned) {
+		if (!names->slots[h].key)
+			return 0;
 		h = (h + 1) % PL_NAME_SLOTS;
 	}
-	return 0;
+	return names->slots[h].id;
 }
 
 /* Returns the names of a state, which live as long as it does. */

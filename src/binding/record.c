@@ -97,36 +97,26 @@ enum {
 	UP_ARGS
 };
 
-/* record.name -> value | nil */
-static int record_index(lua_State *L)
+static int raise_unknown(lua_State *L, const struct pl_record *r)
 {
-	struct pl_record *r = to_record(L, 1);
 	const char *name = lua_tostring(L, 2);
-	unsigned id = name ? pl_names_find(r->file->names, name) : 0;
-	struct pd_value v;
-	int64_t integer;
-	unsigned index;
 
-	if (!id) {
-		if (!name)
-			return luaL_error(L, "a record has no field %s",
-					  luaL_tolstring(L, 2, NULL));
-		return pl_unknown_name(L, r->file->names, name);
-	}
-	if (!pl_readable(r))
-		return raise_closed(L);
-	if (id >= PL_METHODS) {
-		lua_pushvalue(L, lua_upvalueindex((int)(id - PL_METHODS) + UP_METHODS));
-		return 1;
-	}
-	index = r->rec.layout->slot[id];
-	if (pd_record_integer(&r->rec, index, &integer)) {
-		lua_pushinteger(L, integer);
-		return 1;
-	}
+	if (!name)
+		return luaL_error(L, "a record has no field %s", luaL_tolstring(L, 2, NULL));
+	return pl_unknown_name(L, r->file->names, name);
+}
+
+/*
+ * Pushes field `index` of the record's layout, whose name is at 2 and whose value is not a
+ * plain integer, or does not exist. Called by record_index(). [-0, +1]
+ */
+static int push_other_field(lua_State *L, struct pl_record *r, unsigned index)
+{
+	struct pd_value v;
+
 	if (!index) {
 		/* `data` of an mmap is a field; records with a payload have it as a method */
-		if (strcmp(name, "data") == 0 && pd_has_payload(r->rec.type))
+		if (strcmp(lua_tostring(L, 2), "data") == 0 && pd_has_payload(r->rec.type))
 			lua_pushvalue(L, lua_upvalueindex(UP_DATA));
 		else
 			lua_pushnil(L);
@@ -142,6 +132,28 @@ static int record_index(lua_State *L)
 	return 1;
 }
 
+/* record.name -> value | nil */
+static int record_index(lua_State *L)
+{
+	struct pl_record *r = to_record(L, 1);
+	unsigned id = pl_names_find(L, r->file->names, 2), index;
+	int64_t integer;
+
+	if (!id)
+		return raise_unknown(L, r);
+	if (!pl_readable(r))
+		return raise_closed(L);
+	if (id >= PL_METHODS) {
+		lua_pushvalue(L, lua_upvalueindex((int)(id - PL_METHODS) + UP_METHODS));
+		return 1;
+	}
+	index = r->rec.layout->slot[id];
+	if (!pd_record_integer(&r->rec, index, &integer))
+		return push_other_field(L, r, index);
+	lua_pushinteger(L, integer);
+	return 1;
+}
+
 /* next(record, name | nil) -> name, value: the next field that the record has */
 static int record_next(lua_State *L)
 {
@@ -151,8 +163,10 @@ static int record_next(lua_State *L)
 	struct pd_value v;
 
 	if (!lua_isnoneornil(L, 2)) {
-		unsigned id = pl_names_find(r->file->names, luaL_checkstring(L, 2));
+		unsigned id;
 
+		luaL_checkstring(L, 2);
+		id = pl_names_find(L, r->file->names, 2);
 		/* a name that it does not have is followed by nothing */
 		i = id && id < PL_METHODS && layout->slot[id] ? layout->slot[id] + 1u :
 								layout->n_bound;
@@ -284,8 +298,8 @@ void pl_push_record_metatable(lua_State *L)
 		{ NULL, NULL },
 	};
 
+	/* the key that is set first is found by one step: that which loops look up */
 	lua_createtable(L, 1, 7);
-	luaL_setfuncs(L, meta, 0);
 	/* bytes and copy as pl_names_get numbers them */
 	lua_pushcfunction(L, record_bytes);
 	lua_pushcfunction(L, record_copy);
@@ -293,6 +307,7 @@ void pl_push_record_metatable(lua_State *L)
 	luaL_getmetatable(L, PL_ARGS);
 	lua_pushcclosure(L, record_index, UP_ARGS);
 	lua_setfield(L, -2, "__index");
+	luaL_setfuncs(L, meta, 0);
 	lua_pushliteral(L, PL_RECORD);
 	lua_setfield(L, -2, "__name");
 	lua_pushliteral(L, PL_RECORD);

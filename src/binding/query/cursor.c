@@ -214,10 +214,12 @@ int pl_cursor_step(lua_State *L, struct pl_cursor *c, int index)
 		check_cursor(L, c);
 		if (c->calls)
 			enter_cursor_calls(L, c, index);
-		if (pl_has_values(c) || pl_more_values(L, c))
-			n = pl_next_values(L, c, index);
-		else if (c->has_pairs)
+		if (pl_has_values(c) || pl_more_values(L, c)) {
+			pl_push_values(L, c, index);
+			n = (int)c->n_values;
+		} else if (c->has_pairs) {
 			pl_tell_counts(L, c, index);
+		}
 		c->busy = false;
 		return n;
 	}

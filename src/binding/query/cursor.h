@@ -177,32 +177,37 @@ int pl_next_of_rows(struct pl_cursor *c, struct pd_record *rec, struct pd_error 
  */
 bool pl_cursor_rows(lua_State *L, struct pl_cursor *c, int index);
 
-/* Pushes the values before c->next, of any type; `cursor` is not a relative index. [-0, +n] */
+/* Pushes the next row of those that are left; `cursor` is not a relative index. [-0, +n] */
 void pl_push_values(lua_State *L, struct pl_cursor *c, int cursor);
-
-/* Yields the next row of those that are left. Most rows are a few integers. */
-static inline int pl_next_values(lua_State *L, struct pl_cursor *c, int cursor)
-{
-	const struct pq_value *v = c->next, *end = v + c->n_values;
-
-	/* another thread, on another processor, wrote the values: prefetch the rows to come */
-	__builtin_prefetch(v + 64);
-	c->next = end;
-	c->left--;
-	/* the stack has room for 20 values without a check */
-	for (int i = 0; i < 8 && v->type == PQ_INT; i++) {
-		lua_pushinteger(L, v->i);
-		if (++v == end)
-			return (int)c->n_values;
-	}
-	pl_push_values(L, c, cursor);
-	return (int)c->n_values;
-}
 
 /* Returns true if values are ready and may be yielded. */
 static inline bool pl_has_values(const struct pl_cursor *c)
 {
 	return c->left && !c->file->closed && pl_goes_on(c->interrupt);
+}
+
+/*
+ * Pushes the next row of those that are left if it consists of a few integers, as most do.
+ * Returns false if it does not. [-0, +n]
+ */
+static inline bool pl_push_integers(lua_State *L, struct pl_cursor *c)
+{
+	const struct pq_value *v = c->next, *end = v + c->n_values;
+
+	/* another thread, on another processor, wrote the values: prefetch the rows to come */
+	__builtin_prefetch(v + 64);
+	if (c->n_values > 8) /* the stack has room for 20 values without a check */
+		return false;
+	for (; v < end; v++) {
+		if (v->type != PQ_INT) {
+			lua_pop(L, (int)(v - c->next));
+			return false;
+		}
+		lua_pushinteger(L, v->i);
+	}
+	c->next = end;
+	c->left--;
+	return true;
 }
 
 #endif

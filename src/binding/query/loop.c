@@ -17,12 +17,23 @@ enum {
 	QUERY_VALUES = RUNNING
 };
 
+#define QUERY_MAGIC 0x71756572u
+
+struct query {
+	uint32_t magic;
+	/* the step, if that is a cursor which no other loop can have taken; else NULL */
+	struct pl_cursor *cursor;
+};
+
 /* core.query(metatable, spec) -> Query */
 int pl_query(lua_State *L)
 {
+	struct query *query;
+
 	luaL_checktype(L, 1, LUA_TTABLE);
 	luaL_checktype(L, 2, LUA_TTABLE);
-	lua_newuserdatauv(L, 0, QUERY_VALUES);
+	query = lua_newuserdatauv(L, sizeof(*query), QUERY_VALUES);
+	*query = (struct query){ .magic = QUERY_MAGIC };
 	lua_pushvalue(L, 2);
 	lua_setiuservalue(L, -2, SPEC);
 	lua_pushvalue(L, 1);
@@ -104,7 +115,7 @@ static int call_function(lua_State *L)
 /*
  * Starts a loop over the Query at 1: __start of its metatable returns the step and the cursor.
  */
-static void start_loop(lua_State *L)
+static void start_loop(lua_State *L, struct query *query)
 {
 	bool unfinished = lua_getiuservalue(L, 1, STEP) != LUA_TNIL;
 	struct pl_cursor *c;
@@ -113,6 +124,7 @@ static void start_loop(lua_State *L)
 		luaL_typeerror(L, 1, "perflua.Query");
 	lua_pushvalue(L, 1);
 	lua_getiuservalue(L, 1, RUNNING);
+	query->cursor = NULL;
 	lua_call(L, 2, 2);
 	lua_setiuservalue(L, 1, RUNNING);
 	lua_pushvalue(L, -1);
@@ -120,15 +132,17 @@ static void start_loop(lua_State *L)
 	c = pl_to_cursor(L, -1);
 	if (c)
 		c->contested = unfinished;
+	query->cursor = unfinished ? NULL : c;
 	lua_settop(L, 3);
 }
 
 /* Does a step of the cursor at 4. At the end the Query at 1 loses its step. */
-static int go_on(lua_State *L, struct pl_cursor *c)
+static int go_on(lua_State *L, struct query *query, struct pl_cursor *c)
 {
 	int n = pl_cursor_step(L, c, 4);
 
 	if (!n) {
+		query->cursor = NULL;
 		lua_pushnil(L);
 		lua_setiuservalue(L, 1, STEP);
 	}
@@ -145,25 +159,23 @@ static void tell_empty(lua_State *L)
 }
 
 /* Does a step that begins or ends a loop, or that needs further checks. */
-static int step_loop(lua_State *L)
+static int step_loop(lua_State *L, struct query *query)
 {
 	struct pl_cursor *c;
 	bool is_first;
 	int n;
 
-	if (lua_type(L, 1) != LUA_TUSERDATA)
-		return luaL_typeerror(L, 1, "perflua.Query");
 	if (lua_gettop(L) != 3)
 		lua_settop(L, 3);
 	is_first = lua_isnil(L, 3);
 	if (is_first)
-		start_loop(L);
+		start_loop(L, query);
 	if (lua_getiuservalue(L, 1, STEP) == LUA_TNIL)
 		return raise_taken(L);
 	c = pl_to_cursor(L, 4);
 	if (c && c->contested && !is_first && !is_same_mark(mark_of(L, 3), c->last))
 		return raise_taken(L);
-	n = c ? go_on(L, c) : call_function(L);
+	n = c ? go_on(L, query, c) : call_function(L);
 	if (n && c && c->contested)
 		c->last = mark_of(L, -n);
 	if (!n && is_first)
@@ -182,13 +194,16 @@ static int step_loop(lua_State *L)
  */
 int pl_query_call(lua_State *L)
 {
+	struct query *query = lua_touserdata(L, 1);
 	struct pl_cursor *c;
 
-	if (lua_gettop(L) == 3 && lua_type(L, 1) == LUA_TUSERDATA && !lua_isnil(L, 3)) {
-		lua_getiuservalue(L, 1, STEP);
-		c = pl_to_cursor(L, 4);
-		if (c && !c->contested)
-			return pl_has_values(c) ? pl_next_values(L, c, 4) : go_on(L, c);
-	}
-	return step_loop(L);
+	if (!query || query->magic != QUERY_MAGIC)
+		return luaL_typeerror(L, 1, "perflua.Query");
+	c = query->cursor;
+	if (!c || lua_gettop(L) != 3 || lua_isnil(L, 3))
+		return step_loop(L, query);
+	if (pl_has_values(c) && pl_push_integers(L, c))
+		return (int)c->n_values;
+	lua_getiuservalue(L, 1, STEP);
+	return go_on(L, query, c);
 }

@@ -6,7 +6,7 @@
 uint16_t pl_field_id(lua_State *L, const struct pl_names *names, int index)
 {
 	const char *name = luaL_checkstring(L, index);
-	unsigned id = pl_names_find(names, name);
+	unsigned id = pl_names_find(L, names, index);
 
 	if (!id || id >= PL_METHODS)
 		pl_unknown_name(L, names, name);

@@ -110,10 +110,10 @@ static void to_step(lua_State *L, int keep, struct pq_step *step)
 
 static unsigned to_field_name(struct pl_tree_reader *r, int path)
 {
-	unsigned id = 0;
+	unsigned id;
 
-	if (lua_rawgeti(r->L, path, 1) == LUA_TSTRING)
-		id = pl_names_find(r->file->names, lua_tostring(r->L, -1));
+	lua_rawgeti(r->L, path, 1);
+	id = pl_names_find(r->L, r->file->names, -1);
 	if (!id || id >= PL_METHODS)
 		pl_refuse_tree(r->L, "no such field");
 	lua_pop(r->L, 1);

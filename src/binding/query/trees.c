@@ -328,7 +328,7 @@ const struct pq_unnest *pl_to_unnest(lua_State *L, int keep, const struct pl_fil
 		unnest = pl_keep(L, keep, sizeof(*unnest));
 		unnest->view = pl_to_view(L, lua_gettop(L));
 		lua_getfield(L, -1, "view");
-		unnest->name = pl_names_find(file->names, lua_tostring(L, -1));
+		unnest->name = pl_names_find(L, file->names, -1);
 		lua_pop(L, 1);
 		unnest->once = to_part(L, keep, file, "once");
 		unnest->filter = to_part(L, keep, file, "filter");

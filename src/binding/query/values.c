@@ -316,10 +316,11 @@ static void push_event(lua_State *L, const struct pl_cursor *c, int cursor, int 
 
 void pl_push_values(lua_State *L, struct pl_cursor *c, int cursor)
 {
-	const struct pq_value *v = c->next - c->n_values;
-	size_t left = c->left;
+	const struct pq_value *v = c->next;
+	size_t left = c->left - 1;
 	int objects;
 
+	c->next += c->n_values;
 	c->busy = true;
 	c->left = 0; /* who steps now is to look why not */
 	luaL_checkstack(L, (int)c->n_values + 8, "values");
