@@ -36,19 +36,15 @@ static bool find_asked_address(const struct pm_resolver *r, const struct pd_reco
 	return true;
 }
 
-static bool find_dso_address(const struct pm_resolver *r, const struct pd_record *rec,
+static bool find_dso_address(struct pm_resolver *r, const struct pd_record *rec,
 			     const struct pd_asked *asked, struct pm_dso_address *at)
 {
-	const struct pm_map *map;
 	struct pm_addr_context context;
 	uint64_t address;
 
 	if (!find_asked_address(r, rec, asked, &context, &address))
 		return false;
-	map = pm_map_at(r->system, &context, address);
-	at->dso = map ? map->dso : NULL;
-	at->address = map ? pm_map_address(map, address) : address;
-	at->time = context.time;
+	pm_dso_at(r, &context, address, at);
 	return true;
 }
 

@@ -112,6 +112,85 @@ const struct pm_map *pm_map_at(const struct pm_system *sys,
 	return mode == context->mode ? NULL : find_map_in_mode(sys, context, mode, address);
 }
 
+#define REGION_BITS 18 /* addresses of a region share a memo of a range */
+
+/* Returns what stands for the process or the kernel whose addresses a context is of. */
+static int32_t space_of(const struct pm_addr_context *context)
+{
+	return pm_is_kernel(context->mode) ? PM_KERNEL : context->pid;
+}
+
+/*
+ * Returns the memo of the space that has the addresses of a context; NULL: its maps are not
+ * known for a time range.
+ */
+static struct pm_space_memo *get_space_memo(struct pm_resolver *r,
+					    const struct pm_addr_context *context)
+{
+	const struct pm_system *sys = r->system;
+	uint64_t key = pm_key_of(context->machine, space_of(context));
+	struct pm_space_memo *memo = &r->spaces[(key ^ key >> 32) & (PM_SPACE_MEMOS - 1)];
+	struct pm_mapping_version version;
+
+	if (context->time == PM_NO_TIME || context->any_mode ||
+	    (context->mode != PD_CPUMODE_KERNEL &&
+	     (context->mode != PD_CPUMODE_USER || context->pid < 0)))
+		return NULL;
+	if (memo->key == key && memo->revision == sys->revision + 1 &&
+	    context->time >= memo->from && context->time <= memo->last)
+		return memo;
+	if (!pm_mapping_version_of(sys, context, context->mode == PD_CPUMODE_KERNEL, &version))
+		return NULL;
+	*memo = (struct pm_space_memo){
+		.key = key,
+		.revision = sys->revision + 1,
+		.from = version.from,
+		.last = version.last,
+	};
+	return memo;
+}
+
+/*
+ * Does what pm_dso_at() does, for a space that has a memo. Returns false if nothing is mapped.
+ */
+static bool find_remembered_dso(struct pm_resolver *r, const struct pm_addr_context *context,
+				uint64_t address, struct pm_dso_address *at)
+{
+	struct pm_space_memo *memo = get_space_memo(r, context);
+	struct pm_range_memo *known;
+	const struct pm_map *map;
+
+	if (!memo)
+		return false;
+	known = &memo->ranges[pb_scatter(address >> REGION_BITS) >> 32 & (PM_RANGE_MEMOS - 1)];
+	if (!known->dso ||
+	    address - known->range.first > known->range.last - known->range.first) {
+		map = pm_spaces_find_range(r->system->spaces, context->machine,
+					   space_of(context), address, context->time,
+					   &known->range);
+		known->dso = map ? map->dso : NULL;
+		if (!map)
+			return false;
+		known->bias = map->bias;
+	}
+	at->dso = known->dso;
+	at->address = address + known->bias;
+	return true;
+}
+
+void pm_dso_at(struct pm_resolver *r, const struct pm_addr_context *context, uint64_t address,
+	       struct pm_dso_address *at)
+{
+	const struct pm_map *map;
+
+	at->time = context->time;
+	if (find_remembered_dso(r, context, address, at))
+		return;
+	map = pm_map_at(r->system, context, address);
+	at->dso = map ? map->dso : NULL;
+	at->address = map ? pm_map_address(map, address) : address;
+}
+
 size_t pm_inlined_at(const struct pm_map *map, uint64_t address,
 		     const struct ps_symbol **symbols, size_t room)
 {

@@ -20,6 +20,22 @@ struct pm_symbol_memo {
 	const struct ps_symbol *symbol;
 };
 
+/* entries in the memo of address spaces, and of ranges in each: powers of two */
+#define PM_SPACE_MEMOS 256
+#define PM_RANGE_MEMOS 8
+
+/* Maps that a process, or the kernel, has in a time range. */
+struct pm_space_memo {
+	uint64_t key;	     /* see pm_key_of() */
+	uint64_t revision;   /* revision of the system, plus 1; 0: free */
+	uint64_t from, last; /* ns, both included */
+	struct pm_range_memo {
+		struct ps_range range;
+		struct ps_dso *dso; /* NULL: free */
+		uint64_t bias;	    /* see struct pm_map */
+	} ranges[PM_RANGE_MEMOS];
+};
+
 /* entries in the memo of functions that patterns match: a power of two */
 #define PM_MATCH_MEMOS 1024
 
@@ -60,6 +76,13 @@ struct pm_dso_address {
 	uint64_t time;	    /* that of the address context */
 };
 
+/*
+ * Sets *at to the binary at an address of a context. If nothing was mapped there, its dso is
+ * NULL.
+ */
+void pm_dso_at(struct pm_resolver *resolver, const struct pm_addr_context *context,
+	       uint64_t address, struct pm_dso_address *at);
+
 struct pm_instructions; /* see instructions.c */
 
 struct pm_resolver {
@@ -90,6 +113,7 @@ struct pm_resolver {
 	struct pm_stitches stitches;
 	struct pb_set branches; /* struct pm_branch */
 	struct pm_comm_memo comms[PM_COMM_MEMOS];
+	struct pm_space_memo spaces[PM_SPACE_MEMOS];
 	struct pm_symbol_memo symbols[PM_SYMBOL_MEMOS];
 	struct pm_match_memo matches[PM_MATCH_MEMOS];
 };

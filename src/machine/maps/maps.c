@@ -240,12 +240,39 @@ bool pm_spaces_settle(struct pm_spaces *s)
 	return true;
 }
 
+/* Narrows *range, which covers `address`, by an edge of maps. */
+static inline void narrow_range(struct ps_range *range, uint64_t address, uint64_t edge)
+{
+	if (edge <= address && edge > range->first)
+		range->first = edge;
+	else if (edge > address && edge - 1 < range->last)
+		range->last = edge - 1;
+}
+
+/* Narrows *range, which covers `address`, to where no map of a space begins or ends. */
+static void narrow_to_cell(const struct pm_space *space, uint64_t address,
+			   struct ps_range *range)
+{
+	const struct pm_mapindex *index = &space->index;
+	size_t next = pm_mapindex_cell(index, address) + 1; /* 0: it lies below all cells */
+
+	if (next)
+		narrow_range(range, address, index->edges[next - 1]);
+	if (next < index->n_edges)
+		narrow_range(range, address, index->edges[next]);
+	for (size_t i = index->n; i < space->n; i++) {
+		narrow_range(range, address, space->maps[i].start);
+		narrow_range(range, address, space->maps[i].end);
+	}
+}
+
 /*
  * Finds the map that decides what is at an address at a time; its dso is NULL if it removes a
- * map.
+ * map. Narrows *range, unless it is NULL, to the edges of all maps that were searched.
  */
-static const struct pm_map *find_map_entry(struct pm_spaces *s, uint32_t machine, int32_t pid,
-					   uint64_t address, uint64_t time)
+static inline __attribute__((always_inline)) const struct pm_map *find_map_entry(
+	struct pm_spaces *s, uint32_t machine, int32_t pid, uint64_t address, uint64_t time,
+	struct ps_range *range)
 {
 	const struct pm_map *map = NULL;
 	struct pm_space *first = pm_space_find(s, machine, pid), *space = first;
@@ -255,6 +282,8 @@ static const struct pm_map *find_map_entry(struct pm_spaces *s, uint32_t machine
 		struct pm_incarnation *incarnation = pm_incarnation_at(space, time);
 
 		map = find_last_map(space, address, time);
+		if (range)
+			narrow_to_cell(space, address, range);
 		if (map && (!incarnation || map->time >= incarnation->time))
 			return map;
 		if (i == 0)
@@ -265,13 +294,29 @@ static const struct pm_map *find_map_entry(struct pm_spaces *s, uint32_t machine
 	if (!s->has_synthesized || !last)
 		return NULL;
 	space = pm_space_find(s, machine | PM_SYNTHESIZED, pid);
-	return space ? find_last_map(space, address, PM_NO_TIME) : NULL;
+	if (!space)
+		return NULL;
+	map = find_last_map(space, address, PM_NO_TIME);
+	if (range)
+		narrow_to_cell(space, address, range);
+	return map;
 }
 
 const struct pm_map *pm_spaces_find(struct pm_spaces *s, uint32_t machine, int32_t pid,
 				    uint64_t address, uint64_t time)
 {
-	const struct pm_map *map = find_map_entry(s, machine, pid, address, time);
+	const struct pm_map *map = find_map_entry(s, machine, pid, address, time, NULL);
 
+	return map && map->dso ? map : NULL;
+}
+
+const struct pm_map *pm_spaces_find_range(struct pm_spaces *s, uint32_t machine, int32_t pid,
+					  uint64_t address, uint64_t time,
+					  struct ps_range *range)
+{
+	const struct pm_map *map;
+
+	*range = (struct ps_range){ 0, UINT64_MAX };
+	map = find_map_entry(s, machine, pid, address, time, range);
 	return map && map->dso ? map : NULL;
 }

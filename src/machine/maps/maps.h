@@ -82,6 +82,14 @@ const struct pm_map *pm_spaces_find(struct pm_spaces *spaces, uint32_t machine, 
 				    uint64_t address, uint64_t time);
 
 /*
+ * Does what pm_spaces_find() does, and sets *range to addresses around this one, and it, for
+ * which the answer is the same as long as the version of the maps is.
+ */
+const struct pm_map *pm_spaces_find_range(struct pm_spaces *spaces, uint32_t machine,
+					  int32_t pid, uint64_t address, uint64_t time,
+					  struct ps_range *range);
+
+/*
  * Tells which maps a process has at a time. Two versions with equal words stand for the same
  * maps, even if one was taken at another time or before more maps were added. The version holds
  * from `from` to `last`, both included, until the next addition.
