@@ -184,6 +184,26 @@ needs.describe("terminal,ncurses", "perflua top on a terminal", function()
     quit(t)
   end)
 
+  it("goes to the last of many rows, and stays there while it redraws", function()
+    local path = stream(function(b, cycles)
+      for i = 1, 1500 do
+        b:sample(cycles, { ip = i, pid = 7, tid = 7, time = i, period = 3000 - i })
+      end
+      for _ = 1, 3 do b:record("finished_round", {}) end
+    end)
+    local t = terminal.shell(("{ cat %s; sleep 60; } | exec %s top -d 50ms --sort symbol -")
+      :format(quote(path), quote(run.binary)))
+    t:expect "1500 samples of event"
+    t:send "\27[F"
+    for _ = 1, 3 do -- in pauses it is drawn again
+      t:expect(function(screen) return screen:line(23):find "0x00000000000005dc" end)
+      t:pause(0.1)
+    end
+    t:send "\27[H"
+    t:expect(function(screen) return screen:line(3):find "0x0000000000000001" end)
+    quit(t)
+  end)
+
   it("asks for keys of rows and filters, and says what is wrong with them", function()
     local t = start "--sort comm"
     t:expect "90.00%"

@@ -6,7 +6,7 @@
 
 #include "base/vector.h"
 
-#define FEW 200 /* rows of a section that are found without sorting all */
+#define FEW 1000 /* rows of a section that are found without sorting all */
 
 /* Compares cells that are not both integers. */
 static __attribute__((noinline)) int compare_others(const struct pq_value *a,

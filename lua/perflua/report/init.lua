@@ -246,18 +246,18 @@ end
 ---@param prepared table
 ---@param shown table
 ---@param watched { walk: userdata, limit: integer, every: integer, look: fun(take:
---- (fun(has_trees: boolean, decays: boolean): table?), state: string, now: integer):
---- boolean } see src/binding/query/watch.c; look: take() returns the report so far; true ends
---- the reading
+--- (fun(has_trees: boolean, decays: boolean, shown: table): table?), state: string, now:
+--- integer): boolean } see src/binding/query/watch.c; look: take() returns the report so far;
+--- true ends the reading
 ---@return table
 function report.watch(prepared, shown, watched)
   local data = data_of(prepared)
   aside.from(prepared.query)
   local description = describe(prepared, data)
-  local function take(has_trees, decays)
+  local function take(has_trees, decays, shown_now)
     description.trees, description.sections = nil, nil
     local result = description.snapshot(has_trees, decays)
-    return result and show_result(prepared, shown, data, result, description)
+    return result and show_result(prepared, shown_now, data, result, description)
   end
   description.walk, description.limit = watched.walk, watched.limit
   description.watch_ns = watched.every

@@ -12,6 +12,9 @@ local screen = {}
 local Screen = {}
 Screen.__index = Screen
 
+--- Rows of each event that a growing report needs at first.
+screen.MOST_KNOWN = rows.MOST_KNOWN
+
 --- How the calls of rows are read.
 screen.CALLS = assert(graph.parse "graph,callee")
 
@@ -55,13 +58,21 @@ function Screen:close()
 end
 Screen.__close = Screen.close
 
+-- Takes the report with all rows in place of the one with the first.
+local function read_rest(self)
+  local rest = self.report.rest
+  if rest then self.report = rest() end
+end
+
 ---Shows another report in place of the one before, and what changed.
----@param report table of report.read
+---@param report table of report.read; if it has the first rows.MOST_KNOWN of each event alone,
+--- `rest` returns the one with all rows
 ---@param compares boolean? true: its rows tell how their shares changed
 function Screen:set(report, compares)
   self.earlier = compares and (self.shares or {}) or nil
   self.shares = compares and rows.shares_of(report) or nil
   self.report = report
+  if self.at + (self.room or 0) > rows.MOST_KNOWN then read_rest(self) end
   self.event = math.min(self.event, math.max(#report.events, 1))
   self:fill_page()
 end
@@ -193,7 +204,8 @@ local function move(self, key)
   if page then
     page.top = math.max(page.top + by, 1)
   elseif event then
-    self.at = math.max(math.min(self.at + by, event.n), 1)
+    if self.at + by + self.room > event.n then read_rest(self) end
+    self.at = math.max(math.min(self.at + by, self:current().n), 1)
   end
   return true
 end

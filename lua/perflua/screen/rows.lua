@@ -6,12 +6,13 @@ local show = require "perflua.report.show"
 
 local rows = {}
 
-local MOST_KNOWN <const> = 1000 -- rows of an event that are compared, and that columns fit
+--- Rows of an event that are compared, and that columns fit.
+rows.MOST_KNOWN = 1000
 local CHANGE <const> = 9 -- columns
 
 -- Returns the event with the first of its rows alone.
 local function first_rows(event)
-  return setmetatable({ n = math.min(event.n, MOST_KNOWN) }, { __index = event })
+  return setmetatable({ n = math.min(event.n, rows.MOST_KNOWN) }, { __index = event })
 end
 
 ---@param report table of report.read

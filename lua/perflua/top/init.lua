@@ -129,14 +129,21 @@ end
 -- Shows the report so far, on the screen or as a table.
 local function tick(self, take)
   if not self.screen then
-    local made = take(false, false)
+    local made = take(false, false, self.shown)
     if made then self.write(made) end
     return
   end
   local needs_trees = self.screen:needs_trees()
   if self.paused and not needs_trees then return end
-  local made = take(needs_trees, self.decays)
-  if made and not self.paused then self.screen:set(made, true) end
+  -- putting all rows in order may take longer than a key should wait
+  local made = take(needs_trees, self.decays, self.first)
+  if not made or self.paused then return end
+  function made.rest()
+    local whole = report.again(made, self.shown)
+    whole.rest = false
+    return whole
+  end
+  self.screen:set(made, true)
 end
 
 -- Looks at keys and clock. Returns true if the pass is to end.
@@ -197,8 +204,10 @@ end
 ---@return string?
 ---@return integer?
 function top.run(file, options)
-  local self = setmetatable({ file = file, shown = { limit = 0, order = options.columns.order,
-    count = options.count } }, Top)
+  local order, count = options.columns.order, options.count
+  local self = setmetatable({ file = file, shown = { limit = 0, order = order, count = count },
+    first = { limit = 0, order = order,
+      count = math.min(count or math.maxinteger, screen.MOST_KNOWN) } }, Top)
   for name, value in pairs(options) do self[name] = value end
   local message
   self.prepared, message = prepare(self)
