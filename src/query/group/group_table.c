@@ -64,18 +64,11 @@ bool pq_table_has(const struct pq_table *table, const uint64_t *words, uint32_t 
 	return table->n && pb_map_find(&table->map, hash, has_words, &wanted)->item;
 }
 
-size_t pq_table_search(struct pq_table *table, const uint64_t *words, uint32_t hash)
+size_t pq_table_append(struct pq_table *table, const uint64_t *words)
 {
-	const struct wanted wanted = { table, words };
 	size_t keys = table->n_words * sizeof(uint64_t);
-	struct pb_slot *slot;
 	uint64_t *group;
 
-	if (!pb_map_reserve(&table->map))
-		return PQ_NO_GROUP;
-	slot = pb_map_find(&table->map, hash, has_words, &wanted);
-	if (slot->item)
-		return slot->item - 1;
 	if (table->n == table->capacity &&
 	    !pb_reserve_bytes(&table->groups, table->n, 1, &table->capacity,
 			      table->stride + !table->stride))
@@ -83,6 +76,22 @@ size_t pq_table_search(struct pq_table *table, const uint64_t *words, uint32_t h
 	group = pq_table_group(table, table->n);
 	memcpy(group, words, keys);
 	memset((char *)group + keys, 0, table->stride - keys);
-	pb_map_fill(&table->map, slot, hash, (uint32_t)table->n);
 	return table->n++;
+}
+
+size_t pq_table_search(struct pq_table *table, const uint64_t *words, uint32_t hash)
+{
+	const struct wanted wanted = { table, words };
+	struct pb_slot *slot;
+	size_t group;
+
+	if (!pb_map_reserve(&table->map))
+		return PQ_NO_GROUP;
+	slot = pb_map_find(&table->map, hash, has_words, &wanted);
+	if (slot->item)
+		return slot->item - 1;
+	group = pq_table_append(table, words);
+	if (group != PQ_NO_GROUP)
+		pb_map_fill(&table->map, slot, hash, (uint32_t)group);
+	return group;
 }

@@ -80,6 +80,12 @@ void pq_table_drop(struct pq_table *table, size_t n);
  */
 size_t pq_table_search(struct pq_table *table, const uint64_t *words, uint32_t hash);
 
+/*
+ * Adds a group with these keys and tags, and zero states, which is not there and is not found
+ * by pq_table_search(). Returns its number; PQ_NO_GROUP: no memory.
+ */
+size_t pq_table_append(struct pq_table *table, const uint64_t *words);
+
 /* Returns true if there is such a group. */
 bool pq_table_has(const struct pq_table *table, const uint64_t *words, uint32_t hash);
 

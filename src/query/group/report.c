@@ -96,48 +96,7 @@ static bool set_owner(struct pq_report_maker *m, size_t g, size_t section, uint3
 	number = pq_table_search(&m->owners, m->to->words,
 				 pq_table_hash(&m->owners, m->to->words));
 	*owner = (uint32_t)number;
-	return number < UINT32_MAX;
-}
-
-/* Sets the words of a frame beside those of its group. Returns false without memory. */
-static bool set_part_words(struct pq_report_maker *m, const struct pq_report_part *part)
-{
-	uint8_t *tags = pq_table_tags(&m->to->table, m->to->words);
-
-	for (size_t i = 0; i < m->report->n_keys; i++) {
-		enum pq_report_from from = m->report->keys[i].from;
-		uint64_t *word = &m->to->words[i + 1];
-
-		if (from == PQ_FROM_KEY)
-			continue;
-		tags[i + 1] = PQ_TEXT;
-		if (from == PQ_FROM_DSO) {
-			*word = (uintptr_t)part->dso->bytes;
-		} else if (from == PQ_FROM_SRCLINE) {
-			*word = (uintptr_t)part->srcline->bytes;
-		} else if (from == PQ_FROM_SYMBOL) {
-			*word = part->symbol;
-			tags[i + 1] = part->type;
-		} else {
-			const char *name = pd_cpumode_name(part->mode);
-
-			if (!m->modes[part->mode] &&
-			    !pq_report_set_text(&m->modes[part->mode], m, name, strlen(name)))
-				return false;
-			*word = (uintptr_t)m->modes[part->mode]->bytes;
-		}
-	}
-	return true;
-}
-
-/* Returns the group that has the words of a part; PQ_NO_GROUP: no memory. */
-static size_t find_group(struct pq_report_maker *m, const struct pq_report_part *part)
-{
-	struct pq_table *table = &m->to->table;
-
-	if (!set_part_words(m, part))
-		return PQ_NO_GROUP;
-	return pq_table_search(table, m->to->words, pq_table_hash(table, m->to->words));
+	return number < PQ_REPORT_OWNERS;
 }
 
 static uint64_t *measure_at(const struct pq_report_maker *m, size_t group, size_t measure)
@@ -195,56 +154,51 @@ static bool has_stacks(const struct pq_report_maker *m, size_t row)
 	       m->report->stacks->least * (double)m->sections->list[event].sums[1];
 }
 
+/* A group of the query that is being taken. */
+struct taken {
+	size_t g;
+	uint32_t owner;
+	const uint64_t *measured; /* its measures, to be added */
+};
+
 /*
- * Adds group `g` of the query to a row, that of frame `at` of its chain; or notes its stack.
- * Returns false without memory.
+ * Adds a group to a row, or notes its stack, as the pass has it: to that of frame `at` of its
+ * chain. Returns false without memory.
  */
-static bool add_to_row(struct pq_report_maker *m, size_t row, size_t g, size_t at,
-		       const uint64_t *measured)
+static bool add_to_row(struct pq_report_maker *m, const struct taken *taken, size_t row,
+		       size_t at)
 {
-	if (m->is_noting)
-		return !has_stacks(m, row) || note_stack(m, row, g, at);
+	if (m->pass == PQ_PASS_STACKS)
+		return !has_stacks(m, row) || note_stack(m, row, taken->g, at);
 	if (row >= m->n_latest && !pb_extend(m->latest, m->n_latest, 2 * row + 64))
 		return false;
-	if (m->latest[row] == g + 1)
+	if (m->latest[row] == taken->g + 1)
 		return true;
-	pq_add_natural(measure_at(m, row, place_of_total(m, 0)), measured[1]);
+	pq_add_natural(measure_at(m, row, place_of_total(m, 0)), taken->measured[1]);
 	if (m->report->also)
 		pq_add_natural(measure_at(m, row, place_of_total(m, 1)),
-			       measured[m->report->also]);
-	m->latest[row] = (uint32_t)g + 1;
+			       taken->measured[m->report->also]);
+	m->latest[row] = (uint32_t)taken->g + 1;
 	return true;
 }
 
 /*
- * Adds group `g` of the query to the row of its callee as add_to_row() does, and the period and
- * samples of its own.
+ * Takes a group for `frame`, number `at` of its chain, as the pass has it. `is_own`: it is that
+ * of the callee. Returns false without memory.
  */
-static bool add_to_own_row(struct pq_report_maker *m, size_t row, size_t g,
-			   const uint64_t *measured)
+static bool take_frame(struct pq_report_maker *m, const struct taken *taken, uint32_t frame,
+		       size_t at, bool is_own)
 {
-	if (row == PQ_NO_GROUP || !add_to_row(m, row, g, 0, measured))
-		return false;
-	if (!m->is_noting)
-		add_own(m, row, measured);
-	return true;
-}
-
-/* Returns the row of a frame; PQ_NO_GROUP: no memory. */
-static size_t find_row(struct pq_report_maker *m, uint32_t owner, uint32_t frame)
-{
-	struct pq_report_place *place = &m->places[frame];
-	struct pq_report_part part;
 	size_t row;
 
-	if (place->owner == owner + 1)
-		return place->group;
-	if (!pq_report_frame_part(m, frame, &part))
-		return PQ_NO_GROUP;
-	row = find_group(m, &part);
-	if (row != PQ_NO_GROUP)
-		*place = (struct pq_report_place){ owner + 1, (uint32_t)row };
-	return row;
+	if (m->pass == PQ_PASS_PARTS)
+		return pq_report_meet_frame(m, frame);
+	row = pq_report_find_row(m, taken->owner, frame);
+	if (row == PQ_NO_GROUP || !add_to_row(m, taken, row, at))
+		return false;
+	if (is_own && m->pass == PQ_PASS_ROWS)
+		add_own(m, row, taken->measured);
+	return true;
 }
 
 /* Returns true if frame `i` of `n` counts. */
@@ -261,51 +215,38 @@ static bool is_frame_named(const struct pq_report_maker *m, uint32_t frame)
 	return m->has_symbol && pq_chains_frame(m->from->chains, frame)->symbol;
 }
 
-/* Adds a group of the query without a chain to its row. Returns false without memory. */
-static bool add_chainless(struct pq_report_maker *m, size_t g, enum pq_type type,
-			  const uint64_t *measured)
-{
-	struct pq_report_part part;
-
-	if (!pq_report_frame_part(m, PQ_NO_FRAME, &part) ||
-	    (type == PQ_TEXT && !pq_report_name_others(m, &part)))
-		return false;
-	return add_to_own_row(m, find_group(m, &part), g, measured);
-}
-
-/* Adds a group of the query to the rows of its frames. Returns false without memory. */
-static bool add_frames(struct pq_report_maker *m, uint32_t owner, size_t g,
-		       const uint64_t *measured, bool *is_named)
+/*
+ * Takes a group for its frames. Sets *is_named to whether its callee has a name. Returns false
+ * without memory.
+ */
+static bool take_frames(struct pq_report_maker *m, const struct taken *taken, bool *is_named)
 {
 	const uint32_t *frames;
 	struct pq_value chain;
 	bool has_own;
 	uint32_t leaf;
-	size_t n, row;
+	size_t n;
 
-	pq_groups_key(m->from, g, m->from->grouping->n_keys - 1, &chain);
+	pq_groups_key(m->from, taken->g, m->from->grouping->n_keys - 1, &chain);
 	*is_named = false;
 	if (chain.type != PQ_CHAIN)
-		return add_chainless(m, g, chain.type, measured);
+		return take_frame(m, taken, m->n_frames + (chain.type == PQ_TEXT), 0, true);
 	frames = pq_chains_frames(m->from->chains, (uint32_t)chain.u, &n);
 	leaf = pq_chains_leaf(m->from->chains, (uint32_t)chain.u);
 	*is_named = is_frame_named(m, leaf);
 	has_own = *is_named || !m->report->is_named;
-	if (has_own && !add_to_own_row(m, find_row(m, owner, leaf), g, measured))
+	if (has_own && !take_frame(m, taken, leaf, 0, true))
 		return false;
 	for (size_t i = leaf == frames[0]; i < n && !m->report->is_own; i++) {
 		if (!is_counted(m->report, i, n) ||
 		    (m->report->is_named && !is_frame_named(m, frames[i])))
 			continue;
-		row = find_row(m, owner, frames[i]);
-		if (row == PQ_NO_GROUP || !add_to_row(m, row, g, i, measured))
+		if (!take_frame(m, taken, frames[i], i, false))
 			return false;
 	}
 	/* the row of the callee has the whole stack */
-	if (!m->is_noting || !m->report->stacks->from_caller || !has_own || !n)
-		return true;
-	row = find_row(m, owner, leaf);
-	return row != PQ_NO_GROUP && add_to_row(m, row, g, n - 1, measured);
+	return m->pass != PQ_PASS_STACKS || !m->report->stacks->from_caller || !has_own || !n ||
+	       take_frame(m, taken, leaf, n - 1, false);
 }
 
 static bool add_to_section(struct pq_report_maker *m, size_t section, const uint64_t *measured,
@@ -340,18 +281,35 @@ static bool add_whole_stack(struct pq_report_maker *m, size_t g, size_t row)
 	return !n || note_stack(m, row, g, m->report->stacks->from_caller ? n - 1 : 0);
 }
 
+/* Adds group `g` of the query, without callers. Returns false without memory. */
+static bool add_to_only_row(struct pq_report_maker *m, size_t g, const uint64_t *measured,
+			    bool *is_named)
+{
+	struct pq_table *table = &m->to->table;
+	struct pq_report_part part;
+	size_t row;
+
+	if (!pq_report_group_part(m, g, &part) || !pq_report_set_words(m, &part))
+		return false;
+	row = pq_table_search(table, m->to->words, pq_table_hash(table, m->to->words));
+	if (row == PQ_NO_GROUP || !add_whole_stack(m, g, row))
+		return false;
+	add_own(m, row, measured);
+	*is_named = part.is_named;
+	return true;
+}
+
 /* Adds group `g` of the query. Returns false without memory. */
 static bool add_group(struct pq_report_maker *m, size_t g)
 {
-	size_t event = event_of(m, g), group;
+	size_t event = event_of(m, g);
 	struct pq_report_member member = member_of(m, event);
 	uint64_t measured[PQ_REPORT_MEASURES];
-	uint32_t owner = 0;
+	struct taken taken = { .g = g, .measured = measured };
 	bool is_named = false;
-	struct pq_report_part part;
 
 	m->slot = member.slot;
-	if (!set_owner(m, g, member.section, &owner))
+	if (!set_owner(m, g, member.section, &taken.owner))
 		return false;
 	for (size_t i = 0; i < m->report->n_measures; i++) {
 		struct pq_state state;
@@ -359,31 +317,48 @@ static bool add_group(struct pq_report_maker *m, size_t g)
 		pq_groups_state(m->from, g, i, &state);
 		measured[i] = state.value.type == PQ_INT ? state.value.u : 0;
 	}
-	if (m->report->callers) {
-		if (!add_frames(m, owner, g, measured, &is_named))
-			return false;
-	} else {
-		if (!pq_report_group_part(m, g, &part))
-			return false;
-		group = find_group(m, &part);
-		if (group == PQ_NO_GROUP || !add_whole_stack(m, g, group))
-			return false;
-		add_own(m, group, measured);
-		is_named = part.is_named;
-	}
-	return add_to_section(m, event, measured, is_named);
+	return (m->report->callers ? take_frames(m, &taken, &is_named) :
+				     add_to_only_row(m, g, measured, &is_named)) &&
+	       add_to_section(m, event, measured, is_named);
 }
 
 /* Notes the stacks of group `g` of the query. Returns false without memory. */
 static bool note_stacks(struct pq_report_maker *m, size_t g)
 {
 	struct pq_report_member member = member_of(m, event_of(m, g));
-	uint32_t owner = 0;
+	struct taken taken = { .g = g };
 	bool is_named;
 
 	m->slot = member.slot;
-	return m->slot || (set_owner(m, g, member.section, &owner) &&
-			   add_frames(m, owner, g, NULL, &is_named));
+	return m->slot || (set_owner(m, g, member.section, &taken.owner) &&
+			   take_frames(m, &taken, &is_named));
+}
+
+/* Takes group `g` of the query as the pass has it. Returns false without memory. */
+static bool take_group(struct pq_report_maker *m, size_t g)
+{
+	bool is_named;
+
+	if (m->pass == PQ_PASS_PARTS)
+		return take_frames(m, &(struct taken){ .g = g }, &is_named);
+	return m->pass == PQ_PASS_ROWS ? add_group(m, g) : note_stacks(m, g);
+}
+
+/*
+ * Takes the first *n groups of the query; sets *n to how many they were, if `interrupt` ended
+ * it. Returns false without memory.
+ */
+static bool take_groups(struct pq_report_maker *m, enum pq_report_pass pass, size_t *n,
+			struct ps_interrupt *interrupt)
+{
+	m->pass = pass;
+	for (size_t g = 0; g < *n; g++) {
+		if (g % ASK_EVERY == 0 && ps_interrupted(interrupt))
+			*n = g;
+		else if (!take_group(m, g))
+			return false;
+	}
+	return true;
 }
 
 struct pq_report_frames pq_report_frames_of(const struct pq_groups *groups,
@@ -448,37 +423,40 @@ static void add_branches(const struct pq_report_maker *m)
 			add_branches_of(m, row, &stacks->list[i - 1]);
 }
 
+/* Notes what the keys are made of. */
+static void look_at_keys(struct pq_report_maker *m)
+{
+	for (size_t i = 0; i < m->report->n_keys; i++) {
+		enum pq_report_from from = m->report->keys[i].from;
+
+		m->has_dso = m->has_dso || from == PQ_FROM_DSO;
+		m->has_symbol = m->has_symbol || from == PQ_FROM_SYMBOL;
+		m->has_srcline = m->has_srcline || from == PQ_FROM_SRCLINE;
+		m->has_mode = m->has_mode || from == PQ_FROM_MODE;
+	}
+}
+
 static bool make(struct pq_report_maker *m, struct ps_interrupt *interrupt)
 {
-	size_t size = pq_groups_size(m->from);
+	size_t size = pq_groups_size(m->from), *n = &m->sections->taken;
+	bool callers = m->report->callers;
 
-	for (size_t i = 0; i < m->report->n_keys; i++) {
-		m->has_dso = m->has_dso || m->report->keys[i].from == PQ_FROM_DSO;
-		m->has_symbol = m->has_symbol || m->report->keys[i].from == PQ_FROM_SYMBOL;
-		m->has_srcline = m->has_srcline || m->report->keys[i].from == PQ_FROM_SRCLINE;
-	}
+	look_at_keys(m);
 	if (size >= UINT32_MAX ||
 	    !pq_report_set_text(&m->unknown, m, PM_UNKNOWN, strlen(PM_UNKNOWN)) ||
 	    !pq_table_init(&m->owners, m->to->table.n_keys, 0))
 		return false;
-	if (m->report->callers)
-		m->places = calloc((m->from->chains ? pq_chains_n_frames(m->from->chains) : 0) +
-					   (size_t)1,
-				   sizeof(*m->places));
-	if (m->report->callers ? !m->places :
-				 m->has_dso && m->report->system && !pq_report_read_binaries(m))
+	if (callers ? !pq_report_begin_frames(m) :
+		      m->has_dso && m->report->system && !pq_report_read_binaries(m))
 		return false;
-	for (size_t g = 0; g < size; g++, m->sections->taken++) {
-		if (g % ASK_EVERY == 0 && ps_interrupted(interrupt))
-			break;
-		if (!add_group(m, g))
-			return false;
-	}
-	m->is_noting = true;
-	size = m->report->callers && m->report->stacks ? m->sections->taken : 0;
-	for (size_t g = 0; g < size; g++)
-		if (!note_stacks(m, g))
-			return false;
+	*n = size;
+	if (callers && !take_groups(m, PQ_PASS_PARTS, n, interrupt))
+		return false;
+	pq_report_have_met_frames(m);
+	/* groups whose frames were met are added in any case */
+	if (!take_groups(m, PQ_PASS_ROWS, n, *n < size ? NULL : interrupt) ||
+	    (callers && m->report->stacks && !take_groups(m, PQ_PASS_STACKS, n, NULL)))
+		return false;
 	if (m->report->sums_branches)
 		add_branches(m);
 	return true;
@@ -506,6 +484,6 @@ bool pq_report_make(const struct pq_report *report, struct pq_groups *from,
 	free(m.binaries.shown);
 	free(m.chain_texts);
 	free(m.latest);
-	free(m.places);
+	pq_report_end_frames(&m);
 	return made;
 }

@@ -93,7 +93,7 @@ static bool set_srcline(struct pq_report_maker *m, uint32_t number, struct pq_re
 	bool ok = true;
 
 	part->srcline = m->unknown;
-	if (number != PQ_NO_FRAME && pq_chains_exact(m->from->chains, number)) {
+	if (number < m->n_frames && pq_chains_exact(m->from->chains, number)) {
 		pq_chains_add_srcline(m->from->chains, number, true, &text);
 		ok = pb_string_end(&text) &&
 		     pq_report_set_text(&part->srcline, m, text.p, text.n);
@@ -115,24 +115,32 @@ static uint64_t address_of(const struct pq_report_maker *m, uint32_t number)
 		       pq_chains_frame(m->from->chains, number)->address;
 }
 
-bool pq_report_frame_part(struct pq_report_maker *m, uint32_t number,
-			  struct pq_report_part *part)
+/* Names a part that stands for call chains beyond the limit. Returns false without memory. */
+static bool name_others(struct pq_report_maker *m, struct pq_report_part *part)
 {
-	const struct pq_frame *frame = number == PQ_NO_FRAME ?
-					       NULL :
-					       pq_chains_frame(m->from->chains, number);
+	const struct pq_text *others;
+
+	if (!pq_report_set_text(&others, m, PQ_OTHERS, sizeof(PQ_OTHERS) - 1))
+		return false;
+	part->dso = part->dso ? others : NULL;
+	part->srcline = part->srcline ? others : NULL;
+	if (part->type == PQ_TEXT)
+		part->symbol = (uintptr_t)others->bytes;
+	return true;
+}
+
+/* Sets the binary and the function of a part. Returns false without memory. */
+static bool set_function(struct pq_report_maker *m, const struct pq_frame *frame,
+			 uint32_t number, struct pq_report_part *part)
+{
 	const struct ps_dso *dso = frame ? frame->dso : NULL;
 	const struct pq_text *name = m->unknown;
 
-	*part = (struct pq_report_part){ .mode = frame ? level_of(frame->mode) :
-							 PD_CPUMODE_HYPERVISOR };
 	if (m->has_dso)
 		part->dso = !dso ? m->unknown :
 				   pq_texts_add_fixed(&m->to->texts, dso->short_name,
 						      (uint32_t)strlen(dso->short_name));
 	if (m->has_dso && !part->dso)
-		return false;
-	if (m->has_srcline && !set_srcline(m, number, part))
 		return false;
 	if (!m->has_symbol)
 		return true;
@@ -148,16 +156,48 @@ bool pq_report_frame_part(struct pq_report_maker *m, uint32_t number,
 	return name != NULL;
 }
 
-bool pq_report_name_others(struct pq_report_maker *m, struct pq_report_part *part)
+bool pq_report_frame_part(struct pq_report_maker *m, uint32_t number,
+			  struct pq_report_part *part)
 {
-	const struct pq_text *others;
+	const struct pq_frame *frame = number < m->n_frames ?
+					       pq_chains_frame(m->from->chains, number) :
+					       NULL;
 
-	if (!pq_report_set_text(&others, m, PQ_OTHERS, sizeof(PQ_OTHERS) - 1))
-		return false;
-	part->dso = part->dso ? others : NULL;
-	part->srcline = part->srcline ? others : NULL;
-	if (part->type == PQ_TEXT)
-		part->symbol = (uintptr_t)others->bytes;
+	*part = (struct pq_report_part){ 0 };
+	if (m->has_mode)
+		part->mode = frame ? level_of(frame->mode) : PD_CPUMODE_HYPERVISOR;
+	return (!m->has_srcline || set_srcline(m, number, part)) &&
+	       set_function(m, frame, number, part) &&
+	       (number <= m->n_frames || name_others(m, part));
+}
+
+bool pq_report_set_words(struct pq_report_maker *m, const struct pq_report_part *part)
+{
+	uint8_t *tags = pq_table_tags(&m->to->table, m->to->words);
+
+	for (size_t i = 0; i < m->report->n_keys; i++) {
+		enum pq_report_from from = m->report->keys[i].from;
+		uint64_t *word = &m->to->words[i + 1];
+
+		if (from == PQ_FROM_KEY)
+			continue;
+		tags[i + 1] = PQ_TEXT;
+		if (from == PQ_FROM_DSO) {
+			*word = (uintptr_t)part->dso->bytes;
+		} else if (from == PQ_FROM_SRCLINE) {
+			*word = (uintptr_t)part->srcline->bytes;
+		} else if (from == PQ_FROM_SYMBOL) {
+			*word = part->symbol;
+			tags[i + 1] = part->type;
+		} else {
+			const char *name = pd_cpumode_name(part->mode);
+
+			if (!m->modes[part->mode] &&
+			    !pq_report_set_text(&m->modes[part->mode], m, name, strlen(name)))
+				return false;
+			*word = (uintptr_t)m->modes[part->mode]->bytes;
+		}
+	}
 	return true;
 }
 
