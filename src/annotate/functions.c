@@ -14,7 +14,7 @@ static const struct ps_symbol *find_function(const struct pq_groups *groups, siz
 					     struct pa_hits *hits)
 {
 	const struct pq_chains *chains = pq_groups_chains(groups);
-	const struct pq_frame *frame;
+	struct pq_frame frame;
 	struct pq_value chain;
 	size_t n;
 
@@ -22,11 +22,11 @@ static const struct ps_symbol *find_function(const struct pq_groups *groups, siz
 	if (chain.type != PQ_CHAIN)
 		return NULL;
 	frame = pq_chains_frame(chains, *pq_chains_frames(chains, (uint32_t)chain.u, &n));
-	hits->dso = frame->dso;
-	hits->address = frame->address;
-	if (!frame->dso || frame->symbol)
-		return frame->symbol;
-	return ps_dso_symbol(frame->dso, frame->address);
+	hits->dso = frame.dso;
+	hits->address = frame.address;
+	if (!frame.dso || frame.symbol)
+		return frame.symbol;
+	return ps_dso_symbol(frame.dso, frame.address);
 }
 
 /* Sets *hits to the samples of a group. Returns false if they are in no function. */

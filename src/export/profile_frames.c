@@ -128,10 +128,10 @@ static bool resolve_lines(struct pe_profile *p, uint32_t n)
 	if (!list)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct pq_frame *frame = pq_chains_frame(p->chains, i);
+		const struct pq_frame frame = pq_chains_frame(p->chains, i);
 
-		if (frame->dso)
-			list[n_list++] = (struct binary_frame){ frame->dso, frame->address, i };
+		if (frame.dso)
+			list[n_list++] = (struct binary_frame){ frame.dso, frame.address, i };
 	}
 	qsort(list, n_list, sizeof(*list), compare_binary_frames);
 	for (size_t i = 0; i < n_list; i++) {
@@ -153,15 +153,15 @@ bool pe_frames_resolve(struct pe_profile *p)
 	if (!p->resolved)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct pq_frame *chain_frame = pq_chains_frame(p->chains, i);
+		const struct pq_frame chain_frame = pq_chains_frame(p->chains, i);
 		struct pe_resolved *resolved = &p->resolved[i];
 
-		resolved->symbol = chain_frame->symbol;
+		resolved->symbol = chain_frame.symbol;
 		/* frames by name or start have their functions, as has code made at run time */
-		if (chain_frame->dso && !chain_frame->symbol && !chain_frame->dso->jitdump &&
-		    chain_frame->kind != PQ_CHAIN_STARTS)
-			resolved->symbol = pm_symbol_at(p->resolver, chain_frame->dso,
-							chain_frame->address, PM_NO_TIME);
+		if (chain_frame.dso && !chain_frame.symbol && !chain_frame.dso->jitdump &&
+		    chain_frame.kind != PQ_CHAIN_STARTS)
+			resolved->symbol = pm_symbol_at(p->resolver, chain_frame.dso,
+							chain_frame.address, PM_NO_TIME);
 	}
 	return !p->asked->lines || resolve_lines(p, n);
 }
@@ -203,10 +203,10 @@ bool pe_frames_fill(struct pe_profile *p)
 	p->frames = calloc((size_t)n + 1, sizeof(*p->frames));
 	ok = p->frames != NULL;
 	for (uint32_t i = 0; ok && i < n; i++) {
-		const struct pq_frame *chain_frame = pq_chains_frame(p->chains, i);
+		const struct pq_frame chain_frame = pq_chains_frame(p->chains, i);
 
-		ok = add_frame(p, memos, chain_frame->dso, chain_frame->address,
-			       (uint8_t)pq_frame_kind(chain_frame), &p->resolved[i]);
+		ok = add_frame(p, memos, chain_frame.dso, chain_frame.address,
+			       (uint8_t)pq_frame_kind(&chain_frame), &p->resolved[i]);
 	}
 	p->unknown = n;
 	ok = ok && add_frame(p, memos, NULL, 0, PD_CPUMODE_UNKNOWN, &p->resolved[n]);

@@ -35,7 +35,7 @@ void pr_report_trees_deinit(struct pr_report_trees *trees)
 	*trees = (struct pr_report_trees){ 0 };
 }
 
-static const struct pq_frame *frame_at(const struct pr_report_trees *trees, uint32_t number)
+static struct pq_frame frame_at(const struct pr_report_trees *trees, uint32_t number)
 {
 	return pq_chains_frame(pq_groups_chains(trees->groups), number);
 }
@@ -50,7 +50,7 @@ static uint64_t address_of(const struct pr_report_trees *trees, uint32_t number)
 {
 	const struct pq_exact *exact = pq_chains_exact(pq_groups_chains(trees->groups), number);
 
-	return exact ? exact->ip : frame_at(trees, number)->address;
+	return exact ? exact->ip : frame_at(trees, number).address;
 }
 
 /* Returns true if a node is a function, not one of its addresses. */
@@ -61,13 +61,12 @@ static bool is_by_function(const struct pr_report_trees *trees, const struct pq_
 
 static uint32_t hash_frame(const struct pr_report_trees *trees, uint32_t number)
 {
-	const struct pq_frame *frame = frame_at(trees, number);
-	const char *binary = binary_name(frame);
+	const struct pq_frame frame = frame_at(trees, number);
+	const char *binary = binary_name(&frame);
 	uint64_t code = address_of(trees, number);
 
-	if (is_by_function(trees, frame))
-		code = pb_hash_bytes(&trees->secret, frame->symbol->name,
-				     frame->symbol->length);
+	if (is_by_function(trees, &frame))
+		code = pb_hash_bytes(&trees->secret, frame.symbol->name, frame.symbol->length);
 	return pb_hash_pair(&trees->secret, code,
 			    pb_hash_bytes(&trees->secret, binary, strlen(binary)));
 }
@@ -82,15 +81,15 @@ static bool has_name_of(const void *arg, uint32_t number)
 {
 	const struct wanted *wanted = arg;
 	const struct pr_report_trees *trees = wanted->trees;
-	const struct pq_frame *a = frame_at(trees, number);
-	const struct pq_frame *b = frame_at(trees, wanted->number);
+	const struct pq_frame a = frame_at(trees, number);
+	const struct pq_frame b = frame_at(trees, wanted->number);
 
-	if (!a->symbol != !b->symbol || strcmp(binary_name(a), binary_name(b)) != 0 ||
-	    (!is_by_function(trees, a) &&
+	if (!a.symbol != !b.symbol || strcmp(binary_name(&a), binary_name(&b)) != 0 ||
+	    (!is_by_function(trees, &a) &&
 	     address_of(trees, number) != address_of(trees, wanted->number)))
 		return false;
-	return !a->symbol || (a->symbol->length == b->symbol->length &&
-			      memcmp(a->symbol->name, b->symbol->name, a->symbol->length) == 0);
+	return !a.symbol || (a.symbol->length == b.symbol->length &&
+			     memcmp(a.symbol->name, b.symbol->name, a.symbol->length) == 0);
 }
 
 #define INLINED " (inlined)" /* ends the names of inlined functions */
@@ -99,7 +98,7 @@ static bool has_name_of(const void *arg, uint32_t number)
 static void add_place(const struct pr_report_trees *trees, uint32_t number,
 		      struct pb_string *text)
 {
-	const struct ps_symbol *symbol = frame_at(trees, number)->symbol;
+	const struct ps_symbol *symbol = frame_at(trees, number).symbol;
 	size_t n = symbol->length, end = sizeof(INLINED) - 1;
 	bool is_inlined = n > end && memcmp(symbol->name + n - end, INLINED, end) == 0;
 
@@ -119,26 +118,26 @@ static void add_place(const struct pr_report_trees *trees, uint32_t number,
  */
 static uint32_t name_frame(struct pr_report_trees *trees, uint32_t number)
 {
-	const struct pq_frame *frame = frame_at(trees, number);
+	const struct pq_frame frame = frame_at(trees, number);
 	uint64_t address = address_of(trees, number);
 	struct pb_string text = { 0 };
 	uint32_t name = PM_NO_STRING;
 
-	if (frame->symbol)
+	if (frame.symbol)
 		add_place(trees, number, &text);
 	else if (address)
 		pb_string_format(&text, "0x%" PRIx64, address);
 	else
 		pb_string_put(&text, "0");
 	pb_string_add(&text, "", 1);
-	pb_string_put(&text, binary_name(frame));
+	pb_string_put(&text, binary_name(&frame));
 	if (trees->key == PR_TREE_ADDRESS)
 		pb_string_format(&text, " %" PRIx64, address);
 	if (pb_string_end(&text) && pb_reserve(trees->ranks, trees->names.n, trees->ranks_room))
 		name = pm_string_pool_add(&trees->names, (struct pd_text){ text.p, text.n });
 	if (name != PM_NO_STRING)
-		trees->ranks[name] = ~(is_by_function(trees, frame) ? frame->symbol->start :
-								      address);
+		trees->ranks[name] = ~(is_by_function(trees, &frame) ? frame.symbol->start :
+								       address);
 	pb_string_deinit(&text);
 	return name;
 }

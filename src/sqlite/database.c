@@ -109,17 +109,17 @@ static void write_symbols(struct pt_sql *sql, const struct pq_chains *chains)
 	struct binaries binaries = { 0 };
 
 	for (uint32_t i = 0; s && i < pq_chains_n_frames(chains) && !sql->failed; i++) {
-		const struct pq_frame *frame = pq_chains_frame(chains, i);
+		const struct pq_frame frame = pq_chains_frame(chains, i);
 		struct pd_text name = { 0 };
 
-		if (frame->symbol)
-			name = (struct pd_text){ frame->symbol->name, frame->symbol->length };
+		if (frame.symbol)
+			name = (struct pd_text){ frame.symbol->name, frame.symbol->length };
 		pt_sql_number(sql, s, 1, i + 1);
 		pt_sql_text(sql, s, 2, name);
-		pt_sql_number(sql, s, 3, number_binary(sql, &binaries, frame->dso));
-		sql->library->bind_int64(s, 4, (int64_t)frame->address);
+		pt_sql_number(sql, s, 3, number_binary(sql, &binaries, frame.dso));
+		sql->library->bind_int64(s, 4, (int64_t)frame.address);
 		pt_sql_text(sql, s, 5,
-			    text_of_name(pd_cpumode_name((enum pd_cpumode)frame->mode)));
+			    text_of_name(pd_cpumode_name((enum pd_cpumode)frame.mode)));
 		pt_sql_step(sql, s);
 	}
 	sql->library->finalize(s);

@@ -45,7 +45,7 @@ static const struct ps_dso *get_binary(const struct pl_job *job, size_t group)
 	pq_groups_key(job->groups, group, 0, &value);
 	if (value.type != PQ_CHAIN)
 		return NULL;
-	return pq_chains_frame(chains, *pq_chains_frames(chains, (uint32_t)value.u, &n))->dso;
+	return pq_chains_frame(chains, *pq_chains_frames(chains, (uint32_t)value.u, &n)).dso;
 }
 
 struct wanted {

@@ -14,6 +14,7 @@ struct pq_chains *pq_chains_create(void)
 	}
 	if (c) {
 		pb_secret_make(&c->secret);
+		pb_set_init(&c->codes, sizeof(struct pq_code));
 		c->limit = SIZE_MAX;
 	}
 	return c;
@@ -34,6 +35,8 @@ void pq_chains_destroy(struct pq_chains *c)
 	}
 	pq_chains_seal(c);
 	pb_set_deinit(&c->exact);
+	pb_set_deinit(&c->codes);
+	free(c->code_hashes);
 	free(c->frames);
 	free(c->frame_values);
 	free(c->list);
@@ -459,15 +462,15 @@ uint32_t pq_chains_at(struct pq_chains *c, const struct pd_frame *at)
 
 const struct ps_symbol *pq_chains_function(struct pq_chains *c, uint32_t number)
 {
-	const struct pq_frame *frame = &c->frames[number];
+	const struct pq_frame frame = pq_chains_frame(c, number);
 	struct pq_frame_value *value = &c->frame_values[number];
 	const struct pq_looked *looked = &c->entered;
 
-	if (!value->is_asked && frame->dso && !frame->dso->jitdump)
-		value->function = pm_symbol_at(looked->resolver, frame->dso, frame->address,
+	if (!value->is_asked && frame.dso && !frame.dso->jitdump)
+		value->function = pm_symbol_at(looked->resolver, frame.dso, frame.address,
 					       looked->context.time);
 	value->is_asked = true;
-	return frame->symbol ? frame->symbol : value->function;
+	return frame.symbol ? frame.symbol : value->function;
 }
 
 size_t pq_chains_walk(struct pm_resolver *resolver, const struct pd_record *rec,

@@ -22,7 +22,7 @@ struct pq_origin {
 	uint16_t source, stream;
 } __attribute__((packed, aligned(4)));
 
-/* A frame, with what tells it apart. There may be millions. */
+/* A frame, with what tells it apart. */
 struct pq_frame {
 	struct ps_dso *dso;		/* NULL: nothing was mapped there */
 	const struct ps_symbol *symbol; /* NULL: it is not known, or was not looked up */
@@ -187,7 +187,7 @@ const uint32_t *pq_chains_frames(const struct pq_chains *chains, uint32_t chain,
 uint32_t pq_chains_leaf(const struct pq_chains *chains, uint32_t chain);
 
 /* Returns a frame by its number, below pq_chains_n_frames(). */
-const struct pq_frame *pq_chains_frame(const struct pq_chains *chains, uint32_t frame);
+struct pq_frame pq_chains_frame(const struct pq_chains *chains, uint32_t frame);
 uint32_t pq_chains_n_frames(const struct pq_chains *chains);
 
 /* The facts beside a frame of PQ_CHAIN_EXACT. No padding: equal ones have equal bytes. */

@@ -60,68 +60,14 @@ static bool has_alias(const void *arg, uint32_t item)
 	       a->kind == b->kind;
 }
 
-static const char *binary_of(const struct pq_frame *frame)
+static const char *binary_of(const struct pq_code *code)
 {
-	return frame->dso ? frame->dso->name : PM_UNKNOWN;
+	return code->dso ? code->dso->name : PM_UNKNOWN;
 }
 
-static bool is_same_name(const struct pq_frame *a, const struct pq_frame *b)
+static bool is_same_name(const struct pq_code *a, const struct pq_code *b)
 {
 	return a->dso == b->dso || strcmp(binary_of(a), binary_of(b)) == 0;
-}
-
-uint32_t pq_frame_of_text(struct pq_chains *c, unsigned kind, struct pd_text text,
-			  const struct pq_frame *frame)
-{
-	struct pm_string_pool *texts = &c->texts[kind];
-	size_t n = texts->n;
-	uint32_t number;
-
-	if (!pb_reserve(c->by_text[kind], n, c->by_text_room[kind]) ||
-	    !pb_reserve(c->frames, c->n_frames, c->frames_room))
-		return UINT32_MAX;
-	number = pm_string_pool_add(texts, text);
-	if (number == PM_NO_STRING)
-		return UINT32_MAX;
-	if (number == n) {
-		c->by_text[kind][n] = (uint32_t)c->n_frames;
-		c->frames[c->n_frames] = *frame;
-		c->frames[c->n_frames++].text = number;
-	}
-	return c->by_text[kind][number];
-}
-
-static uint32_t hash_address(const struct pq_chains *c, const struct pq_frame *frame)
-{
-	const char *name = binary_of(frame);
-
-	return pb_hash_pair(&c->secret, frame->address,
-			    pb_hash_bytes(&c->secret, name, strlen(name)));
-}
-
-/* Returns true if a frame is at the address of the new one, which lies after the last. */
-static bool is_new_address(const void *arg, uint32_t item)
-{
-	const struct pq_chains *c = arg;
-	const struct pq_frame *a = &c->frames[item], *b = &c->frames[c->n_frames];
-
-	return a->address == b->address &&
-	       pm_frames_level((enum pd_cpumode)a->mode) ==
-		       pm_frames_level((enum pd_cpumode)b->mode) &&
-	       is_same_name(a, b);
-}
-
-uint32_t pq_frame_of_address(struct pq_chains *c, const struct pq_frame *frame)
-{
-	uint32_t number = (uint32_t)c->n_frames, found;
-
-	if (!pb_reserve(c->frames, c->n_frames, c->frames_room))
-		return UINT32_MAX;
-	c->frames[number] = *frame;
-	c->frames[number].text = PQ_NO_TEXT;
-	found = pb_map_intern(&c->addresses, hash_address(c, frame), is_new_address, c, number);
-	c->n_frames += found == number;
-	return found;
 }
 
 /* Returns the hash of a binary: of its build-id, else of its name. */
@@ -153,9 +99,18 @@ static bool is_mapped_kind(unsigned kind)
 	return kind == PQ_CHAIN_MAPPED || kind == PQ_CHAIN_STARTS;
 }
 
-/* Returns true if binaries and functions of two frames are equal, as their kind has it. */
-static bool is_same_code(const struct pq_frame *a, const struct pq_frame *b)
+/*
+ * Returns true if mode, binary and function of two frames are equal, as their kind has it: that
+ * of frames with a text, or which are addresses, is 0.
+ */
+static bool is_same_code(const struct pq_code *a, const struct pq_code *b)
 {
+	if (!a->kind)
+		return pm_frames_level((enum pd_cpumode)a->mode) ==
+			       pm_frames_level((enum pd_cpumode)b->mode) &&
+		       is_same_name(a, b);
+	if (a->mode != b->mode || a->kind != b->kind)
+		return false;
 	if (is_mapped_kind(a->kind))
 		return a->symbol == b->symbol && a->dso == b->dso;
 	return is_same_function(a->symbol, b->symbol) &&
@@ -163,30 +118,100 @@ static bool is_same_code(const struct pq_frame *a, const struct pq_frame *b)
 					      is_same_binary(a->dso, b->dso));
 }
 
-static uint32_t hash_value(const struct pq_chains *c, const struct pq_frame *frame)
+static uint64_t hash_code(const struct pq_chains *c, const struct pq_code *code)
+{
+	if (!code->kind)
+		return pb_hash_bytes(&c->secret, binary_of(code), strlen(binary_of(code)));
+	if (code->kind >= PQ_CHAIN_CALLERS && code->symbol)
+		return code->mode ^
+		       pb_hash_bytes(&c->secret, code->symbol->name, code->symbol->length);
+	if (code->kind >= PQ_CHAIN_CALLERS && code->dso)
+		return code->mode ^
+		       pb_hash_bytes(&c->secret, code->dso->name, strlen(code->dso->name));
+	if (is_mapped_kind(code->kind))
+		return code->mode ^ (uintptr_t)code->dso;
+	return code->mode ^ hash_binary(c, code->dso);
+}
+
+/* Sets c->last_code to the number of a frame's code. Returns false without memory. */
+static bool find_code(struct pq_chains *c, const struct pq_frame *frame)
+{
+	const struct pq_code code = { frame->dso, frame->symbol, frame->mode, frame->kind };
+	size_t n = c->codes.n;
+	uint32_t number;
+
+	if (n && memcmp(pb_set_at(&c->codes, c->last_code), &code, sizeof(code)) == 0)
+		return true;
+	if (!pb_reserve(c->code_hashes, n, c->code_hashes_room))
+		return false;
+	number = pb_set_add(&c->codes, &code);
+	if (number == UINT32_MAX)
+		return false;
+	if (number == n)
+		c->code_hashes[n] = hash_code(c, &code);
+	c->last_code = number;
+	return true;
+}
+
+/* Puts a frame after the last one, of which it is not one yet. Returns false without memory. */
+static bool put_frame(struct pq_chains *c, const struct pq_frame *frame)
+{
+	if (!pb_reserve(c->frames, c->n_frames, c->frames_room) || !find_code(c, frame))
+		return false;
+	c->frames[c->n_frames] = (struct pq_kept_frame){ frame->address, c->last_code,
+							 frame->text };
+	return true;
+}
+
+uint32_t pq_frame_of_text(struct pq_chains *c, unsigned kind, struct pd_text text,
+			  const struct pq_frame *frame)
+{
+	struct pm_string_pool *texts = &c->texts[kind];
+	size_t n = texts->n;
+	uint32_t number;
+
+	if (!pb_reserve(c->by_text[kind], n, c->by_text_room[kind]) || !put_frame(c, frame))
+		return UINT32_MAX;
+	number = pm_string_pool_add(texts, text);
+	if (number == PM_NO_STRING)
+		return UINT32_MAX;
+	if (number == n) {
+		c->frames[c->n_frames].text = number;
+		c->by_text[kind][n] = (uint32_t)c->n_frames++;
+	}
+	return c->by_text[kind][number];
+}
+
+/* Returns true if a frame equals the new one, which lies after the last. */
+static bool is_new_frame(const void *arg, uint32_t item)
+{
+	const struct pq_chains *c = arg;
+	const struct pq_kept_frame *a = &c->frames[item], *b = &c->frames[c->n_frames];
+
+	return a->address == b->address && a->text == b->text &&
+	       (a->code == b->code ||
+		is_same_code(pq_code_at(c, item), pq_code_at(c, (uint32_t)c->n_frames)));
+}
+
+/* Returns the number of a frame in `map`, which it is added to. */
+static uint32_t find_frame(struct pq_chains *c, struct pb_map *map,
+			   const struct pq_frame *frame)
 {
 	uint64_t code;
 
-	if (frame->kind >= PQ_CHAIN_CALLERS && frame->symbol)
-		code = pb_hash_bytes(&c->secret, frame->symbol->name, frame->symbol->length);
-	else if (frame->kind >= PQ_CHAIN_CALLERS && frame->dso)
-		code = pb_hash_bytes(&c->secret, frame->dso->name, strlen(frame->dso->name));
-	else if (is_mapped_kind(frame->kind))
-		code = (uintptr_t)frame->dso;
-	else
-		code = hash_binary(c, frame->dso);
-	return pb_hash_pair(&c->secret, frame->address,
-			    code ^ frame->mode ^ (uint64_t)frame->text << 8);
+	if (!put_frame(c, frame))
+		return UINT32_MAX;
+	code = c->code_hashes[c->last_code] ^ (uint64_t)frame->text << 8;
+	return pb_map_intern(map, pb_hash_pair(&c->secret, frame->address, code), is_new_frame,
+			     c, (uint32_t)c->n_frames);
 }
 
-/* Returns true if a frame has the value of the new one, which lies after the last. */
-static bool is_new_value(const void *arg, uint32_t item)
+uint32_t pq_frame_of_address(struct pq_chains *c, const struct pq_frame *frame)
 {
-	const struct pq_chains *c = arg;
-	const struct pq_frame *a = &c->frames[item], *b = &c->frames[c->n_frames];
+	uint32_t number = find_frame(c, &c->addresses, frame);
 
-	return a->address == b->address && a->mode == b->mode && a->kind == b->kind &&
-	       a->text == b->text && is_same_code(a, b);
+	c->n_frames += number == c->n_frames;
+	return number;
 }
 
 /*
@@ -212,12 +237,9 @@ static bool note_seen(struct pq_chains *c, uint32_t number, bool is_new,
 uint32_t pq_frame_of_value(struct pq_chains *c, const struct pq_frame *frame,
 			   const struct pq_frame_value *seen)
 {
-	uint32_t number = (uint32_t)c->n_frames, found;
+	uint32_t number = (uint32_t)c->n_frames;
+	uint32_t found = find_frame(c, &c->values, frame);
 
-	if (!pb_reserve(c->frames, c->n_frames, c->frames_room))
-		return UINT32_MAX;
-	c->frames[number] = *frame;
-	found = pb_map_intern(&c->values, hash_value(c, frame), is_new_value, c, number);
 	if (found == UINT32_MAX ||
 	    (frame->kind == PQ_CHAIN_VALUES && !note_seen(c, found, found == number, seen)))
 		return UINT32_MAX;
@@ -349,6 +371,7 @@ static uint32_t frame_of(struct pq_chains *c, const struct pq_looked *looked,
 		.symbol = location->symbol,
 		.address = location->symbol ? 0 : location->address,
 		.mode = (uint8_t)mode,
+		.text = PQ_NO_TEXT,
 	};
 	struct pq_alias alias = alias_of(looked, location, &frame);
 	const struct wanted wanted = { c, &alias };

@@ -6,7 +6,7 @@ size_t pq_find_root(struct pq_chains *c, const struct pq_looked *looked,
 {
 	if (pm_has_roots(looked->resolver))
 		while (n-- > 1)
-			if (pm_is_root(looked->resolver, c->frames[numbers[n]].symbol))
+			if (pm_is_root(looked->resolver, pq_code_at(c, numbers[n])->symbol))
 				return n;
 	return 0;
 }

@@ -107,6 +107,20 @@ struct pq_looked {
 	struct pd_frame own; /* its ip */
 };
 
+/* The part of a frame that many share. No padding: equal ones have equal bytes. */
+struct pq_code {
+	struct ps_dso *dso;
+	const struct ps_symbol *symbol;
+	uint32_t mode, kind;
+};
+
+/* A frame as it is kept: there may be millions. */
+struct pq_kept_frame {
+	uint64_t address;
+	uint32_t code; /* number of its struct pq_code */
+	uint32_t text;
+};
+
 /* A frame of PQ_CHAIN_VALUES has these beside its struct pq_frame. */
 struct pq_frame_value {
 	uint64_t ip;			  /* ip of the first record that has the frame */
@@ -124,8 +138,12 @@ struct pq_chains {
 	uint32_t *by_text[PQ_KINDS]; /* [texts[kind].n]: the frame that the text is of */
 	size_t by_text_room[PQ_KINDS];
 	/* [n_frames]: no two have the same text in texts[kind] */
-	struct pq_frame *frames;
+	struct pq_kept_frame *frames;
 	size_t n_frames, frames_room;
+	struct pb_set codes;   /* struct pq_code */
+	uint64_t *code_hashes; /* [codes.n]: equal for codes that are one: see is_same_code() */
+	size_t code_hashes_room;
+	uint32_t last_code; /* of the frame that was kept last; many have the same one */
 	/* [n_frame_values] by number of a frame, up to the last one of PQ_CHAIN_VALUES */
 	struct pq_frame_value *frame_values;
 	size_t n_frame_values, frame_values_room;
@@ -165,6 +183,11 @@ static inline bool pq_is_inlined_kind(unsigned kind)
 static inline bool pq_is_value_kind(unsigned kind)
 {
 	return kind >= PQ_CHAIN_VALUES && kind <= PQ_CHAIN_BINARIES;
+}
+
+static inline const struct pq_code *pq_code_at(const struct pq_chains *chains, uint32_t frame)
+{
+	return pb_set_at(&chains->codes, chains->frames[frame].code);
 }
 
 /* Sets looked->tags. */

@@ -50,7 +50,8 @@ bool pq_chains_name(struct pq_chains *c, const struct pd_frame *at, struct pd_te
 	*name = (struct pd_text){ 0 };
 	if (symbol)
 		*name = (struct pd_text){ symbol->name, symbol->length };
-	if (looked->known && !(c->frames[number].dso && c->frames[number].dso->jitdump)) {
+	if (looked->known &&
+	    !(pq_code_at(c, number)->dso && pq_code_at(c, number)->dso->jitdump)) {
 		seen[1] = seen[0];
 		seen[0] = (struct pq_seen_name){ at->ip, tag, name->p, (uint32_t)name->n,
 						 true };

@@ -31,14 +31,24 @@ uint32_t pq_chains_leaf(const struct pq_chains *c, uint32_t chain)
 	return c->numbers[found->at + (pq_is_inlined_kind(found->kind) ? found->n - 1 : 0)];
 }
 
-const struct pq_frame *pq_chains_frame(const struct pq_chains *c, uint32_t frame)
+struct pq_frame pq_chains_frame(const struct pq_chains *c, uint32_t number)
 {
-	return &c->frames[frame];
+	const struct pq_kept_frame *frame = &c->frames[number];
+	const struct pq_code *code = pq_code_at(c, number);
+
+	return (struct pq_frame){
+		.dso = code->dso,
+		.symbol = code->symbol,
+		.address = frame->address,
+		.text = frame->text,
+		.mode = (uint8_t)code->mode,
+		.kind = (uint8_t)code->kind,
+	};
 }
 
 const struct pq_exact *pq_chains_exact(const struct pq_chains *c, uint32_t frame)
 {
-	return c->frames[frame].kind == PQ_CHAIN_EXACT ?
+	return pq_code_at(c, frame)->kind == PQ_CHAIN_EXACT ?
 		       pb_set_at(&c->exact, c->frames[frame].text) :
 		       NULL;
 }
@@ -46,21 +56,20 @@ const struct pq_exact *pq_chains_exact(const struct pq_chains *c, uint32_t frame
 void pq_chains_add_srcline(const struct pq_chains *c, uint32_t number, bool has_address,
 			   struct pb_string *text)
 {
-	const struct pq_frame *frame = &c->frames[number];
+	const struct pq_frame frame = pq_chains_frame(c, number);
 	bool is_own = pq_chains_exact(c, number)->branch.end == PM_BRANCH_OWN;
 	const struct ps_line *lines;
 
-	if (frame->dso && ps_dso_lines(frame->dso, frame->address, &lines) && lines->srcline) {
+	if (frame.dso && ps_dso_lines(frame.dso, frame.address, &lines) && lines->srcline) {
 		pb_string_put(text, lines->srcline);
-	} else if (!frame->dso || !has_address) {
+	} else if (!frame.dso || !has_address) {
 		pb_string_put(text, "??:0");
-	} else if (frame->symbol) {
+	} else if (frame.symbol) {
 		if (is_own)
-			pb_string_add(text, frame->symbol->name, frame->symbol->length);
-		pb_string_format(text, "+%" PRIu64, frame->address - frame->symbol->start);
+			pb_string_add(text, frame.symbol->name, frame.symbol->length);
+		pb_string_format(text, "+%" PRIu64, frame.address - frame.symbol->start);
 	} else {
-		pb_string_format(text, "%s[%" PRIx64 "]", frame->dso->short_name,
-				 frame->address);
+		pb_string_format(text, "%s[%" PRIx64 "]", frame.dso->short_name, frame.address);
 	}
 }
 
@@ -76,7 +85,7 @@ uint32_t pq_chains_n_frames(const struct pq_chains *c)
 
 bool pq_chains_drop_frames(struct pq_chains *c, uint32_t n)
 {
-	struct pq_frame *kept;
+	struct pq_kept_frame *kept;
 
 	for (size_t i = 0; i < c->n; i++)
 		if (c->list[i].kind < PQ_CHAIN_MAPPED || c->list[i].kind > PQ_CHAIN_UNWOUND)
@@ -96,13 +105,13 @@ bool pq_chains_drop_frames(struct pq_chains *c, uint32_t n)
 static size_t add_chain_text(const struct pq_chains *c, unsigned kind, uint32_t number,
 			     char *to)
 {
-	const struct pq_frame *frame = &c->frames[number];
+	const struct pq_frame frame = pq_chains_frame(c, number);
 	struct pd_text text;
 
-	if (frame->text == PQ_NO_TEXT)
-		return pm_frames_address(to, frame->dso ? frame->dso->name : PM_UNKNOWN,
-					 frame->address, (enum pd_cpumode)frame->mode);
-	text = c->texts[kind].texts[frame->text];
+	if (frame.text == PQ_NO_TEXT)
+		return pm_frames_address(to, frame.dso ? frame.dso->name : PM_UNKNOWN,
+					 frame.address, (enum pd_cpumode)frame.mode);
+	text = c->texts[kind].texts[frame.text];
 	if (to)
 		memcpy(to, text.p, text.n);
 	return text.n;
@@ -137,7 +146,7 @@ const char *pq_chains_text(struct pq_chains *c, uint32_t number, size_t *n)
 static uint32_t same_frame(struct pq_chains *c, const struct pq_chains *from, unsigned kind,
 			   uint32_t number, uint32_t *known)
 {
-	struct pq_frame frame = from->frames[number];
+	struct pq_frame frame = pq_chains_frame(from, number);
 	const struct pq_frame_value *seen = NULL;
 	uint32_t found;
 
@@ -242,7 +251,7 @@ static bool sort_list(struct pq_chains *c, uint32_t *numbers)
 static bool sort_frames(struct pq_chains *c)
 {
 	uint32_t *numbers = calloc(c->n_frames + 1, sizeof(*numbers)), n = 0; /* from 1 on */
-	struct pq_frame *sorted = malloc((c->n_frames + 1) * sizeof(*sorted));
+	struct pq_kept_frame *sorted = malloc((c->n_frames + 1) * sizeof(*sorted));
 	bool ok = numbers && sorted;
 
 	for (size_t i = 0; ok && i < c->n; i++) {

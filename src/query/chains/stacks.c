@@ -226,25 +226,25 @@ static void describe_symbol(struct pq_stack_frame *out, const struct ps_symbol *
 static uint32_t add_chain_frame(struct pq_stacks *s, const struct pq_chains *chains,
 				uint32_t number, struct pm_resolver *resolver)
 {
-	const struct pq_frame *frame = pq_chains_frame(chains, number);
+	const struct pq_frame frame = pq_chains_frame(chains, number);
 	struct pq_stack_frame own = {
-		.dso = frame->dso,
-		.address = frame->address,
+		.dso = frame.dso,
+		.address = frame.address,
 		.ip = pq_chains_ip(chains, number),
 		.has_ip = true,
-		.kind = (uint8_t)pq_frame_kind(frame),
+		.kind = (uint8_t)pq_frame_kind(&frame),
 	};
 
-	if (frame->dso) {
-		own.binary = (struct pd_text){ frame->dso->name, strlen(frame->dso->name) };
-		own.build_id = frame->dso->id.build_id;
+	if (frame.dso) {
+		own.binary = (struct pd_text){ frame.dso->name, strlen(frame.dso->name) };
+		own.build_id = frame.dso->id.build_id;
 		/*
 		 * symbols of a jitdump depend on the time: keep the one found at the time of
 		 * the record
 		 */
-		describe_symbol(&own, frame->dso->jitdump ?
-					      frame->symbol :
-					      pm_symbol_at(resolver, frame->dso, frame->address,
+		describe_symbol(&own, frame.dso->jitdump ?
+					      frame.symbol :
+					      pm_symbol_at(resolver, frame.dso, frame.address,
 							   PM_NO_TIME));
 	}
 	return pq_stacks_add_frame(s, &own);

@@ -212,7 +212,7 @@ static bool is_counted(const struct pq_report *report, size_t i, size_t n)
 /* Returns true if a frame is shown by the name of its function. */
 static bool is_frame_named(const struct pq_report_maker *m, uint32_t frame)
 {
-	return m->has_symbol && pq_chains_frame(m->from->chains, frame)->symbol;
+	return m->has_symbol && pq_chains_frame(m->from->chains, frame).symbol;
 }
 
 /*

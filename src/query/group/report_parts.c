@@ -112,7 +112,7 @@ static uint64_t address_of(const struct pq_report_maker *m, uint32_t number)
 
 	return exact && exact->branch.end != PM_BRANCH_OWN ?
 		       exact->ip :
-		       pq_chains_frame(m->from->chains, number)->address;
+		       pq_chains_frame(m->from->chains, number).address;
 }
 
 /* Names a part that stands for call chains beyond the limit. Returns false without memory. */
@@ -133,7 +133,7 @@ static bool name_others(struct pq_report_maker *m, struct pq_report_part *part)
 static bool set_function(struct pq_report_maker *m, const struct pq_frame *frame,
 			 uint32_t number, struct pq_report_part *part)
 {
-	const struct ps_dso *dso = frame ? frame->dso : NULL;
+	const struct ps_dso *dso = frame->dso;
 	const struct pq_text *name = m->unknown;
 
 	if (m->has_dso)
@@ -144,8 +144,8 @@ static bool set_function(struct pq_report_maker *m, const struct pq_frame *frame
 		return false;
 	if (!m->has_symbol)
 		return true;
-	part->type = frame && !frame->symbol ? PQ_INT : PQ_TEXT;
-	part->is_named = frame && frame->symbol;
+	part->is_named = frame->symbol != NULL;
+	part->type = part->is_named || number >= m->n_frames ? PQ_TEXT : PQ_INT;
 	if (part->is_named)
 		name = pq_texts_add_fixed(&m->to->texts, frame->symbol->name,
 					  frame->symbol->length);
@@ -159,15 +159,13 @@ static bool set_function(struct pq_report_maker *m, const struct pq_frame *frame
 bool pq_report_frame_part(struct pq_report_maker *m, uint32_t number,
 			  struct pq_report_part *part)
 {
-	const struct pq_frame *frame = number < m->n_frames ?
-					       pq_chains_frame(m->from->chains, number) :
-					       NULL;
+	struct pq_frame frame = { .mode = PD_CPUMODE_HYPERVISOR };
 
-	*part = (struct pq_report_part){ 0 };
-	if (m->has_mode)
-		part->mode = frame ? level_of(frame->mode) : PD_CPUMODE_HYPERVISOR;
+	if (number < m->n_frames)
+		frame = pq_chains_frame(m->from->chains, number);
+	*part = (struct pq_report_part){ .mode = m->has_mode ? level_of(frame.mode) : 0 };
 	return (!m->has_srcline || set_srcline(m, number, part)) &&
-	       set_function(m, frame, number, part) &&
+	       set_function(m, &frame, number, part) &&
 	       (number <= m->n_frames || name_others(m, part));
 }
 

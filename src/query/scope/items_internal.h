@@ -27,8 +27,9 @@ struct pq_items {
 	size_t n_lines, line;	     /* the line that is the row */
 	/* Resolves addresses; NULL until the first one is looked up. */
 	struct pq_chains *chains;
-	bool entered;	/* the record was entered in `chains` */
-	uint32_t at[3]; /* frames at the row's addresses; UINT32_MAX: not asked yet */
+	bool entered;	       /* the record was entered in `chains` */
+	uint32_t at[3];	       /* frames at the row's addresses; UINT32_MAX: not asked yet */
+	struct pq_frame frame; /* that pq_items_frame() returned last */
 };
 
 /* Returns the number of a view whose items can be rows, as those of its members have it. */

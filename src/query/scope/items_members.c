@@ -190,9 +190,10 @@ const struct pq_frame *pq_items_frame(struct pq_items *items, unsigned which)
 
 	if (items->at[which] == UINT32_MAX && find_mode(items, &at))
 		items->at[which] = pq_chains_at(items->chains, &at);
-	return items->at[which] == UINT32_MAX ?
-		       NULL :
-		       pq_chains_frame(items->chains, items->at[which]);
+	if (items->at[which] == UINT32_MAX)
+		return NULL;
+	items->frame = pq_chains_frame(items->chains, items->at[which]);
+	return &items->frame;
 }
 
 static void set_item_text(struct pq_value *out, const char *text, size_t n)
