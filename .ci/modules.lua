@@ -135,7 +135,7 @@ local lua_modules = {
   { "script", "core errors", "fields" },
   { "doctor", "core errors file perflua recording table text write",
     "init sharing show words" },
-  { "overview", "doctor meta perflua text", "init show" },
+  { "overview", "core doctor meta perflua text", "init show" },
   { "report", "core doctor errors group measures plan recording table text",
     "asked asked_columns blocks chain_options columns graph groups init quality read_values "
       .. "show stats tasks text words written" },

@@ -1,6 +1,7 @@
 local builder = require "spec.support.builder"
 local dkjson = require "dkjson"
 local files = require "spec.support.files"
+local needs = require "spec.support.needs"
 local run = require "spec.cli.run"
 
 local WORDS <const> = files.fixture "words"
@@ -49,6 +50,30 @@ describe("a recording as the only argument", function()
         local name = mark .. (row.comm or row.symbol)
         assert.are.equal(rows[i], ("%.2f %s"):format(row.percent, name))
       end
+    end
+  end)
+
+  it("aligns the binaries of functions", function()
+    local got = run.perflua { RECORDING, "--symfs", WORDS }
+    local n, at = 0, nil
+    for line in got.out:match(" by function[^\n]*\n(.-)\n\n"):gmatch "[^\n]+" do
+      n, at = n + 1, at or line:find "%S+$"
+      assert.are.equal(at, (line:find "%S+$"), got.out)
+    end
+    assert.is_true(n > 1, got.out)
+  end)
+
+  needs.it("terminal", "has commands that can be pasted, whatever its width", function()
+    local terminal = require "spec.support.terminal"
+    local command = "  perflua report --symfs words words/perf.data"
+    local comment = "# functions, binaries and threads by their share\r\n"
+    local forms = { [160] = command .. " +" .. comment,
+      [60] = "  " .. comment .. command .. "\r\n" }
+    for columns, form in pairs(forms) do
+      local t = terminal.shell(("cd %s/.. && exec %s words/perf.data --symfs words --no-pager")
+        :format(files.quote(WORDS), files.quote(run.binary)), { columns = columns })
+      t:finish()
+      assert.matches(form:gsub("%-", "%%-"), t.output)
     end
   end)
 

@@ -1,6 +1,9 @@
 -- An overview as lines for the eye, part by part, in the order of perflua.overview. A line is a
--- text, or { text, what } where display.mark() colours it.
+-- text, or { text, what, is_whole = boolean? } where display.mark() colours it by `what`; one
+-- that is whole is not broken where the terminal is narrow.
 
+local core = require "perflua.core"
+local display = require "perflua.text.display"
 local fmt = require "perflua.text.fmt"
 local perflua = require "perflua"
 local words = require "perflua.doctor.words"
@@ -9,6 +12,7 @@ local show = { INDENT = 13 } -- of what follows the name of a fact
 
 local COMMAND <const> = 160 -- bytes of a command that are shown
 local WIDTH <const> = 60 -- of commands whose comments are aligned
+local NAME <const> = 40 -- of functions whose binaries are aligned
 
 local function add(lines, name, text)
   lines[#lines + 1] = ("  %-9s  %s"):format(name, text)
@@ -122,35 +126,57 @@ function show.check(found)
   return lines
 end
 
+-- Returns a text with blanks up to a width.
+local function pad(text, width) return text .. (" "):rep(width - core.columns(text)) end
+
 ---Shows samples by function.
 function show.name(found)
   local lines = {}
   for _, top in ipairs(found.top) do
-    local without = top.without_function or 0
+    local without, width = top.without_function or 0, 0
     local title = top.event .. " by function"
       .. (without > 0 and (" (%s have none here)"):format(words.percent(without)) or "")
+    local function name_of(row) return fmt.escape(row.symbol or "-") end
+    for _, row in ipairs(top.functions) do
+      width = math.max(width, math.min(core.columns(name_of(row)), NAME))
+    end
     add_rows(lines, title, top.functions, function(row)
-      return ("%s  %s"):format(row.symbol or "-", fmt.base_name(row.dso or "-"))
+      return ("%s  %s"):format(pad(name_of(row), width), fmt.base_name(row.dso or "-"))
     end)
   end
   return lines
 end
 
----Shows what to ask and to record next.
-function show.suggest(found)
-  local lines, width = { "" }, 0
-  for _, row in ipairs(found.commands) do
+-- Adds a line to paste.
+local function add_whole(lines, text) lines[#lines + 1] = { text, is_whole = true } end
+
+-- Adds commands with comments: beside them; or above them if a line would not fit.
+local function add_commands(lines, commands)
+  local width, longest, room = 0, 0, display.form().columns or math.huge
+  for _, row in ipairs(commands) do
     if #row.command <= WIDTH then width = math.max(width, #row.command) end
   end
-  for _, row in ipairs(found.commands) do
-    local pad = (" "):rep(width - #row.command)
-    lines[#lines + 1] = ("  %s%s  # %s"):format(row.command, pad, row.text)
+  for _, row in ipairs(commands) do
+    longest = math.max(longest, core.columns(
+      ("  %s  # %s"):format(pad(row.command, width), row.text)))
   end
-  if found.record[1] then lines[#lines + 1] = { "to see more, record:", "heading" } end
-  for _, row in ipairs(found.record) do
-    lines[#lines + 1] = ("  %s  # %s"):format(row.command, row.text)
+  for _, row in ipairs(commands) do
+    if longest <= room then
+      add_whole(lines, ("  %s  # %s"):format(pad(row.command, width), row.text))
+    else
+      add_whole(lines, "  # " .. row.text)
+      add_whole(lines, "  " .. row.command)
+    end
     if row.tools then lines[#lines + 1] = "    " .. table.concat(row.tools, ", ") end
   end
+end
+
+---Shows what to ask and to record next.
+function show.suggest(found)
+  local lines = { "" }
+  add_commands(lines, found.commands)
+  if found.record[1] then lines[#lines + 1] = { "to see more, record:", "heading" } end
+  add_commands(lines, found.record)
   return lines
 end
 

@@ -55,12 +55,11 @@ end
 
 local function show_part(part, found, out)
   for _, line in ipairs(show[part](found)) do
-    local text, what = line, nil
-    if type(line) == "table" then text, what = line[1], line[2] end
-    text = fmt.escape(text)
-    -- commands to paste stay on one line
-    local wrapped = part == "suggest" and { text } or display.wrap(text, show.INDENT)
-    wrapped[1] = display.mark(wrapped[1], what)
+    local form = type(line) == "table" and line or { line }
+    local text = fmt.escape(form[1])
+    local wrapped = form.is_whole and { text } or display.wrap(text, part == "suggest" and 4
+      or show.INDENT)
+    wrapped[1] = display.mark(wrapped[1], form[2])
     out:write(table.concat(wrapped, "\n"), "\n")
   end
   out:flush()
