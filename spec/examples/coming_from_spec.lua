@@ -15,6 +15,7 @@ end
 
 -- Words that perf lists about itself.
 local ABOUT <const> = { help = true, List = true }
+local HELPER <const> = "libxed" -- a module of one of its scripts
 
 describe("the page for those who come from perf", function()
   needs.it("perf", "has a row for each command of perf", function()
@@ -33,6 +34,10 @@ describe("the page for those who come from perf", function()
     for line in files.output("perf script -l 2>/dev/null"):gmatch "[^\n]+" do
       local name = line:match "^%s+([%w_-]+)"
       if name then assert.is_true(rows[name], name) end
+    end
+    local names = files.output "ls $(perf --exec-path)/scripts/*/*.p[yl] 2>/dev/null"
+    for name in names:gmatch "([%w_-]+)%.p[yl]\n" do
+      if name ~= HELPER then assert.is_true(rows[name], name) end
     end
   end)
 end)
