@@ -207,7 +207,7 @@ function browse.run(file, options)
   local home = { "perflua browse: " .. fmt.paths(file.path) }
   local opened <close>, message = screen.open(self.host, self.settings.columns, keys.of(self),
     home)
-  if not opened then return nil, message end
+  if not opened then return nil, message .. ": perflua report prints the same" end
   self.screen = opened
   opened.title, opened.empty = fmt.paths(file.path), "reading"
   opened.chosen, opened.hint = self.args, ""
