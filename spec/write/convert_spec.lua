@@ -280,6 +280,7 @@ describe("write()", function()
   it("refuses attrs whose sizes a pipe has no room for", function()
     local b = builder.new {}
     b:event { name = "x", size = 0xffffffff }
+    b:record("comm", { comm = "x" })
     local file <close> = assert(perflua.open(b:write()))
     warn "@off"
     local ok, message = file:records():write(rewritten.path(), { pipe = true })

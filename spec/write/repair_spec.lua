@@ -7,6 +7,7 @@ local perflua = require "perflua"
 local rewritten = require "spec.support.rewritten"
 local run = require "spec.cli.run"
 local seen = require "spec.support.seen"
+local small_pipe = require "spec.support.small_pipe"
 
 local SWEEP = os.getenv "SWEEP"
 local STEP <const> = SWEEP and 1 or 131
@@ -16,9 +17,15 @@ local function check(path)
   warn "@off"
   local file <close> = perflua.open(path)
   if not file then return false end
+  local all = rewritten.records(file)
+  if #all == 0 then
+    local _, _, code = file:records { container = true }:write(rewritten.path())
+    assert.are.equal("ENODATA", code)
+    return false
+  end
   local copy <close>, summary = rewritten.open(file)
   local expected = {}
-  for _, line in ipairs(rewritten.records(file)) do
+  for _, line in ipairs(all) do
     -- found in damaged compressed data; as a record of its own it shows others inside of it
     if line:find 'type="unknown"' then return true end
     -- those of AUX areas are left out if the data is not all there
@@ -68,6 +75,25 @@ describe("perflua repair", function()
     local copy <close> = assert(perflua.open(path))
     assert.is_nil(seen.difference(rewritten.records(file), rewritten.records(copy)))
     assert.are.equal(copy:samples():min "time", copy.features.sample_time.first)
+  end)
+
+  it("writes nothing where no record is whole", function()
+    local bytes, path = files.read(run.demo), rewritten.path()
+    local at = string.unpack("<I8", bytes, 41)
+    local pipe = small_pipe():bytes()
+    for _, case in ipairs {
+      { bytes:sub(1, at), "offset " .. at .. ": data: found the end of the file at " .. at },
+      { bytes:sub(1, at + 20), "no record of .* is whole: offset " .. at .. ": data: found" },
+      { bytes:sub(1, at - 1), "attrs: found %d+ bytes from %d+ on, expected them within" },
+      { pipe:sub(1, 20), "offset 16: found 4 bytes after the last record" },
+      { pipe:sub(1, 168), "the recording has no records" },
+      { pipe:sub(1, 16), "the recording has no records" },
+    } do
+      local got = run.perflua { "repair", files.temporary(case[1]), "-o", path }
+      assert.are.same({ 1, "" }, { got.status, got.out })
+      assert.matches(case[2], got.err)
+      assert.is_false(files.exists(path))
+    end
   end)
 
   needs.it("perf", "makes recordings that perf opens without complaint", function()

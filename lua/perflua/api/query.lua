@@ -198,7 +198,7 @@ local classes = {
         },
         returns = { { "WriteSummary?", "nil: see the message" }, { "string?", "message" },
           { "string?", "code: \"EEXIST\"; \"EBUSY\": it is the file that is read; "
-            .. "\"ENODATA\": no sample is chosen …" } },
+            .. "\"ENODATA\": no sample is chosen, or no record is whole …" } },
         errors = GROUPED .. "one that selects fields, of spans or items, of records without "
           .. "samples, or of some records of several recordings; an unknown option" },
     },

@@ -91,6 +91,17 @@ local function options_of(spec, options)
   return described
 end
 
+-- Returns why nothing is written of a File that has no whole record; nil: it has some, or may
+-- have none. A pipe may have been cut where a record ends.
+local function why_empty(file, summary, options)
+  local left_out = summary.aux_records + summary.unturned_records
+  if options.scrub or summary.records + left_out > 0 then return nil end
+  local damage = file.damage[1]
+  return damage and ("no record of %s is whole: offset %d: %s"):format(damage.path,
+    damage.offset, damage.reason) or file.mode == "pipe" and "the recording has no records"
+    or nil
+end
+
 -- Writes to an open file, or to one at a path; nil: only counts. Returns the summary; or nil, a
 -- message and a code.
 local function write_all(spec, target, shown, options)
@@ -101,6 +112,8 @@ local function write_all(spec, target, shown, options)
   elseif options.selects and summary.samples == 0 then
     return nil, shown .. ": no sample is chosen: nothing is written", "ENODATA"
   end
+  local reason = why_empty(spec.file, summary, options)
+  if reason then return nil, shown .. ": " .. reason, "ENODATA" end
   summary.every = options.every
   return summary
 end
