@@ -1,6 +1,5 @@
 -- help at the prompt: help, help(file.samples), help "filters".
 
-local api = require "perflua.api"
 local core = require "perflua.core"
 
 local TEXT <const> = [[
@@ -49,7 +48,7 @@ end
 
 -- Returns the texts of all methods and functions that a test chooses.
 local function explain_all(is_meant)
-  local texts = {}
+  local texts, api = {}, require "perflua.api" -- large, and most sessions ask for no help
   for _, class in ipairs(api.classes()) do
     local functions = functions_of(class.name)
     for _, row in ipairs(class.methods or {}) do

@@ -1,7 +1,6 @@
 -- The prompt: reads Lua from a terminal, prints what it gives. Expressions need no `return`.
 
 local core = require "perflua.core"
-local complete = require "perflua.cli.complete"
 local help = require "perflua.cli.help"
 local quality = require "perflua.cli.quality"
 local screen = require "perflua.cli.screen"
@@ -73,6 +72,11 @@ local function show_results(mark_error, ok, ...)
   end
 end
 
+-- Returns candidates of a completion, which is large, and loaded by the first Tab.
+local function list_candidates(line, word)
+  return require("perflua.cli.complete").candidates(line, word)
+end
+
 ---Runs until the end of input.
 ---@param host table what src/host/perflua.c gives
 ---@param environment boolean whether environment variables count
@@ -86,7 +90,7 @@ function prompt.run(host, environment, traceback)
       last = line
     end
   end
-  if host.history then host.history(path, complete.candidates) end
+  if host.history then host.history(path, list_candidates) end
   _G.help = help(host)
   local mark_error = marker "31"
   while true do
