@@ -35,3 +35,28 @@ uint64_t *pb_radix_sort(uint64_t *words, uint64_t *spare, size_t n, unsigned ski
 	}
 	return words;
 }
+
+/* Returns the number of bits of x. */
+static unsigned count_bits(uint64_t x)
+{
+	return x ? 64 - (unsigned)__builtin_clzll(x) : 0;
+}
+
+bool pb_radix_number(uint64_t *keys, size_t n, uint32_t *by)
+{
+	uint64_t low = UINT64_MAX, high = 0, *sorted;
+	unsigned bits = count_bits(n);
+
+	for (size_t i = 0; i < n; i++) {
+		low = keys[i] < low ? keys[i] : low;
+		high = keys[i] > high ? keys[i] : high;
+	}
+	if (n && count_bits(high - low) + bits > 64)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		keys[i] = (keys[i] - low) << bits | i;
+	sorted = pb_radix_sort(keys, keys + n, n, bits);
+	for (size_t i = 0; i < n; i++)
+		by[i] = (uint32_t)(sorted[i] & ((UINT64_C(1) << bits) - 1));
+	return true;
+}

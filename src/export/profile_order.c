@@ -192,39 +192,25 @@ static int compare_by_run(const void *left, const void *right, void *arg)
 			    (uint64_t[]){ pair_of(b->event, b->thread) }, 1);
 }
 
-/* Returns the number of bits of x. */
-static unsigned count_bits(uint64_t x)
-{
-	return x ? 64 - (unsigned)__builtin_clzll(x) : 0;
-}
-
 /*
  * Sorts by[n], n successive numbers of entries of one event, which are in their own order, by
- * time. Returns false if a word has no room for a time and a number, or without memory.
+ * time. Returns false if times are too far apart, see pb_radix_number(), or without memory.
  */
 static bool sort_by_time(const struct pe_profile *p, uint32_t *by, size_t n)
 {
-	const struct pe_entry *entries = &p->entries[*by];
-	uint64_t low = UINT64_MAX, high = 0, *words, *sorted;
+	uint64_t *times = malloc(2 * n * sizeof(*times));
 	uint32_t first = *by;
-	unsigned bits = count_bits(n);
+	bool sorted;
 
-	for (size_t i = 0; i < n; i++) {
-		low = entries[i].time < low ? entries[i].time : low;
-		high = entries[i].time > high ? entries[i].time : high;
-	}
-	if (count_bits(high - low) + bits > 64)
-		return false;
-	words = malloc(2 * n * sizeof(*words));
-	if (!words)
+	if (!times)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		words[i] = (entries[i].time - low) << bits | i;
-	sorted = pb_radix_sort(words, words + n, n, bits);
-	for (size_t i = 0; i < n; i++)
-		by[i] = first + (uint32_t)(sorted[i] & ((UINT64_C(1) << bits) - 1));
-	free(words);
-	return true;
+		times[i] = p->entries[first + i].time;
+	sorted = pb_radix_number(times, n, by);
+	for (size_t i = 0; sorted && i < n; i++)
+		by[i] += first;
+	free(times);
+	return sorted;
 }
 
 /*

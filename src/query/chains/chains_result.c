@@ -1,8 +1,10 @@
 /* Chains as a result: their frames, their texts, and merging those of several workers. */
+#define _GNU_SOURCE /* qsort_r */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/radix.h"
 #include "base/vector.h"
 #include "chains_internal.h"
 
@@ -201,43 +203,66 @@ bool pq_chains_merge(struct pq_chains *c, const struct pq_chains *from, uint32_t
 	return done;
 }
 
-/* A chain, and the record that had it first. */
-struct placed_chain {
-	struct pq_origin first;
-	uint32_t number;
-};
-
-static int compare_placed(const void *left, const void *right)
+static int compare_firsts(const void *left, const void *right, void *arg)
 {
-	const struct placed_chain *a = left, *b = right;
+	const struct pq_chain *list = arg;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 
-	if (pq_is_earlier(&a->first, &b->first))
+	if (pq_is_earlier(&list[a].first, &list[b].first))
 		return -1;
-	if (pq_is_earlier(&b->first, &a->first))
+	if (pq_is_earlier(&list[b].first, &list[a].first))
 		return 1;
-	return (a->number > b->number) - (a->number < b->number);
+	return (a > b) - (a < b);
+}
+
+/*
+ * Sorts the numbers of chains by their first records. Returns false if that takes a comparison,
+ * or without memory.
+ */
+static bool sort_firsts(const struct pq_chains *c, uint32_t *by)
+{
+	uint64_t *keys = malloc((2 * c->n + 1) * sizeof(*keys)), offsets = 1, streams = 0;
+	unsigned shift;
+	bool sorted;
+
+	for (size_t i = 0; i < c->n; i++) {
+		offsets |= c->list[i].first.offset;
+		streams |= (uint64_t)c->list[i].first.source << 16 | c->list[i].first.stream;
+	}
+	shift = 64 - (unsigned)__builtin_clzll(offsets);
+	sorted = keys && shift < 64 && !(streams >> (64 - shift));
+	for (size_t i = 0; sorted && i < c->n; i++) {
+		const struct pq_origin *first = &c->list[i].first;
+
+		keys[i] = ((uint64_t)first->source << 16 | first->stream) << shift |
+			  first->offset;
+	}
+	sorted = sorted && pb_radix_number(keys, c->n, by);
+	free(keys);
+	return sorted;
 }
 
 /* Puts the chains in order, and sets numbers[] as pq_chains_sort() does. */
 static bool sort_list(struct pq_chains *c, uint32_t *numbers)
 {
-	struct placed_chain *placed = malloc((c->n + 1) * sizeof(*placed));
+	uint32_t *by = malloc((c->n + 1) * sizeof(*by));
 	struct pq_chain *sorted = malloc((c->n + 1) * sizeof(*sorted));
-	bool ok = placed && sorted;
 
-	for (uint32_t i = 0; ok && i < c->n; i++)
-		placed[i] = (struct placed_chain){ c->list[i].first, i };
-	if (ok && c->n)
-		qsort(placed, c->n, sizeof(*placed), compare_placed);
-	for (uint32_t i = 0; ok && i < c->n; i++) {
-		sorted[i] = c->list[placed[i].number];
-		numbers[placed[i].number] = i;
-	}
-	free(placed);
-	if (!ok) {
+	if (!by || !sorted) {
+		free(by);
 		free(sorted);
 		return false;
 	}
+	if (!sort_firsts(c, by)) {
+		for (uint32_t i = 0; i < c->n; i++)
+			by[i] = i;
+		qsort_r(by, c->n, sizeof(*by), compare_firsts, c->list);
+	}
+	for (uint32_t i = 0; i < c->n; i++) {
+		sorted[i] = c->list[by[i]];
+		numbers[by[i]] = i;
+	}
+	free(by);
 	free(c->list);
 	c->list = sorted;
 	c->room = c->n + 1;
