@@ -2,6 +2,7 @@
  * Writes profiles by the names of their formats, with times made coarser until they fit.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "gzip.h"
 #include "perfdata/format/print_scalar.h"
@@ -101,6 +102,43 @@ static uint64_t time_spent(const struct pe_profile *p)
 	return p->n_entries ? last - first : 0;
 }
 
+#define BLOCK	  1024 /* entries in a row */
+#define BLOCKS_OF 16   /* one of so many blocks is tried */
+
+/*
+ * Returns the first of the steps from `width` on, each twice the one before, that leaves about
+ * `fitting` entries, or adds up all times: it tries them on a part of the profile. Returns
+ * `width` for small profiles, or without memory.
+ */
+static uint64_t estimate_step(const struct pe_profile *p, uint64_t width, double fitting,
+			      uint64_t spent)
+{
+	struct pe_profile part = *p;
+	size_t n = 0;
+
+	if (p->n_entries < BLOCK * BLOCKS_OF)
+		return width;
+	part.entries = malloc((p->n_entries / BLOCKS_OF + BLOCK) * sizeof(*part.entries));
+	if (!part.entries)
+		return width;
+	for (size_t at = 0; at < p->n_entries; at += BLOCK * BLOCKS_OF) {
+		size_t left = p->n_entries - at, taken = left < BLOCK ? left : BLOCK;
+
+		memcpy(part.entries + n, p->entries + at, taken * sizeof(*part.entries));
+		n += taken;
+	}
+	part.n_entries = n;
+	/* rather a step that is too fine, which another round mends, than one too coarse */
+	fitting *= 1.02 * (double)n / (double)p->n_entries;
+	for (; width <= spent && !(width >> 62); width *= 2) {
+		pe_coarsen_times(&part, width);
+		if ((double)part.n_entries <= fitting)
+			break;
+	}
+	free(part.entries);
+	return width;
+}
+
 /*
  * Makes times coarser until the profile fits, or times are all the same: see pe_write() and
  * measure_profile(). Returns false without memory.
@@ -123,6 +161,7 @@ static bool fit_profile(struct pe_profile *p, enum pe_format format, const char 
 		if (!step && format == PE_CHROME && !pe_chrome_unify(p))
 			return false;
 		fitting = (double)p->n_entries * (double)most / (double)written->size;
+		width = estimate_step(p, width, fitting, spent);
 		do {
 			step = width;
 			width *= 2;
