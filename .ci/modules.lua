@@ -46,8 +46,10 @@ local modules = {
       .. "perfdata/order symbols symbols/lines disasm machine/maps",
     "machine" },
   { "write",
-    "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream machine",
-    "adopt compress description directory edit merge output rewriter selection thin writer" },
+    "base perfdata/format perfdata/tracepoint perfdata/container perfdata/stream "
+      .. "perfdata/order machine",
+    "adopt compress description directory edit merge outline output rewriter selection thin "
+      .. "writer" },
   { "describe", "base perfdata/format perfdata/container write", "build describe" },
   { "scrub",
     "base perfdata/format perfdata/tracepoint perfdata/container perfdata/order symbols pack "

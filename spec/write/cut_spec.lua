@@ -114,15 +114,20 @@ describe("perflua cut", function()
       found)
   end)
 
+  local MIXED <const> = { { "identifier", "ip", "tid", "time" },
+    { "identifier", "tid", "time", "period" } }
+  local ALIKE <const> = { MIXED[1], MIXED[1] }
+
   -- A recording that workers share: threads that fork others, samples of two events, of which
-  -- some have no time, and not all lie in the order of time.
-  local function large()
-    local b = builder.new {}
+  -- not all lie in the order of time, and some have none if `parts` differ.
+  local function large(parts, endian)
+    local b = builder.new { endian = endian }
     local events = {}
-    for i, parts in ipairs { { "identifier", "ip", "tid", "time" },
-      { "identifier", "tid", "time", "period" } } do
-      events[i] = b:event { config = i, ids = { i }, sample_type = parts, sample_id_all = true }
+    for i = 1, 2 do
+      events[i] = b:event { config = i, ids = { i }, sample_type = parts[i],
+        sample_id_all = true }
     end
+    b:record("mmap2", { pid = 10, tid = 10, addr = 1, len = 2, filename = "/bin/10" })
     for i = 1, 30000 do
       local tid = 10 + i // 1000
       if i % 1000 == 0 then
@@ -132,43 +137,92 @@ describe("perflua cut", function()
         b:record("comm", { pid = tid, tid = tid, comm = "t" .. tid }, trailer)
         b:record("switch", {}, trailer)
         b:record("aux", { aux_offset = i, aux_size = 1, flags = 0 }, trailer)
+        b:record("stat_round", { round_type = 1, time = i })
       end
+      for _ = 1, i % 500 // 498 do b:record("finished_round", {}) end
+      local has_time = parts == ALIKE or i % 7 > 0
       b:sample(events[i % 3 == 0 and 2 or 1], { identifier = i % 3 == 0 and 2 or 1, ip = i,
-        pid = tid, tid = tid, period = i, time = i % 7 == 0 and 0 or i + i * 7919 % 50 })
+        pid = tid, tid = tid, period = i, time = has_time and i + i * 7919 % 50 or 0 })
+      if i % 3000 < 2 then b:record("finished_round", {}) end
     end
     return b:write()
   end
 
-  it("is the same by time alone, and where another condition is tested", function()
-    local file <close> = assert(perflua.open(large()))
-    for _, range in ipairs { { 5010, 5020 }, { nil, 20123 }, { 29990, nil }, { 0, 1 << 40 } } do
-      local chosen = file:samples { expand = false }:between(range[1], range[2])
-      local paths, found = {}, {}
-      for i, query in ipairs { chosen, chosen:where "tid > 0" } do
-        paths[i] = rewritten.path()
-        assert(query:write(paths[i]))
-      end
-      assert.is_true(files.read(paths[1]) == files.read(paths[2]))
-      local copy <close> = assert(perflua.open(paths[1]))
-      for s in copy:samples { order = "file" } do
+  local function times_of(file, from, to)
+    local found = {}
+    for s in file:samples { order = "file" } do
+      if s.time >= (from or 0) and s.time < (to or 1 << 40) then
         found[#found + 1] = s.tid .. s.event.index .. s.time
       end
-      local expected = {}
-      for s in file:samples { order = "file" } do
-        if s.time >= (range[1] or 0) and s.time < (range[2] or 1 << 40) then
-          expected[#expected + 1] = s.tid .. s.event.index .. s.time
-        end
-      end
-      assert.are.same(expected, found)
-      assert.is_true(#found > 0)
     end
-    local last <close> = rewritten.open(file:samples():between(29990, nil))
-    local forks = {}
-    for r in last:records("fork") do forks[#forks + 1] = r.tid end
-    assert.are.equal(30, #forks) -- each is an ancestor of the last
-    assert.are.equal(11, forks[1])
-    local early <close> = rewritten.open(file:samples():between(5010, 5020))
-    assert.are.equal(5, early:records("fork"):count())
+    return found
+  end
+
+  for name, path in pairs {
+    ["events that differ"] = large(MIXED), ["events alike"] = large(ALIKE),
+    ["the other byte order"] = large(ALIKE, "big"),
+  } do
+    it("is the same by time alone, and where another condition is tested: " .. name, function()
+      local file <close> = assert(perflua.open(path))
+      for _, range in ipairs { { 5010, 5020 }, { nil, 20123 }, { 29990, nil }, { 0, 1 << 40 } }
+      do
+        local chosen = file:samples { expand = false }:between(range[1], range[2])
+        local paths = {}
+        for i, query in ipairs { chosen, chosen:where "tid > 0" } do
+          paths[i] = rewritten.path()
+          assert(query:write(paths[i]))
+        end
+        assert.is_true(files.read(paths[1]) == files.read(paths[2]))
+        local copy <close> = assert(perflua.open(paths[1]))
+        local expected = times_of(file, range[1], range[2])
+        assert.are.same(expected, times_of(copy))
+        assert.is_true(#expected > 0)
+      end
+      local last <close> = rewritten.open(file:samples():between(29990, nil))
+      local forks = {}
+      for r in last:records("fork") do forks[#forks + 1] = r.tid end
+      assert.are.equal(30, #forks) -- each is an ancestor of the last
+      assert.are.equal(11, forks[1])
+      local early <close> = rewritten.open(file:samples():between(5010, 5020))
+      assert.are.equal(5, early:records("fork"):count())
+    end)
+  end
+
+  it("copies what a time has without a second look at each record", function()
+    local path = large(ALIKE)
+    local got = run.shell_with('"$perflua" cut --timing --time "$1" "$2" -o "$3"', "0.1%-99%",
+      path, rewritten.path())
+    assert.are.equal(0, got.status)
+    assert.matches("\n  outline ", got.err)
+    assert.is_nil(got.err:find "groups")
+    got = run.shell_with([["$perflua" cut --time 3%-9% "$1" -o - >"$2" 2>/dev/null
+      "$perflua" cut --time 3%-9% --pipe "$1" -o "$2.file" && cmp "$2" "$2.file"
+      "$perflua" cut --time 3%-9% "$1" -o - 2>/dev/null | cmp - "$2"]], path,
+      rewritten.path())
+    assert.are.same({ 0, "" }, { got.status, got.err })
+  end)
+
+  it("keeps what samples need whose event is not known", function()
+    for parts, count in pairs { [{ "identifier", "tid", "time" }] = 2,
+      [{ "identifier", "tid", "time", "period" }] = 1 } do
+      local b = builder.new {}
+      b:event { ids = { 1 }, sample_type = { "identifier", "tid", "time" } }
+      b:event { ids = { 2 }, sample_type = parts }
+      for tid = 7, 10 do
+        b:record("comm", { pid = tid, tid = tid, comm = "t" .. tid })
+      end
+      for i = 1, 100 do
+        local tid = i < 50 and 7 or 8
+        b:sample(b.events[1], { identifier = tid == 7 and 5 or 1, pid = tid, tid = tid,
+          time = i })
+      end
+      local file <close> = assert(perflua.open(b:write()))
+      local copy <close> = rewritten.open(file:samples():between(1, 60))
+      local comms = {}
+      for r in copy:records "comm" do comms[#comms + 1] = r.comm end
+      assert.are.same(count == 2 and { "t7", "t8" } or { "t8" }, comms)
+      assert.are.equal(count == 2 and 59 or 10, copy:samples():count())
+    end
   end)
 
   it("says what is missing or wrong", function()

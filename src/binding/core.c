@@ -186,6 +186,8 @@ int luaopen_perflua_core(lua_State *L)
 		{ "dump", pl_file_dump },
 		{ "script", pl_file_script },
 		{ "write", pl_file_write },
+		{ "outline", pl_file_outline },
+		{ "outline_found", pl_outline_found },
 		{ "watch_forks", pl_watch_forks },
 		{ "forks", pl_push_forks },
 		{ "sharing", pl_file_sharing },

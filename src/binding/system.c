@@ -405,8 +405,8 @@ int pl_watch_forks(lua_State *L)
 }
 
 /*
- * core.forks(file) -> { { tid =, ptid =, ppid = }, … } of the records of forks that a pass
- * found; nil: none did
+ * core.forks(file) -> { tid, ptid, ppid, tid, … } of the records of forks that a pass found;
+ * nil: none did
  */
 int pl_push_forks(lua_State *L)
 {
@@ -423,10 +423,11 @@ int pl_push_forks(lua_State *L)
 
 		if (rec->type != PD_RECORD_FORK || rec->size < 24)
 			continue;
-		lua_createtable(L, 0, 3);
-		pl_set_integer(L, "ppid", pb_load32(rec->bytes + 12, swap));
-		pl_set_integer(L, "tid", pb_load32(rec->bytes + 16, swap));
-		pl_set_integer(L, "ptid", pb_load32(rec->bytes + 20, swap));
+		lua_pushinteger(L, pb_load32(rec->bytes + 16, swap));
+		lua_rawseti(L, -2, ++n);
+		lua_pushinteger(L, pb_load32(rec->bytes + 20, swap));
+		lua_rawseti(L, -2, ++n);
+		lua_pushinteger(L, pb_load32(rec->bytes + 12, swap));
 		lua_rawseti(L, -2, ++n);
 	}
 	return 1;

@@ -29,6 +29,7 @@ static const struct timed_function timed_functions[] = {
 	{ "count", PB_STAGE_COUNTS, "counts of records" },
 	{ "health", PB_STAGE_COUNTS, "counts for doctor" },
 	{ "group", PB_STAGE_GROUPS, "groups" },
+	{ "outline", PB_STAGE_COUNTS, "outline" },
 	{ "script", PB_STAGE_TEXT, "lines of samples" },
 	{ "dump", PB_STAGE_TEXT, "lines of records" },
 	{ "result_view", PB_STAGE_ROWS, NULL },

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "perfdata/format/format.h"
+#include "selection.h"
 
 void pw_met_init(struct pw_met *met)
 {

@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 /* runs of records that are larger are written from where they were read */
 #define CAPACITY ((size_t)128 << 10)
+#define SENT	 ((size_t)1 << 30) /* bytes that the kernel copies in one call */
 
 bool pw_output_init(struct pw_output *out, int fd, bool swap)
 {
@@ -52,6 +54,23 @@ void pw_put_large(struct pw_output *out, const void *bytes, size_t n)
 		out->n = n;
 	}
 	out->at += n;
+}
+
+uint64_t pw_put_of_file(struct pw_output *out, int fd, uint64_t offset, uint64_t n)
+{
+	off_t from = (off_t)offset;
+	uint64_t left = out->fd < 0 ? 0 : n;
+
+	pw_output_flush(out);
+	while (left && !out->error) {
+		ssize_t done = sendfile(out->fd, fd, &from, left < SENT ? (size_t)left : SENT);
+
+		if (done == 0 || (done < 0 && errno != EINTR))
+			break;
+		left -= done > 0 ? (uint64_t)done : 0;
+	}
+	out->at += n - left;
+	return n - left;
 }
 
 bool pw_output_replace(struct pw_output *out, uint64_t offset, const void *bytes, size_t n)

@@ -29,6 +29,13 @@ bool pw_output_flush(struct pw_output *out);
 /* Adds more bytes than the buffer has room for: the slow path of pw_put(). */
 void pw_put_large(struct pw_output *out, const void *bytes, size_t n);
 
+/*
+ * Adds `n` bytes of the file `fd`, from `offset` on, which the kernel copies. Returns how many
+ * it copied: fewer at the end of the file, after a failure, or if it cannot copy between the
+ * two, after which the caller reads and puts the rest to know.
+ */
+uint64_t pw_put_of_file(struct pw_output *out, int fd, uint64_t offset, uint64_t n);
+
 /* Replaces `n` bytes at an offset of a regular file. Returns false after a failure. */
 bool pw_output_replace(struct pw_output *out, uint64_t offset, const void *bytes, size_t n);
 

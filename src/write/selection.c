@@ -2,31 +2,46 @@
 
 #include "perfdata/format/format.h"
 
-static bool has_id(const struct pb_id_map *ids, const struct pd_record *rec, uint32_t at)
+enum pw_tie pw_find_tie(const struct pd_record *rec, uint32_t *id)
 {
-	return rec->size < at + 4 || pb_id_map_find(ids, pd_rec32(rec, at)) != UINT32_MAX;
-}
+	enum pw_tie tie = PW_TIED_TO_THREAD;
+	uint32_t at;
 
-/* Returns whether a record tells of threads that are kept, or of more than a thread. */
-static bool is_of_kept(const struct pw_selection *selection, const struct pd_record *rec)
-{
-	if (!selection->threads || (rec->misc & PD_MISC_CPUMODE) >=
-					   PD_CPUMODE_GUEST_KERNEL) /* ids of another system */
-		return true;
+	if ((rec->misc & PD_MISC_CPUMODE) >= PD_CPUMODE_GUEST_KERNEL)
+		return PW_FREE; /* ids of another system */
 	switch (rec->type) {
 	case PD_RECORD_COMM:
 	case PD_RECORD_NAMESPACES:
-		return has_id(selection->threads, rec, 12);
+		at = 12;
+		break;
 	case PD_RECORD_FORK:
 	case PD_RECORD_EXIT:
-		return has_id(selection->threads, rec, 16);
+		at = 16;
+		break;
 	case PD_RECORD_MMAP:
-	case PD_RECORD_MMAP2: /* the kernel's have no process: -1, or 0 of other recorders */
-		return has_id(selection->processes, rec, 8) || pd_rec32(rec, 8) == UINT32_MAX ||
-		       (rec->misc & PD_MISC_CPUMODE) == PD_CPUMODE_KERNEL;
+	case PD_RECORD_MMAP2:
+		at = 8;
+		tie = PW_TIED_TO_PROCESS;
+		break;
 	default:
-		return true;
+		return PW_FREE;
 	}
+	if (rec->size < at + 4)
+		return PW_FREE;
+	*id = pd_rec32(rec, at);
+	/* mappings of the kernel have no process: -1, or 0 of other recorders */
+	if (tie == PW_TIED_TO_PROCESS &&
+	    (*id == UINT32_MAX || (rec->misc & PD_MISC_CPUMODE) == PD_CPUMODE_KERNEL))
+		return PW_FREE;
+	return tie;
+}
+
+bool pw_keeps_tied(const struct pw_selection *selection, enum pw_tie tie, uint32_t id)
+{
+	const struct pb_id_map *ids = tie == PW_TIED_TO_THREAD ? selection->threads :
+								 selection->processes;
+
+	return tie == PW_FREE || !ids || pb_id_map_find(ids, id) != UINT32_MAX;
 }
 
 bool pw_tells_of_system(const struct pd_record *rec)
@@ -38,16 +53,23 @@ bool pw_tells_of_system(const struct pd_record *rec)
 	       rec->type == PD_RECORD_TEXT_POKE;
 }
 
-bool pw_keeps(const struct pw_selection *selection, const struct pd_timestamp_locator *locator,
-	      struct pd_record *rec)
+bool pw_keeps_time(const struct pw_selection *selection,
+		   const struct pd_timestamp_locator *locator, struct pd_record *rec)
 {
 	uint64_t time;
 
-	if (!is_of_kept(selection, rec))
-		return false;
 	if (!pd_timestamp_of(locator, rec, &time))
 		return true;
 	if (time >= selection->to)
 		return false;
 	return time >= selection->from || pw_tells_of_system(rec);
+}
+
+bool pw_keeps(const struct pw_selection *selection, const struct pd_timestamp_locator *locator,
+	      struct pd_record *rec)
+{
+	uint32_t id = 0;
+	enum pw_tie tie = pw_find_tie(rec, &id);
+
+	return pw_keeps_tied(selection, tie, id) && pw_keeps_time(selection, locator, rec);
 }

@@ -16,8 +16,25 @@ struct pw_selection {
 	const struct pb_id_map *threads, *processes;
 };
 
+/* Whose record is left out with its thread or process. */
+enum pw_tie {
+	PW_FREE, /* nobody's, or that of several */
+	PW_TIED_TO_THREAD,
+	PW_TIED_TO_PROCESS,
+};
+
+/* Returns to what a record is tied, and then sets *id. */
+enum pw_tie pw_find_tie(const struct pd_record *rec, uint32_t *id);
+
+/* Returns whether records are kept that are tied to that thread or process. */
+bool pw_keeps_tied(const struct pw_selection *selection, enum pw_tie tie, uint32_t id);
+
 /* Returns whether a record tells how the recorded system is from its time on. */
 bool pw_tells_of_system(const struct pd_record *rec);
+
+/* Returns whether a record other than the samples is kept, if its thread or process is. */
+bool pw_keeps_time(const struct pw_selection *selection,
+		   const struct pd_timestamp_locator *locator, struct pd_record *rec);
 
 /* Returns whether a record other than the samples is kept. */
 bool pw_keeps(const struct pw_selection *selection, const struct pd_timestamp_locator *locator,

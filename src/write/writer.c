@@ -8,8 +8,8 @@
 #include "turn.h"
 
 #define HEADER_SIZE 8
-#define AUX_BLOCK   ((size_t)64 << 10)
-#define ROUND	    PW_BLOCK /* bytes of a round, if the writer makes them */
+#define BLOCK	    ((size_t)64 << 10) /* bytes that are read together */
+#define ROUND	    PW_BLOCK	       /* bytes of a round, if the writer makes them */
 
 /* Returns false with *err if a write failed. */
 static bool check_output(const struct pw_writer *w, struct pd_error *err)
@@ -75,12 +75,18 @@ static bool end_round(struct pw_writer *w, struct pd_error *err)
 	return true;
 }
 
-/* Copies bytes of the recording that are not a record. */
-static bool copy_payload(struct pw_writer *w, struct pd_stream *stream, struct pd_section at,
-			 struct pd_error *err)
+bool pw_put_range(struct pw_writer *w, struct pd_stream *stream, struct pd_section at,
+		  struct pd_error *err)
 {
-	uint8_t block[AUX_BLOCK];
+	struct pd_input *input = stream->input;
+	uint8_t block[BLOCK];
 
+	if (at.size > sizeof(block) && !input->stream) {
+		uint64_t done = pw_put_of_file(&w->out, input->fd, at.offset, at.size);
+
+		at.offset += done;
+		at.size -= done;
+	}
 	while (at.size && !w->out.error) {
 		struct pd_section part = { at.offset,
 					   at.size < sizeof(block) ? at.size : sizeof(block) };
@@ -91,7 +97,7 @@ static bool copy_payload(struct pw_writer *w, struct pd_stream *stream, struct p
 		at.offset += part.size;
 		at.size -= part.size;
 	}
-	return true;
+	return check_output(w, err);
 }
 
 /* Adds a record and the data after it, such as a piece of an AUX area. */
@@ -109,7 +115,7 @@ static bool write_with_data(struct pw_writer *w, const struct pd_record *rec,
 		return fail_memory(w, err);
 	w->moved[w->n_moved++] = (struct pw_moved){ rec->offset, w->out.at };
 	pw_put(&w->out, rec->bytes, rec->size);
-	return copy_payload(w, stream, payload, err);
+	return pw_put_range(w, stream, payload, err);
 }
 
 /* How a record is written. */
@@ -122,7 +128,7 @@ enum fate {
 	COPIED,
 };
 
-static bool is_aux(uint32_t type)
+bool pw_is_aux(uint32_t type)
 {
 	return type == PD_RECORD_AUX || type == PD_RECORD_ITRACE_START ||
 	       type == PD_RECORD_AUXTRACE_INFO || type == PD_RECORD_AUXTRACE;
@@ -179,7 +185,7 @@ static enum fate find_fate(const struct pw_writer *w, const struct pd_record *re
 	default:
 		break;
 	}
-	if ((w->how.selects || w->turns) && is_aux(rec->type))
+	if ((w->how.selects || w->turns) && pw_is_aux(rec->type))
 		return LEFT_OUT;
 	if (fate == WITH_DATA && !has_data(&w->like->streams[rec->stream], rec))
 		return LEFT_OUT;
@@ -325,13 +331,7 @@ static bool put_bytes(struct pw_writer *w, const uint8_t *bytes, size_t n, struc
 	return true;
 }
 
-/* The records that a run has written. */
-struct counts {
-	uint64_t first, last; /* times of its samples */
-	uint64_t records, samples, sample_bytes, bytes;
-};
-
-static void count_in_run(const struct pw_writer *w, struct counts *counts,
+static void count_in_run(const struct pw_writer *w, struct pw_counts *counts,
 			 struct pd_record *rec)
 {
 	uint64_t time;
@@ -348,21 +348,26 @@ static void count_in_run(const struct pw_writer *w, struct counts *counts,
 	}
 }
 
-static void add_counts(struct pw_writer *w, const struct counts *counts)
+void pw_add_counts(struct pw_writer *w, const struct pw_counts *counts)
 {
 	w->summary.records += counts->records;
 	w->summary.samples += counts->samples;
 	w->summary.sample_bytes += counts->sample_bytes;
 	w->summary.plain_bytes += counts->bytes;
-	w->in_round += counts->records;
 	if (counts->first <= counts->last)
 		pd_time_range_widen(&w->summary.times, counts->first, counts->last);
+}
+
+static void add_run(struct pw_writer *w, const struct pw_counts *counts)
+{
+	w->in_round += counts->records;
+	pw_add_counts(w, counts);
 }
 
 bool pw_write_run(struct pw_writer *w, struct pd_reader *reader, struct pd_error *err)
 {
 	struct pd_record rec = pd_reader_record(reader);
-	struct counts counts = { .first = UINT64_MAX };
+	struct pw_counts counts = { .first = UINT64_MAX };
 	const uint8_t *start;
 	struct pd_run run;
 	/* blocks that are compressed do not depend on those that are read */
@@ -379,49 +384,15 @@ bool pw_write_run(struct pw_writer *w, struct pd_reader *reader, struct pd_error
 		pd_run_skip(&run, rec.size);
 	}
 	pd_run_end(&run, reader);
-	add_counts(w, &counts);
+	add_run(w, &counts);
 	return put_bytes(w, start, (size_t)counts.bytes, err) && check_output(w, err);
-}
-
-bool pw_choose_run(struct pw_writer *w, struct pd_reader *reader,
-		   const struct pw_selection *selection, struct pd_error *err)
-{
-	struct pd_record rec = pd_reader_record(reader);
-	struct counts counts = { .first = UINT64_MAX };
-	size_t most = w->compressor ? pw_compress_room(w->compressor) : SIZE_MAX;
-	const uint8_t *start;
-	struct pd_run run;
-	bool ok = true;
-
-	pd_run_begin(&run, reader);
-	start = run.at;
-	while (ok && pd_run_has(&run, reader->swap)) {
-		uint64_t time;
-
-		pd_record_header(&rec, run.at, reader->swap, false);
-		rec.bytes = run.at;
-		if (rec.type != PD_RECORD_SAMPLE || counts.bytes + rec.size > most ||
-		    !pd_timestamp_of(&w->locator, &rec, &time))
-			break;
-		if (time >= selection->from && time < selection->to) {
-			count_in_run(w, &counts, &rec);
-		} else {
-			ok = put_bytes(w, start, (size_t)(run.at - start), err);
-			start = run.at + rec.size;
-		}
-		pd_run_skip(&run, rec.size);
-	}
-	ok = ok && put_bytes(w, start, (size_t)(run.at - start), err);
-	pd_run_end(&run, reader);
-	add_counts(w, &counts);
-	return ok && check_output(w, err);
 }
 
 bool pw_change_run(struct pw_writer *w, struct pd_reader *reader, pw_change_fn *change,
 		   void *arg, struct pd_error *err)
 {
 	struct pd_record rec = pd_reader_record(reader);
-	struct counts counts = { .first = UINT64_MAX };
+	struct pw_counts counts = { .first = UINT64_MAX };
 	const uint8_t *start;
 	struct pd_run run;
 
@@ -450,7 +421,7 @@ bool pw_change_run(struct pw_writer *w, struct pd_reader *reader, pw_change_fn *
 	}
 	pd_run_end(&run, reader);
 	pw_put(&w->out, start, (size_t)(run.at - start));
-	add_counts(w, &counts);
+	add_run(w, &counts);
 	return check_output(w, err);
 }
 

@@ -23,7 +23,6 @@
 #include "perfdata/format/record.h"
 #include "perfdata/stream/reader.h"
 #include "perfdata/stream/timestamp.h"
-#include "selection.h"
 
 enum pw_byte_order {
 	PW_SAME_ORDER, /* that of `like` */
@@ -132,10 +131,6 @@ bool pw_copies_runs(const struct pw_writer *w);
  * doubt, and moves the reader after them. Returns as pw_write().
  */
 bool pw_write_run(struct pw_writer *w, struct pd_reader *reader, struct pd_error *err);
-
-/* Does the same for samples with a time alone, of which it adds those of the selection's. */
-bool pw_choose_run(struct pw_writer *w, struct pd_reader *reader,
-		   const struct pw_selection *selection, struct pd_error *err);
 
 /* Changes a sample: it then may have other bytes. Returns false if it is to be left out. */
 typedef bool pw_change_fn(void *arg, struct pd_record *rec);

@@ -102,6 +102,16 @@ local function why_empty(file, summary, options)
     or nil
 end
 
+-- Returns whether samples are chosen by their time alone, and written as they are.
+local function can_outline(spec, options)
+  local types = spec.types
+  return spec.file.size and #spec.filters == 0 and not spec.events
+    and types and next(types) == SAMPLE and next(types, SAMPLE) == nil
+    and not (options.sorts or options.unwinds or options.joins or options.every
+      or options.max_size or options.scrub or options.inject or options.level
+      or options.directory or options.big ~= nil)
+end
+
 -- Writes to an open file, or to one at a path; nil: only counts. Returns the summary; or nil, a
 -- message and a code.
 local function write_all(spec, target, shown, options)
@@ -147,6 +157,14 @@ local function check_stream(file, options)
     .. "takes a recording that can be read again: save the stream to a file", "ESPIPE"
 end
 
+-- Adds to the options which threads are kept, if a condition chooses samples.
+local function choose_threads(query, spec, options)
+  local is_chosen = #spec.filters > 0 or spec.from or spec.to
+  if not is_chosen or select(2, plan.calls(spec, {})) then return end
+  options.outline = can_outline(spec, options) and core.outline(spec.file, options) or nil
+  options.kept_threads, options.kept_processes = threads.of(query, spec.file, options.outline)
+end
+
 ---Checks that a recording may be written to a path.
 ---@param file perflua.File? that is read
 ---@param path string
@@ -186,19 +204,17 @@ function write.query(spec, target, options, query, bundle)
   if not ok then return output.fail(message, code) end
   if io.type(target) == "file" then
     described.pipe = true
+    choose_threads(query, spec, described)
     return write_to(spec, target, "cannot write", described)
   elseif type(target) ~= "string" then
     usage_error("a path or an open file expected, got a %s", io.type(target) or type(target))
   end
   ok, message, code = write.check_target(spec.file, target, options.force)
   if not ok then return output.fail(message, code) end
-  local is_chosen = #spec.filters > 0 or spec.from or spec.to
-  if is_chosen and not select(2, plan.calls(spec, {})) then
-    described.kept_threads, described.kept_processes = threads.of(query, spec.file)
-  end
-  if options.directory or target:find "./$" then
+  described.directory = options.directory or target:find "./$" ~= nil
+  choose_threads(query, spec, described)
+  if described.directory then
     if options.pipe then usage_error("write: a directory has no pipe mode") end
-    described.directory = true
     local summary
     summary, message, code = write_to(spec, target, target, described)
     if not summary then return output.fail(message, code) end

@@ -6,11 +6,12 @@
  * only counted. Further options: pipe, level, padded, sorts, unwinds and joins, see struct
  * pw_how; `big`: the byte order; `directory`: the path is that of one, which is replaced;
  * `selects`: records are left out, with kept_threads and kept_processes also those that tell of
- * other ids; `every`: one of so many samples is kept, see thin.h; `scrub`: see scrub.h;
- * `inject`: see inject.h. The summary is that of struct pw_summary, with names of features, and
- * of struct pw_chain_counts, with what scrubbing did in `scrubbed`, and injecting in
- * `injected`. Several recordings become one, if all their records are written, in the order of
- * time: `merged` is what struct pw_merge counted.
+ * other ids, and with `outline`, of core.outline(), no cursor is needed; `every`: one of so
+ * many samples is kept, see thin.h; `scrub`: see scrub.h; `inject`: see inject.h. The summary
+ * is that of struct pw_summary, with names of features, and of struct pw_chain_counts, with
+ * what scrubbing did in `scrubbed`, and injecting in `injected`. Several recordings become one,
+ * if all their records are written, in the order of time: `merged` is what struct pw_merge
+ * counted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,7 @@
 #include "binding/writer.h"
 #include "cursor.h"
 #include "inject.h"
+#include "outline.h"
 #include "query/query.h"
 #include "scrub.h"
 #include "write.h"
@@ -174,40 +176,26 @@ static bool scrub_sample(void *scrubber, struct pd_record *rec)
  * scrubbed one by one. Returns false with *err.
  */
 static bool add_run(struct pl_writing *writing, struct pl_cursor *cursor,
-		    const struct pw_selection *selection, struct pl_scrubbing *scrubbing,
-		    struct pd_error *err)
+		    struct pl_scrubbing *scrubbing, struct pd_error *err)
 {
 	struct pd_walk *walk = &cursor->walk;
 
 	if (walk->state != PD_WALK_READING || walk->special || walk->options.on_sideband.call)
 		return true;
-	if (writing->writer.how.selects)
-		return pw_choose_run(&writing->writer, &walk->reader, selection, err);
 	if (!scrubbing)
 		return pw_write_run(&writing->writer, &walk->reader, err);
 	return pw_change_run(&writing->writer, &walk->reader, scrub_sample, scrubbing->scrubber,
 			     err);
 }
 
-/*
- * Returns whether runs of records may be added. If samples are chosen by their time alone, the
- * cursor yields all of them then, so that no run is missed among those of other times.
- */
-static bool begin_runs(const struct pl_writing *writing, struct pl_cursor *cursor,
-		       const struct pl_scrubbing *scrubbing)
+/* Returns whether runs of records may be added. */
+static bool adds_runs(const struct pl_writing *writing, const struct pl_scrubbing *scrubbing)
 {
 	const struct pw_writer *w = &writing->writer;
-	const struct pq_scope *scope = &cursor->scope;
 
-	if (!pw_copies_runs(w) || writing->rewriter || writing->thinning)
-		return false;
-	if (!w->how.selects)
-		return !scrubbing || (!w->compressor && !scrubbing->scrubber->places);
-	if (scrubbing || !scope->by_time || scope->events || cursor->filter ||
-	    pd_types_has(&scope->types, PD_RECORD_COMM))
-		return false;
-	cursor->others = PD_ALL_TYPES;
-	return true;
+	return pw_copies_runs(w) && !writing->rewriter && !writing->thinning &&
+	       !w->how.selects &&
+	       (!scrubbing || (!w->compressor && !scrubbing->scrubber->places));
 }
 
 /* Writes the records. Returns false with *err. */
@@ -219,21 +207,19 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 		cursor->scope.from,
 		cursor->scope.to,
 		writing->has_threads ? &writing->threads : NULL,
-		&writing->processes,
+		writing->has_threads ? &writing->processes : NULL,
 	};
 	struct pl_scrubbing *scrubbing = lua_touserdata(L, AT_SCRUBBING);
 	struct pl_injecting *injecting = lua_touserdata(L, AT_INJECTING);
 	struct pd_record rec;
 	bool ok = open_rewriter(L, writing, cursor, err);
-	bool copies = !injecting && begin_runs(writing, cursor, scrubbing);
+	bool copies = !injecting && adds_runs(writing, scrubbing);
 	int got = 0;
 
-	while (ok && (!copies || (ok = add_run(writing, cursor, &selection, scrubbing, err))) &&
+	while (ok && (!copies || (ok = add_run(writing, cursor, scrubbing, err))) &&
 	       (got = pl_cursor_read(L, cursor, AT_CURSOR, &rec, err)) > 0) {
 		if (w->how.selects && pd_types_has(&cursor->others, rec.type) &&
-		    !(pd_types_has(&cursor->scope.types, rec.type) ?
-			      pq_in_scope(&cursor->scope, &rec, cursor->time_id) :
-			      pw_keeps(&selection, &w->locator, &rec)))
+		    !pw_keeps(&selection, &w->locator, &rec))
 			continue;
 		if (writing->thinning && rec.type == PD_RECORD_SAMPLE &&
 		    !pw_thin(writing->thinning, &rec))
@@ -359,6 +345,7 @@ static bool write_recording(lua_State *L, struct pl_writing *writing, struct pw_
 			    int fd, struct pd_error *err)
 {
 	struct pl_file *f = lua_touserdata(L, AT_FILE);
+	const struct pw_outline *outline = pl_get_outline(L, AT_OPTIONS);
 	bool can_restart = !how->pipe && !pl_file_passes(f);
 	uint64_t every;
 
@@ -369,9 +356,11 @@ static bool write_recording(lua_State *L, struct pl_writing *writing, struct pw_
 	f->file->input.keeps_payloads = pl_file_passes(f) && !how->selects;
 	how->keeps_stacks = how->unwinds && !can_restart;
 	for (;;) {
-		add_others(pl_push_cursor(L, AT_FILE, AT_OPTIONS, "write"));
+		if (!outline)
+			add_others(pl_push_cursor(L, AT_FILE, AT_OPTIONS, "write"));
 		if (begin_writing(writing, f->session, fd, how, every, err) &&
-		    write_records(L, writing, err))
+		    (outline ? pl_write_outline(L, f, writing, outline, err) :
+			       write_records(L, writing, err)))
 			return true;
 		if (how->keeps_stacks || strcmp(err->code, "STACKS") != 0)
 			return false;
