@@ -22,6 +22,23 @@ describe("a recording that cannot be written", function()
     end
   end)
 
+  -- Root may write anywhere: it runs this as nobody.
+  it("leaves a directory that is not to be written to as it is", function()
+    local got = run.shell_with([[
+      dir=$(mktemp -d /tmp/perflua.XXXXXX); chmod 755 "$dir"
+      cp "$perflua" "$dir/perflua"; cp "$1" "$dir/in"; chmod 644 "$dir/in"
+      cd "$dir"; mkdir closed; echo old >closed/out; chmod 444 closed/out; chmod 555 closed
+      as=; test "$(id -u)" != 0 || as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+      $as ./perflua convert --force in -o closed/out; echo $?
+      $as ./perflua cut --comm sort in -o closed/new; echo $?
+      $as ./perflua convert --directory in -o closed/directory; echo $?
+      ls -A closed; cat closed/out; chmod 755 closed; rm -r "$dir"]], run.demo)
+    assert.are.same({ 0, "1\n1\n1\nout\nold\n" }, { got.status, got.out })
+    for _, name in ipairs { "out", "new", "directory" } do
+      assert.matches(("perflua: closed/%s: Permission denied"):format(name), got.err, 1, true)
+    end
+  end)
+
   needs.it("small file systems", "leaves nothing where there is no room for it", function()
     local got = run.shell_with([[
       unshare --mount sh -c '

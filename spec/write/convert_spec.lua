@@ -173,6 +173,62 @@ describe("a recording that write() wrote", function()
     assert.are.equal(1, copy:samples():count())
   end)
 
+  --- The bytes that a file has for each attr, and the size that the attr says.
+  local function attr_sizes(path)
+    local bytes, sizes = files.read(path), {}
+    local stride, at, n = string.unpack("<I8I8I8", bytes, 17)
+    for offset = at, at + n - 1, stride do
+      sizes[#sizes + 1] = { stride - 16, (string.unpack("<I4", bytes, offset + 5)) }
+    end
+    return sizes
+  end
+
+  it("gives attrs of a pipe the size that older perf opens, if the rest is zero", function()
+    for _, case in ipairs { { { 144, 144 }, 128 }, { { 136 }, 128 }, { { 112, 128 }, 128 },
+      { { 64, 64 }, 64 }, { { 144 }, 144, config4 = true } } do
+      local b = builder.new { container = "pipe" }
+      for i, size in ipairs(case[1]) do
+        b:event { config = i, ids = { i }, sample_type = { "identifier", "tid", "time" },
+          attr_size = size }
+      end
+      b:sample(b.events[1], { identifier = 1, pid = 1, tid = 1, time = 1 })
+      local bytes = b:bytes()
+      if case.config4 then -- the last member of an attr of 144 bytes
+        bytes = bytes:sub(1, 16 + 8 + 136) .. "\1" .. bytes:sub(16 + 8 + 136 + 2)
+      end
+      local file <close> = assert(perflua.open(files.temporary(bytes)))
+      local path = rewritten.path()
+      assert(file:records { container = true }:write(path))
+      local expected = {}
+      for i in ipairs(case[1]) do expected[i] = { case[2], case[2] } end
+      assert.are.same(expected, attr_sizes(path))
+      local copy <close> = assert(perflua.open(path))
+      assert.are.same({ 1, #case[1] }, { copy:samples():count(), #copy.events })
+      local function described(from)
+        return (events_of(from)[1]:gsub(" size=%d+", ""):gsub("attr_size=%d+", ""))
+      end
+      assert.are.equal(described(file), described(copy))
+    end
+  end)
+
+  it("gives attrs of several recordings one size, as perf reads their ids after it", function()
+    local paths = {}
+    for i, size in ipairs { 144, 128 } do
+      local b = builder.new { attr_size = size }
+      b:event { config = i, ids = { i }, sample_type = { "identifier", "tid", "time" } }
+      b:sample(b.events[1], { identifier = i, pid = 1, tid = 1, time = i })
+      paths[i] = b:write()
+      local single <close> = assert(perflua.open(paths[i]))
+      local copy = rewritten.path()
+      assert(single:records { container = true }:write(copy))
+      assert.are.same({ { size, size } }, attr_sizes(copy))
+    end
+    local file <close> = assert(perflua.open(paths))
+    local path = rewritten.path()
+    assert(file:records { container = true }:write(path))
+    assert.are.same({ { 128, 128 }, { 128, 128 } }, attr_sizes(path))
+  end)
+
   it("says why records of AUX areas are left out", function()
     local b = builder.new()
     b:event {}

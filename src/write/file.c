@@ -8,9 +8,10 @@
 #include "sections.h"
 #include "turn.h"
 
-#define HEADER_SIZE 104
-#define EVENT_TYPE  72 /* bytes of a number and a name */
-#define IDS_ENTRY   16 /* bytes of the section that follows each attr */
+#define HEADER_SIZE  104
+#define EVENT_TYPE   72 /* bytes of a number and a name */
+#define SIZE_OF_ATTR 4	/* offset of the member that says an attr's size */
+#define IDS_ENTRY    16 /* bytes of the section that follows each attr */
 
 const struct pd_event *pw_events(const struct pw_writer *w, size_t *n)
 {
@@ -20,6 +21,12 @@ const struct pd_event *pw_events(const struct pw_writer *w, size_t *n)
 		d = NULL; /* only features differ */
 	*n = d ? d->n_events : w->like->n_events;
 	return d ? d->events : w->like->events;
+}
+
+static void store32(uint8_t *p, uint32_t value, bool swap)
+{
+	value = swap ? __builtin_bswap32(value) : value;
+	memcpy(p, &value, sizeof(value));
 }
 
 bool pw_put_attr(struct pw_writer *w, const struct pd_event *event, size_t size,
@@ -33,6 +40,8 @@ bool pw_put_attr(struct pw_writer *w, const struct pd_event *event, size_t size,
 
 	if (ok) {
 		pw_change_attr(w, bytes, n);
+		if (w->attr_size)
+			store32(bytes + SIZE_OF_ATTR, w->attr_size, w->like->swap);
 		if (w->turns)
 			pw_turn_attr(bytes, n, w->like->swap, w->like->big);
 		pw_put(&w->out, bytes, n);
@@ -40,6 +49,53 @@ bool pw_put_attr(struct pw_writer *w, const struct pd_event *event, size_t size,
 	}
 	free(bytes);
 	return ok;
+}
+
+/* Sets *end to the bytes of an attr without the zeros at its end. Returns false with *err. */
+static bool find_attr_end(const struct pw_writer *w, const struct pd_event *event,
+			  uint32_t *end, struct pd_error *err)
+{
+	uint8_t *bytes = malloc((size_t)event->attr_size + 1);
+	bool ok = bytes ? pw_read_attr(w->like, event, bytes, err) :
+			  pd_error_set(err, "ENOMEM", w->like->path, event->attr_at,
+				       "no memory");
+
+	for (*end = event->attr_size; ok && *end && !bytes[*end - 1];)
+		--*end;
+	free(bytes);
+	return ok;
+}
+
+/*
+ * Sets w->attr_size. perf reads as many bytes of an attr as it says, and then its ids, wherever
+ * the header says that the next attr begins; and it refuses an attr that is larger than its
+ * own, as perf 6.1 does those of perf 7, but not in pipe mode. So attrs of several recordings,
+ * and those of a pipe, get one size: that of perf 6.1, if the rest is zero. Returns false with
+ * *err.
+ */
+static bool choose_attr_size(struct pw_writer *w, const struct pd_event *events, size_t n,
+			     struct pd_error *err)
+{
+	static const uint32_t smaller[] = { 128, PD_ATTR_SIZE }; /* of perf 6.1; of 6.3 */
+	uint32_t most = PD_ATTR_MIN, least = UINT32_MAX, set = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t size = events[i].attr.size ? events[i].attr.size : PD_ATTR_MIN, end;
+
+		if (!find_attr_end(w, &events[i], &end, err))
+			return false;
+		size = size < events[i].attr_size ? size : events[i].attr_size;
+		most = size > most ? size : most;
+		least = size < least ? size : least;
+		set = end > set ? end : set;
+	}
+	if (!n || (least == most && !w->like->pipe))
+		return true; /* they are those of one file */
+	w->attr_size = most;
+	for (size_t i = sizeof(smaller) / sizeof(smaller[0]); i--;)
+		if (set <= smaller[i] && most > smaller[i])
+			w->attr_size = smaller[i];
+	return true;
 }
 
 /*
@@ -52,11 +108,13 @@ static bool put_attrs(struct pw_writer *w, struct pd_error *err)
 	const struct pd_event *events = pw_events(w, &n);
 	uint64_t ids = w->out.at;
 
+	if (!choose_attr_size(w, events, n, err))
+		return false;
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < events[i].n_ids; j++)
 			pw_put64(&w->out, events[i].ids[j]);
-	w->stride = PD_ATTR_MIN + IDS_ENTRY;
-	for (size_t i = 0; i < n; i++)
+	w->stride = (w->attr_size ? w->attr_size : PD_ATTR_MIN) + IDS_ENTRY;
+	for (size_t i = 0; i < n && !w->attr_size; i++)
 		if (events[i].attr_size + IDS_ENTRY > w->stride)
 			w->stride = events[i].attr_size + IDS_ENTRY;
 	w->attrs.offset = w->out.at;

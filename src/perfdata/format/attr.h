@@ -13,7 +13,7 @@
 
 #include "value.h"
 
-#define PD_ATTR_SIZE 136 /* PERF_ATTR_SIZE_VER8: of perf 6.1 to 6.17 */
+#define PD_ATTR_SIZE 136 /* PERF_ATTR_SIZE_VER8: of perf 6.3 to 6.17 */
 #define PD_ATTR_MIN  64	 /* PERF_ATTR_SIZE_VER0, also meant by an attr.size of 0 */
 #define PD_ATTR_MOST \
 	4080 /* with its section of ids a page, which is the most the kernel takes */
