@@ -31,6 +31,20 @@ local function halves_of(file)
   return paths
 end
 
+--- A part of both halves in one step has the samples of the whole that it chooses.
+local function check_part(paths, file)
+  local parts <close> = assert(perflua.open(paths))
+  local condition = "time % 3 == 0 or tid % 2 == 0"
+  if not pcall(samples(file).where, samples(file), condition)
+    or samples(file):where(condition):count() == 0 then return end
+  local target = rewritten.path()
+  assert(samples(parts):where(condition):write(target))
+  local part <close> = assert(perflua.open(target))
+  assert.is_nil(seen.difference(rewritten.named(samples(file):where(condition)),
+    rewritten.named(samples(part))))
+  os.remove(target)
+end
+
 local function check(path)
   local file <close> = perflua.open(path)
   if not file or #file.damage > 0 or not SWEEP and samples(file):count() > FEW then
@@ -51,6 +65,7 @@ local function check(path)
   assert.is_nil(seen.difference(rewritten.named(samples(file)),
     rewritten.named(samples(whole))))
   os.remove(target)
+  check_part(paths, file)
   for _, one in ipairs(paths) do os.remove(one) end
   return true
 end

@@ -52,6 +52,43 @@ describe("recordings that are merged", function()
   reading.either_order(describe, function(endian)
     local order = { endian = endian }
 
+    it("have those samples of all that are chosen, as those of parts have", function()
+      local paths, choice = {}, "--tid 7,9 --time 0.000000116,0.000000316"
+      for i = 1, 2 do
+        local b = builder.new(order)
+        b:event { ids = { i }, sample_type = KINDS, sample_id_all = true }
+        for tid = 7, 9 do
+          b:record("comm", { pid = tid, tid = tid, comm = "t" .. tid })
+        end
+        for n = 1, 4 do
+          for tid = 7, 9 do
+            b:sample(b.events[1], { id = i, ip = n, pid = tid, tid = tid,
+              time = n * 100 + tid * 2 + i, period = i })
+          end
+          b:record("switch", {}, { pid = n, tid = n, time = n * 100 + 50, id = i })
+        end
+        paths[i] = b:write()
+      end
+      local path = rewritten.path()
+      local got = run.shell_with(('"$perflua" merge %s "$1" "$2" -o "$3"'):format(choice),
+        paths[1], paths[2], path)
+      assert.are.same({ 0, "" }, { got.status, got.err })
+      local copy <close> = assert(perflua.open(path))
+      local found = {}
+      for r in copy:records() do
+        found[#found + 1] = r.type == "comm" and r.comm or r.type .. r.tid .. "@" .. r.time
+      end
+      assert.are.same({ "t7", "t9", "sample7@116", "sample9@119", "sample9@120", "switch1@150",
+        "switch1@150", "sample7@215", "sample7@216", "sample9@219", "sample9@220",
+        "switch2@250", "switch2@250", "sample7@315", "sample7@316" }, found)
+      got = run.shell_with(([["$perflua" cut %s "$1" -o "$3.1" &&
+          "$perflua" cut %s "$2" -o "$3.2" && "$perflua" merge "$3.1" "$3.2" -o "$3.parts" &&
+          cmp "$3" "$3.parts"]]):format(choice, choice), paths[1], paths[2], path)
+      assert.are.same({ 0, "" }, { got.status, got.err })
+      got = run.shell_with('"$perflua" merge --every 2 "$1" "$2" -o x', paths[1], paths[2])
+      assert.are.equal(2, got.status)
+    end)
+
     it("have the samples of all in the order of time", function()
       local copy <close>, summary = merged(recording("cycles", 5, { 10, 30 }, order),
         recording("cycles", 5, { 20, 40 }, order))
@@ -430,9 +467,11 @@ describe("recordings that are merged", function()
     assert.matches("merge: two recordings at least", got.err)
     warn "@off"
     local file <close> = assert(perflua.open(paths))
-    assert.has_error(function()
-      file:records():where("pid == 1"):write(rewritten.path())
-    end)
+    for _, options in ipairs { { every = 2 }, { max_size = 1000 }, { unwind = true } } do
+      assert.error_matches(function()
+        file:records():write(rewritten.path(), options)
+      end, "takes the records of several recordings as they are")
+    end
   end)
 
   needs.it("record", "are read by perf, with the samples of all", function()

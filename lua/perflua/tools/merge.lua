@@ -1,11 +1,12 @@
 -- perflua merge A B … -o OUT: several recordings of one system as one.
 
+local samples = require "perflua.toolkit.samples"
 local writing = require "perflua.toolkit.writing"
 
 local tool = {
   description = "write several recordings of one system as one, in the order of time",
-  usage = "merge [OPTION]… A B … -o OUT",
-  reads = "records", several = true, paged = false,
+  usage = "merge [--time RANGES] [--comm NAME,…] [--where EXPR] [OPTION]… A B … -o OUT",
+  reads = "samples", several = true, paged = false,
   options = writing.options, prepare = writing.prepare,
   help = [[
 OUT has the records of all recordings in the order of time. Times must be of one clock; if
@@ -14,10 +15,14 @@ shifted to the clock that began first. Events with the same attr and name become
 beside each other; ids that mean different events get new numbers. A record that several have, as
 parts of one recording do, is written once.
 
+With an option that chooses samples, OUT has these, and the records that they need, as perflua cut
+writes them.
+
 Recordings of several systems are refused: perflua reads them beside each other, as
 perflua report A B.
 
-  $ perflua merge morning.data evening.data -o day.data]],
+  $ perflua merge morning.data evening.data -o day.data
+  $ perflua merge --comm postgres morning.data evening.data -o postgres.data]],
 }
 
 ---@param file perflua.File
@@ -28,7 +33,9 @@ perflua report A B.
 ---@return string? message
 function tool.run(file, args, out, settings)
   if type(args[1]) ~= "table" then return 2, "merge: two recordings at least" end
-  return writing.run("merge", file:records { container = true }, args, out, settings)
+  local chooses = samples.is_chosen(args) or args.event ~= nil
+  local query = chooses and file:samples { expand = false } or file:records { container = true }
+  return writing.run("merge", query, args, out, settings, chooses)
 end
 
 return tool

@@ -194,10 +194,12 @@ function write.query(spec, target, options, query, bundle)
     usage_error("write() takes samples, or all records: a query of samples() or records()")
   end
   local described = options_of(spec, options)
-  if is_several(spec.file) and (described.selects or described.unwinds or described.joins
+  if is_several(spec.file) and (described.every or described.max_size or described.unwinds
+    or described.joins
     or described.scrub or described.inject or described.big ~= nil or options.directory
     or type(target) == "string" and target:find "./$") then
-    usage_error("write() takes some records of one recording, or all of several as they are")
+    usage_error("write() takes the records of several recordings as they are: write them first "
+      .. "as one")
   end
   described.bundle = bundle
   local ok, message, code = check_stream(spec.file, options)

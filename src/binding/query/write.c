@@ -10,8 +10,7 @@
  * many samples is kept, see thin.h; `scrub`: see scrub.h; `inject`: see inject.h. The summary
  * is that of struct pw_summary, with names of features, and of struct pw_chain_counts, with
  * what scrubbing did in `scrubbed`, and injecting in `injected`. Several recordings become one,
- * if all their records are written, in the order of time: `merged` is what struct pw_merge
- * counted.
+ * whose records come in the order of time: `merged` is what struct pw_merge counted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -198,6 +197,15 @@ static bool adds_runs(const struct pl_writing *writing, const struct pl_scrubbin
 	       (!scrubbing || (!w->compressor && !scrubbing->scrubber->places));
 }
 
+/* Returns what finds the times of the recording that a record comes from. */
+static const struct pd_timestamp_locator *find_locator(const struct pl_writing *writing,
+						       const struct pd_record *rec)
+{
+	if (writing->merge && rec->source)
+		return &writing->merge->parts[rec->source - 1].locator;
+	return &writing->writer.locator;
+}
+
 /* Writes the records. Returns false with *err. */
 static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_error *err)
 {
@@ -219,7 +227,7 @@ static bool write_records(lua_State *L, struct pl_writing *writing, struct pd_er
 	while (ok && (!copies || (ok = add_run(writing, cursor, scrubbing, err))) &&
 	       (got = pl_cursor_read(L, cursor, AT_CURSOR, &rec, err)) > 0) {
 		if (w->how.selects && pd_types_has(&cursor->others, rec.type) &&
-		    !pw_keeps(&selection, &w->locator, &rec))
+		    !pw_keeps(&selection, find_locator(writing, &rec), &rec))
 			continue;
 		if (writing->thinning && rec.type == PD_RECORD_SAMPLE &&
 		    !pw_thin(writing->thinning, &rec))
